@@ -1,0 +1,6 @@
+find_package(Eigen3 3.4 REQUIRED NO_MODULE)
+find_package(TBB REQUIRED)
+find_package(Threads REQUIRED)
+find_path(RANDOM123_INCLUDE_DIR Random123/philox.h REQUIRED)
+find_package(Boost 1.70 REQUIRED)
+set(CAROM_PRIVATE_DEPENDENCIES Eigen3::Eigen TBB::tbb Threads::Threads Boost::headers)

@@ -1,0 +1,1 @@
+# installed in CaromInstall

@@ -1,0 +1,30 @@
+option(CAROM_BUILD_CLI "Build the carom command" ${PROJECT_IS_TOP_LEVEL})
+option(CAROM_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(CAROM_BUILD_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
+option(CAROM_BUILD_BENCHMARKS "Build the benchmarks" OFF)
+option(CAROM_WARNINGS_AS_ERRORS "Treat warnings as errors" OFF)
+set(CAROM_CUDA "AUTO" CACHE STRING "CUDA backend: AUTO, ON or OFF")
+set_property(CACHE CAROM_CUDA PROPERTY STRINGS AUTO ON OFF)
+set(CAROM_SANITIZE "" CACHE STRING "Sanitizers for host code, e.g. address,undefined or thread")
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+add_library(carom_flags INTERFACE)
+target_compile_features(carom_flags INTERFACE cxx_std_20)
+# Products are fused where the code says fma and nowhere else: that makes the host's and the
+# device's arithmetic the same, bit for bit.
+target_compile_options(carom_flags INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off -Wall -Wextra -Wpedantic -Wshadow>
+  $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${CAROM_WARNINGS_AS_ERRORS}>>:-Werror>)
+if(CAROM_SANITIZE)
+  target_compile_options(carom_flags INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${CAROM_SANITIZE} -fno-omit-frame-pointer -g>)
+  target_link_options(carom_flags INTERFACE -fsanitize=${CAROM_SANITIZE})
+endif()

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace carom {
+
+/// Where a batch is solved. All backends live in one binary and are chosen per call.
+enum class Backend : std::uint8_t {
+  automatic,  ///< cuda where a usable device is present, otherwise cpu
+  cpu,        ///< all cores, the bodies of carom/kernels
+  cuda,       ///< the same bodies as CUDA kernels
+  reference,  ///< plain Eigen and textbook algorithms, slow, shares nothing with the other two
+};
+
+/// Arithmetic of the solver. Certificates are computed in double in either case, and what fails
+/// its certificate in float32 is solved again in float64.
+enum class Precision : std::uint8_t { float64, float32 };
+
+std::string_view to_string(Backend backend);
+std::string_view to_string(Precision precision);
+
+struct DeviceInfo {
+  int index = 0;
+  std::string name;
+  int compute_capability_major = 0;
+  int compute_capability_minor = 0;
+  std::size_t memory_bytes = 0;
+};
+
+struct BuildInfo {
+  std::string version;        ///< library version, e.g. "0.1.0"
+  std::string commit;         ///< abbreviated git commit, "unknown" outside a checkout
+  std::string compiler;
+  std::string build_type;
+  bool cuda_compiled = false;
+  std::string cuda_version;        ///< toolkit, empty without CUDA
+  std::string cuda_architectures;  ///< e.g. "80-real;90", empty without CUDA
+};
+
+const BuildInfo& build_info();
+
+/// CUDA devices that this process can use; empty without CUDA, driver or device.
+const std::vector<DeviceInfo>& cuda_devices();
+
+/// Widest instruction set that the cpu backend uses on this machine: "avx512", "avx2" or "generic".
+std::string_view cpu_instruction_set();
+
+/// Number of hardware threads.
+int hardware_threads();
+
+/// Turns `automatic` into `cuda` or `cpu`; throws BackendUnavailable for `cuda` without a device.
+Backend resolve(Backend requested);
+
+}  // namespace carom

@@ -1,0 +1,115 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <carom/error.hpp>
+
+namespace carom {
+
+/// Memory that a batch lives in. Nothing moves between the two behind the caller's back.
+enum class MemorySpace : std::uint8_t { host, device };
+
+namespace detail {
+// Raw storage in either space (src/batch.cpp); device calls throw BackendUnavailable without CUDA.
+void* allocate(std::size_t bytes, MemorySpace space);
+void release(void* data, MemorySpace space) noexcept;
+void copy(void* to, MemorySpace to_space, const void* from, MemorySpace from_space,
+          std::size_t bytes);
+}  // namespace detail
+
+/// Array of trivially copyable values in host or device memory: owner of its storage, or a borrowed
+/// view of the caller's (`borrow`). Move-only; copies are asked for by name (`to`, `copy_from`).
+template <class T>
+class Buffer {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  Buffer() = default;
+
+  /// Uninitialised storage for `size` values. Errors: std::bad_alloc, CudaError, BackendUnavailable.
+  explicit Buffer(std::size_t size, MemorySpace space = MemorySpace::host)
+      : size_(size), space_(space), owned_(true) {
+    if (size > 0) data_ = static_cast<T*>(detail::allocate(size * sizeof(T), space));
+  }
+
+  /// Host copy of `values`.
+  static Buffer from(std::span<const T> values) {
+    Buffer buffer(values.size());
+    detail::copy(buffer.data_, MemorySpace::host, values.data(), MemorySpace::host,
+                 values.size() * sizeof(T));
+    return buffer;
+  }
+  static Buffer from(const std::vector<T>& values) { return from(std::span<const T>(values)); }
+
+  /// View of storage that the caller keeps alive; never freed by the buffer.
+  static Buffer borrow(T* data, std::size_t size, MemorySpace space) {
+    Buffer buffer;
+    buffer.data_ = data;
+    buffer.size_ = size;
+    buffer.space_ = space;
+    return buffer;
+  }
+
+  Buffer(Buffer&& other) noexcept { swap(other); }
+  Buffer& operator=(Buffer&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  ~Buffer() {
+    if (owned_ && data_ != nullptr) detail::release(data_, space_);
+  }
+
+  void swap(Buffer& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    std::swap(space_, other.space_);
+    std::swap(owned_, other.owned_);
+  }
+
+  [[nodiscard]] T* data() noexcept { return data_; }
+  [[nodiscard]] const T* data() const noexcept { return data_; }
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
+  [[nodiscard]] MemorySpace space() const noexcept { return space_; }
+
+  /// Host access. Errors: InvalidInput when the values live on a device.
+  [[nodiscard]] std::span<T> host() {
+    require_host();
+    return {data_, size_};
+  }
+  [[nodiscard]] std::span<const T> host() const {
+    require_host();
+    return {data_, size_};
+  }
+
+  /// A new owner with the same values in `space`.
+  [[nodiscard]] Buffer to(MemorySpace space) const {
+    Buffer copy(size_, space);
+    detail::copy(copy.data_, space, data_, space_, size_ * sizeof(T));
+    return copy;
+  }
+  [[nodiscard]] std::vector<T> to_vector() const {
+    std::vector<T> values(size_);
+    detail::copy(values.data(), MemorySpace::host, data_, space_, size_ * sizeof(T));
+    return values;
+  }
+
+ private:
+  void require_host() const {
+    if (space_ != MemorySpace::host) throw InvalidInput("buffer: values live in device memory");
+  }
+
+  T* data_ = nullptr;
+  std::size_t size_ = 0;
+  MemorySpace space_ = MemorySpace::host;
+  bool owned_ = false;
+};
+
+}  // namespace carom

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <vector>
+
+#include <carom/status.hpp>
+
+namespace carom {
+
+/// One contact problem in contact coordinates: u = W r + q with the Signorini-Coulomb law. Contact
+/// i owns `dimension` consecutive rows, its normal first: 0 <= u_n perp r_n >= 0, |r_t| <= mu r_n,
+/// and sliding opposes u_t. In 3D the cone is the true second-order cone.
+struct CoulombProblem {
+  int dimension = 3;
+  int contacts = 0;
+  std::vector<double> matrix;    ///< W, row-major, [d m, d m]; need not be symmetric
+  std::vector<double> vector;    ///< q, [d m]
+  std::vector<double> friction;  ///< [m]
+};
+
+struct CoulombSettings {
+  double tolerance = 1e-9;
+  int max_iterations = 20000;
+};
+
+struct CoulombResult {
+  Status status = Status::iteration_limit;
+  std::vector<double> reaction;  ///< r; NaN unless solved or inaccurate
+  std::vector<double> velocity;  ///< u = W r + q
+  double residual = 0.0;         ///< coulomb_residual, relative
+  int iterations = 0;
+};
+
+/// Natural-map residual max|r - P_K(r - rho (u + mu |u_t| e_n))| / rho, with rho_i the inverse of the
+/// contact's largest diagonal of W, relative to max|q| (tiny where q = 0).
+double coulomb_residual(const CoulombProblem& problem, const std::vector<double>& reaction);
+
+/// Host solver for one problem. Errors: InvalidInput for shapes, NaN, mu < 0.
+CoulombResult solve_coulomb(const CoulombProblem& problem, const CoulombSettings& settings = {});
+
+}  // namespace carom

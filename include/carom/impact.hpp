@@ -1,0 +1,260 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <carom/backend.hpp>
+#include <carom/batch.hpp>
+#include <carom/status.hpp>
+
+/// Simultaneous inelastic frictional impacts, sampled (Halm and Posa, "Set-Valued Rigid-Body
+/// Dynamics for Simultaneous, Inelastic, Frictional Impacts"). Equation numbers are that paper's.
+namespace carom {
+
+/// Largest number of contacts of one impact problem.
+inline constexpr int kMaxContacts = 16;
+/// Largest number of friction directions of a spatial contact.
+inline constexpr int kMaxFrictionDirections = 16;
+/// Largest number of generalised velocities of one impact problem.
+inline constexpr int kMaxVelocities = 64;
+
+/// One impact: the state just before it, at a configuration with m active contacts.
+/// Contact i has the normal row Jn_i and dimension-1 tangent rows; J_i v is the contact's velocity
+/// [m/s] in its own frame, positive normal component separating. All arrays are row-major.
+struct ImpactProblem {
+  std::string name;
+  int dimension = 2;   ///< 2 planar (one tangent row a contact), 3 spatial (two)
+  int velocities = 0;  ///< nv
+  int contacts = 0;    ///< m
+  std::vector<double> mass_matrix;       ///< M, [nv, nv], symmetric positive definite
+  std::vector<double> normal_jacobian;   ///< Jn, [m, nv]
+  std::vector<double> tangent_jacobian;  ///< Jt, [(dimension-1) m, nv], in contact order
+  std::vector<double> friction;          ///< mu, [m], >= 0
+  std::vector<double> velocity;          ///< v before the impact, [nv]
+};
+
+/// Problems of one shape, in one memory space.
+struct ImpactBatch {
+  std::int64_t problems = 0;
+  int dimension = 2;
+  int velocities = 0;
+  int contacts = 0;
+  Buffer<double> mass_matrix;       ///< [problems, nv, nv]
+  Buffer<double> normal_jacobian;   ///< [problems, m, nv]
+  Buffer<double> tangent_jacobian;  ///< [problems, (dimension-1) m, nv]
+  Buffer<double> friction;          ///< [problems, m]
+  Buffer<double> velocity;          ///< [problems, nv]
+
+  [[nodiscard]] ImpactBatch to(MemorySpace space) const;
+  /// Number of rows of J = [Jn; Jt] and of an impulse: dimension * m.
+  [[nodiscard]] int contact_rows() const { return dimension * contacts; }
+};
+
+/// Packs problems of one shape. Errors: InvalidInput naming the first that differs.
+ImpactBatch make_batch(std::span<const ImpactProblem> problems);
+
+/// Checks one problem or all of a batch. Errors: InvalidInput naming the field, the problem's index
+/// and the value: shapes, NaN or infinity, M not symmetric to 1e-9 relative or not positive
+/// definite, mu < 0.
+void validate(const ImpactProblem& problem);
+void validate(const ImpactBatch& batch);
+
+/// How lambda_max is drawn from [0, h]^m.
+enum class Sampler : std::uint8_t {
+  uniform,  ///< Philox4x32-10
+  sobol,    ///< Sobol sequence in m * max_steps dimensions, digitally shifted by the seed
+};
+
+/// Which solution of (75) a step takes where there are several (Assumption 6 fails).
+enum class Selection : std::uint8_t {
+  any,    ///< the one that the contact-mode path finds: fast, a function of the problem alone
+  lemke,  ///< lexicographic Lemke's on the full LCP (75)
+  random, ///< one of the distinct v', drawn uniformly with the sample's own numbers
+};
+
+/// What to do with a problem of a batch whose numbers are refused.
+enum class BadProblem : std::uint8_t {
+  refuse,   ///< throw InvalidInput before anything is computed
+  isolate,  ///< Status::invalid_input and NaN for that problem, the others as if it were absent
+};
+
+/// Mode of one contact at a velocity; two bits a contact, contact 0 lowest.
+enum class ContactMode : std::uint8_t {
+  separating = 0,        ///< Jn v > mode_tolerance
+  sticking = 1,          ///< |Jt v| <= mode_tolerance
+  sliding = 2,           ///< spatial sliding; planar with Jt v > 0
+  sliding_negative = 3,  ///< planar with Jt v < 0
+};
+
+/// "sticking/separating": one word per contact in contact order; planar sliding carries its sign
+/// ("sliding+", "sliding-").
+std::string mode_words(std::uint64_t modes, int contacts, int dimension);
+
+struct ImpactProgress {
+  std::int64_t samples_done = 0;  ///< over all problems
+  std::int64_t samples_total = 0;
+};
+
+struct ImpactSettings {
+  std::int64_t samples = 1 << 14;  ///< trajectories a problem, M of Algorithm 2
+  std::int64_t first_sample = 0;   ///< index of the first: shards of one run differ in this alone
+  std::uint64_t seed = 0;
+  double step_size = 1.0;          ///< h [N s], > 0
+  int max_steps = 10;              ///< N >= 1
+  int friction_directions = 4;     ///< k of spatial contacts, 4..16; planar contacts have two
+  Sampler sampler = Sampler::uniform;
+  Selection selection = Selection::any;
+  Precision precision = Precision::float64;
+  double velocity_tolerance = 1e-9;  ///< [m/s]: contact i approaches while Jn_i v < -tolerance
+  double residual_tolerance = 1e-9;  ///< on the natural residual of (75), relative to max|w|
+  double mode_tolerance = 1e-6;      ///< [m/s], classification of v+ only
+
+  double epsilon = 0.0;               ///< radius of the epsilon-net [m/s]; 0: no net
+  std::int64_t net_capacity = 1 << 20;  ///< largest number of net points; a fuller net is coarsened
+                                        ///< by doubling epsilon, and says so
+  std::int64_t keep_samples = 0;      ///< rows kept per problem: the first n samples; -1: all
+  std::int64_t keep_paths = 0;        ///< whole paths v_0..v_K kept per problem: the first n samples
+
+  BadProblem bad_problem = BadProblem::refuse;
+  MemorySpace result_space = MemorySpace::host;  ///< of ImpactSamples; device only with cuda
+  int threads = 0;                    ///< cpu: 0 = all hardware threads
+
+  /// Called between chunks; returning false stops the run, which then reports what it has.
+  std::function<bool(const ImpactProgress&)> progress;
+
+  /// Errors: InvalidInput naming the field and its value.
+  void validate() const;
+};
+
+/// What the trajectories of one problem did.
+struct ImpactSummary {
+  Status status = Status::solved;  ///< solved: none failed; inaccurate: some did; cancelled;
+                                   ///< invalid_input
+  std::int64_t samples = 0;        ///< computed ones: terminated + max_steps_reached + failed
+  std::int64_t terminated = 0;
+  std::int64_t max_steps_reached = 0;
+  std::int64_t failed = 0;
+  std::int64_t lcp_solves = 0;       ///< steps of all trajectories
+  std::int64_t fallback_solves = 0;  ///< of them by Lemke because the path's answer did not certify
+  std::int64_t pivots = 0;
+  std::int64_t nonunique_solves = 0;  ///< steps found to have several v' ...
+  std::int64_t examined_solves = 0;   ///< ... among those enumerated (selection = random)
+  double max_residual = 0.0;          ///< largest certified residual
+  double max_energy_ratio = 0.0;      ///< largest K+/K-
+  std::vector<double> normal_velocity_min, normal_velocity_max;    ///< [m], terminated samples
+  std::vector<double> tangent_velocity_min, tangent_velocity_max;  ///< [(dimension-1) m]
+  std::vector<double> velocity_min, velocity_max;                  ///< [nv], terminated samples
+  std::vector<std::pair<std::uint64_t, std::int64_t>> mode_counts;  ///< (modes, count), by modes
+};
+
+/// Epsilon-net of the post-impact set (Definition 1, Algorithm 2): one representative per occupied
+/// cube of edge epsilon/sqrt(nv), so that every sampled v+ lies within epsilon of a net point. The
+/// representative is the sample of lowest index, whatever the order of computation.
+struct EpsilonNet {
+  double requested_epsilon = 0.0;
+  double epsilon = 0.0;  ///< requested, doubled as often as the capacity made necessary
+  int velocities = 0;
+  int contact_rows = 0;
+  std::int64_t dropped = 0;           ///< samples still colliding after the closing step
+  std::vector<double> velocity;       ///< [points, nv]
+  std::vector<double> impulse;        ///< [points, dimension*m]: total contact impulse [N s],
+                                      ///< normals first, then tangents in contact order
+  std::vector<std::uint64_t> modes;         ///< [points]
+  std::vector<std::int64_t> multiplicity;   ///< [points]
+  std::vector<std::int64_t> first_sample;   ///< [points]
+  std::vector<std::int64_t> coverage;       ///< [i]: points found after 2^i samples
+
+  [[nodiscard]] std::int64_t points() const {
+    return static_cast<std::int64_t>(multiplicity.size());
+  }
+};
+
+/// Counter-clockwise convex hull of the net projected onto velocity coordinates (x, y).
+std::vector<std::array<double, 2>> convex_hull(const EpsilonNet& net, int x, int y);
+
+/// Rows of the first `count` samples of each problem.
+struct ImpactSamples {
+  std::int64_t count = 0;
+  Buffer<double> velocity;              ///< v+, [problems, count, nv]; NaN where failed
+  Buffer<double> impulse;               ///< [problems, count, dimension*m]
+  Buffer<double> residual;              ///< [problems, count], the trajectory's largest
+  Buffer<std::uint64_t> modes;          ///< [problems, count]
+  Buffer<std::int32_t> steps;           ///< [problems, count]
+  Buffer<TrajectoryStatus> status;      ///< [problems, count]
+};
+
+/// Velocities v_0..v_K of the first samples of one problem.
+struct ImpactPaths {
+  std::vector<std::int64_t> offset;  ///< [count + 1], in velocities
+  std::vector<double> velocity;      ///< [offset.back(), nv]
+};
+
+struct ImpactResult {
+  Backend backend = Backend::cpu;
+  bool cancelled = false;
+  double seconds = 0.0;                 ///< wall time of the sampling
+  std::vector<ImpactSummary> summary;   ///< [problems]
+  std::vector<EpsilonNet> net;          ///< [problems], empty when epsilon = 0
+  std::vector<ImpactPaths> paths;       ///< [problems], empty when keep_paths = 0
+  ImpactSamples samples;
+};
+
+/// Reusable scratch memory and streams of one backend; a call allocates only what it lacks.
+class ImpactWorkspace {
+ public:
+  ImpactWorkspace();
+  ~ImpactWorkspace();
+  ImpactWorkspace(ImpactWorkspace&&) noexcept;
+  ImpactWorkspace& operator=(ImpactWorkspace&&) noexcept;
+
+  struct State;
+  State& state() { return *state_; }
+
+ private:
+  State* state_;
+};
+
+/// Algorithm 1 for every (problem, sample), and the epsilon-net of Algorithm 2. Sample s of problem
+/// p is a function of (seed, p, s) and of the problem alone: the same for every chunk, thread count,
+/// shard and, on one backend, bit for bit.
+/// Errors: InvalidInput (settings, shapes, numbers under BadProblem::refuse), BackendUnavailable.
+ImpactResult sample_impacts(const ImpactBatch& batch, const ImpactSettings& settings = {},
+                            Backend backend = Backend::automatic,
+                            ImpactWorkspace* workspace = nullptr);
+
+/// Single steps (75): given contact velocities and lambda_max, the impulse of one step.
+struct StepBatch {
+  std::int64_t problems = 0;
+  int dimension = 2;
+  int contacts = 0;
+  Buffer<double> delassus;          ///< A = J M^-1 J', [problems, d m, d m], rows n_1..n_m, t_1..
+  Buffer<double> contact_velocity;  ///< J v, [problems, d m]
+  Buffer<double> friction;          ///< [problems, m]
+  Buffer<double> max_impulse;       ///< lambda_max, [problems, m]; infinity gives (31)
+};
+
+struct StepSettings {
+  int friction_directions = 4;
+  Selection selection = Selection::any;  ///< any or lemke
+  double tolerance = 1e-9;
+  int threads = 0;
+};
+
+struct StepResult {
+  Buffer<double> impulse;           ///< [problems, d m]
+  Buffer<double> contact_velocity;  ///< J v', [problems, d m]
+  Buffer<Status> status;
+  Buffer<std::int32_t> pivots;
+  Buffer<std::uint8_t> fallback;    ///< 1 where Lemke had to finish
+  Buffer<double> residual;          ///< natural residual of (75)
+};
+
+StepResult solve_steps(const StepBatch& batch, const StepSettings& settings = {},
+                       Backend backend = Backend::automatic);
+
+}  // namespace carom

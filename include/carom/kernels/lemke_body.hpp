@@ -1,0 +1,202 @@
+#pragma once
+
+#include <carom/kernels/host_device.hpp>
+#include <carom/kernels/lanes.hpp>
+#include <carom/kernels/numeric.hpp>
+#include <carom/status.hpp>
+
+/// Lemke's method with lexicographic ties on a condensed tableau (Cottle, Pang, Stone 2009, 4.4).
+namespace carom::kernels {
+
+/// Scratch of one problem of order n.
+CAROM_HOST_DEVICE constexpr long lemke_real_workspace(int n) {
+  return static_cast<long>(n) * (n + 2) + n;
+}
+CAROM_HOST_DEVICE constexpr long lemke_int_workspace(int n) { return 4L * n + 1; }
+
+struct LemkeOutcome {
+  Status status;
+  int pivots;
+};
+
+/// Find z >= 0, w = M z + q >= 0, z'w = 0 with covering vector e.
+///
+/// The tableau writes each basic variable as value + sum of coefficients times nonbasic ones. At the
+/// start w is basic and (z, z0) nonbasic, w = q + M z + e z0. Columns 0..n hold the nonbasic
+/// variables, column n + 1 the values. Ties of the ratio test are broken lexicographically by
+/// [value, B^-1], z0 first (Theorem 4.4.4): z0 wins a tie, so a solution is never pivoted past.
+template <class Lanes>
+class Lemke {
+ public:
+  CAROM_HOST_DEVICE Lemke(const Lanes& lanes, int n, double* reals, int* ints)
+      : lanes_(lanes),
+        n_(n),
+        stride_(n + 2),
+        tableau_(reals),
+        column_(tableau_ + static_cast<long>(n) * (n + 2)),
+        basic_(ints),
+        nonbasic_(ints + n),
+        place_(nonbasic_ + n + 1) {}
+
+  /// entry(i, j) -> M_ij; q(i) -> q_i; z: [n] out, written by solved runs only.
+  template <class Entry, class Vector>
+  CAROM_HOST_DEVICE LemkeOutcome run(Entry&& entry, Vector&& q, int max_pivots, double* z) {
+    const int n = n_;
+    lanes_.for_each_2d(n, n + 2, [&](int i, int j) {
+      at(i, j) = j < n ? entry(i, j) : (j == n ? 1.0 : q(i));
+    });
+    lanes_.for_each(n, [&](int i) {
+      basic_[i] = n + i;  // w_i; z_i is i, z0 is 2n
+      nonbasic_[i] = i;
+      place_[i] = i;
+      place_[n + i] = i;
+    });
+    nonbasic_[n] = 2 * n;
+    const ArgMin<double> worst =
+        lanes_.argmin(n, kInfinity, [&](int i) { return value(i); });
+    if (worst.index < 0) return {Status::numerical_error, 0};
+    if (worst.key >= 0.0) {
+      lanes_.for_each(n, [&](int i) { z[i] = 0.0; });
+      return {Status::solved, 0};
+    }
+    // z0 enters at the row of the smallest q; among equal ones the last is the lexicographic choice
+    // for [q, I] with z0 rising.
+    int row = worst.index;
+    for (int i = 0; i < n; ++i) {
+      if (value(i) == worst.key) row = i;
+    }
+    int column = n;
+    for (int pivots = 1; pivots <= max_pivots; ++pivots) {
+      const int leaving = basic_[row];
+      if (!pivot(row, column)) return {Status::numerical_error, pivots};
+      if (leaving == 2 * n) {
+        lanes_.for_each(n, [&](int i) { z[i] = 0.0; });
+        lanes_.for_each(n, [&](int i) {
+          if (basic_[i] < n) z[basic_[i]] = at_least_zero(value(i));
+        });
+        for (int round = 0; round < kRefinements; ++round) refine(entry, q, z);
+        return {Status::solved, pivots};
+      }
+      const int entering = leaving < n ? leaving + n : leaving - n;
+      column = place_[entering];
+      row = ratio_test(column);
+      if (row == kRay) return {Status::ray, pivots};
+      if (row == kBroken) return {Status::numerical_error, pivots};
+    }
+    return {Status::iteration_limit, max_pivots};
+  }
+
+ private:
+  static constexpr int kRay = -1;
+  static constexpr int kBroken = -2;
+  static constexpr int kRefinements = 2;
+  static constexpr double kPivotTolerance = 1e-11;  // relative to the column's largest entry
+  static constexpr double kTieTolerance = 1e-12;
+
+  CAROM_INLINE double& at(int i, int j) const { return tableau_[static_cast<long>(i) * stride_ + j]; }
+  CAROM_INLINE double value(int i) const { return at(i, n_ + 1); }
+
+  /// Removes from z what rounding left in the w that ought to vanish: the tableau's column of a
+  /// nonbasic w_k says how the basic variables answer to it.
+  template <class Entry, class Vector>
+  CAROM_HOST_DEVICE void refine(Entry&& entry, Vector&& q, double* z) {
+    lanes_.for_each(n_, [&](int k) {
+      const int place = place_[n_ + k];
+      column_[k] = 0.0;
+      if (place <= n_ && nonbasic_[place] == n_ + k) {
+        double w = q(k);
+        for (int j = 0; j < n_; ++j) w = fused(entry(k, j), z[j], w);
+        column_[k] = w;
+      }
+    });
+    lanes_.for_each(n_, [&](int i) {
+      if (basic_[i] >= n_) return;
+      double correction = 0.0;
+      for (int k = 0; k < n_; ++k) {
+        if (column_[k] != 0.0) correction = fused(at(i, place_[n_ + k]), column_[k], correction);
+      }
+      z[basic_[i]] = at_least_zero(z[basic_[i]] - correction);
+    });
+  }
+
+  /// Exchanges basic_[row] and nonbasic_[column].
+  CAROM_HOST_DEVICE bool pivot(int row, int column) {
+    const double element = at(row, column);
+    if (!(element != 0.0) || !is_finite(element)) return false;
+    lanes_.for_each(n_, [&](int i) { column_[i] = at(i, column); });
+    const double inverse = 1.0 / element;
+    lanes_.for_each(n_ + 2, [&](int j) {
+      at(row, j) = j == column ? inverse : -at(row, j) * inverse;
+    });
+    lanes_.for_each_2d(n_, n_ + 2, [&](int i, int j) {
+      if (i == row) return;
+      at(i, j) = j == column ? column_[i] * inverse : fused(column_[i], at(row, j), at(i, j));
+    });
+    const int entering = nonbasic_[column];
+    const int leaving = basic_[row];
+    lanes_.for_each(1, [&](int) {
+      basic_[row] = entering;
+      nonbasic_[column] = leaving;
+      if (entering < 2 * n_) place_[entering] = row;
+      if (leaving < 2 * n_) place_[leaving] = column;
+    });
+    return true;
+  }
+
+  /// Row whose basic variable first reaches zero as nonbasic_[column] grows.
+  CAROM_HOST_DEVICE int ratio_test(int column) {
+    const ArgMin<double> steepest =
+        lanes_.argmin(n_, kInfinity, [&](int i) { return -magnitude(at(i, column)); });
+    if (steepest.index < 0 || !is_finite(steepest.key)) return kBroken;
+    const double smallest = kPivotTolerance * -steepest.key;
+    const ArgMin<double> first = lanes_.argmin(n_, kInfinity, [&](int i) {
+      const double rate = -at(i, column);
+      return rate > smallest ? at_least_zero(value(i)) / rate : kInfinity;
+    });
+    if (first.index < 0) return kRay;
+    const double limit = first.key + kTieTolerance * (first.key + kTieTolerance);
+    int best = -1;
+    for (int i = 0; i < n_; ++i) {
+      const double rate = -at(i, column);
+      if (!(rate > smallest) || !(at_least_zero(value(i)) / rate <= limit)) continue;
+      if (basic_[i] == 2 * n_) return i;
+      if (best < 0 || lexicographically_smaller(i, best, column)) best = i;
+    }
+    return best;
+  }
+
+  /// Compares the rows of B^-1 divided by their rates. B^-1 maps q to the values; its column k is
+  /// the negative coefficient of w_k where w_k is nonbasic, and a unit vector where it is basic.
+  CAROM_HOST_DEVICE bool lexicographically_smaller(int a, int b, int column) const {
+    const double rate_a = -at(a, column);
+    const double rate_b = -at(b, column);
+    for (int k = 0; k < n_; ++k) {
+      const int w = n_ + k;
+      const int place = place_[w];
+      double entry_a = 0.0;
+      double entry_b = 0.0;
+      if (place < n_ && basic_[place] == w) {
+        entry_a = a == place ? 1.0 : 0.0;
+        entry_b = b == place ? 1.0 : 0.0;
+      } else {
+        entry_a = -at(a, place);
+        entry_b = -at(b, place);
+      }
+      const double difference = entry_a / rate_a - entry_b / rate_b;
+      const double scale = magnitude(entry_a / rate_a) + magnitude(entry_b / rate_b);
+      if (magnitude(difference) > 1e-10 * scale) return difference < 0.0;
+    }
+    return a < b;
+  }
+
+  const Lanes& lanes_;
+  int n_;
+  int stride_;
+  double* tableau_;    // [n, n + 2]
+  double* column_;     // [n], the pivot column before the update
+  int* basic_;         // [n] variable of each row
+  int* nonbasic_;      // [n + 1] variable of each column
+  int* place_;         // [2n] row or column of each variable
+};
+
+}  // namespace carom::kernels

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cmath>
+#include <limits>
+
+#include <carom/kernels/host_device.hpp>
+
+namespace carom::kernels {
+
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// a b + c with one rounding, on every backend: the bodies fuse here and nowhere else.
+CAROM_INLINE double fused(double a, double b, double c) {
+#if defined(__CUDA_ARCH__)
+  return ::fma(a, b, c);
+#else
+  return __builtin_fma(a, b, c);
+#endif
+}
+CAROM_INLINE float fused(float a, float b, float c) {
+#if defined(__CUDA_ARCH__)
+  return ::fmaf(a, b, c);
+#else
+  return __builtin_fmaf(a, b, c);
+#endif
+}
+
+template <class Real>
+CAROM_INLINE Real magnitude(Real x) {
+  return x < Real(0) ? -x : x;
+}
+template <class Real>
+CAROM_INLINE Real at_least_zero(Real x) {
+  return x > Real(0) ? x : Real(0);
+}
+template <class Real>
+CAROM_INLINE Real larger(Real a, Real b) {
+  return a > b ? a : b;
+}
+template <class Real>
+CAROM_INLINE bool is_finite(Real x) {
+  return magnitude(x) <= std::numeric_limits<Real>::max();
+}
+
+}  // namespace carom::kernels

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <carom/backend.hpp>
+#include <carom/batch.hpp>
+#include <carom/status.hpp>
+
+namespace carom {
+
+/// Largest order of a dense LCP that the batched solvers accept.
+inline constexpr int kMaxLcpOrder = 128;
+
+/// Independent linear complementarity problems of one order n: find z >= 0 with
+/// w = M z + q >= 0 and z'w = 0 (Cottle, Pang, Stone 2009; (6)-(8) of Halm and Posa).
+struct LcpBatch {
+  std::int64_t problems = 0;
+  int order = 0;           ///< n, 1..kMaxLcpOrder
+  Buffer<double> matrix;   ///< M, row-major, [problems, n, n]
+  Buffer<double> vector;   ///< q, [problems, n]
+
+  [[nodiscard]] LcpBatch to(MemorySpace space) const;
+};
+
+struct LcpSettings {
+  double tolerance = 1e-9;  ///< on max|min(z, w)| / max(|q|_inf, tiny)
+  int max_pivots = 0;       ///< 0: 50 (n + 1)
+  int threads = 0;          ///< cpu: 0 = all hardware threads
+
+  /// Errors: InvalidInput naming the field and its value.
+  void validate() const;
+};
+
+struct LcpResult {
+  Buffer<double> solution;         ///< z, [problems, n]; NaN unless solved or inaccurate
+  Buffer<Status> status;           ///< [problems]
+  Buffer<std::int32_t> pivots;     ///< [problems]
+  Buffer<double> residual;         ///< [problems], recomputed from M, q, z
+};
+
+/// Solves every problem with lexicographic Lemke (covering vector e, the artificial variable leaves
+/// first in a tie). A secondary ray gives Status::ray, which proves nothing about solvability.
+/// A problem with NaN or infinity gets Status::invalid_input and leaves its neighbours unchanged.
+/// The result lives in the memory space of `batch`.
+/// Errors: InvalidInput for shapes that do not fit; BackendUnavailable.
+LcpResult solve_lcp(const LcpBatch& batch, const LcpSettings& settings = {},
+                    Backend backend = Backend::automatic);
+
+}  // namespace carom

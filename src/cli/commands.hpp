@@ -1,0 +1,31 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+/// Every command adds itself to the program and, when it is the one that was called, sets `chosen`
+/// to the function that runs it and returns the exit status.
+namespace carom::cli {
+
+// exit statuses
+inline constexpr int kSuccess = 0;
+inline constexpr int kUnsuccessful = 1;  ///< the run ended, but not well
+inline constexpr int kBadInput = 2;
+inline constexpr int kInterrupted = 130;
+
+struct Program {
+  CLI::App app;
+  std::function<int()> chosen;
+  std::string command_line;  ///< as it was typed, for the files that are written
+};
+
+void add_info(Program& program);
+void add_models(Program& program);
+void add_impact(Program& program);
+void add_impact_models(Program& program);
+void add_solve(Program& program);
+void add_validate(Program& program);
+
+}  // namespace carom::cli

@@ -1,0 +1,209 @@
+#include "cli/impact_report.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstddef>
+
+#include "cli/table.hpp"
+
+namespace carom::cli {
+
+namespace {
+
+constexpr std::size_t kShownModes = 12;
+
+std::string share(std::int64_t part, std::int64_t whole) {
+  if (whole == 0) return "-";
+  return fmt::format("{:.2f} %", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
+}
+
+double per(double amount, std::int64_t count) {
+  return count > 0 ? amount / static_cast<double>(count) : 0.0;
+}
+
+// Solving time of one sample of the batch that the run was part of.
+double sample_seconds(const io::ImpactRun& run) {
+  return run.samples_per_second > 0.0 ? 1.0 / run.samples_per_second : 0.0;
+}
+
+std::vector<std::string> performance_cells(const io::ImpactRun& run) {
+  const ImpactSummary& summary = run.summary;
+  const double lcps = per(static_cast<double>(summary.lcp_solves), summary.samples);
+  return {fmt::format("{}", summary.samples),
+          fmt::format("{}", summary.terminated),
+          fmt::format("{}", summary.max_steps_reached),
+          fmt::format("{}", summary.failed),
+          fmt::format("{:.3f}", lcps),
+          time_words(sample_seconds(run)),
+          lcps > 0.0 ? time_words(sample_seconds(run) / lcps) : "-",
+          fmt::format("{:.3g}", run.samples_per_second)};
+}
+
+const std::vector<std::string> kPerformanceHead = {"samples",  "terminated",  "step limit",
+                                                   "failed",   "LCPs/sample", "time/sample",
+                                                   "time/LCP", "samples/s"};
+
+std::string heading(const io::ImpactRun& run) {
+  const ImpactSettings& settings = run.settings;
+  std::string text = fmt::format("{}  ({}, {} contacts: {})\n", run.model,
+                                 run.problem.dimension == 2 ? "planar" : "spatial",
+                                 run.problem.contacts, fmt::join(run.contact_names, ", "));
+  text += fmt::format(
+      "  backend {}, {}, {} numbers, selection {}, seed {}, h = {:g} N s, at most {} steps\n",
+      to_string(run.backend), to_string(settings.precision), io::to_string(settings.sampler),
+      io::to_string(settings.selection), settings.seed, settings.step_size, settings.max_steps);
+  return text;
+}
+
+std::string range(double low, double high) {
+  return fmt::format("{} .. {}", short_number(low), short_number(high));
+}
+
+std::string velocity_table(const io::ImpactRun& run) {
+  const ImpactSummary& summary = run.summary;
+  const auto tangents = static_cast<std::size_t>(run.problem.dimension - 1);
+  std::vector<std::string> head = {"contact", "before: normal", "after: normal [m/s]"};
+  for (std::size_t t = 0; t < tangents; ++t) {
+    head.push_back(tangents == 1 ? "tangential [m/s]" : fmt::format("tangential {} [m/s]", t + 1));
+  }
+  TextTable table(head);
+  const std::vector<double> before = io::contact_velocity(run.problem, run.problem.velocity.data());
+  for (std::size_t i = 0; i < run.contact_names.size(); ++i) {
+    std::vector<std::string> row = {
+        run.contact_names[i], short_number(before[i]),
+        range(summary.normal_velocity_min[i], summary.normal_velocity_max[i])};
+    for (std::size_t t = i * tangents; t < (i + 1) * tangents; ++t) {
+      row.push_back(range(summary.tangent_velocity_min[t], summary.tangent_velocity_max[t]));
+    }
+    table.add(row);
+  }
+  return table.text();
+}
+
+std::string mode_table(const io::ImpactRun& run) {
+  auto counts = run.summary.mode_counts;
+  std::stable_sort(counts.begin(), counts.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  TextTable table({"outcome", "samples", "share"});
+  for (std::size_t i = 0; i < counts.size() && i < kShownModes; ++i) {
+    table.add({mode_words(counts[i].first, run.problem.contacts, run.problem.dimension),
+               fmt::format("{}", counts[i].second),
+               share(counts[i].second, run.summary.terminated)});
+  }
+  std::string text = table.text();
+  if (counts.size() > kShownModes) {
+    text += fmt::format("  and {} rarer ones\n", counts.size() - kShownModes);
+  }
+  return text;
+}
+
+std::string certificate_lines(const io::ImpactRun& run) {
+  const ImpactSummary& summary = run.summary;
+  std::string text =
+      fmt::format("  largest residual {:.2e} (certified up to {:.0e}), largest K+/K- {:.6f}\n",
+                  summary.max_residual, run.settings.residual_tolerance, summary.max_energy_ratio);
+  text +=
+      fmt::format("  solved by Lemke after the fast path: {} of {} ({})\n", summary.fallback_solves,
+                  summary.lcp_solves, share(summary.fallback_solves, summary.lcp_solves));
+  text += run.nonunique_examined == 0
+              ? "  steps with several solutions: not examined\n"
+              : fmt::format("  steps with several solutions: {} of {} examined\n",
+                            run.nonunique_solves, run.nonunique_examined);
+  return text;
+}
+
+std::string net_lines(const io::ImpactRun& run) {
+  if (!run.net) return "";
+  const EpsilonNet& net = *run.net;
+  std::string text =
+      fmt::format("  epsilon-net: {} points, epsilon {:.4g} m/s", net.points(), net.epsilon);
+  if (net.epsilon != net.requested_epsilon) {
+    text += fmt::format(" (coarsened from {:.4g}: --net-capacity reached)", net.requested_epsilon);
+  }
+  if (net.dropped > 0) text += fmt::format(", {} samples dropped as still colliding", net.dropped);
+  // the last doublings show whether the set has converged
+  const std::size_t first = net.coverage.size() > 8 ? net.coverage.size() - 8 : 0;
+  text += "\n  points after";
+  for (std::size_t i = first; i < net.coverage.size(); ++i) {
+    text += fmt::format("{} 2^{}: {}", i == first ? "" : ",", i, net.coverage[i]);
+  }
+  return text + "\n";
+}
+
+}  // namespace
+
+std::string run_report(const io::ImpactRun& run) {
+  std::string text = heading(run);
+  if (!run.complete) {
+    text += fmt::format("  STOPPED after {} of {} samples\n", run.summary.samples,
+                        run.settings.samples);
+  }
+  TextTable performance(kPerformanceHead);
+  performance.add(performance_cells(run));
+  text += '\n';
+  text += performance.text();
+  if (run.summary.terminated > 0) {
+    if (run.problem.contacts > 0) {
+      text += fmt::format("\n{}\n{}\n", velocity_table(run), mode_table(run));
+    }
+    text += certificate_lines(run) + net_lines(run);
+  }
+  if (run.summary.max_steps_reached * 2 > run.summary.samples) {
+    text += "  most samples reached the step limit: try a larger --step or --max-steps\n";
+  }
+  return text;
+}
+
+std::string runs_table(const std::vector<io::ImpactRun>& runs) {
+  std::vector<std::string> head = {"problem"};
+  head.insert(head.end(), kPerformanceHead.begin(), kPerformanceHead.end());
+  head.push_back("net points");
+  TextTable table(head);
+  for (const io::ImpactRun& run : runs) {
+    std::vector<std::string> row = {run.model};
+    const std::vector<std::string> cells = performance_cells(run);
+    row.insert(row.end(), cells.begin(), cells.end());
+    row.push_back(run.net ? fmt::format("{}", run.net->points()) : "-");
+    table.add(row);
+  }
+  return table.text();
+}
+
+std::string models_report(const io::ImpactRun& run) {
+  const io::ComparedModels& models = *run.models;
+  std::vector<std::string> head = {"model", "impacts", "K+ [J]"};
+  for (const std::string& name : run.contact_names) head.push_back("n " + name);
+  const bool planar = run.problem.dimension == 2;
+  for (const std::string& name : run.contact_names) {
+    for (int t = 1; t < run.problem.dimension; ++t) {
+      head.push_back(planar ? "t " + name : fmt::format("t{} {}", t, name));
+    }
+  }
+  TextTable table(head);
+  const auto add = [&table](std::string name, std::string impacts, const ImpactOutcome& outcome) {
+    if (outcome.status != Status::solved) impacts = std::string(to_string(outcome.status));
+    std::vector<std::string> row = {std::move(name), std::move(impacts),
+                                    short_number(outcome.kinetic_energy)};
+    for (const double value : outcome.normal_velocity) row.push_back(short_number(value));
+    for (const double value : outcome.tangent_velocity) row.push_back(short_number(value));
+    table.add(row);
+  };
+  for (const ImpactOutcome& outcome : models.simultaneous) add("simultaneous", "-", outcome);
+  for (const SequentialOutcome& outcome : models.sequential) {
+    std::vector<std::string> names;
+    for (const int contact : outcome.order) {
+      names.push_back(run.contact_names[static_cast<std::size_t>(contact)]);
+    }
+    add(fmt::format("{}, ...", fmt::join(names, ", ")), fmt::format("{}", outcome.impacts),
+        outcome);
+  }
+  std::string text = table.text();
+  if (!models.simultaneous_complete) {
+    text += "  simultaneous: one solution by Lemke, all would be too many to enumerate\n";
+  }
+  return text;
+}
+
+}  // namespace carom::cli

@@ -1,0 +1,181 @@
+#include "cli/impact_runner.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <tuple>
+
+#include <carom/error.hpp>
+
+#include "cli/interrupt.hpp"
+#include "cli/progress.hpp"
+
+namespace carom::cli {
+
+namespace {
+
+constexpr std::int64_t kExaminedTrajectories = 64;  // a problem; fewer where there are many
+constexpr int kAllOrdersUpTo = 4;                   // contacts
+
+using Shape = std::tuple<int, int, int>;
+
+Shape shape_of(const ImpactProblem& problem) {
+  return {problem.dimension, problem.velocities, problem.contacts};
+}
+
+// What a problem reports whose batch was never reached.
+ImpactSummary nothing_computed(const ImpactProblem& problem) {
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  ImpactSummary summary;
+  summary.status = Status::cancelled;
+  const auto contacts = static_cast<std::size_t>(problem.contacts);
+  const std::size_t tangents = contacts * static_cast<std::size_t>(problem.dimension - 1);
+  summary.normal_velocity_min.assign(contacts, kNone);
+  summary.normal_velocity_max.assign(contacts, kNone);
+  summary.tangent_velocity_min.assign(tangents, kNone);
+  summary.tangent_velocity_max.assign(tangents, kNone);
+  return summary;
+}
+
+template <class T>
+std::vector<T> slice(const Buffer<T>& buffer, std::size_t problem, std::int64_t count,
+                     std::size_t width) {
+  const std::size_t size = static_cast<std::size_t>(count) * width;
+  const auto values = buffer.host().subspan(problem * size, size);
+  return {values.begin(), values.end()};
+}
+
+io::SampleRows rows_of(const ImpactSamples& samples, std::size_t problem,
+                       const ImpactProblem& shape) {
+  io::SampleRows rows;
+  rows.count = samples.count;
+  if (samples.count == 0) return rows;
+  const auto nv = static_cast<std::size_t>(shape.velocities);
+  const auto contact_rows = static_cast<std::size_t>(shape.dimension * shape.contacts);
+  rows.velocity = slice(samples.velocity, problem, samples.count, nv);
+  rows.impulse = slice(samples.impulse, problem, samples.count, contact_rows);
+  rows.modes = slice(samples.modes, problem, samples.count, 1);
+  rows.steps = slice(samples.steps, problem, samples.count, 1);
+  rows.residual = slice(samples.residual, problem, samples.count, 1);
+  for (const TrajectoryStatus status : slice(samples.status, problem, samples.count, 1)) {
+    rows.status.push_back(static_cast<std::uint8_t>(status));
+  }
+  return rows;
+}
+
+bool affordable(const ImpactProblem& problem) {
+  return problem.contacts >= 1 && problem.contacts <= (problem.dimension == 2 ? 3 : 1);
+}
+
+std::vector<std::vector<int>> orders_of(int contacts) {
+  std::vector<int> order(static_cast<std::size_t>(contacts));
+  std::iota(order.begin(), order.end(), 0);
+  std::vector<std::vector<int>> orders;
+  if (contacts == 0) return orders;
+  if (contacts <= kAllOrdersUpTo) {
+    do {
+      orders.push_back(order);
+    } while (std::next_permutation(order.begin(), order.end()));
+    return orders;
+  }
+  for (int direction = 0; direction < 2; ++direction) {
+    for (int turn = 0; turn < contacts; ++turn) {
+      orders.push_back(order);
+      std::rotate(order.begin(), order.begin() + 1, order.end());
+    }
+    std::reverse(order.begin(), order.end());
+  }
+  return orders;
+}
+
+}  // namespace
+
+std::vector<io::ImpactRun> run_impacts(const std::vector<ImpactTask>& tasks,
+                                       const SamplingOptions& options) {
+  const Backend backend = backend_named("--backend", options.backend);
+  std::map<Shape, std::vector<std::size_t>> groups;
+  for (std::size_t i = 0; i < tasks.size(); ++i) groups[shape_of(tasks[i].problem)].push_back(i);
+
+  std::vector<io::ImpactRun> runs(tasks.size());
+  ProgressBar bar(!options.json && !options.quiet);
+  ImpactWorkspace workspace;
+  std::int64_t done = 0;
+  for (const auto& [shape, members] : groups) {
+    std::vector<const ImpactTask*> batch;
+    std::vector<ImpactProblem> problems;
+    for (const std::size_t i : members) {
+      batch.push_back(&tasks[i]);
+      problems.push_back(tasks[i].problem);
+    }
+    ImpactSettings settings = settings_for(options, *batch.front());
+    with_results(settings, options, batch, tasks.size());
+    const std::int64_t total = settings.samples * static_cast<std::int64_t>(tasks.size());
+    settings.progress = [&bar, done, total](const ImpactProgress& progress) {
+      bar.show(done + progress.samples_done, total);
+      return !interrupted();
+    };
+
+    ImpactResult result;
+    const bool skipped = interrupted();
+    if (!skipped) result = sample_impacts(make_batch(problems), settings, backend, &workspace);
+    std::int64_t computed = 0;
+    for (const ImpactSummary& summary : result.summary) computed += summary.samples;
+    done += computed;
+    for (std::size_t p = 0; p < members.size(); ++p) {
+      io::ImpactRun& run = runs[members[p]];
+      run.model = batch[p]->model;
+      run.contact_names = batch[p]->contact_names;
+      run.problem = std::move(problems[p]);
+      run.settings = settings;
+      run.settings.progress = nullptr;
+      run.backend = skipped ? backend : result.backend;
+      run.complete = !skipped && !result.cancelled;
+      run.summary = skipped ? nothing_computed(run.problem) : std::move(result.summary[p]);
+      if (p < result.net.size()) run.net = std::move(result.net[p]);
+      if (p < result.paths.size()) run.paths = std::move(result.paths[p]);
+      if (!skipped) run.rows = rows_of(result.samples, p, run.problem);
+      run.seconds = result.seconds;
+      run.samples_per_second =
+          result.seconds > 0.0 ? static_cast<double>(computed) / result.seconds : 0.0;
+      run.nonunique_solves = run.summary.nonunique_solves;
+      run.nonunique_examined = run.summary.examined_solves;
+    }
+  }
+  return runs;
+}
+
+void examine_uniqueness(std::vector<io::ImpactRun>& runs) {
+  const std::int64_t trajectories =
+      std::min(kExaminedTrajectories, 4096 / static_cast<std::int64_t>(runs.size()));
+  for (io::ImpactRun& run : runs) {
+    const bool wanted =
+        run.settings.selection != Selection::random && affordable(run.problem) && trajectories > 0;
+    if (!wanted || interrupted()) continue;
+    const UniquenessReport report =
+        check_unique_step(run.problem, run.settings, std::min(trajectories, run.settings.samples));
+    run.nonunique_solves = report.nonunique;
+    run.nonunique_examined = report.steps;
+  }
+}
+
+io::ComparedModels compare_models(const ImpactProblem& problem, const ImpactSettings& settings) {
+  ImpactModelSettings model;
+  model.friction_directions = settings.friction_directions;
+  model.residual_tolerance = settings.residual_tolerance;
+  model.velocity_tolerance = settings.velocity_tolerance;
+  model.mode_tolerance = settings.mode_tolerance;
+  io::ComparedModels result;
+  try {
+    result.simultaneous = simultaneous_impacts(problem, model);
+  } catch (const InvalidInput&) {  // too many modes to enumerate
+    result.simultaneous_complete = false;
+    result.simultaneous.push_back(simultaneous_impact(problem, model));
+  }
+  for (const std::vector<int>& order : orders_of(problem.contacts)) {
+    result.sequential.push_back(sequential_impact(problem, order, model));
+  }
+  return result;
+}
+
+}  // namespace carom::cli

@@ -1,0 +1,88 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include <carom/backend.hpp>
+
+#include "cli/commands.hpp"
+
+namespace carom::cli {
+
+namespace {
+
+constexpr double kGibibyte = 1024.0 * 1024.0 * 1024.0;
+
+std::vector<std::string> backends() {
+  std::vector<std::string> names = {"cpu", "reference"};
+  if (!cuda_devices().empty()) names.insert(names.begin() + 1, "cuda");
+  return names;
+}
+
+std::string capability(const DeviceInfo& device) {
+  return fmt::format("{}.{}", device.compute_capability_major, device.compute_capability_minor);
+}
+
+void print_json() {
+  const BuildInfo& build = build_info();
+  nlohmann::ordered_json result;
+  result["version"] = build.version;
+  result["commit"] = build.commit;
+  result["compiler"] = build.compiler;
+  result["build_type"] = build.build_type;
+  result["cuda_compiled"] = build.cuda_compiled;
+  result["cuda_version"] = build.cuda_version;
+  result["cuda_architectures"] = build.cuda_architectures;
+  result["backends"] = backends();
+  result["default_backend"] = to_string(resolve(Backend::automatic));
+  result["instruction_set"] = cpu_instruction_set();
+  result["threads"] = hardware_threads();
+  result["devices"] = nlohmann::ordered_json::array();
+  for (const DeviceInfo& device : cuda_devices()) {
+    nlohmann::ordered_json entry;
+    entry["index"] = device.index;
+    entry["name"] = device.name;
+    entry["compute_capability"] = capability(device);
+    entry["memory_bytes"] = device.memory_bytes;
+    result["devices"].push_back(entry);
+  }
+  fmt::print("{}\n", result.dump(2));
+}
+
+void print_text() {
+  const BuildInfo& build = build_info();
+  fmt::print("carom {} (commit {})\n", build.version, build.commit);
+  fmt::print("  compiler         {}, {}\n", build.compiler, build.build_type);
+  fmt::print("  CUDA             {}\n",
+             build.cuda_compiled
+                 ? fmt::format("{}, architectures {}", build.cuda_version, build.cuda_architectures)
+                 : "not compiled in");
+  fmt::print("  backends         {} (auto: {})\n", fmt::join(backends(), ", "),
+             to_string(resolve(Backend::automatic)));
+  fmt::print("  CPU              {} threads, {}\n", hardware_threads(), cpu_instruction_set());
+  if (cuda_devices().empty()) fmt::print("  devices          none usable\n");
+  for (const DeviceInfo& device : cuda_devices()) {
+    fmt::print("  device {}         {}, {:.1f} GiB, compute capability {}\n", device.index,
+               device.name, static_cast<double>(device.memory_bytes) / kGibibyte,
+               capability(device));
+  }
+}
+
+}  // namespace
+
+void add_info(Program& program) {
+  CLI::App* command = program.app.add_subcommand("info", "Version, backends and devices");
+  command->footer("Example: carom info --json");
+  const auto json = std::make_shared<bool>(false);
+  command->add_flag("--json", *json, "One JSON document instead of text");
+  command->callback([&program, json] {
+    program.chosen = [json] {
+      *json ? print_json() : print_text();
+      return kSuccess;
+    };
+  });
+}
+
+}  // namespace carom::cli

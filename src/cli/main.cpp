@@ -1,0 +1,85 @@
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <iostream>
+#include <new>
+#include <string>
+
+#include <fmt/format.h>
+
+#include <carom/backend.hpp>
+#include <carom/error.hpp>
+
+#include "cli/commands.hpp"
+
+namespace {
+
+// Errors are one line, whatever text an error came with.
+int complain(std::string message, int status) {
+  while (!message.empty() && message.back() == '\n') message.pop_back();
+  for (char& c : message) {
+    if (c == '\n' || c == '\r') c = ' ';
+  }
+  fmt::print(stderr, "carom: {}\n", message);
+  return status;
+}
+
+std::string joined(int count, char** words) {
+  std::string line = "carom";
+  for (int i = 1; i < count; ++i) {
+    const std::string word = words[i];
+    const bool plain = !word.empty() && word.find_first_of(" \t\n'\"\\$") == std::string::npos;
+    line += plain ? " " + word : fmt::format(" '{}'", word);
+  }
+  return line;
+}
+
+int run(int argc, char** argv) {
+  using namespace carom::cli;
+  Program program;
+  program.command_line = joined(argc, argv);
+  program.app.name("carom");
+  program.app.description(
+      "Batched small contact-mechanics problems on CPU and GPU.\n"
+      "Numbers are SI units; --help after a command shows its options and an example.");
+  program.app.set_version_flag("--version", "carom " + carom::build_info().version);
+  program.app.require_subcommand(1);
+  program.app.footer("Example: carom impact rocking_block --samples 2^16 --plot block.svg");
+  program.app.get_formatter()->column_width(34);
+  add_info(program);
+  add_models(program);
+  add_impact(program);
+  add_impact_models(program);
+  add_solve(program);
+  add_validate(program);
+  try {
+    program.app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return program.app.exit(error);  // --help, --version
+    return complain(fmt::format("{}; see carom --help", error.what()), kBadInput);
+  }
+  return program.chosen();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a full quota is an error of the write, not the end of all
+  try {
+    const int status = run(argc, argv);
+    std::cout.flush();
+    if (!std::cout || std::fflush(stdout) != 0) {
+      return complain("standard output: cannot be written", carom::cli::kUnsuccessful);
+    }
+    return status;
+  } catch (const carom::InvalidInput& error) {
+    return complain(error.what(), carom::cli::kBadInput);
+  } catch (const carom::BackendUnavailable& error) {
+    return complain(error.what(), carom::cli::kBadInput);
+  } catch (const std::bad_alloc&) {
+    return complain("not enough memory: ask for fewer samples or keep fewer rows",
+                    carom::cli::kUnsuccessful);
+  } catch (const std::exception& error) {
+    return complain(error.what(), carom::cli::kUnsuccessful);
+  }
+}

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace carom::cli {
+
+/// One line on standard error that shows how far a run is; silent unless that is a terminal.
+class ProgressBar {
+ public:
+  explicit ProgressBar(bool wanted);
+  ~ProgressBar();
+  ProgressBar(const ProgressBar&) = delete;
+  ProgressBar& operator=(const ProgressBar&) = delete;
+
+  void show(std::int64_t done, std::int64_t total);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  bool active_;
+  bool drawn_ = false;
+  Clock::time_point start_ = Clock::now();
+  Clock::time_point last_ = start_;
+};
+
+}  // namespace carom::cli

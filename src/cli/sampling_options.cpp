@@ -1,0 +1,264 @@
+#include "cli/sampling_options.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <map>
+
+#include <carom/error.hpp>
+#include <carom/models/models.hpp>
+
+#include "cli/numbers.hpp"
+#include "io/impact_input.hpp"
+#include "io/impact_run.hpp"
+
+namespace carom::cli {
+
+namespace {
+
+// Defaults of a run whose results are written or drawn; less for many problems.
+constexpr std::int64_t kKeptRows = 16384;
+constexpr std::int64_t kKeptPaths = 512;
+constexpr std::int64_t kAllKeptRows = std::int64_t{1} << 23;
+constexpr std::int64_t kAllKeptPaths = std::int64_t{1} << 16;
+constexpr double kDefaultEpsilon = 0.02;  // of the largest contact speed before the impact
+
+template <class Value>
+Value choice(std::string_view option, const std::string& text,
+             const std::vector<std::pair<std::string_view, Value>>& known) {
+  std::vector<std::string_view> words;
+  for (const auto& [word, value] : known) {
+    if (word == text) return value;
+    words.push_back(word);
+  }
+  throw InvalidInput(
+      fmt::format("{} is {}: must be one of {}", option, text, fmt::join(words, ", ")));
+}
+
+bool is_model(const std::string& name) {
+  const auto all = models::all();
+  return std::any_of(all.begin(), all.end(),
+                     [&name](const models::Model& model) { return model.name == name; });
+}
+
+std::string model_names() {
+  std::vector<std::string_view> names;
+  for (const models::Model& model : models::all()) names.push_back(model.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+ImpactTask model_task(const SamplingOptions& options) {
+  const models::Model& model = models::find(options.target);
+  const auto overrides = parse_assignments("--set", options.set);
+  return {model.name, model.contact_names, models::build(model.name, overrides), model.step_size,
+          model.max_steps};
+}
+
+// Contacts of a file have no names: A, B, ... as in the papers, then C26, C27, ...
+std::vector<std::string> letters(int contacts) {
+  std::vector<std::string> names;
+  for (int i = 0; i < contacts; ++i) {
+    names.push_back(i < 26 ? std::string(1, static_cast<char>('A' + i)) : fmt::format("C{}", i));
+  }
+  return names;
+}
+
+std::vector<ImpactTask> file_tasks(const SamplingOptions& options) {
+  if (!options.set.empty()) {
+    throw InvalidInput(fmt::format(
+        "--set changes a model's parameters, {} is a file: edit the file", options.target));
+  }
+  const ImpactSettings defaults;
+  std::vector<ImpactTask> tasks;
+  std::vector<ImpactProblem> problems = io::read_impact_problems(options.target);
+  for (std::size_t i = 0; i < problems.size(); ++i) {
+    ImpactTask task;
+    task.model = problems[i].name.empty() ? fmt::format("problem {}", i) : problems[i].name;
+    task.contact_names = letters(problems[i].contacts);
+    task.problem = std::move(problems[i]);
+    task.step_size = defaults.step_size;
+    task.max_steps = defaults.max_steps;
+    tasks.push_back(std::move(task));
+  }
+  return tasks;
+}
+
+}  // namespace
+
+void add_sampling_options(CLI::App& command, SamplingOptions& options) {
+  command.add_option("target", options.target, "Name of a built-in model, or a JSON or HDF5 file")
+      ->required()
+      ->type_name("MODEL|FILE");
+  command.add_option("--set", options.set, "Set a parameter of the model; repeat for several")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
+  command.add_option("--problem", options.problem, "Take only this problem of the file, from 0")
+      ->type_name("N");
+  command.add_option("--samples", options.samples, "Trajectories per problem, e.g. 16384 or 2^14")
+      ->type_name("N")
+      ->capture_default_str();
+  command
+      .add_option("--first-sample", options.first_sample, "Index of the first (shards of a run)")
+      ->type_name("N")
+      ->capture_default_str();
+  command
+      .add_option("--step", options.step, "Step size h [N s]; default: the model's, 1 for a file")
+      ->type_name("H");
+  command
+      .add_option("--max-steps", options.max_steps,
+                  "Steps per trajectory at most; default: the model's, 10 for a file")
+      ->type_name("N");
+  command.add_option("--sampler", options.sampler, "uniform or sobol")->capture_default_str();
+  command
+      .add_option("--selection", options.selection,
+                  "Solution of a non-unique step: any, lemke or random")
+      ->capture_default_str();
+  command
+      .add_option("--friction-directions", options.friction_directions,
+                  "Per spatial contact, from 4 to 16")
+      ->type_name("K")
+      ->capture_default_str();
+  command
+      .add_option("--velocity-tolerance", options.velocity_tolerance,
+                  "Slower approach counts as none [m/s]")
+      ->capture_default_str();
+  command
+      .add_option("--residual-tolerance", options.residual_tolerance,
+                  "Largest relative residual of a certified step")
+      ->capture_default_str();
+  command
+      .add_option("--mode-tolerance", options.mode_tolerance,
+                  "Slower contacts count as sticking [m/s]")
+      ->capture_default_str();
+  command.add_option("--backend", options.backend, "auto, cpu, cuda or reference")
+      ->capture_default_str();
+  command.add_option("--precision", options.precision, "double or float")->capture_default_str();
+  command.add_option("--threads", options.threads, "CPU threads, 0: all")
+      ->type_name("N")
+      ->capture_default_str();
+  command.add_option("--seed", options.seed, "Seed of the random numbers")
+      ->type_name("S")
+      ->capture_default_str();
+  command.add_flag("--json", options.json, "One JSON document instead of text");
+  command.add_flag("--quiet", options.quiet, "No text, no progress bar");
+}
+
+void add_result_options(CLI::App& command, SamplingOptions& options) {
+  command
+      .add_option("--epsilon", options.epsilon,
+                  "Radius of the epsilon-net [m/s], 0: none; default: 0.02 of the largest contact "
+                  "speed before the impact")
+      ->type_name("E");
+  command
+      .add_option("--net-capacity", options.net_capacity,
+                  "Points of the net at most; a fuller one is coarsened")
+      ->type_name("N")
+      ->capture_default_str();
+  command
+      .add_option("--keep", options.keep,
+                  "Rows of samples that --output writes: a number, all or none; default: 16384")
+      ->type_name("N");
+  command
+      .add_option("--paths", options.paths,
+                  "Whole trajectories kept for --output and --plot; default: 512")
+      ->type_name("N");
+  command.add_flag("--no-check", options.no_check, "Do not look for steps with several solutions");
+  command.add_option("--output", options.output, "Write everything to this HDF5 file")
+      ->type_name("FILE.h5");
+  command.add_option("--plot", options.plot, "Draw the outcomes (needs gnuplot)")
+      ->type_name("FILE.svg|.png");
+}
+
+std::vector<ImpactTask> load_tasks(const SamplingOptions& options) {
+  std::vector<ImpactTask> tasks;
+  std::error_code ignored;
+  if (is_model(options.target)) {
+    tasks.push_back(model_task(options));
+  } else if (std::filesystem::exists(options.target, ignored)) {
+    tasks = file_tasks(options);
+  } else {
+    throw InvalidInput(fmt::format("{} is neither a file nor a model; known models are {}",
+                                   options.target, model_names()));
+  }
+  if (!options.problem.empty()) {
+    const auto last = static_cast<std::int64_t>(tasks.size()) - 1;
+    const std::int64_t index = parse_count("--problem", options.problem, 0, last);
+    return {tasks[static_cast<std::size_t>(index)]};
+  }
+  return tasks;
+}
+
+Backend backend_named(std::string_view option, const std::string& name) {
+  return resolve(choice<Backend>(option, name,
+                                 {{"auto", Backend::automatic},
+                                  {"cpu", Backend::cpu},
+                                  {"cuda", Backend::cuda},
+                                  {"reference", Backend::reference}}));
+}
+
+ImpactSettings settings_for(const SamplingOptions& options, const ImpactTask& task) {
+  ImpactSettings settings;
+  settings.samples = parse_count("--samples", options.samples, 1);
+  settings.first_sample = parse_count("--first-sample", options.first_sample, 0);
+  settings.seed = parse_seed("--seed", options.seed);
+  settings.step_size = options.step.empty() ? task.step_size : parse_real("--step", options.step);
+  settings.max_steps =
+      options.max_steps.empty()
+          ? task.max_steps
+          : static_cast<int>(parse_count("--max-steps", options.max_steps, 1, INT32_MAX));
+  settings.friction_directions = static_cast<int>(
+      parse_count("--friction-directions", options.friction_directions, 4, kMaxFrictionDirections));
+  settings.sampler = choice<Sampler>("--sampler", options.sampler,
+                                     {{"uniform", Sampler::uniform}, {"sobol", Sampler::sobol}});
+  settings.selection = choice<Selection>(
+      "--selection", options.selection,
+      {{"any", Selection::any}, {"lemke", Selection::lemke}, {"random", Selection::random}});
+  settings.precision =
+      choice<Precision>("--precision", options.precision,
+                        {{"double", Precision::float64}, {"float", Precision::float32}});
+  settings.velocity_tolerance = parse_real("--velocity-tolerance", options.velocity_tolerance);
+  settings.residual_tolerance = parse_real("--residual-tolerance", options.residual_tolerance);
+  settings.mode_tolerance = parse_real("--mode-tolerance", options.mode_tolerance);
+  settings.threads = static_cast<int>(parse_count("--threads", options.threads, 0, 4096));
+  settings.validate();
+  return settings;
+}
+
+void with_results(ImpactSettings& settings, const SamplingOptions& options,
+                  const std::vector<const ImpactTask*>& batch, std::size_t problems) {
+  settings.net_capacity = parse_count("--net-capacity", options.net_capacity, 1);
+  if (!options.epsilon.empty()) {
+    settings.epsilon = parse_real("--epsilon", options.epsilon);
+  } else {
+    double speed = 0.0;
+    for (const ImpactTask* task : batch) {
+      for (const double value :
+           io::contact_velocity(task->problem, task->problem.velocity.data())) {
+        speed = std::max(speed, std::fabs(value));
+      }
+    }
+    settings.epsilon = kDefaultEpsilon * (speed > 0.0 ? speed : 1.0);
+  }
+
+  const bool wanted = !options.output.empty() || !options.plot.empty();
+  const auto count = static_cast<std::int64_t>(problems);
+  if (options.keep.empty()) {
+    settings.keep_samples =
+        wanted ? std::clamp<std::int64_t>(kAllKeptRows / count, 1, kKeptRows) : 0;
+  } else if (options.keep == "all") {
+    settings.keep_samples = -1;
+  } else if (options.keep != "none") {
+    settings.keep_samples = parse_count("--keep", options.keep, 0);
+  }
+  if (options.paths.empty()) {
+    settings.keep_paths = wanted ? std::min(kAllKeptPaths / count, kKeptPaths) : 0;
+  } else {
+    settings.keep_paths = parse_count("--paths", options.paths, 0);
+  }
+  settings.validate();
+}
+
+}  // namespace carom::cli

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include <carom/impact.hpp>
+
+namespace carom::cli {
+
+/// Texts of the options that the sampling commands share; numbers are read once the whole line is
+/// known.
+struct SamplingOptions {
+  std::string target;
+  std::vector<std::string> set;
+  std::string problem;
+  std::string samples = "2^14";
+  std::string first_sample = "0";
+  std::string step;
+  std::string max_steps;
+  std::string sampler = "uniform";
+  std::string selection = "any";
+  std::string precision = "double";
+  std::string backend = "auto";
+  std::string friction_directions = "4";
+  std::string velocity_tolerance = "1e-9";
+  std::string residual_tolerance = "1e-9";
+  std::string mode_tolerance = "1e-6";
+  std::string epsilon;
+  std::string net_capacity = "2^20";
+  std::string keep;
+  std::string paths;
+  std::string threads = "0";
+  std::string seed = "0";
+  std::string output;
+  std::string plot;
+  bool json = false;
+  bool quiet = false;
+  bool no_check = false;
+};
+
+/// Target, problem, physics, sampling and common options.
+void add_sampling_options(CLI::App& command, SamplingOptions& options);
+/// --epsilon, --keep, --paths, --output, --plot and what belongs to them.
+void add_result_options(CLI::App& command, SamplingOptions& options);
+
+/// One problem to sample, with the name and the contacts' names that reports use.
+struct ImpactTask {
+  std::string model;
+  std::vector<std::string> contact_names;
+  ImpactProblem problem;
+  double step_size = 1.0;
+  int max_steps = 10;
+};
+
+/// The model or the file's problems that the options ask for.
+/// Errors: InvalidInput; a target that is neither a model nor a file names both.
+std::vector<ImpactTask> load_tasks(const SamplingOptions& options);
+
+/// Settings of the tasks, which share step size and limits; epsilon and the numbers of kept rows
+/// and paths are set by `with_results`. Errors: InvalidInput.
+ImpactSettings settings_for(const SamplingOptions& options, const ImpactTask& task);
+
+/// Completes `settings` for a batch of tasks of `problems` problems altogether. Without --epsilon
+/// the net's radius is 0.02 of the largest contact speed before the impact.
+void with_results(ImpactSettings& settings, const SamplingOptions& options,
+                  const std::vector<const ImpactTask*>& batch, std::size_t problems);
+
+/// The backend of an option value, `auto` resolved. Errors: InvalidInput, BackendUnavailable.
+Backend backend_named(std::string_view option, const std::string& name);
+
+}  // namespace carom::cli

@@ -1,0 +1,183 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include <carom/error.hpp>
+
+#include "cli/backend_comparison.hpp"
+#include "cli/commands.hpp"
+#include "cli/impact_runner.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/numbers.hpp"
+#include "cli/table.hpp"
+
+namespace carom::cli {
+
+namespace {
+
+struct ValidateOptions {
+  SamplingOptions sampling;
+  std::string against = "reference";
+  std::string tolerance = "1e-9";
+};
+
+// Two backends, one selection, one problem.
+struct Verdict {
+  std::string model;
+  Selection selection = Selection::any;
+  Backend backends[2] = {Backend::cpu, Backend::reference};
+  double seconds[2] = {0.0, 0.0};
+  BackendComparison comparison;
+};
+
+// The selections that were asked for: the one of --selection, or both by default.
+std::vector<std::string> selections(const std::string& wanted) {
+  if (wanted.empty()) return {"any", "lemke"};
+  return {wanted};
+}
+
+std::vector<Verdict> compare(const std::vector<ImpactTask>& tasks, SamplingOptions options,
+                             const ValidateOptions& validate, double tolerance) {
+  SamplingOptions other = options;
+  other.backend = validate.against;
+  std::vector<io::ImpactRun> first = run_impacts(tasks, options);
+  const std::vector<io::ImpactRun> second = run_impacts(tasks, other);
+  examine_uniqueness(first);
+  std::vector<Verdict> verdicts;
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    Verdict verdict;
+    verdict.model = first[i].model;
+    verdict.selection = first[i].settings.selection;
+    verdict.backends[0] = first[i].backend;
+    verdict.backends[1] = second[i].backend;
+    verdict.seconds[0] = first[i].seconds;
+    verdict.seconds[1] = second[i].seconds;
+    verdict.comparison = compare_backends(first[i], second[i], tolerance);
+    verdicts.push_back(std::move(verdict));
+  }
+  return verdicts;
+}
+
+nlohmann::ordered_json to_json(const Verdict& verdict) {
+  const BackendComparison& comparison = verdict.comparison;
+  nlohmann::ordered_json result;
+  result["model"] = verdict.model;
+  result["selection"] = io::to_string(verdict.selection);
+  result["backends"] = {to_string(verdict.backends[0]), to_string(verdict.backends[1])};
+  result["samples"] = comparison.samples;
+  result["status_differences"] = comparison.status_differences;
+  result["mode_differences"] = comparison.mode_differences;
+  result["velocity_differences"] = comparison.velocity_differences;
+  result["explained"] = comparison.explained;
+  result["disagreements"] = comparison.disagreements;
+  result["max_difference"] = comparison.max_difference;
+  result["nonunique_solves"] = comparison.nonunique_solves;
+  result["nonunique_examined"] = comparison.nonunique_examined;
+  result["seconds"] = verdict.seconds;
+  result["worst"] = nullptr;
+  if (comparison.worst) {
+    const WorstSample& worst = *comparison.worst;
+    nlohmann::ordered_json entry;
+    entry["sample"] = worst.sample;
+    entry["difference"] = worst.difference;
+    entry["status"] = {to_string(worst.status[0]), to_string(worst.status[1])};
+    entry["residual"] = worst.residual;
+    entry["velocity"] = {worst.velocity[0], worst.velocity[1]};
+    result["worst"] = entry;
+  }
+  return result;
+}
+
+void print_text(const std::vector<Verdict>& verdicts, double tolerance) {
+  fmt::print("{} against {}, velocities compared to {:g} of the largest before the impact\n\n",
+             to_string(verdicts.front().backends[0]), to_string(verdicts.front().backends[1]),
+             tolerance);
+  TextTable table({"problem", "selection", "samples", "status differs", "modes differ",
+                   "v+ differs", "non-unique", "disagreements", "largest difference"});
+  for (const Verdict& verdict : verdicts) {
+    const BackendComparison& comparison = verdict.comparison;
+    table.add({verdict.model, std::string(io::to_string(verdict.selection)),
+               fmt::format("{}", comparison.samples),
+               fmt::format("{}", comparison.status_differences),
+               fmt::format("{}", comparison.mode_differences),
+               fmt::format("{}", comparison.velocity_differences),
+               fmt::format("{}", comparison.explained), fmt::format("{}", comparison.disagreements),
+               fmt::format("{:.2e}", comparison.max_difference)});
+  }
+  fmt::print("{}", table.text());
+  for (const Verdict& verdict : verdicts) {
+    if (!verdict.comparison.worst) continue;
+    const WorstSample& worst = *verdict.comparison.worst;
+    fmt::print("\n{}, selection {}: worst is sample {}, difference {:.3e}\n", verdict.model,
+               io::to_string(verdict.selection), worst.sample, worst.difference);
+    for (int side = 0; side < 2; ++side) {
+      fmt::print("  {:<10} {:<11} residual {:.2e}  v+ = ({:.9g})\n",
+                 to_string(verdict.backends[side]), to_string(worst.status[side]),
+                 worst.residual[side], fmt::join(worst.velocity[side], ", "));
+    }
+  }
+}
+
+int run_validate(const ValidateOptions& options) {
+  const double tolerance = parse_real("--tolerance", options.tolerance);
+  const Backend first = backend_named("--backend", options.sampling.backend);
+  const Backend second = backend_named("--against", options.against);
+  if (first == second) {
+    throw InvalidInput(fmt::format("--against is {}: must be another backend than --backend ({})",
+                                   options.against, to_string(first)));
+  }
+  const std::vector<ImpactTask> tasks = load_tasks(options.sampling);
+  const InterruptGuard guard;
+  std::vector<Verdict> verdicts;
+  for (const std::string& selection : selections(options.sampling.selection)) {
+    SamplingOptions sampling = options.sampling;
+    sampling.selection = selection;
+    sampling.keep = "all";
+    sampling.epsilon = "0";
+    for (Verdict& verdict : compare(tasks, sampling, options, tolerance)) {
+      verdicts.push_back(std::move(verdict));
+    }
+  }
+  if (options.sampling.json) {
+    nlohmann::ordered_json result = nlohmann::ordered_json::array();
+    for (const Verdict& verdict : verdicts) result.push_back(to_json(verdict));
+    fmt::print("{}\n", result.dump(2));
+  } else if (!options.sampling.quiet) {
+    print_text(verdicts, tolerance);
+  }
+  if (interrupted()) return kInterrupted;
+  for (const Verdict& verdict : verdicts) {
+    if (verdict.comparison.disagreements > 0) return kUnsuccessful;
+  }
+  return kSuccess;
+}
+
+}  // namespace
+
+void add_validate(Program& program) {
+  CLI::App* command =
+      program.app.add_subcommand("validate", "Compare two backends on the same samples");
+  command->description(
+      "Solves the same batch on two backends and compares statuses, modes and velocities, with\n"
+      "selection any and lemke unless --selection names one. A sample on which they differ is a\n"
+      "disagreement unless both answers are certified and the problem has steps with several\n"
+      "solutions. Exit status 1 where there is a disagreement.");
+  command->footer("Example: carom validate rocking_block --samples 4096 --against reference");
+  const auto options = std::make_shared<ValidateOptions>();
+  options->sampling.samples = "2^12";
+  options->sampling.selection.clear();
+  options->sampling.backend = "cpu";
+  add_sampling_options(*command, options->sampling);
+  command->add_option("--against", options->against, "The other backend")->capture_default_str();
+  command
+      ->add_option("--tolerance", options->tolerance,
+                   "Largest difference of v+, relative to the largest velocity before")
+      ->capture_default_str();
+  command->callback(
+      [&program, options] { program.chosen = [options] { return run_validate(*options); }; });
+}
+
+}  // namespace carom::cli

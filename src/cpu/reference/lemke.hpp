@@ -1,0 +1,26 @@
+#pragma once
+
+#include <Eigen/Dense>
+
+#include <carom/lcp.hpp>
+
+namespace carom::reference {
+
+using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using Vector = Eigen::VectorXd;
+
+/// What Lemke's method made of one LCP(M, q).
+struct LemkeOutcome {
+  Status status = Status::numerical_error;
+  Vector solution;        ///< z, [n]; NaN unless solved or inaccurate
+  int pivots = 0;         ///< of all attempts
+  double residual = 0.0;  ///< certificate::lcp_residual; NaN where there is no solution
+};
+
+/// Lemke's method with covering vector e and lexicographic ratio test; the basis inverse is
+/// computed afresh at every pivot, so that rounding errors do not pile up. A basis that ends
+/// uncertified is tried again with other pivot tolerances. max_pivots = 0: 50 (n + 1) an attempt.
+LemkeOutcome lemke(const Matrix& matrix, const Vector& vector, double tolerance,
+                   int max_pivots = 0);
+
+}  // namespace carom::reference

@@ -1,0 +1,95 @@
+#include "io/case_file.hpp"
+
+#include <fmt/format.h>
+
+#include <carom/error.hpp>
+
+#include "io/json_file.hpp"
+
+namespace carom::io {
+
+namespace {
+
+void require_square(const Matrix& matrix, const char* key, std::size_t order,
+                    const std::string& where) {
+  const int size = static_cast<int>(order);
+  if (matrix.rows != size || (size > 0 && matrix.columns != size)) {
+    throw InvalidInput(fmt::format("{}: {} is {} x {}: must be {} x {}, as q has {} numbers", where,
+                                   key, matrix.rows, std::max(matrix.columns, 0), size, size,
+                                   size));
+  }
+}
+
+// A count that the file repeats must agree with the data.
+void require_agreement(const nlohmann::json& object, const char* key, int actual,
+                       const std::string& where) {
+  if (!object.contains(key)) return;
+  const int stated = read_count(object, key, where);
+  if (stated != actual) {
+    throw InvalidInput(
+        fmt::format("{}: {} is {}, but the data say {}", where, key, stated, actual));
+  }
+}
+
+LcpProblem read_lcp(const nlohmann::json& object, const std::string& where) {
+  LcpProblem problem;
+  problem.vector = read_numbers(object, "q", where);
+  if (problem.vector.empty()) throw InvalidInput(where + ": q is empty");
+  Matrix matrix = read_matrix(object, "M", where);
+  require_square(matrix, "M", problem.vector.size(), where);
+  problem.order = matrix.rows;
+  require_agreement(object, "n", problem.order, where);
+  problem.matrix = std::move(matrix.values);
+  return problem;
+}
+
+CoulombProblem read_coulomb(const nlohmann::json& object, const std::string& where) {
+  CoulombProblem problem;
+  problem.dimension = read_count(object, "dim", where);
+  if (problem.dimension != 2 && problem.dimension != 3) {
+    throw InvalidInput(fmt::format("{}: dim is {}: must be 2 or 3", where, problem.dimension));
+  }
+  problem.friction = read_numbers(object, "mu", where);
+  problem.contacts = static_cast<int>(problem.friction.size());
+  for (std::size_t i = 0; i < problem.friction.size(); ++i) {
+    if (problem.friction[i] < 0.0) {
+      throw InvalidInput(
+          fmt::format("{}: mu[{}] is {}: must be >= 0", where, i, problem.friction[i]));
+    }
+  }
+  require_agreement(object, "nc", problem.contacts, where);
+  problem.vector = read_numbers(object, "q", where);
+  const std::size_t order = problem.friction.size() * static_cast<std::size_t>(problem.dimension);
+  if (problem.vector.size() != order) {
+    throw InvalidInput(fmt::format("{}: q has {} numbers: must have {}, dim x the number of mu",
+                                   where, problem.vector.size(), order));
+  }
+  Matrix matrix = read_matrix(object, "W", where);
+  require_square(matrix, "W", order, where);
+  problem.matrix = std::move(matrix.values);
+  return problem;
+}
+
+}  // namespace
+
+CaseProblem read_case(const std::filesystem::path& file) {
+  const nlohmann::json object = read_json(file);
+  const std::string where = file.string();
+  if (!object.is_object()) {
+    throw InvalidInput(where + ": must be one object with the key \"kind\"");
+  }
+  CaseProblem result;
+  result.kind = read_text(object, "kind", where);
+  result.name = object.contains("name") ? read_text(object, "name", where) : file.stem().string();
+  if (result.kind == "lcp") {
+    result.problem = read_lcp(object, where);
+  } else if (result.kind == "coulomb_friction") {
+    result.problem = read_coulomb(object, where);
+  } else {
+    throw InvalidInput(fmt::format(
+        "{}: kind \"{}\" is not supported: must be lcp or coulomb_friction", where, result.kind));
+  }
+  return result;
+}
+
+}  // namespace carom::io

@@ -1,0 +1,223 @@
+#include "io/impact_hdf5.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ctime>
+#include <string_view>
+
+#include "io/file_error.hpp"
+#include "io/hdf5_file.hpp"
+#include "io/pending_file.hpp"
+
+namespace carom::io {
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+std::uint64_t extent(std::int64_t value) { return static_cast<std::uint64_t>(value); }
+
+// What the group of one problem is written with.
+class ProblemGroup {
+ public:
+  ProblemGroup(Hdf5Writer& writer, const ImpactRun& run, std::size_t index)
+      : writer_(writer),
+        run_(run),
+        group_(fmt::format("/impact_{}", index)),
+        nv_(extent(run.problem.velocities)),
+        contacts_(extent(run.problem.contacts)),
+        rows_(extent(run.problem.dimension) * contacts_) {}
+
+  void write() const {
+    writer_.group(group_);
+    summary();
+    problem();
+    samples();
+    if (run_.net) net(*run_.net);
+    if (!run_.paths.offset.empty()) paths();
+    if (run_.models) models(*run_.models);
+  }
+
+ private:
+  [[nodiscard]] std::string at(std::string_view path) const {
+    return fmt::format("{}/{}", group_, path);
+  }
+
+  void summary() const {
+    const ImpactSummary& summary = run_.summary;
+    writer_.attribute(group_, "name", std::string_view(run_.model));
+    writer_.attribute(group_, "dimension", std::int64_t{run_.problem.dimension});
+    writer_.attribute(group_, "backend", carom::to_string(run_.backend));
+    writer_.attribute(group_, "status", carom::to_string(summary.status));
+    writer_.attribute(group_, "step_size", run_.settings.step_size);
+    writer_.attribute(group_, "max_steps", std::int64_t{run_.settings.max_steps});
+    writer_.attribute(group_, "samples_requested", run_.settings.samples);
+    writer_.attribute(group_, "complete", std::int64_t{run_.complete ? 1 : 0});
+    writer_.attribute(group_, "samples", summary.samples);
+    writer_.attribute(group_, "terminated", summary.terminated);
+    writer_.attribute(group_, "max_steps_reached", summary.max_steps_reached);
+    writer_.attribute(group_, "failed", summary.failed);
+    writer_.attribute(group_, "lcp_solves", summary.lcp_solves);
+    writer_.attribute(group_, "fallback_solves", summary.fallback_solves);
+    writer_.attribute(group_, "nonunique_solves", run_.nonunique_solves);
+    writer_.attribute(group_, "nonunique_examined", run_.nonunique_examined);
+    writer_.attribute(group_, "max_residual", summary.max_residual);
+    writer_.attribute(group_, "max_energy_ratio", summary.max_energy_ratio);
+    writer_.attribute(group_, "normal_velocity_min", summary.normal_velocity_min);
+    writer_.attribute(group_, "normal_velocity_max", summary.normal_velocity_max);
+    writer_.attribute(group_, "tangent_velocity_min", summary.tangent_velocity_min);
+    writer_.attribute(group_, "tangent_velocity_max", summary.tangent_velocity_max);
+    writer_.attribute(group_, "seconds", run_.seconds);
+    Words words;
+    std::vector<std::int64_t> counts;
+    for (const auto& [modes, count] : summary.mode_counts) {
+      words.push_back(mode_words(modes, run_.problem.contacts, run_.problem.dimension));
+      counts.push_back(count);
+    }
+    writer_.dataset(at("mode_counts/modes"), words);
+    writer_.dataset(at("mode_counts/count"), counts, {counts.size()});
+  }
+
+  void problem() const {
+    const ImpactProblem& problem = run_.problem;
+    const std::uint64_t tangents = rows_ - contacts_;
+    writer_.dataset(at("problem/mass_matrix"), problem.mass_matrix, {nv_, nv_});
+    writer_.dataset(at("problem/normal_jacobian"), problem.normal_jacobian, {contacts_, nv_});
+    writer_.dataset(at("problem/tangent_jacobian"), problem.tangent_jacobian, {tangents, nv_});
+    writer_.dataset(at("problem/friction"), problem.friction, {contacts_});
+    writer_.dataset(at("problem/velocity"), problem.velocity, {nv_});
+    writer_.dataset(at("problem/contact_names"), run_.contact_names);
+  }
+
+  void samples() const {
+    const SampleRows& rows = run_.rows;
+    const std::uint64_t count = extent(rows.count);
+    writer_.dataset(at("samples/velocity"), rows.velocity, {count, nv_});
+    writer_.dataset(at("samples/impulse"), rows.impulse, {count, rows_});
+    writer_.dataset(at("samples/modes"), rows.modes, {count});
+    writer_.dataset(at("samples/steps"), rows.steps, {count});
+    writer_.dataset(at("samples/status"), rows.status, {count});
+    writer_.dataset(at("samples/residual"), rows.residual, {count});
+    writer_.attribute(at("samples/status"), "meaning",
+                      std::string_view("0 terminated, 1 max_steps, 2 failed, 3 cancelled"));
+    writer_.attribute(at("samples/velocity"), "first_sample", run_.settings.first_sample);
+  }
+
+  void net(const EpsilonNet& net) const {
+    const std::uint64_t points = extent(net.points());
+    writer_.dataset(at("net/velocity"), net.velocity, {points, nv_});
+    writer_.dataset(at("net/impulse"), net.impulse, {points, rows_});
+    writer_.dataset(at("net/modes"), net.modes, {points});
+    writer_.dataset(at("net/multiplicity"), net.multiplicity, {points});
+    writer_.dataset(at("net/first_sample"), net.first_sample, {points});
+    writer_.dataset(at("net/coverage"), net.coverage, {net.coverage.size()});
+    writer_.attribute(at("net"), "epsilon", net.epsilon);
+    writer_.attribute(at("net"), "requested_epsilon", net.requested_epsilon);
+    writer_.attribute(at("net"), "dropped", net.dropped);
+  }
+
+  void paths() const {
+    const ImpactPaths& paths = run_.paths;
+    writer_.dataset(at("paths/offset"), paths.offset, {paths.offset.size()});
+    writer_.dataset(at("paths/velocity"), paths.velocity, {extent(paths.offset.back()), nv_});
+  }
+
+  // One row per outcome in each data set.
+  template <class Outcomes>
+  void outcomes(std::string_view name, const Outcomes& outcomes) const {
+    std::vector<double> velocity;
+    std::vector<double> impulse;
+    std::vector<double> contact;
+    std::vector<double> energy;
+    for (const ImpactOutcome& outcome : outcomes) {
+      velocity.insert(velocity.end(), outcome.velocity.begin(), outcome.velocity.end());
+      impulse.insert(impulse.end(), outcome.impulse.begin(), outcome.impulse.end());
+      contact.insert(contact.end(), outcome.normal_velocity.begin(), outcome.normal_velocity.end());
+      contact.insert(contact.end(), outcome.tangent_velocity.begin(),
+                     outcome.tangent_velocity.end());
+      energy.push_back(outcome.kinetic_energy);
+    }
+    const std::uint64_t count = outcomes.size();
+    writer_.dataset(at(fmt::format("models/{}/velocity", name)), velocity, {count, nv_});
+    writer_.dataset(at(fmt::format("models/{}/impulse", name)), impulse, {count, rows_});
+    writer_.dataset(at(fmt::format("models/{}/contact_velocity", name)), contact, {count, rows_});
+    writer_.dataset(at(fmt::format("models/{}/kinetic_energy", name)), energy, {count});
+  }
+
+  void models(const ComparedModels& models) const {
+    outcomes("simultaneous", models.simultaneous);
+    writer_.attribute(at("models/simultaneous"), "complete",
+                      std::int64_t{models.simultaneous_complete ? 1 : 0});
+    outcomes("sequential", models.sequential);
+    std::vector<std::int32_t> orders;
+    std::vector<std::int32_t> impacts;
+    for (const SequentialOutcome& outcome : models.sequential) {
+      orders.insert(orders.end(), outcome.order.begin(), outcome.order.end());
+      impacts.push_back(outcome.impacts);
+    }
+    writer_.dataset(at("models/sequential/order"), orders, {models.sequential.size(), contacts_});
+    writer_.dataset(at("models/sequential/impacts"), impacts, {impacts.size()});
+  }
+
+  Hdf5Writer& writer_;
+  const ImpactRun& run_;
+  std::string group_;
+  std::uint64_t nv_;
+  std::uint64_t contacts_;
+  std::uint64_t rows_;
+};
+
+void root_attributes(Hdf5Writer& writer, std::span<const ImpactRun> runs,
+                     const std::string& command_line) {
+  const ImpactRun& first = runs.front();
+  const ImpactSettings& settings = first.settings;
+  Words models;
+  for (const ImpactRun& run : runs) models.push_back(run.model);
+  const bool complete =
+      std::all_of(runs.begin(), runs.end(), [](const ImpactRun& run) { return run.complete; });
+  const std::string created = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+  writer.attribute("/", "carom_version", std::string_view(build_info().version));
+  writer.attribute("/", "commit", std::string_view(build_info().commit));
+  writer.attribute("/", "seed", settings.seed);
+  writer.attribute(
+      "/", "model",
+      std::string_view(runs.size() == 1 ? first.model : fmt::format("{} problems", runs.size())));
+  writer.attribute("/", "backend", carom::to_string(first.backend));
+  writer.attribute("/", "precision", carom::to_string(settings.precision));
+  writer.attribute("/", "sampler", to_string(settings.sampler));
+  writer.attribute("/", "selection", to_string(settings.selection));
+  writer.attribute("/", "samples", settings.samples);
+  writer.attribute("/", "step_size", settings.step_size);
+  writer.attribute("/", "max_steps", std::int64_t{settings.max_steps});
+  writer.attribute("/", "friction_directions", std::int64_t{settings.friction_directions});
+  writer.attribute("/", "command", std::string_view(command_line));
+  writer.attribute("/", "created", std::string_view(created));
+  writer.attribute("/", "complete", std::int64_t{complete ? 1 : 0});
+  writer.attribute("/", "problems", static_cast<std::int64_t>(runs.size()));
+}
+
+}  // namespace
+
+void write_impact_hdf5(const std::filesystem::path& file, std::span<const ImpactRun> runs,
+                       const std::string& command_line) {
+  PendingFile pending(file);
+  try {
+    Hdf5Writer writer(pending.path());
+    root_attributes(writer, runs, command_line);
+    for (std::size_t i = 0; i < runs.size(); ++i) ProblemGroup(writer, runs[i], i).write();
+    writer.close();
+  } catch (const FileError& error) {
+    // Blame the file that the user named, not the hidden one.
+    std::string text = error.what();
+    const std::string hidden = pending.path().string();
+    if (const std::size_t at = text.find(hidden); at != std::string::npos) {
+      text.replace(at, hidden.size(), file.string());
+    }
+    throw FileError(text);
+  }
+  pending.commit();
+}
+
+}  // namespace carom::io

@@ -1,0 +1,211 @@
+#include "io/impact_input.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <carom/error.hpp>
+
+#include "io/file_error.hpp"
+#include "io/hdf5_file.hpp"
+#include "io/json_file.hpp"
+#include "message.hpp"
+
+namespace carom::io {
+
+namespace {
+
+constexpr std::array<std::string_view, 6> kKeys = {
+    "name", "mass_matrix", "normal_jacobian", "tangent_jacobian", "friction", "velocity"};
+
+// m rows of tangents are planar contacts, 2m spatial ones.
+int dimension_from_rows(std::size_t tangent_rows, std::size_t contacts, const std::string& where) {
+  if (tangent_rows == contacts) return 2;
+  if (tangent_rows == 2 * contacts) return 3;
+  throw InvalidInput(fmt::format(
+      "{}: tangent_jacobian has {} rows for {} contacts: must have {} (planar) or {} (spatial)",
+      where, tangent_rows, contacts, contacts, 2 * contacts));
+}
+
+void require_columns(const Matrix& matrix, int velocities, std::string_view key,
+                     const std::string& where) {
+  if (matrix.rows > 0 && matrix.columns != velocities) {
+    throw InvalidInput(fmt::format("{}: {} has {} columns: must have {}, as velocity has", where,
+                                   key, matrix.columns, velocities));
+  }
+}
+
+ImpactProblem problem_from_json(const nlohmann::json& object, const std::string& file,
+                                std::size_t index) {
+  std::string where = fmt::format("{}: problem {}", file, index);
+  if (!object.is_object()) {
+    throw InvalidInput(
+        fmt::format("{}: must be an object with the keys {}", where, fmt::join(kKeys, ", ")));
+  }
+  ImpactProblem problem;
+  if (object.contains("name")) problem.name = read_text(object, "name", where);
+  if (!problem.name.empty()) where += fmt::format(" (\"{}\")", problem.name);
+  require_known_keys(object, kKeys, where);
+
+  problem.velocity = read_numbers(object, "velocity", where);
+  problem.velocities = static_cast<int>(problem.velocity.size());
+  if (problem.velocities == 0) throw InvalidInput(where + ": velocity is empty");
+
+  Matrix mass = read_matrix(object, "mass_matrix", where);
+  if (mass.rows != problem.velocities || mass.columns != problem.velocities) {
+    throw InvalidInput(fmt::format(
+        "{}: mass_matrix is {} x {}: must be {} x {}, as velocity has {} numbers", where, mass.rows,
+        std::max(mass.columns, 0), problem.velocities, problem.velocities, problem.velocities));
+  }
+  Matrix normal = read_matrix(object, "normal_jacobian", where);
+  require_columns(normal, problem.velocities, "normal_jacobian", where);
+  problem.contacts = normal.rows;
+  Matrix tangent = read_matrix(object, "tangent_jacobian", where);
+  require_columns(tangent, problem.velocities, "tangent_jacobian", where);
+  problem.dimension = dimension_from_rows(static_cast<std::size_t>(tangent.rows),
+                                          static_cast<std::size_t>(normal.rows), where);
+  problem.friction = read_numbers(object, "friction", where);
+  if (problem.friction.size() != static_cast<std::size_t>(problem.contacts)) {
+    throw InvalidInput(fmt::format("{}: friction has {} numbers: must have {}, one per contact",
+                                   where, problem.friction.size(), problem.contacts));
+  }
+  problem.mass_matrix = std::move(mass.values);
+  problem.normal_jacobian = std::move(normal.values);
+  problem.tangent_jacobian = std::move(tangent.values);
+  return problem;
+}
+
+std::vector<ImpactProblem> from_json(const std::filesystem::path& file) {
+  const nlohmann::json document = read_json(file);
+  std::vector<ImpactProblem> problems;
+  if (!document.is_array()) {
+    problems.push_back(problem_from_json(document, file.string(), 0));
+    return problems;
+  }
+  for (std::size_t i = 0; i < document.size(); ++i) {
+    problems.push_back(problem_from_json(document[i], file.string(), i));
+  }
+  return problems;
+}
+
+// A batched data set [problems, ...] of an HDF5 file.
+struct BatchedSet {
+  Shape shape;
+  std::vector<double> values;
+
+  [[nodiscard]] std::vector<double> of(std::size_t problem) const {
+    const std::size_t size = shape[0] == 0 ? 0 : values.size() / shape[0];
+    const auto begin = values.begin() + static_cast<std::ptrdiff_t>(problem * size);
+    return {begin, begin + static_cast<std::ptrdiff_t>(size)};
+  }
+};
+
+BatchedSet read_set(const Hdf5Reader& reader, std::string_view name, std::size_t rank,
+                    const std::string& file) {
+  if (!reader.has(name)) throw InvalidInput(fmt::format("{}: data set {} is missing", file, name));
+  if (reader.is_group(name)) {
+    throw InvalidInput(fmt::format("{}: {} is a group, a data set is needed", file, name));
+  }
+  BatchedSet set{reader.shape(name), reader.doubles(name)};
+  if (set.shape.size() != rank) {
+    throw InvalidInput(fmt::format("{}: {} has {} axes: must have {} ({})", file, name,
+                                   set.shape.size(), rank,
+                                   rank == 3 ? "problems, rows, columns" : "problems, numbers"));
+  }
+  return set;
+}
+
+void require_shape(const BatchedSet& set, std::string_view name, const Shape& wanted,
+                   const std::string& file) {
+  if (set.shape != wanted) {
+    throw InvalidInput(
+        fmt::format("{}: {} has shape {}: must be {}", file, name, set.shape, wanted));
+  }
+}
+
+std::vector<ImpactProblem> from_hdf5(const std::filesystem::path& path) {
+  const std::string file = path.string();
+  const Hdf5Reader reader(path);
+  for (const std::string& name : reader.names()) {
+    if (std::find(kKeys.begin(), kKeys.end(), name) == kKeys.end()) {
+      throw InvalidInput(fmt::format("{}: unknown data set \"{}\"; known are {}", file, name,
+                                     fmt::join(kKeys, ", ")));
+    }
+  }
+  const BatchedSet velocity = read_set(reader, "velocity", 2, file);
+  const BatchedSet mass = read_set(reader, "mass_matrix", 3, file);
+  const BatchedSet normal = read_set(reader, "normal_jacobian", 3, file);
+  const BatchedSet tangent = read_set(reader, "tangent_jacobian", 3, file);
+  const BatchedSet friction = read_set(reader, "friction", 2, file);
+
+  const std::uint64_t count = velocity.shape[0];
+  const std::uint64_t nv = velocity.shape[1];
+  const std::uint64_t contacts = normal.shape[1];
+  if (nv == 0) throw InvalidInput(fmt::format("{}: velocity has no columns", file));
+  require_shape(mass, "mass_matrix", {count, nv, nv}, file);
+  require_shape(normal, "normal_jacobian", {count, contacts, nv}, file);
+  const int dimension = dimension_from_rows(tangent.shape[1], contacts, file);
+  require_shape(tangent, "tangent_jacobian", {count, tangent.shape[1], nv}, file);
+  require_shape(friction, "friction", {count, contacts}, file);
+  std::vector<std::string> names(count);
+  if (reader.has("name")) {
+    names = reader.strings("name");
+    if (names.size() != count) {
+      throw InvalidInput(
+          fmt::format("{}: name has {} texts for {} problems", file, names.size(), count));
+    }
+  }
+
+  std::vector<ImpactProblem> problems(count);
+  for (std::size_t p = 0; p < count; ++p) {
+    ImpactProblem& problem = problems[p];
+    problem.name = names[p];
+    problem.dimension = dimension;
+    problem.velocities = static_cast<int>(nv);
+    problem.contacts = static_cast<int>(contacts);
+    problem.mass_matrix = mass.of(p);
+    problem.normal_jacobian = normal.of(p);
+    problem.tangent_jacobian = tangent.of(p);
+    problem.friction = friction.of(p);
+    problem.velocity = velocity.of(p);
+  }
+  return problems;
+}
+
+}  // namespace
+
+std::vector<ImpactProblem> read_impact_problems(const std::filesystem::path& file) {
+  std::vector<ImpactProblem> problems;
+  if (Hdf5Reader::is_hdf5(file)) {
+    try {
+      problems = from_hdf5(file);
+    } catch (const FileError& error) {  // unreadable input is bad input
+      throw InvalidInput(error.what());
+    }
+  } else {
+    problems = from_json(file);
+  }
+  if (problems.empty()) throw InvalidInput(file.string() + ": holds no problem");
+  for (std::size_t i = 0; i < problems.size(); ++i) {
+    try {
+      validate(problems[i]);
+    } catch (const InvalidInput& error) {
+      // the library was shown one problem and calls it the first
+      const std::string& name = problems[i].name;
+      std::string text = error.what();
+      const std::string first = message::of_problem(0, name);
+      if (const std::size_t at = text.find(first); at != std::string::npos) {
+        text.replace(at, first.size(), message::of_problem(static_cast<std::int64_t>(i), name));
+      }
+      throw InvalidInput(fmt::format("{}: {}", file.string(), text));
+    }
+  }
+  return problems;
+}
+
+}  // namespace carom::io

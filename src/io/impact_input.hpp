@@ -1,0 +1,16 @@
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include <carom/impact.hpp>
+
+namespace carom::io {
+
+/// Impact problems of a JSON file (one object or an array of objects) or of an HDF5 file (batched
+/// data sets of the same names), told apart by their content. The dimension follows from the
+/// tangent rows: m of them planar, 2m spatial. Shapes are checked here, numbers too.
+/// Errors: InvalidInput naming file, problem, field, position and value.
+std::vector<ImpactProblem> read_impact_problems(const std::filesystem::path& file);
+
+}  // namespace carom::io

@@ -1,0 +1,87 @@
+#include "io/impact_json.hpp"
+
+namespace carom::io {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+ordered_json outcome_json(const ImpactOutcome& outcome) {
+  ordered_json result;
+  result["normal_velocity"] = outcome.normal_velocity;
+  result["tangent_velocity"] = outcome.tangent_velocity;
+  result["kinetic_energy"] = outcome.kinetic_energy;
+  return result;
+}
+
+ordered_json net_json(const EpsilonNet& net) {
+  ordered_json result;
+  result["epsilon"] = net.epsilon;
+  result["points"] = net.points();
+  result["coverage"] = net.coverage;
+  return result;
+}
+
+}  // namespace
+
+ordered_json impact_json(const ImpactRun& run) {
+  const ImpactSummary& summary = run.summary;
+  const double samples = static_cast<double>(summary.samples);
+  ordered_json result;
+  result["model"] = run.model;
+  result["backend"] = to_string(run.backend);
+  result["precision"] = to_string(run.settings.precision);
+  result["sampler"] = to_string(run.settings.sampler);
+  result["selection"] = to_string(run.settings.selection);
+  result["seed"] = run.settings.seed;
+  result["samples"] = summary.samples;
+  result["step_size"] = run.settings.step_size;
+  result["max_steps"] = run.settings.max_steps;
+  result["contacts"] = run.problem.contacts;
+  result["terminated"] = summary.terminated;
+  result["max_steps_reached"] = summary.max_steps_reached;
+  result["failed"] = summary.failed;
+  result["lcp_solves"] = summary.lcp_solves;
+  result["lcp_per_sample"] =
+      summary.samples > 0 ? static_cast<double>(summary.lcp_solves) / samples : 0.0;
+  result["fallback_solves"] = summary.fallback_solves;
+  result["nonunique_solves"] = run.nonunique_solves;
+  result["nonunique_examined"] = run.nonunique_examined;
+  result["max_residual"] = summary.max_residual;
+  result["max_energy_ratio"] = summary.max_energy_ratio;
+  result["normal_velocity_min"] = summary.normal_velocity_min;
+  result["normal_velocity_max"] = summary.normal_velocity_max;
+  result["tangent_velocity_min"] = summary.tangent_velocity_min;
+  result["tangent_velocity_max"] = summary.tangent_velocity_max;
+  result["mode_counts"] = ordered_json::object();
+  for (const auto& [modes, count] : summary.mode_counts) {
+    result["mode_counts"][mode_words(modes, run.problem.contacts, run.problem.dimension)] = count;
+  }
+  result["epsilon_net"] = run.net ? net_json(*run.net) : ordered_json(nullptr);
+  result["seconds"] = run.seconds;
+  result["samples_per_second"] = run.samples_per_second;
+  if (!run.complete) {
+    result["cancelled"] = true;
+    result["samples_requested"] = run.settings.samples;
+  }
+  return result;
+}
+
+ordered_json models_json(const ComparedModels& models) {
+  ordered_json result;
+  result["simultaneous"] = ordered_json::array();
+  for (const ImpactOutcome& outcome : models.simultaneous) {
+    result["simultaneous"].push_back(outcome_json(outcome));
+  }
+  result["sequential"] = ordered_json::array();
+  for (const SequentialOutcome& outcome : models.sequential) {
+    ordered_json entry = outcome_json(outcome);
+    entry["order"] = outcome.order;
+    entry["impacts"] = outcome.impacts;
+    result["sequential"].push_back(entry);
+  }
+  result["simultaneous_complete"] = models.simultaneous_complete;
+  return result;
+}
+
+}  // namespace carom::io

@@ -1,0 +1,35 @@
+#include "io/impact_run.hpp"
+
+namespace carom::io {
+
+std::string_view to_string(Sampler sampler) {
+  return sampler == Sampler::uniform ? "uniform" : "sobol";
+}
+
+std::string_view to_string(Selection selection) {
+  switch (selection) {
+    case Selection::any:
+      return "any";
+    case Selection::lemke:
+      return "lemke";
+    case Selection::random:
+      return "random";
+  }
+  return "unknown";
+}
+
+std::vector<double> contact_velocity(const ImpactProblem& problem, const double* velocity) {
+  const auto nv = static_cast<std::size_t>(problem.velocities);
+  std::vector<double> result;
+  for (const std::vector<double>* jacobian :
+       {&problem.normal_jacobian, &problem.tangent_jacobian}) {
+    for (std::size_t row = 0; row * nv < jacobian->size(); ++row) {
+      double sum = 0.0;
+      for (std::size_t j = 0; j < nv; ++j) sum += (*jacobian)[row * nv + j] * velocity[j];
+      result.push_back(sum);
+    }
+  }
+  return result;
+}
+
+}  // namespace carom::io

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <carom/impact.hpp>
+#include <carom/impact_models.hpp>
+
+namespace carom::io {
+
+/// Outcomes of the other impact models for one problem.
+struct ComparedModels {
+  std::vector<ImpactOutcome> simultaneous;
+  bool simultaneous_complete = true;  ///< false: one Lemke solution, enumeration was too large
+  std::vector<SequentialOutcome> sequential;
+};
+
+/// The kept rows of one problem.
+struct SampleRows {
+  std::int64_t count = 0;
+  std::vector<double> velocity;      ///< [count, nv]
+  std::vector<double> impulse;       ///< [count, dimension*m]
+  std::vector<std::uint64_t> modes;  ///< [count]
+  std::vector<std::int32_t> steps;   ///< [count]
+  std::vector<std::uint8_t> status;  ///< [count], TrajectoryStatus
+  std::vector<double> residual;      ///< [count]
+};
+
+/// What is reported, written and drawn of one sampled problem.
+struct ImpactRun {
+  std::string model;                       ///< model name, or the problem's own name
+  std::vector<std::string> contact_names;  ///< [m]
+  ImpactProblem problem;
+  ImpactSettings settings;
+  Backend backend = Backend::cpu;
+  ImpactSummary summary;
+  std::optional<EpsilonNet> net;
+  ImpactPaths paths;
+  SampleRows rows;
+  bool complete = true;             ///< false: the run was stopped before its end
+  double seconds = 0.0;             ///< of the batch that this problem was solved in
+  double samples_per_second = 0.0;  ///< of that batch
+  std::int64_t nonunique_solves = 0;
+  std::int64_t nonunique_examined = 0;
+  std::optional<ComparedModels> models;
+};
+
+/// Words of the command line and of the files.
+std::string_view to_string(Sampler sampler);
+std::string_view to_string(Selection selection);
+
+/// J v of one velocity: normals [m], then tangents [(dimension-1) m].
+std::vector<double> contact_velocity(const ImpactProblem& problem, const double* velocity);
+
+}  // namespace carom::io

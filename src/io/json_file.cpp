@@ -1,0 +1,157 @@
+#include "io/json_file.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <cstddef>
+#include <fstream>
+#include <limits>
+#include <set>
+
+#include <carom/error.hpp>
+
+#include "io/file_error.hpp"
+
+namespace carom::io {
+
+using nlohmann::json;
+
+namespace {
+
+constexpr std::size_t kShownCharacters = 40;
+
+std::string shown(const json& value) {
+  std::string text = value.dump(-1, ' ', false, json::error_handler_t::replace);
+  if (text.size() > kShownCharacters) text = text.substr(0, kShownCharacters) + "...";
+  return text;
+}
+
+double number(const json& value, const std::string& where, const std::string& position) {
+  if (!value.is_number()) {
+    throw InvalidInput(
+        fmt::format("{}: {} is {}: must be a number", where, position, shown(value)));
+  }
+  const double result = value.get<double>();
+  if (!std::isfinite(result)) {
+    throw InvalidInput(fmt::format("{}: {} is {}: must be finite", where, position, result));
+  }
+  return result;
+}
+
+const json& array(const json& object, const char* key, const std::string& where,
+                  std::string_view wanted) {
+  const json& value = required(object, key, where);
+  if (!value.is_array()) {
+    throw InvalidInput(fmt::format("{}: {} is {}: must be {}", where, key, shown(value), wanted));
+  }
+  return value;
+}
+
+// Refuses an object that has the same key twice; the parser itself would keep the last one.
+class RepeatedKeys {
+ public:
+  bool operator()(int, json::parse_event_t event, json& parsed) {
+    if (event == json::parse_event_t::object_start) open_.emplace_back();
+    if (event == json::parse_event_t::object_end) open_.pop_back();
+    if (event == json::parse_event_t::key) {
+      const auto& key = parsed.get_ref<const std::string&>();
+      if (!open_.back().insert(key).second) {
+        throw InvalidInput(fmt::format("key \"{}\" stands twice in one object", key));
+      }
+    }
+    return true;
+  }
+
+ private:
+  std::vector<std::set<std::string>> open_;
+};
+
+}  // namespace
+
+json read_json(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) throw InvalidInput(fmt::format("{}: cannot be opened", file.string()));
+  try {
+    RepeatedKeys repeated;
+    return json::parse(stream, std::ref(repeated));
+  } catch (const json::exception& error) {
+    std::string text = error.what();  // "[json.exception.parse_error.101] parse error at line ..."
+    if (const std::size_t end = text.find("] "); end != std::string::npos) text.erase(0, end + 2);
+    throw InvalidInput(fmt::format("{}: not JSON: {}", file.string(), text));
+  } catch (const InvalidInput& error) {
+    throw InvalidInput(fmt::format("{}: {}", file.string(), error.what()));
+  }
+}
+
+void require_known_keys(const json& object, std::span<const std::string_view> known,
+                        const std::string& where) {
+  for (const auto& item : object.items()) {
+    bool found = false;
+    for (const std::string_view key : known) found = found || key == item.key();
+    if (!found) {
+      throw InvalidInput(fmt::format("{}: unknown key \"{}\"; known are {}", where, item.key(),
+                                     fmt::join(known, ", ")));
+    }
+  }
+}
+
+const json& required(const json& object, const char* key, const std::string& where) {
+  const auto found = object.find(key);
+  if (found == object.end()) throw InvalidInput(fmt::format("{}: {} is missing", where, key));
+  return *found;
+}
+
+std::string read_text(const json& object, const char* key, const std::string& where) {
+  const json& value = required(object, key, where);
+  if (!value.is_string()) {
+    throw InvalidInput(fmt::format("{}: {} is {}: must be a text", where, key, shown(value)));
+  }
+  return value.get<std::string>();
+}
+
+int read_count(const json& object, const char* key, const std::string& where) {
+  const json& value = required(object, key, where);
+  const bool fits = value.is_number_integer() && value.get<double>() >= 0.0 &&
+                    value.get<double>() <= std::numeric_limits<int>::max();
+  if (!fits) {
+    throw InvalidInput(
+        fmt::format("{}: {} is {}: must be a whole number >= 0", where, key, shown(value)));
+  }
+  return value.get<int>();
+}
+
+std::vector<double> read_numbers(const json& object, const char* key, const std::string& where) {
+  const json& value = array(object, key, where, "an array of numbers");
+  std::vector<double> numbers;
+  numbers.reserve(value.size());
+  for (std::size_t i = 0; i < value.size(); ++i) {
+    numbers.push_back(number(value[i], where, fmt::format("{}[{}]", key, i)));
+  }
+  return numbers;
+}
+
+Matrix read_matrix(const json& object, const char* key, const std::string& where) {
+  const json& value = array(object, key, where, "an array of rows");
+  Matrix matrix;
+  matrix.rows = static_cast<int>(value.size());
+  for (std::size_t i = 0; i < value.size(); ++i) {
+    const json& row = value[i];
+    if (!row.is_array()) {
+      throw InvalidInput(
+          fmt::format("{}: {}[{}] is {}: must be a row of numbers", where, key, i, shown(row)));
+    }
+    if (i == 0) matrix.columns = static_cast<int>(row.size());
+    if (row.size() != static_cast<std::size_t>(matrix.columns)) {
+      throw InvalidInput(
+          fmt::format("{}: {}[{}] has {} numbers, {}[0] has {}: rows must have one length", where,
+                      key, i, row.size(), key, matrix.columns));
+    }
+    for (std::size_t j = 0; j < row.size(); ++j) {
+      matrix.values.push_back(number(row[j], where, fmt::format("{}[{}][{}]", key, i, j)));
+    }
+  }
+  return matrix;
+}
+
+}  // namespace carom::io

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <filesystem>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+/// Strict reading of JSON: every refusal is an InvalidInput that names the field, the position and
+/// the value. `where` is what messages start with, e.g. `a.json: problem 1 ("block")`.
+namespace carom::io {
+
+/// Parses a whole file; repeated keys of one object are refused.
+nlohmann::json read_json(const std::filesystem::path& file);
+
+/// Dense row-major matrix; `columns` may be -1 where there are no rows.
+struct Matrix {
+  int rows = 0;
+  int columns = -1;
+  std::vector<double> values;
+};
+
+/// Refuses keys of `object` that are not in `known`.
+void require_known_keys(const nlohmann::json& object, std::span<const std::string_view> known,
+                        const std::string& where);
+/// The value of a key that must be there.
+const nlohmann::json& required(const nlohmann::json& object, const char* key,
+                               const std::string& where);
+
+std::string read_text(const nlohmann::json& object, const char* key, const std::string& where);
+int read_count(const nlohmann::json& object, const char* key, const std::string& where);
+std::vector<double> read_numbers(const nlohmann::json& object, const char* key,
+                                 const std::string& where);
+/// Array of arrays of one length. Ragged ones are refused.
+Matrix read_matrix(const nlohmann::json& object, const char* key, const std::string& where);
+
+}  // namespace carom::io

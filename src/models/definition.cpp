@@ -1,0 +1,114 @@
+#include "models/definition.hpp"
+
+#include <array>
+#include <charconv>
+
+#include <carom/error.hpp>
+
+namespace carom::models::detail {
+namespace {
+
+constexpr double kLargestLength = 1e3;
+constexpr double kLargestMass = 1e6;
+constexpr double kLargestFriction = 1e6;
+constexpr double kLargestVelocity = 1e3;
+
+Parameter positive(const std::string& name, const std::string& unit, double value, double maximum,
+                   const std::string& meaning) {
+  return {name, unit, value, 0.0, true, maximum, meaning};
+}
+
+std::string range(const Parameter& parameter) {
+  return std::string(parameter.minimum_open ? "> " : ">= ") + text(parameter.minimum) +
+         " and <= " + text(parameter.maximum) + (parameter.unit == "-" ? "" : " " + parameter.unit);
+}
+
+}  // namespace
+
+std::string text(double value) {
+  std::array<char, 40> buffer{};
+  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
+  return {buffer.data(), end};
+}
+
+Values::Values(const Model& model) : model_(&model) {
+  for (const Parameter& parameter : model.parameters) values_[parameter.name] = parameter.value;
+}
+
+void Values::set(const std::string& name, double value) {
+  for (const Parameter& parameter : model_->parameters) {
+    if (parameter.name != name) continue;
+    const bool above =
+        parameter.minimum_open ? value > parameter.minimum : value >= parameter.minimum;
+    values_[name] = value;
+    require(above && value <= parameter.maximum, name, range(parameter));
+    return;
+  }
+  std::string known;
+  for (const Parameter& parameter : model_->parameters) {
+    known += (known.empty() ? "" : ", ") + parameter.name;
+  }
+  throw InvalidInput("model \"" + model_->name + "\" has no parameter \"" + name +
+                     "\": known are " + known);
+}
+
+void Values::require(bool good, const std::string& name, const std::string& what) const {
+  if (good) return;
+  throw InvalidInput(name + " of model \"" + model_->name + "\" is " + text(values_.at(name)) +
+                     ": must be " + what);
+}
+
+Parameter friction(double value) {
+  return {"friction",
+          "-",
+          value,
+          0.0,
+          false,
+          kLargestFriction,
+          "Coulomb friction coefficient of every contact"};
+}
+
+Parameter mass(double value, const std::string& of_what) {
+  return part_mass("mass", value, of_what);
+}
+
+Parameter part_mass(const std::string& name, double value, const std::string& of_what) {
+  return positive(name, "kg", value, kLargestMass, "mass of " + of_what);
+}
+
+Parameter inertia(const std::string& name, double value, const std::string& meaning) {
+  return positive(name, "kg m2", value, kLargestMass, meaning);
+}
+
+Parameter length(const std::string& name, double value, const std::string& meaning) {
+  return positive(name, "m", value, kLargestLength, meaning);
+}
+
+Parameter length_or_zero(const std::string& name, double value, const std::string& meaning) {
+  return {name, "m", value, 0.0, false, kLargestLength, meaning};
+}
+
+Parameter angle(const std::string& name, double value, double minimum, double maximum,
+                const std::string& meaning) {
+  return {name, "deg", value, minimum, false, maximum, meaning};
+}
+
+Parameter angular_velocity(const std::string& name, double value, const std::string& meaning) {
+  return {name, "rad/s", value, -kLargestVelocity, false, kLargestVelocity, meaning};
+}
+
+Parameter downward_velocity(double value, const std::string& of_what) {
+  return {"downward_velocity",
+          "m/s",
+          value,
+          0.0,
+          false,
+          kLargestVelocity,
+          "downward velocity of " + of_what + " before the impact"};
+}
+
+Parameter horizontal_velocity(double value, const std::string& meaning) {
+  return {"horizontal_velocity", "m/s", value, -kLargestVelocity, false, kLargestVelocity, meaning};
+}
+
+}  // namespace carom::models::detail
