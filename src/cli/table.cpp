@@ -37,8 +37,8 @@ std::string time_words(double seconds) {
 
 std::string short_number(double value) {
   if (!std::isfinite(value)) return "-";
-  // what is nought to within the solver's tolerance need not show its digits
-  return fmt::format("{:.4g}", std::fabs(value) < 1e-12 ? 0.0 : value);
+  // what is nought to within the velocity tolerance need not show its digits
+  return fmt::format("{:.4g}", std::fabs(value) < 1e-9 ? 0.0 : value);
 }
 
 }  // namespace carom::cli

@@ -542,13 +542,22 @@ class ContactPath {
     return true;
   }
 
-  /// w of the active pair is seen with opposite sign from the far end.
+  /// Velocities seen from the far end: w_active' = w_other + turn w_active, w_other' = -w_active. The
+  /// active one is nonbasic; the other one is basic, or driving where the impulse has just come to
+  /// this edge from the inside.
   CAROM_HOST_DEVICE void relabel_velocity(int contact, int active, int other) {
     const int column = column_of(velocity_of(tangent_pair(contact, active)));
-    const int row = Dim == 2 ? -1 : place_[velocity_of(tangent_pair(contact, other))];
+    const int other_place = Dim == 2 ? -1 : place_[velocity_of(tangent_pair(contact, other))];
     const Real turn = static_cast<Real>(polygon_.turn);
+    if (Dim == 3 && other_place >= rows_) {
+      lanes_.for_each(rows_, [&](int i) {
+        at(i, column) = fused(turn, at(i, other_place - rows_), -at(i, column));
+      });
+      driving_ = velocity_of(tangent_pair(contact, active));
+      return;
+    }
     lanes_.for_each(rows_, [&](int i) {
-      at(i, column) = i == row ? -at(i, column) - turn : -at(i, column);
+      at(i, column) = i == other_place ? -at(i, column) - turn : -at(i, column);
     });
   }
 

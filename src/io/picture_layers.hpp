@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "io/gnuplot.hpp"
+#include "io/impact_run.hpp"
+
+namespace carom::io {
+
+/// One set of data with its look and its words in the legend. Each line of the data is a contact
+/// velocity (normals first, then tangents); an empty line lifts the pen.
+struct PictureLayer {
+  PlotData data;
+  std::string style;
+  std::string legend;
+  bool line = false;  ///< drawn with lines
+};
+
+struct PictureLayers {
+  std::vector<PictureLayer> layers;                ///< in the order of drawing
+  std::vector<std::pair<double, double>> extents;  ///< smallest and largest of each column
+};
+
+PictureLayers layers_of(const ImpactRun& run);
+
+}  // namespace carom::io
