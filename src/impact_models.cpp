@@ -27,9 +27,8 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 std::vector<double> to_std(const Vector& values) { return {values.begin(), values.end()}; }
 
 // Numbers of an outcome that is v+ = v + M^-1 J' impulse; all NaN unless `status` allows them.
-void fill(ImpactOutcome& outcome, const Mechanism& mechanism, Status status,
-          const Vector& velocity, const Vector& impulse, double residual,
-          const ImpactModelSettings& settings) {
+void fill(ImpactOutcome& outcome, const Mechanism& mechanism, Status status, const Vector& velocity,
+          const Vector& impulse, double residual, const ImpactModelSettings& settings) {
   const int m = mechanism.contacts;
   const bool usable = status == Status::solved || status == Status::inaccurate;
   const double nan = std::numeric_limits<double>::quiet_NaN();
@@ -106,10 +105,10 @@ ImpactOutcome simultaneous_impact(const ImpactProblem& problem,
   validate(problem);
   reference::check(settings, problem.dimension);
   const Mechanism mechanism = reference::make_mechanism(problem);
-  const StepSolution solution = step_model(mechanism, settings)
-                                    .solve(mechanism.jacobian * mechanism.velocity,
-                                           Vector::Constant(mechanism.contacts, kInfinity),
-                                           settings.residual_tolerance);
+  const StepSolution solution =
+      step_model(mechanism, settings)
+          .solve(mechanism.jacobian * mechanism.velocity,
+                 Vector::Constant(mechanism.contacts, kInfinity), settings.residual_tolerance);
   ImpactOutcome outcome;
   fill(outcome, mechanism, solution.status,
        mechanism.velocity + mechanism.response * solution.impulse, solution.impulse,
@@ -147,8 +146,8 @@ SequentialOutcome sequential_impact(const ImpactProblem& problem, std::span<cons
     const StepSolution solution =
         models[contact].solve(contact_velocity(rows), unlimited, settings.residual_tolerance);
     status = solution.status;
-    residual = std::isnan(solution.residual) ? solution.residual
-                                             : std::max(residual, solution.residual);
+    residual =
+        std::isnan(solution.residual) ? solution.residual : std::max(residual, solution.residual);
     for (std::size_t r = 0; r < rows.size(); ++r) {
       impulse[rows[r]] += solution.impulse[r];
       velocity += mechanism.response.col(rows[r]) * solution.impulse[r];

@@ -34,7 +34,8 @@ void require_positive(const char* field, double value) {
   }
 }
 
-// M^-1 g for the extreme rays g = Jn_i' + mu_i Jt_i' d_j of the linearised friction cone, [nv, k m].
+// M^-1 g for the extreme rays g = Jn_i' + mu_i Jt_i' d_j of the linearised friction cone, [nv, k
+// m].
 Eigen::MatrixXd extreme_rays(const Mechanism& mechanism, int directions) {
   const reference::StepModel model(mechanism.dimension, mechanism.delassus, mechanism.friction,
                                    directions);
@@ -105,8 +106,7 @@ TerminationBound termination_bound(const ImpactProblem& problem, double step_siz
   const Mechanism mechanism = reference::make_mechanism(problem);
   const double sigma =
       Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(mechanism.mass).eigenvalues()[0];
-  const double norm =
-      Eigen::Map<const Vector>(cone.direction.data(), mechanism.velocities).norm();
+  const double norm = Eigen::Map<const Vector>(cone.direction.data(), mechanism.velocities).norm();
   const double speed = std::sqrt(2.0 * mechanism.kinetic_energy(mechanism.velocity));
   const double contacts = mechanism.contacts + 1.0;
   TerminationBound bound;

@@ -59,7 +59,7 @@ std::string terminal(const fs::path& target, int width, int height) {
     return fmt::format("set terminal pngcairo enhanced font 'Sans,11' size {},{} linewidth 1.2\n",
                        width, height);
   }
-  return fmt::format("set terminal svg enhanced font 'Sans,14' size {},{} background '#ffffff'\n",
+  return fmt::format("set terminal svg enhanced font 'Sans,12' fontscale 1.25 size {},{} background '#ffffff'\n",
                      width, height);
 }
 

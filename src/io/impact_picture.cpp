@@ -28,6 +28,9 @@ constexpr int kRight = 26;
 constexpr int kTop = 30;
 constexpr int kBottom = 58;
 
+constexpr double kXTics = 4.2;
+constexpr double kYTics = 5.0;
+
 // As gnuplot's enhanced text in single quotes: no markup, no end of the string or of the command.
 std::string as_text(std::string_view text) {
   std::string result = "'";
@@ -46,19 +49,19 @@ struct Axis {
   double step = 0.5;
 };
 
-// A little room around the values and about five round tics. `scale` is the range to show where
+// A little room around the values and about `tics` round tics. `scale` is the range to show where
 // all values are equal.
-Axis axis_for(std::pair<double, double> extent, double scale) {
+Axis axis_for(std::pair<double, double> extent, double scale, double tics) {
   auto [low, high] = extent;
   if (!(high - low > 1e-3 * scale)) {
     low -= 0.3 * scale;
     high += 0.3 * scale;
   }
   const double room = 0.06 * (high - low);
-  const double raw = (high - low) / 4.5;
+  const double raw = (high - low) / tics;
   const double power = std::pow(10.0, std::floor(std::log10(raw)));
   const double mantissa = raw / power;
-  const double round = mantissa <= 1.0 ? 1.0 : mantissa <= 2.0 ? 2.0 : mantissa <= 5.0 ? 5.0 : 10.0;
+  const double round = mantissa < 1.4 ? 1.0 : mantissa < 3.0 ? 2.0 : mantissa < 7.0 ? 5.0 : 10.0;
   return {low - room, high + room, round * power};
 }
 
@@ -83,11 +86,13 @@ class Sheet {
 
   [[nodiscard]] int width() const { return width_; }
   [[nodiscard]] int height() const { return height_; }
+  /// Files of the legend, complete once the script is.
+  [[nodiscard]] const std::vector<PlotData>& legend_data() const { return legend_data_; }
 
   std::string script() {
     add("set multiplot title {} font ',13'\n",
         as_text(fmt::format("{}: {} samples, h = {:g} N s", run_.model, run_.summary.samples,
-                           run_.settings.step_size)));
+                            run_.settings.step_size)));
     script_ +=
         "set border 3 lw 0.8 lc rgb '#333333'\nset tics nomirror out scale 0.6 font ',10'\n"
         "set zeroaxis lt 1 lw 0.8 dt 2 lc rgb '#999999'\nunset key\n";
@@ -120,8 +125,8 @@ class Sheet {
     const int top = kTitleHeight + row * layout_.panel_height;
     place(left + kLeft, left + layout_.panel_width - kRight, top + kTop,
           top + layout_.panel_height - kBottom);
-    const Axis x = axis_for(content_.extents[static_cast<std::size_t>(panel.x)], scale_);
-    const Axis y = axis_for(content_.extents[static_cast<std::size_t>(panel.y)], scale_);
+    const Axis x = axis_for(content_.extents[static_cast<std::size_t>(panel.x)], scale_, kXTics);
+    const Axis y = axis_for(content_.extents[static_cast<std::size_t>(panel.y)], scale_, kYTics);
     add("set xrange [{:.9g}:{:.9g}]\nset xtics {:.9g}\n", x.low, x.high, x.step);
     add("set yrange [{:.9g}:{:.9g}]\nset ytics {:.9g}\n", y.low, y.high, y.step);
     add("set title {} font ',12' offset 0,-0.6\n", as_text(panel.title));
@@ -150,12 +155,12 @@ class Sheet {
       const int x = static_cast<int>(i) % legend_columns_ * column_width + 24;
       const int y = static_cast<int>(i) / legend_columns_ * kLegendRow + kLegendRow / 2;
       add("set label {} at {},{} left font ',11'\n", as_text(layer.legend), x + 42, y);
-      samples += layer.line ? fmt::format("{}[0:1] '+' using ({}+32*$1):({}) {} notitle",
-                                          i == 0 ? "" : ", ", x, y, layer.style)
-                            : fmt::format("{}[0:1] '+' using ({}):({}) {} notitle",
-                                          i == 0 ? "" : ", ", x + 16, y, layer.style);
+      const std::string name = fmt::format("legend{}", i);
+      legend_data_.push_back({name, layer.line ? fmt::format("{0} {1}\n{2} {1}\n", x, y, x + 32)
+                                               : fmt::format("{} {}\n", x + 16, y)});
+      samples += fmt::format("{}'{}' {} notitle", i == 0 ? "" : ", ", name, layer.style);
     }
-    add("set samples 2\nplot {}\n", samples);
+    add("plot {}\n", samples);
   }
 
   const ImpactRun& run_;
@@ -167,6 +172,7 @@ class Sheet {
   int legend_columns_ = 1;
   double scale_ = 0.0;  // largest magnitude drawn
   std::string script_;
+  std::vector<PlotData> legend_data_;
 };
 
 }  // namespace
@@ -180,7 +186,7 @@ void draw_impact(const std::filesystem::path& file, const ImpactRun& run) {
   const PictureLayers content = layers_of(run);
   Sheet sheet(run, layout, content);
   const std::string script = sheet.script();
-  std::vector<PlotData> data;
+  std::vector<PlotData> data = sheet.legend_data();
   for (const PictureLayer& layer : content.layers) data.push_back(layer.data);
   run_gnuplot(script, data, sheet.width(), sheet.height(), file);
 }

@@ -43,8 +43,7 @@ TEST(SequentialImpact, BlockFollowsAngularMomentum) {
 }
 
 TEST(SequentialImpact, FrictionlessBlockKeepsTheHorizontalMomentum) {
-  const SequentialOutcome outcome =
-      sequential_impact(block(kDrop, 0.0), std::array<int, 2>{0, 1});
+  const SequentialOutcome outcome = sequential_impact(block(kDrop, 0.0), std::array<int, 2>{0, 1});
   ASSERT_EQ(outcome.status, Status::solved);
   EXPECT_EQ(outcome.velocity[0], 0.0);
   EXPECT_EQ(outcome.impulse[2], 0.0);
@@ -111,12 +110,16 @@ TEST(SimultaneousImpact, WalkersHaveThreeOutcomes) {
 TEST(SimultaneousImpact, SolvesExtremeFrictionAndDuplicates) {
   ImpactProblem problem = block(kDrop, 0.0);
   problem.velocity = {0.3, -kDrop, 0.1};
+  // Without friction the block stops falling and turning and slides on. With all of it, it turns
+  // about B, where the angular momentum is I 0.1 + w/2 v0 - h/2 0.3 < 0, and A lifts.
+  const double omega = (5.0 / 12.0 * 0.1 + 0.5 * kDrop - 0.3) / (5.0 / 3.0);
   for (const double friction : {0.0, 1e5}) {
     problem.friction = {friction, friction};
     const std::vector<ImpactOutcome> outcomes = simultaneous_impacts(problem);
     ASSERT_EQ(outcomes.size(), 1U) << friction;
-    EXPECT_NEAR(outcomes[0].velocity[0], friction == 0.0 ? 0.3 : 0.0, 1e-9);
-    EXPECT_NEAR(outcomes[0].velocity[1], 0.0, 1e-9);
+    EXPECT_NEAR(outcomes[0].velocity[0], friction == 0.0 ? 0.3 : -omega, 1e-12);
+    EXPECT_NEAR(outcomes[0].velocity[1], friction == 0.0 ? 0.0 : -0.5 * omega, 1e-12);
+    EXPECT_NEAR(outcomes[0].velocity[2], friction == 0.0 ? 0.0 : omega, 1e-12);
   }
   ImpactProblem twice = problem;
   twice.contacts = 4;
@@ -126,7 +129,7 @@ TEST(SimultaneousImpact, SolvesExtremeFrictionAndDuplicates) {
   }
   const std::vector<ImpactOutcome> outcomes = simultaneous_impacts(twice);
   ASSERT_EQ(outcomes.size(), 1U);
-  EXPECT_NEAR(outcomes[0].velocity[0], 0.0, 1e-9);
+  EXPECT_NEAR(outcomes[0].velocity[2], omega, 1e-12);
 }
 
 TEST(SimultaneousImpact, RefusesBadInput) {

@@ -32,8 +32,8 @@ TEST(Simplex, SolvesATextbookProblemAndItsDual) {
 TEST(Simplex, DoesNotCycle) {
   Eigen::MatrixXd matrix(3, 4);
   matrix << 0.25, -60, -0.04, 9, 0.5, -90, -0.02, 3, 0, 0, 1, 0;
-  const SimplexOutcome outcome = maximize(Eigen::Vector4d(0.75, -150, 0.02, -6), matrix,
-                                          Eigen::Vector3d(0, 0, 1));
+  const SimplexOutcome outcome =
+      maximize(Eigen::Vector4d(0.75, -150, 0.02, -6), matrix, Eigen::Vector3d(0, 0, 1));
   ASSERT_EQ(outcome.status, Status::solved);
   EXPECT_NEAR((outcome.primal - Eigen::Vector4d(0.04, 0, 1, 0)).norm(), 0.0, 1e-12);
 }
@@ -61,8 +61,8 @@ TEST(Pointedness, PointOnTheFloorInClosedForm) {
 TEST(Pointedness, DirectionBoundsEveryForceOfTheCone) {
   std::mt19937_64 generator(5);
   std::uniform_real_distribution<double> unit;
-  for (const auto* name : {"rocking_block", "box_wall", "disk_stack", "cube_drop", "tripod",
-                           "ball_in_corner"}) {
+  for (const auto* name :
+       {"rocking_block", "box_wall", "disk_stack", "cube_drop", "tripod", "ball_in_corner"}) {
     SCOPED_TRACE(name);
     const ImpactProblem problem = models::build(name);
     const Pointedness cone = pointedness(problem);
@@ -164,7 +164,8 @@ TEST(SamplesForEpsilonNet, IsTheSmallestThatReachesTheBound) {
         const double omega = std::pow(std::ceil(0.7 * 1.3 * std::sqrt(n) / epsilon), -n);
         const auto miss = [&](double count) { return std::pow(1.0 - omega, count) / omega; };
         EXPECT_LE(miss(samples), delta * (1.0 + 1e-9));
-        if (samples > 1.0) EXPECT_GT(miss(samples - 1.0), delta * (1.0 - 1e-9));
+        ASSERT_GT(samples, 1.0);
+        EXPECT_GT(miss(samples - 1.0), delta * (1.0 - 1e-9));
       }
     }
   }

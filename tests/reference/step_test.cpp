@@ -89,8 +89,8 @@ TEST_P(RandomSteps, LemkeIsAmongTheEnumeratedAndKeepsTheTheorems) {
   int several = 0;
   for (const double friction : {0.0, 0.3, 1.0, 5.0, 1e5}) {
     for (int trial = 0; trial < 20; ++trial) {
-      const Mechanism mechanism = make_mechanism(random_problem(
-          generator, shape.dimension, shape.contacts, shape.velocities, friction));
+      const Mechanism mechanism = make_mechanism(
+          random_problem(generator, shape.dimension, shape.contacts, shape.velocities, friction));
       const StepModel model(shape.dimension, mechanism.delassus, mechanism.friction, 4);
       const Vector& v = mechanism.velocity;
       const Vector before = mechanism.jacobian * v;
@@ -120,7 +120,9 @@ TEST_P(RandomSteps, LemkeIsAmongTheEnumeratedAndKeepsTheTheorems) {
             std::min(distance, (velocity_of(solution.impulse) - after).cwiseAbs().maxCoeff());
       }
       EXPECT_LE(distance, 1e-7) << friction << " " << trial << " of " << all.size();
-      if (friction == 0.0) EXPECT_EQ(all.size(), 1U);  // v' is then a projection
+      if (friction == 0.0) {
+        EXPECT_EQ(all.size(), 1U);  // v' is then a projection
+      }
       several += all.size() > 1 ? 1 : 0;
     }
   }
@@ -145,9 +147,8 @@ TEST(Step, DuplicatedContactActsAsOne) {
   const auto after = [](const ImpactProblem& problem, double limit) -> Vector {
     const Mechanism mechanism = make_mechanism(problem);
     const StepModel model(2, mechanism.delassus, mechanism.friction, 4);
-    const StepSolution solution =
-        model.solve(mechanism.jacobian * mechanism.velocity,
-                    Vector::Constant(mechanism.contacts, limit), 1e-9);
+    const StepSolution solution = model.solve(mechanism.jacobian * mechanism.velocity,
+                                              Vector::Constant(mechanism.contacts, limit), 1e-9);
     EXPECT_EQ(solution.status, Status::solved);
     return mechanism.velocity + mechanism.response * solution.impulse;
   };

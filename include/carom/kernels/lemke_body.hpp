@@ -59,6 +59,7 @@ class Lemke {
       lanes_.for_each(n, [&](int i) { z[i] = 0.0; });
       return {Status::solved, 0};
     }
+    scale_ = -worst.key;
     // z0 enters at the row of the smallest q; among equal ones the last is the lexicographic choice
     // for [q, I] with z0 rising.
     int row = worst.index;
@@ -154,11 +155,12 @@ class Lemke {
       return rate > smallest ? at_least_zero(value(i)) / rate : kInfinity;
     });
     if (first.index < 0) return kRay;
-    const double limit = first.key + kTieTolerance * (first.key + kTieTolerance);
     int best = -1;
     for (int i = 0; i < n_; ++i) {
       const double rate = -at(i, column);
-      if (!(rate > smallest) || !(at_least_zero(value(i)) / rate <= limit)) continue;
+      if (!(rate > smallest)) continue;
+      // What is left of the value there says whether it would vanish too.
+      if (!(at_least_zero(value(i)) - first.key * rate <= kTieTolerance * scale_)) continue;
       if (basic_[i] == 2 * n_) return i;
       if (best < 0 || lexicographically_smaller(i, best, column)) best = i;
     }
@@ -170,23 +172,23 @@ class Lemke {
   CAROM_HOST_DEVICE bool lexicographically_smaller(int a, int b, int column) const {
     const double rate_a = -at(a, column);
     const double rate_b = -at(b, column);
+    // Entries are compared against the size of their rows, below which they are rounding.
+    double size = 0.0;
     for (int k = 0; k < n_; ++k) {
-      const int w = n_ + k;
-      const int place = place_[w];
-      double entry_a = 0.0;
-      double entry_b = 0.0;
-      if (place < n_ && basic_[place] == w) {
-        entry_a = a == place ? 1.0 : 0.0;
-        entry_b = b == place ? 1.0 : 0.0;
-      } else {
-        entry_a = -at(a, place);
-        entry_b = -at(b, place);
-      }
-      const double difference = entry_a / rate_a - entry_b / rate_b;
-      const double scale = magnitude(entry_a / rate_a) + magnitude(entry_b / rate_b);
-      if (magnitude(difference) > 1e-10 * scale) return difference < 0.0;
+      size = larger(size, larger(magnitude(inverse_entry(a, k) / rate_a),
+                                 magnitude(inverse_entry(b, k) / rate_b)));
+    }
+    for (int k = 0; k < n_; ++k) {
+      const double difference = inverse_entry(a, k) / rate_a - inverse_entry(b, k) / rate_b;
+      if (magnitude(difference) > 1e-10 * size) return difference < 0.0;
     }
     return a < b;
+  }
+
+  CAROM_INLINE double inverse_entry(int row, int k) const {
+    const int place = place_[n_ + k];
+    if (place < n_ && basic_[place] == n_ + k) return row == place ? 1.0 : 0.0;
+    return -at(row, place);
   }
 
   const Lanes& lanes_;
@@ -197,6 +199,7 @@ class Lemke {
   int* basic_;         // [n] variable of each row
   int* nonbasic_;      // [n + 1] variable of each column
   int* place_;         // [2n] row or column of each variable
+  double scale_ = 0.0;  // of the values: -min q
 };
 
 }  // namespace carom::kernels

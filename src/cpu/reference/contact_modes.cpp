@@ -226,9 +226,10 @@ std::int64_t combinations(const StepModel& model, const Vector& max_impulse) {
   return count;
 }
 
-std::vector<StepSolution> enumerate_step(
-    const StepModel& model, const Vector& contact_velocity, const Vector& max_impulse,
-    double tolerance, const std::function<Vector(const Vector&)>& velocity_of, double distinct) {
+std::vector<StepSolution> enumerate_step(const StepModel& model, const Vector& contact_velocity,
+                                         const Vector& max_impulse, double tolerance,
+                                         const std::function<Vector(const Vector&)>& velocity_of,
+                                         double distinct) {
   const int m = model.contacts();
   const Enumeration enumeration(model, contact_velocity, max_impulse);
   double scale = m > 0 ? contact_velocity.cwiseAbs().maxCoeff() : 0.0;
@@ -257,8 +258,7 @@ std::vector<StepSolution> enumerate_step(
     if (!certificate::within(residual, tolerance)) continue;
     const Vector velocity = velocity_of(impulse);
     std::size_t same = 0;
-    while (same < found.size() &&
-           (velocities[same] - velocity).cwiseAbs().maxCoeff() > distinct) {
+    while (same < found.size() && (velocities[same] - velocity).cwiseAbs().maxCoeff() > distinct) {
       ++same;
     }
     const StepSolution solution{Status::solved, impulse, after, 0, residual};

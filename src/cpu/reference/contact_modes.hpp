@@ -21,8 +21,9 @@ std::int64_t combinations(const StepModel& model, const Vector& max_impulse);
 /// slides along a direction d_j or between two neighbouring ones. Every solution is certified by
 /// the full LCP. Where velocities form a continuum, its basic points are found.
 /// `velocity_of` maps an impulse to the velocity that is compared, within `distinct`, absolute.
-std::vector<StepSolution> enumerate_step(
-    const StepModel& model, const Vector& contact_velocity, const Vector& max_impulse,
-    double tolerance, const std::function<Vector(const Vector&)>& velocity_of, double distinct);
+std::vector<StepSolution> enumerate_step(const StepModel& model, const Vector& contact_velocity,
+                                         const Vector& max_impulse, double tolerance,
+                                         const std::function<Vector(const Vector&)>& velocity_of,
+                                         double distinct);
 
 }  // namespace carom::reference

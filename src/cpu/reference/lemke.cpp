@@ -16,11 +16,6 @@ namespace carom::reference {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-// Values that differ by less than this, relative to their error scale, are a tie.
-constexpr double kTie = 1e-13;
-// The same for entries of the basis inverse, relative to their row's largest.
-constexpr double kLexicographicTie = 1e-11;
-
 enum class End { basis, ray, limit, breakdown };
 
 struct Attempt {
@@ -31,49 +26,64 @@ struct Attempt {
 };
 
 struct Tolerances {
-  double pivot;       // smallest pivot, relative to its error scale
-  double artificial;  // the artificial variable leaves where the step brings it below this
+  double pivot;          // smallest pivot, relative to its error scale
+  double tie;            // values that differ by less, relative to their error scale, are a tie
+  double lexicographic;  // the same for rows of the basis inverse, relative to their largest entry
+  double artificial;     // the artificial variable leaves where a step brings it below this
+  double perturbation;   // of q, different in every row: no exact ties remain
 };
 // In the order in which they are tried; M and q have unit size.
-constexpr Tolerances kAttempts[] = {{1e-13, 1e-14}, {1e-11, 1e-12}, {1e-15, 0.0}, {1e-13, 1e-10}};
+constexpr Tolerances kDouble = {1e-13, 1e-13, 1e-11, 1e-14, 0.0};
+constexpr Tolerances kLongDouble[] = {{1e-16, 1e-16, 1e-14, 1e-14, 0.0},
+                                      {1e-14, 1e-14, 1e-12, 1e-12, 0.0},
+                                      {1e-18, 1e-18, 1e-15, 0.0, 0.0},
+                                      {1e-16, 1e-17, 1e-14, 1e-14, 1e-11},
+                                      {1e-14, 1e-17, 1e-14, 1e-14, 1e-9}};
 
 // The system of Lemke's method: w - M z - e z0 = q, all variables >= 0.
+template <class Scalar>
 class Dictionary {
+  using Square = Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic>;
+  using Column = Eigen::Matrix<Scalar, Eigen::Dynamic, 1>;
+
  public:
   Dictionary(const Matrix& matrix, const Vector& vector)
-      : matrix_(matrix), vector_(vector), n_(static_cast<int>(vector.size())) {}
+      : matrix_(matrix.cast<Scalar>()),
+        vector_(vector.cast<Scalar>()),
+        n_(static_cast<int>(vector.size())) {}
 
   Attempt run(const Tolerances& tolerances, int max_pivots);
 
  private:
-  Vector column(int variable) const {
-    if (variable == 2 * n_) return Vector::Constant(n_, -1.0);
+  Column column(int variable) const {
+    if (variable == 2 * n_) return Column::Constant(n_, -1);
     if (variable >= n_) return -matrix_.col(variable - n_);
-    return Vector::Unit(n_, variable);
+    return Column::Unit(n_, variable);
   }
   int complement(int variable) const { return variable < n_ ? variable + n_ : variable - n_; }
 
   bool factor(const std::vector<int>& basis);
   // |B^-1| |B| |B^-1| |a|: unit roundoffs times this bound the error of B^-1 a, row by row.
-  Vector error_scale(const Vector& a) const {
+  Column error_scale(const Column& a) const {
     return inverse_magnitude_ * (basis_magnitude_ * (inverse_magnitude_ * a.cwiseAbs()));
   }
-  int leaving_row(const std::vector<int>& basis, const Vector& direction,
-                  const Vector& direction_scale, const Tolerances& tolerances) const;
-  bool lexicographically_less(int row, int other, const Vector& direction) const;
+  int leaving_row(const std::vector<int>& basis, const Column& direction,
+                  const Column& direction_scale, const Tolerances& tolerances) const;
+  bool lexicographically_less(int row, int other, const Column& direction, double tolerance) const;
 
-  const Matrix& matrix_;
-  const Vector& vector_;
+  Square matrix_;
+  Column vector_;
   int n_;
-  Eigen::MatrixXd inverse_;
-  Eigen::MatrixXd inverse_magnitude_;
-  Eigen::MatrixXd basis_magnitude_;
-  Vector values_;
-  Vector value_scale_;  // error scale of values_
+  Square inverse_;
+  Square inverse_magnitude_;
+  Square basis_magnitude_;
+  Column values_;
+  Column value_scale_;  // error scale of values_
 };
 
-bool Dictionary::factor(const std::vector<int>& basis) {
-  Eigen::MatrixXd columns(n_, n_);
+template <class Scalar>
+bool Dictionary<Scalar>::factor(const std::vector<int>& basis) {
+  Square columns(n_, n_);
   for (int i = 0; i < n_; ++i) columns.col(i) = column(basis[i]);
   inverse_ = columns.partialPivLu().inverse();
   if (!inverse_.allFinite()) return false;
@@ -84,55 +94,64 @@ bool Dictionary::factor(const std::vector<int>& basis) {
   return true;
 }
 
-bool Dictionary::lexicographically_less(int row, int other, const Vector& direction) const {
-  const double row_scale = inverse_magnitude_.row(row).maxCoeff() / direction[row];
-  const double other_scale = inverse_magnitude_.row(other).maxCoeff() / direction[other];
-  const double tie = kLexicographicTie * std::max(row_scale, other_scale);
+template <class Scalar>
+bool Dictionary<Scalar>::lexicographically_less(int row, int other, const Column& direction,
+                                                double tolerance) const {
+  const Scalar row_scale = inverse_magnitude_.row(row).maxCoeff() / direction[row];
+  const Scalar other_scale = inverse_magnitude_.row(other).maxCoeff() / direction[other];
+  const Scalar tie = tolerance * std::max(row_scale, other_scale);
   for (int j = 0; j < n_; ++j) {
-    const double difference =
+    const Scalar difference =
         inverse_(row, j) / direction[row] - inverse_(other, j) / direction[other];
-    if (std::fabs(difference) > tie) return difference < 0.0;
+    if (std::abs(difference) > tie) return difference < 0;
   }
   return false;
 }
 
-int Dictionary::leaving_row(const std::vector<int>& basis, const Vector& direction,
-                            const Vector& direction_scale, const Tolerances& tolerances) const {
+template <class Scalar>
+int Dictionary<Scalar>::leaving_row(const std::vector<int>& basis, const Column& direction,
+                                    const Column& direction_scale,
+                                    const Tolerances& tolerances) const {
+  const auto value = [&](int i) { return std::max(values_[i], Scalar{0}); };
   std::vector<int> rows;
-  double least = std::numeric_limits<double>::infinity();
+  Scalar least = std::numeric_limits<Scalar>::infinity();
   for (int i = 0; i < n_; ++i) {
     if (!(direction[i] > tolerances.pivot * direction_scale[i])) continue;
     rows.push_back(i);
-    least = std::min(least, std::max(values_[i], 0.0) / direction[i]);
+    least = std::min(least, value(i) / direction[i]);
   }
   int best = -1;
   for (const int i : rows) {
-    const double excess = std::max(values_[i], 0.0) - least * direction[i];
     const bool artificial = basis[i] == 2 * n_;
-    const double tie = kTie * (value_scale_[i] + least * direction_scale[i]);
-    if (excess > (artificial ? std::max(tie, tolerances.artificial) : tie)) continue;
+    Scalar tie = tolerances.tie * (value_scale_[i] + least * direction_scale[i]);
+    if (artificial) tie = std::max(tie, Scalar{tolerances.artificial});
+    if (value(i) - least * direction[i] > tie) continue;
     if (artificial) return i;
-    if (best < 0 || lexicographically_less(i, best, direction)) best = i;
+    if (best < 0 || lexicographically_less(i, best, direction, tolerances.lexicographic)) best = i;
   }
   return best;
 }
 
-Attempt Dictionary::run(const Tolerances& tolerances, int max_pivots) {
+template <class Scalar>
+Attempt Dictionary<Scalar>::run(const Tolerances& tolerances, int max_pivots) {
   Attempt attempt;
   attempt.basis.resize(n_);
   for (int i = 0; i < n_; ++i) attempt.basis[i] = i;
+  for (int i = 0; i < n_; ++i) {
+    const double golden = (i + 1) * 0.6180339887498949;
+    vector_[i] += tolerances.perturbation * (golden - std::floor(golden));
+  }
   // First pivot: (q_i, e_i) lexicographically least, which in a tie is the last row.
-  const double least = vector_.minCoeff();
+  const Scalar least = vector_.minCoeff();
   int row = n_ - 1;
-  while (vector_[row] > least + kLexicographicTie * vector_.cwiseAbs().maxCoeff()) --row;
+  while (vector_[row] > least + tolerances.lexicographic) --row;
   int entering = complement(row);
   attempt.basis[row] = 2 * n_;
   for (attempt.pivots = 1;; ++attempt.pivots) {
     if (!factor(attempt.basis)) return attempt;
-    const Vector entering_column = column(entering);
-    const Vector direction = inverse_ * entering_column;
-    const Vector scale = error_scale(entering_column);
-    row = leaving_row(attempt.basis, direction, scale, tolerances);
+    const Column entering_column = column(entering);
+    const Column direction = inverse_ * entering_column;
+    row = leaving_row(attempt.basis, direction, error_scale(entering_column), tolerances);
     if (row < 0) {
       attempt.end = End::ray;
       return attempt;
@@ -148,7 +167,7 @@ Attempt Dictionary::run(const Tolerances& tolerances, int max_pivots) {
   }
   ++attempt.pivots;
   if (!factor(attempt.basis)) return attempt;
-  attempt.values = values_;
+  attempt.values = values_.template cast<double>();
   attempt.end = End::basis;
   return attempt;
 }
@@ -168,8 +187,7 @@ Vector refined_solution(const Matrix& matrix, const Vector& vector, const std::v
   Vector x = factors.solve(right);
   const Eigen::Matrix<long double, Eigen::Dynamic, Eigen::Dynamic> wide = block.cast<long double>();
   for (int round = 0; round < 3; ++round) {
-    const Vector defect =
-        (right.cast<long double>() - wide * x.cast<long double>()).cast<double>();
+    const Vector defect = (right.cast<long double>() - wide * x.cast<long double>()).cast<double>();
     x += factors.solve(defect);
   }
   solution(active) = x;
@@ -202,8 +220,6 @@ LemkeOutcome lemke(const Matrix& matrix, const Vector& vector, double tolerance,
   const Matrix scaled_matrix = matrix / matrix_scale;
   const Vector scaled_vector = vector / vector_scale;
   const double unscale = vector_scale / matrix_scale;
-  Dictionary dictionary(scaled_matrix, scaled_vector);
-
   const auto consider = [&](const Vector& candidate) {
     const double residual =
         certificate::lcp_residual(n, matrix.data(), vector.data(), candidate.data());
@@ -212,9 +228,7 @@ LemkeOutcome lemke(const Matrix& matrix, const Vector& vector, double tolerance,
     outcome.residual = residual;
     outcome.solution = candidate;
   };
-  bool first = true;
-  for (const Tolerances& tolerances : kAttempts) {
-    const Attempt attempt = dictionary.run(tolerances, max_pivots);
+  const auto judge = [&](const Attempt& attempt) {
     outcome.pivots += attempt.pivots;
     if (attempt.end == End::basis) {
       Vector plain = Vector::Zero(n);
@@ -227,17 +241,22 @@ LemkeOutcome lemke(const Matrix& matrix, const Vector& vector, double tolerance,
       consider(refined);
       consider(plain.cwiseMax(0.0));
     }
-    if (certificate::within(outcome.residual, tolerance)) {
-      outcome.status = Status::solved;
-      return outcome;
-    }
-    if (first) {
-      outcome.status = attempt.end == End::ray     ? Status::ray
-                       : attempt.end == End::limit ? Status::iteration_limit
-                                                   : Status::numerical_error;
-      first = false;
-    }
+    return certificate::within(outcome.residual, tolerance);
+  };
+  const Attempt first = Dictionary<double>(scaled_matrix, scaled_vector).run(kDouble, max_pivots);
+  bool certified = judge(first);
+  for (const Tolerances& tolerances : kLongDouble) {
+    if (certified) break;
+    certified =
+        judge(Dictionary<long double>(scaled_matrix, scaled_vector).run(tolerances, max_pivots));
   }
+  if (certified) {
+    outcome.status = Status::solved;
+    return outcome;
+  }
+  outcome.status = first.end == End::ray     ? Status::ray
+                   : first.end == End::limit ? Status::iteration_limit
+                                             : Status::numerical_error;
   if (outcome.solution.allFinite()) outcome.status = Status::inaccurate;
   return outcome;
 }

@@ -18,8 +18,8 @@ struct LemkeOutcome {
 };
 
 /// Lemke's method with covering vector e and lexicographic ratio test; the basis inverse is
-/// computed afresh at every pivot, so that rounding errors do not pile up. A basis that ends
-/// uncertified is tried again with other pivot tolerances. max_pivots = 0: 50 (n + 1) an attempt.
+/// computed afresh at every pivot, so that rounding errors do not pile up. What ends uncertified is
+/// tried again in long double, with several tolerances. max_pivots = 0: 50 (n + 1) an attempt.
 LemkeOutcome lemke(const Matrix& matrix, const Vector& vector, double tolerance,
                    int max_pivots = 0);
 

@@ -40,8 +40,7 @@ Mechanism make_mechanism(const ImpactProblem& problem) {
   mechanism.jacobian.resize(mechanism.rows(), nv);
   if (m > 0) {
     const int tangents = (problem.dimension - 1) * m;
-    mechanism.jacobian.topRows(m) =
-        Eigen::Map<const Matrix>(problem.normal_jacobian.data(), m, nv);
+    mechanism.jacobian.topRows(m) = Eigen::Map<const Matrix>(problem.normal_jacobian.data(), m, nv);
     mechanism.jacobian.bottomRows(tangents) =
         Eigen::Map<const Matrix>(problem.tangent_jacobian.data(), tangents, nv);
   }

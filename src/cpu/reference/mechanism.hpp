@@ -15,12 +15,12 @@ struct Mechanism {
   int dimension = 2;
   int velocities = 0;
   int contacts = 0;
-  Matrix mass;       ///< M, [nv, nv]
-  Matrix jacobian;   ///< J = [Jn; Jt], [d m, nv]
-  Matrix response;   ///< M^-1 J', [nv, d m]
-  Matrix delassus;   ///< A = J M^-1 J', [d m, d m], symmetric
-  Vector friction;   ///< [m]
-  Vector velocity;   ///< before the impact, [nv]
+  Matrix mass;      ///< M, [nv, nv]
+  Matrix jacobian;  ///< J = [Jn; Jt], [d m, nv]
+  Matrix response;  ///< M^-1 J', [nv, d m]
+  Matrix delassus;  ///< A = J M^-1 J', [d m, d m], symmetric
+  Vector friction;  ///< [m]
+  Vector velocity;  ///< before the impact, [nv]
 
   [[nodiscard]] int rows() const { return dimension * contacts; }
   [[nodiscard]] double kinetic_energy(const Vector& v) const { return 0.5 * v.dot(mass * v); }

@@ -23,7 +23,8 @@ void require_nonnegative(const char* field, double value) {
 }  // namespace
 
 void check_directions(int friction_directions, int dimension) {
-  if (dimension == 2 || (friction_directions >= 4 && friction_directions <= kMaxFrictionDirections)) {
+  if (dimension == 2 ||
+      (friction_directions >= 4 && friction_directions <= kMaxFrictionDirections)) {
     return;
   }
   throw InvalidInput("friction_directions is " + std::to_string(friction_directions) +
@@ -41,8 +42,7 @@ void check(const ImpactModelSettings& settings, int dimension) {
                        ": must be >= 1");
   }
   if (settings.max_impacts < 1) {
-    throw InvalidInput("max_impacts is " + std::to_string(settings.max_impacts) +
-                       ": must be >= 1");
+    throw InvalidInput("max_impacts is " + std::to_string(settings.max_impacts) + ": must be >= 1");
   }
 }
 
@@ -57,8 +57,7 @@ void check_order(std::span<const int> order, int contacts) {
   }
   for (int i = 0; i < contacts; ++i) {
     if (!seen[i]) {
-      throw InvalidInput("order lacks contact " + std::to_string(i) +
-                         ": must name every contact");
+      throw InvalidInput("order lacks contact " + std::to_string(i) + ": must name every contact");
     }
   }
 }

@@ -96,8 +96,7 @@ void Run::record(std::int64_t index, const Mechanism& mechanism, std::int64_t po
     for (const Vector& v : trajectory.path) {
       paths.velocity.insert(paths.velocity.end(), v.begin(), v.end());
     }
-    paths.offset.push_back(paths.offset.back() +
-                           static_cast<std::int64_t>(trajectory.path.size()));
+    paths.offset.push_back(paths.offset.back() + static_cast<std::int64_t>(trajectory.path.size()));
   }
 }
 
@@ -129,8 +128,7 @@ void Run::sample_problem(std::int64_t index) {
         Sample& sample = chunk[static_cast<std::size_t>(i)];
         const std::int64_t number = settings_.first_sample + begin + i;
         sample.trajectory = simulator.run(number, begin + i < settings_.keep_paths);
-        if (settings_.epsilon > 0.0 &&
-            sample.trajectory.status == TrajectoryStatus::max_steps) {
+        if (settings_.epsilon > 0.0 && sample.trajectory.status == TrajectoryStatus::max_steps) {
           Trajectory closed = sample.trajectory;
           if (simulator.close(number, closed)) sample.closed = std::move(closed);
         }
@@ -157,8 +155,7 @@ ImpactResult Run::operator()() {
   if (!result_.cancelled && settings_.progress) {
     settings_.progress({done_, settings_.samples * batch_.problems});  // nothing left to stop
   }
-  result_.seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  result_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return std::move(result_);
 }
 

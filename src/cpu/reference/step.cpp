@@ -129,8 +129,8 @@ double StepModel::residual(const Vector& contact_velocity, const Vector& max_imp
                            const Vector& impulse) const {
   const StepLcp lcp = assemble(contact_velocity, max_impulse);
   const Vector z = lift(contact_velocity, max_impulse, impulse);
-  return certificate::lcp_residual(static_cast<int>(z.size()), lcp.matrix.data(),
-                                   lcp.vector.data(), z.data());
+  return certificate::lcp_residual(static_cast<int>(z.size()), lcp.matrix.data(), lcp.vector.data(),
+                                   z.data());
 }
 
 StepSolution StepModel::solve(const Vector& contact_velocity, const Vector& max_impulse,
@@ -150,13 +150,14 @@ StepSolution StepModel::solve(const Vector& contact_velocity, const Vector& max_
   const int betas = static_cast<int>(outcome.solution.size()) - (k + 2) * m;
   solution.impulse.head(m) = outcome.solution.segment(betas, m);
   for (int i = 0; i < m; ++i) {
-    solution.impulse.segment(m + i * tangents(), tangents()) =
-        fan_ * outcome.solution.segment(betas + m + i * k, k);
+    auto tangent = solution.impulse.segment(m + i * tangents(), tangents());
+    tangent = fan_ * outcome.solution.segment(betas + m + i * k, k);
+    if (friction_[i] == 0.0) tangent.setZero();  // without the rounding of a degenerate basis
   }
   solution.contact_velocity = contact_velocity + delassus_ * solution.impulse;
   solution.residual = residual(contact_velocity, max_impulse, solution.impulse);
-  solution.status = certificate::within(solution.residual, tolerance) ? Status::solved
-                                                                      : Status::inaccurate;
+  solution.status =
+      certificate::within(solution.residual, tolerance) ? Status::solved : Status::inaccurate;
   return solution;
 }
 

@@ -83,9 +83,8 @@ StepSolution Simulator::choose(const Vector& max_impulse, std::int64_t sample, i
     if (!found.empty()) {
       ++trajectory.examined;
       if (found.size() > 1) ++trajectory.nonunique;
-      const double unit =
-          uniform(settings_.seed, problem_, static_cast<std::uint64_t>(sample),
-                  kChoiceDraws + static_cast<std::uint32_t>(step));
+      const double unit = uniform(settings_.seed, problem_, static_cast<std::uint64_t>(sample),
+                                  kChoiceDraws + static_cast<std::uint32_t>(step));
       const auto index = static_cast<std::size_t>(unit * static_cast<double>(found.size()));
       return found[index];
     }

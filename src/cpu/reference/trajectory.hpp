@@ -36,8 +36,8 @@ class Simulator {
       const std::function<void(const Vector& velocity, const Vector& max_impulse)>& before_step =
           {}) const;
 
-  /// Closing step of Algorithm 2, f(v, epsilon / (3 psi) 1): true where it was certified and nothing
-  /// approaches any more; `trajectory` is then the state after it.
+  /// Closing step of Algorithm 2, f(v, epsilon / (3 psi) 1): true where it was certified and
+  /// nothing approaches any more; `trajectory` is then the state after it.
   [[nodiscard]] bool close(std::int64_t sample, Trajectory& trajectory) const;
 
   [[nodiscard]] const StepModel& model() const { return model_; }

@@ -1,0 +1,195 @@
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "cli/command.hpp"
+
+namespace carom::test {
+namespace {
+
+// The keys of the command's description and nonunique_examined, sorted.
+const std::vector<std::string> kKeys = {
+    "backend", "contacts", "epsilon_net", "failed", "fallback_solves", "lcp_per_sample",
+    "lcp_solves", "max_energy_ratio", "max_residual", "max_steps", "max_steps_reached",
+    "mode_counts", "model", "nonunique_examined", "nonunique_solves", "normal_velocity_max",
+    "normal_velocity_min", "precision", "sampler", "samples", "samples_per_second", "seconds",
+    "seed", "selection", "step_size", "tangent_velocity_max", "tangent_velocity_min",
+    "terminated"};
+
+json without_time(json document) {
+  document.erase("seconds");
+  document.erase("samples_per_second");
+  return document;
+}
+
+TEST(Impact, JsonHasExactlyTheKeysAndAddsUp) {
+  const Outcome outcome = carom({"impact", "rocking_block", "--samples", "1000", "--json"});
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_TRUE(outcome.err.empty()) << outcome.err;
+  const json result = outcome.document();
+  EXPECT_EQ(keys(result), kKeys);
+  EXPECT_EQ(result["model"], "rocking_block");
+  EXPECT_EQ(result["samples"], 1000);
+  EXPECT_EQ(result["contacts"], 2);
+  EXPECT_EQ(result["precision"], "double");
+  EXPECT_EQ(result["sampler"], "uniform");
+  EXPECT_EQ(result["selection"], "any");
+  EXPECT_EQ(result["terminated"].get<int>() + result["max_steps_reached"].get<int>() +
+                result["failed"].get<int>(),
+            1000);
+  EXPECT_DOUBLE_EQ(result["lcp_per_sample"].get<double>(),
+                   result["lcp_solves"].get<double>() / 1000.0);
+  EXPECT_LE(result["max_residual"].get<double>(), 1e-9);
+  EXPECT_LE(result["max_energy_ratio"].get<double>(), 1.0 + 1e-9);
+  int counted = 0;
+  for (const auto& [words, count] : result["mode_counts"].items()) {
+    EXPECT_EQ(std::count(words.begin(), words.end(), '/'), 1) << words;
+    counted += count.get<int>();
+  }
+  EXPECT_EQ(counted, result["terminated"]);
+  const json& net = result["epsilon_net"];
+  EXPECT_EQ(keys(net), (std::vector<std::string>{"coverage", "epsilon", "points"}));
+  EXPECT_NEAR(net["epsilon"].get<double>(), 0.02 * 0.4429, 1e-12);
+  // cells after 2^0 .. 2^9 samples, and after all where that is no power of two
+  EXPECT_GE(net["coverage"].size(), 10U);
+  EXPECT_EQ(net["coverage"][0], 1);
+  for (std::size_t i = 1; i < net["coverage"].size(); ++i) {
+    EXPECT_GE(net["coverage"][i], net["coverage"][i - 1]);
+  }
+}
+
+TEST(Impact, SettingsOfTheModelAreTheDefaults) {
+  const json model = carom({"models", "box_wall", "--json"}).document();
+  const json result =
+      carom({"impact", "box_wall", "--samples", "16", "--json"}).document();
+  EXPECT_EQ(result["step_size"], model["step_size"]);
+  EXPECT_EQ(result["max_steps"], model["max_steps"]);
+  const json changed = carom({"impact", "box_wall", "--samples", "16", "--json", "--step", "0.125",
+                              "--max-steps", "3"})
+                           .document();
+  EXPECT_EQ(changed["step_size"], 0.125);
+  EXPECT_EQ(changed["max_steps"], 3);
+}
+
+TEST(Impact, SamplesMayBeAPower) {
+  const json power = carom({"impact", "rocking_block", "--samples", "2^9", "--json"}).document();
+  const json plain = carom({"impact", "rocking_block", "--samples", "512", "--json"}).document();
+  EXPECT_EQ(without_time(power), without_time(plain));
+}
+
+TEST(Impact, SeedAndThreadsDecideAsPromised) {
+  const std::vector<std::string> base = {"impact", "disk_stack", "--samples", "300", "--json"};
+  const auto with = [&base](std::vector<std::string> more) {
+    std::vector<std::string> words = base;
+    words.insert(words.end(), more.begin(), more.end());
+    return without_time(carom(words).document());
+  };
+  EXPECT_EQ(with({"--threads", "1"}), with({"--threads", "2"}));
+  const json other = with({"--seed", "18446744073709551615"});
+  EXPECT_EQ(other["seed"].get<std::uint64_t>(), 18446744073709551615ULL);
+  EXPECT_NE(other["normal_velocity_max"], with({})["normal_velocity_max"]);
+}
+
+TEST(Impact, ParametersAreSet) {
+  const auto friction = [](const std::string& value) {
+    return carom({"impact", "box_wall", "--samples", "200", "--json", "--set", "friction=" + value,
+                  "--set", "mass=2"})
+        .document();
+  };
+  EXPECT_NE(friction("0.1")["tangent_velocity_max"], friction("0.9")["tangent_velocity_max"]);
+}
+
+TEST(Impact, EpsilonZeroMeansNoNet) {
+  const json result =
+      carom({"impact", "rocking_block", "--samples", "64", "--epsilon", "0", "--json"}).document();
+  EXPECT_TRUE(result["epsilon_net"].is_null());
+  EXPECT_EQ(keys(result), kKeys);
+}
+
+TEST(Impact, NonUniqueStepsAreFoundAndCounted) {
+  const std::vector<std::string> gait = {"impact", "compass_gait", "--samples", "128", "--json"};
+  const json examined = carom(gait).document();
+  EXPECT_GT(examined["nonunique_solves"].get<int>(), 0);
+  EXPECT_GE(examined["nonunique_examined"], examined["nonunique_solves"]);
+  std::vector<std::string> words = gait;
+  words.push_back("--no-check");
+  EXPECT_EQ(carom(words).document()["nonunique_examined"], 0);
+  words = gait;
+  words.insert(words.end(), {"--selection", "random"});
+  const json random = carom(words).document();
+  EXPECT_EQ(random["nonunique_examined"], random["lcp_solves"]);
+  const json unique = carom({"impact", "rocking_block", "--samples", "128", "--json"}).document();
+  EXPECT_EQ(unique["nonunique_solves"], 0);
+  EXPECT_GT(unique["nonunique_examined"].get<int>(), 0);
+}
+
+TEST(Impact, TextIsATableAndQuietIsSilent) {
+  const Outcome text = carom({"impact", "rocking_block", "--samples", "256"});
+  EXPECT_EQ(text.status, 0);
+  EXPECT_TRUE(text.err.empty()) << text.err;  // no bar: not a terminal
+  for (const char* word : {"rocking_block", "LCPs/sample", "time/sample", "time/LCP",
+                           "sticking/separating", "epsilon-net", "largest residual"}) {
+    EXPECT_NE(text.out.find(word), std::string::npos) << word;
+  }
+  const Outcome quiet = carom({"impact", "rocking_block", "--samples", "256", "--quiet"});
+  EXPECT_EQ(quiet.status, 0);
+  EXPECT_TRUE(quiet.out.empty());
+  EXPECT_TRUE(quiet.err.empty());
+}
+
+TEST(Impact, SeveralShapesOfAFileAreReportedInItsOrder) {
+  json ball = block();
+  ball["name"] = "ball";
+  ball["tangent_jacobian"] = json::parse("[[1, 0, 0], [0, 0, 1]]");
+  ball["normal_jacobian"] = json::parse("[[0, 1, 0]]");
+  ball["friction"] = {0.5};
+  json light = block();
+  light["name"] = "light";
+  light["velocity"][1] = -1.0;
+  const Scratch scratch;
+  const std::string file =
+      scratch.file("three.json", json::array({block(), ball, light}).dump());
+  const Outcome outcome = carom({"impact", file, "--samples", "100", "--json"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  const json results = outcome.document();
+  ASSERT_EQ(results.size(), 3U);
+  EXPECT_EQ(results[0]["model"], "block");
+  EXPECT_EQ(results[1]["model"], "ball");
+  EXPECT_EQ(results[1]["contacts"], 1);
+  EXPECT_EQ(results[1]["tangent_velocity_min"].size(), 2U);
+  EXPECT_EQ(results[2]["model"], "light");
+  for (const json& result : results) EXPECT_EQ(keys(result), kKeys);
+  EXPECT_LT(results[0]["normal_velocity_max"][0], results[2]["normal_velocity_max"][0]);
+
+  const json chosen =
+      carom({"impact", file, "--samples", "100", "--json", "--problem", "1"}).document();
+  EXPECT_EQ(chosen["model"], "ball");
+  const Outcome table = carom({"impact", file, "--samples", "100"});
+  EXPECT_NE(table.out.find("light"), std::string::npos);
+}
+
+TEST(Impact, NoContactAndNothingCollidingAreSolved) {
+  json free = block();
+  free["normal_jacobian"] = json::array();
+  free["tangent_jacobian"] = json::array();
+  free["friction"] = json::array();
+  json rising = block();
+  rising["velocity"][1] = 0.25;
+  const Scratch scratch;
+  for (const json& problem : {free, rising}) {
+    const Outcome outcome =
+        carom({"impact", scratch.file("p.json", problem.dump()), "--samples", "10", "--json"});
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    const json result = outcome.document();
+    EXPECT_EQ(result["terminated"], 10);
+    EXPECT_EQ(result["lcp_solves"], 0);
+    EXPECT_EQ(result["contacts"], problem["friction"].size());
+  }
+  const json result =
+      carom({"impact", scratch.file("p.json", rising.dump()), "--samples", "10", "--json"})
+          .document();
+  EXPECT_NEAR(result["normal_velocity_min"][1].get<double>(), 0.25, 1e-15);
+}
+
+}  // namespace
+}  // namespace carom::test
