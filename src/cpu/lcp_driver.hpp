@@ -161,10 +161,14 @@ StepResult drive_steps(const StepBatch& batch, const StepSettings& settings, con
           const kernels::PathOutcome outcome =
               path.run(scaled, scaled_u, scaled_limit, 12 * rows + 20, scaled_impulse);
           pivots += outcome.pivots;
-          if (outcome.found) {
+          for (int correction = 0; outcome.found && correction <= 3; ++correction) {
+            if (correction > 0 && !path.correct(scaled, scaled_u, scaled_impulse)) break;
             for (int i = 0; i < rows; ++i) impulse[i] = scaled_impulse[i] * scale[contact_of(i)];
             residual = step_residual<Dim>(polygon, m, delassus, u, friction, limit, impulse, next);
-            if (certificate::within(residual, settings.tolerance)) status = Status::solved;
+            if (certificate::within(residual, settings.tolerance)) {
+              status = Status::solved;
+              break;
+            }
           }
         }
         if (status != Status::solved) {

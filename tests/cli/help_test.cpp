@@ -26,8 +26,8 @@ TEST_P(EveryCommand, UnknownOptionIsOneLineAndStatusTwo) {
 INSTANTIATE_TEST_SUITE_P(Help, EveryCommand,
                          testing::Values("info", "models", "impact", "impact-models", "solve",
                                          "validate"),
-                         [](const auto& info) {
-                           std::string name = info.param;
+                         [](const auto& test) {
+                           std::string name = test.param;
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;
                          });
@@ -67,8 +67,8 @@ TEST(Info, JsonNamesBackendsAndThreads) {
             info["backends"].end());
   EXPECT_GE(info["threads"].get<int>(), 1);
   EXPECT_TRUE(info["devices"].is_array());
-  const bool cuda = std::find(info["backends"].begin(), info["backends"].end(), "cuda") !=
-                    info["backends"].end();
+  const bool cuda =
+      std::find(info["backends"].begin(), info["backends"].end(), "cuda") != info["backends"].end();
   EXPECT_EQ(cuda, !info["devices"].empty());
 }
 

@@ -8,13 +8,34 @@ namespace carom::test {
 namespace {
 
 // The keys of the command's description and nonunique_examined, sorted.
-const std::vector<std::string> kKeys = {
-    "backend", "contacts", "epsilon_net", "failed", "fallback_solves", "lcp_per_sample",
-    "lcp_solves", "max_energy_ratio", "max_residual", "max_steps", "max_steps_reached",
-    "mode_counts", "model", "nonunique_examined", "nonunique_solves", "normal_velocity_max",
-    "normal_velocity_min", "precision", "sampler", "samples", "samples_per_second", "seconds",
-    "seed", "selection", "step_size", "tangent_velocity_max", "tangent_velocity_min",
-    "terminated"};
+const std::vector<std::string> kKeys = {"backend",
+                                        "contacts",
+                                        "epsilon_net",
+                                        "failed",
+                                        "fallback_solves",
+                                        "lcp_per_sample",
+                                        "lcp_solves",
+                                        "max_energy_ratio",
+                                        "max_residual",
+                                        "max_steps",
+                                        "max_steps_reached",
+                                        "mode_counts",
+                                        "model",
+                                        "nonunique_examined",
+                                        "nonunique_solves",
+                                        "normal_velocity_max",
+                                        "normal_velocity_min",
+                                        "precision",
+                                        "sampler",
+                                        "samples",
+                                        "samples_per_second",
+                                        "seconds",
+                                        "seed",
+                                        "selection",
+                                        "step_size",
+                                        "tangent_velocity_max",
+                                        "tangent_velocity_min",
+                                        "terminated"};
 
 json without_time(json document) {
   document.erase("seconds");
@@ -60,8 +81,7 @@ TEST(Impact, JsonHasExactlyTheKeysAndAddsUp) {
 
 TEST(Impact, SettingsOfTheModelAreTheDefaults) {
   const json model = carom({"models", "box_wall", "--json"}).document();
-  const json result =
-      carom({"impact", "box_wall", "--samples", "16", "--json"}).document();
+  const json result = carom({"impact", "box_wall", "--samples", "16", "--json"}).document();
   EXPECT_EQ(result["step_size"], model["step_size"]);
   EXPECT_EQ(result["max_steps"], model["max_steps"]);
   const json changed = carom({"impact", "box_wall", "--samples", "16", "--json", "--step", "0.125",
@@ -147,8 +167,7 @@ TEST(Impact, SeveralShapesOfAFileAreReportedInItsOrder) {
   light["name"] = "light";
   light["velocity"][1] = -1.0;
   const Scratch scratch;
-  const std::string file =
-      scratch.file("three.json", json::array({block(), ball, light}).dump());
+  const std::string file = scratch.file("three.json", json::array({block(), ball, light}).dump());
   const Outcome outcome = carom({"impact", file, "--samples", "100", "--json"});
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   const json results = outcome.document();

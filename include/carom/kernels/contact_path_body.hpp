@@ -83,6 +83,33 @@ class ContactPath {
     return {true, pivots};
   }
 
+  /// After run: removes from the impulse what rounding left in the velocities that its modes hold at
+  /// zero. Residuals are formed in double, the tableau's own inverse turns them into a correction, so
+  /// a path followed in float ends with a double's accuracy. False where the last mode is singular.
+  CAROM_HOST_DEVICE bool correct(const double* delassus, const double* u, double* impulse) {
+    if (!basic_in_time()) return false;
+    lanes_.for_each(rows_, [&](int p) {
+      const int place = place_[velocity_of(p)];
+      pivot_column_[p] = place < rows_ ? kReal0 : velocity_left(p, delassus, u, impulse);
+    });
+    lanes_.for_each(m_, [&](int i) {
+      const Real normal = force_change(i);
+      impulse[i] += static_cast<double>(normal);
+      const int j = corner_[i];
+      Real basis[kTangents][kTangents];
+      corner_basis(j, basis);
+      for (int c = 0; c < kTangents; ++c) {
+        double sum = friction_[i] * static_cast<double>(normal) * polygon_.direction[j][c];
+        for (int slot = 0; slot < kTangents; ++slot) {
+          sum = fused(static_cast<double>(basis[c][slot]),
+                      static_cast<double>(force_change(tangent_pair(i, slot))), sum);
+        }
+        impulse[m_ + kTangents * i + c] += sum;
+      }
+    });
+    return true;
+  }
+
  private:
   enum NormalState { kSeparate = 0, kClosed = 1, kFull = 2 };
   // Corner: both tangential forces nonbasic. AlongA, AlongB: on the edge at which that force is
@@ -719,6 +746,49 @@ class ContactPath {
     set(corner_, contact, edge);
     set(tangent_, contact, kAlongA);
     return drive(velocity_of(b));
+  }
+
+  /// Puts the driving variable into t's row, which ends the path in a basis without t.
+  CAROM_HOST_DEVICE bool basic_in_time() {
+    if (driving_ == time_id()) return true;
+    const int leaving = time_id();
+    if (!exchange(leaving, column_of(driving_))) return false;
+    driving_ = leaving;
+    return true;
+  }
+
+  /// What the impulse leaves of velocity variable p.
+  CAROM_INLINE Real velocity_left(int p, const double* delassus, const double* u,
+                                  const double* impulse) const {
+    const auto row = [&](int i) {
+      double sum = u[i];
+      for (int j = 0; j < rows_; ++j) {
+        sum = fused(delassus[static_cast<long>(i) * rows_ + j], impulse[j], sum);
+      }
+      return sum;
+    };
+    if (p < m_) return static_cast<Real>(row(p));
+    const int contact = (p - m_) / kTangents;
+    Real basis[kTangents][kTangents];
+    corner_basis(corner_[contact], basis);
+    double sum = 0.0;
+    for (int c = 0; c < kTangents; ++c) {
+      sum = fused(static_cast<double>(basis[c][(p - m_) % kTangents]),
+                  row(m_ + kTangents * contact + c), sum);
+    }
+    return static_cast<Real>(sum);
+  }
+
+  /// Change of force variable `id` that cancels the velocities in pivot_column_.
+  CAROM_INLINE Real force_change(int id) const {
+    const int row = place_[id];
+    if (row >= rows_) return kReal0;
+    Real sum = kReal0;
+    for (int p = 0; p < rows_; ++p) {
+      const int place = place_[velocity_of(p)];
+      if (place >= rows_) sum = fused(-at(row, place - rows_), pivot_column_[p], sum);
+    }
+    return sum;
   }
 
   CAROM_HOST_DEVICE void extract(double* impulse) const {

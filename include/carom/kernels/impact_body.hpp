@@ -174,6 +174,9 @@ class ImpactTrajectory {
   }
 
  private:
+  static constexpr int kCorrections = 3;
+  static constexpr double kPolished = 1e-12;
+
   CAROM_INLINE bool collides(const double* u) const {
     for (int i = 0; i < run_.contacts; ++i) {
       if (u[i] < -run_.velocity_tolerance) return true;
@@ -238,7 +241,7 @@ class ImpactTrajectory {
     if (run_.selection == Selection::random && s_.outcomes != nullptr) {
       certified = step_random(index, sample, end) && certify(residual);
     } else if (run_.selection == Selection::any) {
-      certified = step_path(end) && certify(residual);
+      certified = step_path(end, residual);
     }
     if (!certified) {
       if (s_.fallback_reals == nullptr) {
@@ -257,21 +260,31 @@ class ImpactTrajectory {
     return true;
   }
 
+  /// The path in the arithmetic asked for; a float's path whose answer cannot be brought to the
+  /// tolerance is followed again in double.
+  CAROM_HOST_DEVICE bool step_path(TrajectoryEnd& end, double& residual) {
+    scale();
+    if (run_.precision == Precision::float32 && path_in<float>(end, residual)) return true;
+    return path_in<double>(end, residual);
+  }
+
   template <class Real>
-  CAROM_HOST_DEVICE bool path_in(TrajectoryEnd& end) {
+  CAROM_HOST_DEVICE bool path_in(TrajectoryEnd& end, double& residual) {
     ContactPath<Dim, Real, Lanes> path(lanes_, run_.contacts, run_.polygon, problem_.friction,
                                        reinterpret_cast<Real*>(s_.reals), s_.ints);
     const PathOutcome outcome =
         path.run(problem_.delassus, s_.scaled_u, s_.scaled_limit, 12 * Dim * run_.contacts + 20,
                  s_.scaled_impulse);
     end.pivots += outcome.pivots;
-    unscale();
-    return outcome.found;
-  }
-
-  CAROM_HOST_DEVICE bool step_path(TrajectoryEnd& end) {
-    scale();
-    return path_in<double>(end);
+    if (!outcome.found) return false;
+    for (int correction = 0;; ++correction) {
+      unscale();
+      const bool certified = certify(residual);
+      // One correction brings what rounding cost at large friction back to a double's accuracy.
+      if (certified && (correction > 0 || residual <= kPolished)) return true;
+      if (correction == kCorrections) return certified;
+      if (!path.correct(problem_.delassus, s_.scaled_u, s_.scaled_impulse)) return false;
+    }
   }
 
   CAROM_INLINE int contact_of(int row) const {

@@ -1,0 +1,125 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+#include "cli/command.hpp"
+
+namespace carom::test {
+namespace {
+
+TEST(ImpactModels, CompassGaitHasThreeSimultaneousOutcomes) {
+  const Outcome outcome = carom({"impact-models", "compass_gait", "--samples", "64", "--json"});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const json result = outcome.document();
+  EXPECT_EQ(keys(result), (std::vector<std::string>{"model", "sampled", "sequential",
+                                                    "simultaneous", "simultaneous_complete"}));
+  EXPECT_EQ(result["simultaneous_complete"], true);
+  ASSERT_EQ(result["simultaneous"].size(), 3U);  // the trailing foot sticks, slides, lifts
+  for (const json& entry : result["simultaneous"]) {
+    EXPECT_EQ(keys(entry),
+              (std::vector<std::string>{"kinetic_energy", "normal_velocity", "tangent_velocity"}));
+    EXPECT_NEAR(entry["normal_velocity"][0].get<double>(), 0.0, 1e-9);
+    EXPECT_NEAR(entry["tangent_velocity"][0].get<double>(), 0.0, 1e-9);
+  }
+  const auto trailing = [&result](std::size_t i, const char* key) {
+    return std::fabs(result["simultaneous"][i][key][1].get<double>());
+  };
+  int sticks = 0;
+  int slides = 0;
+  int lifts = 0;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const bool lifted = trailing(i, "normal_velocity") > 1e-6;
+    const bool moved = trailing(i, "tangent_velocity") > 1e-6;
+    lifts += lifted ? 1 : 0;
+    slides += !lifted && moved ? 1 : 0;
+    sticks += !lifted && !moved ? 1 : 0;
+  }
+  EXPECT_EQ(std::vector<int>({sticks, slides, lifts}), std::vector<int>({1, 1, 1}));
+  EXPECT_EQ(result["sampled"]["samples"], 64);
+}
+
+TEST(ImpactModels, SequencesTryAllOrdersOfFewContacts) {
+  const json block =
+      carom({"impact-models", "rocking_block", "--samples", "16", "--json"}).document();
+  ASSERT_EQ(block["sequential"].size(), 2U);
+  for (const json& entry : block["sequential"]) {
+    EXPECT_EQ(keys(entry), (std::vector<std::string>{"impacts", "kinetic_energy", "normal_velocity",
+                                                     "order", "tangent_velocity"}));
+    EXPECT_GE(entry["impacts"].get<int>(), 1);
+  }
+  // the last struck corner stays, the first lifts
+  EXPECT_EQ(block["sequential"][0]["order"], json({0, 1}));
+  EXPECT_GT(block["sequential"][0]["normal_velocity"][0].get<double>(), 0.01);
+  EXPECT_GT(block["sequential"][1]["normal_velocity"][1].get<double>(), 0.01);
+
+  const json ball =
+      carom({"impact-models", "ball_in_corner", "--samples", "16", "--json"}).document();
+  std::set<json> orders;
+  for (const json& entry : ball["sequential"]) orders.insert(entry["order"]);
+  EXPECT_EQ(orders.size(), 6U);
+}
+
+TEST(ImpactModels, FiveContactsTakeRotationsAndReversals) {
+  const json stack = carom({"impact-models", "disk_stack", "--samples", "16", "--json"}).document();
+  std::set<json> orders;
+  for (const json& entry : stack["sequential"]) orders.insert(entry["order"]);
+  EXPECT_EQ(stack["sequential"].size(), 10U);
+  EXPECT_EQ(orders.size(), 10U);
+  EXPECT_TRUE(orders.count(json({2, 3, 4, 0, 1})));
+  EXPECT_TRUE(orders.count(json({4, 3, 2, 1, 0})));
+}
+
+TEST(ImpactModels, TextShowsEveryOutcome) {
+  const Outcome outcome = carom({"impact-models", "rocking_block", "--samples", "16"});
+  EXPECT_EQ(outcome.status, 0);
+  for (const char* word : {"simultaneous", "A, B, ...", "B, A, ...", "K+ [J]"}) {
+    EXPECT_NE(outcome.out.find(word), std::string::npos) << word;
+  }
+}
+
+TEST(Validate, TwoBackendsAgreeOnTheBlock) {
+  const Outcome outcome = carom({"validate", "rocking_block", "--samples", "256", "--json"});
+  EXPECT_EQ(outcome.status, 0) << outcome.out;
+  const json verdicts = outcome.document();
+  ASSERT_EQ(verdicts.size(), 2U);
+  for (const json& verdict : verdicts) {
+    EXPECT_EQ(verdict["backends"], json({"cpu", "reference"}));
+    EXPECT_EQ(verdict["samples"], 256);
+    EXPECT_EQ(verdict["disagreements"], 0);
+    EXPECT_EQ(verdict["status_differences"], 0);
+    EXPECT_LE(verdict["max_difference"].get<double>(), 1e-9);
+    EXPECT_TRUE(verdict["worst"].is_null());
+  }
+  EXPECT_EQ(verdicts[0]["selection"], "any");
+  EXPECT_EQ(verdicts[1]["selection"], "lemke");
+}
+
+// No two programs agree to 1e-300: the comparison must say so, show the worst and fail.
+TEST(Validate, DisagreementIsStatusOneAndShown) {
+  const std::vector<std::string> words = {"validate",    "rocking_block", "--samples",   "256",
+                                          "--tolerance", "1e-300",        "--selection", "any"};
+  const Outcome text = carom(words);
+  EXPECT_EQ(text.status, 1);
+  EXPECT_NE(text.out.find("worst is sample"), std::string::npos) << text.out;
+  std::vector<std::string> with_json = words;
+  with_json.push_back("--json");
+  const Outcome outcome = carom(with_json);
+  EXPECT_EQ(outcome.status, 1);
+  const json verdict = outcome.document()[0];
+  EXPECT_GT(verdict["disagreements"].get<int>(), 0);
+  EXPECT_EQ(verdict["worst"]["velocity"].size(), 2U);
+  EXPECT_EQ(verdict["worst"]["velocity"][0].size(), 3U);
+  EXPECT_DOUBLE_EQ(verdict["worst"]["difference"].get<double>(),
+                   verdict["max_difference"].get<double>());
+}
+
+TEST(Validate, SameBackendTwiceIsRefused) {
+  const Outcome outcome = carom({"validate", "rocking_block", "--against", "cpu"});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_EQ(outcome.complaints(), 1U);
+  EXPECT_NE(outcome.err.find("--against"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace carom::test
