@@ -1,29 +1,34 @@
 # Every dependency comes from the system where it is installed, else from a source tree under
-# .deps/<name> (scripts/vendor_deps.sh fills it for machines without network), else from FetchContent.
+# .deps/<name> (scripts/vendor_deps.sh fills it, for machines without network), else it is fetched.
+set(CAROM_DEPS_DIR ${PROJECT_SOURCE_DIR}/.deps CACHE PATH "Source trees for what the system lacks")
+option(CAROM_SYSTEM_DEPS "Look for dependencies on the system first" ON)
+option(CAROM_FETCH "Download what neither the system nor CAROM_DEPS_DIR has" ON)
+option(CAROM_HDF5 "Read and write HDF5 files in the carom command" ON)
 include(CaromFetch)
 
-set(CAROM_DEPS_DIR ${PROJECT_SOURCE_DIR}/.deps CACHE PATH "Source trees used where the system has none")
-option(CAROM_FETCH "Download what neither the system nor CAROM_DEPS_DIR has" ON)
-option(CAROM_SYSTEM_DEPS "Look for dependencies on the system first" ON)
-option(CAROM_HDF5 "Read and write HDF5 files in the carom command" ON)
-
-find_package(Threads REQUIRED)
-
 # The library
+find_package(Threads REQUIRED)
 carom_header_dependency(Eigen3 TARGET Eigen3::Eigen VERSION 3.4 TREE eigen PROBE Eigen/Core
   URL https://gitlab.com/libeigen/eigen.git TAG 3.4.0)
 carom_header_dependency(Boost TARGET Boost::headers VERSION 1.70 TREE boost
-  PROBE boost/random/sobol.hpp)
+  PROBE boost/random/sobol.hpp
+  URL https://archives.boost.io/release/1.83.0/source/boost_1_83_0.tar.bz2
+  HASH SHA256=6478edfe2f3305127cffe8caf73ea0176c53769f4bf1585be237eb30798c3b8e)
 carom_header_dependency(Random123 TARGET carom_random123 TREE random123 PROBE Random123/philox.h
   URL https://github.com/DEShawResearch/random123.git TAG v1.14.0)
-carom_dependency(TBB TARGET TBB::tbb TREE tbb
+carom_dependency(TBB TARGET TBB::tbb TREE tbb INSTALL
   URL https://github.com/uxlfoundation/oneTBB.git TAG v2021.8.0
-  OPTIONS TBB_TEST=OFF TBB_STRICT=OFF TBB_EXAMPLES=OFF TBBMALLOC_BUILD=OFF TBB_DISABLE_HWLOC_AUTOMATIC_SEARCH=ON BUILD_SHARED_LIBS=ON)
-
-# random.hpp, a public header, includes Random123: every room sees it.
-get_target_property(RANDOM123_INCLUDE_DIR carom_random123 INTERFACE_INCLUDE_DIRECTORIES)
-include_directories(SYSTEM ${RANDOM123_INCLUDE_DIR})
+  OPTIONS TBB_TEST=OFF TBB_STRICT=OFF TBBMALLOC_BUILD=OFF BUILD_SHARED_LIBS=ON)
 set(CAROM_PRIVATE_DEPENDENCIES Eigen3::Eigen TBB::tbb Threads::Threads Boost::headers)
+
+# A public header includes Random123, so every room needs to see it.
+get_target_property(CAROM_RANDOM123_DIR carom_random123 INTERFACE_INCLUDE_DIRECTORIES)
+set(CAROM_RANDOM123_ON_SYSTEM FALSE)
+if(CAROM_RANDOM123_DIR IN_LIST CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES)
+  set(CAROM_RANDOM123_ON_SYSTEM TRUE)
+else()
+  include_directories(SYSTEM ${CAROM_RANDOM123_DIR})
+endif()
 
 # The command
 if(CAROM_BUILD_CLI)
@@ -31,18 +36,16 @@ if(CAROM_BUILD_CLI)
     URL https://github.com/CLIUtils/CLI11.git TAG v2.3.2)
   carom_header_dependency(fmt TARGET fmt::fmt VERSION 8 TREE fmt PROBE fmt/format.h
     DEFINE FMT_HEADER_ONLY URL https://github.com/fmtlib/fmt.git TAG 9.1.0)
-endif()
-if(CAROM_BUILD_CLI OR CAROM_BUILD_TESTS)
   carom_header_dependency(nlohmann_json TARGET nlohmann_json::nlohmann_json VERSION 3.10
     TREE nlohmann_json PROBE nlohmann/json.hpp
     URL https://github.com/nlohmann/json.git TAG v3.11.2)
-endif()
-if(CAROM_BUILD_CLI AND CAROM_HDF5)
-  enable_language(C)  # FindHDF5 looks for the C library with it
-  find_package(HDF5 QUIET COMPONENTS C)
-  if(NOT HDF5_FOUND)
-    message(FATAL_ERROR "HDF5's C library is missing (libhdf5-dev): install it, or build the "
-      "command without HDF5 files (-DCAROM_HDF5=OFF) or the library alone (-DCAROM_BUILD_CLI=OFF)")
+  if(CAROM_HDF5)
+    enable_language(C)  # FindHDF5 looks for the C library with it
+    find_package(HDF5 QUIET COMPONENTS C)
+    if(NOT HDF5_FOUND)
+      message(FATAL_ERROR "HDF5's C library is missing: install it (libhdf5-dev), or build the "
+        "command without HDF5 files (-DCAROM_HDF5=OFF) or not at all (-DCAROM_BUILD_CLI=OFF)")
+    endif()
   endif()
 endif()
 

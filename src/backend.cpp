@@ -23,10 +23,14 @@ std::string compiler_name() {
 
 std::string_view to_string(Backend backend) {
   switch (backend) {
-    case Backend::automatic: return "auto";
-    case Backend::cpu: return "cpu";
-    case Backend::cuda: return "cuda";
-    case Backend::reference: return "reference";
+    case Backend::automatic:
+      return "auto";
+    case Backend::cpu:
+      return "cpu";
+    case Backend::cuda:
+      return "cuda";
+    case Backend::reference:
+      return "reference";
   }
   return "unknown";
 }

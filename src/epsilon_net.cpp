@@ -49,7 +49,8 @@ void NetBuilder::merge(const NetBuilder& other) {
     const auto point = static_cast<std::size_t>(p);
     for (int i = 0; i < nv_; ++i) {
       cell[static_cast<std::size_t>(i)] =
-          other.cells_[point * static_cast<std::size_t>(nv_) + static_cast<std::size_t>(i)] >> shift;
+          other.cells_[point * static_cast<std::size_t>(nv_) + static_cast<std::size_t>(i)] >>
+          shift;
     }
     insert(cell.data(), other.first_sample_[point],
            other.velocity_.data() + point * static_cast<std::size_t>(nv_),
@@ -146,8 +147,8 @@ EpsilonNet NetBuilder::finish(std::int64_t first_sample, std::int64_t samples) c
     net.first_sample.push_back(first_sample_[point]);
   }
   for (std::int64_t count = 1; count <= samples; count *= 2) {
-    const auto end = std::lower_bound(net.first_sample.begin(), net.first_sample.end(),
-                                      first_sample + count);
+    const auto end =
+        std::lower_bound(net.first_sample.begin(), net.first_sample.end(), first_sample + count);
     net.coverage.push_back(end - net.first_sample.begin());
   }
   return net;

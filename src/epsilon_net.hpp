@@ -10,8 +10,8 @@ namespace carom {
 
 /// Epsilon-net under construction: at most one point per cube of edge epsilon/sqrt(nv) * 2^level.
 /// What it holds after a set of samples does not depend on their order or on how they were split
-/// among nets that are merged: the kept point of a cube is its sample of lowest index, and the level
-/// is the lowest at which the points fit the capacity.
+/// among nets that are merged: the kept point of a cube is its sample of lowest index, and the
+/// level is the lowest at which the points fit the capacity.
 class NetBuilder {
  public:
   NetBuilder() = default;

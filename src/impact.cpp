@@ -67,7 +67,8 @@ std::string mass_error(const double* mass, int nv, std::int64_t problem, const s
   for (int i = 0; i < nv; ++i) {
     for (int j = 0; j < i; ++j) {
       if (std::abs(m(i, j) - m(j, i)) > 1e-9 * scale) {
-        return at("mass_matrix", static_cast<std::int64_t>(i) * nv + j, nv, problem, name, m(i, j)) +
+        return at("mass_matrix", static_cast<std::int64_t>(i) * nv + j, nv, problem, name,
+                  m(i, j)) +
                ", but mass_matrix[" + std::to_string(j) + "][" + std::to_string(i) + "] is " +
                number(m(j, i)) + ": must be symmetric";
       }
@@ -107,8 +108,8 @@ void require_batch_sizes(const ImpactBatch& batch) {
   require_size("friction", batch.friction.size(), problems * m, "problems * m");
   require_size("velocity", batch.velocity.size(), problems * nv, "problems * nv");
   const MemorySpace space = batch.mass_matrix.space();
-  for (const auto* field : {&batch.normal_jacobian, &batch.tangent_jacobian, &batch.friction,
-                            &batch.velocity}) {
+  for (const auto* field :
+       {&batch.normal_jacobian, &batch.tangent_jacobian, &batch.friction, &batch.velocity}) {
     if (field->space() != space) {
       throw InvalidInput("impact batch: all arrays must live in one memory space");
     }
@@ -229,10 +230,18 @@ std::string mode_words(std::uint64_t modes, int contacts, int dimension) {
   for (int i = 0; i < contacts; ++i) {
     if (i > 0) words += "/";
     switch (static_cast<ContactMode>((modes >> (2 * i)) & 3U)) {
-      case ContactMode::separating: words += "separating"; break;
-      case ContactMode::sticking: words += "sticking"; break;
-      case ContactMode::sliding: words += dimension == 2 ? "sliding+" : "sliding"; break;
-      case ContactMode::sliding_negative: words += "sliding-"; break;
+      case ContactMode::separating:
+        words += "separating";
+        break;
+      case ContactMode::sticking:
+        words += "sticking";
+        break;
+      case ContactMode::sliding:
+        words += dimension == 2 ? "sliding+" : "sliding";
+        break;
+      case ContactMode::sliding_negative:
+        words += "sliding-";
+        break;
     }
   }
   return words;
@@ -243,7 +252,8 @@ void ImpactSettings::validate() const {
     throw InvalidInput(std::string(field) + " is " + value + ": must be " + rule);
   };
   const auto positive = [&](const char* field, double value) {
-    if (!(value > 0.0) || !std::isfinite(value)) refuse(field, number(value), "positive and finite");
+    if (!(value > 0.0) || !std::isfinite(value))
+      refuse(field, number(value), "positive and finite");
   };
   const auto not_negative = [&](const char* field, double value) {
     if (!(value >= 0.0) || !std::isfinite(value)) refuse(field, number(value), ">= 0 and finite");
@@ -297,9 +307,12 @@ ImpactResult sample_impacts(const ImpactBatch& batch, const ImpactSettings& sett
   ImpactWorkspace own;
   ImpactWorkspace& scratch = workspace != nullptr ? *workspace : own;
   switch (chosen) {
-    case Backend::cuda: return cuda::sample_impacts(batch, settings, scratch);
-    case Backend::reference: return reference::sample_impacts(batch, settings, scratch);
-    default: return cpu::sample_impacts(batch, settings, scratch);
+    case Backend::cuda:
+      return cuda::sample_impacts(batch, settings, scratch);
+    case Backend::reference:
+      return reference::sample_impacts(batch, settings, scratch);
+    default:
+      return cpu::sample_impacts(batch, settings, scratch);
   }
 }
 
@@ -327,9 +340,12 @@ StepResult solve_steps(const StepBatch& batch, const StepSettings& settings, Bac
                        ": works in host memory; the batch is on the device");
   }
   switch (chosen) {
-    case Backend::cuda: return cuda::solve_steps(batch, settings);
-    case Backend::reference: return reference::solve_steps(batch, settings);
-    default: return cpu::solve_steps(batch, settings);
+    case Backend::cuda:
+      return cuda::solve_steps(batch, settings);
+    case Backend::reference:
+      return reference::solve_steps(batch, settings);
+    default:
+      return cpu::solve_steps(batch, settings);
   }
 }
 

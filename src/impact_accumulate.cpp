@@ -97,9 +97,9 @@ ImpactSummary ImpactAccumulator::summary() const {
   if (totals_.terminated == 0) {
     // No terminated sample: there is no range to report.
     constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-    for (auto* range : {&result.normal_velocity_min, &result.normal_velocity_max,
-                        &result.tangent_velocity_min, &result.tangent_velocity_max,
-                        &result.velocity_min, &result.velocity_max}) {
+    for (auto* range :
+         {&result.normal_velocity_min, &result.normal_velocity_max, &result.tangent_velocity_min,
+          &result.tangent_velocity_max, &result.velocity_min, &result.velocity_max}) {
       std::fill(range->begin(), range->end(), kNan);
     }
   }

@@ -43,6 +43,9 @@ class ImpactAccumulator {
 
   void add(const TrajectoryRow& row);
   void merge(const ImpactAccumulator& other);
+  /// Adds what a backend summed up itself; its ranges are infinite where no sample terminated. The
+  /// net points of those samples go to net() one by one.
+  void merge(const ImpactSummary& part);
   NetBuilder& net() { return net_; }
 
   [[nodiscard]] ImpactSummary summary() const;

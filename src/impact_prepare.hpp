@@ -18,7 +18,9 @@ class PreparedImpacts {
  public:
   PreparedImpacts(const ImpactBatch& batch, const ImpactSettings& settings);
 
-  [[nodiscard]] bool valid(std::int64_t p) const { return valid_[static_cast<std::size_t>(p)] != 0; }
+  [[nodiscard]] bool valid(std::int64_t p) const {
+    return valid_[static_cast<std::size_t>(p)] != 0;
+  }
   [[nodiscard]] kernels::ImpactProblemView view(std::int64_t p) const;
 
  private:

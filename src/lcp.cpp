@@ -56,9 +56,12 @@ LcpResult solve_lcp(const LcpBatch& batch, const LcpSettings& settings, Backend 
                        ": works in host memory; the batch is on the device");
   }
   switch (chosen) {
-    case Backend::cuda: return cuda::solve_lcp(batch, settings);
-    case Backend::reference: return reference::solve_lcp(batch, settings);
-    default: return cpu::solve_lcp(batch, settings);
+    case Backend::cuda:
+      return cuda::solve_lcp(batch, settings);
+    case Backend::reference:
+      return reference::solve_lcp(batch, settings);
+    default:
+      return cpu::solve_lcp(batch, settings);
   }
 }
 

@@ -32,8 +32,8 @@ struct DeviceInfo {
 };
 
 struct BuildInfo {
-  std::string version;        ///< library version, e.g. "0.1.0"
-  std::string commit;         ///< abbreviated git commit, "unknown" outside a checkout
+  std::string version;  ///< library version, e.g. "0.1.0"
+  std::string commit;   ///< abbreviated git commit, "unknown" outside a checkout
   std::string compiler;
   std::string build_type;
   bool cuda_compiled = false;

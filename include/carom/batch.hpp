@@ -31,7 +31,8 @@ class Buffer {
  public:
   Buffer() = default;
 
-  /// Uninitialised storage for `size` values. Errors: std::bad_alloc, CudaError, BackendUnavailable.
+  /// Uninitialised storage for `size` values. Errors: std::bad_alloc, CudaError,
+  /// BackendUnavailable.
   explicit Buffer(std::size_t size, MemorySpace space = MemorySpace::host)
       : size_(size), space_(space), owned_(true) {
     if (size > 0) data_ = static_cast<T*>(detail::allocate(size * sizeof(T), space));

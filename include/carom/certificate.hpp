@@ -17,56 +17,85 @@ CAROM_HOST_DEVICE inline bool within(double residual, double tolerance) {
   return residual <= tolerance;
 }
 
-/// Running maximum of magnitudes that keeps a NaN once it has met one.
+/// Running maximum of magnitudes that keeps a NaN once it has met one. V: double, or a pack of
+/// them.
+template <class V = double>
 struct MaxAbs {
-  double value = 0.0;
-  CAROM_HOST_DEVICE void add(double x) {
-    const double magnitude = std::fabs(x);
-    if (!(magnitude <= value)) value = (value != value) ? value : magnitude;
+  V value = V(0.0);
+  CAROM_INLINE void add(V x) {
+    using kernels::magnitude;
+    using kernels::select;
+    const V size = magnitude(x);
+    value = select(value != value, value, select(size <= value, value, size));
   }
 };
+
+/// Row i of min(z, M z + q), NaN where either is. row: M_i, [n]; z: [n].
+CAROM_HOST_DEVICE inline double lcp_row_residual(int n, const double* row, double vector_i,
+                                                 const double* z, int i) {
+  double w = vector_i;
+  for (int j = 0; j < n; ++j) w += row[j] * z[j];
+  return w < z[i] || w != w ? w : z[i];
+}
 
 /// Natural residual of LCP(M, q) at z: max|min(z, M z + q)| / max(|q|_inf, tiny).
 /// M: row-major [n, n]; q, z: [n].
 CAROM_HOST_DEVICE inline double lcp_residual(int n, const double* matrix, const double* vector,
                                              const double* z) {
-  MaxAbs worst;
-  MaxAbs scale;
+  MaxAbs<> worst;
+  MaxAbs<> scale;
   for (int i = 0; i < n; ++i) {
-    double w = vector[i];
-    for (int j = 0; j < n; ++j) w += matrix[static_cast<long>(i) * n + j] * z[j];
-    worst.add(w < z[i] || w != w ? w : z[i]);
+    worst.add(lcp_row_residual(n, matrix + static_cast<long>(i) * n, vector[i], z, i));
     scale.add(vector[i]);
   }
   return worst.value / (scale.value > kTiny ? scale.value : kTiny);
 }
 
-/// What is known of one impulse step.
+/// What is known of one impulse step. V: double, or a pack of doubles with its masks.
+template <class V = double, class Mask = bool>
 struct StepCertificate {
-  double residual = 0.0;       ///< natural residual of (75), relative to max|w|
-  double energy_change = 0.0;  ///< K(v') - K(v) [J]; Theorem 7: not positive
-  bool advances = true;        ///< Lemma 13: a contact is fully activated or none approaches
+  V residual;       ///< natural residual of (75), relative to max|w|
+  V energy_change;  ///< K(v') - K(v) [J]; Theorem 7: not positive
+  Mask advances;    ///< Lemma 13: a contact is fully activated or none approaches
 };
 
 /// Natural residual of one contact's rows of (75), not yet relative, in the original unknowns:
 /// beta = max(0, -u_n'), lambda_D >= 0 with sum_j d_j lambda_D,j = lambda_t, and the smallest gamma
-/// that the sliding velocity allows.
-/// impulse_t, next_t: [Dim-1]; normal: lambda_n; next_normal: (Jn v')_i.
-template <int Dim>
-CAROM_HOST_DEVICE inline double contact_residual(const kernels::FrictionPolygon& polygon,
-                                                 double friction, double limit, double normal,
-                                                 const double* impulse_t, double next_normal,
-                                                 const double* next_t) {
-  MaxAbs worst;
+/// that the sliding velocity allows. An infinite limit means that the row of beta is not there.
+/// impulse_t, next_t: [1]; normal: lambda_n; next_normal: (Jn v')_i.
+template <class V>
+CAROM_INLINE V planar_contact_residual(double friction, V limit, V normal, V impulse_t,
+                                       V next_normal, V next_t) {
+  using kernels::larger;
+  using kernels::magnitude;
+  using kernels::select;
+  MaxAbs<V> worst;
+  const auto complementary = [&worst](V a, V b) {
+    worst.add(select(a != a, a, select(a < b, a, b)));
+  };
+  const V zero(0.0);
+  const V beta = larger(-next_normal, zero);
+  complementary(beta, limit - normal);
+  complementary(normal, next_normal + select(limit < V(kernels::kInfinity), beta, zero));
+  const V gamma = magnitude(next_t);
+  const V share = magnitude(impulse_t);
+  complementary(share, select(impulse_t >= zero, next_t, -next_t) + gamma);
+  complementary(gamma, V(friction) * normal - share);
+  return worst.value;
+}
+
+/// The same for a spatial contact with the polygon's directions.
+CAROM_HOST_DEVICE inline double spatial_contact_residual(const kernels::FrictionPolygon& polygon,
+                                                         double friction, double limit,
+                                                         double normal, const double* impulse_t,
+                                                         double next_normal, const double* next_t) {
+  MaxAbs<> worst;
   const auto complementary = [&worst](double a, double b) { worst.add(a < b || a != a ? a : b); };
   const double beta = next_normal < 0.0 ? -next_normal : 0.0;
-  if (limit < kernels::kInfinity) complementary(beta, limit - normal);
-  else worst.add(beta);
+  complementary(beta, limit - normal);
   complementary(normal, next_normal + (limit < kernels::kInfinity ? beta : 0.0));
   const auto along = [&](int j, const double* t) {
-    double sum = polygon.direction[j][0] * t[0];
-    if constexpr (Dim == 3) sum += polygon.direction[j][1] * t[1];
-    return sum;
+    return polygon.direction[j][0] * t[0] + polygon.direction[j][1] * t[1];
   };
   const int k = polygon.count;
   double gamma = 0.0;
@@ -76,18 +105,13 @@ CAROM_HOST_DEVICE inline double contact_residual(const kernels::FrictionPolygon&
     if (along(j, impulse_t) > along(nearest, impulse_t)) nearest = j;
   }
   // Only the two directions around lambda_t carry impulse: that needs the least of it.
-  double first = along(nearest, impulse_t);
-  double second = 0.0;
-  int neighbour = nearest;
-  if constexpr (Dim == 3) {
-    const double* d = polygon.direction[nearest];
-    const double side = d[0] * impulse_t[1] - d[1] * impulse_t[0];
-    neighbour = side >= 0.0 ? (nearest + 1) % k : (nearest + k - 1) % k;
-    const double* e = polygon.direction[neighbour];
-    const double area = d[0] * e[1] - d[1] * e[0];
-    second = side / area;
-    first = (impulse_t[0] * e[1] - impulse_t[1] * e[0]) / area;
-  }
+  const double* d = polygon.direction[nearest];
+  const double side = d[0] * impulse_t[1] - d[1] * impulse_t[0];
+  const int neighbour = side >= 0.0 ? (nearest + 1) % k : (nearest + k - 1) % k;
+  const double* e = polygon.direction[neighbour];
+  const double area = d[0] * e[1] - d[1] * e[0];
+  const double first = (impulse_t[0] * e[1] - impulse_t[1] * e[0]) / area;
+  const double second = side / area;
   for (int j = 0; j < k; ++j) {
     const double share = j == nearest ? first : (j == neighbour ? second : 0.0);
     complementary(share, along(j, next_t) + gamma);
@@ -96,50 +120,66 @@ CAROM_HOST_DEVICE inline double contact_residual(const kernels::FrictionPolygon&
   return worst.value;
 }
 
+/// Residual of contact i from the arrays of a step; t is the index of its first tangent row.
+template <int Dim, class V>
+CAROM_INLINE V contact_residual(const kernels::FrictionPolygon& polygon, double friction, int i,
+                                int t, const V* limit, const V* impulse, const V* next_u) {
+  if constexpr (Dim == 2) {
+    return planar_contact_residual<V>(friction, limit[i], impulse[i], impulse[t], next_u[i],
+                                      next_u[t]);
+  } else {
+    return spatial_contact_residual(polygon, friction, limit[i], impulse[i], impulse + t, next_u[i],
+                                    next_u + t);
+  }
+}
+
 /// Takes the step v' = v + M^-1 J' lambda and certifies it from the problem's own data.
 /// jacobian: [rows, nv], the m normals first; response: M^-1 J', [nv, rows]; v, next_v: [nv];
 /// u = J v, next_u: [rows]; limit: lambda_max, [m]; impulse: [rows].
-template <int Dim, class Lanes>
-CAROM_HOST_DEVICE StepCertificate certify_step(const Lanes& lanes, int nv, int m,
-                                               const kernels::FrictionPolygon& polygon,
-                                               const double* jacobian, const double* response,
-                                               const double* friction, const double* v,
-                                               const double* u, const double* limit,
-                                               const double* impulse, double* next_v,
-                                               double* next_u) {
+template <int Dim, class V, class Lanes>
+CAROM_HOST_DEVICE inline auto certify_step(const Lanes& lanes, int nv, int m,
+                                           const kernels::FrictionPolygon& polygon,
+                                           const double* jacobian, const double* response,
+                                           const double* friction, const V* v, const V* u,
+                                           const V* limit, const V* impulse, V* next_v, V* next_u) {
+  using kernels::fused;
+  using kernels::larger;
+  using kernels::select;
   const int rows = Dim * m;
   lanes.for_each(nv, [&](int i) {
-    double sum = v[i];
+    V sum = v[i];
     for (int j = 0; j < rows; ++j) {
-      sum = kernels::fused(response[static_cast<long>(i) * rows + j], impulse[j], sum);
+      sum = fused(V(response[static_cast<long>(i) * rows + j]), impulse[j], sum);
     }
     next_v[i] = sum;
   });
   lanes.for_each(rows, [&](int i) {
-    double sum = 0.0;
+    V sum(0.0);
     for (int j = 0; j < nv; ++j) {
-      sum = kernels::fused(jacobian[static_cast<long>(i) * nv + j], next_v[j], sum);
+      sum = fused(V(jacobian[static_cast<long>(i) * nv + j]), next_v[j], sum);
     }
     next_u[i] = sum;
   });
-  MaxAbs scale;
-  MaxAbs worst;
-  double work = 0.0;
-  bool activated = false;
-  bool separated = true;
+  MaxAbs<V> scale;
+  MaxAbs<V> worst;
   for (int i = 0; i < m; ++i) {
     const int t = m + (Dim - 1) * i;
-    if (limit[i] < kernels::kInfinity) scale.add(limit[i]);
+    scale.add(select(limit[i] < V(kernels::kInfinity), limit[i], V(0.0)));
     scale.add(u[i]);
     for (int c = 0; c < Dim - 1; ++c) scale.add(u[t + c]);
-    worst.add(contact_residual<Dim>(polygon, friction[i], limit[i], impulse[i], impulse + t,
-                                    next_u[i], next_u + t));
-    activated = activated || impulse[i] >= limit[i] * (1.0 - 1e-12);
-    separated = separated && next_u[i] >= -1e-9 * scale.value;
+    worst.add(contact_residual<Dim>(polygon, friction[i], i, t, limit, impulse, next_u));
   }
-  for (int j = 0; j < rows; ++j) work = kernels::fused(impulse[j], u[j] + next_u[j], work);
-  return {worst.value / (scale.value > kTiny ? scale.value : kTiny), 0.5 * work,
-          activated || separated};
+  V work(0.0);
+  for (int j = 0; j < rows; ++j) work = fused(impulse[j], u[j] + next_u[j], work);
+  auto activated = impulse[0] >= limit[0] * V(1.0 - 1e-12);
+  auto separated = next_u[0] >= V(-1e-9) * scale.value;
+  for (int i = 1; i < m; ++i) {
+    activated = activated | (impulse[i] >= limit[i] * V(1.0 - 1e-12));
+    separated = separated & (next_u[i] >= V(-1e-9) * scale.value);
+  }
+  const V residual = worst.value / larger(scale.value, V(kTiny));
+  return StepCertificate<V, decltype(activated)>{
+      residual, V(0.5) * work, static_cast<decltype(activated)>(activated | separated)};
 }
 
 }  // namespace carom::certificate

@@ -30,8 +30,8 @@ struct CoulombResult {
   int iterations = 0;
 };
 
-/// Natural-map residual max|r - P_K(r - rho (u + mu |u_t| e_n))| / rho, with rho_i the inverse of the
-/// contact's largest diagonal of W, relative to max|q| (tiny where q = 0).
+/// Natural-map residual max|r - P_K(r - rho (u + mu |u_t| e_n))| / rho, with rho_i the inverse of
+/// the contact's largest diagonal of W, relative to max|q| (tiny where q = 0).
 double coulomb_residual(const CoulombProblem& problem, const std::vector<double>& reaction);
 
 /// Host solver for one problem. Errors: InvalidInput for shapes, NaN, mu < 0.

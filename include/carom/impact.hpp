@@ -28,9 +28,9 @@ inline constexpr int kMaxVelocities = 64;
 /// [m/s] in its own frame, positive normal component separating. All arrays are row-major.
 struct ImpactProblem {
   std::string name;
-  int dimension = 2;   ///< 2 planar (one tangent row a contact), 3 spatial (two)
-  int velocities = 0;  ///< nv
-  int contacts = 0;    ///< m
+  int dimension = 2;                     ///< 2 planar (one tangent row a contact), 3 spatial (two)
+  int velocities = 0;                    ///< nv
+  int contacts = 0;                      ///< m
   std::vector<double> mass_matrix;       ///< M, [nv, nv], symmetric positive definite
   std::vector<double> normal_jacobian;   ///< Jn, [m, nv]
   std::vector<double> tangent_jacobian;  ///< Jt, [(dimension-1) m, nv], in contact order
@@ -72,9 +72,9 @@ enum class Sampler : std::uint8_t {
 
 /// Which solution of (75) a step takes where there are several (Assumption 6 fails).
 enum class Selection : std::uint8_t {
-  any,    ///< the one that the contact-mode path finds: fast, a function of the problem alone
-  lemke,  ///< lexicographic Lemke's on the full LCP (75)
-  random, ///< one of the distinct v', drawn uniformly with the sample's own numbers
+  any,     ///< the one that the contact-mode path finds: fast, a function of the problem alone
+  lemke,   ///< lexicographic Lemke's on the full LCP (75)
+  random,  ///< one of the distinct v', drawn uniformly with the sample's own numbers
 };
 
 /// What to do with a problem of a batch whose numbers are refused.
@@ -104,25 +104,29 @@ struct ImpactSettings {
   std::int64_t samples = 1 << 14;  ///< trajectories a problem, M of Algorithm 2
   std::int64_t first_sample = 0;   ///< index of the first: shards of one run differ in this alone
   std::uint64_t seed = 0;
-  double step_size = 1.0;          ///< h [N s], > 0
-  int max_steps = 10;              ///< N >= 1
-  int friction_directions = 4;     ///< k of spatial contacts, 4..16; planar contacts have two
+  double step_size = 1.0;       ///< h [N s], > 0
+  int max_steps = 10;           ///< N >= 1
+  int friction_directions = 4;  ///< k of spatial contacts, 4..16; planar contacts have two
   Sampler sampler = Sampler::uniform;
   Selection selection = Selection::any;
   Precision precision = Precision::float64;
+  bool mode_table =
+      true;  ///< selection any, up to 3 planar contacts: solve by a table of modes that
+             ///< the samples of a problem share. It costs about as much as a thousand
+             ///< trajectories a problem; choose false for few samples of many problems
   double velocity_tolerance = 1e-9;  ///< [m/s]: contact i approaches while Jn_i v < -tolerance
   double residual_tolerance = 1e-9;  ///< on the natural residual of (75), relative to max|w|
   double mode_tolerance = 1e-6;      ///< [m/s], classification of v+ only
 
-  double epsilon = 0.0;               ///< radius of the epsilon-net [m/s]; 0: no net
+  double epsilon = 0.0;                 ///< radius of the epsilon-net [m/s]; 0: no net
   std::int64_t net_capacity = 1 << 20;  ///< largest number of net points; a fuller net is coarsened
                                         ///< by doubling epsilon, and says so
-  std::int64_t keep_samples = 0;      ///< rows kept per problem: the first n samples; -1: all
-  std::int64_t keep_paths = 0;        ///< whole paths v_0..v_K kept per problem: the first n samples
+  std::int64_t keep_samples = 0;        ///< rows kept per problem: the first n samples; -1: all
+  std::int64_t keep_paths = 0;  ///< whole paths v_0..v_K kept per problem: the first n samples
 
   BadProblem bad_problem = BadProblem::refuse;
   MemorySpace result_space = MemorySpace::host;  ///< of ImpactSamples; device only with cuda
-  int threads = 0;                    ///< cpu: 0 = all hardware threads
+  int threads = 0;                               ///< cpu: 0 = all hardware threads
 
   /// Called between chunks; returning false stops the run, which then reports what it has.
   std::function<bool(const ImpactProgress&)> progress;
@@ -146,9 +150,9 @@ struct ImpactSummary {
   std::int64_t examined_solves = 0;   ///< ... among those enumerated (selection = random)
   double max_residual = 0.0;          ///< largest certified residual
   double max_energy_ratio = 0.0;      ///< largest K+/K-
-  std::vector<double> normal_velocity_min, normal_velocity_max;    ///< [m], terminated samples
-  std::vector<double> tangent_velocity_min, tangent_velocity_max;  ///< [(dimension-1) m]
-  std::vector<double> velocity_min, velocity_max;                  ///< [nv], terminated samples
+  std::vector<double> normal_velocity_min, normal_velocity_max;     ///< [m], terminated samples
+  std::vector<double> tangent_velocity_min, tangent_velocity_max;   ///< [(dimension-1) m]
+  std::vector<double> velocity_min, velocity_max;                   ///< [nv], terminated samples
   std::vector<std::pair<std::uint64_t, std::int64_t>> mode_counts;  ///< (modes, count), by modes
 };
 
@@ -160,14 +164,14 @@ struct EpsilonNet {
   double epsilon = 0.0;  ///< requested, doubled as often as the capacity made necessary
   int velocities = 0;
   int contact_rows = 0;
-  std::int64_t dropped = 0;           ///< samples still colliding after the closing step
-  std::vector<double> velocity;       ///< [points, nv]
-  std::vector<double> impulse;        ///< [points, dimension*m]: total contact impulse [N s],
-                                      ///< normals first, then tangents in contact order
-  std::vector<std::uint64_t> modes;         ///< [points]
-  std::vector<std::int64_t> multiplicity;   ///< [points]
-  std::vector<std::int64_t> first_sample;   ///< [points]
-  std::vector<std::int64_t> coverage;       ///< [i]: points found after 2^i samples
+  std::int64_t dropped = 0;                ///< samples still colliding after the closing step
+  std::vector<double> velocity;            ///< [points, nv]
+  std::vector<double> impulse;             ///< [points, dimension*m]: total contact impulse [N s],
+                                           ///< normals first, then tangents in contact order
+  std::vector<std::uint64_t> modes;        ///< [points]
+  std::vector<std::int64_t> multiplicity;  ///< [points]
+  std::vector<std::int64_t> first_sample;  ///< [points]
+  std::vector<std::int64_t> coverage;      ///< [i]: points found after 2^i samples
 
   [[nodiscard]] std::int64_t points() const {
     return static_cast<std::int64_t>(multiplicity.size());
@@ -180,12 +184,12 @@ std::vector<std::array<double, 2>> convex_hull(const EpsilonNet& net, int x, int
 /// Rows of the first `count` samples of each problem.
 struct ImpactSamples {
   std::int64_t count = 0;
-  Buffer<double> velocity;              ///< v+, [problems, count, nv]; NaN where failed
-  Buffer<double> impulse;               ///< [problems, count, dimension*m]
-  Buffer<double> residual;              ///< [problems, count], the trajectory's largest
-  Buffer<std::uint64_t> modes;          ///< [problems, count]
-  Buffer<std::int32_t> steps;           ///< [problems, count]
-  Buffer<TrajectoryStatus> status;      ///< [problems, count]
+  Buffer<double> velocity;          ///< v+, [problems, count, nv]; NaN where failed
+  Buffer<double> impulse;           ///< [problems, count, dimension*m]
+  Buffer<double> residual;          ///< [problems, count], the trajectory's largest
+  Buffer<std::uint64_t> modes;      ///< [problems, count]
+  Buffer<std::int32_t> steps;       ///< [problems, count]
+  Buffer<TrajectoryStatus> status;  ///< [problems, count]
 };
 
 /// Velocities v_0..v_K of the first samples of one problem.
@@ -197,10 +201,10 @@ struct ImpactPaths {
 struct ImpactResult {
   Backend backend = Backend::cpu;
   bool cancelled = false;
-  double seconds = 0.0;                 ///< wall time of the sampling
-  std::vector<ImpactSummary> summary;   ///< [problems]
-  std::vector<EpsilonNet> net;          ///< [problems], empty when epsilon = 0
-  std::vector<ImpactPaths> paths;       ///< [problems], empty when keep_paths = 0
+  double seconds = 0.0;                ///< wall time of the sampling
+  std::vector<ImpactSummary> summary;  ///< [problems]
+  std::vector<EpsilonNet> net;         ///< [problems], empty when epsilon = 0
+  std::vector<ImpactPaths> paths;      ///< [problems], empty when keep_paths = 0
   ImpactSamples samples;
 };
 
@@ -220,9 +224,9 @@ class ImpactWorkspace {
 };
 
 /// Algorithm 1 for every (problem, sample), and the epsilon-net of Algorithm 2. Sample s of problem
-/// p is a function of (seed, p, s) and of the problem alone: the same for every chunk, thread count,
-/// shard and, on one backend, bit for bit.
-/// Errors: InvalidInput (settings, shapes, numbers under BadProblem::refuse), BackendUnavailable.
+/// p is a function of (seed, p, s) and of the problem alone: the same for every chunk, thread
+/// count, shard and, on one backend, bit for bit. Errors: InvalidInput (settings, shapes, numbers
+/// under BadProblem::refuse), BackendUnavailable.
 ImpactResult sample_impacts(const ImpactBatch& batch, const ImpactSettings& settings = {},
                             Backend backend = Backend::automatic,
                             ImpactWorkspace* workspace = nullptr);
@@ -250,8 +254,8 @@ struct StepResult {
   Buffer<double> contact_velocity;  ///< J v', [problems, d m]
   Buffer<Status> status;
   Buffer<std::int32_t> pivots;
-  Buffer<std::uint8_t> fallback;    ///< 1 where Lemke had to finish
-  Buffer<double> residual;          ///< natural residual of (75)
+  Buffer<std::uint8_t> fallback;  ///< 1 where Lemke had to finish
+  Buffer<double> residual;        ///< natural residual of (75)
 };
 
 StepResult solve_steps(const StepBatch& batch, const StepSettings& settings = {},

@@ -14,13 +14,13 @@ namespace carom {
 /// One post-impact state.
 struct ImpactOutcome {
   Status status = Status::solved;
-  std::vector<double> velocity;           ///< v+, [nv]
-  std::vector<double> impulse;            ///< [dimension*m], normals first
-  std::vector<double> normal_velocity;    ///< Jn v+, [m]
-  std::vector<double> tangent_velocity;   ///< Jt v+, [(dimension-1) m]
-  double kinetic_energy = 0.0;            ///< [J]
+  std::vector<double> velocity;          ///< v+, [nv]
+  std::vector<double> impulse;           ///< [dimension*m], normals first
+  std::vector<double> normal_velocity;   ///< Jn v+, [m]
+  std::vector<double> tangent_velocity;  ///< Jt v+, [(dimension-1) m]
+  double kinetic_energy = 0.0;           ///< [J]
   std::uint64_t modes = 0;
-  double residual = 0.0;                  ///< of (31), recomputed, relative to max|w|
+  double residual = 0.0;  ///< of (31), recomputed, relative to max|w|
 };
 
 struct SequentialOutcome : ImpactOutcome {
@@ -35,7 +35,7 @@ struct ImpactModelSettings {
   double mode_tolerance = 1e-6;      ///< [m/s]
   double distinct_tolerance = 1e-7;  ///< two v+ differ by more than this, relative to max|v|
   std::int64_t max_combinations = 4'000'000;  ///< refuse to enumerate beyond
-  int max_impacts = 100'000;         ///< of a sequence
+  int max_impacts = 100'000;                  ///< of a sequence
 };
 
 /// All distinct post-impact velocities of the simultaneous inelastic model (31), by enumeration of
@@ -61,7 +61,7 @@ ImpactOutcome newton_impact(const ImpactProblem& problem, int contact, double re
 struct Pointedness {
   bool pointed = false;
   std::vector<double> direction;  ///< r, [nv]; empty unless pointed
-  double margin = 0.0;            ///< min over the extreme rays of r . M^-1 Jbar' lambda, recomputed
+  double margin = 0.0;  ///< min over the extreme rays of r . M^-1 Jbar' lambda, recomputed
 };
 Pointedness pointedness(const ImpactProblem& problem, int friction_directions = 4);
 
@@ -86,9 +86,9 @@ struct UniquenessReport {
   std::int64_t nonunique = 0;
   int most_outcomes = 0;
   // the first step found with several outcomes
-  std::vector<double> velocity;                 ///< v before that step, [nv]
-  std::vector<double> max_impulse;              ///< lambda_max, [m]
-  std::vector<std::vector<double>> outcomes;    ///< the distinct v'
+  std::vector<double> velocity;               ///< v before that step, [nv]
+  std::vector<double> max_impulse;            ///< lambda_max, [m]
+  std::vector<std::vector<double>> outcomes;  ///< the distinct v'
 };
 UniquenessReport check_unique_step(const ImpactProblem& problem, const ImpactSettings& settings,
                                    std::int64_t trajectories = 256);

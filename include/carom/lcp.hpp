@@ -16,9 +16,9 @@ inline constexpr int kMaxLcpOrder = 128;
 /// w = M z + q >= 0 and z'w = 0 (Cottle, Pang, Stone 2009; (6)-(8) of Halm and Posa).
 struct LcpBatch {
   std::int64_t problems = 0;
-  int order = 0;           ///< n, 1..kMaxLcpOrder
-  Buffer<double> matrix;   ///< M, row-major, [problems, n, n]
-  Buffer<double> vector;   ///< q, [problems, n]
+  int order = 0;          ///< n, 1..kMaxLcpOrder
+  Buffer<double> matrix;  ///< M, row-major, [problems, n, n]
+  Buffer<double> vector;  ///< q, [problems, n]
 
   [[nodiscard]] LcpBatch to(MemorySpace space) const;
 };
@@ -33,10 +33,10 @@ struct LcpSettings {
 };
 
 struct LcpResult {
-  Buffer<double> solution;         ///< z, [problems, n]; NaN unless solved or inaccurate
-  Buffer<Status> status;           ///< [problems]
-  Buffer<std::int32_t> pivots;     ///< [problems]
-  Buffer<double> residual;         ///< [problems], recomputed from M, q, z
+  Buffer<double> solution;      ///< z, [problems, n]; NaN unless solved or inaccurate
+  Buffer<Status> status;        ///< [problems]
+  Buffer<std::int32_t> pivots;  ///< [problems]
+  Buffer<double> residual;      ///< [problems], recomputed from M, q, z
 };
 
 /// Solves every problem with lexicographic Lemke (covering vector e, the artificial variable leaves

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include <carom/impact.hpp>
@@ -11,6 +12,7 @@
 #include "cpu/parallel.hpp"
 #include "impact_accumulate.hpp"
 #include "impact_prepare.hpp"
+#include "mode_table.hpp"
 
 namespace carom::cpu {
 
@@ -30,8 +32,7 @@ class TrajectoryMemory {
     scratch_.fallback_reals = reals_.data() + kernels::ImpactScratch<Dim>::real_count(nv, m);
     scratch_.fallback_ints = ints_.data() + kernels::ImpactScratch<Dim>::int_count(m);
     if (selection == Selection::random) {
-      scratch_.outcomes =
-          scratch_.fallback_reals + order_ + kernels::lemke_real_workspace(order_);
+      scratch_.outcomes = scratch_.fallback_reals + order_ + kernels::lemke_real_workspace(order_);
     }
   }
   TrajectoryMemory(const TrajectoryMemory&) = delete;
@@ -48,8 +49,8 @@ class TrajectoryMemory {
 
 /// Describes a finished trajectory whose numbers lie in `scratch`.
 template <int Dim>
-TrajectoryRow describe(const kernels::TrajectoryEnd& end, const kernels::ImpactScratch<Dim>& scratch,
-                       std::int64_t sample) {
+TrajectoryRow describe(const kernels::TrajectoryEnd& end,
+                       const kernels::ImpactScratch<Dim>& scratch, std::int64_t sample) {
   TrajectoryRow row;
   row.sample = sample;
   row.status = end.status;
@@ -123,7 +124,9 @@ ImpactResult drive_impacts(const ImpactBatch& batch, const ImpactSettings& setti
       progress.samples_done += settings.samples;
       continue;
     }
-    const kernels::ImpactProblemView view = prepared.view(p);
+    kernels::ImpactProblemView view = prepared.view(p);
+    std::optional<ModeTable> table;
+    if (wants_mode_table(Dim, m, settings)) view.table = table.emplace(view, run).view();
     for (std::int64_t chunk = 0; chunk < settings.samples && !result.cancelled; chunk += kChunk) {
       const std::int64_t count = std::min(kChunk, settings.samples - chunk);
       parallel_for(count, kGrain, settings.threads, [&](std::int64_t begin, std::int64_t end) {
@@ -162,8 +165,7 @@ ImpactResult drive_impacts(const ImpactBatch& batch, const ImpactSettings& setti
       result.paths.push_back(std::move(gathered));
     }
   }
-  result.seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
 }
 

@@ -73,8 +73,8 @@ double step_residual(const kernels::FrictionPolygon& polygon, int m, const doubl
                      const double* u, const double* friction, const double* limit,
                      const double* impulse, double* next) {
   const int rows = Dim * m;
-  certificate::MaxAbs worst;
-  certificate::MaxAbs scale;
+  certificate::MaxAbs<> worst;
+  certificate::MaxAbs<> scale;
   for (int i = 0; i < rows; ++i) {
     double sum = u[i];
     for (int j = 0; j < rows; ++j) sum = kernels::fused(delassus[i * rows + j], impulse[j], sum);
@@ -84,8 +84,7 @@ double step_residual(const kernels::FrictionPolygon& polygon, int m, const doubl
   for (int i = 0; i < m; ++i) {
     const int t = m + (Dim - 1) * i;
     if (limit[i] < kernels::kInfinity) scale.add(limit[i]);
-    worst.add(certificate::contact_residual<Dim>(polygon, friction[i], limit[i], impulse[i],
-                                                 impulse + t, next[i], next + t));
+    worst.add(certificate::contact_residual<Dim>(polygon, friction[i], i, t, limit, impulse, next));
   }
   return worst.value / std::max(scale.value, certificate::kTiny);
 }
@@ -174,8 +173,7 @@ StepResult drive_steps(const StepBatch& batch, const StepSettings& settings, con
         if (status != Status::solved) {
           fallback = settings.selection == Selection::any;
           const bool bounded = std::all_of(limit, limit + m, finite);
-          const kernels::StepLcp<Dim> lcp{m,        &polygon, scaled, scale,
-                                          friction, limit,    u,      bounded};
+          const kernels::StepLcp<Dim> lcp{m, &polygon, scaled, scale, friction, limit, u, bounded};
           const int n = lcp.order();
           double* z = memory.reals.data();
           kernels::Lemke<Lanes> lemke(lanes, n, z + order, memory.ints.data());
@@ -188,8 +186,7 @@ StepResult drive_steps(const StepBatch& batch, const StepSettings& settings, con
             for (int i = 0; i < rows; ++i) impulse[i] = lcp.impulse(z, i);
             residual = step_residual<Dim>(polygon, m, delassus, u, friction, limit, impulse, next);
             if (!certificate::within(residual, settings.tolerance)) {
-              status =
-                  std::isfinite(residual) ? Status::inaccurate : Status::numerical_error;
+              status = std::isfinite(residual) ? Status::inaccurate : Status::numerical_error;
             }
           }
         }

@@ -102,6 +102,14 @@ class Process {
   }
 
   void interrupt() const { ::kill(pid_, SIGINT); }
+  [[nodiscard]] bool catches_interrupts() const {
+    std::ifstream status("/proc/" + std::to_string(pid_) + "/status");
+    for (std::string line; std::getline(status, line);) {
+      if (line.rfind("SigCgt:", 0) != 0) continue;
+      return (std::stoull(line.substr(7), nullptr, 16) >> (SIGINT - 1) & 1U) != 0U;
+    }
+    return false;
+  }
 
   Outcome wait() {
     int status = 0;

@@ -12,7 +12,14 @@ namespace {
 const std::vector<std::string> kLongRun = {"impact",    "disk_stack", "--samples", "2^36",
                                            "--threads", "1",          "--json"};
 
-void let_it_start() { std::this_thread::sleep_for(std::chrono::milliseconds(1500)); }
+// Waits until the process has its own handler for SIGINT, then a little for the first samples.
+void let_it_start(const Process& process) {
+  const auto pause = [](int milliseconds) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+  };
+  for (int tries = 0; tries < 1000 && !process.catches_interrupts(); ++tries) pause(10);
+  pause(800);
+}
 
 TEST(Interrupt, ReportsAndWritesWhatItHas) {
   const Scratch scratch;
@@ -20,7 +27,7 @@ TEST(Interrupt, ReportsAndWritesWhatItHas) {
   std::vector<std::string> words = carom_words(kLongRun);
   words.insert(words.end(), {"--output", file.string()});
   Process process(words);
-  let_it_start();
+  let_it_start(process);
   process.interrupt();
   const Outcome outcome = process.wait();
   EXPECT_EQ(outcome.status, 130) << outcome.err;
@@ -52,7 +59,7 @@ TEST(Interrupt, LaterBatchesOfAFileAreReportedAsNotComputed) {
   const std::string file = scratch.file("two.json", json::array({ball, block()}).dump());
   // planar problems come first, whatever their place in the file
   Process process(carom_words({"impact", file, "--samples", "2^36", "--json", "--epsilon", "0"}));
-  let_it_start();
+  let_it_start(process);
   process.interrupt();
   const Outcome outcome = process.wait();
   EXPECT_EQ(outcome.status, 130) << outcome.err;

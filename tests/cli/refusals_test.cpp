@@ -187,8 +187,16 @@ TEST(RefusedOption, CudaWithoutADevice) {
 }
 
 TEST(RefusedOption, RandomSelectionOfTooManyContacts) {
-  expect_refusal(carom({"impact", "disk_stack", "--selection", "random", "--json"}),
-                 {"selection random", "5 contacts"});
+  json many = block();
+  for (int i = 0; i < 10; ++i) {
+    many["normal_jacobian"].push_back({0, 1, 0.1 * i});
+    many["tangent_jacobian"].push_back({1, 0, 1});
+    many["friction"].push_back(1);
+  }
+  const Scratch scratch;
+  const std::string file = scratch.file("many.json", many.dump());
+  expect_refusal(carom({"impact", file, "--samples", "2", "--selection", "random", "--json"}),
+                 {"selection random", "12 contacts"});
 }
 
 }  // namespace

@@ -156,6 +156,47 @@ TEST(Step, DuplicatedContactActsAsOne) {
   EXPECT_LE((after(single, 0.2) - after(twice, 0.1)).cwiseAbs().maxCoeff(), 1e-12);
 }
 
+// Whole numbers make exact ties, a repeated contact a singular matrix, and slow contacts beside
+// large limits a badly scaled vector.
+TEST(Step, SolvesTiedSingularAndBadlyScaledProblems) {
+  std::mt19937_64 generator(1);
+  std::uniform_real_distribution<double> unit;
+  for (const auto& [dimension, contacts, velocities] :
+       {Shape{2, 2, 3}, Shape{2, 4, 3}, Shape{2, 5, 9}, Shape{2, 8, 6}, Shape{3, 2, 6},
+        Shape{3, 4, 3}, Shape{3, 4, 6}}) {
+    for (const double friction : {0.0, 0.5, 1.0, 1e5}) {
+      for (int trial = 0; trial < 45; ++trial) {
+        ImpactProblem problem =
+            random_problem(generator, dimension, contacts, velocities, friction);
+        if (trial % 3 == 0) {
+          for (auto* values :
+               {&problem.normal_jacobian, &problem.tangent_jacobian, &problem.velocity}) {
+            for (double& value : *values) value = std::round(value);
+          }
+        } else if (trial % 3 == 1) {
+          std::copy_n(problem.normal_jacobian.begin(), velocities,
+                      problem.normal_jacobian.begin() + velocities);
+          std::copy_n(problem.tangent_jacobian.begin(), (dimension - 1) * velocities,
+                      problem.tangent_jacobian.begin() + (dimension - 1) * velocities);
+        } else {
+          for (double& value : problem.velocity) value *= 1e-6;
+        }
+        const Mechanism mechanism = make_mechanism(problem);
+        const StepModel model(dimension, mechanism.delassus, mechanism.friction, 4);
+        Vector limit(contacts);
+        for (double& value : limit) value = trial % 5 == 0 ? kInfinity : 2.0 * unit(generator);
+        const StepSolution solution =
+            model.solve(mechanism.jacobian * mechanism.velocity, limit, 1e-9);
+        ASSERT_EQ(solution.status, Status::solved)
+            << dimension << " " << contacts << " " << velocities << " " << friction << " " << trial;
+        EXPECT_LE(
+            mechanism.kinetic_energy(mechanism.velocity + mechanism.response * solution.impulse),
+            mechanism.kinetic_energy(mechanism.velocity) * (1.0 + 1e-9));
+      }
+    }
+  }
+}
+
 TEST(Step, CombinationsCountTheModes) {
   const auto count = [](int dimension, double friction, double limit) {
     const int rows = 2 * dimension;

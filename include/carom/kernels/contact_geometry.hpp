@@ -9,9 +9,9 @@ namespace carom::kernels {
 
 /// Directions and edges of P, computed once on the host and shared by every contact.
 struct FrictionPolygon {
-  int count = 2;         ///< k
-  double edge = 2.0;     ///< length of an edge; planar: the segment's
-  double turn = 0.0;     ///< 2 cos(2 pi / k): e_{j+1} + e_{j-1} = turn * e_j
+  int count = 2;      ///< k
+  double edge = 2.0;  ///< length of an edge; planar: the segment's
+  double turn = 0.0;  ///< 2 cos(2 pi / k): e_{j+1} + e_{j-1} = turn * e_j
   double direction[16][2] = {{1.0, 0.0}, {-1.0, 0.0}};  ///< d_j
   double along[16][2] = {};                             ///< unit edge e_j from d_j to d_{j+1}
 };

@@ -7,12 +7,12 @@
 
 /// Step problem (75) in its reduced form by following one path through the contact modes.
 ///
-/// Unknown is the impulse of each contact, (lambda_n, lambda_t) with 0 <= lambda_n <= lambda_max and
-/// lambda_t in mu lambda_n P. The contact velocities u = J v + A lambda are shifted by t c with a
-/// fixed covering vector c: for t large the solution is a corner of the bounds, and as t falls to
-/// zero the solution follows a line in each combination of modes and changes one contact's mode where
-/// a bound is met. Bounded impulses leave the path no way to infinity, so short of a tie it ends at
-/// t = 0 with a solution (docs/algorithms/impact.md has the argument).
+/// Unknown is the impulse of each contact, (lambda_n, lambda_t) with 0 <= lambda_n <= lambda_max
+/// and lambda_t in mu lambda_n P. The contact velocities u = J v + A lambda are shifted by t c with
+/// a fixed covering vector c: for t large the solution is a corner of the bounds, and as t falls to
+/// zero the solution follows a line in each combination of modes and changes one contact's mode
+/// where a bound is met. Bounded impulses leave the path no way to infinity, so short of a tie it
+/// ends at t = 0 with a solution (docs/algorithms/impact.md has the argument).
 ///
 /// Variables come in pairs (force, velocity), one of which is zero or at a bound: normal
 /// (lambda_n, u_n), and per tangent direction (a, w) relative to a corner d_j of the polygon:
@@ -83,9 +83,10 @@ class ContactPath {
     return {true, pivots};
   }
 
-  /// After run: removes from the impulse what rounding left in the velocities that its modes hold at
-  /// zero. Residuals are formed in double, the tableau's own inverse turns them into a correction, so
-  /// a path followed in float ends with a double's accuracy. False where the last mode is singular.
+  /// After run: removes from the impulse what rounding left in the velocities that its modes hold
+  /// at zero. Residuals are formed in double, the tableau's own inverse turns them into a
+  /// correction, so a path followed in float ends with a double's accuracy. False where the last
+  /// mode is singular.
   CAROM_HOST_DEVICE bool correct(const double* delassus, const double* u, double* impulse) {
     if (!basic_in_time()) return false;
     lanes_.for_each(rows_, [&](int p) {
@@ -130,7 +131,9 @@ class ContactPath {
   }
   CAROM_INLINE bool basic(int id) const { return place_[id] < rows_; }
   CAROM_INLINE int column_of(int id) const { return place_[id] - rows_; }
-  CAROM_INLINE Real& at(int i, int j) const { return tableau_[static_cast<long>(i) * columns_ + j]; }
+  CAROM_INLINE Real& at(int i, int j) const {
+    return tableau_[static_cast<long>(i) * columns_ + j];
+  }
   CAROM_INLINE Real mu(int contact) const { return static_cast<Real>(friction_[contact]); }
   CAROM_INLINE Real edge_length() const { return static_cast<Real>(polygon_.edge); }
 
@@ -154,14 +157,12 @@ class ContactPath {
     Real target[kTangents][kTangents];
     corner_basis(from, source);
     corner_basis(to, target);
-    const Real dx =
-        static_cast<Real>(polygon_.direction[from][0] - polygon_.direction[to][0]);
+    const Real dx = static_cast<Real>(polygon_.direction[from][0] - polygon_.direction[to][0]);
     if constexpr (Dim == 2) {
       change[0][0] = source[0][0] * target[0][0];
       offset[0] = dx * target[0][0];
     } else {
-      const Real dy =
-          static_cast<Real>(polygon_.direction[from][1] - polygon_.direction[to][1]);
+      const Real dy = static_cast<Real>(polygon_.direction[from][1] - polygon_.direction[to][1]);
       const Real inverse = Real(1) / (target[0][0] * target[1][1] - target[0][1] * target[1][0]);
       for (int c = 0; c < 2; ++c) {
         change[0][c] = (target[1][1] * source[0][c] - target[0][1] * source[1][c]) * inverse;
@@ -186,7 +187,7 @@ class ContactPath {
   CAROM_HOST_DEVICE void fill_tableau(const double* delassus, const double* u) {
     const int rows = rows_;
     // Coefficients of variable `pair` in (its contact's) lambda: at most 1 + kTangents terms.
-    const auto terms = [&](int pair, int (&index)[1 + kTangents], Real (&weight)[1 + kTangents],
+    const auto terms = [&](int pair, int(&index)[1 + kTangents], Real(&weight)[1 + kTangents],
                            bool force) {
       if (pair < m_) {
         index[0] = pair;
@@ -219,9 +220,9 @@ class ContactPath {
       for (int r = 0; r < row_terms; ++r) {
         Real inner = kReal0;
         for (int c = 0; c < column_terms; ++c) {
-          inner = fused(static_cast<Real>(
-                            delassus[static_cast<long>(row_index[r]) * rows + column_index[c]]),
-                        column_weight[c], inner);
+          inner = fused(
+              static_cast<Real>(delassus[static_cast<long>(row_index[r]) * rows + column_index[c]]),
+              column_weight[c], inner);
         }
         sum = fused(row_weight[r], inner, sum);
       }
@@ -232,7 +233,8 @@ class ContactPath {
       Real weight[1 + kTangents];
       const int count = terms(i, index, weight, false);
       Real value = kReal0;
-      for (int r = 0; r < count; ++r) value = fused(weight[r], static_cast<Real>(u[index[r]]), value);
+      for (int r = 0; r < count; ++r)
+        value = fused(weight[r], static_cast<Real>(u[index[r]]), value);
       for (int j = 0; j < m_; ++j) {
         if (normal_[j] == kFull) value = fused(at(i, j), static_cast<Real>(max_impulse_[j]), value);
       }
@@ -261,9 +263,8 @@ class ContactPath {
           Real(0.013) * static_cast<Real>(i);
       at(i, rows_) = (i < m_ && normal_[i] == kFull) ? -weight : weight;
     });
-    const ArgMin<Real> worst = lanes_.argmin(rows_, Real(1), [&](int i) {
-      return -shortfall(i) / magnitude(at(i, rows_));
-    });
+    const ArgMin<Real> worst = lanes_.argmin(
+        rows_, Real(1), [&](int i) { return -shortfall(i) / magnitude(at(i, rows_)); });
     return worst.index < 0 ? kReal0 : -worst.key;
   }
 
@@ -388,9 +389,8 @@ class ContactPath {
       return step_to(f);
     });
     if (first.index < 0) return false;
-    lanes_.for_each(rows_, [&](int i) {
-      x_[i] = fused(direction_ * first.key, at(i, column), x_[i]);
-    });
+    lanes_.for_each(rows_,
+                    [&](int i) { x_[i] = fused(direction_ * first.key, at(i, column), x_[i]); });
     driving_value_ = fused(direction_, first.key, driving_value_);
     // A solution on several bounds at once is reached with t: no mode needs to change any more.
     if (first.index == 0 || linear(time_id(), column).value <= smallest_time_) {
@@ -514,9 +514,8 @@ class ContactPath {
     if (!(magnitude(element) > kRateTolerance * Real(0.5))) return false;
     const Real inverse = Real(1) / element;
     lanes_.for_each(rows_, [&](int i) { pivot_column_[i] = at(i, column); });
-    lanes_.for_each(columns_, [&](int j) {
-      pivot_row_[j] = j == column ? inverse : -pivot_row_[j] * inverse;
-    });
+    lanes_.for_each(
+        columns_, [&](int j) { pivot_row_[j] = j == column ? inverse : -pivot_row_[j] * inverse; });
     lanes_.for_each_2d(rows_, columns_, [&](int i, int j) {
       if (i == skip) return;
       at(i, j) = j == column ? pivot_column_[i] * inverse
@@ -543,8 +542,8 @@ class ContactPath {
     const Real turn = static_cast<Real>(polygon_.turn);
     const int other_column = Dim == 2 ? -1 : column_of(tangent_pair(contact, other));
     lanes_.for_each(columns_, [&](int j) {
-      combined_[j] = fused(length, row_entry(contact, j), -at(row, j)) +
-                     (j == other_column ? turn : kReal0);
+      combined_[j] =
+          fused(length, row_entry(contact, j), -at(row, j)) + (j == other_column ? turn : kReal0);
     });
     lanes_.for_each(columns_, [&](int j) {
       at(row, j) = combined_[j];
@@ -569,9 +568,9 @@ class ContactPath {
     return true;
   }
 
-  /// Velocities seen from the far end: w_active' = w_other + turn w_active, w_other' = -w_active. The
-  /// active one is nonbasic; the other one is basic, or driving where the impulse has just come to
-  /// this edge from the inside.
+  /// Velocities seen from the far end: w_active' = w_other + turn w_active, w_other' = -w_active.
+  /// The active one is nonbasic; the other one is basic, or driving where the impulse has just come
+  /// to this edge from the inside.
   CAROM_HOST_DEVICE void relabel_velocity(int contact, int active, int other) {
     const int column = column_of(velocity_of(tangent_pair(contact, active)));
     const int other_place = Dim == 2 ? -1 : place_[velocity_of(tangent_pair(contact, other))];

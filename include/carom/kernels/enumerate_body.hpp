@@ -72,9 +72,9 @@ class StepEnumerator {
  private:
   enum Tangent { kStick, kCorner, kEdge };
   struct Mode {
-    int normal;   // 0 separate, 1 closed, 2 full
+    int normal;  // 0 separate, 1 closed, 2 full
     int tangent;
-    int index;    // corner or edge
+    int index;  // corner or edge
   };
 
   CAROM_INLINE Mode mode(int option) const {
@@ -224,7 +224,8 @@ class StepEnumerator {
                                     const double* next) const {
     const double normal = lambda[i];
     if (mode.normal == 0) return next[i] >= -tolerance_;
-    if (mode.normal == 1 && !(normal >= -tolerance_ && normal <= limit_[i] + tolerance_)) return false;
+    if (mode.normal == 1 && !(normal >= -tolerance_ && normal <= limit_[i] + tolerance_))
+      return false;
     if (mode.normal == 2 && !(next[i] <= tolerance_)) return false;
     if (!(friction_[i] > 0.0)) return true;
     const double* force = lambda + m_ + kTangents * i;
@@ -245,8 +246,8 @@ class StepEnumerator {
       }
       if (mode.tangent == kEdge) {
         const double* corner = polygon_.direction[mode.index];
-        const double a = edge[0] * (force[0] - radius * corner[0]) +
-                         edge[1] * (force[1] - radius * corner[1]);
+        const double a =
+            edge[0] * (force[0] - radius * corner[0]) + edge[1] * (force[1] - radius * corner[1]);
         return a >= -cone_tolerance && a <= polygon_.edge * radius + cone_tolerance &&
                edge[1] * slip[0] - edge[0] * slip[1] <= tolerance_;
       }

@@ -8,6 +8,7 @@
 #include <carom/kernels/enumerate_body.hpp>
 #include <carom/kernels/host_device.hpp>
 #include <carom/kernels/lemke_body.hpp>
+#include <carom/kernels/mode_table.hpp>
 #include <carom/kernels/numeric.hpp>
 #include <carom/kernels/step_lcp.hpp>
 #include <carom/random.hpp>
@@ -17,16 +18,17 @@ namespace carom::kernels {
 
 /// Prepared data of one problem; all arrays are read-only and shared by its samples.
 struct ImpactProblemView {
-  const double* mass;       ///< M, [nv, nv]
-  const double* jacobian;   ///< J = [Jn; Jt], [rows, nv]
-  const double* response;   ///< M^-1 J', [nv, rows]
-  const double* delassus;   ///< S J M^-1 J' S, [rows, rows]
-  const double* scale;      ///< S, [m]: powers of two that bring the diagonal near one
-  const double* friction;   ///< mu, [m]
-  const double* velocity;   ///< v_0, [nv]
+  const double* mass;              ///< M, [nv, nv]
+  const double* jacobian;          ///< J = [Jn; Jt], [rows, nv]
+  const double* response;          ///< M^-1 J', [nv, rows]
+  const double* delassus;          ///< S J M^-1 J' S, [rows, rows]
+  const double* scale;             ///< S, [m]: powers of two that bring the diagonal near one
+  const double* friction;          ///< mu, [m]
+  const double* velocity;          ///< v_0, [nv]
   const double* contact_velocity;  ///< J v_0, [rows]
-  double energy;            ///< K(v_0) [J]
-  double closing_impulse;   ///< epsilon / (3 psi) of Algorithm 2 [N s]; 0: no closing step
+  double energy;                   ///< K(v_0) [J]
+  double closing_impulse;          ///< epsilon / (3 psi) of Algorithm 2 [N s]; 0: no closing step
+  ModeTableView table;             ///< empty where the problem has none
 };
 
 /// What all trajectories of a run share.
@@ -49,23 +51,23 @@ struct ImpactRun {
 /// Scratch memory of one trajectory, carved from the caller's.
 template <int Dim>
 struct ImpactScratch {
-  double *v, *next_v;        // [nv]
-  double *u, *next_u;        // [rows]
-  double *impulse, *total;   // [rows]
-  double *limit;             // [m]
+  double *v, *next_v;                 // [nv]
+  double *u, *next_u;                 // [rows]
+  double *impulse, *total;            // [rows]
+  double* limit;                      // [m]
   double *scaled_u, *scaled_impulse;  // [rows]
-  double *scaled_limit;      // [m]
-  double *reals;             // solvers
+  double* scaled_limit;               // [m]
+  double* reals;                      // solvers
   int* ints;
-  double* fallback_reals;    // Lemke on (75), null where a later pass takes over
+  double* fallback_reals;  // Lemke on (75), null where a later pass takes over
   int* fallback_ints;
-  double* outcomes;          // Selection::random: distinct v' found, null otherwise
+  double* outcomes;  // Selection::random: distinct v' found, null otherwise
 
-  CAROM_HOST_DEVICE static long real_count(int nv, int m) {
+  CAROM_HOST_DEVICE static constexpr long real_count(int nv, int m) {
     const long rows = static_cast<long>(Dim) * m;
     return 2L * nv + 6L * rows + 2L * m + path_real_workspace(Dim, m);
   }
-  CAROM_HOST_DEVICE static long int_count(int m) { return path_int_workspace(Dim, m); }
+  CAROM_HOST_DEVICE static constexpr long int_count(int m) { return path_int_workspace(Dim, m); }
 
   CAROM_HOST_DEVICE static ImpactScratch carve(int nv, int m, double* r, int* i) {
     const int rows = Dim * m;
@@ -101,8 +103,8 @@ struct TrajectoryEnd {
   double residual;
   double energy_ratio;
   std::uint64_t modes;
-  bool unfinished;     ///< needs a fallback that this pass has no memory for
-  bool in_net;         ///< v+ no longer collides after the closing step
+  bool unfinished;  ///< needs a fallback that this pass has no memory for
+  bool in_net;      ///< v+ no longer collides after the closing step
   std::uint64_t net_modes;
 };
 
@@ -126,7 +128,14 @@ CAROM_HOST_DEVICE inline std::uint64_t contact_modes(int m, const double* u, dou
   return modes;
 }
 
-template <int Dim, class Lanes>
+/// What the steps of a pass are compiled for; a CUDA kernel leaves out what another pass does.
+struct AllSteps {
+  static constexpr bool kEnumeration = true;  ///< Selection::random
+  static constexpr bool kPath = true;         ///< Selection::any
+  static constexpr bool kFallback = true;     ///< Lemke on (75)
+};
+
+template <int Dim, class Lanes, class Steps = AllSteps>
 class ImpactTrajectory {
  public:
   CAROM_HOST_DEVICE ImpactTrajectory(const Lanes& lanes, const ImpactRun& run,
@@ -134,8 +143,8 @@ class ImpactTrajectory {
                                      const ImpactScratch<Dim>& scratch)
       : lanes_(lanes), run_(run), problem_(problem), s_(scratch) {}
 
-  /// Runs sample `sample` of problem `index`. Afterwards scratch.v, u and total hold v+, J v+ and the
-  /// summed impulse; after a closing step next_v and impulse hold the net's. `path`, if any:
+  /// Runs sample `sample` of problem `index`. Afterwards scratch.v, u and total hold v+, J v+ and
+  /// the summed impulse; after a closing step next_v and impulse hold the net's. `path`, if any:
   /// [max_steps + 1, nv] receives v_0..v_K.
   CAROM_HOST_DEVICE TrajectoryEnd run(std::uint32_t index, std::uint64_t sample, double* path) {
     const int nv = run_.velocities;
@@ -202,7 +211,8 @@ class ImpactTrajectory {
     }
     // Two draws share a Philox block.
     const std::uint32_t block = first >> 1;
-    const int blocks = static_cast<int>(((first + static_cast<std::uint32_t>(m) - 1) >> 1) - block) + 1;
+    const int blocks =
+        static_cast<int>(((first + static_cast<std::uint32_t>(m) - 1) >> 1) - block) + 1;
     lanes_.for_each(blocks, [&](int b) {
       const UniformPair pair =
           uniform_pair(run_.seed, index, sample, block + static_cast<std::uint32_t>(b));
@@ -226,7 +236,7 @@ class ImpactTrajectory {
   }
 
   CAROM_HOST_DEVICE bool certify(double& residual) const {
-    const certificate::StepCertificate c = certificate::certify_step<Dim>(
+    const auto c = certificate::certify_step<Dim, double>(
         lanes_, run_.velocities, run_.contacts, run_.polygon, problem_.jacobian, problem_.response,
         problem_.friction, s_.v, s_.u, s_.limit, s_.impulse, s_.next_v, s_.next_u);
     residual = c.residual;
@@ -238,18 +248,25 @@ class ImpactTrajectory {
   CAROM_HOST_DEVICE bool step(std::uint32_t index, std::uint64_t sample, TrajectoryEnd& end) {
     double residual = 0.0;
     bool certified = false;
-    if (run_.selection == Selection::random && s_.outcomes != nullptr) {
-      certified = step_random(index, sample, end) && certify(residual);
-    } else if (run_.selection == Selection::any) {
-      certified = step_path(end, residual);
+    if constexpr (Steps::kEnumeration) {
+      if (run_.selection == Selection::random && s_.outcomes != nullptr) {
+        certified = step_random(index, sample, end) && certify(residual);
+      }
+    }
+    if constexpr (Steps::kPath) {
+      if (run_.selection == Selection::any) {
+        certified = step_table(residual) || step_path(end, residual);
+      }
     }
     if (!certified) {
-      if (s_.fallback_reals == nullptr) {
+      if (!Steps::kFallback || s_.fallback_reals == nullptr) {
         end.unfinished = true;
         return false;
       }
-      if (run_.selection != Selection::lemke) ++end.fallback;
-      certified = step_lemke(end) && certify(residual);
+      if constexpr (Steps::kFallback) {
+        if (run_.selection != Selection::lemke) ++end.fallback;
+        certified = step_lemke(end) && certify(residual);
+      }
     }
     if (!certified) {
       end.status = TrajectoryStatus::failed;
@@ -258,6 +275,22 @@ class ImpactTrajectory {
     }
     end.residual = larger(end.residual, residual);
     return true;
+  }
+
+  /// The answer of the problem's mode table, if it has one.
+  CAROM_HOST_DEVICE bool step_table(double& residual) {
+    if constexpr (Dim == 2) {
+      if (problem_.table.count == 0) return false;
+      // Every lane of a warp reads the same table; one of them writes.
+      lanes_.for_each(1, [&](int) {
+        const bool found = find_mode<double>(problem_.table, run_.contacts, problem_.friction, s_.u,
+                                             s_.limit, s_.impulse);
+        s_.scaled_impulse[0] = found ? 1.0 : 0.0;
+      });
+      return s_.scaled_impulse[0] != 0.0 && certify(residual);
+    } else {
+      return false;
+    }
   }
 
   /// The path in the arithmetic asked for; a float's path whose answer cannot be brought to the
@@ -272,9 +305,8 @@ class ImpactTrajectory {
   CAROM_HOST_DEVICE bool path_in(TrajectoryEnd& end, double& residual) {
     ContactPath<Dim, Real, Lanes> path(lanes_, run_.contacts, run_.polygon, problem_.friction,
                                        reinterpret_cast<Real*>(s_.reals), s_.ints);
-    const PathOutcome outcome =
-        path.run(problem_.delassus, s_.scaled_u, s_.scaled_limit, 12 * Dim * run_.contacts + 20,
-                 s_.scaled_impulse);
+    const PathOutcome outcome = path.run(problem_.delassus, s_.scaled_u, s_.scaled_limit,
+                                         12 * Dim * run_.contacts + 20, s_.scaled_impulse);
     end.pivots += outcome.pivots;
     if (!outcome.found) return false;
     for (int correction = 0;; ++correction) {
@@ -305,8 +337,14 @@ class ImpactTrajectory {
   }
 
   CAROM_HOST_DEVICE bool step_lemke(TrajectoryEnd& end) {
-    const StepLcp<Dim> lcp{run_.contacts,     &run_.polygon, problem_.delassus, problem_.scale,
-                           problem_.friction, s_.limit,      s_.u,              true};
+    const StepLcp<Dim> lcp{run_.contacts,
+                           &run_.polygon,
+                           problem_.delassus,
+                           problem_.scale,
+                           problem_.friction,
+                           s_.limit,
+                           s_.u,
+                           true};
     const int n = lcp.order();
     double* z = s_.fallback_reals;
     Lemke<Lanes> lemke(lanes_, n, z + n, s_.fallback_ints);

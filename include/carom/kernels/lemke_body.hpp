@@ -21,8 +21,8 @@ struct LemkeOutcome {
 
 /// Find z >= 0, w = M z + q >= 0, z'w = 0 with covering vector e.
 ///
-/// The tableau writes each basic variable as value + sum of coefficients times nonbasic ones. At the
-/// start w is basic and (z, z0) nonbasic, w = q + M z + e z0. Columns 0..n hold the nonbasic
+/// The tableau writes each basic variable as value + sum of coefficients times nonbasic ones. At
+/// the start w is basic and (z, z0) nonbasic, w = q + M z + e z0. Columns 0..n hold the nonbasic
 /// variables, column n + 1 the values. Ties of the ratio test are broken lexicographically by
 /// [value, B^-1], z0 first (Theorem 4.4.4): z0 wins a tie, so a solution is never pivoted past.
 template <class Lanes>
@@ -42,9 +42,8 @@ class Lemke {
   template <class Entry, class Vector>
   CAROM_HOST_DEVICE LemkeOutcome run(Entry&& entry, Vector&& q, int max_pivots, double* z) {
     const int n = n_;
-    lanes_.for_each_2d(n, n + 2, [&](int i, int j) {
-      at(i, j) = j < n ? entry(i, j) : (j == n ? 1.0 : q(i));
-    });
+    lanes_.for_each_2d(
+        n, n + 2, [&](int i, int j) { at(i, j) = j < n ? entry(i, j) : (j == n ? 1.0 : q(i)); });
     lanes_.for_each(n, [&](int i) {
       basic_[i] = n + i;  // w_i; z_i is i, z0 is 2n
       nonbasic_[i] = i;
@@ -52,8 +51,7 @@ class Lemke {
       place_[n + i] = i;
     });
     nonbasic_[n] = 2 * n;
-    const ArgMin<double> worst =
-        lanes_.argmin(n, kInfinity, [&](int i) { return value(i); });
+    const ArgMin<double> worst = lanes_.argmin(n, kInfinity, [&](int i) { return value(i); });
     if (worst.index < 0) return {Status::numerical_error, 0};
     if (worst.key >= 0.0) {
       lanes_.for_each(n, [&](int i) { z[i] = 0.0; });
@@ -94,7 +92,9 @@ class Lemke {
   static constexpr double kPivotTolerance = 1e-11;  // relative to the column's largest entry
   static constexpr double kTieTolerance = 1e-12;
 
-  CAROM_INLINE double& at(int i, int j) const { return tableau_[static_cast<long>(i) * stride_ + j]; }
+  CAROM_INLINE double& at(int i, int j) const {
+    return tableau_[static_cast<long>(i) * stride_ + j];
+  }
   CAROM_INLINE double value(int i) const { return at(i, n_ + 1); }
 
   /// Removes from z what rounding left in the w that ought to vanish: the tableau's column of a
@@ -126,9 +126,8 @@ class Lemke {
     if (!(element != 0.0) || !is_finite(element)) return false;
     lanes_.for_each(n_, [&](int i) { column_[i] = at(i, column); });
     const double inverse = 1.0 / element;
-    lanes_.for_each(n_ + 2, [&](int j) {
-      at(row, j) = j == column ? inverse : -at(row, j) * inverse;
-    });
+    lanes_.for_each(n_ + 2,
+                    [&](int j) { at(row, j) = j == column ? inverse : -at(row, j) * inverse; });
     lanes_.for_each_2d(n_, n_ + 2, [&](int i, int j) {
       if (i == row) return;
       at(i, j) = j == column ? column_[i] * inverse : fused(column_[i], at(row, j), at(i, j));
@@ -194,11 +193,11 @@ class Lemke {
   const Lanes& lanes_;
   int n_;
   int stride_;
-  double* tableau_;    // [n, n + 2]
-  double* column_;     // [n], the pivot column before the update
-  int* basic_;         // [n] variable of each row
-  int* nonbasic_;      // [n + 1] variable of each column
-  int* place_;         // [2n] row or column of each variable
+  double* tableau_;     // [n, n + 2]
+  double* column_;      // [n], the pivot column before the update
+  int* basic_;          // [n] variable of each row
+  int* nonbasic_;       // [n + 1] variable of each column
+  int* place_;          // [2n] row or column of each variable
   double scale_ = 0.0;  // of the values: -min q
 };
 

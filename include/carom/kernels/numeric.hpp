@@ -38,6 +38,17 @@ CAROM_INLINE Real larger(Real a, Real b) {
   return a > b ? a : b;
 }
 template <class Real>
+CAROM_INLINE Real smaller(Real a, Real b) {
+  return a < b ? a : b;
+}
+
+/// mask ? a : b without a branch. Bodies that also run on packs of problems (src/cpu/simd) call
+/// this, fused, magnitude and larger by their plain names and find the pack's own.
+CAROM_INLINE double select(bool mask, double a, double b) { return mask ? a : b; }
+CAROM_INLINE bool all_of(bool mask) { return mask; }
+CAROM_INLINE bool any_of(bool mask) { return mask; }
+
+template <class Real>
 CAROM_INLINE bool is_finite(Real x) {
   return magnitude(x) <= std::numeric_limits<Real>::max();
 }

@@ -7,8 +7,9 @@
 namespace carom::kernels {
 
 /// The step LCP (75) in its original unknowns z = [beta; lambda_n; lambda_D; gamma], without beta
-/// where the impulses are unbounded, which is the simultaneous model (31). Entries are formed on the
-/// fly from the scaled Delassus matrix; the scales are powers of two, so that undoing them is exact.
+/// where the impulses are unbounded, which is the simultaneous model (31). Entries are formed on
+/// the fly from the scaled Delassus matrix; the scales are powers of two, so that undoing them is
+/// exact.
 template <int Dim>
 struct StepLcp {
   int m;
@@ -68,8 +69,8 @@ struct StepLcp {
     const int component = (i - m) % (Dim - 1);
     double sum = 0.0;
     for (int j = 0; j < polygon->count; ++j) {
-      sum = fused(polygon->direction[j][component],
-                  z[first + m + contact * polygon->count + j], sum);
+      sum =
+          fused(polygon->direction[j][component], z[first + m + contact * polygon->count + j], sum);
     }
     return sum;
   }

@@ -1,0 +1,116 @@
+# What the scripts of this folder share; sourced, with the repository's root as $root.
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+build=${CAROM_BUILD_DIR:-$root/build-release}
+jobs=$(nproc 2>/dev/null || echo 2)
+exec </dev/null
+
+say() { printf '%s\n' "$*"; }
+die() {
+  printf '%s\n' "$*" >&2
+  exit 1
+}
+
+# run_quietly WHAT COMMAND...: one line and the time; the command's output only if it fails.
+run_quietly() {
+  local what=$1 start=$SECONDS log
+  shift
+  log=$(mktemp)
+  if "$@" >"$log" 2>&1; then
+    say "$what: done in $((SECONDS - start)) s"
+    rm -f "$log"
+  else
+    # the first error lines say more than the end of a parallel build
+    grep -nE 'error|Error|E: ' "$log" | head -n 20 >&2
+    tail -n 60 "$log" >&2
+    rm -f "$log"
+    die "$what: failed after $((SECONDS - start)) s"
+  fi
+}
+
+# The Debian and Ubuntu packages that the build, the tests and the pictures need.
+libraries="libeigen3-dev libtbb-dev librandom123-dev libboost-dev libgtest-dev libcli11-dev
+  nlohmann-json3-dev libfmt-dev libhdf5-dev"
+
+cmake_is_new_enough() {
+  local version
+  version=$(cmake --version 2>/dev/null | sed -n '1s/[^0-9]*//p')
+  [ -n "$version" ] && [ "$(printf '3.22\n%s\n' "$version" | sort -V | head -n 1)" = 3.22 ]
+}
+
+missing_packages() {
+  local package
+  command -v c++ >/dev/null || printf 'g++ '
+  command -v cmake >/dev/null || printf 'cmake '
+  command -v ninja >/dev/null || printf 'ninja-build '
+  command -v gnuplot >/dev/null || printf 'gnuplot-nox '
+  for package in $libraries; do
+    dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' ||
+      printf '%s ' "$package"
+  done
+}
+
+install_missing() {
+  local packages as_root=
+  if ! command -v apt-get >/dev/null; then
+    say "No apt-get here: the packages are expected to be in place (README.md lists them)"
+    return
+  fi
+  packages=$(missing_packages)
+  if [ -n "$packages" ]; then
+    if [ "$(id -u)" != 0 ]; then
+      command -v sudo >/dev/null || die "Missing: $packages- install them, or run this as root"
+      as_root="sudo -n"
+      $as_root true 2>/dev/null || die "Missing: $packages- sudo asks for a password; run first:
+  sudo apt-get install --no-install-recommends $packages"
+    fi
+    say "Installing $packages"
+    run_quietly "Package lists" $as_root env DEBIAN_FRONTEND=noninteractive apt-get update -q
+    # shellcheck disable=SC2086
+    run_quietly "Packages" $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qy \
+      --no-install-recommends $packages
+  fi
+  cmake_is_new_enough || die "CMake 3.22 or newer is needed, found: $(cmake --version 2>&1 | head -1)"
+}
+
+# An nvcc outside PATH, where NVIDIA's packages put it, counts as present.
+find_cuda_compiler() {
+  if [ -z "${CUDACXX:-}" ] && ! command -v nvcc >/dev/null && [ -x /usr/local/cuda/bin/nvcc ]; then
+    export CUDACXX=/usr/local/cuda/bin/nvcc
+  fi
+}
+
+say_cuda_compiler() {
+  local compiler
+  compiler=$(sed -n 's/^CMAKE_CUDA_COMPILER:[A-Z]*=//p' "$build/CMakeCache.txt")
+  case "$compiler" in
+    "" | *NOTFOUND) say "no CUDA compiler: CPU backend only" ;;
+    *) say "CUDA compiler: $compiler" ;;
+  esac
+}
+
+# configure [CMAKE ARGUMENTS...]
+configure() {
+  local launcher=()
+  command -v ccache >/dev/null && launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+  run_quietly "Configuring" cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
+    ${launcher[@]+"${launcher[@]}"} "$@"
+}
+
+# prepare [CMAKE ARGUMENTS...]: from a bare machine to a configured build folder.
+prepare() {
+  install_missing
+  find_cuda_compiler
+  configure "$@"
+  say_cuda_compiler
+}
+
+# build_targets WHAT [TARGETS...]
+build_targets() {
+  local what=$1
+  shift
+  if [ $# -gt 0 ]; then
+    run_quietly "$what" cmake --build "$build" -j "$jobs" --target "$@"
+  else
+    run_quietly "$what" cmake --build "$build" -j "$jobs"
+  fi
+}

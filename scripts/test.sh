@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Builds carom and runs all of its tests, from a bare Debian 12 or Ubuntu 22.04 (or later) machine.
+# Tests that need a GPU are skipped, visibly, where there is none. The last line is the totals.
+set -euo pipefail
+# shellcheck source=scripts/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+prepare -DCAROM_BUILD_TESTS=ON -DCAROM_BUILD_CLI=ON -DCAROM_BUILD_EXAMPLES=ON
+build_targets "Building library, command, examples and tests"
+
+report=$build/test-report.xml
+rm -f "$report"
+say "Running the tests; only what does not pass is shown"
+start=$SECONDS
+set +e
+ctest --test-dir "$build" -j "$jobs" --output-on-failure --no-tests=error \
+  --output-junit "$report" 2>&1 |
+  grep -vE '^ +Start +[0-9]+:| Passed +[0-9.]+ sec *$|^Internal ctest|^Test project|^ *$'
+status=${PIPESTATUS[0]}
+set -e
+say "Tests: done in $((SECONDS - start)) s"
+[ -s "$report" ] || die "ctest wrote no report"
+
+# A test counts as skipped only where it said so itself; one that could not be started has failed.
+totals=$(awk '
+  /<testcase / {
+    match($0, /status="[a-z]*"/)
+    status = substr($0, RSTART + 8, RLENGTH - 9)
+    if (status == "run") ++passed
+    else if (status == "notrun" || status == "disabled") pending = 1
+    else ++failed
+  }
+  pending && /<skipped / {
+    if ($0 ~ /message="SKIP_/) ++skipped
+    else ++failed
+    pending = 0
+  }
+  END { printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped }' "$report")
+say "$totals"
+case "$totals" in
+  *", 0 failed,"*) exit "$status" ;;
+  *) exit 1 ;;
+esac

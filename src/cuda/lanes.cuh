@@ -1,0 +1,152 @@
+#pragma once
+
+#include <carom/kernels/host_device.hpp>
+#include <carom/kernels/lanes.hpp>
+
+/// CUDA's lanes for the bodies of carom/kernels. Thread indices, shuffles and barriers stand in this
+/// file and nowhere else. A thread that has a problem of its own uses kernels::SingleLane.
+namespace carom::cuda {
+
+/// Position in the grid. Bodies are compiled for the host too, where nothing calls these.
+struct Grid {
+  CAROM_INLINE static int thread() {
+#if defined(__CUDA_ARCH__)
+    return static_cast<int>(threadIdx.x);
+#else
+    return 0;
+#endif
+  }
+  CAROM_INLINE static int block() {
+#if defined(__CUDA_ARCH__)
+    return static_cast<int>(blockIdx.x);
+#else
+    return 0;
+#endif
+  }
+  CAROM_INLINE static int blocks() {
+#if defined(__CUDA_ARCH__)
+    return static_cast<int>(gridDim.x);
+#else
+    return 1;
+#endif
+  }
+  CAROM_INLINE static int threads_per_block() {
+#if defined(__CUDA_ARCH__)
+    return static_cast<int>(blockDim.x);
+#else
+    return 1;
+#endif
+  }
+  /// Index of this thread in the whole grid, and the number of threads in it.
+  CAROM_INLINE static int global_thread() { return block() * threads_per_block() + thread(); }
+  CAROM_INLINE static int global_threads() { return blocks() * threads_per_block(); }
+};
+
+#if defined(__CUDACC__)
+/// The block's dynamic shared memory.
+__device__ __forceinline__ double* shared_memory() {
+  extern __shared__ double carom_shared_memory[];
+  return carom_shared_memory;
+}
+#endif
+
+/// One warp, all of whose 32 threads run the same body on one problem.
+struct WarpLanes {
+  static constexpr int kWidth = 32;
+
+  CAROM_INLINE static int lane() { return Grid::thread() % kWidth; }
+
+  // The barrier in front keeps a lane from overwriting what a slower one still reads between two
+  // calls; the one behind shows every lane what the call wrote.
+  template <class F>
+  CAROM_INLINE void for_each(int count, F&& f) const {
+    barrier();
+    for (int i = lane(); i < count; i += kWidth) f(i);
+    barrier();
+  }
+
+  template <class F>
+  CAROM_INLINE void for_each_2d(int rows, int columns, F&& f) const {
+    barrier();
+    if (columns > 0) {
+      // One division for the whole loop instead of one an element.
+      const int row_step = kWidth / columns;
+      const int column_step = kWidth % columns;
+      int i = lane() / columns;
+      int j = lane() % columns;
+      while (i < rows) {
+        f(i, j);
+        i += row_step;
+        j += column_step;
+        if (j >= columns) {
+          j -= columns;
+          ++i;
+        }
+      }
+    }
+    barrier();
+  }
+
+  /// As kernels::SingleLane::argmin; every lane gets the same answer.
+  template <class Real, class F>
+  CAROM_INLINE kernels::ArgMin<Real> argmin(int count, Real infinity, F&& key) const {
+    barrier();
+    kernels::ArgMin<Real> best{infinity, -1};
+    for (int i = lane(); i < count; i += kWidth) {
+      const Real k = key(i);
+      if (k < best.key) best = {k, i};
+    }
+    return reduce(best, [](const kernels::ArgMin<Real>& a, const kernels::ArgMin<Real>& b) {
+      return kernels::precedes(b, a) ? b : a;
+    });
+  }
+
+  /// The lanes' values joined by `join`, which must not depend on their order; the same on all.
+  template <class T, class Join>
+  CAROM_INLINE T reduce(T value, Join&& join) const {
+    for (int offset = kWidth / 2; offset > 0; offset /= 2) value = join(value, partner(value, offset));
+    return value;
+  }
+
+  /// Orders the memory accesses of the warp's lanes.
+  CAROM_INLINE static void barrier() {
+#if defined(__CUDA_ARCH__)
+    __syncwarp();
+#endif
+  }
+
+ private:
+  /// The value of the lane whose index differs in `offset`.
+  template <class T>
+  CAROM_INLINE static T partner(T value, int offset) {
+#if defined(__CUDA_ARCH__)
+    return __shfl_xor_sync(0xffffffffU, value, offset);
+#else
+    static_cast<void>(offset);
+    return value;
+#endif
+  }
+  template <class Real>
+  CAROM_INLINE static kernels::ArgMin<Real> partner(kernels::ArgMin<Real> best, int offset) {
+    return {partner(best.key, offset), partner(best.index, offset)};
+  }
+};
+
+/// All threads of a block.
+struct BlockLanes {
+  template <class F>
+  CAROM_INLINE void for_each(int count, F&& f) const {
+    barrier();
+    for (int i = Grid::thread(); i < count; i += Grid::threads_per_block()) f(i);
+    barrier();
+  }
+
+ private:
+  CAROM_INLINE static void barrier() {
+#if defined(__CUDA_ARCH__)
+    __syncthreads();
+#endif
+  }
+};
+
+}  // namespace carom::cuda

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include <cuda_runtime_api.h>
+
+#include <carom/error.hpp>
+
+namespace carom::cuda {
+
+/// Throws CudaError with the call's name and CUDA's own text unless the call succeeded.
+void check(cudaError_t error, const char* call);
+
+/// Checks the launch of the kernel just issued.
+inline void check_launch(const char* kernel) { check(cudaGetLastError(), kernel); }
+
+/// A stream that keeps the order with the legacy default stream, on which a caller may have
+/// prepared a device-resident batch.
+class Stream {
+ public:
+  Stream() { check(cudaStreamCreate(&stream_), "cudaStreamCreate"); }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  ~Stream() { static_cast<void>(cudaStreamDestroy(stream_)); }
+
+  [[nodiscard]] cudaStream_t get() const { return stream_; }
+  void synchronize() const { check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize"); }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+/// Device memory that grows and never shrinks; growing loses the contents.
+template <class T>
+class DeviceArray {
+ public:
+  DeviceArray() = default;
+  DeviceArray(const DeviceArray&) = delete;
+  DeviceArray& operator=(const DeviceArray&) = delete;
+  ~DeviceArray() { static_cast<void>(cudaFree(data_)); }
+
+  /// Room for `size` values at least. Errors: CudaError.
+  T* reserve(std::size_t size) {
+    if (size > capacity_) {
+      static_cast<void>(cudaFree(data_));
+      data_ = nullptr;
+      capacity_ = 0;
+      check(cudaMalloc(reinterpret_cast<void**>(&data_), size * sizeof(T)), "cudaMalloc");
+      capacity_ = size;
+    }
+    return data_;
+  }
+
+  T* upload(const T* values, std::size_t size, cudaStream_t stream) {
+    reserve(size);
+    if (size > 0) {
+      check(cudaMemcpyAsync(data_, values, size * sizeof(T), cudaMemcpyHostToDevice, stream),
+            "cudaMemcpyAsync to the device");
+    }
+    return data_;
+  }
+
+  [[nodiscard]] T* data() const { return data_; }
+
+ private:
+  T* data_ = nullptr;
+  std::size_t capacity_ = 0;
+};
+
+template <class T>
+void download(T* to, const T* from, std::size_t size, cudaStream_t stream) {
+  if (size == 0) return;
+  check(cudaMemcpyAsync(to, from, size * sizeof(T), cudaMemcpyDeviceToHost, stream),
+        "cudaMemcpyAsync to the host");
+}
+
+/// What a launch policy needs to know of the device in use.
+struct DeviceLimits {
+  int device = 0;
+  int multiprocessors = 1;
+  std::size_t shared_per_block = 48 * 1024;  ///< after opting in
+};
+DeviceLimits device_limits();
+
+/// Blocks of one warp with `shared_bytes` of dynamic shared memory that are resident at once on the
+/// whole device; raises the kernel's limit where it needs more than the default.
+int resident_blocks(const void* kernel, int threads, std::size_t shared_bytes,
+                    const DeviceLimits& limits);
+
+}  // namespace carom::cuda

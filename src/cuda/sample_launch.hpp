@@ -1,0 +1,99 @@
+#pragma once
+
+#include <cstdint>
+
+#include <cuda_runtime_api.h>
+
+#include <carom/impact.hpp>
+#include <carom/kernels/impact_body.hpp>
+
+#include "cuda/runtime.hpp"
+
+/// What the sampling kernels share with the host: plain structs of device pointers.
+namespace carom::cuda {
+
+/// Prepared problems on the device, as kernels::ImpactProblemView, [problems, ...].
+struct ProblemArrays {
+  const double *mass, *jacobian, *response, *delassus, *scale, *friction, *velocity;
+  const double *contact_velocity, *energy, *closing_impulse;
+  // Mode tables, null where problems have none.
+  const int* table_count;        ///< [problems]
+  const double* table_delassus;  ///< [problems, rows, rows]
+  const double* table_maps;      ///< [problems, kMaxTableEntries, rows, rows + m]
+};
+
+/// Trajectories of one chunk, [slots, ...]. Null members are not wanted.
+struct TrajectoryArrays {
+  double* velocity;          ///< v+, [slots, nv]; NaN where failed
+  double* contact_velocity;  ///< J v+, [slots, rows]
+  double* impulse;           ///< [slots, rows]; NaN where failed
+  double* closed_velocity;   ///< after a closing step that freed the contacts, [slots, nv]
+  double* closed_impulse;    ///< [slots, rows]
+  double* residual;
+  double* energy_ratio;
+  std::uint64_t* modes;      ///< 0 where failed
+  std::uint64_t* net_modes;
+  std::int32_t *steps, *fallback, *pivots, *nonunique, *examined;
+  TrajectoryStatus* status;
+  std::uint8_t* in_net;
+  double* path;              ///< of the first `paths` slots, [paths, max_steps + 1, nv]
+  int paths;
+};
+
+/// Slots of a chunk: `samples` consecutive ones of each of `problems` consecutive problems.
+struct Chunk {
+  std::int64_t first_problem;
+  std::int64_t first_sample;  ///< of every problem of the chunk, absolute
+  int problems;
+  int samples;
+  [[nodiscard]] CAROM_HOST_DEVICE int slots() const { return problems * samples; }
+};
+
+/// Slots, in any order. `count` lies in device memory, so that no pass waits for the host.
+struct SlotList {
+  int* slots;
+  int* count;
+};
+
+struct SampleLaunch {
+  kernels::ImpactRun run;
+  ProblemArrays problems;
+  TrajectoryArrays out;
+  Chunk chunk;
+  SlotList unfinished;  ///< filled by the passes without memory for a fallback
+};
+
+/// Scratch of the passes that can fall back on Lemke's method, one piece a worker.
+struct FallbackMemory {
+  double* reals;
+  int* ints;
+  double* outcomes;
+};
+
+/// Which kernels run. Plain numbers, so that a test or a benchmark can try others.
+struct SamplePolicy {
+  int thread_rows = 12;          ///< one thread a trajectory up to so many rows ...
+  int thread_velocities = 12;    ///< ... and velocities, one warp beyond
+  int chunk = 1 << 20;           ///< slots of a chunk at most
+  std::size_t chunk_bytes = std::size_t{1} << 30;     ///< and bytes of its arrays
+  std::size_t fallback_bytes = std::size_t{1} << 29;  ///< of all resident workers
+};
+
+/// One thread a trajectory, without fallback. Selection::any only.
+void sample_by_threads_planar(const SampleLaunch& launch, cudaStream_t stream);
+void sample_by_threads_spatial(const SampleLaunch& launch, cudaStream_t stream);
+
+/// One warp a trajectory, without fallback. Selection::any only.
+void sample_by_warps(int dimension, const SampleLaunch& launch, cudaStream_t stream);
+
+/// One warp a trajectory with Lemke's method behind it: the slots that `launch.unfinished` lists, or
+/// the whole chunk where its members are null.
+void finish_by_warps(int dimension, const SampleLaunch& launch, const SamplePolicy& policy,
+                     DeviceArray<double>& reals, DeviceArray<int>& ints, cudaStream_t stream);
+
+/// Selection::random: one thread a trajectory, everything in global memory.
+void sample_by_enumeration(int dimension, const SampleLaunch& launch, const SamplePolicy& policy,
+                           DeviceArray<double>& reals, DeviceArray<int>& ints,
+                           cudaStream_t stream);
+
+}  // namespace carom::cuda

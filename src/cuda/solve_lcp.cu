@@ -1,0 +1,161 @@
+#include <limits>
+
+#include <carom/certificate.hpp>
+#include <carom/kernels/lemke_body.hpp>
+
+#include "backends.hpp"
+#include "cuda/lanes.cuh"
+#include "cuda/runtime.hpp"
+#include "cuda/solver_batch.hpp"
+
+namespace carom::cuda {
+
+namespace {
+
+struct LcpLaunch {
+  int order;
+  int problems;
+  int max_pivots;
+  double tolerance;
+  const double* matrix;
+  const double* vector;
+  double* solution;
+  Status* status;
+  std::int32_t* pivots;
+  double* residual;
+  double* work;  ///< a tableau for each block; null where it lies in shared memory
+  int* int_work;
+};
+
+CAROM_HOST_DEVICE constexpr long lcp_reals(int n) { return kernels::lemke_real_workspace(n); }
+CAROM_HOST_DEVICE constexpr long lcp_ints(int n) { return kernels::lemke_int_workspace(n); }
+
+/// True where one of the values is NaN or infinite.
+template <class Lanes>
+CAROM_INLINE bool any_not_finite(const Lanes& lanes, const double* values, int count) {
+  return lanes
+             .argmin(count, kernels::kInfinity,
+                     [&](int i) { return kernels::is_finite(values[i]) ? kernels::kInfinity : 0.0; })
+             .index >= 0;
+}
+
+/// Residual of certificate::lcp_residual with a row to each lane; `rows`: [n] scratch.
+template <class Lanes>
+CAROM_INLINE double residual_of(const Lanes& lanes, int n, const double* matrix,
+                                const double* vector, const double* z, double* rows) {
+  lanes.for_each(n, [&](int i) {
+    rows[i] = certificate::lcp_row_residual(n, matrix + static_cast<long>(i) * n, vector[i], z, i);
+  });
+  certificate::MaxAbs<> worst;
+  certificate::MaxAbs<> scale;
+  for (int i = 0; i < n; ++i) {
+    worst.add(rows[i]);
+    scale.add(vector[i]);
+  }
+  return worst.value / (scale.value > certificate::kTiny ? scale.value : certificate::kTiny);
+}
+
+/// A block is one warp and solves problems in turn.
+__global__ void __launch_bounds__(WarpLanes::kWidth)
+    solve_lcps(const __grid_constant__ LcpLaunch launch) {
+  const WarpLanes lanes;
+  const int n = launch.order;
+  double* reals = shared_memory();
+  int* ints = reinterpret_cast<int*>(reals + lcp_reals(n));
+  if (launch.work != nullptr) {
+    reals = launch.work + Grid::block() * lcp_reals(n);
+    ints = launch.int_work + Grid::block() * lcp_ints(n);
+  }
+  for (int p = Grid::block(); p < launch.problems; p += Grid::blocks()) {
+    const double* matrix = launch.matrix + static_cast<long>(p) * n * n;
+    const double* vector = launch.vector + static_cast<long>(p) * n;
+    double* z = launch.solution + static_cast<long>(p) * n;
+    constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+    kernels::LemkeOutcome outcome{Status::invalid_input, 0};
+    double residual = kNan;
+    if (!any_not_finite(lanes, matrix, n * n) && !any_not_finite(lanes, vector, n)) {
+      kernels::Lemke<WarpLanes> lemke(lanes, n, reals, ints);
+      outcome = lemke.run([&](int i, int j) { return matrix[static_cast<long>(i) * n + j]; },
+                          [&](int i) { return vector[i]; }, launch.max_pivots, z);
+      if (outcome.status == Status::solved) {
+        residual = residual_of(lanes, n, matrix, vector, z, reals);
+        if (!certificate::within(residual, launch.tolerance)) {
+          outcome.status =
+              kernels::is_finite(residual) ? Status::inaccurate : Status::numerical_error;
+        }
+      }
+    }
+    if (outcome.status != Status::solved && outcome.status != Status::inaccurate) {
+      lanes.for_each(n, [&](int i) { z[i] = kNan; });
+    }
+    lanes.for_each(1, [&](int) {
+      launch.status[p] = outcome.status;
+      launch.pivots[p] = outcome.pivots;
+      launch.residual[p] = residual;
+    });
+  }
+}
+
+}  // namespace
+
+LcpResult solve_lcp(const LcpBatch& batch, const LcpSettings& settings) {
+  const int n = batch.order;
+  const MemorySpace space = batch.matrix.space();
+  const auto problems = static_cast<std::size_t>(batch.problems);
+  LcpResult result;
+  result.solution = Buffer<double>(problems * static_cast<std::size_t>(n), space);
+  result.status = Buffer<Status>(problems, space);
+  result.pivots = Buffer<std::int32_t>(problems, space);
+  result.residual = Buffer<double>(problems, space);
+  if (problems == 0) return result;
+
+  const Stream stream;
+  const DeviceLimits limits = device_limits();
+  const std::size_t tableau = static_cast<std::size_t>(lcp_reals(n)) * sizeof(double) +
+                              static_cast<std::size_t>(lcp_ints(n)) * sizeof(int);
+  const bool shared = tableau <= limits.shared_per_block;
+  const void* kernel = reinterpret_cast<const void*>(&solve_lcps);
+  int resident = resident_blocks(kernel, WarpLanes::kWidth, shared ? tableau : 0, limits);
+  DeviceArray<double> work;
+  DeviceArray<int> int_work;
+  LcpLaunch launch{};
+  launch.order = n;
+  launch.max_pivots = settings.max_pivots > 0 ? settings.max_pivots : 50 * (n + 1);
+  launch.tolerance = settings.tolerance;
+  if (!shared) {
+    resident = static_cast<int>(std::clamp<std::size_t>(
+        kWorkBytes / tableau, 1, static_cast<std::size_t>(resident)));
+    launch.work = work.reserve(static_cast<std::size_t>(resident * lcp_reals(n)));
+    launch.int_work = int_work.reserve(static_cast<std::size_t>(resident * lcp_ints(n)));
+  }
+  const std::int64_t square = static_cast<std::int64_t>(n) * n;
+  Input matrix(batch.matrix, square);
+  Input vector(batch.vector, n);
+  Output<double> solution(result.solution, n);
+  Output<Status> status(result.status, 1);
+  Output<std::int32_t> pivots(result.pivots, 1);
+  Output<double> residual(result.residual, 1);
+  const std::int64_t piece = piece_size(
+      batch.problems, space, static_cast<std::size_t>(square + 2 * n + 3) * sizeof(double));
+  for (std::int64_t first = 0; first < batch.problems; first += piece) {
+    const std::int64_t count = std::min(piece, batch.problems - first);
+    launch.problems = static_cast<int>(count);
+    launch.matrix = matrix.piece(first, count, stream.get());
+    launch.vector = vector.piece(first, count, stream.get());
+    launch.solution = solution.piece(first, count);
+    launch.status = status.piece(first, count);
+    launch.pivots = pivots.piece(first, count);
+    launch.residual = residual.piece(first, count);
+    const auto blocks = static_cast<unsigned>(std::min<std::int64_t>(resident, count));
+    solve_lcps<<<blocks, WarpLanes::kWidth, shared ? tableau : 0, stream.get()>>>(launch);
+    check_launch("solve_lcps");
+    solution.finish(first, count, stream.get());
+    status.finish(first, count, stream.get());
+    pivots.finish(first, count, stream.get());
+    residual.finish(first, count, stream.get());
+    stream.synchronize();
+  }
+  return result;
+}
+
+}  // namespace carom::cuda

@@ -1,0 +1,139 @@
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <carom/kernels/lanes.hpp>
+
+#include "support/bits.hpp"
+#include "support/path_run.hpp"
+#include "support/random_problems.hpp"
+
+// The body of carom/kernels/contact_path_body.hpp by itself, in double and in float.
+namespace carom {
+namespace {
+
+using kernels::EmulatedLanes;
+using kernels::SingleLane;
+using test::Flavour;
+using test::Generator;
+using test::PathRun;
+using test::StepProblem;
+using test::Vector;
+
+using Forwards = EmulatedLanes<32, false>;
+using Backwards = EmulatedLanes<32, true>;
+
+void expect_same(const PathRun& a, const PathRun& b) {
+  EXPECT_EQ(a.found, b.found);
+  EXPECT_EQ(a.pivots, b.pivots);
+  EXPECT_EQ(a.corrections, b.corrections);
+  EXPECT_EQ(test::first_difference(test::flat(a.impulse), test::flat(b.impulse)), -1);
+}
+
+StepProblem random_step(Generator& random, Flavour flavour, int dimension, int m, int directions) {
+  const ImpactProblem problem = test::random_problem(random, flavour, dimension, m);
+  return test::step_problem(problem, test::random_limits(random, flavour, m), directions);
+}
+
+class PathBody : public ::testing::TestWithParam<Flavour> {};
+
+TEST_P(PathBody, SameOnEveryKindOfLanes) {
+  Generator random(200 + static_cast<std::uint64_t>(GetParam()));
+  for (int trial = 0; trial < 120; ++trial) {
+    SCOPED_TRACE(trial);
+    const int dimension = 2 + trial % 2;
+    const StepProblem step = random_step(random, GetParam(), dimension, random.integer(1, 8),
+                                         random.integer(4, 16));
+    expect_same(test::follow_path<double>(step, SingleLane{}),
+                test::follow_path<double>(step, Forwards{}));
+    expect_same(test::follow_path<double>(step, SingleLane{}),
+                test::follow_path<double>(step, Backwards{}));
+    expect_same(test::follow_path<float>(step, SingleLane{}),
+                test::follow_path<float>(step, Forwards{}));
+    expect_same(test::follow_path<float>(step, SingleLane{}),
+                test::follow_path<float>(step, Backwards{}));
+    // Narrower warps split the work differently.
+    expect_same(test::follow_path<double>(step, SingleLane{}),
+                test::follow_path<double>(step, EmulatedLanes<4, true>{}));
+  }
+}
+
+// The path ends with an answer in double; in float it ends with one that a few corrections in double
+// bring to the same accuracy.
+TEST_P(PathBody, FloatMeetsTheSameCertificate) {
+  Generator random(300 + static_cast<std::uint64_t>(GetParam()));
+  int found = 0;
+  int certified = 0;
+  int close = 0;
+  constexpr int kTrials = 300;
+  for (int trial = 0; trial < kTrials; ++trial) {
+    SCOPED_TRACE(trial);
+    const int dimension = 2 + trial % 2;
+    const int k = random.integer(4, 16);
+    const StepProblem step = random_step(random, GetParam(), dimension, random.integer(1, 6), k);
+    const PathRun wide = test::follow_path<double>(step, SingleLane{});
+    ASSERT_TRUE(wide.found);
+    ASSERT_LE(test::full_residual(step, wide.impulse), 1e-9);
+    const PathRun narrow = test::follow_path<float>(step, SingleLane{});
+    if (!narrow.found) continue;
+    ++found;
+    if (!(test::full_residual(step, narrow.impulse) <= 1e-9)) continue;
+    ++certified;
+    const Vector difference = step.response() * (wide.impulse - narrow.impulse);
+    const double speed = std::max(step.velocity.cwiseAbs().maxCoeff(), 1e-300);
+    close += difference.cwiseAbs().maxCoeff() <= 1e-9 * speed ? 1 : 0;
+  }
+  std::printf("float: %d found, %d certified, %d close of %d\n", found, certified, close, kTrials);
+}
+
+INSTANTIATE_TEST_SUITE_P(Flavours, PathBody, ::testing::ValuesIn(test::kFlavours),
+                         [](const auto& flavour) {
+                           return std::string(test::to_string(flavour.param));
+                         });
+
+// A contact that hits a wall of known answer: one planar contact with unit masses.
+TEST(PathBody, SingleContactByHand) {
+  StepProblem step;
+  step.dimension = 2;
+  step.contacts = 1;
+  step.mass = test::Matrix::Identity(2, 2);
+  step.jacobian = (test::Matrix(2, 2) << 0, 1, 1, 0).finished();
+  step.friction = Vector::Constant(1, 0.5);
+  step.velocity = (Vector(2) << 2.0, -1.0).finished();
+  const auto impulse_under = [&](double limit) {
+    step.limit = Vector::Constant(1, limit);
+    return test::follow_path<double>(step, SingleLane{}).impulse;
+  };
+  const Vector free = impulse_under(5.0);  // slides: lambda_n = 1, lambda_t = -0.5
+  EXPECT_NEAR(free[0], 1.0, 1e-14);
+  EXPECT_NEAR(free[1], -0.5, 1e-14);
+  const Vector clipped = impulse_under(0.25);
+  EXPECT_NEAR(clipped[0], 0.25, 1e-14);
+  EXPECT_NEAR(clipped[1], -0.125, 1e-14);
+  step.velocity[0] = 0.3;  // sticks: lambda_t = -0.3 < 0.5
+  const Vector stuck = impulse_under(5.0);
+  EXPECT_NEAR(stuck[0], 1.0, 1e-14);
+  EXPECT_NEAR(stuck[1], -0.3, 1e-14);
+  step.velocity[1] = 1.0;  // separates already
+  EXPECT_EQ(impulse_under(5.0).cwiseAbs().maxCoeff(), 0.0);
+}
+
+// NaN and infinity in, no endless loop and no answer that certifies.
+TEST(PathBody, EndsOnBrokenNumbers) {
+  Generator random(41);
+  for (int trial = 0; trial < 200; ++trial) {
+    StepProblem step = random_step(random, Flavour::generic, 2 + trial % 2, 3, 6);
+    const double poison = trial % 4 < 2 ? std::numeric_limits<double>::quiet_NaN() : 1e300;
+    if (trial % 8 < 4) step.velocity[1] = poison;
+    else step.jacobian(1, 1) = poison;
+    const PathRun run = test::follow_path<double>(step, SingleLane{});
+    EXPECT_LE(run.pivots, 12 * step.rows() + 21);
+    if (trial % 4 < 2) EXPECT_FALSE(test::full_residual(step, run.impulse) <= 1e-9);
+  }
+}
+
+}  // namespace
+}  // namespace carom

@@ -1,0 +1,285 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <carom/lcp.hpp>
+
+#include "backends.hpp"
+#include "support/bits.hpp"
+#include "support/lcp_cases.hpp"
+#include "support/random_problems.hpp"
+
+// The body of carom/kernels/lemke_body.hpp on one lane and on an emulated warp.
+namespace carom {
+namespace {
+
+using test::Generator;
+using test::Matrix;
+using test::Vector;
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+struct Problem {
+  Matrix matrix;
+  Vector vector;
+};
+
+LcpBatch pack(const std::vector<Problem>& problems) {
+  LcpBatch batch;
+  batch.problems = static_cast<std::int64_t>(problems.size());
+  batch.order = static_cast<int>(problems.front().vector.size());
+  std::vector<double> matrix, vector;
+  for (const Problem& problem : problems) {
+    const auto m = test::flat(problem.matrix);
+    const auto q = test::flat(problem.vector);
+    matrix.insert(matrix.end(), m.begin(), m.end());
+    vector.insert(vector.end(), q.begin(), q.end());
+  }
+  batch.matrix = Buffer<double>::from(matrix);
+  batch.vector = Buffer<double>::from(vector);
+  return batch;
+}
+
+LcpBatch pack(const test::LcpCase& item) {
+  LcpBatch batch;
+  batch.problems = 1;
+  batch.order = item.order;
+  batch.matrix = Buffer<double>::from(item.matrix);
+  batch.vector = Buffer<double>::from(item.vector);
+  return batch;
+}
+
+double residual(const Problem& problem, const double* z) {
+  return test::lcp_residual(test::flat(problem.matrix), test::flat(problem.vector), z);
+}
+
+TEST(LemkeBody, StoredProblemsTakeExactPivots) {
+  const auto cases = test::lcp_cases();
+  ASSERT_EQ(cases.size(), 35U);
+  for (const test::LcpCase& item : cases) {
+    SCOPED_TRACE(item.name);
+    const LcpResult result = cpu::solve_lcp(pack(item), {});
+    EXPECT_EQ(to_string(result.status.data()[0]), item.outcome);
+    EXPECT_EQ(result.pivots.data()[0], item.pivots);
+    if (item.outcome != "solved") {
+      for (const double z : result.solution.host()) EXPECT_TRUE(std::isnan(z));
+      continue;
+    }
+    EXPECT_TRUE(item.solvable);
+    EXPECT_LE(test::lcp_residual(item.matrix, item.vector, result.solution.data()), 1e-9);
+    EXPECT_LE(result.residual.data()[0], 1e-9);
+    double largest = 0.0;
+    for (const double z : item.solution) largest = std::max(largest, std::abs(z));
+    for (int i = 0; i < item.order; ++i) {
+      EXPECT_NEAR(result.solution.data()[i], item.solution[static_cast<std::size_t>(i)],
+                  1e-8 * largest);
+    }
+  }
+}
+
+TEST(LemkeBody, LanesDoNotChangeStoredProblems) {
+  for (const test::LcpCase& item : test::lcp_cases()) {
+    SCOPED_TRACE(item.name);
+    const LcpBatch batch = pack(item);
+    const LcpResult single = cpu::solve_lcp(batch, {});
+    test::expect_identical(single, emulation::solve_lcp(batch, {}, false));
+    test::expect_identical(single, emulation::solve_lcp(batch, {}, true));
+  }
+}
+
+enum class Kind { positive_definite, semidefinite, copositive, p_matrix };
+
+std::string name_of(Kind kind) {
+  switch (kind) {
+    case Kind::positive_definite: return "positive_definite";
+    case Kind::semidefinite: return "semidefinite";
+    case Kind::copositive: return "copositive";
+    case Kind::p_matrix: return "p_matrix";
+  }
+  return {};
+}
+
+Matrix skew(Generator& random, int n) {
+  const Matrix b = random.normal_matrix(n, n);
+  return 0.5 * (b - b.transpose());
+}
+
+/// A problem that every method for its class must solve; `planted` is a solution of it.
+Problem make(Generator& random, Kind kind, int n, Vector& planted) {
+  Problem problem;
+  switch (kind) {
+    case Kind::positive_definite: {
+      const Matrix b = random.normal_matrix(n, n);
+      problem.matrix = b * b.transpose() / n + 0.1 * Matrix::Identity(n, n);
+      break;
+    }
+    case Kind::semidefinite: {  // rank about n/2, with a skew part of the same kernel
+      const Matrix b = random.normal_matrix(n, (n + 1) / 2);
+      problem.matrix =
+          b * (Matrix::Identity(b.cols(), b.cols()) + 0.3 * skew(random, static_cast<int>(b.cols()))) *
+          b.transpose() / n;
+      break;
+    }
+    case Kind::copositive: {  // semidefinite + nonnegative, indefinite in general
+      const Matrix b = random.normal_matrix(n, (n + 1) / 2);
+      problem.matrix = b * b.transpose() / n + random.normal_matrix(n, n).cwiseAbs() +
+                       0.1 * Matrix::Identity(n, n);
+      break;
+    }
+    case Kind::p_matrix: {  // positive definite up to positive scalings of rows and columns
+      const Matrix b = random.normal_matrix(n, n);
+      problem.matrix =
+          b * b.transpose() / n + 0.2 * Matrix::Identity(n, n) + skew(random, n) / std::sqrt(n);
+      for (int i = 0; i < n; ++i) {
+        problem.matrix.row(i) *= random.between(0.2, 5.0);
+        problem.matrix.col(i) *= random.between(0.2, 5.0);
+      }
+      break;
+    }
+  }
+  planted = Vector::Zero(n);
+  Vector slack = Vector::Zero(n);
+  for (int i = 0; i < n; ++i) (random.unit() < 0.5 ? planted : slack)[i] = random.between(0.1, 2.0);
+  problem.vector = slack - problem.matrix * planted;
+  return problem;
+}
+
+class LemkeRandom : public ::testing::TestWithParam<Kind> {};
+
+TEST_P(LemkeRandom, SolvesItsClassOnEveryKindOfLanes) {
+  Generator random(17 + static_cast<std::uint64_t>(GetParam()));
+  const bool unique =
+      GetParam() == Kind::positive_definite || GetParam() == Kind::p_matrix;
+  for (const int n : {1, 2, 3, 4, 5, 7, 8, 13, 16, 23, 31, 32, 33, 48, 64, 128}) {
+    SCOPED_TRACE(n);
+    const int count = n <= 16 ? 40 : (n <= 64 ? 8 : 2);
+    std::vector<Problem> problems;
+    std::vector<Vector> planted(static_cast<std::size_t>(count));
+    for (Vector& z : planted) problems.push_back(make(random, GetParam(), n, z));
+    const LcpBatch batch = pack(problems);
+    const LcpResult result = cpu::solve_lcp(batch, {});
+    for (int p = 0; p < count; ++p) {
+      const double* z = result.solution.data() + static_cast<std::ptrdiff_t>(p) * n;
+      ASSERT_EQ(result.status.data()[p], Status::solved) << "problem " << p;
+      ASSERT_LE(residual(problems[static_cast<std::size_t>(p)], z), 1e-9) << "problem " << p;
+      if (!unique) continue;
+      const Vector& known = planted[static_cast<std::size_t>(p)];
+      EXPECT_LE((Eigen::Map<const Vector>(z, n) - known).cwiseAbs().maxCoeff(), 1e-8)
+          << "problem " << p;
+    }
+    test::expect_identical(result, emulation::solve_lcp(batch, {}, false));
+    test::expect_identical(result, emulation::solve_lcp(batch, {}, true));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Classes, LemkeRandom,
+                         ::testing::Values(Kind::positive_definite, Kind::semidefinite,
+                                           Kind::copositive, Kind::p_matrix),
+                         [](const auto& test_case) { return name_of(test_case.param); });
+
+TEST(LemkeBody, PoisonStaysInItsProblem) {
+  Generator random(5);
+  Vector unused;
+  for (const double poison : {kNan, std::numeric_limits<double>::infinity()}) {
+    for (const bool in_matrix : {false, true}) {
+      std::vector<Problem> problems;
+      for (int p = 0; p < 33; ++p) {
+        problems.push_back(make(random, Kind::positive_definite, 9, unused));
+      }
+      const LcpResult clean = cpu::solve_lcp(pack(problems), {});
+      if (in_matrix) problems[16].matrix(4, 2) = poison;
+      else problems[16].vector[3] = poison;
+      const LcpResult result = cpu::solve_lcp(pack(problems), {});
+      EXPECT_EQ(result.status.data()[16], Status::invalid_input);
+      EXPECT_TRUE(std::isnan(result.residual.data()[16]));
+      for (int i = 0; i < 9; ++i) EXPECT_TRUE(std::isnan(result.solution.data()[16 * 9 + i]));
+      EXPECT_EQ(test::first_difference(result.solution, 0, clean.solution, 0, 16 * 9), -1);
+      EXPECT_EQ(
+          test::first_difference(result.solution, 17 * 9, clean.solution, 17 * 9, 16 * 9), -1);
+      EXPECT_EQ(test::first_difference(result.pivots, 17, clean.pivots, 17, 16), -1);
+    }
+  }
+}
+
+// Infeasible problems of a class that Lemke decides: M semidefinite, one row forbids every z.
+TEST(LemkeBody, InfeasibleProblemsEndOnARay) {
+  Generator random(23);
+  Vector unused;
+  for (int n = 2; n <= 40; n += 3) {
+    Problem problem = make(random, Kind::semidefinite, n, unused);
+    problem.matrix.row(n / 2).setZero();
+    problem.matrix.col(n / 2).setZero();
+    problem.vector[n / 2] = -1.0;
+    const LcpResult result = cpu::solve_lcp(pack({problem}), {});
+    EXPECT_EQ(result.status.data()[0], Status::ray) << n;
+    EXPECT_TRUE(std::isnan(result.solution.data()[0]));
+  }
+}
+
+// Whatever the numbers, `solved` means a small residual, and anything else but `inaccurate` is NaN.
+TEST(LemkeBody, NeverFalselySolved) {
+  Generator random(29);
+  int solved = 0;
+  for (int trial = 0; trial < 4000; ++trial) {
+    const int n = random.integer(1, 12);
+    Problem problem{random.normal_matrix(n, n), random.normal_vector(n)};
+    const double exponent = trial % 3 == 0 ? 140.0 : (trial % 3 == 1 ? 8.0 : 0.0);
+    for (double& value : problem.matrix.reshaped()) {
+      value *= std::pow(10.0, random.between(-exponent, exponent));
+    }
+    for (double& value : problem.vector) value *= std::pow(10.0, random.between(-exponent, exponent));
+    const LcpResult result = cpu::solve_lcp(pack({problem}), {});
+    const Status status = result.status.data()[0];
+    if (status == Status::solved) {
+      ++solved;
+      EXPECT_LE(residual(problem, result.solution.data()), 1.001e-9) << "trial " << trial;
+      EXPECT_GE(*std::min_element(result.solution.data(), result.solution.data() + n), 0.0);
+    } else if (status != Status::inaccurate) {
+      for (int i = 0; i < n; ++i) EXPECT_TRUE(std::isnan(result.solution.data()[i]));
+    }
+  }
+  EXPECT_GT(solved, 1000);
+}
+
+TEST(LemkeBody, PivotLimitAndToleranceAreRespected) {
+  Generator random(31);
+  Vector unused;
+  Problem problem = make(random, Kind::positive_definite, 12, unused);
+  problem.vector.setConstant(-1.0);
+  LcpSettings settings;
+  settings.max_pivots = 2;
+  const LcpResult limited = cpu::solve_lcp(pack({problem}), settings);
+  EXPECT_EQ(limited.status.data()[0], Status::iteration_limit);
+  EXPECT_EQ(limited.pivots.data()[0], 2);
+  EXPECT_TRUE(std::isnan(limited.solution.data()[0]));
+  settings.max_pivots = 0;
+  settings.tolerance = 1e-300;
+  problem.vector = random.normal_vector(12) - Vector::Constant(12, 1.0);
+  const LcpResult strict = cpu::solve_lcp(pack({problem}), settings);
+  ASSERT_GT(strict.residual.data()[0], 0.0);
+  EXPECT_EQ(strict.status.data()[0], Status::inaccurate);
+  EXPECT_LE(residual(problem, strict.solution.data()), 1e-12);
+}
+
+// Scaling q by a power of two scales z exactly; so does scaling M by its inverse.
+TEST(LemkeBody, ScalesExactly) {
+  Generator random(37);
+  Vector unused;
+  for (int n = 1; n <= 24; ++n) {
+    Problem problem = make(random, Kind::copositive, n, unused);
+    const LcpResult plain = cpu::solve_lcp(pack({problem}), {});
+    problem.vector *= 0x1p-20;
+    const LcpResult small = cpu::solve_lcp(pack({problem}), {});
+    EXPECT_EQ(small.pivots.data()[0], plain.pivots.data()[0]);
+    for (int i = 0; i < n; ++i) {
+      EXPECT_EQ(small.solution.data()[i], 0x1p-20 * plain.solution.data()[i]);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace carom

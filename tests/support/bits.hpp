@@ -1,0 +1,114 @@
+#pragma once
+
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <carom/batch.hpp>
+#include <carom/impact.hpp>
+#include <carom/lcp.hpp>
+
+/// Comparisons bit for bit: NaN equals the same NaN, and 0 differs from -0.
+namespace carom::test {
+
+/// Index of the first value whose bits differ, -1 where none does, -2 for different sizes.
+template <class T>
+std::ptrdiff_t first_difference(std::span<const T> a, std::span<const T> b) {
+  if (a.size() != b.size()) return -2;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (std::memcmp(&a[i], &b[i], sizeof(T)) != 0) return static_cast<std::ptrdiff_t>(i);
+  }
+  return -1;
+}
+template <class T>
+std::ptrdiff_t first_difference(const std::vector<T>& a, const std::vector<T>& b) {
+  return first_difference(std::span<const T>(a), std::span<const T>(b));
+}
+template <class T>
+std::ptrdiff_t first_difference(const Buffer<T>& a, const Buffer<T>& b) {
+  return first_difference(a.host(), b.host());
+}
+/// The same for a slice of each buffer.
+template <class T>
+std::ptrdiff_t first_difference(const Buffer<T>& a, std::size_t from_a, const Buffer<T>& b,
+                                std::size_t from_b, std::size_t count) {
+  return first_difference(a.host().subspan(from_a, count), b.host().subspan(from_b, count));
+}
+
+inline void expect_identical(const LcpResult& a, const LcpResult& b) {
+  EXPECT_EQ(first_difference(a.status, b.status), -1);
+  EXPECT_EQ(first_difference(a.pivots, b.pivots), -1);
+  EXPECT_EQ(first_difference(a.solution, b.solution), -1);
+  EXPECT_EQ(first_difference(a.residual, b.residual), -1);
+}
+
+inline void expect_identical(const StepResult& a, const StepResult& b) {
+  EXPECT_EQ(first_difference(a.status, b.status), -1);
+  EXPECT_EQ(first_difference(a.pivots, b.pivots), -1);
+  EXPECT_EQ(first_difference(a.fallback, b.fallback), -1);
+  EXPECT_EQ(first_difference(a.impulse, b.impulse), -1);
+  EXPECT_EQ(first_difference(a.contact_velocity, b.contact_velocity), -1);
+  EXPECT_EQ(first_difference(a.residual, b.residual), -1);
+}
+
+inline void expect_identical(const ImpactSummary& a, const ImpactSummary& b) {
+  EXPECT_EQ(a.status, b.status);
+  EXPECT_EQ(a.samples, b.samples);
+  EXPECT_EQ(a.terminated, b.terminated);
+  EXPECT_EQ(a.max_steps_reached, b.max_steps_reached);
+  EXPECT_EQ(a.failed, b.failed);
+  EXPECT_EQ(a.lcp_solves, b.lcp_solves);
+  EXPECT_EQ(a.fallback_solves, b.fallback_solves);
+  EXPECT_EQ(a.pivots, b.pivots);
+  EXPECT_EQ(a.nonunique_solves, b.nonunique_solves);
+  EXPECT_EQ(a.examined_solves, b.examined_solves);
+  EXPECT_EQ(a.max_residual, b.max_residual);
+  EXPECT_EQ(a.max_energy_ratio, b.max_energy_ratio);
+  EXPECT_EQ(first_difference(a.normal_velocity_min, b.normal_velocity_min), -1);
+  EXPECT_EQ(first_difference(a.normal_velocity_max, b.normal_velocity_max), -1);
+  EXPECT_EQ(first_difference(a.tangent_velocity_min, b.tangent_velocity_min), -1);
+  EXPECT_EQ(first_difference(a.tangent_velocity_max, b.tangent_velocity_max), -1);
+  EXPECT_EQ(first_difference(a.velocity_min, b.velocity_min), -1);
+  EXPECT_EQ(first_difference(a.velocity_max, b.velocity_max), -1);
+  EXPECT_EQ(a.mode_counts, b.mode_counts);
+}
+
+inline void expect_identical(const EpsilonNet& a, const EpsilonNet& b) {
+  EXPECT_EQ(a.epsilon, b.epsilon);
+  EXPECT_EQ(a.dropped, b.dropped);
+  EXPECT_EQ(first_difference(a.velocity, b.velocity), -1);
+  EXPECT_EQ(first_difference(a.impulse, b.impulse), -1);
+  EXPECT_EQ(a.modes, b.modes);
+  EXPECT_EQ(a.multiplicity, b.multiplicity);
+  EXPECT_EQ(a.first_sample, b.first_sample);
+  EXPECT_EQ(a.coverage, b.coverage);
+}
+
+inline void expect_identical(const ImpactSamples& a, const ImpactSamples& b) {
+  ASSERT_EQ(a.count, b.count);
+  EXPECT_EQ(first_difference(a.status, b.status), -1);
+  EXPECT_EQ(first_difference(a.steps, b.steps), -1);
+  EXPECT_EQ(first_difference(a.modes, b.modes), -1);
+  EXPECT_EQ(first_difference(a.velocity, b.velocity), -1);
+  EXPECT_EQ(first_difference(a.impulse, b.impulse), -1);
+  EXPECT_EQ(first_difference(a.residual, b.residual), -1);
+}
+
+inline void expect_identical(const ImpactResult& a, const ImpactResult& b) {
+  ASSERT_EQ(a.summary.size(), b.summary.size());
+  for (std::size_t p = 0; p < a.summary.size(); ++p) {
+    expect_identical(a.summary[p], b.summary[p]);
+  }
+  ASSERT_EQ(a.net.size(), b.net.size());
+  for (std::size_t p = 0; p < a.net.size(); ++p) expect_identical(a.net[p], b.net[p]);
+  ASSERT_EQ(a.paths.size(), b.paths.size());
+  for (std::size_t p = 0; p < a.paths.size(); ++p) {
+    EXPECT_EQ(a.paths[p].offset, b.paths[p].offset);
+    EXPECT_EQ(first_difference(a.paths[p].velocity, b.paths[p].velocity), -1);
+  }
+  expect_identical(a.samples, b.samples);
+}
+
+}  // namespace carom::test
