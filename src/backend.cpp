@@ -19,6 +19,8 @@ std::string compiler_name() {
 #endif
 }
 
+std::string only_with_cuda(const char* text) { return cuda::compiled() ? text : ""; }
+
 }  // namespace
 
 std::string_view to_string(Backend backend) {
@@ -45,8 +47,8 @@ const BuildInfo& build_info() {
                               compiler_name(),
                               CAROM_BUILD_TYPE,
                               cuda::compiled(),
-                              cuda::compiled() ? CAROM_CUDA_VERSION : "",
-                              cuda::compiled() ? CAROM_CUDA_ARCHITECTURES : ""};
+                              only_with_cuda(CAROM_CUDA_VERSION),
+                              only_with_cuda(CAROM_CUDA_ARCHITECTURES)};
   return info;
 }
 

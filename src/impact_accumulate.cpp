@@ -66,24 +66,39 @@ void ImpactAccumulator::add(const TrajectoryRow& row) {
   }
 }
 
+void ImpactAccumulator::add_totals(const ImpactSummary& part) {
+  totals_.samples += part.samples;
+  totals_.terminated += part.terminated;
+  totals_.max_steps_reached += part.max_steps_reached;
+  totals_.failed += part.failed;
+  totals_.lcp_solves += part.lcp_solves;
+  totals_.fallback_solves += part.fallback_solves;
+  totals_.pivots += part.pivots;
+  totals_.nonunique_solves += part.nonunique_solves;
+  totals_.examined_solves += part.examined_solves;
+  totals_.max_residual = std::max(totals_.max_residual, part.max_residual);
+  totals_.max_energy_ratio = std::max(totals_.max_energy_ratio, part.max_energy_ratio);
+  lower(totals_.velocity_min, part.velocity_min.data());
+  raise(totals_.velocity_max, part.velocity_max.data());
+}
+
 void ImpactAccumulator::merge(const ImpactAccumulator& other) {
-  totals_.samples += other.totals_.samples;
-  totals_.terminated += other.totals_.terminated;
-  totals_.max_steps_reached += other.totals_.max_steps_reached;
-  totals_.failed += other.totals_.failed;
-  totals_.lcp_solves += other.totals_.lcp_solves;
-  totals_.fallback_solves += other.totals_.fallback_solves;
-  totals_.pivots += other.totals_.pivots;
-  totals_.nonunique_solves += other.totals_.nonunique_solves;
-  totals_.examined_solves += other.totals_.examined_solves;
-  totals_.max_residual = std::max(totals_.max_residual, other.totals_.max_residual);
-  totals_.max_energy_ratio = std::max(totals_.max_energy_ratio, other.totals_.max_energy_ratio);
-  lower(totals_.velocity_min, other.totals_.velocity_min.data());
-  raise(totals_.velocity_max, other.totals_.velocity_max.data());
+  add_totals(other.totals_);
   lower(contact_min_, other.contact_min_.data());
   raise(contact_max_, other.contact_max_.data());
   for (const auto& [modes, count] : other.modes_) modes_[modes] += count;
   if (net_.enabled()) net_.merge(other.net_);
+}
+
+void ImpactAccumulator::merge(const ImpactSummary& part) {
+  add_totals(part);
+  std::vector<double> low = part.normal_velocity_min;
+  std::vector<double> high = part.normal_velocity_max;
+  low.insert(low.end(), part.tangent_velocity_min.begin(), part.tangent_velocity_min.end());
+  high.insert(high.end(), part.tangent_velocity_max.begin(), part.tangent_velocity_max.end());
+  lower(contact_min_, low.data());
+  raise(contact_max_, high.data());
+  for (const auto& [modes, count] : part.mode_counts) modes_[modes] += count;
 }
 
 ImpactSummary ImpactAccumulator::summary() const {

@@ -54,6 +54,8 @@ class ImpactAccumulator {
   }
 
  private:
+  void add_totals(const ImpactSummary& part);
+
   int nv_ = 0;
   int contacts_ = 0;
   int rows_ = 0;

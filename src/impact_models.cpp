@@ -124,6 +124,7 @@ SequentialOutcome sequential_impact(const ImpactProblem& problem, std::span<cons
   reference::check_order(order, mechanism.contacts);
   const Vector unlimited = Vector::Constant(1, kInfinity);
   std::vector<StepModel> models;
+  models.reserve(static_cast<std::size_t>(mechanism.contacts));
   for (int i = 0; i < mechanism.contacts; ++i) {
     models.push_back(single_model(mechanism, i, settings.friction_directions));
   }

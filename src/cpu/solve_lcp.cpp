@@ -2,6 +2,7 @@
 
 #include "backends.hpp"
 #include "cpu/lcp_driver.hpp"
+#include "cpu/simd/dispatch.hpp"
 
 namespace carom {
 
@@ -20,7 +21,7 @@ using Backwards = kernels::EmulatedLanes<32, true>;
 
 namespace cpu {
 
-std::string_view instruction_set() { return "generic"; }
+std::string_view instruction_set() { return simd::instruction_set(); }
 
 LcpResult solve_lcp(const LcpBatch& batch, const LcpSettings& settings) {
   return drive_lcp(batch, settings, kernels::SingleLane{});

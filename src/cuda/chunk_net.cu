@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include <thrust/iterator/counting_iterator.h>
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_select.cuh>
-#include <thrust/iterator/counting_iterator.h>
 
 #include "cuda/lanes.cuh"
 
@@ -60,7 +60,8 @@ __global__ void __launch_bounds__(kThreads)
     keys[slot] = kNotInNet;
     return;
   }
-  std::uint64_t hash = 0x2545f4914f6cdd1dULL + static_cast<std::uint64_t>(slot / launch.chunk.samples);
+  std::uint64_t hash =
+      0x2545f4914f6cdd1dULL + static_cast<std::uint64_t>(slot / launch.chunk.samples);
   const double* v = launch.velocity(slot);
   for (int i = 0; i < launch.nv; ++i) {
     hash ^= static_cast<std::uint64_t>(launch.cell(v, i));
@@ -76,8 +77,7 @@ __global__ void __launch_bounds__(kThreads)
                const int* slots, std::uint8_t* flags) {
   const int i = Grid::global_thread();
   if (i >= count) return;
-  const bool head =
-      i == 0 || keys[i] != keys[i - 1] || !launch.same_cell(slots[i], slots[i - 1]);
+  const bool head = i == 0 || keys[i] != keys[i - 1] || !launch.same_cell(slots[i], slots[i - 1]);
   flags[i] = head ? 1 : 0;
 }
 

@@ -11,8 +11,8 @@ namespace carom::cuda {
 
 /// A sample that stands for all samples of a chunk that share its problem and its net cell.
 struct NetPoint {
-  int problem;             ///< within the chunk
-  std::int64_t sample;     ///< absolute, the lowest of the cell
+  int problem;          ///< within the chunk
+  std::int64_t sample;  ///< absolute, the lowest of the cell
   std::int64_t multiplicity;
   std::uint64_t modes;
   const double* velocity;  ///< [nv]

@@ -36,7 +36,7 @@ struct SummaryLaunch {
   int slices;  ///< of each problem
   int nv;
   int rows;
-  double* ranges;        ///< [problems, slices, 2 (nv + rows) + 2]: minima, maxima, residual, energy
+  double* ranges;  ///< [problems, slices, 2 (nv + rows) + 2]: minima, maxima, residual, energy
   std::int64_t* counts;  ///< [problems, slices, kCounts]
 };
 
@@ -154,8 +154,8 @@ std::vector<ProblemTotals> ChunkSummary::run(int dimension, const SampleLaunch& 
   const int rows = dimension * m;
   const int quantities = nv + rows;
   const int slices = (launch.chunk.samples + kSlice - 1) / kSlice;
-  const auto all_slices = static_cast<std::size_t>(launch.chunk.problems) *
-                          static_cast<std::size_t>(slices);
+  const auto all_slices =
+      static_cast<std::size_t>(launch.chunk.problems) * static_cast<std::size_t>(slices);
   const std::size_t width = static_cast<std::size_t>(2 * quantities + 2);
   SummaryLaunch summary{launch.out, launch.chunk, slices, nv, rows, nullptr, nullptr};
   summary.ranges = ranges_.reserve(all_slices * width);
@@ -225,9 +225,9 @@ void ChunkSummary::count_modes(const SampleLaunch& launch, std::vector<ProblemTo
   check_launch("mode_keys");
   std::size_t sort_bytes = 0;
   std::size_t encode_bytes = 0;
-  check(cub::DeviceRadixSort::SortKeys(nullptr, sort_bytes, keys, sorted, slots, 0, key_bits,
-                                       stream),
-        "cub::DeviceRadixSort");
+  check(
+      cub::DeviceRadixSort::SortKeys(nullptr, sort_bytes, keys, sorted, slots, 0, key_bits, stream),
+      "cub::DeviceRadixSort");
   check(cub::DeviceRunLengthEncode::Encode(nullptr, encode_bytes, sorted, unique, lengths, runs,
                                            slots, stream),
         "cub::DeviceRunLengthEncode");

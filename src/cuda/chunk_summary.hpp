@@ -12,11 +12,9 @@ namespace carom::cuda {
 
 /// What the trajectories of one problem did within a chunk.
 struct ProblemTotals {
-  ImpactSummary summary;      ///< ranges are infinite where no sample terminated
-  std::int64_t dropped = 0;   ///< neither failed nor in the net
-  [[nodiscard]] std::int64_t in_net() const {
-    return summary.samples - summary.failed - dropped;
-  }
+  ImpactSummary summary;     ///< ranges are infinite where no sample terminated
+  std::int64_t dropped = 0;  ///< neither failed nor in the net
+  [[nodiscard]] std::int64_t in_net() const { return summary.samples - summary.failed - dropped; }
 };
 
 /// Sums a chunk up on the device; what reaches the host does not grow with the number of samples.

@@ -3,8 +3,8 @@
 #include <carom/kernels/host_device.hpp>
 #include <carom/kernels/lanes.hpp>
 
-/// CUDA's lanes for the bodies of carom/kernels. Thread indices, shuffles and barriers stand in this
-/// file and nowhere else. A thread that has a problem of its own uses kernels::SingleLane.
+/// CUDA's lanes for the bodies of carom/kernels. Thread indices, shuffles and barriers stand in
+/// this file and nowhere else. A thread that has a problem of its own uses kernels::SingleLane.
 namespace carom::cuda {
 
 /// Position in the grid. Bodies are compiled for the host too, where nothing calls these.
@@ -104,7 +104,8 @@ struct WarpLanes {
   /// The lanes' values joined by `join`, which must not depend on their order; the same on all.
   template <class T, class Join>
   CAROM_INLINE T reduce(T value, Join&& join) const {
-    for (int offset = kWidth / 2; offset > 0; offset /= 2) value = join(value, partner(value, offset));
+    for (int offset = kWidth / 2; offset > 0; offset /= 2)
+      value = join(value, partner(value, offset));
     return value;
   }
 

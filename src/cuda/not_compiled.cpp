@@ -1,5 +1,6 @@
 // Stands in for the CUDA backend where no CUDA compiler was present.
 #include "backends.hpp"
+#include "cuda/sample_policy.hpp"
 
 namespace carom::cuda {
 
@@ -17,6 +18,10 @@ void copy(void*, MemorySpace, const void*, MemorySpace, std::size_t) { refuse();
 LcpResult solve_lcp(const LcpBatch&, const LcpSettings&) { refuse(); }
 StepResult solve_steps(const StepBatch&, const StepSettings&) { refuse(); }
 ImpactResult sample_impacts(const ImpactBatch&, const ImpactSettings&, ImpactWorkspace&) {
+  refuse();
+}
+ImpactResult sample_impacts_with(const ImpactBatch&, const ImpactSettings&, ImpactWorkspace&,
+                                 const SamplePolicy&) {
   refuse();
 }
 

@@ -51,9 +51,10 @@ __global__ void __launch_bounds__(WarpLanes::kWidth)
                 none((rows - m) * nv, [&](int i) { return not_finite(tangent[i]); }) &&
                 none(nv, [&](int i) { return not_finite(velocity[i]); }) &&
                 none(m, [&](int i) { return not_finite(friction[i]) || friction[i] < 0.0; });
-    const double largest = -lanes.argmin(nv * nv, kernels::kInfinity, [&](int i) {
-                                   return -kernels::magnitude(mass[i]);
-                                 }).key;
+    const double largest = -lanes
+                                .argmin(nv * nv, kernels::kInfinity,
+                                        [&](int i) { return -kernels::magnitude(mass[i]); })
+                                .key;
     good = good && none(nv * nv, [&](int e) {
              const int i = e / nv;
              const int j = e % nv;

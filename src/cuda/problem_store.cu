@@ -145,12 +145,12 @@ void ProblemStore::factorise(int nv, int rows, int problems, cudaStream_t stream
             "cublasDtrsmBatched");
     }
     const long long jacobian_stride = static_cast<long long>(rows) * nv;
-    check(cublasDgemmStridedBatched(
-              handles_->blas, CUBLAS_OP_T, CUBLAS_OP_N, rows, rows, nv, &one,
-              jacobian_.data() + first * jacobian_stride, nv, jacobian_stride,
-              solution_.data() + first * jacobian_stride, nv, jacobian_stride, &zero,
-              product_.data() + static_cast<long long>(first) * rows * rows, rows,
-              static_cast<long long>(rows) * rows, count),
+    check(cublasDgemmStridedBatched(handles_->blas, CUBLAS_OP_T, CUBLAS_OP_N, rows, rows, nv, &one,
+                                    jacobian_.data() + first * jacobian_stride, nv, jacobian_stride,
+                                    solution_.data() + first * jacobian_stride, nv, jacobian_stride,
+                                    &zero,
+                                    product_.data() + static_cast<long long>(first) * rows * rows,
+                                    rows, static_cast<long long>(rows) * rows, count),
           "cublasDgemmStridedBatched");
   }
 }
@@ -188,14 +188,12 @@ void ProblemStore::from_device(const ImpactBatch& batch, const ImpactSettings& s
   launch.info = info_.reserve(problems);
   launch.valid = device_valid_.reserve(problems);
   const unsigned blocks = static_cast<unsigned>(std::min<std::size_t>(problems, 1U << 16));
-  batch.dimension == 2
-      ? screen_problems<2><<<blocks, WarpLanes::kWidth, 0, stream>>>(launch)
-      : screen_problems<3><<<blocks, WarpLanes::kWidth, 0, stream>>>(launch);
+  batch.dimension == 2 ? screen_problems<2><<<blocks, WarpLanes::kWidth, 0, stream>>>(launch)
+                       : screen_problems<3><<<blocks, WarpLanes::kWidth, 0, stream>>>(launch);
   check_launch("screen_problems");
   factorise(batch.velocities, batch.contact_rows(), launch.problems, stream);
-  batch.dimension == 2
-      ? finish_problems<2><<<blocks, WarpLanes::kWidth, 0, stream>>>(launch)
-      : finish_problems<3><<<blocks, WarpLanes::kWidth, 0, stream>>>(launch);
+  batch.dimension == 2 ? finish_problems<2><<<blocks, WarpLanes::kWidth, 0, stream>>>(launch)
+                       : finish_problems<3><<<blocks, WarpLanes::kWidth, 0, stream>>>(launch);
   check_launch("finish_problems");
   download(valid_.data(), device_valid_.data(), problems, stream);
   cuda::check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
@@ -206,9 +204,10 @@ void ProblemStore::from_device(const ImpactBatch& batch, const ImpactSettings& s
                          ": must be positive definite");
     }
   }
-  arrays_ = {launch.mass,     launch.jacobian, launch.response, launch.delassus,
-             launch.scale,    launch.friction, launch.velocity, launch.contact_velocity,
-             launch.energy,   launch.closing_impulse, nullptr, nullptr, nullptr};
+  arrays_ = {launch.mass,   launch.jacobian,        launch.response, launch.delassus,
+             launch.scale,  launch.friction,        launch.velocity, launch.contact_velocity,
+             launch.energy, launch.closing_impulse, nullptr,         nullptr,
+             nullptr};
   if (!wants_mode_table(batch.dimension, batch.contacts, settings)) return;
   // Tables are built on the host from what the device prepared.
   std::vector<double> delassus(problems * rows * rows), scale(problems * m), friction(problems * m);

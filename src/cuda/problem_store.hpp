@@ -14,10 +14,11 @@ namespace carom::cuda {
 
 /// The problems of a batch, prepared and on the device.
 ///
-/// A host batch is prepared on the host, so that its trajectories are the cpu backend's bit for bit.
-/// A device batch is prepared on the device with cuSOLVER and cuBLAS, whose sums round differently;
-/// there psi of Algorithm 2 takes the Frobenius norm of M^-1 Jbar' for its largest singular value.
-/// That is an upper bound, so the closing step stays within epsilon / 3, only shorter.
+/// A host batch is prepared on the host, so that its trajectories are the cpu backend's bit for
+/// bit. A device batch is prepared on the device with cuSOLVER and cuBLAS, whose sums round
+/// differently; there psi of Algorithm 2 takes the Frobenius norm of M^-1 Jbar' for its largest
+/// singular value. That is an upper bound, so the closing step stays within epsilon / 3, only
+/// shorter.
 class ProblemStore {
  public:
   ProblemStore();

@@ -8,6 +8,7 @@
 #include <carom/kernels/impact_body.hpp>
 
 #include "cuda/runtime.hpp"
+#include "cuda/sample_policy.hpp"
 
 /// What the sampling kernels share with the host: plain structs of device pointers.
 namespace carom::cuda {
@@ -31,12 +32,12 @@ struct TrajectoryArrays {
   double* closed_impulse;    ///< [slots, rows]
   double* residual;
   double* energy_ratio;
-  std::uint64_t* modes;      ///< 0 where failed
+  std::uint64_t* modes;  ///< 0 where failed
   std::uint64_t* net_modes;
   std::int32_t *steps, *fallback, *pivots, *nonunique, *examined;
   TrajectoryStatus* status;
   std::uint8_t* in_net;
-  double* path;              ///< of the first `paths` slots, [paths, max_steps + 1, nv]
+  double* path;  ///< of the first `paths` slots, [paths, max_steps + 1, nv]
   int paths;
 };
 
@@ -70,15 +71,6 @@ struct FallbackMemory {
   double* outcomes;
 };
 
-/// Which kernels run. Plain numbers, so that a test or a benchmark can try others.
-struct SamplePolicy {
-  int thread_rows = 12;          ///< one thread a trajectory up to so many rows ...
-  int thread_velocities = 12;    ///< ... and velocities, one warp beyond
-  int chunk = 1 << 20;           ///< slots of a chunk at most
-  std::size_t chunk_bytes = std::size_t{1} << 30;     ///< and bytes of its arrays
-  std::size_t fallback_bytes = std::size_t{1} << 29;  ///< of all resident workers
-};
-
 /// One thread a trajectory, without fallback. Selection::any only.
 void sample_by_threads_planar(const SampleLaunch& launch, cudaStream_t stream);
 void sample_by_threads_spatial(const SampleLaunch& launch, cudaStream_t stream);
@@ -86,14 +78,13 @@ void sample_by_threads_spatial(const SampleLaunch& launch, cudaStream_t stream);
 /// One warp a trajectory, without fallback. Selection::any only.
 void sample_by_warps(int dimension, const SampleLaunch& launch, cudaStream_t stream);
 
-/// One warp a trajectory with Lemke's method behind it: the slots that `launch.unfinished` lists, or
-/// the whole chunk where its members are null.
+/// One warp a trajectory with Lemke's method behind it: the slots that `launch.unfinished` lists,
+/// or the whole chunk where its members are null.
 void finish_by_warps(int dimension, const SampleLaunch& launch, const SamplePolicy& policy,
                      DeviceArray<double>& reals, DeviceArray<int>& ints, cudaStream_t stream);
 
 /// Selection::random: one thread a trajectory, everything in global memory.
 void sample_by_enumeration(int dimension, const SampleLaunch& launch, const SamplePolicy& policy,
-                           DeviceArray<double>& reals, DeviceArray<int>& ints,
-                           cudaStream_t stream);
+                           DeviceArray<double>& reals, DeviceArray<int>& ints, cudaStream_t stream);
 
 }  // namespace carom::cuda

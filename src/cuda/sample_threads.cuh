@@ -75,8 +75,8 @@ __global__ void __launch_bounds__(Policy::kThreads, Policy::kBlocks)
   SlotAddress address{};
   if (blocks_per_problem > 0) {
     const int problem = Grid::block() / blocks_per_problem;
-    const int sample = (Grid::block() - problem * blocks_per_problem) * Grid::threads_per_block() +
-                       Grid::thread();
+    const int sample =
+        (Grid::block() - problem * blocks_per_problem) * Grid::threads_per_block() + Grid::thread();
     view = share<Dim>(view_of<Dim>(launch.problems, nv, m, launch.chunk.first_problem + problem),
                       nv, m);
     if (sample >= launch.chunk.samples) return;

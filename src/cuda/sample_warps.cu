@@ -129,11 +129,12 @@ void finish(const SampleLaunch& launch, const SamplePolicy& policy, DeviceArray<
   const WorkerSize<Dim> size = WorkerSize<Dim>::of(launch.run);
   const int resident = resident_blocks(reinterpret_cast<const void*>(&sample_warps<Dim>),
                                        WarpLanes::kWidth, size.bytes(), device_limits());
-  const int blocks = workers(resident, launch.chunk.slots(),
-                             std::max<std::size_t>(1, size.fallback_bytes()),
-                             policy.fallback_bytes);
+  const int blocks =
+      workers(resident, launch.chunk.slots(), std::max<std::size_t>(1, size.fallback_bytes()),
+              policy.fallback_bytes);
   FallbackMemory memory{};
-  memory.reals = reals.reserve(static_cast<std::size_t>(blocks * std::max(1L, size.fallback_reals)));
+  memory.reals =
+      reals.reserve(static_cast<std::size_t>(blocks * std::max(1L, size.fallback_reals)));
   memory.ints = ints.reserve(static_cast<std::size_t>(blocks * size.fallback_ints));
   sample_warps<Dim><<<blocks, WarpLanes::kWidth, size.bytes(), stream>>>(
       launch, launch.unfinished, memory, size.fallback_reals, size.fallback_ints);
@@ -148,9 +149,8 @@ void enumerate(const SampleLaunch& launch, const SamplePolicy& policy, DeviceArr
   const long outcomes = kernels::enumeration_workspace(Dim * launch.run.contacts);
   const int resident = resident_blocks(reinterpret_cast<const void*>(&enumerate_samples<Dim>),
                                        kThreads, 0, device_limits());
-  const std::size_t bytes_each =
-      kThreads * (size.bytes() + size.fallback_bytes() +
-                  static_cast<std::size_t>(outcomes) * sizeof(double));
+  const std::size_t bytes_each = kThreads * (size.bytes() + size.fallback_bytes() +
+                                             static_cast<std::size_t>(outcomes) * sizeof(double));
   const int blocks = workers(resident, (launch.chunk.slots() + kThreads - 1) / kThreads, bytes_each,
                              policy.fallback_bytes);
   const long threads = static_cast<long>(blocks) * kThreads;

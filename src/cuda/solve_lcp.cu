@@ -34,8 +34,9 @@ CAROM_HOST_DEVICE constexpr long lcp_ints(int n) { return kernels::lemke_int_wor
 template <class Lanes>
 CAROM_INLINE bool any_not_finite(const Lanes& lanes, const double* values, int count) {
   return lanes
-             .argmin(count, kernels::kInfinity,
-                     [&](int i) { return kernels::is_finite(values[i]) ? kernels::kInfinity : 0.0; })
+             .argmin(
+                 count, kernels::kInfinity,
+                 [&](int i) { return kernels::is_finite(values[i]) ? kernels::kInfinity : 0.0; })
              .index >= 0;
 }
 
@@ -123,8 +124,8 @@ LcpResult solve_lcp(const LcpBatch& batch, const LcpSettings& settings) {
   launch.max_pivots = settings.max_pivots > 0 ? settings.max_pivots : 50 * (n + 1);
   launch.tolerance = settings.tolerance;
   if (!shared) {
-    resident = static_cast<int>(std::clamp<std::size_t>(
-        kWorkBytes / tableau, 1, static_cast<std::size_t>(resident)));
+    resident = static_cast<int>(
+        std::clamp<std::size_t>(kWorkBytes / tableau, 1, static_cast<std::size_t>(resident)));
     launch.work = work.reserve(static_cast<std::size_t>(resident * lcp_reals(n)));
     launch.int_work = int_work.reserve(static_cast<std::size_t>(resident * lcp_ints(n)));
   }

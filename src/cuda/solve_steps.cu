@@ -177,8 +177,8 @@ class StepSolver {
   }
 
   __device__ bool by_path(int& pivots, double& residual) {
-    kernels::ContactPath<Dim, double, WarpLanes> path(lanes_, m_, launch_.polygon, friction_, reals_,
-                                                      ints_);
+    kernels::ContactPath<Dim, double, WarpLanes> path(lanes_, m_, launch_.polygon, friction_,
+                                                      reals_, ints_);
     const kernels::PathOutcome outcome =
         path.run(scaled_, scaled_u_, scaled_limit_, 12 * rows_ + 20, scaled_impulse_);
     pivots += outcome.pivots;
@@ -204,9 +204,9 @@ class StepSolver {
       ints = launch_.lemke_int_work + Grid::block() * size_.lemke_ints;
     }
     kernels::Lemke<WarpLanes> lemke(lanes_, n, z + size_.order, ints);
-    const kernels::LemkeOutcome outcome = lemke.run([&](int i, int j) { return lcp.entry(i, j); },
-                                                    [&](int i) { return lcp.vector(i); },
-                                                    50 * (n + 1), z);
+    const kernels::LemkeOutcome outcome =
+        lemke.run([&](int i, int j) { return lcp.entry(i, j); },
+                  [&](int i) { return lcp.vector(i); }, 50 * (n + 1), z);
     pivots += outcome.pivots;
     if (outcome.status != Status::solved) return outcome.status;
     lanes_.for_each(rows_, [&](int i) { impulse_[i] = lcp.impulse(z, i); });

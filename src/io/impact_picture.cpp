@@ -53,7 +53,7 @@ struct Axis {
 // all values are equal.
 Axis axis_for(std::pair<double, double> extent, double scale, double tics) {
   auto [low, high] = extent;
-  if (!(high - low > 1e-3 * scale)) {
+  if (!(high - low > 1e-6 * scale)) {
     low -= 0.3 * scale;
     high += 0.3 * scale;
   }

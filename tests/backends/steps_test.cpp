@@ -8,8 +8,8 @@
 #include <carom/impact.hpp>
 
 #include "backends.hpp"
-#include "cpu/reference/contact_modes.hpp"
 #include "support/bits.hpp"
+#include "support/enumerated.hpp"
 #include "support/step_problem.hpp"
 
 // Random contact problems on every backend of the host: (75) and (31), planar and spatial.
@@ -117,21 +117,6 @@ TEST_P(Steps, SolvedAndCertifiedOnEveryKindOfLanes) {
   EXPECT_LE(100 * fallbacks, problems);
 }
 
-/// Distinct J v' that the independent enumeration finds.
-std::vector<Vector> enumerated(const StepProblem& step) {
-  const reference::StepModel model(step.dimension, step.delassus(), step.friction, step.directions);
-  const Matrix delassus = step.delassus();
-  const Vector u = step.contact_velocity();
-  const double speed = u.cwiseAbs().maxCoeff();
-  const auto velocity_of = [&](const Vector& impulse) -> Vector { return u + delassus * impulse; };
-  std::vector<Vector> outcomes;
-  for (const reference::StepSolution& solution : reference::enumerate_step(
-           model, u, step.limit, 1e-9, velocity_of, reference::kDistinct * speed)) {
-    outcomes.push_back(solution.contact_velocity);
-  }
-  return outcomes;
-}
-
 TEST_P(Steps, AgreeWithLemkeAndReferenceWhereUnique) {
   int unique = 0;
   int compared = 0;
@@ -157,7 +142,7 @@ TEST_P(Steps, AgreeWithLemkeAndReferenceWhereUnique) {
       expect_solution(steps[p], part(lemke.impulse, index, rows),
                       part(lemke.contact_velocity, index, rows));
       const double speed = steps[p].contact_velocity().cwiseAbs().maxCoeff();
-      const std::vector<Vector> outcomes = enumerated(steps[p]);
+      const std::vector<Vector> outcomes = test::enumerated(steps[p]);
       ASSERT_FALSE(outcomes.empty());
       unique += outcomes.size() == 1 ? 1 : 0;
       ++compared;
@@ -225,7 +210,7 @@ TEST_P(Steps, OrderOfContactsDoesNotMatter) {
     const StepResult a = cpu::solve_steps(test::step_batch(steps), settings_of(shape));
     const StepResult b = cpu::solve_steps(test::step_batch(turned), settings_of(shape));
     for (std::size_t p = 0; p < steps.size(); ++p) {
-      if (enumerated(steps[p]).size() != 1) continue;
+      if (test::enumerated(steps[p]).size() != 1) continue;
       ++compared;
       const auto next = [&](const StepResult& result, const StepProblem& step) -> Vector {
         const Vector impulse =

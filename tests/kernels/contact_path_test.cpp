@@ -8,6 +8,7 @@
 #include <carom/kernels/lanes.hpp>
 
 #include "support/bits.hpp"
+#include "support/enumerated.hpp"
 #include "support/path_run.hpp"
 #include "support/random_problems.hpp"
 
@@ -65,28 +66,29 @@ TEST_P(PathBody, SameOnEveryKindOfLanes) {
 // bring to the same accuracy.
 TEST_P(PathBody, FloatMeetsTheSameCertificate) {
   Generator random(300 + static_cast<std::uint64_t>(GetParam()));
-  int found = 0;
   int certified = 0;
-  int close = 0;
+  int compared = 0;
   constexpr int kTrials = 300;
   for (int trial = 0; trial < kTrials; ++trial) {
     SCOPED_TRACE(trial);
     const int dimension = 2 + trial % 2;
-    const int k = random.integer(4, 16);
-    const StepProblem step = random_step(random, GetParam(), dimension, random.integer(1, 6), k);
+    const int m = random.integer(1, 6);
+    const StepProblem step = random_step(random, GetParam(), dimension, m, random.integer(4, 16));
     const PathRun wide = test::follow_path<double>(step, SingleLane{});
     ASSERT_TRUE(wide.found);
     ASSERT_LE(test::full_residual(step, wide.impulse), 1e-9);
     const PathRun narrow = test::follow_path<float>(step, SingleLane{});
-    if (!narrow.found) continue;
-    ++found;
-    if (!(test::full_residual(step, narrow.impulse) <= 1e-9)) continue;
+    if (!narrow.found || !(test::full_residual(step, narrow.impulse) <= 1e-9)) continue;
     ++certified;
+    if (m > (dimension == 2 ? 3 : 1) || test::enumerated(step).size() != 1) continue;
+    ++compared;
     const Vector difference = step.response() * (wide.impulse - narrow.impulse);
-    const double speed = std::max(step.velocity.cwiseAbs().maxCoeff(), 1e-300);
-    close += difference.cwiseAbs().maxCoeff() <= 1e-9 * speed ? 1 : 0;
+    EXPECT_LE(difference.cwiseAbs().maxCoeff(), 1e-9 * step.velocity.cwiseAbs().maxCoeff());
   }
-  std::printf("float: %d found, %d certified, %d close of %d\n", found, certified, close, kTrials);
+  // The rest is followed again in double; mu = 1e5 leaves a float few digits.
+  std::printf("float: %d certified, %d compared of %d\n", certified, compared, kTrials);
+  EXPECT_GE(certified, GetParam() == Flavour::jamming ? 60 : 255);
+  EXPECT_GE(compared, GetParam() == Flavour::jamming ? 20 : 80);
 }
 
 INSTANTIATE_TEST_SUITE_P(Flavours, PathBody, ::testing::ValuesIn(test::kFlavours),
@@ -131,7 +133,8 @@ TEST(PathBody, EndsOnBrokenNumbers) {
     else step.jacobian(1, 1) = poison;
     const PathRun run = test::follow_path<double>(step, SingleLane{});
     EXPECT_LE(run.pivots, 12 * step.rows() + 21);
-    if (trial % 4 < 2) EXPECT_FALSE(test::full_residual(step, run.impulse) <= 1e-9);
+    if (trial % 4 >= 2) continue;
+    EXPECT_FALSE(test::full_residual(step, run.impulse) <= 1e-9);
   }
 }
 

@@ -21,7 +21,7 @@ struct PathRun {
 /// Scales as the drivers do, follows the path in `Real` on `lanes`, and corrects until the tests'
 /// own residual is within `tolerance`, three times at most.
 template <int Dim, class Real, class Lanes>
-PathRun follow_path(const StepProblem& step, const Lanes& lanes, double tolerance = 1e-9) {
+PathRun follow_path(const StepProblem& step, const Lanes& lanes, double tolerance = 1e-12) {
   const int m = step.contacts;
   const int rows = Dim * m;
   Matrix delassus = step.delassus();

@@ -155,6 +155,10 @@ inline Vector lift(const StepProblem& step, const Vector& impulse) {
     if (force.squaredNorm() == 0.0) continue;
     double turns = std::atan2(force[1], force[0]) / (2.0 * std::numbers::pi) * k;
     if (turns < 0.0) turns += k;
+    if (!std::isfinite(turns)) {
+      z[2 * m + k * i] = turns;
+      continue;
+    }
     const int first = std::min(k - 1, static_cast<int>(turns));
     const int second = (first + 1) % k;
     Eigen::Matrix2d basis;

@@ -135,6 +135,20 @@ struct AllSteps {
   static constexpr bool kFallback = true;     ///< Lemke on (75)
 };
 
+/// K(v) / K(v_0).
+CAROM_HOST_DEVICE inline double energy_ratio(const ImpactProblemView& problem, int nv,
+                                             const double* v) {
+  double twice = 0.0;
+  for (int i = 0; i < nv; ++i) {
+    double momentum = 0.0;
+    for (int j = 0; j < nv; ++j) {
+      momentum = fused(problem.mass[static_cast<long>(i) * nv + j], v[j], momentum);
+    }
+    twice = fused(momentum, v[i], twice);
+  }
+  return problem.energy > 0.0 ? 0.5 * twice / problem.energy : 0.0;
+}
+
 template <int Dim, class Lanes, class Steps = AllSteps>
 class ImpactTrajectory {
  public:
@@ -177,7 +191,7 @@ class ImpactTrajectory {
       record(path, end.steps);
     }
     end.modes = contact_modes<Dim>(run_.contacts, s_.u, run_.mode_tolerance);
-    end.energy_ratio = energy_ratio(s_.v);
+    end.energy_ratio = kernels::energy_ratio(problem_, run_.velocities, s_.v);
     close(index, sample, end);
     return end;
   }
@@ -220,19 +234,6 @@ class ImpactTrajectory {
       if (even >= 0 && even < m) s_.limit[even] = run_.step_size * pair.first;
       if (even + 1 < m) s_.limit[even + 1] = run_.step_size * pair.second;
     });
-  }
-
-  CAROM_HOST_DEVICE double energy_ratio(const double* v) const {
-    const int nv = run_.velocities;
-    double twice = 0.0;
-    for (int i = 0; i < nv; ++i) {
-      double momentum = 0.0;
-      for (int j = 0; j < nv; ++j) {
-        momentum = fused(problem_.mass[static_cast<long>(i) * nv + j], v[j], momentum);
-      }
-      twice = fused(momentum, v[i], twice);
-    }
-    return problem_.energy > 0.0 ? 0.5 * twice / problem_.energy : 0.0;
   }
 
   CAROM_HOST_DEVICE bool certify(double& residual) const {

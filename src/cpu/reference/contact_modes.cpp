@@ -273,4 +273,40 @@ std::vector<StepSolution> enumerate_step(const StepModel& model, const Vector& c
   return found;
 }
 
+Vector polished_impulse(const StepModel& model, const Vector& contact_velocity,
+                        const Vector& max_impulse, const Vector& impulse) {
+  constexpr double kShown = 1e-8;  // relative size at which an impulse shows
+  const int m = model.contacts();
+  const int k = model.directions();
+  const Vector z = model.lift(contact_velocity, max_impulse, impulse);
+  const double scale = impulse.head(m).cwiseAbs().maxCoeff();
+  std::vector<int> choice(m, 0);
+  for (int i = 0; i < m; ++i) {
+    const double normal = impulse[i];
+    if (!(normal > kShown * scale)) continue;
+    // Place in the order of contact_modes: stick, then direction j and, in space, edge j.
+    const Vector weights = z.segment(z.size() - (k + 1) * m + i * k, k);
+    const double bound = model.friction()[i] * normal;
+    int place = 0;
+    if (bound > 0.0 && weights.sum() > bound * (1.0 - kShown)) {
+      int first = 0;
+      weights.maxCoeff(&first);
+      const int per_direction = model.dimension() == 2 ? 1 : 2;
+      place = 1 + per_direction * first;
+      if (per_direction == 2 && weights[(first + 1) % k] > kShown * bound) ++place;
+      const int previous = (first + k - 1) % k;
+      if (per_direction == 2 && weights[previous] > kShown * bound) place = 2 + 2 * previous;
+    }
+    const bool limited = !std::isinf(max_impulse[i]);
+    const bool full = limited && normal > max_impulse[i] * (1.0 - kShown);
+    choice[i] = 1 + place * (limited ? 2 : 1) + (full ? 1 : 0);
+  }
+  const Vector candidate = Enumeration(model, contact_velocity, max_impulse).impulse(choice);
+  if (!candidate.allFinite()) return impulse;
+  return model.residual(contact_velocity, max_impulse, candidate) <
+                 model.residual(contact_velocity, max_impulse, impulse)
+             ? candidate
+             : impulse;
+}
+
 }  // namespace carom::reference

@@ -26,4 +26,10 @@ std::vector<StepSolution> enumerate_step(const StepModel& model, const Vector& c
                                          const std::function<Vector(const Vector&)>& velocity_of,
                                          double distinct);
 
+/// Solves the contact modes that an impulse shows once more, in reduced coordinates: the full LCP's
+/// basic solutions can hold large opposite lambda_D, whose difference is a poor lambda_t. Returns
+/// whichever impulse has the smaller residual.
+Vector polished_impulse(const StepModel& model, const Vector& contact_velocity,
+                        const Vector& max_impulse, const Vector& impulse);
+
 }  // namespace carom::reference

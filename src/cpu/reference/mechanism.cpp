@@ -46,7 +46,8 @@ Mechanism make_mechanism(const ImpactProblem& problem) {
   }
   mechanism.friction = Eigen::Map<const Vector>(problem.friction.data(), m);
   mechanism.velocity = Eigen::Map<const Vector>(problem.velocity.data(), nv);
-  mechanism.response = mechanism.mass.ldlt().solve(mechanism.jacobian.transpose());
+  mechanism.response.resize(nv, mechanism.rows());
+  if (m > 0) mechanism.response = mechanism.mass.ldlt().solve(mechanism.jacobian.transpose());
   const Matrix delassus = mechanism.jacobian * mechanism.response;
   mechanism.delassus = 0.5 * (delassus + delassus.transpose());
   return mechanism;

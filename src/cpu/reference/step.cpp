@@ -10,6 +10,7 @@
 #include <carom/certificate.hpp>
 
 #include "backends.hpp"
+#include "cpu/reference/contact_modes.hpp"
 #include "cpu/reference/threads.hpp"
 
 namespace carom::reference {
@@ -153,6 +154,10 @@ StepSolution StepModel::solve(const Vector& contact_velocity, const Vector& max_
     auto tangent = solution.impulse.segment(m + i * tangents(), tangents());
     tangent = fan_ * outcome.solution.segment(betas + m + i * k, k);
     if (friction_[i] == 0.0) tangent.setZero();  // without the rounding of a degenerate basis
+  }
+  constexpr double kAccurate = 1e-13;
+  if (!(residual(contact_velocity, max_impulse, solution.impulse) <= kAccurate)) {
+    solution.impulse = polished_impulse(*this, contact_velocity, max_impulse, solution.impulse);
   }
   solution.contact_velocity = contact_velocity + delassus_ * solution.impulse;
   solution.residual = residual(contact_velocity, max_impulse, solution.impulse);

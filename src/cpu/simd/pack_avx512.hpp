@@ -1,0 +1,108 @@
+#pragma once
+
+#include <cstdint>
+
+#include <immintrin.h>
+
+#include <carom/kernels/host_device.hpp>
+
+namespace carom::cpu::simd {
+
+/// Eight doubles in an AVX-512 register, masks in mask registers.
+struct Avx512 {
+  static constexpr int kWidth = 8;
+
+  struct Mask {
+    __mmask8 value;
+    CAROM_INLINE Mask(__mmask8 x) : value(x) {}
+    friend CAROM_INLINE Mask operator|(Mask a, Mask b) {
+      return static_cast<__mmask8>(a.value | b.value);
+    }
+    friend CAROM_INLINE Mask operator&(Mask a, Mask b) {
+      return static_cast<__mmask8>(a.value & b.value);
+    }
+    friend CAROM_INLINE bool all_of(Mask a) { return a.value == 0xff; }
+    [[nodiscard]] CAROM_INLINE unsigned bits() const { return value; }
+    static CAROM_INLINE Mask from_bits(unsigned bits) { return static_cast<__mmask8>(bits); }
+  };
+
+  struct Pack {
+    __m512d value;
+    Pack() = default;
+    explicit CAROM_INLINE Pack(double x) : value(_mm512_set1_pd(x)) {}
+    CAROM_INLINE Pack(__m512d x) : value(x) {}
+    static CAROM_INLINE Pack load(const double* from) { return _mm512_loadu_pd(from); }
+    CAROM_INLINE void store(double* to) const { _mm512_storeu_pd(to, value); }
+    friend CAROM_INLINE Pack operator+(Pack a, Pack b) { return _mm512_add_pd(a.value, b.value); }
+    friend CAROM_INLINE Pack operator-(Pack a, Pack b) { return _mm512_sub_pd(a.value, b.value); }
+    friend CAROM_INLINE Pack operator*(Pack a, Pack b) { return _mm512_mul_pd(a.value, b.value); }
+    friend CAROM_INLINE Pack operator/(Pack a, Pack b) { return _mm512_div_pd(a.value, b.value); }
+    friend CAROM_INLINE Pack operator-(Pack a) {
+      return _mm512_xor_pd(a.value, _mm512_set1_pd(-0.0));
+    }
+    friend CAROM_INLINE Mask operator<(Pack a, Pack b) {
+      return _mm512_cmp_pd_mask(a.value, b.value, _CMP_LT_OQ);
+    }
+    friend CAROM_INLINE Mask operator<=(Pack a, Pack b) {
+      return _mm512_cmp_pd_mask(a.value, b.value, _CMP_LE_OQ);
+    }
+    friend CAROM_INLINE Mask operator>(Pack a, Pack b) {
+      return _mm512_cmp_pd_mask(a.value, b.value, _CMP_GT_OQ);
+    }
+    friend CAROM_INLINE Mask operator>=(Pack a, Pack b) {
+      return _mm512_cmp_pd_mask(a.value, b.value, _CMP_GE_OQ);
+    }
+    friend CAROM_INLINE Mask operator!=(Pack a, Pack b) {
+      return _mm512_cmp_pd_mask(a.value, b.value, _CMP_NEQ_UQ);
+    }
+    friend CAROM_INLINE Pack fused(Pack a, Pack b, Pack c) {
+      return _mm512_fmadd_pd(a.value, b.value, c.value);
+    }
+    friend CAROM_INLINE Pack select(Mask mask, Pack a, Pack b) {
+      return _mm512_mask_blend_pd(mask.value, b.value, a.value);
+    }
+    // max and min return their second operand where the comparison fails, as a > b ? a : b does.
+    friend CAROM_INLINE Pack larger(Pack a, Pack b) { return _mm512_max_pd(a.value, b.value); }
+    friend CAROM_INLINE Pack smaller(Pack a, Pack b) { return _mm512_min_pd(a.value, b.value); }
+    friend CAROM_INLINE Pack magnitude(Pack a) {
+      return _mm512_andnot_pd(_mm512_set1_pd(-0.0), a.value);
+    }
+  };
+
+  /// Draws 2 block and 2 block + 1 of each lane's sample: Philox4x32-10 with one counter a lane,
+  /// its words in the low halves of 64-bit lanes (what stands above them is ignored until the end).
+  static CAROM_INLINE void uniform_pairs(std::uint64_t seed, std::uint32_t problem,
+                                         const std::uint64_t* sample, const std::uint64_t* block,
+                                         Pack& first, Pack& second) {
+    __m512i c0 = _mm512_loadu_si512(reinterpret_cast<const void*>(sample));
+    __m512i c1 = _mm512_srli_epi64(c0, 32);
+    __m512i c2 = _mm512_loadu_si512(reinterpret_cast<const void*>(block));
+    __m512i c3 = _mm512_set1_epi64(static_cast<long long>(problem));
+    std::uint32_t k0 = static_cast<std::uint32_t>(seed);
+    std::uint32_t k1 = static_cast<std::uint32_t>(seed >> 32);
+    const __m512i m0 = _mm512_set1_epi64(0xD2511F53);
+    const __m512i m1 = _mm512_set1_epi64(0xCD9E8D57);
+    for (int round = 0; round < 10; ++round) {
+      const __m512i p0 = _mm512_mul_epu32(m0, c0);
+      const __m512i p1 = _mm512_mul_epu32(m1, c2);
+      c0 = _mm512_xor_si512(_mm512_xor_si512(_mm512_srli_epi64(p1, 32), c1), _mm512_set1_epi64(k0));
+      c2 = _mm512_xor_si512(_mm512_xor_si512(_mm512_srli_epi64(p0, 32), c3), _mm512_set1_epi64(k1));
+      c1 = p1;
+      c3 = p0;
+      k0 += 0x9E3779B9U;
+      k1 += 0xBB67AE85U;
+    }
+    first = unit(c1, c0);
+    second = unit(c3, c2);
+  }
+
+ private:
+  /// ((high << 32 | low) >> 11) * 2^-53 of the words in the low halves.
+  static CAROM_INLINE Pack unit(__m512i high, __m512i low) {
+    const __m512i word = _mm512_and_si512(low, _mm512_set1_epi64(0xffffffff));
+    const __m512i bits = _mm512_srli_epi64(_mm512_or_si512(_mm512_slli_epi64(high, 32), word), 11);
+    return _mm512_mul_pd(_mm512_cvtepu64_pd(bits), _mm512_set1_pd(0x1.0p-53));
+  }
+};
+
+}  // namespace carom::cpu::simd

@@ -1,0 +1,119 @@
+#pragma once
+
+#include <cstdint>
+
+#include <carom/kernels/numeric.hpp>
+#include <carom/random.hpp>
+
+namespace carom::cpu::simd {
+
+/// Four doubles and their masks in plain loops: the pack of machines without AVX2. The other packs
+/// have the same members and friends.
+struct Generic {
+  static constexpr int kWidth = 4;
+
+  struct Mask {
+    bool lane[kWidth];
+    friend Mask operator|(Mask a, Mask b) {
+      for (int i = 0; i < kWidth; ++i) a.lane[i] = a.lane[i] || b.lane[i];
+      return a;
+    }
+    friend Mask operator&(Mask a, Mask b) {
+      for (int i = 0; i < kWidth; ++i) a.lane[i] = a.lane[i] && b.lane[i];
+      return a;
+    }
+    friend bool all_of(Mask a) {
+      bool all = true;
+      for (int i = 0; i < kWidth; ++i) all = all && a.lane[i];
+      return all;
+    }
+    [[nodiscard]] unsigned bits() const {
+      unsigned value = 0;
+      for (int i = 0; i < kWidth; ++i) value |= static_cast<unsigned>(lane[i]) << i;
+      return value;
+    }
+    static Mask from_bits(unsigned value) {
+      Mask mask{};
+      for (int i = 0; i < kWidth; ++i) mask.lane[i] = ((value >> i) & 1U) != 0U;
+      return mask;
+    }
+  };
+
+  struct Pack {
+    double lane[kWidth];
+    Pack() = default;
+    explicit Pack(double x) {
+      for (double& value : lane) value = x;
+    }
+    static Pack load(const double* from) {
+      Pack pack;
+      for (int i = 0; i < kWidth; ++i) pack.lane[i] = from[i];
+      return pack;
+    }
+    void store(double* to) const {
+      for (int i = 0; i < kWidth; ++i) to[i] = lane[i];
+    }
+    template <class F>
+    static Pack map(F&& f) {
+      Pack pack;
+      for (int i = 0; i < kWidth; ++i) pack.lane[i] = f(i);
+      return pack;
+    }
+    template <class F>
+    static Mask test(F&& f) {
+      Mask mask;
+      for (int i = 0; i < kWidth; ++i) mask.lane[i] = f(i);
+      return mask;
+    }
+    friend Pack operator+(Pack a, Pack b) {
+      return map([&](int i) { return a.lane[i] + b.lane[i]; });
+    }
+    friend Pack operator-(Pack a, Pack b) {
+      return map([&](int i) { return a.lane[i] - b.lane[i]; });
+    }
+    friend Pack operator*(Pack a, Pack b) {
+      return map([&](int i) { return a.lane[i] * b.lane[i]; });
+    }
+    friend Pack operator/(Pack a, Pack b) {
+      return map([&](int i) { return a.lane[i] / b.lane[i]; });
+    }
+    friend Pack operator-(Pack a) {
+      return map([&](int i) { return -a.lane[i]; });
+    }
+    friend Mask operator<(Pack a, Pack b) {
+      return test([&](int i) { return a.lane[i] < b.lane[i]; });
+    }
+    friend Mask operator<=(Pack a, Pack b) {
+      return test([&](int i) { return a.lane[i] <= b.lane[i]; });
+    }
+    friend Mask operator>(Pack a, Pack b) { return b < a; }
+    friend Mask operator>=(Pack a, Pack b) { return b <= a; }
+    friend Mask operator!=(Pack a, Pack b) {
+      return test([&](int i) { return a.lane[i] != b.lane[i]; });
+    }
+    friend Pack fused(Pack a, Pack b, Pack c) {
+      return map([&](int i) { return kernels::fused(a.lane[i], b.lane[i], c.lane[i]); });
+    }
+    friend Pack select(Mask mask, Pack a, Pack b) {
+      return map([&](int i) { return mask.lane[i] ? a.lane[i] : b.lane[i]; });
+    }
+    friend Pack larger(Pack a, Pack b) { return select(a > b, a, b); }
+    friend Pack smaller(Pack a, Pack b) { return select(a < b, a, b); }
+    friend Pack magnitude(Pack a) {
+      return map([&](int i) { return kernels::magnitude(a.lane[i]); });
+    }
+  };
+
+  /// Draws 2 block and 2 block + 1 of each lane's sample.
+  static void uniform_pairs(std::uint64_t seed, std::uint32_t problem, const std::uint64_t* sample,
+                            const std::uint64_t* block, Pack& first, Pack& second) {
+    for (int i = 0; i < kWidth; ++i) {
+      const UniformPair pair =
+          uniform_pair(seed, problem, sample[i], static_cast<std::uint32_t>(block[i]));
+      first.lane[i] = pair.first;
+      second.lane[i] = pair.second;
+    }
+  }
+};
+
+}  // namespace carom::cpu::simd

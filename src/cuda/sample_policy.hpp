@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstddef>
+
+#include <carom/impact.hpp>
+
+namespace carom::cuda {
+
+/// Which sampling kernels run and in which portions. Plain numbers, so that a test or a benchmark
+/// can try others; the answers do not depend on them.
+struct SamplePolicy {
+  int thread_rows = 12;        ///< one thread a trajectory up to so many contact rows ...
+  int thread_velocities = 12;  ///< ... and velocities, at most 12 each; one warp beyond
+  int chunk = 1 << 20;         ///< trajectories of a chunk at most
+  std::size_t chunk_bytes = std::size_t{1} << 30;     ///< device memory of a chunk at most
+  std::size_t fallback_bytes = std::size_t{1} << 29;  ///< of the workers that can fall back
+};
+
+/// sample_impacts with another policy. Errors: as sample_impacts, and BackendUnavailable.
+ImpactResult sample_impacts_with(const ImpactBatch& batch, const ImpactSettings& settings,
+                                 ImpactWorkspace& workspace, const SamplePolicy& policy);
+
+}  // namespace carom::cuda

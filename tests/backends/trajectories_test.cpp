@@ -1,0 +1,239 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <Eigen/Dense>
+#include <gtest/gtest.h>
+
+#include <carom/impact.hpp>
+#include <carom/models/models.hpp>
+
+#include "backends.hpp"
+#include "support/bits.hpp"
+#include "support/model_runs.hpp"
+
+// Trajectories of the nine models: certified, and the same however they are computed.
+namespace carom {
+namespace {
+
+using test::model_batch;
+using test::model_settings;
+
+ImpactResult on_cpu(const ImpactBatch& batch, const ImpactSettings& settings) {
+  return sample_impacts(batch, settings, Backend::cpu);
+}
+
+void expect_certified(const ImpactSummary& summary, std::int64_t samples) {
+  EXPECT_EQ(summary.status, Status::solved);
+  EXPECT_EQ(summary.samples, samples);
+  EXPECT_EQ(summary.failed, 0);
+  EXPECT_EQ(summary.terminated + summary.max_steps_reached, samples);
+  EXPECT_LE(summary.max_residual, 1e-9);
+  EXPECT_LE(summary.max_energy_ratio, 1.0 + 1e-12);
+  std::int64_t counted = 0;
+  for (const auto& [modes, count] : summary.mode_counts) counted += count;
+  EXPECT_EQ(counted, summary.terminated);
+}
+
+class Trajectories : public test::ModelTest {};
+
+TEST_P(Trajectories, AllCertified) {
+  const std::int64_t samples = 1 << 14;
+  const ImpactSettings settings = model_settings(GetParam(), samples);
+  const ImpactProblem problem = models::build(GetParam());
+  const ImpactResult result = on_cpu(make_batch({&problem, 1}), settings);
+  const ImpactSummary& summary = result.summary[0];
+  expect_certified(summary, samples);
+  EXPECT_LT(100 * summary.fallback_solves, summary.lcp_solves);
+  EXPECT_GT(10 * summary.terminated, 9 * samples);
+  std::int64_t steps = 0;
+  for (const std::int32_t count : result.samples.steps.host()) steps += count;
+  EXPECT_EQ(steps, summary.lcp_solves);
+  // A terminated sample's own velocity says so, and its impulse explains it: M (v+ - v) = J' lambda.
+  const int nv = problem.velocities;
+  const int m = problem.contacts;
+  const int t = (problem.dimension - 1) * m;
+  using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  const Eigen::Map<const Matrix> mass(problem.mass_matrix.data(), nv, nv);
+  const Eigen::Map<const Matrix> normal(problem.normal_jacobian.data(), m, nv);
+  const Eigen::Map<const Matrix> tangent(problem.tangent_jacobian.data(), t, nv);
+  const Eigen::Map<const Eigen::VectorXd> before(problem.velocity.data(), nv);
+  const double momentum = (mass * before).cwiseAbs().maxCoeff();
+  for (std::int64_t s = 0; s < samples; s += 7) {
+    const auto row = static_cast<std::size_t>(s);
+    const Eigen::Map<const Eigen::VectorXd> v(result.samples.velocity.data() + s * nv, nv);
+    const Eigen::Map<const Eigen::VectorXd> impulse(result.samples.impulse.data() + s * (m + t),
+                                                    m + t);
+    const Eigen::VectorXd gap = mass * (v - before) - normal.transpose() * impulse.head(m) -
+                                tangent.transpose() * impulse.tail(t);
+    ASSERT_LE(gap.cwiseAbs().maxCoeff(), 1e-10 * (momentum + impulse.cwiseAbs().maxCoeff()));
+    if (result.samples.status.data()[row] == TrajectoryStatus::terminated) {
+      ASSERT_GE((normal * v).minCoeff(), -1.001e-9);
+    }
+  }
+}
+
+TEST_P(Trajectories, EmulatedWarpMatchesBitForBit) {
+  ImpactSettings settings = model_settings(GetParam(), 700);
+  settings.epsilon = 0.05;
+  settings.keep_paths = 33;
+  const ImpactBatch batch = model_batch(GetParam());
+  const ImpactResult cpu = on_cpu(batch, settings);
+  test::expect_identical(cpu, emulation::sample_impacts(batch, settings, false));
+  test::expect_identical(cpu, emulation::sample_impacts(batch, settings, true));
+  settings.precision = Precision::float32;
+  settings.samples = 200;
+  test::expect_identical(on_cpu(batch, settings),
+                         emulation::sample_impacts(batch, settings, true));
+  settings.precision = Precision::float64;
+  settings.selection = Selection::lemke;
+  test::expect_identical(on_cpu(batch, settings),
+                         emulation::sample_impacts(batch, settings, true));
+}
+
+TEST_P(Trajectories, ThreadsDoNotMatter) {
+  ImpactSettings settings = model_settings(GetParam(), 3000);
+  settings.epsilon = 0.02;
+  settings.keep_paths = 100;
+  const ImpactBatch batch = model_batch(GetParam());
+  settings.threads = 1;
+  const ImpactResult one = on_cpu(batch, settings);
+  settings.threads = 2;
+  test::expect_identical(one, on_cpu(batch, settings));
+}
+
+// Shards of a run, and the first samples of a longer one.
+TEST_P(Trajectories, AnySplitGivesTheSameSamples) {
+  const ImpactBatch batch = model_batch(GetParam());
+  const auto nv = static_cast<std::size_t>(batch.velocities);
+  const auto rows = static_cast<std::size_t>(batch.contact_rows());
+  ImpactSettings settings = model_settings(GetParam(), 1500);
+  const ImpactResult whole = on_cpu(batch, settings);
+  ImpactSummary sums;
+  for (const auto& [first, count] : {std::pair{0, 1}, std::pair{1, 255}, std::pair{256, 1000},
+                                     std::pair{1256, 244}}) {
+    settings.first_sample = first;
+    settings.samples = count;
+    const ImpactResult shard = on_cpu(batch, settings);
+    const auto from = static_cast<std::size_t>(first);
+    const auto n = static_cast<std::size_t>(count);
+    EXPECT_EQ(test::first_difference(shard.samples.velocity, 0, whole.samples.velocity, from * nv,
+                                     n * nv), -1);
+    EXPECT_EQ(test::first_difference(shard.samples.impulse, 0, whole.samples.impulse, from * rows,
+                                     n * rows), -1);
+    EXPECT_EQ(test::first_difference(shard.samples.status, 0, whole.samples.status, from, n), -1);
+    EXPECT_EQ(test::first_difference(shard.samples.modes, 0, whole.samples.modes, from, n), -1);
+    EXPECT_EQ(test::first_difference(shard.samples.residual, 0, whole.samples.residual, from, n),
+              -1);
+    sums.terminated += shard.summary[0].terminated;
+    sums.lcp_solves += shard.summary[0].lcp_solves;
+    sums.pivots += shard.summary[0].pivots;
+    sums.max_residual = std::max(sums.max_residual, shard.summary[0].max_residual);
+  }
+  EXPECT_EQ(sums.terminated, whole.summary[0].terminated);
+  EXPECT_EQ(sums.lcp_solves, whole.summary[0].lcp_solves);
+  EXPECT_EQ(sums.pivots, whole.summary[0].pivots);
+  EXPECT_EQ(sums.max_residual, whole.summary[0].max_residual);
+}
+
+// The numbers of problem p are addressed by p: a batch's neighbours change nothing, sick or not.
+TEST_P(Trajectories, PoisonStaysInItsProblem) {
+  ImpactSettings settings = model_settings(GetParam(), 300);
+  settings.epsilon = 0.05;
+  settings.keep_paths = 2;
+  settings.bad_problem = BadProblem::isolate;
+  const ImpactResult healthy = on_cpu(model_batch(GetParam(), 3), settings);
+  ImpactBatch batch = model_batch(GetParam(), 3);
+  batch.velocity.host()[static_cast<std::size_t>(batch.velocities)] =
+      std::numeric_limits<double>::quiet_NaN();
+  const ImpactResult sick = on_cpu(batch, settings);
+  const auto count = static_cast<std::size_t>(300 * batch.velocities);
+  for (const std::size_t p : {0UL, 2UL}) {
+    test::expect_identical(sick.summary[p], healthy.summary[p]);
+    test::expect_identical(sick.net[p], healthy.net[p]);
+    EXPECT_EQ(sick.paths[p].velocity, healthy.paths[p].velocity);
+    EXPECT_EQ(test::first_difference(sick.samples.velocity, p * count, healthy.samples.velocity,
+                                     p * count, count), -1);
+  }
+  EXPECT_EQ(sick.summary[1].status, Status::invalid_input);
+  EXPECT_EQ(sick.summary[1].samples, 0);
+  EXPECT_EQ(sick.net[1].points(), 0);
+  for (std::size_t i = count; i < 2 * count; ++i) {
+    ASSERT_TRUE(std::isnan(sick.samples.velocity.host()[i]));
+  }
+  EXPECT_EQ(healthy.summary[1].samples, 300);
+  // Each problem of the batch draws its own numbers.
+  EXPECT_NE(test::first_difference(healthy.samples.velocity, 0, healthy.samples.velocity, count,
+                                   count), -1);
+}
+
+// float32 answers are certified like any other and agree where the step has one answer.
+TEST_P(Trajectories, FloatIsCertifiedToo) {
+  ImpactSettings settings = model_settings(GetParam(), 4000);
+  const ImpactBatch batch = model_batch(GetParam());
+  const ImpactResult wide = on_cpu(batch, settings);
+  settings.precision = Precision::float32;
+  const ImpactResult narrow = on_cpu(batch, settings);
+  expect_certified(narrow.summary[0], 4000);
+  EXPECT_LT(100 * narrow.summary[0].fallback_solves, narrow.summary[0].lcp_solves);
+  const int nv = batch.velocities;
+  double speed = 0.0;
+  for (const double v : batch.velocity.host()) speed = std::max(speed, std::abs(v));
+  int apart = 0;
+  for (int s = 0; s < 4000; ++s) {
+    double gap = 0.0;
+    for (int i = s * nv; i < (s + 1) * nv; ++i) {
+      gap = std::max(gap, std::abs(wide.samples.velocity.data()[i] -
+                                   narrow.samples.velocity.data()[i]));
+    }
+    apart += gap > 1e-9 * speed ? 1 : 0;
+  }
+  std::printf("%s float: %d of 4000 apart, fallbacks %ld\n", GetParam().c_str(), apart,
+              narrow.summary[0].fallback_solves);
+}
+
+TEST_P(Trajectories, ReferenceAgreesUnderLemke) {
+  ImpactSettings settings = model_settings(GetParam(), 250);
+  settings.selection = Selection::lemke;
+  const ImpactBatch batch = model_batch(GetParam());
+  const ImpactResult fast = on_cpu(batch, settings);
+  const ImpactResult slow = sample_impacts(batch, settings, Backend::reference);
+  expect_certified(fast.summary[0], 250);
+  expect_certified(slow.summary[0], 250);
+  const int nv = batch.velocities;
+  double speed = 0.0;
+  for (const double v : batch.velocity.host()) speed = std::max(speed, std::abs(v));
+  for (std::size_t s = 0; s < 250; ++s) {
+    SCOPED_TRACE("sample " + std::to_string(s));
+    EXPECT_EQ(fast.samples.status.data()[s], slow.samples.status.data()[s]);
+    EXPECT_EQ(mode_words(fast.samples.modes.data()[s], batch.contacts, batch.dimension),
+              mode_words(slow.samples.modes.data()[s], batch.contacts, batch.dimension));
+    EXPECT_EQ(fast.samples.steps.data()[s], slow.samples.steps.data()[s]);
+    for (std::size_t i = s * static_cast<std::size_t>(nv); i < (s + 1) * static_cast<std::size_t>(nv);
+         ++i) {
+      EXPECT_NEAR(fast.samples.velocity.data()[i], slow.samples.velocity.data()[i], 1e-9 * speed);
+    }
+  }
+}
+
+TEST_P(Trajectories, SobolAndOtherDirectionsAreCertified) {
+  ImpactSettings settings = model_settings(GetParam(), 3000);
+  settings.sampler = Sampler::sobol;
+  const ImpactBatch batch = model_batch(GetParam());
+  expect_certified(on_cpu(batch, settings).summary[0], 3000);
+  if (batch.dimension == 2) return;
+  settings.sampler = Sampler::uniform;
+  settings.samples = 1000;
+  for (const int k : {5, 7, 8, 16}) {
+    settings.friction_directions = k;
+    expect_certified(on_cpu(batch, settings).summary[0], 1000);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, Trajectories, ::testing::ValuesIn(test::model_names()),
+                         test::model_name);
+
+}  // namespace
+}  // namespace carom

@@ -1,0 +1,163 @@
+#include <atomic>
+#include <cstdlib>
+#include <new>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <carom/kernels/lanes.hpp>
+#include <carom/kernels/lemke_body.hpp>
+#include <carom/models/models.hpp>
+
+#include "cpu/impact_driver.hpp"
+#include "support/model_runs.hpp"
+#include "support/path_run.hpp"
+
+// Every allocation of this executable is counted; the solver bodies make none.
+namespace {
+
+std::atomic<long> allocations{0};
+
+void* counted(std::size_t bytes, std::size_t alignment) {
+  ++allocations;
+  const std::size_t size = bytes == 0 ? 1 : bytes;
+  void* data = alignment == 0
+                   ? std::malloc(size)
+                   : std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+  if (data == nullptr) throw std::bad_alloc();
+  return data;
+}
+
+}  // namespace
+
+void* operator new(std::size_t bytes) { return counted(bytes, 0); }
+void* operator new[](std::size_t bytes) { return counted(bytes, 0); }
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  return counted(bytes, static_cast<std::size_t>(alignment));
+}
+void* operator new[](std::size_t bytes, std::align_val_t alignment) {
+  return counted(bytes, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* data) noexcept { std::free(data); }
+void operator delete[](void* data) noexcept { std::free(data); }
+void operator delete(void* data, std::size_t) noexcept { std::free(data); }
+void operator delete[](void* data, std::size_t) noexcept { std::free(data); }
+void operator delete(void* data, std::align_val_t) noexcept { std::free(data); }
+void operator delete[](void* data, std::align_val_t) noexcept { std::free(data); }
+void operator delete(void* data, std::size_t, std::align_val_t) noexcept { std::free(data); }
+void operator delete[](void* data, std::size_t, std::align_val_t) noexcept { std::free(data); }
+
+namespace carom {
+namespace {
+
+using kernels::SingleLane;
+using test::Generator;
+
+template <class Action>
+long allocations_of(Action&& action) {
+  const long before = allocations;
+  action();
+  return allocations - before;
+}
+
+TEST(Allocations, AreCounted) {
+  EXPECT_GE(allocations_of([] { std::vector<double> values(10, 1.0); (void)values.at(3); }), 1);
+  EXPECT_GE(allocations_of([] { Buffer<double> values(10); (void)values.data(); }), 1);
+}
+
+TEST(Allocations, NoneInLemke) {
+  Generator random(3);
+  constexpr int kOrder = 20;
+  const test::Matrix b = random.normal_matrix(kOrder, kOrder);
+  const test::Matrix matrix = b * b.transpose() + test::Matrix::Identity(kOrder, kOrder);
+  const test::Vector vector = random.normal_vector(kOrder);
+  std::vector<double> reals(static_cast<std::size_t>(kernels::lemke_real_workspace(kOrder)));
+  std::vector<int> ints(static_cast<std::size_t>(kernels::lemke_int_workspace(kOrder)));
+  std::vector<double> z(kOrder);
+  kernels::LemkeOutcome outcome{};
+  EXPECT_EQ(allocations_of([&] {
+              const SingleLane lane;
+              kernels::Lemke<SingleLane> lemke(lane, kOrder, reals.data(), ints.data());
+              outcome = lemke.run([&](int i, int j) { return matrix(i, j); },
+                                  [&](int i) { return vector[i]; }, 1000, z.data());
+            }),
+            0);
+  EXPECT_EQ(outcome.status, Status::solved);
+  EXPECT_GT(outcome.pivots, 1);
+}
+
+template <int Dim, class Real>
+void expect_none_on_path(Generator& random) {
+  const int m = 4;
+  const int rows = Dim * m;
+  const ImpactProblem problem = test::random_problem(random, test::Flavour::rank_deficient, Dim, m);
+  const test::StepProblem step = test::step_problem(
+      problem, test::random_limits(random, test::Flavour::generic, m), 6);
+  const test::Matrix delassus = step.delassus();
+  const test::Vector u = step.contact_velocity();
+  const kernels::FrictionPolygon polygon = friction_polygon(Dim, 6);
+  std::vector<Real> reals(static_cast<std::size_t>(kernels::path_real_workspace(Dim, m)));
+  std::vector<int> ints(static_cast<std::size_t>(kernels::path_int_workspace(Dim, m)));
+  std::vector<double> impulse(static_cast<std::size_t>(rows));
+  kernels::PathOutcome outcome{};
+  EXPECT_EQ(allocations_of([&] {
+              const SingleLane lane;
+              kernels::ContactPath<Dim, Real, SingleLane> path(
+                  lane, m, polygon, step.friction.data(), reals.data(), ints.data());
+              outcome = path.run(delassus.data(), u.data(), step.limit.data(), 200, impulse.data());
+              path.correct(delassus.data(), u.data(), impulse.data());
+            }),
+            0);
+  EXPECT_TRUE(outcome.found);
+}
+
+TEST(Allocations, NoneOnTheContactPath) {
+  Generator random(4);
+  expect_none_on_path<2, double>(random);
+  expect_none_on_path<2, float>(random);
+  expect_none_on_path<3, double>(random);
+  expect_none_on_path<3, float>(random);
+}
+
+template <int Dim>
+long allocations_of_trajectories(const ImpactBatch& batch, const ImpactSettings& settings) {
+  const PreparedImpacts prepared(batch, settings);
+  const auto sobol = run_directions(batch, settings);
+  const kernels::ImpactRun run = impact_run(batch, settings, sobol);
+  const kernels::ImpactProblemView view = prepared.view(0);
+  const cpu::TrajectoryMemory<Dim> memory(batch.velocities, batch.contacts,
+                                          settings.friction_directions, settings.selection);
+  std::vector<double> path(static_cast<std::size_t>((settings.max_steps + 1) * batch.velocities));
+  int steps = 0;
+  const long count = allocations_of([&] {
+    const SingleLane lane;
+    kernels::ImpactTrajectory<Dim, SingleLane> trajectory(lane, run, view, memory.scratch());
+    for (std::uint64_t sample = 0; sample < 200; ++sample) {
+      steps += trajectory.run(0, sample, path.data()).steps;
+    }
+  });
+  EXPECT_GT(steps, 200);
+  return count;
+}
+
+TEST(Allocations, NoneInTrajectories) {
+  for (const char* name : {"compass_gait", "rocking_block", "ball_in_corner"}) {
+    for (const Selection selection : {Selection::any, Selection::lemke, Selection::random}) {
+      for (const Sampler sampler : {Sampler::uniform, Sampler::sobol}) {
+        SCOPED_TRACE(name);
+        const ImpactBatch batch = test::model_batch(name);
+        ImpactSettings settings = test::model_settings(name, 200);
+        settings.selection = selection;
+        settings.sampler = sampler;
+        settings.epsilon = 0.1;
+        if (selection == Selection::random && batch.contact_rows() > 6) continue;
+        EXPECT_EQ(batch.dimension == 2 ? allocations_of_trajectories<2>(batch, settings)
+                                       : allocations_of_trajectories<3>(batch, settings),
+                  0);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace carom

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <vector>
+
+#include "cpu/reference/contact_modes.hpp"
+#include "support/step_problem.hpp"
+
+namespace carom::test {
+
+/// Distinct J v' of a step, by the reference's enumeration of contact modes.
+inline std::vector<Vector> enumerated(const StepProblem& step) {
+  const reference::StepModel model(step.dimension, step.delassus(), step.friction, step.directions);
+  const Matrix delassus = step.delassus();
+  const Vector u = step.contact_velocity();
+  const double speed = u.cwiseAbs().maxCoeff();
+  const auto velocity_of = [&](const Vector& impulse) -> Vector { return u + delassus * impulse; };
+  std::vector<Vector> outcomes;
+  for (const reference::StepSolution& solution : reference::enumerate_step(
+           model, u, step.limit, 1e-9, velocity_of, reference::kDistinct * speed)) {
+    outcomes.push_back(solution.contact_velocity);
+  }
+  return outcomes;
+}
+
+}  // namespace carom::test
