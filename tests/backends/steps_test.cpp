@@ -59,7 +59,9 @@ Vector part(const Buffer<double>& values, std::int64_t problem, int rows) {
   return Eigen::Map<const Vector>(values.data() + problem * rows, rows);
 }
 
-double kinetic_energy(const StepProblem& step, const Vector& v) { return 0.5 * v.dot(step.mass * v); }
+double kinetic_energy(const StepProblem& step, const Vector& v) {
+  return 0.5 * v.dot(step.mass * v);
+}
 
 /// What every solution of a step satisfies, whichever solver found it.
 void expect_solution(const StepProblem& step, const Vector& impulse, const Vector& next) {
@@ -75,9 +77,8 @@ void expect_solution(const StepProblem& step, const Vector& impulse, const Vecto
   for (int i = 0; i < m; ++i) {
     EXPECT_GE(impulse[i], 0.0);
     EXPECT_LE(impulse[i], step.limit[i] + 1e-12 * speed);
-    const double force = step.dimension == 2
-                             ? std::abs(impulse[m + i])
-                             : impulse.segment(m + 2 * i, 2).norm();
+    const double force =
+        step.dimension == 2 ? std::abs(impulse[m + i]) : impulse.segment(m + 2 * i, 2).norm();
     EXPECT_LE(force, step.friction[i] * impulse[i] + 1e-9 * (1.0 + step.friction[i]));
     activated = activated || impulse[i] >= step.limit[i] * (1.0 - 1e-12);
     separated = separated && next[i] >= -1e-9 * speed;
@@ -129,15 +130,15 @@ TEST_P(Steps, AgreeWithLemkeAndReferenceWhereUnique) {
     const int rows = shape.dimension * shape.contacts;
     const StepResult fast = cpu::solve_steps(batch, settings_of(shape));
     const StepResult lemke = cpu::solve_steps(batch, settings_of(shape, Selection::lemke));
-    const StepResult eigen =
-        reference::solve_steps(batch, settings_of(shape, Selection::lemke));
+    const StepResult eigen = reference::solve_steps(batch, settings_of(shape, Selection::lemke));
     test::expect_identical(
         lemke, emulation::solve_steps(batch, settings_of(shape, Selection::lemke), true));
     for (std::size_t p = 0; p < steps.size(); ++p) {
       SCOPED_TRACE("problem " + std::to_string(p));
       const auto index = static_cast<std::int64_t>(p);
-      ASSERT_EQ(lemke.status.data()[p], Status::solved);
-      ASSERT_EQ(eigen.status.data()[p], Status::solved);
+      EXPECT_EQ(lemke.status.data()[p], Status::solved);
+      EXPECT_EQ(eigen.status.data()[p], Status::solved);
+      if (lemke.status.data()[p] != Status::solved) continue;
       EXPECT_EQ(lemke.fallback.data()[p], 0);
       expect_solution(steps[p], part(lemke.impulse, index, rows),
                       part(lemke.contact_velocity, index, rows));
@@ -218,8 +219,7 @@ TEST_P(Steps, OrderOfContactsDoesNotMatter) {
         return step.velocity + step.response() * impulse;
       };
       const Vector difference = next(a, steps[p]) - next(b, turned[p]);
-      EXPECT_LE(difference.cwiseAbs().maxCoeff(),
-                1e-8 * steps[p].velocity.cwiseAbs().maxCoeff())
+      EXPECT_LE(difference.cwiseAbs().maxCoeff(), 1e-8 * steps[p].velocity.cwiseAbs().maxCoeff())
           << "problem " << p;
     }
   }
@@ -240,9 +240,9 @@ TEST(StepBatches, PoisonStaysInItsProblem) {
     StepBatch batch = test::step_batch(steps);
     batch.contact_velocity.data()[17 * rows + 1] = std::numeric_limits<double>::quiet_NaN();
     for (int backend = 0; backend < 3; ++backend) {
-      const StepResult result = backend == 0
-                                    ? cpu::solve_steps(batch, settings_of(shape))
-                                    : emulation::solve_steps(batch, settings_of(shape), backend == 1);
+      const StepResult result =
+          backend == 0 ? cpu::solve_steps(batch, settings_of(shape))
+                       : emulation::solve_steps(batch, settings_of(shape), backend == 1);
       EXPECT_EQ(result.status.data()[17], Status::invalid_input);
       EXPECT_TRUE(std::isnan(result.impulse.data()[17 * rows]));
       EXPECT_TRUE(std::isnan(result.contact_velocity.data()[17 * rows]));

@@ -61,8 +61,16 @@ long allocations_of(Action&& action) {
 }
 
 TEST(Allocations, AreCounted) {
-  EXPECT_GE(allocations_of([] { std::vector<double> values(10, 1.0); (void)values.at(3); }), 1);
-  EXPECT_GE(allocations_of([] { Buffer<double> values(10); (void)values.data(); }), 1);
+  EXPECT_GE(allocations_of([] {
+              std::vector<double> values(10, 1.0);
+              (void)values.at(3);
+            }),
+            1);
+  EXPECT_GE(allocations_of([] {
+              Buffer<double> values(10);
+              (void)values.data();
+            }),
+            1);
 }
 
 TEST(Allocations, NoneInLemke) {
@@ -91,8 +99,8 @@ void expect_none_on_path(Generator& random) {
   const int m = 4;
   const int rows = Dim * m;
   const ImpactProblem problem = test::random_problem(random, test::Flavour::rank_deficient, Dim, m);
-  const test::StepProblem step = test::step_problem(
-      problem, test::random_limits(random, test::Flavour::generic, m), 6);
+  const test::StepProblem step =
+      test::step_problem(problem, test::random_limits(random, test::Flavour::generic, m), 6);
   const test::Matrix delassus = step.delassus();
   const test::Vector u = step.contact_velocity();
   const kernels::FrictionPolygon polygon = friction_polygon(Dim, 6);

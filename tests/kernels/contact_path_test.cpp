@@ -46,8 +46,8 @@ TEST_P(PathBody, SameOnEveryKindOfLanes) {
   for (int trial = 0; trial < 120; ++trial) {
     SCOPED_TRACE(trial);
     const int dimension = 2 + trial % 2;
-    const StepProblem step = random_step(random, GetParam(), dimension, random.integer(1, 8),
-                                         random.integer(4, 16));
+    const StepProblem step =
+        random_step(random, GetParam(), dimension, random.integer(1, 8), random.integer(4, 16));
     expect_same(test::follow_path<double>(step, SingleLane{}),
                 test::follow_path<double>(step, Forwards{}));
     expect_same(test::follow_path<double>(step, SingleLane{}),
@@ -62,8 +62,8 @@ TEST_P(PathBody, SameOnEveryKindOfLanes) {
   }
 }
 
-// The path ends with an answer in double; in float it ends with one that a few corrections in double
-// bring to the same accuracy.
+// The path ends with an answer in double; in float it ends with one that a few corrections in
+// double bring to the same accuracy.
 TEST_P(PathBody, FloatMeetsTheSameCertificate) {
   Generator random(300 + static_cast<std::uint64_t>(GetParam()));
   int certified = 0;
@@ -78,17 +78,18 @@ TEST_P(PathBody, FloatMeetsTheSameCertificate) {
     ASSERT_TRUE(wide.found);
     ASSERT_LE(test::full_residual(step, wide.impulse), 1e-9);
     const PathRun narrow = test::follow_path<float>(step, SingleLane{});
-    if (!narrow.found || !(test::full_residual(step, narrow.impulse) <= 1e-9)) continue;
+    const double residual = test::full_residual(step, narrow.impulse);
+    if (!narrow.found || !(residual <= 1e-9)) continue;
     ++certified;
     if (m > (dimension == 2 ? 3 : 1) || test::enumerated(step).size() != 1) continue;
     ++compared;
     const Vector difference = step.response() * (wide.impulse - narrow.impulse);
-    EXPECT_LE(difference.cwiseAbs().maxCoeff(), 1e-9 * step.velocity.cwiseAbs().maxCoeff());
+    EXPECT_LE(difference.cwiseAbs().maxCoeff(),
+              (1e-9 + 10.0 * residual) * step.velocity.cwiseAbs().maxCoeff());
   }
   // The rest is followed again in double; mu = 1e5 leaves a float few digits.
-  std::printf("float: %d certified, %d compared of %d\n", certified, compared, kTrials);
-  EXPECT_GE(certified, GetParam() == Flavour::jamming ? 60 : 255);
-  EXPECT_GE(compared, GetParam() == Flavour::jamming ? 20 : 80);
+  EXPECT_GE(certified, GetParam() == Flavour::jamming ? 45 : 250);
+  EXPECT_GE(compared, GetParam() == Flavour::jamming ? 25 : 75);
 }
 
 INSTANTIATE_TEST_SUITE_P(Flavours, PathBody, ::testing::ValuesIn(test::kFlavours),
@@ -129,8 +130,10 @@ TEST(PathBody, EndsOnBrokenNumbers) {
   for (int trial = 0; trial < 200; ++trial) {
     StepProblem step = random_step(random, Flavour::generic, 2 + trial % 2, 3, 6);
     const double poison = trial % 4 < 2 ? std::numeric_limits<double>::quiet_NaN() : 1e300;
-    if (trial % 8 < 4) step.velocity[1] = poison;
-    else step.jacobian(1, 1) = poison;
+    if (trial % 8 < 4)
+      step.velocity[1] = poison;
+    else
+      step.jacobian(1, 1) = poison;
     const PathRun run = test::follow_path<double>(step, SingleLane{});
     EXPECT_LE(run.pivots, 12 * step.rows() + 21);
     if (trial % 4 >= 2) continue;

@@ -95,10 +95,14 @@ enum class Kind { positive_definite, semidefinite, copositive, p_matrix };
 
 std::string name_of(Kind kind) {
   switch (kind) {
-    case Kind::positive_definite: return "positive_definite";
-    case Kind::semidefinite: return "semidefinite";
-    case Kind::copositive: return "copositive";
-    case Kind::p_matrix: return "p_matrix";
+    case Kind::positive_definite:
+      return "positive_definite";
+    case Kind::semidefinite:
+      return "semidefinite";
+    case Kind::copositive:
+      return "copositive";
+    case Kind::p_matrix:
+      return "p_matrix";
   }
   return {};
 }
@@ -120,7 +124,8 @@ Problem make(Generator& random, Kind kind, int n, Vector& planted) {
     case Kind::semidefinite: {  // rank about n/2, with a skew part of the same kernel
       const Matrix b = random.normal_matrix(n, (n + 1) / 2);
       problem.matrix =
-          b * (Matrix::Identity(b.cols(), b.cols()) + 0.3 * skew(random, static_cast<int>(b.cols()))) *
+          b *
+          (Matrix::Identity(b.cols(), b.cols()) + 0.3 * skew(random, static_cast<int>(b.cols()))) *
           b.transpose() / n;
       break;
     }
@@ -152,8 +157,7 @@ class LemkeRandom : public ::testing::TestWithParam<Kind> {};
 
 TEST_P(LemkeRandom, SolvesItsClassOnEveryKindOfLanes) {
   Generator random(17 + static_cast<std::uint64_t>(GetParam()));
-  const bool unique =
-      GetParam() == Kind::positive_definite || GetParam() == Kind::p_matrix;
+  const bool unique = GetParam() == Kind::positive_definite || GetParam() == Kind::p_matrix;
   for (const int n : {1, 2, 3, 4, 5, 7, 8, 13, 16, 23, 31, 32, 33, 48, 64, 128}) {
     SCOPED_TRACE(n);
     const int count = n <= 16 ? 40 : (n <= 64 ? 8 : 2);
@@ -191,15 +195,17 @@ TEST(LemkeBody, PoisonStaysInItsProblem) {
         problems.push_back(make(random, Kind::positive_definite, 9, unused));
       }
       const LcpResult clean = cpu::solve_lcp(pack(problems), {});
-      if (in_matrix) problems[16].matrix(4, 2) = poison;
-      else problems[16].vector[3] = poison;
+      if (in_matrix)
+        problems[16].matrix(4, 2) = poison;
+      else
+        problems[16].vector[3] = poison;
       const LcpResult result = cpu::solve_lcp(pack(problems), {});
       EXPECT_EQ(result.status.data()[16], Status::invalid_input);
       EXPECT_TRUE(std::isnan(result.residual.data()[16]));
       for (int i = 0; i < 9; ++i) EXPECT_TRUE(std::isnan(result.solution.data()[16 * 9 + i]));
       EXPECT_EQ(test::first_difference(result.solution, 0, clean.solution, 0, 16 * 9), -1);
-      EXPECT_EQ(
-          test::first_difference(result.solution, 17 * 9, clean.solution, 17 * 9, 16 * 9), -1);
+      EXPECT_EQ(test::first_difference(result.solution, 17 * 9, clean.solution, 17 * 9, 16 * 9),
+                -1);
       EXPECT_EQ(test::first_difference(result.pivots, 17, clean.pivots, 17, 16), -1);
     }
   }
@@ -231,7 +237,8 @@ TEST(LemkeBody, NeverFalselySolved) {
     for (double& value : problem.matrix.reshaped()) {
       value *= std::pow(10.0, random.between(-exponent, exponent));
     }
-    for (double& value : problem.vector) value *= std::pow(10.0, random.between(-exponent, exponent));
+    for (double& value : problem.vector)
+      value *= std::pow(10.0, random.between(-exponent, exponent));
     const LcpResult result = cpu::solve_lcp(pack({problem}), {});
     const Status status = result.status.data()[0];
     if (status == Status::solved) {

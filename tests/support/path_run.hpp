@@ -37,8 +37,8 @@ PathRun follow_path(const StepProblem& step, const Lanes& lanes, double toleranc
   const kernels::FrictionPolygon polygon = friction_polygon(Dim, step.directions);
   std::vector<Real> reals(static_cast<std::size_t>(kernels::path_real_workspace(Dim, m)));
   std::vector<int> ints(static_cast<std::size_t>(kernels::path_int_workspace(Dim, m)));
-  kernels::ContactPath<Dim, Real, Lanes> path(lanes, m, polygon, step.friction.data(),
-                                              reals.data(), ints.data());
+  kernels::ContactPath<Dim, Real, Lanes> path(lanes, m, polygon, step.friction.data(), reals.data(),
+                                              ints.data());
   Vector impulse = Vector::Zero(rows);
   const kernels::PathOutcome outcome =
       path.run(delassus.data(), u.data(), limit.data(), 12 * rows + 20, impulse.data());

@@ -50,8 +50,8 @@ class Generator {
 /// What makes a contact problem hard.
 enum class Flavour {
   generic,
-  rank_deficient,   ///< fewer velocities than contact rows
-  duplicated,       ///< every second contact repeats the one before it
+  rank_deficient,  ///< fewer velocities than contact rows
+  duplicated,      ///< every second contact repeats the one before it
   frictionless,
   jamming,          ///< mu = 1e5
   mixed_scales,     ///< masses from 1e-3 to 1e3 in one mechanism
@@ -67,15 +67,24 @@ inline constexpr Flavour kFlavours[] = {
 
 inline std::string_view to_string(Flavour flavour) {
   switch (flavour) {
-    case Flavour::generic: return "generic";
-    case Flavour::rank_deficient: return "rank_deficient";
-    case Flavour::duplicated: return "duplicated";
-    case Flavour::frictionless: return "frictionless";
-    case Flavour::jamming: return "jamming";
-    case Flavour::mixed_scales: return "mixed_scales";
-    case Flavour::vertical: return "vertical";
-    case Flavour::zero_limits: return "zero_limits";
-    case Flavour::infinite_limits: return "infinite_limits";
+    case Flavour::generic:
+      return "generic";
+    case Flavour::rank_deficient:
+      return "rank_deficient";
+    case Flavour::duplicated:
+      return "duplicated";
+    case Flavour::frictionless:
+      return "frictionless";
+    case Flavour::jamming:
+      return "jamming";
+    case Flavour::mixed_scales:
+      return "mixed_scales";
+    case Flavour::vertical:
+      return "vertical";
+    case Flavour::zero_limits:
+      return "zero_limits";
+    case Flavour::infinite_limits:
+      return "infinite_limits";
   }
   return "unknown";
 }
@@ -108,8 +117,12 @@ inline ImpactProblem random_problem(Generator& random, Flavour flavour, int dime
         friction[i] = friction[i - 1];
       }
       break;
-    case Flavour::frictionless: friction.setZero(); break;
-    case Flavour::jamming: friction.setConstant(1e5); break;
+    case Flavour::frictionless:
+      friction.setZero();
+      break;
+    case Flavour::jamming:
+      friction.setConstant(1e5);
+      break;
     case Flavour::mixed_scales: {
       Vector scale(nv);
       for (double& s : scale) s = std::pow(10.0, random.between(-1.5, 1.5));
@@ -122,7 +135,8 @@ inline ImpactProblem random_problem(Generator& random, Flavour flavour, int dime
       velocity.setZero();
       velocity[0] = -random.between(0.5, 2.0);
       break;
-    default: break;
+    default:
+      break;
   }
   if (normal.row(0).dot(velocity) > 0.0) velocity = -velocity;
   ImpactProblem problem;

@@ -36,8 +36,7 @@ struct StepProblem {
   [[nodiscard]] Vector contact_velocity() const { return jacobian * velocity; }
 };
 
-inline StepProblem step_problem(const ImpactProblem& problem, const Vector& limit,
-                                int directions) {
+inline StepProblem step_problem(const ImpactProblem& problem, const Vector& limit, int directions) {
   const int nv = problem.velocities;
   const int m = problem.contacts;
   const int t = (problem.dimension - 1) * m;
@@ -78,8 +77,9 @@ inline StepBatch step_batch(const std::vector<StepProblem>& steps) {
   return batch;
 }
 
-/// (75) in its original unknowns z = [beta; lambda_n; lambda_D; gamma], block by block as printed in
-/// the paper, for finite lambda_max; contacts with an infinite one have beta = 0 and no first row.
+/// (75) in its original unknowns z = [beta; lambda_n; lambda_D; gamma], block by block as printed
+/// in the paper, for finite lambda_max; contacts with an infinite one have beta = 0 and no first
+/// row.
 struct FullLcp {
   Matrix matrix;
   Vector vector;
@@ -106,8 +106,7 @@ inline FullLcp full_lcp(const StepProblem& step) {
   Matrix stacked(m + k * m, step.jacobian.cols());
   stacked.topRows(m) = step.jacobian.topRows(m);
   for (int i = 0; i < m; ++i) {
-    stacked.middleRows(m + k * i, k) =
-        fan.transpose() * step.jacobian.middleRows(m + t * i, t);
+    stacked.middleRows(m + k * i, k) = fan.transpose() * step.jacobian.middleRows(m + t * i, t);
   }
   const int force = static_cast<int>(stacked.rows());
   const int n = 2 * m + force;
@@ -131,15 +130,14 @@ inline FullLcp full_lcp(const StepProblem& step) {
   return lcp;
 }
 
-/// z of a reduced impulse [lambda_n; lambda_t]: beta and gamma as small as v' allows, lambda_t on the
-/// two directions that enclose it.
+/// z of a reduced impulse [lambda_n; lambda_t]: beta and gamma as small as v' allows, lambda_t on
+/// the two directions that enclose it.
 inline Vector lift(const StepProblem& step, const Vector& impulse) {
   const int m = step.contacts;
   const int t = step.dimension - 1;
   const Matrix fan = directions_of(step);
   const int k = static_cast<int>(fan.cols());
-  const Vector next =
-      step.contact_velocity() + step.jacobian * (step.response() * impulse).eval();
+  const Vector next = step.contact_velocity() + step.jacobian * (step.response() * impulse).eval();
   Vector z = Vector::Zero(m * (k + 3));
   for (int i = 0; i < m; ++i) {
     const Vector force = impulse.segment(m + t * i, t);

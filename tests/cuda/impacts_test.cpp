@@ -1,0 +1,304 @@
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <carom/impact.hpp>
+#include <carom/models/models.hpp>
+
+#include "cuda/cuda_test.hpp"
+#include "cuda/sample_policy.hpp"
+#include "support/model_runs.hpp"
+#include "support/random_problems.hpp"
+
+// The samples of a host batch are the cpu backend's bit for bit: both run the same bodies on the
+// same prepared problems.
+namespace carom {
+namespace {
+
+using test::Flavour;
+using test::Generator;
+
+void compare_with_cpu(const ImpactBatch& batch, const ImpactSettings& settings) {
+  const ImpactResult cpu = sample_impacts(batch, settings, Backend::cpu);
+  const ImpactResult cuda = sample_impacts(batch, settings, Backend::cuda);
+  EXPECT_EQ(cuda.backend, Backend::cuda);
+  test::expect_same(cuda, cpu);
+}
+
+class CudaModel : public test::ModelTest {
+ protected:
+  void SetUp() override {
+    if (test::no_device()) GTEST_SKIP() << "no usable CUDA device";
+  }
+};
+
+TEST_P(CudaModel, AgreesWithCpuBitForBit) {
+  const ImpactBatch batch = test::model_batch(GetParam());
+  for (const Selection selection : {Selection::any, Selection::lemke}) {
+    for (const Sampler sampler : {Sampler::uniform, Sampler::sobol}) {
+      SCOPED_TRACE("selection " + std::to_string(static_cast<int>(selection)) + ", sampler " +
+                   std::to_string(static_cast<int>(sampler)));
+      ImpactSettings settings = test::model_settings(GetParam(), 1037);
+      settings.selection = selection;
+      settings.sampler = sampler;
+      settings.epsilon = 0.25;
+      settings.keep_paths = 7;
+      compare_with_cpu(batch, settings);
+    }
+  }
+}
+
+TEST_P(CudaModel, AgreesWithCpuWithoutTableAndInFloat) {
+  const ImpactBatch batch = test::model_batch(GetParam());
+  ImpactSettings settings = test::model_settings(GetParam(), 515);
+  settings.mode_table = false;
+  compare_with_cpu(batch, settings);
+  settings.precision = Precision::float32;
+  compare_with_cpu(batch, settings);
+}
+
+TEST_P(CudaModel, RandomSelectionAgreesWithCpu) {
+  const ImpactBatch batch = test::model_batch(GetParam());
+  ImpactSettings settings = test::model_settings(GetParam(), 71);
+  settings.selection = Selection::random;
+  ImpactResult cpu;
+  try {
+    cpu = sample_impacts(batch, settings, Backend::cpu);
+  } catch (const InvalidInput&) {
+    // Too many combinations of modes: both refuse.
+    EXPECT_THROW(sample_impacts(batch, settings, Backend::cuda), InvalidInput);
+    return;
+  }
+  test::expect_same(sample_impacts(batch, settings, Backend::cuda), cpu);
+}
+
+// One warp a trajectory, tiny chunks and a single worker give what the default policy gives.
+TEST_P(CudaModel, PolicyDoesNotMatter) {
+  const ImpactBatch batch = test::model_batch(GetParam());
+  ImpactSettings settings = test::model_settings(GetParam(), 517);
+  settings.epsilon = 0.25;
+  settings.keep_paths = 150;
+  ImpactWorkspace workspace;
+  const ImpactResult usual = cuda::sample_impacts_with(batch, settings, workspace, {});
+  cuda::SamplePolicy warps;
+  warps.thread_rows = 0;
+  test::expect_same(cuda::sample_impacts_with(batch, settings, workspace, warps), usual);
+  cuda::SamplePolicy tiny;
+  tiny.chunk = 97;
+  tiny.fallback_bytes = 1;
+  test::expect_same(cuda::sample_impacts_with(batch, settings, workspace, tiny), usual);
+}
+
+TEST_P(CudaModel, DeviceBatchIsCertified) {
+  const ImpactBatch host = test::model_batch(GetParam());
+  ImpactSettings settings = test::model_settings(GetParam(), 1037);
+  settings.result_space = MemorySpace::device;
+  const ImpactResult device = sample_impacts(host.to(MemorySpace::device), settings, Backend::cuda);
+  EXPECT_EQ(device.samples.velocity.space(), MemorySpace::device);
+  test::expect_certified(device, settings.residual_tolerance);
+  // Prepared by other sums: close to the host's, not equal.
+  const ImpactResult cpu =
+      sample_impacts(host, settings = test::model_settings(GetParam(), 1037), Backend::cpu);
+  const ImpactSummary& a = device.summary.front();
+  const ImpactSummary& b = cpu.summary.front();
+  EXPECT_EQ(a.samples, b.samples);
+  ASSERT_EQ(a.velocity_min.size(), b.velocity_min.size());
+  for (std::size_t i = 0; i < a.velocity_min.size(); ++i) {
+    EXPECT_NEAR(a.velocity_min[i], b.velocity_min[i], 1e-6);
+    EXPECT_NEAR(a.velocity_max[i], b.velocity_max[i], 1e-6);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, CudaModel, ::testing::ValuesIn(test::model_names()),
+                         test::model_name);
+
+class CudaImpacts : public test::CudaTest {};
+
+ImpactBatch random_batch(Generator& random, int dimension, int contacts, int count) {
+  std::vector<ImpactProblem> problems;
+  while (static_cast<int>(problems.size()) < count) {
+    ImpactProblem problem = test::random_problem(random, Flavour::generic, dimension, contacts);
+    if (!problems.empty() && problem.velocities != problems.front().velocities) continue;
+    problems.push_back(std::move(problem));
+  }
+  return make_batch(problems);
+}
+
+ImpactSettings random_settings(std::int64_t samples) {
+  ImpactSettings settings;
+  settings.samples = samples;
+  settings.keep_samples = -1;
+  settings.seed = 99;
+  settings.epsilon = 0.5;
+  settings.step_size = 0.5;
+  return settings;
+}
+
+TEST_F(CudaImpacts, RandomMechanismsAgreeWithCpu) {
+  Generator random(91);
+  for (const int dimension : {2, 3}) {
+    for (int m = 0; m <= 8; ++m) {
+      if (m == 0) continue;
+      SCOPED_TRACE("dimension " + std::to_string(dimension) + ", m " + std::to_string(m));
+      compare_with_cpu(random_batch(random, dimension, m, 3), random_settings(67));
+    }
+  }
+}
+
+TEST_F(CudaImpacts, ManyProblemsOfFewSamples) {
+  Generator random(92);
+  const ImpactBatch batch = random_batch(random, 2, 2, 201);
+  ImpactSettings settings = random_settings(3);
+  compare_with_cpu(batch, settings);
+  settings.keep_samples = 2;
+  compare_with_cpu(batch, settings);
+  settings.mode_table = false;
+  settings.samples = 200;  // more than a block's threads: problems in shared memory
+  compare_with_cpu(batch, settings);
+}
+
+TEST_F(CudaImpacts, NoContacts) {
+  ImpactProblem problem;
+  problem.velocities = 2;
+  problem.mass_matrix = {1, 0, 0, 2};
+  problem.velocity = {1, -1};
+  compare_with_cpu(make_batch(std::vector<ImpactProblem>{problem}), random_settings(33));
+}
+
+TEST_F(CudaImpacts, ShardsMakeTheWhole) {
+  const ImpactBatch batch = test::model_batch("block");
+  ImpactSettings settings = test::model_settings("block", 900);
+  const ImpactResult whole = sample_impacts(batch, settings, Backend::cuda);
+  settings.first_sample = 333;
+  settings.samples = 567;
+  const ImpactResult shard = sample_impacts(batch, settings, Backend::cuda);
+  const auto nv = static_cast<std::size_t>(batch.velocities);
+  EXPECT_EQ(
+      test::first_difference(shard.samples.velocity, 0, whole.samples.velocity, 333 * nv, 567 * nv),
+      -1);
+}
+
+// Coarsening between chunks: the net is the one of a single pass.
+TEST_F(CudaImpacts, FullNetIsCoarsenedAlike) {
+  const ImpactBatch batch = test::model_batch("block");
+  ImpactSettings settings = test::model_settings("block", 5000);
+  settings.epsilon = 1e-4;
+  settings.net_capacity = 50;
+  const ImpactResult cpu = sample_impacts(batch, settings, Backend::cpu);
+  ASSERT_GT(cpu.net.front().epsilon, settings.epsilon);
+  ImpactWorkspace workspace;
+  cuda::SamplePolicy policy;
+  policy.chunk = 771;
+  test::expect_same(cuda::sample_impacts_with(batch, settings, workspace, policy), cpu);
+}
+
+TEST_F(CudaImpacts, WorkspaceServesOtherShapes) {
+  ImpactWorkspace workspace;
+  for (const std::string& name : test::model_names()) {
+    for (const Selection selection : {Selection::any, Selection::lemke}) {
+      SCOPED_TRACE(name);
+      const ImpactBatch batch = test::model_batch(name);
+      ImpactSettings settings = test::model_settings(name, 301);
+      settings.selection = selection;
+      settings.epsilon = 0.25;
+      test::expect_same(sample_impacts(batch, settings, Backend::cuda, &workspace),
+                        sample_impacts(batch, settings, Backend::cuda));
+    }
+  }
+}
+
+// Powers of two make every preparation exact, so that the device's equals the host's.
+ImpactProblem exact_problem() {
+  ImpactProblem problem;
+  problem.name = "exact";
+  problem.velocities = 3;
+  problem.contacts = 2;
+  problem.mass_matrix = {1, 0, 0, 0, 1, 0, 0, 0, 0.25};
+  problem.normal_jacobian = {0, 1, -0.5, 0, 1, 0.5};
+  problem.tangent_jacobian = {1, 0, 1, 1, 0, 1};
+  problem.friction = {0.5, 0.75};
+  problem.velocity = {0.25, -1, 0.5};
+  return problem;
+}
+
+TEST_F(CudaImpacts, ExactDeviceBatchEqualsHostBatch) {
+  const ImpactBatch batch = make_batch(std::vector<ImpactProblem>(5, exact_problem()));
+  ImpactSettings settings = random_settings(333);
+  settings.epsilon = 0.0;
+  const ImpactResult host = sample_impacts(batch, settings, Backend::cuda);
+  settings.result_space = MemorySpace::device;
+  const ImpactResult device =
+      sample_impacts(batch.to(MemorySpace::device), settings, Backend::cuda);
+  EXPECT_EQ(device.samples.status.space(), MemorySpace::device);
+  test::expect_same(device, host);
+}
+
+TEST_F(CudaImpacts, PoisonedNeighbourChangesNothing) {
+  std::vector<ImpactProblem> problems(7, exact_problem());
+  const ImpactBatch clean_batch = make_batch(problems);
+  problems[2].mass_matrix[4] = -1.0;
+  problems[3].velocity[1] = std::numeric_limits<double>::quiet_NaN();
+  problems[5].friction[0] = -0.5;
+  const ImpactBatch batch = make_batch(problems);
+  ImpactSettings settings = random_settings(45);
+  settings.epsilon = 0.0;
+  EXPECT_THROW(sample_impacts(batch, settings, Backend::cuda), InvalidInput);
+  const ImpactResult clean = sample_impacts(clean_batch, settings, Backend::cuda);
+  settings.bad_problem = BadProblem::isolate;
+  for (const MemorySpace space : {MemorySpace::host, MemorySpace::device}) {
+    const ImpactResult poisoned = sample_impacts(batch.to(space), settings, Backend::cuda);
+    ASSERT_EQ(poisoned.summary.size(), 7U);
+    for (std::size_t p = 0; p < 7; ++p) {
+      SCOPED_TRACE("problem " + std::to_string(p));
+      const std::size_t row = p * 45;
+      if (p == 2 || p == 3 || p == 5) {
+        EXPECT_EQ(poisoned.summary[p].status, Status::invalid_input);
+        EXPECT_EQ(poisoned.summary[p].samples, 0);
+        EXPECT_TRUE(std::isnan(poisoned.samples.velocity.data()[row * 3]));
+        EXPECT_EQ(poisoned.samples.status.data()[row], TrajectoryStatus::cancelled);
+      } else {
+        test::expect_same(poisoned.summary[p], clean.summary[p]);
+        EXPECT_EQ(test::first_difference(poisoned.samples.velocity, row * 3, clean.samples.velocity,
+                                         row * 3, std::size_t{45} * 3),
+                  -1);
+      }
+    }
+  }
+}
+
+TEST_F(CudaImpacts, CancelledBetweenChunks) {
+  const ImpactBatch batch = test::model_batch("block", 2);
+  ImpactSettings settings = test::model_settings("block", 450);
+  const ImpactResult whole = sample_impacts(batch, settings, Backend::cuda);
+  cuda::SamplePolicy policy;
+  policy.chunk = 100;
+  for (const MemorySpace space : {MemorySpace::host, MemorySpace::device}) {
+    int calls = 0;
+    settings.result_space = space;
+    settings.progress = [&calls](const ImpactProgress& progress) {
+      EXPECT_EQ(progress.samples_total, 900);
+      EXPECT_EQ(progress.samples_done, 100 * (calls + 1));
+      return ++calls < 2;
+    };
+    ImpactWorkspace workspace;
+    const ImpactResult result = cuda::sample_impacts_with(batch, settings, workspace, policy);
+    EXPECT_TRUE(result.cancelled);
+    EXPECT_EQ(calls, 2);
+    ASSERT_EQ(result.summary.size(), 2U);
+    EXPECT_EQ(result.summary[0].samples, 200);
+    EXPECT_EQ(result.summary[0].status, Status::cancelled);
+    EXPECT_EQ(result.summary[1].samples, 0);
+    EXPECT_EQ(result.summary[1].status, Status::cancelled);
+    const ImpactSamples samples = test::to_host(result.samples);
+    const auto nv = static_cast<std::size_t>(batch.velocities);
+    EXPECT_EQ(test::first_difference(samples.velocity, 0, whole.samples.velocity, 0, 200 * nv), -1);
+    EXPECT_EQ(samples.status.data()[199], whole.samples.status.data()[199]);
+    EXPECT_EQ(samples.status.data()[200], TrajectoryStatus::cancelled);
+    EXPECT_TRUE(std::isnan(samples.velocity.data()[200 * nv]));
+    EXPECT_EQ(samples.steps.data()[200], 0);
+    EXPECT_EQ(samples.modes.data()[200], 0U);
+  }
+}
+
+}  // namespace
+}  // namespace carom

@@ -1,0 +1,109 @@
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <carom/impact.hpp>
+
+#include "cuda/cuda_test.hpp"
+#include "support/random_problems.hpp"
+#include "support/step_problem.hpp"
+
+namespace carom {
+namespace {
+
+using test::Flavour;
+using test::Generator;
+
+StepBatch random_batch(Generator& random, Flavour flavour, int dimension, int contacts,
+                       int directions, int count) {
+  std::vector<test::StepProblem> steps;
+  // A batch has one shape; the number of velocities may differ within it.
+  for (int i = 0; i < count; ++i) {
+    const ImpactProblem problem = test::random_problem(random, flavour, dimension, contacts);
+    const test::Vector limit = test::random_limits(random, flavour, contacts);
+    steps.push_back(test::step_problem(problem, limit, directions));
+  }
+  return test::step_batch(steps);
+}
+
+class CudaSteps : public test::CudaTest {
+ protected:
+  static void compare(Generator& random, int dimension, int contacts, int directions) {
+    for (const Flavour flavour : test::kFlavours) {
+      const StepBatch batch =
+          random_batch(random, flavour, dimension, contacts, directions, contacts < 5 ? 37 : 9);
+      for (const Selection selection : {Selection::any, Selection::lemke}) {
+        SCOPED_TRACE(std::string(test::to_string(flavour)) + ", m " + std::to_string(contacts) +
+                     ", k " + std::to_string(directions) + ", selection " +
+                     std::to_string(static_cast<int>(selection)));
+        StepSettings settings;
+        settings.friction_directions = directions;
+        settings.selection = selection;
+        test::expect_identical(solve_steps(batch, settings, Backend::cuda),
+                               solve_steps(batch, settings, Backend::cpu));
+      }
+    }
+  }
+};
+
+TEST_F(CudaSteps, PlanarAgreesWithCpuBitForBit) {
+  Generator random(81);
+  for (int m = 1; m <= 8; ++m) compare(random, 2, m, 4);
+}
+
+TEST_F(CudaSteps, SpatialAgreesWithCpuBitForBit) {
+  Generator random(82);
+  for (int m = 1; m <= 8; ++m) compare(random, 3, m, 4);
+  for (const int k : {5, 8, 16}) compare(random, 3, 2, k);
+}
+
+// Lemke's tableau of 16 contacts with 16 directions lies in global memory.
+TEST_F(CudaSteps, LargestStepAgreesWithCpu) {
+  Generator random(83);
+  const StepBatch batch = random_batch(random, Flavour::generic, 3, 16, 16, 3);
+  StepSettings settings;
+  settings.friction_directions = 16;
+  settings.selection = Selection::lemke;
+  test::expect_identical(solve_steps(batch, settings, Backend::cuda),
+                         solve_steps(batch, settings, Backend::cpu));
+}
+
+TEST_F(CudaSteps, DeviceBatchGivesDeviceResult) {
+  Generator random(84);
+  const StepBatch host = random_batch(random, Flavour::generic, 3, 3, 4, 65);
+  StepBatch device;
+  device.problems = host.problems;
+  device.dimension = host.dimension;
+  device.contacts = host.contacts;
+  device.delassus = host.delassus.to(MemorySpace::device);
+  device.contact_velocity = host.contact_velocity.to(MemorySpace::device);
+  device.friction = host.friction.to(MemorySpace::device);
+  device.max_impulse = host.max_impulse.to(MemorySpace::device);
+  const StepResult result = solve_steps(device, {}, Backend::cuda);
+  EXPECT_EQ(result.impulse.space(), MemorySpace::device);
+  const StepResult cpu = solve_steps(host, {}, Backend::cpu);
+  EXPECT_EQ(test::first_difference(result.impulse.to(MemorySpace::host), cpu.impulse), -1);
+  EXPECT_EQ(test::first_difference(result.residual.to(MemorySpace::host), cpu.residual), -1);
+  EXPECT_EQ(test::first_difference(result.status.to(MemorySpace::host), cpu.status), -1);
+}
+
+TEST_F(CudaSteps, PoisonedNeighbourChangesNothing) {
+  Generator random(85);
+  StepBatch batch = random_batch(random, Flavour::generic, 2, 2, 4, 33);
+  const StepResult clean = solve_steps(batch, {}, Backend::cuda);
+  batch.delassus.data()[5 * 16 + 3] = std::numeric_limits<double>::quiet_NaN();
+  batch.friction.data()[7 * 2] = -0.5;
+  const StepResult poisoned = solve_steps(batch, {}, Backend::cuda);
+  for (std::size_t p = 0; p < 33; ++p) {
+    if (p == 5 || p == 7) {
+      EXPECT_EQ(poisoned.status.data()[p], Status::invalid_input);
+      EXPECT_TRUE(std::isnan(poisoned.impulse.data()[p * 4]));
+    } else {
+      EXPECT_EQ(test::first_difference(poisoned.impulse, p * 4, clean.impulse, p * 4, 4), -1);
+      EXPECT_EQ(poisoned.status.data()[p], clean.status.data()[p]);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace carom
