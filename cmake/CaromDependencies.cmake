@@ -18,7 +18,7 @@ carom_header_dependency(Random123 TARGET carom_random123 TREE random123 PROBE Ra
   URL https://github.com/DEShawResearch/random123.git TAG v1.14.0)
 carom_dependency(TBB TARGET TBB::tbb TREE tbb INSTALL
   URL https://github.com/uxlfoundation/oneTBB.git TAG v2021.8.0
-  OPTIONS TBB_TEST=OFF TBB_STRICT=OFF TBBMALLOC_BUILD=OFF BUILD_SHARED_LIBS=ON)
+  OPTIONS TBB_TEST=OFF TBB_STRICT=OFF TBB_ENABLE_IPO=OFF TBBMALLOC_BUILD=OFF BUILD_SHARED_LIBS=ON)
 set(CAROM_PRIVATE_DEPENDENCIES Eigen3::Eigen TBB::tbb Threads::Threads Boost::headers)
 
 # A public header includes Random123, so every room needs to see it.

@@ -2,8 +2,8 @@
 #     URL u [TAG tag] [HASH h])     a library whose headers suffice
 # carom_dependency(package TARGET t [VERSION v] TREE name URL u TAG tag [INSTALL]
 #     [OPTIONS NAME=VALUE...])      a library with a CMake build of its own
-# Both make TARGET exist: from the system, else from CAROM_DEPS_DIR/<TREE>, else downloaded; or they
-# end the configuration and say what is missing. find_package(package) in a room finds the same copy.
+# Both make TARGET exist: from the system, else from CAROM_DEPS_DIR/<TREE>, else downloaded; or end
+# the configuration and say what is missing. find_package(package) in a room finds the same copy.
 include(FetchContent)
 
 # Makes a later find_package(package) succeed with the targets that exist already.

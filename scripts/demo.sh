@@ -7,7 +7,10 @@ set -euo pipefail
 models="rocking_block compass_gait box_wall ramone disk_stack"
 out=$root/out
 
-prepare
+# Without a GPU the CUDA backend would be compiled for nothing.
+cuda=OFF
+if [ -e /dev/nvidiactl ] || command -v nvidia-smi >/dev/null; then cuda=AUTO; fi
+prepare -DCAROM_CUDA=$cuda
 build_targets "Building the command" carom_command
 carom=$build/bin/carom
 "$carom" info

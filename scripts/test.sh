@@ -5,7 +5,7 @@ set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-prepare -DCAROM_BUILD_TESTS=ON -DCAROM_BUILD_CLI=ON -DCAROM_BUILD_EXAMPLES=ON
+prepare -DCAROM_CUDA=AUTO -DCAROM_BUILD_TESTS=ON -DCAROM_BUILD_CLI=ON -DCAROM_BUILD_EXAMPLES=ON
 build_targets "Building library, command, examples and tests"
 
 report=$build/test-report.xml

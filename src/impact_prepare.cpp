@@ -15,16 +15,6 @@ using MatrixMap = Eigen::Map<const Matrix>;
 using VectorMap = Eigen::Map<const Eigen::VectorXd>;
 }  // namespace
 
-double contact_scale(const double* delassus, int rows, int dimension, int contacts, int contact) {
-  double largest = delassus[contact * rows + contact];
-  for (int c = 0; c < dimension - 1; ++c) {
-    const int t = contacts + (dimension - 1) * contact + c;
-    largest = std::max(largest, delassus[t * rows + t]);
-  }
-  if (!(largest > 0.0) || !std::isfinite(largest)) return 1.0;
-  return std::ldexp(1.0, -static_cast<int>(std::lround(0.5 * std::log2(largest))));
-}
-
 PreparedImpacts::PreparedImpacts(const ImpactBatch& batch, const ImpactSettings& settings)
     : nv_(batch.velocities), m_(batch.contacts), rows_(batch.contact_rows()), batch_(&batch) {
   const auto problems = static_cast<std::size_t>(batch.problems);
@@ -61,7 +51,8 @@ void PreparedImpacts::prepare(const ImpactBatch& batch, const ImpactSettings& se
   delassus = 0.5 * (product + product.transpose());
   double* scale = scale_.data() + p * m_;
   for (int i = 0; i < m_; ++i) {
-    scale[i] = contact_scale(delassus.data(), rows_, batch.dimension, m_, i);
+    scale[i] = batch.dimension == 2 ? kernels::contact_scale<2>(delassus.data(), m_, i)
+                                    : kernels::contact_scale<3>(delassus.data(), m_, i);
   }
   const auto scale_of = [&](int row) {
     return scale[row < m_ ? row : (row - m_) / (batch.dimension - 1)];

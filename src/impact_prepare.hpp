@@ -41,7 +41,5 @@ kernels::ImpactRun impact_run(const ImpactBatch& batch, const ImpactSettings& se
 /// Sobol directions of a run; empty for the uniform sampler.
 std::vector<std::uint64_t> run_directions(const ImpactBatch& batch, const ImpactSettings& settings);
 
-/// Power of two that brings a contact's diagonal near one: S_i A_ii S_i in (1/2, 2].
-double contact_scale(const double* delassus, int rows, int dimension, int contacts, int contact);
 
 }  // namespace carom

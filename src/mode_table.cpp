@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint64_t kPilotSeed = 0x6361726f6d;
 constexpr int kPilotTrajectories = 64;
 constexpr double kDistinct = 1e-7;  // two v' differ by more, relative to the contact speed
-constexpr int kOptions = 7;  // separate; closed or full, each sticking or sliding either way
+constexpr int kOptions = 7;         // separate; closed or full, each sticking or sliding either way
 
 }  // namespace
 
@@ -85,10 +85,10 @@ void ModeTable::add_combination(int m, const double* friction, long code) {
 }
 
 /// Runs pilot trajectories through all entries: orders them by use, or drops the table where a step
-/// turns out to have several v'. There the entry tried first would decide, and the sampled set would
-/// shrink to what that one gives; the contact path has no such preference.
+/// turns out to have several v'. There the entry tried first would decide, and the sampled set
+/// would shrink to what that one gives; the contact path has no such preference.
 void ModeTable::order_by_use(const kernels::ImpactProblemView& problem,
-                            const kernels::ImpactRun& run) {
+                             const kernels::ImpactRun& run) {
   const int m = run.contacts;
   const auto rows = static_cast<std::size_t>(rows_);
   const auto entries = maps_.size() / static_cast<std::size_t>(stride_);
@@ -96,8 +96,8 @@ void ModeTable::order_by_use(const kernels::ImpactProblemView& problem,
   std::vector<double> u(rows), impulse(rows), next(rows), other(rows);
   std::vector<double> limit(static_cast<std::size_t>(m));
   const auto solve = [&](std::size_t entry, std::vector<double>& after) {
-    const kernels::ModeTableView one{
-        1, delassus_.data(), maps_.data() + entry * static_cast<std::size_t>(stride_)};
+    const kernels::ModeTableView one{1, delassus_.data(),
+                                     maps_.data() + entry * static_cast<std::size_t>(stride_)};
     if (!kernels::find_mode<double>(one, m, problem.friction, u.data(), limit.data(),
                                     impulse.data())) {
       return false;
@@ -138,8 +138,8 @@ void ModeTable::order_by_use(const kernels::ImpactProblemView& problem,
       u = next;
     }
   }
-  // Greedy cover: each place goes to the entry that solves most of the steps still open. Where modes
-  // overlap (the impulse of a step need not be unique) this leaves few entries to try.
+  // Greedy cover: each place goes to the entry that solves most of the steps still open. Where
+  // modes overlap (the impulse of a step need not be unique) this leaves few entries to try.
   std::vector<double> sorted;
   std::vector<bool> taken(entries, false);
   const auto places = std::min(entries, static_cast<std::size_t>(kernels::kMaxTableEntries));

@@ -13,9 +13,7 @@ namespace carom::certificate {
 inline constexpr double kTiny = 1e-300;
 
 /// NaN-proof test of a residual: false for NaN.
-CAROM_HOST_DEVICE inline bool within(double residual, double tolerance) {
-  return residual <= tolerance;
-}
+CAROM_INLINE bool within(double residual, double tolerance) { return residual <= tolerance; }
 
 /// Running maximum of magnitudes that keeps a NaN once it has met one. V: double, or a pack of
 /// them.
@@ -40,8 +38,8 @@ CAROM_HOST_DEVICE inline double lcp_row_residual(int n, const double* row, doubl
 
 /// Natural residual of LCP(M, q) at z: max|min(z, M z + q)| / max(|q|_inf, tiny).
 /// M: row-major [n, n]; q, z: [n].
-CAROM_HOST_DEVICE inline double lcp_residual(int n, const double* matrix, const double* vector,
-                                             const double* z) {
+CAROM_INLINE double lcp_residual(int n, const double* matrix, const double* vector,
+                                 const double* z) {
   MaxAbs<> worst;
   MaxAbs<> scale;
   for (int i = 0; i < n; ++i) {
@@ -85,10 +83,10 @@ CAROM_INLINE V planar_contact_residual(double friction, V limit, V normal, V imp
 }
 
 /// The same for a spatial contact with the polygon's directions.
-CAROM_HOST_DEVICE inline double spatial_contact_residual(const kernels::FrictionPolygon& polygon,
-                                                         double friction, double limit,
-                                                         double normal, const double* impulse_t,
-                                                         double next_normal, const double* next_t) {
+CAROM_INLINE double spatial_contact_residual(const kernels::FrictionPolygon& polygon,
+                                             double friction, double limit, double normal,
+                                             const double* impulse_t, double next_normal,
+                                             const double* next_t) {
   MaxAbs<> worst;
   const auto complementary = [&worst](double a, double b) { worst.add(a < b || a != a ? a : b); };
   const double beta = next_normal < 0.0 ? -next_normal : 0.0;
@@ -133,15 +131,39 @@ CAROM_INLINE V contact_residual(const kernels::FrictionPolygon& polygon, double 
   }
 }
 
+/// Residual of a step in contact coordinates, relative to max|w|; next_u = u + A impulse is filled.
+/// delassus: A, [rows, rows].
+template <int Dim>
+CAROM_INLINE double step_residual(const kernels::FrictionPolygon& polygon, int m,
+                                  const double* delassus, const double* u, const double* friction,
+                                  const double* limit, const double* impulse, double* next_u) {
+  const int rows = Dim * m;
+  MaxAbs<> worst;
+  MaxAbs<> scale;
+  for (int i = 0; i < rows; ++i) {
+    double sum = u[i];
+    for (int j = 0; j < rows; ++j) {
+      sum = kernels::fused(delassus[static_cast<long>(i) * rows + j], impulse[j], sum);
+    }
+    next_u[i] = sum;
+    scale.add(u[i]);
+  }
+  for (int i = 0; i < m; ++i) {
+    if (limit[i] < kernels::kInfinity) scale.add(limit[i]);
+    worst.add(
+        contact_residual<Dim>(polygon, friction[i], i, m + (Dim - 1) * i, limit, impulse, next_u));
+  }
+  return worst.value / (scale.value > kTiny ? scale.value : kTiny);
+}
+
 /// Takes the step v' = v + M^-1 J' lambda and certifies it from the problem's own data.
 /// jacobian: [rows, nv], the m normals first; response: M^-1 J', [nv, rows]; v, next_v: [nv];
 /// u = J v, next_u: [rows]; limit: lambda_max, [m]; impulse: [rows].
 template <int Dim, class V, class Lanes>
-CAROM_HOST_DEVICE inline auto certify_step(const Lanes& lanes, int nv, int m,
-                                           const kernels::FrictionPolygon& polygon,
-                                           const double* jacobian, const double* response,
-                                           const double* friction, const V* v, const V* u,
-                                           const V* limit, const V* impulse, V* next_v, V* next_u) {
+CAROM_INLINE auto certify_step(const Lanes& lanes, int nv, int m,
+                               const kernels::FrictionPolygon& polygon, const double* jacobian,
+                               const double* response, const double* friction, const V* v,
+                               const V* u, const V* limit, const V* impulse, V* next_v, V* next_u) {
   using kernels::fused;
   using kernels::larger;
   using kernels::select;

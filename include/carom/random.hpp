@@ -15,13 +15,13 @@ struct UniformPair {
   double first, second;
 };
 
-CAROM_HOST_DEVICE inline double uniform_from_words(std::uint32_t high, std::uint32_t low) {
+CAROM_INLINE double uniform_from_words(std::uint32_t high, std::uint32_t low) {
   const std::uint64_t bits = (static_cast<std::uint64_t>(high) << 32) | low;
   return static_cast<double>(bits >> 11) * 0x1.0p-53;
 }
 
-CAROM_HOST_DEVICE inline UniformPair uniform_pair(std::uint64_t seed, std::uint32_t problem,
-                                                  std::uint64_t sample, std::uint32_t block) {
+CAROM_INLINE UniformPair uniform_pair(std::uint64_t seed, std::uint32_t problem,
+                                      std::uint64_t sample, std::uint32_t block) {
   const r123::Philox4x32::ctr_type counter = {{static_cast<std::uint32_t>(sample),
                                                static_cast<std::uint32_t>(sample >> 32), block,
                                                problem}};
@@ -32,8 +32,8 @@ CAROM_HOST_DEVICE inline UniformPair uniform_pair(std::uint64_t seed, std::uint3
 }
 
 /// f(seed, problem, sample, draw) on [0, 1).
-CAROM_HOST_DEVICE inline double uniform(std::uint64_t seed, std::uint32_t problem,
-                                        std::uint64_t sample, std::uint32_t draw) {
+CAROM_INLINE double uniform(std::uint64_t seed, std::uint32_t problem, std::uint64_t sample,
+                            std::uint32_t draw) {
   const UniformPair pair = uniform_pair(seed, problem, sample, draw >> 1);
   return (draw & 1U) == 0U ? pair.first : pair.second;
 }
@@ -49,9 +49,8 @@ std::vector<std::uint64_t> sobol_directions(int dimensions);
 
 /// Coordinate `draw` of Sobol point `sample` in Gray-code order, digitally shifted by (seed,
 /// problem); `directions` as from sobol_directions.
-CAROM_HOST_DEVICE inline double sobol(const std::uint64_t* directions, std::uint64_t seed,
-                                      std::uint32_t problem, std::uint64_t sample,
-                                      std::uint32_t draw) {
+CAROM_INLINE double sobol(const std::uint64_t* directions, std::uint64_t seed,
+                          std::uint32_t problem, std::uint64_t sample, std::uint32_t draw) {
   const std::uint64_t* direction = directions + static_cast<std::size_t>(draw) * kSobolBits;
   std::uint64_t gray = sample ^ (sample >> 1);
   std::uint64_t point = 0;

@@ -2,17 +2,14 @@
 
 #include <algorithm>
 #include <chrono>
-#include <limits>
 #include <optional>
-#include <type_traits>
 #include <vector>
 
 #include <carom/impact.hpp>
 #include <carom/kernels/impact_body.hpp>
 
 #include "cpu/parallel.hpp"
-#include "cpu/simd/dispatch.hpp"
-#include "cpu/simd/pack_trajectories.hpp"
+#include "cpu/simd/block.hpp"
 #include "impact_accumulate.hpp"
 #include "impact_prepare.hpp"
 #include "mode_table.hpp"
@@ -77,7 +74,7 @@ TrajectoryRow describe(const kernels::TrajectoryEnd& end,
   return row;
 }
 
-/// Outputs of a pack job, and the memory of the trajectories that it leaves unfinished.
+/// Outputs of a block's packs.
 class PackMemory {
  public:
   PackMemory(int nv, int rows, std::int64_t grain)
@@ -90,22 +87,29 @@ class PackMemory {
         steps_(residual_.size()),
         status_(residual_.size()) {}
 
-  void run(const kernels::ImpactProblemView& view, const kernels::ImpactRun& run,
-           std::uint32_t index, std::uint64_t first, int count) {
-    simd::run_packs({&view, &run, index, first, count, velocity_.data(), contact_velocity_.data(),
-                     impulse_.data(), residual_.data(), steps_.data(), status_.data()});
+  simd::PackJob job(const kernels::ImpactProblemView& view, const kernels::ImpactRun& run,
+                    std::uint32_t index, std::uint64_t first, int count) {
+    return {&view,
+            &run,
+            index,
+            first,
+            count,
+            velocity_.data(),
+            contact_velocity_.data(),
+            impulse_.data(),
+            residual_.data(),
+            steps_.data(),
+            status_.data()};
   }
 
-  /// The finished trajectory at `position`; false where the pack left it to the scalar body.
-  bool describe(const kernels::ImpactProblemView& view, const kernels::ImpactRun& run,
-                std::int64_t sample, int position, TrajectoryRow& row) const {
+  /// The finished trajectory at `position`.
+  [[nodiscard]] TrajectoryRow describe(const kernels::ImpactProblemView& view,
+                                       const kernels::ImpactRun& run, std::int64_t sample,
+                                       int position) const {
     const auto at = static_cast<std::size_t>(position);
-    if (status_[at] == simd::kUnfinished) return false;
-    row = {};
+    TrajectoryRow row;
     row.sample = sample;
     row.status = static_cast<TrajectoryStatus>(status_[at]);
-    const bool terminated = row.status == TrajectoryStatus::terminated;
-    if (!terminated && view.closing_impulse > 0.0) return false;  // wants a closing step
     row.steps = steps_[at];
     row.residual = residual_[at];
     row.velocity = velocity_.data() + position * nv_;
@@ -113,12 +117,12 @@ class PackMemory {
     row.impulse = impulse_.data() + position * rows_;
     row.energy_ratio = kernels::energy_ratio(view, nv_, row.velocity);
     row.modes = kernels::contact_modes<2>(run.contacts, row.contact_velocity, run.mode_tolerance);
-    if (terminated) {
+    if (row.status == TrajectoryStatus::terminated) {
       row.net_velocity = row.velocity;
       row.net_impulse = row.impulse;
       row.net_modes = row.modes;
     }
-    return true;
+    return row;
   }
 
  private:
@@ -129,116 +133,168 @@ class PackMemory {
   std::vector<std::uint8_t> status_;
 };
 
-/// Sampling on host lanes. Chunks of all problems are run one after another, between which progress
-/// is reported and a wish to stop is heard; the samples of a chunk are shared among the threads.
-template <int Dim, class Lanes>
-ImpactResult drive_impacts(const ImpactBatch& batch, const ImpactSettings& settings,
-                           const Lanes& lanes) {
-  const auto start = std::chrono::steady_clock::now();
-  const int nv = batch.velocities;
-  const int m = batch.contacts;
-  const int rows = Dim * m;
-  const PreparedImpacts prepared(batch, settings);
-  const std::vector<std::uint64_t> sobol = run_directions(batch, settings);
-  const kernels::ImpactRun run = impact_run(batch, settings, sobol);
+/// One run of drive_impacts: what its threads share.
+template <int Dim>
+class ImpactDriver {
+  static constexpr std::int64_t kChunk = 1 << 18;  // between reports of progress
+  static constexpr std::int64_t kGrain = 1024;     // samples a thread takes at a time
 
-  constexpr std::int64_t kGrain = 1024;
+ public:
+  ImpactDriver(const ImpactBatch& batch, const ImpactSettings& settings, bool packs,
+               void (*run_block)(const simd::BlockJob&))
+      : batch_(batch),
+        settings_(settings),
+        packs_(packs && batch.velocities <= simd::kMaxPackVelocities),
+        run_block_(run_block),
+        nv_(batch.velocities),
+        m_(batch.contacts),
+        kept_(rows_kept(settings)),
+        paths_(std::min(settings.keep_paths, settings.samples)),
+        prepared_(batch, settings),
+        sobol_(run_directions(batch, settings)),
+        run_(impact_run(batch, settings, sobol_)) {}
 
+  ImpactResult operator()() {
+    const auto start = std::chrono::steady_clock::now();
+    result_.backend = Backend::cpu;
+    result_.samples = allocate_samples(batch_.problems, nv_, Dim * m_, kept_, MemorySpace::host);
+    for (std::int64_t p = 0; p < batch_.problems; ++p) sample_problem(p);
+    result_.seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return std::move(result_);
+  }
+
+ private:
   struct Worker {
     TrajectoryMemory<Dim> memory;
     std::vector<double> path;
     ImpactAccumulator sums;
     PackMemory packs;
   };
-  const auto make_worker = [&] {
-    return Worker{TrajectoryMemory<Dim>(nv, m, settings.friction_directions, settings.selection),
-                  std::vector<double>(settings.keep_paths > 0
-                                          ? static_cast<std::size_t>(settings.max_steps + 1) *
-                                                static_cast<std::size_t>(nv)
-                                          : 0),
-                  ImpactAccumulator(Dim, nv, m, settings), PackMemory(nv, rows, kGrain)};
+
+  /// What a finished trajectory needs to be put in its place.
+  struct Context {
+    ImpactDriver* driver;
+    Worker* worker;
+    const kernels::ImpactProblemView* view;
+    std::int64_t problem;
+    std::int64_t first;  // position of the block among the problem's samples
+    std::vector<std::vector<double>>* path_of;
   };
 
-  ImpactResult result;
-  result.backend = Backend::cpu;
-  const std::int64_t kept = rows_kept(settings);
-  result.samples = allocate_samples(batch.problems, nv, rows, kept, MemorySpace::host);
-  const std::int64_t paths = std::min(settings.keep_paths, settings.samples);
-  constexpr std::int64_t kChunk = 1 << 18;
-  ImpactProgress progress{0, batch.problems * settings.samples};
+  [[nodiscard]] ImpactAccumulator new_sums() const {
+    return ImpactAccumulator(Dim, nv_, m_, settings_);
+  }
 
-  for (std::int64_t p = 0; p < batch.problems; ++p) {
-    tbb::enumerable_thread_specific<Worker> workers(make_worker);
-    std::vector<std::vector<double>> path_of(static_cast<std::size_t>(paths));
-    if (!prepared.valid(p)) {
-      ImpactSummary refused = ImpactAccumulator(Dim, nv, m, settings).summary();
-      refused.status = Status::invalid_input;
-      result.summary.push_back(std::move(refused));
-      if (settings.epsilon > 0.0) {
-        result.net.push_back(ImpactAccumulator(Dim, nv, m, settings).finish_net(settings));
-      }
-      if (settings.keep_paths > 0) result.paths.push_back({{0}, {}});
-      progress.samples_done += settings.samples;
-      continue;
+  [[nodiscard]] Worker new_worker() const {
+    const auto path = paths_ > 0 ? static_cast<std::size_t>(settings_.max_steps + 1) *
+                                       static_cast<std::size_t>(nv_)
+                                 : 0;
+    return Worker{
+        TrajectoryMemory<Dim>(nv_, m_, settings_.friction_directions, settings_.selection),
+        std::vector<double>(path), new_sums(), PackMemory(nv_, Dim * m_, kGrain)};
+  }
+
+  void sample_problem(std::int64_t p) {
+    std::vector<std::vector<double>> path_of(static_cast<std::size_t>(paths_));
+    ImpactAccumulator sums = new_sums();
+    const bool valid = prepared_.valid(p);
+    if (valid) {
+      sample_valid(p, sums, path_of);
+    } else {
+      done_ += settings_.samples;
     }
-    kernels::ImpactProblemView view = prepared.view(p);
-    std::optional<ModeTable> table;
-    if (wants_mode_table(Dim, m, settings)) view.table = table.emplace(view, run).view();
-    // Host emulation keeps to the body alone: that is what it is there to check.
-    const bool packed = std::is_same_v<Lanes, kernels::SingleLane> && view.table.count > 0 &&
-                        nv <= simd::kMaxPackVelocities;
-    for (std::int64_t chunk = 0; chunk < settings.samples && !result.cancelled; chunk += kChunk) {
-      const std::int64_t count = std::min(kChunk, settings.samples - chunk);
-      parallel_for(count, kGrain, settings.threads, [&](std::int64_t begin, std::int64_t end) {
-        Worker& worker = workers.local();
-        kernels::ImpactTrajectory<Dim, Lanes> trajectory(lanes, run, view, worker.memory.scratch());
-        if (packed) {
-          worker.packs.run(view, run, static_cast<std::uint32_t>(p),
-                           static_cast<std::uint64_t>(settings.first_sample + chunk + begin),
-                           static_cast<int>(end - begin));
-        }
-        for (std::int64_t s = chunk + begin; s < chunk + end; ++s) {
-          const std::int64_t sample = settings.first_sample + s;
-          double* path = s < paths ? worker.path.data() : nullptr;
-          if (TrajectoryRow row;
-              packed && path == nullptr &&
-              worker.packs.describe(view, run, sample, static_cast<int>(s - chunk - begin), row)) {
-            worker.sums.add(row);
-            if (s < kept) store_row(result.samples, nv, rows, p, s, row);
-            continue;
-          }
-          const kernels::TrajectoryEnd done = trajectory.run(
-              static_cast<std::uint32_t>(p), static_cast<std::uint64_t>(sample), path);
-          const TrajectoryRow row = describe<Dim>(done, worker.memory.scratch(), sample);
-          worker.sums.add(row);
-          if (s < kept) store_row(result.samples, nv, rows, p, s, row);
-          if (path != nullptr) {
-            path_of[static_cast<std::size_t>(s)].assign(path, path + (done.steps + 1) * nv);
-          }
-        }
-      });
-      progress.samples_done += count;
-      if (settings.progress && !settings.progress(progress)) result.cancelled = true;
+    ImpactSummary summary = sums.summary();
+    if (!valid) {
+      summary.status = Status::invalid_input;
+    } else if (summary.samples < settings_.samples) {
+      summary.status = Status::cancelled;
     }
-    ImpactAccumulator sums(Dim, nv, m, settings);
-    for (const Worker& worker : workers) sums.merge(worker.sums);
-    result.summary.push_back(sums.summary());
-    if (result.summary.back().samples < settings.samples) {
-      result.summary.back().status = Status::cancelled;
-    }
-    if (settings.epsilon > 0.0) result.net.push_back(sums.finish_net(settings));
-    if (settings.keep_paths > 0) {
+    result_.summary.push_back(std::move(summary));
+    if (settings_.epsilon > 0.0) result_.net.push_back(sums.finish_net(settings_));
+    if (settings_.keep_paths > 0) {
       ImpactPaths gathered;
       gathered.offset.push_back(0);
       for (const auto& path : path_of) {
         gathered.velocity.insert(gathered.velocity.end(), path.begin(), path.end());
-        gathered.offset.push_back(static_cast<std::int64_t>(gathered.velocity.size()) / nv);
+        gathered.offset.push_back(static_cast<std::int64_t>(gathered.velocity.size()) / nv_);
       }
-      result.paths.push_back(std::move(gathered));
+      result_.paths.push_back(std::move(gathered));
     }
   }
-  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return result;
+
+  void sample_valid(std::int64_t p, ImpactAccumulator& sums,
+                    std::vector<std::vector<double>>& path_of) {
+    kernels::ImpactProblemView view = prepared_.view(p);
+    std::optional<ModeTable> table;
+    if (wants_mode_table(Dim, m_, settings_)) view.table = table.emplace(view, run_).view();
+    tbb::enumerable_thread_specific<Worker> workers([this] { return new_worker(); });
+    for (std::int64_t chunk = 0; chunk < settings_.samples && !result_.cancelled; chunk += kChunk) {
+      const std::int64_t count = std::min(kChunk, settings_.samples - chunk);
+      parallel_for(count, kGrain, settings_.threads, [&](std::int64_t begin, std::int64_t end) {
+        Worker& worker = workers.local();
+        Context context{this, &worker, &view, p, chunk + begin, &path_of};
+        simd::BlockJob job{};
+        job.packs =
+            worker.packs.job(view, run_, static_cast<std::uint32_t>(p),
+                             static_cast<std::uint64_t>(settings_.first_sample + chunk + begin),
+                             static_cast<int>(end - begin));
+        job.packed = packs_ && view.table.count > 0;
+        job.dimension = Dim;
+        job.scratch = &worker.memory.scratch();
+        job.path = worker.path.data();
+        job.paths = static_cast<int>(std::clamp<std::int64_t>(paths_ - chunk - begin, 0, kGrain));
+        job.finished = [](void* c, int position, const kernels::TrajectoryEnd* e) {
+          static_cast<Context*>(c)->driver->finish(*static_cast<Context*>(c), position, e);
+        };
+        job.context = &context;
+        run_block_(job);
+      });
+      done_ += count;
+      if (settings_.progress && !settings_.progress({done_, batch_.problems * settings_.samples})) {
+        result_.cancelled = true;
+      }
+    }
+    for (const Worker& worker : workers) sums.merge(worker.sums);
+  }
+
+  void finish(const Context& context, int position, const kernels::TrajectoryEnd* end) {
+    Worker& worker = *context.worker;
+    const std::int64_t s = context.first + position;
+    const std::int64_t sample = settings_.first_sample + s;
+    const TrajectoryRow row = end != nullptr
+                                  ? describe<Dim>(*end, worker.memory.scratch(), sample)
+                                  : worker.packs.describe(*context.view, run_, sample, position);
+    worker.sums.add(row);
+    if (s < kept_) store_row(result_.samples, nv_, Dim * m_, context.problem, s, row);
+    if (s < paths_) {
+      const auto length = static_cast<std::ptrdiff_t>((row.steps + 1) * nv_);
+      (*context.path_of)[static_cast<std::size_t>(s)].assign(worker.path.begin(),
+                                                             worker.path.begin() + length);
+    }
+  }
+
+  const ImpactBatch& batch_;
+  const ImpactSettings& settings_;
+  bool packs_;
+  void (*run_block_)(const simd::BlockJob&);
+  int nv_;
+  int m_;
+  std::int64_t kept_;
+  std::int64_t paths_;
+  PreparedImpacts prepared_;
+  std::vector<std::uint64_t> sobol_;
+  kernels::ImpactRun run_;
+  ImpactResult result_;
+  std::int64_t done_ = 0;
+};
+
+/// Sampling on the host: chunks of a problem's samples one after another, between which progress is
+/// reported and a wish to stop is heard; the samples of a chunk are shared among the threads.
+template <int Dim>
+ImpactResult drive_impacts(const ImpactBatch& batch, const ImpactSettings& settings, bool packs,
+                           void (*run_block)(const simd::BlockJob&)) {
+  return ImpactDriver<Dim>(batch, settings, packs, run_block)();
 }
 
 }  // namespace carom::cpu

@@ -2,6 +2,7 @@
 
 #include "backends.hpp"
 #include "cpu/impact_driver.hpp"
+#include "cpu/simd/dispatch.hpp"
 
 namespace carom {
 
@@ -9,9 +10,9 @@ namespace cpu {
 
 ImpactResult sample_impacts(const ImpactBatch& batch, const ImpactSettings& settings,
                             ImpactWorkspace&) {
-  const kernels::SingleLane lane;
-  return batch.dimension == 2 ? drive_impacts<2>(batch, settings, lane)
-                              : drive_impacts<3>(batch, settings, lane);
+  const auto run = simd::instruction_set().run_block;
+  return batch.dimension == 2 ? drive_impacts<2>(batch, settings, true, run)
+                              : drive_impacts<3>(batch, settings, false, run);
 }
 
 }  // namespace cpu
@@ -19,12 +20,19 @@ ImpactResult sample_impacts(const ImpactBatch& batch, const ImpactSettings& sett
 namespace emulation {
 
 namespace {
+
+template <int Dim, class Lanes>
+void run(const cpu::simd::BlockJob& job) {
+  cpu::simd::run_lanes<Dim>(job, Lanes{});
+}
+
+// Without packs: the body alone is what emulation is there to check.
 template <class Lanes>
 ImpactResult sample(const ImpactBatch& batch, const ImpactSettings& settings) {
-  const Lanes lanes;
-  return batch.dimension == 2 ? cpu::drive_impacts<2>(batch, settings, lanes)
-                              : cpu::drive_impacts<3>(batch, settings, lanes);
+  return batch.dimension == 2 ? cpu::drive_impacts<2>(batch, settings, false, run<2, Lanes>)
+                              : cpu::drive_impacts<3>(batch, settings, false, run<3, Lanes>);
 }
+
 }  // namespace
 
 ImpactResult sample_impacts(const ImpactBatch& batch, const ImpactSettings& settings,

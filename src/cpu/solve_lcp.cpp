@@ -6,42 +6,46 @@
 
 namespace carom {
 
-namespace {
-
-template <class Lanes>
-StepResult steps(const StepBatch& batch, const StepSettings& settings, const Lanes& lanes) {
-  return batch.dimension == 2 ? cpu::drive_steps<2>(batch, settings, lanes)
-                              : cpu::drive_steps<3>(batch, settings, lanes);
-}
-
-using Forwards = kernels::EmulatedLanes<32, false>;
-using Backwards = kernels::EmulatedLanes<32, true>;
-
-}  // namespace
-
 namespace cpu {
 
-std::string_view instruction_set() { return simd::instruction_set(); }
+std::string_view instruction_set() { return simd::instruction_set().name; }
 
 LcpResult solve_lcp(const LcpBatch& batch, const LcpSettings& settings) {
-  return drive_lcp(batch, settings, kernels::SingleLane{});
+  return drive_lcp(batch, settings, simd::instruction_set().solve_lcps);
 }
 
 StepResult solve_steps(const StepBatch& batch, const StepSettings& settings) {
-  return steps(batch, settings, kernels::SingleLane{});
+  return drive_steps(batch, settings, simd::instruction_set().solve_steps);
 }
 
 }  // namespace cpu
 
 namespace emulation {
 
+namespace {
+
+template <class Call>
+auto on_lanes(bool backwards, Call&& call) {
+  if (backwards) return call(kernels::EmulatedLanes<32, true>{});
+  return call(kernels::EmulatedLanes<32, false>{});
+}
+
+}  // namespace
+
 LcpResult solve_lcp(const LcpBatch& batch, const LcpSettings& settings, bool backwards) {
-  return backwards ? cpu::drive_lcp(batch, settings, Backwards{})
-                   : cpu::drive_lcp(batch, settings, Forwards{});
+  return on_lanes(backwards, [&](const auto& lanes) {
+    const cpu::simd::Ranges ranges(lanes);
+    return cpu::drive_lcp(batch, settings,
+                          [&](const cpu::simd::LcpRange& range) { ranges.solve(range); });
+  });
 }
 
 StepResult solve_steps(const StepBatch& batch, const StepSettings& settings, bool backwards) {
-  return backwards ? steps(batch, settings, Backwards{}) : steps(batch, settings, Forwards{});
+  return on_lanes(backwards, [&](const auto& lanes) {
+    const cpu::simd::Ranges ranges(lanes);
+    return cpu::drive_steps(batch, settings,
+                            [&](const cpu::simd::StepRange& range) { ranges.solve(range); });
+  });
 }
 
 }  // namespace emulation

@@ -59,8 +59,9 @@ std::string terminal(const fs::path& target, int width, int height) {
     return fmt::format("set terminal pngcairo enhanced font 'Sans,11' size {},{} linewidth 1.2\n",
                        width, height);
   }
-  return fmt::format("set terminal svg enhanced font 'Sans,12' fontscale 1.25 size {},{} background '#ffffff'\n",
-                     width, height);
+  return fmt::format(
+      "set terminal svg enhanced font 'Sans,12' fontscale 1.25 size {},{} background '#ffffff'\n",
+      width, height);
 }
 
 // gnuplot's complaints begin with the line of the script and a caret; the last line says what.

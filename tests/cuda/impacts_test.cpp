@@ -1,3 +1,4 @@
+#include <cmath>
 #include <limits>
 #include <string>
 #include <vector>
@@ -92,21 +93,24 @@ TEST_P(CudaModel, PolicyDoesNotMatter) {
 TEST_P(CudaModel, DeviceBatchIsCertified) {
   const ImpactBatch host = test::model_batch(GetParam());
   ImpactSettings settings = test::model_settings(GetParam(), 1037);
+  const ImpactResult cpu = sample_impacts(host, settings, Backend::cpu);
   settings.result_space = MemorySpace::device;
   const ImpactResult device = sample_impacts(host.to(MemorySpace::device), settings, Backend::cuda);
   EXPECT_EQ(device.samples.velocity.space(), MemorySpace::device);
   test::expect_certified(device, settings.residual_tolerance);
-  // Prepared by other sums: close to the host's, not equal.
-  const ImpactResult cpu =
-      sample_impacts(host, settings = test::model_settings(GetParam(), 1037), Backend::cpu);
+  // Prepared by other sums, the samples are close to the host's; where a step has several solutions
+  // or ends on a bound, rounding may choose another one.
   const ImpactSummary& a = device.summary.front();
   const ImpactSummary& b = cpu.summary.front();
   EXPECT_EQ(a.samples, b.samples);
-  ASSERT_EQ(a.velocity_min.size(), b.velocity_min.size());
-  for (std::size_t i = 0; i < a.velocity_min.size(); ++i) {
-    EXPECT_NEAR(a.velocity_min[i], b.velocity_min[i], 1e-6);
-    EXPECT_NEAR(a.velocity_max[i], b.velocity_max[i], 1e-6);
+  EXPECT_NEAR(static_cast<double>(a.terminated), static_cast<double>(b.terminated), 20.0);
+  const std::vector<double> near = device.samples.velocity.to_vector();
+  ASSERT_EQ(near.size(), cpu.samples.velocity.size());
+  std::size_t far = 0;
+  for (std::size_t i = 0; i < near.size(); ++i) {
+    far += std::abs(near[i] - cpu.samples.velocity.data()[i]) <= 1e-6 ? 0U : 1U;
   }
+  EXPECT_LE(far, near.size() / 50);
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, CudaModel, ::testing::ValuesIn(test::model_names()),
@@ -137,8 +141,7 @@ ImpactSettings random_settings(std::int64_t samples) {
 TEST_F(CudaImpacts, RandomMechanismsAgreeWithCpu) {
   Generator random(91);
   for (const int dimension : {2, 3}) {
-    for (int m = 0; m <= 8; ++m) {
-      if (m == 0) continue;
+    for (int m = 1; m <= 8; ++m) {
       SCOPED_TRACE("dimension " + std::to_string(dimension) + ", m " + std::to_string(m));
       compare_with_cpu(random_batch(random, dimension, m, 3), random_settings(67));
     }

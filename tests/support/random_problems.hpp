@@ -58,12 +58,13 @@ enum class Flavour {
   vertical,         ///< no tangential velocity at all, exactly
   zero_limits,      ///< some lambda_max vanish
   infinite_limits,  ///< lambda_max = infinity: the simultaneous model (31)
+  mixed_limits,     ///< some of them infinite
 };
 
 inline constexpr Flavour kFlavours[] = {
-    Flavour::generic,      Flavour::rank_deficient, Flavour::duplicated,
-    Flavour::frictionless, Flavour::jamming,        Flavour::mixed_scales,
-    Flavour::vertical,     Flavour::zero_limits,    Flavour::infinite_limits};
+    Flavour::generic,         Flavour::rank_deficient, Flavour::duplicated, Flavour::frictionless,
+    Flavour::jamming,         Flavour::mixed_scales,   Flavour::vertical,   Flavour::zero_limits,
+    Flavour::infinite_limits, Flavour::mixed_limits};
 
 inline std::string_view to_string(Flavour flavour) {
   switch (flavour) {
@@ -159,7 +160,9 @@ inline Vector random_limits(Generator& random, Flavour flavour, int m) {
   for (double& value : limit) {
     value = random.between(0.0, 1.5);
     if (flavour == Flavour::zero_limits && random.unit() < 0.5) value = 0.0;
-    if (flavour == Flavour::infinite_limits) value = std::numeric_limits<double>::infinity();
+    const bool infinite = flavour == Flavour::infinite_limits ||
+                          (flavour == Flavour::mixed_limits && random.unit() < 0.5);
+    if (infinite) value = std::numeric_limits<double>::infinity();
   }
   return limit;
 }

@@ -40,4 +40,21 @@ CAROM_INLINE int nearest_direction(const FrictionPolygon& polygon, const double*
   return best;
 }
 
+/// Power of two that brings a contact's diagonal of A near one; dividing by it and multiplying with
+/// it is exact. 1 where the diagonal vanishes.
+template <int Dim>
+CAROM_INLINE double contact_scale(const double* delassus, int contacts, int contact) {
+  const int rows = Dim * contacts;
+  double largest = delassus[contact * rows + contact];
+  for (int c = 0; c < Dim - 1; ++c) {
+    const int t = contacts + (Dim - 1) * contact + c;
+    largest = larger(largest, delassus[t * rows + t]);
+  }
+  double scale = 1.0;
+  if (!(largest > 0.0) || !is_finite(largest)) return scale;
+  for (int i = 0; i < 1100 && largest * scale * scale > 2.0; ++i) scale *= 0.5;
+  for (int i = 0; i < 1100 && largest * scale * scale < 0.5; ++i) scale *= 2.0;
+  return scale;
+}
+
 }  // namespace carom::kernels

@@ -2,6 +2,7 @@
 
 #include <carom/kernels/contact_geometry.hpp>
 #include <carom/kernels/host_device.hpp>
+#include <carom/kernels/lanes.hpp>
 #include <carom/kernels/numeric.hpp>
 
 namespace carom::kernels {
@@ -28,8 +29,9 @@ CAROM_HOST_DEVICE constexpr double step_combinations(int m, int directions) {
 
 /// All distinct v' of one step (75), by trying every combination of contact modes whose linear
 /// system is regular. Solutions form bounded polyhedra, each mode's own, and a vertex of one has a
-/// regular system: combinations with a singular one add nothing. Runs on one lane.
-template <int Dim>
+/// regular system: combinations with a singular one add nothing. Runs on one lane; Lanes only keeps
+/// the code of one instruction set apart from another's.
+template <int Dim, class Lanes = SingleLane>
 class StepEnumerator {
   static constexpr int kTangents = Dim - 1;
   static constexpr int kRows = kMaxEnumeratedRows;

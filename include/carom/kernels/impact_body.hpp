@@ -110,7 +110,7 @@ struct TrajectoryEnd {
 
 /// Contact modes at contact velocity u.
 template <int Dim>
-CAROM_HOST_DEVICE inline std::uint64_t contact_modes(int m, const double* u, double tolerance) {
+CAROM_INLINE std::uint64_t contact_modes(int m, const double* u, double tolerance) {
   std::uint64_t modes = 0;
   for (int i = 0; i < m; ++i) {
     ContactMode mode = ContactMode::sticking;
@@ -136,8 +136,7 @@ struct AllSteps {
 };
 
 /// K(v) / K(v_0).
-CAROM_HOST_DEVICE inline double energy_ratio(const ImpactProblemView& problem, int nv,
-                                             const double* v) {
+CAROM_INLINE double energy_ratio(const ImpactProblemView& problem, int nv, const double* v) {
   double twice = 0.0;
   for (int i = 0; i < nv; ++i) {
     double momentum = 0.0;
@@ -361,8 +360,9 @@ class ImpactTrajectory {
   CAROM_HOST_DEVICE bool step_random(std::uint32_t index, std::uint64_t sample,
                                      TrajectoryEnd& end) {
     scale();
-    StepEnumerator<Dim> enumerator(run_.contacts, run_.polygon, problem_.delassus,
-                                   problem_.friction, s_.scaled_u, s_.scaled_limit, s_.outcomes);
+    StepEnumerator<Dim, Lanes> enumerator(run_.contacts, run_.polygon, problem_.delassus,
+                                          problem_.friction, s_.scaled_u, s_.scaled_limit,
+                                          s_.outcomes);
     const int count = enumerator.run();
     if (count <= 0) return false;
     ++end.examined;

@@ -49,8 +49,8 @@ class Lemke {
       nonbasic_[i] = i;
       place_[i] = i;
       place_[n + i] = i;
+      if (i == 0) nonbasic_[n] = 2 * n;
     });
-    nonbasic_[n] = 2 * n;
     const ArgMin<double> worst = lanes_.argmin(n, kInfinity, [&](int i) { return value(i); });
     if (worst.index < 0) return {Status::numerical_error, 0};
     if (worst.key >= 0.0) {

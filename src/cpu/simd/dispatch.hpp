@@ -4,15 +4,23 @@
 
 namespace carom::cpu::simd {
 
-struct PackJob;
+struct BlockJob;
+struct LcpRange;
+struct StepRange;
 
-// One translation unit per instruction set (run_*.cpp), compiled with that set's flags.
-void run_avx512(const PackJob& job);
-void run_avx2(const PackJob& job);
-void run_generic(const PackJob& job);
+/// The entry points of one instruction set (run_*.cpp, compiled with that set's flags).
+struct InstructionSet {
+  std::string_view name;
+  void (*run_block)(const BlockJob&);
+  void (*solve_lcps)(const LcpRange&);
+  void (*solve_steps)(const StepRange&);
+};
 
-/// Runs the job with the widest instruction set of this machine.
-void run_packs(const PackJob& job);
-std::string_view instruction_set();
+extern const InstructionSet kGenericSet;
+extern const InstructionSet kAvx2Set;
+extern const InstructionSet kAvx512Set;
+
+/// The widest instruction set of this machine.
+const InstructionSet& instruction_set();
 
 }  // namespace carom::cpu::simd

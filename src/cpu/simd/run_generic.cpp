@@ -1,9 +1,22 @@
+#include "cpu/simd/block.hpp"
 #include "cpu/simd/dispatch.hpp"
+#include "cpu/simd/lcp_range.hpp"
 #include "cpu/simd/pack_generic.hpp"
-#include "cpu/simd/pack_trajectories.hpp"
 
 namespace carom::cpu::simd {
 
-void run_generic(const PackJob& job) { run_pack_job<Generic>(job); }
+namespace {
+
+const Ranges<IsaLane<Generic>>& ranges() {
+  static constexpr IsaLane<Generic> kLane;
+  static constexpr Ranges<IsaLane<Generic>> kRanges{kLane};
+  return kRanges;
+}
+
+}  // namespace
+
+const InstructionSet kGenericSet{"generic", run_block_of<Generic>,
+                                 [](const LcpRange& range) { ranges().solve(range); },
+                                 [](const StepRange& range) { ranges().solve(range); }};
 
 }  // namespace carom::cpu::simd

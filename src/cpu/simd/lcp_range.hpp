@@ -1,0 +1,221 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include <carom/certificate.hpp>
+#include <carom/kernels/contact_path_body.hpp>
+#include <carom/kernels/lemke_body.hpp>
+#include <carom/kernels/numeric.hpp>
+#include <carom/kernels/step_lcp.hpp>
+#include <carom/status.hpp>
+
+/// Single problems in one thread: plain loops over raw arrays, so that each instruction set's
+/// translation unit holds nothing that another one could share.
+namespace carom::cpu::simd {
+
+struct LcpRange {
+  std::int64_t begin, end;  ///< problems
+  int order;
+  const double* matrix;
+  const double* vector;
+  double tolerance;
+  int max_pivots;
+  double* solution;
+  Status* status;
+  std::int32_t* pivots;
+  double* residual;
+  double* reals;  ///< lemke_real_workspace
+  int* ints;      ///< lemke_int_workspace
+};
+
+struct StepRange {
+  std::int64_t begin, end;
+  int dimension;
+  int contacts;
+  const kernels::FrictionPolygon* polygon;
+  bool path;  ///< Selection::any; otherwise Lemke alone
+  double tolerance;
+  const double* delassus;
+  const double* u;
+  const double* friction;
+  const double* limit;
+  double* impulse;
+  double* next;
+  Status* status;
+  std::int32_t* pivots;
+  std::uint8_t* fallback;
+  double* residual;
+  double* scaled;  ///< rows * rows + 2 rows + 2 m
+  double* reals;   ///< step_real_workspace
+  int* ints;       ///< step_int_workspace
+};
+
+template <int Dim>
+constexpr long step_real_workspace(int m, int directions) {
+  const int order = kernels::step_lcp_order<Dim>(m, directions);
+  const long lemke = order + kernels::lemke_real_workspace(order);
+  const long path = kernels::path_real_workspace(Dim, m);
+  return lemke > path ? lemke : path;
+}
+template <int Dim>
+constexpr long step_int_workspace(int m, int directions) {
+  const long lemke = kernels::lemke_int_workspace(kernels::step_lcp_order<Dim>(m, directions));
+  const long path = kernels::path_int_workspace(Dim, m);
+  return lemke > path ? lemke : path;
+}
+
+template <class Lanes>
+class Ranges {
+  static constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+ public:
+  constexpr explicit Ranges(const Lanes& lanes) : lanes_(lanes) {}
+
+  void solve(const LcpRange& r) const {
+    const int n = r.order;
+    for (std::int64_t p = r.begin; p < r.end; ++p) {
+      const double* matrix = r.matrix + p * n * n;
+      const double* vector = r.vector + p * n;
+      double* z = r.solution + p * n;
+      kernels::LemkeOutcome outcome{Status::invalid_input, 0};
+      double residual = kNan;
+      if (finite(matrix, static_cast<long>(n) * n) && finite(vector, n)) {
+        kernels::Lemke<Lanes> lemke(lanes_, n, r.reals, r.ints);
+        outcome = lemke.run([&](int i, int j) { return matrix[static_cast<long>(i) * n + j]; },
+                            [&](int i) { return vector[i]; }, r.max_pivots, z);
+        if (outcome.status == Status::solved) {
+          residual = certificate::lcp_residual(n, matrix, vector, z);
+          outcome.status = judged(residual, r.tolerance);
+        }
+      }
+      if (!answered(outcome.status)) fill(z, n);
+      r.status[p] = outcome.status;
+      r.pivots[p] = outcome.pivots;
+      r.residual[p] = residual;
+    }
+  }
+
+  void solve(const StepRange& r) const {
+    if (r.dimension == 2) {
+      solve_steps<2>(r);
+    } else {
+      solve_steps<3>(r);
+    }
+  }
+
+ private:
+  struct Answer {
+    Status status;
+    double residual;
+    int pivots;
+    bool fallback;
+  };
+
+  static bool finite(const double* values, long count) {
+    bool all = true;
+    for (long i = 0; i < count; ++i) all = all && kernels::is_finite(values[i]);
+    return all;
+  }
+  static bool answered(Status status) {
+    return status == Status::solved || status == Status::inaccurate;
+  }
+  static Status judged(double residual, double tolerance) {
+    if (certificate::within(residual, tolerance)) return Status::solved;
+    return kernels::is_finite(residual) ? Status::inaccurate : Status::numerical_error;
+  }
+  static void fill(double* values, int count) {
+    for (int i = 0; i < count; ++i) values[i] = kNan;
+  }
+
+  template <int Dim>
+  void solve_steps(const StepRange& r) const {
+    const int m = r.contacts;
+    const int rows = Dim * m;
+    for (std::int64_t p = r.begin; p < r.end; ++p) {
+      double* impulse = r.impulse + p * rows;
+      double* next = r.next + p * rows;
+      const Answer answer = solve_step<Dim>(r, r.delassus + p * rows * rows, r.u + p * rows,
+                                            r.friction + p * m, r.limit + p * m, impulse, next);
+      if (!answered(answer.status)) {
+        fill(impulse, rows);
+        fill(next, rows);
+      }
+      r.status[p] = answer.status;
+      r.pivots[p] = answer.pivots;
+      r.fallback[p] = answer.fallback ? 1 : 0;
+      r.residual[p] = answer.residual;
+    }
+  }
+
+  template <int Dim>
+  Answer solve_step(const StepRange& r, const double* delassus, const double* u,
+                    const double* friction, const double* limit, double* impulse,
+                    double* next) const {
+    const int m = r.contacts;
+    const int rows = Dim * m;
+    bool usable =
+        finite(delassus, static_cast<long>(rows) * rows) && finite(u, rows) && finite(friction, m);
+    bool bounded = true;
+    for (int i = 0; i < m; ++i) {
+      usable = usable && limit[i] >= 0.0 && friction[i] >= 0.0;
+      bounded = bounded && limit[i] < kernels::kInfinity;
+    }
+    Answer answer{Status::invalid_input, kNan, 0, false};
+    if (!usable) return answer;
+    double* scaled_u = r.scaled + static_cast<long>(rows) * rows;
+    double* scaled_impulse = scaled_u + rows;
+    double* scaled_limit = scaled_impulse + rows;
+    double* scale = scaled_limit + m;
+    const auto contact_of = [m](int row) { return row < m ? row : (row - m) / (Dim - 1); };
+    for (int i = 0; i < m; ++i) {
+      scale[i] = kernels::contact_scale<Dim>(delassus, m, i);
+      scaled_limit[i] = limit[i] / scale[i];
+    }
+    for (int i = 0; i < rows; ++i) {
+      scaled_u[i] = u[i] * scale[contact_of(i)];
+      for (int j = 0; j < rows; ++j) {
+        r.scaled[i * rows + j] =
+            delassus[i * rows + j] * scale[contact_of(i)] * scale[contact_of(j)];
+      }
+    }
+    const auto certify = [&] {
+      answer.residual = certificate::step_residual<Dim>(*r.polygon, m, delassus, u, friction, limit,
+                                                        impulse, next);
+      answer.status = judged(answer.residual, r.tolerance);
+    };
+    if (r.path) {
+      kernels::ContactPath<Dim, double, Lanes> path(lanes_, m, *r.polygon, friction, r.reals,
+                                                    r.ints);
+      const kernels::PathOutcome outcome =
+          path.run(r.scaled, scaled_u, scaled_limit, 12 * rows + 20, scaled_impulse);
+      answer.pivots = outcome.pivots;
+      for (int correction = 0; outcome.found && correction <= 3; ++correction) {
+        if (correction > 0 && !path.correct(r.scaled, scaled_u, scaled_impulse)) break;
+        for (int i = 0; i < rows; ++i) impulse[i] = scaled_impulse[i] * scale[contact_of(i)];
+        certify();
+        if (answer.status == Status::solved) return answer;
+      }
+      answer.fallback = true;
+    }
+    const kernels::StepLcp<Dim> lcp{m, r.polygon, r.scaled, scale, friction, limit, u, bounded};
+    const int n = lcp.order();
+    double* z = r.reals;
+    kernels::Lemke<Lanes> lemke(lanes_, n, z + n, r.ints);
+    const kernels::LemkeOutcome outcome =
+        lemke.run([&](int i, int j) { return lcp.entry(i, j); },
+                  [&](int i) { return lcp.vector(i); }, 50 * (n + 1), z);
+    answer.pivots += outcome.pivots;
+    answer.status = outcome.status;
+    answer.residual = kNan;
+    if (outcome.status == Status::solved) {
+      for (int i = 0; i < rows; ++i) impulse[i] = lcp.impulse(z, i);
+      certify();
+    }
+    return answer;
+  }
+
+  const Lanes& lanes_;
+};
+
+}  // namespace carom::cpu::simd
