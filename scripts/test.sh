@@ -15,7 +15,8 @@ start=$SECONDS
 set +e
 ctest --test-dir "$build" -j "$jobs" --output-on-failure --no-tests=error \
   --output-junit "$report" 2>&1 |
-  grep -vE '^ +Start +[0-9]+:| Passed +[0-9.]+ sec *$|^Internal ctest|^Test project|^ *$'
+  grep -vE '^ +Start +[0-9]+:| Passed +[0-9.]+ sec *$|^Internal ctest|^Test project|^ *$' |
+  sed 's/ \.\.\.*\*\*\*/ ***/'
 status=${PIPESTATUS[0]}
 set -e
 say "Tests: done in $((SECONDS - start)) s"

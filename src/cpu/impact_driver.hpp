@@ -136,8 +136,8 @@ class PackMemory {
 /// One run of drive_impacts: what its threads share.
 template <int Dim>
 class ImpactDriver {
-  static constexpr std::int64_t kChunk = 1 << 18;  // between reports of progress
-  static constexpr std::int64_t kGrain = 1024;     // samples a thread takes at a time
+  static constexpr std::int64_t kGrain = 1024;  // samples a thread takes at a time
+  static constexpr std::chrono::milliseconds kReportInterval{100};  // chunks grow towards this
 
  public:
   ImpactDriver(const ImpactBatch& batch, const ImpactSettings& settings, bool packs,
@@ -223,6 +223,11 @@ class ImpactDriver {
     }
   }
 
+  /// Small pieces where a sample is an enumeration of modes.
+  [[nodiscard]] std::int64_t grain() const {
+    return settings_.selection == Selection::random ? 16 : kGrain;
+  }
+
   void sample_valid(std::int64_t p, ImpactAccumulator& sums,
                     std::vector<std::vector<double>>& path_of) {
     kernels::ImpactProblemView view = prepared_.view(p);
@@ -231,7 +236,7 @@ class ImpactDriver {
     tbb::enumerable_thread_specific<Worker> workers([this] { return new_worker(); });
     for (std::int64_t chunk = 0; chunk < settings_.samples && !result_.cancelled; chunk += kChunk) {
       const std::int64_t count = std::min(kChunk, settings_.samples - chunk);
-      parallel_for(count, kGrain, settings_.threads, [&](std::int64_t begin, std::int64_t end) {
+      parallel_for(count, grain(), settings_.threads, [&](std::int64_t begin, std::int64_t end) {
         Worker& worker = workers.local();
         Context context{this, &worker, &view, p, chunk + begin, &path_of};
         simd::BlockJob job{};
@@ -239,7 +244,7 @@ class ImpactDriver {
             worker.packs.job(view, run_, static_cast<std::uint32_t>(p),
                              static_cast<std::uint64_t>(settings_.first_sample + chunk + begin),
                              static_cast<int>(end - begin));
-        job.packed = packs_ && view.table.count > 0;
+        job.packed = packed;
         job.dimension = Dim;
         job.scratch = &worker.memory.scratch();
         job.path = worker.path.data();
@@ -251,6 +256,7 @@ class ImpactDriver {
         run_block_(job);
       });
       done_ += count;
+      if (std::chrono::steady_clock::now() - start < kReportInterval) chunk_ *= 2;
       if (settings_.progress && !settings_.progress({done_, batch_.problems * settings_.samples})) {
         result_.cancelled = true;
       }
@@ -287,6 +293,7 @@ class ImpactDriver {
   kernels::ImpactRun run_;
   ImpactResult result_;
   std::int64_t done_ = 0;
+  std::int64_t chunk_ = 256;  // samples between two reports; no result depends on it
 };
 
 /// Sampling on the host: chunks of a problem's samples one after another, between which progress is

@@ -381,23 +381,24 @@ class ContactPath {
     const auto step_to = [&](Linear f) {
       return f.rate < -kRateTolerance ? at_least_zero(f.value) / -f.rate : infinity;
     };
-    // The event of t stands first: it wins a tie.
-    const ArgMin<Real> first = lanes_.argmin(m_ * per_contact + 1, infinity, [&](int e) {
-      if (e == 0) return step_to(linear(time_id(), column));
+    ArgMin<Real> first = argmin_2d(lanes_, m_, per_contact, infinity, [&](int contact, int e) {
       Linear f;
-      if (!slack((e - 1) / per_contact, (e - 1) % per_contact, column, f)) return infinity;
-      return step_to(f);
+      return slack(contact, e, column, f) ? step_to(f) : infinity;
     });
+    // t wins a tie.
+    const Real to_zero = step_to(linear(time_id(), column));
+    const bool arrives = to_zero < infinity && to_zero <= first.key;
+    if (arrives) first = {to_zero, m_ * per_contact};
     if (first.index < 0) return false;
     lanes_.for_each(rows_,
                     [&](int i) { x_[i] = fused(direction_ * first.key, at(i, column), x_[i]); });
     driving_value_ = fused(direction_, first.key, driving_value_);
     // A solution on several bounds at once is reached with t: no mode needs to change any more.
-    if (first.index == 0 || linear(time_id(), column).value <= smallest_time_) {
+    if (arrives || linear(time_id(), column).value <= smallest_time_) {
       finished = true;
       return true;
     }
-    return change_mode((first.index - 1) / per_contact, (first.index - 1) % per_contact, column);
+    return change_mode(first.index / per_contact, first.index % per_contact, column);
   }
 
   CAROM_HOST_DEVICE bool change_mode(int contact, int e, int column) {
@@ -513,13 +514,15 @@ class ContactPath {
     const Real element = pivot_row_[column];
     if (!(magnitude(element) > kRateTolerance * Real(0.5))) return false;
     const Real inverse = Real(1) / element;
-    lanes_.for_each(rows_, [&](int i) { pivot_column_[i] = at(i, column); });
+    // The pivot column restarts from zero and row `skip` gets no part: no element needs a test.
+    lanes_.for_each(rows_, [&](int i) {
+      pivot_column_[i] = i == skip ? kReal0 : at(i, column);
+      if (i != skip) at(i, column) = kReal0;
+    });
     lanes_.for_each(
         columns_, [&](int j) { pivot_row_[j] = j == column ? inverse : -pivot_row_[j] * inverse; });
     lanes_.for_each_2d(rows_, columns_, [&](int i, int j) {
-      if (i == skip) return;
-      at(i, j) = j == column ? pivot_column_[i] * inverse
-                             : fused(pivot_column_[i], pivot_row_[j], at(i, j));
+      at(i, j) = fused(pivot_column_[i], pivot_row_[j], at(i, j));
     });
     return true;
   }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <type_traits>
+
 #include <carom/kernels/host_device.hpp>
 
 /// How a body talks to its lanes. A body is written once over a Lanes type; CUDA's warps and
@@ -45,6 +47,26 @@ struct SingleLane {
     return best;
   }
 };
+
+/// argmin of key(row, column), the index being row * columns + column. One lane loops without
+/// having to divide an index.
+template <class Lanes, class Real, class F>
+CAROM_INLINE ArgMin<Real> argmin_2d(const Lanes& lanes, int rows, int columns, Real infinity,
+                                    F&& key) {
+  if constexpr (std::is_base_of_v<SingleLane, Lanes>) {
+    ArgMin<Real> best{infinity, -1};
+    for (int i = 0; i < rows; ++i) {
+      for (int j = 0; j < columns; ++j) {
+        const Real k = key(i, j);
+        if (k < best.key) best = {k, i * columns + j};
+      }
+    }
+    return best;
+  } else {
+    return lanes.argmin(rows * columns, infinity,
+                        [&](int e) { return key(e / columns, e % columns); });
+  }
+}
 
 /// A warp on the host: `Width` lanes in turn, forwards or backwards. A body whose results differ
 /// between the two orders has a race.
