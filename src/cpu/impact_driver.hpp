@@ -234,8 +234,14 @@ class ImpactDriver {
     std::optional<ModeTable> table;
     if (wants_mode_table(Dim, m_, settings_)) view.table = table.emplace(view, run_).view();
     tbb::enumerable_thread_specific<Worker> workers([this] { return new_worker(); });
-    for (std::int64_t chunk = 0; chunk < settings_.samples && !result_.cancelled; chunk += kChunk) {
-      const std::int64_t count = std::min(kChunk, settings_.samples - chunk);
+    // A pack starts its lanes on steps: a problem at rest has none.
+    const bool packed = packs_ && view.table.count > 0 &&
+                        std::any_of(view.contact_velocity, view.contact_velocity + m_,
+                                    [&](double u) { return u < -settings_.velocity_tolerance; });
+    std::int64_t count = 0;
+    for (std::int64_t chunk = 0; chunk < settings_.samples && !result_.cancelled; chunk += count) {
+      count = std::min(chunk_, settings_.samples - chunk);
+      const auto start = std::chrono::steady_clock::now();
       parallel_for(count, grain(), settings_.threads, [&](std::int64_t begin, std::int64_t end) {
         Worker& worker = workers.local();
         Context context{this, &worker, &view, p, chunk + begin, &path_of};

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "cuda/contact_scale.cuh"
 #include "cuda/lanes.cuh"
 #include "cuda/sample_launch.hpp"
 
@@ -103,7 +102,7 @@ __global__ void __launch_bounds__(WarpLanes::kWidth)
     lanes.for_each_2d(rows, rows, [&](int i, int j) {
       delassus[i * rows + j] = 0.5 * (product[i * rows + j] + product[j * rows + i]);
     });
-    lanes.for_each(m, [&](int i) { scale[i] = device_contact_scale<Dim>(delassus, m, i); });
+    lanes.for_each(m, [&](int i) { scale[i] = kernels::contact_scale<Dim>(delassus, m, i); });
     lanes.for_each_2d(rows, rows, [&](int i, int j) {
       delassus[i * rows + j] *= scale[contact_of(i)] * scale[contact_of(j)];
     });

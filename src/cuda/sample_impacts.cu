@@ -88,7 +88,9 @@ class Sampling {
     refused.status = Status::invalid_input;
     result_.summary.push_back(std::move(refused));
     if (net_) result_.net.push_back(accumulator().finish_net(settings_));
-    if (settings_.keep_paths > 0) result_.paths.push_back({{0}, {}});
+    if (settings_.keep_paths > 0) {
+      gather_paths(std::vector<std::vector<double>>(static_cast<std::size_t>(paths_)));
+    }
     progress_.samples_done += settings_.samples;
   }
 

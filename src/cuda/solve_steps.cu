@@ -7,7 +7,6 @@
 #include <carom/kernels/step_lcp.hpp>
 
 #include "backends.hpp"
-#include "cuda/contact_scale.cuh"
 #include "cuda/lanes.cuh"
 #include "cuda/runtime.hpp"
 #include "cuda/solver_batch.hpp"
@@ -145,7 +144,7 @@ class StepSolver {
 
   __device__ void scale() {
     lanes_.for_each(m_, [&](int i) {
-      scale_[i] = device_contact_scale<Dim>(delassus_, m_, i);
+      scale_[i] = kernels::contact_scale<Dim>(delassus_, m_, i);
       scaled_limit_[i] = limit_[i] / scale_[i];
     });
     lanes_.for_each(rows_, [&](int i) { scaled_u_[i] = u_[i] * scale_[contact_of(i)]; });
@@ -208,6 +207,7 @@ class StepSolver {
         lemke.run([&](int i, int j) { return lcp.entry(i, j); },
                   [&](int i) { return lcp.vector(i); }, 50 * (n + 1), z);
     pivots += outcome.pivots;
+    residual = std::numeric_limits<double>::quiet_NaN();
     if (outcome.status != Status::solved) return outcome.status;
     lanes_.for_each(rows_, [&](int i) { impulse_[i] = lcp.impulse(z, i); });
     residual = certify();
