@@ -41,5 +41,4 @@ kernels::ImpactRun impact_run(const ImpactBatch& batch, const ImpactSettings& se
 /// Sobol directions of a run; empty for the uniform sampler.
 std::vector<std::uint64_t> run_directions(const ImpactBatch& batch, const ImpactSettings& settings);
 
-
 }  // namespace carom

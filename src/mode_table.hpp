@@ -7,8 +7,8 @@
 
 namespace carom {
 
-/// Table of the step's solutions for one planar problem with few contacts, most frequent first; empty
-/// where pilot trajectories meet a step with several v'.
+/// Table of the step's solutions for one planar problem with few contacts, most frequent first;
+/// empty where pilot trajectories meet a step with several v'.
 class ModeTable {
  public:
   /// The order comes from a few pilot trajectories with numbers of their own: a function of the

@@ -39,6 +39,7 @@ struct Tables {
         maps(problems * kernels::kMaxTableEntries * rows * (rows + m), 0.0) {}
 
   void set(std::size_t p, std::size_t rows, std::size_t m, const kernels::ModeTableView& table) {
+    if (table.count == 0) return;
     const std::size_t entry = rows * (rows + m);
     count[p] = table.count;
     std::copy_n(table.delassus, rows * rows, delassus.begin() + static_cast<long>(p * rows * rows));

@@ -20,9 +20,11 @@
 /// lambda_t = mu lambda_n d_j + a e_j - b e_{j-1}, w_a = e_j.u_t, w_b = -e_{j-1}.u_t.
 namespace carom::kernels {
 
-CAROM_HOST_DEVICE constexpr long path_real_workspace(int dimension, int contacts) {
+CAROM_HOST_DEVICE constexpr long path_real_workspace(int dimension, int contacts,
+                                                     int padding = 1) {
   const long rows = static_cast<long>(dimension) * contacts;
-  return rows * (rows + 1) + rows + 2 * (rows + 1) + rows;
+  const long stride = padded(static_cast<int>(rows) + 1, padding);
+  return (rows + 2) * stride + 2 * rows;
 }
 CAROM_HOST_DEVICE constexpr long path_int_workspace(int dimension, int contacts) {
   return 2L * dimension * contacts + 1 + 3L * contacts;
@@ -46,12 +48,12 @@ class ContactPath {
         friction_(friction),
         m_(contacts),
         rows_(Dim * contacts),
-        columns_(rows_ + 1),
+        columns_(padded(rows_ + 1, row_padding<Lanes>())),
         tableau_(scratch),
-        x_(tableau_ + static_cast<long>(rows_) * columns_),
-        pivot_row_(x_ + rows_),
+        pivot_row_(tableau_ + static_cast<long>(rows_) * columns_),
         combined_(pivot_row_ + columns_),
         pivot_column_(combined_ + columns_),
+        x_(pivot_column_ + rows_),
         place_(ints),
         normal_(place_ + 2 * rows_ + 1),
         tangent_(normal_ + m_),
@@ -257,6 +259,7 @@ class ContactPath {
       return -slack;
     };
     lanes_.for_each(rows_, [&](int i) {
+      for (int j = rows_ + 1; j < columns_; ++j) at(i, j) = kReal0;
       // Irregular weights keep two bounds from being met at once.
       const Real weight =
           Real(1) + Real(0.3819660112501051) * static_cast<Real>((i * 7 + 3) % 11) / Real(11) +
@@ -282,68 +285,54 @@ class ContactPath {
     return {kReal0, kReal0};
   }
 
-  CAROM_INLINE int events_per_contact() const {
-    if constexpr (Dim == 2) {
-      return kNormalEvents + 2;
-    } else {
-      return kNormalEvents + (polygon_.count > 3 ? polygon_.count : 3);
-    }
-  }
-
-  /// Slack that event `e` of a contact watches; false where there is none in the present mode.
-  CAROM_INLINE bool slack(int contact, int e, int column, Linear& f) const {
+  /// Calls visit(event, slack) for everything that a contact watches in its present mode. Events 0
+  /// and 1 are the normal's lower and upper ones, the tangential ones follow.
+  template <class Visit>
+  CAROM_INLINE void watch(int contact, int column, Visit&& visit) const {
     const int state = normal_[contact];
     const int mode = tangent_[contact];
+    if (state == kSeparate) {
+      visit(0, linear(velocity_of(contact), column));
+      return;
+    }
     const bool frictional = mu(contact) > kReal0;
-    if (e == 0) {
-      if (state == kClosed) {
-        // An impulse within its cone vanishes only at the cone's corner.
-        if (frictional && mode != kCorner) return false;
-        f = linear(contact, column);
-      } else {
-        f = linear(velocity_of(contact), column);
-        if (state == kFull) f = {-f.value, -f.rate};
+    const Linear normal = linear(contact, column);
+    if (state == kFull) {
+      const Linear u = linear(velocity_of(contact), column);
+      visit(0, Linear{-u.value, -u.rate});
+    } else {
+      // An impulse within its cone vanishes only at the cone's corner.
+      if (!frictional || mode == kCorner) visit(0, normal);
+      if (max_impulse_[contact] < kInfinity) {
+        visit(1, Linear{static_cast<Real>(max_impulse_[contact]) - normal.value, -normal.rate});
       }
-      return true;
     }
-    if (e == 1) {
-      if (state != kClosed || !(max_impulse_[contact] < kInfinity)) return false;
-      f = linear(contact, column);
-      f = {static_cast<Real>(max_impulse_[contact]) - f.value, -f.rate};
-      return true;
-    }
-    if (state == kSeparate || !frictional) return false;
-    const int event = e - kNormalEvents;
+    if (!frictional) return;
     if constexpr (Dim == 2) {
       const int pair = tangent_pair(contact, 0);
       if (mode == kCorner) {
-        if (event != 0) return false;
-        f = linear(velocity_of(pair), column);
-        return true;
+        visit(kNormalEvents, linear(velocity_of(pair), column));
+        return;
       }
-      f = linear(pair, column);
-      if (event == 1) f = beyond(f, linear(contact, column), mu(contact) * edge_length());
-      return true;
+      const Linear a = linear(pair, column);
+      visit(kNormalEvents, a);
+      visit(kNormalEvents + 1, beyond(a, normal, mu(contact) * edge_length()));
     } else {
+      const int a = tangent_pair(contact, 0);
+      const int b = tangent_pair(contact, 1);
       if (mode == kInside) {
-        if (event >= polygon_.count) return false;
-        f = edge_slack(contact, event, column);
-        return true;
+        watch_edges(contact, normal, linear(a, column), linear(b, column), visit);
+        return;
       }
       if (mode == kCorner) {
-        if (event > 1) return false;
-        f = linear(velocity_of(tangent_pair(contact, event)), column);
-        return true;
+        visit(kNormalEvents, linear(velocity_of(a), column));
+        visit(kNormalEvents + 1, linear(velocity_of(b), column));
+        return;
       }
-      if (event > 2) return false;
-      const int active = mode == kAlongA ? 0 : 1;
-      if (event == 2) {
-        f = linear(velocity_of(tangent_pair(contact, 1 - active)), column);
-        return true;
-      }
-      f = linear(tangent_pair(contact, active), column);
-      if (event == 1) f = beyond(f, linear(contact, column), mu(contact) * edge_length());
-      return true;
+      const Linear along = linear(mode == kAlongA ? a : b, column);
+      visit(kNormalEvents, along);
+      visit(kNormalEvents + 1, beyond(along, normal, mu(contact) * edge_length()));
+      visit(kNormalEvents + 2, linear(velocity_of(mode == kAlongA ? b : a), column));
     }
   }
 
@@ -352,53 +341,67 @@ class ContactPath {
     return {length * normal.value - f.value, length * normal.rate - f.rate};
   }
 
-  /// Distance of a sticking impulse from edge i of its cone.
-  CAROM_INLINE Linear edge_slack(int contact, int i, int column) const {
+  /// Distances of a sticking impulse from the edges of its cone.
+  template <class Visit>
+  CAROM_INLINE void watch_edges(int contact, Linear normal, Linear a, Linear b,
+                                Visit&& visit) const {
     const int j = corner_[contact];
     Real basis[kTangents][kTangents];
     corner_basis(j, basis);
-    const Real nx = static_cast<Real>(polygon_.along[i][1]);
-    const Real ny = static_cast<Real>(-polygon_.along[i][0]);
-    const auto along_normal = [&](int d) {
-      return nx * static_cast<Real>(polygon_.direction[d][0]) +
-             ny * static_cast<Real>(polygon_.direction[d][1]);
-    };
-    const Real per_normal = mu(contact) * (along_normal(i) - along_normal(j));
-    const Real per_a = nx * basis[0][0] + ny * basis[1][0];
-    const Real per_b = nx * basis[0][1] + ny * basis[1][1];
-    const Linear n = linear(contact, column);
-    const Linear a = linear(tangent_pair(contact, 0), column);
-    const Linear b = linear(tangent_pair(contact, 1), column);
-    return {per_normal * n.value - per_a * a.value - per_b * b.value,
-            per_normal * n.rate - per_a * a.rate - per_b * b.rate};
+    const Linear radius{mu(contact) * normal.value, mu(contact) * normal.rate};
+    Linear t[2];
+    for (int c = 0; c < 2; ++c) {
+      const Real d = static_cast<Real>(polygon_.direction[j][c]);
+      t[c].value = fused(d, radius.value, fused(basis[c][0], a.value, basis[c][1] * b.value));
+      t[c].rate = fused(d, radius.rate, fused(basis[c][0], a.rate, basis[c][1] * b.rate));
+    }
+    const Real apothem = fused(
+        static_cast<Real>(polygon_.along[0][1]), static_cast<Real>(polygon_.direction[0][0]),
+        static_cast<Real>(-polygon_.along[0][0]) * static_cast<Real>(polygon_.direction[0][1]));
+    for (int i = 0; i < polygon_.count; ++i) {
+      const Real nx = static_cast<Real>(polygon_.along[i][1]);
+      const Real ny = static_cast<Real>(-polygon_.along[i][0]);
+      visit(kNormalEvents + i,
+            Linear{apothem * radius.value - fused(nx, t[0].value, ny * t[1].value),
+                   apothem * radius.rate - fused(nx, t[0].rate, ny * t[1].rate)});
+    }
+  }
+
+  CAROM_INLINE static Real step_to(Linear f) {
+    return f.rate < -kRateTolerance ? at_least_zero(f.value) / -f.rate
+                                    : std::numeric_limits<Real>::infinity();
+  }
+
+  /// A contact's next event and how far the driving variable has to move for it.
+  CAROM_INLINE ArgMin<Real> next_event(int contact, int column) const {
+    ArgMin<Real> best{std::numeric_limits<Real>::infinity(), -1};
+    watch(contact, column, [&best](int event, Linear f) {
+      const Real step = step_to(f);
+      if (step < best.key) best = {step, event};
+    });
+    return best;
   }
 
   /// Moves along the path to the next event and changes the mode there.
   CAROM_HOST_DEVICE bool advance(bool& finished) {
     const int column = column_of(driving_);
-    const int per_contact = events_per_contact();
     const Real infinity = std::numeric_limits<Real>::infinity();
-    const auto step_to = [&](Linear f) {
-      return f.rate < -kRateTolerance ? at_least_zero(f.value) / -f.rate : infinity;
-    };
-    ArgMin<Real> first = argmin_2d(lanes_, m_, per_contact, infinity, [&](int contact, int e) {
-      Linear f;
-      return slack(contact, e, column, f) ? step_to(f) : infinity;
-    });
+    const ArgMin<Real> first =
+        lanes_.argmin(m_, infinity, [&](int i) { return next_event(i, column).key; });
     // t wins a tie.
     const Real to_zero = step_to(linear(time_id(), column));
     const bool arrives = to_zero < infinity && to_zero <= first.key;
-    if (arrives) first = {to_zero, m_ * per_contact};
-    if (first.index < 0) return false;
-    lanes_.for_each(rows_,
-                    [&](int i) { x_[i] = fused(direction_ * first.key, at(i, column), x_[i]); });
-    driving_value_ = fused(direction_, first.key, driving_value_);
+    if (!arrives && first.index < 0) return false;
+    const Real step = arrives ? to_zero : first.key;
+    const int event = arrives ? -1 : next_event(first.index, column).index;
+    lanes_.for_each(rows_, [&](int i) { x_[i] = fused(direction_ * step, at(i, column), x_[i]); });
+    driving_value_ = fused(direction_, step, driving_value_);
     // A solution on several bounds at once is reached with t: no mode needs to change any more.
     if (arrives || linear(time_id(), column).value <= smallest_time_) {
       finished = true;
       return true;
     }
-    return change_mode(first.index / per_contact, first.index % per_contact, column);
+    return change_mode(first.index, event, column);
   }
 
   CAROM_HOST_DEVICE bool change_mode(int contact, int e, int column) {
@@ -521,9 +524,7 @@ class ContactPath {
     });
     lanes_.for_each(
         columns_, [&](int j) { pivot_row_[j] = j == column ? inverse : -pivot_row_[j] * inverse; });
-    lanes_.for_each_2d(rows_, columns_, [&](int i, int j) {
-      at(i, j) = fused(pivot_column_[i], pivot_row_[j], at(i, j));
-    });
+    add_outer(lanes_, rows_, columns_, tableau_, pivot_column_, pivot_row_);
     return true;
   }
 
@@ -826,12 +827,12 @@ class ContactPath {
   const double* max_impulse_ = nullptr;
   int m_;
   int rows_;
-  int columns_;
+  int columns_;         // rows + 1, padded
   Real* tableau_;       // [rows, columns]
-  Real* x_;             // [rows] values of the basic variables
   Real* pivot_row_;     // [columns]
   Real* combined_;      // [columns]
   Real* pivot_column_;  // [rows]
+  Real* x_;             // [rows] values of the basic variables
   int* place_;          // [2 rows + 1]
   int* normal_;         // [m]
   int* tangent_;        // [m]

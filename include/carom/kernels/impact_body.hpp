@@ -63,9 +63,9 @@ struct ImpactScratch {
   int* fallback_ints;
   double* outcomes;  // Selection::random: distinct v' found, null otherwise
 
-  CAROM_HOST_DEVICE static constexpr long real_count(int nv, int m) {
+  CAROM_HOST_DEVICE static constexpr long real_count(int nv, int m, int padding = 1) {
     const long rows = static_cast<long>(Dim) * m;
-    return 2L * nv + 6L * rows + 2L * m + path_real_workspace(Dim, m);
+    return 2L * nv + 6L * rows + 2L * m + path_real_workspace(Dim, m, padding);
   }
   CAROM_HOST_DEVICE static constexpr long int_count(int m) { return path_int_workspace(Dim, m); }
 

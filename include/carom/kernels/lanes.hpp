@@ -1,8 +1,7 @@
 #pragma once
 
-#include <type_traits>
-
 #include <carom/kernels/host_device.hpp>
+#include <carom/kernels/numeric.hpp>
 
 /// How a body talks to its lanes. A body is written once over a Lanes type; CUDA's warps and
 /// threads (src/cuda), the CPU's single lane and the host emulation of a warp run the same text.
@@ -48,23 +47,39 @@ struct SingleLane {
   }
 };
 
-/// argmin of key(row, column), the index being row * columns + column. One lane loops without
-/// having to divide an index.
-template <class Lanes, class Real, class F>
-CAROM_INLINE ArgMin<Real> argmin_2d(const Lanes& lanes, int rows, int columns, Real infinity,
-                                    F&& key) {
-  if constexpr (std::is_base_of_v<SingleLane, Lanes>) {
-    ArgMin<Real> best{infinity, -1};
+/// Doubles that a row of a matrix is padded to: whole registers where a Lanes type asks for them.
+template <class Lanes>
+CAROM_HOST_DEVICE constexpr int row_padding() {
+  if constexpr (requires { Lanes::kRowPadding; }) {
+    return Lanes::kRowPadding;
+  } else {
+    return 1;
+  }
+}
+CAROM_HOST_DEVICE constexpr int padded(int count, int padding) {
+  return (count + padding - 1) / padding * padding;
+}
+
+/// matrix += column row', [rows, stride] with stride = padded(columns). One lane says that nothing
+/// overlaps, so that its loop becomes vector instructions.
+template <class Lanes, class Real>
+CAROM_INLINE void add_outer(const Lanes& lanes, int rows, int stride, Real* matrix,
+                            const Real* column, const Real* row) {
+  if constexpr (row_padding<Lanes>() > 1) {
+    constexpr int kBlock = row_padding<Lanes>();
     for (int i = 0; i < rows; ++i) {
-      for (int j = 0; j < columns; ++j) {
-        const Real k = key(i, j);
-        if (k < best.key) best = {k, i * columns + j};
+      Real* __restrict to = matrix + static_cast<long>(i) * stride;
+      const Real* __restrict from = row;
+      const Real factor = column[i];
+      for (int j = 0; j < stride; j += kBlock) {
+        for (int l = 0; l < kBlock; ++l) to[j + l] = fused(factor, from[j + l], to[j + l]);
       }
     }
-    return best;
   } else {
-    return lanes.argmin(rows * columns, infinity,
-                        [&](int e) { return key(e / columns, e % columns); });
+    lanes.for_each_2d(rows, stride, [&](int i, int j) {
+      Real& to = matrix[static_cast<long>(i) * stride + j];
+      to = fused(column[i], row[j], to);
+    });
   }
 }
 

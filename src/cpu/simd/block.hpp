@@ -24,7 +24,12 @@ struct BlockJob {
 /// One instruction set's single lane: a type of its own, so that no other translation unit shares
 /// the code that is made for it.
 template <class Isa>
-struct IsaLane : kernels::SingleLane {};
+struct IsaLane : kernels::SingleLane {
+  static constexpr int kRowPadding = Isa::kWidth;
+};
+
+/// No instruction set pads rows to more doubles than this.
+inline constexpr int kLargestPadding = 8;
 
 /// Whether the packs' outputs at `position` are the trajectory's last word.
 inline __attribute__((always_inline)) bool packs_finished(const PackJob& job, int position) {

@@ -55,7 +55,7 @@ template <int Dim>
 constexpr long step_real_workspace(int m, int directions) {
   const int order = kernels::step_lcp_order<Dim>(m, directions);
   const long lemke = order + kernels::lemke_real_workspace(order);
-  const long path = kernels::path_real_workspace(Dim, m);
+  const long path = kernels::path_real_workspace(Dim, m, 8);
   return lemke > path ? lemke : path;
 }
 template <int Dim>
