@@ -29,7 +29,8 @@ class TrajectoryMemory {
         ints_(static_cast<std::size_t>(kernels::ImpactScratch<Dim>::int_count(m) +
                                        kernels::lemke_int_workspace(order_))),
         scratch_(kernels::ImpactScratch<Dim>::carve(nv, m, reals_.data(), ints_.data())) {
-    scratch_.fallback_reals = reals_.data() + kernels::ImpactScratch<Dim>::real_count(nv, m, simd::kLargestPadding);
+    scratch_.fallback_reals =
+        reals_.data() + kernels::ImpactScratch<Dim>::real_count(nv, m, simd::kLargestPadding);
     scratch_.fallback_ints = ints_.data() + kernels::ImpactScratch<Dim>::int_count(m);
     if (selection == Selection::random) {
       scratch_.outcomes = scratch_.fallback_reals + order_ + kernels::lemke_real_workspace(order_);

@@ -20,8 +20,7 @@
 /// lambda_t = mu lambda_n d_j + a e_j - b e_{j-1}, w_a = e_j.u_t, w_b = -e_{j-1}.u_t.
 namespace carom::kernels {
 
-CAROM_HOST_DEVICE constexpr long path_real_workspace(int dimension, int contacts,
-                                                     int padding = 1) {
+CAROM_HOST_DEVICE constexpr long path_real_workspace(int dimension, int contacts, int padding = 1) {
   const long rows = static_cast<long>(dimension) * contacts;
   const long stride = padded(static_cast<int>(rows) + 1, padding);
   return (rows + 2) * stride + 2 * rows;
