@@ -1,6 +1,7 @@
 #include "peers.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "plain_lemke.hpp"
 
@@ -44,14 +45,8 @@ std::unique_ptr<DenseSolver> prepare_plain(const DenseSet& set) {
 }
 
 std::unique_ptr<DenseSolver> prepare_plain_fixed(const DenseSet& set) {
-  switch (set.order) {
-    case 10:
-      return std::make_unique<PlainSolver<10>>(set);
-    case 28:
-      return std::make_unique<PlainSolver<28>>(set);
-    default:
-      return nullptr;
-  }
+  if (set.order == 10) return std::make_unique<PlainSolver<10>>(set);
+  return std::make_unique<PlainSolver<28>>(set);
 }
 
 #if defined(CAROM_PEER_DART)
@@ -136,14 +131,16 @@ std::unique_ptr<DenseSolver> prepare_siconos(const DenseSet& set) {
 }  // namespace
 
 const std::vector<Peer>& peers() {
+  constexpr auto kAny = [](int) { return true; };
+  constexpr auto kFixed = [](int order) { return order == 10 || order == 28; };
   static const std::vector<Peer> all = {
-      {"plain_eigen", prepare_plain},
-      {"plain_eigen_fixed", prepare_plain_fixed},
+      {"plain_eigen", prepare_plain, kAny},
+      {"plain_eigen_fixed", prepare_plain_fixed, kFixed},
 #if defined(CAROM_PEER_DART)
-      {"dart", prepare_dart},
+      {"dart", prepare_dart, kAny},
 #endif
 #if defined(CAROM_PEER_SICONOS)
-      {"siconos", prepare_siconos},
+      {"siconos", prepare_siconos, kAny},
 #endif
   };
   return all;

@@ -19,7 +19,8 @@ class DenseSolver {
 
 struct Peer {
   std::string name;
-  std::unique_ptr<DenseSolver> (*prepare)(const DenseSet&);  ///< null where it has no such order
+  std::unique_ptr<DenseSolver> (*prepare)(const DenseSet&);
+  bool (*takes)(int order);
 };
 
 /// The plain Eigen solvers and what CaromPeers.cmake found.

@@ -174,8 +174,8 @@ print(*(model["name"] for model in models))'); do
 done
 small='CudaLcp.Poisoned*:CudaSteps.Poisoned*:CudaImpacts.Poisoned*:CudaImpacts.NoContacts'
 if command -v compute-sanitizer >/dev/null; then
-  step memcheck sanitize memcheck "$small:CudaModel.RandomSelectionAgreesWithCpu/*:CudaModel.PolicyDoesNotMatter/block"
-  step racecheck sanitize racecheck "$small:CudaModel.PolicyDoesNotMatter/block"
+  step memcheck sanitize memcheck "$small:*CudaModel.RandomSelectionAgreesWithCpu/rocking_block:*CudaModel.PolicyDoesNotMatter/*"
+  step racecheck sanitize racecheck "$small:*CudaModel.PolicyDoesNotMatter/rocking_block:*CudaModel.PolicyDoesNotMatter/cube_drop"
 else
   say "compute-sanitizer is not on PATH: no memory and race checks"
   CAROM_SKIP="${CAROM_SKIP:-} memcheck racecheck"

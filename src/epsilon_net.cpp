@@ -9,6 +9,12 @@ namespace carom {
 
 namespace {
 
+/// floor without a call into the mathematics library.
+std::int64_t floor_to_cell(double x) {
+  const auto truncated = static_cast<std::int64_t>(x);
+  return truncated - (static_cast<double>(truncated) > x ? 1 : 0);
+}
+
 std::uint64_t hash_cell(const std::int64_t* cell, int nv) {
   std::uint64_t hash = 0x9e3779b97f4a7c15ULL;
   for (int i = 0; i < nv; ++i) {
@@ -34,7 +40,8 @@ void NetBuilder::add(std::int64_t sample, const double* velocity, const double* 
                      std::uint64_t modes, std::int64_t multiplicity) {
   std::array<std::int64_t, kMaxVelocities> cell{};
   for (int i = 0; i < nv_; ++i) {
-    cell[static_cast<std::size_t>(i)] = static_cast<std::int64_t>(std::floor(velocity[i] / edge_));
+    const auto fine = static_cast<std::int64_t>(std::floor(velocity[i] / edge_));
+    cell[static_cast<std::size_t>(i)] = (fine + kOrigin) >> level_;
   }
   insert(cell.data(), sample, velocity, impulse, modes, multiplicity);
   while (points() > capacity_) coarsen();
@@ -99,7 +106,6 @@ void NetBuilder::insert(const std::int64_t* cell, std::int64_t sample, const dou
 void NetBuilder::coarsen() {
   NetBuilder coarse(nv_, rows_, epsilon_, capacity_);
   coarse.level_ = level_ + 1;
-  coarse.edge_ = 2.0 * edge_;
   // Halving a cell's coordinates is exact, so the coarse cell is the one that add() would find.
   std::array<std::int64_t, kMaxVelocities> cell{};
   for (std::size_t point = 0; point < modes_.size(); ++point) {

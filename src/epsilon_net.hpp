@@ -29,8 +29,14 @@ class NetBuilder {
   [[nodiscard]] EpsilonNet finish(std::int64_t first_sample, std::int64_t samples) const;
 
   [[nodiscard]] std::int64_t points() const { return static_cast<std::int64_t>(modes_.size()); }
+  /// Edge of the cubes of level 0. Samples of one such cube share their cube at every level.
   [[nodiscard]] double edge() const { return edge_; }
   [[nodiscard]] int level() const { return level_; }
+
+  /// Where the velocity 0 lies in the lattice, in cubes of level 0. Its bits alternate, so that 0
+  /// is never near a face of its cube: on a lattice that starts at 0 the signs of v would never
+  /// merge, and a capacity of less than 2^nv could not be kept.
+  static constexpr std::int64_t kOrigin = 0x2aaaaaaaaaaaaaaaLL;
 
  private:
   [[nodiscard]] std::size_t find_slot(const std::int64_t* cell) const;

@@ -85,6 +85,8 @@ class PackMemory {
         contact_velocity_(static_cast<std::size_t>(grain * rows)),
         impulse_(contact_velocity_.size()),
         residual_(static_cast<std::size_t>(grain)),
+        energy_ratio_(residual_.size()),
+        modes_(residual_.size()),
         steps_(residual_.size()),
         status_(residual_.size()) {}
 
@@ -99,14 +101,14 @@ class PackMemory {
             contact_velocity_.data(),
             impulse_.data(),
             residual_.data(),
+            energy_ratio_.data(),
+            modes_.data(),
             steps_.data(),
             status_.data()};
   }
 
   /// The finished trajectory at `position`.
-  [[nodiscard]] TrajectoryRow describe(const kernels::ImpactProblemView& view,
-                                       const kernels::ImpactRun& run, std::int64_t sample,
-                                       int position) const {
+  [[nodiscard]] TrajectoryRow describe(std::int64_t sample, int position) const {
     const auto at = static_cast<std::size_t>(position);
     TrajectoryRow row;
     row.sample = sample;
@@ -116,8 +118,8 @@ class PackMemory {
     row.velocity = velocity_.data() + position * nv_;
     row.contact_velocity = contact_velocity_.data() + position * rows_;
     row.impulse = impulse_.data() + position * rows_;
-    row.energy_ratio = kernels::energy_ratio(view, nv_, row.velocity);
-    row.modes = kernels::contact_modes<2>(run.contacts, row.contact_velocity, run.mode_tolerance);
+    row.energy_ratio = energy_ratio_[at];
+    row.modes = modes_[at];
     if (row.status == TrajectoryStatus::terminated) {
       row.net_velocity = row.velocity;
       row.net_impulse = row.impulse;
@@ -129,7 +131,8 @@ class PackMemory {
  private:
   int nv_;
   int rows_;
-  std::vector<double> velocity_, contact_velocity_, impulse_, residual_;
+  std::vector<double> velocity_, contact_velocity_, impulse_, residual_, energy_ratio_;
+  std::vector<std::uint64_t> modes_;
   std::vector<std::int32_t> steps_;
   std::vector<std::uint8_t> status_;
 };
@@ -177,7 +180,6 @@ class ImpactDriver {
   struct Context {
     ImpactDriver* driver;
     Worker* worker;
-    const kernels::ImpactProblemView* view;
     std::int64_t problem;
     std::int64_t first;  // position of the block among the problem's samples
     std::vector<std::vector<double>>* path_of;
@@ -245,7 +247,7 @@ class ImpactDriver {
       const auto start = std::chrono::steady_clock::now();
       parallel_for(count, grain(), settings_.threads, [&](std::int64_t begin, std::int64_t end) {
         Worker& worker = workers.local();
-        Context context{this, &worker, &view, p, chunk + begin, &path_of};
+        Context context{this, &worker, p, chunk + begin, &path_of};
         simd::BlockJob job{};
         job.packs =
             worker.packs.job(view, run_, static_cast<std::uint32_t>(p),
@@ -275,9 +277,8 @@ class ImpactDriver {
     Worker& worker = *context.worker;
     const std::int64_t s = context.first + position;
     const std::int64_t sample = settings_.first_sample + s;
-    const TrajectoryRow row = end != nullptr
-                                  ? describe<Dim>(*end, worker.memory.scratch(), sample)
-                                  : worker.packs.describe(*context.view, run_, sample, position);
+    const TrajectoryRow row = end != nullptr ? describe<Dim>(*end, worker.memory.scratch(), sample)
+                                             : worker.packs.describe(sample, position);
     worker.sums.add(row);
     if (s < kept_) store_row(result_.samples, nv_, Dim * m_, context.problem, s, row);
     if (s < paths_) {

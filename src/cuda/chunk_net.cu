@@ -26,7 +26,8 @@ struct NetLaunch {
   Chunk chunk;
   int nv;
   int rows;
-  double edge;
+  double edge;  ///< of the cubes of level 0
+  int level;
 
   [[nodiscard]] CAROM_INLINE const double* velocity(int slot) const {
     const bool closed = out.status[slot] != TrajectoryStatus::terminated;
@@ -38,7 +39,7 @@ struct NetLaunch {
   }
   /// The cell's coordinate, as NetBuilder::add has it.
   [[nodiscard]] CAROM_INLINE long long cell(const double* v, int i) const {
-    return static_cast<long long>(::floor(v[i] / edge));
+    return (static_cast<long long>(::floor(v[i] / edge)) + NetBuilder::kOrigin) >> level;
   }
   [[nodiscard]] CAROM_INLINE bool same_cell(int a, int b) const {
     if (a / chunk.samples != b / chunk.samples) return false;
@@ -121,14 +122,15 @@ constexpr int blocks_for(int count) { return (count + kThreads - 1) / kThreads; 
 
 }  // namespace
 
-void ChunkNet::run(int dimension, const SampleLaunch& launch, double edge, std::int64_t in_net,
-                   cudaStream_t stream, const std::function<void(const NetPoint&)>& take) {
+void ChunkNet::run(int dimension, const SampleLaunch& launch, const NetBuilder& builder,
+                   std::int64_t in_net, cudaStream_t stream,
+                   const std::function<void(const NetPoint&)>& take) {
   if (in_net == 0) return;
   const int slots = launch.chunk.slots();
   const int inside = static_cast<int>(in_net);
   const int nv = launch.run.velocities;
   const int rows = dimension * launch.run.contacts;
-  const NetLaunch net{launch.out, launch.chunk, nv, rows, edge};
+  const NetLaunch net{launch.out, launch.chunk, nv, rows, builder.edge(), builder.level()};
   const auto size = static_cast<std::size_t>(slots);
   std::uint64_t* keys = keys_.reserve(size);
   std::uint64_t* sorted_keys = sorted_keys_.reserve(size);

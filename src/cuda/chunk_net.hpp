@@ -6,6 +6,7 @@
 
 #include "cuda/runtime.hpp"
 #include "cuda/sample_launch.hpp"
+#include "epsilon_net.hpp"
 
 namespace carom::cuda {
 
@@ -23,10 +24,11 @@ struct NetPoint {
 /// in several points each, which NetBuilder joins again.
 class ChunkNet {
  public:
-  /// Passes every point on. `edge`: of the cells; `in_net`: slots of the chunk that have a net
-  /// velocity. Waits for the stream.
-  void run(int dimension, const SampleLaunch& launch, double edge, std::int64_t in_net,
-           cudaStream_t stream, const std::function<void(const NetPoint&)>& take);
+  /// Passes every point on. Cells are those of `builder`; `in_net`: slots of the chunk that have a
+  /// net velocity. Waits for the stream.
+  void run(int dimension, const SampleLaunch& launch, const NetBuilder& builder,
+           std::int64_t in_net, cudaStream_t stream,
+           const std::function<void(const NetPoint&)>& take);
 
  private:
   DeviceArray<std::uint64_t> keys_, sorted_keys_;

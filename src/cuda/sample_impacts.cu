@@ -151,7 +151,7 @@ class Sampling {
     }
     if (net_) {
       // Several problems share a chunk only with their first samples, all nets being equally fine.
-      scratch_.net.run(batch_.dimension, launch_, sums.front().net().edge(), in_net, stream_,
+      scratch_.net.run(batch_.dimension, launch_, sums.front().net(), in_net, stream_,
                        [&](const NetPoint& point) {
                          sums[static_cast<std::size_t>(point.problem)].net().add(
                              point.sample, point.velocity, point.impulse, point.modes,

@@ -80,19 +80,34 @@ TEST(EpsilonNet, EveryPointIsNearARepresentative) {
   }
 }
 
-/// What a net must be, from its definition: the cubes of edge epsilon / sqrt(nv), their samples of
-/// lowest index, and how many cubes the first 2^i samples met.
+/// The cube of a point: level 0 has edge epsilon / sqrt(nv), each further level doubles it, on a
+/// lattice whose place NetBuilder states.
+std::vector<std::int64_t> cube_of(const Cloud& points, int i, double epsilon, int level) {
+  const double edge = epsilon / std::sqrt(static_cast<double>(points.nv));
+  std::vector<std::int64_t> cube;
+  for (int j = 0; j < points.nv; ++j) {
+    const auto fine = static_cast<std::int64_t>(std::floor(points.at(i)[j] / edge));
+    cube.push_back((fine + NetBuilder::kOrigin) >> level);
+  }
+  return cube;
+}
+
+std::int64_t cubes_met(const Cloud& points, double epsilon, int level) {
+  std::set<std::vector<std::int64_t>> cubes;
+  for (int i = 0; i < points.count(); ++i) cubes.insert(cube_of(points, i, epsilon, level));
+  return static_cast<std::int64_t>(cubes.size());
+}
+
+/// What a net must be, from its definition: the sample of lowest index of each cube, how many fell
+/// there, and how many cubes the first 2^i samples met.
 void expect_by_definition(const Cloud& points, const EpsilonNet& net) {
-  const double edge = net.epsilon / std::sqrt(static_cast<double>(points.nv));
+  const int level = std::ilogb(net.epsilon / net.requested_epsilon);
   std::map<std::vector<std::int64_t>, std::pair<int, std::int64_t>> cubes;
   std::vector<std::int64_t> coverage;
   std::size_t next = 1;
   for (int i = 0; i < points.count(); ++i) {
-    std::vector<std::int64_t> cell;
-    for (int j = 0; j < points.nv; ++j) {
-      cell.push_back(static_cast<std::int64_t>(std::floor(points.at(i)[j] / edge)));
-    }
-    ++cubes.try_emplace(cell, i, 0).first->second.second;
+    const auto cube = cube_of(points, i, net.requested_epsilon, level);
+    ++cubes.try_emplace(cube, i, 0).first->second.second;
     if (static_cast<std::size_t>(i) + 1 == next) {
       coverage.push_back(static_cast<std::int64_t>(cubes.size()));
       next *= 2;
@@ -142,8 +157,15 @@ TEST(EpsilonNet, CapacityDoublesEpsilon) {
     for (const std::int64_t count : net.multiplicity) sum += count;
     EXPECT_EQ(sum, 4096);
     expect_by_definition(points, net);
-    // No coarser than it needs to be.
-    EXPECT_GT(one_pass(points, net.epsilon / 2, 1 << 20).points(), capacity);
+    // No coarser than it needs to be, and never far from any sample.
+    EXPECT_GT(cubes_met(points, 0.01, std::ilogb(net.epsilon / 0.01) - 1), capacity);
+    for (int i = 0; i < points.count(); ++i) {
+      double nearest = HUGE_VAL;
+      for (std::int64_t p = 0; p < net.points(); ++p) {
+        nearest = std::min(nearest, distance(points.at(i), net.velocity.data() + p * 3, 3));
+      }
+      ASSERT_LE(nearest, net.epsilon);
+    }
   }
   EXPECT_EQ(wide.epsilon, 0.01);
 }

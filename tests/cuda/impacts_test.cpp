@@ -169,8 +169,8 @@ TEST_F(CudaImpacts, NoContacts) {
 }
 
 TEST_F(CudaImpacts, ShardsMakeTheWhole) {
-  const ImpactBatch batch = test::model_batch("block");
-  ImpactSettings settings = test::model_settings("block", 900);
+  const ImpactBatch batch = test::model_batch("rocking_block");
+  ImpactSettings settings = test::model_settings("rocking_block", 900);
   const ImpactResult whole = sample_impacts(batch, settings, Backend::cuda);
   settings.first_sample = 333;
   settings.samples = 567;
@@ -183,8 +183,8 @@ TEST_F(CudaImpacts, ShardsMakeTheWhole) {
 
 // Coarsening between chunks: the net is the one of a single pass.
 TEST_F(CudaImpacts, FullNetIsCoarsenedAlike) {
-  const ImpactBatch batch = test::model_batch("block");
-  ImpactSettings settings = test::model_settings("block", 5000);
+  const ImpactBatch batch = test::model_batch("rocking_block");
+  ImpactSettings settings = test::model_settings("rocking_block", 5000);
   settings.epsilon = 1e-4;
   settings.net_capacity = 50;
   const ImpactResult cpu = sample_impacts(batch, settings, Backend::cpu);
@@ -270,8 +270,8 @@ TEST_F(CudaImpacts, PoisonedNeighbourChangesNothing) {
 }
 
 TEST_F(CudaImpacts, CancelledBetweenChunks) {
-  const ImpactBatch batch = test::model_batch("block", 2);
-  ImpactSettings settings = test::model_settings("block", 450);
+  const ImpactBatch batch = test::model_batch("rocking_block", 2);
+  ImpactSettings settings = test::model_settings("rocking_block", 450);
   const ImpactResult whole = sample_impacts(batch, settings, Backend::cuda);
   cuda::SamplePolicy policy;
   policy.chunk = 100;

@@ -34,7 +34,7 @@ std::vector<Outcome> enumerate(const StepProblem& step) {
   Matrix delassus = step.delassus();
   Vector scale(rows);
   for (int i = 0; i < m; ++i) {
-    const double s = kernels::contact_scale(delassus.data(), rows, Dim, m, i);
+    const double s = kernels::contact_scale<Dim>(delassus.data(), m, i);
     scale[i] = s;
     scale.segment(m + (Dim - 1) * i, Dim - 1).setConstant(s);
   }

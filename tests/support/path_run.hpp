@@ -27,7 +27,7 @@ PathRun follow_path(const StepProblem& step, const Lanes& lanes, double toleranc
   Matrix delassus = step.delassus();
   Vector scale(rows);
   for (int i = 0; i < m; ++i) {
-    const double s = kernels::contact_scale(delassus.data(), rows, Dim, m, i);
+    const double s = kernels::contact_scale<Dim>(delassus.data(), m, i);
     scale[i] = s;
     scale.segment(m + (Dim - 1) * i, Dim - 1).setConstant(s);
   }

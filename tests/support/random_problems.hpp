@@ -86,6 +86,8 @@ inline std::string_view to_string(Flavour flavour) {
       return "zero_limits";
     case Flavour::infinite_limits:
       return "infinite_limits";
+    case Flavour::mixed_limits:
+      return "mixed_limits";
   }
   return "unknown";
 }

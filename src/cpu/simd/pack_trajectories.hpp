@@ -27,6 +27,8 @@ struct PackJob {
   double* contact_velocity;  // [count, 2m]
   double* impulse;           // [count, 2m]
   double* residual;          // [count]
+  double* energy_ratio;      // [count]
+  std::uint64_t* modes;      // [count]
   std::int32_t* steps;       // [count]
   std::uint8_t* status;      // [count] TrajectoryStatus or kUnfinished
 };
@@ -118,6 +120,10 @@ class PackTrajectories {
         job_.impulse[position * kRows + i] = total_[i][lane];
       }
       job_.residual[position] = residual_[lane];
+      job_.energy_ratio[position] =
+          kernels::energy_ratio(problem_, nv_, job_.velocity + position * nv_);
+      job_.modes[position] = kernels::contact_modes<2>(M, job_.contact_velocity + position * kRows,
+                                                       run_.mode_tolerance);
       job_.steps[position] = static_cast<std::int32_t>(step_[lane]);
       job_.status[position] = static_cast<std::uint8_t>(ended ? TrajectoryStatus::terminated
                                                               : TrajectoryStatus::max_steps);
