@@ -76,8 +76,7 @@ Verdict judge(const StepSet& set, const StepResult& result) {
 Verdict judge(const DenseSet& set, const LcpResult& result) {
   Judge judge(set);
   for (long p = 0; p < set.count; ++p) {
-    judge.add(p, result.solution.data() + p * set.order,
-              result.status.data()[p] == Status::solved);
+    judge.add(p, result.solution.data() + p * set.order, result.status.data()[p] == Status::solved);
   }
   return judge.verdict();
 }

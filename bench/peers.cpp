@@ -134,13 +134,13 @@ const std::vector<Peer>& peers() {
   constexpr auto kAny = [](int) { return true; };
   constexpr auto kFixed = [](int order) { return order == 10 || order == 28; };
   static const std::vector<Peer> all = {
-      {"plain_eigen", prepare_plain, kAny},
-      {"plain_eigen_fixed", prepare_plain_fixed, kFixed},
+    {"plain_eigen", prepare_plain, kAny},
+    {"plain_eigen_fixed", prepare_plain_fixed, kFixed},
 #if defined(CAROM_PEER_DART)
-      {"dart", prepare_dart, kAny},
+    {"dart", prepare_dart, kAny},
 #endif
 #if defined(CAROM_PEER_SICONOS)
-      {"siconos", prepare_siconos, kAny},
+    {"siconos", prepare_siconos, kAny},
 #endif
   };
   return all;

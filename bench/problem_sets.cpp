@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-
 namespace carom::bench {
 
 namespace {
@@ -74,13 +73,12 @@ StepSet random_steps(test::Flavour flavour, int dimension, int contacts, int dir
   std::vector<test::StepProblem> steps;
   for (long i = 0; i < count; ++i) {
     const ImpactProblem problem = test::random_problem(random, flavour, dimension, contacts);
-    steps.push_back(test::step_problem(
-        problem, test::random_limits(random, flavour, contacts), directions));
+    steps.push_back(
+        test::step_problem(problem, test::random_limits(random, flavour, contacts), directions));
   }
-  const std::string name = std::string(test::to_string(flavour)) +
-                           (dimension == 2 ? "_planar" : "_spatial") + "_m" +
-                           std::to_string(contacts) +
-                           (dimension == 2 ? "" : "_k" + std::to_string(directions));
+  const std::string name =
+      std::string(test::to_string(flavour)) + (dimension == 2 ? "_planar" : "_spatial") + "_m" +
+      std::to_string(contacts) + (dimension == 2 ? "" : "_k" + std::to_string(directions));
   return finish(name, directions, std::move(steps));
 }
 

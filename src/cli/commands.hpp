@@ -27,5 +27,6 @@ void add_impact(Program& program);
 void add_impact_models(Program& program);
 void add_solve(Program& program);
 void add_validate(Program& program);
+void add_bench(Program& program);
 
 }  // namespace carom::cli

@@ -52,6 +52,7 @@ int run(int argc, char** argv) {
   add_impact_models(program);
   add_solve(program);
   add_validate(program);
+  add_bench(program);
   try {
     program.app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

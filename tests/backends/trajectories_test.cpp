@@ -174,47 +174,45 @@ TEST_P(Trajectories, PoisonStaysInItsProblem) {
       -1);
 }
 
-/// Where two runs of the same samples part, the step that parts them has several outcomes: returns
-/// how many of the first `count` samples part.
+/// Where two runs of the same samples part, by more than their certificates explain, the step that
+/// parts them has several outcomes: returns how many of the first `count` samples part.
 int expect_apart_only_where_nonunique(const std::string& name, ImpactSettings one,
                                       ImpactSettings other, std::int64_t count) {
   one.samples = one.keep_paths = other.samples = other.keep_paths = count;
   const ImpactProblem problem = models::build(name);
   const ImpactBatch batch = make_batch({&problem, 1});
-  const ImpactPaths a = on_cpu(batch, one).paths[0];
-  const ImpactPaths b = on_cpu(batch, other).paths[0];
+  const ImpactResult first = on_cpu(batch, one);
+  const ImpactResult second = on_cpu(batch, other);
   const int nv = problem.velocities;
   const int m = problem.contacts;
-  const auto at = [nv](const ImpactPaths& paths, std::int64_t row) {
-    return Eigen::Map<const Eigen::VectorXd>(paths.velocity.data() + row * nv, nv);
+  const auto at = [nv](const ImpactResult& result, std::size_t sample, std::int64_t step) {
+    const std::int64_t row = result.paths[0].offset[sample] + step;
+    return Eigen::Map<const Eigen::VectorXd>(result.paths[0].velocity.data() + row * nv, nv);
   };
   const double speed =
       Eigen::Map<const Eigen::VectorXd>(problem.velocity.data(), nv).cwiseAbs().maxCoeff();
   int apart = 0;
-  int enumerated = 0;
   for (std::size_t s = 0; s < static_cast<std::size_t>(count); ++s) {
     SCOPED_TRACE(name + ", sample " + std::to_string(s));
+    const double residual =
+        std::max(first.samples.residual.data()[s], second.samples.residual.data()[s]);
+    const double tolerance = (1e-9 + 10.0 * residual) * speed;
     const std::int64_t steps =
-        std::min(a.offset[s + 1] - a.offset[s], b.offset[s + 1] - b.offset[s]);
+        std::min(first.samples.steps.data()[s], second.samples.steps.data()[s]);
     std::int64_t step = 1;
-    while (step < steps &&
-           (at(a, a.offset[s] + step) - at(b, b.offset[s] + step)).cwiseAbs().maxCoeff() <=
-               1e-9 * speed) {
+    while (step <= steps &&
+           (at(first, s, step) - at(second, s, step)).cwiseAbs().maxCoeff() <= tolerance) {
       ++step;
     }
-    if (step == steps) {
-      EXPECT_EQ(a.offset[s + 1] - a.offset[s], b.offset[s + 1] - b.offset[s]);
-      continue;
-    }
-    ++apart;
-    if (++enumerated > 8) continue;
+    if (step > steps) continue;
+    if (++apart > 8) continue;
     Eigen::VectorXd limit(m);
     for (int i = 0; i < m; ++i) {
       limit[i] =
           one.step_size * uniform(one.seed, 0, s, static_cast<std::uint32_t>((step - 1) * m + i));
     }
     test::StepProblem parting = test::step_problem(problem, limit, one.friction_directions);
-    parting.velocity = at(a, a.offset[s] + step - 1);
+    parting.velocity = at(first, s, step - 1);
     EXPECT_GT(test::enumerated(parting).size(), 1U);
   }
   return apart;
@@ -229,14 +227,16 @@ TEST_P(Trajectories, FloatIsCertifiedToo) {
   EXPECT_LT(100 * result.summary[0].fallback_solves, result.summary[0].lcp_solves);
   const int apart =
       expect_apart_only_where_nonunique(GetParam(), model_settings(GetParam(), 1), narrow, 1500);
-  EXPECT_LT(apart, 600);
+  if (GetParam() == "rocking_block" || GetParam() == "box_wall") EXPECT_EQ(apart, 0);
 }
 
 // The path and Lemke likewise.
 TEST_P(Trajectories, PathAndLemkeDifferOnlyWhereTheStepHasAChoice) {
   ImpactSettings lemke = model_settings(GetParam(), 1);
   lemke.selection = Selection::lemke;
-  expect_apart_only_where_nonunique(GetParam(), model_settings(GetParam(), 1), lemke, 500);
+  const int apart =
+      expect_apart_only_where_nonunique(GetParam(), model_settings(GetParam(), 1), lemke, 500);
+  if (GetParam() == "rocking_block" || GetParam() == "box_wall") EXPECT_EQ(apart, 0);
 }
 
 TEST_P(Trajectories, ReferenceAgreesUnderLemke) {

@@ -33,6 +33,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   step.velocity.resize(nv);
   for (double& v : step.velocity) v = input.small();
+  // Velocities that cancel leave rounding alone to be relative to.
+  if (step.contact_velocity().cwiseAbs().maxCoeff() < 1e-9) return 0;
   carom::StepSettings settings;
   settings.friction_directions = step.directions;
   settings.threads = 1;

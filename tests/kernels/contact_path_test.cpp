@@ -66,6 +66,7 @@ TEST_P(PathBody, SameOnEveryKindOfLanes) {
 // double bring to the same accuracy.
 TEST_P(PathBody, FloatMeetsTheSameCertificate) {
   Generator random(300 + static_cast<std::uint64_t>(GetParam()));
+  int lost = 0;
   int certified = 0;
   int compared = 0;
   constexpr int kTrials = 300;
@@ -75,7 +76,10 @@ TEST_P(PathBody, FloatMeetsTheSameCertificate) {
     const int m = random.integer(1, 6);
     const StepProblem step = random_step(random, GetParam(), dimension, m, random.integer(4, 16));
     const PathRun wide = test::follow_path<double>(step, SingleLane{});
-    ASSERT_TRUE(wide.found);
+    if (!wide.found) {
+      ++lost;
+      continue;
+    }
     ASSERT_LE(test::full_residual(step, wide.impulse), 1e-9);
     const PathRun narrow = test::follow_path<float>(step, SingleLane{});
     const double residual = test::full_residual(step, narrow.impulse);
@@ -87,6 +91,10 @@ TEST_P(PathBody, FloatMeetsTheSameCertificate) {
     EXPECT_LE(difference.cwiseAbs().maxCoeff(),
               (1e-9 + 10.0 * residual) * step.velocity.cwiseAbs().maxCoeff());
   }
+  // Bounded impulses leave the path no way to infinity; unbounded ones may, and Lemke takes over.
+  const bool bounded =
+      GetParam() != Flavour::infinite_limits && GetParam() != Flavour::mixed_limits;
+  EXPECT_LE(lost, bounded ? 0 : 6);
   // The rest is followed again in double; mu = 1e5 leaves a float few digits.
   EXPECT_GE(certified, GetParam() == Flavour::jamming ? 45 : 250);
   EXPECT_GE(compared, GetParam() == Flavour::jamming ? 25 : 75);

@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# Measures carom beside every other solver of the same problems that can be had here, in one process
+# on the same problems, and prints one table per family. From a bare machine to the tables.
+#   scripts/bench.sh [--quick|--full] [--filter REGEX] [FILE.json]
+# FILE defaults to build-bench/bench.json. --full adds the largest sample counts.
+set -euo pipefail
+build=${CAROM_BUILD_DIR:-$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)/build-bench}
+# shellcheck source=scripts/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+filter=. repetitions=5 min_time=0.1 full=() output=
+while [ $# -gt 0 ]; do
+  case "$1" in
+    --quick) repetitions=3 min_time=0.02 ;;
+    --full) full=(--full) ;;
+    --filter)
+      [ $# -gt 1 ] || die "--filter wants a regular expression, e.g. '^steps/'"
+      filter=$2
+      shift
+      ;;
+    -*) die "Unknown option $1; known: --quick --full --filter REGEX" ;;
+    *) output=$1 ;;
+  esac
+  shift
+done
+
+# Peers are optional: what cannot be installed is reported as absent and left out of the tables.
+libraries="$libraries libbenchmark-dev"
+install_peers() {
+  local packages="" package as_root=
+  command -v apt-get >/dev/null || return 0
+  for package in libdart-dev libsiconos-numerics-dev; do
+    dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' ||
+      packages="$packages $package"
+  done
+  [ -n "$packages" ] || return 0
+  if [ "$(id -u)" != 0 ]; then
+    as_root="sudo -n"
+    if ! $as_root true 2>/dev/null; then
+      say "Peers not installed (sudo asks for a password):$packages"
+      return 0
+    fi
+  fi
+  say "Installing the peers:$packages"
+  for package in $packages; do
+    if ! $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qy \
+      --no-install-recommends "$package" >/dev/null 2>&1; then
+      say "Peer package $package cannot be installed here: goes without it"
+    fi
+  done
+}
+
+install_missing
+command -v python3 >/dev/null || die "python3 is missing: it prints the tables"
+install_peers
+find_cuda_compiler
+configure -DCAROM_BUILD_BENCHMARKS=ON -DCAROM_BUILD_TESTS=OFF -DCAROM_BUILD_EXAMPLES=OFF \
+  -DCAROM_BUILD_CLI=OFF
+say_cuda_compiler
+build_targets "Building the benchmarks" carom_bench
+
+output=${output:-$build/bench.json}
+start=$SECONDS
+# One thread for a peer's linear algebra: rates are per core.
+OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 "$build/bin/carom_bench" ${full[@]+"${full[@]}"} \
+  --benchmark_filter="$filter" --benchmark_min_time="$min_time" \
+  --benchmark_repetitions="$repetitions" --benchmark_enable_random_interleaving=true \
+  --benchmark_display_aggregates_only=true --benchmark_out="$output.raw" \
+  --benchmark_out_format=json >/dev/null
+python3 "$root/bench/compact.py" "$output.raw" "$output"
+rm -f "$output.raw"
+say "Measured in $((SECONDS - start)) s"
+python3 "$root/bench/report.py" "$output"
+say ""
+say "JSON: $output"

@@ -1,0 +1,213 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include <carom/backend.hpp>
+
+#include "cli/commands.hpp"
+#include "cli/impact_runner.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/numbers.hpp"
+#include "cli/table.hpp"
+
+namespace carom::cli {
+
+namespace {
+
+constexpr std::int64_t kReferenceSamples = 1024;  // a problem; the reference takes its time
+
+struct BenchOptions {
+  SamplingOptions sampling;
+  std::string repetitions = "5";
+};
+
+/// One way of sampling the same problems, and what its passes took.
+struct Contestant {
+  Backend backend = Backend::cpu;
+  int threads = 1;
+  std::int64_t samples = 0;     ///< a problem
+  std::vector<double> seconds;  ///< of each complete pass
+  std::int64_t lcp_solves = 0;  ///< of one pass
+  std::int64_t failed = 0;
+  std::int64_t fallbacks = 0;
+  double max_residual = 0.0;
+};
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : 0.5 * (values[half - 1] + values[half]);
+}
+
+std::vector<Contestant> contestants(const SamplingOptions& options) {
+  const std::int64_t samples = parse_count("--samples", options.samples, 1);
+  const auto threads = static_cast<int>(parse_count("--threads", options.threads, 0, 4096));
+  const int all = threads > 0 ? threads : hardware_threads();
+  const bool every = options.backend == "auto";
+  const Backend wanted = backend_named("--backend", options.backend);
+  std::vector<Contestant> list;
+  const auto add = [&](Backend backend, int count, std::int64_t number) {
+    if (!every && backend != wanted) return;
+    Contestant contestant;
+    contestant.backend = backend;
+    contestant.threads = count;
+    contestant.samples = number;
+    list.push_back(contestant);
+  };
+  add(Backend::reference, 1, every ? std::min(samples, kReferenceSamples) : samples);
+  add(Backend::cpu, 1, samples);
+  if (all > 1) add(Backend::cpu, all, samples);
+  if (!cuda_devices().empty()) add(Backend::cuda, 1, samples);
+  return list;
+}
+
+/// One pass of one contestant over all problems; nothing is noted of an interrupted one.
+void pass(Contestant& contestant, const std::vector<ImpactTask>& tasks, SamplingOptions options) {
+  options.backend = to_string(contestant.backend);
+  options.threads = std::to_string(contestant.threads);
+  options.samples = std::to_string(contestant.samples);
+  options.epsilon = "0";
+  options.quiet = true;
+  const auto start = std::chrono::steady_clock::now();
+  const std::vector<io::ImpactRun> runs = run_impacts(tasks, options);
+  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
+  if (interrupted()) return;
+  contestant.seconds.push_back(passed.count());
+  contestant.lcp_solves = contestant.failed = contestant.fallbacks = 0;
+  for (const io::ImpactRun& run : runs) {
+    contestant.lcp_solves += run.summary.lcp_solves;
+    contestant.failed += run.summary.failed;
+    contestant.fallbacks += run.summary.fallback_solves;
+    contestant.max_residual = std::max(contestant.max_residual, run.summary.max_residual);
+  }
+}
+
+double rate(const Contestant& contestant, std::size_t problems) {
+  return static_cast<double>(contestant.samples) * static_cast<double>(problems) /
+         median(contestant.seconds);
+}
+
+double certified(const Contestant& contestant, std::size_t problems) {
+  const double samples = static_cast<double>(contestant.samples) * static_cast<double>(problems);
+  return 1.0 - static_cast<double>(contestant.failed) / samples;
+}
+
+double lcps_a_second(const Contestant& contestant) {
+  return static_cast<double>(contestant.lcp_solves) / median(contestant.seconds);
+}
+
+double fallback_share(const Contestant& contestant) {
+  return contestant.lcp_solves == 0 ? 0.0
+                                    : static_cast<double>(contestant.fallbacks) /
+                                          static_cast<double>(contestant.lcp_solves);
+}
+
+/// The contestants that finished a pass, and what they are compared with: the first of them.
+struct Results {
+  std::vector<ImpactTask> tasks;
+  std::vector<Contestant> list;
+
+  [[nodiscard]] double ratio(const Contestant& contestant) const {
+    return rate(contestant, tasks.size()) / rate(list.front(), tasks.size());
+  }
+};
+
+void print_json(const Results& results, const SamplingOptions& options) {
+  nlohmann::ordered_json document;
+  document["target"] = options.target;
+  document["problems"] = results.tasks.size();
+  document["selection"] = options.selection;
+  document["precision"] = options.precision;
+  document["instruction_set"] = cpu_instruction_set();
+  document["results"] = nlohmann::ordered_json::array();
+  for (const Contestant& contestant : results.list) {
+    nlohmann::ordered_json entry;
+    entry["backend"] = to_string(contestant.backend);
+    entry["threads"] = contestant.threads;
+    entry["samples"] = contestant.samples;
+    entry["seconds"] = contestant.seconds;
+    entry["samples_per_second"] = rate(contestant, results.tasks.size());
+    entry["lcps_per_second"] = lcps_a_second(contestant);
+    entry["ratio"] = results.ratio(contestant);
+    entry["certified"] = certified(contestant, results.tasks.size());
+    entry["fallback"] = fallback_share(contestant);
+    entry["max_residual"] = contestant.max_residual;
+    document["results"].push_back(entry);
+  }
+  fmt::print("{}\n", document.dump(2));
+}
+
+void print_text(const Results& results, const SamplingOptions& options) {
+  fmt::print("{}: {} {}, selection {}, {}; medians of {} passes taken in turn\n\n", options.target,
+             results.tasks.size(), results.tasks.size() == 1 ? "problem" : "problems",
+             options.selection, options.precision, results.list.front().seconds.size());
+  TextTable table({"backend", "threads", "samples", "samples/s", "LCPs/s", "ratio", "certified",
+                   "fallbacks", "largest residual"});
+  for (const Contestant& contestant : results.list) {
+    table.add({std::string(to_string(contestant.backend)),
+               contestant.backend == Backend::cuda ? "-" : std::to_string(contestant.threads),
+               std::to_string(contestant.samples),
+               fmt::format("{:.3g}", rate(contestant, results.tasks.size())),
+               fmt::format("{:.3g}", lcps_a_second(contestant)),
+               fmt::format("{:.1f}", results.ratio(contestant)),
+               fmt::format("{:.3f} %", 100.0 * certified(contestant, results.tasks.size())),
+               fmt::format("{:.3f} %", 100.0 * fallback_share(contestant)),
+               fmt::format("{:.1e}", contestant.max_residual)});
+  }
+  fmt::print("{}", table.text());
+}
+
+int run_bench(const BenchOptions& options) {
+  const std::int64_t repetitions = parse_count("--repetitions", options.repetitions, 1, 1000);
+  Results results;
+  results.tasks = load_tasks(options.sampling);
+  results.list = contestants(options.sampling);
+  const InterruptGuard guard;
+  for (Contestant contestant : results.list) {  // first calls pay for threads and memory
+    contestant.samples = std::min<std::int64_t>(contestant.samples, 64);
+    pass(contestant, results.tasks, options.sampling);
+  }
+  // In turn, so that whatever else the machine does meets them all.
+  for (std::int64_t i = 0; i < repetitions && !interrupted(); ++i) {
+    for (Contestant& contestant : results.list) {
+      if (!interrupted()) pass(contestant, results.tasks, options.sampling);
+    }
+  }
+  if (interrupted() && results.list.back().seconds.empty()) return kInterrupted;
+  if (options.sampling.json) {
+    print_json(results, options.sampling);
+  } else if (!options.sampling.quiet) {
+    print_text(results, options.sampling);
+  }
+  if (interrupted()) return kInterrupted;
+  const bool failed = std::any_of(results.list.begin(), results.list.end(),
+                                  [](const Contestant& c) { return c.failed > 0; });
+  return failed ? kUnsuccessful : kSuccess;
+}
+
+}  // namespace
+
+void add_bench(Program& program) {
+  CLI::App* command = program.app.add_subcommand("bench", "Measure the backends on a problem");
+  command->description(
+      "Samples the same problems with the reference, with the CPU on one thread and on all, and\n"
+      "with CUDA where there is a device; --backend picks one of them. Wall time, everything\n"
+      "included; the ratio is that of samples/s to the first line's. The reference takes at most\n"
+      "1024 samples a problem unless it is the one picked.");
+  command->footer("Example: carom bench rocking_block --samples 2^18");
+  const auto options = std::make_shared<BenchOptions>();
+  options->sampling.samples = "2^16";
+  add_sampling_options(*command, options->sampling);
+  command
+      ->add_option("--repetitions", options->repetitions, "Passes of each backend, taken in turn")
+      ->type_name("N")
+      ->capture_default_str();
+  command->callback(
+      [&program, options] { program.chosen = [options] { return run_bench(*options); }; });
+}
+
+}  // namespace carom::cli

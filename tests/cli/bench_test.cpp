@@ -1,0 +1,109 @@
+#include <gtest/gtest.h>
+
+#include "cli/command.hpp"
+
+namespace carom::test {
+namespace {
+
+const std::vector<std::string> kKeys = {
+    "backend", "certified", "fallback",           "lcps_per_second", "max_residual",
+    "ratio",   "samples",   "samples_per_second", "seconds",         "threads"};
+
+std::vector<std::string> bench(std::vector<std::string> more) {
+  std::vector<std::string> words = {"bench", "rocking_block", "--samples", "2000", "--repetitions",
+                                    "2",     "--json"};
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+TEST(Bench, MeasuresReferenceAndBothThreadCounts) {
+  const Outcome outcome = carom(bench({"--threads", "2"}));
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_TRUE(outcome.err.empty()) << outcome.err;
+  const json document = outcome.document();
+  EXPECT_EQ(document["target"], "rocking_block");
+  EXPECT_EQ(document["problems"], 1);
+  const json& results = document["results"];
+  ASSERT_GE(results.size(), 3U);
+  EXPECT_EQ(results[0]["backend"], "reference");
+  EXPECT_EQ(results[0]["samples"], 1024);
+  EXPECT_EQ(results[0]["ratio"], 1.0);
+  EXPECT_EQ(results[1]["backend"], "cpu");
+  EXPECT_EQ(results[1]["threads"], 1);
+  EXPECT_EQ(results[2]["backend"], "cpu");
+  EXPECT_EQ(results[2]["threads"], 2);
+  for (const json& result : results) {
+    EXPECT_EQ(keys(result), kKeys);
+    EXPECT_EQ(result["seconds"].size(), 2U);
+    EXPECT_EQ(result["certified"], 1.0);
+    EXPECT_LE(result["max_residual"].get<double>(), 1e-9);
+    EXPECT_GT(result["samples_per_second"].get<double>(), 0.0);
+    // every trajectory of the block takes a step at least
+    EXPECT_GE(result["lcps_per_second"], result["samples_per_second"]);
+  }
+  EXPECT_EQ(results[1]["samples"], 2000);
+  const double first = results[0]["samples_per_second"].get<double>();
+  EXPECT_DOUBLE_EQ(results[1]["ratio"].get<double>(),
+                   results[1]["samples_per_second"].get<double>() / first);
+}
+
+TEST(Bench, OneBackendIsMeasuredAlone) {
+  const json results = carom(bench({"--backend", "reference"})).document()["results"];
+  ASSERT_EQ(results.size(), 1U);
+  EXPECT_EQ(results[0]["backend"], "reference");
+  EXPECT_EQ(results[0]["samples"], 2000);
+}
+
+TEST(Bench, SetChangesTheProblem) {
+  const auto solves = [](const std::string& approach) {
+    const json result =
+        carom(bench({"--backend", "cpu", "--threads", "1", "--set", approach})).document();
+    const json& only = result["results"][0];
+    return only["lcps_per_second"].get<double>() / only["samples_per_second"].get<double>();
+  };
+  EXPECT_GT(std::abs(solves("friction=1") - solves("friction=0.1")), 1e-3);
+}
+
+TEST(Bench, FilesWithSeveralProblemsAreOneContest) {
+  json light = block();
+  light["velocity"][1] = -1.0;
+  const Scratch scratch;
+  const std::string file = scratch.file("two.json", json::array({block(), light}).dump());
+  const Outcome outcome =
+      carom({"bench", file, "--samples", "100", "--repetitions", "1", "--json"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(outcome.document()["problems"], 2);
+}
+
+TEST(Bench, TextIsATableAndQuietIsSilent) {
+  const std::vector<std::string> words = {"bench", "rocking_block", "--samples",
+                                          "64",    "--repetitions", "1"};
+  const Outcome text = carom(words);
+  EXPECT_EQ(text.status, 0) << text.err;
+  for (const char* word : {"backend", "reference", "cpu", "samples/s", "LCPs/s", "certified"}) {
+    EXPECT_NE(text.out.find(word), std::string::npos) << word;
+  }
+  std::vector<std::string> silent = words;
+  silent.emplace_back("--quiet");
+  EXPECT_TRUE(carom(silent).out.empty());
+}
+
+TEST(Bench, BadNumbersAreRefused) {
+  for (const std::vector<std::string>& more :
+       {std::vector<std::string>{"--repetitions", "0"}, {"--repetitions", "two"}}) {
+    const Outcome outcome = carom(bench(more));
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_TRUE(outcome.out.empty());
+    EXPECT_EQ(outcome.complaints(), 1U) << outcome.err;
+    EXPECT_NE(outcome.err.find("--repetitions"), std::string::npos) << outcome.err;
+  }
+}
+
+TEST(Bench, HelpHasAnExample) {
+  const Outcome outcome = carom({"bench", "--help"});
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_NE(outcome.out.find("Example: carom bench"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace carom::test
