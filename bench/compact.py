@@ -2,16 +2,16 @@
 """What is worth keeping of Google Benchmark's JSON.
 
 compact.py RAW.json OUT.json
-Drops what names the machine or a path (host name, executable) and the aggregates that report.py
-computes itself, adds the CPU's model, and rounds to six digits.
+One entry per benchmark with the times of its repetitions. Drops what names the machine or a path
+(host name, executable) and the aggregates, adds the CPU's model, and rounds to six digits.
 """
 import json
 import platform
 import sys
 
-DROPPED_CONTEXT = ("host_name", "executable", "json_schema_version", "library_build_type")
-KEPT = ("name", "run_type", "repetition_index", "iterations", "real_time", "cpu_time", "time_unit",
-        "items_per_second", "error_occurred", "error_message")
+KEPT_CONTEXT = ("date", "num_cpus", "carom_version", "carom_commit", "compiler", "build_type",
+                "instruction_set", "peers", "device")
+TIMES = ("cpu_time", "real_time")
 COUNTERS = ("problems", "order", "threads", "solved", "claimed", "false_success", "fallback",
             "worst_residual", "lcps_per_sample")
 
@@ -38,18 +38,21 @@ def main():
         sys.exit("compact.py RAW.json OUT.json")
     with open(sys.argv[1], encoding="utf-8") as stream:
         document = json.load(stream)
-    context = {key: value for key, value in document["context"].items()
-               if key not in DROPPED_CONTEXT}
+    context = {key: value for key, value in document["context"].items() if key in KEPT_CONTEXT}
     context["cpu"] = cpu_model()
-    lines = []
-    for entry in document["benchmarks"]:
-        if entry.get("run_type") != "iteration":
+    by_name = {}
+    # random interleaving shuffles the file; family_index is the order of registration
+    for entry in sorted(document["benchmarks"], key=lambda e: e["family_index"]):
+        if entry.get("run_type") != "iteration" or entry.get("error_occurred"):
             continue
-        kept = {key: rounded(entry[key]) for key in KEPT + COUNTERS if key in entry}
-        lines.append(json.dumps(kept))
+        kept = by_name.setdefault(entry["name"], {
+            "name": entry["name"], "time_unit": entry["time_unit"], **{time: [] for time in TIMES}})
+        for time in TIMES:
+            kept[time].append(rounded(entry[time]))
+        kept.update({key: rounded(entry[key]) for key in COUNTERS if key in entry})
     with open(sys.argv[2], "w", encoding="utf-8") as stream:
         stream.write('{"context": ' + json.dumps(context, indent=1) + ',\n"benchmarks": [\n')
-        stream.write(",\n".join(lines) + "\n]}\n")
+        stream.write(",\n".join(json.dumps(entry) for entry in by_name.values()) + "\n]}\n")
 
 
 if __name__ == "__main__":

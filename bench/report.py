@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tables from carom_bench's JSON: one per family, rates per second and core.
+"""Tables from carom_bench's JSON (compact.py's): one per family.
 
 report.py FILE.json [--markdown]
 A rate is the median over the repetitions of problems per second of the process's CPU time, which is
@@ -7,47 +7,38 @@ what one core delivers. "x 12.3" is how many times carom's rate is the peer's; t
 is that of problems solved to 1e-9, judged by one residual for everybody, where it is not 100 %.
 """
 import argparse
-import collections
 import json
 import statistics
 import sys
 
 BASE = "carom"
+TICKS = {"ns": 1e9, "us": 1e6, "ms": 1e3, "s": 1.0}
 
 
 def load(path):
-    """{family: {set: {solver: runs}}} in the order of the file."""
+    """The context, and {family: {set: {solver: entry}}} in the order of the file."""
     with open(path, encoding="utf-8") as stream:
         document = json.load(stream)
-    families = collections.OrderedDict()
+    families = {}
     for entry in document["benchmarks"]:
-        if entry.get("run_type") != "iteration" or entry.get("error_occurred"):
-            continue
-        words = entry["name"].split("/")
-        family, problem, solver = words[0], words[1], words[2]
-        sets = families.setdefault(family, collections.OrderedDict())
-        sets.setdefault(problem, collections.OrderedDict()).setdefault(solver, []).append(entry)
+        family, problem, solver = entry["name"].split("/")[:3]
+        families.setdefault(family, {}).setdefault(problem, {})[solver] = entry
     return document["context"], families
 
 
-def rate(runs):
+def rate(entry):
     """Problems per second of CPU time."""
-    scale = {"ns": 1e9, "us": 1e6, "ms": 1e3, "s": 1.0}
-    return statistics.median(
-        run["problems"] * scale[run["time_unit"]] / run["cpu_time"] for run in runs)
+    return entry["problems"] * TICKS[entry["time_unit"]] / statistics.median(entry["cpu_time"])
 
 
-def wall_rate(runs):
-    scale = {"ns": 1e9, "us": 1e6, "ms": 1e3, "s": 1.0}
-    return statistics.median(
-        run["problems"] * scale[run["time_unit"]] / run["real_time"] for run in runs)
+def best_wall_rate(entry):
+    return entry["problems"] * TICKS[entry["time_unit"]] / min(entry["real_time"])
 
 
-def spread(runs):
+def spread(entry):
     """Largest departure of a repetition from the median, relative."""
-    rates = [run["problems"] / run["cpu_time"] for run in runs]
-    middle = statistics.median(rates)
-    return max(abs(value - middle) for value in rates) / middle
+    middle = statistics.median(entry["cpu_time"])
+    return max(abs(time - middle) for time in entry["cpu_time"]) / middle
 
 
 def number(value):
@@ -57,49 +48,54 @@ def number(value):
     return f"{value:.3g}"
 
 
-def share(runs):
-    worst = min((run["solved"] for run in runs if "solved" in run), default=1.0)
-    return "" if worst == 1.0 else f" ({100.0 * worst:.4g} %)"
-
-
 def ratio(own, peer):
     value = rate(own) / rate(peer)
-    return f"x {value:.3g}" if value < 100 else f"x {value:.0f}"
+    solved = peer.get("solved", 1.0)
+    share = "" if solved == 1.0 else f" ({100.0 * solved:.4g} %)"
+    return ("x " + (f"{value:.3g}" if value < 100 else f"{value:.0f}")) + share
 
 
 def family_rows(sets):
-    solvers = []
+    others = []
     for by_solver in sets.values():
-        solvers += [name for name in by_solver if name not in solvers]
-    base = BASE if BASE in solvers else solvers[0]
-    others = [name for name in solvers if name != base]
-    orders = any("order" in runs[0] for by in sets.values() for runs in by.values())
-    head = ["problems"] + (["n"] if orders else []) + [f"{base} /s/core", "solved", "fallback"]
-    rows = [head + others]
+        others += [name for name in by_solver if name not in others and name != BASE]
+    rows = [["problems", "n", f"{BASE} /s/core", "solved", "fallbacks"] + others]
     for problem, by_solver in sets.items():
-        own = by_solver.get(base)
+        own = by_solver.get(BASE)
         if own is None:
             continue
-        first = own[0]
-        row = [problem] + ([f"{first.get('order', 0):.0f}"] if orders else [])
-        row += [number(rate(own)), f"{100.0 * first.get('solved', 1.0):.5g} %",
-                f"{100.0 * first.get('fallback', 0.0):.2g} %"]
-        for name in others:
-            peer = by_solver.get(name)
-            row.append("-" if peer is None else ratio(own, peer) + share(peer))
-        rows.append(row)
-    return rows
+        row = [problem, f"{own['order']:.0f}" if "order" in own else "-", number(rate(own)),
+               f"{100.0 * own.get('solved', 1.0):.5g} %",
+               f"{100.0 * own.get('fallback', 0.0):.2g} %"]
+        rows.append(row + [ratio(own, by_solver[name]) if name in by_solver else "-"
+                           for name in others])
+    keep = [i for i in range(len(rows[0])) if i != 1 or any(row[1] != "-" for row in rows[1:])]
+    return [[row[i] for i in keep] for row in rows]
 
 
 def thread_rows(sets):
-    rows = [["problems", "threads", "/s of wall time", "/s/core", "times one thread (wall)",
+    """Wall time from the best repetition: others on the machine can only lengthen it."""
+    rows = [["problems", "threads", "/s of wall time, best", "times one thread", "cores in use",
              "CPU time a sample, against one thread"]]
     for problem, by_solver in sets.items():
-        runs = list(by_solver.values())
-        for own in runs:
-            rows.append([problem, f"{own[0]['threads']:.0f}", number(wall_rate(own)),
-                         number(rate(own)), f"{wall_rate(own) / wall_rate(runs[0]):.2f}",
-                         f"{rate(runs[0]) / rate(own):.2f}"])
+        first = next(iter(by_solver.values()))
+        for own in by_solver.values():
+            cores = max(cpu / real for cpu, real in zip(own["cpu_time"], own["real_time"]))
+            rows.append([problem, f"{own['threads']:.0f}", number(best_wall_rate(own)),
+                         f"{best_wall_rate(own) / best_wall_rate(first):.2f}", f"{cores:.2f}",
+                         f"{rate(first) / rate(own):.2f}"])
+    return rows
+
+
+def part_rows(sets):
+    """Rates of <instruction set>_<way>, a row per instruction set."""
+    ways = list(dict.fromkeys(name.split("_")[1] for by in sets.values() for name in by))
+    rows = [["problems", "instruction set"] + [f"{way} /s/core" for way in ways]]
+    for problem, by_solver in sets.items():
+        for isa in dict.fromkeys(name.split("_")[0] for name in by_solver):
+            rows.append([problem, isa] + [
+                number(rate(by_solver[f"{isa}_{way}"])) if f"{isa}_{way}" in by_solver else "-"
+                for way in ways])
     return rows
 
 
@@ -111,7 +107,7 @@ def text(rows, markdown):
             cell.rjust(width) for cell, width in zip(row[1:], widths[1:])]
         lines.append("| " + " | ".join(cells) + " |" if markdown else "  " + "  ".join(cells))
         if markdown and index == 0:
-            lines.append("|" + "---|" + "---:|" * (len(row) - 1))
+            lines.append("|---" + "|---:" * (len(row) - 1) + "|")
     return "\n".join(lines)
 
 
@@ -124,15 +120,17 @@ def main():
     if not families:
         sys.exit(f"{arguments.file}: holds no measurements")
     print(f"carom {context.get('carom_version')} ({context.get('carom_commit')}), "
-          f"{context.get('compiler')}, {context.get('cpu', 'unknown CPU')}, "
-          f"{context.get('instruction_set')}; peers: {context.get('peers')}")
-    widest = 0.0
+          f"{context.get('compiler')}, {context.get('cpu')}, {context.get('instruction_set')}; "
+          f"peers: {context.get('peers')}")
+    special = {"threads": thread_rows, "parts": part_rows}
+    spreads = []
     for family, sets in families.items():
-        rows = thread_rows(sets) if family == "threads" else family_rows(sets)
-        print(f"\n{family}\n" if not arguments.markdown else f"\n### {family}\n")
-        print(text(rows, arguments.markdown))
-        widest = max([widest] + [spread(runs) for by in sets.values() for runs in by.values()])
-    print(f"\nLargest departure of a repetition from its median: {100.0 * widest:.0f} %")
+        print(f"\n### {family}\n" if arguments.markdown else f"\n{family}\n")
+        print(text(special.get(family, family_rows)(sets), arguments.markdown))
+        spreads += [spread(entry) for by in sets.values() for entry in by.values()]
+    spreads.sort()
+    print(f"\nDeparture of a repetition from its median: at most {100.0 * spreads[-1]:.0f} %, for "
+          f"half of the benchmarks at most {100.0 * spreads[len(spreads) // 2]:.1f} %")
 
 
 if __name__ == "__main__":

@@ -40,7 +40,7 @@ void NetBuilder::add(std::int64_t sample, const double* velocity, const double* 
                      std::uint64_t modes, std::int64_t multiplicity) {
   std::array<std::int64_t, kMaxVelocities> cell{};
   for (int i = 0; i < nv_; ++i) {
-    const auto fine = static_cast<std::int64_t>(std::floor(velocity[i] / edge_));
+    const auto fine = floor_to_cell(velocity[i] / edge_);
     cell[static_cast<std::size_t>(i)] = (fine + kOrigin) >> level_;
   }
   insert(cell.data(), sample, velocity, impulse, modes, multiplicity);

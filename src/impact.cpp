@@ -21,8 +21,9 @@ using message::number;
 /// "friction[2] of problem 0 ("block") is -0.5".
 std::string at(const std::string& field, std::int64_t index, int columns, std::int64_t problem,
                const std::string& name, double value) {
-  std::string text = field + "[" + std::to_string(columns > 0 ? index / columns : index) + "]";
-  if (columns > 0) text += "[" + std::to_string(index % columns) + "]";
+  std::string text = field;
+  text.append("[").append(std::to_string(columns > 0 ? index / columns : index)).append("]");
+  if (columns > 0) text.append("[").append(std::to_string(index % columns)).append("]");
   return text + message::of_problem(problem, name) + " is " + number(value);
 }
 

@@ -109,6 +109,17 @@ class StepSolver {
         fallback = launch_.selection == Selection::any;
         status = by_lemke(pivots, residual);
       }
+      // What rounding kept Lemke from is tried along other paths.
+      for (int attempt = 1; status != Status::solved && attempt <= kernels::kPathAttempts;
+           ++attempt) {
+        fallback = true;
+        if (by_path(pivots, residual, attempt)) {
+          status = Status::solved;
+        } else {
+          if (status == Status::inaccurate) status = Status::iteration_limit;
+          residual = kNan;
+        }
+      }
     }
     if (status != Status::solved && status != Status::inaccurate) {
       lanes_.for_each(rows_, [&](int i) {
@@ -175,11 +186,11 @@ class StepSolver {
     return worst.value / (scale.value < certificate::kTiny ? certificate::kTiny : scale.value);
   }
 
-  __device__ bool by_path(int& pivots, double& residual) {
+  __device__ bool by_path(int& pivots, double& residual, int attempt = 0) {
     kernels::ContactPath<Dim, double, WarpLanes> path(lanes_, m_, launch_.polygon, friction_,
                                                       reals_, ints_);
     const kernels::PathOutcome outcome =
-        path.run(scaled_, scaled_u_, scaled_limit_, 12 * rows_ + 20, scaled_impulse_);
+        path.run(scaled_, scaled_u_, scaled_limit_, 12 * rows_ + 20, scaled_impulse_, attempt);
     pivots += outcome.pivots;
     for (int correction = 0; outcome.found && correction <= kCorrections; ++correction) {
       if (correction > 0 && !path.correct(scaled_, scaled_u_, scaled_impulse_)) break;
@@ -192,7 +203,7 @@ class StepSolver {
   }
 
   __device__ Status by_lemke(int& pivots, double& residual) {
-    const bool bounded = all(limit_, m_, [](double x) { return kernels::is_finite(x); });
+    const bool bounded = !all(limit_, m_, [](double x) { return !kernels::is_finite(x); });
     const kernels::StepLcp<Dim> lcp{m_,        &launch_.polygon, scaled_, scale_,
                                     friction_, limit_,           u_,      bounded};
     const int n = lcp.order();

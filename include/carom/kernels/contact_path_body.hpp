@@ -29,6 +29,9 @@ CAROM_HOST_DEVICE constexpr long path_int_workspace(int dimension, int contacts)
   return 2L * dimension * contacts + 1 + 3L * contacts;
 }
 
+/// Further paths that are tried where Lemke's method has failed too.
+inline constexpr int kPathAttempts = 3;
+
 struct PathOutcome {
   bool found;
   int pivots;
@@ -60,13 +63,14 @@ class ContactPath {
 
   /// A: [rows, rows] and u: [rows], both scaled per contact to unit diagonal; rows are the m
   /// normals, then the tangents in contact order. max_impulse: [m], infinity where unbounded.
-  /// impulse: [rows] out.
+  /// impulse: [rows] out. Attempts above 0 start elsewhere and cover with other weights.
   CAROM_HOST_DEVICE PathOutcome run(const double* delassus, const double* u,
-                                    const double* max_impulse, int max_pivots, double* impulse) {
+                                    const double* max_impulse, int max_pivots, double* impulse,
+                                    int attempt = 0) {
     max_impulse_ = max_impulse;
-    choose_corner(u);
+    choose_corner(u, attempt);
     fill_tableau(delassus, u);
-    const Real start = cover();
+    const Real start = cover(attempt);
     int pivots = 0;
     driving_ = time_id();
     if (start > Real(0)) {
@@ -175,9 +179,10 @@ class ContactPath {
   }
 
   /// Start: approaching contacts at lambda_max, the others at zero, all sliding against u_t.
-  CAROM_HOST_DEVICE void choose_corner(const double* u) {
+  CAROM_HOST_DEVICE void choose_corner(const double* u, int attempt) {
     lanes_.for_each(m_, [&](int i) {
-      normal_[i] = u[i] < 0.0 && max_impulse_[i] < kInfinity ? kFull : kSeparate;
+      const bool full = attempt == 0 ? u[i] < 0.0 : attempt == 1;
+      normal_[i] = full && max_impulse_[i] < kInfinity ? kFull : kSeparate;
       double against[kTangents];
       for (int c = 0; c < kTangents; ++c) against[c] = -u[m_ + kTangents * i + c];
       corner_[i] = nearest_direction<Dim>(polygon_, against);
@@ -247,7 +252,7 @@ class ContactPath {
   }
 
   /// Fills column t with the covering vector; returns the smallest t at which the corner solves.
-  CAROM_HOST_DEVICE Real cover() {
+  CAROM_HOST_DEVICE Real cover(int attempt) {
     const auto shortfall = [&](int i) {
       const bool upper = i < m_ && normal_[i] == kFull;
       const Real slack = upper ? -x_[i] : x_[i];
@@ -260,9 +265,10 @@ class ContactPath {
     lanes_.for_each(rows_, [&](int i) {
       for (int j = rows_ + 1; j < columns_; ++j) at(i, j) = kReal0;
       // Irregular weights keep two bounds from being met at once.
-      const Real weight =
-          Real(1) + Real(0.3819660112501051) * static_cast<Real>((i * 7 + 3) % 11) / Real(11) +
-          Real(0.013) * static_cast<Real>(i);
+      const Real weight = Real(1) +
+                          Real(0.3819660112501051) *
+                              static_cast<Real>((i * (7 + 2 * attempt) + 3) % 11) / Real(11) +
+                          Real(0.013) * static_cast<Real>(i);
       at(i, rows_) = (i < m_ && normal_[i] == kFull) ? -weight : weight;
     });
     const ArgMin<Real> worst = lanes_.argmin(

@@ -198,6 +198,7 @@ class ImpactTrajectory {
  private:
   static constexpr int kCorrections = 3;
   static constexpr double kPolished = 1e-12;
+  static constexpr double kFloat = 1e-11;
 
   CAROM_INLINE bool collides(const double* u) const {
     for (int i = 0; i < run_.contacts; ++i) {
@@ -266,6 +267,12 @@ class ImpactTrajectory {
       if constexpr (Steps::kFallback) {
         if (run_.selection != Selection::lemke) ++end.fallback;
         certified = step_lemke(end) && certify(residual);
+        // What rounding kept Lemke from is tried along other paths.
+        for (int attempt = 1; !certified && attempt <= kPathAttempts; ++attempt) {
+          if (run_.selection == Selection::lemke && attempt == 1) ++end.fallback;
+          scale();
+          certified = path_in<double>(end, residual, attempt);
+        }
       }
     }
     if (!certified) {
@@ -302,19 +309,21 @@ class ImpactTrajectory {
   }
 
   template <class Real>
-  CAROM_HOST_DEVICE bool path_in(TrajectoryEnd& end, double& residual) {
+  CAROM_HOST_DEVICE bool path_in(TrajectoryEnd& end, double& residual, int attempt = 0) {
     ContactPath<Dim, Real, Lanes> path(lanes_, run_.contacts, run_.polygon, problem_.friction,
                                        reinterpret_cast<Real*>(s_.reals), s_.ints);
     const PathOutcome outcome = path.run(problem_.delassus, s_.scaled_u, s_.scaled_limit,
-                                         12 * Dim * run_.contacts + 20, s_.scaled_impulse);
+                                         12 * Dim * run_.contacts + 20, s_.scaled_impulse, attempt);
     end.pivots += outcome.pivots;
     if (!outcome.found) return false;
     for (int correction = 0;; ++correction) {
       unscale();
       const bool certified = certify(residual);
       // One correction brings what rounding cost at large friction back to a double's accuracy.
-      if (certified && (correction > 0 || residual <= kPolished)) return true;
-      if (correction == kCorrections) return certified;
+      if (certified && (residual <= kPolished || (correction > 0 && sizeof(Real) == 8)))
+        return true;
+      // A float's mode that leaves more than this may be a neighbour of the right one.
+      if (correction == kCorrections) return certified && (sizeof(Real) == 8 || residual <= kFloat);
       if (!path.correct(problem_.delassus, s_.scaled_u, s_.scaled_impulse)) return false;
     }
   }

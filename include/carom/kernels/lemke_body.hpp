@@ -67,22 +67,15 @@ class Lemke {
     int column = n;
     for (int pivots = 1; pivots <= max_pivots; ++pivots) {
       const int leaving = basic_[row];
-      if (!pivot(row, column)) return {Status::numerical_error, pivots};
-      if (leaving == 2 * n) {
-        lanes_.for_each(n, [&](int i) { z[i] = 0.0; });
-        lanes_.for_each(n, [&](int i) {
-          if (basic_[i] < n) z[basic_[i]] = at_least_zero(value(i));
-        });
-        for (int round = 0; round < kRefinements; ++round) refine(entry, q, z);
-        return {Status::solved, pivots};
-      }
+      if (!pivot(row, column)) return ending(Status::numerical_error, pivots, entry, q, z);
+      if (leaving == 2 * n) return finish(pivots, entry, q, z);
       const int entering = leaving < n ? leaving + n : leaving - n;
       column = place_[entering];
       row = ratio_test(column);
-      if (row == kRay) return {Status::ray, pivots};
-      if (row == kBroken) return {Status::numerical_error, pivots};
+      if (row == kRay) return ending(Status::ray, pivots, entry, q, z);
+      if (row == kBroken) return ending(Status::numerical_error, pivots, entry, q, z);
     }
-    return {Status::iteration_limit, max_pivots};
+    return ending(Status::iteration_limit, max_pivots, entry, q, z);
   }
 
  private:
@@ -91,11 +84,36 @@ class Lemke {
   static constexpr int kRefinements = 2;
   static constexpr double kPivotTolerance = 1e-11;  // relative to the column's largest entry
   static constexpr double kTieTolerance = 1e-12;
+  static constexpr double kVanished = 1e-9;  // of z0, relative to -min q
 
   CAROM_INLINE double& at(int i, int j) const {
     return tableau_[static_cast<long>(i) * stride_ + j];
   }
   CAROM_INLINE double value(int i) const { return at(i, n_ + 1); }
+
+  /// Reads the solution off the tableau.
+  template <class Entry, class Vector>
+  CAROM_HOST_DEVICE LemkeOutcome finish(int pivots, Entry&& entry, Vector&& q, double* z) {
+    lanes_.for_each(n_, [&](int i) { z[i] = 0.0; });
+    lanes_.for_each(n_, [&](int i) {
+      if (basic_[i] < n_) z[basic_[i]] = at_least_zero(value(i));
+    });
+    for (int round = 0; round < kRefinements; ++round) refine(entry, q, z);
+    return {Status::solved, pivots};
+  }
+
+  /// Without z0 having left: where all that is left of it is rounding, its row was passed over in a
+  /// tie that large entries blurred, and what stands in the tableau is the solution.
+  template <class Entry, class Vector>
+  CAROM_HOST_DEVICE LemkeOutcome ending(Status status, int pivots, Entry&& entry, Vector&& q,
+                                        double* z) {
+    for (int i = 0; i < n_; ++i) {
+      if (basic_[i] == 2 * n_ && value(i) <= kVanished * scale_) {
+        return finish(pivots, entry, q, z);
+      }
+    }
+    return {status, pivots};
+  }
 
   /// Removes from z what rounding left in the w that ought to vanish: the tableau's column of a
   /// nonbasic w_k says how the basic variables answer to it.

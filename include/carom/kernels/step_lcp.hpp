@@ -19,7 +19,7 @@ struct StepLcp {
   const double* friction;  ///< [m]
   const double* limit;     ///< lambda_max, [m]
   const double* u;         ///< J v, [rows]
-  bool bounded;            ///< beta is there
+  bool bounded;            ///< some limit is finite: beta is there
 
   CAROM_INLINE int order() const { return m * (polygon->count + (bounded ? 3 : 2)); }
 
@@ -54,7 +54,8 @@ struct StepLcp {
 
   CAROM_INLINE double vector(int i) const {
     const Place row = place(i);
-    if (row.block == kBeta) return limit[row.contact];
+    // A bound that is never met stands in for none where other contacts have one.
+    if (row.block == kBeta) return limit[row.contact] < kInfinity ? limit[row.contact] : 1e100;
     if (row.block == kGamma) return 0.0;
     double sum = 0.0;
     for (int r = 0; r < terms(row); ++r) sum = fused(weight(row, r), u[index(row, r)], sum);

@@ -156,10 +156,10 @@ class Ranges {
     const int rows = Dim * m;
     bool usable =
         finite(delassus, static_cast<long>(rows) * rows) && finite(u, rows) && finite(friction, m);
-    bool bounded = true;
+    bool bounded = false;
     for (int i = 0; i < m; ++i) {
       usable = usable && limit[i] >= 0.0 && friction[i] >= 0.0;
-      bounded = bounded && limit[i] < kernels::kInfinity;
+      bounded = bounded || limit[i] < kernels::kInfinity;
     }
     Answer answer{Status::invalid_input, kNan, 0, false};
     if (!usable) return answer;
@@ -184,18 +184,22 @@ class Ranges {
                                                         impulse, next);
       answer.status = judged(answer.residual, r.tolerance);
     };
-    if (r.path) {
+    const auto follow_path = [&](int attempt) {
       kernels::ContactPath<Dim, double, Lanes> path(lanes_, m, *r.polygon, friction, r.reals,
                                                     r.ints);
       const kernels::PathOutcome outcome =
-          path.run(r.scaled, scaled_u, scaled_limit, 12 * rows + 20, scaled_impulse);
-      answer.pivots = outcome.pivots;
+          path.run(r.scaled, scaled_u, scaled_limit, 12 * rows + 20, scaled_impulse, attempt);
+      answer.pivots += outcome.pivots;
       for (int correction = 0; outcome.found && correction <= 3; ++correction) {
         if (correction > 0 && !path.correct(r.scaled, scaled_u, scaled_impulse)) break;
         for (int i = 0; i < rows; ++i) impulse[i] = scaled_impulse[i] * scale[contact_of(i)];
         certify();
-        if (answer.status == Status::solved) return answer;
+        if (answer.status == Status::solved) return true;
       }
+      return false;
+    };
+    if (r.path) {
+      if (follow_path(0)) return answer;
       answer.fallback = true;
     }
     const kernels::StepLcp<Dim> lcp{m, r.polygon, r.scaled, scale, friction, limit, u, bounded};
@@ -211,6 +215,15 @@ class Ranges {
     if (outcome.status == Status::solved) {
       for (int i = 0; i < rows; ++i) impulse[i] = lcp.impulse(z, i);
       certify();
+    }
+    // What rounding kept Lemke from is tried along other paths.
+    for (int attempt = 1; answer.status != Status::solved && attempt <= kernels::kPathAttempts;
+         ++attempt) {
+      const Answer before = answer;
+      answer.fallback = true;
+      if (follow_path(attempt)) return answer;
+      answer.status = before.status == Status::inaccurate ? Status::iteration_limit : before.status;
+      answer.residual = kNan;
     }
     return answer;
   }
