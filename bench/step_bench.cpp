@@ -44,10 +44,11 @@ void add_random(const std::string& family, test::Flavour flavour, int dimension,
                 int directions) {
   const int k = dimension == 2 ? 2 : directions;
   const auto set = share([=] { return random_steps(flavour, dimension, contacts, directions); });
-  std::string name = std::string(dimension == 2 ? "planar" : "spatial") + "_m" +
-                     (contacts < 10 ? "0" : "") + std::to_string(contacts);
-  if (dimension == 3) name += "_k" + std::to_string(directions);
-  if (flavour != test::Flavour::generic) name += "_" + std::string(test::to_string(flavour));
+  std::string name = dimension == 2 ? "planar_m" : "spatial_m";
+  if (contacts < 10) name += '0';
+  name += std::to_string(contacts);
+  if (dimension == 3) name.append("_k").append(std::to_string(directions));
+  if (flavour != test::Flavour::generic) name.append("_").append(test::to_string(flavour));
   add_set(family + "/" + name, contacts * (k + 3), set, family == "steps");
 }
 

@@ -20,6 +20,7 @@ int main() try {
 
   carom::ImpactSettings settings;
   settings.samples = 64;
+  settings.mode_table = false;  // few samples of many problems: not worth a table each
   settings.step_size = model.step_size;
   settings.max_steps = model.max_steps;
   settings.keep_samples = -1;  // every row of every problem

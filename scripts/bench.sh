@@ -53,8 +53,11 @@ install_peers() {
 install_missing
 command -v python3 >/dev/null || die "python3 is missing: it prints the tables"
 install_peers
+# Without a GPU the CUDA backend would be compiled for nothing.
+cuda=OFF
+if [ -e /dev/nvidiactl ] || command -v nvidia-smi >/dev/null; then cuda=AUTO; fi
 find_cuda_compiler
-configure -DCAROM_BUILD_BENCHMARKS=ON -DCAROM_BUILD_TESTS=OFF -DCAROM_BUILD_EXAMPLES=OFF \
+configure -DCAROM_CUDA=$cuda -DCAROM_BUILD_BENCHMARKS=ON -DCAROM_BUILD_TESTS=OFF -DCAROM_BUILD_EXAMPLES=OFF \
   -DCAROM_BUILD_CLI=OFF
 say_cuda_compiler
 build_targets "Building the benchmarks" carom_bench
@@ -65,7 +68,7 @@ start=$SECONDS
 OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 "$build/bin/carom_bench" ${full[@]+"${full[@]}"} \
   --benchmark_filter="$filter" --benchmark_min_time="$min_time" \
   --benchmark_repetitions="$repetitions" --benchmark_enable_random_interleaving=true \
-  --benchmark_display_aggregates_only=true --benchmark_out="$output.raw" \
+  --benchmark_out="$output.raw" \
   --benchmark_out_format=json >/dev/null
 python3 "$root/bench/compact.py" "$output.raw" "$output"
 rm -f "$output.raw"

@@ -10,6 +10,7 @@
 
 #include "cpu/parallel.hpp"
 #include "cpu/simd/block.hpp"
+#include "cpu/simd/padding.hpp"
 #include "impact_accumulate.hpp"
 #include "impact_prepare.hpp"
 #include "mode_table.hpp"
@@ -24,7 +25,7 @@ class TrajectoryMemory {
       : order_(kernels::step_lcp_order<Dim>(m, directions)),
         reals_(static_cast<std::size_t>(
             kernels::ImpactScratch<Dim>::real_count(nv, m, simd::kLargestPadding) + order_ +
-            kernels::lemke_real_workspace(order_) +
+            kernels::lemke_real_workspace(order_, simd::kLargestPadding) +
             (selection == Selection::random ? kernels::enumeration_workspace(Dim * m) : 0))),
         ints_(static_cast<std::size_t>(kernels::ImpactScratch<Dim>::int_count(m) +
                                        kernels::lemke_int_workspace(order_))),
@@ -33,7 +34,8 @@ class TrajectoryMemory {
         reals_.data() + kernels::ImpactScratch<Dim>::real_count(nv, m, simd::kLargestPadding);
     scratch_.fallback_ints = ints_.data() + kernels::ImpactScratch<Dim>::int_count(m);
     if (selection == Selection::random) {
-      scratch_.outcomes = scratch_.fallback_reals + order_ + kernels::lemke_real_workspace(order_);
+      scratch_.outcomes = scratch_.fallback_reals + order_ +
+                          kernels::lemke_real_workspace(order_, simd::kLargestPadding);
     }
   }
   TrajectoryMemory(const TrajectoryMemory&) = delete;
@@ -141,6 +143,7 @@ class PackMemory {
 template <int Dim>
 class ImpactDriver {
   static constexpr std::int64_t kGrain = 1024;  // samples a thread takes at a time
+  static constexpr std::int64_t kLargestChunk = std::int64_t{1} << 30;
   static constexpr std::chrono::milliseconds kReportInterval{100};  // chunks grow towards this
 
  public:
@@ -265,7 +268,9 @@ class ImpactDriver {
         run_block_(job);
       });
       done_ += count;
-      if (std::chrono::steady_clock::now() - start < kReportInterval) chunk_ *= 2;
+      if (std::chrono::steady_clock::now() - start < kReportInterval) {
+        chunk_ = std::min(2 * chunk_, kLargestChunk);
+      }
       if (settings_.progress && !settings_.progress({done_, batch_.problems * settings_.samples})) {
         result_.cancelled = true;
       }

@@ -26,7 +26,8 @@ LcpResult drive_lcp(const LcpBatch& batch, const LcpSettings& settings, Solve&& 
     std::vector<int> ints;
   };
   tbb::enumerable_thread_specific<Memory> memories([n] {
-    return Memory{std::vector<double>(static_cast<std::size_t>(kernels::lemke_real_workspace(n))),
+    return Memory{std::vector<double>(static_cast<std::size_t>(
+                      kernels::lemke_real_workspace(n, simd::kLargestPadding))),
                   std::vector<int>(static_cast<std::size_t>(kernels::lemke_int_workspace(n)))};
   });
   const int max_pivots = settings.max_pivots > 0 ? settings.max_pivots : 50 * (n + 1);

@@ -9,8 +9,8 @@
 namespace carom::kernels {
 
 /// Scratch of one problem of order n.
-CAROM_HOST_DEVICE constexpr long lemke_real_workspace(int n) {
-  return static_cast<long>(n) * (n + 2) + n;
+CAROM_HOST_DEVICE constexpr long lemke_real_workspace(int n, int padding = 1) {
+  return (static_cast<long>(n) + 1) * padded(n + 2, padding) + n;
 }
 CAROM_HOST_DEVICE constexpr long lemke_int_workspace(int n) { return 4L * n + 1; }
 
@@ -31,9 +31,10 @@ class Lemke {
   CAROM_HOST_DEVICE Lemke(const Lanes& lanes, int n, double* reals, int* ints)
       : lanes_(lanes),
         n_(n),
-        stride_(n + 2),
+        stride_(padded(n + 2, row_padding<Lanes>())),
         tableau_(reals),
-        column_(tableau_ + static_cast<long>(n) * (n + 2)),
+        row_(tableau_ + static_cast<long>(n) * stride_),
+        column_(row_ + stride_),
         basic_(ints),
         nonbasic_(ints + n),
         place_(nonbasic_ + n + 1) {}
@@ -42,8 +43,9 @@ class Lemke {
   template <class Entry, class Vector>
   CAROM_HOST_DEVICE LemkeOutcome run(Entry&& entry, Vector&& q, int max_pivots, double* z) {
     const int n = n_;
-    lanes_.for_each_2d(
-        n, n + 2, [&](int i, int j) { at(i, j) = j < n ? entry(i, j) : (j == n ? 1.0 : q(i)); });
+    lanes_.for_each_2d(n, stride_, [&](int i, int j) {
+      at(i, j) = j < n ? entry(i, j) : (j == n ? 1.0 : (j == n + 1 ? q(i) : 0.0));
+    });
     lanes_.for_each(n, [&](int i) {
       basic_[i] = n + i;  // w_i; z_i is i, z0 is 2n
       nonbasic_[i] = i;
@@ -82,6 +84,7 @@ class Lemke {
   static constexpr int kRay = -1;
   static constexpr int kBroken = -2;
   static constexpr int kRefinements = 2;
+  static constexpr double kRounding = 4e-16;        // of w, relative to -min q
   static constexpr double kPivotTolerance = 1e-11;  // relative to the column's largest entry
   static constexpr double kTieTolerance = 1e-12;
   static constexpr double kVanished = 1e-9;  // of z0, relative to -min q
@@ -98,7 +101,8 @@ class Lemke {
     lanes_.for_each(n_, [&](int i) {
       if (basic_[i] < n_) z[basic_[i]] = at_least_zero(value(i));
     });
-    for (int round = 0; round < kRefinements; ++round) refine(entry, q, z);
+    for (int round = 0; round < kRefinements && refine(entry, q, z); ++round) {
+    }
     return {Status::solved, pivots};
   }
 
@@ -116,9 +120,9 @@ class Lemke {
   }
 
   /// Removes from z what rounding left in the w that ought to vanish: the tableau's column of a
-  /// nonbasic w_k says how the basic variables answer to it.
+  /// nonbasic w_k says how the basic variables answer to it. False where nothing was left.
   template <class Entry, class Vector>
-  CAROM_HOST_DEVICE void refine(Entry&& entry, Vector&& q, double* z) {
+  CAROM_HOST_DEVICE bool refine(Entry&& entry, Vector&& q, double* z) {
     lanes_.for_each(n_, [&](int k) {
       const int place = place_[n_ + k];
       column_[k] = 0.0;
@@ -128,6 +132,9 @@ class Lemke {
         column_[k] = w;
       }
     });
+    const ArgMin<double> worst =
+        lanes_.argmin(n_, kInfinity, [&](int k) { return -magnitude(column_[k]); });
+    if (worst.index < 0 || -worst.key <= kRounding * scale_) return false;
     lanes_.for_each(n_, [&](int i) {
       if (basic_[i] >= n_) return;
       double correction = 0.0;
@@ -136,20 +143,23 @@ class Lemke {
       }
       z[basic_[i]] = at_least_zero(z[basic_[i]] - correction);
     });
+    return true;
   }
 
   /// Exchanges basic_[row] and nonbasic_[column].
   CAROM_HOST_DEVICE bool pivot(int row, int column) {
     const double element = at(row, column);
     if (!(element != 0.0) || !is_finite(element)) return false;
-    lanes_.for_each(n_, [&](int i) { column_[i] = at(i, column); });
-    const double inverse = 1.0 / element;
-    lanes_.for_each(n_ + 2,
-                    [&](int j) { at(row, j) = j == column ? inverse : -at(row, j) * inverse; });
-    lanes_.for_each_2d(n_, n_ + 2, [&](int i, int j) {
-      if (i == row) return;
-      at(i, j) = j == column ? column_[i] * inverse : fused(column_[i], at(row, j), at(i, j));
+    // The pivot column restarts from zero and the pivot row gets no part: no element needs a test.
+    lanes_.for_each(n_, [&](int i) {
+      column_[i] = i == row ? 0.0 : at(i, column);
+      if (i != row) at(i, column) = 0.0;
     });
+    const double inverse = 1.0 / element;
+    lanes_.for_each(stride_,
+                    [&](int j) { row_[j] = j == column ? inverse : -at(row, j) * inverse; });
+    add_outer(lanes_, n_, stride_, tableau_, column_, row_);
+    lanes_.for_each(stride_, [&](int j) { at(row, j) = row_[j]; });
     const int entering = nonbasic_[column];
     const int leaving = basic_[row];
     lanes_.for_each(1, [&](int) {
@@ -211,7 +221,8 @@ class Lemke {
   const Lanes& lanes_;
   int n_;
   int stride_;
-  double* tableau_;     // [n, n + 2]
+  double* tableau_;     // [n, n + 2], rows padded
+  double* row_;         // [n + 2], the pivot row after the update
   double* column_;      // [n], the pivot column before the update
   int* basic_;          // [n] variable of each row
   int* nonbasic_;       // [n + 1] variable of each column

@@ -28,9 +28,6 @@ struct IsaLane : kernels::SingleLane {
   static constexpr int kRowPadding = Isa::kWidth;
 };
 
-/// No instruction set pads rows to more doubles than this.
-inline constexpr int kLargestPadding = 8;
-
 /// Whether the packs' outputs at `position` are the trajectory's last word.
 inline __attribute__((always_inline)) bool packs_finished(const PackJob& job, int position) {
   const std::uint8_t status = job.status[position];

@@ -10,6 +10,8 @@
 #include <carom/kernels/step_lcp.hpp>
 #include <carom/status.hpp>
 
+#include "cpu/simd/padding.hpp"
+
 /// Single problems in one thread: plain loops over raw arrays, so that each instruction set's
 /// translation unit holds nothing that another one could share.
 namespace carom::cpu::simd {
@@ -54,8 +56,8 @@ struct StepRange {
 template <int Dim>
 constexpr long step_real_workspace(int m, int directions) {
   const int order = kernels::step_lcp_order<Dim>(m, directions);
-  const long lemke = order + kernels::lemke_real_workspace(order);
-  const long path = kernels::path_real_workspace(Dim, m, 8);
+  const long lemke = order + kernels::lemke_real_workspace(order, kLargestPadding);
+  const long path = kernels::path_real_workspace(Dim, m, kLargestPadding);
   return lemke > path ? lemke : path;
 }
 template <int Dim>
