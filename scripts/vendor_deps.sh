@@ -44,13 +44,15 @@ boost_headers() {
 # Package lists of the distribution's sources, in a folder of our own.
 source_lists() {
   [ -d "$work/lists" ] && return
+  local components="main" url codename
   . /etc/os-release
-  local url=http://deb.debian.org/debian components=main
-  if [ "$ID" = ubuntu ]; then
-    url=http://archive.ubuntu.com/ubuntu components="main universe"
-  fi
+  codename=$VERSION_CODENAME
+  [ "$ID" = ubuntu ] && components="main universe"
+  # The archive that this machine installs from.
+  url=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | head -n 1)
+  [ -n "$url" ] || die "apt-get knows no package archive: run apt-get update"
   mkdir -p "$work/lists/partial" "$work/cache"
-  echo "deb-src $url $VERSION_CODENAME $components" >"$work/sources.list"
+  echo "deb-src $url $codename $components" >"$work/sources.list"
   apt_options=(-o "Dir::Etc::sourcelist=$work/sources.list" -o Dir::Etc::sourceparts=-
     -o "Dir::State::lists=$work/lists" -o "Dir::Cache=$work/cache" -o APT::Sandbox::User=root)
   run_quietly "Lists of source packages" apt-get "${apt_options[@]}" update -q

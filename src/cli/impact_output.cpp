@@ -9,6 +9,7 @@
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
 #include "io/gnuplot.hpp"
+#include "io/hdf5_file.hpp"
 #include "io/impact_hdf5.hpp"
 #include "io/impact_picture.hpp"
 #include "io/pending_file.hpp"
@@ -17,6 +18,10 @@ namespace carom::cli {
 
 void require_outputs(const SamplingOptions& options, const std::vector<ImpactTask>& tasks) {
   if (!options.output.empty()) {
+    if (!io::hdf5_available()) {
+      throw InvalidInput("--output " + options.output +
+                         ": this carom was built without HDF5 (CAROM_HDF5=OFF); use --json");
+    }
     io::require_writable(options.output, "--output", {".h5", ".hdf5"});
   }
   if (options.plot.empty()) return;

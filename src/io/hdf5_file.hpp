@@ -13,6 +13,9 @@
 /// and shuffle is used, so that every reader opens the files. Errors are FileError.
 namespace carom::io {
 
+/// False where carom was configured without HDF5 (CAROM_HDF5=OFF).
+bool hdf5_available();
+
 using Shape = std::vector<std::uint64_t>;
 
 /// A new file. Intermediate groups are made as they are needed.

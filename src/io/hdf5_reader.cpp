@@ -6,6 +6,8 @@
 
 namespace carom::io {
 
+bool hdf5_available() { return true; }
+
 struct Hdf5Reader::State {
   std::string file;
   Hdf5Handle handle;
