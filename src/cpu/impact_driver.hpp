@@ -165,7 +165,15 @@ class ImpactDriver {
     const auto start = std::chrono::steady_clock::now();
     result_.backend = Backend::cpu;
     result_.samples = allocate_samples(batch_.problems, nv_, Dim * m_, kept_, MemorySpace::host);
-    for (std::int64_t p = 0; p < batch_.problems; ++p) sample_problem(p);
+    const auto problems = static_cast<std::size_t>(batch_.problems);
+    result_.summary.resize(problems);
+    if (settings_.epsilon > 0.0) result_.net.resize(problems);
+    if (settings_.keep_paths > 0) result_.paths.resize(problems);
+    if (batch_.problems > 1 && settings_.samples <= kGrain) {
+      sample_side_by_side();
+    } else {
+      for (std::int64_t p = 0; p < batch_.problems; ++p) sample_problem(p);
+    }
     result_.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return std::move(result_);
@@ -201,32 +209,84 @@ class ImpactDriver {
         std::vector<double>(path), new_sums(), PackMemory(nv_, Dim * m_, kGrain)};
   }
 
-  void sample_problem(std::int64_t p) {
-    std::vector<std::vector<double>> path_of(static_cast<std::size_t>(paths_));
-    ImpactAccumulator sums = new_sums();
-    const bool valid = prepared_.valid(p);
-    if (valid) {
-      sample_valid(p, sums, path_of);
-    } else {
-      done_ += settings_.samples;
+  using PathsOf = std::vector<std::vector<double>>;  // one per kept sample
+
+  /// One problem as its blocks read it.
+  struct Prepared {
+    kernels::ImpactProblemView view;
+    std::optional<ModeTable> table;
+    bool packed = false;
+  };
+
+  void prepare(std::int64_t p, Prepared& problem) const {
+    problem.view = prepared_.view(p);
+    if (wants_mode_table(Dim, m_, settings_)) {
+      problem.view.table = problem.table.emplace(problem.view, run_).view();
     }
+    // A pack starts its lanes on steps: a problem at rest has none.
+    const double* u = problem.view.contact_velocity;
+    problem.packed =
+        packs_ && problem.view.table.count > 0 && std::any_of(u, u + m_, [&](double normal) {
+          return normal < -settings_.velocity_tolerance;
+        });
+  }
+
+  /// Samples [first, first + count) of problem p on this thread.
+  void sample_block(Worker& worker, std::int64_t p, const Prepared& problem, std::int64_t first,
+                    std::int64_t count, PathsOf& path_of) {
+    Context context{this, &worker, p, first, &path_of};
+    simd::BlockJob job{};
+    job.packs = worker.packs.job(problem.view, run_, static_cast<std::uint32_t>(p),
+                                 static_cast<std::uint64_t>(settings_.first_sample + first),
+                                 static_cast<int>(count));
+    job.packed = problem.packed;
+    job.dimension = Dim;
+    job.scratch = &worker.memory.scratch();
+    job.path = worker.path.data();
+    job.paths = static_cast<int>(std::clamp<std::int64_t>(paths_ - first, 0, kGrain));
+    job.finished = [](void* c, int position, const kernels::TrajectoryEnd* e) {
+      static_cast<Context*>(c)->driver->finish(*static_cast<Context*>(c), position, e);
+    };
+    job.context = &context;
+    run_block_(job);
+  }
+
+  void store_result(std::int64_t p, const ImpactAccumulator& sums, const PathsOf& path_of) {
+    const auto at = static_cast<std::size_t>(p);
     ImpactSummary summary = sums.summary();
-    if (!valid) {
+    if (!prepared_.valid(p)) {
       summary.status = Status::invalid_input;
     } else if (summary.samples < settings_.samples) {
       summary.status = Status::cancelled;
     }
-    result_.summary.push_back(std::move(summary));
-    if (settings_.epsilon > 0.0) result_.net.push_back(sums.finish_net(settings_));
-    if (settings_.keep_paths > 0) {
-      ImpactPaths gathered;
-      gathered.offset.push_back(0);
-      for (const auto& path : path_of) {
-        gathered.velocity.insert(gathered.velocity.end(), path.begin(), path.end());
-        gathered.offset.push_back(static_cast<std::int64_t>(gathered.velocity.size()) / nv_);
-      }
-      result_.paths.push_back(std::move(gathered));
+    result_.summary[at] = std::move(summary);
+    if (settings_.epsilon > 0.0) result_.net[at] = sums.finish_net(settings_);
+    if (settings_.keep_paths == 0) return;
+    ImpactPaths& gathered = result_.paths[at];
+    gathered.offset.push_back(0);
+    for (const auto& path : path_of) {
+      gathered.velocity.insert(gathered.velocity.end(), path.begin(), path.end());
+      gathered.offset.push_back(static_cast<std::int64_t>(gathered.velocity.size()) / nv_);
     }
+  }
+
+  void report(std::int64_t samples) {
+    done_ += samples;
+    if (settings_.progress && !settings_.progress({done_, batch_.problems * settings_.samples})) {
+      result_.cancelled = true;
+    }
+  }
+
+  /// Many samples of one problem, shared among the threads.
+  void sample_problem(std::int64_t p) {
+    PathsOf path_of(static_cast<std::size_t>(paths_));
+    ImpactAccumulator sums = new_sums();
+    if (prepared_.valid(p)) {
+      sample_valid(p, sums, path_of);
+    } else {
+      done_ += settings_.samples;
+    }
+    store_result(p, sums, path_of);
   }
 
   /// Small pieces where a sample is an enumeration of modes.
@@ -234,48 +294,53 @@ class ImpactDriver {
     return settings_.selection == Selection::random ? 16 : kGrain;
   }
 
-  void sample_valid(std::int64_t p, ImpactAccumulator& sums,
-                    std::vector<std::vector<double>>& path_of) {
-    kernels::ImpactProblemView view = prepared_.view(p);
-    std::optional<ModeTable> table;
-    if (wants_mode_table(Dim, m_, settings_)) view.table = table.emplace(view, run_).view();
+  void sample_valid(std::int64_t p, ImpactAccumulator& sums, PathsOf& path_of) {
+    Prepared problem;
+    prepare(p, problem);
     tbb::enumerable_thread_specific<Worker> workers([this] { return new_worker(); });
-    // A pack starts its lanes on steps: a problem at rest has none.
-    const bool packed = packs_ && view.table.count > 0 &&
-                        std::any_of(view.contact_velocity, view.contact_velocity + m_,
-                                    [&](double u) { return u < -settings_.velocity_tolerance; });
     std::int64_t count = 0;
     for (std::int64_t chunk = 0; chunk < settings_.samples && !result_.cancelled; chunk += count) {
       count = std::min(chunk_, settings_.samples - chunk);
       const auto start = std::chrono::steady_clock::now();
       parallel_for(count, grain(), settings_.threads, [&](std::int64_t begin, std::int64_t end) {
-        Worker& worker = workers.local();
-        Context context{this, &worker, p, chunk + begin, &path_of};
-        simd::BlockJob job{};
-        job.packs =
-            worker.packs.job(view, run_, static_cast<std::uint32_t>(p),
-                             static_cast<std::uint64_t>(settings_.first_sample + chunk + begin),
-                             static_cast<int>(end - begin));
-        job.packed = packed;
-        job.dimension = Dim;
-        job.scratch = &worker.memory.scratch();
-        job.path = worker.path.data();
-        job.paths = static_cast<int>(std::clamp<std::int64_t>(paths_ - chunk - begin, 0, kGrain));
-        job.finished = [](void* c, int position, const kernels::TrajectoryEnd* e) {
-          static_cast<Context*>(c)->driver->finish(*static_cast<Context*>(c), position, e);
-        };
-        job.context = &context;
-        run_block_(job);
+        sample_block(workers.local(), p, problem, chunk + begin, end - begin, path_of);
       });
-      done_ += count;
       if (std::chrono::steady_clock::now() - start < kReportInterval) {
         chunk_ = std::min(2 * chunk_, kLargestChunk);
       }
-      if (settings_.progress && !settings_.progress({done_, batch_.problems * settings_.samples})) {
-        result_.cancelled = true;
-      }
+      report(count);
     }
     for (const Worker& worker : workers) sums.merge(worker.sums);
+  }
+
+  /// Few samples of many problems: each thread takes whole problems.
+  void sample_side_by_side() {
+    tbb::enumerable_thread_specific<Worker> workers([this] { return new_worker(); });
+    std::int64_t group = 64;
+    std::int64_t first = 0;
+    while (first < batch_.problems && !result_.cancelled) {
+      const std::int64_t count = std::min(group, batch_.problems - first);
+      const auto start = std::chrono::steady_clock::now();
+      parallel_for(count, 4, settings_.threads, [&](std::int64_t begin, std::int64_t end) {
+        Worker& worker = workers.local();
+        for (std::int64_t p = first + begin; p < first + end; ++p) {
+          PathsOf path_of(static_cast<std::size_t>(paths_));
+          worker.sums = new_sums();
+          if (prepared_.valid(p)) {
+            Prepared problem;
+            prepare(p, problem);
+            sample_block(worker, p, problem, 0, settings_.samples, path_of);
+          }
+          store_result(p, worker.sums, path_of);
+        }
+      });
+      first += count;
+      if (std::chrono::steady_clock::now() - start < kReportInterval) group *= 2;
+      report(count * settings_.samples);
+    }
+    for (; first < batch_.problems; ++first) {
+      store_result(first, new_sums(), PathsOf(static_cast<std::size_t>(paths_)));
+    }
   }
 
   void finish(const Context& context, int position, const kernels::TrajectoryEnd* end) {
