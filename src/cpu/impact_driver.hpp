@@ -23,20 +23,21 @@ class TrajectoryMemory {
  public:
   TrajectoryMemory(int nv, int m, int directions, Selection selection)
       : order_(kernels::step_lcp_order<Dim>(m, directions)),
-        reals_(static_cast<std::size_t>(
-            kernels::ImpactScratch<Dim>::real_count(nv, m, simd::kLargestPadding) + order_ +
-            kernels::lemke_real_workspace(order_, simd::kLargestPadding) +
-            (selection == Selection::random ? kernels::enumeration_workspace(Dim * m) : 0))),
+        reals_(static_cast<std::size_t>(kernels::ImpactScratch<Dim>::real_count(nv, m))),
+        path_(
+            static_cast<std::size_t>(kernels::path_real_workspace(Dim, m, simd::kLargestPadding))),
+        fallback_(static_cast<std::size_t>(
+            order_ + kernels::lemke_real_workspace(order_, simd::kLargestPadding))),
+        outcomes_(selection == Selection::random
+                      ? static_cast<std::size_t>(kernels::enumeration_workspace(Dim * m))
+                      : 0),
         ints_(static_cast<std::size_t>(kernels::ImpactScratch<Dim>::int_count(m) +
                                        kernels::lemke_int_workspace(order_))),
         scratch_(kernels::ImpactScratch<Dim>::carve(nv, m, reals_.data(), ints_.data())) {
-    scratch_.fallback_reals =
-        reals_.data() + kernels::ImpactScratch<Dim>::real_count(nv, m, simd::kLargestPadding);
+    scratch_.reals = path_.data();  // on a cache line, as padded rows want it
+    scratch_.fallback_reals = fallback_.data();
     scratch_.fallback_ints = ints_.data() + kernels::ImpactScratch<Dim>::int_count(m);
-    if (selection == Selection::random) {
-      scratch_.outcomes = scratch_.fallback_reals + order_ +
-                          kernels::lemke_real_workspace(order_, simd::kLargestPadding);
-    }
+    if (!outcomes_.empty()) scratch_.outcomes = outcomes_.data();
   }
   TrajectoryMemory(const TrajectoryMemory&) = delete;
   TrajectoryMemory& operator=(const TrajectoryMemory&) = delete;
@@ -45,7 +46,8 @@ class TrajectoryMemory {
 
  private:
   int order_;
-  std::vector<double> reals_;
+  Buffer<double> reals_, path_, fallback_;
+  std::vector<double> outcomes_;
   std::vector<int> ints_;
   kernels::ImpactScratch<Dim> scratch_;
 };

@@ -22,11 +22,11 @@ LcpResult drive_lcp(const LcpBatch& batch, const LcpSettings& settings, Solve&& 
   result.pivots = Buffer<std::int32_t>(problems);
   result.residual = Buffer<double>(problems);
   struct Memory {
-    std::vector<double> reals;
+    Buffer<double> reals;  // aligned to cache lines, as padded rows want it
     std::vector<int> ints;
   };
   tbb::enumerable_thread_specific<Memory> memories([n] {
-    return Memory{std::vector<double>(static_cast<std::size_t>(
+    return Memory{Buffer<double>(static_cast<std::size_t>(
                       kernels::lemke_real_workspace(n, simd::kLargestPadding))),
                   std::vector<int>(static_cast<std::size_t>(kernels::lemke_int_workspace(n)))};
   });
@@ -57,7 +57,8 @@ StepResult drive_steps(const StepBatch& batch, const StepSettings& settings, Sol
   result.fallback = Buffer<std::uint8_t>(problems);
   result.residual = Buffer<double>(problems);
   struct Memory {
-    std::vector<double> reals, scaled;
+    Buffer<double> reals;
+    std::vector<double> scaled;
     std::vector<int> ints;
   };
   const bool planar = batch.dimension == 2;
@@ -65,7 +66,7 @@ StepResult drive_steps(const StepBatch& batch, const StepSettings& settings, Sol
       planar ? simd::step_real_workspace<2>(m, k) : simd::step_real_workspace<3>(m, k);
   const long ints = planar ? simd::step_int_workspace<2>(m, k) : simd::step_int_workspace<3>(m, k);
   tbb::enumerable_thread_specific<Memory> memories([&] {
-    return Memory{std::vector<double>(static_cast<std::size_t>(reals)),
+    return Memory{Buffer<double>(static_cast<std::size_t>(reals)),
                   std::vector<double>(static_cast<std::size_t>(rows * rows + 2 * rows + 2 * m)),
                   std::vector<int>(static_cast<std::size_t>(ints))};
   });

@@ -56,7 +56,8 @@ struct StepRange {
 template <int Dim>
 constexpr long step_real_workspace(int m, int directions) {
   const int order = kernels::step_lcp_order<Dim>(m, directions);
-  const long lemke = order + kernels::lemke_real_workspace(order, kLargestPadding);
+  const long lemke = kernels::padded(order, kLargestPadding) +
+                     kernels::lemke_real_workspace(order, kLargestPadding);
   const long path = kernels::path_real_workspace(Dim, m, kLargestPadding);
   return lemke > path ? lemke : path;
 }
@@ -207,7 +208,7 @@ class Ranges {
     const kernels::StepLcp<Dim> lcp{m, r.polygon, r.scaled, scale, friction, limit, u, bounded};
     const int n = lcp.order();
     double* z = r.reals;
-    kernels::Lemke<Lanes> lemke(lanes_, n, z + n, r.ints);
+    kernels::Lemke<Lanes> lemke(lanes_, n, z + kernels::padded(n, kLargestPadding), r.ints);
     const kernels::LemkeOutcome outcome =
         lemke.run([&](int i, int j) { return lcp.entry(i, j); },
                   [&](int i) { return lcp.vector(i); }, 50 * (n + 1), z);
