@@ -66,14 +66,12 @@ template <class Lanes, class Real>
 CAROM_INLINE void add_outer(const Lanes& lanes, int rows, int stride, Real* matrix,
                             const Real* column, const Real* row) {
   if constexpr (row_padding<Lanes>() > 1) {
-    constexpr int kBlock = row_padding<Lanes>();
+    const int whole = stride / row_padding<Lanes>() * row_padding<Lanes>();
     for (int i = 0; i < rows; ++i) {
       Real* __restrict to = matrix + static_cast<long>(i) * stride;
       const Real* __restrict from = row;
       const Real factor = column[i];
-      for (int j = 0; j < stride; j += kBlock) {
-        for (int l = 0; l < kBlock; ++l) to[j + l] = fused(factor, from[j + l], to[j + l]);
-      }
+      for (int j = 0; j < whole; ++j) to[j] = fused(factor, from[j], to[j]);
     }
   } else {
     lanes.for_each_2d(rows, stride, [&](int i, int j) {
