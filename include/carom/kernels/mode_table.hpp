@@ -46,10 +46,10 @@ CAROM_INLINE V mode_violation(int m, const double* friction, const V* limit, con
 }
 
 /// Fills impulse [2m] from the first entry that solves the step for u [2m] and limit [m]; true (per
-/// lane of a pack) where there is one. V: double or a pack; position, if any, receives the entry.
+/// lane of a pack) where there is one. V: double or a pack.
 template <class V>
 CAROM_INLINE auto find_mode(const ModeTableView& table, int m, const double* friction, const V* u,
-                            const V* limit, V* impulse, int* position = nullptr) {
+                            const V* limit, V* impulse) {
   constexpr int kRows = 2 * kMaxTableContacts;
   const int rows = 2 * m;
   V scale(0.0);
@@ -80,7 +80,6 @@ CAROM_INLINE auto find_mode(const ModeTableView& table, int m, const double* fri
       impulse[i] = select(found, impulse[i], select(solves, candidate[i], impulse[i]));
     }
     found = found | solves;
-    if (position != nullptr) *position = entry;
     if (all_of(found)) break;
   }
   return found;

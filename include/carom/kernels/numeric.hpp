@@ -46,7 +46,6 @@ CAROM_INLINE Real smaller(Real a, Real b) {
 /// this, fused, magnitude and larger by their plain names and find the pack's own.
 CAROM_INLINE double select(bool mask, double a, double b) { return mask ? a : b; }
 CAROM_INLINE bool all_of(bool mask) { return mask; }
-CAROM_INLINE bool any_of(bool mask) { return mask; }
 
 template <class Real>
 CAROM_INLINE bool is_finite(Real x) {
