@@ -2,19 +2,27 @@
 
 namespace carom::cpu::simd {
 
-const InstructionSet& instruction_set() {
+Level level() {
 #if defined(CAROM_SIMD_X86)
-  static const InstructionSet& widest = [&]() -> const InstructionSet& {
+  static const Level widest = [] {
     const bool fma = __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
     if (fma && __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512dq") != 0) {
-      return kAvx512Set;
+      return Level::avx512;
     }
-    return fma ? kAvx2Set : kGenericSet;
+    return fma ? Level::avx2 : Level::generic;
   }();
   return widest;
 #else
-  return kGenericSet;
+  return Level::generic;
 #endif
+}
+
+const InstructionSet& instruction_set() {
+#if defined(CAROM_SIMD_X86)
+  if (level() == Level::avx512) return kAvx512Set;
+  if (level() == Level::avx2) return kAvx2Set;
+#endif
+  return kGenericSet;
 }
 
 }  // namespace carom::cpu::simd

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 namespace carom::cpu::simd {
@@ -20,7 +21,10 @@ extern const InstructionSet kGenericSet;
 extern const InstructionSet kAvx2Set;
 extern const InstructionSet kAvx512Set;
 
-/// The widest instruction set of this machine.
+/// The widest instruction set of this machine; families with entry points of their own choose by
+/// its level.
+enum class Level : std::uint8_t { generic, avx2, avx512 };
+Level level();
 const InstructionSet& instruction_set();
 
 }  // namespace carom::cpu::simd
