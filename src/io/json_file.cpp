@@ -121,6 +121,10 @@ int read_count(const json& object, const char* key, const std::string& where) {
   return value.get<int>();
 }
 
+double read_number(const json& object, const char* key, const std::string& where) {
+  return number(required(object, key, where), where, key);
+}
+
 std::vector<double> read_numbers(const json& object, const char* key, const std::string& where) {
   const json& value = array(object, key, where, "an array of numbers");
   std::vector<double> numbers;

@@ -32,6 +32,7 @@ const nlohmann::json& required(const nlohmann::json& object, const char* key,
 
 std::string read_text(const nlohmann::json& object, const char* key, const std::string& where);
 int read_count(const nlohmann::json& object, const char* key, const std::string& where);
+double read_number(const nlohmann::json& object, const char* key, const std::string& where);
 std::vector<double> read_numbers(const nlohmann::json& object, const char* key,
                                  const std::string& where);
 /// Array of arrays of one length. Ragged ones are refused.
