@@ -1,20 +1,18 @@
-#include <carom/coulomb.hpp>
-#include <carom/lcp.hpp>
-
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include <carom/error.hpp>
 
+#include "cli/choices.hpp"
 #include "cli/commands.hpp"
 #include "cli/numbers.hpp"
 #include "cli/sampling_options.hpp"
+#include "cli/solve_kinds.hpp"
 #include "cli/table.hpp"
 #include "io/case_file.hpp"
 
@@ -31,64 +29,7 @@ struct SolveOptions {
   bool quiet = false;
 };
 
-// The answer to one case.
-struct CaseAnswer {
-  Status status = Status::cancelled;
-  std::vector<double> x;  ///< empty unless solved or inaccurate
-  double residual = 0.0;
-  int iterations = 0;
-};
-
-bool has_answer(Status status) { return status == Status::solved || status == Status::inaccurate; }
-
-// LCPs of one order are one batch.
-void solve_lcps(const std::vector<io::CaseProblem>& cases, const LcpSettings& settings,
-                Backend backend, std::vector<CaseAnswer>& answers) {
-  std::map<int, std::vector<std::size_t>> by_order;
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    if (const auto* lcp = std::get_if<io::LcpProblem>(&cases[i].problem)) {
-      by_order[lcp->order].push_back(i);
-    }
-  }
-  for (const auto& [order, members] : by_order) {
-    std::vector<double> matrices;
-    std::vector<double> vectors;
-    for (const std::size_t i : members) {
-      const auto& lcp = std::get<io::LcpProblem>(cases[i].problem);
-      matrices.insert(matrices.end(), lcp.matrix.begin(), lcp.matrix.end());
-      vectors.insert(vectors.end(), lcp.vector.begin(), lcp.vector.end());
-    }
-    LcpBatch batch;
-    batch.problems = static_cast<std::int64_t>(members.size());
-    batch.order = order;
-    batch.matrix = Buffer<double>::from(matrices);
-    batch.vector = Buffer<double>::from(vectors);
-    const LcpResult result = solve_lcp(batch, settings, backend);
-    const auto n = static_cast<std::size_t>(order);
-    for (std::size_t p = 0; p < members.size(); ++p) {
-      CaseAnswer& answer = answers[members[p]];
-      answer.status = result.status.host()[p];
-      answer.residual = result.residual.host()[p];
-      answer.iterations = result.pivots.host()[p];
-      const auto z = result.solution.host().subspan(p * n, n);
-      if (has_answer(answer.status)) answer.x.assign(z.begin(), z.end());
-    }
-  }
-}
-
-CaseAnswer solve_friction(const CoulombProblem& problem, double tolerance) {
-  CoulombSettings settings;
-  settings.tolerance = tolerance;
-  CoulombResult result = solve_coulomb(problem, settings);
-  CaseAnswer answer;
-  answer.status = result.status;
-  answer.residual = result.residual;
-  answer.iterations = result.iterations;
-  if (has_answer(result.status)) answer.x = std::move(result.reaction);
-  return answer;
-}
-
-void print_json(const std::vector<io::CaseProblem>& cases, const std::vector<CaseAnswer>& answers) {
+void print_json(const Cases& cases, const CaseAnswers& answers) {
   nlohmann::ordered_json result = nlohmann::ordered_json::array();
   for (std::size_t i = 0; i < cases.size(); ++i) {
     nlohmann::ordered_json entry;
@@ -99,13 +40,16 @@ void print_json(const std::vector<io::CaseProblem>& cases, const std::vector<Cas
                                                : nlohmann::ordered_json(nullptr);
     entry["residual"] = answers[i].residual;
     entry["iterations"] = answers[i].iterations;
+    if (answers[i].has_objective) {
+      entry["objective"] = answers[i].objective ? nlohmann::ordered_json(*answers[i].objective)
+                                                : nlohmann::ordered_json(nullptr);
+    }
     result.push_back(entry);
   }
   fmt::print("{}\n", result.dump(2));
 }
 
-void print_table(const std::vector<io::CaseProblem>& cases,
-                 const std::vector<CaseAnswer>& answers) {
+void print_table(const Cases& cases, const CaseAnswers& answers) {
   TextTable table({"name", "kind", "status", "residual", "iterations"});
   for (std::size_t i = 0; i < cases.size(); ++i) {
     table.add({cases[i].name, cases[i].kind, std::string(to_string(answers[i].status)),
@@ -116,21 +60,21 @@ void print_table(const std::vector<io::CaseProblem>& cases,
 }
 
 int run_solve(const SolveOptions& options) {
-  LcpSettings settings;
+  CaseSettings settings;
   settings.tolerance = parse_real("--tolerance", options.tolerance);
+  if (!(settings.tolerance > 0.0) || !std::isfinite(settings.tolerance)) {
+    throw InvalidInput(
+        fmt::format("--tolerance is {}: must be positive and finite", options.tolerance));
+  }
   settings.threads = static_cast<int>(parse_count("--threads", options.threads, 0, 4096));
-  settings.validate();
-  const Backend backend = backend_named("--backend", options.backend);
-  std::vector<io::CaseProblem> cases;
+  settings.backend = backend_named("--backend", options.backend);
+  Cases cases;
   for (const std::string& file : options.files) cases.push_back(io::read_case(file));
 
-  std::vector<CaseAnswer> answers(cases.size());
-  solve_lcps(cases, settings, backend, answers);
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    if (const auto* problem = std::get_if<CoulombProblem>(&cases[i].problem)) {
-      answers[i] = solve_friction(*problem, settings.tolerance);
-    }
-  }
+  CaseAnswers answers(cases.size());
+  solve_lcp_cases(cases, settings, answers);
+  solve_friction_cases(cases, settings, answers);
+  solve_lp_cases(cases, settings, answers);
   if (options.json) {
     print_json(cases, answers);
   } else if (!options.quiet) {
@@ -147,14 +91,15 @@ int run_solve(const SolveOptions& options) {
 void add_solve(Program& program) {
   CLI::App* command = program.app.add_subcommand("solve", "Solve single problems from files");
   command->description(
-      "Solves single problems from JSON files: linear complementarity problems (kind lcp) and\n"
-      "Coulomb friction problems (kind coulomb_friction, always on the host).");
+      "Solves single problems from JSON files: linear complementarity problems (kind lcp),\n"
+      "Coulomb friction problems (kind coulomb_friction, always on the host) and linear\n"
+      "programs (kind lp).");
   command->footer("Example: carom solve examples/data/lcp.json --json");
   const auto options = std::make_shared<SolveOptions>();
   command->add_option("files", options->files, "Problem files")->required()->type_name("FILE");
   command->add_option("--tolerance", options->tolerance, "Largest relative residual of a solution")
       ->capture_default_str();
-  command->add_option("--backend", options->backend, "auto, cpu, cuda or reference, for lcp")
+  command->add_option("--backend", options->backend, "auto, cpu, cuda or reference, for lcp and lp")
       ->capture_default_str();
   command->add_option("--threads", options->threads, "CPU threads, 0: all")->capture_default_str();
   command->add_flag("--json", options->json, "One JSON document instead of text");

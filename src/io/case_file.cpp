@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <limits>
+
 #include <carom/error.hpp>
 
 #include "io/json_file.hpp"
@@ -70,6 +72,58 @@ CoulombProblem read_coulomb(const nlohmann::json& object, const std::string& whe
   return problem;
 }
 
+// Lower bounds must not lie above upper ones.
+void require_ordered(const std::vector<double>& lower, const std::vector<double>& upper,
+                     const std::string& side, const std::string& where) {
+  for (std::size_t i = 0; i < lower.size(); ++i) {
+    if (lower[i] > upper[i]) {
+      throw InvalidInput(fmt::format("{}: {}_lower[{}] is {}: must be <= {}_upper[{}], which is {}",
+                                     where, side, i, lower[i], side, i, upper[i]));
+    }
+  }
+}
+
+LpProblem read_lp(const nlohmann::json& object, const std::string& where) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  LpProblem problem;
+  problem.cost = read_numbers(object, "c", where);
+  if (problem.cost.empty()) throw InvalidInput(where + ": c is empty");
+  Matrix matrix = read_matrix(object, "A", where);
+  if (matrix.rows == 0) throw InvalidInput(where + ": A has no row");
+  problem.rows = matrix.rows;
+  problem.columns = static_cast<int>(problem.cost.size());
+  if (matrix.columns != problem.columns) {
+    throw InvalidInput(fmt::format("{}: A has {} columns: must have {}, as c has numbers", where,
+                                   matrix.columns, problem.columns));
+  }
+  require_agreement(object, "m", problem.rows, where);
+  require_agreement(object, "n", problem.columns, where);
+  problem.matrix = std::move(matrix.values);
+  const auto bounds = [&](const char* key, int count, double absent) {
+    std::vector<double> values = read_bounds(object, key, absent, where);
+    if (values.size() != static_cast<std::size_t>(count)) {
+      throw InvalidInput(
+          fmt::format("{}: {} has {} numbers: must have {}", where, key, values.size(), count));
+    }
+    return values;
+  };
+  problem.row_lower = bounds("row_lower", problem.rows, -kInfinity);
+  problem.row_upper = bounds("row_upper", problem.rows, kInfinity);
+  problem.column_lower = bounds("col_lower", problem.columns, -kInfinity);
+  problem.column_upper = bounds("col_upper", problem.columns, kInfinity);
+  require_ordered(problem.row_lower, problem.row_upper, "row", where);
+  require_ordered(problem.column_lower, problem.column_upper, "col", where);
+  if (object.contains("sense")) {
+    const std::string sense = read_text(object, "sense", where);
+    if (sense != "min" && sense != "max") {
+      throw InvalidInput(fmt::format("{}: sense is \"{}\": must be min or max", where, sense));
+    }
+    problem.maximise = sense == "max";
+  }
+  if (object.contains("offset")) problem.offset = read_number(object, "offset", where);
+  return problem;
+}
+
 }  // namespace
 
 CaseProblem read_case(const std::filesystem::path& file) {
@@ -85,9 +139,12 @@ CaseProblem read_case(const std::filesystem::path& file) {
     result.problem = read_lcp(object, where);
   } else if (result.kind == "coulomb_friction") {
     result.problem = read_coulomb(object, where);
+  } else if (result.kind == "lp") {
+    result.problem = read_lp(object, where);
   } else {
-    throw InvalidInput(fmt::format(
-        "{}: kind \"{}\" is not supported: must be lcp or coulomb_friction", where, result.kind));
+    throw InvalidInput(
+        fmt::format("{}: kind \"{}\" is not supported: must be lcp, coulomb_friction or lp", where,
+                    result.kind));
   }
   return result;
 }

@@ -135,6 +135,18 @@ std::vector<double> read_numbers(const json& object, const char* key, const std:
   return numbers;
 }
 
+std::vector<double> read_bounds(const json& object, const char* key, double absent,
+                                const std::string& where) {
+  const json& value = array(object, key, where, "an array of numbers or null");
+  std::vector<double> bounds;
+  bounds.reserve(value.size());
+  for (std::size_t i = 0; i < value.size(); ++i) {
+    bounds.push_back(value[i].is_null() ? absent
+                                        : number(value[i], where, fmt::format("{}[{}]", key, i)));
+  }
+  return bounds;
+}
+
 Matrix read_matrix(const json& object, const char* key, const std::string& where) {
   const json& value = array(object, key, where, "an array of rows");
   Matrix matrix;

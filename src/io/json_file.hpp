@@ -35,6 +35,9 @@ int read_count(const nlohmann::json& object, const char* key, const std::string&
 double read_number(const nlohmann::json& object, const char* key, const std::string& where);
 std::vector<double> read_numbers(const nlohmann::json& object, const char* key,
                                  const std::string& where);
+/// Array of numbers in which null stands for `absent`.
+std::vector<double> read_bounds(const nlohmann::json& object, const char* key, double absent,
+                                const std::string& where);
 /// Array of arrays of one length. Ragged ones are refused.
 Matrix read_matrix(const nlohmann::json& object, const char* key, const std::string& where);
 

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstdint>
+
+#include <carom/backend.hpp>
+#include <carom/batch.hpp>
+#include <carom/status.hpp>
+
+namespace carom {
+
+/// Largest numbers of rows m and columns n of a dense LP that the batched solvers accept.
+inline constexpr int kMaxLpRows = 64;
+inline constexpr int kMaxLpColumns = 512;
+
+/// Independent linear programs of one shape, each with K objectives over one polytope:
+///
+///   minimise c_k'x   subject to   row_lower <= A x <= row_upper,  column_lower <= x <=
+///   column_upper.
+///
+/// An infinite bound is absent; equal bounds make an equation. Objectives of one problem are solved
+/// in turn, each from the basis of the one before: order them so that neighbours are alike, as in a
+/// sweep of directions.
+struct LpBatch {
+  std::int64_t problems = 0;
+  int rows = 0;                 ///< m, 1..kMaxLpRows
+  int columns = 0;              ///< n, 1..kMaxLpColumns
+  int objectives = 1;           ///< K >= 1
+  Buffer<double> cost;          ///< c, [problems, objectives, columns]
+  Buffer<double> matrix;        ///< A, row-major, [problems, rows, columns]
+  Buffer<double> row_lower;     ///< [problems, rows]
+  Buffer<double> row_upper;     ///< [problems, rows]
+  Buffer<double> column_lower;  ///< [problems, columns]
+  Buffer<double> column_upper;  ///< [problems, columns]
+
+  [[nodiscard]] LpBatch to(MemorySpace space) const;
+};
+
+struct LpSettings {
+  double tolerance = 1e-9;   ///< on LpResult::residual, and on the residuals of rays
+  int max_pivots = 0;        ///< per objective; 0: 50 (m + n)
+  bool certificates = true;  ///< fill LpResult::farkas and ::ray; without them they stay empty
+  int threads = 0;           ///< cpu: 0 = all hardware threads
+
+  /// Errors: InvalidInput naming the field and its value.
+  void validate() const;
+};
+
+/// Where a variable stands: a column x_j, or the activity (A x)_i of a row.
+enum class BasisStatus : std::uint8_t {
+  basic,
+  at_lower,
+  at_upper,
+  at_zero,  ///< nonbasic at zero, strictly between its bounds or without any
+};
+
+struct LpResult {
+  Buffer<double> solution;  ///< x, [problems, objectives, columns]; NaN unless solved or inaccurate
+  Buffer<double> dual;      ///< y, [problems, objectives, rows]; reduced costs are c - A'y
+  Buffer<double> objective;  ///< c'x, [problems, objectives]
+  Buffer<Status> status;     ///< [problems, objectives]: solved, inaccurate, infeasible, unbounded,
+                             ///< iteration_limit, numerical_error, invalid_input
+  Buffer<std::int32_t> pivots;  ///< [problems, objectives], bound flips included
+  Buffer<double> residual;      ///< [problems, objectives]: certificate::lp_residual of x and y,
+                                ///< farkas_residual where infeasible, ray_residual where unbounded
+  Buffer<double> farkas;  ///< y of certificate::farkas_residual, [problems, objectives, rows];
+                          ///< NaN unless infeasible
+  Buffer<double> ray;     ///< r of certificate::ray_residual, [problems, objectives, columns]; NaN
+                          ///< unless unbounded
+  Buffer<BasisStatus> basis;  ///< [problems, columns + rows], where the last objective ended
+};
+
+/// Solves every problem with the primal simplex method on bounded variables. y_i > 0 says that
+/// row_lower_i is active, y_i < 0 that row_upper_i is. A problem without feasible point is
+/// infeasible whatever its objective. Infeasible and unbounded are claimed with a certificate that
+/// was recomputed from the problem data (certificate_lp.hpp).
+/// start: LpResult::basis of a problem of the same shape for each problem, from which its first
+/// objective starts; any selection is accepted and repaired where it is no basis.
+/// A problem with NaN, an infinite coefficient, a lower bound of +infinity, an upper bound of
+/// -infinity or lower > upper gets Status::invalid_input and leaves its neighbours unchanged.
+/// The result lives in the memory space of `batch`.
+/// Errors: InvalidInput for shapes that do not fit; BackendUnavailable.
+LpResult solve_lp(const LpBatch& batch, const LpSettings& settings = {},
+                  Backend backend = Backend::automatic, const Buffer<BasisStatus>* start = nullptr);
+
+}  // namespace carom

@@ -1,0 +1,47 @@
+#include <carom/lcp.hpp>
+
+#include <map>
+#include <variant>
+
+#include "cli/solve_kinds.hpp"
+
+namespace carom::cli {
+
+// LCPs of one order are one batch.
+void solve_lcp_cases(const Cases& cases, const CaseSettings& settings, CaseAnswers& answers) {
+  LcpSettings lcp_settings;
+  lcp_settings.tolerance = settings.tolerance;
+  lcp_settings.threads = settings.threads;
+  std::map<int, std::vector<std::size_t>> by_order;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    if (const auto* lcp = std::get_if<io::LcpProblem>(&cases[i].problem)) {
+      by_order[lcp->order].push_back(i);
+    }
+  }
+  for (const auto& [order, members] : by_order) {
+    std::vector<double> matrices;
+    std::vector<double> vectors;
+    for (const std::size_t i : members) {
+      const auto& lcp = std::get<io::LcpProblem>(cases[i].problem);
+      matrices.insert(matrices.end(), lcp.matrix.begin(), lcp.matrix.end());
+      vectors.insert(vectors.end(), lcp.vector.begin(), lcp.vector.end());
+    }
+    LcpBatch batch;
+    batch.problems = static_cast<std::int64_t>(members.size());
+    batch.order = order;
+    batch.matrix = Buffer<double>::from(matrices);
+    batch.vector = Buffer<double>::from(vectors);
+    const LcpResult result = solve_lcp(batch, lcp_settings, settings.backend);
+    const auto n = static_cast<std::size_t>(order);
+    for (std::size_t p = 0; p < members.size(); ++p) {
+      CaseAnswer& answer = answers[members[p]];
+      answer.status = result.status.host()[p];
+      answer.residual = result.residual.host()[p];
+      answer.iterations = result.pivots.host()[p];
+      const auto z = result.solution.host().subspan(p * n, n);
+      if (has_answer(answer.status)) answer.x.assign(z.begin(), z.end());
+    }
+  }
+}
+
+}  // namespace carom::cli

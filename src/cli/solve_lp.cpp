@@ -1,0 +1,61 @@
+#include <carom/lp.hpp>
+
+#include <map>
+#include <utility>
+#include <variant>
+
+#include "cli/solve_kinds.hpp"
+
+namespace carom::cli {
+
+// LPs of one shape are one batch.
+void solve_lp_cases(const Cases& cases, const CaseSettings& settings, CaseAnswers& answers) {
+  LpSettings lp_settings;
+  lp_settings.tolerance = settings.tolerance;
+  lp_settings.threads = settings.threads;
+  std::map<std::pair<int, int>, std::vector<std::size_t>> by_shape;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    if (const auto* lp = std::get_if<io::LpProblem>(&cases[i].problem)) {
+      by_shape[{lp->rows, lp->columns}].push_back(i);
+    }
+  }
+  for (const auto& [shape, members] : by_shape) {
+    const auto gathered = [&](const std::vector<double> io::LpProblem::*field, bool signed_cost) {
+      std::vector<double> values;
+      for (const std::size_t i : members) {
+        const auto& lp = std::get<io::LpProblem>(cases[i].problem);
+        for (const double value : lp.*field) {
+          values.push_back(signed_cost && lp.maximise ? -value : value);
+        }
+      }
+      return Buffer<double>::from(values);
+    };
+    LpBatch batch;
+    batch.problems = static_cast<std::int64_t>(members.size());
+    batch.rows = shape.first;
+    batch.columns = shape.second;
+    batch.cost = gathered(&io::LpProblem::cost, true);
+    batch.matrix = gathered(&io::LpProblem::matrix, false);
+    batch.row_lower = gathered(&io::LpProblem::row_lower, false);
+    batch.row_upper = gathered(&io::LpProblem::row_upper, false);
+    batch.column_lower = gathered(&io::LpProblem::column_lower, false);
+    batch.column_upper = gathered(&io::LpProblem::column_upper, false);
+    const LpResult result = solve_lp(batch, lp_settings, settings.backend);
+    const auto n = static_cast<std::size_t>(shape.second);
+    for (std::size_t p = 0; p < members.size(); ++p) {
+      const auto& lp = std::get<io::LpProblem>(cases[members[p]].problem);
+      CaseAnswer& answer = answers[members[p]];
+      answer.status = result.status.host()[p];
+      answer.residual = result.residual.host()[p];
+      answer.iterations = result.pivots.host()[p];
+      answer.has_objective = true;
+      if (!has_answer(answer.status)) continue;
+      const auto x = result.solution.host().subspan(p * n, n);
+      answer.x.assign(x.begin(), x.end());
+      const double value = result.objective.host()[p];
+      answer.objective = (lp.maximise ? -value : value) + lp.offset;
+    }
+  }
+}
+
+}  // namespace carom::cli

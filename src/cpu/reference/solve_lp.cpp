@@ -1,0 +1,134 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include <tbb/parallel_for.h>
+
+#include <carom/certificate_lp.hpp>
+#include <carom/kernels/lanes.hpp>
+
+#include "cpu/reference/bland_simplex.hpp"
+#include "cpu/reference/threads.hpp"
+#include "lp_backends.hpp"
+
+namespace carom::reference {
+
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+bool all_finite(const double* values, long count) {
+  return std::all_of(values, values + count, [](double x) { return std::isfinite(x); });
+}
+bool are_bounds(const double* lower, const double* upper, int count) {
+  for (int i = 0; i < count; ++i) {
+    if (!(lower[i] <= upper[i]) || lower[i] == INFINITY || upper[i] == -INFINITY) return false;
+  }
+  return true;
+}
+
+struct Slot {
+  double* solution;
+  double* dual;
+  double* farkas;  ///< or null
+  double* ray;     ///< or null
+};
+
+/// Solves one objective; `residual` judges the claim.
+BlandOutcome solve_one(const certificate::LpData& lp, const LpSettings& settings, int limit,
+                       const Slot& slot, double& residual) {
+  const kernels::SingleLane lane;
+  std::vector<double> scratch(
+      static_cast<std::size_t>(certificate::lp_certificate_workspace(lp.rows, lp.columns)));
+  BlandOutcome outcome = solve_by_bland(lp, limit);
+  const auto copy = [](const Eigen::VectorXd& from, double* to) {
+    if (to != nullptr) std::copy(from.begin(), from.end(), to);
+  };
+  residual = kNan;
+  switch (outcome.status) {
+    case Status::solved:
+      residual = certificate::lp_residual(lane, lp, outcome.solution.data(), outcome.dual.data(),
+                                          scratch.data());
+      if (!certificate::within(residual, settings.tolerance)) {
+        outcome.status = std::isfinite(residual) ? Status::inaccurate : Status::numerical_error;
+      }
+      break;
+    case Status::infeasible:
+      residual = certificate::farkas_residual(lane, lp, outcome.dual.data(), scratch.data());
+      break;
+    case Status::unbounded:
+      residual =
+          std::max(certificate::lp_primal_residual(lane, lp, outcome.point.data(), scratch.data()),
+                   certificate::ray_residual(lane, lp, outcome.ray.data(), scratch.data()));
+      break;
+    default:
+      break;
+  }
+  const bool claimed = outcome.status == Status::infeasible || outcome.status == Status::unbounded;
+  if (claimed && !certificate::within(residual, settings.tolerance)) {
+    outcome.status = Status::numerical_error;
+  }
+  if (outcome.status == Status::solved || outcome.status == Status::inaccurate) {
+    copy(outcome.solution, slot.solution);
+    copy(outcome.dual, slot.dual);
+  }
+  if (outcome.status == Status::infeasible) copy(outcome.dual, slot.farkas);
+  if (outcome.status == Status::unbounded) copy(outcome.ray, slot.ray);
+  return outcome;
+}
+
+}  // namespace
+
+LpResult solve_lp(const LpBatch& batch, const LpSettings& settings, const Buffer<BasisStatus>*) {
+  const int m = batch.rows;
+  const int n = batch.columns;
+  LpResult result = make_lp_result(batch, settings);
+  for (Buffer<double>* buffer : {&result.solution, &result.dual, &result.objective,
+                                 &result.residual, &result.farkas, &result.ray}) {
+    std::fill(buffer->host().begin(), buffer->host().end(), kNan);
+  }
+  // Bland's rule takes many pivots: the limit counts in units of its tableau.
+  const int limit =
+      settings.max_pivots > 0 ? settings.max_pivots : 50 * lp_pivot_limit(batch, settings);
+  with_threads(settings.threads, [&] {
+    tbb::parallel_for(std::int64_t{0}, batch.problems, [&](std::int64_t p) {
+      certificate::LpData lp{m,
+                             n,
+                             nullptr,
+                             batch.matrix.data() + p * m * n,
+                             batch.row_lower.data() + p * m,
+                             batch.row_upper.data() + p * m,
+                             batch.column_lower.data() + p * n,
+                             batch.column_upper.data() + p * n};
+      const bool usable = all_finite(lp.matrix, static_cast<long>(m) * n) &&
+                          are_bounds(lp.row_lower, lp.row_upper, m) &&
+                          are_bounds(lp.column_lower, lp.column_upper, n);
+      std::vector<BasisStatus> basis(static_cast<std::size_t>(n + m), BasisStatus::at_lower);
+      std::fill(basis.begin() + n, basis.end(), BasisStatus::basic);
+      for (std::int64_t k = p * batch.objectives; k < (p + 1) * batch.objectives; ++k) {
+        lp.cost = batch.cost.data() + k * n;
+        result.status.data()[k] = Status::invalid_input;
+        result.pivots.data()[k] = 0;
+        if (!usable || !all_finite(lp.cost, n)) continue;
+        const Slot slot{result.solution.data() + k * n, result.dual.data() + k * m,
+                        settings.certificates ? result.farkas.data() + k * m : nullptr,
+                        settings.certificates ? result.ray.data() + k * n : nullptr};
+        const BlandOutcome outcome =
+            solve_one(lp, settings, limit, slot, result.residual.data()[k]);
+        result.status.data()[k] = outcome.status;
+        result.pivots.data()[k] = outcome.pivots;
+        if (!std::isnan(slot.solution[0])) {
+          double value = 0.0;
+          for (int j = 0; j < n; ++j) value += lp.cost[j] * slot.solution[j];
+          result.objective.data()[k] = value;
+        }
+        basis = outcome.basis;
+      }
+      std::copy(basis.begin(), basis.end(), result.basis.data() + p * (n + m));
+    });
+  });
+  return result;
+}
+
+}  // namespace carom::reference

@@ -1,0 +1,8 @@
+#include "cpu/simd/lp_lane.hpp"
+#include "cpu/simd/pack_avx2.hpp"
+
+namespace carom::cpu::simd {
+
+void solve_lps_avx2(const LpRange& range) { solve_lp_range(LpLane<Avx2>{}, range); }
+
+}  // namespace carom::cpu::simd

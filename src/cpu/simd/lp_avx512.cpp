@@ -1,0 +1,36 @@
+#include "cpu/simd/lp_lane.hpp"
+#include "cpu/simd/pack_avx512.hpp"
+
+namespace carom::cpu::simd {
+
+template <>
+struct Joined<Avx512> {
+  using Pack = Avx512::Pack;
+
+  static CAROM_INLINE kernels::ArgMin<double> first_smallest(Pack best, Pack place) {
+    const double key = _mm512_reduce_min_pd(best.value);
+    unsigned equal = (best <= Pack(key)).bits();
+    if (!(key < kernels::kInfinity)) return {key, -1};
+    alignas(64) double places[Avx512::kWidth];
+    place.store(places);
+    int index = -1;
+    do {
+      const int lane = __builtin_ctz(equal);
+      const int candidate = static_cast<int>(places[lane]) + lane;
+      if (index < 0 || candidate < index) index = candidate;
+      equal &= equal - 1;
+    } while (equal != 0U);
+    return {key, index};
+  }
+  static CAROM_INLINE double largest(Pack values) { return _mm512_reduce_max_pd(values.value); }
+  static CAROM_INLINE double sum(const Pack* parts) {
+    const __m256d four = _mm256_add_pd(_mm512_castpd512_pd256(parts->value),
+                                       _mm512_extractf64x4_pd(parts->value, 1));
+    const __m128d two = _mm_add_pd(_mm256_castpd256_pd128(four), _mm256_extractf128_pd(four, 1));
+    return _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)));
+  }
+};
+
+void solve_lps_avx512(const LpRange& range) { solve_lp_range(LpLane<Avx512>{}, range); }
+
+}  // namespace carom::cpu::simd
