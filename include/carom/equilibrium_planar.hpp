@@ -1,0 +1,156 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include <carom/backend.hpp>
+#include <carom/batch.hpp>
+#include <carom/posture.hpp>
+#include <carom/status.hpp>
+
+/// Where may the centre of mass of a planar posture be? (Or and Rimon, "Computation and Graphic
+/// Characterization of Robust Multiple-Contact Postures in Gravitational Environments")
+namespace carom {
+
+/// How the strip of one wrench is computed. All give the same strip; cuda knows `lp` alone, and
+/// reference always solves the linear program with a dense simplex of its own.
+enum class PlanarMethod : std::uint8_t {
+  lp,          ///< LP (4), on packs of postures
+  pairs,       ///< Proposition 2.1: all pairs of cone edges
+  graphic,     ///< Lemma 2.3: intersections of double cones, for all pairs of contacts
+  line_sweep,  ///< the paper's appendix; a posture with a contact that does not point against the
+               ///< force gets Status::nonconvex
+};
+
+std::string_view to_string(PlanarMethod method);
+/// Errors: InvalidInput listing the known names.
+PlanarMethod planar_method(std::string_view name);
+
+struct PlanarSettings {
+  PlanarMethod method = PlanarMethod::lp;
+  double tolerance = 1e-9;  ///< on PlanarResult::residual
+  int threads = 0;          ///< cpu, reference: 0 = all hardware threads
+
+  /// Errors: InvalidInput naming the field and its value.
+  void validate() const;
+};
+
+/// Strips of a batch of postures and what proves them. Lengths in m, forces in N. With the external
+/// force f and the torque tau, n = J f / |f| points across the force (to the right under gravity)
+/// and up = -f / |f| against it; the region is R(w) = {x : lower <= x . n <= upper}.
+///
+/// Status: solved; infeasible: no centre of mass can be held, proven by `separation`; unbounded:
+/// lower is -infinity or upper is +infinity or both (a half plane or the whole plane), proven by
+/// contact forces that add up to nothing but a torque; a finite end is certified as in `solved`.
+/// Outputs of any other status, and of an empty region, are NaN.
+struct PlanarResult {
+  Buffer<Status> status;      ///< [problems]
+  Buffer<double> torque_min;  ///< tau_min of LP (4) [N m], [problems]
+  Buffer<double> torque_max;  ///< tau_max, [problems]
+  Buffer<double> normal;      ///< n, [problems, 2]; also known where the region is empty
+  Buffer<double> lower;       ///< [problems]
+  Buffer<double> upper;       ///< [problems]
+  /// Contact forces that hold a centre of mass at the lower and at the upper end,
+  /// [problems, 2, k, 2]; at an infinite end a ray: forces of total size 1 N that balance each
+  /// other and turn the body without limit.
+  Buffer<double> force;
+  /// Torque of each force about its contact's position, which only a patch can bear [N m],
+  /// [problems, 2, k].
+  Buffer<double> torque;
+  /// Dual certificate of the two ends, [problems, 2]: with x . n = end - tau / |f| and x . up =
+  /// height, no force of any contact turns outward about x. NaN at an infinite end.
+  Buffer<double> height;
+  /// Where infeasible: a unit vector at no acute angle with any contact force, but with -f,
+  /// [problems, 2]; NaN elsewhere.
+  Buffer<double> separation;
+  /// Corollary 2.2: contacts that bear a force at one of the two ends, ascending, -1 after the
+  /// last; the others can be removed without any change of the region, [problems, 4]. At infinite
+  /// ends the ray's contacts count, the first four of them.
+  Buffer<std::int32_t> essential;
+  /// Largest violation, recomputed from the posture: of balance and cones by the forces (relative
+  /// to |f| and to the largest coordinate), of the dual certificate (in lengths), [problems].
+  Buffer<double> residual;
+
+  /// Robust region R(W), the intersection of the strips of all vertices of W; where batch.vertices
+  /// > 0, otherwise empty buffers. Status: solved; infeasible: empty; unbounded: not a polygon,
+  /// because all strips are parallel or infinite on the same side (the strips say what it is);
+  /// otherwise the status of the first strip without answer.
+  Buffer<Status> robust_status;    ///< [problems]
+  Buffer<double> robust_strip;     ///< normal, lower, upper of each, [problems, vertices, 4]
+  Buffer<double> robust_residual;  ///< largest of the strips' residuals, [problems]
+  /// Number of the polygon's vertices, [problems]; 1 or 2 where the region is a point or a segment.
+  Buffer<std::int32_t> robust_count;
+  /// Vertices, counter-clockwise, NaN after the last, [problems, 2 vertices, 2].
+  Buffer<double> robust_polygon;
+};
+
+/// Strips and robust regions of planar postures. A posture with NaN, infinity, a negative friction
+/// or length, a normal that is no unit vector or no force gets Status::invalid_input and leaves its
+/// neighbours unchanged. Everything lives in the memory space of `batch`.
+/// Errors: InvalidInput for shapes that do not fit, for a spatial batch, for a method that the
+/// backend does not know; BackendUnavailable.
+PlanarResult planar_equilibrium(const PostureBatch& batch, const PlanarSettings& settings = {},
+                                Backend backend = Backend::automatic);
+
+/// How far given centres of mass are from the ends of their regions.
+struct PlanarMargin {
+  Buffer<Status> status;    ///< as of the strip of the nominal wrench, [problems]
+  Buffer<double> distance;  ///< to the nearer end of R(w), negative outside [m], [problems]
+  /// Smallest of the distances to the ends of the strips of W's vertices [m]; negative outside
+  /// R(W), -infinity where a vertex has no strip, NaN without vertices, [problems].
+  Buffer<double> robust_distance;
+  /// Largest s <= kMaxDisturbanceScale with x in R(s W), where s W has the vertices
+  /// w + s (w_v - w); infinity where even that one is held; NaN where x is not in R(w) or there are
+  /// no vertices, [problems].
+  Buffer<double> scale;
+  Buffer<std::int32_t> limiting_vertex;  ///< the vertex that limits s, -1 where none, [problems]
+};
+
+inline constexpr double kMaxDisturbanceScale = 1e6;
+
+/// Margins of one centre of mass for each posture; centre_of_mass: [problems, 2], in the memory
+/// space of the batch. For a fixed x the wrenches that can be held are a convex cone, so along each
+/// vertex of W the scale is a ratio: from outside, the certificate of the violated strip is linear
+/// in s, and its root is the next s, until x lies in the strip of that very s. The last
+/// certificate proves that no larger s is held, the last strip that this one is.
+/// Errors: as planar_equilibrium.
+PlanarMargin planar_margins(const PostureBatch& batch, const Buffer<double>& centre_of_mass,
+                            const PlanarSettings& settings = {},
+                            Backend backend = Backend::automatic);
+
+/// The symmetric V terrain of section 5: two contacts at distance l on slopes of angle alpha that
+/// rise outwards, with friction angle gamma, under a force that acts at height h above the
+/// contacts, halfway between them.
+struct VTerrain {
+  double slope = 0.0;           ///< alpha [rad]
+  double friction_angle = 0.0;  ///< gamma [rad]
+  double distance = 1.0;        ///< l [m]
+  double height = 0.0;          ///< h [m]
+
+  /// Errors: InvalidInput unless l > 0, h >= 0, gamma >= 0 and |alpha| + gamma < pi / 2.
+  void validate() const;
+};
+
+/// Tilts of the force from the vertical at which equilibrium is lost [rad].
+struct CriticalAngles {
+  double rolling = 0.0;   ///< beta_1: the force's line reaches a contact
+  double sliding = 0.0;   ///< beta_2: it reaches a lateral vertex of the cones' intersection
+  double critical = 0.0;  ///< the smaller one
+};
+
+/// beta_1 = atan(l / 2h) and beta_2 = atan(sin 2 gamma / |2h sin 2 alpha / l - cos 2 alpha -
+/// cos 2 gamma|). The paper's text prints sin 2 gamma / l and no absolute value; see
+/// docs/algorithms/equilibrium_planar.md. Errors: as VTerrain::validate.
+CriticalAngles v_terrain_critical_angles(const VTerrain& terrain);
+
+/// Height above which the body slides before it rolls, l / (2 tan(alpha - gamma)); infinity where
+/// alpha <= gamma. Errors: as VTerrain::validate.
+double v_terrain_sliding_height(const VTerrain& terrain);
+
+/// The same critical angle from strips alone: the largest tilt of the wrench's force, in (0, pi /
+/// 2), for which the centre of mass stays in the strip of planar_equilibrium, by bisection to
+/// `tolerance` [rad]. posture: planar, its wrench is replaced; 0 where x is not held without tilt.
+/// Errors: InvalidInput as validate(posture).
+double critical_tilt(const Posture& posture, double x, double y, double tolerance = 1e-12);
+
+}  // namespace carom

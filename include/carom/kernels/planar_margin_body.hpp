@@ -1,0 +1,129 @@
+#pragma once
+
+#include <carom/equilibrium_planar.hpp>
+#include <carom/kernels/planar_batch_body.hpp>
+
+/// How far a centre of mass is from the ends of its regions, one posture on one lane.
+namespace carom::kernels {
+
+struct MarginRecord {
+  Status status;
+  double distance, robust_distance, scale;
+  int limiting;
+};
+
+class PlanarMarginBody {
+  static constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  static constexpr int kMostCuts = 256;
+
+ public:
+  CAROM_INLINE PlanarMarginBody(const PlanarView& view, LaneMemory<double> memory)
+      : view_(view), memory_(memory) {}
+
+  CAROM_HOST_DEVICE MarginRecord run(std::int64_t p, double x, double y) const {
+    MarginRecord margin{Status::invalid_input, kNan, kNan, kNan, -1};
+    const certificate::PlanarContacts contacts = view_.posture(p);
+    const double* nominal = view_.wrench_of(p, 0);
+    if (!usable_contacts(contacts) || !usable_wrench(nominal) || !is_finite(x) || !is_finite(y)) {
+      return margin;
+    }
+    view_.gather(p, [&](long row, double value) { memory_.store(row, value); });
+    const StripRecord record = strip_of(contacts, nominal);
+    margin.status = record.status;
+    margin.distance = distance(record, x, y);
+    if (!(margin.distance == margin.distance) || view_.vertices == 0) return margin;
+    margin.robust_distance = kInfinity;
+    margin.scale = kInfinity;
+    const double slack = 1e-12 * certificate::planar_scale(contacts, margin.distance);
+    const bool held = margin.distance >= -slack;
+    for (int v = 0; v < view_.vertices; ++v) {
+      const double* vertex = view_.wrench_of(p, v + 1);
+      if (!usable_wrench(vertex)) {
+        margin = {Status::invalid_input, kNan, kNan, kNan, -1};
+        return margin;
+      }
+      const StripRecord strip = strip_of(contacts, vertex);
+      const double here = strip.status == Status::infeasible ? -kInfinity : distance(strip, x, y);
+      // A strip without answer leaves none for the region.
+      if (!(here >= margin.robust_distance)) {
+        margin.robust_distance =
+            margin.robust_distance == margin.robust_distance ? here : margin.robust_distance;
+      }
+      if (!held) continue;
+      const double scale = largest_scale(contacts, nominal, vertex, x, y, slack);
+      if (scale < margin.scale) margin.limiting = v;
+      if (!(scale >= margin.scale)) margin.scale = scale;
+    }
+    if (!held) margin.scale = kNan;
+    return margin;
+  }
+
+ private:
+  CAROM_INLINE StripRecord strip_of(const certificate::PlanarContacts& contacts,
+                                    const double* wrench) const {
+    const ForceFrame frame = force_frame(wrench);
+    PlanarStripBody<double> body(memory_, view_.contacts, view_.patches());
+    return strip_record(contacts, view_.patches(), wrench, body.run(frame.x, frame.y),
+                        view_.tolerance);
+  }
+
+  static CAROM_INLINE double distance(const StripRecord& record, double x, double y) {
+    const double at = fused(y, record.normal[1], x * record.normal[0]);
+    const double low = at - record.end[0];
+    const double high = record.end[1] - at;
+    return low != low || low < high ? low : high;
+  }
+
+  /// Largest s with x in the strip of w + s (w_v - w); NaN where a strip has no answer.
+  CAROM_HOST_DEVICE double largest_scale(const certificate::PlanarContacts& contacts,
+                                         const double* nominal, const double* vertex, double x,
+                                         double y, double slack) const {
+    double s = kMaxDisturbanceScale;
+    for (int cut = 0; cut < kMostCuts; ++cut) {
+      double wrench[3];
+      for (int i = 0; i < 3; ++i) wrench[i] = fused(s, vertex[i] - nominal[i], nominal[i]);
+      if (!usable_wrench(wrench)) {
+        s *= 1.0 - 1e-9;  // no force is left at this very s
+        continue;
+      }
+      const StripRecord record = strip_of(contacts, wrench);
+      double now = 0.0;
+      double start = 0.0;
+      if (record.status == Status::infeasible) {
+        // Forces of the contacts have no component along the separation.
+        now = fused(record.separation[1], wrench[1], record.separation[0] * wrench[0]);
+        start = fused(record.separation[1], nominal[1], record.separation[0] * nominal[0]);
+      } else {
+        const double inside = distance(record, x, y);
+        if (inside != inside) return kNan;
+        if (inside >= -slack) return cut == 0 ? kInfinity : s;
+        // Torque of the wrench about the violated end's dual point, which no contact can balance.
+        const double at = fused(y, record.normal[1], x * record.normal[0]);
+        const bool upper = at > record.end[1];
+        const double sign = upper ? 1.0 : -1.0;
+        const ForceFrame frame = force_frame(wrench);
+        const double lever = wrench[2] / frame.size;
+        const double across = at - (record.end[upper ? 1 : 0] - lever);
+        const double over =
+            fused(y, record.normal[0], -(x * record.normal[1])) - record.height[upper ? 1 : 0];
+        const auto torque = [&](const double* w) {
+          const double along_n = fused(w[1], record.normal[1], w[0] * record.normal[0]);
+          const double along_up = fused(w[1], record.normal[0], -(w[0] * record.normal[1]));
+          return sign * (w[2] + fused(across, along_up, -(over * along_n)));
+        };
+        now = torque(wrench);
+        start = torque(nominal);
+      }
+      if (!(start > 0.0)) return 0.0;
+      const double next = s * (start / (start - now));
+      if (!(next < s)) return s;
+      s = next;
+    }
+    return kNan;
+  }
+
+  const PlanarView& view_;
+  LaneMemory<double> memory_;
+};
+
+}  // namespace carom::kernels

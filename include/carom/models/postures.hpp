@@ -1,0 +1,35 @@
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <carom/models/models.hpp>
+#include <carom/posture.hpp>
+
+/// Built-in postures: the papers' examples of contacts that hold a body against gravity.
+namespace carom::models {
+
+/// What `build_posture` can yield, and the parameters that it takes.
+struct PostureModel {
+  std::string name;
+  std::string summary;
+  std::string source;  ///< e.g. "Or and Rimon, Figure 3(a)"
+  int dimension = 2;
+  std::vector<std::string> contact_names;  ///< e.g. {"x1", "x2"}
+  std::vector<Parameter> parameters;
+};
+
+/// All postures, the planar ones first.
+std::span<const PostureModel> postures();
+
+/// Errors: InvalidInput listing the known names.
+const PostureModel& find_posture(std::string_view name);
+
+/// The posture of a model, its parameters overridden by name.
+/// Errors: InvalidInput naming an unknown parameter (with the known ones) or a value out of range.
+Posture build_posture(std::string_view name, const std::map<std::string, double>& overrides = {});
+
+}  // namespace carom::models

@@ -1,0 +1,135 @@
+#include <carom/equilibrium_planar.hpp>
+
+#include <array>
+#include <cmath>
+#include <string>
+
+#include "equilibrium_planar_backends.hpp"
+#include "message.hpp"
+
+namespace carom {
+
+namespace {
+
+constexpr std::array kMethods = {PlanarMethod::lp, PlanarMethod::pairs, PlanarMethod::graphic,
+                                 PlanarMethod::line_sweep};
+
+void require_size(const char* field, std::size_t size, std::size_t expected) {
+  if (size != expected) {
+    throw InvalidInput(std::string(field) + " has " + std::to_string(size) + " values: must have " +
+                       std::to_string(expected));
+  }
+}
+
+void require_count(const char* field, std::int64_t value, std::int64_t low, std::int64_t high) {
+  if (value < low || value > high) {
+    throw InvalidInput(std::string(field) + " is " + std::to_string(value) + ": must be in " +
+                       std::to_string(low) + ".." + std::to_string(high));
+  }
+}
+
+/// Refuses shapes that do not fit; the backend that will do the work.
+Backend check(const PostureBatch& batch, const PlanarSettings& settings, Backend requested) {
+  settings.validate();
+  if (batch.dimension != 2) {
+    throw InvalidInput("dimension is " + std::to_string(batch.dimension) +
+                       ": must be 2 for a planar equilibrium");
+  }
+  if (batch.problems < 0) {
+    throw InvalidInput("problems is " + std::to_string(batch.problems) + ": must be >= 0");
+  }
+  require_count("vertices", batch.vertices, 0, kMaxWrenchVertices);
+  if (batch.problems > 0) require_count("contacts", batch.contacts, 1, kMaxPostureContacts);
+  const auto n = static_cast<std::size_t>(batch.problems);
+  const auto k = static_cast<std::size_t>(batch.contacts);
+  require_size("position", batch.position.size(), n * k * 2);
+  require_size("normal", batch.normal.size(), n * k * 2);
+  require_size("friction", batch.friction.size(), n * k);
+  if (!batch.length.empty()) require_size("length", batch.length.size(), n * k);
+  require_size("wrench", batch.wrench.size(), n * 3);
+  require_size("wrench_vertices", batch.wrench_vertices.size(),
+               n * static_cast<std::size_t>(batch.vertices) * 3);
+  const Backend backend = resolve(requested);
+  const MemorySpace space = batch.position.space();
+  for (const Buffer<double>* buffer :
+       {&batch.normal, &batch.friction, &batch.length, &batch.wrench, &batch.wrench_vertices}) {
+    if (!buffer->empty() && buffer->space() != space) {
+      throw InvalidInput("posture batch: all arrays must live in one memory space");
+    }
+  }
+  if (backend != Backend::cuda && space == MemorySpace::device) {
+    throw InvalidInput("backend " + std::string(to_string(backend)) +
+                       ": works in host memory; the batch is on the device");
+  }
+  if (backend != Backend::cpu && settings.method != PlanarMethod::lp) {
+    throw InvalidInput("method " + std::string(to_string(settings.method)) +
+                       ": is known to backend cpu alone, not to " +
+                       std::string(to_string(backend)));
+  }
+  return backend;
+}
+
+}  // namespace
+
+std::string_view to_string(PlanarMethod method) {
+  switch (method) {
+    case PlanarMethod::lp:
+      return "lp";
+    case PlanarMethod::pairs:
+      return "pairs";
+    case PlanarMethod::graphic:
+      return "graphic";
+    case PlanarMethod::line_sweep:
+      return "line_sweep";
+  }
+  return "unknown";
+}
+
+PlanarMethod planar_method(std::string_view name) {
+  std::string known;
+  for (const PlanarMethod method : kMethods) {
+    if (to_string(method) == name) return method;
+    known += (known.empty() ? "" : ", ") + std::string(to_string(method));
+  }
+  throw InvalidInput("unknown method \"" + std::string(name) + "\": known are " + known);
+}
+
+void PlanarSettings::validate() const {
+  if (!(tolerance > 0.0) || !std::isfinite(tolerance)) {
+    throw InvalidInput("tolerance is " + message::number(tolerance) +
+                       ": must be positive and finite");
+  }
+  if (threads < 0) throw InvalidInput("threads is " + std::to_string(threads) + ": must be >= 0");
+}
+
+PlanarResult planar_equilibrium(const PostureBatch& batch, const PlanarSettings& settings,
+                                Backend backend) {
+  switch (check(batch, settings, backend)) {
+    case Backend::cuda:
+      return cuda::planar_equilibrium(batch, settings);
+    case Backend::reference:
+      return reference::planar_equilibrium(batch, settings);
+    default:
+      return cpu::planar_equilibrium(batch, settings);
+  }
+}
+
+PlanarMargin planar_margins(const PostureBatch& batch, const Buffer<double>& centre_of_mass,
+                            const PlanarSettings& settings, Backend backend) {
+  const Backend chosen = check(batch, settings, backend);
+  require_size("centre_of_mass", centre_of_mass.size(),
+               2 * static_cast<std::size_t>(batch.problems));
+  if (centre_of_mass.space() != batch.position.space()) {
+    throw InvalidInput("centre_of_mass: must live in the memory space of the posture batch");
+  }
+  switch (chosen) {
+    case Backend::cuda:
+      return cuda::planar_margins(batch, centre_of_mass, settings);
+    case Backend::reference:
+      return reference::planar_margins(batch, centre_of_mass, settings);
+    default:
+      return cpu::planar_margins(batch, centre_of_mass, settings);
+  }
+}
+
+}  // namespace carom
