@@ -42,6 +42,15 @@ CAROM_INLINE Real smaller(Real a, Real b) {
   return a < b ? a : b;
 }
 
+/// Correctly rounded on every backend.
+CAROM_INLINE double square_root(double x) {
+#if defined(__CUDA_ARCH__)
+  return ::sqrt(x);
+#else
+  return __builtin_sqrt(x);
+#endif
+}
+
 /// mask ? a : b without a branch. Bodies that also run on packs of problems (src/cpu/simd) call
 /// this, fused, magnitude and larger by their plain names and find the pack's own.
 CAROM_INLINE double select(bool mask, double a, double b) { return mask ? a : b; }

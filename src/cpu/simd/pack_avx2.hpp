@@ -66,6 +66,7 @@ struct Avx2 {
     // max and min return their second operand where the comparison fails, as a > b ? a : b does.
     friend CAROM_INLINE Pack larger(Pack a, Pack b) { return _mm256_max_pd(a.value, b.value); }
     friend CAROM_INLINE Pack smaller(Pack a, Pack b) { return _mm256_min_pd(a.value, b.value); }
+    friend CAROM_INLINE Pack square_root(Pack a) { return _mm256_sqrt_pd(a.value); }
     friend CAROM_INLINE Pack magnitude(Pack a) {
       return _mm256_andnot_pd(_mm256_set1_pd(-0.0), a.value);
     }

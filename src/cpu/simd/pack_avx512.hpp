@@ -64,6 +64,7 @@ struct Avx512 {
     // max and min return their second operand where the comparison fails, as a > b ? a : b does.
     friend CAROM_INLINE Pack larger(Pack a, Pack b) { return _mm512_max_pd(a.value, b.value); }
     friend CAROM_INLINE Pack smaller(Pack a, Pack b) { return _mm512_min_pd(a.value, b.value); }
+    friend CAROM_INLINE Pack square_root(Pack a) { return _mm512_sqrt_pd(a.value); }
     friend CAROM_INLINE Pack magnitude(Pack a) {
       return _mm512_andnot_pd(_mm512_set1_pd(-0.0), a.value);
     }

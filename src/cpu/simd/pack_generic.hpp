@@ -99,6 +99,9 @@ struct Generic {
     }
     friend Pack larger(Pack a, Pack b) { return select(a > b, a, b); }
     friend Pack smaller(Pack a, Pack b) { return select(a < b, a, b); }
+    friend Pack square_root(Pack a) {
+      return map([&](int i) { return kernels::square_root(a.lane[i]); });
+    }
     friend Pack magnitude(Pack a) {
       return map([&](int i) { return kernels::magnitude(a.lane[i]); });
     }

@@ -1,0 +1,110 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <carom/backend.hpp>
+#include <carom/batch.hpp>
+#include <carom/posture.hpp>
+#include <carom/status.hpp>
+
+/// Spatial postures: where may the centre of mass be (Or and Rimon, "Computation of Multiple-Contact
+/// Frictional Equilibrium Postures in Three-Dimensional Gravitational Environments")?
+///
+/// Frame of the cross-section: e = -f_ext / |f_ext|, and unit vectors u, v with (u, v, e)
+/// right-handed. For e_z >= 0 they are the images of x and y under the smallest rotation that takes
+/// z to e (below: of x and -y, taking -z to e); under gravity they are x and y themselves.
+/// The region is a prism along e (Lemma 2.1); points of its cross-section are (u . x, v . x) [m].
+namespace carom {
+
+inline constexpr int kMaxSupportDirections = 4096;
+
+/// Which friction cones the support function is computed over. n + mu t(theta) are the exact cone's
+/// extreme rays; polygons have `cone_sides` rays at theta_j = 2 pi j / sides in the tangents of
+/// kernels::orthonormal_frame.
+enum class ConeModel : std::uint8_t {
+  exact,          ///< the quadratic cone of (2)
+  inscribed,      ///< the polygon inside: its region lies inside the true one
+  circumscribed,  ///< the polygon around (section 4.3): its region contains the true one
+  pair,           ///< lower bounds and points inscribed, upper bounds circumscribed
+};
+
+struct SpatialSettings {
+  ConeModel cones = ConeModel::exact;
+  int cone_sides = 8;            ///< 3..64, of the polygons
+  int directions = 64;           ///< D, first directions of a region, 3..kMaxSupportDirections
+  double area_tolerance = 1e-6;  ///< [m^2], area_outer - area_inner at which a region is finished
+  int max_vertices = 512;        ///< most directions of a region, >= directions
+  double tolerance = 1e-9;       ///< of residuals, and of upper - lower relative to the contacts'
+                                 ///< extent
+  int max_pivots = 0;            ///< a direction; 0: 300 + 8 k
+  int threads = 0;               ///< cpu: 0 = all hardware threads
+
+  /// Errors: InvalidInput naming the field and its value.
+  void validate() const;
+};
+
+/// The support function h(d) = max d . x of the cross-section, n directions of each posture.
+/// Status::solved: lower <= h <= upper, both proven, closer than the tolerance (of a pair: proven).
+/// unbounded: `forces` is the proof, contact forces without resultant whose torque moves the centre
+/// of mass along d; infeasible: `dual` is the proof, with f x b = 0 and a negative offset.
+struct SupportResult {
+  Buffer<double> lower;          ///< [problems, n], [m]: d . point
+  Buffer<double> upper;          ///< [problems, n], [m]: offset of the half-plane that `dual` proves
+  Buffer<double> point;          ///< [problems, n, 2], [m]
+  Buffer<double> forces;         ///< [problems, n, k, 3], [N]: hold the centre of mass at `point`
+  Buffer<double> dual;           ///< [problems, n, 6]: (a, b) of equilibrium_certificate.hpp
+  Buffer<double> slack;          ///< [problems, n]: smallest dual slack; >= 0 is a proof
+  Buffer<double> residual;       ///< [problems, n]: of balance and cones, recomputed, relative
+  Buffer<Status> status;         ///< [problems, n]
+  Buffer<std::int32_t> pivots;   ///< [problems, n]
+};
+
+/// directions: [n, 2], unit vectors in (u, v), the same for every posture; a sweep in order of
+/// angle is fastest. Postures with NaN get Status::invalid_input. The result lives in the memory
+/// space of `batch`. Errors: InvalidInput for a planar batch, shapes, a direction whose length is
+/// off by more than 1e-6; BackendUnavailable.
+SupportResult support(const PostureBatch& batch, std::span<const double> directions,
+                      const SpatialSettings& settings = {}, Backend backend = Backend::automatic);
+
+/// n unit vectors at equal angles, beginning with (1, 0), [n, 2].
+std::vector<double> equal_directions(int n);
+
+/// One direction of a region.
+struct RegionSupport {
+  double direction[2];
+  double lower;
+  double upper;
+  double point[2];
+  Status status;
+};
+
+/// Cross-section between two polygons.
+struct SpatialRegion {
+  /// solved: area_outer - area_inner is within the tolerance (of a pair: both polygons are
+  /// finished); inaccurate: max_vertices reached first; infeasible: no centre of mass can be held;
+  /// unbounded: see `support`.
+  Status status = Status::numerical_error;
+  int dimension = -1;             ///< of the cross-section: -1 empty, 0 point, 1 segment, 2
+  double frame[3][3] = {};        ///< u, v, e
+  std::vector<double> inner;      ///< [m, 2], counter-clockwise, each held by `forces`
+  std::vector<double> forces;     ///< [m, k, 3]
+  std::vector<double> outer;      ///< [q, 2], vertices of the intersection of the half-planes
+  std::vector<double> half_plane; ///< [h, 3]: direction, offset
+  std::vector<double> dual;       ///< [h, 6]: the proof of each half-plane; infeasible: [1, 6]
+  double area_inner = 0.0;        ///< [m^2]
+  double area_outer = 0.0;        ///< [m^2]
+  std::vector<RegionSupport> support;  ///< every direction probed, by angle
+  double residual = 0.0;               ///< largest of the directions
+  std::int64_t pivots = 0;
+};
+
+/// The region of every posture by contour tracking: D equal directions, then normals of the inner
+/// polygon's edges, those with the largest gap first. CUDA: probes on the device, polygons on the
+/// host. Errors: as `support`.
+std::vector<SpatialRegion> spatial_equilibrium(const PostureBatch& batch,
+                                               const SpatialSettings& settings = {},
+                                               Backend backend = Backend::automatic);
+
+}  // namespace carom

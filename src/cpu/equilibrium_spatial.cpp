@@ -1,0 +1,231 @@
+#include <limits>
+
+#include "cpu/parallel.hpp"
+#include "cpu/support_driver.hpp"
+
+namespace carom {
+
+namespace cpu {
+
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+/// What the lanes of a CUDA warp do, one direction after the other.
+struct Emulated {
+  static void prepare(const simd::PrepareJob& job) {
+    kernels::prepare_support(job.view.contacts, job.view.position, job.view.normal,
+                             job.view.friction, job.wrench, *job.rule, job.tolerance,
+                             job.max_pivots, *job.prepared, job.contact);
+  }
+  template <bool Backwards>
+  static void probe(const kernels::ProbeJob& job) {
+    for (int turn = 0; turn < kernels::kSupportArcs; ++turn) {
+      const int arc = Backwards ? kernels::kSupportArcs - 1 - turn : turn;
+      kernels::sweep_arcs<double>(job, arc);
+    }
+  }
+};
+
+SupportResult drive(const simd::SupportCode& code, const PostureBatch& batch,
+                    std::span<const double> directions, const SpatialSettings& settings) {
+  const SupportRules rules = support_rules(settings);
+  const std::size_t n = directions.size() / 2;
+  SupportResult result = allocate_support(batch.problems, static_cast<int>(n), batch.contacts,
+                                          MemorySpace::host);
+  struct Memory {
+    PreparedSupport prepared;
+    std::vector<double> work;
+  };
+  tbb::enumerable_thread_specific<Memory> memories([&] {
+    return Memory{PreparedSupport(code, rules, settings, batch.contacts),
+                  std::vector<double>(support_work(n))};
+  });
+  parallel_for(batch.problems, 4, settings.threads, [&](std::int64_t begin, std::int64_t end) {
+    Memory& memory = memories.local();
+    for (std::int64_t p = begin; p < end; ++p) {
+      memory.prepared.prepare(batch, p);
+      support_of(memory.prepared, directions, result, static_cast<std::size_t>(p) * n,
+                 memory.work.data());
+    }
+  });
+  return result;
+}
+
+}  // namespace
+
+const simd::SupportCode& support_code() {
+  switch (simd::level()) {
+    case simd::Level::generic:
+      break;
+#if defined(__x86_64__)
+    case simd::Level::avx512:
+      return simd::kAvx512Support;
+    case simd::Level::avx2:
+      return simd::kAvx2Support;
+#else
+    default:
+      break;
+#endif
+  }
+  return simd::kGenericSupport;
+}
+
+PreparedSupport::PreparedSupport(const simd::SupportCode& code, const SupportRules& rules,
+                                 const SpatialSettings& settings, int contacts)
+    : code_(&code),
+      rules_(&rules),
+      settings_(&settings),
+      scratch_(static_cast<std::size_t>(3 * contacts * simd::kSupportLanes)) {
+  view_.contacts = contacts;
+  for (auto& contact : contact_) contact.resize(static_cast<std::size_t>(contacts));
+}
+
+void PreparedSupport::prepare(const kernels::PostureView& view, const double* wrench) {
+  view_ = view;
+  const int pivots = support_pivots(*settings_, view.contacts);
+  for (int r = 0; r < (rules_->two ? 2 : 1); ++r) {
+    code_->prepare({view_, wrench, r == 0 ? &rules_->inner : &rules_->outer,
+                    slack_tolerance(*settings_), pivots, &prepared_[r], contact_[r].data()});
+    if (prepared_[r].status == Status::infeasible) {
+      kernels::SupportAnswer<double> answer;
+      if (!kernels::prove_infeasible(view_, prepared_[r], contact_[r].data(),
+                                     r == 0 ? rules_->inner : rules_->outer,
+                                     slack_tolerance(*settings_), answer)) {
+        prepared_[r].status = Status::numerical_error;
+      }
+    }
+  }
+}
+
+kernels::ProbeJob PreparedSupport::job(bool inner) {
+  const int r = inner || !rules_->two ? 0 : 1;
+  kernels::ProbeJob job{};
+  job.view = view_;
+  job.prepared = &prepared_[r];
+  job.contact = contact_[r].data();
+  job.rule = r == 0 ? &rules_->inner : &rules_->outer;
+  job.tolerance = slack_tolerance(*settings_);
+  job.max_pivots = support_pivots(*settings_, view_.contacts);
+  job.scratch = scratch_.data();
+  return job;
+}
+
+bool PreparedSupport::farkas(double* dual) const {
+  const int r = rules_->two ? 1 : 0;
+  kernels::SupportAnswer<double> answer;
+  if (!kernels::prove_infeasible(view_, prepared_[r], contact_[r].data(),
+                                 r == 0 ? rules_->inner : rules_->outer,
+                                 slack_tolerance(*settings_), answer)) {
+    return false;
+  }
+  for (int j = 0; j < 6; ++j) dual[j] = answer.dual[j];
+  return true;
+}
+
+std::size_t support_work(std::size_t directions) { return 4 * directions; }
+
+void support_of(PreparedSupport& prepared, std::span<const double> directions,
+                SupportResult& result, std::size_t first, double* work, const BasisStore* bases) {
+  const std::size_t n = directions.size() / 2;
+  const auto k = static_cast<std::size_t>(prepared.contacts());
+  const bool two = prepared.rules().two;
+  double* state[2] = {work, two ? work + n : work};
+  double* pivots[2] = {work + 2 * n, two ? work + 3 * n : work + 2 * n};
+  const Status inner = prepared.posture(true).status;
+  const Status outer = prepared.posture(false).status;
+  const auto link = [&](kernels::ProbeJob& job, int rule) {
+    if (bases == nullptr) return;
+    job.start = bases->start;
+    job.start_basis = bases->basis[rule];
+    job.basis = bases->basis[rule] + first * kernels::kBasisReals;
+  };
+  kernels::ProbeJob job = prepared.job(true);
+  link(job, 0);
+  job.count = static_cast<int>(n);
+  job.direction = directions.data();
+  job.state = state[0];
+  job.pivots = pivots[0];
+  job.lower = result.lower.data() + first;
+  job.point = result.point.data() + 2 * first;
+  job.forces = result.forces.data() + 3 * k * first;
+  job.residual = result.residual.data() + first;
+  if (!two) {
+    job.upper = result.upper.data() + first;
+    job.dual = result.dual.data() + 6 * first;
+    job.slack = result.slack.data() + first;
+  }
+  if (inner == Status::solved) prepared.run(job);
+  if (two && outer == Status::solved) {
+    job = prepared.job(false);
+    link(job, 1);
+    job.count = static_cast<int>(n);
+    job.direction = directions.data();
+    job.state = state[1];
+    job.pivots = pivots[1];
+    job.upper = result.upper.data() + first;
+    job.dual = result.dual.data() + 6 * first;
+    job.slack = result.slack.data() + first;
+    prepared.run(job);
+  }
+  double proof[6];
+  const bool empty = outer == Status::infeasible && prepared.farkas(proof);
+  for (std::size_t j = 0; j < n; ++j) {
+    const std::size_t at = first + j;
+    Status status = outer;
+    if (inner == Status::solved && outer == Status::solved) {
+      status = kernels::support_status(
+          {inner, outer, state[0][j], state[1][j], result.residual.data()[at],
+           result.slack.data()[at], result.lower.data()[at], result.upper.data()[at]},
+          two, prepared.posture(true).length, prepared.settings().tolerance);
+      result.pivots.data()[at] =
+          static_cast<std::int32_t>(pivots[0][j] + (two ? pivots[1][j] : 0.0));
+    } else {
+      if (outer == Status::solved) {
+        status = inner == Status::infeasible ? Status::inaccurate : inner;
+      }
+      result.pivots.data()[at] = 0;
+    }
+    result.status.data()[at] = status;
+    const bool points = inner == Status::solved &&
+                        (status == Status::solved || status == Status::inaccurate);
+    const bool planes = outer == Status::solved &&
+                        (status == Status::solved || status == Status::inaccurate);
+    if (!points) {
+      result.lower.data()[at] = kNan;
+      for (std::size_t c = 0; c < 2; ++c) result.point.data()[2 * at + c] = kNan;
+      if (status != Status::unbounded) {
+        result.residual.data()[at] = kNan;
+        for (std::size_t c = 0; c < 3 * k; ++c) result.forces.data()[3 * k * at + c] = kNan;
+      }
+    }
+    if (!planes) {
+      result.upper.data()[at] = kNan;
+      result.slack.data()[at] = kNan;
+      for (std::size_t c = 0; c < 6; ++c) {
+        result.dual.data()[6 * at + c] = empty ? proof[c] : kNan;
+      }
+    }
+  }
+}
+
+SupportResult support(const PostureBatch& batch, std::span<const double> directions,
+                      const SpatialSettings& settings) {
+  return drive(support_code(), batch, directions, settings);
+}
+
+}  // namespace cpu
+
+namespace emulation {
+
+SupportResult support(const PostureBatch& batch, std::span<const double> directions,
+                      const SpatialSettings& settings, bool backwards) {
+  using cpu::Emulated;
+  const cpu::simd::SupportCode code{Emulated::prepare, backwards ? Emulated::probe<true>
+                                                                 : Emulated::probe<false>};
+  return cpu::drive(code, batch, directions, settings);
+}
+
+}  // namespace emulation
+
+}  // namespace carom

@@ -1,0 +1,8 @@
+#include "cpu/simd/pack_generic.hpp"
+#include "cpu/simd/support_isa.hpp"
+
+namespace carom::cpu::simd {
+
+const SupportCode kGenericSupport{IsaSupport<Generic>::prepare, IsaSupport<Generic>::probe};
+
+}  // namespace carom::cpu::simd
