@@ -8,6 +8,7 @@
 
 #include <carom/backend.hpp>
 
+#include "cli/choices.hpp"
 #include "cli/commands.hpp"
 #include "cli/impact_runner.hpp"
 #include "cli/interrupt.hpp"

@@ -8,6 +8,7 @@
 
 #include <carom/error.hpp>
 
+#include "cli/choices.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/progress.hpp"
 

@@ -50,6 +50,7 @@ int run(int argc, char** argv) {
   add_models(program);
   add_impact(program);
   add_impact_models(program);
+  add_equilibrium(program);
   add_solve(program);
   add_validate(program);
   add_bench(program);

@@ -1,4 +1,5 @@
 #include <carom/models/models.hpp>
+#include <carom/models/postures.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -6,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
+
+#include <carom/error.hpp>
 
 #include "cli/commands.hpp"
 
@@ -18,17 +21,9 @@ struct ModelsOptions {
   bool json = false;
 };
 
-nlohmann::ordered_json model_json(const models::Model& model) {
-  nlohmann::ordered_json result;
-  result["name"] = model.name;
-  result["summary"] = model.summary;
-  result["source"] = model.source;
-  result["dimension"] = model.dimension;
-  result["contacts"] = model.contact_names;
-  result["step_size"] = model.step_size;
-  result["max_steps"] = model.max_steps;
-  result["parameters"] = nlohmann::ordered_json::array();
-  for (const models::Parameter& parameter : model.parameters) {
+nlohmann::ordered_json parameters_json(const std::vector<models::Parameter>& parameters) {
+  nlohmann::ordered_json result = nlohmann::ordered_json::array();
+  for (const models::Parameter& parameter : parameters) {
     nlohmann::ordered_json entry;
     entry["name"] = parameter.name;
     entry["unit"] = parameter.unit;
@@ -37,17 +32,13 @@ nlohmann::ordered_json model_json(const models::Model& model) {
     entry["minimum_open"] = parameter.minimum_open;
     entry["maximum"] = parameter.maximum;
     entry["meaning"] = parameter.meaning;
-    result["parameters"].push_back(entry);
+    result.push_back(entry);
   }
   return result;
 }
 
-void print_model(const models::Model& model) {
-  fmt::print("{}  ({}, {} contacts: {})\n", model.name, model.dimension == 2 ? "planar" : "spatial",
-             model.contact_names.size(), fmt::join(model.contact_names, ", "));
-  fmt::print("  {}\n  source: {}; step size {:g} N s, at most {} steps\n", model.summary,
-             model.source, model.step_size, model.max_steps);
-  for (const models::Parameter& parameter : model.parameters) {
+void print_parameters(const std::vector<models::Parameter>& parameters) {
+  for (const models::Parameter& parameter : parameters) {
     const std::string range = fmt::format("{}{:g}, {:g}]", parameter.minimum_open ? "(" : "[",
                                           parameter.minimum, parameter.maximum);
     fmt::print("    {:<22} {:>12} {:<6} {:<18} {}\n", parameter.name,
@@ -55,23 +46,87 @@ void print_model(const models::Model& model) {
   }
 }
 
+const char* dimension_word(int dimension) { return dimension == 2 ? "planar" : "spatial"; }
+
+// What the models of all families have in common.
+template <class Model>
+nlohmann::ordered_json common_json(const Model& model, const char* command) {
+  nlohmann::ordered_json result;
+  result["name"] = model.name;
+  result["command"] = command;
+  result["summary"] = model.summary;
+  result["source"] = model.source;
+  result["dimension"] = model.dimension;
+  result["contacts"] = model.contact_names;
+  return result;
+}
+
+template <class Model>
+void print_common(const Model& model) {
+  fmt::print("{}  ({}, {} contacts: {})\n  {}\n  source: {}", model.name,
+             dimension_word(model.dimension), model.contact_names.size(),
+             fmt::join(model.contact_names, ", "), model.summary, model.source);
+}
+
+nlohmann::ordered_json to_json(const models::Model& model) {
+  nlohmann::ordered_json result = common_json(model, "impact");
+  result["step_size"] = model.step_size;
+  result["max_steps"] = model.max_steps;
+  result["parameters"] = parameters_json(model.parameters);
+  return result;
+}
+
+void print(const models::Model& model) {
+  print_common(model);
+  fmt::print("; step size {:g} N s, at most {} steps\n", model.step_size, model.max_steps);
+  print_parameters(model.parameters);
+}
+
+nlohmann::ordered_json to_json(const models::PostureModel& model) {
+  nlohmann::ordered_json result = common_json(model, "equilibrium");
+  result["parameters"] = parameters_json(model.parameters);
+  return result;
+}
+
+void print(const models::PostureModel& model) {
+  print_common(model);
+  fmt::print("\n");
+  print_parameters(model.parameters);
+}
+
+// Calls visit(heading, models) for every family.
+template <class Visit>
+void for_each_family(Visit&& visit) {
+  visit("carom impact, impact-models, validate, bench", models::all());
+  visit("carom equilibrium, validate", models::postures());
+}
+
 int run_models(const ModelsOptions& options) {
-  std::vector<const models::Model*> chosen;
-  if (options.name.empty()) {
-    for (const models::Model& model : models::all()) chosen.push_back(&model);
-  } else {
-    chosen.push_back(&models::find(options.name));
+  nlohmann::ordered_json result = nlohmann::ordered_json::array();
+  std::string names;
+  bool found = options.name.empty();
+  for_each_family([&](const char* heading, const auto& family) {
+    bool first = true;
+    for (const auto& model : family) {
+      names += names.empty() ? model.name : ", " + model.name;
+      if (!options.name.empty() && model.name != options.name) continue;
+      found = true;
+      if (options.json) {
+        result.push_back(to_json(model));
+        continue;
+      }
+      if (options.name.empty() && first) fmt::print("For {}\n", heading);
+      if (options.name.empty()) fmt::print("\n");
+      print(model);
+      first = false;
+    }
+    if (options.name.empty() && !options.json) fmt::print("\n");
+  });
+  if (!found) {
+    throw InvalidInput(
+        fmt::format("model \"{}\" is unknown: must be one of {}", options.name, names));
   }
-  if (options.json) {
-    nlohmann::ordered_json result = nlohmann::ordered_json::array();
-    for (const models::Model* model : chosen) result.push_back(model_json(*model));
-    fmt::print("{}\n", (options.name.empty() ? result : result[0]).dump(2));
-    return kSuccess;
-  }
-  for (std::size_t i = 0; i < chosen.size(); ++i) {
-    if (i > 0) fmt::print("\n");
-    print_model(*chosen[i]);
-  }
+  if (options.json) fmt::print("{}\n", (options.name.empty() ? result : result[0]).dump(2));
   return kSuccess;
 }
 

@@ -11,6 +11,7 @@
 #include <carom/error.hpp>
 #include <carom/models/models.hpp>
 
+#include "cli/choices.hpp"
 #include "cli/numbers.hpp"
 #include "io/impact_input.hpp"
 #include "io/impact_run.hpp"
@@ -25,18 +26,6 @@ constexpr std::int64_t kKeptPaths = 512;
 constexpr std::int64_t kAllKeptRows = std::int64_t{1} << 23;
 constexpr std::int64_t kAllKeptPaths = std::int64_t{1} << 16;
 constexpr double kDefaultEpsilon = 0.02;  // of the largest contact speed before the impact
-
-template <class Value>
-Value choice(std::string_view option, const std::string& text,
-             const std::vector<std::pair<std::string_view, Value>>& known) {
-  std::vector<std::string_view> words;
-  for (const auto& [word, value] : known) {
-    if (word == text) return value;
-    words.push_back(word);
-  }
-  throw InvalidInput(
-      fmt::format("{} is {}: must be one of {}", option, text, fmt::join(words, ", ")));
-}
 
 bool is_model(const std::string& name) {
   const auto all = models::all();
@@ -189,14 +178,6 @@ std::vector<ImpactTask> load_tasks(const SamplingOptions& options) {
     return {tasks[static_cast<std::size_t>(index)]};
   }
   return tasks;
-}
-
-Backend backend_named(std::string_view option, const std::string& name) {
-  return resolve(choice<Backend>(option, name,
-                                 {{"auto", Backend::automatic},
-                                  {"cpu", Backend::cpu},
-                                  {"cuda", Backend::cuda},
-                                  {"reference", Backend::reference}}));
 }
 
 ImpactSettings settings_for(const SamplingOptions& options, const ImpactTask& task) {

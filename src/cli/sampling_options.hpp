@@ -68,7 +68,4 @@ ImpactSettings settings_for(const SamplingOptions& options, const ImpactTask& ta
 void with_results(ImpactSettings& settings, const SamplingOptions& options,
                   const std::vector<const ImpactTask*>& batch, std::size_t problems);
 
-/// The backend of an option value, `auto` resolved. Errors: InvalidInput, BackendUnavailable.
-Backend backend_named(std::string_view option, const std::string& name);
-
 }  // namespace carom::cli

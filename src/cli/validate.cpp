@@ -8,6 +8,7 @@
 #include <carom/error.hpp>
 
 #include "cli/backend_comparison.hpp"
+#include "cli/choices.hpp"
 #include "cli/commands.hpp"
 #include "cli/impact_runner.hpp"
 #include "cli/interrupt.hpp"

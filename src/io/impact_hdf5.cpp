@@ -1,15 +1,12 @@
 #include "io/impact_hdf5.hpp"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ctime>
 #include <string_view>
 
-#include "io/file_error.hpp"
 #include "io/hdf5_file.hpp"
-#include "io/pending_file.hpp"
+#include "io/hdf5_output.hpp"
 
 namespace carom::io {
 
@@ -169,17 +166,13 @@ class ProblemGroup {
   std::uint64_t rows_;
 };
 
-void root_attributes(Hdf5Writer& writer, std::span<const ImpactRun> runs,
-                     const std::string& command_line) {
+void root_attributes(Hdf5Writer& writer, std::span<const ImpactRun> runs) {
   const ImpactRun& first = runs.front();
   const ImpactSettings& settings = first.settings;
   Words models;
   for (const ImpactRun& run : runs) models.push_back(run.model);
   const bool complete =
       std::all_of(runs.begin(), runs.end(), [](const ImpactRun& run) { return run.complete; });
-  const std::string created = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
-  writer.attribute("/", "carom_version", std::string_view(build_info().version));
-  writer.attribute("/", "commit", std::string_view(build_info().commit));
   writer.attribute("/", "seed", settings.seed);
   writer.attribute(
       "/", "model",
@@ -192,8 +185,6 @@ void root_attributes(Hdf5Writer& writer, std::span<const ImpactRun> runs,
   writer.attribute("/", "step_size", settings.step_size);
   writer.attribute("/", "max_steps", std::int64_t{settings.max_steps});
   writer.attribute("/", "friction_directions", std::int64_t{settings.friction_directions});
-  writer.attribute("/", "command", std::string_view(command_line));
-  writer.attribute("/", "created", std::string_view(created));
   writer.attribute("/", "complete", std::int64_t{complete ? 1 : 0});
   writer.attribute("/", "problems", static_cast<std::int64_t>(runs.size()));
 }
@@ -202,22 +193,10 @@ void root_attributes(Hdf5Writer& writer, std::span<const ImpactRun> runs,
 
 void write_impact_hdf5(const std::filesystem::path& file, std::span<const ImpactRun> runs,
                        const std::string& command_line) {
-  PendingFile pending(file);
-  try {
-    Hdf5Writer writer(pending.path());
-    root_attributes(writer, runs, command_line);
+  write_hdf5(file, command_line, [&](Hdf5Writer& writer) {
+    root_attributes(writer, runs);
     for (std::size_t i = 0; i < runs.size(); ++i) ProblemGroup(writer, runs[i], i).write();
-    writer.close();
-  } catch (const FileError& error) {
-    // Blame the file that the user named, not the hidden one.
-    std::string text = error.what();
-    const std::string hidden = pending.path().string();
-    if (const std::size_t at = text.find(hidden); at != std::string::npos) {
-      text.replace(at, hidden.size(), file.string());
-    }
-    throw FileError(text);
-  }
-  pending.commit();
+  });
 }
 
 }  // namespace carom::io

@@ -1,0 +1,173 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include <carom/error.hpp>
+
+#include "cli/choices.hpp"
+#include "cli/commands.hpp"
+#include "cli/equilibrium_report.hpp"
+#include "cli/equilibrium_runner.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/table.hpp"
+#include "io/equilibrium_hdf5.hpp"
+#include "io/equilibrium_json.hpp"
+#include "io/equilibrium_picture.hpp"
+#include "io/gnuplot.hpp"
+#include "io/hdf5_file.hpp"
+#include "io/pending_file.hpp"
+
+namespace carom::cli {
+
+namespace {
+
+constexpr std::size_t kReportedInFull = 4;  // postures; more get one line each
+constexpr std::size_t kTabulated = 32;      // more are counted
+
+// What an empty or an unbounded region is: an answer, proven like any other.
+bool answered(Status status) {
+  return status == Status::solved || status == Status::infeasible || status == Status::unbounded;
+}
+
+bool good(const io::EquilibriumRun& run) {
+  return answered(run.status()) && (run.posture.dimension == 3 || !run.planar.robust_status ||
+                                    answered(*run.planar.robust_status));
+}
+
+void require_outputs(const EquilibriumOptions& options, std::size_t postures) {
+  if (!options.output.empty()) {
+    if (!io::hdf5_available()) {
+      throw InvalidInput("--output " + options.output +
+                         ": this carom was built without HDF5 (CAROM_HDF5=OFF); use --json");
+    }
+    io::require_writable(options.output, "--output", {".h5", ".hdf5"});
+  }
+  if (options.plot.empty()) return;
+  io::require_writable(options.plot, "--plot", {".svg", ".png"});
+  if (postures > 1) {
+    throw InvalidInput(fmt::format("--plot draws one posture, {} has {}: choose one with --problem",
+                                   options.target, postures));
+  }
+  io::require_gnuplot();
+}
+
+void print_counts(const std::vector<io::EquilibriumRun>& runs) {
+  std::map<std::string, std::int64_t> counts;
+  double residual = 0.0;
+  for (const io::EquilibriumRun& run : runs) {
+    ++counts[std::string(to_string(run.status()))];
+    const double own = run.posture.dimension == 2 ? run.planar.residual : run.spatial.residual;
+    residual = std::max(residual, own);
+  }
+  fmt::print("{} postures on the {} backend\n", runs.size(), to_string(runs.front().backend));
+  for (const auto& [status, count] : counts) fmt::print("  {:<18} {}\n", status, count);
+  fmt::print("  largest residual   {:.2e}\n", residual);
+}
+
+void report(const std::vector<io::EquilibriumRun>& runs, const EquilibriumOptions& options) {
+  if (options.json) {
+    nlohmann::ordered_json result = nlohmann::ordered_json::array();
+    for (const io::EquilibriumRun& run : runs) result.push_back(io::equilibrium_json(run));
+    fmt::print("{}\n", (runs.size() == 1 ? result[0] : result).dump(2));
+    return;
+  }
+  if (options.quiet) return;
+  if (runs.size() <= kReportedInFull) {
+    for (const io::EquilibriumRun& run : runs) fmt::print("{}", posture_report(run));
+  } else if (runs.size() <= kTabulated) {
+    fmt::print("{}", postures_table(runs));
+  } else {
+    print_counts(runs);
+  }
+}
+
+int run_equilibrium(const EquilibriumOptions& options, const std::string& command_line) {
+  const Backend backend = backend_named("--backend", options.backend);
+  const std::vector<PostureTask> tasks = load_postures(options);
+  require_outputs(options, tasks.size());
+  const InterruptGuard guard;
+  const std::vector<io::EquilibriumRun> runs = run_postures(tasks, options, backend);
+  report(runs, options);
+  if (!options.output.empty()) io::write_equilibrium_hdf5(options.output, runs, command_line);
+  if (!options.plot.empty()) io::draw_equilibrium(options.plot, runs.front());
+  if (interrupted()) return kInterrupted;
+  return std::all_of(runs.begin(), runs.end(), good) ? kSuccess : kUnsuccessful;
+}
+
+}  // namespace
+
+void add_posture_options(CLI::App& command, EquilibriumOptions& options) {
+  command
+      .add_option("target", options.target, "Name of a built-in posture, or a JSON or HDF5 file")
+      ->required()
+      ->type_name("NAME|FILE");
+  command.add_option("--set", options.set, "Set a parameter of the posture; repeat for several")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
+  command.add_option("--problem", options.problem, "Take only this posture of the file, from 0")
+      ->type_name("N");
+  command.add_option("--p", options.p, "Planar wrenches to resist: f_x / f_y from LOW to HIGH")
+      ->type_name("LOW:HIGH");
+  command
+      .add_option("--q", options.q, "Planar wrenches to resist: torque / f_y from LOW to HIGH [m]")
+      ->type_name("LOW:HIGH");
+  command
+      .add_option("--centre-of-mass", options.centre_of_mass,
+                  "Is this centre of mass held, and with what margin? [m]")
+      ->type_name("X,Y[,Z]");
+  command.add_option("--method", options.method, "Planar: lp, pairs, graphic or line_sweep")
+      ->capture_default_str();
+  command
+      .add_option("--cones", options.cones,
+                  "Spatial friction cones: exact, inscribed, circumscribed or pair")
+      ->capture_default_str();
+  command
+      .add_option("--cone-sides", options.cone_sides,
+                  "Sides of the polygons for the cones; without --cones: pair")
+      ->type_name("S");
+  command
+      .add_option("--directions", options.directions,
+                  "Directions of the first sweep over a spatial region; default: 64")
+      ->type_name("D");
+  command
+      .add_option("--area-tolerance", options.area_tolerance,
+                  "Gap between inner and outer polygon at which a spatial region is done [m^2]")
+      ->capture_default_str();
+  command
+      .add_option("--max-vertices", options.max_vertices, "Directions of a spatial region at most")
+      ->capture_default_str();
+  command.add_option("--tolerance", options.tolerance, "Largest residual of an answer")
+      ->capture_default_str();
+  command.add_option("--threads", options.threads, "CPU threads, 0: all")
+      ->type_name("N")
+      ->capture_default_str();
+  command.add_flag("--json", options.json, "One JSON document instead of text");
+  command.add_flag("--quiet", options.quiet, "No text, no progress bar");
+}
+
+void add_equilibrium(Program& program) {
+  CLI::App* command = program.app.add_subcommand(
+      "equilibrium", "Where may the centre of mass be that contacts can hold?");
+  command->footer(
+      "Example: carom equilibrium two_contacts --p=-0.3:0.3 --q=0:0.1 --plot region.svg");
+  const auto options = std::make_shared<EquilibriumOptions>();
+  add_posture_options(*command, *options);
+  command->add_option("--backend", options->backend, "auto, cpu, cuda or reference")
+      ->capture_default_str();
+  command->add_option("--output", options->output, "Write everything to this HDF5 file")
+      ->type_name("FILE.h5");
+  command->add_option("--plot", options->plot, "Draw contacts, cones and region (needs gnuplot)")
+      ->type_name("FILE.svg|.png");
+  command->callback([&program, options] {
+    program.chosen = [&program, options] {
+      return run_equilibrium(*options, program.command_line);
+    };
+  });
+}
+
+}  // namespace carom::cli

@@ -1,0 +1,161 @@
+#include "cli/equilibrium_report.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <cstddef>
+#include <iterator>
+
+#include "cli/table.hpp"
+
+namespace carom::cli {
+
+namespace {
+
+std::string point_words(double x, double y) { return fmt::format("({:.6g}, {:.6g})", x, y); }
+
+std::string end_words(double value) {
+  return std::isfinite(value) ? fmt::format("{:.9g}", value) : (value < 0.0 ? "-inf" : "inf");
+}
+
+// "x1, x3"
+std::string names_of(const io::EquilibriumRun& run, const std::vector<int>& contacts) {
+  std::vector<std::string> names;
+  for (const int i : contacts) names.push_back(run.contact_names[static_cast<std::size_t>(i)]);
+  return names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "));
+}
+
+class Report {
+ public:
+  explicit Report(const io::EquilibriumRun& run) : run_(run) {}
+
+  std::string text() {
+    add("{}: {} posture, {} contacts, {} backend\n", run_.name,
+        run_.posture.dimension == 2 ? "planar" : "spatial", run_.posture.contacts,
+        to_string(run_.backend));
+    if (run_.posture.dimension == 2) {
+      planar();
+    } else {
+      spatial();
+    }
+    if (run_.probe) probe(*run_.probe);
+    return std::move(text_);
+  }
+
+ private:
+  template <class... Values>
+  void add(fmt::format_string<Values...> format, Values&&... values) {
+    fmt::format_to(std::back_inserter(text_), format, std::forward<Values>(values)...);
+  }
+  template <class... Values>
+  void line(const char* label, fmt::format_string<Values...> format, Values&&... values) {
+    add("  {:<22} {}\n", label, fmt::format(format, std::forward<Values>(values)...));
+  }
+
+  void planar() {
+    const io::PlanarRegion& region = run_.planar;
+    line("status", "{}{}", to_string(region.status), meaning(region.status));
+    if (region.status == Status::infeasible) {
+      line("proof", "no contact can push along {}, but the wrench must be resisted there",
+           point_words(region.separation[0], region.separation[1]));
+      return;
+    }
+    if (region.status == Status::solved || region.status == Status::unbounded) {
+      line("centre of mass", "x . {} from {} to {} m",
+           point_words(region.normal[0], region.normal[1]), end_words(region.lower),
+           end_words(region.upper));
+      line("torque", "{} to {} N m about the origin", end_words(region.torque_min),
+           end_words(region.torque_max));
+      line("essential contacts", "{}", names_of(run_, region.essential));
+      line("residual", "{:.2e}", region.residual);
+    }
+    if (!region.robust_status) return;
+    line("robust region", "{}{}, residual {:.2e}", to_string(*region.robust_status),
+         meaning(*region.robust_status), region.robust_residual);
+    for (const io::Point2& corner : region.robust_polygon) {
+      line("", "{} m", point_words(corner[0], corner[1]));
+    }
+  }
+
+  void spatial() {
+    const SpatialRegion& region = run_.spatial;
+    static constexpr const char* kShapes[] = {"empty", "a point", "a segment", "an area"};
+    line("status", "{}{}", to_string(region.status), meaning(region.status));
+    if (region.dimension >= -1 && region.dimension <= 2) {
+      line("cross-section", "{}", kShapes[region.dimension + 1]);
+    }
+    if (region.dimension < 0) return;
+    line("area", "from {:.9g} to {:.9g} m^2, a gap of {:.1e}", region.area_inner, region.area_outer,
+         region.area_outer - region.area_inner);
+    line("polygons", "{} points inside, {} corners outside", region.inner.size() / 2,
+         region.outer.size() / 2);
+    line("directions", "{} probed, {} pivots", region.support.size(), region.pivots);
+    line("residual", "{:.2e}", region.residual);
+    const std::size_t points = region.inner.size() / 2;
+    for (std::size_t i = 0; i < points && points <= kListedPoints; ++i) {
+      line(i == 0 ? "inner polygon" : "", "{} m",
+           point_words(region.inner[2 * i], region.inner[2 * i + 1]));
+    }
+  }
+
+  void probe(const io::MassProbe& probe) {
+    line("centre of mass at", "({:.6g}) m", fmt::join(probe.centre_of_mass, ", "));
+    line("", "{}, {:.6g} m from the boundary", probe.distance >= 0.0 ? "held" : "not held",
+         std::fabs(probe.distance));
+    if (probe.robust_distance) {
+      line("", "{}, {:.6g} m from the robust region's boundary",
+           *probe.robust_distance >= 0.0 ? "robust" : "not robust",
+           std::fabs(*probe.robust_distance));
+    }
+    if (probe.scale && !std::isnan(*probe.scale)) {
+      line("", "held up to {:.6g} times the given disturbances", *probe.scale);
+    }
+    const auto k = static_cast<std::size_t>(run_.posture.contacts);
+    for (std::size_t i = 0; i < k && 3 * k <= probe.forces.size(); ++i) {
+      line(i == 0 ? "contact forces" : "", "{}: ({:.6g}, {:.6g}, {:.6g}) N", run_.contact_names[i],
+           probe.forces[3 * i], probe.forces[3 * i + 1], probe.forces[3 * i + 2]);
+    }
+  }
+
+  static const char* meaning(Status status) {
+    if (status == Status::infeasible) return " (no centre of mass can be held)";
+    if (status == Status::unbounded) return " (the region has no end on some side)";
+    return "";
+  }
+
+  static constexpr std::size_t kListedPoints = 12;
+  const io::EquilibriumRun& run_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string posture_report(const io::EquilibriumRun& run) { return Report(run).text(); }
+
+std::string postures_table(const std::vector<io::EquilibriumRun>& runs) {
+  TextTable table({"posture", "contacts", "status", "region", "robust region", "residual"});
+  for (const io::EquilibriumRun& run : runs) {
+    std::string region = "-";
+    std::string robust = "-";
+    double residual = run.spatial.residual;
+    if (run.posture.dimension == 2) {
+      residual = run.planar.residual;
+      if (run.planar.status == Status::solved || run.planar.status == Status::unbounded) {
+        region = fmt::format("[{:.6g}, {:.6g}] m", run.planar.lower, run.planar.upper);
+      }
+      if (run.planar.robust_status) {
+        robust = fmt::format("{}, {} corners", to_string(*run.planar.robust_status),
+                             run.planar.robust_polygon.size());
+      }
+    } else if (run.spatial.dimension >= 0) {
+      region = fmt::format("{:.6g} m^2", run.spatial.area_inner);
+    }
+    table.add({run.name, fmt::format("{}", run.posture.contacts),
+               std::string(to_string(run.status())), region, robust,
+               fmt::format("{:.1e}", residual)});
+  }
+  return table.text();
+}
+
+}  // namespace carom::cli

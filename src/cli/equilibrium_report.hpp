@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "io/equilibrium_run.hpp"
+
+/// Postures as text for people.
+namespace carom::cli {
+
+/// Everything about one posture.
+std::string posture_report(const io::EquilibriumRun& run);
+/// One line per posture.
+std::string postures_table(const std::vector<io::EquilibriumRun>& runs);
+
+}  // namespace carom::cli

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "io/equilibrium_run.hpp"
+
+namespace carom::cli {
+
+/// Texts of the options; numbers are read once the whole line is known.
+struct EquilibriumOptions {
+  std::string target;
+  std::vector<std::string> set;
+  std::string problem;
+  std::string centre_of_mass;
+  std::string method = "lp";
+  std::string cones = "exact";
+  std::string cone_sides;
+  std::string directions;
+  std::string area_tolerance = "1e-6";
+  std::string max_vertices = "512";
+  std::string tolerance = "1e-9";
+  std::string p;
+  std::string q;
+  std::string backend = "auto";
+  std::string threads = "0";
+  std::string output;
+  std::string plot;
+  bool json = false;
+  bool quiet = false;
+};
+
+/// Target, settings and common options, without --backend.
+void add_posture_options(CLI::App& command, EquilibriumOptions& options);
+
+/// One posture with what its file or model says about it.
+struct PostureTask {
+  std::string name;
+  std::vector<std::string> contact_names;
+  Posture posture;
+  int directions = 0;  ///< 0: not said
+  int cone_sides = 0;
+};
+
+bool is_posture_model(const std::string& name);
+/// "two_contacts, six_contacts, ..."
+std::string posture_model_names();
+
+/// Errors: InvalidInput.
+std::vector<PostureTask> load_postures(const EquilibriumOptions& options);
+
+/// Computes every posture; those of one shape and one setting are one batch.
+/// Errors: InvalidInput (options), BackendUnavailable.
+std::vector<io::EquilibriumRun> run_postures(const std::vector<PostureTask>& tasks,
+                                             const EquilibriumOptions& options, Backend backend);
+
+}  // namespace carom::cli

@@ -1,0 +1,136 @@
+#include "io/equilibrium_json.hpp"
+
+#include <cmath>
+#include <cstddef>
+#include <span>
+
+namespace carom::io {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+ordered_json number(double value) {
+  return std::isfinite(value) ? ordered_json(value) : ordered_json(nullptr);
+}
+
+// [rows, columns], or null where the first number does not exist.
+ordered_json matrix(std::span<const double> values, std::size_t columns) {
+  if (!values.empty() && !std::isfinite(values[0])) return nullptr;
+  ordered_json result = ordered_json::array();
+  for (std::size_t i = 0; i + columns <= values.size(); i += columns) {
+    const auto row = values.subspan(i, columns);
+    result.push_back(std::vector<double>(row.begin(), row.end()));
+  }
+  return result;
+}
+
+ordered_json planar_json(const EquilibriumRun& run) {
+  const PlanarRegion& region = run.planar;
+  ordered_json result;
+  result["method"] = to_string(run.planar_settings.method);
+  result["status"] = to_string(region.status);
+  result["tau_min"] = number(region.torque_min);
+  result["tau_max"] = number(region.torque_max);
+  result["essential_contacts"] = region.essential;
+  result["strip"] = {
+      {"normal", region.normal}, {"lower", number(region.lower)}, {"upper", number(region.upper)}};
+  const std::size_t each = region.force.size() / 2;
+  const std::span<const double> force(region.force);
+  result["forces"] = {{"lower", matrix(force.first(each), 2)},
+                      {"upper", matrix(force.last(each), 2)}};
+  if (region.status == Status::infeasible) result["separation"] = region.separation;
+  result["residual"] = number(region.residual);
+  if (region.robust_status) {
+    result["robust_status"] = to_string(*region.robust_status);
+    result["robust_polygon"] = region.robust_polygon;
+    ordered_json strips = ordered_json::array();
+    for (const auto& [x, y, lower, upper] : region.strips) {
+      strips.push_back({{"normal", {x, y}}, {"lower", number(lower)}, {"upper", number(upper)}});
+    }
+    result["robust_strips"] = strips;
+    result["robust_residual"] = number(region.robust_residual);
+  } else {
+    result["robust_polygon"] = nullptr;
+  }
+  return result;
+}
+
+const char* cone_words(ConeModel cones) {
+  switch (cones) {
+    case ConeModel::exact:
+      return "exact";
+    case ConeModel::inscribed:
+      return "inscribed";
+    case ConeModel::circumscribed:
+      return "circumscribed";
+    case ConeModel::pair:
+      break;
+  }
+  return "pair";
+}
+
+ordered_json spatial_json(const EquilibriumRun& run) {
+  const SpatialRegion& region = run.spatial;
+  const auto k = static_cast<std::size_t>(run.posture.contacts);
+  ordered_json result;
+  result["cones"] = cone_words(run.spatial_settings.cones);
+  if (run.spatial_settings.cones != ConeModel::exact) {
+    result["cone_sides"] = run.spatial_settings.cone_sides;
+  }
+  result["status"] = to_string(region.status);
+  result["region_dimension"] = region.dimension;
+  result["frame"] = region.frame;
+  result["inner"] = matrix(region.inner, 2);
+  result["outer"] = matrix(region.outer, 2);
+  result["area_inner"] = number(region.area_inner);
+  result["area_outer"] = number(region.area_outer);
+  ordered_json support = ordered_json::array();
+  for (const RegionSupport& probe : region.support) {
+    ordered_json entry;
+    entry["direction"] = probe.direction;
+    entry["lower"] = number(probe.lower);
+    entry["upper"] = number(probe.upper);
+    entry["point"] = std::isfinite(probe.point[0]) ? ordered_json(probe.point) : nullptr;
+    if (probe.status != Status::solved) entry["status"] = to_string(probe.status);
+    support.push_back(entry);
+  }
+  result["support"] = support;
+  ordered_json forces = ordered_json::array();  // of each inner point, of each contact
+  for (std::size_t i = 0; i + 3 * k <= region.forces.size(); i += 3 * k) {
+    forces.push_back(matrix(std::span(region.forces).subspan(i, 3 * k), 3));
+  }
+  result["forces"] = forces;
+  result["half_planes"] = matrix(region.half_plane, 3);
+  result["duals"] = matrix(region.dual, 6);
+  result["residual"] = number(region.residual);
+  result["pivots"] = region.pivots;
+  return result;
+}
+
+ordered_json probe_json(const MassProbe& probe) {
+  ordered_json result;
+  result["centre_of_mass"] = probe.centre_of_mass;
+  result["status"] = to_string(probe.status);
+  result["distance"] = number(probe.distance);
+  if (probe.robust_distance) result["robust_distance"] = number(*probe.robust_distance);
+  if (probe.scale) result["disturbance_scale"] = number(*probe.scale);
+  if (!probe.forces.empty()) result["forces"] = matrix(probe.forces, 3);
+  return result;
+}
+
+}  // namespace
+
+ordered_json equilibrium_json(const EquilibriumRun& run) {
+  ordered_json result;
+  result["name"] = run.name;
+  result["dimension"] = run.posture.dimension;
+  result["contacts"] = run.posture.contacts;
+  result["backend"] = to_string(run.backend);
+  result.update(run.posture.dimension == 2 ? planar_json(run) : spatial_json(run));
+  if (run.probe) result["probe"] = probe_json(*run.probe);
+  result["seconds"] = run.seconds;
+  return result;
+}
+
+}  // namespace carom::io

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "io/equilibrium_run.hpp"
+
+namespace carom::io {
+
+/// The document of `carom equilibrium --json`. What does not exist (an infinite end, a region that
+/// is empty) is null.
+nlohmann::ordered_json equilibrium_json(const EquilibriumRun& run);
+
+}  // namespace carom::io

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <carom/equilibrium_planar.hpp>
+#include <carom/equilibrium_spatial.hpp>
+#include <carom/posture.hpp>
+
+namespace carom::io {
+
+using Point2 = std::array<double, 2>;
+
+/// One posture's part of a PlanarResult.
+struct PlanarRegion {
+  Status status = Status::cancelled;
+  double torque_min = 0.0;  ///< [N m]
+  double torque_max = 0.0;
+  Point2 normal{};
+  double lower = 0.0;  ///< [m]
+  double upper = 0.0;
+  std::vector<int> essential;
+  std::vector<double> force;   ///< [2, k, 2] [N]
+  std::vector<double> torque;  ///< [2, k] [N m]
+  Point2 height{};
+  Point2 separation{};
+  double residual = 0.0;
+  std::optional<Status> robust_status;        ///< where the posture has a set of wrenches
+  std::vector<std::array<double, 4>> strips;  ///< of its vertices: normal, lower, upper
+  double robust_residual = 0.0;
+  std::vector<Point2> robust_polygon;
+};
+
+/// A centre of mass that was asked for.
+struct MassProbe {
+  std::vector<double> centre_of_mass;
+  Status status = Status::cancelled;
+  double distance = 0.0;                  ///< to the region's boundary, negative outside [m]
+  std::optional<double> robust_distance;  ///< to that of the robust region [m]
+  std::optional<double> scale;            ///< planar: of the largest set of wrenches held
+  std::vector<double> forces;             ///< spatial, minimum norm, [k, 3]; empty where not held
+};
+
+/// Everything about one posture.
+struct EquilibriumRun {
+  std::string name;
+  std::vector<std::string> contact_names;
+  Posture posture;
+  Backend backend = Backend::cpu;
+  double seconds = 0.0;  ///< of the whole batch that the posture was computed in
+  std::int64_t batch = 1;
+  PlanarSettings planar_settings;
+  SpatialSettings spatial_settings;
+  PlanarRegion planar;    ///< of a planar posture
+  SpatialRegion spatial;  ///< of a spatial one
+  std::optional<MassProbe> probe;
+
+  [[nodiscard]] Status status() const {
+    return posture.dimension == 2 ? planar.status : spatial.status;
+  }
+  /// The external force, gravity of unit weight where the posture names none.
+  [[nodiscard]] std::vector<double> wrench() const {
+    if (!posture.wrench.empty()) return posture.wrench;
+    std::vector<double> gravity(static_cast<std::size_t>(wrench_size(posture.dimension)), 0.0);
+    gravity[static_cast<std::size_t>(posture.dimension) - 1] = -1.0;
+    return gravity;
+  }
+};
+
+}  // namespace carom::io
