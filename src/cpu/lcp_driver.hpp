@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include <carom/lcp.hpp>
@@ -24,19 +25,34 @@ LcpResult drive_lcp(const LcpBatch& batch, const LcpSettings& settings, Solve&& 
   struct Memory {
     Buffer<double> reals;  // aligned to cache lines, as padded rows want it
     std::vector<int> ints;
+    Buffer<double> pack_reals;
+    std::vector<int> pack_ints;
+    std::array<int, 2> pack_counts{};
   };
-  tbb::enumerable_thread_specific<Memory> memories([n] {
-    return Memory{Buffer<double>(static_cast<std::size_t>(
-                      kernels::lemke_real_workspace(n, simd::kLargestPadding))),
-                  std::vector<int>(static_cast<std::size_t>(kernels::lemke_int_workspace(n)))};
-  });
+  const auto size = [](long count) { return static_cast<std::size_t>(count); };
+  const auto make_memory = [&] {
+    return Memory{Buffer<double>(size(kernels::lemke_real_workspace(n, simd::kLargestPadding))),
+                  std::vector<int>(size(kernels::lemke_int_workspace(n))),
+                  Buffer<double>(size(simd::lcp_pack_reals(n))),
+                  std::vector<int>(size(simd::lcp_pack_ints(n))),
+                  {}};
+  };
   const int max_pivots = settings.max_pivots > 0 ? settings.max_pivots : 50 * (n + 1);
-  parallel_for(batch.problems, 16, settings.threads, [&](std::int64_t begin, std::int64_t end) {
-    Memory& memory = memories.local();
+  const auto solve_range = [&](Memory& memory, std::int64_t begin, std::int64_t end) {
     solve(simd::LcpRange{begin, end, n, batch.matrix.data(), batch.vector.data(),
                          settings.tolerance, max_pivots, result.solution.data(),
                          result.status.data(), result.pivots.data(), result.residual.data(),
-                         memory.reals.data(), memory.ints.data()});
+                         memory.reals.data(), memory.ints.data(), memory.pack_reals.data(),
+                         memory.pack_ints.data(), memory.pack_counts.data()});
+  };
+  if (settings.threads == 1) {
+    Memory memory = make_memory();
+    solve_range(memory, 0, batch.problems);
+    return result;
+  }
+  tbb::enumerable_thread_specific<Memory> memories(make_memory);
+  parallel_for(batch.problems, 64, settings.threads, [&](std::int64_t begin, std::int64_t end) {
+    solve_range(memories.local(), begin, end);
   });
   return result;
 }

@@ -27,7 +27,7 @@ struct LcpLaunch {
   int* int_work;
 };
 
-CAROM_HOST_DEVICE constexpr long lcp_reals(int n) { return kernels::lemke_real_workspace(n); }
+CAROM_HOST_DEVICE constexpr long lcp_reals(int n) { return kernels::lemke_real_workspace(n) + n; }
 CAROM_HOST_DEVICE constexpr long lcp_ints(int n) { return kernels::lemke_int_workspace(n); }
 
 /// True where one of the values is NaN or infinite.
@@ -76,10 +76,17 @@ __global__ void __launch_bounds__(WarpLanes::kWidth)
     double residual = kNan;
     if (!any_not_finite(lanes, matrix, n * n) && !any_not_finite(lanes, vector, n)) {
       kernels::Lemke<WarpLanes> lemke(lanes, n, reals, ints);
-      outcome = lemke.run([&](int i, int j) { return matrix[static_cast<long>(i) * n + j]; },
-                          [&](int i) { return vector[i]; }, launch.max_pivots, z);
+      const auto entry = [&](int i, int j) { return matrix[static_cast<long>(i) * n + j]; };
+      const auto q = [&](int i) { return vector[i]; };
+      outcome = lemke.find(entry, q, launch.max_pivots, z);
       if (outcome.status == Status::solved) {
-        residual = residual_of(lanes, n, matrix, vector, z, reals);
+        // Beside the tableau, which refinement reads.
+        double* rows = reals + kernels::lemke_real_workspace(n);
+        residual = residual_of(lanes, n, matrix, vector, z, rows);
+        if (outcome.pivots > 0 && kernels::wants_refinement(residual, launch.tolerance)) {
+          lemke.improve(entry, q, z);
+          residual = residual_of(lanes, n, matrix, vector, z, rows);
+        }
         if (!certificate::within(residual, launch.tolerance)) {
           outcome.status =
               kernels::is_finite(residual) ? Status::inaccurate : Status::numerical_error;

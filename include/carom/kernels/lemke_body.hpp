@@ -14,9 +14,21 @@ CAROM_HOST_DEVICE constexpr long lemke_real_workspace(int n, int padding = 1) {
 }
 CAROM_HOST_DEVICE constexpr long lemke_int_workspace(int n) { return 4L * n + 1; }
 
+/// Whether a solution with this residual of certificate::lcp_residual is refined and certified
+/// anew.
+CAROM_INLINE bool wants_refinement(double residual, double tolerance) {
+  return !(residual <= smaller(tolerance, 1e-13));
+}
+
 struct LemkeOutcome {
   Status status;
   int pivots;
+};
+
+/// What rounding is taken for, in every body of the method.
+struct LemkeRule {
+  static constexpr double kPivotTolerance = 1e-11;  // relative to the column's largest entry
+  static constexpr double kTieTolerance = 1e-12;    // of values, relative to -min q
 };
 
 /// Find z >= 0, w = M z + q >= 0, z'w = 0 with covering vector e.
@@ -42,6 +54,14 @@ class Lemke {
   /// entry(i, j) -> M_ij; q(i) -> q_i; z: [n] out, written by solved runs only.
   template <class Entry, class Vector>
   CAROM_HOST_DEVICE LemkeOutcome run(Entry&& entry, Vector&& q, int max_pivots, double* z) {
+    const LemkeOutcome outcome = find(entry, q, max_pivots, z);
+    if (outcome.status == Status::solved && outcome.pivots > 0) improve(entry, q, z);
+    return outcome;
+  }
+
+  /// The same, with z as it stands in the tableau.
+  template <class Entry, class Vector>
+  CAROM_HOST_DEVICE LemkeOutcome find(Entry&& entry, Vector&& q, int max_pivots, double* z) {
     const int n = n_;
     lanes_.for_each_2d(n, stride_, [&](int i, int j) {
       at(i, j) = j < n ? entry(i, j) : (j == n ? 1.0 : (j == n + 1 ? q(i) : 0.0));
@@ -69,25 +89,30 @@ class Lemke {
     int column = n;
     for (int pivots = 1; pivots <= max_pivots; ++pivots) {
       const int leaving = basic_[row];
-      if (!pivot(row, column)) return ending(Status::numerical_error, pivots, entry, q, z);
-      if (leaving == 2 * n) return finish(pivots, entry, q, z);
+      if (!pivot(row, column)) return ending(Status::numerical_error, pivots, z);
+      if (leaving == 2 * n) return finish(pivots, z);
       const int entering = leaving < n ? leaving + n : leaving - n;
       column = place_[entering];
       row = ratio_test(column);
-      if (row == kRay) return ending(Status::ray, pivots, entry, q, z);
-      if (row == kBroken) return ending(Status::numerical_error, pivots, entry, q, z);
+      if (row == kRay) return ending(Status::ray, pivots, z);
+      if (row == kBroken) return ending(Status::numerical_error, pivots, z);
     }
-    return ending(Status::iteration_limit, max_pivots, entry, q, z);
+    return ending(Status::iteration_limit, max_pivots, z);
+  }
+
+  /// Refines what `find` solved in one or more pivots.
+  template <class Entry, class Vector>
+  CAROM_HOST_DEVICE void improve(Entry&& entry, Vector&& q, double* z) {
+    for (int round = 0; round < kRefinements && refine(entry, q, z); ++round) {
+    }
   }
 
  private:
   static constexpr int kRay = -1;
   static constexpr int kBroken = -2;
   static constexpr int kRefinements = 2;
-  static constexpr double kRounding = 4e-16;        // of w, relative to -min q
-  static constexpr double kPivotTolerance = 1e-11;  // relative to the column's largest entry
-  static constexpr double kTieTolerance = 1e-12;
-  static constexpr double kVanished = 1e-9;  // of z0, relative to -min q
+  static constexpr double kRounding = 4e-16;  // of w, relative to -min q
+  static constexpr double kVanished = 1e-9;   // of z0, relative to -min q
 
   CAROM_INLINE double& at(int i, int j) const {
     return tableau_[static_cast<long>(i) * stride_ + j];
@@ -95,25 +120,20 @@ class Lemke {
   CAROM_INLINE double value(int i) const { return at(i, n_ + 1); }
 
   /// Reads the solution off the tableau.
-  template <class Entry, class Vector>
-  CAROM_HOST_DEVICE LemkeOutcome finish(int pivots, Entry&& entry, Vector&& q, double* z) {
+  CAROM_HOST_DEVICE LemkeOutcome finish(int pivots, double* z) {
     lanes_.for_each(n_, [&](int i) { z[i] = 0.0; });
     lanes_.for_each(n_, [&](int i) {
       if (basic_[i] < n_) z[basic_[i]] = at_least_zero(value(i));
     });
-    for (int round = 0; round < kRefinements && refine(entry, q, z); ++round) {
-    }
     return {Status::solved, pivots};
   }
 
   /// Without z0 having left: where all that is left of it is rounding, its row was passed over in a
   /// tie that large entries blurred, and what stands in the tableau is the solution.
-  template <class Entry, class Vector>
-  CAROM_HOST_DEVICE LemkeOutcome ending(Status status, int pivots, Entry&& entry, Vector&& q,
-                                        double* z) {
+  CAROM_HOST_DEVICE LemkeOutcome ending(Status status, int pivots, double* z) {
     for (int i = 0; i < n_; ++i) {
       if (basic_[i] == 2 * n_ && value(i) <= kVanished * scale_) {
-        return finish(pivots, entry, q, z);
+        return finish(pivots, z);
       }
     }
     return {status, pivots};
@@ -176,7 +196,7 @@ class Lemke {
     const ArgMin<double> steepest =
         lanes_.argmin(n_, kInfinity, [&](int i) { return -magnitude(at(i, column)); });
     if (steepest.index < 0 || !is_finite(steepest.key)) return kBroken;
-    const double smallest = kPivotTolerance * -steepest.key;
+    const double smallest = LemkeRule::kPivotTolerance * -steepest.key;
     const ArgMin<double> first = lanes_.argmin(n_, kInfinity, [&](int i) {
       const double rate = -at(i, column);
       return rate > smallest ? at_least_zero(value(i)) / rate : kInfinity;
@@ -187,7 +207,8 @@ class Lemke {
       const double rate = -at(i, column);
       if (!(rate > smallest)) continue;
       // What is left of the value there says whether it would vanish too.
-      if (!(at_least_zero(value(i)) - first.key * rate <= kTieTolerance * scale_)) continue;
+      if (!(at_least_zero(value(i)) - first.key * rate <= LemkeRule::kTieTolerance * scale_))
+        continue;
       if (basic_[i] == 2 * n_) return i;
       if (best < 0 || lexicographically_smaller(i, best, column)) best = i;
     }

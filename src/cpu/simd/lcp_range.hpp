@@ -10,6 +10,7 @@
 #include <carom/kernels/step_lcp.hpp>
 #include <carom/status.hpp>
 
+#include "cpu/simd/pack_lcps.hpp"
 #include "cpu/simd/padding.hpp"
 
 /// Single problems in one thread: plain loops over raw arrays, so that each instruction set's
@@ -27,8 +28,11 @@ struct LcpRange {
   Status* status;
   std::int32_t* pivots;
   double* residual;
-  double* reals;  ///< lemke_real_workspace
-  int* ints;      ///< lemke_int_workspace
+  double* reals;       ///< lemke_real_workspace
+  int* ints;           ///< lemke_int_workspace
+  double* pack_reals;  ///< lcp_pack_reals; null: one problem at a time
+  int* pack_ints;      ///< lcp_pack_ints
+  int* pack_counts;    ///< problems that packs took so far, and gave up
 };
 
 struct StepRange {
@@ -68,6 +72,20 @@ constexpr long step_int_workspace(int m, int directions) {
   return lemke > path ? lemke : path;
 }
 
+template <class Isa>
+struct IsaLane;
+
+/// The instruction set of a single lane; none for the emulation's.
+template <class Lanes>
+struct IsaOf {
+  static constexpr bool kKnown = false;
+};
+template <class Instructions>
+struct IsaOf<IsaLane<Instructions>> {
+  static constexpr bool kKnown = true;
+  using Isa = Instructions;
+};
+
 template <class Lanes>
 class Ranges {
   static constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
@@ -76,27 +94,13 @@ class Ranges {
   constexpr explicit Ranges(const Lanes& lanes) : lanes_(lanes) {}
 
   void solve(const LcpRange& r) const {
-    const int n = r.order;
-    for (std::int64_t p = r.begin; p < r.end; ++p) {
-      const double* matrix = r.matrix + p * n * n;
-      const double* vector = r.vector + p * n;
-      double* z = r.solution + p * n;
-      kernels::LemkeOutcome outcome{Status::invalid_input, 0};
-      double residual = kNan;
-      if (finite(matrix, static_cast<long>(n) * n) && finite(vector, n)) {
-        kernels::Lemke<Lanes> lemke(lanes_, n, r.reals, r.ints);
-        outcome = lemke.run([&](int i, int j) { return matrix[static_cast<long>(i) * n + j]; },
-                            [&](int i) { return vector[i]; }, r.max_pivots, z);
-        if (outcome.status == Status::solved) {
-          residual = certificate::lcp_residual(n, matrix, vector, z);
-          outcome.status = judged(residual, r.tolerance);
-        }
+    if constexpr (IsaOf<Lanes>::kKnown) {
+      if (r.pack_reals != nullptr) {
+        solve_in_packs<typename IsaOf<Lanes>::Isa>(r);
+        return;
       }
-      if (!answered(outcome.status)) fill(z, n);
-      r.status[p] = outcome.status;
-      r.pivots[p] = outcome.pivots;
-      r.residual[p] = residual;
     }
+    for (std::int64_t p = r.begin; p < r.end; ++p) solve_checked(r, p);
   }
 
   void solve(const StepRange& r) const {
@@ -115,9 +119,111 @@ class Ranges {
     bool fallback;
   };
 
+  static bool usable(const LcpRange& r, std::int64_t p) {
+    const long n = r.order;
+    return finite(r.matrix + p * n * n, n * n) && finite(r.vector + p * n, n);
+  }
+
+  void solve_checked(const LcpRange& r, std::int64_t p) const {
+    if (usable(r, p)) {
+      solve_alone(r, p);
+    } else {
+      put(r, p, {Status::invalid_input, 0}, kNan);
+    }
+  }
+
+  void solve_alone(const LcpRange& r, std::int64_t p) const {
+    const int n = r.order;
+    const double* matrix = r.matrix + p * n * n;
+    const double* vector = r.vector + p * n;
+    double* z = r.solution + p * n;
+    const auto entry = [&](int i, int j) { return matrix[static_cast<long>(i) * n + j]; };
+    const auto q = [&](int i) { return vector[i]; };
+    double residual = kNan;
+    kernels::Lemke<Lanes> lemke(lanes_, n, r.reals, r.ints);
+    kernels::LemkeOutcome outcome = lemke.find(entry, q, r.max_pivots, z);
+    if (outcome.status == Status::solved) {
+      residual = certificate::lcp_residual(n, matrix, vector, z);
+      if (outcome.pivots > 0 && kernels::wants_refinement(residual, r.tolerance)) {
+        lemke.improve(entry, q, z);
+        residual = certificate::lcp_residual(n, matrix, vector, z);
+      }
+      outcome.status = judged(residual, r.tolerance);
+    }
+    put(r, p, outcome, residual);
+  }
+
+  template <class Isa>
+  void solve_in_packs(const LcpRange& r) const {
+    const int n = r.order;
+    const long square = static_cast<long>(n) * n;
+    int& taken = r.pack_counts[0];
+    int& given_up = r.pack_counts[1];
+    const auto pays = [&] { return given_up < 16 || 2L * given_up < taken; };
+    LemkePack<Isa> pack(n, r.pack_reals, r.pack_ints);
+    std::int64_t p = r.begin;
+    pack.run(
+        r.matrix, r.max_pivots,
+        [&](std::int64_t& problem, std::int64_t& offset, const double*& vector, double& least) {
+          for (; p < r.end && pays(); ++p) {
+            vector = r.vector + p * n;
+            if (!usable(r, p)) {
+              put(r, p, {Status::invalid_input, 0}, kNan);
+              continue;
+            }
+            least = vector[0];
+            for (int i = 1; i < n; ++i) least = kernels::smaller(vector[i], least);
+            if (!(least < 0.0)) {
+              solve_alone(r, p);
+              continue;
+            }
+            problem = p;
+            offset = p * square;
+            ++p;
+            ++taken;
+            return true;
+          }
+          return false;
+        },
+        [&](std::int64_t problem, int pivots, const double* found) {
+          double* z = r.solution + problem * n;
+          for (int i = 0; i < n; ++i) z[i] = found[i];
+          const double residual =
+              certificate::lcp_residual(n, r.matrix + problem * square, r.vector + problem * n, z);
+          if (kernels::wants_refinement(residual, r.tolerance)) return false;
+          put(r, problem, {judged(residual, r.tolerance), pivots}, residual);
+          return true;
+        },
+        [&](std::int64_t problem) {
+          ++given_up;
+          solve_alone(r, problem);
+        });
+    for (; p < r.end; ++p) solve_checked(r, p);
+  }
+
+  static void put(const LcpRange& r, std::int64_t p, kernels::LemkeOutcome outcome,
+                  double residual) {
+    if (!answered(outcome.status)) fill(r.solution + p * r.order, r.order);
+    r.status[p] = outcome.status;
+    r.pivots[p] = outcome.pivots;
+    r.residual[p] = residual;
+  }
+
   static bool finite(const double* values, long count) {
+    long i = 0;
     bool all = true;
-    for (long i = 0; i < count; ++i) all = all && kernels::is_finite(values[i]);
+    if constexpr (IsaOf<Lanes>::kKnown) {
+      using Isa = typename IsaOf<Lanes>::Isa;
+      using Pack = typename Isa::Pack;
+      const Pack largest(std::numeric_limits<double>::max());
+      auto none = Isa::Mask::from_bits(0);
+      for (; i + Isa::kWidth <= count; i += Isa::kWidth) {
+        const Pack x = magnitude(Pack::load(values + i));
+        none = none | (x > largest) | (x != x);
+      }
+      all = none.bits() == 0;
+    }
+    for (; i < count; ++i) all = all && kernels::is_finite(values[i]);
     return all;
   }
   static bool answered(Status status) {

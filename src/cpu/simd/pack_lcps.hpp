@@ -2,10 +2,8 @@
 
 #include <cstdint>
 
-#include <carom/certificate.hpp>
 #include <carom/kernels/lemke_body.hpp>
 #include <carom/kernels/numeric.hpp>
-#include <carom/status.hpp>
 
 #include "cpu/simd/gather.hpp"
 #include "cpu/simd/padding.hpp"
