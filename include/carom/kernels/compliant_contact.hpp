@@ -1,0 +1,283 @@
+#pragma once
+
+#include <carom/kernels/constraint_rows.hpp>
+#include <carom/kernels/numeric.hpp>
+
+/// Impulses of compliant unilateral and frictional rows: with F(p) = W p + u [m/s], W symmetric
+/// positive definite, find
+///   p_i = max(0, p_i - rho_i F_i)                      unilateral and normal rows,
+///   p_t = proj_{|p_t| <= mu p_n}(p_t - rho_t F_t)      tangent rows of a contact.
+/// A generalised Newton method (Alart and Curnier 1991) finds the modes; where it does not descend,
+/// sweeps of block Gauss-Seidel carry it on.
+namespace carom::kernels {
+
+/// Rows in order, a contact's tangents behind its normal. W's half-bandwidth bounds every loop.
+struct ContactSystem {
+  int rows = 0;
+  int stride = 0;
+  int bandwidth = 0;  ///< W_ij = 0 where |i - j| exceeds it
+  const double* matrix = nullptr;
+  const double* vector = nullptr;
+  const RowType* type = nullptr;
+  const double* friction = nullptr;
+  int tangents = 1;  ///< of a normal row: 1 planar, 2 spatial
+};
+
+CAROM_HOST_DEVICE constexpr long contact_workspace(long rows) { return rows * rows + 6 * rows; }
+
+struct ContactOutcome {
+  bool finite;
+  int iterations;
+};
+
+/// Target: a type of its own for each instruction set, so that no two translation units share code.
+template <class Target>
+class ContactNewton {
+ public:
+  CAROM_INLINE ContactNewton(const ContactSystem& system, double* scratch)
+      : s_(system),
+        n_(system.rows),
+        jacobian_(scratch),
+        weight_(scratch + static_cast<long>(n_) * n_),
+        force_(weight_ + n_),
+        slip_(force_ + n_),
+        step_(slip_ + n_),
+        best_(step_ + n_),
+        trial_(best_ + n_) {}
+
+  /// p: [rows], in: first guess, out: the best found. Stops at `accuracy` relative to max|rho u|.
+  CAROM_HOST_DEVICE ContactOutcome solve(double* p, double accuracy, int max_iterations) {
+    set_weights();
+    double scale = 0.0;
+    for (int i = 0; i < n_; ++i) scale = larger(scale, weight_[i] * magnitude(s_.vector[i]));
+    if (!is_finite(scale)) return {false, 0};
+    const double target = accuracy * larger(scale, 1e-300);
+    double merit = natural_residual(p);
+    double least = merit;
+    for (int i = 0; i < n_; ++i) best_[i] = p[i];
+    int worse = 0;
+    int iteration = 0;
+    for (; iteration < max_iterations && !(least <= target); ++iteration) {
+      const bool solved = newton_step(p);
+      if (solved) {
+        for (int i = 0; i < n_; ++i) p[i] += step_[i];
+        merit = natural_residual(p);
+      }
+      if (solved && merit < least) {
+        least = merit;
+        worse = 0;
+        for (int i = 0; i < n_; ++i) best_[i] = p[i];
+        continue;
+      }
+      // Rounding's floor: Newton repeats itself.
+      if (worse >= 2 && least <= kFloor * scale) break;
+      ++worse;
+      if (!solved || worse % kPatience == 0) {
+        if (!is_finite(merit) || !solved) {
+          for (int i = 0; i < n_; ++i) p[i] = best_[i];
+        }
+        sweep(p, kSweeps * (1 + worse / kPatience));
+        merit = natural_residual(p);
+        if (merit < least) {
+          least = merit;
+          for (int i = 0; i < n_; ++i) best_[i] = p[i];
+        }
+      }
+    }
+    for (int i = 0; i < n_; ++i) p[i] = best_[i];
+    return {is_finite(least), iteration};
+  }
+
+ private:
+  static constexpr double kFloor = 1e-10;
+  static constexpr int kPatience = 3;
+  static constexpr int kSweeps = 8;
+
+  CAROM_INLINE int first(int i) const { return i > s_.bandwidth ? i - s_.bandwidth : 0; }
+  CAROM_INLINE int last(int i) const {
+    return i + s_.bandwidth + 1 < n_ ? i + s_.bandwidth + 1 : n_;
+  }
+  CAROM_INLINE const double* row(int i) const {
+    return s_.matrix + static_cast<long>(i) * s_.stride;
+  }
+  CAROM_INLINE double flow(int i, const double* p) const {
+    double sum = s_.vector[i];
+    for (int j = first(i); j < last(i); ++j) sum = fused(row(i)[j], p[j], sum);
+    return sum;
+  }
+  CAROM_INLINE int tangents(int i) const { return s_.type[i] == RowType::normal ? s_.tangents : 0; }
+
+  CAROM_INLINE void set_weights() {
+    for (int i = 0; i < n_; ++i) weight_[i] = 1.0 / row(i)[i];
+    if (s_.tangents < 2) return;
+    for (int i = 0; i < n_; i += 1 + tangents(i)) {
+      if (tangents(i) == 2) {
+        weight_[i + 1] = weight_[i + 2] = smaller(weight_[i + 1], weight_[i + 2]);
+      }
+    }
+  }
+
+  /// max |p - Pi(p - rho F)| in impulses; leaves p - rho F in force_ and F in slip_.
+  CAROM_HOST_DEVICE double natural_residual(const double* p) {
+    for (int i = 0; i < n_; ++i) {
+      slip_[i] = flow(i, p);
+      force_[i] = fused(-weight_[i], slip_[i], p[i]);
+    }
+    double worst = 0.0;
+    for (int i = 0; i < n_; i += 1 + tangents(i)) {
+      note(worst, p[i] - at_least_zero(force_[i]));
+      const int count = tangents(i);
+      if (count == 0) continue;
+      const double radius = s_.friction[i] * at_least_zero(p[i]);
+      const double size = length(force_ + i + 1, count);
+      const double shrink = size > radius ? radius / size : 1.0;
+      for (int k = 1; k <= count; ++k) note(worst, p[i + k] - shrink * force_[i + k]);
+    }
+    return worst;
+  }
+  static CAROM_INLINE void note(double& worst, double x) {
+    const double size = magnitude(x);
+    worst = worst != worst || size <= worst ? worst : size;
+  }
+  static CAROM_INLINE double length(const double* t, int count) {
+    if (count == 1) return magnitude(t[0]);
+    return square_root(fused(t[0], t[0], t[1] * t[1]));
+  }
+
+  /// Linearises at p (force_ and slip_ as natural_residual left them) and solves for step_.
+  CAROM_HOST_DEVICE bool newton_step(const double* p) {
+    for (int i = 0; i < n_; ++i) {
+      const int low = lu_first(i);
+      const int high = lu_last(i);
+      for (int j = low; j < high; ++j) entry(i, j) = 0.0;
+    }
+    for (int i = 0; i < n_; i += 1 + tangents(i)) {
+      const int count = tangents(i);
+      if (!(force_[i] > 0.0)) {
+        for (int k = 0; k <= count; ++k) {
+          entry(i + k, i + k) = 1.0;
+          step_[i + k] = -p[i + k];
+        }
+        continue;
+      }
+      flow_row(i);
+      if (count > 0) tangent_rows(p, i, count);
+    }
+    return eliminate();
+  }
+
+  /// rho F = 0.
+  CAROM_INLINE void flow_row(int i) {
+    for (int j = first(i); j < last(i); ++j) entry(i, j) = weight_[i] * row(i)[j];
+    step_[i] = -weight_[i] * slip_[i];
+  }
+
+  /// Sticking: F_t = 0. Sliding: p_t = mu p_n d(p), d the direction of p_t - rho F_t.
+  CAROM_INLINE void tangent_rows(const double* p, int i, int count) {
+    const double mu = s_.friction[i];
+    const double size = length(force_ + i + 1, count);
+    if (size <= mu * force_[i]) {
+      for (int k = 1; k <= count; ++k) flow_row(i + k);
+      return;
+    }
+    const double normal = at_least_zero(p[i]);
+    double d[2] = {force_[i + 1] / size, count == 2 ? force_[i + 2] / size : 0.0};
+    const double bend = count == 2 ? smaller(mu * normal / size, 1.0) : 0.0;
+    for (int k = 1; k <= count; ++k) {
+      entry(i + k, i + k) = 1.0;
+      entry(i + k, i) = -mu * d[k - 1];
+      step_[i + k] = -(p[i + k] - mu * p[i] * d[k - 1]);
+    }
+    if (bend == 0.0) return;
+    for (int k = 1; k <= count; ++k) {
+      for (int l = 1; l <= count; ++l) {
+        const double across = bend * ((k == l ? 1.0 : 0.0) - d[k - 1] * d[l - 1]);
+        entry(i + k, i + l) -= across;
+        const double* from = row(i + l);
+        const double factor = across * weight_[i + l];
+        for (int j = first(i + l); j < last(i + l); ++j) {
+          entry(i + k, j) = fused(factor, from[j], entry(i + k, j));
+        }
+      }
+    }
+  }
+
+  // Band of the factors: a pivot from below widens the upper half. The rows of one contact share
+  // their bands, hence the two more.
+  CAROM_INLINE int width() const { return s_.bandwidth + 2; }
+  CAROM_INLINE int lu_first(int i) const { return i > width() ? i - width() : 0; }
+  CAROM_INLINE int lu_last(int i) const {
+    return i + 2 * width() + 1 < n_ ? i + 2 * width() + 1 : n_;
+  }
+  CAROM_INLINE double& entry(int i, int j) { return jacobian_[static_cast<long>(i) * n_ + j]; }
+
+  /// Gauss with row pivots inside the band; step_: right-hand side in, solution out.
+  CAROM_HOST_DEVICE bool eliminate() {
+    for (int k = 0; k < n_; ++k) {
+      const int below = k + width() + 1 < n_ ? k + width() + 1 : n_;
+      const int right = lu_last(k);
+      int pivot = k;
+      for (int i = k + 1; i < below; ++i) {
+        if (magnitude(entry(i, k)) > magnitude(entry(pivot, k))) pivot = i;
+      }
+      if (!(magnitude(entry(pivot, k)) > 0.0)) return false;
+      if (pivot != k) {
+        for (int j = k; j < right; ++j) exchange(entry(k, j), entry(pivot, j));
+        exchange(step_[k], step_[pivot]);
+      }
+      const double inverse = 1.0 / entry(k, k);
+      const double* source = &entry(k, 0);
+      for (int i = k + 1; i < below; ++i) {
+        double* target = &entry(i, 0);
+        if (target[k] == 0.0) continue;
+        const double factor = -target[k] * inverse;
+        for (int j = k + 1; j < right; ++j) target[j] = fused(factor, source[j], target[j]);
+        step_[i] = fused(factor, step_[k], step_[i]);
+      }
+    }
+    for (int k = n_ - 1; k >= 0; --k) {
+      double sum = step_[k];
+      for (int j = k + 1; j < lu_last(k); ++j) sum = fused(-entry(k, j), step_[j], sum);
+      step_[k] = sum / entry(k, k);
+      if (!is_finite(step_[k])) return false;
+    }
+    return true;
+  }
+  static CAROM_INLINE void exchange(double& a, double& b) {
+    const double held = a;
+    a = b;
+    b = held;
+  }
+
+  /// Block Gauss-Seidel: each contact's own problem with the others held.
+  CAROM_HOST_DEVICE void sweep(double* p, int sweeps) {
+    for (int turn = 0; turn < sweeps; ++turn) {
+      for (int i = 0; i < n_; i += 1 + tangents(i)) {
+        const int count = tangents(i);
+        p[i] = at_least_zero(fused(-weight_[i], flow(i, p), p[i]));
+        if (count == 0) continue;
+        for (int inner = 0; inner < 2; ++inner) {
+          for (int k = 1; k <= count; ++k) {
+            trial_[k] = fused(-weight_[i + k], flow(i + k, p), p[i + k]);
+          }
+          const double radius = s_.friction[i] * p[i];
+          const double size = length(trial_ + 1, count);
+          const double shrink = size > radius ? radius / size : 1.0;
+          for (int k = 1; k <= count; ++k) p[i + k] = shrink * trial_[k];
+        }
+      }
+    }
+  }
+
+  ContactSystem s_;
+  int n_;
+  double* jacobian_;  // [rows, rows], the band alone is touched
+  double* weight_;    // rho
+  double* force_;     // p - rho F
+  double* slip_;      // F
+  double* step_;
+  double* best_;
+  double* trial_;
+};
+
+}  // namespace carom::kernels
