@@ -75,6 +75,7 @@ int run_solve(const SolveOptions& options) {
   solve_lcp_cases(cases, settings, answers);
   solve_friction_cases(cases, settings, answers);
   solve_lp_cases(cases, settings, answers);
+  solve_qp_cases(cases, settings, answers);
   if (options.json) {
     print_json(cases, answers);
   } else if (!options.quiet) {
@@ -92,14 +93,15 @@ void add_solve(Program& program) {
   CLI::App* command = program.app.add_subcommand("solve", "Solve single problems from files");
   command->description(
       "Solves single problems from JSON files: linear complementarity problems (kind lcp),\n"
-      "Coulomb friction problems (kind coulomb_friction, always on the host) and linear\n"
-      "programs (kind lp).");
+      "Coulomb friction problems (kind coulomb_friction, always on the host), linear programs\n"
+      "(kind lp), convex quadratic programs (kind qp) and quadratic programs with second-order\n"
+      "cones (kind socp).");
   command->footer("Example: carom solve examples/data/lcp.json --json");
   const auto options = std::make_shared<SolveOptions>();
   command->add_option("files", options->files, "Problem files")->required()->type_name("FILE");
   command->add_option("--tolerance", options->tolerance, "Largest relative residual of a solution")
       ->capture_default_str();
-  command->add_option("--backend", options->backend, "auto, cpu, cuda or reference, for lcp and lp")
+  command->add_option("--backend", options->backend, "auto, cpu, cuda or reference")
       ->capture_default_str();
   command->add_option("--threads", options->threads, "CPU threads, 0: all")->capture_default_str();
   command->add_flag("--json", options->json, "One JSON document instead of text");

@@ -40,5 +40,6 @@ using CaseAnswers = std::vector<CaseAnswer>;
 void solve_lcp_cases(const Cases& cases, const CaseSettings& settings, CaseAnswers& answers);
 void solve_friction_cases(const Cases& cases, const CaseSettings& settings, CaseAnswers& answers);
 void solve_lp_cases(const Cases& cases, const CaseSettings& settings, CaseAnswers& answers);
+void solve_qp_cases(const Cases& cases, const CaseSettings& settings, CaseAnswers& answers);
 
 }  // namespace carom::cli

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include <carom/error.hpp>
@@ -124,6 +126,93 @@ LpProblem read_lp(const nlohmann::json& object, const std::string& where) {
   return problem;
 }
 
+void read_cones(const nlohmann::json& object, const std::string& where, QpProblem& problem) {
+  const nlohmann::json& cones = required(object, "cones", where);
+  if (!cones.is_array()) throw InvalidInput(where + ": cones must be an array");
+  for (std::size_t c = 0; c < cones.size(); ++c) {
+    const nlohmann::json& entry = cones[c];
+    const std::string name = fmt::format("{}: cones[{}]", where, c);
+    if (!entry.is_array() || entry.size() != 2 || !entry[0].is_string() ||
+        !entry[1].is_number_integer()) {
+      throw InvalidInput(fmt::format("{} is {}: must be [kind, size]", name, entry.dump()));
+    }
+    const std::string kind = entry[0];
+    Cone cone;
+    if (kind == "zero") {
+      cone.kind = ConeKind::zero;
+    } else if (kind == "nonneg") {
+      cone.kind = ConeKind::nonnegative;
+    } else if (kind == "second_order") {
+      cone.kind = ConeKind::second_order;
+    } else {
+      throw InvalidInput(
+          fmt::format("{} is \"{}\": must be zero, nonneg or second_order", name, kind));
+    }
+    const auto size = entry[1].get<std::int64_t>();
+    if (size < 1 || size > kMaxQpRows) {
+      throw InvalidInput(fmt::format("{} has size {}: must be in 1..{}", name, size, kMaxQpRows));
+    }
+    cone.size = static_cast<int>(size);
+    problem.cones.push_back(cone);
+  }
+}
+
+void require_symmetric(const std::vector<double>& matrix, int order, const std::string& where) {
+  for (int i = 0; i < order; ++i) {
+    for (int j = 0; j < i; ++j) {
+      const double a = matrix[static_cast<std::size_t>(i * order + j)];
+      const double b = matrix[static_cast<std::size_t>(j * order + i)];
+      if (std::abs(a - b) > 1e-9 * std::max(std::abs(a), std::abs(b))) {
+        throw InvalidInput(fmt::format("{}: P[{}][{}] is {}, but P[{}][{}] is {}: must be equal",
+                                       where, i, j, a, j, i, b));
+      }
+    }
+  }
+}
+
+QpProblem read_qp(const nlohmann::json& object, bool with_cones, const std::string& where) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  QpProblem problem;
+  problem.vector = read_numbers(object, "q", where);
+  if (problem.vector.empty()) throw InvalidInput(where + ": q is empty");
+  problem.variables = static_cast<int>(problem.vector.size());
+  Matrix hessian = read_matrix(object, "P", where);
+  require_square(hessian, "P", problem.vector.size(), where);
+  problem.hessian = std::move(hessian.values);
+  require_symmetric(problem.hessian, problem.variables, where);
+  Matrix matrix = read_matrix(object, "A", where);
+  if (matrix.rows > 0 && matrix.columns != problem.variables) {
+    throw InvalidInput(fmt::format("{}: A has {} columns: must have {}, as q has numbers", where,
+                                   matrix.columns, problem.variables));
+  }
+  require_agreement(object, "m", matrix.rows, where);
+  require_agreement(object, "n", problem.variables, where);
+  const auto require_rows = [&](const char* key, std::size_t size) {
+    if (size != static_cast<std::size_t>(matrix.rows)) {
+      throw InvalidInput(fmt::format("{}: {} has {} numbers: must have {}, as A has rows", where,
+                                     key, size, matrix.rows));
+    }
+  };
+  if (with_cones) {
+    read_cones(object, where, problem);
+    std::size_t size = 0;
+    for (const Cone& cone : problem.cones) size += static_cast<std::size_t>(cone.size);
+    require_rows("cones", size);
+    problem.cone_vector = read_numbers(object, "b", where);
+    require_rows("b", problem.cone_vector.size());
+    problem.cone_matrix = std::move(matrix.values);
+  } else {
+    problem.rows = matrix.rows;
+    problem.lower = read_bounds(object, "l", -kInfinity, where);
+    problem.upper = read_bounds(object, "u", kInfinity, where);
+    require_rows("l", problem.lower.size());
+    require_rows("u", problem.upper.size());
+    problem.matrix = std::move(matrix.values);
+  }
+  if (object.contains("r")) problem.offset = read_number(object, "r", where);
+  return problem;
+}
+
 }  // namespace
 
 CaseProblem read_case(const std::filesystem::path& file) {
@@ -141,10 +230,12 @@ CaseProblem read_case(const std::filesystem::path& file) {
     result.problem = read_coulomb(object, where);
   } else if (result.kind == "lp") {
     result.problem = read_lp(object, where);
+  } else if (result.kind == "qp" || result.kind == "socp") {
+    result.problem = read_qp(object, result.kind == "socp", where);
   } else {
-    throw InvalidInput(
-        fmt::format("{}: kind \"{}\" is not supported: must be lcp, coulomb_friction or lp", where,
-                    result.kind));
+    throw InvalidInput(fmt::format(
+        "{}: kind \"{}\" is not supported: must be lcp, coulomb_friction, lp, qp or socp", where,
+        result.kind));
   }
   return result;
 }

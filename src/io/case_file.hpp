@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <carom/coulomb.hpp>
+#include <carom/qp.hpp>
 
 namespace carom::io {
 
@@ -31,17 +32,35 @@ struct LpProblem {
   std::vector<double> column_upper;  ///< [n]
 };
 
+/// minimise 1/2 x'P x + q'x + offset over lower <= A x <= upper and b - C x in the cones. A file of
+/// kind "qp" has A and no cones, one of kind "socp" cones and no A.
+struct QpProblem {
+  int variables = 0;
+  int rows = 0;
+  double offset = 0.0;
+  std::vector<Cone> cones;
+  std::vector<double> hessian;      ///< P, row-major, [n, n]
+  std::vector<double> vector;       ///< q, [n]
+  std::vector<double> matrix;       ///< A, row-major, [m, n]
+  std::vector<double> lower;        ///< [m]
+  std::vector<double> upper;        ///< [m]
+  std::vector<double> cone_matrix;  ///< C, row-major, [k, n]
+  std::vector<double> cone_vector;  ///< b, [k]
+};
+
 /// One single problem of a file, of the kind that its key `kind` names.
 struct CaseProblem {
   std::string name;
   std::string kind;
-  std::variant<LcpProblem, CoulombProblem, LpProblem> problem;
+  std::variant<LcpProblem, CoulombProblem, LpProblem, QpProblem> problem;
 };
 
 /// Reads one file: an object with the key `kind`: "lcp" (M, q, optionally n), "coulomb_friction"
-/// (W, q, mu, dim, optionally nc) or "lp" (c, A, row_lower, row_upper, col_lower, col_upper, with
-/// null for a bound that is absent; optionally sense "min" or "max", offset, m, n). Other keys
-/// (source, licence, reference answers) are comments.
+/// (W, q, mu, dim, optionally nc), "lp" (c, A, row_lower, row_upper, col_lower, col_upper, with
+/// null for a bound that is absent; optionally sense "min" or "max", offset, m, n), "qp" (P, q, A,
+/// l, u with null for an absent bound; optionally r, m, n) or "socp" (P, q, A, b and cones, a list
+/// of ["zero" | "nonneg" | "second_order", size]; optionally r, m, n). Other keys (source, licence,
+/// reference answers) are comments.
 /// Errors: InvalidInput naming file, key, position and value, or the kind that is not supported.
 CaseProblem read_case(const std::filesystem::path& file);
 

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <carom/qp.hpp>
+
+/// Random compliant contact steps as quadratic programs.
+namespace carom::bench {
+
+/// A box of random mass and size on four contacts with random stiffness and damping: unknowns
+/// (n, r, s), equations (176)-(185) of the first-order constraint solver without bilateral
+/// constraints. `cones`: |(r, s)| <= mu n as second-order cones; otherwise as the pyramid
+/// |r| + |s| <= mu n in four half-lines a contact, which every quadratic programming code takes.
+QpBatch contact_qps(int problems, bool cones);
+
+}  // namespace carom::bench

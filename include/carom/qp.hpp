@@ -1,0 +1,110 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include <carom/backend.hpp>
+#include <carom/batch.hpp>
+#include <carom/status.hpp>
+
+namespace carom {
+
+/// Largest number of variables, and of rows with cone rows, of a dense quadratic program.
+inline constexpr int kMaxQpVariables = 2048;
+inline constexpr int kMaxQpRows = 8192;
+
+/// What a block of cone rows is held in. Cones follow one another in the order of their rows.
+enum class ConeKind : std::uint8_t {
+  zero,          ///< {0}
+  nonnegative,   ///< every component >= 0
+  second_order,  ///< {(t, v): t >= |v|_2}; of size 1 a half-line
+};
+
+struct Cone {
+  ConeKind kind = ConeKind::nonnegative;
+  int size = 0;
+};
+
+/// Independent convex quadratic programs of one shape:
+///   minimise 1/2 x'P x + q'x   subject to   l <= A x <= u   and   b - C x in K.
+/// Rows with l = u are equations; infinite bounds are absent, and a row whose two bounds are
+/// infinite is switched off, which is how problems of one batch differ in their number of rows.
+struct QpBatch {
+  std::int64_t problems = 0;
+  int variables = 0;           ///< n, 1..kMaxQpVariables
+  int rows = 0;                ///< m, rows of A
+  std::vector<Cone> cones;     ///< K; k = sum of the sizes, the same for every problem
+  Buffer<double> hessian;      ///< P, row-major, [problems, n, n], symmetric; the lower half is read
+  Buffer<double> vector;       ///< q, [problems, n]
+  Buffer<double> matrix;       ///< A, row-major, [problems, m, n]
+  Buffer<double> lower;        ///< l, [problems, m], -infinity where absent
+  Buffer<double> upper;        ///< u, [problems, m], +infinity where absent
+  Buffer<double> cone_matrix;  ///< C, row-major, [problems, k, n]
+  Buffer<double> cone_vector;  ///< b, [problems, k]
+
+  /// k
+  [[nodiscard]] int cone_rows() const;
+  [[nodiscard]] QpBatch to(MemorySpace space) const;
+};
+
+enum class QpMethod : std::uint8_t {
+  automatic,       ///< interior_point; what it cannot certify goes to active_set or admm
+  interior_point,  ///< predictor-corrector, Nesterov-Todd scaling; takes no warm start
+  active_set,      ///< exact dual active set; no second-order cones of two or more rows
+  admm,            ///< operator splitting, one factorisation, polished
+  projected,       ///< accelerated restarted projected gradient on the dual; P positive definite
+};
+
+std::string_view to_string(QpMethod method);
+
+struct QpSettings {
+  QpMethod method = QpMethod::automatic;
+  double tolerance = 1e-9;      ///< on the certified residual, certificate::qp_residual
+  int max_iterations = 0;       ///< 0: 100, 20 (n + m + k), 20000 and 100000, in methods' order
+  bool polish = true;           ///< admm, projected: finish by Newton steps on the active set
+  double over_relaxation = 1.6; ///< admm, in (0, 2)
+  double penalty = 0.1;         ///< admm, the first rho, > 0
+  int threads = 0;              ///< cpu: 0 = all hardware threads
+
+  /// Errors: InvalidInput naming the field and its value.
+  void validate() const;
+};
+
+/// Where admm, projected and active_set start. Empty buffers are taken as zero.
+struct QpWarmStart {
+  Buffer<double> solution;   ///< x, [problems, n]
+  Buffer<double> dual;       ///< y, [problems, m]
+  Buffer<double> cone_dual;  ///< z, [problems, k]
+};
+
+/// Multipliers satisfy P x + q + A'y + C'z = 0 with z in the dual cone of K, y_i >= 0 where the row
+/// is at its upper bound, y_i <= 0 at its lower one.
+struct QpResult {
+  Buffer<double> solution;         ///< x, [problems, n]; NaN unless solved or inaccurate
+  Buffer<double> dual;             ///< y, [problems, m]; NaN likewise
+  Buffer<double> cone_dual;        ///< z, [problems, k]; NaN likewise
+  Buffer<double> objective;        ///< 1/2 x'P x + q'x, [problems]; NaN likewise
+  Buffer<Status> status;           ///< [problems]
+  Buffer<QpMethod> method;         ///< [problems], the one that gave the answer
+  Buffer<std::int32_t> iterations; ///< [problems], of that method
+  Buffer<double> residual;         ///< [problems], recomputed: certificate::qp_residual
+  /// [problems, max(n, m + k)], NaN unless the status is proven by it:
+  /// infeasible: (y, z) with A'y + C'z = 0, z in K*, and u'y+ - l'y- + b'z < 0 (Farkas);
+  /// unbounded: a direction d with P d = 0, q'd < 0 along which no row and no cone ends;
+  /// nonconvex: a direction d with d'P d < 0.
+  Buffer<double> certificate;
+};
+
+/// Solves every problem, whatever becomes of its neighbours. Statuses: solved, inaccurate,
+/// infeasible and unbounded (both proven, see `certificate`), nonconvex (least eigenvalue of the
+/// Hessian scaled to a unit diagonal below -1e-9), iteration_limit, numerical_error, invalid_input
+/// (NaN, an infinite entry of P, q, A, C or b, or l > u by a NaN). l_i > u_i is infeasible.
+/// The result lives in the memory space of `batch`. backend reference: an Eigen dual active set,
+/// for cones an interior-point method of its own; it ignores `method`.
+/// Errors: InvalidInput for shapes, a method that does not take the batch's cones, or settings;
+/// BackendUnavailable.
+QpResult solve_qp(const QpBatch& batch, const QpSettings& settings = {},
+                  Backend backend = Backend::automatic, const QpWarmStart& start = {});
+
+}  // namespace carom

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <carom/certificate_qp.hpp>
+#include <carom/kernels/qp_problem.hpp>
+#include <carom/qp.hpp>
+
+#include "qp_layout.hpp"
+
+namespace carom::cpu {
+
+/// One problem at a time among the bodies' rows: certificates, and the scalar methods. Memory is
+/// taken once, for the batch's shape; `load` and everything after it allocates nothing.
+class QpSingle {
+ public:
+  explicit QpSingle(const QpLayout& layout);
+
+  void load(const QpArrays& problem);
+
+  struct Answer {
+    Status status = Status::numerical_error;
+    QpMethod method = QpMethod::automatic;
+    int iterations = 0;
+    double residual = 0.0;
+    double objective = 0.0;
+  };
+
+  /// No NaN, nothing infinite but absent bounds.
+  [[nodiscard]] bool is_valid() const;
+  /// Judges the multipliers and solution in x(), y().
+  void judge(Answer& answer, double tolerance);
+  /// Whether x() or y(), normalised, proves the status; on success they hold the proof.
+  bool proves_infeasible(double tolerance);
+  bool proves_unbounded(double tolerance);
+  /// Whether the Hessian has a direction of negative curvature; on success x() holds it.
+  bool proves_nonconvex();
+
+  /// l_i > u_i somewhere: y() becomes the unit vector of that row.
+  bool crossed_bounds();
+
+  Answer solve(QpMethod method, const QpSettings& settings);
+
+  [[nodiscard]] double* x() { return x_.data(); }
+  [[nodiscard]] double* y() { return y_.data(); }
+  [[nodiscard]] const kernels::QpView<kernels::PlainMemory<const double>>& view() const {
+    return view_;
+  }
+
+ private:
+  using Memory = kernels::PlainMemory<double>;
+  certificate::QpUnits<Memory> units();
+  /// One method; x() and y() in as its start and out as what it found. Returns qp_end.
+  double run(QpMethod method, const QpSettings& settings, Answer& answer);
+  Answer attempt(QpMethod method, const QpSettings& settings);
+
+  const QpLayout& layout_;
+  std::vector<double> hessian_, gradient_, matrix_, lower_, upper_;
+  std::vector<double> x_, y_, units_, work_, memory_;
+  kernels::QpView<kernels::PlainMemory<const double>> view_{};
+};
+
+}  // namespace carom::cpu

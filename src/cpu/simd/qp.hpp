@@ -1,0 +1,102 @@
+#pragma once
+
+#include <cstdint>
+
+#include <carom/kernels/admm_qp_body.hpp>
+#include <carom/kernels/qp_interior_point_body.hpp>
+#include <carom/kernels/qp_problem.hpp>
+#include <carom/qp.hpp>
+
+#include "cpu/simd/dispatch.hpp"
+#include "cpu/simd/padding.hpp"
+
+namespace carom::cpu::simd {
+
+/// Problems [begin, end) of a batch in one thread, by any method but active_set: as many to a pack as
+/// the instruction set allows, single ones where they are large. What it writes is judged but final
+/// only where the residual is within the tolerance (cpu/qp_driver.hpp sees to the rest).
+struct QpRange {
+  std::int64_t begin, end;
+  const kernels::QpShape* shape;
+  int interval_rows;            ///< rows of `matrix`; the shape's others come from `cone_matrix`
+  const std::uint8_t* row_kind; ///< QpRowKind, [rows]
+  const double* hessian;
+  const double* vector;
+  const double* matrix;
+  const double* lower;
+  const double* upper;
+  const double* cone_matrix;
+  const double* cone_vector;
+  const double* start_solution;   ///< [problems, n], or null
+  const double* start_dual;       ///< [problems, interval_rows], or null
+  const double* start_cone_dual;  ///< [problems, rows - interval_rows], or null
+  QpMethod method;
+  int max_iterations;
+  double tolerance;
+  bool polish;
+  double over_relaxation;
+  double penalty;
+  double* solution;          ///< [problems, n]
+  double* multiplier;        ///< [end - begin, rows]
+  double* objective;         ///< [problems]
+  std::uint8_t* end_code;    ///< [end - begin], kernels::qp_end or kInvalidEnd
+  std::int32_t* iterations;  ///< [problems]
+  double* residual;          ///< [problems]
+  double* workspace;         ///< qp_workspace(shape), on a cache line
+};
+
+inline constexpr std::uint8_t kInvalidEnd = 255;
+
+/// Problems with more variables go one to a thread, not eight.
+inline constexpr int kLargestPackedQp = 48;
+
+/// Offsets, in values of V, of what lies in the workspace.
+struct QpParts {
+  long hessian, gradient, matrix, lower, upper, column_unit, row_unit, work, x, y, body, end;
+};
+CAROM_INLINE constexpr QpParts qp_parts(long n, long rows) {
+  QpParts parts{};
+  long used = 0;
+  const auto take = [&used](long count) {
+    const long first = used;
+    used += count;
+    return first;
+  };
+  parts.hessian = take(n * n);
+  parts.gradient = take(n);
+  parts.matrix = take(rows * n);
+  parts.lower = take(rows);
+  parts.upper = take(rows);
+  parts.column_unit = take(n);
+  parts.row_unit = take(rows);
+  parts.work = take(n);
+  parts.x = take(n);
+  parts.y = take(rows);
+  const long interior =
+      kernels::qp_interior_point_workspace(static_cast<int>(n), static_cast<int>(rows));
+  const long first_order = kernels::admm_qp_workspace(n, rows);  // projected wants less
+  parts.body = take(interior > first_order ? interior : first_order);
+  parts.end = used;
+  return parts;
+}
+
+/// Doubles that a QpRange needs, for any instruction set.
+CAROM_INLINE long qp_workspace(const kernels::QpShape& shape) {
+  const long width = shape.variables > kLargestPackedQp ? 1 : kLargestPadding;
+  return width * qp_parts(shape.variables, shape.rows).end;
+}
+
+using SolveQps = void (*)(const QpRange&);
+void solve_qps_generic(const QpRange& range);
+void solve_qps_avx2(const QpRange& range);
+void solve_qps_avx512(const QpRange& range);
+
+inline SolveQps solve_qps() {
+#if defined(__x86_64__)
+  if (level() == Level::avx512) return solve_qps_avx512;
+  if (level() == Level::avx2) return solve_qps_avx2;
+#endif
+  return solve_qps_generic;
+}
+
+}  // namespace carom::cpu::simd

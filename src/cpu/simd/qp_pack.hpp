@@ -1,0 +1,255 @@
+#pragma once
+
+#include <carom/certificate_qp.hpp>
+#include <carom/kernels/admm_qp_body.hpp>
+#include <carom/kernels/projected_qp_body.hpp>
+#include <carom/kernels/qp_interior_point_body.hpp>
+#include <carom/kernels/qp_problem.hpp>
+
+#include "cpu/simd/qp.hpp"
+#include "qp_row_kind.hpp"
+
+/// The bodies on packs of problems. Each instruction set's translation unit instantiates it
+/// with types of its own, so that none shares code with another.
+namespace carom::cpu::simd {
+
+template <class Isa, class V>
+struct IsaMemory {
+  V* data;
+  CAROM_INLINE V& operator[](long i) const { return data[i]; }
+  friend CAROM_INLINE IsaMemory operator+(IsaMemory m, long offset) { return {m.data + offset}; }
+};
+
+template <class Isa>
+struct IsaQpLane {
+  template <class F>
+  CAROM_INLINE void for_each(int count, F&& f) const {
+    for (int i = 0; i < count; ++i) f(i);
+  }
+  template <class F>
+  CAROM_INLINE void for_each_2d(int rows, int columns, F&& f) const {
+    for (int i = 0; i < rows; ++i) {
+      for (int j = 0; j < columns; ++j) f(i, j);
+    }
+  }
+};
+
+/// V: a pack of Width doubles, or double with Width 1.
+template <class Isa, class V, int Width, class Lanes = IsaQpLane<Isa>>
+class QpPackRun {
+ public:
+  __attribute__((always_inline)) explicit QpPackRun(const QpRange& range, const Lanes& lanes = {})
+      : range_(range),
+        lanes_(lanes),
+        shape_(*range.shape),
+        n_(shape_.variables),
+        rows_(shape_.rows),
+        parts_(qp_parts(n_, rows_)) {}
+
+  void run() {
+    for (std::int64_t p = range_.begin; p < range_.end; p += Width) {
+      const int count = range_.end - p < Width ? static_cast<int>(range_.end - p) : Width;
+      for (int lane = 0; lane < Width; ++lane) {
+        valid_[lane] = lane < count && load(p + lane, lane);
+        if (!valid_[lane]) idle(lane);
+      }
+      solve(p, count);
+    }
+  }
+
+ private:
+  using Memory = IsaMemory<Isa, V>;
+  using ConstMemory = IsaMemory<Isa, const V>;
+
+  double* lane_of(long part, int lane) const { return range_.workspace + part * Width + lane; }
+
+  /// Spreads one problem over a lane. False where a number is refused.
+  bool load(std::int64_t p, int lane) {
+    const long n = n_;
+    const long m = range_.interval_rows;
+    const long k = rows_ - m;
+    double refused = 0.0;  // NaN once something was
+    const auto copy = [&](double* to, const double* from, long count) {
+      for (long e = 0; e < count; ++e) to[e * Width] = from[e];
+    };
+    const auto check = [&](const double* from, long count) {
+      double sum = 0.0;
+      for (long e = 0; e < count; ++e) sum += from[e] * 0.0;
+      refused += sum;
+    };
+    const double* hessian = range_.hessian + p * n * n;
+    check(hessian, n * n);
+    for (long i = 0; i < n; ++i) {
+      copy(lane_of(parts_.hessian + i * n, lane), hessian + i * n, i + 1);
+    }
+    const double* vector = range_.vector + p * n;
+    check(vector, n);
+    copy(lane_of(parts_.gradient, lane), vector, n);
+    const double* matrix = range_.matrix + p * m * n;
+    const double* cone_matrix = range_.cone_matrix + p * k * n;
+    check(matrix, m * n);
+    check(cone_matrix, k * n);
+    for (long i = 0; i < rows_; ++i) {
+      const double* row = i < m ? matrix + i * n : cone_matrix + (i - m) * n;
+      double* to = lane_of(parts_.matrix + i * n, lane);
+      for (int t = shape_.row_first[i]; t < shape_.row_first[i + 1]; ++t) {
+        const long j = shape_.column[t];
+        to[j * Width] = row[j];
+      }
+    }
+    double* lower = lane_of(parts_.lower, lane);
+    double* upper = lane_of(parts_.upper, lane);
+    for (long i = 0; i < m; ++i) {
+      const double l = range_.lower[p * m + i];
+      const double u = range_.upper[p * m + i];
+      lower[i * Width] = l;
+      upper[i * Width] = u;
+      if (!(l < kernels::kInfinity) || !(u > -kernels::kInfinity)) refused += kernels::kInfinity;
+    }
+    const double* b = range_.cone_vector + p * k;
+    check(b, k);
+    for (long i = m; i < rows_; ++i) {
+      const bool equation =
+          range_.row_kind[i] == static_cast<std::uint8_t>(QpRowKind::equation);
+      lower[i * Width] = equation ? b[i - m] : -kernels::kInfinity;
+      upper[i * Width] = b[i - m];
+    }
+    return refused == 0.0;
+  }
+
+  /// A problem that ends at once.
+  void idle(int lane) {
+    const long n = n_;
+    for (long e = 0; e < n * n; ++e) lane_of(parts_.hessian, lane)[e * Width] = 0.0;
+    for (long j = 0; j < n; ++j) {
+      lane_of(parts_.hessian + j * n + j, lane)[0] = 1.0;
+      lane_of(parts_.gradient + j, lane)[0] = 0.0;
+    }
+    for (long e = 0; e < rows_ * n; ++e) lane_of(parts_.matrix, lane)[e * Width] = 0.0;
+    for (long i = 0; i < rows_; ++i) {
+      lane_of(parts_.lower + i, lane)[0] = -kernels::kInfinity;
+      lane_of(parts_.upper + i, lane)[0] = kernels::kInfinity;
+    }
+    for (int c = 0; c < shape_.cones; ++c) {
+      const kernels::QpConeSpan& cone = shape_.cone[c];
+      for (int i = cone.first; i < cone.first + cone.size; ++i) {
+        lane_of(parts_.upper + i, lane)[0] = i == cone.first ? 1.0 : 0.0;
+      }
+    }
+  }
+
+  Memory part(long offset) const {
+    return {reinterpret_cast<V*>(range_.workspace) + offset};
+  }
+  ConstMemory input(long offset) const {
+    return {reinterpret_cast<const V*>(range_.workspace) + offset};
+  }
+
+  template <class Body>
+  void read(const Body& body) const {
+    const Memory x = part(parts_.x);
+    const Memory y = part(parts_.y);
+    for (int j = 0; j < n_; ++j) x[j] = body.solution(j);
+    for (int i = 0; i < rows_; ++i) y[i] = body.dual(i);
+  }
+
+  template <class Body>
+  kernels::QpOutcome<V> first_order(const kernels::QpView<ConstMemory>& view, std::int64_t first,
+                                    int count) {
+    for (int lane = 0; lane < Width; ++lane) {
+      const bool given = lane < count && valid_[lane];
+      const auto fill = [&](long to, const double* from, long size) {
+        double* values = lane_of(to, lane);
+        for (long e = 0; e < size; ++e) {
+          values[e * Width] = given && from != nullptr ? from[(first + lane) * size + e] : 0.0;
+        }
+      };
+      const long m = range_.interval_rows;
+      fill(parts_.x, range_.start_solution, n_);
+      fill(parts_.y, range_.start_dual, m);
+      fill(parts_.y + m, range_.start_cone_dual, rows_ - m);
+    }
+    kernels::QpFirstOrderOptions options;
+    options.tolerance = range_.tolerance;
+    options.max_iterations = range_.max_iterations;
+    options.polish = range_.polish;
+    options.over_relaxation = range_.over_relaxation;
+    options.penalty = range_.penalty;
+    Body body(lanes_, shape_, part(parts_.body));
+    const kernels::QpOutcome<V> outcome =
+        body.solve(view, options, part(parts_.x), part(parts_.y));
+    read(body);
+    return outcome;
+  }
+
+  void solve(std::int64_t first, int count) {
+    const kernels::QpView<ConstMemory> view{input(parts_.hessian), input(parts_.gradient),
+                                            input(parts_.matrix), input(parts_.lower),
+                                            input(parts_.upper)};
+    const Memory x = part(parts_.x);
+    const Memory y = part(parts_.y);
+    kernels::QpOutcome<V> outcome;
+    if (range_.method == QpMethod::admm) {
+      outcome = first_order<kernels::AdmmQp<V, Lanes, Memory>>(view, first, count);
+    } else if (range_.method == QpMethod::projected) {
+      outcome = first_order<kernels::ProjectedQp<V, Lanes, Memory>>(view, first, count);
+    } else {
+      kernels::QpInteriorPoint<V, Lanes, Memory> body(lanes_, shape_, part(parts_.body));
+      outcome = body.solve(view, {range_.tolerance, range_.max_iterations, true});
+      read(body);
+    }
+    const certificate::QpUnits<Memory> units{part(parts_.column_unit), part(parts_.row_unit)};
+    certificate::qp_units<V>(shape_, view, units);
+    const certificate::QpResidual<V> judged =
+        certificate::qp_residual<V>(shape_, view, units, x, y, part(parts_.work));
+    alignas(64) double end[Width];
+    alignas(64) double iterations[Width];
+    alignas(64) double residual[Width];
+    alignas(64) double objective[Width];
+    store(outcome.end, end);
+    store(outcome.iterations, iterations);
+    store(judged.value(), residual);
+    store(judged.objective, objective);
+    for (int lane_index = 0; lane_index < count; ++lane_index) {
+      const std::int64_t p = first + lane_index;
+      range_.end_code[p - range_.begin] =
+          valid_[lane_index] ? static_cast<std::uint8_t>(end[lane_index]) : kInvalidEnd;
+      range_.iterations[p] = static_cast<std::int32_t>(iterations[lane_index]);
+      range_.residual[p] = residual[lane_index];
+      range_.objective[p] = objective[lane_index];
+      double* solution = range_.solution + p * n_;
+      double* multiplier = range_.multiplier + (p - range_.begin) * rows_;
+      const double* from_x = lane_of(parts_.x, lane_index);
+      const double* from_y = lane_of(parts_.y, lane_index);
+      for (long j = 0; j < n_; ++j) solution[j] = from_x[j * Width];
+      for (long i = 0; i < rows_; ++i) multiplier[i] = from_y[i * Width];
+    }
+  }
+
+  static CAROM_INLINE void store(const V& value, double* to) {
+    if constexpr (Width == 1) {
+      *to = value;
+    } else {
+      value.store(to);
+    }
+  }
+
+  const QpRange& range_;
+  Lanes lanes_;
+  const kernels::QpShape& shape_;
+  int n_;
+  int rows_;
+  QpParts parts_;
+  bool valid_[Width] = {};
+};
+
+template <class Isa>
+void solve_qps_of(const QpRange& range) {
+  if (range.shape->variables > kLargestPackedQp || range.end - range.begin == 1) {
+    QpPackRun<Isa, double, 1>(range).run();
+  } else {
+    QpPackRun<Isa, typename Isa::Pack, Isa::kWidth>(range).run();
+  }
+}
+
+}  // namespace carom::cpu::simd

@@ -1,0 +1,108 @@
+#include "qp_layout.hpp"
+
+#include <cmath>
+
+namespace carom {
+
+QpArrays problem_of(const QpBatch& batch, std::int64_t problem) {
+  const std::int64_t n = batch.variables;
+  const std::int64_t m = batch.rows;
+  const std::int64_t k = batch.cone_rows();
+  return {batch.hessian.data() + problem * n * n, batch.vector.data() + problem * n,
+          batch.matrix.data() + problem * m * n,  batch.lower.data() + problem * m,
+          batch.upper.data() + problem * m,       batch.cone_matrix.data() + problem * k * n,
+          batch.cone_vector.data() + problem * k};
+}
+
+QpLayout::QpLayout(const QpBatch& batch) : interval_rows_(batch.rows) {
+  const int n = batch.variables;
+  kinds_.assign(static_cast<std::size_t>(batch.rows), QpRowKind::interval);
+  for (const Cone& cone : batch.cones) {
+    const bool second_order = cone.kind == ConeKind::second_order && cone.size > 1;
+    if (second_order) {
+      cones_.push_back({static_cast<int>(kinds_.size()), cone.size, 0, 0});
+    }
+    const QpRowKind kind = second_order                    ? QpRowKind::second_order
+                           : cone.kind == ConeKind::zero ? QpRowKind::equation
+                                                         : QpRowKind::half_line;
+    kinds_.insert(kinds_.end(), static_cast<std::size_t>(cone.size), kind);
+  }
+  const int rows = static_cast<int>(kinds_.size());
+  const auto width = static_cast<std::size_t>(n);
+  std::vector<std::uint8_t> nonzero(static_cast<std::size_t>(rows) * width, 0);
+  std::vector<std::uint8_t> lower(static_cast<std::size_t>(rows), 0);
+  std::vector<std::uint8_t> upper(static_cast<std::size_t>(rows), 0);
+  std::vector<std::uint8_t> equal(static_cast<std::size_t>(rows), 0);
+  const std::size_t from_a = static_cast<std::size_t>(batch.rows) * width;
+  const std::size_t from_c = nonzero.size() - from_a;
+  for (std::int64_t p = 0; p < batch.problems; ++p) {
+    const QpArrays arrays = problem_of(batch, p);
+    for (std::size_t e = 0; e < from_a; ++e) {
+      nonzero[e] |= static_cast<std::uint8_t>(arrays.matrix[e] != 0.0);
+    }
+    for (std::size_t e = 0; e < from_c; ++e) {
+      nonzero[from_a + e] |= static_cast<std::uint8_t>(arrays.cone_matrix[e] != 0.0);
+    }
+    for (int i = 0; i < batch.rows; ++i) {
+      const auto row = static_cast<std::size_t>(i);
+      const bool same = arrays.lower[i] == arrays.upper[i];
+      equal[row] |= static_cast<std::uint8_t>(same);
+      lower[row] |= static_cast<std::uint8_t>(!same && std::isfinite(arrays.lower[i]));
+      upper[row] |= static_cast<std::uint8_t>(!same && std::isfinite(arrays.upper[i]));
+    }
+  }
+  for (int i = batch.rows; i < rows; ++i) {
+    const auto row = static_cast<std::size_t>(i);
+    equal[row] = static_cast<std::uint8_t>(kinds_[row] == QpRowKind::equation);
+    upper[row] = static_cast<std::uint8_t>(kinds_[row] == QpRowKind::half_line);
+  }
+  std::vector<std::size_t> starts;
+  const auto list = [&](const auto& append) {
+    starts.push_back(indices_.size());
+    append();
+  };
+  const auto rows_with = [&](const std::vector<std::uint8_t>& flag) {
+    for (int i = 0; i < rows; ++i) {
+      if (flag[static_cast<std::size_t>(i)] != 0) indices_.push_back(i);
+    }
+  };
+  list([&] { rows_with(lower); });
+  list([&] { rows_with(upper); });
+  list([&] { rows_with(equal); });
+  const auto columns_of = [&](int first, int count) {
+    for (int j = 0; j < n; ++j) {
+      bool any = false;
+      for (int i = first; i < first + count; ++i) {
+        any = any ||
+              nonzero[static_cast<std::size_t>(i) * width + static_cast<std::size_t>(j)] != 0;
+      }
+      if (any) indices_.push_back(j);
+    }
+  };
+  list([&] {
+    const std::size_t begin = indices_.size();
+    for (kernels::QpConeSpan& cone : cones_) {
+      cone.column_first = static_cast<int>(indices_.size() - begin);
+      columns_of(cone.first, cone.size);
+      cone.column_last = static_cast<int>(indices_.size() - begin);
+    }
+  });
+  std::vector<int> firsts{0};
+  list([&] {
+    const std::size_t begin = indices_.size();
+    for (int i = 0; i < rows; ++i) {
+      columns_of(i, 1);
+      firsts.push_back(static_cast<int>(indices_.size() - begin));
+    }
+  });
+  list([&] { indices_.insert(indices_.end(), firsts.begin(), firsts.end()); });
+  const auto at = [&](std::size_t part) { return indices_.data() + starts[part]; };
+  const auto size = [&](std::size_t part) {
+    return static_cast<int>(starts[part + 1] - starts[part]);
+  };
+  shape_ = {n,           rows,  size(0), size(1), size(2), static_cast<int>(cones_.size()),
+            at(0),       at(1), at(2),   cones_.data(),    at(3),
+            at(5),       at(4)};
+}
+
+}  // namespace carom

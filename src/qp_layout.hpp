@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <carom/kernels/qp_problem.hpp>
+#include <carom/qp.hpp>
+
+#include "qp_row_kind.hpp"
+
+namespace carom {
+
+/// One problem of a batch as the caller gave it.
+struct QpArrays {
+  const double* hessian;
+  const double* vector;
+  const double* matrix;
+  const double* lower;
+  const double* upper;
+  const double* cone_matrix;
+  const double* cone_vector;
+};
+
+QpArrays problem_of(const QpBatch& batch, std::int64_t problem);
+
+/// The shape that the bodies see: the rows of A, then those of C, half-lines and equations of the
+/// cone list as intervals. Built once per batch from all of its problems (host memory).
+class QpLayout {
+ public:
+  explicit QpLayout(const QpBatch& batch);
+
+  [[nodiscard]] const kernels::QpShape& shape() const { return shape_; }
+  [[nodiscard]] int variables() const { return shape_.variables; }
+  [[nodiscard]] int rows() const { return shape_.rows; }
+  /// Rows of A; the others come from C.
+  [[nodiscard]] int interval_rows() const { return interval_rows_; }
+  [[nodiscard]] QpRowKind kind(int row) const { return kinds_[static_cast<std::size_t>(row)]; }
+  [[nodiscard]] const std::vector<QpRowKind>& kinds() const { return kinds_; }
+
+  /// The lists behind `shape`, for a copy on a device.
+  [[nodiscard]] const std::vector<int>& indices() const { return indices_; }
+  [[nodiscard]] const std::vector<kernels::QpConeSpan>& cones() const { return cones_; }
+
+ private:
+  int interval_rows_;
+  std::vector<QpRowKind> kinds_;
+  std::vector<kernels::QpConeSpan> cones_;
+  std::vector<int> indices_;
+  kernels::QpShape shape_{};
+};
+
+}  // namespace carom

@@ -1,0 +1,308 @@
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <carom/qp.hpp>
+
+#include "support/bits.hpp"
+#include "support/message.hpp"
+#include "support/qp_cases.hpp"
+#include "support/qp_residual.hpp"
+#include "support/random_qps.hpp"
+
+namespace carom {
+namespace {
+
+using test::QpFlavour;
+using test::random_qps;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+bool takes(const QpBatch& batch, QpMethod method) {
+  if (method != QpMethod::active_set) return true;
+  for (const Cone& cone : batch.cones) {
+    if (cone.kind == ConeKind::second_order && cone.size > 1) return false;
+  }
+  return true;
+}
+
+QpSettings with(QpMethod method) {
+  QpSettings settings;
+  settings.method = method;
+  settings.threads = 1;
+  return settings;
+}
+
+struct Way {
+  Backend backend;
+  QpMethod method;
+};
+
+std::string way_name(const ::testing::TestParamInfo<Way>& info) {
+  return std::string(to_string(info.param.backend)) + "_" +
+         std::string(to_string(info.param.method));
+}
+
+class SolveQp : public ::testing::TestWithParam<Way> {
+ protected:
+  static QpResult solve(const QpBatch& batch) {
+    return solve_qp(batch, with(GetParam().method), GetParam().backend);
+  }
+};
+
+TEST_P(SolveQp, StoredProblems) {
+  for (const test::QpCase& item : test::qp_cases()) {
+    SCOPED_TRACE(item.name);
+    if (!takes(item.batch, GetParam().method)) continue;
+    const QpResult result = solve(item.batch);
+    if (GetParam().method == QpMethod::projected &&
+        (item.status != "solved" || result.status.host()[0] == Status::numerical_error)) {
+      continue;  // proves nothing, and refuses Hessians that are only semidefinite
+    }
+    ASSERT_EQ(to_string(result.status.host()[0]), item.status);
+    if (item.status != "solved") {
+      EXPECT_TRUE(std::isnan(result.solution.host()[0]));
+      EXPECT_FALSE(std::isnan(result.certificate.host()[0]));
+      continue;
+    }
+    const test::PlainKkt kkt = test::plain_kkt(item.batch, result, 0);
+    EXPECT_LE(kkt.primal, 1e-8);
+    EXPECT_LE(kkt.dual, 1e-8);
+    EXPECT_LE(kkt.gap, 1e-8);
+    EXPECT_LE(result.residual.host()[0], 1e-9);
+    const double objective = kkt.objective + item.constant;
+    EXPECT_NEAR(result.objective.host()[0] + item.constant, objective,
+                1e-9 * (1.0 + std::abs(kkt.objective)));
+    if (item.objective.has_value()) {
+      EXPECT_NEAR(objective, *item.objective, 1e-4 * (1.0 + std::abs(objective)));
+    }
+    if (item.name.rfind("mm_", 0) == 0) {
+      EXPECT_NEAR(objective, *item.objective, 1e-6 * (1.0 + std::abs(objective)));
+    }
+  }
+}
+
+void expect_like_reference(const QpBatch& batch, const QpResult& result) {
+  const QpResult reference = solve_qp(batch, {}, Backend::reference);
+  for (std::int64_t p = 0; p < batch.problems; ++p) {
+    SCOPED_TRACE(p);
+    const auto at = static_cast<std::size_t>(p);
+    ASSERT_EQ(to_string(reference.status.host()[at]), "solved");
+    ASSERT_EQ(to_string(result.status.host()[at]), "solved");
+    const test::PlainKkt kkt = test::plain_kkt(batch, result, p);
+    EXPECT_LE(kkt.primal, 1e-8);
+    EXPECT_LE(kkt.dual, 1e-8);
+    EXPECT_LE(kkt.gap, 1e-8);
+    const double expected = reference.objective.host()[at];
+    EXPECT_NEAR(result.objective.host()[at], expected, 1e-7 * (1.0 + std::abs(expected)));
+  }
+}
+
+TEST_P(SolveQp, RandomIntervalRows) {
+  QpFlavour flavour;
+  const QpBatch batch = random_qps(flavour, 50, 1);
+  expect_like_reference(batch, solve(batch));
+  flavour.variables = 12;
+  flavour.rank = 13;
+  flavour.rows = 30;
+  flavour.equations = 4;
+  const QpBatch larger = random_qps(flavour, 30, 2);
+  expect_like_reference(larger, solve(larger));
+}
+
+TEST_P(SolveQp, RandomCones) {
+  QpFlavour flavour;
+  flavour.rows = 4;
+  flavour.cones = {{ConeKind::second_order, 3},
+                   {ConeKind::nonnegative, 2},
+                   {ConeKind::zero, 1},
+                   {ConeKind::second_order, 1},
+                   {ConeKind::second_order, 4}};
+  const QpBatch batch = random_qps(flavour, 20, 3);
+  if (!takes(batch, GetParam().method)) GTEST_SKIP() << "takes no second-order cones";
+  expect_like_reference(batch, solve(batch));
+}
+
+TEST_P(SolveQp, SemidefiniteHessians) {
+  if (GetParam().method == QpMethod::projected) GTEST_SKIP() << "wants a definite Hessian";
+  QpFlavour flavour;
+  flavour.rank = 3;
+  flavour.rows = 24;
+  const QpBatch batch = random_qps(flavour, 40, 4);
+  const QpResult reference = solve_qp(batch, {}, Backend::reference);
+  const QpResult result = solve(batch);
+  int solved = 0;
+  for (std::size_t p = 0; p < 40; ++p) {
+    EXPECT_EQ(to_string(result.status.host()[p]), to_string(reference.status.host()[p])) << p;
+    if (result.status.host()[p] != Status::solved) continue;
+    ++solved;
+    const double expected = reference.objective.host()[p];
+    EXPECT_NEAR(result.objective.host()[p], expected, 1e-7 * (1.0 + std::abs(expected)));
+  }
+  EXPECT_GE(solved, 30);
+}
+
+TEST_P(SolveQp, InfeasibleIsProven) {
+  if (GetParam().method == QpMethod::projected) GTEST_SKIP() << "proves nothing";
+  QpFlavour flavour;
+  flavour.infeasible = true;
+  const QpBatch batch = random_qps(flavour, 30, 5);
+  const QpResult result = solve(batch);
+  const int n = batch.variables;
+  const int m = batch.rows;
+  for (int p = 0; p < 30; ++p) {
+    SCOPED_TRACE(p);
+    ASSERT_EQ(to_string(result.status.host()[static_cast<std::size_t>(p)]), "infeasible");
+    // A'y = 0 with a negative support, from the problem's own numbers.
+    const double* y = result.certificate.data() + static_cast<std::ptrdiff_t>(p) * std::max(n, m);
+    double support = 0.0;
+    for (int i = 0; i < m; ++i) {
+      const auto at = static_cast<std::size_t>(p * m + i);
+      const double bound = y[i] > 0.0 ? batch.upper.host()[at] : batch.lower.host()[at];
+      if (y[i] != 0.0) support += y[i] * bound;
+    }
+    EXPECT_LT(support, 0.0);
+    for (int j = 0; j < n; ++j) {
+      double sum = 0.0;
+      for (int i = 0; i < m; ++i) {
+        sum += y[i] * batch.matrix.host()[static_cast<std::size_t>((p * m + i) * n + j)];
+      }
+      EXPECT_NEAR(sum, 0.0, 1e-7 * -support);
+    }
+    EXPECT_TRUE(std::isnan(result.objective.host()[static_cast<std::size_t>(p)]));
+  }
+}
+
+TEST_P(SolveQp, UnboundedIsProven) {
+  if (GetParam().method == QpMethod::projected) GTEST_SKIP() << "wants a definite Hessian";
+  QpFlavour flavour;
+  flavour.unbounded = true;
+  flavour.rows = 20;
+  const QpBatch batch = random_qps(flavour, 30, 6);
+  const QpResult result = solve(batch);
+  const int n = batch.variables;
+  for (int p = 0; p < 30; ++p) {
+    SCOPED_TRACE(p);
+    ASSERT_EQ(to_string(result.status.host()[static_cast<std::size_t>(p)]), "unbounded");
+    const double* d =
+        result.certificate.data() + static_cast<std::ptrdiff_t>(p) * std::max(n, batch.rows);
+    double slope = 0.0;
+    for (int j = 0; j < n; ++j) slope += d[j] * batch.vector.host()[static_cast<std::size_t>(p * n + j)];
+    EXPECT_LT(slope, 0.0);
+    for (int i = 0; i < n; ++i) {
+      double curved = 0.0;
+      for (int j = 0; j < n; ++j) {
+        curved += d[j] * batch.hessian.host()[static_cast<std::size_t>((p * n + i) * n + j)];
+      }
+      EXPECT_NEAR(curved, 0.0, 1e-6 * -slope);
+    }
+  }
+}
+
+TEST_P(SolveQp, NonconvexIsCalledNonconvex) {
+  QpFlavour flavour;
+  flavour.nonconvex = true;
+  const QpBatch batch = random_qps(flavour, 20, 7);
+  const QpResult result = solve(batch);
+  const int n = batch.variables;
+  for (int p = 0; p < 20; ++p) {
+    SCOPED_TRACE(p);
+    ASSERT_EQ(to_string(result.status.host()[static_cast<std::size_t>(p)]), "nonconvex");
+    const double* d =
+        result.certificate.data() + static_cast<std::ptrdiff_t>(p) * std::max(n, batch.rows);
+    double curvature = 0.0;
+    for (int i = 0; i < n; ++i) {
+      for (int j = 0; j < n; ++j) {
+        curvature +=
+            d[i] * d[j] * batch.hessian.host()[static_cast<std::size_t>((p * n + i) * n + j)];
+      }
+    }
+    EXPECT_LT(curvature, 0.0);
+  }
+}
+
+TEST_P(SolveQp, UnitsOfVariablesDoNotMatter) {
+  QpFlavour flavour;
+  flavour.spread = 8.0;
+  flavour.equations = 1;
+  const QpBatch batch = random_qps(flavour, 30, 8);
+  const QpResult result = solve(batch);
+  for (std::size_t p = 0; p < 30; ++p) EXPECT_EQ(to_string(result.status.host()[p]), "solved") << p;
+}
+
+TEST_P(SolveQp, SmallProblemsByHand) {
+  // (x - 3)^2 / 2 with x <= 1; x^2 / 2 with 2 <= x; and no row in reach.
+  QpBatch batch;
+  batch.problems = 3;
+  batch.variables = 1;
+  batch.rows = 1;
+  batch.hessian = Buffer<double>::from({1, 1, 1});
+  batch.vector = Buffer<double>::from({-3, 0, -3});
+  batch.matrix = Buffer<double>::from({1, 1, 1});
+  batch.lower = Buffer<double>::from({-kInfinity, 2, -kInfinity});
+  batch.upper = Buffer<double>::from({1, kInfinity, kInfinity});
+  const QpResult result = solve(batch);
+  const double x[] = {1, 2, 3};
+  const double y[] = {2, -2, 0};
+  for (std::size_t p = 0; p < 3; ++p) {
+    EXPECT_EQ(to_string(result.status.host()[p]), "solved");
+    EXPECT_NEAR(result.solution.host()[p], x[p], 1e-9);
+    EXPECT_NEAR(result.dual.host()[p], y[p], 1e-9);
+  }
+}
+
+TEST_P(SolveQp, EmptyBatchAndNoRows) {
+  QpBatch batch = random_qps({}, 0, 1);
+  EXPECT_TRUE(solve(batch).status.empty());
+  QpFlavour flavour;
+  flavour.rows = 0;
+  const QpBatch free = random_qps(flavour, 3, 1);
+  const QpResult result = solve(free);
+  for (std::size_t p = 0; p < 3; ++p) EXPECT_EQ(to_string(result.status.host()[p]), "solved");
+}
+
+TEST_P(SolveQp, PoisonHarmsNoNeighbour) {
+  QpFlavour flavour;
+  flavour.equations = 1;
+  const QpBatch clean = random_qps(flavour, 21, 9);
+  QpBatch poisoned = clean.to(MemorySpace::host);
+  const std::size_t n = 6;
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  poisoned.hessian.host()[2 * n * n + 7] = nan;
+  poisoned.vector.host()[3 * n] = kInfinity;
+  poisoned.matrix.host()[5 * 8 * n + 1] = nan;
+  poisoned.lower.host()[9 * 8 + 3] = nan;
+  poisoned.upper.host()[11 * 8 + 3] = -kInfinity;
+  const QpResult expected = solve(clean);
+  const QpResult result = solve(poisoned);
+  for (std::size_t p = 0; p < 21; ++p) {
+    const bool bad = p == 2 || p == 3 || p == 5 || p == 9 || p == 11;
+    EXPECT_EQ(to_string(result.status.host()[p]), bad ? "invalid_input" : "solved") << p;
+    for (std::size_t j = 0; j < n; ++j) {
+      if (bad) {
+        EXPECT_TRUE(std::isnan(result.solution.host()[p * n + j]));
+      }
+    }
+    if (bad) continue;
+    EXPECT_EQ(test::first_difference(result.solution, p * n, expected.solution, p * n, n), -1) << p;
+    EXPECT_EQ(test::first_difference(result.dual, p * 8, expected.dual, p * 8, 8), -1) << p;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Ways, SolveQp,
+    ::testing::Values(Way{Backend::cpu, QpMethod::automatic},
+                      Way{Backend::cpu, QpMethod::interior_point},
+                      Way{Backend::cpu, QpMethod::active_set}, Way{Backend::cpu, QpMethod::admm},
+                      Way{Backend::reference, QpMethod::automatic}),
+    way_name);
+
+// The projected gradient takes definite Hessians only, and proves nothing.
+INSTANTIATE_TEST_SUITE_P(Projected, SolveQp,
+                         ::testing::Values(Way{Backend::cpu, QpMethod::projected}), way_name);
+
+}  // namespace
+}  // namespace carom
