@@ -7,6 +7,12 @@
 /// Residuals of linear programs, recomputed from the problem data.
 namespace carom::certificate {
 
+// Numbers find these by name; packs of numbers bring their own.
+using kernels::fused;
+using kernels::larger;
+using kernels::magnitude;
+using kernels::select;
+
 /// One linear program and one of its objectives, as the caller gave it.
 struct LpData {
   int rows;                    ///< m
@@ -26,8 +32,8 @@ CAROM_HOST_DEVICE constexpr long lp_certificate_workspace(int rows, int columns)
 }
 
 /// Judges the answers to one polytope's objectives. Numbers are relative: X = max|x_j|,
-/// r_i = max_j|a_ij| (1 for a column), D = max(max|c_j|, max r_i|y_i|). A row's activity counts as
-/// one more variable behind the n columns, and y_i as its reduced cost.
+/// r_i = max_j|a_ij| (1 for a column, and for a row of zeros), D = max(max|c_j|, max r_i|y_i|). A
+/// row's activity counts as one more variable behind the n columns, and y_i as its reduced cost.
 template <class Lanes>
 class LpCertificate {
  public:
@@ -63,7 +69,8 @@ class LpCertificate {
     });
     lanes_.for_each(m_, [&](int i) {
       const double* from = row(i);
-      size_[np_ + i] = largest_of_row(from);
+      const double size = largest_of_row(from);
+      size_[np_ + i] = size > 0.0 ? size : 1.0;
     });
     const bool broken = kernels::any_packed(lanes_, total_, [&](auto number, int j) {
       using V = decltype(number);
@@ -91,6 +98,7 @@ class LpCertificate {
   [[nodiscard]] CAROM_HOST_DEVICE const double* cost() const { return cost_; }
   [[nodiscard]] CAROM_HOST_DEVICE const double* lower() const { return lower_; }
   [[nodiscard]] CAROM_HOST_DEVICE const double* upper() const { return upper_; }
+  [[nodiscard]] CAROM_HOST_DEVICE const double* row_size() const { return size_ + np_; }
 
   /// Largest violation of a bound by x, each relative to max(r_i X, |bound|).
   CAROM_HOST_DEVICE double primal_residual(const double* x) {
@@ -107,8 +115,8 @@ class LpCertificate {
       const V bound = select(below > V(0.0), l, u);
       // The larger of the two is NaN where the value is.
       const V outside = select(below > V(0.0), below, above);
-      const V scale = larger(larger(kernels::load<V>(size_ + j) * V(largest), finite_size(bound)),
-                             V(kTiny));
+      const V scale =
+          larger(larger(kernels::load<V>(size_ + j) * V(largest), finite_size(bound)), V(kTiny));
       return select(outside <= V(0.0), V(0.0), outside / scale);
     });
   }
@@ -116,6 +124,7 @@ class LpCertificate {
   /// The largest of primal_residual; of the multipliers (r_i y_i, and d = c - A'y) that press
   /// against absent bounds, relative to D; and of |c'x - dual objective|, relative to
   /// max(sum|c_j x_j|, sum of the dual terms' magnitudes, D X).
+  /// Multipliers below the rounding of their own sums, about m eps D, earn nothing.
   CAROM_HOST_DEVICE double residual(const double* x, const double* y) {
     const double primal = primal_residual(x);
     const double largest = largest_value();
@@ -125,7 +134,8 @@ class LpCertificate {
           using V = decltype(number);
           return magnitude(kernels::load<V>(price_ + np_ + i)) * kernels::load<V>(size_ + np_ + i);
         }));
-    const double dual = unsupported() / kernels::larger(prices, kTiny);
+    const double rounding = 2.3e-16 * static_cast<double>(m_ + 2) * prices;
+    const double dual = unsupported(rounding) / kernels::larger(prices, kTiny);
     const auto spent = [&](auto number, int j) {
       using V = decltype(number);
       return kernels::load<V>(cost_ + j) * kernels::load<V>(point_ + j);
@@ -133,10 +143,9 @@ class LpCertificate {
     const auto earned = [&](auto number, int j) {
       return kernels::load<decltype(number)>(term_ + j);
     };
-    const double gap = kernels::sum_packed(lanes_, np_, spent) -
-                       kernels::sum_packed(lanes_, total_, earned);
-    const double terms =
-        kernels::larger(sum_of_sizes(np_, spent), sum_of_sizes(total_, earned));
+    const double gap =
+        kernels::sum_packed(lanes_, np_, spent) - kernels::sum_packed(lanes_, total_, earned);
+    const double terms = kernels::larger(sum_of_sizes(np_, spent), sum_of_sizes(total_, earned));
     const double scale = kernels::larger(kernels::larger(terms, prices * largest), kTiny);
     MaxAbs<> worst;
     worst.add(primal);
@@ -161,7 +170,7 @@ class LpCertificate {
   /// exceeds its own rounding.
   CAROM_HOST_DEVICE double farkas_residual(const double* y) {
     combine_columns(nullptr, y);
-    const double noise = unsupported();
+    const double noise = unsupported(0.0);
     const double margin = kernels::sum_packed(lanes_, total_, [&](auto number, int j) {
       return kernels::load<decltype(number)>(term_ + j);
     });
@@ -174,10 +183,7 @@ class LpCertificate {
       using V = decltype(number);
       const V bound = select(kernels::load<V>(price_ + j) > V(0.0), kernels::load<V>(lower_ + j),
                              kernels::load<V>(upper_ + j));
-      const V multiplier = V(norm) / larger(kernels::load<V>(size_ + j), V(kTiny));
-      return finite_size(bound) *
-             select(V(static_cast<double>(j)) < V(static_cast<double>(np_)), V(norm),
-                    smaller(multiplier, magnitude(kernels::load<V>(price_ + j))));
+      return finite_size(bound) * (j < np_ ? V(norm) : magnitude(kernels::load<V>(price_ + j)));
     });
     if (!(margin > 1e-14 * terms)) return kernels::kInfinity;
     const double data = kernels::largest_packed(lanes_, total_, [&](auto number, int j) {
@@ -185,7 +191,7 @@ class LpCertificate {
       const V size = kernels::load<V>(size_ + j);
       const V bound = larger(finite_size(kernels::load<V>(lower_ + j)),
                              finite_size(kernels::load<V>(upper_ + j)));
-      return select(size > V(0.0), bound / size, V(0.0));
+      return bound / size;
     });
     return noise > 0.0 ? noise * data / margin * static_cast<double>(m_ + 1) : 0.0;
   }
@@ -204,10 +210,9 @@ class LpCertificate {
     if (!(fall > 1e-14 * sum_of_sizes(np_, change))) return kernels::kInfinity;
     const double against = kernels::largest_packed(lanes_, total_, [&](auto number, int j) {
       using V = decltype(number);
-      const V step = kernels::load<V>(point_ + j) /
-                     larger(kernels::load<V>(size_ + j), V(kTiny));
-      const V bound = select(step < V(0.0), kernels::load<V>(lower_ + j),
-                             kernels::load<V>(upper_ + j));
+      const V step = kernels::load<V>(point_ + j) / larger(kernels::load<V>(size_ + j), V(kTiny));
+      const V bound =
+          select(step < V(0.0), kernels::load<V>(lower_ + j), kernels::load<V>(upper_ + j));
       return select(magnitude(bound) < V(kernels::kInfinity), magnitude(step), V(0.0) * step);
     });
     return against * price_size_ / fall;
@@ -235,9 +240,8 @@ class LpCertificate {
   }
 
   CAROM_INLINE void compute_activities() {
-    lanes_.for_each(m_, [&](int i) {
-      point_[np_ + i] = kernels::dot_packed(lanes_, np_, row(i), point_);
-    });
+    lanes_.for_each(
+        m_, [&](int i) { point_[np_ + i] = kernels::dot_packed(lanes_, np_, row(i), point_); });
   }
   CAROM_INLINE double largest_value() const {
     return kernels::largest_packed(lanes_, np_, [&](auto number, int j) {
@@ -259,16 +263,17 @@ class LpCertificate {
   }
 
   /// The largest multiplier, times r_i, that presses against an absent bound. term_ is what each
-  /// earns at the bound that it presses against; an absent one earns nothing.
-  CAROM_INLINE double unsupported() {
+  /// earns at the bound that it presses against; an absent one earns nothing, and neither does a
+  /// multiplier that is rounding.
+  CAROM_INLINE double unsupported(double rounding) {
     return kernels::largest_packed(lanes_, total_, [&](auto number, int j) {
       using V = decltype(number);
       const V price = kernels::load<V>(price_ + j);
       const V bound =
           select(price > V(0.0), kernels::load<V>(lower_ + j), kernels::load<V>(upper_ + j));
-      const auto there = magnitude(bound) < V(kernels::kInfinity);
-      kernels::store(term_ + j, select(there, price * bound, V(0.0)));
       const V size = magnitude(price) * kernels::load<V>(size_ + j);
+      const auto there = magnitude(bound) < V(kernels::kInfinity);
+      kernels::store(term_ + j, select(there & (size > V(rounding)), price * bound, V(0.0)));
       return select(there, V(0.0) * size, size);
     });
   }

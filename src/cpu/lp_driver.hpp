@@ -48,10 +48,10 @@ LpResult drive_lp(const LpBatch& batch, const LpSettings& settings,
     std::vector<int> ints;
   };
   tbb::enumerable_thread_specific<Memory> memories([&] {
-    return Memory{Buffer<double>(static_cast<std::size_t>(
-                      kernels::lp_real_workspace(batch.rows, batch.columns))),
-                  std::vector<int>(static_cast<std::size_t>(
-                      kernels::lp_int_workspace(batch.rows, batch.columns)))};
+    return Memory{
+        Buffer<double>(
+            static_cast<std::size_t>(kernels::lp_real_workspace(batch.rows, batch.columns))),
+        std::vector<int>(static_cast<std::size_t>(kernels::lp_int_workspace(batch.rows)))};
   });
   const std::int64_t grain = std::max(1, 32 / batch.objectives);
   parallel_for(batch.problems, grain, settings.threads, [&](std::int64_t begin, std::int64_t end) {

@@ -26,7 +26,7 @@ __global__ void __launch_bounds__(WarpLanes::kWidth)
   int* ints = reinterpret_cast<int*>(reals + kernels::lp_real_workspace(m, n));
   if (launch.work != nullptr) {
     reals = launch.work + Grid::block() * kernels::lp_real_workspace(m, n);
-    ints = launch.int_work + Grid::block() * kernels::lp_int_workspace(m, n);
+    ints = launch.int_work + Grid::block() * kernels::lp_int_workspace(m);
   }
   kernels::LpSolver<WarpLanes> solver(lanes, launch.arrays, reals, ints);
   for (int p = Grid::block(); p < launch.problems; p += Grid::blocks()) solver.solve(p);
@@ -55,7 +55,7 @@ LpResult solve_lp(const LpBatch& batch, const LpSettings& settings,
   const Stream stream;
   const DeviceLimits limits = device_limits();
   const long reals = kernels::lp_real_workspace(m, n);
-  const long ints = kernels::lp_int_workspace(m, n);
+  const long ints = kernels::lp_int_workspace(m);
   const std::size_t bytes = static_cast<std::size_t>(reals) * sizeof(double) +
                             static_cast<std::size_t>(ints) * sizeof(int);
   // Shared memory where several warps of a multiprocessor find room in it at the same time.

@@ -35,12 +35,10 @@ CAROM_HOST_DEVICE constexpr long lp_real_workspace(int rows, int columns) {
   return simplex_real_workspace(rows, columns) +
          certificate::lp_certificate_workspace(rows, columns) + rows + columns;
 }
-CAROM_HOST_DEVICE constexpr long lp_int_workspace(int rows, int columns) {
-  return simplex_int_workspace(rows, columns);
-}
+CAROM_HOST_DEVICE constexpr long lp_int_workspace(int rows) { return simplex_int_workspace(rows); }
 
 /// Solves the objectives of one problem after another and lets certificate_lp.hpp judge each.
-template <class Lanes>
+template <class Lanes, int PaddedRows = 0>
 class LpSolver {
  public:
   CAROM_HOST_DEVICE LpSolver(const Lanes& lanes, const LpArrays& arrays, double* reals, int* ints)
@@ -49,39 +47,34 @@ class LpSolver {
         m_(arrays.rows),
         n_(arrays.columns),
         simplex_(lanes, arrays.rows, arrays.columns, reals, ints),
-        scratch_(reals + simplex_real_workspace(arrays.rows, arrays.columns)),
-        multipliers_(scratch_ + certificate::lp_certificate_workspace(arrays.rows, arrays.columns)),
+        certificate_(lanes, arrays.rows, arrays.columns,
+                     reals + simplex_real_workspace(arrays.rows, arrays.columns)),
+        multipliers_(reals + simplex_real_workspace(arrays.rows, arrays.columns) +
+                     certificate::lp_certificate_workspace(arrays.rows, arrays.columns)),
         direction_(multipliers_ + arrays.rows) {}
 
   CAROM_HOST_DEVICE void solve(long p) {
     const long first = p * arrays_.objectives;
-    certificate::LpData lp{m_,
-                           n_,
-                           arrays_.cost + first * n_,
-                           arrays_.matrix + p * m_ * n_,
-                           arrays_.row_lower + p * m_,
-                           arrays_.row_upper + p * m_,
-                           arrays_.column_lower + p * n_,
-                           arrays_.column_upper + p * n_};
-    const bool usable = is_usable(lp);
+    const bool usable = certificate_.load(
+        {m_, n_, nullptr, arrays_.matrix + p * m_ * n_, arrays_.row_lower + p * m_,
+         arrays_.row_upper + p * m_, arrays_.column_lower + p * n_, arrays_.column_upper + p * n_});
     bool started = false;
     if (usable) {
-      simplex_.load(lp);
+      simplex_.load(certificate_);
       if (arrays_.start != nullptr) {
         simplex_.start(arrays_.start + p * (m_ + n_));
         started = true;
       }
     }
     for (int k = 0; k < arrays_.objectives; ++k) {
-      lp.cost = arrays_.cost + (first + k) * n_;
       Answer answer{Status::invalid_input, 0, kNan};
-      if (usable && all_finite(lp.cost, n_)) {
+      if (usable && certificate_.load_cost(arrays_.cost + (first + k) * n_)) {
         if (!started) simplex_.start();
-        answer = solve_objective(lp, arrays_.solution + (first + k) * n_,
-                                 arrays_.dual + (first + k) * m_);
+        answer =
+            solve_objective(arrays_.solution + (first + k) * n_, arrays_.dual + (first + k) * m_);
         started = answer.status != Status::numerical_error;
       }
-      write(first + k, lp, answer);
+      write(first + k, answer);
     }
     if (started) {
       simplex_.read_basis(arrays_.basis + p * (m_ + n_));
@@ -104,38 +97,17 @@ class LpSolver {
     double residual;
   };
 
-  CAROM_INLINE bool all_finite(const double* values, int count) const {
-    return lanes_
-               .argmin(count, kInfinity,
-                       [&](int i) { return is_finite(values[i]) ? kInfinity : 0.0; })
-               .index < 0;
-  }
-  CAROM_INLINE bool are_bounds(const double* lower, const double* upper, int count) const {
-    return lanes_
-               .argmin(count, kInfinity,
-                       [&](int i) {
-                         const bool good =
-                             lower[i] <= upper[i] && lower[i] < kInfinity && upper[i] > -kInfinity;
-                         return good ? kInfinity : 0.0;
-                       })
-               .index < 0;
-  }
-  CAROM_HOST_DEVICE bool is_usable(const certificate::LpData& lp) const {
-    return all_finite(lp.matrix, m_ * n_) && are_bounds(lp.row_lower, lp.row_upper, m_) &&
-           are_bounds(lp.column_lower, lp.column_upper, n_);
-  }
-
   /// A claim of the simplex method stands once its certificate does; a new inverse where it fails
   /// or has drifted.
-  CAROM_HOST_DEVICE Answer solve_objective(const certificate::LpData& lp, double* x, double* y) {
+  CAROM_HOST_DEVICE Answer solve_objective(double* x, double* y) {
     const int limit = arrays_.max_pivots;
     Answer answer{Status::numerical_error, 0, kNan};
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
-      const SimplexOutcome outcome = attempt == 0 ? simplex_.optimise(lp.cost, limit)
+      const SimplexOutcome outcome = attempt == 0 ? simplex_.optimise(certificate_.cost(), limit)
                                                   : simplex_.repeat(limit - answer.pivots, attempt);
       answer.pivots += outcome.pivots;
       answer.status = outcome.status;
-      answer.residual = certify(lp, outcome.status, x, y);
+      answer.residual = certify(outcome.status, x, y);
       if (answer.status == Status::iteration_limit) return answer;
       const bool good = certificate::within(answer.residual, arrays_.tolerance);
       if (certificate::within(answer.residual, kDrift * arrays_.tolerance)) return answer;
@@ -150,21 +122,20 @@ class LpSolver {
   }
 
   /// The residual that belongs to the claim.
-  CAROM_HOST_DEVICE double certify(const certificate::LpData& lp, Status claim, double* x,
-                                   double* y) {
+  CAROM_HOST_DEVICE double certify(Status claim, double* x, double* y) {
     switch (claim) {
       case Status::solved:
         simplex_.read(x, y);
-        return certificate::lp_residual(lanes_, lp, x, y, scratch_);
+        return certificate_.residual(x, y);
       case Status::infeasible:
         simplex_.read_prices(multipliers_);
-        return certificate::farkas_residual(lanes_, lp, multipliers_, scratch_);
+        return certificate_.farkas_residual(multipliers_);
       case Status::unbounded: {
         // A ray proves something only where there is a point to start from.
         simplex_.read_point(direction_);
-        const double point = certificate::lp_primal_residual(lanes_, lp, direction_, scratch_);
+        const double point = certificate_.primal_residual(direction_);
         simplex_.read_ray(direction_);
-        const double ray = certificate::ray_residual(lanes_, lp, direction_, scratch_);
+        const double ray = certificate_.ray_residual(direction_);
         return larger(point, ray);
       }
       default:
@@ -172,7 +143,7 @@ class LpSolver {
     }
   }
 
-  CAROM_HOST_DEVICE void write(long k, const certificate::LpData& lp, const Answer& answer) {
+  CAROM_HOST_DEVICE void write(long k, const Answer& answer) {
     double* x = arrays_.solution + k * n_;
     double* y = arrays_.dual + k * m_;
     const bool answered = answer.status == Status::solved || answer.status == Status::inaccurate;
@@ -189,8 +160,7 @@ class LpSolver {
       const bool proven = answer.status == Status::unbounded;
       lanes_.for_each(n_, [&](int j) { arrays_.ray[k * n_ + j] = proven ? direction_[j] : kNan; });
     }
-    const double objective =
-        answered ? certificate::detail::sum_of(n_, [&](int j) { return lp.cost[j] * x[j]; }) : kNan;
+    const double objective = answered ? certificate_.objective() : kNan;
     lanes_.for_each(1, [&](int) {
       arrays_.objective[k] = objective;
       arrays_.status[k] = answer.status;
@@ -202,8 +172,8 @@ class LpSolver {
   const Lanes& lanes_;
   const LpArrays& arrays_;
   int m_, n_;
-  Simplex<Lanes> simplex_;
-  double* scratch_;
+  Simplex<Lanes, PaddedRows> simplex_;
+  certificate::LpCertificate<Lanes> certificate_;
   double* multipliers_;  // [m]
   double* direction_;    // [n]
 };

@@ -17,7 +17,9 @@ namespace carom::kernels {
 inline constexpr int kPackPadding = 8;
 
 template <class Lanes>
-concept HasPack = requires { typename Lanes::Pack; };
+concept HasPack = requires {
+  typename Lanes::Pack;
+};
 
 template <class V>
 CAROM_INLINE V load(const double* from) {

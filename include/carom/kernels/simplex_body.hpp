@@ -18,10 +18,10 @@ namespace carom::kernels {
 CAROM_HOST_DEVICE constexpr long simplex_real_workspace(int rows, int columns) {
   const long m = padded(rows, kPackPadding);
   const long n = padded(columns, kPackPadding);
-  return rows * n + rows * m + n + 7 * (n + m) + 10 * m;
+  return rows * n + rows * m + n + 8 * (n + m) + 10 * m;
 }
-CAROM_HOST_DEVICE constexpr long simplex_int_workspace(int rows, int columns) {
-  return 2L * padded(rows, kPackPadding) + padded(columns, kPackPadding);
+CAROM_HOST_DEVICE constexpr long simplex_int_workspace(int rows) {
+  return padded(rows, kPackPadding);
 }
 
 struct SimplexOutcome {
@@ -33,72 +33,77 @@ struct SimplexOutcome {
 /// have no other right-hand side, and all data stand in bounds. Index j < np is column j (np: n
 /// padded), np + i is s_i. A row's price y_i is also the reduced cost of s_i, so that d = c - A'y
 /// and y form one array.
-template <class Lanes>
+/// PaddedRows: m padded, where it is known when this is compiled; 0 otherwise.
+template <class Lanes, int PaddedRows = 0>
 class Simplex {
  public:
   CAROM_HOST_DEVICE Simplex(const Lanes& lanes, int rows, int columns, double* reals, int* ints)
       : lanes_(lanes),
         m_(rows),
         n_(columns),
-        mp_(padded(rows, kPackPadding)),
+        padded_rows_(padded(rows, kPackPadding)),
         np_(padded(columns, kPackPadding)),
+        total_(np_ + mp()),
         matrix_(reals),
         inverse_(matrix_ + static_cast<long>(m_) * np_),
-        cost_(inverse_ + static_cast<long>(m_) * mp_),
+        cost_(inverse_ + static_cast<long>(m_) * mp()),
         reduced_(cost_ + np_),
-        lower_(reduced_ + np_ + mp_),
-        upper_(lower_ + np_ + mp_),
-        value_(upper_ + np_ + mp_),
-        rises_(value_ + np_ + mp_),
-        falls_(rises_ + np_ + mp_),
-        scale_(falls_ + np_ + mp_),
-        basic_value_(scale_ + np_ + mp_),
-        basic_lower_(basic_value_ + mp_),
-        basic_upper_(basic_lower_ + mp_),
-        column_(basic_upper_ + mp_),
-        rate_(column_ + mp_),
-        event_(rate_ + mp_),
-        work_(event_ + 2 * mp_),
-        sign_(work_ + mp_),
-        basic_cost_(sign_ + mp_),
-        basic_(ints),
-        status_(ints + mp_) {}
+        lower_(reduced_ + np_ + mp()),
+        upper_(lower_ + np_ + mp()),
+        value_(upper_ + np_ + mp()),
+        rises_(value_ + np_ + mp()),
+        falls_(rises_ + np_ + mp()),
+        scale_(falls_ + np_ + mp()),
+        status_(scale_ + np_ + mp()),
+        basic_value_(status_ + np_ + mp()),
+        basic_lower_(basic_value_ + mp()),
+        basic_upper_(basic_lower_ + mp()),
+        column_(basic_upper_ + mp()),
+        rate_(column_ + mp()),
+        event_(rate_ + mp()),
+        work_(event_ + 2 * mp()),
+        sign_(work_ + mp()),
+        basic_cost_(sign_ + mp()),
+        basic_(ints) {}
 
   /// Takes over the problem's rows and bounds, scaled by powers of two.
-  CAROM_HOST_DEVICE void load(const certificate::LpData& lp) {
-    SimplexScaling<Lanes>(lanes_, m_, n_, matrix_, scale_).load(lp);
-    lanes_.for_each(np_ + mp_, [&](int j) {
-      const bool row = j >= np_;
-      const bool real = row ? j - np_ < m_ : j < n_;
-      lower_[j] =
-          !real ? 0.0 : (row ? lp.row_lower[j - np_] * scale_[j] : lp.column_lower[j] / scale_[j]);
-      upper_[j] =
-          !real ? 0.0 : (row ? lp.row_upper[j - np_] * scale_[j] : lp.column_upper[j] / scale_[j]);
-      value_[j] = 0.0;
-      rises_[j] = 0.0;
-      falls_[j] = 0.0;
-      reduced_[j] = 0.0;
-      status_[j] = kAtZero;
-    });
-    data_size_ = largest_packed(lanes_, np_ + mp_, 0.0, [&](auto number, int j) {
+  CAROM_HOST_DEVICE void load(const certificate::LpCertificate<Lanes>& problem) {
+    // Until the bounds are placed, the array of the reduced costs holds their factors.
+    SimplexScaling<Lanes>(lanes_, m_, n_, matrix_, scale_, reduced_)
+        .load(problem.matrix(), problem.row_size());
+    each_packed(lanes_, total_, [&](auto number, int j) {
       using V = decltype(number);
-      return larger(larger(kernels::load<V>(lower_ + j), -kernels::load<V>(upper_ + j)), V(0.0));
+      const V unit = kernels::load<V>(reduced_ + j);
+      store(lower_ + j, kernels::load<V>(problem.lower() + j) * unit);
+      store(upper_ + j, kernels::load<V>(problem.upper() + j) * unit);
+      store(reduced_ + j, V(0.0));
+    });
+    data_size_ = largest_packed(lanes_, total_, [&](auto number, int j) {
+      using V = decltype(number);
+      return larger(kernels::load<V>(lower_ + j), -kernels::load<V>(upper_ + j));
     });
   }
 
   /// All rows basic, columns at their bounds nearest to zero.
   CAROM_HOST_DEVICE void start() {
-    lanes_.for_each(n_, [&](int j) { place(j, natural(j)); });
+    each_packed(lanes_, np_, [&](auto number, int j) {
+      using V = decltype(number);
+      place(j, select(kernels::load<V>(lower_ + j) >= V(0.0), V(kAtLower),
+                      select(kernels::load<V>(upper_ + j) <= V(0.0), V(kAtUpper), V(kAtZero))));
+    });
+    each_packed(lanes_, mp(),
+                [&](auto number, int i) { place(np_ + i, decltype(number)(kBasic)); });
     start_from_rows();
-    lanes_.for_each(m_, [&](int i) { status_[np_ + i] = kBasic; });
     compute_values();
   }
 
   /// The selection of an earlier result, [columns + rows].
   CAROM_HOST_DEVICE void start(const BasisStatus* basis) {
-    lanes_.for_each(n_ + m_, [&](int k) {
-      const int j = k < n_ ? k : np_ + k - n_;
-      const int wanted = static_cast<int>(basis[k]);
+    lanes_.for_each(total_, [&](int j) {
+      const bool row = j >= np_;
+      const bool real = row ? j - np_ < m_ : j < n_;
+      const double wanted =
+          real ? static_cast<double>(basis[row ? n_ + j - np_ : j]) : static_cast<double>(kAtLower);
       const bool possible = wanted == kBasic || (wanted == kAtLower && lower_[j] > -kInfinity) ||
                             (wanted == kAtUpper && upper_[j] < kInfinity);
       place(j, possible ? wanted : natural(j));
@@ -106,14 +111,16 @@ class Simplex {
     rebuild();
   }
 
-  /// Minimises the objective, in the caller's units, from the present basis.
+  /// Minimises the objective, in the caller's units, from the present basis. cost: [np].
   CAROM_HOST_DEVICE SimplexOutcome optimise(const double* cost, int max_pivots) {
-    lanes_.for_each(np_, [&](int j) { cost_[j] = j < n_ ? cost[j] * scale_[j] : 0.0; });
-    price_size_ = largest_packed(lanes_, np_, 0.0, [&](auto number, int j) {
-      return magnitude(kernels::load<decltype(number)>(cost_ + j));
+    price_size_ = largest_packed(lanes_, np_, [&](auto number, int j) {
+      using V = decltype(number);
+      const V scaled = kernels::load<V>(cost + j) * kernels::load<V>(scale_ + j);
+      store(cost_ + j, scaled);
+      return magnitude(scaled);
     });
     lanes_.for_each(
-        mp_, [&](int i) { basic_cost_[i] = i < m_ && basic_[i] < np_ ? cost_[basic_[i]] : 0.0; });
+        mp(), [&](int i) { basic_cost_[i] = i < m_ && basic_[i] < np_ ? cost_[basic_[i]] : 0.0; });
     feasible_ = kFeasible;
     return run(max_pivots);
   }
@@ -163,15 +170,23 @@ class Simplex {
   }
   CAROM_HOST_DEVICE void read_basis(BasisStatus* basis) const {
     lanes_.for_each(n_ + m_, [&](int k) {
-      basis[k] = static_cast<BasisStatus>(status_[k < n_ ? k : np_ + k - n_]);
+      basis[k] = static_cast<BasisStatus>(static_cast<int>(status_[k < n_ ? k : np_ + k - n_]));
     });
   }
 
  private:
-  static constexpr int kBasic = static_cast<int>(BasisStatus::basic);
-  static constexpr int kAtLower = static_cast<int>(BasisStatus::at_lower);
-  static constexpr int kAtUpper = static_cast<int>(BasisStatus::at_upper);
-  static constexpr int kAtZero = static_cast<int>(BasisStatus::at_zero);
+  CAROM_INLINE int mp() const {
+    if constexpr (PaddedRows > 0) {
+      return PaddedRows;
+    } else {
+      return padded_rows_;
+    }
+  }
+
+  static constexpr double kBasic = static_cast<int>(BasisStatus::basic);
+  static constexpr double kAtLower = static_cast<int>(BasisStatus::at_lower);
+  static constexpr double kAtUpper = static_cast<int>(BasisStatus::at_upper);
+  static constexpr double kAtZero = static_cast<int>(BasisStatus::at_zero);
 
   static constexpr double kFeasible = 1e-11;  // relative to the size of the values
   static constexpr double kLooselyFeasible = 1e-9;
@@ -234,45 +249,44 @@ class Simplex {
   /// sign_i = -1, 0 or 1: below, between or above the bounds. True where one is violated.
   CAROM_HOST_DEVICE bool find_violations() {
     const double allowed = feasible_ * values_size_;
-    return argmin_packed(lanes_, mp_, [&](auto number, int i) {
-             using V = decltype(number);
-             const V x = kernels::load<V>(basic_value_ + i);
-             const V below =
-                 select(x < kernels::load<V>(basic_lower_ + i) - V(allowed), V(-1.0), V(0.0));
-             const V sign =
-                 select(x > kernels::load<V>(basic_upper_ + i) + V(allowed), V(1.0), below);
-             store(sign_ + i, sign);
-             return select(sign != V(0.0), V(-1.0), V(kInfinity));
-           }).index >= 0;
+    return any_packed(lanes_, mp(), [&](auto number, int i) {
+      using V = decltype(number);
+      const V x = kernels::load<V>(basic_value_ + i);
+      const V below = select(x < kernels::load<V>(basic_lower_ + i) - V(allowed), V(-1.0), V(0.0));
+      const V sign = select(x > kernels::load<V>(basic_upper_ + i) + V(allowed), V(1.0), below);
+      store(sign_ + i, sign);
+      return sign != V(0.0);
+    });
   }
 
   /// y' = weight' B^-1. weight: [mp], zeros behind m.
   CAROM_HOST_DEVICE void compute_prices(const double* weight) {
     lanes_.for_each(m_, [&](int k) {
-      reduced_[np_ + k] = dot_of_padded(mp_, weight, inverse_ + static_cast<long>(k) * mp_);
+      reduced_[np_ + k] = dot_packed(lanes_, mp(), weight, inverse_ + static_cast<long>(k) * mp());
     });
   }
 
   /// Values of the basic variables from those of the others: B x_B = -N x_N.
   CAROM_HOST_DEVICE void compute_values() {
     lanes_.for_each(m_, [&](int k) {
-      work_[k] = value_[np_ + k] - dot_of_padded(np_, value_, matrix_ + static_cast<long>(k) * np_);
+      work_[k] =
+          value_[np_ + k] - dot_packed(lanes_, np_, value_, matrix_ + static_cast<long>(k) * np_);
     });
     combine_inverse(work_, 1, basic_value_);
     exact_ = true;
-    values_size_ = largest_packed(lanes_, mp_, data_size_, [&](auto number, int i) {
-      return magnitude(kernels::load<decltype(number)>(basic_value_ + i));
-    });
+    values_size_ = larger(data_size_, largest_packed(lanes_, mp(), [&](auto number, int i) {
+                            return magnitude(kernels::load<decltype(number)>(basic_value_ + i));
+                          }));
   }
 
   /// out = B^-1 v with v_k = from[k * stride].
   CAROM_HOST_DEVICE void combine_inverse(const double* from, long stride, double* out) {
-    each_packed(lanes_, mp_, [&](auto number, int i) {
+    each_packed(lanes_, mp(), [&](auto number, int i) {
       using V = decltype(number);
       V sum(0.0);
       for (int k = 0; k < m_; ++k) {
         sum = fused(V(from[k * stride]),
-                    kernels::load<V>(inverse_ + static_cast<long>(k) * mp_ + i), sum);
+                    kernels::load<V>(inverse_ + static_cast<long>(k) * mp() + i), sum);
       }
       store(out + i, sum);
     });
@@ -282,39 +296,28 @@ class Simplex {
   /// variables first; Bland's where the values have stalled.
   CAROM_HOST_DEVICE int price(bool feasible, bool bland) {
     const double* y = reduced_ + np_;
-    price_noise_ = largest_packed(
-        lanes_, mp_, feasible ? price_size_ : 0.0,
-        [&](auto number, int i) { return magnitude(kernels::load<decltype(number)>(y + i)); });
+    const double most = largest_packed(lanes_, mp(), [&](auto number, int i) {
+      return magnitude(kernels::load<decltype(number)>(y + i));
+    });
+    price_noise_ = feasible ? larger(price_size_, most) : most;
     const double bound = -kOptimal * price_noise_;
-    const auto key_of = [&](auto d, int j) {
-      using V = decltype(d);
-      const V key = smaller(d * kernels::load<V>(rises_ + j), -d * kernels::load<V>(falls_ + j));
-      return select(key < V(bound), key, V(kInfinity));
-    };
-    const ArgMin<double> column = argmin_packed(lanes_, np_, [&](auto number, int j) {
+    const ArgMin<double> best = argmin_packed(lanes_, total_, [&](auto number, int j) {
       using V = decltype(number);
-      V d = feasible ? kernels::load<V>(cost_ + j) : V(0.0);
-      for (int i = 0; i < m_; ++i) {
-        d = fused(V(-y[i]), kernels::load<V>(matrix_ + static_cast<long>(i) * np_ + j), d);
+      V d(0.0);
+      if (j < np_) {
+        if (feasible) d = kernels::load<V>(cost_ + j);
+        for (int i = 0; i < m_; ++i) {
+          d = fused(V(-y[i]), kernels::load<V>(matrix_ + static_cast<long>(i) * np_ + j), d);
+        }
+        store(reduced_ + j, d);
+      } else {
+        d = kernels::load<V>(reduced_ + j);
       }
-      store(reduced_ + j, d);
-      return key_of(d, j);
+      const V key = smaller(d * kernels::load<V>(rises_ + j), -d * kernels::load<V>(falls_ + j));
+      const V eligible = bland ? V(-1.0) : key;
+      return select(key < V(bound), eligible, V(kInfinity));
     });
-    if (bland) {
-      return argmin_packed(lanes_, np_ + mp_,
-                           [&](auto number, int j) {
-                             using V = decltype(number);
-                             const V key = key_of(kernels::load<V>(reduced_ + j), j);
-                             // Only which keys are eligible counts.
-                             return select(key < V(kInfinity), V(-1.0), V(kInfinity));
-                           })
-          .index;
-    }
-    const ArgMin<double> row = argmin_packed(lanes_, mp_, [&](auto number, int i) {
-      return key_of(kernels::load<decltype(number)>(y + i), np_ + i);
-    });
-    return row.index >= 0 && (column.index < 0 || row.key < column.key) ? np_ + row.index
-                                                                        : column.index;
+    return best.index;
   }
 
   /// Moves variable q as far as it goes.
@@ -323,7 +326,7 @@ class Simplex {
     entering_ = q;
     direction_ = d < 0.0 ? 1.0 : -1.0;
     compute_column(q);
-    const double steepest = largest_packed(lanes_, mp_, 0.0, [&](auto number, int i) {
+    const double steepest = largest_packed(lanes_, mp(), [&](auto number, int i) {
       return magnitude(kernels::load<decltype(number)>(column_ + i));
     });
     if (!is_finite(steepest)) return Step::broken;
@@ -332,7 +335,7 @@ class Simplex {
                                     : block_infeasible(steepest, range, magnitude(d), bland);
     if (!(block.length < kInfinity)) return feasible ? Step::unbounded : Step::broken;
     stalled_ = block.length * steepest > kTie * values_size_ ? 0 : stalled_ + 1;
-    each_packed(lanes_, mp_, [&](auto number, int i) {
+    each_packed(lanes_, mp(), [&](auto number, int i) {
       using V = decltype(number);
       store(basic_value_ + i, fused(kernels::load<V>(rate_ + i), V(block.length),
                                     kernels::load<V>(basic_value_ + i)));
@@ -362,7 +365,7 @@ class Simplex {
   /// the largest entry pivots; with Bland's rule the variable of lowest index leaves.
   CAROM_HOST_DEVICE Blocking block_feasible(double steepest, double range, bool bland) {
     const double smallest = kPivot * steepest;
-    const ArgMin<double> first = argmin_packed(lanes_, mp_, [&](auto number, int i) {
+    const ArgMin<double> first = argmin_packed(lanes_, mp(), [&](auto number, int i) {
       using V = decltype(number);
       const V rate = V(-direction_) * kernels::load<V>(column_ + i);
       const V size = magnitude(rate);
@@ -377,7 +380,7 @@ class Simplex {
     });
     if (first.index < 0 || range <= first.key) return {range, -1, false};
     const double tie = kTie * values_size_;
-    const ArgMin<double> best = argmin_packed(lanes_, mp_, [&](auto number, int i) {
+    const ArgMin<double> best = argmin_packed(lanes_, mp(), [&](auto number, int i) {
       using V = decltype(number);
       const V size = magnitude(kernels::load<V>(rate_ + i));
       const V rest = kernels::load<V>(work_ + i) - V(first.key) * size;
@@ -404,7 +407,7 @@ class Simplex {
   CAROM_HOST_DEVICE Blocking block_infeasible(double steepest, double range, double slope,
                                               bool bland) {
     const double smallest = kPivot * steepest;
-    each_packed(lanes_, mp_, [&](auto number, int i) {
+    each_packed(lanes_, mp(), [&](auto number, int i) {
       using V = decltype(number);
       const V rate = V(-direction_) * kernels::load<V>(column_ + i);
       const V size = magnitude(rate);
@@ -427,45 +430,49 @@ class Simplex {
       store(rate_ + i, rate);
       const auto none = select(outside, select(returning, V(0.0), V(1.0)), V(0.0)) > V(0.0);
       const V first = select(moves, near * inverse, V(kInfinity));
-      const V second = select(moves, select(outside, ahead * inverse, V(kInfinity)), V(kInfinity));
+      // Both bounds of an equation are one event that counts twice.
+      const auto two =
+          outside & (kernels::load<V>(basic_lower_ + i) < kernels::load<V>(basic_upper_ + i));
+      const V second = select(moves & two, ahead * inverse, V(kInfinity));
       store(event_ + i, select(none, V(kInfinity), first));
-      store(event_ + mp_ + i, select(none, V(kInfinity), second));
+      store(event_ + mp() + i, select(none, V(kInfinity), second));
     });
     int chosen = -1;
     double length = kInfinity;
+    ArgMin<double> last{-1.0, -1};
     for (int round = 0; round < 2 * m_; ++round) {
-      const ArgMin<double> next = argmin_packed(lanes_, 2 * mp_, [&](auto number, int e) {
-        return kernels::load<decltype(number)>(event_ + e);
+      // The event behind the last one, in the order of lengths and rows.
+      const ArgMin<double> next = argmin_packed(lanes_, 2 * mp(), [&](auto number, int e) {
+        using V = decltype(number);
+        const V key = kernels::load<V>(event_ + e);
+        const auto later = indices<V>(e) > V(static_cast<double>(last.index));
+        return select((key > V(last.key)) | ((key >= V(last.key)) & later), key, V(kInfinity));
       });
-      if (next.index < 0) break;
-      const int row = next.index % mp_;
-      if (next.key >= range) break;
+      if (next.index < 0 || next.key >= range) break;
+      last = next;
+      const int row = next.index % mp();
       const double size = magnitude(rate_[row]);
       if (chosen < 0 || size >= kWeakPivot * steepest) {
         chosen = next.index;
         length = next.key;
       }
-      slope -= size;
+      const bool equation = basic_lower_[row] == basic_upper_[row] && sign_[row] != 0.0;
+      slope -= equation ? 2.0 * size : size;
       if (bland || slope <= 0.0) {
-        if (bland && next.key <= 0.0) {
-          const int lowest = lowest_within(0.0);
-          if (lowest >= 0) chosen = lowest;
-          length = 0.0;
-        }
-        return {length, chosen % mp_, leaves_at_upper(chosen)};
+        if (bland && length <= 0.0) chosen = lowest_within(0.0);
+        return {length, chosen % mp(), leaves_at_upper(chosen)};
       }
-      lanes_.for_each(1, [&](int) { event_[next.index] = kInfinity; });
     }
     if (range < kInfinity && slope > 0.0) return {range, -1, false};
     if (chosen < 0) return {kInfinity, -1, false};
-    return {length, chosen % mp_, leaves_at_upper(chosen)};
+    return {length, chosen % mp(), leaves_at_upper(chosen)};
   }
 
   /// The bound that event e stands for.
   CAROM_HOST_DEVICE bool leaves_at_upper(int e) const {
-    const int row = e % mp_;
+    const int row = e % mp();
     const bool rising = rate_[row] > 0.0;
-    const bool near_of_outside = e < mp_ && sign_[row] != 0.0;
+    const bool near_of_outside = e < mp() && sign_[row] != 0.0;
     return near_of_outside ? !rising : rising;
   }
 
@@ -474,24 +481,29 @@ class Simplex {
     if (q < np_) {
       combine_inverse(matrix_ + q, np_, column_);
     } else {
-      const double* from = inverse_ + static_cast<long>(q - np_) * mp_;
-      each_packed(lanes_, mp_, [&](auto number, int i) {
+      const double* from = inverse_ + static_cast<long>(q - np_) * mp();
+      each_packed(lanes_, mp(), [&](auto number, int i) {
         store(column_ + i, -kernels::load<decltype(number)>(from + i));
       });
     }
   }
 
   /// Variable q, whose column is column_, takes row r; the row of the new inverse stays in work_.
-  CAROM_HOST_DEVICE void exchange(int r, int q, int leaving_status, double reached) {
+  CAROM_HOST_DEVICE void exchange(int r, int q, double leaving_status, double reached) {
     const double pivot = 1.0 / column_[r];
-    lanes_.for_each(m_, [&](int k) {
-      double& element = inverse_[static_cast<long>(k) * mp_ + r];
-      work_[k] = element * pivot;
-      element = 0.0;
+    lanes_.for_each(m_,
+                    [&](int k) { work_[k] = inverse_[static_cast<long>(k) * mp() + r] * pivot; });
+    // Row r restarts from zero and takes the new row once: its elements are as the others'.
+    each_packed_2d(lanes_, m_, mp(), [&](auto number, int k, int i) {
+      using V = decltype(number);
+      double* to = inverse_ + static_cast<long>(k) * mp() + i;
+      const V row(static_cast<double>(r));
+      const auto others = indices<V>(i) != row;
+      const V factor = select(others, -kernels::load<V>(column_ + i), V(1.0));
+      const V from = select(others, kernels::load<V>(to), V(0.0));
+      store(to, fused(V(work_[k]), factor, from));
     });
     lanes_.for_each(1, [&](int) {
-      // The pivot row restarts from zero, so that no element of the update needs a test.
-      column_[r] = -1.0;
       place(basic_[r], leaving_status);
       basic_[r] = q;
       basic_value_[r] = reached;
@@ -500,49 +512,48 @@ class Simplex {
       basic_cost_[r] = q < np_ ? cost_[q] : 0.0;
       place(q, kBasic);
     });
-    each_packed_2d(lanes_, m_, mp_, [&](auto number, int k, int i) {
-      using V = decltype(number);
-      double* to = inverse_ + static_cast<long>(k) * mp_ + i;
-      store(to, fused(V(-work_[k]), kernels::load<V>(column_ + i), kernels::load<V>(to)));
-    });
     ++updates_;
   }
 
-  CAROM_INLINE int natural(int j) const {
+  CAROM_INLINE double natural(int j) const {
     if (lower_[j] >= 0.0) return kAtLower;
     if (upper_[j] <= 0.0) return kAtUpper;
     return kAtZero;
   }
 
-  /// Status of variable j with what pricing needs to know of it; by one lane.
-  CAROM_INLINE void place(int j, int status) const {
-    status_[j] = status;
-    const double lower = lower_[j];
-    const double upper = upper_[j];
-    value_[j] = status == kAtLower ? lower : (status == kAtUpper ? upper : 0.0);
-    const double weight = lower == -kInfinity && upper == kInfinity ? kFreeWeight : 1.0;
-    const bool stays = status == kBasic || lower == upper;
-    rises_[j] = !stays && status != kAtUpper ? weight : 0.0;
-    falls_[j] = !stays && status != kAtLower ? weight : 0.0;
+  /// Status of variable j, or of a register of them, with what pricing needs to know.
+  template <class V>
+  CAROM_INLINE void place(int j, V status) const {
+    const V lower = kernels::load<V>(lower_ + j);
+    const V upper = kernels::load<V>(upper_ + j);
+    const auto at_lower = (status >= V(kAtLower)) & (status <= V(kAtLower));
+    const auto at_upper = (status >= V(kAtUpper)) & (status <= V(kAtUpper));
+    const V weight =
+        select((lower <= V(-kInfinity)) & (upper >= V(kInfinity)), V(kFreeWeight), V(1.0));
+    const V moves = select((status > V(kBasic)) & (lower < upper), weight, V(0.0));
+    store(status_ + j, status);
+    store(value_ + j, select(at_lower, lower, select(at_upper, upper, V(0.0))));
+    store(rises_ + j, select(at_upper, V(0.0), moves));
+    store(falls_ + j, select(at_lower, V(0.0), moves));
   }
 
-  /// All rows basic: B = -I.
+  /// All rows basic: B = -I. Their statuses are the caller's.
   CAROM_HOST_DEVICE void start_from_rows() {
-    lanes_.for_each_2d(m_, mp_, [&](int k, int i) {
-      inverse_[static_cast<long>(k) * mp_ + i] = k == i ? -1.0 : 0.0;
+    each_packed_2d(lanes_, m_, mp(), [&](auto number, int k, int i) {
+      using V = decltype(number);
+      store(inverse_ + static_cast<long>(k) * mp() + i,
+            select(indices<V>(i) != V(static_cast<double>(k)), V(0.0), V(-1.0)));
     });
-    lanes_.for_each(mp_, [&](int i) {
-      basic_[i] = np_ + i;
-      basic_value_[i] = 0.0;
-      basic_lower_[i] = i < m_ ? lower_[np_ + i] : 0.0;
-      basic_upper_[i] = i < m_ ? upper_[np_ + i] : 0.0;
-      basic_cost_[i] = 0.0;
-      if (i < m_) {
-        value_[np_ + i] = 0.0;
-        rises_[np_ + i] = 0.0;
-        falls_[np_ + i] = 0.0;
-      }
+    each_packed(lanes_, mp(), [&](auto number, int i) {
+      using V = decltype(number);
+      store(value_ + np_ + i, V(0.0));
+      store(rises_ + np_ + i, V(0.0));
+      store(falls_ + np_ + i, V(0.0));
+      store(basic_lower_ + i, kernels::load<V>(lower_ + np_ + i));
+      store(basic_upper_ + i, kernels::load<V>(upper_ + np_ + i));
+      store(basic_cost_ + i, V(0.0));
     });
+    lanes_.for_each(mp(), [&](int i) { basic_[i] = np_ + i; });
     updates_ = 0;
   }
 
@@ -563,7 +574,7 @@ class Simplex {
         lanes_.for_each(1, [&](int) { place(j, natural(j)); });
         continue;
       }
-      exchange(best.index, j, static_cast<int>(event_[best.index]), 0.0);
+      exchange(best.index, j, event_[best.index], 0.0);
       lanes_.for_each(1, [&](int) { sign_[best.index] = 1.0; });
     }
     lanes_.for_each(m_, [&](int i) {
@@ -577,7 +588,7 @@ class Simplex {
   static constexpr int kMaxUpdates = 64;
 
   const Lanes& lanes_;
-  int m_, n_, mp_, np_;
+  int m_, n_, padded_rows_, np_, total_;
   double* matrix_;       // [m, np] scaled A
   double* inverse_;      // [m, mp] transpose of B^-1
   double* cost_;         // [np]
@@ -588,6 +599,7 @@ class Simplex {
   double* rises_;        // [np + mp] weight of a reduced cost where the variable may rise, or 0
   double* falls_;        // [np + mp] the same for falling
   double* scale_;        // [np + mp] x = scale x_scaled; row i was multiplied by scale_[np + i]
+  double* status_;       // [np + mp] BasisStatus as a number
   double* basic_value_;  // [mp]
   double* basic_lower_;  // [mp]
   double* basic_upper_;  // [mp]
@@ -598,7 +610,6 @@ class Simplex {
   double* sign_;         // [mp]
   double* basic_cost_;   // [mp]
   int* basic_;           // [mp] variable of each row
-  int* status_;          // [np + mp] BasisStatus
   double feasible_ = kFeasible;
   double data_size_ = 0.0;
   double values_size_ = 0.0;

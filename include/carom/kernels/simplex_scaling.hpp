@@ -3,7 +3,6 @@
 #include <bit>
 #include <cstdint>
 
-#include <carom/certificate_lp.hpp>
 #include <carom/kernels/host_device.hpp>
 #include <carom/kernels/numeric.hpp>
 #include <carom/kernels/packed.hpp>
@@ -27,54 +26,52 @@ CAROM_INLINE double inverse_power_of_two(double x) {
 template <class Lanes>
 class SimplexScaling {
  public:
-  /// matrix: [m, np] out, padded with zeros; scale: [np + mp] out, columns, then rows.
+  /// matrix: [m, np] out; scale: [np + mp] out, x = scale x_scaled of columns, then the factors of
+  /// the rows; unit: [np + mp] out, what bounds are multiplied by.
   CAROM_HOST_DEVICE SimplexScaling(const Lanes& lanes, int rows, int columns, double* matrix,
-                                   double* scale)
+                                   double* scale, double* unit)
       : lanes_(lanes),
         m_(rows),
-        n_(columns),
         np_(padded(columns, kPackPadding)),
+        mp_(padded(rows, kPackPadding)),
         matrix_(matrix),
-        scale_(scale) {}
+        scale_(scale),
+        unit_(unit) {}
 
-  CAROM_HOST_DEVICE void load(const certificate::LpData& lp) const {
-    lanes_.for_each_2d(m_, np_, [&](int i, int j) {
-      at(i, j) = j < n_ ? lp.matrix[static_cast<long>(i) * n_ + j] : 0.0;
-    });
-    lanes_.for_each(padded(m_, kPackPadding), [&](int i) {
-      double most[kPackPadding] = {};
-      for (int j = 0; i < m_ && j < np_; j += kPackPadding) {
-        for (int l = 0; l < kPackPadding; ++l) most[l] = larger(magnitude(at(i, j + l)), most[l]);
-      }
-      for (int l = 1; l < kPackPadding; ++l) most[0] = larger(most[l], most[0]);
-      scale_[np_ + i] = inverse_power_of_two(power_of_two_below(most[0]));
+  /// from: [m, np]; row_size: max|a_ij|, [mp].
+  CAROM_HOST_DEVICE void load(const double* from, const double* row_size) const {
+    lanes_.for_each(mp_, [&](int i) {
+      const double factor = i < m_ ? inverse_power_of_two(power_of_two_below(row_size[i])) : 1.0;
+      scale_[np_ + i] = factor;
+      unit_[np_ + i] = factor;
     });
     each_packed(lanes_, np_, [&](auto number, int j) {
       using V = decltype(number);
       V most(0.0);
       for (int i = 0; i < m_; ++i) {
-        const V entry = kernels::load<V>(&at(i, j)) * V(scale_[np_ + i]);
-        store(&at(i, j), entry);
-        most = larger(magnitude(entry), most);
+        const V entry = magnitude(kernels::load<V>(from + static_cast<long>(i) * np_ + j));
+        most = larger(entry * V(scale_[np_ + i]), most);
       }
-      store(scale_ + j, most);
+      store(unit_ + j, most);
     });
-    lanes_.for_each(
-        np_, [&](int j) { scale_[j] = inverse_power_of_two(power_of_two_below(scale_[j])); });
-    each_packed(lanes_, np_, [&](auto number, int j) {
+    lanes_.for_each(np_, [&](int j) {
+      unit_[j] = power_of_two_below(unit_[j]);
+      scale_[j] = inverse_power_of_two(unit_[j]);
+    });
+    each_packed_2d(lanes_, m_, np_, [&](auto number, int i, int j) {
       using V = decltype(number);
-      const V factor = kernels::load<V>(scale_ + j);
-      for (int i = 0; i < m_; ++i) store(&at(i, j), kernels::load<V>(&at(i, j)) * factor);
+      const long at = static_cast<long>(i) * np_ + j;
+      store(matrix_ + at,
+            kernels::load<V>(from + at) * (V(scale_[np_ + i]) * kernels::load<V>(scale_ + j)));
     });
   }
 
  private:
-  CAROM_INLINE double& at(int i, int j) const { return matrix_[static_cast<long>(i) * np_ + j]; }
-
   const Lanes& lanes_;
-  int m_, n_, np_;
+  int m_, np_, mp_;
   double* matrix_;
   double* scale_;
+  double* unit_;
 };
 
 }  // namespace carom::kernels

@@ -18,14 +18,12 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-bool all_finite(const double* values, long count) {
-  return std::all_of(values, values + count, [](double x) { return std::isfinite(x); });
-}
-bool are_bounds(const double* lower, const double* upper, int count) {
-  for (int i = 0; i < count; ++i) {
-    if (!(lower[i] <= upper[i]) || lower[i] == INFINITY || upper[i] == -INFINITY) return false;
-  }
-  return true;
+/// A cold start's basis.
+std::vector<BasisStatus> all_rows(const certificate::LpData& lp) {
+  std::vector<BasisStatus> basis(static_cast<std::size_t>(lp.columns + lp.rows),
+                                 BasisStatus::at_lower);
+  std::fill(basis.begin() + lp.columns, basis.end(), BasisStatus::basic);
+  return basis;
 }
 
 struct Slot {
@@ -39,8 +37,16 @@ struct Slot {
 BlandOutcome solve_one(const certificate::LpData& lp, const LpSettings& settings, int limit,
                        const Slot& slot, double& residual) {
   const kernels::SingleLane lane;
-  std::vector<double> scratch(
+  std::vector<double> memory(
       static_cast<std::size_t>(certificate::lp_certificate_workspace(lp.rows, lp.columns)));
+  certificate::LpCertificate<kernels::SingleLane> judge(lane, lp.rows, lp.columns, memory.data());
+  if (!judge.load(lp) || !judge.load_cost(lp.cost)) {
+    BlandOutcome refused;
+    refused.status = Status::invalid_input;
+    refused.basis = all_rows(lp);
+    residual = kNan;
+    return refused;
+  }
   BlandOutcome outcome = solve_by_bland(lp, limit);
   const auto copy = [](const Eigen::VectorXd& from, double* to) {
     if (to != nullptr) std::copy(from.begin(), from.end(), to);
@@ -48,19 +54,17 @@ BlandOutcome solve_one(const certificate::LpData& lp, const LpSettings& settings
   residual = kNan;
   switch (outcome.status) {
     case Status::solved:
-      residual = certificate::lp_residual(lane, lp, outcome.solution.data(), outcome.dual.data(),
-                                          scratch.data());
+      residual = judge.residual(outcome.solution.data(), outcome.dual.data());
       if (!certificate::within(residual, settings.tolerance)) {
         outcome.status = std::isfinite(residual) ? Status::inaccurate : Status::numerical_error;
       }
       break;
     case Status::infeasible:
-      residual = certificate::farkas_residual(lane, lp, outcome.dual.data(), scratch.data());
+      residual = judge.farkas_residual(outcome.dual.data());
       break;
     case Status::unbounded:
-      residual =
-          std::max(certificate::lp_primal_residual(lane, lp, outcome.point.data(), scratch.data()),
-                   certificate::ray_residual(lane, lp, outcome.ray.data(), scratch.data()));
+      residual = std::max(judge.primal_residual(outcome.point.data()),
+                          judge.ray_residual(outcome.ray.data()));
       break;
     default:
       break;
@@ -101,16 +105,9 @@ LpResult solve_lp(const LpBatch& batch, const LpSettings& settings, const Buffer
                              batch.row_upper.data() + p * m,
                              batch.column_lower.data() + p * n,
                              batch.column_upper.data() + p * n};
-      const bool usable = all_finite(lp.matrix, static_cast<long>(m) * n) &&
-                          are_bounds(lp.row_lower, lp.row_upper, m) &&
-                          are_bounds(lp.column_lower, lp.column_upper, n);
-      std::vector<BasisStatus> basis(static_cast<std::size_t>(n + m), BasisStatus::at_lower);
-      std::fill(basis.begin() + n, basis.end(), BasisStatus::basic);
+      std::vector<BasisStatus> basis;
       for (std::int64_t k = p * batch.objectives; k < (p + 1) * batch.objectives; ++k) {
         lp.cost = batch.cost.data() + k * n;
-        result.status.data()[k] = Status::invalid_input;
-        result.pivots.data()[k] = 0;
-        if (!usable || !all_finite(lp.cost, n)) continue;
         const Slot slot{result.solution.data() + k * n, result.dual.data() + k * m,
                         settings.certificates ? result.farkas.data() + k * m : nullptr,
                         settings.certificates ? result.ray.data() + k * n : nullptr};

@@ -8,7 +8,7 @@ struct Joined<Avx512> {
   using Pack = Avx512::Pack;
 
   static CAROM_INLINE kernels::ArgMin<double> first_smallest(Pack best, Pack place) {
-    const double key = _mm512_reduce_min_pd(best.value);
+    const double key = -largest(-best);
     unsigned equal = (best <= Pack(key)).bits();
     if (!(key < kernels::kInfinity)) return {key, -1};
     alignas(64) double places[Avx512::kWidth];
@@ -22,13 +22,20 @@ struct Joined<Avx512> {
     } while (equal != 0U);
     return {key, index};
   }
-  static CAROM_INLINE double largest(Pack values) { return _mm512_reduce_max_pd(values.value); }
+  static CAROM_INLINE double largest(Pack values) {
+    const __m256d four = _mm256_max_pd(low(values), high(values));
+    const __m128d two = _mm_max_pd(_mm256_castpd256_pd128(four), _mm256_extractf128_pd(four, 1));
+    return _mm_cvtsd_f64(_mm_max_sd(two, _mm_unpackhi_pd(two, two)));
+  }
   static CAROM_INLINE double sum(const Pack* parts) {
-    const __m256d four = _mm256_add_pd(_mm512_castpd512_pd256(parts->value),
-                                       _mm512_extractf64x4_pd(parts->value, 1));
+    const __m256d four = _mm256_add_pd(low(*parts), high(*parts));
     const __m128d two = _mm_add_pd(_mm256_castpd256_pd128(four), _mm256_extractf128_pd(four, 1));
     return _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)));
   }
+
+ private:
+  static CAROM_INLINE __m256d low(Pack x) { return _mm512_maskz_extractf64x4_pd(0xf, x.value, 0); }
+  static CAROM_INLINE __m256d high(Pack x) { return _mm512_maskz_extractf64x4_pd(0xf, x.value, 1); }
 };
 
 void solve_lps_avx512(const LpRange& range) { solve_lp_range(LpLane<Avx512>{}, range); }

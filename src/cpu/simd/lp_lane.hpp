@@ -62,8 +62,15 @@ struct LpRange {
 
 template <class Lanes>
 void solve_lp_range(const Lanes& lanes, const LpRange& range) {
-  kernels::LpSolver<Lanes> solver(lanes, *range.arrays, range.reals, range.ints);
-  for (std::int64_t p = range.begin; p < range.end; ++p) solver.solve(p);
+  const auto run = [&](auto&& solver) {
+    for (std::int64_t p = range.begin; p < range.end; ++p) solver.solve(p);
+  };
+  constexpr int kFew = kernels::kPackPadding;
+  if (range.arrays->rows <= kFew) {
+    run(kernels::LpSolver<Lanes, kFew>(lanes, *range.arrays, range.reals, range.ints));
+  } else {
+    run(kernels::LpSolver<Lanes>(lanes, *range.arrays, range.reals, range.ints));
+  }
 }
 
 // One per instruction set, in lp_<set>.cpp.

@@ -1,0 +1,245 @@
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <carom/backend.hpp>
+#include <carom/lp.hpp>
+
+#include "support/lp_problems.hpp"
+#include "support/message.hpp"
+
+namespace carom {
+namespace {
+
+using test::batch_of;
+using test::expect_names;
+using test::Lp;
+using test::refusal;
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+/// max x + 2 y + 3 z over x + 2 z <= 3, y + 2 z <= 2, all >= 0: 7 at (3, 2, 0).
+Lp corner() {
+  Lp lp;
+  lp.rows = 2;
+  lp.columns = 3;
+  lp.cost = {-1, -2, -3};
+  lp.matrix = {1, 0, 2, 0, 1, 2};
+  lp.row_lower = {-kInf, -kInf};
+  lp.row_upper = {3, 2};
+  lp.column_lower = {0, 0, 0};
+  lp.column_upper = {kInf, kInf, kInf};
+  return lp;
+}
+
+class SolveLp : public ::testing::TestWithParam<Backend> {};
+
+TEST_P(SolveLp, StoredProblems) {
+  const std::vector<test::LpCase> cases = test::lp_cases();
+  ASSERT_EQ(cases.size(), 12U);
+  for (const test::LpCase& item : cases) {
+    SCOPED_TRACE(item.name);
+    const LpResult result = solve_lp(batch_of({item.lp}), {}, GetParam());
+    EXPECT_EQ(result.status.host()[0], item.optimal ? Status::solved : Status::infeasible);
+    test::expect_proven(item.lp, result, 0);
+    if (item.optimal) {
+      EXPECT_NEAR(result.objective.host()[0], item.objective,
+                  1e-9 * (1.0 + std::fabs(item.objective)));
+    }
+  }
+}
+
+TEST_P(SolveLp, SmallProblemByHand) {
+  const LpResult result = solve_lp(batch_of({corner()}), {}, GetParam());
+  ASSERT_EQ(result.status.host()[0], Status::solved);
+  EXPECT_DOUBLE_EQ(result.objective.host()[0], -7.0);
+  EXPECT_DOUBLE_EQ(result.solution.host()[0], 3.0);
+  EXPECT_DOUBLE_EQ(result.solution.host()[1], 2.0);
+  EXPECT_EQ(result.solution.host()[2], 0.0);
+  // Both rows are active above: y < 0. The reduced cost of z is -3 + 2 + 4.
+  EXPECT_DOUBLE_EQ(result.dual.host()[0], -1.0);
+  EXPECT_DOUBLE_EQ(result.dual.host()[1], -2.0);
+  const auto basis = result.basis.host();
+  EXPECT_EQ(basis[0], BasisStatus::basic);
+  EXPECT_EQ(basis[1], BasisStatus::basic);
+  EXPECT_EQ(basis[2], BasisStatus::at_lower);
+  EXPECT_EQ(basis[3], BasisStatus::at_upper);
+  EXPECT_EQ(basis[4], BasisStatus::at_upper);
+}
+
+TEST_P(SolveLp, UnboundedAndInfeasibleAreToldApart) {
+  Lp unbounded = corner();
+  unbounded.row_upper[1] = kInf;  // y may grow
+  Lp infeasible = corner();
+  infeasible.row_upper[0] = -1.0;
+  Lp both = unbounded;
+  both.row_upper[0] = -1.0;
+  const LpResult result = solve_lp(batch_of({unbounded, infeasible, both}), {}, GetParam());
+  EXPECT_EQ(result.status.host()[0], Status::unbounded);
+  EXPECT_EQ(result.status.host()[1], Status::infeasible);
+  EXPECT_EQ(result.status.host()[2], Status::infeasible);
+  test::expect_proven(unbounded, result, 0);
+  test::expect_proven(infeasible, result, 1);
+  test::expect_proven(both, result, 2);
+  EXPECT_GT(result.ray.host()[1], 0.0);
+  LpSettings without;
+  without.certificates = false;
+  const LpResult bare = solve_lp(batch_of({unbounded}), without, GetParam());
+  EXPECT_EQ(bare.status.host()[0], Status::unbounded);
+  EXPECT_TRUE(bare.ray.empty());
+  EXPECT_TRUE(bare.farkas.empty());
+}
+
+TEST_P(SolveLp, NoRowMatters) {
+  // Rows without bounds, a free column without cost, a fixed one and a box.
+  Lp lp = corner();
+  lp.row_upper = {kInf, kInf};
+  lp.cost = {0, 5, -1};
+  lp.column_lower = {-kInf, 1.5, -2};
+  lp.column_upper = {kInf, 1.5, 4};
+  const LpResult result = solve_lp(batch_of({lp}), {}, GetParam());
+  ASSERT_EQ(result.status.host()[0], Status::solved);
+  EXPECT_DOUBLE_EQ(result.objective.host()[0], 3.5);
+  test::expect_proven(lp, result, 0);
+}
+
+TEST_P(SolveLp, ObjectivesOfOnePolytope) {
+  // A square: the support in 32 directions.
+  Lp lp;
+  lp.rows = 1;
+  lp.columns = 2;
+  lp.matrix = {1, 1};
+  lp.row_lower = {-1.5};
+  lp.row_upper = {1.5};
+  lp.column_lower = {-1, -1};
+  lp.column_upper = {1, 1};
+  lp.cost = {0, 0};
+  LpBatch batch = batch_of({lp});
+  batch.objectives = 32;
+  std::vector<double> cost;
+  for (int k = 0; k < 32; ++k) {
+    cost.push_back(-std::cos(0.1 + k));
+    cost.push_back(-std::sin(0.1 + k));
+  }
+  batch.cost = Buffer<double>::from(cost);
+  const LpResult result = solve_lp(batch, {}, GetParam());
+  for (std::size_t k = 0; k < 32; ++k) {
+    ASSERT_EQ(result.status.host()[k], Status::solved);
+    double best = kInf;
+    for (const auto& corner :
+         {std::pair{1.0, 0.5}, {0.5, 1.0}, {-1.0, -0.5}, {-0.5, -1.0}, {1.0, -1.0}, {-1.0, 1.0}}) {
+      best = std::min(best, cost[2 * k] * corner.first + cost[2 * k + 1] * corner.second);
+    }
+    EXPECT_NEAR(result.objective.host()[k], best, 1e-14);
+  }
+}
+
+TEST_P(SolveLp, BrokenNumbersAreReported) {
+  std::vector<Lp> problems(8, corner());
+  problems[1].matrix[4] = std::nan("");
+  problems[2].cost[0] = kInf;
+  problems[3].row_lower[1] = kInf;
+  problems[4].column_upper[2] = -kInf;
+  problems[5].column_lower[0] = 2.0;
+  problems[5].column_upper[0] = 1.0;
+  problems[6].row_upper[0] = std::nan("");
+  const LpResult result = solve_lp(batch_of(problems), {}, GetParam());
+  const LpResult alone = solve_lp(batch_of({corner()}), {}, GetParam());
+  for (std::size_t p = 0; p < 8; ++p) {
+    SCOPED_TRACE(p);
+    if (p == 0 || p == 7) {
+      EXPECT_EQ(result.status.host()[p], Status::solved);
+      EXPECT_EQ(test::first_difference(result.solution, 3 * p, alone.solution, 0, 3), -1);
+    } else {
+      EXPECT_EQ(result.status.host()[p], Status::invalid_input);
+      EXPECT_TRUE(std::isnan(result.solution.host()[3 * p]));
+      EXPECT_TRUE(std::isnan(result.residual.host()[p]));
+    }
+  }
+}
+
+TEST_P(SolveLp, EmptyBatchAndPivotLimit) {
+  LpBatch empty;
+  empty.rows = 3;
+  empty.columns = 2;
+  EXPECT_TRUE(solve_lp(empty, {}, GetParam()).status.empty());
+  LpSettings settings;
+  settings.max_pivots = 1;
+  const LpResult result = solve_lp(batch_of({corner()}), settings, GetParam());
+  EXPECT_EQ(result.status.host()[0], Status::iteration_limit);
+  EXPECT_TRUE(std::isnan(result.solution.host()[0]));
+}
+
+INSTANTIATE_TEST_SUITE_P(Backends, SolveLp, ::testing::Values(Backend::cpu, Backend::reference),
+                         [](const auto& backend) { return std::string(to_string(backend.param)); });
+
+TEST(SolveLpErrors, ShapesAndSettingsAreNamed) {
+  const auto solve = [](const LpBatch& batch, const LpSettings& settings = {},
+                        const Buffer<BasisStatus>* start = nullptr) {
+    return refusal([&] { solve_lp(batch, settings, Backend::cpu, start); });
+  };
+  LpBatch batch = batch_of({corner()});
+  const auto with = [&](auto&& change) {
+    LpBatch copy = batch.to(MemorySpace::host);
+    change(copy);
+    return copy;
+  };
+  expect_names(solve(with([](LpBatch& b) { b.rows = 0; })), {"rows", "0", "1..64"});
+  expect_names(solve(with([](LpBatch& b) { b.rows = 65; })), {"rows", "65"});
+  expect_names(solve(with([](LpBatch& b) { b.columns = 513; })), {"columns", "513", "1..512"});
+  expect_names(solve(with([](LpBatch& b) { b.objectives = 0; })), {"objectives", "0"});
+  expect_names(solve(with([](LpBatch& b) { b.problems = -2; })), {"problems", "-2"});
+  expect_names(solve(with([](LpBatch& b) { b.problems = 2; })), {"matrix", "6", "12"});
+  expect_names(solve(with([](LpBatch& b) { b.objectives = 2; })), {"cost", "3", "6"});
+  expect_names(solve(with([](LpBatch& b) { b.row_lower = Buffer<double>(3); })),
+               {"row_lower", "3", "2"});
+  expect_names(solve(with([](LpBatch& b) { b.row_upper = Buffer<double>(1); })), {"row_upper"});
+  expect_names(solve(with([](LpBatch& b) { b.column_lower = Buffer<double>(1); })),
+               {"column_lower"});
+  expect_names(solve(with([](LpBatch& b) { b.column_upper = Buffer<double>(9); })),
+               {"column_upper", "9", "3"});
+  const Buffer<BasisStatus> start(4);
+  expect_names(solve(batch, {}, &start), {"start", "4", "5"});
+  LpSettings settings;
+  settings.tolerance = -1.0;
+  expect_names(solve(batch, settings), {"tolerance", "-1"});
+  settings = {};
+  settings.max_pivots = -3;
+  expect_names(solve(batch, settings), {"max_pivots", "-3"});
+  settings = {};
+  settings.threads = -1;
+  expect_names(solve(batch, settings), {"threads", "-1"});
+}
+
+TEST(LpCertificate, RefusesWhatIsWrong) {
+  const Lp lp = corner();
+  test::LpJudge judge(lp);
+  ASSERT_TRUE(judge.usable());
+  const std::vector<double> x = {3, 2, 0};
+  const std::vector<double> y = {-1, -2};
+  EXPECT_LE(judge->residual(x.data(), y.data()), 1e-15);
+  EXPECT_EQ(judge->objective(), -7.0);
+  const double nan = std::nan("");
+  for (const std::vector<double>& wrong :
+       {std::vector<double>{3.1, 2, 0}, {3, 2, -0.1}, {2, 2, 0}, {nan, 2, 0}, {3, 2, nan}}) {
+    EXPECT_FALSE(judge->residual(wrong.data(), y.data()) <= 1e-3);
+  }
+  for (const std::vector<double>& wrong :
+       {std::vector<double>{1, -2}, {-1, -1}, {-1, nan}, {-1.5, -2}}) {
+    EXPECT_FALSE(judge->residual(x.data(), wrong.data()) <= 1e-3);
+  }
+  // The problem is feasible and bounded: neither claim can be proven.
+  for (const std::vector<double>& claim : {std::vector<double>{-1, 0}, {0, -1}, {1, 1}, {nan, 1}}) {
+    EXPECT_FALSE(judge->farkas_residual(claim.data()) <= 1e-3);
+  }
+  for (const std::vector<double>& claim :
+       {std::vector<double>{1, 0, 0}, {0, 0, 1}, {-1, 0, 0}, {nan, 0, 0}, {0, 0, 0}}) {
+    EXPECT_FALSE(judge->ray_residual(claim.data()) <= 1e-3);
+  }
+}
+
+}  // namespace
+}  // namespace carom
