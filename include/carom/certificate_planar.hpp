@@ -1,5 +1,7 @@
 #pragma once
 
+#include <limits>
+
 #include <carom/certificate.hpp>
 
 /// Proofs of a planar posture's strip, recomputed from its contacts in the world frame. No solver
@@ -37,153 +39,160 @@ CAROM_INLINE double planar_cross(double ax, double ay, double bx, double by) {
   return ax * by - ay * bx;
 }
 
-/// Largest coordinate or lever arm of the posture: what lengths are compared with.
-CAROM_INLINE double planar_scale(const PlanarContacts& contacts, double lever) {
-  MaxAbs<> scale;
-  scale.add(lever);
-  for (int i = 0; i < contacts.count; ++i) {
-    scale.add(contacts.position[2 * i]);
-    scale.add(contacts.position[2 * i + 1]);
-    scale.add(contacts.length_of(i));
+/// Residuals of one posture under one wrench. `scale` is the posture's largest coordinate or lever
+/// arm, what lengths are compared with.
+class PlanarProof {
+ public:
+  /// wrench: f and tau, [3].
+  CAROM_INLINE PlanarProof(const PlanarContacts& contacts, const double* wrench)
+      : contacts_(contacts),
+        fx_(wrench[0]),
+        fy_(wrench[1]),
+        torque_(wrench[2]),
+        size_(planar_length(wrench[0], wrench[1])),
+        nx_(-wrench[1] / size_),
+        ny_(wrench[0] / size_) {
+    MaxAbs<> scale;
+    scale.add(torque_ / size_);
+    for (int i = 0; i < contacts.count; ++i) {
+      scale.add(contacts.position[2 * i]);
+      scale.add(contacts.position[2 * i + 1]);
+      scale.add(contacts.length_of(i));
+    }
+    scale_ = scale.value > kTiny || scale.value != scale.value ? scale.value : kTiny;
   }
-  return scale.value > kTiny ? scale.value : kTiny;
-}
 
-/// How far forces are from their cones and points from their patches, relative to `size` and
-/// `scale`.
-CAROM_INLINE double planar_cone_residual(const PlanarContacts& contacts, const PointForce* forces,
-                                         int count, double size, double scale) {
-  MaxAbs<> worst;
-  worst.add(0.0);
-  for (int j = 0; j < count; ++j) {
-    const int i = forces[j].contact;
-    const double nx = contacts.normal[2 * i];
-    const double ny = contacts.normal[2 * i + 1];
-    const double pressure = forces[j].x * nx + forces[j].y * ny;
-    const double shear = forces[j].x * ny - forces[j].y * nx;
-    const double excess = (shear < 0.0 ? -shear : shear) - contacts.friction[i] * pressure;
-    // Relative to the force that friction multiplies.
-    const double weight = size * (1.0 + contacts.friction[i]);
-    if (!(excess <= 0.0)) worst.add(excess / weight);
-    if (!(pressure >= 0.0)) worst.add(pressure / size);
-    const double beyond = forces[j].along - contacts.length_of(i);
-    if (!(beyond <= 0.0)) worst.add(beyond / scale);
-    if (!(forces[j].along >= 0.0)) worst.add(forces[j].along / scale);
+  [[nodiscard]] CAROM_INLINE double scale() const { return scale_; }
+
+  /// Violation of (1) and of the cones by forces that are to hold a centre of mass at x . n = end.
+  [[nodiscard]] CAROM_INLINE double balance(double end, const PointForce* forces, int count) const {
+    const Sum sum = sum_of(forces, count, end * nx_, end * ny_);
+    const double arm = end < 0.0 ? -end : end;
+    MaxAbs<> worst;
+    worst.add((sum.x + fx_) / size_);
+    worst.add((sum.y + fy_) / size_);
+    worst.add((sum.torque + torque_) / (size_ * (arm > scale_ ? arm : scale_)));
+    worst.add(cones(forces, count, size_));
+    return worst.value;
   }
-  return worst.value;
-}
 
-/// Net force and net torque about (x, y).
-struct PlanarSum {
-  double x, y, torque;
-};
-CAROM_INLINE PlanarSum planar_sum(const PlanarContacts& contacts, const PointForce* forces,
-                                  int count, double x, double y) {
-  PlanarSum sum{0.0, 0.0, 0.0};
-  for (int j = 0; j < count; ++j) {
-    const int i = forces[j].contact;
-    // t = J' n
-    const double px = contacts.position[2 * i] + forces[j].along * contacts.normal[2 * i + 1] - x;
-    const double py = contacts.position[2 * i + 1] - forces[j].along * contacts.normal[2 * i] - y;
-    sum.x += forces[j].x;
-    sum.y += forces[j].y;
-    sum.torque += planar_cross(px, py, forces[j].x, forces[j].y);
-  }
-  return sum;
-}
-
-/// Violation of (1) and of the cones by forces that are to hold a centre of mass at x . n = end.
-/// wrench: f and tau, [3].
-CAROM_INLINE double planar_balance_residual(const PlanarContacts& contacts, const double* wrench,
-                                            double end, const PointForce* forces, int count) {
-  const double size = planar_length(wrench[0], wrench[1]);
-  const double scale = planar_scale(contacts, wrench[2] / size);
-  // A point of the end's line: end * n with n = J f / |f|.
-  const double x = end * (-wrench[1] / size);
-  const double y = end * (wrench[0] / size);
-  const PlanarSum sum = planar_sum(contacts, forces, count, x, y);
-  MaxAbs<> worst;
-  worst.add((sum.x + wrench[0]) / size);
-  worst.add((sum.y + wrench[1]) / size);
-  const double arm = end < 0.0 ? -end : end;
-  worst.add((sum.torque + wrench[2]) / (size * (arm > scale ? arm : scale)));
-  worst.add(planar_cone_residual(contacts, forces, count, size, scale));
-  return worst.value;
-}
-
-/// Outward torque about the dual point that some unit force of some contact has, relative to the
-/// posture's size: what is missing to the proof that x . n cannot pass `end`.
-CAROM_INLINE double planar_bound_residual(const PlanarContacts& contacts, const double* wrench,
-                                          double end, double height, bool upper) {
-  const double size = planar_length(wrench[0], wrench[1]);
-  const double nx = -wrench[1] / size;
-  const double ny = wrench[0] / size;
-  const double line = end - wrench[2] / size;
-  const double scale = planar_scale(contacts, wrench[2] / size);
-  const double arm = line < 0.0 ? -line : line;
-  MaxAbs<> worst;
-  worst.add(0.0);
-  for (int i = 0; i < contacts.count; ++i) {
-    const double cx = contacts.normal[2 * i];
-    const double cy = contacts.normal[2 * i + 1];
-    const double mu = contacts.friction[i];
-    const double unit = planar_length(1.0, mu);
-    for (int corner = 0; corner < (contacts.length_of(i) > 0.0 ? 2 : 1); ++corner) {
-      const double along = corner == 0 ? 0.0 : contacts.length_of(i);
-      const double px = contacts.position[2 * i] + along * cy;
-      const double py = contacts.position[2 * i + 1] - along * cx;
-      // Coordinates across and against the force: the dual point may be far up.
-      const double across = px * nx + py * ny - line;
-      const double over = py * nx - px * ny - height;
-      for (int edge = 0; edge < 2; ++edge) {
-        const double sign = edge == 0 ? mu : -mu;
-        const double fx = (cx + sign * cy) / unit;
-        const double fy = (cy - sign * cx) / unit;
-        const double turn = planar_cross(across, over, fx * nx + fy * ny, fy * nx - fx * ny);
-        const double outward = upper ? turn : -turn;
-        if (!(outward <= 0.0)) worst.add(outward / (arm > scale ? arm : scale));
+  /// Outward torque about the dual point that some force of some contact has, relative to that
+  /// force and to the posture's size: what is missing to the proof that x . n cannot pass `end`.
+  [[nodiscard]] CAROM_INLINE double bound(double end, double height, bool upper) const {
+    const double line = end - torque_ / size_;
+    const double arm = line < 0.0 ? -line : line;
+    const double outward = upper ? 1.0 : -1.0;
+    double most = 0.0;
+    bool known = true;
+    for (int i = 0; i < contacts_.count; ++i) {
+      const double cx = contacts_.normal[2 * i];
+      const double cy = contacts_.normal[2 * i + 1];
+      const double mu = contacts_.friction[i];
+      // Components across and against the force: the dual point may be far up.
+      const double a = cx * nx_ + cy * ny_;
+      const double b = cy * nx_ - cx * ny_;
+      const double px = contacts_.position[2 * i];
+      const double py = contacts_.position[2 * i + 1];
+      double across = px * nx_ + py * ny_ - line;
+      double over = py * nx_ - px * ny_ - height;
+      // Coulomb's cone is spanned by n + mu t and n - mu t with t = (b, -a) in these axes.
+      const double size = 1.0 + mu;
+      const int corners = contacts_.length_of(i) > 0.0 ? 2 : 1;
+      for (int corner = 0; corner < corners; ++corner) {
+        const double normal_turn = planar_cross(across, over, a, b);
+        const double tangent_turn = mu * planar_cross(across, over, b, -a);
+        const double first = outward * (normal_turn + tangent_turn) / size;
+        const double second = outward * (normal_turn - tangent_turn) / size;
+        known = known && first == first && second == second;
+        most = first > most ? first : most;
+        most = second > most ? second : most;
+        across += contacts_.length_of(i) * b;
+        over -= contacts_.length_of(i) * a;
       }
     }
+    const double reach = arm > scale_ ? arm : scale_;
+    return known ? most / reach : std::numeric_limits<double>::quiet_NaN();
   }
-  return worst.value;
-}
 
-/// Forces of total size 1 that are to balance each other and to turn the body: violation of that.
-/// upper: they must turn it counter-clockwise, which moves x . n up without limit.
-CAROM_INLINE double planar_ray_residual(const PlanarContacts& contacts, const PointForce* forces,
-                                        int count, bool upper) {
-  const double scale = planar_scale(contacts, 0.0);
-  const PlanarSum sum =
-      planar_sum(contacts, forces, count, contacts.position[0], contacts.position[1]);
-  MaxAbs<> worst;
-  worst.add(sum.x);
-  worst.add(sum.y);
-  worst.add(planar_cone_residual(contacts, forces, count, 1.0, scale));
-  // What does not balance may be carried by a force of that size somewhere on the posture.
-  const double turn = (upper ? sum.torque : -sum.torque) / scale;
-  if (!(turn > 8.0 * worst.value)) worst.add(1.0);
-  return worst.value;
-}
+  /// Violation by forces of total size 1 that are to balance each other and to turn the body,
+  /// counter-clockwise for the upper end, which moves x . n up without limit.
+  [[nodiscard]] CAROM_INLINE double ray(const PointForce* forces, int count, bool upper) const {
+    const Sum sum = sum_of(forces, count, contacts_.position[0], contacts_.position[1]);
+    MaxAbs<> worst;
+    worst.add(sum.x);
+    worst.add(sum.y);
+    worst.add(cones(forces, count, 1.0));
+    // What does not balance may be carried by a force of that size somewhere on the posture.
+    const double turn = (upper ? sum.torque : -sum.torque) / scale_;
+    if (!(turn > 8.0 * worst.value)) worst.add(1.0);
+    return worst.value;
+  }
 
-/// Violation of a proof that no forces balance the wrench: direction . force <= 0 for every
-/// contact, relative to direction . (-f) > 0.
-CAROM_INLINE double planar_separation_residual(const PlanarContacts& contacts, const double* wrench,
-                                               double dx, double dy) {
-  const double size = planar_length(wrench[0], wrench[1]);
-  const double against = -(dx * wrench[0] + dy * wrench[1]) / size;
-  MaxAbs<> worst;
-  worst.add(against > 0.0 ? 0.0 : 1.0);
-  for (int i = 0; i < contacts.count; ++i) {
-    const double cx = contacts.normal[2 * i];
-    const double cy = contacts.normal[2 * i + 1];
-    const double mu = contacts.friction[i];
-    for (int edge = 0; edge < 2; ++edge) {
-      const double sign = edge == 0 ? mu : -mu;
-      const double along = (dx * (cx + sign * cy) + dy * (cy - sign * cx)) / planar_length(1.0, mu);
-      if (!(along <= 0.0)) worst.add(along / (against > kTiny ? against : kTiny));
+  /// Violation of a proof that no forces balance the wrench: direction . force <= 0 for every
+  /// contact, relative to direction . (-f) > 0.
+  [[nodiscard]] CAROM_INLINE double separation(double dx, double dy) const {
+    const double against = -(dx * fx_ + dy * fy_) / size_;
+    MaxAbs<> worst;
+    worst.add(against > 0.0 ? 0.0 : 1.0);
+    for (int i = 0; i < contacts_.count; ++i) {
+      const double cx = contacts_.normal[2 * i];
+      const double cy = contacts_.normal[2 * i + 1];
+      const double mu = contacts_.friction[i];
+      for (int edge = 0; edge < 2; ++edge) {
+        const double sign = edge == 0 ? mu : -mu;
+        const double along = (dx * (cx + sign * cy) + dy * (cy - sign * cx)) / (1.0 + mu);
+        if (!(along <= 0.0)) worst.add(along / (against > kTiny ? against : kTiny));
+      }
     }
+    return worst.value;
   }
-  return worst.value;
-}
+
+ private:
+  /// Net force and net torque about a point.
+  struct Sum {
+    double x, y, torque;
+  };
+  CAROM_INLINE Sum sum_of(const PointForce* forces, int count, double x, double y) const {
+    Sum sum{0.0, 0.0, 0.0};
+    for (int j = 0; j < count; ++j) {
+      const int i = forces[j].contact;
+      // t = J' n
+      const double px =
+          contacts_.position[2 * i] + forces[j].along * contacts_.normal[2 * i + 1] - x;
+      const double py =
+          contacts_.position[2 * i + 1] - forces[j].along * contacts_.normal[2 * i] - y;
+      sum.x += forces[j].x;
+      sum.y += forces[j].y;
+      sum.torque += planar_cross(px, py, forces[j].x, forces[j].y);
+    }
+    return sum;
+  }
+
+  /// How far forces are from their cones, relative to `size`, and points from their patches.
+  CAROM_INLINE double cones(const PointForce* forces, int count, double size) const {
+    MaxAbs<> worst;
+    worst.add(0.0);
+    for (int j = 0; j < count; ++j) {
+      const int i = forces[j].contact;
+      const double nx = contacts_.normal[2 * i];
+      const double ny = contacts_.normal[2 * i + 1];
+      const double pressure = forces[j].x * nx + forces[j].y * ny;
+      const double shear = forces[j].x * ny - forces[j].y * nx;
+      const double excess = (shear < 0.0 ? -shear : shear) - contacts_.friction[i] * pressure;
+      // Relative to the force that friction multiplies.
+      if (!(excess <= 0.0)) worst.add(excess / (size * (1.0 + contacts_.friction[i])));
+      if (!(pressure >= 0.0)) worst.add(pressure / size);
+      const double beyond = forces[j].along - contacts_.length_of(i);
+      if (!(beyond <= 0.0)) worst.add(beyond / scale_);
+      if (!(forces[j].along >= 0.0)) worst.add(forces[j].along / scale_);
+    }
+    return worst.value;
+  }
+
+  const PlanarContacts& contacts_;
+  double fx_, fy_, torque_, size_;
+  double nx_, ny_;
+  double scale_;
+};
 
 }  // namespace carom::certificate

@@ -48,6 +48,7 @@ void solve_pack(const PlanarView& view, const cpu::simd::PlanarSearch& search, s
     view.gather(
         p, [&](long row, double value) { workspace[row * width + lane] = good ? value : 0.0; });
   }
+  std::array<kernels::ForceFrame, cpu::simd::kLargestPlanarWidth> frames{};
   double* normal_x = scratch.normals.data();
   double* normal_y = normal_x + width;
   for (int which = 0; which <= view.vertices; ++which) {
@@ -58,11 +59,11 @@ void solve_pack(const PlanarView& view, const cpu::simd::PlanarSearch& search, s
       normal_y[lane] = 0.0;
       if (!usable[l]) continue;
       const double* wrench = view.wrench_of(begin + lane, which);
-      solvable[l] = kernels::usable_wrench(wrench);
+      frames[l] = kernels::force_frame(wrench);
+      solvable[l] = kernels::usable_wrench(wrench, frames[l]);
       if (!solvable[l]) continue;
-      const kernels::ForceFrame frame = kernels::force_frame(wrench);
-      normal_x[lane] = frame.x;
-      normal_y[lane] = frame.y;
+      normal_x[lane] = frames[l].x;
+      normal_y[lane] = frames[l].y;
     }
     search.run(
         {workspace, normal_x, normal_y, view.contacts, view.patches(), scratch.strips.data()});
@@ -71,6 +72,7 @@ void solve_pack(const PlanarView& view, const cpu::simd::PlanarSearch& search, s
       StripRecord record = kernels::refused_strip();
       if (solvable[static_cast<std::size_t>(lane)]) {
         record = kernels::strip_record(view.posture(p), view.patches(), view.wrench_of(p, which),
+                                       frames[static_cast<std::size_t>(lane)],
                                        cpu::simd::strip_of(scratch.strips.data(), width, lane),
                                        view.tolerance);
       }
@@ -86,12 +88,13 @@ void solve_geometric(const PlanarView& view, PlanarMethod method, std::int64_t p
   for (int which = 0; which <= view.vertices; ++which) {
     const double* wrench = view.wrench_of(p, which);
     StripRecord record = kernels::refused_strip();
-    if (usable && kernels::usable_wrench(wrench)) {
+    const kernels::ForceFrame frame = kernels::force_frame(wrench);
+    if (usable && kernels::usable_wrench(wrench, frame)) {
       const cpu::GeometricStrip found =
-          cpu::geometric_strip(method, contacts, view.patches(), kernels::force_frame(wrench));
+          cpu::geometric_strip(method, contacts, view.patches(), frame);
       if (found.usable) {
-        record =
-            kernels::strip_record(contacts, view.patches(), wrench, found.strip, view.tolerance);
+        record = kernels::strip_record(contacts, view.patches(), wrench, frame, found.strip,
+                                       view.tolerance);
       } else {
         record.status = Status::nonconvex;
       }

@@ -48,11 +48,11 @@ __global__ void __launch_bounds__(kPlanarThreads)
     for (int which = 0; which <= view.vertices; ++which) {
       const double* wrench = view.wrench_of(p, which);
       kernels::StripRecord record = kernels::refused_strip();
-      if (usable && kernels::usable_wrench(wrench)) {
-        const kernels::ForceFrame frame = kernels::force_frame(wrench);
+      const kernels::ForceFrame frame = kernels::force_frame(wrench);
+      if (usable && kernels::usable_wrench(wrench, frame)) {
         kernels::PlanarStripBody<double> body(memory, view.contacts, view.patches());
-        record = kernels::strip_record(contacts, view.patches(), wrench, body.run(frame.x, frame.y),
-                                       view.tolerance);
+        record = kernels::strip_record(contacts, view.patches(), wrench, frame,
+                                       body.run(frame.x, frame.y), view.tolerance);
       }
       if (which == 0) {
         view.write(p, record);

@@ -15,6 +15,7 @@ struct MarginRecord {
 class PlanarMarginBody {
   static constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   static constexpr int kMostCuts = 256;
+  static constexpr double kInsideCone = 1e-10;
 
  public:
   CAROM_INLINE PlanarMarginBody(const PlanarView& view, LaneMemory<double> memory)
@@ -24,7 +25,8 @@ class PlanarMarginBody {
     MarginRecord margin{Status::invalid_input, kNan, kNan, kNan, -1};
     const certificate::PlanarContacts contacts = view_.posture(p);
     const double* nominal = view_.wrench_of(p, 0);
-    if (!usable_contacts(contacts) || !usable_wrench(nominal) || !is_finite(x) || !is_finite(y)) {
+    if (!usable_contacts(contacts) || !usable_wrench(nominal, force_frame(nominal)) ||
+        !is_finite(x) || !is_finite(y)) {
       return margin;
     }
     view_.gather(p, [&](long row, double value) { memory_.store(row, value); });
@@ -34,11 +36,12 @@ class PlanarMarginBody {
     if (!(margin.distance == margin.distance) || view_.vertices == 0) return margin;
     margin.robust_distance = kInfinity;
     margin.scale = kInfinity;
-    const double slack = 1e-12 * certificate::planar_scale(contacts, margin.distance);
+    const double slack = 1e-12 * larger(certificate::PlanarProof(contacts, nominal).scale(),
+                                        magnitude(margin.distance));
     const bool held = margin.distance >= -slack;
     for (int v = 0; v < view_.vertices; ++v) {
       const double* vertex = view_.wrench_of(p, v + 1);
-      if (!usable_wrench(vertex)) {
+      if (!usable_wrench(vertex, force_frame(vertex))) {
         margin = {Status::invalid_input, kNan, kNan, kNan, -1};
         return margin;
       }
@@ -63,7 +66,7 @@ class PlanarMarginBody {
                                     const double* wrench) const {
     const ForceFrame frame = force_frame(wrench);
     PlanarStripBody<double> body(memory_, view_.contacts, view_.patches());
-    return strip_record(contacts, view_.patches(), wrench, body.run(frame.x, frame.y),
+    return strip_record(contacts, view_.patches(), wrench, frame, body.run(frame.x, frame.y),
                         view_.tolerance);
   }
 
@@ -79,43 +82,53 @@ class PlanarMarginBody {
                                          const double* nominal, const double* vertex, double x,
                                          double y, double slack) const {
     double s = kMaxDisturbanceScale;
+    double cone = kInfinity;  // where the force leaves the cone that all contacts span
     for (int cut = 0; cut < kMostCuts; ++cut) {
       double wrench[3];
       for (int i = 0; i < 3; ++i) wrench[i] = fused(s, vertex[i] - nominal[i], nominal[i]);
-      if (!usable_wrench(wrench)) {
+      const ForceFrame frame = force_frame(wrench);
+      if (!usable_wrench(wrench, frame)) {
         s *= 1.0 - 1e-9;  // no force is left at this very s
         continue;
       }
-      const StripRecord record = strip_of(contacts, wrench);
-      double now = 0.0;
-      double start = 0.0;
-      if (record.status == Status::infeasible) {
-        // Forces of the contacts have no component along the separation.
-        now = fused(record.separation[1], wrench[1], record.separation[0] * wrench[0]);
-        start = fused(record.separation[1], nominal[1], record.separation[0] * nominal[0]);
-      } else {
-        const double inside = distance(record, x, y);
-        if (inside != inside) return kNan;
-        if (inside >= -slack) return cut == 0 ? kInfinity : s;
-        // Torque of the wrench about the violated end's dual point, which no contact can balance.
-        const double at = fused(y, record.normal[1], x * record.normal[0]);
-        const bool upper = at > record.end[1];
-        const double sign = upper ? 1.0 : -1.0;
-        const ForceFrame frame = force_frame(wrench);
-        const double lever = wrench[2] / frame.size;
-        const double across = at - (record.end[upper ? 1 : 0] - lever);
-        const double over =
-            fused(y, record.normal[0], -(x * record.normal[1])) - record.height[upper ? 1 : 0];
-        const auto torque = [&](const double* w) {
-          const double along_n = fused(w[1], record.normal[1], w[0] * record.normal[0]);
-          const double along_up = fused(w[1], record.normal[0], -(w[0] * record.normal[1]));
-          return sign * (w[2] + fused(across, along_up, -(over * along_n)));
-        };
-        now = torque(wrench);
-        start = torque(nominal);
+      PlanarStripBody<double> body(memory_, view_.contacts, view_.patches());
+      const Strip<double> found = body.run(frame.x, frame.y);
+      const StripRecord record =
+          strip_record(contacts, view_.patches(), wrench, frame, found, view_.tolerance);
+      if (found.feasible < 0.5) {
+        // Contact forces have no component along this d, which the wrench's would have to cancel.
+        const double d = body.touching_separation();
+        const double dx = fused(d, frame.x, -frame.y);
+        const double dy = fused(d, frame.y, frame.x);
+        const double now = fused(dy, wrench[1], dx * wrench[0]);
+        const double start = fused(dy, nominal[1], dx * nominal[0]);
+        if (!(start > 0.0)) return 0.0;
+        cone = smaller(cone, s * (start / (start - now)));
+        // On the cone itself rounding decides whether a strip exists; just inside it does.
+        s = cone * (1.0 - kInsideCone);
+        if (!(s > 0.0)) return kNan;
+        continue;
       }
+      const double inside = distance(record, x, y);
+      if (inside != inside) return kNan;
+      if (inside >= -slack) {
+        if (cut == 0) return kInfinity;
+        return s >= cone * (1.0 - kInsideCone) ? cone : s;
+      }
+      // Torque of the wrench about the violated end's dual point, which no contact can balance.
+      const double at = fused(y, record.normal[1], x * record.normal[0]);
+      const int end = at > record.end[1] ? 1 : 0;
+      const double sign = end == 1 ? 1.0 : -1.0;
+      const double across = at - (record.end[end] - wrench[2] / frame.size);
+      const double over = fused(y, record.normal[0], -(x * record.normal[1])) - record.height[end];
+      const auto torque = [&](const double* w) {
+        const double along_n = fused(w[1], record.normal[1], w[0] * record.normal[0]);
+        const double along_up = fused(w[1], record.normal[0], -(w[0] * record.normal[1]));
+        return sign * (w[2] + fused(across, along_up, -(over * along_n)));
+      };
+      const double start = torque(nominal);
       if (!(start > 0.0)) return 0.0;
-      const double next = s * (start / (start - now));
+      const double next = s * (start / (start - torque(wrench)));
       if (!(next < s)) return s;
       s = next;
     }

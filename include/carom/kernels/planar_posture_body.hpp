@@ -46,8 +46,7 @@ CAROM_INLINE bool usable_contacts(const certificate::PlanarContacts& contacts) {
   }
   return usable;
 }
-CAROM_INLINE bool usable_wrench(const double* wrench) {
-  const ForceFrame frame = force_frame(wrench);
+CAROM_INLINE bool usable_wrench(const double* wrench, const ForceFrame& frame) {
   return is_finite(wrench[2]) && frame.size > 0.0 && is_finite(frame.size);
 }
 
@@ -158,8 +157,8 @@ CAROM_INLINE StripRecord refused_strip() {
 /// One end of the strip with its proof. Errors: a status other than solved and unbounded.
 CAROM_INLINE Status prove_end(const certificate::PlanarContacts& contacts, bool patches,
                               const double* wrench, const ForceFrame& frame,
-                              const StripEnd<double>& end, bool upper, double tolerance,
-                              StripRecord& record) {
+                              const certificate::PlanarProof& proof, const StripEnd<double>& end,
+                              bool upper, double tolerance, StripRecord& record) {
   const int e = upper ? 1 : 0;
   if (end.outcome == kEndUnfinished) return Status::iteration_limit;
   EndForces forces(contacts, patches, frame, record.force[e]);
@@ -177,10 +176,8 @@ CAROM_INLINE Status prove_end(const certificate::PlanarContacts& contacts, bool 
     record.torque[upper ? 0 : 1] = -(frame.size * line);
     forces.base(end.left, end.right, frame.size);
     record.count[e] = forces.count();
-    worst.add(certificate::planar_balance_residual(contacts, wrench, record.end[e], record.force[e],
-                                                   record.count[e]));
-    worst.add(certificate::planar_bound_residual(contacts, wrench, record.end[e], record.height[e],
-                                                 upper));
+    worst.add(proof.balance(record.end[e], record.force[e], record.count[e]));
+    worst.add(proof.bound(record.end[e], record.height[e], upper));
     record.residual = worst.value;
     if (!certificate::within(worst.value, tolerance)) {
       status = is_finite(worst.value) ? Status::inaccurate : Status::numerical_error;
@@ -194,7 +191,7 @@ CAROM_INLINE Status prove_end(const certificate::PlanarContacts& contacts, bool 
       forces.pull(end.ray_left, end.left, end.right);
     }
     record.count[e] = forces.count();
-    worst.add(certificate::planar_ray_residual(contacts, record.force[e], record.count[e], upper));
+    worst.add(proof.ray(record.force[e], record.count[e], upper));
     record.residual = worst.value;
     status =
         certificate::within(worst.value, tolerance) ? Status::unbounded : Status::numerical_error;
@@ -204,11 +201,11 @@ CAROM_INLINE Status prove_end(const certificate::PlanarContacts& contacts, bool 
 
 /// The record of a usable posture under a usable wrench.
 CAROM_INLINE StripRecord strip_record(const certificate::PlanarContacts& contacts, bool patches,
-                                      const double* wrench, const Strip<double>& strip,
-                                      double tolerance) {
+                                      const double* wrench, const ForceFrame& frame,
+                                      const Strip<double>& strip, double tolerance) {
   StripRecord record{};
   fill_nan(record);
-  const ForceFrame frame = force_frame(wrench);
+  const certificate::PlanarProof proof(contacts, wrench);
   record.normal[0] = frame.x;
   record.normal[1] = frame.y;
   if (strip.feasible < 0.5) {
@@ -218,7 +215,7 @@ CAROM_INLINE StripRecord strip_record(const certificate::PlanarContacts& contact
     const double one = 1.0 / size;
     const double x = fused(d, frame.x, -(one * frame.y));
     const double y = fused(d, frame.y, one * frame.x);
-    const double residual = certificate::planar_separation_residual(contacts, wrench, x, y);
+    const double residual = proof.separation(x, y);
     record.residual = residual;
     if (certificate::within(residual, tolerance)) {
       record.separation[0] = x;
@@ -231,9 +228,9 @@ CAROM_INLINE StripRecord strip_record(const certificate::PlanarContacts& contact
   }
   record.residual = 0.0;
   const Status lower =
-      prove_end(contacts, patches, wrench, frame, strip.lower, false, tolerance, record);
+      prove_end(contacts, patches, wrench, frame, proof, strip.lower, false, tolerance, record);
   const Status upper =
-      prove_end(contacts, patches, wrench, frame, strip.upper, true, tolerance, record);
+      prove_end(contacts, patches, wrench, frame, proof, strip.upper, true, tolerance, record);
   const auto failed = [](Status status) {
     return status == Status::numerical_error || status == Status::iteration_limit;
   };

@@ -73,8 +73,8 @@ struct LaneMemory {
 };
 
 /// Rows of a lane's workspace: raw contacts, then points and edges. patches: 0 or 1.
-CAROM_HOST_DEVICE constexpr long strip_contact_rows(int contacts) { return 6L * contacts; }
-CAROM_HOST_DEVICE constexpr long strip_workspace(int contacts, bool patches) {
+CAROM_INLINE constexpr long strip_contact_rows(int contacts) { return 6L * contacts; }
+CAROM_INLINE constexpr long strip_workspace(int contacts, bool patches) {
   return strip_contact_rows(contacts) + (patches ? 12L : 6L) * contacts;
 }
 
@@ -105,6 +105,13 @@ class PlanarStripBody {
     strip.lower = find<false>(strip.feasible);
     strip.upper = find<true>(strip.feasible);
     return strip;
+  }
+
+  /// After run, where infeasible: d such that (d, 1) makes no acute angle with any edge and a right
+  /// one with some.
+  CAROM_INLINE V touching_separation() const {
+    const V left = select(steepest_[0] < V(kInfinity), -steepest_[0], V(0.0));
+    return select(steepest_[1] > V(-kInfinity), -steepest_[1], left);
   }
 
  private:

@@ -1,8 +1,8 @@
-#include "cpu/simd/pack_generic.hpp"
 #include "cpu/simd/planar_search.hpp"
 
 namespace carom::cpu::simd {
 
-const PlanarSearch kPlanarGeneric{Generic::kWidth, search_planar<Generic::Pack, Generic::kWidth>};
+// Without vector registers one posture after the other is faster than a pack in loops.
+const PlanarSearch kPlanarGeneric{1, search_planar<double, 1>};
 
 }  // namespace carom::cpu::simd
