@@ -73,6 +73,11 @@ void SpatialSettings::validate() const {
   if (threads < 0) throw InvalidInput("threads is " + std::to_string(threads) + ": must be >= 0");
 }
 
+void check_spatial(const PostureBatch& batch, const SpatialSettings& settings) {
+  settings.validate();
+  check_batch(batch, Backend::cpu);
+}
+
 int support_pivots(const SpatialSettings& settings, int contacts) {
   return settings.max_pivots > 0 ? settings.max_pivots : 300 + 8 * contacts;
 }
@@ -149,6 +154,7 @@ SupportResult support(const PostureBatch& batch, std::span<const double> directi
       throw InvalidInput("directions[" + std::to_string(j / 2) + "] has length " +
                          message::number(size) + ": must be a unit vector");
     }
+    if (std::abs(size - 1.0) <= 1e-15) continue;  // as good as it gets: left as it is
     unit[j] /= size;
     unit[j + 1] /= size;
   }

@@ -15,6 +15,9 @@ struct SupportRules {
   kernels::ConeRule outer;
   bool two = false;  ///< they differ
 };
+/// Settings and a host batch of spatial postures. Errors: InvalidInput.
+void check_spatial(const PostureBatch& batch, const SpatialSettings& settings);
+
 SupportRules support_rules(const SpatialSettings& settings);
 
 /// Pivots of one direction.

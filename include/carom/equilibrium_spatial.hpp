@@ -34,7 +34,7 @@ struct SpatialSettings {
   ConeModel cones = ConeModel::exact;
   int cone_sides = 8;            ///< 3..64, of the polygons
   int directions = 64;           ///< D, first directions of a region, 3..kMaxSupportDirections
-  double area_tolerance = 1e-6;  ///< [m^2], area_outer - area_inner at which a region is finished
+  double area_tolerance = 1e-3;  ///< [m^2], area_outer - area_inner at which a region is finished
   int max_vertices = 512;        ///< most directions of a region, >= directions
   double tolerance = 1e-9;       ///< of residuals, and of upper - lower relative to the contacts'
                                  ///< extent

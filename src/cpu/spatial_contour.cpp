@@ -9,6 +9,9 @@ namespace carom::cpu {
 namespace {
 
 constexpr double kMerge = 1e-10;
+/// Directions closer than this are one: the corner of their lines would be ill conditioned, and
+/// leaving one of them out only widens the outer polygon.
+constexpr double kParallel = 1e-8;
 
 double cross(const double* a, const double* b) { return a[0] * b[1] - a[1] * b[0]; }
 double dot(const double* a, const double* b) { return a[0] * b[0] + a[1] * b[1]; }
@@ -133,7 +136,7 @@ double SpatialContour::gap(std::size_t a, std::size_t b) const {
   if (!has_point(a) || !has_point(b)) return 0.0;
   // Lines through the points themselves: of a pair of cones each polygon is refined on its own.
   double corner[2];
-  if (!(cross(direction(a), direction(b)) > 1e-9) ||
+  if (!(cross(direction(a), direction(b)) > kParallel) ||
       !meet(direction(a), answers_.lower.data()[a], direction(b), answers_.lower.data()[b],
             corner)) {
     return 0.0;
@@ -152,11 +155,15 @@ bool SpatialContour::refine(double area) {
     sum += gaps[i];
   }
   if (!(sum > area)) return false;
-  // An edge's gap falls to about a quarter when it is split.
-  const double least = std::max(0.125 * largest, 0.25 * area / static_cast<double>(n));
+  // An edge's gap falls to about a quarter when it is split: the largest first, until that is enough.
+  std::vector<std::size_t> edges(n);
+  std::iota(edges.begin(), edges.end(), std::size_t{0});
+  std::sort(edges.begin(), edges.end(),
+            [&](std::size_t a, std::size_t b) { return gaps[a] > gaps[b]; });
   std::vector<double> normals;
-  for (std::size_t i = 0; i < n; ++i) {
-    if (!(gaps[i] >= least)) continue;
+  for (const std::size_t i : edges) {
+    if (!(sum > 0.9 * area) || !(gaps[i] >= 0.125 * largest)) break;
+    sum -= 0.75 * gaps[i];
     const double* a = point(order_[i]);
     const double* b = point(order_[(i + 1) % n]);
     const double normal[2] = {b[1] - a[1], a[0] - b[0]};
@@ -247,7 +254,7 @@ std::vector<double> SpatialContour::outer_polygon() const {
   for (const std::size_t slot : order_) {
     if (!has_plane(slot)) continue;
     const Line line{direction(slot), upper[slot]};
-    if (!lines.empty() && std::abs(cross(lines.back().d, line.d)) <= 1e-13 &&
+    if (!lines.empty() && std::abs(cross(lines.back().d, line.d)) <= kParallel &&
         dot(lines.back().d, line.d) > 0.0) {
       if (line.at < lines.back().at) lines.back() = line;
       continue;

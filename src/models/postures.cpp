@@ -12,7 +12,7 @@ struct PostureRegistry {
   std::vector<PostureModel> models;
 
   PostureRegistry() {
-    for (const auto& family : {detail::planar_postures()}) {
+    for (const auto& family : {detail::planar_postures(), detail::spatial_postures()}) {
       for (const detail::PostureDefinition& definition : family) {
         definitions.push_back(definition);
         models.push_back(definition.model);

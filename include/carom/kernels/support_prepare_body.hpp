@@ -53,12 +53,15 @@ CAROM_INLINE bool scale_posture(int k, const double* position, const double* nor
   }
   orthonormal_frame(out.axis[2], out.axis[0], out.axis[1]);
   double furthest = 0.0;
+  double reach = 0.0;
   for (int i = 0; i < k; ++i) {
     double arm[3];
     for (int j = 0; j < 3; ++j) arm[j] = position[3 * i + j] - out.centre[j];
     furthest = larger(furthest, dot3(arm, arm));
+    reach = larger(reach, dot3(position + 3 * i, position + 3 * i));
   }
-  out.length = furthest > 0.0 ? square_root(furthest) : 1.0;
+  // Coinciding contacts differ from their mean by rounding alone.
+  out.length = furthest > 1e-28 * reach ? square_root(furthest) : 1.0;
   if (!is_finite(out.length)) return false;
   const double arm_of_force = out.force * out.length;
   // The external torque about the contacts' mean is that about the centre of mass.

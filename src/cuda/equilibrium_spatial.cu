@@ -1,0 +1,256 @@
+#include <limits>
+
+#include <carom/kernels/support_sweep_body.hpp>
+#include <carom/kernels/support_verdict.hpp>
+
+#include "cuda/lanes.cuh"
+#include "cuda/runtime.hpp"
+#include "cuda/solver_batch.hpp"
+#include "equilibrium_spatial_backends.hpp"
+
+// A thread takes one arc of one posture's directions, so that the eight arcs of four postures make
+// a warp: every thread runs the simplex body on its own basis in registers, and neighbours read the
+// same contacts.
+namespace carom::cuda {
+
+namespace {
+
+struct SupportLaunch {
+  kernels::ConeRule rule[2];  ///< of points, of half-planes
+  bool two;
+  int problems;
+  int contacts;
+  int directions;
+  int max_pivots;
+  double slack_tolerance;
+  double tolerance;
+  const double* direction;
+  const double* position;
+  const double* normal;
+  const double* friction;
+  const double* wrench;
+  kernels::SupportPosture* prepared;  ///< [rules, problems]
+  kernels::SupportContact* contact;   ///< [rules, problems, k]
+  double* scratch;                    ///< [threads, 3 k]
+  double* state;                      ///< [rules, problems, n]
+  double* taken;                      ///< [rules, problems, n], pivots
+  double* lower;
+  double* upper;
+  double* point;
+  double* forces;
+  double* dual;
+  double* slack;
+  double* residual;
+  Status* status;
+  std::int32_t* pivots;
+};
+
+CAROM_INLINE kernels::PostureView view_of(const SupportLaunch& launch, int p) {
+  const long k = launch.contacts;
+  return {launch.contacts, launch.position + 3 * k * p, launch.normal + 3 * k * p,
+          launch.friction + k * p};
+}
+
+__global__ void prepare_postures(const __grid_constant__ SupportLaunch launch) {
+  const int rules = launch.two ? 2 : 1;
+  for (int job = Grid::global_thread(); job < rules * launch.problems;
+       job += Grid::global_threads()) {
+    const int rule = job / launch.problems;
+    const int p = job % launch.problems;
+    const kernels::PostureView view = view_of(launch, p);
+    kernels::SupportPosture& prepared = launch.prepared[job];
+    kernels::SupportContact* contact = launch.contact + static_cast<long>(job) * view.contacts;
+    kernels::prepare_support(view.contacts, view.position, view.normal, view.friction,
+                             launch.wrench + 6L * p, launch.rule[rule], launch.slack_tolerance,
+                             launch.max_pivots, prepared, contact);
+    kernels::SupportAnswer<double> answer;
+    if (prepared.status == Status::infeasible &&
+        !kernels::prove_infeasible(view, prepared, contact, launch.rule[rule],
+                                   launch.slack_tolerance, answer)) {
+      prepared.status = Status::numerical_error;
+    }
+  }
+}
+
+__global__ void __launch_bounds__(128) sweep_postures(const __grid_constant__ SupportLaunch launch,
+                                                      int rule) {
+  const int k = launch.contacts;
+  const long n = launch.directions;
+  const long jobs = static_cast<long>(launch.problems) * kernels::kSupportArcs;
+  for (long at = Grid::global_thread(); at < jobs; at += Grid::global_threads()) {
+    const int p = static_cast<int>(at / kernels::kSupportArcs);
+    const long set_up = static_cast<long>(rule) * launch.problems + p;
+    if (launch.prepared[set_up].status != Status::solved) continue;
+    kernels::ProbeJob job{};
+    job.view = view_of(launch, p);
+    job.prepared = launch.prepared + set_up;
+    job.contact = launch.contact + set_up * k;
+    job.rule = &launch.rule[rule];
+    job.tolerance = launch.slack_tolerance;
+    job.max_pivots = launch.max_pivots;
+    job.count = launch.directions;
+    job.direction = launch.direction;
+    job.state = launch.state + set_up * n;
+    job.pivots = launch.taken + set_up * n;
+    if (rule == 0) {
+      job.lower = launch.lower + p * n;
+      job.point = launch.point + 2 * p * n;
+      job.forces = launch.forces + 3 * k * p * n;
+      job.residual = launch.residual + p * n;
+    }
+    if (rule == 1 || !launch.two) {
+      job.upper = launch.upper + p * n;
+      job.dual = launch.dual + 6 * p * n;
+      job.slack = launch.slack + p * n;
+    }
+    job.scratch = launch.scratch + static_cast<long>(Grid::global_thread()) * 3 * k;
+    kernels::sweep_arcs<double>(job, static_cast<int>(at % kernels::kSupportArcs));
+  }
+}
+
+__global__ void judge_supports(const __grid_constant__ SupportLaunch launch) {
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  const long n = launch.directions;
+  const long all = n * launch.problems;
+  const int k = launch.contacts;
+  for (long at = Grid::global_thread(); at < all; at += Grid::global_threads()) {
+    const int p = static_cast<int>(at / n);
+    const int other = launch.two ? launch.problems + p : p;
+    const kernels::SupportPosture& inner = launch.prepared[p];
+    const kernels::SupportPosture& outer = launch.prepared[other];
+    const long second = launch.two ? all + at : at;
+    Status status = outer.status;
+    launch.pivots[at] = 0;
+    if (inner.status == Status::solved && outer.status == Status::solved) {
+      status = kernels::support_status(
+          {inner.status, outer.status, launch.state[at], launch.state[second],
+           launch.residual[at], launch.slack[at], launch.lower[at], launch.upper[at]},
+          launch.two, inner.length, launch.tolerance);
+      launch.pivots[at] = static_cast<std::int32_t>(launch.taken[at] +
+                                                    (launch.two ? launch.taken[second] : 0.0));
+    } else if (outer.status == Status::solved) {
+      status = inner.status == Status::infeasible ? Status::inaccurate : inner.status;
+    }
+    launch.status[at] = status;
+    const bool known = status == Status::solved || status == Status::inaccurate;
+    if (!(known && inner.status == Status::solved)) {
+      launch.lower[at] = kNan;
+      launch.point[2 * at] = launch.point[2 * at + 1] = kNan;
+      if (status != Status::unbounded) {
+        launch.residual[at] = kNan;
+        for (int c = 0; c < 3 * k; ++c) launch.forces[3 * k * at + c] = kNan;
+      }
+    }
+    if (!(known && outer.status == Status::solved)) {
+      launch.upper[at] = launch.slack[at] = kNan;
+      kernels::SupportAnswer<double> answer;
+      const bool empty =
+          outer.status == Status::infeasible &&
+          kernels::prove_infeasible(view_of(launch, p), outer,
+                                    launch.contact + static_cast<long>(other) * k,
+                                    launch.rule[launch.two ? 1 : 0], launch.slack_tolerance,
+                                    answer);
+      for (int j = 0; j < 6; ++j) launch.dual[6 * at + j] = empty ? answer.dual[j] : kNan;
+    }
+  }
+}
+
+}  // namespace
+
+SupportResult support(const PostureBatch& batch, std::span<const double> directions,
+                      const SpatialSettings& settings) {
+  constexpr int kThreads = 128;
+  const int n = static_cast<int>(directions.size() / 2);
+  const int k = batch.contacts;
+  const MemorySpace space = batch.position.space();
+  SupportResult result = allocate_support(batch.problems, n, k, space);
+  if (batch.problems == 0) return result;
+  const SupportRules rules = support_rules(settings);
+  const auto sets = static_cast<std::size_t>(rules.two ? 2 : 1);
+  const Stream stream;
+  const DeviceLimits limits = device_limits();
+  const int resident = resident_blocks(reinterpret_cast<const void*>(&sweep_postures), kThreads, 0,
+                                       limits);
+  DeviceArray<double> direction;
+  DeviceArray<kernels::SupportPosture> prepared;
+  DeviceArray<kernels::SupportContact> contact;
+  DeviceArray<double> scratch;
+  DeviceArray<double> state;
+  DeviceArray<double> taken;
+  Input position(batch.position, 3 * k);
+  Input normal(batch.normal, 3 * k);
+  Input friction(batch.friction, k);
+  Input wrench(batch.wrench, 6);
+  Output<double> lower(result.lower, n);
+  Output<double> upper(result.upper, n);
+  Output<double> point(result.point, 2 * n);
+  Output<double> forces(result.forces, 3L * k * n);
+  Output<double> dual(result.dual, 6 * n);
+  Output<double> slack(result.slack, n);
+  Output<double> residual(result.residual, n);
+  Output<Status> status(result.status, n);
+  Output<std::int32_t> pivots(result.pivots, n);
+  SupportLaunch launch{};
+  launch.rule[0] = rules.inner;
+  launch.rule[1] = rules.outer;
+  launch.two = rules.two;
+  launch.contacts = k;
+  launch.directions = n;
+  launch.max_pivots = support_pivots(settings, k);
+  launch.slack_tolerance = slack_tolerance(settings);
+  launch.tolerance = settings.tolerance;
+  launch.direction = direction.upload(directions.data(), directions.size(), stream.get());
+  launch.scratch = scratch.reserve(static_cast<std::size_t>(resident) * kThreads * 3 *
+                                   static_cast<std::size_t>(k));
+  // The set-ups and the states of a piece lie on the device whatever the batch's space.
+  const std::size_t each = static_cast<std::size_t>(n) *
+                               static_cast<std::size_t>(3 * k + 17) * sizeof(double) +
+                           sets * (sizeof(kernels::SupportPosture) +
+                                   static_cast<std::size_t>(k) * sizeof(kernels::SupportContact));
+  const std::int64_t piece = piece_size(batch.problems, MemorySpace::host, each);
+  for (std::int64_t first = 0; first < batch.problems; first += piece) {
+    const std::int64_t count = std::min(piece, batch.problems - first);
+    const auto problems = static_cast<std::size_t>(count);
+    launch.problems = static_cast<int>(count);
+    launch.position = position.piece(first, count, stream.get());
+    launch.normal = normal.piece(first, count, stream.get());
+    launch.friction = friction.piece(first, count, stream.get());
+    launch.wrench = wrench.piece(first, count, stream.get());
+    launch.prepared = prepared.reserve(sets * problems);
+    launch.contact = contact.reserve(sets * problems * static_cast<std::size_t>(k));
+    launch.state = state.reserve(sets * problems * static_cast<std::size_t>(n));
+    launch.taken = taken.reserve(sets * problems * static_cast<std::size_t>(n));
+    launch.lower = lower.piece(first, count);
+    launch.upper = upper.piece(first, count);
+    launch.point = point.piece(first, count);
+    launch.forces = forces.piece(first, count);
+    launch.dual = dual.piece(first, count);
+    launch.slack = slack.piece(first, count);
+    launch.residual = residual.piece(first, count);
+    launch.status = status.piece(first, count);
+    launch.pivots = pivots.piece(first, count);
+    const auto blocks = [&](std::int64_t threads) {
+      return static_cast<unsigned>(
+          std::clamp<std::int64_t>((threads + kThreads - 1) / kThreads, 1, resident));
+    };
+    prepare_postures<<<blocks(count * static_cast<std::int64_t>(sets)), kThreads, 0,
+                       stream.get()>>>(launch);
+    check_launch("prepare_postures");
+    for (int rule = 0; rule < static_cast<int>(sets); ++rule) {
+      sweep_postures<<<blocks(count * kernels::kSupportArcs), kThreads, 0, stream.get()>>>(launch,
+                                                                                          rule);
+      check_launch("sweep_postures");
+    }
+    judge_supports<<<blocks(count * n), kThreads, 0, stream.get()>>>(launch);
+    check_launch("judge_supports");
+    for (auto* output : {&lower, &upper, &point, &forces, &dual, &slack, &residual}) {
+      output->finish(first, count, stream.get());
+    }
+    status.finish(first, count, stream.get());
+    pivots.finish(first, count, stream.get());
+    stream.synchronize();
+  }
+  return result;
+}
+
+}  // namespace carom::cuda
