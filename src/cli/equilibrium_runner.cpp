@@ -156,11 +156,11 @@ io::PlanarRegion planar_region(const PlanarResult& result, std::size_t p, std::s
                                std::size_t vertices) {
   io::PlanarRegion region;
   region.status = result.status.host()[p];
-  region.torque_min = result.torque_min.host()[p];
-  region.torque_max = result.torque_max.host()[p];
+  region.torque_min = result.torque_min.host()[p] + 0.0;  // no -0
+  region.torque_max = result.torque_max.host()[p] + 0.0;
   region.normal = point_of(result.normal, p);
-  region.lower = result.lower.host()[p];
-  region.upper = result.upper.host()[p];
+  region.lower = result.lower.host()[p] + 0.0;
+  region.upper = result.upper.host()[p] + 0.0;
   for (const std::int32_t contact : slice(result.essential, p, 4)) {
     if (contact >= 0) region.essential.push_back(contact);
   }

@@ -14,6 +14,8 @@
 #include "cli/interrupt.hpp"
 #include "cli/numbers.hpp"
 #include "cli/table.hpp"
+#include "cli/validate_postures.hpp"
+#include "io/posture_input.hpp"
 
 namespace carom::cli {
 
@@ -122,6 +124,18 @@ void print_text(const std::vector<Verdict>& verdicts, double tolerance) {
   }
 }
 
+// The options of `carom equilibrium` that a comparison takes.
+EquilibriumOptions posture_options(const ValidateOptions& options) {
+  EquilibriumOptions result;
+  result.target = options.sampling.target;
+  result.set = options.sampling.set;
+  result.problem = options.sampling.problem;
+  result.threads = options.sampling.threads;
+  result.json = options.sampling.json;
+  result.quiet = options.sampling.quiet;
+  return result;
+}
+
 int run_validate(const ValidateOptions& options) {
   const double tolerance = parse_real("--tolerance", options.tolerance);
   const Backend first = backend_named("--backend", options.sampling.backend);
@@ -129,6 +143,9 @@ int run_validate(const ValidateOptions& options) {
   if (first == second) {
     throw InvalidInput(fmt::format("--against is {}: must be another backend than --backend ({})",
                                    options.against, to_string(first)));
+  }
+  if (is_posture_model(options.sampling.target) || io::is_posture_file(options.sampling.target)) {
+    return validate_postures(posture_options(options), first, second, tolerance);
   }
   const std::vector<ImpactTask> tasks = load_tasks(options.sampling);
   const InterruptGuard guard;
@@ -160,12 +177,14 @@ int run_validate(const ValidateOptions& options) {
 
 void add_validate(Program& program) {
   CLI::App* command =
-      program.app.add_subcommand("validate", "Compare two backends on the same samples");
+      program.app.add_subcommand("validate", "Compare two backends on the same problems");
   command->description(
-      "Solves the same batch on two backends and compares statuses, modes and velocities, with\n"
+      "Solves the same batch on two backends. Impacts: compares statuses, modes and velocities, "
+      "with\n"
       "selection any and lemke unless --selection names one. A sample on which they differ is a\n"
       "disagreement unless both answers are certified and the problem has steps with several\n"
-      "solutions. Exit status 1 where there is a disagreement.");
+      "solutions. Postures: compares statuses, strips and proven bounds of regions.\n"
+      "Exit status 1 where there is a disagreement.");
   command->footer("Example: carom validate rocking_block --samples 4096 --against reference");
   const auto options = std::make_shared<ValidateOptions>();
   options->sampling.samples = "2^12";

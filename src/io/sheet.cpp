@@ -103,7 +103,7 @@ class Writer {
     add("set multiplot title {} font ',13'\n", as_text(sheet_.title));
     script_ +=
         "set border 3 lw 0.8 lc rgb '#333333'\nset tics nomirror out scale 0.6 font ',10'\n"
-        "set zeroaxis lt 1 lw 0.8 dt 2 lc rgb '#999999'\nunset key\n";
+        "set zeroaxis lt 1 lw 0.8 dt 2 lc rgb '#999999'\nunset key\nset clip two\n";
     for (std::size_t i = 0; i < sheet_.panels.size(); ++i) panel(i);
     if (!sheet_.legend.empty()) legend();
     script_ += "unset multiplot\n";
