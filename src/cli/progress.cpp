@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 namespace carom::cli {
 
@@ -14,7 +15,8 @@ constexpr auto kInterval = std::chrono::milliseconds(100);
 constexpr int kWidth = 32;
 }  // namespace
 
-ProgressBar::ProgressBar(bool wanted) : active_(wanted && ::isatty(STDERR_FILENO) == 1) {}
+ProgressBar::ProgressBar(bool wanted, std::string unit)
+    : active_(wanted && ::isatty(STDERR_FILENO) == 1), unit_(std::move(unit)) {}
 
 ProgressBar::~ProgressBar() {
   if (drawn_) fmt::print(stderr, "\r\x1b[K");
@@ -31,8 +33,8 @@ void ProgressBar::show(std::int64_t done, std::int64_t total) {
   const int filled = static_cast<int>(share * kWidth);
   const double elapsed = std::chrono::duration<double>(now - start_).count();
   const double left = share > 0.0 ? elapsed * (1.0 - share) / share : 0.0;
-  fmt::print(stderr, "\r[{:#<{}}{:.<{}}] {:5.1f} %  {} of {} samples, {:.0f} s left \x1b[K", "",
-             filled, "", kWidth - filled, 100.0 * share, done, total, left);
+  fmt::print(stderr, "\r[{:#<{}}{:.<{}}] {:5.1f} %  {} of {} {}, {:.0f} s left \x1b[K", "", filled,
+             "", kWidth - filled, 100.0 * share, done, total, unit_, left);
   std::fflush(stderr);
 }
 

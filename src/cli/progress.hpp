@@ -9,7 +9,8 @@ namespace carom::cli {
 /// One line on standard error that shows how far a run is; silent unless that is a terminal.
 class ProgressBar {
  public:
-  explicit ProgressBar(bool wanted);
+  /// unit: what is counted, e.g. "samples".
+  explicit ProgressBar(bool wanted, std::string unit = "samples");
   ~ProgressBar();
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
@@ -19,6 +20,7 @@ class ProgressBar {
  private:
   using Clock = std::chrono::steady_clock;
   bool active_;
+  std::string unit_;
   bool drawn_ = false;
   Clock::time_point start_ = Clock::now();
   Clock::time_point last_ = start_;

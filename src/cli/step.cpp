@@ -1,0 +1,137 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+
+#include <carom/error.hpp>
+
+#include "cli/choices.hpp"
+#include "cli/commands.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/step_array_runner.hpp"
+#include "cli/step_options.hpp"
+#include "cli/step_report.hpp"
+#include "cli/step_runner.hpp"
+#include "io/gnuplot.hpp"
+#include "io/hdf5_file.hpp"
+#include "io/pending_file.hpp"
+#include "io/step_hdf5.hpp"
+#include "io/step_json.hpp"
+#include "io/step_picture.hpp"
+
+namespace carom::cli {
+
+namespace {
+
+// Refuses files that could not be written, before anything is computed.
+void require_outputs(const StepOptions& options) {
+  if (!options.output.empty()) {
+    if (!io::hdf5_available()) {
+      throw InvalidInput("--output " + options.output +
+                         ": this carom was built without HDF5 (CAROM_HDF5=OFF); use --json");
+    }
+    io::require_writable(options.output, "--output", {".h5", ".hdf5"});
+  }
+  if (options.plot.empty()) return;
+  io::require_writable(options.plot, "--plot", {".svg", ".png"});
+  io::require_gnuplot();
+}
+
+int step_scenario(const StepOptions& options, const std::string& command_line) {
+  if (options.law != "complementarity") {
+    throw InvalidInput(fmt::format(
+        "--law is {}: scenarios step by complementarity; programme is for files", options.law));
+  }
+  const StepWorlds worlds = step_worlds_of(options);
+  const CompliantSettings settings = step_settings(options);
+  const Backend backend = backend_named("--backend", options.backend);
+  require_outputs(options);
+  const InterruptGuard guard;
+  io::StepRun run = run_worlds(worlds, settings, options, backend);
+  const bool wanted = !options.output.empty() || !options.plot.empty();
+  if (wanted && run.scenario->kind == models::ScenarioKind::compliant_block_impact) {
+    run.routh = sample_routh_set(run);
+  }
+  if (options.json) {
+    fmt::print("{}\n", io::step_json(run).dump(2));
+  } else if (!options.quiet) {
+    fmt::print("{}", step_report(run));
+  }
+  if (!options.output.empty()) io::write_step_hdf5(options.output, run, command_line);
+  if (!options.plot.empty()) io::draw_step(options.plot, run);
+  if (interrupted()) return kInterrupted;
+  return run.failed_worlds() > 0 ? kUnsuccessful : kSuccess;
+}
+
+// What a file says itself, or what belongs to worlds that go on for many steps.
+void refuse_world_options(const StepOptions& options) {
+  const auto refuse = [&options](const char* option, bool given) {
+    if (!given) return;
+    throw InvalidInput(
+        fmt::format("{} belongs to a scenario, {} is a file of single steps: leave "
+                    "it out",
+                    option, options.target));
+  };
+  refuse("--set", !options.set.empty());
+  refuse("--sweep", !options.sweep.empty());
+  refuse("--random", !options.random.empty());
+  refuse("--worlds", !options.worlds.empty());
+  refuse("--steps", !options.steps.empty());
+  refuse("--time", !options.time.empty());
+  refuse("--dt", !options.dt.empty());
+  refuse("--stride", !options.stride.empty());
+  refuse("--plot", !options.plot.empty());
+}
+
+int step_file(const StepOptions& options, const std::string& command_line) {
+  refuse_world_options(options);
+  const CompliantSettings settings = step_settings(options);
+  const Backend backend = backend_named("--backend", options.backend);
+  require_outputs(options);
+  std::vector<CompliantProblem> problems = io::read_steps(options.target);
+  const InterruptGuard guard;
+  const io::ArrayStepRun run =
+      run_array_steps(std::move(problems), settings, backend, !options.json && !options.quiet);
+  if (options.json) {
+    nlohmann::ordered_json result = nlohmann::ordered_json::array();
+    for (std::size_t i = 0; i < run.problems.size(); ++i) {
+      result.push_back(io::array_step_json(run, i));
+    }
+    fmt::print("{}\n", (result.size() == 1 ? result[0] : result).dump(2));
+  } else if (!options.quiet) {
+    fmt::print("{}", array_step_report(run));
+  }
+  if (!options.output.empty()) io::write_array_step_hdf5(options.output, run, command_line);
+  if (interrupted()) return kInterrupted;
+  for (std::size_t i = 0; i < run.problems.size(); ++i) {
+    if (run.status_of(i) != Status::solved) return kUnsuccessful;
+  }
+  return kSuccess;
+}
+
+int run_step(const StepOptions& options, const std::string& command_line) {
+  std::error_code ignored;
+  if (is_scenario(options.target)) return step_scenario(options, command_line);
+  if (std::filesystem::exists(options.target, ignored)) return step_file(options, command_line);
+  throw InvalidInput(fmt::format("{} is neither a file nor a scenario; known scenarios are {}",
+                                 options.target, scenario_names()));
+}
+
+}  // namespace
+
+void add_step(Program& program) {
+  CLI::App* command =
+      program.app.add_subcommand("step", "Compliant time steps of many worlds, or steps of arrays");
+  command->footer(
+      "Example: carom step inclined_block --sweep friction=0:0.375:4 --plot blocks.svg");
+  const auto options = std::make_shared<StepOptions>();
+  add_step_options(*command, *options);
+  command->callback([&program, options] {
+    program.chosen = [&program, options] { return run_step(*options, program.command_line); };
+  });
+}
+
+}  // namespace carom::cli

@@ -1,0 +1,67 @@
+#include "cli/step_array_runner.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "cli/interrupt.hpp"
+#include "cli/progress.hpp"
+
+namespace carom::cli {
+
+namespace {
+
+constexpr std::size_t kMostProblems = std::size_t{1} << 14;  // of a batch: then Ctrl-C is heard
+
+using Shape = std::tuple<int, int, int>;
+
+Shape shape_of(const CompliantProblem& problem) {
+  return {problem.dimension, problem.velocities, problem.positions};
+}
+
+}  // namespace
+
+io::ArrayStepRun run_array_steps(std::vector<CompliantProblem> problems,
+                                 const CompliantSettings& settings, Backend backend,
+                                 bool show_progress) {
+  io::ArrayStepRun run;
+  run.problems = std::move(problems);
+  run.settings = settings;
+  run.backend = backend;
+  run.place.resize(run.problems.size());
+  std::map<Shape, std::size_t> open;  // batch that a problem of this shape still fits into
+  for (std::size_t i = 0; i < run.problems.size(); ++i) {
+    auto [at, fresh] = open.emplace(shape_of(run.problems[i]), run.batches.size());
+    if (!fresh && run.batches[at->second].problems.size() == kMostProblems) {
+      at->second = run.batches.size();
+      fresh = true;
+    }
+    if (fresh) run.batches.emplace_back();
+    io::ArrayStepBatch& batch = run.batches[at->second];
+    run.place[i] = {at->second, batch.problems.size()};
+    batch.problems.push_back(i);
+    batch.rows = std::max(batch.rows, io::rows_of(run.problems[i]));
+  }
+
+  ProgressBar bar(show_progress, "steps");
+  std::int64_t done = 0;
+  for (io::ArrayStepBatch& batch : run.batches) {
+    if (interrupted()) {
+      run.complete = false;
+      break;
+    }
+    std::vector<CompliantProblem> members;
+    for (const std::size_t problem : batch.problems) members.push_back(run.problems[problem]);
+    const CompliantBatch arrays = make_batch(members);
+    const auto start = std::chrono::steady_clock::now();
+    batch.result = solve_compliant(arrays, settings, backend);
+    run.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    done += static_cast<std::int64_t>(members.size());
+    bar.show(done, static_cast<std::int64_t>(run.problems.size()));
+  }
+  return run;
+}
+
+}  // namespace carom::cli

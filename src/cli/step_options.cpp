@@ -1,0 +1,310 @@
+#include "cli/step_options.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+
+#include <carom/error.hpp>
+#include <carom/random.hpp>
+
+#include "cli/choices.hpp"
+#include "cli/numbers.hpp"
+#include "io/step_run.hpp"
+
+namespace carom::cli {
+
+namespace {
+
+constexpr std::int64_t kMostWorlds = std::int64_t{1} << 32;
+
+// One --sweep (count > 0) or --random.
+struct Variation {
+  std::string option;  // as messages name it, e.g. "--sweep friction=0:1:5"
+  std::string name;
+  double low = 0.0;
+  double high = 0.0;
+  bool logarithmic = false;
+  std::int64_t count = 0;
+  std::optional<std::size_t> parameter;  // none: the step size
+  bool whole = false;
+
+  // share in [0, 1]
+  [[nodiscard]] double at(double share) const {
+    double value = low;
+    if (share >= 1.0) {
+      value = high;
+    } else if (share > 0.0) {
+      value = logarithmic ? low * std::pow(high / low, share) : low + (high - low) * share;
+    }
+    return whole ? std::round(value) : value;
+  }
+};
+
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> parts(1);
+  for (const char c : text) {
+    if (c == separator) {
+      parts.emplace_back();
+    } else {
+      parts.back() += c;
+    }
+  }
+  return parts;
+}
+
+// NAME=lo:hi[:count][:log]
+Variation variation_from(const char* option, const std::string& text, bool counted,
+                         const models::Scenario& scenario) {
+  Variation result;
+  result.option = fmt::format("{} {}", option, text);
+  const char* form = counted ? "NAME=lo:hi:count[:log], e.g. friction=0:1:11"
+                             : "NAME=lo:hi[:log], e.g. friction=0:1";
+  const std::size_t equals = text.find('=');
+  std::vector<std::string> parts;
+  if (equals != std::string::npos && equals > 0) parts = split(text.substr(equals + 1), ':');
+  const std::size_t least = counted ? 3 : 2;
+  result.logarithmic = parts.size() == least + 1 && parts.back() == "log";
+  if (parts.size() != least && !result.logarithmic) {
+    throw InvalidInput(fmt::format("{}: must be {}", result.option, form));
+  }
+  result.name = text.substr(0, equals);
+  if (result.name != io::kStepSizeName) {
+    result.parameter = models::parameter_index(scenario, result.name);
+    result.whole = std::find(scenario.sizes.begin(), scenario.sizes.end(), result.name) !=
+                   scenario.sizes.end();
+  }
+  result.low = parse_real(result.option + ": lo", parts[0]);
+  result.high = parse_real(result.option + ": hi", parts[1]);
+  if (counted) result.count = parse_count(result.option + ": count", parts[2], 1, kMostWorlds);
+  if (result.logarithmic && !(result.low > 0.0 && result.high > 0.0)) {
+    throw InvalidInput(
+        fmt::format("{}: lo and hi of a logarithmic range must be > 0, they are "
+                    "{} and {}",
+                    result.option, result.low, result.high));
+  }
+  if (result.count == 1 && result.low != result.high) {
+    throw InvalidInput(
+        fmt::format("{}: one value cannot be both lo and hi: must count 2 or more", result.option));
+  }
+  return result;
+}
+
+std::vector<Variation> variations_of(const StepOptions& options, const models::Scenario& scenario,
+                                     const std::map<std::string, double>& set) {
+  std::vector<Variation> all;
+  for (const std::string& text : options.sweep) {
+    all.push_back(variation_from("--sweep", text, true, scenario));
+  }
+  for (const std::string& text : options.random) {
+    all.push_back(variation_from("--random", text, false, scenario));
+    if (all.back().parameter) continue;
+    throw InvalidInput(
+        fmt::format("{}: the step size is not drawn: --dt sets it, --sweep sweeps "
+                    "it",
+                    all.back().option));
+  }
+  std::map<std::string, std::string> given;
+  for (const auto& [name, value] : set) given[name] = fmt::format("--set {}={}", name, value);
+  if (!options.dt.empty()) given[io::kStepSizeName] = "--dt " + options.dt;
+  for (const Variation& variation : all) {
+    const auto [other, fresh] = given.emplace(variation.name, variation.option);
+    if (!fresh) {
+      throw InvalidInput(fmt::format("{}: {} is also given by {}: leave one out", variation.option,
+                                     variation.name, other->second));
+    }
+  }
+  return all;
+}
+
+std::int64_t world_count(const StepOptions& options, const std::vector<Variation>& variations) {
+  std::int64_t grid = 1;
+  std::vector<std::string> sweeps;
+  for (const Variation& variation : variations) {
+    if (variation.count == 0) continue;
+    sweeps.push_back(fmt::format("{} {}", variation.name, variation.count));
+    if (__builtin_mul_overflow(grid, variation.count, &grid) || grid > kMostWorlds) {
+      throw InvalidInput(
+          fmt::format("{}: the sweeps have more than 2^32 worlds", variation.option));
+    }
+  }
+  if (options.worlds.empty()) return grid;
+  const std::int64_t worlds = parse_count("--worlds", options.worlds, 1, kMostWorlds);
+  if (sweeps.empty() || worlds == grid) return worlds;
+  if (options.random.empty()) {
+    throw InvalidInput(
+        fmt::format("--worlds is {}, but the sweeps ({}) make {}: leave it out, or "
+                    "add --random",
+                    worlds, fmt::join(sweeps, ", "), grid));
+  }
+  if (worlds % grid != 0) {
+    throw InvalidInput(
+        fmt::format("--worlds is {}: must be a multiple of the {} that the sweeps "
+                    "({}) make",
+                    worlds, grid, fmt::join(sweeps, ", ")));
+  }
+  return worlds;
+}
+
+std::int64_t steps_for(const StepOptions& options, const models::Scenario& scenario, double h) {
+  if (!options.steps.empty()) return parse_count("--steps", options.steps, 1);
+  if (options.time.empty()) {
+    // a step size of the user's own still covers the recommended time
+    const bool own = !options.dt.empty() || h != scenario.step_size;
+    if (!own) return scenario.steps;
+  }
+  const double time = options.time.empty()
+                          ? static_cast<double>(scenario.steps) * scenario.step_size
+                          : parse_real("--time", options.time);
+  if (!(time > 0.0)) throw InvalidInput(fmt::format("--time is {}: must be > 0 s", options.time));
+  const double steps = std::round(time / h);
+  if (!(steps < 9e18)) {
+    throw InvalidInput(fmt::format("--time is {}: {} steps of {} s are too many", time, steps, h));
+  }
+  return std::max<std::int64_t>(1, static_cast<std::int64_t>(steps));
+}
+
+}  // namespace
+
+bool is_scenario(const std::string& name) {
+  const auto all = models::scenarios();
+  return std::any_of(all.begin(), all.end(),
+                     [&name](const models::Scenario& scenario) { return scenario.name == name; });
+}
+
+std::string scenario_names() {
+  std::vector<std::string_view> names;
+  for (const models::Scenario& scenario : models::scenarios()) names.push_back(scenario.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+void add_step_options(CLI::App& command, StepOptions& options) {
+  const auto text = [&command](const char* name, std::string& value, const char* type,
+                               const char* help) {
+    CLI::Option* option = command.add_option(name, value, help)->type_name(type);
+    if (!value.empty()) option->capture_default_str();
+    return option;
+  };
+  const auto list = [&command](const char* name, std::vector<std::string>& value, const char* type,
+                               const char* help) {
+    command.add_option(name, value, help)->type_name(type)->allow_extra_args(false);
+  };
+  text("target", options.target, "SCENARIO|FILE",
+       "Name of a scenario, or a JSON or HDF5 file with steps of arrays")
+      ->required();
+  list("--set", options.set, "NAME=VALUE", "Set a parameter of all worlds; repeat for several");
+  list("--sweep", options.sweep, "NAME=lo:hi:count[:log]",
+       "Sweep a parameter, or dt; several sweeps make a grid of worlds");
+  list("--random", options.random, "NAME=lo:hi[:log]", "Draw a parameter for every world");
+  text("--worlds", options.worlds, "W", "Worlds; default: those of the sweeps, else 1");
+  text("--steps", options.steps, "N", "Steps; default: the scenario's");
+  text("--time", options.time, "T", "Seconds to simulate, instead of --steps");
+  text("--dt", options.dt, "DT", "Step size [s]; default: the scenario's");
+  text("--stride", options.stride, "S",
+       "Keep states every S steps; default: about 500 in all where --output or --plot need them");
+  text("--law", options.law, "LAW", "complementarity, or for files programme (176)-(182)");
+  text("--method", options.method, "METHOD",
+       "Of law programme: auto, interior_point, active_set, admm or projected");
+  text("--tolerance", options.tolerance, "T", "Largest relative residual of a certified step");
+  text("--max-iterations", options.max_iterations, "N",
+       "Of the contact solver, default 100; of the method of law programme, default its own");
+  command.add_flag("--no-centripetal", options.no_centripetal,
+                   "Drop the term M^ (dG/dt) v of (23) from the law");
+  text("--backend", options.backend, "BACKEND", "auto, cpu, cuda or reference");
+  text("--precision", options.precision, "PRECISION", "double");
+  text("--threads", options.threads, "N", "CPU threads, 0: all");
+  text("--seed", options.seed, "S", "Seed of --random");
+  text("--output", options.output, "FILE.h5", "Write everything to this HDF5 file");
+  text("--plot", options.plot, "FILE.svg|.png", "Draw the scenario's figure (needs gnuplot)");
+  command.add_flag("--json", options.json, "One JSON document instead of text");
+  command.add_flag("--quiet", options.quiet, "No text, no progress bar");
+}
+
+CompliantSettings step_settings(const StepOptions& options) {
+  CompliantSettings settings;
+  settings.law = choice<StepLaw>(
+      "--law", options.law,
+      {{"complementarity", StepLaw::complementarity}, {"programme", StepLaw::programme}});
+  settings.method = choice<QpMethod>("--method", options.method,
+                                     {{"auto", QpMethod::automatic},
+                                      {"interior_point", QpMethod::interior_point},
+                                      {"active_set", QpMethod::active_set},
+                                      {"admm", QpMethod::admm},
+                                      {"projected", QpMethod::projected}});
+  if (settings.law == StepLaw::complementarity && settings.method != QpMethod::automatic) {
+    throw InvalidInput(fmt::format(
+        "--method is {}: belongs to --law programme, the law is complementarity", options.method));
+  }
+  choice<Precision>("--precision", options.precision, {{"double", Precision::float64}});
+  settings.tolerance = parse_real("--tolerance", options.tolerance);
+  if (!options.max_iterations.empty()) {
+    settings.max_iterations =
+        static_cast<int>(parse_count("--max-iterations", options.max_iterations, 1, INT32_MAX));
+  } else if (settings.law == StepLaw::programme) {
+    settings.max_iterations = 0;  // the method's own
+  }
+  settings.centripetal = !options.no_centripetal;
+  settings.threads = static_cast<int>(parse_count("--threads", options.threads, 0, 4096));
+  settings.validate();
+  return settings;
+}
+
+StepWorlds step_worlds_of(const StepOptions& options) {
+  const models::Scenario& scenario = models::find_scenario(options.target);
+  const auto set = parse_assignments("--set", options.set);
+  const std::vector<double> base = models::scenario_parameters(scenario, set);
+  const std::vector<Variation> variations = variations_of(options, scenario, set);
+  const std::uint64_t seed = parse_seed("--seed", options.seed);
+  if (!options.steps.empty() && !options.time.empty()) {
+    throw InvalidInput(fmt::format("--time is {} and --steps is {}: give one of them", options.time,
+                                   options.steps));
+  }
+  const double h = options.dt.empty() ? scenario.step_size : parse_real("--dt", options.dt);
+
+  StepWorlds result;
+  result.scenario = &scenario;
+  result.worlds = world_count(options, variations);
+  for (const Variation& variation : variations) result.varied.push_back(variation.name);
+  const auto worlds = static_cast<std::size_t>(result.worlds);
+  result.parameters.reserve(worlds * base.size());
+  result.step_size.assign(worlds, h);
+  std::int64_t grid = 1;
+  for (const Variation& variation : variations) grid *= std::max<std::int64_t>(variation.count, 1);
+  for (std::int64_t world = 0; world < result.worlds; ++world) {
+    std::vector<double> values = base;
+    std::int64_t cell = world % grid;  // place in the grid, digit by digit
+    std::int64_t below = grid;
+    std::uint32_t draw = 0;
+    for (const Variation& variation : variations) {
+      double value = 0.0;
+      if (variation.count > 0) {
+        below /= variation.count;
+        const std::int64_t digit = cell / below;
+        cell %= below;
+        value = variation.at(variation.count == 1 ? 0.0
+                                                  : static_cast<double>(digit) /
+                                                        static_cast<double>(variation.count - 1));
+      } else {
+        value = variation.at(uniform(seed, 0, static_cast<std::uint64_t>(world), draw++));
+      }
+      if (variation.parameter) {
+        values[*variation.parameter] = value;
+      } else {
+        result.step_size[static_cast<std::size_t>(world)] = value;
+      }
+    }
+    result.parameters.insert(result.parameters.end(), values.begin(), values.end());
+  }
+  for (const double size : result.step_size) {
+    if (!(size > 0.0)) throw InvalidInput(fmt::format("--dt is {}: must be > 0 s", size));
+    result.steps.push_back(steps_for(options, scenario, size));
+  }
+  return result;
+}
+
+}  // namespace carom::cli

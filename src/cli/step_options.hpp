@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include <carom/compliant.hpp>
+
+namespace carom::cli {
+
+/// Texts of the options of `carom step`; numbers are read once the whole line is known.
+struct StepOptions {
+  std::string target;
+  std::vector<std::string> set;
+  std::vector<std::string> sweep;
+  std::vector<std::string> random;
+  std::string worlds;
+  std::string steps;
+  std::string time;
+  std::string dt;
+  std::string stride;
+  std::string law = "complementarity";
+  std::string method = "auto";
+  std::string tolerance = "1e-9";
+  std::string max_iterations;
+  bool no_centripetal = false;
+  std::string backend = "auto";
+  std::string precision = "double";
+  std::string threads = "0";
+  std::string seed = "0";
+  std::string output;
+  std::string plot;
+  bool json = false;
+  bool quiet = false;
+};
+
+void add_step_options(CLI::App& command, StepOptions& options);
+
+bool is_scenario(const std::string& name);
+/// "spring_mass_damper, pendulum_joint, ..."
+std::string scenario_names();
+
+/// Law, tolerance, threads and the like. Errors: InvalidInput.
+CompliantSettings step_settings(const StepOptions& options);
+
+/// The worlds that --set, --sweep, --random and --worlds ask for.
+struct StepWorlds {
+  const models::Scenario* scenario = nullptr;
+  std::int64_t worlds = 1;
+  std::vector<double> parameters;   ///< [worlds, scenario->parameters.size()]
+  std::vector<std::string> varied;  ///< swept and drawn names, io::kStepSizeName among them
+  std::vector<double> step_size;    ///< h [s], [worlds]
+  std::vector<std::int64_t> steps;  ///< [worlds]
+};
+
+/// The sweeps' values form a grid, the first sweep the slowest; with --random every grid point may
+/// be taken by several worlds. A drawn value is a function of seed, world and the position of its
+/// --random on the line.
+/// Errors: InvalidInput naming the option, for unknown names with the known ones.
+StepWorlds step_worlds_of(const StepOptions& options);
+
+}  // namespace carom::cli

@@ -1,0 +1,189 @@
+#include "cli/step_runner.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <tuple>
+
+#include <carom/error.hpp>
+#include <carom/impact.hpp>
+#include <carom/models/models.hpp>
+
+#include "cli/interrupt.hpp"
+#include "cli/numbers.hpp"
+#include "cli/progress.hpp"
+#include "io/impact_run.hpp"
+
+namespace carom::cli {
+
+namespace {
+
+constexpr std::int64_t kDefaultFrames = 500;
+constexpr std::int64_t kMostNumbers = std::int64_t{1} << 24;  // of all frames kept by default
+constexpr std::int64_t kRouthSamples = std::int64_t{1} << 15;
+
+using GroupKey = std::tuple<std::vector<double>, double, std::int64_t>;
+
+std::vector<double> parameters_of(const StepWorlds& worlds, const io::StepGroup& group) {
+  const std::size_t count = worlds.scenario->parameters.size();
+  std::vector<double> values;
+  values.reserve(group.worlds.size() * count);
+  for (const std::int64_t world : group.worlds) {
+    const auto begin = worlds.parameters.begin() +
+                       static_cast<std::ptrdiff_t>(static_cast<std::size_t>(world) * count);
+    values.insert(values.end(), begin, begin + static_cast<std::ptrdiff_t>(count));
+  }
+  return values;
+}
+
+// Deals the worlds out to groups, in the order in which the groups' first worlds come.
+void group_worlds(const StepWorlds& worlds, io::StepRun& run) {
+  const models::Scenario& scenario = *worlds.scenario;
+  std::vector<std::size_t> sizes;
+  for (const std::string& name : scenario.sizes) {
+    sizes.push_back(models::parameter_index(scenario, name));
+  }
+  std::map<GroupKey, std::size_t> known;
+  for (std::int64_t world = 0; world < worlds.worlds; ++world) {
+    const auto w = static_cast<std::size_t>(world);
+    std::vector<double> shape;
+    for (const std::size_t i : sizes) {
+      shape.push_back(worlds.parameters[w * scenario.parameters.size() + i]);
+    }
+    const GroupKey key{std::move(shape), worlds.step_size[w], worlds.steps[w]};
+    const auto [found, fresh] = known.emplace(key, run.groups.size());
+    if (fresh) {
+      io::StepGroup group;
+      group.step_size = worlds.step_size[w];
+      group.steps = worlds.steps[w];
+      run.groups.push_back(std::move(group));
+    }
+    io::StepGroup& group = run.groups[found->second];
+    run.place.push_back({found->second, group.worlds.size()});
+    group.worlds.push_back(world);
+  }
+}
+
+std::int64_t stride_for(const StepOptions& options, const io::StepGroup& group,
+                        const models::ScenarioSizes& sizes) {
+  if (!options.stride.empty()) return parse_count("--stride", options.stride, 1);
+  if (options.output.empty() && options.plot.empty()) return 0;
+  const std::int64_t numbers =
+      static_cast<std::int64_t>(group.worlds.size()) * (sizes.positions + sizes.velocities + 1);
+  const std::int64_t frames = std::clamp<std::int64_t>(kMostNumbers / numbers, 1, kDefaultFrames);
+  return std::max<std::int64_t>(1, (group.steps + frames - 1) / frames);
+}
+
+// What a group reports that was never reached.
+WorldsResult nothing_computed(const io::StepGroup& group, const models::ScenarioSizes& sizes,
+                              Backend backend) {
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  const std::size_t worlds = group.worlds.size();
+  WorldsResult result;
+  result.backend = backend;
+  result.cancelled = true;
+  result.worlds = static_cast<std::int64_t>(worlds);
+  result.step_size = group.step_size;
+  result.positions = sizes.positions;
+  result.velocities = sizes.velocities;
+  result.rows = sizes.rows;
+  result.position.assign(worlds * static_cast<std::size_t>(sizes.positions), kNone);
+  result.velocity.assign(worlds * static_cast<std::size_t>(sizes.velocities), kNone);
+  result.force.assign(worlds * static_cast<std::size_t>(sizes.rows), kNone);
+  for (auto* values : {&result.displacement, &result.energy_start, &result.energy}) {
+    values->assign(worlds, kNone);
+  }
+  result.max_residual.assign(worlds, 0.0);
+  result.failed.assign(worlds, 0);
+  result.steps_taken.assign(worlds, 0);
+  result.iterations.assign(worlds, 0);
+  result.iterations_max.assign(worlds, 0);
+  result.rows_max.assign(worlds, 0);
+  result.status.assign(worlds, Status::cancelled);
+  return result;
+}
+
+}  // namespace
+
+io::StepRun run_worlds(const StepWorlds& worlds, const CompliantSettings& settings,
+                       const StepOptions& options, Backend backend) {
+  const models::Scenario& scenario = *worlds.scenario;
+  io::StepRun run;
+  run.scenario = worlds.scenario;
+  run.worlds = worlds.worlds;
+  run.parameters = worlds.parameters;
+  run.varied = worlds.varied;
+  run.seed = parse_seed("--seed", options.seed);
+  run.settings = settings;
+  run.backend = backend;
+  group_worlds(worlds, run);
+
+  std::int64_t total = 0;
+  std::vector<models::ScenarioSizes> sizes;
+  for (io::StepGroup& group : run.groups) {
+    const std::vector<double> parameters = parameters_of(worlds, group);
+    models::validate_worlds(scenario, static_cast<std::int64_t>(group.worlds.size()), parameters);
+    sizes.push_back(
+        models::scenario_sizes(scenario, std::span(parameters).first(scenario.parameters.size())));
+    group.stride = stride_for(options, group, sizes.back());
+    total += group.steps * static_cast<std::int64_t>(group.worlds.size());
+  }
+
+  ProgressBar bar(!options.json && !options.quiet, "world steps");
+  std::int64_t done = 0;
+  for (std::size_t g = 0; g < run.groups.size(); ++g) {
+    io::StepGroup& group = run.groups[g];
+    const auto count = static_cast<std::int64_t>(group.worlds.size());
+    if (interrupted()) {
+      group.result = nothing_computed(group, sizes[g], backend);
+    } else {
+      WorldRun call;
+      call.worlds = count;
+      call.parameters = parameters_of(worlds, group);
+      call.step_size = group.step_size;
+      call.steps = group.steps;
+      call.stride = group.stride;
+      call.progress = [&bar, done, total, count](const WorldProgress& progress) {
+        bar.show(done + progress.steps_done * count, total);
+        return !interrupted();
+      };
+      group.result = step_worlds(scenario, call, settings, backend);
+      run.backend = group.result.backend;
+    }
+    run.seconds += group.result.seconds;
+    run.complete = run.complete && !group.result.cancelled;
+    done += group.steps * count;
+  }
+  return run;
+}
+
+io::RouthSet sample_routh_set(const io::StepRun& run) {
+  const models::Model& model = models::find("rocking_block");
+  std::map<std::string, double> shared;
+  for (const models::Parameter& parameter : model.parameters) {
+    shared[parameter.name] = run.value_of(parameter.name, 0);
+  }
+  const ImpactProblem problem = models::build(model.name, shared);
+  ImpactSettings settings;
+  settings.samples = kRouthSamples;
+  settings.keep_samples = -1;
+  settings.seed = run.seed;
+  settings.step_size = model.step_size;
+  settings.max_steps = model.max_steps;
+  settings.threads = run.settings.threads;
+  const ImpactResult result =
+      sample_impacts(make_batch(std::span(&problem, 1)), settings, Backend::cpu);
+  io::RouthSet set;
+  set.samples = settings.samples;
+  const auto velocity = result.samples.velocity.host();
+  const auto status = result.samples.status.host();
+  for (std::size_t sample = 0; sample < status.size(); ++sample) {
+    if (status[sample] != TrajectoryStatus::terminated) continue;
+    const auto contact = io::contact_velocity(problem, velocity.data() + 3 * sample);
+    set.normal_velocity.insert(set.normal_velocity.end(), contact.begin(), contact.begin() + 2);
+  }
+  return set;
+}
+
+}  // namespace carom::cli

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <carom/compliant.hpp>
+
+/// Steps given as arrays in a file, and what came of them.
+namespace carom::io {
+
+/// True where a file holds steps of arrays rather than problems of another kind: JSON whose first
+/// object has the key `constraints`, or HDF5 with a data set `jacobian`. Errors: InvalidInput where
+/// it can be read by neither.
+bool holds_steps(const std::filesystem::path& file);
+
+/// Steps of a JSON file, one object or an array of objects with mass_matrix, force, velocity, dt
+/// and constraints (type, jacobian, jacobian_dot_v, phi, stiffness, damping, friction), or of an
+/// HDF5 file with batched data sets by rows: mass_matrix [p, nv, nv], force and velocity [p, nv],
+/// dt [p], type [p, m] (RowType as a number), jacobian [p, m, nv], and jacobian_dot_v, phi,
+/// stiffness, damping, friction [p, m]. The dimension follows from the contacts' rows: 2 planar, 3
+/// spatial.
+/// Errors: InvalidInput naming file, problem, constraint, field and value.
+std::vector<CompliantProblem> read_steps(const std::filesystem::path& file);
+
+/// Problems of one dimension, nv and nq, solved as one batch.
+struct ArrayStepBatch {
+  std::vector<std::size_t> problems;  ///< their indices in the run
+  int rows = 0;                       ///< of the problem that has most
+  CompliantResult result;             ///< empty buffers where the batch was not reached
+};
+
+struct ArrayStepRun {
+  std::vector<CompliantProblem> problems;
+  CompliantSettings settings;
+  Backend backend = Backend::cpu;
+  std::vector<ArrayStepBatch> batches;
+  bool complete = true;
+  double seconds = 0.0;
+
+  struct Place {
+    std::size_t batch = 0;
+    std::size_t row = 0;
+  };
+  std::vector<Place> place;  ///< [problems]
+
+  /// The problem's own name, or "problem 3".
+  [[nodiscard]] std::string name_of(std::size_t problem) const;
+  [[nodiscard]] Status status_of(std::size_t problem) const;
+};
+
+/// What is known of one problem after its step; NaN where it was not solved.
+struct ArrayStep {
+  Status status = Status::cancelled;
+  std::vector<double> velocity;
+  std::vector<double> increment;
+  std::vector<double> force;  ///< row by row, in the constraints' order
+  double kinetic_energy = 0.0;
+  double residual = 0.0;
+  std::int32_t iterations = 0;
+};
+ArrayStep step_of(const ArrayStepRun& run, std::size_t problem);
+
+/// Constraint rows of a problem.
+int rows_of(const CompliantProblem& problem);
+
+}  // namespace carom::io

@@ -1,0 +1,198 @@
+#include "io/step_hdf5.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "io/hdf5_output.hpp"
+
+namespace carom::io {
+
+namespace {
+
+constexpr std::string_view kStatusMeaning =
+    "0 solved, 1 inaccurate, 2 infeasible, 3 unbounded, 4 nonconvex, 5 ray, 6 iteration_limit, 7 "
+    "numerical_error, 8 invalid_input, 9 cancelled";
+
+std::uint64_t extent(std::int64_t value) { return static_cast<std::uint64_t>(value); }
+
+std::vector<std::uint8_t> codes(const std::vector<Status>& statuses) {
+  std::vector<std::uint8_t> values;
+  for (const Status status : statuses) values.push_back(static_cast<std::uint8_t>(status));
+  return values;
+}
+
+void write_status(Hdf5Writer& writer, const std::string& path,
+                  const std::vector<Status>& statuses) {
+  writer.dataset(path, codes(statuses), {statuses.size()});
+  writer.attribute(path, "meaning", kStatusMeaning);
+}
+
+void settings_attributes(Hdf5Writer& writer, const CompliantSettings& settings, Backend backend) {
+  writer.attribute("/", "backend", carom::to_string(backend));
+  writer.attribute("/", "precision", std::string_view("double"));
+  writer.attribute("/", "law", carom::to_string(settings.law));
+  writer.attribute("/", "tolerance", settings.tolerance);
+  writer.attribute("/", "max_iterations", std::int64_t{settings.max_iterations});
+  writer.attribute("/", "centripetal", std::int64_t{settings.centripetal ? 1 : 0});
+}
+
+// Columns [first, first + width) of rows of `whole` numbers.
+std::vector<double> columns(const std::vector<double>& values, std::size_t whole, std::size_t first,
+                            std::size_t width) {
+  std::vector<double> part;
+  part.reserve(whole == 0 ? 0 : values.size() / whole * width);
+  for (std::size_t at = first; at + width <= values.size(); at += whole) {
+    const auto begin = values.begin() + static_cast<std::ptrdiff_t>(at);
+    part.insert(part.end(), begin, begin + static_cast<std::ptrdiff_t>(width));
+  }
+  return part;
+}
+
+void write_parameters(Hdf5Writer& writer, const StepRun& run) {
+  const std::size_t count = run.scenario->parameters.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const models::Parameter& parameter = run.scenario->parameters[i];
+    const std::string path = "/parameters/" + parameter.name;
+    writer.dataset(path, columns(run.parameters, count, i, 1), {extent(run.worlds)});
+    writer.attribute(path, "unit", std::string_view(parameter.unit));
+    writer.attribute(path, "meaning", std::string_view(parameter.meaning));
+  }
+  writer.dataset("/varied", run.varied);
+}
+
+void write_group(Hdf5Writer& writer, const StepRun& run, const StepGroup& group,
+                 const std::string& path) {
+  const WorldsResult& result = group.result;
+  const models::Scenario& scenario = *run.scenario;
+  const std::uint64_t worlds = group.worlds.size();
+  const std::uint64_t frames = result.frame_time.size();
+  const std::uint64_t nq = extent(result.positions);
+  const std::uint64_t nv = extent(result.velocities);
+  const auto at = [&path](std::string_view name) { return fmt::format("{}/{}", path, name); };
+  writer.group(path);
+  writer.attribute(path, "step_size", group.step_size);
+  writer.attribute(path, "steps", group.steps);
+  writer.attribute(path, "stride", group.stride);
+  writer.attribute(path, "seconds", result.seconds);
+  writer.attribute(path, "complete", std::int64_t{result.cancelled ? 0 : 1});
+  writer.dataset(at("world"), group.worlds, {worlds});
+  writer.dataset(at("position_names"), scenario.positions);
+  writer.dataset(at("velocity_names"), scenario.velocities);
+
+  writer.dataset(at("states/time"), result.frame_time, {frames});
+  writer.dataset(at("states/position"), columns(result.frame_state, nq + nv, 0, nq),
+                 {frames, worlds, nq});
+  writer.dataset(at("states/velocity"), columns(result.frame_state, nq + nv, nq, nv),
+                 {frames, worlds, nv});
+  writer.dataset(at("states/energy"), result.frame_energy, {frames, worlds});
+  writer.attribute(at("states/time"), "unit", std::string_view("s"));
+  writer.attribute(at("states/energy"), "unit", std::string_view("J"));
+
+  writer.dataset(at("final/position"), result.position, {worlds, nq});
+  writer.dataset(at("final/velocity"), result.velocity, {worlds, nv});
+  writer.dataset(at("final/force"), result.force, {worlds, extent(result.rows)});
+  writer.dataset(at("final/displacement"), result.displacement, {worlds});
+  writer.attribute(at("final/displacement"), "meaning", std::string_view(scenario.displacement));
+  writer.dataset(at("final/energy_start"), result.energy_start, {worlds});
+  writer.dataset(at("final/energy"), result.energy, {worlds});
+  writer.dataset(at("final/max_residual"), result.max_residual, {worlds});
+  writer.dataset(at("final/failed_steps"), result.failed, {worlds});
+  writer.dataset(at("final/steps_taken"), result.steps_taken, {worlds});
+  writer.dataset(at("final/iterations"), result.iterations, {worlds});
+  writer.dataset(at("final/iterations_max"), result.iterations_max, {worlds});
+  writer.dataset(at("final/rows_max"), result.rows_max, {worlds});
+  write_status(writer, at("final/status"), result.status);
+}
+
+void write_corner_velocities(Hdf5Writer& writer, const StepRun& run) {
+  std::vector<double> normal;
+  for (std::int64_t world = 0; world < run.worlds; ++world) {
+    const auto pair =
+        corner_velocity(run.parameters_of(world), run.position_of(world), run.velocity_of(world));
+    normal.insert(normal.end(), pair.begin(), pair.end());
+  }
+  writer.dataset("/normal_velocity", normal, {extent(run.worlds), 2});
+  if (!run.routh) return;
+  const std::vector<double>& set = run.routh->normal_velocity;
+  writer.dataset("/routh_set/normal_velocity", set, {set.size() / 2, 2});
+  writer.attribute("/routh_set", "samples", run.routh->samples);
+}
+
+void write_batch(Hdf5Writer& writer, const ArrayStepRun& run, const ArrayStepBatch& batch,
+                 const std::string& path) {
+  const CompliantProblem& first = run.problems[batch.problems.front()];
+  const std::uint64_t count = batch.problems.size();
+  const std::uint64_t nv = extent(first.velocities);
+  const std::uint64_t nq = first.positions > 0 ? extent(first.positions) : nv;
+  const std::uint64_t rows = extent(batch.rows);
+  std::vector<std::int64_t> index;
+  std::vector<Status> status;
+  std::vector<std::int32_t> iterations;
+  std::vector<double> velocity, increment, force, energy, residual, dt;
+  for (const std::size_t problem : batch.problems) {
+    ArrayStep step = step_of(run, problem);
+    step.force.resize(rows, 0.0);  // absent rows carry no force
+    index.push_back(static_cast<std::int64_t>(problem));
+    dt.push_back(run.problems[problem].step_size);
+    velocity.insert(velocity.end(), step.velocity.begin(), step.velocity.end());
+    increment.insert(increment.end(), step.increment.begin(), step.increment.end());
+    force.insert(force.end(), step.force.begin(), step.force.end());
+    energy.push_back(step.kinetic_energy);
+    residual.push_back(step.residual);
+    status.push_back(step.status);
+    iterations.push_back(step.iterations);
+  }
+  const auto at = [&path](std::string_view name) { return fmt::format("{}/{}", path, name); };
+  writer.group(path);
+  writer.attribute(path, "dimension", std::int64_t{first.dimension});
+  writer.dataset(at("problem"), index, {count});
+  writer.dataset(at("dt"), dt, {count});
+  writer.dataset(at("velocity"), velocity, {count, nv});
+  writer.dataset(at("increment"), increment, {count, nq});
+  writer.dataset(at("force"), force, {count, rows});
+  writer.dataset(at("kinetic_energy"), energy, {count});
+  writer.dataset(at("residual"), residual, {count});
+  writer.dataset(at("iterations"), iterations, {count});
+  write_status(writer, at("status"), status);
+}
+
+}  // namespace
+
+void write_step_hdf5(const std::filesystem::path& file, const StepRun& run,
+                     const std::string& command_line) {
+  write_hdf5(file, command_line, [&run](Hdf5Writer& writer) {
+    settings_attributes(writer, run.settings, run.backend);
+    writer.attribute("/", "scenario", std::string_view(run.scenario->name));
+    writer.attribute("/", "worlds", run.worlds);
+    writer.attribute("/", "seed", run.seed);
+    writer.attribute("/", "seconds", run.seconds);
+    writer.attribute("/", "complete", std::int64_t{run.complete ? 1 : 0});
+    write_parameters(writer, run);
+    for (std::size_t i = 0; i < run.groups.size(); ++i) {
+      write_group(writer, run, run.groups[i], fmt::format("/worlds_{}", i));
+    }
+    if (run.scenario->kind == models::ScenarioKind::compliant_block_impact) {
+      write_corner_velocities(writer, run);
+    }
+  });
+}
+
+void write_array_step_hdf5(const std::filesystem::path& file, const ArrayStepRun& run,
+                           const std::string& command_line) {
+  write_hdf5(file, command_line, [&run](Hdf5Writer& writer) {
+    settings_attributes(writer, run.settings, run.backend);
+    writer.attribute("/", "problems", static_cast<std::int64_t>(run.problems.size()));
+    writer.attribute("/", "seconds", run.seconds);
+    writer.attribute("/", "complete", std::int64_t{run.complete ? 1 : 0});
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < run.problems.size(); ++i) names.push_back(run.name_of(i));
+    writer.dataset("/name", names);
+    for (std::size_t i = 0; i < run.batches.size(); ++i) {
+      write_batch(writer, run, run.batches[i], fmt::format("/steps_{}", i));
+    }
+  });
+}
+
+}  // namespace carom::io

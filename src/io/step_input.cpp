@@ -1,0 +1,370 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <string_view>
+
+#include <carom/error.hpp>
+
+#include "io/file_error.hpp"
+#include "io/hdf5_file.hpp"
+#include "io/json_file.hpp"
+#include "io/step_arrays.hpp"
+
+namespace carom::io {
+
+namespace {
+
+using nlohmann::json;
+using Type = CompliantConstraint::Type;
+
+constexpr std::array<std::string_view, 7> kKeys = {"name", "mass_matrix",  "force",      "velocity",
+                                                   "dt",   "position_map", "constraints"};
+constexpr std::array<std::string_view, 7> kConstraintKeys = {
+    "type", "jacobian", "jacobian_dot_v", "phi", "stiffness", "damping", "friction"};
+constexpr std::array<std::string_view, 13> kSets = {
+    "name",     "mass_matrix",    "force", "velocity",  "dt",      "position_map", "type",
+    "jacobian", "jacobian_dot_v", "phi",   "stiffness", "damping", "friction"};
+
+Type type_from(const json& object, const std::string& where) {
+  const std::string word = read_text(object, "type", where);
+  if (word == "bilateral") return Type::bilateral;
+  if (word == "unilateral") return Type::unilateral;
+  if (word == "contact") return Type::contact;
+  throw InvalidInput(
+      fmt::format("{}: type is \"{}\": must be bilateral, unilateral or contact", where, word));
+}
+
+// A number for all rows, or one for each.
+std::vector<double> by_row(const json& object, const char* key, int rows,
+                           const std::string& where) {
+  if (!object.at(key).is_array()) return {read_number(object, key, where)};
+  std::vector<double> values = read_numbers(object, key, where);
+  if (values.size() != static_cast<std::size_t>(rows)) {
+    throw InvalidInput(fmt::format("{}: {} has {} numbers: must have {}, one per row of jacobian",
+                                   where, key, values.size(), rows));
+  }
+  return values;
+}
+
+// One row may be written without the outer brackets.
+Matrix read_jacobian(const json& object, const std::string& where) {
+  const json& value = required(object, "jacobian", where);
+  if (value.is_array() && !value.empty() && value[0].is_number()) {
+    std::vector<double> row = read_numbers(object, "jacobian", where);
+    const int columns = static_cast<int>(row.size());
+    return {1, columns, std::move(row)};
+  }
+  return read_matrix(object, "jacobian", where);
+}
+
+// Contacts of 2 rows are planar, of 3 spatial, all of a problem alike.
+void settle_dimension(int rows, CompliantProblem& problem, int& decided_by, int constraint,
+                      const std::string& where) {
+  if (rows != 2 && rows != 3) {
+    throw InvalidInput(fmt::format(
+        "{}: jacobian has {} rows: a contact must have 2 (planar: normal, tangent) or 3 (spatial: "
+        "normal, two tangents)",
+        where, rows));
+  }
+  if (decided_by >= 0 && rows != problem.dimension) {
+    throw InvalidInput(
+        fmt::format("{}: jacobian has {} rows, constraints[{}] has {}: contacts "
+                    "must be all planar or all spatial",
+                    where, rows, decided_by, problem.dimension));
+  }
+  problem.dimension = rows;
+  decided_by = constraint;
+}
+
+CompliantConstraint constraint_from(const json& object, int velocities, const std::string& where) {
+  if (!object.is_object()) {
+    throw InvalidInput(fmt::format("{}: must be an object with the keys {}", where,
+                                   fmt::join(kConstraintKeys, ", ")));
+  }
+  require_known_keys(object, kConstraintKeys, where);
+  CompliantConstraint constraint;
+  constraint.type = type_from(object, where);
+  Matrix jacobian = read_jacobian(object, where);
+  if (jacobian.rows == 0) throw InvalidInput(where + ": jacobian has no row");
+  if (jacobian.columns != velocities) {
+    throw InvalidInput(fmt::format("{}: jacobian has {} columns: must have {}, as velocity has",
+                                   where, jacobian.columns, velocities));
+  }
+  constraint.jacobian = std::move(jacobian.values);
+  for (const auto& [key, to] :
+       {std::pair{"stiffness", &constraint.stiffness}, std::pair{"damping", &constraint.damping}}) {
+    required(object, key, where);
+    *to = by_row(object, key, jacobian.rows, where);
+  }
+  for (const auto& [key, to] : {std::pair{"jacobian_dot_v", &constraint.jacobian_dot_v},
+                                std::pair{"phi", &constraint.phi}}) {
+    if (!object.contains(key)) continue;
+    *to = by_row(object, key, jacobian.rows, where);
+    if (to->size() != static_cast<std::size_t>(jacobian.rows)) {
+      throw InvalidInput(fmt::format("{}: {} is one number: must have {}, one per row of jacobian",
+                                     where, key, jacobian.rows));
+    }
+  }
+  if (constraint.type == Type::contact) {
+    constraint.friction = read_number(object, "friction", where);
+  } else if (object.contains("friction")) {
+    throw InvalidInput(fmt::format("{}: friction belongs to a contact, the type is {}", where,
+                                   object["type"].get<std::string>()));
+  }
+  return constraint;
+}
+
+CompliantProblem problem_from(const json& object, const std::string& file, std::size_t index) {
+  std::string where = fmt::format("{}: problem {}", file, index);
+  if (!object.is_object()) {
+    throw InvalidInput(
+        fmt::format("{}: must be an object with the keys {}", where, fmt::join(kKeys, ", ")));
+  }
+  CompliantProblem problem;
+  if (object.contains("name")) problem.name = read_text(object, "name", where);
+  if (!problem.name.empty()) where += fmt::format(" (\"{}\")", problem.name);
+  require_known_keys(object, kKeys, where);
+  problem.velocity = read_numbers(object, "velocity", where);
+  problem.velocities = static_cast<int>(problem.velocity.size());
+  if (problem.velocities == 0) throw InvalidInput(where + ": velocity is empty");
+  const int nv = problem.velocities;
+  problem.force = read_numbers(object, "force", where);
+  if (problem.force.size() != problem.velocity.size()) {
+    throw InvalidInput(fmt::format("{}: force has {} numbers: must have {}, as velocity has", where,
+                                   problem.force.size(), nv));
+  }
+  problem.step_size = read_number(object, "dt", where);
+  Matrix mass = read_matrix(object, "mass_matrix", where);
+  if (mass.rows != nv || mass.columns != nv) {
+    throw InvalidInput(
+        fmt::format("{}: mass_matrix is {} x {}: must be {} x {}, as velocity has {} numbers",
+                    where, mass.rows, std::max(mass.columns, 0), nv, nv, nv));
+  }
+  problem.mass_matrix = std::move(mass.values);
+  if (object.contains("position_map")) {
+    Matrix map = read_matrix(object, "position_map", where);
+    if (map.rows == 0 || map.columns != nv) {
+      throw InvalidInput(
+          fmt::format("{}: position_map is {} x {}: must have rows of {}, as velocity has {} "
+                      "numbers",
+                      where, map.rows, std::max(map.columns, 0), nv, nv));
+    }
+    problem.positions = map.rows;
+    problem.position_map = std::move(map.values);
+  }
+  const json& list = required(object, "constraints", where);
+  if (!list.is_array()) throw InvalidInput(where + ": constraints must be a list of objects");
+  int decided_by = -1;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const std::string place = fmt::format("{}: constraints[{}]", where, i);
+    problem.constraints.push_back(constraint_from(list[i], nv, place));
+    const CompliantConstraint& constraint = problem.constraints.back();
+    if (constraint.type != Type::contact) continue;
+    const int rows = static_cast<int>(constraint.jacobian.size()) / nv;
+    settle_dimension(rows, problem, decided_by, static_cast<int>(i), place);
+  }
+  return problem;
+}
+
+std::vector<CompliantProblem> from_json(const std::filesystem::path& file) {
+  const json document = read_json(file);
+  std::vector<CompliantProblem> problems;
+  if (!document.is_array()) {
+    problems.push_back(problem_from(document, file.string(), 0));
+    return problems;
+  }
+  for (std::size_t i = 0; i < document.size(); ++i) {
+    problems.push_back(problem_from(document[i], file.string(), i));
+  }
+  return problems;
+}
+
+// Data sets of steps by rows, [problems, ...].
+class BatchedSteps {
+ public:
+  explicit BatchedSteps(const std::filesystem::path& path) : file_(path.string()), reader_(path) {
+    for (const std::string& name : reader_.names()) {
+      if (std::find(kSets.begin(), kSets.end(), name) == kSets.end()) {
+        throw InvalidInput(fmt::format("{}: unknown data set \"{}\"; known are {}", file_, name,
+                                       fmt::join(kSets, ", ")));
+      }
+    }
+    const Shape velocity = shape_of("velocity", 2, "problems, numbers");
+    const Shape jacobian = shape_of("jacobian", 3, "problems, rows, columns");
+    count_ = velocity[0];
+    nv_ = velocity[1];
+    rows_ = jacobian[1];
+    if (nv_ == 0) throw InvalidInput(fmt::format("{}: velocity has no columns", file_));
+    velocity_ = values("velocity", {count_, nv_});
+    force_ = values("force", {count_, nv_});
+    mass_ = values("mass_matrix", {count_, nv_, nv_});
+    dt_ = values("dt", {count_});
+    type_ = values("type", {count_, rows_});
+    jacobian_ = values("jacobian", {count_, rows_, nv_});
+    stiffness_ = values("stiffness", {count_, rows_});
+    damping_ = values("damping", {count_, rows_});
+    jacobian_dot_v_ = values_or_zero("jacobian_dot_v");
+    phi_ = values_or_zero("phi");
+    friction_ = values_or_zero("friction");
+    if (reader_.has("position_map")) {
+      positions_ = shape_of("position_map", 3, "problems, rows, columns")[1];
+      map_ = values("position_map", {count_, positions_, nv_});
+    }
+    names_ = reader_.has("name") ? reader_.strings("name") : std::vector<std::string>(count_);
+    if (names_.size() != count_) {
+      throw InvalidInput(
+          fmt::format("{}: name has {} texts for {} problems", file_, names_.size(), count_));
+    }
+  }
+
+  [[nodiscard]] std::vector<CompliantProblem> problems() const {
+    std::vector<CompliantProblem> all;
+    for (std::size_t p = 0; p < count_; ++p) all.push_back(problem(p));
+    return all;
+  }
+
+ private:
+  static std::vector<double> part(const std::vector<double>& values, std::size_t first,
+                                  std::size_t size) {
+    const auto begin = values.begin() + static_cast<std::ptrdiff_t>(first);
+    return {begin, begin + static_cast<std::ptrdiff_t>(size)};
+  }
+
+  Shape shape_of(std::string_view name, std::size_t rank, const char* axes) const {
+    if (!reader_.has(name)) {
+      throw InvalidInput(fmt::format("{}: data set {} is missing", file_, name));
+    }
+    if (reader_.is_group(name)) {
+      throw InvalidInput(fmt::format("{}: {} is a group, a data set is needed", file_, name));
+    }
+    const Shape shape = reader_.shape(name);
+    if (shape.size() != rank) {
+      throw InvalidInput(fmt::format("{}: {} has {} axes: must have {} ({})", file_, name,
+                                     shape.size(), rank, axes));
+    }
+    return shape;
+  }
+
+  std::vector<double> values(std::string_view name, const Shape& wanted) const {
+    const Shape shape = shape_of(name, wanted.size(), "problems first");
+    if (shape != wanted) {
+      throw InvalidInput(
+          fmt::format("{}: {} has shape {}: must be {}", file_, name, shape, wanted));
+    }
+    return reader_.doubles(name);
+  }
+
+  std::vector<double> values_or_zero(std::string_view name) const {
+    if (reader_.has(name)) return values(name, {count_, rows_});
+    return std::vector<double>(count_ * rows_, 0.0);
+  }
+
+  [[nodiscard]] RowType row_type(std::size_t problem, std::size_t row) const {
+    const double code = type_[problem * rows_ + row];
+    if (!(code >= 0.0 && code <= 4.0) || code != std::floor(code)) {
+      throw InvalidInput(
+          fmt::format("{}: type[{}][{}] is {}: must be 0 none, 1 bilateral, 2 "
+                      "unilateral, 3 normal or 4 tangent",
+                      file_, problem, row, code));
+    }
+    return static_cast<RowType>(static_cast<int>(code));
+  }
+
+  [[nodiscard]] CompliantProblem problem(std::size_t p) const {
+    CompliantProblem problem;
+    problem.name = names_[p];
+    problem.velocities = static_cast<int>(nv_);
+    problem.step_size = dt_[p];
+    problem.mass_matrix = part(mass_, p * nv_ * nv_, nv_ * nv_);
+    problem.force = part(force_, p * nv_, nv_);
+    problem.velocity = part(velocity_, p * nv_, nv_);
+    problem.positions = static_cast<int>(positions_);
+    problem.position_map = part(map_, p * positions_ * nv_, positions_ * nv_);
+    int decided_by = -1;
+    for (std::size_t row = 0; row < rows_;) {
+      const std::size_t begin = row;
+      const RowType type = row_type(p, row++);
+      if (type == RowType::none) continue;
+      if (type == RowType::tangent) {
+        throw InvalidInput(fmt::format("{}: type[{}][{}] is 4 (tangent): must follow a normal row",
+                                       file_, p, begin));
+      }
+      if (type == RowType::normal) {
+        while (row < rows_ && row_type(p, row) == RowType::tangent) ++row;
+      }
+      CompliantConstraint constraint;
+      constraint.type = type == RowType::normal       ? Type::contact
+                        : type == RowType::unilateral ? Type::unilateral
+                                                      : Type::bilateral;
+      const std::size_t at = p * rows_ + begin;
+      const std::size_t size = row - begin;
+      constraint.jacobian = part(jacobian_, at * nv_, size * nv_);
+      constraint.jacobian_dot_v = part(jacobian_dot_v_, at, size);
+      constraint.phi = part(phi_, at, size);
+      constraint.stiffness = part(stiffness_, at, size);
+      constraint.damping = part(damping_, at, size);
+      if (type == RowType::normal) {
+        constraint.friction = friction_[at];
+        settle_dimension(
+            static_cast<int>(size), problem, decided_by,
+            static_cast<int>(problem.constraints.size()),
+            fmt::format("{}: problem {}: constraints[{}]", file_, p, problem.constraints.size()));
+      }
+      problem.constraints.push_back(std::move(constraint));
+    }
+    return problem;
+  }
+
+  std::string file_;
+  Hdf5Reader reader_;
+  std::size_t count_ = 0;
+  std::size_t nv_ = 0;
+  std::size_t rows_ = 0;
+  std::size_t positions_ = 0;
+  std::vector<double> velocity_, force_, mass_, dt_, type_, jacobian_, jacobian_dot_v_, phi_,
+      stiffness_, damping_, friction_, map_;
+  std::vector<std::string> names_;
+};
+
+}  // namespace
+
+bool holds_steps(const std::filesystem::path& file) {
+  if (Hdf5Reader::is_hdf5(file)) {
+    try {
+      return Hdf5Reader(file).has("jacobian");
+    } catch (const FileError& error) {  // unreadable input is bad input
+      throw InvalidInput(error.what());
+    }
+  }
+  const json document = read_json(file);
+  const json& first = document.is_array() && !document.empty() ? document[0] : document;
+  return first.is_object() && first.contains("constraints");
+}
+
+std::vector<CompliantProblem> read_steps(const std::filesystem::path& file) {
+  std::vector<CompliantProblem> problems;
+  if (Hdf5Reader::is_hdf5(file)) {
+    try {
+      problems = BatchedSteps(file).problems();
+    } catch (const FileError& error) {  // unreadable input is bad input
+      throw InvalidInput(error.what());
+    }
+  } else {
+    problems = from_json(file);
+  }
+  if (problems.empty()) throw InvalidInput(file.string() + ": holds no problem");
+  for (std::size_t i = 0; i < problems.size(); ++i) {
+    try {
+      validate(problems[i], static_cast<std::int64_t>(i));
+    } catch (const InvalidInput& error) {
+      throw InvalidInput(fmt::format("{}: {}", file.string(), error.what()));
+    }
+  }
+  return problems;
+}
+
+}  // namespace carom::io

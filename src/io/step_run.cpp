@@ -1,0 +1,126 @@
+#include "io/step_run.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "models/scenario_kinds.hpp"
+
+namespace carom::io {
+
+namespace {
+
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
+std::span<const double> row(const std::vector<double>& values, std::size_t index, int width) {
+  const auto size = static_cast<std::size_t>(width);
+  return std::span(values).subspan(index * size, size);
+}
+
+}  // namespace
+
+std::span<const double> StepRun::parameters_of(std::int64_t world) const {
+  const std::size_t count = scenario->parameters.size();
+  return std::span(parameters).subspan(static_cast<std::size_t>(world) * count, count);
+}
+
+double StepRun::value_of(const std::string& name, std::int64_t world) const {
+  if (name == kStepSizeName) return group_of(world).step_size;
+  return parameters_of(world)[models::parameter_index(*scenario, name)];
+}
+
+std::span<const double> StepRun::position_of(std::int64_t world) const {
+  const Place& at = place[static_cast<std::size_t>(world)];
+  const WorldsResult& result = groups[at.group].result;
+  return row(result.position, at.row, result.positions);
+}
+
+std::span<const double> StepRun::velocity_of(std::int64_t world) const {
+  const Place& at = place[static_cast<std::size_t>(world)];
+  const WorldsResult& result = groups[at.group].result;
+  return row(result.velocity, at.row, result.velocities);
+}
+
+std::int64_t StepRun::failed_worlds() const {
+  const std::vector<Status> all = gather(&WorldsResult::status);
+  return std::count_if(all.begin(), all.end(), [](Status status) {
+    return status != Status::solved && status != Status::cancelled;
+  });
+}
+
+std::int64_t StepRun::steps_taken() const {
+  std::int64_t sum = 0;
+  for (const std::int64_t steps : gather(&WorldsResult::steps_taken)) sum += steps;
+  return sum;
+}
+
+double StepRun::steps_per_second() const {
+  return seconds > 0.0 ? static_cast<double>(steps_taken()) / seconds : 0.0;
+}
+
+double StepRun::max_residual() const {
+  double largest = 0.0;
+  for (const double residual : gather(&WorldsResult::max_residual)) {
+    if (!(residual <= largest)) largest = residual;
+    if (std::isnan(largest)) break;
+  }
+  return largest;
+}
+
+double StepRun::iterations_per_step() const {
+  std::int64_t sum = 0;
+  for (const std::int64_t count : gather(&WorldsResult::iterations)) sum += count;
+  const std::int64_t steps = steps_taken();
+  return steps > 0 ? static_cast<double>(sum) / static_cast<double>(steps) : 0.0;
+}
+
+std::int32_t StepRun::iterations_max() const {
+  std::int32_t most = 0;
+  for (const std::int32_t count : gather(&WorldsResult::iterations_max)) {
+    most = std::max(most, count);
+  }
+  return most;
+}
+
+std::map<std::string, std::int64_t> StepRun::status_counts() const {
+  std::map<std::string, std::int64_t> counts;
+  for (const Status status : gather(&WorldsResult::status)) {
+    ++counts[std::string(to_string(status))];
+  }
+  return counts;
+}
+
+Range range_of(std::span<const double> values) {
+  Range range{kNone, kNone, kNone};
+  double sum = 0.0;
+  std::int64_t count = 0;
+  for (const double value : values) {
+    if (!std::isfinite(value)) continue;
+    range.min = count == 0 ? value : std::min(range.min, value);
+    range.max = count == 0 ? value : std::max(range.max, value);
+    sum += value;
+    ++count;
+  }
+  if (count > 0) range.mean = sum / static_cast<double>(count);
+  return range;
+}
+
+double scenario_displacement(const models::Scenario& scenario, std::span<const double> parameters,
+                             std::span<const double> q) {
+  return models::detail::visit_scenario(scenario.kind, [&](auto body) {
+    return decltype(body)::displacement(parameters.data(), q.data());
+  });
+}
+
+std::vector<double> corner_velocity(std::span<const double> parameters, std::span<const double> q,
+                                    std::span<const double> v) {
+  std::vector<double> normal;
+  for (int corner = 0; corner < 2; ++corner) {
+    double arm[2];
+    kernels::CompliantBlockImpact::corner(parameters.data(), q.data(), corner, arm);
+    normal.push_back(v[1] + arm[0] * v[2]);
+  }
+  return normal;
+}
+
+}  // namespace carom::io
