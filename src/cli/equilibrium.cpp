@@ -35,8 +35,9 @@ bool answered(Status status) {
 }
 
 bool good(const io::EquilibriumRun& run) {
-  return answered(run.status()) && (run.posture.dimension == 3 || !run.planar.robust_status ||
-                                    answered(*run.planar.robust_status));
+  return answered(run.status()) &&
+         (!run.planar.robust_status || answered(*run.planar.robust_status)) &&
+         (!run.robust || answered(run.robust->region.status));
 }
 
 void require_outputs(const EquilibriumOptions& options, std::size_t postures) {

@@ -92,6 +92,13 @@ class Report {
          region.outer.size() / 2);
     line("directions", "{} probed, {} pivots", region.support.size(), region.pivots);
     line("residual", "{:.2e}", region.residual);
+    if (run_.robust) {
+      const io::SpatialRobust& robust = *run_.robust;
+      line("robust region", "{}{}, {} half-spaces", to_string(robust.region.status),
+           meaning(robust.region.status), robust.region.outer.size() / 4);
+      line("", "at z = {:.6g} m: area from {:.9g} to {:.9g} m^2", robust.height,
+           robust.section.area_inner, robust.section.area_outer);
+    }
     const std::size_t points = region.inner.size() / 2;
     for (std::size_t i = 0; i < points && points <= kListedPoints; ++i) {
       line(i == 0 ? "inner polygon" : "", "{} m",
@@ -107,6 +114,12 @@ class Report {
       line("", "{}, {:.6g} m from the robust region's boundary",
            *probe.robust_distance >= 0.0 ? "robust" : "not robust",
            std::fabs(*probe.robust_distance));
+    }
+    if (probe.robust_contains) {
+      line("", "{} the robust region",
+           *probe.robust_contains > 0   ? "inside"
+           : *probe.robust_contains < 0 ? "outside"
+                                        : "within rounding of the boundary of");
     }
     if (probe.scale && !std::isnan(*probe.scale)) {
       line("", "held up to {:.6g} times the given disturbances", *probe.scale);

@@ -221,11 +221,45 @@ void run_planar(const Chunk& chunk, const EquilibriumOptions& options,
   }
 }
 
-void run_spatial(const Chunk& chunk, const SpatialSettings& settings, Backend backend) {
+// Without --height the cross-section is taken at the asked centre of mass or at the contacts.
+io::SpatialRobust robust_of(RobustRegion region, const EquilibriumOptions& options,
+                            const std::vector<double>& centre) {
+  io::SpatialRobust robust;
+  robust.height = !options.height.empty() ? parse_real("--height", options.height)
+                  : !centre.empty()       ? centre[2]
+                                          : region.centre[2];
+  robust.section = robust_section(region, robust.height);
+  robust.region = std::move(region);
+  return robust;
+}
+
+void run_spatial(const Chunk& chunk, const SpatialSettings& settings,
+                 const EquilibriumOptions& options, const std::vector<double>& centre,
+                 Backend backend) {
   std::vector<SpatialRegion> regions = spatial_equilibrium(chunk.batch, settings, backend);
+  std::vector<RobustRegion> robust;
+  if (chunk.batch.vertices > 0) robust = robust_region(chunk.batch, settings);
+  std::vector<Membership> members;
+  if (!centre.empty()) {
+    std::vector<double> centres;
+    for (std::size_t p = 0; p < chunk.runs.size(); ++p) {
+      centres.insert(centres.end(), centre.begin(), centre.end());
+    }
+    members = probe_membership(chunk.batch, centres, settings);
+  }
   for (std::size_t p = 0; p < chunk.runs.size(); ++p) {
-    chunk.runs[p]->spatial_settings = settings;
-    chunk.runs[p]->spatial = std::move(regions[p]);
+    io::EquilibriumRun& run = *chunk.runs[p];
+    run.spatial_settings = settings;
+    run.spatial = std::move(regions[p]);
+    if (!robust.empty()) run.robust = robust_of(std::move(robust[p]), options, centre);
+    if (members.empty()) continue;
+    io::MassProbe probe;
+    probe.centre_of_mass = centre;
+    probe.status = members[p].status;
+    probe.distance = members[p].margin_lower;
+    if (members[p].status == Status::solved) probe.forces = std::move(members[p].forces);
+    if (run.robust) probe.robust_contains = robust_contains(run.robust->region, centre);
+    run.probe = std::move(probe);
   }
 }
 
@@ -309,7 +343,8 @@ std::vector<io::EquilibriumRun> run_postures(const std::vector<PostureTask>& tas
       if (planar) {
         run_planar(chunk, options, centre, backend);
       } else {
-        run_spatial(chunk, spatial_settings(options, tasks[members[begin]]), backend);
+        run_spatial(chunk, spatial_settings(options, tasks[members[begin]]), options, centre,
+                    backend);
       }
       const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
       for (io::EquilibriumRun* run : chunk.runs) run->seconds = elapsed.count();

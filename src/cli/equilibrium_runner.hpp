@@ -22,6 +22,7 @@ struct EquilibriumOptions {
   std::string area_tolerance = "1e-6";
   std::string max_vertices = "512";
   std::string tolerance = "1e-9";
+  std::string height;
   std::string p;
   std::string q;
   std::string backend = "auto";

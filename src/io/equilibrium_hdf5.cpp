@@ -148,6 +148,12 @@ class PostureGroup {
     ragged("outer", {2}, [](const auto& run) { return run.spatial.outer; });
     ragged("half_plane", {3}, [](const auto& run) { return run.spatial.half_plane; });
     ragged("dual", {6}, [](const auto& run) { return run.spatial.dual; });
+    if (runs_.front()->robust) {
+      ragged("robust/half_space", {4}, [](const auto& run) { return run.robust->region.outer; });
+      column("robust/height", [](const auto& run) { return run.robust->height; });
+      ragged("robust/inner", {2}, [](const auto& run) { return run.robust->section.inner; });
+      ragged("robust/outer", {2}, [](const auto& run) { return run.robust->section.outer; });
+    }
     ragged("support", {6}, [](const auto& run) {
       Numbers table;  // direction, lower, upper, point
       for (const RegionSupport& probe : run.spatial.support) {

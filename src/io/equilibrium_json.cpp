@@ -103,6 +103,19 @@ ordered_json spatial_json(const EquilibriumRun& run) {
   result["forces"] = forces;
   result["half_planes"] = matrix(region.half_plane, 3);
   result["duals"] = matrix(region.dual, 6);
+  if (run.robust) {
+    const RobustSection& section = run.robust->section;
+    ordered_json robust;
+    robust["status"] = to_string(run.robust->region.status);
+    robust["half_spaces_outer"] = matrix(run.robust->region.outer, 4);
+    robust["half_spaces_inner"] = matrix(run.robust->region.inner, 4);
+    robust["height"] = run.robust->height;
+    robust["inner"] = matrix(section.inner, 2);
+    robust["outer"] = matrix(section.outer, 2);
+    robust["area_inner"] = number(section.area_inner);
+    robust["area_outer"] = number(section.area_outer);
+    result["robust"] = robust;
+  }
   result["residual"] = number(region.residual);
   result["pivots"] = region.pivots;
   return result;
@@ -114,6 +127,10 @@ ordered_json probe_json(const MassProbe& probe) {
   result["status"] = to_string(probe.status);
   result["distance"] = number(probe.distance);
   if (probe.robust_distance) result["robust_distance"] = number(*probe.robust_distance);
+  if (probe.robust_contains) {
+    const int inside = *probe.robust_contains;
+    result["robust"] = inside > 0 ? "inside" : (inside < 0 ? "outside" : "undecided");
+  }
   if (probe.scale) result["disturbance_scale"] = number(*probe.scale);
   if (!probe.forces.empty()) result["forces"] = matrix(probe.forces, 3);
   return result;

@@ -285,6 +285,13 @@ void draw_spatial(const std::filesystem::path& file, const EquilibriumRun& run) 
   drawing.fill(inner, kBlue, 0.25);
   drawing.outline(inner, fmt::format("lw 1.8 lc rgb '{}'", kBlue), "inner polygon");
   drawing.outline(outer, fmt::format("lw 1.4 dt 2 lc rgb '{}'", kRed), "outer polygon");
+  // Under gravity u and v are x and y, the axes of the section.
+  if (run.robust && region.frame[2][2] == 1.0) {
+    const std::vector<Point2> section = points_of(run.robust->section.inner);
+    drawing.fill(section, kGreen, 0.35);
+    drawing.outline(section, fmt::format("lw 2 lc rgb '{}'", kGreen),
+                    fmt::format("robust region at z = {:g} m", run.robust->height));
+  }
   drawing.add(normals, fmt::format("with vectors lw 1.4 lc rgb '{}'", kCone), "", true, "1:2:3:4");
   drawing.add(feet, "with points pt 7 ps 1.2 lc rgb '#000000'", "contacts, with their normals",
               false);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <carom/equilibrium_membership.hpp>
 #include <carom/equilibrium_planar.hpp>
 #include <carom/equilibrium_spatial.hpp>
 #include <carom/posture.hpp>
@@ -34,14 +35,22 @@ struct PlanarRegion {
   std::vector<Point2> robust_polygon;
 };
 
+/// The robust region of a spatial posture and its cross-section at one height.
+struct SpatialRobust {
+  RobustRegion region;
+  double height = 0.0;  ///< z [m]
+  RobustSection section;
+};
+
 /// A centre of mass that was asked for.
 struct MassProbe {
   std::vector<double> centre_of_mass;
-  Status status = Status::cancelled;
+  Status status = Status::cancelled;      ///< spatial: infeasible where it is proven not to be held
   double distance = 0.0;                  ///< to the region's boundary, negative outside [m]
   std::optional<double> robust_distance;  ///< to that of the robust region [m]
   std::optional<double> scale;            ///< planar: of the largest set of wrenches held
-  std::vector<double> forces;             ///< spatial, minimum norm, [k, 3]; empty where not held
+  std::optional<int> robust_contains;     ///< spatial: as robust_contains()
+  std::vector<double> forces;             ///< spatial, least norm, [k, 3]; empty where not held
 };
 
 /// Everything about one posture.
@@ -54,8 +63,9 @@ struct EquilibriumRun {
   std::int64_t batch = 1;
   PlanarSettings planar_settings;
   SpatialSettings spatial_settings;
-  PlanarRegion planar;    ///< of a planar posture
-  SpatialRegion spatial;  ///< of a spatial one
+  PlanarRegion planar;                  ///< of a planar posture
+  SpatialRegion spatial;                ///< of a spatial one
+  std::optional<SpatialRobust> robust;  ///< of a spatial posture with a set of wrenches
   std::optional<MassProbe> probe;
 
   [[nodiscard]] Status status() const {

@@ -266,8 +266,8 @@ TEST(SpatialRegion, FlatGroundGivesTheSupportPolygon) {
       const auto regions = spatial_equilibrium(batch, settings_of(cones), Backend::cpu);
       ASSERT_EQ(regions[0].status, Status::solved);
       EXPECT_EQ(regions[0].inner.size(), 8U);
-      EXPECT_NEAR(regions[0].area_inner, 2.125, 1e-9);
-      EXPECT_NEAR(regions[0].area_outer, 2.125, 1e-8);
+      EXPECT_NEAR(regions[0].area_inner, 2.25, 1e-9);
+      EXPECT_NEAR(regions[0].area_outer, 2.25, 1e-8);
     }
   }
 }

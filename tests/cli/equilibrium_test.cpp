@@ -147,6 +147,37 @@ TEST(Equilibrium, MarginOfACentreOfMass) {
   expect_refused(wrong, {"--centre-of-mass has 3 numbers", "planar"});
 }
 
+TEST(Equilibrium, SpatialMembershipAndRobustRegion) {
+  json posture = tripod();
+  posture["neighbourhood"] = {{"p", {-0.05, 0.05}}};
+  const json inside =
+      equilibrium(posture, {"--centre-of-mass", "0.3,0.3,0.5", "--json"}).document();
+  EXPECT_EQ(inside["probe"]["status"], "solved");
+  // distance of (0.3, 0.3) to the triangle's nearest side, x + y = 1
+  EXPECT_NEAR(inside["probe"]["distance"].get<double>(), 0.4 / std::sqrt(2.0), 1e-6);
+  EXPECT_EQ(inside["probe"]["robust"], "inside");
+  double weight = 0.0;
+  for (const json& force : inside["probe"]["forces"]) weight += force[2].get<double>();
+  EXPECT_NEAR(weight, 1.0, 1e-9);
+  EXPECT_EQ(inside["robust"]["height"], 0.5);
+  // tilted by 0.05 either way, the centre of mass at z = 0.5 must keep 0.025 from the sides
+  EXPECT_LT(inside["robust"]["area_outer"].get<double>(), 0.5);
+  EXPECT_GT(inside["robust"]["area_inner"].get<double>(), 0.35);
+  const json outside =
+      equilibrium(posture, {"--centre-of-mass", "0.7,0.7,0.5", "--json"}).document();
+  EXPECT_EQ(outside["probe"]["status"], "infeasible");
+  EXPECT_LT(outside["probe"]["distance"].get<double>(), 0.0);
+  EXPECT_EQ(outside["probe"]["robust"], "outside");
+}
+
+TEST(Equilibrium, ValidateComparesWithTheReference) {
+  for (const char* name : {"two_contacts", "biped_patches", "tripod_steep"}) {
+    const Outcome outcome = carom({"validate", name, "--json"});
+    EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.err;
+    EXPECT_EQ(outcome.document()["disagreements"], 0);
+  }
+}
+
 TEST(Equilibrium, FilesAndPictures) {
   const Scratch scratch;
   const std::string h5 = (scratch / "out.h5").string();
