@@ -7,24 +7,24 @@
 
 namespace carom {
 
-/// Table of the step's solutions for one planar problem with few contacts, most frequent first;
-/// empty where pilot trajectories meet a step with several v'.
+/// Table of the step's solutions for one problem, from a few pilot trajectories with numbers of
+/// their own: a function of the problem, of step_size and max_steps alone. Up to three planar
+/// contacts: every regular combination of modes, as far as the table has room; more contacts, or
+/// spatial ones: those that the contact path ended in. Most frequent first.
 class ModeTable {
  public:
-  /// The order comes from a few pilot trajectories with numbers of their own: a function of the
-  /// problem and of step_size and max_steps alone.
-  ModeTable(const kernels::ImpactProblemView& problem, const kernels::ImpactRun& run);
+  ModeTable(int dimension, const kernels::ImpactProblemView& problem,
+            const kernels::ImpactRun& run);
 
-  [[nodiscard]] kernels::ModeTableView view() const;
+  [[nodiscard]] kernels::ModeTableView view() const {
+    return {static_cast<int>(first_.size()) - 1, mixed_, beside_, first_.data(), numbers_.data()};
+  }
 
  private:
-  void add_combination(int m, const double* friction, long code);
-  void order_by_use(const kernels::ImpactProblemView& problem, const kernels::ImpactRun& run);
-
-  int rows_ = 0;
-  int stride_ = 0;  // doubles of one entry
-  std::vector<double> delassus_;
-  std::vector<double> maps_;
+  bool mixed_ = false;
+  double beside_ = 0.0;
+  std::vector<int> first_;
+  std::vector<double> numbers_;
 };
 
 /// Whether problems of this shape get a table under these settings.

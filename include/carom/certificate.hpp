@@ -109,38 +109,66 @@ CAROM_INLINE V planar_contact_residual(double friction, V limit, V normal, V imp
 }
 
 /// The same for a spatial contact with the polygon's directions.
-CAROM_INLINE double spatial_contact_residual(const kernels::FrictionPolygon& polygon,
-                                             double friction, double limit, double normal,
-                                             const double* impulse_t, double next_normal,
-                                             const double* next_t) {
-  MaxAbs<> worst;
-  const auto complementary = [&worst](double a, double b) { worst.add(a < b || a != a ? a : b); };
-  const double beta = next_normal < 0.0 ? -next_normal : 0.0;
+template <class V>
+CAROM_INLINE V spatial_contact_residual(const kernels::FrictionPolygon& polygon, double friction,
+                                        V limit, V normal, const V* impulse_t, V next_normal,
+                                        const V* next_t) {
+  using kernels::larger;
+  using kernels::select;
+  MaxAbs<V> worst;
+  const auto complementary = [&worst](V a, V b) {
+    worst.add(select(a != a, a, select(a < b, a, b)));
+  };
+  const V zero(0.0);
+  const V beta = larger(-next_normal, zero);
   complementary(beta, limit - normal);
-  complementary(normal, next_normal + (limit < kernels::kInfinity ? beta : 0.0));
-  const auto along = [&](int j, const double* t) {
-    return polygon.direction[j][0] * t[0] + polygon.direction[j][1] * t[1];
+  complementary(normal, next_normal + select(limit < V(kernels::kInfinity), beta, zero));
+  const auto along = [&](int j, const V* t) {
+    return V(polygon.direction[j][0]) * t[0] + V(polygon.direction[j][1]) * t[1];
   };
   const int k = polygon.count;
-  double gamma = 0.0;
-  int nearest = 0;
-  for (int j = 0; j < k; ++j) {
-    if (-along(j, next_t) > gamma) gamma = -along(j, next_t);
-    if (along(j, impulse_t) > along(nearest, impulse_t)) nearest = j;
+  V gamma = zero;
+  // The direction nearest to lambda_t, the two beside it, and their indices.
+  V nearest = zero;
+  V next = V(1.0);
+  V previous = V(static_cast<double>(k - 1));
+  V d[2], after[2], before[2];
+  for (int c = 0; c < 2; ++c) {
+    d[c] = V(polygon.direction[0][c]);
+    after[c] = V(polygon.direction[1][c]);
+    before[c] = V(polygon.direction[k - 1][c]);
+  }
+  V farthest = along(0, impulse_t);
+  gamma = larger(-along(0, next_t), gamma);
+  for (int j = 1; j < k; ++j) {
+    gamma = larger(-along(j, next_t), gamma);
+    const V reach = along(j, impulse_t);
+    const auto farther = reach > farthest;
+    farthest = select(farther, reach, farthest);
+    const int n = j + 1 == k ? 0 : j + 1;
+    nearest = select(farther, V(static_cast<double>(j)), nearest);
+    next = select(farther, V(static_cast<double>(n)), next);
+    previous = select(farther, V(static_cast<double>(j - 1)), previous);
+    for (int c = 0; c < 2; ++c) {
+      d[c] = select(farther, V(polygon.direction[j][c]), d[c]);
+      after[c] = select(farther, V(polygon.direction[n][c]), after[c]);
+      before[c] = select(farther, V(polygon.direction[j - 1][c]), before[c]);
+    }
   }
   // Only the two directions around lambda_t carry impulse: that needs the least of it.
-  const double* d = polygon.direction[nearest];
-  const double side = d[0] * impulse_t[1] - d[1] * impulse_t[0];
-  const int neighbour = side >= 0.0 ? (nearest + 1) % k : (nearest + k - 1) % k;
-  const double* e = polygon.direction[neighbour];
-  const double area = d[0] * e[1] - d[1] * e[0];
-  const double first = (impulse_t[0] * e[1] - impulse_t[1] * e[0]) / area;
-  const double second = side / area;
+  const V side = d[0] * impulse_t[1] - d[1] * impulse_t[0];
+  const auto left = side >= zero;
+  const V neighbour = select(left, next, previous);
+  const V e[2] = {select(left, after[0], before[0]), select(left, after[1], before[1])};
+  const V area = d[0] * e[1] - d[1] * e[0];
+  const V first = (impulse_t[0] * e[1] - impulse_t[1] * e[0]) / area;
+  const V second = side / area;
   for (int j = 0; j < k; ++j) {
-    const double share = j == nearest ? first : (j == neighbour ? second : 0.0);
+    const V index(static_cast<double>(j));
+    const V share = select(nearest != index, select(neighbour != index, zero, second), first);
     complementary(share, along(j, next_t) + gamma);
   }
-  complementary(gamma, friction * normal - first - second);
+  complementary(gamma, V(friction) * normal - first - second);
   return worst.value;
 }
 
@@ -152,8 +180,8 @@ CAROM_INLINE V contact_residual(const kernels::FrictionPolygon& polygon, double 
     return planar_contact_residual<V>(friction, limit[i], impulse[i], impulse[t], next_u[i],
                                       next_u[t]);
   } else {
-    return spatial_contact_residual(polygon, friction, limit[i], impulse[i], impulse + t, next_u[i],
-                                    next_u + t);
+    return spatial_contact_residual<V>(polygon, friction, limit[i], impulse[i], impulse + t,
+                                       next_u[i], next_u + t);
   }
 }
 

@@ -72,7 +72,9 @@ enum class Sampler : std::uint8_t {
 
 /// Which solution of (75) a step takes where there are several (Assumption 6 fails).
 enum class Selection : std::uint8_t {
-  any,     ///< the one that the contact-mode path finds: fast, a function of the problem alone
+  any,  ///< fast, a function of the step's data alone: a solution out of the problem's table of
+        ///< modes, drawn by the data's last bits where the problem has steps with several; without
+        ///< a table, or where it has none, the one that the contact-mode path finds
   lemke,   ///< lexicographic Lemke's on the full LCP (75)
   random,  ///< one of the distinct v', drawn uniformly with the sample's own numbers
 };
@@ -111,9 +113,9 @@ struct ImpactSettings {
   Selection selection = Selection::any;
   Precision precision = Precision::float64;
   bool mode_table =
-      true;  ///< selection any, up to 3 planar contacts: solve by a table of modes that
-             ///< the samples of a problem share. It costs about as much as a thousand
-             ///< trajectories a problem; choose false for few samples of many problems
+      true;  ///< selection any in double, up to 6 planar or 4 spatial contacts: solve by a table of
+             ///< modes that the samples of a problem share. It costs about as much as a few
+             ///< thousand trajectories a problem; choose false for few samples of many problems
   double velocity_tolerance = 1e-9;  ///< [m/s]: contact i approaches while Jn_i v < -tolerance
   double residual_tolerance = 1e-9;  ///< on the natural residual of (75), relative to max|w|
   double mode_tolerance = 1e-6;      ///< [m/s], classification of v+ only

@@ -92,6 +92,8 @@ class PackMemory {
         energy_ratio_(residual_.size()),
         modes_(residual_.size()),
         steps_(residual_.size()),
+        fallback_(residual_.size()),
+        pivots_(residual_.size()),
         status_(residual_.size()) {}
 
   simd::PackJob job(const kernels::ImpactProblemView& view, const kernels::ImpactRun& run,
@@ -108,6 +110,8 @@ class PackMemory {
             energy_ratio_.data(),
             modes_.data(),
             steps_.data(),
+            fallback_.data(),
+            pivots_.data(),
             status_.data()};
   }
 
@@ -118,6 +122,8 @@ class PackMemory {
     row.sample = sample;
     row.status = static_cast<TrajectoryStatus>(status_[at]);
     row.steps = steps_[at];
+    row.fallback = fallback_[at];
+    row.pivots = pivots_[at];
     row.residual = residual_[at];
     row.velocity = velocity_.data() + position * nv_;
     row.contact_velocity = contact_velocity_.data() + position * rows_;
@@ -137,7 +143,7 @@ class PackMemory {
   int rows_;
   std::vector<double> velocity_, contact_velocity_, impulse_, residual_, energy_ratio_;
   std::vector<std::uint64_t> modes_;
-  std::vector<std::int32_t> steps_;
+  std::vector<std::int32_t> steps_, fallback_, pivots_;
   std::vector<std::uint8_t> status_;
 };
 
@@ -223,7 +229,7 @@ class ImpactDriver {
   void prepare(std::int64_t p, Prepared& problem) const {
     problem.view = prepared_.view(p);
     if (wants_mode_table(Dim, m_, settings_)) {
-      problem.view.table = problem.table.emplace(problem.view, run_).view();
+      problem.view.table = problem.table.emplace(Dim, problem.view, run_).view();
     }
     // A pack starts its lanes on steps: a problem at rest has none.
     const double* u = problem.view.contact_velocity;

@@ -12,7 +12,7 @@ ImpactResult sample_impacts(const ImpactBatch& batch, const ImpactSettings& sett
                             ImpactWorkspace&) {
   const auto run = simd::instruction_set().run_block;
   return batch.dimension == 2 ? drive_impacts<2>(batch, settings, true, run)
-                              : drive_impacts<3>(batch, settings, false, run);
+                              : drive_impacts<3>(batch, settings, true, run);
 }
 
 }  // namespace cpu

@@ -28,27 +28,31 @@ void check(cusolverStatus_t status, const char* call) {
   }
 }
 
-/// Mode tables of a batch, padded to one size.
-struct Tables {
-  std::vector<int> count;
-  std::vector<double> delassus, maps;
+}  // namespace
 
-  Tables(std::size_t problems, std::size_t rows, std::size_t m)
-      : count(problems, 0),
-        delassus(problems * rows * rows, 0.0),
-        maps(problems * kernels::kMaxTableEntries * rows * (rows + m), 0.0) {}
+/// Mode tables of a batch, one behind the other.
+struct ProblemStore::Tables {
+  std::vector<TableSlot> slots;
+  std::vector<double> numbers;
+  std::vector<int> first;
+  std::size_t reals = 0;
+  std::size_t ints = 0;
 
-  void set(std::size_t p, std::size_t rows, std::size_t m, const kernels::ModeTableView& table) {
+  explicit Tables(std::size_t problems) : slots(problems, TableSlot{}) {}
+
+  void set(std::size_t p, int rows, int m, const kernels::ModeTableView& table) {
     if (table.count == 0) return;
-    const std::size_t entry = rows * (rows + m);
-    count[p] = table.count;
-    std::copy_n(table.delassus, rows * rows, delassus.begin() + static_cast<long>(p * rows * rows));
-    std::copy_n(table.maps, static_cast<std::size_t>(table.count) * entry,
-                maps.begin() + static_cast<long>(p * kernels::kMaxTableEntries * entry));
+    slots[p] = {static_cast<long long>(numbers.size()), static_cast<long long>(first.size()),
+                table.count, table.mixed ? 1 : 0};
+    const auto size = static_cast<std::size_t>(
+        kernels::ModeTableView::size(rows, rows + m, table.count, table.first[table.count]));
+    const auto count = static_cast<std::size_t>(table.count) + 1;
+    numbers.insert(numbers.end(), table.numbers, table.numbers + size);
+    first.insert(first.end(), table.first, table.first + count);
+    reals = std::max(reals, size);
+    ints = std::max(ints, count);
   }
 };
-
-}  // namespace
 
 struct ProblemStore::Handles {
   cublasHandle_t blas = nullptr;
@@ -90,14 +94,17 @@ void ProblemStore::from_host(const ImpactBatch& batch, const ImpactSettings& set
   const auto rows = static_cast<std::size_t>(batch.contact_rows());
   std::vector<double> energy(problems), closing(problems);
   const bool tabled = wants_mode_table(batch.dimension, batch.contacts, settings);
-  Tables tables(tabled ? problems : 0, rows, m);
+  Tables tables(tabled ? problems : 0);
   for (std::size_t p = 0; p < problems; ++p) {
     valid_[p] = prepared.valid(static_cast<std::int64_t>(p)) ? 1 : 0;
     if (valid_[p] == 0) continue;
     const kernels::ImpactProblemView view = prepared.view(static_cast<std::int64_t>(p));
     energy[p] = view.energy;
     closing[p] = view.closing_impulse;
-    if (tabled) tables.set(p, rows, m, ModeTable(view, run).view());
+    if (tabled) {
+      tables.set(p, batch.contact_rows(), batch.contacts,
+                 ModeTable(batch.dimension, view, run).view());
+    }
   }
   // Each array of the prepared problems is contiguous over the problems.
   const kernels::ImpactProblemView first = prepared.view(0);
@@ -112,14 +119,18 @@ void ProblemStore::from_host(const ImpactBatch& batch, const ImpactSettings& set
       contact_velocity_.upload(first.contact_velocity, problems * rows, stream);
   arrays_.energy = energy_.upload(energy.data(), problems, stream);
   arrays_.closing_impulse = closing_.upload(closing.data(), problems, stream);
-  if (tabled) {
-    arrays_.table_count = table_count_.upload(tables.count.data(), problems, stream);
-    arrays_.table_delassus =
-        table_delassus_.upload(tables.delassus.data(), tables.delassus.size(), stream);
-    arrays_.table_maps = table_maps_.upload(tables.maps.data(), tables.maps.size(), stream);
-  }
+  if (tabled) upload(tables, stream);
   // The host arrays end here.
   cuda::check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+}
+
+void ProblemStore::upload(const Tables& tables, cudaStream_t stream) {
+  arrays_.tables = tables_.upload(tables.slots.data(), tables.slots.size(), stream);
+  arrays_.table_numbers =
+      table_numbers_.upload(tables.numbers.data(), tables.numbers.size(), stream);
+  arrays_.table_first = table_first_.upload(tables.first.data(), tables.first.size(), stream);
+  arrays_.table_reals = static_cast<int>(tables.reals);
+  arrays_.table_ints = static_cast<int>(tables.ints);
 }
 
 void ProblemStore::factorise(int nv, int rows, int problems, cudaStream_t stream) {
@@ -205,10 +216,17 @@ void ProblemStore::from_device(const ImpactBatch& batch, const ImpactSettings& s
                          ": must be positive definite");
     }
   }
-  arrays_ = {launch.mass,   launch.jacobian,        launch.response, launch.delassus,
-             launch.scale,  launch.friction,        launch.velocity, launch.contact_velocity,
-             launch.energy, launch.closing_impulse, nullptr,         nullptr,
-             nullptr};
+  arrays_ = ProblemArrays{};
+  arrays_.mass = launch.mass;
+  arrays_.jacobian = launch.jacobian;
+  arrays_.response = launch.response;
+  arrays_.delassus = launch.delassus;
+  arrays_.scale = launch.scale;
+  arrays_.friction = launch.friction;
+  arrays_.velocity = launch.velocity;
+  arrays_.contact_velocity = launch.contact_velocity;
+  arrays_.energy = launch.energy;
+  arrays_.closing_impulse = launch.closing_impulse;
   if (!wants_mode_table(batch.dimension, batch.contacts, settings)) return;
   // Tables are built on the host from what the device prepared.
   std::vector<double> delassus(problems * rows * rows), scale(problems * m), friction(problems * m);
@@ -218,7 +236,7 @@ void ProblemStore::from_device(const ImpactBatch& batch, const ImpactSettings& s
   download(friction.data(), arrays_.friction, friction.size(), stream);
   download(contact_velocity.data(), arrays_.contact_velocity, contact_velocity.size(), stream);
   cuda::check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
-  Tables tables(problems, rows, m);
+  Tables tables(problems);
   for (std::size_t p = 0; p < problems; ++p) {
     if (valid_[p] == 0) continue;
     kernels::ImpactProblemView view{};
@@ -226,12 +244,10 @@ void ProblemStore::from_device(const ImpactBatch& batch, const ImpactSettings& s
     view.scale = scale.data() + p * m;
     view.friction = friction.data() + p * m;
     view.contact_velocity = contact_velocity.data() + p * rows;
-    tables.set(p, rows, m, ModeTable(view, run).view());
+    tables.set(p, batch.contact_rows(), batch.contacts,
+               ModeTable(batch.dimension, view, run).view());
   }
-  arrays_.table_count = table_count_.upload(tables.count.data(), problems, stream);
-  arrays_.table_delassus =
-      table_delassus_.upload(tables.delassus.data(), tables.delassus.size(), stream);
-  arrays_.table_maps = table_maps_.upload(tables.maps.data(), tables.maps.size(), stream);
+  upload(tables, stream);
   cuda::check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
 }
 

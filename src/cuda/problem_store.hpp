@@ -36,11 +36,13 @@ class ProblemStore {
 
  private:
   struct Handles;
+  struct Tables;
 
   void from_host(const ImpactBatch& batch, const ImpactSettings& settings,
                  const kernels::ImpactRun& run, cudaStream_t stream);
   void from_device(const ImpactBatch& batch, const ImpactSettings& settings,
                    const kernels::ImpactRun& run, cudaStream_t stream);
+  void upload(const Tables& tables, cudaStream_t stream);
   void factorise(int nv, int rows, int problems, cudaStream_t stream);
 
   ProblemArrays arrays_{};
@@ -48,8 +50,9 @@ class ProblemStore {
   std::unique_ptr<Handles> handles_;
   DeviceArray<double> mass_, jacobian_, response_, delassus_, scale_, friction_, velocity_;
   DeviceArray<double> contact_velocity_, energy_, closing_;
-  DeviceArray<int> table_count_;
-  DeviceArray<double> table_delassus_, table_maps_;
+  DeviceArray<TableSlot> tables_;
+  DeviceArray<double> table_numbers_;
+  DeviceArray<int> table_first_;
   // of the preparation on the device
   DeviceArray<double> factor_, solution_, product_;
   DeviceArray<double*> factor_pointers_, solution_pointers_;

@@ -13,14 +13,23 @@
 /// What the sampling kernels share with the host: plain structs of device pointers.
 namespace carom::cuda {
 
+/// Where one problem's mode table lies in the arrays of all tables.
+struct TableSlot {
+  long long numbers;  ///< kernels::ModeTableView::numbers, first of ...
+  long long first;
+  int count;  ///< 0: none
+  int mixed;
+};
+
 /// Prepared problems on the device, as kernels::ImpactProblemView, [problems, ...].
 struct ProblemArrays {
   const double *mass, *jacobian, *response, *delassus, *scale, *friction, *velocity;
   const double *contact_velocity, *energy, *closing_impulse;
-  // Mode tables, null where problems have none.
-  const int* table_count;        ///< [problems]
-  const double* table_delassus;  ///< [problems, rows, rows]
-  const double* table_maps;      ///< [problems, kMaxTableEntries, rows, rows + m]
+  const TableSlot* tables;  ///< [problems]; null where problems have none
+  const double* table_numbers;
+  const int* table_first;
+  int table_reals;  ///< length of the longest table's numbers ...
+  int table_ints;   ///< ... and first
 };
 
 /// Trajectories of one chunk, [slots, ...]. Null members are not wanted.

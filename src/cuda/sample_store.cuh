@@ -33,10 +33,12 @@ CAROM_INLINE kernels::ImpactProblemView view_of(const ProblemArrays& arrays, int
   view.contact_velocity = arrays.contact_velocity + p * rows;
   view.energy = arrays.energy[p];
   view.closing_impulse = arrays.closing_impulse[p];
-  if (arrays.table_count != nullptr) {
-    view.table.count = arrays.table_count[p];
-    view.table.delassus = arrays.table_delassus + p * rows * rows;
-    view.table.maps = arrays.table_maps + p * kernels::kMaxTableEntries * rows * (rows + m);
+  if (arrays.tables != nullptr) {
+    const TableSlot& slot = arrays.tables[p];
+    view.table.count = slot.count;
+    view.table.mixed = slot.mixed != 0;
+    view.table.numbers = arrays.table_numbers + slot.numbers;
+    view.table.first = arrays.table_first + slot.first;
   }
   return view;
 }

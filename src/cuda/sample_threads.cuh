@@ -22,19 +22,21 @@ struct PathOnly {
   static constexpr bool kFallback = false;
 };
 
-/// Doubles of one problem's data, its mode table included.
-CAROM_HOST_DEVICE constexpr int problem_reals(int dimension, int nv, int m, bool table) {
+/// Doubles of one problem's data without its mode table.
+CAROM_HOST_DEVICE constexpr int problem_reals(int dimension, int nv, int m) {
   const int rows = dimension * m;
-  const int table_reals = rows * rows + kernels::kMaxTableEntries * rows * (rows + m);
-  return nv * nv + 2 * rows * nv + rows * rows + 2 * m + nv + rows + (table ? table_reals : 0);
+  return nv * nv + 2 * rows * nv + rows * rows + 2 * m + nv + rows;
 }
+
+/// Shared memory of a block, in bytes: what every device gives without opting in.
+inline constexpr std::size_t kSharedBytes = 48 * 1024;
 
 #if defined(__CUDACC__)
 
-/// Copies a problem's arrays to the block's shared memory.
+/// Copies a problem's arrays to the block's shared memory; its table where that has room.
 template <int Dim>
 __device__ __forceinline__ kernels::ImpactProblemView share(const kernels::ImpactProblemView& from,
-                                                            int nv, int m) {
+                                                            int nv, int m, bool with_table) {
   const BlockLanes block;
   const int rows = Dim * m;
   double* next = shared_memory();
@@ -53,9 +55,15 @@ __device__ __forceinline__ kernels::ImpactProblemView share(const kernels::Impac
   view.friction = take(from.friction, m);
   view.velocity = take(from.velocity, nv);
   view.contact_velocity = take(from.contact_velocity, rows);
-  if (from.table.count > 0) {
-    view.table.delassus = take(from.table.delassus, rows * rows);
-    view.table.maps = take(from.table.maps, from.table.count * rows * (rows + m));
+  if (with_table && from.table.count > 0) {
+    const int count = from.table.count;
+    const int others = from.table.first[count];
+    view.table.numbers =
+        take(from.table.numbers,
+             static_cast<int>(kernels::ModeTableView::size(rows, rows + m, count, others)));
+    int* first = reinterpret_cast<int*>(next);
+    block.for_each(count + 1, [&](int i) { first[i] = from.table.first[i]; });
+    view.table.first = first;
   }
   return view;
 }
@@ -64,7 +72,8 @@ __device__ __forceinline__ kernels::ImpactProblemView share(const kernels::Impac
 /// shared memory. 0: slots are dealt out in order.
 template <int Dim, class Policy>
 __global__ void __launch_bounds__(Policy::kThreads, Policy::kBlocks)
-    sample_threads(const __grid_constant__ SampleLaunch launch, int blocks_per_problem) {
+    sample_threads(const __grid_constant__ SampleLaunch launch, int blocks_per_problem,
+                   bool with_table) {
   constexpr int kReals = static_cast<int>(
       kernels::ImpactScratch<Dim>::real_count(Policy::kVelocities, Policy::kContacts));
   constexpr int kInts = static_cast<int>(kernels::ImpactScratch<Dim>::int_count(Policy::kContacts));
@@ -78,7 +87,7 @@ __global__ void __launch_bounds__(Policy::kThreads, Policy::kBlocks)
     const int sample =
         (Grid::block() - problem * blocks_per_problem) * Grid::threads_per_block() + Grid::thread();
     view = share<Dim>(view_of<Dim>(launch.problems, nv, m, launch.chunk.first_problem + problem),
-                      nv, m);
+                      nv, m, with_table);
     if (sample >= launch.chunk.samples) return;
     slot = problem * launch.chunk.samples + sample;
     address = address_of(launch.chunk, slot);
@@ -115,10 +124,14 @@ bool launch_if_fits(const SampleLaunch& launch, cudaStream_t stream) {
   const int blocks_per_problem = shared ? (launch.chunk.samples + threads - 1) / threads : 0;
   const int blocks = shared ? launch.chunk.problems * blocks_per_problem
                             : (launch.chunk.slots() + threads - 1) / threads;
-  const bool table = launch.problems.table_count != nullptr;
-  const std::size_t bytes =
-      shared ? static_cast<std::size_t>(problem_reals(Dim, nv, m, table)) * sizeof(double) : 0;
-  sample_threads<Dim, Policy><<<blocks, threads, bytes, stream>>>(launch, blocks_per_problem);
+  const std::size_t plain = static_cast<std::size_t>(problem_reals(Dim, nv, m)) * sizeof(double);
+  const std::size_t tabled =
+      plain + static_cast<std::size_t>(launch.problems.table_reals) * sizeof(double) +
+      static_cast<std::size_t>(launch.problems.table_ints) * sizeof(int);
+  const bool with_table = launch.problems.tables != nullptr && tabled <= kSharedBytes;
+  const std::size_t bytes = !shared ? 0 : (with_table ? tabled : plain);
+  sample_threads<Dim, Policy>
+      <<<blocks, threads, bytes, stream>>>(launch, blocks_per_problem, with_table);
   check_launch("sample_threads");
   return true;
 }

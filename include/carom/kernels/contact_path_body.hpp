@@ -116,6 +116,20 @@ class ContactPath {
     return true;
   }
 
+  /// After run: where contact i ended, see ModeCodes of src/mode_entry.hpp.
+  CAROM_INLINE int mode_code(int i) const {
+    if (normal_[i] == kSeparate) return 0;
+    const int count = polygon_.count;
+    const int places = Dim == 2 ? 3 : 2 * count + 1;
+    int place = corner_[i];
+    if (tangent_[i] == kInside) {
+      place = places - 1;
+    } else if (tangent_[i] != kCorner) {  // b runs back along the edge before the corner
+      place = count + (tangent_[i] == kAlongA ? corner_[i] : (corner_[i] + count - 1) % count);
+    }
+    return 1 + place + (normal_[i] == kFull ? places : 0);
+  }
+
  private:
   enum NormalState { kSeparate = 0, kClosed = 1, kFull = 2 };
   // Corner: both tangential forces nonbasic. AlongA, AlongB: on the edge at which that force is

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include <carom/certificate.hpp>
 #include <carom/impact.hpp>
@@ -52,9 +53,9 @@ struct ImpactRun {
 template <int Dim>
 struct ImpactScratch {
   double *v, *next_v;                 // [nv]
-  double *u, *next_u;                 // [rows]
+  double *u, *limit;                  // [rows], [m]: together the z of the mode table
+  double* next_u;                     // [rows]
   double *impulse, *total;            // [rows]
-  double* limit;                      // [m]
   double *scaled_u, *scaled_impulse;  // [rows]
   double* scaled_limit;               // [m]
   double* reals;                      // solvers
@@ -80,10 +81,10 @@ struct ImpactScratch {
     s.v = take(nv);
     s.next_v = take(nv);
     s.u = take(rows);
+    s.limit = take(m);
     s.next_u = take(rows);
     s.impulse = take(rows);
     s.total = take(rows);
-    s.limit = take(m);
     s.scaled_u = take(rows);
     s.scaled_impulse = take(rows);
     s.scaled_limit = take(m);
@@ -135,17 +136,19 @@ struct AllSteps {
   static constexpr bool kFallback = true;     ///< Lemke on (75)
 };
 
-/// K(v) / K(v_0).
-CAROM_INLINE double energy_ratio(const ImpactProblemView& problem, int nv, const double* v) {
-  double twice = 0.0;
+/// K(v) / K(v_0). V: double or a pack.
+template <class V>
+CAROM_INLINE V energy_ratio(const ImpactProblemView& problem, int nv, const V* v) {
+  if (!(problem.energy > 0.0)) return V(0.0);
+  V twice(0.0);
   for (int i = 0; i < nv; ++i) {
-    double momentum = 0.0;
+    V momentum(0.0);
     for (int j = 0; j < nv; ++j) {
-      momentum = fused(problem.mass[static_cast<long>(i) * nv + j], v[j], momentum);
+      momentum = fused(V(problem.mass[static_cast<long>(i) * nv + j]), v[j], momentum);
     }
     twice = fused(momentum, v[i], twice);
   }
-  return problem.energy > 0.0 ? 0.5 * twice / problem.energy : 0.0;
+  return V(0.5) * twice / V(problem.energy);
 }
 
 template <int Dim, class Lanes, class Steps = AllSteps>
@@ -190,9 +193,17 @@ class ImpactTrajectory {
       record(path, end.steps);
     }
     end.modes = contact_modes<Dim>(run_.contacts, s_.u, run_.mode_tolerance);
-    end.energy_ratio = kernels::energy_ratio(problem_, run_.velocities, s_.v);
+    end.energy_ratio = kernels::energy_ratio<double>(problem_, run_.velocities, s_.v);
     close(index, sample, end);
     return end;
+  }
+
+  /// For packs, which try the table themselves: one step without it from scratch.v and u under
+  /// scratch.limit. Afterwards next_v, next_u and impulse hold what was certified; false where
+  /// nothing was. `end` counts the work; end.steps is the number of steps before this one.
+  CAROM_HOST_DEVICE bool step_without_table(std::uint32_t index, std::uint64_t sample,
+                                            TrajectoryEnd& end) {
+    return step(index, sample, end, false);
   }
 
  private:
@@ -246,7 +257,8 @@ class ImpactTrajectory {
   }
 
   /// One certified step from s_.v under s_.limit; false leaves end.status or end.unfinished set.
-  CAROM_HOST_DEVICE bool step(std::uint32_t index, std::uint64_t sample, TrajectoryEnd& end) {
+  CAROM_HOST_DEVICE bool step(std::uint32_t index, std::uint64_t sample, TrajectoryEnd& end,
+                              bool tabled = true) {
     double residual = 0.0;
     bool certified = false;
     if constexpr (Steps::kEnumeration) {
@@ -256,7 +268,7 @@ class ImpactTrajectory {
     }
     if constexpr (Steps::kPath) {
       if (run_.selection == Selection::any) {
-        certified = step_table(residual) || step_path(end, residual);
+        certified = (tabled && step_table(residual)) || step_path(end, residual);
       }
     }
     if (!certified) {
@@ -286,18 +298,15 @@ class ImpactTrajectory {
 
   /// The answer of the problem's mode table, if it has one.
   CAROM_HOST_DEVICE bool step_table(double& residual) {
-    if constexpr (Dim == 2) {
-      if (problem_.table.count == 0) return false;
-      // Every lane of a warp reads the same table; one of them writes.
-      lanes_.for_each(1, [&](int) {
-        const bool found = find_mode<double>(problem_.table, run_.contacts, problem_.friction, s_.u,
-                                             s_.limit, s_.impulse);
-        s_.scaled_impulse[0] = found ? 1.0 : 0.0;
-      });
-      return s_.scaled_impulse[0] != 0.0 && certify(residual);
+    const ModeTableView& table = problem_.table;
+    if (table.count == 0) return false;
+    bool found;
+    if constexpr (std::is_base_of_v<SingleLane, Lanes>) {
+      found = find_mode<double>(table, Dim * run_.contacts, run_.contacts, s_.u, s_.impulse);
     } else {
-      return false;
+      found = find_mode_by(lanes_, table, Dim * run_.contacts, run_.contacts, s_.u, s_.impulse);
     }
+    return found && certify(residual);
   }
 
   /// The path in the arithmetic asked for; a float's path whose answer cannot be brought to the

@@ -55,6 +55,23 @@ CAROM_INLINE double square_root(double x) {
 /// this, fused, magnitude and larger by their plain names and find the pack's own.
 CAROM_INLINE double select(bool mask, double a, double b) { return mask ? a : b; }
 CAROM_INLINE bool all_of(bool mask) { return mask; }
+CAROM_INLINE bool any_of(bool mask) { return mask; }
+/// Index of the lowest bit set in x != 0.
+CAROM_INLINE int lowest_bit(unsigned x) {
+#if defined(__CUDA_ARCH__)
+  return __ffs(static_cast<int>(x)) - 1;
+#else
+  return __builtin_ctz(x);
+#endif
+}
+/// x - floor(x), in [0, 1).
+CAROM_INLINE double fraction(double x) {
+#if defined(__CUDA_ARCH__)
+  return x - ::floor(x);
+#else
+  return x - __builtin_floor(x);
+#endif
+}
 
 template <class Real>
 CAROM_INLINE bool is_finite(Real x) {

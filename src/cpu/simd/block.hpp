@@ -21,13 +21,6 @@ struct BlockJob {
   void* context;
 };
 
-/// One instruction set's single lane: a type of its own, so that no other translation unit shares
-/// the code that is made for it.
-template <class Isa>
-struct IsaLane : kernels::SingleLane {
-  static constexpr int kRowPadding = Isa::kWidth;
-};
-
 /// Whether the packs' outputs at `position` are the trajectory's last word.
 inline __attribute__((always_inline)) bool packs_finished(const PackJob& job, int position) {
   const std::uint8_t status = job.status[position];
@@ -36,11 +29,10 @@ inline __attribute__((always_inline)) bool packs_finished(const PackJob& job, in
          !(job.problem->closing_impulse > 0.0);  // or it wants a closing step
 }
 
+/// The samples that packs did not finish, or all.
 template <int Dim, class Lanes>
-void run_lanes(const BlockJob& job, const Lanes& lanes) {
+void finish_block(const BlockJob& job, kernels::ImpactTrajectory<Dim, Lanes>& trajectory) {
   const PackJob& p = job.packs;
-  kernels::ImpactTrajectory<Dim, Lanes> trajectory(
-      lanes, *p.run, *p.problem, *static_cast<const kernels::ImpactScratch<Dim>*>(job.scratch));
   for (int position = 0; position < p.count; ++position) {
     const bool recorded = position < job.paths;
     if (job.packed && !recorded && packs_finished(p, position)) {
@@ -53,15 +45,32 @@ void run_lanes(const BlockJob& job, const Lanes& lanes) {
   }
 }
 
+/// The whole block on lanes of one type.
+template <int Dim, class Lanes>
+void run_lanes(const BlockJob& job, const Lanes& lanes) {
+  kernels::ImpactTrajectory<Dim, Lanes> trajectory(
+      lanes, *job.packs.run, *job.packs.problem,
+      *static_cast<const kernels::ImpactScratch<Dim>*>(job.scratch));
+  finish_block(job, trajectory);
+}
+
+template <class Isa, int Dim>
+void run_packs_and_lanes(const BlockJob& job) {
+  const IsaLane<Isa> lane;
+  const auto& scratch = *static_cast<const kernels::ImpactScratch<Dim>*>(job.scratch);
+  kernels::ImpactTrajectory<Dim, IsaLane<Isa>> trajectory(lane, *job.packs.run, *job.packs.problem,
+                                                          scratch);
+  BlockJob own = job;
+  own.packed = job.packed && Isa::kPacksPay;
+  if constexpr (Isa::kPacksPay) {
+    if (own.packed) run_pack_job<Isa, Dim>(job.packs, trajectory, scratch);
+  }
+  finish_block(own, trajectory);
+}
+
 template <class Isa>
 void run_block_of(const BlockJob& job) {
-  if (job.packed) run_pack_job<Isa>(job.packs);
-  const IsaLane<Isa> lane;
-  if (job.dimension == 2) {
-    run_lanes<2>(job, lane);
-  } else {
-    run_lanes<3>(job, lane);
-  }
+  job.dimension == 2 ? run_packs_and_lanes<Isa, 2>(job) : run_packs_and_lanes<Isa, 3>(job);
 }
 
 }  // namespace carom::cpu::simd

@@ -3,6 +3,11 @@
 #include <cstdint>
 #include <string_view>
 
+namespace carom {
+struct PilotJob;
+struct ConditionJob;
+}  // namespace carom
+
 namespace carom::cpu::simd {
 
 struct BlockJob;
@@ -15,6 +20,8 @@ struct InstructionSet {
   void (*run_block)(const BlockJob&);
   void (*solve_lcps)(const LcpRange&);
   void (*solve_steps)(const StepRange&);
+  void (*follow_pilots)(const PilotJob&);
+  void (*test_conditions)(const ConditionJob&);
 };
 
 extern const InstructionSet kGenericSet;

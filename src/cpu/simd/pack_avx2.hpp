@@ -11,13 +11,16 @@ namespace carom::cpu::simd {
 /// Four doubles in an AVX2 register, masks as bit patterns.
 struct Avx2 {
   static constexpr int kWidth = 4;
+  static constexpr bool kPacksPay = true;  ///< against one lane with the same table
 
   struct Mask {
     __m256d value;
+    Mask() = default;
     CAROM_INLINE Mask(__m256d x) : value(x) {}
     friend CAROM_INLINE Mask operator|(Mask a, Mask b) { return _mm256_or_pd(a.value, b.value); }
     friend CAROM_INLINE Mask operator&(Mask a, Mask b) { return _mm256_and_pd(a.value, b.value); }
     friend CAROM_INLINE bool all_of(Mask a) { return _mm256_movemask_pd(a.value) == 0xf; }
+    friend CAROM_INLINE bool any_of(Mask a) { return _mm256_movemask_pd(a.value) != 0; }
     [[nodiscard]] CAROM_INLINE unsigned bits() const {
       return static_cast<unsigned>(_mm256_movemask_pd(value));
     }
@@ -66,6 +69,9 @@ struct Avx2 {
     // max and min return their second operand where the comparison fails, as a > b ? a : b does.
     friend CAROM_INLINE Pack larger(Pack a, Pack b) { return _mm256_max_pd(a.value, b.value); }
     friend CAROM_INLINE Pack smaller(Pack a, Pack b) { return _mm256_min_pd(a.value, b.value); }
+    friend CAROM_INLINE Pack fraction(Pack a) {
+      return _mm256_sub_pd(a.value, _mm256_floor_pd(a.value));
+    }
     friend CAROM_INLINE Pack square_root(Pack a) { return _mm256_sqrt_pd(a.value); }
     friend CAROM_INLINE Pack magnitude(Pack a) {
       return _mm256_andnot_pd(_mm256_set1_pd(-0.0), a.value);

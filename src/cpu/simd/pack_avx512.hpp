@@ -11,9 +11,11 @@ namespace carom::cpu::simd {
 /// Eight doubles in an AVX-512 register, masks in mask registers.
 struct Avx512 {
   static constexpr int kWidth = 8;
+  static constexpr bool kPacksPay = true;  ///< against one lane with the same table
 
   struct Mask {
     __mmask8 value;
+    Mask() = default;
     CAROM_INLINE Mask(__mmask8 x) : value(x) {}
     friend CAROM_INLINE Mask operator|(Mask a, Mask b) {
       return static_cast<__mmask8>(a.value | b.value);
@@ -22,6 +24,7 @@ struct Avx512 {
       return static_cast<__mmask8>(a.value & b.value);
     }
     friend CAROM_INLINE bool all_of(Mask a) { return a.value == 0xff; }
+    friend CAROM_INLINE bool any_of(Mask a) { return a.value != 0; }
     [[nodiscard]] CAROM_INLINE unsigned bits() const { return value; }
     static CAROM_INLINE Mask from_bits(unsigned bits) { return static_cast<__mmask8>(bits); }
   };
@@ -64,6 +67,10 @@ struct Avx512 {
     // max and min return their second operand where the comparison fails, as a > b ? a : b does.
     friend CAROM_INLINE Pack larger(Pack a, Pack b) { return _mm512_max_pd(a.value, b.value); }
     friend CAROM_INLINE Pack smaller(Pack a, Pack b) { return _mm512_min_pd(a.value, b.value); }
+    friend CAROM_INLINE Pack fraction(Pack a) {
+      return _mm512_sub_pd(
+          a.value, _mm512_roundscale_pd(a.value, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC));
+    }
     friend CAROM_INLINE Pack square_root(Pack a) { return _mm512_sqrt_pd(a.value); }
     friend CAROM_INLINE Pack magnitude(Pack a) {
       return _mm512_andnot_pd(_mm512_set1_pd(-0.0), a.value);

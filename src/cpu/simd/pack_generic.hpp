@@ -11,6 +11,11 @@ namespace carom::cpu::simd {
 /// have the same members and friends.
 struct Generic {
   static constexpr int kWidth = 4;
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+  static constexpr bool kPacksPay = true;
+#else
+  static constexpr bool kPacksPay = false;  // each multiply-add is a call
+#endif
 
   struct Mask {
     bool lane[kWidth];
@@ -26,6 +31,11 @@ struct Generic {
       bool all = true;
       for (int i = 0; i < kWidth; ++i) all = all && a.lane[i];
       return all;
+    }
+    friend bool any_of(Mask a) {
+      bool any = false;
+      for (int i = 0; i < kWidth; ++i) any = any || a.lane[i];
+      return any;
     }
     [[nodiscard]] unsigned bits() const {
       unsigned value = 0;
@@ -99,6 +109,9 @@ struct Generic {
     }
     friend Pack larger(Pack a, Pack b) { return select(a > b, a, b); }
     friend Pack smaller(Pack a, Pack b) { return select(a < b, a, b); }
+    friend Pack fraction(Pack a) {
+      return map([&](int i) { return kernels::fraction(a.lane[i]); });
+    }
     friend Pack square_root(Pack a) {
       return map([&](int i) { return kernels::square_root(a.lane[i]); });
     }

@@ -2,6 +2,7 @@
 #include "cpu/simd/dispatch.hpp"
 #include "cpu/simd/lcp_range.hpp"
 #include "cpu/simd/pack_avx2.hpp"
+#include "mode_pilots.hpp"
 
 namespace carom::cpu::simd {
 
@@ -15,8 +16,11 @@ const Ranges<IsaLane<Avx2>>& ranges() {
 
 }  // namespace
 
-const InstructionSet kAvx2Set{"avx2", run_block_of<Avx2>,
+const InstructionSet kAvx2Set{"avx2",
+                              run_block_of<Avx2>,
                               [](const LcpRange& range) { ranges().solve(range); },
-                              [](const StepRange& range) { ranges().solve(range); }};
+                              [](const StepRange& range) { ranges().solve(range); },
+                              follow_pilots<IsaLane<Avx2>>,
+                              test_conditions<IsaLane<Avx2>>};
 
 }  // namespace carom::cpu::simd

@@ -2,6 +2,7 @@
 #include "cpu/simd/dispatch.hpp"
 #include "cpu/simd/lcp_range.hpp"
 #include "cpu/simd/pack_avx512.hpp"
+#include "mode_pilots.hpp"
 
 namespace carom::cpu::simd {
 
@@ -15,8 +16,11 @@ const Ranges<IsaLane<Avx512>>& ranges() {
 
 }  // namespace
 
-const InstructionSet kAvx512Set{"avx512", run_block_of<Avx512>,
+const InstructionSet kAvx512Set{"avx512",
+                                run_block_of<Avx512>,
                                 [](const LcpRange& range) { ranges().solve(range); },
-                                [](const StepRange& range) { ranges().solve(range); }};
+                                [](const StepRange& range) { ranges().solve(range); },
+                                follow_pilots<IsaLane<Avx512>>,
+                                test_conditions<IsaLane<Avx512>>};
 
 }  // namespace carom::cpu::simd

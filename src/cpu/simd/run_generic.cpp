@@ -2,6 +2,7 @@
 #include "cpu/simd/dispatch.hpp"
 #include "cpu/simd/lcp_range.hpp"
 #include "cpu/simd/pack_generic.hpp"
+#include "mode_pilots.hpp"
 
 namespace carom::cpu::simd {
 
@@ -15,8 +16,11 @@ const Ranges<IsaLane<Generic>>& ranges() {
 
 }  // namespace
 
-const InstructionSet kGenericSet{"generic", run_block_of<Generic>,
+const InstructionSet kGenericSet{"generic",
+                                 run_block_of<Generic>,
                                  [](const LcpRange& range) { ranges().solve(range); },
-                                 [](const StepRange& range) { ranges().solve(range); }};
+                                 [](const StepRange& range) { ranges().solve(range); },
+                                 follow_pilots<IsaLane<Generic>>,
+                                 test_conditions<IsaLane<Generic>>};
 
 }  // namespace carom::cpu::simd
