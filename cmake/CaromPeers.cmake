@@ -2,6 +2,8 @@
 # becomes a target carom_peer_<name>; the others are reported as absent.
 #   DART, BSD-2-Clause            libdart-dev              dart::lcpsolver::Lemke
 #   Siconos, Apache-2.0           libsiconos-numerics-dev  lcp_lexicolemke
+#   GLPK, GPL-3.0                 libglpk-dev              glp_simplex
+#   CLP, EPL-2.0                  coinor-libclp-dev        ClpSimplex (and CoinUtils)
 # Only headers and the shared library are looked for: the packages' own configuration files ask for
 # every optional part of theirs.
 set(CAROM_PEERS)
@@ -37,3 +39,6 @@ endfunction()
 carom_peer(dart LIBRARY dart HEADERS dart/lcpsolver/Lemke.hpp)
 carom_peer(siconos LIBRARY siconos_numerics HEADERS LCP_Solvers.h SiconosConfig.h
   SUFFIXES siconos siconos/numerics)
+carom_peer(glpk LIBRARY glpk HEADERS glpk.h)
+carom_peer(coinutils LIBRARY CoinUtils HEADERS CoinPackedMatrix.hpp SUFFIXES coin)
+carom_peer(clp LIBRARY Clp HEADERS ClpSimplex.hpp SUFFIXES coin)

@@ -10,7 +10,7 @@
 /// where a Lanes type names a Pack: V is then that pack and an index stands for its first element.
 /// Lengths and offsets are multiples of kPackPadding; elements are independent of each other, so
 /// that every width computes the same bits. Such a Lanes type joins the elements of a register by
-/// first_smallest, largest and sum.
+/// first_smallest, largest and sum, and fills a part of one by first_of.
 namespace carom::kernels {
 
 /// Doubles that arrays are padded to, whatever the width of a register.
@@ -84,8 +84,9 @@ CAROM_INLINE void copy_padded(const Lanes& lanes, int count, const double* from,
     using Pack = typename Lanes::Pack;
     int j = 0;
     for (; j + Lanes::kWidth <= count; j += Lanes::kWidth) Pack::load(from + j).store(to + j);
-    for (; j < count; ++j) to[j] = from[j];
-    for (; j < size; ++j) to[j] = 0.0;
+    for (; j < size; j += Lanes::kWidth) {
+      lanes.first_of(from + j, count > j ? count - j : 0).store(to + j);
+    }
   } else {
     lanes.for_each(size, [&](int j) { to[j] = j < count ? from[j] : 0.0; });
   }
@@ -136,7 +137,8 @@ CAROM_INLINE double largest_packed(const Lanes& lanes, int count, F&& value) {
     Pack most(0.0);
     for (int j = 0; j < count; j += Lanes::kWidth) {
       const Pack x = value(Pack(0.0), j);
-      most = larger(select(x != x, Pack(kInfinity), x), most);
+      // Not (x <= most): NaN counts as the largest.
+      most = select(x <= most, most, select(x != x, Pack(kInfinity), x));
     }
     return lanes.largest(most);
   } else {

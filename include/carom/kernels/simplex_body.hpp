@@ -84,15 +84,31 @@ class Simplex {
     });
   }
 
-  /// All rows basic, columns at their bounds nearest to zero.
+  /// All rows basic but those whose place a free column takes; columns at their bounds nearest to
+  /// zero.
   CAROM_HOST_DEVICE void start() {
     each_packed(lanes_, np_, [&](auto number, int j) {
       using V = decltype(number);
       place(j, select(kernels::load<V>(lower_ + j) >= V(0.0), V(kAtLower),
                       select(kernels::load<V>(upper_ + j) <= V(0.0), V(kAtUpper), V(kAtZero))));
     });
-    each_packed(lanes_, mp(),
-                [&](auto number, int i) { place(np_ + i, decltype(number)(kBasic)); });
+    // Free columns never leave a basis: where there are some, they take equations' places at once.
+    const bool free = any_packed(lanes_, np_, [&](auto number, int j) {
+      using V = decltype(number);
+      const auto is_free = kernels::load<V>(rises_ + j) >= V(kFreeWeight);
+      store(status_ + j, select(is_free, V(kBasic), kernels::load<V>(status_ + j)));
+      return is_free;
+    });
+    each_packed(lanes_, mp(), [&](auto number, int i) {
+      using V = decltype(number);
+      const V lower = kernels::load<V>(lower_ + np_ + i);
+      place(np_ + i, select(lower < kernels::load<V>(upper_ + np_ + i), V(kBasic),
+                            V(free ? kAtLower : kBasic)));
+    });
+    if (free) {
+      rebuild(kWellApart);
+      return;
+    }
     start_from_rows();
     compute_values();
   }
@@ -195,6 +211,7 @@ class Simplex {
   static constexpr double kPivot = 1e-9;       // relative to the column's largest entry
   static constexpr double kWeakPivot = 1e-5;   // passed over in phase 1 where there is a better one
   static constexpr double kDependent = 1e-11;  // a pivot of a new inverse that is taken for zero
+  static constexpr double kWellApart = 0.03;   // a pivot at which a free column enters unasked
   static constexpr double kDust = 1e-12;       // of prices, relative to their size
   static constexpr double kFreeWeight = 1024.0;
 
@@ -559,7 +576,7 @@ class Simplex {
 
   /// A new inverse for the variables that are marked as basic: Gauss-Jordan with row pivoting, one
   /// exchange for each column. A column that depends on others leaves the basis, and rows fill up.
-  CAROM_HOST_DEVICE void rebuild() {
+  CAROM_HOST_DEVICE void rebuild(double dependent = kDependent) {
     lanes_.for_each(m_, [&](int i) { sign_[i] = status_[np_ + i] == kBasic ? 1.0 : 0.0; });
     lanes_.for_each(m_, [&](int i) { event_[i] = status_[np_ + i]; });
     start_from_rows();
@@ -570,7 +587,7 @@ class Simplex {
       const ArgMin<double> best = lanes_.argmin(m_, kInfinity, [&](int i) {
         return sign_[i] == 0.0 ? -magnitude(column_[i]) : kInfinity;
       });
-      if (best.index < 0 || !(-best.key > kDependent)) {
+      if (best.index < 0 || !(-best.key > dependent)) {
         lanes_.for_each(1, [&](int) { place(j, natural(j)); });
         continue;
       }

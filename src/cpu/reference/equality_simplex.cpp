@@ -11,7 +11,8 @@ using Real = long double;
 using RealMatrix = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic>;
 using RealVector = Eigen::Matrix<Real, Eigen::Dynamic, 1>;
 
-constexpr Real kTolerance = 1e-13L;
+constexpr Real kTolerance = 1e-13L;  // of a reduced cost, relative to the largest cost
+constexpr Real kPivot = 1e-10L;      // of a pivot, relative to its column
 
 /// Rows [A I | b] with one artificial column a row, and the reduced costs last.
 class Tableau {
@@ -35,7 +36,7 @@ class Tableau {
     table_.row(rows_).setZero();
     table_.row(rows_).head(columns_ + rows_) = -cost.transpose().cast<Real>();
     for (int i = 0; i < rows_; ++i) table_.row(rows_) += Real(cost[basis_[i]]) * table_.row(i);
-    scale_ = std::max(Real(1.0), Real(cost.cwiseAbs().maxCoeff()));
+    scale_ = cost.cwiseAbs().maxCoeff();
   }
 
   /// Bland's rule over columns below `allowed`.
@@ -45,9 +46,10 @@ class Tableau {
       entering_ = 0;
       while (entering_ < allowed && table_(rows_, entering_) >= -kTolerance * scale_) ++entering_;
       if (entering_ == allowed) return Status::solved;
+      const Real smallest = kPivot * table_.col(entering_).head(rows_).cwiseAbs().maxCoeff();
       int leaving = -1;
       for (int i = 0; i < rows_; ++i) {
-        if (table_(i, entering_) <= kTolerance) continue;
+        if (table_(i, entering_) <= smallest) continue;
         if (leaving < 0) {
           leaving = i;
           continue;

@@ -1,3 +1,6 @@
+// GCC 12 takes its own intrinsics' undefined operands for mistakes of the caller.
+#pragma GCC diagnostic ignored "-Wuninitialized"
+
 #include "cpu/simd/lp_lane.hpp"
 #include "cpu/simd/pack_avx512.hpp"
 
@@ -21,6 +24,9 @@ struct Joined<Avx512> {
       equal &= equal - 1;
     } while (equal != 0U);
     return {key, index};
+  }
+  static CAROM_INLINE Pack first_of(const double* from, int count) {
+    return _mm512_maskz_loadu_pd(static_cast<__mmask8>((1U << count) - 1U), from);
   }
   static CAROM_INLINE double largest(Pack values) {
     const __m256d four = _mm256_max_pd(low(values), high(values));

@@ -32,6 +32,12 @@ struct Joined {
     }
     return result;
   }
+  /// The first `count` doubles, fewer than a register holds, then zeros.
+  static __attribute__((always_inline)) Pack first_of(const double* from, int count) {
+    double values[kWidth] = {};
+    for (int l = 0; l < count; ++l) values[l] = from[l];
+    return Pack::load(values);
+  }
   static __attribute__((always_inline)) double largest(Pack values) {
     double value[kWidth];
     values.store(value);
