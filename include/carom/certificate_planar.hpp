@@ -106,6 +106,8 @@ class PlanarProof {
         known = known && first == first && second == second;
         most = first > most ? first : most;
         most = second > most ? second : most;
+        // Implied by the two edges, unless rounding lost the normal beside a huge friction.
+        most = outward * normal_turn > most ? outward * normal_turn : most;
         across += contacts_.length_of(i) * b;
         over -= contacts_.length_of(i) * a;
       }
@@ -138,9 +140,10 @@ class PlanarProof {
       const double cx = contacts_.normal[2 * i];
       const double cy = contacts_.normal[2 * i + 1];
       const double mu = contacts_.friction[i];
-      for (int edge = 0; edge < 2; ++edge) {
-        const double sign = edge == 0 ? mu : -mu;
-        const double along = (dx * (cx + sign * cy) + dy * (cy - sign * cx)) / (1.0 + mu);
+      for (int edge = -1; edge < 2; ++edge) {
+        const double sign = edge * mu;  // the normal is in the cone too
+        const double along =
+            (dx * (cx + sign * cy) + dy * (cy - sign * cx)) / (edge == 0 ? 1.0 : 1.0 + mu);
         if (!(along <= 0.0)) worst.add(along / (against > kTiny ? against : kTiny));
       }
     }

@@ -39,10 +39,11 @@ struct PlanarSettings {
 /// force f and the torque tau, n = J f / |f| points across the force (to the right under gravity)
 /// and up = -f / |f| against it; the region is R(w) = {x : lower <= x . n <= upper}.
 ///
-/// Status: solved; infeasible: no centre of mass can be held, proven by `separation`; unbounded:
-/// lower is -infinity or upper is +infinity or both (a half plane or the whole plane), proven by
-/// contact forces that add up to nothing but a torque; a finite end is certified as in `solved`.
-/// Outputs of any other status, and of an empty region, are NaN.
+/// Status: solved; inaccurate: found, but the residual exceeds the tolerance; infeasible: no centre
+/// of mass can be held, proven by `separation`; unbounded: lower is -infinity or upper is +infinity
+/// or both (a half plane or the whole plane), proven by contact forces that add up to nothing but a
+/// torque; a finite end is certified as in `solved`. Outputs of any other status, and of an empty
+/// region, are NaN.
 struct PlanarResult {
   Buffer<Status> status;      ///< [problems]
   Buffer<double> torque_min;  ///< tau_min of LP (4) [N m], [problems]

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -7,7 +8,10 @@
 
 #include <carom/kernels/strip_polygon_body.hpp>
 
+#include "cpu/simd/dispatch.hpp"
+#include "cpu/simd/planar_search.hpp"
 #include "equilibrium_planar_backends.hpp"
+#include "planar_view.hpp"
 #include "support/planar_batches.hpp"
 
 // carom/kernels/planar_*_body.hpp on packs, threads and the emulated device.
@@ -30,6 +34,50 @@ TEST(PlanarStripBody, EmulationEqualsProduction) {
         test::expect_identical(packs, emulation::planar_equilibrium(batch, {}, true));
       }
     }
+  }
+}
+
+/// What one instruction set finds for a batch under gravity, [problems, kStripRows].
+std::vector<double> searched(const PostureBatch& batch, const cpu::simd::PlanarSearch& search) {
+  const kernels::PlanarView view = planar_inputs(batch, {});
+  const auto width = static_cast<std::size_t>(search.width);
+  std::vector<double> workspace(
+      static_cast<std::size_t>(kernels::strip_workspace(view.contacts, view.patches())) * width);
+  std::vector<double> strips(cpu::simd::kStripRows * width);
+  const std::vector<double> x(width, 1.0), y(width, 0.0);
+  std::vector<double> rows;
+  for (std::int64_t p = 0; p < batch.problems; p += search.width) {
+    for (std::size_t lane = 0; lane < width; ++lane) {
+      const std::int64_t at = std::min(p + static_cast<std::int64_t>(lane), batch.problems - 1);
+      view.gather(at, [&](long row, double value) {
+        workspace[static_cast<std::size_t>(row) * width + lane] = value;
+      });
+    }
+    search.run(
+        {workspace.data(), x.data(), y.data(), view.contacts, view.patches(), strips.data()});
+    for (std::size_t lane = 0; lane < width; ++lane) {
+      if (p + static_cast<std::int64_t>(lane) >= batch.problems) break;
+      for (std::size_t r = 0; r < cpu::simd::kStripRows; ++r) {
+        rows.push_back(strips[r * width + lane]);
+      }
+    }
+  }
+  return rows;
+}
+
+TEST(PlanarStripBody, InstructionSetsGiveTheSameBits) {
+  for (const PostureKind kind : {PostureKind::upward, PostureKind::any, PostureKind::lattice}) {
+    const PostureBatch batch = random_batch(9, kind, 6, 203, true);
+    const std::vector<double> plain = searched(batch, cpu::simd::kPlanarGeneric);
+    ASSERT_EQ(plain.size(), 203U * cpu::simd::kStripRows);
+#if defined(__x86_64__)
+    if (cpu::simd::level() >= cpu::simd::Level::avx2) {
+      EXPECT_EQ(test::first_difference(plain, searched(batch, cpu::simd::kPlanarAvx2)), -1);
+    }
+    if (cpu::simd::level() >= cpu::simd::Level::avx512) {
+      EXPECT_EQ(test::first_difference(plain, searched(batch, cpu::simd::kPlanarAvx512)), -1);
+    }
+#endif
   }
 }
 

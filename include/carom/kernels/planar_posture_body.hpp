@@ -65,8 +65,10 @@ CAROM_INLINE EdgeForce edge_force(const certificate::PlanarContacts& contacts, b
   EdgeForce force{};
   force.contact = i;
   force.along = patches && point % 2 == 1 ? contacts.length_of(i) : 0.0;
-  force.x = fused(mu, ny, nx);
-  force.y = fused(-mu, nx, ny);
+  // Of a size near 1 whatever the friction.
+  const double size = 1.0 + magnitude(mu);
+  force.x = fused(mu, ny, nx) / size;
+  force.y = fused(-mu, nx, ny) / size;
   force.u = fused(force.y, frame.y, force.x * frame.x);
   force.v = fused(force.y, frame.x, -(force.x * frame.y));
   return force;

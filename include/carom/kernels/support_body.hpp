@@ -288,7 +288,7 @@ class SupportProbe {
       V room[6];
       to_world(shift, none, none, room);
       // Rounding in the fields grows with their size.
-      const V rounding(8.0 * std::numeric_limits<double>::epsilon());
+      const V rounding(4.0 * std::numeric_limits<double>::epsilon());
       V amount = none;
       for (int i = 0; i < view_.contacts; ++i) {
         V w[3];
@@ -296,7 +296,12 @@ class SupportProbe {
         certificate::dual_field(answer.dual, view_.position + 3 * i, w);
         certificate::dual_field(room, view_.position + 3 * i, s);
         const V here = slack_of(i, w);
-        const V size = (magnitude(w[0]) + magnitude(w[1]) + magnitude(w[2])) *
+        const double* x = view_.position + 3 * i;
+        const V reach(magnitude(x[0]) + magnitude(x[1]) + magnitude(x[2]));
+        const V size = (magnitude(answer.dual[0]) + magnitude(answer.dual[1]) +
+                        magnitude(answer.dual[2]) +
+                        (magnitude(answer.dual[3]) + magnitude(answer.dual[4]) +
+                         magnitude(answer.dual[5])) * reach) *
                        V(1.0 + view_.friction[i] * rule_.stretch);
         const V lacking = fused(rounding, size, -here);
         amount = larger(amount, lacking / slack_of(i, s));

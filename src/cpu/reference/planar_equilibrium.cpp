@@ -23,6 +23,9 @@ using Eigen::VectorXd;
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
+/// The larger one, or NaN where either is.
+double worse(double a, double b) { return a != a || a > b ? a : b; }
+
 /// x' J' f
 double moment(const Vector2d& x, const Vector2d& f) { return x.x() * f.y() - x.y() * f.x(); }
 
@@ -33,6 +36,8 @@ struct Program {
   VectorXd friction, length;
   MatrixXd equations;  ///< force balance, then A v - slack = 0
   VectorXd torque;     ///< G_tau
+  Vector2d origin;     ///< contact 0: lengths are measured from here,
+  double unit;         ///< in units of the largest distance
   double size;         ///< largest coordinate
 
   Program(const PostureBatch& batch, std::int64_t p) : k(batch.contacts) {
@@ -48,6 +53,10 @@ struct Program {
     tangent.row(0) = normal.row(1);
     tangent.row(1) = -normal.row(0);
     size = std::max(position.cwiseAbs().maxCoeff(), length.maxCoeff());
+    origin = position.col(0);
+    const Eigen::Matrix2Xd from_origin = position.colwise() - origin;
+    unit = std::max(from_origin.cwiseAbs().maxCoeff(), length.maxCoeff());
+    if (!(unit > 0.0)) unit = 1.0;
     const bool patches = (length.array() > 0.0).any();
     const int columns = patches ? 4 * k : 2 * k;
     equations = MatrixXd::Zero(patches ? 2 + k : 2, columns);
@@ -58,9 +67,9 @@ struct Program {
         const Vector2d edge =
             (normal.col(i) + (e == 0 ? mu : -mu) * tangent.col(i)) / std::sqrt(1.0 + mu * mu);
         equations.col(2 * i + e).head<2>() = edge;
-        torque[2 * i + e] = moment(position.col(i), edge);
+        torque[2 * i + e] = moment(from_origin.col(i) / unit, edge);
         // cos gamma, the normal component of an edge
-        if (patches) equations(2 + i, 2 * i + e) = length[i] / std::sqrt(1.0 + mu * mu);
+        if (patches) equations(2 + i, 2 * i + e) = length[i] / unit / std::sqrt(1.0 + mu * mu);
       }
       if (patches) {
         torque[2 * k + i] = 1.0;
@@ -105,11 +114,14 @@ double solve_end(const Program& program, const Vector2d& force, double tau, int 
     answer.separation = -found.dual.head<2>().normalized();
     const VectorXd along = program.equations.topRows<2>().transpose() * answer.separation;
     const int edges = 2 * program.k;
-    return std::max(0.0, along.head(edges).maxCoeff()) / answer.separation.dot(up);
+    const VectorXd inward = program.normal.transpose() * answer.separation;
+    return std::max({0.0, along.head(edges).maxCoeff(), inward.maxCoeff()}) /
+           answer.separation.dot(up);
   }
   if (found.status != Status::solved && found.status != Status::unbounded) return kNan;
   const bool bounded = found.status == Status::solved;
   const VectorXd v = bounded ? VectorXd(size * found.primal) : found.primal;
+  if (!v.allFinite() || !found.dual.allFinite()) return kNan;
   const int k = program.k;
   Eigen::Matrix2Xd& forces = answer.force[e];
   forces.resize(2, k);
@@ -117,7 +129,7 @@ double solve_end(const Program& program, const Vector2d& force, double tau, int 
   torques = VectorXd::Zero(k);
   for (int i = 0; i < k; ++i) {
     forces.col(i) = program.equations.block<2, 2>(0, 2 * i) * v.segment<2>(2 * i);
-    if (v.size() > 2 * k) torques[i] = v[2 * k + i];
+    if (v.size() > 2 * k) torques[i] = program.unit * v[2 * k + i];
   }
   double total = 1.0;
   if (!bounded) {
@@ -129,25 +141,26 @@ double solve_end(const Program& program, const Vector2d& force, double tau, int 
   const double scale = std::max({program.size, std::abs(tau) / size, 1e-300});
   const VectorXd balance = program.equations * v / total - (bounded ? size : 0.0) * right;
   double worst = balance.cwiseAbs().maxCoeff() / (bounded ? size : 1.0);
-  worst = std::max(worst, -v.minCoeff() / (bounded ? size : total));
+  worst = worse(worst, -v.minCoeff() / (bounded ? size : total));
   if (!bounded) {
     answer.end[e] = e == 0 ? -kInfinity : kInfinity;
     answer.torque[1 - e] = e == 0 ? kInfinity : -kInfinity;
     return worst;
   }
   // cost' v is tau_max at the lower end, -tau_min at the upper one.
-  const double turn = program.torque.dot(v);
+  const double turn =
+      program.unit * program.torque.dot(v) + moment(program.origin, size * right.head<2>());
   answer.torque[1 - e] = -turn;
   answer.end[e] = (turn + tau) / size;
   // z with z's moment of each edge at least (lower) or at most (upper) the edge's own.
   const double sign = e == 0 ? -1.0 : 1.0;
   const Vector2d y = sign * found.dual.head<2>();
   const Vector2d z(y.y(), -y.x());
-  answer.height[e] = z.dot(up);
+  answer.height[e] = program.unit * z.dot(up) + program.origin.dot(up);
   const VectorXd reduced = program.equations.transpose() * found.dual - cost;
-  const double reach = std::max(scale, std::abs(answer.end[e]));
-  worst = std::max(worst, -reduced.minCoeff() / reach);
-  return std::max(worst, std::abs(found.dual.dot(right) - cost.dot(found.primal)) / reach);
+  const double reach = std::max(scale, std::abs(answer.end[e])) / program.unit;
+  worst = worse(worst, -reduced.minCoeff() / reach);
+  return worse(worst, std::abs(found.dual.dot(right) - cost.dot(found.primal)) / reach);
 }
 
 StripAnswer solve_strip(const Program& program, const double* wrench, double tolerance) {
@@ -162,7 +175,7 @@ StripAnswer solve_strip(const Program& program, const double* wrench, double tol
   const Status first = answer.status;
   double worst = lower;
   if (first == Status::solved || first == Status::unbounded) {
-    worst = std::max(worst, solve_end(program, force, wrench[2], 1, answer));
+    worst = worse(worst, solve_end(program, force, wrench[2], 1, answer));
     if (answer.status == Status::solved) answer.status = first;
   }
   answer.residual = worst;

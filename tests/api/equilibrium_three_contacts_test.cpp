@@ -1,0 +1,112 @@
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include <carom/equilibrium_spatial.hpp>
+#include <carom/equilibrium_three_contacts.hpp>
+#include <carom/models/postures.hpp>
+
+#include "support/message.hpp"
+#include "support/spatial_postures.hpp"
+
+namespace carom {
+namespace {
+
+/// The region's polygons enclose the exact boundary, and its points reach the inner polygon.
+void expect_between(const Posture& posture, const ThreeContactRegion& three, double tolerance) {
+  SpatialSettings settings;
+  settings.threads = 1;
+  settings.area_tolerance = 1e-4;
+  settings.max_vertices = 4096;
+  const SpatialRegion region =
+      spatial_equilibrium(make_batch(std::span(&posture, 1)), settings, Backend::cpu)[0];
+  ASSERT_EQ(region.status, Status::solved);
+  const auto inside = [&](const std::vector<double>& points) {
+    for (std::size_t i = 0; i < points.size(); i += 2) {
+      for (std::size_t h = 0; h < region.half_plane.size(); h += 3) {
+        const double* line = region.half_plane.data() + h;
+        EXPECT_LE(line[0] * points[i] + line[1] * points[i + 1], line[2] + 1e-9);
+      }
+    }
+  };
+  inside(three.conservative);
+  inside(three.exact);
+  for (const BoundaryPoint& at : three.boundary) {
+    double support = -1e300;
+    for (std::size_t i = 0; i < region.inner.size(); i += 2) {
+      support = std::max(support, at.direction[0] * region.inner[i] +
+                                      at.direction[1] * region.inner[i + 1]);
+    }
+    EXPECT_GE(at.direction[0] * at.point[0] + at.direction[1] * at.point[1], support - tolerance);
+  }
+  EXPECT_LE(three.area_conservative, three.area_exact + 1e-12);
+  EXPECT_LE(three.area_exact, region.area_outer + 1e-9);
+}
+
+TEST(ThreeContacts, ExactBoundaryOfTheTripodsLiesBetweenThePolygons) {
+  for (const char* name : {"tripod_flat", "tripod_steep"}) {
+    const Posture posture = models::build_posture(name);
+    const ThreeContactRegion three = three_contact_region(posture);
+    ASSERT_FALSE(three.exact.empty()) << name;
+    EXPECT_FALSE(three.plus.empty()) << name;
+    expect_between(posture, three, 1e-6);
+    int interior = 0;
+    for (const BoundaryPoint& at : three.boundary) {
+      interior += at.type == CriticalType::interior ? 1 : 0;
+    }
+    EXPECT_GT(interior, 0) << name;
+    EXPECT_LT(three.area_conservative, three.area_exact) << name;
+  }
+}
+
+TEST(ThreeContacts, VerticalNormalsGiveTheTriangle) {
+  const double feet[] = {0.0, 0.0, 2.0, 0.0, 0.0, 1.0};
+  const Posture posture = test::flat_ground(feet, 0.3);
+  const ThreeContactRegion three = three_contact_region(posture);
+  EXPECT_NEAR(three.area_exact, 1.0, 1e-9);
+  int contacts = 0;
+  for (const BoundaryPoint& at : three.boundary) {
+    contacts += at.type == CriticalType::contact ? 1 : 0;
+  }
+  EXPECT_GT(contacts, 100);
+}
+
+TEST(ThreeContacts, RandomPosturesLieInsideTheirHalfPlanes) {
+  std::mt19937_64 draw(4);
+  int compared = 0;
+  for (int trial = 0; trial < 20; ++trial) {
+    const Posture posture = test::random_spatial(draw, {3, 0.6, 0.1, 0.5});
+    const SpatialRegion region =
+        spatial_equilibrium(make_batch(std::span(&posture, 1)), {}, Backend::cpu)[0];
+    if (region.status != Status::solved) continue;
+    ThreeContactSettings settings;
+    settings.grid = 12;
+    const ThreeContactRegion three = three_contact_region(posture, settings);
+    for (std::size_t i = 0; i < three.exact.size(); i += 2) {
+      for (std::size_t h = 0; h < region.half_plane.size(); h += 3) {
+        const double* line = region.half_plane.data() + h;
+        EXPECT_LE(line[0] * three.exact[i] + line[1] * three.exact[i + 1], line[2] + 1e-8);
+      }
+    }
+    ++compared;
+  }
+  EXPECT_GT(compared, 10);
+}
+
+TEST(ThreeContacts, RefusesWhatTheParametrisationDoesNotCover) {
+  const double four[] = {0.0, 0.0, 1.0, 0.0, 1.0, 1.0, 0.0, 1.0};
+  test::expect_names(
+      test::refusal([&] { three_contact_region(test::flat_ground(four, 0.3)); }),
+      {"contacts is 4"});
+  const double line[] = {0.0, 0.0, 1.0, 1.0, 2.0, 2.0};
+  test::expect_names(
+      test::refusal([&] { three_contact_region(test::flat_ground(line, 0.3)); }),
+      {"position", "one plane"});
+  Posture steep = test::flat_ground(std::span(four, 6), 0.8);
+  steep.normal = {0.8, 0.0, 0.6, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0};
+  test::expect_names(test::refusal([&] { three_contact_region(steep); }),
+                     {"normal[0]", "not upward pointing"});
+}
+
+}  // namespace
+}  // namespace carom
