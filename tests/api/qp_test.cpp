@@ -11,6 +11,7 @@
 #include "support/message.hpp"
 #include "support/qp_cases.hpp"
 #include "support/qp_residual.hpp"
+#include "qp_backends.hpp"
 #include "support/random_qps.hpp"
 
 namespace carom {
@@ -303,6 +304,227 @@ INSTANTIATE_TEST_SUITE_P(
 // The projected gradient takes definite Hessians only, and proves nothing.
 INSTANTIATE_TEST_SUITE_P(Projected, SolveQp,
                          ::testing::Values(Way{Backend::cpu, QpMethod::projected}), way_name);
+
+// What must not change any bit of an answer.
+
+void expect_same(const QpResult& a, const QpResult& b) {
+  EXPECT_EQ(test::first_difference(a.status, b.status), -1);
+  EXPECT_EQ(test::first_difference(a.solution, b.solution), -1);
+  EXPECT_EQ(test::first_difference(a.dual, b.dual), -1);
+  EXPECT_EQ(test::first_difference(a.cone_dual, b.cone_dual), -1);
+  EXPECT_EQ(test::first_difference(a.residual, b.residual), -1);
+  EXPECT_EQ(test::first_difference(a.iterations, b.iterations), -1);
+}
+
+QpFlavour with_cones() {
+  QpFlavour flavour;
+  flavour.equations = 1;
+  flavour.cones = {{ConeKind::second_order, 3}, {ConeKind::nonnegative, 1}};
+  return flavour;
+}
+
+/// Problems [first, first + count) as a batch of their own.
+QpBatch slice(const QpBatch& batch, std::size_t first, std::size_t count) {
+  const auto cut = [&](const Buffer<double>& values) {
+    const std::size_t each = values.size() / static_cast<std::size_t>(batch.problems);
+    return Buffer<double>::from(values.host().subspan(first * each, count * each));
+  };
+  QpBatch part;
+  part.problems = static_cast<std::int64_t>(count);
+  part.variables = batch.variables;
+  part.rows = batch.rows;
+  part.cones = batch.cones;
+  part.hessian = cut(batch.hessian);
+  part.vector = cut(batch.vector);
+  part.matrix = cut(batch.matrix);
+  part.lower = cut(batch.lower);
+  part.upper = cut(batch.upper);
+  part.cone_matrix = cut(batch.cone_matrix);
+  part.cone_vector = cut(batch.cone_vector);
+  return part;
+}
+
+class QpBits : public ::testing::TestWithParam<QpMethod> {};
+
+TEST_P(QpBits, ThreadsAndSplitsOfABatch) {
+  const QpBatch batch = random_qps(with_cones(), 203, 11);
+  QpSettings settings = with(GetParam());
+  const QpResult whole = solve_qp(batch, settings, Backend::cpu);
+  settings.threads = 3;
+  expect_same(whole, solve_qp(batch, settings, Backend::cpu));
+  for (const std::size_t first : {std::size_t{0}, std::size_t{5}, std::size_t{130}}) {
+    const std::size_t count = first == 5 ? 1 : 67;
+    const QpResult part = solve_qp(slice(batch, first, count), settings, Backend::cpu);
+    EXPECT_EQ(test::first_difference(part.solution, 0, whole.solution, first * 6, count * 6), -1);
+    EXPECT_EQ(test::first_difference(part.dual, 0, whole.dual, first * 8, count * 8), -1);
+    EXPECT_EQ(test::first_difference(part.iterations, 0, whole.iterations, first, count), -1);
+  }
+}
+
+TEST_P(QpBits, EmulatedWarpForwardsAndBackwards) {
+  const QpBatch batch = random_qps(with_cones(), 40, 12);
+  const QpResult cpu = solve_qp(batch, with(GetParam()), Backend::cpu);
+  expect_same(cpu, emulation::solve_qp(batch, with(GetParam()), false));
+  expect_same(cpu, emulation::solve_qp(batch, with(GetParam()), true));
+}
+
+INSTANTIATE_TEST_SUITE_P(Methods, QpBits,
+                         ::testing::Values(QpMethod::automatic, QpMethod::admm,
+                                           QpMethod::projected),
+                         [](const auto& info) { return std::string(to_string(info.param)); });
+
+TEST(QpProperties, ScaledCostsAndRowsGiveTheSameSolution) {
+  const QpBatch batch = random_qps(with_cones(), 30, 13);
+  QpBatch scaled = batch.to(MemorySpace::host);
+  for (double& value : scaled.hessian.host()) value *= 1e5;
+  for (double& value : scaled.vector.host()) value *= 1e5;
+  for (std::size_t i = 0; i < scaled.lower.size(); ++i) {
+    const double factor = i % 2 == 0 ? 1e4 : 1e-4;
+    scaled.lower.host()[i] *= factor;
+    scaled.upper.host()[i] *= factor;
+    for (std::size_t j = 0; j < 6; ++j) scaled.matrix.host()[i * 6 + j] *= factor;
+  }
+  const QpResult a = solve_qp(batch, with(QpMethod::automatic), Backend::cpu);
+  const QpResult b = solve_qp(scaled, with(QpMethod::automatic), Backend::cpu);
+  for (std::size_t p = 0; p < 30; ++p) {
+    ASSERT_EQ(to_string(a.status.host()[p]), "solved");
+    ASSERT_EQ(to_string(b.status.host()[p]), "solved");
+    const double objective = a.objective.host()[p];
+    EXPECT_NEAR(b.objective.host()[p] / 1e5, objective, 1e-7 * (1.0 + std::abs(objective)));
+  }
+}
+
+TEST(QpProperties, OrderOfRowsAndOfProblems) {
+  const QpBatch batch = random_qps({}, 20, 14);
+  QpBatch turned = batch.to(MemorySpace::host);
+  for (std::size_t p = 0; p < 20; ++p) {
+    for (std::size_t i = 0; i < 8; ++i) {
+      const std::size_t from = (19 - p) * 8 + 7 - i;
+      const std::size_t to = p * 8 + i;
+      turned.lower.host()[to] = batch.lower.host()[from];
+      turned.upper.host()[to] = batch.upper.host()[from];
+      for (std::size_t j = 0; j < 6; ++j) {
+        turned.matrix.host()[to * 6 + j] = batch.matrix.host()[from * 6 + j];
+      }
+    }
+    for (std::size_t e = 0; e < 36; ++e) {
+      turned.hessian.host()[p * 36 + e] = batch.hessian.host()[(19 - p) * 36 + e];
+    }
+    for (std::size_t j = 0; j < 6; ++j) {
+      turned.vector.host()[p * 6 + j] = batch.vector.host()[(19 - p) * 6 + j];
+    }
+  }
+  const QpResult a = solve_qp(batch, with(QpMethod::automatic), Backend::cpu);
+  const QpResult b = solve_qp(turned, with(QpMethod::automatic), Backend::cpu);
+  for (std::size_t p = 0; p < 20; ++p) {
+    const double objective = a.objective.host()[19 - p];
+    EXPECT_NEAR(b.objective.host()[p], objective, 1e-8 * (1.0 + std::abs(objective)));
+  }
+}
+
+TEST(QpProperties, WarmStartsFromTheAnswerTakeFewerIterations) {
+  const QpBatch batch = random_qps({}, 30, 15);
+  for (const QpMethod method : {QpMethod::admm, QpMethod::active_set}) {
+    SCOPED_TRACE(to_string(method));
+    const QpResult cold = solve_qp(batch, with(method), Backend::cpu);
+    QpWarmStart start;
+    start.solution = cold.solution.to(MemorySpace::host);
+    start.dual = cold.dual.to(MemorySpace::host);
+    const QpResult warm = solve_qp(batch, with(method), Backend::cpu, start);
+    std::int64_t before = 0;
+    std::int64_t after = 0;
+    for (std::size_t p = 0; p < 30; ++p) {
+      EXPECT_EQ(to_string(warm.status.host()[p]), "solved");
+      before += cold.iterations.host()[p];
+      after += warm.iterations.host()[p];
+    }
+    EXPECT_LT(after, before);
+  }
+}
+
+TEST(QpProperties, RowsSwitchedOffAreAbsent) {
+  const QpBatch batch = random_qps({}, 10, 16);
+  QpBatch fewer = batch.to(MemorySpace::host);
+  QpFlavour flavour;
+  flavour.rows = 5;
+  for (std::size_t p = 0; p < 10; ++p) {
+    for (std::size_t i = 5; i < 8; ++i) {
+      fewer.lower.host()[p * 8 + i] = -kInfinity;
+      fewer.upper.host()[p * 8 + i] = kInfinity;
+    }
+  }
+  const QpResult off = solve_qp(fewer, with(QpMethod::automatic), Backend::cpu);
+  const QpResult reference = solve_qp(fewer, {}, Backend::reference);
+  for (std::size_t p = 0; p < 10; ++p) {
+    EXPECT_EQ(to_string(off.status.host()[p]), "solved");
+    EXPECT_NEAR(off.objective.host()[p], reference.objective.host()[p], 1e-7);
+    for (std::size_t i = 5; i < 8; ++i) EXPECT_EQ(off.dual.host()[p * 8 + i], 0.0);
+  }
+}
+
+TEST(QpProperties, LargeProblems) {
+  QpFlavour flavour;
+  flavour.variables = 120;
+  flavour.rank = 125;
+  flavour.rows = 90;
+  flavour.equations = 5;
+  const QpBatch batch = random_qps(flavour, 2, 17);
+  const QpResult result = solve_qp(batch, with(QpMethod::automatic), Backend::cpu);
+  for (std::int64_t p = 0; p < 2; ++p) {
+    ASSERT_EQ(to_string(result.status.host()[static_cast<std::size_t>(p)]), "solved");
+    const test::PlainKkt kkt = test::plain_kkt(batch, result, p);
+    EXPECT_LE(kkt.primal, 1e-8);
+    EXPECT_LE(kkt.dual, 1e-8);
+    EXPECT_LE(kkt.gap, 1e-8);
+  }
+}
+
+TEST(QpErrors, ShapesSettingsAndMethodsAreNamed) {
+  const auto refused = [](const QpBatch& batch, const QpSettings& settings = {}) {
+    return test::refusal([&] { solve_qp(batch, settings, Backend::cpu); });
+  };
+  const QpBatch good = random_qps(with_cones(), 2, 1);
+  QpBatch batch = good.to(MemorySpace::host);
+  batch.variables = 0;
+  test::expect_names(refused(batch), {"variables", "0", "1..2048"});
+  batch = good.to(MemorySpace::host);
+  batch.rows = 7;
+  test::expect_names(refused(batch), {"matrix", "84", "96"});
+  batch = good.to(MemorySpace::host);
+  batch.cones[0].size = 0;
+  test::expect_names(refused(batch), {"cones[0].size", "0"});
+  batch = good.to(MemorySpace::host);
+  batch.cones.pop_back();
+  test::expect_names(refused(batch), {"cone_matrix", "36", "48"});
+  QpSettings settings = with(QpMethod::active_set);
+  test::expect_names(refused(good, settings), {"active_set", "cones[0]", "3"});
+  settings = {};
+  settings.tolerance = -1.0;
+  test::expect_names(refused(good, settings), {"tolerance", "-1"});
+  settings = {};
+  settings.over_relaxation = 2.5;
+  test::expect_names(refused(good, settings), {"over_relaxation", "2.5"});
+  settings = {};
+  settings.penalty = 0.0;
+  test::expect_names(refused(good, settings), {"penalty", "0"});
+  settings = {};
+  settings.max_iterations = -3;
+  test::expect_names(refused(good, settings), {"max_iterations", "-3"});
+  QpWarmStart start;
+  start.dual = Buffer<double>(3);
+  test::expect_names(
+      test::refusal([&] { solve_qp(good, {}, Backend::cpu, start); }), {"start.dual", "3", "16"});
+}
+
+TEST(QpErrors, CrossedBoundsAreInfeasible) {
+  QpBatch batch = random_qps({}, 3, 2);
+  batch.lower.host()[8 + 2] = 5.0;
+  batch.upper.host()[8 + 2] = 4.0;
+  const QpResult result = solve_qp(batch, with(QpMethod::automatic), Backend::cpu);
+  EXPECT_EQ(to_string(result.status.host()[1]), "infeasible");
+  EXPECT_EQ(result.certificate.host()[8 + 2], 1.0);
+  EXPECT_EQ(to_string(result.status.host()[0]), "solved");
+}
 
 }  // namespace
 }  // namespace carom

@@ -42,9 +42,20 @@ CAROM_HOST_DEVICE void solve_symmetric(const Lanes& lanes, int n, Memory matrix,
   }
   for (int k = n - 2; k >= 0; --k) {
     const Memory column = matrix + static_cast<long>(k) * n;
-    V sum(0.0);
-    for (int i = k + 1; i < n; ++i) sum = fused(column[i], x[i], sum);
-    const V value = fused(-inverse[k], sum, x[k]);
+    // Four sums, so that their products do not wait for one another.
+    V a(0.0);
+    V b(0.0);
+    V c(0.0);
+    V d(0.0);
+    int i = k + 1;
+    for (; i + 3 < n; i += 4) {
+      a = fused(column[i], x[i], a);
+      b = fused(column[i + 1], x[i + 1], b);
+      c = fused(column[i + 2], x[i + 2], c);
+      d = fused(column[i + 3], x[i + 3], d);
+    }
+    for (; i < n; ++i) a = fused(column[i], x[i], a);
+    const V value = fused(-inverse[k], (a + b) + (c + d), x[k]);
     lanes.for_each(1, [&](int) { x[k] = value; });
   }
 }

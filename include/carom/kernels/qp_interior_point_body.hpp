@@ -18,61 +18,67 @@ struct QpOptions {
 
 /// Values of V that a problem needs at most.
 CAROM_INLINE constexpr long qp_interior_point_workspace(int n, int rows) {
-  return 2L * n * n + static_cast<long>(rows) * n + 8L * n + 34L * rows;
+  return 2L * n * n + static_cast<long>(rows) * n + 8L * n + 44L * rows;
 }
 
 template <class V, class Lanes, class Memory>
 class QpInteriorPoint {
  public:
   CAROM_HOST_DEVICE QpInteriorPoint(const Lanes& lanes, const QpShape& shape, Memory memory)
-      : lanes_(lanes), shape_(shape), n_(shape.variables), rows_(shape.rows) {
+      : lanes_(lanes) {
+    Parts& m = parts_;
+    m.shape = shape;
+    m.n = shape.variables;
+    m.rows = shape.rows;
     long used = 0;
     const auto take = [&](long count) {
       const Memory part = memory + used;
       used += count;
       return part;
     };
-    const long n = n_;
-    const long m = rows_;
-    scaled_ = {take(n * n), take(n), take(m * n), take(n), take(m), take(m), take(m)};
-    factor_ = take(n * n);
-    inverse_ = take(n);
-    x_ = take(n);
-    step_ = take(n);
-    gradient_ = take(n);
-    best_x_ = take(n);
-    transposed_ = take(n);
-    best_y_ = take(m);
-    y_ = take(m);
-    ax_ = take(m);
-    adx_ = take(m);
-    push_ = take(m);
-    weight_ = take(m);
-    equation_ = take(shape.equations);
-    equation_on_ = take(shape.equations);
-    equation_residual_ = take(shape.equations);
+    const long n = m.n;
+    const long rows = m.rows;
+    m.scaled = {take(n * n), take(n), take(rows * n), take(n), take(rows), take(rows), take(rows)};
+    m.factor = take(n * n);
+    m.inverse = take(n);
+    m.x = take(n);
+    m.step = take(n);
+    m.gradient = take(n);
+    m.best_x = take(n);
+    m.transposed = take(n);
+    m.best_y = take(rows);
+    m.y = take(rows);
+    m.ax = take(rows);
+    m.adx = take(rows);
+    m.push = take(rows);
+    m.weight = take(rows);
+    m.equation = take(shape.equations);
+    m.equation_on = take(shape.equations);
+    m.equation_residual = take(shape.equations);
     const auto side = [&](long count) {
       return Side{take(count), take(count), take(count), take(count),
-                  take(count), take(count), take(count)};
+                  take(count), take(count), take(count), take(count)};
     };
-    lower_ = side(shape.lowers);
-    upper_ = side(shape.uppers);
+    m.lower = side(shape.lowers);
+    m.upper = side(shape.uppers);
     if (shape.cones > 0) {
-      cone_ = {take(m), take(m), take(m), take(m), take(m), take(m), take(m), take(m)};
+      m.cone = {take(rows), take(rows), take(rows), take(rows), take(rows), take(rows),
+                take(rows), take(rows), take(rows), take(rows), take(rows), take(rows)};
     }
   }
 
   /// x and the row multipliers y of the best iterate, in the units of the problem.
-  CAROM_INLINE V solution(int j) const { return best_x_[j]; }
-  CAROM_INLINE V dual(int i) const { return best_y_[i]; }
+  CAROM_INLINE V solution(int j) const { return parts_.best_x[j]; }
+  CAROM_INLINE V dual(int i) const { return parts_.best_y[i]; }
 
   template <class Data>
   CAROM_HOST_DEVICE QpOutcome<V> solve(const QpView<Data>& view, const QpOptions& options) {
+    const Parts m = parts_;
     using kernels::all_of;
-    scale_ = scale_problem<V>(lanes_, shape_, view, scaled_);
+    scale_ = scale_problem<V>(lanes_, m.shape, view, m.scaled);
     QpOutcome<V> outcome{V(qp_end::kRunning), V(0.0)};
     if (options.check_convexity) {
-      const V least = convexity_pivot<V>(lanes_, n_, view.hessian, factor_, inverse_);
+      const V least = convexity_pivot<V>(lanes_, m.n, view.hessian, m.factor, m.inverse);
       outcome.end = select(least >= V(0.0), outcome.end, V(qp_end::kNonconvex));
     }
     mark_present();
@@ -88,7 +94,9 @@ class QpInteriorPoint {
       stalls = select(merit < V(0.5) * best_merit_, V(0.0), stalls + V(1.0));
       best_merit_ = select(better > V(0.0), merit, best_merit_);
       // Without a solution the multipliers or x itself go on growing.
-      const V limit = select(best_merit_ < V(kFarFromSolved), V(kMaxStalls), V(6.0 * kMaxStalls));
+      const V limit = select(best_merit_ < V(kGoodEnough) * tolerance, V(0.5),
+                             select(best_merit_ < V(kFarFromSolved), V(kMaxStalls),
+                                    V(6.0 * kMaxStalls)));
       outcome.end = select(outcome.end > V(0.0), outcome.end,
                            select(stalls > limit, V(qp_end::kStalled), outcome.end));
       if (all_of(outcome.end > V(0.0)) || iteration == options.max_iterations) break;
@@ -106,124 +114,150 @@ class QpInteriorPoint {
   static constexpr double kShortened = 0.995;
   static constexpr double kMaxStalls = 4.0;
   static constexpr double kStartFloor = 1e-3;
-  static constexpr double kResidualShare = 1e-2;
+  static constexpr double kResidualShare = 5e-2;
   static constexpr double kGapShare = 1e-3;
+  static constexpr double kConeGapShare = 5e-2;  // below, cancellation on the boundary sets in
   static constexpr double kProofShare = 0.1;
   static constexpr double kFarFromSolved = 1e-6;
+  static constexpr double kGoodEnough = 0.3;
   static constexpr double kSmallestPivot = 1e-40;
 
   struct Side {
-    Memory on, bound, slack, dual, residual, slack_step, dual_step;
+    Memory on, bound, slack, dual, residual, slack_step, dual_step, inverse;  // 1 / slack
   };
   struct ConeData {
-    Memory slack, dual, residual, slack_step, dual_step, point, lambda, size;
+    Memory slack, dual, residual, slack_step, dual_step, point, lambda;
+    /// Of a cone's first row: eta, 1 / eta, 1 / (1 + w_0), 1 / det s, 1 / det z.
+    Memory eta, eta_inverse, head_inverse, slack_det, dual_det;
+  };
+
+  /// Everything that methods read through a copy of their own: a store of a pack may alias members,
+  /// but never a local variable.
+  struct Parts {
+    QpShape shape;
+    int n, rows;
+    ScaledQp<Memory> scaled;
+    Memory factor, inverse;                                // L D L'
+    Memory x, step, gradient, best_x, transposed;          // [n]
+    Memory best_y, y, ax, adx, push, weight;               // [rows]
+    Memory equation, equation_on, equation_residual;       // [equations]
+    Side lower, upper;
+    ConeData cone;
   };
 
   // G x + s = h with G = sign a', h = sign bound.
   template <class F>
   CAROM_INLINE void for_sides(F&& f) const {
-    lanes_.for_each(shape_.lowers, [&](int k) { f(lower_, k, shape_.lower_row[k], V(-1.0)); });
-    lanes_.for_each(shape_.uppers, [&](int k) { f(upper_, k, shape_.upper_row[k], V(1.0)); });
+    const Parts m = parts_;
+    lanes_.for_each(m.shape.lowers, [&](int k) { f(m.lower, k, m.shape.lower_row[k], V(-1.0)); });
+    lanes_.for_each(m.shape.uppers, [&](int k) { f(m.upper, k, m.shape.upper_row[k], V(1.0)); });
   }
   // For sums: every lane runs all of it.
   template <class F>
   CAROM_INLINE void over_sides(F&& f) const {
-    for (int k = 0; k < shape_.lowers; ++k) f(lower_, k, shape_.lower_row[k], V(-1.0));
-    for (int k = 0; k < shape_.uppers; ++k) f(upper_, k, shape_.upper_row[k], V(1.0));
+    const Parts m = parts_;
+    for (int k = 0; k < m.shape.lowers; ++k) f(m.lower, k, m.shape.lower_row[k], V(-1.0));
+    for (int k = 0; k < m.shape.uppers; ++k) f(m.upper, k, m.shape.upper_row[k], V(1.0));
   }
 
   CAROM_HOST_DEVICE void mark_present() {
+    const Parts m = parts_;
     degree_ = V(0.0);
-    lanes_.for_each(shape_.equations, [&](int k) {
-      const int i = shape_.equation_row[k];
-      const V l = scaled_.lower[i];
-      const V u = scaled_.upper[i];
-      equation_on_[k] = presence(l) * select(l != u, V(0.0), V(1.0));
-      equation_[k] = V(0.0);
+    lanes_.for_each(m.shape.equations, [&](int k) {
+      const int i = m.shape.equation_row[k];
+      const V l = m.scaled.lower[i];
+      const V u = m.scaled.upper[i];
+      m.equation_on[k] = presence(l) * select(l != u, V(0.0), V(1.0));
+      m.equation[k] = V(0.0);
     });
     for_sides([&](const Side& side, int k, int i, V sign) {
-      const V l = scaled_.lower[i];
-      const V u = scaled_.upper[i];
+      const V l = m.scaled.lower[i];
+      const V u = m.scaled.upper[i];
       const V bound = select(sign > V(0.0), u, l);
       const V on = presence(bound) * select(l != u, V(1.0), V(0.0));
       side.on[k] = on;
       side.bound[k] = select(on > V(0.0), sign * bound, V(0.0));
     });
     over_sides([&](const Side& side, int k, int, V) { degree_ = degree_ + side.on[k]; });
-    degree_ = larger(degree_ + V(static_cast<double>(shape_.cones)), V(1.0));
+    degree_ = larger(degree_ + V(static_cast<double>(m.shape.cones)), V(1.0));
   }
 
   CAROM_INLINE V row_product(int i, const Memory& x) const {
+    const Parts m = parts_;
     V sum(0.0);
-    for (int t = shape_.row_first[i]; t < shape_.row_first[i + 1]; ++t) {
-      const int j = shape_.column[t];
-      sum = fused(scaled_.matrix[static_cast<long>(i) * n_ + j], x[j], sum);
+    for (int t = m.shape.row_first[i]; t < m.shape.row_first[i + 1]; ++t) {
+      const int j = m.shape.column[t];
+      sum = fused(m.scaled.matrix[static_cast<long>(i) * m.n + j], x[j], sum);
     }
     return sum;
   }
 
-  // transposed_ = A' v
+  // m.transposed = A' v
   CAROM_HOST_DEVICE void transpose_product(const Memory& v) {
-    lanes_.for_each(n_, [&](int j) { transposed_[j] = V(0.0); });
-    for (int i = 0; i < rows_; ++i) {
+    const Parts m = parts_;
+    lanes_.for_each(m.n, [&](int j) { m.transposed[j] = V(0.0); });
+    for (int i = 0; i < m.rows; ++i) {
       const V value = v[i];
-      const int first = shape_.row_first[i];
-      lanes_.for_each(shape_.row_first[i + 1] - first, [&](int t) {
-        const int j = shape_.column[first + t];
-        transposed_[j] = fused(value, scaled_.matrix[static_cast<long>(i) * n_ + j],
-                               transposed_[j]);
+      const int first = m.shape.row_first[i];
+      lanes_.for_each(m.shape.row_first[i + 1] - first, [&](int t) {
+        const int j = m.shape.column[first + t];
+        m.transposed[j] = fused(value, m.scaled.matrix[static_cast<long>(i) * m.n + j],
+                               m.transposed[j]);
       });
     }
   }
 
-  // weight_ -> factor_ = P + A' W A + the cones' part, factorised.
+  // m.weight -> m.factor = P + A' W A + the cones' part, factorised.
   CAROM_HOST_DEVICE void factorise(bool cones) {
-    const long n = n_;
-    lanes_.for_each(n_, [&](int j) {
-      for (int i = j; i < n_; ++i) factor_[j * n + i] = scaled_.hessian[j * n + i];
-      factor_[j * n + j] = factor_[j * n + j] + V(kProximity);
+    const Parts m = parts_;
+    const long n = m.n;
+    lanes_.for_each(m.n, [&](int j) {
+      for (int i = j; i < m.n; ++i) m.factor[j * n + i] = m.scaled.hessian[j * n + i];
+      m.factor[j * n + j] = m.factor[j * n + j] + V(kProximity);
     });
-    for (int i = 0; i < rows_; ++i) add_row(i, weight_[i]);
+    for (int i = 0; i < m.rows; ++i) add_row(i, m.weight[i]);
     if (cones) {
-      for (int c = 0; c < shape_.cones; ++c) add_cone(shape_.cone[c]);
+      for (int c = 0; c < m.shape.cones; ++c) add_cone(m.shape.cone[c]);
     }
-    factor_symmetric<V>(lanes_, n_, factor_, inverse_, V(kSmallestPivot));
+    factor_symmetric<V>(lanes_, m.n, m.factor, m.inverse, V(kSmallestPivot));
   }
 
   CAROM_INLINE void add_row(int i, V weight) {
-    const long n = n_;
-    const int first = shape_.row_first[i];
-    const int count = shape_.row_first[i + 1] - first;
-    const Memory row = scaled_.matrix + i * n;
+    const Parts m = parts_;
+    const long n = m.n;
+    const int first = m.shape.row_first[i];
+    const int count = m.shape.row_first[i + 1] - first;
+    const Memory row = m.scaled.matrix + i * n;
     lanes_.for_each(count, [&](int p) {
-      const int j = shape_.column[first + p];
+      const int j = m.shape.column[first + p];
       const V value = weight * row[j];
       for (int q = p; q < count; ++q) {
-        const int k = shape_.column[first + q];
-        factor_[j * n + k] = fused(value, row[k], factor_[j * n + k]);
+        const int k = m.shape.column[first + q];
+        m.factor[j * n + k] = fused(value, row[k], m.factor[j * n + k]);
       }
     });
   }
 
-  // eta^-2 (2 v v' - G'J G), v = G'J w; the rows' own parts came with weight_.
+  // eta^-2 (2 v v' - G'J G), v = G'J w; the rows' own parts came with m.weight.
   CAROM_HOST_DEVICE void add_cone(const QpConeSpan& cone) {
-    const long n = n_;
+    const Parts m = parts_;
+    const long n = m.n;
     const int count = cone.column_last - cone.column_first;
-    const V weight = V(2.0) * weight_[cone.first + 1];
+    const V weight = V(2.0) * m.weight[cone.first + 1];
     lanes_.for_each(count, [&](int p) {
-      const int j = shape_.cone_column[cone.column_first + p];
-      V v = cone_.point[cone.first] * scaled_.matrix[cone.first * n + j];
+      const int j = m.shape.cone_column[cone.column_first + p];
+      V v = m.cone.point[cone.first] * m.scaled.matrix[cone.first * n + j];
       for (int i = cone.first + 1; i < cone.first + cone.size; ++i) {
-        v = fused(-cone_.point[i], scaled_.matrix[i * n + j], v);
+        v = fused(-m.cone.point[i], m.scaled.matrix[i * n + j], v);
       }
-      step_[j] = v;
+      m.step[j] = v;
     });
     lanes_.for_each(count, [&](int p) {
-      const int j = shape_.cone_column[cone.column_first + p];
-      const V value = weight * step_[j];
+      const int j = m.shape.cone_column[cone.column_first + p];
+      const V value = weight * m.step[j];
       for (int q = p; q < count; ++q) {
-        const int k = shape_.cone_column[cone.column_first + q];
-        factor_[j * n + k] = fused(value, step_[k], factor_[j * n + k]);
+        const int k = m.shape.cone_column[cone.column_first + q];
+        m.factor[j * n + k] = fused(value, m.step[k], m.factor[j * n + k]);
       }
     });
   }
@@ -239,46 +273,47 @@ class QpInteriorPoint {
   /// Least squares for x with unit weights, slacks and multipliers from its residuals, both moved
   /// into their cones (Mehrotra 1992, section 7).
   CAROM_HOST_DEVICE void start() {
+    const Parts m = parts_;
     const V tight(1.0 / kEquationProximity);
-    lanes_.for_each(rows_, [&](int i) {
-      weight_[i] = V(0.0);
-      push_[i] = V(0.0);
+    lanes_.for_each(m.rows, [&](int i) {
+      m.weight[i] = V(0.0);
+      m.push[i] = V(0.0);
     });
-    lanes_.for_each(shape_.equations, [&](int k) {
-      const int i = shape_.equation_row[k];
-      const V on = equation_on_[k] * tight;
-      weight_[i] = on;
-      push_[i] = on * select(on > V(0.0), scaled_.upper[i], V(0.0));
+    lanes_.for_each(m.shape.equations, [&](int k) {
+      const int i = m.shape.equation_row[k];
+      const V on = m.equation_on[k] * tight;
+      m.weight[i] = on;
+      m.push[i] = on * select(on > V(0.0), m.scaled.upper[i], V(0.0));
     });
     for_sides([&](const Side& side, int k, int i, V sign) {
-      weight_[i] = weight_[i] + side.on[k];
-      push_[i] = fused(sign, side.bound[k], push_[i]);
+      m.weight[i] = m.weight[i] + side.on[k];
+      m.push[i] = fused(sign, side.bound[k], m.push[i]);
     });
-    for (int c = 0; c < shape_.cones; ++c) {
-      const QpConeSpan& cone = shape_.cone[c];
+    for (int c = 0; c < m.shape.cones; ++c) {
+      const QpConeSpan& cone = m.shape.cone[c];
       lanes_.for_each(cone.size, [&](int t) {
-        weight_[cone.first + t] = V(1.0);
-        push_[cone.first + t] = scaled_.upper[cone.first + t];
+        m.weight[cone.first + t] = V(1.0);
+        m.push[cone.first + t] = m.scaled.upper[cone.first + t];
       });
     }
     factorise(false);
-    transpose_product(push_);
-    lanes_.for_each(n_, [&](int j) { x_[j] = transposed_[j] - scaled_.gradient[j]; });
-    solve_symmetric<V>(lanes_, n_, factor_, inverse_, x_);
-    lanes_.for_each(rows_, [&](int i) { ax_[i] = row_product(i, x_); });
+    transpose_product(m.push);
+    lanes_.for_each(m.n, [&](int j) { m.x[j] = m.transposed[j] - m.scaled.gradient[j]; });
+    solve_symmetric<V>(lanes_, m.n, m.factor, m.inverse, m.x);
+    lanes_.for_each(m.rows, [&](int i) { m.ax[i] = row_product(i, m.x); });
     for_sides([&](const Side& side, int k, int i, V sign) {
-      side.slack[k] = side.bound[k] - sign * ax_[i];
+      side.slack[k] = side.bound[k] - sign * m.ax[i];
     });
-    lanes_.for_each(shape_.equations, [&](int k) {
-      const int i = shape_.equation_row[k];
-      const V on = equation_on_[k];
-      equation_[k] = on * tight * (ax_[i] - select(on > V(0.0), scaled_.upper[i], ax_[i]));
+    lanes_.for_each(m.shape.equations, [&](int k) {
+      const int i = m.shape.equation_row[k];
+      const V on = m.equation_on[k];
+      m.equation[k] = on * tight * (m.ax[i] - select(on > V(0.0), m.scaled.upper[i], m.ax[i]));
     });
-    for (int c = 0; c < shape_.cones; ++c) {
-      const QpConeSpan& cone = shape_.cone[c];
+    for (int c = 0; c < m.shape.cones; ++c) {
+      const QpConeSpan& cone = m.shape.cone[c];
       lanes_.for_each(cone.size, [&](int t) {
         const int i = cone.first + t;
-        cone_.slack[i] = scaled_.upper[i] - ax_[i];
+        m.cone.slack[i] = m.scaled.upper[i] - m.ax[i];
       });
     }
     // z = -s; the shifts that bring either inside.
@@ -289,11 +324,11 @@ class QpInteriorPoint {
       least = select(side.on[k] > V(0.0), smaller(least, s), least);
       most = select(side.on[k] > V(0.0), larger(most, s), most);
     });
-    for (int c = 0; c < shape_.cones; ++c) {
-      const QpConeSpan& cone = shape_.cone[c];
-      const V tail = norm_of_tail(cone_.slack, cone);
-      least = smaller(least, cone_.slack[cone.first] - tail);
-      most = larger(most, cone_.slack[cone.first] + tail);
+    for (int c = 0; c < m.shape.cones; ++c) {
+      const QpConeSpan& cone = m.shape.cone[c];
+      const V tail = norm_of_tail(m.cone.slack, cone);
+      least = smaller(least, m.cone.slack[cone.first] - tail);
+      most = larger(most, m.cone.slack[cone.first] + tail);
     }
     const V first_primal = larger(V(-1.5) * least, V(0.0));
     const V first_dual = larger(V(1.5) * most, V(0.0));
@@ -308,13 +343,13 @@ class QpInteriorPoint {
       slacks = select(on > V(0.0), slacks + s, slacks);
       duals = select(on > V(0.0), duals + z, duals);
     });
-    for (int c = 0; c < shape_.cones; ++c) {
-      const QpConeSpan& cone = shape_.cone[c];
-      const V s = cone_.slack[cone.first] + first_primal;
-      const V z = first_dual - cone_.slack[cone.first];
+    for (int c = 0; c < m.shape.cones; ++c) {
+      const QpConeSpan& cone = m.shape.cone[c];
+      const V s = m.cone.slack[cone.first] + first_primal;
+      const V z = first_dual - m.cone.slack[cone.first];
       product = fused(s, z, product);
       for (int i = cone.first + 1; i < cone.first + cone.size; ++i) {
-        product = fused(-cone_.slack[i], cone_.slack[i], product);
+        product = fused(-m.cone.slack[i], m.cone.slack[i], product);
       }
       slacks = slacks + s;
       duals = duals + z;
@@ -330,39 +365,40 @@ class QpInteriorPoint {
       side.slack[k] = select(on > V(0.0), s + primal, V(1.0));
       side.dual[k] = select(on > V(0.0), dual - s, V(1.0));
     });
-    for (int c = 0; c < shape_.cones; ++c) {
-      const QpConeSpan& cone = shape_.cone[c];
+    for (int c = 0; c < m.shape.cones; ++c) {
+      const QpConeSpan& cone = m.shape.cone[c];
       lanes_.for_each(cone.size, [&](int t) {
         const int i = cone.first + t;
-        const V s = cone_.slack[i];
-        cone_.slack[i] = t == 0 ? s + primal : s;
-        cone_.dual[i] = t == 0 ? dual - s : -s;
+        const V s = m.cone.slack[i];
+        m.cone.slack[i] = t == 0 ? s + primal : s;
+        m.cone.dual[i] = t == 0 ? dual - s : -s;
       });
     }
   }
 
-  /// Residuals of the optimality conditions at the iterate, its multipliers y_, gradient_ =
+  /// Residuals of the optimality conditions at the iterate, its multipliers m.y, m.gradient =
   /// P x + q, the gap; ends lanes that have converged or proved that they cannot.
   CAROM_HOST_DEVICE V measure(V tolerance, QpOutcome<V>& outcome) {
-    const long n = n_;
-    lanes_.for_each(rows_, [&](int i) { y_[i] = V(0.0); });
-    lanes_.for_each(shape_.equations, [&](int k) {
-      y_[shape_.equation_row[k]] = equation_on_[k] * equation_[k];
+    const Parts m = parts_;
+    const long n = m.n;
+    lanes_.for_each(m.rows, [&](int i) { m.y[i] = V(0.0); });
+    lanes_.for_each(m.shape.equations, [&](int k) {
+      m.y[m.shape.equation_row[k]] = m.equation_on[k] * m.equation[k];
     });
     for_sides([&](const Side& side, int k, int i, V sign) {
-      y_[i] = fused(sign * side.on[k], side.dual[k], y_[i]);
+      m.y[i] = fused(sign * side.on[k], side.dual[k], m.y[i]);
     });
-    for (int c = 0; c < shape_.cones; ++c) {
-      const QpConeSpan& cone = shape_.cone[c];
-      lanes_.for_each(cone.size, [&](int t) { y_[cone.first + t] = cone_.dual[cone.first + t]; });
+    for (int c = 0; c < m.shape.cones; ++c) {
+      const QpConeSpan& cone = m.shape.cone[c];
+      lanes_.for_each(cone.size, [&](int t) { m.y[cone.first + t] = m.cone.dual[cone.first + t]; });
     }
-    transpose_product(y_);
-    lanes_.for_each(n_, [&](int j) {
+    transpose_product(m.y);
+    lanes_.for_each(m.n, [&](int j) {
       V sum(0.0);
-      for (int i = 0; i < j; ++i) sum = fused(scaled_.hessian[i * n + j], x_[i], sum);
-      for (int i = j; i < n_; ++i) sum = fused(scaled_.hessian[j * n + i], x_[i], sum);
-      step_[j] = sum;
-      gradient_[j] = sum + scaled_.gradient[j];
+      for (int i = 0; i < j; ++i) sum = fused(m.scaled.hessian[i * n + j], m.x[i], sum);
+      for (int i = j; i < m.n; ++i) sum = fused(m.scaled.hessian[j * n + i], m.x[i], sum);
+      m.step[j] = sum;
+      m.gradient[j] = sum + m.scaled.gradient[j];
     });
     V dual(0.0);
     V force(1.0);
@@ -370,12 +406,12 @@ class QpInteriorPoint {
     V slope(0.0);
     V curved(0.0);
     V balance(0.0);
-    for (int j = 0; j < n_; ++j) {
-      dual = larger(magnitude(gradient_[j] + transposed_[j]), dual);
-      balance = larger(magnitude(transposed_[j]), balance);
-      curved = larger(magnitude(step_[j]), curved);
-      length = larger(magnitude(x_[j]), length);
-      slope = fused(scaled_.gradient[j], x_[j], slope);
+    for (int j = 0; j < m.n; ++j) {
+      dual = larger(magnitude(m.gradient[j] + m.transposed[j]), dual);
+      balance = larger(magnitude(m.transposed[j]), balance);
+      curved = larger(magnitude(m.step[j]), curved);
+      length = larger(magnitude(m.x[j]), length);
+      slope = fused(m.scaled.gradient[j], m.x[j], slope);
     }
     force = larger(force, larger(balance, curved));
     V primal(0.0);
@@ -384,7 +420,7 @@ class QpInteriorPoint {
     V climb(0.0);    // how far x itself, as a direction, points out of the rows
     over_sides([&](const Side& side, int k, int i, V sign) {
       const V on = side.on[k];
-      const V gx = sign * ax_[i];
+      const V gx = sign * m.ax[i];
       const V residual = on * (gx + side.slack[k] - side.bound[k]);
       side.residual[k] = residual;
       const V z = on * side.dual[k];
@@ -393,30 +429,30 @@ class QpInteriorPoint {
       support = fused(z, side.bound[k], support);
       climb = larger(on * gx, climb);
     });
-    for (int k = 0; k < shape_.equations; ++k) {
-      const int i = shape_.equation_row[k];
-      const V on = equation_on_[k];
-      const V bound = select(on > V(0.0), scaled_.upper[i], V(0.0));
-      const V residual = on * (ax_[i] - bound);
-      equation_residual_[k] = residual;
+    for (int k = 0; k < m.shape.equations; ++k) {
+      const int i = m.shape.equation_row[k];
+      const V on = m.equation_on[k];
+      const V bound = select(on > V(0.0), m.scaled.upper[i], V(0.0));
+      const V residual = on * (m.ax[i] - bound);
+      m.equation_residual[k] = residual;
       primal = larger(magnitude(residual) / larger(magnitude(bound), length), primal);
-      support = fused(on * equation_[k], bound, support);
-      climb = larger(on * magnitude(ax_[i]), climb);
+      support = fused(on * m.equation[k], bound, support);
+      climb = larger(on * magnitude(m.ax[i]), climb);
     }
-    for (int c = 0; c < shape_.cones; ++c) {
-      const QpConeSpan& cone = shape_.cone[c];
+    for (int c = 0; c < m.shape.cones; ++c) {
+      const QpConeSpan& cone = m.shape.cone[c];
       V size = length;
       V worst(0.0);
       for (int i = cone.first; i < cone.first + cone.size; ++i) {
-        const V residual = ax_[i] + cone_.slack[i] - scaled_.upper[i];
-        cone_.residual[i] = residual;
+        const V residual = m.ax[i] + m.cone.slack[i] - m.scaled.upper[i];
+        m.cone.residual[i] = residual;
         worst = larger(magnitude(residual), worst);
-        size = larger(magnitude(scaled_.upper[i]), size);
-        gap = fused(cone_.dual[i], cone_.slack[i], gap);
-        support = fused(cone_.dual[i], scaled_.upper[i], support);
+        size = larger(magnitude(m.scaled.upper[i]), size);
+        gap = fused(m.cone.dual[i], m.cone.slack[i], gap);
+        support = fused(m.cone.dual[i], m.scaled.upper[i], support);
       }
       primal = larger(worst / size, primal);
-      climb = larger(norm_of_tail(ax_, cone) + ax_[cone.first], climb);
+      climb = larger(norm_of_tail(m.ax, cone) + m.ax[cone.first], climb);
     }
     mu_ = gap / degree_;
     const V relative_gap = gap / (force * length);
@@ -430,7 +466,8 @@ class QpInteriorPoint {
     const V small = V(kResidualShare) * tolerance;
     const V converged = select(primal <= small, V(1.0), V(0.0)) *
                         select(relative_dual <= small, V(1.0), V(0.0)) *
-                        select(relative_gap <= V(kGapShare) * tolerance, V(1.0), V(0.0));
+                        select(relative_gap <= V(m.shape.cones > 0 ? kConeGapShare : kGapShare) * tolerance,
+                               V(1.0), V(0.0));
     const V infeasible = select(support < V(0.0), V(1.0), V(0.0)) *
                          select(balance * scale_.bounds <= V(kProofShare) * tolerance * magnitude(support),
                                 V(1.0), V(0.0));
@@ -440,7 +477,10 @@ class QpInteriorPoint {
     finish(infeasible, qp_end::kInfeasible);
     finish(unbounded, qp_end::kUnbounded);
     finish(converged, qp_end::kConverged);
-    finish(select(merit < V(kInfinity), V(0.0), V(1.0)), qp_end::kBroken);
+    // Rounding put a cone's point on its boundary: the best iterate so far is what there is.
+    const V broken = select(merit < V(kInfinity), V(0.0), V(1.0));
+    finish(broken, qp_end::kBroken);
+    finish(broken * select(best_merit_ < V(kInfinity), V(1.0), V(0.0)), qp_end::kStalled);
     outcome.end = end;
     // A certificate is the iterate itself.
     certified_ = infeasible + unbounded;
@@ -448,135 +488,154 @@ class QpInteriorPoint {
   }
 
   CAROM_HOST_DEVICE void keep_best(V keep) {
-    lanes_.for_each(n_, [&](int j) { best_x_[j] = select(keep > V(0.0), x_[j], best_x_[j]); });
-    lanes_.for_each(rows_, [&](int i) { best_y_[i] = select(keep > V(0.0), y_[i], best_y_[i]); });
+    const Parts m = parts_;
+    lanes_.for_each(m.n, [&](int j) { m.best_x[j] = select(keep > V(0.0), m.x[j], m.best_x[j]); });
+    lanes_.for_each(m.rows, [&](int i) { m.best_y[i] = select(keep > V(0.0), m.y[i], m.best_y[i]); });
   }
 
   /// Nesterov-Todd point of one cone: point_ = w with w'J w = 1, size_[first] = eta,
   /// W = eta H(w), lambda = W z = W^-1 s.
   CAROM_HOST_DEVICE void scale_cone(const QpConeSpan& cone) {
-    const V s_tail = norm_of_tail(cone_.slack, cone);
-    const V z_tail = norm_of_tail(cone_.dual, cone);
-    const V s0 = cone_.slack[cone.first];
-    const V z0 = cone_.dual[cone.first];
-    const V s_size = square_root((s0 - s_tail) * (s0 + s_tail));
-    const V z_size = square_root((z0 - z_tail) * (z0 + z_tail));
-    V product(0.0);
-    for (int i = cone.first; i < cone.first + cone.size; ++i) {
-      product = fused(cone_.slack[i], cone_.dual[i], product);
+    const Parts m = parts_;
+    V s_det = m.cone.slack[cone.first] * m.cone.slack[cone.first];
+    V z_det = m.cone.dual[cone.first] * m.cone.dual[cone.first];
+    V product = m.cone.slack[cone.first] * m.cone.dual[cone.first];
+    for (int i = cone.first + 1; i < cone.first + cone.size; ++i) {
+      const V s = m.cone.slack[i];
+      const V z = m.cone.dual[i];
+      s_det = fused(-s, s, s_det);
+      z_det = fused(-z, z, z_det);
+      product = fused(s, z, product);
     }
-    const V gamma = square_root(V(0.5) + V(0.5) * product / (s_size * z_size));
-    const V s_share = V(0.5) / (gamma * s_size);
-    const V z_share = V(0.5) / (gamma * z_size);
-    const V eta = square_root(s_size / z_size);
-    const V weight = z_size / s_size;
+    const V s_inverse = V(1.0) / square_root(s_det);
+    const V z_inverse = V(1.0) / square_root(z_det);
+    const V gamma = square_root(fused(V(0.5) * product, s_inverse * z_inverse, V(0.5)));
+    const V share = V(0.5) / gamma;
+    const V s_share = share * s_inverse;
+    const V z_share = share * z_inverse;
+    const V weight = z_det * z_inverse * s_inverse;
+    const V eta_inverse = square_root(weight);
+    const V head = fused(s_share, m.cone.slack[cone.first], z_share * m.cone.dual[cone.first]);
+    const V head_inverse = V(1.0) / (V(1.0) + head);
     lanes_.for_each(cone.size, [&](int t) {
       const int i = cone.first + t;
-      const V z = z_share * cone_.dual[i];
-      cone_.point[i] = fused(s_share, cone_.slack[i], t == 0 ? z : -z);
-      weight_[i] = t == 0 ? -weight : weight;
-      if (t == 0) cone_.size[i] = eta;
+      const V z = z_share * m.cone.dual[i];
+      m.cone.point[i] = fused(s_share, m.cone.slack[i], t == 0 ? z : -z);
+      m.weight[i] = t == 0 ? -weight : weight;
+      if (t == 0) {
+        m.cone.eta[i] = s_det * s_inverse * z_inverse * eta_inverse;
+        m.cone.eta_inverse[i] = eta_inverse;
+        m.cone.head_inverse[i] = head_inverse;
+        m.cone.slack_det[i] = s_inverse * s_inverse;
+        m.cone.dual_det[i] = z_inverse * z_inverse;
+      }
     });
-    apply_scaling(cone, cone_.dual, cone_.lambda, V(1.0));
+    apply_scaling(cone, m.cone.dual, m.cone.lambda, V(1.0), m.cone.eta[cone.first]);
   }
 
   /// to = W from (direction 1) or W^-1 from (direction -1).
   CAROM_INLINE void apply_scaling(const QpConeSpan& cone, const Memory& from, const Memory& to,
-                                  V direction) {
+                                  V direction, V size) const {
+    const Parts m = parts_;
     const int f = cone.first;
-    const V w0 = cone_.point[f];
+    const V w0 = m.cone.point[f];
     V tail(0.0);
-    for (int i = f + 1; i < f + cone.size; ++i) tail = fused(cone_.point[i], from[i], tail);
+    for (int i = f + 1; i < f + cone.size; ++i) tail = fused(m.cone.point[i], from[i], tail);
     tail = direction * tail;
     const V u0 = from[f];
-    const V share = direction * (u0 + tail / (V(1.0) + w0));
-    const V eta = select(direction > V(0.0), cone_.size[f], V(1.0) / cone_.size[f]);
+    const V share = direction * fused(tail, m.cone.head_inverse[f], u0);
     lanes_.for_each(cone.size, [&](int t) {
       const int i = f + t;
-      to[i] = eta * (t == 0 ? fused(w0, u0, tail) : fused(share, cone_.point[i], from[i]));
+      to[i] = size * (t == 0 ? fused(w0, u0, tail) : fused(share, m.cone.point[i], from[i]));
     });
   }
 
   /// to = W^-2 from + plus, W^-2 = eta^-2 (2 (Jw)(Jw)' - J).
   template <class From, class To>
   CAROM_INLINE void apply_weight(const QpConeSpan& cone, From&& from, To&& to) {
+    const Parts m = parts_;
     const int f = cone.first;
-    V product = cone_.point[f] * from(f);
-    for (int i = f + 1; i < f + cone.size; ++i) product = fused(-cone_.point[i], from(i), product);
+    V product = m.cone.point[f] * from(f);
+    for (int i = f + 1; i < f + cone.size; ++i) product = fused(-m.cone.point[i], from(i), product);
     product = V(2.0) * product;
-    const V weight = weight_[f + 1];
+    const V weight = m.weight[f + 1];
     for (int t = 0; t < cone.size; ++t) {
       const int i = f + t;
       const V u = from(i);
-      to(i, weight * (t == 0 ? fused(product, cone_.point[i], -u)
-                             : fused(-product, cone_.point[i], u)));
+      to(i, weight * (t == 0 ? fused(product, m.cone.point[i], -u)
+                             : fused(-product, m.cone.point[i], u)));
     }
   }
 
-  /// Largest 1 / alpha for which u + alpha d meets the boundary of the cone; 0 where it never does.
-  CAROM_INLINE V cone_ratio(const QpConeSpan& cone, const Memory& u, const Memory& d) const {
+  /// Largest 1 / alpha for which u + alpha d meets the boundary of the cone, 0 where it never does:
+  /// the larger root of det(u) r^2 + 2 (u'J d) r + det(d) = 0.
+  CAROM_INLINE V cone_ratio(const QpConeSpan& cone, const Memory& u, const Memory& d,
+                            V inverse_det) const {
     const int f = cone.first;
-    const V tail = norm_of_tail(u, cone);
-    const V c = (u[f] - tail) * (u[f] + tail);
     V a = d[f] * d[f];
     V b = u[f] * d[f];
     for (int i = f + 1; i < f + cone.size; ++i) {
       a = fused(-d[i], d[i], a);
       b = fused(-u[i], d[i], b);
     }
-    const V discriminant = fused(b, b, -(a * c));
+    a = a * inverse_det;
+    b = b * inverse_det;
+    const V discriminant = fused(b, b, -a);
     const V root = square_root(larger(discriminant, V(0.0)));
-    const V ratio = select(b > V(0.0), -a / (b + root), (root - b) / c);
-    return select(discriminant >= V(0.0), larger(ratio, V(0.0)), V(0.0));
+    return select(discriminant >= V(0.0), larger(root - b, V(0.0)), V(0.0));
   }
 
-  /// Solves for dx with right-hand side -(keep (P x + q) + A' push_), then A dx.
+  /// Solves for dx with right-hand side -(keep (P x + q) + A' m.push), then A dx.
   CAROM_HOST_DEVICE void solve_step(V keep) {
-    transpose_product(push_);
-    lanes_.for_each(n_, [&](int j) { step_[j] = -fused(keep, gradient_[j], transposed_[j]); });
-    solve_symmetric<V>(lanes_, n_, factor_, inverse_, step_);
-    lanes_.for_each(rows_, [&](int i) { adx_[i] = row_product(i, step_); });
+    const Parts m = parts_;
+    transpose_product(m.push);
+    lanes_.for_each(m.n, [&](int j) { m.step[j] = -fused(keep, m.gradient[j], m.transposed[j]); });
+    solve_symmetric<V>(lanes_, m.n, m.factor, m.inverse, m.step);
+    lanes_.for_each(m.rows, [&](int i) { m.adx[i] = row_product(i, m.step); });
   }
 
   /// One predictor and corrector.
   CAROM_HOST_DEVICE void iterate() {
+    const Parts m = parts_;
     const V tight(1.0 / kEquationProximity);
-    lanes_.for_each(rows_, [&](int i) {
-      weight_[i] = V(0.0);
-      push_[i] = V(0.0);
+    lanes_.for_each(m.rows, [&](int i) {
+      m.weight[i] = V(0.0);
+      m.push[i] = V(0.0);
     });
-    lanes_.for_each(shape_.equations, [&](int k) {
-      const int i = shape_.equation_row[k];
-      weight_[i] = tight * equation_on_[k];
-      push_[i] = equation_on_[k] * fused(tight, equation_residual_[k], equation_[k]);
+    lanes_.for_each(m.shape.equations, [&](int k) {
+      const int i = m.shape.equation_row[k];
+      m.weight[i] = tight * m.equation_on[k];
+      m.push[i] = m.equation_on[k] * fused(tight, m.equation_residual[k], m.equation[k]);
     });
     for_sides([&](const Side& side, int k, int i, V sign) {
-      const V w = side.on[k] * side.dual[k] / side.slack[k];
-      weight_[i] = weight_[i] + w;
-      push_[i] = fused(sign * w, side.residual[k], push_[i]);
+      const V inverse = V(1.0) / side.slack[k];
+      const V w = side.on[k] * (side.dual[k] * inverse);
+      side.inverse[k] = inverse;
+      m.weight[i] = m.weight[i] + w;
+      m.push[i] = fused(sign * w, side.residual[k], m.push[i]);
     });
-    for (int c = 0; c < shape_.cones; ++c) {
-      const QpConeSpan& cone = shape_.cone[c];
+    for (int c = 0; c < m.shape.cones; ++c) {
+      const QpConeSpan& cone = m.shape.cone[c];
       scale_cone(cone);
       apply_weight(
-          cone, [&](int i) { return cone_.residual[i]; }, [&](int i, V v) { push_[i] = v; });
+          cone, [&](int i) { return m.cone.residual[i]; }, [&](int i, V v) { m.push[i] = v; });
     }
     factorise(true);
     solve_step(V(1.0));
     // Predictor.
     for_sides([&](const Side& side, int k, int i, V sign) {
-      const V change = fused(sign, adx_[i], side.residual[k]);
-      const V w = side.dual[k] / side.slack[k];
+      const V change = fused(sign, m.adx[i], side.residual[k]);
+      const V w = side.dual[k] * side.inverse[k];
       side.slack_step[k] = -side.on[k] * change;
       side.dual_step[k] = side.on[k] * (fused(w, change, -side.dual[k]));
     });
-    for (int c = 0; c < shape_.cones; ++c) {
-      const QpConeSpan& cone = shape_.cone[c];
+    for (int c = 0; c < m.shape.cones; ++c) {
+      const QpConeSpan& cone = m.shape.cone[c];
       apply_weight(
-          cone, [&](int i) { return adx_[i] + cone_.residual[i]; },
+          cone, [&](int i) { return m.adx[i] + m.cone.residual[i]; },
           [&](int i, V v) {
-            cone_.slack_step[i] = -(adx_[i] + cone_.residual[i]);
-            cone_.dual_step[i] = v - cone_.dual[i];
+            m.cone.slack_step[i] = -(m.adx[i] + m.cone.residual[i]);
+            m.cone.dual_step[i] = v - m.cone.dual[i];
           });
     }
     const V reach = step_length(V(1.0));
@@ -586,11 +645,11 @@ class QpInteriorPoint {
       const V z = fused(reach, side.dual_step[k], side.dual[k]);
       product = fused(side.on[k] * s, z, product);
     });
-    for (int c = 0; c < shape_.cones; ++c) {
-      const QpConeSpan& cone = shape_.cone[c];
+    for (int c = 0; c < m.shape.cones; ++c) {
+      const QpConeSpan& cone = m.shape.cone[c];
       for (int i = cone.first; i < cone.first + cone.size; ++i) {
-        const V s = fused(reach, cone_.slack_step[i], cone_.slack[i]);
-        const V z = fused(reach, cone_.dual_step[i], cone_.dual[i]);
+        const V s = fused(reach, m.cone.slack_step[i], m.cone.slack[i]);
+        const V z = fused(reach, m.cone.dual_step[i], m.cone.dual[i]);
         product = fused(s, z, product);
       }
     }
@@ -599,71 +658,72 @@ class QpInteriorPoint {
     const V target = sigma * mu_;
     const V keep = V(1.0) - sigma;
     // Corrector.
-    lanes_.for_each(rows_, [&](int i) { push_[i] = V(0.0); });
-    lanes_.for_each(shape_.equations, [&](int k) {
-      push_[shape_.equation_row[k]] =
-          keep * equation_on_[k] * fused(tight, equation_residual_[k], equation_[k]);
+    lanes_.for_each(m.rows, [&](int i) { m.push[i] = V(0.0); });
+    lanes_.for_each(m.shape.equations, [&](int k) {
+      m.push[m.shape.equation_row[k]] =
+          keep * m.equation_on[k] * fused(tight, m.equation_residual[k], m.equation[k]);
     });
     for_sides([&](const Side& side, int k, int i, V sign) {
-      const V inverse = V(1.0) / side.slack[k];
+      const V inverse = side.inverse[k];
       const V z = side.dual[k];
       const V centre = fused(fused(-side.slack_step[k], side.dual_step[k], target), inverse, -z);
       side.dual_step[k] = centre;
       const V value = fused(keep, fused(z * inverse, side.residual[k], z), centre);
-      push_[i] = fused(sign * side.on[k], value, push_[i]);
+      m.push[i] = fused(sign * side.on[k], value, m.push[i]);
     });
-    for (int c = 0; c < shape_.cones; ++c) {
-      const QpConeSpan& cone = shape_.cone[c];
+    for (int c = 0; c < m.shape.cones; ++c) {
+      const QpConeSpan& cone = m.shape.cone[c];
       centre_cone(cone, target);
       apply_weight(
-          cone, [&](int i) { return cone_.residual[i]; },
-          [&](int i, V v) { push_[i] = fused(keep, v + cone_.dual[i], cone_.dual_step[i]); });
+          cone, [&](int i) { return m.cone.residual[i]; },
+          [&](int i, V v) { m.push[i] = fused(keep, v + m.cone.dual[i], m.cone.dual_step[i]); });
     }
     solve_step(keep);
     for_sides([&](const Side& side, int k, int i, V sign) {
-      const V change = fused(sign, adx_[i], keep * side.residual[k]);
-      const V w = side.dual[k] / side.slack[k];
+      const V change = fused(sign, m.adx[i], keep * side.residual[k]);
+      const V w = side.dual[k] * side.inverse[k];
       side.slack_step[k] = -side.on[k] * change;
       side.dual_step[k] = side.on[k] * fused(w, change, side.dual_step[k]);
     });
-    for (int c = 0; c < shape_.cones; ++c) {
-      const QpConeSpan& cone = shape_.cone[c];
+    for (int c = 0; c < m.shape.cones; ++c) {
+      const QpConeSpan& cone = m.shape.cone[c];
       apply_weight(
-          cone, [&](int i) { return fused(keep, cone_.residual[i], adx_[i]); },
+          cone, [&](int i) { return fused(keep, m.cone.residual[i], m.adx[i]); },
           [&](int i, V v) {
-            cone_.slack_step[i] = -fused(keep, cone_.residual[i], adx_[i]);
-            cone_.dual_step[i] = v + cone_.dual_step[i];
+            m.cone.slack_step[i] = -fused(keep, m.cone.residual[i], m.adx[i]);
+            m.cone.dual_step[i] = v + m.cone.dual_step[i];
           });
     }
     const V alpha = running_ * step_length(V(kShortened));
-    lanes_.for_each(n_, [&](int j) { x_[j] = fused(alpha, step_[j], x_[j]); });
-    lanes_.for_each(shape_.equations, [&](int k) {
-      const int i = shape_.equation_row[k];
-      const V change = fused(keep, equation_residual_[k], adx_[i]);
-      equation_[k] = fused(alpha * equation_on_[k], tight * change, equation_[k]);
+    lanes_.for_each(m.n, [&](int j) { m.x[j] = fused(alpha, m.step[j], m.x[j]); });
+    lanes_.for_each(m.shape.equations, [&](int k) {
+      const int i = m.shape.equation_row[k];
+      const V change = fused(keep, m.equation_residual[k], m.adx[i]);
+      m.equation[k] = fused(alpha * m.equation_on[k], tight * change, m.equation[k]);
     });
-    lanes_.for_each(rows_, [&](int i) { ax_[i] = fused(alpha, adx_[i], ax_[i]); });
+    lanes_.for_each(m.rows, [&](int i) { m.ax[i] = fused(alpha, m.adx[i], m.ax[i]); });
     for_sides([&](const Side& side, int k, int, V) {
       side.slack[k] = fused(alpha, side.slack_step[k], side.slack[k]);
       side.dual[k] = fused(alpha, side.dual_step[k], side.dual[k]);
     });
-    for (int c = 0; c < shape_.cones; ++c) {
-      const QpConeSpan& cone = shape_.cone[c];
+    for (int c = 0; c < m.shape.cones; ++c) {
+      const QpConeSpan& cone = m.shape.cone[c];
       lanes_.for_each(cone.size, [&](int t) {
         const int i = cone.first + t;
-        cone_.slack[i] = fused(alpha, cone_.slack_step[i], cone_.slack[i]);
-        cone_.dual[i] = fused(alpha, cone_.dual_step[i], cone_.dual[i]);
+        m.cone.slack[i] = fused(alpha, m.cone.slack_step[i], m.cone.slack[i]);
+        m.cone.dual[i] = fused(alpha, m.cone.dual_step[i], m.cone.dual[i]);
       });
     }
   }
 
   /// dual_step = -z + W^-1 (lambda \ (target e - (W^-1 ds) o (W dz))).
   CAROM_HOST_DEVICE void centre_cone(const QpConeSpan& cone, V target) {
+    const Parts m = parts_;
     const int f = cone.first;
-    apply_scaling(cone, cone_.slack_step, cone_.slack_step, V(-1.0));
-    apply_scaling(cone, cone_.dual_step, cone_.dual_step, V(1.0));
-    const Memory& a = cone_.slack_step;
-    const Memory& b = cone_.dual_step;
+    apply_scaling(cone, m.cone.slack_step, m.cone.slack_step, V(-1.0), m.cone.eta_inverse[f]);
+    apply_scaling(cone, m.cone.dual_step, m.cone.dual_step, V(1.0), m.cone.eta[f]);
+    const Memory a = m.cone.slack_step;
+    const Memory b = m.cone.dual_step;
     V product(0.0);
     V along(0.0);
     const V a0 = a[f];
@@ -671,57 +731,53 @@ class QpInteriorPoint {
     for (int i = f; i < f + cone.size; ++i) product = fused(a[i], b[i], product);
     const V d0 = target - product;
     for (int i = f + 1; i < f + cone.size; ++i) {
-      along = fused(cone_.lambda[i], fused(a0, b[i], b0 * a[i]), along);  // -lambda_1'd_1
+      along = fused(m.cone.lambda[i], fused(a0, b[i], b0 * a[i]), along);  // -lambda_1'd_1
     }
-    const V lambda0 = cone_.lambda[f];
-    const V tail = norm_of_tail(cone_.lambda, cone);
-    const V u0 = fused(lambda0, d0, along) / ((lambda0 - tail) * (lambda0 + tail));
+    const V lambda0 = m.cone.lambda[f];
+    // det lambda = sqrt(det s det z)
+    const V u0 =
+        fused(lambda0, d0, along) * square_root(m.cone.slack_det[f] * m.cone.dual_det[f]);
     const V inverse = V(1.0) / lambda0;
     lanes_.for_each(cone.size, [&](int t) {
       const int i = f + t;
       const V d = -fused(a0, b[i], b0 * a[i]);
-      b[i] = t == 0 ? u0 : inverse * fused(-u0, cone_.lambda[i], d);
+      b[i] = t == 0 ? u0 : inverse * fused(-u0, m.cone.lambda[i], d);
     });
-    apply_scaling(cone, b, b, V(-1.0));
-    lanes_.for_each(cone.size, [&](int t) { b[f + t] = b[f + t] - cone_.dual[f + t]; });
+    apply_scaling(cone, b, b, V(-1.0), m.cone.eta_inverse[f]);
+    lanes_.for_each(cone.size, [&](int t) { b[f + t] = b[f + t] - m.cone.dual[f + t]; });
   }
 
   /// `share` of the way to the boundary, at most 1.
   CAROM_HOST_DEVICE V step_length(V share) const {
+    const Parts m = parts_;
     V ratio = share;
     over_sides([&](const Side& side, int k, int, V) {
       const V on = side.on[k];
-      ratio = larger(on * (-side.slack_step[k] / side.slack[k]), ratio);
+      ratio = larger(on * (-side.slack_step[k] * side.inverse[k]), ratio);
       ratio = larger(on * (-side.dual_step[k] / side.dual[k]), ratio);
     });
-    for (int c = 0; c < shape_.cones; ++c) {
-      ratio = larger(cone_ratio(shape_.cone[c], cone_.slack, cone_.slack_step), ratio);
-      ratio = larger(cone_ratio(shape_.cone[c], cone_.dual, cone_.dual_step), ratio);
+    for (int c = 0; c < m.shape.cones; ++c) {
+      const QpConeSpan& cone = m.shape.cone[c];
+      ratio = larger(cone_ratio(cone, m.cone.slack, m.cone.slack_step,
+                                m.cone.slack_det[cone.first]), ratio);
+      ratio = larger(cone_ratio(cone, m.cone.dual, m.cone.dual_step, m.cone.dual_det[cone.first]), ratio);
     }
     return share / ratio;
   }
 
   CAROM_HOST_DEVICE void unscale() {
-    lanes_.for_each(n_, [&](int j) {
-      best_x_[j] = best_x_[j] * scale_.length * scaled_.column_scale[j];
+    const Parts m = parts_;
+    lanes_.for_each(m.n, [&](int j) {
+      m.best_x[j] = m.best_x[j] * scale_.length * m.scaled.column_scale[j];
     });
-    lanes_.for_each(rows_, [&](int i) {
-      best_y_[i] = best_y_[i] * scaled_.row_scale[i] / scale_.cost;
+    lanes_.for_each(m.rows, [&](int i) {
+      m.best_y[i] = m.best_y[i] * m.scaled.row_scale[i] / scale_.cost;
     });
   }
 
   const Lanes& lanes_;
-  const QpShape& shape_;
-  int n_;
-  int rows_;
-  ScaledQp<Memory> scaled_;
+  Parts parts_;
   QpScale<V> scale_{};
-  Memory factor_, inverse_;                               // L D L'
-  Memory x_, step_, gradient_, best_x_, transposed_;      // [n]
-  Memory best_y_, y_, ax_, adx_, push_, weight_;          // [rows]
-  Memory equation_, equation_on_, equation_residual_;     // [equations]
-  Side lower_, upper_;
-  ConeData cone_;
   V degree_{}, mu_{}, best_merit_{}, running_{}, certified_{};
 };
 
