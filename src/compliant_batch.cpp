@@ -104,8 +104,8 @@ class Checker {
         const double size = std::abs(mass(i, j)) + std::abs(mass(j, i));
         if (std::abs(mass(i, j) - mass(j, i)) > 1e-9 * size) {
           fail("mass_matrix[" + std::to_string(i) + "][" + std::to_string(j) + "]",
-               message::number(mass(i, j)), "equal to its mirror image, " +
-                                                message::number(mass(j, i)));
+               message::number(mass(i, j)),
+               "equal to its mirror image, " + message::number(mass(j, i)));
         }
       }
     }
@@ -200,7 +200,8 @@ CompliantBatch make_batch(std::span<const CompliantProblem> problems) {
     same("velocities", problems[p].velocities, head.velocities);
     same("positions", problems[p].positions, head.positions);
     std::size_t count = 0;
-    for (const auto& constraint : problems[p].constraints) count += rows_of(problems[p], constraint);
+    for (const auto& constraint : problems[p].constraints)
+      count += rows_of(problems[p], constraint);
     rows = std::max(rows, count);
   }
   const std::size_t count = problems.size();
@@ -216,8 +217,8 @@ CompliantBatch make_batch(std::span<const CompliantProblem> problems) {
   batch.position_map = Buffer<double>(count * nv * static_cast<std::size_t>(head.positions));
   batch.type = Buffer<RowType>(count * rows);
   batch.jacobian = Buffer<double>(count * rows * nv);
-  for (Buffer<double>* column : {&batch.jacobian_dot_v, &batch.phi, &batch.stiffness,
-                                 &batch.damping, &batch.friction}) {
+  for (Buffer<double>* column :
+       {&batch.jacobian_dot_v, &batch.phi, &batch.stiffness, &batch.damping, &batch.friction}) {
     *column = Buffer<double>(count * rows);
     std::fill_n(column->data(), column->size(), 0.0);
   }

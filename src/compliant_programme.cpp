@@ -70,8 +70,8 @@ void solve_layout(const std::vector<std::int64_t>& problems,
       const auto size = static_cast<Index>(n);
       Eigen::Map<RowMajor>(qp.hessian.data() + p * n * n, size, size) = programme.hessian;
       Eigen::Map<VectorXd>(qp.vector.data() + p * n, size) = programme.gradient;
-      Eigen::Map<RowMajor> matrix(qp.matrix.data() + p * 2 * half * n,
-                                  static_cast<Index>(2 * half), size);
+      Eigen::Map<RowMajor> matrix(qp.matrix.data() + p * 2 * half * n, static_cast<Index>(2 * half),
+                                  size);
       const auto middle = static_cast<Index>(half);
       matrix.topRows(middle) = programme.matrix;
       Eigen::Map<VectorXd>(qp.lower.data() + p * 2 * half, middle) = programme.bound;
@@ -98,10 +98,9 @@ void solve_layout(const std::vector<std::int64_t>& problems,
   for (std::size_t p = 0; p < count; ++p) {
     const ConvexProgramme& programme = programmes[p];
     const std::int64_t problem = problems[p];
-    const VectorXd impulse =
-        n > 0 ? VectorXd(Eigen::Map<const VectorXd>(answer.solution.data() + p * n,
-                                                    static_cast<Index>(n)))
-              : VectorXd(0);
+    const VectorXd impulse = n > 0 ? VectorXd(Eigen::Map<const VectorXd>(
+                                         answer.solution.data() + p * n, static_cast<Index>(n)))
+                                   : VectorXd(0);
     out.status[problem] = n > 0 ? answer.status.data()[p] : Status::solved;
     out.residual[problem] = n > 0 ? answer.residual.data()[p] : 0.0;
     out.iterations[problem] = n > 0 ? answer.iterations.data()[p] : 0;
@@ -118,9 +117,8 @@ void solve_layout(const std::vector<std::int64_t>& problems,
       solution.impulse(programme.bilateral[i]) = held(static_cast<Index>(i));
     }
     const reference::CompliantEquations e = reference::gather(batch, problem, false);
-    solution.velocity =
-        e.velocity +
-        e.mass.ldlt().solve(e.step_size * e.force + e.jacobian.transpose() * solution.impulse);
+    solution.velocity = e.velocity + e.mass.ldlt().solve(e.step_size * e.force +
+                                                         e.jacobian.transpose() * solution.impulse);
     reference::hand_out(batch, problem, e, solution, out);
   }
 }
@@ -198,9 +196,9 @@ ConvexProgramme convex_programme(const CompliantBatch& batch, std::int64_t probl
     }
   }
   // One common factor keeps the objective's numbers near one.
-  const double size = n > 0 ? out.hessian.diagonal().maxCoeff() : 1.0;
-  out.hessian /= size;
-  out.gradient /= size;
+  out.scale = n > 0 ? out.hessian.diagonal().maxCoeff() : 1.0;
+  out.hessian /= out.scale;
+  out.gradient /= out.scale;
   const auto half = static_cast<Index>(signed_rows.size());
   out.matrix.resize(half, n);
   out.bound.resize(half);

@@ -12,15 +12,16 @@ namespace carom {
 /// 1/2 p'H p + g'p with A p >= q, p >= 0 on n and u, |p_t| <= mu p_n; (181)-(198) in the scaling of
 /// docs/algorithms/compliant.md.
 struct ConvexProgramme {
-  std::vector<RowType> type;      ///< of the variables
-  std::vector<int> row;           ///< of the step's arrays behind each variable
-  std::vector<int> bilateral;     ///< rows of the arrays that were eliminated
+  std::vector<RowType> type;   ///< of the variables
+  std::vector<int> row;        ///< of the step's arrays behind each variable
+  std::vector<int> bilateral;  ///< rows of the arrays that were eliminated
   Eigen::VectorXd friction;
-  Eigen::MatrixXd hessian;        ///< H
-  Eigen::VectorXd gradient;       ///< g
-  Eigen::MatrixXd matrix;         ///< A, a row for each n and u, each divided by its own diagonal
-  Eigen::VectorXd bound;          ///< q
-  Eigen::MatrixXd recover;        ///< bilateral impulses: recover p + offset
+  Eigen::MatrixXd hessian;   ///< H
+  Eigen::VectorXd gradient;  ///< g
+  double scale = 1.0;        ///< that the objective was divided by
+  Eigen::MatrixXd matrix;    ///< A, a row for each n and u, each divided by its own diagonal
+  Eigen::VectorXd bound;     ///< q
+  Eigen::MatrixXd recover;   ///< bilateral impulses: recover p + offset
   Eigen::VectorXd recover_offset;
 };
 

@@ -50,9 +50,9 @@ std::vector<bool> refused_worlds(const models::Scenario& scenario, const WorldRu
     try {
       models::validate_worlds(scenario, 1, own);
       if (head < 0) head = static_cast<std::int64_t>(w);
-      std::vector<double> pair(run.parameters.begin() + head * static_cast<std::int64_t>(count),
-                               run.parameters.begin() +
-                                   (head + 1) * static_cast<std::int64_t>(count));
+      std::vector<double> pair(
+          run.parameters.begin() + head * static_cast<std::int64_t>(count),
+          run.parameters.begin() + (head + 1) * static_cast<std::int64_t>(count));
       pair.insert(pair.end(), own.begin(), own.end());
       models::validate_worlds(scenario, 2, pair);
     } catch (const InvalidInput&) {
@@ -88,16 +88,15 @@ Setup set_up(const models::Scenario& scenario, const WorldRun& run,
   states.scenario = &scenario;
   states.worlds = run.worlds;
   const auto count = static_cast<std::int64_t>(scenario.parameters.size());
-  states.parameter_stride =
-      static_cast<std::int64_t>(given.parameters.size()) == count ? 0 : count;
+  states.parameter_stride = static_cast<std::int64_t>(given.parameters.size()) == count ? 0 : count;
   states.parameters = std::move(given.parameters);
   states.settings = {run.step_size > 0.0 ? run.step_size : scenario.step_size, settings.tolerance,
                      settings.max_iterations > 0 ? settings.max_iterations : 100,
                      settings.centripetal};
   std::int64_t head = 0;
   while (setup.refused[static_cast<std::size_t>(head)]) ++head;
-  const models::ScenarioSizes sizes = models::scenario_sizes(
-      scenario, {setup.parameters(head), static_cast<std::size_t>(count)});
+  const models::ScenarioSizes sizes =
+      models::scenario_sizes(scenario, {setup.parameters(head), static_cast<std::size_t>(count)});
   states.sizes = {sizes.positions, sizes.velocities, sizes.rows};
   const auto worlds = static_cast<std::size_t>(run.worlds);
   states.position.assign(worlds * static_cast<std::size_t>(sizes.positions), kNan);

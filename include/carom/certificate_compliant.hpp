@@ -41,9 +41,9 @@ CAROM_INLINE double mass_row_times(const Mass& mass, int n, int i, const double*
 /// impulse: p [N s] and centripetal: m [N], [rows.count]; scratch: [2 rows.count + velocities].
 template <class Mass>
 CAROM_INLINE double compliant_residual(const Mass& mass, const kernels::ConstraintRows& rows,
-                                            double h, const double* force, const double* v,
-                                            const double* next_v, const double* impulse,
-                                            const double* centripetal, double* scratch) {
+                                       double h, const double* force, const double* v,
+                                       const double* next_v, const double* impulse,
+                                       const double* centripetal, double* scratch) {
   const int nv = rows.velocities;
   double* weight = scratch;
   double* flow = scratch + rows.count;

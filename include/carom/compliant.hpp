@@ -26,11 +26,11 @@ inline constexpr int kMaxStepVelocities = 1024;
 
 /// What relates the spring-dampers' forces to the friction cones and the signs.
 enum class StepLaw : std::uint8_t {
-  complementarity,  ///< (53), (68), (97) and (98) as they stand: a unilateral force is the larger of
-                    ///< zero and its spring-damper's, a tangential one its spring-damper's, cut off
-                    ///< at the friction cone
-  programme,        ///< the convex programme (176)-(182), solved by solve_qp; see docs for where
-                    ///< it departs from the law that it stands for
+  complementarity,  ///< (53), (68), (97) and (98) as they stand: a unilateral force is the larger
+                    ///< of zero and its spring-damper's, a tangential one its spring-damper's, cut
+                    ///< off at the friction cone
+  programme,  ///< the convex programme (176)-(182), solved by solve_qp; see docs for where
+              ///< it departs from the law that it stands for
 };
 std::string_view to_string(StepLaw law);
 
@@ -50,13 +50,13 @@ struct CompliantConstraint {
 /// One step of one world.
 struct CompliantProblem {
   std::string name;
-  int dimension = 3;                ///< 2: a contact has one tangent row; 3: two
-  int velocities = 0;               ///< nv
-  double step_size = 0.0;           ///< h [s], > 0
-  std::vector<double> mass_matrix;  ///< M, [nv, nv], symmetric positive definite
-  std::vector<double> force;        ///< f [N], all but the constraints', [nv]
-  std::vector<double> velocity;     ///< v, [nv]
-  int positions = 0;                ///< nq; 0: q' - q = h v'
+  int dimension = 3;                 ///< 2: a contact has one tangent row; 3: two
+  int velocities = 0;                ///< nv
+  double step_size = 0.0;            ///< h [s], > 0
+  std::vector<double> mass_matrix;   ///< M, [nv, nv], symmetric positive definite
+  std::vector<double> force;         ///< f [N], all but the constraints', [nv]
+  std::vector<double> velocity;      ///< v, [nv]
+  int positions = 0;                 ///< nq; 0: q' - q = h v'
   std::vector<double> position_map;  ///< N, [nq, nv]; empty with positions = 0
   std::vector<CompliantConstraint> constraints;
 };
@@ -95,25 +95,25 @@ void validate(const CompliantProblem& problem, std::int64_t index = 0);
 
 struct CompliantSettings {
   StepLaw law = StepLaw::complementarity;
-  double tolerance = 1e-9;   ///< on the certified residual, certificate::compliant_residual
-  int max_iterations = 100;  ///< of the contact solver, or of solve_qp where 0 means its default
-  bool centripetal = true;   ///< keep the term M^ (dG/dt) v of (23); without it the law is (18)
+  double tolerance = 1e-9;     ///< on the certified residual, certificate::compliant_residual
+  int max_iterations = 100;    ///< of the contact solver, or of solve_qp where 0 means its default
+  bool centripetal = true;     ///< keep the term M^ (dG/dt) v of (23); without it the law is (18)
   double normal_weight = 0.0;  ///< zeta of (99), law programme; 0: 1/h
   QpMethod method = QpMethod::automatic;  ///< law programme
-  int threads = 0;           ///< cpu: 0 = all hardware threads
+  int threads = 0;                        ///< cpu: 0 = all hardware threads
 
   /// Errors: InvalidInput naming the field and its value.
   void validate() const;
 };
 
 struct CompliantResult {
-  Buffer<double> velocity;    ///< v', [problems, nv]; NaN unless solved or inaccurate
-  Buffer<double> increment;   ///< q' - q = h N v', [problems, nq or nv]; NaN likewise
-  Buffer<double> force;       ///< lambda [N], [problems, m], 0 for absent rows; NaN likewise
-  Buffer<double> kinetic_energy;  ///< 1/2 v' M v' [J], [problems]; NaN likewise
-  Buffer<Status> status;      ///< [problems]
+  Buffer<double> velocity;          ///< v', [problems, nv]; NaN unless solved or inaccurate
+  Buffer<double> increment;         ///< q' - q = h N v', [problems, nq or nv]; NaN likewise
+  Buffer<double> force;             ///< lambda [N], [problems, m], 0 for absent rows; NaN likewise
+  Buffer<double> kinetic_energy;    ///< 1/2 v' M v' [J], [problems]; NaN likewise
+  Buffer<Status> status;            ///< [problems]
   Buffer<std::int32_t> iterations;  ///< [problems]
-  Buffer<double> residual;    ///< [problems]
+  Buffer<double> residual;          ///< [problems]
 };
 
 /// Takes one step in every problem: v' = v + h M^-1 (G'lambda + f), (37). A problem with refused
@@ -151,19 +151,19 @@ struct WorldsResult {
   int positions = 0;
   int velocities = 0;
   int rows = 0;
-  std::vector<double> frame_time;      ///< [frames], 0 first
-  std::vector<double> frame_state;     ///< (q, v), [frames, worlds, nq + nv]
-  std::vector<double> frame_energy;    ///< [frames, worlds] [J]
-  std::vector<double> position;        ///< q at the end, [worlds, nq]; NaN where broken
-  std::vector<double> velocity;        ///< v at the end, [worlds, nv]
-  std::vector<double> force;           ///< lambda of the last step [N] by slot, [worlds, rows]
-  std::vector<double> displacement;    ///< along the scenario's main axis, [worlds]
-  std::vector<double> energy_start;    ///< [worlds] [J]
-  std::vector<double> energy;          ///< at the end, [worlds]
-  std::vector<double> max_residual;    ///< largest certified residual of a step, [worlds]
-  std::vector<std::int64_t> failed;    ///< steps above the tolerance, [worlds]
-  std::vector<std::int64_t> steps_taken;     ///< [worlds], fewer where the scenario was over
-  std::vector<std::int64_t> iterations;      ///< of the contact solver, summed, [worlds]
+  std::vector<double> frame_time;         ///< [frames], 0 first
+  std::vector<double> frame_state;        ///< (q, v), [frames, worlds, nq + nv]
+  std::vector<double> frame_energy;       ///< [frames, worlds] [J]
+  std::vector<double> position;           ///< q at the end, [worlds, nq]; NaN where broken
+  std::vector<double> velocity;           ///< v at the end, [worlds, nv]
+  std::vector<double> force;              ///< lambda of the last step [N] by slot, [worlds, rows]
+  std::vector<double> displacement;       ///< along the scenario's main axis, [worlds]
+  std::vector<double> energy_start;       ///< [worlds] [J]
+  std::vector<double> energy;             ///< at the end, [worlds]
+  std::vector<double> max_residual;       ///< largest certified residual of a step, [worlds]
+  std::vector<std::int64_t> failed;       ///< steps above the tolerance, [worlds]
+  std::vector<std::int64_t> steps_taken;  ///< [worlds], fewer where the scenario was over
+  std::vector<std::int64_t> iterations;   ///< of the contact solver, summed, [worlds]
   std::vector<std::int32_t> iterations_max;  ///< [worlds]
   std::vector<std::int32_t> rows_max;        ///< most constraint rows of a step, [worlds]
   std::vector<Status> status;  ///< solved: all steps certified and, where the scenario has an end,

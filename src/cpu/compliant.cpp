@@ -28,10 +28,9 @@ class Stepper : public WorldStepper {
 
   void advance(WorldStates& states, std::int64_t first, std::int64_t count) override {
     const kernels::WorldSizes& sizes = states.sizes;
-    const long reals =
-        models::detail::visit_scenario(states.scenario->kind, [&](auto body) {
-          return kernels::world_reals<decltype(body)>(sizes);
-        });
+    const long reals = models::detail::visit_scenario(states.scenario->kind, [&](auto body) {
+      return kernels::world_reals<decltype(body)>(sizes);
+    });
     tbb::enumerable_thread_specific<Memory> memories([&] {
       return Memory{std::vector<double>(static_cast<std::size_t>(reals)),
                     std::vector<int>(static_cast<std::size_t>(kernels::world_ints(sizes))),
@@ -43,8 +42,8 @@ class Stepper : public WorldStepper {
       entry_points().step_worlds(simd::WorldsRange{
           begin, end, states.scenario->kind, sizes, states.parameters.data(),
           states.parameter_stride, states.settings, first, count, states.position.data(),
-          states.velocity.data(), states.impulse.data(), states.record.data(),
-          memory.reals.data(), memory.ints.data(), memory.types.data()});
+          states.velocity.data(), states.impulse.data(), states.record.data(), memory.reals.data(),
+          memory.ints.data(), memory.types.data()});
     });
   }
 

@@ -47,26 +47,24 @@ CompliantResult solve_on_device(const CompliantBatch& batch, const CompliantSett
       static_cast<std::int64_t>(kernels::compliant_array_reals(batch.rows, batch.velocities));
   std::int64_t threads = std::min(batch.problems, kMostThreads);
   threads = std::min(
-      threads,
-      std::max<std::int64_t>(kThreads,
-                             static_cast<std::int64_t>(kMostScratch / sizeof(double)) / reals));
+      threads, std::max<std::int64_t>(
+                   kThreads, static_cast<std::int64_t>(kMostScratch / sizeof(double)) / reals));
   const std::int64_t blocks = (threads + kThreads - 1) / kThreads;
   threads = blocks * kThreads;
   const Stream stream;
   DeviceArray<double> work;
   DeviceArray<int> int_work;
   DeviceArray<RowType> type_work;
-  CompliantLaunch launch{
-      compliant_arrays(batch, result),
-      batch.problems,
-      settings.tolerance,
-      settings.max_iterations > 0 ? settings.max_iterations : 100,
-      settings.centripetal,
-      work.reserve(static_cast<std::size_t>(threads * reals)),
-      int_work.reserve(
-          static_cast<std::size_t>(threads * kernels::compliant_array_ints(batch.rows))),
-      type_work.reserve(
-          static_cast<std::size_t>(threads * kernels::compliant_array_types(batch.rows)))};
+  CompliantLaunch launch{compliant_arrays(batch, result),
+                         batch.problems,
+                         settings.tolerance,
+                         settings.max_iterations > 0 ? settings.max_iterations : 100,
+                         settings.centripetal,
+                         work.reserve(static_cast<std::size_t>(threads * reals)),
+                         int_work.reserve(static_cast<std::size_t>(
+                             threads * kernels::compliant_array_ints(batch.rows))),
+                         type_work.reserve(static_cast<std::size_t>(
+                             threads * kernels::compliant_array_types(batch.rows)))};
   solve_steps<<<static_cast<unsigned>(blocks), kThreads, 0, stream.get()>>>(launch);
   check_launch("solve_steps");
   stream.synchronize();

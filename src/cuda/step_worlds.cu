@@ -67,8 +67,8 @@ __device__ void run_world(const WorldsLaunch& launch, std::int64_t w, double* re
   kernels::WorldRecord record = launch.record[w];
   world.run(launch.parameters + w * launch.parameter_stride, launch.settings, launch.first,
             launch.count, launch.position + w * launch.sizes.positions,
-            launch.velocity + w * launch.sizes.velocities,
-            launch.impulse + w * launch.sizes.rows, record);
+            launch.velocity + w * launch.sizes.velocities, launch.impulse + w * launch.sizes.rows,
+            record);
   launch.record[w] = record;
 }
 
@@ -111,10 +111,20 @@ class Stepper : public WorldStepper {
       record_.upload(states.record.data(), states.record.size(), stream);
       uploaded_ = true;
     }
-    WorldsLaunch launch{states.worlds,       states.sizes,           states.settings, first, count,
-                        parameters_.data(),  states.parameter_stride, position_.data(),
-                        velocity_.data(),    impulse_.data(),        record_.data(),
-                        nullptr,             nullptr,                nullptr};
+    WorldsLaunch launch{states.worlds,
+                        states.sizes,
+                        states.settings,
+                        first,
+                        count,
+                        parameters_.data(),
+                        states.parameter_stride,
+                        position_.data(),
+                        velocity_.data(),
+                        impulse_.data(),
+                        record_.data(),
+                        nullptr,
+                        nullptr,
+                        nullptr};
     models::detail::visit_scenario(states.scenario->kind,
                                    [&](auto body) { start<decltype(body)>(launch); });
     download(states.position.data(), position_.data(), states.position.size(), stream);
@@ -131,8 +141,7 @@ class Stepper : public WorldStepper {
       const auto blocks = static_cast<unsigned>((launch.worlds + kThreads - 1) / kThreads);
       step_alike_worlds<Scenario><<<blocks, kThreads, 0, stream_.get()>>>(launch);
     } else {
-      const auto reals =
-          static_cast<std::int64_t>(kernels::world_reals<Scenario>(launch.sizes));
+      const auto reals = static_cast<std::int64_t>(kernels::world_reals<Scenario>(launch.sizes));
       std::int64_t threads = std::min(launch.worlds, kMostThreads);
       threads = std::min(
           threads, std::max<std::int64_t>(

@@ -31,9 +31,7 @@ Parameter signed_value(std::string name, std::string unit, double value, double 
                        std::string meaning) {
   return {std::move(name), std::move(unit), value, -most, false, most, std::move(meaning)};
 }
-Parameter gravity() {
-  return at_least_zero("gravity", "m/s2", 9.81, 1e3, "downward acceleration");
-}
+Parameter gravity() { return at_least_zero("gravity", "m/s2", 9.81, 1e3, "downward acceleration"); }
 Parameter stiffness(double value, std::string meaning) {
   return at_least_zero("stiffness", "N/m", value, kMostStiffness, std::move(meaning));
 }
@@ -235,7 +233,8 @@ std::string range(const Parameter& parameter) {
 }
 
 bool inside(const Parameter& parameter, double value) {
-  const bool above = parameter.minimum_open ? value > parameter.minimum : value >= parameter.minimum;
+  const bool above =
+      parameter.minimum_open ? value > parameter.minimum : value >= parameter.minimum;
   return above && value <= parameter.maximum;
 }
 

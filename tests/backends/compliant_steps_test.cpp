@@ -2,8 +2,8 @@
 #include <cmath>
 #include <vector>
 
-#include <Eigen/Dense>
 #include <gtest/gtest.h>
+#include <Eigen/Dense>
 
 #include <carom/compliant.hpp>
 
@@ -79,16 +79,17 @@ TEST(CompliantSteps, BilateralStepIsEquation61) {
   const Eigen::Map<const Eigen::VectorXd> v(problem.velocity.data(), nv);
   const Eigen::MatrixXd inverse = mass.inverse();
   const Eigen::MatrixXd mobility = g * inverse * g.transpose();
-  const Eigen::MatrixXd y =
-      (Eigen::MatrixXd::Identity(4, 4) + mobility * (h * h * k + h * b).asDiagonal().toDenseMatrix())
-          .inverse();
+  const Eigen::MatrixXd y = (Eigen::MatrixXd::Identity(4, 4) +
+                             mobility * (h * h * k + h * b).asDiagonal().toDenseMatrix())
+                                .inverse();
   const Eigen::VectorXd rate =
       y * (g * v - h * mobility * k.cwiseProduct(phi) + h * g * inverse * f);
   const Eigen::VectorXd end = phi + h * rate;
   const Eigen::VectorXd lambda =
       -k.cwiseProduct(end) - b.cwiseProduct(rate) - mobility.inverse() * jdv;
   const Eigen::VectorXd expected = v + h * inverse * (g.transpose() * lambda + f);
-  const CompliantResult result = solve_compliant(make_batch(std::vector{problem}), {}, Backend::cpu);
+  const CompliantResult result =
+      solve_compliant(make_batch(std::vector{problem}), {}, Backend::cpu);
   for (Eigen::Index j = 0; j < nv; ++j) {
     EXPECT_NEAR(result.velocity.data()[j], expected(j), 1e-9 * expected.cwiseAbs().maxCoeff());
   }
@@ -105,8 +106,8 @@ TEST(CompliantSteps, ForcesAreCutSpringDampers) {
   settings.centripetal = false;
   for (std::uint32_t p = 0; p < 30; ++p) {
     const CompliantProblem problem = random_compliant(mix, p, 11);
-    const CompliantResult r = solve_compliant(make_batch(std::vector{problem}), settings,
-                                              Backend::cpu);
+    const CompliantResult r =
+        solve_compliant(make_batch(std::vector{problem}), settings, Backend::cpu);
     ASSERT_EQ(r.status.data()[0], Status::solved);
     const Eigen::Index nv = mix.velocities;
     const Eigen::Map<const Eigen::VectorXd> v(problem.velocity.data(), nv);

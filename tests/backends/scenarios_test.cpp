@@ -52,10 +52,10 @@ double largest(const std::vector<double>& values) {
 
 TEST(SpringMassDamperScenario, ExplicitEulerIsStableOnlyWhereFigure1Says) {
   const auto reach = [](double damping) {
-    return largest(history(run("spring_mass_damper",
-                               {{"integrator", 0}, {"stiffness", 1e6}, {"damping", damping}}, 1e-5,
-                               2000, 1),
-                           0));
+    return largest(
+        history(run("spring_mass_damper",
+                    {{"integrator", 0}, {"stiffness", 1e6}, {"damping", damping}}, 1e-5, 2000, 1),
+                0));
   };
   EXPECT_GT(reach(1.0), 1.05);     // grows
   EXPECT_LE(reach(1.9e5), 1.001);  // decays
@@ -64,10 +64,10 @@ TEST(SpringMassDamperScenario, ExplicitEulerIsStableOnlyWhereFigure1Says) {
 
 TEST(SpringMassDamperScenario, SemiImplicitEulerFailsAtFigure2sStiffness) {
   const auto reach = [](double stiffness) {
-    return largest(history(run("spring_mass_damper",
-                               {{"integrator", 1}, {"stiffness", stiffness}, {"damping", 1.0}},
-                               1e-3, 1000, 1),
-                           0));
+    return largest(
+        history(run("spring_mass_damper",
+                    {{"integrator", 1}, {"stiffness", stiffness}, {"damping", 1.0}}, 1e-3, 1000, 1),
+                0));
   };
   EXPECT_LT(reach(1e6), 2.0);
   EXPECT_GT(reach(1e7), 1e6);
@@ -201,9 +201,9 @@ TEST(InclinedBlockScenario, StaysInStiction) {
 TEST(ElasticFoundationScenario, SettlesAtWeightOverStiffness) {
   for (const double side : {10.0, 30.0}) {
     for (const double modulus : {1e7, 1e11}) {
-      const WorldsResult r = run(
-          "elastic_foundation", {{"elements_per_side", side}, {"modulus", modulus}, {"load", 0.0}},
-          0.01, 200);
+      const WorldsResult r =
+          run("elastic_foundation",
+              {{"elements_per_side", side}, {"modulus", modulus}, {"load", 0.0}}, 0.01, 200);
       expect_certified(r);
       EXPECT_NEAR(r.displacement[0], -8.0 * 9.81 / modulus, 1e-9 * 8.0 * 9.81 / modulus + 1e-15);
     }

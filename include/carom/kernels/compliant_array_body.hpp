@@ -134,8 +134,8 @@ class CompliantArrayStep {
       while (first < last && g[first] == 0.0) ++first;
       while (last > first && g[last - 1] == 0.0) --last;
       const long at = problem * m + i;
-      const int row = rows_.add(type[i], i, first, last, a_.phi[at], a_.stiffness[at],
-                                a_.damping[at]);
+      const int row =
+          rows_.add(type[i], i, first, last, a_.phi[at], a_.stiffness[at], a_.damping[at]);
       rows_.jacobian_dot_v[row] = a_.jacobian_dot_v[at];
       rows_.friction[row] = type[i] == RowType::normal ? a_.friction[at] : 0.0;
       for (int j = first; j < last; ++j) rows_.row(row)[j] = g[j];
@@ -151,8 +151,7 @@ class CompliantArrayStep {
              is_finite(a_.velocity[problem * a_.velocities + j]);
     }
     for (long e = 0; e < static_cast<long>(a_.positions) * a_.velocities; ++e) {
-      good = good &&
-             is_finite(a_.position_map[problem * a_.positions * a_.velocities + e]);
+      good = good && is_finite(a_.position_map[problem * a_.positions * a_.velocities + e]);
     }
     for (int i = 0; i < rows_.count; ++i) {
       good = good && is_finite(rows_.phi[i]) && is_finite(rows_.jacobian_dot_v[i]) &&

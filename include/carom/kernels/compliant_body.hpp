@@ -78,8 +78,7 @@ class CompliantStep {
       system.friction = friction_ + bilateral_;
       system.tangents = options.tangents;
       ContactNewton<Target> newton(system, contact_);
-      outcome =
-          newton.solve(impulse_ + bilateral_, options.accuracy, options.max_iterations);
+      outcome = newton.solve(impulse_ + bilateral_, options.accuracy, options.max_iterations);
     }
     back_substitute();
     for (int i = 0; i < rows.count; ++i) impulse[i] = 0.0;
@@ -95,9 +94,7 @@ class CompliantStep {
   /// Bilateral rows first; rows without spring and damper exert nothing and are left out. A contact
   /// whose normal is left out takes its tangents with it; a tangent without them is frictionless.
   CAROM_INLINE void choose_rows(const ConstraintRows& rows, double h) {
-    const auto stiff = [&](int i) {
-      return h * (h * rows.stiffness[i] + rows.damping[i]) > 0.0;
-    };
+    const auto stiff = [&](int i) { return h * (h * rows.stiffness[i] + rows.damping[i]) > 0.0; };
     active_ = 0;
     for (int i = 0; i < rows.count; ++i) {
       if (rows.type[i] == RowType::bilateral && stiff(i)) order_[active_++] = i;
@@ -113,8 +110,8 @@ class CompliantStep {
       }
       if (stiff(i)) {
         for (int k = 0; k <= (rubbing ? tangents : 0); ++k) {
-          type_[active_] = k > 0 ? RowType::tangent
-                                 : (rubbing ? RowType::normal : RowType::unilateral);
+          type_[active_] =
+              k > 0 ? RowType::tangent : (rubbing ? RowType::normal : RowType::unilateral);
           friction_[active_] = rows.friction[i];
           order_[active_++] = i + k;
         }

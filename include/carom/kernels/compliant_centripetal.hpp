@@ -34,12 +34,11 @@ CAROM_INLINE int row_group(const ConstraintRows& rows, int i) {
   }
 }
 
-/// The term M^ (dG/dt) v of (23) for every row, with M^ = (G_g M^-1 G_g')^-1 of its group g. Where a
-/// group is redundant the inverse is taken on a largest independent set of its rows and the others
-/// get zero. scratch: [rows^2], picked: [rows] indices; out: [rows].
-CAROM_INLINE void centripetal_force(const ConstraintRows& rows,
-                                                const double* inverse_mass, double* scratch,
-                                                int* picked, double* out) {
+/// The term M^ (dG/dt) v of (23) for every row, with M^ = (G_g M^-1 G_g')^-1 of its group g. Where
+/// a group is redundant the inverse is taken on a largest independent set of its rows and the
+/// others get zero. scratch: [rows^2], picked: [rows] indices; out: [rows].
+CAROM_INLINE void centripetal_force(const ConstraintRows& rows, const double* inverse_mass,
+                                    double* scratch, int* picked, double* out) {
   constexpr double kIndependent = 1e-10;  // of a pivot, relative to its own diagonal entry
   for (int i = 0; i < rows.count; ++i) out[i] = 0.0;
   for (int group = 0; group < kRowGroups; ++group) {

@@ -41,9 +41,9 @@ class CompliantMany {
       centripetal_[i] = 0.0;  // rows outnumber velocities: every group is redundant
       const double rate = fused(h, rows.stiffness[i], rows.damping[i]);
       stiffness_[i] = h * rate;
-      offset_[i] = rate > 0.0 ? fused(h, rows.jacobian_dot_v[i],
-                                      rows.stiffness[i] * rows.phi[i] / rate)
-                              : 0.0;
+      offset_[i] = rate > 0.0
+                       ? fused(h, rows.jacobian_dot_v[i], rows.stiffness[i] * rows.phi[i] / rate)
+                       : 0.0;
     }
     int iteration = 0;
     bool settled = false;

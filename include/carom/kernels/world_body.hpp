@@ -13,13 +13,13 @@ namespace carom::kernels {
 /// What a world keeps beside (q, v) and its impulses from one call to the next.
 struct WorldRecord {
   std::int64_t iterations = 0;
-  std::int64_t failed = 0;          ///< steps above the tolerance
-  std::int64_t steps = 0;           ///< taken; fewer than asked where the world finished or broke
+  std::int64_t failed = 0;  ///< steps above the tolerance
+  std::int64_t steps = 0;   ///< taken; fewer than asked where the world finished or broke
   std::int32_t most_iterations = 0;
-  std::int32_t most_rows = 0;       ///< largest number of constraint rows of a step
+  std::int32_t most_rows = 0;  ///< largest number of constraint rows of a step
   double max_residual = 0.0;
   bool finished = false;
-  bool broken = false;              ///< a step gave no finite answer: the state is NaN from there
+  bool broken = false;  ///< a step gave no finite answer: the state is NaN from there
 };
 
 struct WorldSettings {
@@ -75,7 +75,10 @@ class World {
                                    double time, double* q, double* v, double* kept,
                                    WorldRecord& record) {
     const double h = settings.step_size;
-    if (Scenario::direct(parameters, h, q, v)) return;
+    if (Scenario::direct(parameters, h, q, v)) {
+      if (!finite(q, v)) give_up(q, v, kept, record);
+      return;
+    }
     rows_.count = 0;
     Scenario::evaluate(parameters, time, h, q, v, inverse_mass_, force_, rows_);
     for (int i = 0; i < rows_.count; ++i) impulse_[i] = kept[rows_.slot[i]];
@@ -93,7 +96,7 @@ class World {
       residual = certify(h, v, solver.centripetal());
     } else {
       CompliantStep<Target> solver(sizes_.rows, sizes_.velocities, solver_reals_, solver_ints_,
-                           solver_types_);
+                                   solver_types_);
       outcome = solver.solve(options, rows_, inverse_mass_, force_, v, impulse_, next_v_);
       residual = certify(h, v, solver.centripetal());
     }
@@ -103,17 +106,29 @@ class World {
     if (!(residual <= settings.tolerance)) ++record.failed;
     if (!(residual <= record.max_residual)) record.max_residual = residual;
     if (outcome.status != Status::solved || !is_finite(residual)) {
-      record.broken = true;
-      const double nan = kInfinity - kInfinity;
-      for (int j = 0; j < sizes_.positions; ++j) q[j] = nan;
-      for (int j = 0; j < sizes_.velocities; ++j) v[j] = nan;
-      for (int i = 0; i < sizes_.rows; ++i) kept[i] = nan;
+      give_up(q, v, kept, record);
       return;
     }
     for (int i = 0; i < sizes_.rows; ++i) kept[i] = 0.0;
     for (int i = 0; i < rows_.count; ++i) kept[rows_.slot[i]] = impulse_[i];
     for (int j = 0; j < sizes_.velocities; ++j) v[j] = next_v_[j];
     Scenario::advance(parameters, h, q, v);
+    if (!finite(q, v)) give_up(q, v, kept, record);
+  }
+
+  CAROM_INLINE bool finite(const double* q, const double* v) const {
+    bool good = true;
+    for (int j = 0; j < sizes_.positions; ++j) good = good && is_finite(q[j]);
+    for (int j = 0; j < sizes_.velocities; ++j) good = good && is_finite(v[j]);
+    return good;
+  }
+
+  CAROM_INLINE void give_up(double* q, double* v, double* kept, WorldRecord& record) const {
+    record.broken = true;
+    const double nan = kInfinity - kInfinity;
+    for (int j = 0; j < sizes_.positions; ++j) q[j] = nan;
+    for (int j = 0; j < sizes_.velocities; ++j) v[j] = nan;
+    for (int i = 0; i < sizes_.rows; ++i) kept[i] = nan;
   }
 
   CAROM_INLINE double certify(double h, const double* v, const double* centripetal) {

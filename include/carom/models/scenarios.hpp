@@ -28,14 +28,14 @@ struct Scenario {
   std::string name;
   ScenarioKind kind = ScenarioKind::spring_mass_damper;
   std::string summary;
-  std::string source;                      ///< e.g. "Drumwright, section 6.4"
-  std::vector<std::string> positions;      ///< names of q, of one body where there are many
-  std::vector<std::string> velocities;     ///< names of v, likewise
-  std::string displacement;                ///< what `displacement` measures
-  std::vector<Parameter> parameters;       ///< in the order of the worlds' arrays
-  std::vector<std::string> sizes;          ///< parameters that fix the shape: the same in all worlds
-  double step_size = 0.01;                 ///< recommended dt [s]
-  std::int64_t steps = 100;                ///< recommended number of steps
+  std::string source;                   ///< e.g. "Drumwright, section 6.4"
+  std::vector<std::string> positions;   ///< names of q, of one body where there are many
+  std::vector<std::string> velocities;  ///< names of v, likewise
+  std::string displacement;             ///< what `displacement` measures
+  std::vector<Parameter> parameters;    ///< in the order of the worlds' arrays
+  std::vector<std::string> sizes;       ///< parameters that fix the shape: the same in all worlds
+  double step_size = 0.01;              ///< recommended dt [s]
+  std::int64_t steps = 100;             ///< recommended number of steps
 };
 
 /// All scenarios.

@@ -35,18 +35,27 @@ double certified(const CompliantEquations& e, const CompliantSolution& s) {
   VectorXd stiffness = e.stiffness;
   VectorXd damping = e.damping;
   VectorXd friction = e.friction;
-  const kernels::ConstraintRows rows{nv,           m,          m,          type.data(),
-                                     slot.data(),  begin.data(), end.data(), jacobian.data(),
-                                     jdv.data(),   phi.data(), stiffness.data(),
-                                     damping.data(), friction.data()};
+  const kernels::ConstraintRows rows{nv,
+                                     m,
+                                     m,
+                                     type.data(),
+                                     slot.data(),
+                                     begin.data(),
+                                     end.data(),
+                                     jacobian.data(),
+                                     jdv.data(),
+                                     phi.data(),
+                                     stiffness.data(),
+                                     damping.data(),
+                                     friction.data()};
   std::vector<double> scratch(static_cast<std::size_t>(2 * m + nv));
-  return certificate::compliant_residual(
-      certificate::DenseMass{mass.data(), nv}, rows, e.step_size, e.force.data(),
-      e.velocity.data(), s.velocity.data(), s.impulse.data(), s.centripetal.data(), scratch.data());
+  return certificate::compliant_residual(certificate::DenseMass{mass.data(), nv}, rows, e.step_size,
+                                         e.force.data(), e.velocity.data(), s.velocity.data(),
+                                         s.impulse.data(), s.centripetal.data(), scratch.data());
 }
 
-void solve_one(const CompliantBatch& batch, const CompliantSettings& settings,
-               std::int64_t problem, const kernels::CompliantArrays& out) {
+void solve_one(const CompliantBatch& batch, const CompliantSettings& settings, std::int64_t problem,
+               const kernels::CompliantArrays& out) {
   refuse(batch, problem, Status::invalid_input, out);
   if (!acceptable(batch, problem)) return;
   const CompliantEquations e = gather(batch, problem, settings.centripetal);
@@ -96,9 +105,8 @@ class Stepper : public WorldStepper {
       if (record.finished || record.broken) return;
       ++record.steps;
       if (!Scenario::direct(parameters, h, q, v)) {
-        kernels::ConstraintRows rows =
-            kernels::make_rows(sizes.rows, sizes.velocities, reals.data(), ints.data(),
-                               types.data());
+        kernels::ConstraintRows rows = kernels::make_rows(sizes.rows, sizes.velocities,
+                                                          reals.data(), ints.data(), types.data());
         VectorXd inverse_mass(sizes.velocities);
         CompliantEquations e;
         e.force.resize(sizes.velocities);
@@ -117,20 +125,31 @@ class Stepper : public WorldStepper {
         record.most_rows = std::max(record.most_rows, rows.count);
         if (!(residual <= states.settings.tolerance)) ++record.failed;
         if (!(residual <= record.max_residual)) record.max_residual = residual;
-        record.broken = !std::isfinite(residual);
-        const double nan = std::numeric_limits<double>::quiet_NaN();
-        std::fill_n(kept, sizes.rows, record.broken ? nan : 0.0);
-        if (record.broken) {
-          std::fill_n(q, sizes.positions, nan);
-          std::fill_n(v, sizes.velocities, nan);
+        if (!std::isfinite(residual)) {
+          give_up(sizes, q, v, kept, record);
           return;
         }
+        std::fill_n(kept, sizes.rows, 0.0);
         for (int i = 0; i < rows.count; ++i) kept[rows.slot[i]] = s.impulse(i);
         Eigen::Map<VectorXd>(v, sizes.velocities) = s.velocity;
         Scenario::advance(parameters, h, q, v);
       }
+      if (!vector_of(q, sizes.positions).allFinite() ||
+          !vector_of(v, sizes.velocities).allFinite()) {
+        give_up(sizes, q, v, kept, record);
+        return;
+      }
       if (Scenario::finished(parameters, q, v)) record.finished = true;
     }
+  }
+
+  static void give_up(const kernels::WorldSizes& sizes, double* q, double* v, double* kept,
+                      kernels::WorldRecord& record) {
+    constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+    record.broken = true;
+    std::fill_n(q, sizes.positions, kNan);
+    std::fill_n(v, sizes.velocities, kNan);
+    std::fill_n(kept, sizes.rows, kNan);
   }
 
   static void take(const kernels::ConstraintRows& rows, CompliantEquations& e) {
@@ -155,10 +174,9 @@ class Stepper : public WorldStepper {
 CompliantResult solve_compliant(const CompliantBatch& batch, const CompliantSettings& settings) {
   CompliantResult result = make_compliant_result(batch);
   const kernels::CompliantArrays out = compliant_arrays(batch, result);
-  cpu::parallel_for(batch.problems, 1, settings.threads,
-                    [&](std::int64_t begin, std::int64_t end) {
-                      for (std::int64_t p = begin; p < end; ++p) solve_one(batch, settings, p, out);
-                    });
+  cpu::parallel_for(batch.problems, 1, settings.threads, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t p = begin; p < end; ++p) solve_one(batch, settings, p, out);
+  });
   return result;
 }
 

@@ -77,8 +77,7 @@ class Laws {
 
   /// v' = v + M^-1 (h f + G'p).
   [[nodiscard]] VectorXd velocity(const VectorXd& p) const {
-    return e_.velocity +
-           inverse_.solve(e_.step_size * e_.force + e_.jacobian.transpose() * p);
+    return e_.velocity + inverse_.solve(e_.step_size * e_.force + e_.jacobian.transpose() * p);
   }
 
   void gauss_seidel(VectorXd& p) const {
@@ -109,8 +108,8 @@ class Laws {
     VectorXd right = VectorXd::Zero(nv + rows_);
     matrix.topLeftCorner(nv, nv) = e_.mass;
     matrix.topRightCorner(nv, rows_) = -e_.jacobian.transpose();
-    right.head(nv) = e_.mass * (e_.velocity - v) + e_.step_size * e_.force +
-                     e_.jacobian.transpose() * p;
+    right.head(nv) =
+        e_.mass * (e_.velocity - v) + e_.step_size * e_.force + e_.jacobian.transpose() * p;
     const auto hold = [&](Index i, double value) {
       matrix.row(nv + i).setZero();
       matrix(nv + i, nv + i) = 1.0;
@@ -155,8 +154,7 @@ class Laws {
         for (Index l = 0; l < d; ++l) {
           matrix(row, nv + i + 1 + l) -=
               bend(k, l) * (1.0 - weight_(i + 1 + l) * compliance_(i + 1 + l));
-          matrix.row(row).head(nv) +=
-              bend(k, l) * weight_(i + 1 + l) * e_.jacobian.row(i + 1 + l);
+          matrix.row(row).head(nv) += bend(k, l) * weight_(i + 1 + l) * e_.jacobian.row(i + 1 + l);
         }
         right(row) = -(p(i + 1 + k) - e_.friction(i) * p(i) * direction(k));
       }

@@ -17,8 +17,9 @@ CompliantEquations gather(const CompliantBatch& batch, std::int64_t problem, boo
 bool acceptable(const CompliantBatch& batch, std::int64_t problem);
 
 /// Writes v', q' - q, lambda and the energy.
-void hand_out(const CompliantBatch& batch, std::int64_t problem, const CompliantEquations& equations,
-              const CompliantSolution& solution, const kernels::CompliantArrays& out);
+void hand_out(const CompliantBatch& batch, std::int64_t problem,
+              const CompliantEquations& equations, const CompliantSolution& solution,
+              const kernels::CompliantArrays& out);
 
 /// Writes NaN and the status.
 void refuse(const CompliantBatch& batch, std::int64_t problem, Status status,
