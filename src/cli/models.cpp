@@ -1,5 +1,6 @@
 #include <carom/models/models.hpp>
 #include <carom/models/postures.hpp>
+#include <carom/models/scenarios.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -94,11 +95,35 @@ void print(const models::PostureModel& model) {
   print_parameters(model.parameters);
 }
 
+nlohmann::ordered_json to_json(const models::Scenario& scenario) {
+  nlohmann::ordered_json result;
+  result["name"] = scenario.name;
+  result["command"] = "step";
+  result["summary"] = scenario.summary;
+  result["source"] = scenario.source;
+  result["positions"] = scenario.positions;
+  result["velocities"] = scenario.velocities;
+  result["displacement"] = scenario.displacement;
+  result["dt"] = scenario.step_size;
+  result["steps"] = scenario.steps;
+  result["parameters"] = parameters_json(scenario.parameters);
+  return result;
+}
+
+void print(const models::Scenario& scenario) {
+  fmt::print("{}  (q = ({}))\n  {}\n", scenario.name, fmt::join(scenario.positions, ", "),
+             scenario.summary);
+  fmt::print("  source: {}; {} steps of {:g} s; displacement: {}\n", scenario.source,
+             scenario.steps, scenario.step_size, scenario.displacement);
+  print_parameters(scenario.parameters);
+}
+
 // Calls visit(heading, models) for every family.
 template <class Visit>
 void for_each_family(Visit&& visit) {
   visit("carom impact, impact-models, validate, bench", models::all());
   visit("carom equilibrium, validate", models::postures());
+  visit("carom step, validate", models::scenarios());
 }
 
 int run_models(const ModelsOptions& options) {

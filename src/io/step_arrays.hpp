@@ -10,10 +10,9 @@
 /// Steps given as arrays in a file, and what came of them.
 namespace carom::io {
 
-/// True where a file holds steps of arrays rather than problems of another kind: JSON whose first
-/// object has the key `constraints`, or HDF5 with a data set `jacobian`. Errors: InvalidInput where
-/// it can be read by neither.
-bool holds_steps(const std::filesystem::path& file);
+/// True for a file of steps rather than of problems of another kind: JSON whose (first) object has
+/// the key `constraints`, or HDF5 with a data set `jacobian`. False where it cannot be read.
+bool is_step_file(const std::filesystem::path& file);
 
 /// Steps of a JSON file, one object or an array of objects with mass_matrix, force, velocity, dt
 /// and constraints (type, jacobian, jacobian_dot_v, phi, stiffness, damping, friction), or of an

@@ -11,22 +11,20 @@
 #include <iterator>
 #include <map>
 #include <numbers>
-#include <set>
 #include <string_view>
 
 #include "io/sheet.hpp"
 #include "io/spring_motion.hpp"
+#include "io/step_outcomes.hpp"
+#include "io/step_palette.hpp"
 
 namespace carom::io {
 
 namespace {
 
-constexpr std::int64_t kDrawnWorlds = 8;
 constexpr int kExactPoints = 2000;
-constexpr std::array<std::string_view, kDrawnWorlds> kColours = {
-    "#2f6fd0", "#c8281e", "#2e9e4f", "#f0a000", "#7d3fb2", "#12a5b0", "#8a5a2b", "#5f6b7a"};
 constexpr std::string_view kExactStyle = "with lines lw 1.2 dt (6,4) lc rgb '#000000'";
-constexpr std::size_t kMostOutcomes = 20'000;  // more make an SVG slow and no clearer
+constexpr double kDecadesShown = 6.0;  // of a logarithmic axis
 
 using WorldList = std::vector<std::int64_t>;
 
@@ -42,11 +40,12 @@ struct Curve {
   std::string title;
   std::string y_label;
   std::function<double(const Instant&)> value;
+  bool logarithmic = false;
 };
 
 WorldList drawn_worlds(std::int64_t worlds) {
   WorldList drawn;
-  const std::int64_t count = std::min(worlds, kDrawnWorlds);
+  const std::int64_t count = std::min(worlds, static_cast<std::int64_t>(kColours.size()));
   for (std::int64_t i = 0; i < count; ++i) {
     drawn.push_back(count == 1 ? 0 : i * (worlds - 1) / (count - 1));
   }
@@ -71,7 +70,7 @@ class StepFigure {
         springs();
         break;
       case models::ScenarioKind::compliant_block_impact:
-        outcomes();
+        add_outcomes(run_, sheet_);
         break;
       default:
         over_time();
@@ -90,13 +89,8 @@ class StepFigure {
     return fmt::format("{}", fmt::join(words, ", "));
   }
 
-  static std::string spoken(std::string name) {
-    std::replace(name.begin(), name.end(), '_', ' ');
-    return name;
-  }
-
   static std::string line_style(std::size_t index) {
-    return fmt::format("with lines lw 1.6 lc rgb '{}'", kColours[index % kColours.size()]);
+    return fmt::format("with lines lw 1.6 lc rgb '{}'", kColours[index]);
   }
 
   // Calls visit(instant) for the kept states of a world up to where it breaks.
@@ -132,6 +126,7 @@ class StepFigure {
       panel.x_label = "time [s]";
       panel.y_label = curve.y_label;
       panel.x = panel.y = empty_extent();
+      panel.log_y = curve.logarithmic;
       sheet_.panels.push_back(std::move(panel));
     }
     for (std::size_t i = 0; i < drawn_.size(); ++i) {
@@ -142,7 +137,7 @@ class StepFigure {
           const double value = curves[c].value(instant);
           SheetPanel& panel = sheet_.panels[first + c];
           include(panel.x, instant.time);
-          include(panel.y, value);
+          if (!panel.log_y || value > 0.0) include(panel.y, value);
           fmt::format_to(std::back_inserter(text), " {:.9g}", value);
         }
         text += '\n';
@@ -159,6 +154,9 @@ class StepFigure {
       SheetPanel& panel = sheet_.panels[first + c];
       panel.scale = std::max({std::fabs(panel.y.first), std::fabs(panel.y.second), 1e-12});
       if (!std::isfinite(panel.scale)) panel.scale = 1.0;
+      if (panel.log_y) {
+        panel.y.first = std::max(panel.y.first, panel.y.second * std::pow(10.0, -kDecadesShown));
+      }
     }
   }
 
@@ -239,7 +237,8 @@ class StepFigure {
     };
     switch (scenario.kind) {
       case models::ScenarioKind::pendulum_joint:
-        draw_curves({{"Figure 4: joint", "deviation of the joint [m]", displacement}, energy});
+        draw_curves(
+            {{"Figure 4: joint", "deviation of the joint [m]", displacement, true}, energy});
         break;
       case models::ScenarioKind::pendulum_limit:
         draw_curves({{"Figure 6: angle", "theta [rad]",
@@ -330,90 +329,8 @@ class StepFigure {
     sheet_.panels.push_back(std::move(panel));
   }
 
-  // ------------------------------------------------------------- impacts, Figure 12
-
-  // Outcomes in the plane of the corners' normal velocities, coloured by the first varied
-  // parameter, over the post-impact set of the rigid block.
-  void outcomes() {
-    SheetPanel panel = panel_of("Figure 12: after the impact", "normal velocity, B  [m/s]",
-                                "normal velocity, A  [m/s]");
-    if (run_.routh) {
-      const std::vector<double>& set = run_.routh->normal_velocity;
-      const std::size_t points = set.size() / 2;
-      const std::size_t stride = points > kMostOutcomes ? points / kMostOutcomes : 1;
-      std::string text;
-      for (std::size_t i = 0; i < points; i += stride) add_outcome(text, &set[2 * i], panel);
-      const std::string style = "with points pt 7 ps 0.3 lc rgb '#c8c8c8'";
-      if (!text.empty()) {
-        panel.items.push_back({"set", "1:2", style});
-        sheet_.legend.push_back({"post-impact set of the rigid block", style, false});
-        add_data("set", std::move(text));
-      }
-    }
-    std::array<WorldList, kDrawnWorlds> bins;
-    for (std::size_t i = 0; i < bins.size(); ++i) {
-      const auto count = static_cast<std::int64_t>(bins.size());
-      const auto index = static_cast<std::int64_t>(i);
-      for (std::int64_t rank = index * run_.worlds / count;
-           rank < (index + 1) * run_.worlds / count; ++rank) {
-        bins[i].push_back(ranked()[static_cast<std::size_t>(rank)]);
-      }
-      draw_bin(bins[i], i, panel);
-    }
-    panel.scale = std::max({std::fabs(panel.x.first), std::fabs(panel.x.second), 1e-12});
-    panel.equal = true;
-    sheet_.panel_width = 640;
-    sheet_.panel_height = 600;
-    sheet_.panels.push_back(std::move(panel));
-  }
-
-  // Worlds in the order of the first varied parameter.
-  const WorldList& ranked() {
-    if (!ranked_.empty()) return ranked_;
-    for (std::int64_t world = 0; world < run_.worlds; ++world) ranked_.push_back(world);
-    if (run_.varied.empty()) return ranked_;
-    std::stable_sort(ranked_.begin(), ranked_.end(), [this](std::int64_t a, std::int64_t b) {
-      return run_.value_of(run_.varied[0], a) < run_.value_of(run_.varied[0], b);
-    });
-    return ranked_;
-  }
-
-  void draw_bin(const WorldList& worlds, std::size_t index, SheetPanel& panel) {
-    std::string text;
-    for (const std::int64_t world : worlds) {
-      add_outcome(text,
-                  corner_velocity(run_.parameters_of(world), run_.position_of(world),
-                                  run_.velocity_of(world))
-                      .data(),
-                  panel);
-    }
-    if (text.empty()) return;
-    const std::string name = fmt::format("outcomes{}", index);
-    const std::string style = fmt::format("with points pt 6 ps 1.1 lw 1.6 lc rgb '{}'",
-                                          kColours[index % kColours.size()]);
-    add_data(name, std::move(text));
-    panel.items.push_back({name, "1:2", style});
-    std::string words = "compliant outcomes";
-    if (!run_.varied.empty()) {
-      const std::string& parameter = run_.varied[0];
-      words = fmt::format("{} {:.3g} .. {:.3g}", spoken(parameter),
-                          run_.value_of(parameter, worlds.front()),
-                          run_.value_of(parameter, worlds.back()));
-    }
-    sheet_.legend.push_back({words, style, false});
-  }
-
-  // normal: of A and B; drawn are B across and A up, as in the paper
-  static void add_outcome(std::string& text, const double* normal, SheetPanel& panel) {
-    if (!std::isfinite(normal[0])) return;
-    include(panel.x, normal[1]);
-    include(panel.y, normal[0]);
-    fmt::format_to(std::back_inserter(text), "{:.7g} {:.7g}\n", normal[1], normal[0]);
-  }
-
   const StepRun& run_;
   WorldList drawn_;
-  WorldList ranked_;
   Sheet sheet_;
 };
 
