@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds carom for this machine's GPU and checks it there: the tests that need a device, both
-# backends against each other on every model, NVIDIA's memory and race checkers on small batches,
-# and the benchmarks where they are built. Everything lands in one JSON file.
+# backends against each other on every model, posture and scenario, NVIDIA's memory and race checkers
+# on small batches, and the benchmarks where they are built. Everything lands in one JSON file.
 #
 #   scripts/gpu_check.sh [OUTPUT.json]     default: bench/results/<device>-<date>.json
 #
@@ -172,7 +172,7 @@ models = models.get("models", models) if isinstance(models, dict) else models
 print(*(model["name"] for model in models))'); do
   step "validate-$model" "$carom" validate "$model" --backend cuda --against cpu --samples 16384 --json
 done
-small='CudaLcp.Poisoned*:CudaSteps.Poisoned*:CudaImpacts.Poisoned*:CudaImpacts.NoContacts'
+small='Cuda*.*Poison*:CudaImpacts.NoContacts:CudaPlanar.MarginsEqualTheCpu:CudaSpatial.*:CudaCompliant.*'
 if command -v compute-sanitizer >/dev/null; then
   step memcheck sanitize memcheck "$small:*CudaModel.RandomSelectionAgreesWithCpu/rocking_block:*CudaModel.PolicyDoesNotMatter/*"
   step racecheck sanitize racecheck "$small:*CudaModel.PolicyDoesNotMatter/rocking_block:*CudaModel.PolicyDoesNotMatter/cube_drop"

@@ -92,6 +92,10 @@ class Report {
          region.outer.size() / 2);
     line("directions", "{} probed, {} pivots", region.support.size(), region.pivots);
     line("residual", "{:.2e}", region.residual);
+    if (run_.three) {
+      line("three contacts", "exact boundary encloses {:.9g} m^2, closed form {:.9g} m^2",
+           run_.three->area_exact, run_.three->area_conservative);
+    }
     if (run_.robust) {
       const io::SpatialRobust& robust = *run_.robust;
       line("robust region", "{}{}, {} half-spaces", to_string(robust.region.status),

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -27,6 +28,7 @@ namespace {
 
 constexpr std::int64_t kSpatialChunk = 256;  // postures between two looks at the clock
 constexpr std::int64_t kPlanarChunk = 65536;
+constexpr std::size_t kSearchedPostures = 16;  // whose exact boundary is searched too
 
 // What the postures of one batch share: shape, patches, directions, cone sides.
 using Shape = std::tuple<int, int, std::size_t, bool, int, int>;
@@ -233,6 +235,16 @@ io::SpatialRobust robust_of(RobustRegion region, const EquilibriumOptions& optio
   return robust;
 }
 
+// Nothing where the paper's construction does not apply: contacts that are not upward pointing, ...
+std::optional<ThreeContactRegion> three_contacts_of(const Posture& posture) {
+  if (posture.contacts != 3) return std::nullopt;
+  try {
+    return three_contact_region(posture);
+  } catch (const InvalidInput&) {
+    return std::nullopt;
+  }
+}
+
 void run_spatial(const Chunk& chunk, const SpatialSettings& settings,
                  const EquilibriumOptions& options, const std::vector<double>& centre,
                  Backend backend) {
@@ -251,6 +263,7 @@ void run_spatial(const Chunk& chunk, const SpatialSettings& settings,
     io::EquilibriumRun& run = *chunk.runs[p];
     run.spatial_settings = settings;
     run.spatial = std::move(regions[p]);
+    if (chunk.runs.size() <= kSearchedPostures) run.three = three_contacts_of(run.posture);
     if (!robust.empty()) run.robust = robust_of(std::move(robust[p]), options, centre);
     if (members.empty()) continue;
     io::MassProbe probe;

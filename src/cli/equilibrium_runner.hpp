@@ -19,8 +19,8 @@ struct EquilibriumOptions {
   std::string cones = "exact";
   std::string cone_sides;
   std::string directions;
-  std::string area_tolerance = "1e-6";
-  std::string max_vertices = "512";
+  std::string area_tolerance = "1e-4";
+  std::string max_vertices = "1024";
   std::string tolerance = "1e-9";
   std::string height;
   std::string p;

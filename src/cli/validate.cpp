@@ -15,7 +15,8 @@
 #include "cli/numbers.hpp"
 #include "cli/table.hpp"
 #include "cli/validate_postures.hpp"
-#include "io/posture_input.hpp"
+#include "cli/validate_step.hpp"
+#include "io/file_kind.hpp"
 
 namespace carom::cli {
 
@@ -136,6 +137,17 @@ EquilibriumOptions posture_options(const ValidateOptions& options) {
   return result;
 }
 
+StepOptions step_options(const ValidateOptions& options) {
+  StepOptions result;
+  result.target = options.sampling.target;
+  result.set = options.sampling.set;
+  result.threads = options.sampling.threads;
+  result.seed = options.sampling.seed;
+  result.json = options.sampling.json;
+  result.quiet = options.sampling.quiet;
+  return result;
+}
+
 int run_validate(const ValidateOptions& options) {
   const double tolerance = parse_real("--tolerance", options.tolerance);
   const Backend first = backend_named("--backend", options.sampling.backend);
@@ -144,8 +156,13 @@ int run_validate(const ValidateOptions& options) {
     throw InvalidInput(fmt::format("--against is {}: must be another backend than --backend ({})",
                                    options.against, to_string(first)));
   }
-  if (is_posture_model(options.sampling.target) || io::is_posture_file(options.sampling.target)) {
+  const std::string& target = options.sampling.target;
+  const io::FileKind kind = io::kind_of_file(target);
+  if (is_posture_model(target) || kind == io::FileKind::posture) {
     return validate_postures(posture_options(options), first, second, tolerance);
+  }
+  if (is_scenario(target) || kind == io::FileKind::step) {
+    return validate_steps(step_options(options), first, second, tolerance);
   }
   const std::vector<ImpactTask> tasks = load_tasks(options.sampling);
   const InterruptGuard guard;
@@ -183,7 +200,8 @@ void add_validate(Program& program) {
       "with\n"
       "selection any and lemke unless --selection names one. A sample on which they differ is a\n"
       "disagreement unless both answers are certified and the problem has steps with several\n"
-      "solutions. Postures: compares statuses, strips and proven bounds of regions.\n"
+      "solutions. Postures: compares statuses, strips and proven bounds of regions. Scenarios and\n"
+      "steps: compares statuses and states.\n"
       "Exit status 1 where there is a disagreement.");
   command->footer("Example: carom validate rocking_block --samples 4096 --against reference");
   const auto options = std::make_shared<ValidateOptions>();

@@ -250,6 +250,32 @@ class PlanarDrawing {
   double size_ = 1.0;
 };
 
+// Section 3 of the spatial paper: P, the closed form, and the kinds of points of the boundary.
+void draw_three_contacts(Drawing& drawing, const ThreeContactRegion& three) {
+  std::string edges;
+  for (const auto* pieces : {&three.plus, &three.minus}) {
+    for (const std::vector<double>& piece : *pieces) {
+      const std::vector<Point2> corners = points_of(piece);
+      drawing.fill(corners, "#999999", 0.12);
+      for (const Point2& corner : corners) edges += Drawing::point(corner);
+      if (!corners.empty()) edges += Drawing::point(corners[0]) + "\n";
+    }
+  }
+  drawing.add(edges, "with lines lw 0.8 lc rgb '#999999'", "P, where the forces can meet", true);
+  drawing.outline(points_of(three.conservative), fmt::format("lw 1.4 lc rgb '{}'", kGreen),
+                  "closed form (Proposition 3.3)");
+  std::string on_edge;
+  std::string inside;
+  for (const BoundaryPoint& point : three.boundary) {
+    (point.type == CriticalType::interior ? inside : on_edge) +=
+        Drawing::point({point.point[0], point.point[1]});
+  }
+  drawing.add(on_edge, "with points pt 7 ps 0.45 lc rgb '#000000'", "critical: r on an edge of P",
+              false);
+  drawing.add(inside, fmt::format("with points pt 7 ps 0.45 lc rgb '{}'", kRed),
+              "critical: r inside P", false);
+}
+
 // The cross-section perpendicular to the external force, in its frame (u, v).
 void draw_spatial(const std::filesystem::path& file, const EquilibriumRun& run) {
   const SpatialRegion& region = run.spatial;
@@ -285,6 +311,7 @@ void draw_spatial(const std::filesystem::path& file, const EquilibriumRun& run) 
   drawing.fill(inner, kBlue, 0.25);
   drawing.outline(inner, fmt::format("lw 1.8 lc rgb '{}'", kBlue), "inner polygon");
   drawing.outline(outer, fmt::format("lw 1.4 dt 2 lc rgb '{}'", kRed), "outer polygon");
+  if (run.three) draw_three_contacts(drawing, *run.three);
   // Under gravity u and v are x and y, the axes of the section.
   if (run.robust && region.frame[2][2] == 1.0) {
     const std::vector<Point2> section = points_of(run.robust->section.inner);

@@ -9,6 +9,7 @@
 #include <carom/equilibrium_membership.hpp>
 #include <carom/equilibrium_planar.hpp>
 #include <carom/equilibrium_spatial.hpp>
+#include <carom/equilibrium_three_contacts.hpp>
 #include <carom/posture.hpp>
 
 namespace carom::io {
@@ -63,9 +64,10 @@ struct EquilibriumRun {
   std::int64_t batch = 1;
   PlanarSettings planar_settings;
   SpatialSettings spatial_settings;
-  PlanarRegion planar;                  ///< of a planar posture
-  SpatialRegion spatial;                ///< of a spatial one
-  std::optional<SpatialRobust> robust;  ///< of a spatial posture with a set of wrenches
+  PlanarRegion planar;                      ///< of a planar posture
+  SpatialRegion spatial;                    ///< of a spatial one
+  std::optional<ThreeContactRegion> three;  ///< of three contacts, where section 3 applies
+  std::optional<SpatialRobust> robust;      ///< of a spatial posture with a set of wrenches
   std::optional<MassProbe> probe;
 
   [[nodiscard]] Status status() const {

@@ -311,17 +311,4 @@ std::vector<PostureEntry> read_postures(const std::filesystem::path& file) {
   return entries;
 }
 
-bool is_posture_file(const std::filesystem::path& file) {
-  std::error_code ignored;
-  if (!std::filesystem::is_regular_file(file, ignored)) return false;
-  try {
-    if (Hdf5Reader::is_hdf5(file)) return Hdf5Reader(file).has("position");
-    const json document = read_json(file);
-    const json& first = document.is_array() && !document.empty() ? document[0] : document;
-    return first.is_object() && first.contains("contacts");
-  } catch (const std::exception&) {
-    return false;  // whoever reads it next says why
-  }
-}
-
 }  // namespace carom::io

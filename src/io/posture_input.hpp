@@ -30,8 +30,4 @@ struct PostureEntry {
 /// Errors: InvalidInput naming file, posture, field, position and value.
 std::vector<PostureEntry> read_postures(const std::filesystem::path& file);
 
-/// Whether the content of a file is postures: the first JSON object has the key `contacts`, or an
-/// HDF5 file the data set `position`. False for what cannot be read.
-bool is_posture_file(const std::filesystem::path& file);
-
 }  // namespace carom::io

@@ -1,0 +1,49 @@
+#include "io/file_kind.hpp"
+
+#include <exception>
+#include <system_error>
+
+#include "io/hdf5_file.hpp"
+#include "io/json_file.hpp"
+
+namespace carom::io {
+
+namespace {
+
+struct Mark {
+  const char* key;
+  const char* data_set;
+  FileKind kind;
+};
+constexpr Mark kMarks[] = {{"normal_jacobian", "normal_jacobian", FileKind::impact},
+                           {"contacts", "position", FileKind::posture},
+                           {"constraints", "jacobian", FileKind::step}};
+
+template <class Has>
+FileKind first_mark(Has&& has) {
+  for (const Mark& mark : kMarks) {
+    if (has(mark)) return mark.kind;
+  }
+  return FileKind::unknown;
+}
+
+}  // namespace
+
+FileKind kind_of_file(const std::filesystem::path& file) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(file, ignored)) return FileKind::unknown;
+  try {
+    if (Hdf5Reader::is_hdf5(file)) {
+      const Hdf5Reader reader(file);
+      return first_mark([&](const Mark& mark) { return reader.has(mark.data_set); });
+    }
+    const nlohmann::json document = read_json(file);
+    const nlohmann::json& first = document.is_array() && !document.empty() ? document[0] : document;
+    return first_mark(
+        [&](const Mark& mark) { return first.is_object() && first.contains(mark.key); });
+  } catch (const std::exception&) {
+    return FileKind::unknown;
+  }
+}
+
+}  // namespace carom::io

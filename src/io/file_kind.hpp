@@ -1,0 +1,14 @@
+#pragma once
+
+#include <filesystem>
+
+namespace carom::io {
+
+enum class FileKind : unsigned char { unknown, impact, posture, step };
+
+/// What a problem file holds, told by a key of its first JSON object or by a data set of its HDF5
+/// root: `normal_jacobian` impacts, `contacts` or `position` postures, `constraints` or `jacobian`
+/// steps. `unknown` also for what cannot be read: whoever reads it next says why.
+FileKind kind_of_file(const std::filesystem::path& file);
+
+}  // namespace carom::io
