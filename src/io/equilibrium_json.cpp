@@ -70,6 +70,32 @@ const char* cone_words(ConeModel cones) {
   return "pair";
 }
 
+const char* critical_words(CriticalType type) {
+  if (type == CriticalType::contact) return "contact";
+  return type == CriticalType::edge ? "edge" : "interior";
+}
+
+ordered_json three_json(const ThreeContactRegion& three) {
+  const auto pieces = [](const std::vector<std::vector<double>>& list) {
+    ordered_json result = ordered_json::array();
+    for (const std::vector<double>& piece : list) result.push_back(matrix(piece, 2));
+    return result;
+  };
+  ordered_json result;
+  result["p_plus"] = pieces(three.plus);
+  result["p_minus"] = pieces(three.minus);
+  result["conservative"] = matrix(three.conservative, 2);
+  result["area_conservative"] = three.area_conservative;
+  result["exact"] = matrix(three.exact, 2);
+  result["area_exact"] = three.area_exact;
+  ordered_json boundary = ordered_json::array();
+  for (const BoundaryPoint& point : three.boundary) {
+    boundary.push_back({{"type", critical_words(point.type)}, {"point", point.point}});
+  }
+  result["boundary"] = boundary;
+  return result;
+}
+
 ordered_json spatial_json(const EquilibriumRun& run) {
   const SpatialRegion& region = run.spatial;
   const auto k = static_cast<std::size_t>(run.posture.contacts);
@@ -119,32 +145,6 @@ ordered_json spatial_json(const EquilibriumRun& run) {
   }
   result["residual"] = number(region.residual);
   result["pivots"] = region.pivots;
-  return result;
-}
-
-const char* critical_words(CriticalType type) {
-  if (type == CriticalType::contact) return "contact";
-  return type == CriticalType::edge ? "edge" : "interior";
-}
-
-ordered_json three_json(const ThreeContactRegion& three) {
-  const auto pieces = [](const std::vector<std::vector<double>>& list) {
-    ordered_json result = ordered_json::array();
-    for (const std::vector<double>& piece : list) result.push_back(matrix(piece, 2));
-    return result;
-  };
-  ordered_json result;
-  result["p_plus"] = pieces(three.plus);
-  result["p_minus"] = pieces(three.minus);
-  result["conservative"] = matrix(three.conservative, 2);
-  result["area_conservative"] = three.area_conservative;
-  result["exact"] = matrix(three.exact, 2);
-  result["area_exact"] = three.area_exact;
-  ordered_json boundary = ordered_json::array();
-  for (const BoundaryPoint& point : three.boundary) {
-    boundary.push_back({{"type", critical_words(point.type)}, {"point", point.point}});
-  }
-  result["boundary"] = boundary;
   return result;
 }
 
