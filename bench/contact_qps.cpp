@@ -138,10 +138,12 @@ QpBatch contact_qps(int problems, bool cones) {
   std::vector<double> matrix;
   std::vector<double> lower;
   std::vector<double> cone_matrix;
-  const auto add_row = [](std::vector<double>& rows, std::initializer_list<std::pair<int, double>> entries) {
+  const auto add_row = [](std::vector<double>& rows,
+                          std::initializer_list<std::pair<int, double>> entries) {
     const std::size_t first = rows.size();
     rows.resize(first + kUnknowns, 0.0);
-    for (const auto& [column, value] : entries) rows[first + static_cast<std::size_t>(column)] = value;
+    for (const auto& [column, value] : entries)
+      rows[first + static_cast<std::size_t>(column)] = value;
   };
   for (int p = 0; p < problems; ++p) {
     const Step step = random_step(p);
@@ -163,7 +165,8 @@ QpBatch contact_qps(int problems, bool cones) {
         add_row(cone_matrix, {{s, -1.0}});
       } else {
         for (int side = 0; side < kSides; ++side) {
-          add_row(matrix, {{c, mu}, {r, side % 2 == 0 ? -1.0 : 1.0}, {s, side / 2 == 0 ? -1.0 : 1.0}});
+          add_row(matrix,
+                  {{c, mu}, {r, side % 2 == 0 ? -1.0 : 1.0}, {s, side / 2 == 0 ? -1.0 : 1.0}});
           lower.push_back(0.0);
         }
       }

@@ -15,7 +15,6 @@ namespace {
 
 constexpr int kProblems = 2048;
 
-
 // 32-bit counts of problems, unknowns and rows, then P, q, A and l of all problems in turn.
 void write_problems(const QpBatch& batch, const char* path) {
   std::FILE* file = std::fopen(path, "wb");
@@ -53,15 +52,14 @@ void add_set(const std::string& name, bool cones, std::initializer_list<QpMethod
       return solve_qp(set->get(), settings, Backend::cpu);
     };
     const auto verdict = share([solve] { return judge_qps(solve()); });
-    add("qps/" + name + "/carom_" + std::string(to_string(method)),
-        [=](benchmark::State& state) {
-          const Verdict& known = verdict->get();
-          for (auto _ : state) {
-            QpResult result = solve();
-            benchmark::DoNotOptimize(result.solution.data());
-          }
-          report(state, kProblems, set->get().variables, known);
-        });
+    add("qps/" + name + "/carom_" + std::string(to_string(method)), [=](benchmark::State& state) {
+      const Verdict& known = verdict->get();
+      for (auto _ : state) {
+        QpResult result = solve();
+        benchmark::DoNotOptimize(result.solution.data());
+      }
+      report(state, kProblems, set->get().variables, known);
+    });
   }
 }
 

@@ -12,8 +12,8 @@ namespace {
 
 void require_size(const char* field, std::size_t size, std::int64_t expected) {
   if (size != static_cast<std::size_t>(expected)) {
-    throw InvalidInput(std::string(field) + " has " + std::to_string(size) +
-                       " values: must have " + std::to_string(expected));
+    throw InvalidInput(std::string(field) + " has " + std::to_string(size) + " values: must have " +
+                       std::to_string(expected));
   }
 }
 
@@ -105,8 +105,7 @@ QpResult solve_qp(const QpBatch& batch, const QpSettings& settings, Backend back
     for (std::size_t c = 0; c < batch.cones.size(); ++c) {
       if (batch.cones[c].kind == ConeKind::second_order && batch.cones[c].size > 1) {
         throw InvalidInput("method active_set does not take cones[" + std::to_string(c) +
-                           "], a second-order cone of size " +
-                           std::to_string(batch.cones[c].size));
+                           "], a second-order cone of size " + std::to_string(batch.cones[c].size));
       }
     }
   }

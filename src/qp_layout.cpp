@@ -22,7 +22,7 @@ QpLayout::QpLayout(const QpBatch& batch) : interval_rows_(batch.rows) {
     if (second_order) {
       cones_.push_back({static_cast<int>(kinds_.size()), cone.size, 0, 0});
     }
-    const QpRowKind kind = second_order                    ? QpRowKind::second_order
+    const QpRowKind kind = second_order                  ? QpRowKind::second_order
                            : cone.kind == ConeKind::zero ? QpRowKind::equation
                                                          : QpRowKind::half_line;
     kinds_.insert(kinds_.end(), static_cast<std::size_t>(cone.size), kind);
@@ -73,8 +73,8 @@ QpLayout::QpLayout(const QpBatch& batch) : interval_rows_(batch.rows) {
     for (int j = 0; j < n; ++j) {
       bool any = false;
       for (int i = first; i < first + count; ++i) {
-        any = any ||
-              nonzero[static_cast<std::size_t>(i) * width + static_cast<std::size_t>(j)] != 0;
+        any =
+            any || nonzero[static_cast<std::size_t>(i) * width + static_cast<std::size_t>(j)] != 0;
       }
       if (any) indices_.push_back(j);
     }
@@ -100,9 +100,9 @@ QpLayout::QpLayout(const QpBatch& batch) : interval_rows_(batch.rows) {
   const auto size = [&](std::size_t part) {
     return static_cast<int>(starts[part + 1] - starts[part]);
   };
-  shape_ = {n,           rows,  size(0), size(1), size(2), static_cast<int>(cones_.size()),
-            at(0),       at(1), at(2),   cones_.data(),    at(3),
-            at(5),       at(4)};
+  shape_ = {n,     rows,  size(0), size(1),       size(2), static_cast<int>(cones_.size()),
+            at(0), at(1), at(2),   cones_.data(), at(3),   at(5),
+            at(4)};
 }
 
 }  // namespace carom

@@ -301,14 +301,11 @@ CAROM_HOST_DEVICE double ray_residual(const kernels::QpShape& shape,
   MaxAbs<> ends;
   int next_cone = 0;
   for (int i = 0; i < shape.rows; ++i) {
-    const auto value = [&](int r) {
-      return detail::row_value<double>(shape, view.matrix, d, r);
-    };
+    const auto value = [&](int r) { return detail::row_value<double>(shape, view.matrix, d, r); };
     if (next_cone < shape.cones && shape.cone[next_cone].first == i) {
       const kernels::QpConeSpan& cone = shape.cone[next_cone];
       ++next_cone;
-      const double margin =
-          detail::cone_margin<double>(cone, [&](int r) { return -value(r); });
+      const double margin = detail::cone_margin<double>(cone, [&](int r) { return -value(r); });
       if (!(margin >= 0.0)) ends.add(margin / units.row[i]);
       i += cone.size - 1;
       continue;
@@ -330,8 +327,8 @@ CAROM_HOST_DEVICE double relative_curvature(int variables, const Data& hessian, 
   double size = 0.0;
   for (int i = 0; i < variables; ++i) {
     for (int j = 0; j < variables; ++j) {
-      const long entry = i >= j ? static_cast<long>(i) * variables + j
-                                : static_cast<long>(j) * variables + i;
+      const long entry =
+          i >= j ? static_cast<long>(i) * variables + j : static_cast<long>(j) * variables + i;
       const double term = d[i] * hessian[entry] * d[j];
       value += term;
       size += kernels::magnitude(term);

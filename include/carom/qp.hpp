@@ -32,14 +32,14 @@ struct Cone {
 /// infinite is switched off, which is how problems of one batch differ in their number of rows.
 struct QpBatch {
   std::int64_t problems = 0;
-  int variables = 0;           ///< n, 1..kMaxQpVariables
-  int rows = 0;                ///< m, rows of A
-  std::vector<Cone> cones;     ///< K; k = sum of the sizes, the same for every problem
-  Buffer<double> hessian;      ///< P, row-major, [problems, n, n], symmetric; the lower half is read
-  Buffer<double> vector;       ///< q, [problems, n]
-  Buffer<double> matrix;       ///< A, row-major, [problems, m, n]
-  Buffer<double> lower;        ///< l, [problems, m], -infinity where absent
-  Buffer<double> upper;        ///< u, [problems, m], +infinity where absent
+  int variables = 0;        ///< n, 1..kMaxQpVariables
+  int rows = 0;             ///< m, rows of A
+  std::vector<Cone> cones;  ///< K; k = sum of the sizes, the same for every problem
+  Buffer<double> hessian;   ///< P, row-major, [problems, n, n], symmetric; the lower half is read
+  Buffer<double> vector;    ///< q, [problems, n]
+  Buffer<double> matrix;    ///< A, row-major, [problems, m, n]
+  Buffer<double> lower;     ///< l, [problems, m], -infinity where absent
+  Buffer<double> upper;     ///< u, [problems, m], +infinity where absent
   Buffer<double> cone_matrix;  ///< C, row-major, [problems, k, n]
   Buffer<double> cone_vector;  ///< b, [problems, k]
 
@@ -60,12 +60,12 @@ std::string_view to_string(QpMethod method);
 
 struct QpSettings {
   QpMethod method = QpMethod::automatic;
-  double tolerance = 1e-9;      ///< on the certified residual, certificate::qp_residual
-  int max_iterations = 0;       ///< 0: 100, 20 (n + m + k), 20000 and 100000, in methods' order
-  bool polish = true;           ///< admm, projected: finish by Newton steps on the active set
-  double over_relaxation = 1.6; ///< admm, in (0, 2)
-  double penalty = 0.1;         ///< admm, the first rho, > 0
-  int threads = 0;              ///< cpu: 0 = all hardware threads
+  double tolerance = 1e-9;       ///< on the certified residual, certificate::qp_residual
+  int max_iterations = 0;        ///< 0: 100, 20 (n + m + k), 20000 and 100000, in methods' order
+  bool polish = true;            ///< admm, projected: finish by Newton steps on the active set
+  double over_relaxation = 1.6;  ///< admm, in (0, 2)
+  double penalty = 0.1;          ///< admm, the first rho, > 0
+  int threads = 0;               ///< cpu: 0 = all hardware threads
 
   /// Errors: InvalidInput naming the field and its value.
   void validate() const;
@@ -81,14 +81,14 @@ struct QpWarmStart {
 /// Multipliers satisfy P x + q + A'y + C'z = 0 with z in the dual cone of K, y_i >= 0 where the row
 /// is at its upper bound, y_i <= 0 at its lower one.
 struct QpResult {
-  Buffer<double> solution;         ///< x, [problems, n]; NaN unless solved or inaccurate
-  Buffer<double> dual;             ///< y, [problems, m]; NaN likewise
-  Buffer<double> cone_dual;        ///< z, [problems, k]; NaN likewise
-  Buffer<double> objective;        ///< 1/2 x'P x + q'x, [problems]; NaN likewise
-  Buffer<Status> status;           ///< [problems]
-  Buffer<QpMethod> method;         ///< [problems], the one that gave the answer
-  Buffer<std::int32_t> iterations; ///< [problems], of that method
-  Buffer<double> residual;         ///< [problems], recomputed: certificate::qp_residual
+  Buffer<double> solution;          ///< x, [problems, n]; NaN unless solved or inaccurate
+  Buffer<double> dual;              ///< y, [problems, m]; NaN likewise
+  Buffer<double> cone_dual;         ///< z, [problems, k]; NaN likewise
+  Buffer<double> objective;         ///< 1/2 x'P x + q'x, [problems]; NaN likewise
+  Buffer<Status> status;            ///< [problems]
+  Buffer<QpMethod> method;          ///< [problems], the one that gave the answer
+  Buffer<std::int32_t> iterations;  ///< [problems], of that method
+  Buffer<double> residual;          ///< [problems], recomputed: certificate::qp_residual
   /// [problems, max(n, m + k)], NaN unless the status is proven by it:
   /// infeasible: (y, z) with A'y + C'z = 0, z in K*, and u'y+ - l'y- + b'z < 0 (Farkas);
   /// unbounded: a direction d with P d = 0, q'd < 0 along which no row and no cone ends;
@@ -100,8 +100,8 @@ struct QpResult {
 /// infeasible and unbounded (both proven, see `certificate`), nonconvex (least eigenvalue of the
 /// Hessian scaled to a unit diagonal below -1e-9), iteration_limit, numerical_error, invalid_input
 /// (NaN, an infinite entry of P, q, A, C or b, or l > u by a NaN). l_i > u_i is infeasible.
-/// The result lives in the memory space of `batch`. backend reference: an Eigen dual active set,
-/// for cones an interior-point method of its own; it ignores `method`.
+/// The result lives in the memory space of `batch`. backend reference: a dual active set
+/// in long double, for cones tangent planes and Newton's method; it ignores `method` and `start`.
 /// Errors: InvalidInput for shapes, a method that does not take the batch's cones, or settings;
 /// BackendUnavailable.
 QpResult solve_qp(const QpBatch& batch, const QpSettings& settings = {},

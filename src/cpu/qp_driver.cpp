@@ -51,8 +51,7 @@ class Driver {
     proof_ = std::max(n, rows);
     result_.solution = Buffer<double>(problems * n);
     result_.dual = Buffer<double>(problems * static_cast<std::size_t>(batch.rows));
-    result_.cone_dual =
-        Buffer<double>(problems * (rows - static_cast<std::size_t>(batch.rows)));
+    result_.cone_dual = Buffer<double>(problems * (rows - static_cast<std::size_t>(batch.rows)));
     result_.objective = Buffer<double>(problems);
     result_.status = Buffer<Status>(problems);
     result_.method = Buffer<QpMethod>(problems);
@@ -99,7 +98,7 @@ class Driver {
       job.start_dual = given(start_.dual);
       job.start_cone_dual = given(start_.cone_dual);
       job.method = first_method();
-      job.max_iterations = settings_.max_iterations > 0 ? settings_.max_iterations
+      job.max_iterations = settings_.max_iterations > 0        ? settings_.max_iterations
                            : job.method == QpMethod::admm      ? 20000
                            : job.method == QpMethod::projected ? 100000
                                                                : 100;

@@ -24,8 +24,8 @@ QpSingle::QpSingle(const QpLayout& layout) : layout_(layout) {
   y_.resize(rows);
   units_.resize(n + rows);
   work_.resize(n * n + n + 1);
-  view_ = {{hessian_.data()}, {gradient_.data()}, {matrix_.data()}, {lower_.data()},
-           {upper_.data()}};
+  view_ = {
+      {hessian_.data()}, {gradient_.data()}, {matrix_.data()}, {lower_.data()}, {upper_.data()}};
 }
 
 void QpSingle::load(const QpArrays& problem) {
@@ -61,16 +61,14 @@ bool QpSingle::is_valid() const {
 }
 
 certificate::QpUnits<QpSingle::Memory> QpSingle::units() {
-  const certificate::QpUnits<Memory> result{{units_.data()},
-                                            {units_.data() + layout_.variables()}};
+  const certificate::QpUnits<Memory> result{{units_.data()}, {units_.data() + layout_.variables()}};
   certificate::qp_units<double>(layout_.shape(), view_, result);
   return result;
 }
 
 void QpSingle::judge(Answer& answer, double tolerance) {
-  const auto judged = certificate::qp_residual<double>(layout_.shape(), view_, units(),
-                                                       Memory{x_.data()}, Memory{y_.data()},
-                                                       Memory{work_.data()});
+  const auto judged = certificate::qp_residual<double>(
+      layout_.shape(), view_, units(), Memory{x_.data()}, Memory{y_.data()}, Memory{work_.data()});
   answer.residual = judged.value();
   answer.objective = judged.objective;
   answer.status = certificate::within(answer.residual, tolerance) ? Status::solved
@@ -113,8 +111,8 @@ bool QpSingle::proves_infeasible(double tolerance) {
     double& head = y_[static_cast<std::size_t>(cone.first)];
     head = std::max(head, std::sqrt(tail));
   }
-  const double residual = certificate::farkas_residual(
-      layout_.shape(), view_, units(), Memory{y_.data()}, Memory{work_.data()});
+  const double residual = certificate::farkas_residual(layout_.shape(), view_, units(),
+                                                       Memory{y_.data()}, Memory{work_.data()});
   return certificate::within(residual, tolerance);
 }
 
@@ -162,7 +160,6 @@ bool QpSingle::crossed_bounds() {
   return false;
 }
 
-
 namespace {
 
 // First answer of the methods to `end`: what is still to be judged.
@@ -205,8 +202,7 @@ double QpSingle::run(QpMethod method, const QpSettings& settings, Answer& answer
   options.penalty = settings.penalty;
   const auto first_order = [&](auto&& body, int standard) {
     options.max_iterations = limit(standard);
-    const auto outcome =
-        body.solve(view_, options, Memory{x_.data()}, Memory{y_.data()});
+    const auto outcome = body.solve(view_, options, Memory{x_.data()}, Memory{y_.data()});
     read_answer(body, x_, y_);
     answer.iterations = static_cast<int>(outcome.iterations);
     return outcome.end;

@@ -81,16 +81,15 @@ struct QpRun {
       to.gradient[i] = launch.vector[p * n + i];
     });
     lanes.for_each(shape.rows, [&](int i) {
-      const double* row = i < m ? launch.matrix + (p * m + i) * n
-                                : launch.cone_matrix + (p * k + i - m) * n;
+      const double* row =
+          i < m ? launch.matrix + (p * m + i) * n : launch.cone_matrix + (p * k + i - m) * n;
       for (int j = 0; j < n; ++j) to.matrix[i * n + j] = row[j];
       if (i < m) {
         to.lower[i] = launch.lower[p * m + i];
         to.upper[i] = launch.upper[p * m + i];
       } else {
         const double b = launch.cone_vector[p * k + i - m];
-        const bool equation =
-            launch.row_kind[i] == static_cast<std::uint8_t>(QpRowKind::equation);
+        const bool equation = launch.row_kind[i] == static_cast<std::uint8_t>(QpRowKind::equation);
         to.lower[i] = equation ? b : -kernels::kInfinity;
         to.upper[i] = b;
       }
@@ -168,8 +167,8 @@ struct QpRun {
     // One lane judges: the certificate knows nothing of lanes.
     lanes.for_each(1, [&](int) {
       certificate::qp_units<double>(shape, view(), units);
-      const auto judged = certificate::qp_residual<double>(
-          shape, view(), units, memory + parts.x, memory + parts.y, memory + parts.work);
+      const auto judged = certificate::qp_residual<double>(shape, view(), units, memory + parts.x,
+                                                           memory + parts.y, memory + parts.work);
       launch.end[p] = static_cast<std::uint8_t>(outcome.end);
       launch.iterations[p] = static_cast<std::int32_t>(outcome.iterations);
       launch.residual[p] = judged.value();
@@ -201,8 +200,7 @@ __global__ void __launch_bounds__(kBlockThreads)
     qp_blocks(const __grid_constant__ QpLaunch launch) {
   using Memory = kernels::PlainMemory<double>;
   const QpBlockLanes lanes;
-  const cpu::simd::QpParts parts =
-      cpu::simd::qp_parts(launch.shape.variables, launch.shape.rows);
+  const cpu::simd::QpParts parts = cpu::simd::qp_parts(launch.shape.variables, launch.shape.rows);
   const QpRun<QpBlockLanes, Memory> run{lanes, launch,
                                         Memory{launch.work + Grid::block() * parts.end}, parts};
   for (long p = Grid::block(); p < launch.problems; p += Grid::blocks()) {
@@ -218,8 +216,7 @@ Kernel kernel_of(QpMethod method, bool threads) {
     case QpMethod::projected:
       return threads ? qp_threads<QpMethod::projected> : qp_blocks<QpMethod::projected>;
     default:
-      return threads ? qp_threads<QpMethod::interior_point>
-                     : qp_blocks<QpMethod::interior_point>;
+      return threads ? qp_threads<QpMethod::interior_point> : qp_blocks<QpMethod::interior_point>;
   }
 }
 
@@ -371,8 +368,7 @@ QpResult solve_qp(const QpBatch& batch, const QpSettings& settings, const QpWarm
     return cpu::drive_qp(batch, settings, start, solve_range, all, no_workspace);
   }
   const QpBatch host = batch.to(MemorySpace::host);
-  QpResult result =
-      cpu::drive_qp(host, settings, host_copy(start), solve_range, all, no_workspace);
+  QpResult result = cpu::drive_qp(host, settings, host_copy(start), solve_range, all, no_workspace);
   const auto back = [](auto& values) { values = values.to(MemorySpace::device); };
   back(result.solution);
   back(result.dual);

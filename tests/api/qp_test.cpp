@@ -7,11 +7,11 @@
 
 #include <carom/qp.hpp>
 
+#include "qp_backends.hpp"
 #include "support/bits.hpp"
 #include "support/message.hpp"
 #include "support/qp_cases.hpp"
 #include "support/qp_residual.hpp"
-#include "qp_backends.hpp"
 #include "support/random_qps.hpp"
 
 namespace carom {
@@ -191,7 +191,8 @@ TEST_P(SolveQp, UnboundedIsProven) {
     const double* d =
         result.certificate.data() + static_cast<std::ptrdiff_t>(p) * std::max(n, batch.rows);
     double slope = 0.0;
-    for (int j = 0; j < n; ++j) slope += d[j] * batch.vector.host()[static_cast<std::size_t>(p * n + j)];
+    for (int j = 0; j < n; ++j)
+      slope += d[j] * batch.vector.host()[static_cast<std::size_t>(p * n + j)];
     EXPECT_LT(slope, 0.0);
     for (int i = 0; i < n; ++i) {
       double curved = 0.0;
@@ -293,13 +294,13 @@ TEST_P(SolveQp, PoisonHarmsNoNeighbour) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Ways, SolveQp,
-    ::testing::Values(Way{Backend::cpu, QpMethod::automatic},
-                      Way{Backend::cpu, QpMethod::interior_point},
-                      Way{Backend::cpu, QpMethod::active_set}, Way{Backend::cpu, QpMethod::admm},
-                      Way{Backend::reference, QpMethod::automatic}),
-    way_name);
+INSTANTIATE_TEST_SUITE_P(Ways, SolveQp,
+                         ::testing::Values(Way{Backend::cpu, QpMethod::automatic},
+                                           Way{Backend::cpu, QpMethod::interior_point},
+                                           Way{Backend::cpu, QpMethod::active_set},
+                                           Way{Backend::cpu, QpMethod::admm},
+                                           Way{Backend::reference, QpMethod::automatic}),
+                         way_name);
 
 // The projected gradient takes definite Hessians only, and proves nothing.
 INSTANTIATE_TEST_SUITE_P(Projected, SolveQp,
@@ -371,7 +372,7 @@ TEST_P(QpBits, EmulatedWarpForwardsAndBackwards) {
 INSTANTIATE_TEST_SUITE_P(Methods, QpBits,
                          ::testing::Values(QpMethod::automatic, QpMethod::admm,
                                            QpMethod::projected),
-                         [](const auto& info) { return std::string(to_string(info.param)); });
+                         [](const auto& method) { return std::string(to_string(method.param)); });
 
 TEST(QpProperties, ScaledCostsAndRowsGiveTheSameSolution) {
   const QpBatch batch = random_qps(with_cones(), 30, 13);
@@ -512,8 +513,8 @@ TEST(QpErrors, ShapesSettingsAndMethodsAreNamed) {
   test::expect_names(refused(good, settings), {"max_iterations", "-3"});
   QpWarmStart start;
   start.dual = Buffer<double>(3);
-  test::expect_names(
-      test::refusal([&] { solve_qp(good, {}, Backend::cpu, start); }), {"start.dual", "3", "16"});
+  test::expect_names(test::refusal([&] { solve_qp(good, {}, Backend::cpu, start); }),
+                     {"start.dual", "3", "16"});
 }
 
 TEST(QpErrors, CrossedBoundsAreInfeasible) {

@@ -80,8 +80,8 @@ inline QpCase read_qp_case(const std::filesystem::path& file) {
 inline std::vector<QpCase> qp_cases() {
   std::vector<std::filesystem::path> files;
   for (const char* folder : {"qp", "socp"}) {
-    for (const auto& entry : std::filesystem::directory_iterator(
-             std::filesystem::path(CAROM_TEST_DATA) / folder)) {
+    for (const auto& entry :
+         std::filesystem::directory_iterator(std::filesystem::path(CAROM_TEST_DATA) / folder)) {
       if (entry.path().extension() == ".json") files.push_back(entry.path());
     }
   }

@@ -47,8 +47,8 @@ inline QpBatch random_qps(const QpFlavour& flavour, int problems, unsigned seed)
       for (int j = 0; j < n; ++j) {
         double sum = 0.0;
         for (int r = 0; r < flavour.rank; ++r) {
-          sum += root[static_cast<std::size_t>(r * n + i)] *
-                 root[static_cast<std::size_t>(r * n + j)];
+          sum +=
+              root[static_cast<std::size_t>(r * n + i)] * root[static_cast<std::size_t>(r * n + j)];
         }
         if (flavour.nonconvex && i == j && i == n / 2) sum = -1.0;
         hessian.push_back(sum * unit_of(i) * unit_of(j));
@@ -99,10 +99,9 @@ inline QpBatch random_qps(const QpFlavour& flavour, int problems, unsigned seed)
         const double s = normal(engine);
         tail += s * s;
         cone_vector.push_back(0.0);
-        values[static_cast<std::size_t>(i)] += cone.kind == ConeKind::zero ? 0.0
-                                               : cone.kind == ConeKind::nonnegative
-                                                   ? std::abs(s)
-                                                   : s;
+        values[static_cast<std::size_t>(i)] += cone.kind == ConeKind::zero          ? 0.0
+                                               : cone.kind == ConeKind::nonnegative ? std::abs(s)
+                                                                                    : s;
       }
       cone_vector.push_back(0.0);
       values[0] += cone.kind == ConeKind::zero ? 0.0 : std::sqrt(tail) + 0.3 * uniform(engine);

@@ -57,18 +57,16 @@ class AdmmQp {
 
   /// start_x: [n], start_y: [rows] in the problem's units.
   template <class Data, class Start>
-  CAROM_HOST_DEVICE QpOutcome<V> solve(const QpView<Data>& view,
-                                                 const QpFirstOrderOptions& options,
-                                                 const Start& start_x, const Start& start_y) {
+  CAROM_HOST_DEVICE QpOutcome<V> solve(const QpView<Data>& view, const QpFirstOrderOptions& options,
+                                       const Start& start_x, const Start& start_y) {
     using kernels::all_of;
     const QpShape& shape = rows_.shape;
     scale_ = scale_problem<V>(lanes_, shape, view, rows_.scaled);
     const V least = convexity_pivot<V>(lanes_, n_, view.hessian, factor_, inverse_);
-    QpOutcome<V> outcome{
-        select(least >= V(0.0), V(qp_end::kRunning), V(qp_end::kNonconvex)), V(0.0)};
-    lanes_.for_each(n_, [&](int j) {
-      x_[j] = start_x[j] / (scale_.length * rows_.scaled.column_scale[j]);
-    });
+    QpOutcome<V> outcome{select(least >= V(0.0), V(qp_end::kRunning), V(qp_end::kNonconvex)),
+                         V(0.0)};
+    lanes_.for_each(
+        n_, [&](int j) { x_[j] = start_x[j] / (scale_.length * rows_.scaled.column_scale[j]); });
     lanes_.for_each(m_, [&](int i) {
       z_[i] = rows_.times(i, x_);
       y_[i] = start_y[i] * scale_.cost / rows_.scaled.row_scale[i];
@@ -84,25 +82,22 @@ class AdmmQp {
       if (iteration % kCheckEvery != 0 && iteration != options.max_iterations) continue;
       const QpMerit<V> merit = qp_merit<V>(rows_, x_, y_, work_n_, work_m_, work_p_);
       const auto finish = [&](V when, double what) {
-        outcome.end = select(outcome.end > V(0.0), outcome.end,
-                             select(when > V(0.0), V(what), outcome.end));
+        outcome.end =
+            select(outcome.end > V(0.0), outcome.end, select(when > V(0.0), V(what), outcome.end));
       };
       finish(infeasible(tolerance), qp_end::kInfeasible);
       finish(unbounded(tolerance), qp_end::kUnbounded);
       const V aim = options.polish ? V(kPolishFrom) : V(kShare) * tolerance;
       finish(select(merit.worst() <= aim, V(1.0), V(0.0)), qp_end::kConverged);
       finish(select(merit.worst() < V(kInfinity), V(0.0), V(1.0)), qp_end::kBroken);
-      if (options.polish) try_polish(outcome, tolerance);
+      if (options.polish) try_polish(outcome, tolerance, going);
       if (all_of(outcome.end > V(0.0))) break;
       if (iteration % kAdaptEvery == 0) adapt(merit, outcome.end);
     }
     finish_proofs(outcome.end);
-    lanes_.for_each(n_, [&](int j) {
-      x_[j] = x_[j] * scale_.length * rows_.scaled.column_scale[j];
-    });
-    lanes_.for_each(m_, [&](int i) {
-      y_[i] = y_[i] * rows_.scaled.row_scale[i] / scale_.cost;
-    });
+    lanes_.for_each(n_,
+                    [&](int j) { x_[j] = x_[j] * scale_.length * rows_.scaled.column_scale[j]; });
+    lanes_.for_each(m_, [&](int i) { y_[i] = y_[i] * rows_.scaled.row_scale[i] / scale_.cost; });
     return outcome;
   }
 
@@ -120,8 +115,8 @@ class AdmmQp {
   CAROM_HOST_DEVICE void refactor() {
     const long n = n_;
     lanes_.for_each(m_, [&](int i) {
-      const V equation = select(rows_.scaled.lower[i] != rows_.scaled.upper[i], V(1.0),
-                                V(kEquationWeight));
+      const V equation =
+          select(rows_.scaled.lower[i] != rows_.scaled.upper[i], V(1.0), V(kEquationWeight));
       penalty_[i] = rho_ * equation;
     });
     lanes_.for_each(n_, [&](int j) {
@@ -133,9 +128,8 @@ class AdmmQp {
   }
 
   CAROM_HOST_DEVICE void iterate(V relax, V going) {
-    lanes_.for_each(n_, [&](int j) {
-      next_[j] = fused(V(kSigma), x_[j], -rows_.scaled.gradient[j]);
-    });
+    lanes_.for_each(n_,
+                    [&](int j) { next_[j] = fused(V(kSigma), x_[j], -rows_.scaled.gradient[j]); });
     lanes_.for_each(m_, [&](int i) { work_m_[i] = fused(penalty_[i], z_[i], -y_[i]); });
     rows_.add_transposed(work_m_, next_);
     solve_symmetric<V>(lanes_, n_, factor_, inverse_, next_);
@@ -168,7 +162,8 @@ class AdmmQp {
     V wrong(0.0);
     int next = 0;
     for (int i = 0; i < m_; ++i) {
-      while (next < rows_.shape.cones && rows_.shape.cone[next].first + rows_.shape.cone[next].size <= i) {
+      while (next < rows_.shape.cones &&
+             rows_.shape.cone[next].first + rows_.shape.cone[next].size <= i) {
         ++next;
       }
       const bool in_cone = next < rows_.shape.cones && rows_.shape.cone[next].first <= i;
@@ -215,12 +210,13 @@ class AdmmQp {
       ends = larger(presence(rows_.scaled.lower[i]) * -along, ends);
     }
     return select(slope < V(0.0), V(1.0), V(0.0)) *
-           select(larger(bent, ends) <= V(kProofShare) * tolerance * magnitude(slope), V(1.0), V(0.0));
+           select(larger(bent, ends) <= V(kProofShare) * tolerance * magnitude(slope), V(1.0),
+                  V(0.0));
   }
 
   // A copy is polished; lanes that it brings to the tolerance take it, the others go on.
-  CAROM_HOST_DEVICE void try_polish(QpOutcome<V>& outcome, V tolerance) {
-    const V near = select(outcome.end != V(qp_end::kConverged), V(0.0), V(1.0));
+  CAROM_HOST_DEVICE void try_polish(QpOutcome<V>& outcome, V tolerance, V going) {
+    const V near = going * select(outcome.end != V(qp_end::kConverged), V(0.0), V(1.0));
     if (all_of(near <= V(0.0))) return;
     lanes_.for_each(n_, [&](int j) { next_[j] = x_[j]; });
     lanes_.for_each(m_, [&](int i) { work_m_[i] = y_[i]; });
@@ -228,9 +224,9 @@ class AdmmQp {
     const V good = near * select(merit.worst() <= V(kShare) * tolerance, V(1.0), V(0.0));
     lanes_.for_each(n_, [&](int j) { x_[j] = select(good > V(0.0), next_[j], x_[j]); });
     lanes_.for_each(m_, [&](int i) { y_[i] = select(good > V(0.0), work_m_[i], y_[i]); });
-    outcome.end = select(near > V(0.0),
-                         select(good > V(0.0), V(qp_end::kConverged), V(qp_end::kRunning)),
-                         outcome.end);
+    outcome.end =
+        select(near > V(0.0), select(good > V(0.0), V(qp_end::kConverged), V(qp_end::kRunning)),
+               outcome.end);
   }
 
   // The penalty that would have balanced primal and dual residuals.
@@ -249,12 +245,10 @@ class AdmmQp {
 
   // What proves a status is the last difference.
   CAROM_HOST_DEVICE void finish_proofs(V end) {
-    lanes_.for_each(m_, [&](int i) {
-      y_[i] = select(end != V(qp_end::kInfeasible), y_[i], change_y_[i]);
-    });
-    lanes_.for_each(n_, [&](int j) {
-      x_[j] = select(end != V(qp_end::kUnbounded), x_[j], change_x_[j]);
-    });
+    lanes_.for_each(
+        m_, [&](int i) { y_[i] = select(end != V(qp_end::kInfeasible), y_[i], change_y_[i]); });
+    lanes_.for_each(
+        n_, [&](int j) { x_[j] = select(end != V(qp_end::kUnbounded), x_[j], change_x_[j]); });
   }
 
   const Lanes& lanes_;
@@ -265,8 +259,8 @@ class AdmmQp {
   QpScale<V> scale_{};
   V rho_{};
   Memory factor_, inverse_;
-  Memory x_, next_, change_x_, work_n_;                    // [n]
-  Memory z_, y_, penalty_, change_y_, work_m_, work_p_;    // [rows]
+  Memory x_, next_, change_x_, work_n_;                  // [n]
+  Memory z_, y_, penalty_, change_y_, work_m_, work_p_;  // [rows]
 };
 
 }  // namespace carom::kernels

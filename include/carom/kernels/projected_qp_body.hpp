@@ -48,9 +48,8 @@ class ProjectedQp {
 
   /// Lanes whose Hessian is not positive definite end as kBroken: no such dual exists.
   template <class Data, class Start>
-  CAROM_HOST_DEVICE QpOutcome<V> solve(const QpView<Data>& view,
-                                                 const QpFirstOrderOptions& options,
-                                                 const Start&, const Start& start_y) {
+  CAROM_HOST_DEVICE QpOutcome<V> solve(const QpView<Data>& view, const QpFirstOrderOptions& options,
+                                       const Start&, const Start& start_y) {
     using kernels::all_of;
     scale_ = scale_problem<V>(lanes_, rows_.shape, view, rows_.scaled);
     const long n = n_;
@@ -58,8 +57,8 @@ class ProjectedQp {
       for (int i = j; i < n_; ++i) factor_[j * n + i] = rows_.scaled.hessian[j * n + i];
     });
     const V least = factor_symmetric<V>(lanes_, n_, factor_, inverse_, V(0.0));
-    QpOutcome<V> outcome{
-        select(least > V(kDefinite), V(qp_end::kRunning), V(qp_end::kBroken)), V(0.0)};
+    QpOutcome<V> outcome{select(least > V(kDefinite), V(qp_end::kRunning), V(qp_end::kBroken)),
+                         V(0.0)};
     find_steps();
     lanes_.for_each(m_, [&](int i) {
       y_[i] = start_y[i] * scale_.cost / rows_.scaled.row_scale[i];
@@ -160,8 +159,8 @@ class ProjectedQp {
     lanes_.for_each(m_, [&](int i) { step_[i] = share * step_[i]; });
   }
 
-  CAROM_HOST_DEVICE void check(QpOutcome<V>& outcome,
-                               const QpFirstOrderOptions& options, V tolerance) {
+  CAROM_HOST_DEVICE void check(QpOutcome<V>& outcome, const QpFirstOrderOptions& options,
+                               V tolerance) {
     const V going = select(outcome.end > V(0.0), V(0.0), V(1.0));
     minimise(y_, trial_);
     const QpMerit<V> merit = qp_merit<V>(rows_, trial_, y_, work_n_, work_m_, work_p_);
@@ -179,20 +178,17 @@ class ProjectedQp {
         done = larger(done, good);
       }
     }
-    outcome.end = select(going > V(0.0),
-                         select(done > V(0.0), V(qp_end::kConverged), outcome.end), outcome.end);
+    outcome.end = select(going > V(0.0), select(done > V(0.0), V(qp_end::kConverged), outcome.end),
+                         outcome.end);
     const V broken = select(merit.worst() < V(kInfinity), V(0.0), V(1.0));
     outcome.end = select(outcome.end > V(0.0), outcome.end,
                          select(broken > V(0.0), V(qp_end::kBroken), outcome.end));
   }
 
   CAROM_HOST_DEVICE void finish() {
-    lanes_.for_each(n_, [&](int j) {
-      x_[j] = x_[j] * scale_.length * rows_.scaled.column_scale[j];
-    });
-    lanes_.for_each(m_, [&](int i) {
-      y_[i] = y_[i] * rows_.scaled.row_scale[i] / scale_.cost;
-    });
+    lanes_.for_each(n_,
+                    [&](int j) { x_[j] = x_[j] * scale_.length * rows_.scaled.column_scale[j]; });
+    lanes_.for_each(m_, [&](int i) { y_[i] = y_[i] * rows_.scaled.row_scale[i] / scale_.cost; });
   }
 
   const Lanes& lanes_;
@@ -202,8 +198,8 @@ class ProjectedQp {
   QpPolish<V, Lanes, Memory> polish_;
   QpScale<V> scale_{};
   Memory factor_, inverse_;
-  Memory x_, trial_, work_n_;                             // [n]
-  Memory y_, ahead_, next_, step_, work_m_, work_p_;      // [rows]
+  Memory x_, trial_, work_n_;                         // [n]
+  Memory y_, ahead_, next_, step_, work_m_, work_p_;  // [rows]
 };
 
 }  // namespace carom::kernels

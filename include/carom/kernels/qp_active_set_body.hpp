@@ -78,9 +78,8 @@ class QpActiveSet {
     }
     double end = qp_end::kRunning;
     for (int outer = 0; outer < kMaxOuter && end == qp_end::kRunning; ++outer) {
-      lanes_.for_each(n_, [&](int j) {
-        free_[j] = -fused(-proximity_, centre_[j], scaled_.gradient[j]);
-      });
+      lanes_.for_each(
+          n_, [&](int j) { free_[j] = -fused(-proximity_, centre_[j], scaled_.gradient[j]); });
       solve_symmetric<double>(lanes_, n_, factor_, inverse_, free_);
       end = inner();
       if (end != qp_end::kConverged) break;
@@ -90,9 +89,7 @@ class QpActiveSet {
     if (end == qp_end::kRunning) end = qp_end::kStalled;
     // Takes out what the proximal term's conditioning left.
     if (end == qp_end::kConverged || end == qp_end::kStalled) polish_.run(x_, y_);
-    lanes_.for_each(n_, [&](int j) {
-      x_[j] *= scale_.length * scaled_.column_scale[j];
-    });
+    lanes_.for_each(n_, [&](int j) { x_[j] *= scale_.length * scaled_.column_scale[j]; });
     lanes_.for_each(rows_, [&](int i) { y_[i] *= scaled_.row_scale[i] / scale_.cost; });
     return {end, iterations_};
   }
@@ -102,16 +99,14 @@ class QpActiveSet {
   static constexpr double kUpper = 1.0;
   static constexpr double kLower = -1.0;
   static constexpr double kFixed = 2.0;
-  static constexpr double kDefinite = 1e-7;    // smallest pivot of a Hessian with unit diagonal
+  static constexpr double kDefinite = 1e-7;  // smallest pivot of a Hessian with unit diagonal
   static constexpr double kProximity = 1e-6;
-  static constexpr double kSingular = 1e-11;   // of a new pivot, relative to its diagonal
+  static constexpr double kSingular = 1e-11;  // of a new pivot, relative to its diagonal
   static constexpr double kFeasible = 1e-12;
   static constexpr double kRayTolerance = 1e-10;
   static constexpr int kMaxOuter = 2000;
 
-  CAROM_INLINE bool is_equation(int i) const {
-    return scaled_.lower[i] == scaled_.upper[i];
-  }
+  CAROM_INLINE bool is_equation(int i) const { return scaled_.lower[i] == scaled_.upper[i]; }
   CAROM_INLINE double bound_of(double state, int i) const {
     return state == kLower ? scaled_.lower[i] : scaled_.upper[i];
   }
@@ -280,8 +275,7 @@ class QpActiveSet {
       if (iterations_ >= limit_) return qp_end::kStalled;
       // The multipliers of the active rows, dropping those that would change their sign.
       solve_active();
-      const ArgMin<double> block =
-          blocking([&](int k) { return target_[k] - y_[row_at(k)]; });
+      const ArgMin<double> block = blocking([&](int k) { return target_[k] - y_[row_at(k)]; });
       if (block.index >= 0 && block.key < 1.0) {
         lanes_.for_each(count_, [&](int k) {
           const int i = row_at(k);
@@ -327,8 +321,7 @@ class QpActiveSet {
   CAROM_HOST_DEVICE double enter(int i) {
     const double value = row_times(i, x_);
     const bool equation = is_equation(i);
-    const double state =
-        value - scaled_.upper[i] > scaled_.lower[i] - value ? kUpper : kLower;
+    const double state = value - scaled_.upper[i] > scaled_.lower[i] - value ? kUpper : kLower;
     double multiplier = 0.0;
     while (!append(i)) {
       if (++iterations_ >= limit_) return qp_end::kStalled;
@@ -404,12 +397,12 @@ class QpActiveSet {
   QpPolish<double, Lanes, Memory> polish_;
   ScaledQp<Memory> scaled_;
   QpScale<double> scale_{};
-  Memory factor_, inverse_;               // H = L D L'
-  Memory through_;                        // [rows, n], H^-1 a_i
-  Memory free_, x_, centre_, move_;       // [n]; free_ minimises without rows
-  Memory y_, state_;                      // [rows]
-  Memory triangle_, pivot_;               // A_W H^-1 A_W' = L D L'
-  Memory active_, column_, target_;       // [n + 1]
+  Memory factor_, inverse_;          // H = L D L'
+  Memory through_;                   // [rows, n], H^-1 a_i
+  Memory free_, x_, centre_, move_;  // [n]; free_ minimises without rows
+  Memory y_, state_;                 // [rows]
+  Memory triangle_, pivot_;          // A_W H^-1 A_W' = L D L'
+  Memory active_, column_, target_;  // [n + 1]
   int count_ = 0;
   int iterations_ = 0;
   int limit_ = 0;

@@ -94,9 +94,9 @@ class QpInteriorPoint {
       stalls = select(merit < V(0.5) * best_merit_, V(0.0), stalls + V(1.0));
       best_merit_ = select(better > V(0.0), merit, best_merit_);
       // Without a solution the multipliers or x itself go on growing.
-      const V limit = select(best_merit_ < V(kGoodEnough) * tolerance, V(0.5),
-                             select(best_merit_ < V(kFarFromSolved), V(kMaxStalls),
-                                    V(6.0 * kMaxStalls)));
+      const V limit =
+          select(best_merit_ < V(kGoodEnough) * tolerance, V(0.5),
+                 select(best_merit_ < V(kFarFromSolved), V(kMaxStalls), V(6.0 * kMaxStalls)));
       outcome.end = select(outcome.end > V(0.0), outcome.end,
                            select(stalls > limit, V(qp_end::kStalled), outcome.end));
       if (all_of(outcome.end > V(0.0)) || iteration == options.max_iterations) break;
@@ -137,10 +137,10 @@ class QpInteriorPoint {
     QpShape shape;
     int n, rows;
     ScaledQp<Memory> scaled;
-    Memory factor, inverse;                                // L D L'
-    Memory x, step, gradient, best_x, transposed;          // [n]
-    Memory best_y, y, ax, adx, push, weight;               // [rows]
-    Memory equation, equation_on, equation_residual;       // [equations]
+    Memory factor, inverse;                           // L D L'
+    Memory x, step, gradient, best_x, transposed;     // [n]
+    Memory best_y, y, ax, adx, push, weight;          // [rows]
+    Memory equation, equation_on, equation_residual;  // [equations]
     Side lower, upper;
     ConeData cone;
   };
@@ -201,8 +201,8 @@ class QpInteriorPoint {
       const int first = m.shape.row_first[i];
       lanes_.for_each(m.shape.row_first[i + 1] - first, [&](int t) {
         const int j = m.shape.column[first + t];
-        m.transposed[j] = fused(value, m.scaled.matrix[static_cast<long>(i) * m.n + j],
-                               m.transposed[j]);
+        m.transposed[j] =
+            fused(value, m.scaled.matrix[static_cast<long>(i) * m.n + j], m.transposed[j]);
       });
     }
   }
@@ -355,10 +355,10 @@ class QpInteriorPoint {
       duals = duals + z;
     }
     const V floor(kStartFloor);
-    const V primal = first_primal +
-                     select(duals > V(0.0), larger(V(0.5) * product / duals, floor), V(1.0));
-    const V dual = first_dual +
-                   select(slacks > V(0.0), larger(V(0.5) * product / slacks, floor), V(1.0));
+    const V primal =
+        first_primal + select(duals > V(0.0), larger(V(0.5) * product / duals, floor), V(1.0));
+    const V dual =
+        first_dual + select(slacks > V(0.0), larger(V(0.5) * product / slacks, floor), V(1.0));
     for_sides([&](const Side& side, int k, int, V) {
       const V s = side.slack[k];
       const V on = side.on[k];
@@ -464,16 +464,18 @@ class QpInteriorPoint {
       end = select(when * going > V(0.0), V(what), end);
     };
     const V small = V(kResidualShare) * tolerance;
-    const V converged = select(primal <= small, V(1.0), V(0.0)) *
-                        select(relative_dual <= small, V(1.0), V(0.0)) *
-                        select(relative_gap <= V(m.shape.cones > 0 ? kConeGapShare : kGapShare) * tolerance,
-                               V(1.0), V(0.0));
-    const V infeasible = select(support < V(0.0), V(1.0), V(0.0)) *
-                         select(balance * scale_.bounds <= V(kProofShare) * tolerance * magnitude(support),
-                                V(1.0), V(0.0));
-    const V unbounded = select(slope < V(0.0), V(1.0), V(0.0)) *
-                        select(larger(curved, climb) <= V(kProofShare) * tolerance * magnitude(slope), V(1.0),
-                               V(0.0));
+    const V converged =
+        select(primal <= small, V(1.0), V(0.0)) * select(relative_dual <= small, V(1.0), V(0.0)) *
+        select(relative_gap <= V(m.shape.cones > 0 ? kConeGapShare : kGapShare) * tolerance, V(1.0),
+               V(0.0));
+    const V infeasible =
+        select(support < V(0.0), V(1.0), V(0.0)) *
+        select(balance * scale_.bounds <= V(kProofShare) * tolerance * magnitude(support), V(1.0),
+               V(0.0));
+    const V unbounded =
+        select(slope < V(0.0), V(1.0), V(0.0)) *
+        select(larger(curved, climb) <= V(kProofShare) * tolerance * magnitude(slope), V(1.0),
+               V(0.0));
     finish(infeasible, qp_end::kInfeasible);
     finish(unbounded, qp_end::kUnbounded);
     finish(converged, qp_end::kConverged);
@@ -490,7 +492,8 @@ class QpInteriorPoint {
   CAROM_HOST_DEVICE void keep_best(V keep) {
     const Parts m = parts_;
     lanes_.for_each(m.n, [&](int j) { m.best_x[j] = select(keep > V(0.0), m.x[j], m.best_x[j]); });
-    lanes_.for_each(m.rows, [&](int i) { m.best_y[i] = select(keep > V(0.0), m.y[i], m.best_y[i]); });
+    lanes_.for_each(m.rows,
+                    [&](int i) { m.best_y[i] = select(keep > V(0.0), m.y[i], m.best_y[i]); });
   }
 
   /// Nesterov-Todd point of one cone: point_ = w with w'J w = 1, size_[first] = eta,
@@ -735,8 +738,7 @@ class QpInteriorPoint {
     }
     const V lambda0 = m.cone.lambda[f];
     // det lambda = sqrt(det s det z)
-    const V u0 =
-        fused(lambda0, d0, along) * square_root(m.cone.slack_det[f] * m.cone.dual_det[f]);
+    const V u0 = fused(lambda0, d0, along) * square_root(m.cone.slack_det[f] * m.cone.dual_det[f]);
     const V inverse = V(1.0) / lambda0;
     lanes_.for_each(cone.size, [&](int t) {
       const int i = f + t;
@@ -758,21 +760,20 @@ class QpInteriorPoint {
     });
     for (int c = 0; c < m.shape.cones; ++c) {
       const QpConeSpan& cone = m.shape.cone[c];
-      ratio = larger(cone_ratio(cone, m.cone.slack, m.cone.slack_step,
-                                m.cone.slack_det[cone.first]), ratio);
-      ratio = larger(cone_ratio(cone, m.cone.dual, m.cone.dual_step, m.cone.dual_det[cone.first]), ratio);
+      ratio = larger(
+          cone_ratio(cone, m.cone.slack, m.cone.slack_step, m.cone.slack_det[cone.first]), ratio);
+      ratio = larger(cone_ratio(cone, m.cone.dual, m.cone.dual_step, m.cone.dual_det[cone.first]),
+                     ratio);
     }
     return share / ratio;
   }
 
   CAROM_HOST_DEVICE void unscale() {
     const Parts m = parts_;
-    lanes_.for_each(m.n, [&](int j) {
-      m.best_x[j] = m.best_x[j] * scale_.length * m.scaled.column_scale[j];
-    });
-    lanes_.for_each(m.rows, [&](int i) {
-      m.best_y[i] = m.best_y[i] * m.scaled.row_scale[i] / scale_.cost;
-    });
+    lanes_.for_each(
+        m.n, [&](int j) { m.best_x[j] = m.best_x[j] * scale_.length * m.scaled.column_scale[j]; });
+    lanes_.for_each(
+        m.rows, [&](int i) { m.best_y[i] = m.best_y[i] * m.scaled.row_scale[i] / scale_.cost; });
   }
 
   const Lanes& lanes_;

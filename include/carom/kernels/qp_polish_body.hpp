@@ -98,9 +98,7 @@ class QpPolish {
         tangent_[cone.first + t] = rows_.scaled.upper[cone.first + t];
       });
     }
-    rows_.lanes.for_each(m_, [&](int i) {
-      y_[i] = select(active_[i] > V(0.0), y[i], V(0.0));
-    });
+    rows_.lanes.for_each(m_, [&](int i) { y_[i] = select(active_[i] > V(0.0), y[i], V(0.0)); });
   }
 
   CAROM_HOST_DEVICE void newton_step() {
@@ -146,8 +144,8 @@ class QpPolish {
     }
     const V tail = square_root(sum);
     const V slack = rows_.scaled.upper[cone.first] - work_m_[cone.first];
-    const V on = select(active_[cone.first] != V(kSmooth), V(0.0),
-                        select(tail > V(0.0), V(1.0), V(0.0)));
+    const V on =
+        select(active_[cone.first] != V(kSmooth), V(0.0), select(tail > V(0.0), V(1.0), V(0.0)));
     return {on, select(tail > V(0.0), tail, V(1.0)), tail - slack};
   }
 

@@ -7,7 +7,8 @@
 namespace carom::kernels {
 
 /// x = length D x', y = R y' / cost: columns are scaled to a unit diagonal of the Hessian (by their
-/// largest entry in A where that is zero), rows to a largest entry of one, all rows of a cone alike.
+/// largest entry in A where that is zero), rows to a largest entry of one, all rows of a cone
+/// alike.
 template <class Memory>
 struct ScaledQp {
   Memory hessian;       ///< [n, n], column-major lower half
@@ -43,8 +44,8 @@ CAROM_HOST_DEVICE QpScale<V> scale_problem(const Lanes& lanes, const QpShape& sh
   for (int j = 0; j < variables; ++j) largest = larger(view.hessian[j * n + j], largest);
   lanes.for_each(variables, [&](int j) {
     const V diagonal = view.hessian[j * n + j];
-    scaled.column_scale[j] = select(diagonal > V(0.0),
-                                    larger(diagonal, V(kSmallestDiagonal) * largest), V(0.0));
+    scaled.column_scale[j] =
+        select(diagonal > V(0.0), larger(diagonal, V(kSmallestDiagonal) * largest), V(0.0));
   });
   // Largest entry of a column of A, for the variables without curvature.
   lanes.for_each(variables, [&](int j) { scaled.gradient[j] = V(0.0); });
@@ -117,8 +118,8 @@ CAROM_HOST_DEVICE QpScale<V> scale_problem(const Lanes& lanes, const QpShape& sh
   const V natural = select(bounds > V(0.0), bounds, V(1.0));
   QpScale<V> scale;
   scale.length = select(push > V(0.0), select(largest > V(0.0), push, natural), natural);
-  scale.cost = select(push > V(0.0), V(1.0) / select(push > V(0.0), push, V(1.0)),
-                      V(1.0) / scale.length);
+  scale.cost =
+      select(push > V(0.0), V(1.0) / select(push > V(0.0), push, V(1.0)), V(1.0) / scale.length);
   const V shorter = V(1.0) / scale.length;
   scale.bounds = larger(bounds * shorter, V(1.0));
   lanes.for_each(shape.rows, [&](int i) {

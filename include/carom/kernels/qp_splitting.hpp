@@ -101,9 +101,9 @@ struct QpRows {
     const V inside = select(tail <= head, V(1.0), V(0.0));
     const V apex = select(tail <= -head, V(1.0), V(0.0));
     const V reach = select(inside > V(0.0), head, select(apex > V(0.0), V(0.0), mean));
-    const V share = select(
-        inside > V(0.0), V(1.0),
-        select(apex > V(0.0), V(0.0), mean / select(tail > V(0.0), tail, V(1.0))));
+    const V share =
+        select(inside > V(0.0), V(1.0),
+               select(apex > V(0.0), V(0.0), mean / select(tail > V(0.0), tail, V(1.0))));
     lanes.for_each(cone.size, [&](int t) {
       const int i = f + t;
       const V h = scaled.upper[i];
@@ -122,8 +122,8 @@ struct QpMerit {
 /// work_n: [n], work_m, work_p: [rows], overwritten; work_m ends as A x.
 template <class V, class Lanes, class Memory>
 CAROM_HOST_DEVICE QpMerit<V> qp_merit(const QpRows<V, Lanes, Memory>& rows, const Memory& x,
-                                      const Memory& y, const Memory& work_n,
-                                      const Memory& work_m, const Memory& work_p) {
+                                      const Memory& y, const Memory& work_n, const Memory& work_m,
+                                      const Memory& work_p) {
   const QpShape& shape = rows.shape;
   rows.gradient(x, work_n);
   V force(1.0);

@@ -132,8 +132,8 @@ class DualActiveSet {
       const bool equation = problem_.equation[static_cast<std::size_t>(i)];
       if (found_equation && !equation) continue;
       const Scalar value = problem_.rows.row(i).dot(x_) - problem_.bounds[i];
-      const Scalar size = problem_.rows.row(i).cwiseAbs().sum() * length +
-                          std::abs(problem_.bounds[i]) + 1e-300L;
+      const Scalar size =
+          problem_.rows.row(i).cwiseAbs().sum() * length + std::abs(problem_.bounds[i]) + 1e-300L;
       const Scalar violation = (equation ? std::abs(value) : -value) / size;
       if (violation <= kViolated) continue;
       if (equation && !found_equation) {
@@ -170,8 +170,10 @@ class DualActiveSet {
     Vector z = through;
     if (count > 0) {
       const Matrix inverse_normals = factor_.solve(normals);
-      r = (normals.transpose() * inverse_normals).eval().fullPivLu().solve(
-          normals.transpose() * through);
+      r = (normals.transpose() * inverse_normals)
+              .eval()
+              .fullPivLu()
+              .solve(normals.transpose() * through);
       z = through - inverse_normals * r;
     }
     dependence_ = r;
@@ -182,7 +184,8 @@ class DualActiveSet {
     Scalar partial = kInfinite;
     Eigen::Index leaving = -1;
     for (Eigen::Index k = 0; k < count; ++k) {
-      if (problem_.equation[static_cast<std::size_t>(active_[static_cast<std::size_t>(k)])]) continue;
+      if (problem_.equation[static_cast<std::size_t>(active_[static_cast<std::size_t>(k)])])
+        continue;
       if (r[k] > 1e-17L * r.cwiseAbs().maxCoeff() && u_[k] / r[k] < partial) {
         partial = u_[k] / r[k];
         leaving = k;
@@ -244,9 +247,7 @@ PlainAnswer solve_plain_qp(const PlainQp& problem, int max_iterations) {
   for (Eigen::Index j = 0; j < n; ++j) {
     const Scalar diagonal = problem.hessian(j, j);
     const Scalar column = m > 0 ? problem.rows.col(j).cwiseAbs().maxCoeff() : 0;
-    unit[j] = diagonal > 1e-12L * largest ? 1 / std::sqrt(diagonal)
-              : column > 0                ? 1 / column
-                                          : 1;
+    unit[j] = diagonal > 1e-12L * largest ? 1 / std::sqrt(diagonal) : column > 0 ? 1 / column : 1;
   }
   PlainQp scaled = problem;
   scaled.hessian = unit.asDiagonal() * problem.hessian * unit.asDiagonal();

@@ -2,10 +2,10 @@
 #include <cmath>
 #include <limits>
 
+#include <tbb/parallel_for.h>
 #include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>
 #include <Eigen/LU>
-#include <tbb/parallel_for.h>
 
 #include "cpu/qp_single.hpp"
 #include "cpu/reference/dual_active_set.hpp"
@@ -43,8 +43,8 @@ class Problem {
       answer.iterations += plain.iterations;
       copy(plain, single);
       if (plain.end == PlainEnd::infeasible) {
-        answer.status = single.proves_infeasible(kProof) ? Status::infeasible
-                                                         : Status::numerical_error;
+        answer.status =
+            single.proves_infeasible(kProof) ? Status::infeasible : Status::numerical_error;
         return;
       }
       if (plain.end == PlainEnd::unbounded) {
@@ -277,10 +277,8 @@ bool negative_curvature(const double* hessian, int n, double* direction) {
   const double largest = p.cwiseAbs().maxCoeff();
   if (largest == 0.0) return false;
   const double floor = 1e-12 * largest;
-  const Eigen::VectorXd d =
-      p.diagonal().cwiseAbs().cwiseMax(floor).cwiseSqrt().cwiseInverse();
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(d.asDiagonal() * p *
-                                                              d.asDiagonal());
+  const Eigen::VectorXd d = p.diagonal().cwiseAbs().cwiseMax(floor).cwiseSqrt().cwiseInverse();
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(d.asDiagonal() * p * d.asDiagonal());
   if (!(solver.eigenvalues()[0] < -2e-9)) return false;
   const Eigen::VectorXd v = d.cwiseProduct(solver.eigenvectors().col(0));
   if (!(v.dot(p * v) < -1e-13 * largest * v.squaredNorm())) return false;
@@ -327,8 +325,7 @@ QpResult solve_qp(const QpBatch& batch, const QpSettings& settings) {
         problem.set_tolerance(settings.tolerance);
         problem.solve(single, answer);
       }
-      const bool usable =
-          answer.status == Status::solved || answer.status == Status::inaccurate;
+      const bool usable = answer.status == Status::solved || answer.status == Status::inaccurate;
       double* certificate = result.certificate.data() + p * proof;
       if (answer.status == Status::infeasible) std::copy_n(single.y(), rows, certificate);
       if (answer.status == Status::unbounded || answer.status == Status::nonconvex) {

@@ -12,14 +12,14 @@
 
 namespace carom::cpu::simd {
 
-/// Problems [begin, end) of a batch in one thread, by any method but active_set: as many to a pack as
-/// the instruction set allows, single ones where they are large. What it writes is judged but final
-/// only where the residual is within the tolerance (cpu/qp_driver.hpp sees to the rest).
+/// Problems [begin, end) of a batch in one thread, by any method but active_set: as many to a pack
+/// as the instruction set allows, single ones where they are large. What it writes is judged but
+/// final only where the residual is within the tolerance (cpu/qp_driver.hpp sees to the rest).
 struct QpRange {
   std::int64_t begin, end;
   const kernels::QpShape* shape;
-  int interval_rows;            ///< rows of `matrix`; the shape's others come from `cone_matrix`
-  const std::uint8_t* row_kind; ///< QpRowKind, [rows]
+  int interval_rows;             ///< rows of `matrix`; the shape's others come from `cone_matrix`
+  const std::uint8_t* row_kind;  ///< QpRowKind, [rows]
   const double* hessian;
   const double* vector;
   const double* matrix;

@@ -109,8 +109,7 @@ class QpPackRun {
     const double* b = range_.cone_vector + p * k;
     check(b, k);
     for (long i = m; i < rows_; ++i) {
-      const bool equation =
-          range_.row_kind[i] == static_cast<std::uint8_t>(QpRowKind::equation);
+      const bool equation = range_.row_kind[i] == static_cast<std::uint8_t>(QpRowKind::equation);
       lower[i * Width] = equation ? b[i - m] : -kernels::kInfinity;
       upper[i * Width] = b[i - m];
     }
@@ -138,9 +137,7 @@ class QpPackRun {
     }
   }
 
-  Memory part(long offset) const {
-    return {reinterpret_cast<V*>(range_.workspace) + offset};
-  }
+  Memory part(long offset) const { return {reinterpret_cast<V*>(range_.workspace) + offset}; }
   ConstMemory input(long offset) const {
     return {reinterpret_cast<const V*>(range_.workspace) + offset};
   }
@@ -176,8 +173,7 @@ class QpPackRun {
     options.over_relaxation = range_.over_relaxation;
     options.penalty = range_.penalty;
     Body body(lanes_, shape_, part(parts_.body));
-    const kernels::QpOutcome<V> outcome =
-        body.solve(view, options, part(parts_.x), part(parts_.y));
+    const kernels::QpOutcome<V> outcome = body.solve(view, options, part(parts_.x), part(parts_.y));
     read(body);
     return outcome;
   }
