@@ -26,11 +26,11 @@ constexpr int kColumns = 34;
 struct PostureSet {
   PostureBatch batch;
   std::vector<double> directions = equal_directions(kDirections);
-  std::vector<double> cost;                          ///< [directions, columns]
-  std::vector<double> matrix;                        ///< [postures, rows, columns]
+  std::vector<double> cost;    ///< [directions, columns]
+  std::vector<double> matrix;  ///< [postures, rows, columns]
   std::vector<double> bound{0.0, 0.0, 1.0, 0.0, 0.0, 0.0};
   std::vector<double> lower, upper;
-  std::vector<double> expected;                      ///< [postures, directions], carom's
+  std::vector<double> expected;  ///< [postures, directions], carom's
 };
 
 PostureSet four_contacts() {
@@ -127,8 +127,8 @@ Verdict certified(const SupportResult& result, bool pair) {
   Agreement agreement;
   for (std::size_t i = 0; i < result.status.size(); ++i) {
     const double upper = result.upper.data()[i];
-    agreement.add(result.status.data()[i] == Status::solved,
-                  pair ? upper : result.lower.data()[i], upper);
+    agreement.add(result.status.data()[i] == Status::solved, pair ? upper : result.lower.data()[i],
+                  upper);
   }
   return agreement.verdict();
 }
@@ -140,8 +140,8 @@ void add_carom(const Shared<PostureSet>& set, const std::string& name, ConeModel
     const PostureSet& all = set->get();
     const std::span<const double> directions(all.directions.data(),
                                              static_cast<std::size_t>(2 * count));
-    const Verdict verdict = certified(
-        support(all.batch, directions, settings, Backend::cpu), cones == ConeModel::pair);
+    const Verdict verdict =
+        certified(support(all.batch, directions, settings, Backend::cpu), cones == ConeModel::pair);
     for (auto _ : state) {
       SupportResult result = support(all.batch, directions, settings, Backend::cpu);
       benchmark::DoNotOptimize(result.upper.data());
@@ -175,9 +175,9 @@ void add_peer(const Shared<PostureSet>& set, const LpPeerKind& kind, const std::
     const PostureSet& all = set->get();
     std::vector<std::unique_ptr<LpPeer>> solvers;
     for (std::size_t p = 0; p < kPostures; ++p) {
-      solvers.push_back(kind.load({kRows, kColumns, all.cost.data(),
-                                   all.matrix.data() + p * kRows * kColumns, all.bound.data(),
-                                   all.bound.data(), all.lower.data(), all.upper.data()}));
+      solvers.push_back(
+          kind.load({kRows, kColumns, all.cost.data(), all.matrix.data() + p * kRows * kColumns,
+                     all.bound.data(), all.bound.data(), all.lower.data(), all.upper.data()}));
     }
     const SupportResult expected = support(all.batch, all.directions, inscribed(), Backend::cpu);
     const auto sweep = [&](auto&& each) {

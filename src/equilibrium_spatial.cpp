@@ -28,8 +28,8 @@ void require_positive(const char* field, double value) {
 
 void require_size(const char* field, std::size_t size, std::size_t expected) {
   if (size != expected) {
-    throw InvalidInput(std::string(field) + " has " + std::to_string(size) +
-                       " values: must have " + std::to_string(expected));
+    throw InvalidInput(std::string(field) + " has " + std::to_string(size) + " values: must have " +
+                       std::to_string(expected));
   }
 }
 
@@ -181,8 +181,8 @@ std::vector<SpatialRegion> spatial_equilibrium(const PostureBatch& batch,
   }
   const SupportResult first = cuda::support(batch, directions, settings);
   const auto host = [](const auto& buffer) { return buffer.to(MemorySpace::host); };
-  const SupportResult copy{host(first.lower),  host(first.upper),    host(first.point),
-                           host(first.forces), host(first.dual),     host(first.slack),
+  const SupportResult copy{host(first.lower),    host(first.upper),  host(first.point),
+                           host(first.forces),   host(first.dual),   host(first.slack),
                            host(first.residual), host(first.status), host(first.pivots)};
   return cpu::regions_from(batch.to(MemorySpace::host), directions, copy, settings, nullptr);
 }

@@ -151,9 +151,9 @@ PostureBatch vertex_batch(const PostureBatch& batch, int vertex) {
   one.wrench = Buffer<double>(6 * static_cast<std::size_t>(batch.problems));
   const std::size_t stride = 6 * static_cast<std::size_t>(batch.vertices);
   for (std::size_t p = 0; p < static_cast<std::size_t>(batch.problems); ++p) {
-    std::copy_n(batch.wrench_vertices.host().data() + p * stride +
-                    6 * static_cast<std::size_t>(vertex),
-                6, one.wrench.data() + 6 * p);
+    std::copy_n(
+        batch.wrench_vertices.host().data() + p * stride + 6 * static_cast<std::size_t>(vertex), 6,
+        one.wrench.data() + 6 * p);
   }
   return one;
 }
@@ -242,8 +242,7 @@ std::vector<Membership> probe_membership(const PostureBatch& batch,
   std::vector<Membership> results(problems);
   tbb::enumerable_thread_specific<std::unique_ptr<Memory>> memories(
       [&] { return std::make_unique<Memory>(rules, settings, batch.contacts); });
-  cpu::parallel_for(batch.problems, 1, settings.threads, [&](std::int64_t begin,
-                                                             std::int64_t end) {
+  cpu::parallel_for(batch.problems, 1, settings.threads, [&](std::int64_t begin, std::int64_t end) {
     Memory& memory = *memories.local();
     for (std::int64_t p = begin; p < end; ++p) {
       Membership& result = results[static_cast<std::size_t>(p)];
@@ -305,9 +304,9 @@ std::vector<RobustRegion> robust_region(const PostureBatch& batch,
     const double* x = batch.position.data() + 3 * k * p;
     for (std::size_t i = 0; i < 3 * k; ++i) result.centre[i % 3] += x[i] / static_cast<double>(k);
     for (std::size_t i = 0; i < k; ++i) {
-      result.extent = std::max(result.extent, std::hypot(x[3 * i] - result.centre[0],
-                                                         x[3 * i + 1] - result.centre[1],
-                                                         x[3 * i + 2] - result.centre[2]));
+      result.extent = std::max(
+          result.extent, std::hypot(x[3 * i] - result.centre[0], x[3 * i + 1] - result.centre[1],
+                                    x[3 * i + 2] - result.centre[2]));
     }
     if (!(result.extent > 0.0)) result.extent = 1.0;
   }
@@ -317,8 +316,7 @@ std::vector<RobustRegion> robust_region(const PostureBatch& batch,
     for (std::size_t p = 0; p < problems; ++p) {
       const SpatialRegion& region = regions[p];
       RobustRegion& result = robust[p];
-      const bool known =
-          region.status == Status::solved || region.status == Status::inaccurate;
+      const bool known = region.status == Status::solved || region.status == Status::inaccurate;
       // An empty vertex empties the whole, whatever the others are.
       if (region.status == Status::infeasible || (!known && result.status == Status::solved)) {
         result.status = region.status;

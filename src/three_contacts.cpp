@@ -17,6 +17,8 @@ namespace carom {
 namespace {
 
 using Point = std::array<double, 2>;
+/// More edges than a piece of P can have: those of the square, three lines and three sectors.
+constexpr int kMaxEdges = 16;
 constexpr double kNone = -std::numeric_limits<double>::infinity();
 
 double cross(const Point& a, const Point& b) { return a[0] * b[1] - a[1] * b[0]; }
@@ -44,9 +46,8 @@ std::vector<Point> hull(std::vector<Point> points) {
   points.erase(std::unique(points.begin(), points.end()), points.end());
   std::vector<Point> chain;
   const auto extend = [&](const Point& c, std::size_t floor) {
-    while (chain.size() >= floor + 2 &&
-           cross(minus(chain.back(), chain[chain.size() - 2]),
-                 minus(c, chain[chain.size() - 2])) <= 0.0) {
+    while (chain.size() >= floor + 2 && cross(minus(chain.back(), chain[chain.size() - 2]),
+                                              minus(c, chain[chain.size() - 2])) <= 0.0) {
       chain.pop_back();
     }
     chain.push_back(c);
@@ -119,16 +120,14 @@ class ThreeContacts {
       all.push_back(best.image);
       const Point image = shifted({best.image})[0];
       const Point r = shifted({best.r})[0];
-      region.boundary.push_back({best.type,
-                                 {std::cos(angle), std::sin(angle)},
-                                 {r[0], r[1]},
-                                 {image[0], image[1]}});
+      region.boundary.push_back(
+          {best.type, {std::cos(angle), std::sin(angle)}, {r[0], r[1]}, {image[0], image[1]}});
     }
     const std::vector<Point> exact = hull(all);
     region.conservative = flat(shifted(conservative));
-    region.exact = flat(shifted(exact));
+    region.searched = flat(shifted(exact));
     region.area_conservative = area(conservative);
-    region.area_exact = area(exact);
+    region.area_searched = area(exact);
     return region;
   }
 
@@ -185,8 +184,7 @@ class ThreeContacts {
       }
       extent_ = std::max(extent_, std::hypot(foot.at[0], foot.at[1]));
     }
-    const double spread =
-        cross(minus(foot_[1].at, foot_[0].at), minus(foot_[2].at, foot_[0].at));
+    const double spread = cross(minus(foot_[1].at, foot_[0].at), minus(foot_[2].at, foot_[0].at));
     if (!(std::abs(spread) > 1e-9 * extent_ * extent_)) {
       throw InvalidInput("position: the three contacts lie in one plane with the external force");
     }
@@ -219,10 +217,16 @@ class ThreeContacts {
       for (const double edge : {1.0, -1.0}) {
         const double angle = middle + edge * (half + 0.5 * std::numbers::pi);
         const Point normal = {piece.sign[i] * std::cos(angle), piece.sign[i] * std::sin(angle)};
-        piece.polygon = clip(piece.polygon, normal,
-                             normal[0] * foot.at[0] + normal[1] * foot.at[1]);
+        piece.polygon =
+            clip(piece.polygon, normal, normal[0] * foot.at[0] + normal[1] * foot.at[1]);
       }
     }
+    // Samples lie denser towards the first vertex: the one nearest to the contacts.
+    const auto nearest = std::min_element(piece.polygon.begin(), piece.polygon.end(),
+                                          [](const Point& a, const Point& b) {
+                                            return std::hypot(a[0], a[1]) < std::hypot(b[0], b[1]);
+                                          });
+    std::rotate(piece.polygon.begin(), nearest, piece.polygon.end());
     return piece;
   }
 
@@ -262,6 +266,8 @@ class ThreeContacts {
     for (std::size_t i = 0; i < 3; ++i) {
       const Foot& foot = foot_[i];
       const Point h = {piece.sign[i] * (r[0] - foot.at[0]), piece.sign[i] * (r[1] - foot.at[1])};
+      // r = x_i is no point of P: there all horizontal forces vanish.
+      if (!(std::hypot(h[0], h[1]) > 1e-7 * extent_)) return false;
       double low = 0.0;
       double high = 0.0;
       if (!roots(foot, h, low, high)) return false;
@@ -272,7 +278,7 @@ class ThreeContacts {
       out[0] += size * (foot.at[0] * z - foot.height * h[0]);
       out[1] += size * (foot.at[1] * z - foot.height * h[1]);
     }
-    if (!(weight > 1e-12 * extent_ * extent_ * extent_)) return false;
+    if (!(weight > 1e-10 * extent_ * extent_ * extent_)) return false;
     for (std::size_t c = 0; c < 2; ++c) out[c] = out[c] / weight + offset_[c];
     return true;
   }
@@ -291,13 +297,47 @@ class ThreeContacts {
     return {a[0] + s * (b[0] - a[0]), a[1] + s * (b[1] - a[1])};
   }
 
+  /// Two loaded contacts alone: opposite horizontal forces along their line, whatever the third
+  /// contact's cone is.
+  void sample_pairs() {
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    for (std::size_t i = 0; i < 3; ++i) {
+      const Foot& a = foot_[i];
+      const Foot& b = foot_[(i + 1) % 3];
+      const Point line = minus(b.at, a.at);
+      const double length = std::hypot(line[0], line[1]);
+      for (int choice = 0; choice < 8; ++choice) {
+        const double sign = (choice & 4) != 0 ? 1.0 : -1.0;
+        const Point h = {sign * line[0] / length, sign * line[1] / length};
+        double low[2];
+        double high[2];
+        if (!roots(a, h, low[0], high[0]) || !roots(b, {-h[0], -h[1]}, low[1], high[1])) continue;
+        const double za = (choice & 1) != 0 ? high[0] : low[0];
+        const double zb = (choice & 2) != 0 ? high[1] : low[1];
+        const double weight = za + zb;
+        if (!std::isfinite(weight) || !(weight > 1e-10)) continue;
+        Point x;
+        for (std::size_t c = 0; c < 2; ++c) {
+          x[c] = (a.at[c] * za + b.at[c] * zb - (a.height - b.height) * h[c]) / weight + offset_[c];
+        }
+        samples_.push_back({CriticalType::edge, -1, -1, choice, {nan, nan}, x, 0.0});
+      }
+    }
+  }
+
   void sample() {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     for (const Foot& foot : foot_) {
       if (!foot.vertical) continue;
-      samples_.push_back({CriticalType::contact, -1, -1, 0, {nan, nan},
-                          {foot.at[0] + offset_[0], foot.at[1] + offset_[1]}, 0.0});
+      samples_.push_back({CriticalType::contact,
+                          -1,
+                          -1,
+                          0,
+                          {nan, nan},
+                          {foot.at[0] + offset_[0], foot.at[1] + offset_[1]},
+                          0.0});
     }
+    sample_pairs();
     const int n = settings_.grid;
     for (std::size_t p = 0; p < pieces_.size(); ++p) {
       const Piece& piece = pieces_[p];
@@ -311,58 +351,72 @@ class ThreeContacts {
       const int edges = static_cast<int>(piece.polygon.size());
       for (int e = 0; e < edges; ++e) {
         for (int j = 0; j <= n; ++j) {
-          add(CriticalType::edge, e, on_edge(piece, e, static_cast<double>(j) / n), 1.0 / n);
+          const double s = static_cast<double>(j) / n;
+          const bool first = e + 1 < edges;
+          const double at = e == 0 ? s * s * s : (first ? s : 1.0 - s * s * s);
+          add(CriticalType::edge, e, on_edge(piece, e, at), 1.0 / n);
         }
       }
       // Mixtures of three vertices cover the piece, finer towards its first one.
       for (int e = 1; e + 1 < edges; ++e) {
         for (int i = 1; i < n; ++i) {
           for (int j = 1; j < n; ++j) {
-            const double s = static_cast<double>(i) / n;
+            const double s = std::pow(static_cast<double>(i) / n, 3);
             const double t = static_cast<double>(j) / n;
             const Point far = on_edge(piece, e, t);
             const Point& apex = piece.polygon[0];
             const Point r = {apex[0] + s * (far[0] - apex[0]), apex[1] + s * (far[1] - apex[1])};
             add(CriticalType::interior, -1, r,
-                std::hypot(far[0] - apex[0], far[1] - apex[1]) / n);
+                std::hypot(far[0] - apex[0], far[1] - apex[1]) * (s + 0.1 / n) / n);
           }
         }
       }
     }
   }
 
-  /// The largest d . Phi: a compass search from the best interior sample, golden sections from the
-  /// best one of the edges, and the contacts themselves.
+  /// The largest d . Phi: compass searches from the best interior samples, line searches from the
+  /// best ones of the edges, and the contacts themselves.
   [[nodiscard]] Sample search(const Point& d) const {
-    const Sample* best[3] = {};
+    // The best sample of every branch: piece of P, roots, and edge or interior.
+    std::vector<const Sample*> best(1 + 8 * kMaxEdges * pieces_.size(), nullptr);
     const auto value = [&](const Point& x) { return d[0] * x[0] + d[1] * x[1]; };
     for (const Sample& at : samples_) {
-      const Sample*& of_type = best[static_cast<int>(at.type)];
-      if (of_type == nullptr || value(at.image) > value(of_type->image)) of_type = &at;
+      const auto edge = static_cast<std::size_t>(std::min(at.edge + 1, kMaxEdges - 1));
+      const std::size_t branch = at.piece < 0
+                                     ? 0
+                                     : 1 +
+                                           kMaxEdges * (8 * static_cast<std::size_t>(at.piece) +
+                                                        static_cast<std::size_t>(at.roots)) +
+                                           edge;
+      if (best[branch] == nullptr || value(at.image) > value(best[branch]->image)) {
+        best[branch] = &at;
+      }
     }
     Sample winner{};
     double most = kNone;
     for (const Sample* start : best) {
       if (start == nullptr) continue;
       Sample at = *start;
-      if (at.type == CriticalType::interior) climb(d, at);
-      if (at.type == CriticalType::edge) slide(d, at);
+      if (at.type == CriticalType::interior) climb(d, at, 150);
+      if (at.type == CriticalType::edge && at.piece >= 0) slide(d, at);
       if (value(at.image) > most) {
         most = value(at.image);
         winner = at;
       }
     }
+    // Near the edges of P the roots of zeta make narrow ridges.
+    if (winner.type == CriticalType::interior) climb(d, winner, 4000);
     return winner;
   }
 
-  void climb(const Point& d, Sample& at) const {
+  void climb(const Point& d, Sample& at, int turns) const {
     const Piece& piece = pieces_[static_cast<std::size_t>(at.piece)];
     double step = at.step;
     double here = d[0] * at.image[0] + d[1] * at.image[1];
-    for (int turn = 0; turn < 400 && step > 1e-10 * extent_; ++turn) {
+    for (int turn = 0; turn < turns && step > 1e-10 * extent_; ++turn) {
       bool moved = false;
       for (int side = 0; side < 8 && !moved; ++side) {
-        const double angle = 0.25 * std::numbers::pi * side;
+        const double angle = 0.25 * std::numbers::pi * side + 0.7 * turn;
         const Point r = {at.r[0] + step * std::cos(angle), at.r[1] + step * std::sin(angle)};
         Point x;
         if (!contains(piece, r) || !image(piece, r, at.roots, x)) continue;

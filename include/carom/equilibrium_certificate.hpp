@@ -31,8 +31,7 @@ CAROM_INLINE V cone_excess(double friction, const double* normal, const V* force
   const V n[3] = {V(normal[0]), V(normal[1]), V(normal[2])};
   V tangential[3];
   vector_product(n, force, tangential);
-  return square_root(inner_product(tangential, tangential)) -
-         V(friction) * inner_product(n, force);
+  return square_root(inner_product(tangential, tangential)) - V(friction) * inner_product(n, force);
 }
 
 /// w_i = a + b x x_i of dual (a, b), [6].
@@ -56,8 +55,8 @@ CAROM_INLINE V dual_slack(double friction, const double* normal, const V* w) {
 /// The same over the cone whose section is the polygon with vertices friction * direction[j] in the
 /// tangents t1, t2.
 template <class V>
-CAROM_INLINE V dual_slack(double friction, const double* normal, const double* t1,
-                          const double* t2, const double (*direction)[2], int sides, const V* w) {
+CAROM_INLINE V dual_slack(double friction, const double* normal, const double* t1, const double* t2,
+                          const double (*direction)[2], int sides, const V* w) {
   using kernels::select;
   const V n[3] = {V(normal[0]), V(normal[1]), V(normal[2])};
   const V s[3] = {V(t1[0]), V(t1[1]), V(t1[2])};

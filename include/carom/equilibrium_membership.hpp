@@ -23,9 +23,9 @@ struct Membership {
   std::vector<double> dual;    ///< infeasible: [6], (a, b) of the half-plane beyond which x lies
 };
 
-/// centre_of_mass: [problems, 3], world frame [m]. settings.cones applies to the margins; forces and
-/// the verdict are those of the exact cones. Errors: as `support`; InvalidInput for a centre of mass
-/// that is not finite.
+/// centre_of_mass: [problems, 3], world frame [m]. settings.cones applies to the margins; forces
+/// and the verdict are those of the exact cones. Errors: as `support`; InvalidInput for a centre of
+/// mass that is not finite.
 std::vector<Membership> probe_membership(const PostureBatch& batch,
                                          std::span<const double> centre_of_mass,
                                          const SpatialSettings& settings = {});
@@ -37,9 +37,10 @@ std::vector<Membership> probe_membership(const PostureBatch& batch,
 struct RobustRegion {
   /// solved; infeasible: a vertex holds no centre of mass; otherwise the first vertex's trouble.
   Status status = Status::numerical_error;
-  std::vector<double> outer;  ///< [h, 4]: N, offset [m]; contains the region, each half-space proven
-  std::vector<double> dual;   ///< [h, 6]: the proofs
-  std::vector<int> vertex;    ///< [h]: index of the wrench that each half-space belongs to
+  std::vector<double>
+      outer;                 ///< [h, 4]: N, offset [m]; contains the region, each half-space proven
+  std::vector<double> dual;  ///< [h, 6]: the proofs
+  std::vector<int> vertex;   ///< [h]: index of the wrench that each half-space belongs to
   std::vector<double> inner;  ///< [g, 4]: half-spaces whose intersection lies inside the region
   double extent = 0.0;        ///< largest distance of a contact from their mean [m]
   double centre[3] = {};      ///< mean of the contacts

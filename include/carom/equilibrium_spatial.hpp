@@ -9,8 +9,9 @@
 #include <carom/posture.hpp>
 #include <carom/status.hpp>
 
-/// Spatial postures: where may the centre of mass be (Or and Rimon, "Computation of Multiple-Contact
-/// Frictional Equilibrium Postures in Three-Dimensional Gravitational Environments")?
+/// Spatial postures: where may the centre of mass be (Or and Rimon, "Computation of
+/// Multiple-Contact Frictional Equilibrium Postures in Three-Dimensional Gravitational
+/// Environments")?
 ///
 /// Frame of the cross-section: e = -f_ext / |f_ext|, and unit vectors u, v with (u, v, e)
 /// right-handed. For e_z >= 0 they are the images of x and y under the smallest rotation that takes
@@ -50,15 +51,15 @@ struct SpatialSettings {
 /// unbounded: `forces` is the proof, contact forces without resultant whose torque moves the centre
 /// of mass along d; infeasible: `dual` is the proof, with f x b = 0 and a negative offset.
 struct SupportResult {
-  Buffer<double> lower;          ///< [problems, n], [m]: d . point
-  Buffer<double> upper;          ///< [problems, n], [m]: offset of the half-plane that `dual` proves
-  Buffer<double> point;          ///< [problems, n, 2], [m]
-  Buffer<double> forces;         ///< [problems, n, k, 3], [N]: hold the centre of mass at `point`
-  Buffer<double> dual;           ///< [problems, n, 6]: (a, b) of equilibrium_certificate.hpp
-  Buffer<double> slack;          ///< [problems, n]: smallest dual slack; >= 0 is a proof
-  Buffer<double> residual;       ///< [problems, n]: of balance and cones, recomputed, relative
-  Buffer<Status> status;         ///< [problems, n]
-  Buffer<std::int32_t> pivots;   ///< [problems, n]
+  Buffer<double> lower;         ///< [problems, n], [m]: d . point
+  Buffer<double> upper;         ///< [problems, n], [m]: offset of the half-plane that `dual` proves
+  Buffer<double> point;         ///< [problems, n, 2], [m]
+  Buffer<double> forces;        ///< [problems, n, k, 3], [N]: hold the centre of mass at `point`
+  Buffer<double> dual;          ///< [problems, n, 6]: (a, b) of equilibrium_certificate.hpp
+  Buffer<double> slack;         ///< [problems, n]: smallest dual slack; >= 0 is a proof
+  Buffer<double> residual;      ///< [problems, n]: of balance and cones, recomputed, relative
+  Buffer<Status> status;        ///< [problems, n]
+  Buffer<std::int32_t> pivots;  ///< [problems, n]
 };
 
 /// directions: [n, 2], unit vectors in (u, v), the same for every posture; a sweep in order of
@@ -86,15 +87,15 @@ struct SpatialRegion {
   /// finished); inaccurate: max_vertices reached first; infeasible: no centre of mass can be held;
   /// unbounded: see `support`.
   Status status = Status::numerical_error;
-  int dimension = -1;             ///< of the cross-section: -1 empty, 0 point, 1 segment, 2
-  double frame[3][3] = {};        ///< u, v, e
-  std::vector<double> inner;      ///< [m, 2], counter-clockwise, each held by `forces`
-  std::vector<double> forces;     ///< [m, k, 3]
-  std::vector<double> outer;      ///< [q, 2], vertices of the intersection of the half-planes
-  std::vector<double> half_plane; ///< [h, 3]: direction, offset
-  std::vector<double> dual;       ///< [h, 6]: the proof of each half-plane; infeasible: [1, 6]
-  double area_inner = 0.0;        ///< [m^2]
-  double area_outer = 0.0;        ///< [m^2]
+  int dimension = -1;                  ///< of the cross-section: -1 empty, 0 point, 1 segment, 2
+  double frame[3][3] = {};             ///< u, v, e
+  std::vector<double> inner;           ///< [m, 2], counter-clockwise, each held by `forces`
+  std::vector<double> forces;          ///< [m, k, 3]
+  std::vector<double> outer;           ///< [q, 2], vertices of the intersection of the half-planes
+  std::vector<double> half_plane;      ///< [h, 3]: direction, offset
+  std::vector<double> dual;            ///< [h, 6]: the proof of each half-plane; infeasible: [1, 6]
+  double area_inner = 0.0;             ///< [m^2]
+  double area_outer = 0.0;             ///< [m^2]
   std::vector<RegionSupport> support;  ///< every direction probed, by angle
   double residual = 0.0;               ///< largest of the directions
   std::int64_t pivots = 0;

@@ -5,15 +5,15 @@
 
 #include <carom/posture.hpp>
 
-/// Three contacts: section 3 of Or and Rimon's spatial paper. The horizontal parts of the forces meet
-/// in a point r of the plane, f_i = sigma lambda_i(r) (r - x_i + zeta_i e), (7); r lies in
-/// P = P+ u P- (6) and zeta_i between the roots of (10).
+/// Three contacts: section 3 of Or and Rimon's spatial paper. The horizontal parts of the forces
+/// meet in a point r of the plane, f_i = sigma lambda_i(r) (r - x_i + zeta_i e), (7); r lies in P =
+/// P+ u P- (6) and zeta_i between the roots of (10).
 namespace carom {
 
 struct ThreeContactSettings {
   int directions = 180;  ///< of the exact boundary's numeric search, 8..4096
   int grid = 24;         ///< samples of an edge and of each axis of a piece of P, 4..512
-  double reach = 50.0;   ///< P is cut off at this many extents of the contacts, > 1
+  double reach = 1e4;    ///< P is cut off at this many extents of the contacts, > 1
 
   /// Errors: InvalidInput naming the field and its value.
   void validate() const;
@@ -22,7 +22,7 @@ struct ThreeContactSettings {
 /// Where a point of the exact boundary comes from (Proposition 3.4).
 enum class CriticalType : std::uint8_t {
   contact,   ///< type 2a: above a contact whose cone contains e
-  edge,      ///< types 1 and 3a: r on an edge of a piece of P
+  edge,      ///< types 1 and 3a: r on an edge of a piece of P; NaN for two contacts alone
   interior,  ///< type 3b: r inside, all forces on their cones, det D Phi = 0
 };
 
@@ -39,15 +39,16 @@ struct ThreeContactRegion {
   std::vector<std::vector<double>> plus, minus;
   std::vector<double> conservative;     ///< [m, 2], Proposition 3.3 sampled: inside the region
   std::vector<BoundaryPoint> boundary;  ///< Corollary 3.5, extreme in each direction searched
-  std::vector<double> exact;            ///< [q, 2], the convex hull of both
+  std::vector<double> searched;         ///< [q, 2], the convex hull of both
   double area_conservative = 0.0;       ///< [m^2]
-  double area_exact = 0.0;              ///< [m^2]
+  double area_searched = 0.0;           ///< [m^2]
 };
 
-/// All points are images of forces in their cones, so both polygons lie inside the region; `exact`
-/// tends to it with the number of directions. Coordinates are those of equilibrium_spatial.hpp.
-/// Errors: InvalidInput unless there are three contacts, not in one plane with e, all upward
-/// pointing (no force of their cones against e), and no torque about e.
+/// All points are images of forces in their cones, so both polygons lie inside the region. The
+/// search is local from a grid and can miss a branch of the boundary: `searched` is a lower
+/// estimate of it, and the certified enclosure is spatial_equilibrium's. Coordinates are those of
+/// equilibrium_spatial.hpp. Errors: InvalidInput unless there are three contacts, not in one plane
+/// with e, all upward pointing (no force of their cones against e), and no torque about e.
 ThreeContactRegion three_contact_region(const Posture& posture,
                                         const ThreeContactSettings& settings = {});
 

@@ -31,8 +31,8 @@ SupportResult drive(const simd::SupportCode& code, const PostureBatch& batch,
                     std::span<const double> directions, const SpatialSettings& settings) {
   const SupportRules rules = support_rules(settings);
   const std::size_t n = directions.size() / 2;
-  SupportResult result = allocate_support(batch.problems, static_cast<int>(n), batch.contacts,
-                                          MemorySpace::host);
+  SupportResult result =
+      allocate_support(batch.problems, static_cast<int>(n), batch.contacts, MemorySpace::host);
   struct Memory {
     PreparedSupport prepared;
     std::vector<double> work;
@@ -187,10 +187,10 @@ void support_of(PreparedSupport& prepared, std::span<const double> directions,
       result.pivots.data()[at] = 0;
     }
     result.status.data()[at] = status;
-    const bool points = inner == Status::solved &&
-                        (status == Status::solved || status == Status::inaccurate);
-    const bool planes = outer == Status::solved &&
-                        (status == Status::solved || status == Status::inaccurate);
+    const bool points =
+        inner == Status::solved && (status == Status::solved || status == Status::inaccurate);
+    const bool planes =
+        outer == Status::solved && (status == Status::solved || status == Status::inaccurate);
     if (!points) {
       result.lower.data()[at] = kNan;
       for (std::size_t c = 0; c < 2; ++c) result.point.data()[2 * at + c] = kNan;
@@ -221,8 +221,8 @@ namespace emulation {
 SupportResult support(const PostureBatch& batch, std::span<const double> directions,
                       const SpatialSettings& settings, bool backwards) {
   using cpu::Emulated;
-  const cpu::simd::SupportCode code{Emulated::prepare, backwards ? Emulated::probe<true>
-                                                                 : Emulated::probe<false>};
+  const cpu::simd::SupportCode code{Emulated::prepare,
+                                    backwards ? Emulated::probe<true> : Emulated::probe<false>};
   return cpu::drive(code, batch, directions, settings);
 }
 

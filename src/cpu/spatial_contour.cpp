@@ -155,7 +155,8 @@ bool SpatialContour::refine(double area) {
     sum += gaps[i];
   }
   if (!(sum > area)) return false;
-  // An edge's gap falls to about a quarter when it is split: the largest first, until that is enough.
+  // An edge's gap falls to about a quarter when it is split: the largest first, until that is
+  // enough.
   std::vector<std::size_t> edges(n);
   std::iota(edges.begin(), edges.end(), std::size_t{0});
   std::sort(edges.begin(), edges.end(),
@@ -199,9 +200,8 @@ bool SpatialContour::probe(std::span<const double> directions) {
 
 void SpatialContour::insert(std::size_t first, std::size_t count) {
   for (std::size_t slot = first; slot < first + count; ++slot) order_.push_back(slot);
-  std::sort(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) {
-    return before(direction(a), direction(b));
-  });
+  std::sort(order_.begin(), order_.end(),
+            [&](std::size_t a, std::size_t b) { return before(direction(a), direction(b)); });
 }
 
 std::vector<std::size_t> SpatialContour::inner_polygon() const {
@@ -277,8 +277,7 @@ std::vector<double> SpatialContour::outer_polygon() const {
     while (kept.size() >= front + 2 && outside(kept[front], kept[front + 1], line)) ++front;
     kept.push_back(line);
   }
-  while (kept.size() >= front + 3 &&
-         outside(kept[kept.size() - 2], kept.back(), kept[front])) {
+  while (kept.size() >= front + 3 && outside(kept[kept.size() - 2], kept.back(), kept[front])) {
     kept.pop_back();
   }
   while (kept.size() >= front + 3 && outside(kept[front], kept[front + 1], kept.back())) ++front;

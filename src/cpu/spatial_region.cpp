@@ -35,8 +35,8 @@ int dimension_of(const std::vector<double>& vertices, double extent) {
   double width = 0.0;
   for (std::size_t i = 0; i < n; ++i) {
     const double* c = vertices.data() + 2 * i;
-    width = std::max(width, std::abs((b[0] - a[0]) * (c[1] - a[1]) -
-                                     (b[1] - a[1]) * (c[0] - a[0])) / length);
+    width = std::max(
+        width, std::abs((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])) / length);
   }
   return width <= kFlat * extent ? 1 : 2;
 }
@@ -107,8 +107,8 @@ SpatialRegion finish_region(SpatialContour& contour) {
   region.outer = contour.outer_polygon();
   region.dimension = dimension_of(region.inner, contour.extent());
   region.area_inner = polygon_area(region.inner);
-  region.area_outer = region.outer.empty() && region.dimension == 2 ? kNan
-                                                                    : polygon_area(region.outer);
+  region.area_outer =
+      region.outer.empty() && region.dimension == 2 ? kNan : polygon_area(region.outer);
   const bool pair = contour.prepared().rules().two;
   if (region.status == Status::solved && !pair &&
       !(region.area_outer - region.area_inner <= settings.area_tolerance)) {

@@ -72,8 +72,8 @@ __global__ void prepare_postures(const __grid_constant__ SupportLaunch launch) {
   }
 }
 
-__global__ void __launch_bounds__(128) sweep_postures(const __grid_constant__ SupportLaunch launch,
-                                                      int rule) {
+__global__ void __launch_bounds__(128)
+    sweep_postures(const __grid_constant__ SupportLaunch launch, int rule) {
   const int k = launch.contacts;
   const long n = launch.directions;
   const long jobs = static_cast<long>(launch.problems) * kernels::kSupportArcs;
@@ -123,11 +123,11 @@ __global__ void judge_supports(const __grid_constant__ SupportLaunch launch) {
     launch.pivots[at] = 0;
     if (inner.status == Status::solved && outer.status == Status::solved) {
       status = kernels::support_status(
-          {inner.status, outer.status, launch.state[at], launch.state[second],
-           launch.residual[at], launch.slack[at], launch.lower[at], launch.upper[at]},
+          {inner.status, outer.status, launch.state[at], launch.state[second], launch.residual[at],
+           launch.slack[at], launch.lower[at], launch.upper[at]},
           launch.two, inner.length, launch.tolerance);
-      launch.pivots[at] = static_cast<std::int32_t>(launch.taken[at] +
-                                                    (launch.two ? launch.taken[second] : 0.0));
+      launch.pivots[at] =
+          static_cast<std::int32_t>(launch.taken[at] + (launch.two ? launch.taken[second] : 0.0));
     } else if (outer.status == Status::solved) {
       status = inner.status == Status::infeasible ? Status::inaccurate : inner.status;
     }
@@ -144,12 +144,11 @@ __global__ void judge_supports(const __grid_constant__ SupportLaunch launch) {
     if (!(known && outer.status == Status::solved)) {
       launch.upper[at] = launch.slack[at] = kNan;
       kernels::SupportAnswer<double> answer;
-      const bool empty =
-          outer.status == Status::infeasible &&
-          kernels::prove_infeasible(view_of(launch, p), outer,
-                                    launch.contact + static_cast<long>(other) * k,
-                                    launch.rule[launch.two ? 1 : 0], launch.slack_tolerance,
-                                    answer);
+      const bool empty = outer.status == Status::infeasible &&
+                         kernels::prove_infeasible(view_of(launch, p), outer,
+                                                   launch.contact + static_cast<long>(other) * k,
+                                                   launch.rule[launch.two ? 1 : 0],
+                                                   launch.slack_tolerance, answer);
       for (int j = 0; j < 6; ++j) launch.dual[6 * at + j] = empty ? answer.dual[j] : kNan;
     }
   }
@@ -169,8 +168,8 @@ SupportResult support(const PostureBatch& batch, std::span<const double> directi
   const auto sets = static_cast<std::size_t>(rules.two ? 2 : 1);
   const Stream stream;
   const DeviceLimits limits = device_limits();
-  const int resident = resident_blocks(reinterpret_cast<const void*>(&sweep_postures), kThreads, 0,
-                                       limits);
+  const int resident =
+      resident_blocks(reinterpret_cast<const void*>(&sweep_postures), kThreads, 0, limits);
   DeviceArray<double> direction;
   DeviceArray<kernels::SupportPosture> prepared;
   DeviceArray<kernels::SupportContact> contact;
@@ -203,10 +202,10 @@ SupportResult support(const PostureBatch& batch, std::span<const double> directi
   launch.scratch = scratch.reserve(static_cast<std::size_t>(resident) * kThreads * 3 *
                                    static_cast<std::size_t>(k));
   // The set-ups and the states of a piece lie on the device whatever the batch's space.
-  const std::size_t each = static_cast<std::size_t>(n) *
-                               static_cast<std::size_t>(3 * k + 17) * sizeof(double) +
-                           sets * (sizeof(kernels::SupportPosture) +
-                                   static_cast<std::size_t>(k) * sizeof(kernels::SupportContact));
+  const std::size_t each =
+      static_cast<std::size_t>(n) * static_cast<std::size_t>(3 * k + 17) * sizeof(double) +
+      sets * (sizeof(kernels::SupportPosture) +
+              static_cast<std::size_t>(k) * sizeof(kernels::SupportContact));
   const std::int64_t piece = piece_size(batch.problems, MemorySpace::host, each);
   for (std::int64_t first = 0; first < batch.problems; first += piece) {
     const std::int64_t count = std::min(piece, batch.problems - first);
@@ -238,7 +237,7 @@ SupportResult support(const PostureBatch& batch, std::span<const double> directi
     check_launch("prepare_postures");
     for (int rule = 0; rule < static_cast<int>(sets); ++rule) {
       sweep_postures<<<blocks(count * kernels::kSupportArcs), kThreads, 0, stream.get()>>>(launch,
-                                                                                          rule);
+                                                                                           rule);
       check_launch("sweep_postures");
     }
     judge_supports<<<blocks(count * n), kThreads, 0, stream.get()>>>(launch);

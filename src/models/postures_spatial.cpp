@@ -11,9 +11,9 @@ namespace {
 void add_contact(Posture& posture, double x, double y, double z, double slope, double towards,
                  double friction) {
   posture.position.insert(posture.position.end(), {x, y, z});
-  posture.normal.insert(posture.normal.end(), {std::sin(slope) * std::cos(towards),
-                                               std::sin(slope) * std::sin(towards),
-                                               std::cos(slope)});
+  posture.normal.insert(
+      posture.normal.end(),
+      {std::sin(slope) * std::cos(towards), std::sin(slope) * std::sin(towards), std::cos(slope)});
   posture.friction.push_back(friction);
   ++posture.contacts;
 }
@@ -26,8 +26,8 @@ Posture build_tripod_flat(const Values& values) {
   const double radius = values("radius");
   for (int i = 0; i < 3; ++i) {
     const double at = 0.5 * std::numbers::pi + i * kThird;
-    add_contact(posture, radius * std::cos(at), radius * std::sin(at), 0.0,
-                values.radians("slope"), at + std::numbers::pi, values("friction"));
+    add_contact(posture, radius * std::cos(at), radius * std::sin(at), 0.0, values.radians("slope"),
+                at + std::numbers::pi, values("friction"));
   }
   return posture;
 }

@@ -72,9 +72,9 @@ TEST(SpatialMembership, AgreesWithTheRegionAndItsForces) {
       ++refused;
     } else if (result.margin_lower > 1e-6) {
       ASSERT_EQ(result.status, Status::solved) << trial;
-      EXPECT_LE(test::force_violation(posture, result.forces.data(),
-                                      Eigen::Vector3d(x[0], x[1], x[2])),
-                1e-9);
+      EXPECT_LE(
+          test::force_violation(posture, result.forces.data(), Eigen::Vector3d(x[0], x[1], x[2])),
+          1e-9);
       ++held;
     }
   }

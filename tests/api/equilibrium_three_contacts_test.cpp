@@ -30,32 +30,32 @@ void expect_between(const Posture& posture, const ThreeContactRegion& three, dou
     }
   };
   inside(three.conservative);
-  inside(three.exact);
+  inside(three.searched);
   for (const BoundaryPoint& at : three.boundary) {
     double support = -1e300;
     for (std::size_t i = 0; i < region.inner.size(); i += 2) {
-      support = std::max(support, at.direction[0] * region.inner[i] +
-                                      at.direction[1] * region.inner[i + 1]);
+      support = std::max(support,
+                         at.direction[0] * region.inner[i] + at.direction[1] * region.inner[i + 1]);
     }
     EXPECT_GE(at.direction[0] * at.point[0] + at.direction[1] * at.point[1], support - tolerance);
   }
-  EXPECT_LE(three.area_conservative, three.area_exact + 1e-12);
-  EXPECT_LE(three.area_exact, region.area_outer + 1e-9);
+  EXPECT_LE(three.area_conservative, three.area_searched + 1e-12);
+  EXPECT_LE(three.area_searched, region.area_outer + 1e-9);
 }
 
-TEST(ThreeContacts, ExactBoundaryOfTheTripodsLiesBetweenThePolygons) {
+TEST(ThreeContacts, BoundaryOfTheTripodsLiesBetweenThePolygons) {
   for (const char* name : {"tripod_flat", "tripod_steep"}) {
     const Posture posture = models::build_posture(name);
     const ThreeContactRegion three = three_contact_region(posture);
-    ASSERT_FALSE(three.exact.empty()) << name;
+    ASSERT_FALSE(three.searched.empty()) << name;
     EXPECT_FALSE(three.plus.empty()) << name;
-    expect_between(posture, three, 1e-6);
+    expect_between(posture, three, 1e-3);
     int interior = 0;
     for (const BoundaryPoint& at : three.boundary) {
       interior += at.type == CriticalType::interior ? 1 : 0;
     }
     EXPECT_GT(interior, 0) << name;
-    EXPECT_LT(three.area_conservative, three.area_exact) << name;
+    EXPECT_LT(three.area_conservative, three.area_searched) << name;
   }
 }
 
@@ -63,7 +63,7 @@ TEST(ThreeContacts, VerticalNormalsGiveTheTriangle) {
   const double feet[] = {0.0, 0.0, 2.0, 0.0, 0.0, 1.0};
   const Posture posture = test::flat_ground(feet, 0.3);
   const ThreeContactRegion three = three_contact_region(posture);
-  EXPECT_NEAR(three.area_exact, 1.0, 1e-9);
+  EXPECT_NEAR(three.area_searched, 1.0, 1e-9);
   int contacts = 0;
   for (const BoundaryPoint& at : three.boundary) {
     contacts += at.type == CriticalType::contact ? 1 : 0;
@@ -80,12 +80,12 @@ TEST(ThreeContacts, RandomPosturesLieInsideTheirHalfPlanes) {
         spatial_equilibrium(make_batch(std::span(&posture, 1)), {}, Backend::cpu)[0];
     if (region.status != Status::solved) continue;
     ThreeContactSettings settings;
-    settings.grid = 12;
+    settings.grid = 8;
     const ThreeContactRegion three = three_contact_region(posture, settings);
-    for (std::size_t i = 0; i < three.exact.size(); i += 2) {
+    for (std::size_t i = 0; i < three.searched.size(); i += 2) {
       for (std::size_t h = 0; h < region.half_plane.size(); h += 3) {
         const double* line = region.half_plane.data() + h;
-        EXPECT_LE(line[0] * three.exact[i] + line[1] * three.exact[i + 1], line[2] + 1e-8);
+        EXPECT_LE(line[0] * three.searched[i] + line[1] * three.searched[i + 1], line[2] + 1e-8);
       }
     }
     ++compared;
@@ -95,13 +95,11 @@ TEST(ThreeContacts, RandomPosturesLieInsideTheirHalfPlanes) {
 
 TEST(ThreeContacts, RefusesWhatTheParametrisationDoesNotCover) {
   const double four[] = {0.0, 0.0, 1.0, 0.0, 1.0, 1.0, 0.0, 1.0};
-  test::expect_names(
-      test::refusal([&] { three_contact_region(test::flat_ground(four, 0.3)); }),
-      {"contacts is 4"});
+  test::expect_names(test::refusal([&] { three_contact_region(test::flat_ground(four, 0.3)); }),
+                     {"contacts is 4"});
   const double line[] = {0.0, 0.0, 1.0, 1.0, 2.0, 2.0};
-  test::expect_names(
-      test::refusal([&] { three_contact_region(test::flat_ground(line, 0.3)); }),
-      {"position", "one plane"});
+  test::expect_names(test::refusal([&] { three_contact_region(test::flat_ground(line, 0.3)); }),
+                     {"position", "one plane"});
   Posture steep = test::flat_ground(std::span(four, 6), 0.8);
   steep.normal = {0.8, 0.0, 0.6, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0};
   test::expect_names(test::refusal([&] { three_contact_region(steep); }),

@@ -16,16 +16,9 @@ namespace {
 
 using test::PostureKind;
 
-const PostureKind kKinds[] = {{1, 0.6},
-                              {2, 0.6},
-                              {3, 0.6},
-                              {3, 1.2},
-                              {4, 0.6},
-                              {4, 0.9, 0.1, 0.8, true},
-                              {6, 1.5},
-                              {5, 3.0},
-                              {4, 0.4, 0.0, 0.0},
-                              {12, 0.3}};
+const PostureKind kKinds[] = {
+    {1, 0.6}, {2, 0.6}, {3, 0.6},           {3, 1.2}, {4, 0.6}, {4, 0.9, 0.1, 0.8, true},
+    {6, 1.5}, {5, 3.0}, {4, 0.4, 0.0, 0.0}, {12, 0.3}};
 
 SpatialSettings settings_of(ConeModel cones) {
   SpatialSettings settings;
@@ -58,14 +51,14 @@ TEST(SpatialSupport, ExactConesEqualTheReferenceAndLieBetweenThePolygons) {
     const auto postures = test::random_spatials(5, 8, kind);
     const PostureBatch batch = make_batch(postures);
     const auto directions = equal_directions(9);
-    const SupportResult exact = support(batch, directions, settings_of(ConeModel::exact),
-                                        Backend::cpu);
-    const SupportResult plain = support(batch, directions, settings_of(ConeModel::exact),
-                                        Backend::reference);
-    const SupportResult inside = support(batch, directions, settings_of(ConeModel::inscribed),
-                                         Backend::cpu);
-    const SupportResult around = support(batch, directions, settings_of(ConeModel::circumscribed),
-                                         Backend::cpu);
+    const SupportResult exact =
+        support(batch, directions, settings_of(ConeModel::exact), Backend::cpu);
+    const SupportResult plain =
+        support(batch, directions, settings_of(ConeModel::exact), Backend::reference);
+    const SupportResult inside =
+        support(batch, directions, settings_of(ConeModel::inscribed), Backend::cpu);
+    const SupportResult around =
+        support(batch, directions, settings_of(ConeModel::circumscribed), Backend::cpu);
     for (std::size_t i = 0; i < exact.status.size(); ++i) {
       if (around.status.data()[i] == Status::infeasible) {
         EXPECT_EQ(exact.status.data()[i], Status::infeasible);
@@ -89,14 +82,15 @@ TEST(SpatialSupport, ExactPolygonsConvergeToTheCone) {
   const auto postures = test::random_spatials(8, 10, {3, 0.7});
   const PostureBatch batch = make_batch(postures);
   const auto directions = equal_directions(7);
-  const SupportResult exact = support(batch, directions, settings_of(ConeModel::exact),
-                                      Backend::cpu);
+  const SupportResult exact =
+      support(batch, directions, settings_of(ConeModel::exact), Backend::cpu);
   SpatialSettings settings = settings_of(ConeModel::pair);
   settings.cone_sides = 64;
   const SupportResult pair = support(batch, directions, settings, Backend::cpu);
   int compared = 0;
   for (std::size_t i = 0; i < exact.status.size(); ++i) {
-    if (exact.status.data()[i] != Status::solved || pair.status.data()[i] != Status::solved) continue;
+    if (exact.status.data()[i] != Status::solved || pair.status.data()[i] != Status::solved)
+      continue;
     ++compared;
     EXPECT_LE(pair.lower.data()[i], exact.upper.data()[i] + 1e-9);
     EXPECT_GE(pair.upper.data()[i], exact.lower.data()[i] - 1e-9);
@@ -114,8 +108,7 @@ TEST(SpatialSupport, EmulatedThreadsEqualPacks) {
       const SpatialSettings settings = settings_of(cones);
       const SupportResult packs = support(batch, directions, settings, Backend::cpu);
       for (const bool backwards : {false, true}) {
-        const SupportResult threads =
-            emulation::support(batch, directions, settings, backwards);
+        const SupportResult threads = emulation::support(batch, directions, settings, backwards);
         EXPECT_EQ(test::first_difference(packs.status, threads.status), -1);
         EXPECT_EQ(test::first_difference(packs.pivots, threads.pivots), -1);
         EXPECT_EQ(test::first_difference(packs.lower, threads.lower), -1);
@@ -162,8 +155,8 @@ TEST(SpatialSupport, InfeasibleAndUnboundedAreProven) {
     const auto postures = test::random_spatials(23, 60, kind);
     const PostureBatch batch = make_batch(postures);
     const auto directions = equal_directions(5);
-    const SupportResult result = support(batch, directions, settings_of(ConeModel::exact),
-                                         Backend::cpu);
+    const SupportResult result =
+        support(batch, directions, settings_of(ConeModel::exact), Backend::cpu);
     const auto k = static_cast<std::size_t>(kind.contacts);
     for (std::size_t i = 0; i < result.status.size(); ++i) {
       const Posture& posture = postures[i / 5];
@@ -207,9 +200,9 @@ TEST(SpatialSupport, ManyDegeneratePosturesEndWithoutCycling) {
     Posture posture = test::random_spatial(draw, kind);
     for (std::size_t c = 0; c < posture.friction.size(); ++c) {
       if (i % 4 == 1) posture.friction[c] = 0.0;
-      if (i % 5 == 2) posture.position[3 * c + 2] = 0.0;           // one plane
-      if (i % 5 == 3) posture.position[3 * c] = 0.0;               // one vertical plane
-      if (i % 5 == 4 && c > 0) {                                   // collinear or coinciding
+      if (i % 5 == 2) posture.position[3 * c + 2] = 0.0;  // one plane
+      if (i % 5 == 3) posture.position[3 * c] = 0.0;      // one vertical plane
+      if (i % 5 == 4 && c > 0) {                          // collinear or coinciding
         for (std::size_t j = 0; j < 3; ++j) {
           posture.position[3 * c + j] = posture.position[j] * (i % 2 == 0 ? 1.0 : double(c + 1));
         }
@@ -290,9 +283,8 @@ TEST(SpatialRegion, DimensionFollowsTheNumberOfContacts) {
   // A single contact steeper than its friction holds nothing.
   Posture steep = test::flat_ground(std::span(feet, 2), 0.1);
   steep.normal = {0.6, 0.0, 0.8};
-  const auto empty =
-      spatial_equilibrium(make_batch(std::span(&steep, 1)), settings_of(ConeModel::exact),
-                          Backend::cpu);
+  const auto empty = spatial_equilibrium(make_batch(std::span(&steep, 1)),
+                                         settings_of(ConeModel::exact), Backend::cpu);
   EXPECT_EQ(empty[0].status, Status::infeasible);
   EXPECT_EQ(empty[0].dimension, -1);
   ASSERT_EQ(empty[0].dual.size(), 6U);
@@ -358,7 +350,8 @@ TEST(SpatialRefusals, NameWhatIsWrong) {
   test::expect_names(refused([](SpatialSettings& s) { s.tolerance = -1.0; }), {"tolerance is -1"});
   test::expect_names(refused([](SpatialSettings& s) { s.area_tolerance = std::nan(""); }),
                      {"area_tolerance is nan"});
-  test::expect_names(refused([](SpatialSettings& s) { s.max_vertices = 8; }), {"max_vertices is 8"});
+  test::expect_names(refused([](SpatialSettings& s) { s.max_vertices = 8; }),
+                     {"max_vertices is 8"});
   test::expect_names(refused([](SpatialSettings& s) { s.threads = -2; }), {"threads is -2"});
   const double longer[] = {2.0, 0.0};
   test::expect_names(test::refusal([&] { support(batch, longer, {}, Backend::cpu); }),

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include <Eigen/Dense>
 #include <gtest/gtest.h>
+#include <Eigen/Dense>
 
 #include <carom/equilibrium_spatial.hpp>
 
@@ -34,9 +34,9 @@ inline Posture random_spatial(std::mt19937_64& draw, const PostureKind& kind) {
     for (const double reach : {1.0, 1.0, 0.5}) posture.position.push_back(uniform(-reach, reach));
     const double lean = uniform(0.0, kind.tilt);
     const double towards = uniform(0.0, 6.2831853);
-    posture.normal.insert(posture.normal.end(),
-                          {std::sin(lean) * std::cos(towards), std::sin(lean) * std::sin(towards),
-                           std::cos(lean)});
+    posture.normal.insert(
+        posture.normal.end(),
+        {std::sin(lean) * std::cos(towards), std::sin(lean) * std::sin(towards), std::cos(lean)});
     posture.friction.push_back(uniform(kind.friction_low, kind.friction_high));
   }
   if (kind.wrench) {

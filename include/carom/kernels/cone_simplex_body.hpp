@@ -86,8 +86,7 @@ CAROM_INLINE V price(int contacts, const SupportContact* contact, const ConeRule
     const V px(c.position[0]);
     const V py(c.position[1]);
     const V pz(c.position[2]);
-    const V w[3] = {fused(d[0], pz, fused(-py, y[3], y[0])),
-                    fused(d[1], pz, fused(px, y[3], y[1])),
+    const V w[3] = {fused(d[0], pz, fused(-py, y[3], y[0])), fused(d[1], pz, fused(px, y[3], y[1])),
                     fused(-d[1], py, fused(-d[0], px, y[2]))};
     const V normal = dot3(c.normal, w);
     const V a = dot3(c.tangent[0], w);
@@ -175,8 +174,7 @@ CAROM_INLINE void invert_basis(const SupportBasis<V>& basis, V (&inverse)[4][4])
                   minor2(2, 3, 1, 2), minor2(2, 3, 1, 3), minor2(2, 3, 2, 3)};
   const V determinant = fused(
       s[0], c[5],
-      fused(-s[1], c[4],
-            fused(s[2], c[3], fused(s[3], c[2], fused(-s[4], c[1], s[5] * c[0])))));
+      fused(-s[1], c[4], fused(s[2], c[3], fused(s[3], c[2], fused(-s[4], c[1], s[5] * c[0])))));
   const V f = V(1.0) / determinant;
   const auto three = [&](V a, V x, V b, V y, V e, V z) {
     return f * fused(a, x, fused(-b, y, e * z));
@@ -202,18 +200,19 @@ CAROM_INLINE void invert_basis(const SupportBasis<V>& basis, V (&inverse)[4][4])
 /// What one run of the simplex method leaves behind.
 template <class V>
 struct SimplexEnd {
-  V x[4];                    ///< multipliers of the basis
-  V y[4];                    ///< duals of the rows
-  V slack;                   ///< smallest reduced cost found
-  V direction[4];            ///< B^-1 of the entering column: the ray where unbounded
+  V x[4];          ///< multipliers of the basis
+  V y[4];          ///< duals of the rows
+  V slack;         ///< smallest reduced cost found
+  V direction[4];  ///< B^-1 of the entering column: the ray where unbounded
   SupportColumn<V> entering;
   V state;
   V pivots;
 };
 
-/// Runs from `basis`, which must be feasible, to optimality; lanes whose end.state is set rest. Ties of the ratio test fall to the
-/// right side b + delta b1 with an infinitesimal delta > 0 and a generic b1, which rules out
-/// cycling. PhaseOne: minimises the sum of the artificial variables instead; d is ignored.
+/// Runs from `basis`, which must be feasible, to optimality; lanes whose end.state is set rest.
+/// Ties of the ratio test fall to the right side b + delta b1 with an infinitesimal delta > 0 and a
+/// generic b1, which rules out cycling. PhaseOne: minimises the sum of the artificial variables
+/// instead; d is ignored.
 template <bool PhaseOne, class V>
 CAROM_INLINE void run_simplex(int contacts, const SupportContact* contact, const ConeRule& rule,
                               const double* right, const double* perturbation, const V* direction,
@@ -234,31 +233,31 @@ CAROM_INLINE void run_simplex(int contacts, const SupportContact* contact, const
       end.x[r] = fused(inverse[r][0], V(right[0]),
                        fused(inverse[r][1], V(right[1]),
                              fused(inverse[r][2], V(right[2]), inverse[r][3] * V(right[3]))));
-      pi[r] = fused(inverse[r][0], V(perturbation[0]),
-                    fused(inverse[r][1], V(perturbation[1]),
-                          fused(inverse[r][2], V(perturbation[2]),
-                                inverse[r][3] * V(perturbation[3]))));
+      pi[r] = fused(
+          inverse[r][0], V(perturbation[0]),
+          fused(inverse[r][1], V(perturbation[1]),
+                fused(inverse[r][2], V(perturbation[2]), inverse[r][3] * V(perturbation[3]))));
       const auto is_artificial = column.contact < zero;
       if constexpr (PhaseOne) {
         cost[r] = select(is_artificial, -one, zero);
         artificial = artificial + select(is_artificial, end.x[r], zero);
       } else {
-        cost[r] = select(is_artificial, zero,
-                         fused(d[0], column.wrench[4], d[1] * column.wrench[5]));
+        cost[r] =
+            select(is_artificial, zero, fused(d[0], column.wrench[4], d[1] * column.wrench[5]));
       }
     }
     for (int j = 0; j < 4; ++j) {
-      end.y[j] = fused(cost[0], inverse[0][j],
-                       fused(cost[1], inverse[1][j],
-                             fused(cost[2], inverse[2][j], cost[3] * inverse[3][j])));
+      end.y[j] = fused(
+          cost[0], inverse[0][j],
+          fused(cost[1], inverse[1][j], fused(cost[2], inverse[2][j], cost[3] * inverse[3][j])));
     }
     end.slack = price(contacts, contact, rule, end.y, d, end.entering);
     V largest = one;
     for (int r = 0; r < 4; ++r) {
       const V* a = end.entering.wrench;
-      end.direction[r] = fused(inverse[r][0], a[0],
-                               fused(inverse[r][1], a[1],
-                                     fused(inverse[r][2], a[2], inverse[r][3] * a[3])));
+      end.direction[r] =
+          fused(inverse[r][0], a[0],
+                fused(inverse[r][1], a[1], fused(inverse[r][2], a[2], inverse[r][3] * a[3])));
       largest = larger(largest, magnitude(end.direction[r]));
     }
     V ratio = infinity;
@@ -279,10 +278,9 @@ CAROM_INLINE void run_simplex(int contacts, const SupportContact* contact, const
     auto optimal = end.slack >= V(-tolerance);
     if constexpr (PhaseOne) optimal = optimal | (artificial <= V(kFeasible));
     const auto numbers = (end.slack <= infinity) & (largest < infinity);
-    const V fresh = select(numbers,
-                           select(optimal, V(kOptimal),
-                                  select(leaving < zero, V(kUnbounded), V(kRunning))),
-                           V(kBroken));
+    const V fresh = select(
+        numbers, select(optimal, V(kOptimal), select(leaving < zero, V(kUnbounded), V(kRunning))),
+        V(kBroken));
     end.state = select(end.state > zero, end.state, fresh);
     const auto running = end.state <= zero;
     if (turn >= max_pivots || all_of(end.state > zero)) return;

@@ -94,6 +94,7 @@ class SupportProbe {
     constexpr int kLanes = static_cast<int>(sizeof(V) / sizeof(double));
     Lane lane[kLanes];
     double finished[kLanes] = {};
+    bool settled[kLanes] = {};  // in an earlier stage: another lane's needs do not touch it
     end.state = V(kRunning);
     end.pivots = V(0.0);
     // Coarse reduced costs first: rays of one cone stay apart, and the bases well conditioned.
@@ -111,12 +112,14 @@ class SupportProbe {
       spread(end.state, state);
       spread(end.slack, slack);
       for (int l = 0; l < kLanes; ++l) {
-        if (finished[l] > 0.0 || state[l] >= kUnbounded) continue;
-        if (state[l] >= kOptimal && slack[l] >= -tolerance_ && !fine) continue;
+        if (settled[l] || state[l] >= kUnbounded) continue;
+        settled[l] = state[l] >= kOptimal && slack[l] >= -tolerance_ && !fine;
+        if (settled[l]) continue;
         lane[l] = extract(d, basis, end, l);
         SupportNewton newton(view_.contacts, contact_, prepared_.right, tolerance_);
         if (newton.run(lane[l].d, lane[l].basis, lane[l].x, lane[l].y, lane[l].columns)) {
           finished[l] = 1.0;
+          settled[l] = true;
           state[l] = kOptimal;
         } else if (!fine) {
           state[l] = kRunning;

@@ -96,14 +96,15 @@ class SupportNewton {
     tangential[0] = dot3(c.tangent[0], w);
     tangential[1] = dot3(c.tangent[1], w);
     size = square_root(fused(tangential[0], tangential[0], tangential[1] * tangential[1]));
-    for (int j = 0; j < 2; ++j) tangential[j] = size > 0.0 ? tangential[j] / size : (j == 0 ? 1 : 0);
+    for (int j = 0; j < 2; ++j)
+      tangential[j] = size > 0.0 ? tangential[j] / size : (j == 0 ? 1 : 0);
     return fused(-c.friction, size, dot3(c.normal, w));
   }
   CAROM_INLINE static void ray(const SupportContact& c, const double* tangential, double* r) {
     for (int j = 0; j < 3; ++j) {
-      r[j] = fused(-c.friction,
-                   fused(tangential[0], c.tangent[0][j], tangential[1] * c.tangent[1][j]),
-                   c.normal[j]);
+      r[j] =
+          fused(-c.friction, fused(tangential[0], c.tangent[0][j], tangential[1] * c.tangent[1][j]),
+                c.normal[j]);
     }
   }
 

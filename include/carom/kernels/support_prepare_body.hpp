@@ -10,27 +10,26 @@ namespace carom::kernels {
 struct SupportPosture {
   Status status;  ///< solved: `feasible` may start any direction; infeasible: see `farkas`
   int pivots;
-  bool shifted;          ///< `shift` is strictly inside every dual cone
-  double room;           ///< reduced costs of the unit vector `shift`; 1 where there is none
-  double axis[3][3];     ///< u, v, e in the world frame
-  double centre[3];      ///< mean of the contacts [m]
-  double length;         ///< largest distance from it [m], 1 where that is 0
-  double force;          ///< |f_ext| [N]
-  double external[6];    ///< f_ext and tau
-  double offset[2];      ///< of the scaled centre of mass, from the external torque
-  double right[4];       ///< b
+  bool shifted;        ///< `shift` is strictly inside every dual cone
+  double room;         ///< reduced costs of the unit vector `shift`; 1 where there is none
+  double axis[3][3];   ///< u, v, e in the world frame
+  double centre[3];    ///< mean of the contacts [m]
+  double length;       ///< largest distance from it [m], 1 where that is 0
+  double force;        ///< |f_ext| [N]
+  double external[6];  ///< f_ext and tau
+  double offset[2];    ///< of the scaled centre of mass, from the external torque
+  double right[4];     ///< b
   double perturbation[4];
-  double shift[4];       ///< y that adds room to all dual cones
-  double farkas[4];      ///< y in all dual cones with b'y < 0
+  double shift[4];   ///< y that adds room to all dual cones
+  double farkas[4];  ///< y in all dual cones with b'y < 0
   SupportBasis<double> feasible;
 };
 
 /// Contacts and frame in scaled units; false where a number is not finite, a normal is no unit
 /// vector, a friction is negative or the external force is zero.
 CAROM_INLINE bool scale_posture(int k, const double* position, const double* normal,
-                                            const double* friction, const double* wrench,
-                                            const ConeRule& rule, SupportPosture& out,
-                                            SupportContact* contact) {
+                                const double* friction, const double* wrench, const ConeRule& rule,
+                                SupportPosture& out, SupportContact* contact) {
   bool good = true;
   for (int j = 0; j < 6; ++j) {
     out.external[j] = wrench[j];
@@ -92,10 +91,10 @@ CAROM_INLINE bool scale_posture(int k, const double* position, const double* nor
   return true;
 }
 
-/// A y whose reduced costs are clearly positive for every ray, by the perceptron's rule; none exists
-/// where contacts can squeeze each other.
-CAROM_INLINE void find_shift(int k, const SupportContact* contact,
-                                         const ConeRule& rule, SupportPosture& out) {
+/// A y whose reduced costs are clearly positive for every ray, by the perceptron's rule; none
+/// exists where contacts can squeeze each other.
+CAROM_INLINE void find_shift(int k, const SupportContact* contact, const ConeRule& rule,
+                             SupportPosture& out) {
   constexpr double kRoom = 1e-3;
   constexpr int kSteps = 200;
   const double none[2] = {0.0, 0.0};
@@ -125,7 +124,7 @@ CAROM_INLINE void find_shift(int k, const SupportContact* contact,
 /// Replaces artificial columns that are zero by rays, and chooses the perturbation that makes every
 /// multiplier of the basis positive. Rows whose artificial column stays are redundant.
 CAROM_INLINE void drive_out(int k, const SupportContact* contact, const ConeRule& rule,
-                                        SupportPosture& out) {
+                            SupportPosture& out) {
   constexpr double kDependent = 1e-9;
   const double none[2] = {0.0, 0.0};
   for (int r = 0; r < 4; ++r) {
@@ -158,10 +157,9 @@ CAROM_INLINE void drive_out(int k, const SupportContact* contact, const ConeRule
 
 /// Everything that does not depend on the direction.
 CAROM_INLINE void prepare_support(int k, const double* position, const double* normal,
-                                              const double* friction, const double* wrench,
-                                              const ConeRule& rule, double tolerance,
-                                              int max_pivots, SupportPosture& out,
-                                              SupportContact* contact) {
+                                  const double* friction, const double* wrench,
+                                  const ConeRule& rule, double tolerance, int max_pivots,
+                                  SupportPosture& out, SupportContact* contact) {
   out.pivots = 0;
   out.status = Status::invalid_input;
   out.shifted = false;
@@ -178,8 +176,8 @@ CAROM_INLINE void prepare_support(int k, const double* position, const double* n
   SimplexEnd<double> end;
   end.state = kRunning;
   end.pivots = 0.0;
-  run_simplex<true, double>(k, contact, rule, out.right, out.perturbation,
-                    nullptr, tolerance, max_pivots, out.feasible, end);
+  run_simplex<true, double>(k, contact, rule, out.right, out.perturbation, nullptr, tolerance,
+                            max_pivots, out.feasible, end);
   out.pivots = static_cast<int>(end.pivots);
   double artificial = 0.0;
   for (int r = 0; r < 4; ++r) {

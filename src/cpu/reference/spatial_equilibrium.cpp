@@ -187,8 +187,8 @@ class PostureProgram {
 
   void add(int i, double angle, double stretch) {
     const Contact& c = contacts_[static_cast<std::size_t>(i)];
-    rays_.push_back({i, c.normal + c.friction * stretch *
-                                       (std::cos(angle) * c.t1 + std::sin(angle) * c.t2)});
+    rays_.push_back(
+        {i, c.normal + c.friction * stretch * (std::cos(angle) * c.t1 + std::sin(angle) * c.t2)});
   }
   void add_polygons(int sides, double stretch) {
     for (int i = 0; i < static_cast<int>(contacts_.size()); ++i) {
@@ -202,8 +202,9 @@ class PostureProgram {
     Eigen::MatrixXd matrix = Eigen::MatrixXd::Zero(6, n + 4);
     for (int j = 0; j < n; ++j) {
       const Ray& ray = rays_[static_cast<std::size_t>(j)];
-      const Vector3 arm = (contacts_[static_cast<std::size_t>(ray.contact)].position -
-                           frame_.centre) / frame_.length;
+      const Vector3 arm =
+          (contacts_[static_cast<std::size_t>(ray.contact)].position - frame_.centre) /
+          frame_.length;
       matrix.col(j) << ray.force, arm.cross(ray.force);
     }
     // sum x_i x f_i + x x f_ext = -tau with f_ext = -e.
@@ -227,8 +228,7 @@ class PostureProgram {
       const Contact& c = contacts_[static_cast<std::size_t>(i)];
       const Vector3 arm = (c.position - frame_.centre) / frame_.length;
       const Vector3 w = y.head<3>() + y.tail<3>().cross(arm);
-      const double slack =
-          w.dot(c.normal) - c.friction * std::hypot(w.dot(c.t1), w.dot(c.t2));
+      const double slack = w.dot(c.normal) - c.friction * std::hypot(w.dot(c.t1), w.dot(c.t2));
       if (slack < -1e-11) add(i, std::atan2(-w.dot(c.t2), -w.dot(c.t1)), 1.0);
       worst = std::max(worst, -slack);
     }
@@ -256,8 +256,9 @@ class PostureProgram {
       sum += forces[i];
       torque += (c.position - frame_.centre).cross(forces[i]);
       const double normal = forces[i].dot(c.normal);
-      worst = std::max(worst, ((forces[i] - normal * c.normal).norm() -
-                               c.friction * stretch * normal) / frame_.force);
+      worst =
+          std::max(worst, ((forces[i] - normal * c.normal).norm() - c.friction * stretch * normal) /
+                              frame_.force);
     }
     worst = std::max(worst, sum.lpNorm<Eigen::Infinity>() / frame_.force);
     return std::max(worst, torque.lpNorm<Eigen::Infinity>() / (frame_.force * frame_.length));

@@ -13,9 +13,7 @@ struct IsaSupport {
                              job.view.friction, job.wrench, *job.rule, job.tolerance,
                              job.max_pivots, *job.prepared, job.contact);
   }
-  static void probe(const kernels::ProbeJob& job) {
-    kernels::run_probes<typename Isa::Pack>(job);
-  }
+  static void probe(const kernels::ProbeJob& job) { kernels::run_probes<typename Isa::Pack>(job); }
 };
 
 }  // namespace carom::cpu::simd
