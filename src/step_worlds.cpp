@@ -15,8 +15,10 @@ namespace carom {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-/// Calls of `progress` in a run without a stride, at least.
-constexpr std::int64_t kChunks = 32;
+/// Steps before the first call of `progress`; later chunks take about kChunkSeconds, so that a
+/// caller can stop a run of any length.
+constexpr std::int64_t kFirstChunk = 16;
+constexpr double kChunkSeconds = 0.1;
 
 struct Setup {
   WorldStates states;
@@ -197,14 +199,19 @@ WorldsResult step_worlds(const models::Scenario& scenario, const WorldRun& run,
                                              : cpu::make_stepper(settings);
   const auto start = std::chrono::steady_clock::now();
   if (run.stride > 0) add_frame(setup, 0.0, result);
-  std::int64_t chunk = run.progress ? (setup.steps + kChunks - 1) / kChunks : setup.steps;
-  if (run.stride > 0) chunk = std::min(chunk, run.stride);
+  std::int64_t chunk = run.progress ? std::min(kFirstChunk, setup.steps) : setup.steps;
   std::int64_t done = 0;
   while (done < setup.steps) {
     std::int64_t count = std::min(chunk, setup.steps - done);
     if (run.stride > 0) count = std::min(count, run.stride - done % run.stride);
+    const auto before = std::chrono::steady_clock::now();
     stepper->advance(states, done, count);
     done += count;
+    if (run.progress) {
+      const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - before;
+      if (taken.count() < 0.5 * kChunkSeconds && count == chunk) chunk *= 2;
+      if (taken.count() > 2.0 * kChunkSeconds) chunk = std::max<std::int64_t>(1, chunk / 2);
+    }
     if (run.stride > 0 && (done % run.stride == 0 || done == setup.steps)) {
       add_frame(setup, static_cast<double>(done) * result.step_size, result);
     }

@@ -145,7 +145,7 @@ struct Spoiled {
 
 TEST(StepFile, BadInputIsRefusedByProblemConstraintAndField) {
   const std::vector<Spoiled> cases = {
-      {R"({"dt": 0})", {"dt", "0"}},
+      {R"({"dt": 0})", {"step_size", "is 0"}},
       {R"({"dt": null})", {"dt"}},
       {R"({"force": [1, 2]})", {"force", "2 numbers", "3"}},
       {R"({"mass_matrix": [[1, 0], [0, 1]]})", {"mass_matrix", "2 x 2", "3 x 3"}},

@@ -46,31 +46,48 @@ class ContactNewton {
         trial_(best_ + n_) {}
 
   /// p: [rows], in: first guess, out: the best found. Stops at `accuracy` relative to max|rho u|.
+  /// Full Newton steps first, which may lead through worse points; then steps that only descend.
   CAROM_HOST_DEVICE ContactOutcome solve(double* p, double accuracy, int max_iterations) {
     set_weights();
     double scale = 0.0;
     for (int i = 0; i < n_; ++i) scale = larger(scale, weight_[i] * magnitude(s_.vector[i]));
     if (!is_finite(scale)) return {false, 0};
-    const double target = accuracy * larger(scale, 1e-300);
-    double merit = natural_residual(p);
-    double least = merit;
+    scale = larger(scale, 1e-300);
+    const double target = accuracy * scale;
     for (int i = 0; i < n_; ++i) best_[i] = p[i];
+    least_ = natural_residual(p);
+    int iterations = attempt(p, target, scale, smaller(kFirstTry, max_iterations));
+    if (least_ > kFloor * scale) iterations = search(p, target, scale, iterations, max_iterations);
+    for (int i = 0; i < n_; ++i) p[i] = best_[i];
+    return {is_finite(least_), iterations};
+  }
+
+ private:
+  static constexpr double kFloor = 1e-10;
+  static constexpr int kPatience = 3;
+  static constexpr int kSweeps = 8;
+  static constexpr int kFirstTry = 30;  // iterations of full steps
+  static constexpr int kHalvings = 8;
+
+  /// Full Newton steps from p, sweeps where several in turn do not descend; keeps the best point in
+  /// best_ and least_, and leaves it in p.
+  CAROM_HOST_DEVICE int attempt(double* p, double target, double scale, int max_iterations) {
     int worse = 0;
     int iteration = 0;
-    for (; iteration < max_iterations && !(least <= target); ++iteration) {
+    double merit = least_;
+    for (; iteration < max_iterations && !(least_ <= target); ++iteration) {
       const bool solved = newton_step(p);
       if (solved) {
         for (int i = 0; i < n_; ++i) p[i] += step_[i];
         merit = natural_residual(p);
       }
-      if (solved && merit < least) {
-        least = merit;
+      if (solved && merit < least_) {
+        keep(p, merit);
         worse = 0;
-        for (int i = 0; i < n_; ++i) best_[i] = p[i];
         continue;
       }
       // Rounding's floor: Newton repeats itself.
-      if (worse >= 2 && least <= kFloor * scale) break;
+      if (worse >= 2 && least_ <= kFloor * scale) break;
       ++worse;
       if (!solved || worse % kPatience == 0) {
         if (!is_finite(merit) || !solved) {
@@ -78,20 +95,42 @@ class ContactNewton {
         }
         sweep(p, kSweeps * (1 + worse / kPatience));
         merit = natural_residual(p);
-        if (merit < least) {
-          least = merit;
-          for (int i = 0; i < n_; ++i) best_[i] = p[i];
-        }
+        if (merit < least_) keep(p, merit);
       }
     }
     for (int i = 0; i < n_; ++i) p[i] = best_[i];
-    return {is_finite(least), iteration};
+    natural_residual(p);
+    return iteration;
   }
 
- private:
-  static constexpr double kFloor = 1e-10;
-  static constexpr int kPatience = 3;
-  static constexpr int kSweeps = 8;
+  /// The same with shorter steps: the longest of 1, 1/2, .. that lowers the residual, and sweeps
+  /// where none does.
+  CAROM_HOST_DEVICE int search(double* p, double target, double scale, int iterations,
+                               int max_iterations) {
+    for (int idle = 0; iterations < max_iterations && !(least_ <= target); ++iterations) {
+      const bool solved = newton_step(p);
+      bool lower = false;
+      double length = solved ? 1.0 : 0.0;
+      for (int halving = 0; halving < kHalvings && length > 0.0 && !lower; ++halving) {
+        for (int i = 0; i < n_; ++i) p[i] = fused(length, step_[i], best_[i]);
+        const double merit = natural_residual(p);
+        lower = merit < least_;
+        if (lower) keep(p, merit);
+        length *= 0.5;
+      }
+      if (lower) continue;
+      if (least_ <= kFloor * scale) break;
+      for (int i = 0; i < n_; ++i) p[i] = best_[i];
+      sweep(p, kSweeps * ++idle);
+      keep(p, natural_residual(p));
+    }
+    return iterations;
+  }
+
+  CAROM_INLINE void keep(const double* p, double merit) {
+    least_ = merit;
+    for (int i = 0; i < n_; ++i) best_[i] = p[i];
+  }
 
   CAROM_INLINE int first(int i) const { return i > s_.bandwidth ? i - s_.bandwidth : 0; }
   CAROM_INLINE int last(int i) const {
@@ -278,6 +317,7 @@ class ContactNewton {
   double* step_;
   double* best_;
   double* trial_;
+  double least_ = 0.0;  // residual of best_
 };
 
 }  // namespace carom::kernels

@@ -1,0 +1,86 @@
+#include <carom/compliant.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "cuda/cuda_test.hpp"
+#include "support/bits.hpp"
+#include "support/compliant_problems.hpp"
+
+namespace carom {
+namespace {
+
+class CudaCompliant : public test::CudaTest {};
+
+CompliantBatch mixed_batch(int dimension) {
+  std::vector<CompliantProblem> problems;
+  for (std::uint32_t i = 0; i < 101; ++i) {
+    problems.push_back(test::random_compliant(
+        {.dimension = dimension, .contacts = static_cast<int>(i % 4)}, i, 13));
+  }
+  return make_batch(problems);
+}
+
+/// A thread of the device runs the text that the host runs.
+TEST_F(CudaCompliant, StepsHaveTheHostsBits) {
+  for (const int dimension : {2, 3}) {
+    const CompliantBatch batch = mixed_batch(dimension);
+    const CompliantResult host = solve_compliant(batch, {}, Backend::cpu);
+    const CompliantResult device = solve_compliant(batch, {}, Backend::cuda);
+    EXPECT_EQ(test::first_difference(host.status, device.status), -1);
+    EXPECT_EQ(test::first_difference(host.iterations, device.iterations), -1);
+    EXPECT_EQ(test::first_difference(host.velocity, device.velocity), -1);
+    EXPECT_EQ(test::first_difference(host.force, device.force), -1);
+    EXPECT_EQ(test::first_difference(host.increment, device.increment), -1);
+    EXPECT_EQ(test::first_difference(host.residual, device.residual), -1);
+  }
+}
+
+TEST_F(CudaCompliant, StaysOnTheDevice) {
+  const CompliantBatch batch = mixed_batch(3);
+  const CompliantResult there = solve_compliant(batch.to(MemorySpace::device), {}, Backend::cuda);
+  ASSERT_EQ(there.velocity.space(), MemorySpace::device);
+  const CompliantResult here = solve_compliant(batch, {}, Backend::cuda);
+  EXPECT_EQ(test::first_difference(there.velocity.to(MemorySpace::host), here.velocity), -1);
+}
+
+/// Worlds follow the host's up to the device's own sin, cos and pow.
+TEST_F(CudaCompliant, WorldsFollowTheHosts) {
+  const std::vector<std::pair<std::string, std::map<std::string, double>>> cases{
+      {"spring_mass_damper", {}},
+      {"pendulum_joint", {}},
+      {"pendulum_limit", {{"angle", 20.0}}},
+      {"inclined_block", {{"friction", 0.2}}},
+      {"sphere_stack", {{"spheres", 7}}},
+      {"elastic_foundation", {{"load", 50.0}}},
+      {"compliant_block_impact", {{"stiffness_ratio", 10.0}}}};
+  for (const auto& [name, overrides] : cases) {
+    SCOPED_TRACE(name);
+    const models::Scenario& scenario = models::find_scenario(name);
+    WorldRun run;
+    run.worlds = 70;
+    run.parameters = models::scenario_parameters(scenario, overrides);
+    run.steps = 60;
+    run.stride = 25;
+    const WorldsResult host = step_worlds(scenario, run, {}, Backend::cpu);
+    const WorldsResult device = step_worlds(scenario, run, {}, Backend::cuda);
+    ASSERT_EQ(host.frame_state.size(), device.frame_state.size());
+    for (std::size_t i = 0; i < host.frame_state.size(); ++i) {
+      EXPECT_NEAR(host.frame_state[i], device.frame_state[i],
+                  1e-9 * std::max(1.0, std::abs(host.frame_state[i])));
+    }
+    for (std::size_t w = 0; w < 70; ++w) {
+      EXPECT_EQ(device.status[w], Status::solved);
+      EXPECT_LE(device.max_residual[w], 1e-9);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace carom
