@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """What is worth keeping of Google Benchmark's JSON.
 
-compact.py RAW.json OUT.json
-One entry per benchmark with the times of its repetitions. Drops what names the machine or a path
+compact.py RAW.json OUT.json [PEERS.json]
+PEERS.json is qp_peers.py's, whose entries are of the same form and follow. One entry per benchmark with the times of its repetitions. Drops what names the machine or a path
 (host name, executable) and the aggregates, adds the CPU's model, and rounds to six digits.
 """
 import json
@@ -34,8 +34,8 @@ def rounded(value):
 
 
 def main():
-    if len(sys.argv) != 3:
-        sys.exit("compact.py RAW.json OUT.json")
+    if len(sys.argv) not in (3, 4):
+        sys.exit("compact.py RAW.json OUT.json [PEERS.json]")
     with open(sys.argv[1], encoding="utf-8") as stream:
         document = json.load(stream)
     context = {key: value for key, value in document["context"].items() if key in KEPT_CONTEXT}
@@ -50,6 +50,14 @@ def main():
         for time in TIMES:
             kept[time].append(rounded(entry[time]))
         kept.update({key: rounded(entry[key]) for key in COUNTERS if key in entry})
+    if len(sys.argv) == 4:
+        with open(sys.argv[3], encoding="utf-8") as stream:
+            peers = json.load(stream)
+        for entry in peers:
+            by_name[entry["name"]] = {key: [rounded(time) for time in value]
+                                      if key in TIMES else rounded(value)
+                                      for key, value in entry.items()}
+            context["peers"] += " " + entry["name"].split("/")[2]
     with open(sys.argv[2], "w", encoding="utf-8") as stream:
         stream.write('{"context": ' + json.dumps(context, indent=1) + ',\n"benchmarks": [\n')
         stream.write(",\n".join(json.dumps(entry) for entry in by_name.values()) + "\n]}\n")

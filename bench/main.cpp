@@ -38,6 +38,7 @@ int main(int argc, char** argv) {
     bench::add_equilibrium_benchmarks();
     bench::add_trajectory_benchmarks(full);
     bench::add_part_benchmarks();
+    bench::add_qp_benchmarks();
     benchmark::RunSpecifiedBenchmarks();
     benchmark::Shutdown();
     return 0;

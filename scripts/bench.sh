@@ -29,7 +29,8 @@ libraries="$libraries libbenchmark-dev"
 install_peers() {
   local packages="" package as_root=
   command -v apt-get >/dev/null || return 0
-  for package in libdart-dev libsiconos-numerics-dev; do
+  for package in libdart-dev libsiconos-numerics-dev libglpk-dev coinor-libclp-dev \
+    python3-venv; do
     dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' ||
       packages="$packages $package"
   done
@@ -50,6 +51,13 @@ install_peers() {
   done
 }
 
+# Codes from PyPI, in an environment of their own.
+install_python_peers() {
+  [ -x "$build/peers/bin/python" ] || python3 -m venv "$build/peers" >/dev/null 2>&1 || return 1
+  "$build/peers/bin/python" -m pip install -q numpy scipy daqp quadprog osqp piqp proxsuite \
+    >/dev/null 2>&1
+}
+
 install_missing
 command -v python3 >/dev/null || die "python3 is missing: it prints the tables"
 install_peers
@@ -65,13 +73,23 @@ build_targets "Building the benchmarks" carom_bench
 output=${output:-$build/bench.json}
 start=$SECONDS
 # One thread for a peer's linear algebra: rates are per core.
-OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 "$build/bin/carom_bench" ${full[@]+"${full[@]}"} \
+export OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
+CAROM_QP_PROBLEMS=$build/qps.bin "$build/bin/carom_bench" ${full[@]+"${full[@]}"} \
   --benchmark_filter="$filter" --benchmark_min_time="$min_time" \
   --benchmark_repetitions="$repetitions" --benchmark_enable_random_interleaving=true \
   --benchmark_out="$output.raw" \
   --benchmark_out_format=json >/dev/null
-python3 "$root/bench/compact.py" "$output.raw" "$output"
-rm -f "$output.raw"
+python_peers=()
+if [[ qps/contact_pyramids_n012 =~ $filter ]] && [ -f "$build/qps.bin" ]; then
+  if install_python_peers &&
+    "$build/peers/bin/python" "$root/bench/qp_peers.py" "$build/qps.bin" >"$output.peers"; then
+    python_peers=("$output.peers")
+  else
+    say "QP codes from PyPI cannot be installed here: goes without them"
+  fi
+fi
+python3 "$root/bench/compact.py" "$output.raw" "$output" ${python_peers[@]+"${python_peers[@]}"}
+rm -f "$output.raw" "$output.peers"
 say "Measured in $((SECONDS - start)) s"
 python3 "$root/bench/report.py" "$output"
 say ""

@@ -93,8 +93,8 @@ class Report {
     line("directions", "{} probed, {} pivots", region.support.size(), region.pivots);
     line("residual", "{:.2e}", region.residual);
     if (run_.three) {
-      line("three contacts", "exact boundary encloses {:.9g} m^2, closed form {:.9g} m^2",
-           run_.three->area_exact, run_.three->area_conservative);
+      line("three contacts", "searched boundary encloses {:.9g} m^2, closed form {:.9g} m^2",
+           run_.three->area_searched, run_.three->area_conservative);
     }
     if (run_.robust) {
       const io::SpatialRobust& robust = *run_.robust;

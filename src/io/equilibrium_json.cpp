@@ -86,8 +86,8 @@ ordered_json three_json(const ThreeContactRegion& three) {
   result["p_minus"] = pieces(three.minus);
   result["conservative"] = matrix(three.conservative, 2);
   result["area_conservative"] = three.area_conservative;
-  result["exact"] = matrix(three.exact, 2);
-  result["area_exact"] = three.area_exact;
+  result["searched"] = matrix(three.searched, 2);
+  result["area_searched"] = three.area_searched;
   ordered_json boundary = ordered_json::array();
   for (const BoundaryPoint& point : three.boundary) {
     boundary.push_back({{"type", critical_words(point.type)}, {"point", point.point}});
