@@ -29,8 +29,8 @@ enum class StepLaw : std::uint8_t {
   complementarity,  ///< (53), (68), (97) and (98) as they stand: a unilateral force is the larger
                     ///< of zero and its spring-damper's, a tangential one its spring-damper's, cut
                     ///< off at the friction cone
-  programme,  ///< the convex programme (176)-(182), solved by solve_qp; see docs for where
-              ///< it departs from the law that it stands for
+  programme,        ///< the convex programme (176)-(182), solved by solve_qp; see docs for where
+                    ///< it departs from the law that it stands for
 };
 std::string_view to_string(StepLaw law);
 
@@ -113,7 +113,8 @@ struct CompliantResult {
   Buffer<double> kinetic_energy;    ///< 1/2 v' M v' [J], [problems]; NaN likewise
   Buffer<Status> status;            ///< [problems]
   Buffer<std::int32_t> iterations;  ///< [problems]
-  Buffer<double> residual;          ///< [problems]
+  Buffer<double> residual;  ///< [problems]: certificate::compliant_residual; law programme: that
+                            ///< of the programme, certificate::qp_residual
 };
 
 /// Takes one step in every problem: v' = v + h M^-1 (G'lambda + f), (37). A problem with refused

@@ -36,8 +36,7 @@ class CompliantStep {
  public:
   /// reals, ints: compliant_step_*; types: [capacity].
   CAROM_INLINE CompliantStep(int capacity, int velocities, double* reals, int* ints, RowType* types)
-      : capacity_(capacity),
-        matrix_(reals),
+      : matrix_(reals),
         contact_(reals + static_cast<long>(capacity) * capacity),
         vector_(contact_ + contact_workspace(capacity)),
         impulse_(vector_ + capacity),
@@ -63,7 +62,7 @@ class CompliantStep {
     } else {
       for (int i = 0; i < rows.count; ++i) centripetal_[i] = 0.0;
     }
-    assemble(rows, inverse_mass, v, h);
+    assemble(rows, inverse_mass, h);
     for (int a = 0; a < active_; ++a) impulse_[a] = impulse[order_[a]];
     if (!eliminate_bilateral()) return {Status::numerical_error, 0};
     ContactOutcome outcome{true, 0};
@@ -121,9 +120,7 @@ class CompliantStep {
   }
 
   /// W (lower and upper), u.
-  CAROM_INLINE void assemble(const ConstraintRows& rows, const double* inverse_mass,
-                             const double* v, double h) {
-    static_cast<void>(v);
+  CAROM_INLINE void assemble(const ConstraintRows& rows, const double* inverse_mass, double h) {
     bandwidth_ = 0;
     for (int a = 0; a < active_; ++a) {
       const int i = order_[a];
@@ -188,7 +185,6 @@ class CompliantStep {
 
   CAROM_INLINE double& at(int a, int b) { return matrix_[static_cast<long>(a) * active_ + b]; }
 
-  int capacity_;
   double* matrix_;
   double* contact_;
   double* vector_;
