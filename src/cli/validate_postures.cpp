@@ -67,6 +67,14 @@ double spatial_difference(const SpatialRegion& a, const SpatialRegion& b) {
   return worst;
 }
 
+// `inaccurate` leaves a region open that the other closed; its bounds must still agree.
+bool compatible(Status a, Status b) {
+  const auto bounded = [](Status status) {
+    return status == Status::solved || status == Status::inaccurate;
+  };
+  return a == b || (bounded(a) && bounded(b));
+}
+
 std::vector<Comparison> compare(const std::vector<io::EquilibriumRun>& first,
                                 const std::vector<io::EquilibriumRun>& second, double tolerance) {
   std::vector<Comparison> comparisons;
@@ -79,8 +87,8 @@ std::vector<Comparison> compare(const std::vector<io::EquilibriumRun>& first,
                                   ? planar_difference(first[i].planar, second[i].planar)
                                   : spatial_difference(first[i].spatial, second[i].spatial);
     comparison.difference = difference / extent_of(first[i].posture);
-    comparison.agrees =
-        comparison.status[0] == comparison.status[1] && comparison.difference <= tolerance;
+    comparison.agrees = compatible(comparison.status[0], comparison.status[1]) &&
+                        comparison.difference <= tolerance;
     comparisons.push_back(std::move(comparison));
   }
   return comparisons;
