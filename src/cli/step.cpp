@@ -115,6 +115,12 @@ int step_file(const StepOptions& options, const std::string& command_line) {
 int run_step(const StepOptions& options, const std::string& command_line) {
   std::error_code ignored;
   if (is_scenario(options.target)) return step_scenario(options, command_line);
+  if (std::filesystem::is_directory(options.target, ignored)) {
+    throw InvalidInput(
+        fmt::format("{} is a folder: a file or a scenario is needed; known "
+                    "scenarios are {}",
+                    options.target, scenario_names()));
+  }
   if (std::filesystem::exists(options.target, ignored)) return step_file(options, command_line);
   throw InvalidInput(fmt::format("{} is neither a file nor a scenario; known scenarios are {}",
                                  options.target, scenario_names()));

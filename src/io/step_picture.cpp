@@ -38,7 +38,8 @@ struct Instant {
 
 struct Curve {
   std::string title;
-  std::string y_label;
+  std::string quantity;
+  std::string unit;
   std::function<double(const Instant&)> value;
   bool logarithmic = false;
 };
@@ -124,7 +125,6 @@ class StepFigure {
       SheetPanel panel;
       panel.title = curve.title;
       panel.x_label = "time [s]";
-      panel.y_label = curve.y_label;
       panel.x = panel.y = empty_extent();
       panel.log_y = curve.logarithmic;
       sheet_.panels.push_back(std::move(panel));
@@ -146,18 +146,33 @@ class StepFigure {
       const std::string name = fmt::format("world{}", drawn_[i]);
       add_data(name, std::move(text));
       for (std::size_t c = 0; c < curves.size(); ++c) {
-        sheet_.panels[first + c].items.push_back({name, fmt::format("1:{}", c + 2), line_style(i)});
+        sheet_.panels[first + c].items.push_back({name, "", line_style(i)});
       }
       sheet_.legend.push_back({label(drawn_[i]), line_style(i), true});
     }
     for (std::size_t c = 0; c < curves.size(); ++c) {
-      SheetPanel& panel = sheet_.panels[first + c];
-      panel.scale = std::max({std::fabs(panel.y.first), std::fabs(panel.y.second), 1e-12});
-      if (!std::isfinite(panel.scale)) panel.scale = 1.0;
-      if (panel.log_y) {
-        panel.y.first = std::max(panel.y.first, panel.y.second * std::pow(10.0, -kDecadesShown));
-      }
+      finish_axis(curves[c], c + 2, sheet_.panels[first + c]);
     }
+  }
+
+  // Gives the y axis a unit that keeps its numbers short: longer ones would push its label out of
+  // the picture.
+  static void finish_axis(const Curve& curve, std::size_t column, SheetPanel& panel) {
+    constexpr std::array<std::pair<double, std::string_view>, 4> kPrefixes = {
+        {{1.0, ""}, {1e3, "m"}, {1e6, "u"}, {1e9, "n"}}};
+    double largest = std::max(std::fabs(panel.y.first), std::fabs(panel.y.second));
+    if (!std::isfinite(largest)) largest = 1.0;  // nothing was drawn
+    std::size_t prefix = 0;
+    if (panel.log_y) {
+      panel.y.first = std::max(panel.y.first, panel.y.second * std::pow(10.0, -kDecadesShown));
+    } else if (largest > 0.0) {
+      while (prefix + 1 < kPrefixes.size() && largest * kPrefixes[prefix].first < 0.05) ++prefix;
+    }
+    const auto& [factor, letter] = kPrefixes[prefix];
+    panel.y = {panel.y.first * factor, panel.y.second * factor};
+    panel.scale = largest > 0.0 ? largest * factor : 1.0;
+    panel.y_label = fmt::format("{} [{}{}]", curve.quantity, letter, curve.unit);
+    for (SheetItem& item : panel.items) item.columns = fmt::format("1:(${}*{:g})", column, factor);
   }
 
   // ------------------------------------------------------------- springs, Figures 1 to 3
@@ -228,7 +243,7 @@ class StepFigure {
   void over_time() {
     const models::Scenario& scenario = *run_.scenario;
     const auto start = run_.gather(&WorldsResult::energy_start);
-    const Curve energy = {"Energy", "energy - energy at the start [J]",
+    const Curve energy = {"Energy", "energy - energy at the start", "J",
                           [&start](const Instant& instant) {
                             return instant.energy - start[static_cast<std::size_t>(instant.world)];
                           }};
@@ -238,24 +253,24 @@ class StepFigure {
     switch (scenario.kind) {
       case models::ScenarioKind::pendulum_joint:
         draw_curves(
-            {{"Figure 4: joint", "deviation of the joint [m]", displacement, true}, energy});
+            {{"Figure 4: joint", "deviation of the joint", "m", displacement, true}, energy});
         break;
       case models::ScenarioKind::pendulum_limit:
-        draw_curves({{"Figure 6: angle", "theta [rad]",
+        draw_curves({{"Figure 6: angle", "theta", "rad",
                       [](const Instant& instant) { return instant.q[0]; }},
                      energy});
         break;
       case models::ScenarioKind::inclined_block:
-        draw_curves({{"Figure 9: sliding", "way downhill [m]", displacement}, energy});
+        draw_curves({{"Figure 9: sliding", "way downhill", "m", displacement}, energy});
         if (varies("friction")) distance_over_friction();
         break;
       case models::ScenarioKind::sphere_stack:
         draw_curves(
-            {{"Top sphere", "height above the undeformed stack [m]", displacement}, energy});
+            {{"Top sphere", "height above the undeformed stack", "m", displacement}, energy});
         if (varies("spheres")) time_over_spheres();
         break;
       default:
-        draw_curves({{"Cube", "height above the unloaded foundation [m]", displacement}, energy});
+        draw_curves({{"Cube", "height above the unloaded foundation", "m", displacement}, energy});
     }
   }
 

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "cli/command.hpp"
 
 namespace carom::test {
@@ -24,8 +26,8 @@ TEST_P(EveryCommand, UnknownOptionIsOneLineAndStatusTwo) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Help, EveryCommand,
-                         testing::Values("info", "models", "impact", "impact-models", "solve",
-                                         "validate"),
+                         testing::Values("info", "models", "impact", "impact-models", "equilibrium",
+                                         "step", "solve", "validate"),
                          [](const auto& test) {
                            std::string name = test.param;
                            std::replace(name.begin(), name.end(), '-', '_');
@@ -35,7 +37,8 @@ INSTANTIATE_TEST_SUITE_P(Help, EveryCommand,
 TEST(Help, ProgramHelpListsTheCommands) {
   const Outcome outcome = carom({"--help"});
   EXPECT_EQ(outcome.status, 0);
-  for (const char* name : {"info", "models", "impact", "impact-models", "solve", "validate"}) {
+  for (const char* name :
+       {"info", "models", "impact", "impact-models", "equilibrium", "step", "solve", "validate"}) {
     EXPECT_NE(outcome.out.find(std::string("\n  ") + name + " "), std::string::npos) << name;
   }
   EXPECT_NE(outcome.out.find("Example: carom "), std::string::npos);
@@ -84,9 +87,11 @@ TEST(Models, JsonListsEveryModelWithItsParameters) {
   EXPECT_EQ(outcome.status, 0);
   const json models = outcome.document();
   std::vector<std::string> names;
+  std::set<std::string> commands;
   for (const json& model : models) {
-    names.push_back(model["name"]);
-    EXPECT_FALSE(model["contacts"].empty());
+    commands.insert(model["command"]);
+    if (model["command"] == "impact") names.push_back(model["name"]);
+    EXPECT_TRUE(model["command"] == "step" || !model.at("contacts").empty());
     for (const json& parameter : model["parameters"]) {
       EXPECT_EQ(keys(parameter),
                 (std::vector<std::string>{"default", "maximum", "meaning", "minimum",
@@ -98,6 +103,7 @@ TEST(Models, JsonListsEveryModelWithItsParameters) {
   EXPECT_EQ(names, (std::vector<std::string>{"rocking_block", "compass_gait", "box_wall", "ramone",
                                              "disk_stack", "cube_drop", "tripod", "bar_on_steps",
                                              "ball_in_corner"}));
+  EXPECT_EQ(commands, (std::set<std::string>{"equilibrium", "impact", "step"}));
 }
 
 TEST(Models, OneModelByName) {

@@ -206,6 +206,25 @@ TEST(Step, TextIsATableAndQuietIsSilent) {
   EXPECT_TRUE(quiet.out.empty() && quiet.err.empty());
 }
 
+// Figure 1: explicit Euler explodes at 2.1e5 N s/m, which is not the next world's affair.
+TEST(Step, AWorldThatBreaksFailsAlone) {
+  const std::vector<std::string> words = {
+      "step", "spring_mass_damper", "--set", "integrator=0", "--steps", "20000", "--json"};
+  std::vector<std::string> both = words;
+  both.insert(both.end(), {"--sweep", "damping=2e5:2.1e5:2"});
+  const Outcome outcome = carom(both);
+  EXPECT_EQ(outcome.status, 1);
+  const json result = outcome.document();
+  EXPECT_EQ(result["failed"], 1);
+  EXPECT_TRUE(result["displacement"][1].is_null());
+  EXPECT_TRUE(result["max_kkt_residual"].is_null());
+  std::vector<std::string> stable = words;
+  stable.insert(stable.end(), {"--set", "damping=2e5"});
+  const Outcome alone = carom(stable);
+  EXPECT_EQ(alone.status, 0) << alone.err;
+  EXPECT_EQ(result["final_state"][0], alone.document()["final_state"][0]);
+}
+
 TEST(Step, ReferenceAgrees) {
   const std::vector<std::string> words = {"pendulum_joint", "--steps", "20", "--backend"};
   const auto on = [&words](const char* backend) {
@@ -231,6 +250,7 @@ TEST(Step, BadInputIsRefusedByName) {
   const std::string block = "inclined_block";
   const std::vector<Refusal> refusals = {
       {{"inclined_blok"}, {"inclined_blok", "inclined_block", "sphere_stack"}},
+      {{"/"}, {"folder", "inclined_block"}},
       {{block, "--set", "frictoin=1"}, {"frictoin", "friction", "tangent_damping"}},
       {{block, "--sweep", "frictoin=0:1:3"}, {"frictoin", "friction"}},
       {{block, "--set", "friction=-0.5"}, {"friction", "-0.5"}},
@@ -272,6 +292,18 @@ TEST(Step, BadInputIsRefusedByName) {
       EXPECT_NE(outcome.err.find(name), std::string::npos) << name << " in: " << outcome.err;
     }
   }
+}
+
+TEST(Step, ValidateTakesTheStepsOnTwoBackends) {
+  const Outcome outcome = carom({"validate", "pendulum_joint", "--json"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  const json result = outcome.document()[0];
+  EXPECT_EQ(result["model"], "pendulum_joint");
+  EXPECT_EQ(result["backends"], json({"cpu", "reference"}));
+  EXPECT_EQ(result["worlds"], 4);
+  EXPECT_EQ(result["disagreements"], 0);
+  EXPECT_LE(result["max_difference"].get<double>(), 1e-9);
+  EXPECT_EQ(result["worst"]["velocity"][1].size(), 3U);
 }
 
 TEST(Step, ModelsListsTheScenarios) {
