@@ -10,10 +10,6 @@
 /// Steps given as arrays in a file, and what came of them.
 namespace carom::io {
 
-/// True for a file of steps rather than of problems of another kind: JSON whose (first) object has
-/// the key `constraints`, or HDF5 with a data set `jacobian`. False where it cannot be read.
-bool is_step_file(const std::filesystem::path& file);
-
 /// Steps of a JSON file, one object or an array of objects with mass_matrix, force, velocity, dt
 /// and constraints (type, jacobian, jacobian_dot_v, phi, stiffness, damping, friction), or of an
 /// HDF5 file with batched data sets by rows: mass_matrix [p, nv, nv], force and velocity [p, nv],

@@ -332,19 +332,6 @@ class BatchedSteps {
 
 }  // namespace
 
-bool is_step_file(const std::filesystem::path& file) {
-  std::error_code ignored;
-  if (!std::filesystem::is_regular_file(file, ignored)) return false;
-  try {
-    if (Hdf5Reader::is_hdf5(file)) return Hdf5Reader(file).has("jacobian");
-    const json document = read_json(file);
-    const json& first = document.is_array() && !document.empty() ? document[0] : document;
-    return first.is_object() && first.contains("constraints");
-  } catch (const std::exception&) {
-    return false;  // whoever reads it next says why
-  }
-}
-
 std::vector<CompliantProblem> read_steps(const std::filesystem::path& file) {
   std::vector<CompliantProblem> problems;
   if (Hdf5Reader::is_hdf5(file)) {
