@@ -119,26 +119,46 @@ Setup set_up(const models::Scenario& scenario, const WorldRun& run,
   return setup;
 }
 
-std::vector<double> energies(const Setup& setup) {
+/// Velocities at the positions' time after `done` steps of a smooth scenario: v' belongs to half a
+/// step before, and one more step, taken on a copy, gives the one half a step after.
+std::vector<double> velocities_at_positions(const Setup& setup, const CompliantSettings& settings,
+                                            std::int64_t done) {
+  WorldStates next = setup.states;
+  cpu::make_stepper(settings)->advance(next, done, 1);
+  for (std::size_t j = 0; j < next.velocity.size(); ++j) {
+    next.velocity[j] = 0.5 * (next.velocity[j] + setup.states.velocity[j]);
+  }
+  return std::move(next.velocity);
+}
+
+std::vector<double> energies(const Setup& setup, const CompliantSettings& settings,
+                             std::int64_t done) {
   std::vector<double> energy(static_cast<std::size_t>(setup.states.worlds), kNan);
   models::detail::visit_scenario(setup.states.scenario->kind, [&](auto body) {
+    std::vector<double> velocity;
+    if (decltype(body)::kSmooth && done > 0) {
+      velocity = velocities_at_positions(setup, settings, done);
+    }
     for (std::int64_t w = 0; w < setup.states.worlds; ++w) {
       if (setup.refused[static_cast<std::size_t>(w)]) continue;
+      const double* v =
+          velocity.empty() ? setup.v(w) : velocity.data() + w * setup.states.sizes.velocities;
       energy[static_cast<std::size_t>(w)] =
-          decltype(body)::energy(setup.parameters(w), setup.q(w), setup.v(w));
+          decltype(body)::energy(setup.parameters(w), setup.q(w), v);
     }
   });
   return energy;
 }
 
-void add_frame(const Setup& setup, double time, WorldsResult& result) {
-  result.frame_time.push_back(time);
+void add_frame(const Setup& setup, const CompliantSettings& settings, std::int64_t done,
+               WorldsResult& result) {
+  result.frame_time.push_back(static_cast<double>(done) * setup.states.settings.step_size);
   const kernels::WorldSizes& sizes = setup.states.sizes;
   for (std::int64_t w = 0; w < setup.states.worlds; ++w) {
     result.frame_state.insert(result.frame_state.end(), setup.q(w), setup.q(w) + sizes.positions);
     result.frame_state.insert(result.frame_state.end(), setup.v(w), setup.v(w) + sizes.velocities);
   }
-  const std::vector<double> energy = energies(setup);
+  const std::vector<double> energy = energies(setup, settings, done);
   result.frame_energy.insert(result.frame_energy.end(), energy.begin(), energy.end());
 }
 
@@ -149,10 +169,10 @@ Status status_of(const kernels::WorldRecord& record, bool refused, bool cancelle
   return record.failed > 0 ? Status::inaccurate : Status::solved;
 }
 
-void finish(Setup& setup, WorldsResult& result) {
+void finish(Setup& setup, const CompliantSettings& settings, WorldsResult& result) {
   WorldStates& states = setup.states;
   const auto worlds = static_cast<std::size_t>(states.worlds);
-  result.energy = energies(setup);
+  result.energy = energies(setup, settings, result.steps);
   result.displacement.assign(worlds, kNan);
   models::detail::visit_scenario(states.scenario->kind, [&](auto body) {
     for (std::size_t w = 0; w < worlds; ++w) {
@@ -192,13 +212,13 @@ WorldsResult step_worlds(const models::Scenario& scenario, const WorldRun& run,
   result.positions = states.sizes.positions;
   result.velocities = states.sizes.velocities;
   result.rows = states.sizes.rows;
-  result.energy_start = energies(setup);
+  result.energy_start = energies(setup, settings, 0);
   const std::unique_ptr<WorldStepper> stepper =
       result.backend == Backend::cuda        ? cuda::make_stepper(settings)
       : result.backend == Backend::reference ? reference::make_stepper(settings)
                                              : cpu::make_stepper(settings);
   const auto start = std::chrono::steady_clock::now();
-  if (run.stride > 0) add_frame(setup, 0.0, result);
+  if (run.stride > 0) add_frame(setup, settings, 0, result);
   std::int64_t chunk = run.progress ? std::min(kFirstChunk, setup.steps) : setup.steps;
   std::int64_t done = 0;
   while (done < setup.steps) {
@@ -213,7 +233,7 @@ WorldsResult step_worlds(const models::Scenario& scenario, const WorldRun& run,
       if (taken.count() > 2.0 * kChunkSeconds) chunk = std::max<std::int64_t>(1, chunk / 2);
     }
     if (run.stride > 0 && (done % run.stride == 0 || done == setup.steps)) {
-      add_frame(setup, static_cast<double>(done) * result.step_size, result);
+      add_frame(setup, settings, done, result);
     }
     if (run.progress && !run.progress({done, setup.steps}) && done < setup.steps) {
       result.cancelled = true;
@@ -222,7 +242,7 @@ WorldsResult step_worlds(const models::Scenario& scenario, const WorldRun& run,
   }
   result.steps = done;
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  finish(setup, result);
+  finish(setup, settings, result);
   return result;
 }
 

@@ -152,19 +152,21 @@ struct WorldsResult {
   int positions = 0;
   int velocities = 0;
   int rows = 0;
-  std::vector<double> frame_time;         ///< [frames], 0 first
-  std::vector<double> frame_state;        ///< (q, v), [frames, worlds, nq + nv]
-  std::vector<double> frame_energy;       ///< [frames, worlds] [J]
-  std::vector<double> position;           ///< q at the end, [worlds, nq]; NaN where broken
-  std::vector<double> velocity;           ///< v at the end, [worlds, nv]
-  std::vector<double> force;              ///< lambda of the last step [N] by slot, [worlds, rows]
-  std::vector<double> displacement;       ///< along the scenario's main axis, [worlds]
-  std::vector<double> energy_start;       ///< [worlds] [J]
-  std::vector<double> energy;             ///< at the end, [worlds]
-  std::vector<double> max_residual;       ///< largest certified residual of a step, [worlds]
-  std::vector<std::int64_t> failed;       ///< steps above the tolerance, [worlds]
-  std::vector<std::int64_t> steps_taken;  ///< [worlds], fewer where the scenario was over
-  std::vector<std::int64_t> iterations;   ///< of the contact solver, summed, [worlds]
+  std::vector<double> frame_time;    ///< [frames], 0 first
+  std::vector<double> frame_state;   ///< (q, v), [frames, worlds, nq + nv]
+  std::vector<double> frame_energy;  ///< [frames, worlds] [J], as `energy`
+  std::vector<double> position;      ///< q at the end, [worlds, nq]; NaN where broken
+  std::vector<double> velocity;      ///< v at the end, [worlds, nv]
+  std::vector<double> force;         ///< lambda of the last step [N] by slot, [worlds, rows]
+  std::vector<double> displacement;  ///< along the scenario's main axis, [worlds]
+  std::vector<double> energy_start;  ///< [worlds] [J]
+  /// At the end, [worlds]. Of pendulum_joint with v' and the v' of one more step averaged, since v'
+  /// belongs to half a step before q'.
+  std::vector<double> energy;
+  std::vector<double> max_residual;          ///< largest certified residual of a step, [worlds]
+  std::vector<std::int64_t> failed;          ///< steps above the tolerance, [worlds]
+  std::vector<std::int64_t> steps_taken;     ///< [worlds], fewer where the scenario was over
+  std::vector<std::int64_t> iterations;      ///< of the contact solver, summed, [worlds]
   std::vector<std::int32_t> iterations_max;  ///< [worlds]
   std::vector<std::int32_t> rows_max;        ///< most constraint rows of a step, [worlds]
   std::vector<Status> status;  ///< solved: all steps certified and, where the scenario has an end,

@@ -21,6 +21,9 @@ inline constexpr double kPi = 3.14159265358979323846;
 struct ScenarioBase {
   static constexpr int kTangents = 1;   ///< rows behind a normal row
   static constexpr bool kMany = false;  ///< CompliantMany instead of CompliantStep
+  /// Without impacts: energies are those of the positions' time, where the velocity is the mean of
+  /// those half a step before and half a step after it.
+  static constexpr bool kSmooth = false;
   static CAROM_INLINE bool direct(const double*, double, double*, double*) { return false; }
   static CAROM_INLINE bool finished(const double*, const double*, const double*) { return false; }
 };

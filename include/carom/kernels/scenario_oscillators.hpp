@@ -54,6 +54,7 @@ struct SpringMassDamper : ScenarioBase {
 /// Section 4.4: planar bob (x, y, theta) on a joint at the origin, phi = (x, y) + R(theta) (0, L).
 struct PendulumJoint : ScenarioBase {
   enum { kMass, kInertia, kLength, kAngle, kVelocity, kStiffness, kDamping, kGravity, kParameters };
+  static constexpr bool kSmooth = true;
   static CAROM_INLINE WorldSizes sizes(const double*) { return {3, 3, 2}; }
   static CAROM_INLINE void start(const double* p, double* q, double* v) {
     const double angle = p[kAngle] * kPi / 180.0;
