@@ -215,7 +215,9 @@ std::vector<std::size_t> SpatialContour::inner_polygon() const {
     return p[0] < q[0] || (p[0] == q[0] && p[1] < q[1]);
   });
   const double merge = kMerge * extent();
-  // Andrew's monotone chains; what stands out by less than rounding is on the edge.
+  // Andrew's monotone chains. What stands out by less than rounding is on the edge, unless it is
+  // the edge's end: points of an edge along v come in any order, as their u differ by rounding
+  // alone.
   std::vector<std::size_t> hull;
   const auto extend = [&](std::size_t slot, std::size_t floor) {
     const double* c = point(slot);
@@ -227,7 +229,11 @@ std::vector<std::size_t> SpatialContour::inner_polygon() const {
       const double* a = point(hull[hull.size() - 2]);
       const double* b = point(hull.back());
       const double base = std::hypot(c[0] - a[0], c[1] - a[1]);
-      if (turn(a, b, c) > 1e-15 * extent() * base) break;
+      const double area = turn(a, b, c);
+      const double rounding = 1e-15 * extent() * base;
+      if (area > rounding) break;
+      const bool between = (b[0] - a[0]) * (c[0] - b[0]) + (b[1] - a[1]) * (c[1] - b[1]) >= 0.0;
+      if (area > -rounding && !between) break;
       hull.pop_back();
     }
     hull.push_back(slot);

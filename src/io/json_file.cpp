@@ -8,6 +8,7 @@
 #include <fstream>
 #include <limits>
 #include <set>
+#include <system_error>
 
 #include <carom/error.hpp>
 
@@ -70,6 +71,10 @@ class RepeatedKeys {
 }  // namespace
 
 json read_json(const std::filesystem::path& file) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(file, ignored)) {
+    throw InvalidInput(fmt::format("{}: is a folder, a file is needed", file.string()));
+  }
   std::ifstream stream(file, std::ios::binary);
   if (!stream) throw InvalidInput(fmt::format("{}: cannot be opened", file.string()));
   try {
