@@ -4,7 +4,8 @@
 #include <carom/kernels/numeric.hpp>
 
 /// Proofs about spatial postures, recomputed in the world frame from the posture itself. No solver
-/// calls or shares this code. V: double, or a pack of doubles.
+/// calls or shares this code. V: double, or a pack of doubles, as is W, the posture's
+/// numbers.
 ///
 /// A pair (a, b) of vectors in R^3 whose fields w_i = a + b x x_i lie in the dual friction cones of
 /// all contacts proves, for every centre of mass x that contact forces can hold,
@@ -25,8 +26,8 @@ CAROM_INLINE void vector_product(const V* a, const V* b, V* out) {
 }
 
 /// |f_t| - mu f_n of a contact force: not positive inside the friction cone.
-template <class V>
-CAROM_INLINE V cone_excess(double friction, const double* normal, const V* force) {
+template <class V, class W>
+CAROM_INLINE V cone_excess(W friction, const W* normal, const V* force) {
   using kernels::square_root;
   const V n[3] = {V(normal[0]), V(normal[1]), V(normal[2])};
   V tangential[3];
@@ -35,16 +36,16 @@ CAROM_INLINE V cone_excess(double friction, const double* normal, const V* force
 }
 
 /// w_i = a + b x x_i of dual (a, b), [6].
-template <class V>
-CAROM_INLINE void dual_field(const V* dual, const double* position, V* w) {
+template <class V, class W>
+CAROM_INLINE void dual_field(const V* dual, const W* position, V* w) {
   const V x[3] = {V(position[0]), V(position[1]), V(position[2])};
   vector_product(dual + 3, x, w);
   for (int j = 0; j < 3; ++j) w[j] = dual[j] + w[j];
 }
 
 /// Smallest w . f over the friction cone's forces with f_n = 1: not negative inside the dual cone.
-template <class V>
-CAROM_INLINE V dual_slack(double friction, const double* normal, const V* w) {
+template <class V, class W>
+CAROM_INLINE V dual_slack(W friction, const W* normal, const V* w) {
   using kernels::square_root;
   const V n[3] = {V(normal[0]), V(normal[1]), V(normal[2])};
   V tangential[3];
@@ -54,8 +55,8 @@ CAROM_INLINE V dual_slack(double friction, const double* normal, const V* w) {
 
 /// The same over the cone whose section is the polygon with vertices friction * direction[j] in the
 /// tangents t1, t2.
-template <class V>
-CAROM_INLINE V dual_slack(double friction, const double* normal, const double* t1, const double* t2,
+template <class V, class W>
+CAROM_INLINE V dual_slack(W friction, const W* normal, const W* t1, const W* t2,
                           const double (*direction)[2], int sides, const V* w) {
   using kernels::select;
   const V n[3] = {V(normal[0]), V(normal[1]), V(normal[2])};
@@ -72,8 +73,8 @@ CAROM_INLINE V dual_slack(double friction, const double* normal, const double* t
 }
 
 /// Offset of the half-space that dual (a, b) proves for the external wrench (f, tau), [6].
-template <class V>
-CAROM_INLINE V half_space_offset(const V* dual, const double* wrench) {
+template <class V, class W>
+CAROM_INLINE V half_space_offset(const V* dual, const W* wrench) {
   const V f[3] = {V(wrench[0]), V(wrench[1]), V(wrench[2])};
   const V torque[3] = {V(wrench[3]), V(wrench[4]), V(wrench[5])};
   return -(inner_product(dual, f) + inner_product(dual + 3, torque));
@@ -82,10 +83,9 @@ CAROM_INLINE V half_space_offset(const V* dual, const double* wrench) {
 /// Largest component of the resultant of contact forces and external wrench, forces relative to
 /// |f_ext| (`force`) and torques about `centre` relative to force * length. A contact without force
 /// may be left out: forces of `k` contacts at `position`. x: centre of mass.
-template <class V>
-CAROM_INLINE V balance_residual(int k, const double* position, const V* forces,
-                                const double* wrench, const V* x, const double* centre,
-                                double force, double length) {
+template <class V, class W>
+CAROM_INLINE V balance_residual(int k, const W* position, const V* forces, const W* wrench,
+                                const V* x, const W* centre, W force, W length) {
   using kernels::magnitude;
   using kernels::select;
   V sum[3];
@@ -108,7 +108,7 @@ CAROM_INLINE V balance_residual(int k, const double* position, const V* forces,
     }
   }
   V worst(0.0);
-  const auto add = [&](V value, double scale) {
+  const auto add = [&](V value, W scale) {
     const V size = magnitude(value) / V(scale);
     worst = select(size <= worst, worst, size);  // keeps NaN
   };

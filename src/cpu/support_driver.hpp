@@ -37,6 +37,10 @@ class PreparedSupport {
   }
   /// Proof that nothing is held by the outer cones, [6]; false where it fails.
   bool farkas(double* dual) const;
+  /// Postures first, ..., first + count - 1 of the batch, at most kSupportLanes, in packs; for at
+  /// most kSupportArcs directions.
+  void run_postures(const PostureBatch& batch, std::span<const double> directions,
+                    std::int64_t first, int count, SupportResult& result);
   [[nodiscard]] const SupportRules& rules() const { return *rules_; }
   [[nodiscard]] const SpatialSettings& settings() const { return *settings_; }
   [[nodiscard]] int contacts() const { return view_.contacts; }
@@ -49,6 +53,7 @@ class PreparedSupport {
   kernels::SupportPosture prepared_[2];
   std::vector<kernels::SupportContact> contact_[2];
   Buffer<double> scratch_;
+  std::vector<double> pack_;  ///< what the packs of postures leave, made at first use
 };
 
 /// Bases of the slots of a result, [., kBasisReals], for points and (of a pair) half-planes.

@@ -121,6 +121,63 @@ TEST(SpatialSupport, EmulatedThreadsEqualPacks) {
   }
 }
 
+void expect_same_bits(const SupportResult& a, const SupportResult& b) {
+  EXPECT_EQ(test::first_difference(a.status, b.status), -1);
+  EXPECT_EQ(test::first_difference(a.pivots, b.pivots), -1);
+  EXPECT_EQ(test::first_difference(a.lower, b.lower), -1);
+  EXPECT_EQ(test::first_difference(a.upper, b.upper), -1);
+  EXPECT_EQ(test::first_difference(a.point, b.point), -1);
+  EXPECT_EQ(test::first_difference(a.forces, b.forces), -1);
+  EXPECT_EQ(test::first_difference(a.dual, b.dual), -1);
+  EXPECT_EQ(test::first_difference(a.slack, b.slack), -1);
+  EXPECT_EQ(test::first_difference(a.residual, b.residual), -1);
+}
+
+TEST(SpatialSupport, FewDirectionsInPacksOfPosturesEqualOnePostureAfterTheOther) {
+  for (const PostureKind& kind : kKinds) {
+    auto postures = test::random_spatials(61, 37, kind);
+    PostureBatch batch = make_batch(postures);
+    const auto k = static_cast<std::size_t>(kind.contacts);
+    batch.position.data()[3 * k * 5] = std::nan("");
+    batch.friction.data()[k * 21] = -1.0;
+    for (const int n : {1, 2, 7}) {
+      const auto directions = equal_directions(n);
+      for (const ConeModel cones : {ConeModel::exact, ConeModel::inscribed, ConeModel::pair}) {
+        SpatialSettings settings = settings_of(cones);
+        const SupportResult packs = support(batch, directions, settings, Backend::cpu);
+        // Emulated threads take one posture after the other, each with its own set-up.
+        for (const bool backwards : {false, true}) {
+          expect_same_bits(packs, emulation::support(batch, directions, settings, backwards));
+        }
+        settings.threads = 2;
+        expect_same_bits(packs, support(batch, directions, settings, Backend::cpu));
+      }
+    }
+  }
+}
+
+TEST(SpatialSupport, SplittingABatchChangesNothing) {
+  const auto postures = test::random_spatials(62, 29, {4, 1.0});
+  const double direction[] = {0.6, -0.8};
+  for (const ConeModel cones : {ConeModel::exact, ConeModel::pair}) {
+    const SpatialSettings settings = settings_of(cones);
+    const SupportResult all = support(make_batch(postures), direction, settings, Backend::cpu);
+    for (std::size_t first = 0, count = 1; first < postures.size(); first += count, ++count) {
+      count = std::min(count, postures.size() - first);
+      const SupportResult part = support(make_batch(std::span(postures).subspan(first, count)),
+                                         direction, settings, Backend::cpu);
+      for (std::size_t j = 0; j < count; ++j) {
+        EXPECT_EQ(part.status.data()[j], all.status.data()[first + j]);
+        EXPECT_EQ(std::memcmp(&part.lower.data()[j], &all.lower.data()[first + j], 8), 0);
+        EXPECT_EQ(std::memcmp(&part.upper.data()[j], &all.upper.data()[first + j], 8), 0);
+        EXPECT_EQ(
+            std::memcmp(&part.forces.data()[12 * j], &all.forces.data()[12 * (first + j)], 96), 0);
+        EXPECT_EQ(std::memcmp(&part.dual.data()[6 * j], &all.dual.data()[6 * (first + j)], 48), 0);
+      }
+    }
+  }
+}
+
 TEST(SpatialSupport, PoisonedNeighbourAndThreadsChangeNothing) {
   const auto postures = test::random_spatials(17, 40, {4, 0.6});
   const PostureBatch batch = make_batch(postures);

@@ -13,7 +13,7 @@
 /// with e against the external force, origin at the contacts' mean. Unknown: forces g_i in cones,
 ///   maximise sum_i d . (p_x g_z - p_z g_x, p_y g_z - p_z g_y)
 ///   over     sum_i (g_x, g_y, g_z, p_x g_y - p_y g_x) = (0, 0, 1, b_4).
-/// V: double, or a pack of doubles that holds one direction a lane.
+/// V: double, or a pack of doubles that holds one direction or one posture a lane.
 namespace carom::kernels {
 
 inline constexpr int kMaxConeSides = 64;
@@ -31,13 +31,15 @@ struct ConeRule {
   double direction[kMaxConeSides][2] = {};
 };
 
-/// One contact in the scaled frame.
-struct SupportContact {
-  double position[3];
-  double normal[3];
-  double tangent[2][3];
-  double friction;  ///< mu stretch
+/// One contact in the scaled frame. N: double, or a pack that holds a posture a lane.
+template <class N>
+struct SupportContactOf {
+  N position[3];
+  N normal[3];
+  N tangent[2][3];
+  N friction;  ///< mu stretch
 };
+using SupportContact = SupportContactOf<double>;
 
 /// A ray as a column: its force, its torque about e, and the torques that move the centre of mass.
 template <class V>
@@ -73,16 +75,16 @@ CAROM_INLINE void ray_wrench(const V* p, const V* r, V* wrench) {
 
 /// The smallest value of y'A r - d'm over all rays r of all contacts, and that ray's column: the
 /// reduced costs of a whole cone in closed form. `vector` is w_i = A_i'y - c_i of Section 2.
-template <class V>
-CAROM_INLINE V price(int contacts, const SupportContact* contact, const ConeRule& rule, const V* y,
-                     const V* d, SupportColumn<V>& column) {
+template <class V, class N>
+CAROM_INLINE V price(int contacts, const SupportContactOf<N>* contact, const ConeRule& rule,
+                     const V* y, const V* d, SupportColumn<V>& column) {
   const V zero(0.0);
   const V one(1.0);
   V least(kInfinity);
   V at = zero;
   V chosen[2] = {zero, zero};
   for (int i = 0; i < contacts; ++i) {
-    const SupportContact& c = contact[i];
+    const SupportContactOf<N>& c = contact[i];
     const V px(c.position[0]);
     const V py(c.position[1]);
     const V pz(c.position[2]);
@@ -127,7 +129,7 @@ CAROM_INLINE V price(int contacts, const SupportContact* contact, const ConeRule
   V n[3];
   V t[2][3];
   V mu;
-  const auto take = [&](const SupportContact& c) {
+  const auto take = [&](const SupportContactOf<N>& c) {
     for (int j = 0; j < 3; ++j) {
       p[j] = V(c.position[j]);
       n[j] = V(c.normal[j]);
@@ -141,7 +143,7 @@ CAROM_INLINE V price(int contacts, const SupportContact* contact, const ConeRule
   } else {
     take(contact[0]);
     for (int i = 1; i < contacts; ++i) {
-      const SupportContact& c = contact[i];
+      const SupportContactOf<N>& c = contact[i];
       const auto here = equals(at, V(static_cast<double>(i)));
       for (int j = 0; j < 3; ++j) {
         p[j] = select(here, V(c.position[j]), p[j]);
@@ -213,11 +215,11 @@ struct SimplexEnd {
 /// Ties of the ratio test fall to the right side b + delta b1 with an infinitesimal delta > 0 and a
 /// generic b1, which rules out cycling. PhaseOne: minimises the sum of the artificial variables
 /// instead; d is ignored.
-template <bool PhaseOne, class V>
-CAROM_INLINE void run_simplex(int contacts, const SupportContact* contact, const ConeRule& rule,
-                              const double* right, const double* perturbation, const V* direction,
-                              double tolerance, int max_pivots, SupportBasis<V>& basis,
-                              SimplexEnd<V>& end) {
+template <bool PhaseOne, class V, class N>
+CAROM_INLINE void run_simplex(int contacts, const SupportContactOf<N>* contact,
+                              const ConeRule& rule, const N* right, const N* perturbation,
+                              const V* direction, V tolerance, int max_pivots,
+                              SupportBasis<V>& basis, SimplexEnd<V>& end) {
   const V zero(0.0);
   const V one(1.0);
   const V infinity(kInfinity);
@@ -275,7 +277,7 @@ CAROM_INLINE void run_simplex(int contacts, const SupportContact* contact, const
       second = select(better, then, second);
       leaving = select(better, V(static_cast<double>(r)), leaving);
     }
-    auto optimal = end.slack >= V(-tolerance);
+    auto optimal = end.slack >= -tolerance;
     if constexpr (PhaseOne) optimal = optimal | (artificial <= V(kFeasible));
     const auto numbers = (end.slack <= infinity) & (largest < infinity);
     const V fresh = select(

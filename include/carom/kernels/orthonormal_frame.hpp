@@ -8,11 +8,13 @@ namespace carom::kernels {
 /// Unit vectors t1, t2 that make (t1, t2, axis) a right-handed orthonormal frame. For axis_z >= 0
 /// they are the images of x and y under the smallest rotation that takes z to the axis; below, of x
 /// and -y under the smallest one that takes -z to it. The axis z itself gives x and y.
-CAROM_INLINE void orthonormal_frame(const double* axis, double* t1, double* t2) {
-  const double sign = axis[2] < 0.0 ? -1.0 : 1.0;
-  const double a = -1.0 / (sign + axis[2]);
-  const double b = axis[0] * axis[1] * a;
-  t1[0] = 1.0 + sign * axis[0] * axis[0] * a;
+template <class V>
+CAROM_INLINE void orthonormal_frame(const V* axis, V* t1, V* t2) {
+  const V one(1.0);
+  const V sign = select(axis[2] < V(0.0), -one, one);
+  const V a = -one / (sign + axis[2]);
+  const V b = axis[0] * axis[1] * a;
+  t1[0] = one + sign * axis[0] * axis[0] * a;
   t1[1] = sign * b;
   t1[2] = -sign * axis[0];
   t2[0] = b;

@@ -9,18 +9,20 @@
 /// One direction a lane: simplex run, contact forces, and both certificates.
 namespace carom::kernels {
 
-/// A posture's own numbers, [k, 3], [k, 3], [k].
-struct PostureView {
+/// A posture's own numbers, [k, 3], [k, 3], [k]. N: double, or a pack with a posture a lane.
+template <class N>
+struct PostureViewOf {
   int contacts;
-  const double* position;
-  const double* normal;
-  const double* friction;
+  const N* position;
+  const N* normal;
+  const N* friction;
 };
+using PostureView = PostureViewOf<double>;
 
 /// What is known of the support function in one direction, in the world's units.
 template <class V>
 struct SupportAnswer {
-  V state;     ///< of the simplex method
+  V state;  ///< of the simplex method
   V pivots;
   V lower;     ///< d . point [m]
   V upper;     ///< proven bound [m]
@@ -30,28 +32,33 @@ struct SupportAnswer {
   V residual;  ///< of balance and cones, relative
 };
 
-template <class V>
+/// N: of the posture's numbers; V where every lane has a posture of its own.
+template <class V, class N = double>
 class SupportProbe {
  public:
-  /// forces: [k, 3] scratch that receives the contact forces [N].
-  CAROM_INLINE SupportProbe(const PostureView& posture, const SupportPosture& prepared,
-                            const SupportContact* contact, const ConeRule& rule, double tolerance,
-                            int max_pivots, V* forces)
+  /// forces: [k, 3] scratch that receives the contact forces [N]. lane_contact: [k] scratch where
+  /// every lane has a posture of its own and cones are exact.
+  CAROM_INLINE SupportProbe(const PostureViewOf<N>& posture, const SupportPostureOf<N>& prepared,
+                            const SupportContactOf<N>* contact, const ConeRule& rule,
+                            double tolerance, int max_pivots, V* forces,
+                            SupportContact* lane_contact = nullptr)
       : view_(posture),
         prepared_(prepared),
         contact_(contact),
         rule_(rule),
-        tolerance_(tolerance * prepared.room),
+        tolerance_(V(tolerance) * V(prepared.room)),
         max_pivots_(max_pivots),
-        forces_(forces) {}
+        forces_(forces),
+        lane_contact_(lane_contact) {}
 
-  /// d: unit vector in (u, v). basis: feasible; the optimal one afterwards.
+  /// d: unit vector in (u, v). basis: feasible; the optimal one afterwards. answer.state: kRunning,
+  /// or kBroken in lanes that rest.
   CAROM_INLINE void run(const V* d, SupportBasis<V>& basis, SupportAnswer<V>& answer) const {
     SimplexEnd<V> end;
     SupportBasis<V> columns;
+    end.state = answer.state;
+    end.pivots = V(0.0);
     if (rule_.sides > 0) {
-      end.state = V(kRunning);
-      end.pivots = V(0.0);
       optimise(d, max_pivots_, tolerance_, basis, end);
       columns = basis;
       polish(columns, end);
@@ -81,7 +88,7 @@ class SupportProbe {
   }
 
  private:
-  CAROM_INLINE void optimise(const V* d, int pivots, double tolerance, SupportBasis<V>& basis,
+  CAROM_INLINE void optimise(const V* d, int pivots, V tolerance, SupportBasis<V>& basis,
                              SimplexEnd<V>& end) const {
     run_simplex<false>(view_.contacts, contact_, rule_, prepared_.right, prepared_.perturbation, d,
                        tolerance, pivots, basis, end);
@@ -95,10 +102,10 @@ class SupportProbe {
     Lane lane[kLanes];
     double finished[kLanes] = {};
     bool settled[kLanes] = {};  // in an earlier stage: another lane's needs do not touch it
-    end.state = V(kRunning);
-    end.pivots = V(0.0);
     // Coarse reduced costs first: rays of one cone stay apart, and the bases well conditioned.
-    const double coarse = larger(tolerance_, kCoarse);
+    const V coarse = larger(tolerance_, V(kCoarse));
+    double tolerance[kLanes];
+    spread(tolerance_, tolerance);
     SupportBasis<V> kept;
     int pivots = kFirstPivots;
     for (int stage = 0; stage < 4; ++stage) {
@@ -113,10 +120,10 @@ class SupportProbe {
       spread(end.slack, slack);
       for (int l = 0; l < kLanes; ++l) {
         if (settled[l] || state[l] >= kUnbounded) continue;
-        settled[l] = state[l] >= kOptimal && slack[l] >= -tolerance_ && !fine;
+        settled[l] = state[l] >= kOptimal && slack[l] >= -tolerance[l] && !fine;
         if (settled[l]) continue;
         lane[l] = extract(d, basis, end, l);
-        SupportNewton newton(view_.contacts, contact_, prepared_.right, tolerance_);
+        SupportNewton newton(view_.contacts, lane_contacts(l), lane[l].right, tolerance[l]);
         if (newton.run(lane[l].d, lane[l].basis, lane[l].x, lane[l].y, lane[l].columns)) {
           finished[l] = 1.0;
           settled[l] = true;
@@ -156,9 +163,32 @@ class SupportProbe {
     double d[2];
     double x[4];
     double y[4];
+    double right[4];
     SupportBasis<double> basis;
     SupportBasis<double> columns;
   };
+  /// The contacts of lane l.
+  CAROM_INLINE const SupportContact* lane_contacts(int l) const {
+    if constexpr (std::is_same_v<N, double>) {
+      return contact_;
+    } else {
+      double value[sizeof(V) / sizeof(double)];
+      const auto pick = [&](const N& from) {
+        spread(from, value);
+        return value[l];
+      };
+      for (int i = 0; i < view_.contacts; ++i) {
+        SupportContact& to = lane_contact_[i];
+        for (int j = 0; j < 3; ++j) {
+          to.position[j] = pick(contact_[i].position[j]);
+          to.normal[j] = pick(contact_[i].normal[j]);
+          for (int t = 0; t < 2; ++t) to.tangent[t][j] = pick(contact_[i].tangent[t][j]);
+        }
+        to.friction = pick(contact_[i].friction);
+      }
+      return lane_contact_;
+    }
+  }
   CAROM_INLINE static void spread(const V& from, double* to) {
     if constexpr (std::is_same_v<V, double>) {
       *to = from;
@@ -173,8 +203,8 @@ class SupportProbe {
       return V::load(from);
     }
   }
-  CAROM_INLINE static Lane extract(const V* d, const SupportBasis<V>& basis,
-                                   const SimplexEnd<V>& end, int l) {
+  CAROM_INLINE Lane extract(const V* d, const SupportBasis<V>& basis, const SimplexEnd<V>& end,
+                            int l) const {
     Lane lane;
     double value[sizeof(V) / sizeof(double)];
     const auto pick = [&](const V& from) {
@@ -185,6 +215,7 @@ class SupportProbe {
     for (int r = 0; r < 4; ++r) {
       lane.x[r] = pick(end.x[r]);
       lane.y[r] = pick(end.y[r]);
+      lane.right[r] = pick(V(prepared_.right[r]));
       for (int j = 0; j < 6; ++j) {
         lane.basis.column[r].wrench[j] = pick(basis.column[r].wrench[j]);
       }
@@ -224,9 +255,9 @@ class SupportProbe {
         for (int j = 0; j < 3; ++j) local[j] = fused(share, column.wrench[j], local[j]);
       }
       for (int j = 0; j < 3; ++j) {
-        const V turned = fused(V(prepared_.axis[0][j]), local[0],
-                               fused(V(prepared_.axis[1][j]), local[1],
-                                     V(prepared_.axis[2][j]) * local[2]));
+        const V turned =
+            fused(V(prepared_.axis[0][j]), local[0],
+                  fused(V(prepared_.axis[1][j]), local[1], V(prepared_.axis[2][j]) * local[2]));
         forces_[3 * i + j] = unit * turned;
       }
     }
@@ -247,7 +278,7 @@ class SupportProbe {
       for (int j = 0; j < 3; ++j) torque[j] = torque[j] + moment[j];
     }
     // sum (x_i - c) x f_i + tau = |f| (x - c) x e, and u x e = -v, v x e = u.
-    const V scale(1.0 / prepared_.force);
+    const V scale(N(1.0) / prepared_.force);
     const V along_u = -(dot3(prepared_.axis[1], torque) * scale);
     const V along_v = dot3(prepared_.axis[0], torque) * scale;
     V x[3];
@@ -255,14 +286,14 @@ class SupportProbe {
       x[j] = fused(V(prepared_.axis[0][j]), along_u,
                    fused(V(prepared_.axis[1][j]), along_v, V(prepared_.centre[j])));
     }
-    const double home_u = dot3(prepared_.axis[0], prepared_.centre);
-    const double home_v = dot3(prepared_.axis[1], prepared_.centre);
+    const N home_u = dot3(prepared_.axis[0], prepared_.centre);
+    const N home_v = dot3(prepared_.axis[1], prepared_.centre);
     answer.point[0] = along_u + select(ray, zero, V(home_u));
     answer.point[1] = along_v + select(ray, zero, V(home_v));
     answer.lower = fused(d[0], answer.point[0], d[1] * answer.point[1]);
-    V worst = certificate::balance_residual(view_.contacts, view_.position, forces_,
-                                            prepared_.external, x, prepared_.centre,
-                                            prepared_.force, prepared_.length);
+    V worst =
+        certificate::balance_residual(view_.contacts, view_.position, forces_, prepared_.external,
+                                      x, prepared_.centre, prepared_.force, prepared_.length);
     // A ray has no resultant force and no torque about e.
     V sum[3] = {zero, zero, zero};
     for (int i = 0; i < view_.contacts; ++i) {
@@ -272,7 +303,7 @@ class SupportProbe {
     for (int j = 0; j < 3; ++j) loose = larger(loose, magnitude(sum[j]));
     worst = select(ray, loose * scale, worst);
     for (int i = 0; i < view_.contacts; ++i) {
-      const V excess = certificate::cone_excess(view_.friction[i] * rule_.stretch,
+      const V excess = certificate::cone_excess(view_.friction[i] * N(rule_.stretch),
                                                 view_.normal + 3 * i, forces_ + 3 * i) *
                        scale;
       worst = select(excess <= worst, worst, excess);
@@ -284,7 +315,8 @@ class SupportProbe {
   CAROM_INLINE void prove(const V* d, const V* field, SupportAnswer<V>& answer) const {
     to_world(field, d[0], d[1], answer.dual);
     V slack = lowest_slack(answer.dual);
-    if (prepared_.shifted) {
+    const auto shifted = V(prepared_.shifted) > V(0.0);
+    if (any_of(shifted)) {
       const V none(0.0);
       const V shift[4] = {V(prepared_.shift[0]), V(prepared_.shift[1]), V(prepared_.shift[2]),
                           V(prepared_.shift[3])};
@@ -299,17 +331,19 @@ class SupportProbe {
         certificate::dual_field(answer.dual, view_.position + 3 * i, w);
         certificate::dual_field(room, view_.position + 3 * i, s);
         const V here = slack_of(i, w);
-        const double* x = view_.position + 3 * i;
+        const N* x = view_.position + 3 * i;
         const V reach(magnitude(x[0]) + magnitude(x[1]) + magnitude(x[2]));
-        const V size = (magnitude(answer.dual[0]) + magnitude(answer.dual[1]) +
-                        magnitude(answer.dual[2]) +
-                        (magnitude(answer.dual[3]) + magnitude(answer.dual[4]) +
-                         magnitude(answer.dual[5])) * reach) *
-                       V(1.0 + view_.friction[i] * rule_.stretch);
+        const V size =
+            (magnitude(answer.dual[0]) + magnitude(answer.dual[1]) + magnitude(answer.dual[2]) +
+             (magnitude(answer.dual[3]) + magnitude(answer.dual[4]) + magnitude(answer.dual[5])) *
+                 reach) *
+            V(N(1.0) + view_.friction[i] * N(rule_.stretch));
         const V lacking = fused(rounding, size, -here);
         amount = larger(amount, lacking / slack_of(i, s));
       }
-      for (int j = 0; j < 6; ++j) answer.dual[j] = fused(amount, room[j], answer.dual[j]);
+      for (int j = 0; j < 6; ++j) {
+        answer.dual[j] = select(shifted, fused(amount, room[j], answer.dual[j]), answer.dual[j]);
+      }
       slack = lowest_slack(answer.dual);
     }
     answer.slack = slack * V(prepared_.force / prepared_.length);
@@ -319,7 +353,7 @@ class SupportProbe {
   /// (a, b) of the scaled multipliers y and direction d: f x b = d in the world's units.
   CAROM_INLINE void to_world(const V* y, V d0, V d1, V* dual) const {
     const V turning[3] = {-d1, d0, y[3]};
-    const V per_force(1.0 / prepared_.force);
+    const V per_force(N(1.0) / prepared_.force);
     const V per_arm(prepared_.length / prepared_.force);
     V spin[3];
     for (int j = 0; j < 3; ++j) {
@@ -339,11 +373,11 @@ class SupportProbe {
   }
 
   CAROM_INLINE V slack_of(int i, const V* w) const {
-    const double* n = view_.normal + 3 * i;
-    const double mu = view_.friction[i] * rule_.stretch;
+    const N* n = view_.normal + 3 * i;
+    const N mu = view_.friction[i] * N(rule_.stretch);
     if (rule_.sides == 0) return certificate::dual_slack(mu, n, w);
-    double t1[3];
-    double t2[3];
+    N t1[3];
+    N t2[3];
     orthonormal_frame(n, t1, t2);
     return certificate::dual_slack(mu, n, t1, t2, rule_.direction, rule_.sides, w);
   }
@@ -359,13 +393,24 @@ class SupportProbe {
     return least;
   }
 
-  PostureView view_;
-  const SupportPosture& prepared_;
-  const SupportContact* contact_;
+  PostureViewOf<N> view_;
+  const SupportPostureOf<N>& prepared_;
+  const SupportContactOf<N>* contact_;
   const ConeRule& rule_;
-  double tolerance_;
+  V tolerance_;
   int max_pivots_;
   V* forces_;
+  SupportContact* lane_contact_;
 };
+
+/// The field of prepared.farkas in the world; where it proves that no centre of mass is held.
+template <class V, class N>
+CAROM_INLINE auto prove_infeasible(const SupportProbe<V, N>& probe,
+                                   const SupportPostureOf<N>& prepared, SupportAnswer<V>& answer) {
+  probe.prove_field(prepared.farkas, answer);
+  // Without room for a shift the field may miss a dual cone by rounding.
+  const V margin = -answer.upper / V(prepared.length);
+  return (answer.slack >= V(-1e-14)) & (margin > V(1e-12));
+}
 
 }  // namespace carom::kernels

@@ -67,23 +67,13 @@ CAROM_INLINE SupportBasis<V> broadcast(const SupportBasis<double>& basis) {
   return all;
 }
 
-/// Probes `index[lane]`, one a lane; lanes with a negative index repeat another's direction.
+/// Answers into rows `index[lane]` of the job's outputs; nothing where that is negative.
 template <class V>
-CAROM_INLINE void run_lanes(const ProbeJob& job, const int* index, const int* direction,
-                            SupportBasis<V>& basis) {
+CAROM_INLINE void put_answer(const ProbeJob& job, const int* index, const SupportAnswer<V>& answer,
+                             const V* forces) {
   constexpr int kLanes = kLaneCount<V>;
   const int k = job.view.contacts;
   double buffer[kLanes];
-  V d[2];
-  for (int c = 0; c < 2; ++c) {
-    for (int l = 0; l < kLanes; ++l) buffer[l] = job.direction[2 * direction[l] + c];
-    d[c] = lanes_from<V>(buffer);
-  }
-  V* forces = reinterpret_cast<V*>(job.scratch);
-  SupportAnswer<V> answer;
-  const SupportProbe<V> probe(job.view, *job.prepared, job.contact, *job.rule, job.tolerance,
-                              job.max_pivots, forces);
-  probe.run(d, basis, answer);
   const auto put = [&](double* to, int stride, int offset, const V& value) {
     if (to == nullptr) return;
     lanes_to(value, buffer);
@@ -101,6 +91,33 @@ CAROM_INLINE void run_lanes(const ProbeJob& job, const int* index, const int* di
   put(job.slack, 1, 0, answer.slack);
   put(job.residual, 1, 0, answer.residual);
   for (int j = 0; j < 3 * k; ++j) put(job.forces, 3 * k, j, forces[j]);
+}
+
+/// Probes `index[lane]`, one a lane; lanes with a negative index repeat another's direction.
+template <class V>
+CAROM_INLINE void run_lanes(const ProbeJob& job, const int* index, const int* direction,
+                            SupportBasis<V>& basis) {
+  constexpr int kLanes = kLaneCount<V>;
+  double buffer[kLanes];
+  V d[2];
+  for (int c = 0; c < 2; ++c) {
+    for (int l = 0; l < kLanes; ++l) buffer[l] = job.direction[2 * direction[l] + c];
+    d[c] = lanes_from<V>(buffer);
+  }
+  V* forces = reinterpret_cast<V*>(job.scratch);
+  SupportAnswer<V> answer;
+  answer.state = V(kRunning);
+  const SupportProbe<V> probe(job.view, *job.prepared, job.contact, *job.rule, job.tolerance,
+                              job.max_pivots, forces);
+  probe.run(d, basis, answer);
+  put_answer(job, index, answer, forces);
+  const auto put = [&](double* to, int stride, int offset, const V& value) {
+    if (to == nullptr) return;
+    lanes_to(value, buffer);
+    for (int l = 0; l < kLanes; ++l) {
+      if (index[l] >= 0) to[static_cast<long>(index[l]) * stride + offset] = buffer[l];
+    }
+  };
   if (job.basis != nullptr) {
     for (int r = 0; r < 4; ++r) {
       for (int j = 0; j < 6; ++j) put(job.basis, kBasisReals, 7 * r + j, basis.column[r].wrench[j]);

@@ -45,10 +45,7 @@ CAROM_INLINE bool prove_infeasible(const PostureView& view, const SupportPosture
                                    const SupportContact* contact, const ConeRule& rule,
                                    double tolerance, SupportAnswer<double>& answer) {
   const SupportProbe<double> probe(view, prepared, contact, rule, tolerance, 0, nullptr);
-  probe.prove_field(prepared.farkas, answer);
-  // Without room for a shift the field may miss a dual cone by rounding.
-  const double margin = -answer.upper / prepared.length;
-  return answer.slack >= -1e-14 && margin > 1e-12;
+  return prove_infeasible(probe, prepared, answer);
 }
 
 }  // namespace carom::kernels

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <carom/kernels/support_sweep_body.hpp>
+#include <carom/kernels/support_postures_body.hpp>
 
 #include "cpu/simd/dispatch.hpp"
 
@@ -20,6 +20,7 @@ struct PrepareJob {
 struct SupportCode {
   void (*prepare)(const PrepareJob&);
   void (*probe)(const kernels::ProbeJob&);
+  void (*postures)(const kernels::PosturesJob&);  ///< null: one posture after the other
 };
 extern const SupportCode kGenericSupport;
 extern const SupportCode kAvx2Support;

@@ -3,6 +3,7 @@
 
 namespace carom::cpu::simd {
 
-const SupportCode kAvx2Support{IsaSupport<Avx2>::prepare, IsaSupport<Avx2>::probe};
+const SupportCode kAvx2Support{IsaSupport<Avx2>::prepare, IsaSupport<Avx2>::probe,
+                               IsaSupport<Avx2>::postures};
 
 }  // namespace carom::cpu::simd

@@ -3,6 +3,7 @@
 
 namespace carom::cpu::simd {
 
-const SupportCode kAvx512Support{IsaSupport<Avx512>::prepare, IsaSupport<Avx512>::probe};
+const SupportCode kAvx512Support{IsaSupport<Avx512>::prepare, IsaSupport<Avx512>::probe,
+                                 IsaSupport<Avx512>::postures};
 
 }  // namespace carom::cpu::simd

@@ -3,6 +3,7 @@
 
 namespace carom::cpu::simd {
 
-const SupportCode kGenericSupport{IsaSupport<Generic>::prepare, IsaSupport<Generic>::probe};
+const SupportCode kGenericSupport{IsaSupport<Generic>::prepare, IsaSupport<Generic>::probe,
+                                  IsaSupport<Generic>::postures};
 
 }  // namespace carom::cpu::simd

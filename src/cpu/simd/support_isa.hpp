@@ -14,6 +14,9 @@ struct IsaSupport {
                              job.max_pivots, *job.prepared, job.contact);
   }
   static void probe(const kernels::ProbeJob& job) { kernels::run_probes<typename Isa::Pack>(job); }
+  static void postures(const kernels::PosturesJob& job) {
+    kernels::run_all_postures<typename Isa::Pack>(job);
+  }
 };
 
 }  // namespace carom::cpu::simd
