@@ -204,16 +204,16 @@ void add_peer(const Shared<PostureSet>& set, const LpPeerKind& kind, const std::
 
 void add_equilibrium_benchmarks() {
   const auto set = share(four_contacts);
-  add_carom(set, "support_4x8/cold/carom", ConeModel::inscribed, 1);
-  add_carom(set, "support_4x8/warm/carom", ConeModel::inscribed, kDirections);
-  add_carom(set, "support_4x8/warm/carom_pair", ConeModel::pair, kDirections);
-  add_carom(set, "support_4x8/warm/carom_exact", ConeModel::exact, kDirections);
-  add_regions(set, "region_64/carom", ConeModel::inscribed);
-  add_regions(set, "region_64/carom_pair", ConeModel::pair);
-  add_regions(set, "region_64/carom_exact", ConeModel::exact);
+  add_carom(set, "equilibrium/support_cold/carom", ConeModel::inscribed, 1);
+  add_carom(set, "equilibrium/support_warm/carom", ConeModel::inscribed, kDirections);
+  add_carom(set, "equilibrium/support_warm/carom_pair", ConeModel::pair, kDirections);
+  add_carom(set, "equilibrium/support_warm/carom_exact", ConeModel::exact, kDirections);
+  add_regions(set, "equilibrium/regions_64/carom", ConeModel::inscribed);
+  add_regions(set, "equilibrium/regions_64/carom_pair", ConeModel::pair);
+  add_regions(set, "equilibrium/regions_64/carom_exact", ConeModel::exact);
   for (const LpPeerKind& kind : lp_peers()) {
-    add_peer(set, kind, "support_4x8/cold/" + kind.name, true);
-    add_peer(set, kind, "support_4x8/warm/" + kind.name, false);
+    add_peer(set, kind, "equilibrium/support_cold/" + kind.name, true);
+    add_peer(set, kind, "equilibrium/support_warm/" + kind.name, false);
   }
 }
 

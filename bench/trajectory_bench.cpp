@@ -78,10 +78,10 @@ void add_trajectory_benchmarks(bool full) {
   for (const models::Model& model : models::all()) {
     const std::string prefix = "trajectories/" + model.name + "/";
     Run run{settings_of(model)};
-    run.settings.samples = model.dimension == 2 ? kSamples : kSamples / 8;
+    run.settings.samples = kSamples;
     add_run(prefix + "carom", model, run);
     Run other = run;
-    if (run.settings.mode_table && model.contact_names.size() <= 3 && model.dimension == 2) {
+    if (run.settings.mode_table) {
       other.settings.mode_table = false;
       add_run(prefix + "carom_path", model, other);
     }
