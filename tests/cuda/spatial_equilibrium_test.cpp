@@ -1,0 +1,66 @@
+#include <limits>
+#include <vector>
+
+#include "cuda/cuda_test.hpp"
+#include "equilibrium_spatial_backends.hpp"
+#include "support/spatial_postures.hpp"
+
+// A thread an arc of directions against the cpu backend's packs, bit for bit.
+namespace carom {
+namespace {
+
+using CudaSpatial = test::CudaTest;
+
+void expect_identical(const SupportResult& a, const SupportResult& b) {
+  EXPECT_EQ(test::first_difference(a.status, b.status), -1);
+  EXPECT_EQ(test::first_difference(a.lower, b.lower), -1);
+  EXPECT_EQ(test::first_difference(a.upper, b.upper), -1);
+  EXPECT_EQ(test::first_difference(a.point, b.point), -1);
+  EXPECT_EQ(test::first_difference(a.forces, b.forces), -1);
+  EXPECT_EQ(test::first_difference(a.dual, b.dual), -1);
+  EXPECT_EQ(test::first_difference(a.pivots, b.pivots), -1);
+}
+
+TEST_F(CudaSpatial, SupportEqualsTheCpuBitForBit) {
+  for (const ConeModel cones : {ConeModel::exact, ConeModel::inscribed, ConeModel::pair}) {
+    for (const int contacts : {1, 3, 4, 9}) {
+      const PostureBatch batch =
+          make_batch(test::random_spatials(41, 257, {.contacts = contacts, .wrench = true}));
+      const std::vector<double> directions = equal_directions(33);
+      SpatialSettings settings;
+      settings.cones = cones;
+      expect_identical(cuda::support(batch, directions, settings),
+                       cpu::support(batch, directions, settings));
+    }
+  }
+}
+
+TEST_F(CudaSpatial, PoisonedNeighbourChangesNothing) {
+  std::vector<Posture> postures = test::random_spatials(42, 65, {});
+  const std::vector<double> directions = equal_directions(16);
+  const SupportResult clean = cuda::support(make_batch(postures), directions, {});
+  PostureBatch batch = make_batch(postures);
+  batch.position.host()[12 * 30] = std::numeric_limits<double>::quiet_NaN();
+  const SupportResult poisoned = cuda::support(batch, directions, {});
+  for (std::size_t p = 0; p < postures.size(); ++p) {
+    if (p == 30) {
+      EXPECT_EQ(poisoned.status.host()[16 * p], Status::invalid_input);
+      continue;
+    }
+    EXPECT_EQ(test::first_difference(poisoned.upper, 16 * p, clean.upper, 16 * p, 16), -1);
+  }
+}
+
+TEST_F(CudaSpatial, RegionsEqualTheCpus) {
+  const PostureBatch batch = make_batch(test::random_spatials(43, 33, {}));
+  const std::vector<SpatialRegion> there = spatial_equilibrium(batch, {}, Backend::cuda);
+  const std::vector<SpatialRegion> here = spatial_equilibrium(batch, {}, Backend::cpu);
+  for (std::size_t p = 0; p < here.size(); ++p) {
+    EXPECT_EQ(there[p].status, here[p].status);
+    EXPECT_EQ(there[p].inner, here[p].inner);
+    EXPECT_EQ(there[p].outer, here[p].outer);
+  }
+}
+
+}  // namespace
+}  // namespace carom
