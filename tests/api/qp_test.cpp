@@ -369,6 +369,42 @@ TEST_P(QpBits, EmulatedWarpForwardsAndBackwards) {
   expect_same(cpu, emulation::solve_qp(batch, with(GetParam()), true));
 }
 
+// Twelve unknowns and cones of three have code of their own on the cpu, and none in the emulation.
+TEST(QpFixedSizes, SameBitsAsAnySize) {
+  for (const int cones : {0, 2}) {
+    SCOPED_TRACE(cones);
+    QpFlavour flavour;
+    flavour.variables = 12;
+    flavour.rank = 14;
+    flavour.rows = 9;
+    flavour.equations = 1;
+    flavour.cones.assign(static_cast<std::size_t>(cones), Cone{ConeKind::second_order, 3});
+    QpBatch batch = random_qps(flavour, 29, 21);
+    // Rows of one, two and three entries among full ones.
+    for (std::size_t p = 0; p < 29; ++p) {
+      for (const std::size_t i : {4U, 5U, 7U}) {
+        double* row = batch.matrix.data() + (p * 9 + i) * 12;
+        for (std::size_t j = 0; j < 12; ++j) {
+          if (j < i || j > i + (i == 4 ? 0U : i == 5 ? 1U : 2U)) row[j] = 0.0;
+        }
+        batch.lower.data()[p * 9 + i] -= 10.0;
+        batch.upper.data()[p * 9 + i] += 10.0;
+      }
+    }
+    for (const int check : {0, 1}) {
+      if (check == 1) batch.vector.data()[5] = std::numeric_limits<double>::infinity();
+      const QpResult cpu = solve_qp(batch, with(QpMethod::interior_point), Backend::cpu);
+      expect_same(cpu, emulation::solve_qp(batch, with(QpMethod::interior_point), false));
+      int solved = 0;
+      for (const Status status : cpu.status.host()) solved += status == Status::solved ? 1 : 0;
+      EXPECT_GE(solved, 24);
+      const QpResult one =
+          solve_qp(slice(batch, 9, 1), with(QpMethod::interior_point), Backend::cpu);
+      EXPECT_EQ(test::first_difference(one.solution, 0, cpu.solution, 9 * 12, 12), -1);
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Methods, QpBits,
                          ::testing::Values(QpMethod::automatic, QpMethod::admm,
                                            QpMethod::projected),

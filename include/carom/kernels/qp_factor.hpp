@@ -5,13 +5,67 @@
 /// L D L' of a symmetric matrix, for single problems and packs of them.
 namespace carom::kernels {
 
+namespace detail {
+
+/// Columns J.. of factor_symmetric with N columns known in advance: one column at a time stays in
+/// registers. The operations on each entry and their order are the same.
+template <class V, int N, int J, class Memory>
+CAROM_INLINE void factor_columns(const Memory& matrix, const Memory& inverse, V smallest,
+                                 V& least) {
+  if constexpr (J < N) {
+    V column[N - J];
+    for (int i = J; i < N; ++i) column[i - J] = matrix[J * N + i];
+    for (int k = 0; k < J; ++k) {
+      const V factor = -(matrix[k * N + J] * inverse[k]);
+      for (int i = J; i < N; ++i) {
+        column[i - J] = fused(factor, matrix[k * N + i], column[i - J]);
+      }
+    }
+    for (int i = J; i < N; ++i) matrix[J * N + i] = column[i - J];
+    const V pivot = column[0];
+    least = select(pivot >= least, least, pivot);
+    inverse[J] = select(pivot > smallest, V(1.0) / pivot, V(0.0));
+    factor_columns<V, N, J + 1>(matrix, inverse, smallest, least);
+  }
+}
+
+template <class V, int N, int K, class Memory>
+CAROM_INLINE void solve_lower(const Memory& matrix, const Memory& inverse, V* x) {
+  if constexpr (K < N) {
+    const V value = x[K] * inverse[K];
+    x[K] = value;
+    for (int i = K + 1; i < N; ++i) x[i] = fused(-value, matrix[K * N + i], x[i]);
+    solve_lower<V, N, K + 1>(matrix, inverse, x);
+  }
+}
+
+template <class V, int N, int K, class Memory>
+CAROM_INLINE void solve_upper(const Memory& matrix, const Memory& inverse, V* x) {
+  if constexpr (K >= 0) {
+    V sum[4] = {V(0.0), V(0.0), V(0.0), V(0.0)};
+    constexpr int kFours = (N - K - 1) / 4 * 4;
+    for (int t = 0; t < N - K - 1; ++t) {
+      V& part = sum[t < kFours ? t % 4 : 0];
+      part = fused(matrix[K * N + K + 1 + t], x[K + 1 + t], part);
+    }
+    x[K] = fused(-inverse[K], (sum[0] + sum[1]) + (sum[2] + sum[3]), x[K]);
+    solve_upper<V, N, K - 1>(matrix, inverse, x);
+  }
+}
+
+}  // namespace detail
+
 /// Column-major lower half [n, n] in place: below the diagonal stands L D, on it D. inverse: [n],
 /// 1/D. A pivot that is not above `smallest` gets the inverse 0: its unknown stays at zero.
-/// Returns the smallest pivot.
-template <class V, class Lanes, class Memory>
+/// Returns the smallest pivot. N: n where it is known in advance and one lane does it all, or 0.
+template <class V, int N = 0, class Lanes, class Memory>
 CAROM_HOST_DEVICE V factor_symmetric(const Lanes& lanes, int n, Memory matrix, Memory inverse,
                                      V smallest) {
   V least(kInfinity);
+  if constexpr (N > 0) {
+    detail::factor_columns<V, N, 0>(matrix, inverse, smallest, least);
+    return least;
+  }
   for (int k = 0; k < n; ++k) {
     const Memory column = matrix + static_cast<long>(k) * n;
     const V pivot = column[k];
@@ -29,9 +83,17 @@ CAROM_HOST_DEVICE V factor_symmetric(const Lanes& lanes, int n, Memory matrix, M
 }
 
 /// Solves L D L' x = x in place.
-template <class V, class Lanes, class Memory>
+template <class V, int N = 0, class Lanes, class Memory>
 CAROM_HOST_DEVICE void solve_symmetric(const Lanes& lanes, int n, Memory matrix, Memory inverse,
                                        Memory x) {
+  if constexpr (N > 0) {
+    V local[N];
+    for (int j = 0; j < N; ++j) local[j] = x[j];
+    detail::solve_lower<V, N, 0>(matrix, inverse, local);
+    detail::solve_upper<V, N, N - 2>(matrix, inverse, local);
+    for (int j = 0; j < N; ++j) x[j] = local[j];
+    return;
+  }
   for (int k = 0; k < n; ++k) {
     const Memory column = matrix + static_cast<long>(k) * n;
     const V value = x[k] * inverse[k];

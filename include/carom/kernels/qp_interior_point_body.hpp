@@ -21,7 +21,9 @@ CAROM_INLINE constexpr long qp_interior_point_workspace(int n, int rows) {
   return 2L * n * n + static_cast<long>(rows) * n + 8L * n + 44L * rows;
 }
 
-template <class V, class Lanes, class Memory>
+/// N: the number of variables, ConeSize: the size of all cones, where they are known in advance, or
+/// 0. Neither changes a bit of an answer.
+template <class V, class Lanes, class Memory, int N = 0, int ConeSize = 0>
 class QpInteriorPoint {
  public:
   CAROM_HOST_DEVICE QpInteriorPoint(const Lanes& lanes, const QpShape& shape, Memory memory)
@@ -56,14 +58,14 @@ class QpInteriorPoint {
     m.equation_on = take(shape.equations);
     m.equation_residual = take(shape.equations);
     const auto side = [&](long count) {
-      return Side{take(count), take(count), take(count), take(count),
-                  take(count), take(count), take(count), take(count)};
+      return Side{take(count), take(count), take(count), take(count), take(count),
+                  take(count), take(count), take(count), take(count), take(count)};
     };
     m.lower = side(shape.lowers);
     m.upper = side(shape.uppers);
     if (shape.cones > 0) {
-      m.cone = {take(rows), take(rows), take(rows), take(rows), take(rows), take(rows),
-                take(rows), take(rows), take(rows), take(rows), take(rows), take(rows)};
+      m.cone = {take(rows), take(rows), take(rows), take(rows), take(rows),
+                take(rows), take(rows), take(rows), take(rows), take(rows)};
     }
   }
 
@@ -75,10 +77,10 @@ class QpInteriorPoint {
   CAROM_HOST_DEVICE QpOutcome<V> solve(const QpView<Data>& view, const QpOptions& options) {
     const Parts m = parts_;
     using kernels::all_of;
-    scale_ = scale_problem<V>(lanes_, m.shape, view, m.scaled);
+    scale_ = scale_problem<V, N>(lanes_, m.shape, view, m.scaled);
     QpOutcome<V> outcome{V(qp_end::kRunning), V(0.0)};
     if (options.check_convexity) {
-      const V least = convexity_pivot<V>(lanes_, m.n, view.hessian, m.factor, m.inverse);
+      const V least = convexity_pivot<V, N>(lanes_, variables(), view.hessian, m.factor, m.inverse);
       outcome.end = select(least >= V(0.0), outcome.end, V(qp_end::kNonconvex));
     }
     mark_present();
@@ -109,13 +111,19 @@ class QpInteriorPoint {
   }
 
  private:
+  [[nodiscard]] CAROM_INLINE int variables() const { return N > 0 ? N : parts_.n; }
+  [[nodiscard]] CAROM_INLINE int size_of(const QpConeSpan& cone) const {
+    return ConeSize > 0 ? ConeSize : cone.size;
+  }
+
   static constexpr double kEquationProximity = 1e-9;
   static constexpr double kProximity = 1e-12;
-  static constexpr double kShortened = 0.995;
+  static constexpr double kShortened = 0.998;
+  static constexpr double kConeShortened = 0.995;  // closer, a cone's point loses its digits
   static constexpr double kMaxStalls = 4.0;
   static constexpr double kStartFloor = 1e-3;
   static constexpr double kResidualShare = 5e-2;
-  static constexpr double kGapShare = 1e-3;
+  static constexpr double kGapShare = 1e-2;
   static constexpr double kConeGapShare = 5e-2;  // below, cancellation on the boundary sets in
   static constexpr double kProofShare = 0.1;
   static constexpr double kFarFromSolved = 1e-6;
@@ -123,12 +131,14 @@ class QpInteriorPoint {
   static constexpr double kSmallestPivot = 1e-40;
 
   struct Side {
-    Memory on, bound, slack, dual, residual, slack_step, dual_step, inverse;  // 1 / slack
+    Memory on, bound, slack, dual, residual, slack_step, dual_step;
+    Memory slack_inverse, dual_inverse;
+    Memory size_inverse;  // 1 / max(|bound|, 1)
   };
   struct ConeData {
     Memory slack, dual, residual, slack_step, dual_step, point, lambda;
-    /// Of a cone's first row: eta, 1 / eta, 1 / (1 + w_0), 1 / det s, 1 / det z.
-    Memory eta, eta_inverse, head_inverse, slack_det, dual_det;
+    /// Of a cone's first row: 1 / (1 + w_0), 1 / det s, 1 / det z.
+    Memory head_inverse, slack_det, dual_det;
   };
 
   /// Everything that methods read through a copy of their own: a store of a pack may alias members,
@@ -176,7 +186,9 @@ class QpInteriorPoint {
       const V bound = select(sign > V(0.0), u, l);
       const V on = presence(bound) * select(l != u, V(1.0), V(0.0));
       side.on[k] = on;
-      side.bound[k] = select(on > V(0.0), sign * bound, V(0.0));
+      const V value = select(on > V(0.0), sign * bound, V(0.0));
+      side.bound[k] = value;
+      side.size_inverse[k] = V(1.0) / larger(magnitude(value), V(1.0));
     });
     over_sides([&](const Side& side, int k, int, V) { degree_ = degree_ + side.on[k]; });
     degree_ = larger(degree_ + V(static_cast<double>(m.shape.cones)), V(1.0));
@@ -185,9 +197,16 @@ class QpInteriorPoint {
   CAROM_INLINE V row_product(int i, const Memory& x) const {
     const Parts m = parts_;
     V sum(0.0);
+    if constexpr (N > 0) {
+      if (count_of(i) == N) {
+        const Memory row = m.scaled.matrix + static_cast<long>(i) * N;
+        for (int j = 0; j < N; ++j) sum = fused(row[j], x[j], sum);
+        return sum;
+      }
+    }
     for (int t = m.shape.row_first[i]; t < m.shape.row_first[i + 1]; ++t) {
       const int j = m.shape.column[t];
-      sum = fused(m.scaled.matrix[static_cast<long>(i) * m.n + j], x[j], sum);
+      sum = fused(m.scaled.matrix[static_cast<long>(i) * variables() + j], x[j], sum);
     }
     return sum;
   }
@@ -195,14 +214,21 @@ class QpInteriorPoint {
   // m.transposed = A' v
   CAROM_HOST_DEVICE void transpose_product(const Memory& v) {
     const Parts m = parts_;
-    lanes_.for_each(m.n, [&](int j) { m.transposed[j] = V(0.0); });
+    lanes_.for_each(variables(), [&](int j) { m.transposed[j] = V(0.0); });
     for (int i = 0; i < m.rows; ++i) {
       const V value = v[i];
       const int first = m.shape.row_first[i];
+      if constexpr (N > 0) {
+        if (count_of(i) == N) {
+          const Memory row = m.scaled.matrix + static_cast<long>(i) * N;
+          for (int j = 0; j < N; ++j) m.transposed[j] = fused(value, row[j], m.transposed[j]);
+          continue;
+        }
+      }
       lanes_.for_each(m.shape.row_first[i + 1] - first, [&](int t) {
         const int j = m.shape.column[first + t];
         m.transposed[j] =
-            fused(value, m.scaled.matrix[static_cast<long>(i) * m.n + j], m.transposed[j]);
+            fused(value, m.scaled.matrix[static_cast<long>(i) * variables() + j], m.transposed[j]);
       });
     }
   }
@@ -210,23 +236,76 @@ class QpInteriorPoint {
   // m.weight -> m.factor = P + A' W A + the cones' part, factorised.
   CAROM_HOST_DEVICE void factorise(bool cones) {
     const Parts m = parts_;
-    const long n = m.n;
-    lanes_.for_each(m.n, [&](int j) {
-      for (int i = j; i < m.n; ++i) m.factor[j * n + i] = m.scaled.hessian[j * n + i];
+    const long n = variables();
+    lanes_.for_each(variables(), [&](int j) {
+      for (int i = j; i < variables(); ++i) m.factor[j * n + i] = m.scaled.hessian[j * n + i];
       m.factor[j * n + j] = m.factor[j * n + j] + V(kProximity);
     });
-    for (int i = 0; i < m.rows; ++i) add_row(i, m.weight[i]);
+    int i = 0;
+    while (i < m.rows) {
+      int end = i;
+      if constexpr (N > 0) {
+        while (end < m.rows && count_of(end) == N) ++end;
+      }
+      if (end > i) {
+        add_dense_rows<0>(i, end);
+        i = end;
+      } else {
+        add_row(i, m.weight[i]);
+        ++i;
+      }
+    }
     if (cones) {
       for (int c = 0; c < m.shape.cones; ++c) add_cone(m.shape.cone[c]);
     }
-    factor_symmetric<V>(lanes_, m.n, m.factor, m.inverse, V(kSmallestPivot));
+    factor_symmetric<V, N>(lanes_, variables(), m.factor, m.inverse, V(kSmallestPivot));
+  }
+
+  [[nodiscard]] CAROM_INLINE int count_of(int i) const {
+    return parts_.shape.row_first[i + 1] - parts_.shape.row_first[i];
+  }
+
+  /// Columns J.. of the parts of rows [first, last), all of them full: one column at a time stays
+  /// in registers.
+  template <int J>
+  CAROM_INLINE void add_dense_rows(int first, int last) {
+    if constexpr (J < N) {
+      const Parts m = parts_;
+      V column[N - J];
+      for (int k = J; k < N; ++k) column[k - J] = m.factor[J * N + k];
+      for (int i = first; i < last; ++i) {
+        const Memory row = m.scaled.matrix + static_cast<long>(i) * N;
+        const V value = m.weight[i] * row[J];
+        for (int k = J; k < N; ++k) column[k - J] = fused(value, row[k], column[k - J]);
+      }
+      for (int k = J; k < N; ++k) m.factor[J * N + k] = column[k - J];
+      add_dense_rows<J + 1>(first, last);
+    }
+  }
+
+  template <int Count>
+  CAROM_INLINE void add_short_row(int i, V weight) {
+    const Parts m = parts_;
+    const Memory row = m.scaled.matrix + static_cast<long>(i) * N;
+    const int* column = m.shape.column + m.shape.row_first[i];
+    V entry[Count];
+    for (int p = 0; p < Count; ++p) entry[p] = row[column[p]];
+    for (int p = 0; p < Count; ++p) {
+      const V value = weight * entry[p];
+      const Memory to = m.factor + static_cast<long>(column[p]) * N;
+      for (int q = p; q < Count; ++q) to[column[q]] = fused(value, entry[q], to[column[q]]);
+    }
   }
 
   CAROM_INLINE void add_row(int i, V weight) {
     const Parts m = parts_;
-    const long n = m.n;
+    const long n = variables();
     const int first = m.shape.row_first[i];
     const int count = m.shape.row_first[i + 1] - first;
+    if constexpr (N > 0) {
+      if (count == 1) return add_short_row<1>(i, weight);
+      if (count == 3) return add_short_row<3>(i, weight);
+    }
     const Memory row = m.scaled.matrix + i * n;
     lanes_.for_each(count, [&](int p) {
       const int j = m.shape.column[first + p];
@@ -241,13 +320,13 @@ class QpInteriorPoint {
   // eta^-2 (2 v v' - G'J G), v = G'J w; the rows' own parts came with m.weight.
   CAROM_HOST_DEVICE void add_cone(const QpConeSpan& cone) {
     const Parts m = parts_;
-    const long n = m.n;
+    const long n = variables();
     const int count = cone.column_last - cone.column_first;
     const V weight = V(2.0) * m.weight[cone.first + 1];
     lanes_.for_each(count, [&](int p) {
       const int j = m.shape.cone_column[cone.column_first + p];
       V v = m.cone.point[cone.first] * m.scaled.matrix[cone.first * n + j];
-      for (int i = cone.first + 1; i < cone.first + cone.size; ++i) {
+      for (int i = cone.first + 1; i < cone.first + size_of(cone); ++i) {
         v = fused(-m.cone.point[i], m.scaled.matrix[i * n + j], v);
       }
       m.step[j] = v;
@@ -264,7 +343,7 @@ class QpInteriorPoint {
 
   CAROM_INLINE V norm_of_tail(const Memory& values, const QpConeSpan& cone) const {
     V sum(0.0);
-    for (int i = cone.first + 1; i < cone.first + cone.size; ++i) {
+    for (int i = cone.first + 1; i < cone.first + size_of(cone); ++i) {
       sum = fused(values[i], values[i], sum);
     }
     return square_root(sum);
@@ -291,15 +370,15 @@ class QpInteriorPoint {
     });
     for (int c = 0; c < m.shape.cones; ++c) {
       const QpConeSpan& cone = m.shape.cone[c];
-      lanes_.for_each(cone.size, [&](int t) {
+      lanes_.for_each(size_of(cone), [&](int t) {
         m.weight[cone.first + t] = V(1.0);
         m.push[cone.first + t] = m.scaled.upper[cone.first + t];
       });
     }
     factorise(false);
     transpose_product(m.push);
-    lanes_.for_each(m.n, [&](int j) { m.x[j] = m.transposed[j] - m.scaled.gradient[j]; });
-    solve_symmetric<V>(lanes_, m.n, m.factor, m.inverse, m.x);
+    lanes_.for_each(variables(), [&](int j) { m.x[j] = m.transposed[j] - m.scaled.gradient[j]; });
+    solve_symmetric<V, N>(lanes_, variables(), m.factor, m.inverse, m.x);
     lanes_.for_each(m.rows, [&](int i) { m.ax[i] = row_product(i, m.x); });
     for_sides([&](const Side& side, int k, int i, V sign) {
       side.slack[k] = side.bound[k] - sign * m.ax[i];
@@ -311,7 +390,7 @@ class QpInteriorPoint {
     });
     for (int c = 0; c < m.shape.cones; ++c) {
       const QpConeSpan& cone = m.shape.cone[c];
-      lanes_.for_each(cone.size, [&](int t) {
+      lanes_.for_each(size_of(cone), [&](int t) {
         const int i = cone.first + t;
         m.cone.slack[i] = m.scaled.upper[i] - m.ax[i];
       });
@@ -348,7 +427,7 @@ class QpInteriorPoint {
       const V s = m.cone.slack[cone.first] + first_primal;
       const V z = first_dual - m.cone.slack[cone.first];
       product = fused(s, z, product);
-      for (int i = cone.first + 1; i < cone.first + cone.size; ++i) {
+      for (int i = cone.first + 1; i < cone.first + size_of(cone); ++i) {
         product = fused(-m.cone.slack[i], m.cone.slack[i], product);
       }
       slacks = slacks + s;
@@ -367,7 +446,7 @@ class QpInteriorPoint {
     });
     for (int c = 0; c < m.shape.cones; ++c) {
       const QpConeSpan& cone = m.shape.cone[c];
-      lanes_.for_each(cone.size, [&](int t) {
+      lanes_.for_each(size_of(cone), [&](int t) {
         const int i = cone.first + t;
         const V s = m.cone.slack[i];
         m.cone.slack[i] = t == 0 ? s + primal : s;
@@ -380,7 +459,7 @@ class QpInteriorPoint {
   /// P x + q, the gap; ends lanes that have converged or proved that they cannot.
   CAROM_HOST_DEVICE V measure(V tolerance, QpOutcome<V>& outcome) {
     const Parts m = parts_;
-    const long n = m.n;
+    const long n = variables();
     lanes_.for_each(m.rows, [&](int i) { m.y[i] = V(0.0); });
     lanes_.for_each(m.shape.equations, [&](int k) {
       m.y[m.shape.equation_row[k]] = m.equation_on[k] * m.equation[k];
@@ -390,13 +469,14 @@ class QpInteriorPoint {
     });
     for (int c = 0; c < m.shape.cones; ++c) {
       const QpConeSpan& cone = m.shape.cone[c];
-      lanes_.for_each(cone.size, [&](int t) { m.y[cone.first + t] = m.cone.dual[cone.first + t]; });
+      lanes_.for_each(size_of(cone),
+                      [&](int t) { m.y[cone.first + t] = m.cone.dual[cone.first + t]; });
     }
     transpose_product(m.y);
-    lanes_.for_each(m.n, [&](int j) {
+    lanes_.for_each(variables(), [&](int j) {
       V sum(0.0);
       for (int i = 0; i < j; ++i) sum = fused(m.scaled.hessian[i * n + j], m.x[i], sum);
-      for (int i = j; i < m.n; ++i) sum = fused(m.scaled.hessian[j * n + i], m.x[i], sum);
+      for (int i = j; i < variables(); ++i) sum = fused(m.scaled.hessian[j * n + i], m.x[i], sum);
       m.step[j] = sum;
       m.gradient[j] = sum + m.scaled.gradient[j];
     });
@@ -406,7 +486,7 @@ class QpInteriorPoint {
     V slope(0.0);
     V curved(0.0);
     V balance(0.0);
-    for (int j = 0; j < m.n; ++j) {
+    for (int j = 0; j < variables(); ++j) {
       dual = larger(magnitude(m.gradient[j] + m.transposed[j]), dual);
       balance = larger(magnitude(m.transposed[j]), balance);
       curved = larger(magnitude(m.step[j]), curved);
@@ -418,13 +498,14 @@ class QpInteriorPoint {
     V gap(0.0);
     V support(0.0);  // h'z + b'y
     V climb(0.0);    // how far x itself, as a direction, points out of the rows
+    const V length_inverse = V(1.0) / length;
     over_sides([&](const Side& side, int k, int i, V sign) {
       const V on = side.on[k];
       const V gx = sign * m.ax[i];
       const V residual = on * (gx + side.slack[k] - side.bound[k]);
       side.residual[k] = residual;
       const V z = on * side.dual[k];
-      primal = larger(magnitude(residual) / larger(magnitude(side.bound[k]), length), primal);
+      primal = larger(magnitude(residual) * smaller(side.size_inverse[k], length_inverse), primal);
       gap = fused(z, side.slack[k], gap);
       support = fused(z, side.bound[k], support);
       climb = larger(on * gx, climb);
@@ -443,7 +524,7 @@ class QpInteriorPoint {
       const QpConeSpan& cone = m.shape.cone[c];
       V size = length;
       V worst(0.0);
-      for (int i = cone.first; i < cone.first + cone.size; ++i) {
+      for (int i = cone.first; i < cone.first + size_of(cone); ++i) {
         const V residual = m.ax[i] + m.cone.slack[i] - m.scaled.upper[i];
         m.cone.residual[i] = residual;
         worst = larger(magnitude(residual), worst);
@@ -452,7 +533,13 @@ class QpInteriorPoint {
         support = fused(m.cone.dual[i], m.scaled.upper[i], support);
       }
       primal = larger(worst / size, primal);
-      climb = larger(norm_of_tail(m.ax, cone) + m.ax[cone.first], climb);
+    }
+    const V ray_limit = V(kProofShare) * tolerance * magnitude(slope);
+    if (any_of(select(slope < V(0.0), curved, V(kInfinity)) <= ray_limit)) {
+      for (int c = 0; c < m.shape.cones; ++c) {
+        const QpConeSpan& cone = m.shape.cone[c];
+        climb = larger(norm_of_tail(m.ax, cone) + m.ax[cone.first], climb);
+      }
     }
     mu_ = gap / degree_;
     const V relative_gap = gap / (force * length);
@@ -472,10 +559,8 @@ class QpInteriorPoint {
         select(support < V(0.0), V(1.0), V(0.0)) *
         select(balance * scale_.bounds <= V(kProofShare) * tolerance * magnitude(support), V(1.0),
                V(0.0));
-    const V unbounded =
-        select(slope < V(0.0), V(1.0), V(0.0)) *
-        select(larger(curved, climb) <= V(kProofShare) * tolerance * magnitude(slope), V(1.0),
-               V(0.0));
+    const V unbounded = select(slope < V(0.0), V(1.0), V(0.0)) *
+                        select(larger(curved, climb) <= ray_limit, V(1.0), V(0.0));
     finish(infeasible, qp_end::kInfeasible);
     finish(unbounded, qp_end::kUnbounded);
     finish(converged, qp_end::kConverged);
@@ -491,63 +576,64 @@ class QpInteriorPoint {
 
   CAROM_HOST_DEVICE void keep_best(V keep) {
     const Parts m = parts_;
-    lanes_.for_each(m.n, [&](int j) { m.best_x[j] = select(keep > V(0.0), m.x[j], m.best_x[j]); });
+    lanes_.for_each(variables(),
+                    [&](int j) { m.best_x[j] = select(keep > V(0.0), m.x[j], m.best_x[j]); });
     lanes_.for_each(m.rows,
                     [&](int i) { m.best_y[i] = select(keep > V(0.0), m.y[i], m.best_y[i]); });
   }
 
-  /// Nesterov-Todd point of one cone: point_ = w with w'J w = 1, size_[first] = eta,
-  /// W = eta H(w), lambda = W z = W^-1 s.
+  /// Nesterov-Todd point of one cone: point = w with w'J w = 1, weight = eta^-2, W = eta H(w),
+  /// lambda = H z = eta^-2 H^-1 s.
   CAROM_HOST_DEVICE void scale_cone(const QpConeSpan& cone) {
     const Parts m = parts_;
     V s_det = m.cone.slack[cone.first] * m.cone.slack[cone.first];
     V z_det = m.cone.dual[cone.first] * m.cone.dual[cone.first];
     V product = m.cone.slack[cone.first] * m.cone.dual[cone.first];
-    for (int i = cone.first + 1; i < cone.first + cone.size; ++i) {
+    for (int i = cone.first + 1; i < cone.first + size_of(cone); ++i) {
       const V s = m.cone.slack[i];
       const V z = m.cone.dual[i];
       s_det = fused(-s, s, s_det);
       z_det = fused(-z, z, z_det);
       product = fused(s, z, product);
     }
-    const V s_inverse = V(1.0) / square_root(s_det);
-    const V z_inverse = V(1.0) / square_root(z_det);
-    const V gamma = square_root(fused(V(0.5) * product, s_inverse * z_inverse, V(0.5)));
+    const V s_root = square_root(s_det);
+    const V z_root = square_root(z_det);
+    const V both = V(1.0) / (s_root * z_root);
+    const V s_inverse = z_root * both;
+    const V z_inverse = s_root * both;
+    const V gamma = square_root(fused(V(0.5) * product, both, V(0.5)));
     const V share = V(0.5) / gamma;
     const V s_share = share * s_inverse;
     const V z_share = share * z_inverse;
-    const V weight = z_det * z_inverse * s_inverse;
-    const V eta_inverse = square_root(weight);
+    const V weight = z_root * s_inverse;
     const V head = fused(s_share, m.cone.slack[cone.first], z_share * m.cone.dual[cone.first]);
     const V head_inverse = V(1.0) / (V(1.0) + head);
-    lanes_.for_each(cone.size, [&](int t) {
+    lanes_.for_each(size_of(cone), [&](int t) {
       const int i = cone.first + t;
       const V z = z_share * m.cone.dual[i];
       m.cone.point[i] = fused(s_share, m.cone.slack[i], t == 0 ? z : -z);
       m.weight[i] = t == 0 ? -weight : weight;
       if (t == 0) {
-        m.cone.eta[i] = s_det * s_inverse * z_inverse * eta_inverse;
-        m.cone.eta_inverse[i] = eta_inverse;
         m.cone.head_inverse[i] = head_inverse;
         m.cone.slack_det[i] = s_inverse * s_inverse;
         m.cone.dual_det[i] = z_inverse * z_inverse;
       }
     });
-    apply_scaling(cone, m.cone.dual, m.cone.lambda, V(1.0), m.cone.eta[cone.first]);
+    apply_scaling(cone, m.cone.dual, m.cone.lambda, V(1.0), V(1.0));
   }
 
-  /// to = W from (direction 1) or W^-1 from (direction -1).
+  /// to = size H from (direction 1) or size H^-1 from (direction -1).
   CAROM_INLINE void apply_scaling(const QpConeSpan& cone, const Memory& from, const Memory& to,
                                   V direction, V size) const {
     const Parts m = parts_;
     const int f = cone.first;
     const V w0 = m.cone.point[f];
     V tail(0.0);
-    for (int i = f + 1; i < f + cone.size; ++i) tail = fused(m.cone.point[i], from[i], tail);
+    for (int i = f + 1; i < f + size_of(cone); ++i) tail = fused(m.cone.point[i], from[i], tail);
     tail = direction * tail;
     const V u0 = from[f];
     const V share = direction * fused(tail, m.cone.head_inverse[f], u0);
-    lanes_.for_each(cone.size, [&](int t) {
+    lanes_.for_each(size_of(cone), [&](int t) {
       const int i = f + t;
       to[i] = size * (t == 0 ? fused(w0, u0, tail) : fused(share, m.cone.point[i], from[i]));
     });
@@ -559,10 +645,11 @@ class QpInteriorPoint {
     const Parts m = parts_;
     const int f = cone.first;
     V product = m.cone.point[f] * from(f);
-    for (int i = f + 1; i < f + cone.size; ++i) product = fused(-m.cone.point[i], from(i), product);
+    for (int i = f + 1; i < f + size_of(cone); ++i)
+      product = fused(-m.cone.point[i], from(i), product);
     product = V(2.0) * product;
     const V weight = m.weight[f + 1];
-    for (int t = 0; t < cone.size; ++t) {
+    for (int t = 0; t < size_of(cone); ++t) {
       const int i = f + t;
       const V u = from(i);
       to(i, weight * (t == 0 ? fused(product, m.cone.point[i], -u)
@@ -577,7 +664,7 @@ class QpInteriorPoint {
     const int f = cone.first;
     V a = d[f] * d[f];
     V b = u[f] * d[f];
-    for (int i = f + 1; i < f + cone.size; ++i) {
+    for (int i = f + 1; i < f + size_of(cone); ++i) {
       a = fused(-d[i], d[i], a);
       b = fused(-u[i], d[i], b);
     }
@@ -592,8 +679,9 @@ class QpInteriorPoint {
   CAROM_HOST_DEVICE void solve_step(V keep) {
     const Parts m = parts_;
     transpose_product(m.push);
-    lanes_.for_each(m.n, [&](int j) { m.step[j] = -fused(keep, m.gradient[j], m.transposed[j]); });
-    solve_symmetric<V>(lanes_, m.n, m.factor, m.inverse, m.step);
+    lanes_.for_each(variables(),
+                    [&](int j) { m.step[j] = -fused(keep, m.gradient[j], m.transposed[j]); });
+    solve_symmetric<V, N>(lanes_, variables(), m.factor, m.inverse, m.step);
     lanes_.for_each(m.rows, [&](int i) { m.adx[i] = row_product(i, m.step); });
   }
 
@@ -611,9 +699,13 @@ class QpInteriorPoint {
       m.push[i] = m.equation_on[k] * fused(tight, m.equation_residual[k], m.equation[k]);
     });
     for_sides([&](const Side& side, int k, int i, V sign) {
-      const V inverse = V(1.0) / side.slack[k];
-      const V w = side.on[k] * (side.dual[k] * inverse);
-      side.inverse[k] = inverse;
+      const V s = side.slack[k];
+      const V z = side.dual[k];
+      const V both = V(1.0) / (s * z);
+      const V inverse = z * both;
+      const V w = side.on[k] * (z * inverse);
+      side.slack_inverse[k] = inverse;
+      side.dual_inverse[k] = s * both;
       m.weight[i] = m.weight[i] + w;
       m.push[i] = fused(sign * w, side.residual[k], m.push[i]);
     });
@@ -628,7 +720,7 @@ class QpInteriorPoint {
     // Predictor.
     for_sides([&](const Side& side, int k, int i, V sign) {
       const V change = fused(sign, m.adx[i], side.residual[k]);
-      const V w = side.dual[k] * side.inverse[k];
+      const V w = side.dual[k] * side.slack_inverse[k];
       side.slack_step[k] = -side.on[k] * change;
       side.dual_step[k] = side.on[k] * (fused(w, change, -side.dual[k]));
     });
@@ -650,7 +742,7 @@ class QpInteriorPoint {
     });
     for (int c = 0; c < m.shape.cones; ++c) {
       const QpConeSpan& cone = m.shape.cone[c];
-      for (int i = cone.first; i < cone.first + cone.size; ++i) {
+      for (int i = cone.first; i < cone.first + size_of(cone); ++i) {
         const V s = fused(reach, m.cone.slack_step[i], m.cone.slack[i]);
         const V z = fused(reach, m.cone.dual_step[i], m.cone.dual[i]);
         product = fused(s, z, product);
@@ -667,7 +759,7 @@ class QpInteriorPoint {
           keep * m.equation_on[k] * fused(tight, m.equation_residual[k], m.equation[k]);
     });
     for_sides([&](const Side& side, int k, int i, V sign) {
-      const V inverse = side.inverse[k];
+      const V inverse = side.slack_inverse[k];
       const V z = side.dual[k];
       const V centre = fused(fused(-side.slack_step[k], side.dual_step[k], target), inverse, -z);
       side.dual_step[k] = centre;
@@ -684,7 +776,7 @@ class QpInteriorPoint {
     solve_step(keep);
     for_sides([&](const Side& side, int k, int i, V sign) {
       const V change = fused(sign, m.adx[i], keep * side.residual[k]);
-      const V w = side.dual[k] * side.inverse[k];
+      const V w = side.dual[k] * side.slack_inverse[k];
       side.slack_step[k] = -side.on[k] * change;
       side.dual_step[k] = side.on[k] * fused(w, change, side.dual_step[k]);
     });
@@ -697,8 +789,8 @@ class QpInteriorPoint {
             m.cone.dual_step[i] = v + m.cone.dual_step[i];
           });
     }
-    const V alpha = running_ * step_length(V(kShortened));
-    lanes_.for_each(m.n, [&](int j) { m.x[j] = fused(alpha, m.step[j], m.x[j]); });
+    const V alpha = running_ * step_length(V(m.shape.cones > 0 ? kConeShortened : kShortened));
+    lanes_.for_each(variables(), [&](int j) { m.x[j] = fused(alpha, m.step[j], m.x[j]); });
     lanes_.for_each(m.shape.equations, [&](int k) {
       const int i = m.shape.equation_row[k];
       const V change = fused(keep, m.equation_residual[k], m.adx[i]);
@@ -711,7 +803,7 @@ class QpInteriorPoint {
     });
     for (int c = 0; c < m.shape.cones; ++c) {
       const QpConeSpan& cone = m.shape.cone[c];
-      lanes_.for_each(cone.size, [&](int t) {
+      lanes_.for_each(size_of(cone), [&](int t) {
         const int i = cone.first + t;
         m.cone.slack[i] = fused(alpha, m.cone.slack_step[i], m.cone.slack[i]);
         m.cone.dual[i] = fused(alpha, m.cone.dual_step[i], m.cone.dual[i]);
@@ -719,34 +811,34 @@ class QpInteriorPoint {
     }
   }
 
-  /// dual_step = -z + W^-1 (lambda \ (target e - (W^-1 ds) o (W dz))).
+  /// dual_step = -z + W^-1 (W z \ (target e - (W^-1 ds) o (W dz))), where eta drops out but for
+  /// eta^-2.
   CAROM_HOST_DEVICE void centre_cone(const QpConeSpan& cone, V target) {
     const Parts m = parts_;
     const int f = cone.first;
-    apply_scaling(cone, m.cone.slack_step, m.cone.slack_step, V(-1.0), m.cone.eta_inverse[f]);
-    apply_scaling(cone, m.cone.dual_step, m.cone.dual_step, V(1.0), m.cone.eta[f]);
+    apply_scaling(cone, m.cone.slack_step, m.cone.slack_step, V(-1.0), V(1.0));
+    apply_scaling(cone, m.cone.dual_step, m.cone.dual_step, V(1.0), V(1.0));
     const Memory a = m.cone.slack_step;
     const Memory b = m.cone.dual_step;
     V product(0.0);
     V along(0.0);
     const V a0 = a[f];
     const V b0 = b[f];
-    for (int i = f; i < f + cone.size; ++i) product = fused(a[i], b[i], product);
+    for (int i = f; i < f + size_of(cone); ++i) product = fused(a[i], b[i], product);
     const V d0 = target - product;
-    for (int i = f + 1; i < f + cone.size; ++i) {
+    for (int i = f + 1; i < f + size_of(cone); ++i) {
       along = fused(m.cone.lambda[i], fused(a0, b[i], b0 * a[i]), along);  // -lambda_1'd_1
     }
     const V lambda0 = m.cone.lambda[f];
-    // det lambda = sqrt(det s det z)
-    const V u0 = fused(lambda0, d0, along) * square_root(m.cone.slack_det[f] * m.cone.dual_det[f]);
+    const V u0 = fused(lambda0, d0, along) * m.cone.dual_det[f];  // det lambda = det z
     const V inverse = V(1.0) / lambda0;
-    lanes_.for_each(cone.size, [&](int t) {
+    lanes_.for_each(size_of(cone), [&](int t) {
       const int i = f + t;
       const V d = -fused(a0, b[i], b0 * a[i]);
       b[i] = t == 0 ? u0 : inverse * fused(-u0, m.cone.lambda[i], d);
     });
-    apply_scaling(cone, b, b, V(-1.0), m.cone.eta_inverse[f]);
-    lanes_.for_each(cone.size, [&](int t) { b[f + t] = b[f + t] - m.cone.dual[f + t]; });
+    apply_scaling(cone, b, b, V(-1.0), m.weight[f + 1]);
+    lanes_.for_each(size_of(cone), [&](int t) { b[f + t] = b[f + t] - m.cone.dual[f + t]; });
   }
 
   /// `share` of the way to the boundary, at most 1.
@@ -755,8 +847,8 @@ class QpInteriorPoint {
     V ratio = share;
     over_sides([&](const Side& side, int k, int, V) {
       const V on = side.on[k];
-      ratio = larger(on * (-side.slack_step[k] * side.inverse[k]), ratio);
-      ratio = larger(on * (-side.dual_step[k] / side.dual[k]), ratio);
+      ratio = larger(on * (-side.slack_step[k] * side.slack_inverse[k]), ratio);
+      ratio = larger(on * (-side.dual_step[k] * side.dual_inverse[k]), ratio);
     });
     for (int c = 0; c < m.shape.cones; ++c) {
       const QpConeSpan& cone = m.shape.cone[c];
@@ -770,8 +862,9 @@ class QpInteriorPoint {
 
   CAROM_HOST_DEVICE void unscale() {
     const Parts m = parts_;
-    lanes_.for_each(
-        m.n, [&](int j) { m.best_x[j] = m.best_x[j] * scale_.length * m.scaled.column_scale[j]; });
+    lanes_.for_each(variables(), [&](int j) {
+      m.best_x[j] = m.best_x[j] * scale_.length * m.scaled.column_scale[j];
+    });
     lanes_.for_each(
         m.rows, [&](int i) { m.best_y[i] = m.best_y[i] * m.scaled.row_scale[i] / scale_.cost; });
   }

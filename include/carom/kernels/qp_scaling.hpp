@@ -33,13 +33,14 @@ CAROM_INLINE V reciprocal_or_one(V x) {
   return V(1.0) / select(x > V(0.0), x, V(1.0));
 }
 
-template <class V, class Lanes, class Data, class Memory>
+/// N: the number of variables where it is known in advance, or 0.
+template <class V, int N = 0, class Lanes, class Data, class Memory>
 CAROM_HOST_DEVICE QpScale<V> scale_problem(const Lanes& lanes, const QpShape& shape,
                                            const QpView<Data>& view,
                                            const ScaledQp<Memory>& scaled) {
   constexpr double kSmallestDiagonal = 1e-12;
-  const long n = shape.variables;
-  const int variables = shape.variables;
+  const int variables = N > 0 ? N : shape.variables;
+  const long n = variables;
   V largest(0.0);
   for (int j = 0; j < variables; ++j) largest = larger(view.hessian[j * n + j], largest);
   lanes.for_each(variables, [&](int j) {
@@ -143,9 +144,10 @@ inline constexpr double kConvexityShift = 1e-9;
 /// Negative (or NaN) where the Hessian is not convex: the smallest pivot of L D L' of P with its
 /// diagonal raised by 1e-9 of itself and by rounding of the largest entry. factor: [n, n]; inverse:
 /// [n], both overwritten.
-template <class V, class Lanes, class Data, class Memory>
-CAROM_HOST_DEVICE V convexity_pivot(const Lanes& lanes, int variables, const Data& hessian,
+template <class V, int N = 0, class Lanes, class Data, class Memory>
+CAROM_HOST_DEVICE V convexity_pivot(const Lanes& lanes, int size, const Data& hessian,
                                     const Memory& factor, const Memory& inverse) {
+  const int variables = N > 0 ? N : size;
   const long n = variables;
   V largest(0.0);
   for (int j = 0; j < variables; ++j) {
@@ -159,7 +161,7 @@ CAROM_HOST_DEVICE V convexity_pivot(const Lanes& lanes, int variables, const Dat
     const V diagonal = factor[j * n + j];
     factor[j * n + j] = fused(magnitude(diagonal), V(kConvexityShift), diagonal) + rounding;
   });
-  return factor_symmetric<V>(lanes, variables, factor, inverse, V(0.0));
+  return factor_symmetric<V, N>(lanes, variables, factor, inverse, V(0.0));
 }
 
 }  // namespace carom::kernels

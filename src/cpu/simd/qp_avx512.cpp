@@ -6,6 +6,38 @@
 
 namespace carom::cpu::simd {
 
+/// Blocks of 8 x 8 transposed in registers.
+template <>
+struct QpSpread<Avx512, 8> {
+  static CAROM_INLINE void run(const double* from, long stride, long count, double* to) {
+    long e = 0;
+    for (; e + 8 <= count; e += 8) {
+      __m512d row[8];
+      for (int lane = 0; lane < 8; ++lane) row[lane] = _mm512_loadu_pd(from + lane * stride + e);
+      __m512d pair[8];  // entries 2 q + parity of four lanes each
+      for (int half = 0; half < 4; ++half) {
+        pair[half] = _mm512_unpacklo_pd(row[2 * half], row[2 * half + 1]);
+        pair[half + 4] = _mm512_unpackhi_pd(row[2 * half], row[2 * half + 1]);
+      }
+      for (int parity = 0; parity < 2; ++parity) {
+        const __m512d* p = pair + 4 * parity;
+        const __m512d a = _mm512_shuffle_f64x2(p[0], p[1], 0x88);
+        const __m512d b = _mm512_shuffle_f64x2(p[2], p[3], 0x88);
+        const __m512d c = _mm512_shuffle_f64x2(p[0], p[1], 0xdd);
+        const __m512d d = _mm512_shuffle_f64x2(p[2], p[3], 0xdd);
+        double* out = to + (e + parity) * 8;
+        _mm512_storeu_pd(out, _mm512_shuffle_f64x2(a, b, 0x88));
+        _mm512_storeu_pd(out + 16, _mm512_shuffle_f64x2(c, d, 0x88));
+        _mm512_storeu_pd(out + 32, _mm512_shuffle_f64x2(a, b, 0xdd));
+        _mm512_storeu_pd(out + 48, _mm512_shuffle_f64x2(c, d, 0xdd));
+      }
+    }
+    for (; e < count; ++e) {
+      for (int lane = 0; lane < 8; ++lane) to[e * 8 + lane] = from[lane * stride + e];
+    }
+  }
+};
+
 void solve_qps_avx512(const QpRange& range) { solve_qps_of<Avx512>(range); }
 
 }  // namespace carom::cpu::simd

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <type_traits>
+
 #include <carom/certificate_qp.hpp>
 #include <carom/kernels/admm_qp_body.hpp>
 #include <carom/kernels/projected_qp_body.hpp>
@@ -34,6 +36,17 @@ struct IsaQpLane {
   }
 };
 
+/// to[e * Width + lane] = from[lane * stride + e] for e < count. Instruction sets that can
+/// transpose in registers specialise it.
+template <class Isa, int Width>
+struct QpSpread {
+  static CAROM_INLINE void run(const double* from, long stride, long count, double* to) {
+    for (long e = 0; e < count; ++e) {
+      for (int lane = 0; lane < Width; ++lane) to[e * Width + lane] = from[lane * stride + e];
+    }
+  }
+};
+
 /// V: a pack of Width doubles, or double with Width 1.
 template <class Isa, class V, int Width, class Lanes = IsaQpLane<Isa>>
 class QpPackRun {
@@ -44,13 +57,19 @@ class QpPackRun {
         shape_(*range.shape),
         n_(shape_.variables),
         rows_(shape_.rows),
-        parts_(qp_parts(n_, rows_)) {}
+        parts_(qp_parts(n_, rows_)),
+        contacts_(is_contacts()) {}
 
   void run() {
     for (std::int64_t p = range_.begin; p < range_.end; p += Width) {
       const int count = range_.end - p < Width ? static_cast<int>(range_.end - p) : Width;
+      if (count == Width) {
+        load_all(p);
+      } else {
+        for (int lane = 0; lane < Width; ++lane)
+          valid_[lane] = lane < count && load(p + lane, lane);
+      }
       for (int lane = 0; lane < Width; ++lane) {
-        valid_[lane] = lane < count && load(p + lane, lane);
         if (!valid_[lane]) idle(lane);
       }
       solve(p, count);
@@ -62,6 +81,49 @@ class QpPackRun {
   using ConstMemory = IsaMemory<Isa, const V>;
 
   double* lane_of(long part, int lane) const { return range_.workspace + part * Width + lane; }
+
+  /// Spreads a full pack of problems over the lanes.
+  void load_all(std::int64_t first) {
+    const long n = n_;
+    const long m = range_.interval_rows;
+    const long k = rows_ - m;
+    V refused[4] = {V(0.0), V(0.0), V(0.0), V(0.0)};  // NaN where something is
+    const auto take = [&](const double* from, long count, long to) {
+      if (count == 0) return;
+      QpSpread<Isa, Width>::run(from + first * count, count, count, lane_of(to, 0));
+    };
+    const auto check = [&](long from, long count) {
+      const ConstMemory values = input(from);
+      for (long e = 0; e < count; ++e) refused[e % 4] = refused[e % 4] + values[e] * V(0.0);
+    };
+    take(range_.hessian, n * n, parts_.hessian);
+    take(range_.vector, n, parts_.gradient);
+    take(range_.matrix, m * n, parts_.matrix);
+    take(range_.cone_matrix, k * n, parts_.matrix + m * n);
+    take(range_.lower, m, parts_.lower);
+    take(range_.upper, m, parts_.upper);
+    take(range_.cone_vector, k, parts_.upper + m);
+    check(parts_.hessian, n * n);
+    check(parts_.gradient, n);
+    check(parts_.matrix, rows_ * n);
+    check(parts_.upper + m, k);
+    using kernels::select;
+    V sum = (refused[0] + refused[1]) + (refused[2] + refused[3]);
+    const V infinity(kernels::kInfinity);
+    const Memory lower = part(parts_.lower);
+    const Memory upper = part(parts_.upper);
+    for (long i = 0; i < m; ++i) {
+      sum = select(lower[i] < infinity, sum, infinity);
+      sum = select(upper[i] > -infinity, sum, infinity);
+    }
+    for (long i = m; i < rows_; ++i) {
+      const bool equation = range_.row_kind[i] == static_cast<std::uint8_t>(QpRowKind::equation);
+      lower[i] = equation ? upper[i] : -infinity;
+    }
+    alignas(64) double sums[Width];
+    store(sum, sums);
+    for (int lane = 0; lane < Width; ++lane) valid_[lane] = sums[lane] == 0.0;
+  }
 
   /// Spreads one problem over a lane. False where a number is refused.
   bool load(std::int64_t p, int lane) {
@@ -178,6 +240,22 @@ class QpPackRun {
     return outcome;
   }
 
+  /// Four spatial contacts, for which the interior point is compiled of its own.
+  [[nodiscard]] bool is_contacts() const {
+    bool result = n_ == 12 && std::is_same_v<Lanes, IsaQpLane<Isa>>;
+    for (int c = 0; c < shape_.cones; ++c) result = result && shape_.cone[c].size == 3;
+    return result;
+  }
+
+  template <int N, int ConeSize>
+  __attribute__((noinline)) kernels::QpOutcome<V> interior_point(
+      const kernels::QpView<ConstMemory>& view) {
+    kernels::QpInteriorPoint<V, Lanes, Memory, N, ConeSize> body(lanes_, shape_, part(parts_.body));
+    const auto outcome = body.solve(view, {range_.tolerance, range_.max_iterations, true});
+    read(body);
+    return outcome;
+  }
+
   void solve(std::int64_t first, int count) {
     const kernels::QpView<ConstMemory> view{input(parts_.hessian), input(parts_.gradient),
                                             input(parts_.matrix), input(parts_.lower),
@@ -190,9 +268,7 @@ class QpPackRun {
     } else if (range_.method == QpMethod::projected) {
       outcome = first_order<kernels::ProjectedQp<V, Lanes, Memory>>(view, first, count);
     } else {
-      kernels::QpInteriorPoint<V, Lanes, Memory> body(lanes_, shape_, part(parts_.body));
-      outcome = body.solve(view, {range_.tolerance, range_.max_iterations, true});
-      read(body);
+      outcome = contacts_ ? interior_point<12, 3>(view) : interior_point<0, 0>(view);
     }
     const certificate::QpUnits<Memory> units{part(parts_.column_unit), part(parts_.row_unit)};
     certificate::qp_units<V>(shape_, view, units);
@@ -236,6 +312,7 @@ class QpPackRun {
   int n_;
   int rows_;
   QpParts parts_;
+  bool contacts_;
   bool valid_[Width] = {};
 };
 
