@@ -205,6 +205,33 @@ TEST(SpatialSupport, PoisonedNeighbourAndThreadsChangeNothing) {
   }
 }
 
+// Strongly tilted contacts: forces up to thousands of weights, rays whose angle the multipliers
+// barely fix, and empty regions whose dual cones have hardly any room.
+TEST(SpatialSupport, TiltedContactsWithLargeForcesAreSolved) {
+  struct Case {
+    std::uint64_t seed;
+    PostureKind kind;
+    std::size_t posture;
+  };
+  const Case cases[] = {{1000, {3, 1.0}, 63},   {1000, {3, 1.0}, 511},  {1007, {6, 1.3}, 466},
+                        {1007, {6, 1.3}, 782},  {1009, {4, 1.57}, 67},  {1009, {4, 1.57}, 291},
+                        {1010, {5, 1.57}, 537}, {1011, {6, 1.57}, 88},  {1011, {6, 1.57}, 365},
+                        {1011, {6, 1.57}, 798}, {1008, {3, 1.57}, 477}, {1009, {4, 1.57}, 193}};
+  const auto directions = equal_directions(64);
+  for (const Case& one : cases) {
+    const auto postures =
+        test::random_spatials(one.seed, static_cast<int>(one.posture) + 1, one.kind);
+    const SupportResult result = support(make_batch(std::span(&postures.back(), 1)), directions,
+                                         settings_of(ConeModel::exact), Backend::cpu);
+    for (std::size_t j = 0; j < 64; ++j) {
+      const Status status = result.status.data()[j];
+      EXPECT_TRUE(status == Status::solved || status == Status::infeasible ||
+                  status == Status::unbounded)
+          << one.seed << ' ' << one.posture << ' ' << j << ' ' << to_string(status);
+    }
+  }
+}
+
 TEST(SpatialSupport, InfeasibleAndUnboundedAreProven) {
   int infeasible = 0;
   int unbounded = 0;

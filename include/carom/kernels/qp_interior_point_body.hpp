@@ -749,7 +749,9 @@ class QpInteriorPoint {
       }
     }
     const V share = smaller(larger(product / (mu_ * degree_), V(0.0)), V(1.0));
-    const V sigma = select(mu_ > V(0.0), share * share * share, V(0.0));
+    // Cones want more centring than Mehrotra's cube.
+    const V square = share * share;
+    const V sigma = select(mu_ > V(0.0), m.shape.cones > 0 ? square : square * share, V(0.0));
     const V target = sigma * mu_;
     const V keep = V(1.0) - sigma;
     // Corrector.

@@ -70,12 +70,15 @@ class SupportProbe {
     const auto ray = end.state >= V(kUnbounded);
     const V zero(0.0);
     V multiplier[5];
+    V most(1.0);
+    for (int r = 0; r < 4; ++r) most = larger(most, magnitude(end.direction[r]));
+    const V unit = V(1.0) / most;  // of a ray, whose length is free
     for (int r = 0; r < 4; ++r) {
       const auto artificial = columns.column[r].contact < zero;
-      const V value = select(ray, -end.direction[r], end.x[r]);
+      const V value = select(ray, -end.direction[r] * unit, end.x[r]);
       multiplier[r] = select(artificial, zero, larger(value, zero));
     }
-    multiplier[4] = select(ray, V(1.0), zero);
+    multiplier[4] = select(ray, unit, zero);
     collect_forces(columns, end.entering, multiplier);
     find_point(d, ray, answer);
     prove(d, end.y, answer);

@@ -12,7 +12,9 @@ namespace carom::kernels {
 struct NewtonActive {
   int contact;
   bool inside;
-  double force[3];  ///< boundary: multiplier in force[0]
+  double force[3];       ///< boundary: multiplier in force[0]
+  double tangential[2];  ///< boundary: unit vector against which the ray leans
+  double turn[4];        ///< change of its angle by a change of y
 };
 
 class SupportNewton {
@@ -40,16 +42,25 @@ class SupportNewton {
       }
       if (!(change <= 1e3)) return false;
       int row = 4;
+      double load = 0.0;
       for (int a = 0; a < count_; ++a) {
-        for (int j = 0; j < rows(a); ++j) active_[a].force[j] = matrix_[row++][size];
+        for (int j = 0; j < rows(a); ++j) {
+          active_[a].force[j] = matrix_[row++][size];
+          load += magnitude(active_[a].force[j]);
+        }
+        turn_ray(active_[a], size);
       }
       if (change > 1e-9 * scale) continue;
       // Near a cone's apex the ray turns faster than y moves.
-      if (imbalance(d, z) > 1e-13) continue;
+      const double balanced = 1e-13 + 1e-14 * load;
+      for (int turn = 0; turn < 3 && imbalance() > balanced; ++turn) {
+        if (!balance()) break;
+      }
+      if (imbalance() > balanced) continue;
       const int verdict = settle(d, z);
       if (verdict < 0) return false;
       if (verdict == 0) continue;
-      store(d, z, x, columns);
+      store(x, columns);
       for (int j = 0; j < 4; ++j) y[j] = z[j];
       return true;
     }
@@ -69,7 +80,7 @@ class SupportNewton {
       int at = 0;
       while (at < count_ && active_[at].contact != i) ++at;
       if (at == count_) {
-        active_[count_++] = {i, false, {0.0, 0.0, 0.0}};
+        active_[count_++] = {i, false, {}, {}, {}};
         columns_[at] = 0;
       }
       ++columns_[at];
@@ -133,11 +144,12 @@ class SupportNewton {
         }
         continue;
       }
-      double t[2];
+      double* t = active_[a].tangential;
       double length;
       const double gap = slack(c, w, t, length);
       double r[3];
       ray(c, t, r);
+      for (double& value : active_[a].turn) value = 0.0;
       apply(c, r, column);
       for (int j = 0; j < 4; ++j) matrix_[j][row] = matrix_[row][j] = column[j];
       matrix_[row++][size] = -gap;
@@ -149,6 +161,7 @@ class SupportNewton {
         turn[j] = fused(across[0], c.tangent[0][j], across[1] * c.tangent[1][j]);
       }
       apply(c, turn, column);
+      for (int j = 0; j < 4; ++j) active_[a].turn[j] = column[j] / length;
       const double curvature = at_least_zero(active_[a].force[0]) * c.friction / length;
       for (int i = 0; i < 4; ++i) {
         for (int j = 0; j < 4; ++j) {
@@ -185,35 +198,117 @@ class SupportNewton {
     return true;
   }
 
-  /// Largest component of sum_i A_i f_i - b with the rays of this y.
-  CAROM_INLINE double imbalance(const double* d, const double* y) const {
-    double sum[4];
+  /// Rays turn by the step itself: those of the new y would carry its rounding, which large forces
+  /// and small w_t magnify beyond the balance asked for.
+  CAROM_INLINE void turn_ray(NewtonActive& active, int size) const {
+    if (active.inside) return;
+    double angle = 0.0;
+    for (int j = 0; j < 4; ++j) angle = fused(active.turn[j], matrix_[j][size], angle);
+    turn_by(active, angle);
+  }
+
+  /// Turns a boundary contact's ray by a small angle.
+  CAROM_INLINE static void turn_by(NewtonActive& active, double angle) {
+    const double x = fused(-angle, active.tangential[1], active.tangential[0]);
+    const double y = fused(angle, active.tangential[0], active.tangential[1]);
+    const double scale = 1.0 / square_root(fused(x, x, y * y));
+    active.tangential[0] = x * scale;
+    active.tangential[1] = y * scale;
+  }
+
+  /// Directions in which a force may change to first order: its ray and the ray's turning, or all
+  /// three axes; how many.
+  CAROM_INLINE int tangent_plane(int a, double (*out)[3]) const {
+    const NewtonActive& active = active_[a];
+    const SupportContact& c = contact_[active.contact];
+    if (active.inside) {
+      for (int i = 0; i < 3; ++i) {
+        for (int j = 0; j < 3; ++j) out[i][j] = i == j ? 1.0 : 0.0;
+      }
+      return 3;
+    }
+    ray(c, active.tangential, out[0]);
+    if (!(c.friction > 0.0) || !(active.force[0] > 0.0)) return 1;
+    // r = n - mu t, and t turns to (-t_2, t_1).
+    for (int j = 0; j < 3; ++j) {
+      out[1][j] = -c.friction * fused(-active.tangential[1], c.tangent[0][j],
+                                      active.tangential[0] * c.tangent[1][j]);
+    }
+    return 2;
+  }
+
+  /// Least change of the forces within the cones' tangent planes that balances them; the objective
+  /// does not change to first order, as w_i is orthogonal to those planes.
+  CAROM_INLINE bool balance() {
+    double rest[4];
+    resultant(rest);
+    for (int i = 0; i < 4; ++i) {
+      for (int j = 0; j < 4; ++j) matrix_[i][j] = 0.0;
+      matrix_[i][4] = -rest[i];
+    }
+    double plane[3][3];
+    double column[4];
+    for (int a = 0; a < count_; ++a) {
+      const int free = tangent_plane(a, plane);
+      for (int v = 0; v < free; ++v) {
+        apply(contact_[active_[a].contact], plane[v], column);
+        for (int i = 0; i < 4; ++i) {
+          for (int j = 0; j < 4; ++j) {
+            matrix_[i][j] = fused(column[i], column[j], matrix_[i][j]);
+          }
+        }
+      }
+    }
+    if (!solve(4)) return false;
+    double weight[4];
+    for (int j = 0; j < 4; ++j) weight[j] = matrix_[j][4];
+    for (int a = 0; a < count_; ++a) {
+      NewtonActive& active = active_[a];
+      const int free = tangent_plane(a, plane);
+      double change[3];
+      for (int v = 0; v < free; ++v) {
+        apply(contact_[active.contact], plane[v], column);
+        change[v] = 0.0;
+        for (int j = 0; j < 4; ++j) change[v] = fused(column[j], weight[j], change[v]);
+      }
+      if (active.inside) {
+        for (int v = 0; v < 3; ++v) active.force[v] += change[v];
+      } else {
+        active.force[0] += change[0];
+        if (free == 2) turn_by(active, change[1] / active.force[0]);
+      }
+    }
+    return true;
+  }
+
+  /// sum_i A_i f_i - b.
+  CAROM_INLINE void resultant(double* sum) const {
     for (int j = 0; j < 4; ++j) sum[j] = -right_[j];
     for (int a = 0; a < count_; ++a) {
       const SupportContact& c = contact_[active_[a].contact];
       double force[3];
-      force_of(a, d, y, force);
+      force_of(a, force);
       double column[4];
       apply(c, force, column);
       for (int j = 0; j < 4; ++j) sum[j] += column[j];
     }
+  }
+  /// Its largest component.
+  CAROM_INLINE double imbalance() const {
+    double sum[4];
+    resultant(sum);
     double worst = 0.0;
     for (const double value : sum) worst = larger(worst, magnitude(value));
     return worst;
   }
-  CAROM_INLINE void force_of(int a, const double* d, const double* y, double* force) const {
+  CAROM_INLINE void force_of(int a, double* force) const {
     const NewtonActive& active = active_[a];
     if (active.inside) {
       for (int j = 0; j < 3; ++j) force[j] = active.force[j];
       return;
     }
     const SupportContact& c = contact_[active.contact];
-    double w[3];
-    double t[2];
-    double length;
-    field(c, d, y, w);
-    slack(c, w, t, length);
-    ray(c, t, force);
+    ray(c, active.tangential, force);
     for (int j = 0; j < 3; ++j) force[j] *= active.force[0];
   }
 
@@ -250,15 +345,14 @@ class SupportNewton {
     }
     if (entering < 0) return 1;
     for (int a = 0; a < count_; ++a) {
-      if (active_[a].contact == entering) return -1;
+      if (active_[a].contact == entering) return 0;  // y is not settled yet
     }
     if (count_ == 4) return -1;
-    active_[count_++] = {entering, false, {0.0, 0.0, 0.0}};
+    active_[count_++] = {entering, false, {}, {}, {}};
     return 0;
   }
 
-  CAROM_INLINE void store(const double* d, const double* y, double* x,
-                          SupportBasis<double>& columns) const {
+  CAROM_INLINE void store(double* x, SupportBasis<double>& columns) const {
     for (int r = 0; r < 4; ++r) {
       SupportColumn<double>& column = columns.column[r];
       column.contact = -1.0;
@@ -267,7 +361,7 @@ class SupportNewton {
       if (r >= count_) continue;
       const SupportContact& c = contact_[active_[r].contact];
       double force[3];
-      force_of(r, d, y, force);
+      force_of(r, force);
       x[r] = 1.0;
       ray_wrench(c.position, force, column.wrench);
       column.contact = static_cast<double>(active_[r].contact);

@@ -179,6 +179,29 @@ CAROM_INLINE void drive_out(int k, const SupportContactOf<N>* contact, const Con
   }
 }
 
+/// Moves y, which may miss dual cones by the tolerance of the reduced costs, into all of them:
+/// projections beyond the half-space of the worst ray, first a little into it, then onto it.
+template <class N>
+CAROM_INLINE void lift_field(int k, const SupportContactOf<N>* contact, const ConeRule& rule,
+                             N lifting, N* y) {
+  constexpr int kSteps = 60;
+  const N zero(0.0);
+  const N none[2] = {zero, zero};
+  for (int step = 0; step < 2 * kSteps; ++step) {
+    const N aim(step < kSteps ? 1e-12 : 0.0);
+    SupportColumn<N> ray;
+    const N slack = price(k, contact, rule, y, none, ray);
+    lifting = select(slack >= zero, zero, lifting);
+    if (!any_of(lifting > zero)) return;
+    N norm = zero;
+    for (int j = 0; j < 4; ++j) norm = fused(ray.wrench[j], ray.wrench[j], norm);
+    const N amount = (aim - slack) / norm;
+    for (int j = 0; j < 4; ++j) {
+      y[j] = select(lifting > zero, fused(amount, ray.wrench[j], y[j]), y[j]);
+    }
+  }
+}
+
 CAROM_INLINE constexpr double status_number(Status status) {
   return static_cast<double>(static_cast<int>(status));
 }
@@ -218,7 +241,9 @@ CAROM_INLINE N prepare_numbers(int k, const N* position, const N* normal, const 
     const auto left = out.feasible.column[r].contact < zero;
     artificial = select(left, artificial + end.x[r], artificial);
   }
+  const auto empty = (end.state < N(kUnbounded)) & (artificial > N(kFeasible)) & good;
   for (int j = 0; j < 4; ++j) out.farkas[j] = end.y[j];
+  if (any_of(empty)) lift_field(k, contact, rule, select(empty, one, zero), out.farkas);
   const auto solved = (end.state < N(kUnbounded)) & (artificial <= N(kFeasible));
   if (any_of(solved)) drive_out(k, contact, rule, out);
   const N held = select(solved, N(status_number(Status::solved)),
