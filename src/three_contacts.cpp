@@ -7,6 +7,7 @@
 #include <numbers>
 #include <string>
 
+#include <carom/equilibrium_spatial.hpp>
 #include <carom/error.hpp>
 #include <carom/kernels/orthonormal_frame.hpp>
 
@@ -19,6 +20,8 @@ namespace {
 using Point = std::array<double, 2>;
 /// More edges than a piece of P can have: those of the square, three lines and three sectors.
 constexpr int kMaxEdges = 16;
+/// Of the region's area: distance of the polygons whose directions are taken.
+constexpr double kAreaShare = 3e-7;
 constexpr double kNone = -std::numeric_limits<double>::infinity();
 
 double cross(const Point& a, const Point& b) { return a[0] * b[1] - a[1] * b[0]; }
@@ -88,12 +91,13 @@ struct Foot {
 struct Piece {
   std::vector<Point> polygon;
   std::array<double, 3> sign;
+  double sigma = 1.0;
 };
 
 class ThreeContacts {
  public:
   ThreeContacts(const Posture& posture, const ThreeContactSettings& settings)
-      : settings_(settings) {
+      : settings_(settings), posture_(posture) {
     set_up(posture);
   }
 
@@ -122,6 +126,10 @@ class ThreeContacts {
       const Point r = shifted({best.r})[0];
       region.boundary.push_back(
           {best.type, {std::cos(angle), std::sin(angle)}, {r[0], r[1]}, {image[0], image[1]}});
+    }
+    for (const BoundaryPoint& at : seeded()) {
+      all.push_back({at.point[0] - home_[0], at.point[1] - home_[1]});
+      region.boundary.push_back(at);
     }
     const std::vector<Point> exact = hull(all);
     region.conservative = flat(shifted(conservative));
@@ -172,6 +180,7 @@ class ThreeContacts {
       Foot& foot = foot_[i];
       foot.at = {kernels::dot3(axis[0], arm), kernels::dot3(axis[1], arm)};
       foot.height = kernels::dot3(axis[2], arm);
+      for (int a = 0; a < 3; ++a) std::copy(axis[a], axis[a] + 3, axis_[a]);
       for (int a = 0; a < 3; ++a) foot.normal[a] = kernels::dot3(axis[a], n);
       foot.friction = posture.friction[i];
       const double side = std::hypot(foot.normal[0], foot.normal[1]);
@@ -199,7 +208,7 @@ class ThreeContacts {
 
   [[nodiscard]] Piece piece_of(double sigma, int cell) const {
     const double w = settings_.reach * extent_;
-    Piece piece{{{-w, -w}, {w, -w}, {w, w}, {-w, w}}, {}};
+    Piece piece{{{-w, -w}, {w, -w}, {w, w}, {-w, w}}, {}, sigma};
     for (std::size_t i = 0; i < 3; ++i) {
       const double s = (cell >> i & 1) != 0 ? 1.0 : -1.0;  // sign of lambda_i
       piece.sign[i] = sigma * s;
@@ -241,7 +250,7 @@ class ThreeContacts {
     const double qc = c * side * side - h[0] * h[0] - h[1] * h[1];
     double discriminant = qb * qb - 4.0 * qa * qc;
     // On the edges of P the roots meet.
-    if (discriminant < 0.0 && discriminant > -1e-9 * (qb * qb + std::abs(4.0 * qa * qc))) {
+    if (discriminant < 0.0 && discriminant > -1e-13 * (qb * qb + std::abs(4.0 * qa * qc))) {
       discriminant = 0.0;
     }
     if (!(discriminant >= 0.0)) return false;
@@ -263,6 +272,18 @@ class ThreeContacts {
   bool image(const Piece& piece, const Point& r, int choice, Point& out) const {
     double weight = 0.0;
     out = {0.0, 0.0};
+    // Rounding may put r beyond a line through two contacts: not by more than the forces feel.
+    std::array<double, 3> size{};
+    double most = 0.0;
+    double beyond = 0.0;
+    for (std::size_t i = 0; i < 3; ++i) {
+      size[i] = piece.sigma * piece.sign[i] * lambda(i, r);
+      const double pull = size[i] * std::hypot(r[0] - foot_[i].at[0], r[1] - foot_[i].at[1]);
+      most = std::max(most, pull);
+      beyond = std::max(beyond, -pull);
+      size[i] = std::max(size[i], 0.0);
+    }
+    if (!(beyond <= 1e-12 * most)) return false;
     for (std::size_t i = 0; i < 3; ++i) {
       const Foot& foot = foot_[i];
       const Point h = {piece.sign[i] * (r[0] - foot.at[0]), piece.sign[i] * (r[1] - foot.at[1])};
@@ -273,10 +294,9 @@ class ThreeContacts {
       if (!roots(foot, h, low, high)) return false;
       const double z = (choice >> i & 1) != 0 ? high : low;
       if (!std::isfinite(z)) return false;
-      const double size = std::abs(lambda(i, r));
-      weight += size * z;
-      out[0] += size * (foot.at[0] * z - foot.height * h[0]);
-      out[1] += size * (foot.at[1] * z - foot.height * h[1]);
+      weight += size[i] * z;
+      out[0] += size[i] * (foot.at[0] * z - foot.height * h[0]);
+      out[1] += size[i] * (foot.at[1] * z - foot.height * h[1]);
     }
     if (!(weight > 1e-10 * extent_ * extent_ * extent_)) return false;
     for (std::size_t c = 0; c < 2; ++c) out[c] = out[c] / weight + offset_[c];
@@ -461,12 +481,105 @@ class ThreeContacts {
     }
   }
 
+  /// Directions in which the certified region's polygons differ by a small part of its area.
+  [[nodiscard]] std::vector<double> region_directions(const PostureBatch& batch) const {
+    SpatialSettings settings;
+    settings.threads = 1;
+    settings.max_vertices = kMaxSupportDirections;
+    settings.area_tolerance = 1e-2 * extent_ * extent_;
+    std::vector<double> directions;
+    SpatialRegion region = spatial_equilibrium(batch, settings, Backend::cpu)[0];
+    if (region.status != Status::solved || !(region.area_outer > 0.0)) return directions;
+    settings.area_tolerance = kAreaShare * region.area_outer;
+    region = spatial_equilibrium(batch, settings, Backend::cpu)[0];
+    for (const RegionSupport& at : region.support) {
+      directions.insert(directions.end(), at.direction, at.direction + 2);
+    }
+    return directions;
+  }
+
+  /// Boundary points from the support function's forces: their horizontal parts meet in r, and Phi
+  /// (9) follows in closed form.
+  [[nodiscard]] std::vector<BoundaryPoint> seeded() const {
+    std::vector<BoundaryPoint> found;
+    const PostureBatch batch = make_batch(std::span(&posture_, 1));
+    const std::vector<double> directions = region_directions(batch);
+    if (directions.empty()) return found;
+    SpatialSettings settings;
+    settings.threads = 1;
+    const SupportResult answers = support(batch, directions, settings, Backend::cpu);
+    for (std::size_t j = 0; j < answers.status.size(); ++j) {
+      if (answers.status.data()[j] != Status::solved) continue;
+      const Point d = {directions[2 * j], directions[2 * j + 1]};
+      Sample best{};
+      if (!from_forces(d, answers.forces.data() + 9 * j, best)) continue;
+      // Rounding of the forces may put r beside an edge of P, where no force has its direction.
+      const Point x = shifted({best.image})[0];
+      if (d[0] * x[0] + d[1] * x[1] > answers.upper.data()[j] + 1e-10 * extent_) continue;
+      const Point image = shifted({best.image})[0];
+      const Point r = shifted({best.r})[0];
+      found.push_back({best.type, {d[0], d[1]}, {r[0], r[1]}, {image[0], image[1]}});
+    }
+    return found;
+  }
+
+  bool from_forces(const Point& d, const double* forces, Sample& best) const {
+    Point h[3];
+    double size[3];
+    for (std::size_t i = 0; i < 3; ++i) {
+      h[i] = {kernels::dot3(axis_[0], forces + 3 * i), kernels::dot3(axis_[1], forces + 3 * i)};
+      size[i] = std::hypot(h[i][0], h[i][1]);
+    }
+    // The pair of lines that meet at the largest angle.
+    std::size_t first = 3;
+    double steepest = 1e-9;
+    for (std::size_t i = 0; i < 3; ++i) {
+      const std::size_t j = (i + 1) % 3;
+      const double sine = std::abs(cross(h[i], h[j])) / (size[i] * size[j]);
+      if (sine > steepest) {
+        steepest = sine;
+        first = i;
+      }
+    }
+    if (first == 3) return false;
+    const std::size_t second = (first + 1) % 3;
+    const double along =
+        cross(minus(foot_[second].at, foot_[first].at), h[second]) / cross(h[first], h[second]);
+    const Point r = {foot_[first].at[0] + along * h[first][0],
+                     foot_[first].at[1] + along * h[first][1]};
+    // f_i = sigma lambda_i (r - x_i) + ...: the largest of them tells sigma.
+    double sigma = 1.0;
+    double largest = 0.0;
+    for (std::size_t i = 0; i < 3; ++i) {
+      const Point arm = minus(r, foot_[i].at);
+      const double along_arm = h[i][0] * arm[0] + h[i][1] * arm[1];
+      if (std::abs(along_arm) <= largest) continue;
+      largest = std::abs(along_arm);
+      sigma = along_arm * lambda(i, r) < 0.0 ? -1.0 : 1.0;
+    }
+    Piece piece{};
+    piece.sigma = sigma;
+    for (std::size_t i = 0; i < 3; ++i) piece.sign[i] = sigma * lambda(i, r) < 0.0 ? -1.0 : 1.0;
+    best = {CriticalType::interior, -1, -1, 0, r, {}, 0.0};
+    double most = kNone;
+    for (int choice = 0; choice < 8; ++choice) {
+      Point x;
+      if (!image(piece, r, choice, x) || !(d[0] * x[0] + d[1] * x[1] > most)) continue;
+      most = d[0] * x[0] + d[1] * x[1];
+      best.image = x;
+      best.roots = choice;
+    }
+    return most > kNone;
+  }
+
   [[nodiscard]] std::vector<Point> shifted(std::vector<Point> points) const {
     for (Point& p : points) p = {p[0] + home_[0], p[1] + home_[1]};
     return points;
   }
 
   ThreeContactSettings settings_;
+  const Posture& posture_;
+  double axis_[3][3] = {};
   std::array<Foot, 3> foot_{};
   Point home_{};
   Point offset_{};

@@ -38,15 +38,17 @@ struct ThreeContactRegion {
   /// contacts, which are edges as well.
   std::vector<std::vector<double>> plus, minus;
   std::vector<double> conservative;     ///< [m, 2], Proposition 3.3 sampled: inside the region
-  std::vector<BoundaryPoint> boundary;  ///< Corollary 3.5, extreme in each direction searched
+  std::vector<BoundaryPoint> boundary;  ///< Corollary 3.5, extreme in each direction searched;
+                                        ///< then those from the support function's forces
   std::vector<double> searched;         ///< [q, 2], the convex hull of both
   double area_conservative = 0.0;       ///< [m^2]
   double area_searched = 0.0;           ///< [m^2]
 };
 
-/// All points are images of forces in their cones, so both polygons lie inside the region. The
-/// search is local from a grid and can miss a branch of the boundary: `searched` is a lower
-/// estimate of it, and the certified enclosure is spatial_equilibrium's. Coordinates are those of
+/// All points are images (9) of forces in their cones, so both polygons lie inside the region.
+/// Where to look for r is known from a grid and from the forces of the support function, whose
+/// directions leave less than 1e-6 of the area between `searched` and the certified outer polygon.
+/// The certified enclosure is spatial_equilibrium's. Coordinates are those of
 /// equilibrium_spatial.hpp. Errors: InvalidInput unless there are three contacts, not in one plane
 /// with e, all upward pointing (no force of their cones against e), and no torque about e.
 ThreeContactRegion three_contact_region(const Posture& posture,

@@ -71,23 +71,32 @@ TEST(ThreeContacts, VerticalNormalsGiveTheTriangle) {
   EXPECT_GT(contacts, 100);
 }
 
-TEST(ThreeContacts, RandomPosturesLieInsideTheirHalfPlanes) {
+TEST(ThreeContacts, RandomBoundariesReachTheOuterPolygonFromInside) {
   std::mt19937_64 draw(4);
   int compared = 0;
   for (int trial = 0; trial < 20; ++trial) {
     const Posture posture = test::random_spatial(draw, {3, 0.6, 0.1, 0.5});
-    const SpatialRegion region =
-        spatial_equilibrium(make_batch(std::span(&posture, 1)), {}, Backend::cpu)[0];
-    if (region.status != Status::solved) continue;
+    const PostureBatch batch = make_batch(std::span(&posture, 1));
+    SpatialSettings fine;
+    fine.threads = 1;
+    SpatialRegion region = spatial_equilibrium(batch, fine, Backend::cpu)[0];
+    if (region.status != Status::solved || region.dimension != 2) continue;
+    fine.area_tolerance = 3e-7 * region.area_outer;
+    fine.max_vertices = kMaxSupportDirections;
+    region = spatial_equilibrium(batch, fine, Backend::cpu)[0];
+    ASSERT_GT(region.area_outer, 0.0) << trial;
     ThreeContactSettings settings;
     settings.grid = 8;
     const ThreeContactRegion three = three_contact_region(posture, settings);
     for (std::size_t i = 0; i < three.searched.size(); i += 2) {
       for (std::size_t h = 0; h < region.half_plane.size(); h += 3) {
         const double* line = region.half_plane.data() + h;
-        EXPECT_LE(line[0] * three.searched[i] + line[1] * three.searched[i + 1], line[2] + 1e-8);
+        EXPECT_LE(line[0] * three.searched[i] + line[1] * three.searched[i + 1], line[2] + 1e-9);
       }
     }
+    EXPECT_LE(three.area_searched, region.area_outer * (1.0 + 1e-9)) << trial;
+    EXPECT_GE(three.area_searched, region.area_outer * (1.0 - 1e-6)) << trial;
+    EXPECT_GE(three.area_searched, region.area_inner - 1e-6 * region.area_outer) << trial;
     ++compared;
   }
   EXPECT_GT(compared, 10);
