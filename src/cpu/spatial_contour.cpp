@@ -205,47 +205,43 @@ void SpatialContour::insert(std::size_t first, std::size_t count) {
 }
 
 std::vector<std::size_t> SpatialContour::inner_polygon() const {
-  std::vector<std::size_t> slots;
-  for (const std::size_t slot : order_) {
-    if (has_point(slot)) slots.push_back(slot);
-  }
-  std::sort(slots.begin(), slots.end(), [&](std::size_t a, std::size_t b) {
+  const double merge = kMerge * extent();
+  // Points of ascending directions go round the region once. What stands out by less than rounding
+  // is on the edge, unless the edge ends there.
+  const auto same = [&](std::size_t a, std::size_t b) {
     const double* p = point(a);
     const double* q = point(b);
-    return p[0] < q[0] || (p[0] == q[0] && p[1] < q[1]);
-  });
-  const double merge = kMerge * extent();
-  // Andrew's monotone chains. What stands out by less than rounding is on the edge, unless it is
-  // the edge's end: points of an edge along v come in any order, as their u differ by rounding
-  // alone.
+    return std::abs(p[0] - q[0]) <= merge && std::abs(p[1] - q[1]) <= merge;
+  };
+  const auto superfluous = [&](std::size_t before, std::size_t middle, std::size_t after) {
+    const double* a = point(before);
+    const double* b = point(middle);
+    const double* c = point(after);
+    const double area = turn(a, b, c);
+    const double rounding = 1e-15 * extent() * std::hypot(c[0] - a[0], c[1] - a[1]);
+    if (area > rounding) return false;
+    const bool between = (b[0] - a[0]) * (c[0] - b[0]) + (b[1] - a[1]) * (c[1] - b[1]) >= 0.0;
+    return area < -rounding || between;
+  };
   std::vector<std::size_t> hull;
-  const auto extend = [&](std::size_t slot, std::size_t floor) {
-    const double* c = point(slot);
-    if (!hull.empty()) {
-      const double* last = point(hull.back());
-      if (std::abs(c[0] - last[0]) <= merge && std::abs(c[1] - last[1]) <= merge) return;
-    }
-    while (hull.size() >= floor + 2) {
-      const double* a = point(hull[hull.size() - 2]);
-      const double* b = point(hull.back());
-      const double base = std::hypot(c[0] - a[0], c[1] - a[1]);
-      const double area = turn(a, b, c);
-      const double rounding = 1e-15 * extent() * base;
-      if (area > rounding) break;
-      const bool between = (b[0] - a[0]) * (c[0] - b[0]) + (b[1] - a[1]) * (c[1] - b[1]) >= 0.0;
-      if (area > -rounding && !between) break;
+  for (const std::size_t slot : order_) {
+    if (!has_point(slot) || (!hull.empty() && same(hull.back(), slot))) continue;
+    while (hull.size() >= 2 && superfluous(hull[hull.size() - 2], hull.back(), slot)) {
       hull.pop_back();
     }
     hull.push_back(slot);
-  };
-  for (const std::size_t slot : slots) extend(slot, 0);
-  const std::size_t lower = hull.size();
-  for (std::size_t i = slots.size(); i-- > 0;) extend(slots[i], lower - 1);
-  while (hull.size() > 1) {
-    const double* a = point(hull.front());
-    const double* b = point(hull.back());
-    if (std::abs(a[0] - b[0]) > merge || std::abs(a[1] - b[1]) > merge) break;
-    hull.pop_back();
+  }
+  // The same where the round closes.
+  while (hull.size() > 1 && same(hull.back(), hull.front())) hull.pop_back();
+  for (bool changed = true; changed && hull.size() > 2;) {
+    changed = false;
+    if (superfluous(hull[hull.size() - 2], hull.back(), hull.front())) {
+      hull.pop_back();
+      changed = true;
+    } else if (superfluous(hull.back(), hull.front(), hull[1])) {
+      hull.erase(hull.begin());
+      changed = true;
+    }
   }
   return hull;
 }
