@@ -52,14 +52,16 @@ void add_set(const std::string& name, bool cones, std::initializer_list<QpMethod
       return solve_qp(set->get(), settings, Backend::cpu);
     };
     const auto verdict = share([solve] { return judge_qps(solve()); });
-    add("qps/" + name + "/carom_" + std::string(to_string(method)), [=](benchmark::State& state) {
-      const Verdict& known = verdict->get();
-      for (auto _ : state) {
-        QpResult result = solve();
-        benchmark::DoNotOptimize(result.solution.data());
-      }
-      report(state, kProblems, set->get().variables, known);
-    });
+    add("qps/" + name +
+            (method == QpMethod::automatic ? "/carom" : "/carom_" + std::string(to_string(method))),
+        [=](benchmark::State& state) {
+          const Verdict& known = verdict->get();
+          for (auto _ : state) {
+            QpResult result = solve();
+            benchmark::DoNotOptimize(result.solution.data());
+          }
+          report(state, kProblems, set->get().variables, known);
+        });
   }
 }
 
