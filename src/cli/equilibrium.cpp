@@ -14,13 +14,12 @@
 #include "cli/equilibrium_report.hpp"
 #include "cli/equilibrium_runner.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/output_files.hpp"
 #include "cli/table.hpp"
 #include "io/equilibrium_hdf5.hpp"
 #include "io/equilibrium_json.hpp"
 #include "io/equilibrium_picture.hpp"
 #include "io/gnuplot.hpp"
-#include "io/hdf5_file.hpp"
-#include "io/pending_file.hpp"
 
 namespace carom::cli {
 
@@ -41,15 +40,9 @@ bool good(const io::EquilibriumRun& run) {
 }
 
 void require_outputs(const EquilibriumOptions& options, std::size_t postures) {
-  if (!options.output.empty()) {
-    if (!io::hdf5_available()) {
-      throw InvalidInput("--output " + options.output +
-                         ": this carom was built without HDF5 (CAROM_HDF5=OFF); use --json");
-    }
-    io::require_writable(options.output, "--output", {".h5", ".hdf5"});
-  }
+  require_output(options.output);
+  require_picture(options.plot);
   if (options.plot.empty()) return;
-  io::require_writable(options.plot, "--plot", {".svg", ".png"});
   if (postures > 1) {
     throw InvalidInput(fmt::format("--plot draws one posture, {} has {}: choose one with --problem",
                                    options.target, postures));

@@ -8,24 +8,17 @@
 
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/output_files.hpp"
 #include "io/gnuplot.hpp"
-#include "io/hdf5_file.hpp"
 #include "io/impact_hdf5.hpp"
 #include "io/impact_picture.hpp"
-#include "io/pending_file.hpp"
 
 namespace carom::cli {
 
 void require_outputs(const SamplingOptions& options, const std::vector<ImpactTask>& tasks) {
-  if (!options.output.empty()) {
-    if (!io::hdf5_available()) {
-      throw InvalidInput("--output " + options.output +
-                         ": this carom was built without HDF5 (CAROM_HDF5=OFF); use --json");
-    }
-    io::require_writable(options.output, "--output", {".h5", ".hdf5"});
-  }
+  require_output(options.output);
+  require_picture(options.plot);
   if (options.plot.empty()) return;
-  io::require_writable(options.plot, "--plot", {".svg", ".png"});
   if (tasks.size() > 1) {
     throw InvalidInput(fmt::format("--plot draws one problem, {} has {}: choose one with --problem",
                                    options.target, tasks.size()));

@@ -11,13 +11,12 @@
 #include "cli/choices.hpp"
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/output_files.hpp"
 #include "cli/step_array_runner.hpp"
 #include "cli/step_options.hpp"
 #include "cli/step_report.hpp"
 #include "cli/step_runner.hpp"
 #include "io/gnuplot.hpp"
-#include "io/hdf5_file.hpp"
-#include "io/pending_file.hpp"
 #include "io/step_hdf5.hpp"
 #include "io/step_json.hpp"
 #include "io/step_picture.hpp"
@@ -28,15 +27,9 @@ namespace {
 
 // Refuses files that could not be written, before anything is computed.
 void require_outputs(const StepOptions& options) {
-  if (!options.output.empty()) {
-    if (!io::hdf5_available()) {
-      throw InvalidInput("--output " + options.output +
-                         ": this carom was built without HDF5 (CAROM_HDF5=OFF); use --json");
-    }
-    io::require_writable(options.output, "--output", {".h5", ".hdf5"});
-  }
+  require_output(options.output);
+  require_picture(options.plot);
   if (options.plot.empty()) return;
-  io::require_writable(options.plot, "--plot", {".svg", ".png"});
   io::require_gnuplot();
 }
 

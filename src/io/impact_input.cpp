@@ -11,9 +11,9 @@
 
 #include <carom/error.hpp>
 
-#include "io/file_error.hpp"
 #include "io/hdf5_file.hpp"
 #include "io/json_file.hpp"
+#include "io/problem_file.hpp"
 #include "message.hpp"
 
 namespace carom::io {
@@ -80,19 +80,6 @@ ImpactProblem problem_from_json(const nlohmann::json& object, const std::string&
   return problem;
 }
 
-std::vector<ImpactProblem> from_json(const std::filesystem::path& file) {
-  const nlohmann::json document = read_json(file);
-  std::vector<ImpactProblem> problems;
-  if (!document.is_array()) {
-    problems.push_back(problem_from_json(document, file.string(), 0));
-    return problems;
-  }
-  for (std::size_t i = 0; i < document.size(); ++i) {
-    problems.push_back(problem_from_json(document[i], file.string(), i));
-  }
-  return problems;
-}
-
 // A batched data set [problems, ...] of an HDF5 file.
 struct BatchedSet {
   Shape shape;
@@ -131,12 +118,7 @@ void require_shape(const BatchedSet& set, std::string_view name, const Shape& wa
 std::vector<ImpactProblem> from_hdf5(const std::filesystem::path& path) {
   const std::string file = path.string();
   const Hdf5Reader reader(path);
-  for (const std::string& name : reader.names()) {
-    if (std::find(kKeys.begin(), kKeys.end(), name) == kKeys.end()) {
-      throw InvalidInput(fmt::format("{}: unknown data set \"{}\"; known are {}", file, name,
-                                     fmt::join(kKeys, ", ")));
-    }
-  }
+  require_known_sets(reader, kKeys, file);
   const BatchedSet velocity = read_set(reader, "velocity", 2, file);
   const BatchedSet mass = read_set(reader, "mass_matrix", 3, file);
   const BatchedSet normal = read_set(reader, "normal_jacobian", 3, file);
@@ -180,16 +162,8 @@ std::vector<ImpactProblem> from_hdf5(const std::filesystem::path& path) {
 }  // namespace
 
 std::vector<ImpactProblem> read_impact_problems(const std::filesystem::path& file) {
-  std::vector<ImpactProblem> problems;
-  if (Hdf5Reader::is_hdf5(file)) {
-    try {
-      problems = from_hdf5(file);
-    } catch (const FileError& error) {  // unreadable input is bad input
-      throw InvalidInput(error.what());
-    }
-  } else {
-    problems = from_json(file);
-  }
+  std::vector<ImpactProblem> problems = read_either(
+      file, from_hdf5, [](const auto& path) { return read_json_entries(path, problem_from_json); });
   if (problems.empty()) throw InvalidInput(file.string() + ": holds no problem");
   for (std::size_t i = 0; i < problems.size(); ++i) {
     try {

@@ -13,9 +13,9 @@
 
 #include <carom/error.hpp>
 
-#include "io/file_error.hpp"
 #include "io/hdf5_file.hpp"
 #include "io/json_file.hpp"
+#include "io/problem_file.hpp"
 
 namespace carom::io {
 
@@ -201,28 +201,10 @@ PostureEntry entry_from(const json& object, const std::string& file, std::size_t
   return entry;
 }
 
-std::vector<PostureEntry> from_json(const std::filesystem::path& file) {
-  const json document = read_json(file);
-  std::vector<PostureEntry> entries;
-  if (!document.is_array()) {
-    entries.push_back(entry_from(document, file.string(), 0));
-    return entries;
-  }
-  for (std::size_t i = 0; i < document.size(); ++i) {
-    entries.push_back(entry_from(document[i], file.string(), i));
-  }
-  return entries;
-}
-
 std::vector<PostureEntry> from_hdf5(const std::filesystem::path& path) {
   const std::string file = path.string();
   const Hdf5Reader reader(path);
-  for (const std::string& name : reader.names()) {
-    if (std::find(kSets.begin(), kSets.end(), name) == kSets.end()) {
-      throw InvalidInput(fmt::format("{}: unknown data set \"{}\"; known are {}", file, name,
-                                     fmt::join(kSets, ", ")));
-    }
-  }
+  require_known_sets(reader, kSets, file);
   for (const char* name : {"position", "normal", "friction"}) {
     if (!reader.has(name))
       throw InvalidInput(fmt::format("{}: data set {} is missing", file, name));
@@ -290,16 +272,8 @@ std::vector<PostureEntry> from_hdf5(const std::filesystem::path& path) {
 }  // namespace
 
 std::vector<PostureEntry> read_postures(const std::filesystem::path& file) {
-  std::vector<PostureEntry> entries;
-  if (Hdf5Reader::is_hdf5(file)) {
-    try {
-      entries = from_hdf5(file);
-    } catch (const FileError& error) {  // unreadable input is bad input
-      throw InvalidInput(error.what());
-    }
-  } else {
-    entries = from_json(file);
-  }
+  std::vector<PostureEntry> entries = read_either(
+      file, from_hdf5, [](const auto& path) { return read_json_entries(path, entry_from); });
   if (entries.empty()) throw InvalidInput(file.string() + ": holds no posture");
   for (std::size_t i = 0; i < entries.size(); ++i) {
     try {

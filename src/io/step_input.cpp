@@ -9,9 +9,9 @@
 
 #include <carom/error.hpp>
 
-#include "io/file_error.hpp"
 #include "io/hdf5_file.hpp"
 #include "io/json_file.hpp"
+#include "io/problem_file.hpp"
 #include "io/step_arrays.hpp"
 
 namespace carom::io {
@@ -170,29 +170,11 @@ CompliantProblem problem_from(const json& object, const std::string& file, std::
   return problem;
 }
 
-std::vector<CompliantProblem> from_json(const std::filesystem::path& file) {
-  const json document = read_json(file);
-  std::vector<CompliantProblem> problems;
-  if (!document.is_array()) {
-    problems.push_back(problem_from(document, file.string(), 0));
-    return problems;
-  }
-  for (std::size_t i = 0; i < document.size(); ++i) {
-    problems.push_back(problem_from(document[i], file.string(), i));
-  }
-  return problems;
-}
-
 // Data sets of steps by rows, [problems, ...].
 class BatchedSteps {
  public:
   explicit BatchedSteps(const std::filesystem::path& path) : file_(path.string()), reader_(path) {
-    for (const std::string& name : reader_.names()) {
-      if (std::find(kSets.begin(), kSets.end(), name) == kSets.end()) {
-        throw InvalidInput(fmt::format("{}: unknown data set \"{}\"; known are {}", file_, name,
-                                       fmt::join(kSets, ", ")));
-      }
-    }
+    require_known_sets(reader_, kSets, file_);
     const Shape velocity = shape_of("velocity", 2, "problems, numbers");
     const Shape jacobian = shape_of("jacobian", 3, "problems, rows, columns");
     count_ = velocity[0];
@@ -333,16 +315,9 @@ class BatchedSteps {
 }  // namespace
 
 std::vector<CompliantProblem> read_steps(const std::filesystem::path& file) {
-  std::vector<CompliantProblem> problems;
-  if (Hdf5Reader::is_hdf5(file)) {
-    try {
-      problems = BatchedSteps(file).problems();
-    } catch (const FileError& error) {  // unreadable input is bad input
-      throw InvalidInput(error.what());
-    }
-  } else {
-    problems = from_json(file);
-  }
+  std::vector<CompliantProblem> problems = read_either(
+      file, [](const auto& path) { return BatchedSteps(path).problems(); },
+      [](const auto& path) { return read_json_entries(path, problem_from); });
   if (problems.empty()) throw InvalidInput(file.string() + ": holds no problem");
   for (std::size_t i = 0; i < problems.size(); ++i) {
     try {
