@@ -113,6 +113,13 @@ kernels::CompliantArrays compliant_arrays(const CompliantBatch& batch, Compliant
           result.residual.data()};
 }
 
+kernels::CompliantOptions compliant_options(const CompliantBatch& batch,
+                                            const CompliantSettings& settings) {
+  return {settings.tolerance, 1e-3 * settings.tolerance,
+          settings.max_iterations > 0 ? settings.max_iterations : 100, batch.dimension - 1,
+          settings.centripetal};
+}
+
 CompliantResult solve_compliant(const CompliantBatch& batch, const CompliantSettings& settings,
                                 Backend backend) {
   settings.validate();

@@ -40,6 +40,9 @@ CompliantResult make_compliant_result(const CompliantBatch& batch);
 /// Pointers into a batch and its result, whose memory the caller chose.
 kernels::CompliantArrays compliant_arrays(const CompliantBatch& batch, CompliantResult& result);
 
+kernels::CompliantOptions compliant_options(const CompliantBatch& batch,
+                                            const CompliantSettings& settings);
+
 /// The convex programme, by solve_qp on `backend`; host batches only.
 CompliantResult solve_programme(const CompliantBatch& batch, const CompliantSettings& settings,
                                 Backend backend);

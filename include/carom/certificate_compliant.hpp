@@ -6,31 +6,50 @@
 /// Residual of a compliant step, from the problem's data alone (docs/algorithms/compliant.md).
 namespace carom::certificate {
 
-/// Mass matrix given by the diagonal of its inverse.
+/// Mass matrix given by the diagonal of its inverse. Values: an array, or memory of packs.
+template <class Values = const double*>
 struct DiagonalMass {
-  const double* inverse;
-  CAROM_INLINE double entry(int i, int j) const { return i == j ? 1.0 / inverse[i] : 0.0; }
+  Values inverse;
   static constexpr bool kDiagonal = true;
 };
 
 /// Dense mass matrix, row-major.
+template <class Values = const double*>
 struct DenseMass {
-  const double* matrix;
+  Values matrix;
   int velocities;
-  CAROM_INLINE double entry(int i, int j) const {
-    return matrix[static_cast<long>(i) * velocities + j];
-  }
   static constexpr bool kDiagonal = false;
 };
 
-/// Row i of M x.
-template <class Mass>
-CAROM_INLINE double mass_row_times(const Mass& mass, int n, int i, const double* x) {
-  if constexpr (Mass::kDiagonal) return mass.entry(i, i) * x[i];
-  double sum = 0.0;
-  for (int j = 0; j < n; ++j) sum += mass.entry(i, j) * x[j];
-  return sum;
+/// Sum over j in [begin, end) of M_ij x(j).
+template <class V, class Mass, class X>
+CAROM_INLINE V mass_row_times(const Mass& mass, int i, int begin, int end, const X& x) {
+  using kernels::fused;
+  if constexpr (Mass::kDiagonal) {
+    return x(i) / mass.inverse[i];
+  } else {
+    V sum(0.0);
+    const long row = static_cast<long>(i) * mass.velocities;
+    for (int j = begin; j < end; ++j) sum = fused(mass.matrix[row + j], x(j), sum);
+    return sum;
+  }
 }
+
+/// The rows of one world.
+struct RowsOfWorld {
+  const kernels::ConstraintRows& rows;
+  [[nodiscard]] CAROM_INLINE int count() const { return rows.count; }
+  [[nodiscard]] CAROM_INLINE int velocities() const { return rows.velocities; }
+  [[nodiscard]] CAROM_INLINE RowType type(int i) const { return rows.type[i]; }
+  [[nodiscard]] CAROM_INLINE int begin(int i) const { return rows.begin[i]; }
+  [[nodiscard]] CAROM_INLINE int end(int i) const { return rows.end[i]; }
+  [[nodiscard]] CAROM_INLINE double jacobian(int i, int j) const { return rows.row(i)[j]; }
+  [[nodiscard]] CAROM_INLINE double jacobian_dot_v(int i) const { return rows.jacobian_dot_v[i]; }
+  [[nodiscard]] CAROM_INLINE double phi(int i) const { return rows.phi[i]; }
+  [[nodiscard]] CAROM_INLINE double stiffness(int i) const { return rows.stiffness[i]; }
+  [[nodiscard]] CAROM_INLINE double damping(int i) const { return rows.damping[i]; }
+  [[nodiscard]] CAROM_INLINE double friction(int i) const { return rows.friction[i]; }
+};
 
 /// Largest violation of
 ///   M (v' - v) = h f + G'p                                         relative to its largest term,
@@ -38,108 +57,129 @@ CAROM_INLINE double mass_row_times(const Mass& mass, int n, int i, const double*
 /// relative to the largest |p_i| and rho_i times the terms of F. C: the line, the half-line, the
 /// disk of radius mu p_n; rows with K = B = 0 carry nothing. rho_i is at least
 /// 1/(G_i M^-1 G_i' + 1/(h^2 K + h B)), by |g|^4 <= (g'M g)(g'M^-1 g), so no inverse is taken.
-/// impulse: p [N s] and centripetal: m [N], [rows.count]; scratch: [2 rows.count + velocities].
+/// impulse: p [N s] and centripetal: m [N], [rows]; scratch: [2 rows + velocities]. V: double, or a
+/// pack of worlds whose rows are of the same types.
+template <class V, class Mass, class Rows, class Values, class Memory>
+CAROM_INLINE V step_law_residual(const Mass& mass, const Rows& rows, V h, const Values& force,
+                                 const Values& v, const Values& next_v, const Values& impulse,
+                                 const Values& centripetal, const Memory& scratch) {
+  using kernels::fused;
+  using kernels::select;
+  using kernels::square_root;
+  const int nv = rows.velocities();
+  const int count = rows.count();
+  const V zero(0.0);
+  const auto weight = scratch;
+  const auto flow = scratch + count;
+  const auto momentum = scratch + 2L * count;
+  const auto relative = [&](const MaxAbs<V>& worst, const MaxAbs<V>& scale) {
+    return worst.value / select(scale.value > V(kTiny), scale.value, V(kTiny));
+  };
+  MaxAbs<V> worst;
+  MaxAbs<V> scale;
+  for (int j = 0; j < nv; ++j) momentum[j] = zero;
+  for (int i = 0; i < count; ++i) {
+    const V p = impulse[i];
+    for (int j = rows.begin(i); j < rows.end(i); ++j) {
+      momentum[j] = fused(rows.jacobian(i, j), p, momentum[j]);
+    }
+  }
+  for (int j = 0; j < nv; ++j) {
+    const V after = mass_row_times<V>(mass, j, 0, nv, [&](int k) { return V(next_v[k]); });
+    const V before = mass_row_times<V>(mass, j, 0, nv, [&](int k) { return V(v[k]); });
+    const V pushed = h * force[j];
+    worst.add(after - before - pushed - momentum[j]);
+    scale.add(after);
+    scale.add(before);
+    scale.add(pushed);
+    scale.add(momentum[j]);
+  }
+  const V balance = relative(worst, scale);
+
+  worst = {};
+  scale = {};
+  for (int i = 0; i < count; ++i) {
+    if (rows.type(i) == RowType::none) {
+      weight[i] = zero;
+      flow[i] = zero;
+      continue;
+    }
+    const V rate = fused(h, rows.stiffness(i), rows.damping(i));
+    const auto carries = h * rate > zero;
+    const int first = rows.begin(i);
+    const int last = rows.end(i);
+    V square(0.0);
+    V energy(0.0);
+    V speed(0.0);
+    V approach(0.0);
+    for (int j = first; j < last; ++j) {
+      const V g = rows.jacobian(i, j);
+      square = fused(g, g, square);
+      energy = fused(
+          g, mass_row_times<V>(mass, j, first, last, [&](int k) { return V(rows.jacobian(i, k)); }),
+          energy);
+      speed = fused(g, next_v[j], speed);
+      approach = fused(g, v[j], approach);
+    }
+    const V softness = V(1.0) / (h * rate);
+    const V rho = select(energy > zero, energy / fused(softness, energy, square * square),
+                         select(carries, h * rate, zero));
+    const V curve = h * rows.jacobian_dot_v(i);
+    const V spring = fused(rows.stiffness(i), rows.phi(i), centripetal[i]) * (h * softness);
+    const auto where = [&](V x) { return select(carries, x, zero); };
+    weight[i] = where(rho);
+    flow[i] = where(fused(impulse[i], softness, speed + curve + spring));
+    scale.add(where(impulse[i]));
+    scale.add(where(rho * approach));
+    scale.add(where(rho * curve));
+    scale.add(where(rho * spring));
+  }
+  for (int i = 0; i < count; ++i) {
+    const RowType type = rows.type(i);
+    if (type == RowType::none || type == RowType::tangent) continue;
+    const V p = impulse[i];
+    const auto carries = weight[i] > zero;
+    const V pull = weight[i] * flow[i];
+    if (type == RowType::bilateral) {
+      worst.add(select(carries, pull, p));
+      continue;
+    }
+    const V wanted = p - pull;
+    worst.add(select(carries, p - select(wanted <= zero, zero, wanted), p));
+    if (type != RowType::normal) continue;
+    // Tangents: those of a contact share the smaller weight, so that slip and force line up.
+    int tangents = 0;
+    V common = weight[i];
+    while (i + tangents + 1 < count && rows.type(i + tangents + 1) == RowType::tangent) {
+      ++tangents;
+      const V w = weight[i + tangents];
+      common = tangents == 1 ? w : select(w < common, w, common);
+    }
+    const V radius = select((carries & (common > zero)) & (p > zero), rows.friction(i) * p, zero);
+    V square(0.0);
+    for (int k = 1; k <= tangents; ++k) {
+      const V t = fused(-common, flow[i + k], impulse[i + k]);
+      square = fused(t, t, square);
+    }
+    const V size = square_root(square);
+    const V shrink = select(size > radius, radius / size, V(1.0));
+    for (int k = 1; k <= tangents; ++k) {
+      const V t = fused(-common, flow[i + k], impulse[i + k]);
+      worst.add(impulse[i + k] - select(radius > zero, shrink * t, zero));
+    }
+  }
+  const V law = relative(worst, scale);
+  return select(law != law, law, select(balance <= law, law, balance));
+}
+
+/// The same for one world.
 template <class Mass>
 CAROM_INLINE double compliant_residual(const Mass& mass, const kernels::ConstraintRows& rows,
                                        double h, const double* force, const double* v,
                                        const double* next_v, const double* impulse,
                                        const double* centripetal, double* scratch) {
-  const int nv = rows.velocities;
-  double* weight = scratch;
-  double* flow = scratch + rows.count;
-  double* momentum = scratch + 2L * rows.count;
-  MaxAbs<> worst;
-  MaxAbs<> scale;
-  for (int j = 0; j < nv; ++j) momentum[j] = 0.0;
-  for (int i = 0; i < rows.count; ++i) {
-    for (int j = rows.begin[i]; j < rows.end[i]; ++j) momentum[j] += rows.row(i)[j] * impulse[i];
-  }
-  for (int j = 0; j < nv; ++j) {
-    const double after = mass_row_times(mass, nv, j, next_v);
-    const double before = mass_row_times(mass, nv, j, v);
-    worst.add(after - before - h * force[j] - momentum[j]);
-    scale.add(after);
-    scale.add(before);
-    scale.add(h * force[j]);
-    scale.add(momentum[j]);
-  }
-  const double balance = worst.value / (scale.value > kTiny ? scale.value : kTiny);
-
-  worst = {};
-  scale = {};
-  for (int i = 0; i < rows.count; ++i) {
-    const double* g = rows.row(i);
-    const double rate = h * rows.stiffness[i] + rows.damping[i];
-    if (rows.type[i] == RowType::none || !(h * rate > 0.0)) {
-      weight[i] = 0.0;
-      flow[i] = 0.0;
-      continue;
-    }
-    double square = 0.0;
-    double energy = 0.0;
-    double speed = 0.0;
-    double approach = 0.0;
-    for (int j = rows.begin[i]; j < rows.end[i]; ++j) {
-      square += g[j] * g[j];
-      if constexpr (Mass::kDiagonal) {
-        energy += g[j] * g[j] * mass.entry(j, j);
-      } else {
-        for (int k = rows.begin[i]; k < rows.end[i]; ++k) energy += g[j] * mass.entry(j, k) * g[k];
-      }
-      speed += g[j] * next_v[j];
-      approach += g[j] * v[j];
-    }
-    const double mobility = energy > 0.0 ? square * square / energy : 0.0;
-    weight[i] = 1.0 / (mobility + 1.0 / (h * rate));
-    const double curve = h * rows.jacobian_dot_v[i];
-    const double spring = (rows.stiffness[i] * rows.phi[i] + centripetal[i]) / rate;
-    flow[i] = speed + curve + spring + impulse[i] / (h * rate);
-    scale.add(impulse[i]);
-    scale.add(weight[i] * approach);
-    scale.add(weight[i] * curve);
-    scale.add(weight[i] * spring);
-  }
-  for (int i = 0; i < rows.count; ++i) {
-    const bool carries = weight[i] > 0.0;
-    const double wanted = impulse[i] - weight[i] * flow[i];
-    switch (rows.type[i]) {
-      case RowType::bilateral:
-        worst.add(carries ? weight[i] * flow[i] : impulse[i]);
-        break;
-      case RowType::unilateral:
-      case RowType::normal:
-        worst.add(carries ? impulse[i] - (wanted > 0.0 || wanted != wanted ? wanted : 0.0)
-                          : impulse[i]);
-        break;
-      default:
-        break;
-    }
-    if (rows.type[i] != RowType::normal) continue;
-    // Tangents: those of a contact share the smaller weight, so that slip and force line up.
-    int count = 0;
-    bool rubs = carries;
-    double common = 0.0;
-    while (i + count + 1 < rows.count && rows.type[i + count + 1] == RowType::tangent) {
-      ++count;
-      const double w = weight[i + count];
-      rubs = rubs && w > 0.0;
-      common = count == 1 || w < common ? w : common;
-    }
-    const double radius = rubs && impulse[i] > 0.0 ? rows.friction[i] * impulse[i] : 0.0;
-    double square = 0.0;
-    for (int k = 1; k <= count; ++k) {
-      const double t = impulse[i + k] - common * flow[i + k];
-      square += t * t;
-    }
-    const double size = std::sqrt(square);
-    const double shrink = size > radius ? radius / size : 1.0;
-    for (int k = 1; k <= count; ++k) {
-      const double t = impulse[i + k] - common * flow[i + k];
-      worst.add(impulse[i + k] - (radius > 0.0 ? shrink * t : 0.0));
-    }
-  }
-  const double law = worst.value / (scale.value > kTiny ? scale.value : kTiny);
-  return law != law || balance <= law ? law : balance;
+  return step_law_residual<double>(mass, RowsOfWorld{rows}, h, force, v, next_v, impulse,
+                                   centripetal, scratch);
 }
 
 }  // namespace carom::certificate

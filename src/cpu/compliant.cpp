@@ -16,10 +16,20 @@ const simd::CompliantSet& entry_points() {
   return simd::kCompliantGeneric;
 }
 
-struct Memory {
-  std::vector<double> reals;
-  std::vector<int> ints;
-  std::vector<RowType> types;
+class Memory {
+ public:
+  explicit Memory(const simd::StepWorkspaceSizes& sizes)
+      : reals_(static_cast<std::size_t>(sizes.reals + simd::kStepPackWorkspace)),
+        ints_(static_cast<std::size_t>(sizes.ints)),
+        types_(static_cast<std::size_t>(sizes.types)) {}
+  simd::StepWorkspace view() {
+    return {reals_.data() + simd::kStepPackWorkspace, ints_.data(), types_.data(), reals_.data()};
+  }
+
+ private:
+  Buffer<double> reals_;  // aligned to cache lines, as packs want it
+  std::vector<int> ints_;
+  std::vector<RowType> types_;
 };
 
 class Stepper : public WorldStepper {
@@ -28,22 +38,22 @@ class Stepper : public WorldStepper {
 
   void advance(WorldStates& states, std::int64_t first, std::int64_t count) override {
     const kernels::WorldSizes& sizes = states.sizes;
-    const long reals = models::detail::visit_scenario(states.scenario->kind, [&](auto body) {
-      return kernels::world_reals<decltype(body)>(sizes);
-    });
     tbb::enumerable_thread_specific<Memory> memories([&] {
-      return Memory{std::vector<double>(static_cast<std::size_t>(reals)),
-                    std::vector<int>(static_cast<std::size_t>(kernels::world_ints(sizes))),
-                    std::vector<RowType>(static_cast<std::size_t>(kernels::world_types(sizes)))};
+      return Memory(models::detail::visit_scenario(states.scenario->kind, [&](auto body) {
+        return simd::worlds_workspace<decltype(body)>(sizes);
+      }));
     });
-    const std::int64_t grain = std::clamp<std::int64_t>(states.worlds / 256, 1, 64);
+    // Whole packs, and some pieces for every thread.
+    const std::int64_t threads = threads_ > 0 ? threads_ : tbb::this_task_arena::max_concurrency();
+    const int side = simd::steps_at_once(sizes.velocities);
+    const std::int64_t grain =
+        std::clamp<std::int64_t>(states.worlds / (8 * threads), side > 1 ? 8 : 1, 2 * side);
     parallel_for(states.worlds, grain, threads_, [&](std::int64_t begin, std::int64_t end) {
-      Memory& memory = memories.local();
-      entry_points().step_worlds(simd::WorldsRange{
-          begin, end, states.scenario->kind, sizes, states.parameters.data(),
-          states.parameter_stride, states.settings, first, count, states.position.data(),
-          states.velocity.data(), states.impulse.data(), states.record.data(), memory.reals.data(),
-          memory.ints.data(), memory.types.data()});
+      entry_points().step_worlds(
+          simd::WorldsRange{begin, end, states.scenario->kind, sizes, states.parameters.data(),
+                            states.parameter_stride, states.settings, first, count,
+                            states.position.data(), states.velocity.data(), states.impulse.data(),
+                            states.record.data(), memories.local().view()});
     });
   }
 
@@ -56,20 +66,14 @@ class Stepper : public WorldStepper {
 CompliantResult solve_compliant(const CompliantBatch& batch, const CompliantSettings& settings) {
   CompliantResult result = make_compliant_result(batch);
   const kernels::CompliantArrays arrays = compliant_arrays(batch, result);
-  tbb::enumerable_thread_specific<Memory> memories([&] {
-    return Memory{
-        std::vector<double>(
-            static_cast<std::size_t>(kernels::compliant_array_reals(batch.rows, batch.velocities))),
-        std::vector<int>(static_cast<std::size_t>(kernels::compliant_array_ints(batch.rows))),
-        std::vector<RowType>(static_cast<std::size_t>(kernels::compliant_array_types(batch.rows)))};
-  });
-  parallel_for(batch.problems, 16, settings.threads, [&](std::int64_t begin, std::int64_t end) {
-    Memory& memory = memories.local();
-    entry_points().solve_steps(simd::CompliantRange{
-        begin, end, &arrays, settings.tolerance,
-        settings.max_iterations > 0 ? settings.max_iterations : 100, settings.centripetal,
-        memory.reals.data(), memory.ints.data(), memory.types.data()});
-  });
+  const kernels::CompliantOptions options = compliant_options(batch, settings);
+  tbb::enumerable_thread_specific<Memory> memories(
+      [&] { return Memory(simd::steps_workspace(batch.rows, batch.velocities)); });
+  parallel_for(batch.problems, 4 * simd::kStepBlock, settings.threads,
+               [&](std::int64_t begin, std::int64_t end) {
+                 entry_points().solve_steps(
+                     simd::CompliantRange{begin, end, &arrays, options, memories.local().view()});
+               });
   return result;
 }
 

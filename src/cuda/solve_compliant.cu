@@ -1,5 +1,7 @@
 #include <algorithm>
 
+#include <carom/kernels/memory.hpp>
+
 #include "compliant_backends.hpp"
 #include "cuda/runtime.hpp"
 
@@ -16,13 +18,22 @@ constexpr std::size_t kMostScratch = std::size_t{4} << 30;
 struct CompliantLaunch {
   kernels::CompliantArrays arrays;
   std::int64_t problems;
-  double tolerance;
-  int max_iterations;
-  bool centripetal;
+  kernels::CompliantOptions options;
   double* reals;
+  double* packs;  ///< of all threads, interleaved
   int* ints;
   RowType* types;
 };
+
+/// Scratch of a thread, but for what is interleaved.
+struct ThreadScratch {
+  long reals, ints, types;
+};
+__host__ __device__ ThreadScratch thread_scratch(int rows, int velocities) {
+  return {kernels::array_task_reals(rows) + kernels::array_solver_reals(rows, velocities),
+          kernels::array_task_ints(rows) + kernels::array_solver_ints(rows),
+          kernels::array_task_types(rows) + kernels::array_solver_types(rows)};
+}
 
 /// A thread takes problems in turn.
 __global__ void __launch_bounds__(kThreads)
@@ -30,41 +41,52 @@ __global__ void __launch_bounds__(kThreads)
   const std::int64_t thread = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
   const std::int64_t threads = static_cast<std::int64_t>(gridDim.x) * kThreads;
   const int rows = launch.arrays.rows;
-  kernels::CompliantArrayStep<DeviceTarget> step(
-      launch.arrays,
-      launch.reals + thread * kernels::compliant_array_reals(rows, launch.arrays.velocities),
-      launch.ints + thread * kernels::compliant_array_ints(rows),
-      launch.types + thread * kernels::compliant_array_types(rows));
+  const int nv = launch.arrays.velocities;
+  const ThreadScratch scratch = thread_scratch(rows, nv);
+  double* reals = launch.reals + thread * scratch.reals;
+  int* ints = launch.ints + thread * scratch.ints;
+  RowType* types = launch.types + thread * scratch.types;
+  kernels::ArrayTask<DeviceTarget> problem(launch.arrays, reals, ints, types);
+  kernels::ArraySolver<DeviceTarget> solver(rows, nv, reals + kernels::array_task_reals(rows),
+                                            ints + kernels::array_task_ints(rows),
+                                            types + kernels::array_task_types(rows));
+  const kernels::InterleavedMemory<double> pack{launch.packs + thread, threads};
   for (std::int64_t p = thread; p < launch.problems; p += threads) {
-    step.run(p, launch.tolerance, launch.max_iterations, launch.centripetal);
+    kernels::StepVerdict verdict{};
+    if (!problem.begin(p, launch.options.centripetal) ||
+        !kernels::solve_problem(problem, p, solver, launch.options, pack, verdict)) {
+      problem.refuse(p, Status::invalid_input);
+      continue;
+    }
+    problem.end(p, verdict, launch.options.tolerance);
   }
 }
 
 CompliantResult solve_on_device(const CompliantBatch& batch, const CompliantSettings& settings) {
   CompliantResult result = make_compliant_result(batch);
   if (batch.problems == 0) return result;
-  const auto reals =
-      static_cast<std::int64_t>(kernels::compliant_array_reals(batch.rows, batch.velocities));
+  const ThreadScratch scratch = thread_scratch(batch.rows, batch.velocities);
+  const long packs = kernels::alone_reals(batch.rows, batch.velocities, false);
   std::int64_t threads = std::min(batch.problems, kMostThreads);
   threads = std::min(
-      threads, std::max<std::int64_t>(
-                   kThreads, static_cast<std::int64_t>(kMostScratch / sizeof(double)) / reals));
+      threads,
+      std::max<std::int64_t>(kThreads, static_cast<std::int64_t>(kMostScratch / sizeof(double)) /
+                                           (scratch.reals + packs)));
   const std::int64_t blocks = (threads + kThreads - 1) / kThreads;
   threads = blocks * kThreads;
   const Stream stream;
   DeviceArray<double> work;
+  DeviceArray<double> pack_work;
   DeviceArray<int> int_work;
   DeviceArray<RowType> type_work;
-  CompliantLaunch launch{compliant_arrays(batch, result),
-                         batch.problems,
-                         settings.tolerance,
-                         settings.max_iterations > 0 ? settings.max_iterations : 100,
-                         settings.centripetal,
-                         work.reserve(static_cast<std::size_t>(threads * reals)),
-                         int_work.reserve(static_cast<std::size_t>(
-                             threads * kernels::compliant_array_ints(batch.rows))),
-                         type_work.reserve(static_cast<std::size_t>(
-                             threads * kernels::compliant_array_types(batch.rows)))};
+  const CompliantLaunch launch{
+      compliant_arrays(batch, result),
+      batch.problems,
+      compliant_options(batch, settings),
+      work.reserve(static_cast<std::size_t>(threads * scratch.reals)),
+      pack_work.reserve(static_cast<std::size_t>(threads * packs)),
+      int_work.reserve(static_cast<std::size_t>(threads * scratch.ints)),
+      type_work.reserve(static_cast<std::size_t>(threads * scratch.types))};
   solve_steps<<<static_cast<unsigned>(blocks), kThreads, 0, stream.get()>>>(launch);
   check_launch("solve_steps");
   stream.synchronize();

@@ -1,5 +1,7 @@
 #include <algorithm>
 
+#include <carom/kernels/memory.hpp>
+
 #include "compliant_backends.hpp"
 #include "cuda/runtime.hpp"
 #include "models/scenario_kinds.hpp"
@@ -60,15 +62,38 @@ constexpr std::int64_t kMostThreads = 1 << 15;
 constexpr std::size_t kMostScratch = std::size_t{4} << 30;
 
 template <class Scenario>
+constexpr __host__ __device__ long thread_reals(const kernels::WorldSizes& s) {
+  return kernels::world_reals(s) + kernels::world_solver_reals<Scenario>(s) +
+         kernels::alone_reals(s.rows, s.velocities, true);
+}
+constexpr __host__ __device__ long thread_ints(const kernels::WorldSizes& s) {
+  return kernels::world_ints(s) + kernels::world_solver_ints(s);
+}
+
+/// All steps of one world; reals: [thread_reals], ints: [thread_ints], types: [world_types].
+template <class Scenario>
 __device__ void run_world(const WorldsLaunch& launch, std::int64_t w, double* reals, int* ints,
                           RowType* types) {
-  if (launch.record[w].broken) return;
-  kernels::World<Scenario, DeviceTarget> world(launch.sizes, reals, ints, types);
+  const kernels::WorldSizes& sizes = launch.sizes;
   kernels::WorldRecord record = launch.record[w];
-  world.run(launch.parameters + w * launch.parameter_stride, launch.settings, launch.first,
-            launch.count, launch.position + w * launch.sizes.positions,
-            launch.velocity + w * launch.sizes.velocities, launch.impulse + w * launch.sizes.rows,
-            record);
+  if (record.broken || record.finished) return;
+  kernels::World<Scenario, DeviceTarget> world(sizes, reals, ints, types);
+  double* solver_reals = reals + kernels::world_reals(sizes);
+  kernels::WorldSolver<Scenario, DeviceTarget> solver(sizes, solver_reals,
+                                                      ints + kernels::world_ints(sizes));
+  const kernels::PlainMemory<double> pack{solver_reals +
+                                          kernels::world_solver_reals<Scenario>(sizes)};
+  const double* parameters = launch.parameters + w * launch.parameter_stride;
+  const kernels::CompliantOptions options = kernels::world_options<Scenario>(launch.settings);
+  double* q = launch.position + w * sizes.positions;
+  double* v = launch.velocity + w * sizes.velocities;
+  double* kept = launch.impulse + w * sizes.rows;
+  for (std::int64_t step = launch.first; step < launch.first + launch.count; ++step) {
+    if (record.finished || record.broken) break;
+    if (!world.begin(parameters, launch.settings, step, q, v, kept, record)) continue;
+    const kernels::StepVerdict verdict = kernels::solve_world(solver, options, world.task(), pack);
+    world.end(parameters, launch.settings, verdict, q, v, kept, record);
+  }
   launch.record[w] = record;
 }
 
@@ -77,8 +102,8 @@ template <class Scenario>
 __global__ void __launch_bounds__(kThreads)
     step_alike_worlds(const __grid_constant__ WorldsLaunch launch) {
   constexpr kernels::WorldSizes kSizes = FixedSizes<Scenario>::kSizes;
-  double reals[kernels::world_reals<Scenario>(kSizes)];
-  int ints[kernels::world_ints(kSizes)];
+  double reals[thread_reals<Scenario>(kSizes)];
+  int ints[thread_ints(kSizes)];
   RowType types[kernels::world_types(kSizes)];
   const std::int64_t w = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
   if (w < launch.worlds) run_world<Scenario>(launch, w, reals, ints, types);
@@ -90,8 +115,8 @@ __global__ void __launch_bounds__(kThreads)
     step_sized_worlds(const __grid_constant__ WorldsLaunch launch) {
   const std::int64_t thread = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
   const std::int64_t threads = static_cast<std::int64_t>(gridDim.x) * kThreads;
-  double* reals = launch.reals + thread * kernels::world_reals<Scenario>(launch.sizes);
-  int* ints = launch.ints + thread * kernels::world_ints(launch.sizes);
+  double* reals = launch.reals + thread * thread_reals<Scenario>(launch.sizes);
+  int* ints = launch.ints + thread * thread_ints(launch.sizes);
   RowType* types = launch.types + thread * kernels::world_types(launch.sizes);
   for (std::int64_t w = thread; w < launch.worlds; w += threads) {
     run_world<Scenario>(launch, w, reals, ints, types);
@@ -141,7 +166,7 @@ class Stepper : public WorldStepper {
       const auto blocks = static_cast<unsigned>((launch.worlds + kThreads - 1) / kThreads);
       step_alike_worlds<Scenario><<<blocks, kThreads, 0, stream_.get()>>>(launch);
     } else {
-      const auto reals = static_cast<std::int64_t>(kernels::world_reals<Scenario>(launch.sizes));
+      const auto reals = static_cast<std::int64_t>(thread_reals<Scenario>(launch.sizes));
       std::int64_t threads = std::min(launch.worlds, kMostThreads);
       threads = std::min(
           threads, std::max<std::int64_t>(
@@ -149,8 +174,7 @@ class Stepper : public WorldStepper {
       const std::int64_t blocks = (threads + kThreads - 1) / kThreads;
       threads = blocks * kThreads;
       launch.reals = reals_.reserve(static_cast<std::size_t>(threads * reals));
-      launch.ints =
-          ints_.reserve(static_cast<std::size_t>(threads * kernels::world_ints(launch.sizes)));
+      launch.ints = ints_.reserve(static_cast<std::size_t>(threads * thread_ints(launch.sizes)));
       launch.types =
           types_.reserve(static_cast<std::size_t>(threads * kernels::world_types(launch.sizes)));
       step_sized_worlds<Scenario>

@@ -2,6 +2,7 @@
 
 #include <carom/kernels/compliant_centripetal.hpp>
 #include <carom/kernels/compliant_contact.hpp>
+#include <carom/kernels/compliant_pattern.hpp>
 #include <carom/kernels/constraint_rows.hpp>
 #include <carom/kernels/numeric.hpp>
 #include <carom/status.hpp>
@@ -14,8 +15,8 @@
 namespace carom::kernels {
 
 struct CompliantOptions {
-  double step_size = 0.0;    ///< h [s]
-  double accuracy = 1e-13;   ///< the contact solver's target, relative
+  double tolerance = 1e-9;   ///< of the certificate
+  double accuracy = 1e-12;   ///< the contact solver's target, relative
   int max_iterations = 100;  ///< of the contact solver
   int tangents = 1;          ///< rows behind a normal row
   bool centripetal = true;
@@ -24,18 +25,25 @@ struct CompliantOptions {
 CAROM_HOST_DEVICE constexpr long compliant_step_reals(long capacity, long velocities) {
   return capacity * capacity + contact_workspace(capacity) + 4 * capacity + velocities;
 }
-CAROM_HOST_DEVICE constexpr long compliant_step_ints(long capacity) { return 2 * capacity; }
+CAROM_HOST_DEVICE constexpr long compliant_step_ints(long capacity) { return capacity; }
 
 struct CompliantOutcome {
   Status status;  ///< solved (not yet certified) or numerical_error
   int iterations;
 };
 
+/// What became of a step.
+struct StepVerdict {
+  double residual;  ///< certified
+  int iterations;
+  bool finite;
+};
+
 template <class Target>
 class CompliantStep {
  public:
-  /// reals, ints: compliant_step_*; types: [capacity].
-  CAROM_INLINE CompliantStep(int capacity, int velocities, double* reals, int* ints, RowType* types)
+  /// reals, ints: compliant_step_*.
+  CAROM_INLINE CompliantStep(int capacity, int velocities, double* reals, int* ints)
       : matrix_(reals),
         contact_(reals + static_cast<long>(capacity) * capacity),
         vector_(contact_ + contact_workspace(capacity)),
@@ -43,27 +51,30 @@ class CompliantStep {
         friction_(impulse_ + capacity),
         centripetal_(friction_ + capacity),
         free_(centripetal_ + capacity),
-        order_(ints),
-        picked_(ints + capacity),
-        type_(types),
+        picked_(ints),
         velocities_(velocities) {}
 
-  /// inverse_mass: diagonal of M^-1; force, v: [velocities]. impulse: p, [rows.count], in: first
-  /// guess, out: impulses [N s]; next_v: v', [velocities].
-  CAROM_HOST_DEVICE CompliantOutcome solve(const CompliantOptions& options,
-                                           const ConstraintRows& rows, const double* inverse_mass,
-                                           const double* force, const double* v, double* impulse,
-                                           double* next_v) {
-    const double h = options.step_size;
-    for (int j = 0; j < velocities_; ++j) free_[j] = fused(h * inverse_mass[j], force[j], v[j]);
-    choose_rows(rows, h);
+  /// task: its rows chosen, its mass the diagonal of M^-1.
+  CAROM_HOST_DEVICE CompliantOutcome solve(const CompliantOptions& options, const StepTask& task) {
+    const ConstraintRows& rows = task.rows;
+    const double* inverse_mass = task.mass;
+    const double h = task.step_size;
+    order_ = task.order;
+    active_ = task.chosen.active;
+    bilateral_ = task.chosen.bilateral;
+    for (int j = 0; j < velocities_; ++j) {
+      free_[j] = fused(h * inverse_mass[j], task.force[j], task.v[j]);
+    }
     if (options.centripetal) {
       centripetal_force(rows, inverse_mass, contact_, picked_, centripetal_);
     } else {
       for (int i = 0; i < rows.count; ++i) centripetal_[i] = 0.0;
     }
     assemble(rows, inverse_mass, h);
-    for (int a = 0; a < active_; ++a) impulse_[a] = impulse[order_[a]];
+    for (int a = 0; a < active_; ++a) {
+      impulse_[a] = task.impulse[order_[a]];
+      friction_[a] = rows.friction[order_[a]];
+    }
     if (!eliminate_bilateral()) return {Status::numerical_error, 0};
     ContactOutcome outcome{true, 0};
     if (active_ > bilateral_) {
@@ -73,16 +84,16 @@ class CompliantStep {
       system.bandwidth = bilateral_ > 0 ? system.rows - 1 : bandwidth_;
       system.matrix = matrix_ + static_cast<long>(bilateral_) * active_ + bilateral_;
       system.vector = vector_ + bilateral_;
-      system.type = type_ + bilateral_;
+      system.type = task.type + bilateral_;
       system.friction = friction_ + bilateral_;
       system.tangents = options.tangents;
       ContactNewton<Target> newton(system, contact_);
       outcome = newton.solve(impulse_ + bilateral_, options.accuracy, options.max_iterations);
     }
     back_substitute();
-    for (int i = 0; i < rows.count; ++i) impulse[i] = 0.0;
-    for (int a = 0; a < active_; ++a) impulse[order_[a]] = impulse_[a];
-    apply(rows, inverse_mass, impulse, next_v);
+    for (int i = 0; i < rows.count; ++i) task.impulse[i] = 0.0;
+    for (int a = 0; a < active_; ++a) task.impulse[order_[a]] = impulse_[a];
+    apply(rows, inverse_mass, task.impulse, task.next_v);
     return {outcome.finite ? Status::solved : Status::numerical_error, outcome.iterations};
   }
 
@@ -90,35 +101,6 @@ class CompliantStep {
   [[nodiscard]] CAROM_INLINE const double* centripetal() const { return centripetal_; }
 
  private:
-  /// Bilateral rows first; rows without spring and damper exert nothing and are left out. A contact
-  /// whose normal is left out takes its tangents with it; a tangent without them is frictionless.
-  CAROM_INLINE void choose_rows(const ConstraintRows& rows, double h) {
-    const auto stiff = [&](int i) { return h * (h * rows.stiffness[i] + rows.damping[i]) > 0.0; };
-    active_ = 0;
-    for (int i = 0; i < rows.count; ++i) {
-      if (rows.type[i] == RowType::bilateral && stiff(i)) order_[active_++] = i;
-    }
-    bilateral_ = active_;
-    for (int i = 0; i < rows.count; ++i) {
-      if (rows.type[i] != RowType::unilateral && rows.type[i] != RowType::normal) continue;
-      int tangents = 0;
-      bool rubbing = rows.type[i] == RowType::normal && rows.friction[i] > 0.0;
-      while (i + tangents + 1 < rows.count && rows.type[i + tangents + 1] == RowType::tangent) {
-        ++tangents;
-        rubbing = rubbing && stiff(i + tangents);
-      }
-      if (stiff(i)) {
-        for (int k = 0; k <= (rubbing ? tangents : 0); ++k) {
-          type_[active_] =
-              k > 0 ? RowType::tangent : (rubbing ? RowType::normal : RowType::unilateral);
-          friction_[active_] = rows.friction[i];
-          order_[active_++] = i + k;
-        }
-      }
-      i += tangents;
-    }
-  }
-
   /// W (lower and upper), u.
   CAROM_INLINE void assemble(const ConstraintRows& rows, const double* inverse_mass, double h) {
     bandwidth_ = 0;
@@ -192,9 +174,8 @@ class CompliantStep {
   double* friction_;
   double* centripetal_;
   double* free_;
-  int* order_;
+  const int* order_ = nullptr;
   int* picked_;
-  RowType* type_;
   int velocities_;
   int active_ = 0;
   int bilateral_ = 0;

@@ -28,14 +28,15 @@ class CompliantMany {
         centripetal_(stiffness_ + capacity),
         flow_(centripetal_ + capacity) {}
 
-  CAROM_HOST_DEVICE CompliantOutcome solve(const CompliantOptions& options,
-                                           const ConstraintRows& rows, const double* inverse_mass,
-                                           const double* force, const double* v, double* impulse,
-                                           double* next_v) {
-    const double h = options.step_size;
+  /// task: its mass the diagonal of M^-1; the choice of rows is not read.
+  CAROM_HOST_DEVICE CompliantOutcome solve(const CompliantOptions& options, const StepTask& task) {
+    const ConstraintRows& rows = task.rows;
+    const double* inverse_mass = task.mass;
+    double* next_v = task.next_v;
+    const double h = task.step_size;
     for (int j = 0; j < n_; ++j) {
-      free_[j] = fused(h * inverse_mass[j], force[j], v[j]);
-      next_v[j] = v[j];
+      free_[j] = fused(h * inverse_mass[j], task.force[j], task.v[j]);
+      next_v[j] = task.v[j];
     }
     for (int i = 0; i < rows.count; ++i) {
       centripetal_[i] = 0.0;  // rows outnumber velocities: every group is redundant
@@ -63,13 +64,13 @@ class CompliantMany {
       for (int j = 0; j < n_; ++j) next_v[j] = trial_[j];
     }
     for (int i = 0; i < rows.count; ++i) {
-      impulse[i] = at_least_zero(-stiffness_[i] * flow(rows, i, next_v));
+      task.impulse[i] = at_least_zero(-stiffness_[i] * flow(rows, i, next_v));
     }
     for (int j = 0; j < n_; ++j) trial_[j] = 0.0;
     for (int i = 0; i < rows.count; ++i) {
-      if (impulse[i] == 0.0) continue;
+      if (task.impulse[i] == 0.0) continue;
       for (int j = rows.begin[i]; j < rows.end[i]; ++j) {
-        trial_[j] = fused(rows.row(i)[j], impulse[i], trial_[j]);
+        trial_[j] = fused(rows.row(i)[j], task.impulse[i], trial_[j]);
       }
     }
     bool finite = true;

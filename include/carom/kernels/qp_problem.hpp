@@ -2,32 +2,12 @@
 
 #include <carom/kernels/host_device.hpp>
 #include <carom/kernels/lanes.hpp>
+#include <carom/kernels/memory.hpp>
 #include <carom/kernels/numeric.hpp>
 
 /// What the solver bodies of quadratic programs share: the shape, a view of one problem (or of one
-/// pack of problems), and memory in one piece or interleaved with the neighbours'.
+/// pack of problems).
 namespace carom::kernels {
-
-/// Values of one problem one after another. V: double, or a pack of doubles, one per problem.
-template <class V>
-struct PlainMemory {
-  V* data;
-  CAROM_INLINE V& operator[](long i) const { return data[i]; }
-  friend CAROM_INLINE PlainMemory operator+(PlainMemory m, long offset) {
-    return {m.data + offset};
-  }
-};
-
-/// Values of one problem `stride` apart: neighbouring threads read neighbouring addresses.
-template <class V>
-struct InterleavedMemory {
-  V* data;
-  long stride;
-  CAROM_INLINE V& operator[](long i) const { return data[i * stride]; }
-  friend CAROM_INLINE InterleavedMemory operator+(InterleavedMemory m, long offset) {
-    return {m.data + offset * m.stride, m.stride};
-  }
-};
 
 /// One second-order cone: rows [first, first + size), size >= 2, and the columns where any of them
 /// is nonzero: cone_column[column_first .. column_last).

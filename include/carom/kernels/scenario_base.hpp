@@ -19,7 +19,9 @@ inline constexpr double kPi = 3.14159265358979323846;
 
 /// What a scenario that leaves a hook alone gets.
 struct ScenarioBase {
-  static constexpr int kTangents = 1;   ///< rows behind a normal row
+  static constexpr int kTangents = 1;  ///< rows behind a normal row
+  static constexpr int kContacts = 0;  ///< usual number of spatial contacts, if CompliantPack shall
+                                       ///< be compiled for it
   static constexpr bool kMany = false;  ///< CompliantMany instead of CompliantStep
   /// Without impacts: energies are those of the positions' time, where the velocity is the mean of
   /// those half a step before and half a step after it.

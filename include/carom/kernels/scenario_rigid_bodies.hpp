@@ -72,6 +72,7 @@ CAROM_INLINE void gyroscopic(const double* inertia, const double* w, double* tor
 /// Section 6.4: box on four spherical feet, on a plane; x downhill, z normal to the plane.
 struct InclinedBlock : ScenarioBase {
   static constexpr int kTangents = 2;
+  static constexpr int kContacts = 4;
   enum {
     kMass,
     kLength,

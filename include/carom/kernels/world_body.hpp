@@ -5,6 +5,7 @@
 #include <carom/certificate_compliant.hpp>
 #include <carom/kernels/compliant_body.hpp>
 #include <carom/kernels/compliant_many.hpp>
+#include <carom/kernels/compliant_pack_body.hpp>
 #include <carom/kernels/scenario_bodies.hpp>
 
 /// Many steps of one world of a scenario, in one thread of the host or the device.
@@ -29,91 +30,88 @@ struct WorldSettings {
   bool centripetal;
 };
 
-/// Scratch of a world.
 template <class Scenario>
+CAROM_INLINE CompliantOptions world_options(const WorldSettings& settings) {
+  return {settings.tolerance, 1e-3 * settings.tolerance, settings.max_iterations,
+          Scenario::kTangents, settings.centripetal};
+}
+
+/// Memory of a world's rows between the parts of a step.
 CAROM_HOST_DEVICE constexpr long world_reals(const WorldSizes& s) {
-  const long solver = Scenario::kMany ? compliant_many_reals(s.rows, s.velocities)
-                                      : compliant_step_reals(s.rows, s.velocities);
-  return constraint_reals(s.rows, s.velocities) + solver + 4L * s.velocities + 4L * s.rows;
+  return constraint_reals(s.rows, s.velocities) + 3L * s.velocities + s.rows;
 }
 CAROM_HOST_DEVICE constexpr long world_ints(const WorldSizes& s) {
-  return constraint_ints(s.rows) + compliant_step_ints(s.rows);
+  return constraint_ints(s.rows) + s.rows;
 }
 CAROM_HOST_DEVICE constexpr long world_types(const WorldSizes& s) { return 2L * s.rows; }
 
+/// Steps of one world of a scenario: `begin`, then a solver on `task`, then `end`.
 template <class Scenario, class Target>
 class World {
  public:
+  World() = default;
   CAROM_HOST_DEVICE World(const WorldSizes& sizes, double* reals, int* ints, RowType* types)
       : sizes_(sizes),
-        rows_(make_rows(sizes.rows, sizes.velocities, reals, ints, types)),
         inverse_mass_(reals + constraint_reals(sizes.rows, sizes.velocities)),
-        force_(inverse_mass_ + sizes.velocities),
-        next_v_(force_ + sizes.velocities),
-        impulse_(next_v_ + sizes.velocities),
-        scratch_(impulse_ + sizes.rows),
-        solver_reals_(scratch_ + sizes.velocities + 3L * sizes.rows),
-        solver_ints_(ints + constraint_ints(sizes.rows)),
-        solver_types_(types + sizes.rows) {}
-
-  /// Takes up to `count` steps from time step `first` on. q: [positions]; v: [velocities]; kept:
-  /// impulses [N s] by slot, [rows], zero where a slot is not there.
-  CAROM_HOST_DEVICE void run(const double* parameters, const WorldSettings& settings,
-                             std::int64_t first, std::int64_t count, double* q, double* v,
-                             double* kept, WorldRecord& record) {
-    for (std::int64_t step = first; step < first + count; ++step) {
-      if (record.finished || record.broken) return;
-      take_step(parameters, settings, static_cast<double>(step) * settings.step_size, q, v, kept,
-                record);
-      ++record.steps;
-      if (!record.broken && Scenario::finished(parameters, q, v)) record.finished = true;
-    }
+        force_(inverse_mass_ + sizes.velocities) {
+    task_.rows = make_rows(sizes.rows, sizes.velocities, reals, ints, types);
+    task_.mass = inverse_mass_;
+    task_.force = force_;
+    task_.next_v = force_ + sizes.velocities;
+    task_.impulse = task_.next_v + sizes.velocities;
+    task_.order = ints + constraint_ints(sizes.rows);
+    task_.type = types + sizes.rows;
   }
 
- private:
-  CAROM_HOST_DEVICE void take_step(const double* parameters, const WorldSettings& settings,
-                                   double time, double* q, double* v, double* kept,
-                                   WorldRecord& record) {
+  /// q: [positions]; v: [velocities]; kept: impulses [N s] by slot, [rows], zero where a slot is
+  /// not there. Whether there is a step to be solved.
+  CAROM_HOST_DEVICE bool begin(const double* parameters, const WorldSettings& settings,
+                               std::int64_t step, double* q, double* v, double* kept,
+                               WorldRecord& record) {
+    if (record.finished || record.broken) return false;
     const double h = settings.step_size;
+    ++record.steps;
     if (Scenario::direct(parameters, h, q, v)) {
       if (!finite(q, v)) give_up(q, v, kept, record);
-      return;
+      note_end(parameters, q, v, record);
+      return false;
     }
-    rows_.count = 0;
-    Scenario::evaluate(parameters, time, h, q, v, inverse_mass_, force_, rows_);
-    for (int i = 0; i < rows_.count; ++i) impulse_[i] = kept[rows_.slot[i]];
-    CompliantOptions options;
-    options.step_size = h;
-    options.accuracy = 1e-3 * settings.tolerance;
-    options.max_iterations = settings.max_iterations;
-    options.tangents = Scenario::kTangents;
-    options.centripetal = settings.centripetal;
-    double residual = 0.0;
-    CompliantOutcome outcome{Status::solved, 0};
-    if constexpr (Scenario::kMany) {
-      CompliantMany<Target> solver(sizes_.rows, sizes_.velocities, solver_reals_);
-      outcome = solver.solve(options, rows_, inverse_mass_, force_, v, impulse_, next_v_);
-      residual = certify(h, v, solver.centripetal());
-    } else {
-      CompliantStep<Target> solver(sizes_.rows, sizes_.velocities, solver_reals_, solver_ints_,
-                                   solver_types_);
-      outcome = solver.solve(options, rows_, inverse_mass_, force_, v, impulse_, next_v_);
-      residual = certify(h, v, solver.centripetal());
-    }
-    record.iterations += outcome.iterations;
-    if (outcome.iterations > record.most_iterations) record.most_iterations = outcome.iterations;
-    if (rows_.count > record.most_rows) record.most_rows = rows_.count;
-    if (!(residual <= settings.tolerance)) ++record.failed;
-    if (!(residual <= record.max_residual)) record.max_residual = residual;
-    if (outcome.status != Status::solved || !is_finite(residual)) {
+    task_.v = v;
+    task_.step_size = h;
+    task_.rows.count = 0;
+    Scenario::evaluate(parameters, static_cast<double>(step) * h, h, q, v, inverse_mass_, force_,
+                       task_.rows);
+    for (int i = 0; i < task_.rows.count; ++i) task_.impulse[i] = kept[task_.rows.slot[i]];
+    if constexpr (!Scenario::kMany) task_.choose(settings.centripetal);
+    return true;
+  }
+  [[nodiscard]] CAROM_INLINE const StepTask& task() const { return task_; }
+
+  CAROM_HOST_DEVICE void end(const double* parameters, const WorldSettings& settings,
+                             const StepVerdict& verdict, double* q, double* v, double* kept,
+                             WorldRecord& record) {
+    const ConstraintRows& rows = task_.rows;
+    record.iterations += verdict.iterations;
+    if (verdict.iterations > record.most_iterations) record.most_iterations = verdict.iterations;
+    if (rows.count > record.most_rows) record.most_rows = rows.count;
+    if (!(verdict.residual <= settings.tolerance)) ++record.failed;
+    if (!(verdict.residual <= record.max_residual)) record.max_residual = verdict.residual;
+    if (!verdict.finite || !is_finite(verdict.residual)) {
       give_up(q, v, kept, record);
       return;
     }
     for (int i = 0; i < sizes_.rows; ++i) kept[i] = 0.0;
-    for (int i = 0; i < rows_.count; ++i) kept[rows_.slot[i]] = impulse_[i];
-    for (int j = 0; j < sizes_.velocities; ++j) v[j] = next_v_[j];
-    Scenario::advance(parameters, h, q, v);
+    for (int i = 0; i < rows.count; ++i) kept[rows.slot[i]] = task_.impulse[i];
+    for (int j = 0; j < sizes_.velocities; ++j) v[j] = task_.next_v[j];
+    Scenario::advance(parameters, settings.step_size, q, v);
     if (!finite(q, v)) give_up(q, v, kept, record);
+    note_end(parameters, q, v, record);
+  }
+
+ private:
+  CAROM_INLINE void note_end(const double* parameters, const double* q, const double* v,
+                             WorldRecord& record) const {
+    if (!record.broken && Scenario::finished(parameters, q, v)) record.finished = true;
   }
 
   CAROM_INLINE bool finite(const double* q, const double* v) const {
@@ -131,21 +129,73 @@ class World {
     for (int i = 0; i < sizes_.rows; ++i) kept[i] = nan;
   }
 
-  CAROM_INLINE double certify(double h, const double* v, const double* centripetal) {
-    return certificate::compliant_residual(certificate::DiagonalMass{inverse_mass_}, rows_, h,
-                                           force_, v, next_v_, impulse_, centripetal, scratch_);
+  WorldSizes sizes_{};
+  double* inverse_mass_ = nullptr;
+  double* force_ = nullptr;
+  StepTask task_;
+};
+
+/// Scratch of a world's solver.
+template <class Scenario>
+CAROM_HOST_DEVICE constexpr long world_solver_reals(const WorldSizes& s) {
+  const long solver = Scenario::kMany ? compliant_many_reals(s.rows, s.velocities)
+                                      : compliant_step_reals(s.rows, s.velocities);
+  return solver + s.velocities + 2L * s.rows;
+}
+CAROM_HOST_DEVICE constexpr long world_solver_ints(const WorldSizes& s) {
+  return compliant_step_ints(s.rows);
+}
+
+/// The scalar solvers of a world's step, for all shapes.
+template <class Scenario, class Target>
+class WorldSolver {
+ public:
+  CAROM_HOST_DEVICE WorldSolver(const WorldSizes& sizes, double* reals, int* ints)
+      : sizes_(sizes),
+        scratch_(reals),
+        solver_reals_(reals + sizes.velocities + 2L * sizes.rows),
+        solver_ints_(ints) {}
+
+  CAROM_HOST_DEVICE StepVerdict solve(const CompliantOptions& options, const StepTask& task) {
+    if constexpr (Scenario::kMany) {
+      CompliantMany<Target> solver(sizes_.rows, sizes_.velocities, solver_reals_);
+      return judge(task, solver.solve(options, task), solver.centripetal());
+    } else {
+      CompliantStep<Target> solver(sizes_.rows, sizes_.velocities, solver_reals_, solver_ints_);
+      return judge(task, solver.solve(options, task), solver.centripetal());
+    }
+  }
+
+ private:
+  CAROM_INLINE StepVerdict judge(const StepTask& task, const CompliantOutcome& outcome,
+                                 const double* centripetal) {
+    const double residual = certificate::compliant_residual(
+        certificate::DiagonalMass{task.mass}, task.rows, task.step_size, task.force, task.v,
+        task.next_v, task.impulse, centripetal, scratch_);
+    return {residual, outcome.iterations, outcome.status == Status::solved};
   }
 
   WorldSizes sizes_;
-  ConstraintRows rows_;
-  double* inverse_mass_;
-  double* force_;
-  double* next_v_;
-  double* impulse_;
   double* scratch_;
   double* solver_reals_;
   int* solver_ints_;
-  RowType* solver_types_;
 };
+
+/// One step of one world by itself: as in a pack, and by the scalar solver where that does not do.
+/// pack: [alone_reals(rows, velocities, true)].
+template <class Scenario, class Target, class Memory>
+CAROM_HOST_DEVICE StepVerdict solve_world(WorldSolver<Scenario, Target>& solver,
+                                          const CompliantOptions& options, const StepTask& task,
+                                          const Memory& pack) {
+  int iterations = 0;
+  if (task.pattern != 0) {
+    const PackOutcome<double> outcome = solve_alone<true, Scenario::kContacts>(task, options, pack);
+    iterations = static_cast<int>(outcome.iterations);
+    if (outcome.residual <= options.tolerance) return {outcome.residual, iterations, true};
+  }
+  StepVerdict verdict = solver.solve(options, task);
+  verdict.iterations += iterations;
+  return verdict;
+}
 
 }  // namespace carom::kernels

@@ -1,11 +1,8 @@
 #include "cpu/simd/compliant_range.hpp"
+#include "cpu/simd/pack_avx2.hpp"
 
 namespace carom::cpu::simd {
 
-namespace {
-struct Avx2Target {};
-}  // namespace
-
-const CompliantSet kCompliantAvx2 = compliant_set<Avx2Target>();
+const CompliantSet kCompliantAvx2 = compliant_set<Avx2>();
 
 }  // namespace carom::cpu::simd

@@ -1,11 +1,8 @@
 #include "cpu/simd/compliant_range.hpp"
+#include "cpu/simd/pack_generic.hpp"
 
 namespace carom::cpu::simd {
 
-namespace {
-struct GenericTarget {};
-}  // namespace
-
-const CompliantSet kCompliantGeneric = compliant_set<GenericTarget>();
+const CompliantSet kCompliantGeneric = compliant_set<Generic>();
 
 }  // namespace carom::cpu::simd

@@ -6,9 +6,21 @@
 #include <carom/kernels/world_body.hpp>
 
 #include "cpu/simd/dispatch.hpp"
+#include "cpu/simd/step_packs.hpp"
 #include "models/scenario_kinds.hpp"
 
 namespace carom::cpu::simd {
+
+/// Scratch of one thread.
+struct StepWorkspace {
+  double* reals;
+  int* ints;
+  RowType* types;
+  double* pack;  ///< [kStepPackWorkspace], on a cache line
+};
+struct StepWorkspaceSizes {
+  long reals, ints, types;
+};
 
 /// Worlds [begin, end) of a scenario in one thread, from time step `first` on.
 struct WorldsRange {
@@ -25,9 +37,7 @@ struct WorldsRange {
   double* velocity;  ///< [worlds, velocities]
   double* impulse;   ///< [worlds, rows]
   kernels::WorldRecord* record;
-  double* reals;
-  int* ints;
-  RowType* types;
+  StepWorkspace work;  ///< of worlds_workspace
 };
 
 /// Problems [begin, end) of a batch of steps in one thread.
@@ -35,13 +45,27 @@ struct CompliantRange {
   std::int64_t begin;
   std::int64_t end;
   const kernels::CompliantArrays* arrays;
-  double tolerance;
-  int max_iterations;
-  bool centripetal;
-  double* reals;
-  int* ints;
-  RowType* types;
+  kernels::CompliantOptions options;
+  StepWorkspace work;  ///< of steps_workspace
 };
+
+/// Worlds or problems taken side by side: one where packs do not take them.
+constexpr int steps_at_once(int velocities) {
+  return velocities <= kernels::kPackVelocities ? kStepBlock : 1;
+}
+template <class Scenario>
+constexpr StepWorkspaceSizes worlds_workspace(const kernels::WorldSizes& s) {
+  const int side = steps_at_once(s.velocities);
+  return {side * kernels::world_reals(s) + kernels::world_solver_reals<Scenario>(s),
+          side * kernels::world_ints(s) + kernels::world_solver_ints(s),
+          side * kernels::world_types(s)};
+}
+constexpr StepWorkspaceSizes steps_workspace(int rows, int velocities) {
+  const int side = steps_at_once(velocities);
+  return {side * kernels::array_task_reals(rows) + kernels::array_solver_reals(rows, velocities),
+          side * kernels::array_task_ints(rows) + kernels::array_solver_ints(rows),
+          side * kernels::array_task_types(rows) + kernels::array_solver_types(rows)};
+}
 
 struct CompliantSet {
   void (*step_worlds)(const WorldsRange&);
@@ -51,31 +75,113 @@ extern const CompliantSet kCompliantGeneric;
 extern const CompliantSet kCompliantAvx2;
 extern const CompliantSet kCompliantAvx512;
 
-/// The entry points of one instruction set; Target is a type that no other translation unit has.
-template <class Target>
+/// The entry points of one instruction set.
+template <class Isa>
 void step_worlds_range(const WorldsRange& r) {
   models::detail::visit_scenario(r.kind, [&](auto body) {
-    kernels::World<decltype(body), Target> world(r.sizes, r.reals, r.ints, r.types);
-    for (std::int64_t w = r.begin; w < r.end; ++w) {
-      if (r.record[w].broken) continue;
-      world.run(r.parameters + w * r.parameter_stride, r.settings, r.first, r.count,
-                r.position + w * r.sizes.positions, r.velocity + w * r.sizes.velocities,
-                r.impulse + w * r.sizes.rows, r.record[w]);
+    using Scenario = decltype(body);
+    using World = kernels::World<Scenario, Isa>;
+    const kernels::CompliantOptions options = kernels::world_options<Scenario>(r.settings);
+    const int side = steps_at_once(r.sizes.velocities);
+    World worlds[kStepBlock];
+    for (int i = 0; i < side; ++i) {
+      worlds[i] = World(r.sizes, r.work.reals + i * kernels::world_reals(r.sizes),
+                        r.work.ints + i * kernels::world_ints(r.sizes),
+                        r.work.types + i * kernels::world_types(r.sizes));
+    }
+    kernels::WorldSolver<Scenario, Isa> solver(r.sizes,
+                                               r.work.reals + side * kernels::world_reals(r.sizes),
+                                               r.work.ints + side * kernels::world_ints(r.sizes));
+    StepPacks<Isa, true, Scenario::kContacts> packs(options, r.work.pack);
+    for (std::int64_t first = r.begin; first < r.end; first += side) {
+      const int count = static_cast<int>(first + side < r.end ? side : r.end - first);
+      for (std::int64_t step = r.first; step < r.first + r.count; ++step) {
+        const kernels::StepTask* tasks[kStepBlock];
+        int which[kStepBlock];
+        int waiting = 0;
+        bool over = true;
+        for (int i = 0; i < count; ++i) {
+          const std::int64_t w = first + i;
+          over = over && (r.record[w].finished || r.record[w].broken);
+          if (!worlds[i].begin(r.parameters + w * r.parameter_stride, r.settings, step,
+                               r.position + w * r.sizes.positions,
+                               r.velocity + w * r.sizes.velocities, r.impulse + w * r.sizes.rows,
+                               r.record[w])) {
+            continue;
+          }
+          tasks[waiting] = &worlds[i].task();
+          which[waiting++] = i;
+        }
+        if (over) break;
+        kernels::StepVerdict verdicts[kStepBlock];
+        packs.solve(tasks, waiting, verdicts);
+        for (int t = 0; t < waiting; ++t) {
+          const std::int64_t w = first + which[t];
+          if (!(verdicts[t].residual <= options.tolerance)) {
+            const int before = verdicts[t].iterations;
+            verdicts[t] = solver.solve(options, *tasks[t]);
+            verdicts[t].iterations += before;
+          }
+          worlds[which[t]].end(r.parameters + w * r.parameter_stride, r.settings, verdicts[t],
+                               r.position + w * r.sizes.positions,
+                               r.velocity + w * r.sizes.velocities, r.impulse + w * r.sizes.rows,
+                               r.record[w]);
+        }
+      }
     }
   });
 }
 
-template <class Target>
+template <class Isa>
 void solve_steps_range(const CompliantRange& r) {
-  kernels::CompliantArrayStep<Target> step(*r.arrays, r.reals, r.ints, r.types);
-  for (std::int64_t problem = r.begin; problem < r.end; ++problem) {
-    step.run(problem, r.tolerance, r.max_iterations, r.centripetal);
+  const int rows = r.arrays->rows;
+  const int nv = r.arrays->velocities;
+  const int side = steps_at_once(nv);
+  kernels::ArrayTask<Isa> problems[kStepBlock];
+  for (int i = 0; i < side; ++i) {
+    problems[i] =
+        kernels::ArrayTask<Isa>(*r.arrays, r.work.reals + i * kernels::array_task_reals(rows),
+                                r.work.ints + i * kernels::array_task_ints(rows),
+                                r.work.types + i * kernels::array_task_types(rows));
+  }
+  kernels::ArraySolver<Isa> solver(rows, nv, r.work.reals + side * kernels::array_task_reals(rows),
+                                   r.work.ints + side * kernels::array_task_ints(rows),
+                                   r.work.types + side * kernels::array_task_types(rows));
+  StepPacks<Isa, false, kernels::kArrayContacts> packs(r.options, r.work.pack);
+  for (std::int64_t first = r.begin; first < r.end; first += side) {
+    const int count = static_cast<int>(first + side < r.end ? side : r.end - first);
+    const kernels::StepTask* tasks[kStepBlock];
+    int which[kStepBlock];
+    int waiting = 0;
+    for (int i = 0; i < count; ++i) {
+      if (!problems[i].begin(first + i, r.options.centripetal)) {
+        problems[i].refuse(first + i, Status::invalid_input);
+        continue;
+      }
+      tasks[waiting] = &problems[i].task();
+      which[waiting++] = i;
+    }
+    kernels::StepVerdict verdicts[kStepBlock];
+    packs.solve(tasks, waiting, verdicts);
+    for (int t = 0; t < waiting; ++t) {
+      kernels::ArrayTask<Isa>& problem = problems[which[t]];
+      if (!(verdicts[t].residual <= r.options.tolerance)) {
+        const int before = verdicts[t].iterations;
+        if (!problem.acceptable(first + which[t]) ||
+            !solver.solve(r.options, *tasks[t], verdicts[t])) {
+          problem.refuse(first + which[t], Status::invalid_input);
+          continue;
+        }
+        verdicts[t].iterations += before;
+      }
+      problem.end(first + which[t], verdicts[t], r.options.tolerance);
+    }
   }
 }
 
-template <class Target>
+template <class Isa>
 constexpr CompliantSet compliant_set() {
-  return {step_worlds_range<Target>, solve_steps_range<Target>};
+  return {step_worlds_range<Isa>, solve_steps_range<Isa>};
 }
 
 }  // namespace carom::cpu::simd

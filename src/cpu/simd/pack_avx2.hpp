@@ -42,9 +42,7 @@ struct Avx2 {
     friend CAROM_INLINE Pack operator-(Pack a, Pack b) { return _mm256_sub_pd(a.value, b.value); }
     friend CAROM_INLINE Pack operator*(Pack a, Pack b) { return _mm256_mul_pd(a.value, b.value); }
     friend CAROM_INLINE Pack operator/(Pack a, Pack b) { return _mm256_div_pd(a.value, b.value); }
-    friend CAROM_INLINE Pack operator-(Pack a) {
-      return _mm256_xor_pd(a.value, _mm256_set1_pd(-0.0));
-    }
+    friend CAROM_INLINE Pack operator-(Pack a) { return -a.value; }  // folds into fused
     friend CAROM_INLINE Mask operator<(Pack a, Pack b) {
       return _mm256_cmp_pd(a.value, b.value, _CMP_LT_OQ);
     }

@@ -40,9 +40,7 @@ struct Avx512 {
     friend CAROM_INLINE Pack operator-(Pack a, Pack b) { return _mm512_sub_pd(a.value, b.value); }
     friend CAROM_INLINE Pack operator*(Pack a, Pack b) { return _mm512_mul_pd(a.value, b.value); }
     friend CAROM_INLINE Pack operator/(Pack a, Pack b) { return _mm512_div_pd(a.value, b.value); }
-    friend CAROM_INLINE Pack operator-(Pack a) {
-      return _mm512_xor_pd(a.value, _mm512_set1_pd(-0.0));
-    }
+    friend CAROM_INLINE Pack operator-(Pack a) { return -a.value; }  // folds into fused
     friend CAROM_INLINE Mask operator<(Pack a, Pack b) {
       return _mm512_cmp_pd_mask(a.value, b.value, _CMP_LT_OQ);
     }

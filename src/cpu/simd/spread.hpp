@@ -1,0 +1,69 @@
+#pragma once
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+#include <carom/kernels/host_device.hpp>
+
+namespace carom::cpu::simd {
+
+/// to[e Width + lane] = from[lane][e] for e in [0, count).
+template <int Width>
+CAROM_INLINE void spread(const double* const* from, int count, double* to) {
+  int e = 0;
+#if defined(__AVX512F__)
+  if constexpr (Width == 8) {
+    // Blocks of 8 x 8 transposed in registers; what a last block lacks is neither read nor written.
+    for (; e < count; e += 8) {
+      const int left = count - e;
+      const __mmask8 there = static_cast<__mmask8>(left < 8 ? (1U << left) - 1U : 0xffU);
+      __m512d row[8];
+      for (int lane = 0; lane < 8; ++lane) row[lane] = _mm512_maskz_loadu_pd(there, from[lane] + e);
+      __m512d pair[8];  // entries 2 q + parity of four lanes each
+      for (int half = 0; half < 4; ++half) {
+        pair[half] = _mm512_unpacklo_pd(row[2 * half], row[2 * half + 1]);
+        pair[half + 4] = _mm512_unpackhi_pd(row[2 * half], row[2 * half + 1]);
+      }
+      __m512d column[8];
+      for (int parity = 0; parity < 2; ++parity) {
+        const __m512d* p = pair + 4 * parity;
+        const __m512d a = _mm512_shuffle_f64x2(p[0], p[1], 0x88);
+        const __m512d b = _mm512_shuffle_f64x2(p[2], p[3], 0x88);
+        const __m512d c = _mm512_shuffle_f64x2(p[0], p[1], 0xdd);
+        const __m512d d = _mm512_shuffle_f64x2(p[2], p[3], 0xdd);
+        column[parity] = _mm512_shuffle_f64x2(a, b, 0x88);
+        column[parity + 2] = _mm512_shuffle_f64x2(c, d, 0x88);
+        column[parity + 4] = _mm512_shuffle_f64x2(a, b, 0xdd);
+        column[parity + 6] = _mm512_shuffle_f64x2(c, d, 0xdd);
+      }
+      for (int k = 0; k < 8; ++k) {
+        if (k < left) _mm512_storeu_pd(to + 8L * (e + k), column[k]);
+      }
+    }
+    return;
+  }
+#endif
+#if defined(__AVX2__)
+  if constexpr (Width == 4) {
+    for (; e + 4 <= count; e += 4) {
+      __m256d row[4];
+      for (int lane = 0; lane < 4; ++lane) row[lane] = _mm256_loadu_pd(from[lane] + e);
+      const __m256d a = _mm256_unpacklo_pd(row[0], row[1]);
+      const __m256d b = _mm256_unpackhi_pd(row[0], row[1]);
+      const __m256d c = _mm256_unpacklo_pd(row[2], row[3]);
+      const __m256d d = _mm256_unpackhi_pd(row[2], row[3]);
+      _mm256_storeu_pd(to + 4L * e, _mm256_permute2f128_pd(a, c, 0x20));
+      _mm256_storeu_pd(to + 4L * (e + 1), _mm256_permute2f128_pd(b, d, 0x20));
+      _mm256_storeu_pd(to + 4L * (e + 2), _mm256_permute2f128_pd(a, c, 0x31));
+      _mm256_storeu_pd(to + 4L * (e + 3), _mm256_permute2f128_pd(b, d, 0x31));
+    }
+  }
+#endif
+  for (; e < count; ++e) {
+    for (int lane = 0; lane < Width; ++lane)
+      to[static_cast<long>(e) * Width + lane] = from[lane][e];
+  }
+}
+
+}  // namespace carom::cpu::simd
