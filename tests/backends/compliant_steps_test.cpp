@@ -218,6 +218,33 @@ TEST(CompliantSteps, AnyStiffnessIsCertified) {
   }
 }
 
+/// Rigid contacts that outnumber the velocities, at large friction and steps: Newton's method alone
+/// leaves one in seven of the last family without an answer.
+TEST(CompliantSteps, RedundantContactsAreSolved) {
+  CompliantMix mix{.velocities = 6, .bilateral = 0, .unilateral = 0, .contacts = 4};
+  mix.softest = 1e3;
+  mix.stiffest = 1e13;
+  mix.step_size = 0.1;
+  mix.roughest = 1.5;
+  for (const int dimension : {2, 3}) {
+    for (const int contacts : {4, 8}) {
+      for (const bool duplicates : {false, true}) {
+        mix.dimension = dimension;
+        mix.contacts = contacts;
+        mix.duplicates = duplicates;
+        std::vector<CompliantProblem> problems;
+        for (std::uint32_t i = 0; i < 200; ++i) problems.push_back(random_compliant(mix, i, 3));
+        const CompliantResult r = solve_compliant(make_batch(problems), {}, Backend::cpu);
+        for (std::size_t p = 0; p < problems.size(); ++p) {
+          EXPECT_EQ(r.status.data()[p], Status::solved)
+              << contacts << " contacts, " << duplicates << " problem " << p << " residual "
+              << r.residual.data()[p];
+        }
+      }
+    }
+  }
+}
+
 TEST(CompliantSteps, MissingRowsAndMissingSpringsExertNothing) {
   CompliantProblem problem = random_compliant({}, 1);
   CompliantProblem without = problem;

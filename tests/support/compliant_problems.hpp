@@ -37,6 +37,8 @@ struct CompliantMix {
   double softest = 1e2;
   double stiffest = 1e12;
   double step_size = 1e-3;
+  double roughest = 0.8;    ///< largest mu
+  bool duplicates = false;  ///< every second contact repeats the Jacobian of the one before
 };
 
 inline std::vector<double> drawn(Draws& draw, int count, double size) {
@@ -76,11 +78,15 @@ inline CompliantProblem random_compliant(const CompliantMix& mix, std::uint32_t 
         constraint.phi[static_cast<std::size_t>(k)] = 0.0;
         constraint.damping[static_cast<std::size_t>(k)] = tangent;
       }
-      constraint.friction = draw.uniform(0.0, 0.8);
+      constraint.friction = draw.uniform(0.0, mix.roughest);
     } else {
       for (double& k : constraint.stiffness) k = draw.logarithmic(mix.softest, mix.stiffest);
       for (double& b : constraint.damping) b = draw.logarithmic(1e-2, 1e3);
     }
+    const auto before = problem.constraints.size();
+    const bool repeats =
+        mix.duplicates && before > 0 && before % 2 == 1 && problem.constraints.back().type == type;
+    if (repeats) constraint.jacobian = problem.constraints.back().jacobian;
     problem.constraints.push_back(std::move(constraint));
   };
   for (int i = 0; i < mix.bilateral; ++i) add(CompliantConstraint::Type::bilateral, 1);

@@ -1,29 +1,19 @@
 #pragma once
 
-#include <carom/kernels/constraint_rows.hpp>
-#include <carom/kernels/numeric.hpp>
+#include <carom/kernels/compliant_laws.hpp>
+#include <carom/kernels/compliant_path.hpp>
 
 /// Impulses of compliant unilateral and frictional rows: with F(p) = W p + u [m/s], W symmetric
 /// positive definite, find
 ///   p_i = max(0, p_i - rho_i F_i)                      unilateral and normal rows,
 ///   p_t = proj_{|p_t| <= mu p_n}(p_t - rho_t F_t)      tangent rows of a contact.
-/// A generalised Newton method (Alart and Curnier 1991) finds the modes; where it does not descend,
-/// sweeps of block Gauss-Seidel carry it on.
+/// A generalised Newton method (Alart and Curnier 1991) finds the modes, helped by sweeps of block
+/// Gauss-Seidel; where that ends nowhere, a path is followed that has a solution as its end.
 namespace carom::kernels {
 
-/// Rows in order, a contact's tangents behind its normal. W's half-bandwidth bounds every loop.
-struct ContactSystem {
-  int rows = 0;
-  int stride = 0;
-  int bandwidth = 0;  ///< W_ij = 0 where |i - j| exceeds it
-  const double* matrix = nullptr;
-  const double* vector = nullptr;
-  const RowType* type = nullptr;
-  const double* friction = nullptr;
-  int tangents = 1;  ///< of a normal row: 1 planar, 2 spatial
-};
-
-CAROM_HOST_DEVICE constexpr long contact_workspace(long rows) { return rows * rows + 6 * rows; }
+CAROM_HOST_DEVICE constexpr long contact_workspace(long rows) {
+  return path_workspace(rows) + 6 * rows;
+}
 
 struct ContactOutcome {
   bool finite;
@@ -38,7 +28,7 @@ class ContactNewton {
       : s_(system),
         n_(system.rows),
         jacobian_(scratch),
-        weight_(scratch + static_cast<long>(n_) * n_),
+        weight_(scratch + path_workspace(n_)),
         force_(weight_ + n_),
         slip_(force_ + n_),
         step_(slip_ + n_),
@@ -46,28 +36,44 @@ class ContactNewton {
         trial_(best_ + n_) {}
 
   /// p: [rows], in: first guess, out: the best found. Stops at `accuracy` relative to max|rho u|.
-  /// Full Newton steps first, which may lead through worse points; then steps that only descend.
+  /// max_iterations bounds Newton's method; a path may take a multiple of it.
   CAROM_HOST_DEVICE ContactOutcome solve(double* p, double accuracy, int max_iterations) {
     set_weights();
     double scale = 0.0;
-    for (int i = 0; i < n_; ++i) scale = larger(scale, weight_[i] * magnitude(s_.vector[i]));
-    if (!is_finite(scale)) return {false, 0};
+    bool finite = true;
+    for (int i = 0; i < n_; ++i) {
+      const double impulse = weight_[i] * magnitude(s_.vector[i]);
+      finite = finite && is_finite(impulse);
+      scale = larger(scale, impulse);
+    }
+    if (!finite) return {false, 0};
     scale = larger(scale, 1e-300);
     const double target = accuracy * scale;
     for (int i = 0; i < n_; ++i) best_[i] = p[i];
     least_ = natural_residual(p);
-    int iterations = attempt(p, target, scale, smaller(kFirstTry, max_iterations));
-    if (least_ > kFloor * scale) iterations = search(p, target, scale, iterations, max_iterations);
+    int iterations = attempt(p, target, scale, max_iterations);
+    for (int variant = 0; variant < kPaths && !(least_ <= kFloor * size(scale)); ++variant) {
+      CompliantPath<Target> path(s_, weight_, jacobian_);
+      const int budget = kPathSteps * max_iterations;
+      const bool arrived = path.follow(p, budget, variant);
+      iterations += budget - path.left();
+      if (!arrived) continue;
+      const double merit = natural_residual(p);
+      if (!(least_ <= merit)) keep(p, merit);
+      iterations += attempt(p, target, scale, max_iterations);
+    }
     for (int i = 0; i < n_; ++i) p[i] = best_[i];
     return {is_finite(least_), iterations};
   }
 
  private:
   static constexpr double kFloor = 1e-10;
+  static constexpr double kRounding = 1e-14;
   static constexpr int kPatience = 3;
   static constexpr int kSweeps = 8;
-  static constexpr int kFirstTry = 30;  // iterations of full steps
-  static constexpr int kHalvings = 8;
+  static constexpr int kFirstTry = 20;  // iterations, unless at the goal
+  static constexpr int kPaths = 3;
+  static constexpr int kPathSteps = 20;  // of max_iterations
 
   /// Full Newton steps from p, sweeps where several in turn do not descend; keeps the best point in
   /// best_ and least_, and leaves it in p.
@@ -76,6 +82,7 @@ class ContactNewton {
     int iteration = 0;
     double merit = least_;
     for (; iteration < max_iterations && !(least_ <= target); ++iteration) {
+      if (iteration >= kFirstTry && !(least_ <= kFloor * scale)) break;
       const bool solved = newton_step(p);
       if (solved) {
         for (int i = 0; i < n_; ++i) p[i] += step_[i];
@@ -87,7 +94,7 @@ class ContactNewton {
         continue;
       }
       // Rounding's floor: Newton repeats itself.
-      if (worse >= 2 && least_ <= kFloor * scale) break;
+      if (worse >= 2 && least_ <= larger(kFloor * scale, kRounding * size(scale))) break;
       ++worse;
       if (!solved || worse % kPatience == 0) {
         if (!is_finite(merit) || !solved) {
@@ -103,28 +110,10 @@ class ContactNewton {
     return iteration;
   }
 
-  /// The same with shorter steps: the longest of 1, 1/2, .. that lowers the residual, and sweeps
-  /// where none does.
-  CAROM_HOST_DEVICE int search(double* p, double target, double scale, int iterations,
-                               int max_iterations) {
-    for (int idle = 0; iterations < max_iterations && !(least_ <= target); ++iterations) {
-      const bool solved = newton_step(p);
-      bool lower = false;
-      double length = solved ? 1.0 : 0.0;
-      for (int halving = 0; halving < kHalvings && length > 0.0 && !lower; ++halving) {
-        for (int i = 0; i < n_; ++i) p[i] = fused(length, step_[i], best_[i]);
-        const double merit = natural_residual(p);
-        lower = merit < least_;
-        if (lower) keep(p, merit);
-        length *= 0.5;
-      }
-      if (lower) continue;
-      if (least_ <= kFloor * scale) break;
-      for (int i = 0; i < n_; ++i) p[i] = best_[i];
-      sweep(p, kSweeps * ++idle);
-      keep(p, natural_residual(p));
-    }
-    return iterations;
+  /// Of the best impulses, and at least `scale`: what rounding errors are in proportion to.
+  CAROM_INLINE double size(double scale) const {
+    for (int i = 0; i < n_; ++i) scale = larger(scale, magnitude(best_[i]));
+    return scale;
   }
 
   CAROM_INLINE void keep(const double* p, double merit) {
@@ -132,25 +121,11 @@ class ContactNewton {
     for (int i = 0; i < n_; ++i) best_[i] = p[i];
   }
 
-  CAROM_INLINE int first(int i) const { return i > s_.bandwidth ? i - s_.bandwidth : 0; }
-  CAROM_INLINE int last(int i) const {
-    return i + s_.bandwidth + 1 < n_ ? i + s_.bandwidth + 1 : n_;
-  }
-  CAROM_INLINE const double* row(int i) const {
-    return s_.matrix + static_cast<long>(i) * s_.stride;
-  }
-  CAROM_INLINE double flow(int i, const double* p) const {
-    double sum = s_.vector[i];
-    for (int j = first(i); j < last(i); ++j) sum = fused(row(i)[j], p[j], sum);
-    return sum;
-  }
-  CAROM_INLINE int tangents(int i) const { return s_.type[i] == RowType::normal ? s_.tangents : 0; }
-
   CAROM_INLINE void set_weights() {
-    for (int i = 0; i < n_; ++i) weight_[i] = 1.0 / row(i)[i];
+    for (int i = 0; i < n_; ++i) weight_[i] = 1.0 / s_.row(i)[i];
     if (s_.tangents < 2) return;
-    for (int i = 0; i < n_; i += 1 + tangents(i)) {
-      if (tangents(i) == 2) {
+    for (int i = 0; i < n_; i += 1 + s_.tangents_of(i)) {
+      if (s_.tangents_of(i) == 2) {
         weight_[i + 1] = weight_[i + 2] = smaller(weight_[i + 1], weight_[i + 2]);
       }
     }
@@ -159,16 +134,16 @@ class ContactNewton {
   /// max |p - Pi(p - rho F)| in impulses; leaves p - rho F in force_ and F in slip_.
   CAROM_HOST_DEVICE double natural_residual(const double* p) {
     for (int i = 0; i < n_; ++i) {
-      slip_[i] = flow(i, p);
+      slip_[i] = s_.flow(i, p);
       force_[i] = fused(-weight_[i], slip_[i], p[i]);
     }
     double worst = 0.0;
-    for (int i = 0; i < n_; i += 1 + tangents(i)) {
+    for (int i = 0; i < n_; i += 1 + s_.tangents_of(i)) {
       note(worst, p[i] - at_least_zero(force_[i]));
-      const int count = tangents(i);
+      const int count = s_.tangents_of(i);
       if (count == 0) continue;
       const double radius = s_.friction[i] * at_least_zero(p[i]);
-      const double size = length(force_ + i + 1, count);
+      const double size = tangent_length(force_ + i + 1, count);
       const double shrink = size > radius ? radius / size : 1.0;
       for (int k = 1; k <= count; ++k) note(worst, p[i + k] - shrink * force_[i + k]);
     }
@@ -178,10 +153,6 @@ class ContactNewton {
     const double size = magnitude(x);
     worst = worst != worst || size <= worst ? worst : size;
   }
-  static CAROM_INLINE double length(const double* t, int count) {
-    if (count == 1) return magnitude(t[0]);
-    return square_root(fused(t[0], t[0], t[1] * t[1]));
-  }
 
   /// Linearises at p (force_ and slip_ as natural_residual left them) and solves for step_.
   CAROM_HOST_DEVICE bool newton_step(const double* p) {
@@ -190,8 +161,8 @@ class ContactNewton {
       const int high = lu_last(i);
       for (int j = low; j < high; ++j) entry(i, j) = 0.0;
     }
-    for (int i = 0; i < n_; i += 1 + tangents(i)) {
-      const int count = tangents(i);
+    for (int i = 0; i < n_; i += 1 + s_.tangents_of(i)) {
+      const int count = s_.tangents_of(i);
       if (!(force_[i] > 0.0)) {
         for (int k = 0; k <= count; ++k) {
           entry(i + k, i + k) = 1.0;
@@ -207,14 +178,14 @@ class ContactNewton {
 
   /// rho F = 0.
   CAROM_INLINE void flow_row(int i) {
-    for (int j = first(i); j < last(i); ++j) entry(i, j) = weight_[i] * row(i)[j];
+    for (int j = s_.first(i); j < s_.last(i); ++j) entry(i, j) = weight_[i] * s_.row(i)[j];
     step_[i] = -weight_[i] * slip_[i];
   }
 
   /// Sticking: F_t = 0. Sliding: p_t = mu p_n d(p), d the direction of p_t - rho F_t.
   CAROM_INLINE void tangent_rows(const double* p, int i, int count) {
     const double mu = s_.friction[i];
-    const double size = length(force_ + i + 1, count);
+    const double size = tangent_length(force_ + i + 1, count);
     if (size <= mu * force_[i]) {
       for (int k = 1; k <= count; ++k) flow_row(i + k);
       return;
@@ -232,9 +203,9 @@ class ContactNewton {
       for (int l = 1; l <= count; ++l) {
         const double across = bend * ((k == l ? 1.0 : 0.0) - d[k - 1] * d[l - 1]);
         entry(i + k, i + l) -= across;
-        const double* from = row(i + l);
+        const double* from = s_.row(i + l);
         const double factor = across * weight_[i + l];
-        for (int j = first(i + l); j < last(i + l); ++j) {
+        for (int j = s_.first(i + l); j < s_.last(i + l); ++j) {
           entry(i + k, j) = fused(factor, from[j], entry(i + k, j));
         }
       }
@@ -282,25 +253,20 @@ class ContactNewton {
     }
     return true;
   }
-  static CAROM_INLINE void exchange(double& a, double& b) {
-    const double held = a;
-    a = b;
-    b = held;
-  }
 
   /// Block Gauss-Seidel: each contact's own problem with the others held.
   CAROM_HOST_DEVICE void sweep(double* p, int sweeps) {
     for (int turn = 0; turn < sweeps; ++turn) {
-      for (int i = 0; i < n_; i += 1 + tangents(i)) {
-        const int count = tangents(i);
-        p[i] = at_least_zero(fused(-weight_[i], flow(i, p), p[i]));
+      for (int i = 0; i < n_; i += 1 + s_.tangents_of(i)) {
+        const int count = s_.tangents_of(i);
+        p[i] = at_least_zero(fused(-weight_[i], s_.flow(i, p), p[i]));
         if (count == 0) continue;
         for (int inner = 0; inner < 2; ++inner) {
           for (int k = 1; k <= count; ++k) {
-            trial_[k] = fused(-weight_[i + k], flow(i + k, p), p[i + k]);
+            trial_[k] = fused(-weight_[i + k], s_.flow(i + k, p), p[i + k]);
           }
           const double radius = s_.friction[i] * p[i];
-          const double size = length(trial_ + 1, count);
+          const double size = tangent_length(trial_ + 1, count);
           const double shrink = size > radius ? radius / size : 1.0;
           for (int k = 1; k <= count; ++k) p[i + k] = shrink * trial_[k];
         }
