@@ -51,6 +51,7 @@ CAROM_INLINE void centripetal_force(const ConstraintRows& rows, const double* in
     int count = 0;
     for (int i = 0; i < rows.count; ++i) {
       if (row_group(rows, i) != group) continue;
+      if (count == rows.velocities) break;  // whatever a pivot of rounding errors says
       double* lower = scratch + static_cast<long>(count) * rows.count;
       const double diagonal = delassus_entry(rows, inverse_mass, i, i);
       double pivot = diagonal;
