@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """What is worth keeping of Google Benchmark's JSON.
 
-compact.py RAW.json OUT.json [PEERS.json]
-PEERS.json is qp_peers.py's, whose entries are of the same form and follow. One entry per benchmark with the times of its repetitions. Drops what names the machine or a path
-(host name, executable) and the aggregates, adds the CPU's model, and rounds to six digits.
+compact.py RAW.json OUT.json [PEERS.json ...]
+PEERS.json is qp_peers.py's or mujoco_peer.py's, whose entries are of the same form and follow. One
+entry per benchmark with the times of its repetitions. Drops what names the machine or a path (host
+name, executable) and the aggregates, adds the CPU's model, and rounds to six digits.
 """
 import json
 import platform
@@ -13,7 +14,7 @@ KEPT_CONTEXT = ("date", "num_cpus", "carom_version", "carom_commit", "compiler",
                 "instruction_set", "peers", "device")
 TIMES = ("cpu_time", "real_time")
 COUNTERS = ("problems", "order", "threads", "solved", "claimed", "false_success", "fallback",
-            "worst_residual", "lcps_per_sample")
+            "worst_residual", "lcps_per_sample", "rows", "iterations", "slid_error", "creep")
 
 
 def cpu_model():
@@ -34,8 +35,8 @@ def rounded(value):
 
 
 def main():
-    if len(sys.argv) not in (3, 4):
-        sys.exit("compact.py RAW.json OUT.json [PEERS.json]")
+    if len(sys.argv) < 3:
+        sys.exit("compact.py RAW.json OUT.json [PEERS.json ...]")
     with open(sys.argv[1], encoding="utf-8") as stream:
         document = json.load(stream)
     context = {key: value for key, value in document["context"].items() if key in KEPT_CONTEXT}
@@ -50,8 +51,8 @@ def main():
         for time in TIMES:
             kept[time].append(rounded(entry[time]))
         kept.update({key: rounded(entry[key]) for key in COUNTERS if key in entry})
-    if len(sys.argv) == 4:
-        with open(sys.argv[3], encoding="utf-8") as stream:
+    for path in sys.argv[3:]:
+        with open(path, encoding="utf-8") as stream:
             peers = json.load(stream)
         for entry in peers:
             by_name[entry["name"]] = {key: [rounded(time) for time in value]

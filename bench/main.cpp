@@ -39,6 +39,7 @@ int main(int argc, char** argv) {
     bench::add_trajectory_benchmarks(full);
     bench::add_part_benchmarks();
     bench::add_qp_benchmarks();
+    bench::add_world_benchmarks();
     benchmark::RunSpecifiedBenchmarks();
     benchmark::Shutdown();
     return 0;

@@ -72,5 +72,6 @@ void add_equilibrium_benchmarks();
 void add_trajectory_benchmarks(bool full);
 void add_part_benchmarks();
 void add_qp_benchmarks();
+void add_world_benchmarks();
 
 }  // namespace carom::bench

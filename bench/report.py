@@ -99,6 +99,26 @@ def part_rows(sets):
     return rows
 
 
+def world_rows(sets):
+    """Steps of worlds, a row per solver; what slope() of world_bench.cpp knows where it is known."""
+    slope = any("creep" in entry for by in sets.values() for entry in by.values())
+    rows = [["problems", "solver", "rows", "steps /s/core", "us a step", f"{BASE} is", "solved",
+             "linear solutions a step"] + (["slid, off by", "creep m/s"] if slope else [])]
+    for problem, by_solver in sets.items():
+        own = by_solver.get(BASE)
+        for name, entry in by_solver.items():
+            row = [problem, name, f"{entry['rows']:.0f}" if "rows" in entry else "-",
+                   number(rate(entry)), f"{1e6 / rate(entry):.3g}",
+                   "-" if name == BASE or own is None else ratio(own, entry),
+                   f"{100.0 * entry['solved']:.5g} %" if "solved" in entry else "-",
+                   f"{entry['iterations']:.2f}" if "iterations" in entry else "-"]
+            if slope:
+                row += [f"{100.0 * entry['slid_error']:.2g} %" if "slid_error" in entry else "-",
+                        f"{entry['creep']:.2g}" if "creep" in entry else "-"]
+            rows.append(row)
+    return rows
+
+
 def text(rows, markdown):
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     lines = []
@@ -122,7 +142,8 @@ def main():
     print(f"carom {context.get('carom_version')} ({context.get('carom_commit')}), "
           f"{context.get('compiler')}, {context.get('cpu')}, {context.get('instruction_set')}; "
           f"peers: {context.get('peers')}")
-    special = {"threads": thread_rows, "parts": part_rows}
+    special = {"threads": thread_rows, "parts": part_rows, "worlds": world_rows,
+               "stiffness": world_rows, "constraints": world_rows}
     spreads = []
     for family, sets in families.items():
         print(f"\n### {family}\n" if arguments.markdown else f"\n{family}\n")

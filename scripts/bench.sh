@@ -54,8 +54,7 @@ install_peers() {
 # Codes from PyPI, in an environment of their own.
 install_python_peers() {
   [ -x "$build/peers/bin/python" ] || python3 -m venv "$build/peers" >/dev/null 2>&1 || return 1
-  "$build/peers/bin/python" -m pip install -q numpy scipy daqp quadprog osqp piqp proxsuite \
-    >/dev/null 2>&1
+  "$build/peers/bin/python" -m pip install -q "$@" >/dev/null 2>&1
 }
 
 install_missing
@@ -81,15 +80,23 @@ CAROM_QP_PROBLEMS=$build/qps.bin "$build/bin/carom_bench" ${full[@]+"${full[@]}"
   --benchmark_out_format=json >/dev/null
 python_peers=()
 if [[ qps/contact_pyramids_n012 =~ $filter ]] && [ -f "$build/qps.bin" ]; then
-  if install_python_peers &&
+  if install_python_peers numpy scipy daqp quadprog osqp piqp proxsuite &&
     "$build/peers/bin/python" "$root/bench/qp_peers.py" "$build/qps.bin" >"$output.peers"; then
     python_peers=("$output.peers")
   else
     say "QP codes from PyPI cannot be installed here: goes without them"
   fi
 fi
+if [[ worlds/inclined_block =~ $filter ]]; then
+  if install_python_peers mujoco &&
+    "$build/peers/bin/python" "$root/bench/mujoco_peer.py" >"$output.mujoco"; then
+    python_peers+=("$output.mujoco")
+  else
+    say "MuJoCo cannot be installed here: goes without it"
+  fi
+fi
 python3 "$root/bench/compact.py" "$output.raw" "$output" ${python_peers[@]+"${python_peers[@]}"}
-rm -f "$output.raw" "$output.peers"
+rm -f "$output.raw" "$output.peers" "$output.mujoco"
 say "Measured in $((SECONDS - start)) s"
 python3 "$root/bench/report.py" "$output"
 say ""
