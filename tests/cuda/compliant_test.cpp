@@ -42,6 +42,23 @@ TEST_F(CudaCompliant, StepsHaveTheHostsBits) {
   }
 }
 
+/// The same where Newton's method gives up and a path is followed.
+TEST_F(CudaCompliant, PathsHaveTheHostsBits) {
+  test::CompliantMix mix{.velocities = 6, .bilateral = 0, .unilateral = 0, .contacts = 8};
+  mix.stiffest = 1e13;
+  mix.step_size = 0.1;
+  mix.roughest = 1.5;
+  std::vector<CompliantProblem> problems;
+  for (std::uint32_t i = 0; i < 200; ++i) problems.push_back(test::random_compliant(mix, i, 3));
+  const CompliantBatch batch = make_batch(problems);
+  const CompliantResult host = solve_compliant(batch, {}, Backend::cpu);
+  const CompliantResult device = solve_compliant(batch, {}, Backend::cuda);
+  EXPECT_GT(*std::max_element(host.iterations.data(), host.iterations.data() + 200), 40);
+  EXPECT_EQ(test::first_difference(host.status, device.status), -1);
+  EXPECT_EQ(test::first_difference(host.iterations, device.iterations), -1);
+  EXPECT_EQ(test::first_difference(host.velocity, device.velocity), -1);
+}
+
 TEST_F(CudaCompliant, StaysOnTheDevice) {
   const CompliantBatch batch = mixed_batch(3);
   const CompliantResult there = solve_compliant(batch.to(MemorySpace::device), {}, Backend::cuda);
