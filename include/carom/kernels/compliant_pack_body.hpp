@@ -326,6 +326,7 @@ class CompliantPack {
       return m_[at_.scratch + static_cast<long>(i) * rows() + j];
     };
     for (int group = 0; group < kRowGroups; ++group) {
+      V free(static_cast<double>(nv()));  // no more rows are independent, whatever rounding says
       for (int i = 0; i < rows(); ++i) {
         if (shape_.group[i] != group) continue;
         V pivot = m_[at_.own + i];
@@ -340,7 +341,8 @@ class CompliantPack {
           pivot = fused(-lower(i, k), lower(i, k), pivot);
           value = fused(-lower(i, k), out[k], value);
         }
-        const auto independent = pivot > V(kIndependent) * m_[at_.own + i];
+        const auto independent = (pivot > V(kIndependent) * m_[at_.own + i]) & (free > zero);
+        free = free - select(independent, V(1.0), zero);
         lower(i, i) = select(independent, V(1.0) / square_root(pivot), zero);
         for (int k = 0; k < i; ++k) {
           if (shape_.group[k] == group) lower(i, k) = select(independent, lower(i, k), zero);
