@@ -9,7 +9,10 @@
 #include <carom/kernels/lemke_body.hpp>
 #include <carom/models/models.hpp>
 
+#include "compliant_backends.hpp"
 #include "cpu/impact_driver.hpp"
+#include "cpu/simd/compliant_range.hpp"
+#include "support/compliant_problems.hpp"
 #include "support/model_runs.hpp"
 #include "support/path_run.hpp"
 
@@ -146,6 +149,33 @@ long allocations_of_trajectories(const ImpactBatch& batch, const ImpactSettings&
   });
   EXPECT_GT(steps, 200);
   return count;
+}
+
+TEST(Allocations, NoneInCompliantSteps) {
+  std::vector<CompliantProblem> problems;
+  for (std::uint32_t p = 0; p < 40; ++p) {
+    problems.push_back(test::random_compliant(
+        {.velocities = 6, .bilateral = 0, .unilateral = 0, .contacts = static_cast<int>(1 + p % 4)},
+        p));
+  }
+  const CompliantBatch batch = make_batch(problems);
+  CompliantSettings settings;
+  settings.threads = 1;
+  CompliantResult result = make_compliant_result(batch);
+  const kernels::CompliantArrays arrays = compliant_arrays(batch, result);
+  const cpu::simd::StepWorkspaceSizes sizes =
+      cpu::simd::steps_workspace(batch.rows, batch.velocities);
+  Buffer<double> reals(static_cast<std::size_t>(sizes.reals + cpu::simd::kStepPackWorkspace));
+  std::vector<int> ints(static_cast<std::size_t>(sizes.ints));
+  std::vector<RowType> types(static_cast<std::size_t>(sizes.types));
+  const cpu::simd::CompliantRange range{
+      0,
+      batch.problems,
+      &arrays,
+      compliant_options(batch, settings),
+      {reals.data() + cpu::simd::kStepPackWorkspace, ints.data(), types.data(), reals.data()}};
+  EXPECT_EQ(allocations_of([&] { cpu::simd::kCompliantGeneric.solve_steps(range); }), 0);
+  EXPECT_EQ(result.status.data()[39], Status::solved);
 }
 
 TEST(Allocations, NoneInTrajectories) {
