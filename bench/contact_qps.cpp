@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include <carom/random.hpp>
@@ -35,6 +36,55 @@ class Draws {
   bool odd_ = false;
 };
 
+/// The numbers of one step: rows of all normals, then of the first and of the second tangents.
+struct RawStep {
+  double mass;
+  double inertia[3];
+  double velocity[6];
+  double force[6];
+  double jacobian[kUnknowns][6];
+  double depth[kContacts];
+  double stiffness[kContacts];
+  double damping[kContacts];
+  double tangent_damping[kContacts];
+  double friction[kContacts];
+};
+
+RawStep raw_step(int problem) {
+  Draws draws(problem);
+  RawStep step{};
+  step.mass = draws.decades(-1.0, 1.0);
+  const double half[3] = {draws.between(0.05, 0.5), draws.between(0.05, 0.5),
+                          draws.between(0.05, 0.5)};
+  for (int a = 0; a < 3; ++a) {
+    const double p = half[(a + 1) % 3];
+    const double q = half[(a + 2) % 3];
+    step.inertia[a] = step.mass * (p * p + q * q) / 3.0;
+  }
+  for (double& v : step.velocity) v = draws.between(-0.5, 0.5);
+  step.velocity[2] -= 0.3;
+  step.force[2] = -step.mass * kGravity;
+  for (int c = 0; c < kContacts; ++c) {
+    const double arm[3] = {(c % 2 == 0 ? half[0] : -half[0]) * draws.between(0.8, 1.0),
+                           (c / 2 == 0 ? half[1] : -half[1]) * draws.between(0.8, 1.0), -half[2]};
+    for (int row = 0; row < 3; ++row) {
+      double axis[3] = {0.0, 0.0, 0.0};
+      axis[row == 0 ? 2 : row - 1] = 1.0;
+      double* j = step.jacobian[row * kContacts + c];
+      for (int a = 0; a < 3; ++a) {
+        j[a] = axis[a];
+        j[3 + a] = arm[(a + 1) % 3] * axis[(a + 2) % 3] - arm[(a + 2) % 3] * axis[(a + 1) % 3];
+      }
+    }
+    step.stiffness[c] = draws.decades(3.0, 8.0);
+    step.damping[c] = draws.decades(0.0, 4.0);
+    step.tangent_damping[c] = draws.decades(2.0, 6.0);
+    step.depth[c] = draws.between(-2e-3, 1e-3);
+    step.friction[c] = draws.between(0.1, 1.0);
+  }
+  return step;
+}
+
 struct Step {
   std::array<double, kUnknowns * kUnknowns> hessian{};
   std::array<double, kUnknowns> gradient{};
@@ -44,48 +94,20 @@ struct Step {
 };
 
 Step random_step(int problem) {
-  Draws draws(problem);
-  const double mass = draws.decades(-1.0, 1.0);
-  const double half[3] = {draws.between(0.05, 0.5), draws.between(0.05, 0.5),
-                          draws.between(0.05, 0.5)};
-  double inverse_mass[6] = {1.0 / mass, 1.0 / mass, 1.0 / mass, 0.0, 0.0, 0.0};
+  const RawStep raw = raw_step(problem);
+  const auto& jacobian = raw.jacobian;
+  double inverse_mass[6];
   for (int a = 0; a < 3; ++a) {
-    const double p = half[(a + 1) % 3];
-    const double q = half[(a + 2) % 3];
-    inverse_mass[3 + a] = 3.0 / (mass * (p * p + q * q));
+    inverse_mass[a] = 1.0 / raw.mass;
+    inverse_mass[3 + a] = 1.0 / raw.inertia[a];
   }
-  double velocity[6];
-  for (int a = 0; a < 6; ++a) velocity[a] = draws.between(-0.5, 0.5);
-  velocity[2] -= 0.3;
-  const double force[6] = {0.0, 0.0, -mass * kGravity, 0.0, 0.0, 0.0};
-  // Rows of all normals, then of the first and of the second tangents.
-  double jacobian[kUnknowns][6];
+  Step step;
   double normal_gain[kContacts];
   double tangent_gain[kContacts];
-  double depth[kContacts];
-  double stiffness[kContacts];
-  double damping[kContacts];
-  double tangent_damping[kContacts];
-  Step step;
   for (int c = 0; c < kContacts; ++c) {
-    const double arm[3] = {(c % 2 == 0 ? half[0] : -half[0]) * draws.between(0.8, 1.0),
-                           (c / 2 == 0 ? half[1] : -half[1]) * draws.between(0.8, 1.0), -half[2]};
-    for (int row = 0; row < 3; ++row) {
-      double axis[3] = {0.0, 0.0, 0.0};
-      axis[row == 0 ? 2 : row - 1] = 1.0;
-      double* j = jacobian[row * kContacts + c];
-      for (int a = 0; a < 3; ++a) {
-        j[a] = axis[a];
-        j[3 + a] = arm[(a + 1) % 3] * axis[(a + 2) % 3] - arm[(a + 2) % 3] * axis[(a + 1) % 3];
-      }
-    }
-    stiffness[c] = draws.decades(3.0, 8.0);
-    damping[c] = draws.decades(0.0, 4.0);
-    tangent_damping[c] = draws.decades(2.0, 6.0);
-    depth[c] = draws.between(-2e-3, 1e-3);
-    step.friction[static_cast<std::size_t>(c)] = draws.between(0.1, 1.0);
-    normal_gain[c] = kStep * kStep * stiffness[c] + kStep * damping[c];
-    tangent_gain[c] = kStep * tangent_damping[c];
+    step.friction[static_cast<std::size_t>(c)] = raw.friction[c];
+    normal_gain[c] = kStep * kStep * raw.stiffness[c] + kStep * raw.damping[c];
+    tangent_gain[c] = kStep * raw.tangent_damping[c];
   }
   const auto through_mass = [&](int a, int b) {
     double sum = 0.0;
@@ -95,7 +117,7 @@ Step random_step(int problem) {
   const auto rate = [&](int a, double share) {
     double sum = 0.0;
     for (int k = 0; k < 6; ++k) {
-      sum += jacobian[a][k] * (velocity[k] + share * kStep * inverse_mass[k] * force[k]);
+      sum += jacobian[a][k] * (raw.velocity[k] + share * kStep * inverse_mass[k] * raw.force[k]);
     }
     return sum;
   };
@@ -106,7 +128,7 @@ Step random_step(int problem) {
     for (int j = 0; j < kUnknowns; ++j) {
       row[j] = (j == t ? 1.0 : 0.0) + tangent_gain[c] * through_mass(t, j);
     }
-    const double offset = tangent_damping[c] * rate(t, 1.0);
+    const double offset = raw.tangent_damping[c] * rate(t, 1.0);
     for (int i = 0; i < kUnknowns; ++i) {
       for (int j = 0; j < kUnknowns; ++j) {
         step.hessian[static_cast<std::size_t>(i * kUnknowns + j)] += row[i] * row[j];
@@ -123,7 +145,8 @@ Step random_step(int problem) {
           (j == c ? 1.0 : 0.0) + normal_gain[c] * through_mass(c, j);
     }
     step.bound[static_cast<std::size_t>(c)] =
-        -stiffness[c] * depth[c] - (kStep * stiffness[c] + damping[c]) * rate(c, 1.0);
+        -raw.stiffness[c] * raw.depth[c] -
+        (kStep * raw.stiffness[c] + raw.damping[c]) * rate(c, 1.0);
   }
   return step;
 }
@@ -186,6 +209,39 @@ QpBatch contact_qps(int problems, bool cones) {
   batch.cone_vector =
       Buffer<double>::from(std::vector<double>(cone_matrix.size() / kUnknowns, 0.0));
   return batch;
+}
+
+CompliantBatch contact_steps(int problems) {
+  std::vector<CompliantProblem> steps;
+  steps.reserve(static_cast<std::size_t>(problems));
+  for (int p = 0; p < problems; ++p) {
+    const RawStep raw = raw_step(p);
+    CompliantProblem step;
+    step.velocities = 6;
+    step.step_size = kStep;
+    step.mass_matrix.assign(36, 0.0);
+    for (std::size_t a = 0; a < 3; ++a) {
+      step.mass_matrix[7 * a] = raw.mass;
+      step.mass_matrix[7 * (3 + a)] = raw.inertia[a];
+    }
+    step.force.assign(raw.force, raw.force + 6);
+    step.velocity.assign(raw.velocity, raw.velocity + 6);
+    for (int c = 0; c < kContacts; ++c) {
+      CompliantConstraint contact;
+      contact.type = CompliantConstraint::Type::contact;
+      for (int row = 0; row < 3; ++row) {
+        const double* g = raw.jacobian[row * kContacts + c];
+        contact.jacobian.insert(contact.jacobian.end(), g, g + 6);
+      }
+      contact.phi = {raw.depth[c], 0.0, 0.0};
+      contact.stiffness = {raw.stiffness[c], 0.0, 0.0};
+      contact.damping = {raw.damping[c], raw.tangent_damping[c], raw.tangent_damping[c]};
+      contact.friction = raw.friction[c];
+      step.constraints.push_back(std::move(contact));
+    }
+    steps.push_back(std::move(step));
+  }
+  return make_batch(steps);
 }
 
 }  // namespace carom::bench

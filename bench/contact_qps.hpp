@@ -1,8 +1,9 @@
 #pragma once
 
+#include <carom/compliant.hpp>
 #include <carom/qp.hpp>
 
-/// Random compliant contact steps as quadratic programs.
+/// Random compliant contact steps, as steps and as quadratic programs.
 namespace carom::bench {
 
 /// A box of random mass and size on four contacts with random stiffness and damping: unknowns
@@ -10,5 +11,8 @@ namespace carom::bench {
 /// constraints. `cones`: |(r, s)| <= mu n as second-order cones; otherwise as the pyramid
 /// |r| + |s| <= mu n in four half-lines a contact, which every quadratic programming code takes.
 QpBatch contact_qps(int problems, bool cones);
+
+/// The same steps as solve_compliant takes them: M, G, K, B, phi, mu.
+CompliantBatch contact_steps(int problems);
 
 }  // namespace carom::bench

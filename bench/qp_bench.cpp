@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <memory>
 
+#include <carom/compliant.hpp>
 #include <carom/qp.hpp>
 
 #include "contact_qps.hpp"
@@ -29,7 +30,8 @@ void write_problems(const QpBatch& batch, const char* path) {
   std::fclose(file);
 }
 
-Verdict judge_qps(const QpResult& result) {
+template <class Result>
+Verdict judge_answers(const Result& result) {
   Verdict verdict;
   const auto statuses = result.status.host();
   for (std::size_t p = 0; p < statuses.size(); ++p) {
@@ -51,7 +53,7 @@ void add_set(const std::string& name, bool cones, std::initializer_list<QpMethod
       settings.threads = 1;
       return solve_qp(set->get(), settings, Backend::cpu);
     };
-    const auto verdict = share([solve] { return judge_qps(solve()); });
+    const auto verdict = share([solve] { return judge_answers(solve()); });
     add("qps/" + name +
             (method == QpMethod::automatic ? "/carom" : "/carom_" + std::string(to_string(method))),
         [=](benchmark::State& state) {
@@ -65,6 +67,28 @@ void add_set(const std::string& name, bool cones, std::initializer_list<QpMethod
   }
 }
 
+/// The steps themselves, from M, G, K, B, phi and mu, with true cones and the law complementarity.
+void add_steps() {
+  const auto set = share([] { return contact_steps(kProblems); });
+  for (const bool reference : {false, true}) {
+    const auto solve = [set, reference] {
+      CompliantSettings settings;
+      settings.threads = 1;
+      return solve_compliant(set->get(), settings, reference ? Backend::reference : Backend::cpu);
+    };
+    const auto verdict = share([solve] { return judge_answers(solve()); });
+    add(std::string("qps/contact_steps_n012/") + (reference ? "reference" : "carom"),
+        [=](benchmark::State& state) {
+          const Verdict& known = verdict->get();
+          for (auto _ : state) {
+            CompliantResult result = solve();
+            benchmark::DoNotOptimize(result.velocity.data());
+          }
+          report(state, kProblems, set->get().rows, known);
+        });
+  }
+}
+
 }  // namespace
 
 void add_qp_benchmarks() {
@@ -73,6 +97,7 @@ void add_qp_benchmarks() {
   }
   add_set("contact_pyramids_n012", false,
           {QpMethod::automatic, QpMethod::active_set, QpMethod::admm, QpMethod::projected});
+  add_steps();
   add_set("contact_cones_n012", true, {QpMethod::automatic, QpMethod::admm, QpMethod::projected});
 }
 

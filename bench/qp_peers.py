@@ -128,9 +128,11 @@ def main():
                     print(f"{name}: {error}", file=sys.stderr)
         call = sorted(seconds(solve, trivial) for _ in range(5))[2]
         times = [max(seconds(solve, problems) - call, 1e-9) for _ in range(5)]
-        results.append({"name": f"qps/contact_pyramids_n012/{name}", "time_unit": "s",
-                        "cpu_time": times, "real_time": times, "problems": 1.0, "order": 12.0,
-                        "threads": 1, "solved": solved / len(problems), "call_seconds": call})
+        # Beside carom's answers to the same programs, and beside its steps with true cones.
+        for form in ("contact_pyramids_n012", "contact_steps_n012"):
+            results.append({"name": f"qps/{form}/{name}", "time_unit": "s",
+                            "cpu_time": times, "real_time": times, "problems": 1.0, "order": 12.0,
+                            "threads": 1, "solved": solved / len(problems), "call_seconds": call})
     print(json.dumps(results, indent=1))
 
 
