@@ -96,15 +96,7 @@ int run_equilibrium(const EquilibriumOptions& options, const std::string& comman
 }  // namespace
 
 void add_posture_options(CLI::App& command, EquilibriumOptions& options) {
-  command
-      .add_option("target", options.target, "Name of a built-in posture, or a JSON or HDF5 file")
-      ->required()
-      ->type_name("NAME|FILE");
-  command.add_option("--set", options.set, "Set a parameter of the posture; repeat for several")
-      ->type_name("NAME=VALUE")
-      ->allow_extra_args(false);
-  command.add_option("--problem", options.problem, "Take only this posture of the file, from 0")
-      ->type_name("N");
+  add_target_options(command, options, {"posture", "posture", "NAME|FILE"});
   command.add_option("--p", options.p, "Planar wrenches to resist: f_x / f_y from LOW to HIGH")
       ->type_name("LOW:HIGH");
   command

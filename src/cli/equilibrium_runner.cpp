@@ -1,13 +1,11 @@
 #include "cli/equilibrium_runner.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstddef>
-#include <filesystem>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -16,6 +14,7 @@
 #include <carom/error.hpp>
 #include <carom/models/postures.hpp>
 
+#include "buffer_slice.hpp"
 #include "cli/choices.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/numbers.hpp"
@@ -78,19 +77,9 @@ void set_neighbourhood(Posture& posture, const EquilibriumOptions& options) {
   posture.wrench_vertices = wrench_rectangle(p1, p2, q1, q2, vertical);
 }
 
-PostureTask model_task(const EquilibriumOptions& options) {
-  const models::PostureModel& model = models::find_posture(options.target);
-  const auto overrides = parse_assignments("--set", options.set);
-  return {model.name, model.contact_names, models::build_posture(model.name, overrides), 0, 0};
-}
-
-std::vector<PostureTask> file_tasks(const EquilibriumOptions& options) {
-  if (!options.set.empty()) {
-    throw InvalidInput(fmt::format(
-        "--set changes a model's parameters, {} is a file: edit the file", options.target));
-  }
+std::vector<PostureTask> file_tasks(const std::string& file) {
   std::vector<PostureTask> tasks;
-  std::vector<io::PostureEntry> entries = io::read_postures(options.target);
+  std::vector<io::PostureEntry> entries = io::read_postures(file);
   for (std::size_t i = 0; i < entries.size(); ++i) {
     PostureTask task;
     task.posture = std::move(entries[i].posture);
@@ -142,12 +131,6 @@ SpatialSettings spatial_settings(const EquilibriumOptions& options, const Postur
   settings.threads = static_cast<int>(parse_count("--threads", options.threads, 0, 4096));
   settings.validate();
   return settings;
-}
-
-template <class T>
-std::vector<T> slice(const Buffer<T>& buffer, std::size_t problem, std::size_t width) {
-  const auto values = buffer.host().subspan(problem * width, width);
-  return {values.begin(), values.end()};
 }
 
 io::Point2 point_of(const Buffer<double>& buffer, std::size_t problem) {
@@ -278,34 +261,15 @@ void run_spatial(const Chunk& chunk, const SpatialSettings& settings,
 
 }  // namespace
 
-bool is_posture_model(const std::string& name) {
-  const auto all = models::postures();
-  return std::any_of(all.begin(), all.end(),
-                     [&name](const models::PostureModel& model) { return model.name == name; });
-}
-
-std::string posture_model_names() {
-  std::vector<std::string_view> names;
-  for (const models::PostureModel& model : models::postures()) names.push_back(model.name);
-  return fmt::format("{}", fmt::join(names, ", "));
-}
-
 std::vector<PostureTask> load_postures(const EquilibriumOptions& options) {
-  std::vector<PostureTask> tasks;
-  std::error_code ignored;
-  if (is_posture_model(options.target)) {
-    tasks.push_back(model_task(options));
-  } else if (std::filesystem::exists(options.target, ignored)) {
-    tasks = file_tasks(options);
-  } else {
-    throw InvalidInput(fmt::format("{} is neither a file nor a posture; known postures are {}",
-                                   options.target, posture_model_names()));
-  }
-  if (!options.problem.empty()) {
-    const auto last = static_cast<std::int64_t>(tasks.size()) - 1;
-    const std::int64_t index = parse_count("--problem", options.problem, 0, last);
-    tasks = {tasks[static_cast<std::size_t>(index)]};
-  }
+  std::vector<PostureTask> tasks = tasks_of(
+      options, models::postures(), "posture",
+      [&options](const std::map<std::string, double>& overrides) -> PostureTask {
+        const models::PostureModel& model = models::find_posture(options.target);
+        return {model.name, model.contact_names, models::build_posture(model.name, overrides), 0,
+                0};
+      },
+      [&options] { return file_tasks(options.target); });
   for (PostureTask& task : tasks) set_neighbourhood(task.posture, options);
   return tasks;
 }

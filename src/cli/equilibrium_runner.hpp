@@ -5,15 +5,13 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/target.hpp"
 #include "io/equilibrium_run.hpp"
 
 namespace carom::cli {
 
 /// Texts of the options; numbers are read once the whole line is known.
-struct EquilibriumOptions {
-  std::string target;
-  std::vector<std::string> set;
-  std::string problem;
+struct EquilibriumOptions : TargetOptions {
   std::string centre_of_mass;
   std::string method = "lp";
   std::string cones = "exact";
@@ -44,10 +42,6 @@ struct PostureTask {
   int directions = 0;  ///< 0: not said
   int cone_sides = 0;
 };
-
-bool is_posture_model(const std::string& name);
-/// "two_contacts, six_contacts, ..."
-std::string posture_model_names();
 
 /// Errors: InvalidInput.
 std::vector<PostureTask> load_postures(const EquilibriumOptions& options);

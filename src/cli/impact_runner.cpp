@@ -8,6 +8,7 @@
 
 #include <carom/error.hpp>
 
+#include "buffer_slice.hpp"
 #include "cli/choices.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/progress.hpp"
@@ -39,27 +40,20 @@ ImpactSummary nothing_computed(const ImpactProblem& problem) {
   return summary;
 }
 
-template <class T>
-std::vector<T> slice(const Buffer<T>& buffer, std::size_t problem, std::int64_t count,
-                     std::size_t width) {
-  const std::size_t size = static_cast<std::size_t>(count) * width;
-  const auto values = buffer.host().subspan(problem * size, size);
-  return {values.begin(), values.end()};
-}
-
 io::SampleRows rows_of(const ImpactSamples& samples, std::size_t problem,
                        const ImpactProblem& shape) {
   io::SampleRows rows;
   rows.count = samples.count;
   if (samples.count == 0) return rows;
+  const auto count = static_cast<std::size_t>(samples.count);
   const auto nv = static_cast<std::size_t>(shape.velocities);
   const auto contact_rows = static_cast<std::size_t>(shape.dimension * shape.contacts);
-  rows.velocity = slice(samples.velocity, problem, samples.count, nv);
-  rows.impulse = slice(samples.impulse, problem, samples.count, contact_rows);
-  rows.modes = slice(samples.modes, problem, samples.count, 1);
-  rows.steps = slice(samples.steps, problem, samples.count, 1);
-  rows.residual = slice(samples.residual, problem, samples.count, 1);
-  for (const TrajectoryStatus status : slice(samples.status, problem, samples.count, 1)) {
+  rows.velocity = slice(samples.velocity, problem, count * nv);
+  rows.impulse = slice(samples.impulse, problem, count * contact_rows);
+  rows.modes = slice(samples.modes, problem, count);
+  rows.steps = slice(samples.steps, problem, count);
+  rows.residual = slice(samples.residual, problem, count);
+  for (const TrajectoryStatus status : slice(samples.status, problem, count)) {
     rows.status.push_back(static_cast<std::uint8_t>(status));
   }
   return rows;

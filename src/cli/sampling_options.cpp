@@ -1,14 +1,11 @@
 #include "cli/sampling_options.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <map>
 
-#include <carom/error.hpp>
 #include <carom/models/models.hpp>
 
 #include "cli/choices.hpp"
@@ -27,25 +24,6 @@ constexpr std::int64_t kAllKeptRows = std::int64_t{1} << 23;
 constexpr std::int64_t kAllKeptPaths = std::int64_t{1} << 16;
 constexpr double kDefaultEpsilon = 0.02;  // of the largest contact speed before the impact
 
-bool is_model(const std::string& name) {
-  const auto all = models::all();
-  return std::any_of(all.begin(), all.end(),
-                     [&name](const models::Model& model) { return model.name == name; });
-}
-
-std::string model_names() {
-  std::vector<std::string_view> names;
-  for (const models::Model& model : models::all()) names.push_back(model.name);
-  return fmt::format("{}", fmt::join(names, ", "));
-}
-
-ImpactTask model_task(const SamplingOptions& options) {
-  const models::Model& model = models::find(options.target);
-  const auto overrides = parse_assignments("--set", options.set);
-  return {model.name, model.contact_names, models::build(model.name, overrides), model.step_size,
-          model.max_steps};
-}
-
 // Contacts of a file have no names: A, B, ... as in the papers, then C26, C27, ...
 std::vector<std::string> letters(int contacts) {
   std::vector<std::string> names;
@@ -55,14 +33,10 @@ std::vector<std::string> letters(int contacts) {
   return names;
 }
 
-std::vector<ImpactTask> file_tasks(const SamplingOptions& options) {
-  if (!options.set.empty()) {
-    throw InvalidInput(fmt::format(
-        "--set changes a model's parameters, {} is a file: edit the file", options.target));
-  }
+std::vector<ImpactTask> file_tasks(const std::string& file) {
   const ImpactSettings defaults;
   std::vector<ImpactTask> tasks;
-  std::vector<ImpactProblem> problems = io::read_impact_problems(options.target);
+  std::vector<ImpactProblem> problems = io::read_impact_problems(file);
   for (std::size_t i = 0; i < problems.size(); ++i) {
     ImpactTask task;
     task.model = problems[i].name.empty() ? fmt::format("problem {}", i) : problems[i].name;
@@ -78,14 +52,7 @@ std::vector<ImpactTask> file_tasks(const SamplingOptions& options) {
 }  // namespace
 
 void add_sampling_options(CLI::App& command, SamplingOptions& options) {
-  command.add_option("target", options.target, "Name of a built-in model, or a JSON or HDF5 file")
-      ->required()
-      ->type_name("MODEL|FILE");
-  command.add_option("--set", options.set, "Set a parameter of the model; repeat for several")
-      ->type_name("NAME=VALUE")
-      ->allow_extra_args(false);
-  command.add_option("--problem", options.problem, "Take only this problem of the file, from 0")
-      ->type_name("N");
+  add_target_options(command, options, {"model", "problem", "MODEL|FILE"});
   command.add_option("--samples", options.samples, "Trajectories per problem, e.g. 16384 or 2^14")
       ->type_name("N")
       ->capture_default_str();
@@ -162,22 +129,14 @@ void add_result_options(CLI::App& command, SamplingOptions& options) {
 }
 
 std::vector<ImpactTask> load_tasks(const SamplingOptions& options) {
-  std::vector<ImpactTask> tasks;
-  std::error_code ignored;
-  if (is_model(options.target)) {
-    tasks.push_back(model_task(options));
-  } else if (std::filesystem::exists(options.target, ignored)) {
-    tasks = file_tasks(options);
-  } else {
-    throw InvalidInput(fmt::format("{} is neither a file nor a model; known models are {}",
-                                   options.target, model_names()));
-  }
-  if (!options.problem.empty()) {
-    const auto last = static_cast<std::int64_t>(tasks.size()) - 1;
-    const std::int64_t index = parse_count("--problem", options.problem, 0, last);
-    return {tasks[static_cast<std::size_t>(index)]};
-  }
-  return tasks;
+  return tasks_of(
+      options, models::all(), "model",
+      [&options](const std::map<std::string, double>& overrides) -> ImpactTask {
+        const models::Model& model = models::find(options.target);
+        return {model.name, model.contact_names, models::build(model.name, overrides),
+                model.step_size, model.max_steps};
+      },
+      [&options] { return file_tasks(options.target); });
 }
 
 ImpactSettings settings_for(const SamplingOptions& options, const ImpactTask& task) {

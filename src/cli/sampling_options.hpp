@@ -8,14 +8,13 @@
 
 #include <carom/impact.hpp>
 
+#include "cli/target.hpp"
+
 namespace carom::cli {
 
 /// Texts of the options that the sampling commands share; numbers are read once the whole line is
 /// known.
-struct SamplingOptions {
-  std::string target;
-  std::vector<std::string> set;
-  std::string problem;
+struct SamplingOptions : TargetOptions {
   std::string samples = "2^14";
   std::string first_sample = "0";
   std::string step;

@@ -3,6 +3,7 @@
 #include <map>
 #include <variant>
 
+#include "buffer_slice.hpp"
 #include "cli/solve_kinds.hpp"
 
 namespace carom::cli {
@@ -38,8 +39,7 @@ void solve_lcp_cases(const Cases& cases, const CaseSettings& settings, CaseAnswe
       answer.status = result.status.host()[p];
       answer.residual = result.residual.host()[p];
       answer.iterations = result.pivots.host()[p];
-      const auto z = result.solution.host().subspan(p * n, n);
-      if (has_answer(answer.status)) answer.x.assign(z.begin(), z.end());
+      if (has_answer(answer.status)) answer.x = slice(result.solution, p, n);
     }
   }
 }

@@ -4,6 +4,7 @@
 #include <utility>
 #include <variant>
 
+#include "buffer_slice.hpp"
 #include "cli/solve_kinds.hpp"
 
 namespace carom::cli {
@@ -50,8 +51,7 @@ void solve_lp_cases(const Cases& cases, const CaseSettings& settings, CaseAnswer
       answer.iterations = result.pivots.host()[p];
       answer.has_objective = true;
       if (!has_answer(answer.status)) continue;
-      const auto x = result.solution.host().subspan(p * n, n);
-      answer.x.assign(x.begin(), x.end());
+      answer.x = slice(result.solution, p, n);
       const double value = result.objective.host()[p];
       answer.objective = (lp.maximise ? -value : value) + lp.offset;
     }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <carom/error.hpp>
+#include <carom/models/scenarios.hpp>
 
 #include "cli/choices.hpp"
 #include "cli/commands.hpp"
@@ -16,6 +17,7 @@
 #include "cli/step_options.hpp"
 #include "cli/step_report.hpp"
 #include "cli/step_runner.hpp"
+#include "cli/target.hpp"
 #include "io/gnuplot.hpp"
 #include "io/step_hdf5.hpp"
 #include "io/step_json.hpp"
@@ -106,17 +108,17 @@ int step_file(const StepOptions& options, const std::string& command_line) {
 }
 
 int run_step(const StepOptions& options, const std::string& command_line) {
+  const auto scenarios = models::scenarios();
+  if (is_named(scenarios, options.target)) return step_scenario(options, command_line);
   std::error_code ignored;
-  if (is_scenario(options.target)) return step_scenario(options, command_line);
   if (std::filesystem::is_directory(options.target, ignored)) {
     throw InvalidInput(
         fmt::format("{} is a folder: a file or a scenario is needed; known "
                     "scenarios are {}",
-                    options.target, scenario_names()));
+                    options.target, names_of(scenarios)));
   }
-  if (std::filesystem::exists(options.target, ignored)) return step_file(options, command_line);
-  throw InvalidInput(fmt::format("{} is neither a file nor a scenario; known scenarios are {}",
-                                 options.target, scenario_names()));
+  if (file_exists(options.target)) return step_file(options, command_line);
+  refuse_target(options.target, scenarios, "scenario");
 }
 
 }  // namespace

@@ -171,18 +171,6 @@ std::int64_t steps_for(const StepOptions& options, const models::Scenario& scena
 
 }  // namespace
 
-bool is_scenario(const std::string& name) {
-  const auto all = models::scenarios();
-  return std::any_of(all.begin(), all.end(),
-                     [&name](const models::Scenario& scenario) { return scenario.name == name; });
-}
-
-std::string scenario_names() {
-  std::vector<std::string_view> names;
-  for (const models::Scenario& scenario : models::scenarios()) names.push_back(scenario.name);
-  return fmt::format("{}", fmt::join(names, ", "));
-}
-
 void add_step_options(CLI::App& command, StepOptions& options) {
   const auto text = [&command](const char* name, std::string& value, const char* type,
                                const char* help) {

@@ -38,10 +38,6 @@ struct StepOptions {
 
 void add_step_options(CLI::App& command, StepOptions& options);
 
-bool is_scenario(const std::string& name);
-/// "spring_mass_damper, pendulum_joint, ..."
-std::string scenario_names();
-
 /// Law, tolerance, threads and the like. Errors: InvalidInput.
 CompliantSettings step_settings(const StepOptions& options);
 

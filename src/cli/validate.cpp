@@ -6,6 +6,8 @@
 #include <vector>
 
 #include <carom/error.hpp>
+#include <carom/models/postures.hpp>
+#include <carom/models/scenarios.hpp>
 
 #include "cli/backend_comparison.hpp"
 #include "cli/choices.hpp"
@@ -14,6 +16,7 @@
 #include "cli/interrupt.hpp"
 #include "cli/numbers.hpp"
 #include "cli/table.hpp"
+#include "cli/target.hpp"
 #include "cli/validate_postures.hpp"
 #include "cli/validate_step.hpp"
 #include "io/file_kind.hpp"
@@ -128,9 +131,7 @@ void print_text(const std::vector<Verdict>& verdicts, double tolerance) {
 // The options of `carom equilibrium` that a comparison takes.
 EquilibriumOptions posture_options(const ValidateOptions& options) {
   EquilibriumOptions result;
-  result.target = options.sampling.target;
-  result.set = options.sampling.set;
-  result.problem = options.sampling.problem;
+  static_cast<TargetOptions&>(result) = options.sampling;
   result.threads = options.sampling.threads;
   result.json = options.sampling.json;
   result.quiet = options.sampling.quiet;
@@ -158,10 +159,10 @@ int run_validate(const ValidateOptions& options) {
   }
   const std::string& target = options.sampling.target;
   const io::FileKind kind = io::kind_of_file(target);
-  if (is_posture_model(target) || kind == io::FileKind::posture) {
+  if (is_named(models::postures(), target) || kind == io::FileKind::posture) {
     return validate_postures(posture_options(options), first, second, tolerance);
   }
-  if (is_scenario(target) || kind == io::FileKind::step) {
+  if (is_named(models::scenarios(), target) || kind == io::FileKind::step) {
     return validate_steps(step_options(options), first, second, tolerance);
   }
   const std::vector<ImpactTask> tasks = load_tasks(options.sampling);

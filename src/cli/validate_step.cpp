@@ -14,11 +14,14 @@
 #include <utility>
 #include <vector>
 
+#include <carom/models/scenarios.hpp>
+
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/step_array_runner.hpp"
 #include "cli/step_runner.hpp"
 #include "cli/table.hpp"
+#include "cli/target.hpp"
 #include "io/step_arrays.hpp"
 
 namespace carom::cli {
@@ -207,7 +210,7 @@ void print_text(const StepComparison& comparison, double tolerance) {
 
 int validate_steps(const StepOptions& options, Backend first, Backend second, double tolerance) {
   const InterruptGuard guard;
-  const StepComparison comparison = is_scenario(options.target)
+  const StepComparison comparison = is_named(models::scenarios(), options.target)
                                         ? compare_worlds(options, first, second)
                                         : compare_files(options, first, second);
   if (options.json) {

@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "buffer_slice.hpp"
+
 namespace carom::reference {
 
 bool Mechanism::approaches(const Vector& contact_velocity, double tolerance) const {
@@ -58,17 +60,16 @@ ImpactProblem problem_of(const ImpactBatch& batch, std::int64_t index) {
   problem.dimension = batch.dimension;
   problem.velocities = batch.velocities;
   problem.contacts = batch.contacts;
-  const auto slice = [index](const Buffer<double>& values, int count) {
-    const double* first = values.host().data() + index * count;
-    return std::vector<double>(first, first + count);
+  const auto own = [index](const Buffer<double>& values, int count) {
+    return slice(values, static_cast<std::size_t>(index), static_cast<std::size_t>(count));
   };
   const int nv = batch.velocities;
   const int m = batch.contacts;
-  problem.mass_matrix = slice(batch.mass_matrix, nv * nv);
-  problem.normal_jacobian = slice(batch.normal_jacobian, m * nv);
-  problem.tangent_jacobian = slice(batch.tangent_jacobian, (batch.dimension - 1) * m * nv);
-  problem.friction = slice(batch.friction, m);
-  problem.velocity = slice(batch.velocity, nv);
+  problem.mass_matrix = own(batch.mass_matrix, nv * nv);
+  problem.normal_jacobian = own(batch.normal_jacobian, m * nv);
+  problem.tangent_jacobian = own(batch.tangent_jacobian, (batch.dimension - 1) * m * nv);
+  problem.friction = own(batch.friction, m);
+  problem.velocity = own(batch.velocity, nv);
   return problem;
 }
 

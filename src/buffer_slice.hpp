@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include <carom/batch.hpp>
+
+namespace carom {
+
+/// The `width` values of one problem of a batch. Errors: InvalidInput where they are on a device.
+template <class T>
+std::vector<T> slice(const Buffer<T>& values, std::size_t problem, std::size_t width) {
+  const auto own = values.host().subspan(problem * width, width);
+  return {own.begin(), own.end()};
+}
+
+}  // namespace carom

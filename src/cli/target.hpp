@@ -1,0 +1,88 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <carom/error.hpp>
+
+/// The first word behind a command: a built-in model, posture or scenario, or a file of problems.
+namespace carom::cli {
+
+/// Texts of the options that say what is computed.
+struct TargetOptions {
+  std::string target;
+  std::vector<std::string> set;
+  std::string problem;
+};
+
+/// What the help calls the built-in ones and the problems of a file.
+struct TargetWords {
+  const char* built_in;  ///< e.g. "model"
+  const char* problem;   ///< e.g. "problem"
+  const char* type;      ///< e.g. "MODEL|FILE"
+};
+
+/// TARGET, --set and --problem.
+void add_target_options(CLI::App& command, TargetOptions& options, const TargetWords& words);
+
+/// known: models::all(), models::postures() or models::scenarios().
+template <class Known>
+bool is_named(const Known& known, std::string_view name) {
+  return std::any_of(known.begin(), known.end(),
+                     [name](const auto& model) { return model.name == name; });
+}
+
+/// "rocking_block, compass_gait, ..."
+template <class Known>
+std::string names_of(const Known& known) {
+  std::vector<std::string_view> names;
+  for (const auto& model : known) names.push_back(model.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+bool file_exists(const std::string& name);
+
+/// Errors: InvalidInput, always; `word` is "model", "posture" or "scenario".
+template <class Known>
+[[noreturn]] void refuse_target(const std::string& target, const Known& known, const char* word) {
+  throw InvalidInput(fmt::format("{} is neither a file nor a {}; known {}s are {}", target, word,
+                                 word, names_of(known)));
+}
+
+/// The values of --set. Errors: InvalidInput.
+std::map<std::string, double> overrides_of(const TargetOptions& options);
+
+/// Errors: InvalidInput where --set is given, which a file has no use for.
+void refuse_overrides(const TargetOptions& options);
+
+/// The place that --problem names among `count`. Errors: InvalidInput.
+std::size_t chosen_problem(const TargetOptions& options, std::size_t count);
+
+/// The task of a built-in one, built(overrides), or those of a file, read(), of which --problem
+/// takes one. Errors: InvalidInput; a target that is neither names both.
+template <class Known, class Built, class Read>
+auto tasks_of(const TargetOptions& options, const Known& known, const char* word, Built&& built,
+              Read&& read) -> decltype(read()) {
+  decltype(read()) tasks;
+  if (is_named(known, options.target)) {
+    tasks.push_back(built(overrides_of(options)));
+  } else if (file_exists(options.target)) {
+    refuse_overrides(options);
+    tasks = read();
+  } else {
+    refuse_target(options.target, known, word);
+  }
+  if (options.problem.empty()) return tasks;
+  return {std::move(tasks[chosen_problem(options, tasks.size())])};
+}
+
+}  // namespace carom::cli
