@@ -1,7 +1,6 @@
 #include "io/impact_input.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <array>
 #include <cstddef>
@@ -42,26 +41,13 @@ void require_columns(const Matrix& matrix, int velocities, std::string_view key,
 
 ImpactProblem problem_from_json(const nlohmann::json& object, const std::string& file,
                                 std::size_t index) {
-  std::string where = fmt::format("{}: problem {}", file, index);
-  if (!object.is_object()) {
-    throw InvalidInput(
-        fmt::format("{}: must be an object with the keys {}", where, fmt::join(kKeys, ", ")));
-  }
   ImpactProblem problem;
-  if (object.contains("name")) problem.name = read_text(object, "name", where);
-  if (!problem.name.empty()) where += fmt::format(" (\"{}\")", problem.name);
-  require_known_keys(object, kKeys, where);
-
+  const std::string where = begin_entry(object, kKeys, file, "problem", index, problem.name);
   problem.velocity = read_numbers(object, "velocity", where);
   problem.velocities = static_cast<int>(problem.velocity.size());
   if (problem.velocities == 0) throw InvalidInput(where + ": velocity is empty");
 
-  Matrix mass = read_matrix(object, "mass_matrix", where);
-  if (mass.rows != problem.velocities || mass.columns != problem.velocities) {
-    throw InvalidInput(fmt::format(
-        "{}: mass_matrix is {} x {}: must be {} x {}, as velocity has {} numbers", where, mass.rows,
-        std::max(mass.columns, 0), problem.velocities, problem.velocities, problem.velocities));
-  }
+  problem.mass_matrix = read_mass_matrix(object, problem.velocities, where);
   Matrix normal = read_matrix(object, "normal_jacobian", where);
   require_columns(normal, problem.velocities, "normal_jacobian", where);
   problem.contacts = normal.rows;
@@ -74,7 +60,6 @@ ImpactProblem problem_from_json(const nlohmann::json& object, const std::string&
     throw InvalidInput(fmt::format("{}: friction has {} numbers: must have {}, one per contact",
                                    where, problem.friction.size(), problem.contacts));
   }
-  problem.mass_matrix = std::move(mass.values);
   problem.normal_jacobian = std::move(normal.values);
   problem.tangent_jacobian = std::move(tangent.values);
   return problem;
@@ -87,32 +72,15 @@ struct BatchedSet {
 
   [[nodiscard]] std::vector<double> of(std::size_t problem) const {
     const std::size_t size = shape[0] == 0 ? 0 : values.size() / shape[0];
-    const auto begin = values.begin() + static_cast<std::ptrdiff_t>(problem * size);
-    return {begin, begin + static_cast<std::ptrdiff_t>(size)};
+    return part(values, problem * size, size);
   }
 };
 
 BatchedSet read_set(const Hdf5Reader& reader, std::string_view name, std::size_t rank,
                     const std::string& file) {
-  if (!reader.has(name)) throw InvalidInput(fmt::format("{}: data set {} is missing", file, name));
-  if (reader.is_group(name)) {
-    throw InvalidInput(fmt::format("{}: {} is a group, a data set is needed", file, name));
-  }
-  BatchedSet set{reader.shape(name), reader.doubles(name)};
-  if (set.shape.size() != rank) {
-    throw InvalidInput(fmt::format("{}: {} has {} axes: must have {} ({})", file, name,
-                                   set.shape.size(), rank,
-                                   rank == 3 ? "problems, rows, columns" : "problems, numbers"));
-  }
-  return set;
-}
-
-void require_shape(const BatchedSet& set, std::string_view name, const Shape& wanted,
-                   const std::string& file) {
-  if (set.shape != wanted) {
-    throw InvalidInput(
-        fmt::format("{}: {} has shape {}: must be {}", file, name, set.shape, wanted));
-  }
+  const char* axes = rank == 3 ? "problems, rows, columns" : "problems, numbers";
+  Shape shape = required_shape(reader, name, rank, axes, file);
+  return {std::move(shape), reader.doubles(name)};
 }
 
 std::vector<ImpactProblem> from_hdf5(const std::filesystem::path& path) {
@@ -129,19 +97,12 @@ std::vector<ImpactProblem> from_hdf5(const std::filesystem::path& path) {
   const std::uint64_t nv = velocity.shape[1];
   const std::uint64_t contacts = normal.shape[1];
   if (nv == 0) throw InvalidInput(fmt::format("{}: velocity has no columns", file));
-  require_shape(mass, "mass_matrix", {count, nv, nv}, file);
-  require_shape(normal, "normal_jacobian", {count, contacts, nv}, file);
+  require_shape(mass.shape, "mass_matrix", {count, nv, nv}, file);
+  require_shape(normal.shape, "normal_jacobian", {count, contacts, nv}, file);
   const int dimension = dimension_from_rows(tangent.shape[1], contacts, file);
-  require_shape(tangent, "tangent_jacobian", {count, tangent.shape[1], nv}, file);
-  require_shape(friction, "friction", {count, contacts}, file);
-  std::vector<std::string> names(count);
-  if (reader.has("name")) {
-    names = reader.strings("name");
-    if (names.size() != count) {
-      throw InvalidInput(
-          fmt::format("{}: name has {} texts for {} problems", file, names.size(), count));
-    }
-  }
+  require_shape(tangent.shape, "tangent_jacobian", {count, tangent.shape[1], nv}, file);
+  require_shape(friction.shape, "friction", {count, contacts}, file);
+  const std::vector<std::string> names = read_names(reader, count, "problems", file);
 
   std::vector<ImpactProblem> problems(count);
   for (std::size_t p = 0; p < count; ++p) {
@@ -164,21 +125,20 @@ std::vector<ImpactProblem> from_hdf5(const std::filesystem::path& path) {
 std::vector<ImpactProblem> read_impact_problems(const std::filesystem::path& file) {
   std::vector<ImpactProblem> problems = read_either(
       file, from_hdf5, [](const auto& path) { return read_json_entries(path, problem_from_json); });
-  if (problems.empty()) throw InvalidInput(file.string() + ": holds no problem");
-  for (std::size_t i = 0; i < problems.size(); ++i) {
+  check_entries(file, problems, "problem", [](const ImpactProblem& problem, std::size_t i) {
     try {
-      validate(problems[i]);
+      validate(problem);
     } catch (const InvalidInput& error) {
       // the library was shown one problem and calls it the first
-      const std::string& name = problems[i].name;
       std::string text = error.what();
-      const std::string first = message::of_problem(0, name);
+      const std::string first = message::of_problem(0, problem.name);
       if (const std::size_t at = text.find(first); at != std::string::npos) {
-        text.replace(at, first.size(), message::of_problem(static_cast<std::int64_t>(i), name));
+        text.replace(at, first.size(),
+                     message::of_problem(static_cast<std::int64_t>(i), problem.name));
       }
-      throw InvalidInput(fmt::format("{}: {}", file.string(), text));
+      throw InvalidInput(text);
     }
-  }
+  });
   return problems;
 }
 

@@ -170,16 +170,9 @@ int positive(const json& object, const char* key, int minimum, const std::string
 }
 
 PostureEntry entry_from(const json& object, const std::string& file, std::size_t index) {
-  std::string where = fmt::format("{}: posture {}", file, index);
-  if (!object.is_object()) {
-    throw InvalidInput(
-        fmt::format("{}: must be an object with the keys {}", where, fmt::join(kKeys, ", ")));
-  }
   PostureEntry entry;
   Posture& posture = entry.posture;
-  if (object.contains("name")) posture.name = read_text(object, "name", where);
-  if (!posture.name.empty()) where += fmt::format(" (\"{}\")", posture.name);
-  require_known_keys(object, kKeys, where);
+  const std::string where = begin_entry(object, kKeys, file, "posture", index, posture.name);
   posture.dimension = 0;  // as the positions say
   if (object.contains("dimension")) {
     posture.dimension = read_count(object, "dimension", where);
@@ -231,15 +224,11 @@ std::vector<PostureEntry> from_hdf5(const std::filesystem::path& path) {
   // Deals the data set out to the postures, where it is there.
   const auto deal = [&](const char* name, const Shape& wanted, auto&& member) {
     if (!reader.has(name)) return;
-    if (reader.shape(name) != wanted) {
-      throw InvalidInput(
-          fmt::format("{}: {} has shape {}: must be {}", file, name, reader.shape(name), wanted));
-    }
+    require_shape(reader.shape(name), name, wanted, file);
     const std::vector<double> values = reader.doubles(name);
-    const auto each = static_cast<std::ptrdiff_t>(count == 0 ? 0 : values.size() / count);
+    const std::size_t each = count == 0 ? 0 : values.size() / count;
     for (std::size_t p = 0; p < count; ++p) {
-      const auto begin = values.begin() + static_cast<std::ptrdiff_t>(p) * each;
-      member(entries[p].posture).assign(begin, begin + each);
+      member(entries[p].posture) = part(values, p * each, each);
     }
   };
   deal(
@@ -255,12 +244,7 @@ std::vector<PostureEntry> from_hdf5(const std::filesystem::path& path) {
   deal(
       "wrench_vertices", {count, corners, size},
       [](Posture & p) -> auto& { return p.wrench_vertices; });
-  const std::vector<std::string> names =
-      reader.has("name") ? reader.strings("name") : std::vector<std::string>(count);
-  if (names.size() != count) {
-    throw InvalidInput(
-        fmt::format("{}: name has {} texts for {} postures", file, names.size(), count));
-  }
+  const std::vector<std::string> names = read_names(reader, count, "postures", file);
   for (std::size_t p = 0; p < count; ++p) {
     entries[p].posture.name = names[p];
     entries[p].posture.dimension = static_cast<int>(dimension);
@@ -274,14 +258,9 @@ std::vector<PostureEntry> from_hdf5(const std::filesystem::path& path) {
 std::vector<PostureEntry> read_postures(const std::filesystem::path& file) {
   std::vector<PostureEntry> entries = read_either(
       file, from_hdf5, [](const auto& path) { return read_json_entries(path, entry_from); });
-  if (entries.empty()) throw InvalidInput(file.string() + ": holds no posture");
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    try {
-      validate(entries[i].posture, static_cast<std::int64_t>(i));
-    } catch (const InvalidInput& error) {
-      throw InvalidInput(fmt::format("{}: {}", file.string(), error.what()));
-    }
-  }
+  check_entries(file, entries, "posture", [](const PostureEntry& entry, std::size_t i) {
+    validate(entry.posture, static_cast<std::int64_t>(i));
+  });
   return entries;
 }
 

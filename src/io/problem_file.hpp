@@ -44,8 +44,49 @@ auto read_either(const std::filesystem::path& file, FromHdf5&& from_hdf5, FromJs
   }
 }
 
+/// Begins an entry: refuses what is no object of `known` keys, reads its name, and returns what
+/// messages call it, e.g. `file: problem 3 ("block")`. Errors: InvalidInput.
+std::string begin_entry(const nlohmann::json& object, std::span<const std::string_view> known,
+                        const std::string& file, const char* word, std::size_t index,
+                        std::string& name);
+
+/// The mass matrix of `velocities` rows and columns, by row. Errors: InvalidInput.
+std::vector<double> read_mass_matrix(const nlohmann::json& object, int velocities,
+                                     const std::string& where);
+
+/// Calls check(entry, index) for every entry; its refusals are told with the file's name. A file
+/// without entries is refused, too. Errors: InvalidInput.
+template <class Entry, class Check>
+void check_entries(const std::filesystem::path& file, const std::vector<Entry>& entries,
+                   const char* word, Check&& check) {
+  if (entries.empty()) throw InvalidInput(file.string() + ": holds no " + word);
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    try {
+      check(entries[i], i);
+    } catch (const InvalidInput& error) {
+      throw InvalidInput(file.string() + ": " + error.what());
+    }
+  }
+}
+
 /// Refuses names in the root of an HDF5 file that are not in `known`. Errors: InvalidInput.
 void require_known_sets(const Hdf5Reader& reader, std::span<const std::string_view> known,
                         const std::string& file);
+
+/// Errors: InvalidInput where the data set is missing or has not `rank` axes, which are called
+/// `axes`.
+Shape required_shape(const Hdf5Reader& reader, std::string_view name, std::size_t rank,
+                     const char* axes, const std::string& file);
+
+/// Errors: InvalidInput.
+void require_shape(const Shape& shape, std::string_view name, const Shape& wanted,
+                   const std::string& file);
+
+/// The data set `name`, or `count` empty texts. Errors: InvalidInput.
+std::vector<std::string> read_names(const Hdf5Reader& reader, std::size_t count, const char* words,
+                                    const std::string& file);
+
+/// values[first, first + size)
+std::vector<double> part(const std::vector<double>& values, std::size_t first, std::size_t size);
 
 }  // namespace carom::io

@@ -119,15 +119,8 @@ CompliantConstraint constraint_from(const json& object, int velocities, const st
 }
 
 CompliantProblem problem_from(const json& object, const std::string& file, std::size_t index) {
-  std::string where = fmt::format("{}: problem {}", file, index);
-  if (!object.is_object()) {
-    throw InvalidInput(
-        fmt::format("{}: must be an object with the keys {}", where, fmt::join(kKeys, ", ")));
-  }
   CompliantProblem problem;
-  if (object.contains("name")) problem.name = read_text(object, "name", where);
-  if (!problem.name.empty()) where += fmt::format(" (\"{}\")", problem.name);
-  require_known_keys(object, kKeys, where);
+  const std::string where = begin_entry(object, kKeys, file, "problem", index, problem.name);
   problem.velocity = read_numbers(object, "velocity", where);
   problem.velocities = static_cast<int>(problem.velocity.size());
   if (problem.velocities == 0) throw InvalidInput(where + ": velocity is empty");
@@ -138,13 +131,7 @@ CompliantProblem problem_from(const json& object, const std::string& file, std::
                                    problem.force.size(), nv));
   }
   problem.step_size = read_number(object, "dt", where);
-  Matrix mass = read_matrix(object, "mass_matrix", where);
-  if (mass.rows != nv || mass.columns != nv) {
-    throw InvalidInput(
-        fmt::format("{}: mass_matrix is {} x {}: must be {} x {}, as velocity has {} numbers",
-                    where, mass.rows, std::max(mass.columns, 0), nv, nv, nv));
-  }
-  problem.mass_matrix = std::move(mass.values);
+  problem.mass_matrix = read_mass_matrix(object, nv, where);
   if (object.contains("position_map")) {
     Matrix map = read_matrix(object, "position_map", where);
     if (map.rows == 0 || map.columns != nv) {
@@ -196,11 +183,7 @@ class BatchedSteps {
       positions_ = shape_of("position_map", 3, "problems, rows, columns")[1];
       map_ = values("position_map", {count_, positions_, nv_});
     }
-    names_ = reader_.has("name") ? reader_.strings("name") : std::vector<std::string>(count_);
-    if (names_.size() != count_) {
-      throw InvalidInput(
-          fmt::format("{}: name has {} texts for {} problems", file_, names_.size(), count_));
-    }
+    names_ = read_names(reader_, count_, "problems", file_);
   }
 
   [[nodiscard]] std::vector<CompliantProblem> problems() const {
@@ -210,33 +193,12 @@ class BatchedSteps {
   }
 
  private:
-  static std::vector<double> part(const std::vector<double>& values, std::size_t first,
-                                  std::size_t size) {
-    const auto begin = values.begin() + static_cast<std::ptrdiff_t>(first);
-    return {begin, begin + static_cast<std::ptrdiff_t>(size)};
-  }
-
   Shape shape_of(std::string_view name, std::size_t rank, const char* axes) const {
-    if (!reader_.has(name)) {
-      throw InvalidInput(fmt::format("{}: data set {} is missing", file_, name));
-    }
-    if (reader_.is_group(name)) {
-      throw InvalidInput(fmt::format("{}: {} is a group, a data set is needed", file_, name));
-    }
-    const Shape shape = reader_.shape(name);
-    if (shape.size() != rank) {
-      throw InvalidInput(fmt::format("{}: {} has {} axes: must have {} ({})", file_, name,
-                                     shape.size(), rank, axes));
-    }
-    return shape;
+    return required_shape(reader_, name, rank, axes, file_);
   }
 
   std::vector<double> values(std::string_view name, const Shape& wanted) const {
-    const Shape shape = shape_of(name, wanted.size(), "problems first");
-    if (shape != wanted) {
-      throw InvalidInput(
-          fmt::format("{}: {} has shape {}: must be {}", file_, name, shape, wanted));
-    }
+    require_shape(shape_of(name, wanted.size(), "problems first"), name, wanted, file_);
     return reader_.doubles(name);
   }
 
@@ -318,14 +280,9 @@ std::vector<CompliantProblem> read_steps(const std::filesystem::path& file) {
   std::vector<CompliantProblem> problems = read_either(
       file, [](const auto& path) { return BatchedSteps(path).problems(); },
       [](const auto& path) { return read_json_entries(path, problem_from); });
-  if (problems.empty()) throw InvalidInput(file.string() + ": holds no problem");
-  for (std::size_t i = 0; i < problems.size(); ++i) {
-    try {
-      validate(problems[i], static_cast<std::int64_t>(i));
-    } catch (const InvalidInput& error) {
-      throw InvalidInput(fmt::format("{}: {}", file.string(), error.what()));
-    }
-  }
+  check_entries(file, problems, "problem", [](const CompliantProblem& problem, std::size_t i) {
+    validate(problem, static_cast<std::int64_t>(i));
+  });
   return problems;
 }
 
