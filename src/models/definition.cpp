@@ -8,22 +8,37 @@
 namespace carom::models::detail {
 namespace {
 
-constexpr double kLargestLength = 1e3;
 constexpr double kLargestMass = 1e6;
 constexpr double kLargestFriction = 1e6;
 constexpr double kLargestVelocity = 1e3;
+
+}  // namespace
 
 Parameter positive(const std::string& name, const std::string& unit, double value, double maximum,
                    const std::string& meaning) {
   return {name, unit, value, 0.0, true, maximum, meaning};
 }
 
+Parameter at_least_zero(const std::string& name, const std::string& unit, double value,
+                        double maximum, const std::string& meaning) {
+  return {name, unit, value, 0.0, false, maximum, meaning};
+}
+
+Parameter signed_value(const std::string& name, const std::string& unit, double value, double most,
+                       const std::string& meaning) {
+  return {name, unit, value, -most, false, most, meaning};
+}
+
+bool inside(const Parameter& parameter, double value) {
+  const bool above =
+      parameter.minimum_open ? value > parameter.minimum : value >= parameter.minimum;
+  return above && value <= parameter.maximum;
+}
+
 std::string range(const Parameter& parameter) {
   return std::string(parameter.minimum_open ? "> " : ">= ") + text(parameter.minimum) +
          " and <= " + text(parameter.maximum) + (parameter.unit == "-" ? "" : " " + parameter.unit);
 }
-
-}  // namespace
 
 std::string text(double value) {
   std::array<char, 40> buffer{};
@@ -38,10 +53,8 @@ Values::Values(const Model& model) : model_(&model) {
 void Values::set(const std::string& name, double value) {
   for (const Parameter& parameter : model_->parameters) {
     if (parameter.name != name) continue;
-    const bool above =
-        parameter.minimum_open ? value > parameter.minimum : value >= parameter.minimum;
     values_[name] = value;
-    require(above && value <= parameter.maximum, name, range(parameter));
+    require(inside(parameter, value), name, range(parameter));
     return;
   }
   std::string known;
@@ -58,14 +71,9 @@ void Values::require(bool good, const std::string& name, const std::string& what
                      ": must be " + what);
 }
 
-Parameter friction(double value) {
-  return {"friction",
-          "-",
-          value,
-          0.0,
-          false,
-          kLargestFriction,
-          "Coulomb friction coefficient of every contact"};
+Parameter friction(double value, const std::string& of_what) {
+  return at_least_zero("friction", "-", value, kLargestFriction,
+                       "Coulomb friction coefficient of " + of_what);
 }
 
 Parameter mass(double value, const std::string& of_what) {
@@ -85,7 +93,7 @@ Parameter length(const std::string& name, double value, const std::string& meani
 }
 
 Parameter length_or_zero(const std::string& name, double value, const std::string& meaning) {
-  return {name, "m", value, 0.0, false, kLargestLength, meaning};
+  return at_least_zero(name, "m", value, kLargestLength, meaning);
 }
 
 Parameter angle(const std::string& name, double value, double minimum, double maximum,
@@ -94,21 +102,16 @@ Parameter angle(const std::string& name, double value, double minimum, double ma
 }
 
 Parameter angular_velocity(const std::string& name, double value, const std::string& meaning) {
-  return {name, "rad/s", value, -kLargestVelocity, false, kLargestVelocity, meaning};
+  return signed_value(name, "rad/s", value, kLargestVelocity, meaning);
 }
 
 Parameter downward_velocity(double value, const std::string& of_what) {
-  return {"downward_velocity",
-          "m/s",
-          value,
-          0.0,
-          false,
-          kLargestVelocity,
-          "downward velocity of " + of_what + " before the impact"};
+  return at_least_zero("downward_velocity", "m/s", value, kLargestVelocity,
+                       "downward velocity of " + of_what + " before the impact");
 }
 
 Parameter horizontal_velocity(double value, const std::string& meaning) {
-  return {"horizontal_velocity", "m/s", value, -kLargestVelocity, false, kLargestVelocity, meaning};
+  return signed_value("horizontal_velocity", "m/s", value, kLargestVelocity, meaning);
 }
 
 }  // namespace carom::models::detail

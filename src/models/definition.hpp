@@ -41,8 +41,22 @@ struct Definition {
   ImpactProblem (*build)(const Values& values);
 };
 
+inline constexpr double kLargestLength = 1e3;
+
+// Parameters by their range: > 0, >= 0 or of either sign, each up to a largest size.
+Parameter positive(const std::string& name, const std::string& unit, double value, double maximum,
+                   const std::string& meaning);
+Parameter at_least_zero(const std::string& name, const std::string& unit, double value,
+                        double maximum, const std::string& meaning);
+Parameter signed_value(const std::string& name, const std::string& unit, double value, double most,
+                       const std::string& meaning);
+
+bool inside(const Parameter& parameter, double value);
+/// What messages say of the accepted values, e.g. "> 0 and <= 1000 m".
+std::string range(const Parameter& parameter);
+
 // Parameters that several models share; one word, one unit, one range.
-Parameter friction(double value);
+Parameter friction(double value, const std::string& of_what = "every contact");
 Parameter mass(double value, const std::string& of_what);
 Parameter part_mass(const std::string& name, double value, const std::string& of_what);
 Parameter inertia(const std::string& name, double value, const std::string& meaning);

@@ -1,43 +1,27 @@
 #include <carom/models/postures.hpp>
 
-#include <carom/error.hpp>
-
+#include "models/named_definitions.hpp"
 #include "models/posture_definition.hpp"
 
 namespace carom::models {
 namespace {
 
-struct PostureRegistry {
-  std::vector<detail::PostureDefinition> definitions;
-  std::vector<PostureModel> models;
+using Registry = detail::NamedDefinitions<detail::PostureDefinition>;
 
-  PostureRegistry() {
+const Registry& posture_registry() {
+  static const Registry instance("posture", [] {
+    std::vector<detail::PostureDefinition> all;
     for (const auto& family : {detail::planar_postures(), detail::spatial_postures()}) {
-      for (const detail::PostureDefinition& definition : family) {
-        definitions.push_back(definition);
-        models.push_back(definition.model);
-      }
+      all.insert(all.end(), family.begin(), family.end());
     }
-  }
-
-  [[nodiscard]] const detail::PostureDefinition& find(std::string_view name) const {
-    std::string known;
-    for (const detail::PostureDefinition& definition : definitions) {
-      if (definition.model.name == name) return definition;
-      known += (known.empty() ? "" : ", ") + definition.model.name;
-    }
-    throw InvalidInput("unknown posture \"" + std::string(name) + "\": known are " + known);
-  }
-};
-
-const PostureRegistry& posture_registry() {
-  static const PostureRegistry instance;
+    return all;
+  }());
   return instance;
 }
 
 }  // namespace
 
-std::span<const PostureModel> postures() { return posture_registry().models; }
+std::span<const PostureModel> postures() { return posture_registry().models(); }
 
 const PostureModel& find_posture(std::string_view name) {
   return posture_registry().find(name).model;

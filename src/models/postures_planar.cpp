@@ -28,17 +28,12 @@ Posture on_ground(const std::vector<Ground>& grounds, double friction) {
 }
 
 Parameter tilt(double value) {
-  return {"kappa",
-          "-",
-          value,
-          0.0,
-          false,
-          10.0,
-          "W: the wrench's force may lean by |f_x / f_y| <= kappa"};
+  return at_least_zero("kappa", "-", value, 10.0,
+                       "W: the wrench's force may lean by |f_x / f_y| <= kappa");
 }
 
 Parameter offset(double value, const std::string& meaning) {
-  return {"nu", "-", value, 0.0, false, 10.0, meaning};
+  return at_least_zero("nu", "-", value, 10.0, meaning);
 }
 
 Parameter slope(const std::string& name, double value, const std::string& of_what) {

@@ -1,0 +1,11 @@
+#pragma once
+
+#include <span>
+
+#include <carom/models/scenarios.hpp>
+
+namespace carom::models::detail {
+
+std::span<const Scenario> scenario_table();
+
+}  // namespace carom::models::detail
