@@ -5,7 +5,7 @@
 #include <string>
 
 #include "equilibrium_planar_backends.hpp"
-#include "message.hpp"
+#include "require.hpp"
 
 namespace carom {
 
@@ -14,20 +14,6 @@ namespace {
 constexpr std::array kMethods = {PlanarMethod::lp, PlanarMethod::pairs, PlanarMethod::graphic,
                                  PlanarMethod::line_sweep};
 
-void require_size(const char* field, std::size_t size, std::size_t expected) {
-  if (size != expected) {
-    throw InvalidInput(std::string(field) + " has " + std::to_string(size) + " values: must have " +
-                       std::to_string(expected));
-  }
-}
-
-void require_count(const char* field, std::int64_t value, std::int64_t low, std::int64_t high) {
-  if (value < low || value > high) {
-    throw InvalidInput(std::string(field) + " is " + std::to_string(value) + ": must be in " +
-                       std::to_string(low) + ".." + std::to_string(high));
-  }
-}
-
 /// Refuses shapes that do not fit; the backend that will do the work.
 Backend check(const PostureBatch& batch, const PlanarSettings& settings, Backend requested) {
   settings.validate();
@@ -35,20 +21,18 @@ Backend check(const PostureBatch& batch, const PlanarSettings& settings, Backend
     throw InvalidInput("dimension is " + std::to_string(batch.dimension) +
                        ": must be 2 for a planar equilibrium");
   }
-  if (batch.problems < 0) {
-    throw InvalidInput("problems is " + std::to_string(batch.problems) + ": must be >= 0");
-  }
-  require_count("vertices", batch.vertices, 0, kMaxWrenchVertices);
-  if (batch.problems > 0) require_count("contacts", batch.contacts, 1, kMaxPostureContacts);
+  require::at_least("problems", batch.problems, 0);
+  require::between("vertices", batch.vertices, 0, kMaxWrenchVertices);
+  if (batch.problems > 0) require::between("contacts", batch.contacts, 1, kMaxPostureContacts);
   const auto n = static_cast<std::size_t>(batch.problems);
   const auto k = static_cast<std::size_t>(batch.contacts);
-  require_size("position", batch.position.size(), n * k * 2);
-  require_size("normal", batch.normal.size(), n * k * 2);
-  require_size("friction", batch.friction.size(), n * k);
-  if (!batch.length.empty()) require_size("length", batch.length.size(), n * k);
-  require_size("wrench", batch.wrench.size(), n * 3);
-  require_size("wrench_vertices", batch.wrench_vertices.size(),
-               n * static_cast<std::size_t>(batch.vertices) * 3);
+  require::size("position", batch.position.size(), n * k * 2);
+  require::size("normal", batch.normal.size(), n * k * 2);
+  require::size("friction", batch.friction.size(), n * k);
+  if (!batch.length.empty()) require::size("length", batch.length.size(), n * k);
+  require::size("wrench", batch.wrench.size(), n * 3);
+  require::size("wrench_vertices", batch.wrench_vertices.size(),
+                n * static_cast<std::size_t>(batch.vertices) * 3);
   const Backend backend = resolve(requested);
   const MemorySpace space = batch.position.space();
   for (const Buffer<double>* buffer :
@@ -57,10 +41,7 @@ Backend check(const PostureBatch& batch, const PlanarSettings& settings, Backend
       throw InvalidInput("posture batch: all arrays must live in one memory space");
     }
   }
-  if (backend != Backend::cuda && space == MemorySpace::device) {
-    throw InvalidInput("backend " + std::string(to_string(backend)) +
-                       ": works in host memory; the batch is on the device");
-  }
+  require::reachable(backend, space);
   if (backend != Backend::cpu && settings.method != PlanarMethod::lp) {
     throw InvalidInput("method " + std::string(to_string(settings.method)) +
                        ": is known to backend cpu alone, not to " +
@@ -95,11 +76,8 @@ PlanarMethod planar_method(std::string_view name) {
 }
 
 void PlanarSettings::validate() const {
-  if (!(tolerance > 0.0) || !std::isfinite(tolerance)) {
-    throw InvalidInput("tolerance is " + message::number(tolerance) +
-                       ": must be positive and finite");
-  }
-  if (threads < 0) throw InvalidInput("threads is " + std::to_string(threads) + ": must be >= 0");
+  require::positive("tolerance", tolerance);
+  require::at_least("threads", threads, 0);
 }
 
 PlanarResult planar_equilibrium(const PostureBatch& batch, const PlanarSettings& settings,
@@ -117,8 +95,8 @@ PlanarResult planar_equilibrium(const PostureBatch& batch, const PlanarSettings&
 PlanarMargin planar_margins(const PostureBatch& batch, const Buffer<double>& centre_of_mass,
                             const PlanarSettings& settings, Backend backend) {
   const Backend chosen = check(batch, settings, backend);
-  require_size("centre_of_mass", centre_of_mass.size(),
-               2 * static_cast<std::size_t>(batch.problems));
+  require::size("centre_of_mass", centre_of_mass.size(),
+                2 * static_cast<std::size_t>(batch.problems));
   if (centre_of_mass.space() != batch.position.space()) {
     throw InvalidInput("centre_of_mass: must live in the memory space of the posture batch");
   }

@@ -6,71 +6,43 @@
 #include <string>
 
 #include "equilibrium_spatial_backends.hpp"
-#include "message.hpp"
+#include "require.hpp"
 
 namespace carom {
 
 namespace {
-
-void require_count(const char* field, int value, int low, int high) {
-  if (value < low || value > high) {
-    throw InvalidInput(std::string(field) + " is " + std::to_string(value) + ": must be in " +
-                       std::to_string(low) + ".." + std::to_string(high));
-  }
-}
-
-void require_positive(const char* field, double value) {
-  if (!(value > 0.0) || !std::isfinite(value)) {
-    throw InvalidInput(std::string(field) + " is " + message::number(value) +
-                       ": must be positive and finite");
-  }
-}
-
-void require_size(const char* field, std::size_t size, std::size_t expected) {
-  if (size != expected) {
-    throw InvalidInput(std::string(field) + " has " + std::to_string(size) + " values: must have " +
-                       std::to_string(expected));
-  }
-}
 
 void check_batch(const PostureBatch& batch, Backend chosen) {
   if (batch.dimension != 3) {
     throw InvalidInput("dimension is " + std::to_string(batch.dimension) +
                        ": spatial equilibrium takes postures of dimension 3");
   }
-  if (batch.problems < 0) {
-    throw InvalidInput("problems is " + std::to_string(batch.problems) + ": must be >= 0");
-  }
-  require_count("contacts", batch.contacts, 1, kMaxPostureContacts);
+  require::at_least("problems", batch.problems, 0);
+  require::between("contacts", batch.contacts, 1, kMaxPostureContacts);
   const auto problems = static_cast<std::size_t>(batch.problems);
   const auto k = static_cast<std::size_t>(batch.contacts);
-  require_size("position", batch.position.size(), problems * k * 3);
-  require_size("normal", batch.normal.size(), problems * k * 3);
-  require_size("friction", batch.friction.size(), problems * k);
-  require_size("wrench", batch.wrench.size(), problems * 6);
+  require::size("position", batch.position.size(), problems * k * 3);
+  require::size("normal", batch.normal.size(), problems * k * 3);
+  require::size("friction", batch.friction.size(), problems * k);
+  require::size("wrench", batch.wrench.size(), problems * 6);
   for (const auto* buffer : {&batch.normal, &batch.friction, &batch.wrench}) {
     if (buffer->space() != batch.position.space()) {
       throw InvalidInput("posture batch: all arrays must live in one memory space");
     }
   }
-  if (chosen != Backend::cuda && batch.position.space() == MemorySpace::device) {
-    throw InvalidInput("backend " + std::string(to_string(chosen)) +
-                       ": works in host memory; the batch is on the device");
-  }
+  require::reachable(chosen, batch.position.space());
 }
 
 }  // namespace
 
 void SpatialSettings::validate() const {
-  require_count("cone_sides", cone_sides, 3, kernels::kMaxConeSides);
-  require_count("directions", directions, 3, kMaxSupportDirections);
-  require_count("max_vertices", max_vertices, directions, 64 * kMaxSupportDirections);
-  require_positive("area_tolerance", area_tolerance);
-  require_positive("tolerance", tolerance);
-  if (max_pivots < 0) {
-    throw InvalidInput("max_pivots is " + std::to_string(max_pivots) + ": must be >= 0");
-  }
-  if (threads < 0) throw InvalidInput("threads is " + std::to_string(threads) + ": must be >= 0");
+  require::between("cone_sides", cone_sides, 3, kernels::kMaxConeSides);
+  require::between("directions", directions, 3, kMaxSupportDirections);
+  require::between("max_vertices", max_vertices, directions, 64 * kMaxSupportDirections);
+  require::positive("area_tolerance", area_tolerance);
+  require::positive("tolerance", tolerance);
+  require::at_least("max_pivots", max_pivots, 0);
+  require::at_least("threads", threads, 0);
 }
 
 void check_spatial(const PostureBatch& batch, const SpatialSettings& settings) {
@@ -126,7 +98,7 @@ SupportResult allocate_support(std::int64_t problems, int directions, int contac
 }
 
 std::vector<double> equal_directions(int n) {
-  require_count("directions", n, 1, kMaxSupportDirections);
+  require::between("directions", n, 1, kMaxSupportDirections);
   std::vector<double> directions;
   for (int j = 0; j < n; ++j) {
     const double angle = 2.0 * std::numbers::pi * j / n;
@@ -145,8 +117,8 @@ SupportResult support(const PostureBatch& batch, std::span<const double> directi
     throw InvalidInput("directions has " + std::to_string(directions.size()) +
                        " values: must have two a direction");
   }
-  require_count("number of directions", static_cast<int>(directions.size() / 2), 1,
-                kMaxSupportDirections);
+  require::between("number of directions", static_cast<int>(directions.size() / 2), 1,
+                   kMaxSupportDirections);
   std::vector<double> unit(directions.begin(), directions.end());
   for (std::size_t j = 0; j < unit.size(); j += 2) {
     const double size = std::hypot(unit[j], unit[j + 1]);

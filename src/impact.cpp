@@ -11,6 +11,7 @@
 #include "impact_prepare.hpp"
 #include "impact_workspace.hpp"
 #include "message.hpp"
+#include "require.hpp"
 
 namespace carom {
 
@@ -336,10 +337,7 @@ StepResult solve_steps(const StepBatch& batch, const StepSettings& settings, Bac
     throw InvalidInput("selection is random: single steps take any or lemke");
   }
   const Backend chosen = resolve(backend);
-  if (chosen != Backend::cuda && batch.delassus.space() == MemorySpace::device) {
-    throw InvalidInput("backend " + std::string(to_string(chosen)) +
-                       ": works in host memory; the batch is on the device");
-  }
+  require::reachable(chosen, batch.delassus.space());
   switch (chosen) {
     case Backend::cuda:
       return cuda::solve_steps(batch, settings);

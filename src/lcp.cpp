@@ -4,7 +4,7 @@
 #include <string>
 
 #include "backends.hpp"
-#include "message.hpp"
+#include "require.hpp"
 
 namespace carom {
 
@@ -18,43 +18,24 @@ LcpBatch LcpBatch::to(MemorySpace space) const {
 }
 
 void LcpSettings::validate() const {
-  if (!(tolerance > 0.0) || !std::isfinite(tolerance)) {
-    throw InvalidInput("tolerance is " + message::number(tolerance) +
-                       ": must be positive and finite");
-  }
-  if (max_pivots < 0) {
-    throw InvalidInput("max_pivots is " + std::to_string(max_pivots) + ": must be >= 0");
-  }
-  if (threads < 0) throw InvalidInput("threads is " + std::to_string(threads) + ": must be >= 0");
+  require::positive("tolerance", tolerance);
+  require::at_least("max_pivots", max_pivots, 0);
+  require::at_least("threads", threads, 0);
 }
 
 LcpResult solve_lcp(const LcpBatch& batch, const LcpSettings& settings, Backend backend) {
   settings.validate();
-  if (batch.order < 1 || batch.order > kMaxLcpOrder) {
-    throw InvalidInput("order is " + std::to_string(batch.order) + ": must be in 1.." +
-                       std::to_string(kMaxLcpOrder));
-  }
-  if (batch.problems < 0) {
-    throw InvalidInput("problems is " + std::to_string(batch.problems) + ": must be >= 0");
-  }
+  require::between("order", batch.order, 1, kMaxLcpOrder);
+  require::at_least("problems", batch.problems, 0);
   const auto problems = static_cast<std::size_t>(batch.problems);
   const auto n = static_cast<std::size_t>(batch.order);
-  const auto require = [](const char* field, std::size_t size, std::size_t expected) {
-    if (size != expected) {
-      throw InvalidInput(std::string(field) + " has " + std::to_string(size) +
-                         " values: must have " + std::to_string(expected));
-    }
-  };
-  require("matrix", batch.matrix.size(), problems * n * n);
-  require("vector", batch.vector.size(), problems * n);
+  require::size("matrix", batch.matrix.size(), problems * n * n);
+  require::size("vector", batch.vector.size(), problems * n);
   const Backend chosen = resolve(backend);
   if (batch.matrix.space() != batch.vector.space()) {
     throw InvalidInput("lcp batch: matrix and vector must live in one memory space");
   }
-  if (chosen != Backend::cuda && batch.matrix.space() == MemorySpace::device) {
-    throw InvalidInput("backend " + std::string(to_string(chosen)) +
-                       ": works in host memory; the batch is on the device");
-  }
+  require::reachable(chosen, batch.matrix.space());
   switch (chosen) {
     case Backend::cuda:
       return cuda::solve_lcp(batch, settings);

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "lp_backends.hpp"
-#include "message.hpp"
+#include "require.hpp"
 
 namespace carom {
 
@@ -15,27 +15,13 @@ std::size_t size_of(std::int64_t a, std::int64_t b, std::int64_t c = 1) {
   return static_cast<std::size_t>(a * b * c);
 }
 
-void require_in(const char* field, int value, int least, int most) {
-  if (value < least || value > most) {
-    throw InvalidInput(std::string(field) + " is " + std::to_string(value) + ": must be in " +
-                       std::to_string(least) + ".." + std::to_string(most));
-  }
-}
-
 void require_shapes(const LpBatch& batch) {
-  require_in("rows", batch.rows, 1, kMaxLpRows);
-  require_in("columns", batch.columns, 1, kMaxLpColumns);
-  if (batch.objectives < 1) {
-    throw InvalidInput("objectives is " + std::to_string(batch.objectives) + ": must be >= 1");
-  }
-  if (batch.problems < 0) {
-    throw InvalidInput("problems is " + std::to_string(batch.problems) + ": must be >= 0");
-  }
-  const auto require = [&](const char* field, const Buffer<double>& values, std::size_t expected) {
-    if (values.size() != expected) {
-      throw InvalidInput(std::string(field) + " has " + std::to_string(values.size()) +
-                         " values: must have " + std::to_string(expected));
-    }
+  require::between("rows", batch.rows, 1, kMaxLpRows);
+  require::between("columns", batch.columns, 1, kMaxLpColumns);
+  require::at_least("objectives", batch.objectives, 1);
+  require::at_least("problems", batch.problems, 0);
+  const auto agree = [&](const char* field, const Buffer<double>& values, std::size_t expected) {
+    require::size(field, values.size(), expected);
     if (values.space() != batch.matrix.space()) {
       throw InvalidInput(std::string("lp batch: ") + field +
                          " and matrix must live in one memory space");
@@ -43,12 +29,12 @@ void require_shapes(const LpBatch& batch) {
   };
   const std::size_t rows = size_of(batch.problems, batch.rows);
   const std::size_t columns = size_of(batch.problems, batch.columns);
-  require("matrix", batch.matrix, size_of(batch.problems, batch.rows, batch.columns));
-  require("cost", batch.cost, size_of(batch.problems, batch.objectives, batch.columns));
-  require("row_lower", batch.row_lower, rows);
-  require("row_upper", batch.row_upper, rows);
-  require("column_lower", batch.column_lower, columns);
-  require("column_upper", batch.column_upper, columns);
+  agree("matrix", batch.matrix, size_of(batch.problems, batch.rows, batch.columns));
+  agree("cost", batch.cost, size_of(batch.problems, batch.objectives, batch.columns));
+  agree("row_lower", batch.row_lower, rows);
+  agree("row_upper", batch.row_upper, rows);
+  agree("column_lower", batch.column_lower, columns);
+  agree("column_upper", batch.column_upper, columns);
 }
 
 }  // namespace
@@ -69,14 +55,9 @@ LpBatch LpBatch::to(MemorySpace space) const {
 }
 
 void LpSettings::validate() const {
-  if (!(tolerance > 0.0) || !std::isfinite(tolerance)) {
-    throw InvalidInput("tolerance is " + message::number(tolerance) +
-                       ": must be positive and finite");
-  }
-  if (max_pivots < 0) {
-    throw InvalidInput("max_pivots is " + std::to_string(max_pivots) + ": must be >= 0");
-  }
-  if (threads < 0) throw InvalidInput("threads is " + std::to_string(threads) + ": must be >= 0");
+  require::positive("tolerance", tolerance);
+  require::at_least("max_pivots", max_pivots, 0);
+  require::at_least("threads", threads, 0);
 }
 
 LpResult make_lp_result(const LpBatch& batch, const LpSettings& settings) {
@@ -118,10 +99,7 @@ LpResult solve_lp(const LpBatch& batch, const LpSettings& settings, Backend back
     }
   }
   const Backend chosen = resolve(backend);
-  if (chosen != Backend::cuda && batch.matrix.space() == MemorySpace::device) {
-    throw InvalidInput("backend " + std::string(to_string(chosen)) +
-                       ": works in host memory; the batch is on the device");
-  }
+  require::reachable(chosen, batch.matrix.space());
   switch (chosen) {
     case Backend::cuda:
       return cuda::solve_lp(batch, settings, start);
