@@ -12,6 +12,7 @@
 #include "cpu/parallel.hpp"
 #include "cpu/spatial_contour.hpp"
 #include "message.hpp"
+#include "planar_polygon.hpp"
 
 namespace carom {
 
@@ -188,36 +189,19 @@ void add_inner(const SpatialRegion& region, std::vector<double>& half_spaces) {
   }
 }
 
-/// The polygon cut by normal . x <= at.
-void clip(std::vector<double>& polygon, const double* normal, double at) {
-  std::vector<double> kept;
-  const std::size_t n = polygon.size() / 2;
-  for (std::size_t i = 0; i < n; ++i) {
-    const double* a = polygon.data() + 2 * i;
-    const double* b = polygon.data() + 2 * ((i + 1) % n);
-    const double over_a = normal[0] * a[0] + normal[1] * a[1] - at;
-    const double over_b = normal[0] * b[0] + normal[1] * b[1] - at;
-    if (over_a <= 0.0) kept.insert(kept.end(), a, a + 2);
-    if ((over_a < 0.0 && over_b > 0.0) || (over_a > 0.0 && over_b < 0.0)) {
-      const double t = over_a / (over_a - over_b);
-      for (int c = 0; c < 2; ++c) kept.push_back(a[c] + t * (b[c] - a[c]));
-    }
-  }
-  polygon.swap(kept);
-}
-
 std::vector<double> section(const std::vector<double>& half_spaces, const RobustRegion& region,
                             double height) {
   const double reach = 1000.0 * region.extent;
-  std::vector<double> polygon;
+  std::vector<polygon::Point> part;
   for (const auto& corner : {std::pair{-1.0, -1.0}, {1.0, -1.0}, {1.0, 1.0}, {-1.0, 1.0}}) {
-    polygon.push_back(region.centre[0] + corner.first * reach);
-    polygon.push_back(region.centre[1] + corner.second * reach);
+    part.push_back(
+        {region.centre[0] + corner.first * reach, region.centre[1] + corner.second * reach});
   }
   for (std::size_t h = 0; h < half_spaces.size(); h += 4) {
-    clip(polygon, half_spaces.data() + h, half_spaces[h + 3] - half_spaces[h + 2] * height);
+    part = polygon::clip(part, {half_spaces[h], half_spaces[h + 1]},
+                         half_spaces[h + 3] - half_spaces[h + 2] * height);
   }
-  return polygon;
+  return polygon::flat(part);
 }
 
 }  // namespace
