@@ -83,6 +83,24 @@ struct StepCertificate {
   Mask advances;    ///< Lemma 13: a contact is fully activated or none approaches
 };
 
+/// min(a, b) of a complementary pair.
+template <class V>
+CAROM_INLINE void add_pair(MaxAbs<V>& worst, V a, V b) {
+  using kernels::select;
+  worst.add(select(a != a, a, select(a < b, a, b)));
+}
+
+/// The rows of beta = max(0, -u_n') and lambda_n of one contact.
+template <class V>
+CAROM_INLINE void add_normal_rows(MaxAbs<V>& worst, V limit, V normal, V next_normal) {
+  using kernels::larger;
+  using kernels::select;
+  const V zero(0.0);
+  const V beta = larger(-next_normal, zero);
+  add_pair(worst, beta, limit - normal);
+  add_pair(worst, normal, next_normal + select(limit < V(kernels::kInfinity), beta, zero));
+}
+
 /// Natural residual of one contact's rows of (75), not yet relative, in the original unknowns:
 /// beta = max(0, -u_n'), lambda_D >= 0 with sum_j d_j lambda_D,j = lambda_t, and the smallest gamma
 /// that the sliding velocity allows. An infinite limit means that the row of beta is not there.
@@ -94,13 +112,9 @@ CAROM_INLINE V planar_contact_residual(double friction, V limit, V normal, V imp
   using kernels::magnitude;
   using kernels::select;
   MaxAbs<V> worst;
-  const auto complementary = [&worst](V a, V b) {
-    worst.add(select(a != a, a, select(a < b, a, b)));
-  };
+  const auto complementary = [&worst](V a, V b) { add_pair(worst, a, b); };
   const V zero(0.0);
-  const V beta = larger(-next_normal, zero);
-  complementary(beta, limit - normal);
-  complementary(normal, next_normal + select(limit < V(kernels::kInfinity), beta, zero));
+  add_normal_rows(worst, limit, normal, next_normal);
   const V gamma = magnitude(next_t);
   const V share = magnitude(impulse_t);
   complementary(share, select(impulse_t >= zero, next_t, -next_t) + gamma);
@@ -116,13 +130,9 @@ CAROM_INLINE V spatial_contact_residual(const kernels::FrictionPolygon& polygon,
   using kernels::larger;
   using kernels::select;
   MaxAbs<V> worst;
-  const auto complementary = [&worst](V a, V b) {
-    worst.add(select(a != a, a, select(a < b, a, b)));
-  };
+  const auto complementary = [&worst](V a, V b) { add_pair(worst, a, b); };
   const V zero(0.0);
-  const V beta = larger(-next_normal, zero);
-  complementary(beta, limit - normal);
-  complementary(normal, next_normal + select(limit < V(kernels::kInfinity), beta, zero));
+  add_normal_rows(worst, limit, normal, next_normal);
   const auto along = [&](int j, const V* t) {
     return V(polygon.direction[j][0]) * t[0] + V(polygon.direction[j][1]) * t[1];
   };

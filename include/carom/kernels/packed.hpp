@@ -150,52 +150,42 @@ CAROM_INLINE double largest_packed(const Lanes& lanes, int count, F&& value) {
   }
 }
 
-/// Sum of term(V(), j) over [0, count) in one lane: eight partial sums, joined as
+/// Over [0, count) in one lane: eight partial sums, each sum = next(sum, j), joined as
 /// ((0 + 4) + (2 + 6)) + ((1 + 5) + (3 + 7)), on every width.
 template <class Lanes, class F>
-CAROM_INLINE double sum_packed(const Lanes& lanes, int count, F&& term) {
+CAROM_INLINE double accumulate_packed(const Lanes& lanes, int count, F&& next) {
   if constexpr (HasPack<Lanes>) {
     using Pack = typename Lanes::Pack;
     constexpr int kParts = kPackPadding / Lanes::kWidth;
     Pack sum[kParts];
     for (Pack& part : sum) part = Pack(0.0);
     for (int j = 0; j < count; j += kPackPadding) {
-      for (int s = 0; s < kParts; ++s) {
-        sum[s] = sum[s] + term(Pack(0.0), j + s * Lanes::kWidth);
-      }
+      for (int s = 0; s < kParts; ++s) sum[s] = next(sum[s], j + s * Lanes::kWidth);
     }
     return lanes.sum(sum);
   } else {
     double sum[kPackPadding] = {};
     for (int j = 0; j < count; j += kPackPadding) {
-      for (int l = 0; l < kPackPadding; ++l) sum[l] += term(0.0, j + l);
+      for (int l = 0; l < kPackPadding; ++l) sum[l] = next(sum[l], j + l);
     }
     return ((sum[0] + sum[4]) + (sum[2] + sum[6])) + ((sum[1] + sum[5]) + (sum[3] + sum[7]));
   }
 }
 
-/// a'b of padded vectors in one lane, with fused products and the sums of sum_packed.
+/// Sum of term(V(), j).
+template <class Lanes, class F>
+CAROM_INLINE double sum_packed(const Lanes& lanes, int count, F&& term) {
+  return accumulate_packed(lanes, count,
+                           [&](auto sum, int j) { return sum + term(decltype(sum)(0.0), j); });
+}
+
+/// a'b of padded vectors in one lane, with fused products.
 template <class Lanes>
 CAROM_INLINE double dot_packed(const Lanes& lanes, int count, const double* a, const double* b) {
-  if constexpr (HasPack<Lanes>) {
-    using Pack = typename Lanes::Pack;
-    constexpr int kParts = kPackPadding / Lanes::kWidth;
-    Pack sum[kParts];
-    for (Pack& part : sum) part = Pack(0.0);
-    for (int j = 0; j < count; j += kPackPadding) {
-      for (int s = 0; s < kParts; ++s) {
-        const int at = j + s * Lanes::kWidth;
-        sum[s] = fused(Pack::load(a + at), Pack::load(b + at), sum[s]);
-      }
-    }
-    return lanes.sum(sum);
-  } else {
-    double sum[kPackPadding] = {};
-    for (int j = 0; j < count; j += kPackPadding) {
-      for (int l = 0; l < kPackPadding; ++l) sum[l] = fused(a[j + l], b[j + l], sum[l]);
-    }
-    return ((sum[0] + sum[4]) + (sum[2] + sum[6])) + ((sum[1] + sum[5]) + (sum[3] + sum[7]));
-  }
+  return accumulate_packed(lanes, count, [&](auto sum, int j) {
+    using V = decltype(sum);
+    return fused(load<V>(a + j), load<V>(b + j), sum);
+  });
 }
 
 }  // namespace carom::kernels
