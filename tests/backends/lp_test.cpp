@@ -19,12 +19,6 @@ using test::Generator;
 using test::Lp;
 using test::LpFlavour;
 
-std::vector<Lp> family(Generator& random, LpFlavour flavour, int m, int n, int count) {
-  std::vector<Lp> problems;
-  for (int p = 0; p < count; ++p) problems.push_back(test::random_lp(random, flavour, m, n));
-  return problems;
-}
-
 struct Shape {
   int rows, columns;
 };
@@ -37,7 +31,8 @@ TEST_P(LpFamilies, CpuAgreesWithReference) {
   long solved = 0;
   for (const Shape shape : kShapes) {
     SCOPED_TRACE(std::to_string(shape.rows) + " x " + std::to_string(shape.columns));
-    const std::vector<Lp> problems = family(random, GetParam(), shape.rows, shape.columns, 40);
+    const std::vector<Lp> problems =
+        test::random_lps(random, GetParam(), shape.rows, shape.columns, 40);
     const LpBatch batch = batch_of(problems);
     const LpResult cpu = solve_lp(batch, {}, Backend::cpu);
     const LpResult reference = solve_lp(batch, {}, Backend::reference);
@@ -78,7 +73,8 @@ TEST_P(LpFamilies, EmulatedWarpsComputeTheSameBits) {
   Generator random(51 + static_cast<int>(GetParam()));
   for (const Shape shape : kShapes) {
     SCOPED_TRACE(std::to_string(shape.rows) + " x " + std::to_string(shape.columns));
-    const LpBatch batch = batch_of(family(random, GetParam(), shape.rows, shape.columns, 10));
+    const LpBatch batch =
+        batch_of(test::random_lps(random, GetParam(), shape.rows, shape.columns, 10));
     const LpResult cpu = solve_lp(batch, {}, Backend::cpu);
     test::expect_identical(emulation::solve_lp(batch, {}, nullptr, false), cpu);
     test::expect_identical(emulation::solve_lp(batch, {}, nullptr, true), cpu);
@@ -87,7 +83,7 @@ TEST_P(LpFamilies, EmulatedWarpsComputeTheSameBits) {
 
 TEST_P(LpFamilies, PowersOfTwoChangeNothingElse) {
   Generator random(61 + static_cast<int>(GetParam()));
-  std::vector<Lp> problems = family(random, GetParam(), 7, 15, 30);
+  std::vector<Lp> problems = test::random_lps(random, GetParam(), 7, 15, 30);
   const LpResult plain = solve_lp(batch_of(problems), {}, Backend::cpu);
   for (Lp& lp : problems) {
     for (int i = 0; i < lp.rows; ++i) {
@@ -108,7 +104,7 @@ TEST_P(LpFamilies, PowersOfTwoChangeNothingElse) {
 
 TEST_P(LpFamilies, OrderOfRowsAndColumnsDoesNotMatter) {
   Generator random(71 + static_cast<int>(GetParam()));
-  const std::vector<Lp> problems = family(random, GetParam(), 6, 12, 40);
+  const std::vector<Lp> problems = test::random_lps(random, GetParam(), 6, 12, 40);
   std::vector<Lp> turned = problems;
   for (Lp& lp : turned) {
     std::reverse(lp.matrix.begin(), lp.matrix.end());  // turns rows and columns around
@@ -129,7 +125,7 @@ TEST_P(LpFamilies, OrderOfRowsAndColumnsDoesNotMatter) {
 
 TEST_P(LpFamilies, ThreadsAndNeighboursDoNotMatter) {
   Generator random(81 + static_cast<int>(GetParam()));
-  const std::vector<Lp> problems = family(random, GetParam(), 5, 11, 70);
+  const std::vector<Lp> problems = test::random_lps(random, GetParam(), 5, 11, 70);
   LpSettings settings;
   settings.threads = 1;
   const LpResult one = solve_lp(batch_of(problems), settings, Backend::cpu);
@@ -149,7 +145,7 @@ TEST_P(LpFamilies, ThreadsAndNeighboursDoNotMatter) {
 
 TEST_P(LpFamilies, WarmStartsFindTheSameObjective) {
   Generator random(91 + static_cast<int>(GetParam()));
-  std::vector<Lp> problems = family(random, GetParam(), 6, 18, 40);
+  std::vector<Lp> problems = test::random_lps(random, GetParam(), 6, 18, 40);
   const LpResult first = solve_lp(batch_of(problems), {}, Backend::cpu);
   const LpResult again = solve_lp(batch_of(problems), {}, Backend::cpu, &first.basis);
   for (std::size_t p = 0; p < problems.size(); ++p) {
@@ -195,7 +191,7 @@ INSTANTIATE_TEST_SUITE_P(Flavours, LpFamilies, ::testing::ValuesIn(test::kLpFlav
 
 TEST(LpSweeps, ObjectivesInTurnEqualObjectivesAlone) {
   Generator random(5);
-  const std::vector<Lp> problems = family(random, LpFlavour::feasible, 6, 34, 5);
+  const std::vector<Lp> problems = test::random_lps(random, LpFlavour::feasible, 6, 34, 5);
   constexpr int kObjectives = 40;
   std::vector<double> cost;
   std::vector<Lp> alone;
@@ -230,7 +226,7 @@ TEST(LpDegenerate, ManyTiesEndWithoutCycling) {
   for (int round = 0; round < 100; ++round) {
     const int m = random.integer(1, 7);
     const int n = random.integer(1, 10);
-    const LpBatch batch = batch_of(family(random, LpFlavour::degenerate, m, n, 1000));
+    const LpBatch batch = batch_of(test::random_lps(random, LpFlavour::degenerate, m, n, 1000));
     const LpResult result = solve_lp(batch, {}, Backend::cpu);
     for (std::size_t p = 0; p < 1000; ++p) {
       const Status status = result.status.host()[p];
@@ -267,7 +263,7 @@ TEST(LpDegenerate, BealesCycle) {
 TEST(LpLimits, LargestShape) {
   Generator random(7);
   const std::vector<Lp> problems =
-      family(random, LpFlavour::feasible, kMaxLpRows, kMaxLpColumns, 2);
+      test::random_lps(random, LpFlavour::feasible, kMaxLpRows, kMaxLpColumns, 2);
   const LpResult result = solve_lp(batch_of(problems), {}, Backend::cpu);
   for (std::size_t p = 0; p < 2; ++p) {
     EXPECT_EQ(result.status.host()[p], Status::solved);

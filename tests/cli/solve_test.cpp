@@ -33,12 +33,16 @@ double lcp_residual(const json& problem, const json& z) {
   return worst / scale;
 }
 
+Outcome solve(const std::vector<std::string>& files) {
+  std::vector<std::string> words = {"solve", "--json"};
+  words.insert(words.end(), files.begin(), files.end());
+  return carom(words);
+}
+
 TEST(Solve, LinearComplementarityProblems) {
   const std::vector<std::string> files = files_of("lcp");
   ASSERT_FALSE(files.empty());
-  std::vector<std::string> words = {"solve", "--json"};
-  words.insert(words.end(), files.begin(), files.end());
-  const Outcome outcome = carom(words);
+  const Outcome outcome = solve(files);
   const json answers = outcome.document();
   ASSERT_EQ(answers.size(), files.size());
   bool all_solved = true;
@@ -62,9 +66,7 @@ TEST(Solve, LinearComplementarityProblems) {
 TEST(Solve, FrictionProblems) {
   const std::vector<std::string> files = files_of("fc3d");
   ASSERT_FALSE(files.empty());
-  std::vector<std::string> words = {"solve", "--json"};
-  words.insert(words.end(), files.begin(), files.end());
-  const Outcome outcome = carom(words);
+  const Outcome outcome = solve(files);
   const json answers = outcome.document();
   ASSERT_EQ(answers.size(), files.size());
   for (std::size_t i = 0; i < files.size(); ++i) {

@@ -34,25 +34,7 @@ inline void expect_same_numbers(const std::vector<double>& a, const std::vector<
 }
 
 inline void expect_same(const ImpactSummary& a, const ImpactSummary& b) {
-  EXPECT_EQ(a.status, b.status);
-  EXPECT_EQ(a.samples, b.samples);
-  EXPECT_EQ(a.terminated, b.terminated);
-  EXPECT_EQ(a.max_steps_reached, b.max_steps_reached);
-  EXPECT_EQ(a.failed, b.failed);
-  EXPECT_EQ(a.lcp_solves, b.lcp_solves);
-  EXPECT_EQ(a.fallback_solves, b.fallback_solves);
-  EXPECT_EQ(a.pivots, b.pivots);
-  EXPECT_EQ(a.nonunique_solves, b.nonunique_solves);
-  EXPECT_EQ(a.examined_solves, b.examined_solves);
-  EXPECT_EQ(a.max_residual, b.max_residual);
-  EXPECT_EQ(a.max_energy_ratio, b.max_energy_ratio);
-  EXPECT_EQ(a.mode_counts, b.mode_counts);
-  expect_same_numbers(a.normal_velocity_min, b.normal_velocity_min, "normal_velocity_min");
-  expect_same_numbers(a.normal_velocity_max, b.normal_velocity_max, "normal_velocity_max");
-  expect_same_numbers(a.tangent_velocity_min, b.tangent_velocity_min, "tangent_velocity_min");
-  expect_same_numbers(a.tangent_velocity_max, b.tangent_velocity_max, "tangent_velocity_max");
-  expect_same_numbers(a.velocity_min, b.velocity_min, "velocity_min");
-  expect_same_numbers(a.velocity_max, b.velocity_max, "velocity_max");
+  expect_summaries(a, b, expect_same_numbers);
 }
 
 inline ImpactSamples to_host(const ImpactSamples& samples) {
@@ -72,13 +54,7 @@ inline void expect_same(const ImpactResult& a, const ImpactResult& b) {
   EXPECT_EQ(a.cancelled, b.cancelled);
   ASSERT_EQ(a.summary.size(), b.summary.size());
   for (std::size_t p = 0; p < a.summary.size(); ++p) expect_same(a.summary[p], b.summary[p]);
-  ASSERT_EQ(a.net.size(), b.net.size());
-  for (std::size_t p = 0; p < a.net.size(); ++p) expect_identical(a.net[p], b.net[p]);
-  ASSERT_EQ(a.paths.size(), b.paths.size());
-  for (std::size_t p = 0; p < a.paths.size(); ++p) {
-    EXPECT_EQ(a.paths[p].offset, b.paths[p].offset);
-    EXPECT_EQ(first_difference(a.paths[p].velocity, b.paths[p].velocity), -1);
-  }
+  expect_identical_sets(a, b);
   expect_identical(to_host(a.samples), to_host(b.samples));
 }
 

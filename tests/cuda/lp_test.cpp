@@ -15,12 +15,6 @@ using test::Generator;
 using test::Lp;
 using test::LpFlavour;
 
-std::vector<Lp> family(Generator& random, LpFlavour flavour, int m, int n, int count) {
-  std::vector<Lp> problems;
-  for (int p = 0; p < count; ++p) problems.push_back(test::random_lp(random, flavour, m, n));
-  return problems;
-}
-
 LpResult to_host(const LpResult& result) {
   LpResult copy;
   copy.solution = result.solution.to(MemorySpace::host);
@@ -48,7 +42,7 @@ TEST_F(CudaLp, AgreesWithCpuBitForBit) {
       SCOPED_TRACE(std::to_string(shape.rows) + " x " + std::to_string(shape.columns) + ", " +
                    std::string(to_string(flavour)));
       const LpBatch batch =
-          batch_of(family(random, flavour, shape.rows, shape.columns, shape.count));
+          batch_of(test::random_lps(random, flavour, shape.rows, shape.columns, shape.count));
       const LpResult cpu = solve_lp(batch, {}, Backend::cpu);
       const LpResult cuda = solve_lp(batch, {}, Backend::cuda);
       test::expect_identical(cuda, cpu);
@@ -70,7 +64,7 @@ TEST_F(CudaLp, StoredProblems) {
 TEST_F(CudaLp, DeviceBatchWithManyObjectives) {
   Generator random(172);
   constexpr int kObjectives = 9;
-  LpBatch batch = batch_of(family(random, LpFlavour::feasible, 6, 20, 45));
+  LpBatch batch = batch_of(test::random_lps(random, LpFlavour::feasible, 6, 20, 45));
   std::vector<double> cost;
   for (int k = 0; k < kObjectives * 45 * 20; ++k) cost.push_back(random.normal());
   batch.objectives = kObjectives;
@@ -83,7 +77,7 @@ TEST_F(CudaLp, DeviceBatchWithManyObjectives) {
 
 TEST_F(CudaLp, PoisonedNeighbourAndEmptyBatch) {
   Generator random(173);
-  std::vector<Lp> problems = family(random, LpFlavour::feasible, 6, 10, 35);
+  std::vector<Lp> problems = test::random_lps(random, LpFlavour::feasible, 6, 10, 35);
   const LpResult clean = solve_lp(batch_of(problems), {}, Backend::cuda);
   problems[17].matrix[3] = std::numeric_limits<double>::quiet_NaN();
   const LpResult poisoned = solve_lp(batch_of(problems), {}, Backend::cuda);

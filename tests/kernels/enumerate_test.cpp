@@ -6,10 +6,9 @@
 
 #include <carom/kernels/enumerate_body.hpp>
 
-#include "friction_polygon.hpp"
-#include "impact_prepare.hpp"
 #include "support/enumerated.hpp"
 #include "support/random_problems.hpp"
+#include "support/scaled_step.hpp"
 #include "support/step_problem.hpp"
 
 // The body of carom/kernels/enumerate_body.hpp beside the reference's own enumeration.
@@ -31,26 +30,17 @@ template <int Dim>
 std::vector<Outcome> enumerate(const StepProblem& step) {
   const int m = step.contacts;
   const int rows = Dim * m;
-  Matrix delassus = step.delassus();
-  Vector scale(rows);
-  for (int i = 0; i < m; ++i) {
-    const double s = kernels::contact_scale<Dim>(delassus.data(), m, i);
-    scale[i] = s;
-    scale.segment(m + (Dim - 1) * i, Dim - 1).setConstant(s);
-  }
-  delassus = (scale.asDiagonal() * delassus * scale.asDiagonal()).eval();
-  const Vector u = scale.cwiseProduct(step.contact_velocity());
-  const Vector limit = step.limit.cwiseQuotient(scale.head(m));
-  const kernels::FrictionPolygon polygon = friction_polygon(Dim, step.directions);
+  const test::ScaledStep<Dim> scaled(step);
   std::vector<double> memory(static_cast<std::size_t>(kernels::enumeration_workspace(rows)));
-  kernels::StepEnumerator<Dim> enumerator(m, polygon, delassus.data(), step.friction.data(),
-                                          u.data(), limit.data(), memory.data());
+  kernels::StepEnumerator<Dim> enumerator(m, scaled.polygon, scaled.delassus.data(),
+                                          step.friction.data(), scaled.u.data(),
+                                          scaled.limit.data(), memory.data());
   std::vector<Outcome> outcomes;
   const int count = enumerator.run();
   for (int o = 0; o < count; ++o) {
     const Eigen::Map<const Vector> impulse(enumerator.impulse(o), rows);
     const Eigen::Map<const Vector> velocity(enumerator.impulse(o) + rows, rows);
-    outcomes.push_back({scale.cwiseProduct(impulse), velocity.cwiseQuotient(scale)});
+    outcomes.push_back({scaled.scale.cwiseProduct(impulse), velocity.cwiseQuotient(scaled.scale)});
   }
   return outcomes;
 }

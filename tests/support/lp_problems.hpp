@@ -269,4 +269,10 @@ inline void expect_proven(const Lp& lp, const LpResult& result, std::size_t k,
   }
 }
 
+inline std::vector<Lp> random_lps(Generator& random, LpFlavour flavour, int m, int n, int count) {
+  std::vector<Lp> problems;
+  for (int p = 0; p < count; ++p) problems.push_back(random_lp(random, flavour, m, n));
+  return problems;
+}
+
 }  // namespace carom::test

@@ -4,8 +4,7 @@
 
 #include <carom/kernels/contact_path_body.hpp>
 
-#include "friction_polygon.hpp"
-#include "impact_prepare.hpp"
+#include "support/scaled_step.hpp"
 #include "support/step_problem.hpp"
 
 /// The contact path's body on one problem, without any driver.
@@ -24,29 +23,19 @@ template <int Dim, class Real, class Lanes>
 PathRun follow_path(const StepProblem& step, const Lanes& lanes, double tolerance = 1e-12) {
   const int m = step.contacts;
   const int rows = Dim * m;
-  Matrix delassus = step.delassus();
-  Vector scale(rows);
-  for (int i = 0; i < m; ++i) {
-    const double s = kernels::contact_scale<Dim>(delassus.data(), m, i);
-    scale[i] = s;
-    scale.segment(m + (Dim - 1) * i, Dim - 1).setConstant(s);
-  }
-  delassus = (scale.asDiagonal() * delassus * scale.asDiagonal()).eval();
-  const Vector u = scale.cwiseProduct(step.contact_velocity());
-  const Vector limit = step.limit.cwiseQuotient(scale.head(m));
-  const kernels::FrictionPolygon polygon = friction_polygon(Dim, step.directions);
+  const ScaledStep<Dim> scaled(step);
   std::vector<Real> reals(static_cast<std::size_t>(kernels::path_real_workspace(Dim, m)));
   std::vector<int> ints(static_cast<std::size_t>(kernels::path_int_workspace(Dim, m)));
-  kernels::ContactPath<Dim, Real, Lanes> path(lanes, m, polygon, step.friction.data(), reals.data(),
-                                              ints.data());
+  kernels::ContactPath<Dim, Real, Lanes> path(lanes, m, scaled.polygon, step.friction.data(),
+                                              reals.data(), ints.data());
   Vector impulse = Vector::Zero(rows);
-  const kernels::PathOutcome outcome =
-      path.run(delassus.data(), u.data(), limit.data(), 12 * rows + 20, impulse.data());
-  PathRun run{outcome.found, outcome.pivots, 0, scale.cwiseProduct(impulse)};
+  const kernels::PathOutcome outcome = path.run(
+      scaled.delassus.data(), scaled.u.data(), scaled.limit.data(), 12 * rows + 20, impulse.data());
+  PathRun run{outcome.found, outcome.pivots, 0, scaled.scale.cwiseProduct(impulse)};
   while (run.found && run.corrections < 3 && !(full_residual(step, run.impulse) <= tolerance)) {
-    if (!path.correct(delassus.data(), u.data(), impulse.data())) break;
+    if (!path.correct(scaled.delassus.data(), scaled.u.data(), impulse.data())) break;
     ++run.corrections;
-    run.impulse = scale.cwiseProduct(impulse);
+    run.impulse = scaled.scale.cwiseProduct(impulse);
   }
   return run;
 }
