@@ -93,6 +93,12 @@ class ContactNewtonPack {
     V running = select(least <= target, zero, one);
     V iterations = zero;
     for (int turn = 0; turn < max_iterations && any_of(running > zero); ++turn) {
+      if (turn == kPatience) {
+        for (int i = 0; i < n(); ++i) p[i] = select(running > zero, best_[i], p[i]);
+        natural_residual(p);
+        for (int k = 0; k < kLateSweeps; ++k) sweep(p, running);
+        natural_residual(p);
+      }
       newton_step(p);
       for (int i = 0; i < n(); ++i) p[i] = select(running > zero, p[i] + step_[i], p[i]);
       const V merit = natural_residual(p);
@@ -112,6 +118,9 @@ class ContactNewtonPack {
   // Where the first guess is worth little, sweeps find most modes more cheaply than Newton.
   static constexpr double kPoor = 0.1;
   static constexpr int kSweeps = 5;
+  // Steps after which those that go round in circles are swept once more.
+  static constexpr int kPatience = 10;
+  static constexpr int kLateSweeps = 8;
 
   CAROM_INLINE int n() const { return kRows > 0 ? kRows : s_.rows; }
   CAROM_INLINE V w(int i, int j) const { return s_.matrix[static_cast<long>(i) * s_.stride + j]; }
