@@ -1,6 +1,8 @@
 #include "qp_layout.hpp"
 
+#include <bit>
 #include <cmath>
+#include <limits>
 
 namespace carom {
 
@@ -13,6 +15,30 @@ QpArrays problem_of(const QpBatch& batch, std::int64_t problem) {
           batch.upper.data() + problem * m,       batch.cone_matrix.data() + problem * k * n,
           batch.cone_vector.data() + problem * k};
 }
+
+namespace {
+
+/// bits[e] collects the bits of values[e]: those of a number other than zero.
+void collect_bits(const double* __restrict values, std::size_t count,
+                  std::uint64_t* __restrict bits) {
+  for (std::size_t e = 0; e < count; ++e) bits[e] |= std::bit_cast<std::uint64_t>(values[e]);
+}
+
+/// Rows with l = u and those with a finite l or u otherwise.
+void collect_sides(const double* __restrict l, const double* __restrict u, std::size_t rows,
+                   std::uint64_t* __restrict lower, std::uint64_t* __restrict upper,
+                   std::uint64_t* __restrict equal) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const auto bits = [](bool flag) { return flag ? ~std::uint64_t{0} : std::uint64_t{0}; };
+  for (std::size_t i = 0; i < rows; ++i) {
+    const std::uint64_t same = bits(l[i] == u[i]);
+    equal[i] |= same;
+    lower[i] |= bits(std::abs(l[i]) < kInfinity) & ~same;
+    upper[i] |= bits(std::abs(u[i]) < kInfinity) & ~same;
+  }
+}
+
+}  // namespace
 
 QpLayout::QpLayout(const QpBatch& batch) : interval_rows_(batch.rows) {
   const int n = batch.variables;
@@ -29,39 +55,31 @@ QpLayout::QpLayout(const QpBatch& batch) : interval_rows_(batch.rows) {
   }
   const int rows = static_cast<int>(kinds_.size());
   const auto width = static_cast<std::size_t>(n);
-  std::vector<std::uint8_t> nonzero(static_cast<std::size_t>(rows) * width, 0);
-  std::vector<std::uint8_t> lower(static_cast<std::size_t>(rows), 0);
-  std::vector<std::uint8_t> upper(static_cast<std::size_t>(rows), 0);
-  std::vector<std::uint8_t> equal(static_cast<std::size_t>(rows), 0);
+  // Words of 64 bits, not flags, so that the compiler can compare and collect many at once.
+  std::vector<std::uint64_t> nonzero(static_cast<std::size_t>(rows) * width, 0);
+  std::vector<std::uint64_t> lower(static_cast<std::size_t>(rows), 0);
+  std::vector<std::uint64_t> upper(static_cast<std::size_t>(rows), 0);
+  std::vector<std::uint64_t> equal(static_cast<std::size_t>(rows), 0);
   const std::size_t from_a = static_cast<std::size_t>(batch.rows) * width;
   const std::size_t from_c = nonzero.size() - from_a;
   for (std::int64_t p = 0; p < batch.problems; ++p) {
     const QpArrays arrays = problem_of(batch, p);
-    for (std::size_t e = 0; e < from_a; ++e) {
-      nonzero[e] |= static_cast<std::uint8_t>(arrays.matrix[e] != 0.0);
-    }
-    for (std::size_t e = 0; e < from_c; ++e) {
-      nonzero[from_a + e] |= static_cast<std::uint8_t>(arrays.cone_matrix[e] != 0.0);
-    }
-    for (int i = 0; i < batch.rows; ++i) {
-      const auto row = static_cast<std::size_t>(i);
-      const bool same = arrays.lower[i] == arrays.upper[i];
-      equal[row] |= static_cast<std::uint8_t>(same);
-      lower[row] |= static_cast<std::uint8_t>(!same && std::isfinite(arrays.lower[i]));
-      upper[row] |= static_cast<std::uint8_t>(!same && std::isfinite(arrays.upper[i]));
-    }
+    collect_bits(arrays.matrix, from_a, nonzero.data());
+    collect_bits(arrays.cone_matrix, from_c, nonzero.data() + from_a);
+    collect_sides(arrays.lower, arrays.upper, static_cast<std::size_t>(batch.rows), lower.data(),
+                  upper.data(), equal.data());
   }
   for (int i = batch.rows; i < rows; ++i) {
     const auto row = static_cast<std::size_t>(i);
-    equal[row] = static_cast<std::uint8_t>(kinds_[row] == QpRowKind::equation);
-    upper[row] = static_cast<std::uint8_t>(kinds_[row] == QpRowKind::half_line);
+    equal[row] = kinds_[row] == QpRowKind::equation ? 1 : 0;
+    upper[row] = kinds_[row] == QpRowKind::half_line ? 1 : 0;
   }
   std::vector<std::size_t> starts;
   const auto list = [&](const auto& append) {
     starts.push_back(indices_.size());
     append();
   };
-  const auto rows_with = [&](const std::vector<std::uint8_t>& flag) {
+  const auto rows_with = [&](const std::vector<std::uint64_t>& flag) {
     for (int i = 0; i < rows; ++i) {
       if (flag[static_cast<std::size_t>(i)] != 0) indices_.push_back(i);
     }
@@ -73,8 +91,9 @@ QpLayout::QpLayout(const QpBatch& batch) : interval_rows_(batch.rows) {
     for (int j = 0; j < n; ++j) {
       bool any = false;
       for (int i = first; i < first + count; ++i) {
-        any =
-            any || nonzero[static_cast<std::size_t>(i) * width + static_cast<std::size_t>(j)] != 0;
+        // A zero may have a sign.
+        any = any ||
+              nonzero[static_cast<std::size_t>(i) * width + static_cast<std::size_t>(j)] << 1 != 0;
       }
       if (any) indices_.push_back(j);
     }
