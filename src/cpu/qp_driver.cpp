@@ -97,7 +97,7 @@ class Driver {
       job.start_solution = given(start_.solution);
       job.start_dual = given(start_.dual);
       job.start_cone_dual = given(start_.cone_dual);
-      job.method = first_method();
+      job.method = settings_.method;
       job.max_iterations = settings_.max_iterations > 0        ? settings_.max_iterations
                            : job.method == QpMethod::admm      ? 20000
                            : job.method == QpMethod::projected ? 100000
@@ -121,7 +121,10 @@ class Driver {
           thread.multiplier.data() + local * static_cast<std::size_t>(layout_.rows());
       if (inside && solved_by_range(p, thread.end[local])) {
         result_.status.data()[p] = Status::solved;
-        result_.method.data()[p] = first_method();
+        result_.method.data()[p] =
+            thread.end[local] == static_cast<std::uint8_t>(kernels::qp_end::kActiveSet)
+                ? QpMethod::active_set
+                : last_method();
         write_dual(p, multiplier);
       } else {
         settle(p, inside ? thread.end[local] : 0, multiplier, inside, thread.single);
@@ -129,14 +132,15 @@ class Driver {
     }
   }
 
-  [[nodiscard]] QpMethod first_method() const {
+  /// The method whose answer a range leaves where the dual active set gave none.
+  [[nodiscard]] QpMethod last_method() const {
     return settings_.method == QpMethod::automatic ? QpMethod::interior_point : settings_.method;
   }
 
   [[nodiscard]] bool solved_by_range(std::int64_t p, std::uint8_t end) const {
     const auto is = [end](double code) { return end == static_cast<std::uint8_t>(code); };
-    return (is(kernels::qp_end::kConverged) || is(kernels::qp_end::kStalled) ||
-            is(kernels::qp_end::kRunning)) &&
+    return (is(kernels::qp_end::kActiveSet) || is(kernels::qp_end::kConverged) ||
+            is(kernels::qp_end::kStalled) || is(kernels::qp_end::kRunning)) &&
            result_.residual.data()[p] <= settings_.tolerance;
   }
 
@@ -146,7 +150,7 @@ class Driver {
     using Answer = QpSingle::Answer;
     single.load(problem_of(batch_, p));
     Answer answer;
-    answer.method = first_method();
+    answer.method = last_method();
     answer.iterations = inside ? result_.iterations.data()[p] : 0;
     if (end == simd::kInvalidEnd || !single.is_valid()) {
       answer.status = Status::invalid_input;

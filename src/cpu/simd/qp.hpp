@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include <carom/kernels/admm_qp_body.hpp>
+#include <carom/kernels/qp_dual_pivot_body.hpp>
 #include <carom/kernels/qp_interior_point_body.hpp>
 #include <carom/kernels/qp_problem.hpp>
 #include <carom/qp.hpp>
@@ -15,6 +16,8 @@ namespace carom::cpu::simd {
 /// Problems [begin, end) of a batch in one thread, by any method but active_set: as many to a pack
 /// as the instruction set allows, single ones where they are large. What it writes is judged but
 /// final only where the residual is within the tolerance (cpu/qp_driver.hpp sees to the rest).
+/// Method automatic: the dual active set where kernels::takes_dual_pivots, the interior point for
+/// what that leaves and elsewhere.
 struct QpRange {
   std::int64_t begin, end;
   const kernels::QpShape* shape;
@@ -46,6 +49,7 @@ struct QpRange {
 };
 
 inline constexpr std::uint8_t kInvalidEnd = 255;
+inline constexpr std::uint8_t kPendingEnd = 254;  ///< within a range: another method is to follow
 
 /// Problems with more variables go one to a thread, not eight.
 inline constexpr int kLargestPackedQp = 48;
@@ -75,7 +79,12 @@ CAROM_INLINE constexpr QpParts qp_parts(long n, long rows) {
   const long interior =
       kernels::qp_interior_point_workspace(static_cast<int>(n), static_cast<int>(rows));
   const long first_order = kernels::admm_qp_workspace(n, rows);  // projected wants less
-  parts.body = take(interior > first_order ? interior : first_order);
+  const long pivots = kernels::takes_dual_pivots(static_cast<int>(n), static_cast<int>(rows), 0)
+                          ? kernels::qp_dual_pivot_workspace(n, rows)
+                          : 0;
+  long body = interior > first_order ? interior : first_order;
+  if (pivots > body) body = pivots;
+  parts.body = take(body);
   parts.end = used;
   return parts;
 }

@@ -38,6 +38,23 @@ struct QpSpread<Avx512, 8> {
   }
 };
 
+template <>
+struct QpEntry<Avx512, Avx512::Pack, 8> {
+  using Pack = Avx512::Pack;
+  static CAROM_INLINE __m512i place(Pack index) {
+    const __m512i lane = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
+    return _mm512_add_epi64(_mm512_slli_epi64(_mm512_cvttpd_epi64(index.value), 3), lane);
+  }
+  template <class Memory>
+  static CAROM_INLINE Pack take(const Memory& table, Pack index) {
+    return _mm512_i64gather_pd(place(index), table.data, 8);
+  }
+  template <class Memory>
+  static CAROM_INLINE void put(const Memory& table, Avx512::Mask on, Pack index, Pack value) {
+    _mm512_mask_i64scatter_pd(table.data, on.value, place(index), value.value, 8);
+  }
+};
+
 void solve_qps_avx512(const QpRange& range) { solve_qps_of<Avx512>(range); }
 
 }  // namespace carom::cpu::simd

@@ -5,6 +5,7 @@
 #include <carom/certificate_qp.hpp>
 #include <carom/kernels/admm_qp_body.hpp>
 #include <carom/kernels/projected_qp_body.hpp>
+#include <carom/kernels/qp_dual_pivot_body.hpp>
 #include <carom/kernels/qp_interior_point_body.hpp>
 #include <carom/kernels/qp_problem.hpp>
 
@@ -47,6 +48,37 @@ struct QpSpread {
   }
 };
 
+/// An entry of its own for each lane of a table of packs.
+template <class Isa, class V, int Width>
+struct QpEntry {
+  template <class Memory>
+  static CAROM_INLINE V take(const Memory& table, V index) {
+    alignas(64) double at[Width];
+    alignas(64) double entry[Width];
+    index.store(at);
+    const auto* values = reinterpret_cast<const double*>(table.data);
+    for (int lane = 0; lane < Width; ++lane) {
+      entry[lane] = values[static_cast<long>(at[lane]) * Width + lane];
+    }
+    return V::load(entry);
+  }
+  /// Only where `on`.
+  template <class Memory, class Mask>
+  static CAROM_INLINE void put(const Memory& table, Mask on, V index, V value) {
+    alignas(64) double at[Width];
+    alignas(64) double entry[Width];
+    index.store(at);
+    value.store(entry);
+    auto* values = reinterpret_cast<double*>(table.data);
+    for (unsigned bits = on.bits(); bits != 0; bits &= bits - 1) {
+      const int lane = kernels::lowest_bit(bits);
+      values[static_cast<long>(at[lane]) * Width + lane] = entry[lane];
+    }
+  }
+};
+template <class Isa>
+struct QpEntry<Isa, double, 1> : kernels::QpOneEntry {};
+
 /// V: a pack of Width doubles, or double with Width 1.
 template <class Isa, class V, int Width, class Lanes = IsaQpLane<Isa>>
 class QpPackRun {
@@ -61,24 +93,50 @@ class QpPackRun {
         contacts_(is_contacts()) {}
 
   void run() {
+    const bool pivots =
+        range_.method == QpMethod::automatic && kernels::takes_dual_pivots(n_, rows_, shape_.cones);
     for (std::int64_t p = range_.begin; p < range_.end; p += Width) {
       const int count = range_.end - p < Width ? static_cast<int>(range_.end - p) : Width;
+      for (int lane = 0; lane < count; ++lane) problem_[lane] = p + lane;
       if (count == Width) {
         load_all(p);
+        idle_invalid();
       } else {
-        for (int lane = 0; lane < Width; ++lane)
-          valid_[lane] = lane < count && load(p + lane, lane);
+        load_each(count);
       }
-      for (int lane = 0; lane < Width; ++lane) {
-        if (!valid_[lane]) idle(lane);
-      }
-      solve(p, count);
+      solve(pivots ? QpMethod::active_set : range_.method, count);
     }
+    if (pivots) run_pending();
   }
 
  private:
   using Memory = IsaMemory<Isa, V>;
   using ConstMemory = IsaMemory<Isa, const V>;
+
+  /// What the active set left, packed anew.
+  void run_pending() {
+    int count = 0;
+    for (std::int64_t p = range_.begin; p < range_.end; ++p) {
+      if (range_.end_code[p - range_.begin] == kPendingEnd) problem_[count++] = p;
+      if (count == Width || (count > 0 && p + 1 == range_.end)) {
+        load_each(count);
+        solve(QpMethod::interior_point, count);
+        count = 0;
+      }
+    }
+  }
+
+  void load_each(int count) {
+    for (int lane = 0; lane < Width; ++lane) {
+      valid_[lane] = lane < count && load(problem_[lane], lane);
+    }
+    idle_invalid();
+  }
+  void idle_invalid() {
+    for (int lane = 0; lane < Width; ++lane) {
+      if (!valid_[lane]) idle(lane);
+    }
+  }
 
   double* lane_of(long part, int lane) const { return range_.workspace + part * Width + lane; }
 
@@ -213,14 +271,13 @@ class QpPackRun {
   }
 
   template <class Body>
-  kernels::QpOutcome<V> first_order(const kernels::QpView<ConstMemory>& view, std::int64_t first,
-                                    int count) {
+  kernels::QpOutcome<V> first_order(const kernels::QpView<ConstMemory>& view, int count) {
     for (int lane = 0; lane < Width; ++lane) {
       const bool given = lane < count && valid_[lane];
       const auto fill = [&](long to, const double* from, long size) {
         double* values = lane_of(to, lane);
         for (long e = 0; e < size; ++e) {
-          values[e * Width] = given && from != nullptr ? from[(first + lane) * size + e] : 0.0;
+          values[e * Width] = given && from != nullptr ? from[problem_[lane] * size + e] : 0.0;
         }
       };
       const long m = range_.interval_rows;
@@ -247,6 +304,17 @@ class QpPackRun {
     return result;
   }
 
+  template <int N>
+  __attribute__((noinline)) kernels::QpOutcome<V> dual_pivots(
+      const kernels::QpView<ConstMemory>& view) {
+    kernels::QpDualPivots<V, Memory, QpEntry<Isa, V, Width>, N> body(shape_, part(parts_.body));
+    const int most = 4 * (n_ + rows_);
+    const auto outcome = body.solve(
+        view, {range_.tolerance, range_.max_iterations < most ? range_.max_iterations : most});
+    read(body);
+    return outcome;
+  }
+
   template <int N, int ConeSize>
   __attribute__((noinline)) kernels::QpOutcome<V> interior_point(
       const kernels::QpView<ConstMemory>& view) {
@@ -256,17 +324,19 @@ class QpPackRun {
     return outcome;
   }
 
-  void solve(std::int64_t first, int count) {
+  void solve(QpMethod method, int count) {
     const kernels::QpView<ConstMemory> view{input(parts_.hessian), input(parts_.gradient),
                                             input(parts_.matrix), input(parts_.lower),
                                             input(parts_.upper)};
     const Memory x = part(parts_.x);
     const Memory y = part(parts_.y);
     kernels::QpOutcome<V> outcome;
-    if (range_.method == QpMethod::admm) {
-      outcome = first_order<kernels::AdmmQp<V, Lanes, Memory>>(view, first, count);
-    } else if (range_.method == QpMethod::projected) {
-      outcome = first_order<kernels::ProjectedQp<V, Lanes, Memory>>(view, first, count);
+    if (method == QpMethod::admm) {
+      outcome = first_order<kernels::AdmmQp<V, Lanes, Memory>>(view, count);
+    } else if (method == QpMethod::projected) {
+      outcome = first_order<kernels::ProjectedQp<V, Lanes, Memory>>(view, count);
+    } else if (method == QpMethod::active_set) {
+      outcome = n_ == 12 ? dual_pivots<12>(view) : dual_pivots<0>(view);
     } else {
       outcome = contacts_ ? interior_point<12, 3>(view) : interior_point<0, 0>(view);
     }
@@ -283,9 +353,15 @@ class QpPackRun {
     store(judged.value(), residual);
     store(judged.objective, objective);
     for (int lane_index = 0; lane_index < count; ++lane_index) {
-      const std::int64_t p = first + lane_index;
-      range_.end_code[p - range_.begin] =
-          valid_[lane_index] ? static_cast<std::uint8_t>(end[lane_index]) : kInvalidEnd;
+      const std::int64_t p = problem_[lane_index];
+      std::uint8_t& code = range_.end_code[p - range_.begin];
+      code = valid_[lane_index] ? static_cast<std::uint8_t>(end[lane_index]) : kInvalidEnd;
+      if (method == QpMethod::active_set && code != kInvalidEnd &&
+          !(code == static_cast<std::uint8_t>(kernels::qp_end::kActiveSet) &&
+            residual[lane_index] <= range_.tolerance)) {
+        code = kPendingEnd;
+        continue;
+      }
       range_.iterations[p] = static_cast<std::int32_t>(iterations[lane_index]);
       range_.residual[p] = residual[lane_index];
       range_.objective[p] = objective[lane_index];
@@ -313,6 +389,7 @@ class QpPackRun {
   int rows_;
   QpParts parts_;
   bool contacts_;
+  std::int64_t problem_[Width] = {};  ///< of each lane
   bool valid_[Width] = {};
 };
 

@@ -1,0 +1,550 @@
+#pragma once
+
+#include <carom/kernels/qp_factor.hpp>
+#include <carom/kernels/qp_problem.hpp>
+
+/// Dual active set (Goldfarb and Idnani 1983) for few unknowns with a definite Hessian and interval
+/// rows. All that it reads is a table of the rows among themselves: A P^-1 A', where a row that
+/// enters or leaves is one principal pivot. Every pivot costs the same for every problem, so that
+/// packs stay together.
+namespace carom::kernels {
+
+inline constexpr int kLargestDualPivotRows = 64;
+inline constexpr int kLargestDualPivotVariables = 24;
+
+/// Whether the body takes a shape. What it leaves unsolved is for the other methods.
+CAROM_INLINE constexpr bool takes_dual_pivots(int n, int rows, int cones) {
+  return cones == 0 && rows > 0 && n <= kLargestDualPivotVariables && rows <= kLargestDualPivotRows;
+}
+
+/// Values of V that a problem needs at most.
+CAROM_INLINE constexpr long qp_dual_pivot_workspace(long n, long rows) {
+  return rows * (rows + 1) / 2 + (rows > n ? rows : n) * n + 2 * n * n + 4 * n + 7 * rows;
+}
+
+struct QpDualPivotOptions {
+  double tolerance = 1e-9;
+  int max_pivots = 0;
+};
+
+/// One entry of a table, where one problem has it all. Packs bring one of their own: each lane has
+/// an index of its own.
+struct QpOneEntry {
+  template <class Memory>
+  static CAROM_INLINE double take(const Memory& table, double index) {
+    return table[static_cast<long>(index)];
+  }
+  /// Only where `on`.
+  template <class Memory>
+  static CAROM_INLINE void put(const Memory& table, bool on, double index, double value) {
+    if (on) table[static_cast<long>(index)] = value;
+  }
+};
+
+/// N: the number of variables where it is known in advance, or 0. It changes no bit of an answer.
+template <class V, class Memory, class Entry = QpOneEntry, int N = 0>
+class QpDualPivots {
+ public:
+  CAROM_HOST_DEVICE QpDualPivots(const QpShape& shape, Memory memory) {
+    Parts& m = parts_;
+    m.shape = shape;
+    m.n = shape.variables;
+    m.rows = shape.rows;
+    long used = 0;
+    const auto take = [&](long count) {
+      const Memory part = memory + used;
+      used += count;
+      return part;
+    };
+    const long n = m.n;
+    const long rows = m.rows;
+    m.table = take(rows * (rows + 1) / 2);
+    m.below = take(rows);
+    m.above = take(rows);
+    m.multiplier = take(rows);
+    m.side = take(rows);
+    m.size_inverse = take(rows);
+    m.left = take(rows);
+    m.right = take(rows);
+    m.factor = take(n * n);
+    m.pivot_inverse = take(n);
+    m.x = take(n);
+    m.force = take(n);
+    m.step = take(n);
+    m.inverse = take(n * n);
+    m.through = take((rows > n ? rows : n) * n);
+  }
+
+  CAROM_INLINE V solution(int j) const { return parts_.x[j]; }
+  CAROM_INLINE V dual(int i) const { return -parts_.right[i]; }
+
+  template <class Data>
+  CAROM_HOST_DEVICE QpOutcome<V> solve(const QpView<Data>& view,
+                                       const QpDualPivotOptions& options) {
+    const bool two_sided = parts_.shape.uppers > 0 || parts_.shape.equations > 0;
+    return two_sided ? run<true>(view, options) : run<false>(view, options);
+  }
+
+ private:
+  static constexpr double kDefinite = 1e-13;  // smallest pivot of P relative to its diagonal
+  // Of violated rows, relative to the length of x in the norm of P, row by row.
+  static constexpr double kFeasible = 1e-13;
+  static constexpr double kDependent = 1e-9;  // of a new pivot relative to its row's first
+  static constexpr double kFeasibleDependent = 1e-10;
+  static constexpr int kChains = 4;
+  static constexpr int kCorrections = 1;
+
+  struct Parts {
+    QpShape shape;
+    int n, rows;
+    /// Lower half, row after row: with W the active rows and G = A P^-1 A' it holds -G_WW^-1,
+    /// G_NW G_WW^-1 and G_NN - G_NW G_WW^-1 G_WN.
+    Memory table;
+    Memory below, above;  ///< l - a'x and a'x - u; -infinity for an active row
+    Memory multiplier;    ///< away from the bound, not negative; infinity for an inactive row
+    Memory side;          ///< of an active row: 1 at its lower bound, -1 at its upper one
+    Memory size_inverse;  ///< 1 / G_ii
+    Memory left, right;
+    Memory factor, pivot_inverse;  ///< P = L D L'
+    Memory x, force, step;
+    Memory inverse;  ///< P^-1, [n, n]
+    Memory through;  ///< A P^-1, [rows, n]
+  };
+
+  [[nodiscard]] CAROM_INLINE int variables() const { return N > 0 ? N : parts_.n; }
+  static CAROM_INLINE constexpr int triangle(int i) { return i * (i + 1) / 2; }
+
+  template <bool TwoSided, class Data>
+  CAROM_HOST_DEVICE QpOutcome<V> run(const QpView<Data>& view, const QpDualPivotOptions& options) {
+    using kernels::any_of;
+    QpOutcome<V> outcome{V(qp_end::kRunning), V(0.0)};
+    const V definite = factorise(view.hessian);
+    if (!any_of(definite > V(0.0))) return outcome;
+    invert();
+    fill_table(view.matrix);
+    start<TwoSided>(view);
+    pivot<TwoSided>(view, options, definite, outcome);
+    finish<TwoSided>(view);
+    return outcome;
+  }
+
+  /// 1 where P is definite beyond doubt, else 0.
+  template <class Data>
+  CAROM_HOST_DEVICE V factorise(const Data& hessian) {
+    const Parts m = parts_;
+    const int n = variables();
+    for (int j = 0; j < n; ++j) {
+      for (int i = j; i < n; ++i) m.factor[j * n + i] = hessian[i * n + j];
+    }
+    const SingleLane lane;
+    factor_symmetric<V, N>(lane, n, m.factor, m.pivot_inverse, V(0.0));
+    V definite(1.0);
+    for (int j = 0; j < n; ++j) {
+      const V pivot = m.factor[j * n + j];
+      definite = select(pivot > V(kDefinite) * hessian[j * n + j], definite, V(0.0));
+    }
+    return definite;
+  }
+
+  /// P^-1 = K' D^-1 K with K = L^-1, which stands in `through` meanwhile.
+  CAROM_HOST_DEVICE void invert() {
+    const Parts m = parts_;
+    const int n = variables();
+    V column[N > 0 ? N : kLargestDualPivotVariables];
+    for (int j = 0; j < n; ++j) {
+      column[j] = V(1.0);
+      for (int i = j + 1; i < n; ++i) column[i] = V(0.0);
+      for (int k = j; k < n; ++k) {
+        const V value = -(column[k] * m.pivot_inverse[k]);
+        for (int i = k + 1; i < n; ++i) column[i] = fused(value, m.factor[k * n + i], column[i]);
+      }
+      for (int i = j; i < n; ++i) m.through[i * n + j] = column[i];
+    }
+    for (int j = 0; j < n; ++j) {
+      for (int i = j; i < n; ++i) column[i] = V(0.0);
+      for (int k = j; k < n; ++k) {
+        const V value = m.through[k * n + j] * m.pivot_inverse[k];
+        for (int i = j; i <= k; ++i) column[i] = fused(value, m.through[k * n + i], column[i]);
+      }
+      for (int i = j; i < n; ++i) {
+        m.inverse[j * n + i] = column[i];
+        m.inverse[i * n + j] = column[i];
+      }
+    }
+  }
+
+  /// G = A P^-1 A', always from the later row's nonzero entries: which of two rows is the shorter
+  /// one depends on the whole batch, and an answer must not.
+  template <class Data>
+  CAROM_HOST_DEVICE void fill_table(const Data& matrix) {
+    const Parts m = parts_;
+    for (int i = 0; i < m.rows; ++i) {
+      switch (m.shape.row_first[i + 1] - m.shape.row_first[i]) {
+        case 1:
+          fill_row<1>(matrix, i);
+          break;
+        case 2:
+          fill_row<2>(matrix, i);
+          break;
+        case 3:
+          fill_row<3>(matrix, i);
+          break;
+        default:
+          fill_row<0>(matrix, i);
+      }
+    }
+  }
+
+  /// Count: of the row's nonzero entries where it is known in advance, or 0.
+  template <int Count, class Data>
+  CAROM_INLINE void fill_row(const Data& matrix, int i) {
+    const Parts m = parts_;
+    const int n = variables();
+    const int* column = m.shape.column + m.shape.row_first[i];
+    const int count = Count > 0 ? Count : m.shape.row_first[i + 1] - m.shape.row_first[i];
+    V entry[Count > 0 ? Count : (N > 0 ? N : kLargestDualPivotVariables)];
+    for (int t = 0; t < count; ++t) entry[t] = matrix[static_cast<long>(i) * n + column[t]];
+    V row[N > 0 ? N : kLargestDualPivotVariables];
+    for (int j = 0; j < n; ++j) row[j] = V(0.0);
+    for (int t = 0; t < count; ++t) {
+      for (int j = 0; j < n; ++j) row[j] = fused(entry[t], m.inverse[column[t] * n + j], row[j]);
+    }
+    for (int j = 0; j < n; ++j) m.through[static_cast<long>(i) * n + j] = row[j];
+    for (int j = 0; j <= i; ++j) {
+      const Memory other = m.through + static_cast<long>(j) * n;
+      V sum(0.0);
+      for (int t = 0; t < count; ++t) sum = fused(entry[t], other[column[t]], sum);
+      m.table[triangle(i) + j] = sum;
+    }
+  }
+
+  template <class Data>
+  CAROM_INLINE V row_product(int i, const Data& matrix) const {
+    const Parts& m = parts_;
+    const long first = static_cast<long>(i) * variables();
+    V sum(0.0);
+    for (int t = m.shape.row_first[i]; t < m.shape.row_first[i + 1]; ++t) {
+      const int j = m.shape.column[t];
+      sum = fused(matrix[first + j], m.x[j], sum);
+    }
+    return sum;
+  }
+
+  /// The minimum without rows.
+  template <bool TwoSided, class Data>
+  CAROM_HOST_DEVICE void start(const QpView<Data>& view) {
+    const Parts m = parts_;
+    const int n = variables();
+    const SingleLane lane;
+    for (int j = 0; j < n; ++j) m.x[j] = -view.gradient[j];
+    solve_symmetric<V, N>(lane, n, m.factor, m.pivot_inverse, m.x);
+    energy_ = V(0.0);
+    for (int j = 0; j < n; ++j) energy_ = fused(-view.gradient[j], m.x[j], energy_);
+    for (int i = 0; i < m.rows; ++i) {
+      const V value = row_product(i, view.matrix);
+      m.below[i] = view.lower[i] - value;
+      if constexpr (TwoSided) m.above[i] = value - view.upper[i];
+      m.multiplier[i] = V(kInfinity);
+      m.side[i] = V(1.0);
+      const V size = m.table[triangle(i) + i];
+      m.size_inverse[i] = select(size > V(0.0), V(1.0) / size, V(0.0));
+    }
+  }
+
+  static CAROM_INLINE V triangle_of(V index) { return V(0.5) * fused(index, index, index); }
+
+  /// Column `index` of the table into `left`.
+  CAROM_INLINE void take_column(V index) const {
+    const Parts m = parts_;
+    const V start = triangle_of(index);
+    V row(0.0);
+    for (int i = 0; i < m.rows; ++i) {
+      // The larger one is the one in the lower half.
+      const V at = larger(V(static_cast<double>(triangle(i))) + index, start + row);
+      m.left[i] = Entry::take(m.table, at);
+      row = row + V(1.0);
+    }
+  }
+
+  /// The row that is violated most, in the norm of P^-1.
+  struct Violation {
+    V score, index, side;
+  };
+  template <bool TwoSided>
+  CAROM_INLINE Violation most_violated() const {
+    const Parts m = parts_;
+    const V zero(0.0);
+    Violation best[kChains];
+    for (Violation& chain : best) chain = {zero, zero, V(1.0)};
+    const auto meet = [&](int i, V index, Violation& chain) {
+      V outside = m.below[i];
+      if constexpr (TwoSided) outside = larger(m.above[i], outside);
+      outside = larger(outside, zero);
+      const V score = outside * outside * m.size_inverse[i];
+      const auto more = score > chain.score;
+      chain.score = select(more, score, chain.score);
+      chain.index = select(more, index, chain.index);
+      if constexpr (TwoSided) {
+        const V side = select(m.above[i] > m.below[i], V(-1.0), V(1.0));
+        chain.side = select(more, side, chain.side);
+      }
+    };
+    over_rows([&](int i, V index, int chain) { meet(i, index, best[chain]); });
+    for (int c = 1; c < kChains; ++c) {
+      const auto more = best[c].score > best[0].score;
+      best[0].score = select(more, best[c].score, best[0].score);
+      best[0].index = select(more, best[c].index, best[0].index);
+      if constexpr (TwoSided) best[0].side = select(more, best[c].side, best[0].side);
+    }
+    return best[0];
+  }
+
+  /// f(row, row as V, chain): chains do not wait for one another.
+  template <class F>
+  CAROM_INLINE void over_rows(F&& f) const {
+    const int rows = parts_.rows;
+    V index(0.0);
+    int i = 0;
+    for (; i + kChains <= rows; i += kChains) {
+      for (int c = 0; c < kChains; ++c) f(i + c, index + V(static_cast<double>(c)), c);
+      index = index + V(static_cast<double>(kChains));
+    }
+    for (; i < rows; ++i) {
+      f(i, index, 0);
+      index = index + V(1.0);
+    }
+  }
+
+  /// room / rate is the length of a step; the denominator may be 0, but not negative.
+  struct Block {
+    V room, rate, index;
+  };
+  static CAROM_INLINE void take_sooner(const Block& other, Block& block) {
+    const auto sooner = other.room * block.rate < block.room * other.rate;
+    block.room = select(sooner, other.room, block.room);
+    block.rate = select(sooner, other.rate, block.rate);
+    block.index = select(sooner, other.index, block.index);
+  }
+  /// The first multiplier that vanishes along `left`, where that is before `block`.
+  template <bool TwoSided, class Data>
+  CAROM_INLINE Block first_block(const QpView<Data>& view, V side, const Block& block) const {
+    const Parts m = parts_;
+    const V zero(0.0);
+    Block best[kChains];
+    for (Block& chain : best) chain = {V(1.0), zero, V(-1.0)};
+    best[0] = block;
+    over_rows([&](int i, V index, int chain) {
+      V loss = m.left[i];
+      V room = m.multiplier[i];
+      if constexpr (TwoSided) {
+        loss = loss * (side * m.side[i]);
+        const auto free = view.lower[i] != view.upper[i];
+        loss = select(free, loss, zero);
+        room = select(free, room, V(kInfinity));
+      }
+      take_sooner({room, larger(loss, zero), index}, best[chain]);
+    });
+    for (int c = 1; c < kChains; ++c) take_sooner(best[c], best[0]);
+    return best[0];
+  }
+
+  /// Rows enter, and leave where their multiplier would change its sign, until none is violated.
+  template <bool TwoSided, class Data>
+  CAROM_HOST_DEVICE void pivot(const QpView<Data>& view, const QpDualPivotOptions& options,
+                               V definite, QpOutcome<V>& outcome) {
+    using kernels::any_of;
+    const Parts m = parts_;
+    const V zero(0.0);
+    const double feasible = smaller(kFeasible, 0.1 * options.tolerance);
+    const V limit(feasible * feasible);
+    const V loose_limit(kFeasibleDependent * kFeasibleDependent);
+    V running = definite;
+    V pending = zero;  // 1 where the row that was entering goes on
+    V entering = zero;
+    V side(1.0);  // 1 where it is below its lower bound, -1 above its upper one
+    V multiplier = zero;
+    for (int count = 0; count < options.max_pivots; ++count) {
+      const Violation worst = most_violated<TwoSided>();
+      const auto goes_on = pending > zero;
+      entering = select(goes_on, entering, worst.index);
+      if constexpr (TwoSided) side = select(goes_on, side, worst.side);
+      multiplier = select(goes_on, multiplier, zero);
+      const V diagonal = Entry::take(m.table, triangle_of(entering) + entering);
+      const auto dependent = diagonal * Entry::take(m.size_inverse, entering) <= V(kDependent);
+      const V least = energy_ * select(dependent, loose_limit, limit);
+      const V found = select(worst.score > least, V(1.0), pending);
+      const V done = running * (V(1.0) - found);
+      outcome.end = select(done > zero, V(qp_end::kActiveSet), outcome.end);
+      running = running - done;
+      if (!any_of(running > zero)) break;
+      outcome.iterations = outcome.iterations + running;
+
+      take_column(entering);
+      V outside = Entry::take(m.below, entering);
+      if constexpr (TwoSided) {
+        outside = select(side > zero, outside, Entry::take(m.above, entering));
+      }
+      const Block block =
+          first_block<TwoSided>(view, side, {outside, select(dependent, zero, diagonal), V(-1.0)});
+      // Nothing ends the way: no point meets the rows.
+      running = select(block.rate > zero, running, zero);
+      const auto on = running > zero;
+      const V step = select(on, block.room / block.rate, zero);
+      const V leaves = select(block.index >= zero, running, zero);
+      multiplier = multiplier + step;
+      energy_ = fused(step, fused(-step, diagonal, V(2.0) * outside), energy_);
+      const V back = TwoSided ? -(step * side) : -step;
+      for (int i = 0; i < m.rows; ++i) {
+        const V entry = m.left[i];
+        m.below[i] = fused(back, entry, m.below[i]);
+        if constexpr (TwoSided) {
+          m.above[i] = fused(-back, entry, m.above[i]);
+          const V moved = fused(back * m.side[i], entry, m.multiplier[i]);
+          const auto free = view.lower[i] != view.upper[i];
+          m.multiplier[i] = select(free, larger(moved, zero), moved);
+        } else {
+          m.multiplier[i] = larger(fused(back, entry, m.multiplier[i]), zero);
+        }
+      }
+      V index = entering;
+      const auto drops = leaves > zero;
+      if (any_of(drops)) {
+        index = select(drops, block.index, entering);
+        take_column(index);
+      }
+      const V sign = fused(V(-2.0), leaves, V(1.0));
+      const V pivot = Entry::take(m.left, index);
+      V below = select(drops, zero, V(-kInfinity));
+      if constexpr (TwoSided) {
+        const V width = Entry::take(view.lower, index) - Entry::take(view.upper, index);
+        const V held = Entry::take(m.side, index);
+        below = select(drops, select(held > zero, zero, width), V(-kInfinity));
+        const V above = select(drops, select(held > zero, width, zero), V(-kInfinity));
+        Entry::put(m.above, on, index, above);
+        Entry::put(m.side, on, index, side);
+      }
+      Entry::put(m.below, on, index, below);
+      Entry::put(m.multiplier, on, index, select(drops, V(kInfinity), multiplier));
+      const V inverse = select(on, V(1.0) / pivot, zero);
+      exchange(select(on, index, V(-1.0)), inverse, sign);
+      pending = leaves;
+    }
+  }
+
+  /// T - left left' / pivot, but for row and column `index`, which become sign left / pivot, and
+  /// the pivot itself: -1 / pivot.
+  CAROM_INLINE void exchange(V index, V inverse, V sign) const {
+    constexpr int kBlock = 4;
+    const int rows = parts_.rows;
+    int j = 0;
+    for (; j + kBlock <= rows; j += kBlock) exchange_columns<kBlock>(index, inverse, sign, j);
+    for (; j < rows; ++j) exchange_columns<1>(index, inverse, sign, j);
+  }
+  template <int Count>
+  CAROM_INLINE void exchange_columns(V index, V inverse, V sign, int first) const {
+    const Parts m = parts_;
+    using Mask = decltype(index != index);
+    const V zero(0.0);
+    const V down = -inverse;
+    const V turned = sign * inverse;
+    const V minus = -sign;
+    V row_index(static_cast<double>(first));
+    Mask keep[Count];
+    V right[Count];
+    for (int b = 0; b < Count; ++b) {
+      keep[b] = index != row_index + V(static_cast<double>(b));
+      right[b] = select(keep[b], m.left[first + b] * down, turned);
+    }
+    for (int b = 0; b < Count - 1; ++b) {
+      const V left = select(keep[b], m.left[first + b], minus);
+      const Memory row = m.table + (triangle(first + b) + first);
+      for (int c = 0; c <= b; ++c) {
+        const Mask both = keep[b] & keep[c];
+        row[c] = fused(left, right[c], select(both, row[c], zero));
+      }
+    }
+    row_index = row_index + V(static_cast<double>(Count - 1));
+    for (int i = first + Count - 1; i < m.rows; ++i) {
+      const Mask other = index != row_index;
+      const V left = select(other, m.left[i], minus);
+      const Memory row = m.table + (triangle(i) + first);
+      for (int c = 0; c < Count; ++c) {
+        const Mask both = other & keep[c];
+        row[c] = fused(left, right[c], select(both, row[c], zero));
+      }
+      row_index = row_index + V(1.0);
+    }
+  }
+
+  /// x from the active rows' multipliers, then both corrected by what they leave of the optimality
+  /// conditions with the active rows held as equations.
+  template <bool TwoSided, class Data>
+  CAROM_HOST_DEVICE void finish(const QpView<Data>& view) {
+    const Parts m = parts_;
+    const int n = variables();
+    const SingleLane lane;
+    const V zero(0.0);
+    for (int i = 0; i < m.rows; ++i) {
+      const V value = TwoSided ? m.side[i] * m.multiplier[i] : m.multiplier[i];
+      m.right[i] = select(m.multiplier[i] < V(kInfinity), value, zero);
+    }
+    for (int j = 0; j < n; ++j) m.x[j] = -view.gradient[j];
+    add_rows(view.matrix, m.right, m.x);
+    solve_symmetric<V, N>(lane, n, m.factor, m.pivot_inverse, m.x);
+    for (int pass = 0; pass < kCorrections; ++pass) {
+      for (int j = 0; j < n; ++j) m.force[j] = -view.gradient[j];
+      add_rows(view.matrix, m.right, m.force);
+      for (int j = 0; j < n; ++j) {
+        V sum = m.force[j];
+        for (int i = 0; i <= j; ++i) sum = fused(-view.hessian[j * n + i], m.x[i], sum);
+        for (int i = j + 1; i < n; ++i) sum = fused(-view.hessian[i * n + j], m.x[i], sum);
+        m.step[j] = sum;
+      }
+      solve_symmetric<V, N>(lane, n, m.factor, m.pivot_inverse, m.step);
+      for (int j = 0; j < n; ++j) m.x[j] = m.x[j] + m.step[j];
+      for (int i = 0; i < m.rows; ++i) {
+        V bound = view.lower[i];
+        if constexpr (TwoSided) bound = select(m.side[i] > zero, bound, view.upper[i]);
+        const V gap = row_product(i, view.matrix) - bound;
+        m.left[i] = select(m.multiplier[i] < V(kInfinity), gap, zero);
+        m.below[i] = zero;  // from here on the change of the multipliers
+      }
+      for (int i = 0; i < m.rows; ++i) {
+        const Memory row = m.table + triangle(i);
+        const V mine = m.left[i];
+        V sum = row[i] * mine;
+        for (int j = 0; j < i; ++j) {
+          sum = fused(row[j], m.left[j], sum);
+          m.below[j] = fused(row[j], mine, m.below[j]);
+        }
+        m.below[i] = m.below[i] + sum;
+      }
+      for (int i = 0; i < m.rows; ++i) {
+        m.below[i] = select(m.multiplier[i] < V(kInfinity), m.below[i], zero);
+        m.right[i] = m.right[i] + m.below[i];
+      }
+      for (int j = 0; j < n; ++j) m.step[j] = zero;
+      add_rows(view.matrix, m.below, m.step);
+      solve_symmetric<V, N>(lane, n, m.factor, m.pivot_inverse, m.step);
+      for (int j = 0; j < n; ++j) m.x[j] = m.x[j] + m.step[j];
+    }
+  }
+
+  /// to + A' of
+  template <class Data>
+  CAROM_INLINE void add_rows(const Data& matrix, const Memory& of, const Memory& to) const {
+    const Parts m = parts_;
+    for (int i = 0; i < m.rows; ++i) {
+      const V value = of[i];
+      for (int t = m.shape.row_first[i]; t < m.shape.row_first[i + 1]; ++t) {
+        const int j = m.shape.column[t];
+        to[j] = fused(value, matrix[static_cast<long>(i) * variables() + j], to[j]);
+      }
+    }
+  }
+
+  Parts parts_;
+  V energy_{};
+};
+
+}  // namespace carom::kernels
