@@ -8,8 +8,11 @@ namespace carom::cpu::simd {
 
 /// Blocks of 8 x 8 transposed in registers.
 template <>
-struct QpSpread<Avx512, 8> {
-  static CAROM_INLINE void run(const double* from, long stride, long count, double* to) {
+struct QpSpread<Avx512, Avx512::Pack, 8> {
+  static CAROM_INLINE void run(const double* from, long stride, long count, double* to,
+                               Avx512::Pack& refused) {
+    const __m512d zero = _mm512_setzero_pd();
+    __m512d sum[4] = {refused.value, zero, zero, zero};
     long e = 0;
     for (; e + 8 <= count; e += 8) {
       __m512d row[8];
@@ -25,16 +28,20 @@ struct QpSpread<Avx512, 8> {
         const __m512d b = _mm512_shuffle_f64x2(p[2], p[3], 0x88);
         const __m512d c = _mm512_shuffle_f64x2(p[0], p[1], 0xdd);
         const __m512d d = _mm512_shuffle_f64x2(p[2], p[3], 0xdd);
-        double* out = to + (e + parity) * 8;
-        _mm512_storeu_pd(out, _mm512_shuffle_f64x2(a, b, 0x88));
-        _mm512_storeu_pd(out + 16, _mm512_shuffle_f64x2(c, d, 0x88));
-        _mm512_storeu_pd(out + 32, _mm512_shuffle_f64x2(a, b, 0xdd));
-        _mm512_storeu_pd(out + 48, _mm512_shuffle_f64x2(c, d, 0xdd));
+        const __m512d column[4] = {
+            _mm512_shuffle_f64x2(a, b, 0x88), _mm512_shuffle_f64x2(c, d, 0x88),
+            _mm512_shuffle_f64x2(a, b, 0xdd), _mm512_shuffle_f64x2(c, d, 0xdd)};
+        for (int q = 0; q < 4; ++q) {
+          _mm512_storeu_pd(to + (e + parity + 2 * q) * 8, column[q]);
+          sum[q] = _mm512_fmadd_pd(column[q], zero, sum[q]);
+        }
       }
     }
     for (; e < count; ++e) {
       for (int lane = 0; lane < 8; ++lane) to[e * 8 + lane] = from[lane * stride + e];
+      sum[0] = _mm512_fmadd_pd(_mm512_loadu_pd(to + e * 8), zero, sum[0]);
     }
+    refused = _mm512_add_pd(_mm512_add_pd(sum[0], sum[1]), _mm512_add_pd(sum[2], sum[3]));
   }
 };
 

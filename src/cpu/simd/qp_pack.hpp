@@ -37,13 +37,16 @@ struct IsaQpLane {
   }
 };
 
-/// to[e * Width + lane] = from[lane * stride + e] for e < count. Instruction sets that can
-/// transpose in registers specialise it.
-template <class Isa, int Width>
+/// to[e * Width + lane] = from[lane * stride + e] for e < count; `refused` collects zeros, or NaN
+/// in the lanes of numbers that are not finite. Instruction sets that can transpose in registers
+/// specialise it.
+template <class Isa, class V, int Width>
 struct QpSpread {
-  static CAROM_INLINE void run(const double* from, long stride, long count, double* to) {
+  static CAROM_INLINE void run(const double* from, long stride, long count, double* to,
+                               V& refused) {
     for (long e = 0; e < count; ++e) {
       for (int lane = 0; lane < Width; ++lane) to[e * Width + lane] = from[lane * stride + e];
+      refused = refused + reinterpret_cast<const V*>(to)[e] * V(0.0);
     }
   }
 };
@@ -145,41 +148,33 @@ class QpPackRun {
     const long n = n_;
     const long m = range_.interval_rows;
     const long k = rows_ - m;
-    V refused[4] = {V(0.0), V(0.0), V(0.0), V(0.0)};  // NaN where something is
-    const auto take = [&](const double* from, long count, long to) {
+    V refused(0.0);
+    V bounds(0.0);  // which may be infinite
+    const auto take = [&](const double* from, long count, long to, V& sum) {
       if (count == 0) return;
-      QpSpread<Isa, Width>::run(from + first * count, count, count, lane_of(to, 0));
+      QpSpread<Isa, V, Width>::run(from + first * count, count, count, lane_of(to, 0), sum);
     };
-    const auto check = [&](long from, long count) {
-      const ConstMemory values = input(from);
-      for (long e = 0; e < count; ++e) refused[e % 4] = refused[e % 4] + values[e] * V(0.0);
-    };
-    take(range_.hessian, n * n, parts_.hessian);
-    take(range_.vector, n, parts_.gradient);
-    take(range_.matrix, m * n, parts_.matrix);
-    take(range_.cone_matrix, k * n, parts_.matrix + m * n);
-    take(range_.lower, m, parts_.lower);
-    take(range_.upper, m, parts_.upper);
-    take(range_.cone_vector, k, parts_.upper + m);
-    check(parts_.hessian, n * n);
-    check(parts_.gradient, n);
-    check(parts_.matrix, rows_ * n);
-    check(parts_.upper + m, k);
+    take(range_.hessian, n * n, parts_.hessian, refused);
+    take(range_.vector, n, parts_.gradient, refused);
+    take(range_.matrix, m * n, parts_.matrix, refused);
+    take(range_.cone_matrix, k * n, parts_.matrix + m * n, refused);
+    take(range_.lower, m, parts_.lower, bounds);
+    take(range_.upper, m, parts_.upper, bounds);
+    take(range_.cone_vector, k, parts_.upper + m, refused);
     using kernels::select;
-    V sum = (refused[0] + refused[1]) + (refused[2] + refused[3]);
     const V infinity(kernels::kInfinity);
     const Memory lower = part(parts_.lower);
     const Memory upper = part(parts_.upper);
     for (long i = 0; i < m; ++i) {
-      sum = select(lower[i] < infinity, sum, infinity);
-      sum = select(upper[i] > -infinity, sum, infinity);
+      refused = select(lower[i] < infinity, refused, infinity);
+      refused = select(upper[i] > -infinity, refused, infinity);
     }
     for (long i = m; i < rows_; ++i) {
       const bool equation = range_.row_kind[i] == static_cast<std::uint8_t>(QpRowKind::equation);
       lower[i] = equation ? upper[i] : -infinity;
     }
     alignas(64) double sums[Width];
-    store(sum, sums);
+    store(refused, sums);
     for (int lane = 0; lane < Width; ++lane) valid_[lane] = sums[lane] == 0.0;
   }
 
@@ -324,12 +319,22 @@ class QpPackRun {
     return outcome;
   }
 
+  /// N: the number of variables where it is known in advance, or 0.
+  template <int N>
+  __attribute__((noinline)) certificate::QpResidual<V> judge(
+      const kernels::QpView<ConstMemory>& view) {
+    kernels::QpShape shape = shape_;
+    if constexpr (N > 0) shape.variables = N;
+    const certificate::QpUnits<Memory> units{part(parts_.column_unit), part(parts_.row_unit)};
+    certificate::qp_units<V>(shape, view, units);
+    return certificate::qp_residual<V>(shape, view, units, part(parts_.x), part(parts_.y),
+                                       part(parts_.work));
+  }
+
   void solve(QpMethod method, int count) {
     const kernels::QpView<ConstMemory> view{input(parts_.hessian), input(parts_.gradient),
                                             input(parts_.matrix), input(parts_.lower),
                                             input(parts_.upper)};
-    const Memory x = part(parts_.x);
-    const Memory y = part(parts_.y);
     kernels::QpOutcome<V> outcome;
     if (method == QpMethod::admm) {
       outcome = first_order<kernels::AdmmQp<V, Lanes, Memory>>(view, count);
@@ -340,10 +345,7 @@ class QpPackRun {
     } else {
       outcome = contacts_ ? interior_point<12, 3>(view) : interior_point<0, 0>(view);
     }
-    const certificate::QpUnits<Memory> units{part(parts_.column_unit), part(parts_.row_unit)};
-    certificate::qp_units<V>(shape_, view, units);
-    const certificate::QpResidual<V> judged =
-        certificate::qp_residual<V>(shape_, view, units, x, y, part(parts_.work));
+    const certificate::QpResidual<V> judged = n_ == 12 ? judge<12>(view) : judge<0>(view);
     alignas(64) double end[Width];
     alignas(64) double iterations[Width];
     alignas(64) double residual[Width];
