@@ -63,9 +63,9 @@ class QpDualPivots {
     m.above = take(rows);
     m.multiplier = take(rows);
     m.side = take(rows);
-    m.size_inverse = take(rows);
-    m.left = take(rows);
-    m.right = take(rows);
+    m.scale = take(rows);
+    m.first = take(rows);
+    m.second = take(rows);
     m.factor = take(n * n);
     m.pivot_inverse = take(n);
     m.x = take(n);
@@ -76,7 +76,7 @@ class QpDualPivots {
   }
 
   CAROM_INLINE V solution(int j) const { return parts_.x[j]; }
-  CAROM_INLINE V dual(int i) const { return -parts_.right[i]; }
+  CAROM_INLINE V dual(int i) const { return -parts_.second[i]; }
 
   template <class Data>
   CAROM_HOST_DEVICE QpOutcome<V> solve(const QpView<Data>& view,
@@ -97,14 +97,14 @@ class QpDualPivots {
   struct Parts {
     QpShape shape;
     int n, rows;
-    /// Lower half, row after row: with W the active rows and G = A P^-1 A' it holds -G_WW^-1,
-    /// G_NW G_WW^-1 and G_NN - G_NW G_WW^-1 G_WN.
+    /// Lower half, row after row, of rows scaled to G_ii = 1: with W the active rows and
+    /// G = A P^-1 A' it holds -G_WW^-1, G_NW G_WW^-1 and G_NN - G_NW G_WW^-1 G_WN.
     Memory table;
-    Memory below, above;  ///< l - a'x and a'x - u; -infinity for an active row
-    Memory multiplier;    ///< away from the bound, not negative; infinity for an inactive row
-    Memory side;          ///< of an active row: 1 at its lower bound, -1 at its upper one
-    Memory size_inverse;  ///< 1 / G_ii
-    Memory left, right;
+    Memory scale;          ///< 1 / sqrt(a'P^-1 a)
+    Memory below, above;   ///< l - a'x and a'x - u; -infinity for an active row
+    Memory multiplier;     ///< away from the bound, not negative; infinity for an inactive row
+    Memory side;           ///< of an active row: 1 at its lower bound, -1 at its upper one
+    Memory first, second;  ///< columns of the table, of a pivot that waits and of the next one
     Memory factor, pivot_inverse;  ///< P = L D L'
     Memory x, force, step;
     Memory inverse;  ///< P^-1, [n, n]
@@ -209,7 +209,14 @@ class QpDualPivots {
     for (int t = 0; t < count; ++t) {
       for (int j = 0; j < n; ++j) row[j] = fused(entry[t], m.inverse[column[t] * n + j], row[j]);
     }
-    for (int j = 0; j < n; ++j) m.through[static_cast<long>(i) * n + j] = row[j];
+    const Memory mine = m.through + static_cast<long>(i) * n;
+    for (int j = 0; j < n; ++j) mine[j] = row[j];
+    V size(0.0);
+    for (int t = 0; t < count; ++t) size = fused(entry[t], mine[column[t]], size);
+    const V scale = select(size > V(0.0), V(1.0) / square_root(size), V(0.0));
+    m.scale[i] = scale;
+    for (int t = 0; t < count; ++t) entry[t] = entry[t] * scale;
+    for (int j = 0; j < n; ++j) mine[j] = row[j] * scale;
     for (int j = 0; j <= i; ++j) {
       const Memory other = m.through + static_cast<long>(j) * n;
       V sum(0.0);
@@ -242,26 +249,40 @@ class QpDualPivots {
     for (int j = 0; j < n; ++j) energy_ = fused(-view.gradient[j], m.x[j], energy_);
     for (int i = 0; i < m.rows; ++i) {
       const V value = row_product(i, view.matrix);
-      m.below[i] = view.lower[i] - value;
-      if constexpr (TwoSided) m.above[i] = value - view.upper[i];
+      const V scale = m.scale[i];
+      // A row without entries is left to the certificate.
+      const auto there = scale > V(0.0);
+      m.below[i] = select(there, scale * (view.lower[i] - value), V(-kInfinity));
+      if constexpr (TwoSided) {
+        m.above[i] = select(there, scale * (value - view.upper[i]), V(-kInfinity));
+      }
       m.multiplier[i] = V(kInfinity);
       m.side[i] = V(1.0);
-      const V size = m.table[triangle(i) + i];
-      m.size_inverse[i] = select(size > V(0.0), V(1.0) / size, V(0.0));
     }
   }
 
   static CAROM_INLINE V triangle_of(V index) { return V(0.5) * fused(index, index, index); }
 
-  /// Column `index` of the table into `left`.
-  CAROM_INLINE void take_column(V index) const {
+  /// A pivot whose change of the table, down column column', may be outstanding.
+  struct Change {
+    Memory column;
+    V down;
+  };
+
+  /// Column `index` of the table with an outstanding change.
+  template <bool Waiting>
+  CAROM_INLINE void take_column(V index, const Change& waiting, const Memory& column) const {
     const Parts m = parts_;
     const V start = triangle_of(index);
+    V factor(0.0);
+    if constexpr (Waiting) factor = Entry::take(waiting.column, index) * waiting.down;
     V row(0.0);
     for (int i = 0; i < m.rows; ++i) {
       // The larger one is the one in the lower half.
       const V at = larger(V(static_cast<double>(triangle(i))) + index, start + row);
-      m.left[i] = Entry::take(m.table, at);
+      V entry = Entry::take(m.table, at);
+      if constexpr (Waiting) entry = fused(waiting.column[i], factor, entry);
+      column[i] = entry;
       row = row + V(1.0);
     }
   }
@@ -280,7 +301,7 @@ class QpDualPivots {
       V outside = m.below[i];
       if constexpr (TwoSided) outside = larger(m.above[i], outside);
       outside = larger(outside, zero);
-      const V score = outside * outside * m.size_inverse[i];
+      const V score = outside * outside;
       const auto more = score > chain.score;
       chain.score = select(more, score, chain.score);
       chain.index = select(more, index, chain.index);
@@ -325,16 +346,17 @@ class QpDualPivots {
     block.rate = select(sooner, other.rate, block.rate);
     block.index = select(sooner, other.index, block.index);
   }
-  /// The first multiplier that vanishes along `left`, where that is before `block`.
+  /// The first multiplier that vanishes along `column`, where that is before `block`.
   template <bool TwoSided, class Data>
-  CAROM_INLINE Block first_block(const QpView<Data>& view, V side, const Block& block) const {
+  CAROM_INLINE Block first_block(const QpView<Data>& view, const Memory& column, V side,
+                                 const Block& block) const {
     const Parts m = parts_;
     const V zero(0.0);
     Block best[kChains];
     for (Block& chain : best) chain = {V(1.0), zero, V(-1.0)};
     best[0] = block;
     over_rows([&](int i, V index, int chain) {
-      V loss = m.left[i];
+      V loss = column[i];
       V room = m.multiplier[i];
       if constexpr (TwoSided) {
         loss = loss * (side * m.side[i]);
@@ -348,132 +370,169 @@ class QpDualPivots {
     return best[0];
   }
 
+  /// Where the lanes of a pack stand.
+  struct Progress {
+    V running;
+    V pending;  ///< 1 where the row that was entering goes on
+    V entering;
+    V side;  ///< 1 where it is below its lower bound, -1 above its upper one
+    V multiplier;
+  };
+
   /// Rows enter, and leave where their multiplier would change its sign, until none is violated.
   template <bool TwoSided, class Data>
   CAROM_HOST_DEVICE void pivot(const QpView<Data>& view, const QpDualPivotOptions& options,
                                V definite, QpOutcome<V>& outcome) {
     using kernels::any_of;
     const Parts m = parts_;
-    const V zero(0.0);
     const double feasible = smaller(kFeasible, 0.1 * options.tolerance);
-    const V limit(feasible * feasible);
-    const V loose_limit(kFeasibleDependent * kFeasibleDependent);
-    V running = definite;
-    V pending = zero;  // 1 where the row that was entering goes on
-    V entering = zero;
-    V side(1.0);  // 1 where it is below its lower bound, -1 above its upper one
-    V multiplier = zero;
-    for (int count = 0; count < options.max_pivots; ++count) {
-      const Violation worst = most_violated<TwoSided>();
-      const auto goes_on = pending > zero;
-      entering = select(goes_on, entering, worst.index);
-      if constexpr (TwoSided) side = select(goes_on, side, worst.side);
-      multiplier = select(goes_on, multiplier, zero);
-      const V diagonal = Entry::take(m.table, triangle_of(entering) + entering);
-      const auto dependent = diagonal * Entry::take(m.size_inverse, entering) <= V(kDependent);
-      const V least = energy_ * select(dependent, loose_limit, limit);
-      const V found = select(worst.score > least, V(1.0), pending);
-      const V done = running * (V(1.0) - found);
-      outcome.end = select(done > zero, V(qp_end::kActiveSet), outcome.end);
-      running = running - done;
-      if (!any_of(running > zero)) break;
-      outcome.iterations = outcome.iterations + running;
-
-      take_column(entering);
-      V outside = Entry::take(m.below, entering);
-      if constexpr (TwoSided) {
-        outside = select(side > zero, outside, Entry::take(m.above, entering));
+    limit_ = V(feasible * feasible);
+    Progress at{definite, V(0.0), V(0.0), V(1.0), V(0.0)};
+    Change waiting{m.first, V(0.0)};
+    Change next{m.second, V(0.0)};
+    for (int count = 0; count < options.max_pivots; count += 2) {
+      // Two changes to one pass over the table.
+      const bool one = step<TwoSided, false>(view, at, waiting, waiting, outcome);
+      const bool two = one && step<TwoSided, true>(view, at, waiting, next, outcome);
+      if (two) {
+        change_table<true>(waiting, next);
+      } else if (one) {
+        change_table<false>(waiting, next);
       }
-      const Block block =
-          first_block<TwoSided>(view, side, {outside, select(dependent, zero, diagonal), V(-1.0)});
-      // Nothing ends the way: no point meets the rows.
-      running = select(block.rate > zero, running, zero);
-      const auto on = running > zero;
-      const V step = select(on, block.room / block.rate, zero);
-      const V leaves = select(block.index >= zero, running, zero);
-      multiplier = multiplier + step;
-      energy_ = fused(step, fused(-step, diagonal, V(2.0) * outside), energy_);
-      const V back = TwoSided ? -(step * side) : -step;
-      for (int i = 0; i < m.rows; ++i) {
-        const V entry = m.left[i];
-        m.below[i] = fused(back, entry, m.below[i]);
-        if constexpr (TwoSided) {
-          m.above[i] = fused(-back, entry, m.above[i]);
-          const V moved = fused(back * m.side[i], entry, m.multiplier[i]);
-          const auto free = view.lower[i] != view.upper[i];
-          m.multiplier[i] = select(free, larger(moved, zero), moved);
-        } else {
-          m.multiplier[i] = larger(fused(back, entry, m.multiplier[i]), zero);
-        }
-      }
-      V index = entering;
-      const auto drops = leaves > zero;
-      if (any_of(drops)) {
-        index = select(drops, block.index, entering);
-        take_column(index);
-      }
-      const V sign = fused(V(-2.0), leaves, V(1.0));
-      const V pivot = Entry::take(m.left, index);
-      V below = select(drops, zero, V(-kInfinity));
-      if constexpr (TwoSided) {
-        const V width = Entry::take(view.lower, index) - Entry::take(view.upper, index);
-        const V held = Entry::take(m.side, index);
-        below = select(drops, select(held > zero, zero, width), V(-kInfinity));
-        const V above = select(drops, select(held > zero, width, zero), V(-kInfinity));
-        Entry::put(m.above, on, index, above);
-        Entry::put(m.side, on, index, side);
-      }
-      Entry::put(m.below, on, index, below);
-      Entry::put(m.multiplier, on, index, select(drops, V(kInfinity), multiplier));
-      const V inverse = select(on, V(1.0) / pivot, zero);
-      exchange(select(on, index, V(-1.0)), inverse, sign);
-      pending = leaves;
+      if (!two) break;
     }
   }
 
-  /// T - left left' / pivot, but for row and column `index`, which become sign left / pivot, and
-  /// the pivot itself: -1 / pivot.
-  CAROM_INLINE void exchange(V index, V inverse, V sign) const {
-    constexpr int kBlock = 4;
+  /// One pivot of every lane that runs, its change of the table left to `own`. False where none
+  /// runs any more.
+  template <bool TwoSided, bool Waiting, class Data>
+  CAROM_INLINE bool step(const QpView<Data>& view, Progress& at, const Change& waiting, Change& own,
+                         QpOutcome<V>& outcome) {
+    using kernels::any_of;
+    const Parts m = parts_;
+    const Memory column = own.column;
+    const V zero(0.0);
+    const Violation worst = most_violated<TwoSided>();
+    const auto goes_on = at.pending > zero;
+    const V entering = select(goes_on, at.entering, worst.index);
+    V side = at.side;
+    if constexpr (TwoSided) side = select(goes_on, side, worst.side);
+    V multiplier = select(goes_on, at.multiplier, zero);
+    V diagonal = Entry::take(m.table, triangle_of(entering) + entering);
+    if constexpr (Waiting) {
+      const V entry = Entry::take(waiting.column, entering);
+      diagonal = fused(entry, entry * waiting.down, diagonal);
+    }
+    const auto dependent = diagonal <= V(kDependent);
+    const V loose(kFeasibleDependent * kFeasibleDependent);
+    const V least = energy_ * select(dependent, loose, limit_);
+    const V found = select(worst.score > least, V(1.0), at.pending);
+    const V done = at.running * (V(1.0) - found);
+    outcome.end = select(done > zero, V(qp_end::kActiveSet), outcome.end);
+    at.running = at.running - done;
+    if (!any_of(at.running > zero)) return false;
+    outcome.iterations = outcome.iterations + at.running;
+
+    take_column<Waiting>(entering, waiting, column);
+    V outside = Entry::take(m.below, entering);
+    if constexpr (TwoSided) {
+      outside = select(side > zero, outside, Entry::take(m.above, entering));
+    }
+    const Block block = first_block<TwoSided>(
+        view, column, side, {outside, select(dependent, zero, diagonal), V(-1.0)});
+    // Nothing ends the way: no point meets the rows.
+    at.running = select(block.rate > zero, at.running, zero);
+    const auto on = at.running > zero;
+    const V length = select(on, block.room / block.rate, zero);
+    const V leaves = select(block.index >= zero, at.running, zero);
+    multiplier = multiplier + length;
+    energy_ = fused(length, fused(-length, diagonal, V(2.0) * outside), energy_);
+    move<TwoSided>(view, column, length, side);
+    V index = entering;
+    const auto drops = leaves > zero;
+    if (any_of(drops)) {
+      index = select(drops, block.index, entering);
+      take_column<Waiting>(index, waiting, column);
+    }
+    V below = select(drops, zero, V(-kInfinity));
+    if constexpr (TwoSided) {
+      const V width = Entry::take(m.scale, index) *
+                      (Entry::take(view.lower, index) - Entry::take(view.upper, index));
+      const V held = Entry::take(m.side, index);
+      below = select(drops, select(held > zero, zero, width), V(-kInfinity));
+      const V above = select(drops, select(held > zero, width, zero), V(-kInfinity));
+      Entry::put(m.above, on, index, above);
+      Entry::put(m.side, on, index, side);
+    }
+    Entry::put(m.below, on, index, below);
+    Entry::put(m.multiplier, on, index, select(drops, V(kInfinity), multiplier));
+    // T - c c' / p turns row and column `index` into sign c / p if there c is p - sign, and the
+    // pivot into -1 / p if 2 sign is taken off before.
+    const V sign = fused(V(-2.0), leaves, V(1.0));
+    const V pivot = Entry::take(column, index);
+    const V place = triangle_of(index) + index;
+    Entry::put(m.table, on, place, fused(V(-2.0), sign, Entry::take(m.table, place)));
+    Entry::put(column, on, index, pivot - sign);
+    own.down = select(on, V(-1.0) / pivot, zero);
+    at.pending = leaves;
+    at.entering = entering;
+    at.side = side;
+    at.multiplier = multiplier;
+    return true;
+  }
+
+  /// The rows' distances and multipliers after a step along `column`.
+  template <bool TwoSided, class Data>
+  CAROM_INLINE void move(const QpView<Data>& view, const Memory& column, V length, V side) const {
+    const Parts m = parts_;
+    const V zero(0.0);
+    const V back = TwoSided ? -(length * side) : -length;
+    for (int i = 0; i < m.rows; ++i) {
+      const V entry = column[i];
+      m.below[i] = fused(back, entry, m.below[i]);
+      if constexpr (TwoSided) {
+        m.above[i] = fused(-back, entry, m.above[i]);
+        const V moved = fused(back * m.side[i], entry, m.multiplier[i]);
+        const auto free = view.lower[i] != view.upper[i];
+        m.multiplier[i] = select(free, larger(moved, zero), moved);
+      } else {
+        m.multiplier[i] = larger(fused(back, entry, m.multiplier[i]), zero);
+      }
+    }
+  }
+
+  template <bool Both>
+  CAROM_INLINE void change_table(const Change& one, const Change& two) const {
+    constexpr int kBlock = 8;
     const int rows = parts_.rows;
     int j = 0;
-    for (; j + kBlock <= rows; j += kBlock) exchange_columns<kBlock>(index, inverse, sign, j);
-    for (; j < rows; ++j) exchange_columns<1>(index, inverse, sign, j);
+    for (; j + kBlock <= rows; j += kBlock) change_columns<Both, kBlock>(one, two, j);
+    for (; j < rows; ++j) change_columns<Both, 1>(one, two, j);
   }
-  template <int Count>
-  CAROM_INLINE void exchange_columns(V index, V inverse, V sign, int first) const {
+  template <bool Both, int Count>
+  CAROM_INLINE void change_columns(const Change& one, const Change& two, int first) const {
     const Parts m = parts_;
-    using Mask = decltype(index != index);
-    const V zero(0.0);
-    const V down = -inverse;
-    const V turned = sign * inverse;
-    const V minus = -sign;
-    V row_index(static_cast<double>(first));
-    Mask keep[Count];
-    V right[Count];
-    for (int b = 0; b < Count; ++b) {
-      keep[b] = index != row_index + V(static_cast<double>(b));
-      right[b] = select(keep[b], m.left[first + b] * down, turned);
+    const Memory a = one.column;
+    const Memory b = two.column;
+    V right_a[Count];
+    V right_b[Count];
+    for (int c = 0; c < Count; ++c) {
+      right_a[c] = a[first + c] * one.down;
+      if constexpr (Both) right_b[c] = b[first + c] * two.down;
     }
-    for (int b = 0; b < Count - 1; ++b) {
-      const V left = select(keep[b], m.left[first + b], minus);
-      const Memory row = m.table + (triangle(first + b) + first);
-      for (int c = 0; c <= b; ++c) {
-        const Mask both = keep[b] & keep[c];
-        row[c] = fused(left, right[c], select(both, row[c], zero));
-      }
-    }
-    row_index = row_index + V(static_cast<double>(Count - 1));
-    for (int i = first + Count - 1; i < m.rows; ++i) {
-      const Mask other = index != row_index;
-      const V left = select(other, m.left[i], minus);
+    const auto change = [&](int i, int count) {
+      const V left_a = a[i];
+      V left_b(0.0);
+      if constexpr (Both) left_b = b[i];
       const Memory row = m.table + (triangle(i) + first);
-      for (int c = 0; c < Count; ++c) {
-        const Mask both = other & keep[c];
-        row[c] = fused(left, right[c], select(both, row[c], zero));
+      for (int c = 0; c < count; ++c) {
+        V entry = fused(left_a, right_a[c], row[c]);
+        if constexpr (Both) entry = fused(left_b, right_b[c], entry);
+        row[c] = entry;
       }
-      row_index = row_index + V(1.0);
-    }
+    };
+    for (int c = 0; c < Count - 1; ++c) change(first + c, c + 1);
+    for (int i = first + Count - 1; i < m.rows; ++i) change(i, Count);
   }
 
   /// x from the active rows' multipliers, then both corrected by what they leave of the optimality
@@ -485,15 +544,16 @@ class QpDualPivots {
     const SingleLane lane;
     const V zero(0.0);
     for (int i = 0; i < m.rows; ++i) {
-      const V value = TwoSided ? m.side[i] * m.multiplier[i] : m.multiplier[i];
-      m.right[i] = select(m.multiplier[i] < V(kInfinity), value, zero);
+      V value = m.scale[i] * m.multiplier[i];
+      if constexpr (TwoSided) value = m.side[i] * value;
+      m.second[i] = select(m.multiplier[i] < V(kInfinity), value, zero);
     }
     for (int j = 0; j < n; ++j) m.x[j] = -view.gradient[j];
-    add_rows(view.matrix, m.right, m.x);
+    add_rows(view.matrix, m.second, m.x);
     solve_symmetric<V, N>(lane, n, m.factor, m.pivot_inverse, m.x);
     for (int pass = 0; pass < kCorrections; ++pass) {
       for (int j = 0; j < n; ++j) m.force[j] = -view.gradient[j];
-      add_rows(view.matrix, m.right, m.force);
+      add_rows(view.matrix, m.second, m.force);
       for (int j = 0; j < n; ++j) {
         V sum = m.force[j];
         for (int i = 0; i <= j; ++i) sum = fused(-view.hessian[j * n + i], m.x[i], sum);
@@ -505,23 +565,23 @@ class QpDualPivots {
       for (int i = 0; i < m.rows; ++i) {
         V bound = view.lower[i];
         if constexpr (TwoSided) bound = select(m.side[i] > zero, bound, view.upper[i]);
-        const V gap = row_product(i, view.matrix) - bound;
-        m.left[i] = select(m.multiplier[i] < V(kInfinity), gap, zero);
+        const V gap = m.scale[i] * (row_product(i, view.matrix) - bound);
+        m.first[i] = select(m.multiplier[i] < V(kInfinity), gap, zero);
         m.below[i] = zero;  // from here on the change of the multipliers
       }
       for (int i = 0; i < m.rows; ++i) {
         const Memory row = m.table + triangle(i);
-        const V mine = m.left[i];
+        const V mine = m.first[i];
         V sum = row[i] * mine;
         for (int j = 0; j < i; ++j) {
-          sum = fused(row[j], m.left[j], sum);
+          sum = fused(row[j], m.first[j], sum);
           m.below[j] = fused(row[j], mine, m.below[j]);
         }
         m.below[i] = m.below[i] + sum;
       }
       for (int i = 0; i < m.rows; ++i) {
-        m.below[i] = select(m.multiplier[i] < V(kInfinity), m.below[i], zero);
-        m.right[i] = m.right[i] + m.below[i];
+        m.below[i] = select(m.multiplier[i] < V(kInfinity), m.scale[i] * m.below[i], zero);
+        m.second[i] = m.second[i] + m.below[i];
       }
       for (int j = 0; j < n; ++j) m.step[j] = zero;
       add_rows(view.matrix, m.below, m.step);
@@ -545,6 +605,7 @@ class QpDualPivots {
 
   Parts parts_;
   V energy_{};
+  V limit_{};
 };
 
 }  // namespace carom::kernels
