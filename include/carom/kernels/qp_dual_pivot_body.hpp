@@ -148,28 +148,62 @@ class QpDualPivots {
 
   /// P^-1 = K' D^-1 K with K = L^-1, which stands in `through` meanwhile.
   CAROM_HOST_DEVICE void invert() {
+    if constexpr (N > 0) {
+      invert_factor<0>();
+      multiply_factors<0>();
+    } else {
+      for (int j = 0; j < parts_.n; ++j) invert_column<kLargestDualPivotVariables>(j);
+      for (int j = 0; j < parts_.n; ++j) multiply_column<kLargestDualPivotVariables>(j);
+    }
+  }
+  // Column by column, each in registers where N is known.
+  template <int J>
+  CAROM_INLINE void invert_factor() const {
+    if constexpr (J < N) {
+      invert_column<N - J>(J);
+      invert_factor<J + 1>();
+    }
+  }
+  template <int J>
+  CAROM_INLINE void multiply_factors() const {
+    if constexpr (J < N) {
+      multiply_column<N - J>(J);
+      multiply_factors<J + 1>();
+    }
+  }
+
+  /// Column j of K; Size: at least what it has from its diagonal on, and just that if N is known.
+  template <int Size>
+  CAROM_INLINE void invert_column(int j) const {
     const Parts m = parts_;
     const int n = variables();
-    V column[N > 0 ? N : kLargestDualPivotVariables];
-    for (int j = 0; j < n; ++j) {
-      column[j] = V(1.0);
-      for (int i = j + 1; i < n; ++i) column[i] = V(0.0);
-      for (int k = j; k < n; ++k) {
-        const V value = -(column[k] * m.pivot_inverse[k]);
-        for (int i = k + 1; i < n; ++i) column[i] = fused(value, m.factor[k * n + i], column[i]);
-      }
-      for (int i = j; i < n; ++i) m.through[i * n + j] = column[i];
+    const int size = N > 0 ? Size : n - j;
+    V column[Size];
+    column[0] = V(1.0);
+    for (int i = 1; i < size; ++i) column[i] = V(0.0);
+    for (int k = 0; k < size; ++k) {
+      const V value = -(column[k] * m.pivot_inverse[j + k]);
+      const Memory factor = m.factor + ((j + k) * n + j);
+      for (int i = k + 1; i < size; ++i) column[i] = fused(value, factor[i], column[i]);
     }
-    for (int j = 0; j < n; ++j) {
-      for (int i = j; i < n; ++i) column[i] = V(0.0);
-      for (int k = j; k < n; ++k) {
-        const V value = m.through[k * n + j] * m.pivot_inverse[k];
-        for (int i = j; i <= k; ++i) column[i] = fused(value, m.through[k * n + i], column[i]);
-      }
-      for (int i = j; i < n; ++i) {
-        m.inverse[j * n + i] = column[i];
-        m.inverse[i * n + j] = column[i];
-      }
+    for (int i = 0; i < size; ++i) m.through[(j + i) * n + j] = column[i];
+  }
+  /// Column j of P^-1, both halves of it.
+  template <int Size>
+  CAROM_INLINE void multiply_column(int j) const {
+    const Parts m = parts_;
+    const int n = variables();
+    const int size = N > 0 ? Size : n - j;
+    V column[Size];
+    for (int i = 0; i < size; ++i) column[i] = V(0.0);
+    for (int k = 0; k < size; ++k) {
+      const Memory row = m.through + ((j + k) * n + j);
+      const V value = row[0] * m.pivot_inverse[j + k];
+      for (int i = 0; i <= k; ++i) column[i] = fused(value, row[i], column[i]);
+    }
+    for (int i = 0; i < size; ++i) {
+      m.inverse[j * n + j + i] = column[i];
+      m.inverse[(j + i) * n + j] = column[i];
     }
   }
 
