@@ -144,7 +144,7 @@ CAROM_HOST_DEVICE QpResidual<V> qp_residual(const kernels::QpShape& shape,
                                             const kernels::QpView<Data>& view,
                                             const QpUnits<Memory>& units, const Answer& x,
                                             const Answer& y, const Memory& work) {
-  using kernels::at_least_zero;
+  using kernels::any_of;
   using kernels::larger;
   using kernels::magnitude;
   using kernels::select;
@@ -187,6 +187,7 @@ CAROM_HOST_DEVICE QpResidual<V> qp_residual(const kernels::QpShape& shape,
   const auto one_side = [&](int i, V bound, V value, V multiplier) {
     // value <= bound with multiplier >= 0
     const V on = kernels::presence(bound);
+    if (!any_of(on > zero)) return sign.add(multiplier * units.row[i]);
     const V limit = select(on > zero, bound, zero);
     const V beyond = select(on > zero, positive(value - limit), zero);
     const V unit = units.row[i];

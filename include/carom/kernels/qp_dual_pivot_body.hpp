@@ -19,7 +19,7 @@ CAROM_INLINE constexpr bool takes_dual_pivots(int n, int rows, int cones) {
 
 /// Values of V that a problem needs at most.
 CAROM_INLINE constexpr long qp_dual_pivot_workspace(long n, long rows) {
-  return rows * (rows + 1) / 2 + (rows > n ? rows : n) * n + 2 * n * n + 4 * n + 7 * rows;
+  return rows * (rows + 1) / 2 + (rows > n ? rows : n) * n + 2 * n * n + 3 * n + 8 * rows;
 }
 
 struct QpDualPivotOptions {
@@ -69,7 +69,6 @@ class QpDualPivots {
     m.factor = take(n * n);
     m.pivot_inverse = take(n);
     m.x = take(n);
-    m.force = take(n);
     m.step = take(n);
     m.inverse = take(n * n);
     m.through = take((rows > n ? rows : n) * n);
@@ -92,7 +91,6 @@ class QpDualPivots {
   static constexpr double kDependent = 1e-9;  // of a new pivot relative to its row's first
   static constexpr double kFeasibleDependent = 1e-10;
   static constexpr int kChains = 4;
-  static constexpr int kCorrections = 1;
 
   struct Parts {
     QpShape shape;
@@ -106,7 +104,7 @@ class QpDualPivots {
     Memory side;           ///< of an active row: 1 at its lower bound, -1 at its upper one
     Memory first, second;  ///< columns of the table, of a pivot that waits and of the next one
     Memory factor, pivot_inverse;  ///< P = L D L'
-    Memory x, force, step;
+    Memory x, step;
     Memory inverse;  ///< P^-1, [n, n]
     Memory through;  ///< A P^-1, [rows, n]
   };
@@ -569,8 +567,8 @@ class QpDualPivots {
     for (int i = first + Count - 1; i < m.rows; ++i) change(i, Count);
   }
 
-  /// x from the active rows' multipliers, then both corrected by what they leave of the optimality
-  /// conditions with the active rows held as equations.
+  /// x from the active rows' multipliers; those, and with them x, are then corrected once by what x
+  /// leaves of the rows' bounds, which an ill-conditioned P makes larger than rounding.
   template <bool TwoSided, class Data>
   CAROM_HOST_DEVICE void finish(const QpView<Data>& view) {
     const Parts m = parts_;
@@ -585,43 +583,31 @@ class QpDualPivots {
     for (int j = 0; j < n; ++j) m.x[j] = -view.gradient[j];
     add_rows(view.matrix, m.second, m.x);
     solve_symmetric<V, N>(lane, n, m.factor, m.pivot_inverse, m.x);
-    for (int pass = 0; pass < kCorrections; ++pass) {
-      for (int j = 0; j < n; ++j) m.force[j] = -view.gradient[j];
-      add_rows(view.matrix, m.second, m.force);
-      for (int j = 0; j < n; ++j) {
-        V sum = m.force[j];
-        for (int i = 0; i <= j; ++i) sum = fused(-view.hessian[j * n + i], m.x[i], sum);
-        for (int i = j + 1; i < n; ++i) sum = fused(-view.hessian[i * n + j], m.x[i], sum);
-        m.step[j] = sum;
-      }
-      solve_symmetric<V, N>(lane, n, m.factor, m.pivot_inverse, m.step);
-      for (int j = 0; j < n; ++j) m.x[j] = m.x[j] + m.step[j];
-      for (int i = 0; i < m.rows; ++i) {
-        V bound = view.lower[i];
-        if constexpr (TwoSided) bound = select(m.side[i] > zero, bound, view.upper[i]);
-        const V gap = m.scale[i] * (row_product(i, view.matrix) - bound);
-        m.first[i] = select(m.multiplier[i] < V(kInfinity), gap, zero);
-        m.below[i] = zero;  // from here on the change of the multipliers
-      }
-      for (int i = 0; i < m.rows; ++i) {
-        const Memory row = m.table + triangle(i);
-        const V mine = m.first[i];
-        V sum = row[i] * mine;
-        for (int j = 0; j < i; ++j) {
-          sum = fused(row[j], m.first[j], sum);
-          m.below[j] = fused(row[j], mine, m.below[j]);
-        }
-        m.below[i] = m.below[i] + sum;
-      }
-      for (int i = 0; i < m.rows; ++i) {
-        m.below[i] = select(m.multiplier[i] < V(kInfinity), m.scale[i] * m.below[i], zero);
-        m.second[i] = m.second[i] + m.below[i];
-      }
-      for (int j = 0; j < n; ++j) m.step[j] = zero;
-      add_rows(view.matrix, m.below, m.step);
-      solve_symmetric<V, N>(lane, n, m.factor, m.pivot_inverse, m.step);
-      for (int j = 0; j < n; ++j) m.x[j] = m.x[j] + m.step[j];
+    for (int i = 0; i < m.rows; ++i) {
+      V bound = view.lower[i];
+      if constexpr (TwoSided) bound = select(m.side[i] > zero, bound, view.upper[i]);
+      const V gap = m.scale[i] * (row_product(i, view.matrix) - bound);
+      m.first[i] = select(m.multiplier[i] < V(kInfinity), gap, zero);
+      m.below[i] = zero;  // from here on the change of the multipliers
     }
+    for (int i = 0; i < m.rows; ++i) {
+      const Memory row = m.table + triangle(i);
+      const V mine = m.first[i];
+      V sum = row[i] * mine;
+      for (int j = 0; j < i; ++j) {
+        sum = fused(row[j], m.first[j], sum);
+        m.below[j] = fused(row[j], mine, m.below[j]);
+      }
+      m.below[i] = m.below[i] + sum;
+    }
+    for (int i = 0; i < m.rows; ++i) {
+      m.below[i] = select(m.multiplier[i] < V(kInfinity), m.scale[i] * m.below[i], zero);
+      m.second[i] = m.second[i] + m.below[i];
+    }
+    for (int j = 0; j < n; ++j) m.step[j] = zero;
+    add_rows(view.matrix, m.below, m.step);
+    solve_symmetric<V, N>(lane, n, m.factor, m.pivot_inverse, m.step);
+    for (int j = 0; j < n; ++j) m.x[j] = m.x[j] + m.step[j];
   }
 
   /// to + A' of
