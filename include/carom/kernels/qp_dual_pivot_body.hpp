@@ -1,6 +1,6 @@
 #pragma once
 
-#include <carom/kernels/qp_factor.hpp>
+#include <carom/kernels/qp_pivot_table.hpp>
 #include <carom/kernels/qp_problem.hpp>
 
 /// Dual active set (Goldfarb and Idnani 1983) for few unknowns with a definite Hessian and interval
@@ -9,17 +9,15 @@
 /// packs stay together.
 namespace carom::kernels {
 
-inline constexpr int kLargestDualPivotRows = 64;
-inline constexpr int kLargestDualPivotVariables = 24;
-
 /// Whether the body takes a shape. What it leaves unsolved is for the other methods.
 CAROM_INLINE constexpr bool takes_dual_pivots(int n, int rows, int cones) {
-  return cones == 0 && rows > 0 && n <= kLargestDualPivotVariables && rows <= kLargestDualPivotRows;
+  return cones == 0 && rows > 0 && n <= kLargestPivotTableVariables &&
+         rows <= kLargestPivotTableRows;
 }
 
 /// Values of V that a problem needs at most.
 CAROM_INLINE constexpr long qp_dual_pivot_workspace(long n, long rows) {
-  return rows * (rows + 1) / 2 + (rows > n ? rows : n) * n + 2 * n * n + 3 * n + 8 * rows;
+  return qp_pivot_table_workspace(n, rows) + 2 * n + 7 * rows;
 }
 
 struct QpDualPivotOptions {
@@ -27,51 +25,31 @@ struct QpDualPivotOptions {
   int max_pivots = 0;
 };
 
-/// One entry of a table, where one problem has it all. Packs bring one of their own: each lane has
-/// an index of its own.
-struct QpOneEntry {
-  template <class Memory>
-  static CAROM_INLINE double take(const Memory& table, double index) {
-    return table[static_cast<long>(index)];
-  }
-  /// Only where `on`.
-  template <class Memory>
-  static CAROM_INLINE void put(const Memory& table, bool on, double index, double value) {
-    if (on) table[static_cast<long>(index)] = value;
-  }
-};
-
 /// N: the number of variables where it is known in advance, or 0. It changes no bit of an answer.
 template <class V, class Memory, class Entry = QpOneEntry, int N = 0>
 class QpDualPivots {
  public:
-  CAROM_HOST_DEVICE QpDualPivots(const QpShape& shape, Memory memory) {
+  CAROM_HOST_DEVICE QpDualPivots(const QpShape& shape, Memory memory) : table_(shape, memory) {
     Parts& m = parts_;
     m.shape = shape;
-    m.n = shape.variables;
     m.rows = shape.rows;
-    long used = 0;
+    long used = qp_pivot_table_workspace(shape.variables, shape.rows);
     const auto take = [&](long count) {
       const Memory part = memory + used;
       used += count;
       return part;
     };
-    const long n = m.n;
     const long rows = m.rows;
-    m.table = take(rows * (rows + 1) / 2);
+    m.scale = table_.scale();
     m.below = take(rows);
     m.above = take(rows);
     m.multiplier = take(rows);
     m.side = take(rows);
-    m.scale = take(rows);
     m.first = take(rows);
     m.second = take(rows);
-    m.factor = take(n * n);
-    m.pivot_inverse = take(n);
-    m.x = take(n);
-    m.step = take(n);
-    m.inverse = take(n * n);
-    m.through = take((rows > n ? rows : n) * n);
+    m.move = take(rows);
+    m.x = take(shape.variables);
+    m.step = take(shape.variables);
   }
 
   CAROM_INLINE V solution(int j) const { return parts_.x[j]; }
@@ -85,7 +63,9 @@ class QpDualPivots {
   }
 
  private:
-  static constexpr double kDefinite = 1e-13;  // smallest pivot of P relative to its diagonal
+  using Table = QpPivotTable<V, Memory, Entry, N>;
+  using Change = typename Table::Change;
+
   // Of violated rows, relative to the length of x in the norm of P, row by row.
   static constexpr double kFeasible = 1e-13;
   static constexpr double kDependent = 1e-9;  // of a new pivot relative to its row's first
@@ -94,173 +74,34 @@ class QpDualPivots {
 
   struct Parts {
     QpShape shape;
-    int n, rows;
-    /// Lower half, row after row, of rows scaled to G_ii = 1: with W the active rows and
-    /// G = A P^-1 A' it holds -G_WW^-1, G_NW G_WW^-1 and G_NN - G_NW G_WW^-1 G_WN.
-    Memory table;
-    Memory scale;          ///< 1 / sqrt(a'P^-1 a)
+    int rows;
+    Memory scale;          ///< of each row in the table; what follows is in its units
     Memory below, above;   ///< l - a'x and a'x - u; -infinity for an active row
     Memory multiplier;     ///< away from the bound, not negative; infinity for an inactive row
     Memory side;           ///< of an active row: 1 at its lower bound, -1 at its upper one
     Memory first, second;  ///< columns of the table, of a pivot that waits and of the next one
-    Memory factor, pivot_inverse;  ///< P = L D L'
+    Memory move;           ///< of the multipliers in the end
     Memory x, step;
-    Memory inverse;  ///< P^-1, [n, n]
-    Memory through;  ///< A P^-1, [rows, n]
   };
-
-  [[nodiscard]] CAROM_INLINE int variables() const { return N > 0 ? N : parts_.n; }
-  static CAROM_INLINE constexpr int triangle(int i) { return i * (i + 1) / 2; }
 
   template <bool TwoSided, class Data>
   CAROM_HOST_DEVICE QpOutcome<V> run(const QpView<Data>& view, const QpDualPivotOptions& options) {
     using kernels::any_of;
     QpOutcome<V> outcome{V(qp_end::kRunning), V(0.0)};
-    const V definite = factorise(view.hessian);
+    const V definite = table_.factorise(view.hessian);
     if (!any_of(definite > V(0.0))) return outcome;
-    invert();
-    fill_table(view.matrix);
+    table_.invert();
+    table_.fill(view.matrix);
     start<TwoSided>(view);
     pivot<TwoSided>(view, options, definite, outcome);
     finish<TwoSided>(view);
     return outcome;
   }
 
-  /// 1 where P is definite beyond doubt, else 0.
-  template <class Data>
-  CAROM_HOST_DEVICE V factorise(const Data& hessian) {
-    const Parts m = parts_;
-    const int n = variables();
-    for (int j = 0; j < n; ++j) {
-      for (int i = j; i < n; ++i) m.factor[j * n + i] = hessian[i * n + j];
-    }
-    const SingleLane lane;
-    factor_symmetric<V, N>(lane, n, m.factor, m.pivot_inverse, V(0.0));
-    V definite(1.0);
-    for (int j = 0; j < n; ++j) {
-      const V pivot = m.factor[j * n + j];
-      definite = select(pivot > V(kDefinite) * hessian[j * n + j], definite, V(0.0));
-    }
-    return definite;
-  }
-
-  /// P^-1 = K' D^-1 K with K = L^-1, which stands in `through` meanwhile.
-  CAROM_HOST_DEVICE void invert() {
-    if constexpr (N > 0) {
-      invert_factor<0>();
-      multiply_factors<0>();
-    } else {
-      for (int j = 0; j < parts_.n; ++j) invert_column<kLargestDualPivotVariables>(j);
-      for (int j = 0; j < parts_.n; ++j) multiply_column<kLargestDualPivotVariables>(j);
-    }
-  }
-  // Column by column, each in registers where N is known.
-  template <int J>
-  CAROM_INLINE void invert_factor() const {
-    if constexpr (J < N) {
-      invert_column<N - J>(J);
-      invert_factor<J + 1>();
-    }
-  }
-  template <int J>
-  CAROM_INLINE void multiply_factors() const {
-    if constexpr (J < N) {
-      multiply_column<N - J>(J);
-      multiply_factors<J + 1>();
-    }
-  }
-
-  /// Column j of K; Size: at least what it has from its diagonal on, and just that if N is known.
-  template <int Size>
-  CAROM_INLINE void invert_column(int j) const {
-    const Parts m = parts_;
-    const int n = variables();
-    const int size = N > 0 ? Size : n - j;
-    V column[Size];
-    column[0] = V(1.0);
-    for (int i = 1; i < size; ++i) column[i] = V(0.0);
-    for (int k = 0; k < size; ++k) {
-      const V value = -(column[k] * m.pivot_inverse[j + k]);
-      const Memory factor = m.factor + ((j + k) * n + j);
-      for (int i = k + 1; i < size; ++i) column[i] = fused(value, factor[i], column[i]);
-    }
-    for (int i = 0; i < size; ++i) m.through[(j + i) * n + j] = column[i];
-  }
-  /// Column j of P^-1, both halves of it.
-  template <int Size>
-  CAROM_INLINE void multiply_column(int j) const {
-    const Parts m = parts_;
-    const int n = variables();
-    const int size = N > 0 ? Size : n - j;
-    V column[Size];
-    for (int i = 0; i < size; ++i) column[i] = V(0.0);
-    for (int k = 0; k < size; ++k) {
-      const Memory row = m.through + ((j + k) * n + j);
-      const V value = row[0] * m.pivot_inverse[j + k];
-      for (int i = 0; i <= k; ++i) column[i] = fused(value, row[i], column[i]);
-    }
-    for (int i = 0; i < size; ++i) {
-      m.inverse[j * n + j + i] = column[i];
-      m.inverse[(j + i) * n + j] = column[i];
-    }
-  }
-
-  /// G = A P^-1 A', always from the later row's nonzero entries: which of two rows is the shorter
-  /// one depends on the whole batch, and an answer must not.
-  template <class Data>
-  CAROM_HOST_DEVICE void fill_table(const Data& matrix) {
-    const Parts m = parts_;
-    for (int i = 0; i < m.rows; ++i) {
-      switch (m.shape.row_first[i + 1] - m.shape.row_first[i]) {
-        case 1:
-          fill_row<1>(matrix, i);
-          break;
-        case 2:
-          fill_row<2>(matrix, i);
-          break;
-        case 3:
-          fill_row<3>(matrix, i);
-          break;
-        default:
-          fill_row<0>(matrix, i);
-      }
-    }
-  }
-
-  /// Count: of the row's nonzero entries where it is known in advance, or 0.
-  template <int Count, class Data>
-  CAROM_INLINE void fill_row(const Data& matrix, int i) {
-    const Parts m = parts_;
-    const int n = variables();
-    const int* column = m.shape.column + m.shape.row_first[i];
-    const int count = Count > 0 ? Count : m.shape.row_first[i + 1] - m.shape.row_first[i];
-    V entry[Count > 0 ? Count : (N > 0 ? N : kLargestDualPivotVariables)];
-    for (int t = 0; t < count; ++t) entry[t] = matrix[static_cast<long>(i) * n + column[t]];
-    V row[N > 0 ? N : kLargestDualPivotVariables];
-    for (int j = 0; j < n; ++j) row[j] = V(0.0);
-    for (int t = 0; t < count; ++t) {
-      for (int j = 0; j < n; ++j) row[j] = fused(entry[t], m.inverse[column[t] * n + j], row[j]);
-    }
-    const Memory mine = m.through + static_cast<long>(i) * n;
-    for (int j = 0; j < n; ++j) mine[j] = row[j];
-    V size(0.0);
-    for (int t = 0; t < count; ++t) size = fused(entry[t], mine[column[t]], size);
-    const V scale = select(size > V(0.0), V(1.0) / square_root(size), V(0.0));
-    m.scale[i] = scale;
-    for (int t = 0; t < count; ++t) entry[t] = entry[t] * scale;
-    for (int j = 0; j < n; ++j) mine[j] = row[j] * scale;
-    for (int j = 0; j <= i; ++j) {
-      const Memory other = m.through + static_cast<long>(j) * n;
-      V sum(0.0);
-      for (int t = 0; t < count; ++t) sum = fused(entry[t], other[column[t]], sum);
-      m.table[triangle(i) + j] = sum;
-    }
-  }
-
   template <class Data>
   CAROM_INLINE V row_product(int i, const Data& matrix) const {
     const Parts& m = parts_;
-    const long first = static_cast<long>(i) * variables();
+    const long first = static_cast<long>(i) * table_.variables();
     V sum(0.0);
     for (int t = m.shape.row_first[i]; t < m.shape.row_first[i + 1]; ++t) {
       const int j = m.shape.column[t];
@@ -273,10 +114,9 @@ class QpDualPivots {
   template <bool TwoSided, class Data>
   CAROM_HOST_DEVICE void start(const QpView<Data>& view) {
     const Parts m = parts_;
-    const int n = variables();
-    const SingleLane lane;
+    const int n = table_.variables();
     for (int j = 0; j < n; ++j) m.x[j] = -view.gradient[j];
-    solve_symmetric<V, N>(lane, n, m.factor, m.pivot_inverse, m.x);
+    table_.solve(m.x);
     energy_ = V(0.0);
     for (int j = 0; j < n; ++j) energy_ = fused(-view.gradient[j], m.x[j], energy_);
     for (int i = 0; i < m.rows; ++i) {
@@ -290,32 +130,6 @@ class QpDualPivots {
       }
       m.multiplier[i] = V(kInfinity);
       m.side[i] = V(1.0);
-    }
-  }
-
-  static CAROM_INLINE V triangle_of(V index) { return V(0.5) * fused(index, index, index); }
-
-  /// A pivot whose change of the table, down column column', may be outstanding.
-  struct Change {
-    Memory column;
-    V down;
-  };
-
-  /// Column `index` of the table with an outstanding change.
-  template <bool Waiting>
-  CAROM_INLINE void take_column(V index, const Change& waiting, const Memory& column) const {
-    const Parts m = parts_;
-    const V start = triangle_of(index);
-    V factor(0.0);
-    if constexpr (Waiting) factor = Entry::take(waiting.column, index) * waiting.down;
-    V row(0.0);
-    for (int i = 0; i < m.rows; ++i) {
-      // The larger one is the one in the lower half.
-      const V at = larger(V(static_cast<double>(triangle(i))) + index, start + row);
-      V entry = Entry::take(m.table, at);
-      if constexpr (Waiting) entry = fused(waiting.column[i], factor, entry);
-      column[i] = entry;
-      row = row + V(1.0);
     }
   }
 
@@ -427,9 +241,9 @@ class QpDualPivots {
       const bool one = step<TwoSided, false>(view, at, waiting, waiting, outcome);
       const bool two = one && step<TwoSided, true>(view, at, waiting, next, outcome);
       if (two) {
-        change_table<true>(waiting, next);
+        table_.template change<true>(waiting, next);
       } else if (one) {
-        change_table<false>(waiting, next);
+        table_.template change<false>(waiting, next);
       }
       if (!two) break;
     }
@@ -450,11 +264,7 @@ class QpDualPivots {
     V side = at.side;
     if constexpr (TwoSided) side = select(goes_on, side, worst.side);
     V multiplier = select(goes_on, at.multiplier, zero);
-    V diagonal = Entry::take(m.table, triangle_of(entering) + entering);
-    if constexpr (Waiting) {
-      const V entry = Entry::take(waiting.column, entering);
-      diagonal = fused(entry, entry * waiting.down, diagonal);
-    }
+    const V diagonal = table_.template diagonal<Waiting>(entering, waiting);
     const auto dependent = diagonal <= V(kDependent);
     const V loose(kFeasibleDependent * kFeasibleDependent);
     const V least = energy_ * select(dependent, loose, limit_);
@@ -465,7 +275,7 @@ class QpDualPivots {
     if (!any_of(at.running > zero)) return false;
     outcome.iterations = outcome.iterations + at.running;
 
-    take_column<Waiting>(entering, waiting, column);
+    table_.template take_column<Waiting>(entering, waiting, column);
     V outside = Entry::take(m.below, entering);
     if constexpr (TwoSided) {
       outside = select(side > zero, outside, Entry::take(m.above, entering));
@@ -484,7 +294,7 @@ class QpDualPivots {
     const auto drops = leaves > zero;
     if (any_of(drops)) {
       index = select(drops, block.index, entering);
-      take_column<Waiting>(index, waiting, column);
+      table_.template take_column<Waiting>(index, waiting, column);
     }
     V below = select(drops, zero, V(-kInfinity));
     if constexpr (TwoSided) {
@@ -498,14 +308,7 @@ class QpDualPivots {
     }
     Entry::put(m.below, on, index, below);
     Entry::put(m.multiplier, on, index, select(drops, V(kInfinity), multiplier));
-    // T - c c' / p turns row and column `index` into sign c / p if there c is p - sign, and the
-    // pivot into -1 / p if 2 sign is taken off before.
-    const V sign = fused(V(-2.0), leaves, V(1.0));
-    const V pivot = Entry::take(column, index);
-    const V place = triangle_of(index) + index;
-    Entry::put(m.table, on, place, fused(V(-2.0), sign, Entry::take(m.table, place)));
-    Entry::put(column, on, index, pivot - sign);
-    own.down = select(on, V(-1.0) / pivot, zero);
+    table_.begin_pivot(on, index, fused(V(-2.0), leaves, V(1.0)), own);
     at.pending = leaves;
     at.entering = entering;
     at.side = side;
@@ -533,47 +336,12 @@ class QpDualPivots {
     }
   }
 
-  template <bool Both>
-  CAROM_INLINE void change_table(const Change& one, const Change& two) const {
-    constexpr int kBlock = 8;
-    const int rows = parts_.rows;
-    int j = 0;
-    for (; j + kBlock <= rows; j += kBlock) change_columns<Both, kBlock>(one, two, j);
-    for (; j < rows; ++j) change_columns<Both, 1>(one, two, j);
-  }
-  template <bool Both, int Count>
-  CAROM_INLINE void change_columns(const Change& one, const Change& two, int first) const {
-    const Parts m = parts_;
-    const Memory a = one.column;
-    const Memory b = two.column;
-    V right_a[Count];
-    V right_b[Count];
-    for (int c = 0; c < Count; ++c) {
-      right_a[c] = a[first + c] * one.down;
-      if constexpr (Both) right_b[c] = b[first + c] * two.down;
-    }
-    const auto change = [&](int i, int count) {
-      const V left_a = a[i];
-      V left_b(0.0);
-      if constexpr (Both) left_b = b[i];
-      const Memory row = m.table + (triangle(i) + first);
-      for (int c = 0; c < count; ++c) {
-        V entry = fused(left_a, right_a[c], row[c]);
-        if constexpr (Both) entry = fused(left_b, right_b[c], entry);
-        row[c] = entry;
-      }
-    };
-    for (int c = 0; c < Count - 1; ++c) change(first + c, c + 1);
-    for (int i = first + Count - 1; i < m.rows; ++i) change(i, Count);
-  }
-
   /// x from the active rows' multipliers; those, and with them x, are then corrected once by what x
   /// leaves of the rows' bounds, which an ill-conditioned P makes larger than rounding.
   template <bool TwoSided, class Data>
   CAROM_HOST_DEVICE void finish(const QpView<Data>& view) {
     const Parts m = parts_;
-    const int n = variables();
-    const SingleLane lane;
+    const int n = table_.variables();
     const V zero(0.0);
     for (int i = 0; i < m.rows; ++i) {
       V value = m.scale[i] * m.multiplier[i];
@@ -582,31 +350,21 @@ class QpDualPivots {
     }
     for (int j = 0; j < n; ++j) m.x[j] = -view.gradient[j];
     add_rows(view.matrix, m.second, m.x);
-    solve_symmetric<V, N>(lane, n, m.factor, m.pivot_inverse, m.x);
+    table_.solve(m.x);
     for (int i = 0; i < m.rows; ++i) {
       V bound = view.lower[i];
       if constexpr (TwoSided) bound = select(m.side[i] > zero, bound, view.upper[i]);
       const V gap = m.scale[i] * (row_product(i, view.matrix) - bound);
       m.first[i] = select(m.multiplier[i] < V(kInfinity), gap, zero);
-      m.below[i] = zero;  // from here on the change of the multipliers
     }
+    table_.multiply(m.first, m.move);
     for (int i = 0; i < m.rows; ++i) {
-      const Memory row = m.table + triangle(i);
-      const V mine = m.first[i];
-      V sum = row[i] * mine;
-      for (int j = 0; j < i; ++j) {
-        sum = fused(row[j], m.first[j], sum);
-        m.below[j] = fused(row[j], mine, m.below[j]);
-      }
-      m.below[i] = m.below[i] + sum;
-    }
-    for (int i = 0; i < m.rows; ++i) {
-      m.below[i] = select(m.multiplier[i] < V(kInfinity), m.scale[i] * m.below[i], zero);
-      m.second[i] = m.second[i] + m.below[i];
+      m.move[i] = select(m.multiplier[i] < V(kInfinity), m.scale[i] * m.move[i], zero);
+      m.second[i] = m.second[i] + m.move[i];
     }
     for (int j = 0; j < n; ++j) m.step[j] = zero;
-    add_rows(view.matrix, m.below, m.step);
-    solve_symmetric<V, N>(lane, n, m.factor, m.pivot_inverse, m.step);
+    add_rows(view.matrix, m.move, m.step);
+    table_.solve(m.step);
     for (int j = 0; j < n; ++j) m.x[j] = m.x[j] + m.step[j];
   }
 
@@ -618,11 +376,12 @@ class QpDualPivots {
       const V value = of[i];
       for (int t = m.shape.row_first[i]; t < m.shape.row_first[i + 1]; ++t) {
         const int j = m.shape.column[t];
-        to[j] = fused(value, matrix[static_cast<long>(i) * variables() + j], to[j]);
+        to[j] = fused(value, matrix[static_cast<long>(i) * table_.variables() + j], to[j]);
       }
     }
   }
 
+  Table table_;
   Parts parts_;
   V energy_{};
   V limit_{};
