@@ -12,9 +12,12 @@
 #include "compliant_backends.hpp"
 #include "cpu/impact_driver.hpp"
 #include "cpu/simd/compliant_range.hpp"
+#include "cpu/simd/qp.hpp"
+#include "qp_layout.hpp"
 #include "support/compliant_problems.hpp"
 #include "support/model_runs.hpp"
 #include "support/path_run.hpp"
+#include "support/random_qps.hpp"
 
 // Every allocation of this executable is counted; the solver bodies make none.
 namespace {
@@ -195,6 +198,68 @@ TEST(Allocations, NoneInTrajectories) {
       }
     }
   }
+}
+
+long allocations_of_qps(const QpBatch& batch, QpMethod method) {
+  const QpLayout layout(batch);
+  const auto problems = static_cast<std::size_t>(batch.problems);
+  std::vector<double> solution(problems * static_cast<std::size_t>(batch.variables));
+  std::vector<double> multiplier(problems * static_cast<std::size_t>(layout.rows()));
+  std::vector<double> objective(problems);
+  std::vector<double> residual(problems);
+  std::vector<std::uint8_t> end(problems);
+  std::vector<std::int32_t> iterations(problems);
+  Buffer<double> workspace(static_cast<std::size_t>(cpu::simd::qp_workspace(layout.shape())));
+  cpu::simd::QpRange range{};
+  range.end = batch.problems;
+  range.shape = &layout.shape();
+  range.interval_rows = batch.rows;
+  range.row_kind = reinterpret_cast<const std::uint8_t*>(layout.kinds().data());
+  range.hessian = batch.hessian.data();
+  range.vector = batch.vector.data();
+  range.matrix = batch.matrix.data();
+  range.lower = batch.lower.data();
+  range.upper = batch.upper.data();
+  range.cone_matrix = batch.cone_matrix.data();
+  range.cone_vector = batch.cone_vector.data();
+  range.method = method;
+  range.max_iterations = 100000;
+  range.tolerance = 1e-9;
+  range.polish = true;
+  range.over_relaxation = 1.6;
+  range.penalty = 0.1;
+  range.solution = solution.data();
+  range.multiplier = multiplier.data();
+  range.objective = objective.data();
+  range.end_code = end.data();
+  range.iterations = iterations.data();
+  range.residual = residual.data();
+  range.workspace = workspace.data();
+  const cpu::simd::SolveQps solve = cpu::simd::solve_qps();
+  const long count = allocations_of([&] { solve(range); });
+  for (const double r : residual) EXPECT_LE(r, 1e-9);
+  return count;
+}
+
+TEST(Allocations, NoneInQuadraticPrograms) {
+  test::QpFlavour flavour;
+  flavour.equations = 1;
+  const QpBatch rows = test::random_qps(flavour, 19, 5);
+  flavour.rank = 4;  // too few for the dual active set: the interior point takes over
+  flavour.rows = 24;
+  const QpBatch semidefinite = test::random_qps(flavour, 11, 6);
+  flavour.rank = 6;
+  flavour.rows = 4;
+  flavour.cones = {{ConeKind::second_order, 3}};
+  const QpBatch cones = test::random_qps(flavour, 19, 7);
+  for (const QpBatch* batch : {&rows, &cones}) {
+    for (const QpMethod method :
+         {QpMethod::automatic, QpMethod::interior_point, QpMethod::admm, QpMethod::projected}) {
+      SCOPED_TRACE(to_string(method));
+      EXPECT_EQ(allocations_of_qps(*batch, method), 0);
+    }
+  }
+  EXPECT_EQ(allocations_of_qps(semidefinite, QpMethod::automatic), 0);
 }
 
 }  // namespace
