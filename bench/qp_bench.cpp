@@ -96,7 +96,8 @@ void add_qp_benchmarks() {
     write_problems(contact_qps(kProblems, false), path);
   }
   add_set("contact_pyramids_n012", false,
-          {QpMethod::automatic, QpMethod::active_set, QpMethod::admm, QpMethod::projected});
+          {QpMethod::automatic, QpMethod::interior_point, QpMethod::active_set, QpMethod::admm,
+           QpMethod::projected});
   add_steps();
   add_set("contact_cones_n012", true, {QpMethod::automatic, QpMethod::admm, QpMethod::projected});
 }
