@@ -10,7 +10,7 @@ namespace cpu {
 QpResult solve_qp(const QpBatch& batch, const QpSettings& settings, const QpWarmStart& start);
 }  // namespace cpu
 
-/// The interior point on a warp's worth of host lanes, run forwards or backwards.
+/// The kernels of the device on a warp's worth of host lanes, run forwards or backwards.
 namespace emulation {
 QpResult solve_qp(const QpBatch& batch, const QpSettings& settings, bool backwards);
 }  // namespace emulation

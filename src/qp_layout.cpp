@@ -40,7 +40,36 @@ void collect_sides(const double* __restrict l, const double* __restrict u, std::
 
 }  // namespace
 
-QpLayout::QpLayout(const QpBatch& batch) : interval_rows_(batch.rows) {
+QpPattern::QpPattern(int variables, int rows, int cone_rows)
+    : nonzero(static_cast<std::size_t>(variables) * static_cast<std::size_t>(rows + cone_rows), 0),
+      sides(static_cast<std::size_t>(rows), 0) {}
+
+QpPattern::QpPattern(const QpBatch& batch)
+    : QpPattern(batch.variables, batch.rows, batch.cone_rows()) {
+  // Words of 64 bits, not flags, so that the compiler can compare and collect many at once.
+  std::vector<std::uint64_t> entries(nonzero.size(), 0);
+  std::vector<std::uint64_t> lower(sides.size(), 0);
+  std::vector<std::uint64_t> upper(sides.size(), 0);
+  std::vector<std::uint64_t> equal(sides.size(), 0);
+  const std::size_t from_a = sides.size() * static_cast<std::size_t>(batch.variables);
+  const std::size_t from_c = nonzero.size() - from_a;
+  for (std::int64_t p = 0; p < batch.problems; ++p) {
+    const QpArrays arrays = problem_of(batch, p);
+    collect_bits(arrays.matrix, from_a, entries.data());
+    collect_bits(arrays.cone_matrix, from_c, entries.data() + from_a);
+    collect_sides(arrays.lower, arrays.upper, sides.size(), lower.data(), upper.data(),
+                  equal.data());
+  }
+  for (std::size_t e = 0; e < entries.size(); ++e) {
+    nonzero[e] = entries[e] << 1 != 0 ? 1 : 0;  // a zero may have a sign
+  }
+  for (std::size_t i = 0; i < sides.size(); ++i) {
+    sides[i] = static_cast<std::uint8_t>(
+        (equal[i] != 0 ? kEqual : 0) | (lower[i] != 0 ? kLower : 0) | (upper[i] != 0 ? kUpper : 0));
+  }
+}
+
+QpLayout::QpLayout(const QpBatch& batch, const QpPattern& pattern) : interval_rows_(batch.rows) {
   const int n = batch.variables;
   kinds_.assign(static_cast<std::size_t>(batch.rows), QpRowKind::interval);
   for (const Cone& cone : batch.cones) {
@@ -55,45 +84,36 @@ QpLayout::QpLayout(const QpBatch& batch) : interval_rows_(batch.rows) {
   }
   const int rows = static_cast<int>(kinds_.size());
   const auto width = static_cast<std::size_t>(n);
-  // Words of 64 bits, not flags, so that the compiler can compare and collect many at once.
-  std::vector<std::uint64_t> nonzero(static_cast<std::size_t>(rows) * width, 0);
-  std::vector<std::uint64_t> lower(static_cast<std::size_t>(rows), 0);
-  std::vector<std::uint64_t> upper(static_cast<std::size_t>(rows), 0);
-  std::vector<std::uint64_t> equal(static_cast<std::size_t>(rows), 0);
-  const std::size_t from_a = static_cast<std::size_t>(batch.rows) * width;
-  const std::size_t from_c = nonzero.size() - from_a;
-  for (std::int64_t p = 0; p < batch.problems; ++p) {
-    const QpArrays arrays = problem_of(batch, p);
-    collect_bits(arrays.matrix, from_a, nonzero.data());
-    collect_bits(arrays.cone_matrix, from_c, nonzero.data() + from_a);
-    collect_sides(arrays.lower, arrays.upper, static_cast<std::size_t>(batch.rows), lower.data(),
-                  upper.data(), equal.data());
-  }
+  const std::vector<std::uint8_t>& nonzero = pattern.nonzero;
+  std::vector<std::uint8_t> sides = pattern.sides;
+  equations_.assign(static_cast<std::size_t>(rows), 0);
   for (int i = batch.rows; i < rows; ++i) {
-    const auto row = static_cast<std::size_t>(i);
-    equal[row] = kinds_[row] == QpRowKind::equation ? 1 : 0;
-    upper[row] = kinds_[row] == QpRowKind::half_line ? 1 : 0;
+    const QpRowKind kind = kinds_[static_cast<std::size_t>(i)];
+    equations_[static_cast<std::size_t>(i)] =
+        static_cast<std::uint8_t>(kind == QpRowKind::equation);
+    sides.push_back(kind == QpRowKind::equation    ? QpPattern::kEqual
+                    : kind == QpRowKind::half_line ? QpPattern::kUpper
+                                                   : std::uint8_t{0});
   }
   std::vector<std::size_t> starts;
   const auto list = [&](const auto& append) {
     starts.push_back(indices_.size());
     append();
   };
-  const auto rows_with = [&](const std::vector<std::uint64_t>& flag) {
+  const auto rows_with = [&](std::uint8_t side) {
     for (int i = 0; i < rows; ++i) {
-      if (flag[static_cast<std::size_t>(i)] != 0) indices_.push_back(i);
+      if ((sides[static_cast<std::size_t>(i)] & side) != 0) indices_.push_back(i);
     }
   };
-  list([&] { rows_with(lower); });
-  list([&] { rows_with(upper); });
-  list([&] { rows_with(equal); });
+  list([&] { rows_with(QpPattern::kLower); });
+  list([&] { rows_with(QpPattern::kUpper); });
+  list([&] { rows_with(QpPattern::kEqual); });
   const auto columns_of = [&](int first, int count) {
     for (int j = 0; j < n; ++j) {
       bool any = false;
       for (int i = first; i < first + count; ++i) {
-        // A zero may have a sign.
-        any = any ||
-              nonzero[static_cast<std::size_t>(i) * width + static_cast<std::size_t>(j)] << 1 != 0;
+        any =
+            any || nonzero[static_cast<std::size_t>(i) * width + static_cast<std::size_t>(j)] != 0;
       }
       if (any) indices_.push_back(j);
     }

@@ -49,8 +49,9 @@ struct QpBatch {
 };
 
 enum class QpMethod : std::uint8_t {
-  /// A dual active set for few unknowns and a definite P without second-order cones, else
-  /// interior_point; what that cannot certify goes to active_set or admm.
+  /// A dual active set for few unknowns and a definite P without second-order cones, on cuda admm
+  /// above 64 variables without cones, else interior_point; what that cannot certify goes to
+  /// active_set or admm.
   automatic,
   interior_point,  ///< predictor-corrector, Nesterov-Todd scaling; takes no warm start
   active_set,      ///< exact dual active set; no second-order cones of two or more rows

@@ -1,21 +1,20 @@
 #include "cpu/qp_driver.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <memory>
 
 #include <carom/kernels/qp_problem.hpp>
 
 #include "cpu/parallel.hpp"
-#include "cpu/qp_single.hpp"
+#include "cpu/simd/qp_settle.hpp"
 #include "qp_backends.hpp"
+#include "qp_task.hpp"
 
 namespace carom::cpu {
 
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr std::int64_t kGrain = 64;
 
 using Solve = std::function<void(const simd::QpRange&)>;
@@ -25,12 +24,10 @@ struct Thread {
   Thread(const QpLayout& layout, std::int64_t grain, long doubles)
       : workspace(static_cast<std::size_t>(doubles)),
         multiplier(static_cast<std::size_t>(grain) * static_cast<std::size_t>(layout.rows())),
-        end(static_cast<std::size_t>(grain)),
-        single(layout) {}
+        settle(0) {}
   Buffer<double> workspace;
   std::vector<double> multiplier;
-  std::vector<std::uint8_t> end;
-  QpSingle single;
+  std::vector<double> settle;  // memory for what the packs leave, taken when it is first needed
 };
 
 class Driver {
@@ -45,23 +42,15 @@ class Driver {
         layout_(batch),
         grain_(grain),
         doubles_(workspace(layout_)) {
-    const auto problems = static_cast<std::size_t>(batch.problems);
-    const auto n = static_cast<std::size_t>(batch.variables);
-    const auto rows = static_cast<std::size_t>(layout_.rows());
-    proof_ = std::max(n, rows);
-    result_.solution = Buffer<double>(problems * n);
-    result_.dual = Buffer<double>(problems * static_cast<std::size_t>(batch.rows));
-    result_.cone_dual = Buffer<double>(problems * (rows - static_cast<std::size_t>(batch.rows)));
-    result_.objective = Buffer<double>(problems);
-    result_.status = Buffer<Status>(problems);
-    result_.method = Buffer<QpMethod>(problems);
-    result_.iterations = Buffer<std::int32_t>(problems);
-    result_.residual = Buffer<double>(problems);
-    result_.certificate = Buffer<double>(problems * proof_);
+    result_ = make_qp_result(batch, layout_.rows());
+    end_.resize(static_cast<std::size_t>(batch.problems));
+    arrays_ = qp_task_arrays(batch, layout_, settings, start, result_);
+    arrays_.end = end_.data();
   }
 
   QpResult run() {
-    std::fill_n(result_.certificate.data(), result_.certificate.size(), kNan);
+    std::fill_n(result_.certificate.data(), result_.certificate.size(),
+                std::numeric_limits<double>::quiet_NaN());
     tbb::enumerable_thread_specific<std::unique_ptr<Thread>> threads(
         [this] { return std::make_unique<Thread>(layout_, grain_, doubles_); });
     parallel_for(batch_.problems, grain_, settings_.threads,
@@ -98,10 +87,7 @@ class Driver {
       job.start_dual = given(start_.dual);
       job.start_cone_dual = given(start_.cone_dual);
       job.method = settings_.method;
-      job.max_iterations = settings_.max_iterations > 0        ? settings_.max_iterations
-                           : job.method == QpMethod::admm      ? 20000
-                           : job.method == QpMethod::projected ? 100000
-                                                               : 100;
+      job.max_iterations = arrays_.settings.limit(job.method, layout_.variables(), layout_.rows());
       job.tolerance = settings_.tolerance;
       job.polish = settings_.polish;
       job.over_relaxation = settings_.over_relaxation;
@@ -109,7 +95,7 @@ class Driver {
       job.solution = result_.solution.data();
       job.multiplier = thread.multiplier.data();
       job.objective = result_.objective.data();
-      job.end_code = thread.end.data();
+      job.end_code = end_.data() + begin;
       job.iterations = result_.iterations.data();
       job.residual = result_.residual.data();
       job.workspace = thread.workspace.data();
@@ -119,99 +105,36 @@ class Driver {
       const auto local = static_cast<std::size_t>(p - begin);
       const double* multiplier =
           thread.multiplier.data() + local * static_cast<std::size_t>(layout_.rows());
-      if (inside && solved_by_range(p, thread.end[local])) {
-        result_.status.data()[p] = Status::solved;
-        result_.method.data()[p] =
-            thread.end[local] == static_cast<std::uint8_t>(kernels::qp_end::kActiveSet)
-                ? QpMethod::active_set
-                : last_method();
+      if (inside) {
         write_dual(p, multiplier);
-      } else {
-        settle(p, inside ? thread.end[local] : 0, multiplier, inside, thread.single);
+        result_.method.data()[p] = last_method();
+        if (solved_by_range(p)) {
+          if (end_[static_cast<std::size_t>(p)] ==
+              static_cast<std::uint8_t>(kernels::qp_end::kActiveSet)) {
+            result_.method.data()[p] = QpMethod::active_set;
+          }
+          result_.status.data()[p] = Status::solved;
+          continue;
+        }
       }
+      settle(p, inside, thread.settle);
     }
   }
 
   /// The method whose answer a range leaves where the dual active set gave none.
-  [[nodiscard]] QpMethod last_method() const {
-    return settings_.method == QpMethod::automatic ? QpMethod::interior_point : settings_.method;
-  }
+  [[nodiscard]] QpMethod last_method() const { return kernels::first_method(settings_.method); }
 
-  [[nodiscard]] bool solved_by_range(std::int64_t p, std::uint8_t end) const {
-    const auto is = [end](double code) { return end == static_cast<std::uint8_t>(code); };
-    return (is(kernels::qp_end::kActiveSet) || is(kernels::qp_end::kConverged) ||
-            is(kernels::qp_end::kStalled) || is(kernels::qp_end::kRunning)) &&
+  [[nodiscard]] bool solved_by_range(std::int64_t p) const {
+    return kernels::may_be_solved(end_[static_cast<std::size_t>(p)]) &&
            result_.residual.data()[p] <= settings_.tolerance;
   }
 
   /// Everything that was not solved at the first attempt.
-  void settle(std::int64_t p, std::uint8_t end, const double* multiplier, bool inside,
-              QpSingle& single) {
-    using Answer = QpSingle::Answer;
-    single.load(problem_of(batch_, p));
-    Answer answer;
-    answer.method = last_method();
-    answer.iterations = inside ? result_.iterations.data()[p] : 0;
-    if (end == simd::kInvalidEnd || !single.is_valid()) {
-      answer.status = Status::invalid_input;
-      answer.iterations = 0;
-      return write(p, answer, single);
-    }
-    if (single.crossed_bounds()) {
-      answer.status = Status::infeasible;
-      return write(p, answer, single);
-    }
-    if (single.proves_nonconvex()) {
-      answer.status = Status::nonconvex;
-      return write(p, answer, single);
-    }
-    if (inside) {
-      const double* x = result_.solution.data() + p * batch_.variables;
-      std::copy_n(x, batch_.variables, single.x());
-      std::copy_n(multiplier, layout_.rows(), single.y());
-      if (single.proves_infeasible(settings_.tolerance)) {
-        answer.status = Status::infeasible;
-        return write(p, answer, single);
-      }
-      if (single.proves_unbounded(settings_.tolerance)) {
-        answer.status = Status::unbounded;
-        return write(p, answer, single);
-      }
-      std::copy_n(x, batch_.variables, single.x());
-      std::copy_n(multiplier, layout_.rows(), single.y());
-      single.judge(answer, settings_.tolerance);
-      if (settings_.method != QpMethod::automatic) {
-        if (end == static_cast<std::uint8_t>(kernels::qp_end::kBroken)) {
-          answer.status = Status::numerical_error;
-        } else if (end == static_cast<std::uint8_t>(kernels::qp_end::kRunning) &&
-                   answer.status == Status::inaccurate) {
-          answer.status = Status::iteration_limit;
-        }
-        return write(p, answer, single);
-      }
-    }
-    start(p, single);
-    const Answer other = single.solve(settings_.method, settings_);
-    if (inside && other.status == Status::inaccurate && answer.residual <= other.residual) {
-      std::copy_n(result_.solution.data() + p * batch_.variables, batch_.variables, single.x());
-      std::copy_n(multiplier, layout_.rows(), single.y());
-      return write(p, answer, single);
-    }
-    write(p, other, single);
-  }
-
-  /// The caller's first guess.
-  void start(std::int64_t p, QpSingle& single) const {
-    const auto fill = [p](const Buffer<double>& from, double* to, std::int64_t count) {
-      if (from.empty()) {
-        std::fill_n(to, count, 0.0);
-      } else {
-        std::copy_n(from.data() + p * count, count, to);
-      }
-    };
-    fill(start_.solution, single.x(), batch_.variables);
-    fill(start_.dual, single.y(), batch_.rows);
-    fill(start_.cone_dual, single.y() + batch_.rows, layout_.rows() - batch_.rows);
+  void settle(std::int64_t p, bool tried, std::vector<double>& memory) {
+    const kernels::QpShape& shape = layout_.shape();
+    const long size = kernels::qp_settle_parts(shape.variables, shape.rows, shape.cones > 0).end;
+    if (memory.empty()) memory.resize(static_cast<std::size_t>(size));
+    settle_(arrays_, p, tried, memory.data());
   }
 
   void write_dual(std::int64_t p, const double* y) {
@@ -219,26 +142,6 @@ class Driver {
     const int k = layout_.rows() - m;
     std::copy_n(y, m, result_.dual.data() + static_cast<std::int64_t>(m) * p);
     std::copy_n(y + m, k, result_.cone_dual.data() + static_cast<std::int64_t>(k) * p);
-  }
-
-  void write(std::int64_t p, const QpSingle::Answer& answer, QpSingle& single) {
-    const bool usable = answer.status == Status::solved || answer.status == Status::inaccurate;
-    result_.status.data()[p] = answer.status;
-    result_.method.data()[p] = answer.method;
-    result_.iterations.data()[p] = answer.iterations;
-    result_.residual.data()[p] = usable ? answer.residual : kNan;
-    result_.objective.data()[p] = usable ? answer.objective : kNan;
-    double* proof = result_.certificate.data() + p * static_cast<std::int64_t>(proof_);
-    if (answer.status == Status::infeasible) std::copy_n(single.y(), layout_.rows(), proof);
-    if (answer.status == Status::unbounded || answer.status == Status::nonconvex) {
-      std::copy_n(single.x(), batch_.variables, proof);
-    }
-    if (!usable) {
-      std::fill_n(single.x(), batch_.variables, kNan);
-      std::fill_n(single.y(), layout_.rows(), kNan);
-    }
-    std::copy_n(single.x(), batch_.variables, result_.solution.data() + p * batch_.variables);
-    write_dual(p, single.y());
   }
 
   const QpBatch& batch_;
@@ -249,7 +152,9 @@ class Driver {
   std::int64_t grain_;
   long doubles_;
   QpResult result_;
-  std::size_t proof_ = 0;
+  std::vector<std::uint8_t> end_;  // of the first attempt
+  kernels::QpTaskArrays arrays_{};
+  simd::SettleQp settle_ = simd::settle_qp();
 };
 
 }  // namespace

@@ -11,8 +11,8 @@
 
 namespace carom::cpu {
 
-/// One problem at a time among the bodies' rows: certificates, and the scalar methods. Memory is
-/// taken once, for the batch's shape; `load` and everything after it allocates nothing.
+/// One problem at a time among the bodies' rows, with its certificates and proofs. Memory is taken
+/// once, for the batch's shape; `load` and everything after it allocates nothing.
 class QpSingle {
  public:
   explicit QpSingle(const QpLayout& layout);
@@ -40,8 +40,6 @@ class QpSingle {
   /// l_i > u_i somewhere: y() becomes the unit vector of that row.
   bool crossed_bounds();
 
-  Answer solve(QpMethod method, const QpSettings& settings);
-
   [[nodiscard]] double* x() { return x_.data(); }
   [[nodiscard]] double* y() { return y_.data(); }
   [[nodiscard]] const kernels::QpView<kernels::PlainMemory<const double>>& view() const {
@@ -51,13 +49,10 @@ class QpSingle {
  private:
   using Memory = kernels::PlainMemory<double>;
   certificate::QpUnits<Memory> units();
-  /// One method; x() and y() in as its start and out as what it found. Returns qp_end.
-  double run(QpMethod method, const QpSettings& settings, Answer& answer);
-  Answer attempt(QpMethod method, const QpSettings& settings);
 
   const QpLayout& layout_;
   std::vector<double> hessian_, gradient_, matrix_, lower_, upper_;
-  std::vector<double> x_, y_, units_, work_, memory_;
+  std::vector<double> x_, y_, units_, work_;
   kernels::QpView<kernels::PlainMemory<const double>> view_{};
 };
 

@@ -40,6 +40,24 @@ struct Grid {
   /// Index of this thread in the whole grid, and the number of threads in it.
   CAROM_INLINE static int global_thread() { return block() * threads_per_block() + thread(); }
   CAROM_INLINE static int global_threads() { return blocks() * threads_per_block(); }
+
+  /// The next place of a list that many threads fill at the same time.
+  CAROM_INLINE static int claim(int* count) {
+#if defined(__CUDA_ARCH__)
+    return atomicAdd(count, 1);
+#else
+    return (*count)++;
+#endif
+  }
+
+  /// *flags |= more, by many threads at the same time.
+  CAROM_INLINE static void unite(unsigned* flags, unsigned more) {
+#if defined(__CUDA_ARCH__)
+    atomicOr(flags, more);
+#else
+    *flags |= more;
+#endif
+  }
 };
 
 #if defined(__CUDACC__)
@@ -133,7 +151,7 @@ struct WarpLanes {
   }
 };
 
-/// All threads of a block.
+/// All threads of a block, a whole number of warps.
 struct BlockLanes {
   template <class F>
   CAROM_INLINE void for_each(int count, F&& f) const {
@@ -142,7 +160,43 @@ struct BlockLanes {
     barrier();
   }
 
+  template <class F>
+  CAROM_INLINE void for_each_2d(int rows, int columns, F&& f) const {
+    for_each(rows * columns, [&](int e) { f(e / columns, e % columns); });
+  }
+
+  /// As kernels::SingleLane::argmin; every lane gets the same answer.
+  template <class Real, class F>
+  CAROM_INLINE kernels::ArgMin<Real> argmin(int count, Real infinity, F&& key) const {
+    barrier();
+    kernels::ArgMin<Real> best{infinity, -1};
+    for (int i = Grid::thread(); i < count; i += Grid::threads_per_block()) {
+      const Real k = key(i);
+      if (k < best.key) best = {k, i};
+    }
+    const auto first = [](const kernels::ArgMin<Real>& a, const kernels::ArgMin<Real>& b) {
+      return kernels::precedes(b, a) ? b : a;
+    };
+    best = WarpLanes{}.reduce(best, first);
+#if defined(__CUDA_ARCH__)
+    __shared__ Real keys[kMostWarps];
+    __shared__ int indices[kMostWarps];
+    if (WarpLanes::lane() == 0) {
+      keys[Grid::thread() / WarpLanes::kWidth] = best.key;
+      indices[Grid::thread() / WarpLanes::kWidth] = best.index;
+    }
+    barrier();
+    for (int w = 0; w < Grid::threads_per_block() / WarpLanes::kWidth; ++w) {
+      best = first(best, {keys[w], indices[w]});
+    }
+    barrier();
+#endif
+    return best;
+  }
+
  private:
+  static constexpr int kMostWarps = 32;
+
   CAROM_INLINE static void barrier() {
 #if defined(__CUDA_ARCH__)
     __syncthreads();

@@ -1,384 +1,292 @@
 #include <algorithm>
+#include <numeric>
 #include <vector>
 
-#include <carom/certificate_qp.hpp>
-#include <carom/kernels/admm_qp_body.hpp>
-#include <carom/kernels/projected_qp_body.hpp>
-#include <carom/kernels/qp_interior_point_body.hpp>
-
-#include "cpu/qp_driver.hpp"
 #include "cuda/lanes.cuh"
+#include "cuda/qp_kernels.hpp"
+#include "cuda/qp_large_run.hpp"
 #include "cuda/runtime.hpp"
 #include "cuda/solver_batch.hpp"
 #include "qp_backends.hpp"
+#include "qp_large.hpp"
 #include "qp_layout.hpp"
+#include "qp_task.hpp"
 
 namespace carom::cuda {
 
 namespace {
 
-/// A thread has a problem to itself up to this many variables; a block shares a larger one.
-constexpr int kThreadVariables = 24;
-constexpr int kThreads = 64;
-constexpr int kBlockThreads = 256;
+constexpr int kPatternThreads = 256;
 
-struct QpLaunch {
-  int problems;
-  kernels::QpShape shape;  ///< its arrays in device memory
-  int interval_rows;
-  const std::uint8_t* row_kind;
-  const double* hessian;
-  const double* vector;
+struct PatternLaunch {
+  long problems;
+  int variables, rows, cone_rows;
   const double* matrix;
+  const double* cone_matrix;
   const double* lower;
   const double* upper;
-  const double* cone_matrix;
-  const double* cone_vector;
-  const double* start_solution;
-  const double* start_dual;
-  const double* start_cone_dual;
-  kernels::QpFirstOrderOptions options;
-  double* solution;
-  double* multiplier;
-  double* objective;
-  std::uint8_t* end;
-  std::int32_t* iterations;
-  double* residual;
-  double* work;  ///< [qp_parts().end] for each thread, interleaved, or for each block
+  std::uint8_t* nonzero;  ///< [rows + cone_rows, n]
+  unsigned* sides;        ///< [rows]
 };
 
-/// A block's threads on one problem. Bodies with argmin do not run on it.
-struct QpBlockLanes : BlockLanes {
-  template <class F>
-  CAROM_INLINE void for_each_2d(int rows, int columns, F&& f) const {
-    for_each(rows * columns, [&](int e) { f(e / columns, e % columns); });
-  }
-};
-
-template <class Lanes, class Memory>
-struct QpRun {
-  const Lanes& lanes;
-  const QpLaunch& launch;
-  Memory memory;
-  cpu::simd::QpParts parts;
-
-  using View = kernels::QpView<Memory>;
-
-  CAROM_HOST_DEVICE View view() const {
-    return {memory + parts.hessian, memory + parts.gradient, memory + parts.matrix,
-            memory + parts.lower, memory + parts.upper};
-  }
-
-  /// Copies problem p; false where a number is refused.
-  CAROM_HOST_DEVICE bool load(long p) const {
-    const kernels::QpShape& shape = launch.shape;
-    const long n = shape.variables;
-    const long m = launch.interval_rows;
-    const long k = shape.rows - m;
-    const View to = view();
-    lanes.for_each(shape.variables, [&](int i) {
-      for (int j = 0; j <= i; ++j) to.hessian[i * n + j] = launch.hessian[(p * n + i) * n + j];
-      to.gradient[i] = launch.vector[p * n + i];
-    });
-    lanes.for_each(shape.rows, [&](int i) {
-      const double* row =
-          i < m ? launch.matrix + (p * m + i) * n : launch.cone_matrix + (p * k + i - m) * n;
-      for (int j = 0; j < n; ++j) to.matrix[i * n + j] = row[j];
-      if (i < m) {
-        to.lower[i] = launch.lower[p * m + i];
-        to.upper[i] = launch.upper[p * m + i];
-      } else {
-        const double b = launch.cone_vector[p * k + i - m];
-        const bool equation = launch.row_kind[i] == static_cast<std::uint8_t>(QpRowKind::equation);
-        to.lower[i] = equation ? b : -kernels::kInfinity;
-        to.upper[i] = b;
-      }
-    });
-    double sum = 0.0;  // NaN once something was refused
-    for (int i = 0; i < shape.variables; ++i) {
-      for (int j = 0; j <= i; ++j) sum += to.hessian[i * n + j] * 0.0;
-      sum += to.gradient[i] * 0.0;
-    }
-    for (int i = 0; i < shape.rows; ++i) {
-      for (int j = 0; j < n; ++j) sum += to.matrix[i * n + j] * 0.0;
-      if (i >= m) sum += to.upper[i] * 0.0;
-      if (!(to.lower[i] < kernels::kInfinity) || !(to.upper[i] > -kernels::kInfinity)) return false;
-    }
-    return sum == 0.0;
-  }
-
-  template <class Body>
-  CAROM_HOST_DEVICE void keep(const Body& body) const {
-    const Memory x = memory + parts.x;
-    const Memory y = memory + parts.y;
-    lanes.for_each(launch.shape.variables, [&](int j) { x[j] = body.solution(j); });
-    lanes.for_each(launch.shape.rows, [&](int i) { y[i] = body.dual(i); });
-  }
-
-  template <QpMethod Method>
-  CAROM_HOST_DEVICE kernels::QpOutcome<double> run(long p) const {
-    const kernels::QpShape& shape = launch.shape;
-    if constexpr (Method == QpMethod::interior_point) {
-      kernels::QpInteriorPoint<double, Lanes, Memory> body(lanes, shape, memory + parts.body);
-      const auto outcome =
-          body.solve(view(), {launch.options.tolerance, launch.options.max_iterations, true});
-      keep(body);
-      return outcome;
-    } else {
-      const long n = shape.variables;
-      const long m = launch.interval_rows;
-      const long k = shape.rows - m;
-      const Memory x = memory + parts.x;
-      const Memory y = memory + parts.y;
-      lanes.for_each(shape.variables, [&](int j) {
-        x[j] = launch.start_solution == nullptr ? 0.0 : launch.start_solution[p * n + j];
-      });
-      lanes.for_each(shape.rows, [&](int i) {
-        const bool cone = i >= m;
-        const double* from = cone ? launch.start_cone_dual : launch.start_dual;
-        y[i] = from == nullptr ? 0.0 : from[cone ? p * k + i - m : p * m + i];
-      });
-      if constexpr (Method == QpMethod::admm) {
-        kernels::AdmmQp<double, Lanes, Memory> body(lanes, shape, memory + parts.body);
-        const auto outcome = body.solve(view(), launch.options, x, y);
-        keep(body);
-        return outcome;
-      } else {
-        kernels::ProjectedQp<double, Lanes, Memory> body(lanes, shape, memory + parts.body);
-        const auto outcome = body.solve(view(), launch.options, x, y);
-        keep(body);
-        return outcome;
-      }
-    }
-  }
-
-  template <QpMethod Method>
-  CAROM_HOST_DEVICE void solve(long p) const {
-    const kernels::QpShape& shape = launch.shape;
-    if (!load(p)) {
-      lanes.for_each(1, [&](int) {
-        launch.end[p] = cpu::simd::kInvalidEnd;
-        launch.iterations[p] = 0;
-      });
-      return;
-    }
-    const kernels::QpOutcome<double> outcome = run<Method>(p);
-    const certificate::QpUnits<Memory> units{memory + parts.column_unit, memory + parts.row_unit};
-    // One lane judges: the certificate knows nothing of lanes.
-    lanes.for_each(1, [&](int) {
-      certificate::qp_units<double>(shape, view(), units);
-      const auto judged = certificate::qp_residual<double>(shape, view(), units, memory + parts.x,
-                                                           memory + parts.y, memory + parts.work);
-      launch.end[p] = static_cast<std::uint8_t>(outcome.end);
-      launch.iterations[p] = static_cast<std::int32_t>(outcome.iterations);
-      launch.residual[p] = judged.value();
-      launch.objective[p] = judged.objective;
-    });
-    const Memory x = memory + parts.x;
-    const Memory y = memory + parts.y;
-    lanes.for_each(shape.variables,
-                   [&](int j) { launch.solution[p * shape.variables + j] = x[j]; });
-    lanes.for_each(shape.rows, [&](int i) { launch.multiplier[p * shape.rows + i] = y[i]; });
-  }
-};
-
-template <QpMethod Method>
-__global__ void __launch_bounds__(kThreads) qp_threads(const __grid_constant__ QpLaunch launch) {
-  using Memory = kernels::InterleavedMemory<double>;
-  const kernels::SingleLane lane;
-  const long threads = Grid::global_threads();
-  const QpRun<kernels::SingleLane, Memory> run{
-      lane, launch, Memory{launch.work + Grid::global_thread(), threads},
-      cpu::simd::qp_parts(launch.shape.variables, launch.shape.rows)};
-  for (long p = Grid::global_thread(); p < launch.problems; p += threads) {
-    run.template solve<Method>(p);
-  }
-}
-
-template <QpMethod Method>
-__global__ void __launch_bounds__(kBlockThreads)
-    qp_blocks(const __grid_constant__ QpLaunch launch) {
-  using Memory = kernels::PlainMemory<double>;
-  const QpBlockLanes lanes;
-  const cpu::simd::QpParts parts = cpu::simd::qp_parts(launch.shape.variables, launch.shape.rows);
-  const QpRun<QpBlockLanes, Memory> run{lanes, launch,
-                                        Memory{launch.work + Grid::block() * parts.end}, parts};
+/// QpPattern of a batch in device memory: each block takes problems in turn.
+__global__ void __launch_bounds__(kPatternThreads)
+    find_pattern(const __grid_constant__ PatternLaunch launch) {
+  const long entries = static_cast<long>(launch.rows) * launch.variables;
+  const long cone_entries = static_cast<long>(launch.cone_rows) * launch.variables;
   for (long p = Grid::block(); p < launch.problems; p += Grid::blocks()) {
-    run.template solve<Method>(p);
+    for (long e = Grid::thread(); e < entries; e += Grid::threads_per_block()) {
+      if (launch.matrix[p * entries + e] != 0.0) launch.nonzero[e] = 1;
+    }
+    for (long e = Grid::thread(); e < cone_entries; e += Grid::threads_per_block()) {
+      if (launch.cone_matrix[p * cone_entries + e] != 0.0) launch.nonzero[entries + e] = 1;
+    }
+    for (int i = Grid::thread(); i < launch.rows; i += Grid::threads_per_block()) {
+      const double lower = launch.lower[p * launch.rows + i];
+      const double upper = launch.upper[p * launch.rows + i];
+      const bool same = lower == upper;
+      const bool from_below = !same && kernels::presence(lower) > 0.0;
+      const bool from_above = !same && kernels::presence(upper) > 0.0;
+      Grid::unite(launch.sides + i, (same ? QpPattern::kEqual : 0U) |
+                                        (from_below ? QpPattern::kLower : 0U) |
+                                        (from_above ? QpPattern::kUpper : 0U));
+    }
   }
 }
 
-using Kernel = void (*)(const QpLaunch);
-Kernel kernel_of(QpMethod method, bool threads) {
-  switch (method) {
-    case QpMethod::admm:
-      return threads ? qp_threads<QpMethod::admm> : qp_blocks<QpMethod::admm>;
-    case QpMethod::projected:
-      return threads ? qp_threads<QpMethod::projected> : qp_blocks<QpMethod::projected>;
-    default:
-      return threads ? qp_threads<QpMethod::interior_point> : qp_blocks<QpMethod::interior_point>;
-  }
+QpPattern pattern_of(const QpBatch& batch, const Stream& stream) {
+  if (batch.hessian.space() == MemorySpace::host) return QpPattern(batch);
+  QpPattern pattern(batch.variables, batch.rows, batch.cone_rows());
+  const cudaStream_t s = stream.get();
+  DeviceArray<std::uint8_t> nonzero;
+  DeviceArray<unsigned> sides;
+  std::vector<unsigned> wide(pattern.sides.size(), 0U);
+  PatternLaunch launch{batch.problems,
+                       batch.variables,
+                       batch.rows,
+                       batch.cone_rows(),
+                       batch.matrix.data(),
+                       batch.cone_matrix.data(),
+                       batch.lower.data(),
+                       batch.upper.data(),
+                       nonzero.upload(pattern.nonzero.data(), pattern.nonzero.size(), s),
+                       sides.upload(wide.data(), wide.size(), s)};
+  const int resident = resident_blocks(reinterpret_cast<const void*>(&find_pattern),
+                                       kPatternThreads, 0, device_limits());
+  find_pattern<<<static_cast<unsigned>(std::min<std::int64_t>(resident, batch.problems)),
+                 kPatternThreads, 0, s>>>(launch);
+  check_launch("find_pattern");
+  download(pattern.nonzero.data(), nonzero.data(), pattern.nonzero.size(), s);
+  download(wide.data(), sides.data(), wide.size(), s);
+  stream.synchronize();
+  std::transform(wide.begin(), wide.end(), pattern.sides.begin(),
+                 [](unsigned flags) { return static_cast<std::uint8_t>(flags); });
+  return pattern;
 }
 
 /// The device's copy of a layout.
 class DeviceShape {
  public:
-  kernels::QpShape upload(const cpu::simd::QpRange& range, cudaStream_t stream) {
-    const kernels::QpShape& host = *range.shape;
-    kernels::QpShape shape = host;
-    const auto rows = static_cast<std::size_t>(host.rows);
-    std::vector<int> values;
-    std::vector<std::size_t> starts;
-    const auto add = [&](const int* from, std::size_t count) {
-      starts.push_back(values.size());
-      values.insert(values.end(), from, from + count);
-    };
-    add(host.lower_row, static_cast<std::size_t>(host.lowers));
-    add(host.upper_row, static_cast<std::size_t>(host.uppers));
-    add(host.equation_row, static_cast<std::size_t>(host.equations));
-    const int columns = host.cones > 0 ? host.cone[host.cones - 1].column_last : 0;
-    add(host.cone_column, static_cast<std::size_t>(columns));
-    add(host.row_first, rows + 1);
-    add(host.column, static_cast<std::size_t>(host.row_first[rows]));
-    const int* device = indices_.upload(values.data(), values.size(), stream);
-    shape.lower_row = device + starts[0];
-    shape.upper_row = device + starts[1];
-    shape.equation_row = device + starts[2];
-    shape.cone_column = device + starts[3];
-    shape.row_first = device + starts[4];
-    shape.column = device + starts[5];
-    shape.cone = cones_.upload(host.cone, static_cast<std::size_t>(host.cones), stream);
-    // The lists leave this function's scope.
-    check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
-    return shape;
+  DeviceShape(const QpLayout& layout, const Stream& stream) : shape_(layout.shape()) {
+    const std::vector<int>& host = layout.indices();
+    const int* device = indices_.upload(host.data(), host.size(), stream.get());
+    const auto move = [&](const int*& list) { list = device + (list - host.data()); };
+    move(shape_.lower_row);
+    move(shape_.upper_row);
+    move(shape_.equation_row);
+    move(shape_.cone_column);
+    move(shape_.row_first);
+    move(shape_.column);
+    shape_.cone = cones_.upload(layout.cones().data(), layout.cones().size(), stream.get());
+    equation_ =
+        kinds_.upload(layout.cone_equations().data(), layout.cone_equations().size(), stream.get());
+    stream.synchronize();
   }
-  const std::uint8_t* kinds(const cpu::simd::QpRange& range, cudaStream_t stream) {
-    return kinds_.upload(range.row_kind, static_cast<std::size_t>(range.shape->rows), stream);
-  }
+  [[nodiscard]] const kernels::QpShape& shape() const { return shape_; }
+  [[nodiscard]] const std::uint8_t* equation() const { return equation_; }
 
  private:
+  kernels::QpShape shape_;
+  const std::uint8_t* equation_;
   DeviceArray<int> indices_;
   DeviceArray<kernels::QpConeSpan> cones_;
   DeviceArray<std::uint8_t> kinds_;
 };
 
-/// All problems of a range, piece by piece.
-void solve_range(const cpu::simd::QpRange& range) {
-  const Stream stream;
-  const cudaStream_t s = stream.get();
-  const kernels::QpShape& shape = *range.shape;
-  const std::int64_t n = shape.variables;
-  const std::int64_t m = range.interval_rows;
-  const std::int64_t rows = shape.rows;
-  const std::int64_t k = rows - m;
-  QpLaunch launch{};
-  DeviceShape device_shape;
-  launch.shape = device_shape.upload(range, s);
-  launch.row_kind = device_shape.kinds(range, s);
-  launch.interval_rows = range.interval_rows;
-  launch.options.tolerance = range.tolerance;
-  launch.options.max_iterations = range.max_iterations;
-  launch.options.polish = range.polish;
-  launch.options.over_relaxation = range.over_relaxation;
-  launch.options.penalty = range.penalty;
+/// Launches on the problems of one piece, with lists of what is still open.
+class Launcher {
+ public:
+  Launcher(const Stream& stream, const DeviceLimits& limits) : stream_(stream), limits_(limits) {}
 
-  const bool threads = shape.variables <= kThreadVariables;
-  const int width = threads ? kThreads : kBlockThreads;
-  const Kernel kernel = kernel_of(range.method, threads);
-  const DeviceLimits limits = device_limits();
-  const std::int64_t each = cpu::simd::qp_parts(n, rows).end;
-  const std::int64_t per_block = threads ? each * width : each;
-  std::int64_t blocks = resident_blocks(reinterpret_cast<const void*>(kernel), width, 0, limits);
-  blocks = std::clamp<std::int64_t>(
-      static_cast<std::int64_t>(kWorkBytes / sizeof(double)) / per_block, 1, blocks);
-  const std::int64_t problems = range.end - range.begin;
-  const std::int64_t wanted = threads ? (problems + width - 1) / width : problems;
-  blocks = std::min(blocks, wanted);
-  DeviceArray<double> work;
-  launch.work = work.reserve(static_cast<std::size_t>(blocks * per_block));
-
-  struct Staged {
-    const double* host;
-    std::int64_t stride;
-    const double** device;
-    DeviceArray<double> staging{};
-  };
-  Staged inputs[] = {{range.hessian, n * n, &launch.hessian},
-                     {range.vector, n, &launch.vector},
-                     {range.matrix, m * n, &launch.matrix},
-                     {range.lower, m, &launch.lower},
-                     {range.upper, m, &launch.upper},
-                     {range.cone_matrix, k * n, &launch.cone_matrix},
-                     {range.cone_vector, k, &launch.cone_vector},
-                     {range.start_solution, n, &launch.start_solution},
-                     {range.start_dual, m, &launch.start_dual},
-                     {range.start_cone_dual, k, &launch.start_cone_dual}};
-  DeviceArray<double> solution;
-  DeviceArray<double> multiplier;
-  DeviceArray<double> objective;
-  DeviceArray<double> residual;
-  DeviceArray<std::uint8_t> end;
-  DeviceArray<std::int32_t> iterations;
-  const std::int64_t piece =
-      piece_size(problems, MemorySpace::host,
-                 static_cast<std::size_t>(n * n + 3 * n + rows * n + 5 * rows) * sizeof(double));
-  for (std::int64_t first = range.begin; first < range.end; first += piece) {
-    const std::int64_t count = std::min(piece, range.end - first);
-    const auto size = static_cast<std::size_t>(count);
-    launch.problems = static_cast<int>(count);
-    for (Staged& input : inputs) {
-      *input.device = nullptr;
-      if (input.host == nullptr) continue;
-      *input.device = input.staging.upload(input.host + first * input.stride,
-                                           size * static_cast<std::size_t>(input.stride), s);
-    }
-    launch.solution = solution.reserve(size * static_cast<std::size_t>(n));
-    launch.multiplier = multiplier.reserve(size * static_cast<std::size_t>(rows));
-    launch.objective = objective.reserve(size);
-    launch.residual = residual.reserve(size);
-    launch.end = end.reserve(size);
-    launch.iterations = iterations.reserve(size);
-    kernel<<<static_cast<unsigned>(std::min(blocks, threads ? (count + width - 1) / width : count)),
-             static_cast<unsigned>(width), 0, s>>>(launch);
-    check_launch("solve_qps");
-    download(range.solution + first * n, solution.data(), size * static_cast<std::size_t>(n), s);
-    download(range.multiplier + (first - range.begin) * rows, multiplier.data(),
-             size * static_cast<std::size_t>(rows), s);
-    download(range.objective + first, objective.data(), size, s);
-    download(range.residual + first, residual.data(), size, s);
-    download(range.end_code + (first - range.begin), end.data(), size, s);
-    download(range.iterations + first, iterations.data(), size, s);
-    stream.synchronize();
+  /// The problems of `list` that the method leaves; all of `problems` where it is null.
+  std::vector<int> first(const kernels::QpTaskArrays& arrays, QpMethod method, int problems,
+                         const std::vector<int>* list) {
+    QpKernelLaunch launch{};
+    launch.arrays = arrays;
+    use(launch, problems, list);
+    launch.rest = rest_.reserve(static_cast<std::size_t>(launch.count));
+    const int none = 0;
+    launch.rest_count = count_.upload(&none, 1, stream_.get());
+    run(plan_first(method, arrays.shape), launch, "qp_first");
+    int left = 0;
+    download(&left, launch.rest_count, 1, stream_.get());
+    stream_.synchronize();
+    std::vector<int> rest(static_cast<std::size_t>(left));
+    download(rest.data(), launch.rest, rest.size(), stream_.get());
+    stream_.synchronize();
+    std::sort(rest.begin(), rest.end());  // neighbours in memory stay neighbours
+    return rest;
   }
-}
 
-QpWarmStart host_copy(const QpWarmStart& start) {
-  return {start.solution.to(MemorySpace::host), start.dual.to(MemorySpace::host),
-          start.cone_dual.to(MemorySpace::host)};
+  void settle(const kernels::QpTaskArrays& arrays, bool tried, int problems,
+              const std::vector<int>* list) {
+    QpKernelLaunch launch{};
+    launch.arrays = arrays;
+    launch.tried = tried;
+    use(launch, problems, list);
+    run(plan_settle(arrays.shape, launch.count, limits_.shared_per_block), launch, "qp_settle");
+  }
+
+ private:
+  void use(QpKernelLaunch& launch, int problems, const std::vector<int>* list) {
+    launch.count = list == nullptr ? problems : static_cast<int>(list->size());
+    launch.list =
+        list == nullptr ? nullptr : list_.upload(list->data(), list->size(), stream_.get());
+  }
+
+  void run(const QpPlan& plan, QpKernelLaunch& launch, const char* name) {
+    if (launch.count == 0) return;
+    const std::size_t bytes = static_cast<std::size_t>(plan.doubles) * sizeof(double);
+    const bool shared = bytes <= plan.shared_limit;
+    const std::size_t shared_bytes = shared ? bytes : 0;
+    std::int64_t blocks = resident_blocks(reinterpret_cast<const void*>(plan.kernel), plan.threads,
+                                          shared_bytes, limits_);
+    const std::int64_t wide = plan.thread_each ? plan.threads : 1;
+    blocks = std::min<std::int64_t>(blocks, (launch.count + wide - 1) / wide);
+    if (!shared) {
+      const std::int64_t each = plan.doubles * wide;
+      blocks = std::clamp<std::int64_t>(
+          static_cast<std::int64_t>(kWorkBytes / sizeof(double)) / each, 1, blocks);
+      launch.work = work_.reserve(static_cast<std::size_t>(blocks * each));
+    }
+    plan.kernel<<<static_cast<unsigned>(blocks), static_cast<unsigned>(plan.threads), shared_bytes,
+                  stream_.get()>>>(launch);
+    check_launch(name);
+  }
+
+  const Stream& stream_;
+  DeviceLimits limits_;
+  DeviceArray<double> work_;
+  DeviceArray<int> rest_, list_, count_;
+};
+
+/// An optional start.
+const double* start_piece(const Buffer<double>& values, Input& input, std::int64_t first,
+                          std::int64_t count, cudaStream_t stream) {
+  return values.empty() ? nullptr : input.piece(first, count, stream);
 }
 
 }  // namespace
 
-/// The device solves and judges; the host proves what is infeasible, unbounded or nonconvex, and
-/// takes what the first method leaves. A batch in device memory therefore passes through the host.
+/// One method for all, then those that it leaves, proofs included; a batch in device memory stays
+/// there.
 QpResult solve_qp(const QpBatch& batch, const QpSettings& settings, const QpWarmStart& start) {
-  const std::int64_t all = std::max<std::int64_t>(batch.problems, 1);
-  const auto no_workspace = [](const QpLayout&) { return 0L; };
-  if (batch.hessian.space() == MemorySpace::host) {
-    return cpu::drive_qp(batch, settings, start, solve_range, all, no_workspace);
+  const Stream stream;
+  const cudaStream_t s = stream.get();
+  const QpLayout layout(batch, batch.problems > 0
+                                   ? pattern_of(batch, stream)
+                                   : QpPattern(batch.variables, batch.rows, batch.cone_rows()));
+  QpResult result = make_qp_result(batch, layout.rows());
+  if (batch.problems == 0) return result;
+  const std::int64_t n = batch.variables;
+  const std::int64_t m = batch.rows;
+  const std::int64_t rows = layout.rows();
+  const std::int64_t k = rows - m;
+  const DeviceShape shape(layout, stream);
+  Launcher launcher(stream, device_limits());
+  const QpMethod method = kernels::first_method(settings.method);
+  const bool large = is_large_qp(batch, settings.method);
+  const QpColumns columns = large ? columns_of(layout.shape()) : QpColumns{};
+
+  Input hessian(batch.hessian, n * n);
+  Input vector(batch.vector, n);
+  Input matrix(batch.matrix, m * n);
+  Input lower(batch.lower, m);
+  Input upper(batch.upper, m);
+  Input cone_matrix(batch.cone_matrix, k * n);
+  Input cone_vector(batch.cone_vector, k);
+  Input start_solution(start.solution, n);
+  Input start_dual(start.dual, m);
+  Input start_cone_dual(start.cone_dual, k);
+  Output<double> solution(result.solution, n);
+  Output<double> dual(result.dual, m);
+  Output<double> cone_dual(result.cone_dual, k);
+  Output<double> objective(result.objective, 1);
+  Output<Status> status(result.status, 1);
+  Output<QpMethod> by(result.method, 1);
+  Output<std::int32_t> iterations(result.iterations, 1);
+  Output<double> residual(result.residual, 1);
+  Output<double> certificate(result.certificate, std::max(n, rows));
+  DeviceArray<std::uint8_t> end;
+
+  const std::int64_t piece = piece_size(
+      batch.problems, batch.hessian.space(),
+      static_cast<std::size_t>(n * n + 4 * n + rows * n + 8 * rows + 8) * sizeof(double));
+  for (std::int64_t first = 0; first < batch.problems; first += piece) {
+    const std::int64_t count = std::min(piece, batch.problems - first);
+    const int problems = static_cast<int>(count);
+    const auto in = [&](Input& input) { return input.piece(first, count, s); };
+    const auto out = [&](auto& output) { return output.piece(first, count); };
+    kernels::QpTaskArrays arrays{};
+    arrays.shape = shape.shape();
+    arrays.interval_rows = batch.rows;
+    arrays.equation = shape.equation();
+    arrays.settings = qp_task_settings(settings);
+    arrays.hessian = in(hessian);
+    arrays.vector = in(vector);
+    arrays.matrix = in(matrix);
+    arrays.lower = in(lower);
+    arrays.upper = in(upper);
+    arrays.cone_matrix = in(cone_matrix);
+    arrays.cone_vector = in(cone_vector);
+    arrays.start_solution = start_piece(start.solution, start_solution, first, count, s);
+    arrays.start_dual = start_piece(start.dual, start_dual, first, count, s);
+    arrays.start_cone_dual = start_piece(start.cone_dual, start_cone_dual, first, count, s);
+    arrays.solution = out(solution);
+    arrays.dual = out(dual);
+    arrays.cone_dual = out(cone_dual);
+    arrays.objective = out(objective);
+    arrays.status = out(status);
+    arrays.method = out(by);
+    arrays.iterations = out(iterations);
+    arrays.residual = out(residual);
+    arrays.certificate = out(certificate);
+    arrays.end = end.reserve(static_cast<std::size_t>(count));
+
+    if (method == QpMethod::active_set) {
+      launcher.settle(arrays, false, problems, nullptr);
+    } else {
+      std::vector<int> rest;
+      if (large) {
+        rest = solve_large_qps_on_device(arrays, columns, count, large_qp_limit(settings), s);
+      }
+      if (!large || method != QpMethod::admm) {
+        rest = launcher.first(arrays, method, problems, large ? &rest : nullptr);
+      }
+      launcher.settle(arrays, true, problems, &rest);
+    }
+    const auto bring = [&](auto& output) { output.finish(first, count, s); };
+    bring(solution);
+    bring(dual);
+    bring(cone_dual);
+    bring(objective);
+    bring(status);
+    bring(by);
+    bring(iterations);
+    bring(residual);
+    bring(certificate);
+    stream.synchronize();
   }
-  const QpBatch host = batch.to(MemorySpace::host);
-  QpResult result = cpu::drive_qp(host, settings, host_copy(start), solve_range, all, no_workspace);
-  const auto back = [](auto& values) { values = values.to(MemorySpace::device); };
-  back(result.solution);
-  back(result.dual);
-  back(result.cone_dual);
-  back(result.objective);
-  back(result.status);
-  back(result.method);
-  back(result.iterations);
-  back(result.residual);
-  back(result.certificate);
   return result;
 }
 

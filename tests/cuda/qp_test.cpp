@@ -1,11 +1,18 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
+#include <Eigen/Dense>
 
 #include <carom/qp.hpp>
 
 #include "cuda/cuda_test.hpp"
 #include "support/bits.hpp"
+#include "support/large_qps.hpp"
+#include "support/qp_residual.hpp"
 #include "support/random_qps.hpp"
 
 namespace carom {
@@ -42,6 +49,102 @@ TEST_F(CudaQp, SameBitsAsTheHost) {
   }
 }
 
+void expect_same_bits(const QpResult& a, const QpResult& b) {
+  EXPECT_EQ(test::first_difference(a.status, b.status), -1);
+  EXPECT_EQ(test::first_difference(a.method, b.method), -1);
+  EXPECT_EQ(test::first_difference(a.iterations, b.iterations), -1);
+  EXPECT_EQ(test::first_difference(a.solution, b.solution), -1);
+  EXPECT_EQ(test::first_difference(a.dual, b.dual), -1);
+  EXPECT_EQ(test::first_difference(a.residual, b.residual), -1);
+  EXPECT_EQ(test::first_difference(a.certificate, b.certificate), -1);
+}
+
+// The second launch: a thread each where there are very many small ones, a warp, and above 64
+// variables a block.
+TEST_F(CudaQp, ActiveSetHasTheBitsOfTheHost) {
+  const std::pair<int, int> sizes[] = {{6, 70000}, {6, 101}, {40, 33}, {70, 5}};
+  for (const auto& [variables, problems] : sizes) {
+    SCOPED_TRACE(variables);
+    test::QpFlavour flavour;
+    flavour.variables = variables;
+    flavour.rank = variables + 1;
+    flavour.rows = 2 * variables;
+    flavour.equations = 1;
+    const QpBatch batch = test::random_qps(flavour, problems, 24);
+    QpSettings settings;
+    settings.method = QpMethod::active_set;
+    expect_same_bits(solve_qp(batch, settings, Backend::cpu),
+                     solve_qp(batch, settings, Backend::cuda));
+  }
+}
+
+// Too few iterations for the first method, proofs and refusals.
+TEST_F(CudaQp, WhatTheFirstMethodLeavesHasTheBitsOfTheHost) {
+  for (int kind = 0; kind < 4; ++kind) {
+    SCOPED_TRACE(kind);
+    test::QpFlavour flavour;
+    flavour.rows = 20;
+    flavour.infeasible = kind == 1;
+    flavour.unbounded = kind == 2;
+    flavour.nonconvex = kind == 3;
+    QpBatch batch = test::random_qps(flavour, 77, 25);
+    batch.vector.data()[7 * 6] = std::numeric_limits<double>::quiet_NaN();
+    batch.lower.data()[9 * 20] = 2.0;
+    batch.upper.data()[9 * 20] = 1.0;
+    QpSettings settings;
+    if (kind == 0) settings.max_iterations = 4;
+    expect_same_bits(solve_qp(batch, settings, Backend::cpu),
+                     solve_qp(batch, settings, Backend::cuda));
+  }
+}
+
+// The libraries' path, on both sides of the size where they take one matrix at a time.
+TEST_F(CudaQp, LargeProblems) {
+  for (const int variables : {65, 100, 300}) {
+    for (const QpMethod method : {QpMethod::automatic, QpMethod::admm}) {
+      SCOPED_TRACE(std::to_string(variables) + " " + std::string(to_string(method)));
+      const QpBatch batch = test::boxed_qps(variables, 10, 1, variables / 3, 7, 26);
+      QpSettings settings;
+      settings.method = method;
+      const QpResult host = solve_qp(batch, settings, Backend::cpu);
+      const QpResult device = solve_qp(batch, settings, Backend::cuda);
+      for (std::size_t p = 0; p < 7; ++p) {
+        ASSERT_EQ(to_string(device.status.host()[p]), "solved") << p;
+        EXPECT_LE(device.residual.host()[p], 1e-9);
+        const test::PlainKkt kkt = test::plain_kkt(batch, device, static_cast<std::int64_t>(p));
+        EXPECT_LE(std::max({kkt.primal, kkt.dual, kkt.gap}), 1e-8);
+        EXPECT_NEAR(device.objective.host()[p], host.objective.host()[p],
+                    1e-8 * (1.0 + std::abs(host.objective.host()[p])));
+      }
+    }
+  }
+}
+
+TEST_F(CudaQp, ElasticFoundationOfNineHundredElements) {
+  for (const double modulus : {1e7, 1e11}) {
+    SCOPED_TRACE(modulus);
+    const test::Foundation foundation = test::foundation(30, 30, modulus, 1e-3);
+    const QpResult result = solve_qp(foundation.batch, {}, Backend::cuda);
+    ASSERT_EQ(to_string(result.status.host()[0]), "solved");
+    const Eigen::VectorXd expected = test::foundation_forces(foundation);
+    const Eigen::Map<const Eigen::VectorXd> forces(result.solution.data(), expected.size());
+    EXPECT_LE((forces - expected).norm(), 1e-6 * expected.norm());
+  }
+}
+
+TEST_F(CudaQp, LargeProofsAndPoison) {
+  QpBatch batch = test::boxed_qps(70, 10, 1, 75, 4, 27);
+  const QpResult clean = solve_qp(batch, {}, Backend::cuda);
+  batch.vector.data()[70 + 3] = std::numeric_limits<double>::quiet_NaN();
+  batch.lower.data()[2 * 80 + 4] = 2.0;
+  batch.upper.data()[2 * 80 + 4] = 1.0;
+  batch.hessian.data()[3 * 70 * 70 + 5 * 70 + 5] = -1.0;
+  const QpResult result = solve_qp(batch, {}, Backend::cuda);
+  const char* statuses[] = {"solved", "invalid_input", "infeasible", "nonconvex"};
+  for (std::size_t p = 0; p < 4; ++p) EXPECT_EQ(to_string(result.status.host()[p]), statuses[p]);
+  EXPECT_EQ(test::first_difference(result.solution, 0, clean.solution, 0, 70), -1);
+}
+
 TEST_F(CudaQp, ResultsLiveWhereTheBatchLives) {
   const QpBatch batch = test::random_qps(contact_like(6), 33, 22);
   const QpResult host = solve_qp(batch, {}, Backend::cuda);
@@ -49,6 +152,8 @@ TEST_F(CudaQp, ResultsLiveWhereTheBatchLives) {
   ASSERT_EQ(device.solution.space(), MemorySpace::device);
   const Buffer<double> solution = device.solution.to(MemorySpace::host);
   EXPECT_EQ(test::first_difference(host.solution, solution), -1);
+  const Buffer<double> certificate = device.certificate.to(MemorySpace::host);
+  EXPECT_EQ(test::first_difference(host.certificate, certificate), -1);
 }
 
 TEST_F(CudaQp, ProofsAndPoison) {

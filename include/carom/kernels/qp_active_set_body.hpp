@@ -9,7 +9,7 @@
 namespace carom::kernels {
 
 CAROM_INLINE constexpr long qp_active_set_workspace(long n, long rows) {
-  return 3 * n * n + 2 * rows * n + 12 * n + 6 * rows + 8 + qp_polish_workspace(n, rows);
+  return 3 * n * n + 2 * rows * n + 12 * n + 7 * rows + 8 + qp_polish_workspace(n, rows);
 }
 
 struct QpExactOutcome {
@@ -46,6 +46,7 @@ class QpActiveSet {
     move_ = take(n);
     y_ = take(m);
     state_ = take(m);
+    known_ = take(m);
     triangle_ = take(n * (n + 1));
     pivot_ = take(n + 1);
     active_ = take(n + 1);
@@ -68,6 +69,7 @@ class QpActiveSet {
     lanes_.for_each(rows_, [&](int i) {
       y_[i] = 0.0;
       state_[i] = kInactive;
+      known_[i] = 0.0;
     });
     prepare();
     count_ = 0;
@@ -125,7 +127,7 @@ class QpActiveSet {
     return sum;
   }
 
-  /// H = P + eps I factorised, and H^-1 a_i of every row.
+  /// H = P + eps I factorised.
   CAROM_HOST_DEVICE void prepare() {
     const long n = n_;
     proximity_ = 0.0;
@@ -138,16 +140,21 @@ class QpActiveSet {
       if (least > kDefinite) break;
       proximity_ = kProximity;
     }
-    lanes_.for_each(rows_, [&](int i) {
-      const SingleLane alone;
-      const Memory column = through_ + i * n;
-      for (int j = 0; j < n_; ++j) column[j] = 0.0;
-      for (int t = shape_.row_first[i]; t < shape_.row_first[i + 1]; ++t) {
-        const int j = shape_.column[t];
-        column[j] = scaled_.matrix[i * n + j];
-      }
-      solve_symmetric<double>(alone, n_, factor_, inverse_, column);
+  }
+
+  /// H^-1 a_i, where it is not known from an earlier visit of row i.
+  CAROM_HOST_DEVICE void reach(int i) {
+    if (known_[i] > 0.0) return;
+    const long n = n_;
+    const Memory column = through_ + i * n;
+    lanes_.for_each(n_, [&](int j) { column[j] = 0.0; });
+    const int first = shape_.row_first[i];
+    lanes_.for_each(shape_.row_first[i + 1] - first, [&](int t) {
+      const int j = shape_.column[first + t];
+      column[j] = scaled_.matrix[i * n + j];
     });
+    solve_symmetric<double>(lanes_, n_, factor_, inverse_, column);
+    lanes_.for_each(1, [&](int) { known_[i] = 1.0; });
   }
 
   /// A row that is taken as active from the start; one that depends on the others is left out.
@@ -165,17 +172,16 @@ class QpActiveSet {
   /// Adds row i to the factor of A_W H^-1 A_W'. False, with column_ = D^-1 L^-1 A_W H^-1 a_i and
   /// nothing changed, where the row depends on those that are active.
   CAROM_HOST_DEVICE bool append(int i) {
+    reach(i);
     const Memory through = through_ + static_cast<long>(i) * n_;
     lanes_.for_each(count_, [&](int k) { column_[k] = row_times(row_at(k), through); });
     const double diagonal = row_times(i, through);
+    substitute(column_);
     double pivot = diagonal;
     for (int k = 0; k < count_; ++k) {
-      double value = column_[k];
-      for (int j = 0; j < k; ++j) value = fused(-triangle(k, j), column_[j] * pivot_[j], value);
-      value /= pivot_[k];
-      lanes_.for_each(1, [&](int) { column_[k] = value; });
-      pivot = fused(-value * value, pivot_[k], pivot);
+      pivot = fused(-(column_[k] / pivot_[k]), column_[k], pivot);
     }
+    lanes_.for_each(count_, [&](int k) { column_[k] /= pivot_[k]; });
     if (!(pivot > kSingular * diagonal) || count_ >= n_) return false;
     const int last = count_;
     lanes_.for_each(count_, [&](int k) { triangle(last, k) = column_[k]; });
@@ -199,10 +205,11 @@ class QpActiveSet {
       for (int i = r + 1; i < count_; ++i) {
         active_[i - 1] = active_[i];
         pivot_[i - 1] = pivot_[i];
-        for (int j = 0; j < r; ++j) triangle(i - 1, j) = triangle(i, j);
-        for (int j = r + 1; j < i; ++j) triangle(i - 1, j - 1) = triangle(i, j);
       }
     });
+    for (int i = r + 1; i < count_; ++i) {
+      lanes_.for_each(i - 1, [&](int j) { triangle(i - 1, j) = triangle(i, j < r ? j : j + 1); });
+    }
     --count_;
     for (int j = r; j < count_; ++j) {
       const double p = column_[j - r];
@@ -225,20 +232,30 @@ class QpActiveSet {
       const int i = row_at(k);
       target_[k] = row_times(i, free_) - bound_of(state_[i], i);
     });
-    for (int k = 0; k < count_; ++k) {
-      double value = target_[k];
-      for (int j = 0; j < k; ++j) value = fused(-triangle(k, j), target_[j], value);
-      lanes_.for_each(1, [&](int) { target_[k] = value; });
-    }
+    substitute(target_);
     lanes_.for_each(count_, [&](int k) { target_[k] /= pivot_[k]; });
     back_substitute(target_);
   }
-  // L' v = v in place.
-  CAROM_HOST_DEVICE void back_substitute(const Memory& v) {
-    for (int k = count_ - 2; k >= 0; --k) {
-      double value = v[k];
-      for (int j = k + 1; j < count_; ++j) value = fused(-triangle(j, k), v[j], value);
+  /// L v = v in place.
+  CAROM_HOST_DEVICE void substitute(const Memory& v) {
+    for (int k = 1; k < count_; ++k) {
+      const Memory row = triangle_ + static_cast<long>(k) * n_;
+      double sum[4] = {0.0, 0.0, 0.0, 0.0};  // products that do not wait for one another
+      const int fours = k / 4 * 4;
+      for (int j = 0; j < fours; j += 4) {
+        for (int t = 0; t < 4; ++t) sum[t] = fused(row[j + t], v[j + t], sum[t]);
+      }
+      for (int j = fours; j < k; ++j) sum[0] = fused(row[j], v[j], sum[0]);
+      const double value = v[k] - ((sum[0] + sum[1]) + (sum[2] + sum[3]));
       lanes_.for_each(1, [&](int) { v[k] = value; });
+    }
+  }
+  /// L' v = v in place.
+  CAROM_HOST_DEVICE void back_substitute(const Memory& v) {
+    for (int k = count_ - 1; k > 0; --k) {
+      const Memory row = triangle_ + static_cast<long>(k) * n_;
+      const double value = v[k];
+      lanes_.for_each(k, [&](int j) { v[j] = fused(-row[j], value, v[j]); });
     }
   }
 
@@ -259,14 +276,13 @@ class QpActiveSet {
   }
 
   CAROM_HOST_DEVICE void take_primal() {
-    lanes_.for_each(n_, [&](int j) {
-      double sum = free_[j];
-      for (int k = 0; k < count_; ++k) {
-        const int i = row_at(k);
-        sum = fused(-through_[static_cast<long>(i) * n_ + j], y_[i], sum);
-      }
-      x_[j] = sum;
-    });
+    lanes_.for_each(n_, [&](int j) { x_[j] = free_[j]; });
+    for (int k = 0; k < count_; ++k) {
+      const int i = row_at(k);
+      const Memory through = through_ + static_cast<long>(i) * n_;
+      const double force = y_[i];
+      lanes_.for_each(n_, [&](int j) { x_[j] = fused(-through[j], force, x_[j]); });
+    }
   }
 
   /// Rows enter until none is violated.
@@ -398,9 +414,9 @@ class QpActiveSet {
   ScaledQp<Memory> scaled_;
   QpScale<double> scale_{};
   Memory factor_, inverse_;          // H = L D L'
-  Memory through_;                   // [rows, n], H^-1 a_i
+  Memory through_;                   // [rows, n], H^-1 a_i of the rows that were met
   Memory free_, x_, centre_, move_;  // [n]; free_ minimises without rows
-  Memory y_, state_;                 // [rows]
+  Memory y_, state_, known_;         // [rows]; known_: through_ holds this row
   Memory triangle_, pivot_;          // A_W H^-1 A_W' = L D L'
   Memory active_, column_, target_;  // [n + 1]
   int count_ = 0;

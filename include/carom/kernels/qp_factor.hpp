@@ -66,18 +66,53 @@ CAROM_HOST_DEVICE V factor_symmetric(const Lanes& lanes, int n, Memory matrix, M
     detail::factor_columns<V, N, 0>(matrix, inverse, smallest, least);
     return least;
   }
-  for (int k = 0; k < n; ++k) {
-    const Memory column = matrix + static_cast<long>(k) * n;
-    const V pivot = column[k];
+  const auto column_of = [&](int k) { return matrix + static_cast<long>(k) * n; };
+  const auto take_pivot = [&](int k) {
+    const V pivot = column_of(k)[k];
     least = select(pivot >= least, least, pivot);  // keeps a NaN out of `least` only if it is first
     const V reciprocal = select(pivot > smallest, V(1.0) / pivot, V(0.0));
-    lanes.for_each(n - k - 1, [&](int offset) {
-      const int j = k + 1 + offset;
-      const Memory target = matrix + static_cast<long>(j) * n;
-      const V factor = -(column[j] * reciprocal);
-      for (int i = j; i < n; ++i) target[i] = fused(factor, column[i], target[i]);
-    });
     lanes.for_each(1, [&](int) { inverse[k] = reciprocal; });
+  };
+  int k = 0;
+  // Four columns at a time: each entry behind them is loaded and stored once for the four, and sees
+  // the same operations in the same order.
+  for (; k + 4 < n; k += 4) {
+    for (int p = k; p < k + 4; ++p) {
+      take_pivot(p);
+      const Memory column = column_of(p);
+      for (int j = p + 1; j < k + 4; ++j) {
+        const Memory target = column_of(j);
+        const V factor = -(column[j] * inverse[p]);
+        lanes.for_each(n - j,
+                       [&](int t) { target[j + t] = fused(factor, column[j + t], target[j + t]); });
+      }
+    }
+    const Memory a = column_of(k);
+    const Memory b = column_of(k + 1);
+    const Memory c = column_of(k + 2);
+    const Memory d = column_of(k + 3);
+    lanes.for_each(n - k - 4, [&](int offset) {
+      const int j = k + 4 + offset;
+      const Memory target = column_of(j);
+      const V by_a = -(a[j] * inverse[k]);
+      const V by_b = -(b[j] * inverse[k + 1]);
+      const V by_c = -(c[j] * inverse[k + 2]);
+      const V by_d = -(d[j] * inverse[k + 3]);
+      for (int i = j; i < n; ++i) {
+        target[i] =
+            fused(by_d, d[i], fused(by_c, c[i], fused(by_b, b[i], fused(by_a, a[i], target[i]))));
+      }
+    });
+  }
+  for (; k < n; ++k) {
+    take_pivot(k);
+    const Memory column = column_of(k);
+    for (int j = k + 1; j < n; ++j) {
+      const Memory target = column_of(j);
+      const V factor = -(column[j] * inverse[k]);
+      lanes.for_each(n - j,
+                     [&](int t) { target[j + t] = fused(factor, column[j + t], target[j + t]); });
+    }
   }
   return least;
 }

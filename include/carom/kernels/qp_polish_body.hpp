@@ -41,13 +41,17 @@ class QpPolish {
 
   /// x, y: in and out, improved or unchanged. Returns the merit of what stands there afterwards.
   CAROM_HOST_DEVICE QpMerit<V> run(const Memory& x, const Memory& y) {
+    using kernels::all_of;
     QpMerit<V> best = qp_merit<V>(rows_, x, y, work_n_, work_m_, work_p_);
     identify(y);
     rows_.lanes.for_each(n_, [&](int j) { x_[j] = x[j]; });
     for (int pass = 0; pass < kPasses; ++pass) {
-      newton_step();
+      // A problem that is exact stays as it is, whatever its neighbours still need.
+      const V open = select(best.worst() <= V(kExact), V(0.0), V(1.0));
+      if (all_of(open <= V(0.0))) break;
+      newton_step(pass);
       const QpMerit<V> merit = qp_merit<V>(rows_, x_, y_, work_n_, work_m_, work_p_);
-      const V better = select(merit.worst() < best.worst(), V(1.0), V(0.0));
+      const V better = open * select(merit.worst() < best.worst(), V(1.0), V(0.0));
       rows_.lanes.for_each(n_, [&](int j) { x[j] = select(better > V(0.0), x_[j], x[j]); });
       rows_.lanes.for_each(m_, [&](int i) { y[i] = select(better > V(0.0), y_[i], y[i]); });
       best.primal = select(better > V(0.0), merit.primal, best.primal);
@@ -59,6 +63,7 @@ class QpPolish {
 
  private:
   static constexpr int kPasses = 8;
+  static constexpr double kExact = 1e-14;
   static constexpr double kPenalty = 1e8;
   static constexpr double kProximity = 1e-12;
   static constexpr double kInactive = 0.0;
@@ -101,23 +106,26 @@ class QpPolish {
     rows_.lanes.for_each(m_, [&](int i) { y_[i] = select(active_[i] > V(0.0), y[i], V(0.0)); });
   }
 
-  CAROM_HOST_DEVICE void newton_step() {
+  CAROM_HOST_DEVICE void newton_step(int pass) {
     const long n = n_;
     const QpShape& shape = rows_.shape;
     const V penalty(kPenalty);
-    rows_.lanes.for_each(n_, [&](int j) {
-      for (int i = j; i < n_; ++i) factor_[j * n + i] = rows_.scaled.hessian[j * n + i];
-      factor_[j * n + j] = factor_[j * n + j] + V(kProximity);
-    });
     rows_.lanes.for_each(m_, [&](int i) {
       work_m_[i] = rows_.times(i, x_);
       const V tight = select(active_[i] != V(kTight), V(0.0), penalty);
       push_[i] = select(tight > V(0.0), fused(tight, work_m_[i] - tangent_[i], y_[i]), V(0.0));
       work_p_[i] = tight;
     });
-    for (int i = 0; i < m_; ++i) rows_.add_row(i, work_p_[i], factor_);
-    for (int c = 0; c < shape.cones; ++c) add_boundary(shape.cone[c]);
-    factor_symmetric<V>(rows_.lanes, n_, factor_, inverse_, V(kSmallestPivot));
+    // Only the boundaries of cones change from pass to pass.
+    if (pass == 0 || shape.cones > 0) {
+      rows_.lanes.for_each(n_, [&](int j) {
+        for (int i = j; i < n_; ++i) factor_[j * n + i] = rows_.scaled.hessian[j * n + i];
+        factor_[j * n + j] = factor_[j * n + j] + V(kProximity);
+      });
+      for (int i = 0; i < m_; ++i) rows_.add_row(i, work_p_[i], factor_);
+      for (int c = 0; c < shape.cones; ++c) add_boundary(shape.cone[c]);
+      factor_symmetric<V>(rows_.lanes, n_, factor_, inverse_, V(kSmallestPivot));
+    }
     rows_.gradient(x_, step_);
     rows_.add_transposed(push_, step_);
     rows_.lanes.for_each(n_, [&](int j) { step_[j] = -step_[j]; });

@@ -141,26 +141,35 @@ CAROM_HOST_DEVICE QpScale<V> scale_problem(const Lanes& lanes, const QpShape& sh
 /// Relative to the diagonal, a negative eigenvalue down to this counts as rounding of the data.
 inline constexpr double kConvexityShift = 1e-9;
 
-/// Negative (or NaN) where the Hessian is not convex: the smallest pivot of L D L' of P with its
-/// diagonal raised by 1e-9 of itself and by rounding of the largest entry. factor: [n, n]; inverse:
-/// [n], both overwritten.
+/// factor = P, column-major lower half, with its diagonal raised by 1e-9 of itself and by rounding
+/// of the largest entry. factor: [n, n]; work: [n], both overwritten.
 template <class V, int N = 0, class Lanes, class Data, class Memory>
-CAROM_HOST_DEVICE V convexity_pivot(const Lanes& lanes, int size, const Data& hessian,
-                                    const Memory& factor, const Memory& inverse) {
+CAROM_HOST_DEVICE void raise_hessian(const Lanes& lanes, int size, const Data& hessian,
+                                     const Memory& factor, const Memory& work) {
   const int variables = N > 0 ? N : size;
   const long n = variables;
+  lanes.for_each(variables, [&](int j) {
+    V column(0.0);
+    for (int i = j; i < variables; ++i) column = larger(magnitude(hessian[i * n + j]), column);
+    work[j] = column;
+  });
   V largest(0.0);
-  for (int j = 0; j < variables; ++j) {
-    for (int i = j; i < variables; ++i) {
-      largest = larger(magnitude(hessian[i * n + j]), largest);
-    }
-  }
+  for (int j = 0; j < variables; ++j) largest = larger(work[j], largest);
   const V rounding = V(1e-14 * static_cast<double>(variables)) * largest;
   lanes.for_each(variables, [&](int j) {
     for (int i = j; i < variables; ++i) factor[j * n + i] = hessian[i * n + j];
     const V diagonal = factor[j * n + j];
     factor[j * n + j] = fused(magnitude(diagonal), V(kConvexityShift), diagonal) + rounding;
   });
+}
+
+/// Negative (or NaN) where the Hessian is not convex: the smallest pivot of L D L' of what
+/// raise_hessian makes of it. factor: [n, n]; inverse: [n], both overwritten.
+template <class V, int N = 0, class Lanes, class Data, class Memory>
+CAROM_HOST_DEVICE V convexity_pivot(const Lanes& lanes, int size, const Data& hessian,
+                                    const Memory& factor, const Memory& inverse) {
+  const int variables = N > 0 ? N : size;
+  raise_hessian<V, N>(lanes, size, hessian, factor, inverse);
   return factor_symmetric<V, N>(lanes, variables, factor, inverse, V(0.0));
 }
 

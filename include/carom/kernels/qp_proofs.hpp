@@ -1,0 +1,101 @@
+#pragma once
+
+#include <carom/certificate_qp.hpp>
+#include <carom/kernels/qp_factor.hpp>
+#include <carom/kernels/qp_problem.hpp>
+#include <carom/kernels/qp_scaling.hpp>
+
+/// What proves that a quadratic program has no answer, for any lanes. A vector that a solver left
+/// is made to hold what a proof demands exactly, and the certificate judges the rest.
+namespace carom::kernels {
+
+/// f(i) for the rows that no second-order cone holds.
+template <class Lanes, class F>
+CAROM_HOST_DEVICE void for_interval_rows(const Lanes& lanes, const QpShape& shape, F&& f) {
+  int first = 0;
+  for (int c = 0; c <= shape.cones; ++c) {
+    const int last = c < shape.cones ? shape.cone[c].first : shape.rows;
+    lanes.for_each(last - first, [&](int t) { f(first + t); });
+    first = c < shape.cones ? last + shape.cone[c].size : last;
+  }
+}
+
+/// Scales to a largest entry of one; false where there is nothing or no number.
+template <class Lanes, class Memory>
+CAROM_HOST_DEVICE bool normalise(const Lanes& lanes, int count, const Memory& values) {
+  certificate::MaxAbs<> size;
+  for (int i = 0; i < count; ++i) size.add(values[i]);
+  if (!(size.value > 0.0) || !(size.value < kInfinity)) return false;
+  lanes.for_each(count, [&](int i) { values[i] /= size.value; });
+  return true;
+}
+
+/// Whether y proves that no x meets the rows; it is normalised, and holds the proof on success.
+/// work: [n].
+template <class Lanes, class Data, class Memory>
+CAROM_HOST_DEVICE bool proves_infeasible(const Lanes& lanes, const QpShape& shape,
+                                         const QpView<Data>& view,
+                                         const certificate::QpUnits<Memory>& units, const Memory& y,
+                                         const Memory& work, double tolerance) {
+  if (!normalise(lanes, shape.rows, y)) return false;
+  // Signs that no bound allows, and what of a cone's multiplier lies outside of its cone.
+  for_interval_rows(lanes, shape, [&](int i) {
+    const double bound = y[i] > 0.0 ? view.upper[i] : view.lower[i];
+    if (!(magnitude(bound) < kInfinity)) y[i] = 0.0;
+  });
+  for (int c = 0; c < shape.cones; ++c) {
+    const QpConeSpan& cone = shape.cone[c];
+    double tail = 0.0;
+    for (int i = cone.first + 1; i < cone.first + cone.size; ++i) tail += y[i] * y[i];
+    const double head = larger(y[cone.first], square_root(tail));
+    lanes.for_each(1, [&](int) { y[cone.first] = head; });
+  }
+  return certificate::within(certificate::farkas_residual(lanes, shape, view, units, y, work),
+                             tolerance);
+}
+
+/// Whether x is a direction without end; normalised likewise. work: [n + rows].
+template <class Lanes, class Data, class Memory>
+CAROM_HOST_DEVICE bool proves_unbounded(const Lanes& lanes, const QpShape& shape,
+                                        const QpView<Data>& view,
+                                        const certificate::QpUnits<Memory>& units, const Memory& x,
+                                        const Memory& work, double tolerance) {
+  if (!normalise(lanes, shape.variables, x)) return false;
+  return certificate::within(certificate::ray_residual(lanes, shape, view, units, x, work),
+                             tolerance);
+}
+
+/// Whether the Hessian has a direction of negative curvature; x then holds it.
+/// factor: [n, n]; inverse: [n]; work: [2 n].
+template <class Lanes, class Data, class Memory>
+CAROM_HOST_DEVICE bool proves_nonconvex(const Lanes& lanes, int n, const Data& hessian,
+                                        const Memory& x, const Memory& factor,
+                                        const Memory& inverse, const Memory& work) {
+  if (convexity_pivot<double>(lanes, n, hessian, factor, inverse) >= 0.0) return false;
+  // First pivot that is not positive, of column k: with L D L' = P so far, L' d = e_k gives
+  // d'P d = D_k.
+  int k = 0;
+  while (k < n && factor[static_cast<long>(k) * n + k] > 0.0) ++k;
+  if (k == n) return false;
+  lanes.for_each(n, [&](int j) { x[j] = j == k ? 1.0 : 0.0; });
+  for (int j = k - 1; j >= 0; --j) {
+    double sum = 0.0;
+    for (int i = j + 1; i <= k; ++i) sum += factor[static_cast<long>(j) * n + i] * x[i];
+    const double value = -sum * inverse[j];
+    lanes.for_each(1, [&](int) { x[j] = value; });
+  }
+  return certificate::relative_curvature(lanes, n, hessian, x, work) < 0.0;
+}
+
+/// l_i > u_i in one of the first `rows` rows: y becomes the unit vector of that row, a proof.
+template <class Lanes, class Data, class Memory>
+CAROM_HOST_DEVICE bool crossed_bounds(const Lanes& lanes, int rows, const QpShape& shape,
+                                      const QpView<Data>& view, const Memory& y) {
+  int crossed = 0;
+  while (crossed < rows && !(view.lower[crossed] > view.upper[crossed])) ++crossed;
+  if (crossed == rows) return false;
+  lanes.for_each(shape.rows, [&](int i) { y[i] = i == crossed ? 1.0 : 0.0; });
+  return true;
+}
+
+}  // namespace carom::kernels
