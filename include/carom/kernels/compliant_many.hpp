@@ -48,18 +48,18 @@ class CompliantMany {
     }
     int iteration = 0;
     bool settled = false;
-    // A full step that changes no row between touching and not is the exact answer; one more takes
-    // off what rounding left.
+    // A full step that changes no row between touching and not, but for rounding, is the exact
+    // answer; one more takes off what rounding left.
     for (int spare = 1; iteration < options.max_iterations && (!settled || spare > 0);
          ++iteration) {
       if (settled) --spare;
       if (!newton_step(rows, inverse_mass, next_v)) return {Status::numerical_error, iteration};
       if (negligible(rows)) break;
-      const double length = line_search(rows, inverse_mass, next_v);
-      for (int j = 0; j < n_; ++j) trial_[j] = fused(length, step_[j], next_v[j]);
-      settled = length == 1.0;
-      for (int i = 0; i < rows.count && settled; ++i) {
-        settled = (flow_[i] < 0.0) == (flow(rows, i, trial_) < 0.0);
+      for (int j = 0; j < n_; ++j) trial_[j] = next_v[j] + step_[j];
+      settled = changes_nothing(rows);
+      if (!settled) {
+        const double length = line_search(rows, inverse_mass, next_v);
+        for (int j = 0; j < n_; ++j) trial_[j] = fused(length, step_[j], next_v[j]);
       }
       for (int j = 0; j < n_; ++j) next_v[j] = trial_[j];
     }
@@ -88,6 +88,23 @@ class CompliantMany {
     double sum = offset_[i];
     for (int j = rows.begin[i]; j < rows.end[i]; ++j) sum = fused(rows.row(i)[j], v[j], sum);
     return sum;
+  }
+
+  /// Whether no row goes between touching and not on the way to trial_, but for those whose F is
+  /// rounding on both sides: elements that leave together would change for ever.
+  CAROM_INLINE bool changes_nothing(const ConstraintRows& rows) const {
+    constexpr double kRounding = 4e-15;
+    for (int i = 0; i < rows.count; ++i) {
+      const double before = flow_[i];
+      const double after = flow(rows, i, trial_);
+      if ((before < 0.0) == (after < 0.0)) continue;
+      double terms = magnitude(offset_[i]);
+      for (int j = rows.begin[i]; j < rows.end[i]; ++j) {
+        terms += magnitude(rows.row(i)[j] * trial_[j]);
+      }
+      if (!(larger(magnitude(before), magnitude(after)) <= kRounding * terms)) return false;
+    }
+    return true;
   }
 
   /// Derivative along step_ of the convex function at v + length step_: it rises with the length.
@@ -130,16 +147,22 @@ class CompliantMany {
     if (!(start < 0.0)) return 1.0;
     double low = 0.0;
     double high = 1.0;
-    double end = slope(rows, inverse_mass, v, 1.0);
-    if (end <= -kFlat * start) return 1.0;
+    double rising = slope(rows, inverse_mass, v, 1.0);  // at `high`
+    if (rising <= -kFlat * start) return 1.0;
+    double falling = start;  // at `low`
+    double end = rising;
     double length = 1.0;
-    for (int halving = 0; halving < 60 && magnitude(end) > -kFlat * start; ++halving) {
-      length = 0.5 * (low + high);
+    for (int turn = 0; turn < 60 && magnitude(end) > -kFlat * start; ++turn) {
+      // The slope is piecewise linear: secants, and halving lest they creep.
+      const double share = turn % 2 == 0 ? falling / (falling - rising) : 0.5;
+      length = fused(share, high - low, low);
       end = slope(rows, inverse_mass, v, length);
       if (end > 0.0) {
         high = length;
+        rising = end;
       } else {
         low = length;
+        falling = end;
       }
     }
     return length;
