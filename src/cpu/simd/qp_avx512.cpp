@@ -3,6 +3,7 @@
 
 #include "cpu/simd/pack_avx512.hpp"
 #include "cpu/simd/qp_pack.hpp"
+#include "cpu/simd/spread.hpp"
 
 namespace carom::cpu::simd {
 
@@ -17,24 +18,11 @@ struct QpSpread<Avx512, Avx512::Pack, 8> {
     for (; e + 8 <= count; e += 8) {
       __m512d row[8];
       for (int lane = 0; lane < 8; ++lane) row[lane] = _mm512_loadu_pd(from + lane * stride + e);
-      __m512d pair[8];  // entries 2 q + parity of four lanes each
-      for (int half = 0; half < 4; ++half) {
-        pair[half] = _mm512_unpacklo_pd(row[2 * half], row[2 * half + 1]);
-        pair[half + 4] = _mm512_unpackhi_pd(row[2 * half], row[2 * half + 1]);
-      }
-      for (int parity = 0; parity < 2; ++parity) {
-        const __m512d* p = pair + 4 * parity;
-        const __m512d a = _mm512_shuffle_f64x2(p[0], p[1], 0x88);
-        const __m512d b = _mm512_shuffle_f64x2(p[2], p[3], 0x88);
-        const __m512d c = _mm512_shuffle_f64x2(p[0], p[1], 0xdd);
-        const __m512d d = _mm512_shuffle_f64x2(p[2], p[3], 0xdd);
-        const __m512d column[4] = {
-            _mm512_shuffle_f64x2(a, b, 0x88), _mm512_shuffle_f64x2(c, d, 0x88),
-            _mm512_shuffle_f64x2(a, b, 0xdd), _mm512_shuffle_f64x2(c, d, 0xdd)};
-        for (int q = 0; q < 4; ++q) {
-          _mm512_storeu_pd(to + (e + parity + 2 * q) * 8, column[q]);
-          sum[q] = _mm512_fmadd_pd(column[q], zero, sum[q]);
-        }
+      __m512d column[8];
+      transpose(row, column);
+      for (int k = 0; k < 8; ++k) {
+        _mm512_storeu_pd(to + (e + k) * 8, column[k]);
+        sum[k / 2] = _mm512_fmadd_pd(column[k], zero, sum[k / 2]);
       }
     }
     for (; e < count; ++e) {

@@ -9,19 +9,13 @@
 #include <carom/kernels/qp_interior_point_body.hpp>
 #include <carom/kernels/qp_problem.hpp>
 
+#include "cpu/simd/pack_memory.hpp"
 #include "cpu/simd/qp.hpp"
 #include "qp_row_kind.hpp"
 
 /// The bodies on packs of problems. Each instruction set's translation unit instantiates it
 /// with types of its own, so that none shares code with another.
 namespace carom::cpu::simd {
-
-template <class Isa, class V>
-struct IsaMemory {
-  V* data;
-  CAROM_INLINE V& operator[](long i) const { return data[i]; }
-  friend CAROM_INLINE IsaMemory operator+(IsaMemory m, long offset) { return {m.data + offset}; }
-};
 
 template <class Isa>
 struct IsaQpLane {
@@ -174,7 +168,7 @@ class QpPackRun {
       lower[i] = equation ? upper[i] : -infinity;
     }
     alignas(64) double sums[Width];
-    store(refused, sums);
+    store_lanes<Width>(refused, sums);
     for (int lane = 0; lane < Width; ++lane) valid_[lane] = sums[lane] == 0.0;
   }
 
@@ -350,10 +344,10 @@ class QpPackRun {
     alignas(64) double iterations[Width];
     alignas(64) double residual[Width];
     alignas(64) double objective[Width];
-    store(outcome.end, end);
-    store(outcome.iterations, iterations);
-    store(judged.value(), residual);
-    store(judged.objective, objective);
+    store_lanes<Width>(outcome.end, end);
+    store_lanes<Width>(outcome.iterations, iterations);
+    store_lanes<Width>(judged.value(), residual);
+    store_lanes<Width>(judged.objective, objective);
     for (int lane_index = 0; lane_index < count; ++lane_index) {
       const std::int64_t p = problem_[lane_index];
       std::uint8_t& code = range_.end_code[p - range_.begin];
@@ -373,14 +367,6 @@ class QpPackRun {
       const double* from_y = lane_of(parts_.y, lane_index);
       for (long j = 0; j < n_; ++j) solution[j] = from_x[j * Width];
       for (long i = 0; i < rows_; ++i) multiplier[i] = from_y[i * Width];
-    }
-  }
-
-  static CAROM_INLINE void store(const V& value, double* to) {
-    if constexpr (Width == 1) {
-      *to = value;
-    } else {
-      value.store(to);
     }
   }
 

@@ -8,6 +8,28 @@
 
 namespace carom::cpu::simd {
 
+#if defined(__AVX512F__)
+/// Eight rows of eight doubles to their columns.
+CAROM_INLINE void transpose(const __m512d* row, __m512d* column) {
+  __m512d pair[8];  // entries 2 q + parity of four rows each
+  for (int half = 0; half < 4; ++half) {
+    pair[half] = _mm512_unpacklo_pd(row[2 * half], row[2 * half + 1]);
+    pair[half + 4] = _mm512_unpackhi_pd(row[2 * half], row[2 * half + 1]);
+  }
+  for (int parity = 0; parity < 2; ++parity) {
+    const __m512d* p = pair + 4 * parity;
+    const __m512d a = _mm512_shuffle_f64x2(p[0], p[1], 0x88);
+    const __m512d b = _mm512_shuffle_f64x2(p[2], p[3], 0x88);
+    const __m512d c = _mm512_shuffle_f64x2(p[0], p[1], 0xdd);
+    const __m512d d = _mm512_shuffle_f64x2(p[2], p[3], 0xdd);
+    column[parity] = _mm512_shuffle_f64x2(a, b, 0x88);
+    column[parity + 2] = _mm512_shuffle_f64x2(c, d, 0x88);
+    column[parity + 4] = _mm512_shuffle_f64x2(a, b, 0xdd);
+    column[parity + 6] = _mm512_shuffle_f64x2(c, d, 0xdd);
+  }
+}
+#endif
+
 /// to[e Width + lane] = from[lane][e] for e in [0, count).
 template <int Width>
 CAROM_INLINE void spread(const double* const* from, int count, double* to) {
@@ -20,23 +42,8 @@ CAROM_INLINE void spread(const double* const* from, int count, double* to) {
       const __mmask8 there = static_cast<__mmask8>(left < 8 ? (1U << left) - 1U : 0xffU);
       __m512d row[8];
       for (int lane = 0; lane < 8; ++lane) row[lane] = _mm512_maskz_loadu_pd(there, from[lane] + e);
-      __m512d pair[8];  // entries 2 q + parity of four lanes each
-      for (int half = 0; half < 4; ++half) {
-        pair[half] = _mm512_unpacklo_pd(row[2 * half], row[2 * half + 1]);
-        pair[half + 4] = _mm512_unpackhi_pd(row[2 * half], row[2 * half + 1]);
-      }
       __m512d column[8];
-      for (int parity = 0; parity < 2; ++parity) {
-        const __m512d* p = pair + 4 * parity;
-        const __m512d a = _mm512_shuffle_f64x2(p[0], p[1], 0x88);
-        const __m512d b = _mm512_shuffle_f64x2(p[2], p[3], 0x88);
-        const __m512d c = _mm512_shuffle_f64x2(p[0], p[1], 0xdd);
-        const __m512d d = _mm512_shuffle_f64x2(p[2], p[3], 0xdd);
-        column[parity] = _mm512_shuffle_f64x2(a, b, 0x88);
-        column[parity + 2] = _mm512_shuffle_f64x2(c, d, 0x88);
-        column[parity + 4] = _mm512_shuffle_f64x2(a, b, 0xdd);
-        column[parity + 6] = _mm512_shuffle_f64x2(c, d, 0xdd);
-      }
+      transpose(row, column);
       for (int k = 0; k < 8; ++k) {
         if (k < left) _mm512_storeu_pd(to + 8L * (e + k), column[k]);
       }

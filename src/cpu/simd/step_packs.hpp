@@ -4,20 +4,13 @@
 
 #include <carom/kernels/compliant_pack_body.hpp>
 
+#include "cpu/simd/pack_memory.hpp"
 #include "cpu/simd/padding.hpp"
 #include "cpu/simd/spread.hpp"
 
 /// Steps of many worlds, those with rows of the same types together in packs. Each instruction
 /// set's translation unit instantiates it with types of its own.
 namespace carom::cpu::simd {
-
-/// Memory of packs, or of doubles; Isa keeps the translation units apart.
-template <class Isa, class V>
-struct StepMemory {
-  V* data;
-  CAROM_INLINE V& operator[](long i) const { return data[i]; }
-  friend CAROM_INLINE StepMemory operator+(StepMemory m, long offset) { return {m.data + offset}; }
-};
 
 /// As many tasks as are chosen from at a time.
 inline constexpr int kStepBlock = 32;
@@ -76,14 +69,14 @@ class StepPacks {
   template <class V, int Width, int kFixed>
   void solve_pack(const kernels::PackShape& shape, const kernels::StepTask* const* tasks,
                   const int* members, int found, kernels::StepVerdict* verdicts) {
-    kernels::CompliantPack<V, StepMemory<Isa, V>, kDiagonal, kFixed> pack(
+    kernels::CompliantPack<V, IsaMemory<Isa, V>, kDiagonal, kFixed> pack(
         shape, {reinterpret_cast<V*>(workspace_)});
     load<Width>(tasks, members, found, pack.layout());
     const kernels::PackOutcome<V> outcome = pack.solve(options_);
     alignas(64) double residual[Width];
     alignas(64) double iterations[Width];
-    store<Width>(outcome.residual, residual);
-    store<Width>(outcome.iterations, iterations);
+    store_lanes<Width>(outcome.residual, residual);
+    store_lanes<Width>(outcome.iterations, iterations);
     for (int lane = 0; lane < found; ++lane) {
       kernels::StepVerdict& verdict = verdicts[members[lane]];
       verdict.residual = residual[lane];
@@ -141,15 +134,6 @@ class StepPacks {
     double* data;
     CAROM_INLINE double& operator()(long e) const { return data[e * Width]; }
   };
-
-  template <int Width, class V>
-  static CAROM_INLINE void store(const V& value, double* to) {
-    if constexpr (Width == 1) {
-      *to = value;
-    } else {
-      value.store(to);
-    }
-  }
 
   const kernels::CompliantOptions& options_;
   double* workspace_;

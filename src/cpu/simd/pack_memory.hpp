@@ -1,0 +1,25 @@
+#pragma once
+
+#include <carom/kernels/host_device.hpp>
+
+namespace carom::cpu::simd {
+
+/// Memory of packs, or of doubles; Isa keeps the instruction sets' translation units apart.
+template <class Isa, class V>
+struct IsaMemory {
+  V* data;
+  CAROM_INLINE V& operator[](long i) const { return data[i]; }
+  friend CAROM_INLINE IsaMemory operator+(IsaMemory m, long offset) { return {m.data + offset}; }
+};
+
+/// The lanes of a pack, or a double with Width 1, one after another.
+template <int Width, class V>
+CAROM_INLINE void store_lanes(const V& value, double* to) {
+  if constexpr (Width == 1) {
+    *to = value;
+  } else {
+    value.store(to);
+  }
+}
+
+}  // namespace carom::cpu::simd
