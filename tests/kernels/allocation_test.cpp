@@ -9,12 +9,11 @@
 #include <carom/kernels/lemke_body.hpp>
 #include <carom/models/models.hpp>
 
-#include "compliant_backends.hpp"
 #include "cpu/impact_driver.hpp"
-#include "cpu/simd/compliant_range.hpp"
 #include "cpu/simd/qp.hpp"
 #include "qp_layout.hpp"
 #include "support/compliant_problems.hpp"
+#include "support/compliant_range.hpp"
 #include "support/model_runs.hpp"
 #include "support/path_run.hpp"
 #include "support/random_qps.hpp"
@@ -162,23 +161,9 @@ TEST(Allocations, NoneInCompliantSteps) {
         p));
   }
   const CompliantBatch batch = make_batch(problems);
-  CompliantSettings settings;
-  settings.threads = 1;
-  CompliantResult result = make_compliant_result(batch);
-  const kernels::CompliantArrays arrays = compliant_arrays(batch, result);
-  const cpu::simd::StepWorkspaceSizes sizes =
-      cpu::simd::steps_workspace(batch.rows, batch.velocities);
-  Buffer<double> reals(static_cast<std::size_t>(sizes.reals + cpu::simd::kStepPackWorkspace));
-  std::vector<int> ints(static_cast<std::size_t>(sizes.ints));
-  std::vector<RowType> types(static_cast<std::size_t>(sizes.types));
-  const cpu::simd::CompliantRange range{
-      0,
-      batch.problems,
-      &arrays,
-      compliant_options(batch, settings),
-      {reals.data() + cpu::simd::kStepPackWorkspace, ints.data(), types.data(), reals.data()}};
-  EXPECT_EQ(allocations_of([&] { cpu::simd::kCompliantGeneric.solve_steps(range); }), 0);
-  EXPECT_EQ(result.status.data()[39], Status::solved);
+  test::CompliantRangeRun run(batch);
+  EXPECT_EQ(allocations_of([&] { run.run(cpu::simd::kCompliantGeneric); }), 0);
+  EXPECT_EQ(run.result().status.data()[39], Status::solved);
 }
 
 TEST(Allocations, NoneInTrajectories) {

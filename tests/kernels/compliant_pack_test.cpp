@@ -2,16 +2,16 @@
 #include <limits>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include <carom/compliant.hpp>
 
-#include "compliant_backends.hpp"
-#include "cpu/simd/compliant_range.hpp"
 #include "support/bits.hpp"
 #include "support/compliant_problems.hpp"
+#include "support/compliant_range.hpp"
 
 // Steps in packs (src/cpu/simd/step_packs.hpp): what a step gets does not depend on the width of
 // the pack, nor on who is in it.
@@ -39,20 +39,9 @@ std::vector<InstructionSetCase> instruction_sets() {
 }
 
 CompliantResult solve_with(const cpu::simd::CompliantSet& set, const CompliantBatch& batch) {
-  CompliantResult result = make_compliant_result(batch);
-  const kernels::CompliantArrays arrays = compliant_arrays(batch, result);
-  const cpu::simd::StepWorkspaceSizes sizes =
-      cpu::simd::steps_workspace(batch.rows, batch.velocities);
-  Buffer<double> reals(static_cast<std::size_t>(sizes.reals + cpu::simd::kStepPackWorkspace));
-  std::vector<int> ints(static_cast<std::size_t>(sizes.ints));
-  std::vector<RowType> types(static_cast<std::size_t>(sizes.types));
-  set.solve_steps(
-      {0,
-       batch.problems,
-       &arrays,
-       compliant_options(batch, {}),
-       {reals.data() + cpu::simd::kStepPackWorkspace, ints.data(), types.data(), reals.data()}});
-  return result;
+  test::CompliantRangeRun run(batch);
+  run.run(set);
+  return std::move(run.result());
 }
 
 void expect_same_bits(const CompliantResult& a, const CompliantResult& b, std::string_view what) {
