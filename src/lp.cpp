@@ -75,6 +75,7 @@ LpResult make_lp_result(const LpBatch& batch, const LpSettings& settings) {
   if (settings.certificates) {
     result.farkas = Buffer<double>(answers * rows, space);
     result.ray = Buffer<double>(answers * columns, space);
+    result.point = Buffer<double>(answers * columns, space);
   }
   result.basis = Buffer<BasisStatus>(size_of(batch.problems, batch.rows + batch.columns), space);
   return result;

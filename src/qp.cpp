@@ -3,6 +3,8 @@
 #include <cmath>
 #include <string>
 
+#include <carom/kernels/convex_lemke.hpp>
+
 #include "message.hpp"
 #include "qp_backends.hpp"
 
@@ -101,13 +103,22 @@ QpResult solve_qp(const QpBatch& batch, const QpSettings& settings, Backend back
   settings.validate();
   require_shapes(batch);
   require_start(batch, start);
-  if (settings.method == QpMethod::active_set) {
+  if (settings.method == QpMethod::active_set || settings.method == QpMethod::lemke) {
     for (std::size_t c = 0; c < batch.cones.size(); ++c) {
       if (batch.cones[c].kind == ConeKind::second_order && batch.cones[c].size > 1) {
-        throw InvalidInput("method active_set does not take cones[" + std::to_string(c) +
+        throw InvalidInput("method " + std::string(to_string(settings.method)) +
+                           " does not take cones[" + std::to_string(c) +
                            "], a second-order cone of size " + std::to_string(batch.cones[c].size));
       }
     }
+  }
+  if (settings.method == QpMethod::lemke &&
+      kernels::convex_lemke_order(batch.variables, 2L * (batch.rows + batch.cone_rows())) >
+          kernels::kLargestConvexLemke) {
+    throw InvalidInput("method lemke does not take " + std::to_string(batch.variables) +
+                       " variables with " + std::to_string(batch.rows + batch.cone_rows()) +
+                       " rows: together they must be at most " +
+                       std::to_string(kernels::kLargestConvexLemke / 2));
   }
   const Backend chosen = resolve(backend);
   if (space_of(batch, start) == MemorySpace::device && chosen != Backend::cuda) {

@@ -14,6 +14,8 @@ std::string_view to_string(QpMethod method) {
       return "admm";
     case QpMethod::projected:
       return "projected";
+    case QpMethod::lemke:
+      return "lemke";
   }
   return "unknown";
 }

@@ -20,6 +20,7 @@ QpResult make_qp_result(const QpBatch& batch, int rows) {
   result.iterations = Buffer<std::int32_t>(problems, space);
   result.residual = Buffer<double>(problems, space);
   result.certificate = Buffer<double>(problems * std::max(n, all), space);
+  result.point = Buffer<double>(problems * n, space);
   return result;
 }
 
@@ -58,6 +59,7 @@ kernels::QpTaskArrays qp_task_arrays(const QpBatch& batch, const QpLayout& layou
   arrays.iterations = result.iterations.data();
   arrays.residual = result.residual.data();
   arrays.certificate = result.certificate.data();
+  arrays.point = result.point.data();
   return arrays;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <carom/certificate.hpp>
+#include <carom/certificate_scales.hpp>
 #include <carom/kernels/host_device.hpp>
 #include <carom/kernels/packed.hpp>
 
@@ -28,12 +29,13 @@ struct LpData {
 CAROM_HOST_DEVICE constexpr long lp_certificate_workspace(int rows, int columns) {
   const long m = kernels::padded(rows, kernels::kPackPadding);
   const long n = kernels::padded(columns, kernels::kPackPadding);
-  return rows * n + n + 6 * (n + m);
+  return rows * n + 4 * n + 8 * (n + m);
 }
 
-/// Judges the answers to one polytope's objectives. Numbers are relative: X = max|x_j|,
-/// r_i = max_j|a_ij| (1 for a column, and for a row of zeros), D = max(max|c_j|, max r_i|y_i|). A
-/// row's activity counts as one more variable behind the n columns, and y_i as its reduced cost.
+/// Judges the answers to one polytope's objectives, every row and column in its own units: the
+/// optimality conditions as certificate_qp_scales.hpp has them for P = 0, whose equations in x are
+/// the rows and the columns' bounds, and in y the reduced costs. A row's activity counts as one more
+/// variable behind the n columns, and y_i as its reduced cost.
 template <class Lanes>
 class LpCertificate {
  public:
@@ -43,14 +45,21 @@ class LpCertificate {
         n_(columns),
         np_(kernels::padded(columns, kernels::kPackPadding)),
         total_(np_ + kernels::padded(rows, kernels::kPackPadding)),
+        row_rounding_(sum_rounding(columns)),
+        column_rounding_(sum_rounding(rows + 1L)),
         matrix_(reals),
         cost_(matrix_ + static_cast<long>(rows) * np_),
-        lower_(cost_ + np_),
+        price_size_(cost_ + np_),
+        price_datum_(price_size_ + np_),
+        felt_(price_datum_ + np_),
+        lower_(felt_ + np_),
         upper_(lower_ + total_),
         size_(upper_ + total_),
         point_(size_ + total_),
-        price_(point_ + total_),
-        term_(price_ + total_) {}
+        point_size_(point_ + total_),
+        point_datum_(point_size_ + total_),
+        price_(point_datum_ + total_),
+        known_(price_ + total_) {}
 
   /// Takes over rows and bounds. False where a coefficient is not finite or bounds are in disorder.
   CAROM_HOST_DEVICE bool load(const LpData& lp) {
@@ -64,12 +73,14 @@ class LpCertificate {
     kernels::each_packed(lanes_, total_, [&](auto number, int j) {
       using V = decltype(number);
       kernels::store(size_ + j, V(1.0));
-      kernels::store(point_ + j, V(0.0));
-      kernels::store(price_ + j, V(0.0));
+      for (double* zeros : {point_, point_size_, point_datum_, price_}) {
+        kernels::store(zeros + j, V(0.0));
+      }
+      kernels::store(known_ + j, V(1.0));
     });
     lanes_.for_each(m_, [&](int i) {
-      const double* from = row(i);
-      const double size = largest_of_row(from);
+      const double size = largest_of(
+          [&](auto number, int j) { return magnitude(kernels::load<decltype(number)>(row(i) + j)); });
       size_[np_ + i] = size > 0.0 ? size : 1.0;
     });
     const bool broken = kernels::any_packed(lanes_, total_, [&](auto number, int j) {
@@ -87,10 +98,10 @@ class LpCertificate {
   /// Takes over an objective; false where it is not finite.
   CAROM_HOST_DEVICE bool load_cost(const double* cost) {
     kernels::copy_padded(lanes_, n_, cost, cost_);
-    price_size_ = kernels::largest_packed(lanes_, np_, [&](auto number, int j) {
+    const double most = kernels::largest_packed(lanes_, np_, [&](auto number, int j) {
       return magnitude(kernels::load<decltype(number)>(cost_ + j));
     });
-    return price_size_ < kernels::kInfinity;
+    return most < kernels::kInfinity;
   }
 
   // What was taken over, padded with zeros: [m, np], and [np + mp], columns before rows.
@@ -100,58 +111,28 @@ class LpCertificate {
   [[nodiscard]] CAROM_HOST_DEVICE const double* upper() const { return upper_; }
   [[nodiscard]] CAROM_HOST_DEVICE const double* row_size() const { return size_ + np_; }
 
-  /// Largest violation of a bound by x, each relative to max(r_i X, |bound|).
+  /// Largest violation of a bound by x, each over its datum.
   CAROM_HOST_DEVICE double primal_residual(const double* x) {
-    kernels::copy_padded(lanes_, n_, x, point_);
-    compute_activities();
-    const double largest = largest_value();
-    return kernels::largest_packed(lanes_, total_, [&](auto number, int j) {
-      using V = decltype(number);
-      const V value = kernels::load<V>(point_ + j);
-      const V l = kernels::load<V>(lower_ + j);
-      const V u = kernels::load<V>(upper_ + j);
-      const V below = l - value;
-      const V above = value - u;
-      const V bound = select(below > V(0.0), l, u);
-      // The larger of the two is NaN where the value is.
-      const V outside = select(below > V(0.0), below, above);
-      const V scale =
-          larger(larger(kernels::load<V>(size_ + j) * V(largest), finite_size(bound)), V(kTiny));
-      return select(outside <= V(0.0), V(0.0), outside / scale);
-    });
+    load_point(x);
+    explain_point(true);
+    double worst = violation();
+    if (worst <= kClose) return worst;
+    widen();
+    return violation();
   }
 
-  /// The largest of primal_residual; of the multipliers (r_i y_i, and d = c - A'y) that press
-  /// against absent bounds, relative to D; and of |c'x - dual objective|, relative to
-  /// max(sum|c_j x_j|, sum of the dual terms' magnitudes, D X).
-  /// Multipliers below the rounding of their own sums, about m eps D, earn nothing.
+  /// The largest of primal_residual; of the multipliers (y_i, and d = c - A'y) that press against
+  /// absent bounds, over the data of the columns that feel them; and of the sum of multipliers times
+  /// the distance to the bound that they press against, both relative.
   CAROM_HOST_DEVICE double residual(const double* x, const double* y) {
-    const double primal = primal_residual(x);
-    const double largest = largest_value();
+    load_point(x);
+    explain_point(true);
     combine_columns(cost_, y);
-    const double prices = kernels::larger(
-        price_size_, kernels::largest_packed(lanes_, total_ - np_, [&](auto number, int i) {
-          using V = decltype(number);
-          return magnitude(kernels::load<V>(price_ + np_ + i)) * kernels::load<V>(size_ + np_ + i);
-        }));
-    const double rounding = 2.3e-16 * static_cast<double>(m_ + 2) * prices;
-    const double dual = unsupported(rounding) / kernels::larger(prices, kTiny);
-    const auto spent = [&](auto number, int j) {
-      using V = decltype(number);
-      return kernels::load<V>(cost_ + j) * kernels::load<V>(point_ + j);
-    };
-    const auto earned = [&](auto number, int j) {
-      return kernels::load<decltype(number)>(term_ + j);
-    };
-    const double gap =
-        kernels::sum_packed(lanes_, np_, spent) - kernels::sum_packed(lanes_, total_, earned);
-    const double terms = kernels::larger(sum_of_sizes(np_, spent), sum_of_sizes(total_, earned));
-    const double scale = kernels::larger(kernels::larger(terms, prices * largest), kTiny);
-    MaxAbs<> worst;
-    worst.add(primal);
-    worst.add(dual);
-    worst.add(gap / scale);
-    return worst.value;
+    explain_prices(true);
+    const double strict = judge();
+    if (strict <= kClose) return strict;
+    widen();
+    return judge();
   }
 
   /// c'x of the latest x.
@@ -162,139 +143,414 @@ class LpCertificate {
     });
   }
 
-  /// How little is missing for y to prove that no x satisfies all bounds. With g = A'y, any such x
-  /// has g'x = y'(A x), yet y'(A x) >= L and g'x <= U over the bounds that are there; what g and
-  /// r_i y_i have against absent bounds is at most `noise` each. So a feasible x would need
-  /// sum|x_j| >= (L - U) / ((m + 1) noise): the residual is S (m + 1) noise / (L - U) with
-  /// S = max(|row bounds| / r_i, |column bounds|), the size of the data, and infinite unless L - U
-  /// exceeds its own rounding.
+  /// Whether y proves that no x satisfies all bounds. With g = A'y, any such x has g'x = y'(A x),
+  /// yet y'(A x) >= L and g'x <= U over the bounds that are there, L > U. The residual is the largest
+  /// multiplier against an absent bound over the datum of what it is a sum of; the margin L - U is
+  /// the datum that explains y.
   CAROM_HOST_DEVICE double farkas_residual(const double* y) {
     combine_columns(nullptr, y);
-    const double noise = unsupported(0.0);
-    const double margin = kernels::sum_packed(lanes_, total_, [&](auto number, int j) {
-      return kernels::load<decltype(number)>(term_ + j);
-    });
-    const double norm = kernels::largest_packed(lanes_, total_ - np_, [&](auto number, int i) {
+    const auto earned = [&](auto number, int j) {
       using V = decltype(number);
-      return magnitude(kernels::load<V>(price_ + np_ + i)) * kernels::load<V>(size_ + np_ + i);
-    });
-    // A column's multiplier is a sum of products as large as `norm`, and rounded like them.
-    const double terms = kernels::sum_packed(lanes_, total_, [&](auto number, int j) {
+      const V price = kernels::load<V>(price_ + j);
+      const V bound = finite(pressed(price, j));
+      return select(is_rounding(price, j), V(0.0), price * bound);
+    };
+    const double margin = kernels::sum_packed(lanes_, total_, earned);
+    if (!(margin > 0.0)) return kernels::kInfinity;
+    // A column's multiplier is rounded like the sum that it is.
+    const double terms = kernels::largest_packed(lanes_, total_, [&](auto number, int j) {
       using V = decltype(number);
-      const V bound = select(kernels::load<V>(price_ + j) > V(0.0), kernels::load<V>(lower_ + j),
-                             kernels::load<V>(upper_ + j));
-      return finite_size(bound) * (j < np_ ? V(norm) : magnitude(kernels::load<V>(price_ + j)));
+      const V price = kernels::load<V>(price_ + j);
+      const V size = j < np_ ? kernels::load<V>(price_size_ + j) : magnitude(price);
+      return select(is_rounding(price, j), V(0.0), size * magnitude(finite(pressed(price, j))));
     });
-    if (!(margin > 1e-14 * terms)) return kernels::kInfinity;
-    const double data = kernels::largest_packed(lanes_, total_, [&](auto number, int j) {
+    kernels::each_packed(lanes_, total_ - np_, [&](auto number, int i) {
       using V = decltype(number);
-      const V size = kernels::load<V>(size_ + j);
-      const V bound = larger(finite_size(kernels::load<V>(lower_ + j)),
-                             finite_size(kernels::load<V>(upper_ + j)));
-      return bound / size;
+      const V value = kernels::load<V>(price_ + np_ + i);
+      const V term = magnitude(value * finite(pressed(value, np_ + i)));
+      kernels::store(known_ + np_ + i,
+                     larger(reached(term, V(margin)), select(value != V(0.0), V(0.0), V(1.0))));
     });
-    return noise > 0.0 ? noise * data / margin * static_cast<double>(m_ + 1) : 0.0;
+    explain_prices(false);
+    MaxAbs<> worst;
+    worst.add(kernels::largest_packed(lanes_, np_, [&](auto number, int j) {
+      using V = decltype(number);
+      const V price = kernels::load<V>(price_ + j);
+      const V size = kernels::load<V>(price_size_ + j);
+      const V datum = kernels::load<V>(price_datum_ + j);
+      // What presses against a bound that is there needs not vanish.
+      const V matters = select(magnitude(pressed(price, j)) < V(kernels::kInfinity),
+                               select(is_rounding(price, j), V(1.0), V(0.0)), V(1.0));
+      return select(matters > V(0.0),
+                    larger(relative(price, size, datum, column_rounding_),
+                           beyond_reach(size, datum, column_rounding_)),
+                    V(0.0) * price);
+    }));
+    for (int i = 0; i < m_; ++i) {
+      const double value = price_[np_ + i];
+      const double bound = value > 0.0 ? lower_[np_ + i] : upper_[np_ + i];
+      if (value != 0.0 && !(magnitude(bound) < kernels::kInfinity)) worst.add(value * weight(i));
+    }
+    worst.add(beyond_reach(terms, margin, sum_rounding(m_ + static_cast<long>(n_))));
+    return worst.value;
   }
 
-  /// How little is missing for r to be a direction in which c'x falls without end: the largest
-  /// movement of a row (relative to r_i) or a column against a bound that is there, divided by the
-  /// fall -c'r relative to max|c_j|; infinite unless c'r exceeds its own rounding.
+  /// Whether c'x falls along r without end: the largest movement of a row or column against a bound
+  /// that is there, over its datum; the fall -c'r is the datum that explains r. A proof together with
+  /// a point that primal_residual accepts.
   CAROM_HOST_DEVICE double ray_residual(const double* ray) {
-    kernels::copy_padded(lanes_, n_, ray, point_);
-    compute_activities();
+    load_point(ray);
     const auto change = [&](auto number, int j) {
       using V = decltype(number);
       return kernels::load<V>(cost_ + j) * kernels::load<V>(point_ + j);
     };
     const double fall = -kernels::sum_packed(lanes_, np_, change);
-    if (!(fall > 1e-14 * sum_of_sizes(np_, change))) return kernels::kInfinity;
+    if (!(fall > 0.0)) return kernels::kInfinity;
+    const double terms = kernels::largest_packed(
+        lanes_, np_, [&](auto number, int j) { return magnitude(change(number, j)); });
+    kernels::each_packed(lanes_, np_, [&](auto number, int j) {
+      using V = decltype(number);
+      const V value = kernels::load<V>(point_ + j);
+      kernels::store(known_ + j, larger(reached(magnitude(change(number, j)), V(fall)),
+                                        select(value != V(0.0), V(0.0), V(1.0))));
+    });
+    explain_point(false);
     const double against = kernels::largest_packed(lanes_, total_, [&](auto number, int j) {
       using V = decltype(number);
-      const V step = kernels::load<V>(point_ + j) / larger(kernels::load<V>(size_ + j), V(kTiny));
+      const V step = kernels::load<V>(point_ + j);
       const V bound =
           select(step < V(0.0), kernels::load<V>(lower_ + j), kernels::load<V>(upper_ + j));
-      return select(magnitude(bound) < V(kernels::kInfinity), magnitude(step), V(0.0) * step);
+      const V size = kernels::load<V>(point_size_ + j);
+      const V datum = kernels::load<V>(point_datum_ + j);
+      const double rounding = j < np_ ? 0.0 : row_rounding_;
+      const V moved = select(magnitude(bound) < V(kernels::kInfinity),
+                             relative(step, size, datum, rounding), V(0.0) * step);
+      return larger(moved, beyond_reach(size, datum, row_rounding_));
     });
-    return against * price_size_ / fall;
+    return kernels::larger(against, beyond_reach(terms, fall, sum_rounding(n_)));
   }
 
  private:
+  static constexpr double kClose = 1e-13;
+
   template <class V>
-  static CAROM_INLINE V finite_size(V x) {
-    const V size = magnitude(x);
-    return select(size < V(kernels::kInfinity), size, V(0.0));
+  static CAROM_INLINE V finite(V x) {
+    return select(magnitude(x) < V(kernels::kInfinity), x, V(0.0));
   }
   CAROM_INLINE double* row(int i) const { return matrix_ + static_cast<long>(i) * np_; }
+  /// |value| beyond its rounding over its datum; NaN stays.
+  template <class V>
+  static CAROM_INLINE V relative(V value, V size, V datum, double rounding) {
+    const V beyond = positive_part(magnitude(value) - V(rounding) * size);
+    return beyond / select(datum > V(kTiny), datum, V(kTiny));
+  }
+  /// The bound that a multiplier presses against.
+  template <class V>
+  CAROM_INLINE V pressed(V price, int j) const {
+    return select(price > V(0.0), kernels::load<V>(lower_ + j), kernels::load<V>(upper_ + j));
+  }
+  /// Whether a column's multiplier is no more than the rounding of its sum.
+  template <class V>
+  CAROM_INLINE auto is_rounding(V price, int j) const {
+    const V size = j < np_ ? kernels::load<V>(price_size_ + j) : V(0.0);
+    return magnitude(price) <= V(column_rounding_) * size;
+  }
 
-  /// max|row|, infinite where one is NaN; by one lane.
-  CAROM_INLINE double largest_of_row(const double* from) const {
+  /// Largest value(V(), j) of [0, np), infinite where one is NaN; by one lane.
+  template <class F>
+  CAROM_INLINE double largest_of(F&& value) const {
     if constexpr (kernels::HasPack<Lanes>) {
-      return kernels::largest_packed(lanes_, np_, [&](auto number, int j) {
-        return magnitude(kernels::load<decltype(number)>(from + j));
-      });
+      return kernels::largest_packed(lanes_, np_, value);
     } else {
       MaxAbs<> most;
-      for (int j = 0; j < n_; ++j) most.add(from[j]);
+      for (int j = 0; j < n_; ++j) most.add(value(0.0, j));
       return most.value == most.value ? most.value : kernels::kInfinity;
     }
   }
 
-  CAROM_INLINE void compute_activities() {
-    lanes_.for_each(
-        m_, [&](int i) { point_[np_ + i] = kernels::dot_packed(lanes_, np_, row(i), point_); });
-  }
-  CAROM_INLINE double largest_value() const {
-    return kernels::largest_packed(lanes_, np_, [&](auto number, int j) {
-      return magnitude(kernels::load<decltype(number)>(point_ + j));
+  /// x, A x, and the sizes of their terms.
+  CAROM_HOST_DEVICE void load_point(const double* x) {
+    kernels::copy_padded(lanes_, n_, x, point_);
+    kernels::each_packed(lanes_, np_, [&](auto number, int j) {
+      using V = decltype(number);
+      kernels::store(point_size_ + j, magnitude(kernels::load<V>(point_ + j)));
+    });
+    lanes_.for_each(m_, [&](int i) {
+      point_[np_ + i] = kernels::dot_packed(lanes_, np_, row(i), point_);
+      point_size_[np_ + i] = largest_of([&](auto number, int j) {
+        using V = decltype(number);
+        return magnitude(kernels::load<V>(row(i) + j) * kernels::load<V>(point_ + j));
+      });
     });
   }
 
-  /// price_ = (base - A'y, y); base may be null.
+  /// The bounds that a value of this size reaches at all.
+  template <class V>
+  CAROM_INLINE V seed(int j) const {
+    const V most = V(2.0) * kernels::load<V>(point_size_ + j);
+    const V l = magnitude(kernels::load<V>(lower_ + j));
+    const V u = magnitude(kernels::load<V>(upper_ + j));
+    return larger(select(l <= most, l, V(0.0)), select(u <= most, u, V(0.0)));
+  }
+
+  /// point_datum_. bounds: explain by them; otherwise by the columns that are known.
+  CAROM_HOST_DEVICE void explain_point(bool bounds) {
+    kernels::each_packed(lanes_, total_, [&](auto number, int j) {
+      using V = decltype(number);
+      kernels::store(point_datum_ + j, bounds ? seed<V>(j) : V(0.0));
+    });
+    if (bounds) {
+      kernels::each_packed(lanes_, np_, [&](auto number, int j) {
+        using V = decltype(number);
+        const V size = kernels::load<V>(point_size_ + j);
+        kernels::store(known_ + j, larger(reached(size, kernels::load<V>(point_datum_ + j)),
+                                          select(size != V(0.0), V(0.0), V(1.0))));
+      });
+    }
+    const auto unknown = [&](auto number, int j) {
+      return kernels::load<decltype(number)>(known_ + j) < decltype(number)(1.0);
+    };
+    bool open = kernels::any_packed(lanes_, np_, unknown);
+    for (int round = 0; open && round <= n_; ++round) {
+      if (round > 0 || !bounds) gather_point(bounds);
+      bool grown = false;
+      for (int i = 0; i < m_ && open; ++i) {
+        const double datum = point_datum_[np_ + i];
+        if (!(datum > 0.0)) continue;
+        grown |= kernels::any_packed(lanes_, np_, [&](auto number, int j) {
+          using V = decltype(number);
+          const V known = kernels::load<V>(known_ + j);
+          const V term = magnitude(kernels::load<V>(row(i) + j) * kernels::load<V>(point_ + j));
+          const V now = larger(reached(term, V(datum)), known);
+          kernels::store(known_ + j, now);
+          return known < now;
+        });
+        open = kernels::any_packed(lanes_, np_, unknown);
+      }
+      if (!grown && (round > 0 || !bounds)) return;
+    }
+    gather_point(bounds);
+  }
+  CAROM_HOST_DEVICE void gather_point(bool bounds) {
+    kernels::each_packed(lanes_, np_, [&](auto number, int j) {
+      using V = decltype(number);
+      const V own = bounds ? seed<V>(j) : V(0.0);
+      kernels::store(point_datum_ + j, larger(kernels::load<V>(known_ + j) *
+                                                  kernels::load<V>(point_size_ + j),
+                                              own));
+    });
+    lanes_.for_each(m_, [&](int i) {
+      const double most = largest_of([&](auto number, int j) {
+        using V = decltype(number);
+        return kernels::load<V>(known_ + j) *
+               magnitude(kernels::load<V>(row(i) + j) * kernels::load<V>(point_ + j));
+      });
+      point_datum_[np_ + i] = larger(bounds ? seed<double>(np_ + i) : 0.0, most);
+    });
+  }
+
+  /// price_ = (base - A'y, y) and the sizes of the terms; base may be null.
   CAROM_INLINE void combine_columns(const double* base, const double* y) {
     kernels::copy_padded(lanes_, m_, y, price_ + np_);
     kernels::each_packed(lanes_, np_, [&](auto number, int j) {
       using V = decltype(number);
       V sum = base != nullptr ? kernels::load<V>(base + j) : V(0.0);
+      V size = magnitude(sum);
       for (int i = 0; i < m_; ++i) {
-        sum = fused(V(-price_[np_ + i]), kernels::load<V>(row(i) + j), sum);
+        const V entry = kernels::load<V>(row(i) + j);
+        const V multiplier(-price_[np_ + i]);
+        sum = fused(multiplier, entry, sum);
+        size = larger(magnitude(multiplier * entry), size);
       }
       kernels::store(price_ + j, sum);
+      kernels::store(price_size_ + j, size);
     });
   }
 
-  /// The largest multiplier, times r_i, that presses against an absent bound. term_ is what each
-  /// earns at the bound that it presses against; an absent one earns nothing, and neither does a
-  /// multiplier that is rounding.
-  CAROM_INLINE double unsupported(double rounding) {
+  /// price_datum_. costs: explain by them; otherwise by the multipliers that are known.
+  CAROM_HOST_DEVICE void explain_prices(bool costs) {
+    if (costs) {
+      kernels::each_packed(lanes_, total_ - np_, [&](auto number, int i) {
+        using V = decltype(number);
+        kernels::store(known_ + np_ + i,
+                       select(kernels::load<V>(price_ + np_ + i) != V(0.0), V(0.0), V(1.0)));
+      });
+    }
+    gather_prices(costs);
+    for (int round = 0; round <= m_; ++round) {
+      bool grown = false;
+      bool open = false;
+      for (int i = 0; i < m_; ++i) {
+        if (known_[np_ + i] > 0.0) continue;
+        const double multiplier = magnitude(price_[np_ + i]);
+        const bool found = kernels::any_packed(lanes_, np_, [&](auto number, int j) {
+          using V = decltype(number);
+          return reached(magnitude(kernels::load<V>(row(i) + j)) * V(multiplier),
+                         kernels::load<V>(price_datum_ + j)) > V(0.0);
+        });
+        if (found) lanes_.for_each(1, [&](int) { known_[np_ + i] = 1.0; });
+        grown |= found;
+        open |= !found;
+      }
+      if (!grown) return;
+      if (!open) break;
+      gather_prices(costs);
+    }
+    gather_prices(costs);
+  }
+  CAROM_HOST_DEVICE void gather_prices(bool costs) {
+    const bool all = !kernels::any_packed(lanes_, total_ - np_, [&](auto number, int i) {
+      return kernels::load<decltype(number)>(known_ + np_ + i) < decltype(number)(1.0);
+    });
+    kernels::each_packed(lanes_, np_, [&](auto number, int j) {
+      using V = decltype(number);
+      V datum = costs ? magnitude(kernels::load<V>(cost_ + j)) : V(0.0);
+      if (all) {
+        datum = larger(kernels::load<V>(price_size_ + j), datum);
+      } else {
+        for (int i = 0; i < m_; ++i) {
+          const V term = magnitude(kernels::load<V>(row(i) + j)) *
+                         V(known_[np_ + i] * magnitude(price_[np_ + i]));
+          datum = larger(term, datum);
+        }
+      }
+      kernels::store(price_datum_ + j, datum);
+    });
+  }
+
+  /// The largest share of a column's datum that a multiplier of row i of one has.
+  CAROM_HOST_DEVICE double weight(int i) const {
+    return kernels::largest_packed(lanes_, np_, [&](auto number, int j) {
+      using V = decltype(number);
+      const V datum = kernels::load<V>(price_datum_ + j);
+      return magnitude(kernels::load<V>(row(i) + j)) /
+             select(datum > V(kTiny), datum, V(kTiny));
+    });
+  }
+
+  /// Largest violation of a bound over its datum.
+  CAROM_HOST_DEVICE double violation() const {
     return kernels::largest_packed(lanes_, total_, [&](auto number, int j) {
       using V = decltype(number);
-      const V price = kernels::load<V>(price_ + j);
-      const V bound =
-          select(price > V(0.0), kernels::load<V>(lower_ + j), kernels::load<V>(upper_ + j));
-      const V size = magnitude(price) * kernels::load<V>(size_ + j);
-      const auto there = magnitude(bound) < V(kernels::kInfinity);
-      kernels::store(term_ + j, select(there & (size > V(rounding)), price * bound, V(0.0)));
-      return select(there, V(0.0) * size, size);
+      const V value = kernels::load<V>(point_ + j);
+      const V l = kernels::load<V>(lower_ + j);
+      const V u = kernels::load<V>(upper_ + j);
+      const V below = l - value;
+      const V above = value - u;
+      const V bound = magnitude(finite(select(below > V(0.0), l, u)));
+      // The larger of the two is NaN where the value is.
+      const V outside = select(below > V(0.0), below, above);
+      const V size = larger(kernels::load<V>(point_size_ + j), bound);
+      const V datum = larger(kernels::load<V>(point_datum_ + j), bound);
+      const V beyond =
+          select(outside <= V(0.0), V(0.0),
+                 relative(outside, size, datum, j < np_ ? 0.0 : row_rounding_));
+      return larger(beyond, beyond_reach(size, datum, row_rounding_));
     });
   }
 
-  template <class F>
-  CAROM_INLINE double sum_of_sizes(int count, F&& term) const {
-    return kernels::sum_packed(lanes_, count,
-                               [&](auto number, int j) { return magnitude(term(number, j)); });
+  /// Violations, reduced costs against absent bounds, and the gap.
+  CAROM_HOST_DEVICE double judge() const {
+    MaxAbs<> worst;
+    worst.add(violation());
+    worst.add(kernels::largest_packed(lanes_, np_, [&](auto number, int j) {
+      using V = decltype(number);
+      const V price = kernels::load<V>(price_ + j);
+      const V size = kernels::load<V>(price_size_ + j);
+      const V datum = kernels::load<V>(price_datum_ + j);
+      const V pressing = relative(price, size, datum, column_rounding_);
+      return larger(select(magnitude(pressed(price, j)) < V(kernels::kInfinity),
+                           V(0.0) * pressing, pressing),
+                    beyond_reach(size, datum, column_rounding_));
+    }));
+    const double gap = kernels::sum_packed(lanes_, np_, [&](auto number, int j) {
+      using V = decltype(number);
+      const V price = kernels::load<V>(price_ + j);
+      const V pressing = relative(price, kernels::load<V>(price_size_ + j),
+                                  kernels::load<V>(price_datum_ + j), column_rounding_);
+      return pressing * slack(price, j, 0.0);
+    });
+    worst.add(gap);
+    double rest = 0.0;
+    for (int i = 0; i < m_; ++i) {
+      const double price = price_[np_ + i];
+      if (price == 0.0) continue;
+      const double bound = price > 0.0 ? lower_[np_ + i] : upper_[np_ + i];
+      if (!(magnitude(bound) < kernels::kInfinity)) {
+        worst.add(price * weight(i));
+        continue;
+      }
+      const double distance = slack(price, np_ + i, row_rounding_);
+      if (!(distance <= 0.0)) rest += distance * magnitude(price) * weight(i);
+    }
+    worst.add(rest);
+    return worst.value;
+  }
+  /// Distance of value j to the bound that its multiplier presses against, over its datum.
+  template <class V>
+  CAROM_INLINE V slack(V price, int j, double rounding) const {
+    const V bound = pressed(price, j);
+    const V there = select(magnitude(bound) < V(kernels::kInfinity), V(1.0), V(0.0));
+    const V limit = finite(bound);
+    const V size = larger(kernels::load<V>(point_size_ + j), magnitude(limit));
+    const V datum = larger(kernels::load<V>(point_datum_ + j), magnitude(limit));
+    return there * relative(kernels::load<V>(point_ + j) - limit, size, datum, rounding);
+  }
+
+  /// As QpJudge::widen_single_rows: bounds of columns, and rows of one entry, take the change of
+  /// their variable that larger rows would count as one datum where that is more than their own.
+  CAROM_HOST_DEVICE void widen() {
+    const auto entries = [&](int i) {
+      int count = 0;
+      for (int j = 0; j < n_; ++j) count += row(i)[j] != 0.0 ? 1 : 0;
+      return count;
+    };
+    lanes_.for_each(np_, [&](int j) { felt_[j] = 0.0; });
+    for (int pass = 0; pass < 2; ++pass) {  // larger rows, then other bounds as limits
+      for (int i = 0; i < m_; ++i) {
+        const bool single = entries(i) <= 1;
+        if (single != (pass == 1)) continue;
+        const double l = finite(lower_[np_ + i]);
+        const double u = finite(upper_[np_ + i]);
+        const double datum =
+            single ? larger(magnitude(l), magnitude(u)) : point_datum_[np_ + i];
+        if (single && !(datum > 0.0)) continue;
+        lanes_.for_each(n_, [&](int j) {
+          const double share = magnitude(row(i)[j]) / larger(datum, kTiny);
+          if (pass == 0 || felt_[j] > 0.0) felt_[j] = larger(share, felt_[j]);
+        });
+      }
+    }
+    lanes_.for_each(n_, [&](int j) {
+      const double bound = larger(magnitude(finite(lower_[j])), magnitude(finite(upper_[j])));
+      if (felt_[j] > 0.0 && bound > 0.0) felt_[j] = larger(1.0 / bound, felt_[j]);
+      if (felt_[j] > kTiny) point_datum_[j] = larger(1.0 / felt_[j], point_datum_[j]);
+    });
+    for (int i = 0; i < m_; ++i) {
+      if (entries(i) != 1) continue;
+      lanes_.for_each(n_, [&](int j) {
+        if (row(i)[j] == 0.0 || !(felt_[j] > kTiny)) return;
+        point_datum_[np_ + i] = larger(magnitude(row(i)[j]) / felt_[j], point_datum_[np_ + i]);
+      });
+    }
   }
 
   const Lanes& lanes_;
   int m_, n_, np_, total_;
-  double* matrix_;           // [m, np]
-  double* cost_;             // [np]
-  double* lower_;            // [np + mp]
-  double* upper_;            // [np + mp]
-  double* size_;             // [np + mp] 1, then r_i
-  double* point_;            // [np + mp] x, then A x
-  double* price_;            // [np + mp] d, then y
-  double* term_;             // [np + mp]
-  double price_size_ = 0.0;  // max|c_j|
+  double row_rounding_, column_rounding_;
+  double* matrix_;       // [m, np]
+  double* cost_;         // [np]
+  double* price_size_;   // [np] largest term of a reduced cost
+  double* price_datum_;  // [np]
+  double* felt_;         // [np] the share of a row's datum that a change of x_j by one makes
+  double* lower_;        // [np + mp]
+  double* upper_;        // [np + mp]
+  double* size_;         // [np + mp] 1, then max|a_ij|
+  double* point_;        // [np + mp] x, then A x
+  double* point_size_;   // [np + mp] the largest terms
+  double* point_datum_;  // [np + mp]
+  double* price_;        // [np + mp] d, then y
+  double* known_;        // [np + mp] 1 where x_j, y_i are explained
 };
 
 }  // namespace carom::certificate

@@ -1,32 +1,21 @@
 #pragma once
 
 #include <carom/certificate.hpp>
-#include <carom/certificate_qp_products.hpp>
+#include <carom/certificate_qp_scales.hpp>
 #include <carom/kernels/qp_problem.hpp>
 
 /// Residuals and proofs for quadratic programs with cones, recomputed from the problem data alone.
-///
-/// All of them are measured in units that do not depend on how variables and rows are scaled:
-/// D_j = 1 / sqrt(P_jj) is the unit of variable j (where P_jj = 0 or below 1e-12 of the largest:
-/// of the largest, or of column j of A), 1 / R_i = max_j |A_ij| D_j the unit of row i, one for all
-/// rows of a cone.
+/// Every row and column is judged in its own units, so that no verdict depends on the units of
+/// variables, rows or objective, nor on numbers elsewhere: docs/algorithms/certificates.md.
 namespace carom::certificate {
-
-/// Units of the variables and rows. Memory: as the body's, writable.
-template <class Memory>
-struct QpUnits {
-  Memory column;  ///< D, [n]
-  Memory row;     ///< 1 / R, [rows]
-};
 
 template <class V>
 struct QpResidual {
-  V primal;      ///< largest distance to a row's interval or a cone, R_i times, over the length
-  V dual;        ///< largest D_j |P x + q + A'y|_j or wrong sign of y, over the force
-  V complement;  ///< sum of |y_i| times the distance to its bound, s'z, over length times force
+  V primal;      ///< largest distance to a row's interval or a cone, over the row's datum
+  V dual;        ///< largest |P x + q + A'y|_j or wrong sign of y, over the column's datum
+  V complement;  ///< sum of the relative slacks of rows times their relative multipliers
   V objective;   ///< 1/2 x'P x + q'x
   [[nodiscard]] CAROM_INLINE V value() const {
-    using kernels::select;
     // NaN wherever one of them is.
     MaxAbs<V> worst;
     worst.add(primal);
@@ -36,279 +25,393 @@ struct QpResidual {
   }
 };
 
-/// Fills `units`. Reads the rows' nonzero columns only.
+/// Values that a judgement needs for itself.
+CAROM_INLINE constexpr long qp_judge_workspace(long n, long rows) {
+  return qp_scales_workspace(n, rows) + n;
+}
+
+/// Judges answers to one problem, or one pack of problems; the result is on every lane. Cone rows
+/// are those of second-order cones; answers are indexed like the problem, x: [n], y: [rows]. A
+/// residual that exceeds the rounding of its own sum by nothing is zero.
 template <class V, class Lanes, class Data, class Memory>
-CAROM_HOST_DEVICE void qp_units(const Lanes& lanes, const kernels::QpShape& shape,
-                                const kernels::QpView<Data>& view, const QpUnits<Memory>& units) {
-  using kernels::larger;
-  using kernels::magnitude;
-  using kernels::select;
-  using kernels::square_root;
-  const long n = shape.variables;
-  V largest(0.0);
-  for (long j = 0; j < n; ++j) largest = larger(view.hessian[j * n + j], largest);
-  lanes.for_each(shape.variables, [&](int j) { units.column[j] = V(0.0); });
-  for (int i = 0; i < shape.rows; ++i) {
-    const int first = shape.row_first[i];
-    lanes.for_each(shape.row_first[i + 1] - first, [&](int t) {
-      const int j = shape.column[first + t];
-      units.column[j] = larger(magnitude(view.matrix[i * n + j]), units.column[j]);
+class QpJudge : QpScales<V, Lanes, Data, Memory> {
+  using Base = QpScales<V, Lanes, Data, Memory>;
+
+ public:
+  /// memory: qp_judge_workspace.
+  CAROM_HOST_DEVICE QpJudge(const Lanes& lanes, const kernels::QpShape& shape,
+                            const kernels::QpView<Data>& view, const Memory& memory)
+      : Base(lanes, shape, view, memory),
+        felt_(memory + qp_scales_workspace(shape.variables, shape.rows)),
+        row_rounding_(sum_rounding(shape.variables)),
+        column_rounding_(sum_rounding(static_cast<long>(shape.variables) + shape.rows)) {}
+
+  /// Of the optimality conditions at (x, y).
+  template <class X, class Y>
+  CAROM_HOST_DEVICE QpResidual<V> residual(const X& x, const Y& y) const {
+    using kernels::all_of;
+    using kernels::select;
+    Base::multiply_rows(x);
+    Base::multiply_hessian(x);
+    Base::multiply_columns(y);
+    know_zeros(n_, x, known_x_);
+    know_zeros(rows_, y, known_y_);
+    Base::explain({true, true, true}, x, y);
+    weigh_multipliers(y);
+    const QpResidual<V> strict = evaluate(x, y);
+    const auto judged = strict.value() <= V(kClose);
+    if (all_of(judged)) return strict;
+    widen_single_rows(V(0.0));
+    const QpResidual<V> wide = evaluate(x, y);
+    return {select(judged, strict.primal, wide.primal), select(judged, strict.dual, wide.dual),
+            select(judged, strict.complement, wide.complement), strict.objective};
+  }
+
+  /// Of the rows and cones alone.
+  template <class X>
+  CAROM_HOST_DEVICE V point_residual(const X& x) const {
+    using kernels::larger;
+    using kernels::magnitude;
+    using kernels::select;
+    Base::multiply_rows(x);
+    Base::no_hessian();
+    know_zeros(n_, x, known_x_);
+    Base::explain({true, false, false}, x, x);
+    lanes_.for_each(n_, [&](int j) { known_x_[j] = V(0.0); });
+    widen_single_rows(V(0.0));
+    MaxAbs<V> worst;
+    for_interval_rows([&](int i) {
+      const auto side = [&](V bound, V value) {
+        const V there = kernels::presence(bound);
+        const V limit = select(there > V(0.0), bound, V(0.0));
+        const V size = larger(magnitude(limit), row_size_[i]);
+        const V datum = larger(magnitude(limit), row_datum_[i]);
+        worst.add(there * relative(positive_part(value - limit), size, datum, row_rounding_));
+      };
+      side(view_.upper[i], value_[i]);
+      side(-view_.lower[i], -value_[i]);
+      worst.add(beyond_reach(row_size_[i], row_datum_[i], row_rounding_));
+    });
+    Base::for_cones([&](const kernels::QpConeSpan& cone) {
+      worst.add(cone_violation(cone, [&](int i) { return view_.upper[i] - value_[i]; }));
+    });
+    return worst.value;
+  }
+
+  /// Farkas' proof that no x meets the rows: A'y = 0 with y of signs that the bounds allow, in the
+  /// dual cones, and u'y+ - l'y- + h'z < 0. The negative of that support is the datum that explains
+  /// y; infinity where there is none.
+  template <class Y>
+  CAROM_HOST_DEVICE V farkas_residual(const Y& y) const {
+    using kernels::larger;
+    using kernels::magnitude;
+    using kernels::select;
+    V support(0.0);
+    MaxAbs<V> terms;
+    const auto bound_of = [&](int i) {
+      return select(y[i] > V(0.0), view_.upper[i], view_.lower[i]);
+    };
+    const auto earn = [&](V bound, V multiplier) {
+      const V term = select(magnitude(bound) < V(kernels::kInfinity), bound * multiplier, V(0.0));
+      support = support + term;
+      terms.add(term);
+      return magnitude(term);
+    };
+    // known_y_ holds what y_i earns, until the margin is known
+    for_interval_rows([&](int i) { keep(known_y_, i, earn(bound_of(i), y[i])); });
+    Base::for_cones([&](const kernels::QpConeSpan& cone) {
+      for (int i = cone.first; i < cone.first + cone.size; ++i) {
+        keep(known_y_, i, earn(view_.upper[i], y[i]));
+      }
+    });
+    const V margin = -support;
+    lanes_.for_each(rows_, [&](int i) {
+      const V zero = select(y[i] != V(0.0), V(0.0), V(1.0));
+      known_y_[i] = larger(reached(known_y_[i], margin), zero);
+    });
+    Base::no_hessian();
+    Base::multiply_columns(y);
+    Base::explain({false, false, true, false}, y, y);
+    weigh_multipliers(y);
+    MaxAbs<V> worst;
+    for (int j = 0; j < n_; ++j) {
+      worst.add(relative(pull_[j], column_size_[j], column_datum_[j], column_rounding_));
+      worst.add(beyond_reach(column_size_[j], column_datum_[j], column_rounding_));
+    }
+    for_interval_rows([&](int i) {
+      worst.add(select(magnitude(bound_of(i)) < V(kernels::kInfinity), V(0.0),
+                       magnitude(y[i]) * known_y_[i]));
+    });
+    Base::for_cones(
+        [&](const kernels::QpConeSpan& cone) { worst.add(outside_dual(cone, y)); });
+    worst.add(beyond_reach(terms.value, margin, sum_rounding(rows_)));
+    return select(margin > V(0.0), worst.value, V(kernels::kInfinity));
+  }
+
+  /// Proof that the objective has no lower bound along d: P d = 0, q'd < 0, and no row or cone ends
+  /// the way. The fall -q'd is the datum that explains d; infinity where it is not positive.
+  /// Unbounded only with a point that point_residual accepts.
+  template <class X>
+  CAROM_HOST_DEVICE V ray_residual(const X& d) const {
+    using kernels::larger;
+    using kernels::magnitude;
+    using kernels::select;
+    V slope(0.0);
+    MaxAbs<V> terms;
+    for (int j = 0; j < n_; ++j) {
+      const V term = view_.gradient[j] * d[j];
+      slope = slope + term;
+      terms.add(term);
+    }
+    const V fall = -slope;
+    Base::multiply_rows(d);
+    Base::multiply_hessian(d);
+    lanes_.for_each(n_, [&](int j) {
+      const V zero = select(d[j] != V(0.0), V(0.0), V(1.0));
+      known_x_[j] = larger(reached(magnitude(view_.gradient[j] * d[j]), fall), zero);
+    });
+    Base::explain({true, true, false, false}, d, d);
+    invert_columns();
+    widen_single_rows(V(1.0) / select(fall > V(kTiny), fall, V(kTiny)));
+    MaxAbs<V> worst;
+    for (int j = 0; j < n_; ++j) {
+      worst.add(relative(bent_[j], column_size_[j], column_datum_[j], column_rounding_));
+      worst.add(beyond_reach(column_size_[j], column_datum_[j], column_rounding_));
+    }
+    for_interval_rows([&](int i) {
+      const V above = kernels::presence(view_.upper[i]) * positive_part(value_[i]);
+      const V below = kernels::presence(view_.lower[i]) * positive_part(-value_[i]);
+      worst.add(relative(above + below, row_size_[i], row_datum_[i], row_rounding_));
+      worst.add(beyond_reach(row_size_[i], row_datum_[i], row_rounding_));
+    });
+    Base::for_cones([&](const kernels::QpConeSpan& cone) {
+      worst.add(cone_violation(cone, [&](int i) { return -value_[i]; }));
+    });
+    worst.add(beyond_reach(terms.value, fall, sum_rounding(n_)));
+    return select(fall > V(0.0), worst.value, V(kernels::kInfinity));
+  }
+
+ private:
+  static constexpr double kClose = 1e-13;
+
+  using Base::bent_, Base::column_datum_, Base::column_size_, Base::known_x_, Base::known_y_,
+      Base::lanes_, Base::n_, Base::pull_, Base::row_datum_, Base::row_size_, Base::rows_,
+      Base::shape_, Base::value_, Base::view_;
+
+  /// The residual by the data as they stand, known_x_ and known_y_ weighed.
+  template <class X, class Y>
+  CAROM_HOST_DEVICE QpResidual<V> evaluate(const X& x, const Y& y) const {
+    using kernels::larger;
+    using kernels::magnitude;
+    using kernels::select;
+    QpResidual<V> result{V(0.0), V(0.0), V(0.0), V(0.0)};
+    MaxAbs<V> dual;
+    for (int j = 0; j < n_; ++j) {
+      const V q = view_.gradient[j];
+      dual.add(relative(bent_[j] + q + pull_[j], column_size_[j], column_datum_[j],
+                        column_rounding_));
+      dual.add(beyond_reach(column_size_[j], column_datum_[j], column_rounding_));
+      result.objective = result.objective + x[j] * (V(0.5) * bent_[j] + q);
+    }
+    MaxAbs<V> primal;
+    const auto sum = [&](V product) { result.complement = result.complement + product; };
+    for_interval_rows([&](int i) {
+      // value <= bound with multiplier >= 0
+      const auto side = [&](V bound, V value, V multiplier) {
+        const V there = kernels::presence(bound);
+        const V limit = select(there > V(0.0), bound, V(0.0));
+        const V size = larger(magnitude(limit), row_size_[i]);
+        const V datum = larger(magnitude(limit), row_datum_[i]);
+        const V slack = relative(value - limit, size, datum, row_rounding_);
+        primal.add(there * select(value <= limit, V(0.0), slack));
+        sum(there * (multiplier * known_y_[i]) * slack);
+        dual.add((V(1.0) - there) * (multiplier * known_y_[i]));
+      };
+      side(view_.upper[i], value_[i], positive_part(y[i]));
+      side(-view_.lower[i], -value_[i], positive_part(-y[i]));
+      primal.add(beyond_reach(row_size_[i], row_datum_[i], row_rounding_));
+    });
+    Base::for_cones([&](const kernels::QpConeSpan& cone) {
+      const auto slack = [&](int i) { return view_.upper[i] - value_[i]; };
+      primal.add(cone_violation(cone, slack));
+      V product(0.0);
+      V whole(0.0);
+      for (int i = cone.first; i < cone.first + cone.size; ++i) {
+        product = product + slack(i) * y[i];
+        whole = whole + magnitude(y[i]);
+      }
+      dual.add(outside_dual(cone, y));
+      const int i = cone.first;
+      const V size = larger(row_size_[i], row_datum_[i]);
+      sum(known_y_[i] * relative(product, size * whole, row_datum_[i], row_rounding_));
+    });
+    result.primal = primal.value;
+    result.dual = dual.value;
+    return result;
+  }
+
+  /// A row of one entry knows no unit of its own where its bound is zero: it takes the change of its
+  /// variable that every larger equation would count as one datum, other bounds of it as well, so
+  /// that a bound missed by what no equation feels is no violation. known_x_: 1 / column data; objective: 1 / datum of the
+  /// equation q'x, or 0. Overwrites the columns' sizes.
+  CAROM_HOST_DEVICE void widen_single_rows(V objective) const {
+    using kernels::larger;
+    using kernels::magnitude;
+    using kernels::select;
+    using kernels::smaller;
+    lanes_.for_each(n_, [&](int j) {
+      V felt = magnitude(view_.gradient[j]) * objective;
+      for (int k = 0; k < n_; ++k) {
+        felt = larger(magnitude(Base::hessian(j, k)) * known_x_[k], felt);
+      }
+      felt_[j] = felt;
+    });
+    for (int i = 0; i < rows_; ++i) {
+      const V datum = row_datum_[i];
+      const V share = select(is_single(i), V(0.0),
+                             select(datum > V(kTiny), V(1.0) / select(datum > V(kTiny), datum, V(1.0)),
+                                    V(1.0 / kTiny)));
+      Base::for_row_of_lanes(
+          i, [&](int j) { felt_[j] = larger(magnitude(Base::matrix(i, j)) * share, felt_[j]); });
+    }
+    const auto finite_size = [](V bound) {
+      const V size = magnitude(bound);
+      return select(size < V(kernels::kInfinity), size, V(0.0));
+    };
+    for (int i = 0; i < rows_; ++i) {
+      const V bound = larger(finite_size(view_.lower[i]), finite_size(view_.upper[i]));
+      const V share = select(is_single(i) & (bound > V(kTiny)),
+                             V(1.0) / select(bound > V(kTiny), bound, V(1.0)), V(0.0));
+      Base::for_row_of_lanes(i, [&](int j) {
+        const V cap = magnitude(Base::matrix(i, j)) * share;
+        felt_[j] = select(felt_[j] > V(0.0), larger(cap, felt_[j]), V(0.0));
+      });
+    }
+    for_interval_rows([&](int i) { raise_datum(i, unit_of(i)); });
+    Base::for_cones([&](const kernels::QpConeSpan& cone) {
+      V unit(kernels::kInfinity);
+      for (int i = cone.first; i < cone.first + cone.size; ++i) unit = smaller(unit_of(i), unit);
+      for (int i = cone.first; i < cone.first + cone.size; ++i) raise_datum(i, unit);
     });
   }
-  lanes.for_each(shape.variables, [&](int j) {
-    const V diagonal = view.hessian[j * n + j];
-    const V floor = larger(diagonal, V(1e-12) * largest);
-    const V column = units.column[j];
-    units.column[j] = V(1.0) / select(diagonal > V(0.0), square_root(larger(floor, V(kTiny))),
-                                      select(column > V(0.0), column, V(1.0)));
-  });
-  lanes.for_each(shape.rows, [&](int i) {
-    V size(0.0);
-    for (int t = shape.row_first[i]; t < shape.row_first[i + 1]; ++t) {
-      const int j = shape.column[t];
-      size = larger(magnitude(view.matrix[i * n + j]) * units.column[j], size);
+  CAROM_INLINE auto is_single(int i) const {
+    using kernels::select;
+    V count(0.0);
+    Base::for_row(i, [&](int j) {
+      count = count + select(Base::matrix(i, j) != V(0.0), V(1.0), V(0.0));
+    });
+    return count <= V(1.0);
+  }
+  /// Of a single row; 0 where it is none or nothing feels its variable.
+  CAROM_INLINE V unit_of(int i) const {
+    using kernels::larger;
+    using kernels::magnitude;
+    using kernels::select;
+    V unit(0.0);
+    Base::for_row(i, [&](int j) {
+      const V felt = felt_[j];
+      unit = larger(select(felt > V(kTiny), magnitude(Base::matrix(i, j)) / felt, V(0.0)), unit);
+    });
+    return select(is_single(i), unit, V(0.0));
+  }
+  CAROM_INLINE void raise_datum(int i, V unit) const {
+    using kernels::larger;
+    const V datum = larger(unit, row_datum_[i]);
+    lanes_.for_each(1, [&](int) { row_datum_[i] = datum; });
+  }
+
+  /// |value| beyond its rounding over its datum.
+  CAROM_INLINE V relative(V value, V size, V datum, double rounding) const {
+    using kernels::magnitude;
+    using kernels::select;
+    const V beyond = positive_part(magnitude(value) - V(rounding) * size);
+    return beyond / select(datum > V(kTiny), datum, V(kTiny));
+  }
+  CAROM_INLINE void keep(const Memory& to, int i, V value) const {
+    lanes_.for_each(1, [&](int) { to[i] = value; });
+  }
+  template <class F>
+  CAROM_INLINE void for_interval_rows(F&& f) const {
+    int i = 0;
+    for (int c = 0; c <= shape_.cones; ++c) {
+      const int end = c < shape_.cones ? shape_.cone[c].first : rows_;
+      for (; i < end; ++i) f(i);
+      if (c < shape_.cones) i = end + shape_.cone[c].size;
     }
-    units.row[i] = size;
-  });
-  for (int c = 0; c < shape.cones; ++c) {
-    const kernels::QpConeSpan& cone = shape.cone[c];
-    V size(0.0);
-    for (int i = cone.first; i < cone.first + cone.size; ++i) size = larger(units.row[i], size);
-    lanes.for_each(cone.size, [&](int t) { units.row[cone.first + t] = size; });
   }
-  lanes.for_each(shape.rows, [&](int i) {
-    units.row[i] = select(units.row[i] > V(0.0), units.row[i], V(1.0));
-  });
-}
-
-template <class V, class Data, class Memory>
-CAROM_HOST_DEVICE void qp_units(const kernels::QpShape& shape, const kernels::QpView<Data>& view,
-                                const QpUnits<Memory>& units) {
-  qp_units<V>(kernels::SingleLane{}, shape, view, units);
-}
-
-namespace detail {
-
-/// (t, v) -> t - |v| of the rows of one cone, of `value(i)`.
-template <class V, class F>
-CAROM_INLINE V cone_margin(const kernels::QpConeSpan& cone, F&& value) {
-  using kernels::square_root;
-  V sum(0.0);
-  for (int i = cone.first + 1; i < cone.first + cone.size; ++i) sum = sum + value(i) * value(i);
-  return value(cone.first) - square_root(sum);
-}
-
-template <class V, class Data, class Memory, class Answer, class Products>
-CAROM_HOST_DEVICE QpResidual<V> qp_residual_of(const kernels::QpShape& shape,
-                                               const kernels::QpView<Data>& view,
-                                               const QpUnits<Memory>& units, const Answer& x,
-                                               const Answer& y, const Products& products) {
-  using kernels::any_of;
-  using kernels::larger;
-  using kernels::magnitude;
-  using kernels::select;
-  const int variables = shape.variables;
-  const V zero(0.0);
-  const auto positive = [&](V v) { return select(v <= zero, zero, v); };  // keeps NaN
-  MaxAbs<V> length;
-  MaxAbs<V> force;
-  MaxAbs<V> stationarity;
-  QpResidual<V> residual{zero, zero, zero, zero};
-  V largest(0.0);
-  for (int j = 0; j < variables; ++j) {
-    const V d = units.column[j];
-    const ProductAndSize<V> bent = products.bent(j);
-    const V curved = bent.product;
-    const V q = view.gradient[j];
-    length.add(x[j] / d);
-    force.add(d * bent.size);
-    force.add(d * q);
-    const V push = products.pull(j);
-    force.add(d * push);
-    stationarity.add(d * (curved + q + push));
-    residual.objective = residual.objective + x[j] * (V(0.5) * curved + q);
-    largest = larger(view.hessian[static_cast<long>(j) * variables + j], largest);
+  template <class Values>
+  CAROM_INLINE void know_zeros(int count, const Values& values, const Memory& known) const {
+    using kernels::select;
+    lanes_.for_each(count,
+                    [&](int i) { known[i] = select(values[i] != V(0.0), V(0.0), V(1.0)); });
   }
-  V pull(0.0);
-  for (int j = 0; j < variables; ++j) {
-    pull = larger(magnitude(view.gradient[j] * units.column[j]), pull);
+
+  /// known_x_, which has served, = 1 / column data; 0 where there is none.
+  CAROM_HOST_DEVICE void invert_columns() const {
+    using kernels::select;
+    lanes_.for_each(n_, [&](int j) {
+      const V datum = column_datum_[j];
+      known_x_[j] = select(datum > V(kTiny), V(1.0) / select(datum > V(kTiny), datum, V(1.0)),
+                           V(0.0));
+    });
   }
-  const V whole = larger(length.value, select(largest > zero, pull, zero));
-  MaxAbs<V> primal;
-  MaxAbs<V> sign;
-  V gap(0.0);
-  const auto one_side = [&](int i, V bound, V value, V multiplier) {
-    // value <= bound with multiplier >= 0
-    const V on = kernels::presence(bound);
-    if (!any_of(on > zero)) return sign.add(multiplier * units.row[i]);
-    const V limit = select(on > zero, bound, zero);
-    const V beyond = select(on > zero, positive(value - limit), zero);
-    const V unit = units.row[i];
-    const V size = larger(whole, magnitude(limit) / unit);
-    primal.add(beyond / unit / select(size > zero, size, V(kTiny)));
-    sign.add(select(on > zero, zero, multiplier * unit));
-    gap = gap + select(on > zero, magnitude(multiplier * (limit - value)), zero);
-  };
-  int next_cone = 0;
-  for (int i = 0; i < shape.rows; ++i) {
-    if (next_cone < shape.cones && shape.cone[next_cone].first == i) {
-      const kernels::QpConeSpan& cone = shape.cone[next_cone];
-      ++next_cone;
-      V size = whole;
-      V product(0.0);
-      const auto slack = [&](int r) { return view.upper[r] - products.row(r); };
-      for (int r = i; r < i + cone.size; ++r) {
-        size = larger(size, magnitude(view.upper[r]) / units.row[r]);
-        product = product + slack(r) * y[r];
+
+  /// known_y_ = the largest term that a multiplier of one has in a column, over the column's datum.
+  template <class Y>
+  CAROM_HOST_DEVICE void weigh_multipliers(const Y& y) const {
+    using kernels::any_of;
+    using kernels::larger;
+    using kernels::magnitude;
+    using kernels::select;
+    invert_columns();
+    lanes_.for_each(rows_, [&](int i) {
+      V most(0.0);
+      if (any_of(y[i] != V(0.0))) {
+        Base::for_row(i, [&](int j) {
+          most = larger(magnitude(Base::matrix(i, j)) * known_x_[j], most);
+        });
       }
-      const V outside = positive(-cone_margin<V>(cone, slack));
-      primal.add(outside / units.row[i] / select(size > zero, size, V(kTiny)));
-      const auto multiplier = [&](int r) { return y[r]; };
-      sign.add(positive(-cone_margin<V>(cone, multiplier)) * units.row[i]);
-      gap = gap + magnitude(product);
-      i += cone.size - 1;
-      continue;
-    }
-    const V value = products.row(i);
-    one_side(i, view.upper[i], value, positive(y[i]));
-    one_side(i, -view.lower[i], -value, positive(-y[i]));
+      known_y_[i] = most;
+    });
+    Base::join_cones(known_y_);
   }
-  const V pushing = select(force.value > zero, force.value, V(kTiny));
-  residual.primal = primal.value;
-  stationarity.add(sign.value);
-  residual.dual = stationarity.value / pushing;
-  const V work_unit = pushing * whole;
-  residual.complement = gap / select(work_unit > zero, work_unit, V(kTiny));
-  return residual;
-}
 
-}  // namespace detail
-
-/// Values that the judgements by lanes need for themselves.
-CAROM_INLINE constexpr long qp_judge_workspace(long n, long rows) { return 3 * n + rows + 4; }
-
-/// Residual of the optimality conditions at (x, y). Lengths are max(|x / D|, |D q|) - the second is
-/// that of the unconstrained minimum - or R_i times a row's own bound where that is larger; the
-/// force is max D_j max(|P| |x|, |q|, |A'y|). work: [n]. Cone rows are those of second-order cones.
-template <class V, class Data, class Memory, class Answer>
-CAROM_HOST_DEVICE QpResidual<V> qp_residual(const kernels::QpShape& shape,
-                                            const kernels::QpView<Data>& view,
-                                            const QpUnits<Memory>& units, const Answer& x,
-                                            const Answer& y, const Memory& work) {
-  detail::pull_of<V>(kernels::SingleLane{}, shape, view.matrix, y, work);
-  return detail::qp_residual_of<V>(
-      shape, view, units, x, y, detail::QpProducts<V, Data, Answer, Memory>{shape, view, x, work});
-}
-
-/// The same by any lanes, bit for bit: products in parallel, what is made of them in one lane.
-/// memory: qp_judge_workspace. The result is on every lane.
-template <class Lanes, class Data, class Memory, class Answer>
-CAROM_HOST_DEVICE QpResidual<double> qp_residual(const Lanes& lanes, const kernels::QpShape& shape,
-                                                 const kernels::QpView<Data>& view,
-                                                 const QpUnits<Memory>& units, const Answer& x,
-                                                 const Answer& y, const Memory& memory) {
-  const detail::QpStoredProducts<Memory> products =
-      detail::store_products(lanes, shape, view, x, y, memory);
-  const Memory result = products.end(shape);
-  lanes.for_each(1, [&](int) {
-    const auto judged = detail::qp_residual_of<double>(shape, view, units, x, y, products);
-    result[0] = judged.primal;
-    result[1] = judged.dual;
-    result[2] = judged.complement;
-    result[3] = judged.objective;
-  });
-  return {result[0], result[1], result[2], result[3]};
-}
-
-/// Farkas' proof that no x meets the rows: r = max D_j |A'y|_j and every wrong sign of y, times the
-/// length L = max_i R_i |bound_i|, over -(u'y+ - l'y- + h'z). No point with |x / D|_1 < L / r is
-/// feasible. Infinity where the support is not negative. work: [n].
-template <class Lanes, class Data, class Memory, class Answer>
-CAROM_HOST_DEVICE double farkas_residual(const Lanes& lanes, const kernels::QpShape& shape,
-                                         const kernels::QpView<Data>& view,
-                                         const QpUnits<Memory>& units, const Answer& y,
-                                         const Memory& work) {
-  using kernels::magnitude;
-  detail::pull_of<double>(lanes, shape, view.matrix, y, work);
-  MaxAbs<> worst;
-  for (int j = 0; j < shape.variables; ++j) worst.add(work[j] * units.column[j]);
-  double support = 0.0;
-  double length = 0.0;
-  const auto add_bound = [&](int i, double bound) {
-    const double size = magnitude(bound) / units.row[i];
-    if (size < kernels::kInfinity && size > length) length = size;
-  };
-  int next_cone = 0;
-  for (int i = 0; i < shape.rows; ++i) {
-    if (next_cone < shape.cones && shape.cone[next_cone].first == i) {
-      const kernels::QpConeSpan& cone = shape.cone[next_cone];
-      ++next_cone;
-      for (int r = i; r < i + cone.size; ++r) {
-        add_bound(r, view.upper[r]);
-        support += view.upper[r] * y[r];
-      }
-      const double margin = detail::cone_margin<double>(cone, [&](int r) { return y[r]; });
-      if (!(margin >= 0.0)) worst.add(margin * units.row[i]);
-      i += cone.size - 1;
-      continue;
-    }
-    add_bound(i, view.lower[i]);
-    add_bound(i, view.upper[i]);
-    const double bound = y[i] > 0.0 ? view.upper[i] : view.lower[i];
-    if (magnitude(bound) < kernels::kInfinity) {
-      support += bound * y[i];
-    } else if (y[i] != 0.0) {
-      worst.add(y[i] * units.row[i]);
-    }
+  /// How far (t, v) of the rows lies outside of their cone, t < |v|, over the cone's datum.
+  template <class F>
+  CAROM_INLINE V cone_violation(const kernels::QpConeSpan& cone, F&& value) const {
+    using kernels::larger;
+    const int i = cone.first;
+    MaxAbs<V> worst;
+    worst.add(relative(positive_part(-margin_of(cone, value)),
+                       larger(row_size_[i], row_datum_[i]) * V(roots(cone)),
+                       row_datum_[i], row_rounding_));
+    worst.add(beyond_reach(row_size_[i], row_datum_[i], row_rounding_));
+    return worst.value;
   }
-  return support < 0.0 ? worst.value * length / -support : kernels::kInfinity;
-}
-
-/// Proof that the objective has no lower bound on the rows' recession cone: r = the largest of
-/// D_j |P d|_j / |D q| and R_i times what the row or cone forbids of d, over -q'd / |D q|.
-/// Infinity where q'd is not negative. Unbounded only if the rows can be met at all.
-/// work: [n + rows].
-template <class Lanes, class Data, class Memory, class Answer>
-CAROM_HOST_DEVICE double ray_residual(const Lanes& lanes, const kernels::QpShape& shape,
-                                      const kernels::QpView<Data>& view,
-                                      const QpUnits<Memory>& units, const Answer& d,
-                                      const Memory& work) {
-  using kernels::magnitude;
-  const int variables = shape.variables;
-  const Memory rows = work + variables;
-  lanes.for_each(variables, [&](int j) {
-    work[j] = detail::hessian_value<double>(variables, view.hessian, d, j);
-  });
-  lanes.for_each(shape.rows,
-                 [&](int i) { rows[i] = detail::row_value<double>(shape, view.matrix, d, i); });
-  double slope = 0.0;
-  double pull = 0.0;
-  MaxAbs<> bent;
-  for (int j = 0; j < variables; ++j) {
-    bent.add(work[j] * units.column[j]);
-    slope += view.gradient[j] * d[j];
-    pull = kernels::larger(magnitude(view.gradient[j] * units.column[j]), pull);
+  template <class Y>
+  CAROM_INLINE V outside_dual(const kernels::QpConeSpan& cone, const Y& y) const {
+    using kernels::magnitude;
+    const auto value = [&](int i) { return y[i]; };
+    const V allowed = V(row_rounding_ * roots(cone)) * magnitude(y[cone.first]);
+    return positive_part(-margin_of(cone, value) - allowed) * known_y_[cone.first];
   }
-  MaxAbs<> ends;
-  int next_cone = 0;
-  for (int i = 0; i < shape.rows; ++i) {
-    if (next_cone < shape.cones && shape.cone[next_cone].first == i) {
-      const kernels::QpConeSpan& cone = shape.cone[next_cone];
-      ++next_cone;
-      const double margin = detail::cone_margin<double>(cone, [&](int r) { return -rows[r]; });
-      if (!(margin >= 0.0)) ends.add(margin / units.row[i]);
-      i += cone.size - 1;
-      continue;
+  /// t - |v|.
+  template <class F>
+  CAROM_INLINE V margin_of(const kernels::QpConeSpan& cone, F&& value) const {
+    using kernels::square_root;
+    V sum(0.0);
+    for (int i = cone.first + 1; i < cone.first + cone.size; ++i) {
+      sum = sum + value(i) * value(i);
     }
-    const double along = rows[i];
-    if (!(along <= 0.0) && view.upper[i] < kernels::kInfinity) ends.add(along / units.row[i]);
-    if (!(along >= 0.0) && view.lower[i] > -kernels::kInfinity) ends.add(along / units.row[i]);
+    return value(cone.first) - square_root(sum);
   }
-  MaxAbs<> worst;
-  worst.add(bent.value);
-  worst.add(ends.value * pull);
-  return slope < 0.0 ? worst.value / -slope : kernels::kInfinity;
-}
+  CAROM_INLINE static double roots(const kernels::QpConeSpan& cone) {
+    return 1.0 + kernels::square_root(static_cast<double>(cone.size));
+  }
+
+  Memory felt_;  // [n] the largest share of a datum that a change of x_j by one makes
+  double row_rounding_, column_rounding_;
+};
 
 /// d'P d over sum |d_i P_ij d_j|: negative beyond rounding proves that P is not convex.
 /// work: [2 n].
@@ -317,10 +420,17 @@ CAROM_HOST_DEVICE double relative_curvature(const Lanes& lanes, int variables, c
                                             const Answer& d, const Memory& work) {
   using kernels::magnitude;
   const Memory size = work + variables;
+  const long n = variables;
   lanes.for_each(variables, [&](int j) {
-    const auto bent = detail::hessian_product<double>(variables, hessian, d, j);
-    work[j] = d[j] * bent.product;
-    size[j] = magnitude(d[j]) * bent.size;
+    double product = 0.0;
+    double whole = 0.0;
+    for (int k = 0; k < variables; ++k) {
+      const double term = (k <= j ? hessian[j * n + k] : hessian[k * n + j]) * d[k];
+      product += term;
+      whole += magnitude(term);
+    }
+    work[j] = d[j] * product;
+    size[j] = magnitude(d[j]) * whole;
   });
   double value = 0.0;
   double whole = 0.0;

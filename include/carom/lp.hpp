@@ -38,7 +38,7 @@ struct LpBatch {
 struct LpSettings {
   double tolerance = 1e-9;   ///< on LpResult::residual, and on the residuals of rays
   int max_pivots = 0;        ///< per objective; 0: 50 (m + n)
-  bool certificates = true;  ///< fill LpResult::farkas and ::ray; without them they stay empty
+  bool certificates = true;  ///< fill LpResult::farkas, ::ray and ::point; without it they stay empty
   int threads = 0;           ///< cpu: 0 = all hardware threads
 
   /// Errors: InvalidInput naming the field and its value.
@@ -66,10 +66,14 @@ struct LpResult {
                           ///< NaN unless infeasible
   Buffer<double> ray;     ///< r of certificate::ray_residual, [problems, objectives, columns]; NaN
                           ///< unless unbounded
+  Buffer<double> point;  ///< [problems, objectives, columns], NaN unless unbounded: satisfies the
+                         ///< bounds
   Buffer<BasisStatus> basis;  ///< [problems, columns + rows], where the last objective ended
 };
 
-/// Solves every problem with the primal simplex method on bounded variables. y_i > 0 says that
+/// Solves every problem with the primal simplex method on bounded variables; what that leaves
+/// without a certificate, with Lemke's method in twice the precision (up to 192 complementary
+/// pairs). y_i > 0 says that
 /// row_lower_i is active, y_i < 0 that row_upper_i is. A problem without feasible point is
 /// infeasible whatever its objective. Infeasible and unbounded are claimed with a certificate that
 /// was recomputed from the problem data (certificate_lp.hpp).

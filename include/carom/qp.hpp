@@ -57,6 +57,10 @@ enum class QpMethod : std::uint8_t {
   active_set,      ///< exact dual active set; no second-order cones of two or more rows
   admm,            ///< operator splitting, one factorisation, polished
   projected,       ///< accelerated restarted projected gradient on the dual; P positive definite
+  /// Lemke's method on the optimality conditions in twice the precision: slow and exact to the last
+  /// digit; no second-order cones, at most 96 variables and rows together. What other methods
+  /// leave without a verdict is tried by it.
+  lemke,
 };
 
 std::string_view to_string(QpMethod method);
@@ -97,6 +101,7 @@ struct QpResult {
   /// unbounded: a direction d with P d = 0, q'd < 0 along which no row and no cone ends;
   /// nonconvex: a direction d with d'P d < 0.
   Buffer<double> certificate;
+  Buffer<double> point;  ///< [problems, n], NaN unless unbounded: meets the rows and cones
 };
 
 /// Solves every problem, whatever becomes of its neighbours. Statuses: solved, inaccurate,

@@ -96,7 +96,7 @@ void run(const QpBatch& batch, const QpSettings& settings, const QpTaskArrays& a
   Problems rest(static_cast<std::size_t>(batch.problems));
   std::iota(rest.begin(), rest.end(), 0);
   const QpMethod method = kernels::first_method(settings.method);
-  const bool tried = method != QpMethod::active_set;
+  const bool tried = method != QpMethod::active_set && method != QpMethod::lemke;
   const bool large = is_large_qp(batch, settings.method);
   if (large) rest = emulation.first_of_large(rest, large_qp_limit(settings));
   if (tried && !(large && method == QpMethod::admm)) rest = emulation.first(method, rest);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include <carom/kernels/lp_body.hpp>
+#include <carom/kernels/lp_settle_body.hpp>
 
 #include "cpu/parallel.hpp"
 #include "cpu/simd/lp_lane.hpp"
@@ -34,7 +34,9 @@ inline kernels::LpArrays lp_arrays(const LpBatch& batch, const LpSettings& setti
           result.residual.data(),
           result.farkas.data(),
           result.ray.data(),
-          result.basis.data()};
+          result.point.data(),
+          result.basis.data(),
+          settings.max_pivots > 0};
 }
 
 /// `solve` takes an LpRange.
@@ -46,17 +48,27 @@ LpResult drive_lp(const LpBatch& batch, const LpSettings& settings,
   struct Memory {
     Buffer<double> reals;  // aligned to cache lines
     std::vector<int> ints;
+    std::vector<double> settle;  // for what is left open, taken when it is first needed
   };
   tbb::enumerable_thread_specific<Memory> memories([&] {
     return Memory{
         Buffer<double>(
             static_cast<std::size_t>(kernels::lp_real_workspace(batch.rows, batch.columns))),
-        std::vector<int>(static_cast<std::size_t>(kernels::lp_int_workspace(batch.rows)))};
+        std::vector<int>(static_cast<std::size_t>(kernels::lp_int_workspace(batch.rows))),
+        {}};
   });
   const std::int64_t grain = std::max(1, 32 / batch.objectives);
   parallel_for(batch.problems, grain, settings.threads, [&](std::int64_t begin, std::int64_t end) {
     Memory& memory = memories.local();
-    solve(simd::LpRange{begin, end, &arrays, memory.reals.data(), memory.ints.data()});
+    solve(simd::LpRange{begin, end, &arrays, memory.reals.data(), memory.ints.data(), nullptr});
+    const auto is_open = [&](Status status) { return kernels::lp_is_open(arrays, status); };
+    if (std::none_of(arrays.status + begin * batch.objectives,
+                     arrays.status + end * batch.objectives, is_open)) {
+      return;
+    }
+    memory.settle.resize(
+        static_cast<std::size_t>(kernels::lp_settle_workspace(batch.rows, batch.columns)));
+    solve(simd::LpRange{begin, end, &arrays, nullptr, nullptr, memory.settle.data()});
   });
   return result;
 }

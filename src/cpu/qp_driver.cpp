@@ -49,8 +49,9 @@ class Driver {
   }
 
   QpResult run() {
-    std::fill_n(result_.certificate.data(), result_.certificate.size(),
-                std::numeric_limits<double>::quiet_NaN());
+    for (Buffer<double>* proof : {&result_.certificate, &result_.point}) {
+      std::fill_n(proof->data(), proof->size(), std::numeric_limits<double>::quiet_NaN());
+    }
     tbb::enumerable_thread_specific<std::unique_ptr<Thread>> threads(
         [this] { return std::make_unique<Thread>(layout_, grain_, doubles_); });
     parallel_for(batch_.problems, grain_, settings_.threads,
@@ -65,7 +66,8 @@ class Driver {
 
  private:
   void range(std::int64_t begin, std::int64_t end, Thread& thread) {
-    const bool inside = settings_.method != QpMethod::active_set;
+    const bool inside =
+        settings_.method != QpMethod::active_set && settings_.method != QpMethod::lemke;
     const auto given = [](const Buffer<double>& values) {
       return values.empty() ? nullptr : values.data();
     };

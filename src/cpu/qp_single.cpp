@@ -19,8 +19,9 @@ QpSingle::QpSingle(const QpLayout& layout) : layout_(layout) {
   upper_.resize(rows);
   x_.resize(n);
   y_.resize(rows);
-  units_.resize(n + rows);
-  work_.resize(n * n + 3 * n + rows);
+  point_.resize(n);
+  work_.resize(n * n + 3 * n + static_cast<std::size_t>(certificate::qp_judge_workspace(
+                                  layout.variables(), layout.rows())));
   view_ = {
       {hessian_.data()}, {gradient_.data()}, {matrix_.data()}, {lower_.data()}, {upper_.data()}};
 }
@@ -57,15 +58,12 @@ bool QpSingle::is_valid() const {
   return true;
 }
 
-certificate::QpUnits<QpSingle::Memory> QpSingle::units() {
-  const certificate::QpUnits<Memory> result{{units_.data()}, {units_.data() + layout_.variables()}};
-  certificate::qp_units<double>(layout_.shape(), view_, result);
-  return result;
-}
-
 void QpSingle::judge(Answer& answer, double tolerance) {
-  const auto judged = certificate::qp_residual<double>(
-      layout_.shape(), view_, units(), Memory{x_.data()}, Memory{y_.data()}, Memory{work_.data()});
+  const kernels::SingleLane lane;
+  const certificate::QpJudge<double, kernels::SingleLane, kernels::PlainMemory<const double>,
+                             Memory>
+      judge(lane, layout_.shape(), view_, Memory{work_.data()});
+  const auto judged = judge.residual(Memory{x_.data()}, Memory{y_.data()});
   answer.residual = judged.value();
   answer.objective = judged.objective;
   answer.status = certificate::within(answer.residual, tolerance) ? Status::solved
@@ -74,13 +72,14 @@ void QpSingle::judge(Answer& answer, double tolerance) {
 }
 
 bool QpSingle::proves_infeasible(double tolerance) {
-  return kernels::proves_infeasible(kernels::SingleLane{}, layout_.shape(), view_, units(),
+  return kernels::proves_infeasible(kernels::SingleLane{}, layout_.shape(), view_,
                                     Memory{y_.data()}, Memory{work_.data()}, tolerance);
 }
 
 bool QpSingle::proves_unbounded(double tolerance) {
-  return kernels::proves_unbounded(kernels::SingleLane{}, layout_.shape(), view_, units(),
-                                   Memory{x_.data()}, Memory{work_.data()}, tolerance);
+  return kernels::proves_unbounded(kernels::SingleLane{}, layout_.shape(), view_,
+                                   Memory{point_.data()}, Memory{x_.data()}, Memory{work_.data()},
+                                   tolerance);
 }
 
 bool QpSingle::proves_nonconvex() {

@@ -31,7 +31,8 @@ class QpSingle {
   [[nodiscard]] bool is_valid() const;
   /// Judges the multipliers and solution in x(), y().
   void judge(Answer& answer, double tolerance);
-  /// Whether x() or y(), normalised, proves the status; on success they hold the proof.
+  /// Whether y(), normalised, proves the status, or x() with a feasible point(); on success they
+  /// hold the proof.
   bool proves_infeasible(double tolerance);
   bool proves_unbounded(double tolerance);
   /// Whether the Hessian has a direction of negative curvature; on success x() holds it.
@@ -42,17 +43,17 @@ class QpSingle {
 
   [[nodiscard]] double* x() { return x_.data(); }
   [[nodiscard]] double* y() { return y_.data(); }
+  [[nodiscard]] double* point() { return point_.data(); }
   [[nodiscard]] const kernels::QpView<kernels::PlainMemory<const double>>& view() const {
     return view_;
   }
 
  private:
   using Memory = kernels::PlainMemory<double>;
-  certificate::QpUnits<Memory> units();
 
   const QpLayout& layout_;
   std::vector<double> hessian_, gradient_, matrix_, lower_, upper_;
-  std::vector<double> x_, y_, units_, work_;
+  std::vector<double> x_, y_, point_, work_;
   kernels::QpView<kernels::PlainMemory<const double>> view_{};
 };
 

@@ -28,8 +28,50 @@ struct LpArrays {
   double* residual;
   double* farkas;  ///< or null
   double* ray;     ///< or null
+  double* point;   ///< or null
   BasisStatus* basis;
+  bool limited;    ///< max_pivots is the caller's: more work is not asked for
 };
+
+/// What is known of one objective beside x, y or the proof.
+struct LpAnswer {
+  Status status;
+  int pivots;
+  double residual;
+  [[nodiscard]] CAROM_INLINE bool answered() const {
+    return status == Status::solved || status == Status::inaccurate;
+  }
+};
+
+/// Writes the answer to objective k, or NaN and its proof. x, y: in place or elsewhere; x holds the
+/// point of an unbounded problem.
+template <class Lanes>
+CAROM_HOST_DEVICE void write_lp(const Lanes& lanes, const LpArrays& arrays, long k,
+                                const LpAnswer& answer, const double* x, const double* y,
+                                const double* farkas, const double* ray, double objective) {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  const int n = arrays.columns;
+  const int m = arrays.rows;
+  const bool unbounded = answer.status == Status::unbounded;
+  lanes.for_each(n, [&](int j) {
+    const double value = x[j];
+    if (arrays.point != nullptr) arrays.point[k * n + j] = unbounded ? value : nan;
+    if (arrays.ray != nullptr) arrays.ray[k * n + j] = unbounded ? ray[j] : nan;
+    arrays.solution[k * n + j] = answer.answered() ? value : nan;
+  });
+  lanes.for_each(m, [&](int i) {
+    if (arrays.farkas != nullptr) {
+      arrays.farkas[k * m + i] = answer.status == Status::infeasible ? farkas[i] : nan;
+    }
+    arrays.dual[k * m + i] = answer.answered() ? y[i] : nan;
+  });
+  lanes.for_each(1, [&](int) {
+    arrays.objective[k] = objective;
+    arrays.status[k] = answer.status;
+    arrays.pivots[k] = answer.pivots;
+    arrays.residual[k] = answer.residual;
+  });
+}
 
 CAROM_HOST_DEVICE constexpr long lp_real_workspace(int rows, int columns) {
   return simplex_real_workspace(rows, columns) +
@@ -67,7 +109,7 @@ class LpSolver {
       }
     }
     for (int k = 0; k < arrays_.objectives; ++k) {
-      Answer answer{Status::invalid_input, 0, kNan};
+      LpAnswer answer{Status::invalid_input, 0, kNan};
       if (usable && certificate_.load_cost(arrays_.cost + (first + k) * n_)) {
         if (!started) simplex_.start();
         answer =
@@ -91,17 +133,11 @@ class LpSolver {
   static constexpr int kAttempts = 3;
   static constexpr double kDrift = 1e-3;  // of the tolerance: asks for a new inverse
 
-  struct Answer {
-    Status status;
-    int pivots;
-    double residual;
-  };
-
   /// A claim of the simplex method stands once its certificate does; a new inverse where it fails
   /// or has drifted.
-  CAROM_HOST_DEVICE Answer solve_objective(double* x, double* y) {
+  CAROM_HOST_DEVICE LpAnswer solve_objective(double* x, double* y) {
     const int limit = arrays_.max_pivots;
-    Answer answer{Status::numerical_error, 0, kNan};
+    LpAnswer answer{Status::numerical_error, 0, kNan};
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
       const SimplexOutcome outcome = attempt == 0 ? simplex_.optimise(certificate_.cost(), limit)
                                                   : simplex_.repeat(limit - answer.pivots, attempt);
@@ -131,9 +167,9 @@ class LpSolver {
         simplex_.read_prices(multipliers_);
         return certificate_.farkas_residual(multipliers_);
       case Status::unbounded: {
-        // A ray proves something only where there is a point to start from.
-        simplex_.read_point(direction_);
-        const double point = certificate_.primal_residual(direction_);
+        // A ray proves something only where there is a point to start from; x holds it.
+        simplex_.read_point(x);
+        const double point = certificate_.primal_residual(x);
         simplex_.read_ray(direction_);
         const double ray = certificate_.ray_residual(direction_);
         return larger(point, ray);
@@ -143,32 +179,12 @@ class LpSolver {
     }
   }
 
-  CAROM_HOST_DEVICE void write(long k, const Answer& answer) {
+  CAROM_HOST_DEVICE void write(long k, const LpAnswer& answer) {
     double* x = arrays_.solution + k * n_;
     double* y = arrays_.dual + k * m_;
-    const bool answered = answer.status == Status::solved || answer.status == Status::inaccurate;
-    if (!answered) {
-      lanes_.for_each(n_, [&](int j) { x[j] = kNan; });
-      lanes_.for_each(m_, [&](int i) { y[i] = kNan; });
-    }
-    if (arrays_.farkas != nullptr) {
-      const bool proven = answer.status == Status::infeasible;
-      lanes_.for_each(m_,
-                      [&](int i) { arrays_.farkas[k * m_ + i] = proven ? multipliers_[i] : kNan; });
-    }
-    if (arrays_.ray != nullptr) {
-      const bool proven = answer.status == Status::unbounded;
-      lanes_.for_each(n_, [&](int j) { arrays_.ray[k * n_ + j] = proven ? direction_[j] : kNan; });
-    }
-    const double objective = answered ? certificate_.objective() : kNan;
-    lanes_.for_each(1, [&](int) {
-      arrays_.objective[k] = objective;
-      arrays_.status[k] = answer.status;
-      arrays_.pivots[k] = answer.pivots;
-      arrays_.residual[k] = answer.residual;
-    });
+    write_lp(lanes_, arrays_, k, answer, x, y, multipliers_, direction_,
+             answer.answered() ? certificate_.objective() : kNan);
   }
-
   const Lanes& lanes_;
   const LpArrays& arrays_;
   int m_, n_;

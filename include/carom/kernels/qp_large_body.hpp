@@ -50,7 +50,7 @@ CAROM_INLINE constexpr QpLargeParts qp_large_parts(long n, long m) {
   parts.tight = take(m);
   parts.target = take(m);
   parts.best_y = take(m);
-  parts.judge = take(n + m + certificate::qp_judge_workspace(n, m));
+  parts.judge = take(certificate::qp_judge_workspace(n, m));
   parts.scalars = take(8);
   parts.end = used + (used & 1);
   return parts;

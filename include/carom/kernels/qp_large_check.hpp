@@ -218,16 +218,18 @@ struct Finish {
     const Memory y = at[&P::y];
     lanes.for_each(at.n(), [&](int j) { x[j] *= length * at[&P::column_scale][j]; });
     lanes.for_each(at.m(), [&](int i) { y[i] *= at[&P::row_scale][i] / cost; });
-    const Memory judge = at[&P::judge];
-    const certificate::QpUnits<Memory> units{judge, judge + n};
-    certificate::qp_units<double>(lanes, task.shape, at.view(), units);
-    const auto judged =
-        certificate::qp_residual(lanes, task.shape, at.view(), units, x, y, judge + (n + m));
+    const auto view = at.view();
+    const certificate::QpJudge<double, Lanes, Input, Memory> judge(lanes, task.shape, view,
+                                                                   at[&P::judge]);
+    const auto judged = judge.residual(x, y);
     const auto end = static_cast<std::uint8_t>(arrays.end[slot]);
     const bool solved =
         may_be_solved(end) && certificate::within(judged.value(), task.settings.tolerance);
     const long proof = n > m ? n : m;
-    lanes.for_each(at.n(), [&](int j) { task.solution[p * n + j] = x[j]; });
+    lanes.for_each(at.n(), [&](int j) {
+      task.solution[p * n + j] = x[j];
+      task.point[p * n + j] = std::numeric_limits<double>::quiet_NaN();
+    });
     lanes.for_each(at.m(), [&](int i) { task.dual[p * m + i] = y[i]; });
     lanes.for_each(static_cast<int>(proof), [&](int e) {
       task.certificate[p * proof + e] = std::numeric_limits<double>::quiet_NaN();

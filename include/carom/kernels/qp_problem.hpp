@@ -43,7 +43,7 @@ struct QpView {
   Memory hessian;   ///< [n, n], symmetric, the lower half is read
   Memory gradient;  ///< q, [n]
   Memory matrix;    ///< [rows, n]
-  Memory lower;     ///< [rows], not read in cone rows
+  Memory lower;     ///< [rows], minus infinity in cone rows
   Memory upper;     ///< [rows], h in cone rows
 };
 

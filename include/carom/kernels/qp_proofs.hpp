@@ -31,11 +31,10 @@ CAROM_HOST_DEVICE bool normalise(const Lanes& lanes, int count, const Memory& va
 }
 
 /// Whether y proves that no x meets the rows; it is normalised, and holds the proof on success.
-/// work: [n].
+/// work: qp_judge_workspace.
 template <class Lanes, class Data, class Memory>
 CAROM_HOST_DEVICE bool proves_infeasible(const Lanes& lanes, const QpShape& shape,
-                                         const QpView<Data>& view,
-                                         const certificate::QpUnits<Memory>& units, const Memory& y,
+                                         const QpView<Data>& view, const Memory& y,
                                          const Memory& work, double tolerance) {
   if (!normalise(lanes, shape.rows, y)) return false;
   // Signs that no bound allows, and what of a cone's multiplier lies outside of its cone.
@@ -50,19 +49,20 @@ CAROM_HOST_DEVICE bool proves_infeasible(const Lanes& lanes, const QpShape& shap
     const double head = larger(y[cone.first], square_root(tail));
     lanes.for_each(1, [&](int) { y[cone.first] = head; });
   }
-  return certificate::within(certificate::farkas_residual(lanes, shape, view, units, y, work),
-                             tolerance);
+  const certificate::QpJudge<double, Lanes, Data, Memory> judge(lanes, shape, view, work);
+  return certificate::within(judge.farkas_residual(y), tolerance);
 }
 
-/// Whether x is a direction without end; normalised likewise. work: [n + rows].
+/// Whether the objective falls along d without end from a point that meets the rows; d is
+/// normalised likewise. work: qp_judge_workspace.
 template <class Lanes, class Data, class Memory>
 CAROM_HOST_DEVICE bool proves_unbounded(const Lanes& lanes, const QpShape& shape,
-                                        const QpView<Data>& view,
-                                        const certificate::QpUnits<Memory>& units, const Memory& x,
-                                        const Memory& work, double tolerance) {
-  if (!normalise(lanes, shape.variables, x)) return false;
-  return certificate::within(certificate::ray_residual(lanes, shape, view, units, x, work),
-                             tolerance);
+                                        const QpView<Data>& view, const Memory& point,
+                                        const Memory& d, const Memory& work, double tolerance) {
+  if (!normalise(lanes, shape.variables, d)) return false;
+  const certificate::QpJudge<double, Lanes, Data, Memory> judge(lanes, shape, view, work);
+  return certificate::within(judge.ray_residual(d), tolerance) &&
+         certificate::within(judge.point_residual(point), tolerance);
 }
 
 /// Whether the Hessian has a direction of negative curvature; x then holds it.
@@ -72,10 +72,9 @@ CAROM_HOST_DEVICE bool proves_nonconvex(const Lanes& lanes, int n, const Data& h
                                         const Memory& x, const Memory& factor,
                                         const Memory& inverse, const Memory& work) {
   if (convexity_pivot<double>(lanes, n, hessian, factor, inverse) >= 0.0) return false;
-  // First pivot that is not positive, of column k: with L D L' = P so far, L' d = e_k gives
-  // d'P d = D_k.
+  // First negative pivot, of column k: with L D L' = P so far, L' d = e_k gives d'P d = D_k.
   int k = 0;
-  while (k < n && factor[static_cast<long>(k) * n + k] > 0.0) ++k;
+  while (k < n && factor[static_cast<long>(k) * n + k] >= 0.0) ++k;
   if (k == n) return false;
   lanes.for_each(n, [&](int j) { x[j] = j == k ? 1.0 : 0.0; });
   for (int j = k - 1; j >= 0; --j) {

@@ -141,25 +141,32 @@ CAROM_HOST_DEVICE QpScale<V> scale_problem(const Lanes& lanes, const QpShape& sh
 /// Relative to the diagonal, a negative eigenvalue down to this counts as rounding of the data.
 inline constexpr double kConvexityShift = 1e-9;
 
-/// factor = P, column-major lower half, with its diagonal raised by 1e-9 of itself and by rounding
-/// of the largest entry. factor: [n, n]; work: [n], both overwritten.
+/// factor = P, column-major lower half, with its diagonal raised by 1e-9 of itself, whatever the
+/// units of the variables; where a diagonal is not positive, by 1e-9 of what the others' curvature
+/// and its entries would ask of it, P_ij^2 / P_ii. factor: [n, n]; work: [n], both overwritten.
 template <class V, int N = 0, class Lanes, class Data, class Memory>
 CAROM_HOST_DEVICE void raise_hessian(const Lanes& lanes, int size, const Data& hessian,
                                      const Memory& factor, const Memory& work) {
   const int variables = N > 0 ? N : size;
   const long n = variables;
   lanes.for_each(variables, [&](int j) {
-    V column(0.0);
-    for (int i = j; i < variables; ++i) column = larger(magnitude(hessian[i * n + j]), column);
-    work[j] = column;
+    const V diagonal = hessian[j * n + j];
+    V asked = magnitude(diagonal);
+    if (any_of(diagonal <= V(0.0))) {
+      V most(0.0);
+      for (int i = 0; i < variables; ++i) {
+        const V entry = magnitude(i >= j ? hessian[i * n + j] : hessian[j * n + i]);
+        const V own = hessian[i * n + i];
+        const V per = select(own > V(0.0), own, entry);
+        most = larger(entry * entry / select(per > V(0.0), per, V(1.0)), most);
+      }
+      asked = select(diagonal <= V(0.0), most, asked);
+    }
+    work[j] = asked;
   });
-  V largest(0.0);
-  for (int j = 0; j < variables; ++j) largest = larger(work[j], largest);
-  const V rounding = V(1e-14 * static_cast<double>(variables)) * largest;
   lanes.for_each(variables, [&](int j) {
     for (int i = j; i < variables; ++i) factor[j * n + i] = hessian[i * n + j];
-    const V diagonal = factor[j * n + j];
-    factor[j * n + j] = fused(magnitude(diagonal), V(kConvexityShift), diagonal) + rounding;
+    factor[j * n + j] = fused(work[j], V(kConvexityShift), factor[j * n + j]);
   });
 }
 

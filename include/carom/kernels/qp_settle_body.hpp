@@ -1,6 +1,7 @@
 #pragma once
 
 #include <carom/kernels/admm_qp_body.hpp>
+#include <carom/kernels/convex_lemke.hpp>
 #include <carom/kernels/qp_active_set_body.hpp>
 #include <carom/kernels/qp_proofs.hpp>
 #include <carom/qp.hpp>
@@ -56,27 +57,63 @@ struct QpVerdict {
 CAROM_INLINE constexpr long qp_settle_workspace(long n, long rows, bool cones) {
   const long exact = cones ? 0 : qp_active_set_workspace(n, rows);
   const long splitting = admm_qp_workspace(n, rows);  // a factor of the Hessian wants less
-  return n + rows + certificate::qp_judge_workspace(n, rows) +
-         (exact > splitting ? exact : splitting);
+  const long lemke = cones ? 0 : convex_lemke_workspace(n, rows, 2 * rows);
+  const long body = exact > splitting ? exact : splitting;
+  // A problem of its own looks for a point that meets the rows: another Hessian and gradient.
+  return 2 * n + rows + certificate::qp_judge_workspace(n, rows) + (lemke > body ? lemke : body) +
+         n * n + n;
 }
+
+/// A problem's numbers as ConvexLemke reads them.
+template <class Data>
+struct QpLemkeSource {
+  const QpShape& shape;
+  const QpView<Data>& view;
+  CAROM_INLINE int variables() const { return shape.variables; }
+  CAROM_INLINE int rows() const { return shape.rows; }
+  CAROM_INLINE double hessian(int i, int j) const {
+    const long n = shape.variables;
+    return j <= i ? view.hessian[i * n + j] : view.hessian[j * n + i];
+  }
+  CAROM_INLINE double gradient(int j) const { return view.gradient[j]; }
+  /// Rows hold numbers in their own columns only.
+  CAROM_INLINE double matrix(int i, int j) const {
+    const int first = shape.row_first[i];
+    const int last = shape.row_first[i + 1];
+    const long n = shape.variables;
+    if (last - first == n) return view.matrix[i * n + j];
+    for (int t = first; t < last; ++t) {
+      if (shape.column[t] == j) return view.matrix[i * n + j];
+    }
+    return 0.0;
+  }
+  CAROM_INLINE double lower(int i) const { return view.lower[i]; }
+  CAROM_INLINE double upper(int i) const { return view.upper[i]; }
+  CAROM_INLINE double column_lower(int) const { return -kInfinity; }
+  CAROM_INLINE double column_upper(int) const { return kInfinity; }
+};
 
 template <class Lanes, class Data, class Memory>
 class QpSettle {
  public:
-  /// units: filled by certificate::qp_units. x: [n], y: [rows]; memory: qp_settle_workspace.
+  /// x: [n], y: [rows]; memory: qp_settle_workspace.
   CAROM_HOST_DEVICE QpSettle(const Lanes& lanes, const QpShape& shape, const QpView<Data>& view,
-                             const certificate::QpUnits<Memory>& units, const Memory& x,
-                             const Memory& y, const Memory& memory)
+                             const Memory& x, const Memory& y, const Memory& memory)
       : lanes_(lanes),
         shape_(shape),
         view_(view),
-        units_(units),
         x_(x),
         y_(y),
         first_x_(memory),
-        first_y_(memory + shape.variables),
-        work_(memory + shape.variables + shape.rows),
-        body_(work_ + certificate::qp_judge_workspace(shape.variables, shape.rows)) {}
+        point_(first_x_ + shape.variables),
+        first_y_(point_ + shape.variables),
+        work_(first_y_ + shape.rows),
+        other_hessian_(work_ + certificate::qp_judge_workspace(shape.variables, shape.rows)),
+        other_gradient_(other_hessian_ + static_cast<long>(shape.variables) * shape.variables),
+        body_(other_gradient_ + shape.variables) {}
+
+  /// A point that meets the rows, of an unbounded problem.
+  CAROM_INLINE double point(int j) const { return point_[j]; }
 
   /// first: what ended at x, y before, or null where nothing was tried. end: its qp_end.
   /// start(): fills x, y with the caller's guess. Afterwards x, y hold the answer or the proof.
@@ -102,23 +139,24 @@ class QpSettle {
         answer.status = Status::infeasible;
         return answer;
       }
-      if (is_unbounded(settings.tolerance)) {
-        answer.status = Status::unbounded;
-        return answer;
-      }
       back_to_first();
       judge(answer, settings.tolerance);
-      if (settings.method != QpMethod::automatic) {
-        if (end == qp_end::kBroken) {
-          answer.status = Status::numerical_error;
-        } else if (end == qp_end::kRunning && answer.status == Status::inaccurate) {
-          answer.status = Status::iteration_limit;
-        }
-        return answer;
+      if (end == qp_end::kBroken) {
+        answer.status = Status::numerical_error;
+      } else if (end == qp_end::kRunning && answer.status == Status::inaccurate) {
+        answer.status = Status::iteration_limit;
       }
+      // Who asked for so many iterations of one method gets what they gave, if it is no verdict.
+      const bool limited = settings.method != QpMethod::automatic && settings.max_iterations > 0 &&
+                           answer.status == Status::iteration_limit;
+      const QpVerdict exact = by_lemke(settings);
+      if (is_final(exact.status) && !(limited && exact.status == Status::solved)) return exact;
+      back_to_first();
+      if (settings.method != QpMethod::automatic) return answer;
+      if (answer.status == Status::iteration_limit) answer.status = Status::inaccurate;
     }
     start();
-    const QpVerdict other = solve(settings);
+    const QpVerdict other = solve(settings, first == nullptr);
     if (first != nullptr && other.status == Status::inaccurate &&
         answer.residual <= other.residual) {
       back_to_first();
@@ -128,6 +166,9 @@ class QpSettle {
   }
 
  private:
+  CAROM_INLINE static bool is_final(Status status) {
+    return status == Status::solved || status == Status::infeasible || status == Status::unbounded;
+  }
   CAROM_HOST_DEVICE void keep_first() {
     lanes_.for_each(shape_.variables, [&](int j) { first_x_[j] = x_[j]; });
     lanes_.for_each(shape_.rows, [&](int i) { first_y_[i] = y_[i]; });
@@ -137,14 +178,15 @@ class QpSettle {
     lanes_.for_each(shape_.rows, [&](int i) { y_[i] = first_y_[i]; });
   }
   CAROM_HOST_DEVICE bool is_infeasible(double tolerance) {
-    return proves_infeasible(lanes_, shape_, view_, units_, y_, work_, tolerance);
+    return proves_infeasible(lanes_, shape_, view_, y_, work_, tolerance);
   }
   CAROM_HOST_DEVICE bool is_unbounded(double tolerance) {
-    return proves_unbounded(lanes_, shape_, view_, units_, x_, work_, tolerance);
+    return proves_unbounded(lanes_, shape_, view_, point_, x_, work_, tolerance);
   }
 
   CAROM_HOST_DEVICE void judge(QpVerdict& answer, double tolerance) {
-    const auto judged = certificate::qp_residual(lanes_, shape_, view_, units_, x_, y_, work_);
+    const certificate::QpJudge<double, Lanes, Data, Memory> judge(lanes_, shape_, view_, work_);
+    const auto judged = judge.residual(x_, y_);
     answer.residual = judged.value();
     answer.objective = judged.objective;
     answer.status = certificate::within(answer.residual, tolerance) ? Status::solved
@@ -152,20 +194,51 @@ class QpSettle {
                                                                     : Status::numerical_error;
   }
 
-  CAROM_HOST_DEVICE QpVerdict solve(const QpTaskSettings& settings) {
+  /// The verdict in twice the precision, judged like any other; numerical_error where there is none.
+  CAROM_HOST_DEVICE QpVerdict by_lemke(const QpTaskSettings& settings) {
+    QpVerdict answer;
+    answer.method = QpMethod::lemke;
+    if (shape_.cones > 0) return answer;
+    const QpLemkeSource<Data> source{shape_, view_};
+    ConvexLemke<Lanes, Memory, QpLemkeSource<Data>> body(lanes_, source, 2L * shape_.rows, body_);
+    const Status claim = body.solve();
+    answer.iterations = body.pivots();
+    if (!is_final(claim)) return answer;
+    lanes_.for_each(shape_.variables, [&](int j) {
+      point_[j] = body.point(j);
+      x_[j] = claim == Status::unbounded ? body.ray(j) : point_[j];
+    });
+    lanes_.for_each(shape_.rows, [&](int i) { y_[i] = -body.multiplier(i, claim); });
+    if (claim == Status::solved) {
+      judge(answer, settings.tolerance);
+    } else if (claim == Status::infeasible ? is_infeasible(settings.tolerance)
+                                           : is_unbounded(settings.tolerance)) {
+      answer.status = claim;
+    }
+    return answer;
+  }
+
+  CAROM_HOST_DEVICE QpVerdict solve(const QpTaskSettings& settings, bool untried) {
+    if (settings.method == QpMethod::lemke) return by_lemke(settings);
     // Exact first; cones only the splitting takes.
     if (shape_.cones == 0) {
-      const QpVerdict exact = attempt<QpMethod::active_set>(settings);
-      const bool open = exact.status == Status::inaccurate ||
-                        exact.status == Status::numerical_error ||
-                        exact.status == Status::iteration_limit;
-      if (!open || settings.method == QpMethod::active_set) return exact;
+      const QpVerdict exact = attempt<QpMethod::active_set>(settings, view_);
+      if (is_final(exact.status)) return exact;
+      const bool limited =
+          settings.max_iterations > 0 && exact.status == Status::iteration_limit;
+      if (untried) {  // else it was of no help
+        keep_first();
+        const QpVerdict lemke = by_lemke(settings);
+        if (is_final(lemke.status) && !(limited && lemke.status == Status::solved)) return lemke;
+        back_to_first();
+      }
+      if (settings.method == QpMethod::active_set) return exact;
       if (!(magnitude(exact.residual) < kInfinity)) {
         lanes_.for_each(shape_.variables, [&](int j) { x_[j] = 0.0; });
         lanes_.for_each(shape_.rows, [&](int i) { y_[i] = 0.0; });
       }
     }
-    return attempt<QpMethod::admm>(settings);
+    return attempt<QpMethod::admm>(settings, view_);
   }
 
   template <class Body>
@@ -174,30 +247,36 @@ class QpSettle {
     lanes_.for_each(shape_.rows, [&](int i) { y_[i] = body.dual(i); });
   }
 
-  template <QpMethod Method>
-  CAROM_HOST_DEVICE QpVerdict attempt(const QpTaskSettings& settings) {
-    QpVerdict answer;
-    answer.method = Method;
-    double end = qp_end::kRunning;
+  /// One method's end at x, y.
+  template <QpMethod Method, class View>
+  CAROM_HOST_DEVICE double iterate(const QpTaskSettings& settings, const View& view,
+                                   int& iterations) {
     if constexpr (Method == QpMethod::active_set) {
       QpActiveSet<Lanes, Memory> body(lanes_, shape_, body_);
       const QpExactOutcome outcome =
-          body.solve(view_, settings.limit(Method, shape_.variables, shape_.rows), x_, y_);
+          body.solve(view, settings.limit(Method, shape_.variables, shape_.rows), x_, y_);
       read(body);
-      answer.iterations = outcome.iterations;
-      end = outcome.end;
+      iterations = outcome.iterations;
+      return outcome.end;
     } else {
       AdmmQp<double, Lanes, Memory> body(lanes_, shape_, body_);
       const QpOutcome<double> outcome =
-          body.solve(view_, settings.first_order(Method, shape_.variables, shape_.rows), x_, y_);
+          body.solve(view, settings.first_order(Method, shape_.variables, shape_.rows), x_, y_);
       read(body);
-      answer.iterations = static_cast<int>(outcome.iterations);
-      end = outcome.end;
+      iterations = static_cast<int>(outcome.iterations);
+      return outcome.end;
     }
+  }
+
+  template <QpMethod Method, class View>
+  CAROM_HOST_DEVICE QpVerdict attempt(const QpTaskSettings& settings, const View& view) {
+    QpVerdict answer;
+    answer.method = Method;
+    const double end = iterate<Method>(settings, view, answer.iterations);
     if (end == qp_end::kInfeasible && is_infeasible(settings.tolerance)) {
       answer.status = Status::infeasible;
-    } else if (end == qp_end::kUnbounded && is_unbounded(settings.tolerance)) {
-      answer.status = Status::unbounded;
+    } else if (end == qp_end::kUnbounded) {
+      answer.status = attempt_point<Method>(settings);
     } else if (end == qp_end::kBroken) {
       answer.status = Status::numerical_error;
     } else {
@@ -209,13 +288,52 @@ class QpSettle {
     return answer;
   }
 
+  /// x is said to be a direction without end: that is a verdict only if something meets the rows.
+  /// The point nearest to zero is asked for; what excludes it proves the problem infeasible.
+  template <QpMethod Method>
+  CAROM_HOST_DEVICE Status attempt_point(const QpTaskSettings& settings) {
+    const long n = shape_.variables;
+    lanes_.for_each(shape_.variables, [&](int j) {
+      for (int i = 0; i < n; ++i) other_hessian_[i * n + j] = 0.0;
+      other_gradient_[j] = 0.0;
+      point_[j] = x_[j];
+      x_[j] = 0.0;
+    });
+    for (int i = 0; i < shape_.rows; ++i) {  // lengths in units of the rows
+      const int first = shape_.row_first[i];
+      lanes_.for_each(shape_.row_first[i + 1] - first, [&](int t) {
+        const int j = shape_.column[first + t];
+        double& curvature = other_hessian_[j * n + j];
+        const double entry = view_.matrix[i * n + j];
+        curvature = larger(entry * entry, curvature);
+      });
+    }
+    lanes_.for_each(shape_.variables, [&](int j) {
+      double& curvature = other_hessian_[j * n + j];
+      curvature = curvature > 0.0 ? curvature : 1.0;
+    });
+    lanes_.for_each(shape_.rows, [&](int i) { y_[i] = 0.0; });
+    const QpView<Data> nearest{other_hessian_, other_gradient_, view_.matrix, view_.lower,
+                               view_.upper};
+    int iterations = 0;
+    const double end = iterate<Method>(settings, nearest, iterations);
+    if (end == qp_end::kInfeasible && is_infeasible(settings.tolerance)) return Status::infeasible;
+    lanes_.for_each(shape_.variables, [&](int j) {
+      const double direction = point_[j];
+      point_[j] = x_[j];
+      x_[j] = direction;
+    });
+    return is_unbounded(settings.tolerance) ? Status::unbounded : Status::numerical_error;
+  }
+
   const Lanes& lanes_;
   const QpShape& shape_;
   QpView<Data> view_;
-  certificate::QpUnits<Memory> units_;
-  Memory x_, y_;              // the answer
-  Memory first_x_, first_y_;  // of the first method
-  Memory work_, body_;
+  Memory x_, y_;                    // the answer, or its proof
+  Memory first_x_, point_;          // of the first method; that meets the rows
+  Memory first_y_;                  // of the first method
+  Memory work_;                     // of the judgement
+  Memory other_hessian_, other_gradient_, body_;
 };
 
 }  // namespace carom::kernels

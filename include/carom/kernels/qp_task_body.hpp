@@ -38,6 +38,7 @@ struct QpTaskArrays {
   std::int32_t* iterations;       ///< [problems]
   double* residual;               ///< [problems]
   double* certificate;            ///< [problems, max(n, rows)]
+  double* point;                  ///< [problems, n]
   std::uint8_t* end;              ///< [problems], how `first` ended: qp_end or kQpRefused
 };
 
@@ -58,7 +59,7 @@ CAROM_INLINE bool may_be_solved(std::uint8_t end) {
 
 /// Offsets of what a task keeps in its memory.
 struct QpTaskParts {
-  long hessian, gradient, matrix, lower, upper, column_unit, row_unit, x, y, body, end;
+  long hessian, gradient, matrix, lower, upper, scratch, x, y, body, end;
 };
 CAROM_INLINE constexpr QpTaskParts qp_task_parts(long n, long rows, long body) {
   QpTaskParts parts{};
@@ -73,8 +74,7 @@ CAROM_INLINE constexpr QpTaskParts qp_task_parts(long n, long rows, long body) {
   parts.matrix = take(rows * n);
   parts.lower = take(rows);
   parts.upper = take(rows);
-  parts.column_unit = take(n);
-  parts.row_unit = take(rows);
+  parts.scratch = take(n + rows + 1);
   parts.x = take(n);
   parts.y = take(rows);
   parts.body = take(body);
@@ -133,26 +133,23 @@ class QpTask {
       verdict.status = Status::invalid_input;
       return write(p, verdict);
     }
-    certificate::qp_units<double>(lanes_, shape, view(), units());
     const double end = tried ? static_cast<double>(arrays_.end[p]) : qp_end::kRunning;
     if (tried) {
       verdict.method = arrays_.method[p];
       verdict.iterations = arrays_.iterations[p];
       load_pair(p, arrays_.solution, arrays_.dual, arrays_.cone_dual);
     }
-    QpSettle<Lanes, Memory, Memory> body(lanes_, shape, view(), units(), x(), y(),
-                                         memory_ + parts_.body);
-    write(p, body.run(arrays_.settings, arrays_.interval_rows, tried ? &verdict : nullptr, end,
-                      [&] { load_start(p); }));
+    QpSettle<Lanes, Memory, Memory> body(lanes_, shape, view(), x(), y(), memory_ + parts_.body);
+    write(p,
+          body.run(arrays_.settings, arrays_.interval_rows, tried ? &verdict : nullptr, end,
+                   [&] { load_start(p); }),
+          [&](int j) { return body.point(j); });
   }
 
  private:
   CAROM_INLINE QpView<Memory> view() const {
     return {memory_ + parts_.hessian, memory_ + parts_.gradient, memory_ + parts_.matrix,
             memory_ + parts_.lower, memory_ + parts_.upper};
-  }
-  CAROM_INLINE certificate::QpUnits<Memory> units() const {
-    return {memory_ + parts_.column_unit, memory_ + parts_.row_unit};
   }
   CAROM_INLINE Memory x() const { return memory_ + parts_.x; }
   CAROM_INLINE Memory y() const { return memory_ + parts_.y; }
@@ -164,7 +161,8 @@ class QpTask {
     const long m = arrays_.interval_rows;
     const long k = shape.rows - m;
     const QpView<Memory> to = view();
-    const certificate::QpUnits<Memory> refused = units();  // NaN where something is
+    const Memory refused_column = memory_ + parts_.scratch;  // NaN where something is
+    const Memory refused_row = refused_column + n;
     lanes_.for_each(shape.variables, [&](int j) {
       const double* row = arrays_.hessian + (p * n + j) * n;
       double sum = 0.0;
@@ -172,7 +170,7 @@ class QpTask {
       for (int i = 0; i <= j; ++i) to.hessian[j * n + i] = row[i];
       const double q = arrays_.vector[p * n + j];
       to.gradient[j] = q;
-      refused.column[j] = sum + q * 0.0;
+      refused_column[j] = sum + q * 0.0;
     });
     lanes_.for_each(shape.rows, [&](int i) {
       const double* row =
@@ -195,11 +193,11 @@ class QpTask {
         to.upper[i] = b;
         sum += b * 0.0;
       }
-      refused.row[i] = sum;
+      refused_row[i] = sum;
     });
     double sum = 0.0;
-    for (int j = 0; j < shape.variables; ++j) sum += refused.column[j];
-    for (int i = 0; i < shape.rows; ++i) sum += refused.row[i];
+    for (int j = 0; j < shape.variables; ++j) sum += refused_column[j];
+    for (int i = 0; i < shape.rows; ++i) sum += refused_row[i];
     return sum == 0.0;
   }
 
@@ -236,9 +234,9 @@ class QpTask {
   CAROM_HOST_DEVICE bool attempt(long p) const {
     const QpShape& shape = arrays_.shape;
     const QpOutcome<double> outcome = run<Method>(p);
-    certificate::qp_units<double>(lanes_, shape, view(), units());
-    const auto judged =
-        certificate::qp_residual(lanes_, shape, view(), units(), x(), y(), memory_ + parts_.body);
+    const certificate::QpJudge<double, Lanes, Memory, Memory> judge(lanes_, shape, view(),
+                                                                    memory_ + parts_.body);
+    const auto judged = judge.residual(x(), y());
     QpVerdict verdict;
     verdict.method = Method;
     verdict.iterations = static_cast<int>(outcome.iterations);
@@ -265,7 +263,7 @@ class QpTask {
     const Memory memory = memory_ + parts_.body;
     if constexpr (Method == QpMethod::active_set) {
       // The packs' dual active set knows nothing of lanes.
-      const Memory outcome = memory_ + parts_.column_unit;  // at least one column and one row
+      const Memory outcome = memory_ + parts_.scratch;
       const int limit = settings.limit(QpMethod::interior_point, shape.variables, shape.rows);
       const int most = 4 * (shape.variables + shape.rows);
       lanes_.for_each(1, [&](int) {
@@ -297,6 +295,11 @@ class QpTask {
 
   /// x, y and the verdict, or NaN and the proof.
   CAROM_HOST_DEVICE void write(long p, const QpVerdict& verdict) const {
+    write(p, verdict, [](int) { return std::numeric_limits<double>::quiet_NaN(); });
+  }
+  /// point(j): of an unbounded problem.
+  template <class Point>
+  CAROM_HOST_DEVICE void write(long p, const QpVerdict& verdict, Point&& point) const {
     const QpShape& shape = arrays_.shape;
     const long n = shape.variables;
     const long m = arrays_.interval_rows;
@@ -309,8 +312,10 @@ class QpTask {
         verdict.status == Status::unbounded || verdict.status == Status::nonconvex;
     const Memory from_x = x();
     const Memory from_y = y();
-    lanes_.for_each(shape.variables,
-                    [&](int j) { arrays_.solution[p * n + j] = usable ? from_x[j] : nan; });
+    lanes_.for_each(shape.variables, [&](int j) {
+      arrays_.solution[p * n + j] = usable ? from_x[j] : nan;
+      arrays_.point[p * n + j] = verdict.status == Status::unbounded ? point(j) : nan;
+    });
     lanes_.for_each(shape.rows, [&](int i) {
       double* to = i < m ? arrays_.dual + p * m + i : arrays_.cone_dual + p * k + i - m;
       *to = usable ? from_y[i] : nan;

@@ -138,11 +138,14 @@ class Simplex : SimplexRatio<Lanes, PaddedRows> {
       y[i] = absent && magnitude(price) <= kDust * price_noise_ ? 0.0 : price * scale_[np_ + i];
     });
   }
-  /// The direction of an unbounded problem, [n].
+  /// The direction of an unbounded problem, [n]; dust is left out.
   CAROM_HOST_DEVICE void read_ray(double* ray) const {
     lanes_.for_each(n_, [&](int j) { ray[j] = 0.0; });
+    double steepest = 1.0;
+    for (int i = 0; i < m_; ++i) steepest = larger(magnitude(rate_[i]), steepest);
     lanes_.for_each(m_, [&](int i) {
-      if (basic_[i] < n_) ray[basic_[i]] = rate_[i] * scale_[basic_[i]];
+      const bool moves = magnitude(rate_[i]) > kDust * steepest;
+      if (basic_[i] < n_ && moves) ray[basic_[i]] = rate_[i] * scale_[basic_[i]];
     });
     lanes_.for_each(1, [&](int) {
       if (entering_ < n_) ray[entering_] = direction_ * scale_[entering_];

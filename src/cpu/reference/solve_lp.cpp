@@ -31,6 +31,7 @@ struct Slot {
   double* dual;
   double* farkas;  ///< or null
   double* ray;     ///< or null
+  double* point;   ///< or null
 };
 
 /// Solves one objective; `residual` judges the claim.
@@ -78,7 +79,10 @@ BlandOutcome solve_one(const certificate::LpData& lp, const LpSettings& settings
     copy(outcome.dual, slot.dual);
   }
   if (outcome.status == Status::infeasible) copy(outcome.dual, slot.farkas);
-  if (outcome.status == Status::unbounded) copy(outcome.ray, slot.ray);
+  if (outcome.status == Status::unbounded) {
+    copy(outcome.ray, slot.ray);
+    copy(outcome.point, slot.point);
+  }
   return outcome;
 }
 
@@ -89,7 +93,7 @@ LpResult solve_lp(const LpBatch& batch, const LpSettings& settings, const Buffer
   const int n = batch.columns;
   LpResult result = make_lp_result(batch, settings);
   for (Buffer<double>* buffer : {&result.solution, &result.dual, &result.objective,
-                                 &result.residual, &result.farkas, &result.ray}) {
+                                 &result.residual, &result.farkas, &result.ray, &result.point}) {
     std::fill(buffer->host().begin(), buffer->host().end(), kNan);
   }
   // Bland's rule takes many pivots: the limit counts in units of its tableau.
@@ -110,7 +114,8 @@ LpResult solve_lp(const LpBatch& batch, const LpSettings& settings, const Buffer
         lp.cost = batch.cost.data() + k * n;
         const Slot slot{result.solution.data() + k * n, result.dual.data() + k * m,
                         settings.certificates ? result.farkas.data() + k * m : nullptr,
-                        settings.certificates ? result.ray.data() + k * n : nullptr};
+                        settings.certificates ? result.ray.data() + k * n : nullptr,
+                        settings.certificates ? result.point.data() + k * n : nullptr};
         const BlandOutcome outcome =
             solve_one(lp, settings, limit, slot, result.residual.data()[k]);
         result.status.data()[k] = outcome.status;

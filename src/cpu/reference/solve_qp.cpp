@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include <tbb/parallel_for.h>
 #include <Eigen/Cholesky>
@@ -49,6 +50,9 @@ class Problem {
       }
       if (plain.end == PlainEnd::unbounded) {
         if (add_cuts(plain.x, true)) continue;
+        answer.status = find_point(single, answer.iterations);
+        if (answer.status == Status::infeasible) return;
+        copy(plain, single);
         answer.status =
             single.proves_unbounded(kProof) ? Status::unbounded : Status::numerical_error;
         return;
@@ -123,6 +127,30 @@ class Problem {
       add(-normal_of(cone.first), -arrays_.cone_vector[cone.first - m], false,
           {cone.first, 1.0, std::vector<Scalar>(static_cast<std::size_t>(cone.size - 1), 0)});
     }
+  }
+
+  /// The point nearest to zero among those that meet rows and cones, for an objective without end;
+  /// infeasible with its proof where there is none.
+  Status find_point(cpu::QpSingle& single, int& iterations) {
+    const Matrix hessian = std::exchange(qp_.hessian, Matrix::Identity(n_, n_));
+    const Vector gradient = std::exchange(qp_.gradient, Vector::Zero(n_));
+    Status status = Status::numerical_error;
+    for (int round = 0; round < kMaxCuts; ++round) {
+      const PlainAnswer nearest =
+          solve_plain_qp(qp_, 200 * (n_ + static_cast<int>(origin_.size())));
+      iterations += nearest.iterations;
+      if (nearest.end == PlainEnd::infeasible) {
+        copy(nearest, single);
+        if (single.proves_infeasible(kProof)) status = Status::infeasible;
+        break;
+      }
+      if (nearest.end != PlainEnd::solved) break;
+      for (int j = 0; j < n_; ++j) single.point()[j] = static_cast<double>(nearest.x[j]);
+      if (!add_cuts(nearest.x, false)) break;
+    }
+    qp_.hessian = hessian;
+    qp_.gradient = gradient;
+    return status;
   }
 
   /// s_0 >= u's_1 with u along s_1; true where any was violated. `ray`: of the direction x.
@@ -267,21 +295,27 @@ class Problem {
   std::vector<Origin> origin_;
 };
 
-// Eigenvector of the least eigenvalue of the Hessian with its diagonal scaled to one, where that
-// is negative beyond rounding.
+// Eigenvector of the least eigenvalue of the Hessian with its diagonal scaled to one, or its row to
+// what the others' curvature allows where there is no diagonal.
 bool negative_curvature(const double* hessian, int n, double* direction) {
   Eigen::MatrixXd p(n, n);
   for (int i = 0; i < n; ++i) {
     for (int j = 0; j <= i; ++j) p(i, j) = p(j, i) = hessian[i * n + j];
   }
-  const double largest = p.cwiseAbs().maxCoeff();
-  if (largest == 0.0) return false;
-  const double floor = 1e-12 * largest;
-  const Eigen::VectorXd d = p.diagonal().cwiseAbs().cwiseMax(floor).cwiseSqrt().cwiseInverse();
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(d.asDiagonal() * p * d.asDiagonal());
+  Eigen::VectorXd unit(n);
+  for (int j = 0; j < n; ++j) {
+    double size = std::abs(p(j, j));
+    for (int i = 0; i < n && !(p(j, j) > 0.0); ++i) {
+      const double entry = std::abs(p(i, j));
+      if (entry > 0.0) size = std::max(size, p(i, i) > 0.0 ? entry * entry / p(i, i) : entry);
+    }
+    unit[j] = size > 0.0 ? 1.0 / std::sqrt(size) : 1.0;
+  }
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(unit.asDiagonal() * p *
+                                                              unit.asDiagonal());
   if (!(solver.eigenvalues()[0] < -2e-9)) return false;
-  const Eigen::VectorXd v = d.cwiseProduct(solver.eigenvectors().col(0));
-  if (!(v.dot(p * v) < -1e-13 * largest * v.squaredNorm())) return false;
+  const Eigen::VectorXd v = unit.cwiseProduct(solver.eigenvectors().col(0));
+  if (!(v.dot(p * v) < 0.0)) return false;
   for (int i = 0; i < n; ++i) direction[i] = v[i];
   return true;
 }
@@ -305,6 +339,7 @@ QpResult solve_qp(const QpBatch& batch, const QpSettings& settings) {
   result.objective = sized(1);
   result.residual = sized(1);
   result.certificate = sized(static_cast<int>(proof));
+  result.point = sized(n);
   result.status = Buffer<Status>(problems);
   result.method = Buffer<QpMethod>(problems);
   result.iterations = Buffer<std::int32_t>(problems);
@@ -331,6 +366,9 @@ QpResult solve_qp(const QpBatch& batch, const QpSettings& settings) {
       if (answer.status == Status::unbounded || answer.status == Status::nonconvex) {
         std::copy_n(single.x(), n, certificate);
       }
+      double* point = result.point.data() + p * n;
+      std::fill_n(point, n, kNan);
+      if (answer.status == Status::unbounded) std::copy_n(single.point(), n, point);
       if (!usable) {
         std::fill_n(single.x(), n, kNan);
         std::fill_n(single.y(), rows, kNan);

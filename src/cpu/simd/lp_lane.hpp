@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include <carom/kernels/lanes.hpp>
-#include <carom/kernels/lp_body.hpp>
+#include <carom/kernels/lp_settle_body.hpp>
 
 /// Linear programs in one thread, one after the other.
 namespace carom::cpu::simd {
@@ -58,12 +58,14 @@ struct LpLane : kernels::SingleLane, Joined<Isa> {
   static constexpr int kWidth = Isa::kWidth;
 };
 
-/// Problems [begin, end) with workspaces of lp_real_workspace and lp_int_workspace.
+/// Problems [begin, end) with workspaces of lp_real_workspace and lp_int_workspace; or, where
+/// `settle` is given (lp_settle_workspace), what an earlier call left open.
 struct LpRange {
   std::int64_t begin, end;
   const kernels::LpArrays* arrays;
   double* reals;
   int* ints;
+  double* settle;
 };
 
 template <class Lanes>
@@ -72,7 +74,10 @@ void solve_lp_range(const Lanes& lanes, const LpRange& range) {
     for (std::int64_t p = range.begin; p < range.end; ++p) solver.solve(p);
   };
   constexpr int kFew = kernels::kPackPadding;
-  if (range.arrays->rows <= kFew) {
+  if (range.settle != nullptr) {
+    kernels::LpSettle<Lanes> left(lanes, *range.arrays, range.settle);
+    for (std::int64_t p = range.begin; p < range.end; ++p) left.settle(p);
+  } else if (range.arrays->rows <= kFew) {
     run(kernels::LpSolver<Lanes, kFew>(lanes, *range.arrays, range.reals, range.ints));
   } else {
     run(kernels::LpSolver<Lanes>(lanes, *range.arrays, range.reals, range.ints));

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include <carom/certificate_qp.hpp>
 #include <carom/kernels/admm_qp_body.hpp>
 #include <carom/kernels/qp_dual_pivot_body.hpp>
 #include <carom/kernels/qp_interior_point_body.hpp>
@@ -56,7 +57,7 @@ inline constexpr int kLargestPackedQp = 48;
 
 /// Offsets, in values of V, of what lies in the workspace.
 struct QpParts {
-  long hessian, gradient, matrix, lower, upper, column_unit, row_unit, work, x, y, body, end;
+  long hessian, gradient, matrix, lower, upper, work, x, y, body, end;
 };
 CAROM_INLINE constexpr QpParts qp_parts(long n, long rows) {
   QpParts parts{};
@@ -71,9 +72,7 @@ CAROM_INLINE constexpr QpParts qp_parts(long n, long rows) {
   parts.matrix = take(rows * n);
   parts.lower = take(rows);
   parts.upper = take(rows);
-  parts.column_unit = take(n);
-  parts.row_unit = take(rows);
-  parts.work = take(n);
+  parts.work = take(certificate::qp_judge_workspace(n, rows));
   parts.x = take(n);
   parts.y = take(rows);
   const long interior =

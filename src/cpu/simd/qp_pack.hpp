@@ -319,10 +319,9 @@ class QpPackRun {
       const kernels::QpView<ConstMemory>& view) {
     kernels::QpShape shape = shape_;
     if constexpr (N > 0) shape.variables = N;
-    const certificate::QpUnits<Memory> units{part(parts_.column_unit), part(parts_.row_unit)};
-    certificate::qp_units<V>(shape, view, units);
-    return certificate::qp_residual<V>(shape, view, units, part(parts_.x), part(parts_.y),
-                                       part(parts_.work));
+    const certificate::QpJudge<V, Lanes, ConstMemory, Memory> judge(lanes_, shape, view,
+                                                                    part(parts_.work));
+    return judge.residual(part(parts_.x), part(parts_.y));
   }
 
   void solve(QpMethod method, int count) {

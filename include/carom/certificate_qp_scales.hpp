@@ -1,0 +1,277 @@
+#pragma once
+
+#include <carom/certificate_scales.hpp>
+#include <carom/kernels/lanes.hpp>
+#include <carom/kernels/qp_problem.hpp>
+
+/// What the residuals of quadratic programs are relative to: docs/algorithms/certificates.md.
+namespace carom::certificate {
+
+CAROM_INLINE constexpr long qp_scales_workspace(long n, long rows) { return 5 * n + 4 * rows; }
+
+/// The optimality conditions as equations in (x, y): row i of A x against its bounds, column j of
+/// P x + A'y = -q. Of each the sum, its largest term, and its datum: the largest of the bounds that
+/// hold it, of q_j, and of those terms whose x_j or y_i the data explain. An unknown is explained
+/// if some equation has it in a term of at most kExplained times the equation's datum; what escaped
+/// along a ray is not. V: double, or a pack of doubles, one per problem.
+template <class V, class Lanes, class Data, class Memory>
+class QpScales {
+ public:
+  /// memory: qp_scales_workspace.
+  CAROM_HOST_DEVICE QpScales(const Lanes& lanes, const kernels::QpShape& shape,
+                             const kernels::QpView<Data>& view, const Memory& memory)
+      : lanes_(lanes),
+        shape_(shape),
+        view_(view),
+        n_(shape.variables),
+        rows_(shape.rows),
+        bent_(memory),
+        pull_(bent_ + n_),
+        column_size_(pull_ + n_),
+        column_datum_(column_size_ + n_),
+        known_x_(column_datum_ + n_),
+        value_(known_x_ + n_),
+        row_size_(value_ + rows_),
+        row_datum_(row_size_ + rows_),
+        known_y_(row_datum_ + rows_) {}
+
+ protected:
+  CAROM_INLINE V matrix(int i, int j) const {
+    return view_.matrix[static_cast<long>(i) * n_ + j];
+  }
+  CAROM_INLINE V hessian(int j, int k) const {
+    return view_.hessian[k <= j ? static_cast<long>(j) * n_ + k : static_cast<long>(k) * n_ + j];
+  }
+  /// f(t, j) for the columns of row i.
+  template <class F>
+  CAROM_INLINE void for_row(int i, F&& f) const {
+    for (int t = shape_.row_first[i]; t < shape_.row_first[i + 1]; ++t) f(shape_.column[t]);
+  }
+  /// The same with the columns shared among the lanes.
+  template <class F>
+  CAROM_INLINE void for_row_of_lanes(int i, F&& f) const {
+    const int first = shape_.row_first[i];
+    lanes_.for_each(shape_.row_first[i + 1] - first, [&](int t) { f(shape_.column[first + t]); });
+  }
+  template <class F>
+  CAROM_INLINE void for_cones(F&& f) const {
+    for (int c = 0; c < shape_.cones; ++c) f(shape_.cone[c]);
+  }
+  /// All rows of a cone share the largest of their values.
+  CAROM_HOST_DEVICE void join_cones(const Memory& values) const {
+    using kernels::larger;
+    for_cones([&](const kernels::QpConeSpan& cone) {
+      V most(0.0);
+      for (int i = cone.first; i < cone.first + cone.size; ++i) most = larger(values[i], most);
+      lanes_.for_each(cone.size, [&](int t) { values[cone.first + t] = most; });
+    });
+  }
+
+  /// value_ = A x and the sizes of its terms.
+  template <class Answer>
+  CAROM_HOST_DEVICE void multiply_rows(const Answer& x) const {
+    using kernels::larger;
+    using kernels::magnitude;
+    lanes_.for_each(rows_, [&](int i) {
+      V sum(0.0);
+      V size(0.0);
+      for_row(i, [&](int j) {
+        const V term = matrix(i, j) * x[j];
+        sum = sum + term;
+        size = larger(magnitude(term), size);
+      });
+      value_[i] = sum;
+      row_size_[i] = size;
+    });
+    join_cones(row_size_);
+  }
+  /// bent_ = P x and the sizes of its terms.
+  template <class Answer>
+  CAROM_HOST_DEVICE void multiply_hessian(const Answer& x) const {
+    using kernels::larger;
+    using kernels::magnitude;
+    lanes_.for_each(n_, [&](int j) {
+      V sum(0.0);
+      V size(0.0);
+      const auto add = [&](V term) {
+        sum = sum + term;
+        size = larger(magnitude(term), size);
+      };
+      for (int k = 0; k <= j; ++k) add(view_.hessian[static_cast<long>(j) * n_ + k] * x[k]);
+      for (int k = j + 1; k < n_; ++k) add(view_.hessian[static_cast<long>(k) * n_ + j] * x[k]);
+      bent_[j] = sum;
+      column_size_[j] = size;
+    });
+  }
+  CAROM_HOST_DEVICE void no_hessian() const {
+    lanes_.for_each(n_, [&](int j) {
+      bent_[j] = V(0.0);
+      column_size_[j] = V(0.0);
+    });
+  }
+  /// pull_ = A'y; its terms join the columns' sizes.
+  template <class Answer>
+  CAROM_HOST_DEVICE void multiply_columns(const Answer& y) const {
+    using kernels::larger;
+    using kernels::magnitude;
+    lanes_.for_each(n_, [&](int j) { pull_[j] = V(0.0); });
+    for (int i = 0; i < rows_; ++i) {
+      for_row_of_lanes(i, [&](int j) {
+        const V term = matrix(i, j) * y[i];
+        pull_[j] = pull_[j] + term;
+        column_size_[j] = larger(magnitude(term), column_size_[j]);
+      });
+    }
+  }
+
+  /// What a row's bounds explain: those that its terms reach at all.
+  CAROM_INLINE V row_seed(int i) const {
+    using kernels::larger;
+    using kernels::magnitude;
+    using kernels::select;
+    const V most = V(2.0) * row_size_[i];
+    const V l = magnitude(view_.lower[i]);
+    const V u = magnitude(view_.upper[i]);
+    return larger(select(l <= most, l, V(0.0)), select(u <= most, u, V(0.0)));
+  }
+
+  /// Which equations and unknowns take part in `explain`.
+  struct Parts {
+    bool rows, hessian, multipliers;
+    bool seeds = true;  ///< of rows by their bounds, of columns by q; else nothing is given but known
+                        ///< unknowns
+  };
+
+  /// Fills the data, from the seeds and the unknowns that are known at the start.
+  template <class X, class Y>
+  CAROM_HOST_DEVICE void explain(const Parts& parts, const X& x, const Y& y) const {
+    using kernels::any_of;
+    using kernels::larger;
+    using kernels::select;
+    gather(parts, x, y);
+    V before(-1.0);
+    for (int round = 0; round <= n_ + rows_; ++round) {
+      reach(parts, x, y);
+      V count(0.0);
+      V open(0.0);
+      if (parts.rows || parts.hessian) {
+        for (int j = 0; j < n_; ++j) {
+          count = count + known_x_[j];
+          open = larger(select(known_x_[j] > V(0.0), V(0.0), V(1.0)), open);
+        }
+      }
+      if (parts.multipliers) {
+        for (int i = 0; i < rows_; ++i) {
+          count = count + known_y_[i];
+          open = larger(select(known_y_[i] > V(0.0), V(0.0), V(1.0)), open);
+        }
+      }
+      if (!any_of(open > V(0.0))) {  // then every term counts
+        if (parts.rows) {
+          lanes_.for_each(
+              rows_, [&](int i) { row_datum_[i] = larger(row_seed(parts, i), row_size_[i]); });
+        }
+        lanes_.for_each(
+            n_, [&](int j) { column_datum_[j] = larger(column_seed(parts, j), column_size_[j]); });
+        if (parts.rows) join_cones(row_datum_);
+        return;
+      }
+      const bool grown = any_of(count > before);
+      if (!grown) return;
+      before = count;
+      gather(parts, x, y);
+    }
+  }
+
+ private:
+  CAROM_INLINE V row_seed(const Parts& parts, int i) const {
+    return parts.seeds ? row_seed(i) : V(0.0);
+  }
+  CAROM_INLINE V column_seed(const Parts& parts, int j) const {
+    using kernels::magnitude;
+    return parts.seeds && parts.hessian ? magnitude(view_.gradient[j]) : V(0.0);
+  }
+
+  /// Which unknowns the data explain.
+  template <class X, class Y>
+  CAROM_HOST_DEVICE void reach(const Parts& parts, const X& x, const Y& y) const {
+    using kernels::larger;
+    using kernels::magnitude;
+    if (parts.hessian) {
+      lanes_.for_each(n_, [&](int j) {
+        V known = known_x_[j];
+        const V size = magnitude(x[j]);
+        for (int k = 0; k <= j; ++k) {
+          known = larger(reached(magnitude(view_.hessian[static_cast<long>(j) * n_ + k]) * size,
+                                 column_datum_[k]),
+                         known);
+        }
+        for (int k = j + 1; k < n_; ++k) {
+          known = larger(reached(magnitude(view_.hessian[static_cast<long>(k) * n_ + j]) * size,
+                                 column_datum_[k]),
+                         known);
+        }
+        known_x_[j] = known;
+      });
+    }
+    if (parts.rows) {
+      for (int i = 0; i < rows_; ++i) {
+        for_row_of_lanes(i, [&](int j) {
+          known_x_[j] = larger(reached(magnitude(matrix(i, j) * x[j]), row_datum_[i]), known_x_[j]);
+        });
+      }
+    }
+    if (parts.multipliers) {
+      lanes_.for_each(rows_, [&](int i) {
+        V known = known_y_[i];
+        for_row(i, [&](int j) {
+          known = larger(reached(magnitude(matrix(i, j) * y[i]), column_datum_[j]), known);
+        });
+        known_y_[i] = known;
+      });
+    }
+  }
+
+  /// The data with the terms that are explained so far.
+  template <class X, class Y>
+  CAROM_HOST_DEVICE void gather(const Parts& parts, const X& x, const Y& y) const {
+    using kernels::larger;
+    using kernels::magnitude;
+    if (parts.rows) {
+      lanes_.for_each(rows_, [&](int i) {
+        V datum = row_seed(parts, i);
+        for_row(i, [&](int j) {
+          datum = larger(known_x_[j] * magnitude(matrix(i, j) * x[j]), datum);
+        });
+        row_datum_[i] = datum;
+      });
+      join_cones(row_datum_);
+    }
+    lanes_.for_each(n_, [&](int j) {
+      V datum = column_seed(parts, j);
+      for (int k = 0; parts.hessian && k < n_; ++k) {
+        datum = larger(known_x_[k] * magnitude(hessian(j, k) * x[k]), datum);
+      }
+      column_datum_[j] = datum;
+    });
+    for (int i = 0; parts.multipliers && i < rows_; ++i) {
+      for_row_of_lanes(i, [&](int j) {
+        column_datum_[j] =
+            larger(known_y_[i] * magnitude(matrix(i, j) * y[i]), column_datum_[j]);
+      });
+    }
+  }
+
+ protected:
+  const Lanes& lanes_;
+  const kernels::QpShape& shape_;
+  kernels::QpView<Data> view_;
+  int n_, rows_;
+  Memory bent_, pull_;                  // [n] P x, A'y
+  Memory column_size_, column_datum_;   // [n]
+  Memory known_x_;                      // [n] 1 where explained
+  Memory value_, row_size_, row_datum_;  // [rows]
+  Memory known_y_;                      // [rows]
+};
+
+}  // namespace carom::certificate

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <carom/certificate.hpp>
+
+/// What residuals by rows and columns are relative to: docs/algorithms/certificates.md.
+namespace carom::certificate {
+
+/// How many times larger than a datum a term may be that this datum explains.
+inline constexpr double kExplained = 1024.0;
+/// Rounding may hide this share of the data, no more.
+inline constexpr double kHidden = 1e-6;
+
+/// Bound on the rounding of a sum of `terms` terms, relative to the largest of them.
+CAROM_INLINE constexpr double sum_rounding(long terms) {
+  return 2.3e-16 * static_cast<double>(terms + 4);
+}
+
+/// max(v, 0) that keeps NaN.
+template <class V>
+CAROM_INLINE V positive_part(V v) {
+  using kernels::select;
+  return select(v <= V(0.0), V(0.0), v);
+}
+
+/// 1 where `term` is there and no larger than its datum explains.
+template <class V>
+CAROM_INLINE V reached(V term, V datum) {
+  using kernels::select;
+  return select((term > V(0.0)) & (term <= V(kExplained) * datum), V(1.0), V(0.0));
+}
+
+/// Infinity where the rounding of terms of this size could hide more than kHidden of their datum,
+/// NaN included.
+template <class V>
+CAROM_INLINE V beyond_reach(V size, V datum, double rounding) {
+  using kernels::select;
+  const V hidden = V(rounding) * size;
+  return select(hidden <= V(kHidden) * datum, V(0.0),
+                select(size <= V(0.0), V(0.0), V(kernels::kInfinity)));
+}
+
+}  // namespace carom::certificate
