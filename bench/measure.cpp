@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include <carom/certificate.hpp>
+#include <carom/certificate_lcp.hpp>
 
 namespace carom::bench {
 

@@ -4,6 +4,7 @@
 #include <carom/batch.hpp>
 #include <carom/certificate.hpp>
 #include <carom/certificate_compliant.hpp>
+#include <carom/certificate_lcp.hpp>
 #include <carom/certificate_lp.hpp>
 #include <carom/certificate_planar.hpp>
 #include <carom/certificate_qp.hpp>

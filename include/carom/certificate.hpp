@@ -29,50 +29,19 @@ struct MaxAbs {
   }
 };
 
-/// Row i of min(z, M z + q), NaN where either is. row: M_i, [n]; z: [n]. Whole blocks of eight go
-/// to eight running sums, which a register holds.
-CAROM_INLINE double lcp_row_residual(int n, const double* row, double vector_i, const double* z,
-                                     int i) {
-  double sum[8] = {};
-  const int whole = n & ~7;
-  for (int j = 0; j < whole; j += 8) {
-    for (int k = 0; k < 8; ++k) sum[k] += row[j + k] * z[j + k];
-  }
-  double rest = 0.0;
-  int j = whole;
-  if ((n & 4) != 0) {
-    rest =
-        (row[j] * z[j] + row[j + 2] * z[j + 2]) + (row[j + 1] * z[j + 1] + row[j + 3] * z[j + 3]);
-    j += 4;
-  }
-  if ((n & 2) != 0) {
-    rest += row[j] * z[j] + row[j + 1] * z[j + 1];
-    j += 2;
-  }
-  if ((n & 1) != 0) rest += row[j] * z[j];
-  const double blocks =
-      ((sum[0] + sum[4]) + (sum[2] + sum[6])) + ((sum[1] + sum[5]) + (sum[3] + sum[7]));
-  const double w = vector_i + (blocks + rest);
-  return z[i] < w ? z[i] : w;  // a NaN in z is one in w
-}
-
-/// Natural residual of LCP(M, q) at z: max|min(z, M z + q)| / max(|q|_inf, tiny).
-/// M: row-major [n, n]; q, z: [n].
-CAROM_INLINE double lcp_residual(int n, const double* matrix, const double* vector,
-                                 const double* z) {
-  double worst = 0.0;
-  double scale = 0.0;
-  bool broken = false;
+/// Largest |min(z, M z + q)| over max|q|: the natural residual in one unit for all rows, for LCPs whose
+/// rows have the same unit. M: row-major [n, n]; q, z: [n].
+CAROM_INLINE double lcp_natural_residual(int n, const double* matrix, const double* vector,
+                                         const double* z) {
+  MaxAbs<> worst;
+  MaxAbs<> scale;
   for (int i = 0; i < n; ++i) {
-    const double row =
-        kernels::magnitude(lcp_row_residual(n, matrix + static_cast<long>(i) * n, vector[i], z, i));
-    const double q = kernels::magnitude(vector[i]);
-    broken = broken | (row != row) | (q != q);
-    worst = kernels::larger(row, worst);
-    scale = kernels::larger(q, scale);
+    double w = vector[i];
+    for (int j = 0; j < n; ++j) w += matrix[static_cast<long>(i) * n + j] * z[j];
+    worst.add(z[i] < w ? z[i] : w);  // a NaN in z is one in w
+    scale.add(vector[i]);
   }
-  if (broken) return std::numeric_limits<double>::quiet_NaN();
-  return worst / (scale > kTiny ? scale : kTiny);
+  return worst.value / (scale.value > kTiny ? scale.value : kTiny);
 }
 
 /// What is known of one impulse step. V: double, or a pack of doubles with its masks.

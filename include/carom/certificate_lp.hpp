@@ -442,9 +442,9 @@ class LpCertificate {
       const V outside = select(below > V(0.0), below, above);
       const V size = larger(kernels::load<V>(point_size_ + j), bound);
       const V datum = larger(kernels::load<V>(point_datum_ + j), bound);
-      const V beyond =
-          select(outside <= V(0.0), V(0.0),
-                 relative(outside, size, datum, j < np_ ? 0.0 : row_rounding_));
+      const V beyond = select(outside <= V(0.0), V(0.0),
+                              relative(outside, size, unit_of_residual(datum, bound),
+                                       j < np_ ? 0.0 : row_rounding_));
       return larger(beyond, beyond_reach(size, datum, row_rounding_));
     });
   }
@@ -458,7 +458,8 @@ class LpCertificate {
       const V price = kernels::load<V>(price_ + j);
       const V size = kernels::load<V>(price_size_ + j);
       const V datum = kernels::load<V>(price_datum_ + j);
-      const V pressing = relative(price, size, datum, column_rounding_);
+      const V unit = unit_of_residual(datum, magnitude(kernels::load<V>(cost_ + j)));
+      const V pressing = relative(price, size, unit, column_rounding_);
       return larger(select(magnitude(pressed(price, j)) < V(kernels::kInfinity),
                            V(0.0) * pressing, pressing),
                     beyond_reach(size, datum, column_rounding_));
@@ -493,7 +494,8 @@ class LpCertificate {
     const V there = select(magnitude(bound) < V(kernels::kInfinity), V(1.0), V(0.0));
     const V limit = finite(bound);
     const V size = larger(kernels::load<V>(point_size_ + j), magnitude(limit));
-    const V datum = larger(kernels::load<V>(point_datum_ + j), magnitude(limit));
+    const V datum = unit_of_residual(
+        larger(kernels::load<V>(point_datum_ + j), magnitude(limit)), magnitude(limit));
     return there * relative(kernels::load<V>(point_ + j) - limit, size, datum, rounding);
   }
 

@@ -85,7 +85,7 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
         const V there = kernels::presence(bound);
         const V limit = select(there > V(0.0), bound, V(0.0));
         const V size = larger(magnitude(limit), row_size_[i]);
-        const V datum = larger(magnitude(limit), row_datum_[i]);
+        const V datum = unit_of(larger(magnitude(limit), row_datum_[i]), magnitude(limit));
         worst.add(there * relative(positive_part(value - limit), size, datum, row_rounding_));
       };
       side(view_.upper[i], value_[i]);
@@ -208,8 +208,8 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
     MaxAbs<V> dual;
     for (int j = 0; j < n_; ++j) {
       const V q = view_.gradient[j];
-      dual.add(relative(bent_[j] + q + pull_[j], column_size_[j], column_datum_[j],
-                        column_rounding_));
+      dual.add(relative(bent_[j] + q + pull_[j], column_size_[j],
+                        unit_of(column_datum_[j], magnitude(q)), column_rounding_));
       dual.add(beyond_reach(column_size_[j], column_datum_[j], column_rounding_));
       result.objective = result.objective + x[j] * (V(0.5) * bent_[j] + q);
     }
@@ -221,7 +221,7 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
         const V there = kernels::presence(bound);
         const V limit = select(there > V(0.0), bound, V(0.0));
         const V size = larger(magnitude(limit), row_size_[i]);
-        const V datum = larger(magnitude(limit), row_datum_[i]);
+        const V datum = unit_of(larger(magnitude(limit), row_datum_[i]), magnitude(limit));
         const V slack = relative(value - limit, size, datum, row_rounding_);
         primal.add(there * select(value <= limit, V(0.0), slack));
         sum(there * (multiplier * known_y_[i]) * slack);
@@ -287,10 +287,10 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
         felt_[j] = select(felt_[j] > V(0.0), larger(cap, felt_[j]), V(0.0));
       });
     }
-    for_interval_rows([&](int i) { raise_datum(i, unit_of(i)); });
+    for_interval_rows([&](int i) { raise_datum(i, single_unit(i)); });
     Base::for_cones([&](const kernels::QpConeSpan& cone) {
       V unit(kernels::kInfinity);
-      for (int i = cone.first; i < cone.first + cone.size; ++i) unit = smaller(unit_of(i), unit);
+      for (int i = cone.first; i < cone.first + cone.size; ++i) unit = smaller(single_unit(i), unit);
       for (int i = cone.first; i < cone.first + cone.size; ++i) raise_datum(i, unit);
     });
   }
@@ -303,7 +303,7 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
     return count <= V(1.0);
   }
   /// Of a single row; 0 where it is none or nothing feels its variable.
-  CAROM_INLINE V unit_of(int i) const {
+  CAROM_INLINE V single_unit(int i) const {
     using kernels::larger;
     using kernels::magnitude;
     using kernels::select;
@@ -320,6 +320,10 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
     lanes_.for_each(1, [&](int) { row_datum_[i] = datum; });
   }
 
+  /// Methods for cones come no closer than their tolerance: there the datum itself is the unit.
+  CAROM_INLINE V unit_of(V datum, V own) const {
+    return shape_.cones > 0 ? datum : unit_of_residual(datum, own);
+  }
   /// |value| beyond its rounding over its datum.
   CAROM_INLINE V relative(V value, V size, V datum, double rounding) const {
     using kernels::magnitude;

@@ -9,6 +9,8 @@ namespace carom::certificate {
 inline constexpr double kExplained = 1024.0;
 /// Rounding may hide this share of the data, no more.
 inline constexpr double kHidden = 1e-6;
+/// How many times a row's own bound its terms may count in its unit.
+inline constexpr double kOwn = 1e6;
 
 /// Bound on the rounding of a sum of `terms` terms, relative to the largest of them.
 CAROM_INLINE constexpr double sum_rounding(long terms) {
@@ -37,6 +39,15 @@ CAROM_INLINE V beyond_reach(V size, V datum, double rounding) {
   const V hidden = V(rounding) * size;
   return select(hidden <= V(kHidden) * datum, V(0.0),
                 select(size <= V(0.0), V(0.0), V(kernels::kInfinity)));
+}
+
+/// The unit of a residual: the datum, yet no more than kOwn times the equation's own bound where it
+/// has one. Terms that only meet a huge bound elsewhere would otherwise hide their own.
+template <class V>
+CAROM_INLINE V unit_of_residual(V datum, V own) {
+  using kernels::select;
+  using kernels::smaller;
+  return select(own > V(0.0), smaller(datum, V(kOwn) * own), datum);
 }
 
 }  // namespace carom::certificate

@@ -24,7 +24,7 @@ struct LcpBatch {
 };
 
 struct LcpSettings {
-  double tolerance = 1e-9;  ///< on max|min(z, w)| / max(|q|_inf, tiny)
+  double tolerance = 1e-9;  ///< on certificate::LcpJudge's residual, every row in its own unit
   int max_pivots = 0;       ///< 0: 50 (n + 1)
   int threads = 0;          ///< cpu: 0 = all hardware threads
 
@@ -40,7 +40,8 @@ struct LcpResult {
 };
 
 /// Solves every problem with lexicographic Lemke (covering vector e, the artificial variable leaves
-/// first in a tie). A secondary ray gives Status::ray, which proves nothing about solvability.
+/// first in a tie); what rounding keeps from a certified end is done again in twice the precision. A
+/// secondary ray gives Status::ray, which proves nothing about solvability.
 /// A problem with NaN or infinity gets Status::invalid_input and leaves its neighbours unchanged.
 /// The result lives in the memory space of `batch`.
 /// Errors: InvalidInput for shapes that do not fit; BackendUnavailable.

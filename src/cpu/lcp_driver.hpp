@@ -28,6 +28,7 @@ LcpResult drive_lcp(const LcpBatch& batch, const LcpSettings& settings, Solve&& 
     Buffer<double> pack_reals;
     std::vector<int> pack_ints;
     std::array<int, 2> pack_counts{};
+    std::vector<double> settle;  // for what is left open, taken when it is first needed
   };
   const auto size = [](long count) { return static_cast<std::size_t>(count); };
   const auto make_memory = [&] {
@@ -35,15 +36,23 @@ LcpResult drive_lcp(const LcpBatch& batch, const LcpSettings& settings, Solve&& 
                   std::vector<int>(size(kernels::lemke_int_workspace(n))),
                   Buffer<double>(size(simd::lcp_pack_reals(n))),
                   std::vector<int>(size(simd::lcp_pack_ints(n))),
+                  {},
                   {}};
   };
   const int max_pivots = settings.max_pivots > 0 ? settings.max_pivots : 50 * (n + 1);
   const auto solve_range = [&](Memory& memory, std::int64_t begin, std::int64_t end) {
-    solve(simd::LcpRange{begin, end, n, batch.matrix.data(), batch.vector.data(),
+    simd::LcpRange range{begin, end, n, batch.matrix.data(), batch.vector.data(),
                          settings.tolerance, max_pivots, result.solution.data(),
                          result.status.data(), result.pivots.data(), result.residual.data(),
                          memory.reals.data(), memory.ints.data(), memory.pack_reals.data(),
-                         memory.pack_ints.data(), memory.pack_counts.data()});
+                         memory.pack_ints.data(), memory.pack_counts.data(),
+                         settings.max_pivots > 0, nullptr};
+    solve(range);
+    const auto is_open = [&](Status status) { return kernels::lcp_is_open(status, range.limited); };
+    if (std::none_of(range.status + begin, range.status + end, is_open)) return;
+    memory.settle.resize(size(kernels::lcp_settle_workspace(n)));
+    range.settle = memory.settle.data();
+    solve(range);
   };
   if (settings.threads == 1) {
     Memory memory = make_memory();

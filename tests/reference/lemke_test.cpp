@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include <carom/certificate.hpp>
+#include <carom/certificate_lcp.hpp>
 
 #include "backends.hpp"
 

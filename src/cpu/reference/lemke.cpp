@@ -7,7 +7,7 @@
 
 #include <tbb/parallel_for.h>
 
-#include <carom/certificate.hpp>
+#include <carom/certificate_lcp.hpp>
 
 #include "backends.hpp"
 #include "cpu/reference/threads.hpp"

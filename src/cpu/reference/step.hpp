@@ -44,7 +44,7 @@ class StepModel {
   [[nodiscard]] Vector lift(const Vector& contact_velocity, const Vector& max_impulse,
                             const Vector& impulse) const;
 
-  /// certificate::lcp_residual of the lifted impulse.
+  /// certificate::lcp_natural_residual of the lifted impulse.
   [[nodiscard]] double residual(const Vector& contact_velocity, const Vector& max_impulse,
                                 const Vector& impulse) const;
 

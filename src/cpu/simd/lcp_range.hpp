@@ -4,7 +4,9 @@
 #include <limits>
 
 #include <carom/certificate.hpp>
+#include <carom/certificate_lcp.hpp>
 #include <carom/kernels/contact_path_body.hpp>
+#include <carom/kernels/lcp_settle_body.hpp>
 #include <carom/kernels/lemke_body.hpp>
 #include <carom/kernels/numeric.hpp>
 #include <carom/kernels/step_lcp.hpp>
@@ -33,6 +35,8 @@ struct LcpRange {
   double* pack_reals;  ///< lcp_pack_reals; null: one problem at a time
   int* pack_ints;      ///< lcp_pack_ints
   int* pack_counts;    ///< problems that packs took so far, and gave up
+  bool limited;        ///< max_pivots is the caller's
+  double* settle;      ///< lcp_settle_workspace: only what an earlier call left open; else null
 };
 
 struct StepRange {
@@ -94,6 +98,10 @@ class Ranges {
   constexpr explicit Ranges(const Lanes& lanes) : lanes_(lanes) {}
 
   void solve(const LcpRange& r) const {
+    if (r.settle != nullptr) {
+      for (std::int64_t p = r.begin; p < r.end; ++p) settle(r, p);
+      return;
+    }
     if constexpr (IsaOf<Lanes>::kKnown) {
       if (r.pack_reals != nullptr) {
         solve_in_packs<typename IsaOf<Lanes>::Isa>(r);
@@ -151,6 +159,17 @@ class Ranges {
       outcome.status = judged(residual, r.tolerance);
     }
     put(r, p, outcome, residual);
+  }
+
+  void settle(const LcpRange& r, std::int64_t p) const {
+    if (!kernels::lcp_is_open(r.status[p], r.limited)) return;
+    const long n = r.order;
+    const kernels::LcpAnswer answer =
+        kernels::settle_lcp(lanes_, r.order, r.matrix + p * n * n, r.vector + p * n, r.tolerance,
+                            {r.status[p], 0, r.residual[p]}, r.solution + p * n, r.settle);
+    r.status[p] = answer.status;
+    r.pivots[p] += answer.pivots;
+    r.residual[p] = answer.residual;
   }
 
   template <class Isa>

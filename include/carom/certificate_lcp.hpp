@@ -1,0 +1,166 @@
+#pragma once
+
+#include <carom/certificate_scales.hpp>
+#include <carom/kernels/lanes.hpp>
+
+/// Residuals of linear complementarity problems, recomputed from the problem data, every row in its
+/// own unit: docs/algorithms/certificates.md.
+namespace carom::certificate {
+
+CAROM_HOST_DEVICE constexpr long lcp_judge_workspace(int n) { return 4L * n; }
+
+/// Judges z of w = M z + q >= 0, z >= 0, z'w = 0. Row i misses by -w_i where that is positive, and by
+/// w_i where z_i is; what exceeds the rounding of the row's sum counts over the row's datum, as
+/// certificate_qp_scales.hpp has it. Where z_i is so small that no row feels it, that counts instead.
+template <class Lanes>
+class LcpJudge {
+ public:
+  /// M: row-major [n, n]; q: [n]; memory: lcp_judge_workspace(n).
+  CAROM_HOST_DEVICE LcpJudge(const Lanes& lanes, int n, const double* matrix, const double* vector,
+                             double* memory)
+      : lanes_(lanes),
+        n_(n),
+        rounding_(sum_rounding(n)),
+        matrix_(matrix),
+        vector_(vector),
+        value_(memory),
+        size_(value_ + n),
+        datum_(size_ + n),
+        known_(datum_ + n) {}
+
+  /// NaN where z or a product is; infinity where z is negative.
+  CAROM_HOST_DEVICE double residual(const double* z) const {
+    lanes_.for_each(n_, [&](int i) { multiply(i, z); });
+    MaxAbs<> worst;
+    bool sure = true;
+    for (int i = 0; i < n_; ++i) {
+      const double own = kernels::magnitude(vector_[i]);
+      const double excess = excess_of(i, z);
+      if (!(excess < kernels::kInfinity)) return excess;
+      const bool plain =
+          excess <= kClose * own && (size_[i] <= 0.0 || rounding_ * size_[i] <= kHidden * own);
+      sure = sure && plain;
+      if (plain && own > 0.0) worst.add(excess / own);
+    }
+    if (sure) return worst.value;
+    explain(z);
+    for (int i = 0; i < n_; ++i) {
+      const double unit = unit_of_residual(
+          kernels::larger(datum_[i], kernels::magnitude(vector_[i])),
+          kernels::magnitude(vector_[i]));
+      double relative = excess_of(i, z) / kernels::larger(unit, kTiny);
+      if (relative > kClose && z[i] > 0.0 && value_[i] > 0.0) {
+        relative = kernels::smaller(relative, felt(i) * z[i]);
+      }
+      worst.add(relative);
+      worst.add(beyond_reach(size_[i], datum_[i], rounding_));
+    }
+    return worst.value;
+  }
+
+ private:
+  static constexpr double kClose = 1e-13;
+
+  CAROM_INLINE const double* row(int i) const { return matrix_ + static_cast<long>(i) * n_; }
+
+  /// w_i and the largest of the products in it. Whole blocks of eight go to eight running sums, which
+  /// a register holds.
+  CAROM_INLINE void multiply(int i, const double* z) const {
+    const double* from = row(i);
+    double sum[8] = {};
+    double most[8] = {};
+    const int whole = n_ & ~7;
+    for (int j = 0; j < whole; j += 8) {
+      for (int k = 0; k < 8; ++k) {
+        const double term = from[j + k] * z[j + k];
+        sum[k] += term;
+        most[k] = kernels::larger(kernels::magnitude(term), most[k]);
+      }
+    }
+    for (int j = whole; j < n_; ++j) {
+      const double term = from[j] * z[j];
+      sum[j - whole] += term;
+      most[j - whole] = kernels::larger(kernels::magnitude(term), most[j - whole]);
+    }
+    value_[i] = vector_[i] + (((sum[0] + sum[4]) + (sum[2] + sum[6])) +
+                              ((sum[1] + sum[5]) + (sum[3] + sum[7])));
+    double size = 0.0;
+    for (int k = 0; k < 8; ++k) size = kernels::larger(most[k], size);
+    size_[i] = size;
+  }
+
+  /// What row i misses beyond its rounding; NaN stays.
+  CAROM_INLINE double excess_of(int i, const double* z) const {
+    const double w = value_[i];
+    if (z[i] < 0.0) return kernels::kInfinity;
+    if (w > 0.0 && !(z[i] > 0.0)) return z[i] == z[i] ? 0.0 : z[i];
+    const double size = kernels::larger(size_[i], kernels::magnitude(vector_[i]));
+    return positive_part(kernels::magnitude(w) - rounding_ * size);
+  }
+
+  CAROM_INLINE double seed(int i) const {
+    const double q = kernels::magnitude(vector_[i]);
+    return q <= 2.0 * size_[i] ? q : 0.0;
+  }
+
+  /// The rows' data, from their q and the z that those explain.
+  CAROM_HOST_DEVICE void explain(const double* z) const {
+    lanes_.for_each(n_, [&](int i) {
+      datum_[i] = seed(i);
+      known_[i] = z[i] != 0.0 ? 0.0 : 1.0;
+    });
+    double before = -1.0;
+    for (int round = 0; round <= n_; ++round) {
+      double count = 0.0;
+      for (int i = 0; i < n_ && count < n_; ++i) {
+        if (!(datum_[i] > 0.0)) continue;
+        lanes_.for_each(n_, [&](int j) {
+          known_[j] =
+              kernels::larger(reached(kernels::magnitude(row(i)[j] * z[j]), datum_[i]), known_[j]);
+        });
+        count = 0.0;
+        for (int j = 0; j < n_; ++j) count += known_[j];
+      }
+      const bool all = count >= n_;
+      lanes_.for_each(n_, [&](int i) {
+        double datum = all ? size_[i] : 0.0;
+        for (int j = 0; !all && j < n_; ++j) {
+          datum = kernels::larger(known_[j] * kernels::magnitude(row(i)[j] * z[j]), datum);
+        }
+        datum_[i] = kernels::larger(datum, seed(i));
+      });
+      if (all || !(count > before)) return;
+      before = count;
+    }
+  }
+
+  /// The largest share of a row's datum that z_j of one has.
+  CAROM_HOST_DEVICE double felt(int j) const {
+    double most = 0.0;
+    for (int i = 0; i < n_; ++i) {
+      const double datum = kernels::larger(datum_[i], kernels::magnitude(vector_[i]));
+      most = kernels::larger(kernels::magnitude(row(i)[j]) / kernels::larger(datum, kTiny), most);
+    }
+    return most;
+  }
+
+  const Lanes& lanes_;
+  int n_;
+  double rounding_;
+  const double* matrix_;
+  const double* vector_;
+  double* value_;  // [n] w
+  double* size_;   // [n] largest product
+  double* datum_;  // [n]
+  double* known_;  // [n] 1 where z_j is explained
+};
+
+/// The same in one lane. n: at most 128.
+CAROM_INLINE double lcp_residual(int n, const double* matrix, const double* vector,
+                                 const double* z) {
+  double memory[lcp_judge_workspace(128)];
+  const kernels::SingleLane lane;
+  return LcpJudge<kernels::SingleLane>(lane, n, matrix, vector, memory).residual(z);
+}
+
+}  // namespace carom::certificate
