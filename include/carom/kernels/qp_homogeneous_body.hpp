@@ -208,7 +208,7 @@ class QpHomogeneous {
   CAROM_HOST_DEVICE void round(int count, const Real* values, const double* factor,
                                double* to) const {
     constexpr double kNothing = 1e-24;
-    double most = 0.0;
+    double most = 1.0;
     for (int i = 0; i < count; ++i) {
       most = larger(magnitude(static_cast<double>(values[i])), most);
     }

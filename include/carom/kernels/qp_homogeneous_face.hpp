@@ -116,8 +116,9 @@ class QpFace {
     for (int pass = 0; pass < kSteps; ++pass) {
       const int rows = linearise();
       const double rest = right_side(rows);
-      if (!(rest < kInfinity) || !(rest < 0.5 * last) || rest < 1e-31) break;
+      if (!(rest < kInfinity) || !(rest < 0.5 * last)) break;
       last = rest;
+      if (rest < 1e-31) break;
       least_squares(rows, columns_, table_, order_, size_, step_);
       if (kind_ != QpFaceKind::contradiction) {
         for (int c = 0; c < p_.unknowns; ++c) u[c] += step_[c];
@@ -134,13 +135,24 @@ class QpFace {
   enum Face { zero = 0, boundary = 1, inside = 2 };
 
   CAROM_HOST_DEVICE bool start() {
+    for (int e = 0; e < p_.elements; ++e) {
+      z[e] = iterate_.z[e];
+      s_[e] = iterate_.s[e];
+    }
+    // One multiplier for the two sides of a row: what both have in common proves nothing.
+    for (int e = 0; e + 1 < p_.halves; ++e) {
+      if (kind_ != QpFaceKind::contradiction || p_.element[e].row != p_.element[e + 1].row) continue;
+      const Real common = smaller(z[e], z[e + 1]);
+      z[e] -= common;
+      z[e + 1] -= common;
+    }
     Real unit(1.0);
     if (kind_ == QpFaceKind::answer) {
       unit = iterate_.tau;
     } else {
       unit = Real(0.0);
       if (kind_ == QpFaceKind::contradiction) {
-        for (int e = 0; e < p_.elements; ++e) unit -= p_.bound[e] * iterate_.z[e];
+        for (int e = 0; e < p_.elements; ++e) unit -= p_.bound[e] * z[e];
       } else {
         for (int c = 0; c < p_.unknowns; ++c) unit -= p_.gradient[c] * iterate_.u[c];
       }
@@ -148,15 +160,15 @@ class QpFace {
     if (!(unit > Real(0.0))) return false;
     for (int c = 0; c < p_.unknowns; ++c) u[c] = iterate_.u[c] / unit;
     for (int e = 0; e < p_.elements; ++e) {
-      z[e] = iterate_.z[e] / unit;
-      s_[e] = iterate_.s[e] / unit;
+      z[e] = z[e] / unit;
+      s_[e] = s_[e] / unit;
     }
     return true;
   }
 
   CAROM_HOST_DEVICE void classify(double band) {
-    const double most_slack = largest(iterate_.s);
-    const double most_dual = largest(iterate_.z);
+    const double most_slack = largest(s_);
+    const double most_dual = largest(z);
     // Of a pair whose product vanishes: bit 0: the slack is zero; bit 1: the multiplier is.
     const auto pair = [&](const Real& slack, const Real& dual) {
       const auto a = static_cast<double>(slack);
@@ -165,20 +177,20 @@ class QpFace {
       return (a * band <= most_slack ? 1 : 0) + (b * band <= most_dual ? 2 : 0);
     };
     for (int e = 0; e < p_.halves; ++e) {
-      const int found = pair(iterate_.s[e], iterate_.z[e]);
+      const int found = pair(s_[e], z[e]);
       slack_face_[e] = (found & 1) != 0 ? zero : inside;
       dual_face_[e] = (found & 2) != 0 ? zero : inside;
     }
     // Not both sides of one row.
     for (int e = 0; e + 1 < p_.halves; ++e) {
       if (p_.element[e].row != p_.element[e + 1].row) continue;
-      const int far = iterate_.s[e] > iterate_.s[e + 1] ? e : e + 1;
+      const int far = s_[e] > s_[e + 1] ? e : e + 1;
       if (slack_face_[e] == zero && slack_face_[e + 1] == zero) slack_face_[far] = inside;
       if (dual_face_[e] == inside && dual_face_[e + 1] == inside) dual_face_[far] = zero;
     }
     iterate_.for_cones([&](int first, int size) {
-      const Real* const s = iterate_.s + first;
-      const Real* const w = iterate_.z + first;
+      const Real* const s = s_ + first;
+      const Real* const w = z + first;
       const Real s_tail = soc::tail_norm(s, size);
       const Real z_tail = soc::tail_norm(w, size);
       const int wide = pair(s[0] + s_tail, w[0] - z_tail);
@@ -341,7 +353,7 @@ class QpFace {
   /// Multipliers that only rounding keeps from zero, or from their cone.
   CAROM_HOST_DEVICE void settle() {
     constexpr double kNothing = 1e-24;
-    const double most = largest(z);
+    const double most = larger(1.0, largest(z));
     for (int e = 0; e < p_.halves; ++e) {
       if (static_cast<double>(z[e]) <= kNothing * most) z[e] = Real(0.0);
     }
