@@ -64,6 +64,12 @@ CAROM_INLINE double hessian_entry(const QpView<Data>& view, int n, int i, int j)
 }
 CAROM_INLINE bool is_there(double bound) { return magnitude(bound) < kInfinity; }
 
+/// Whether no side of an interval row is there. Of rows in cones the upper one always is.
+template <class Data>
+CAROM_INLINE bool is_off(const QpView<Data>& view, int i) {
+  return !is_there(view.upper[i]) && !is_there(view.lower[i]);
+}
+
 /// Least squares for the logarithms of all entries (Curtis and Reid 1972), by coordinates: unlike
 /// largest entries, the mean hardly moves for one huge entry.
 template <class Data>
@@ -90,7 +96,7 @@ CAROM_HOST_DEVICE void find_units(const QpShape& shape, const QpView<Data>& view
       const int end = in_cone ? i + shape.cone[cone++].size : i + 1;
       double total = 0.0;
       double count = 0.0;
-      for (int r = i; r < end; ++r) {
+      for (int r = i; r < end && !is_off(view, i); ++r) {
         for_row(shape, view, r, [&](int j, double entry) {
           total += log_of(entry) + units.column[j];
           count += 1.0;
@@ -104,6 +110,7 @@ CAROM_HOST_DEVICE void find_units(const QpShape& shape, const QpView<Data>& view
     }
     for (int j = 0; j < n; ++j) sum[j] = weight[j] = 0.0;
     for (int i = 0; i < shape.rows; ++i) {
+      if (is_off(view, i)) continue;
       for_row(shape, view, i, [&](int j, double entry) {
         sum[j] += log_of(entry) + units.row[i];
         weight[j] += 1.0;

@@ -229,6 +229,8 @@ class QpReduction {
     for (int i = 0; i < shape_.rows; ++i) {
       for (int c = 0; c < k; ++c) {
         SizedSum<Real> sum;
+        matrix[at(i, c, k)] = Real(0.0);
+        if (is_off(view, i)) continue;
         for_row(shape_, view, i, [&](int j, double entry) {
           sum.add(basis_[at(j, c, n)], entry * units.row[i] * units.column[j]);
         });
