@@ -151,14 +151,13 @@ class QpHomogeneous {
                                    QpHomogeneousOutcome& outcome) {
     if (!(level < 1.0)) return;
     const double root = square_root(square_root(1.0 / level));
+    const double answers[kAttempts] = {root, 1.0, square_root(root), root, 1.0};
+    const double proofs[kAttempts] = {root * root, root, root * root * root, root * root, root};
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
-      const double band = kind == QpFaceKind::answer ? (attempt == 0   ? root
-                                                        : attempt == 1 ? 1.0
-                                                                       : square_root(root))
-                                                     : (attempt == 0   ? root * root
-                                                        : attempt == 1 ? root
-                                                                       : root * root * root);
-      if (!face_.find(kind, band)) return;
+      const double band = kind == QpFaceKind::answer ? answers[attempt] : proofs[attempt];
+      // First whatever is not rounding, then what the iterate's own error cannot explain.
+      const double dependent = attempt < kSharp ? kDependent : 1.0 / (root * root);
+      if (!face_.find(kind, band, dependent)) return;
       expand(view, kind, objective);
       claim(view, kind, objective, options, outcome);
       if (outcome.end != qp_end::kStalled) return;
@@ -219,7 +218,9 @@ class QpHomogeneous {
     }
   }
 
-  static constexpr int kAttempts = 3;
+  static constexpr int kAttempts = 5;
+  static constexpr int kSharp = 3;
+  static constexpr double kDependent = 1e-17;
 
   QpShape shape_;
   double *x_, *y_, *direction_;

@@ -9,11 +9,10 @@ namespace carom::kernels {
 
 /// Least squares |A x - b| by Householder's reflections with column pivoting; unknowns that the
 /// columns before explain are zero. table: [rows, columns + 1], b last, overwritten.
-/// order, x: [columns]; size: [columns].
+/// A column is explained below `dependent` of its size. order, x: [columns]; size: [columns].
 template <class Real>
-CAROM_HOST_DEVICE void least_squares(int rows, int columns, Real* table, int* order, double* size,
-                                     Real* x) {
-  constexpr double kDependent = 1e-17;
+CAROM_HOST_DEVICE void least_squares(int rows, int columns, double dependent, Real* table,
+                                     int* order, double* size, Real* x) {
   const int stride = columns + 1;
   const auto entry = [&](int i, int j) -> Real& {
     return table[static_cast<long>(i) * stride + j];
@@ -35,7 +34,7 @@ CAROM_HOST_DEVICE void least_squares(int rows, int columns, Real* table, int* or
   for (; rank < rows && rank < columns; ++rank) {
     // Sizes relative to each column's own: units do not choose the pivot.
     int place = -1;
-    double best = kDependent * kDependent;
+    double best = dependent * dependent;
     double norm = 0.0;
     for (int c = rank; c < columns; ++c) {
       const double rest = column_size(order[c], rank);
@@ -105,30 +104,37 @@ class QpFace {
   Real *u, *z;  ///< the point of the face; unknowns of the reduced problem and its elements
 
   /// band: of slack over multiplier, within [1/band, band] both count as zero. Of proofs: what is
-  /// below 1/band of the largest is zero. False where there is nothing to start from.
-  CAROM_HOST_DEVICE bool find(QpFaceKind kind, double band) {
+  /// below 1/band of the largest is zero. dependent: of least_squares. False where there is
+  /// nothing to start from.
+  CAROM_HOST_DEVICE bool find(QpFaceKind kind, double band, double dependent) {
     constexpr int kSteps = 12;
     kind_ = kind;
     if (!start()) return false;
     classify(band);
     list_unknowns();
     double last = kInfinity;
+    const auto move = [&](double sign) {
+      for (int c = 0; c < p_.unknowns && kind_ != QpFaceKind::contradiction; ++c) {
+        u[c] += step_[c] * sign;
+      }
+      for (int e = 0; e < p_.elements; ++e) {
+        if (place_[e] >= 0) z[e] += step_[place_[e]] * sign;
+      }
+    };
     for (int pass = 0; pass < kSteps; ++pass) {
       const int rows = linearise();
       const double rest = right_side(rows);
-      if (!(rest < kInfinity) || !(rest < 0.5 * last)) break;
+      if (!(rest < last)) {
+        if (pass > 0) move(-1.0);
+        break;
+      }
+      if (!(rest < 0.5 * last) || rest < 1e-31) break;
       last = rest;
-      if (rest < 1e-31) break;
-      least_squares(rows, columns_, table_, order_, size_, step_);
-      if (kind_ != QpFaceKind::contradiction) {
-        for (int c = 0; c < p_.unknowns; ++c) u[c] += step_[c];
-      }
-      for (int e = 0; e < p_.elements; ++e) {
-        if (place_[e] >= 0) z[e] += step_[place_[e]];
-      }
+      least_squares(rows, columns_, dependent, table_, order_, size_, step_);
+      move(1.0);
     }
     settle();
-    return last < kInfinity;
+    return true;
   }
 
  private:
@@ -141,7 +147,8 @@ class QpFace {
     }
     // One multiplier for the two sides of a row: what both have in common proves nothing.
     for (int e = 0; e + 1 < p_.halves; ++e) {
-      if (kind_ != QpFaceKind::contradiction || p_.element[e].row != p_.element[e + 1].row) continue;
+      if (kind_ != QpFaceKind::contradiction || p_.element[e].row != p_.element[e + 1].row)
+        continue;
       const Real common = smaller(z[e], z[e + 1]);
       z[e] -= common;
       z[e + 1] -= common;
