@@ -157,7 +157,8 @@ class QpHomogeneous {
       const double band = kind == QpFaceKind::answer ? answers[attempt] : proofs[attempt];
       // First whatever is not rounding, then what the iterate's own error cannot explain.
       const double dependent = attempt < kSharp ? kDependent : 1.0 / (root * root);
-      if (!face_.find(kind, band, dependent)) return;
+      const double least = attempt < kSharp ? 0.0 : 1.0;
+      if (!face_.find(kind, band, dependent, least)) return;
       expand(view, kind, objective);
       claim(view, kind, objective, options, outcome);
       if (outcome.end != qp_end::kStalled) return;

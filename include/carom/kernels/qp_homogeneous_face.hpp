@@ -9,10 +9,11 @@ namespace carom::kernels {
 
 /// Least squares |A x - b| by Householder's reflections with column pivoting; unknowns that the
 /// columns before explain are zero. table: [rows, columns + 1], b last, overwritten.
-/// A column is explained below `dependent` of its size. order, x: [columns]; size: [columns].
+/// A column is explained below `dependent` of its size, of `least` where that is larger. order, x:
+/// [columns]; size: [columns].
 template <class Real>
-CAROM_HOST_DEVICE void least_squares(int rows, int columns, double dependent, Real* table,
-                                     int* order, double* size, Real* x) {
+CAROM_HOST_DEVICE void least_squares(int rows, int columns, double dependent, double least,
+                                     Real* table, int* order, double* size, Real* x) {
   const int stride = columns + 1;
   const auto entry = [&](int i, int j) -> Real& {
     return table[static_cast<long>(i) * stride + j];
@@ -27,7 +28,7 @@ CAROM_HOST_DEVICE void least_squares(int rows, int columns, double dependent, Re
   };
   for (int j = 0; j < columns; ++j) {
     order[j] = j;
-    size[j] = column_size(j, 0);
+    size[j] = larger(column_size(j, 0), least * least);
     x[j] = Real(0.0);
   }
   int rank = 0;
@@ -104,9 +105,9 @@ class QpFace {
   Real *u, *z;  ///< the point of the face; unknowns of the reduced problem and its elements
 
   /// band: of slack over multiplier, within [1/band, band] both count as zero. Of proofs: what is
-  /// below 1/band of the largest is zero. dependent: of least_squares. False where there is
+  /// below 1/band of the largest is zero. dependent, least: of least_squares. False where there is
   /// nothing to start from.
-  CAROM_HOST_DEVICE bool find(QpFaceKind kind, double band, double dependent) {
+  CAROM_HOST_DEVICE bool find(QpFaceKind kind, double band, double dependent, double least) {
     constexpr int kSteps = 12;
     kind_ = kind;
     if (!start()) return false;
@@ -130,7 +131,7 @@ class QpFace {
       }
       if (!(rest < 0.5 * last) || rest < 1e-31) break;
       last = rest;
-      least_squares(rows, columns_, dependent, table_, order_, size_, step_);
+      least_squares(rows, columns_, dependent, least, table_, order_, size_, step_);
       move(1.0);
     }
     settle();
