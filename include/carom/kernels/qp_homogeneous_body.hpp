@@ -15,7 +15,7 @@ CAROM_INLINE constexpr long qp_homogeneous_workspace(long n, long rows) {
   const long face = qp_face_workspace(n, rows);
   const long scratch = qp_reduction_scratch(n, rows);
   return qp_reduction_workspace(n, rows) + qp_embedding_workspace(n, rows) +
-         (face > scratch ? face : scratch) + 2 * (n + rows) + 2 * n + rows;
+         (face > scratch ? face : scratch) + 5 * n + 4 * rows;
 }
 
 struct QpHomogeneousOptions {
@@ -99,8 +99,9 @@ class QpHomogeneous {
                         outcome.iterations == options.max_iterations;
       if (gap > next && !last) continue;
       next = gap * kBetweenLooks;
+      const bool claimed = outcome.end != qp_end::kStalled;
       look(view, objective, options, outcome, last);
-      if (outcome.end != qp_end::kStalled || last) break;
+      if (last || claimed || outcome.residual <= kAim) break;
     }
     return outcome;
   }
@@ -112,12 +113,15 @@ class QpHomogeneous {
   static constexpr double kShort = 1e-4;
   static constexpr int kMaxShort = 4;
   static constexpr double kClear = 1e-2;
+  static constexpr double kAim = 1e-15;  // of a claim; short of it one more look is worth it
 
   CAROM_HOST_DEVICE QpHomogeneous(const QpShape& shape, QpArena arena)
       : shape_(shape),
         x_(arena.take<double>(shape.variables)),
         y_(arena.take<double>(shape.rows)),
         direction_(arena.take<double>(shape.variables)),
+        trial_x_(arena.take<double>(shape.variables)),
+        trial_y_(arena.take<double>(shape.rows)),
         full_x_(arena.take<Real>(shape.variables)),
         full_y_(arena.take<Real>(shape.rows)),
         reduction_(shape, arena),
@@ -137,10 +141,10 @@ class QpHomogeneous {
       const double level = gap / (tau * tau);
       try_faces(view, QpFaceKind::answer, objective, level, options, outcome);
     }
-    if (outcome.end != qp_end::kStalled) return;
+    if (outcome.residual <= kAim) return;
     if (last || tau < kClear * kappa) {
       try_faces(view, QpFaceKind::contradiction, objective, gap, options, outcome);
-      if (outcome.end != qp_end::kStalled || !objective) return;
+      if (outcome.residual <= kAim || !objective) return;
       try_faces(view, QpFaceKind::ray, objective, gap, options, outcome);
     }
   }
@@ -159,9 +163,10 @@ class QpHomogeneous {
       const double dependent = attempt < kSharp ? kDependent : 1.0 / (root * root);
       const double least = attempt < kSharp ? 0.0 : 1.0;
       if (!face_.find(kind, band, dependent, least)) return;
+      if (!face_.is_met()) continue;
       expand(view, kind, objective);
       claim(view, kind, objective, options, outcome);
-      if (outcome.end != qp_end::kStalled) return;
+      if (outcome.residual <= kAim) return;
     }
   }
 
@@ -177,31 +182,32 @@ class QpHomogeneous {
     }
   }
 
-  /// Rounds to doubles of the problem's units and asks the data.
+  /// Rounds to doubles of the problem's units, asks the data, keeps what is better.
   template <class Data>
   CAROM_HOST_DEVICE void claim(const QpView<Data>& view, QpFaceKind kind, bool objective,
                                const QpHomogeneousOptions& options, QpHomogeneousOutcome& outcome) {
     const QpHomogeneousUnits& units = reduction_.units;
     const QpHomogeneousCheck<Data> check(shape_, view);
-    double* const x = kind == QpFaceKind::ray ? direction_ : x_;
-    if (kind != QpFaceKind::contradiction) {
-      round(shape_.variables, full_x_, units.column, x);
-    }
-    if (kind != QpFaceKind::ray) round(shape_.rows, full_y_, units.row, y_);
+    const int n = shape_.variables;
+    if (kind != QpFaceKind::contradiction) round(n, full_x_, units.column, trial_x_);
+    if (kind != QpFaceKind::ray) round(shape_.rows, full_y_, units.row, trial_y_);
     double end = qp_end::kConverged;
     double residual = kInfinity;
     if (kind == QpFaceKind::contradiction) {
       end = qp_end::kInfeasible;
-      residual = check.contradiction(y_);
+      residual = check.contradiction(trial_y_);
     } else if (kind == QpFaceKind::ray) {
       end = qp_end::kUnbounded;
-      residual = check.endless(direction_);
+      residual = check.endless(trial_x_);
     } else {
-      residual = objective ? check.optimal(x_, y_) : check.feasible(x_);
+      residual = objective ? check.optimal(trial_x_, trial_y_) : check.feasible(trial_x_);
     }
-    if (!(residual <= options.tolerance)) return;
+    if (!(residual <= options.tolerance) || residual >= outcome.residual) return;
     outcome.end = end;
     outcome.residual = residual;
+    double* const x = kind == QpFaceKind::ray ? direction_ : x_;
+    for (int j = 0; j < n && kind != QpFaceKind::contradiction; ++j) x[j] = trial_x_[j];
+    for (int i = 0; i < shape_.rows && kind != QpFaceKind::ray; ++i) y_[i] = trial_y_[i];
   }
 
   /// to = factor / unit value; what only rounding keeps from zero is zero.
@@ -224,7 +230,7 @@ class QpHomogeneous {
   static constexpr double kDependent = 1e-17;
 
   QpShape shape_;
-  double *x_, *y_, *direction_;
+  double *x_, *y_, *direction_, *trial_x_, *trial_y_;
   Real *full_x_, *full_y_;
   QpReduction<Real> reduction_;
   QpEmbedding<Real> iterate_;

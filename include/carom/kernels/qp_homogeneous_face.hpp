@@ -129,16 +129,31 @@ class QpFace {
         if (pass > 0) move(-1.0);
         break;
       }
-      if (!(rest < 0.5 * last) || rest < 1e-31) break;
+      const bool slow = !(rest < 0.5 * last);
       last = rest;
+      if (slow || rest < 1e-31) break;
       least_squares(rows, columns_, dependent, least, table_, order_, size_, step_);
       move(1.0);
     }
     settle();
+    rest_ = last;
     return true;
   }
 
+  /// Whether the face has a point where we are, in the method's units: what only shrinks while the
+  /// point escapes is no answer, and a proof as large as that excludes nothing.
+  [[nodiscard]] CAROM_HOST_DEVICE bool is_met() const {
+    double size = larger(1.0, largest(z));
+    for (int c = 0; c < p_.unknowns; ++c) {
+      size = larger(magnitude(static_cast<double>(u[c])), size);
+    }
+    return rest_ * size <= kMet && (kind_ == QpFaceKind::answer || size <= kLargestProof);
+  }
+
  private:
+  static constexpr double kMet = 1e-12;
+  static constexpr double kLargestProof = 1e9;
+
   enum Face { zero = 0, boundary = 1, inside = 2 };
 
   CAROM_HOST_DEVICE bool start() {
@@ -377,6 +392,7 @@ class QpFace {
   const QpEmbedding<Real>& iterate_;
   QpFaceKind kind_ = QpFaceKind::answer;
   int columns_ = 0;
+  double rest_ = kInfinity;
   Real* s_;
   int *place_, *slack_face_, *dual_face_, *order_;
   double* size_;
