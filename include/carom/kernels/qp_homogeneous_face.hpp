@@ -141,18 +141,30 @@ class QpFace {
   }
 
   /// Whether the face has a point where we are, in the method's units: what only shrinks while the
-  /// point escapes is no answer, and a proof as large as that excludes nothing.
+  /// point escapes is no answer. On the boundary of a cone an escape leaves the square of its rest
+  /// only, so that far points say nothing there; and a proof that large excludes nothing.
   [[nodiscard]] CAROM_HOST_DEVICE bool is_met() const {
     double size = larger(1.0, largest(z));
     for (int c = 0; c < p_.unknowns; ++c) {
       size = larger(magnitude(static_cast<double>(u[c])), size);
     }
-    return rest_ * size <= kMet && (kind_ == QpFaceKind::answer || size <= kLargestProof);
+    double round = 0.0;
+    iterate_.for_cones([&](int first, int) {
+      if (kind_ != QpFaceKind::contradiction && slack_face_[first] == boundary) {
+        round = larger(static_cast<double>(s_[first]), round);
+      }
+      if (kind_ != QpFaceKind::ray && dual_face_[first] == boundary) {
+        round = larger(static_cast<double>(z[first]), round);
+      }
+    });
+    return rest_ * size <= kMet && round <= kFarOnBoundary &&
+           (kind_ == QpFaceKind::answer || size <= kLargestProof);
   }
 
  private:
   static constexpr double kMet = 1e-12;
-  static constexpr double kLargestProof = 1e9;
+  static constexpr double kFarOnBoundary = 1e6;
+  static constexpr double kLargestProof = 1e11;
 
   enum Face { zero = 0, boundary = 1, inside = 2 };
 
