@@ -135,6 +135,9 @@ class QpFace {
       least_squares(rows, columns_, dependent, least, table_, order_, size_, step_);
       move(1.0);
     }
+    if (kind_ == QpFaceKind::contradiction) {
+      for (int e = 0; e < p_.elements; ++e) s_[e] = Real(0.0);
+    }
     settle();
     rest_ = last;
     return true;
@@ -149,12 +152,13 @@ class QpFace {
       size = larger(magnitude(static_cast<double>(u[c])), size);
     }
     double round = 0.0;
-    iterate_.for_cones([&](int first, int) {
-      if (kind_ != QpFaceKind::contradiction && slack_face_[first] == boundary) {
-        round = larger(static_cast<double>(s_[first]), round);
-      }
-      if (kind_ != QpFaceKind::ray && dual_face_[first] == boundary) {
-        round = larger(static_cast<double>(z[first]), round);
+    iterate_.for_cones([&](int first, int count) {
+      for (const Real* const part : {s_, z}) {
+        const Real* const v = part + first;
+        const auto head = static_cast<double>(v[0]);
+        if (static_cast<double>(v[0] - soc::tail_norm(v, count)) < kOnBoundary * head) {
+          round = larger(head, round);
+        }
       }
     });
     return rest_ * size <= kMet && round <= kFarOnBoundary &&
@@ -163,6 +167,7 @@ class QpFace {
 
  private:
   static constexpr double kMet = 1e-12;
+  static constexpr double kOnBoundary = 1e-6;
   static constexpr double kFarOnBoundary = 1e6;
   static constexpr double kLargestProof = 1e11;
 
