@@ -1,107 +1,17 @@
 #pragma once
 
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <random>
 #include <vector>
 
-#include <carom/kernels/qp_problem.hpp>
-#include <carom/qp.hpp>
+#include "support/cone_disguises.hpp"
+#include "support/cone_problem.hpp"
 
 /// Small random quadratic programs with second-order cones whose verdict is known by construction:
 /// small integers, so that planted points, rays and Farkas' vectors hold exactly.
 namespace carom::test {
-
-enum class ConeVerdict { solved, infeasible, unbounded, doubly_infeasible };
-
-/// Rows 0.. are intervals, the cones follow in the last rows.
-struct ConeProblem {
-  ConeVerdict verdict = ConeVerdict::solved;
-  double objective = 0.0;  ///< where solved
-  int n = 0;
-  int intervals = 0;
-  std::vector<int> cones;  ///< sizes
-  std::vector<double> hessian, vector, matrix, lower, upper;
-
-  [[nodiscard]] int rows() const { return static_cast<int>(upper.size()); }
-  [[nodiscard]] double& a(int i, int j) { return matrix[static_cast<std::size_t>(i * n + j)]; }
-  [[nodiscard]] double a(int i, int j) const { return matrix[static_cast<std::size_t>(i * n + j)]; }
-  [[nodiscard]] double& p(int i, int j) { return hessian[static_cast<std::size_t>(i * n + j)]; }
-  [[nodiscard]] double p(int i, int j) const {
-    return hessian[static_cast<std::size_t>(i * n + j)];
-  }
-
-  /// As a batch of one.
-  [[nodiscard]] QpBatch batch() const {
-    QpBatch batch;
-    batch.problems = 1;
-    batch.variables = n;
-    batch.rows = intervals;
-    const auto part = [](const std::vector<double>& values, long first, long last) {
-      return Buffer<double>::from(
-          std::vector<double>(values.begin() + first, values.begin() + last));
-    };
-    const long count = rows();
-    batch.hessian = part(hessian, 0, n * n);
-    batch.vector = part(vector, 0, n);
-    batch.matrix = part(matrix, 0, static_cast<long>(intervals) * n);
-    batch.lower = part(lower, 0, intervals);
-    batch.upper = part(upper, 0, intervals);
-    batch.cone_matrix = part(matrix, static_cast<long>(intervals) * n, count * n);
-    batch.cone_vector = part(upper, intervals, count);
-    for (const int size : cones) batch.cones.push_back({ConeKind::second_order, size});
-    return batch;
-  }
-};
-
-/// The lists behind a shape; every row reads every column.
-class ConeShape {
- public:
-  explicit ConeShape(const ConeProblem& problem) {
-    const int rows = problem.rows();
-    for (int j = 0; j < problem.n; ++j) cone_column_.push_back(j);
-    int first = problem.intervals;
-    for (const int size : problem.cones) {
-      spans_.push_back({first, size, 0, problem.n});
-      first += size;
-    }
-    for (int i = 0; i <= rows; ++i) row_first_.push_back(i * problem.n);
-    for (int i = 0; i < rows; ++i) {
-      for (int j = 0; j < problem.n; ++j) column_.push_back(j);
-    }
-    for (int i = 0; i < problem.intervals; ++i) {
-      const double l = problem.lower[static_cast<std::size_t>(i)];
-      const double u = problem.upper[static_cast<std::size_t>(i)];
-      if (l == u) equation_row_.push_back(i);
-      if (l != u && std::isfinite(l)) lower_row_.push_back(i);
-      if (l != u && std::isfinite(u)) upper_row_.push_back(i);
-    }
-    const auto count = [](const auto& list) { return static_cast<int>(list.size()); };
-    shape_ = {problem.n,
-              rows,
-              count(lower_row_),
-              count(upper_row_),
-              count(equation_row_),
-              count(spans_),
-              lower_row_.data(),
-              upper_row_.data(),
-              equation_row_.data(),
-              spans_.data(),
-              cone_column_.data(),
-              row_first_.data(),
-              column_.data()};
-  }
-  ConeShape(const ConeShape&) = delete;
-  ConeShape& operator=(const ConeShape&) = delete;
-  [[nodiscard]] const kernels::QpShape& shape() const { return shape_; }
-
- private:
-  std::vector<int> lower_row_, upper_row_, equation_row_, cone_column_, row_first_, column_;
-  std::vector<kernels::QpConeSpan> spans_;
-  kernels::QpShape shape_{};
-};
 
 class ConeGenerator {
  public:
@@ -110,9 +20,10 @@ class ConeGenerator {
   /// Planted, sheared by whole numbers, in random units beside an unrelated huge entry.
   ConeProblem problem(ConeVerdict verdict) {
     ConeProblem made = plain(verdict);
-    shear(made);
-    if (chance(0.3)) add_huge(made);
-    if (chance(0.5)) change_units(made);
+    ConeDisguises disguises(engine_);
+    if (chance(0.5)) disguises.shear(made);
+    if (chance(0.3)) disguises.add_huge(made);
+    if (chance(0.5)) disguises.change_units(made);
     return made;
   }
 
@@ -449,78 +360,6 @@ class ConeGenerator {
     add(bad, bad.intervals, bad.rows(), 0);
     add(other, other.intervals, other.rows(), bad.n);
     return p;
-  }
-
-  /// x = U x' with whole numbers: hides what was planted in single columns.
-  void shear(ConeProblem& p) {
-    if (p.n < 2 || chance(0.5)) return;
-    for (int turn = integer(1, 3); turn > 0; --turn) {
-      const int from = integer(0, p.n - 1);
-      const int to = (from + integer(1, p.n - 1)) % p.n;
-      const double k = chance(0.5) ? 1.0 : -1.0;
-      for (int i = 0; i < p.rows(); ++i) p.a(i, to) += k * p.a(i, from);
-      p.vector[static_cast<std::size_t>(to)] += k * p.vector[static_cast<std::size_t>(from)];
-      for (int i = 0; i < p.n; ++i) p.p(i, to) += k * p.p(i, from);
-      for (int i = 0; i < p.n; ++i) p.p(to, i) += k * p.p(from, i);
-    }
-  }
-
-  /// An entry of 1e11 that changes neither verdict nor optimum: a variable of its own, a far bound.
-  void add_huge(ConeProblem& p) {
-    constexpr double kHuge = 1e11;
-    const int kind = integer(0, 3);
-    ConeProblem wide = p;
-    wide.n = p.n + 1;
-    wide.hessian.assign(static_cast<std::size_t>(wide.n * wide.n), 0.0);
-    for (int i = 0; i < p.n; ++i) {
-      for (int j = 0; j < p.n; ++j) wide.p(i, j) = p.p(i, j);
-    }
-    wide.vector.push_back(0.0);
-    wide.intervals = p.intervals + 1;
-    wide.matrix.assign((p.upper.size() + 1) * static_cast<std::size_t>(wide.n), 0.0);
-    for (int i = 0; i < p.rows(); ++i) {
-      for (int j = 0; j < p.n; ++j) wide.a(i < p.intervals ? i : i + 1, j) = p.a(i, j);
-    }
-    wide.lower.insert(wide.lower.begin() + p.intervals, -kHuge);
-    wide.upper.insert(wide.upper.begin() + p.intervals, kHuge);
-    const auto r = static_cast<std::size_t>(p.intervals);
-    wide.a(p.intervals, p.n) = 1.0;
-    if (kind == 1) {
-      wide.a(p.intervals, p.n) = kHuge;
-      wide.lower[r] = wide.upper[r] = 3.0;
-    } else if (kind == 2) {
-      wide.a(p.intervals, p.n) = kHuge;
-      wide.lower[r] = -1.0;
-      wide.upper[r] = kInfinity;
-    } else if (kind == 3) {
-      wide.lower[r] = wide.upper[r] = kHuge;
-    }
-    p = wide;
-  }
-
-  void change_units(ConeProblem& p) {
-    const auto unit = [&] { return std::ldexp(1.0, integer(-20, 20)); };
-    for (int j = 0; j < p.n; ++j) {
-      const double factor = unit();
-      for (int i = 0; i < p.rows(); ++i) p.a(i, j) *= factor;
-      p.vector[static_cast<std::size_t>(j)] *= factor;
-      for (int i = 0; i < p.n; ++i) p.p(i, j) *= factor;
-      for (int i = 0; i < p.n; ++i) p.p(j, i) *= factor;
-    }
-    const auto scale_rows = [&](int first, int size) {
-      const double factor = unit();
-      for (int i = first; i < first + size; ++i) {
-        for (int j = 0; j < p.n; ++j) p.a(i, j) *= factor;
-        p.lower[static_cast<std::size_t>(i)] *= factor;
-        p.upper[static_cast<std::size_t>(i)] *= factor;
-      }
-    };
-    for (int i = 0; i < p.intervals; ++i) scale_rows(i, 1);
-    for_cones(p, scale_rows);
-    const double factor = unit();
-    for (double& v : p.hessian) v *= factor;
-    for (double& v : p.vector) v *= factor;
-    p.objective *= factor;
   }
 
   std::mt19937_64 engine_;
