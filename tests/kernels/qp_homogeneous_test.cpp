@@ -1,0 +1,169 @@
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <carom/kernels/qp_homogeneous_body.hpp>
+
+#include "support/cone_judge.hpp"
+#include "support/cone_problems.hpp"
+
+// The decision of carom/kernels/qp_homogeneous_body.hpp about problems whose verdict is known.
+namespace carom {
+namespace {
+
+using test::ConeGenerator;
+using test::ConeJudge;
+using test::ConeProblem;
+using test::ConeShape;
+using test::ConeVerdict;
+using Vector = std::vector<double>;
+
+constexpr double kInfinity = kernels::kInfinity;
+
+struct Decision {
+  kernels::QpHomogeneousOutcome outcome;
+  Vector x, y, direction;
+};
+
+Decision decide(const ConeProblem& problem) {
+  const ConeShape shape(problem);
+  const kernels::QpView<kernels::PlainMemory<const double>> view{{problem.hessian.data()},
+                                                                 {problem.vector.data()},
+                                                                 {problem.matrix.data()},
+                                                                 {problem.lower.data()},
+                                                                 {problem.upper.data()}};
+  Vector memory(
+      static_cast<std::size_t>(kernels::qp_homogeneous_workspace(problem.n, problem.rows())));
+  kernels::QpHomogeneous<> body(shape.shape(), memory.data());
+  Decision decision;
+  decision.outcome = body.decide(view, {});
+  for (int j = 0; j < problem.n; ++j) {
+    decision.x.push_back(body.solution(j));
+    decision.direction.push_back(body.direction(j));
+  }
+  for (int i = 0; i < problem.rows(); ++i) decision.y.push_back(body.dual(i));
+  return decision;
+}
+
+double end_of(ConeVerdict verdict) {
+  return verdict == ConeVerdict::solved      ? kernels::qp_end::kConverged
+         : verdict == ConeVerdict::unbounded ? kernels::qp_end::kUnbounded
+                                             : kernels::qp_end::kInfeasible;
+}
+
+class Homogeneous : public ::testing::TestWithParam<ConeVerdict> {};
+
+TEST_P(Homogeneous, DecidesAsPlanted) {
+  constexpr int kProblems = 6000;
+  const auto seed = static_cast<std::uint64_t>(GetParam()) * 1000000 + 11;
+  int undecided = 0;
+  for (int trial = 0; trial < kProblems; ++trial) {
+    SCOPED_TRACE(trial);
+    const ConeProblem problem =
+        ConeGenerator(seed + static_cast<std::uint64_t>(trial)).problem(GetParam());
+    const Decision decision = decide(problem);
+    if (decision.outcome.end == kernels::qp_end::kStalled) {
+      ++undecided;
+      continue;
+    }
+    ASSERT_EQ(decision.outcome.end, end_of(GetParam()));
+    ConeJudge judge(problem);
+    long double worst = 0;
+    if (GetParam() == ConeVerdict::solved) {
+      worst = judge.optimal(decision.x, decision.y);
+    } else if (GetParam() == ConeVerdict::unbounded) {
+      worst = std::max(judge.feasible(decision.x), judge.endless(decision.direction));
+    } else {
+      worst = judge.contradiction(decision.y);
+    }
+    ASSERT_LE(worst, 3e-14L);
+  }
+  EXPECT_LE(undecided, kProblems / 500);
+}
+
+std::string name_of(const ::testing::TestParamInfo<ConeVerdict>& verdict) {
+  switch (verdict.param) {
+    case ConeVerdict::solved:
+      return "Solved";
+    case ConeVerdict::infeasible:
+      return "Infeasible";
+    case ConeVerdict::unbounded:
+      return "Unbounded";
+    default:
+      return "DoublyInfeasible";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Verdicts, Homogeneous,
+                         ::testing::Values(ConeVerdict::solved, ConeVerdict::infeasible,
+                                           ConeVerdict::unbounded, ConeVerdict::doubly_infeasible),
+                         name_of);
+
+/// One cone of three rows: x y >= 1 in x, y >= 0.
+ConeProblem hyperbola(const Vector& hessian, const Vector& vector) {
+  ConeProblem problem;
+  problem.n = 2;
+  problem.cones = {3};
+  problem.hessian = hessian;
+  problem.vector = vector;
+  problem.matrix = {-1, -1, -1, 1, 0, 0};
+  problem.lower = Vector(3, -kInfinity);
+  problem.upper = {0, 0, 2};
+  return problem;
+}
+
+void add_row(ConeProblem& problem, const Vector& row, double lower, double upper) {
+  problem.matrix.insert(problem.matrix.begin(), row.begin(), row.end());
+  problem.lower.insert(problem.lower.begin(), lower);
+  problem.upper.insert(problem.upper.begin(), upper);
+  ++problem.intervals;
+}
+
+TEST(HomogeneousLimits, ClaimsNothingOfAnInfimumThatIsNotReached) {
+  EXPECT_EQ(decide(hyperbola({0, 0, 0, 0}, {1, 0})).outcome.end, kernels::qp_end::kStalled);
+  EXPECT_EQ(decide(hyperbola({2, 0, 0, 0}, {0, 0})).outcome.end, kernels::qp_end::kStalled);
+  // sqrt(1 + x^2) - x
+  ConeProblem branch = hyperbola({0, 0, 0, 0}, {-1, 1});
+  branch.matrix = {0, -1, -1, 0, 0, 0};
+  branch.upper = {0, 0, 1};
+  EXPECT_EQ(decide(branch).outcome.end, kernels::qp_end::kStalled);
+}
+
+TEST(HomogeneousLimits, ClaimsNothingWithoutMultipliersOrAStrictProof) {
+  // v = 0 alone is feasible in (t, t, v), but no multiplier carries the slope of v.
+  ConeProblem flat = hyperbola({0, 0, 0, 0}, {0, 1});
+  flat.matrix = {-1, 0, -1, 0, 0, -1};
+  flat.upper = {0, 0, 0};
+  EXPECT_EQ(decide(flat).outcome.end, kernels::qp_end::kStalled);
+  // x = 0 and x y >= 1: infeasible, yet feasible within any tolerance.
+  ConeProblem weak = hyperbola({0, 0, 0, 0}, {0, 1});
+  add_row(weak, {1, 0}, 0, 0);
+  const double end = decide(weak).outcome.end;
+  EXPECT_TRUE(end == kernels::qp_end::kStalled || end == kernels::qp_end::kInfeasible);
+}
+
+TEST(HomogeneousLimits, FindsTheTipOfTheHyperbola) {
+  const Decision decision = decide(hyperbola({0, 0, 0, 0}, {1, 1}));
+  ASSERT_EQ(decision.outcome.end, kernels::qp_end::kConverged);
+  EXPECT_EQ(decision.x, (Vector{1, 1}));
+}
+
+TEST(HomogeneousLimits, TakesProblemsWithoutRowsAndWithoutCurvature) {
+  ConeProblem problem;
+  problem.n = 2;
+  problem.hessian = {1, 0, 0, 0};
+  problem.vector = {-3, 0};
+  Decision decision = decide(problem);
+  ASSERT_EQ(decision.outcome.end, kernels::qp_end::kConverged);
+  EXPECT_EQ(decision.x, (Vector{3, 0}));
+  problem.vector = {-3, 1};
+  decision = decide(problem);
+  ASSERT_EQ(decision.outcome.end, kernels::qp_end::kUnbounded);
+  EXPECT_LT(decision.direction[1], 0.0);
+  EXPECT_EQ(decision.direction[0], 0.0);
+}
+
+}  // namespace
+}  // namespace carom
