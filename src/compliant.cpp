@@ -5,6 +5,7 @@
 
 #include "compliant_backends.hpp"
 #include "message.hpp"
+#include "require.hpp"
 
 namespace carom {
 
@@ -13,10 +14,7 @@ std::string_view to_string(StepLaw law) {
 }
 
 void CompliantSettings::validate() const {
-  if (!(tolerance > 0.0) || !std::isfinite(tolerance)) {
-    throw InvalidInput("tolerance is " + message::number(tolerance) +
-                       ": must be positive and finite");
-  }
+  require::tolerance("tolerance", tolerance);
   if (max_iterations < 0) {
     throw InvalidInput("max_iterations is " + std::to_string(max_iterations) + ": must be >= 0");
   }

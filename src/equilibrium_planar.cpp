@@ -76,7 +76,7 @@ PlanarMethod planar_method(std::string_view name) {
 }
 
 void PlanarSettings::validate() const {
-  require::positive("tolerance", tolerance);
+  require::tolerance("tolerance", tolerance);
   require::at_least("threads", threads, 0);
 }
 

@@ -40,7 +40,7 @@ void SpatialSettings::validate() const {
   require::between("directions", directions, 3, kMaxSupportDirections);
   require::between("max_vertices", max_vertices, directions, 64 * kMaxSupportDirections);
   require::positive("area_tolerance", area_tolerance);
-  require::positive("tolerance", tolerance);
+  require::tolerance("tolerance", tolerance);
   require::at_least("max_pivots", max_pivots, 0);
   require::at_least("threads", threads, 0);
 }

@@ -262,6 +262,11 @@ void ImpactSettings::validate() const {
   };
   if (samples < 1) refuse("samples", std::to_string(samples), ">= 1");
   if (first_sample < 0) refuse("first_sample", std::to_string(first_sample), ">= 0");
+  if (first_sample > INT64_MAX - samples) {  // the index of the last one would wrap
+    const std::string most = std::to_string(INT64_MAX - samples);
+    refuse("first_sample", std::to_string(first_sample),
+           ("<= " + most + ", as samples is " + std::to_string(samples)).c_str());
+  }
   positive("step_size", step_size);
   if (max_steps < 1 || max_steps > 1'000'000) {
     refuse("max_steps", std::to_string(max_steps), "in 1..1000000");
@@ -270,7 +275,7 @@ void ImpactSettings::validate() const {
     refuse("friction_directions", std::to_string(friction_directions), "in 4..16");
   }
   not_negative("velocity_tolerance", velocity_tolerance);
-  positive("residual_tolerance", residual_tolerance);
+  require::tolerance("residual_tolerance", residual_tolerance);
   not_negative("mode_tolerance", mode_tolerance);
   not_negative("epsilon", epsilon);
   if (net_capacity < 1 || net_capacity > (std::int64_t{1} << 30)) {
@@ -333,6 +338,7 @@ StepResult solve_steps(const StepBatch& batch, const StepSettings& settings, Bac
     throw InvalidInput("friction_directions is " + std::to_string(settings.friction_directions) +
                        ": must be in 4..16");
   }
+  require::tolerance("tolerance", settings.tolerance);
   if (settings.selection == Selection::random) {
     throw InvalidInput("selection is random: single steps take any or lemke");
   }

@@ -18,7 +18,7 @@ LcpBatch LcpBatch::to(MemorySpace space) const {
 }
 
 void LcpSettings::validate() const {
-  require::positive("tolerance", tolerance);
+  require::tolerance("tolerance", tolerance);
   require::at_least("max_pivots", max_pivots, 0);
   require::at_least("threads", threads, 0);
 }

@@ -55,7 +55,7 @@ LpBatch LpBatch::to(MemorySpace space) const {
 }
 
 void LpSettings::validate() const {
-  require::positive("tolerance", tolerance);
+  require::tolerance("tolerance", tolerance);
   require::at_least("max_pivots", max_pivots, 0);
   require::at_least("threads", threads, 0);
 }

@@ -7,6 +7,7 @@
 
 #include "message.hpp"
 #include "qp_backends.hpp"
+#include "require.hpp"
 
 namespace carom {
 
@@ -85,9 +86,7 @@ void QpSettings::validate() const {
   const auto refuse = [](const char* field, double value, const char* rule) {
     throw InvalidInput(std::string(field) + " is " + message::number(value) + ": must be " + rule);
   };
-  if (!(tolerance > 0.0) || !std::isfinite(tolerance)) {
-    refuse("tolerance", tolerance, "positive and finite");
-  }
+  require::tolerance("tolerance", tolerance);
   if (max_iterations < 0) refuse("max_iterations", max_iterations, ">= 0");
   if (!(over_relaxation > 0.0 && over_relaxation < 2.0)) {
     refuse("over_relaxation", over_relaxation, "in (0, 2)");

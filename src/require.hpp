@@ -20,6 +20,15 @@ inline void positive(const char* field, double value) {
                      ": must be positive and finite");
 }
 
+/// What a residual may be at most; a larger tolerance would certify what is no answer at all.
+inline constexpr double kLargestTolerance = 1e-3;
+
+inline void tolerance(const char* field, double value) {
+  if (value > 0.0 && value <= kLargestTolerance) return;
+  throw InvalidInput(std::string(field) + " is " + message::number(value) +
+                     ": must be in (0, 1e-3]");
+}
+
 inline void at_least(const char* field, std::int64_t value, std::int64_t least) {
   if (value >= least) return;
   throw InvalidInput(std::string(field) + " is " + std::to_string(value) +

@@ -8,6 +8,8 @@
 
 #include <carom/error.hpp>
 
+#include "require.hpp"
+
 namespace carom::cli {
 
 namespace {
@@ -65,6 +67,12 @@ double parse_real(std::string_view option, std::string_view text) {
     throw InvalidInput(fmt::format("{} is {}: must be a finite number", option, text));
   }
   return *value;
+}
+
+double parse_tolerance(std::string_view option, std::string_view text) {
+  const double value = parse_real(option, text);
+  require::tolerance(std::string(option).c_str(), value);
+  return value;
 }
 
 std::map<std::string, double> parse_assignments(std::string_view option,

@@ -10,6 +10,7 @@
 
 #include "cpu/coulomb_law.hpp"
 #include "cpu/coulomb_solver.hpp"
+#include "require.hpp"
 
 namespace carom {
 namespace {
@@ -61,9 +62,7 @@ void validate(const CoulombProblem& problem) {
 }
 
 void validate(const CoulombSettings& settings) {
-  if (!(settings.tolerance > 0) || !std::isfinite(settings.tolerance)) {
-    refuse("tolerance", settings.tolerance, "must be positive and finite");
-  }
+  require::tolerance("tolerance", settings.tolerance);
   if (settings.max_iterations < 1) {
     refuse("max_iterations", settings.max_iterations, "must be >= 1");
   }

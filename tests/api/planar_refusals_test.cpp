@@ -21,7 +21,7 @@ TEST(PlanarRefusals, SettingsAreNamed) {
   const auto with = [&](const PlanarSettings& settings, Backend backend = Backend::cpu) {
     return refusal([&] { planar_equilibrium(batch, settings, backend); });
   };
-  expect_names(with({.tolerance = 0.0}), {"tolerance is 0", "must be positive"});
+  expect_names(with({.tolerance = 0.0}), {"tolerance is 0", "must be in (0, 1e-3]"});
   expect_names(with({.tolerance = std::numeric_limits<double>::quiet_NaN()}), {"tolerance is nan"});
   expect_names(with({.threads = -2}), {"threads is -2", "must be >= 0"});
   expect_names(with({.method = PlanarMethod::graphic}, Backend::reference),

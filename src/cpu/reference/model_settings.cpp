@@ -5,14 +5,10 @@
 
 #include <carom/error.hpp>
 
+#include "require.hpp"
+
 namespace carom::reference {
 namespace {
-
-void require_positive(const char* field, double value) {
-  if (!(value > 0.0)) {
-    throw InvalidInput(std::string(field) + " is " + std::to_string(value) + ": must be > 0");
-  }
-}
 
 void require_nonnegative(const char* field, double value) {
   if (!(value >= 0.0)) {
@@ -33,7 +29,7 @@ void check_directions(int friction_directions, int dimension) {
 
 void check(const ImpactModelSettings& settings, int dimension) {
   check_directions(settings.friction_directions, dimension);
-  require_positive("residual_tolerance", settings.residual_tolerance);
+  require::tolerance("residual_tolerance", settings.residual_tolerance);
   require_nonnegative("velocity_tolerance", settings.velocity_tolerance);
   require_nonnegative("mode_tolerance", settings.mode_tolerance);
   require_nonnegative("distinct_tolerance", settings.distinct_tolerance);
