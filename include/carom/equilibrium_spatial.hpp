@@ -33,14 +33,16 @@ enum class ConeModel : std::uint8_t {
 
 struct SpatialSettings {
   ConeModel cones = ConeModel::exact;
-  int cone_sides = 8;            ///< 3..64, of the polygons
-  int directions = 64;           ///< D, first directions of a region, 3..kMaxSupportDirections
-  double area_tolerance = 1e-3;  ///< [m^2], area_outer - area_inner at which a region is finished
-  int max_vertices = 512;        ///< most directions of a region, >= directions
-  double tolerance = 1e-9;       ///< of residuals, and of upper - lower relative to the contacts'
-                                 ///< extent
-  int max_pivots = 0;            ///< a direction; 0: 300 + 8 k
-  int threads = 0;               ///< cpu: 0 = all hardware threads
+  int cone_sides = 8;   ///< 3..64, of the polygons
+  int directions = 64;  ///< D, first directions of a region, 3..kMaxSupportDirections
+  /// [m^2], area_outer - area_inner at which a region is finished; never finer than rounding
+  /// leaves it, 1e-12 of the contacts' squared extent.
+  double area_tolerance = 1e-3;
+  int max_vertices = 512;   ///< most directions of a region, >= directions
+  double tolerance = 1e-9;  ///< of residuals, and of upper - lower relative to the contacts'
+                            ///< extent
+  int max_pivots = 0;       ///< a direction; 0: 300 + 8 k
+  int threads = 0;          ///< cpu: 0 = all hardware threads
 
   /// Errors: InvalidInput naming the field and its value.
   void validate() const;

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -39,6 +40,16 @@ int dimension_of(const std::vector<double>& vertices, double extent) {
         width, std::abs((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])) / length);
   }
   return width <= kFlat * extent ? 1 : 2;
+}
+
+// No gap can be told from rounding below this: areas are of lengths whose digits end with those of
+// the contacts' extent and of their place.
+double finest_gap(const SpatialContour& contour) {
+  constexpr double kOfExtent = 1e-12;
+  constexpr double kOfPlace = 2e-13;
+  const auto& centre = contour.prepared().posture(true).centre;
+  const double place = std::hypot(centre[0], centre[1], centre[2]);
+  return (kOfExtent * contour.extent() + kOfPlace * place) * contour.extent();
 }
 
 void list_support(const SpatialContour& contour, SpatialRegion& region) {
@@ -91,8 +102,9 @@ SpatialRegion finish_region(SpatialContour& contour) {
     return region;
   }
   region.status = contour.status();
+  const double tolerance = std::max(settings.area_tolerance, finest_gap(contour));
   // Half of the tolerance is left for what upper and lower bounds differ by.
-  while (region.status == Status::solved && contour.refine(0.5 * settings.area_tolerance)) {
+  while (region.status == Status::solved && contour.refine(0.5 * tolerance)) {
     region.status = contour.status();
   }
   list_support(contour, region);
@@ -111,7 +123,7 @@ SpatialRegion finish_region(SpatialContour& contour) {
       region.outer.empty() && region.dimension == 2 ? kNan : polygon_area(region.outer);
   const bool pair = contour.prepared().rules().two;
   if (region.status == Status::solved && !pair &&
-      !(region.area_outer - region.area_inner <= settings.area_tolerance)) {
+      !(region.area_outer - region.area_inner <= tolerance)) {
     region.status = Status::inaccurate;
   }
   return region;
