@@ -7,8 +7,11 @@
 #include <limits>
 
 #include <carom/error.hpp>
+#include <carom/lcp.hpp>
+#include <carom/lp.hpp>
 
 #include "io/json_file.hpp"
+#include "io/problem_file.hpp"
 
 namespace carom::io {
 
@@ -35,10 +38,17 @@ void require_agreement(const nlohmann::json& object, const char* key, int actual
   }
 }
 
+// What the solvers take at most, told with the file.
+void require_at_most(std::size_t count, const char* what, int most, const std::string& where) {
+  if (count <= static_cast<std::size_t>(most)) return;
+  throw InvalidInput(fmt::format("{}: {} {}: must be at most {}", where, what, count, most));
+}
+
 LcpProblem read_lcp(const nlohmann::json& object, const std::string& where) {
   LcpProblem problem;
   problem.vector = read_numbers(object, "q", where);
   if (problem.vector.empty()) throw InvalidInput(where + ": q is empty");
+  require_at_most(problem.vector.size(), "the order, numbers of q, is", kMaxLcpOrder, where);
   Matrix matrix = read_matrix(object, "M", where);
   require_square(matrix, "M", problem.vector.size(), where);
   problem.order = matrix.rows;
@@ -92,6 +102,10 @@ LpProblem read_lp(const nlohmann::json& object, const std::string& where) {
   if (problem.cost.empty()) throw InvalidInput(where + ": c is empty");
   Matrix matrix = read_matrix(object, "A", where);
   if (matrix.rows == 0) throw InvalidInput(where + ": A has no row");
+  require_at_most(problem.cost.size(), "the number of columns, numbers of c, is", kMaxLpColumns,
+                  where);
+  require_at_most(static_cast<std::size_t>(matrix.rows), "the number of rows of A is", kMaxLpRows,
+                  where);
   problem.rows = matrix.rows;
   problem.columns = static_cast<int>(problem.cost.size());
   if (matrix.columns != problem.columns) {
@@ -134,7 +148,7 @@ void read_cones(const nlohmann::json& object, const std::string& where, QpProble
     const std::string name = fmt::format("{}: cones[{}]", where, c);
     if (!entry.is_array() || entry.size() != 2 || !entry[0].is_string() ||
         !entry[1].is_number_integer()) {
-      throw InvalidInput(fmt::format("{} is {}: must be [kind, size]", name, entry.dump()));
+      throw InvalidInput(fmt::format("{} is {}: must be [kind, size]", name, shown(entry)));
     }
     const std::string kind = entry[0];
     Cone cone;
@@ -148,11 +162,12 @@ void read_cones(const nlohmann::json& object, const std::string& where, QpProble
       throw InvalidInput(
           fmt::format("{} is \"{}\": must be zero, nonneg or second_order", name, kind));
     }
-    const auto size = entry[1].get<std::int64_t>();
-    if (size < 1 || size > kMaxQpRows) {
-      throw InvalidInput(fmt::format("{} has size {}: must be in 1..{}", name, size, kMaxQpRows));
+    const double size = entry[1].get<double>();  // 2^64 - 1 is no std::int64_t
+    if (!(size >= 1.0 && size <= kMaxQpRows)) {
+      throw InvalidInput(
+          fmt::format("{} has size {}: must be in 1..{}", name, entry[1].dump(), kMaxQpRows));
     }
-    cone.size = static_cast<int>(size);
+    cone.size = entry[1].get<int>();
     problem.cones.push_back(cone);
   }
 }
@@ -175,12 +190,16 @@ QpProblem read_qp(const nlohmann::json& object, bool with_cones, const std::stri
   QpProblem problem;
   problem.vector = read_numbers(object, "q", where);
   if (problem.vector.empty()) throw InvalidInput(where + ": q is empty");
+  require_at_most(problem.vector.size(), "the number of variables, numbers of q, is",
+                  kMaxQpVariables, where);
   problem.variables = static_cast<int>(problem.vector.size());
   Matrix hessian = read_matrix(object, "P", where);
   require_square(hessian, "P", problem.vector.size(), where);
   problem.hessian = std::move(hessian.values);
   require_symmetric(problem.hessian, problem.variables, where);
   Matrix matrix = read_matrix(object, "A", where);
+  require_at_most(static_cast<std::size_t>(matrix.rows), "the number of rows of A is", kMaxQpRows,
+                  where);
   if (matrix.rows > 0 && matrix.columns != problem.variables) {
     throw InvalidInput(fmt::format("{}: A has {} columns: must have {}, as q has numbers", where,
                                    matrix.columns, problem.variables));
@@ -215,8 +234,11 @@ QpProblem read_qp(const nlohmann::json& object, bool with_cones, const std::stri
 
 }  // namespace
 
-CaseProblem read_case(const std::filesystem::path& file) {
-  const nlohmann::json object = read_json(file);
+namespace {
+
+CaseProblem case_of(const std::filesystem::path& file) {
+  const JsonDocument document(file);
+  const nlohmann::json& object = document.root();
   const std::string where = file.string();
   if (!object.is_object()) {
     throw InvalidInput(where + ": must be one object with the key \"kind\"");
@@ -238,6 +260,12 @@ CaseProblem read_case(const std::filesystem::path& file) {
         result.kind));
   }
   return result;
+}
+
+}  // namespace
+
+CaseProblem read_case(const std::filesystem::path& file) {
+  return with_memory_for(file, [&file] { return case_of(file); });
 }
 
 }  // namespace carom::io

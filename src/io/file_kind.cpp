@@ -37,7 +37,8 @@ FileKind kind_of_file(const std::filesystem::path& file) {
       const Hdf5Reader reader(file);
       return first_mark([&](const Mark& mark) { return reader.has(mark.data_set); });
     }
-    const nlohmann::json document = read_json(file);
+    const JsonDocument parsed(file);
+    const nlohmann::json& document = parsed.root();
     const nlohmann::json& first = document.is_array() && !document.empty() ? document[0] : document;
     return first_mark(
         [&](const Mark& mark) { return first.is_object() && first.contains(mark.key); });

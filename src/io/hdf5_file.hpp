@@ -52,7 +52,12 @@ class Hdf5Writer {
   std::unique_ptr<State> state_;
 };
 
-/// An existing file, read only.
+/// What a data set of an input may declare: this many values, and no more than deflate, the only
+/// filter that files meet in practice, can have made of the whole file; small ones always.
+inline constexpr std::uint64_t kMaxHdf5Values = std::uint64_t{1} << 28;
+
+/// An existing file, read only. Sizes that a damaged file declares are refused before memory is
+/// asked for them.
 class Hdf5Reader {
  public:
   explicit Hdf5Reader(const std::filesystem::path& file);

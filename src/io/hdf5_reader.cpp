@@ -1,5 +1,8 @@
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <utility>
 
 #include "io/hdf5_file.hpp"
 #include "io/hdf5_handle.hpp"
@@ -23,6 +26,19 @@ struct Hdf5Reader::State {
     return own(H5Dopen2(handle.id(), name.c_str(), H5P_DEFAULT), H5Dclose,
                "open the data set " + name);
   }
+  /// Values of `path`, `value_bytes` each. Errors: FileError beyond what the file may declare.
+  [[nodiscard]] std::size_t points(hid_t space, std::string_view path,
+                                   std::size_t value_bytes) const;
+  [[nodiscard]] std::size_t value_bytes(hid_t set) const {
+    const Hdf5Handle type = own(H5Dget_type(set), H5Tclose, "read a type");
+    return H5Tget_size(type.id());
+  }
+  // H5Aread fills the whole extent of an attribute.
+  void require_single(hid_t attribute, std::string_view name) const {
+    const Hdf5Handle space = own(H5Aget_space(attribute), H5Sclose, "read a shape");
+    if (H5Sget_simple_extent_npoints(space.id()) == 1) return;
+    throw FileError(fmt::format("{}: attribute {} does not hold one value", file, name));
+  }
   void require_class(hid_t set, std::string_view path, bool floats) const {
     const Hdf5Handle type = own(H5Dget_type(set), H5Tclose, "read a type");
     const H5T_class_t found = H5Tget_class(type.id());
@@ -34,6 +50,15 @@ struct Hdf5Reader::State {
 
 namespace {
 
+constexpr std::uint64_t kAlwaysAllowed = std::uint64_t{1} << 20;
+constexpr std::uint64_t kDeflateRatio = 1032;
+constexpr std::size_t kMaxTextBytes = std::size_t{1} << 20;  // of one text of fixed length
+
+std::uint64_t saturating_product(std::uint64_t a, std::uint64_t b) {
+  std::uint64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+
 Shape shape_of(hid_t space) {
   const int rank = H5Sget_simple_extent_ndims(space);
   std::vector<hsize_t> extents(static_cast<std::size_t>(std::max(rank, 0)));
@@ -41,11 +66,44 @@ Shape shape_of(hid_t space) {
   return {extents.begin(), extents.end()};
 }
 
-std::size_t points(hid_t space) {
-  return static_cast<std::size_t>(std::max<hssize_t>(H5Sget_simple_extent_npoints(space), 0));
+// Texts that HDF5 allocated.
+struct VariableTexts {
+  std::vector<char*> data;
+  hid_t type;
+  hid_t space;
+
+  ~VariableTexts() { H5Dvlen_reclaim(type, space, H5P_DEFAULT, data.data()); }
+};
+
+// An empty data set may have any extents, one of `null` extent has none and no value.
+std::uint64_t declared_points(hid_t space) {
+  if (H5Sget_simple_extent_type(space) == H5S_NULL) return 0;
+  const Shape shape = shape_of(space);
+  std::uint64_t points = 1;
+  for (const std::uint64_t extent : shape) {
+    if (extent == 0) return 0;
+    points = saturating_product(points, extent);
+  }
+  return points;
 }
 
 }  // namespace
+
+std::size_t Hdf5Reader::State::points(hid_t space, std::string_view path,
+                                      std::size_t value_bytes) const {
+  const std::uint64_t count = declared_points(space);
+  hsize_t file_bytes = 0;
+  require(H5Fget_filesize(handle.id(), &file_bytes), "tell the size of the file");
+  const std::uint64_t held =
+      saturating_product(file_bytes, kDeflateRatio) / std::max<std::size_t>(value_bytes, 1);
+  const std::uint64_t most = std::clamp(held, kAlwaysAllowed, kMaxHdf5Values);
+  if (count > most) {
+    throw FileError(fmt::format(
+        "{}: {} declares {} values: must be at most {} in a file of {} bytes", file, path,
+        count == UINT64_MAX ? "2^64 or more" : std::to_string(count), most, file_bytes));
+  }
+  return static_cast<std::size_t>(count);
+}
 
 Hdf5Reader::Hdf5Reader(const std::filesystem::path& file) : state_(std::make_unique<State>()) {
   silence_hdf5();
@@ -65,14 +123,24 @@ std::vector<std::string> Hdf5Reader::names(std::string_view group) const {
   const Hdf5Handle owner =
       state_->own(H5Gopen2(state_->handle.id(), std::string(group).c_str(), H5P_DEFAULT), H5Gclose,
                   "open group " + std::string(group));
-  std::vector<std::string> found;
+  struct Found {
+    std::vector<std::string> names;
+    std::exception_ptr error;  // must not cross HDF5's own frames
+  } found;
   const auto visit = [](hid_t, const char* name, const H5L_info_t*, void* data) -> herr_t {
-    static_cast<std::vector<std::string>*>(data)->emplace_back(name);
-    return 0;
+    auto* to = static_cast<Found*>(data);
+    try {
+      to->names.emplace_back(name);
+      return 0;
+    } catch (...) {
+      to->error = std::current_exception();
+      return -1;
+    }
   };
-  state_->require(H5Literate(owner.id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, visit, &found),
-                  "list group " + std::string(group));
-  return found;
+  const herr_t result = H5Literate(owner.id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, visit, &found);
+  if (found.error) std::rethrow_exception(found.error);
+  state_->require(result, "list group " + std::string(group));
+  return std::move(found.names);
 }
 
 bool Hdf5Reader::has(std::string_view path) const {
@@ -107,7 +175,7 @@ std::vector<double> Hdf5Reader::doubles(std::string_view path) const {
   const Hdf5Handle set = state_->open(path);
   state_->require_class(set.id(), path, true);
   const Hdf5Handle space = state_->own(H5Dget_space(set.id()), H5Sclose, "read a shape");
-  std::vector<double> values(points(space.id()));
+  std::vector<double> values(state_->points(space.id(), path, state_->value_bytes(set.id())));
   if (!values.empty()) {
     state_->require(
         H5Dread(set.id(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()),
@@ -120,7 +188,7 @@ std::vector<std::int64_t> Hdf5Reader::integers(std::string_view path) const {
   const Hdf5Handle set = state_->open(path);
   state_->require_class(set.id(), path, false);
   const Hdf5Handle space = state_->own(H5Dget_space(set.id()), H5Sclose, "read a shape");
-  std::vector<std::int64_t> values(points(space.id()));
+  std::vector<std::int64_t> values(state_->points(space.id(), path, state_->value_bytes(set.id())));
   if (!values.empty()) {
     state_->require(
         H5Dread(set.id(), H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()),
@@ -136,18 +204,21 @@ std::vector<std::string> Hdf5Reader::strings(std::string_view path) const {
     throw FileError(fmt::format("{}: {} does not hold strings", state_->file, path));
   }
   const Hdf5Handle space = state_->own(H5Dget_space(set.id()), H5Sclose, "read a shape");
-  const std::size_t count = points(space.id());
+  const std::size_t length = H5Tget_size(type.id());
+  const std::size_t count = state_->points(space.id(), path, length);
   std::vector<std::string> values;
   if (count == 0) return values;
   if (H5Tis_variable_str(type.id()) > 0) {
-    std::vector<char*> texts(count, nullptr);
-    state_->require(H5Dread(set.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, texts.data()),
+    VariableTexts texts{std::vector<char*>(count, nullptr), type.id(), space.id()};
+    state_->require(H5Dread(set.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, texts.data.data()),
                     "read " + std::string(path));
-    for (const char* text : texts) values.emplace_back(text == nullptr ? "" : text);
-    H5Dvlen_reclaim(type.id(), space.id(), H5P_DEFAULT, texts.data());
+    for (const char* text : texts.data) values.emplace_back(text == nullptr ? "" : text);
     return values;
   }
-  const std::size_t length = H5Tget_size(type.id());
+  if (length > kMaxTextBytes || saturating_product(count, length) > kMaxHdf5Values) {
+    throw FileError(fmt::format("{}: {} declares {} texts of {} bytes: must be at most {} bytes",
+                                state_->file, path, count, length, kMaxHdf5Values));
+  }
   std::string block(count * length, '\0');
   state_->require(H5Dread(set.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, block.data()),
                   "read " + std::string(path));
@@ -173,6 +244,7 @@ double Hdf5Reader::number_attribute(std::string_view object, std::string_view na
       state_->own(H5Aopen_by_name(state_->handle.id(), std::string(object).c_str(), label.c_str(),
                                   H5P_DEFAULT, H5P_DEFAULT),
                   H5Aclose, "open attribute " + label);
+  state_->require_single(found.id(), label);
   double value = 0.0;
   state_->require(H5Aread(found.id(), H5T_NATIVE_DOUBLE, &value), "read attribute " + label);
   return value;
@@ -188,6 +260,7 @@ std::string Hdf5Reader::text_attribute(std::string_view object, std::string_view
   if (H5Tis_variable_str(type.id()) <= 0) {
     throw FileError(fmt::format("{}: attribute {} is not a text", state_->file, label));
   }
+  state_->require_single(found.id(), label);
   char* text = nullptr;
   state_->require(H5Aread(found.id(), type.id(), static_cast<void*>(&text)),
                   "read attribute " + label);

@@ -32,4 +32,15 @@ std::vector<double> contact_velocity(const ImpactProblem& problem, const double*
   return result;
 }
 
+std::vector<int> approaching_contacts(const ImpactRun& run) {
+  const std::vector<double> speed = contact_velocity(run.problem, run.problem.velocity.data());
+  std::vector<int> contacts;
+  for (int i = 0; i < run.problem.contacts; ++i) {
+    if (speed[static_cast<std::size_t>(i)] < -run.settings.velocity_tolerance) {
+      contacts.push_back(i);
+    }
+  }
+  return contacts;
+}
+
 }  // namespace carom::io

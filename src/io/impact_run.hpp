@@ -51,6 +51,9 @@ struct ImpactRun {
 std::string_view to_string(Sampler sampler);
 std::string_view to_string(Selection selection);
 
+/// Contacts that approach before the impact, faster than settings.velocity_tolerance.
+std::vector<int> approaching_contacts(const ImpactRun& run);
+
 /// J v of one velocity: normals [m], then tangents [(dimension-1) m].
 std::vector<double> contact_velocity(const ImpactProblem& problem, const double* velocity);
 

@@ -5,14 +5,9 @@
 
 #include <cmath>
 #include <cstddef>
-#include <fstream>
 #include <limits>
-#include <set>
-#include <system_error>
 
 #include <carom/error.hpp>
-
-#include "io/file_error.hpp"
 
 namespace carom::io {
 
@@ -21,12 +16,6 @@ using nlohmann::json;
 namespace {
 
 constexpr std::size_t kShownCharacters = 40;
-
-std::string shown(const json& value) {
-  std::string text = value.dump(-1, ' ', false, json::error_handler_t::replace);
-  if (text.size() > kShownCharacters) text = text.substr(0, kShownCharacters) + "...";
-  return text;
-}
 
 double number(const json& value, const std::string& where, const std::string& position) {
   if (!value.is_number()) {
@@ -49,44 +38,12 @@ const json& array(const json& object, const char* key, const std::string& where,
   return value;
 }
 
-// Refuses an object that has the same key twice; the parser itself would keep the last one.
-class RepeatedKeys {
- public:
-  bool operator()(int, json::parse_event_t event, json& parsed) {
-    if (event == json::parse_event_t::object_start) open_.emplace_back();
-    if (event == json::parse_event_t::object_end) open_.pop_back();
-    if (event == json::parse_event_t::key) {
-      const auto& key = parsed.get_ref<const std::string&>();
-      if (!open_.back().insert(key).second) {
-        throw InvalidInput(fmt::format("key \"{}\" stands twice in one object", key));
-      }
-    }
-    return true;
-  }
-
- private:
-  std::vector<std::set<std::string>> open_;
-};
-
 }  // namespace
 
-json read_json(const std::filesystem::path& file) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(file, ignored)) {
-    throw InvalidInput(fmt::format("{}: is a folder, a file is needed", file.string()));
-  }
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) throw InvalidInput(fmt::format("{}: cannot be opened", file.string()));
-  try {
-    RepeatedKeys repeated;
-    return json::parse(stream, std::ref(repeated));
-  } catch (const json::exception& error) {
-    std::string text = error.what();  // "[json.exception.parse_error.101] parse error at line ..."
-    if (const std::size_t end = text.find("] "); end != std::string::npos) text.erase(0, end + 2);
-    throw InvalidInput(fmt::format("{}: not JSON: {}", file.string(), text));
-  } catch (const InvalidInput& error) {
-    throw InvalidInput(fmt::format("{}: {}", file.string(), error.what()));
-  }
+std::string shown(const json& value) {
+  std::string text = value.dump(-1, ' ', false, json::error_handler_t::replace);
+  if (text.size() > kShownCharacters) text = text.substr(0, kShownCharacters) + "...";
+  return text;
 }
 
 void require_known_keys(const json& object, std::span<const std::string_view> known,

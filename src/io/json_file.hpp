@@ -1,6 +1,5 @@
 #pragma once
 
-#include <filesystem>
 #include <initializer_list>
 #include <span>
 #include <string>
@@ -9,12 +8,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include "io/json_document.hpp"
+
 /// Strict reading of JSON: every refusal is an InvalidInput that names the field, the position and
 /// the value. `where` is what messages start with, e.g. `a.json: problem 1 ("block")`.
 namespace carom::io {
-
-/// Parses a whole file; repeated keys of one object are refused.
-nlohmann::json read_json(const std::filesystem::path& file);
 
 /// Dense row-major matrix; `columns` may be -1 where there are no rows.
 struct Matrix {
@@ -22,6 +20,9 @@ struct Matrix {
   int columns = -1;
   std::vector<double> values;
 };
+
+/// The value as messages show it: JSON, cut short where it is long.
+std::string shown(const nlohmann::json& value);
 
 /// Refuses keys of `object` that are not in `known`.
 void require_known_keys(const nlohmann::json& object, std::span<const std::string_view> known,

@@ -199,8 +199,9 @@ std::vector<PostureEntry> from_hdf5(const std::filesystem::path& path) {
   const Hdf5Reader reader(path);
   require_known_sets(reader, kSets, file);
   for (const char* name : {"position", "normal", "friction"}) {
-    if (!reader.has(name))
+    if (!reader.has(name)) {
       throw InvalidInput(fmt::format("{}: data set {} is missing", file, name));
+    }
   }
   const Shape shape = reader.shape("position");
   if (shape.size() != 3 || (shape[2] != 2 && shape[2] != 3)) {
@@ -220,7 +221,12 @@ std::vector<PostureEntry> from_hdf5(const std::filesystem::path& path) {
     }
   }
   const std::uint64_t corners = vertices[1];
-  std::vector<PostureEntry> entries(count);
+  if (contacts == 0) {
+    throw InvalidInput(fmt::format(
+        "{}: position has shape {}: a posture needs one or more contacts", file, shape));
+  }
+  // what was really read, not what the file declares
+  std::vector<PostureEntry> entries(reader.doubles("position").size() / (contacts * dimension));
   // Deals the data set out to the postures, where it is there.
   const auto deal = [&](const char* name, const Shape& wanted, auto&& member) {
     if (!reader.has(name)) return;

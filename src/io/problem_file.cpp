@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "io/printable.hpp"
+
 namespace carom::io {
 
 std::string begin_entry(const nlohmann::json& object, std::span<const std::string_view> known,
@@ -70,6 +72,10 @@ std::vector<std::string> read_names(const Hdf5Reader& reader, std::size_t count,
   if (names.size() != count) {
     throw InvalidInput(
         fmt::format("{}: name has {} texts for {} {}", file, names.size(), count, words));
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    if (is_utf8(names[i])) continue;
+    throw InvalidInput(fmt::format("{}: name[{}] is {}: must be UTF-8", file, i, names[i]));
   }
   return names;
 }

@@ -2,7 +2,9 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <new>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,7 +22,8 @@ namespace carom::io {
 /// array.
 template <class EntryFrom>
 auto read_json_entries(const std::filesystem::path& file, EntryFrom&& entry_from) {
-  const nlohmann::json document = read_json(file);
+  const JsonDocument parsed(file);
+  const nlohmann::json& document = parsed.root();
   std::vector<decltype(entry_from(document, file.string(), std::size_t{0}))> entries;
   if (!document.is_array()) {
     entries.push_back(entry_from(document, file.string(), std::size_t{0}));
@@ -32,16 +35,30 @@ auto read_json_entries(const std::filesystem::path& file, EntryFrom&& entry_from
   return entries;
 }
 
+/// read(), told apart from other shortages of memory. Errors: FileError where read() runs out of
+/// it.
+template <class Read>
+auto with_memory_for(const std::filesystem::path& file, Read&& read) {
+  try {
+    return read();
+  } catch (const std::bad_alloc&) {
+  } catch (const std::length_error&) {  // more than a vector can hold
+  }
+  throw FileError(file.string() + ": there is not enough memory to read it");
+}
+
 /// from_hdf5(file) or from_json(file), told apart by the content. Unreadable input is bad input:
 /// HDF5's FileError becomes InvalidInput.
 template <class FromHdf5, class FromJson>
 auto read_either(const std::filesystem::path& file, FromHdf5&& from_hdf5, FromJson&& from_json) {
-  if (!Hdf5Reader::is_hdf5(file)) return from_json(file);
-  try {
-    return from_hdf5(file);
-  } catch (const FileError& error) {
-    throw InvalidInput(error.what());
-  }
+  return with_memory_for(file, [&] {
+    if (!Hdf5Reader::is_hdf5(file)) return from_json(file);
+    try {
+      return from_hdf5(file);
+    } catch (const FileError& error) {
+      throw InvalidInput(error.what());
+    }
+  });
 }
 
 /// Begins an entry: refuses what is no object of `known` keys, reads its name, and returns what
