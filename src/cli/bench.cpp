@@ -12,8 +12,10 @@
 #include "cli/commands.hpp"
 #include "cli/impact_runner.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/json_output.hpp"
 #include "cli/numbers.hpp"
 #include "cli/table.hpp"
+#include "io/printable.hpp"
 
 namespace carom::cli {
 
@@ -139,13 +141,14 @@ void print_json(const Results& results, const SamplingOptions& options) {
     entry["max_residual"] = contestant.max_residual;
     document["results"].push_back(entry);
   }
-  fmt::print("{}\n", document.dump(2));
+  print_document(document);
 }
 
 void print_text(const Results& results, const SamplingOptions& options) {
-  fmt::print("{}: {} {}, selection {}, {}; medians of {} passes taken in turn\n\n", options.target,
-             results.tasks.size(), results.tasks.size() == 1 ? "problem" : "problems",
-             options.selection, options.precision, results.list.front().seconds.size());
+  fmt::print("{}: {} {}, selection {}, {}; medians of {} passes taken in turn\n\n",
+             io::printable(options.target), results.tasks.size(),
+             results.tasks.size() == 1 ? "problem" : "problems", options.selection,
+             options.precision, results.list.front().seconds.size());
   TextTable table({"backend", "threads", "samples", "samples/s", "LCPs/s", "ratio", "certified",
                    "fallbacks", "largest residual"});
   for (const Contestant& contestant : results.list) {

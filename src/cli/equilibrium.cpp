@@ -14,6 +14,7 @@
 #include "cli/equilibrium_report.hpp"
 #include "cli/equilibrium_runner.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/json_output.hpp"
 #include "cli/output_files.hpp"
 #include "cli/table.hpp"
 #include "io/equilibrium_hdf5.hpp"
@@ -67,7 +68,7 @@ void report(const std::vector<io::EquilibriumRun>& runs, const EquilibriumOption
   if (options.json) {
     nlohmann::ordered_json result = nlohmann::ordered_json::array();
     for (const io::EquilibriumRun& run : runs) result.push_back(io::equilibrium_json(run));
-    fmt::print("{}\n", (runs.size() == 1 ? result[0] : result).dump(2));
+    print_document(runs.size() == 1 ? result[0] : result);
     return;
   }
   if (options.quiet) return;

@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "cli/table.hpp"
+#include "io/printable.hpp"
 
 namespace carom::cli {
 
@@ -31,7 +32,7 @@ class Report {
   explicit Report(const io::EquilibriumRun& run) : run_(run) {}
 
   std::string text() {
-    add("{}: {} posture, {} contacts, {} backend\n", run_.name,
+    add("{}: {} posture, {} contacts, {} backend\n", io::printable(run_.name),
         run_.posture.dimension == 2 ? "planar" : "spatial", run_.posture.contacts,
         to_string(run_.backend));
     if (run_.posture.dimension == 2) {

@@ -95,7 +95,7 @@ std::vector<PostureTask> file_tasks(const std::string& file) {
 PlanarSettings planar_settings(const EquilibriumOptions& options) {
   PlanarSettings settings;
   settings.method = planar_method(options.method);
-  settings.tolerance = parse_real("--tolerance", options.tolerance);
+  settings.tolerance = parse_tolerance("--tolerance", options.tolerance);
   settings.threads = static_cast<int>(parse_count("--threads", options.threads, 0, 4096));
   settings.validate();
   return settings;
@@ -127,7 +127,7 @@ SpatialSettings spatial_settings(const EquilibriumOptions& options, const Postur
   settings.max_vertices =
       static_cast<int>(parse_count("--max-vertices", options.max_vertices, 3, INT32_MAX));
   settings.max_vertices = std::max(settings.max_vertices, settings.directions);
-  settings.tolerance = parse_real("--tolerance", options.tolerance);
+  settings.tolerance = parse_tolerance("--tolerance", options.tolerance);
   settings.threads = static_cast<int>(parse_count("--threads", options.threads, 0, 4096));
   settings.validate();
   return settings;

@@ -12,6 +12,7 @@
 #include "cli/impact_report.hpp"
 #include "cli/impact_runner.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/json_output.hpp"
 #include "io/impact_json.hpp"
 
 namespace carom::cli {
@@ -25,7 +26,7 @@ void report(const std::vector<io::ImpactRun>& runs, const SamplingOptions& optio
   if (options.json) {
     nlohmann::ordered_json result = nlohmann::ordered_json::array();
     for (const io::ImpactRun& run : runs) result.push_back(io::impact_json(run));
-    fmt::print("{}\n", (runs.size() == 1 ? result[0] : result).dump(2));
+    print_document(runs.size() == 1 ? result[0] : result);
     return;
   }
   if (options.quiet) return;

@@ -9,6 +9,7 @@
 #include "cli/impact_report.hpp"
 #include "cli/impact_runner.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/json_output.hpp"
 #include "io/impact_json.hpp"
 
 namespace carom::cli {
@@ -18,6 +19,7 @@ namespace {
 nlohmann::ordered_json to_json(const io::ImpactRun& run) {
   nlohmann::ordered_json result;
   result["model"] = run.model;
+  result["approaching"] = io::approaching_contacts(run);
   result.update(io::models_json(*run.models));
   result["sampled"] = io::impact_json(run);
   return result;
@@ -33,7 +35,7 @@ int run_impact_models(const SamplingOptions& options, const std::string& command
   if (options.json) {
     nlohmann::ordered_json result = nlohmann::ordered_json::array();
     for (const io::ImpactRun& run : runs) result.push_back(to_json(run));
-    fmt::print("{}\n", (runs.size() == 1 ? result[0] : result).dump(2));
+    print_document(runs.size() == 1 ? result[0] : result);
   } else if (!options.quiet) {
     for (const io::ImpactRun& run : runs) {
       fmt::print("{}\n{}\n", run_report(run), models_report(run));

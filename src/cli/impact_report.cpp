@@ -7,6 +7,7 @@
 #include <cstddef>
 
 #include "cli/table.hpp"
+#include "io/printable.hpp"
 
 namespace carom::cli {
 
@@ -47,7 +48,7 @@ const std::vector<std::string> kPerformanceHead = {"samples",  "terminated",  "s
 
 std::string heading(const io::ImpactRun& run) {
   const ImpactSettings& settings = run.settings;
-  std::string text = fmt::format("{}  ({}, {} contacts: {})\n", run.model,
+  std::string text = fmt::format("{}  ({}, {} contacts: {})\n", io::printable(run.model),
                                  run.problem.dimension == 2 ? "planar" : "spatial",
                                  run.problem.contacts, fmt::join(run.contact_names, ", "));
   text += fmt::format(
@@ -132,6 +133,26 @@ std::string net_lines(const io::ImpactRun& run) {
   return text + "\n";
 }
 
+// Contacts that slide hard against friction may jam: the simultaneous model then has outcomes
+// beside the one in which nothing happens.
+std::string nothing_to_resolve(const io::ImpactRun& run) {
+  const std::vector<double> speed = io::contact_velocity(run.problem, run.problem.velocity.data());
+  std::string contacts;
+  for (std::size_t i = 0; i < run.contact_names.size(); ++i) {
+    contacts +=
+        fmt::format("{}{} {}", i == 0 ? "" : ", ", run.contact_names[i], short_number(speed[i]));
+  }
+  std::string text =
+      fmt::format("  no contact approaches{}: there is no impact to resolve, the velocity stays\n",
+                  contacts.empty() ? "" : fmt::format(" (normal velocities {} m/s)", contacts));
+  if (run.models->simultaneous.size() > 1) {
+    text +=
+        "  the other simultaneous outcomes are jams: impulses that sliding friction alone would\n"
+        "  bring about, which the model's conditions allow too\n";
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string run_report(const io::ImpactRun& run) {
@@ -200,6 +221,7 @@ std::string models_report(const io::ImpactRun& run) {
         outcome);
   }
   std::string text = table.text();
+  if (io::approaching_contacts(run).empty()) text += nothing_to_resolve(run);
   if (!models.simultaneous_complete) {
     text += "  simultaneous: one solution by Lemke, all would be too many to enumerate\n";
   }

@@ -8,6 +8,7 @@
 #include <carom/backend.hpp>
 
 #include "cli/commands.hpp"
+#include "cli/json_output.hpp"
 
 namespace carom::cli {
 
@@ -48,7 +49,7 @@ void print_json() {
     entry["memory_bytes"] = device.memory_bytes;
     result["devices"].push_back(entry);
   }
-  fmt::print("{}\n", result.dump(2));
+  print_document(result);
 }
 
 void print_text() {

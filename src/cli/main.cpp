@@ -4,6 +4,7 @@
 #include <iostream>
 #include <new>
 #include <string>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -11,6 +12,7 @@
 #include <carom/error.hpp>
 
 #include "cli/commands.hpp"
+#include "io/printable.hpp"
 
 namespace {
 
@@ -20,7 +22,7 @@ int complain(std::string message, int status) {
   for (char& c : message) {
     if (c == '\n' || c == '\r') c = ' ';
   }
-  fmt::print(stderr, "carom: {}\n", message);
+  fmt::print(stderr, "carom: {}\n", carom::io::printable(message));
   return status;
 }
 
@@ -32,6 +34,32 @@ std::string joined(int count, char** words) {
     line += plain ? " " + word : fmt::format(" '{}'", word);
   }
   return line;
+}
+
+// An unset shell variable must not pass for an option that was left out.
+[[noreturn]] void refuse_empty(const std::string& name) {
+  throw carom::InvalidInput(name + " is empty: give it a value or leave it out");
+}
+
+void refuse_empty_values(CLI::App& app) {
+  for (CLI::Option* option : app.get_options()) {
+    if (option->get_items_expected_max() == 0) continue;  // a flag
+    option->check([name = option->get_name()](const std::string& value) {
+      if (value.empty()) refuse_empty(name);
+      return std::string();
+    });
+  }
+  for (CLI::App* command : app.get_subcommands({})) refuse_empty_values(*command);
+}
+
+// After `--output=` the parser would take the next word for the value.
+void refuse_bare_equals(int count, char** words) {
+  for (int i = 1; i < count; ++i) {
+    const std::string_view word = words[i];
+    if (word == "--") return;
+    const bool bare = word.size() > 2 && word.front() == '-' && word.find('=') == word.size() - 1;
+    if (bare) refuse_empty(std::string(word.substr(0, word.size() - 1)));
+  }
 }
 
 int run(int argc, char** argv) {
@@ -55,6 +83,8 @@ int run(int argc, char** argv) {
   add_solve(program);
   add_validate(program);
   add_bench(program);
+  refuse_bare_equals(argc, argv);
+  refuse_empty_values(program.app);
   try {
     program.app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -12,6 +12,7 @@
 #include <carom/error.hpp>
 
 #include "cli/commands.hpp"
+#include "cli/json_output.hpp"
 
 namespace carom::cli {
 
@@ -151,7 +152,7 @@ int run_models(const ModelsOptions& options) {
     throw InvalidInput(
         fmt::format("model \"{}\" is unknown: must be one of {}", options.name, names));
   }
-  if (options.json) fmt::print("{}\n", (options.name.empty() ? result : result[0]).dump(2));
+  if (options.json) print_document(options.name.empty() ? result : result[0]);
   return kSuccess;
 }
 

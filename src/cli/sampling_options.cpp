@@ -142,7 +142,8 @@ std::vector<ImpactTask> load_tasks(const SamplingOptions& options) {
 ImpactSettings settings_for(const SamplingOptions& options, const ImpactTask& task) {
   ImpactSettings settings;
   settings.samples = parse_count("--samples", options.samples, 1);
-  settings.first_sample = parse_count("--first-sample", options.first_sample, 0);
+  settings.first_sample =
+      parse_count("--first-sample", options.first_sample, 0, INT64_MAX - settings.samples);
   settings.seed = parse_seed("--seed", options.seed);
   settings.step_size = options.step.empty() ? task.step_size : parse_real("--step", options.step);
   settings.max_steps =
@@ -160,7 +161,7 @@ ImpactSettings settings_for(const SamplingOptions& options, const ImpactTask& ta
       choice<Precision>("--precision", options.precision,
                         {{"double", Precision::float64}, {"float", Precision::float32}});
   settings.velocity_tolerance = parse_real("--velocity-tolerance", options.velocity_tolerance);
-  settings.residual_tolerance = parse_real("--residual-tolerance", options.residual_tolerance);
+  settings.residual_tolerance = parse_tolerance("--residual-tolerance", options.residual_tolerance);
   settings.mode_tolerance = parse_real("--mode-tolerance", options.mode_tolerance);
   settings.threads = static_cast<int>(parse_count("--threads", options.threads, 0, 4096));
   settings.validate();
@@ -178,6 +179,11 @@ void with_results(ImpactSettings& settings, const SamplingOptions& options,
       for (const double value :
            io::contact_velocity(task->problem, task->problem.velocity.data())) {
         speed = std::max(speed, std::fabs(value));
+      }
+      if (!std::isfinite(speed)) {  // numbers near the end of the range of double
+        throw InvalidInput(
+            fmt::format("{}: {}: the contact speed before the impact is {}: must be finite",
+                        options.target, task->model, speed));
       }
     }
     settings.epsilon = kDefaultEpsilon * (speed > 0.0 ? speed : 1.0);

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -10,6 +9,7 @@
 
 #include "cli/choices.hpp"
 #include "cli/commands.hpp"
+#include "cli/json_output.hpp"
 #include "cli/numbers.hpp"
 #include "cli/sampling_options.hpp"
 #include "cli/solve_kinds.hpp"
@@ -46,7 +46,7 @@ void print_json(const Cases& cases, const CaseAnswers& answers) {
     }
     result.push_back(entry);
   }
-  fmt::print("{}\n", result.dump(2));
+  print_document(result);
 }
 
 void print_table(const Cases& cases, const CaseAnswers& answers) {
@@ -61,11 +61,7 @@ void print_table(const Cases& cases, const CaseAnswers& answers) {
 
 int run_solve(const SolveOptions& options) {
   CaseSettings settings;
-  settings.tolerance = parse_real("--tolerance", options.tolerance);
-  if (!(settings.tolerance > 0.0) || !std::isfinite(settings.tolerance)) {
-    throw InvalidInput(
-        fmt::format("--tolerance is {}: must be positive and finite", options.tolerance));
-  }
+  settings.tolerance = parse_tolerance("--tolerance", options.tolerance);
   settings.threads = static_cast<int>(parse_count("--threads", options.threads, 0, 4096));
   settings.backend = backend_named("--backend", options.backend);
   Cases cases;

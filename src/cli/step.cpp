@@ -12,6 +12,7 @@
 #include "cli/choices.hpp"
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/json_output.hpp"
 #include "cli/output_files.hpp"
 #include "cli/step_array_runner.hpp"
 #include "cli/step_options.hpp"
@@ -51,7 +52,7 @@ int step_scenario(const StepOptions& options, const std::string& command_line) {
     run.routh = sample_routh_set(run);
   }
   if (options.json) {
-    fmt::print("{}\n", io::step_json(run).dump(2));
+    print_document(io::step_json(run));
   } else if (!options.quiet) {
     fmt::print("{}", step_report(run));
   }
@@ -95,7 +96,7 @@ int step_file(const StepOptions& options, const std::string& command_line) {
     for (std::size_t i = 0; i < run.problems.size(); ++i) {
       result.push_back(io::array_step_json(run, i));
     }
-    fmt::print("{}\n", (result.size() == 1 ? result[0] : result).dump(2));
+    print_document(result.size() == 1 ? result[0] : result);
   } else if (!options.quiet) {
     fmt::print("{}", array_step_report(run));
   }

@@ -229,7 +229,7 @@ CompliantSettings step_settings(const StepOptions& options) {
         "--method is {}: belongs to --law programme, the law is complementarity", options.method));
   }
   choice<Precision>("--precision", options.precision, {{"double", Precision::float64}});
-  settings.tolerance = parse_real("--tolerance", options.tolerance);
+  settings.tolerance = parse_tolerance("--tolerance", options.tolerance);
   if (!options.max_iterations.empty()) {
     settings.max_iterations =
         static_cast<int>(parse_count("--max-iterations", options.max_iterations, 1, INT32_MAX));

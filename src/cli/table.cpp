@@ -6,7 +6,14 @@
 #include <cmath>
 #include <cstddef>
 
+#include "io/printable.hpp"
+
 namespace carom::cli {
+
+void TextTable::add(const std::vector<std::string>& row) {
+  std::vector<std::string>& cells = rows_.emplace_back();
+  for (const std::string& cell : row) cells.push_back(io::printable(cell));
+}
 
 std::string TextTable::text() const {
   std::vector<std::size_t> widths;

@@ -10,7 +10,8 @@ class TextTable {
  public:
   explicit TextTable(std::vector<std::string> head) { rows_.push_back(std::move(head)); }
 
-  void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  /// Control characters of the cells become escapes.
+  void add(const std::vector<std::string>& row);
   /// The lines, each indented by two spaces.
   [[nodiscard]] std::string text() const;
 

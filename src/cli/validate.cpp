@@ -14,12 +14,14 @@
 #include "cli/commands.hpp"
 #include "cli/impact_runner.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/json_output.hpp"
 #include "cli/numbers.hpp"
 #include "cli/table.hpp"
 #include "cli/target.hpp"
 #include "cli/validate_postures.hpp"
 #include "cli/validate_step.hpp"
 #include "io/file_kind.hpp"
+#include "io/printable.hpp"
 
 namespace carom::cli {
 
@@ -118,8 +120,9 @@ void print_text(const std::vector<Verdict>& verdicts, double tolerance) {
   for (const Verdict& verdict : verdicts) {
     if (!verdict.comparison.worst) continue;
     const WorstSample& worst = *verdict.comparison.worst;
-    fmt::print("\n{}, selection {}: worst is sample {}, difference {:.3e}\n", verdict.model,
-               io::to_string(verdict.selection), worst.sample, worst.difference);
+    fmt::print("\n{}, selection {}: worst is sample {}, difference {:.3e}\n",
+               io::printable(verdict.model), io::to_string(verdict.selection), worst.sample,
+               worst.difference);
     for (int side = 0; side < 2; ++side) {
       fmt::print("  {:<10} {:<11} residual {:.2e}  v+ = ({:.9g})\n",
                  to_string(verdict.backends[side]), to_string(worst.status[side]),
@@ -180,7 +183,7 @@ int run_validate(const ValidateOptions& options) {
   if (options.sampling.json) {
     nlohmann::ordered_json result = nlohmann::ordered_json::array();
     for (const Verdict& verdict : verdicts) result.push_back(to_json(verdict));
-    fmt::print("{}\n", result.dump(2));
+    print_document(result);
   } else if (!options.sampling.quiet) {
     print_text(verdicts, tolerance);
   }

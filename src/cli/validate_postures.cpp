@@ -10,6 +10,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/json_output.hpp"
 #include "cli/table.hpp"
 
 namespace carom::cli {
@@ -108,7 +109,7 @@ void print_json(const std::vector<Comparison>& comparisons, Backend first, Backe
   result["worst"] = {{"name", worst->name},
                      {"index", worst - comparisons.begin()},
                      {"status", {to_string(worst->status[0]), to_string(worst->status[1])}}};
-  fmt::print("{}\n", result.dump(2));
+  print_document(result);
 }
 
 void print_text(const std::vector<Comparison>& comparisons, Backend first, Backend second,

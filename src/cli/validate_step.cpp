@@ -18,10 +18,12 @@
 
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/json_output.hpp"
 #include "cli/step_array_runner.hpp"
 #include "cli/step_runner.hpp"
 #include "cli/table.hpp"
 #include "cli/target.hpp"
+#include "io/printable.hpp"
 #include "io/step_arrays.hpp"
 
 namespace carom::cli {
@@ -187,8 +189,9 @@ nlohmann::ordered_json to_json(const StepComparison& comparison, double toleranc
 
 void print_text(const StepComparison& comparison, double tolerance) {
   const StepPair& worst = worst_of(comparison);
-  fmt::print("{}: {} against {}, states compared to {:g} of the largest\n\n", comparison.target,
-             to_string(comparison.backends[0]), to_string(comparison.backends[1]), tolerance);
+  fmt::print("{}: {} against {}, states compared to {:g} of the largest\n\n",
+             io::printable(comparison.target), to_string(comparison.backends[0]),
+             to_string(comparison.backends[1]), tolerance);
   TextTable table({"compared", "status differs", "disagreements", "largest difference", "time",
                    "time of the other"});
   table.add({fmt::format("{}", comparison.pairs.size()),
@@ -196,7 +199,8 @@ void print_text(const StepComparison& comparison, double tolerance) {
              fmt::format("{}", disagreements(comparison, tolerance)),
              fmt::format("{:.2e}", worst.difference), time_words(comparison.seconds[0]),
              time_words(comparison.seconds[1])});
-  fmt::print("{}\nworst is {}, difference {:.3e}\n", table.text(), worst.name, worst.difference);
+  fmt::print("{}\nworst is {}, difference {:.3e}\n", table.text(), io::printable(worst.name),
+             worst.difference);
   for (std::size_t side = 0; side < 2; ++side) {
     const std::span<const double> v(worst.velocity[side]);
     fmt::print("  {:<10} {:<11} residual {:.2e}  v' = ({:.9g}{})\n",
@@ -214,7 +218,7 @@ int validate_steps(const StepOptions& options, Backend first, Backend second, do
                                         ? compare_worlds(options, first, second)
                                         : compare_files(options, first, second);
   if (options.json) {
-    fmt::print("{}\n", nlohmann::ordered_json::array({to_json(comparison, tolerance)}).dump(2));
+    print_document(nlohmann::ordered_json::array({to_json(comparison, tolerance)}));
   } else if (!options.quiet) {
     print_text(comparison, tolerance);
   }
