@@ -12,7 +12,7 @@ TEST(ImpactModels, CompassGaitHasThreeSimultaneousOutcomes) {
   const Outcome outcome = carom({"impact-models", "compass_gait", "--samples", "64", "--json"});
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   const json result = outcome.document();
-  EXPECT_EQ(keys(result), (std::vector<std::string>{"model", "sampled", "sequential",
+  EXPECT_EQ(keys(result), (std::vector<std::string>{"approaching", "model", "sampled", "sequential",
                                                     "simultaneous", "simultaneous_complete"}));
   EXPECT_EQ(result["simultaneous_complete"], true);
   ASSERT_EQ(result["simultaneous"].size(), 3U);  // the trailing foot sticks, slides, lifts

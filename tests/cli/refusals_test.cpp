@@ -3,19 +3,10 @@
 #include <functional>
 
 #include "cli/command.hpp"
+#include "cli/refusal.hpp"
 
 namespace carom::test {
 namespace {
-
-void expect_refusal(const Outcome& outcome, const std::vector<std::string>& words) {
-  EXPECT_EQ(outcome.status, 2) << outcome.err;
-  EXPECT_TRUE(outcome.out.empty()) << outcome.out;
-  EXPECT_EQ(outcome.complaints(), 1U) << outcome.err;
-  EXPECT_EQ(outcome.err.rfind("carom: ", 0), 0U) << outcome.err;
-  for (const std::string& word : words) {
-    EXPECT_NE(outcome.err.find(word), std::string::npos) << word << " not in: " << outcome.err;
-  }
-}
 
 struct BadProblem {
   const char* label;
@@ -111,7 +102,8 @@ TEST(RefusedFile, TextThatIsNotAProblem) {
   expect_refusal(impact("{\"name\": "), {"bad.json", "not JSON", "line 1"});
   expect_refusal(impact(""), {"bad.json", "not JSON"});
   expect_refusal(impact("[]"), {"bad.json", "no problem"});
-  expect_refusal(impact("{\"velocity\": [NaN]}"), {"bad.json", "not JSON"});
+  expect_refusal(impact("{\"velocity\": [NaN]}"),
+                 {"bad.json", "velocity[0] is NaN", "line 1", "not JSON"});
   std::string overflow = block().dump();
   overflow.replace(overflow.find("-0.4429"), 7, "1e999");
   expect_refusal(impact(overflow), {"bad.json", "1e999"});
@@ -148,6 +140,12 @@ INSTANTIATE_TEST_SUITE_P(
         BadOption{"samples_fraction", {"--samples", "1.5"}, {"--samples is 1.5"}},
         BadOption{"samples_overflow", {"--samples", "2^80"}, {"--samples is 2^80"}},
         BadOption{"samples_trailing", {"--samples", "100x"}, {"--samples is 100x"}},
+        BadOption{"first_sample_wraps",
+                  {"--first-sample", "9223372036854775807", "--samples", "8"},
+                  {"--first-sample is 9223372036854775807", "9223372036854775799"}},
+        BadOption{"residual_tolerance",
+                  {"--residual-tolerance", "0.002"},
+                  {"--residual-tolerance is 0.002", "(0, 1e-3]"}},
         BadOption{"step_zero", {"--step", "0"}, {"step", "0", "positive"}},
         BadOption{"step_negative", {"--step", "-1"}, {"step", "-1", "positive"}},
         BadOption{"step_nan", {"--step", "nan"}, {"--step is nan", "finite"}},
