@@ -1,4 +1,5 @@
 #include <csignal>
+#include <cstddef>
 #include <cstdio>
 #include <exception>
 #include <iostream>
@@ -12,9 +13,13 @@
 #include <carom/error.hpp>
 
 #include "cli/commands.hpp"
+#include "io/memory_reserve.hpp"
 #include "io/printable.hpp"
 
 namespace {
+
+// For what destroying the results may ask of a memory that is full.
+constexpr std::size_t kReserveBytes = std::size_t{1} << 20;
 
 // Errors are one line, whatever text an error came with.
 int complain(std::string message, int status) {
@@ -99,6 +104,7 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);  // a full quota is an error of the write, not the end of all
   try {
+    const carom::io::MemoryReserve reserve(kReserveBytes);
     const int status = run(argc, argv);
     std::cout.flush();
     if (!std::cout || std::fflush(stdout) != 0) {

@@ -22,8 +22,10 @@ namespace {
 // Follows the parser: knows the field that is being read, and refuses what the parser would accept.
 class Watcher {
  public:
+  explicit Watcher(const MemoryReserve& reserve) : reserve_(reserve) {}
+
   bool operator()(int depth, json::parse_event_t event, json& parsed) {
-    MemoryReserve::require_unspent();
+    reserve_.require_unspent();
     using Event = json::parse_event_t;
     switch (event) {
       case Event::object_start:
@@ -81,6 +83,7 @@ class Watcher {
     }
   }
 
+  const MemoryReserve& reserve_;
   std::vector<Level> open_;
 };
 
@@ -156,8 +159,8 @@ std::string complaint(const json::exception& error, const std::string& text,
   return fmt::format("not JSON{}: {}", path.empty() ? "" : ", at " + path, reason);
 }
 
-json parsed(const std::string& name, const std::string& text) {
-  Watcher watcher;
+json parsed(const std::string& name, const std::string& text, const MemoryReserve& reserve) {
+  Watcher watcher(reserve);
   try {
     return json::parse(text, std::ref(watcher));
   } catch (const json::exception& error) {
@@ -173,6 +176,6 @@ JsonDocument::JsonDocument(const std::filesystem::path& file)
     : JsonDocument(file.string(), text_of(file)) {}
 
 JsonDocument::JsonDocument(const std::string& name, const std::string& text)
-    : reserve_(reserve_for(text)), root_(parsed(name, text)) {}
+    : reserve_(reserve_for(text)), root_(parsed(name, text, reserve_)) {}
 
 }  // namespace carom::io

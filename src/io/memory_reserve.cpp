@@ -1,49 +1,47 @@
 #include "io/memory_reserve.hpp"
 
-#include <atomic>
 #include <cstdlib>
+#include <mutex>
 #include <new>
 
 namespace carom::io {
 
 namespace {
 
-std::atomic<void*> g_block = nullptr;  // the handler takes no argument
-std::atomic<bool> g_alive = false;
-std::atomic<bool> g_spent = false;
+std::mutex g_mutex;  // any thread may run out of memory
+MemoryReserve* g_innermost = nullptr;
 std::new_handler g_before = nullptr;
-
-void spend() {
-  void* block = g_block.exchange(nullptr);
-  if (block == nullptr) throw std::bad_alloc();
-  g_spent = true;
-  std::free(block);
-}
 
 }  // namespace
 
-MemoryReserve::MemoryReserve(std::size_t bytes) {
-  if (g_alive.exchange(true)) return;
-  void* block = std::malloc(bytes);
-  if (block == nullptr) {
-    g_alive = false;
-    throw std::bad_alloc();
+void MemoryReserve::spend() {
+  const std::lock_guard lock(g_mutex);
+  for (MemoryReserve* reserve = g_innermost; reserve != nullptr; reserve = reserve->outer_) {
+    if (reserve->block_ == nullptr) continue;
+    std::free(reserve->block_);
+    reserve->block_ = nullptr;
+    return;  // the allocation is tried again
   }
-  owner_ = true;
-  g_spent = false;
-  g_block = block;
-  g_before = std::set_new_handler(spend);
+  throw std::bad_alloc();
+}
+
+MemoryReserve::MemoryReserve(std::size_t bytes) : block_(std::malloc(bytes)) {
+  if (block_ == nullptr) throw std::bad_alloc();
+  const std::lock_guard lock(g_mutex);
+  outer_ = g_innermost;
+  if (outer_ == nullptr) g_before = std::set_new_handler(spend);
+  g_innermost = this;
 }
 
 MemoryReserve::~MemoryReserve() {
-  if (!owner_) return;
-  std::set_new_handler(g_before);
-  std::free(g_block.exchange(nullptr));
-  g_alive = false;
+  const std::lock_guard lock(g_mutex);
+  g_innermost = outer_;
+  if (outer_ == nullptr) std::set_new_handler(g_before);
+  std::free(block_);
 }
 
-void MemoryReserve::require_unspent() {
-  if (g_spent) throw std::bad_alloc();
+void MemoryReserve::require_unspent() const {
+  if (block_ == nullptr) throw std::bad_alloc();
 }
 
 }  // namespace carom::io

@@ -5,9 +5,8 @@
 namespace carom::io {
 
 /// Memory put aside for an orderly retreat. nlohmann::json allocates where it destroys arrays and
-/// objects, and a failure there ends the process. While a reserve lives, the first allocation that
-/// fails is served from it instead; whoever asks `require_unspent` then gives up by std::bad_alloc.
-/// One at a time: a second one within the first adds nothing.
+/// objects, and a failure there would end the process. While reserves live, an allocation that
+/// fails is served from the innermost one that is left.
 class MemoryReserve {
  public:
   /// Errors: std::bad_alloc where not even the reserve can be had.
@@ -16,11 +15,14 @@ class MemoryReserve {
   MemoryReserve(const MemoryReserve&) = delete;
   MemoryReserve& operator=(const MemoryReserve&) = delete;
 
-  /// Errors: std::bad_alloc once the reserve has been used.
-  static void require_unspent();
+  /// Errors: std::bad_alloc once this reserve has been used, for who can stop in good order.
+  void require_unspent() const;
 
  private:
-  bool owner_ = false;
+  static void spend();
+
+  void* block_ = nullptr;
+  MemoryReserve* outer_ = nullptr;
 };
 
 }  // namespace carom::io

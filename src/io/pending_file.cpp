@@ -51,7 +51,12 @@ PendingFile::PendingFile(fs::path target) : target_(std::move(target)) {
   ::umask(mask);
   ::fchmod(descriptor, 0666 & ~mask);
   ::close(descriptor);
-  temporary_ = pattern;
+  try {
+    temporary_ = pattern;
+  } catch (...) {
+    ::unlink(pattern.c_str());
+    throw;
+  }
 }
 
 PendingFile::~PendingFile() {
@@ -60,10 +65,11 @@ PendingFile::~PendingFile() {
 }
 
 void PendingFile::commit() {
+  const fs::path folder = folder_of(target_);  // nothing may fail for memory after the renaming
   flush_to_disk(temporary_, target_);
   if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail(target_, "cannot be renamed");
   committed_ = true;
-  flush_to_disk(folder_of(target_), target_);
+  flush_to_disk(folder, target_);
 }
 
 void require_writable(const fs::path& target, std::string_view option,

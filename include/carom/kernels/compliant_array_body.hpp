@@ -254,7 +254,7 @@ class ArraySolver {
     const CompliantOutcome outcome = solver_.solve(options, white);
     apply(task);
     verdict.residual = certificate::compliant_residual(
-        certificate::DenseMass{task.mass, nv_}, task.rows, task.step_size, task.force, task.v,
+        certificate::DenseMass<>{task.mass, nv_}, task.rows, task.step_size, task.force, task.v,
         task.next_v, task.impulse, solver_.centripetal(), scratch_);
     verdict.iterations = outcome.iterations;
     verdict.finite = outcome.status == Status::solved;

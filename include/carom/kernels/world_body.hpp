@@ -170,7 +170,7 @@ class WorldSolver {
   CAROM_INLINE StepVerdict judge(const StepTask& task, const CompliantOutcome& outcome,
                                  const double* centripetal) {
     const double residual = certificate::compliant_residual(
-        certificate::DiagonalMass{task.mass}, task.rows, task.step_size, task.force, task.v,
+        certificate::DiagonalMass<>{task.mass}, task.rows, task.step_size, task.force, task.v,
         task.next_v, task.impulse, centripetal, scratch_);
     return {residual, outcome.iterations, outcome.status == Status::solved};
   }

@@ -49,9 +49,9 @@ double certified(const CompliantEquations& e, const CompliantSolution& s) {
                                      damping.data(),
                                      friction.data()};
   std::vector<double> scratch(static_cast<std::size_t>(2 * m + nv));
-  return certificate::compliant_residual(certificate::DenseMass{mass.data(), nv}, rows, e.step_size,
-                                         e.force.data(), e.velocity.data(), s.velocity.data(),
-                                         s.impulse.data(), s.centripetal.data(), scratch.data());
+  return certificate::compliant_residual(
+      certificate::DenseMass<>{mass.data(), nv}, rows, e.step_size, e.force.data(),
+      e.velocity.data(), s.velocity.data(), s.impulse.data(), s.centripetal.data(), scratch.data());
 }
 
 void solve_one(const CompliantBatch& batch, const CompliantSettings& settings, std::int64_t problem,
