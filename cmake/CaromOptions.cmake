@@ -5,6 +5,7 @@ option(CAROM_BUILD_BENCHMARKS "Build the benchmarks" OFF)
 option(CAROM_WARNINGS_AS_ERRORS "Treat warnings as errors" OFF)
 set(CAROM_CUDA "AUTO" CACHE STRING "CUDA backend: AUTO, ON or OFF")
 set_property(CACHE CAROM_CUDA PROPERTY STRINGS AUTO ON OFF)
+option(CAROM_CUDA_ON_HOST "Run the device tests on a host that plays the device" OFF)
 set(CAROM_SANITIZE "" CACHE STRING "Sanitizers for host code, e.g. address,undefined or thread")
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)

@@ -8,6 +8,7 @@
 #include <cub/device/device_select.cuh>
 
 #include "cuda/lanes.cuh"
+#include "cuda/launch.cuh"
 
 namespace carom::cuda {
 
@@ -139,8 +140,7 @@ void ChunkNet::run(int dimension, const SampleLaunch& launch, const NetBuilder& 
   int* heads = heads_.reserve(size);
   std::uint8_t* flags = flags_.reserve(size);
   int* selected = selected_.reserve(1);
-  cell_keys<<<blocks_for(slots), kThreads, 0, stream>>>(net, keys, unsorted);
-  check_launch("cell_keys");
+  launch_kernel("cell_keys", cell_keys, {blocks_for(slots), kThreads}, stream, net, keys, unsorted);
 
   const thrust::counting_iterator<int> positions(0);
   std::size_t sort_bytes = 0;
@@ -156,8 +156,8 @@ void ChunkNet::run(int dimension, const SampleLaunch& launch, const NetBuilder& 
   check(cub::DeviceRadixSort::SortPairs(temporary, sort_bytes, keys, sorted_keys, unsorted, sorted,
                                         slots, 0, kHashBits + 1, stream),
         "cub::DeviceRadixSort");
-  flag_heads<<<blocks_for(inside), kThreads, 0, stream>>>(net, inside, sorted_keys, sorted, flags);
-  check_launch("flag_heads");
+  launch_kernel("flag_heads", flag_heads, {blocks_for(inside), kThreads}, stream, net, inside,
+                sorted_keys, sorted, flags);
   check(cub::DeviceSelect::Flagged(temporary, select_bytes, positions, flags, heads, selected,
                                    inside, stream),
         "cub::DeviceSelect");
@@ -182,8 +182,8 @@ void ChunkNet::run(int dimension, const SampleLaunch& launch, const NetBuilder& 
   std::vector<int> slot_of(piece), multiplicity(piece);
   for (gather.first = 0; gather.first < points; gather.first += kPiece) {
     gather.count = std::min(kPiece, points - gather.first);
-    gather_points<<<blocks_for(gather.count), kThreads, 0, stream>>>(net, gather);
-    check_launch("gather_points");
+    launch_kernel("gather_points", gather_points, {blocks_for(gather.count), kThreads}, stream, net,
+                  gather);
     const auto count = static_cast<std::size_t>(gather.count);
     download(velocity.data(), gather.velocity, count * static_cast<std::size_t>(nv), stream);
     download(impulse.data(), gather.impulse, count * static_cast<std::size_t>(rows), stream);

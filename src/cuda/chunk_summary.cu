@@ -8,6 +8,7 @@
 #include <cub/device/device_run_length_encode.cuh>
 
 #include "cuda/lanes.cuh"
+#include "cuda/launch.cuh"
 
 namespace carom::cuda {
 
@@ -162,8 +163,8 @@ std::vector<ProblemTotals> ChunkSummary::run(int dimension, const SampleLaunch& 
   summary.counts = counts_.reserve(all_slices * kCounts);
   const std::size_t tasks = all_slices * static_cast<std::size_t>(quantities + 1);
   const auto blocks = static_cast<unsigned>(std::min<std::size_t>(tasks, 1U << 16));
-  summarise_slices<<<blocks, WarpLanes::kWidth, 0, stream>>>(summary, static_cast<int>(tasks));
-  check_launch("summarise_slices");
+  launch_kernel("summarise_slices", summarise_slices, {blocks, WarpLanes::kWidth}, stream, summary,
+                static_cast<int>(tasks));
   std::vector<double> ranges(all_slices * width);
   std::vector<std::int64_t> counts(all_slices * kCounts);
   download(ranges.data(), summary.ranges, ranges.size(), stream);
@@ -221,8 +222,8 @@ void ChunkSummary::count_modes(const SampleLaunch& launch, std::vector<ProblemTo
   std::uint64_t* unique = unique_.reserve(size);
   int* lengths = lengths_.reserve(size);
   int* runs = runs_.reserve(1);
-  mode_keys<<<(slots + kThreads - 1) / kThreads, kThreads, 0, stream>>>(summary, mode_bits, keys);
-  check_launch("mode_keys");
+  launch_kernel("mode_keys", mode_keys, {(slots + kThreads - 1) / kThreads, kThreads}, stream,
+                summary, mode_bits, keys);
   std::size_t sort_bytes = 0;
   std::size_t encode_bytes = 0;
   check(

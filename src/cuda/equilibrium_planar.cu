@@ -3,6 +3,7 @@
 #include <carom/kernels/planar_margin_body.hpp>
 
 #include "cuda/lanes.cuh"
+#include "cuda/launch.cuh"
 #include "cuda/runtime.hpp"
 #include "cuda/solver_batch.hpp"
 #include "equilibrium_planar_backends.hpp"
@@ -192,8 +193,8 @@ PlanarResult planar_equilibrium(const PostureBatch& batch, const PlanarSettings&
       view.robust_count = robust_count.piece(first, count);
       view.robust_polygon = robust_polygon.piece(first, count);
     }
-    solve_planar<<<grid.blocks(count), kPlanarThreads, 0, stream.get()>>>(launch);
-    check_launch("solve_planar");
+    launch_kernel("solve_planar", solve_planar, {grid.blocks(count), kPlanarThreads}, stream.get(),
+                  launch);
     const auto finish = [&](auto&... outputs) {
       (outputs.finish(first, count, stream.get()), ...);
     };
@@ -233,8 +234,8 @@ PlanarMargin planar_margins(const PostureBatch& batch, const Buffer<double>& cen
     launch.robust_distance = robust_distance.piece(first, count);
     launch.scale = scale.piece(first, count);
     launch.limiting = limiting.piece(first, count);
-    planar_margin_kernel<<<grid.blocks(count), kPlanarThreads, 0, stream.get()>>>(launch);
-    check_launch("planar_margin_kernel");
+    launch_kernel("planar_margin_kernel", planar_margin_kernel,
+                  {grid.blocks(count), kPlanarThreads}, stream.get(), launch);
     status.finish(first, count, stream.get());
     distance.finish(first, count, stream.get());
     robust_distance.finish(first, count, stream.get());

@@ -4,6 +4,7 @@
 #include <carom/kernels/support_verdict.hpp>
 
 #include "cuda/lanes.cuh"
+#include "cuda/launch.cuh"
 #include "cuda/runtime.hpp"
 #include "cuda/solver_batch.hpp"
 #include "equilibrium_spatial_backends.hpp"
@@ -232,16 +233,15 @@ SupportResult support(const PostureBatch& batch, std::span<const double> directi
       return static_cast<unsigned>(
           std::clamp<std::int64_t>((threads + kThreads - 1) / kThreads, 1, resident));
     };
-    prepare_postures<<<blocks(count * static_cast<std::int64_t>(sets)), kThreads, 0,
-                       stream.get()>>>(launch);
-    check_launch("prepare_postures");
+    launch_kernel("prepare_postures", prepare_postures,
+                  {blocks(count * static_cast<std::int64_t>(sets)), kThreads}, stream.get(),
+                  launch);
     for (int rule = 0; rule < static_cast<int>(sets); ++rule) {
-      sweep_postures<<<blocks(count * kernels::kSupportArcs), kThreads, 0, stream.get()>>>(launch,
-                                                                                           rule);
-      check_launch("sweep_postures");
+      launch_kernel("sweep_postures", sweep_postures,
+                    {blocks(count * kernels::kSupportArcs), kThreads}, stream.get(), launch, rule);
     }
-    judge_supports<<<blocks(count * n), kThreads, 0, stream.get()>>>(launch);
-    check_launch("judge_supports");
+    launch_kernel("judge_supports", judge_supports, {blocks(count * n), kThreads}, stream.get(),
+                  launch);
     for (auto* output : {&lower, &upper, &point, &forces, &dual, &slack, &residual}) {
       output->finish(first, count, stream.get());
     }

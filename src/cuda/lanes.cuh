@@ -1,7 +1,15 @@
 #pragma once
 
+#include <cuda_runtime.h>
+
 #include <carom/kernels/host_device.hpp>
 #include <carom/kernels/lanes.hpp>
+
+// A device's code, not the copy that nvcc makes for the host; or that of a host that plays the
+// device (tests/cuda_on_host).
+#if defined(__CUDA_ARCH__) || defined(CAROM_CUDA_ON_HOST)
+#define CAROM_DEVICE_CODE
+#endif
 
 /// CUDA's lanes for the bodies of carom/kernels. Thread indices, shuffles and barriers stand in
 /// this file and nowhere else. A thread that has a problem of its own uses kernels::SingleLane.
@@ -10,28 +18,28 @@ namespace carom::cuda {
 /// Position in the grid. Bodies are compiled for the host too, where nothing calls these.
 struct Grid {
   CAROM_INLINE static int thread() {
-#if defined(__CUDA_ARCH__)
+#if defined(CAROM_DEVICE_CODE)
     return static_cast<int>(threadIdx.x);
 #else
     return 0;
 #endif
   }
   CAROM_INLINE static int block() {
-#if defined(__CUDA_ARCH__)
+#if defined(CAROM_DEVICE_CODE)
     return static_cast<int>(blockIdx.x);
 #else
     return 0;
 #endif
   }
   CAROM_INLINE static int blocks() {
-#if defined(__CUDA_ARCH__)
+#if defined(CAROM_DEVICE_CODE)
     return static_cast<int>(gridDim.x);
 #else
     return 1;
 #endif
   }
   CAROM_INLINE static int threads_per_block() {
-#if defined(__CUDA_ARCH__)
+#if defined(CAROM_DEVICE_CODE)
     return static_cast<int>(blockDim.x);
 #else
     return 1;
@@ -43,7 +51,7 @@ struct Grid {
 
   /// The next place of a list that many threads fill at the same time.
   CAROM_INLINE static int claim(int* count) {
-#if defined(__CUDA_ARCH__)
+#if defined(CAROM_DEVICE_CODE)
     return atomicAdd(count, 1);
 #else
     return (*count)++;
@@ -52,7 +60,7 @@ struct Grid {
 
   /// *flags |= more, by many threads at the same time.
   CAROM_INLINE static void unite(unsigned* flags, unsigned more) {
-#if defined(__CUDA_ARCH__)
+#if defined(CAROM_DEVICE_CODE)
     atomicOr(flags, more);
 #else
     *flags |= more;
@@ -60,13 +68,11 @@ struct Grid {
   }
 };
 
-#if defined(__CUDACC__)
 /// The block's dynamic shared memory.
 __device__ __forceinline__ double* shared_memory() {
   extern __shared__ double carom_shared_memory[];
   return carom_shared_memory;
 }
-#endif
 
 /// One warp, all of whose 32 threads run the same body on one problem.
 struct WarpLanes {
@@ -129,7 +135,7 @@ struct WarpLanes {
 
   /// Orders the memory accesses of the warp's lanes.
   CAROM_INLINE static void barrier() {
-#if defined(__CUDA_ARCH__)
+#if defined(CAROM_DEVICE_CODE)
     __syncwarp();
 #endif
   }
@@ -138,7 +144,7 @@ struct WarpLanes {
   /// The value of the lane whose index differs in `offset`.
   template <class T>
   CAROM_INLINE static T partner(T value, int offset) {
-#if defined(__CUDA_ARCH__)
+#if defined(CAROM_DEVICE_CODE)
     return __shfl_xor_sync(0xffffffffU, value, offset);
 #else
     static_cast<void>(offset);
@@ -178,7 +184,7 @@ struct BlockLanes {
       return kernels::precedes(b, a) ? b : a;
     };
     best = WarpLanes{}.reduce(best, first);
-#if defined(__CUDA_ARCH__)
+#if defined(CAROM_DEVICE_CODE)
     __shared__ Real keys[kMostWarps];
     __shared__ int indices[kMostWarps];
     if (WarpLanes::lane() == 0) {
@@ -198,7 +204,7 @@ struct BlockLanes {
   static constexpr int kMostWarps = 32;
 
   CAROM_INLINE static void barrier() {
-#if defined(__CUDA_ARCH__)
+#if defined(CAROM_DEVICE_CODE)
     __syncthreads();
 #endif
   }

@@ -6,6 +6,7 @@
 #include <cublas_v2.h>
 #include <cusolverDn.h>
 
+#include "cuda/launch.cuh"
 #include "cuda/problem_kernels.cuh"
 #include "friction_polygon.hpp"
 #include "impact_prepare.hpp"
@@ -199,14 +200,13 @@ void ProblemStore::from_device(const ImpactBatch& batch, const ImpactSettings& s
   launch.solution_pointers = solution_pointers_.reserve(problems);
   launch.info = info_.reserve(problems);
   launch.valid = device_valid_.reserve(problems);
-  const unsigned blocks = static_cast<unsigned>(std::min<std::size_t>(problems, 1U << 16));
-  batch.dimension == 2 ? screen_problems<2><<<blocks, WarpLanes::kWidth, 0, stream>>>(launch)
-                       : screen_problems<3><<<blocks, WarpLanes::kWidth, 0, stream>>>(launch);
-  check_launch("screen_problems");
+  const GridSize grid{std::min<std::int64_t>(launch.problems, 1 << 16), WarpLanes::kWidth};
+  const bool planar = batch.dimension == 2;
+  launch_kernel("screen_problems", planar ? &screen_problems<2> : &screen_problems<3>, grid, stream,
+                launch);
   factorise(batch.velocities, batch.contact_rows(), launch.problems, stream);
-  batch.dimension == 2 ? finish_problems<2><<<blocks, WarpLanes::kWidth, 0, stream>>>(launch)
-                       : finish_problems<3><<<blocks, WarpLanes::kWidth, 0, stream>>>(launch);
-  check_launch("finish_problems");
+  launch_kernel("finish_problems", planar ? &finish_problems<2> : &finish_problems<3>, grid, stream,
+                launch);
   download(valid_.data(), device_valid_.data(), problems, stream);
   cuda::check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
   if (settings.bad_problem == BadProblem::refuse) {

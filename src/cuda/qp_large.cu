@@ -4,6 +4,7 @@
 #include <carom/kernels/qp_large_check.hpp>
 
 #include "cuda/lanes.cuh"
+#include "cuda/launch.cuh"
 #include "cuda/qp_large_run.hpp"
 #include "cuda/qp_libraries.hpp"
 #include "qp_large.hpp"
@@ -110,20 +111,20 @@ class DeviceLargeQps {
   template <class Step>
   void blocks(int count, const Step& step) {
     if (count == 0 || host_active_.empty()) return;
-    const auto grid = static_cast<unsigned>(static_cast<std::size_t>(count) * host_active_.size());
-    qp_large_blocks<<<grid, kBlockThreads, 0, stream_>>>(step, active_.data(), count);
-    check_launch("qp_large_blocks");
+    const auto grid =
+        static_cast<std::int64_t>(static_cast<std::size_t>(count) * host_active_.size());
+    launch_kernel("qp_large_blocks", qp_large_blocks<Step>, {grid, kBlockThreads}, stream_, step,
+                  active_.data(), count);
   }
 
   template <class Step>
   void each(int count, const Step& step) {
     if (count == 0 || host_active_.empty()) return;
     const std::size_t all = static_cast<std::size_t>(count) * host_active_.size();
-    const std::size_t grid =
-        std::min<std::size_t>((all + kBlockThreads - 1) / kBlockThreads, kMostBlocks);
-    qp_large_each<<<static_cast<unsigned>(grid), kBlockThreads, 0, stream_>>>(step, active_.data(),
-                                                                              count, active());
-    check_launch("qp_large_each");
+    const auto grid = static_cast<std::int64_t>(
+        std::min<std::size_t>((all + kBlockThreads - 1) / kBlockThreads, kMostBlocks));
+    launch_kernel("qp_large_each", qp_large_each<Step>, {grid, kBlockThreads}, stream_, step,
+                  active_.data(), count, active());
   }
 
   void factor() {

@@ -14,9 +14,6 @@ namespace carom::cuda {
 /// Throws CudaError with the call's name and CUDA's own text unless the call succeeded.
 void check(cudaError_t error, const char* call);
 
-/// Checks the launch of the kernel just issued.
-inline void check_launch(const char* kernel) { check(cudaGetLastError(), kernel); }
-
 /// A stream that keeps the order with the legacy default stream, on which a caller may have
 /// prepared a device-resident batch.
 class Stream {

@@ -90,11 +90,9 @@ CAROM_HOST_DEVICE void store_trajectory(const Lanes& lanes, const SampleLaunch& 
   });
 }
 
-#if defined(__CUDACC__)
 /// Leaves a slot to the pass that can fall back. Called by one lane.
 __device__ inline void leave_unfinished(const SlotList& list, int slot) {
-  list.slots[atomicAdd(list.count, 1)] = slot;
+  list.slots[Grid::claim(list.count)] = slot;
 }
-#endif
 
 }  // namespace carom::cuda

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "cuda/lanes.cuh"
+#include "cuda/launch.cuh"
 #include "cuda/sample_store.cuh"
 
 /// One thread a trajectory: tiny problems, all of whose scratch is a local array.
@@ -30,8 +31,6 @@ CAROM_HOST_DEVICE constexpr int problem_reals(int dimension, int nv, int m) {
 
 /// Shared memory of a block, in bytes: what every device gives without opting in.
 inline constexpr std::size_t kSharedBytes = 48 * 1024;
-
-#if defined(__CUDACC__)
 
 /// Copies a problem's arrays to the block's shared memory; its table where that has room.
 template <int Dim>
@@ -130,12 +129,9 @@ bool launch_if_fits(const SampleLaunch& launch, cudaStream_t stream) {
       static_cast<std::size_t>(launch.problems.table_ints) * sizeof(int);
   const bool with_table = launch.problems.tables != nullptr && tabled <= kSharedBytes;
   const std::size_t bytes = !shared ? 0 : (with_table ? tabled : plain);
-  sample_threads<Dim, Policy>
-      <<<blocks, threads, bytes, stream>>>(launch, blocks_per_problem, with_table);
-  check_launch("sample_threads");
+  launch_kernel("sample_threads", sample_threads<Dim, Policy>, {blocks, threads, bytes}, stream,
+                launch, blocks_per_problem, with_table);
   return true;
 }
-
-#endif
 
 }  // namespace carom::cuda

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "cuda/lanes.cuh"
+#include "cuda/launch.cuh"
 #include "cuda/sample_store.cuh"
 
 /// One warp a trajectory, and the passes that have a fallback.
@@ -118,9 +119,9 @@ void sample(const SampleLaunch& launch, cudaStream_t stream) {
   const WorkerSize<Dim> size = WorkerSize<Dim>::of(launch.run);
   resident_blocks(reinterpret_cast<const void*>(&sample_warps<Dim>), WarpLanes::kWidth,
                   size.bytes(), device_limits());
-  sample_warps<Dim><<<launch.chunk.slots(), WarpLanes::kWidth, size.bytes(), stream>>>(
-      launch, SlotList{}, FallbackMemory{}, 0, 0);
-  check_launch("sample_warps");
+  launch_kernel("sample_warps", sample_warps<Dim>,
+                {launch.chunk.slots(), WarpLanes::kWidth, size.bytes()}, stream, launch, SlotList{},
+                FallbackMemory{}, 0L, 0L);
 }
 
 template <int Dim>
@@ -136,9 +137,9 @@ void finish(const SampleLaunch& launch, const SamplePolicy& policy, DeviceArray<
   memory.reals =
       reals.reserve(static_cast<std::size_t>(blocks * std::max(1L, size.fallback_reals)));
   memory.ints = ints.reserve(static_cast<std::size_t>(blocks * size.fallback_ints));
-  sample_warps<Dim><<<blocks, WarpLanes::kWidth, size.bytes(), stream>>>(
-      launch, launch.unfinished, memory, size.fallback_reals, size.fallback_ints);
-  check_launch("sample_warps with fallback");
+  launch_kernel("sample_warps with fallback", sample_warps<Dim>,
+                {blocks, WarpLanes::kWidth, size.bytes()}, stream, launch, launch.unfinished,
+                memory, size.fallback_reals, size.fallback_ints);
 }
 
 template <int Dim>
@@ -160,8 +161,8 @@ void enumerate(const SampleLaunch& launch, const SamplePolicy& policy, DeviceArr
       reals.reserve(static_cast<std::size_t>(std::max(1L, threads * (reals_each + outcomes))));
   memory.outcomes = memory.reals + threads * reals_each;
   memory.ints = ints.reserve(static_cast<std::size_t>(threads * (size.ints + size.fallback_ints)));
-  enumerate_samples<Dim><<<blocks, kThreads, 0, stream>>>(launch, memory, size, outcomes);
-  check_launch("enumerate_samples");
+  launch_kernel("enumerate_samples", enumerate_samples<Dim>, {blocks, kThreads}, stream, launch,
+                memory, size, outcomes);
 }
 
 }  // namespace

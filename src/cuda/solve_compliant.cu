@@ -3,6 +3,8 @@
 #include <carom/kernels/memory.hpp>
 
 #include "compliant_backends.hpp"
+#include "cuda/lanes.cuh"
+#include "cuda/launch.cuh"
 #include "cuda/runtime.hpp"
 
 namespace carom::cuda {
@@ -38,8 +40,8 @@ __host__ __device__ ThreadScratch thread_scratch(int rows, int velocities) {
 /// A thread takes problems in turn.
 __global__ void __launch_bounds__(kThreads)
     solve_steps(const __grid_constant__ CompliantLaunch launch) {
-  const std::int64_t thread = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
-  const std::int64_t threads = static_cast<std::int64_t>(gridDim.x) * kThreads;
+  const std::int64_t thread = Grid::global_thread();
+  const std::int64_t threads = Grid::global_threads();
   const int rows = launch.arrays.rows;
   const int nv = launch.arrays.velocities;
   const ThreadScratch scratch = thread_scratch(rows, nv);
@@ -87,8 +89,7 @@ CompliantResult solve_on_device(const CompliantBatch& batch, const CompliantSett
       pack_work.reserve(static_cast<std::size_t>(threads * packs)),
       int_work.reserve(static_cast<std::size_t>(threads * scratch.ints)),
       type_work.reserve(static_cast<std::size_t>(threads * scratch.types))};
-  solve_steps<<<static_cast<unsigned>(blocks), kThreads, 0, stream.get()>>>(launch);
-  check_launch("solve_steps");
+  launch_kernel("solve_steps", solve_steps, {blocks, kThreads}, stream.get(), launch);
   stream.synchronize();
   return result;
 }

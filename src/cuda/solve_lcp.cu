@@ -1,11 +1,11 @@
 #include <limits>
 
-#include <carom/certificate_lcp.hpp>
-#include <carom/kernels/lcp_settle_body.hpp>
+#include <carom/certificate.hpp>
 #include <carom/kernels/lemke_body.hpp>
 
 #include "backends.hpp"
 #include "cuda/lanes.cuh"
+#include "cuda/launch.cuh"
 #include "cuda/runtime.hpp"
 #include "cuda/solver_batch.hpp"
 
@@ -26,13 +26,9 @@ struct LcpLaunch {
   double* residual;
   double* work;  ///< a tableau for each block; null where it lies in shared memory
   int* int_work;
-  bool limited;         ///< max_pivots is the caller's
-  double* settle_work;  ///< lcp_settle_workspace for each block of settle_lcps
 };
 
-CAROM_HOST_DEVICE constexpr long lcp_reals(int n) {
-  return kernels::lemke_real_workspace(n) + certificate::lcp_judge_workspace(n);
-}
+CAROM_HOST_DEVICE constexpr long lcp_reals(int n) { return kernels::lemke_real_workspace(n) + n; }
 CAROM_HOST_DEVICE constexpr long lcp_ints(int n) { return kernels::lemke_int_workspace(n); }
 
 /// True where one of the values is NaN or infinite.
@@ -43,6 +39,22 @@ CAROM_INLINE bool any_not_finite(const Lanes& lanes, const double* values, int c
                  count, kernels::kInfinity,
                  [&](int i) { return kernels::is_finite(values[i]) ? kernels::kInfinity : 0.0; })
              .index >= 0;
+}
+
+/// Residual of certificate::lcp_residual with a row to each lane; `rows`: [n] scratch.
+template <class Lanes>
+CAROM_INLINE double residual_of(const Lanes& lanes, int n, const double* matrix,
+                                const double* vector, const double* z, double* rows) {
+  lanes.for_each(n, [&](int i) {
+    rows[i] = certificate::lcp_row_residual(n, matrix + static_cast<long>(i) * n, vector[i], z, i);
+  });
+  certificate::MaxAbs<> worst;
+  certificate::MaxAbs<> scale;
+  for (int i = 0; i < n; ++i) {
+    worst.add(rows[i]);
+    scale.add(vector[i]);
+  }
+  return worst.value / (scale.value > certificate::kTiny ? scale.value : certificate::kTiny);
 }
 
 /// A block is one warp and solves problems in turn.
@@ -70,12 +82,11 @@ __global__ void __launch_bounds__(WarpLanes::kWidth)
       outcome = lemke.find(entry, q, launch.max_pivots, z);
       if (outcome.status == Status::solved) {
         // Beside the tableau, which refinement reads.
-        const certificate::LcpJudge<WarpLanes> judge(lanes, n, matrix, vector,
-                                                     reals + kernels::lemke_real_workspace(n));
-        residual = judge.residual(z);
+        double* rows = reals + kernels::lemke_real_workspace(n);
+        residual = residual_of(lanes, n, matrix, vector, z, rows);
         if (outcome.pivots > 0 && kernels::wants_refinement(residual, launch.tolerance)) {
           lemke.improve(entry, q, z);
-          residual = judge.residual(z);
+          residual = residual_of(lanes, n, matrix, vector, z, rows);
         }
         if (!certificate::within(residual, launch.tolerance)) {
           outcome.status =
@@ -90,27 +101,6 @@ __global__ void __launch_bounds__(WarpLanes::kWidth)
       launch.status[p] = outcome.status;
       launch.pivots[p] = outcome.pivots;
       launch.residual[p] = residual;
-    });
-  }
-}
-
-/// The same for what solve_lcps leaves open.
-__global__ void __launch_bounds__(WarpLanes::kWidth)
-    settle_lcps(const __grid_constant__ LcpLaunch launch) {
-  const WarpLanes lanes;
-  const long n = launch.order;
-  double* memory =
-      launch.settle_work + Grid::block() * kernels::lcp_settle_workspace(launch.order);
-  for (int p = Grid::block(); p < launch.problems; p += Grid::blocks()) {
-    const kernels::LcpAnswer before{launch.status[p], 0, launch.residual[p]};
-    if (!kernels::lcp_is_open(before.status, launch.limited)) continue;
-    const kernels::LcpAnswer answer =
-        kernels::settle_lcp(lanes, launch.order, launch.matrix + p * n * n, launch.vector + p * n,
-                            launch.tolerance, before, launch.solution + p * n, memory);
-    lanes.for_each(1, [&](int) {
-      launch.status[p] = answer.status;
-      launch.pivots[p] += answer.pivots;
-      launch.residual[p] = answer.residual;
     });
   }
 }
@@ -147,15 +137,6 @@ LcpResult solve_lcp(const LcpBatch& batch, const LcpSettings& settings) {
     launch.work = work.reserve(static_cast<std::size_t>(resident * lcp_reals(n)));
     launch.int_work = int_work.reserve(static_cast<std::size_t>(resident * lcp_ints(n)));
   }
-  launch.limited = settings.max_pivots > 0;
-  const auto settle_reals = static_cast<std::size_t>(kernels::lcp_settle_workspace(n));
-  const std::int64_t settling = std::clamp<std::int64_t>(
-      static_cast<std::int64_t>(kWorkBytes / (settle_reals * sizeof(double))), 1,
-      std::min<std::int64_t>(
-          resident_blocks(reinterpret_cast<const void*>(&settle_lcps), WarpLanes::kWidth, 0, limits),
-          batch.problems));
-  DeviceArray<double> settle_work;
-  launch.settle_work = settle_work.reserve(static_cast<std::size_t>(settling) * settle_reals);
   const std::int64_t square = static_cast<std::int64_t>(n) * n;
   Input matrix(batch.matrix, square);
   Input vector(batch.vector, n);
@@ -174,12 +155,10 @@ LcpResult solve_lcp(const LcpBatch& batch, const LcpSettings& settings) {
     launch.status = status.piece(first, count);
     launch.pivots = pivots.piece(first, count);
     launch.residual = residual.piece(first, count);
-    const auto blocks = static_cast<unsigned>(std::min<std::int64_t>(resident, count));
-    solve_lcps<<<blocks, WarpLanes::kWidth, shared ? tableau : 0, stream.get()>>>(launch);
-    check_launch("solve_lcps");
-    settle_lcps<<<static_cast<unsigned>(std::min(settling, count)), WarpLanes::kWidth, 0,
-                  stream.get()>>>(launch);
-    check_launch("settle_lcps");
+    launch_kernel(
+        "solve_lcps", solve_lcps,
+        {std::min<std::int64_t>(resident, count), WarpLanes::kWidth, shared ? tableau : 0},
+        stream.get(), launch);
     solution.finish(first, count, stream.get());
     status.finish(first, count, stream.get());
     pivots.finish(first, count, stream.get());

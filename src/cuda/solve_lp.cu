@@ -1,6 +1,7 @@
-#include <carom/kernels/lp_settle_body.hpp>
+#include <carom/kernels/lp_body.hpp>
 
 #include "cuda/lanes.cuh"
+#include "cuda/launch.cuh"
 #include "cuda/runtime.hpp"
 #include "cuda/solver_batch.hpp"
 #include "lp_backends.hpp"
@@ -14,8 +15,6 @@ struct LpLaunch {
   int problems;
   double* work;  ///< a workspace for each block; null where it lies in shared memory
   int* int_work;
-  double* settle_work;  ///< a workspace for each block of settle_lps
-  long settle_reals;    ///< its size
 };
 
 /// A block is one warp and solves problems in turn, all objectives of a problem one after another.
@@ -32,15 +31,6 @@ __global__ void __launch_bounds__(WarpLanes::kWidth)
   }
   kernels::LpSolver<WarpLanes> solver(lanes, launch.arrays, reals, ints);
   for (int p = Grid::block(); p < launch.problems; p += Grid::blocks()) solver.solve(p);
-}
-
-/// The same for what solve_lps leaves without a verdict.
-__global__ void __launch_bounds__(WarpLanes::kWidth)
-    settle_lps(const __grid_constant__ LpLaunch launch) {
-  const WarpLanes lanes;
-  kernels::LpSettle<WarpLanes> body(lanes, launch.arrays,
-                                    launch.settle_work + Grid::block() * launch.settle_reals);
-  for (int p = Grid::block(); p < launch.problems; p += Grid::blocks()) body.settle(p);
 }
 
 /// An optional input or output of a batch.
@@ -82,15 +72,6 @@ LpResult solve_lp(const LpBatch& batch, const LpSettings& settings,
     launch.work = work.reserve(static_cast<std::size_t>(resident * reals));
     launch.int_work = int_work.reserve(static_cast<std::size_t>(resident * ints));
   }
-  // What is left open goes through global memory, as many problems at a time as it is to hold.
-  launch.settle_reals = kernels::lp_settle_workspace(m, n);
-  const auto settle_bytes = static_cast<std::size_t>(launch.settle_reals) * sizeof(double);
-  const std::int64_t settling = std::clamp<std::int64_t>(
-      static_cast<std::int64_t>(kWorkBytes / settle_bytes), 1,
-      resident_blocks(reinterpret_cast<const void*>(&settle_lps), WarpLanes::kWidth, 0, limits));
-  DeviceArray<double> settle_work;
-  launch.settle_work = settle_work.reserve(
-      static_cast<std::size_t>(std::min(settling, batch.problems) * launch.settle_reals));
   const std::int64_t entries = static_cast<std::int64_t>(m) * n;
   Input cost(batch.cost, k * n);
   Input matrix(batch.matrix, entries);
@@ -107,10 +88,9 @@ LpResult solve_lp(const LpBatch& batch, const LpSettings& settings,
   Output<double> residual(result.residual, k);
   Output<double> farkas(result.farkas, k * m);
   Output<double> ray(result.ray, k * n);
-  Output<double> point(result.point, k * n);
   Output<BasisStatus> basis(result.basis, m + n);
   const auto each =
-      static_cast<std::size_t>(entries + 2 * (m + n) + k * (4 * n + 2 * m + 4)) * sizeof(double) +
+      static_cast<std::size_t>(entries + 2 * (m + n) + k * (3 * n + 2 * m + 4)) * sizeof(double) +
       static_cast<std::size_t>(2 * (m + n));
   const std::int64_t piece = piece_size(batch.problems, batch.matrix.space(), each);
   for (std::int64_t first = 0; first < batch.problems; first += piece) {
@@ -138,15 +118,10 @@ LpResult solve_lp(const LpBatch& batch, const LpSettings& settings,
                           residual.piece(first, count),
                           settings.certificates ? farkas.piece(first, count) : nullptr,
                           settings.certificates ? ray.piece(first, count) : nullptr,
-                          settings.certificates ? point.piece(first, count) : nullptr,
-                          basis.piece(first, count),
-                          settings.max_pivots > 0};
+                          basis.piece(first, count)};
     const auto blocks = static_cast<unsigned>(std::min<std::int64_t>(resident, count));
-    solve_lps<<<blocks, WarpLanes::kWidth, shared ? bytes : 0, stream.get()>>>(launch);
-    check_launch("solve_lps");
-    settle_lps<<<static_cast<unsigned>(std::min<std::int64_t>(settling, count)), WarpLanes::kWidth,
-                 0, stream.get()>>>(launch);
-    check_launch("settle_lps");
+    launch_kernel("solve_lps", solve_lps, {blocks, WarpLanes::kWidth, shared ? bytes : 0},
+                  stream.get(), launch);
     const auto out = [&](auto& output) { output.finish(first, count, stream.get()); };
     out(solution);
     out(dual);
@@ -157,7 +132,6 @@ LpResult solve_lp(const LpBatch& batch, const LpSettings& settings,
     if (settings.certificates) {
       out(farkas);
       out(ray);
-      out(point);
     }
     out(basis);
     stream.synchronize();

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "cuda/lanes.cuh"
+#include "cuda/launch.cuh"
 #include "cuda/qp_kernels.hpp"
 #include "cuda/qp_large_run.hpp"
 #include "cuda/runtime.hpp"
@@ -73,9 +74,8 @@ QpPattern pattern_of(const QpBatch& batch, const Stream& stream) {
                        sides.upload(wide.data(), wide.size(), s)};
   const int resident = resident_blocks(reinterpret_cast<const void*>(&find_pattern),
                                        kPatternThreads, 0, device_limits());
-  find_pattern<<<static_cast<unsigned>(std::min<std::int64_t>(resident, batch.problems)),
-                 kPatternThreads, 0, s>>>(launch);
-  check_launch("find_pattern");
+  launch_kernel("find_pattern", find_pattern,
+                {std::min<std::int64_t>(resident, batch.problems), kPatternThreads}, s, launch);
   download(pattern.nonzero.data(), nonzero.data(), pattern.nonzero.size(), s);
   download(wide.data(), sides.data(), wide.size(), s);
   stream.synchronize();
@@ -169,9 +169,7 @@ class Launcher {
           static_cast<std::int64_t>(kWorkBytes / sizeof(double)) / each, 1, blocks);
       launch.work = work_.reserve(static_cast<std::size_t>(blocks * each));
     }
-    plan.kernel<<<static_cast<unsigned>(blocks), static_cast<unsigned>(plan.threads), shared_bytes,
-                  stream_.get()>>>(launch);
-    check_launch(name);
+    launch_kernel(name, plan.kernel, {blocks, plan.threads, shared_bytes}, stream_.get(), launch);
   }
 
   const Stream& stream_;

@@ -8,6 +8,7 @@
 
 #include "backends.hpp"
 #include "cuda/lanes.cuh"
+#include "cuda/launch.cuh"
 #include "cuda/runtime.hpp"
 #include "cuda/solver_batch.hpp"
 #include "friction_polygon.hpp"
@@ -308,9 +309,9 @@ StepResult solve(const StepBatch& batch, const StepSettings& settings) {
     launch.pivots = pivots.piece(first, count);
     launch.fallback = fallback.piece(first, count);
     launch.residual = residual.piece(first, count);
-    const auto blocks = static_cast<unsigned>(std::min<std::int64_t>(resident, count));
-    step_problems<Dim><<<blocks, WarpLanes::kWidth, bytes, stream.get()>>>(launch);
-    check_launch("step_problems");
+    launch_kernel("step_problems", step_problems<Dim>,
+                  {std::min<std::int64_t>(resident, count), WarpLanes::kWidth, bytes}, stream.get(),
+                  launch);
     impulse.finish(first, count, stream.get());
     next.finish(first, count, stream.get());
     status.finish(first, count, stream.get());

@@ -3,6 +3,8 @@
 #include <carom/kernels/memory.hpp>
 
 #include "compliant_backends.hpp"
+#include "cuda/lanes.cuh"
+#include "cuda/launch.cuh"
 #include "cuda/runtime.hpp"
 #include "models/scenario_kinds.hpp"
 
@@ -105,7 +107,7 @@ __global__ void __launch_bounds__(kThreads)
   double reals[thread_reals<Scenario>(kSizes)];
   int ints[thread_ints(kSizes)];
   RowType types[kernels::world_types(kSizes)];
-  const std::int64_t w = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
+  const std::int64_t w = Grid::global_thread();
   if (w < launch.worlds) run_world<Scenario>(launch, w, reals, ints, types);
 }
 
@@ -113,8 +115,8 @@ __global__ void __launch_bounds__(kThreads)
 template <class Scenario>
 __global__ void __launch_bounds__(kThreads)
     step_sized_worlds(const __grid_constant__ WorldsLaunch launch) {
-  const std::int64_t thread = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
-  const std::int64_t threads = static_cast<std::int64_t>(gridDim.x) * kThreads;
+  const std::int64_t thread = Grid::global_thread();
+  const std::int64_t threads = Grid::global_threads();
   double* reals = launch.reals + thread * thread_reals<Scenario>(launch.sizes);
   int* ints = launch.ints + thread * thread_ints(launch.sizes);
   RowType* types = launch.types + thread * kernels::world_types(launch.sizes);
@@ -163,8 +165,9 @@ class Stepper : public WorldStepper {
   template <class Scenario>
   void start(WorldsLaunch& launch) {
     if constexpr (FixedSizes<Scenario>::kSizes.rows > 0) {
-      const auto blocks = static_cast<unsigned>((launch.worlds + kThreads - 1) / kThreads);
-      step_alike_worlds<Scenario><<<blocks, kThreads, 0, stream_.get()>>>(launch);
+      const std::int64_t blocks = (launch.worlds + kThreads - 1) / kThreads;
+      launch_kernel("step_alike_worlds", step_alike_worlds<Scenario>, {blocks, kThreads},
+                    stream_.get(), launch);
     } else {
       const auto reals = static_cast<std::int64_t>(thread_reals<Scenario>(launch.sizes));
       std::int64_t threads = std::min(launch.worlds, kMostThreads);
@@ -177,10 +180,9 @@ class Stepper : public WorldStepper {
       launch.ints = ints_.reserve(static_cast<std::size_t>(threads * thread_ints(launch.sizes)));
       launch.types =
           types_.reserve(static_cast<std::size_t>(threads * kernels::world_types(launch.sizes)));
-      step_sized_worlds<Scenario>
-          <<<static_cast<unsigned>(blocks), kThreads, 0, stream_.get()>>>(launch);
+      launch_kernel("step_sized_worlds", step_sized_worlds<Scenario>, {blocks, kThreads},
+                    stream_.get(), launch);
     }
-    check_launch("step_worlds");
   }
 
   Stream stream_;

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <cuda_runtime.h>
+
+/// A device that is played by the host. Calls are carried out as late as CUDA allows: work waits
+/// on its stream until somebody waits for the stream.
+namespace cuda_on_host {
+
+inline constexpr int kDevices = 2;
+inline constexpr int kMultiprocessors = 3;
+inline constexpr std::size_t kSharedBytes = 227 * 1024;
+inline constexpr std::size_t kDefaultSharedBytes = 48 * 1024;
+inline constexpr std::size_t kDeviceBytes = std::size_t{16} << 30;
+
+/// Of all that follows and of the runtime's functions.
+std::recursive_mutex& mutex();
+
+/// The order in which a warp's lanes, a block's warps and a grid's blocks run between two barriers.
+enum class Order { forwards, backwards, random };
+struct Settings {
+  Order order;
+  unsigned seed;
+};
+/// From CAROM_LANES (forwards, backwards, random) and CAROM_SEED, said once on stderr; without
+/// them random, by another seed in each process.
+const Settings& settings();
+
+/// Notes what a device would not have forgiven; the test under way fails.
+void problem(const std::string& text);
+std::vector<std::string> take_problems();
+
+/// Runs all threads of a grid now.
+void run_grid(const cudaLaunchConfig_t& config, const std::function<void()>& thread);
+
+/// Puts work on a stream.
+void enqueue(cudaStream_t stream, std::function<void()> work);
+/// Carries out what waits on all streams.
+void drain_all();
+
+/// The allocation that holds all of these bytes; null where there is none.
+struct Allocation {
+  char* data;
+  std::size_t bytes;
+  int device;
+};
+const Allocation* allocation_of(const void* data, std::size_t bytes);
+
+/// While one lives this thread may touch device memory; host code otherwise faults there.
+class DeviceAccess {
+ public:
+  DeviceAccess();
+  DeviceAccess(const DeviceAccess&) = delete;
+  DeviceAccess& operator=(const DeviceAccess&) = delete;
+  ~DeviceAccess();
+};
+
+/// The n-th allocation from now on fails, and that one alone; 0: none.
+void fail_allocation(int n);
+/// Allocations that are alive, and those made since the start.
+long allocations();
+long allocations_made();
+/// Copies to the host since the start.
+long downloads_made();
+
+}  // namespace cuda_on_host

@@ -1,0 +1,204 @@
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <numeric>
+
+#include "device.hpp"
+#include "fibre.hpp"
+
+// Blocks run one after another; a block's threads are fibres that change at barriers and shuffles.
+
+uint3 threadIdx;
+uint3 blockIdx;
+dim3 blockDim;
+dim3 gridDim;
+
+namespace carom::cuda {
+// What lanes.cuh declares; behind what a launch asked for stands a pattern that must not change.
+thread_local double carom_shared_memory[cuda_on_host::kSharedBytes / sizeof(double) + 64];
+}  // namespace carom::cuda
+
+namespace cuda_on_host {
+
+namespace {
+
+constexpr int kWarp = 32;
+constexpr unsigned char kFresh = 0xff;  // NaN, -1
+constexpr unsigned char kBeyond = 0xfb;
+constexpr std::size_t kBeyondBytes = 512;
+
+enum class State : unsigned char { ready, at_barrier, at_shuffle, at_block, done };
+
+struct Thread {
+  State state = State::ready;
+  Fibre* fibre = nullptr;
+};
+
+/// Two rounds of shuffles: a lane may be one ahead of another that has not read yet.
+struct Warp {
+  std::uint64_t values[2][kWarp];
+  unsigned round[kWarp];
+};
+
+class Machine {
+ public:
+  void run(const cudaLaunchConfig_t& config, const std::function<void()>& thread) {
+    thread_ = &thread;
+    auto* const shared = reinterpret_cast<unsigned char*>(carom::cuda::carom_shared_memory);
+    const std::size_t bytes = config.dynamicSmemBytes;
+    gridDim = config.gridDim;
+    blockDim = config.blockDim;
+    std::vector<unsigned> blocks(config.gridDim.x);
+    std::iota(blocks.begin(), blocks.end(), 0U);
+    arrange(blocks.begin(), blocks.end());
+    std::fill(shared + bytes, shared + bytes + kBeyondBytes, kBeyond);
+    for (const unsigned block : blocks) {
+      std::fill(shared, shared + bytes, kFresh);
+      blockIdx.x = block;
+      run_block(static_cast<int>(config.blockDim.x));
+    }
+    if (std::any_of(shared + bytes, shared + bytes + kBeyondBytes,
+                    [](unsigned char c) { return c != kBeyond; })) {
+      problem("a block wrote beyond its " + std::to_string(bytes) + " bytes of shared memory");
+    }
+  }
+
+  void wait(State state) {
+    Thread& thread = threads_[current_];
+    thread.state = state;
+    thread.fibre->leave();
+  }
+
+  std::uint64_t exchange(std::uint64_t value, int lane_xor) {
+    Warp& warp = warps_[current_ / kWarp];
+    const std::size_t lane = current_ % kWarp;
+    const unsigned round = warp.round[lane]++ % 2;
+    warp.values[round][lane] = value;
+    wait(State::at_shuffle);
+    return warp.values[round][lane ^ static_cast<std::size_t>(lane_xor)];
+  }
+
+ private:
+  template <class Iterator>
+  void arrange(Iterator begin, Iterator end) {
+    if (settings().order == Order::backwards) std::reverse(begin, end);
+    if (settings().order == Order::random) std::shuffle(begin, end, random_);
+  }
+
+  [[nodiscard]] int count(State state, int begin, int end) const {
+    return static_cast<int>(
+        std::count_if(threads_.begin() + begin, threads_.begin() + end,
+                      [state](const Thread& thread) { return thread.state == state; }));
+  }
+
+  void run_block(int threads) {
+    const int warps = (threads + kWarp - 1) / kWarp;
+    threads_.assign(static_cast<std::size_t>(threads), Thread{});
+    warps_.assign(static_cast<std::size_t>(warps), Warp{});
+    std::vector<int> order(static_cast<std::size_t>(warps));
+    std::iota(order.begin(), order.end(), 0);
+    while (count(State::done, 0, threads) < threads) {
+      arrange(order.begin(), order.end());
+      bool moved = false;
+      for (const int warp : order) {
+        moved = run_warp(warp * kWarp, std::min((warp + 1) * kWarp, threads)) || moved;
+      }
+      if (moved) continue;
+      // All that live stand at the block's barrier, or this would have moved.
+      if (count(State::done, 0, threads) + count(State::at_block, 0, threads) < threads) {
+        problem("the threads of a block wait at different barriers");
+        std::abort();
+      }
+      open(State::at_block, 0, threads);
+    }
+  }
+
+  /// One turn of a warp's lanes; false where none could run.
+  bool run_warp(int begin, int end) {
+    int lanes[kWarp];
+    int* last = lanes;
+    for (int t = begin; t < end; ++t) {
+      if (threads_[static_cast<std::size_t>(t)].state == State::ready) *last++ = t;
+    }
+    arrange(lanes, last);
+    for (const int* lane = lanes; lane != last; ++lane) resume(static_cast<std::size_t>(*lane));
+    const int living = end - begin - count(State::done, begin, end);
+    for (const State state : {State::at_barrier, State::at_shuffle}) {
+      if (living > 0 && count(state, begin, end) == living) {
+        open(state, begin, end);
+        return true;
+      }
+    }
+    return last != lanes;
+  }
+
+  void open(State state, int begin, int end) {
+    for (int t = begin; t < end; ++t) {
+      Thread& thread = threads_[static_cast<std::size_t>(t)];
+      if (thread.state == state) thread.state = State::ready;
+    }
+  }
+
+  void resume(std::size_t t) {
+    Thread& thread = threads_[t];
+    if (thread.fibre == nullptr) thread.fibre = take_fibre();
+    current_ = t;
+    threadIdx.x = static_cast<unsigned>(t);
+    thread.fibre->enter();
+    if (thread.state == State::done) idle_.push_back(std::exchange(thread.fibre, nullptr));
+  }
+
+  Fibre* take_fibre() {
+    if (idle_.empty()) return all_.emplace_back(std::make_unique<Fibre>(&Machine::live)).get();
+    Fibre* const fibre = idle_.back();
+    idle_.pop_back();
+    return fibre;
+  }
+
+  /// A fibre's life: one thread of a kernel after another.
+  static void live();
+
+  const std::function<void()>* thread_ = nullptr;
+  std::vector<Thread> threads_;
+  std::vector<Warp> warps_;
+  std::vector<std::unique_ptr<Fibre>> all_;
+  std::vector<Fibre*> idle_;
+  std::size_t current_ = 0;
+  std::mt19937 random_{settings().seed};
+};
+
+Machine& machine() {
+  static auto* const all = new Machine;
+  return *all;
+}
+
+void Machine::live() {
+  for (;;) {
+    (*machine().thread_)();
+    machine().wait(State::done);
+  }
+}
+
+void expect_whole_warp(unsigned mask) {
+  if (mask != 0xffffffffU) problem("a barrier or shuffle of a part of a warp");
+}
+
+}  // namespace
+
+void run_grid(const cudaLaunchConfig_t& config, const std::function<void()>& thread) {
+  machine().run(config, thread);
+}
+
+void warp_barrier(unsigned mask) {
+  expect_whole_warp(mask);
+  machine().wait(State::at_barrier);
+}
+
+void block_barrier() { machine().wait(State::at_block); }
+
+std::uint64_t exchange(unsigned mask, std::uint64_t value, int lane_xor) {
+  expect_whole_warp(mask);
+  return machine().exchange(value, lane_xor);
+}
+
+}  // namespace cuda_on_host
