@@ -34,10 +34,14 @@ struct Thread {
   Fibre* fibre = nullptr;
 };
 
-/// Two rounds of shuffles: a lane may be one ahead of another that has not read yet.
 struct Warp {
+  int begin, end;  ///< threads
+  int in[5];       ///< how many of them are in each state
+  // Two rounds of shuffles: a lane may be one ahead of another that has not read yet.
   std::uint64_t values[2][kWarp];
   unsigned round[kWarp];
+
+  [[nodiscard]] int& count(State state) { return in[static_cast<std::size_t>(state)]; }
 };
 
 class Machine {
@@ -65,7 +69,7 @@ class Machine {
 
   void wait(State state) {
     Thread& thread = threads_[current_];
-    thread.state = state;
+    move(warps_[current_ / kWarp], thread, state);
     thread.fibre->leave();
   }
 
@@ -79,63 +83,82 @@ class Machine {
   }
 
  private:
+  /// Random orders need no more than a cheap generator.
   template <class Iterator>
   void arrange(Iterator begin, Iterator end) {
-    if (settings().order == Order::backwards) std::reverse(begin, end);
-    if (settings().order == Order::random) std::shuffle(begin, end, random_);
+    if (order_ == Order::backwards) std::reverse(begin, end);
+    if (order_ != Order::random) return;
+    for (auto left = static_cast<std::uint64_t>(end - begin); left > 1; --left) {
+      random_ ^= random_ << 13;
+      random_ ^= random_ >> 7;
+      random_ ^= random_ << 17;
+      const auto chosen = static_cast<std::ptrdiff_t>(((random_ >> 32) * left) >> 32);
+      std::swap(begin[chosen], begin[static_cast<std::ptrdiff_t>(left) - 1]);
+    }
   }
 
-  [[nodiscard]] int count(State state, int begin, int end) const {
-    return static_cast<int>(
-        std::count_if(threads_.begin() + begin, threads_.begin() + end,
-                      [state](const Thread& thread) { return thread.state == state; }));
+  void move(Warp& warp, Thread& thread, State to) {
+    --warp.count(thread.state);
+    ++warp.count(to);
+    thread.state = to;
   }
 
   void run_block(int threads) {
     const int warps = (threads + kWarp - 1) / kWarp;
     threads_.assign(static_cast<std::size_t>(threads), Thread{});
     warps_.assign(static_cast<std::size_t>(warps), Warp{});
+    for (int w = 0; w < warps; ++w) {
+      Warp& warp = warps_[static_cast<std::size_t>(w)];
+      warp.begin = w * kWarp;
+      warp.end = std::min(warp.begin + kWarp, threads);
+      warp.count(State::ready) = warp.end - warp.begin;
+    }
     std::vector<int> order(static_cast<std::size_t>(warps));
     std::iota(order.begin(), order.end(), 0);
-    while (count(State::done, 0, threads) < threads) {
+    for (;;) {
       arrange(order.begin(), order.end());
       bool moved = false;
-      for (const int warp : order) {
-        moved = run_warp(warp * kWarp, std::min((warp + 1) * kWarp, threads)) || moved;
+      int done = 0;
+      int waiting = 0;
+      for (const int w : order) {
+        Warp& warp = warps_[static_cast<std::size_t>(w)];
+        moved = run_warp(warp) || moved;
+        done += warp.count(State::done);
+        waiting += warp.count(State::at_block);
       }
-      if (moved) continue;
-      // All that live stand at the block's barrier, or this would have moved.
-      if (count(State::done, 0, threads) + count(State::at_block, 0, threads) < threads) {
+      if (done == threads) return;
+      if (done + waiting == threads) {
+        for (Warp& warp : warps_) open(warp, State::at_block);
+      } else if (!moved) {
         problem("the threads of a block wait at different barriers");
         std::abort();
       }
-      open(State::at_block, 0, threads);
     }
   }
 
   /// One turn of a warp's lanes; false where none could run.
-  bool run_warp(int begin, int end) {
+  bool run_warp(Warp& warp) {
+    if (warp.count(State::ready) == 0) return false;
     int lanes[kWarp];
     int* last = lanes;
-    for (int t = begin; t < end; ++t) {
+    for (int t = warp.begin; t < warp.end; ++t) {
       if (threads_[static_cast<std::size_t>(t)].state == State::ready) *last++ = t;
     }
     arrange(lanes, last);
     for (const int* lane = lanes; lane != last; ++lane) resume(static_cast<std::size_t>(*lane));
-    const int living = end - begin - count(State::done, begin, end);
+    // A barrier of the warp opens when all its lanes that live are there.
+    const int living = warp.end - warp.begin - warp.count(State::done);
     for (const State state : {State::at_barrier, State::at_shuffle}) {
-      if (living > 0 && count(state, begin, end) == living) {
-        open(state, begin, end);
-        return true;
-      }
+      if (living > 0 && warp.count(state) == living) open(warp, state);
     }
-    return last != lanes;
+    return true;
   }
 
-  void open(State state, int begin, int end) {
-    for (int t = begin; t < end; ++t) {
+  void open(Warp& warp, State state) {
+    if (warp.count(state) == 0) return;
+    for (int t = warp.begin; t < warp.end; ++t) {
       Thread& thread = threads_[static_cast<std::size_t>(t)];
-      if (thread.state == state) thread.state = State::ready;
+      if (thread.state == state) move(warp, thread, State::ready);
     }
   }
 
@@ -164,7 +187,8 @@ class Machine {
   std::vector<std::unique_ptr<Fibre>> all_;
   std::vector<Fibre*> idle_;
   std::size_t current_ = 0;
-  std::mt19937 random_{settings().seed};
+  const Order order_ = settings().order;
+  std::uint64_t random_ = 0x9e3779b97f4a7c15ULL ^ settings().seed;
 };
 
 Machine& machine() {
