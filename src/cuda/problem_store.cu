@@ -43,8 +43,10 @@ struct ProblemStore::Tables {
 
   void set(std::size_t p, int rows, int m, const kernels::ModeTableView& table) {
     if (table.count == 0) return;
-    slots[p] = {static_cast<long long>(numbers.size()), static_cast<long long>(first.size()),
-                table.count, table.mixed ? 1 : 0};
+    slots[p] = {table, static_cast<std::int64_t>(numbers.size()),
+                static_cast<std::int64_t>(first.size())};
+    slots[p].table.numbers = nullptr;
+    slots[p].table.first = nullptr;
     const auto size = static_cast<std::size_t>(
         kernels::ModeTableView::size(rows, rows + m, table.count, table.first[table.count]));
     const auto count = static_cast<std::size_t>(table.count) + 1;

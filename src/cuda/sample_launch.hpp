@@ -13,12 +13,11 @@
 /// What the sampling kernels share with the host: plain structs of device pointers.
 namespace carom::cuda {
 
-/// Where one problem's mode table lies in the arrays of all tables.
+/// One problem's mode table, and where its arrays lie in those of all tables.
 struct TableSlot {
-  long long numbers;  ///< kernels::ModeTableView::numbers, first of ...
-  long long first;
-  int count;  ///< 0: none
-  int mixed;
+  kernels::ModeTableView table;  ///< without its pointers
+  std::int64_t numbers = 0;
+  std::int64_t first = 0;
 };
 
 /// Prepared problems on the device, as kernels::ImpactProblemView, [problems, ...].

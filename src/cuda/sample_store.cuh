@@ -35,8 +35,7 @@ CAROM_INLINE kernels::ImpactProblemView view_of(const ProblemArrays& arrays, int
   view.closing_impulse = arrays.closing_impulse[p];
   if (arrays.tables != nullptr) {
     const TableSlot& slot = arrays.tables[p];
-    view.table.count = slot.count;
-    view.table.mixed = slot.mixed != 0;
+    view.table = slot.table;
     view.table.numbers = arrays.table_numbers + slot.numbers;
     view.table.first = arrays.table_first + slot.first;
   }
