@@ -639,7 +639,7 @@ class QpInteriorPoint {
     });
   }
 
-  /// to = W^-2 from + plus, W^-2 = eta^-2 (2 (Jw)(Jw)' - J).
+  /// to = W^-2 from, W^-2 = eta^-2 (2 (Jw)(Jw)' - J); `to` may add, but not to what `from` reads.
   template <class From, class To>
   CAROM_INLINE void apply_weight(const QpConeSpan& cone, From&& from, To&& to) {
     const Parts m = parts_;
@@ -649,12 +649,12 @@ class QpInteriorPoint {
       product = fused(-m.cone.point[i], from(i), product);
     product = V(2.0) * product;
     const V weight = m.weight[f + 1];
-    for (int t = 0; t < size_of(cone); ++t) {
+    lanes_.for_each(size_of(cone), [&](int t) {
       const int i = f + t;
       const V u = from(i);
       to(i, weight * (t == 0 ? fused(product, m.cone.point[i], -u)
                              : fused(-product, m.cone.point[i], u)));
-    }
+    });
   }
 
   /// Largest 1 / alpha for which u + alpha d meets the boundary of the cone, 0 where it never does:
