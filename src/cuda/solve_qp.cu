@@ -225,7 +225,6 @@ QpResult solve_qp(const QpBatch& batch, const QpSettings& settings, const QpWarm
   Output<std::int32_t> iterations(result.iterations, 1);
   Output<double> residual(result.residual, 1);
   Output<double> certificate(result.certificate, std::max(n, rows));
-  Output<double> point(result.point, n);
   DeviceArray<std::uint8_t> end;
 
   const std::int64_t piece = piece_size(
@@ -260,13 +259,12 @@ QpResult solve_qp(const QpBatch& batch, const QpSettings& settings, const QpWarm
     arrays.iterations = out(iterations);
     arrays.residual = out(residual);
     arrays.certificate = out(certificate);
-    arrays.point = out(point);
     arrays.end = end.reserve(static_cast<std::size_t>(count));
 
-    if (method == QpMethod::active_set || method == QpMethod::lemke) {
+    std::vector<int> rest;  // until the stream has read it, at the end of the piece
+    if (method == QpMethod::active_set) {
       launcher.settle(arrays, false, problems, nullptr);
     } else {
-      std::vector<int> rest;
       if (large) {
         rest = solve_large_qps_on_device(arrays, columns, count, large_qp_limit(settings), s);
       }
@@ -285,7 +283,6 @@ QpResult solve_qp(const QpBatch& batch, const QpSettings& settings, const QpWarm
     bring(iterations);
     bring(residual);
     bring(certificate);
-    bring(point);
     stream.synchronize();
   }
   return result;
