@@ -120,9 +120,11 @@ struct WarpLanes {
       const Real k = key(i);
       if (k < best.key) best = {k, i};
     }
-    return reduce(best, [](const kernels::ArgMin<Real>& a, const kernels::ArgMin<Real>& b) {
+    best = reduce(best, [](const kernels::ArgMin<Real>& a, const kernels::ArgMin<Real>& b) {
       return kernels::precedes(b, a) ? b : a;
     });
+    barrier();  // a key may have stored what other lanes go on to read; shuffles order no memory
+    return best;
   }
 
   /// The lanes' values joined by `join`, which must not depend on their order; the same on all.
