@@ -48,9 +48,11 @@ DeviceLimits device_limits() {
 
 int resident_blocks(const void* kernel, int threads, std::size_t shared_bytes,
                     const DeviceLimits& limits) {
-  if (shared_bytes > 48 * 1024) {
+  if (shared_bytes > kSharedWithoutOptIn) {
+    // Always the most: a kernel's limit is the process's, and another host thread may be between
+    // this call and its own launch.
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               static_cast<int>(shared_bytes)),
+                               static_cast<int>(limits.shared_per_block)),
           "cudaFuncSetAttribute");
   }
   int blocks = 0;

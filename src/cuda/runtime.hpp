@@ -74,11 +74,14 @@ void download(T* to, const T* from, std::size_t size, cudaStream_t stream) {
         "cudaMemcpyAsync to the host");
 }
 
+/// Dynamic shared memory, in bytes, that every device gives a block without being asked.
+inline constexpr std::size_t kSharedWithoutOptIn = 48 * 1024;
+
 /// What a launch policy needs to know of the device in use.
 struct DeviceLimits {
   int device = 0;
   int multiprocessors = 1;
-  std::size_t shared_per_block = 48 * 1024;  ///< after opting in
+  std::size_t shared_per_block = kSharedWithoutOptIn;  ///< after opting in
 };
 DeviceLimits device_limits();
 

@@ -29,9 +29,6 @@ CAROM_HOST_DEVICE constexpr int problem_reals(int dimension, int nv, int m) {
   return nv * nv + 2 * rows * nv + rows * rows + 2 * m + nv + rows;
 }
 
-/// Shared memory of a block, in bytes: what every device gives without opting in.
-inline constexpr std::size_t kSharedBytes = 48 * 1024;
-
 /// Copies a problem's arrays to the block's shared memory; its table where that has room.
 template <int Dim>
 __device__ __forceinline__ kernels::ImpactProblemView share(const kernels::ImpactProblemView& from,
@@ -127,7 +124,7 @@ bool launch_if_fits(const SampleLaunch& launch, cudaStream_t stream) {
   const std::size_t tabled =
       plain + static_cast<std::size_t>(launch.problems.table_reals) * sizeof(double) +
       static_cast<std::size_t>(launch.problems.table_ints) * sizeof(int);
-  const bool with_table = launch.problems.tables != nullptr && tabled <= kSharedBytes;
+  const bool with_table = launch.problems.tables != nullptr && tabled <= kSharedWithoutOptIn;
   const std::size_t bytes = !shared ? 0 : (with_table ? tabled : plain);
   launch_kernel("sample_threads", sample_threads<Dim, Policy>, {blocks, threads, bytes}, stream,
                 launch, blocks_per_problem, with_table);

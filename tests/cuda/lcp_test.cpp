@@ -1,5 +1,8 @@
+#include <atomic>
+#include <exception>
 #include <limits>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <carom/lcp.hpp>
@@ -88,6 +91,32 @@ TEST_F(CudaLcp, PoisonedNeighbourChangesNothing) {
       EXPECT_EQ(test::first_difference(poisoned.solution, p * 9, clean.solution, p * 9, 9), -1);
     }
   }
+}
+
+// Their tableaux want more shared memory than a kernel has without asking, and not the same.
+TEST_F(CudaLcp, HostThreadsOfDifferentOrders) {
+  Generator random(75);
+  const LcpBatch batches[] = {random_batch(random, Kind::definite, 80, 2),
+                              random_batch(random, Kind::definite, 120, 2)};
+  LcpSettings settings;
+  settings.max_pivots = 2;
+  std::atomic<int> ready = 0;
+  std::string said[2];
+  const auto work = [&](int which) {
+    ++ready;
+    while (ready < 2) {
+    }
+    try {
+      for (int turn = 0; turn < 20; ++turn) solve_lcp(batches[which], settings, Backend::cuda);
+    } catch (const std::exception& error) {
+      said[which] = error.what();
+    }
+  };
+  std::thread other(work, 1);
+  work(0);
+  other.join();
+  EXPECT_EQ(said[0], "");
+  EXPECT_EQ(said[1], "");
 }
 
 TEST_F(CudaLcp, PivotLimitAndEmptyBatch) {
