@@ -5,7 +5,7 @@
 #include "cuda/lanes.cuh"
 #include "cuda/launch.cuh"
 #include "cuda/runtime.hpp"
-#include "cuda/solver_batch.hpp"
+#include "cuda/staging.hpp"
 #include "equilibrium_planar_backends.hpp"
 #include "planar_view.hpp"
 
@@ -80,62 +80,30 @@ __global__ void __launch_bounds__(kPlanarThreads)
   }
 }
 
-/// Inputs of a batch, piece by piece on the device.
-class PlanarInputs {
- public:
-  explicit PlanarInputs(const PostureBatch& batch)
-      : position_(batch.position, 2L * batch.contacts),
-        normal_(batch.normal, 2L * batch.contacts),
-        friction_(batch.friction, batch.contacts),
-        length_(batch.length, batch.contacts),
-        wrench_(batch.wrench, 3),
-        vertices_(batch.wrench_vertices, 3L * batch.vertices),
-        patches_(!batch.length.empty()),
-        robust_(batch.vertices > 0) {}
+void bind_inputs(Staging& staging, const PostureBatch& batch, kernels::PlanarView& view) {
+  staging.input(view.position, batch.position, 2L * batch.contacts);
+  staging.input(view.normal, batch.normal, 2L * batch.contacts);
+  staging.input(view.friction, batch.friction, batch.contacts);
+  staging.input(view.length, batch.length, batch.contacts);
+  staging.input(view.wrench, batch.wrench, 3);
+  staging.input(view.wrench_vertices, batch.wrench_vertices, 3L * batch.vertices);
+}
 
-  void bring(kernels::PlanarView& view, std::int64_t first, std::int64_t count,
-             cudaStream_t stream) {
-    view.position = position_.piece(first, count, stream);
-    view.normal = normal_.piece(first, count, stream);
-    view.friction = friction_.piece(first, count, stream);
-    view.length = patches_ ? length_.piece(first, count, stream) : nullptr;
-    view.wrench = wrench_.piece(first, count, stream);
-    view.wrench_vertices = robust_ ? vertices_.piece(first, count, stream) : nullptr;
-  }
+/// Blocks that a launch gets, with the workspace of their threads.
+std::int64_t bind_work(Staging& staging, const PostureBatch& batch, const void* kernel,
+                       PlanarLaunch& launch) {
+  const long rows = kernels::strip_workspace(launch.view.contacts, launch.view.patches());
+  const auto block = static_cast<std::int64_t>(rows * kPlanarThreads * sizeof(double));
+  const std::int64_t resident = resident_blocks(kernel, kPlanarThreads, 0, device_limits());
+  const std::int64_t blocks =
+      std::min({resident, (batch.problems + kPlanarThreads - 1) / kPlanarThreads,
+                std::max<std::int64_t>(1, static_cast<std::int64_t>(kWorkBytes) / block)});
+  staging.memory(launch.work, blocks * kPlanarThreads * rows);
+  return blocks;
+}
 
- private:
-  Input position_, normal_, friction_, length_, wrench_, vertices_;
-  bool patches_, robust_;
-};
-
-/// Blocks that a launch gets and the workspace of their threads.
-class PlanarGrid {
- public:
-  PlanarGrid(const void* kernel, const kernels::PlanarView& view) {
-    const DeviceLimits limits = device_limits();
-    const auto rows =
-        static_cast<std::size_t>(kernels::strip_workspace(view.contacts, view.patches()));
-    const std::size_t block = rows * kPlanarThreads * sizeof(double);
-    blocks_ = static_cast<unsigned>(std::clamp<std::size_t>(
-        kWorkBytes / block, 1,
-        static_cast<std::size_t>(resident_blocks(kernel, kPlanarThreads, 0, limits))));
-    work_.reserve(rows * kPlanarThreads * blocks_);
-  }
-  [[nodiscard]] unsigned blocks(std::int64_t count) const {
-    return static_cast<unsigned>(
-        std::min<std::int64_t>(blocks_, (count + kPlanarThreads - 1) / kPlanarThreads));
-  }
-  [[nodiscard]] double* work() const { return work_.data(); }
-
- private:
-  unsigned blocks_ = 1;
-  DeviceArray<double> work_;
-};
-
-std::size_t bytes_of(const PostureBatch& batch) {
-  const auto k = static_cast<std::size_t>(batch.contacts);
-  const auto m = static_cast<std::size_t>(batch.vertices);
-  return (12 * k + 20 + 11 * m) * sizeof(double);
+std::int64_t blocks_for(std::int64_t most, std::int64_t postures) {
+  return std::min(most, (postures + kPlanarThreads - 1) / kPlanarThreads);
 }
 
 }  // namespace
@@ -145,64 +113,36 @@ PlanarResult planar_equilibrium(const PostureBatch& batch, const PlanarSettings&
   PlanarResult result = planar_result(batch, space);
   if (batch.problems == 0) return result;
   const Stream stream;
+  Staging staging(stream, batch.problems);
   PlanarLaunch launch{planar_inputs(batch, settings), 0, nullptr};
-  const PlanarGrid grid(reinterpret_cast<const void*>(&solve_planar), launch.view);
-  launch.work = grid.work();
-  PlanarInputs inputs(batch);
+  kernels::PlanarView& view = launch.view;
+  const std::int64_t most =
+      bind_work(staging, batch, reinterpret_cast<const void*>(&solve_planar), launch);
+  bind_inputs(staging, batch, view);
   const std::int64_t k = batch.contacts;
   const std::int64_t m = batch.vertices;
-  Output<Status> status(result.status, 1);
-  Output<double> torque_min(result.torque_min, 1);
-  Output<double> torque_max(result.torque_max, 1);
-  Output<double> normal(result.normal, 2);
-  Output<double> lower(result.lower, 1);
-  Output<double> upper(result.upper, 1);
-  Output<double> force(result.force, 4 * k);
-  Output<double> torque(result.torque, 2 * k);
-  Output<double> height(result.height, 2);
-  Output<double> separation(result.separation, 2);
-  Output<std::int32_t> essential(result.essential, 4);
-  Output<double> residual(result.residual, 1);
-  Output<Status> robust_status(result.robust_status, 1);
-  Output<double> robust_strip(result.robust_strip, 4 * m);
-  Output<double> robust_residual(result.robust_residual, 1);
-  Output<std::int32_t> robust_count(result.robust_count, 1);
-  Output<double> robust_polygon(result.robust_polygon, 4 * m);
-  const std::int64_t piece = piece_size(batch.problems, space, bytes_of(batch));
-  for (std::int64_t first = 0; first < batch.problems; first += piece) {
-    const std::int64_t count = std::min(piece, batch.problems - first);
-    kernels::PlanarView& view = launch.view;
+  staging.result(view.status, result.status, 1);
+  staging.result(view.torque_min, result.torque_min, 1);
+  staging.result(view.torque_max, result.torque_max, 1);
+  staging.result(view.normal_out, result.normal, 2);
+  staging.result(view.lower, result.lower, 1);
+  staging.result(view.upper, result.upper, 1);
+  staging.result(view.force, result.force, 4 * k);
+  staging.result(view.torque, result.torque, 2 * k);
+  staging.result(view.height, result.height, 2);
+  staging.result(view.separation, result.separation, 2);
+  staging.result(view.essential, result.essential, 4);
+  staging.result(view.residual, result.residual, 1);
+  staging.result(view.robust_status, result.robust_status, 1);
+  staging.result(view.robust_strip, result.robust_strip, 4 * m);
+  staging.result(view.robust_residual, result.robust_residual, 1);
+  staging.result(view.robust_count, result.robust_count, 1);
+  staging.result(view.robust_polygon, result.robust_polygon, 4 * m);
+  staging.run([&](std::int64_t, std::int64_t count) {
     launch.postures = count;
-    inputs.bring(view, first, count, stream.get());
-    view.status = status.piece(first, count);
-    view.torque_min = torque_min.piece(first, count);
-    view.torque_max = torque_max.piece(first, count);
-    view.normal_out = normal.piece(first, count);
-    view.lower = lower.piece(first, count);
-    view.upper = upper.piece(first, count);
-    view.force = force.piece(first, count);
-    view.torque = torque.piece(first, count);
-    view.height = height.piece(first, count);
-    view.separation = separation.piece(first, count);
-    view.essential = essential.piece(first, count);
-    view.residual = residual.piece(first, count);
-    if (m > 0) {
-      view.robust_status = robust_status.piece(first, count);
-      view.robust_strip = robust_strip.piece(first, count);
-      view.robust_residual = robust_residual.piece(first, count);
-      view.robust_count = robust_count.piece(first, count);
-      view.robust_polygon = robust_polygon.piece(first, count);
-    }
-    launch_kernel("solve_planar", solve_planar, {grid.blocks(count), kPlanarThreads}, stream.get(),
-                  launch);
-    const auto finish = [&](auto&... outputs) {
-      (outputs.finish(first, count, stream.get()), ...);
-    };
-    finish(status, torque_min, torque_max, normal, lower, upper, force, torque, height, separation,
-           essential, residual);
-    if (m > 0) finish(robust_status, robust_strip, robust_residual, robust_count, robust_polygon);
-    stream.synchronize();
-  }
+    launch_kernel("solve_planar", solve_planar, {blocks_for(most, count), kPlanarThreads},
+                  stream.get(), launch);
+  });
   return result;
 }
 
@@ -212,37 +152,23 @@ PlanarMargin planar_margins(const PostureBatch& batch, const Buffer<double>& cen
   PlanarMargin margin = planar_margin(batch, space);
   if (batch.problems == 0) return margin;
   const Stream stream;
+  Staging staging(stream, batch.problems);
   MarginLaunch launch{};
   launch.planar.view = planar_inputs(batch, settings);
-  const PlanarGrid grid(reinterpret_cast<const void*>(&planar_margin_kernel), launch.planar.view);
-  launch.planar.work = grid.work();
-  PlanarInputs inputs(batch);
-  Input centre(centre_of_mass, 2);
-  Output<Status> status(margin.status, 1);
-  Output<double> distance(margin.distance, 1);
-  Output<double> robust_distance(margin.robust_distance, 1);
-  Output<double> scale(margin.scale, 1);
-  Output<std::int32_t> limiting(margin.limiting_vertex, 1);
-  const std::int64_t piece = piece_size(batch.problems, space, bytes_of(batch));
-  for (std::int64_t first = 0; first < batch.problems; first += piece) {
-    const std::int64_t count = std::min(piece, batch.problems - first);
+  const std::int64_t most = bind_work(
+      staging, batch, reinterpret_cast<const void*>(&planar_margin_kernel), launch.planar);
+  bind_inputs(staging, batch, launch.planar.view);
+  staging.input(launch.centre, centre_of_mass, 2);
+  staging.result(launch.status, margin.status, 1);
+  staging.result(launch.distance, margin.distance, 1);
+  staging.result(launch.robust_distance, margin.robust_distance, 1);
+  staging.result(launch.scale, margin.scale, 1);
+  staging.result(launch.limiting, margin.limiting_vertex, 1);
+  staging.run([&](std::int64_t, std::int64_t count) {
     launch.planar.postures = count;
-    inputs.bring(launch.planar.view, first, count, stream.get());
-    launch.centre = centre.piece(first, count, stream.get());
-    launch.status = status.piece(first, count);
-    launch.distance = distance.piece(first, count);
-    launch.robust_distance = robust_distance.piece(first, count);
-    launch.scale = scale.piece(first, count);
-    launch.limiting = limiting.piece(first, count);
     launch_kernel("planar_margin_kernel", planar_margin_kernel,
-                  {grid.blocks(count), kPlanarThreads}, stream.get(), launch);
-    status.finish(first, count, stream.get());
-    distance.finish(first, count, stream.get());
-    robust_distance.finish(first, count, stream.get());
-    scale.finish(first, count, stream.get());
-    limiting.finish(first, count, stream.get());
-    stream.synchronize();
-  }
+                  {blocks_for(most, count), kPlanarThreads}, stream.get(), launch);
+  });
   return margin;
 }
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <limits>
 
 #include <carom/kernels/support_sweep_body.hpp>
@@ -6,7 +7,7 @@
 #include "cuda/lanes.cuh"
 #include "cuda/launch.cuh"
 #include "cuda/runtime.hpp"
-#include "cuda/solver_batch.hpp"
+#include "cuda/staging.hpp"
 #include "equilibrium_spatial_backends.hpp"
 
 // A thread takes one arc of one posture's directions, so that the eight arcs of four postures make
@@ -166,30 +167,9 @@ SupportResult support(const PostureBatch& batch, std::span<const double> directi
   SupportResult result = allocate_support(batch.problems, n, k, space);
   if (batch.problems == 0) return result;
   const SupportRules rules = support_rules(settings);
-  const auto sets = static_cast<std::size_t>(rules.two ? 2 : 1);
+  const int sets = rules.two ? 2 : 1;
   const Stream stream;
   const DeviceLimits limits = device_limits();
-  const int resident =
-      resident_blocks(reinterpret_cast<const void*>(&sweep_postures), kThreads, 0, limits);
-  DeviceArray<double> direction;
-  DeviceArray<kernels::SupportPosture> prepared;
-  DeviceArray<kernels::SupportContact> contact;
-  DeviceArray<double> scratch;
-  DeviceArray<double> state;
-  DeviceArray<double> taken;
-  Input position(batch.position, 3 * k);
-  Input normal(batch.normal, 3 * k);
-  Input friction(batch.friction, k);
-  Input wrench(batch.wrench, 6);
-  Output<double> lower(result.lower, n);
-  Output<double> upper(result.upper, n);
-  Output<double> point(result.point, 2 * n);
-  Output<double> forces(result.forces, 3L * k * n);
-  Output<double> dual(result.dual, 6 * n);
-  Output<double> slack(result.slack, n);
-  Output<double> residual(result.residual, n);
-  Output<Status> status(result.status, n);
-  Output<std::int32_t> pivots(result.pivots, n);
   SupportLaunch launch{};
   launch.rule[0] = rules.inner;
   launch.rule[1] = rules.outer;
@@ -199,56 +179,44 @@ SupportResult support(const PostureBatch& batch, std::span<const double> directi
   launch.max_pivots = support_pivots(settings, k);
   launch.slack_tolerance = slack_tolerance(settings);
   launch.tolerance = settings.tolerance;
+  Staging staging(stream, batch.problems);
+  DeviceArray<double> direction;
   launch.direction = direction.upload(directions.data(), directions.size(), stream.get());
-  launch.scratch = scratch.reserve(static_cast<std::size_t>(resident) * kThreads * 3 *
-                                   static_cast<std::size_t>(k));
-  // The set-ups and the states of a piece lie on the device whatever the batch's space.
-  const std::size_t each =
-      static_cast<std::size_t>(n) * static_cast<std::size_t>(3 * k + 17) * sizeof(double) +
-      sets * (sizeof(kernels::SupportPosture) +
-              static_cast<std::size_t>(k) * sizeof(kernels::SupportContact));
-  const std::int64_t piece = piece_size(batch.problems, MemorySpace::host, each);
-  for (std::int64_t first = 0; first < batch.problems; first += piece) {
-    const std::int64_t count = std::min(piece, batch.problems - first);
-    const auto problems = static_cast<std::size_t>(count);
+  // Of the three kernels the one with the most threads a posture.
+  const std::int64_t most = std::min<std::int64_t>(
+      resident_blocks(reinterpret_cast<const void*>(&sweep_postures), kThreads, 0, limits),
+      (batch.problems * std::max(kernels::kSupportArcs, n) + kThreads - 1) / kThreads);
+  staging.memory(launch.scratch, most * kThreads * 3 * k);
+  staging.scratch(launch.prepared, sets);
+  staging.scratch(launch.contact, sets * k);
+  staging.scratch(launch.state, sets * n);
+  staging.scratch(launch.taken, sets * n);
+  staging.input(launch.position, batch.position, 3 * k);
+  staging.input(launch.normal, batch.normal, 3 * k);
+  staging.input(launch.friction, batch.friction, k);
+  staging.input(launch.wrench, batch.wrench, 6);
+  staging.result(launch.lower, result.lower, n);
+  staging.result(launch.upper, result.upper, n);
+  staging.result(launch.point, result.point, 2 * n);
+  staging.result(launch.forces, result.forces, 3L * k * n);
+  staging.result(launch.dual, result.dual, 6 * n);
+  staging.result(launch.slack, result.slack, n);
+  staging.result(launch.residual, result.residual, n);
+  staging.result(launch.status, result.status, n);
+  staging.result(launch.pivots, result.pivots, n);
+  staging.run([&](std::int64_t, std::int64_t count) {
     launch.problems = static_cast<int>(count);
-    launch.position = position.piece(first, count, stream.get());
-    launch.normal = normal.piece(first, count, stream.get());
-    launch.friction = friction.piece(first, count, stream.get());
-    launch.wrench = wrench.piece(first, count, stream.get());
-    launch.prepared = prepared.reserve(sets * problems);
-    launch.contact = contact.reserve(sets * problems * static_cast<std::size_t>(k));
-    launch.state = state.reserve(sets * problems * static_cast<std::size_t>(n));
-    launch.taken = taken.reserve(sets * problems * static_cast<std::size_t>(n));
-    launch.lower = lower.piece(first, count);
-    launch.upper = upper.piece(first, count);
-    launch.point = point.piece(first, count);
-    launch.forces = forces.piece(first, count);
-    launch.dual = dual.piece(first, count);
-    launch.slack = slack.piece(first, count);
-    launch.residual = residual.piece(first, count);
-    launch.status = status.piece(first, count);
-    launch.pivots = pivots.piece(first, count);
-    const auto blocks = [&](std::int64_t threads) {
-      return static_cast<unsigned>(
-          std::clamp<std::int64_t>((threads + kThreads - 1) / kThreads, 1, resident));
+    const auto size = [&](std::int64_t threads) {
+      return GridSize{std::clamp<std::int64_t>((threads + kThreads - 1) / kThreads, 1, most),
+                      kThreads};
     };
-    launch_kernel("prepare_postures", prepare_postures,
-                  {blocks(count * static_cast<std::int64_t>(sets)), kThreads}, stream.get(),
-                  launch);
-    for (int rule = 0; rule < static_cast<int>(sets); ++rule) {
-      launch_kernel("sweep_postures", sweep_postures,
-                    {blocks(count * kernels::kSupportArcs), kThreads}, stream.get(), launch, rule);
+    launch_kernel("prepare_postures", prepare_postures, size(count * sets), stream.get(), launch);
+    for (int rule = 0; rule < sets; ++rule) {
+      launch_kernel("sweep_postures", sweep_postures, size(count * kernels::kSupportArcs),
+                    stream.get(), launch, rule);
     }
-    launch_kernel("judge_supports", judge_supports, {blocks(count * n), kThreads}, stream.get(),
-                  launch);
-    for (auto* output : {&lower, &upper, &point, &forces, &dual, &slack, &residual}) {
-      output->finish(first, count, stream.get());
-    }
-    status.finish(first, count, stream.get());
-    pivots.finish(first, count, stream.get());
-    stream.synchronize();
-  }
+    launch_kernel("judge_supports", judge_supports, size(count * n), stream.get(), launch);
+  });
   return result;
 }
 

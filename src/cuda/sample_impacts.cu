@@ -294,7 +294,12 @@ ImpactResult sample_impacts_with(const ImpactBatch& batch, const ImpactSettings&
     kept = std::make_unique<SampleScratch>(device);
     scratch = static_cast<SampleScratch*>(kept.get());
   }
-  return Sampling(batch, settings, policy, *scratch).run();
+  try {
+    return Sampling(batch, settings, policy, *scratch).run();
+  } catch (...) {
+    kept.reset();  // its stream may still have work for memory that is gone
+    throw;
+  }
 }
 
 ImpactResult sample_impacts(const ImpactBatch& batch, const ImpactSettings& settings,

@@ -6,6 +6,7 @@
 #include "cuda/lanes.cuh"
 #include "cuda/launch.cuh"
 #include "cuda/runtime.hpp"
+#include "cuda/staging.hpp"
 
 namespace carom::cuda {
 
@@ -64,49 +65,56 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-CompliantResult solve_on_device(const CompliantBatch& batch, const CompliantSettings& settings) {
-  CompliantResult result = make_compliant_result(batch);
-  if (batch.problems == 0) return result;
-  const ThreadScratch scratch = thread_scratch(batch.rows, batch.velocities);
-  const long packs = kernels::alone_reals(batch.rows, batch.velocities, false);
-  std::int64_t threads = std::min(batch.problems, kMostThreads);
-  threads = std::min(
-      threads,
-      std::max<std::int64_t>(kThreads, static_cast<std::int64_t>(kMostScratch / sizeof(double)) /
-                                           (scratch.reals + packs)));
-  const std::int64_t blocks = (threads + kThreads - 1) / kThreads;
-  threads = blocks * kThreads;
-  const Stream stream;
-  DeviceArray<double> work;
-  DeviceArray<double> pack_work;
-  DeviceArray<int> int_work;
-  DeviceArray<RowType> type_work;
-  const CompliantLaunch launch{
-      compliant_arrays(batch, result),
-      batch.problems,
-      compliant_options(batch, settings),
-      work.reserve(static_cast<std::size_t>(threads * scratch.reals)),
-      pack_work.reserve(static_cast<std::size_t>(threads * packs)),
-      int_work.reserve(static_cast<std::size_t>(threads * scratch.ints)),
-      type_work.reserve(static_cast<std::size_t>(threads * scratch.types))};
-  launch_kernel("solve_steps", solve_steps, {blocks, kThreads}, stream.get(), launch);
-  stream.synchronize();
-  return result;
-}
-
 }  // namespace
 
 CompliantResult solve_compliant(const CompliantBatch& batch, const CompliantSettings& settings) {
-  if (batch.mass_matrix.space() == MemorySpace::device) return solve_on_device(batch, settings);
-  const CompliantResult there = solve_on_device(batch.to(MemorySpace::device), settings);
-  CompliantResult result;
-  result.velocity = there.velocity.to(MemorySpace::host);
-  result.increment = there.increment.to(MemorySpace::host);
-  result.force = there.force.to(MemorySpace::host);
-  result.kinetic_energy = there.kinetic_energy.to(MemorySpace::host);
-  result.status = there.status.to(MemorySpace::host);
-  result.iterations = there.iterations.to(MemorySpace::host);
-  result.residual = there.residual.to(MemorySpace::host);
+  CompliantResult result = make_compliant_result(batch);
+  if (batch.problems == 0) return result;
+  const std::int64_t nv = batch.velocities;
+  const std::int64_t m = batch.rows;
+  const std::int64_t nq = batch.positions > 0 ? batch.positions : nv;
+  const ThreadScratch scratch = thread_scratch(batch.rows, batch.velocities);
+  const long packs = kernels::alone_reals(batch.rows, batch.velocities, false);
+  const std::int64_t affordable =
+      static_cast<std::int64_t>(kMostScratch / sizeof(double)) / (scratch.reals + packs);
+  const std::int64_t blocks =
+      (std::min({batch.problems, kMostThreads, std::max<std::int64_t>(affordable, kThreads)}) +
+       kThreads - 1) /
+      kThreads;
+  const std::int64_t threads = blocks * kThreads;
+  const Stream stream;
+  Staging staging(stream, batch.problems);
+  CompliantLaunch launch{};
+  launch.arrays = compliant_arrays(batch, result);
+  launch.options = compliant_options(batch, settings);
+  staging.memory(launch.reals, threads * scratch.reals);
+  staging.memory(launch.packs, threads * packs);
+  staging.memory(launch.ints, threads * scratch.ints);
+  staging.memory(launch.types, threads * scratch.types);
+  kernels::CompliantArrays& arrays = launch.arrays;
+  staging.input(arrays.step_size, batch.step_size, 1);
+  staging.input(arrays.mass_matrix, batch.mass_matrix, nv * nv);
+  staging.input(arrays.force, batch.force, nv);
+  staging.input(arrays.velocity, batch.velocity, nv);
+  staging.input(arrays.position_map, batch.position_map, nq * nv);
+  staging.input(arrays.type, batch.type, m);
+  staging.input(arrays.jacobian, batch.jacobian, m * nv);
+  staging.input(arrays.jacobian_dot_v, batch.jacobian_dot_v, m);
+  staging.input(arrays.phi, batch.phi, m);
+  staging.input(arrays.stiffness, batch.stiffness, m);
+  staging.input(arrays.damping, batch.damping, m);
+  staging.input(arrays.friction, batch.friction, m);
+  staging.result(arrays.next_velocity, result.velocity, nv);
+  staging.result(arrays.increment, result.increment, nq);
+  staging.result(arrays.constraint_force, result.force, m);
+  staging.result(arrays.kinetic_energy, result.kinetic_energy, 1);
+  staging.result(arrays.status, result.status, 1);
+  staging.result(arrays.iterations, result.iterations, 1);
+  staging.result(arrays.residual, result.residual, 1);
+  staging.run([&](std::int64_t, std::int64_t count) {
+    launch.problems = count;
+    launch_kernel("solve_steps", solve_steps, {blocks, kThreads}, stream.get(), launch);
+  });
   return result;
 }
 

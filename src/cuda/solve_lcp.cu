@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <limits>
 
 #include <carom/certificate.hpp>
@@ -7,7 +8,7 @@
 #include "cuda/lanes.cuh"
 #include "cuda/launch.cuh"
 #include "cuda/runtime.hpp"
-#include "cuda/solver_batch.hpp"
+#include "cuda/staging.hpp"
 
 namespace carom::cuda {
 
@@ -124,47 +125,31 @@ LcpResult solve_lcp(const LcpBatch& batch, const LcpSettings& settings) {
                               static_cast<std::size_t>(lcp_ints(n)) * sizeof(int);
   const bool shared = tableau <= limits.shared_per_block;
   const void* kernel = reinterpret_cast<const void*>(&solve_lcps);
-  int resident = resident_blocks(kernel, WarpLanes::kWidth, shared ? tableau : 0, limits);
-  DeviceArray<double> work;
-  DeviceArray<int> int_work;
+  std::int64_t blocks = std::min<std::int64_t>(
+      batch.problems, resident_blocks(kernel, WarpLanes::kWidth, shared ? tableau : 0, limits));
+  Staging staging(stream, batch.problems);
   LcpLaunch launch{};
   launch.order = n;
   launch.max_pivots = settings.max_pivots > 0 ? settings.max_pivots : 50 * (n + 1);
   launch.tolerance = settings.tolerance;
   if (!shared) {
-    resident = static_cast<int>(
-        std::clamp<std::size_t>(kWorkBytes / tableau, 1, static_cast<std::size_t>(resident)));
-    launch.work = work.reserve(static_cast<std::size_t>(resident * lcp_reals(n)));
-    launch.int_work = int_work.reserve(static_cast<std::size_t>(resident * lcp_ints(n)));
+    blocks = std::min(blocks,
+                      std::max<std::int64_t>(1, static_cast<std::int64_t>(kWorkBytes / tableau)));
+    staging.memory(launch.work, blocks * lcp_reals(n));
+    staging.memory(launch.int_work, blocks * lcp_ints(n));
   }
-  const std::int64_t square = static_cast<std::int64_t>(n) * n;
-  Input matrix(batch.matrix, square);
-  Input vector(batch.vector, n);
-  Output<double> solution(result.solution, n);
-  Output<Status> status(result.status, 1);
-  Output<std::int32_t> pivots(result.pivots, 1);
-  Output<double> residual(result.residual, 1);
-  const std::int64_t piece = piece_size(
-      batch.problems, space, static_cast<std::size_t>(square + 2 * n + 3) * sizeof(double));
-  for (std::int64_t first = 0; first < batch.problems; first += piece) {
-    const std::int64_t count = std::min(piece, batch.problems - first);
+  staging.input(launch.matrix, batch.matrix, static_cast<std::int64_t>(n) * n);
+  staging.input(launch.vector, batch.vector, n);
+  staging.result(launch.solution, result.solution, n);
+  staging.result(launch.status, result.status, 1);
+  staging.result(launch.pivots, result.pivots, 1);
+  staging.result(launch.residual, result.residual, 1);
+  staging.run([&](std::int64_t, std::int64_t count) {
     launch.problems = static_cast<int>(count);
-    launch.matrix = matrix.piece(first, count, stream.get());
-    launch.vector = vector.piece(first, count, stream.get());
-    launch.solution = solution.piece(first, count);
-    launch.status = status.piece(first, count);
-    launch.pivots = pivots.piece(first, count);
-    launch.residual = residual.piece(first, count);
-    launch_kernel(
-        "solve_lcps", solve_lcps,
-        {std::min<std::int64_t>(resident, count), WarpLanes::kWidth, shared ? tableau : 0},
-        stream.get(), launch);
-    solution.finish(first, count, stream.get());
-    status.finish(first, count, stream.get());
-    pivots.finish(first, count, stream.get());
-    residual.finish(first, count, stream.get());
-    stream.synchronize();
-  }
+    launch_kernel("solve_lcps", solve_lcps,
+                  {std::min(blocks, count), WarpLanes::kWidth, shared ? tableau : 0}, stream.get(),
+                  launch);
+  });
   return result;
 }
 

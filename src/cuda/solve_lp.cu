@@ -3,7 +3,7 @@
 #include "cuda/lanes.cuh"
 #include "cuda/launch.cuh"
 #include "cuda/runtime.hpp"
-#include "cuda/solver_batch.hpp"
+#include "cuda/staging.hpp"
 #include "lp_backends.hpp"
 
 namespace carom::cuda {
@@ -33,16 +33,6 @@ __global__ void __launch_bounds__(WarpLanes::kWidth)
   for (int p = Grid::block(); p < launch.problems; p += Grid::blocks()) solver.solve(p);
 }
 
-/// An optional input or output of a batch.
-const BasisStatus* start_piece(const Buffer<BasisStatus>* start, DeviceArray<BasisStatus>& staging,
-                               std::int64_t first, std::int64_t count, std::int64_t stride,
-                               cudaStream_t stream) {
-  if (start == nullptr) return nullptr;
-  const BasisStatus* begin = start->data() + first * stride;
-  if (start->space() == MemorySpace::device) return begin;
-  return staging.upload(begin, static_cast<std::size_t>(count * stride), stream);
-}
-
 }  // namespace
 
 LpResult solve_lp(const LpBatch& batch, const LpSettings& settings,
@@ -62,80 +52,44 @@ LpResult solve_lp(const LpBatch& batch, const LpSettings& settings,
   // Shared memory where several warps of a multiprocessor find room in it at the same time.
   const bool shared = bytes <= limits.shared_per_block / 4;
   const void* kernel = reinterpret_cast<const void*>(&solve_lps);
-  int resident = resident_blocks(kernel, WarpLanes::kWidth, shared ? bytes : 0, limits);
-  DeviceArray<double> work;
-  DeviceArray<int> int_work;
+  std::int64_t blocks = std::min<std::int64_t>(
+      batch.problems, resident_blocks(kernel, WarpLanes::kWidth, shared ? bytes : 0, limits));
+  Staging staging(stream, batch.problems);
   LpLaunch launch{};
   if (!shared) {
-    resident = static_cast<int>(
-        std::clamp<std::size_t>(kWorkBytes / bytes, 1, static_cast<std::size_t>(resident)));
-    launch.work = work.reserve(static_cast<std::size_t>(resident * reals));
-    launch.int_work = int_work.reserve(static_cast<std::size_t>(resident * ints));
+    blocks =
+        std::min(blocks, std::max<std::int64_t>(1, static_cast<std::int64_t>(kWorkBytes / bytes)));
+    staging.memory(launch.work, blocks * reals);
+    staging.memory(launch.int_work, blocks * ints);
   }
-  const std::int64_t entries = static_cast<std::int64_t>(m) * n;
-  Input cost(batch.cost, k * n);
-  Input matrix(batch.matrix, entries);
-  Input row_lower(batch.row_lower, m);
-  Input row_upper(batch.row_upper, m);
-  Input column_lower(batch.column_lower, n);
-  Input column_upper(batch.column_upper, n);
-  DeviceArray<BasisStatus> start_staging;
-  Output<double> solution(result.solution, k * n);
-  Output<double> dual(result.dual, k * m);
-  Output<double> objective(result.objective, k);
-  Output<Status> status(result.status, k);
-  Output<std::int32_t> pivots(result.pivots, k);
-  Output<double> residual(result.residual, k);
-  Output<double> farkas(result.farkas, k * m);
-  Output<double> ray(result.ray, k * n);
-  Output<BasisStatus> basis(result.basis, m + n);
-  const auto each =
-      static_cast<std::size_t>(entries + 2 * (m + n) + k * (3 * n + 2 * m + 4)) * sizeof(double) +
-      static_cast<std::size_t>(2 * (m + n));
-  const std::int64_t piece = piece_size(batch.problems, batch.matrix.space(), each);
-  for (std::int64_t first = 0; first < batch.problems; first += piece) {
-    const std::int64_t count = std::min(piece, batch.problems - first);
-    const auto in = [&](Input& input) { return input.piece(first, count, stream.get()); };
+  kernels::LpArrays& arrays = launch.arrays;
+  arrays.rows = m;
+  arrays.columns = n;
+  arrays.objectives = batch.objectives;
+  arrays.max_pivots = lp_pivot_limit(batch, settings);
+  arrays.tolerance = settings.tolerance;
+  staging.input(arrays.cost, batch.cost, k * n);
+  staging.input(arrays.matrix, batch.matrix, static_cast<std::int64_t>(m) * n);
+  staging.input(arrays.row_lower, batch.row_lower, m);
+  staging.input(arrays.row_upper, batch.row_upper, m);
+  staging.input(arrays.column_lower, batch.column_lower, n);
+  staging.input(arrays.column_upper, batch.column_upper, n);
+  if (start != nullptr) staging.input(arrays.start, *start, m + n);
+  staging.result(arrays.solution, result.solution, k * n);
+  staging.result(arrays.dual, result.dual, k * m);
+  staging.result(arrays.objective, result.objective, k);
+  staging.result(arrays.status, result.status, k);
+  staging.result(arrays.pivots, result.pivots, k);
+  staging.result(arrays.residual, result.residual, k);
+  staging.result(arrays.farkas, result.farkas, k * m);
+  staging.result(arrays.ray, result.ray, k * n);
+  staging.result(arrays.basis, result.basis, m + n);
+  staging.run([&](std::int64_t, std::int64_t count) {
     launch.problems = static_cast<int>(count);
-    launch.arrays =
-        kernels::LpArrays{m,
-                          n,
-                          batch.objectives,
-                          lp_pivot_limit(batch, settings),
-                          settings.tolerance,
-                          in(cost),
-                          in(matrix),
-                          in(row_lower),
-                          in(row_upper),
-                          in(column_lower),
-                          in(column_upper),
-                          start_piece(start, start_staging, first, count, m + n, stream.get()),
-                          solution.piece(first, count),
-                          dual.piece(first, count),
-                          objective.piece(first, count),
-                          status.piece(first, count),
-                          pivots.piece(first, count),
-                          residual.piece(first, count),
-                          settings.certificates ? farkas.piece(first, count) : nullptr,
-                          settings.certificates ? ray.piece(first, count) : nullptr,
-                          basis.piece(first, count)};
-    const auto blocks = static_cast<unsigned>(std::min<std::int64_t>(resident, count));
-    launch_kernel("solve_lps", solve_lps, {blocks, WarpLanes::kWidth, shared ? bytes : 0},
-                  stream.get(), launch);
-    const auto out = [&](auto& output) { output.finish(first, count, stream.get()); };
-    out(solution);
-    out(dual);
-    out(objective);
-    out(status);
-    out(pivots);
-    out(residual);
-    if (settings.certificates) {
-      out(farkas);
-      out(ray);
-    }
-    out(basis);
-    stream.synchronize();
-  }
+    launch_kernel("solve_lps", solve_lps,
+                  {std::min(blocks, count), WarpLanes::kWidth, shared ? bytes : 0}, stream.get(),
+                  launch);
+  });
   return result;
 }
 

@@ -7,7 +7,7 @@
 #include "cuda/qp_kernels.hpp"
 #include "cuda/qp_large_run.hpp"
 #include "cuda/runtime.hpp"
-#include "cuda/solver_batch.hpp"
+#include "cuda/staging.hpp"
 #include "qp_backends.hpp"
 #include "qp_large.hpp"
 #include "qp_layout.hpp"
@@ -178,12 +178,6 @@ class Launcher {
   DeviceArray<int> rest_, list_, count_;
 };
 
-/// An optional start.
-const double* start_piece(const Buffer<double>& values, Input& input, std::int64_t first,
-                          std::int64_t count, cudaStream_t stream) {
-  return values.empty() ? nullptr : input.piece(first, count, stream);
-}
-
 }  // namespace
 
 /// One method for all, then those that it leaves, proofs included; a batch in device memory stays
@@ -206,85 +200,47 @@ QpResult solve_qp(const QpBatch& batch, const QpSettings& settings, const QpWarm
   const bool large = is_large_qp(batch, settings.method);
   const QpColumns columns = large ? columns_of(layout.shape()) : QpColumns{};
 
-  Input hessian(batch.hessian, n * n);
-  Input vector(batch.vector, n);
-  Input matrix(batch.matrix, m * n);
-  Input lower(batch.lower, m);
-  Input upper(batch.upper, m);
-  Input cone_matrix(batch.cone_matrix, k * n);
-  Input cone_vector(batch.cone_vector, k);
-  Input start_solution(start.solution, n);
-  Input start_dual(start.dual, m);
-  Input start_cone_dual(start.cone_dual, k);
-  Output<double> solution(result.solution, n);
-  Output<double> dual(result.dual, m);
-  Output<double> cone_dual(result.cone_dual, k);
-  Output<double> objective(result.objective, 1);
-  Output<Status> status(result.status, 1);
-  Output<QpMethod> by(result.method, 1);
-  Output<std::int32_t> iterations(result.iterations, 1);
-  Output<double> residual(result.residual, 1);
-  Output<double> certificate(result.certificate, std::max(n, rows));
-  DeviceArray<std::uint8_t> end;
-
-  const std::int64_t piece = piece_size(
-      batch.problems, batch.hessian.space(),
-      static_cast<std::size_t>(n * n + 4 * n + rows * n + 8 * rows + 8) * sizeof(double));
-  for (std::int64_t first = 0; first < batch.problems; first += piece) {
-    const std::int64_t count = std::min(piece, batch.problems - first);
+  kernels::QpTaskArrays arrays{};
+  arrays.shape = shape.shape();
+  arrays.interval_rows = batch.rows;
+  arrays.equation = shape.equation();
+  arrays.settings = qp_task_settings(settings);
+  Staging staging(stream, batch.problems);
+  staging.input(arrays.hessian, batch.hessian, n * n);
+  staging.input(arrays.vector, batch.vector, n);
+  staging.input(arrays.matrix, batch.matrix, m * n);
+  staging.input(arrays.lower, batch.lower, m);
+  staging.input(arrays.upper, batch.upper, m);
+  staging.input(arrays.cone_matrix, batch.cone_matrix, k * n);
+  staging.input(arrays.cone_vector, batch.cone_vector, k);
+  staging.input(arrays.start_solution, start.solution, n);
+  staging.input(arrays.start_dual, start.dual, m);
+  staging.input(arrays.start_cone_dual, start.cone_dual, k);
+  staging.result(arrays.solution, result.solution, n);
+  staging.result(arrays.dual, result.dual, m);
+  staging.result(arrays.cone_dual, result.cone_dual, k);
+  staging.result(arrays.objective, result.objective, 1);
+  staging.result(arrays.status, result.status, 1);
+  staging.result(arrays.method, result.method, 1);
+  staging.result(arrays.iterations, result.iterations, 1);
+  staging.result(arrays.residual, result.residual, 1);
+  staging.result(arrays.certificate, result.certificate, std::max(n, rows));
+  staging.scratch(arrays.end, 1);
+  std::vector<int> rest;  // until the stream has read it, at the end of the piece
+  staging.run([&](std::int64_t, std::int64_t count) {
     const int problems = static_cast<int>(count);
-    const auto in = [&](Input& input) { return input.piece(first, count, s); };
-    const auto out = [&](auto& output) { return output.piece(first, count); };
-    kernels::QpTaskArrays arrays{};
-    arrays.shape = shape.shape();
-    arrays.interval_rows = batch.rows;
-    arrays.equation = shape.equation();
-    arrays.settings = qp_task_settings(settings);
-    arrays.hessian = in(hessian);
-    arrays.vector = in(vector);
-    arrays.matrix = in(matrix);
-    arrays.lower = in(lower);
-    arrays.upper = in(upper);
-    arrays.cone_matrix = in(cone_matrix);
-    arrays.cone_vector = in(cone_vector);
-    arrays.start_solution = start_piece(start.solution, start_solution, first, count, s);
-    arrays.start_dual = start_piece(start.dual, start_dual, first, count, s);
-    arrays.start_cone_dual = start_piece(start.cone_dual, start_cone_dual, first, count, s);
-    arrays.solution = out(solution);
-    arrays.dual = out(dual);
-    arrays.cone_dual = out(cone_dual);
-    arrays.objective = out(objective);
-    arrays.status = out(status);
-    arrays.method = out(by);
-    arrays.iterations = out(iterations);
-    arrays.residual = out(residual);
-    arrays.certificate = out(certificate);
-    arrays.end = end.reserve(static_cast<std::size_t>(count));
-
-    std::vector<int> rest;  // until the stream has read it, at the end of the piece
     if (method == QpMethod::active_set) {
       launcher.settle(arrays, false, problems, nullptr);
-    } else {
-      if (large) {
-        rest = solve_large_qps_on_device(arrays, columns, count, large_qp_limit(settings), s);
-      }
-      if (!large || method != QpMethod::admm) {
-        rest = launcher.first(arrays, method, problems, large ? &rest : nullptr);
-      }
-      launcher.settle(arrays, true, problems, &rest);
+      return;
     }
-    const auto bring = [&](auto& output) { output.finish(first, count, s); };
-    bring(solution);
-    bring(dual);
-    bring(cone_dual);
-    bring(objective);
-    bring(status);
-    bring(by);
-    bring(iterations);
-    bring(residual);
-    bring(certificate);
-    stream.synchronize();
-  }
+    if (large) {
+      rest = solve_large_qps_on_device(arrays, columns, count, large_qp_limit(settings), s);
+    }
+    if (!large || method != QpMethod::admm) {
+      rest = launcher.first(arrays, method, problems, large ? &rest : nullptr);
+    }
+    launcher.settle(arrays, true, problems, &rest);
+  });
   return result;
 }
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <limits>
 
 #include <carom/certificate.hpp>
@@ -10,7 +11,7 @@
 #include "cuda/lanes.cuh"
 #include "cuda/launch.cuh"
 #include "cuda/runtime.hpp"
-#include "cuda/solver_batch.hpp"
+#include "cuda/staging.hpp"
 #include "friction_polygon.hpp"
 
 namespace carom::cuda {
@@ -272,54 +273,32 @@ StepResult solve(const StepBatch& batch, const StepSettings& settings) {
   const StepSize<Dim> size = StepSize<Dim>::of(m, launch.polygon.count);
   const bool together = size.shared_bytes(true) <= limits.shared_per_block;
   const std::size_t bytes = size.shared_bytes(together);
-  int resident = resident_blocks(reinterpret_cast<const void*>(&step_problems<Dim>),
-                                 WarpLanes::kWidth, bytes, limits);
-  DeviceArray<double> work;
-  DeviceArray<int> int_work;
+  std::int64_t blocks = std::min<std::int64_t>(
+      batch.problems, resident_blocks(reinterpret_cast<const void*>(&step_problems<Dim>),
+                                      WarpLanes::kWidth, bytes, limits));
+  Staging staging(stream, batch.problems);
   if (!together) {
     const std::size_t each = static_cast<std::size_t>(size.lemke_reals) * sizeof(double);
-    resident = static_cast<int>(
-        std::clamp<std::size_t>(kWorkBytes / each, 1, static_cast<std::size_t>(resident)));
-    launch.lemke_work = work.reserve(static_cast<std::size_t>(resident * size.lemke_reals));
-    launch.lemke_int_work = int_work.reserve(static_cast<std::size_t>(resident * size.lemke_ints));
+    blocks =
+        std::min(blocks, std::max<std::int64_t>(1, static_cast<std::int64_t>(kWorkBytes / each)));
+    staging.memory(launch.lemke_work, blocks * size.lemke_reals);
+    staging.memory(launch.lemke_int_work, blocks * size.lemke_ints);
   }
-  Input delassus(batch.delassus, rows * rows);
-  Input contact_velocity(batch.contact_velocity, rows);
-  Input friction(batch.friction, m);
-  Input max_impulse(batch.max_impulse, m);
-  Output<double> impulse(result.impulse, rows);
-  Output<double> next(result.contact_velocity, rows);
-  Output<Status> status(result.status, 1);
-  Output<std::int32_t> pivots(result.pivots, 1);
-  Output<std::uint8_t> fallback(result.fallback, 1);
-  Output<double> residual(result.residual, 1);
-  const std::int64_t piece =
-      piece_size(batch.problems, space,
-                 static_cast<std::size_t>(rows * rows + 3 * rows + 2 * m + 4) * sizeof(double));
-  for (std::int64_t first = 0; first < batch.problems; first += piece) {
-    const std::int64_t count = std::min(piece, batch.problems - first);
+  staging.input(launch.delassus, batch.delassus, rows * rows);
+  staging.input(launch.contact_velocity, batch.contact_velocity, rows);
+  staging.input(launch.friction, batch.friction, m);
+  staging.input(launch.max_impulse, batch.max_impulse, m);
+  staging.result(launch.impulse, result.impulse, rows);
+  staging.result(launch.next, result.contact_velocity, rows);
+  staging.result(launch.status, result.status, 1);
+  staging.result(launch.pivots, result.pivots, 1);
+  staging.result(launch.fallback, result.fallback, 1);
+  staging.result(launch.residual, result.residual, 1);
+  staging.run([&](std::int64_t, std::int64_t count) {
     launch.problems = static_cast<int>(count);
-    launch.delassus = delassus.piece(first, count, stream.get());
-    launch.contact_velocity = contact_velocity.piece(first, count, stream.get());
-    launch.friction = friction.piece(first, count, stream.get());
-    launch.max_impulse = max_impulse.piece(first, count, stream.get());
-    launch.impulse = impulse.piece(first, count);
-    launch.next = next.piece(first, count);
-    launch.status = status.piece(first, count);
-    launch.pivots = pivots.piece(first, count);
-    launch.fallback = fallback.piece(first, count);
-    launch.residual = residual.piece(first, count);
     launch_kernel("step_problems", step_problems<Dim>,
-                  {std::min<std::int64_t>(resident, count), WarpLanes::kWidth, bytes}, stream.get(),
-                  launch);
-    impulse.finish(first, count, stream.get());
-    next.finish(first, count, stream.get());
-    status.finish(first, count, stream.get());
-    pivots.finish(first, count, stream.get());
-    fallback.finish(first, count, stream.get());
-    residual.finish(first, count, stream.get());
-    stream.synchronize();
-  }
+                  {std::min(blocks, count), WarpLanes::kWidth, bytes}, stream.get(), launch);
+  });
   return result;
 }
 

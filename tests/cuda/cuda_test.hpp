@@ -14,6 +14,15 @@
 /// Tests that need a device: skipped, visibly, where there is none.
 namespace carom::test {
 
+#if defined(CAROM_CUDA_ON_HOST)
+inline constexpr bool kPlayedByHost = true;
+#else
+inline constexpr bool kPlayedByHost = false;
+#endif
+
+/// How many of a kind a test takes: few where the host plays the device, one lane after another.
+constexpr int some(int many, int few) { return kPlayedByHost ? few : many; }
+
 inline bool no_device() { return cuda_devices().empty(); }
 
 class CudaTest : public ::testing::Test {

@@ -11,6 +11,8 @@
 
 #include <cuda_runtime.h>
 
+#include "counts.hpp"
+
 /// A device that is played by the host. Calls are carried out as late as CUDA allows: work waits
 /// on its stream until somebody waits for the stream.
 namespace cuda_on_host {
@@ -62,13 +64,5 @@ class DeviceAccess {
   DeviceAccess& operator=(const DeviceAccess&) = delete;
   ~DeviceAccess();
 };
-
-/// The n-th allocation from now on fails, and that one alone; 0: none.
-void fail_allocation(int n);
-/// Allocations that are alive, and those made since the start.
-long allocations();
-long allocations_made();
-/// Copies to the host since the start.
-long downloads_made();
 
 }  // namespace cuda_on_host

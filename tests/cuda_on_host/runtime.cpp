@@ -42,8 +42,16 @@ cudaError_t fail(cudaError_t error) {
   return error;
 }
 
+/// Whether an error is on its way. What waits then is for nobody, and its host memory may be gone.
+bool failing() { return std::uncaught_exceptions() > 0 || std::current_exception() != nullptr; }
+
 void drain(Stream& stream) {
   if (stream.waiting.empty()) return;
+  if (failing()) {
+    stream.waiting.clear();
+    stream.sources.clear();
+    return;
+  }
   const DeviceAccess access;
   while (!stream.waiting.empty()) {
     const std::function<void()> next = std::move(stream.waiting.front());
@@ -258,7 +266,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t on) {
   const std::lock_guard lock(mutex());
   auto* const stream = reinterpret_cast<Stream*>(on);
   if (streams().erase(stream) == 0) return fail(cudaErrorInvalidResourceHandle);
-  if (!stream->waiting.empty() && std::uncaught_exceptions() == 0) {
+  if (!stream->waiting.empty() && !failing()) {
     problem("a stream ends with work that nobody waited for");
   }
   delete stream;

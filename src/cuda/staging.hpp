@@ -1,0 +1,103 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include <carom/batch.hpp>
+
+#include "cuda/runtime.hpp"
+
+namespace carom::cuda {
+
+/// Bytes of a batch that are on the device at a time: plenty, but for tests.
+inline std::atomic<std::size_t> piece_bytes = std::size_t{1} << 29;
+
+/// Bytes of global memory for the tableaux of all resident warps.
+inline constexpr std::size_t kWorkBytes = std::size_t{1} << 30;
+
+/// A batch on its way through the device, piece by piece. The pointers of a launch are bound to
+/// arrays of the batch first; in each piece they then point at the caller's own device memory, or
+/// at a copy of the piece's values. All copies and scratch are one allocation, and what small
+/// pieces bring or take travels in one transfer.
+class Staging {
+ public:
+  Staging(const Stream& stream, std::int64_t problems) : stream_(stream), problems_(problems) {}
+  Staging(const Staging&) = delete;
+  Staging& operator=(const Staging&) = delete;
+  ~Staging() = default;
+
+  /// `stride` values a problem; null where there are none.
+  template <class T>
+  void input(const T*& pointer, const Buffer<T>& values, std::int64_t stride) {
+    pointer = nullptr;
+    if (values.empty()) return;
+    add(&pointer, const_cast<T*>(values.data()), values.space(), bytes<T>(stride), false);
+  }
+  template <class T>
+  void result(T*& pointer, Buffer<T>& values, std::int64_t stride) {
+    pointer = nullptr;
+    if (values.empty()) return;
+    add(&pointer, values.data(), values.space(), bytes<T>(stride), true);
+  }
+  /// `stride` values for each problem of a piece, on the device alone.
+  template <class T>
+  void scratch(T*& pointer, std::int64_t stride) {
+    scratch_.push_back({&pointer, bytes<T>(stride), 0});
+  }
+  /// `count` values whatever the piece, on the device alone.
+  template <class T>
+  void memory(T*& pointer, std::int64_t count) {
+    memory_.push_back({&pointer, bytes<T>(count), 0});
+  }
+
+  /// Calls work(first, count) for one piece after another; the host waits for each. Errors:
+  /// CudaError.
+  template <class Work>
+  void run(Work&& work) {
+    const std::int64_t piece = reserve();
+    for (std::int64_t first = 0; first < problems_; first += piece) {
+      const std::int64_t count = piece < problems_ - first ? piece : problems_ - first;
+      start(first, count);
+      work(first, count);
+      finish(first, count);
+    }
+  }
+
+ private:
+  struct Array {
+    void* pointer;  ///< of the launch
+    char* values;   ///< of the batch
+    bool staged;
+    bool result;
+    std::size_t stride;
+    std::size_t offset;
+  };
+  struct Scratch {
+    void* pointer;
+    std::size_t bytes;
+    std::size_t offset;
+  };
+
+  template <class T>
+  static std::size_t bytes(std::int64_t count) {
+    return static_cast<std::size_t>(count) * sizeof(T);
+  }
+  void add(void* pointer, void* values, MemorySpace space, std::size_t stride, bool result);
+  std::int64_t reserve();
+  void start(std::int64_t first, std::int64_t count);
+  void finish(std::int64_t first, std::int64_t count);
+  /// The staged inputs or results, one copy each, between the batch and what `place` says.
+  template <class Place>
+  void copy_each(bool results, std::int64_t first, std::int64_t count, Place&& place);
+
+  const Stream& stream_;
+  std::int64_t problems_;
+  std::vector<Array> arrays_;
+  std::vector<Scratch> scratch_, memory_;
+  DeviceArray<char> device_;
+  std::size_t results_begin_ = 0, results_end_ = 0;
+  std::vector<char> inputs_, results_;  ///< of small pieces, as on the device
+};
+
+}  // namespace carom::cuda

@@ -1,0 +1,171 @@
+// What only a host that plays the device can tell: how often its memory is taken and given back.
+#include <functional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <carom/impact.hpp>
+#include <carom/lp.hpp>
+
+#include "cuda/cuda_test.hpp"
+#include "cuda/staging.hpp"
+#include "cuda_on_host/counts.hpp"
+#include "equilibrium_planar_backends.hpp"
+#include "equilibrium_spatial_backends.hpp"
+#include "support/compliant_problems.hpp"
+#include "support/lp_problems.hpp"
+#include "support/model_runs.hpp"
+#include "support/planar_batches.hpp"
+#include "support/random_qps.hpp"
+
+namespace carom {
+namespace {
+
+/// Four feet on level ground of random heights.
+PostureBatch four_feet(int count) {
+  test::Generator random(2);
+  std::vector<Posture> postures;
+  for (int p = 0; p < count; ++p) {
+    Posture posture;
+    posture.dimension = 3;
+    posture.contacts = 4;
+    for (int i = 0; i < 4; ++i) {
+      for (int axis = 0; axis < 3; ++axis) posture.position.push_back(random.normal());
+      posture.normal.insert(posture.normal.end(), {0.0, 0.0, 1.0});
+      posture.friction.push_back(0.5);
+    }
+    postures.push_back(std::move(posture));
+  }
+  return make_batch(postures);
+}
+
+/// A small call of each family.
+std::vector<std::pair<std::string, std::function<void()>>> calls() {
+  std::vector<std::pair<std::string, std::function<void()>>> all;
+  all.emplace_back("planar", [] {
+    cuda::planar_equilibrium(test::random_batch(1, test::PostureKind::upward, 3, 1), {});
+  });
+  all.emplace_back("spatial", [] { cuda::support(four_feet(1), equal_directions(16), {}); });
+  all.emplace_back("lp", [] {
+    test::Generator random(3);
+    solve_lp(test::batch_of(test::random_lps(random, test::LpFlavour::feasible, 4, 8, 2)), {},
+             Backend::cuda);
+  });
+  all.emplace_back("qp", [] { solve_qp(test::random_qps({}, 2, 4), {}, Backend::cuda); });
+  all.emplace_back("compliant", [] {
+    std::vector<CompliantProblem> problems;
+    for (std::uint32_t i = 0; i < 2; ++i) {
+      problems.push_back(test::random_compliant({.dimension = 3, .contacts = 2}, i, 5));
+    }
+    solve_compliant(make_batch(problems), {}, Backend::cuda);
+  });
+  all.emplace_back("impact", [] {
+    ImpactSettings settings = test::model_settings("rocking_block", 20);
+    settings.epsilon = 0.25;
+    sample_impacts(test::model_batch("rocking_block"), settings, Backend::cuda);
+  });
+  return all;
+}
+
+// Every allocation of a call fails in turn: an error each time, nothing is kept, and the next call
+// is none the worse.
+TEST(CudaOnHost, FailedAllocationsAreErrorsAndLeaveNothing) {
+  for (const auto& [name, call] : calls()) {
+    SCOPED_TRACE(name);
+    call();  // what a process keeps is there from now on
+    const long before = cuda_on_host::allocations();
+    const long made = cuda_on_host::allocations_made();
+    call();
+    const long needed = cuda_on_host::allocations_made() - made;
+    EXPECT_EQ(cuda_on_host::allocations(), before);
+    for (int n = 1; n <= needed; ++n) {
+      cuda_on_host::fail_allocation(n);
+      EXPECT_THROW(call(), CudaError) << "allocation " << n << " of " << needed;
+      EXPECT_EQ(cuda_on_host::allocations(), before);
+    }
+    cuda_on_host::fail_allocation(0);
+    EXPECT_NO_THROW(call());
+  }
+}
+
+template <class... Buffers>
+void expect_same_arrays(const std::tuple<Buffers...>& a, const std::tuple<Buffers...>& b) {
+  const auto compare = [](const auto& x, const auto& y) {
+    EXPECT_EQ(test::first_difference(*x, *y), -1);
+  };
+  [&]<std::size_t... i>(std::index_sequence<i...>) {
+    (compare(std::get<i>(a), std::get<i>(b)), ...);
+  }
+  (std::index_sequence_for<Buffers...>{});
+}
+
+/// Runs `solve` with all problems in one piece and with few in each.
+template <class Solve, class Arrays>
+void expect_pieces_do_not_matter(Solve&& solve, Arrays&& arrays) {
+  const auto whole = solve();
+  const std::size_t usual = cuda::piece_bytes.exchange(20'000);
+  const auto pieces = solve();
+  cuda::piece_bytes = usual;
+  expect_same_arrays(arrays(whole), arrays(pieces));
+}
+
+TEST(CudaOnHost, PiecesDoNotMatter) {
+  test::Generator random(11);
+  const LpBatch lps = test::batch_of(test::random_lps(random, test::LpFlavour::feasible, 4, 8, 61));
+  expect_pieces_do_not_matter(
+      [&] { return solve_lp(lps, {}, Backend::cuda); },
+      [](const LpResult& r) { return std::tuple(&r.solution, &r.dual, &r.status, &r.basis); });
+  const QpBatch qps = test::random_qps({}, 61, 12);
+  expect_pieces_do_not_matter([&] { return solve_qp(qps, {}, Backend::cuda); },
+                              [](const QpResult& r) {
+                                return std::tuple(&r.solution, &r.dual, &r.status, &r.certificate);
+                              });
+  std::vector<CompliantProblem> problems;
+  for (std::uint32_t i = 0; i < 61; ++i) {
+    problems.push_back(
+        test::random_compliant({.dimension = 3, .contacts = static_cast<int>(i % 4)}, i, 13));
+  }
+  const CompliantBatch steps = make_batch(problems);
+  expect_pieces_do_not_matter([&] { return solve_compliant(steps, {}, Backend::cuda); },
+                              [](const CompliantResult& r) {
+                                return std::tuple(&r.velocity, &r.increment, &r.force, &r.status,
+                                                  &r.kinetic_energy, &r.iterations, &r.residual);
+                              });
+  const PostureBatch planar = test::random_batch(14, test::PostureKind::any, 5, 261, true, true);
+  expect_pieces_do_not_matter([&] { return cuda::planar_equilibrium(planar, {}); },
+                              [](const PlanarResult& r) {
+                                return std::tuple(&r.status, &r.lower, &r.force, &r.robust_polygon);
+                              });
+  const PostureBatch spatial = four_feet(33);
+  const std::vector<double> directions = equal_directions(16);
+  expect_pieces_do_not_matter([&] { return cuda::support(spatial, directions, {}); },
+                              [](const SupportResult& r) {
+                                return std::tuple(&r.status, &r.lower, &r.upper, &r.dual,
+                                                  &r.pivots);
+                              });
+}
+
+// A call of few numbers is a matter of transfers, not of work.
+TEST(CudaOnHost, SmallCallsTakeMemoryAndTransferOnce) {
+  for (const auto& [name, call] : calls()) {
+    SCOPED_TRACE(name);
+    const long made = cuda_on_host::allocations_made();
+    const long downloads = cuda_on_host::downloads_made();
+    call();
+    if (name == "planar" || name == "lp" || name == "compliant") {
+      EXPECT_EQ(cuda_on_host::allocations_made() - made, 1);
+      EXPECT_EQ(cuda_on_host::downloads_made() - downloads, 1);
+    } else if (name == "spatial") {
+      EXPECT_EQ(cuda_on_host::allocations_made() - made, 2);  // the directions
+      EXPECT_EQ(cuda_on_host::downloads_made() - downloads, 1);
+    } else {
+      std::printf("%s: %ld allocations, %ld downloads\n", name.c_str(),
+                  cuda_on_host::allocations_made() - made,
+                  cuda_on_host::downloads_made() - downloads);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace carom
