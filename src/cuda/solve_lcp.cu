@@ -1,7 +1,8 @@
 #include <algorithm>
 #include <limits>
 
-#include <carom/certificate.hpp>
+#include <carom/certificate_lcp.hpp>
+#include <carom/kernels/lcp_settle_body.hpp>
 #include <carom/kernels/lemke_body.hpp>
 
 #include "backends.hpp"
@@ -27,9 +28,13 @@ struct LcpLaunch {
   double* residual;
   double* work;  ///< a tableau for each block; null where it lies in shared memory
   int* int_work;
+  bool limited;         ///< max_pivots is the caller's
+  double* settle_work;  ///< lcp_settle_workspace for each block of settle_lcps
 };
 
-CAROM_HOST_DEVICE constexpr long lcp_reals(int n) { return kernels::lemke_real_workspace(n) + n; }
+CAROM_HOST_DEVICE constexpr long lcp_reals(int n) {
+  return kernels::lemke_real_workspace(n) + certificate::lcp_judge_workspace(n);
+}
 CAROM_HOST_DEVICE constexpr long lcp_ints(int n) { return kernels::lemke_int_workspace(n); }
 
 /// True where one of the values is NaN or infinite.
@@ -40,22 +45,6 @@ CAROM_INLINE bool any_not_finite(const Lanes& lanes, const double* values, int c
                  count, kernels::kInfinity,
                  [&](int i) { return kernels::is_finite(values[i]) ? kernels::kInfinity : 0.0; })
              .index >= 0;
-}
-
-/// Residual of certificate::lcp_residual with a row to each lane; `rows`: [n] scratch.
-template <class Lanes>
-CAROM_INLINE double residual_of(const Lanes& lanes, int n, const double* matrix,
-                                const double* vector, const double* z, double* rows) {
-  lanes.for_each(n, [&](int i) {
-    rows[i] = certificate::lcp_row_residual(n, matrix + static_cast<long>(i) * n, vector[i], z, i);
-  });
-  certificate::MaxAbs<> worst;
-  certificate::MaxAbs<> scale;
-  for (int i = 0; i < n; ++i) {
-    worst.add(rows[i]);
-    scale.add(vector[i]);
-  }
-  return worst.value / (scale.value > certificate::kTiny ? scale.value : certificate::kTiny);
 }
 
 /// A block is one warp and solves problems in turn.
@@ -83,11 +72,12 @@ __global__ void __launch_bounds__(WarpLanes::kWidth)
       outcome = lemke.find(entry, q, launch.max_pivots, z);
       if (outcome.status == Status::solved) {
         // Beside the tableau, which refinement reads.
-        double* rows = reals + kernels::lemke_real_workspace(n);
-        residual = residual_of(lanes, n, matrix, vector, z, rows);
+        const certificate::LcpJudge<WarpLanes> judge(lanes, n, matrix, vector,
+                                                     reals + kernels::lemke_real_workspace(n));
+        residual = judge.residual(z);
         if (outcome.pivots > 0 && kernels::wants_refinement(residual, launch.tolerance)) {
           lemke.improve(entry, q, z);
-          residual = residual_of(lanes, n, matrix, vector, z, rows);
+          residual = judge.residual(z);
         }
         if (!certificate::within(residual, launch.tolerance)) {
           outcome.status =
@@ -102,6 +92,27 @@ __global__ void __launch_bounds__(WarpLanes::kWidth)
       launch.status[p] = outcome.status;
       launch.pivots[p] = outcome.pivots;
       launch.residual[p] = residual;
+    });
+  }
+}
+
+/// The same for what solve_lcps leaves open.
+__global__ void __launch_bounds__(WarpLanes::kWidth)
+    settle_lcps(const __grid_constant__ LcpLaunch launch) {
+  const WarpLanes lanes;
+  const long n = launch.order;
+  double* memory =
+      launch.settle_work + Grid::block() * kernels::lcp_settle_workspace(launch.order);
+  for (int p = Grid::block(); p < launch.problems; p += Grid::blocks()) {
+    const kernels::LcpAnswer before{launch.status[p], 0, launch.residual[p]};
+    if (!kernels::lcp_is_open(before.status, launch.limited)) continue;
+    const kernels::LcpAnswer answer =
+        kernels::settle_lcp(lanes, launch.order, launch.matrix + p * n * n, launch.vector + p * n,
+                            launch.tolerance, before, launch.solution + p * n, memory);
+    lanes.for_each(1, [&](int) {
+      launch.status[p] = answer.status;
+      launch.pivots[p] += answer.pivots;
+      launch.residual[p] = answer.residual;
     });
   }
 }
@@ -138,6 +149,11 @@ LcpResult solve_lcp(const LcpBatch& batch, const LcpSettings& settings) {
     staging.memory(launch.work, blocks * lcp_reals(n));
     staging.memory(launch.int_work, blocks * lcp_ints(n));
   }
+  launch.limited = settings.max_pivots > 0;
+  const long settle_size = kernels::lcp_settle_workspace(n);
+  const std::int64_t settling = settle_blocks(reinterpret_cast<const void*>(&settle_lcps),
+                                              settle_size, batch.problems, limits);
+  staging.memory(launch.settle_work, settling * settle_size);
   staging.input(launch.matrix, batch.matrix, static_cast<std::int64_t>(n) * n);
   staging.input(launch.vector, batch.vector, n);
   staging.result(launch.solution, result.solution, n);
@@ -149,6 +165,8 @@ LcpResult solve_lcp(const LcpBatch& batch, const LcpSettings& settings) {
     launch_kernel("solve_lcps", solve_lcps,
                   {std::min(blocks, count), WarpLanes::kWidth, shared ? tableau : 0}, stream.get(),
                   launch);
+    launch_kernel("settle_lcps", settle_lcps, {std::min(settling, count), WarpLanes::kWidth, 0},
+                  stream.get(), launch);
   });
   return result;
 }

@@ -1,4 +1,4 @@
-#include <carom/kernels/lp_body.hpp>
+#include <carom/kernels/lp_settle_body.hpp>
 
 #include "cuda/lanes.cuh"
 #include "cuda/launch.cuh"
@@ -15,6 +15,7 @@ struct LpLaunch {
   int problems;
   double* work;  ///< a workspace for each block; null where it lies in shared memory
   int* int_work;
+  double* settle_work;  ///< lp_settle_workspace for each block of settle_lps
 };
 
 /// A block is one warp and solves problems in turn, all objectives of a problem one after another.
@@ -31,6 +32,16 @@ __global__ void __launch_bounds__(WarpLanes::kWidth)
   }
   kernels::LpSolver<WarpLanes> solver(lanes, launch.arrays, reals, ints);
   for (int p = Grid::block(); p < launch.problems; p += Grid::blocks()) solver.solve(p);
+}
+
+/// The same for what solve_lps leaves without a verdict.
+__global__ void __launch_bounds__(WarpLanes::kWidth)
+    settle_lps(const __grid_constant__ LpLaunch launch) {
+  const WarpLanes lanes;
+  const long size = kernels::lp_settle_workspace(launch.arrays.rows, launch.arrays.columns);
+  kernels::LpSettle<WarpLanes> body(lanes, launch.arrays,
+                                    launch.settle_work + Grid::block() * size);
+  for (int p = Grid::block(); p < launch.problems; p += Grid::blocks()) body.settle(p);
 }
 
 }  // namespace
@@ -62,12 +73,17 @@ LpResult solve_lp(const LpBatch& batch, const LpSettings& settings,
     staging.memory(launch.work, blocks * reals);
     staging.memory(launch.int_work, blocks * ints);
   }
+  const long settle_size = kernels::lp_settle_workspace(m, n);
+  const std::int64_t settling = settle_blocks(reinterpret_cast<const void*>(&settle_lps),
+                                              settle_size, batch.problems, limits);
+  staging.memory(launch.settle_work, settling * settle_size);
   kernels::LpArrays& arrays = launch.arrays;
   arrays.rows = m;
   arrays.columns = n;
   arrays.objectives = batch.objectives;
   arrays.max_pivots = lp_pivot_limit(batch, settings);
   arrays.tolerance = settings.tolerance;
+  arrays.limited = settings.max_pivots > 0;
   staging.input(arrays.cost, batch.cost, k * n);
   staging.input(arrays.matrix, batch.matrix, static_cast<std::int64_t>(m) * n);
   staging.input(arrays.row_lower, batch.row_lower, m);
@@ -83,12 +99,15 @@ LpResult solve_lp(const LpBatch& batch, const LpSettings& settings,
   staging.result(arrays.residual, result.residual, k);
   staging.result(arrays.farkas, result.farkas, k * m);
   staging.result(arrays.ray, result.ray, k * n);
+  staging.result(arrays.point, result.point, k * n);
   staging.result(arrays.basis, result.basis, m + n);
   staging.run([&](std::int64_t, std::int64_t count) {
     launch.problems = static_cast<int>(count);
     launch_kernel("solve_lps", solve_lps,
                   {std::min(blocks, count), WarpLanes::kWidth, shared ? bytes : 0}, stream.get(),
                   launch);
+    launch_kernel("settle_lps", settle_lps, {std::min(settling, count), WarpLanes::kWidth, 0},
+                  stream.get(), launch);
   });
   return result;
 }

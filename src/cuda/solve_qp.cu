@@ -225,11 +225,12 @@ QpResult solve_qp(const QpBatch& batch, const QpSettings& settings, const QpWarm
   staging.result(arrays.iterations, result.iterations, 1);
   staging.result(arrays.residual, result.residual, 1);
   staging.result(arrays.certificate, result.certificate, std::max(n, rows));
+  staging.result(arrays.point, result.point, n);
   staging.scratch(arrays.end, 1);
   std::vector<int> rest;  // until the stream has read it, at the end of the piece
   staging.run([&](std::int64_t, std::int64_t count) {
     const int problems = static_cast<int>(count);
-    if (method == QpMethod::active_set) {
+    if (method == QpMethod::active_set || method == QpMethod::lemke) {
       launcher.settle(arrays, false, problems, nullptr);
       return;
     }

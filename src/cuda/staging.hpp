@@ -16,6 +16,17 @@ inline std::atomic<std::size_t> piece_bytes = std::size_t{1} << 29;
 /// Bytes of global memory for the tableaux of all resident warps.
 inline constexpr std::size_t kWorkBytes = std::size_t{1} << 30;
 
+/// Warps that go through what a first kernel leaves open, `doubles` of scratch for each: as many as
+/// are resident, as there are problems, and as kWorkBytes hold.
+inline std::int64_t settle_blocks(const void* kernel, long doubles, std::int64_t problems,
+                                  const DeviceLimits& limits) {
+  const auto held = static_cast<std::int64_t>(kWorkBytes / sizeof(double)) / doubles;
+  const std::int64_t most = held > 1 ? held : 1;
+  const std::int64_t resident = resident_blocks(kernel, 32, 0, limits);
+  const std::int64_t blocks = resident < most ? resident : most;
+  return blocks < problems ? blocks : problems;
+}
+
 /// A batch on its way through the device, piece by piece. The pointers of a launch are bound to
 /// arrays of the batch first; in each piece they then point at the caller's own device memory, or
 /// at a copy of the piece's values. All copies and scratch are one allocation, and what small

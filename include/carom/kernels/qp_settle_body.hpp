@@ -3,6 +3,7 @@
 #include <carom/kernels/admm_qp_body.hpp>
 #include <carom/kernels/convex_lemke.hpp>
 #include <carom/kernels/qp_active_set_body.hpp>
+#include <carom/kernels/qp_homogeneous_body.hpp>
 #include <carom/kernels/qp_proofs.hpp>
 #include <carom/qp.hpp>
 
@@ -54,13 +55,17 @@ struct QpVerdict {
   double objective = 0.0;
 };
 
+/// Whether problems with cones are small enough for an interior point in twice the precision.
+CAROM_INLINE constexpr bool takes_homogeneous(long n, long rows) { return n + rows <= 160; }
 CAROM_INLINE constexpr long qp_settle_workspace(long n, long rows, bool cones) {
   const long exact = cones ? 0 : qp_active_set_workspace(n, rows);
   const long splitting = admm_qp_workspace(n, rows);  // a factor of the Hessian wants less
-  const long lemke = cones ? 0 : convex_lemke_workspace(n, rows, 2 * rows);
+  const long decided = !cones                       ? convex_lemke_workspace(n, rows, 2 * rows)
+                       : takes_homogeneous(n, rows) ? qp_homogeneous_workspace(n, rows)
+                                                    : 0;
   const long body = exact > splitting ? exact : splitting;
   // A problem of its own looks for a point that meets the rows: another Hessian and gradient.
-  return 2 * n + rows + certificate::qp_judge_workspace(n, rows) + (lemke > body ? lemke : body) +
+  return 2 * n + rows + certificate::qp_judge_workspace(n, rows) + (decided > body ? decided : body) +
          n * n + n;
 }
 
@@ -149,7 +154,7 @@ class QpSettle {
       // Who asked for so many iterations of one method gets what they gave, if it is no verdict.
       const bool limited = settings.method != QpMethod::automatic && settings.max_iterations > 0 &&
                            answer.status == Status::iteration_limit;
-      const QpVerdict exact = by_lemke(settings);
+      const QpVerdict exact = decide(settings);
       if (is_final(exact.status) && !(limited && exact.status == Status::solved)) return exact;
       back_to_first();
       if (settings.method != QpMethod::automatic) return answer;
@@ -195,31 +200,63 @@ class QpSettle {
   }
 
   /// The verdict in twice the precision, judged like any other; numerical_error where there is none.
-  CAROM_HOST_DEVICE QpVerdict by_lemke(const QpTaskSettings& settings) {
+  CAROM_HOST_DEVICE QpVerdict decide(const QpTaskSettings& settings) {
     QpVerdict answer;
-    answer.method = QpMethod::lemke;
-    if (shape_.cones > 0) return answer;
-    const QpLemkeSource<Data> source{shape_, view_};
-    ConvexLemke<Lanes, Memory, QpLemkeSource<Data>> body(lanes_, source, 2L * shape_.rows, body_);
-    const Status claim = body.solve();
-    answer.iterations = body.pivots();
-    if (!is_final(claim)) return answer;
-    lanes_.for_each(shape_.variables, [&](int j) {
-      point_[j] = body.point(j);
-      x_[j] = claim == Status::unbounded ? body.ray(j) : point_[j];
-    });
-    lanes_.for_each(shape_.rows, [&](int i) { y_[i] = -body.multiplier(i, claim); });
+    const Status claim = shape_.cones > 0 ? by_homogeneous(answer) : by_lemke(answer);
     if (claim == Status::solved) {
       judge(answer, settings.tolerance);
-    } else if (claim == Status::infeasible ? is_infeasible(settings.tolerance)
-                                           : is_unbounded(settings.tolerance)) {
+    } else if ((claim == Status::infeasible && is_infeasible(settings.tolerance)) ||
+               (claim == Status::unbounded && is_unbounded(settings.tolerance))) {
       answer.status = claim;
     }
     return answer;
   }
 
+  /// Leaves x, y, and the point of an unbounded problem, whose direction is x.
+  CAROM_HOST_DEVICE Status by_lemke(QpVerdict& answer) {
+    const QpLemkeSource<Data> source{shape_, view_};
+    ConvexLemke<Lanes, Memory, QpLemkeSource<Data>> body(lanes_, source, 2L * shape_.rows, body_);
+    const Status claim = body.solve();
+    answer.method = QpMethod::lemke;
+    answer.iterations = body.pivots();
+    if (!is_final(claim)) return claim;
+    lanes_.for_each(shape_.variables, [&](int j) {
+      point_[j] = body.point(j);
+      x_[j] = claim == Status::unbounded ? body.ray(j) : point_[j];
+    });
+    lanes_.for_each(shape_.rows, [&](int i) { y_[i] = -body.multiplier(i, claim); });
+    return claim;
+  }
+  /// The same for cones, in one lane.
+  CAROM_HOST_DEVICE Status by_homogeneous(QpVerdict& answer) {
+    answer.method = QpMethod::interior_point;
+    if constexpr (requires { body_.stride; }) {
+      return Status::numerical_error;  // it wants memory in one piece
+    } else {
+      if (!takes_homogeneous(shape_.variables, shape_.rows)) return Status::numerical_error;
+      lanes_.for_each(1, [&](int) {
+        QpHomogeneous<> body(shape_, &body_[0]);
+        const QpHomogeneousOutcome outcome = body.decide(view_, QpHomogeneousOptions{});
+        const bool endless = outcome.end == qp_end::kUnbounded;
+        for (int j = 0; j < shape_.variables; ++j) {
+          point_[j] = body.solution(j);
+          x_[j] = endless ? body.direction(j) : point_[j];
+        }
+        for (int i = 0; i < shape_.rows; ++i) y_[i] = body.dual(i);
+        work_[0] = outcome.end;
+        work_[1] = outcome.iterations;
+      });
+      const double end = work_[0];
+      answer.iterations = static_cast<int>(work_[1]);
+      return end == qp_end::kConverged    ? Status::solved
+             : end == qp_end::kInfeasible ? Status::infeasible
+             : end == qp_end::kUnbounded  ? Status::unbounded
+                                          : Status::numerical_error;
+    }
+  }
+
   CAROM_HOST_DEVICE QpVerdict solve(const QpTaskSettings& settings, bool untried) {
-    if (settings.method == QpMethod::lemke) return by_lemke(settings);
+    if (settings.method == QpMethod::lemke) return decide(settings);
     // Exact first; cones only the splitting takes.
     if (shape_.cones == 0) {
       const QpVerdict exact = attempt<QpMethod::active_set>(settings, view_);
@@ -228,8 +265,10 @@ class QpSettle {
           settings.max_iterations > 0 && exact.status == Status::iteration_limit;
       if (untried) {  // else it was of no help
         keep_first();
-        const QpVerdict lemke = by_lemke(settings);
-        if (is_final(lemke.status) && !(limited && lemke.status == Status::solved)) return lemke;
+        const QpVerdict decided = decide(settings);
+        if (is_final(decided.status) && !(limited && decided.status == Status::solved)) {
+          return decided;
+        }
         back_to_first();
       }
       if (settings.method == QpMethod::active_set) return exact;
