@@ -35,12 +35,12 @@ class LcpJudge {
     bool sure = true;
     for (int i = 0; i < n_; ++i) {
       const double own = kernels::magnitude(vector_[i]);
-      const double excess = excess_of(i, z);
-      if (!(excess < kernels::kInfinity)) return excess;
+      const double share = share_of(i, z, own);
+      if (!(share < kernels::kInfinity)) return share;
       const bool plain =
-          excess <= kClose * own && (size_[i] <= 0.0 || rounding_ * size_[i] <= kHidden * own);
+          share <= kClose && (size_[i] <= 0.0 || rounding_ * size_[i] <= kHidden * own);
       sure = sure && plain;
-      if (plain && own > 0.0) worst.add(excess / own);
+      if (plain) worst.add(share);
     }
     if (sure) return worst.value;
     explain(z);
@@ -48,7 +48,7 @@ class LcpJudge {
       const double unit = unit_of_residual(
           kernels::larger(datum_[i], kernels::magnitude(vector_[i])),
           kernels::magnitude(vector_[i]));
-      double relative = excess_of(i, z) / kernels::larger(unit, kTiny);
+      double relative = share_of(i, z, unit);
       if (relative > kClose && z[i] > 0.0 && value_[i] > 0.0) {
         relative = kernels::smaller(relative, felt(i) * z[i]);
       }
@@ -63,39 +63,37 @@ class LcpJudge {
 
   CAROM_INLINE const double* row(int i) const { return matrix_ + static_cast<long>(i) * n_; }
 
-  /// w_i and the largest of the products in it. Whole blocks of eight go to eight running sums, which
+  /// w_i and the magnitudes of the products in it. Whole blocks of eight go to eight running sums, which
   /// a register holds.
   CAROM_INLINE void multiply(int i, const double* z) const {
     const double* from = row(i);
     double sum[8] = {};
-    double most[8] = {};
+    double size[8] = {};
     const int whole = n_ & ~7;
     for (int j = 0; j < whole; j += 8) {
       for (int k = 0; k < 8; ++k) {
         const double term = from[j + k] * z[j + k];
         sum[k] += term;
-        most[k] = kernels::larger(kernels::magnitude(term), most[k]);
+        size[k] += kernels::magnitude(term);
       }
     }
     for (int j = whole; j < n_; ++j) {
       const double term = from[j] * z[j];
       sum[j - whole] += term;
-      most[j - whole] = kernels::larger(kernels::magnitude(term), most[j - whole]);
+      size[j - whole] += kernels::magnitude(term);
     }
     value_[i] = vector_[i] + (((sum[0] + sum[4]) + (sum[2] + sum[6])) +
                               ((sum[1] + sum[5]) + (sum[3] + sum[7])));
-    double size = 0.0;
-    for (int k = 0; k < 8; ++k) size = kernels::larger(most[k], size);
-    size_[i] = size;
+    size_[i] = ((size[0] + size[4]) + (size[2] + size[6])) +
+               ((size[1] + size[5]) + (size[3] + size[7]));
   }
 
-  /// What row i misses beyond its rounding; NaN stays.
-  CAROM_INLINE double excess_of(int i, const double* z) const {
+  /// What row i misses in this unit; NaN stays.
+  CAROM_INLINE double share_of(int i, const double* z, double unit) const {
     const double w = value_[i];
     if (z[i] < 0.0) return kernels::kInfinity;
     if (w > 0.0 && !(z[i] > 0.0)) return z[i] == z[i] ? 0.0 : z[i];
-    const double size = kernels::larger(size_[i], kernels::magnitude(vector_[i]));
-    return positive_part(kernels::magnitude(w) - rounding_ * size);
+    return missed(w, size_[i] + kernels::magnitude(vector_[i]), unit, rounding_);
   }
 
   CAROM_INLINE double seed(int i) const {
@@ -125,9 +123,9 @@ class LcpJudge {
       lanes_.for_each(n_, [&](int i) {
         double datum = all ? size_[i] : 0.0;
         for (int j = 0; !all && j < n_; ++j) {
-          datum = kernels::larger(known_[j] * kernels::magnitude(row(i)[j] * z[j]), datum);
+          datum += known_[j] * kernels::magnitude(row(i)[j] * z[j]);
         }
-        datum_[i] = kernels::larger(datum, seed(i));
+        datum_[i] = datum + seed(i);
       });
       if (all || !(count > before)) return;
       before = count;
@@ -150,7 +148,7 @@ class LcpJudge {
   const double* matrix_;
   const double* vector_;
   double* value_;  // [n] w
-  double* size_;   // [n] largest product
+  double* size_;   // [n] magnitudes of the products
   double* datum_;  // [n]
   double* known_;  // [n] 1 where z_j is explained
 };

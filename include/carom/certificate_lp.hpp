@@ -122,8 +122,8 @@ class LpCertificate {
   }
 
   /// The largest of primal_residual; of the multipliers (y_i, and d = c - A'y) that press against
-  /// absent bounds, over the data of the columns that feel them; and of the sum of multipliers times
-  /// the distance to the bound that they press against, both relative.
+  /// absent bounds, over the data of the columns that feel them; and of the multipliers times the
+  /// distance to the bound that they press against, both relative.
   CAROM_HOST_DEVICE double residual(const double* x, const double* y) {
     load_point(x);
     explain_point(true);
@@ -182,7 +182,7 @@ class LpCertificate {
       const V matters = select(magnitude(pressed(price, j)) < V(kernels::kInfinity),
                                select(is_rounding(price, j), V(1.0), V(0.0)), V(1.0));
       return select(matters > V(0.0),
-                    larger(relative(price, size, datum, column_rounding_),
+                    larger(missed(price, size, datum, column_rounding_),
                            beyond_reach(size, datum, column_rounding_)),
                     V(0.0) * price);
     }));
@@ -224,7 +224,7 @@ class LpCertificate {
       const V datum = kernels::load<V>(point_datum_ + j);
       const double rounding = j < np_ ? 0.0 : row_rounding_;
       const V moved = select(magnitude(bound) < V(kernels::kInfinity),
-                             relative(step, size, datum, rounding), V(0.0) * step);
+                             missed(step, size, datum, rounding), V(0.0) * step);
       return larger(moved, beyond_reach(size, datum, row_rounding_));
     });
     return kernels::larger(against, beyond_reach(terms, fall, sum_rounding(n_)));
@@ -238,12 +238,6 @@ class LpCertificate {
     return select(magnitude(x) < V(kernels::kInfinity), x, V(0.0));
   }
   CAROM_INLINE double* row(int i) const { return matrix_ + static_cast<long>(i) * np_; }
-  /// |value| beyond its rounding over its datum; NaN stays.
-  template <class V>
-  static CAROM_INLINE V relative(V value, V size, V datum, double rounding) {
-    const V beyond = positive_part(magnitude(value) - V(rounding) * size);
-    return beyond / select(datum > V(kTiny), datum, V(kTiny));
-  }
   /// The bound that a multiplier presses against.
   template <class V>
   CAROM_INLINE V pressed(V price, int j) const {
@@ -277,7 +271,7 @@ class LpCertificate {
     });
     lanes_.for_each(m_, [&](int i) {
       point_[np_ + i] = kernels::dot_packed(lanes_, np_, row(i), point_);
-      point_size_[np_ + i] = largest_of([&](auto number, int j) {
+      point_size_[np_ + i] = kernels::sum_packed(lanes_, np_, [&](auto number, int j) {
         using V = decltype(number);
         return magnitude(kernels::load<V>(row(i) + j) * kernels::load<V>(point_ + j));
       });
@@ -340,12 +334,12 @@ class LpCertificate {
                                               own));
     });
     lanes_.for_each(m_, [&](int i) {
-      const double most = largest_of([&](auto number, int j) {
+      const double known = kernels::sum_packed(lanes_, np_, [&](auto number, int j) {
         using V = decltype(number);
         return kernels::load<V>(known_ + j) *
                magnitude(kernels::load<V>(row(i) + j) * kernels::load<V>(point_ + j));
       });
-      point_datum_[np_ + i] = larger(bounds ? seed<double>(np_ + i) : 0.0, most);
+      point_datum_[np_ + i] = (bounds ? seed<double>(np_ + i) : 0.0) + known;
     });
   }
 
@@ -360,7 +354,7 @@ class LpCertificate {
         const V entry = kernels::load<V>(row(i) + j);
         const V multiplier(-price_[np_ + i]);
         sum = fused(multiplier, entry, sum);
-        size = larger(magnitude(multiplier * entry), size);
+        size = size + magnitude(multiplier * entry);
       }
       kernels::store(price_ + j, sum);
       kernels::store(price_size_ + j, size);
@@ -406,12 +400,12 @@ class LpCertificate {
       using V = decltype(number);
       V datum = costs ? magnitude(kernels::load<V>(cost_ + j)) : V(0.0);
       if (all) {
-        datum = larger(kernels::load<V>(price_size_ + j), datum);
+        datum = datum + kernels::load<V>(price_size_ + j);
       } else {
         for (int i = 0; i < m_; ++i) {
           const V term = magnitude(kernels::load<V>(row(i) + j)) *
                          V(known_[np_ + i] * magnitude(price_[np_ + i]));
-          datum = larger(term, datum);
+          datum = datum + term;
         }
       }
       kernels::store(price_datum_ + j, datum);
@@ -440,10 +434,10 @@ class LpCertificate {
       const V bound = magnitude(finite(select(below > V(0.0), l, u)));
       // The larger of the two is NaN where the value is.
       const V outside = select(below > V(0.0), below, above);
-      const V size = larger(kernels::load<V>(point_size_ + j), bound);
+      const V size = kernels::load<V>(point_size_ + j) + bound;
       const V datum = larger(kernels::load<V>(point_datum_ + j), bound);
       const V beyond = select(outside <= V(0.0), V(0.0),
-                              relative(outside, size, unit_of_residual(datum, bound),
+                              missed(outside, size, unit_of_residual(datum, bound),
                                        j < np_ ? 0.0 : row_rounding_));
       return larger(beyond, beyond_reach(size, datum, row_rounding_));
     });
@@ -459,20 +453,18 @@ class LpCertificate {
       const V size = kernels::load<V>(price_size_ + j);
       const V datum = kernels::load<V>(price_datum_ + j);
       const V unit = unit_of_residual(datum, magnitude(kernels::load<V>(cost_ + j)));
-      const V pressing = relative(price, size, unit, column_rounding_);
+      const V pressing = missed(price, size, unit, column_rounding_);
       return larger(select(magnitude(pressed(price, j)) < V(kernels::kInfinity),
                            V(0.0) * pressing, pressing),
                     beyond_reach(size, datum, column_rounding_));
     }));
-    const double gap = kernels::sum_packed(lanes_, np_, [&](auto number, int j) {
+    worst.add(kernels::largest_packed(lanes_, np_, [&](auto number, int j) {
       using V = decltype(number);
       const V price = kernels::load<V>(price_ + j);
-      const V pressing = relative(price, kernels::load<V>(price_size_ + j),
+      const V pressing = missed(price, kernels::load<V>(price_size_ + j),
                                   kernels::load<V>(price_datum_ + j), column_rounding_);
       return pressing * slack(price, j, 0.0);
-    });
-    worst.add(gap);
-    double rest = 0.0;
+    }));
     for (int i = 0; i < m_; ++i) {
       const double price = price_[np_ + i];
       if (price == 0.0) continue;
@@ -482,9 +474,8 @@ class LpCertificate {
         continue;
       }
       const double distance = slack(price, np_ + i, row_rounding_);
-      if (!(distance <= 0.0)) rest += distance * magnitude(price) * weight(i);
+      if (!(distance <= 0.0)) worst.add(distance * magnitude(price) * weight(i));
     }
-    worst.add(rest);
     return worst.value;
   }
   /// Distance of value j to the bound that its multiplier presses against, over its datum.
@@ -493,10 +484,10 @@ class LpCertificate {
     const V bound = pressed(price, j);
     const V there = select(magnitude(bound) < V(kernels::kInfinity), V(1.0), V(0.0));
     const V limit = finite(bound);
-    const V size = larger(kernels::load<V>(point_size_ + j), magnitude(limit));
+    const V size = kernels::load<V>(point_size_ + j) + magnitude(limit);
     const V datum = unit_of_residual(
         larger(kernels::load<V>(point_datum_ + j), magnitude(limit)), magnitude(limit));
-    return there * relative(kernels::load<V>(point_ + j) - limit, size, datum, rounding);
+    return there * missed(kernels::load<V>(point_ + j) - limit, size, datum, rounding);
   }
 
   /// As QpJudge::widen_single_rows: bounds of columns, and rows of one entry, take the change of
@@ -542,14 +533,14 @@ class LpCertificate {
   double row_rounding_, column_rounding_;
   double* matrix_;       // [m, np]
   double* cost_;         // [np]
-  double* price_size_;   // [np] largest term of a reduced cost
+  double* price_size_;   // [np] the terms of a reduced cost, added up
   double* price_datum_;  // [np]
   double* felt_;         // [np] the share of a row's datum that a change of x_j by one makes
   double* lower_;        // [np + mp]
   double* upper_;        // [np + mp]
   double* size_;         // [np + mp] 1, then max|a_ij|
   double* point_;        // [np + mp] x, then A x
-  double* point_size_;   // [np + mp] the largest terms
+  double* point_size_;   // [np + mp] the terms, added up
   double* point_datum_;  // [np + mp]
   double* price_;        // [np + mp] d, then y
   double* known_;        // [np + mp] 1 where x_j, y_i are explained

@@ -13,7 +13,7 @@ template <class V>
 struct QpResidual {
   V primal;      ///< largest distance to a row's interval or a cone, over the row's datum
   V dual;        ///< largest |P x + q + A'y|_j or wrong sign of y, over the column's datum
-  V complement;  ///< sum of the relative slacks of rows times their relative multipliers
+  V complement;  ///< largest relative slack of a row or cone times its relative multiplier
   V objective;   ///< 1/2 x'P x + q'x
   [[nodiscard]] CAROM_INLINE V value() const {
     // NaN wherever one of them is.
@@ -84,9 +84,9 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
       const auto side = [&](V bound, V value) {
         const V there = kernels::presence(bound);
         const V limit = select(there > V(0.0), bound, V(0.0));
-        const V size = larger(magnitude(limit), row_size_[i]);
+        const V size = magnitude(limit) + row_size_[i];
         const V datum = unit_of(larger(magnitude(limit), row_datum_[i]), magnitude(limit));
-        worst.add(there * relative(positive_part(value - limit), size, datum, row_rounding_));
+        worst.add(there * missed(positive_part(value - limit), size, datum, row_rounding_));
       };
       side(view_.upper[i], value_[i]);
       side(-view_.lower[i], -value_[i]);
@@ -135,7 +135,7 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
     weigh_multipliers(y);
     MaxAbs<V> worst;
     for (int j = 0; j < n_; ++j) {
-      worst.add(relative(pull_[j], column_size_[j], column_datum_[j], column_rounding_));
+      worst.add(missed(pull_[j], column_size_[j], column_datum_[j], column_rounding_));
       worst.add(beyond_reach(column_size_[j], column_datum_[j], column_rounding_));
     }
     for_interval_rows([&](int i) {
@@ -175,13 +175,13 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
     widen_single_rows(V(1.0) / select(fall > V(kTiny), fall, V(kTiny)));
     MaxAbs<V> worst;
     for (int j = 0; j < n_; ++j) {
-      worst.add(relative(bent_[j], column_size_[j], column_datum_[j], column_rounding_));
+      worst.add(missed(bent_[j], column_size_[j], column_datum_[j], column_rounding_));
       worst.add(beyond_reach(column_size_[j], column_datum_[j], column_rounding_));
     }
     for_interval_rows([&](int i) {
       const V above = kernels::presence(view_.upper[i]) * positive_part(value_[i]);
       const V below = kernels::presence(view_.lower[i]) * positive_part(-value_[i]);
-      worst.add(relative(above + below, row_size_[i], row_datum_[i], row_rounding_));
+      worst.add(missed(above + below, row_size_[i], row_datum_[i], row_rounding_));
       worst.add(beyond_reach(row_size_[i], row_datum_[i], row_rounding_));
     });
     Base::for_cones([&](const kernels::QpConeSpan& cone) {
@@ -208,23 +208,23 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
     MaxAbs<V> dual;
     for (int j = 0; j < n_; ++j) {
       const V q = view_.gradient[j];
-      dual.add(relative(bent_[j] + q + pull_[j], column_size_[j],
+      dual.add(missed(bent_[j] + q + pull_[j], column_size_[j],
                         unit_of(column_datum_[j], magnitude(q)), column_rounding_));
       dual.add(beyond_reach(column_size_[j], column_datum_[j], column_rounding_));
       result.objective = result.objective + x[j] * (V(0.5) * bent_[j] + q);
     }
     MaxAbs<V> primal;
-    const auto sum = [&](V product) { result.complement = result.complement + product; };
+    MaxAbs<V> complement;
     for_interval_rows([&](int i) {
       // value <= bound with multiplier >= 0
       const auto side = [&](V bound, V value, V multiplier) {
         const V there = kernels::presence(bound);
         const V limit = select(there > V(0.0), bound, V(0.0));
-        const V size = larger(magnitude(limit), row_size_[i]);
+        const V size = magnitude(limit) + row_size_[i];
         const V datum = unit_of(larger(magnitude(limit), row_datum_[i]), magnitude(limit));
-        const V slack = relative(value - limit, size, datum, row_rounding_);
+        const V slack = missed(value - limit, size, datum, row_rounding_);
         primal.add(there * select(value <= limit, V(0.0), slack));
-        sum(there * (multiplier * known_y_[i]) * slack);
+        complement.add(there * (multiplier * known_y_[i]) * slack);
         dual.add((V(1.0) - there) * (multiplier * known_y_[i]));
       };
       side(view_.upper[i], value_[i], positive_part(y[i]));
@@ -243,10 +243,11 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
       dual.add(outside_dual(cone, y));
       const int i = cone.first;
       const V size = larger(row_size_[i], row_datum_[i]);
-      sum(known_y_[i] * relative(product, size * whole, row_datum_[i], row_rounding_));
+      complement.add(known_y_[i] * missed(product, size * whole, row_datum_[i], row_rounding_));
     });
     result.primal = primal.value;
     result.dual = dual.value;
+    result.complement = complement.value;
     return result;
   }
 
@@ -324,13 +325,6 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
   CAROM_INLINE V unit_of(V datum, V own) const {
     return shape_.cones > 0 ? datum : unit_of_residual(datum, own);
   }
-  /// |value| beyond its rounding over its datum.
-  CAROM_INLINE V relative(V value, V size, V datum, double rounding) const {
-    using kernels::magnitude;
-    using kernels::select;
-    const V beyond = positive_part(magnitude(value) - V(rounding) * size);
-    return beyond / select(datum > V(kTiny), datum, V(kTiny));
-  }
   CAROM_INLINE void keep(const Memory& to, int i, V value) const {
     lanes_.for_each(1, [&](int) { to[i] = value; });
   }
@@ -386,7 +380,7 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
     using kernels::larger;
     const int i = cone.first;
     MaxAbs<V> worst;
-    worst.add(relative(positive_part(-margin_of(cone, value)),
+    worst.add(missed(positive_part(-margin_of(cone, value)),
                        larger(row_size_[i], row_datum_[i]) * V(roots(cone)),
                        row_datum_[i], row_rounding_));
     worst.add(beyond_reach(row_size_[i], row_datum_[i], row_rounding_));

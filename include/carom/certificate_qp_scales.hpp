@@ -10,8 +10,8 @@ namespace carom::certificate {
 CAROM_INLINE constexpr long qp_scales_workspace(long n, long rows) { return 5 * n + 4 * rows; }
 
 /// The optimality conditions as equations in (x, y): row i of A x against its bounds, column j of
-/// P x + A'y = -q. Of each the sum, its largest term, and its datum: the largest of the bounds that
-/// hold it, of q_j, and of those terms whose x_j or y_i the data explain. An unknown is explained
+/// P x + A'y = -q. Of each the sum, the sum of its terms' magnitudes, and its datum: the bound that
+/// holds it, or q_j, with those terms whose x_j or y_i the data explain (Oettli and Prager 1964). An unknown is explained
 /// if some equation has it in a term of at most kExplained times the equation's datum; what escaped
 /// along a ray is not. V: double, or a pack of doubles, one per problem.
 template <class V, class Lanes, class Data, class Memory>
@@ -78,7 +78,7 @@ class QpScales {
       for_row(i, [&](int j) {
         const V term = matrix(i, j) * x[j];
         sum = sum + term;
-        size = larger(magnitude(term), size);
+        size = size + magnitude(term);
       });
       value_[i] = sum;
       row_size_[i] = size;
@@ -95,7 +95,7 @@ class QpScales {
       V size(0.0);
       const auto add = [&](V term) {
         sum = sum + term;
-        size = larger(magnitude(term), size);
+        size = size + magnitude(term);
       };
       for (int k = 0; k <= j; ++k) add(view_.hessian[static_cast<long>(j) * n_ + k] * x[k]);
       for (int k = j + 1; k < n_; ++k) add(view_.hessian[static_cast<long>(k) * n_ + j] * x[k]);
@@ -119,7 +119,7 @@ class QpScales {
       for_row_of_lanes(i, [&](int j) {
         const V term = matrix(i, j) * y[i];
         pull_[j] = pull_[j] + term;
-        column_size_[j] = larger(magnitude(term), column_size_[j]);
+        column_size_[j] = column_size_[j] + magnitude(term);
       });
     }
   }
@@ -169,10 +169,10 @@ class QpScales {
       if (!any_of(open > V(0.0))) {  // then every term counts
         if (parts.rows) {
           lanes_.for_each(
-              rows_, [&](int i) { row_datum_[i] = larger(row_seed(parts, i), row_size_[i]); });
+              rows_, [&](int i) { row_datum_[i] = row_seed(parts, i) + row_size_[i]; });
         }
         lanes_.for_each(
-            n_, [&](int j) { column_datum_[j] = larger(column_seed(parts, j), column_size_[j]); });
+            n_, [&](int j) { column_datum_[j] = column_seed(parts, j) + column_size_[j]; });
         if (parts.rows) join_cones(row_datum_);
         return;
       }
@@ -239,27 +239,28 @@ class QpScales {
     using kernels::magnitude;
     if (parts.rows) {
       lanes_.for_each(rows_, [&](int i) {
-        V datum = row_seed(parts, i);
+        V datum(0.0);
         for_row(i, [&](int j) {
-          datum = larger(known_x_[j] * magnitude(matrix(i, j) * x[j]), datum);
+          datum = datum + known_x_[j] * magnitude(matrix(i, j) * x[j]);
         });
-        row_datum_[i] = datum;
+        row_datum_[i] = row_seed(parts, i) + datum;
       });
       join_cones(row_datum_);
     }
     lanes_.for_each(n_, [&](int j) {
-      V datum = column_seed(parts, j);
+      V datum(0.0);
       for (int k = 0; parts.hessian && k < n_; ++k) {
-        datum = larger(known_x_[k] * magnitude(hessian(j, k) * x[k]), datum);
+        datum = datum + known_x_[k] * magnitude(hessian(j, k) * x[k]);
       }
       column_datum_[j] = datum;
     });
     for (int i = 0; parts.multipliers && i < rows_; ++i) {
       for_row_of_lanes(i, [&](int j) {
-        column_datum_[j] =
-            larger(known_y_[i] * magnitude(matrix(i, j) * y[i]), column_datum_[j]);
+        column_datum_[j] = column_datum_[j] + known_y_[i] * magnitude(matrix(i, j) * y[i]);
       });
     }
+    lanes_.for_each(
+        n_, [&](int j) { column_datum_[j] = column_seed(parts, j) + column_datum_[j]; });
   }
 
  protected:

@@ -8,13 +8,13 @@ namespace carom::certificate {
 /// How many times larger than a datum a term may be that this datum explains.
 inline constexpr double kExplained = 1024.0;
 /// Rounding may hide this share of the data, no more.
-inline constexpr double kHidden = 1e-6;
+inline constexpr double kHidden = 1e-9;
 /// How many times a row's own bound its terms may count in its unit.
 inline constexpr double kOwn = 1e6;
 
-/// Bound on the rounding of a sum of `terms` terms, relative to the largest of them.
+/// Bound on the rounding of a sum of `terms` products, relative to the sum of their magnitudes.
 CAROM_INLINE constexpr double sum_rounding(long terms) {
-  return 2.3e-16 * static_cast<double>(terms + 4);
+  return 0x1p-53 * static_cast<double>(terms + 4);
 }
 
 /// max(v, 0) that keeps NaN.
@@ -39,6 +39,18 @@ CAROM_INLINE V beyond_reach(V size, V datum, double rounding) {
   const V hidden = V(rounding) * size;
   return select(hidden <= V(kHidden) * datum, V(0.0),
                 select(size <= V(0.0), V(0.0), V(kernels::kInfinity)));
+}
+
+/// What an equation misses. Up to the rounding of its sum that is the backward error, its share of
+/// the magnitudes of the terms and the bound (`size`); what exceeds that counts over `unit`.
+template <class V>
+CAROM_INLINE V missed(V value, V size, V unit, double rounding) {
+  using kernels::magnitude;
+  using kernels::select;
+  const V beyond = magnitude(value) - V(rounding) * size;
+  const auto rounded = beyond <= V(0.0);
+  const V share = select(rounded, size, unit);
+  return select(rounded, magnitude(value), beyond) / select(share > V(kTiny), share, V(kTiny));
 }
 
 /// The unit of a residual: the datum, yet no more than kOwn times the equation's own bound where it

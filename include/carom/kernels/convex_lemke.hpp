@@ -79,7 +79,7 @@ class ConvexLemke {
   /// x of a solved or unbounded problem.
   [[nodiscard]] CAROM_HOST_DEVICE double point(int j) const {
     const Doubled x = x_part(j, [&](int i) { return lemke_.solution(i); });
-    return (x + base_[j]).hi;
+    return cancelled_sum(Doubled(base_[j]), x).hi;
   }
   /// Of an unbounded problem.
   [[nodiscard]] CAROM_INLINE double ray(int j) const { return direction_[j]; }

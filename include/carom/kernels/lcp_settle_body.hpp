@@ -23,7 +23,7 @@ CAROM_INLINE bool lcp_is_open(Status status, bool limited) {
 
 struct LcpAnswer {
   Status status;
-  int pivots;  ///< to be added
+  int pivots;
   double residual;
 };
 
@@ -40,7 +40,6 @@ CAROM_HOST_DEVICE LcpAnswer settle_lcp(const Lanes& lanes, int n, const double* 
       n, [&](int i, int j) { return Doubled(matrix[static_cast<long>(i) * n + j]); },
       [&](int i) { return Doubled(vector[i]); }, [](int) { return 1.0; }, 50 * (n + 1));
   LcpAnswer answer = before;
-  answer.pivots = lemke.pivots();
   if (end == LemkeEnd::ray && before.status != Status::inaccurate) answer.status = Status::ray;
   if (end != LemkeEnd::solution) return answer;
   lanes.for_each(n, [&](int i) { found[i] = at_least_zero(lemke.solution(i).hi); });

@@ -72,8 +72,8 @@ class LpSettle {
     const LpLemkeSource source{lp};
     using Memory = PlainMemory<double>;
     ConvexLemke<Lanes, Memory, LpLemkeSource> body(lanes_, source, 2 * m + n, Memory{body_});
-    LpAnswer answer{body.solve(), arrays_.pivots[at], 0.0};
-    answer.pivots += body.pivots();
+    LpAnswer answer{body.solve(), 0, 0.0};
+    answer.pivots = body.pivots();
     if (answer.status == Status::numerical_error) return;
     lanes_.for_each(arrays_.columns, [&](int j) {
       x_[j] = body.point(j);

@@ -16,6 +16,12 @@ struct QpOptions {
   bool check_convexity = true;
 };
 
+/// What the method aims at, in its own measure of the whole problem, so that the certificate finds
+/// every row and column within `tolerance` of its own unit: with many of them units differ more.
+CAROM_INLINE constexpr double interior_point_aim(int n, double tolerance) {
+  return n > 24 ? 1e-3 * tolerance : tolerance;
+}
+
 /// Values of V that a problem needs at most.
 CAROM_INLINE constexpr long qp_interior_point_workspace(int n, int rows) {
   return 2L * n * n + static_cast<long>(rows) * n + 8L * n + 44L * rows;

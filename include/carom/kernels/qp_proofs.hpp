@@ -30,6 +30,9 @@ CAROM_HOST_DEVICE bool normalise(const Lanes& lanes, int count, const Memory& va
   return true;
 }
 
+/// Entries of a proof below this, relative to the largest, are tried as zeros.
+inline constexpr double kDust = 1e-13;
+
 /// Whether y proves that no x meets the rows; it is normalised, and holds the proof on success.
 /// work: qp_judge_workspace.
 template <class Lanes, class Data, class Memory>
@@ -50,6 +53,21 @@ CAROM_HOST_DEVICE bool proves_infeasible(const Lanes& lanes, const QpShape& shap
     lanes.for_each(1, [&](int) { y[cone.first] = head; });
   }
   const certificate::QpJudge<double, Lanes, Data, Memory> judge(lanes, shape, view, work);
+  if (certificate::within(judge.farkas_residual(y), tolerance)) return true;
+  // What rounding left in place of a zero may be all that a column holds.
+  const long n = shape.variables;
+  const auto weight = [&](int i) {
+    double size = 0.0;
+    for (int t = shape.row_first[i]; t < shape.row_first[i + 1]; ++t) {
+      size = larger(magnitude(view.matrix[i * n + shape.column[t]]), size);
+    }
+    return size * magnitude(y[i]);
+  };
+  double most = 0.0;
+  for (int i = 0; i < shape.rows; ++i) most = larger(weight(i), most);
+  for_interval_rows(lanes, shape, [&](int i) {
+    if (weight(i) <= kDust * most) y[i] = 0.0;
+  });
   return certificate::within(judge.farkas_residual(y), tolerance);
 }
 
@@ -61,8 +79,13 @@ CAROM_HOST_DEVICE bool proves_unbounded(const Lanes& lanes, const QpShape& shape
                                         const Memory& d, const Memory& work, double tolerance) {
   if (!normalise(lanes, shape.variables, d)) return false;
   const certificate::QpJudge<double, Lanes, Data, Memory> judge(lanes, shape, view, work);
-  return certificate::within(judge.ray_residual(d), tolerance) &&
-         certificate::within(judge.point_residual(point), tolerance);
+  if (!certificate::within(judge.ray_residual(d), tolerance)) {
+    lanes.for_each(shape.variables, [&](int j) {
+      if (magnitude(d[j]) <= kDust) d[j] = 0.0;
+    });
+    if (!certificate::within(judge.ray_residual(d), tolerance)) return false;
+  }
+  return certificate::within(judge.point_residual(point), tolerance);
 }
 
 /// Whether the Hessian has a direction of negative curvature; x then holds it.

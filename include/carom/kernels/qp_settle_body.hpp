@@ -157,6 +157,15 @@ class QpSettle {
       const QpVerdict exact = decide(settings);
       if (is_final(exact.status) && !(limited && exact.status == Status::solved)) return exact;
       back_to_first();
+      if (end == qp_end::kUnbounded) {
+        const Status status = shape_.cones == 0 ? attempt_point<QpMethod::active_set>(settings)
+                                                : attempt_point<QpMethod::admm>(settings);
+        if (is_final(status)) {
+          answer.status = status;
+          return answer;
+        }
+        back_to_first();
+      }
       if (settings.method != QpMethod::automatic) return answer;
       if (answer.status == Status::iteration_limit) answer.status = Status::inaccurate;
     }

@@ -278,7 +278,8 @@ class QpTask {
     } else if constexpr (Method == QpMethod::interior_point) {
       QpInteriorPoint<double, Lanes, Memory> body(lanes_, shape, memory);
       const auto outcome = body.solve(
-          view(), {settings.tolerance, settings.limit(Method, shape.variables, shape.rows), true});
+          view(), {interior_point_aim(shape.variables, settings.tolerance),
+                   settings.limit(Method, shape.variables, shape.rows), true});
       read(body);
       return outcome;
     } else {

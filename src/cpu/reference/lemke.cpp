@@ -196,7 +196,8 @@ Vector refined_solution(const Matrix& matrix, const Vector& vector, const std::v
 
 }  // namespace
 
-LemkeOutcome lemke(const Matrix& matrix, const Vector& vector, double tolerance, int max_pivots) {
+LemkeOutcome lemke(const Matrix& matrix, const Vector& vector, double tolerance, int max_pivots,
+                   Units units) {
   const int n = static_cast<int>(vector.size());
   LemkeOutcome outcome;
   outcome.solution = Vector::Constant(n, kNaN);
@@ -222,7 +223,10 @@ LemkeOutcome lemke(const Matrix& matrix, const Vector& vector, double tolerance,
   const double unscale = vector_scale / matrix_scale;
   const auto consider = [&](const Vector& candidate) {
     const double residual =
-        certificate::lcp_residual(n, matrix.data(), vector.data(), candidate.data());
+        units == Units::of_rows
+            ? certificate::lcp_residual(n, matrix.data(), vector.data(), candidate.data())
+            : certificate::lcp_natural_residual(n, matrix.data(), vector.data(),
+                                                candidate.data());
     if (!(residual <= outcome.residual) && !std::isnan(outcome.residual)) return;
     if (!candidate.allFinite()) return;
     outcome.residual = residual;

@@ -143,7 +143,7 @@ StepSolution StepModel::solve(const Vector& contact_velocity, const Vector& max_
   solution.impulse = Vector::Constant(rows(), kNaN);
   solution.contact_velocity = solution.impulse;
   const StepLcp lcp = assemble(contact_velocity, max_impulse);
-  const LemkeOutcome outcome = lemke(lcp.matrix, lcp.vector, tolerance);
+  const LemkeOutcome outcome = lemke(lcp.matrix, lcp.vector, tolerance, 0, Units::common);
   solution.status = outcome.status;
   solution.pivots = outcome.pivots;
   solution.residual = kNaN;

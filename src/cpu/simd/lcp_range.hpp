@@ -166,9 +166,10 @@ class Ranges {
     const long n = r.order;
     const kernels::LcpAnswer answer =
         kernels::settle_lcp(lanes_, r.order, r.matrix + p * n * n, r.vector + p * n, r.tolerance,
-                            {r.status[p], 0, r.residual[p]}, r.solution + p * n, r.settle);
+                            {r.status[p], r.pivots[p], r.residual[p]}, r.solution + p * n,
+                            r.settle);
     r.status[p] = answer.status;
-    r.pivots[p] += answer.pivots;
+    r.pivots[p] = answer.pivots;
     r.residual[p] = answer.residual;
   }
 

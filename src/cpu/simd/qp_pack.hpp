@@ -308,7 +308,8 @@ class QpPackRun {
   __attribute__((noinline)) kernels::QpOutcome<V> interior_point(
       const kernels::QpView<ConstMemory>& view) {
     kernels::QpInteriorPoint<V, Lanes, Memory, N, ConeSize> body(lanes_, shape_, part(parts_.body));
-    const auto outcome = body.solve(view, {range_.tolerance, range_.max_iterations, true});
+    const auto outcome = body.solve(
+        view, {kernels::interior_point_aim(n_, range_.tolerance), range_.max_iterations, true});
     read(body);
     return outcome;
   }
