@@ -505,8 +505,9 @@ class LpCertificate {
         if (single != (pass == 1)) continue;
         const double l = finite(lower_[np_ + i]);
         const double u = finite(upper_[np_ + i]);
-        const double datum =
-            single ? larger(magnitude(l), magnitude(u)) : point_datum_[np_ + i];
+        const double own = larger(magnitude(l), magnitude(u));
+        const double all = point_datum_[np_ + i];
+        const double datum = single || (own > 0.0 && own < all) ? own : all;
         if (single && !(datum > 0.0)) continue;
         lanes_.for_each(n_, [&](int j) {
           const double share = magnitude(row(i)[j]) / larger(datum, kTiny);

@@ -267,18 +267,19 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
       }
       felt_[j] = felt;
     });
+    const auto finite_size = [](V bound) {
+      const V size = magnitude(bound);
+      return select(size < V(kernels::kInfinity), size, V(0.0));
+    };
     for (int i = 0; i < rows_; ++i) {
-      const V datum = row_datum_[i];
+      const V own = larger(finite_size(view_.lower[i]), finite_size(view_.upper[i]));
+      const V datum = select(own > V(0.0), smaller(own, row_datum_[i]), row_datum_[i]);
       const V share = select(is_single(i), V(0.0),
                              select(datum > V(kTiny), V(1.0) / select(datum > V(kTiny), datum, V(1.0)),
                                     V(1.0 / kTiny)));
       Base::for_row_of_lanes(
           i, [&](int j) { felt_[j] = larger(magnitude(Base::matrix(i, j)) * share, felt_[j]); });
     }
-    const auto finite_size = [](V bound) {
-      const V size = magnitude(bound);
-      return select(size < V(kernels::kInfinity), size, V(0.0));
-    };
     for (int i = 0; i < rows_; ++i) {
       const V bound = larger(finite_size(view_.lower[i]), finite_size(view_.upper[i]));
       const V share = select(is_single(i) & (bound > V(kTiny)),

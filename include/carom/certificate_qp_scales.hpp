@@ -243,8 +243,10 @@ class QpScales {
         for_row(i, [&](int j) {
           datum = datum + known_x_[j] * magnitude(matrix(i, j) * x[j]);
         });
-        row_datum_[i] = row_seed(parts, i) + datum;
+        row_datum_[i] = datum;
       });
+      join_cones(row_datum_);
+      lanes_.for_each(rows_, [&](int i) { row_datum_[i] = row_seed(parts, i) + row_datum_[i]; });
       join_cones(row_datum_);
     }
     lanes_.for_each(n_, [&](int j) {

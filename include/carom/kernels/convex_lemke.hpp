@@ -1,9 +1,7 @@
 #pragma once
 
-#include <bit>
-#include <cstdint>
-
 #include <carom/kernels/doubled_lemke.hpp>
+#include <carom/kernels/median_scaling.hpp>
 #include <carom/kernels/simplex_scaling.hpp>
 #include <carom/status.hpp>
 
@@ -135,33 +133,6 @@ class ConvexLemke {
     return source_.hessian(i, j) * (column_scale_[i] * column_scale_[j]) * cost_;
   }
 
-  /// e with 2^e <= |x| < 2^(e + 1).
-  CAROM_INLINE static int exponent_of(double x) {
-    return static_cast<int>(std::bit_cast<std::uint64_t>(x) >> 52 & 0x7ff) - 1023;
-  }
-  CAROM_INLINE static double power(double exponent) {
-    const double e = larger(smaller(exponent, 200.0), -200.0);
-    return std::bit_cast<double>(static_cast<std::uint64_t>(static_cast<int>(e) + 1023) << 52);
-  }
-
-  /// The lower median of the exponents that each(visit) visits; 0 where there is none. Medians let
-  /// one huge entry pass by.
-  template <class Each>
-  CAROM_HOST_DEVICE static double median(Each&& each) {
-    int count = 0;
-    each([&](double) { ++count; });
-    if (count == 0) return 0.0;
-    int low = -4096;
-    int high = 4096;
-    while (high - low > 1) {  // the median is in (low, high]
-      const int middle = (low + high) / 2;
-      int below = 0;
-      each([&](double e) { below += e <= middle ? 1 : 0; });
-      (2 * below > count - 1 ? high : low) = middle;
-    }
-    return high;
-  }
-
   /// Powers of two that bring most entries of P, q and A to one: exponents of columns in
   /// column_scale_, of rows in row_scale_, of the objective in cost_, then their powers.
   CAROM_HOST_DEVICE void scale() {
@@ -170,14 +141,14 @@ class ConvexLemke {
     cost_ = 0.0;
     for (int sweep = 0; sweep < kSweeps; ++sweep) {
       lanes_.for_each(m_, [&](int i) {
-        row_scale_[i] = -median([&](auto&& visit) {
+        row_scale_[i] = -median_exponent([&](auto&& visit) {
           for (int j = 0; j < n_; ++j) {
             const double a = source_.matrix(i, j);
             if (a != 0.0) visit(exponent_of(a) + column_scale_[j]);
           }
         });
       });
-      cost_ = -median([&](auto&& visit) {
+      cost_ = -median_exponent([&](auto&& visit) {
         for (int j = 0; j < n_; ++j) {
           const double q = source_.gradient(j);
           if (q != 0.0) visit(exponent_of(q) + column_scale_[j]);
@@ -188,7 +159,7 @@ class ConvexLemke {
         }
       });
       for (int j = 0; j < n_; ++j) {
-        const double e = -median([&](auto&& visit) {
+        const double e = -median_exponent([&](auto&& visit) {
           for (int i = 0; i < m_; ++i) {
             const double a = source_.matrix(i, j);
             if (a != 0.0) visit(exponent_of(a) + row_scale_[i]);
@@ -205,9 +176,9 @@ class ConvexLemke {
         lanes_.for_each(1, [&](int) { column_scale_[j] = e; });
       }
     }
-    lanes_.for_each(n_, [&](int j) { column_scale_[j] = power(column_scale_[j]); });
-    lanes_.for_each(m_, [&](int i) { row_scale_[i] = power(row_scale_[i]); });
-    cost_ = power(cost_);
+    lanes_.for_each(n_, [&](int j) { column_scale_[j] = power_of_two(column_scale_[j]); });
+    lanes_.for_each(m_, [&](int i) { row_scale_[i] = power_of_two(row_scale_[i]); });
+    cost_ = power_of_two(cost_);
     lanes_.for_each(sides_, [&](int k) {
       const int row = static_cast<int>(side_row_[k]);
       side_scale_[k] =

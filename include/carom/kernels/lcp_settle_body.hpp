@@ -4,6 +4,7 @@
 
 #include <carom/certificate_lcp.hpp>
 #include <carom/kernels/doubled_lemke.hpp>
+#include <carom/kernels/median_scaling.hpp>
 #include <carom/kernels/memory.hpp>
 #include <carom/status.hpp>
 
@@ -12,7 +13,7 @@
 namespace carom::kernels {
 
 CAROM_HOST_DEVICE constexpr long lcp_settle_workspace(int n) {
-  return doubled_lemke_workspace(n) + certificate::lcp_judge_workspace(n) + n;
+  return doubled_lemke_workspace(n) + certificate::lcp_judge_workspace(n) + 3L * n;
 }
 
 /// Whether an end is to be tried again. limited: the number of pivots is the caller's.
@@ -27,6 +28,35 @@ struct LcpAnswer {
   double residual;
 };
 
+/// Powers of two that bring most entries of M's rows and columns to one.
+template <class Lanes>
+CAROM_HOST_DEVICE void scale_lcp(const Lanes& lanes, int n, const double* matrix,
+                                 double* row_scale, double* column_scale) {
+  lanes.for_each(n, [&](int j) { column_scale[j] = 0.0; });
+  const auto median = [&](auto&& entry, const double* others) {
+    return -median_exponent([&](auto&& visit) {
+      for (int k = 0; k < n; ++k) {
+        const double value = entry(k);
+        if (value != 0.0) visit(exponent_of(value) + others[k]);
+      }
+    });
+  };
+  for (int sweep = 0; sweep < 3; ++sweep) {
+    lanes.for_each(n, [&](int i) {
+      row_scale[i] =
+          median([&](int j) { return matrix[static_cast<long>(i) * n + j]; }, column_scale);
+    });
+    lanes.for_each(n, [&](int j) {
+      column_scale[j] =
+          median([&](int i) { return matrix[static_cast<long>(i) * n + j]; }, row_scale);
+    });
+  }
+  lanes.for_each(n, [&](int i) {
+    row_scale[i] = power_of_two(row_scale[i]);
+    column_scale[i] = power_of_two(column_scale[i]);
+  });
+}
+
 /// z: [n] out where solved; memory: lcp_settle_workspace. `before`: what is to be settled, with its
 /// residual, which stands where there is nothing better.
 template <class Lanes>
@@ -35,14 +65,22 @@ CAROM_HOST_DEVICE LcpAnswer settle_lcp(const Lanes& lanes, int n, const double* 
                                        const LcpAnswer& before, double* z, double* memory) {
   using Memory = PlainMemory<double>;
   double* found = memory + doubled_lemke_workspace(n);
+  double* row_scale = found + n + certificate::lcp_judge_workspace(n);
+  double* column_scale = row_scale + n;
+  scale_lcp(lanes, n, matrix, row_scale, column_scale);
   DoubledLemke<Lanes, Memory> lemke(lanes, Memory{memory});
+  // The covering vector is e in the problem's own units, so that the path is.
   const LemkeEnd end = lemke.run(
-      n, [&](int i, int j) { return Doubled(matrix[static_cast<long>(i) * n + j]); },
-      [&](int i) { return Doubled(vector[i]); }, [](int) { return 1.0; }, 50 * (n + 1));
+      n,
+      [&](int i, int j) {
+        return Doubled(matrix[static_cast<long>(i) * n + j] * row_scale[i] * column_scale[j]);
+      },
+      [&](int i) { return Doubled(vector[i] * row_scale[i]); }, [&](int i) { return row_scale[i]; },
+      50 * (n + 1));
   LcpAnswer answer = before;
   if (end == LemkeEnd::ray && before.status != Status::inaccurate) answer.status = Status::ray;
   if (end != LemkeEnd::solution) return answer;
-  lanes.for_each(n, [&](int i) { found[i] = at_least_zero(lemke.solution(i).hi); });
+  lanes.for_each(n, [&](int i) { found[i] = at_least_zero(lemke.solution(i).hi * column_scale[i]); });
   const certificate::LcpJudge<Lanes> judge(lanes, n, matrix, vector, found + n);
   const double residual = judge.residual(found);
   if (!certificate::within(residual, tolerance)) return answer;

@@ -157,15 +157,15 @@ class QpSettle {
       const QpVerdict exact = decide(settings);
       if (is_final(exact.status) && !(limited && exact.status == Status::solved)) return exact;
       back_to_first();
-      if (end == qp_end::kUnbounded) {
+      if (end == qp_end::kUnbounded || is_ray(settings.tolerance)) {
         const Status status = shape_.cones == 0 ? attempt_point<QpMethod::active_set>(settings)
                                                 : attempt_point<QpMethod::admm>(settings);
         if (is_final(status)) {
           answer.status = status;
           return answer;
         }
-        back_to_first();
       }
+      back_to_first();
       if (settings.method != QpMethod::automatic) return answer;
       if (answer.status == Status::iteration_limit) answer.status = Status::inaccurate;
     }
@@ -193,6 +193,11 @@ class QpSettle {
   }
   CAROM_HOST_DEVICE bool is_infeasible(double tolerance) {
     return proves_infeasible(lanes_, shape_, view_, y_, work_, tolerance);
+  }
+  CAROM_HOST_DEVICE bool is_ray(double tolerance) {
+    if (!normalise(lanes_, shape_.variables, x_)) return false;
+    const certificate::QpJudge<double, Lanes, Data, Memory> judge(lanes_, shape_, view_, work_);
+    return certificate::within(judge.ray_residual(x_), tolerance);
   }
   CAROM_HOST_DEVICE bool is_unbounded(double tolerance) {
     return proves_unbounded(lanes_, shape_, view_, point_, x_, work_, tolerance);
