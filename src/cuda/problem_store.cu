@@ -177,6 +177,10 @@ void ProblemStore::from_device(const ImpactBatch& batch, const ImpactSettings& s
   const auto m = static_cast<std::size_t>(batch.contacts);
   const auto rows = static_cast<std::size_t>(batch.contact_rows());
   if (problems > (std::size_t{1} << 30)) throw CudaError("device batch: more than 2^30 problems");
+  for (const Buffer<double>* values : {&batch.mass_matrix, &batch.normal_jacobian,
+                                       &batch.tangent_jacobian, &batch.friction, &batch.velocity}) {
+    require_current_device(values->data());
+  }
   PrepareLaunch launch{};
   launch.problems = static_cast<int>(problems);
   launch.nv = batch.velocities;

@@ -11,10 +11,30 @@ namespace {
 // Architectures that this file was compiled for, e.g. 800, 900.
 constexpr int kArchitectures[] = {__CUDA_ARCH_LIST__};
 
-bool runs_here(const cudaDeviceProp& device) {
+__global__ void any_kernel() {}
+
+/// Whether the driver finds code for a device, or makes it from PTX.
+bool has_code(int device) {
+  int current = 0;
+  if (cudaGetDevice(&current) != cudaSuccess || cudaSetDevice(device) != cudaSuccess) return false;
+  cudaFuncAttributes attributes{};
+  const bool found =
+      cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(&any_kernel)) == cudaSuccess;
+  static_cast<void>(cudaSetDevice(current));
+  return found;
+}
+
+/// Machine code runs on later devices of its own generation; whether there is PTX for another
+/// generation only the driver knows, and it takes long to ask.
+bool runs_here(const cudaDeviceProp& device, int index) {
   const int capability = 100 * device.major + 10 * device.minor;
-  return std::any_of(std::begin(kArchitectures), std::end(kArchitectures),
-                     [capability](int architecture) { return architecture <= capability; });
+  const auto any = [capability](auto&& fits) {
+    return std::any_of(std::begin(kArchitectures), std::end(kArchitectures), [&](int architecture) {
+      return architecture <= capability && fits(architecture);
+    });
+  };
+  if (any([&](int architecture) { return architecture / 100 == device.major; })) return true;
+  return any([](int) { return true; }) && has_code(index);
 }
 
 cudaMemcpyKind direction(MemorySpace to, MemorySpace from) {
@@ -44,6 +64,18 @@ DeviceLimits device_limits() {
         "cudaDeviceGetAttribute");
   limits.shared_per_block = static_cast<std::size_t>(bytes);
   return limits;
+}
+
+void require_current_device(const void* data) {
+  if (data == nullptr) return;
+  int current = 0;
+  check(cudaGetDevice(&current), "cudaGetDevice");
+  cudaPointerAttributes attributes{};
+  check(cudaPointerGetAttributes(&attributes, data), "cudaPointerGetAttributes");
+  if (attributes.type != cudaMemoryTypeDevice || attributes.device == current) return;
+  throw InvalidInput("the batch lives on CUDA device " + std::to_string(attributes.device) +
+                     ", the calling thread's is " + std::to_string(current) +
+                     ": call cudaSetDevice first");
 }
 
 int resident_blocks(const void* kernel, int threads, std::size_t shared_bytes,
@@ -76,7 +108,10 @@ std::vector<DeviceInfo> devices() {
       static_cast<void>(cudaGetLastError());
       continue;
     }
-    if (!runs_here(device)) continue;
+    if (!runs_here(device, i)) {
+      static_cast<void>(cudaGetLastError());
+      continue;
+    }
     found.push_back({i, device.name, device.major, device.minor, device.totalGlobalMem});
   }
   return found;

@@ -14,8 +14,9 @@ namespace carom::cuda {
 /// Throws CudaError with the call's name and CUDA's own text unless the call succeeded.
 void check(cudaError_t error, const char* call);
 
-/// A stream that keeps the order with the legacy default stream, on which a caller may have
-/// prepared a device-resident batch.
+/// A stream of the current device that keeps the order with its legacy default stream, on which a
+/// caller may have prepared a device-resident batch. Work on streams that do not
+/// (cudaStreamNonBlocking, default streams of each thread) the caller waits for.
 class Stream {
  public:
   Stream() { check(cudaStreamCreate(&stream_), "cudaStreamCreate"); }
@@ -73,6 +74,9 @@ void download(T* to, const T* from, std::size_t size, cudaStream_t stream) {
   check(cudaMemcpyAsync(to, from, size * sizeof(T), cudaMemcpyDeviceToHost, stream),
         "cudaMemcpyAsync to the host");
 }
+
+/// Errors: InvalidInput where `data` is memory of another device than the current one.
+void require_current_device(const void* data);
 
 /// Dynamic shared memory, in bytes, that every device gives a block without being asked.
 inline constexpr std::size_t kSharedWithoutOptIn = 48 * 1024;

@@ -57,6 +57,10 @@ __global__ void __launch_bounds__(kPatternThreads)
 
 QpPattern pattern_of(const QpBatch& batch, const Stream& stream) {
   if (batch.hessian.space() == MemorySpace::host) return QpPattern(batch);
+  for (const Buffer<double>* values :
+       {&batch.matrix, &batch.cone_matrix, &batch.lower, &batch.upper}) {
+    require_current_device(values->data());
+  }
   QpPattern pattern(batch.variables, batch.rows, batch.cone_rows());
   const cudaStream_t s = stream.get();
   DeviceArray<std::uint8_t> nonzero;

@@ -22,6 +22,7 @@ void set(void* pointer, char* value) { std::memcpy(pointer, &value, sizeof(value
 }  // namespace
 
 void Staging::add(void* pointer, void* values, MemorySpace space, std::size_t stride, bool result) {
+  if (space == MemorySpace::device) require_current_device(values);
   arrays_.push_back(
       {pointer, static_cast<char*>(values), space == MemorySpace::host, result, stride, 0});
 }

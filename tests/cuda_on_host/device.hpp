@@ -17,7 +17,9 @@
 /// on its stream until somebody waits for the stream.
 namespace cuda_on_host {
 
-inline constexpr int kDevices = 2;
+/// Two alike and one that is too new for the code.
+inline constexpr int kDevices = 3;
+inline constexpr int kNewDevice = 2;
 inline constexpr int kMultiprocessors = 3;
 inline constexpr std::size_t kSharedBytes = 227 * 1024;
 inline constexpr std::size_t kDefaultSharedBytes = 48 * 1024;
@@ -56,13 +58,19 @@ struct Allocation {
 };
 const Allocation* allocation_of(const void* data, std::size_t bytes);
 
-/// While one lives this thread may touch device memory; host code otherwise faults there.
+inline constexpr int kAnyDevice = -1;
+
+/// While one lives the memory of a device may be touched; host code otherwise faults there, as
+/// does a kernel of another device.
 class DeviceAccess {
  public:
-  DeviceAccess();
+  explicit DeviceAccess(int device);
   DeviceAccess(const DeviceAccess&) = delete;
   DeviceAccess& operator=(const DeviceAccess&) = delete;
   ~DeviceAccess();
+
+ private:
+  int device_;
 };
 
 }  // namespace cuda_on_host

@@ -27,17 +27,21 @@ struct Memory {
   std::map<const char*, Pages> live;  ///< by the first byte
   std::size_t used = 0;
   long made = 0;
-  int open = 0;      ///< DeviceAccess under way
   int fails_in = 0;  ///< allocations until one fails
-  int device = 0;
 };
+thread_local int current_device = 0;
+
 Memory& memory() {
   static auto* const all = new Memory;
   return *all;
 }
 
-void protect(int rights) {
-  for (const auto& [begin, pages] : memory().live) mprotect(pages.first, pages.bytes, rights);
+void protect(int device, int rights) {
+  for (const auto& [begin, pages] : memory().live) {
+    if (device == kAnyDevice || device == pages.allocation.device) {
+      mprotect(pages.first, pages.bytes, rights);
+    }
+  }
 }
 
 std::size_t page_size() {
@@ -47,14 +51,14 @@ std::size_t page_size() {
 
 }  // namespace
 
-DeviceAccess::DeviceAccess() {
-  const std::lock_guard lock(mutex());
-  if (memory().open++ == 0) protect(PROT_READ | PROT_WRITE);
+DeviceAccess::DeviceAccess(int device) : device_(device) {
+  mutex().lock();
+  protect(device_, PROT_READ | PROT_WRITE);
 }
 
 DeviceAccess::~DeviceAccess() {
-  const std::lock_guard lock(mutex());
-  if (--memory().open == 0) protect(PROT_NONE);
+  protect(device_, PROT_NONE);
+  mutex().unlock();
 }
 
 const Allocation* allocation_of(const void* data, std::size_t bytes) {
@@ -76,13 +80,13 @@ long allocations_made() { return memory().made; }
 using namespace cuda_on_host;
 
 cudaError_t cudaGetDevice(int* device) {
-  *device = memory().device;
+  *device = current_device;
   return cudaSuccess;
 }
 
 cudaError_t cudaSetDevice(int device) {
   if (device < 0 || device >= kDevices) return cudaErrorInvalidDevice;
-  memory().device = device;
+  current_device = device;
   return cudaSuccess;
 }
 
@@ -108,8 +112,8 @@ cudaError_t cudaMalloc(void** data, std::size_t bytes) {
   char* const begin = first + (pages - room);
   mprotect(first, pages, PROT_READ | PROT_WRITE);
   std::memset(begin, 0xff, std::min(bytes, kFillBytes));  // NaN, -1
-  if (all.open == 0) mprotect(first, pages, PROT_NONE);
-  all.live[begin] = {{begin, bytes, all.device}, first, pages};
+  mprotect(first, pages, PROT_NONE);
+  all.live[begin] = {{begin, bytes, current_device}, first, pages};
   all.used += bytes;
   ++all.made;
   *data = begin;

@@ -20,6 +20,7 @@ struct Span {
 };
 
 struct Stream {
+  int device = 0;
   std::deque<std::function<void()>> waiting;
   std::vector<Span> sources;  ///< host memory that waiting copies read
 };
@@ -52,7 +53,7 @@ void drain(Stream& stream) {
     stream.sources.clear();
     return;
   }
-  const DeviceAccess access;
+  const DeviceAccess access(stream.device);
   while (!stream.waiting.empty()) {
     const std::function<void()> next = std::move(stream.waiting.front());
     stream.waiting.pop_front();
@@ -141,7 +142,7 @@ void enqueue(cudaStream_t on, std::function<void()> work) {
   const std::lock_guard lock(mutex());
   if (on == nullptr) {  // the legacy stream: all others wait for it, and it for them
     drain_all();
-    const DeviceAccess access;
+    const DeviceAccess access(kAnyDevice);
     work();
     return;
   }
@@ -165,6 +166,11 @@ cudaError_t launch(const void* kernel, const cudaLaunchConfig_t& config,
   const std::size_t limit = raised == shared_limits().end() ? kDefaultSharedBytes : raised->second;
   if (config.dynamicSmemBytes > std::max(limit, kDefaultSharedBytes)) {
     return fail(cudaErrorInvalidValue);
+  }
+  int device = 0;
+  cudaGetDevice(&device);
+  if (config.stream != nullptr && reinterpret_cast<Stream*>(config.stream)->device != device) {
+    return fail(cudaErrorInvalidResourceHandle);
   }
   enqueue(config.stream, [config, thread = std::move(thread)] { run_grid(config, thread); });
   return cudaSuccess;
@@ -197,7 +203,7 @@ cudaError_t cudaGetDeviceCount(int* count) {
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   if (device < 0 || device >= kDevices) return cudaErrorInvalidDevice;
-  *properties = {"a device that the host plays", kDeviceBytes, 9, 0};
+  *properties = {"a device that the host plays", kDeviceBytes, device == kNewDevice ? 12 : 9, 0};
   return cudaSuccess;
 }
 
@@ -205,6 +211,13 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
   *value = attribute == cudaDevAttrMultiProcessorCount ? kMultiprocessors
                                                        : static_cast<int>(kSharedBytes);
   return cudaSuccess;
+}
+
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void*) {
+  int device = 0;
+  cudaGetDevice(&device);
+  attributes->binaryVersion = 90;
+  return device == kNewDevice ? fail(cudaErrorNoKernelImageForDevice) : cudaSuccess;
 }
 
 cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute, int value) {
@@ -257,6 +270,7 @@ cudaError_t cudaMemsetAsync(void* data, int value, std::size_t bytes, cudaStream
 cudaError_t cudaStreamCreate(cudaStream_t* stream) {
   const std::lock_guard lock(mutex());
   auto* const made = new Stream;
+  cudaGetDevice(&made->device);
   streams().insert(made);
   *stream = reinterpret_cast<cudaStream_t>(made);
   return cudaSuccess;
