@@ -166,7 +166,16 @@ class QpHomogeneous {
       if (!face_.is_met()) continue;
       expand(view, kind, objective);
       claim(view, kind, objective, options, outcome);
-      if (outcome.residual <= kAim) return;
+      if (outcome.residual > kAim) continue;
+      // The same with fewer numbers that the data do not ask for.
+      if (face_.simplify() && face_.is_met()) {
+        QpHomogeneousOutcome simpler = outcome;
+        simpler.residual = kAim;
+        expand(view, kind, objective);
+        claim(view, kind, objective, options, simpler);
+        if (simpler.residual < kAim) outcome = simpler;
+      }
+      return;
     }
   }
 

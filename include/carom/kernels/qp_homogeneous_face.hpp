@@ -10,7 +10,7 @@ namespace carom::kernels {
 
 CAROM_INLINE constexpr long qp_face_workspace(long n, long rows) {
   const long columns = n + rows + 1;
-  return 2 * ((n + 2 * rows + 2) * columns + 4 * columns + 2 * n + 6 * rows) + 2 * columns +
+  return 2 * ((n + 2 * rows + 2) * columns + 4 * columns + 2 * n + 6 * rows) + 3 * columns +
          6 * rows;
 }
 
@@ -32,6 +32,7 @@ class QpFace {
     slack_face_ = arena.take<int>(2 * rows);
     dual_face_ = arena.take<int>(2 * rows);
     order_ = arena.take<int>(columns);
+    owner_ = arena.take<int>(columns);
     size_ = arena.take<double>(columns);
     step_ = arena.take<Real>(columns);
     table_ = arena.take<Real>((n + 2 * rows + 2) * columns);
@@ -43,38 +44,53 @@ class QpFace {
   /// below 1/band of the largest is zero. dependent, least: of least_squares. False where there is
   /// nothing to start from.
   CAROM_HOST_DEVICE bool find(QpFaceKind kind, double band, double dependent, double least) {
-    constexpr int kSteps = 12;
     kind_ = kind;
     if (!start()) return false;
     classify(band);
     list_unknowns();
-    double last = kInfinity;
-    const auto move = [&](double sign) {
-      for (int c = 0; c < p_.unknowns && kind_ != QpFaceKind::contradiction; ++c) {
-        u[c] += step_[c] * sign;
-      }
-      for (int e = 0; e < p_.elements; ++e) {
-        if (place_[e] >= 0) z[e] += step_[place_[e]] * sign;
-      }
-    };
-    for (int pass = 0; pass < kSteps; ++pass) {
-      const int rows = linearise();
-      const double rest = right_side(rows);
-      if (!(rest < last)) {
-        if (pass > 0) move(-1.0);
-        break;
-      }
-      const bool slow = !(rest < 0.5 * last);
-      last = rest;
-      if (slow || rest < 1e-31) break;
-      least_squares(rows, columns_, dependent, least, table_, order_, size_, step_);
-      move(1.0);
-    }
+    dependent_ = dependent;
+    least_ = least;
+    refine();
     if (kind_ == QpFaceKind::contradiction) {
       for (int e = 0; e < p_.elements; ++e) s_[e] = Real(0.0);
     }
     settle();
-    rest_ = last;
+    return true;
+  }
+
+  /// Unknowns that the face leaves open to zero, one after another, as far as no slack and no
+  /// multiplier forbids it: what the data do not ask for is not in the answer. False where none is.
+  CAROM_HOST_DEVICE bool simplify() {
+    const int rank =
+        least_squares(linearise(), columns_, dependent_, least_, table_, order_, size_, step_);
+    const int stride = columns_ + 1;
+    bool changed = false;
+    for (int c = columns_ - 1; c >= rank; --c) {
+      const int open = order_[c];
+      const Real change = -unknown(open);
+      if (static_cast<double>(change) == 0.0) continue;
+      // R d + R_open change = 0
+      for (int j = 0; j < columns_; ++j) step_[j] = Real(0.0);
+      step_[open] = change;
+      for (int k = rank - 1; k >= 0; --k) {
+        const Real* const row = table_ + static_cast<long>(k) * stride;
+        Real sum = row[open] * change;
+        for (int e = k + 1; e < rank; ++e) sum += row[order_[e]] * step_[order_[e]];
+        step_[order_[k]] = -(sum / row[order_[k]]);
+      }
+      move(1.0);
+      unknown(open) = Real(0.0);
+      if (is_inside()) {
+        changed = true;
+      } else {
+        unknown(open) = -change;
+        step_[open] = Real(0.0);
+        move(-1.0);
+      }
+    }
+    if (!changed) return false;
+    refine();
+    settle();
     return true;
   }
 
@@ -106,7 +122,62 @@ class QpFace {
   static constexpr double kFarOnBoundary = 1e6;
   static constexpr double kLargestProof = 1e11;
 
+  static constexpr int kSteps = 12;
+
   enum Face { zero = 0, boundary = 1, inside = 2 };
+
+  [[nodiscard]] CAROM_INLINE Real& unknown(int column) {
+    return owner_[column] < 0 ? u[column] : z[owner_[column]];
+  }
+  CAROM_HOST_DEVICE void move(double sign) {
+    for (int j = 0; j < columns_; ++j) unknown(j) += step_[j] * sign;
+  }
+
+  /// Newton's method.
+  CAROM_HOST_DEVICE void refine() {
+    rest_ = kInfinity;
+    for (int pass = 0; pass < kSteps; ++pass) {
+      const int rows = linearise();
+      const double rest = right_side(rows);
+      if (!(rest < rest_)) {
+        if (pass > 0) move(-1.0);
+        return;
+      }
+      const bool slow = !(rest < 0.5 * rest_);
+      rest_ = rest;
+      if (slow || rest < 1e-31) return;
+      least_squares(rows, columns_, dependent_, least_, table_, order_, size_, step_);
+      move(1.0);
+    }
+  }
+
+  /// Whether what is not zero on the face is on its side.
+  [[nodiscard]] CAROM_HOST_DEVICE bool is_inside() {
+    const bool with_u = kind_ != QpFaceKind::contradiction;
+    const bool with_z = kind_ != QpFaceKind::ray;
+    if (with_u) find_slacks();
+    bool good = true;
+    const auto check = [&](const Real* values, int first, int size, int face) {
+      const Real* const v = values + first;
+      if (face == inside) good = good && v[0] >= soc::tail_norm(v, size);
+      if (face == boundary) good = good && v[0] > Real(0.0);
+    };
+    for (int e = 0; e < p_.halves; ++e) {
+      if (with_u) check(s_, e, 1, slack_face_[e]);
+      if (with_z) check(z, e, 1, dual_face_[e]);
+    }
+    iterate_.for_cones([&](int first, int size) {
+      if (with_u) check(s_, first, size, slack_face_[first]);
+      if (with_z) check(z, first, size, dual_face_[first]);
+    });
+    return good;
+  }
+  CAROM_HOST_DEVICE void find_slacks() {
+    const bool answer = kind_ == QpFaceKind::answer;
+    for (int e = 0; e < p_.elements; ++e) {
+      s_[e] = (answer ? p_.bound[e] : Real(0.0)) - iterate_.image(e, u);
+    }
+  }
 
   CAROM_HOST_DEVICE bool start() {
     for (int e = 0; e < p_.elements; ++e) {
@@ -190,10 +261,12 @@ class QpFace {
 
   CAROM_HOST_DEVICE void list_unknowns() {
     columns_ = kind_ == QpFaceKind::contradiction ? 0 : p_.unknowns;
+    for (int j = 0; j < columns_; ++j) owner_[j] = -1;
     const auto place = [&](int first, int size, bool free) {
       for (int e = first; e < first + size; ++e) {
         place_[e] = -1;
         if (free && kind_ != QpFaceKind::ray) {
+          owner_[columns_] = e;
           place_[e] = columns_++;
         } else {
           z[e] = Real(0.0);
@@ -212,9 +285,7 @@ class QpFace {
     const bool with_u = kind_ != QpFaceKind::contradiction;
     const bool with_z = kind_ != QpFaceKind::ray;
     const bool answer = kind_ == QpFaceKind::answer;
-    for (int e = 0; e < p_.elements; ++e) {
-      s_[e] = (answer ? p_.bound[e] : Real(0.0)) - iterate_.image(e, u);
-    }
+    if (with_u) find_slacks();
     int rows = 0;
     const auto new_row = [&]() {
       Real* const row = table_ + static_cast<long>(rows++) * stride;
@@ -344,9 +415,9 @@ class QpFace {
   const QpEmbedding<Real>& iterate_;
   QpFaceKind kind_ = QpFaceKind::answer;
   int columns_ = 0;
-  double rest_ = kInfinity;
+  double rest_ = kInfinity, dependent_ = 0.0, least_ = 0.0;
   Real* s_;
-  int *place_, *slack_face_, *dual_face_, *order_;
+  int *place_, *slack_face_, *dual_face_, *order_, *owner_;
   double* size_;
   Real *step_, *table_;
 };

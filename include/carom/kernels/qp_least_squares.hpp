@@ -10,8 +10,8 @@ namespace carom::kernels {
 /// A column is explained below `dependent` of its size, of `least` where that is larger. order, x:
 /// [columns]; size: [columns].
 template <class Real>
-CAROM_HOST_DEVICE void least_squares(int rows, int columns, double dependent, double least,
-                                     Real* table, int* order, double* size, Real* x) {
+CAROM_HOST_DEVICE int least_squares(int rows, int columns, double dependent, double least,
+                                    Real* table, int* order, double* size, Real* x) {
   const int stride = columns + 1;
   const auto entry = [&](int i, int j) -> Real& {
     return table[static_cast<long>(i) * stride + j];
@@ -69,6 +69,7 @@ CAROM_HOST_DEVICE void least_squares(int rows, int columns, double dependent, do
     for (int c = k + 1; c < rank; ++c) sum -= entry(k, order[c]) * x[order[c]];
     x[order[k]] = sum / entry(k, order[k]);
   }
+  return rank;
 }
 
 }  // namespace carom::kernels
