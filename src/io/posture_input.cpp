@@ -208,7 +208,9 @@ std::vector<PostureEntry> from_hdf5(const std::filesystem::path& path) {
     throw InvalidInput(fmt::format(
         "{}: position has shape {}: must be [postures, contacts, 2 or 3]", file, shape));
   }
-  const auto [count, contacts, dimension] = std::array{shape[0], shape[1], shape[2]};
+  const std::uint64_t count = shape[0];
+  const std::uint64_t contacts = shape[1];
+  const std::uint64_t dimension = shape[2];
   const std::uint64_t size = dimension == 2 ? 3 : 6;
   Shape vertices = {count, 0, size};
   if (reader.has("wrench_vertices")) {
