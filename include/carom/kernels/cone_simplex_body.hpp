@@ -216,10 +216,9 @@ struct SimplexEnd {
 /// generic b1, which rules out cycling. PhaseOne: minimises the sum of the artificial variables
 /// instead; d is ignored.
 template <bool PhaseOne, class V, class N>
-CAROM_INLINE void run_simplex(int contacts, const SupportContactOf<N>* contact,
-                              const ConeRule& rule, const N* right, const N* perturbation,
-                              const V* direction, V tolerance, int max_pivots,
-                              SupportBasis<V>& basis, SimplexEnd<V>& end) {
+CAROM_STEP void run_simplex(int contacts, const SupportContactOf<N>* contact, const ConeRule& rule,
+                            const N* right, const N* perturbation, const V* direction, V tolerance,
+                            int max_pivots, SupportBasis<V>& basis, SimplexEnd<V>& end) {
   const V zero(0.0);
   const V one(1.0);
   const V infinity(kInfinity);

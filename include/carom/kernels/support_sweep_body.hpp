@@ -95,8 +95,8 @@ CAROM_INLINE void put_answer(const ProbeJob& job, const int* index, const Suppor
 
 /// Probes `index[lane]`, one a lane; lanes with a negative index repeat another's direction.
 template <class V>
-CAROM_INLINE void run_lanes(const ProbeJob& job, const int* index, const int* direction,
-                            SupportBasis<V>& basis) {
+CAROM_STEP void run_lanes(const ProbeJob& job, const int* index, const int* direction,
+                          SupportBasis<V>& basis) {
   constexpr int kLanes = kLaneCount<V>;
   double buffer[kLanes];
   V d[2];

@@ -1,9 +1,16 @@
-#include "cpu/simd/pack_generic.hpp"
 #include "cpu/simd/support_isa.hpp"
 
 namespace carom::cpu::simd {
 
-const SupportCode kGenericSupport{IsaSupport<Generic>::prepare, IsaSupport<Generic>::probe,
-                                  IsaSupport<Generic>::postures};
+namespace {
+
+/// One direction after the other: what packs of plain doubles would do, without their cost.
+struct Plain {
+  using Pack = double;
+};
+
+}  // namespace
+
+const SupportCode kGenericSupport{IsaSupport<Plain>::prepare, IsaSupport<Plain>::probe, nullptr};
 
 }  // namespace carom::cpu::simd

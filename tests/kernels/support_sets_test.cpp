@@ -1,0 +1,74 @@
+#include <gtest/gtest.h>
+
+#include "cpu/support_driver.hpp"
+#include "support/bits.hpp"
+#include "support/spatial_postures.hpp"
+
+// carom/kernels/support_*_body.hpp in every instruction set that this machine has.
+namespace carom {
+namespace {
+
+/// Directions of each posture by itself, or of all together in packs of postures.
+SupportResult searched(const cpu::simd::SupportCode& code, const PostureBatch& batch,
+                       std::span<const double> directions, const SpatialSettings& settings,
+                       bool together) {
+  const std::size_t n = directions.size() / 2;
+  const SupportRules rules = support_rules(settings);
+  cpu::PreparedSupport prepared(code, rules, settings, batch.contacts);
+  std::vector<double> work(cpu::support_work(n));
+  SupportResult result =
+      allocate_support(batch.problems, static_cast<int>(n), batch.contacts, MemorySpace::host);
+  if (together) {
+    prepared.run_postures(batch, directions, 0, static_cast<int>(batch.problems), result);
+    return result;
+  }
+  for (std::int64_t p = 0; p < batch.problems; ++p) {
+    prepared.prepare(batch, p);
+    cpu::support_of(prepared, directions, result, static_cast<std::size_t>(p) * n, work.data());
+  }
+  return result;
+}
+
+void expect_same(const SupportResult& a, const SupportResult& b) {
+  EXPECT_EQ(test::first_difference(a.status, b.status), -1);
+  EXPECT_EQ(test::first_difference(a.pivots, b.pivots), -1);
+  EXPECT_EQ(test::first_difference(a.lower, b.lower), -1);
+  EXPECT_EQ(test::first_difference(a.upper, b.upper), -1);
+  EXPECT_EQ(test::first_difference(a.point, b.point), -1);
+  EXPECT_EQ(test::first_difference(a.forces, b.forces), -1);
+  EXPECT_EQ(test::first_difference(a.dual, b.dual), -1);
+  EXPECT_EQ(test::first_difference(a.slack, b.slack), -1);
+  EXPECT_EQ(test::first_difference(a.residual, b.residual), -1);
+}
+
+TEST(SupportBody, InstructionSetsGiveTheSameBits) {
+  std::vector<const cpu::simd::SupportCode*> sets;
+#if defined(__x86_64__)
+  if (cpu::simd::level() >= cpu::simd::Level::avx2) sets.push_back(&cpu::simd::kAvx2Support);
+  if (cpu::simd::level() >= cpu::simd::Level::avx512) sets.push_back(&cpu::simd::kAvx512Support);
+#endif
+  if (sets.empty()) GTEST_SKIP() << "SKIP_ONE_INSTRUCTION_SET: this machine has no other";
+  for (const ConeModel cones : {ConeModel::exact, ConeModel::inscribed, ConeModel::pair}) {
+    for (const test::PostureKind& kind :
+         {test::PostureKind{3}, {4, 1.4}, {7, 0.6, 0.1, 0.8, true}}) {
+      const std::vector<Posture> postures =
+          test::random_spatials(31, cpu::simd::kSupportLanes, kind);
+      const PostureBatch batch = make_batch(postures);
+      const SpatialSettings settings{.cones = cones};
+      for (const int n : {1, 5, 64}) {
+        const std::vector<double> directions = equal_directions(n);
+        const SupportResult plain =
+            searched(cpu::simd::kGenericSupport, batch, directions, settings, false);
+        for (const cpu::simd::SupportCode* set : sets) {
+          expect_same(plain, searched(*set, batch, directions, settings, false));
+          if (n <= kernels::kSupportArcs) {
+            expect_same(plain, searched(*set, batch, directions, settings, true));
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace carom
