@@ -46,11 +46,13 @@ class StepPacks {
         taken[i] = true;
         members[found++] = i;
       }
-      if (Isa::kPacksPay && found > 1) {
-        solve_pack<typename Isa::Pack, kWidth>(tasks, members, found, verdicts);
-      } else {
-        for (int k = 0; k < found; ++k) solve_pack<double, 1>(tasks, members + k, 1, verdicts);
+      if constexpr (Isa::kPacksPay) {
+        if (found > 1) {
+          solve_pack<typename Isa::Pack, kWidth>(tasks, members, found, verdicts);
+          continue;
+        }
       }
+      for (int k = 0; k < found; ++k) solve_pack<double, 1>(tasks, members + k, 1, verdicts);
     }
   }
 
