@@ -65,24 +65,10 @@ void judge(const SetUp& up, const SpatialSettings& settings, std::size_t n, std:
   }
 }
 
-/// What the lanes of a CUDA warp do, one direction after the other.
-struct Emulated {
-  static void prepare(const simd::PrepareJob& job) {
-    kernels::prepare_support(job.view.contacts, job.view.position, job.view.normal,
-                             job.view.friction, job.wrench, *job.rule, job.tolerance,
-                             job.max_pivots, *job.prepared, job.contact);
-  }
-  template <bool Backwards>
-  static void probe(const kernels::ProbeJob& job) {
-    for (int turn = 0; turn < kernels::kSupportArcs; ++turn) {
-      const int arc = Backwards ? kernels::kSupportArcs - 1 - turn : turn;
-      kernels::sweep_arcs<double>(job, arc);
-    }
-  }
-};
+}  // namespace
 
-SupportResult drive(const simd::SupportCode& code, const PostureBatch& batch,
-                    std::span<const double> directions, const SpatialSettings& settings) {
+SupportResult drive_support(const simd::SupportCode& code, const PostureBatch& batch,
+                            std::span<const double> directions, const SpatialSettings& settings) {
   const SupportRules rules = support_rules(settings);
   const std::size_t n = directions.size() / 2;
   SupportResult result =
@@ -121,8 +107,6 @@ SupportResult drive(const simd::SupportCode& code, const PostureBatch& batch,
   });
   return result;
 }
-
-}  // namespace
 
 const simd::SupportCode& support_code() {
   switch (simd::level()) {
@@ -307,21 +291,9 @@ void support_of(PreparedSupport& prepared, std::span<const double> directions,
 
 SupportResult support(const PostureBatch& batch, std::span<const double> directions,
                       const SpatialSettings& settings) {
-  return drive(support_code(), batch, directions, settings);
+  return drive_support(support_code(), batch, directions, settings);
 }
 
 }  // namespace cpu
-
-namespace emulation {
-
-SupportResult support(const PostureBatch& batch, std::span<const double> directions,
-                      const SpatialSettings& settings, bool backwards) {
-  using cpu::Emulated;
-  const cpu::simd::SupportCode code{
-      Emulated::prepare, backwards ? Emulated::probe<true> : Emulated::probe<false>, nullptr};
-  return cpu::drive(code, batch, directions, settings);
-}
-
-}  // namespace emulation
 
 }  // namespace carom

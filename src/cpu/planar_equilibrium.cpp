@@ -1,14 +1,9 @@
-#include <array>
-#include <vector>
-
 #include <carom/kernels/planar_margin_body.hpp>
 
 #include "cpu/parallel.hpp"
+#include "cpu/planar_driver.hpp"
 #include "cpu/planar_methods.hpp"
 #include "cpu/simd/dispatch.hpp"
-#include "cpu/simd/planar_search.hpp"
-#include "equilibrium_planar_backends.hpp"
-#include "planar_view.hpp"
 
 namespace carom {
 
@@ -25,61 +20,6 @@ void record_strip(const PlanarView& view, std::int64_t p, int which, const Strip
   } else {
     view.write_strip(p, which - 1, record);
   }
-}
-
-/// Lanes' memory of one thread.
-struct PlanarScratch {
-  Buffer<double> workspace;
-  alignas(64) std::array<double, cpu::simd::kStripRows * cpu::simd::kLargestPlanarWidth> strips;
-  alignas(64) std::array<double, 2 * cpu::simd::kLargestPlanarWidth> normals;
-};
-
-/// Postures [begin, begin + count) of a batch as one pack; count <= search.width.
-void solve_pack(const PlanarView& view, const cpu::simd::PlanarSearch& search, std::int64_t begin,
-                int count, PlanarScratch& scratch) {
-  const int width = search.width;
-  std::array<bool, cpu::simd::kLargestPlanarWidth> usable{};
-  double* workspace = scratch.workspace.data();
-  for (int lane = 0; lane < width; ++lane) {
-    const std::int64_t p = begin + (lane < count ? lane : 0);
-    const bool good = kernels::usable_contacts(view.posture(p));
-    usable[static_cast<std::size_t>(lane)] = good && lane < count;
-    // A lane without a posture computes with zeros, which end at once.
-    view.gather(
-        p, [&](long row, double value) { workspace[row * width + lane] = good ? value : 0.0; });
-  }
-  std::array<kernels::ForceFrame, cpu::simd::kLargestPlanarWidth> frames{};
-  double* normal_x = scratch.normals.data();
-  double* normal_y = normal_x + width;
-  for (int which = 0; which <= view.vertices; ++which) {
-    std::array<bool, cpu::simd::kLargestPlanarWidth> solvable = usable;
-    for (int lane = 0; lane < width; ++lane) {
-      const auto l = static_cast<std::size_t>(lane);
-      normal_x[lane] = 1.0;
-      normal_y[lane] = 0.0;
-      if (!usable[l]) continue;
-      const double* wrench = view.wrench_of(begin + lane, which);
-      frames[l] = kernels::force_frame(wrench);
-      solvable[l] = kernels::usable_wrench(wrench, frames[l]);
-      if (!solvable[l]) continue;
-      normal_x[lane] = frames[l].x;
-      normal_y[lane] = frames[l].y;
-    }
-    search.run(
-        {workspace, normal_x, normal_y, view.contacts, view.patches(), scratch.strips.data()});
-    for (int lane = 0; lane < count; ++lane) {
-      const std::int64_t p = begin + lane;
-      StripRecord record = kernels::refused_strip();
-      if (solvable[static_cast<std::size_t>(lane)]) {
-        record = kernels::strip_record(view.posture(p), view.patches(), view.wrench_of(p, which),
-                                       frames[static_cast<std::size_t>(lane)],
-                                       cpu::simd::strip_of(scratch.strips.data(), width, lane),
-                                       view.tolerance);
-      }
-      record_strip(view, p, which, record);
-    }
-  }
-  for (int lane = 0; view.vertices > 0 && lane < count; ++lane) view.finish_robust(begin + lane);
 }
 
 void solve_geometric(const PlanarView& view, PlanarMethod method, std::int64_t p) {
@@ -118,14 +58,66 @@ const cpu::simd::PlanarSearch& planar_search() {
   return cpu::simd::kPlanarGeneric;
 }
 
-PlanarScratch make_scratch(const PlanarView& view, int width) {
+}  // namespace
+
+namespace cpu {
+
+void solve_planar_pack(const PlanarView& view, const simd::PlanarSearch& search, std::int64_t begin,
+                       int count, PlanarScratch& scratch) {
+  const int width = search.width;
+  std::array<bool, simd::kLargestPlanarWidth> usable{};
+  double* workspace = scratch.workspace.data();
+  for (int lane = 0; lane < width; ++lane) {
+    const std::int64_t p = begin + (lane < count ? lane : 0);
+    const bool good = kernels::usable_contacts(view.posture(p));
+    usable[static_cast<std::size_t>(lane)] = good && lane < count;
+    // A lane without a posture computes with zeros, which end at once.
+    view.gather(
+        p, [&](long row, double value) { workspace[row * width + lane] = good ? value : 0.0; });
+  }
+  std::array<kernels::ForceFrame, simd::kLargestPlanarWidth> frames{};
+  double* normal_x = scratch.normals.data();
+  double* normal_y = normal_x + width;
+  for (int which = 0; which <= view.vertices; ++which) {
+    std::array<bool, simd::kLargestPlanarWidth> solvable = usable;
+    for (int lane = 0; lane < width; ++lane) {
+      const auto l = static_cast<std::size_t>(lane);
+      normal_x[lane] = 1.0;
+      normal_y[lane] = 0.0;
+      if (!usable[l]) continue;
+      const double* wrench = view.wrench_of(begin + lane, which);
+      frames[l] = kernels::force_frame(wrench);
+      solvable[l] = kernels::usable_wrench(wrench, frames[l]);
+      if (!solvable[l]) continue;
+      normal_x[lane] = frames[l].x;
+      normal_y[lane] = frames[l].y;
+    }
+    search.run(
+        {workspace, normal_x, normal_y, view.contacts, view.patches(), scratch.strips.data()});
+    for (int lane = 0; lane < count; ++lane) {
+      const std::int64_t p = begin + lane;
+      StripRecord record = kernels::refused_strip();
+      if (solvable[static_cast<std::size_t>(lane)]) {
+        record = kernels::strip_record(view.posture(p), view.patches(), view.wrench_of(p, which),
+                                       frames[static_cast<std::size_t>(lane)],
+                                       simd::strip_of(scratch.strips.data(), width, lane),
+                                       view.tolerance);
+      }
+      record_strip(view, p, which, record);
+    }
+  }
+  for (int lane = 0; view.vertices > 0 && lane < count; ++lane) view.finish_robust(begin + lane);
+}
+
+PlanarScratch make_planar_scratch(const PlanarView& view, int width) {
   PlanarScratch scratch;
   scratch.workspace = Buffer<double>(
       static_cast<std::size_t>(kernels::strip_workspace(view.contacts, view.patches()) * width));
   return scratch;
 }
 
-void write_margin(PlanarMargin& margin, std::int64_t p, const kernels::MarginRecord& record) {
+void write_planar_margin(PlanarMargin& margin, std::int64_t p,
+                         const kernels::MarginRecord& record) {
   const auto i = static_cast<std::size_t>(p);
   margin.status.host()[i] = record.status;
   margin.distance.host()[i] = record.distance;
@@ -133,10 +125,6 @@ void write_margin(PlanarMargin& margin, std::int64_t p, const kernels::MarginRec
   margin.scale.host()[i] = record.scale;
   margin.limiting_vertex.host()[i] = record.limiting;
 }
-
-}  // namespace
-
-namespace cpu {
 
 PlanarResult planar_equilibrium(const PostureBatch& batch, const PlanarSettings& settings) {
   PlanarResult result = planar_result(batch, MemorySpace::host);
@@ -152,12 +140,12 @@ PlanarResult planar_equilibrium(const PostureBatch& batch, const PlanarSettings&
   }
   const simd::PlanarSearch& search = planar_search();
   tbb::enumerable_thread_specific<PlanarScratch> memories(
-      [&] { return make_scratch(view, search.width); });
+      [&] { return make_planar_scratch(view, search.width); });
   parallel_for(batch.problems, kGrain, settings.threads, [&](std::int64_t begin, std::int64_t end) {
     PlanarScratch& scratch = memories.local();
     for (std::int64_t p = begin; p < end; p += search.width) {
       const auto left = static_cast<int>(std::min<std::int64_t>(search.width, end - p));
-      solve_pack(view, search, p, left, scratch);
+      solve_planar_pack(view, search, p, left, scratch);
     }
   });
   return result;
@@ -168,46 +156,17 @@ PlanarMargin planar_margins(const PostureBatch& batch, const Buffer<double>& cen
   PlanarMargin margin = planar_margin(batch, MemorySpace::host);
   const PlanarView view = planar_inputs(batch, settings);
   const double* centre = centre_of_mass.data();
-  tbb::enumerable_thread_specific<PlanarScratch> memories([&] { return make_scratch(view, 1); });
+  tbb::enumerable_thread_specific<PlanarScratch> memories(
+      [&] { return make_planar_scratch(view, 1); });
   parallel_for(batch.problems, kGrain, settings.threads, [&](std::int64_t begin, std::int64_t end) {
     const kernels::PlanarMarginBody body(view, {memories.local().workspace.data(), 1});
     for (std::int64_t p = begin; p < end; ++p) {
-      write_margin(margin, p, body.run(p, centre[2 * p], centre[2 * p + 1]));
+      write_planar_margin(margin, p, body.run(p, centre[2 * p], centre[2 * p + 1]));
     }
   });
   return margin;
 }
 
 }  // namespace cpu
-
-namespace emulation {
-
-PlanarResult planar_equilibrium(const PostureBatch& batch, const PlanarSettings& settings,
-                                bool backwards) {
-  PlanarResult result = planar_result(batch, MemorySpace::host);
-  const PlanarView view = planar_view(batch, settings, result);
-  const cpu::simd::PlanarSearch scalar{1, cpu::simd::search_planar<double, 1>};
-  PlanarScratch scratch = make_scratch(view, 1);
-  for (std::int64_t turn = 0; turn < batch.problems; ++turn) {
-    solve_pack(view, scalar, backwards ? batch.problems - 1 - turn : turn, 1, scratch);
-  }
-  return result;
-}
-
-PlanarMargin planar_margins(const PostureBatch& batch, const Buffer<double>& centre_of_mass,
-                            const PlanarSettings& settings, bool backwards) {
-  PlanarMargin margin = planar_margin(batch, MemorySpace::host);
-  const PlanarView view = planar_inputs(batch, settings);
-  PlanarScratch scratch = make_scratch(view, 1);
-  const kernels::PlanarMarginBody body(view, {scratch.workspace.data(), 1});
-  for (std::int64_t turn = 0; turn < batch.problems; ++turn) {
-    const std::int64_t p = backwards ? batch.problems - 1 - turn : turn;
-    write_margin(margin, p,
-                 body.run(p, centre_of_mass.data()[2 * p], centre_of_mass.data()[2 * p + 1]));
-  }
-  return margin;
-}
-
-}  // namespace emulation
 
 }  // namespace carom

@@ -1,5 +1,3 @@
-#include <carom/kernels/lanes.hpp>
-
 #include "backends.hpp"
 #include "cpu/impact_driver.hpp"
 #include "cpu/simd/dispatch.hpp"
@@ -16,31 +14,5 @@ ImpactResult sample_impacts(const ImpactBatch& batch, const ImpactSettings& sett
 }
 
 }  // namespace cpu
-
-namespace emulation {
-
-namespace {
-
-template <int Dim, class Lanes>
-void run(const cpu::simd::BlockJob& job) {
-  cpu::simd::run_lanes<Dim>(job, Lanes{});
-}
-
-// Without packs: the body alone is what emulation is there to check.
-template <class Lanes>
-ImpactResult sample(const ImpactBatch& batch, const ImpactSettings& settings) {
-  return batch.dimension == 2 ? cpu::drive_impacts<2>(batch, settings, false, run<2, Lanes>)
-                              : cpu::drive_impacts<3>(batch, settings, false, run<3, Lanes>);
-}
-
-}  // namespace
-
-ImpactResult sample_impacts(const ImpactBatch& batch, const ImpactSettings& settings,
-                            bool backwards) {
-  return backwards ? sample<kernels::EmulatedLanes<32, true>>(batch, settings)
-                   : sample<kernels::EmulatedLanes<32, false>>(batch, settings);
-}
-
-}  // namespace emulation
 
 }  // namespace carom

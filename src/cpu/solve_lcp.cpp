@@ -1,5 +1,3 @@
-#include <carom/kernels/lanes.hpp>
-
 #include "backends.hpp"
 #include "cpu/lcp_driver.hpp"
 #include "cpu/simd/dispatch.hpp"
@@ -19,35 +17,5 @@ StepResult solve_steps(const StepBatch& batch, const StepSettings& settings) {
 }
 
 }  // namespace cpu
-
-namespace emulation {
-
-namespace {
-
-template <class Call>
-auto on_lanes(bool backwards, Call&& call) {
-  if (backwards) return call(kernels::EmulatedLanes<32, true>{});
-  return call(kernels::EmulatedLanes<32, false>{});
-}
-
-}  // namespace
-
-LcpResult solve_lcp(const LcpBatch& batch, const LcpSettings& settings, bool backwards) {
-  return on_lanes(backwards, [&](const auto& lanes) {
-    const cpu::simd::Ranges ranges(lanes);
-    return cpu::drive_lcp(batch, settings,
-                          [&](const cpu::simd::LcpRange& range) { ranges.solve(range); });
-  });
-}
-
-StepResult solve_steps(const StepBatch& batch, const StepSettings& settings, bool backwards) {
-  return on_lanes(backwards, [&](const auto& lanes) {
-    const cpu::simd::Ranges ranges(lanes);
-    return cpu::drive_steps(batch, settings,
-                            [&](const cpu::simd::StepRange& range) { ranges.solve(range); });
-  });
-}
-
-}  // namespace emulation
 
 }  // namespace carom

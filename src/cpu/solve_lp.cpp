@@ -1,5 +1,3 @@
-#include <carom/kernels/lanes.hpp>
-
 #include "cpu/lp_driver.hpp"
 #include "cpu/simd/dispatch.hpp"
 
@@ -18,20 +16,5 @@ LpResult solve_lp(const LpBatch& batch, const LpSettings& settings,
 }
 
 }  // namespace cpu
-
-namespace emulation {
-
-LpResult solve_lp(const LpBatch& batch, const LpSettings& settings,
-                  const Buffer<BasisStatus>* start, bool backwards) {
-  const auto run = [&](const auto& lanes) {
-    return cpu::drive_lp(batch, settings, start, [&](const cpu::simd::LpRange& range) {
-      cpu::simd::solve_lp_range(lanes, range);
-    });
-  };
-  if (backwards) return run(kernels::EmulatedLanes<32, true>{});
-  return run(kernels::EmulatedLanes<32, false>{});
-}
-
-}  // namespace emulation
 
 }  // namespace carom

@@ -69,4 +69,8 @@ void support_of(PreparedSupport& prepared, std::span<const double> directions,
 /// Doubles of `work`.
 std::size_t support_work(std::size_t directions);
 
+/// Directions of every posture of a batch, by any code.
+SupportResult drive_support(const simd::SupportCode& code, const PostureBatch& batch,
+                            std::span<const double> directions, const SpatialSettings& settings);
+
 }  // namespace carom::cpu

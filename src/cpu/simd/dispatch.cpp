@@ -1,8 +1,12 @@
 #include "cpu/simd/dispatch.hpp"
 
+#include <carom/error.hpp>
+
 namespace carom::cpu::simd {
 
-Level level() {
+namespace {
+
+Level widest_level() {
 #if defined(CAROM_SIMD_X86)
   static const Level widest = [] {
     const bool fma = __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
@@ -14,6 +18,22 @@ Level level() {
   return widest;
 #else
   return Level::generic;
+#endif
+}
+
+}  // namespace
+
+Level level() {
+#if defined(CAROM_NATIVE_SET)
+  constexpr Level kOnly = Level::CAROM_NATIVE_SET;
+  if (widest_level() < kOnly) {
+    throw BackendUnavailable(
+        "cpu: built with CAROM_NATIVE_ONLY on a machine with more instructions than this one; "
+        "build it here, or without that option");
+  }
+  return kOnly;
+#else
+  return widest_level();
 #endif
 }
 
