@@ -24,6 +24,10 @@ target_compile_features(carom_flags INTERFACE cxx_std_20)
 target_compile_options(carom_flags INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off -Wall -Wextra -Wpedantic -Wshadow>
   $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${CAROM_WARNINGS_AS_ERRORS}>>:-Werror>)
+# For text, files and the reference, where more of it costs minutes of compiling and gives nothing.
+function(carom_lightly_optimised target)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+endfunction()
 if(CAROM_SANITIZE)
   target_compile_options(carom_flags INTERFACE
     $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${CAROM_SANITIZE} -fno-omit-frame-pointer -g>)
