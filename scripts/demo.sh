@@ -11,7 +11,9 @@ out=$root/out
 # Without a GPU the CUDA backend would be compiled for nothing.
 cuda=OFF
 if [ -e /dev/nvidiactl ] || command -v nvidia-smi >/dev/null; then cuda=AUTO; fi
-prepare -DCAROM_CUDA=$cuda
+# What runs here and no more: docs/decisions/0011-build-time.md.
+prepare -DCAROM_CUDA=$cuda -DCAROM_NATIVE_ONLY=ON -DCAROM_UNITY=ON -DCAROM_BUILD_TESTS=OFF \
+  -DCAROM_BUILD_EXAMPLES=OFF
 build_targets "Building the command" carom_command
 carom=$build/bin/carom
 "$carom" info

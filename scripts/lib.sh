@@ -88,13 +88,13 @@ say_cuda_compiler() {
   esac
 }
 
-# configure [CMAKE ARGUMENTS...]
+# configure [CMAKE ARGUMENTS...]; what another script chose for the same folder is not kept.
 configure() {
   local launcher=()
   command -v ccache >/dev/null &&
     launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_CUDA_COMPILER_LAUNCHER=ccache)
   run_quietly "Configuring" cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
-    ${launcher[@]+"${launcher[@]}"} "$@"
+    -DCAROM_NATIVE_ONLY=OFF -DCAROM_UNITY=OFF ${launcher[@]+"${launcher[@]}"} "$@"
 }
 
 # prepare [CMAKE ARGUMENTS...]: from a bare machine to a configured build folder.

@@ -14,8 +14,12 @@ if [ ! -e /dev/nvidiactl ] && ! command -v nvidia-smi >/dev/null; then
   on_host=ON
 fi
 prepare -DCAROM_CUDA=AUTO ${architectures[@]+"${architectures[@]}"} -DCAROM_CUDA_ON_HOST=$on_host \
-  -DCAROM_BUILD_TESTS=ON -DCAROM_BUILD_CLI=ON -DCAROM_BUILD_EXAMPLES=ON
+  -DCAROM_BUILD_TESTS=ON -DCAROM_BUILD_CLI=ON -DCAROM_BUILD_EXAMPLES=ON -DCAROM_UNITY=ON
 build_targets "Building library, command, examples and tests"
+
+case $(uname -m) in
+  x86_64 | amd64) "$root/scripts/check_symbols.sh" "$build" ;;
+esac
 
 report=$build/test-report.xml
 rm -f "$report"
