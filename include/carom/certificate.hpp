@@ -29,8 +29,8 @@ struct MaxAbs {
   }
 };
 
-/// Largest |min(z, M z + q)| over max|q|: the natural residual in one unit for all rows, for LCPs whose
-/// rows have the same unit. M: row-major [n, n]; q, z: [n].
+/// Largest |min(z, M z + q)| over max|q|: the natural residual in one unit for all rows, for LCPs
+/// whose rows have the same unit. M: row-major [n, n]; q, z: [n].
 CAROM_INLINE double lcp_natural_residual(int n, const double* matrix, const double* vector,
                                          const double* z) {
   MaxAbs<> worst;

@@ -9,9 +9,10 @@ namespace carom::certificate {
 
 CAROM_HOST_DEVICE constexpr long lcp_judge_workspace(int n) { return 4L * n; }
 
-/// Judges z of w = M z + q >= 0, z >= 0, z'w = 0. Row i misses by -w_i where that is positive, and by
-/// w_i where z_i is; what exceeds the rounding of the row's sum counts over the row's datum, as
-/// certificate_qp_scales.hpp has it. Where z_i is so small that no row feels it, that counts instead.
+/// Judges z of w = M z + q >= 0, z >= 0, z'w = 0. Row i misses by -w_i where that is positive, and
+/// by w_i where z_i is; what exceeds the rounding of the row's sum counts over the row's datum, as
+/// certificate_qp_scales.hpp has it. Where z_i is so small that no row feels it, that counts
+/// instead.
 template <class Lanes>
 class LcpJudge {
  public:
@@ -45,9 +46,9 @@ class LcpJudge {
     if (sure) return worst.value;
     explain(z);
     for (int i = 0; i < n_; ++i) {
-      const double unit = unit_of_residual(
-          kernels::larger(datum_[i], kernels::magnitude(vector_[i])),
-          kernels::magnitude(vector_[i]));
+      const double unit =
+          unit_of_residual(kernels::larger(datum_[i], kernels::magnitude(vector_[i])),
+                           kernels::magnitude(vector_[i]));
       double relative = share_of(i, z, unit);
       if (relative > kClose && z[i] > 0.0 && value_[i] > 0.0) {
         relative = kernels::smaller(relative, felt(i) * z[i]);
@@ -63,8 +64,8 @@ class LcpJudge {
 
   CAROM_INLINE const double* row(int i) const { return matrix_ + static_cast<long>(i) * n_; }
 
-  /// w_i and the magnitudes of the products in it. Whole blocks of eight go to eight running sums, which
-  /// a register holds.
+  /// w_i and the magnitudes of the products in it. Whole blocks of eight go to eight running sums,
+  /// which a register holds.
   CAROM_INLINE void multiply(int i, const double* z) const {
     const double* from = row(i);
     double sum[8] = {};
@@ -82,10 +83,10 @@ class LcpJudge {
       sum[j - whole] += term;
       size[j - whole] += kernels::magnitude(term);
     }
-    value_[i] = vector_[i] + (((sum[0] + sum[4]) + (sum[2] + sum[6])) +
-                              ((sum[1] + sum[5]) + (sum[3] + sum[7])));
-    size_[i] = ((size[0] + size[4]) + (size[2] + size[6])) +
-               ((size[1] + size[5]) + (size[3] + size[7]));
+    value_[i] = vector_[i] +
+                (((sum[0] + sum[4]) + (sum[2] + sum[6])) + ((sum[1] + sum[5]) + (sum[3] + sum[7])));
+    size_[i] =
+        ((size[0] + size[4]) + (size[2] + size[6])) + ((size[1] + size[5]) + (size[3] + size[7]));
   }
 
   /// What row i misses in this unit; NaN stays.

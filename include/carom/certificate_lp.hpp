@@ -34,8 +34,8 @@ CAROM_HOST_DEVICE constexpr long lp_certificate_workspace(int rows, int columns)
 
 /// Judges the answers to one polytope's objectives, every row and column in its own units: the
 /// optimality conditions as certificate_qp_scales.hpp has them for P = 0, whose equations in x are
-/// the rows and the columns' bounds, and in y the reduced costs. A row's activity counts as one more
-/// variable behind the n columns, and y_i as its reduced cost.
+/// the rows and the columns' bounds, and in y the reduced costs. A row's activity counts as one
+/// more variable behind the n columns, and y_i as its reduced cost.
 template <class Lanes>
 class LpCertificate {
  public:
@@ -79,8 +79,9 @@ class LpCertificate {
       kernels::store(known_ + j, V(1.0));
     });
     lanes_.for_each(m_, [&](int i) {
-      const double size = largest_of(
-          [&](auto number, int j) { return magnitude(kernels::load<decltype(number)>(row(i) + j)); });
+      const double size = largest_of([&](auto number, int j) {
+        return magnitude(kernels::load<decltype(number)>(row(i) + j));
+      });
       size_[np_ + i] = size > 0.0 ? size : 1.0;
     });
     const bool broken = kernels::any_packed(lanes_, total_, [&](auto number, int j) {
@@ -144,9 +145,9 @@ class LpCertificate {
   }
 
   /// Whether y proves that no x satisfies all bounds. With g = A'y, any such x has g'x = y'(A x),
-  /// yet y'(A x) >= L and g'x <= U over the bounds that are there, L > U. The residual is the largest
-  /// multiplier against an absent bound over the datum of what it is a sum of; the margin L - U is
-  /// the datum that explains y.
+  /// yet y'(A x) >= L and g'x <= U over the bounds that are there, L > U. The residual is the
+  /// largest multiplier against an absent bound over the datum of what it is a sum of; the margin L
+  /// - U is the datum that explains y.
   CAROM_HOST_DEVICE double farkas_residual(const double* y) {
     combine_columns(nullptr, y);
     const auto earned = [&](auto number, int j) {
@@ -196,8 +197,8 @@ class LpCertificate {
   }
 
   /// Whether c'x falls along r without end: the largest movement of a row or column against a bound
-  /// that is there, over its datum; the fall -c'r is the datum that explains r. A proof together with
-  /// a point that primal_residual accepts.
+  /// that is there, over its datum; the fall -c'r is the datum that explains r. A proof together
+  /// with a point that primal_residual accepts.
   CAROM_HOST_DEVICE double ray_residual(const double* ray) {
     load_point(ray);
     const auto change = [&](auto number, int j) {
@@ -329,9 +330,8 @@ class LpCertificate {
     kernels::each_packed(lanes_, np_, [&](auto number, int j) {
       using V = decltype(number);
       const V own = bounds ? seed<V>(j) : V(0.0);
-      kernels::store(point_datum_ + j, larger(kernels::load<V>(known_ + j) *
-                                                  kernels::load<V>(point_size_ + j),
-                                              own));
+      kernels::store(point_datum_ + j,
+                     larger(kernels::load<V>(known_ + j) * kernels::load<V>(point_size_ + j), own));
     });
     lanes_.for_each(m_, [&](int i) {
       const double known = kernels::sum_packed(lanes_, np_, [&](auto number, int j) {
@@ -417,8 +417,7 @@ class LpCertificate {
     return kernels::largest_packed(lanes_, np_, [&](auto number, int j) {
       using V = decltype(number);
       const V datum = kernels::load<V>(price_datum_ + j);
-      return magnitude(kernels::load<V>(row(i) + j)) /
-             select(datum > V(kTiny), datum, V(kTiny));
+      return magnitude(kernels::load<V>(row(i) + j)) / select(datum > V(kTiny), datum, V(kTiny));
     });
   }
 
@@ -436,9 +435,9 @@ class LpCertificate {
       const V outside = select(below > V(0.0), below, above);
       const V size = kernels::load<V>(point_size_ + j) + bound;
       const V datum = larger(kernels::load<V>(point_datum_ + j), bound);
-      const V beyond = select(outside <= V(0.0), V(0.0),
-                              missed(outside, size, unit_of_residual(datum, bound),
-                                       j < np_ ? 0.0 : row_rounding_));
+      const V beyond = select(
+          outside <= V(0.0), V(0.0),
+          missed(outside, size, unit_of_residual(datum, bound), j < np_ ? 0.0 : row_rounding_));
       return larger(beyond, beyond_reach(size, datum, row_rounding_));
     });
   }
@@ -454,15 +453,15 @@ class LpCertificate {
       const V datum = kernels::load<V>(price_datum_ + j);
       const V unit = unit_of_residual(datum, magnitude(kernels::load<V>(cost_ + j)));
       const V pressing = missed(price, size, unit, column_rounding_);
-      return larger(select(magnitude(pressed(price, j)) < V(kernels::kInfinity),
-                           V(0.0) * pressing, pressing),
-                    beyond_reach(size, datum, column_rounding_));
+      return larger(
+          select(magnitude(pressed(price, j)) < V(kernels::kInfinity), V(0.0) * pressing, pressing),
+          beyond_reach(size, datum, column_rounding_));
     }));
     worst.add(kernels::largest_packed(lanes_, np_, [&](auto number, int j) {
       using V = decltype(number);
       const V price = kernels::load<V>(price_ + j);
       const V pressing = missed(price, kernels::load<V>(price_size_ + j),
-                                  kernels::load<V>(price_datum_ + j), column_rounding_);
+                                kernels::load<V>(price_datum_ + j), column_rounding_);
       return pressing * slack(price, j, 0.0);
     }));
     for (int i = 0; i < m_; ++i) {
@@ -485,8 +484,8 @@ class LpCertificate {
     const V there = select(magnitude(bound) < V(kernels::kInfinity), V(1.0), V(0.0));
     const V limit = finite(bound);
     const V size = kernels::load<V>(point_size_ + j) + magnitude(limit);
-    const V datum = unit_of_residual(
-        larger(kernels::load<V>(point_datum_ + j), magnitude(limit)), magnitude(limit));
+    const V datum = unit_of_residual(larger(kernels::load<V>(point_datum_ + j), magnitude(limit)),
+                                     magnitude(limit));
     return there * missed(kernels::load<V>(point_ + j) - limit, size, datum, rounding);
   }
 

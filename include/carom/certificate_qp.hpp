@@ -142,8 +142,7 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
       worst.add(select(magnitude(bound_of(i)) < V(kernels::kInfinity), V(0.0),
                        magnitude(y[i]) * known_y_[i]));
     });
-    Base::for_cones(
-        [&](const kernels::QpConeSpan& cone) { worst.add(outside_dual(cone, y)); });
+    Base::for_cones([&](const kernels::QpConeSpan& cone) { worst.add(outside_dual(cone, y)); });
     worst.add(beyond_reach(terms.value, margin, sum_rounding(rows_)));
     return select(margin > V(0.0), worst.value, V(kernels::kInfinity));
   }
@@ -209,7 +208,7 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
     for (int j = 0; j < n_; ++j) {
       const V q = view_.gradient[j];
       dual.add(missed(bent_[j] + q + pull_[j], column_size_[j],
-                        unit_of(column_datum_[j], magnitude(q)), column_rounding_));
+                      unit_of(column_datum_[j], magnitude(q)), column_rounding_));
       dual.add(beyond_reach(column_size_[j], column_datum_[j], column_rounding_));
       result.objective = result.objective + x[j] * (V(0.5) * bent_[j] + q);
     }
@@ -251,10 +250,10 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
     return result;
   }
 
-  /// A row of one entry knows no unit of its own where its bound is zero: it takes the change of its
-  /// variable that every larger equation would count as one datum, other bounds of it as well, so
-  /// that a bound missed by what no equation feels is no violation. known_x_: 1 / column data; objective: 1 / datum of the
-  /// equation q'x, or 0. Overwrites the columns' sizes.
+  /// A row of one entry knows no unit of its own where its bound is zero: it takes the change of
+  /// its variable that every larger equation would count as one datum, other bounds of it as well,
+  /// so that a bound missed by what no equation feels is no violation. known_x_: 1 / column data;
+  /// objective: 1 / datum of the equation q'x, or 0. Overwrites the columns' sizes.
   CAROM_HOST_DEVICE void widen_single_rows(V objective) const {
     using kernels::larger;
     using kernels::magnitude;
@@ -274,9 +273,10 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
     for (int i = 0; i < rows_; ++i) {
       const V own = larger(finite_size(view_.lower[i]), finite_size(view_.upper[i]));
       const V datum = select(own > V(0.0), smaller(own, row_datum_[i]), row_datum_[i]);
-      const V share = select(is_single(i), V(0.0),
-                             select(datum > V(kTiny), V(1.0) / select(datum > V(kTiny), datum, V(1.0)),
-                                    V(1.0 / kTiny)));
+      const V share =
+          select(is_single(i), V(0.0),
+                 select(datum > V(kTiny), V(1.0) / select(datum > V(kTiny), datum, V(1.0)),
+                        V(1.0 / kTiny)));
       Base::for_row_of_lanes(
           i, [&](int j) { felt_[j] = larger(magnitude(Base::matrix(i, j)) * share, felt_[j]); });
     }
@@ -292,16 +292,16 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
     for_interval_rows([&](int i) { raise_datum(i, single_unit(i)); });
     Base::for_cones([&](const kernels::QpConeSpan& cone) {
       V unit(kernels::kInfinity);
-      for (int i = cone.first; i < cone.first + cone.size; ++i) unit = smaller(single_unit(i), unit);
+      for (int i = cone.first; i < cone.first + cone.size; ++i)
+        unit = smaller(single_unit(i), unit);
       for (int i = cone.first; i < cone.first + cone.size; ++i) raise_datum(i, unit);
     });
   }
   CAROM_INLINE auto is_single(int i) const {
     using kernels::select;
     V count(0.0);
-    Base::for_row(i, [&](int j) {
-      count = count + select(Base::matrix(i, j) != V(0.0), V(1.0), V(0.0));
-    });
+    Base::for_row(
+        i, [&](int j) { count = count + select(Base::matrix(i, j) != V(0.0), V(1.0), V(0.0)); });
     return count <= V(1.0);
   }
   /// Of a single row; 0 where it is none or nothing feels its variable.
@@ -341,8 +341,7 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
   template <class Values>
   CAROM_INLINE void know_zeros(int count, const Values& values, const Memory& known) const {
     using kernels::select;
-    lanes_.for_each(count,
-                    [&](int i) { known[i] = select(values[i] != V(0.0), V(0.0), V(1.0)); });
+    lanes_.for_each(count, [&](int i) { known[i] = select(values[i] != V(0.0), V(0.0), V(1.0)); });
   }
 
   /// known_x_, which has served, = 1 / column data; 0 where there is none.
@@ -350,8 +349,8 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
     using kernels::select;
     lanes_.for_each(n_, [&](int j) {
       const V datum = column_datum_[j];
-      known_x_[j] = select(datum > V(kTiny), V(1.0) / select(datum > V(kTiny), datum, V(1.0)),
-                           V(0.0));
+      known_x_[j] =
+          select(datum > V(kTiny), V(1.0) / select(datum > V(kTiny), datum, V(1.0)), V(0.0));
     });
   }
 
@@ -366,9 +365,8 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
     lanes_.for_each(rows_, [&](int i) {
       V most(0.0);
       if (any_of(y[i] != V(0.0))) {
-        Base::for_row(i, [&](int j) {
-          most = larger(magnitude(Base::matrix(i, j)) * known_x_[j], most);
-        });
+        Base::for_row(
+            i, [&](int j) { most = larger(magnitude(Base::matrix(i, j)) * known_x_[j], most); });
       }
       known_y_[i] = most;
     });
@@ -382,8 +380,8 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
     const int i = cone.first;
     MaxAbs<V> worst;
     worst.add(missed(positive_part(-margin_of(cone, value)),
-                       larger(row_size_[i], row_datum_[i]) * V(roots(cone)),
-                       row_datum_[i], row_rounding_));
+                     larger(row_size_[i], row_datum_[i]) * V(roots(cone)), row_datum_[i],
+                     row_rounding_));
     worst.add(beyond_reach(row_size_[i], row_datum_[i], row_rounding_));
     return worst.value;
   }

@@ -11,9 +11,10 @@ CAROM_INLINE constexpr long qp_scales_workspace(long n, long rows) { return 5 * 
 
 /// The optimality conditions as equations in (x, y): row i of A x against its bounds, column j of
 /// P x + A'y = -q. Of each the sum, the sum of its terms' magnitudes, and its datum: the bound that
-/// holds it, or q_j, with those terms whose x_j or y_i the data explain (Oettli and Prager 1964). An unknown is explained
-/// if some equation has it in a term of at most kExplained times the equation's datum; what escaped
-/// along a ray is not. V: double, or a pack of doubles, one per problem.
+/// holds it, or q_j, with those terms whose x_j or y_i the data explain (Oettli and Prager 1964).
+/// An unknown is explained if some equation has it in a term of at most kExplained times the
+/// equation's datum; what escaped along a ray is not. V: double, or a pack of doubles, one per
+/// problem.
 template <class V, class Lanes, class Data, class Memory>
 class QpScales {
  public:
@@ -36,9 +37,7 @@ class QpScales {
         known_y_(row_datum_ + rows_) {}
 
  protected:
-  CAROM_INLINE V matrix(int i, int j) const {
-    return view_.matrix[static_cast<long>(i) * n_ + j];
-  }
+  CAROM_INLINE V matrix(int i, int j) const { return view_.matrix[static_cast<long>(i) * n_ + j]; }
   CAROM_INLINE V hessian(int j, int k) const {
     return view_.hessian[k <= j ? static_cast<long>(j) * n_ + k : static_cast<long>(k) * n_ + j];
   }
@@ -138,8 +137,8 @@ class QpScales {
   /// Which equations and unknowns take part in `explain`.
   struct Parts {
     bool rows, hessian, multipliers;
-    bool seeds = true;  ///< of rows by their bounds, of columns by q; else nothing is given but known
-                        ///< unknowns
+    bool seeds = true;  ///< of rows by their bounds, of columns by q; else nothing is given but
+                        ///< known unknowns
   };
 
   /// Fills the data, from the seeds and the unknowns that are known at the start.
@@ -168,11 +167,10 @@ class QpScales {
       }
       if (!any_of(open > V(0.0))) {  // then every term counts
         if (parts.rows) {
-          lanes_.for_each(
-              rows_, [&](int i) { row_datum_[i] = row_seed(parts, i) + row_size_[i]; });
+          lanes_.for_each(rows_, [&](int i) { row_datum_[i] = row_seed(parts, i) + row_size_[i]; });
         }
-        lanes_.for_each(
-            n_, [&](int j) { column_datum_[j] = column_seed(parts, j) + column_size_[j]; });
+        lanes_.for_each(n_,
+                        [&](int j) { column_datum_[j] = column_seed(parts, j) + column_size_[j]; });
         if (parts.rows) join_cones(row_datum_);
         return;
       }
@@ -240,9 +238,7 @@ class QpScales {
     if (parts.rows) {
       lanes_.for_each(rows_, [&](int i) {
         V datum(0.0);
-        for_row(i, [&](int j) {
-          datum = datum + known_x_[j] * magnitude(matrix(i, j) * x[j]);
-        });
+        for_row(i, [&](int j) { datum = datum + known_x_[j] * magnitude(matrix(i, j) * x[j]); });
         row_datum_[i] = datum;
       });
       join_cones(row_datum_);
@@ -261,8 +257,8 @@ class QpScales {
         column_datum_[j] = column_datum_[j] + known_y_[i] * magnitude(matrix(i, j) * y[i]);
       });
     }
-    lanes_.for_each(
-        n_, [&](int j) { column_datum_[j] = column_seed(parts, j) + column_datum_[j]; });
+    lanes_.for_each(n_,
+                    [&](int j) { column_datum_[j] = column_seed(parts, j) + column_datum_[j]; });
   }
 
  protected:
@@ -270,11 +266,11 @@ class QpScales {
   const kernels::QpShape& shape_;
   kernels::QpView<Data> view_;
   int n_, rows_;
-  Memory bent_, pull_;                  // [n] P x, A'y
-  Memory column_size_, column_datum_;   // [n]
-  Memory known_x_;                      // [n] 1 where explained
+  Memory bent_, pull_;                   // [n] P x, A'y
+  Memory column_size_, column_datum_;    // [n]
+  Memory known_x_;                       // [n] 1 where explained
   Memory value_, row_size_, row_datum_;  // [rows]
-  Memory known_y_;                      // [rows]
+  Memory known_y_;                       // [rows]
 };
 
 }  // namespace carom::certificate

@@ -40,11 +40,10 @@ struct LcpResult {
 };
 
 /// Solves every problem with lexicographic Lemke (covering vector e, the artificial variable leaves
-/// first in a tie); what rounding keeps from a certified end is done again in twice the precision. A
-/// secondary ray gives Status::ray, which proves nothing about solvability.
-/// A problem with NaN or infinity gets Status::invalid_input and leaves its neighbours unchanged.
-/// The result lives in the memory space of `batch`.
-/// Errors: InvalidInput for shapes that do not fit; BackendUnavailable.
+/// first in a tie); what rounding keeps from a certified end is done again in twice the precision.
+/// A secondary ray gives Status::ray, which proves nothing about solvability. A problem with NaN or
+/// infinity gets Status::invalid_input and leaves its neighbours unchanged. The result lives in the
+/// memory space of `batch`. Errors: InvalidInput for shapes that do not fit; BackendUnavailable.
 LcpResult solve_lcp(const LcpBatch& batch, const LcpSettings& settings = {},
                     Backend backend = Backend::automatic);
 

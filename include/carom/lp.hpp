@@ -36,10 +36,11 @@ struct LpBatch {
 };
 
 struct LpSettings {
-  double tolerance = 1e-9;   ///< on LpResult::residual, and on the residuals of rays
-  int max_pivots = 0;        ///< per objective; 0: 50 (m + n)
-  bool certificates = true;  ///< fill LpResult::farkas, ::ray and ::point; without it they stay empty
-  int threads = 0;           ///< cpu: 0 = all hardware threads
+  double tolerance = 1e-9;  ///< on LpResult::residual, and on the residuals of rays
+  int max_pivots = 0;       ///< per objective; 0: 50 (m + n)
+  bool certificates =
+      true;         ///< fill LpResult::farkas, ::ray and ::point; without it they stay empty
+  int threads = 0;  ///< cpu: 0 = all hardware threads
 
   /// Errors: InvalidInput naming the field and its value.
   void validate() const;
@@ -66,8 +67,8 @@ struct LpResult {
                           ///< NaN unless infeasible
   Buffer<double> ray;     ///< r of certificate::ray_residual, [problems, objectives, columns]; NaN
                           ///< unless unbounded
-  Buffer<double> point;  ///< [problems, objectives, columns], NaN unless unbounded: satisfies the
-                         ///< bounds
+  Buffer<double> point;   ///< [problems, objectives, columns], NaN unless unbounded: satisfies the
+                          ///< bounds
   Buffer<BasisStatus> basis;  ///< [problems, columns + rows], where the last objective ended
 };
 

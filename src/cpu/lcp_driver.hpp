@@ -41,12 +41,24 @@ LcpResult drive_lcp(const LcpBatch& batch, const LcpSettings& settings, Solve&& 
   };
   const int max_pivots = settings.max_pivots > 0 ? settings.max_pivots : 50 * (n + 1);
   const auto solve_range = [&](Memory& memory, std::int64_t begin, std::int64_t end) {
-    simd::LcpRange range{begin, end, n, batch.matrix.data(), batch.vector.data(),
-                         settings.tolerance, max_pivots, result.solution.data(),
-                         result.status.data(), result.pivots.data(), result.residual.data(),
-                         memory.reals.data(), memory.ints.data(), memory.pack_reals.data(),
-                         memory.pack_ints.data(), memory.pack_counts.data(),
-                         settings.max_pivots > 0, nullptr};
+    simd::LcpRange range{begin,
+                         end,
+                         n,
+                         batch.matrix.data(),
+                         batch.vector.data(),
+                         settings.tolerance,
+                         max_pivots,
+                         result.solution.data(),
+                         result.status.data(),
+                         result.pivots.data(),
+                         result.residual.data(),
+                         memory.reals.data(),
+                         memory.ints.data(),
+                         memory.pack_reals.data(),
+                         memory.pack_ints.data(),
+                         memory.pack_counts.data(),
+                         settings.max_pivots > 0,
+                         nullptr};
     solve(range);
     const auto is_open = [&](Status status) { return kernels::lcp_is_open(status, range.limited); };
     if (std::none_of(range.status + begin, range.status + end, is_open)) return;

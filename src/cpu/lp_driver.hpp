@@ -51,11 +51,10 @@ LpResult drive_lp(const LpBatch& batch, const LpSettings& settings,
     std::vector<double> settle;  // for what is left open, taken when it is first needed
   };
   tbb::enumerable_thread_specific<Memory> memories([&] {
-    return Memory{
-        Buffer<double>(
-            static_cast<std::size_t>(kernels::lp_real_workspace(batch.rows, batch.columns))),
-        std::vector<int>(static_cast<std::size_t>(kernels::lp_int_workspace(batch.rows))),
-        {}};
+    return Memory{Buffer<double>(static_cast<std::size_t>(
+                      kernels::lp_real_workspace(batch.rows, batch.columns))),
+                  std::vector<int>(static_cast<std::size_t>(kernels::lp_int_workspace(batch.rows))),
+                  {}};
   });
   const std::int64_t grain = std::max(1, 32 / batch.objectives);
   parallel_for(batch.problems, grain, settings.threads, [&](std::int64_t begin, std::int64_t end) {

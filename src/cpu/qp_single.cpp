@@ -20,8 +20,9 @@ QpSingle::QpSingle(const QpLayout& layout) : layout_(layout) {
   x_.resize(n);
   y_.resize(rows);
   point_.resize(n);
-  work_.resize(n * n + 3 * n + static_cast<std::size_t>(certificate::qp_judge_workspace(
-                                  layout.variables(), layout.rows())));
+  work_.resize(
+      n * n + 3 * n +
+      static_cast<std::size_t>(certificate::qp_judge_workspace(layout.variables(), layout.rows())));
   view_ = {
       {hessian_.data()}, {gradient_.data()}, {matrix_.data()}, {lower_.data()}, {upper_.data()}};
 }

@@ -101,8 +101,7 @@ __global__ void __launch_bounds__(WarpLanes::kWidth)
     settle_lcps(const __grid_constant__ LcpLaunch launch) {
   const WarpLanes lanes;
   const long n = launch.order;
-  double* memory =
-      launch.settle_work + Grid::block() * kernels::lcp_settle_workspace(launch.order);
+  double* memory = launch.settle_work + Grid::block() * kernels::lcp_settle_workspace(launch.order);
   for (int p = Grid::block(); p < launch.problems; p += Grid::blocks()) {
     const kernels::LcpAnswer before{launch.status[p], launch.pivots[p], launch.residual[p]};
     if (!kernels::lcp_is_open(before.status, launch.limited)) continue;

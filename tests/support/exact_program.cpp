@@ -294,8 +294,8 @@ bool is_optimal(Exact& exact, const IntegerProgram& p, const Sides& sides, const
   }
   for (std::size_t k = 0; k < answer.y.size(); ++k) {
     if (answer.y[k] < 0) return false;
-    const Wide slack = exact.minus(dot(exact, sides.row[k], answer.x),
-                                   exact.times(sides.bound[k], denominator));
+    const Wide slack =
+        exact.minus(dot(exact, sides.row[k], answer.x), exact.times(sides.bound[k], denominator));
     if (answer.y[k] != 0 && slack != 0) return false;
   }
   return exact.sound;

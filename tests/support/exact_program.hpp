@@ -6,8 +6,8 @@
 
 #include <carom/status.hpp>
 
-/// What small quadratic and linear programs of integers are, in exact arithmetic: the oracle that the
-/// solvers' verdicts are held against.
+/// What small quadratic and linear programs of integers are, in exact arithmetic: the oracle that
+/// the solvers' verdicts are held against.
 namespace carom::test {
 
 using Wide = __int128;
@@ -16,9 +16,9 @@ using Wide = __int128;
 struct IntegerProgram {
   int variables = 0;
   int rows = 0;
-  std::vector<int> hessian;  ///< P, [n, n], symmetric
-  std::vector<int> vector;   ///< q, [n]
-  std::vector<int> matrix;   ///< A, [m, n]
+  std::vector<int> hessian;               ///< P, [n, n], symmetric
+  std::vector<int> vector;                ///< q, [n]
+  std::vector<int> matrix;                ///< A, [m, n]
   std::vector<std::optional<int>> lower;  ///< [m]
   std::vector<std::optional<int>> upper;  ///< [m]
 };
@@ -26,14 +26,16 @@ struct IntegerProgram {
 /// A verdict with its exact proof, checked before it is returned. Vectors are numerators over
 /// `denominator`.
 struct ExactVerdict {
-  Status status = Status::numerical_error;  ///< solved, infeasible, unbounded, nonconvex; else unknown
-  std::vector<Wide> point;                  ///< x of solved and unbounded problems, [n]
+  Status status =
+      Status::numerical_error;  ///< solved, infeasible, unbounded, nonconvex; else unknown
+  std::vector<Wide> point;      ///< x of solved and unbounded problems, [n]
   Wide denominator = 1;
   double objective = 0.0;  ///< of solved problems
 };
 
 /// Decides by the lexicographic method of Lemke on the optimality conditions, without fractions
-/// (Edmonds' integer pivoting) in 128 bits. Where those do not suffice the status is numerical_error.
+/// (Edmonds' integer pivoting) in 128 bits. Where those do not suffice the status is
+/// numerical_error.
 ExactVerdict decide(const IntegerProgram& program);
 
 /// z of LCP(M, q) with M, q of integers, by the same method: solved or ray.

@@ -115,9 +115,7 @@ class IntegerPrograms {
     return u;
   }
 
-  int pick(int least, int most) {
-    return std::uniform_int_distribution<int>(least, most)(engine_);
-  }
+  int pick(int least, int most) { return std::uniform_int_distribution<int>(least, most)(engine_); }
   double uniform() { return std::uniform_real_distribution<double>()(engine_); }
   bool chance(double probability) { return uniform() < probability; }
 

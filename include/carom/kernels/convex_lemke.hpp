@@ -8,11 +8,11 @@
 /// Convex quadratic and linear programs by Lemke's method on their optimality conditions, in twice
 /// the precision: every end is an optimum, a Farkas vector, or a feasible point with a ray.
 ///
-/// A free variable is a difference u - v, an equation two inequalities: fewer pairs would do, but they
-/// would mix the units of parts that have nothing to do with each other. The conditions are then an
-/// LCP whose matrix is positive semidefinite, for which a ray proves that nothing solves it (Cottle, Pang, Stone 2009, theorem
-/// 4.4.13), and the ray's parts are the proofs: its x-part a direction with P d = 0 and q'd < 0, its
-/// multipliers a Farkas vector, or both.
+/// A free variable is a difference u - v, an equation two inequalities: fewer pairs would do, but
+/// they would mix the units of parts that have nothing to do with each other. The conditions are
+/// then an LCP whose matrix is positive semidefinite, for which a ray proves that nothing solves it
+/// (Cottle, Pang, Stone 2009, theorem 4.4.13), and the ray's parts are the proofs: its x-part a
+/// direction with P d = 0 and q'd < 0, its multipliers a Farkas vector, or both.
 namespace carom::kernels {
 
 /// Most complementary pairs that are tried: doubled numbers make every pivot dear.
@@ -52,8 +52,8 @@ class ConvexLemke {
         side_scale_(side_sign_ + sides),
         lemke_(lanes, side_scale_ + sides) {}
 
-  /// The verdict: solved, infeasible or unbounded; numerical_error where there is none, or more than
-  /// kLargestConvexLemke pairs.
+  /// The verdict: solved, infeasible or unbounded; numerical_error where there is none, or more
+  /// than kLargestConvexLemke pairs.
   CAROM_HOST_DEVICE Status solve() {
     list_unknowns();
     if (order() > kLargestConvexLemke) return Status::numerical_error;
@@ -124,9 +124,9 @@ class ConvexLemke {
   CAROM_INLINE double side_bound(int k) const {
     const int i = static_cast<int>(side_row_[k]);
     const bool lower = side_sign_[k] > 0.0;
-    const double bound = i < m_ ? (lower ? source_.lower(i) : source_.upper(i))
-                                : (lower ? source_.column_lower(i - m_)
-                                         : source_.column_upper(i - m_));
+    const double bound =
+        i < m_ ? (lower ? source_.lower(i) : source_.upper(i))
+               : (lower ? source_.column_lower(i - m_) : source_.column_upper(i - m_));
     return side_sign_[k] * side_scale_[k] * bound;
   }
   CAROM_INLINE double hessian(int i, int j) const {
@@ -181,8 +181,7 @@ class ConvexLemke {
     cost_ = power_of_two(cost_);
     lanes_.for_each(sides_, [&](int k) {
       const int row = static_cast<int>(side_row_[k]);
-      side_scale_[k] =
-          row < m_ ? row_scale_[row] : inverse_power_of_two(column_scale_[row - m_]);
+      side_scale_[k] = row < m_ ? row_scale_[row] : inverse_power_of_two(column_scale_[row - m_]);
     });
   }
 
@@ -297,11 +296,11 @@ class ConvexLemke {
   int frees_ = 0;
   int pivots_ = 0;
   double cost_ = 1.0;
-  Memory column_scale_, base_, kind_, direction_;    // [n]
-  Memory free_;                                      // [n] place of v, or -1
-  Memory variable_;                                  // [n] behind the places of v
-  Memory row_scale_;                                 // [m]
-  Memory side_row_, side_sign_, side_scale_;         // [sides]
+  Memory column_scale_, base_, kind_, direction_;  // [n]
+  Memory free_;                                    // [n] place of v, or -1
+  Memory variable_;                                // [n] behind the places of v
+  Memory row_scale_;                               // [m]
+  Memory side_row_, side_sign_, side_scale_;       // [sides]
   DoubledLemke<Lanes, Memory> lemke_;
 };
 

@@ -7,10 +7,10 @@
 #include <carom/kernels/lanes.hpp>
 #include <carom/kernels/numeric.hpp>
 
-/// Lemke's method in twice the precision of a double, for the few problems that faster methods leave
-/// without a certificate. A sum that cancels to less than 2^-58 of its terms is zero: with data of
-/// few digits the signs that the method asks for are then those of exact arithmetic, whatever the
-/// units of rows and columns, and its lexicographic rule needs no tolerances.
+/// Lemke's method in twice the precision of a double, for the few problems that faster methods
+/// leave without a certificate. A sum that cancels to less than 2^-58 of its terms is zero: with
+/// data of few digits the signs that the method asks for are then those of exact arithmetic,
+/// whatever the units of rows and columns, and its lexicographic rule needs no tolerances.
 namespace carom::kernels {
 
 CAROM_INLINE constexpr long doubled_lemke_workspace(long order) {

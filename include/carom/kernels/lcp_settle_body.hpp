@@ -8,8 +8,8 @@
 #include <carom/kernels/memory.hpp>
 #include <carom/status.hpp>
 
-/// What kernels::Lemke leaves unsolved is tried again in twice the precision, with the same covering
-/// vector: a ray is reported only where it stands there too.
+/// What kernels::Lemke leaves unsolved is tried again in twice the precision, with the same
+/// covering vector: a ray is reported only where it stands there too.
 namespace carom::kernels {
 
 CAROM_HOST_DEVICE constexpr long lcp_settle_workspace(int n) {
@@ -30,8 +30,8 @@ struct LcpAnswer {
 
 /// Powers of two that bring most entries of M's rows and columns to one.
 template <class Lanes>
-CAROM_HOST_DEVICE void scale_lcp(const Lanes& lanes, int n, const double* matrix,
-                                 double* row_scale, double* column_scale) {
+CAROM_HOST_DEVICE void scale_lcp(const Lanes& lanes, int n, const double* matrix, double* row_scale,
+                                 double* column_scale) {
   lanes.for_each(n, [&](int j) { column_scale[j] = 0.0; });
   const auto median = [&](auto&& entry, const double* others) {
     return -median_exponent([&](auto&& visit) {
@@ -80,7 +80,8 @@ CAROM_HOST_DEVICE LcpAnswer settle_lcp(const Lanes& lanes, int n, const double* 
   LcpAnswer answer = before;
   if (end == LemkeEnd::ray && before.status != Status::inaccurate) answer.status = Status::ray;
   if (end != LemkeEnd::solution) return answer;
-  lanes.for_each(n, [&](int i) { found[i] = at_least_zero(lemke.solution(i).hi * column_scale[i]); });
+  lanes.for_each(n,
+                 [&](int i) { found[i] = at_least_zero(lemke.solution(i).hi * column_scale[i]); });
   const certificate::LcpJudge<Lanes> judge(lanes, n, matrix, vector, found + n);
   const double residual = judge.residual(found);
   if (!certificate::within(residual, tolerance)) return answer;

@@ -30,7 +30,7 @@ struct LpArrays {
   double* ray;     ///< or null
   double* point;   ///< or null
   BasisStatus* basis;
-  bool limited;    ///< max_pivots is the caller's: more work is not asked for
+  bool limited;  ///< max_pivots is the caller's: more work is not asked for
 };
 
 /// What is known of one objective beside x, y or the proof.

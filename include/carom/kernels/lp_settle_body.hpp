@@ -97,9 +97,9 @@ class LpSettle {
             larger(certificate_.ray_residual(direction_), certificate_.primal_residual(x_));
     }
     if (!certificate::within(answer.residual, arrays_.tolerance)) return;
-    write_lp(lanes_, arrays_, at, answer, x_, y_, farkas_, direction_,
-             answer.answered() ? certificate_.objective()
-                               : std::numeric_limits<double>::quiet_NaN());
+    write_lp(
+        lanes_, arrays_, at, answer, x_, y_, farkas_, direction_,
+        answer.answered() ? certificate_.objective() : std::numeric_limits<double>::quiet_NaN());
   }
 
   const Lanes& lanes_;

@@ -65,8 +65,8 @@ CAROM_INLINE constexpr long qp_settle_workspace(long n, long rows, bool cones) {
                                                     : 0;
   const long body = exact > splitting ? exact : splitting;
   // A problem of its own looks for a point that meets the rows: another Hessian and gradient.
-  return 2 * n + rows + certificate::qp_judge_workspace(n, rows) + (decided > body ? decided : body) +
-         n * n + n;
+  return 2 * n + rows + certificate::qp_judge_workspace(n, rows) +
+         (decided > body ? decided : body) + n * n + n;
 }
 
 /// A problem's numbers as ConvexLemke reads them.
@@ -213,7 +213,8 @@ class QpSettle {
                                                                     : Status::numerical_error;
   }
 
-  /// The verdict in twice the precision, judged like any other; numerical_error where there is none.
+  /// The verdict in twice the precision, judged like any other; numerical_error where there is
+  /// none.
   CAROM_HOST_DEVICE QpVerdict decide(const QpTaskSettings& settings) {
     QpVerdict answer;
     const Status claim = shape_.cones > 0 ? by_homogeneous(answer) : by_lemke(answer);
@@ -275,8 +276,7 @@ class QpSettle {
     if (shape_.cones == 0) {
       const QpVerdict exact = attempt<QpMethod::active_set>(settings, view_);
       if (is_final(exact.status)) return exact;
-      const bool limited =
-          settings.max_iterations > 0 && exact.status == Status::iteration_limit;
+      const bool limited = settings.max_iterations > 0 && exact.status == Status::iteration_limit;
       if (untried) {  // else it was of no help
         keep_first();
         const QpVerdict decided = decide(settings);
@@ -382,10 +382,10 @@ class QpSettle {
   const Lanes& lanes_;
   const QpShape& shape_;
   QpView<Data> view_;
-  Memory x_, y_;                    // the answer, or its proof
-  Memory first_x_, point_;          // of the first method; that meets the rows
-  Memory first_y_;                  // of the first method
-  Memory work_;                     // of the judgement
+  Memory x_, y_;            // the answer, or its proof
+  Memory first_x_, point_;  // of the first method; that meets the rows
+  Memory first_y_;          // of the first method
+  Memory work_;             // of the judgement
   Memory other_hessian_, other_gradient_, body_;
 };
 

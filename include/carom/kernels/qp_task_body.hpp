@@ -277,9 +277,9 @@ class QpTask {
       return {outcome[0], outcome[1]};
     } else if constexpr (Method == QpMethod::interior_point) {
       QpInteriorPoint<double, Lanes, Memory> body(lanes_, shape, memory);
-      const auto outcome = body.solve(
-          view(), {interior_point_aim(shape.variables, settings.tolerance),
-                   settings.limit(Method, shape.variables, shape.rows), true});
+      const auto outcome =
+          body.solve(view(), {interior_point_aim(shape.variables, settings.tolerance),
+                              settings.limit(Method, shape.variables, shape.rows), true});
       read(body);
       return outcome;
     } else {

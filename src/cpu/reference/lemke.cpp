@@ -225,8 +225,7 @@ LemkeOutcome lemke(const Matrix& matrix, const Vector& vector, double tolerance,
     const double residual =
         units == Units::of_rows
             ? certificate::lcp_residual(n, matrix.data(), vector.data(), candidate.data())
-            : certificate::lcp_natural_residual(n, matrix.data(), vector.data(),
-                                                candidate.data());
+            : certificate::lcp_natural_residual(n, matrix.data(), vector.data(), candidate.data());
     if (!(residual <= outcome.residual) && !std::isnan(outcome.residual)) return;
     if (!candidate.allFinite()) return;
     outcome.residual = residual;

@@ -23,7 +23,7 @@ struct LemkeOutcome {
 /// Lemke's method with covering vector e and lexicographic ratio test; the basis inverse is
 /// computed afresh at every pivot, so that rounding errors do not pile up. What ends uncertified is
 /// tried again in long double, with several tolerances. max_pivots = 0: 50 (n + 1) an attempt.
-LemkeOutcome lemke(const Matrix& matrix, const Vector& vector, double tolerance,
-                   int max_pivots = 0, Units units = Units::of_rows);
+LemkeOutcome lemke(const Matrix& matrix, const Vector& vector, double tolerance, int max_pivots = 0,
+                   Units units = Units::of_rows);
 
 }  // namespace carom::reference

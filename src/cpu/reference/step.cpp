@@ -130,8 +130,8 @@ double StepModel::residual(const Vector& contact_velocity, const Vector& max_imp
                            const Vector& impulse) const {
   const StepLcp lcp = assemble(contact_velocity, max_impulse);
   const Vector z = lift(contact_velocity, max_impulse, impulse);
-  return certificate::lcp_natural_residual(static_cast<int>(z.size()), lcp.matrix.data(), lcp.vector.data(),
-                                   z.data());
+  return certificate::lcp_natural_residual(static_cast<int>(z.size()), lcp.matrix.data(),
+                                           lcp.vector.data(), z.data());
 }
 
 StepSolution StepModel::solve(const Vector& contact_velocity, const Vector& max_impulse,

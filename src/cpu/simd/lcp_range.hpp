@@ -164,10 +164,9 @@ class Ranges {
   void settle(const LcpRange& r, std::int64_t p) const {
     if (!kernels::lcp_is_open(r.status[p], r.limited)) return;
     const long n = r.order;
-    const kernels::LcpAnswer answer =
-        kernels::settle_lcp(lanes_, r.order, r.matrix + p * n * n, r.vector + p * n, r.tolerance,
-                            {r.status[p], r.pivots[p], r.residual[p]}, r.solution + p * n,
-                            r.settle);
+    const kernels::LcpAnswer answer = kernels::settle_lcp(
+        lanes_, r.order, r.matrix + p * n * n, r.vector + p * n, r.tolerance,
+        {r.status[p], r.pivots[p], r.residual[p]}, r.solution + p * n, r.settle);
     r.status[p] = answer.status;
     r.pivots[p] = answer.pivots;
     r.residual[p] = answer.residual;
