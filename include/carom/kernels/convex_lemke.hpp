@@ -176,9 +176,11 @@ class ConvexLemke {
         lanes_.for_each(1, [&](int) { column_scale_[j] = e; });
       }
     }
-    lanes_.for_each(n_, [&](int j) { column_scale_[j] = power_of_two(column_scale_[j]); });
-    lanes_.for_each(m_, [&](int i) { row_scale_[i] = power_of_two(row_scale_[i]); });
-    cost_ = power_of_two(cost_);
+    lanes_.for_each(
+        n_, [&](int j) { column_scale_[j] = power_of_two(static_cast<int>(column_scale_[j])); });
+    lanes_.for_each(m_,
+                    [&](int i) { row_scale_[i] = power_of_two(static_cast<int>(row_scale_[i])); });
+    cost_ = power_of_two(static_cast<int>(cost_));
     lanes_.for_each(sides_, [&](int k) {
       const int row = static_cast<int>(side_row_[k]);
       side_scale_[k] = row < m_ ? row_scale_[row] : inverse_power_of_two(column_scale_[row - m_]);

@@ -52,8 +52,8 @@ CAROM_HOST_DEVICE void scale_lcp(const Lanes& lanes, int n, const double* matrix
     });
   }
   lanes.for_each(n, [&](int i) {
-    row_scale[i] = power_of_two(row_scale[i]);
-    column_scale[i] = power_of_two(column_scale[i]);
+    row_scale[i] = power_of_two(static_cast<int>(row_scale[i]));
+    column_scale[i] = power_of_two(static_cast<int>(column_scale[i]));
   });
 }
 

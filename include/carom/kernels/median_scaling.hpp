@@ -13,9 +13,10 @@ namespace carom::kernels {
 CAROM_INLINE int exponent_of(double x) {
   return static_cast<int>(std::bit_cast<std::uint64_t>(x) >> 52 & 0x7ff) - 1023;
 }
-CAROM_INLINE double power_of_two(double exponent) {
-  const double e = larger(smaller(exponent, 500.0), -500.0);
-  return std::bit_cast<double>(static_cast<std::uint64_t>(static_cast<int>(e) + 1023) << 52);
+/// 2^e, e within +-1000.
+CAROM_INLINE double power_of_two(int e) {
+  const int exponent = e < -1000 ? -1000 : (e > 1000 ? 1000 : e);
+  return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
 }
 
 /// The lower median of the exponents that each(visit) visits; 0 where there is none. Medians let

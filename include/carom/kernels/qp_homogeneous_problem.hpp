@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstdint>
 
+#include <carom/kernels/median_scaling.hpp>
 #include <carom/kernels/qp_problem.hpp>
 
 /// What the homogeneous method works on: its memory, the units of a problem, elimination.
@@ -27,17 +28,6 @@ class QpArena {
 
 /// What is left of a sum below this share of its terms is rounding of the data.
 inline constexpr double kQpRounding = 0x1p-46;
-
-/// 2^e, |e| <= 1000.
-CAROM_INLINE double power_of_two(int e) {
-  const int exponent = e < -1000 ? -1000 : e > 1000 ? 1000 : e;
-  return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
-}
-/// e with |x| in [2^e, 2^(e+1)), for x != 0 finite.
-CAROM_INLINE int exponent_of(double x) {
-  const auto bits = std::bit_cast<std::uint64_t>(x);
-  return static_cast<int>((bits >> 52) & 0x7ff) - 1023;
-}
 
 /// Units of variables, rows and of the homogenising variable, powers of two:
 ///   x = column x' / unit, y = row y' / unit, q' = column unit q, h' = row unit h.
