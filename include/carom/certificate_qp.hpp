@@ -90,7 +90,7 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
       };
       side(view_.upper[i], value_[i]);
       side(-view_.lower[i], -value_[i]);
-      worst.add(beyond_reach(row_size_[i], row_datum_[i], row_rounding_));
+      worst.add(reach_of(i, view_.upper[i] - value_[i], value_[i] - view_.lower[i]));
     });
     Base::for_cones([&](const kernels::QpConeSpan& cone) {
       worst.add(cone_violation(cone, [&](int i) { return view_.upper[i] - value_[i]; }));
@@ -181,7 +181,9 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
       const V above = kernels::presence(view_.upper[i]) * positive_part(value_[i]);
       const V below = kernels::presence(view_.lower[i]) * positive_part(-value_[i]);
       worst.add(missed(above + below, row_size_[i], row_datum_[i], row_rounding_));
-      worst.add(beyond_reach(row_size_[i], row_datum_[i], row_rounding_));
+      const V infinity(kernels::kInfinity);
+      worst.add(reach_of(i, select(view_.upper[i] < infinity, -value_[i], infinity),
+                         select(view_.lower[i] > -infinity, value_[i], infinity)));
     });
     Base::for_cones([&](const kernels::QpConeSpan& cone) {
       worst.add(cone_violation(cone, [&](int i) { return -value_[i]; }));
@@ -228,7 +230,7 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
       };
       side(view_.upper[i], value_[i], positive_part(y[i]));
       side(-view_.lower[i], -value_[i], positive_part(-y[i]));
-      primal.add(beyond_reach(row_size_[i], row_datum_[i], row_rounding_));
+      primal.add(reach_of(i, view_.upper[i] - value_[i], value_[i] - view_.lower[i]));
     });
     Base::for_cones([&](const kernels::QpConeSpan& cone) {
       const auto slack = [&](int i) { return view_.upper[i] - value_[i]; };
@@ -322,6 +324,13 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
     lanes_.for_each(1, [&](int) { row_datum_[i] = datum; });
   }
 
+  /// beyond_reach of a row, unless it lies on the right side of its bounds by more than rounding.
+  CAROM_INLINE V reach_of(int i, V to_upper, V to_lower) const {
+    using kernels::select;
+    const V rounding = V(row_rounding_) * row_size_[i];
+    return select((to_upper > rounding) & (to_lower > rounding), V(0.0),
+                  beyond_reach(row_size_[i], row_datum_[i], row_rounding_));
+  }
   /// Methods for cones come no closer than their tolerance: there the datum itself is the unit.
   CAROM_INLINE V unit_of(V datum, V own) const {
     return shape_.cones > 0 ? datum : unit_of_residual(datum, own);
@@ -382,7 +391,8 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
     worst.add(missed(positive_part(-margin_of(cone, value)),
                      larger(row_size_[i], row_datum_[i]) * V(roots(cone)), row_datum_[i],
                      row_rounding_));
-    worst.add(beyond_reach(row_size_[i], row_datum_[i], row_rounding_));
+    // t - |v| is no larger than the distance to either side
+    worst.add(reach_of(i, margin_of(cone, value) / V(roots(cone)), V(kernels::kInfinity)));
     return worst.value;
   }
   template <class Y>

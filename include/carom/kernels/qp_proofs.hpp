@@ -30,10 +30,8 @@ CAROM_HOST_DEVICE bool normalise(const Lanes& lanes, int count, const Memory& va
   return true;
 }
 
-/// Entries of a proof below this, relative to the largest, are tried as zeros.
-inline constexpr double kDust = 1e-13;
-
-/// Whether y proves that no x meets the rows; it is normalised, and holds the proof on success.
+/// Whether y proves that no x meets the rows, perhaps without what rounding left in place of zeros;
+/// it is normalised, and holds the proof on success.
 /// work: qp_judge_workspace.
 template <class Lanes, class Data, class Memory>
 CAROM_HOST_DEVICE bool proves_infeasible(const Lanes& lanes, const QpShape& shape,
@@ -53,8 +51,6 @@ CAROM_HOST_DEVICE bool proves_infeasible(const Lanes& lanes, const QpShape& shap
     lanes.for_each(1, [&](int) { y[cone.first] = head; });
   }
   const certificate::QpJudge<double, Lanes, Data, Memory> judge(lanes, shape, view, work);
-  if (certificate::within(judge.farkas_residual(y), tolerance)) return true;
-  // What rounding left in place of a zero may be all that a column holds.
   const long n = shape.variables;
   const auto weight = [&](int i) {
     double size = 0.0;
@@ -65,10 +61,31 @@ CAROM_HOST_DEVICE bool proves_infeasible(const Lanes& lanes, const QpShape& shap
   };
   double most = 0.0;
   for (int i = 0; i < shape.rows; ++i) most = larger(weight(i), most);
-  for_interval_rows(lanes, shape, [&](int i) {
-    if (weight(i) <= kDust * most) y[i] = 0.0;
-  });
-  return certificate::within(judge.farkas_residual(y), tolerance);
+  for (const double dust : {0.0, 1e-13, 1e-10, 1e-7}) {
+    for_interval_rows(lanes, shape, [&](int i) {
+      const double size = weight(i);  // zero in rows of zeros, which prove something by themselves
+      if (size > 0.0 && size <= dust * most) y[i] = 0.0;
+    });
+    if (certificate::within(judge.farkas_residual(y), tolerance)) return true;
+  }
+  return false;
+}
+
+/// Whether the objective falls along d without end; d is normalised likewise.
+/// work: qp_judge_workspace.
+template <class Lanes, class Data, class Memory>
+CAROM_HOST_DEVICE bool proves_endless(const Lanes& lanes, const QpShape& shape,
+                                      const QpView<Data>& view, const Memory& d, const Memory& work,
+                                      double tolerance) {
+  if (!normalise(lanes, shape.variables, d)) return false;
+  const certificate::QpJudge<double, Lanes, Data, Memory> judge(lanes, shape, view, work);
+  for (const double dust : {0.0, 1e-13, 1e-10, 1e-7}) {
+    lanes.for_each(shape.variables, [&](int j) {
+      if (magnitude(d[j]) <= dust) d[j] = 0.0;
+    });
+    if (certificate::within(judge.ray_residual(d), tolerance)) return true;
+  }
+  return false;
 }
 
 /// Whether the objective falls along d without end from a point that meets the rows; d is
@@ -77,14 +94,8 @@ template <class Lanes, class Data, class Memory>
 CAROM_HOST_DEVICE bool proves_unbounded(const Lanes& lanes, const QpShape& shape,
                                         const QpView<Data>& view, const Memory& point,
                                         const Memory& d, const Memory& work, double tolerance) {
-  if (!normalise(lanes, shape.variables, d)) return false;
+  if (!proves_endless(lanes, shape, view, d, work, tolerance)) return false;
   const certificate::QpJudge<double, Lanes, Data, Memory> judge(lanes, shape, view, work);
-  if (!certificate::within(judge.ray_residual(d), tolerance)) {
-    lanes.for_each(shape.variables, [&](int j) {
-      if (magnitude(d[j]) <= kDust) d[j] = 0.0;
-    });
-    if (!certificate::within(judge.ray_residual(d), tolerance)) return false;
-  }
   return certificate::within(judge.point_residual(point), tolerance);
 }
 

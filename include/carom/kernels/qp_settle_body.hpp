@@ -195,9 +195,7 @@ class QpSettle {
     return proves_infeasible(lanes_, shape_, view_, y_, work_, tolerance);
   }
   CAROM_HOST_DEVICE bool is_ray(double tolerance) {
-    if (!normalise(lanes_, shape_.variables, x_)) return false;
-    const certificate::QpJudge<double, Lanes, Data, Memory> judge(lanes_, shape_, view_, work_);
-    return certificate::within(judge.ray_residual(x_), tolerance);
+    return proves_endless(lanes_, shape_, view_, x_, work_, tolerance);
   }
   CAROM_HOST_DEVICE bool is_unbounded(double tolerance) {
     return proves_unbounded(lanes_, shape_, view_, point_, x_, work_, tolerance);
