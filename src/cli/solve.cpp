@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <carom/error.hpp>
@@ -20,11 +22,34 @@ namespace carom::cli {
 
 namespace {
 
+constexpr const char* kDescription =
+    R"(Solves single problems from JSON files: linear complementarity problems (kind lcp),
+Coulomb friction problems (kind coulomb_friction, always on the host), linear programs
+(kind lp), convex quadratic programs (kind qp) and quadratic programs with second-order
+cones (kind socp).
+
+With --json every verdict comes with its proof; null where a status has none:
+  lcp   w = M x + q
+  lp    dual y and reduced_costs c - A'y, whether minimised or maximised: y_i is what the
+        objective gains per unit of the bound at which row i stands, so y_i > 0 belongs to
+        row_lower where minimised and to row_upper where maximised.
+        infeasible: farkas y, where the rows ask more of y'(A x) than the columns' bounds
+        allow; y_i > 0 with row_lower, y_i < 0 with row_upper, whatever the sense.
+        unbounded: a point that meets all bounds and a ray from it that meets none, along
+        which the objective falls (minimised) or rises (maximised)
+  qp    dual y with P x + q + A'y = 0, y_i > 0 at u, y_i < 0 at l; farkas y with A'y = 0,
+        u'y+ - l'y- < 0; point and ray d with P d = 0, q'd < 0; nonconvex: direction d
+        with d'P d < 0
+  socp  cone_dual z with P x + q + A'z = 0, z in the dual cones; farkas z with A'z = 0,
+        b'z < 0; point, ray and direction as of qp
+docs/check_a_proof.md has a short check for each.)";
+
 struct SolveOptions {
   std::vector<std::string> files;
   std::string backend = "auto";
   std::string tolerance = "1e-9";
   std::string threads = "0";
+  std::string method = "auto";
   bool json = false;
   bool quiet = false;
 };
@@ -44,9 +69,23 @@ void print_json(const Cases& cases, const CaseAnswers& answers) {
       entry["objective"] = answers[i].objective ? nlohmann::ordered_json(*answers[i].objective)
                                                 : nlohmann::ordered_json(nullptr);
     }
+    if (!answers[i].method.empty()) entry["method"] = answers[i].method;
+    for (const auto& [key, values] : answers[i].proofs) {
+      const std::string name(key);
+      entry[name] = values ? nlohmann::ordered_json(*values) : nlohmann::ordered_json(nullptr);
+    }
     result.push_back(entry);
   }
   print_document(result);
+}
+
+QpMethod method_named(const std::string& name) {
+  std::vector<std::pair<std::string_view, QpMethod>> known;
+  for (const QpMethod method : {QpMethod::automatic, QpMethod::interior_point, QpMethod::active_set,
+                                QpMethod::admm, QpMethod::projected, QpMethod::lemke}) {
+    known.emplace_back(to_string(method), method);
+  }
+  return choice<QpMethod>("--method", name, known);
 }
 
 void print_table(const Cases& cases, const CaseAnswers& answers) {
@@ -64,6 +103,11 @@ int run_solve(const SolveOptions& options) {
   settings.tolerance = parse_tolerance("--tolerance", options.tolerance);
   settings.threads = static_cast<int>(parse_count("--threads", options.threads, 0, 4096));
   settings.backend = backend_named("--backend", options.backend);
+  settings.method = method_named(options.method);
+  if (settings.method != QpMethod::automatic && settings.backend == Backend::reference) {
+    throw InvalidInput(fmt::format(
+        "--method is {}: the backend reference has one of its own, must be auto", options.method));
+  }
   Cases cases;
   for (const std::string& file : options.files) cases.push_back(io::read_case(file));
 
@@ -87,11 +131,7 @@ int run_solve(const SolveOptions& options) {
 
 void add_solve(Program& program) {
   CLI::App* command = program.app.add_subcommand("solve", "Solve single problems from files");
-  command->description(
-      "Solves single problems from JSON files: linear complementarity problems (kind lcp),\n"
-      "Coulomb friction problems (kind coulomb_friction, always on the host), linear programs\n"
-      "(kind lp), convex quadratic programs (kind qp) and quadratic programs with second-order\n"
-      "cones (kind socp).");
+  command->description(kDescription);
   command->footer("Example: carom solve examples/data/lcp.json --json");
   const auto options = std::make_shared<SolveOptions>();
   command->add_option("files", options->files, "Problem files")->required()->type_name("FILE");
@@ -100,6 +140,12 @@ void add_solve(Program& program) {
   command->add_option("--backend", options->backend, "auto, cpu, cuda or reference")
       ->capture_default_str();
   command->add_option("--threads", options->threads, "CPU threads, 0: all")->capture_default_str();
+  command
+      ->add_option("--method", options->method,
+                   "Of qp and socp: auto, interior_point, active_set, admm, projected (P positive "
+                   "definite) or lemke (small problems); active_set and lemke take no second-order "
+                   "cones")
+      ->capture_default_str();
   command->add_flag("--json", options->json, "One JSON document instead of text");
   command->add_flag("--quiet", options->quiet, "No text");
   command->callback(

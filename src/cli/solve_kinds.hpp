@@ -2,9 +2,12 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <carom/backend.hpp>
+#include <carom/qp.hpp>
 #include <carom/status.hpp>
 
 #include "io/case_file.hpp"
@@ -13,6 +16,9 @@
 /// and fills the answers at the same places.
 namespace carom::cli {
 
+/// Numbers that a reader needs to check a verdict, or none.
+using Proof = std::optional<std::vector<double>>;
+
 struct CaseAnswer {
   Status status = Status::cancelled;
   std::vector<double> x;  ///< empty unless solved or inaccurate
@@ -20,6 +26,9 @@ struct CaseAnswer {
   int iterations = 0;
   bool has_objective = false;       ///< whether the kind has one at all
   std::optional<double> objective;  ///< in the file's own sense, offset included
+  std::string_view method;          ///< the one that gave the answer; empty where there is one only
+  /// By their keys, those of its kind whatever the status; for the file's own problem and sense.
+  std::vector<std::pair<std::string_view, Proof>> proofs;
 };
 
 /// What all kinds are told by the command line.
@@ -27,11 +36,20 @@ struct CaseSettings {
   double tolerance = 1e-9;
   int threads = 0;
   Backend backend = Backend::automatic;
+  QpMethod method = QpMethod::automatic;  ///< of qp and socp
 };
 
 /// True where x is worth printing.
 inline bool has_answer(Status status) {
   return status == Status::solved || status == Status::inaccurate;
+}
+
+/// The library writes NaN where a status leaves no such vector.
+inline Proof proven(std::vector<double> values) {
+  for (const double value : values) {
+    if (value != value) return std::nullopt;
+  }
+  return values;
 }
 
 using Cases = std::vector<io::CaseProblem>;

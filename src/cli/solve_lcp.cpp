@@ -1,12 +1,25 @@
 #include <carom/lcp.hpp>
 
 #include <map>
+#include <utility>
 #include <variant>
 
 #include "buffer_slice.hpp"
 #include "cli/solve_kinds.hpp"
 
 namespace carom::cli {
+
+namespace {
+
+std::vector<double> slacks(const io::LcpProblem& lcp, const std::vector<double>& z) {
+  std::vector<double> w = lcp.vector;
+  for (std::size_t i = 0; i < w.size(); ++i) {
+    for (std::size_t j = 0; j < w.size(); ++j) w[i] += lcp.matrix[i * w.size() + j] * z[j];
+  }
+  return w;
+}
+
+}  // namespace
 
 // LCPs of one order are one batch.
 void solve_lcp_cases(const Cases& cases, const CaseSettings& settings, CaseAnswers& answers) {
@@ -39,7 +52,12 @@ void solve_lcp_cases(const Cases& cases, const CaseSettings& settings, CaseAnswe
       answer.status = result.status.host()[p];
       answer.residual = result.residual.host()[p];
       answer.iterations = result.pivots.host()[p];
-      if (has_answer(answer.status)) answer.x = slice(result.solution, p, n);
+      Proof w;
+      if (has_answer(answer.status)) {
+        answer.x = slice(result.solution, p, n);
+        w = slacks(std::get<io::LcpProblem>(cases[members[p]].problem), answer.x);
+      }
+      answer.proofs = {{"w", std::move(w)}};
     }
   }
 }

@@ -9,6 +9,30 @@
 
 namespace carom::cli {
 
+namespace {
+
+// The library minimises: of a maximised objective its multipliers are the negative. A file's own
+// satisfy c = A'y + reduced costs in either sense.
+Proof own_dual(const io::LpProblem& lp, Proof y) {
+  if (lp.maximise && y) {
+    for (double& value : *y) value = 0.0 - value;  // no -0
+  }
+  return y;
+}
+
+Proof reduced_costs(const io::LpProblem& lp, const Proof& y) {
+  if (!y) return std::nullopt;
+  std::vector<double> costs = lp.cost;
+  for (std::size_t i = 0; i < y->size(); ++i) {
+    for (std::size_t j = 0; j < costs.size(); ++j) {
+      costs[j] -= lp.matrix[i * costs.size() + j] * (*y)[i];
+    }
+  }
+  return costs;
+}
+
+}  // namespace
+
 // LPs of one shape are one batch.
 void solve_lp_cases(const Cases& cases, const CaseSettings& settings, CaseAnswers& answers) {
   LpSettings lp_settings;
@@ -42,6 +66,7 @@ void solve_lp_cases(const Cases& cases, const CaseSettings& settings, CaseAnswer
     batch.column_lower = gathered(&io::LpProblem::column_lower, false);
     batch.column_upper = gathered(&io::LpProblem::column_upper, false);
     const LpResult result = solve_lp(batch, lp_settings, settings.backend);
+    const auto m = static_cast<std::size_t>(shape.first);
     const auto n = static_cast<std::size_t>(shape.second);
     for (std::size_t p = 0; p < members.size(); ++p) {
       const auto& lp = std::get<io::LpProblem>(cases[members[p]].problem);
@@ -50,7 +75,15 @@ void solve_lp_cases(const Cases& cases, const CaseSettings& settings, CaseAnswer
       answer.residual = result.residual.host()[p];
       answer.iterations = result.pivots.host()[p];
       answer.has_objective = true;
-      if (!has_answer(answer.status)) continue;
+      const bool ended = has_answer(answer.status);
+      Proof y = ended ? own_dual(lp, proven(slice(result.dual, p, m))) : std::nullopt;
+      Proof costs = reduced_costs(lp, y);
+      answer.proofs = {{"dual", std::move(y)},
+                       {"reduced_costs", std::move(costs)},
+                       {"farkas", proven(slice(result.farkas, p, m))},
+                       {"point", proven(slice(result.point, p, n))},
+                       {"ray", proven(slice(result.ray, p, n))}};
+      if (!ended) continue;
       answer.x = slice(result.solution, p, n);
       const double value = result.objective.host()[p];
       answer.objective = (lp.maximise ? -value : value) + lp.offset;

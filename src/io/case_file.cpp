@@ -244,6 +244,7 @@ CaseProblem case_of(const std::filesystem::path& file) {
     throw InvalidInput(where + ": must be one object with the key \"kind\"");
   }
   CaseProblem result;
+  result.file = where;
   result.kind = read_text(object, "kind", where);
   result.name = object.contains("name") ? read_text(object, "name", where) : file.stem().string();
   if (result.kind == "lcp") {

@@ -50,6 +50,7 @@ struct QpProblem {
 
 /// One single problem of a file, of the kind that its key `kind` names.
 struct CaseProblem {
+  std::string file;  ///< as it was called
   std::string name;
   std::string kind;
   std::variant<LcpProblem, CoulombProblem, LpProblem, QpProblem> problem;

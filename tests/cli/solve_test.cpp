@@ -7,7 +7,8 @@
 namespace carom::test {
 namespace {
 
-const std::vector<std::string> kKeys = {"iterations", "kind", "name", "residual", "status", "x"};
+const std::vector<std::string> kKeys = {"iterations", "kind", "name", "residual",
+                                        "status",     "w",    "x"};
 
 std::vector<std::string> files_of(const std::string& folder) {
   std::vector<std::string> files;
@@ -51,6 +52,7 @@ TEST(Solve, LinearComplementarityProblems) {
     EXPECT_EQ(keys(answers[i]), kKeys);
     EXPECT_EQ(answers[i]["name"], problem["name"]);
     EXPECT_EQ(answers[i]["kind"], "lcp");
+    EXPECT_EQ(answers[i]["w"].is_null(), answers[i]["x"].is_null());
     all_solved = all_solved && answers[i]["status"] == "solved";
     if (answers[i]["status"] == "solved") {
       EXPECT_LE(lcp_residual(problem, answers[i]["x"]), 1e-9) << files[i];

@@ -1,0 +1,75 @@
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "cli/command.hpp"
+
+namespace carom::test {
+namespace {
+
+const std::string kFolder = CAROM_TEST_DATA "/trust/";
+
+// tests/data/trust/README.md; "unsolvable" problems are whatever claims no solution.
+const std::map<std::string, std::string> kRight = {
+    {"lcp_false_solved_units", "solved"},
+    {"lcp_false_solved_unsolvable", "unsolvable"},
+    {"lp_false_solved_big_fixed_column", "infeasible"},
+    {"lp_false_unbounded_infeasible", "infeasible"},
+    {"qp_false_unbounded_zero_row", "infeasible"},
+    {"qp_min_false_solved_unbounded", "unbounded"},
+    {"qp_singular_false_solved_1", "unbounded"},
+    {"socp_false_solved_infeasible", "infeasible"}};
+
+void expect_right(const std::string& name, const json& answer) {
+  const std::string status = answer["status"];
+  if (kRight.at(name) == "unsolvable") {
+    EXPECT_NE(status, "solved");
+  } else {
+    EXPECT_EQ(status, kRight.at(name));
+  }
+  if (status == "infeasible") EXPECT_FALSE(answer["farkas"].is_null());
+  if (status == "unbounded") {
+    EXPECT_FALSE(answer["point"].is_null());
+    EXPECT_FALSE(answer["ray"].is_null());
+  }
+}
+
+TEST(SolveTrust, EveryStoredProblemHasItsRightStatus) {
+  std::size_t files = 0;
+  for (const auto& entry : fs::directory_iterator(kFolder)) {
+    if (entry.path().extension() != ".json") continue;
+    ++files;
+    SCOPED_TRACE(entry.path().stem().string());
+    ASSERT_EQ(kRight.count(entry.path().stem().string()), 1U);
+    expect_right(entry.path().stem().string(),
+                 carom({"solve", entry.path().string(), "--json"}).document()[0]);
+  }
+  EXPECT_EQ(files, kRight.size());
+}
+
+TEST(SolveTrust, UnitsDoNotHideAnEquation) {
+  const json answer =
+      carom({"solve", kFolder + "lcp_false_solved_units.json", "--json"}).document()[0];
+  EXPECT_DOUBLE_EQ(answer["x"][0].get<double>(), 1.0);
+  EXPECT_DOUBLE_EQ(answer["x"][1].get<double>(), 1.0);
+}
+
+// A method asked for by name may give up, yet must not answer wrongly.
+TEST(SolveTrust, NoMethodAnswersWrongly) {
+  for (const auto& [name, right] : kRight) {
+    if (name.rfind("qp_", 0) != 0 && name.rfind("socp_", 0) != 0) continue;
+    for (const char* method : {"interior_point", "active_set", "admm", "projected", "lemke"}) {
+      SCOPED_TRACE(name + " by " + method);
+      const Outcome outcome =
+          carom({"solve", kFolder + name + ".json", "--json", "--method", method});
+      if (outcome.status == 2) continue;  // does not take cones
+      const std::string status = outcome.document()[0]["status"];
+      EXPECT_TRUE(status == right || status == "inaccurate" || status == "iteration_limit" ||
+                  status == "numerical_error")
+          << status;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace carom::test
