@@ -137,7 +137,7 @@ TEST_F(Proofs, ChecksRejectSpoiledProofs) {
       {"qp_infeasible", "qp/clarabel_qp_primal_infeasible.json"},
       {"qp_unbounded", "trust/qp_min_false_solved_unbounded.json"},
       {"socp_infeasible", "trust/socp_false_solved_infeasible.json"},
-      {"lcp_solved", "lcp/dart_2D.json"}};
+      {"lcp_solved", "lcp/drake_Handbook10_2_3.json"}};
   for (const auto& [name, keys_of_proof] : spoils) {
     const auto place = elsewhere.find(name);
     const std::string file =

@@ -27,7 +27,9 @@ void expect_right(const std::string& name, const json& answer) {
   } else {
     EXPECT_EQ(status, kRight.at(name));
   }
-  if (status == "infeasible") EXPECT_FALSE(answer["farkas"].is_null());
+  if (status == "infeasible") {
+    EXPECT_FALSE(answer["farkas"].is_null());
+  }
   if (status == "unbounded") {
     EXPECT_FALSE(answer["point"].is_null());
     EXPECT_FALSE(answer["ray"].is_null());
