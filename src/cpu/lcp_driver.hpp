@@ -60,8 +60,11 @@ LcpResult drive_lcp(const LcpBatch& batch, const LcpSettings& settings, Solve&& 
                          settings.max_pivots > 0,
                          nullptr};
     solve(range);
-    const auto is_open = [&](Status status) { return kernels::lcp_is_open(status, range.limited); };
-    if (std::none_of(range.status + begin, range.status + end, is_open)) return;
+    bool open = false;
+    for (std::int64_t p = begin; p < end; ++p) {
+      open = open || kernels::lcp_is_open(range.status[p], range.residual[p], range.limited);
+    }
+    if (!open) return;
     memory.settle.resize(size(kernels::lcp_settle_workspace(n)));
     range.settle = memory.settle.data();
     solve(range);

@@ -104,7 +104,7 @@ __global__ void __launch_bounds__(WarpLanes::kWidth)
   double* memory = launch.settle_work + Grid::block() * kernels::lcp_settle_workspace(launch.order);
   for (int p = Grid::block(); p < launch.problems; p += Grid::blocks()) {
     const kernels::LcpAnswer before{launch.status[p], launch.pivots[p], launch.residual[p]};
-    if (!kernels::lcp_is_open(before.status, launch.limited)) continue;
+    if (!kernels::lcp_is_open(before.status, before.residual, launch.limited)) continue;
     const kernels::LcpAnswer answer =
         kernels::settle_lcp(lanes, launch.order, launch.matrix + p * n * n, launch.vector + p * n,
                             launch.tolerance, before, launch.solution + p * n, memory);

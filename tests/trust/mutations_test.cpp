@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <random>
 #include <vector>
 
 #include <carom/certificate_lcp.hpp>
@@ -80,7 +82,7 @@ TEST(Mutations, OfLinearAnswersAreRejected) {
           ++moved;
         }
         for (int i = 0; i < item.m; ++i) {
-          if (y[static_cast<std::size_t>(i)] == 0.0) continue;
+          if (std::abs(y[static_cast<std::size_t>(i)]) < 1e-9) continue;
           std::vector<double> other = y;
           other[static_cast<std::size_t>(i)] *= -1.0;
           // Between equal bounds, and for what the columns take back, a sign means nothing.

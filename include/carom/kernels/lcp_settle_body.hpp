@@ -16,10 +16,14 @@ CAROM_HOST_DEVICE constexpr long lcp_settle_workspace(int n) {
   return doubled_lemke_workspace(n) + certificate::lcp_judge_workspace(n) + 3L * n;
 }
 
+/// A certified answer with more than this left is done again too.
+inline constexpr double kLcpDigits = 1e-12;
+
 /// Whether an end is to be tried again. limited: the number of pivots is the caller's.
-CAROM_INLINE bool lcp_is_open(Status status, bool limited) {
+CAROM_INLINE bool lcp_is_open(Status status, double residual, bool limited) {
   return status == Status::inaccurate || status == Status::numerical_error ||
-         status == Status::ray || (status == Status::iteration_limit && !limited);
+         status == Status::ray || (status == Status::iteration_limit && !limited) ||
+         (status == Status::solved && !(residual <= kLcpDigits));
 }
 
 struct LcpAnswer {
@@ -77,14 +81,17 @@ CAROM_HOST_DEVICE LcpAnswer settle_lcp(const Lanes& lanes, int n, const double* 
       },
       [&](int i) { return Doubled(vector[i] * row_scale[i]); }, [&](int i) { return row_scale[i]; },
       50 * (n + 1));
-  LcpAnswer answer = before;
-  if (end == LemkeEnd::ray && before.status != Status::inaccurate) answer.status = Status::ray;
-  if (end != LemkeEnd::solution) return answer;
+  if (end == LemkeEnd::ray && before.status != Status::solved) {
+    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+    lanes.for_each(n, [&](int i) { z[i] = nan; });
+    return {Status::ray, before.status == Status::ray ? before.pivots : lemke.pivots(), nan};
+  }
+  if (end != LemkeEnd::solution) return before;
   lanes.for_each(n,
                  [&](int i) { found[i] = at_least_zero(lemke.solution(i).hi * column_scale[i]); });
   const certificate::LcpJudge<Lanes> judge(lanes, n, matrix, vector, found + n);
   const double residual = judge.residual(found);
-  if (!certificate::within(residual, tolerance)) return answer;
+  if (!certificate::within(residual, tolerance)) return before;
   lanes.for_each(n, [&](int i) { z[i] = found[i]; });
   return {Status::solved, lemke.pivots(), residual};
 }

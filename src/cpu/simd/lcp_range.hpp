@@ -162,7 +162,7 @@ class Ranges {
   }
 
   void settle(const LcpRange& r, std::int64_t p) const {
-    if (!kernels::lcp_is_open(r.status[p], r.limited)) return;
+    if (!kernels::lcp_is_open(r.status[p], r.residual[p], r.limited)) return;
     const long n = r.order;
     const kernels::LcpAnswer answer = kernels::settle_lcp(
         lanes_, r.order, r.matrix + p * n * n, r.vector + p * n, r.tolerance,
