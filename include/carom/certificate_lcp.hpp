@@ -154,7 +154,32 @@ class LcpJudge {
   double* known_;  // [n] 1 where z_j is explained
 };
 
-/// The same in one lane. n: at most 128.
+/// The residual of z or, where that is not close to zero, of z without what rounding left in place
+/// of zeros (products below 1e-14 of the largest q), if that is less; z then loses it. memory:
+/// lcp_judge_workspace(n) + n.
+template <class Lanes>
+CAROM_HOST_DEVICE double clean_lcp_residual(const Lanes& lanes, int n, const double* matrix,
+                                            const double* vector, double* z, double* memory) {
+  const LcpJudge<Lanes> judge(lanes, n, matrix, vector, memory);
+  const double as_is = judge.residual(z);
+  if (as_is <= 1e-13) return as_is;
+  double largest = 0.0;
+  for (int i = 0; i < n; ++i) largest = kernels::larger(kernels::magnitude(vector[i]), largest);
+  double* cleaned = memory + lcp_judge_workspace(n);
+  lanes.for_each(n, [&](int j) {
+    double size = 0.0;
+    for (int i = 0; i < n; ++i) {
+      size = kernels::larger(kernels::magnitude(matrix[static_cast<long>(i) * n + j]), size);
+    }
+    cleaned[j] = size * z[j] <= 1e-14 * largest ? 0.0 : z[j];
+  });
+  const double without = judge.residual(cleaned);
+  if (!(without < as_is)) return as_is;
+  lanes.for_each(n, [&](int j) { z[j] = cleaned[j]; });
+  return without;
+}
+
+/// LcpJudge in one lane. n: at most 128.
 CAROM_INLINE double lcp_residual(int n, const double* matrix, const double* vector,
                                  const double* z) {
   double memory[lcp_judge_workspace(128)];

@@ -62,7 +62,7 @@ LcpResult drive_lcp(const LcpBatch& batch, const LcpSettings& settings, Solve&& 
     solve(range);
     bool open = false;
     for (std::int64_t p = begin; p < end; ++p) {
-      open = open || kernels::lcp_is_open(range.status[p], range.residual[p], range.limited);
+      open = open || kernels::lcp_is_open(n, range.status[p], range.residual[p], range.limited);
     }
     if (!open) return;
     memory.settle.resize(size(kernels::lcp_settle_workspace(n)));

@@ -33,7 +33,7 @@ struct LcpLaunch {
 };
 
 CAROM_HOST_DEVICE constexpr long lcp_reals(int n) {
-  return kernels::lemke_real_workspace(n) + certificate::lcp_judge_workspace(n);
+  return kernels::lemke_real_workspace(n) + certificate::lcp_judge_workspace(n) + n;
 }
 CAROM_HOST_DEVICE constexpr long lcp_ints(int n) { return kernels::lemke_int_workspace(n); }
 
@@ -72,12 +72,11 @@ __global__ void __launch_bounds__(WarpLanes::kWidth)
       outcome = lemke.find(entry, q, launch.max_pivots, z);
       if (outcome.status == Status::solved) {
         // Beside the tableau, which refinement reads.
-        const certificate::LcpJudge<WarpLanes> judge(lanes, n, matrix, vector,
-                                                     reals + kernels::lemke_real_workspace(n));
-        residual = judge.residual(z);
+        double* memory = reals + kernels::lemke_real_workspace(n);
+        residual = certificate::clean_lcp_residual(lanes, n, matrix, vector, z, memory);
         if (outcome.pivots > 0 && kernels::wants_refinement(residual, launch.tolerance)) {
           lemke.improve(entry, q, z);
-          residual = judge.residual(z);
+          residual = certificate::clean_lcp_residual(lanes, n, matrix, vector, z, memory);
         }
         if (!certificate::within(residual, launch.tolerance)) {
           outcome.status =
@@ -104,7 +103,8 @@ __global__ void __launch_bounds__(WarpLanes::kWidth)
   double* memory = launch.settle_work + Grid::block() * kernels::lcp_settle_workspace(launch.order);
   for (int p = Grid::block(); p < launch.problems; p += Grid::blocks()) {
     const kernels::LcpAnswer before{launch.status[p], launch.pivots[p], launch.residual[p]};
-    if (!kernels::lcp_is_open(before.status, before.residual, launch.limited)) continue;
+    if (!kernels::lcp_is_open(launch.order, before.status, before.residual, launch.limited))
+      continue;
     const kernels::LcpAnswer answer =
         kernels::settle_lcp(lanes, launch.order, launch.matrix + p * n * n, launch.vector + p * n,
                             launch.tolerance, before, launch.solution + p * n, memory);

@@ -19,10 +19,17 @@ CAROM_HOST_DEVICE constexpr long lcp_settle_workspace(int n) {
 /// A certified answer with more than this left is done again too.
 inline constexpr double kLcpDigits = 1e-12;
 
+/// Larger ones stay as they end: a pivot in doubled numbers costs a hundred of the others. Rays are
+/// what large ones end on most, and are confirmed up to kLargestRay.
+inline constexpr int kLargestDoubledLcp = 64;
+inline constexpr int kLargestRay = 20;
+
 /// Whether an end is to be tried again. limited: the number of pivots is the caller's.
-CAROM_INLINE bool lcp_is_open(Status status, double residual, bool limited) {
+CAROM_INLINE bool lcp_is_open(int n, Status status, double residual, bool limited) {
+  if (n > kLargestDoubledLcp) return false;
   return status == Status::inaccurate || status == Status::numerical_error ||
-         status == Status::ray || (status == Status::iteration_limit && !limited) ||
+         (status == Status::ray && n <= kLargestRay) ||
+         (status == Status::iteration_limit && !limited) ||
          (status == Status::solved && !(residual <= kLcpDigits));
 }
 

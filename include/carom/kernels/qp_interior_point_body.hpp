@@ -19,7 +19,7 @@ struct QpOptions {
 /// What the method aims at, in its own measure of the whole problem, so that the certificate finds
 /// every row and column within `tolerance` of its own unit: with many of them units differ more.
 CAROM_INLINE constexpr double interior_point_aim(int n, double tolerance) {
-  return n > 24 ? 1e-3 * tolerance : tolerance;
+  return n > 24 ? 1e-3 * tolerance : 0.1 * tolerance;
 }
 
 /// Values of V that a problem needs at most.

@@ -46,6 +46,12 @@ struct QpTaskSettings {
   }
 };
 
+/// Whether an answer with this end may be taken where its residual is small enough.
+CAROM_INLINE bool may_be_solved(double end) {
+  return end == qp_end::kActiveSet || end == qp_end::kConverged || end == qp_end::kStalled ||
+         end == qp_end::kRunning;
+}
+
 /// The answer to one problem beside x, y or the proof.
 struct QpVerdict {
   Status status = Status::numerical_error;
@@ -146,6 +152,13 @@ class QpSettle {
       }
       back_to_first();
       judge(answer, settings.tolerance);
+      if (answer.status != Status::solved && may_be_solved(end)) {
+        clean();
+        QpVerdict cleaned = answer;
+        judge(cleaned, settings.tolerance);
+        if (cleaned.status == Status::solved) return cleaned;
+        back_to_first();
+      }
       if (end == qp_end::kBroken) {
         answer.status = Status::numerical_error;
       } else if (end == qp_end::kRunning && answer.status == Status::inaccurate) {
@@ -154,6 +167,11 @@ class QpSettle {
       // Who asked for so many iterations of one method gets what they gave, if it is no verdict.
       const bool limited = settings.method != QpMethod::automatic && settings.max_iterations > 0 &&
                            answer.status == Status::iteration_limit;
+      if (settings.method == QpMethod::automatic && shape_.cones == 0) {  // faster, where it does
+        start();
+        const QpVerdict active = attempt<QpMethod::active_set>(settings, view_);
+        if (is_final(active.status)) return active;
+      }
       const QpVerdict exact = decide(settings);
       if (is_final(exact.status) && !(limited && exact.status == Status::solved)) return exact;
       back_to_first();
@@ -190,6 +208,24 @@ class QpSettle {
   CAROM_HOST_DEVICE void back_to_first() {
     lanes_.for_each(shape_.variables, [&](int j) { x_[j] = first_x_[j]; });
     lanes_.for_each(shape_.rows, [&](int i) { y_[i] = first_y_[i]; });
+  }
+  /// Zeros in place of what rounding left there: a row of such numbers alone knows no other unit.
+  CAROM_HOST_DEVICE void clean() {
+    const long n = shape_.variables;
+    const auto length = [&](int j) {
+      const double curvature = view_.hessian[j * n + j];
+      return magnitude(x_[j]) * (curvature > 0.0 ? square_root(curvature) : 1.0);
+    };
+    double longest = 0.0;
+    double strongest = 0.0;
+    for (int j = 0; j < shape_.variables; ++j) longest = larger(length(j), longest);
+    for (int i = 0; i < shape_.rows; ++i) strongest = larger(magnitude(y_[i]), strongest);
+    lanes_.for_each(shape_.variables, [&](int j) {
+      if (length(j) <= 1e-13 * longest) x_[j] = 0.0;
+    });
+    lanes_.for_each(shape_.rows, [&](int i) {
+      if (magnitude(y_[i]) <= 1e-13 * strongest) y_[i] = 0.0;
+    });
   }
   CAROM_HOST_DEVICE bool is_infeasible(double tolerance) {
     return proves_infeasible(lanes_, shape_, view_, y_, work_, tolerance);
@@ -271,7 +307,7 @@ class QpSettle {
   CAROM_HOST_DEVICE QpVerdict solve(const QpTaskSettings& settings, bool untried) {
     if (settings.method == QpMethod::lemke) return decide(settings);
     // Exact first; cones only the splitting takes.
-    if (shape_.cones == 0) {
+    if (shape_.cones == 0 && (untried || settings.method != QpMethod::automatic)) {
       const QpVerdict exact = attempt<QpMethod::active_set>(settings, view_);
       if (is_final(exact.status)) return exact;
       const bool limited = settings.max_iterations > 0 && exact.status == Status::iteration_limit;

@@ -49,14 +49,6 @@ CAROM_INLINE constexpr QpMethod first_method(QpMethod asked) {
   return asked == QpMethod::automatic ? QpMethod::interior_point : asked;
 }
 
-/// Whether an answer with this end may be taken where its residual is small enough.
-CAROM_INLINE bool may_be_solved(std::uint8_t end) {
-  return end == static_cast<std::uint8_t>(qp_end::kActiveSet) ||
-         end == static_cast<std::uint8_t>(qp_end::kConverged) ||
-         end == static_cast<std::uint8_t>(qp_end::kStalled) ||
-         end == static_cast<std::uint8_t>(qp_end::kRunning);
-}
-
 /// Offsets of what a task keeps in its memory.
 struct QpTaskParts {
   long hessian, gradient, matrix, lower, upper, scratch, x, y, body, end;

@@ -10,6 +10,7 @@
 #include <carom/kernels/lemke_body.hpp>
 #include <carom/kernels/numeric.hpp>
 #include <carom/kernels/step_lcp.hpp>
+#include <carom/lcp.hpp>
 #include <carom/status.hpp>
 
 #include "cpu/simd/pack_lcps.hpp"
@@ -127,6 +128,12 @@ class Ranges {
     bool fallback;
   };
 
+  /// certificate::clean_lcp_residual in this unit's own instructions.
+  double residual_of(int n, const double* matrix, const double* vector, double* z) const {
+    double memory[certificate::lcp_judge_workspace(kMaxLcpOrder) + kMaxLcpOrder];
+    return certificate::clean_lcp_residual(lanes_, n, matrix, vector, z, memory);
+  }
+
   static bool usable(const LcpRange& r, std::int64_t p) {
     const long n = r.order;
     return finite(r.matrix + p * n * n, n * n) && finite(r.vector + p * n, n);
@@ -151,10 +158,10 @@ class Ranges {
     kernels::Lemke<Lanes> lemke(lanes_, n, r.reals, r.ints);
     kernels::LemkeOutcome outcome = lemke.find(entry, q, r.max_pivots, z);
     if (outcome.status == Status::solved) {
-      residual = certificate::lcp_residual(n, matrix, vector, z);
+      residual = residual_of(n, matrix, vector, z);
       if (outcome.pivots > 0 && kernels::wants_refinement(residual, r.tolerance)) {
         lemke.improve(entry, q, z);
-        residual = certificate::lcp_residual(n, matrix, vector, z);
+        residual = residual_of(n, matrix, vector, z);
       }
       outcome.status = judged(residual, r.tolerance);
     }
@@ -162,7 +169,7 @@ class Ranges {
   }
 
   void settle(const LcpRange& r, std::int64_t p) const {
-    if (!kernels::lcp_is_open(r.status[p], r.residual[p], r.limited)) return;
+    if (!kernels::lcp_is_open(r.order, r.status[p], r.residual[p], r.limited)) return;
     const long n = r.order;
     const kernels::LcpAnswer answer = kernels::settle_lcp(
         lanes_, r.order, r.matrix + p * n * n, r.vector + p * n, r.tolerance,
@@ -208,7 +215,7 @@ class Ranges {
           double* z = r.solution + problem * n;
           for (int i = 0; i < n; ++i) z[i] = found[i];
           const double residual =
-              certificate::lcp_residual(n, r.matrix + problem * square, r.vector + problem * n, z);
+              residual_of(n, r.matrix + problem * square, r.vector + problem * n, z);
           if (kernels::wants_refinement(residual, r.tolerance)) return false;
           put(r, problem, {judged(residual, r.tolerance), pivots}, residual);
           return true;
