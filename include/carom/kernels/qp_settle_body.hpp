@@ -279,6 +279,9 @@ class QpSettle {
   /// The same for cones, in one lane.
   CAROM_HOST_DEVICE Status by_homogeneous(QpVerdict& answer) {
     answer.method = QpMethod::interior_point;
+#if defined(__CUDA_ARCH__)
+    return Status::numerical_error;  // too much code beside the rest of a kernel
+#else
     if constexpr (requires { body_.stride; }) {
       return Status::numerical_error;  // it wants memory in one piece
     } else {
@@ -302,6 +305,7 @@ class QpSettle {
              : end == qp_end::kUnbounded  ? Status::unbounded
                                           : Status::numerical_error;
     }
+#endif
   }
 
   CAROM_HOST_DEVICE QpVerdict solve(const QpTaskSettings& settings, bool untried) {
