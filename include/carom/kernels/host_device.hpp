@@ -3,12 +3,15 @@
 // The only macros of the library's headers: functions that nvcc compiles for both sides.
 // CAROM_STEP: a step of a body that is called from several places and long enough for a call. On
 // the host one copy a translation unit, of internal linkage: no instruction set shares another's.
+// CAROM_CALL: long and seldom, not to be copied into every kernel that calls it.
 #if defined(__CUDACC__)
 #define CAROM_HOST_DEVICE __host__ __device__
 #define CAROM_INLINE __host__ __device__ __forceinline__
 #define CAROM_STEP __host__ __device__ __forceinline__
+#define CAROM_CALL __host__ __device__ __noinline__
 #else
 #define CAROM_HOST_DEVICE
 #define CAROM_INLINE inline __attribute__((always_inline))
 #define CAROM_STEP static __attribute__((noinline))
+#define CAROM_CALL
 #endif

@@ -227,17 +227,17 @@ class QpSettle {
       if (magnitude(y_[i]) <= 1e-13 * strongest) y_[i] = 0.0;
     });
   }
-  CAROM_HOST_DEVICE bool is_infeasible(double tolerance) {
+  CAROM_CALL bool is_infeasible(double tolerance) {
     return proves_infeasible(lanes_, shape_, view_, y_, work_, tolerance);
   }
-  CAROM_HOST_DEVICE bool is_ray(double tolerance) {
+  CAROM_CALL bool is_ray(double tolerance) {
     return proves_endless(lanes_, shape_, view_, x_, work_, tolerance);
   }
-  CAROM_HOST_DEVICE bool is_unbounded(double tolerance) {
+  CAROM_CALL bool is_unbounded(double tolerance) {
     return proves_unbounded(lanes_, shape_, view_, point_, x_, work_, tolerance);
   }
 
-  CAROM_HOST_DEVICE void judge(QpVerdict& answer, double tolerance) {
+  CAROM_CALL void judge(QpVerdict& answer, double tolerance) {
     const certificate::QpJudge<double, Lanes, Data, Memory> judge(lanes_, shape_, view_, work_);
     const auto judged = judge.residual(x_, y_);
     answer.residual = judged.value();
@@ -262,7 +262,7 @@ class QpSettle {
   }
 
   /// Leaves x, y, and the point of an unbounded problem, whose direction is x.
-  CAROM_HOST_DEVICE Status by_lemke(QpVerdict& answer) {
+  CAROM_CALL Status by_lemke(QpVerdict& answer) {
     const QpLemkeSource<Data> source{shape_, view_};
     ConvexLemke<Lanes, Memory, QpLemkeSource<Data>> body(lanes_, source, 2L * shape_.rows, body_);
     const Status claim = body.solve();
@@ -340,8 +340,7 @@ class QpSettle {
 
   /// One method's end at x, y.
   template <QpMethod Method, class View>
-  CAROM_HOST_DEVICE double iterate(const QpTaskSettings& settings, const View& view,
-                                   int& iterations) {
+  CAROM_CALL double iterate(const QpTaskSettings& settings, const View& view, int& iterations) {
     if constexpr (Method == QpMethod::active_set) {
       QpActiveSet<Lanes, Memory> body(lanes_, shape_, body_);
       const QpExactOutcome outcome =
@@ -382,7 +381,7 @@ class QpSettle {
   /// x is said to be a direction without end: that is a verdict only if something meets the rows.
   /// The point nearest to zero is asked for; what excludes it proves the problem infeasible.
   template <QpMethod Method>
-  CAROM_HOST_DEVICE Status attempt_point(const QpTaskSettings& settings) {
+  CAROM_CALL Status attempt_point(const QpTaskSettings& settings) {
     const long n = shape_.variables;
     lanes_.for_each(shape_.variables, [&](int j) {
       for (int i = 0; i < n; ++i) other_hessian_[i * n + j] = 0.0;
