@@ -22,7 +22,7 @@ using reference::Vector;
 
 namespace {
 
-std::string number(double value) {
+std::string all_digits(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.17g", value);
   return text;
@@ -30,7 +30,8 @@ std::string number(double value) {
 
 void require_positive(const char* field, double value) {
   if (!(value > 0.0 && std::isfinite(value))) {
-    throw InvalidInput(std::string(field) + " is " + number(value) + ": must be > 0 and finite");
+    throw InvalidInput(std::string(field) + " is " + all_digits(value) +
+                       ": must be > 0 and finite");
   }
 }
 
@@ -120,12 +121,12 @@ double samples_for_epsilon_net(int n, double lipschitz, double step_size, double
                                double delta) {
   if (n < 1) throw InvalidInput("n is " + std::to_string(n) + ": must be >= 1");
   if (!(lipschitz >= 0.0 && std::isfinite(lipschitz))) {
-    throw InvalidInput("lipschitz is " + number(lipschitz) + ": must be >= 0 and finite");
+    throw InvalidInput("lipschitz is " + all_digits(lipschitz) + ": must be >= 0 and finite");
   }
   require_positive("step_size", step_size);
   require_positive("epsilon", epsilon);
   if (!(delta > 0.0 && delta < 1.0)) {
-    throw InvalidInput("delta is " + number(delta) + ": must be in (0, 1)");
+    throw InvalidInput("delta is " + all_digits(delta) + ": must be in (0, 1)");
   }
   const double cells = std::ceil(step_size * lipschitz * std::sqrt(n) / epsilon);
   if (cells <= 1.0) return 1.0;

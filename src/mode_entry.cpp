@@ -12,7 +12,7 @@ namespace {
 
 // The functions are rounded once, from long double.
 using Real = long double;
-using Matrix = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using RealMatrix = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using Row = Eigen::Matrix<Real, 1, Eigen::Dynamic>;
 
 constexpr Real kSingular = 1e-10L;
@@ -29,9 +29,9 @@ class Combination {
         polygon_(run.polygon),
         problem_(problem),
         delassus_(rows_, rows_),
-        impulse_(Matrix::Zero(rows_, rows_ + m_)),
-        force_(Matrix::Zero(rows_, rows_)),
-        velocity_(Matrix::Zero(rows_, rows_)) {
+        impulse_(RealMatrix::Zero(rows_, rows_ + m_)),
+        force_(RealMatrix::Zero(rows_, rows_)),
+        velocity_(RealMatrix::Zero(rows_, rows_)) {
     for (int i = 0; i < rows_; ++i) {
       for (int j = 0; j < rows_; ++j) delassus_(i, j) = problem.delassus[i * rows_ + j];
     }
@@ -98,18 +98,18 @@ class Combination {
 
   bool solve() {
     if (unknowns_ > 0) {
-      const Matrix f = force_.leftCols(unknowns_);
-      const Matrix v = velocity_.leftCols(unknowns_).transpose();
-      Eigen::FullPivLU<Matrix> lu(v * delassus_ * f);
+      const RealMatrix f = force_.leftCols(unknowns_);
+      const RealMatrix v = velocity_.leftCols(unknowns_).transpose();
+      Eigen::FullPivLU<RealMatrix> lu(v * delassus_ * f);
       lu.setThreshold(kSingular);
       if (!lu.isInvertible()) return false;
-      Matrix given(unknowns_, rows_ + m_);
+      RealMatrix given(unknowns_, rows_ + m_);
       given.leftCols(rows_) = v;
       given.rightCols(m_) = v * delassus_ * impulse_.rightCols(m_);
       impulse_ -= f * lu.solve(given);
     }
     next_ = delassus_ * impulse_;
-    next_.leftCols(rows_) += Matrix::Identity(rows_, rows_);
+    next_.leftCols(rows_) += RealMatrix::Identity(rows_, rows_);
     return true;
   }
 
@@ -130,7 +130,7 @@ class Combination {
     if (!slides(contact)) return;
     const Real mu = problem_.friction[contact];
     const int t = tangent(contact);
-    const auto along = [&](const double* direction, const Matrix& of) {
+    const auto along = [&](const double* direction, const RealMatrix& of) {
       Row sum = Row::Zero(rows_ + m_);
       for (int c = 0; c < tangents_; ++c) sum += direction[c] * of.row(t + c);
       return sum;
@@ -146,7 +146,7 @@ class Combination {
       }
       return;
     }
-    const auto outward = [&](int j, const Matrix& of) {
+    const auto outward = [&](int j, const RealMatrix& of) {
       const double* e = polygon_.along[j];
       const double normal_of[2] = {e[1], -e[0]};
       return along(normal_of, of);
@@ -206,11 +206,11 @@ class Combination {
   int rows_;
   const kernels::FrictionPolygon& polygon_;
   const kernels::ImpactProblemView& problem_;
-  Matrix delassus_;
-  Matrix impulse_;  // of z, [rows, rows + m]
-  Matrix next_;     // u' of z, [rows, rows + m]
-  Matrix force_;    // impulse of each unknown, [rows, unknowns]
-  Matrix velocity_;
+  RealMatrix delassus_;
+  RealMatrix impulse_;  // of z, [rows, rows + m]
+  RealMatrix next_;     // u' of z, [rows, rows + m]
+  RealMatrix force_;    // impulse of each unknown, [rows, unknowns]
+  RealMatrix velocity_;
   int unknowns_ = 0;
   std::vector<Row> demands_;
 };

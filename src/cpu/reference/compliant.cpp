@@ -16,10 +16,6 @@ using Eigen::Index;
 using Eigen::VectorXd;
 using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-VectorXd vector_of(const double* values, Index size) {
-  return Eigen::Map<const VectorXd>(values, size);
-}
-
 /// Residual of an answer by the library's certificate.
 double certified(const CompliantEquations& e, const CompliantSolution& s) {
   const auto m = static_cast<int>(e.type.size());

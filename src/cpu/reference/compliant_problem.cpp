@@ -11,10 +11,6 @@ using Eigen::Index;
 using Eigen::VectorXd;
 using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-VectorXd vector_of(const double* values, Index size) {
-  return Eigen::Map<const VectorXd>(values, size);
-}
-
 Rows position_map_of(const CompliantBatch& batch, std::int64_t problem) {
   return Eigen::Map<const Rows>(
       batch.position_map.data() + problem * batch.positions * batch.velocities, batch.positions,

@@ -10,6 +10,10 @@
 /// Problems of a batch as Eigen matrices, and answers back into it.
 namespace carom::reference {
 
+inline Eigen::VectorXd vector_of(const double* values, Eigen::Index size) {
+  return Eigen::Map<const Eigen::VectorXd>(values, size);
+}
+
 /// Problem `problem` of a host batch; absent rows are zero.
 CompliantEquations gather(const CompliantBatch& batch, std::int64_t problem, bool centripetal);
 

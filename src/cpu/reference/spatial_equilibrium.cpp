@@ -54,7 +54,7 @@ struct Solution {
 
 /// max c'z, A z = b, z >= 0 on a tableau with Bland's rule in both phases.
 Solution bland(const Eigen::MatrixXd& matrix, Eigen::VectorXd right, const Eigen::VectorXd& cost) {
-  constexpr double kZero = 1e-10;
+  constexpr double kNothing = 1e-10;
   const int rows = static_cast<int>(matrix.rows());
   const int n = static_cast<int>(matrix.cols());
   Eigen::VectorXd sign = Eigen::VectorXd::Ones(rows);
@@ -81,13 +81,13 @@ Solution bland(const Eigen::MatrixXd& matrix, Eigen::VectorXd right, const Eigen
       for (int i = 0; i < rows; ++i) basic[i] = c[basis[static_cast<std::size_t>(i)]];
       int entering = -1;
       for (int j = 0; j < n && entering < 0; ++j) {
-        if (c[j] - basic.dot(tableau.col(j)) > kZero) entering = j;
+        if (c[j] - basic.dot(tableau.col(j)) > kNothing) entering = j;
       }
       if (entering < 0) return Status::solved;
       int leaving = -1;
       double least = std::numeric_limits<double>::infinity();
       for (int i = 0; i < rows; ++i) {
-        if (tableau(i, entering) <= kZero) continue;
+        if (tableau(i, entering) <= kNothing) continue;
         const double ratio = std::max(0.0, tableau(i, n + rows)) / tableau(i, entering);
         const bool tie = std::abs(ratio - least) <= 1e-13;
         if (ratio < least - 1e-13 || (tie && basis[static_cast<std::size_t>(i)] <
