@@ -247,4 +247,11 @@ class QpHomogeneous {
   QpFace<Real> face_;
 };
 
+/// QpHomogeneous<>::decide on the host, compiled once for all instruction sets
+/// (src/cpu/qp_homogeneous.cpp). memory: qp_homogeneous_workspace. point, direction: [n]; dual:
+/// [rows].
+QpHomogeneousOutcome decide_homogeneous(const QpShape& shape, const QpView<const double*>& view,
+                                        double* memory, double* point, double* direction,
+                                        double* dual);
+
 }  // namespace carom::kernels

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <initializer_list>
+
 #include <carom/kernels/qp_homogeneous_cones.hpp>
 #include <carom/kernels/qp_homogeneous_reduction.hpp>
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <initializer_list>
+
 #include <carom/kernels/qp_homogeneous_equations.hpp>
 #include <carom/kernels/qp_least_squares.hpp>
 

@@ -287,14 +287,13 @@ class QpSettle {
     } else {
       if (!takes_homogeneous(shape_.variables, shape_.rows)) return Status::numerical_error;
       lanes_.for_each(1, [&](int) {
-        QpHomogeneous<> body(shape_, &body_[0]);
-        const QpHomogeneousOutcome outcome = body.decide(view_, QpHomogeneousOptions{});
-        const bool endless = outcome.end == qp_end::kUnbounded;
-        for (int j = 0; j < shape_.variables; ++j) {
-          point_[j] = body.solution(j);
-          x_[j] = endless ? body.direction(j) : point_[j];
+        const QpView<const double*> plain{&view_.hessian[0], &view_.gradient[0], &view_.matrix[0],
+                                          &view_.lower[0], &view_.upper[0]};
+        const QpHomogeneousOutcome outcome =
+            decide_homogeneous(shape_, plain, &body_[0], &point_[0], &x_[0], &y_[0]);
+        if (outcome.end != qp_end::kUnbounded) {
+          for (int j = 0; j < shape_.variables; ++j) x_[j] = point_[j];
         }
-        for (int i = 0; i < shape_.rows; ++i) y_[i] = body.dual(i);
         work_[0] = outcome.end;
         work_[1] = outcome.iterations;
       });
