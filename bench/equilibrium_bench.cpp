@@ -3,8 +3,8 @@
 #include <numbers>
 #include <random>
 
+#include <carom/device/orthonormal_frame.hpp>
 #include <carom/equilibrium_spatial.hpp>
-#include <carom/kernels/orthonormal_frame.hpp>
 
 #include "lp_peers.hpp"
 #include "measure.hpp"

@@ -1,6 +1,6 @@
 #include <string>
 
-#include "cpu/impact_driver.hpp"
+#include "cpu/impact/impact_driver.hpp"
 #include "cpu/simd/dispatch.hpp"
 #include "measure.hpp"
 

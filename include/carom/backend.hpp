@@ -11,7 +11,7 @@ namespace carom {
 /// Where a batch is solved. All backends live in one binary and are chosen per call.
 enum class Backend : std::uint8_t {
   automatic,  ///< cuda where a usable device is present, otherwise cpu
-  cpu,        ///< all cores, the bodies of carom/kernels
+  cpu,        ///< all cores, packs of problems
   cuda,       ///< the same bodies as CUDA kernels
   reference,  ///< plain Eigen and textbook algorithms, slow, shares nothing with the other two
 };

@@ -15,7 +15,8 @@ namespace carom {
 enum class MemorySpace : std::uint8_t { host, device };
 
 namespace detail {
-// Raw storage in either space (src/batch.cpp); device calls throw BackendUnavailable without CUDA.
+// Raw storage in either space (src/core/batch.cpp); device calls throw BackendUnavailable without
+// CUDA.
 void* allocate(std::size_t bytes, MemorySpace space);
 void release(void* data, MemorySpace space) noexcept;
 void copy(void* to, MemorySpace to_space, const void* from, MemorySpace from_space,

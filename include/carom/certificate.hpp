@@ -3,8 +3,8 @@
 #include <cmath>
 #include <limits>
 
-#include <carom/kernels/contact_geometry.hpp>
-#include <carom/kernels/host_device.hpp>
+#include <carom/device/contact_geometry.hpp>
+#include <carom/device/host_device.hpp>
 
 /// Residuals recomputed from the problem data. No solver calls or shares this code; every answer is
 /// judged by it, in double, whatever the solver's precision.

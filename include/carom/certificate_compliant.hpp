@@ -1,7 +1,7 @@
 #pragma once
 
 #include <carom/certificate.hpp>
-#include <carom/kernels/constraint_rows.hpp>
+#include <carom/device/constraint_rows.hpp>
 
 /// Residual of a compliant step, from the problem's data alone (docs/algorithms/compliant.md).
 namespace carom::certificate {

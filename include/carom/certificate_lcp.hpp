@@ -1,7 +1,7 @@
 #pragma once
 
 #include <carom/certificate_scales.hpp>
-#include <carom/kernels/lanes.hpp>
+#include <carom/device/lanes.hpp>
 
 /// Residuals of linear complementarity problems, recomputed from the problem data, every row in its
 /// own unit: docs/algorithms/certificates.md.

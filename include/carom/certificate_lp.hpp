@@ -2,8 +2,8 @@
 
 #include <carom/certificate.hpp>
 #include <carom/certificate_scales.hpp>
-#include <carom/kernels/host_device.hpp>
-#include <carom/kernels/packed.hpp>
+#include <carom/device/host_device.hpp>
+#include <carom/device/packed.hpp>
 
 /// Residuals of linear programs, recomputed from the problem data.
 namespace carom::certificate {

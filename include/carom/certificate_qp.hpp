@@ -2,7 +2,7 @@
 
 #include <carom/certificate.hpp>
 #include <carom/certificate_qp_scales.hpp>
-#include <carom/kernels/qp_problem.hpp>
+#include <carom/device/qp_problem.hpp>
 
 /// Residuals and proofs for quadratic programs with cones, recomputed from the problem data alone.
 /// Every row and column is judged in its own units, so that no verdict depends on the units of

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <carom/certificate_scales.hpp>
-#include <carom/kernels/lanes.hpp>
-#include <carom/kernels/qp_problem.hpp>
+#include <carom/device/lanes.hpp>
+#include <carom/device/qp_problem.hpp>
 
 /// What the residuals of quadratic programs are relative to: docs/algorithms/certificates.md.
 namespace carom::certificate {

@@ -9,7 +9,7 @@
 
 #include <carom/backend.hpp>
 #include <carom/batch.hpp>
-#include <carom/kernels/constraint_rows.hpp>
+#include <carom/device/constraint_rows.hpp>
 #include <carom/models/scenarios.hpp>
 #include <carom/qp.hpp>
 #include <carom/status.hpp>

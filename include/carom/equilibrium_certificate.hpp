@@ -1,7 +1,7 @@
 #pragma once
 
-#include <carom/kernels/host_device.hpp>
-#include <carom/kernels/numeric.hpp>
+#include <carom/device/host_device.hpp>
+#include <carom/device/numeric.hpp>
 
 /// Proofs about spatial postures, recomputed in the world frame from the posture itself. No solver
 /// calls or shares this code. V: double, or a pack of doubles, as is W, the posture's

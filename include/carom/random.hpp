@@ -5,7 +5,7 @@
 
 #include <Random123/philox.h>
 
-#include <carom/kernels/host_device.hpp>
+#include <carom/device/host_device.hpp>
 
 /// Numbers addressed by (seed, problem, sample, draw): no state, no order, no stream.
 namespace carom {

@@ -14,11 +14,11 @@
 #include <carom/error.hpp>
 #include <carom/models/postures.hpp>
 
-#include "buffer_slice.hpp"
 #include "cli/choices.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/numbers.hpp"
 #include "cli/progress.hpp"
+#include "core/buffer_slice.hpp"
 #include "io/posture_input.hpp"
 
 namespace carom::cli {

@@ -8,10 +8,10 @@
 
 #include <carom/error.hpp>
 
-#include "buffer_slice.hpp"
 #include "cli/choices.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/progress.hpp"
+#include "core/buffer_slice.hpp"
 
 namespace carom::cli {
 

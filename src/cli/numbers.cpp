@@ -8,7 +8,7 @@
 
 #include <carom/error.hpp>
 
-#include "require.hpp"
+#include "core/require.hpp"
 
 namespace carom::cli {
 

@@ -4,8 +4,8 @@
 #include <utility>
 #include <variant>
 
-#include "buffer_slice.hpp"
 #include "cli/solve_kinds.hpp"
+#include "core/buffer_slice.hpp"
 
 namespace carom::cli {
 

@@ -2,8 +2,8 @@
 
 #include <cuda_runtime.h>
 
-#include <carom/kernels/host_device.hpp>
-#include <carom/kernels/lanes.hpp>
+#include <carom/device/host_device.hpp>
+#include <carom/device/lanes.hpp>
 
 // A device's code, not the copy that nvcc makes for the host; or that of a host that plays the
 // device (tests/cuda_on_host).
@@ -11,7 +11,7 @@
 #define CAROM_DEVICE_CODE
 #endif
 
-/// CUDA's lanes for the bodies of carom/kernels. Thread indices, shuffles and barriers stand in
+/// CUDA's lanes for the bodies. Thread indices, shuffles and barriers stand in
 /// this file and nowhere else. A thread that has a problem of its own uses kernels::SingleLane.
 namespace carom::cuda {
 

@@ -1,6 +1,8 @@
 // Stands in for the CUDA backend where no CUDA compiler was present.
-#include "backends.hpp"
-#include "cuda/sample_policy.hpp"
+#include "core/backends.hpp"
+#include "cuda/impact/sample_policy.hpp"
+#include "impact/backends.hpp"
+#include "programs/lcp/backends.hpp"
 
 namespace carom::cuda {
 

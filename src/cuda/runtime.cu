@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "backends.hpp"
+#include "core/backends.hpp"
 
 namespace carom::cuda {
 

@@ -10,10 +10,10 @@
 
 #include <carom/error.hpp>
 
+#include "core/message.hpp"
 #include "io/hdf5_file.hpp"
 #include "io/json_file.hpp"
 #include "io/problem_file.hpp"
-#include "message.hpp"
 
 namespace carom::io {
 

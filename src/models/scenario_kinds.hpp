@@ -1,7 +1,8 @@
 #pragma once
 
-#include <carom/kernels/scenario_bodies.hpp>
 #include <carom/models/scenarios.hpp>
+
+#include "models/body/scenario_bodies.hpp"
 
 namespace carom::models::detail {
 

@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include <carom/error.hpp>
-#include <carom/kernels/scenario_bodies.hpp>
 
+#include "models/body/scenario_bodies.hpp"
 #include "models/definition.hpp"
 #include "models/scenario_kinds.hpp"
 #include "models/scenario_table.hpp"

@@ -10,7 +10,7 @@
 
 #include <carom/impact.hpp>
 
-#include "epsilon_net.hpp"
+#include "impact/epsilon_net.hpp"
 #include "support/bits.hpp"
 #include "support/message.hpp"
 #include "support/model_runs.hpp"

@@ -9,7 +9,7 @@
 
 #include <carom/qp.hpp>
 
-#include "qp_backends.hpp"
+#include "programs/qp/backends.hpp"
 #include "support/bits.hpp"
 #include "support/large_qps.hpp"
 #include "support/qp_residual.hpp"

@@ -8,7 +8,7 @@
 
 #include <carom/qp.hpp>
 
-#include "qp_backends.hpp"
+#include "programs/qp/backends.hpp"
 #include "support/bits.hpp"
 #include "support/message.hpp"
 #include "support/qp_cases.hpp"

@@ -6,7 +6,7 @@
 #include <carom/equilibrium_spatial.hpp>
 #include <carom/models/postures.hpp>
 
-#include "equilibrium_spatial_backends.hpp"
+#include "equilibrium/spatial_backends.hpp"
 #include "support/bits.hpp"
 #include "support/message.hpp"
 #include "support/spatial_postures.hpp"

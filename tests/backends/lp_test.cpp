@@ -8,7 +8,7 @@
 
 #include <carom/lp.hpp>
 
-#include "lp_backends.hpp"
+#include "programs/lp/backends.hpp"
 #include "support/lp_problems.hpp"
 
 namespace carom {

@@ -7,7 +7,7 @@
 
 #include <carom/impact.hpp>
 
-#include "backends.hpp"
+#include "impact/backends.hpp"
 #include "support/bits.hpp"
 #include "support/enumerated.hpp"
 #include "support/step_problem.hpp"

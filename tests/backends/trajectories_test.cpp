@@ -11,7 +11,7 @@
 #include <carom/models/models.hpp>
 #include <carom/random.hpp>
 
-#include "backends.hpp"
+#include "impact/backends.hpp"
 #include "support/bits.hpp"
 #include "support/enumerated.hpp"
 #include "support/model_runs.hpp"

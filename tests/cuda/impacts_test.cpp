@@ -7,7 +7,7 @@
 #include <carom/models/models.hpp>
 
 #include "cuda/cuda_test.hpp"
-#include "cuda/sample_policy.hpp"
+#include "cuda/impact/sample_policy.hpp"
 #include "support/model_runs.hpp"
 #include "support/random_problems.hpp"
 

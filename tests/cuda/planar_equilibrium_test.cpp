@@ -1,7 +1,7 @@
 #include <vector>
 
 #include "cuda/cuda_test.hpp"
-#include "equilibrium_planar_backends.hpp"
+#include "equilibrium/planar_backends.hpp"
 #include "support/planar_batches.hpp"
 
 // One thread a posture against the cpu backend's packs, bit for bit.

@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "cuda/cuda_test.hpp"
-#include "equilibrium_spatial_backends.hpp"
+#include "equilibrium/spatial_backends.hpp"
 #include "support/spatial_postures.hpp"
 
 // A thread an arc of directions against the cpu backend's packs, bit for bit.

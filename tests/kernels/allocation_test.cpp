@@ -5,13 +5,13 @@
 
 #include <gtest/gtest.h>
 
-#include <carom/kernels/lanes.hpp>
-#include <carom/kernels/lemke_body.hpp>
+#include <carom/device/lanes.hpp>
 #include <carom/models/models.hpp>
 
-#include "cpu/impact_driver.hpp"
+#include "cpu/impact/impact_driver.hpp"
 #include "cpu/simd/qp.hpp"
-#include "qp_layout.hpp"
+#include "programs/lcp/body/lemke_body.hpp"
+#include "programs/qp/layout.hpp"
 #include "support/compliant_problems.hpp"
 #include "support/compliant_range.hpp"
 #include "support/model_runs.hpp"

@@ -6,8 +6,7 @@
 #include <gtest/gtest.h>
 #include <Eigen/Dense>
 
-#include <carom/kernels/compliant_contact.hpp>
-
+#include "compliant/body/compliant_contact.hpp"
 #include "support/compliant_problems.hpp"
 
 namespace carom {

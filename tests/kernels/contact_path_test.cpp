@@ -5,14 +5,14 @@
 
 #include <gtest/gtest.h>
 
-#include <carom/kernels/lanes.hpp>
+#include <carom/device/lanes.hpp>
 
 #include "support/bits.hpp"
 #include "support/enumerated.hpp"
 #include "support/path_run.hpp"
 #include "support/random_problems.hpp"
 
-// The body of carom/kernels/contact_path_body.hpp by itself, in double and in float.
+// The body of src/impact/body/contact_path_body.hpp by itself, in double and in float.
 namespace carom {
 namespace {
 

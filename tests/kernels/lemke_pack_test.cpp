@@ -7,9 +7,10 @@
 
 #include <carom/lcp.hpp>
 
-#include "backends.hpp"
-#include "cpu/lcp_driver.hpp"
+#include "core/backends.hpp"
+#include "cpu/programs/lcp_driver.hpp"
 #include "cpu/simd/dispatch.hpp"
+#include "programs/lcp/backends.hpp"
 #include "support/bits.hpp"
 #include "support/lcp_cases.hpp"
 #include "support/random_problems.hpp"

@@ -8,12 +8,12 @@
 
 #include <carom/lcp.hpp>
 
-#include "backends.hpp"
+#include "programs/lcp/backends.hpp"
 #include "support/bits.hpp"
 #include "support/lcp_cases.hpp"
 #include "support/random_problems.hpp"
 
-// The body of carom/kernels/lemke_body.hpp on one lane and on an emulated warp.
+// The body of src/programs/lcp/body/lemke_body.hpp on one lane and on an emulated warp.
 namespace carom {
 namespace {
 

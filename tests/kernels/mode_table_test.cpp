@@ -1,4 +1,4 @@
-#include "mode_table.hpp"
+#include "impact/mode_table.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,14 +6,14 @@
 
 #include <gtest/gtest.h>
 
+#include <carom/device/lanes.hpp>
 #include <carom/impact.hpp>
-#include <carom/kernels/lanes.hpp>
 #include <carom/random.hpp>
 
-#include "cpu/impact_driver.hpp"
+#include "cpu/impact/impact_driver.hpp"
 #include "cpu/simd/dispatch.hpp"
-#include "impact_prepare.hpp"
-#include "mode_entry.hpp"
+#include "impact/mode_entry.hpp"
+#include "impact/prepare.hpp"
 #include "support/bits.hpp"
 #include "support/model_runs.hpp"
 

@@ -6,15 +6,14 @@
 
 #include <gtest/gtest.h>
 
-#include <carom/kernels/strip_polygon_body.hpp>
-
 #include "cpu/simd/dispatch.hpp"
 #include "cpu/simd/planar_search.hpp"
-#include "equilibrium_planar_backends.hpp"
-#include "planar_view.hpp"
+#include "equilibrium/body/strip_polygon_body.hpp"
+#include "equilibrium/planar_backends.hpp"
+#include "equilibrium/planar_view.hpp"
 #include "support/planar_batches.hpp"
 
-// carom/kernels/planar_*_body.hpp on packs, threads and the emulated device.
+// equilibrium/body/planar_*_body.hpp on packs, threads and the emulated device.
 namespace carom {
 namespace {
 

@@ -4,12 +4,12 @@
 
 #include <gtest/gtest.h>
 
-#include <carom/kernels/qp_homogeneous_body.hpp>
-
+#include "programs/qp/body/qp_homogeneous_body.hpp"
 #include "support/cone_judge.hpp"
 #include "support/cone_problems.hpp"
 
-// The decision of carom/kernels/qp_homogeneous_body.hpp about problems whose verdict is known.
+// The decision of src/programs/qp/body/qp_homogeneous_body.hpp about problems whose verdict is
+// known.
 namespace carom {
 namespace {
 

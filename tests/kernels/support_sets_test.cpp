@@ -1,10 +1,10 @@
 #include <gtest/gtest.h>
 
-#include "cpu/support_driver.hpp"
+#include "cpu/equilibrium/support_driver.hpp"
 #include "support/bits.hpp"
 #include "support/spatial_postures.hpp"
 
-// carom/kernels/support_*_body.hpp in every instruction set that this machine has.
+// equilibrium/body/support_*_body.hpp in every instruction set that this machine has.
 namespace carom {
 namespace {
 

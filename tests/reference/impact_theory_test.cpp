@@ -9,10 +9,10 @@
 #include <carom/impact_models.hpp>
 #include <carom/models/models.hpp>
 
-#include "cpu/reference/mechanism.hpp"
-#include "cpu/reference/simplex.hpp"
-#include "cpu/reference/step.hpp"
-#include "cpu/reference/trajectory.hpp"
+#include "cpu/reference/impact/mechanism.hpp"
+#include "cpu/reference/impact/step.hpp"
+#include "cpu/reference/impact/trajectory.hpp"
+#include "cpu/reference/programs/simplex.hpp"
 #include "reference/problems.hpp"
 
 namespace carom::reference {

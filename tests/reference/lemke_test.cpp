@@ -1,4 +1,4 @@
-#include "cpu/reference/lemke.hpp"
+#include "cpu/reference/programs/lemke.hpp"
 
 #include <cmath>
 #include <filesystem>
@@ -13,7 +13,7 @@
 
 #include <carom/certificate_lcp.hpp>
 
-#include "backends.hpp"
+#include "programs/lcp/backends.hpp"
 
 namespace carom::reference {
 namespace {

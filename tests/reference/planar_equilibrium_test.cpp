@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "equilibrium_planar_backends.hpp"
+#include "equilibrium/planar_backends.hpp"
 #include "support/planar_batches.hpp"
 
 // The dense simplex on LP (4) and LP (10) against the strips of the cpu backend.

@@ -12,7 +12,7 @@
 #include <carom/models/models.hpp>
 #include <carom/random.hpp>
 
-#include "backends.hpp"
+#include "impact/backends.hpp"
 #include "reference/problems.hpp"
 
 namespace carom::reference {

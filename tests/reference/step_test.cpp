@@ -1,4 +1,4 @@
-#include "cpu/reference/step.hpp"
+#include "cpu/reference/impact/step.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,9 +8,9 @@
 
 #include <gtest/gtest.h>
 
-#include "backends.hpp"
-#include "cpu/reference/contact_modes.hpp"
-#include "cpu/reference/mechanism.hpp"
+#include "cpu/reference/impact/contact_modes.hpp"
+#include "cpu/reference/impact/mechanism.hpp"
+#include "impact/backends.hpp"
 #include "reference/problems.hpp"
 
 namespace carom::reference {

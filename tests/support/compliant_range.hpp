@@ -4,7 +4,7 @@
 
 #include <carom/compliant.hpp>
 
-#include "compliant_backends.hpp"
+#include "compliant/backends.hpp"
 #include "cpu/simd/compliant_range.hpp"
 
 namespace carom::test {

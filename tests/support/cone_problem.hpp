@@ -3,7 +3,7 @@
 #include <cmath>
 #include <vector>
 
-#include <carom/kernels/qp_problem.hpp>
+#include <carom/device/qp_problem.hpp>
 #include <carom/qp.hpp>
 
 /// One quadratic program with second-order cones and its verdict, for the bodies and for the API.

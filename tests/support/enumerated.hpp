@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "cpu/reference/contact_modes.hpp"
+#include "cpu/reference/impact/contact_modes.hpp"
 #include "support/step_problem.hpp"
 
 namespace carom::test {

@@ -2,8 +2,7 @@
 
 #include <vector>
 
-#include <carom/kernels/contact_path_body.hpp>
-
+#include "impact/body/contact_path_body.hpp"
 #include "support/scaled_step.hpp"
 #include "support/step_problem.hpp"
 

@@ -1,12 +1,12 @@
 #pragma once
 
-#include "friction_polygon.hpp"
-#include "impact_prepare.hpp"
+#include "impact/friction_polygon.hpp"
+#include "impact/prepare.hpp"
 #include "support/step_problem.hpp"
 
 namespace carom::test {
 
-/// A step with contacts scaled as the drivers do, ready for a body of carom/kernels.
+/// A step with contacts scaled as the drivers do, ready for a body.
 template <int Dim>
 struct ScaledStep {
   explicit ScaledStep(const StepProblem& step)

@@ -8,7 +8,7 @@
 #include <carom/lp.hpp>
 #include <carom/qp.hpp>
 
-#include "qp_backends.hpp"
+#include "programs/qp/backends.hpp"
 #include "support/integer_programs.hpp"
 
 // Random programs of small integers of every status against exact arithmetic, by every method, in

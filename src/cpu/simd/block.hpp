@@ -1,9 +1,9 @@
 #pragma once
 
-#include <carom/kernels/impact_body.hpp>
-#include <carom/kernels/lanes.hpp>
+#include <carom/device/lanes.hpp>
 
 #include "cpu/simd/pack_trajectories.hpp"
+#include "impact/body/impact_body.hpp"
 
 namespace carom::cpu::simd {
 

@@ -2,9 +2,8 @@
 
 #include <cstdint>
 
-#include <carom/kernels/compliant_array_body.hpp>
-#include <carom/kernels/world_body.hpp>
-
+#include "compliant/body/compliant_array_body.hpp"
+#include "compliant/body/world_body.hpp"
 #include "cpu/simd/dispatch.hpp"
 #include "cpu/simd/step_packs.hpp"
 #include "models/scenario_kinds.hpp"

@@ -2,6 +2,8 @@
 
 #include <carom/error.hpp>
 
+#include "core/backends.hpp"
+
 namespace carom::cpu::simd {
 
 namespace {
@@ -46,3 +48,5 @@ const InstructionSet& instruction_set() {
 }
 
 }  // namespace carom::cpu::simd
+
+std::string_view carom::cpu::instruction_set() { return simd::instruction_set().name; }

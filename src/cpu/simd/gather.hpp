@@ -6,7 +6,7 @@
 #include <immintrin.h>
 #endif
 
-#include <carom/kernels/host_device.hpp>
+#include <carom/device/host_device.hpp>
 
 namespace carom::cpu::simd {
 

@@ -5,16 +5,16 @@
 
 #include <carom/certificate.hpp>
 #include <carom/certificate_lcp.hpp>
-#include <carom/kernels/contact_path_body.hpp>
-#include <carom/kernels/lcp_settle_body.hpp>
-#include <carom/kernels/lemke_body.hpp>
-#include <carom/kernels/numeric.hpp>
-#include <carom/kernels/step_lcp.hpp>
+#include <carom/device/numeric.hpp>
 #include <carom/lcp.hpp>
 #include <carom/status.hpp>
 
 #include "cpu/simd/pack_lcps.hpp"
 #include "cpu/simd/padding.hpp"
+#include "impact/body/contact_path_body.hpp"
+#include "impact/body/step_lcp.hpp"
+#include "programs/lcp/body/lcp_settle_body.hpp"
+#include "programs/lcp/body/lemke_body.hpp"
 
 /// Single problems in one thread: plain loops over raw arrays, so that each instruction set's
 /// translation unit holds nothing that another one could share.

@@ -2,8 +2,9 @@
 
 #include <cstdint>
 
-#include <carom/kernels/lanes.hpp>
-#include <carom/kernels/lp_settle_body.hpp>
+#include <carom/device/lanes.hpp>
+
+#include "programs/lp/body/lp_settle_body.hpp"
 
 /// Linear programs in one thread, one after the other.
 namespace carom::cpu::simd {

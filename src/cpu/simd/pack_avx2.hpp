@@ -4,7 +4,7 @@
 
 #include <immintrin.h>
 
-#include <carom/kernels/host_device.hpp>
+#include <carom/device/host_device.hpp>
 
 namespace carom::cpu::simd {
 

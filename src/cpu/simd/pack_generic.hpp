@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include <carom/kernels/numeric.hpp>
+#include <carom/device/numeric.hpp>
 #include <carom/random.hpp>
 
 namespace carom::cpu::simd {

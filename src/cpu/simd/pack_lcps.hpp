@@ -2,11 +2,11 @@
 
 #include <cstdint>
 
-#include <carom/kernels/lemke_body.hpp>
-#include <carom/kernels/numeric.hpp>
+#include <carom/device/numeric.hpp>
 
 #include "cpu/simd/gather.hpp"
 #include "cpu/simd/padding.hpp"
+#include "programs/lcp/body/lemke_body.hpp"
 
 namespace carom::cpu::simd {
 

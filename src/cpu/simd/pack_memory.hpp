@@ -1,6 +1,6 @@
 #pragma once
 
-#include <carom/kernels/host_device.hpp>
+#include <carom/device/host_device.hpp>
 
 namespace carom::cpu::simd {
 

@@ -3,9 +3,10 @@
 #include <cstdint>
 
 #include <carom/certificate.hpp>
-#include <carom/kernels/impact_body.hpp>
-#include <carom/kernels/lanes.hpp>
-#include <carom/kernels/mode_table.hpp>
+#include <carom/device/lanes.hpp>
+
+#include "impact/body/impact_body.hpp"
+#include "impact/body/mode_table.hpp"
 
 /// Packs of trajectories of one problem with a mode table: each lane of a register follows a
 /// sample of its own and takes the next one as soon as it is done.

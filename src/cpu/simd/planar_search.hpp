@@ -1,6 +1,6 @@
 #pragma once
 
-#include <carom/kernels/planar_strip_body.hpp>
+#include "equilibrium/body/planar_strip_body.hpp"
 
 /// The search for the strips of a pack of postures, in one instruction set.
 namespace carom::cpu::simd {

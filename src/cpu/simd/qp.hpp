@@ -3,14 +3,14 @@
 #include <cstdint>
 
 #include <carom/certificate_qp.hpp>
-#include <carom/kernels/admm_qp_body.hpp>
-#include <carom/kernels/qp_dual_pivot_body.hpp>
-#include <carom/kernels/qp_interior_point_body.hpp>
-#include <carom/kernels/qp_problem.hpp>
+#include <carom/device/qp_problem.hpp>
 #include <carom/qp.hpp>
 
 #include "cpu/simd/dispatch.hpp"
 #include "cpu/simd/padding.hpp"
+#include "programs/qp/body/admm_qp_body.hpp"
+#include "programs/qp/body/qp_dual_pivot_body.hpp"
+#include "programs/qp/body/qp_interior_point_body.hpp"
 
 namespace carom::cpu::simd {
 

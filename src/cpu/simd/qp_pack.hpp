@@ -3,15 +3,15 @@
 #include <type_traits>
 
 #include <carom/certificate_qp.hpp>
-#include <carom/kernels/admm_qp_body.hpp>
-#include <carom/kernels/projected_qp_body.hpp>
-#include <carom/kernels/qp_dual_pivot_body.hpp>
-#include <carom/kernels/qp_interior_point_body.hpp>
-#include <carom/kernels/qp_problem.hpp>
+#include <carom/device/qp_problem.hpp>
 
 #include "cpu/simd/pack_memory.hpp"
 #include "cpu/simd/qp.hpp"
-#include "qp_row_kind.hpp"
+#include "programs/qp/body/admm_qp_body.hpp"
+#include "programs/qp/body/projected_qp_body.hpp"
+#include "programs/qp/body/qp_dual_pivot_body.hpp"
+#include "programs/qp/body/qp_interior_point_body.hpp"
+#include "programs/qp/row_kind.hpp"
 
 /// The bodies on packs of problems. Each instruction set's translation unit instantiates it
 /// with types of its own, so that none shares code with another.

@@ -1,8 +1,7 @@
 #pragma once
 
-#include <carom/kernels/qp_task_body.hpp>
-
 #include "cpu/simd/qp_pack.hpp"
+#include "programs/qp/body/qp_task_body.hpp"
 
 /// What the packs leave, one problem at a time (kernels::QpTask::settle), in the machine's
 /// instruction set.

@@ -2,7 +2,7 @@
 #include "cpu/simd/dispatch.hpp"
 #include "cpu/simd/lcp_range.hpp"
 #include "cpu/simd/pack_generic.hpp"
-#include "mode_pilots.hpp"
+#include "impact/mode_pilots.hpp"
 
 namespace carom::cpu::simd {
 

@@ -2,8 +2,7 @@
 
 #include <cstdint>
 
-#include <carom/kernels/compliant_pack_body.hpp>
-
+#include "compliant/body/compliant_pack_body.hpp"
 #include "cpu/simd/pack_memory.hpp"
 #include "cpu/simd/padding.hpp"
 #include "cpu/simd/spread.hpp"

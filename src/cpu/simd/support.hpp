@@ -1,8 +1,7 @@
 #pragma once
 
-#include <carom/kernels/support_postures_body.hpp>
-
 #include "cpu/simd/dispatch.hpp"
+#include "equilibrium/body/support_postures_body.hpp"
 
 namespace carom::cpu::simd {
 

@@ -1,0 +1,113 @@
+#include <carom/equilibrium_planar.hpp>
+
+#include <array>
+#include <cmath>
+#include <string>
+
+#include "core/require.hpp"
+#include "equilibrium/planar_backends.hpp"
+
+namespace carom {
+
+namespace {
+
+constexpr std::array kMethods = {PlanarMethod::lp, PlanarMethod::pairs, PlanarMethod::graphic,
+                                 PlanarMethod::line_sweep};
+
+/// Refuses shapes that do not fit; the backend that will do the work.
+Backend check(const PostureBatch& batch, const PlanarSettings& settings, Backend requested) {
+  settings.validate();
+  if (batch.dimension != 2) {
+    throw InvalidInput("dimension is " + std::to_string(batch.dimension) +
+                       ": must be 2 for a planar equilibrium");
+  }
+  require::at_least("problems", batch.problems, 0);
+  require::between("vertices", batch.vertices, 0, kMaxWrenchVertices);
+  if (batch.problems > 0) require::between("contacts", batch.contacts, 1, kMaxPostureContacts);
+  const auto n = static_cast<std::size_t>(batch.problems);
+  const auto k = static_cast<std::size_t>(batch.contacts);
+  require::size("position", batch.position.size(), n * k * 2);
+  require::size("normal", batch.normal.size(), n * k * 2);
+  require::size("friction", batch.friction.size(), n * k);
+  if (!batch.length.empty()) require::size("length", batch.length.size(), n * k);
+  require::size("wrench", batch.wrench.size(), n * 3);
+  require::size("wrench_vertices", batch.wrench_vertices.size(),
+                n * static_cast<std::size_t>(batch.vertices) * 3);
+  const Backend backend = resolve(requested);
+  const MemorySpace space = batch.position.space();
+  for (const Buffer<double>* buffer :
+       {&batch.normal, &batch.friction, &batch.length, &batch.wrench, &batch.wrench_vertices}) {
+    if (!buffer->empty() && buffer->space() != space) {
+      throw InvalidInput("posture batch: all arrays must live in one memory space");
+    }
+  }
+  require::reachable(backend, space);
+  if (backend != Backend::cpu && settings.method != PlanarMethod::lp) {
+    throw InvalidInput("method " + std::string(to_string(settings.method)) +
+                       ": is known to backend cpu alone, not to " +
+                       std::string(to_string(backend)));
+  }
+  return backend;
+}
+
+}  // namespace
+
+std::string_view to_string(PlanarMethod method) {
+  switch (method) {
+    case PlanarMethod::lp:
+      return "lp";
+    case PlanarMethod::pairs:
+      return "pairs";
+    case PlanarMethod::graphic:
+      return "graphic";
+    case PlanarMethod::line_sweep:
+      return "line_sweep";
+  }
+  return "unknown";
+}
+
+PlanarMethod planar_method(std::string_view name) {
+  std::string known;
+  for (const PlanarMethod method : kMethods) {
+    if (to_string(method) == name) return method;
+    known += (known.empty() ? "" : ", ") + std::string(to_string(method));
+  }
+  throw InvalidInput("unknown method \"" + std::string(name) + "\": known are " + known);
+}
+
+void PlanarSettings::validate() const {
+  require::tolerance("tolerance", tolerance);
+  require::at_least("threads", threads, 0);
+}
+
+PlanarResult planar_equilibrium(const PostureBatch& batch, const PlanarSettings& settings,
+                                Backend backend) {
+  switch (check(batch, settings, backend)) {
+    case Backend::cuda:
+      return cuda::planar_equilibrium(batch, settings);
+    case Backend::reference:
+      return reference::planar_equilibrium(batch, settings);
+    default:
+      return cpu::planar_equilibrium(batch, settings);
+  }
+}
+
+PlanarMargin planar_margins(const PostureBatch& batch, const Buffer<double>& centre_of_mass,
+                            const PlanarSettings& settings, Backend backend) {
+  const Backend chosen = check(batch, settings, backend);
+  require::size("centre_of_mass", centre_of_mass.size(),
+                2 * static_cast<std::size_t>(batch.problems));
+  if (centre_of_mass.space() != batch.position.space()) {
+    throw InvalidInput("centre_of_mass: must live in the memory space of the posture batch");
+  }
+  switch (chosen) {
+    case Backend::cuda:
+      return cuda::planar_margins(batch, centre_of_mass, settings);
+    case Backend::reference:
+      return reference::planar_margins(batch, centre_of_mass, settings);
+    default:
+      return cpu::planar_margins(batch, centre_of_mass, settings);
+  }
+}
+
+}  // namespace carom

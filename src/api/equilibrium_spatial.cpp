@@ -1,0 +1,162 @@
+#include <carom/equilibrium_spatial.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <string>
+
+#include "core/require.hpp"
+#include "equilibrium/spatial_backends.hpp"
+
+namespace carom {
+
+namespace {
+
+void check_batch(const PostureBatch& batch, Backend chosen) {
+  if (batch.dimension != 3) {
+    throw InvalidInput("dimension is " + std::to_string(batch.dimension) +
+                       ": spatial equilibrium takes postures of dimension 3");
+  }
+  require::at_least("problems", batch.problems, 0);
+  require::between("contacts", batch.contacts, 1, kMaxPostureContacts);
+  const auto problems = static_cast<std::size_t>(batch.problems);
+  const auto k = static_cast<std::size_t>(batch.contacts);
+  require::size("position", batch.position.size(), problems * k * 3);
+  require::size("normal", batch.normal.size(), problems * k * 3);
+  require::size("friction", batch.friction.size(), problems * k);
+  require::size("wrench", batch.wrench.size(), problems * 6);
+  for (const auto* buffer : {&batch.normal, &batch.friction, &batch.wrench}) {
+    if (buffer->space() != batch.position.space()) {
+      throw InvalidInput("posture batch: all arrays must live in one memory space");
+    }
+  }
+  require::reachable(chosen, batch.position.space());
+}
+
+}  // namespace
+
+void SpatialSettings::validate() const {
+  require::between("cone_sides", cone_sides, 3, kernels::kMaxConeSides);
+  require::between("directions", directions, 3, kMaxSupportDirections);
+  require::between("max_vertices", max_vertices, directions, 64 * kMaxSupportDirections);
+  require::positive("area_tolerance", area_tolerance);
+  require::tolerance("tolerance", tolerance);
+  require::at_least("max_pivots", max_pivots, 0);
+  require::at_least("threads", threads, 0);
+}
+
+void check_spatial(const PostureBatch& batch, const SpatialSettings& settings) {
+  settings.validate();
+  check_batch(batch, Backend::cpu);
+}
+
+int support_pivots(const SpatialSettings& settings, int contacts) {
+  return settings.max_pivots > 0 ? settings.max_pivots : 300 + 8 * contacts;
+}
+
+double slack_tolerance(const SpatialSettings& settings) {
+  return std::min(0.1 * settings.tolerance, 1e-3);
+}
+
+SupportRules support_rules(const SpatialSettings& settings) {
+  SupportRules rules;
+  if (settings.cones == ConeModel::exact) return rules;
+  const int s = settings.cone_sides;
+  const double angle = 2.0 * std::numbers::pi / s;
+  // Exact zeros and ones on the axes keep symmetric postures symmetric.
+  const auto snap = [](double x) {
+    const double nearest = std::round(x);
+    return std::abs(x - nearest) < 1e-15 ? nearest : x;
+  };
+  rules.inner.sides = s;
+  for (int j = 0; j < s; ++j) {
+    rules.inner.direction[j][0] = snap(std::cos(j * angle));
+    rules.inner.direction[j][1] = snap(std::sin(j * angle));
+  }
+  rules.outer = rules.inner;
+  rules.outer.stretch = 1.0 / std::cos(0.5 * angle);
+  if (settings.cones == ConeModel::inscribed) rules.outer = rules.inner;
+  if (settings.cones == ConeModel::circumscribed) rules.inner = rules.outer;
+  rules.two = settings.cones == ConeModel::pair;
+  return rules;
+}
+
+SupportResult allocate_support(std::int64_t problems, int directions, int contacts,
+                               MemorySpace space) {
+  const std::size_t n = static_cast<std::size_t>(problems) * static_cast<std::size_t>(directions);
+  SupportResult result;
+  result.lower = Buffer<double>(n, space);
+  result.upper = Buffer<double>(n, space);
+  result.point = Buffer<double>(2 * n, space);
+  result.forces = Buffer<double>(3 * n * static_cast<std::size_t>(contacts), space);
+  result.dual = Buffer<double>(6 * n, space);
+  result.slack = Buffer<double>(n, space);
+  result.residual = Buffer<double>(n, space);
+  result.status = Buffer<Status>(n, space);
+  result.pivots = Buffer<std::int32_t>(n, space);
+  return result;
+}
+
+std::vector<double> equal_directions(int n) {
+  require::between("directions", n, 1, kMaxSupportDirections);
+  std::vector<double> directions;
+  for (int j = 0; j < n; ++j) {
+    const double angle = 2.0 * std::numbers::pi * j / n;
+    directions.push_back(std::cos(angle));
+    directions.push_back(std::sin(angle));
+  }
+  return directions;
+}
+
+SupportResult support(const PostureBatch& batch, std::span<const double> directions,
+                      const SpatialSettings& settings, Backend backend) {
+  settings.validate();
+  const Backend chosen = resolve(backend);
+  check_batch(batch, chosen);
+  if (directions.size() % 2 != 0) {
+    throw InvalidInput("directions has " + std::to_string(directions.size()) +
+                       " values: must have two a direction");
+  }
+  require::between("number of directions", static_cast<int>(directions.size() / 2), 1,
+                   kMaxSupportDirections);
+  std::vector<double> unit(directions.begin(), directions.end());
+  for (std::size_t j = 0; j < unit.size(); j += 2) {
+    const double size = std::hypot(unit[j], unit[j + 1]);
+    if (!(std::abs(size - 1.0) <= 1e-6)) {
+      throw InvalidInput("directions[" + std::to_string(j / 2) + "] has length " +
+                         message::number(size) + ": must be a unit vector");
+    }
+    if (std::abs(size - 1.0) <= 1e-15) continue;  // as good as it gets: left as it is
+    unit[j] /= size;
+    unit[j + 1] /= size;
+  }
+  switch (chosen) {
+    case Backend::cuda:
+      return cuda::support(batch, unit, settings);
+    case Backend::reference:
+      return reference::support(batch, unit, settings);
+    default:
+      return cpu::support(batch, unit, settings);
+  }
+}
+
+std::vector<SpatialRegion> spatial_equilibrium(const PostureBatch& batch,
+                                               const SpatialSettings& settings, Backend backend) {
+  settings.validate();
+  const Backend chosen = resolve(backend);
+  check_batch(batch, chosen);
+  if (chosen == Backend::cpu) return cpu::spatial_equilibrium(batch, settings);
+  const std::vector<double> directions = equal_directions(settings.directions);
+  if (chosen == Backend::reference) {
+    return cpu::regions_from(batch, directions, reference::support(batch, directions, settings),
+                             settings, reference::support);
+  }
+  const SupportResult first = cuda::support(batch, directions, settings);
+  const auto host = [](const auto& buffer) { return buffer.to(MemorySpace::host); };
+  const SupportResult copy{host(first.lower),    host(first.upper),  host(first.point),
+                           host(first.forces),   host(first.dual),   host(first.slack),
+                           host(first.residual), host(first.status), host(first.pivots)};
+  return cpu::regions_from(batch.to(MemorySpace::host), directions, copy, settings, nullptr);
+}
+
+}  // namespace carom

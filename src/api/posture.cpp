@@ -1,0 +1,219 @@
+#include <carom/posture.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include <carom/error.hpp>
+
+#include "core/message.hpp"
+
+namespace carom {
+
+namespace {
+
+constexpr double kNormalTolerance = 1e-6;
+
+std::string of_posture(std::int64_t index, const std::string& name) {
+  std::string text = " of posture " + std::to_string(index);
+  if (!name.empty()) text += " (\"" + name + "\")";
+  return text;
+}
+
+/// Refuses values that do not have the shape [rows, columns] or are not finite.
+class Checker {
+ public:
+  Checker(const Posture& posture, std::int64_t index) : where_(of_posture(index, posture.name)) {}
+
+  void numbers(const char* field, const std::vector<double>& values, std::size_t rows,
+               std::size_t columns) const {
+    if (values.size() != rows * columns) {
+      throw InvalidInput(std::string(field) + where_ + " has " + std::to_string(values.size()) +
+                         " values: must have " + std::to_string(rows * columns));
+    }
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (!std::isfinite(values[i])) refuse(field, i, columns, values[i], "must be finite");
+    }
+  }
+  void at_least_zero(const char* field, const std::vector<double>& values) const {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (values[i] < 0.0) refuse(field, i, 1, values[i], "must be >= 0");
+    }
+  }
+  [[noreturn]] void refuse(const char* field, std::size_t i, std::size_t columns, double value,
+                           const std::string& rule) const {
+    std::string place = "[" + std::to_string(i / columns) + "]";
+    if (columns > 1) place += "[" + std::to_string(i % columns) + "]";
+    throw InvalidInput(field + place + where_ + " is " + message::number(value) + ": " + rule);
+  }
+  void count(const char* field, std::int64_t value, std::int64_t low, std::int64_t high) const {
+    if (value < low || value > high) {
+      throw InvalidInput(field + where_ + " is " + std::to_string(value) + ": must be in " +
+                         std::to_string(low) + ".." + std::to_string(high));
+    }
+  }
+  [[nodiscard]] const std::string& where() const { return where_; }
+
+ private:
+  std::string where_;
+};
+
+double length_of(const double* vector, std::size_t size) {
+  double sum = 0.0;
+  for (std::size_t i = 0; i < size; ++i) sum += vector[i] * vector[i];
+  return std::sqrt(sum);
+}
+
+void check_wrenches(const Checker& check, const char* field, const std::vector<double>& wrenches,
+                    std::size_t dimension) {
+  const auto size = static_cast<std::size_t>(wrench_size(static_cast<int>(dimension)));
+  for (std::size_t v = 0; v * size < wrenches.size(); ++v) {
+    if (!(length_of(wrenches.data() + v * size, dimension) > 0.0)) {
+      throw InvalidInput(std::string(field) + "[" + std::to_string(v) + "]" + check.where() +
+                         " has force 0: a centre of mass is only found where a force acts on it");
+    }
+  }
+}
+
+}  // namespace
+
+void validate(const Posture& posture, std::int64_t index) {
+  const Checker check(posture, index);
+  check.count("dimension", posture.dimension, 2, 3);
+  check.count("contacts", posture.contacts, 1, kMaxPostureContacts);
+  const auto d = static_cast<std::size_t>(posture.dimension);
+  const auto k = static_cast<std::size_t>(posture.contacts);
+  const auto w = static_cast<std::size_t>(wrench_size(posture.dimension));
+  check.numbers("position", posture.position, k, d);
+  check.numbers("normal", posture.normal, k, d);
+  for (std::size_t i = 0; i < k; ++i) {
+    const double size = length_of(posture.normal.data() + i * d, d);
+    if (!(std::abs(size - 1.0) <= kNormalTolerance)) {
+      throw InvalidInput("normal[" + std::to_string(i) + "]" + check.where() + " has length " +
+                         message::number(size) + ": must be a unit vector");
+    }
+  }
+  check.numbers("friction", posture.friction, k, 1);
+  check.at_least_zero("friction", posture.friction);
+  if (!posture.length.empty()) {
+    check.numbers("length", posture.length, k, 1);
+    check.at_least_zero("length", posture.length);
+    for (std::size_t i = 0; i < k && posture.dimension == 3; ++i) {
+      if (posture.length[i] > 0.0) {
+        check.refuse("length", i, 1, posture.length[i], "patches are planar; must be 0 in space");
+      }
+    }
+  }
+  if (!posture.wrench.empty()) check.numbers("wrench", posture.wrench, 1, w);
+  check_wrenches(check, "wrench", posture.wrench, d);
+  if (!posture.wrench_vertices.empty()) {
+    const std::size_t vertices = posture.wrench_vertices.size() / w;
+    check.count("wrench_vertices", static_cast<std::int64_t>(vertices), 1, kMaxWrenchVertices);
+    check.numbers("wrench_vertices", posture.wrench_vertices, vertices, w);
+    check_wrenches(check, "wrench_vertices", posture.wrench_vertices, d);
+  }
+}
+
+std::vector<double> wrench_polygon(std::span<const double> pq, double f_y) {
+  if (!(f_y < 0.0) || !std::isfinite(f_y)) {
+    throw InvalidInput("f_y is " + message::number(f_y) +
+                       ": must be negative, since (p, q) are relative to a downward force");
+  }
+  if (pq.size() % 2 != 0) {
+    throw InvalidInput("pq has " + std::to_string(pq.size()) + " values: must have two a vertex");
+  }
+  std::vector<double> wrenches;
+  for (std::size_t v = 0; v < pq.size(); v += 2) {
+    for (const double value : {f_y * pq[v], f_y, f_y * pq[v + 1]}) wrenches.push_back(value);
+  }
+  return wrenches;
+}
+
+std::vector<double> wrench_rectangle(double p1, double p2, double q1, double q2, double f_y) {
+  if (!(p1 <= p2)) {
+    throw InvalidInput("p is [" + message::number(p1) + ", " + message::number(p2) +
+                       "]: must not decrease");
+  }
+  if (!(q1 <= q2)) {
+    throw InvalidInput("q is [" + message::number(q1) + ", " + message::number(q2) +
+                       "]: must not decrease");
+  }
+  const double pq[] = {p1, q1, p2, q1, p2, q2, p1, q2};
+  return wrench_polygon(pq, f_y);
+}
+
+PostureBatch PostureBatch::to(MemorySpace space) const {
+  PostureBatch copy;
+  copy.problems = problems;
+  copy.dimension = dimension;
+  copy.contacts = contacts;
+  copy.vertices = vertices;
+  copy.position = position.to(space);
+  copy.normal = normal.to(space);
+  copy.friction = friction.to(space);
+  copy.length = length.to(space);
+  copy.wrench = wrench.to(space);
+  copy.wrench_vertices = wrench_vertices.to(space);
+  return copy;
+}
+
+PostureBatch make_batch(std::span<const Posture> postures) {
+  PostureBatch batch;
+  batch.problems = static_cast<std::int64_t>(postures.size());
+  if (postures.empty()) return batch;
+  const Posture& first = postures.front();
+  batch.dimension = first.dimension;
+  batch.contacts = first.contacts;
+  const auto d = static_cast<std::size_t>(first.dimension);
+  const auto w = static_cast<std::size_t>(wrench_size(first.dimension));
+  const bool patches = std::any_of(postures.begin(), postures.end(), [](const Posture& posture) {
+    return std::any_of(posture.length.begin(), posture.length.end(),
+                       [](double length) { return length != 0.0; });
+  });
+  std::vector<double> position, normal, friction, length, wrench, vertices;
+  for (std::size_t p = 0; p < postures.size(); ++p) {
+    const Posture& posture = postures[p];
+    validate(posture, static_cast<std::int64_t>(p));
+    const auto same = [&](const char* field, std::size_t value, std::size_t expected) {
+      if (value == expected) return;
+      throw InvalidInput(field + of_posture(static_cast<std::int64_t>(p), posture.name) + " is " +
+                         std::to_string(value) + ", but " + std::to_string(expected) +
+                         " in posture 0: a batch has one shape");
+    };
+    same("dimension", static_cast<std::size_t>(posture.dimension), d);
+    same("contacts", static_cast<std::size_t>(posture.contacts),
+         static_cast<std::size_t>(first.contacts));
+    same("number of wrench_vertices", posture.wrench_vertices.size() / w,
+         first.wrench_vertices.size() / w);
+    const auto append = [](std::vector<double>& to, const std::vector<double>& from) {
+      to.insert(to.end(), from.begin(), from.end());
+    };
+    append(position, posture.position);
+    for (std::size_t i = 0; i < posture.normal.size(); i += d) {
+      const double size = length_of(posture.normal.data() + i, d);
+      for (std::size_t j = 0; j < d; ++j) normal.push_back(posture.normal[i + j] / size);
+    }
+    append(friction, posture.friction);
+    if (patches) {
+      append(length, posture.length);
+      length.resize(friction.size(), 0.0);
+    }
+    append(wrench, posture.wrench);
+    if (posture.wrench.empty()) {
+      const std::size_t start = wrench.size();
+      wrench.resize(start + w, 0.0);
+      wrench[start + d - 1] = -1.0;
+    }
+    append(vertices, posture.wrench_vertices);
+  }
+  batch.vertices = static_cast<int>(first.wrench_vertices.size() / w);
+  batch.position = Buffer<double>::from(position);
+  batch.normal = Buffer<double>::from(normal);
+  batch.friction = Buffer<double>::from(friction);
+  batch.length = Buffer<double>::from(length);
+  batch.wrench = Buffer<double>::from(wrench);
+  batch.wrench_vertices = Buffer<double>::from(vertices);
+  return batch;
+}
+
+}  // namespace carom

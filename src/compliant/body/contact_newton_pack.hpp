@@ -1,0 +1,412 @@
+#pragma once
+
+#include <carom/device/constraint_rows.hpp>
+#include <carom/device/numeric.hpp>
+
+/// Newton's method of compliant_contact.hpp for few rows, on packs of systems whose rows are of the
+/// same types: no branch depends on a number. Gauss takes the pivots in their order, which W's
+/// positive definiteness allows in every mode but a wedged sliding one; who asks must judge the
+/// answer and turn to ContactNewton where it is not good.
+namespace carom::kernels {
+
+/// Rows in order, a contact's tangents behind its normal. Memory holds values of V.
+template <class Memory>
+struct ContactPackSystem {
+  int rows;
+  int stride;
+  Memory matrix;    ///< W, [rows, stride]
+  Memory vector;    ///< u, [rows]
+  Memory friction;  ///< mu, [rows], read at normal rows
+  const RowType* type;
+  int tangents;  ///< of a normal row
+};
+
+CAROM_HOST_DEVICE constexpr long contact_pack_workspace(long rows) {
+  return rows * rows + 6 * rows;
+}
+
+/// Values of V that the compiler may keep in registers.
+template <class V, int kSize>
+struct LocalValues {
+  V data[kSize];
+  CAROM_INLINE V& operator[](int i) { return data[i]; }
+  CAROM_INLINE const V& operator[](int i) const { return data[i]; }
+};
+template <class V, class Memory, int kSize>
+struct RowValues {
+  using Type = LocalValues<V, kSize>;
+};
+template <class V, class Memory>
+struct RowValues<V, Memory, 0> {
+  using Type = Memory;
+};
+
+/// V: double, or a pack of them. kContacts: where all rows are those of so many spatial contacts,
+/// known to the compiler; 0 where not.
+template <class V, class Memory, int kContacts = 0>
+class ContactNewtonPack {
+  static constexpr int kRows = 3 * kContacts;
+  using Values = typename RowValues<V, Memory, kRows>::Type;
+  using Pivots = typename RowValues<V, Memory, 3 * kRows>::Type;
+
+ public:
+  CAROM_INLINE ContactNewtonPack(const ContactPackSystem<Memory>& system, const Memory& scratch)
+      : s_(system), upper_(scratch) {
+    if constexpr (kRows == 0) {
+      const Memory vectors = scratch + static_cast<long>(n()) * n();
+      weight_ = vectors;
+      force_ = vectors + n();
+      slip_ = vectors + 2L * n();
+      step_ = vectors + 3L * n();
+      best_ = vectors + 4L * n();
+      pivot_ = vectors + 5L * n();
+    }
+  }
+
+  /// impulse: p, [rows], in: first guess, out: the best found. Full Newton steps until max|p - Pi(p
+  /// - rho F)| is `accuracy` times max|rho u|, or does not fall below the floor that rounding
+  /// leaves. Returns the number of steps of each lane.
+  CAROM_HOST_DEVICE V solve(const Memory& impulse, double accuracy, int max_iterations) {
+    Values p;
+    if constexpr (kRows > 0) {
+      for (int i = 0; i < n(); ++i) p[i] = impulse[i];
+    } else {
+      p = impulse;
+    }
+    const V zero(0.0);
+    const V one(1.0);
+    set_weights();
+    V scale(1e-300);
+    for (int i = 0; i < n(); ++i) {
+      scale = larger(magnitude(weight_[i] * s_.vector[i]), scale);
+      best_[i] = p[i];
+    }
+    const V target = scale * V(accuracy);
+    const V floor = scale * V(kFloor);
+    V least = natural_residual(p);
+    if (any_of(least > scale * V(kPoor))) {
+      const V poor = select(least > scale * V(kPoor), one, zero);
+      for (int turn = 0; turn < kSweeps; ++turn) sweep(p, poor);
+      least = natural_residual(p);
+      for (int i = 0; i < n(); ++i) best_[i] = p[i];
+    }
+    V running = select(least <= target, zero, one);
+    V iterations = zero;
+    for (int turn = 0; turn < max_iterations && any_of(running > zero); ++turn) {
+      if (turn == kPatience) {
+        for (int i = 0; i < n(); ++i) p[i] = select(running > zero, best_[i], p[i]);
+        natural_residual(p);
+        for (int k = 0; k < kLateSweeps; ++k) sweep(p, running);
+        natural_residual(p);
+      }
+      newton_step(p);
+      for (int i = 0; i < n(); ++i) p[i] = select(running > zero, p[i] + step_[i], p[i]);
+      const V merit = natural_residual(p);
+      const auto lower = merit < least;
+      for (int i = 0; i < n(); ++i) best_[i] = select(lower, p[i], best_[i]);
+      iterations = iterations + running;
+      const V stalled = select(lower, zero, select(least <= floor, one, zero));
+      least = select(lower, merit, least);
+      running = select(least <= target, zero, select(stalled > zero, zero, running));
+    }
+    for (int i = 0; i < n(); ++i) impulse[i] = best_[i];
+    return iterations;
+  }
+
+ private:
+  static constexpr double kFloor = 1e-10;
+  // Where the first guess is worth little, sweeps find most modes more cheaply than Newton.
+  static constexpr double kPoor = 0.1;
+  static constexpr int kSweeps = 5;
+  // Steps after which those that go round in circles are swept once more.
+  static constexpr int kPatience = 10;
+  static constexpr int kLateSweeps = 8;
+
+  CAROM_INLINE int n() const { return kRows > 0 ? kRows : s_.rows; }
+  CAROM_INLINE V w(int i, int j) const { return s_.matrix[static_cast<long>(i) * s_.stride + j]; }
+  CAROM_INLINE int tangents(int i) const {
+    if constexpr (kContacts > 0) return 2;
+    return s_.type[i] == RowType::normal ? s_.tangents : 0;
+  }
+
+  CAROM_INLINE void set_weights() {
+    for (int i = 0; i < n(); ++i) weight_[i] = V(1.0) / w(i, i);
+    for (int i = 0; i < n(); i += 1 + tangents(i)) {
+      if (tangents(i) == 2) {
+        weight_[i + 1] = weight_[i + 2] = smaller(weight_[i + 1], weight_[i + 2]);
+      }
+    }
+  }
+
+  /// max |p - Pi(p - rho F)|, NaN where any F is; leaves p - rho F in force_ and F in slip_.
+  CAROM_INLINE V natural_residual(const Values& p) {
+    V poison(0.0);
+    for (int i = 0; i < n(); ++i) {
+      V even = s_.vector[i];
+      V odd(0.0);
+      for (int j = 0; j + 1 < n(); j += 2) {
+        even = fused(w(i, j), p[j], even);
+        odd = fused(w(i, j + 1), p[j + 1], odd);
+      }
+      if (n() % 2 != 0) even = fused(w(i, n() - 1), p[n() - 1], even);
+      const V flow = even + odd;
+      slip_[i] = flow;
+      force_[i] = fused(-weight_[i], flow, p[i]);
+      poison = poison + flow * V(0.0);
+    }
+    V worst(0.0);
+    for (int i = 0; i < n(); i += 1 + tangents(i)) {
+      worst = larger(magnitude(p[i] - larger(force_[i], V(0.0))), worst);
+      const int count = tangents(i);
+      if (count == 0) continue;
+      const V radius = s_.friction[i] * larger(p[i], V(0.0));
+      const V size = length(i + 1, count);
+      const V shrink = select(size > radius, radius / size, V(1.0));
+      for (int k = 1; k <= count; ++k) {
+        worst = larger(magnitude(fused(-shrink, force_[i + k], p[i + k])), worst);
+      }
+    }
+    return worst + poison;
+  }
+  CAROM_INLINE V length(int i, int count) const {
+    if (count == 1) return magnitude(force_[i]);
+    return square_root(fused(force_[i], force_[i], force_[i + 1] * force_[i + 1]));
+  }
+
+  /// Block Gauss-Seidel, in the lanes that are `chosen` (1, otherwise 0); slip_: F of p, in and
+  /// out.
+  CAROM_INLINE void sweep(Values& p, V chosen) {
+    for (int i = 0; i < n(); i += 1 + tangents(i)) relax(p, i, chosen);
+  }
+  /// One contact with the others held: first its normal impulse, then its tangential ones.
+  CAROM_INLINE void relax(Values& p, int i, V chosen) {
+    const int count = tangents(i);
+    move(p, i, chosen * (larger(fused(-weight_[i], slip_[i], p[i]), V(0.0)) - p[i]));
+    if (count == 0) return;
+    for (int k = i + 1; k <= i + count; ++k) force_[k] = fused(-weight_[k], slip_[k], p[k]);
+    const V radius = s_.friction[i] * p[i];
+    const V size = length(i + 1, count);
+    const V shrink = select(size > radius, radius / size, V(1.0));
+    for (int k = i + 1; k <= i + count; ++k) move(p, k, chosen * fused(shrink, force_[k], -p[k]));
+  }
+  CAROM_INLINE void move(Values& p, int i, V change) {
+    p[i] = p[i] + change;
+    for (int j = 0; j < n(); ++j) slip_[j] = fused(w(i, j), change, slip_[j]);
+  }
+
+  /// Row of the Newton matrix: gain times W's rows of the contact, what stands on the diagonal
+  /// block beside it, and the right-hand side.
+  struct Row {
+    V gain[3];
+    V fixed[3];
+    V wanted;
+  };
+
+  /// Linearises at p (force_ and slip_ as natural_residual left them) and solves for step_.
+  CAROM_INLINE void newton_step(const Values& p) {
+    if constexpr (kContacts > 0) {
+      for (int first = 0; first < kRows; first += 3) contact_rows(p, first);
+      for (int first = kRows - 3; first >= 0; first -= 3) substitute(first);
+    } else {
+      for (int i = 0; i < n(); i += 1 + tangents(i)) {
+        const int count = tangents(i);
+        Row row[3];
+        normal_row(p, i, row[0]);
+        if (count == 1) line_row(p, i, row[1]);
+        if (count == 2) disk_rows(p, i, row + 1);
+        for (int at = 0; at <= count; ++at) {
+          form(i, at, count, row[at]);
+          eliminate(i + at, row[at].wanted);
+        }
+      }
+      for (int k = n() - 1; k >= 0; --k) {
+        V sum = step_[k];
+        for (int j = n() - 1; j > k; --j) sum = fused(-upper(k, j), step_[j], sum);
+        step_[k] = sum * pivot_[k];
+      }
+    }
+  }
+
+  using Block = V[3][3];
+
+  /// The rows of one spatial contact, the contacts before it taken out in blocks of 3 x 3.
+  CAROM_INLINE void contact_rows(const Values& p, int first) {
+    Row row[3];
+    normal_row(p, first, row[0]);
+    disk_rows(p, first, row + 1);
+    for (int j = 0; j < kRows; ++j) {
+      upper(first, j) = row[0].gain[0] * w(first, j);
+      const V one = w(first + 1, j);
+      const V two = w(first + 2, j);
+      upper(first + 1, j) = fused(row[1].gain[1], one, row[1].gain[2] * two);
+      upper(first + 2, j) = fused(row[2].gain[1], one, row[2].gain[2] * two);
+    }
+    upper(first, first) = upper(first, first) + row[0].fixed[0];
+    for (int a = 1; a < 3; ++a) {
+      for (int l = 0; l < 3; ++l) {
+        upper(first + a, first + l) = upper(first + a, first + l) + row[a].fixed[l];
+      }
+    }
+    V wanted[3] = {row[0].wanted, row[1].wanted, row[2].wanted};
+    for (int k = 0; k < first; k += 3) {
+      Block own;
+      Block factor;
+      take(first, k, own);
+      for (int a = 0; a < 3; ++a) {
+        for (int l = 0; l < 3; ++l) {
+          V sum = own[a][0] * inverse(k, 0, l);
+          sum = fused(own[a][1], inverse(k, 1, l), sum);
+          factor[a][l] = -fused(own[a][2], inverse(k, 2, l), sum);
+        }
+        for (int l = 0; l < 3; ++l) wanted[a] = fused(factor[a][l], step_[k + l], wanted[a]);
+      }
+      for (int j = k + 3; j < kRows; j += 3) {
+        Block left;
+        take(first, j, left);
+        for (int b = 0; b < 3; ++b) {
+          for (int l = 0; l < 3; ++l) {
+            const V above = upper(k + b, j + l);
+            for (int a = 0; a < 3; ++a) left[a][l] = fused(factor[a][b], above, left[a][l]);
+          }
+        }
+        for (int a = 0; a < 3; ++a) {
+          for (int l = 0; l < 3; ++l) upper(first + a, j + l) = left[a][l];
+        }
+      }
+    }
+    for (int a = 0; a < 3; ++a) step_[first + a] = wanted[a];
+    invert(first);
+  }
+  CAROM_INLINE void take(int first, int j, Block& block) {
+    for (int a = 0; a < 3; ++a) {
+      for (int l = 0; l < 3; ++l) block[a][l] = upper(first + a, j + l);
+    }
+  }
+
+  /// Inverse of a contact's diagonal block, by cofactors.
+  CAROM_INLINE void invert(int first) {
+    Block m;
+    take(first, first, m);
+    Block cofactor;
+    for (int a = 0; a < 3; ++a) {
+      const int b = (a + 1) % 3;
+      const int c = (a + 2) % 3;
+      for (int l = 0; l < 3; ++l) {
+        const int k = (l + 1) % 3;
+        const int q = (l + 2) % 3;
+        cofactor[a][l] = fused(m[b][k], m[c][q], -(m[b][q] * m[c][k]));
+      }
+    }
+    const V determinant =
+        fused(m[0][0], cofactor[0][0], fused(m[0][1], cofactor[0][1], m[0][2] * cofactor[0][2]));
+    const V scale = V(1.0) / determinant;
+    for (int a = 0; a < 3; ++a) {
+      for (int l = 0; l < 3; ++l) inverse(first, a, l) = cofactor[l][a] * scale;
+    }
+  }
+  CAROM_INLINE V& inverse(int first, int a, int l) { return pivot_[3 * (first + a) + l]; }
+
+  CAROM_INLINE void substitute(int first) {
+    V left[3] = {step_[first], step_[first + 1], step_[first + 2]};
+    for (int j = kRows - 1; j >= first + 3; --j) {
+      for (int a = 0; a < 3; ++a) left[a] = fused(-upper(first + a, j), step_[j], left[a]);
+    }
+    for (int a = 0; a < 3; ++a) {
+      step_[first + a] =
+          fused(inverse(first, a, 0), left[0],
+                fused(inverse(first, a, 1), left[1], inverse(first, a, 2) * left[2]));
+    }
+  }
+
+  /// Closed: rho F_n = 0. Open: p_n = 0.
+  CAROM_INLINE void normal_row(const Values& p, int i, Row& row) const {
+    const auto closed = force_[i] > V(0.0);
+    row.gain[0] = select(closed, weight_[i], V(0.0));
+    row.fixed[0] = select(closed, V(0.0), V(1.0));
+    row.wanted = select(closed, -weight_[i] * slip_[i], -p[i]);
+  }
+
+  /// One tangent. Open: p_t = 0. Sticking: rho F_t = 0. Sliding: p_t = mu p_n d.
+  CAROM_INLINE void line_row(const Values& p, int i, Row& row) const {
+    const V zero(0.0);
+    const V one(1.0);
+    const V mu = s_.friction[i];
+    const V force = force_[i + 1];
+    const V side = select(force < zero, -mu, mu);
+    const auto closed = force_[i] > zero;
+    const auto sticks = closed & (magnitude(force) <= mu * force_[i]);
+    row.gain[0] = zero;
+    row.gain[1] = select(sticks, weight_[i + 1], zero);
+    row.fixed[0] = select(sticks, zero, select(closed, -side, zero));
+    row.fixed[1] = select(sticks, zero, one);
+    row.wanted = select(sticks, -weight_[i + 1] * slip_[i + 1],
+                        select(closed, fused(side, p[i], -p[i + 1]), -p[i + 1]));
+  }
+
+  /// Two tangents; sliding: p_t = mu p_n d(p), d the direction of p_t - rho F_t.
+  CAROM_INLINE void disk_rows(const Values& p, int i, Row* row) const {
+    const V zero(0.0);
+    const V one(1.0);
+    const V mu = s_.friction[i];
+    const V size = length(i + 1, 2);
+    const V inverse = one / size;
+    const auto closed = force_[i] > zero;
+    const auto sticks = closed & (size <= mu * force_[i]);
+    const V d[2] = {force_[i + 1] * inverse, force_[i + 2] * inverse};
+    const V bend = smaller(mu * larger(p[i], zero) * inverse, one);
+    const V rho = weight_[i + 1];
+    for (int k = 0; k < 2; ++k) {
+      row[k].gain[0] = zero;
+      row[k].fixed[0] = select(sticks, zero, select(closed, -(mu * d[k]), zero));
+      for (int l = 0; l < 2; ++l) {
+        const V unit = k == l ? one : zero;
+        const V across = bend * (unit - d[k] * d[l]);
+        row[k].gain[1 + l] = select(sticks, unit * rho, select(closed, across * rho, zero));
+        row[k].fixed[1 + l] = select(sticks, zero, select(closed, unit - across, unit));
+      }
+      row[k].wanted = select(sticks, -rho * slip_[i + 1 + k],
+                             select(closed, fused(mu * p[i], d[k], -p[i + 1 + k]), -p[i + 1 + k]));
+    }
+  }
+
+  CAROM_INLINE V& upper(int i, int j) { return upper_[static_cast<long>(i) * n() + j]; }
+
+  /// Row first + at of the Newton matrix; the contact has `count` tangents.
+  CAROM_INLINE void form(int first, int at, int count, const Row& row) {
+    const int i = first + at;
+    for (int j = 0; j < n(); ++j) {
+      if (at == 0) {
+        upper(i, j) = row.gain[0] * w(first, j);
+      } else if (count == 1) {
+        upper(i, j) = row.gain[1] * w(first + 1, j);
+      } else {
+        upper(i, j) = fused(row.gain[1], w(first + 1, j), row.gain[2] * w(first + 2, j));
+      }
+    }
+    for (int l = 0; l <= (at == 0 ? 0 : count); ++l) {
+      upper(i, first + l) = upper(i, first + l) + row.fixed[l];
+    }
+  }
+
+  /// Takes the rows above out of row i.
+  CAROM_INLINE void eliminate(int i, V wanted) {
+    for (int k = 0; k < i; ++k) {
+      const V factor = -(upper(i, k) * pivot_[k]);
+      for (int j = k + 1; j < n(); ++j) upper(i, j) = fused(factor, upper(k, j), upper(i, j));
+      wanted = fused(factor, step_[k], wanted);
+    }
+    pivot_[i] = V(1.0) / upper(i, i);
+    step_[i] = wanted;
+  }
+
+  ContactPackSystem<Memory> s_;
+  Memory upper_;   // factor U above its diagonal, [rows, rows]
+  Values weight_;  // rho
+  Values force_;   // p - rho F
+  Values slip_;    // F
+  Values step_;
+  Values best_;
+  Pivots pivot_;  // reciprocals of U's diagonal, or inverses of its blocks
+};
+
+}  // namespace carom::kernels

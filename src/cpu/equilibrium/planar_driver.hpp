@@ -1,0 +1,26 @@
+#pragma once
+
+#include <array>
+
+#include "cpu/simd/planar_search.hpp"
+#include "equilibrium/body/planar_margin_body.hpp"
+#include "equilibrium/planar_backends.hpp"
+#include "equilibrium/planar_view.hpp"
+
+namespace carom::cpu {
+
+/// Lanes' memory of one thread.
+struct PlanarScratch {
+  Buffer<double> workspace;
+  alignas(64) std::array<double, simd::kStripRows * simd::kLargestPlanarWidth> strips;
+  alignas(64) std::array<double, 2 * simd::kLargestPlanarWidth> normals;
+};
+PlanarScratch make_planar_scratch(const kernels::PlanarView& view, int width);
+
+/// Postures [begin, begin + count) of a batch as one pack; count <= search.width.
+void solve_planar_pack(const kernels::PlanarView& view, const simd::PlanarSearch& search,
+                       std::int64_t begin, int count, PlanarScratch& scratch);
+
+void write_planar_margin(PlanarMargin& margin, std::int64_t p, const kernels::MarginRecord& record);
+
+}  // namespace carom::cpu

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <carom/equilibrium_planar.hpp>
+
+#include "equilibrium/body/planar_posture_body.hpp"
+
+namespace carom::cpu {
+
+/// A strip by one of the geometric methods, in the terms of PlanarStripBody. `usable` is false
+/// where the method does not cover the posture.
+struct GeometricStrip {
+  bool usable = true;
+  kernels::Strip<double> strip{};
+};
+
+/// frame: of the wrench's force. Points of patches are contacts of their own. method: not lp.
+GeometricStrip geometric_strip(PlanarMethod method, const certificate::PlanarContacts& contacts,
+                               bool patches, const kernels::ForceFrame& frame);
+
+}  // namespace carom::cpu

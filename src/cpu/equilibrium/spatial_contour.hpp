@@ -1,0 +1,77 @@
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "cpu/equilibrium/support_driver.hpp"
+
+namespace carom::cpu {
+
+/// Support function of one posture in directions kept in order of angle: the polygon of the points
+/// and the polygon of the half-planes enclose the cross-section.
+class SpatialContour {
+ public:
+  /// Memory for at most settings.max_vertices directions; `prepared` must outlive this.
+  explicit SpatialContour(PreparedSupport& prepared);
+
+  /// Forgets the posture before and probes `directions`, [n, 2], in order of angle.
+  void sweep(std::span<const double> directions);
+  /// The same with the answers of a sweep made elsewhere: slots first, ... of `answers`.
+  void take(std::span<const double> directions, const SupportResult& answers, std::size_t first);
+  /// Has further directions answered elsewhere, too.
+  using Solver = std::function<SupportResult(std::span<const double> directions)>;
+  void use(Solver solver) { solver_ = std::move(solver); }
+  /// Probes normals of the edges with the largest gaps, so that the sum of gaps falls below
+  /// `area`; false where it is already, or no room is left.
+  bool refine(double area);
+  /// Probes `directions`, [n, 2], starting from neighbours; as many as there is room for.
+  bool probe(std::span<const double> directions);
+
+  /// Slots of the points' convex hull, counter-clockwise; points closer than 1e-10 extents are one.
+  [[nodiscard]] std::vector<std::size_t> inner_polygon() const;
+  /// Vertices of the intersection of the half-planes, [q, 2], counter-clockwise; empty where it is
+  /// unbounded.
+  [[nodiscard]] std::vector<double> outer_polygon() const;
+
+  /// Of all directions, regardless of gaps: solved, unbounded, or the first that went wrong.
+  [[nodiscard]] Status status() const;
+  [[nodiscard]] std::size_t size() const { return order_.size(); }
+  /// Slot of the i-th direction by angle.
+  [[nodiscard]] std::size_t slot(std::size_t i) const { return order_[i]; }
+  [[nodiscard]] const double* direction(std::size_t slot) const {
+    return direction_.data() + 2 * slot;
+  }
+  [[nodiscard]] const double* point(std::size_t slot) const {
+    return answers_.point.data() + 2 * slot;
+  }
+  [[nodiscard]] const SupportResult& answers() const { return answers_; }
+  [[nodiscard]] double extent() const { return prepared_->posture(true).length; }
+  [[nodiscard]] PreparedSupport& prepared() const { return *prepared_; }
+
+ private:
+  [[nodiscard]] bool has_point(std::size_t slot) const;
+  [[nodiscard]] bool has_plane(std::size_t slot) const;
+  [[nodiscard]] double gap(std::size_t a, std::size_t b) const;
+  void copy(const SupportResult& answers, std::size_t from, std::size_t to, std::size_t count);
+  void insert(std::size_t first, std::size_t count);
+
+  PreparedSupport* prepared_;
+  Solver solver_;
+  std::size_t room_;
+  std::size_t count_ = 0;
+  SupportResult answers_;
+  std::vector<double> direction_;  ///< [room, 2]
+  std::vector<std::size_t> order_;
+  std::vector<double> basis_[2];
+  std::vector<int> start_;
+  std::vector<double> work_;
+};
+
+/// Area enclosed by vertices [n, 2] in counter-clockwise order.
+double polygon_area(std::span<const double> vertices);
+
+/// The contour's region after refinement to settings.area_tolerance.
+SpatialRegion finish_region(SpatialContour& contour);
+
+}  // namespace carom::cpu

@@ -1,0 +1,393 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <vector>
+
+#include <carom/impact.hpp>
+
+#include "cpu/parallel.hpp"
+#include "cpu/simd/block.hpp"
+#include "cpu/simd/padding.hpp"
+#include "impact/accumulate.hpp"
+#include "impact/body/impact_body.hpp"
+#include "impact/mode_table.hpp"
+#include "impact/prepare.hpp"
+
+namespace carom::cpu {
+
+/// Memory of one trajectory at a time, kept by a thread for all of its samples.
+template <int Dim>
+class TrajectoryMemory {
+ public:
+  TrajectoryMemory(int nv, int m, int directions, Selection selection)
+      : order_(kernels::step_lcp_order<Dim>(m, directions)),
+        reals_(static_cast<std::size_t>(kernels::ImpactScratch<Dim>::real_count(nv, m))),
+        path_(
+            static_cast<std::size_t>(kernels::path_real_workspace(Dim, m, simd::kLargestPadding))),
+        fallback_(static_cast<std::size_t>(
+            order_ + kernels::lemke_real_workspace(order_, simd::kLargestPadding))),
+        outcomes_(selection == Selection::random
+                      ? static_cast<std::size_t>(kernels::enumeration_workspace(Dim * m))
+                      : 0),
+        ints_(static_cast<std::size_t>(kernels::ImpactScratch<Dim>::int_count(m) +
+                                       kernels::lemke_int_workspace(order_))),
+        scratch_(kernels::ImpactScratch<Dim>::carve(nv, m, reals_.data(), ints_.data())) {
+    scratch_.reals = path_.data();  // on a cache line, as padded rows want it
+    scratch_.fallback_reals = fallback_.data();
+    scratch_.fallback_ints = ints_.data() + kernels::ImpactScratch<Dim>::int_count(m);
+    if (!outcomes_.empty()) scratch_.outcomes = outcomes_.data();
+  }
+  TrajectoryMemory(const TrajectoryMemory&) = delete;
+  TrajectoryMemory& operator=(const TrajectoryMemory&) = delete;
+
+  [[nodiscard]] const kernels::ImpactScratch<Dim>& scratch() const { return scratch_; }
+
+ private:
+  int order_;
+  Buffer<double> reals_, path_, fallback_;
+  std::vector<double> outcomes_;
+  std::vector<int> ints_;
+  kernels::ImpactScratch<Dim> scratch_;
+};
+
+/// Describes a finished trajectory whose numbers lie in `scratch`.
+template <int Dim>
+TrajectoryRow describe(const kernels::TrajectoryEnd& end,
+                       const kernels::ImpactScratch<Dim>& scratch, std::int64_t sample) {
+  TrajectoryRow row;
+  row.sample = sample;
+  row.status = end.status;
+  row.steps = end.steps;
+  row.fallback = end.fallback;
+  row.pivots = end.pivots;
+  row.nonunique = end.nonunique;
+  row.examined = end.examined;
+  row.residual = end.residual;
+  row.energy_ratio = end.energy_ratio;
+  row.modes = end.modes;
+  row.velocity = scratch.v;
+  row.contact_velocity = scratch.u;
+  row.impulse = scratch.total;
+  if (end.in_net) {
+    const bool closed = end.status != TrajectoryStatus::terminated;
+    row.net_velocity = closed ? scratch.next_v : scratch.v;
+    row.net_impulse = closed ? scratch.impulse : scratch.total;
+    row.net_modes = end.net_modes;
+  }
+  return row;
+}
+
+/// Outputs of a block's packs.
+class PackMemory {
+ public:
+  PackMemory(int nv, int rows, std::int64_t grain)
+      : nv_(nv),
+        rows_(rows),
+        velocity_(static_cast<std::size_t>(grain * nv)),
+        contact_velocity_(static_cast<std::size_t>(grain * rows)),
+        impulse_(contact_velocity_.size()),
+        residual_(static_cast<std::size_t>(grain)),
+        energy_ratio_(residual_.size()),
+        modes_(residual_.size()),
+        steps_(residual_.size()),
+        fallback_(residual_.size()),
+        pivots_(residual_.size()),
+        status_(residual_.size()) {}
+
+  simd::PackJob job(const kernels::ImpactProblemView& view, const kernels::ImpactRun& run,
+                    std::uint32_t index, std::uint64_t first, int count) {
+    return {&view,
+            &run,
+            index,
+            first,
+            count,
+            velocity_.data(),
+            contact_velocity_.data(),
+            impulse_.data(),
+            residual_.data(),
+            energy_ratio_.data(),
+            modes_.data(),
+            steps_.data(),
+            fallback_.data(),
+            pivots_.data(),
+            status_.data()};
+  }
+
+  /// The finished trajectory at `position`.
+  [[nodiscard]] TrajectoryRow describe(std::int64_t sample, int position) const {
+    const auto at = static_cast<std::size_t>(position);
+    TrajectoryRow row;
+    row.sample = sample;
+    row.status = static_cast<TrajectoryStatus>(status_[at]);
+    row.steps = steps_[at];
+    row.fallback = fallback_[at];
+    row.pivots = pivots_[at];
+    row.residual = residual_[at];
+    row.velocity = velocity_.data() + position * nv_;
+    row.contact_velocity = contact_velocity_.data() + position * rows_;
+    row.impulse = impulse_.data() + position * rows_;
+    row.energy_ratio = energy_ratio_[at];
+    row.modes = modes_[at];
+    if (row.status == TrajectoryStatus::terminated) {
+      row.net_velocity = row.velocity;
+      row.net_impulse = row.impulse;
+      row.net_modes = row.modes;
+    }
+    return row;
+  }
+
+ private:
+  int nv_;
+  int rows_;
+  std::vector<double> velocity_, contact_velocity_, impulse_, residual_, energy_ratio_;
+  std::vector<std::uint64_t> modes_;
+  std::vector<std::int32_t> steps_, fallback_, pivots_;
+  std::vector<std::uint8_t> status_;
+};
+
+/// One run of drive_impacts: what its threads share.
+template <int Dim>
+class ImpactDriver {
+  static constexpr std::int64_t kGrain = 1024;  // samples a thread takes at a time
+  static constexpr std::int64_t kLargestChunk = std::int64_t{1} << 30;
+  static constexpr std::chrono::milliseconds kReportInterval{100};  // chunks grow towards this
+
+ public:
+  ImpactDriver(const ImpactBatch& batch, const ImpactSettings& settings, bool packs,
+               void (*run_block)(const simd::BlockJob&))
+      : batch_(batch),
+        settings_(settings),
+        packs_(packs && batch.velocities <= simd::kMaxPackVelocities),
+        run_block_(run_block),
+        nv_(batch.velocities),
+        m_(batch.contacts),
+        kept_(rows_kept(settings)),
+        paths_(std::min(settings.keep_paths, settings.samples)),
+        prepared_(batch, settings),
+        sobol_(run_directions(batch, settings)),
+        run_(impact_run(batch, settings, sobol_)) {}
+
+  ImpactResult operator()() {
+    const auto start = std::chrono::steady_clock::now();
+    result_.backend = Backend::cpu;
+    result_.samples = allocate_samples(batch_.problems, nv_, Dim * m_, kept_, MemorySpace::host);
+    const auto problems = static_cast<std::size_t>(batch_.problems);
+    result_.summary.resize(problems);
+    if (settings_.epsilon > 0.0) result_.net.resize(problems);
+    if (settings_.keep_paths > 0) result_.paths.resize(problems);
+    if (batch_.problems > 1 && settings_.samples <= kGrain) {
+      sample_side_by_side();
+    } else {
+      for (std::int64_t p = 0; p < batch_.problems; ++p) sample_problem(p);
+    }
+    result_.seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return std::move(result_);
+  }
+
+ private:
+  struct Worker {
+    TrajectoryMemory<Dim> memory;
+    std::vector<double> path;
+    ImpactAccumulator sums;
+    PackMemory packs;
+  };
+
+  /// What a finished trajectory needs to be put in its place.
+  struct Context {
+    ImpactDriver* driver;
+    Worker* worker;
+    std::int64_t problem;
+    std::int64_t first;  // position of the block among the problem's samples
+    std::vector<std::vector<double>>* path_of;
+  };
+
+  [[nodiscard]] ImpactAccumulator new_sums() const {
+    return ImpactAccumulator(Dim, nv_, m_, settings_);
+  }
+
+  [[nodiscard]] Worker new_worker() const {
+    const auto path = paths_ > 0 ? static_cast<std::size_t>(settings_.max_steps + 1) *
+                                       static_cast<std::size_t>(nv_)
+                                 : 0;
+    return Worker{
+        TrajectoryMemory<Dim>(nv_, m_, settings_.friction_directions, settings_.selection),
+        std::vector<double>(path), new_sums(), PackMemory(nv_, Dim * m_, kGrain)};
+  }
+
+  using PathsOf = std::vector<std::vector<double>>;  // one per kept sample
+
+  /// One problem as its blocks read it.
+  struct Prepared {
+    kernels::ImpactProblemView view;
+    std::optional<ModeTable> table;
+    bool packed = false;
+  };
+
+  void prepare(std::int64_t p, Prepared& problem) const {
+    problem.view = prepared_.view(p);
+    if (wants_mode_table(Dim, m_, settings_)) {
+      problem.view.table = problem.table.emplace(Dim, problem.view, run_).view();
+    }
+    // A pack starts its lanes on steps: a problem at rest has none.
+    const double* u = problem.view.contact_velocity;
+    problem.packed =
+        packs_ && problem.view.table.count > 0 && std::any_of(u, u + m_, [&](double normal) {
+          return normal < -settings_.velocity_tolerance;
+        });
+  }
+
+  /// Samples [first, first + count) of problem p on this thread.
+  void sample_block(Worker& worker, std::int64_t p, const Prepared& problem, std::int64_t first,
+                    std::int64_t count, PathsOf& path_of) {
+    Context context{this, &worker, p, first, &path_of};
+    simd::BlockJob job{};
+    job.packs = worker.packs.job(problem.view, run_, static_cast<std::uint32_t>(p),
+                                 static_cast<std::uint64_t>(settings_.first_sample + first),
+                                 static_cast<int>(count));
+    job.packed = problem.packed;
+    job.dimension = Dim;
+    job.scratch = &worker.memory.scratch();
+    job.path = worker.path.data();
+    job.paths = static_cast<int>(std::clamp<std::int64_t>(paths_ - first, 0, kGrain));
+    job.finished = [](void* c, int position, const kernels::TrajectoryEnd* e) {
+      static_cast<Context*>(c)->driver->finish(*static_cast<Context*>(c), position, e);
+    };
+    job.context = &context;
+    run_block_(job);
+  }
+
+  void store_result(std::int64_t p, const ImpactAccumulator& sums, const PathsOf& path_of) {
+    const auto at = static_cast<std::size_t>(p);
+    ImpactSummary summary = sums.summary();
+    if (!prepared_.valid(p)) {
+      summary.status = Status::invalid_input;
+    } else if (summary.samples < settings_.samples) {
+      summary.status = Status::cancelled;
+    }
+    result_.summary[at] = std::move(summary);
+    if (settings_.epsilon > 0.0) result_.net[at] = sums.finish_net(settings_);
+    if (settings_.keep_paths == 0) return;
+    ImpactPaths& gathered = result_.paths[at];
+    gathered.offset.push_back(0);
+    for (const auto& path : path_of) {
+      gathered.velocity.insert(gathered.velocity.end(), path.begin(), path.end());
+      gathered.offset.push_back(static_cast<std::int64_t>(gathered.velocity.size()) / nv_);
+    }
+  }
+
+  void report(std::int64_t samples) {
+    done_ += samples;
+    if (settings_.progress && !settings_.progress({done_, batch_.problems * settings_.samples})) {
+      result_.cancelled = true;
+    }
+  }
+
+  /// Many samples of one problem, shared among the threads.
+  void sample_problem(std::int64_t p) {
+    PathsOf path_of(static_cast<std::size_t>(paths_));
+    ImpactAccumulator sums = new_sums();
+    if (prepared_.valid(p)) {
+      sample_valid(p, sums, path_of);
+    } else {
+      done_ += settings_.samples;
+    }
+    store_result(p, sums, path_of);
+  }
+
+  /// Small pieces where a sample is an enumeration of modes.
+  [[nodiscard]] std::int64_t grain() const {
+    return settings_.selection == Selection::random ? 16 : kGrain;
+  }
+
+  void sample_valid(std::int64_t p, ImpactAccumulator& sums, PathsOf& path_of) {
+    Prepared problem;
+    prepare(p, problem);
+    tbb::enumerable_thread_specific<Worker> workers([this] { return new_worker(); });
+    std::int64_t count = 0;
+    for (std::int64_t chunk = 0; chunk < settings_.samples && !result_.cancelled; chunk += count) {
+      count = std::min(chunk_, settings_.samples - chunk);
+      const auto start = std::chrono::steady_clock::now();
+      parallel_for(count, grain(), settings_.threads, [&](std::int64_t begin, std::int64_t end) {
+        sample_block(workers.local(), p, problem, chunk + begin, end - begin, path_of);
+      });
+      if (std::chrono::steady_clock::now() - start < kReportInterval) {
+        chunk_ = std::min(2 * chunk_, kLargestChunk);
+      }
+      report(count);
+    }
+    for (const Worker& worker : workers) sums.merge(worker.sums);
+  }
+
+  /// Few samples of many problems: each thread takes whole problems.
+  void sample_side_by_side() {
+    tbb::enumerable_thread_specific<Worker> workers([this] { return new_worker(); });
+    std::int64_t group = 64;
+    std::int64_t first = 0;
+    while (first < batch_.problems && !result_.cancelled) {
+      const std::int64_t count = std::min(group, batch_.problems - first);
+      const auto start = std::chrono::steady_clock::now();
+      parallel_for(count, 4, settings_.threads, [&](std::int64_t begin, std::int64_t end) {
+        Worker& worker = workers.local();
+        for (std::int64_t p = first + begin; p < first + end; ++p) {
+          PathsOf path_of(static_cast<std::size_t>(paths_));
+          worker.sums = new_sums();
+          if (prepared_.valid(p)) {
+            Prepared problem;
+            prepare(p, problem);
+            sample_block(worker, p, problem, 0, settings_.samples, path_of);
+          }
+          store_result(p, worker.sums, path_of);
+        }
+      });
+      first += count;
+      if (std::chrono::steady_clock::now() - start < kReportInterval) group *= 2;
+      report(count * settings_.samples);
+    }
+    for (; first < batch_.problems; ++first) {
+      store_result(first, new_sums(), PathsOf(static_cast<std::size_t>(paths_)));
+    }
+  }
+
+  void finish(const Context& context, int position, const kernels::TrajectoryEnd* end) {
+    Worker& worker = *context.worker;
+    const std::int64_t s = context.first + position;
+    const std::int64_t sample = settings_.first_sample + s;
+    const TrajectoryRow row = end != nullptr ? describe<Dim>(*end, worker.memory.scratch(), sample)
+                                             : worker.packs.describe(sample, position);
+    worker.sums.add(row);
+    if (s < kept_) store_row(result_.samples, nv_, Dim * m_, context.problem, s, row);
+    if (s < paths_) {
+      const auto length = static_cast<std::ptrdiff_t>((row.steps + 1) * nv_);
+      (*context.path_of)[static_cast<std::size_t>(s)].assign(worker.path.begin(),
+                                                             worker.path.begin() + length);
+    }
+  }
+
+  const ImpactBatch& batch_;
+  const ImpactSettings& settings_;
+  bool packs_;
+  void (*run_block_)(const simd::BlockJob&);
+  int nv_;
+  int m_;
+  std::int64_t kept_;
+  std::int64_t paths_;
+  PreparedImpacts prepared_;
+  std::vector<std::uint64_t> sobol_;
+  kernels::ImpactRun run_;
+  ImpactResult result_;
+  std::int64_t done_ = 0;
+  std::int64_t chunk_ = 256;  // samples between two reports; no result depends on it
+};
+
+/// Sampling on the host: chunks of a problem's samples one after another, between which progress is
+/// reported and a wish to stop is heard; the samples of a chunk are shared among the threads.
+template <int Dim>
+ImpactResult drive_impacts(const ImpactBatch& batch, const ImpactSettings& settings, bool packs,
+                           void (*run_block)(const simd::BlockJob&)) {
+  return ImpactDriver<Dim>(batch, settings, packs, run_block)();
+}
+
+}  // namespace carom::cpu

@@ -1,0 +1,18 @@
+#include "cpu/impact/impact_driver.hpp"
+#include "cpu/simd/dispatch.hpp"
+#include "impact/backends.hpp"
+
+namespace carom {
+
+namespace cpu {
+
+ImpactResult sample_impacts(const ImpactBatch& batch, const ImpactSettings& settings,
+                            ImpactWorkspace&) {
+  const auto run = simd::instruction_set().run_block;
+  return batch.dimension == 2 ? drive_impacts<2>(batch, settings, true, run)
+                              : drive_impacts<3>(batch, settings, true, run);
+}
+
+}  // namespace cpu
+
+}  // namespace carom

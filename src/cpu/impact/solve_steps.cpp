@@ -1,0 +1,11 @@
+#include "cpu/impact/step_driver.hpp"
+#include "cpu/simd/dispatch.hpp"
+#include "impact/backends.hpp"
+
+namespace carom::cpu {
+
+StepResult solve_steps(const StepBatch& batch, const StepSettings& settings) {
+  return drive_steps(batch, settings, simd::instruction_set().solve_steps);
+}
+
+}  // namespace carom::cpu

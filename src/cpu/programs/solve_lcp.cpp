@@ -1,0 +1,11 @@
+#include "cpu/programs/lcp_driver.hpp"
+#include "cpu/simd/dispatch.hpp"
+#include "programs/lcp/backends.hpp"
+
+namespace carom::cpu {
+
+LcpResult solve_lcp(const LcpBatch& batch, const LcpSettings& settings) {
+  return drive_lcp(batch, settings, simd::instruction_set().solve_lcps);
+}
+
+}  // namespace carom::cpu

@@ -1,0 +1,153 @@
+#include "cpu/reference/impact/trajectory.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include <carom/certificate.hpp>
+#include <carom/error.hpp>
+#include <carom/random.hpp>
+
+namespace carom::reference {
+namespace {
+
+// By J v', component after component, equal within `tie`.
+bool ordered_before(const StepSolution& a, const StepSolution& b, double tie) {
+  for (int i = 0; i < a.contact_velocity.size(); ++i) {
+    const double difference = a.contact_velocity[i] - b.contact_velocity[i];
+    if (std::fabs(difference) > tie) return difference < 0.0;
+  }
+  return false;
+}
+
+// Insertion sort: a comparison with a tolerance is no strict weak order for std::sort.
+void sort_outcomes(std::vector<StepSolution>& outcomes, double tie) {
+  for (std::size_t i = 1; i < outcomes.size(); ++i) {
+    for (std::size_t j = i; j > 0 && ordered_before(outcomes[j], outcomes[j - 1], tie); --j) {
+      std::swap(outcomes[j], outcomes[j - 1]);
+    }
+  }
+}
+
+}  // namespace
+
+Simulator::Simulator(const Mechanism& mechanism, const ImpactSettings& settings,
+                     std::uint32_t problem, const std::uint64_t* sobol)
+    : mechanism_(mechanism),
+      settings_(settings),
+      problem_(problem),
+      sobol_(sobol),
+      model_(mechanism.dimension, mechanism.delassus, mechanism.friction,
+             settings.friction_directions) {
+  if (settings.selection != Selection::random) return;
+  const std::int64_t count =
+      combinations(model_, Vector::Constant(mechanism.contacts, settings.step_size));
+  if (count > kMaxCombinations) {
+    throw InvalidInput("selection random of problem " + std::to_string(problem) + ": " +
+                       std::to_string(count) + " combinations of contact modes: must be at most " +
+                       std::to_string(kMaxCombinations));
+  }
+}
+
+Vector Simulator::draw(std::int64_t sample, int step) const {
+  Vector max_impulse(mechanism_.contacts);
+  const auto index = static_cast<std::uint64_t>(sample);
+  for (int i = 0; i < mechanism_.contacts; ++i) {
+    const auto number = static_cast<std::uint32_t>(step * mechanism_.contacts + i);
+    const double unit = settings_.sampler == Sampler::sobol
+                            ? sobol(sobol_, settings_.seed, problem_, index, number)
+                            : uniform(settings_.seed, problem_, index, number);
+    max_impulse[i] = settings_.step_size * unit;
+  }
+  return max_impulse;
+}
+
+std::vector<StepSolution> Simulator::outcomes(const Vector& velocity,
+                                              const Vector& max_impulse) const {
+  const Vector contact_velocity = mechanism_.jacobian * velocity;
+  const auto velocity_of = [&](const Vector& impulse) -> Vector {
+    return velocity + mechanism_.response * impulse;
+  };
+  std::vector<StepSolution> found =
+      enumerate_step(model_, contact_velocity, max_impulse, settings_.residual_tolerance,
+                     velocity_of, kDistinct * velocity.cwiseAbs().maxCoeff());
+  if (found.size() > 1) sort_outcomes(found, kDistinct * contact_velocity.cwiseAbs().maxCoeff());
+  return found;
+}
+
+StepSolution Simulator::choose(const Vector& max_impulse, std::int64_t sample, int step,
+                               Trajectory& trajectory) const {
+  if (settings_.selection == Selection::random) {
+    const std::vector<StepSolution> found = outcomes(trajectory.velocity, max_impulse);
+    if (!found.empty()) {
+      ++trajectory.examined;
+      if (found.size() > 1) ++trajectory.nonunique;
+      const double unit = uniform(settings_.seed, problem_, static_cast<std::uint64_t>(sample),
+                                  kChoiceDraws + static_cast<std::uint32_t>(step));
+      const auto index = static_cast<std::size_t>(unit * static_cast<double>(found.size()));
+      return found[index];
+    }
+  }
+  return model_.solve(trajectory.contact_velocity, max_impulse, settings_.residual_tolerance);
+}
+
+bool Simulator::advance(const Vector& max_impulse, std::int64_t sample, int step,
+                        Trajectory& trajectory) const {
+  const StepSolution solution = choose(max_impulse, sample, step, trajectory);
+  trajectory.pivots += solution.pivots;
+  if (std::isnan(solution.residual) || solution.residual > trajectory.residual) {
+    trajectory.residual = solution.residual;
+  }
+  if (solution.status != Status::solved) return false;
+  trajectory.velocity += mechanism_.response * solution.impulse;
+  trajectory.contact_velocity = mechanism_.jacobian * trajectory.velocity;
+  trajectory.impulse += solution.impulse;
+  return true;
+}
+
+Trajectory Simulator::run(
+    std::int64_t sample, bool keep_path,
+    const std::function<void(const Vector&, const Vector&)>& before_step) const {
+  Trajectory trajectory;
+  trajectory.velocity = mechanism_.velocity;
+  trajectory.contact_velocity = mechanism_.jacobian * mechanism_.velocity;
+  trajectory.impulse = Vector::Zero(mechanism_.rows());
+  if (keep_path) trajectory.path.push_back(trajectory.velocity);
+  while (mechanism_.approaches(trajectory.contact_velocity, settings_.velocity_tolerance)) {
+    if (trajectory.steps == settings_.max_steps) {
+      trajectory.status = TrajectoryStatus::max_steps;
+      return trajectory;
+    }
+    const Vector max_impulse = draw(sample, trajectory.steps);
+    if (before_step) before_step(trajectory.velocity, max_impulse);
+    const bool certified = advance(max_impulse, sample, trajectory.steps, trajectory);
+    ++trajectory.steps;
+    if (!certified) {
+      trajectory.status = TrajectoryStatus::failed;
+      return trajectory;
+    }
+    if (keep_path) trajectory.path.push_back(trajectory.velocity);
+  }
+  trajectory.status = TrajectoryStatus::terminated;
+  return trajectory;
+}
+
+bool Simulator::close(std::int64_t sample, Trajectory& trajectory) const {
+  const int m = mechanism_.contacts;
+  const int t = mechanism_.dimension - 1;
+  const int k = model_.directions();
+  // psi = sigma_max(M^-1 Jbar') m (1 + max mu) + 1
+  Eigen::MatrixXd wide(mechanism_.velocities, (k + 1) * m);
+  wide.leftCols(m) = mechanism_.response.leftCols(m);
+  for (int i = 0; i < m; ++i) {
+    wide.middleCols(m + i * k, k) = mechanism_.response.middleCols(m + i * t, t) * model_.fan();
+  }
+  const double sigma = Eigen::JacobiSVD<Eigen::MatrixXd>(wide).singularValues()[0];
+  const double psi = sigma * m * (1.0 + mechanism_.friction.maxCoeff()) + 1.0;
+  const Vector max_impulse = Vector::Constant(m, settings_.epsilon / (3.0 * psi));
+  if (!advance(max_impulse, sample, trajectory.steps, trajectory)) return false;
+  return !mechanism_.approaches(trajectory.contact_velocity, settings_.velocity_tolerance);
+}
+
+}  // namespace carom::reference

@@ -1,0 +1,310 @@
+#include <algorithm>
+#include <chrono>
+#include <type_traits>
+
+#include "cuda/impact/sample_policy.hpp"
+#include "cuda/impact/sample_scratch.hpp"
+#include "impact/accumulate.hpp"
+#include "impact/backends.hpp"
+#include "impact/prepare.hpp"
+
+namespace carom::cuda {
+
+namespace {
+
+/// One call of sample_impacts. Chunks are run one after another; a chunk holds a stretch of one
+/// problem's samples, or all samples of several problems.
+class Sampling {
+ public:
+  Sampling(const ImpactBatch& batch, const ImpactSettings& settings, const SamplePolicy& policy,
+           SampleScratch& scratch)
+      : batch_(batch),
+        settings_(settings),
+        policy_(policy),
+        scratch_(scratch),
+        stream_(scratch.stream.get()),
+        nv_(batch.velocities),
+        m_(batch.contacts),
+        rows_(batch.contact_rows()),
+        net_(settings.epsilon > 0.0),
+        paths_(std::min(settings.keep_paths, settings.samples)),
+        sobol_(run_directions(batch, settings)) {
+    launch_.run = impact_run(batch, settings, sobol_);
+    scratch_.problems.prepare(batch, settings, launch_.run, stream_);
+    launch_.problems = scratch_.problems.arrays();
+    if (!sobol_.empty()) {
+      launch_.run.sobol_directions = scratch_.sobol.upload(sobol_.data(), sobol_.size(), stream_);
+    }
+    result_.backend = Backend::cuda;
+    result_.samples =
+        allocate_samples(batch.problems, nv_, rows_, rows_kept(settings), settings.result_space);
+    if (settings.result_space == MemorySpace::device) clear_device_samples();
+    progress_.samples_total = batch.problems * settings.samples;
+  }
+
+  ImpactResult run() {
+    const std::int64_t most_problems = problems_of_a_chunk();
+    for (std::int64_t p = 0; p < batch_.problems;) {
+      if (!scratch_.problems.valid(p)) {
+        refuse();
+        ++p;
+        continue;
+      }
+      std::int64_t count = 1;
+      while (count < most_problems && p + count < batch_.problems &&
+             scratch_.problems.valid(p + count)) {
+        ++count;
+      }
+      run_problems(p, static_cast<int>(count));
+      p += count;
+    }
+    scratch_.stream.synchronize();
+    result_.seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    return std::move(result_);
+  }
+
+ private:
+  [[nodiscard]] ImpactAccumulator accumulator() const {
+    return ImpactAccumulator(batch_.dimension, nv_, m_, settings_);
+  }
+
+  /// Slots whose arrays fit the policy.
+  [[nodiscard]] std::int64_t slots_of_a_chunk() const {
+    const std::size_t fitting = policy_.chunk_bytes / ChunkArrays::bytes_per_slot(nv_, rows_, net_);
+    return std::clamp<std::int64_t>(static_cast<std::int64_t>(fitting), 1, policy_.chunk);
+  }
+
+  [[nodiscard]] std::int64_t problems_of_a_chunk() const {
+    if (paths_ > 0) return 1;
+    const std::size_t fitting = policy_.chunk_bytes / ChunkSummary::bytes_per_problem(nv_, rows_);
+    return std::clamp<std::int64_t>(slots_of_a_chunk() / settings_.samples, 1,
+                                    std::max<std::int64_t>(1, static_cast<std::int64_t>(fitting)));
+  }
+
+  /// A problem whose numbers are refused under BadProblem::isolate.
+  void refuse() {
+    ImpactSummary refused = accumulator().summary();
+    refused.status = Status::invalid_input;
+    result_.summary.push_back(std::move(refused));
+    if (net_) result_.net.push_back(accumulator().finish_net(settings_));
+    if (settings_.keep_paths > 0) {
+      gather_paths(std::vector<std::vector<double>>(static_cast<std::size_t>(paths_)));
+    }
+    progress_.samples_done += settings_.samples;
+  }
+
+  /// All chunks of `count` consecutive problems.
+  void run_problems(std::int64_t first, int count) {
+    std::vector<ImpactAccumulator> sums;
+    for (int p = 0; p < count; ++p) sums.push_back(accumulator());
+    std::vector<std::vector<double>> path_of(static_cast<std::size_t>(paths_));
+    for (std::int64_t position = 0; position < settings_.samples && !result_.cancelled;) {
+      const std::int64_t samples = std::min(slots_at(position), settings_.samples - position);
+      run_chunk({first, settings_.first_sample + position, count, static_cast<int>(samples)},
+                position, sums, path_of);
+      position += samples;
+      progress_.samples_done += samples * count;
+      if (settings_.progress && !settings_.progress(progress_)) result_.cancelled = true;
+    }
+    for (const ImpactAccumulator& sum : sums) {
+      result_.summary.push_back(sum.summary());
+      if (result_.summary.back().samples < settings_.samples) {
+        result_.summary.back().status = Status::cancelled;
+      }
+      if (net_) result_.net.push_back(sum.finish_net(settings_));
+    }
+    if (settings_.keep_paths > 0) gather_paths(path_of);
+  }
+
+  [[nodiscard]] std::size_t path_reals() const {
+    return static_cast<std::size_t>(settings_.max_steps + 1) * static_cast<std::size_t>(nv_);
+  }
+
+  /// Samples of the chunk that begins at `position`: fewer where whole paths are kept.
+  [[nodiscard]] std::int64_t slots_at(std::int64_t position) const {
+    const std::int64_t slots = slots_of_a_chunk();
+    const std::int64_t kept = std::min(paths_ - position, slots);
+    const auto affordable = std::max<std::int64_t>(
+        1, static_cast<std::int64_t>(policy_.chunk_bytes / (path_reals() * sizeof(double))));
+    return kept > affordable ? affordable : slots;
+  }
+
+  void run_chunk(const Chunk& chunk, std::int64_t position, std::vector<ImpactAccumulator>& sums,
+                 std::vector<std::vector<double>>& path_of) {
+    launch_.chunk = chunk;
+    launch_.out = scratch_.chunk.reserve(chunk.slots(), nv_, rows_, net_);
+    launch_.out.paths =
+        static_cast<int>(std::clamp<std::int64_t>(paths_ - position, 0, chunk.samples));
+    if (launch_.out.paths > 0) {
+      launch_.out.path =
+          scratch_.chunk.reserve_paths(static_cast<std::size_t>(launch_.out.paths) * path_reals());
+    }
+    launch_trajectories();
+    const std::vector<ProblemTotals> totals =
+        scratch_.summary.run(batch_.dimension, launch_, stream_);
+    std::int64_t in_net = 0;
+    for (std::size_t p = 0; p < sums.size(); ++p) {
+      sums[p].merge(totals[p].summary);
+      if (net_) sums[p].net().count_dropped(totals[p].dropped);
+      in_net += totals[p].in_net();
+    }
+    if (net_) {
+      // Several problems share a chunk only with their first samples, all nets being equally fine.
+      scratch_.net.run(batch_.dimension, launch_, sums.front().net(), in_net, stream_,
+                       [&](const NetPoint& point) {
+                         sums[static_cast<std::size_t>(point.problem)].net().add(
+                             point.sample, point.velocity, point.impulse, point.modes,
+                             point.multiplicity);
+                       });
+    }
+    keep_rows(position);
+    take_paths(position, path_of);
+  }
+
+  void launch_trajectories() {
+    launch_.unfinished = SlotList{};
+    if (settings_.selection == Selection::random) {
+      sample_by_enumeration(batch_.dimension, launch_, policy_, scratch_.fallback_reals,
+                            scratch_.fallback_ints, stream_);
+      return;
+    }
+    if (settings_.selection == Selection::any) {
+      launch_.unfinished.slots =
+          scratch_.unfinished.reserve(static_cast<std::size_t>(launch_.chunk.slots()));
+      launch_.unfinished.count = scratch_.unfinished_count.reserve(1);
+      check(cudaMemsetAsync(launch_.unfinished.count, 0, sizeof(int), stream_), "cudaMemsetAsync");
+      if (rows_ > policy_.thread_rows || nv_ > policy_.thread_velocities) {
+        sample_by_warps(batch_.dimension, launch_, stream_);
+      } else if (batch_.dimension == 2) {
+        sample_by_threads_planar(launch_, stream_);
+      } else {
+        sample_by_threads_spatial(launch_, stream_);
+      }
+    }
+    finish_by_warps(batch_.dimension, launch_, policy_, scratch_.fallback_reals,
+                    scratch_.fallback_ints, stream_);
+  }
+
+  /// Copies `width` values of each kept slot into the result.
+  template <class T>
+  void keep(Buffer<T>& to, const T* from, int width, std::int64_t position, std::int64_t kept) {
+    const Chunk& chunk = launch_.chunk;
+    const std::size_t bytes = static_cast<std::size_t>(width) * sizeof(T);
+    if (bytes == 0) return;
+    const auto rows = static_cast<std::size_t>(result_.samples.count);
+    T* begin = to.data() + (static_cast<std::size_t>(chunk.first_problem) * rows +
+                            static_cast<std::size_t>(position)) *
+                               static_cast<std::size_t>(width);
+    const cudaMemcpyKind kind = settings_.result_space == MemorySpace::host
+                                    ? cudaMemcpyDeviceToHost
+                                    : cudaMemcpyDeviceToDevice;
+    const std::size_t row_bytes = static_cast<std::size_t>(kept) * bytes;
+    if (chunk.problems == 1) {
+      check(cudaMemcpyAsync(begin, from, row_bytes, kind, stream_), "cudaMemcpyAsync of samples");
+    } else {
+      check(cudaMemcpy2DAsync(begin, rows * bytes, from,
+                              static_cast<std::size_t>(chunk.samples) * bytes, row_bytes,
+                              static_cast<std::size_t>(chunk.problems), kind, stream_),
+            "cudaMemcpy2DAsync of samples");
+    }
+  }
+
+  void keep_rows(std::int64_t position) {
+    ImpactSamples& samples = result_.samples;
+    const std::int64_t kept =
+        std::min<std::int64_t>(samples.count - position, launch_.chunk.samples);
+    if (kept <= 0) return;
+    keep(samples.velocity, launch_.out.velocity, nv_, position, kept);
+    keep(samples.impulse, launch_.out.impulse, rows_, position, kept);
+    keep(samples.residual, launch_.out.residual, 1, position, kept);
+    keep(samples.modes, launch_.out.modes, 1, position, kept);
+    keep(samples.steps, launch_.out.steps, 1, position, kept);
+    keep(samples.status, launch_.out.status, 1, position, kept);
+  }
+
+  void take_paths(std::int64_t position, std::vector<std::vector<double>>& path_of) {
+    const auto count = static_cast<std::size_t>(launch_.out.paths);
+    if (count == 0) return;
+    std::vector<double> velocity(count * path_reals());
+    std::vector<std::int32_t> steps(count);
+    download(velocity.data(), launch_.out.path, velocity.size(), stream_);
+    download(steps.data(), launch_.out.steps, steps.size(), stream_);
+    scratch_.stream.synchronize();
+    for (std::size_t s = 0; s < count; ++s) {
+      const double* path = velocity.data() + s * path_reals();
+      path_of[static_cast<std::size_t>(position) + s].assign(path, path + (steps[s] + 1) * nv_);
+    }
+  }
+
+  void gather_paths(const std::vector<std::vector<double>>& path_of) {
+    ImpactPaths gathered;
+    gathered.offset.push_back(0);
+    for (const auto& path : path_of) {
+      gathered.velocity.insert(gathered.velocity.end(), path.begin(), path.end());
+      gathered.offset.push_back(static_cast<std::int64_t>(gathered.velocity.size()) / nv_);
+    }
+    result_.paths.push_back(std::move(gathered));
+  }
+
+  /// Rows that are never computed read NaN, zero and cancelled, as on the host.
+  void clear_device_samples() {
+    const auto fill = [this](auto& values, int byte) {
+      using Value = std::remove_reference_t<decltype(*values.data())>;
+      if (values.empty()) return;
+      check(cudaMemsetAsync(values.data(), byte, values.size() * sizeof(Value), stream_),
+            "cudaMemsetAsync");
+    };
+    constexpr int kNanByte = 0xff;  // eight of them are a quiet NaN
+    fill(result_.samples.velocity, kNanByte);
+    fill(result_.samples.impulse, kNanByte);
+    fill(result_.samples.residual, kNanByte);
+    fill(result_.samples.modes, 0);
+    fill(result_.samples.steps, 0);
+    static_assert(sizeof(TrajectoryStatus) == 1);
+    fill(result_.samples.status, static_cast<int>(TrajectoryStatus::cancelled));
+  }
+
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  const ImpactBatch& batch_;
+  const ImpactSettings& settings_;
+  const SamplePolicy& policy_;
+  SampleScratch& scratch_;
+  cudaStream_t stream_;
+  int nv_;
+  int m_;
+  int rows_;
+  bool net_;
+  std::int64_t paths_;
+  std::vector<std::uint64_t> sobol_;
+  SampleLaunch launch_{};
+  ImpactResult result_;
+  ImpactProgress progress_;
+};
+
+}  // namespace
+
+ImpactResult sample_impacts_with(const ImpactBatch& batch, const ImpactSettings& settings,
+                                 ImpactWorkspace& workspace, const SamplePolicy& policy) {
+  std::unique_ptr<BackendScratch>& kept = workspace.state().cuda;
+  int device = 0;
+  check(cudaGetDevice(&device), "cudaGetDevice");
+  auto* scratch = dynamic_cast<SampleScratch*>(kept.get());
+  if (scratch == nullptr || scratch->device != device) {
+    kept = std::make_unique<SampleScratch>(device);
+    scratch = static_cast<SampleScratch*>(kept.get());
+  }
+  try {
+    return Sampling(batch, settings, policy, *scratch).run();
+  } catch (...) {
+    kept.reset();  // its stream may still have work for memory that is gone
+    throw;
+  }
+}
+
+ImpactResult sample_impacts(const ImpactBatch& batch, const ImpactSettings& settings,
+                            ImpactWorkspace& workspace) {
+  return sample_impacts_with(batch, settings, workspace, SamplePolicy{});
+}
+
+}  // namespace carom::cuda

@@ -1,0 +1,98 @@
+#pragma once
+
+#include <cstdint>
+
+#include <cuda_runtime_api.h>
+
+#include <carom/impact.hpp>
+
+#include "cuda/impact/sample_policy.hpp"
+#include "cuda/runtime.hpp"
+#include "impact/body/impact_body.hpp"
+
+/// What the sampling kernels share with the host: plain structs of device pointers.
+namespace carom::cuda {
+
+/// One problem's mode table, and where its arrays lie in those of all tables.
+struct TableSlot {
+  kernels::ModeTableView table;  ///< without its pointers
+  std::int64_t numbers = 0;
+  std::int64_t first = 0;
+};
+
+/// Prepared problems on the device, as kernels::ImpactProblemView, [problems, ...].
+struct ProblemArrays {
+  const double *mass, *jacobian, *response, *delassus, *scale, *friction, *velocity;
+  const double *contact_velocity, *energy, *closing_impulse;
+  const TableSlot* tables;  ///< [problems]; null where problems have none
+  const double* table_numbers;
+  const int* table_first;
+  int table_reals;  ///< length of the longest table's numbers ...
+  int table_ints;   ///< ... and first
+};
+
+/// Trajectories of one chunk, [slots, ...]. Null members are not wanted.
+struct TrajectoryArrays {
+  double* velocity;          ///< v+, [slots, nv]; NaN where failed
+  double* contact_velocity;  ///< J v+, [slots, rows]
+  double* impulse;           ///< [slots, rows]; NaN where failed
+  double* closed_velocity;   ///< after a closing step that freed the contacts, [slots, nv]
+  double* closed_impulse;    ///< [slots, rows]
+  double* residual;
+  double* energy_ratio;
+  std::uint64_t* modes;  ///< 0 where failed
+  std::uint64_t* net_modes;
+  std::int32_t *steps, *fallback, *pivots, *nonunique, *examined;
+  TrajectoryStatus* status;
+  std::uint8_t* in_net;
+  double* path;  ///< of the first `paths` slots, [paths, max_steps + 1, nv]
+  int paths;
+};
+
+/// Slots of a chunk: `samples` consecutive ones of each of `problems` consecutive problems.
+struct Chunk {
+  std::int64_t first_problem;
+  std::int64_t first_sample;  ///< of every problem of the chunk, absolute
+  int problems;
+  int samples;
+  [[nodiscard]] CAROM_HOST_DEVICE int slots() const { return problems * samples; }
+};
+
+/// Slots, in any order. `count` lies in device memory, so that no pass waits for the host.
+struct SlotList {
+  int* slots;
+  int* count;
+};
+
+struct SampleLaunch {
+  kernels::ImpactRun run;
+  ProblemArrays problems;
+  TrajectoryArrays out;
+  Chunk chunk;
+  SlotList unfinished;  ///< filled by the passes without memory for a fallback
+};
+
+/// Scratch of the passes that can fall back on Lemke's method, one piece a worker.
+struct FallbackMemory {
+  double* reals;
+  int* ints;
+  double* outcomes;
+};
+
+/// One thread a trajectory, without fallback. Selection::any only.
+void sample_by_threads_planar(const SampleLaunch& launch, cudaStream_t stream);
+void sample_by_threads_spatial(const SampleLaunch& launch, cudaStream_t stream);
+
+/// One warp a trajectory, without fallback. Selection::any only.
+void sample_by_warps(int dimension, const SampleLaunch& launch, cudaStream_t stream);
+
+/// One warp a trajectory with Lemke's method behind it: the slots that `launch.unfinished` lists,
+/// or the whole chunk where its members are null.
+void finish_by_warps(int dimension, const SampleLaunch& launch, const SamplePolicy& policy,
+                     DeviceArray<double>& reals, DeviceArray<int>& ints, cudaStream_t stream);
+
+/// Selection::random: one thread a trajectory, everything in global memory.
+void sample_by_enumeration(int dimension, const SampleLaunch& launch, const SamplePolicy& policy,
+                           DeviceArray<double>& reals, DeviceArray<int>& ints, cudaStream_t stream);
+
+}  // namespace carom::cuda

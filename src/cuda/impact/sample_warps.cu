@@ -1,0 +1,187 @@
+#include <algorithm>
+
+#include "cuda/impact/sample_store.cuh"
+#include "cuda/lanes.cuh"
+#include "cuda/launch.cuh"
+
+/// One warp a trajectory, and the passes that have a fallback.
+namespace carom::cuda {
+
+namespace {
+
+struct PathAndFallback {
+  static constexpr bool kEnumeration = false;
+  static constexpr bool kPath = true;
+  static constexpr bool kFallback = true;
+};
+
+struct EnumerationAndFallback {
+  static constexpr bool kEnumeration = true;
+  static constexpr bool kPath = false;
+  static constexpr bool kFallback = true;
+};
+
+template <int Dim>
+struct WorkerSize {
+  long reals;  ///< of the trajectory and its path
+  long ints;
+  long fallback_reals;
+  long fallback_ints;
+
+  static WorkerSize of(const kernels::ImpactRun& run) {
+    const int order = kernels::step_lcp_order<Dim>(run.contacts, run.polygon.count);
+    return {kernels::ImpactScratch<Dim>::real_count(run.velocities, run.contacts),
+            kernels::ImpactScratch<Dim>::int_count(run.contacts),
+            order + kernels::lemke_real_workspace(order), kernels::lemke_int_workspace(order)};
+  }
+  [[nodiscard]] std::size_t bytes() const {
+    return static_cast<std::size_t>(reals) * sizeof(double) +
+           static_cast<std::size_t>(ints) * sizeof(int);
+  }
+  [[nodiscard]] std::size_t fallback_bytes() const {
+    return static_cast<std::size_t>(fallback_reals) * sizeof(double) +
+           static_cast<std::size_t>(fallback_ints) * sizeof(int);
+  }
+};
+
+/// A block is one warp; its dynamic shared memory holds the trajectory's scratch. `work`: the slots
+/// to do, or null members for the whole chunk. Without `fallback` unfinished slots are listed.
+template <int Dim>
+__global__ void __launch_bounds__(WarpLanes::kWidth, 12)
+    sample_warps(const __grid_constant__ SampleLaunch launch, SlotList work,
+                 FallbackMemory fallback, long fallback_reals, long fallback_ints) {
+  const WarpLanes lanes;
+  const int nv = launch.run.velocities;
+  const int m = launch.run.contacts;
+  double* reals = shared_memory();
+  int* ints = reinterpret_cast<int*>(reals + kernels::ImpactScratch<Dim>::real_count(nv, m));
+  kernels::ImpactScratch<Dim> scratch = kernels::ImpactScratch<Dim>::carve(nv, m, reals, ints);
+  if (fallback.reals != nullptr) {
+    scratch.fallback_reals = fallback.reals + Grid::block() * fallback_reals;
+    scratch.fallback_ints = fallback.ints + Grid::block() * fallback_ints;
+  }
+  const int count = work.slots != nullptr ? *work.count : launch.chunk.slots();
+  for (int turn = Grid::block(); turn < count; turn += Grid::blocks()) {
+    const int slot = work.slots != nullptr ? work.slots[turn] : turn;
+    const SlotAddress address = address_of(launch.chunk, slot);
+    const kernels::ImpactProblemView view = view_of<Dim>(launch.problems, nv, m, address.problem);
+    kernels::ImpactTrajectory<Dim, WarpLanes, PathAndFallback> trajectory(lanes, launch.run, view,
+                                                                          scratch);
+    const kernels::TrajectoryEnd end =
+        trajectory.run(static_cast<std::uint32_t>(address.problem),
+                       static_cast<std::uint64_t>(address.sample), path_of(launch, slot));
+    if (end.unfinished) {
+      lanes.for_each(1, [&](int) { leave_unfinished(launch.unfinished, slot); });
+    } else {
+      store_trajectory<Dim>(lanes, launch, slot, end, scratch);
+    }
+  }
+}
+
+/// One thread a trajectory, each thread with its own piece of global memory.
+template <int Dim>
+__global__ void __launch_bounds__(64)
+    enumerate_samples(const __grid_constant__ SampleLaunch launch, FallbackMemory memory,
+                      WorkerSize<Dim> size, long outcomes) {
+  const kernels::SingleLane lane;
+  const int nv = launch.run.velocities;
+  const int m = launch.run.contacts;
+  const long worker = Grid::global_thread();
+  double* reals = memory.reals + worker * (size.reals + size.fallback_reals);
+  int* ints = memory.ints + worker * (size.ints + size.fallback_ints);
+  kernels::ImpactScratch<Dim> scratch = kernels::ImpactScratch<Dim>::carve(nv, m, reals, ints);
+  scratch.fallback_reals = reals + size.reals;
+  scratch.fallback_ints = ints + size.ints;
+  scratch.outcomes = memory.outcomes + worker * outcomes;
+  for (int slot = Grid::global_thread(); slot < launch.chunk.slots();
+       slot += Grid::global_threads()) {
+    const SlotAddress address = address_of(launch.chunk, slot);
+    const kernels::ImpactProblemView view = view_of<Dim>(launch.problems, nv, m, address.problem);
+    kernels::ImpactTrajectory<Dim, kernels::SingleLane, EnumerationAndFallback> trajectory(
+        lane, launch.run, view, scratch);
+    const kernels::TrajectoryEnd end =
+        trajectory.run(static_cast<std::uint32_t>(address.problem),
+                       static_cast<std::uint64_t>(address.sample), path_of(launch, slot));
+    store_trajectory<Dim>(lane, launch, slot, end, scratch);
+  }
+}
+
+/// Workers that run at once: no more than are resident, than there is work for and than the memory
+/// for their fallback allows.
+int workers(int resident, int work, std::size_t bytes_each, std::size_t bytes_allowed) {
+  const std::size_t affordable = std::max<std::size_t>(1, bytes_allowed / bytes_each);
+  const std::size_t wanted = static_cast<std::size_t>(std::max(1, std::min(resident, work)));
+  return static_cast<int>(std::min(wanted, affordable));
+}
+
+template <int Dim>
+void sample(const SampleLaunch& launch, cudaStream_t stream) {
+  const WorkerSize<Dim> size = WorkerSize<Dim>::of(launch.run);
+  resident_blocks(reinterpret_cast<const void*>(&sample_warps<Dim>), WarpLanes::kWidth,
+                  size.bytes(), device_limits());
+  launch_kernel("sample_warps", sample_warps<Dim>,
+                {launch.chunk.slots(), WarpLanes::kWidth, size.bytes()}, stream, launch, SlotList{},
+                FallbackMemory{}, 0L, 0L);
+}
+
+template <int Dim>
+void finish(const SampleLaunch& launch, const SamplePolicy& policy, DeviceArray<double>& reals,
+            DeviceArray<int>& ints, cudaStream_t stream) {
+  const WorkerSize<Dim> size = WorkerSize<Dim>::of(launch.run);
+  const int resident = resident_blocks(reinterpret_cast<const void*>(&sample_warps<Dim>),
+                                       WarpLanes::kWidth, size.bytes(), device_limits());
+  const int blocks =
+      workers(resident, launch.chunk.slots(), std::max<std::size_t>(1, size.fallback_bytes()),
+              policy.fallback_bytes);
+  FallbackMemory memory{};
+  memory.reals =
+      reals.reserve(static_cast<std::size_t>(blocks * std::max(1L, size.fallback_reals)));
+  memory.ints = ints.reserve(static_cast<std::size_t>(blocks * size.fallback_ints));
+  launch_kernel("sample_warps with fallback", sample_warps<Dim>,
+                {blocks, WarpLanes::kWidth, size.bytes()}, stream, launch, launch.unfinished,
+                memory, size.fallback_reals, size.fallback_ints);
+}
+
+template <int Dim>
+void enumerate(const SampleLaunch& launch, const SamplePolicy& policy, DeviceArray<double>& reals,
+               DeviceArray<int>& ints, cudaStream_t stream) {
+  constexpr int kThreads = 64;
+  const WorkerSize<Dim> size = WorkerSize<Dim>::of(launch.run);
+  const long outcomes = kernels::enumeration_workspace(Dim * launch.run.contacts);
+  const int resident = resident_blocks(reinterpret_cast<const void*>(&enumerate_samples<Dim>),
+                                       kThreads, 0, device_limits());
+  const std::size_t bytes_each = kThreads * (size.bytes() + size.fallback_bytes() +
+                                             static_cast<std::size_t>(outcomes) * sizeof(double));
+  const int blocks = workers(resident, (launch.chunk.slots() + kThreads - 1) / kThreads, bytes_each,
+                             policy.fallback_bytes);
+  const long threads = static_cast<long>(blocks) * kThreads;
+  const long reals_each = size.reals + size.fallback_reals;
+  FallbackMemory memory{};
+  memory.reals =
+      reals.reserve(static_cast<std::size_t>(std::max(1L, threads * (reals_each + outcomes))));
+  memory.outcomes = memory.reals + threads * reals_each;
+  memory.ints = ints.reserve(static_cast<std::size_t>(threads * (size.ints + size.fallback_ints)));
+  launch_kernel("enumerate_samples", enumerate_samples<Dim>, {blocks, kThreads}, stream, launch,
+                memory, size, outcomes);
+}
+
+}  // namespace
+
+void sample_by_warps(int dimension, const SampleLaunch& launch, cudaStream_t stream) {
+  dimension == 2 ? sample<2>(launch, stream) : sample<3>(launch, stream);
+}
+
+void finish_by_warps(int dimension, const SampleLaunch& launch, const SamplePolicy& policy,
+                     DeviceArray<double>& reals, DeviceArray<int>& ints, cudaStream_t stream) {
+  dimension == 2 ? finish<2>(launch, policy, reals, ints, stream)
+                 : finish<3>(launch, policy, reals, ints, stream);
+}
+
+void sample_by_enumeration(int dimension, const SampleLaunch& launch, const SamplePolicy& policy,
+                           DeviceArray<double>& reals, DeviceArray<int>& ints,
+                           cudaStream_t stream) {
+  dimension == 2 ? enumerate<2>(launch, policy, reals, ints, stream)
+                 : enumerate<3>(launch, policy, reals, ints, stream);
+}
+
+}  // namespace carom::cuda

@@ -1,0 +1,66 @@
+#include "cuda/lanes.cuh"
+#include "cuda/programs/qp_kernels.hpp"
+
+namespace carom::cuda {
+
+namespace {
+
+constexpr int kThreadVariables = 24;
+constexpr int kThreads = 64;
+constexpr int kBlockThreads = 256;
+
+template <QpMethod Method, class Lanes, class Memory>
+CAROM_INLINE void run_first(const Lanes& lanes, const QpKernelLaunch& launch, const Memory& memory,
+                            int begin, int step) {
+  const kernels::QpShape& shape = launch.arrays.shape;
+  const kernels::QpTask<Lanes, Memory> task(
+      lanes, launch.arrays, kernels::qp_first_parts(Method, shape.variables, shape.rows), memory);
+  for (int i = begin; i < launch.count; i += step) {
+    const int p = launch.list == nullptr ? i : launch.list[i];
+    if (task.template first<Method>(p)) continue;
+    lanes.for_each(1, [&](int) { launch.rest[Grid::claim(launch.rest_count)] = p; });
+  }
+}
+
+template <QpMethod Method>
+__global__ void __launch_bounds__(kThreads)
+    qp_first_threads(const __grid_constant__ QpKernelLaunch launch) {
+  const kernels::SingleLane lane;
+  run_first<Method>(lane, launch,
+                    kernels::InterleavedMemory<double>{launch.work + Grid::global_thread(),
+                                                       Grid::global_threads()},
+                    Grid::global_thread(), Grid::global_threads());
+}
+
+template <QpMethod Method>
+__global__ void __launch_bounds__(kBlockThreads)
+    qp_first_blocks(const __grid_constant__ QpKernelLaunch launch) {
+  const BlockLanes lanes;
+  const long each =
+      kernels::qp_first_parts(Method, launch.arrays.shape.variables, launch.arrays.shape.rows).end;
+  run_first<Method>(lanes, launch, kernels::PlainMemory<double>{launch.work + Grid::block() * each},
+                    Grid::block(), Grid::blocks());
+}
+
+}  // namespace
+
+QpPlan plan_first(QpMethod method, const kernels::QpShape& shape) {
+  const bool each = shape.variables <= kThreadVariables;
+  QpPlan plan{nullptr, each ? kThreads : kBlockThreads, each,
+              kernels::qp_first_parts(method, shape.variables, shape.rows).end, 0};
+  switch (method) {
+    case QpMethod::admm:
+      plan.kernel = each ? qp_first_threads<QpMethod::admm> : qp_first_blocks<QpMethod::admm>;
+      break;
+    case QpMethod::projected:
+      plan.kernel =
+          each ? qp_first_threads<QpMethod::projected> : qp_first_blocks<QpMethod::projected>;
+      break;
+    default:
+      plan.kernel = each ? qp_first_threads<QpMethod::interior_point>
+                         : qp_first_blocks<QpMethod::interior_point>;
+  }
+  return plan;
+}
+
+}  // namespace carom::cuda

@@ -1,0 +1,173 @@
+#include <algorithm>
+#include <limits>
+
+#include <carom/certificate_lcp.hpp>
+
+#include "cuda/lanes.cuh"
+#include "cuda/launch.cuh"
+#include "cuda/runtime.hpp"
+#include "cuda/staging.hpp"
+#include "programs/lcp/backends.hpp"
+#include "programs/lcp/body/lcp_settle_body.hpp"
+#include "programs/lcp/body/lemke_body.hpp"
+
+namespace carom::cuda {
+
+namespace {
+
+struct LcpLaunch {
+  int order;
+  int problems;
+  int max_pivots;
+  double tolerance;
+  const double* matrix;
+  const double* vector;
+  double* solution;
+  Status* status;
+  std::int32_t* pivots;
+  double* residual;
+  double* work;  ///< a tableau for each block; null where it lies in shared memory
+  int* int_work;
+  bool limited;         ///< max_pivots is the caller's
+  double* settle_work;  ///< lcp_settle_workspace for each block of settle_lcps
+};
+
+CAROM_HOST_DEVICE constexpr long lcp_reals(int n) {
+  return kernels::lemke_real_workspace(n) + certificate::lcp_judge_workspace(n) + n;
+}
+CAROM_HOST_DEVICE constexpr long lcp_ints(int n) { return kernels::lemke_int_workspace(n); }
+
+/// True where one of the values is NaN or infinite.
+template <class Lanes>
+CAROM_INLINE bool any_not_finite(const Lanes& lanes, const double* values, int count) {
+  return lanes
+             .argmin(
+                 count, kernels::kInfinity,
+                 [&](int i) { return kernels::is_finite(values[i]) ? kernels::kInfinity : 0.0; })
+             .index >= 0;
+}
+
+/// A block is one warp and solves problems in turn.
+__global__ void __launch_bounds__(WarpLanes::kWidth)
+    solve_lcps(const __grid_constant__ LcpLaunch launch) {
+  const WarpLanes lanes;
+  const int n = launch.order;
+  double* reals = shared_memory();
+  int* ints = reinterpret_cast<int*>(reals + lcp_reals(n));
+  if (launch.work != nullptr) {
+    reals = launch.work + Grid::block() * lcp_reals(n);
+    ints = launch.int_work + Grid::block() * lcp_ints(n);
+  }
+  for (int p = Grid::block(); p < launch.problems; p += Grid::blocks()) {
+    const double* matrix = launch.matrix + static_cast<long>(p) * n * n;
+    const double* vector = launch.vector + static_cast<long>(p) * n;
+    double* z = launch.solution + static_cast<long>(p) * n;
+    constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+    kernels::LemkeOutcome outcome{Status::invalid_input, 0};
+    double residual = kNan;
+    if (!any_not_finite(lanes, matrix, n * n) && !any_not_finite(lanes, vector, n)) {
+      kernels::Lemke<WarpLanes> lemke(lanes, n, reals, ints);
+      const auto entry = [&](int i, int j) { return matrix[static_cast<long>(i) * n + j]; };
+      const auto q = [&](int i) { return vector[i]; };
+      outcome = lemke.find(entry, q, launch.max_pivots, z);
+      if (outcome.status == Status::solved) {
+        // Beside the tableau, which refinement reads.
+        double* memory = reals + kernels::lemke_real_workspace(n);
+        residual = certificate::clean_lcp_residual(lanes, n, matrix, vector, z, memory);
+        if (outcome.pivots > 0 && kernels::wants_refinement(residual, launch.tolerance)) {
+          lemke.improve(entry, q, z);
+          residual = certificate::clean_lcp_residual(lanes, n, matrix, vector, z, memory);
+        }
+        if (!certificate::within(residual, launch.tolerance)) {
+          outcome.status =
+              kernels::is_finite(residual) ? Status::inaccurate : Status::numerical_error;
+        }
+      }
+    }
+    if (outcome.status != Status::solved && outcome.status != Status::inaccurate) {
+      lanes.for_each(n, [&](int i) { z[i] = kNan; });
+    }
+    lanes.for_each(1, [&](int) {
+      launch.status[p] = outcome.status;
+      launch.pivots[p] = outcome.pivots;
+      launch.residual[p] = residual;
+    });
+  }
+}
+
+/// The same for what solve_lcps leaves open.
+__global__ void __launch_bounds__(WarpLanes::kWidth)
+    settle_lcps(const __grid_constant__ LcpLaunch launch) {
+  const WarpLanes lanes;
+  const long n = launch.order;
+  double* memory = launch.settle_work + Grid::block() * kernels::lcp_settle_workspace(launch.order);
+  for (int p = Grid::block(); p < launch.problems; p += Grid::blocks()) {
+    const kernels::LcpAnswer before{launch.status[p], launch.pivots[p], launch.residual[p]};
+    if (!kernels::lcp_is_open(launch.order, before.status, before.residual, launch.limited))
+      continue;
+    const kernels::LcpAnswer answer =
+        kernels::settle_lcp(lanes, launch.order, launch.matrix + p * n * n, launch.vector + p * n,
+                            launch.tolerance, before, launch.solution + p * n, memory);
+    lanes.for_each(1, [&](int) {
+      launch.status[p] = answer.status;
+      launch.pivots[p] = answer.pivots;
+      launch.residual[p] = answer.residual;
+    });
+  }
+}
+
+}  // namespace
+
+LcpResult solve_lcp(const LcpBatch& batch, const LcpSettings& settings) {
+  const int n = batch.order;
+  const MemorySpace space = batch.matrix.space();
+  const auto problems = static_cast<std::size_t>(batch.problems);
+  LcpResult result;
+  result.solution = Buffer<double>(problems * static_cast<std::size_t>(n), space);
+  result.status = Buffer<Status>(problems, space);
+  result.pivots = Buffer<std::int32_t>(problems, space);
+  result.residual = Buffer<double>(problems, space);
+  if (problems == 0) return result;
+
+  const Stream stream;
+  const DeviceLimits limits = device_limits();
+  const std::size_t tableau = static_cast<std::size_t>(lcp_reals(n)) * sizeof(double) +
+                              static_cast<std::size_t>(lcp_ints(n)) * sizeof(int);
+  const bool shared = tableau <= limits.shared_per_block;
+  const void* kernel = reinterpret_cast<const void*>(&solve_lcps);
+  std::int64_t blocks = std::min<std::int64_t>(
+      batch.problems, resident_blocks(kernel, WarpLanes::kWidth, shared ? tableau : 0, limits));
+  Staging staging(stream, batch.problems);
+  LcpLaunch launch{};
+  launch.order = n;
+  launch.max_pivots = settings.max_pivots > 0 ? settings.max_pivots : 50 * (n + 1);
+  launch.tolerance = settings.tolerance;
+  if (!shared) {
+    blocks = std::min(blocks,
+                      std::max<std::int64_t>(1, static_cast<std::int64_t>(kWorkBytes / tableau)));
+    staging.memory(launch.work, blocks * lcp_reals(n));
+    staging.memory(launch.int_work, blocks * lcp_ints(n));
+  }
+  launch.limited = settings.max_pivots > 0;
+  const long settle_size = kernels::lcp_settle_workspace(n);
+  const std::int64_t settling = settle_blocks(reinterpret_cast<const void*>(&settle_lcps),
+                                              settle_size, batch.problems, limits);
+  staging.memory(launch.settle_work, settling * settle_size);
+  staging.input(launch.matrix, batch.matrix, static_cast<std::int64_t>(n) * n);
+  staging.input(launch.vector, batch.vector, n);
+  staging.result(launch.solution, result.solution, n);
+  staging.result(launch.status, result.status, 1);
+  staging.result(launch.pivots, result.pivots, 1);
+  staging.result(launch.residual, result.residual, 1);
+  staging.run([&](std::int64_t, std::int64_t count) {
+    launch.problems = static_cast<int>(count);
+    launch_kernel("solve_lcps", solve_lcps,
+                  {std::min(blocks, count), WarpLanes::kWidth, shared ? tableau : 0}, stream.get(),
+                  launch);
+    launch_kernel("settle_lcps", settle_lcps, {std::min(settling, count), WarpLanes::kWidth, 0},
+                  stream.get(), launch);
+  });
+  return result;
+}
+
+}  // namespace carom::cuda

@@ -1,0 +1,115 @@
+
+#include "cuda/lanes.cuh"
+#include "cuda/launch.cuh"
+#include "cuda/runtime.hpp"
+#include "cuda/staging.hpp"
+#include "programs/lp/backends.hpp"
+#include "programs/lp/body/lp_settle_body.hpp"
+
+namespace carom::cuda {
+
+namespace {
+
+struct LpLaunch {
+  kernels::LpArrays arrays;
+  int problems;
+  double* work;  ///< a workspace for each block; null where it lies in shared memory
+  int* int_work;
+  double* settle_work;  ///< lp_settle_workspace for each block of settle_lps
+};
+
+/// A block is one warp and solves problems in turn, all objectives of a problem one after another.
+__global__ void __launch_bounds__(WarpLanes::kWidth)
+    solve_lps(const __grid_constant__ LpLaunch launch) {
+  const WarpLanes lanes;
+  const int m = launch.arrays.rows;
+  const int n = launch.arrays.columns;
+  double* reals = shared_memory();
+  int* ints = reinterpret_cast<int*>(reals + kernels::lp_real_workspace(m, n));
+  if (launch.work != nullptr) {
+    reals = launch.work + Grid::block() * kernels::lp_real_workspace(m, n);
+    ints = launch.int_work + Grid::block() * kernels::lp_int_workspace(m);
+  }
+  kernels::LpSolver<WarpLanes> solver(lanes, launch.arrays, reals, ints);
+  for (int p = Grid::block(); p < launch.problems; p += Grid::blocks()) solver.solve(p);
+}
+
+/// The same for what solve_lps leaves without a verdict.
+__global__ void __launch_bounds__(WarpLanes::kWidth)
+    settle_lps(const __grid_constant__ LpLaunch launch) {
+  const WarpLanes lanes;
+  const long size = kernels::lp_settle_workspace(launch.arrays.rows, launch.arrays.columns);
+  kernels::LpSettle<WarpLanes> body(lanes, launch.arrays,
+                                    launch.settle_work + Grid::block() * size);
+  for (int p = Grid::block(); p < launch.problems; p += Grid::blocks()) body.settle(p);
+}
+
+}  // namespace
+
+LpResult solve_lp(const LpBatch& batch, const LpSettings& settings,
+                  const Buffer<BasisStatus>* start) {
+  const int m = batch.rows;
+  const int n = batch.columns;
+  const std::int64_t k = batch.objectives;
+  LpResult result = make_lp_result(batch, settings);
+  if (batch.problems == 0) return result;
+
+  const Stream stream;
+  const DeviceLimits limits = device_limits();
+  const long reals = kernels::lp_real_workspace(m, n);
+  const long ints = kernels::lp_int_workspace(m);
+  const std::size_t bytes = static_cast<std::size_t>(reals) * sizeof(double) +
+                            static_cast<std::size_t>(ints) * sizeof(int);
+  // Shared memory where several warps of a multiprocessor find room in it at the same time.
+  const bool shared = bytes <= limits.shared_per_block / 4;
+  const void* kernel = reinterpret_cast<const void*>(&solve_lps);
+  std::int64_t blocks = std::min<std::int64_t>(
+      batch.problems, resident_blocks(kernel, WarpLanes::kWidth, shared ? bytes : 0, limits));
+  Staging staging(stream, batch.problems);
+  LpLaunch launch{};
+  if (!shared) {
+    blocks =
+        std::min(blocks, std::max<std::int64_t>(1, static_cast<std::int64_t>(kWorkBytes / bytes)));
+    staging.memory(launch.work, blocks * reals);
+    staging.memory(launch.int_work, blocks * ints);
+  }
+  const long settle_size = kernels::lp_settle_workspace(m, n);
+  const std::int64_t settling = settle_blocks(reinterpret_cast<const void*>(&settle_lps),
+                                              settle_size, batch.problems, limits);
+  staging.memory(launch.settle_work, settling * settle_size);
+  kernels::LpArrays& arrays = launch.arrays;
+  arrays.rows = m;
+  arrays.columns = n;
+  arrays.objectives = batch.objectives;
+  arrays.max_pivots = lp_pivot_limit(batch, settings);
+  arrays.tolerance = settings.tolerance;
+  arrays.limited = settings.max_pivots > 0;
+  staging.input(arrays.cost, batch.cost, k * n);
+  staging.input(arrays.matrix, batch.matrix, static_cast<std::int64_t>(m) * n);
+  staging.input(arrays.row_lower, batch.row_lower, m);
+  staging.input(arrays.row_upper, batch.row_upper, m);
+  staging.input(arrays.column_lower, batch.column_lower, n);
+  staging.input(arrays.column_upper, batch.column_upper, n);
+  if (start != nullptr) staging.input(arrays.start, *start, m + n);
+  staging.result(arrays.solution, result.solution, k * n);
+  staging.result(arrays.dual, result.dual, k * m);
+  staging.result(arrays.objective, result.objective, k);
+  staging.result(arrays.status, result.status, k);
+  staging.result(arrays.pivots, result.pivots, k);
+  staging.result(arrays.residual, result.residual, k);
+  staging.result(arrays.farkas, result.farkas, k * m);
+  staging.result(arrays.ray, result.ray, k * n);
+  staging.result(arrays.point, result.point, k * n);
+  staging.result(arrays.basis, result.basis, m + n);
+  staging.run([&](std::int64_t, std::int64_t count) {
+    launch.problems = static_cast<int>(count);
+    launch_kernel("solve_lps", solve_lps,
+                  {std::min(blocks, count), WarpLanes::kWidth, shared ? bytes : 0}, stream.get(),
+                  launch);
+    launch_kernel("settle_lps", settle_lps, {std::min(settling, count), WarpLanes::kWidth, 0},
+                  stream.get(), launch);
+  });
+  return result;
+}
+
+}  // namespace carom::cuda

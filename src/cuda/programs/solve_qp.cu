@@ -1,0 +1,252 @@
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "cuda/lanes.cuh"
+#include "cuda/launch.cuh"
+#include "cuda/programs/qp_kernels.hpp"
+#include "cuda/programs/qp_large_run.hpp"
+#include "cuda/runtime.hpp"
+#include "cuda/staging.hpp"
+#include "programs/qp/backends.hpp"
+#include "programs/qp/large.hpp"
+#include "programs/qp/layout.hpp"
+#include "programs/qp/task.hpp"
+
+namespace carom::cuda {
+
+namespace {
+
+constexpr int kPatternThreads = 256;
+
+struct PatternLaunch {
+  long problems;
+  int variables, rows, cone_rows;
+  const double* matrix;
+  const double* cone_matrix;
+  const double* lower;
+  const double* upper;
+  std::uint8_t* nonzero;  ///< [rows + cone_rows, n]
+  unsigned* sides;        ///< [rows]
+};
+
+/// QpPattern of a batch in device memory: each block takes problems in turn.
+__global__ void __launch_bounds__(kPatternThreads)
+    find_pattern(const __grid_constant__ PatternLaunch launch) {
+  const long entries = static_cast<long>(launch.rows) * launch.variables;
+  const long cone_entries = static_cast<long>(launch.cone_rows) * launch.variables;
+  for (long p = Grid::block(); p < launch.problems; p += Grid::blocks()) {
+    for (long e = Grid::thread(); e < entries; e += Grid::threads_per_block()) {
+      if (launch.matrix[p * entries + e] != 0.0) launch.nonzero[e] = 1;
+    }
+    for (long e = Grid::thread(); e < cone_entries; e += Grid::threads_per_block()) {
+      if (launch.cone_matrix[p * cone_entries + e] != 0.0) launch.nonzero[entries + e] = 1;
+    }
+    for (int i = Grid::thread(); i < launch.rows; i += Grid::threads_per_block()) {
+      const double lower = launch.lower[p * launch.rows + i];
+      const double upper = launch.upper[p * launch.rows + i];
+      const bool same = lower == upper;
+      const bool from_below = !same && kernels::presence(lower) > 0.0;
+      const bool from_above = !same && kernels::presence(upper) > 0.0;
+      Grid::unite(launch.sides + i, (same ? QpPattern::kEqual : 0U) |
+                                        (from_below ? QpPattern::kLower : 0U) |
+                                        (from_above ? QpPattern::kUpper : 0U));
+    }
+  }
+}
+
+QpPattern pattern_of(const QpBatch& batch, const Stream& stream) {
+  if (batch.hessian.space() == MemorySpace::host) return QpPattern(batch);
+  for (const Buffer<double>* values :
+       {&batch.matrix, &batch.cone_matrix, &batch.lower, &batch.upper}) {
+    require_current_device(values->data());
+  }
+  QpPattern pattern(batch.variables, batch.rows, batch.cone_rows());
+  const cudaStream_t s = stream.get();
+  DeviceArray<std::uint8_t> nonzero;
+  DeviceArray<unsigned> sides;
+  std::vector<unsigned> wide(pattern.sides.size(), 0U);
+  PatternLaunch launch{batch.problems,
+                       batch.variables,
+                       batch.rows,
+                       batch.cone_rows(),
+                       batch.matrix.data(),
+                       batch.cone_matrix.data(),
+                       batch.lower.data(),
+                       batch.upper.data(),
+                       nonzero.upload(pattern.nonzero.data(), pattern.nonzero.size(), s),
+                       sides.upload(wide.data(), wide.size(), s)};
+  const int resident = resident_blocks(reinterpret_cast<const void*>(&find_pattern),
+                                       kPatternThreads, 0, device_limits());
+  launch_kernel("find_pattern", find_pattern,
+                {std::min<std::int64_t>(resident, batch.problems), kPatternThreads}, s, launch);
+  download(pattern.nonzero.data(), nonzero.data(), pattern.nonzero.size(), s);
+  download(wide.data(), sides.data(), wide.size(), s);
+  stream.synchronize();
+  std::transform(wide.begin(), wide.end(), pattern.sides.begin(),
+                 [](unsigned flags) { return static_cast<std::uint8_t>(flags); });
+  return pattern;
+}
+
+/// The device's copy of a layout.
+class DeviceShape {
+ public:
+  DeviceShape(const QpLayout& layout, const Stream& stream) : shape_(layout.shape()) {
+    const std::vector<int>& host = layout.indices();
+    const int* device = indices_.upload(host.data(), host.size(), stream.get());
+    const auto move = [&](const int*& list) { list = device + (list - host.data()); };
+    move(shape_.lower_row);
+    move(shape_.upper_row);
+    move(shape_.equation_row);
+    move(shape_.cone_column);
+    move(shape_.row_first);
+    move(shape_.column);
+    shape_.cone = cones_.upload(layout.cones().data(), layout.cones().size(), stream.get());
+    equation_ =
+        kinds_.upload(layout.cone_equations().data(), layout.cone_equations().size(), stream.get());
+    stream.synchronize();
+  }
+  [[nodiscard]] const kernels::QpShape& shape() const { return shape_; }
+  [[nodiscard]] const std::uint8_t* equation() const { return equation_; }
+
+ private:
+  kernels::QpShape shape_;
+  const std::uint8_t* equation_;
+  DeviceArray<int> indices_;
+  DeviceArray<kernels::QpConeSpan> cones_;
+  DeviceArray<std::uint8_t> kinds_;
+};
+
+/// Launches on the problems of one piece, with lists of what is still open.
+class Launcher {
+ public:
+  Launcher(const Stream& stream, const DeviceLimits& limits) : stream_(stream), limits_(limits) {}
+
+  /// The problems of `list` that the method leaves; all of `problems` where it is null.
+  std::vector<int> first(const kernels::QpTaskArrays& arrays, QpMethod method, int problems,
+                         const std::vector<int>* list) {
+    QpKernelLaunch launch{};
+    launch.arrays = arrays;
+    use(launch, problems, list);
+    launch.rest = rest_.reserve(static_cast<std::size_t>(launch.count));
+    const int none = 0;
+    launch.rest_count = count_.upload(&none, 1, stream_.get());
+    run(plan_first(method, arrays.shape), launch, "qp_first");
+    int left = 0;
+    download(&left, launch.rest_count, 1, stream_.get());
+    stream_.synchronize();
+    std::vector<int> rest(static_cast<std::size_t>(left));
+    download(rest.data(), launch.rest, rest.size(), stream_.get());
+    stream_.synchronize();
+    std::sort(rest.begin(), rest.end());  // neighbours in memory stay neighbours
+    return rest;
+  }
+
+  void settle(const kernels::QpTaskArrays& arrays, bool tried, int problems,
+              const std::vector<int>* list) {
+    QpKernelLaunch launch{};
+    launch.arrays = arrays;
+    launch.tried = tried;
+    use(launch, problems, list);
+    run(plan_settle(arrays.shape, launch.count, limits_.shared_per_block), launch, "qp_settle");
+  }
+
+ private:
+  void use(QpKernelLaunch& launch, int problems, const std::vector<int>* list) {
+    launch.count = list == nullptr ? problems : static_cast<int>(list->size());
+    launch.list =
+        list == nullptr ? nullptr : list_.upload(list->data(), list->size(), stream_.get());
+  }
+
+  void run(const QpPlan& plan, QpKernelLaunch& launch, const char* name) {
+    if (launch.count == 0) return;
+    const std::size_t bytes = static_cast<std::size_t>(plan.doubles) * sizeof(double);
+    const bool shared = bytes <= plan.shared_limit;
+    const std::size_t shared_bytes = shared ? bytes : 0;
+    std::int64_t blocks = resident_blocks(reinterpret_cast<const void*>(plan.kernel), plan.threads,
+                                          shared_bytes, limits_);
+    const std::int64_t wide = plan.thread_each ? plan.threads : 1;
+    blocks = std::min<std::int64_t>(blocks, (launch.count + wide - 1) / wide);
+    if (!shared) {
+      const std::int64_t each = plan.doubles * wide;
+      blocks = std::clamp<std::int64_t>(
+          static_cast<std::int64_t>(kWorkBytes / sizeof(double)) / each, 1, blocks);
+      launch.work = work_.reserve(static_cast<std::size_t>(blocks * each));
+    }
+    launch_kernel(name, plan.kernel, {blocks, plan.threads, shared_bytes}, stream_.get(), launch);
+  }
+
+  const Stream& stream_;
+  DeviceLimits limits_;
+  DeviceArray<double> work_;
+  DeviceArray<int> rest_, list_, count_;
+};
+
+}  // namespace
+
+/// One method for all, then those that it leaves, proofs included; a batch in device memory stays
+/// there.
+QpResult solve_qp(const QpBatch& batch, const QpSettings& settings, const QpWarmStart& start) {
+  const Stream stream;
+  const cudaStream_t s = stream.get();
+  const QpLayout layout(batch, batch.problems > 0
+                                   ? pattern_of(batch, stream)
+                                   : QpPattern(batch.variables, batch.rows, batch.cone_rows()));
+  QpResult result = make_qp_result(batch, layout.rows());
+  if (batch.problems == 0) return result;
+  const std::int64_t n = batch.variables;
+  const std::int64_t m = batch.rows;
+  const std::int64_t rows = layout.rows();
+  const std::int64_t k = rows - m;
+  const DeviceShape shape(layout, stream);
+  Launcher launcher(stream, device_limits());
+  const QpMethod method = kernels::first_method(settings.method);
+  const bool large = is_large_qp(batch, settings.method);
+  const QpColumns columns = large ? columns_of(layout.shape()) : QpColumns{};
+
+  kernels::QpTaskArrays arrays{};
+  arrays.shape = shape.shape();
+  arrays.interval_rows = batch.rows;
+  arrays.equation = shape.equation();
+  arrays.settings = qp_task_settings(settings);
+  Staging staging(stream, batch.problems);
+  staging.input(arrays.hessian, batch.hessian, n * n);
+  staging.input(arrays.vector, batch.vector, n);
+  staging.input(arrays.matrix, batch.matrix, m * n);
+  staging.input(arrays.lower, batch.lower, m);
+  staging.input(arrays.upper, batch.upper, m);
+  staging.input(arrays.cone_matrix, batch.cone_matrix, k * n);
+  staging.input(arrays.cone_vector, batch.cone_vector, k);
+  staging.input(arrays.start_solution, start.solution, n);
+  staging.input(arrays.start_dual, start.dual, m);
+  staging.input(arrays.start_cone_dual, start.cone_dual, k);
+  staging.result(arrays.solution, result.solution, n);
+  staging.result(arrays.dual, result.dual, m);
+  staging.result(arrays.cone_dual, result.cone_dual, k);
+  staging.result(arrays.objective, result.objective, 1);
+  staging.result(arrays.status, result.status, 1);
+  staging.result(arrays.method, result.method, 1);
+  staging.result(arrays.iterations, result.iterations, 1);
+  staging.result(arrays.residual, result.residual, 1);
+  staging.result(arrays.certificate, result.certificate, std::max(n, rows));
+  staging.result(arrays.point, result.point, n);
+  staging.scratch(arrays.end, 1);
+  std::vector<int> rest;  // until the stream has read it, at the end of the piece
+  staging.run([&](std::int64_t, std::int64_t count) {
+    const int problems = static_cast<int>(count);
+    if (method == QpMethod::active_set || method == QpMethod::lemke) {
+      launcher.settle(arrays, false, problems, nullptr);
+      return;
+    }
+    if (large) {
+      rest = solve_large_qps_on_device(arrays, columns, count, large_qp_limit(settings), s);
+    }
+    if (!large || method != QpMethod::admm) {
+      rest = launcher.first(arrays, method, problems, large ? &rest : nullptr);
+    }
+    launcher.settle(arrays, true, problems, &rest);
+  });
+  return result;
+}
+
+}  // namespace carom::cuda

@@ -1,0 +1,170 @@
+#include "impact/accumulate.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace carom {
+
+namespace {
+
+void lower(std::vector<double>& low, const double* value) {
+  for (std::size_t i = 0; i < low.size(); ++i) low[i] = std::min(low[i], value[i]);
+}
+
+void raise(std::vector<double>& high, const double* value) {
+  for (std::size_t i = 0; i < high.size(); ++i) high[i] = std::max(high[i], value[i]);
+}
+
+}  // namespace
+
+ImpactAccumulator::ImpactAccumulator(int dimension, int velocities, int contacts,
+                                     const ImpactSettings& settings)
+    : nv_(velocities),
+      contacts_(contacts),
+      rows_(dimension * contacts),
+      net_(velocities, dimension * contacts, settings.epsilon, settings.net_capacity) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  totals_.velocity_min.assign(static_cast<std::size_t>(nv_), kInfinity);
+  totals_.velocity_max.assign(static_cast<std::size_t>(nv_), -kInfinity);
+  contact_min_.assign(static_cast<std::size_t>(rows_), kInfinity);
+  contact_max_.assign(static_cast<std::size_t>(rows_), -kInfinity);
+}
+
+void ImpactAccumulator::add(const TrajectoryRow& row) {
+  ++totals_.samples;
+  totals_.lcp_solves += row.steps;
+  totals_.fallback_solves += row.fallback;
+  totals_.pivots += row.pivots;
+  totals_.nonunique_solves += row.nonunique;
+  totals_.examined_solves += row.examined;
+  if (row.status == TrajectoryStatus::failed) {
+    ++totals_.failed;
+    return;
+  }
+  totals_.max_residual = std::max(totals_.max_residual, row.residual);
+  totals_.max_energy_ratio = std::max(totals_.max_energy_ratio, row.energy_ratio);
+  if (row.status == TrajectoryStatus::terminated) {
+    ++totals_.terminated;
+    lower(totals_.velocity_min, row.velocity);
+    raise(totals_.velocity_max, row.velocity);
+    lower(contact_min_, row.contact_velocity);
+    raise(contact_max_, row.contact_velocity);
+    if (last_count_ == nullptr || row.modes != last_mode_) {
+      last_mode_ = row.modes;
+      last_count_ = &modes_[row.modes];
+    }
+    ++*last_count_;
+  } else {
+    ++totals_.max_steps_reached;
+  }
+  if (net_.enabled()) {
+    if (row.net_velocity != nullptr) {
+      net_.add(row.sample, row.net_velocity, row.net_impulse, row.net_modes);
+    } else {
+      net_.count_dropped(1);
+    }
+  }
+}
+
+void ImpactAccumulator::add_totals(const ImpactSummary& part) {
+  totals_.samples += part.samples;
+  totals_.terminated += part.terminated;
+  totals_.max_steps_reached += part.max_steps_reached;
+  totals_.failed += part.failed;
+  totals_.lcp_solves += part.lcp_solves;
+  totals_.fallback_solves += part.fallback_solves;
+  totals_.pivots += part.pivots;
+  totals_.nonunique_solves += part.nonunique_solves;
+  totals_.examined_solves += part.examined_solves;
+  totals_.max_residual = std::max(totals_.max_residual, part.max_residual);
+  totals_.max_energy_ratio = std::max(totals_.max_energy_ratio, part.max_energy_ratio);
+  lower(totals_.velocity_min, part.velocity_min.data());
+  raise(totals_.velocity_max, part.velocity_max.data());
+}
+
+void ImpactAccumulator::merge(const ImpactAccumulator& other) {
+  add_totals(other.totals_);
+  lower(contact_min_, other.contact_min_.data());
+  raise(contact_max_, other.contact_max_.data());
+  for (const auto& [modes, count] : other.modes_) modes_[modes] += count;
+  if (net_.enabled()) net_.merge(other.net_);
+}
+
+void ImpactAccumulator::merge(const ImpactSummary& part) {
+  add_totals(part);
+  std::vector<double> low = part.normal_velocity_min;
+  std::vector<double> high = part.normal_velocity_max;
+  low.insert(low.end(), part.tangent_velocity_min.begin(), part.tangent_velocity_min.end());
+  high.insert(high.end(), part.tangent_velocity_max.begin(), part.tangent_velocity_max.end());
+  lower(contact_min_, low.data());
+  raise(contact_max_, high.data());
+  for (const auto& [modes, count] : part.mode_counts) modes_[modes] += count;
+}
+
+ImpactSummary ImpactAccumulator::summary() const {
+  ImpactSummary result = totals_;
+  result.status = totals_.failed > 0 ? Status::inaccurate : Status::solved;
+  const auto normals = static_cast<std::ptrdiff_t>(contacts_);
+  result.normal_velocity_min.assign(contact_min_.begin(), contact_min_.begin() + normals);
+  result.normal_velocity_max.assign(contact_max_.begin(), contact_max_.begin() + normals);
+  result.tangent_velocity_min.assign(contact_min_.begin() + normals, contact_min_.end());
+  result.tangent_velocity_max.assign(contact_max_.begin() + normals, contact_max_.end());
+  if (totals_.terminated == 0) {
+    // No terminated sample: there is no range to report.
+    constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+    for (auto* range :
+         {&result.normal_velocity_min, &result.normal_velocity_max, &result.tangent_velocity_min,
+          &result.tangent_velocity_max, &result.velocity_min, &result.velocity_max}) {
+      std::fill(range->begin(), range->end(), kNan);
+    }
+  }
+  result.mode_counts.assign(modes_.begin(), modes_.end());
+  std::sort(result.mode_counts.begin(), result.mode_counts.end());
+  return result;
+}
+
+ImpactSamples allocate_samples(std::int64_t problems, int velocities, int contact_rows,
+                               std::int64_t count, MemorySpace space) {
+  ImpactSamples samples;
+  samples.count = count;
+  const auto rows = static_cast<std::size_t>(problems * count);
+  samples.velocity = Buffer<double>(rows * static_cast<std::size_t>(velocities), space);
+  samples.impulse = Buffer<double>(rows * static_cast<std::size_t>(contact_rows), space);
+  samples.residual = Buffer<double>(rows, space);
+  samples.modes = Buffer<std::uint64_t>(rows, space);
+  samples.steps = Buffer<std::int32_t>(rows, space);
+  samples.status = Buffer<TrajectoryStatus>(rows, space);
+  if (space == MemorySpace::host) {
+    constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+    for (auto* values : {&samples.velocity, &samples.impulse, &samples.residual}) {
+      std::fill(values->host().begin(), values->host().end(), kNan);
+    }
+    std::fill(samples.modes.host().begin(), samples.modes.host().end(), 0);
+    std::fill(samples.steps.host().begin(), samples.steps.host().end(), 0);
+    std::fill(samples.status.host().begin(), samples.status.host().end(),
+              TrajectoryStatus::cancelled);
+  }
+  return samples;
+}
+
+void store_row(ImpactSamples& samples, int velocities, int contact_rows, std::int64_t problem,
+               std::int64_t position, const TrajectoryRow& row) {
+  const std::int64_t index = problem * samples.count + position;
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  const bool failed = row.status == TrajectoryStatus::failed;
+  double* velocity = samples.velocity.data() + index * velocities;
+  double* impulse = samples.impulse.data() + index * contact_rows;
+  for (int i = 0; i < velocities; ++i) velocity[i] = failed ? kNan : row.velocity[i];
+  for (int i = 0; i < contact_rows; ++i) impulse[i] = failed ? kNan : row.impulse[i];
+  samples.residual.data()[index] = row.residual;
+  samples.modes.data()[index] = failed ? 0 : row.modes;
+  samples.steps.data()[index] = row.steps;
+  samples.status.data()[index] = row.status;
+}
+
+std::int64_t rows_kept(const ImpactSettings& settings) {
+  if (settings.keep_samples < 0) return settings.samples;
+  return std::min(settings.keep_samples, settings.samples);
+}
+
+}  // namespace carom

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include <carom/impact.hpp>
+
+#include "impact/epsilon_net.hpp"
+
+namespace carom {
+
+/// What one trajectory gave.
+struct TrajectoryRow {
+  std::int64_t sample = 0;  ///< absolute index: settings.first_sample + position
+  TrajectoryStatus status = TrajectoryStatus::cancelled;
+  int steps = 0;
+  int fallback = 0;
+  int pivots = 0;
+  int nonunique = 0;
+  int examined = 0;
+  double residual = 0.0;
+  double energy_ratio = 0.0;
+  std::uint64_t modes = 0;
+  const double* velocity = nullptr;          ///< v+, [nv]
+  const double* contact_velocity = nullptr;  ///< J v+, [d m], normals first
+  const double* impulse = nullptr;           ///< [d m]
+  /// v+ after the closing step of Algorithm 2; `velocity` itself for a terminated trajectory, null
+  /// where it still collides.
+  const double* net_velocity = nullptr;
+  const double* net_impulse = nullptr;
+  std::uint64_t net_modes = 0;
+};
+
+/// Sums up trajectories of one problem. Any split of the samples among accumulators that are merged
+/// afterwards gives the same summary and the same net.
+class ImpactAccumulator {
+ public:
+  ImpactAccumulator() = default;
+  ImpactAccumulator(int dimension, int velocities, int contacts, const ImpactSettings& settings);
+  ImpactAccumulator(ImpactAccumulator&&) = default;
+  ImpactAccumulator& operator=(ImpactAccumulator&&) = default;
+
+  void add(const TrajectoryRow& row);
+  void merge(const ImpactAccumulator& other);
+  /// Adds what a backend summed up itself; its ranges are infinite where no sample terminated. The
+  /// net points of those samples go to net() one by one.
+  void merge(const ImpactSummary& part);
+  NetBuilder& net() { return net_; }
+
+  [[nodiscard]] ImpactSummary summary() const;
+  [[nodiscard]] EpsilonNet finish_net(const ImpactSettings& settings) const {
+    return net_.finish(settings.first_sample, totals_.samples);
+  }
+
+ private:
+  void add_totals(const ImpactSummary& part);
+
+  int nv_ = 0;
+  int contacts_ = 0;
+  int rows_ = 0;
+  ImpactSummary totals_;
+  std::vector<double> contact_min_, contact_max_;
+  std::unordered_map<std::uint64_t, std::int64_t> modes_;
+  std::uint64_t last_mode_ = ~std::uint64_t{0};
+  std::int64_t* last_count_ = nullptr;
+  NetBuilder net_;
+};
+
+/// Room for `count` sample rows of `problems` problems.
+ImpactSamples allocate_samples(std::int64_t problems, int velocities, int contact_rows,
+                               std::int64_t count, MemorySpace space);
+
+/// Stores a row at (problem, position) of host samples.
+void store_row(ImpactSamples& samples, int velocities, int contact_rows, std::int64_t problem,
+               std::int64_t position, const TrajectoryRow& row);
+
+/// Number of rows kept per problem: keep_samples with -1 resolved.
+std::int64_t rows_kept(const ImpactSettings& settings);
+
+}  // namespace carom

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <carom/impact.hpp>
+
+// What each backend offers for impacts. Shapes and numbers were validated before.
+namespace carom {
+
+namespace cpu {
+StepResult solve_steps(const StepBatch& batch, const StepSettings& settings);
+ImpactResult sample_impacts(const ImpactBatch& batch, const ImpactSettings& settings,
+                            ImpactWorkspace& workspace);
+}  // namespace cpu
+namespace reference {
+StepResult solve_steps(const StepBatch& batch, const StepSettings& settings);
+ImpactResult sample_impacts(const ImpactBatch& batch, const ImpactSettings& settings,
+                            ImpactWorkspace& workspace);
+}  // namespace reference
+namespace cuda {
+StepResult solve_steps(const StepBatch& batch, const StepSettings& settings);
+ImpactResult sample_impacts(const ImpactBatch& batch, const ImpactSettings& settings,
+                            ImpactWorkspace& workspace);
+}  // namespace cuda
+/// The bodies on a warp's worth of host lanes, run forwards or backwards; compiled with the tests.
+namespace emulation {
+StepResult solve_steps(const StepBatch& batch, const StepSettings& settings, bool backwards);
+ImpactResult sample_impacts(const ImpactBatch& batch, const ImpactSettings& settings,
+                            bool backwards);
+}  // namespace emulation
+
+}  // namespace carom

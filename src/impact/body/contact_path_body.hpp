@@ -1,0 +1,294 @@
+#pragma once
+
+#include <limits>
+#include <type_traits>
+
+#include "impact/body/contact_path_planar.hpp"
+#include "impact/body/contact_path_spatial.hpp"
+
+/// Step problem (75) in its reduced form by following one path through the contact modes.
+///
+/// Unknown is the impulse of each contact, (lambda_n, lambda_t) with 0 <= lambda_n <= lambda_max
+/// and lambda_t in mu lambda_n P. The contact velocities u = J v + A lambda are shifted by t c with
+/// a fixed covering vector c: for t large the solution is a corner of the bounds, and as t falls to
+/// zero the solution follows a line in each combination of modes and changes one contact's mode
+/// where a bound is met. Bounded impulses leave the path no way to infinity, so short of a tie it
+/// ends at t = 0 with a solution (docs/algorithms/impact.md has the argument).
+///
+/// Variables come in pairs (force, velocity), one of which is zero or at a bound: normal
+/// (lambda_n, u_n), and per tangent direction (a, w) relative to a corner d_j of the polygon:
+/// planar lambda_t = d_j (mu lambda_n - a), w = -d_j u_t; spatial
+/// lambda_t = mu lambda_n d_j + a e_j - b e_{j-1}, w_a = e_j.u_t, w_b = -e_{j-1}.u_t.
+namespace carom::kernels {
+
+/// Further paths that are tried where Lemke's method has failed too.
+inline constexpr int kPathAttempts = 3;
+
+struct PathOutcome {
+  bool found;
+  int pivots;
+};
+
+namespace contact_path {
+
+template <int Dim, class Real, class Lanes>
+using Tangents =
+    std::conditional_t<Dim == 2, PlanarTangents<Real, Lanes>, SpatialTangents<Real, Lanes>>;
+
+/// The path itself: its public calls, the normals' modes, and what it leaves behind.
+template <int Dim, class Real, class Lanes>
+class ContactPath : Tangents<Dim, Real, Lanes> {
+  using Base = Tangents<Dim, Real, Lanes>;
+
+ public:
+  /// `scratch`: path_real_workspace Reals; `ints`: path_int_workspace.
+  CAROM_HOST_DEVICE ContactPath(const Lanes& lanes, int contacts, const FrictionPolygon& polygon,
+                                const double* friction, Real* scratch, int* ints)
+      : Base(lanes, contacts, polygon, friction, scratch, ints) {}
+
+  /// A: [rows, rows] and u: [rows], both scaled per contact to unit diagonal; rows are the m
+  /// normals, then the tangents in contact order. max_impulse: [m], infinity where unbounded.
+  /// impulse: [rows] out. Attempts above 0 start elsewhere and cover with other weights.
+  CAROM_HOST_DEVICE PathOutcome run(const double* delassus, const double* u,
+                                    const double* max_impulse, int max_pivots, double* impulse,
+                                    int attempt = 0) {
+    max_impulse_ = max_impulse;
+    choose_corner(u, attempt);
+    fill_tableau(delassus, u);
+    const Real start = cover(attempt);
+    int pivots = 0;
+    driving_ = time_id();
+    if (start > Real(0)) {
+      lanes_.for_each(rows_, [&](int i) { x_[i] = fused(at(i, rows_), start, x_[i]); });
+      direction_ = Real(-1);
+      driving_value_ = start;
+      smallest_time_ = kTieTolerance * start;
+      bool finished = false;
+      while (!finished) {
+        if (++pivots > max_pivots) return {false, pivots};
+        if (!advance(finished)) return {false, pivots};
+      }
+    }
+    extract(impulse);
+    return {true, pivots};
+  }
+
+  /// After run: removes from the impulse what rounding left in the velocities that its modes hold
+  /// at zero. Residuals are formed in double, the tableau's own inverse turns them into a
+  /// correction, so a path followed in float ends with a double's accuracy. False where the last
+  /// mode is singular.
+  CAROM_HOST_DEVICE bool correct(const double* delassus, const double* u, double* impulse) {
+    if (!basic_in_time()) return false;
+    lanes_.for_each(rows_, [&](int p) {
+      const int place = place_[velocity_of(p)];
+      pivot_column_[p] = place < rows_ ? kReal0 : velocity_left(p, delassus, u, impulse);
+    });
+    lanes_.for_each(m_, [&](int i) {
+      const Real normal = force_change(i);
+      impulse[i] += static_cast<double>(normal);
+      const int j = corner_[i];
+      Real basis[kTangents][kTangents];
+      corner_basis(j, basis);
+      for (int c = 0; c < kTangents; ++c) {
+        double sum = friction_[i] * static_cast<double>(normal) * polygon_.direction[j][c];
+        for (int slot = 0; slot < kTangents; ++slot) {
+          sum = fused(static_cast<double>(basis[c][slot]),
+                      static_cast<double>(force_change(tangent_pair(i, slot))), sum);
+        }
+        impulse[m_ + kTangents * i + c] += sum;
+      }
+    });
+    return true;
+  }
+
+  /// After run: where contact i ended, see ModeCodes of src/impact/mode_entry.hpp.
+  CAROM_INLINE int mode_code(int i) const {
+    if (normal_[i] == kSeparate) return 0;
+    const int count = polygon_.count;
+    const int places = Dim == 2 ? 3 : 2 * count + 1;
+    int place = corner_[i];
+    if (tangent_[i] == kInside) {
+      place = places - 1;
+    } else if (tangent_[i] != kCorner) {  // b runs back along the edge before the corner
+      place = count + (tangent_[i] == kAlongA ? corner_[i] : (corner_[i] + count - 1) % count);
+    }
+    return 1 + place + (normal_[i] == kFull ? places : 0);
+  }
+
+ private:
+  using Base::at, Base::basic_in_time, Base::choose_corner, Base::column_of, Base::corner_,
+      Base::corner_basis, Base::cover, Base::direction_, Base::drive, Base::driving_,
+      Base::driving_value_, Base::exchange, Base::fill_tableau, Base::friction_,
+      Base::kRateTolerance, Base::kReal0, Base::kTangents, Base::lanes_, Base::linear, Base::m_,
+      Base::max_impulse_, Base::mu, Base::normal_, Base::pivot_column_, Base::place_,
+      Base::polygon_, Base::rows_, Base::set, Base::tangent_, Base::tangent_pair, Base::time_id,
+      Base::turn_corner, Base::velocity_of, Base::x_;
+  static constexpr Real kTieTolerance = Real(sizeof(Real) == 8 ? 1e-13 : 1e-6);
+
+  /// Calls visit(event, slack) for everything that a contact watches in its present mode. Events 0
+  /// and 1 are the normal's lower and upper ones, the tangential ones follow.
+  template <class Visit>
+  CAROM_INLINE void watch(int contact, int column, Visit&& visit) const {
+    const int state = normal_[contact];
+    const int mode = tangent_[contact];
+    if (state == kSeparate) {
+      visit(0, linear(velocity_of(contact), column));
+      return;
+    }
+    const bool frictional = mu(contact) > kReal0;
+    const Linear<Real> normal = linear(contact, column);
+    if (state == kFull) {
+      const Linear<Real> u = linear(velocity_of(contact), column);
+      visit(0, Linear<Real>{-u.value, -u.rate});
+    } else {
+      // An impulse within its cone vanishes only at the cone's corner.
+      if (!frictional || mode == kCorner) visit(0, normal);
+      if (max_impulse_[contact] < kInfinity) {
+        visit(1,
+              Linear<Real>{static_cast<Real>(max_impulse_[contact]) - normal.value, -normal.rate});
+      }
+    }
+    if (!frictional) return;
+    this->watch_tangent(contact, mode, normal, column, visit);
+  }
+
+  CAROM_INLINE static Real step_to(Linear<Real> f) {
+    return f.rate < -kRateTolerance ? at_least_zero(f.value) / -f.rate
+                                    : std::numeric_limits<Real>::infinity();
+  }
+
+  /// A contact's next event and how far the driving variable has to move for it.
+  CAROM_INLINE ArgMin<Real> next_event(int contact, int column) const {
+    ArgMin<Real> best{std::numeric_limits<Real>::infinity(), -1};
+    watch(contact, column, [&best](int event, Linear<Real> f) {
+      const Real step = step_to(f);
+      if (step < best.key) best = {step, event};
+    });
+    return best;
+  }
+
+  /// Moves along the path to the next event and changes the mode there.
+  CAROM_HOST_DEVICE bool advance(bool& finished) {
+    const int column = column_of(driving_);
+    const Real infinity = std::numeric_limits<Real>::infinity();
+    const ArgMin<Real> first =
+        lanes_.argmin(m_, infinity, [&](int i) { return next_event(i, column).key; });
+    // t wins a tie.
+    const Real to_zero = step_to(linear(time_id(), column));
+    const bool arrives = to_zero < infinity && to_zero <= first.key;
+    if (!arrives && first.index < 0) return false;
+    const Real step = arrives ? to_zero : first.key;
+    const int event = arrives ? -1 : next_event(first.index, column).index;
+    lanes_.for_each(rows_, [&](int i) { x_[i] = fused(direction_ * step, at(i, column), x_[i]); });
+    driving_value_ = fused(direction_, step, driving_value_);
+    // A solution on several bounds at once is reached with t: no mode needs to change any more.
+    if (arrives || linear(time_id(), column).value <= smallest_time_) {
+      finished = true;
+      return true;
+    }
+    return change_mode(first.index, event, column);
+  }
+
+  CAROM_HOST_DEVICE bool change_mode(int contact, int e, int column) {
+    if (e == 0) return normal_lower_event(contact, column);
+    if (e == 1) return normal_upper_event(contact, column);
+    return this->change_tangent(contact, e - kNormalEvents, column);
+  }
+
+  CAROM_HOST_DEVICE bool normal_lower_event(int contact, int column) {
+    const int state = normal_[contact];
+    if (state == kClosed) {  // impulse vanishes
+      if (driving_ != contact && !exchange(contact, column)) return false;
+      set(normal_, contact, kSeparate);
+      return drive(velocity_of(contact));
+    }
+    if (!exchange(velocity_of(contact), column)) return false;
+    set(normal_, contact, kClosed);
+    if (state == kSeparate) {
+      turn_corner(contact);
+      return drive(contact);
+    }
+    driving_ = contact;  // falls from lambda_max
+    direction_ = Real(-1);
+    driving_value_ = static_cast<Real>(max_impulse_[contact]);
+    return true;
+  }
+
+  CAROM_HOST_DEVICE bool normal_upper_event(int contact, int column) {
+    if (driving_ != contact && !exchange(contact, column)) return false;
+    set(normal_, contact, kFull);
+    driving_ = velocity_of(contact);
+    direction_ = Real(-1);
+    driving_value_ = kReal0;
+    return true;
+  }
+
+  /// What the impulse leaves of velocity variable p.
+  CAROM_INLINE Real velocity_left(int p, const double* delassus, const double* u,
+                                  const double* impulse) const {
+    const auto row = [&](int i) {
+      double sum = u[i];
+      for (int j = 0; j < rows_; ++j) {
+        sum = fused(delassus[static_cast<long>(i) * rows_ + j], impulse[j], sum);
+      }
+      return sum;
+    };
+    if (p < m_) return static_cast<Real>(row(p));
+    const int contact = (p - m_) / kTangents;
+    Real basis[kTangents][kTangents];
+    corner_basis(corner_[contact], basis);
+    double sum = 0.0;
+    for (int c = 0; c < kTangents; ++c) {
+      sum = fused(static_cast<double>(basis[c][(p - m_) % kTangents]),
+                  row(m_ + kTangents * contact + c), sum);
+    }
+    return static_cast<Real>(sum);
+  }
+
+  /// Change of force variable `id` that cancels the velocities in pivot_column_.
+  CAROM_INLINE Real force_change(int id) const {
+    const int row = place_[id];
+    if (row >= rows_) return kReal0;
+    Real sum = kReal0;
+    for (int p = 0; p < rows_; ++p) {
+      const int place = place_[velocity_of(p)];
+      if (place >= rows_) sum = fused(-at(row, place - rows_), pivot_column_[p], sum);
+    }
+    return sum;
+  }
+
+  CAROM_HOST_DEVICE void extract(double* impulse) const {
+    lanes_.for_each(m_, [&](int i) {
+      const auto force = [&](int id) -> double {
+        const int place = place_[id];
+        if (id == driving_) return static_cast<double>(at_least_zero(driving_value_));
+        if (place < rows_) return static_cast<double>(at_least_zero(x_[place]));
+        return id < m_ && normal_[id] == kFull ? max_impulse_[id] : 0.0;
+      };
+      double normal = force(i);
+      if (normal > max_impulse_[i]) normal = max_impulse_[i];
+      impulse[i] = normal;
+      const double limit = friction_[i] * normal;
+      const int j = corner_[i];
+      for (int c = 0; c < kTangents; ++c) {
+        double sum = limit * polygon_.direction[j][c];
+        if (normal > 0.0 && friction_[i] > 0.0) {
+          Real basis[kTangents][kTangents];
+          corner_basis(j, basis);
+          for (int slot = 0; slot < kTangents; ++slot) {
+            sum = fused(static_cast<double>(basis[c][slot]), force(tangent_pair(i, slot)), sum);
+          }
+        }
+        impulse[m_ + kTangents * i + c] = sum;
+      }
+    });
+  }
+
+  Real smallest_time_ = Real(0);
+};
+
+}  // namespace contact_path
+
+using contact_path::ContactPath;
+
+}  // namespace carom::kernels

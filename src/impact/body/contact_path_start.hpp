@@ -1,0 +1,117 @@
+#pragma once
+
+#include "impact/body/contact_path_corners.hpp"
+
+/// Where the path begins: a corner of the bounds, the tableau there, and the covering vector.
+namespace carom::kernels::contact_path {
+
+template <int Dim, class Real, class Lanes>
+class Start : protected Corners<Dim, Real, Lanes> {
+  using Base = Corners<Dim, Real, Lanes>;
+
+ protected:
+  using Base::at, Base::columns_, Base::corner_, Base::corner_basis, Base::kReal0, Base::kTangents,
+      Base::lanes_, Base::m_, Base::max_impulse_, Base::mu, Base::normal_, Base::place_,
+      Base::polygon_, Base::rows_, Base::tangent_, Base::x_;
+  using Base::Base;
+
+  /// Start: approaching contacts at lambda_max, the others at zero, all sliding against u_t.
+  CAROM_HOST_DEVICE void choose_corner(const double* u, int attempt) {
+    lanes_.for_each(m_, [&](int i) {
+      const bool full = attempt == 0 ? u[i] < 0.0 : attempt == 1;
+      normal_[i] = full && max_impulse_[i] < kInfinity ? kFull : kSeparate;
+      double against[kTangents];
+      for (int c = 0; c < kTangents; ++c) against[c] = -u[m_ + kTangents * i + c];
+      corner_[i] = nearest_direction<Dim>(polygon_, against);
+      tangent_[i] = kCorner;
+    });
+  }
+
+  CAROM_HOST_DEVICE void fill_tableau(const double* delassus, const double* u) {
+    const int rows = rows_;
+    // Coefficients of variable `pair` in (its contact's) lambda: at most 1 + kTangents terms.
+    const auto terms = [&](int pair, int(&index)[1 + kTangents], Real(&weight)[1 + kTangents],
+                           bool force) {
+      if (pair < m_) {
+        index[0] = pair;
+        weight[0] = Real(1);
+        if (!force) return 1;
+        for (int c = 0; c < kTangents; ++c) {
+          index[1 + c] = m_ + kTangents * pair + c;
+          weight[1 + c] = mu(pair) * static_cast<Real>(polygon_.direction[corner_[pair]][c]);
+        }
+        return 1 + kTangents;
+      }
+      const int contact = (pair - m_) / kTangents;
+      const int slot = (pair - m_) % kTangents;
+      Real basis[kTangents][kTangents];
+      corner_basis(corner_[contact], basis);
+      for (int c = 0; c < kTangents; ++c) {
+        index[c] = m_ + kTangents * contact + c;
+        weight[c] = basis[c][slot];
+      }
+      return kTangents;
+    };
+    lanes_.for_each_2d(rows, rows, [&](int i, int j) {
+      int row_index[1 + kTangents];
+      int column_index[1 + kTangents];
+      Real row_weight[1 + kTangents];
+      Real column_weight[1 + kTangents];
+      const int row_terms = terms(i, row_index, row_weight, false);
+      const int column_terms = terms(j, column_index, column_weight, true);
+      Real sum = kReal0;
+      for (int r = 0; r < row_terms; ++r) {
+        Real inner = kReal0;
+        for (int c = 0; c < column_terms; ++c) {
+          inner = fused(
+              static_cast<Real>(delassus[static_cast<long>(row_index[r]) * rows + column_index[c]]),
+              column_weight[c], inner);
+        }
+        sum = fused(row_weight[r], inner, sum);
+      }
+      at(i, j) = sum;
+    });
+    lanes_.for_each(rows, [&](int i) {
+      int index[1 + kTangents];
+      Real weight[1 + kTangents];
+      const int count = terms(i, index, weight, false);
+      Real value = kReal0;
+      for (int r = 0; r < count; ++r)
+        value = fused(weight[r], static_cast<Real>(u[index[r]]), value);
+      for (int j = 0; j < m_; ++j) {
+        if (normal_[j] == kFull) value = fused(at(i, j), static_cast<Real>(max_impulse_[j]), value);
+      }
+      x_[i] = value;
+      place_[i] = rows + i;  // forces nonbasic
+      place_[rows + i] = i;  // velocities basic
+    });
+    lanes_.for_each(1, [&](int) { place_[2 * rows] = rows + rows; });
+  }
+
+  /// Fills column t with the covering vector; returns the smallest t at which the corner solves.
+  CAROM_HOST_DEVICE Real cover(int attempt) {
+    const auto shortfall = [&](int i) {
+      const bool upper = i < m_ && normal_[i] == kFull;
+      const Real slack = upper ? -x_[i] : x_[i];
+      if (i >= m_) {
+        const int contact = (i - m_) / kTangents;
+        if (normal_[contact] == kSeparate || !(mu(contact) > kReal0)) return kReal0;
+      }
+      return -slack;
+    };
+    lanes_.for_each(rows_, [&](int i) {
+      for (int j = rows_ + 1; j < columns_; ++j) at(i, j) = kReal0;
+      // Irregular weights keep two bounds from being met at once.
+      const Real weight = Real(1) +
+                          Real(0.3819660112501051) *
+                              static_cast<Real>((i * (7 + 2 * attempt) + 3) % 11) / Real(11) +
+                          Real(0.013) * static_cast<Real>(i);
+      at(i, rows_) = (i < m_ && normal_[i] == kFull) ? -weight : weight;
+    });
+    const ArgMin<Real> worst = lanes_.argmin(
+        rows_, Real(1), [&](int i) { return -shortfall(i) / magnitude(at(i, rows_)); });
+    return worst.index < 0 ? kReal0 : -worst.key;
+  }
+};
+
+}  // namespace carom::kernels::contact_path

@@ -1,0 +1,177 @@
+#pragma once
+
+#include <carom/device/contact_geometry.hpp>
+#include <carom/device/host_device.hpp>
+#include <carom/device/lanes.hpp>
+#include <carom/device/numeric.hpp>
+
+/// The tableau of the path in contact_path_body.hpp: its memory, its variables, and a pivot.
+namespace carom::kernels {
+
+CAROM_HOST_DEVICE constexpr long path_real_workspace(int dimension, int contacts, int padding = 1) {
+  const long rows = static_cast<long>(dimension) * contacts;
+  const long stride = padded(static_cast<int>(rows) + 1, padding);
+  return (rows + 2) * stride + 2 * rows;
+}
+CAROM_HOST_DEVICE constexpr long path_int_workspace(int dimension, int contacts) {
+  return 2L * dimension * contacts + 1 + 3L * contacts;
+}
+
+namespace contact_path {
+
+enum NormalState { kSeparate = 0, kClosed = 1, kFull = 2 };
+// Corner: both tangential forces nonbasic. AlongA, AlongB: on the edge at which that force is
+// measured. Inside: sticking.
+enum TangentState { kCorner = 0, kAlongA = 1, kAlongB = 2, kInside = 3 };
+inline constexpr int kNormalEvents = 2;  // of each contact, before its tangential ones
+
+/// A variable, or what is left of it to a bound, as the driving variable moves.
+template <class Real>
+struct Linear {
+  Real value;
+  Real rate;
+};
+
+/// What is left to the far end of an edge: length lambda_n - f.
+template <class Real>
+CAROM_INLINE Linear<Real> beyond(Linear<Real> f, Linear<Real> normal, Real length) {
+  return {length * normal.value - f.value, length * normal.rate - f.rate};
+}
+
+template <int Dim, class Real, class Lanes>
+class Tableau {
+ protected:
+  static constexpr int kTangents = Dim - 1;
+  static constexpr Real kRateTolerance = Real(sizeof(Real) == 8 ? 1e-11 : 1e-5);
+  static constexpr Real kReal0 = Real(0);
+
+  CAROM_HOST_DEVICE Tableau(const Lanes& lanes, int contacts, const FrictionPolygon& polygon,
+                            const double* friction, Real* scratch, int* ints)
+      : lanes_(lanes),
+        polygon_(polygon),
+        friction_(friction),
+        m_(contacts),
+        rows_(Dim * contacts),
+        columns_(padded(rows_ + 1, row_padding<Lanes>())),
+        tableau_(scratch),
+        pivot_row_(tableau_ + static_cast<long>(rows_) * columns_),
+        combined_(pivot_row_ + columns_),
+        pivot_column_(combined_ + columns_),
+        x_(pivot_column_ + rows_),
+        place_(ints),
+        normal_(place_ + 2 * rows_ + 1),
+        tangent_(normal_ + m_),
+        corner_(tangent_ + m_) {}
+
+  // Pair p: force variable p, velocity variable rows + p; t is 2 rows. place_ holds the row of a
+  // basic variable, or rows + column of a nonbasic one.
+  CAROM_INLINE int time_id() const { return 2 * rows_; }
+  CAROM_INLINE int velocity_of(int pair) const { return rows_ + pair; }
+  CAROM_INLINE int tangent_pair(int contact, int slot) const {
+    return m_ + kTangents * contact + slot;
+  }
+  CAROM_INLINE int column_of(int id) const { return place_[id] - rows_; }
+  CAROM_INLINE Real& at(int i, int j) const {
+    return tableau_[static_cast<long>(i) * columns_ + j];
+  }
+  CAROM_INLINE Real mu(int contact) const { return static_cast<Real>(friction_[contact]); }
+  CAROM_INLINE Real edge_length() const { return static_cast<Real>(polygon_.edge); }
+
+  /// Value of a variable and its rate as the driving variable moves.
+  CAROM_INLINE Linear<Real> linear(int id, int column) const {
+    const int place = place_[id];
+    if (place < rows_) return {x_[place], direction_ * at(place, column)};
+    if (id == driving_) return {driving_value_, direction_};
+    if (id < m_ && normal_[id] == kFull) return {static_cast<Real>(max_impulse_[id]), kReal0};
+    return {kReal0, kReal0};
+  }
+
+  CAROM_INLINE bool drive(int id) {
+    driving_ = id;
+    direction_ = Real(1);
+    driving_value_ = kReal0;
+    return true;
+  }
+
+  CAROM_INLINE void set(int* states, int contact, int state) {
+    lanes_.for_each(1, [&](int) { states[contact] = state; });
+  }
+
+  /// The basic variable `leaving` goes to its bound, the driving variable takes its row.
+  CAROM_HOST_DEVICE bool exchange(int leaving, int column) {
+    const int row = place_[leaving];
+    lanes_.for_each(columns_, [&](int j) { pivot_row_[j] = at(row, j); });
+    if (!eliminate(column, row)) return false;
+    lanes_.for_each(columns_, [&](int j) {
+      at(row, j) = pivot_row_[j];
+      if (j == 0) {
+        x_[row] = driving_value_;
+        place_[driving_] = row;
+        place_[leaving] = rows_ + column;
+      }
+    });
+    return true;
+  }
+
+  /// pivot_row_ holds the leaving variable over the nonbasic ones; afterwards it holds the driving
+  /// variable, and `column` belongs to the leaving one in every row but `skip`.
+  CAROM_HOST_DEVICE bool eliminate(int column, int skip) {
+    const Real element = pivot_row_[column];
+    if (!(magnitude(element) > kRateTolerance * Real(0.5))) return false;
+    const Real inverse = Real(1) / element;
+    // The pivot column restarts from zero and row `skip` gets no part: no element needs a test.
+    lanes_.for_each(rows_, [&](int i) {
+      pivot_column_[i] = i == skip ? kReal0 : at(i, column);
+      if (i != skip) at(i, column) = kReal0;
+    });
+    lanes_.for_each(
+        columns_, [&](int j) { pivot_row_[j] = j == column ? inverse : -pivot_row_[j] * inverse; });
+    add_outer(lanes_, rows_, columns_, tableau_, pivot_column_, pivot_row_);
+    return true;
+  }
+
+  /// Coefficient of column j in weight * (row of variable id).
+  CAROM_INLINE Real row_entry(int id, int j) const {
+    const int place = place_[id];
+    if (place < rows_) return at(place, j);
+    return place - rows_ == j ? Real(1) : kReal0;
+  }
+
+  CAROM_INLINE void exchange_places(int a, int b) {
+    const int held = place_[a];
+    place_[a] = place_[b];
+    place_[b] = held;
+  }
+
+  /// Puts the driving variable into t's row, which ends the path in a basis without t.
+  CAROM_HOST_DEVICE bool basic_in_time() {
+    if (driving_ == time_id()) return true;
+    const int leaving = time_id();
+    if (!exchange(leaving, column_of(driving_))) return false;
+    driving_ = leaving;
+    return true;
+  }
+
+  const Lanes& lanes_;
+  const FrictionPolygon& polygon_;
+  const double* friction_;
+  const double* max_impulse_ = nullptr;
+  int m_;
+  int rows_;
+  int columns_;         // rows + 1, padded
+  Real* tableau_;       // [rows, columns]
+  Real* pivot_row_;     // [columns]
+  Real* combined_;      // [columns]
+  Real* pivot_column_;  // [rows]
+  Real* x_;             // [rows] values of the basic variables
+  int* place_;          // [2 rows + 1]
+  int* normal_;         // [m]
+  int* tangent_;        // [m]
+  int* corner_;         // [m]
+  int driving_ = 0;
+  Real direction_ = Real(1);
+  Real driving_value_ = Real(0);
+};
+
+}  // namespace contact_path
+}  // namespace carom::kernels

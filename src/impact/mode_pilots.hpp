@@ -1,0 +1,127 @@
+#pragma once
+
+#include <cstdint>
+
+#include <carom/random.hpp>
+
+#include "impact/body/contact_path_body.hpp"
+#include "impact/body/impact_body.hpp"
+#include "impact/body/mode_table.hpp"
+
+/// The loops behind a mode table's set-up, compiled once for each instruction set.
+namespace carom {
+
+inline constexpr std::uint64_t kPilotSeed = 0x6361726f6d;
+
+/// Pilot trajectories along the contact path.
+struct PilotJob {
+  int dimension;
+  const kernels::ImpactProblemView* problem;
+  const kernels::ImpactRun* run;
+  int pilots;
+  int capacity;         ///< largest number of steps
+  double* steps;        ///< [capacity, rows + m]: z
+  std::uint8_t* codes;  ///< [capacity, m]: see ModeCodes
+  int* count;           ///< steps that were followed
+  double* reals;        ///< path_real_workspace + 3 rows + m
+  int* ints;            ///< path_int_workspace
+};
+
+/// lambda_max of a pilot's step, [m].
+inline void draw_pilot(const kernels::ImpactRun& run, int pilot, int step, double* limit) {
+  for (int i = 0; i < run.contacts; ++i) {
+    limit[i] = run.step_size * uniform(kPilotSeed, 0, static_cast<std::uint64_t>(pilot),
+                                       static_cast<std::uint32_t>(step * run.contacts + i));
+  }
+}
+
+inline bool pilot_collides(const kernels::ImpactRun& run, const double* u) {
+  for (int i = 0; i < run.contacts; ++i) {
+    if (u[i] < -run.velocity_tolerance) return true;
+  }
+  return false;
+}
+
+template <int Dim, class Lane>
+void follow_pilots_in(const PilotJob& job) {
+  const kernels::ImpactProblemView& problem = *job.problem;
+  const kernels::ImpactRun& run = *job.run;
+  const int m = run.contacts;
+  const int rows = Dim * m;
+  const Lane lane;
+  kernels::ContactPath<Dim, double, Lane> path(lane, m, run.polygon, problem.friction, job.reals,
+                                               job.ints);
+  double* const u = job.reals + kernels::path_real_workspace(Dim, m, kernels::row_padding<Lane>());
+  double* const scaled = u + rows;
+  double* const impulse = scaled + rows;
+  double* const limit = impulse + rows;
+  const auto scale = [&](int row) { return problem.scale[row < m ? row : (row - m) / (Dim - 1)]; };
+  int& count = *job.count;
+  count = 0;
+  for (int pilot = 0; pilot < job.pilots; ++pilot) {
+    for (int i = 0; i < rows; ++i) u[i] = problem.contact_velocity[i];
+    for (int step = 0; step < run.max_steps && pilot_collides(run, u); ++step) {
+      if (count == job.capacity) return;
+      double* const z = job.steps + static_cast<long>(count) * (rows + m);
+      draw_pilot(run, pilot, step, z + rows);
+      for (int i = 0; i < rows; ++i) {
+        z[i] = u[i];
+        scaled[i] = u[i] * scale(i);
+      }
+      for (int i = 0; i < m; ++i) limit[i] = z[rows + i] / scale(i);
+      if (!path.run(problem.delassus, scaled, limit, 12 * rows + 20, impulse).found) break;
+      for (int i = 0; i < m; ++i) {
+        job.codes[static_cast<long>(count) * m + i] = static_cast<std::uint8_t>(path.mode_code(i));
+      }
+      ++count;
+      for (int i = 0; i < rows; ++i) {
+        double sum = scaled[i];
+        for (int j = 0; j < rows; ++j) {
+          sum = kernels::fused(problem.delassus[i * rows + j], impulse[j], sum);
+        }
+        u[i] = sum / scale(i);
+      }
+    }
+  }
+}
+
+/// Which steps fail which conditions.
+struct ConditionJob {
+  static constexpr int kWord = 64;
+  int columns;
+  int conditions;
+  const double* rows;     ///< [conditions, columns]
+  int words;              ///< steps / kWord
+  const double* steps;    ///< [columns, words * kWord]
+  const double* lowest;   ///< [words * kWord]: what a condition may miss zero by
+  std::uint64_t* failed;  ///< [conditions, words]
+};
+
+template <class Lane>
+void test_conditions(const ConditionJob& job) {
+  constexpr int kWord = ConditionJob::kWord;
+  const long stride = static_cast<long>(job.words) * kWord;
+  for (int c = 0; c < job.conditions; ++c) {
+    const double* row = job.rows + static_cast<long>(c) * job.columns;
+    for (int word = 0; word < job.words; ++word) {
+      double value[kWord] = {};
+      for (int j = 0; j < job.columns; ++j) {
+        const double* z = job.steps + j * stride + static_cast<long>(word) * kWord;
+        for (int s = 0; s < kWord; ++s) value[s] = kernels::fused(row[j], z[s], value[s]);
+      }
+      std::uint64_t bits = 0;
+      for (int s = 0; s < kWord; ++s) {
+        const bool fails = !(value[s] >= job.lowest[word * kWord + s]);
+        bits |= static_cast<std::uint64_t>(fails) << s;
+      }
+      job.failed[static_cast<long>(c) * job.words + word] = bits;
+    }
+  }
+}
+
+template <class Lane>
+void follow_pilots(const PilotJob& job) {
+  job.dimension == 2 ? follow_pilots_in<2, Lane>(job) : follow_pilots_in<3, Lane>(job);
+}
+
+}  // namespace carom

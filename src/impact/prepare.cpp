@@ -1,0 +1,131 @@
+#include "impact/prepare.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <Eigen/Dense>
+
+#include "impact/friction_polygon.hpp"
+
+namespace carom {
+
+namespace {
+using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using MatrixMap = Eigen::Map<const Matrix>;
+using VectorMap = Eigen::Map<const Eigen::VectorXd>;
+}  // namespace
+
+PreparedImpacts::PreparedImpacts(const ImpactBatch& batch, const ImpactSettings& settings)
+    : nv_(batch.velocities), m_(batch.contacts), rows_(batch.contact_rows()), batch_(&batch) {
+  const auto problems = static_cast<std::size_t>(batch.problems);
+  const auto nv = static_cast<std::size_t>(nv_);
+  const auto rows = static_cast<std::size_t>(rows_);
+  valid_.assign(problems, 0);
+  jacobian_.resize(problems * rows * nv);
+  response_.resize(problems * nv * rows);
+  delassus_.resize(problems * rows * rows);
+  scale_.resize(problems * static_cast<std::size_t>(m_));
+  contact_velocity_.resize(problems * rows);
+  energy_.resize(problems);
+  closing_.resize(problems);
+  for (std::int64_t p = 0; p < batch.problems; ++p) {
+    if (settings.bad_problem == BadProblem::isolate && !problem_error(batch, p).empty()) continue;
+    prepare(batch, settings, p);
+    valid_[static_cast<std::size_t>(p)] = 1;
+  }
+}
+
+void PreparedImpacts::prepare(const ImpactBatch& batch, const ImpactSettings& settings,
+                              std::int64_t p) {
+  const int t = rows_ - m_;
+  const MatrixMap mass(batch.mass_matrix.data() + p * nv_ * nv_, nv_, nv_);
+  const VectorMap v(batch.velocity.data() + p * nv_, nv_);
+  Eigen::Map<Matrix> jacobian(jacobian_.data() + p * rows_ * nv_, rows_, nv_);
+  jacobian.topRows(m_) = MatrixMap(batch.normal_jacobian.data() + p * m_ * nv_, m_, nv_);
+  jacobian.bottomRows(t) = MatrixMap(batch.tangent_jacobian.data() + p * t * nv_, t, nv_);
+  const Eigen::LLT<Eigen::MatrixXd> factor(mass);
+  Eigen::Map<Matrix> response(response_.data() + p * nv_ * rows_, nv_, rows_);
+  response = factor.solve(jacobian.transpose());
+  Eigen::Map<Matrix> delassus(delassus_.data() + p * rows_ * rows_, rows_, rows_);
+  const Matrix product = jacobian * response;
+  delassus = 0.5 * (product + product.transpose());
+  double* scale = scale_.data() + p * m_;
+  for (int i = 0; i < m_; ++i) {
+    scale[i] = batch.dimension == 2 ? kernels::contact_scale<2>(delassus.data(), m_, i)
+                                    : kernels::contact_scale<3>(delassus.data(), m_, i);
+  }
+  const auto scale_of = [&](int row) {
+    return scale[row < m_ ? row : (row - m_) / (batch.dimension - 1)];
+  };
+  for (int i = 0; i < rows_; ++i) {
+    for (int j = 0; j < rows_; ++j) delassus(i, j) *= scale_of(i) * scale_of(j);
+  }
+  Eigen::Map<Eigen::VectorXd>(contact_velocity_.data() + p * rows_, rows_) = jacobian * v;
+  energy_[static_cast<std::size_t>(p)] = 0.5 * v.dot(mass * v);
+
+  double closing = 0.0;
+  if (settings.epsilon > 0.0 && m_ > 0) {
+    // psi of Algorithm 2, line 2, with Jbar = [Jn; J_D].
+    const kernels::FrictionPolygon polygon =
+        friction_polygon(batch.dimension, settings.friction_directions);
+    Eigen::MatrixXd columns(nv_, m_ * (1 + polygon.count));
+    columns.leftCols(m_) = response.leftCols(m_);
+    double friction = 0.0;
+    for (int i = 0; i < m_; ++i) {
+      friction = std::max(friction, batch.friction.data()[p * m_ + i]);
+      for (int j = 0; j < polygon.count; ++j) {
+        Eigen::VectorXd column = Eigen::VectorXd::Zero(nv_);
+        for (int c = 0; c < batch.dimension - 1; ++c) {
+          column += polygon.direction[j][c] * response.col(m_ + (batch.dimension - 1) * i + c);
+        }
+        columns.col(m_ + i * polygon.count + j) = column;
+      }
+    }
+    const double largest = columns.jacobiSvd().singularValues()(0);
+    const double psi = largest * m_ * (1.0 + friction) + 1.0;
+    closing = settings.epsilon / (3.0 * psi);
+  }
+  closing_[static_cast<std::size_t>(p)] = closing;
+}
+
+kernels::ImpactProblemView PreparedImpacts::view(std::int64_t p) const {
+  kernels::ImpactProblemView view{};
+  view.mass = batch_->mass_matrix.data() + p * nv_ * nv_;
+  view.jacobian = jacobian_.data() + p * rows_ * nv_;
+  view.response = response_.data() + p * nv_ * rows_;
+  view.delassus = delassus_.data() + p * rows_ * rows_;
+  view.scale = scale_.data() + p * m_;
+  view.friction = batch_->friction.data() + p * m_;
+  view.velocity = batch_->velocity.data() + p * nv_;
+  view.contact_velocity = contact_velocity_.data() + p * rows_;
+  view.energy = energy_[static_cast<std::size_t>(p)];
+  view.closing_impulse = closing_[static_cast<std::size_t>(p)];
+  return view;
+}
+
+std::vector<std::uint64_t> run_directions(const ImpactBatch& batch,
+                                          const ImpactSettings& settings) {
+  if (settings.sampler != Sampler::sobol || batch.contacts == 0) return {};
+  return sobol_directions(batch.contacts * settings.max_steps);
+}
+
+kernels::ImpactRun impact_run(const ImpactBatch& batch, const ImpactSettings& settings,
+                              const std::vector<std::uint64_t>& sobol) {
+  kernels::ImpactRun run{};
+  run.velocities = batch.velocities;
+  run.contacts = batch.contacts;
+  run.polygon = friction_polygon(batch.dimension, settings.friction_directions);
+  run.step_size = settings.step_size;
+  run.max_steps = settings.max_steps;
+  run.velocity_tolerance = settings.velocity_tolerance;
+  run.residual_tolerance = settings.residual_tolerance;
+  run.mode_tolerance = settings.mode_tolerance;
+  run.seed = settings.seed;
+  run.sampler = settings.sampler;
+  run.selection = settings.selection;
+  run.precision = settings.precision;
+  run.sobol_directions = sobol.empty() ? nullptr : sobol.data();
+  return run;
+}
+
+}  // namespace carom

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <carom/impact.hpp>
+
+#include "impact/body/impact_body.hpp"
+
+namespace carom {
+
+/// What is wrong with problem `p` of a host batch whose shapes fit; empty where nothing is.
+/// `name` is quoted in the message.
+std::string problem_error(const ImpactBatch& batch, std::int64_t p, const std::string& name = {});
+
+/// Per-problem data that its samples share, on the host.
+class PreparedImpacts {
+ public:
+  PreparedImpacts(const ImpactBatch& batch, const ImpactSettings& settings);
+
+  [[nodiscard]] bool valid(std::int64_t p) const {
+    return valid_[static_cast<std::size_t>(p)] != 0;
+  }
+  [[nodiscard]] kernels::ImpactProblemView view(std::int64_t p) const;
+
+ private:
+  void prepare(const ImpactBatch& batch, const ImpactSettings& settings, std::int64_t p);
+
+  int nv_;
+  int m_;
+  int rows_;
+  const ImpactBatch* batch_;
+  std::vector<std::uint8_t> valid_;
+  std::vector<double> jacobian_, response_, delassus_, scale_, contact_velocity_, energy_, closing_;
+};
+
+/// Settings of a run in the form that the bodies read; `sobol` outlives it.
+kernels::ImpactRun impact_run(const ImpactBatch& batch, const ImpactSettings& settings,
+                              const std::vector<std::uint64_t>& sobol);
+
+/// Sobol directions of a run; empty for the uniform sampler.
+std::vector<std::uint64_t> run_directions(const ImpactBatch& batch, const ImpactSettings& settings);
+
+}  // namespace carom

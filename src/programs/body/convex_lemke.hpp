@@ -1,0 +1,310 @@
+#pragma once
+
+#include <carom/status.hpp>
+
+#include "programs/body/doubled_lemke.hpp"
+#include "programs/body/median_scaling.hpp"
+#include "programs/lp/body/simplex_scaling.hpp"
+
+/// Convex quadratic and linear programs by Lemke's method on their optimality conditions, in twice
+/// the precision: every end is an optimum, a Farkas vector, or a feasible point with a ray.
+///
+/// A free variable is a difference u - v, an equation two inequalities: fewer pairs would do, but
+/// they would mix the units of parts that have nothing to do with each other. The conditions are
+/// then an LCP whose matrix is positive semidefinite, for which a ray proves that nothing solves it
+/// (Cottle, Pang, Stone 2009, theorem 4.4.13), and the ray's parts are the proofs: its x-part a
+/// direction with P d = 0 and q'd < 0, its multipliers a Farkas vector, or both.
+namespace carom::kernels {
+
+/// Most complementary pairs that are tried: doubled numbers make every pivot dear.
+inline constexpr long kLargestConvexLemke = 192;
+
+/// Complementary pairs where all variables are free.
+CAROM_INLINE constexpr long convex_lemke_order(long variables, long sides) {
+  return 2 * variables + sides;
+}
+CAROM_INLINE constexpr long convex_lemke_workspace(long variables, long rows, long sides) {
+  const long order = convex_lemke_order(variables, sides);
+  return doubled_lemke_workspace(order < kLargestConvexLemke ? order : kLargestConvexLemke) +
+         6 * variables + rows + 3 * sides;
+}
+
+/// Source: variables(), rows(), hessian(i, j), gradient(j), matrix(i, j), lower(i), upper(i),
+/// column_lower(j), column_upper(j).
+template <class Lanes, class Memory, class Source>
+class ConvexLemke {
+ public:
+  /// sides: of rows and columns that may be there, at most. memory: convex_lemke_workspace.
+  CAROM_HOST_DEVICE ConvexLemke(const Lanes& lanes, const Source& source, long sides,
+                                const Memory& memory)
+      : lanes_(lanes),
+        source_(source),
+        n_(source.variables()),
+        m_(source.rows()),
+        column_scale_(memory),
+        base_(column_scale_ + n_),
+        kind_(base_ + n_),
+        direction_(kind_ + n_),
+        free_(direction_ + n_),
+        variable_(free_ + n_),
+        row_scale_(variable_ + n_),
+        side_row_(row_scale_ + m_),
+        side_sign_(side_row_ + sides),
+        side_scale_(side_sign_ + sides),
+        lemke_(lanes, side_scale_ + sides) {}
+
+  /// The verdict: solved, infeasible or unbounded; numerical_error where there is none, or more
+  /// than kLargestConvexLemke pairs.
+  CAROM_HOST_DEVICE Status solve() {
+    list_unknowns();
+    if (order() > kLargestConvexLemke) return Status::numerical_error;
+    scale();
+    LemkeEnd end = run(1.0);
+    if (end == LemkeEnd::solution) return Status::solved;
+    if (end != LemkeEnd::ray) return Status::numerical_error;
+    if (excludes_points()) return Status::infeasible;
+    // The x-part is a direction without end; it remains to be seen whether there is a point.
+    lanes_.for_each(n_, [&](int j) {
+      direction_[j] = (x_part(j, [&](int i) { return lemke_.direction(i); })).hi;
+    });
+    end = run(0.0);
+    if (end == LemkeEnd::solution) return Status::unbounded;
+    if (end == LemkeEnd::ray && excludes_points()) return Status::infeasible;
+    return Status::numerical_error;
+  }
+
+  [[nodiscard]] CAROM_INLINE int pivots() const { return pivots_; }
+
+  /// x of a solved or unbounded problem.
+  [[nodiscard]] CAROM_HOST_DEVICE double point(int j) const {
+    const Doubled x = x_part(j, [&](int i) { return lemke_.solution(i); });
+    return cancelled_sum(Doubled(base_[j]), x).hi;
+  }
+  /// Of an unbounded problem.
+  [[nodiscard]] CAROM_INLINE double ray(int j) const { return direction_[j]; }
+  /// Multiplier of row i, positive where it presses at its lower bound: of a solved problem, or
+  /// Farkas' vector.
+  [[nodiscard]] CAROM_HOST_DEVICE double multiplier(int i, Status status) const {
+    Doubled sum(0.0);
+    for (int k = 0; k < sides_; ++k) {
+      if (static_cast<int>(side_row_[k]) != i) continue;
+      sum += side_multiplier(k, status) * (side_sign_[k] * side_scale_[k]);
+    }
+    return sum.hi * inverse_power_of_two(cost_);
+  }
+
+ private:
+  // What holds a variable: nothing, its lower bound or its upper one.
+  static constexpr double kFree = 0.0;
+  static constexpr double kFromLower = 1.0;
+  static constexpr double kFromUpper = -1.0;
+  static constexpr int kSweeps = 6;
+
+  /// The unknowns are u, v of the free variables, and the sides' multipliers.
+  [[nodiscard]] CAROM_INLINE int first_side() const { return n_ + frees_; }
+  [[nodiscard]] CAROM_INLINE int order() const { return first_side() + sides_; }
+
+  template <class Part>
+  CAROM_INLINE Doubled x_part(int j, Part&& part) const {
+    const Doubled u = part(j);
+    const int v = static_cast<int>(free_[j]);
+    const Doubled x = v >= 0 ? cancelled_sum(u, -part(v)) : u * kind_[j];
+    return x * column_scale_[j];
+  }
+  CAROM_INLINE Doubled side_multiplier(int k, Status status) const {
+    const int i = first_side() + k;
+    return status == Status::infeasible ? lemke_.direction(i) : lemke_.solution(i);
+  }
+
+  /// Side k: side_scale (sign a x - sign bound) >= 0; rows above m are columns' bounds.
+  CAROM_INLINE double side_entry(int k, int j) const {
+    const int i = static_cast<int>(side_row_[k]);
+    const double a = i < m_ ? source_.matrix(i, j) : (i - m_ == j ? 1.0 : 0.0);
+    return side_sign_[k] * side_scale_[k] * column_scale_[j] * a;
+  }
+  CAROM_INLINE double side_bound(int k) const {
+    const int i = static_cast<int>(side_row_[k]);
+    const bool lower = side_sign_[k] > 0.0;
+    const double bound =
+        i < m_ ? (lower ? source_.lower(i) : source_.upper(i))
+               : (lower ? source_.column_lower(i - m_) : source_.column_upper(i - m_));
+    return side_sign_[k] * side_scale_[k] * bound;
+  }
+  CAROM_INLINE double hessian(int i, int j) const {
+    return source_.hessian(i, j) * (column_scale_[i] * column_scale_[j]) * cost_;
+  }
+
+  /// Powers of two that bring most entries of P, q and A to one: exponents of columns in
+  /// column_scale_, of rows in row_scale_, of the objective in cost_, then their powers.
+  CAROM_HOST_DEVICE void scale() {
+    lanes_.for_each(n_, [&](int j) { column_scale_[j] = 0.0; });
+    lanes_.for_each(m_, [&](int i) { row_scale_[i] = 0.0; });
+    cost_ = 0.0;
+    for (int sweep = 0; sweep < kSweeps; ++sweep) {
+      lanes_.for_each(m_, [&](int i) {
+        row_scale_[i] = -median_exponent([&](auto&& visit) {
+          for (int j = 0; j < n_; ++j) {
+            const double a = source_.matrix(i, j);
+            if (a != 0.0) visit(exponent_of(a) + column_scale_[j]);
+          }
+        });
+      });
+      cost_ = -median_exponent([&](auto&& visit) {
+        for (int j = 0; j < n_; ++j) {
+          const double q = source_.gradient(j);
+          if (q != 0.0) visit(exponent_of(q) + column_scale_[j]);
+          for (int k = 0; k <= j; ++k) {
+            const double p = source_.hessian(j, k);
+            if (p != 0.0) visit(exponent_of(p) + column_scale_[j] + column_scale_[k]);
+          }
+        }
+      });
+      for (int j = 0; j < n_; ++j) {
+        const double e = -median_exponent([&](auto&& visit) {
+          for (int i = 0; i < m_; ++i) {
+            const double a = source_.matrix(i, j);
+            if (a != 0.0) visit(exponent_of(a) + row_scale_[i]);
+          }
+          const double q = source_.gradient(j);
+          if (q != 0.0) visit(exponent_of(q) + cost_);
+          for (int k = 0; k < n_; ++k) {
+            const double p = source_.hessian(j, k);
+            if (p == 0.0) continue;
+            visit(k == j ? 0.5 * (exponent_of(p) + cost_)
+                         : exponent_of(p) + cost_ + column_scale_[k]);
+          }
+        });
+        lanes_.for_each(1, [&](int) { column_scale_[j] = e; });
+      }
+    }
+    lanes_.for_each(
+        n_, [&](int j) { column_scale_[j] = power_of_two(static_cast<int>(column_scale_[j])); });
+    lanes_.for_each(m_,
+                    [&](int i) { row_scale_[i] = power_of_two(static_cast<int>(row_scale_[i])); });
+    cost_ = power_of_two(static_cast<int>(cost_));
+    lanes_.for_each(sides_, [&](int k) {
+      const int row = static_cast<int>(side_row_[k]);
+      side_scale_[k] = row < m_ ? row_scale_[row] : inverse_power_of_two(column_scale_[row - m_]);
+    });
+  }
+
+  CAROM_HOST_DEVICE void list_unknowns() {
+    lanes_.for_each(n_, [&](int j) {
+      const double l = source_.column_lower(j);
+      const double u = source_.column_upper(j);
+      kind_[j] = l > -kInfinity ? kFromLower : (u < kInfinity ? kFromUpper : kFree);
+      base_[j] = l > -kInfinity ? l : (u < kInfinity ? u : 0.0);
+    });
+    int count = 0;
+    const auto add = [&](int row, double sign) {
+      const int k = count;
+      lanes_.for_each(1, [&](int) {
+        side_row_[k] = row;
+        side_sign_[k] = sign;
+      });
+      ++count;
+    };
+    for (int i = 0; i < m_; ++i) {
+      if (source_.lower(i) > -kInfinity) add(i, 1.0);
+      if (source_.upper(i) < kInfinity) add(i, -1.0);
+    }
+    for (int j = 0; j < n_; ++j) {
+      // The other bound holds by u >= 0.
+      if (kind_[j] == kFromLower && source_.column_upper(j) < kInfinity) add(m_ + j, -1.0);
+    }
+    sides_ = count;
+    frees_ = 0;
+    for (int j = 0; j < n_; ++j) {
+      const double place = kind_[j] == kFree ? n_ + frees_ : -1.0;
+      frees_ += kind_[j] == kFree ? 1 : 0;
+      lanes_.for_each(1, [&](int) {
+        free_[j] = place;
+        if (place >= 0.0) variable_[static_cast<int>(place) - n_] = j;
+      });
+    }
+  }
+
+  /// The variable behind unknown i < first_side() and its sign in it.
+  CAROM_INLINE int variable_of(int i) const {
+    return i < n_ ? i : static_cast<int>(variable_[i - n_]);
+  }
+  CAROM_INLINE double sign_of(int i) const {
+    return i >= n_ ? -1.0 : (kind_[i] == kFree ? 1.0 : kind_[i]);
+  }
+
+  CAROM_HOST_DEVICE Doubled entry(int i, int j, double objective) const {
+    const int first = first_side();
+    if (i < first && j < first) {
+      if (objective == 0.0) return Doubled(0.0);
+      return Doubled(sign_of(i) * sign_of(j) * hessian(variable_of(i), variable_of(j)));
+    }
+    if (i >= first && j >= first) return Doubled(0.0);
+    return Doubled(i < first ? -sign_of(i) * side_entry(j - first, variable_of(i))
+                             : sign_of(j) * side_entry(i - first, variable_of(j)));
+  }
+
+  CAROM_HOST_DEVICE Doubled vector(int i, double objective) const {
+    if (i >= first_side()) return side_offset(i - first_side());
+    return objective == 0.0 ? Doubled(0.0) : slope(variable_of(i)) * sign_of(i);
+  }
+  /// (q + P base)_j, scaled.
+  CAROM_HOST_DEVICE Doubled slope(int j) const {
+    Doubled sum(source_.gradient(j) * column_scale_[j] * cost_);
+    for (int k = 0; k < n_; ++k) {
+      const double p = source_.hessian(j, k) * column_scale_[j] * cost_;
+      if (p != 0.0 && base_[k] != 0.0) sum = cancelled_sum(sum, product_of(p, base_[k]));
+    }
+    return sum;
+  }
+  /// (G base - g)_k.
+  CAROM_HOST_DEVICE Doubled side_offset(int k) const {
+    Doubled sum(-side_bound(k));
+    const int i = static_cast<int>(side_row_[k]);
+    for (int j = 0; j < n_; ++j) {
+      const double a = i < m_ ? source_.matrix(i, j) : (i - m_ == j ? 1.0 : 0.0);
+      const double factor = side_sign_[k] * side_scale_[k] * a;
+      if (factor != 0.0 && base_[j] != 0.0) sum = cancelled_sum(sum, product_of(factor, base_[j]));
+    }
+    return sum;
+  }
+
+  CAROM_HOST_DEVICE LemkeEnd run(double objective) {
+    const int size = order();
+    const LemkeEnd end = lemke_.run(
+        size, [&](int i, int j) { return entry(i, j, objective); },
+        [&](int i) { return vector(i, objective); },
+        [&](int i) {
+          // In the row's own unit, so that a huge number elsewhere does not blur this one.
+          const double own = magnitude(vector(i, objective).hi);
+          return own > 0.0 ? power_of_two_below(own) : 1.0;
+        },
+        50 * (size + 1));
+    pivots_ += lemke_.pivots();
+    return end;
+  }
+
+  /// Whether the ray's multipliers are Farkas': offsets times multipliers sum to less than zero.
+  CAROM_HOST_DEVICE bool excludes_points() const {
+    Doubled sum(0.0);
+    for (int i = first_side(); i < order(); ++i) {
+      sum = cancelled_sum(sum, vector(i, 0.0) * lemke_.direction(i));
+    }
+    return sum < Doubled(0.0);
+  }
+
+  const Lanes& lanes_;
+  const Source& source_;
+  int n_, m_;
+  int sides_ = 0;
+  int frees_ = 0;
+  int pivots_ = 0;
+  double cost_ = 1.0;
+  Memory column_scale_, base_, kind_, direction_;  // [n]
+  Memory free_;                                    // [n] place of v, or -1
+  Memory variable_;                                // [n] behind the places of v
+  Memory row_scale_;                               // [m]
+  Memory side_row_, side_sign_, side_scale_;       // [sides]
+  DoubledLemke<Lanes, Memory> lemke_;
+};
+
+}  // namespace carom::kernels

@@ -1,0 +1,254 @@
+#pragma once
+
+#include <carom/device/host_device.hpp>
+#include <carom/device/lanes.hpp>
+#include <carom/device/numeric.hpp>
+#include <carom/status.hpp>
+
+/// Lemke's method with lexicographic ties on a condensed tableau (Cottle, Pang, Stone 2009, 4.4).
+namespace carom::kernels {
+
+/// Scratch of one problem of order n.
+CAROM_HOST_DEVICE constexpr long lemke_real_workspace(int n, int padding = 1) {
+  return (static_cast<long>(n) + 1) * padded(n + 2, padding) + n;
+}
+CAROM_HOST_DEVICE constexpr long lemke_int_workspace(int n) { return 4L * n + 1; }
+
+/// Whether a solution with this residual of certificate::lcp_residual is refined and certified
+/// anew.
+CAROM_INLINE bool wants_refinement(double residual, double tolerance) {
+  return !(residual <= smaller(tolerance, 1e-13));
+}
+
+struct LemkeOutcome {
+  Status status;
+  int pivots;
+};
+
+/// What rounding is taken for, in every body of the method.
+struct LemkeRule {
+  static constexpr double kPivotTolerance = 1e-11;  // relative to the column's largest entry
+  static constexpr double kTieTolerance = 1e-12;    // of values, relative to -min q
+};
+
+/// Find z >= 0, w = M z + q >= 0, z'w = 0 with covering vector e.
+///
+/// The tableau writes each basic variable as value + sum of coefficients times nonbasic ones. At
+/// the start w is basic and (z, z0) nonbasic, w = q + M z + e z0. Columns 0..n hold the nonbasic
+/// variables, column n + 1 the values. Ties of the ratio test are broken lexicographically by
+/// [value, B^-1], z0 first (Theorem 4.4.4): z0 wins a tie, so a solution is never pivoted past.
+template <class Lanes>
+class Lemke {
+ public:
+  CAROM_HOST_DEVICE Lemke(const Lanes& lanes, int n, double* reals, int* ints)
+      : lanes_(lanes),
+        n_(n),
+        stride_(padded(n + 2, row_padding<Lanes>())),
+        tableau_(reals),
+        row_(tableau_ + static_cast<long>(n) * stride_),
+        column_(row_ + stride_),
+        basic_(ints),
+        nonbasic_(ints + n),
+        place_(nonbasic_ + n + 1) {}
+
+  /// entry(i, j) -> M_ij; q(i) -> q_i; z: [n] out, written by solved runs only.
+  template <class Entry, class Vector>
+  CAROM_HOST_DEVICE LemkeOutcome run(Entry&& entry, Vector&& q, int max_pivots, double* z) {
+    const LemkeOutcome outcome = find(entry, q, max_pivots, z);
+    if (outcome.status == Status::solved && outcome.pivots > 0) improve(entry, q, z);
+    return outcome;
+  }
+
+  /// The same, with z as it stands in the tableau.
+  template <class Entry, class Vector>
+  CAROM_HOST_DEVICE LemkeOutcome find(Entry&& entry, Vector&& q, int max_pivots, double* z) {
+    const int n = n_;
+    lanes_.for_each_2d(n, stride_, [&](int i, int j) {
+      at(i, j) = j < n ? entry(i, j) : (j == n ? 1.0 : (j == n + 1 ? q(i) : 0.0));
+    });
+    lanes_.for_each(n, [&](int i) {
+      basic_[i] = n + i;  // w_i; z_i is i, z0 is 2n
+      nonbasic_[i] = i;
+      place_[i] = i;
+      place_[n + i] = i;
+      if (i == 0) nonbasic_[n] = 2 * n;
+    });
+    const ArgMin<double> worst = lanes_.argmin(n, kInfinity, [&](int i) { return value(i); });
+    if (worst.index < 0) return {Status::numerical_error, 0};
+    if (worst.key >= 0.0) {
+      lanes_.for_each(n, [&](int i) { z[i] = 0.0; });
+      return {Status::solved, 0};
+    }
+    scale_ = -worst.key;
+    // z0 enters at the row of the smallest q; among equal ones the last is the lexicographic choice
+    // for [q, I] with z0 rising.
+    int row = worst.index;
+    for (int i = 0; i < n; ++i) {
+      if (value(i) == worst.key) row = i;
+    }
+    int column = n;
+    for (int pivots = 1; pivots <= max_pivots; ++pivots) {
+      const int leaving = basic_[row];
+      if (!pivot(row, column)) return ending(Status::numerical_error, pivots, z);
+      if (leaving == 2 * n) return finish(pivots, z);
+      const int entering = leaving < n ? leaving + n : leaving - n;
+      column = place_[entering];
+      row = ratio_test(column);
+      if (row == kRay) return ending(Status::ray, pivots, z);
+      if (row == kBroken) return ending(Status::numerical_error, pivots, z);
+    }
+    return ending(Status::iteration_limit, max_pivots, z);
+  }
+
+  /// Refines what `find` solved in one or more pivots.
+  template <class Entry, class Vector>
+  CAROM_HOST_DEVICE void improve(Entry&& entry, Vector&& q, double* z) {
+    for (int round = 0; round < kRefinements && refine(entry, q, z); ++round) {
+    }
+  }
+
+ private:
+  static constexpr int kRay = -1;
+  static constexpr int kBroken = -2;
+  static constexpr int kRefinements = 2;
+  static constexpr double kRounding = 4e-16;  // of w, relative to -min q
+  static constexpr double kVanished = 1e-9;   // of z0, relative to -min q
+
+  CAROM_INLINE double& at(int i, int j) const {
+    return tableau_[static_cast<long>(i) * stride_ + j];
+  }
+  CAROM_INLINE double value(int i) const { return at(i, n_ + 1); }
+
+  /// Reads the solution off the tableau.
+  CAROM_HOST_DEVICE LemkeOutcome finish(int pivots, double* z) {
+    lanes_.for_each(n_, [&](int i) { z[i] = 0.0; });
+    lanes_.for_each(n_, [&](int i) {
+      if (basic_[i] < n_) z[basic_[i]] = at_least_zero(value(i));
+    });
+    return {Status::solved, pivots};
+  }
+
+  /// Without z0 having left: where all that is left of it is rounding, its row was passed over in a
+  /// tie that large entries blurred, and what stands in the tableau is the solution.
+  CAROM_HOST_DEVICE LemkeOutcome ending(Status status, int pivots, double* z) {
+    for (int i = 0; i < n_; ++i) {
+      if (basic_[i] == 2 * n_ && value(i) <= kVanished * scale_) {
+        return finish(pivots, z);
+      }
+    }
+    return {status, pivots};
+  }
+
+  /// Removes from z what rounding left in the w that ought to vanish: the tableau's column of a
+  /// nonbasic w_k says how the basic variables answer to it. False where nothing was left.
+  template <class Entry, class Vector>
+  CAROM_HOST_DEVICE bool refine(Entry&& entry, Vector&& q, double* z) {
+    lanes_.for_each(n_, [&](int k) {
+      const int place = place_[n_ + k];
+      column_[k] = 0.0;
+      if (place <= n_ && nonbasic_[place] == n_ + k) {
+        double w = q(k);
+        for (int j = 0; j < n_; ++j) w = fused(entry(k, j), z[j], w);
+        column_[k] = w;
+      }
+    });
+    const ArgMin<double> worst =
+        lanes_.argmin(n_, kInfinity, [&](int k) { return -magnitude(column_[k]); });
+    if (worst.index < 0 || -worst.key <= kRounding * scale_) return false;
+    lanes_.for_each(n_, [&](int i) {
+      if (basic_[i] >= n_) return;
+      double correction = 0.0;
+      for (int k = 0; k < n_; ++k) {
+        if (column_[k] != 0.0) correction = fused(at(i, place_[n_ + k]), column_[k], correction);
+      }
+      z[basic_[i]] = at_least_zero(z[basic_[i]] - correction);
+    });
+    return true;
+  }
+
+  /// Exchanges basic_[row] and nonbasic_[column].
+  CAROM_HOST_DEVICE bool pivot(int row, int column) {
+    const double element = at(row, column);
+    if (!(element != 0.0) || !is_finite(element)) return false;
+    // The pivot column restarts from zero and the pivot row gets no part: no element needs a test.
+    lanes_.for_each(n_, [&](int i) {
+      column_[i] = i == row ? 0.0 : at(i, column);
+      if (i != row) at(i, column) = 0.0;
+    });
+    const double inverse = 1.0 / element;
+    lanes_.for_each(stride_,
+                    [&](int j) { row_[j] = j == column ? inverse : -at(row, j) * inverse; });
+    add_outer(lanes_, n_, stride_, tableau_, column_, row_);
+    lanes_.for_each(stride_, [&](int j) { at(row, j) = row_[j]; });
+    const int entering = nonbasic_[column];
+    const int leaving = basic_[row];
+    lanes_.for_each(1, [&](int) {
+      basic_[row] = entering;
+      nonbasic_[column] = leaving;
+      if (entering < 2 * n_) place_[entering] = row;
+      if (leaving < 2 * n_) place_[leaving] = column;
+    });
+    return true;
+  }
+
+  /// Row whose basic variable first reaches zero as nonbasic_[column] grows.
+  CAROM_HOST_DEVICE int ratio_test(int column) {
+    const ArgMin<double> steepest =
+        lanes_.argmin(n_, kInfinity, [&](int i) { return -magnitude(at(i, column)); });
+    if (steepest.index < 0 || !is_finite(steepest.key)) return kBroken;
+    const double smallest = LemkeRule::kPivotTolerance * -steepest.key;
+    const ArgMin<double> first = lanes_.argmin(n_, kInfinity, [&](int i) {
+      const double rate = -at(i, column);
+      return rate > smallest ? at_least_zero(value(i)) / rate : kInfinity;
+    });
+    if (first.index < 0) return kRay;
+    int best = -1;
+    for (int i = 0; i < n_; ++i) {
+      const double rate = -at(i, column);
+      if (!(rate > smallest)) continue;
+      // What is left of the value there says whether it would vanish too.
+      if (!(at_least_zero(value(i)) - first.key * rate <= LemkeRule::kTieTolerance * scale_))
+        continue;
+      if (basic_[i] == 2 * n_) return i;
+      if (best < 0 || lexicographically_smaller(i, best, column)) best = i;
+    }
+    return best;
+  }
+
+  /// Compares the rows of B^-1 divided by their rates. B^-1 maps q to the values; its column k is
+  /// the negative coefficient of w_k where w_k is nonbasic, and a unit vector where it is basic.
+  CAROM_HOST_DEVICE bool lexicographically_smaller(int a, int b, int column) const {
+    const double rate_a = -at(a, column);
+    const double rate_b = -at(b, column);
+    // Entries are compared against the size of their rows, below which they are rounding.
+    double size = 0.0;
+    for (int k = 0; k < n_; ++k) {
+      size = larger(size, larger(magnitude(inverse_entry(a, k) / rate_a),
+                                 magnitude(inverse_entry(b, k) / rate_b)));
+    }
+    for (int k = 0; k < n_; ++k) {
+      const double difference = inverse_entry(a, k) / rate_a - inverse_entry(b, k) / rate_b;
+      if (magnitude(difference) > 1e-10 * size) return difference < 0.0;
+    }
+    return a < b;
+  }
+
+  CAROM_INLINE double inverse_entry(int row, int k) const {
+    const int place = place_[n_ + k];
+    if (place < n_ && basic_[place] == n_ + k) return row == place ? 1.0 : 0.0;
+    return -at(row, place);
+  }
+
+  const Lanes& lanes_;
+  int n_;
+  int stride_;
+  double* tableau_;     // [n, n + 2], rows padded
+  double* row_;         // [n + 2], the pivot row after the update
+  double* column_;      // [n], the pivot column before the update
+  int* basic_;          // [n] variable of each row
+  int* nonbasic_;       // [n + 1] variable of each column
+  int* place_;          // [2n] row or column of each variable
+  double scale_ = 0.0;  // of the values: -min q
+};
+
+}  // namespace carom::kernels

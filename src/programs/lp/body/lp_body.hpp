@@ -1,0 +1,198 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include <carom/certificate_lp.hpp>
+
+#include "programs/lp/body/simplex_body.hpp"
+
+namespace carom::kernels {
+
+/// A batch of linear programs as LpBatch and LpResult hold it, in memory that the lanes see.
+struct LpArrays {
+  int rows, columns, objectives;
+  int max_pivots;
+  double tolerance;
+  const double* cost;
+  const double* matrix;
+  const double* row_lower;
+  const double* row_upper;
+  const double* column_lower;
+  const double* column_upper;
+  const BasisStatus* start;  ///< or null
+  double* solution;
+  double* dual;
+  double* objective;
+  Status* status;
+  std::int32_t* pivots;
+  double* residual;
+  double* farkas;  ///< or null
+  double* ray;     ///< or null
+  double* point;   ///< or null
+  BasisStatus* basis;
+  bool limited;  ///< max_pivots is the caller's: more work is not asked for
+};
+
+/// What is known of one objective beside x, y or the proof.
+struct LpAnswer {
+  Status status;
+  int pivots;
+  double residual;
+  [[nodiscard]] CAROM_INLINE bool answered() const {
+    return status == Status::solved || status == Status::inaccurate;
+  }
+};
+
+/// Writes the answer to objective k, or NaN and its proof. x, y: in place or elsewhere; x holds the
+/// point of an unbounded problem.
+template <class Lanes>
+CAROM_HOST_DEVICE void write_lp(const Lanes& lanes, const LpArrays& arrays, long k,
+                                const LpAnswer& answer, const double* x, const double* y,
+                                const double* farkas, const double* ray, double objective) {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  const int n = arrays.columns;
+  const int m = arrays.rows;
+  const bool unbounded = answer.status == Status::unbounded;
+  lanes.for_each(n, [&](int j) {
+    const double value = x[j];
+    if (arrays.point != nullptr) arrays.point[k * n + j] = unbounded ? value : nan;
+    if (arrays.ray != nullptr) arrays.ray[k * n + j] = unbounded ? ray[j] : nan;
+    arrays.solution[k * n + j] = answer.answered() ? value : nan;
+  });
+  lanes.for_each(m, [&](int i) {
+    if (arrays.farkas != nullptr) {
+      arrays.farkas[k * m + i] = answer.status == Status::infeasible ? farkas[i] : nan;
+    }
+    arrays.dual[k * m + i] = answer.answered() ? y[i] : nan;
+  });
+  lanes.for_each(1, [&](int) {
+    arrays.objective[k] = objective;
+    arrays.status[k] = answer.status;
+    arrays.pivots[k] = answer.pivots;
+    arrays.residual[k] = answer.residual;
+  });
+}
+
+CAROM_HOST_DEVICE constexpr long lp_real_workspace(int rows, int columns) {
+  return simplex_real_workspace(rows, columns) +
+         certificate::lp_certificate_workspace(rows, columns) + rows + columns;
+}
+CAROM_HOST_DEVICE constexpr long lp_int_workspace(int rows) { return simplex_int_workspace(rows); }
+
+/// Solves the objectives of one problem after another and lets certificate_lp.hpp judge each.
+template <class Lanes, int PaddedRows = 0>
+class LpSolver {
+ public:
+  CAROM_HOST_DEVICE LpSolver(const Lanes& lanes, const LpArrays& arrays, double* reals, int* ints)
+      : lanes_(lanes),
+        arrays_(arrays),
+        m_(arrays.rows),
+        n_(arrays.columns),
+        simplex_(lanes, arrays.rows, arrays.columns, reals, ints),
+        certificate_(lanes, arrays.rows, arrays.columns,
+                     reals + simplex_real_workspace(arrays.rows, arrays.columns)),
+        multipliers_(reals + simplex_real_workspace(arrays.rows, arrays.columns) +
+                     certificate::lp_certificate_workspace(arrays.rows, arrays.columns)),
+        direction_(multipliers_ + arrays.rows) {}
+
+  CAROM_HOST_DEVICE void solve(long p) {
+    const long first = p * arrays_.objectives;
+    const bool usable = certificate_.load(
+        {m_, n_, nullptr, arrays_.matrix + p * m_ * n_, arrays_.row_lower + p * m_,
+         arrays_.row_upper + p * m_, arrays_.column_lower + p * n_, arrays_.column_upper + p * n_});
+    bool started = false;
+    if (usable) {
+      simplex_.load(certificate_);
+      if (arrays_.start != nullptr) {
+        simplex_.start(arrays_.start + p * (m_ + n_));
+        started = true;
+      }
+    }
+    for (int k = 0; k < arrays_.objectives; ++k) {
+      LpAnswer answer{Status::invalid_input, 0, kNan};
+      if (usable && certificate_.load_cost(arrays_.cost + (first + k) * n_)) {
+        if (!started) simplex_.start();
+        answer =
+            solve_objective(arrays_.solution + (first + k) * n_, arrays_.dual + (first + k) * m_);
+        started = answer.status != Status::numerical_error;
+      }
+      write(first + k, answer);
+    }
+    if (started) {
+      simplex_.read_basis(arrays_.basis + p * (m_ + n_));
+    } else {
+      // No basis was reached: all rows, as a cold start has it.
+      lanes_.for_each(n_ + m_, [&](int j) {
+        arrays_.basis[p * (m_ + n_) + j] = j < n_ ? BasisStatus::at_lower : BasisStatus::basic;
+      });
+    }
+  }
+
+ private:
+  static constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  static constexpr int kAttempts = 3;
+  static constexpr double kDrift = 1e-3;  // of the tolerance: asks for a new inverse
+
+  /// A claim of the simplex method stands once its certificate does; a new inverse where it fails
+  /// or has drifted.
+  CAROM_HOST_DEVICE LpAnswer solve_objective(double* x, double* y) {
+    const int limit = arrays_.max_pivots;
+    LpAnswer answer{Status::numerical_error, 0, kNan};
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+      const SimplexOutcome outcome = attempt == 0 ? simplex_.optimise(certificate_.cost(), limit)
+                                                  : simplex_.repeat(limit - answer.pivots, attempt);
+      answer.pivots += outcome.pivots;
+      answer.status = outcome.status;
+      answer.residual = certify(outcome.status, x, y);
+      if (answer.status == Status::iteration_limit) return answer;
+      const bool good = certificate::within(answer.residual, arrays_.tolerance);
+      if (certificate::within(answer.residual, kDrift * arrays_.tolerance)) return answer;
+      if (attempt > 0 && good) return answer;
+      if (!good) {
+        answer.status = answer.status == Status::solved && is_finite(answer.residual)
+                            ? Status::inaccurate
+                            : Status::numerical_error;
+      }
+    }
+    return answer;
+  }
+
+  /// The residual that belongs to the claim.
+  CAROM_HOST_DEVICE double certify(Status claim, double* x, double* y) {
+    switch (claim) {
+      case Status::solved:
+        simplex_.read(x, y);
+        return certificate_.residual(x, y);
+      case Status::infeasible:
+        simplex_.read_prices(multipliers_);
+        return certificate_.farkas_residual(multipliers_);
+      case Status::unbounded: {
+        // A ray proves something only where there is a point to start from; x holds it.
+        simplex_.read_point(x);
+        const double point = certificate_.primal_residual(x);
+        simplex_.read_ray(direction_);
+        const double ray = certificate_.ray_residual(direction_);
+        return larger(point, ray);
+      }
+      default:
+        return kNan;
+    }
+  }
+
+  CAROM_HOST_DEVICE void write(long k, const LpAnswer& answer) {
+    double* x = arrays_.solution + k * n_;
+    double* y = arrays_.dual + k * m_;
+    write_lp(lanes_, arrays_, k, answer, x, y, multipliers_, direction_,
+             answer.answered() ? certificate_.objective() : kNan);
+  }
+  const Lanes& lanes_;
+  const LpArrays& arrays_;
+  int m_, n_;
+  Simplex<Lanes, PaddedRows> simplex_;
+  certificate::LpCertificate<Lanes> certificate_;
+  double* multipliers_;  // [m]
+  double* direction_;    // [n]
+};
+
+}  // namespace carom::kernels

@@ -1,0 +1,116 @@
+#pragma once
+
+#include <carom/device/memory.hpp>
+
+#include "programs/body/convex_lemke.hpp"
+#include "programs/lp/body/lp_body.hpp"
+
+/// What the simplex method leaves without a verdict goes through Lemke's method in twice the
+/// precision, and is judged like everything else.
+namespace carom::kernels {
+
+CAROM_HOST_DEVICE constexpr long lp_settle_workspace(int rows, int columns) {
+  return certificate::lp_certificate_workspace(rows, columns) + 2L * columns + 2L * rows +
+         convex_lemke_workspace(columns, rows, 2L * rows + columns);
+}
+
+/// Whether an answer of LpSolver is to be tried again.
+CAROM_INLINE bool lp_is_open(const LpArrays& arrays, Status status) {
+  return status == Status::inaccurate || status == Status::numerical_error ||
+         (status == Status::iteration_limit && !arrays.limited);
+}
+
+/// One objective's numbers as ConvexLemke reads them.
+struct LpLemkeSource {
+  certificate::LpData lp;
+  CAROM_INLINE int variables() const { return lp.columns; }
+  CAROM_INLINE int rows() const { return lp.rows; }
+  CAROM_INLINE double hessian(int, int) const { return 0.0; }
+  CAROM_INLINE double gradient(int j) const { return lp.cost[j]; }
+  CAROM_INLINE double matrix(int i, int j) const {
+    return lp.matrix[static_cast<long>(i) * lp.columns + j];
+  }
+  CAROM_INLINE double lower(int i) const { return lp.row_lower[i]; }
+  CAROM_INLINE double upper(int i) const { return lp.row_upper[i]; }
+  CAROM_INLINE double column_lower(int j) const { return lp.column_lower[j]; }
+  CAROM_INLINE double column_upper(int j) const { return lp.column_upper[j]; }
+};
+
+template <class Lanes>
+class LpSettle {
+ public:
+  /// memory: lp_settle_workspace.
+  CAROM_HOST_DEVICE LpSettle(const Lanes& lanes, const LpArrays& arrays, double* memory)
+      : lanes_(lanes),
+        arrays_(arrays),
+        certificate_(lanes, arrays.rows, arrays.columns, memory),
+        x_(memory + certificate::lp_certificate_workspace(arrays.rows, arrays.columns)),
+        direction_(x_ + arrays.columns),
+        y_(direction_ + arrays.columns),
+        farkas_(y_ + arrays.rows),
+        body_(farkas_ + arrays.rows) {}
+
+  /// The objectives of problem p that are open.
+  CAROM_HOST_DEVICE void settle(long p) {
+    for (int k = 0; k < arrays_.objectives; ++k) {
+      const long at = p * arrays_.objectives + k;
+      if (lp_is_open(arrays_, arrays_.status[at])) settle_objective(p, at);
+    }
+  }
+
+ private:
+  CAROM_HOST_DEVICE void settle_objective(long p, long at) {
+    const long m = arrays_.rows;
+    const long n = arrays_.columns;
+    const certificate::LpData lp{arrays_.rows,
+                                 arrays_.columns,
+                                 arrays_.cost + at * n,
+                                 arrays_.matrix + p * m * n,
+                                 arrays_.row_lower + p * m,
+                                 arrays_.row_upper + p * m,
+                                 arrays_.column_lower + p * n,
+                                 arrays_.column_upper + p * n};
+    const LpLemkeSource source{lp};
+    using Memory = PlainMemory<double>;
+    ConvexLemke<Lanes, Memory, LpLemkeSource> body(lanes_, source, 2 * m + n, Memory{body_});
+    LpAnswer answer{body.solve(), 0, 0.0};
+    answer.pivots = body.pivots();
+    if (answer.status == Status::numerical_error) return;
+    lanes_.for_each(arrays_.columns, [&](int j) {
+      x_[j] = body.point(j);
+      direction_[j] = body.ray(j);
+    });
+    lanes_.for_each(arrays_.rows, [&](int i) {
+      y_[i] = body.multiplier(i, answer.status);
+      farkas_[i] = y_[i];
+    });
+    certificate_.load(lp);
+    certificate_.load_cost(lp.cost);
+    switch (answer.status) {
+      case Status::solved:
+        answer.residual = certificate_.residual(x_, y_);
+        break;
+      case Status::infeasible:
+        answer.residual = certificate_.farkas_residual(farkas_);
+        break;
+      default:
+        answer.residual =
+            larger(certificate_.ray_residual(direction_), certificate_.primal_residual(x_));
+    }
+    if (!certificate::within(answer.residual, arrays_.tolerance)) return;
+    write_lp(
+        lanes_, arrays_, at, answer, x_, y_, farkas_, direction_,
+        answer.answered() ? certificate_.objective() : std::numeric_limits<double>::quiet_NaN());
+  }
+
+  const Lanes& lanes_;
+  const LpArrays& arrays_;
+  certificate::LpCertificate<Lanes> certificate_;
+  double* x_;          // [n] solution, or the point of an unbounded problem
+  double* direction_;  // [n]
+  double* y_;          // [m]
+  double* farkas_;     // [m]
+  double* body_;
+};
+
+}  // namespace carom::kernels

@@ -1,0 +1,293 @@
+#pragma once
+
+#include <cstdint>
+
+#include <carom/certificate_lp.hpp>
+#include <carom/device/host_device.hpp>
+#include <carom/device/lanes.hpp>
+#include <carom/device/numeric.hpp>
+#include <carom/device/packed.hpp>
+#include <carom/lp.hpp>
+#include <carom/status.hpp>
+
+#include "programs/lp/body/simplex_ratio.hpp"
+#include "programs/lp/body/simplex_scaling.hpp"
+
+/// The primal simplex method for bounded variables with an explicit inverse of the basis
+/// (Chvatal 1983, ch. 8; Maros 2003, ch. 9): docs/algorithms/lp.md.
+namespace carom::kernels {
+
+struct SimplexOutcome {
+  Status status;  ///< solved, infeasible, unbounded, iteration_limit or numerical_error: a claim
+  int pivots;
+};
+
+/// PaddedRows: as of SimplexBasis, whose variables and arrays these are.
+template <class Lanes, int PaddedRows = 0>
+class Simplex : SimplexRatio<Lanes, PaddedRows> {
+  using Base = SimplexRatio<Lanes, PaddedRows>;
+
+ public:
+  CAROM_HOST_DEVICE Simplex(const Lanes& lanes, int rows, int columns, double* reals, int* ints)
+      : Base(lanes, rows, columns, reals, ints) {}
+
+  /// Takes over the problem's rows and bounds, scaled by powers of two.
+  CAROM_HOST_DEVICE void load(const certificate::LpCertificate<Lanes>& problem) {
+    // Until the bounds are placed, the array of the reduced costs holds their factors.
+    SimplexScaling<Lanes>(lanes_, m_, n_, matrix_, scale_, reduced_)
+        .load(problem.matrix(), problem.row_size());
+    each_packed(lanes_, total_, [&](auto number, int j) {
+      using V = decltype(number);
+      const V unit = kernels::load<V>(reduced_ + j);
+      store(lower_ + j, kernels::load<V>(problem.lower() + j) * unit);
+      store(upper_ + j, kernels::load<V>(problem.upper() + j) * unit);
+      store(reduced_ + j, V(0.0));
+    });
+    data_size_ = largest_packed(lanes_, total_, [&](auto number, int j) {
+      using V = decltype(number);
+      return larger(kernels::load<V>(lower_ + j), -kernels::load<V>(upper_ + j));
+    });
+  }
+
+  /// All rows basic but those whose place a free column takes; columns at their bounds nearest to
+  /// zero.
+  CAROM_HOST_DEVICE void start() {
+    each_packed(lanes_, np_, [&](auto number, int j) {
+      using V = decltype(number);
+      place(j, select(kernels::load<V>(lower_ + j) >= V(0.0), V(kAtLower),
+                      select(kernels::load<V>(upper_ + j) <= V(0.0), V(kAtUpper), V(kAtZero))));
+    });
+    // Free columns never leave a basis: where there are some, they take equations' places at once.
+    const bool free = any_packed(lanes_, np_, [&](auto number, int j) {
+      using V = decltype(number);
+      const auto is_free = kernels::load<V>(rises_ + j) >= V(kFreeWeight);
+      store(status_ + j, select(is_free, V(kBasic), kernels::load<V>(status_ + j)));
+      return is_free;
+    });
+    each_packed(lanes_, mp(), [&](auto number, int i) {
+      using V = decltype(number);
+      const V lower = kernels::load<V>(lower_ + np_ + i);
+      place(np_ + i, select(lower < kernels::load<V>(upper_ + np_ + i), V(kBasic),
+                            V(free ? kAtLower : kBasic)));
+    });
+    if (free) {
+      rebuild(kWellApart);
+      return;
+    }
+    start_from_rows();
+    compute_values();
+  }
+
+  /// The selection of an earlier result, [columns + rows].
+  CAROM_HOST_DEVICE void start(const BasisStatus* basis) {
+    lanes_.for_each(total_, [&](int j) {
+      const bool row = j >= np_;
+      const bool real = row ? j - np_ < m_ : j < n_;
+      const double wanted =
+          real ? static_cast<double>(basis[row ? n_ + j - np_ : j]) : static_cast<double>(kAtLower);
+      const bool possible = wanted == kBasic || (wanted == kAtLower && lower_[j] > -kInfinity) ||
+                            (wanted == kAtUpper && upper_[j] < kInfinity);
+      place(j, possible ? wanted : natural(j));
+    });
+    rebuild();
+  }
+
+  /// Minimises the objective, in the caller's units, from the present basis. cost: [np].
+  CAROM_HOST_DEVICE SimplexOutcome optimise(const double* cost, int max_pivots) {
+    price_size_ = largest_packed(lanes_, np_, [&](auto number, int j) {
+      using V = decltype(number);
+      const V scaled = kernels::load<V>(cost + j) * kernels::load<V>(scale_ + j);
+      store(cost_ + j, scaled);
+      return magnitude(scaled);
+    });
+    lanes_.for_each(
+        mp(), [&](int i) { basic_cost_[i] = i < m_ && basic_[i] < np_ ? cost_[basic_[i]] : 0.0; });
+    feasible_ = kFeasible;
+    return run(max_pivots);
+  }
+
+  /// The same objective again from a new inverse; later attempts call small violations none.
+  CAROM_HOST_DEVICE SimplexOutcome repeat(int max_pivots, int attempt) {
+    rebuild();
+    feasible_ = attempt > 1 ? kLooselyFeasible : kFeasible;
+    return run(max_pivots);
+  }
+
+  /// x and y of a solved problem in the caller's units. x: [n]; y: [m].
+  CAROM_HOST_DEVICE void read(double* x, double* y) const {
+    lanes_.for_each(n_, [&](int j) { x[j] = value_[j] * scale_[j]; });
+    lanes_.for_each(m_, [&](int i) {
+      const int j = basic_[i];
+      if (j < n_) x[j] = smaller(larger(basic_value_[i], lower_[j]), upper_[j]) * scale_[j];
+    });
+    read_prices(y);
+  }
+  /// x alone, of a point that may be anything.
+  CAROM_HOST_DEVICE void read_point(double* x) const {
+    lanes_.for_each(n_, [&](int j) { x[j] = value_[j] * scale_[j]; });
+    lanes_.for_each(m_, [&](int i) {
+      if (basic_[i] < n_) x[basic_[i]] = basic_value_[i] * scale_[basic_[i]];
+    });
+  }
+  /// y of a solved problem, or the multipliers of an infeasible one; dust against absent bounds is
+  /// left out.
+  CAROM_HOST_DEVICE void read_prices(double* y) const {
+    lanes_.for_each(m_, [&](int i) {
+      const double price = reduced_[np_ + i];
+      const bool absent =
+          price > 0.0 ? lower_[np_ + i] == -kInfinity : upper_[np_ + i] == kInfinity;
+      y[i] = absent && magnitude(price) <= kDust * price_noise_ ? 0.0 : price * scale_[np_ + i];
+    });
+  }
+  /// The direction of an unbounded problem, [n]; dust is left out.
+  CAROM_HOST_DEVICE void read_ray(double* ray) const {
+    lanes_.for_each(n_, [&](int j) { ray[j] = 0.0; });
+    double steepest = 1.0;
+    for (int i = 0; i < m_; ++i) steepest = larger(magnitude(rate_[i]), steepest);
+    lanes_.for_each(m_, [&](int i) {
+      const bool moves = magnitude(rate_[i]) > kDust * steepest;
+      if (basic_[i] < n_ && moves) ray[basic_[i]] = rate_[i] * scale_[basic_[i]];
+    });
+    lanes_.for_each(1, [&](int) {
+      if (entering_ < n_) ray[entering_] = direction_ * scale_[entering_];
+    });
+  }
+  CAROM_HOST_DEVICE void read_basis(BasisStatus* basis) const {
+    lanes_.for_each(n_ + m_, [&](int k) {
+      basis[k] = static_cast<BasisStatus>(static_cast<int>(status_[k < n_ ? k : np_ + k - n_]));
+    });
+  }
+
+ private:
+  using Base::basic_, Base::basic_cost_, Base::basic_value_, Base::block_feasible,
+      Base::block_infeasible, Base::column_, Base::compute_column, Base::compute_prices,
+      Base::compute_values, Base::cost_, Base::data_size_, Base::direction_, Base::entering_,
+      Base::exact_, Base::exchange, Base::falls_, Base::feasible_, Base::find_violations,
+      Base::kAtLower, Base::kAtUpper, Base::kAtZero, Base::kBasic, Base::kFeasible,
+      Base::kFreeWeight, Base::kTie, Base::lanes_, Base::lower_, Base::m_, Base::matrix_, Base::mp,
+      Base::n_, Base::natural, Base::np_, Base::place, Base::price_noise_, Base::price_size_,
+      Base::rate_, Base::rebuild, Base::reduced_, Base::rises_, Base::scale_, Base::sign_,
+      Base::stalled_, Base::start_from_rows, Base::status_, Base::total_, Base::updates_,
+      Base::upper_, Base::value_, Base::values_size_, Base::work_;
+  using typename Base::Blocking;
+
+  static constexpr double kLooselyFeasible = 1e-9;
+  static constexpr double kOptimal = 1e-11;   // relative to the size of the prices
+  static constexpr double kWellApart = 0.03;  // a pivot at which a free column enters unasked
+  static constexpr double kDust = 1e-12;      // of prices, relative to their size
+  static constexpr int kMaxReturns = 10;
+  static constexpr int kMaxUpdates = 64;
+
+  enum class Step : std::uint8_t { taken, unbounded, broken };
+
+  CAROM_HOST_DEVICE SimplexOutcome run(int max_pivots) {
+    stalled_ = 0;
+    int pivots = 0;
+    int returns = 0;
+    bool exact = exact_;  // nothing has moved since values and prices were computed anew
+    bool feasible = !find_violations();
+    if (feasible) compute_prices(basic_cost_);
+    for (;;) {
+      if (!feasible) compute_prices(sign_);
+      const bool bland = stalled_ > 2 * m_ + 10;
+      const int q = price(feasible, bland);
+      if (q < 0) {
+        if (!exact) {
+          compute_values();
+          exact = true;
+          const bool was_feasible = feasible;
+          feasible = !find_violations();
+          // What keeps coming back is rounding: the certificate will say whether it matters.
+          if (was_feasible && !feasible && ++returns > kMaxReturns) feasible = true;
+          if (feasible) compute_prices(basic_cost_);
+          continue;
+        }
+        if (!is_finite(values_size_)) return {Status::numerical_error, pivots};
+        return {feasible ? Status::solved : Status::infeasible, pivots};
+      }
+      if (pivots == max_pivots) return {Status::iteration_limit, pivots};
+      if (updates_ >= kMaxUpdates + m_) {
+        rebuild();
+        exact = false;
+        feasible = !find_violations();
+        if (feasible) compute_prices(basic_cost_);
+        continue;
+      }
+      const Step step = move(q, feasible, bland);
+      if (step == Step::broken) return {Status::numerical_error, pivots};
+      if (step == Step::unbounded) return {Status::unbounded, pivots};
+      ++pivots;
+      exact = false;
+      exact_ = false;
+      if (!feasible) {
+        feasible = !find_violations();
+        if (feasible) compute_prices(basic_cost_);
+      }
+    }
+  }
+
+  /// Computes the reduced costs and finds the variable to enter; -1: none. Dantzig's rule, free
+  /// variables first; Bland's where the values have stalled.
+  CAROM_HOST_DEVICE int price(bool feasible, bool bland) {
+    const double* y = reduced_ + np_;
+    const double most = largest_packed(lanes_, mp(), [&](auto number, int i) {
+      return magnitude(kernels::load<decltype(number)>(y + i));
+    });
+    price_noise_ = feasible ? larger(price_size_, most) : most;
+    const double bound = -kOptimal * price_noise_;
+    const ArgMin<double> best = argmin_packed(lanes_, total_, [&](auto number, int j) {
+      using V = decltype(number);
+      V d(0.0);
+      if (j < np_) {
+        if (feasible) d = kernels::load<V>(cost_ + j);
+        for (int i = 0; i < m_; ++i) {
+          d = fused(V(-y[i]), kernels::load<V>(matrix_ + static_cast<long>(i) * np_ + j), d);
+        }
+        store(reduced_ + j, d);
+      } else {
+        d = kernels::load<V>(reduced_ + j);
+      }
+      const V key = smaller(d * kernels::load<V>(rises_ + j), -d * kernels::load<V>(falls_ + j));
+      const V eligible = bland ? V(-1.0) : key;
+      return select(key < V(bound), eligible, V(kInfinity));
+    });
+    return best.index;
+  }
+
+  /// Moves variable q as far as it goes.
+  CAROM_HOST_DEVICE Step move(int q, bool feasible, bool bland) {
+    const double d = reduced_[q];
+    entering_ = q;
+    direction_ = d < 0.0 ? 1.0 : -1.0;
+    compute_column(q);
+    const double steepest = largest_packed(lanes_, mp(), [&](auto number, int i) {
+      return magnitude(kernels::load<decltype(number)>(column_ + i));
+    });
+    if (!is_finite(steepest)) return Step::broken;
+    const double range = direction_ > 0.0 ? upper_[q] - value_[q] : value_[q] - lower_[q];
+    const Blocking block = feasible ? block_feasible(steepest, range, bland)
+                                    : block_infeasible(steepest, range, magnitude(d), bland);
+    if (!(block.length < kInfinity)) return feasible ? Step::unbounded : Step::broken;
+    stalled_ = block.length * steepest > kTie * values_size_ ? 0 : stalled_ + 1;
+    each_packed(lanes_, mp(), [&](auto number, int i) {
+      using V = decltype(number);
+      store(basic_value_ + i, fused(kernels::load<V>(rate_ + i), V(block.length),
+                                    kernels::load<V>(basic_value_ + i)));
+    });
+    values_size_ = larger(values_size_, block.length * steepest);
+    if (block.row < 0) {
+      lanes_.for_each(1, [&](int) { place(q, direction_ > 0.0 ? kAtUpper : kAtLower); });
+      return Step::taken;
+    }
+    const double reached = fused(direction_, block.length, value_[q]);
+    exchange(block.row, q, block.to_upper ? kAtUpper : kAtLower, reached);
+    if (feasible) {
+      // y + d (row of the new B^-1); work_ holds that row.
+      lanes_.for_each(m_,
+                      [&](int k) { reduced_[np_ + k] = fused(d, work_[k], reduced_[np_ + k]); });
+    }
+    return Step::taken;
+  }
+};
+
+}  // namespace carom::kernels

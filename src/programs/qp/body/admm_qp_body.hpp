@@ -1,0 +1,266 @@
+#pragma once
+
+#include "programs/qp/body/qp_polish_body.hpp"
+#include "programs/qp/body/qp_splitting.hpp"
+
+/// Operator splitting for convex quadratic programs with cones (Stellato et al. 2020, O'Donoghue
+/// 2021): one factorisation of P + sigma I + A' R A, then products and projections; penalties R
+/// that adapt, over-relaxation, certificates from the differences of iterates, and a polish.
+namespace carom::kernels {
+
+struct QpFirstOrderOptions {
+  double tolerance = 1e-9;
+  int max_iterations = 20000;
+  bool polish = true;
+  double over_relaxation = 1.6;
+  double penalty = 0.1;
+};
+
+CAROM_INLINE constexpr long admm_qp_workspace(long n, long rows) {
+  return 2 * n * n + rows * n + 10 * n + 11 * rows + qp_polish_workspace(n, rows);
+}
+
+template <class V, class Lanes, class Memory>
+class AdmmQp {
+ public:
+  CAROM_HOST_DEVICE AdmmQp(const Lanes& lanes, const QpShape& shape, Memory memory)
+      : lanes_(lanes),
+        n_(shape.variables),
+        m_(shape.rows),
+        rows_{lanes, shape, {}},
+        polish_(rows_, memory) {
+    long used = qp_polish_workspace(n_, m_);
+    const auto take = [&](long count) {
+      const Memory part = memory + used;
+      used += count;
+      return part;
+    };
+    const long n = n_;
+    const long m = m_;
+    rows_.scaled = {take(n * n), take(n), take(m * n), take(n), take(m), take(m), take(m)};
+    factor_ = take(n * n);
+    inverse_ = take(n);
+    x_ = take(n);
+    next_ = take(n);
+    change_x_ = take(n);
+    work_n_ = take(n);
+    z_ = take(m);
+    y_ = take(m);
+    penalty_ = take(m);
+    change_y_ = take(m);
+    work_m_ = take(m);
+    work_p_ = take(m);
+  }
+
+  CAROM_INLINE V solution(int j) const { return x_[j]; }
+  CAROM_INLINE V dual(int i) const { return y_[i]; }
+
+  /// start_x: [n], start_y: [rows] in the problem's units.
+  template <class Data, class Start>
+  CAROM_HOST_DEVICE QpOutcome<V> solve(const QpView<Data>& view, const QpFirstOrderOptions& options,
+                                       const Start& start_x, const Start& start_y) {
+    using kernels::all_of;
+    const QpShape& shape = rows_.shape;
+    scale_ = scale_problem<V>(lanes_, shape, view, rows_.scaled);
+    const V least = convexity_pivot<V>(lanes_, n_, view.hessian, factor_, inverse_);
+    QpOutcome<V> outcome{select(least >= V(0.0), V(qp_end::kRunning), V(qp_end::kNonconvex)),
+                         V(0.0)};
+    lanes_.for_each(
+        n_, [&](int j) { x_[j] = start_x[j] / (scale_.length * rows_.scaled.column_scale[j]); });
+    lanes_.for_each(m_, [&](int i) {
+      z_[i] = rows_.times(i, x_);
+      y_[i] = start_y[i] * scale_.cost / rows_.scaled.row_scale[i];
+    });
+    rho_ = V(options.penalty);
+    refactor();
+    const V tolerance(options.tolerance);
+    const V relax(options.over_relaxation);
+    for (int iteration = 1; iteration <= options.max_iterations; ++iteration) {
+      const V going = select(outcome.end > V(0.0), V(0.0), V(1.0));
+      iterate(relax, going);
+      outcome.iterations = outcome.iterations + going;
+      if (iteration % kCheckEvery != 0 && iteration != options.max_iterations) continue;
+      const QpMerit<V> merit = qp_merit<V>(rows_, x_, y_, work_n_, work_m_, work_p_);
+      const auto finish = [&](V when, double what) {
+        outcome.end =
+            select(outcome.end > V(0.0), outcome.end, select(when > V(0.0), V(what), outcome.end));
+      };
+      finish(infeasible(tolerance), qp_end::kInfeasible);
+      finish(unbounded(tolerance), qp_end::kUnbounded);
+      const V aim = options.polish ? V(kPolishFrom) : V(kShare) * tolerance;
+      finish(select(merit.worst() <= aim, V(1.0), V(0.0)), qp_end::kConverged);
+      finish(select(merit.worst() < V(kInfinity), V(0.0), V(1.0)), qp_end::kBroken);
+      if (options.polish) try_polish(outcome, tolerance, going);
+      if (all_of(outcome.end > V(0.0))) break;
+      if (iteration % kAdaptEvery == 0) adapt(merit, outcome.end);
+    }
+    finish_proofs(outcome.end);
+    lanes_.for_each(n_,
+                    [&](int j) { x_[j] = x_[j] * scale_.length * rows_.scaled.column_scale[j]; });
+    lanes_.for_each(m_, [&](int i) { y_[i] = y_[i] * rows_.scaled.row_scale[i] / scale_.cost; });
+    return outcome;
+  }
+
+ private:
+  static constexpr double kSigma = 1e-9;
+  static constexpr double kEquationWeight = 1e3;
+  static constexpr double kShare = 1e-2;
+  static constexpr double kProofShare = 0.1;
+  static constexpr double kPolishFrom = 1e-5;
+  static constexpr int kCheckEvery = 20;
+  static constexpr int kAdaptEvery = 60;
+  static constexpr double kAdaptRatio = 3.0;
+  static constexpr double kSmallestPivot = 1e-40;
+
+  CAROM_HOST_DEVICE void refactor() {
+    const long n = n_;
+    lanes_.for_each(m_, [&](int i) {
+      const V equation =
+          select(rows_.scaled.lower[i] != rows_.scaled.upper[i], V(1.0), V(kEquationWeight));
+      penalty_[i] = rho_ * equation;
+    });
+    lanes_.for_each(n_, [&](int j) {
+      for (int i = j; i < n_; ++i) factor_[j * n + i] = rows_.scaled.hessian[j * n + i];
+      factor_[j * n + j] = factor_[j * n + j] + V(kSigma);
+    });
+    for (int i = 0; i < m_; ++i) rows_.add_row(i, penalty_[i], factor_);
+    factor_symmetric<V>(lanes_, n_, factor_, inverse_, V(kSmallestPivot));
+  }
+
+  CAROM_HOST_DEVICE void iterate(V relax, V going) {
+    lanes_.for_each(n_,
+                    [&](int j) { next_[j] = fused(V(kSigma), x_[j], -rows_.scaled.gradient[j]); });
+    lanes_.for_each(m_, [&](int i) { work_m_[i] = fused(penalty_[i], z_[i], -y_[i]); });
+    rows_.add_transposed(work_m_, next_);
+    solve_symmetric<V>(lanes_, n_, factor_, inverse_, next_);
+    const V kept = V(1.0) - relax;
+    lanes_.for_each(m_, [&](int i) {
+      const V mixed = fused(relax, rows_.times(i, next_), kept * z_[i]);
+      work_m_[i] = mixed;
+      work_p_[i] = mixed + y_[i] / penalty_[i];
+    });
+    rows_.project(work_p_, work_p_);
+    lanes_.for_each(m_, [&](int i) {
+      const V change = going * (penalty_[i] * (work_m_[i] - work_p_[i]));
+      change_y_[i] = select(going > V(0.0), change, change_y_[i]);
+      y_[i] = y_[i] + change;
+      z_[i] = select(going > V(0.0), work_p_[i], z_[i]);
+    });
+    lanes_.for_each(n_, [&](int j) {
+      const V change = going * (relax * (next_[j] - x_[j]));
+      change_x_[j] = select(going > V(0.0), change, change_x_[j]);
+      x_[j] = x_[j] + change;
+    });
+  }
+
+  // Support of the rows at a direction of multipliers, infinite where it has a sign without bound.
+  CAROM_HOST_DEVICE V infeasible(V tolerance) {
+    lanes_.for_each(n_, [&](int j) { work_n_[j] = V(0.0); });
+    rows_.add_transposed(change_y_, work_n_);
+    V size(0.0);
+    V support(0.0);
+    V wrong(0.0);
+    int next = 0;
+    for (int i = 0; i < m_; ++i) {
+      while (next < rows_.shape.cones &&
+             rows_.shape.cone[next].first + rows_.shape.cone[next].size <= i) {
+        ++next;
+      }
+      const bool in_cone = next < rows_.shape.cones && rows_.shape.cone[next].first <= i;
+      const V y = change_y_[i];
+      size = larger(magnitude(y), size);
+      const V upper = rows_.scaled.upper[i];
+      const V bound = in_cone ? upper : select(y > V(0.0), upper, rows_.scaled.lower[i]);
+      const V there = presence(bound);
+      support = fused(select(there > V(0.0), bound, V(0.0)), y, support);
+      wrong = larger(select(there > V(0.0), V(0.0), magnitude(y)), wrong);
+    }
+    V balance(0.0);
+    for (int j = 0; j < n_; ++j) balance = larger(magnitude(work_n_[j]), balance);
+    const V limit = V(kProofShare) * tolerance * magnitude(support);
+    return select(support < V(0.0), V(1.0), V(0.0)) * select(size > V(0.0), V(1.0), V(0.0)) *
+           select(scale_.bounds * larger(balance, wrong) <= limit, V(1.0), V(0.0));
+  }
+
+  CAROM_HOST_DEVICE V unbounded(V tolerance) {
+    rows_.gradient(change_x_, work_n_);
+    V slope(0.0);
+    V bent(0.0);
+    for (int j = 0; j < n_; ++j) {
+      slope = fused(rows_.scaled.gradient[j], change_x_[j], slope);
+      bent = larger(magnitude(work_n_[j] - rows_.scaled.gradient[j]), bent);
+    }
+    V ends(0.0);
+    int next = 0;
+    for (int i = 0; i < m_; ++i) {
+      if (next < rows_.shape.cones && rows_.shape.cone[next].first == i) {
+        const QpConeSpan& cone = rows_.shape.cone[next];
+        V sum(0.0);
+        for (int r = i + 1; r < i + cone.size; ++r) {
+          const V v = rows_.times(r, change_x_);
+          sum = fused(v, v, sum);
+        }
+        ends = larger(square_root(sum) + rows_.times(i, change_x_), ends);
+        i += cone.size - 1;
+        ++next;
+        continue;
+      }
+      const V along = rows_.times(i, change_x_);
+      ends = larger(presence(rows_.scaled.upper[i]) * along, ends);
+      ends = larger(presence(rows_.scaled.lower[i]) * -along, ends);
+    }
+    return select(slope < V(0.0), V(1.0), V(0.0)) *
+           select(larger(bent, ends) <= V(kProofShare) * tolerance * magnitude(slope), V(1.0),
+                  V(0.0));
+  }
+
+  // A copy is polished; lanes that it brings to the tolerance take it, the others go on.
+  CAROM_HOST_DEVICE void try_polish(QpOutcome<V>& outcome, V tolerance, V going) {
+    const V near = going * select(outcome.end != V(qp_end::kConverged), V(0.0), V(1.0));
+    if (all_of(near <= V(0.0))) return;
+    lanes_.for_each(n_, [&](int j) { next_[j] = x_[j]; });
+    lanes_.for_each(m_, [&](int i) { work_m_[i] = y_[i]; });
+    const QpMerit<V> merit = polish_.run(next_, work_m_);
+    const V good = near * select(merit.worst() <= V(kShare) * tolerance, V(1.0), V(0.0));
+    lanes_.for_each(n_, [&](int j) { x_[j] = select(good > V(0.0), next_[j], x_[j]); });
+    lanes_.for_each(m_, [&](int i) { y_[i] = select(good > V(0.0), work_m_[i], y_[i]); });
+    outcome.end =
+        select(near > V(0.0), select(good > V(0.0), V(qp_end::kConverged), V(qp_end::kRunning)),
+               outcome.end);
+  }
+
+  // The penalty that would have balanced primal and dual residuals.
+  CAROM_HOST_DEVICE void adapt(const QpMerit<V>& merit, V end) {
+    const V primal = larger(larger(merit.primal, merit.gap), V(1e-30));
+    const V ratio = square_root(primal / larger(merit.dual, V(1e-30)));
+    const V bounded = smaller(larger(ratio, V(1e-3)), V(1e3));
+    const V far = larger(bounded, V(1.0) / bounded);
+    const V changed =
+        select(far > V(kAdaptRatio), V(1.0), V(0.0)) * select(end > V(0.0), V(0.0), V(1.0));
+    if (all_of(changed <= V(0.0))) return;
+    const V next = smaller(larger(rho_ * bounded, V(1e-6)), V(1e8));
+    rho_ = select(changed > V(0.0), next, rho_);
+    refactor();
+  }
+
+  // What proves a status is the last difference.
+  CAROM_HOST_DEVICE void finish_proofs(V end) {
+    lanes_.for_each(
+        m_, [&](int i) { y_[i] = select(end != V(qp_end::kInfeasible), y_[i], change_y_[i]); });
+    lanes_.for_each(
+        n_, [&](int j) { x_[j] = select(end != V(qp_end::kUnbounded), x_[j], change_x_[j]); });
+  }
+
+  const Lanes& lanes_;
+  int n_;
+  int m_;
+  QpRows<V, Lanes, Memory> rows_;
+  QpPolish<V, Lanes, Memory> polish_;
+  QpScale<V> scale_{};
+  V rho_{};
+  Memory factor_, inverse_;
+  Memory x_, next_, change_x_, work_n_;                  // [n]
+  Memory z_, y_, penalty_, change_y_, work_m_, work_p_;  // [rows]
+};
+
+}  // namespace carom::kernels

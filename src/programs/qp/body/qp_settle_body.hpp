@@ -1,0 +1,429 @@
+#pragma once
+
+#include <carom/qp.hpp>
+
+#include "programs/body/convex_lemke.hpp"
+#include "programs/qp/body/admm_qp_body.hpp"
+#include "programs/qp/body/qp_active_set_body.hpp"
+#include "programs/qp/body/qp_homogeneous_body.hpp"
+#include "programs/qp/body/qp_proofs.hpp"
+
+/// What becomes of a problem that the first method did not solve, or that is to be solved exactly:
+/// proofs, the active set, the splitting, and the judgement of what they find.
+namespace carom::kernels {
+
+/// What the bodies see of QpSettings.
+struct QpTaskSettings {
+  QpMethod method = QpMethod::automatic;
+  int max_iterations = 0;  ///< 0: each method's own
+  double tolerance = 1e-9;
+  bool polish = true;
+  double over_relaxation = 1.6;
+  double penalty = 0.1;
+
+  /// Of the method that is tried first.
+  [[nodiscard]] CAROM_INLINE int limit(QpMethod tried, int variables, int rows) const {
+    if (max_iterations > 0) return max_iterations;
+    switch (tried) {
+      case QpMethod::active_set:
+        return 20 * (variables + rows);
+      case QpMethod::admm:
+        return 20000;
+      case QpMethod::projected:
+        return 100000;
+      default:
+        return 100;
+    }
+  }
+  [[nodiscard]] CAROM_INLINE QpFirstOrderOptions first_order(QpMethod tried, int variables,
+                                                             int rows) const {
+    QpFirstOrderOptions options;
+    options.tolerance = tolerance;
+    options.max_iterations = limit(tried, variables, rows);
+    options.polish = polish;
+    options.over_relaxation = over_relaxation;
+    options.penalty = penalty;
+    return options;
+  }
+};
+
+/// Whether an answer with this end may be taken where its residual is small enough.
+CAROM_INLINE bool may_be_solved(double end) {
+  return end == qp_end::kActiveSet || end == qp_end::kConverged || end == qp_end::kStalled ||
+         end == qp_end::kRunning;
+}
+
+/// The answer to one problem beside x, y or the proof.
+struct QpVerdict {
+  Status status = Status::numerical_error;
+  QpMethod method = QpMethod::automatic;
+  int iterations = 0;
+  double residual = 0.0;
+  double objective = 0.0;
+};
+
+/// Whether problems with cones are small enough for an interior point in twice the precision.
+CAROM_INLINE constexpr bool takes_homogeneous(long n, long rows) { return n + rows <= 160; }
+CAROM_INLINE constexpr long qp_settle_workspace(long n, long rows, bool cones) {
+  const long exact = cones ? 0 : qp_active_set_workspace(n, rows);
+  const long splitting = admm_qp_workspace(n, rows);  // a factor of the Hessian wants less
+  const long decided = !cones                       ? convex_lemke_workspace(n, rows, 2 * rows)
+                       : takes_homogeneous(n, rows) ? qp_homogeneous_workspace(n, rows)
+                                                    : 0;
+  const long body = exact > splitting ? exact : splitting;
+  // A problem of its own looks for a point that meets the rows: another Hessian and gradient.
+  return 2 * n + rows + certificate::qp_judge_workspace(n, rows) +
+         (decided > body ? decided : body) + n * n + n;
+}
+
+/// A problem's numbers as ConvexLemke reads them.
+template <class Data>
+struct QpLemkeSource {
+  const QpShape& shape;
+  const QpView<Data>& view;
+  CAROM_INLINE int variables() const { return shape.variables; }
+  CAROM_INLINE int rows() const { return shape.rows; }
+  CAROM_INLINE double hessian(int i, int j) const {
+    const long n = shape.variables;
+    return j <= i ? view.hessian[i * n + j] : view.hessian[j * n + i];
+  }
+  CAROM_INLINE double gradient(int j) const { return view.gradient[j]; }
+  /// Rows hold numbers in their own columns only.
+  CAROM_INLINE double matrix(int i, int j) const {
+    const int first = shape.row_first[i];
+    const int last = shape.row_first[i + 1];
+    const long n = shape.variables;
+    if (last - first == n) return view.matrix[i * n + j];
+    for (int t = first; t < last; ++t) {
+      if (shape.column[t] == j) return view.matrix[i * n + j];
+    }
+    return 0.0;
+  }
+  CAROM_INLINE double lower(int i) const { return view.lower[i]; }
+  CAROM_INLINE double upper(int i) const { return view.upper[i]; }
+  CAROM_INLINE double column_lower(int) const { return -kInfinity; }
+  CAROM_INLINE double column_upper(int) const { return kInfinity; }
+};
+
+template <class Lanes, class Data, class Memory>
+class QpSettle {
+ public:
+  /// x: [n], y: [rows]; memory: qp_settle_workspace.
+  CAROM_HOST_DEVICE QpSettle(const Lanes& lanes, const QpShape& shape, const QpView<Data>& view,
+                             const Memory& x, const Memory& y, const Memory& memory)
+      : lanes_(lanes),
+        shape_(shape),
+        view_(view),
+        x_(x),
+        y_(y),
+        first_x_(memory),
+        point_(first_x_ + shape.variables),
+        first_y_(point_ + shape.variables),
+        work_(first_y_ + shape.rows),
+        other_hessian_(work_ + certificate::qp_judge_workspace(shape.variables, shape.rows)),
+        other_gradient_(other_hessian_ + static_cast<long>(shape.variables) * shape.variables),
+        body_(other_gradient_ + shape.variables) {}
+
+  /// A point that meets the rows, of an unbounded problem.
+  CAROM_INLINE double point(int j) const { return point_[j]; }
+
+  /// first: what ended at x, y before, or null where nothing was tried. end: its qp_end.
+  /// start(): fills x, y with the caller's guess. Afterwards x, y hold the answer or the proof.
+  template <class Start>
+  CAROM_HOST_DEVICE QpVerdict run(const QpTaskSettings& settings, int interval_rows,
+                                  const QpVerdict* first, double end, Start&& start) {
+    QpVerdict answer;
+    answer.method = settings.method;
+    if (first != nullptr) answer = *first;
+    if (first != nullptr) keep_first();
+    if (crossed_bounds(lanes_, interval_rows, shape_, view_, y_)) {
+      answer.status = Status::infeasible;
+      return answer;
+    }
+    if (proves_nonconvex(lanes_, shape_.variables, view_.hessian, x_, body_,
+                         body_ + static_cast<long>(shape_.variables) * shape_.variables, work_)) {
+      answer.status = Status::nonconvex;
+      return answer;
+    }
+    if (first != nullptr) {
+      back_to_first();
+      if (is_infeasible(settings.tolerance)) {
+        answer.status = Status::infeasible;
+        return answer;
+      }
+      back_to_first();
+      judge(answer, settings.tolerance);
+      if (answer.status != Status::solved && may_be_solved(end)) {
+        clean();
+        QpVerdict cleaned = answer;
+        judge(cleaned, settings.tolerance);
+        if (cleaned.status == Status::solved) return cleaned;
+        back_to_first();
+      }
+      if (end == qp_end::kBroken) {
+        answer.status = Status::numerical_error;
+      } else if (end == qp_end::kRunning && answer.status == Status::inaccurate) {
+        answer.status = Status::iteration_limit;
+      }
+      // Who asked for so many iterations of one method gets what they gave, if it is no verdict.
+      const bool limited = settings.method != QpMethod::automatic && settings.max_iterations > 0 &&
+                           answer.status == Status::iteration_limit;
+      if (settings.method == QpMethod::automatic && shape_.cones == 0) {  // faster, where it does
+        start();
+        const QpVerdict active = attempt<QpMethod::active_set>(settings, view_);
+        if (is_final(active.status)) return active;
+      }
+      const QpVerdict exact = decide(settings);
+      if (is_final(exact.status) && !(limited && exact.status == Status::solved)) return exact;
+      back_to_first();
+      if (end == qp_end::kUnbounded || is_ray(settings.tolerance)) {
+        const Status status = shape_.cones == 0 ? attempt_point<QpMethod::active_set>(settings)
+                                                : attempt_point<QpMethod::admm>(settings);
+        if (is_final(status)) {
+          answer.status = status;
+          return answer;
+        }
+      }
+      back_to_first();
+      if (settings.method != QpMethod::automatic) return answer;
+      if (answer.status == Status::iteration_limit) answer.status = Status::inaccurate;
+    }
+    start();
+    const QpVerdict other = solve(settings, first == nullptr);
+    if (first != nullptr && other.status == Status::inaccurate &&
+        answer.residual <= other.residual) {
+      back_to_first();
+      return answer;
+    }
+    return other;
+  }
+
+ private:
+  CAROM_INLINE static bool is_final(Status status) {
+    return status == Status::solved || status == Status::infeasible || status == Status::unbounded;
+  }
+  CAROM_HOST_DEVICE void keep_first() {
+    lanes_.for_each(shape_.variables, [&](int j) { first_x_[j] = x_[j]; });
+    lanes_.for_each(shape_.rows, [&](int i) { first_y_[i] = y_[i]; });
+  }
+  CAROM_HOST_DEVICE void back_to_first() {
+    lanes_.for_each(shape_.variables, [&](int j) { x_[j] = first_x_[j]; });
+    lanes_.for_each(shape_.rows, [&](int i) { y_[i] = first_y_[i]; });
+  }
+  /// Zeros in place of what rounding left there: a row of such numbers alone knows no other unit.
+  CAROM_HOST_DEVICE void clean() {
+    const long n = shape_.variables;
+    const auto length = [&](int j) {
+      const double curvature = view_.hessian[j * n + j];
+      return magnitude(x_[j]) * (curvature > 0.0 ? square_root(curvature) : 1.0);
+    };
+    double longest = 0.0;
+    double strongest = 0.0;
+    for (int j = 0; j < shape_.variables; ++j) longest = larger(length(j), longest);
+    for (int i = 0; i < shape_.rows; ++i) strongest = larger(magnitude(y_[i]), strongest);
+    lanes_.for_each(shape_.variables, [&](int j) {
+      if (length(j) <= 1e-13 * longest) x_[j] = 0.0;
+    });
+    lanes_.for_each(shape_.rows, [&](int i) {
+      if (magnitude(y_[i]) <= 1e-13 * strongest) y_[i] = 0.0;
+    });
+  }
+  CAROM_CALL bool is_infeasible(double tolerance) {
+    return proves_infeasible(lanes_, shape_, view_, y_, work_, tolerance);
+  }
+  CAROM_CALL bool is_ray(double tolerance) {
+    return proves_endless(lanes_, shape_, view_, x_, work_, tolerance);
+  }
+  CAROM_CALL bool is_unbounded(double tolerance) {
+    return proves_unbounded(lanes_, shape_, view_, point_, x_, work_, tolerance);
+  }
+
+  CAROM_CALL void judge(QpVerdict& answer, double tolerance) {
+    const certificate::QpJudge<double, Lanes, Data, Memory> judge(lanes_, shape_, view_, work_);
+    const auto judged = judge.residual(x_, y_);
+    answer.residual = judged.value();
+    answer.objective = judged.objective;
+    answer.status = certificate::within(answer.residual, tolerance) ? Status::solved
+                    : answer.residual < kInfinity                   ? Status::inaccurate
+                                                                    : Status::numerical_error;
+  }
+
+  /// The verdict in twice the precision, judged like any other; numerical_error where there is
+  /// none.
+  CAROM_HOST_DEVICE QpVerdict decide(const QpTaskSettings& settings) {
+    QpVerdict answer;
+    const Status claim = shape_.cones > 0 ? by_homogeneous(answer) : by_lemke(answer);
+    if (claim == Status::solved) {
+      judge(answer, settings.tolerance);
+    } else if ((claim == Status::infeasible && is_infeasible(settings.tolerance)) ||
+               (claim == Status::unbounded && is_unbounded(settings.tolerance))) {
+      answer.status = claim;
+    }
+    return answer;
+  }
+
+  /// Leaves x, y, and the point of an unbounded problem, whose direction is x.
+  CAROM_CALL Status by_lemke(QpVerdict& answer) {
+    const QpLemkeSource<Data> source{shape_, view_};
+    ConvexLemke<Lanes, Memory, QpLemkeSource<Data>> body(lanes_, source, 2L * shape_.rows, body_);
+    const Status claim = body.solve();
+    answer.method = QpMethod::lemke;
+    answer.iterations = body.pivots();
+    if (!is_final(claim)) return claim;
+    lanes_.for_each(shape_.variables, [&](int j) {
+      point_[j] = body.point(j);
+      x_[j] = claim == Status::unbounded ? body.ray(j) : point_[j];
+    });
+    lanes_.for_each(shape_.rows, [&](int i) { y_[i] = -body.multiplier(i, claim); });
+    return claim;
+  }
+  /// The same for cones, in one lane.
+  CAROM_HOST_DEVICE Status by_homogeneous(QpVerdict& answer) {
+    answer.method = QpMethod::interior_point;
+#if defined(__CUDA_ARCH__)
+    return Status::numerical_error;  // too much code beside the rest of a kernel
+#else
+    if constexpr (requires { body_.stride; }) {
+      return Status::numerical_error;  // it wants memory in one piece
+    } else {
+      if (!takes_homogeneous(shape_.variables, shape_.rows)) return Status::numerical_error;
+      lanes_.for_each(1, [&](int) {
+        const QpView<const double*> plain{&view_.hessian[0], &view_.gradient[0], &view_.matrix[0],
+                                          &view_.lower[0], &view_.upper[0]};
+        const QpHomogeneousOutcome outcome =
+            decide_homogeneous(shape_, plain, &body_[0], &point_[0], &x_[0], &y_[0]);
+        if (outcome.end != qp_end::kUnbounded) {
+          for (int j = 0; j < shape_.variables; ++j) x_[j] = point_[j];
+        }
+        work_[0] = outcome.end;
+        work_[1] = outcome.iterations;
+      });
+      const double end = work_[0];
+      answer.iterations = static_cast<int>(work_[1]);
+      return end == qp_end::kConverged    ? Status::solved
+             : end == qp_end::kInfeasible ? Status::infeasible
+             : end == qp_end::kUnbounded  ? Status::unbounded
+                                          : Status::numerical_error;
+    }
+#endif
+  }
+
+  CAROM_HOST_DEVICE QpVerdict solve(const QpTaskSettings& settings, bool untried) {
+    if (settings.method == QpMethod::lemke) return decide(settings);
+    // Exact first; cones only the splitting takes.
+    if (shape_.cones == 0 && (untried || settings.method != QpMethod::automatic)) {
+      const QpVerdict exact = attempt<QpMethod::active_set>(settings, view_);
+      if (is_final(exact.status)) return exact;
+      const bool limited = settings.max_iterations > 0 && exact.status == Status::iteration_limit;
+      if (untried) {  // else it was of no help
+        keep_first();
+        const QpVerdict decided = decide(settings);
+        if (is_final(decided.status) && !(limited && decided.status == Status::solved)) {
+          return decided;
+        }
+        back_to_first();
+      }
+      if (settings.method == QpMethod::active_set) return exact;
+      if (!(magnitude(exact.residual) < kInfinity)) {
+        lanes_.for_each(shape_.variables, [&](int j) { x_[j] = 0.0; });
+        lanes_.for_each(shape_.rows, [&](int i) { y_[i] = 0.0; });
+      }
+    }
+    return attempt<QpMethod::admm>(settings, view_);
+  }
+
+  template <class Body>
+  CAROM_HOST_DEVICE void read(const Body& body) {
+    lanes_.for_each(shape_.variables, [&](int j) { x_[j] = body.solution(j); });
+    lanes_.for_each(shape_.rows, [&](int i) { y_[i] = body.dual(i); });
+  }
+
+  /// One method's end at x, y.
+  template <QpMethod Method, class View>
+  CAROM_CALL double iterate(const QpTaskSettings& settings, const View& view, int& iterations) {
+    if constexpr (Method == QpMethod::active_set) {
+      QpActiveSet<Lanes, Memory> body(lanes_, shape_, body_);
+      const QpExactOutcome outcome =
+          body.solve(view, settings.limit(Method, shape_.variables, shape_.rows), x_, y_);
+      read(body);
+      iterations = outcome.iterations;
+      return outcome.end;
+    } else {
+      AdmmQp<double, Lanes, Memory> body(lanes_, shape_, body_);
+      const QpOutcome<double> outcome =
+          body.solve(view, settings.first_order(Method, shape_.variables, shape_.rows), x_, y_);
+      read(body);
+      iterations = static_cast<int>(outcome.iterations);
+      return outcome.end;
+    }
+  }
+
+  template <QpMethod Method, class View>
+  CAROM_HOST_DEVICE QpVerdict attempt(const QpTaskSettings& settings, const View& view) {
+    QpVerdict answer;
+    answer.method = Method;
+    const double end = iterate<Method>(settings, view, answer.iterations);
+    if (end == qp_end::kInfeasible && is_infeasible(settings.tolerance)) {
+      answer.status = Status::infeasible;
+    } else if (end == qp_end::kUnbounded) {
+      answer.status = attempt_point<Method>(settings);
+    } else if (end == qp_end::kBroken) {
+      answer.status = Status::numerical_error;
+    } else {
+      judge(answer, settings.tolerance);
+      if (answer.status == Status::inaccurate && end == qp_end::kRunning) {
+        answer.status = Status::iteration_limit;
+      }
+    }
+    return answer;
+  }
+
+  /// x is said to be a direction without end: that is a verdict only if something meets the rows.
+  /// The point nearest to zero is asked for; what excludes it proves the problem infeasible.
+  template <QpMethod Method>
+  CAROM_CALL Status attempt_point(const QpTaskSettings& settings) {
+    const long n = shape_.variables;
+    lanes_.for_each(shape_.variables, [&](int j) {
+      for (int i = 0; i < n; ++i) other_hessian_[i * n + j] = 0.0;
+      other_gradient_[j] = 0.0;
+      point_[j] = x_[j];
+      x_[j] = 0.0;
+    });
+    for (int i = 0; i < shape_.rows; ++i) {  // lengths in units of the rows
+      const int first = shape_.row_first[i];
+      lanes_.for_each(shape_.row_first[i + 1] - first, [&](int t) {
+        const int j = shape_.column[first + t];
+        double& curvature = other_hessian_[j * n + j];
+        const double entry = view_.matrix[i * n + j];
+        curvature = larger(entry * entry, curvature);
+      });
+    }
+    lanes_.for_each(shape_.variables, [&](int j) {
+      double& curvature = other_hessian_[j * n + j];
+      curvature = curvature > 0.0 ? curvature : 1.0;
+    });
+    lanes_.for_each(shape_.rows, [&](int i) { y_[i] = 0.0; });
+    const QpView<Data> nearest{other_hessian_, other_gradient_, view_.matrix, view_.lower,
+                               view_.upper};
+    int iterations = 0;
+    const double end = iterate<Method>(settings, nearest, iterations);
+    if (end == qp_end::kInfeasible && is_infeasible(settings.tolerance)) return Status::infeasible;
+    lanes_.for_each(shape_.variables, [&](int j) {
+      const double direction = point_[j];
+      point_[j] = x_[j];
+      x_[j] = direction;
+    });
+    return is_unbounded(settings.tolerance) ? Status::unbounded : Status::numerical_error;
+  }
+
+  const Lanes& lanes_;
+  const QpShape& shape_;
+  QpView<Data> view_;
+  Memory x_, y_;            // the answer, or its proof
+  Memory first_x_, point_;  // of the first method; that meets the rows
+  Memory first_y_;          // of the first method
+  Memory work_;             // of the judgement
+  Memory other_hessian_, other_gradient_, body_;
+};
+
+}  // namespace carom::kernels

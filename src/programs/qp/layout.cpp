@@ -1,0 +1,147 @@
+#include "programs/qp/layout.hpp"
+
+#include <bit>
+#include <cmath>
+#include <limits>
+
+namespace carom {
+
+QpArrays problem_of(const QpBatch& batch, std::int64_t problem) {
+  const std::int64_t n = batch.variables;
+  const std::int64_t m = batch.rows;
+  const std::int64_t k = batch.cone_rows();
+  return {batch.hessian.data() + problem * n * n, batch.vector.data() + problem * n,
+          batch.matrix.data() + problem * m * n,  batch.lower.data() + problem * m,
+          batch.upper.data() + problem * m,       batch.cone_matrix.data() + problem * k * n,
+          batch.cone_vector.data() + problem * k};
+}
+
+namespace {
+
+/// bits[e] collects the bits of values[e]: those of a number other than zero.
+void collect_bits(const double* __restrict values, std::size_t count,
+                  std::uint64_t* __restrict bits) {
+  for (std::size_t e = 0; e < count; ++e) bits[e] |= std::bit_cast<std::uint64_t>(values[e]);
+}
+
+/// Rows with l = u and those with a finite l or u otherwise.
+void collect_sides(const double* __restrict l, const double* __restrict u, std::size_t rows,
+                   std::uint64_t* __restrict lower, std::uint64_t* __restrict upper,
+                   std::uint64_t* __restrict equal) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const auto bits = [](bool flag) { return flag ? ~std::uint64_t{0} : std::uint64_t{0}; };
+  for (std::size_t i = 0; i < rows; ++i) {
+    const std::uint64_t same = bits(l[i] == u[i]);
+    equal[i] |= same;
+    lower[i] |= bits(std::abs(l[i]) < kInfinity) & ~same;
+    upper[i] |= bits(std::abs(u[i]) < kInfinity) & ~same;
+  }
+}
+
+}  // namespace
+
+QpPattern::QpPattern(int variables, int rows, int cone_rows)
+    : nonzero(static_cast<std::size_t>(variables) * static_cast<std::size_t>(rows + cone_rows), 0),
+      sides(static_cast<std::size_t>(rows), 0) {}
+
+QpPattern::QpPattern(const QpBatch& batch)
+    : QpPattern(batch.variables, batch.rows, batch.cone_rows()) {
+  // Words of 64 bits, not flags, so that the compiler can compare and collect many at once.
+  std::vector<std::uint64_t> entries(nonzero.size(), 0);
+  std::vector<std::uint64_t> lower(sides.size(), 0);
+  std::vector<std::uint64_t> upper(sides.size(), 0);
+  std::vector<std::uint64_t> equal(sides.size(), 0);
+  const std::size_t from_a = sides.size() * static_cast<std::size_t>(batch.variables);
+  const std::size_t from_c = nonzero.size() - from_a;
+  for (std::int64_t p = 0; p < batch.problems; ++p) {
+    const QpArrays arrays = problem_of(batch, p);
+    collect_bits(arrays.matrix, from_a, entries.data());
+    collect_bits(arrays.cone_matrix, from_c, entries.data() + from_a);
+    collect_sides(arrays.lower, arrays.upper, sides.size(), lower.data(), upper.data(),
+                  equal.data());
+  }
+  for (std::size_t e = 0; e < entries.size(); ++e) {
+    nonzero[e] = entries[e] << 1 != 0 ? 1 : 0;  // a zero may have a sign
+  }
+  for (std::size_t i = 0; i < sides.size(); ++i) {
+    sides[i] = static_cast<std::uint8_t>(
+        (equal[i] != 0 ? kEqual : 0) | (lower[i] != 0 ? kLower : 0) | (upper[i] != 0 ? kUpper : 0));
+  }
+}
+
+QpLayout::QpLayout(const QpBatch& batch, const QpPattern& pattern) : interval_rows_(batch.rows) {
+  const int n = batch.variables;
+  kinds_.assign(static_cast<std::size_t>(batch.rows), QpRowKind::interval);
+  for (const Cone& cone : batch.cones) {
+    const bool second_order = cone.kind == ConeKind::second_order && cone.size > 1;
+    if (second_order) {
+      cones_.push_back({static_cast<int>(kinds_.size()), cone.size, 0, 0});
+    }
+    const QpRowKind kind = second_order                  ? QpRowKind::second_order
+                           : cone.kind == ConeKind::zero ? QpRowKind::equation
+                                                         : QpRowKind::half_line;
+    kinds_.insert(kinds_.end(), static_cast<std::size_t>(cone.size), kind);
+  }
+  const int rows = static_cast<int>(kinds_.size());
+  const auto width = static_cast<std::size_t>(n);
+  const std::vector<std::uint8_t>& nonzero = pattern.nonzero;
+  std::vector<std::uint8_t> sides = pattern.sides;
+  equations_.assign(static_cast<std::size_t>(rows), 0);
+  for (int i = batch.rows; i < rows; ++i) {
+    const QpRowKind kind = kinds_[static_cast<std::size_t>(i)];
+    equations_[static_cast<std::size_t>(i)] =
+        static_cast<std::uint8_t>(kind == QpRowKind::equation);
+    sides.push_back(kind == QpRowKind::equation    ? QpPattern::kEqual
+                    : kind == QpRowKind::half_line ? QpPattern::kUpper
+                                                   : std::uint8_t{0});
+  }
+  std::vector<std::size_t> starts;
+  const auto list = [&](const auto& append) {
+    starts.push_back(indices_.size());
+    append();
+  };
+  const auto rows_with = [&](std::uint8_t side) {
+    for (int i = 0; i < rows; ++i) {
+      if ((sides[static_cast<std::size_t>(i)] & side) != 0) indices_.push_back(i);
+    }
+  };
+  list([&] { rows_with(QpPattern::kLower); });
+  list([&] { rows_with(QpPattern::kUpper); });
+  list([&] { rows_with(QpPattern::kEqual); });
+  const auto columns_of = [&](int first, int count) {
+    for (int j = 0; j < n; ++j) {
+      bool any = false;
+      for (int i = first; i < first + count; ++i) {
+        any =
+            any || nonzero[static_cast<std::size_t>(i) * width + static_cast<std::size_t>(j)] != 0;
+      }
+      if (any) indices_.push_back(j);
+    }
+  };
+  list([&] {
+    const std::size_t begin = indices_.size();
+    for (kernels::QpConeSpan& cone : cones_) {
+      cone.column_first = static_cast<int>(indices_.size() - begin);
+      columns_of(cone.first, cone.size);
+      cone.column_last = static_cast<int>(indices_.size() - begin);
+    }
+  });
+  std::vector<int> firsts{0};
+  list([&] {
+    const std::size_t begin = indices_.size();
+    for (int i = 0; i < rows; ++i) {
+      columns_of(i, 1);
+      firsts.push_back(static_cast<int>(indices_.size() - begin));
+    }
+  });
+  list([&] { indices_.insert(indices_.end(), firsts.begin(), firsts.end()); });
+  const auto at = [&](std::size_t part) { return indices_.data() + starts[part]; };
+  const auto size = [&](std::size_t part) {
+    return static_cast<int>(starts[part + 1] - starts[part]);
+  };
+  shape_ = {n,     rows,  size(0), size(1),       size(2), static_cast<int>(cones_.size()),
+            at(0), at(1), at(2),   cones_.data(), at(3),   at(5),
+            at(4)};
+}
+
+}  // namespace carom

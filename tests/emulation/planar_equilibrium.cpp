@@ -1,0 +1,31 @@
+#include "cpu/equilibrium/planar_driver.hpp"
+
+namespace carom::emulation {
+
+PlanarResult planar_equilibrium(const PostureBatch& batch, const PlanarSettings& settings,
+                                bool backwards) {
+  PlanarResult result = planar_result(batch, MemorySpace::host);
+  const kernels::PlanarView view = planar_view(batch, settings, result);
+  const cpu::simd::PlanarSearch scalar{1, cpu::simd::search_planar<double, 1>};
+  cpu::PlanarScratch scratch = cpu::make_planar_scratch(view, 1);
+  for (std::int64_t turn = 0; turn < batch.problems; ++turn) {
+    cpu::solve_planar_pack(view, scalar, backwards ? batch.problems - 1 - turn : turn, 1, scratch);
+  }
+  return result;
+}
+
+PlanarMargin planar_margins(const PostureBatch& batch, const Buffer<double>& centre_of_mass,
+                            const PlanarSettings& settings, bool backwards) {
+  PlanarMargin margin = planar_margin(batch, MemorySpace::host);
+  const kernels::PlanarView view = planar_inputs(batch, settings);
+  cpu::PlanarScratch scratch = cpu::make_planar_scratch(view, 1);
+  const kernels::PlanarMarginBody body(view, {scratch.workspace.data(), 1});
+  for (std::int64_t turn = 0; turn < batch.problems; ++turn) {
+    const std::int64_t p = backwards ? batch.problems - 1 - turn : turn;
+    cpu::write_planar_margin(
+        margin, p, body.run(p, centre_of_mass.data()[2 * p], centre_of_mass.data()[2 * p + 1]));
+  }
+  return margin;
+}
+
+}  // namespace carom::emulation
