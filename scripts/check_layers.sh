@@ -8,8 +8,6 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # FILE INCLUDED: to be mended; nothing is to be added.
 known='
-src/api/compliant_programme.cpp                         cpu/reference/compliant/compliant_equations.hpp
-src/api/compliant_programme.cpp                         cpu/reference/compliant/compliant_problem.hpp
 src/api/impact_models.cpp                               cpu/reference/impact/contact_modes.hpp
 src/api/impact_models.cpp                               cpu/reference/impact/mechanism.hpp
 src/api/impact_models.cpp                               cpu/reference/impact/model_settings.hpp
@@ -18,17 +16,7 @@ src/api/impact_theory.cpp                               cpu/reference/impact/mod
 src/api/impact_theory.cpp                               cpu/reference/programs/simplex.hpp
 src/api/impact_theory.cpp                               cpu/reference/impact/step.hpp
 src/api/impact_theory.cpp                               cpu/reference/impact/trajectory.hpp
-src/cpu/reference/compliant/compliant.cpp               cpu/parallel.hpp
-src/cpu/reference/compliant/compliant.cpp               models/scenario_kinds.hpp
-src/cpu/reference/compliant/compliant_problem.hpp       compliant/body/compliant_array_body.hpp
-src/cpu/reference/equilibrium/planar_equilibrium.cpp    equilibrium/planar_view.hpp
-src/cpu/reference/impact/mechanism.cpp                  core/buffer_slice.hpp
-src/cpu/reference/impact/model_settings.cpp             core/require.hpp
 src/cpu/reference/impact/sampling.cpp                   impact/accumulate.hpp
-src/cpu/reference/programs/solve_qp.cpp                 cpu/programs/qp_single.hpp
-src/cpu/reference/programs/solve_qp.cpp                 programs/qp/layout.hpp
-src/impact/mode_table.cpp                               cpu/simd/dispatch.hpp
-src/impact/mode_table.cpp                               cpu/simd/padding.hpp
 '
 
 # The room of a path: the first pattern that matches.
@@ -82,10 +70,11 @@ grep -HoE '^[[:space:]]*#[[:space:]]*include[[:space:]]+[<"][^>"]+' $files |
       }
       ++arrows
       backends = rank[from] == rank["cpu"] && rank[to] == rank["cpu"] && from != to
-      # The independent reference shares nothing with what it judges, but for the declarations of
-      # its entries, by which alone it is called.
+      # The independent reference shares no mathematics with what it judges: it may include the
+      # contract, the plumbing in core, and the declarations of its entries, by which alone it is
+      # called.
       shares = (from == "reference" || to == "reference") && from != to && to != "include" &&
-        included !~ /\/([a-z]+_)?backends\.hpp$/
+        to != "core" && included !~ /\/([a-z]+_)?backends\.hpp$/
       if (rank[to] <= rank[from] && !backends && !shares) next
       up = file " " included
       met[up] = 1

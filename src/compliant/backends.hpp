@@ -12,6 +12,32 @@
 
 namespace carom {
 
+/// A scenario (src/models/body) for those who step one world at a time: the functor's hooks.
+class WorldModel {
+ public:
+  WorldModel(int tangent_rows, bool is_many, bool is_smooth)
+      : tangents(tangent_rows), many(is_many), smooth(is_smooth) {}
+  WorldModel(const WorldModel&) = delete;
+  WorldModel& operator=(const WorldModel&) = delete;
+  virtual ~WorldModel() = default;
+
+  virtual void start(const double* parameters, double* q, double* v) const = 0;
+  virtual bool direct(const double* parameters, double h, double* q, double* v) const = 0;
+  virtual void evaluate(const double* parameters, double time, double h, const double* q,
+                        const double* v, double* inverse_mass, double* force,
+                        kernels::ConstraintRows& rows) const = 0;
+  virtual void advance(const double* parameters, double h, double* q, const double* v) const = 0;
+  virtual bool finished(const double* parameters, const double* q, const double* v) const = 0;
+  virtual double energy(const double* parameters, const double* q, const double* v) const = 0;
+  virtual double displacement(const double* parameters, const double* q) const = 0;
+
+  const int tangents;  ///< as of ScenarioBase
+  const bool many;
+  const bool smooth;
+};
+
+const WorldModel& world_model(models::ScenarioKind kind);
+
 /// Worlds between two chunks of steps, on the host; a backend takes them through `count` steps.
 struct WorldStates {
   const models::Scenario* scenario = nullptr;
@@ -43,6 +69,12 @@ kernels::CompliantArrays compliant_arrays(const CompliantBatch& batch, Compliant
 
 kernels::CompliantOptions compliant_options(const CompliantBatch& batch,
                                             const CompliantSettings& settings);
+
+/// Whether the numbers and rows of a problem of a host batch can be worked with.
+bool acceptable(const CompliantBatch& batch, std::int64_t problem);
+/// Writes NaN and the status.
+void refuse(const CompliantBatch& batch, std::int64_t problem, Status status,
+            CompliantResult& result);
 
 /// The convex programme, by solve_qp on `backend`; host batches only.
 CompliantResult solve_programme(const CompliantBatch& batch, const CompliantSettings& settings,

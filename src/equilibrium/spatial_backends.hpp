@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include <carom/equilibrium_spatial.hpp>
+#include <carom/equilibrium_membership.hpp>
 
 #include "equilibrium/body/support_sweep_body.hpp"
 
@@ -36,6 +36,9 @@ SupportResult support(const PostureBatch& batch, std::span<const double> directi
                       const SpatialSettings& settings);
 std::vector<SpatialRegion> spatial_equilibrium(const PostureBatch& batch,
                                                const SpatialSettings& settings);
+std::vector<Membership> probe_membership(const PostureBatch& batch,
+                                         std::span<const double> centre_of_mass,
+                                         const SpatialSettings& settings);
 /// Regions whose first sweep another backend made; further directions by `again`, or by the cpu
 /// where it is null.
 using SupportCall = SupportResult (*)(const PostureBatch&, std::span<const double>,

@@ -6,8 +6,6 @@
 #include <cmath>
 #include <map>
 
-#include "cpu/simd/dispatch.hpp"
-#include "cpu/simd/padding.hpp"
 #include "impact/mode_entry.hpp"
 #include "impact/mode_pilots.hpp"
 
@@ -32,13 +30,15 @@ using Bits = std::array<std::uint64_t, kOrderingWords>;
 /// One problem's pilots and what they teach.
 class Learner {
  public:
-  Learner(int dimension, const kernels::ImpactProblemView& problem, const kernels::ImpactRun& run)
+  Learner(int dimension, const kernels::ImpactProblemView& problem, const kernels::ImpactRun& run,
+          const PilotCode& code)
       : dimension_(dimension),
         m_(run.contacts),
         rows_(dimension * m_),
         columns_(rows_ + m_),
         problem_(problem),
-        run_(run) {}
+        run_(run),
+        code_(code) {}
 
   void learn() {
     if (complete()) {
@@ -121,8 +121,9 @@ class Learner {
   /// Steps as test_conditions reads them, and which conditions of an entry each of them fails.
   class Trial {
    public:
-    Trial(int columns, const std::vector<Step>& steps)
+    Trial(int columns, const std::vector<Step>& steps, const PilotCode& code)
         : columns_(columns),
+          code_(code),
           words_((static_cast<int>(steps.size()) + ConditionJob::kWord - 1) / ConditionJob::kWord),
           steps_(static_cast<std::size_t>(columns * words_ * ConditionJob::kWord), 0.0),
           lowest_(static_cast<std::size_t>(words_ * ConditionJob::kWord), 1.0) {
@@ -141,14 +142,14 @@ class Learner {
     const std::vector<std::uint64_t>& operator()(const ModeEntry& entry) {
       const int conditions = static_cast<int>(entry.conditions.size()) / columns_;
       failed_.resize(static_cast<std::size_t>(conditions * words_));
-      cpu::simd::instruction_set().test_conditions({columns_, conditions, entry.conditions.data(),
-                                                    words_, steps_.data(), lowest_.data(),
-                                                    failed_.data()});
+      code_.test_conditions({columns_, conditions, entry.conditions.data(), words_, steps_.data(),
+                             lowest_.data(), failed_.data()});
       return failed_;
     }
 
    private:
     int columns_;
+    const PilotCode& code_;
     int words_;
     std::vector<double> steps_, lowest_;
     std::vector<std::uint64_t> failed_;
@@ -158,7 +159,7 @@ class Learner {
   [[nodiscard]] std::vector<std::vector<std::size_t>> solvers(
       const std::vector<Step>& steps) const {
     std::vector<std::vector<std::size_t>> found(steps.size());
-    Trial trial(columns_, steps);
+    Trial trial(columns_, steps, code_);
     const auto words = static_cast<std::size_t>(trial.words());
     for (std::size_t e = 0; e < entries_.size(); ++e) {
       const auto& failed = trial(entries_[e]);
@@ -273,14 +274,13 @@ class Learner {
     const auto columns = static_cast<std::size_t>(columns_);
     const auto m = static_cast<std::size_t>(m_);
     Buffer<double> reals(static_cast<std::size_t>(
-        kernels::path_real_workspace(dimension_, m_, cpu::simd::kLargestPadding) + 3 * rows_ + m_));
+        kernels::path_real_workspace(dimension_, m_, code_.padding) + 3 * rows_ + m_));
     std::vector<int> ints(static_cast<std::size_t>(kernels::path_int_workspace(dimension_, m_)));
     std::vector<double> steps(kFollowedSteps * columns);
     std::vector<std::uint8_t> codes(kFollowedSteps * m);
     int count = 0;
-    cpu::simd::instruction_set().follow_pilots({dimension_, &problem_, &run_, kFollowedPilots,
-                                                kFollowedSteps, steps.data(), codes.data(), &count,
-                                                reals.data(), ints.data()});
+    code_.follow_pilots({dimension_, &problem_, &run_, kFollowedPilots, kFollowedSteps,
+                         steps.data(), codes.data(), &count, reals.data(), ints.data()});
     std::map<ModeCodes, long> uses;
     for (std::size_t s = 0; s < static_cast<std::size_t>(count); ++s) {
       const auto begin = codes.begin() + static_cast<std::ptrdiff_t>(s * m);
@@ -311,7 +311,7 @@ class Learner {
   /// The condition that most pilot steps fail stands first, then the one that most of the rest
   /// fail.
   void order_conditions() {
-    Trial trial(columns_, steps_);
+    Trial trial(columns_, steps_, code_);
     const auto words = static_cast<std::size_t>(trial.words());
     for (ModeEntry& entry : entries_) {
       const auto& failed = trial(entry);
@@ -349,6 +349,7 @@ class Learner {
   int columns_;
   const kernels::ImpactProblemView& problem_;
   const kernels::ImpactRun& run_;
+  const PilotCode& code_;
   std::vector<ModeEntry> entries_;
   std::vector<Step> steps_;  // that conditions are ordered by
   Outcomes wanted_;          // of all pilot steps
@@ -365,8 +366,8 @@ bool wants_mode_table(int dimension, int contacts, const ImpactSettings& setting
 }
 
 ModeTable::ModeTable(int dimension, const kernels::ImpactProblemView& problem,
-                     const kernels::ImpactRun& run) {
-  Learner learner(dimension, problem, run);
+                     const kernels::ImpactRun& run, const PilotCode& code) {
+  Learner learner(dimension, problem, run, code);
   learner.learn();
   mixed_ = learner.mixed();
   beside_ = learner.complete() ? 0.0 : kBeside;

@@ -8,7 +8,7 @@ namespace carom::models::detail {
 
 /// call(body) with the functor of a kind, a value of which says its type alone.
 template <class Call>
-CAROM_INLINE auto visit_scenario(ScenarioKind kind, Call&& call) {
+CAROM_INLINE decltype(auto) visit_scenario(ScenarioKind kind, Call&& call) {
   switch (kind) {
     case ScenarioKind::spring_mass_damper:
       return call(kernels::SpringMassDamper{});

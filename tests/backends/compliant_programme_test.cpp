@@ -8,7 +8,7 @@
 
 #include <carom/compliant.hpp>
 
-#include "api/compliant_programme.hpp"
+#include "compliant/programme.hpp"
 #include "support/compliant_problems.hpp"
 
 /// The paper's convex programme (StepLaw::programme).

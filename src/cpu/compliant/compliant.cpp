@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "compliant/backends.hpp"
-#include "cpu/parallel.hpp"
+#include "core/parallel.hpp"
 #include "cpu/simd/compliant_range.hpp"
 
 namespace carom::cpu {

@@ -1,7 +1,7 @@
 
+#include "core/parallel.hpp"
 #include "cpu/equilibrium/planar_driver.hpp"
 #include "cpu/equilibrium/planar_methods.hpp"
-#include "cpu/parallel.hpp"
 #include "cpu/simd/dispatch.hpp"
 #include "equilibrium/body/planar_margin_body.hpp"
 

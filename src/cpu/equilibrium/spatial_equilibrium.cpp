@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/parallel.hpp"
 #include "cpu/equilibrium/support_driver.hpp"
-#include "cpu/parallel.hpp"
 
 namespace carom {
 

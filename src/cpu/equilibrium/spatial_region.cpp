@@ -3,8 +3,8 @@
 #include <limits>
 #include <memory>
 
+#include "core/parallel.hpp"
 #include "cpu/equilibrium/spatial_contour.hpp"
-#include "cpu/parallel.hpp"
 
 namespace carom::cpu {
 

@@ -7,7 +7,7 @@
 
 #include <carom/impact.hpp>
 
-#include "cpu/parallel.hpp"
+#include "core/parallel.hpp"
 #include "cpu/simd/block.hpp"
 #include "cpu/simd/padding.hpp"
 #include "impact/accumulate.hpp"
@@ -229,7 +229,7 @@ class ImpactDriver {
   void prepare(std::int64_t p, Prepared& problem) const {
     problem.view = prepared_.view(p);
     if (wants_mode_table(Dim, m_, settings_)) {
-      problem.view.table = problem.table.emplace(Dim, problem.view, run_).view();
+      problem.view.table = problem.table.emplace(Dim, problem.view, run_, pilot_code()).view();
     }
     // A pack starts its lanes on steps: a problem at rest has none.
     const double* u = problem.view.contact_velocity;

@@ -6,6 +6,11 @@ namespace carom {
 
 namespace cpu {
 
+PilotCode pilot_code() {
+  const simd::InstructionSet& set = simd::instruction_set();
+  return {set.follow_pilots, set.test_conditions, simd::kLargestPadding};
+}
+
 ImpactResult sample_impacts(const ImpactBatch& batch, const ImpactSettings& settings,
                             ImpactWorkspace&) {
   const auto run = simd::instruction_set().run_block;

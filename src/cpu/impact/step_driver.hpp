@@ -4,7 +4,7 @@
 
 #include <carom/impact.hpp>
 
-#include "cpu/parallel.hpp"
+#include "core/parallel.hpp"
 #include "cpu/simd/lcp_range.hpp"
 #include "impact/friction_polygon.hpp"
 

@@ -6,7 +6,7 @@
 
 #include <carom/lcp.hpp>
 
-#include "cpu/parallel.hpp"
+#include "core/parallel.hpp"
 #include "cpu/simd/lcp_range.hpp"
 
 namespace carom::cpu {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "cpu/parallel.hpp"
+#include "core/parallel.hpp"
 #include "cpu/simd/lp_lane.hpp"
 #include "programs/lp/backends.hpp"
 #include "programs/lp/body/lp_settle_body.hpp"

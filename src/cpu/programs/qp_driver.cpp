@@ -6,7 +6,7 @@
 
 #include <carom/device/qp_problem.hpp>
 
-#include "cpu/parallel.hpp"
+#include "core/parallel.hpp"
 #include "cpu/simd/qp_settle.hpp"
 #include "programs/qp/backends.hpp"
 #include "programs/qp/task.hpp"

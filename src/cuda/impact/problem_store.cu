@@ -106,7 +106,7 @@ void ProblemStore::from_host(const ImpactBatch& batch, const ImpactSettings& set
     closing[p] = view.closing_impulse;
     if (tabled) {
       tables.set(p, batch.contact_rows(), batch.contacts,
-                 ModeTable(batch.dimension, view, run).view());
+                 ModeTable(batch.dimension, view, run, cpu::pilot_code()).view());
     }
   }
   // Each array of the prepared problems is contiguous over the problems.
@@ -251,7 +251,7 @@ void ProblemStore::from_device(const ImpactBatch& batch, const ImpactSettings& s
     view.friction = friction.data() + p * m;
     view.contact_velocity = contact_velocity.data() + p * rows;
     tables.set(p, batch.contact_rows(), batch.contacts,
-               ModeTable(batch.dimension, view, run).view());
+               ModeTable(batch.dimension, view, run, cpu::pilot_code()).view());
   }
   upload(tables, stream);
   cuda::check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");

@@ -4,9 +4,8 @@
 #include <carom/certificate_compliant.hpp>
 
 #include "compliant/backends.hpp"
-#include "cpu/parallel.hpp"
+#include "core/parallel.hpp"
 #include "cpu/reference/compliant/compliant_problem.hpp"
-#include "models/scenario_kinds.hpp"
 
 namespace carom::reference {
 
@@ -51,20 +50,20 @@ double certified(const CompliantEquations& e, const CompliantSolution& s) {
 }
 
 void solve_one(const CompliantBatch& batch, const CompliantSettings& settings, std::int64_t problem,
-               const kernels::CompliantArrays& out) {
-  refuse(batch, problem, Status::invalid_input, out);
+               CompliantResult& result) {
+  refuse(batch, problem, Status::invalid_input, result);
   if (!acceptable(batch, problem)) return;
   const CompliantEquations e = gather(batch, problem, settings.centripetal);
   const CompliantSolution solution =
       solve_equations(e, settings.max_iterations > 0 ? settings.max_iterations : 100);
   const double residual = certified(e, solution);
-  out.iterations[problem] = solution.iterations;
-  out.status[problem] = residual <= settings.tolerance ? Status::solved
-                        : std::isfinite(residual)      ? Status::inaccurate
-                                                       : Status::numerical_error;
+  result.iterations.data()[problem] = solution.iterations;
+  result.status.data()[problem] = residual <= settings.tolerance ? Status::solved
+                                  : std::isfinite(residual)      ? Status::inaccurate
+                                                                 : Status::numerical_error;
   if (!std::isfinite(residual)) return;
-  out.residual[problem] = residual;
-  hand_out(batch, problem, e, solution, out);
+  result.residual.data()[problem] = residual;
+  hand_out(batch, problem, e, solution, result);
 }
 
 /// Worlds one step at a time.
@@ -73,19 +72,14 @@ class Stepper : public WorldStepper {
   explicit Stepper(const CompliantSettings& settings) : settings_(settings) {}
 
   void advance(WorldStates& states, std::int64_t first, std::int64_t count) override {
-    cpu::parallel_for(states.worlds, 1, settings_.threads,
-                      [&](std::int64_t begin, std::int64_t end) {
-                        models::detail::visit_scenario(states.scenario->kind, [&](auto body) {
-                          for (std::int64_t w = begin; w < end; ++w) {
-                            run<decltype(body)>(states, w, first, count);
-                          }
-                        });
-                      });
+    const WorldModel& model = world_model(states.scenario->kind);
+    parallel_for_each(states.worlds, settings_.threads,
+                      [&](std::int64_t world) { run(model, states, world, first, count); });
   }
 
  private:
-  template <class Scenario>
-  void run(WorldStates& states, std::int64_t world, std::int64_t first, std::int64_t count) {
+  static void run(const WorldModel& model, WorldStates& states, std::int64_t world,
+                  std::int64_t first, std::int64_t count) {
     const kernels::WorldSizes& sizes = states.sizes;
     kernels::WorldRecord& record = states.record[static_cast<std::size_t>(world)];
     const double* parameters = states.parameters.data() + world * states.parameter_stride;
@@ -100,17 +94,17 @@ class Stepper : public WorldStepper {
     for (std::int64_t step = first; step < first + count; ++step) {
       if (record.finished || record.broken) return;
       ++record.steps;
-      if (!Scenario::direct(parameters, h, q, v)) {
+      if (!model.direct(parameters, h, q, v)) {
         kernels::ConstraintRows rows = kernels::make_rows(sizes.rows, sizes.velocities,
                                                           reals.data(), ints.data(), types.data());
         VectorXd inverse_mass(sizes.velocities);
         CompliantEquations e;
         e.force.resize(sizes.velocities);
-        Scenario::evaluate(parameters, static_cast<double>(step) * h, h, q, v, inverse_mass.data(),
-                           e.force.data(), rows);
+        model.evaluate(parameters, static_cast<double>(step) * h, h, q, v, inverse_mass.data(),
+                       e.force.data(), rows);
         e.step_size = h;
-        e.dimension = Scenario::kTangents + 1;
-        e.centripetal = states.settings.centripetal && !Scenario::kMany;
+        e.dimension = model.tangents + 1;
+        e.centripetal = states.settings.centripetal && !model.many;
         e.mass = inverse_mass.cwiseInverse().asDiagonal();
         e.velocity = vector_of(v, sizes.velocities);
         take(rows, e);
@@ -128,14 +122,14 @@ class Stepper : public WorldStepper {
         std::fill_n(kept, sizes.rows, 0.0);
         for (int i = 0; i < rows.count; ++i) kept[rows.slot[i]] = s.impulse(i);
         Eigen::Map<VectorXd>(v, sizes.velocities) = s.velocity;
-        Scenario::advance(parameters, h, q, v);
+        model.advance(parameters, h, q, v);
       }
       if (!vector_of(q, sizes.positions).allFinite() ||
           !vector_of(v, sizes.velocities).allFinite()) {
         give_up(sizes, q, v, kept, record);
         return;
       }
-      if (Scenario::finished(parameters, q, v)) record.finished = true;
+      if (model.finished(parameters, q, v)) record.finished = true;
     }
   }
 
@@ -169,10 +163,8 @@ class Stepper : public WorldStepper {
 
 CompliantResult solve_compliant(const CompliantBatch& batch, const CompliantSettings& settings) {
   CompliantResult result = make_compliant_result(batch);
-  const kernels::CompliantArrays out = compliant_arrays(batch, result);
-  cpu::parallel_for(batch.problems, 1, settings.threads, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t p = begin; p < end; ++p) solve_one(batch, settings, p, out);
-  });
+  parallel_for_each(batch.problems, settings.threads,
+                    [&](std::int64_t p) { solve_one(batch, settings, p, result); });
   return result;
 }
 

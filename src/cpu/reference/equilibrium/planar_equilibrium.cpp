@@ -3,14 +3,12 @@
 #include <limits>
 #include <vector>
 
-#include <tbb/parallel_for.h>
 #include <Eigen/Dense>
 
+#include "core/parallel.hpp"
 #include "cpu/reference/equilibrium/planar_region.hpp"
 #include "cpu/reference/programs/equality_simplex.hpp"
-#include "cpu/reference/threads.hpp"
 #include "equilibrium/planar_backends.hpp"
-#include "equilibrium/planar_view.hpp"
 
 namespace carom::reference {
 
@@ -185,51 +183,52 @@ StripAnswer solve_strip(const Program& program, const double* wrench, double tol
   return answer;
 }
 
-template <class Work>
-void for_each_on_threads(std::int64_t count, int threads, Work&& work) {
-  with_threads(threads, [&] { tbb::parallel_for(std::int64_t{0}, count, work); });
-}
-
 bool has_forces(const StripAnswer& answer) {
   return answer.status == Status::solved || answer.status == Status::unbounded ||
          answer.status == Status::inaccurate;
 }
 
-void write(const kernels::PlanarView& view, std::int64_t p, const StripAnswer& answer) {
+const double* disturbed_wrench(const PostureBatch& batch, std::int64_t p, int vertex) {
+  return batch.wrench_vertices.data() + 3 * (p * batch.vertices + vertex);
+}
+
+void write(PlanarResult& result, std::int64_t p, int k, const StripAnswer& answer) {
   const bool answered = has_forces(answer);
-  const int k = view.contacts;
-  view.status[p] = answer.status;
-  view.torque_min[p] = answered ? answer.torque[0] : kNan;
-  view.torque_max[p] = answered ? answer.torque[1] : kNan;
-  view.lower[p] = answered ? answer.end[0] : kNan;
-  view.upper[p] = answered ? answer.end[1] : kNan;
-  view.residual[p] = answer.residual;
+  result.status.data()[p] = answer.status;
+  result.torque_min.data()[p] = answered ? answer.torque[0] : kNan;
+  result.torque_max.data()[p] = answered ? answer.torque[1] : kNan;
+  result.lower.data()[p] = answered ? answer.end[0] : kNan;
+  result.upper.data()[p] = answered ? answer.end[1] : kNan;
+  result.residual.data()[p] = answer.residual;
   std::vector<std::int32_t> essential;
   for (int e = 0; e < 2; ++e) {
-    view.normal_out[2 * p + e] = answer.normal[e];
-    view.height[2 * p + e] = answered ? answer.height[e] : kNan;
-    view.separation[2 * p + e] = answer.status == Status::infeasible ? answer.separation[e] : kNan;
+    result.normal.data()[2 * p + e] = answer.normal[e];
+    result.height.data()[2 * p + e] = answered ? answer.height[e] : kNan;
+    result.separation.data()[2 * p + e] =
+        answer.status == Status::infeasible ? answer.separation[e] : kNan;
     const double largest = answered ? answer.force[e].cwiseAbs().maxCoeff() : 0.0;
     for (int i = 0; i < k; ++i) {
       const std::int64_t at = (2 * p + e) * k + i;
-      for (int c = 0; c < 2; ++c) view.force[2 * at + c] = answered ? answer.force[e](c, i) : kNan;
-      view.torque[at] = answered ? answer.patch_torque[e][i] : kNan;
+      for (int c = 0; c < 2; ++c)
+        result.force.data()[2 * at + c] = answered ? answer.force[e](c, i) : kNan;
+      result.torque.data()[at] = answered ? answer.patch_torque[e][i] : kNan;
       if (answered && answer.force[e].col(i).norm() > 1e-13 * largest) essential.push_back(i);
     }
   }
   std::sort(essential.begin(), essential.end());
   essential.erase(std::unique(essential.begin(), essential.end()), essential.end());
   essential.resize(4, -1);
-  std::copy(essential.begin(), essential.end(), view.essential + 4 * p);
+  std::copy(essential.begin(), essential.end(), result.essential.data() + 4 * p);
 }
 
-void write_robust(const kernels::PlanarView& view, std::int64_t p, const Program& program) {
+void write_robust(const PostureBatch& batch, double tolerance, std::int64_t p,
+                  const Program& program, PlanarResult& result) {
   std::vector<RegionStrip> strips;
   Status status = Status::solved;
   double residual = 0.0;
-  for (int v = 0; v < view.vertices; ++v) {
-    const StripAnswer answer = solve_strip(program, view.wrench_of(p, v + 1), view.tolerance);
-    double* out = view.robust_strip + 4 * (p * view.vertices + v);
+  for (int v = 0; v < batch.vertices; ++v) {
+    const StripAnswer answer = solve_strip(program, disturbed_wrench(batch, p, v), tolerance);
+    double* out = result.robust_strip.data() + 4 * (p * batch.vertices + v);
     const bool answered = has_forces(answer);
     for (int e = 0; e < 2; ++e) {
       out[e] = answer.normal[e];
@@ -250,11 +249,11 @@ void write_robust(const kernels::PlanarView& view, std::int64_t p, const Program
     if (region.status != Status::solved) status = region.status;
     corners = region.corners;
   }
-  view.robust_status[p] = status;
-  view.robust_residual[p] = residual;
-  view.robust_count[p] = static_cast<std::int32_t>(corners.size());
-  double* polygon = view.robust_polygon + 4 * p * view.vertices;
-  std::fill(polygon, polygon + 4 * view.vertices, kNan);
+  result.robust_status.data()[p] = status;
+  result.robust_residual.data()[p] = residual;
+  result.robust_count.data()[p] = static_cast<std::int32_t>(corners.size());
+  double* polygon = result.robust_polygon.data() + 4 * p * batch.vertices;
+  std::fill(polygon, polygon + 4 * batch.vertices, kNan);
   for (std::size_t i = 0; i < corners.size(); ++i) {
     polygon[2 * i] = corners[i].x();
     polygon[2 * i + 1] = corners[i].y();
@@ -289,11 +288,11 @@ double bisected_scale(const Program& program, const double* nominal, const doubl
 
 PlanarResult planar_equilibrium(const PostureBatch& batch, const PlanarSettings& settings) {
   PlanarResult result = planar_result(batch, MemorySpace::host);
-  const kernels::PlanarView view = planar_view(batch, settings, result);
-  for_each_on_threads(batch.problems, settings.threads, [&](std::int64_t p) {
+  parallel_for_each(batch.problems, settings.threads, [&](std::int64_t p) {
     const Program program(batch, p);
-    write(view, p, solve_strip(program, view.wrench_of(p, 0), settings.tolerance));
-    if (view.vertices > 0) write_robust(view, p, program);
+    const double* nominal = batch.wrench.data() + 3 * p;
+    write(result, p, batch.contacts, solve_strip(program, nominal, settings.tolerance));
+    if (batch.vertices > 0) write_robust(batch, settings.tolerance, p, program, result);
   });
   return result;
 }
@@ -301,21 +300,20 @@ PlanarResult planar_equilibrium(const PostureBatch& batch, const PlanarSettings&
 PlanarMargin planar_margins(const PostureBatch& batch, const Buffer<double>& centre_of_mass,
                             const PlanarSettings& settings) {
   PlanarMargin margin = planar_margin(batch, MemorySpace::host);
-  const kernels::PlanarView view = planar_inputs(batch, settings);
-  for_each_on_threads(batch.problems, settings.threads, [&](std::int64_t p) {
+  parallel_for_each(batch.problems, settings.threads, [&](std::int64_t p) {
     const auto i = static_cast<std::size_t>(p);
     const Program program(batch, p);
     const Vector2d x(centre_of_mass.data()[2 * p], centre_of_mass.data()[2 * p + 1]);
-    const double* nominal = view.wrench_of(p, 0);
+    const double* nominal = batch.wrench.data() + 3 * p;
     const StripAnswer answer = solve_strip(program, nominal, settings.tolerance);
     const bool usable = x.allFinite();
     const double distance = usable ? signed_distance(answer, x) : kNan;
-    double robust = view.vertices > 0 && usable ? kInfinity : kNan;
+    double robust = batch.vertices > 0 && usable ? kInfinity : kNan;
     double scale = robust;
     int limiting = -1;
     const double slack = 1e-12 * std::max(program.size, std::abs(distance));
-    for (int v = 0; v < view.vertices && usable && has_forces(answer); ++v) {
-      const double* vertex = view.wrench_of(p, v + 1);
+    for (int v = 0; v < batch.vertices && usable && has_forces(answer); ++v) {
+      const double* vertex = disturbed_wrench(batch, p, v);
       const double here = signed_distance(solve_strip(program, vertex, settings.tolerance), x);
       robust = here >= robust ? robust : here;
       if (!(distance >= -slack)) continue;

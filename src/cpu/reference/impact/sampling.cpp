@@ -8,8 +8,8 @@
 #include <carom/error.hpp>
 #include <carom/random.hpp>
 
+#include "core/parallel.hpp"
 #include "cpu/reference/impact/trajectory.hpp"
-#include "cpu/reference/threads.hpp"
 #include "impact/accumulate.hpp"
 #include "impact/backends.hpp"
 

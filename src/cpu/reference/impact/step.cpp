@@ -5,12 +5,10 @@
 #include <limits>
 #include <numbers>
 
-#include <tbb/parallel_for.h>
-
 #include <carom/certificate.hpp>
 
+#include "core/parallel.hpp"
 #include "cpu/reference/impact/contact_modes.hpp"
-#include "cpu/reference/threads.hpp"
 #include "impact/backends.hpp"
 
 namespace carom::reference {
@@ -181,22 +179,19 @@ StepResult solve_steps(const StepBatch& batch, const StepSettings& settings) {
   const double* velocity = batch.contact_velocity.host().data();
   const double* friction = batch.friction.host().data();
   const double* max_impulse = batch.max_impulse.host().data();
-  with_threads(settings.threads, [&] {
-    tbb::parallel_for(std::size_t{0}, count, [&](std::size_t p) {
-      const StepModel model(
-          batch.dimension, Eigen::Map<const Matrix>(delassus + p * rows * rows, rows, rows),
-          Eigen::Map<const Vector>(friction + p * m, m), settings.friction_directions);
-      const StepSolution solution =
-          model.solve(Eigen::Map<const Vector>(velocity + p * rows, rows),
-                      Eigen::Map<const Vector>(max_impulse + p * m, m), settings.tolerance);
-      std::copy_n(solution.impulse.data(), rows, result.impulse.data() + p * rows);
-      std::copy_n(solution.contact_velocity.data(), rows,
-                  result.contact_velocity.data() + p * rows);
-      result.status.data()[p] = solution.status;
-      result.pivots.data()[p] = solution.pivots;
-      result.fallback.data()[p] = 0;
-      result.residual.data()[p] = solution.residual;
-    });
+  parallel_for_each(batch.problems, settings.threads, [&](std::int64_t p) {
+    const StepModel model(
+        batch.dimension, Eigen::Map<const Matrix>(delassus + p * rows * rows, rows, rows),
+        Eigen::Map<const Vector>(friction + p * m, m), settings.friction_directions);
+    const StepSolution solution =
+        model.solve(Eigen::Map<const Vector>(velocity + p * rows, rows),
+                    Eigen::Map<const Vector>(max_impulse + p * m, m), settings.tolerance);
+    std::copy_n(solution.impulse.data(), rows, result.impulse.data() + p * rows);
+    std::copy_n(solution.contact_velocity.data(), rows, result.contact_velocity.data() + p * rows);
+    result.status.data()[p] = solution.status;
+    result.pivots.data()[p] = solution.pivots;
+    result.fallback.data()[p] = 0;
+    result.residual.data()[p] = solution.residual;
   });
   return result;
 }

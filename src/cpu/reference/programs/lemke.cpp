@@ -5,11 +5,9 @@
 #include <limits>
 #include <vector>
 
-#include <tbb/parallel_for.h>
-
 #include <carom/certificate_lcp.hpp>
 
-#include "cpu/reference/threads.hpp"
+#include "core/parallel.hpp"
 #include "programs/lcp/backends.hpp"
 
 namespace carom::reference {
@@ -274,16 +272,14 @@ LcpResult solve_lcp(const LcpBatch& batch, const LcpSettings& settings) {
   result.residual = Buffer<double>(count);
   const auto matrices = batch.matrix.host();
   const auto vectors = batch.vector.host();
-  with_threads(settings.threads, [&] {
-    tbb::parallel_for(std::size_t{0}, count, [&](std::size_t p) {
-      const Eigen::Map<const Matrix> matrix(matrices.data() + p * n * n, n, n);
-      const Eigen::Map<const Vector> vector(vectors.data() + p * n, n);
-      const LemkeOutcome outcome = lemke(matrix, vector, settings.tolerance, settings.max_pivots);
-      std::copy_n(outcome.solution.data(), n, result.solution.data() + p * n);
-      result.status.data()[p] = outcome.status;
-      result.pivots.data()[p] = outcome.pivots;
-      result.residual.data()[p] = outcome.residual;
-    });
+  parallel_for_each(batch.problems, settings.threads, [&](std::int64_t p) {
+    const Eigen::Map<const Matrix> matrix(matrices.data() + p * n * n, n, n);
+    const Eigen::Map<const Vector> vector(vectors.data() + p * n, n);
+    const LemkeOutcome outcome = lemke(matrix, vector, settings.tolerance, settings.max_pivots);
+    std::copy_n(outcome.solution.data(), n, result.solution.data() + p * n);
+    result.status.data()[p] = outcome.status;
+    result.pivots.data()[p] = outcome.pivots;
+    result.residual.data()[p] = outcome.residual;
   });
   return result;
 }

@@ -3,13 +3,11 @@
 #include <limits>
 #include <vector>
 
-#include <tbb/parallel_for.h>
-
 #include <carom/certificate_lp.hpp>
 #include <carom/device/lanes.hpp>
 
+#include "core/parallel.hpp"
 #include "cpu/reference/programs/bland_simplex.hpp"
-#include "cpu/reference/threads.hpp"
 #include "programs/lp/backends.hpp"
 
 namespace carom::reference {
@@ -105,36 +103,33 @@ LpResult solve_lp(const LpBatch& batch, const LpSettings& settings, const Buffer
   // Bland's rule takes many pivots: the limit counts in units of its tableau.
   const int limit =
       settings.max_pivots > 0 ? settings.max_pivots : 50 * lp_pivot_limit(batch, settings);
-  with_threads(settings.threads, [&] {
-    tbb::parallel_for(std::int64_t{0}, batch.problems, [&](std::int64_t p) {
-      certificate::LpData lp{m,
-                             n,
-                             nullptr,
-                             batch.matrix.data() + p * m * n,
-                             batch.row_lower.data() + p * m,
-                             batch.row_upper.data() + p * m,
-                             batch.column_lower.data() + p * n,
-                             batch.column_upper.data() + p * n};
-      std::vector<BasisStatus> basis;
-      for (std::int64_t k = p * batch.objectives; k < (p + 1) * batch.objectives; ++k) {
-        lp.cost = batch.cost.data() + k * n;
-        const Slot slot{result.solution.data() + k * n, result.dual.data() + k * m,
-                        settings.certificates ? result.farkas.data() + k * m : nullptr,
-                        settings.certificates ? result.ray.data() + k * n : nullptr,
-                        settings.certificates ? result.point.data() + k * n : nullptr};
-        const BlandOutcome outcome =
-            solve_one(lp, settings, limit, slot, result.residual.data()[k]);
-        result.status.data()[k] = outcome.status;
-        result.pivots.data()[k] = outcome.pivots;
-        if (!std::isnan(slot.solution[0])) {
-          double value = 0.0;
-          for (int j = 0; j < n; ++j) value += lp.cost[j] * slot.solution[j];
-          result.objective.data()[k] = value;
-        }
-        basis = outcome.basis;
+  parallel_for_each(batch.problems, settings.threads, [&](std::int64_t p) {
+    certificate::LpData lp{m,
+                           n,
+                           nullptr,
+                           batch.matrix.data() + p * m * n,
+                           batch.row_lower.data() + p * m,
+                           batch.row_upper.data() + p * m,
+                           batch.column_lower.data() + p * n,
+                           batch.column_upper.data() + p * n};
+    std::vector<BasisStatus> basis;
+    for (std::int64_t k = p * batch.objectives; k < (p + 1) * batch.objectives; ++k) {
+      lp.cost = batch.cost.data() + k * n;
+      const Slot slot{result.solution.data() + k * n, result.dual.data() + k * m,
+                      settings.certificates ? result.farkas.data() + k * m : nullptr,
+                      settings.certificates ? result.ray.data() + k * n : nullptr,
+                      settings.certificates ? result.point.data() + k * n : nullptr};
+      const BlandOutcome outcome = solve_one(lp, settings, limit, slot, result.residual.data()[k]);
+      result.status.data()[k] = outcome.status;
+      result.pivots.data()[k] = outcome.pivots;
+      if (!std::isnan(slot.solution[0])) {
+        double value = 0.0;
+        for (int j = 0; j < n; ++j) value += lp.cost[j] * slot.solution[j];
+        result.objective.data()[k] = value;
       }
-      std::copy(basis.begin(), basis.end(), result.basis.data() + p * (n + m));
-    });
+      basis = outcome.basis;
+    }
+    std::copy(basis.begin(), basis.end(), result.basis.data() + p * (n + m));
   });
   return result;
 }

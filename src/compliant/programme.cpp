@@ -1,4 +1,4 @@
-#include "api/compliant_programme.hpp"
+#include "compliant/programme.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,8 +8,7 @@
 #include <carom/qp.hpp>
 
 #include "compliant/backends.hpp"
-#include "cpu/reference/compliant/compliant_equations.hpp"
-#include "cpu/reference/compliant/compliant_problem.hpp"
+#include "compliant/body/compliant_centripetal.hpp"
 
 namespace carom {
 
@@ -21,6 +20,44 @@ using Eigen::VectorXd;
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
+using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+/// A step of a host batch; absent rows are zero.
+struct Step {
+  double h;
+  MatrixXd mass;
+  VectorXd force, velocity;
+  std::vector<RowType> type;
+  MatrixXd jacobian;
+  VectorXd jacobian_dot_v, phi, stiffness, damping, friction;
+
+  Step(const CompliantBatch& batch, std::int64_t problem)
+      : h(batch.step_size.data()[problem]),
+        type(batch.type.data() + problem * batch.rows,
+             batch.type.data() + (problem + 1) * batch.rows) {
+    const Index nv = batch.velocities;
+    const Index m = batch.rows;
+    const auto vector_of = [&](const Buffer<double>& values, Index size) {
+      return VectorXd(Eigen::Map<const VectorXd>(values.data() + problem * size, size));
+    };
+    mass = Eigen::Map<const Rows>(batch.mass_matrix.data() + problem * nv * nv, nv, nv);
+    force = vector_of(batch.force, nv);
+    velocity = vector_of(batch.velocity, nv);
+    jacobian = Eigen::Map<const Rows>(batch.jacobian.data() + problem * m * nv, m, nv);
+    jacobian_dot_v = vector_of(batch.jacobian_dot_v, m);
+    phi = vector_of(batch.phi, m);
+    stiffness = vector_of(batch.stiffness, m);
+    damping = vector_of(batch.damping, m);
+    friction = vector_of(batch.friction, m);
+    for (Index i = 0; i < m; ++i) {
+      if (type[static_cast<std::size_t>(i)] != RowType::normal) friction(i) = 0.0;
+      if (type[static_cast<std::size_t>(i)] != RowType::none) continue;
+      jacobian.row(i).setZero();
+      jacobian_dot_v(i) = phi(i) = stiffness(i) = damping(i) = 0.0;
+    }
+  }
+};
+
 MatrixXd rows_of(const MatrixXd& matrix, const std::vector<int>& picked) {
   MatrixXd out(static_cast<Index>(picked.size()), matrix.cols());
   for (std::size_t k = 0; k < picked.size(); ++k) {
@@ -29,11 +66,53 @@ MatrixXd rows_of(const MatrixXd& matrix, const std::vector<int>& picked) {
   return out;
 }
 
+/// M^ (dG/dt) v of (23) for every row, with the pseudo-inverse where a group is redundant.
+VectorXd centripetal_forces(Step& step) {
+  const auto m = static_cast<int>(step.type.size());
+  kernels::ConstraintRows rows{};
+  rows.type = step.type.data();
+  VectorXd out = VectorXd::Zero(m);
+  for (int group = 0; group < kernels::kRowGroups; ++group) {
+    std::vector<int> members;
+    for (int i = 0; i < m; ++i) {
+      if (kernels::row_group(rows, i) == group) members.push_back(i);
+    }
+    const VectorXd acceleration = step.jacobian_dot_v(members);
+    if (acceleration.isZero(0.0)) continue;
+    const MatrixXd g = rows_of(step.jacobian, members);
+    const MatrixXd delassus = g * step.mass.ldlt().solve(g.transpose());
+    const VectorXd force =
+        Eigen::CompleteOrthogonalDecomposition<MatrixXd>(delassus).solve(acceleration);
+    out(members) = force;
+  }
+  return out;
+}
+
+/// Writes v', q' - q, lambda and the energy that follow from the rows' impulses.
+void hand_out(const CompliantBatch& batch, std::int64_t problem, const VectorXd& impulse,
+              CompliantResult& result) {
+  const Step step(batch, problem);
+  const Index nv = batch.velocities;
+  const VectorXd velocity =
+      step.velocity +
+      step.mass.ldlt().solve(step.h * step.force + step.jacobian.transpose() * impulse);
+  Eigen::Map<VectorXd>(result.velocity.data() + problem * nv, nv) = velocity;
+  const Index nq = batch.positions > 0 ? batch.positions : nv;
+  Eigen::Map<VectorXd> increment(result.increment.data() + problem * nq, nq);
+  if (batch.positions > 0) {
+    const Rows map = Eigen::Map<const Rows>(batch.position_map.data() + problem * nq * nv, nq, nv);
+    increment = step.h * (map * velocity);
+  } else {
+    increment = step.h * velocity;
+  }
+  Eigen::Map<VectorXd>(result.force.data() + problem * batch.rows, batch.rows) = impulse / step.h;
+  result.kinetic_energy.data()[problem] = 0.5 * velocity.dot(step.mass * velocity);
+}
+
 /// A batch of programmes of one layout, and where their answers go.
 void solve_layout(const std::vector<std::int64_t>& problems,
                   const std::vector<ConvexProgramme>& programmes, const CompliantBatch& batch,
-                  const CompliantSettings& settings, Backend backend,
-                  const kernels::CompliantArrays& out) {
+                  const CompliantSettings& settings, Backend backend, CompliantResult& result) {
   const ConvexProgramme& head = programmes.front();
   const auto n = static_cast<std::size_t>(head.gradient.size());
   const auto count = problems.size();
@@ -66,12 +145,11 @@ void solve_layout(const std::vector<std::int64_t>& problems,
     std::fill_n(qp.cone_vector.data(), qp.cone_vector.size(), 0.0);
     for (std::size_t p = 0; p < count; ++p) {
       const ConvexProgramme& programme = programmes[p];
-      using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
       const auto size = static_cast<Index>(n);
-      Eigen::Map<RowMajor>(qp.hessian.data() + p * n * n, size, size) = programme.hessian;
+      Eigen::Map<Rows>(qp.hessian.data() + p * n * n, size, size) = programme.hessian;
       Eigen::Map<VectorXd>(qp.vector.data() + p * n, size) = programme.gradient;
-      Eigen::Map<RowMajor> matrix(qp.matrix.data() + p * 2 * half * n, static_cast<Index>(2 * half),
-                                  size);
+      Eigen::Map<Rows> matrix(qp.matrix.data() + p * 2 * half * n, static_cast<Index>(2 * half),
+                              size);
       const auto middle = static_cast<Index>(half);
       matrix.topRows(middle) = programme.matrix;
       Eigen::Map<VectorXd>(qp.lower.data() + p * 2 * half, middle) = programme.bound;
@@ -79,7 +157,7 @@ void solve_layout(const std::vector<std::int64_t>& problems,
         matrix(middle + i, signed_rows[static_cast<std::size_t>(i)]) = 1.0;
       }
       // |p_t| <= mu p_n as -C p in the cone, C = [-mu e_n; -e_t].
-      Eigen::Map<RowMajor> cones(qp.cone_matrix.data() + p * k * n, static_cast<Index>(k), size);
+      Eigen::Map<Rows> cones(qp.cone_matrix.data() + p * k * n, static_cast<Index>(k), size);
       Index row = 0;
       for (Index i = 0; i < size; ++i) {
         if (head.type[static_cast<std::size_t>(i)] != RowType::normal) continue;
@@ -101,25 +179,18 @@ void solve_layout(const std::vector<std::int64_t>& problems,
     const VectorXd impulse = n > 0 ? VectorXd(Eigen::Map<const VectorXd>(
                                          answer.solution.data() + p * n, static_cast<Index>(n)))
                                    : VectorXd(0);
-    out.status[problem] = n > 0 ? answer.status.data()[p] : Status::solved;
-    out.residual[problem] = n > 0 ? answer.residual.data()[p] : 0.0;
-    out.iterations[problem] = n > 0 ? answer.iterations.data()[p] : 0;
-    if (out.status[problem] != Status::solved && out.status[problem] != Status::inaccurate) {
-      continue;
-    }
-    reference::CompliantSolution solution;
-    solution.impulse = VectorXd::Zero(batch.rows);
-    for (std::size_t i = 0; i < n; ++i) {
-      solution.impulse(programme.row[i]) = impulse(static_cast<Index>(i));
-    }
+    const Status status = n > 0 ? answer.status.data()[p] : Status::solved;
+    result.status.data()[problem] = status;
+    result.residual.data()[problem] = n > 0 ? answer.residual.data()[p] : 0.0;
+    result.iterations.data()[problem] = n > 0 ? answer.iterations.data()[p] : 0;
+    if (status != Status::solved && status != Status::inaccurate) continue;
+    VectorXd all = VectorXd::Zero(batch.rows);
+    for (std::size_t i = 0; i < n; ++i) all(programme.row[i]) = impulse(static_cast<Index>(i));
     const VectorXd held = programme.recover * impulse + programme.recover_offset;
     for (std::size_t i = 0; i < programme.bilateral.size(); ++i) {
-      solution.impulse(programme.bilateral[i]) = held(static_cast<Index>(i));
+      all(programme.bilateral[i]) = held(static_cast<Index>(i));
     }
-    const reference::CompliantEquations e = reference::gather(batch, problem, false);
-    solution.velocity = e.velocity + e.mass.ldlt().solve(e.step_size * e.force +
-                                                         e.jacobian.transpose() * solution.impulse);
-    reference::hand_out(batch, problem, e, solution, out);
+    hand_out(batch, problem, all, result);
   }
 }
 
@@ -127,9 +198,9 @@ void solve_layout(const std::vector<std::int64_t>& problems,
 
 ConvexProgramme convex_programme(const CompliantBatch& batch, std::int64_t problem,
                                  bool centripetal, double weight) {
-  const reference::CompliantEquations e = reference::gather(batch, problem, centripetal);
-  const double h = e.step_size;
-  const VectorXd m = reference::centripetal_forces(e);
+  Step e(batch, problem);
+  const double h = e.h;
+  const VectorXd m = centripetal ? centripetal_forces(e) : VectorXd(VectorXd::Zero(batch.rows));
   ConvexProgramme out;
   const auto rate = [&](int i) { return h * e.stiffness(i) + e.damping(i); };
   for (int i = 0; i < batch.rows; ++i) {
@@ -213,12 +284,11 @@ ConvexProgramme convex_programme(const CompliantBatch& batch, std::int64_t probl
 CompliantResult solve_programme(const CompliantBatch& batch, const CompliantSettings& settings,
                                 Backend backend) {
   CompliantResult result = make_compliant_result(batch);
-  const kernels::CompliantArrays out = compliant_arrays(batch, result);
   std::map<std::vector<RowType>, std::vector<std::int64_t>> layouts;
   for (std::int64_t p = 0; p < batch.problems; ++p) {
-    reference::refuse(batch, p, Status::invalid_input, out);
+    refuse(batch, p, Status::invalid_input, result);
     const RowType* type = batch.type.data() + p * batch.rows;
-    if (!reference::acceptable(batch, p)) continue;
+    if (!acceptable(batch, p)) continue;
     layouts[std::vector<RowType>(type, type + batch.rows)].push_back(p);
   }
   for (const auto& [layout, problems] : layouts) {
@@ -228,7 +298,7 @@ CompliantResult solve_programme(const CompliantBatch& batch, const CompliantSett
       programmes.push_back(
           convex_programme(batch, p, settings.centripetal, settings.normal_weight));
     }
-    solve_layout(problems, programmes, batch, settings, backend, out);
+    solve_layout(problems, programmes, batch, settings, backend, result);
   }
   return result;
 }

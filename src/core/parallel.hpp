@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include <tbb/blocked_range.h>
+#include <tbb/enumerable_thread_specific.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+namespace carom {
+
+/// Runs `work` on at most `threads` threads; 0 means all of them.
+template <class Work>
+void with_threads(int threads, Work&& work) {
+  tbb::task_arena arena(threads > 0 ? threads : tbb::task_arena::automatic);
+  arena.execute(std::forward<Work>(work));
+}
+
+/// body(begin, end) over [0, count) in pieces of `grain` on `threads` threads (0: all).
+template <class Body>
+void parallel_for(std::int64_t count, std::int64_t grain, int threads, Body&& body) {
+  if (count <= 0) return;
+  with_threads(threads, [&] {
+    tbb::parallel_for(
+        tbb::blocked_range<std::int64_t>(0, count, static_cast<std::size_t>(grain)),
+        [&](const tbb::blocked_range<std::int64_t>& range) { body(range.begin(), range.end()); },
+        tbb::simple_partitioner());
+  });
+}
+
+/// body(i) for every i of [0, count), each a piece of its own.
+template <class Body>
+void parallel_for_each(std::int64_t count, int threads, Body&& body) {
+  parallel_for(count, 1, threads, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) body(i);
+  });
+}
+
+}  // namespace carom
