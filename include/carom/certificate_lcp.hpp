@@ -2,12 +2,20 @@
 
 #include <carom/certificate_scales.hpp>
 #include <carom/device/lanes.hpp>
+#include <carom/device/packed.hpp>
 
 /// Residuals of linear complementarity problems, recomputed from the problem data, every row in its
 /// own unit: docs/algorithms/certificates.md.
 namespace carom::certificate {
 
-CAROM_HOST_DEVICE constexpr long lcp_judge_workspace(int n) { return 4L * n; }
+// Numbers find these by name; packs of numbers bring their own.
+using kernels::larger;
+using kernels::magnitude;
+using kernels::select;
+
+CAROM_HOST_DEVICE constexpr long lcp_judge_workspace(int n) {
+  return 6L * kernels::padded(n, kernels::kPackPadding);
+}
 
 /// Judges z of w = M z + q >= 0, z >= 0, z'w = 0. Row i misses by -w_i where that is positive, and
 /// by w_i where z_i is; what exceeds the rounding of the row's sum counts over the row's datum, as
@@ -21,160 +29,254 @@ class LcpJudge {
                              double* memory)
       : lanes_(lanes),
         n_(n),
+        np_(kernels::padded(n, kernels::kPackPadding)),
         rounding_(sum_rounding(n)),
         matrix_(matrix),
-        vector_(vector),
-        value_(memory),
-        size_(value_ + n),
-        datum_(size_ + n),
-        known_(datum_ + n) {}
+        z_(memory),
+        vector_(z_ + np_),
+        value_(vector_ + np_),
+        size_(value_ + np_),
+        datum_(size_ + np_),
+        known_(datum_ + np_) {
+    kernels::copy_padded(lanes_, n_, vector, vector_);
+  }
 
-  /// NaN where z or a product is; infinity where z is negative.
-  CAROM_HOST_DEVICE double residual(const double* z) const {
-    lanes_.for_each(n_, [&](int i) { multiply(i, z); });
+  /// Infinity where z is negative, or a product is not finite.
+  CAROM_HOST_DEVICE double residual(const double* z) {
+    conceded_ = false;
+    kernels::copy_padded(lanes_, n_, z, z_);
+    lanes_.for_each(np_, [&](int i) { multiply(i); });
+    const double simple = kernels::largest_packed(lanes_, np_, [&](auto number, int i) {
+      using V = decltype(number);
+      const V own = magnitude(kernels::load<V>(vector_ + i));
+      const V size = kernels::load<V>(size_ + i);
+      const V share = share_of(own, i);
+      const auto plain = (size <= V(0.0)) | (V(rounding_) * size <= V(kHidden) * own);
+      // NaN is neither below nor above.
+      return select(plain, share, select(share <= V(kClose), V(kBeyondClose), share));
+    });
+    if (simple <= kClose) return simple;
+    explain();
+    if (!(simple < kernels::kInfinity)) return simple;
+    const auto relative = [&](auto number, int i) {
+      using V = decltype(number);
+      const V own = magnitude(kernels::load<V>(vector_ + i));
+      return share_of(unit_of_residual(larger(kernels::load<V>(datum_ + i), own), own), i);
+    };
+    const auto beyond = [&](auto number, int i) {
+      using V = decltype(number);
+      return beyond_reach(kernels::load<V>(size_ + i), kernels::load<V>(datum_ + i), rounding_);
+    };
+    const double strict = kernels::largest_packed(
+        lanes_, np_, [&](auto number, int i) { return relative(number, i) + beyond(number, i); });
+    if (strict <= kClose || !(strict < kernels::kInfinity)) return strict;
+    feel_columns(true);
     MaxAbs<> worst;
-    bool sure = true;
     for (int i = 0; i < n_; ++i) {
-      const double own = kernels::magnitude(vector_[i]);
-      const double share = share_of(i, z, own);
-      if (!(share < kernels::kInfinity)) return share;
-      const bool plain =
-          share <= kClose && (size_[i] <= 0.0 || rounding_ * size_[i] <= kHidden * own);
-      sure = sure && plain;
-      if (plain) worst.add(share);
-    }
-    if (sure) return worst.value;
-    explain(z);
-    for (int i = 0; i < n_; ++i) {
-      const double unit =
-          unit_of_residual(kernels::larger(datum_[i], kernels::magnitude(vector_[i])),
-                           kernels::magnitude(vector_[i]));
-      double relative = share_of(i, z, unit);
-      if (relative > kClose && z[i] > 0.0 && value_[i] > 0.0) {
-        relative = kernels::smaller(relative, felt(i) * z[i]);
+      double share = relative(0.0, i);
+      if (share > kClose && z_[i] > 0.0 && value_[i] > 0.0) {
+        share = kernels::smaller(share, known_[i] * z_[i]);
+        conceded_ = true;
       }
-      worst.add(relative);
-      worst.add(beyond_reach(size_[i], datum_[i], rounding_));
+      worst.add(share);
     }
     return worst.value;
   }
 
+  /// Whether the latest residual takes a z_i with w_i > 0 for zero.
+  [[nodiscard]] CAROM_INLINE bool conceded() const { return conceded_; }
+
+  /// z without what rounding left in place of zeros: z_j that no row with a q feels. Of the z that
+  /// `residual` has just found wanting; cleaned: [n]. False where there is nothing of the kind.
+  CAROM_HOST_DEVICE bool clean(double* cleaned) const {
+    feel_columns(false);
+    const auto is_noise = [&](int j) {
+      return known_[j] > 0.0 && kernels::magnitude(known_[j] * z_[j]) <= kNoise;
+    };
+    bool any = false;
+    for (int j = 0; j < n_; ++j) any = any || (z_[j] > 0.0 && is_noise(j));
+    if (any) {
+      lanes_.for_each(n_, [&](int j) { cleaned[j] = is_noise(j) ? 0.0 : z_[j]; });
+    }
+    return any;
+  }
+
  private:
   static constexpr double kClose = 1e-13;
+  static constexpr double kBeyondClose = 2e-13;
+  static constexpr double kNoise = 1e-11;  // share of a row's datum
 
   CAROM_INLINE const double* row(int i) const { return matrix_ + static_cast<long>(i) * n_; }
 
-  /// w_i and the magnitudes of the products in it. Whole blocks of eight go to eight running sums,
-  /// which a register holds.
-  CAROM_INLINE void multiply(int i, const double* z) const {
+  /// f(entry, j) along row i, a register at a time; behind the row zeros.
+  template <class F>
+  CAROM_INLINE void each_entry(int i, F&& f) const {
     const double* from = row(i);
-    double sum[8] = {};
-    double size[8] = {};
-    const int whole = n_ & ~7;
-    for (int j = 0; j < whole; j += 8) {
-      for (int k = 0; k < 8; ++k) {
-        const double term = from[j + k] * z[j + k];
-        sum[k] += term;
-        size[k] += kernels::magnitude(term);
+    if constexpr (kernels::HasPack<Lanes>) {
+      int j = 0;
+      for (; j + Lanes::kWidth <= n_; j += Lanes::kWidth) f(Lanes::Pack::load(from + j), j);
+      if (j < n_) f(lanes_.first_of(from + j, n_ - j), j);
+    } else {
+      lanes_.for_each(n_, [&](int j) { f(from[j], j); });
+    }
+  }
+  /// Sum of term(entry, j) along row i in one lane, in the order of kernels::accumulate_packed.
+  template <class F>
+  CAROM_INLINE double sum_row(int i, F&& term) const {
+    const double* from = row(i);
+    const int whole = n_ & ~(kernels::kPackPadding - 1);
+    return kernels::accumulate_packed(lanes_, np_, [&](auto sum, int j) {
+      using V = decltype(sum);
+      if (j < whole) return sum + term(kernels::load<V>(from + j), j);
+      if (j >= n_) return sum;
+      if constexpr (kernels::HasPack<Lanes>) {
+        if (j + Lanes::kWidth > n_) return sum + term(lanes_.first_of(from + j, n_ - j), j);
       }
+      return sum + term(kernels::load<V>(from + j), j);
+    });
+  }
+
+  /// w_i and the magnitudes of the products in it; zero behind the last row.
+  CAROM_INLINE void multiply(int i) const {
+    value_[i] = 0.0;
+    size_[i] = 0.0;
+    if (i >= n_) return;
+    const double* from = row(i);
+    if constexpr (kernels::HasPack<Lanes>) {
+      using Pack = typename Lanes::Pack;
+      constexpr int kParts = kernels::kPackPadding / Lanes::kWidth;
+      Pack sum[kParts];
+      Pack size[kParts];
+      for (int s = 0; s < kParts; ++s) sum[s] = size[s] = Pack(0.0);
+      int part = 0;
+      each_entry(i, [&](Pack entry, int j) {
+        const Pack term = entry * Pack::load(z_ + j);
+        sum[part] = sum[part] + term;
+        size[part] = size[part] + magnitude(term);
+        part = kParts > 1 ? (part + 1) % kParts : 0;
+      });
+      value_[i] = vector_[i] + lanes_.sum(sum);
+      size_[i] = lanes_.sum(size);
+    } else {
+      double sum[kernels::kPackPadding] = {};
+      double size[kernels::kPackPadding] = {};
+      for (int j = 0; j < n_; ++j) {
+        const double term = from[j] * z_[j];
+        sum[j % kernels::kPackPadding] += term;
+        size[j % kernels::kPackPadding] += magnitude(term);
+      }
+      value_[i] = vector_[i] + (((sum[0] + sum[4]) + (sum[2] + sum[6])) +
+                                ((sum[1] + sum[5]) + (sum[3] + sum[7])));
+      size_[i] =
+          ((size[0] + size[4]) + (size[2] + size[6])) + ((size[1] + size[5]) + (size[3] + size[7]));
     }
-    for (int j = whole; j < n_; ++j) {
-      const double term = from[j] * z[j];
-      sum[j - whole] += term;
-      size[j - whole] += kernels::magnitude(term);
-    }
-    value_[i] = vector_[i] +
-                (((sum[0] + sum[4]) + (sum[2] + sum[6])) + ((sum[1] + sum[5]) + (sum[3] + sum[7])));
-    size_[i] =
-        ((size[0] + size[4]) + (size[2] + size[6])) + ((size[1] + size[5]) + (size[3] + size[7]));
   }
 
   /// What row i misses in this unit; NaN stays.
-  CAROM_INLINE double share_of(int i, const double* z, double unit) const {
-    const double w = value_[i];
-    if (z[i] < 0.0) return kernels::kInfinity;
-    if (w > 0.0 && !(z[i] > 0.0)) return z[i] == z[i] ? 0.0 : z[i];
-    return missed(w, size_[i] + kernels::magnitude(vector_[i]), unit, rounding_);
+  template <class V>
+  CAROM_INLINE V share_of(V unit, int i) const {
+    const V z = kernels::load<V>(z_ + i);
+    const V w = kernels::load<V>(value_ + i);
+    const V size = kernels::load<V>(size_ + i) + magnitude(kernels::load<V>(vector_ + i));
+    const V share =
+        select((w > V(0.0)) & (z <= V(0.0)), V(0.0) * w, missed(w, size, unit, rounding_));
+    return select(z < V(0.0), V(kernels::kInfinity), share + V(0.0) * z);
   }
 
-  CAROM_INLINE double seed(int i) const {
-    const double q = kernels::magnitude(vector_[i]);
-    return q <= 2.0 * size_[i] ? q : 0.0;
+  template <class V>
+  CAROM_INLINE V seed(int i) const {
+    const V q = magnitude(kernels::load<V>(vector_ + i));
+    return select(q <= V(2.0) * kernels::load<V>(size_ + i), q, V(0.0));
   }
 
   /// The rows' data, from their q and the z that those explain.
-  CAROM_HOST_DEVICE void explain(const double* z) const {
-    lanes_.for_each(n_, [&](int i) {
-      datum_[i] = seed(i);
-      known_[i] = z[i] != 0.0 ? 0.0 : 1.0;
+  CAROM_HOST_DEVICE void explain() const {
+    kernels::each_packed(lanes_, np_, [&](auto number, int i) {
+      using V = decltype(number);
+      kernels::store(datum_ + i, seed<V>(i));
+      kernels::store(known_ + i, select(kernels::load<V>(z_ + i) != V(0.0), V(0.0), V(1.0)));
     });
+    const auto unknown = [&](auto number, int j) {
+      return kernels::load<decltype(number)>(known_ + j) < decltype(number)(1.0);
+    };
+    bool open = kernels::any_packed(lanes_, np_, unknown);
     double before = -1.0;
-    for (int round = 0; round <= n_; ++round) {
-      double count = 0.0;
-      for (int i = 0; i < n_ && count < n_; ++i) {
-        if (!(datum_[i] > 0.0)) continue;
-        lanes_.for_each(n_, [&](int j) {
-          known_[j] =
-              kernels::larger(reached(kernels::magnitude(row(i)[j] * z[j]), datum_[i]), known_[j]);
+    for (int round = 0; open && round <= n_; ++round) {
+      for (int i = 0; i < n_ && open; ++i) {
+        const double datum = datum_[i];
+        if (!(datum > 0.0)) continue;
+        each_entry(i, [&](auto entry, int j) {
+          using V = decltype(entry);
+          const V term = magnitude(entry * kernels::load<V>(z_ + j));
+          kernels::store(known_ + j, larger(reached(term, V(datum)), kernels::load<V>(known_ + j)));
         });
-        count = 0.0;
-        for (int j = 0; j < n_; ++j) count += known_[j];
+        open = kernels::any_packed(lanes_, np_, unknown);
       }
-      const bool all = count >= n_;
+      if (!open) break;
       lanes_.for_each(n_, [&](int i) {
-        double datum = all ? size_[i] : 0.0;
-        for (int j = 0; !all && j < n_; ++j) {
-          datum += known_[j] * kernels::magnitude(row(i)[j] * z[j]);
-        }
-        datum_[i] = datum + seed(i);
+        datum_[i] =
+            seed<double>(i) + sum_row(i, [&](auto entry, int j) {
+              using V = decltype(entry);
+              return kernels::load<V>(known_ + j) * magnitude(entry * kernels::load<V>(z_ + j));
+            });
       });
-      if (all || !(count > before)) return;
+      const double count = kernels::sum_packed(lanes_, np_, [&](auto number, int j) {
+        return kernels::load<decltype(number)>(known_ + j);
+      });
+      if (!(count > before)) return;
       before = count;
     }
+    if (open) return;
+    kernels::each_packed(lanes_, np_, [&](auto number, int i) {
+      using V = decltype(number);
+      kernels::store(datum_ + i, kernels::load<V>(size_ + i) + seed<V>(i));
+    });
   }
 
-  /// The largest share of a row's datum that z_j of one has.
-  CAROM_HOST_DEVICE double felt(int j) const {
-    double most = 0.0;
+  /// known_j = the largest share of a row's datum that z_j of one has.
+  /// all: of rows with q_i = 0 as well, which hold for any small enough z.
+  CAROM_HOST_DEVICE void feel_columns(bool all) const {
+    kernels::each_packed(lanes_, np_, [&](auto number, int j) {
+      kernels::store(known_ + j, decltype(number)(0.0));
+    });
     for (int i = 0; i < n_; ++i) {
+      if (!all && vector_[i] == 0.0) continue;
       const double datum = kernels::larger(datum_[i], kernels::magnitude(vector_[i]));
-      most = kernels::larger(kernels::magnitude(row(i)[j]) / kernels::larger(datum, kTiny), most);
+      const double share = 1.0 / kernels::larger(datum, kTiny);
+      each_entry(i, [&](auto entry, int j) {
+        using V = decltype(entry);
+        kernels::store(known_ + j,
+                       larger(magnitude(entry) * V(share), kernels::load<V>(known_ + j)));
+      });
     }
-    return most;
   }
 
   const Lanes& lanes_;
-  int n_;
+  int n_, np_;
   double rounding_;
+  bool conceded_ = false;
   const double* matrix_;
-  const double* vector_;
-  double* value_;  // [n] w
-  double* size_;   // [n] magnitudes of the products
-  double* datum_;  // [n]
-  double* known_;  // [n] 1 where z_j is explained
+  double* z_;       // [np]
+  double* vector_;  // [np] q
+  double* value_;   // [np] w
+  double* size_;    // [np] magnitudes of the products
+  double* datum_;   // [np]
+  double* known_;   // [np] 1 where z_j is explained; then how much the rows feel it
 };
 
-/// The residual of z or, where that is not close to zero, of z without what rounding left in place
-/// of zeros (products below 1e-14 of the largest q), if that is less; z then loses it. memory:
+/// The residual of z or, where that is not close to zero or concedes something, of z without what
+/// rounding left in place of zeros, if that is less; z then loses it. memory:
 /// lcp_judge_workspace(n) + n.
 template <class Lanes>
 CAROM_HOST_DEVICE double clean_lcp_residual(const Lanes& lanes, int n, const double* matrix,
                                             const double* vector, double* z, double* memory) {
-  const LcpJudge<Lanes> judge(lanes, n, matrix, vector, memory);
+  LcpJudge<Lanes> judge(lanes, n, matrix, vector, memory);
   const double as_is = judge.residual(z);
-  if (as_is <= 1e-13) return as_is;
-  double largest = 0.0;
-  for (int i = 0; i < n; ++i) largest = kernels::larger(kernels::magnitude(vector[i]), largest);
+  const bool conceded = judge.conceded();
   double* cleaned = memory + lcp_judge_workspace(n);
-  lanes.for_each(n, [&](int j) {
-    double size = 0.0;
-    for (int i = 0; i < n; ++i) {
-      size = kernels::larger(kernels::magnitude(matrix[static_cast<long>(i) * n + j]), size);
-    }
-    cleaned[j] = size * z[j] <= 1e-14 * largest ? 0.0 : z[j];
-  });
+  if ((as_is <= 1e-13 && !conceded) || !judge.clean(cleaned)) return as_is;
   const double without = judge.residual(cleaned);
-  if (!(without < as_is)) return as_is;
+  if (!(without < as_is || (conceded && without <= 1e-13))) return as_is;
   lanes.for_each(n, [&](int j) { z[j] = cleaned[j]; });
   return without;
 }

@@ -9,6 +9,8 @@
 namespace carom::certificate {
 
 // Numbers find these by name; packs of numbers bring their own.
+using kernels::all_of;
+using kernels::any_of;
 using kernels::fused;
 using kernels::larger;
 using kernels::magnitude;
@@ -271,11 +273,9 @@ class LpCertificate {
       kernels::store(point_size_ + j, magnitude(kernels::load<V>(point_ + j)));
     });
     lanes_.for_each(m_, [&](int i) {
-      point_[np_ + i] = kernels::dot_packed(lanes_, np_, row(i), point_);
-      point_size_[np_ + i] = kernels::sum_packed(lanes_, np_, [&](auto number, int j) {
-        using V = decltype(number);
-        return magnitude(kernels::load<V>(row(i) + j) * kernels::load<V>(point_ + j));
-      });
+      const auto [dot, size] = kernels::dot_and_size(lanes_, np_, row(i), point_);
+      point_[np_ + i] = dot;
+      point_size_[np_ + i] = size;
     });
   }
 
@@ -312,7 +312,7 @@ class LpCertificate {
       for (int i = 0; i < m_ && open; ++i) {
         const double datum = point_datum_[np_ + i];
         if (!(datum > 0.0)) continue;
-        grown |= kernels::any_packed(lanes_, np_, [&](auto number, int j) {
+        const bool more = kernels::any_packed(lanes_, np_, [&](auto number, int j) {
           using V = decltype(number);
           const V known = kernels::load<V>(known_ + j);
           const V term = magnitude(kernels::load<V>(row(i) + j) * kernels::load<V>(point_ + j));
@@ -320,26 +320,41 @@ class LpCertificate {
           kernels::store(known_ + j, now);
           return known < now;
         });
-        open = kernels::any_packed(lanes_, np_, unknown);
+        if (more) open = kernels::any_packed(lanes_, np_, unknown);
+        grown |= more;
       }
       if (!grown && (round > 0 || !bounds)) return;
     }
     gather_point(bounds);
   }
   CAROM_HOST_DEVICE void gather_point(bool bounds) {
+    const auto own = [&](auto number, int j) {
+      using V = decltype(number);
+      return bounds ? seed<V>(j) : V(0.0);
+    };
+    const bool all = !kernels::any_packed(lanes_, np_, [&](auto number, int j) {
+      return kernels::load<decltype(number)>(known_ + j) < decltype(number)(1.0);
+    });
     kernels::each_packed(lanes_, np_, [&](auto number, int j) {
       using V = decltype(number);
-      const V own = bounds ? seed<V>(j) : V(0.0);
-      kernels::store(point_datum_ + j,
-                     larger(kernels::load<V>(known_ + j) * kernels::load<V>(point_size_ + j), own));
+      const V known = kernels::load<V>(known_ + j) * kernels::load<V>(point_size_ + j);
+      kernels::store(point_datum_ + j, larger(known, own(number, j)));
     });
+    if (all) {
+      kernels::each_packed(lanes_, total_ - np_, [&](auto number, int i) {
+        using V = decltype(number);
+        const V size = kernels::load<V>(point_size_ + np_ + i);
+        kernels::store(point_datum_ + np_ + i, own(number, np_ + i) + size);
+      });
+      return;
+    }
     lanes_.for_each(m_, [&](int i) {
       const double known = kernels::sum_packed(lanes_, np_, [&](auto number, int j) {
         using V = decltype(number);
         return kernels::load<V>(known_ + j) *
                magnitude(kernels::load<V>(row(i) + j) * kernels::load<V>(point_ + j));
       });
-      point_datum_[np_ + i] = (bounds ? seed<double>(np_ + i) : 0.0) + known;
+      point_datum_[np_ + i] = own(0.0, np_ + i) + known;
     });
   }
 
@@ -398,18 +413,18 @@ class LpCertificate {
     });
     kernels::each_packed(lanes_, np_, [&](auto number, int j) {
       using V = decltype(number);
-      V datum = costs ? magnitude(kernels::load<V>(cost_ + j)) : V(0.0);
-      if (all) {
-        datum = datum + kernels::load<V>(price_size_ + j);
-      } else {
-        for (int i = 0; i < m_; ++i) {
-          const V term = magnitude(kernels::load<V>(row(i) + j)) *
-                         V(known_[np_ + i] * magnitude(price_[np_ + i]));
-          datum = datum + term;
-        }
-      }
-      kernels::store(price_datum_ + j, datum);
+      const V own = costs ? magnitude(kernels::load<V>(cost_ + j)) : V(0.0);
+      kernels::store(price_datum_ + j, all ? own + kernels::load<V>(price_size_ + j) : own);
     });
+    for (int i = 0; !all && i < m_; ++i) {
+      const double multiplier = known_[np_ + i] * magnitude(price_[np_ + i]);
+      if (multiplier == 0.0) continue;
+      kernels::each_packed(lanes_, np_, [&](auto number, int j) {
+        using V = decltype(number);
+        const V term = magnitude(kernels::load<V>(row(i) + j)) * V(multiplier);
+        kernels::store(price_datum_ + j, kernels::load<V>(price_datum_ + j) + term);
+      });
+    }
   }
 
   /// The largest share of a column's datum that a multiplier of row i of one has.
@@ -433,16 +448,19 @@ class LpCertificate {
       const V bound = magnitude(finite(select(below > V(0.0), l, u)));
       // The larger of the two is NaN where the value is.
       const V outside = select(below > V(0.0), below, above);
+      const auto inside = outside <= V(0.0);
       const V size = kernels::load<V>(point_size_ + j) + bound;
       const V datum = larger(kernels::load<V>(point_datum_ + j), bound);
-      const V beyond = select(
-          outside <= V(0.0), V(0.0),
-          missed(outside, size, unit_of_residual(datum, bound), j < np_ ? 0.0 : row_rounding_));
-      return larger(beyond, beyond_reach(size, datum, row_rounding_));
+      const V hidden = beyond_reach(size, datum, row_rounding_);
+      if (all_of(inside)) return hidden;
+      const V unit = unit_of_residual(datum, bound);
+      const double rounding = j < np_ ? 0.0 : row_rounding_;
+      return select(inside, V(0.0), missed(outside, size, unit, rounding)) + hidden;
     });
   }
 
-  /// Violations, reduced costs against absent bounds, and the gap.
+  /// Violations, reduced costs against absent bounds, and the gap: a multiplier times the distance
+  /// to the bound that it presses against.
   CAROM_HOST_DEVICE double judge() const {
     MaxAbs<> worst;
     worst.add(violation());
@@ -451,19 +469,32 @@ class LpCertificate {
       const V price = kernels::load<V>(price_ + j);
       const V size = kernels::load<V>(price_size_ + j);
       const V datum = kernels::load<V>(price_datum_ + j);
-      const V unit = unit_of_residual(datum, magnitude(kernels::load<V>(cost_ + j)));
-      const V pressing = missed(price, size, unit, column_rounding_);
-      return larger(
-          select(magnitude(pressed(price, j)) < V(kernels::kInfinity), V(0.0) * pressing, pressing),
-          beyond_reach(size, datum, column_rounding_));
+      V most = beyond_reach(size, datum, column_rounding_);
+      const V bound = pressed(price, j);
+      const auto absent = magnitude(bound) >= V(kernels::kInfinity);
+      const auto matters = (price != V(0.0)) & (kernels::load<V>(point_ + j) != bound);
+      if (any_of(matters)) {
+        const V unit =
+            select(absent, unit_of_residual(datum, magnitude(kernels::load<V>(cost_ + j))), datum);
+        const V pressing = missed(price, size, unit, column_rounding_);
+        const V distance = select(absent, V(1.0), slack(price, j, 0.0));
+        most = most + select(matters, pressing * distance, V(0.0));
+      }
+      return most + V(0.0) * price;
     }));
-    worst.add(kernels::largest_packed(lanes_, np_, [&](auto number, int j) {
+    const double apart = kernels::largest_packed(lanes_, total_ - np_, [&](auto number, int i) {
       using V = decltype(number);
-      const V price = kernels::load<V>(price_ + j);
-      const V pressing = missed(price, kernels::load<V>(price_size_ + j),
-                                kernels::load<V>(price_datum_ + j), column_rounding_);
-      return pressing * slack(price, j, 0.0);
-    }));
+      const V price = kernels::load<V>(price_ + np_ + i);
+      const V most = select(magnitude(pressed(price, np_ + i)) < V(kernels::kInfinity),
+                            slack(price, np_ + i, row_rounding_), V(kernels::kInfinity));
+      const V known = kernels::load<V>(known_ + np_ + i);
+      return select(price != V(0.0), select(known > V(0.0), most, V(kernels::kInfinity)), V(0.0)) +
+             V(0.0) * price;
+    });
+    if (apart <= kClose) {  // an explained multiplier counts at most one
+      worst.add(apart);
+      return worst.value;
+    }
     for (int i = 0; i < m_; ++i) {
       const double price = price_[np_ + i];
       if (price == 0.0) continue;

@@ -67,6 +67,32 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
             select(judged, strict.complement, wide.complement), strict.objective};
   }
 
+  /// Zeros in place of what rounding left there: x_j that no equation feels but rows whose bounds
+  /// are zero, y_i that no column feels. Of the (x, y) that `residual` judged last. wanted: V() > 0
+  /// where that is to be done.
+  template <class X, class Y>
+  CAROM_HOST_DEVICE void clean(const X& x, const Y& y, V wanted = V(1.0)) const {
+    using kernels::larger;
+    using kernels::magnitude;
+    using kernels::select;
+    feel_columns(V(0.0));
+    for (int i = 0; i < rows_; ++i) {
+      const V own = larger(finite_size(view_.lower[i]), finite_size(view_.upper[i]));
+      const V share = select(own > V(kTiny), V(1.0) / select(own > V(kTiny), own, V(1.0)), V(0.0));
+      Base::for_row_of_lanes(
+          i, [&](int j) { felt_[j] = larger(magnitude(Base::matrix(i, j)) * share, felt_[j]); });
+    }
+    lanes_.for_each(n_, [&](int j) {
+      const auto noise =
+          (felt_[j] > V(0.0)) & (felt_[j] * magnitude(x[j]) <= V(kNoise)) & (wanted > V(0.0));
+      x[j] = select(noise, V(0.0), x[j]);
+    });
+    lanes_.for_each(rows_, [&](int i) {
+      const auto noise = (known_y_[i] * magnitude(y[i]) <= V(kNoise)) & (wanted > V(0.0));
+      y[i] = select(noise, V(0.0), y[i]);
+    });
+  }
+
   /// Of the rows and cones alone.
   template <class X>
   CAROM_HOST_DEVICE V point_residual(const X& x) const {
@@ -194,6 +220,7 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
 
  private:
   static constexpr double kClose = 1e-13;
+  static constexpr double kNoise = 1e-11;  // share of a datum
 
   using Base::bent_, Base::column_datum_, Base::column_size_, Base::known_x_, Base::known_y_,
       Base::lanes_, Base::n_, Base::pull_, Base::row_datum_, Base::row_size_, Base::rows_,
@@ -261,17 +288,7 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
     using kernels::magnitude;
     using kernels::select;
     using kernels::smaller;
-    lanes_.for_each(n_, [&](int j) {
-      V felt = magnitude(view_.gradient[j]) * objective;
-      for (int k = 0; k < n_; ++k) {
-        felt = larger(magnitude(Base::hessian(j, k)) * known_x_[k], felt);
-      }
-      felt_[j] = felt;
-    });
-    const auto finite_size = [](V bound) {
-      const V size = magnitude(bound);
-      return select(size < V(kernels::kInfinity), size, V(0.0));
-    };
+    feel_columns(objective);
     for (int i = 0; i < rows_; ++i) {
       const V own = larger(finite_size(view_.lower[i]), finite_size(view_.upper[i]));
       const V datum = select(own > V(0.0), smaller(own, row_datum_[i]), row_datum_[i]);
@@ -298,6 +315,24 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
         unit = smaller(single_unit(i), unit);
       for (int i = cone.first; i < cone.first + cone.size; ++i) raise_datum(i, unit);
     });
+  }
+  /// felt_ by the columns of P and the objective.
+  CAROM_INLINE void feel_columns(V objective) const {
+    using kernels::larger;
+    using kernels::magnitude;
+    lanes_.for_each(n_, [&](int j) {
+      V felt = magnitude(view_.gradient[j]) * objective;
+      for (int k = 0; k < n_; ++k) {
+        felt = larger(magnitude(Base::hessian(j, k)) * known_x_[k], felt);
+      }
+      felt_[j] = felt;
+    });
+  }
+  CAROM_INLINE static V finite_size(V bound) {
+    using kernels::magnitude;
+    using kernels::select;
+    const V size = magnitude(bound);
+    return select(size < V(kernels::kInfinity), size, V(0.0));
   }
   CAROM_INLINE auto is_single(int i) const {
     using kernels::select;

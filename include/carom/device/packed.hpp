@@ -188,4 +188,33 @@ CAROM_INLINE double dot_packed(const Lanes& lanes, int count, const double* a, c
   });
 }
 
+/// dot_packed, and the sum of the products' magnitudes.
+struct DotAndSize {
+  double dot;
+  double size;
+};
+template <class Lanes>
+CAROM_INLINE DotAndSize dot_and_size(const Lanes& lanes, int count, const double* a,
+                                     const double* b) {
+  if constexpr (HasPack<Lanes>) {
+    using Pack = typename Lanes::Pack;
+    constexpr int kParts = kPackPadding / Lanes::kWidth;
+    Pack dot[kParts];
+    Pack size[kParts];
+    for (int s = 0; s < kParts; ++s) dot[s] = size[s] = Pack(0.0);
+    for (int j = 0; j < count; j += kPackPadding) {
+      for (int s = 0; s < kParts; ++s) {
+        const Pack x = Pack::load(a + j + s * Lanes::kWidth);
+        const Pack y = Pack::load(b + j + s * Lanes::kWidth);
+        dot[s] = fused(x, y, dot[s]);
+        size[s] = size[s] + magnitude(x * y);
+      }
+    }
+    return {lanes.sum(dot), lanes.sum(size)};
+  } else {
+    return {dot_packed(lanes, count, a, b),
+            sum_packed(lanes, count, [&](double, int j) { return magnitude(a[j] * b[j]); })};
+  }
+}
+
 }  // namespace carom::kernels

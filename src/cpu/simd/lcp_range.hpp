@@ -10,6 +10,7 @@
 #include <carom/status.hpp>
 
 #include "cpu/simd/pack_lcps.hpp"
+#include "cpu/simd/packed_lane.hpp"
 #include "cpu/simd/padding.hpp"
 #include "impact/body/contact_path_body.hpp"
 #include "impact/body/step_lcp.hpp"
@@ -131,7 +132,12 @@ class Ranges {
   /// certificate::clean_lcp_residual in this unit's own instructions.
   double residual_of(int n, const double* matrix, const double* vector, double* z) const {
     double memory[certificate::lcp_judge_workspace(kMaxLcpOrder) + kMaxLcpOrder];
-    return certificate::clean_lcp_residual(lanes_, n, matrix, vector, z, memory);
+    if constexpr (IsaOf<Lanes>::kKnown) {
+      const PackedLane<typename IsaOf<Lanes>::Isa> lane;
+      return certificate::clean_lcp_residual(lane, n, matrix, vector, z, memory);
+    } else {
+      return certificate::clean_lcp_residual(lanes_, n, matrix, vector, z, memory);
+    }
   }
 
   static bool usable(const LcpRange& r, std::int64_t p) {

@@ -3,6 +3,6 @@
 
 namespace carom::cpu::simd {
 
-void solve_lps_avx2(const LpRange& range) { solve_lp_range(LpLane<Avx2>{}, range); }
+void solve_lps_avx2(const LpRange& range) { solve_lp_range(PackedLane<Avx2>{}, range); }
 
 }  // namespace carom::cpu::simd

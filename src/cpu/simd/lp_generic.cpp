@@ -3,6 +3,6 @@
 
 namespace carom::cpu::simd {
 
-void solve_lps_generic(const LpRange& range) { solve_lp_range(LpLane<Generic>{}, range); }
+void solve_lps_generic(const LpRange& range) { solve_lp_range(PackedLane<Generic>{}, range); }
 
 }  // namespace carom::cpu::simd

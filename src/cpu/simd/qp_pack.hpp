@@ -314,15 +314,24 @@ class QpPackRun {
     return outcome;
   }
 
-  /// N: the number of variables where it is known in advance, or 0.
+  /// N: the number of variables where it is known in advance, or 0. clean: what rounding left in
+  /// place of zeros may go.
   template <int N>
   __attribute__((noinline)) certificate::QpResidual<V> judge(
-      const kernels::QpView<ConstMemory>& view) {
+      const kernels::QpView<ConstMemory>& view, bool clean) {
     kernels::QpShape shape = shape_;
     if constexpr (N > 0) shape.variables = N;
     const certificate::QpJudge<V, Lanes, ConstMemory, Memory> judge(lanes_, shape, view,
                                                                     part(parts_.work));
-    return judge.residual(part(parts_.x), part(parts_.y));
+    const Memory x = part(parts_.x);
+    const Memory y = part(parts_.y);
+    const certificate::QpResidual<V> as_is = judge.residual(x, y);
+    using kernels::any_of;
+    using kernels::select;
+    const auto wanting = as_is.value() > V(range_.tolerance);
+    if (!clean || !any_of(wanting)) return as_is;
+    judge.clean(x, y, select(wanting, V(1.0), V(0.0)));
+    return judge.residual(x, y);
   }
 
   void solve(QpMethod method, int count) {
@@ -339,7 +348,9 @@ class QpPackRun {
     } else {
       outcome = contacts_ ? interior_point<12, 3>(view) : interior_point<0, 0>(view);
     }
-    const certificate::QpResidual<V> judged = n_ == 12 ? judge<12>(view) : judge<0>(view);
+    const bool exact = method == QpMethod::active_set;
+    const certificate::QpResidual<V> judged =
+        n_ == 12 ? judge<12>(view, exact) : judge<0>(view, exact);
     alignas(64) double end[Width];
     alignas(64) double iterations[Width];
     alignas(64) double residual[Width];

@@ -97,7 +97,7 @@ CAROM_HOST_DEVICE LcpAnswer settle_lcp(const Lanes& lanes, int n, const double* 
   if (end != LemkeEnd::solution) return before;
   lanes.for_each(n,
                  [&](int i) { found[i] = at_least_zero(lemke.solution(i).hi * column_scale[i]); });
-  const certificate::LcpJudge<Lanes> judge(lanes, n, matrix, vector, found + n);
+  certificate::LcpJudge<Lanes> judge(lanes, n, matrix, vector, found + n);
   const double residual = judge.residual(found);
   if (!certificate::within(residual, tolerance)) return before;
   lanes.for_each(n, [&](int i) { z[i] = found[i]; });

@@ -17,7 +17,7 @@ CAROM_HOST_DEVICE constexpr long lemke_int_workspace(int n) { return 4L * n + 1;
 /// Whether a solution with this residual of certificate::lcp_residual is refined and certified
 /// anew.
 CAROM_INLINE bool wants_refinement(double residual, double tolerance) {
-  return !(residual <= smaller(tolerance, 1e-13));
+  return !(residual <= smaller(tolerance, 1e-12));
 }
 
 struct LemkeOutcome {

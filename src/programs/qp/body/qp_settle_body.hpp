@@ -152,13 +152,12 @@ class QpSettle {
         return answer;
       }
       back_to_first();
-      judge(answer, settings.tolerance);
-      if (answer.status != Status::solved && may_be_solved(end)) {
-        clean();
-        QpVerdict cleaned = answer;
-        judge(cleaned, settings.tolerance);
-        if (cleaned.status == Status::solved) return cleaned;
-        back_to_first();
+      if (may_be_solved(end)) {
+        judge_cleaned(answer, settings.tolerance);
+        if (answer.status == Status::solved) return answer;
+        keep_first();
+      } else {
+        judge(answer, settings.tolerance);
       }
       if (end == qp_end::kBroken) {
         answer.status = Status::numerical_error;
@@ -210,24 +209,6 @@ class QpSettle {
     lanes_.for_each(shape_.variables, [&](int j) { x_[j] = first_x_[j]; });
     lanes_.for_each(shape_.rows, [&](int i) { y_[i] = first_y_[i]; });
   }
-  /// Zeros in place of what rounding left there: a row of such numbers alone knows no other unit.
-  CAROM_HOST_DEVICE void clean() {
-    const long n = shape_.variables;
-    const auto length = [&](int j) {
-      const double curvature = view_.hessian[j * n + j];
-      return magnitude(x_[j]) * (curvature > 0.0 ? square_root(curvature) : 1.0);
-    };
-    double longest = 0.0;
-    double strongest = 0.0;
-    for (int j = 0; j < shape_.variables; ++j) longest = larger(length(j), longest);
-    for (int i = 0; i < shape_.rows; ++i) strongest = larger(magnitude(y_[i]), strongest);
-    lanes_.for_each(shape_.variables, [&](int j) {
-      if (length(j) <= 1e-13 * longest) x_[j] = 0.0;
-    });
-    lanes_.for_each(shape_.rows, [&](int i) {
-      if (magnitude(y_[i]) <= 1e-13 * strongest) y_[i] = 0.0;
-    });
-  }
   CAROM_CALL bool is_infeasible(double tolerance) {
     return proves_infeasible(lanes_, shape_, view_, y_, work_, tolerance);
   }
@@ -246,6 +227,25 @@ class QpSettle {
     answer.status = certificate::within(answer.residual, tolerance) ? Status::solved
                     : answer.residual < kInfinity                   ? Status::inaccurate
                                                                     : Status::numerical_error;
+  }
+
+  /// The same, without what rounding left in place of zeros where that is better: rows of such
+  /// numbers alone know no other unit. Overwrites the body's memory.
+  CAROM_CALL void judge_cleaned(QpVerdict& answer, double tolerance) {
+    judge(answer, tolerance);
+    if (answer.status == Status::solved) return;
+    const int n = shape_.variables;
+    lanes_.for_each(n, [&](int j) { body_[j] = x_[j]; });
+    lanes_.for_each(shape_.rows, [&](int i) { body_[n + i] = y_[i]; });
+    certificate::QpJudge<double, Lanes, Data, Memory>(lanes_, shape_, view_, work_).clean(x_, y_);
+    QpVerdict cleaned = answer;
+    judge(cleaned, tolerance);
+    if (cleaned.residual < answer.residual) {
+      answer = cleaned;
+      return;
+    }
+    lanes_.for_each(n, [&](int j) { x_[j] = body_[j]; });
+    lanes_.for_each(shape_.rows, [&](int i) { y_[i] = body_[n + i]; });
   }
 
   /// The verdict in twice the precision, judged like any other; numerical_error where there is
@@ -370,7 +370,7 @@ class QpSettle {
     } else if (end == qp_end::kBroken) {
       answer.status = Status::numerical_error;
     } else {
-      judge(answer, settings.tolerance);
+      judge_cleaned(answer, settings.tolerance);
       if (answer.status == Status::inaccurate && end == qp_end::kRunning) {
         answer.status = Status::iteration_limit;
       }

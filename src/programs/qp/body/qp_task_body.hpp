@@ -228,7 +228,11 @@ class QpTask {
     const QpOutcome<double> outcome = run<Method>(p);
     const certificate::QpJudge<double, Lanes, Memory, Memory> judge(lanes_, shape, view(),
                                                                     memory_ + parts_.body);
-    const auto judged = judge.residual(x(), y());
+    auto judged = judge.residual(x(), y());
+    if (Method == QpMethod::active_set && judged.value() > arrays_.settings.tolerance) {
+      judge.clean(x(), y());
+      judged = judge.residual(x(), y());
+    }
     QpVerdict verdict;
     verdict.method = Method;
     verdict.iterations = static_cast<int>(outcome.iterations);
