@@ -2,7 +2,8 @@
 # Arrows between the rooms go one way (docs/architecture.md):
 #   cli > io > run > api > cpu, cuda, reference > families > core > include
 # Reads the #include lines of include/ and src/, prints every arrow that goes up or from one backend
-# into another, and fails on one that is not in the list of known ones below.
+# into another, and fails on one that is not in the list of known ones below. Fails as well where a
+# thread index, shuffle, barrier or atomic operation of CUDA stands outside src/cuda/lanes.cuh.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -35,6 +36,17 @@ rooms='
 '
 
 files=$(git ls-files 'include/*.hpp' 'src/*.hpp' 'src/*.cpp' 'src/*.cu' 'src/*.cuh')
+
+# gridDim and blockDim are also members of a launch's configuration (src/cuda/launch.cuh).
+threads='\b(threadIdx|blockIdx|warpSize)\b|(^|[^.])\b(gridDim|blockDim)\b|\b__shared__\b'
+threads+='|\b__(shfl|syncthreads|syncwarp|ballot|any|all|activemask|match|reduce|threadfence)(_|\b)'
+threads+='|\batomic[A-Z][A-Za-z]*\(|\bcooperative_groups\b'
+# shellcheck disable=SC2086
+if grep -nE "$threads" ${files/src\/cuda\/lanes.cuh/}; then
+  echo "check_layers: the lines above belong into src/cuda/lanes.cuh" >&2
+  exit 1
+fi
+
 # shellcheck disable=SC2086
 grep -HoE '^[[:space:]]*#[[:space:]]*include[[:space:]]+[<"][^>"]+' $files |
   sed -E 's/:[[:space:]]*#[[:space:]]*include[[:space:]]+[<"]/ /' |
