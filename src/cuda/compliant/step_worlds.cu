@@ -31,33 +31,6 @@ struct WorldsLaunch {
   RowType* types;
 };
 
-/// Sizes of the scenarios whose worlds are all alike; their scratch is a thread's local memory,
-/// which the hardware interleaves. Zero rows: scratch in global memory.
-template <class Scenario>
-struct FixedSizes {
-  static constexpr kernels::WorldSizes kSizes{0, 0, 0};
-};
-template <>
-struct FixedSizes<kernels::SpringMassDamper> {
-  static constexpr kernels::WorldSizes kSizes{1, 1, 1};
-};
-template <>
-struct FixedSizes<kernels::PendulumJoint> {
-  static constexpr kernels::WorldSizes kSizes{3, 3, 2};
-};
-template <>
-struct FixedSizes<kernels::PendulumLimit> {
-  static constexpr kernels::WorldSizes kSizes{1, 1, 1};
-};
-template <>
-struct FixedSizes<kernels::InclinedBlock> {
-  static constexpr kernels::WorldSizes kSizes{7, 6, 12};
-};
-template <>
-struct FixedSizes<kernels::CompliantBlockImpact> {
-  static constexpr kernels::WorldSizes kSizes{3, 3, 4};
-};
-
 constexpr int kThreads = 64;
 /// Threads with scratch in global memory.
 constexpr std::int64_t kMostThreads = 1 << 15;
@@ -99,11 +72,11 @@ __device__ void run_world(const WorldsLaunch& launch, std::int64_t w, double* re
   launch.record[w] = record;
 }
 
-/// A thread is a world.
+/// A thread is a world, whose scratch is the thread's local memory, which the hardware interleaves.
 template <class Scenario>
 __global__ void __launch_bounds__(kThreads)
     step_alike_worlds(const __grid_constant__ WorldsLaunch launch) {
-  constexpr kernels::WorldSizes kSizes = FixedSizes<Scenario>::kSizes;
+  constexpr kernels::WorldSizes kSizes = Scenario::kSizes;
   double reals[thread_reals<Scenario>(kSizes)];
   int ints[thread_ints(kSizes)];
   RowType types[kernels::world_types(kSizes)];
@@ -164,7 +137,7 @@ class Stepper : public WorldStepper {
  private:
   template <class Scenario>
   void start(WorldsLaunch& launch) {
-    if constexpr (FixedSizes<Scenario>::kSizes.rows > 0) {
+    if constexpr (kernels::SizedAlike<Scenario>) {
       const std::int64_t blocks = (launch.worlds + kThreads - 1) / kThreads;
       launch_kernel("step_alike_worlds", step_alike_worlds<Scenario>, {blocks, kThreads},
                     stream_.get(), launch);

@@ -15,6 +15,12 @@ struct WorldSizes {
   int positions, velocities, rows;
 };
 
+/// Scenarios whose worlds are all of one size, for any parameters.
+template <class Scenario>
+concept SizedAlike = requires {
+  Scenario::kSizes.rows;
+};
+
 inline constexpr double kPi = 3.14159265358979323846;
 
 /// What a scenario that leaves a hook alone gets.

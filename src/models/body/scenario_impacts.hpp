@@ -142,7 +142,8 @@ struct CompliantBlockImpact : ScenarioBase {
     kGravity,
     kParameters
   };
-  static CAROM_INLINE WorldSizes sizes(const double*) { return {3, 3, 4}; }
+  static constexpr WorldSizes kSizes{3, 3, 4};
+  static CAROM_INLINE WorldSizes sizes(const double*) { return kSizes; }
   static CAROM_INLINE void corner(const double* p, const double* q, int which, double* arm) {
     const double x = which == 0 ? -0.5 * p[kWidth] : 0.5 * p[kWidth];
     const double y = -0.5 * p[kHeight];

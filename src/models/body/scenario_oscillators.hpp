@@ -11,7 +11,8 @@ namespace carom::kernels {
 /// implicit (13)-(14), which is the step itself.
 struct SpringMassDamper : ScenarioBase {
   enum { kMass, kStiffness, kDamping, kPosition, kVelocity, kForce, kIntegrator, kParameters };
-  static CAROM_INLINE WorldSizes sizes(const double*) { return {1, 1, 1}; }
+  static constexpr WorldSizes kSizes{1, 1, 1};
+  static CAROM_INLINE WorldSizes sizes(const double*) { return kSizes; }
   static CAROM_INLINE void start(const double* p, double* q, double* v) {
     q[0] = p[kPosition];
     v[0] = p[kVelocity];
@@ -55,7 +56,8 @@ struct SpringMassDamper : ScenarioBase {
 struct PendulumJoint : ScenarioBase {
   enum { kMass, kInertia, kLength, kAngle, kVelocity, kStiffness, kDamping, kGravity, kParameters };
   static constexpr bool kSmooth = true;
-  static CAROM_INLINE WorldSizes sizes(const double*) { return {3, 3, 2}; }
+  static constexpr WorldSizes kSizes{3, 3, 2};
+  static CAROM_INLINE WorldSizes sizes(const double*) { return kSizes; }
   static CAROM_INLINE void start(const double* p, double* q, double* v) {
     const double angle = p[kAngle] * kPi / 180.0;
     const double s = std::sin(angle);
@@ -105,7 +107,8 @@ struct PendulumJoint : ScenarioBase {
 /// Section 5.4: pendulum in its angle, soft limit theta >= 0.
 struct PendulumLimit : ScenarioBase {
   enum { kMass, kLength, kAngle, kVelocity, kStiffness, kDamping, kGravity, kParameters };
-  static CAROM_INLINE WorldSizes sizes(const double*) { return {1, 1, 1}; }
+  static constexpr WorldSizes kSizes{1, 1, 1};
+  static CAROM_INLINE WorldSizes sizes(const double*) { return kSizes; }
   static CAROM_INLINE void start(const double* p, double* q, double* v) {
     q[0] = p[kAngle] * kPi / 180.0;
     v[0] = p[kVelocity];

@@ -87,7 +87,8 @@ struct InclinedBlock : ScenarioBase {
     kGravity,
     kParameters
   };
-  static CAROM_INLINE WorldSizes sizes(const double*) { return {7, 6, 12}; }
+  static constexpr WorldSizes kSizes{7, 6, 12};
+  static CAROM_INLINE WorldSizes sizes(const double*) { return kSizes; }
   static CAROM_INLINE void start(const double* p, double* q, double* v) {
     for (int j = 0; j < 7; ++j) q[j] = 0.0;
     for (int j = 0; j < 6; ++j) v[j] = 0.0;
