@@ -9,18 +9,9 @@
 namespace carom::bench {
 
 void add_part_benchmarks() {
-  std::vector<const cpu::simd::InstructionSet*> sets = {&cpu::simd::kGenericSet};
-#if defined(CAROM_SIMD_X86)
-  if (cpu::simd::instruction_set().name != cpu::simd::kGenericSet.name) {
-    sets.push_back(&cpu::simd::kAvx2Set);
-  }
-  if (cpu::simd::instruction_set().name == cpu::simd::kAvx512Set.name) {
-    sets.push_back(&cpu::simd::kAvx512Set);
-  }
-#endif
   for (const char* name : {"rocking_block", "box_wall"}) {
     const models::Model& model = models::find(name);
-    for (const cpu::simd::InstructionSet* set : sets) {
+    for (const cpu::simd::InstructionSet* set : cpu::simd::instruction_sets()) {
       for (const auto& [label, packs, table] :
            {std::tuple{"packs", true, true}, {"table", false, true}, {"path", false, false}}) {
         ImpactSettings settings;

@@ -1,5 +1,5 @@
-# The files of src/cpu/simd that hold one instruction set's code alone and run where the machine has
-# it: CAROM_SIMD_SOURCES.
+# One object library an instruction set from the sources of src/cpu/simd, which run where the machine
+# has it: CAROM_SIMD_ROOMS.
 option(CAROM_NATIVE_ONLY
   "Compile the code of this machine's instruction set alone; such a build runs nowhere else" OFF)
 
@@ -14,7 +14,7 @@ if(CAROM_NATIVE_ONLY)
       "CAROM_BUILD_TESTS and CAROM_BUILD_BENCHMARKS to OFF")
   endif()
   if(NOT DEFINED CAROM_NATIVE_SET)
-    # The same question as in dispatch.cpp.
+    # The same question as in src/cpu/simd/dispatch.cpp.
     try_run(ran compiled ${PROJECT_BINARY_DIR}/native
       ${PROJECT_SOURCE_DIR}/cmake/native_instruction_set.cpp RUN_OUTPUT_VARIABLE set)
     if(NOT compiled OR NOT "${set}" IN_LIST simd_sets)
@@ -23,26 +23,24 @@ if(CAROM_NATIVE_ONLY)
     set(CAROM_NATIVE_SET ${set} CACHE STRING "Instruction set of CAROM_NATIVE_ONLY")
   endif()
   message(STATUS "Instruction set: ${CAROM_NATIVE_SET} alone")
-  set(left_out ${simd_sets})
-  list(REMOVE_ITEM left_out ${CAROM_NATIVE_SET})
   set(simd_sets ${CAROM_NATIVE_SET})
-  list(TRANSFORM left_out REPLACE "(.+)" "CAROM_WITHOUT_\\1")
-  set_source_files_properties(src/cpu/simd/left_out.cpp PROPERTIES
-    COMPILE_DEFINITIONS "${left_out}")
-  set_source_files_properties(src/cpu/simd/dispatch.cpp PROPERTIES
-    COMPILE_DEFINITIONS "CAROM_SIMD_X86;CAROM_NATIVE_SET=${CAROM_NATIVE_SET}")
-  list(APPEND CAROM_SIMD_SOURCES src/cpu/simd/left_out.cpp)
-elseif("avx2" IN_LIST simd_sets)
-  set_source_files_properties(src/cpu/simd/dispatch.cpp PROPERTIES
-    COMPILE_DEFINITIONS CAROM_SIMD_X86)
 endif()
 
+set(generic_isa Generic)
+set(avx2_isa Avx2)
+set(avx512_isa Avx512)
 set(avx2_options -mavx2 -mfma -O3)
 # GCC 12's own header reads undefined registers in its unmasked intrinsics.
 set(avx512_options -mavx512f -mavx512dq ${avx2_options} -Wno-uninitialized -Wno-maybe-uninitialized)
-list(APPEND CAROM_SIMD_SOURCES src/cpu/simd/dispatch.cpp)
+file(GLOB simd_sources CONFIGURE_DEPENDS src/cpu/simd/*.cpp)
+list(REMOVE_ITEM simd_sources ${PROJECT_SOURCE_DIR}/src/cpu/simd/dispatch.cpp)
+set(CAROM_SIMD_ROOMS)
 foreach(set ${simd_sets})
-  file(GLOB sources CONFIGURE_DEPENDS src/cpu/simd/*_${set}.cpp)
-  list(APPEND CAROM_SIMD_SOURCES ${sources})
-  set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS "${${set}_options}")
+  carom_room(carom_simd_${set} ${simd_sources})
+  target_compile_definitions(carom_simd_${set} PRIVATE
+    CAROM_ISA=${${set}_isa} CAROM_ISA_HEADER="cpu/simd/pack_${set}.hpp")
+  target_compile_options(carom_simd_${set} PRIVATE ${${set}_options})
+  list(APPEND CAROM_SIMD_ROOMS simd_${set})
+  string(TOUPPER CAROM_SIMD_${set} has)
+  set_property(SOURCE src/cpu/simd/dispatch.cpp APPEND PROPERTY COMPILE_DEFINITIONS ${has})
 endforeach()

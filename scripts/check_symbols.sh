@@ -1,13 +1,19 @@
 #!/usr/bin/env bash
 # check_symbols.sh [BUILD_DIR]: fails where code compiled for one instruction set could run on a
 # machine without it. The linker keeps one definition of a weak function, whichever object it came
-# from, so an object of src/cpu/simd compiled for AVX2 or AVX-512 may define none that an object of
-# another instruction set defines too. (Weak data are the same bytes in all of them.) Optimised
+# from, so an object of the rooms carom_simd_avx2 and carom_simd_avx512 may define none that an
+# object of another room defines too. (Weak data are the same bytes in all of them.) Optimised
 # builds only: without inlining the standard library's own templates are shared.
 set -euo pipefail
 build=${1:-${CAROM_BUILD_DIR:-$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)/build-release}}
-mapfile -t objects < <(find "$build" -path '*/CMakeFiles/carom_*.dir/*' -name '*.o' | sort)
-special=$(printf '%s\n' ${objects[@]+"${objects[@]}"} | grep -cE '_avx(2|512)\.cpp\.o$' || true)
+# Those of this build's rooms that were compiled, not what an earlier one left in the folder.
+mapfile -t objects < <(
+  cd "$build"
+  grep -oE ' -o [^ ]+\.o ' compile_commands.json | sed -E 's/^ -o | $//g' | sort -u |
+    grep -E '(^|/)CMakeFiles/carom_[^/]+\.dir/' | while read -r object; do
+    if [ -f "$object" ]; then realpath "$object"; fi
+  done)
+special=$(printf '%s\n' ${objects[@]+"${objects[@]}"} | grep -cE '/carom_simd_avx(2|512)\.dir/' || true)
 if [ "$special" = 0 ]; then
   echo "check_symbols: no object of an instruction set of its own in $build" >&2
   exit 2
@@ -22,10 +28,10 @@ nm -A --defined-only "${objects[@]}" | awk '
     symbol = part[n]
     if (kind !~ /[TW]/) next
     set = "plain"
-    if (match(object, /_avx(2|512)\.cpp\.o$/)) {
-      set = substr(object, RSTART + 1, RLENGTH - 7)
+    if (match(object, /\/carom_simd_avx(2|512)\.dir\//)) {
+      set = substr(object, RSTART + 12, RLENGTH - 17)
     }
-    sub(/.*\.dir\//, "", object)
+    sub(/.*\/CMakeFiles\//, "", object)
     if (kind == "W" && set != "plain") leaks[symbol] = 1
     if (!(symbol SUBSEP set in seen)) {
       seen[symbol, set] = object

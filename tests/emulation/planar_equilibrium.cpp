@@ -6,7 +6,7 @@ PlanarResult planar_equilibrium(const PostureBatch& batch, const PlanarSettings&
                                 bool backwards) {
   PlanarResult result = planar_result(batch, MemorySpace::host);
   const kernels::PlanarView view = planar_view(batch, settings, result);
-  const cpu::simd::PlanarSearch scalar{1, cpu::simd::search_planar<double, 1>};
+  const cpu::simd::PlanarSearch scalar{1, cpu::simd::search_strips<double, 1>};
   cpu::PlanarScratch scratch = cpu::make_planar_scratch(view, 1);
   for (std::int64_t turn = 0; turn < batch.problems; ++turn) {
     cpu::solve_planar_pack(view, scalar, backwards ? batch.problems - 1 - turn : turn, 1, scratch);

@@ -9,6 +9,7 @@
 #include <carom/models/models.hpp>
 
 #include "cpu/impact/impact_driver.hpp"
+#include "cpu/simd/dispatch.hpp"
 #include "cpu/simd/qp.hpp"
 #include "programs/lcp/body/lemke_body.hpp"
 #include "programs/qp/layout.hpp"
@@ -162,7 +163,8 @@ TEST(Allocations, NoneInCompliantSteps) {
   }
   const CompliantBatch batch = make_batch(problems);
   test::CompliantRangeRun run(batch);
-  EXPECT_EQ(allocations_of([&] { run.run(cpu::simd::kCompliantGeneric); }), 0);
+  const cpu::simd::InstructionSet& plain = *cpu::simd::instruction_sets().front();
+  EXPECT_EQ(allocations_of([&] { run.run(plain); }), 0);
   EXPECT_EQ(run.result().status.data()[39], Status::solved);
 }
 
@@ -220,7 +222,7 @@ long allocations_of_qps(const QpBatch& batch, QpMethod method) {
   range.iterations = iterations.data();
   range.residual = residual.data();
   range.workspace = workspace.data();
-  const cpu::simd::SolveQps solve = cpu::simd::solve_qps();
+  const auto solve = cpu::simd::instruction_set().solve_qps;
   const long count = allocations_of([&] { solve(range); });
   for (const double r : residual) EXPECT_LE(r, 1e-9);
   return count;

@@ -21,24 +21,7 @@ namespace {
 using test::CompliantMix;
 using test::first_difference;
 
-struct InstructionSetCase {
-  std::string_view name;
-  const cpu::simd::CompliantSet* set;
-};
-std::vector<InstructionSetCase> instruction_sets() {
-  std::vector<InstructionSetCase> sets = {{"generic", &cpu::simd::kCompliantGeneric}};
-#if defined(__x86_64__)
-  if (cpu::simd::level() >= cpu::simd::Level::avx2) {
-    sets.push_back({"avx2", &cpu::simd::kCompliantAvx2});
-  }
-  if (cpu::simd::level() >= cpu::simd::Level::avx512) {
-    sets.push_back({"avx512", &cpu::simd::kCompliantAvx512});
-  }
-#endif
-  return sets;
-}
-
-CompliantResult solve_with(const cpu::simd::CompliantSet& set, const CompliantBatch& batch) {
+CompliantResult solve_with(const cpu::simd::InstructionSet& set, const CompliantBatch& batch) {
   test::CompliantRangeRun run(batch);
   run.run(set);
   return std::move(run.result());
@@ -74,9 +57,9 @@ std::vector<CompliantMix> mixes() {
 TEST(CompliantPacks, AllInstructionSetsGiveTheSameBits) {
   for (const CompliantMix& mix : mixes()) {
     const CompliantBatch batch = make_batch(drawn(mix, 45));
-    const CompliantResult first = solve_with(*instruction_sets()[0].set, batch);
-    for (const InstructionSetCase& other : instruction_sets()) {
-      expect_same_bits(first, solve_with(*other.set, batch), other.name);
+    const CompliantResult first = solve_with(*cpu::simd::instruction_sets().front(), batch);
+    for (const cpu::simd::InstructionSet* other : cpu::simd::instruction_sets()) {
+      expect_same_bits(first, solve_with(*other, batch), other->name);
     }
   }
 }
@@ -87,10 +70,10 @@ TEST(CompliantPacks, AloneOrTogetherIsTheSame) {
     const CompliantBatch batch = make_batch(problems);
     const auto nv = static_cast<std::size_t>(batch.velocities);
     const auto rows = static_cast<std::size_t>(batch.rows);
-    for (const InstructionSetCase& isa : instruction_sets()) {
-      const CompliantResult together = solve_with(*isa.set, batch);
+    for (const cpu::simd::InstructionSet* isa : cpu::simd::instruction_sets()) {
+      const CompliantResult together = solve_with(*isa, batch);
       for (std::size_t p = 0; p < problems.size(); ++p) {
-        const CompliantResult alone = solve_with(*isa.set, make_batch(std::span(&problems[p], 1)));
+        const CompliantResult alone = solve_with(*isa, make_batch(std::span(&problems[p], 1)));
         EXPECT_EQ(first_difference(together.velocity, p * nv, alone.velocity, 0, nv), -1) << p;
         EXPECT_EQ(first_difference(together.force, p * rows, alone.force, 0, rows), -1) << p;
         EXPECT_EQ(first_difference(together.residual, p, alone.residual, 0, 1), -1) << p;

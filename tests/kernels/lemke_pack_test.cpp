@@ -96,17 +96,6 @@ Batch mixture(std::uint64_t seed, int n, int count) {
   return batch;
 }
 
-std::vector<const cpu::simd::InstructionSet*> instruction_sets() {
-  std::vector<const cpu::simd::InstructionSet*> sets{&cpu::simd::kGenericSet};
-  if (&cpu::simd::instruction_set() != sets.front()) sets.push_back(&cpu::simd::instruction_set());
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
-    sets.push_back(&cpu::simd::kAvx2Set);
-  }
-#endif
-  return sets;
-}
-
 LcpResult solve(const Batch& batch, std::int64_t begin, std::int64_t end,
                 const cpu::simd::InstructionSet& set, const LcpSettings& settings) {
   return cpu::drive_lcp(batch.part(begin, end), settings, set.solve_lcps);
@@ -122,7 +111,7 @@ TEST(LemkePack, MatchesOneProblemAtATime) {
     SCOPED_TRACE(n);
     const Batch batch = mixture(static_cast<std::uint64_t>(n), n, kCount);
     const LcpResult alone = emulation::solve_lcp(batch.part(0, kCount), settings, false);
-    for (const cpu::simd::InstructionSet* set : instruction_sets()) {
+    for (const cpu::simd::InstructionSet* set : cpu::simd::instruction_sets()) {
       SCOPED_TRACE(set->name);
       test::expect_identical(solve(batch, 0, kCount, *set, settings), alone);
     }
@@ -137,7 +126,7 @@ TEST(LemkePack, NeighboursDoNotMatter) {
   const Batch batch = mixture(77, n, kCount);
   LcpSettings settings;
   settings.threads = 1;
-  for (const cpu::simd::InstructionSet* set : instruction_sets()) {
+  for (const cpu::simd::InstructionSet* set : cpu::simd::instruction_sets()) {
     SCOPED_TRACE(set->name);
     const LcpResult whole = solve(batch, 0, kCount, *set, settings);
     for (const std::int64_t size : {1, 3, 8, 17}) {
@@ -170,7 +159,7 @@ TEST(LemkePack, PivotLimitsAndTolerancesMatch) {
     settings.max_pivots = max_pivots;
     settings.tolerance = max_pivots == 7 ? 1e-17 : 1e-9;
     const LcpResult alone = emulation::solve_lcp(batch.part(0, kCount), settings, false);
-    for (const cpu::simd::InstructionSet* set : instruction_sets()) {
+    for (const cpu::simd::InstructionSet* set : cpu::simd::instruction_sets()) {
       test::expect_identical(solve(batch, 0, kCount, *set, settings), alone);
     }
   }
@@ -187,7 +176,7 @@ TEST(LemkePack, StoredProblemsKeepStatusAndPivots) {
       batch.matrix.insert(batch.matrix.end(), item.matrix.begin(), item.matrix.end());
       batch.vector.insert(batch.vector.end(), item.vector.begin(), item.vector.end());
     }
-    for (const cpu::simd::InstructionSet* set : instruction_sets()) {
+    for (const cpu::simd::InstructionSet* set : cpu::simd::instruction_sets()) {
       SCOPED_TRACE(set->name);
       const LcpResult result = solve(batch, 0, batch.problems(), *set, settings);
       for (const Status status : result.status.host()) {

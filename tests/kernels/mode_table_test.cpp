@@ -146,7 +146,7 @@ TEST_P(ModeTables, PacksAndSingleSamplesAgreeBitForBit) {
   ImpactSettings settings = settings_;
   settings.epsilon = 0.05;
   const auto native = cpu::simd::instruction_set().run_block;
-  const auto plain = cpu::simd::kGenericSet.run_block;
+  const auto plain = cpu::simd::instruction_sets().front()->run_block;
   const auto run = [&](bool packs, void (*block)(const cpu::simd::BlockJob&)) {
     return batch_.dimension == 2 ? cpu::drive_impacts<2>(batch_, settings, packs, block)
                                  : cpu::drive_impacts<3>(batch_, settings, packs, block);

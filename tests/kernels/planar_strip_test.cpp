@@ -6,7 +6,6 @@
 
 #include <gtest/gtest.h>
 
-#include "cpu/simd/dispatch.hpp"
 #include "cpu/simd/planar_search.hpp"
 #include "equilibrium/body/strip_polygon_body.hpp"
 #include "equilibrium/planar_backends.hpp"
@@ -67,16 +66,12 @@ std::vector<double> searched(const PostureBatch& batch, const cpu::simd::PlanarS
 TEST(PlanarStripBody, InstructionSetsGiveTheSameBits) {
   for (const PostureKind kind : {PostureKind::upward, PostureKind::any, PostureKind::lattice}) {
     const PostureBatch batch = random_batch(9, kind, 6, 203, true);
-    const std::vector<double> plain = searched(batch, cpu::simd::kPlanarGeneric);
+    const std::vector<double> plain =
+        searched(batch, cpu::simd::instruction_sets().front()->planar);
     ASSERT_EQ(plain.size(), 203U * cpu::simd::kStripRows);
-#if defined(__x86_64__)
-    if (cpu::simd::level() >= cpu::simd::Level::avx2) {
-      EXPECT_EQ(test::first_difference(plain, searched(batch, cpu::simd::kPlanarAvx2)), -1);
+    for (const cpu::simd::InstructionSet* set : cpu::simd::instruction_sets().subspan(1)) {
+      EXPECT_EQ(test::first_difference(plain, searched(batch, set->planar)), -1) << set->name;
     }
-    if (cpu::simd::level() >= cpu::simd::Level::avx512) {
-      EXPECT_EQ(test::first_difference(plain, searched(batch, cpu::simd::kPlanarAvx512)), -1);
-    }
-#endif
   }
 }
 

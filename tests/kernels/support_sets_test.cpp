@@ -42,12 +42,8 @@ void expect_same(const SupportResult& a, const SupportResult& b) {
 }
 
 TEST(SupportBody, InstructionSetsGiveTheSameBits) {
-  std::vector<const cpu::simd::SupportCode*> sets;
-#if defined(__x86_64__)
-  if (cpu::simd::level() >= cpu::simd::Level::avx2) sets.push_back(&cpu::simd::kAvx2Support);
-  if (cpu::simd::level() >= cpu::simd::Level::avx512) sets.push_back(&cpu::simd::kAvx512Support);
-#endif
-  if (sets.empty()) GTEST_SKIP() << "SKIP_ONE_INSTRUCTION_SET: this machine has no other";
+  const auto wide = cpu::simd::instruction_sets().subspan(1);
+  if (wide.empty()) GTEST_SKIP() << "SKIP_ONE_INSTRUCTION_SET: this machine has no other";
   for (const ConeModel cones : {ConeModel::exact, ConeModel::inscribed, ConeModel::pair}) {
     for (const test::PostureKind& kind :
          {test::PostureKind{3}, {4, 1.4}, {7, 0.6, 0.1, 0.8, true}}) {
@@ -57,12 +53,12 @@ TEST(SupportBody, InstructionSetsGiveTheSameBits) {
       const SpatialSettings settings{.cones = cones};
       for (const int n : {1, 5, 64}) {
         const std::vector<double> directions = equal_directions(n);
-        const SupportResult plain =
-            searched(cpu::simd::kGenericSupport, batch, directions, settings, false);
-        for (const cpu::simd::SupportCode* set : sets) {
-          expect_same(plain, searched(*set, batch, directions, settings, false));
+        const SupportResult plain = searched(cpu::simd::instruction_sets().front()->support, batch,
+                                             directions, settings, false);
+        for (const cpu::simd::InstructionSet* set : wide) {
+          expect_same(plain, searched(set->support, batch, directions, settings, false));
           if (n <= kernels::kSupportArcs) {
-            expect_same(plain, searched(*set, batch, directions, settings, true));
+            expect_same(plain, searched(set->support, batch, directions, settings, true));
           }
         }
       }

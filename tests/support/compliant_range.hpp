@@ -28,7 +28,7 @@ class CompliantRangeRun {
   CompliantRangeRun(const CompliantRangeRun&) = delete;
   CompliantRangeRun& operator=(const CompliantRangeRun&) = delete;
 
-  void run(const cpu::simd::CompliantSet& set) { set.solve_steps(range_); }
+  void run(const cpu::simd::InstructionSet& set) { set.solve_compliant(range_); }
   CompliantResult& result() { return result_; }
 
  private:

@@ -8,14 +8,6 @@ namespace carom::cpu {
 
 namespace {
 
-const simd::CompliantSet& entry_points() {
-#if defined(__x86_64__)
-  if (simd::level() == simd::Level::avx512) return simd::kCompliantAvx512;
-  if (simd::level() == simd::Level::avx2) return simd::kCompliantAvx2;
-#endif
-  return simd::kCompliantGeneric;
-}
-
 class Memory {
  public:
   explicit Memory(const simd::StepWorkspaceSizes& sizes)
@@ -49,7 +41,7 @@ class Stepper : public WorldStepper {
     const std::int64_t grain =
         std::clamp<std::int64_t>(states.worlds / (8 * threads), side > 1 ? 8 : 1, 2 * side);
     parallel_for(states.worlds, grain, threads_, [&](std::int64_t begin, std::int64_t end) {
-      entry_points().step_worlds(
+      simd::instruction_set().step_worlds(
           simd::WorldsRange{begin, end, states.scenario->kind, sizes, states.parameters.data(),
                             states.parameter_stride, states.settings, first, count,
                             states.position.data(), states.velocity.data(), states.impulse.data(),
@@ -71,7 +63,7 @@ CompliantResult solve_compliant(const CompliantBatch& batch, const CompliantSett
       [&] { return Memory(simd::steps_workspace(batch.rows, batch.velocities)); });
   parallel_for(batch.problems, 4 * simd::kStepBlock, settings.threads,
                [&](std::int64_t begin, std::int64_t end) {
-                 entry_points().solve_steps(
+                 simd::instruction_set().solve_compliant(
                      simd::CompliantRange{begin, end, &arrays, options, memories.local().view()});
                });
   return result;

@@ -57,7 +57,7 @@ Nearest nearest_boundary(std::span<const double> polygon, const double* x) {
 
 struct Memory {
   Memory(const SupportRules& rules, const SpatialSettings& settings, int contacts)
-      : prepared(support_code(), rules, settings, contacts),
+      : prepared(simd::instruction_set().support, rules, settings, contacts),
         contour(prepared),
         position(3 * static_cast<std::size_t>(contacts)) {}
   PreparedSupport prepared;

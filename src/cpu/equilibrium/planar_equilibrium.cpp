@@ -2,7 +2,6 @@
 #include "core/parallel.hpp"
 #include "cpu/equilibrium/planar_driver.hpp"
 #include "cpu/equilibrium/planar_methods.hpp"
-#include "cpu/simd/dispatch.hpp"
 #include "equilibrium/body/planar_margin_body.hpp"
 
 namespace carom {
@@ -42,20 +41,6 @@ void solve_geometric(const PlanarView& view, PlanarMethod method, std::int64_t p
     record_strip(view, p, which, record);
   }
   if (view.vertices > 0) view.finish_robust(p);
-}
-
-const cpu::simd::PlanarSearch& planar_search() {
-#if defined(__x86_64__)
-  switch (cpu::simd::level()) {
-    case cpu::simd::Level::avx512:
-      return cpu::simd::kPlanarAvx512;
-    case cpu::simd::Level::avx2:
-      return cpu::simd::kPlanarAvx2;
-    default:
-      break;
-  }
-#endif
-  return cpu::simd::kPlanarGeneric;
 }
 
 }  // namespace
@@ -138,7 +123,7 @@ PlanarResult planar_equilibrium(const PostureBatch& batch, const PlanarSettings&
                  });
     return result;
   }
-  const simd::PlanarSearch& search = planar_search();
+  const simd::PlanarSearch& search = simd::instruction_set().planar;
   tbb::enumerable_thread_specific<PlanarScratch> memories(
       [&] { return make_planar_scratch(view, search.width); });
   parallel_for(batch.problems, kGrain, settings.threads, [&](std::int64_t begin, std::int64_t end) {

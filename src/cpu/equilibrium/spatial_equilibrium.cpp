@@ -108,23 +108,6 @@ SupportResult drive_support(const simd::SupportCode& code, const PostureBatch& b
   return result;
 }
 
-const simd::SupportCode& support_code() {
-  switch (simd::level()) {
-    case simd::Level::generic:
-      break;
-#if defined(__x86_64__)
-    case simd::Level::avx512:
-      return simd::kAvx512Support;
-    case simd::Level::avx2:
-      return simd::kAvx2Support;
-#else
-    default:
-      break;
-#endif
-  }
-  return simd::kGenericSupport;
-}
-
 PreparedSupport::PreparedSupport(const simd::SupportCode& code, const SupportRules& rules,
                                  const SpatialSettings& settings, int contacts)
     : code_(&code),
@@ -291,7 +274,7 @@ void support_of(PreparedSupport& prepared, std::span<const double> directions,
 
 SupportResult support(const PostureBatch& batch, std::span<const double> directions,
                       const SpatialSettings& settings) {
-  return drive_support(support_code(), batch, directions, settings);
+  return drive_support(simd::instruction_set().support, batch, directions, settings);
 }
 
 }  // namespace cpu

@@ -136,7 +136,7 @@ std::vector<SpatialRegion> spatial_equilibrium(const PostureBatch& batch,
   std::vector<SpatialRegion> regions(static_cast<std::size_t>(batch.problems));
   struct Memory {
     Memory(const SupportRules& used, const SpatialSettings& chosen, int contacts)
-        : prepared(support_code(), used, chosen, contacts), contour(prepared) {}
+        : prepared(simd::instruction_set().support, used, chosen, contacts), contour(prepared) {}
     PreparedSupport prepared;
     SpatialContour contour;
   };
@@ -159,7 +159,7 @@ std::vector<SpatialRegion> regions_from(const PostureBatch& batch,
                                         SupportCall again) {
   const SupportRules rules = support_rules(settings);
   std::vector<SpatialRegion> regions;
-  PreparedSupport prepared(support_code(), rules, settings, batch.contacts);
+  PreparedSupport prepared(simd::instruction_set().support, rules, settings, batch.contacts);
   SpatialContour contour(prepared);
   const auto k = static_cast<std::size_t>(batch.contacts);
   for (std::int64_t p = 0; p < batch.problems; ++p) {

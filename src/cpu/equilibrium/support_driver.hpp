@@ -9,9 +9,6 @@
 
 namespace carom::cpu {
 
-/// The code of this machine's widest instruction set.
-const simd::SupportCode& support_code();
-
 /// One thread's memory for the set-up of one posture under both rules of a call.
 class PreparedSupport {
  public:

@@ -7,7 +7,7 @@
 #include <carom/device/qp_problem.hpp>
 
 #include "core/parallel.hpp"
-#include "cpu/simd/qp_settle.hpp"
+#include "cpu/simd/dispatch.hpp"
 #include "programs/qp/backends.hpp"
 #include "programs/qp/task.hpp"
 
@@ -156,7 +156,7 @@ class Driver {
   QpResult result_;
   std::vector<std::uint8_t> end_;  // of the first attempt
   kernels::QpTaskArrays arrays_{};
-  simd::SettleQp settle_ = simd::settle_qp();
+  decltype(simd::InstructionSet::settle_qp) settle_ = simd::instruction_set().settle_qp;
 };
 
 }  // namespace
@@ -168,14 +168,14 @@ QpResult drive_qp(const QpBatch& batch, const QpSettings& settings, const QpWarm
 }
 
 QpResult drive_qp(const QpBatch& batch, const QpSettings& settings, const QpWarmStart& start,
-                  simd::SolveQps solve) {
+                  void (*solve)(const simd::QpRange&)) {
   const std::int64_t grain = batch.variables > simd::kLargestPackedQp ? 1 : kGrain;
   return drive_qp(batch, settings, start, Solve(solve), grain,
                   [](const QpLayout& layout) { return simd::qp_workspace(layout.shape()); });
 }
 
 QpResult solve_qp(const QpBatch& batch, const QpSettings& settings, const QpWarmStart& start) {
-  return drive_qp(batch, settings, start, simd::solve_qps());
+  return drive_qp(batch, settings, start, simd::instruction_set().solve_qps);
 }
 
 }  // namespace carom::cpu

@@ -17,8 +17,8 @@ QpResult drive_qp(const QpBatch& batch, const QpSettings& settings, const QpWarm
                   const std::function<void(const simd::QpRange&)>& solve, std::int64_t grain,
                   const std::function<long(const QpLayout&)>& workspace);
 
-/// The same with a SolveQps of an instruction set.
+/// The same with an instruction set's entry.
 QpResult drive_qp(const QpBatch& batch, const QpSettings& settings, const QpWarmStart& start,
-                  simd::SolveQps solve);
+                  void (*solve)(const simd::QpRange&));
 
 }  // namespace carom::cpu

@@ -2,6 +2,7 @@
 
 #include <carom/device/lanes.hpp>
 
+#include "cpu/simd/dispatch.hpp"
 #include "cpu/simd/pack_trajectories.hpp"
 #include "impact/body/impact_body.hpp"
 
@@ -69,7 +70,7 @@ void run_packs_and_lanes(const BlockJob& job) {
 }
 
 template <class Isa>
-void run_block_of(const BlockJob& job) {
+void run_block(const BlockJob& job) {
   job.dimension == 2 ? run_packs_and_lanes<Isa, 2>(job) : run_packs_and_lanes<Isa, 3>(job);
 }
 

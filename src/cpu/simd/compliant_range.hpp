@@ -66,17 +66,8 @@ constexpr StepWorkspaceSizes steps_workspace(int rows, int velocities) {
           side * kernels::array_task_types(rows) + kernels::array_solver_types(rows)};
 }
 
-struct CompliantSet {
-  void (*step_worlds)(const WorldsRange&);
-  void (*solve_steps)(const CompliantRange&);
-};
-extern const CompliantSet kCompliantGeneric;
-extern const CompliantSet kCompliantAvx2;
-extern const CompliantSet kCompliantAvx512;
-
-/// The entry points of one instruction set.
 template <class Isa>
-void step_worlds_range(const WorldsRange& r) {
+void step_worlds(const WorldsRange& r) {
   models::detail::visit_scenario(r.kind, [&](auto body) {
     using Scenario = decltype(body);
     using World = kernels::World<Scenario, Isa>;
@@ -132,7 +123,7 @@ void step_worlds_range(const WorldsRange& r) {
 }
 
 template <class Isa>
-void solve_steps_range(const CompliantRange& r) {
+void solve_compliant(const CompliantRange& r) {
   const int rows = r.arrays->rows;
   const int nv = r.arrays->velocities;
   const int side = steps_at_once(nv);
@@ -176,11 +167,6 @@ void solve_steps_range(const CompliantRange& r) {
       problem.end(first + which[t], verdicts[t], r.options.tolerance);
     }
   }
-}
-
-template <class Isa>
-constexpr CompliantSet compliant_set() {
-  return {step_worlds_range<Isa>, solve_steps_range<Isa>};
 }
 
 }  // namespace carom::cpu::simd

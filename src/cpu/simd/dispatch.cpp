@@ -1,50 +1,48 @@
 #include "cpu/simd/dispatch.hpp"
 
+#include <vector>
+
 #include <carom/error.hpp>
 
 #include "core/backends.hpp"
 
 namespace carom::cpu::simd {
 
+struct Generic;
+struct Avx2;
+struct Avx512;
+
 namespace {
 
-Level widest_level() {
-#if defined(CAROM_SIMD_X86)
-  static const Level widest = [] {
-    const bool fma = __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
-    if (fma && __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512dq") != 0) {
-      return Level::avx512;
-    }
-    return fma ? Level::avx2 : Level::generic;
-  }();
-  return widest;
-#else
-  return Level::generic;
+std::vector<const InstructionSet*> usable_sets() {
+  std::vector<const InstructionSet*> sets;
+#if defined(CAROM_SIMD_GENERIC)
+  sets.push_back(&entries<Generic>());
 #endif
-}
-
-}  // namespace
-
-Level level() {
-#if defined(CAROM_NATIVE_SET)
-  constexpr Level kOnly = Level::CAROM_NATIVE_SET;
-  if (widest_level() < kOnly) {
+#if defined(CAROM_SIMD_AVX2)
+  if (__builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0) {
+    sets.push_back(&entries<Avx2>());
+  }
+#endif
+#if defined(CAROM_SIMD_AVX512)
+  if (__builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0 &&
+      __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512dq") != 0) {
+    sets.push_back(&entries<Avx512>());
+  }
+#endif
+  if (sets.empty()) {
     throw BackendUnavailable(
         "cpu: built with CAROM_NATIVE_ONLY on a machine with more instructions than this one; "
         "build it here, or without that option");
   }
-  return kOnly;
-#else
-  return widest_level();
-#endif
+  return sets;
 }
 
-const InstructionSet& instruction_set() {
-#if defined(CAROM_SIMD_X86)
-  if (level() == Level::avx512) return kAvx512Set;
-  if (level() == Level::avx2) return kAvx2Set;
-#endif
-  return kGenericSet;
+}  // namespace
+
+std::span<const InstructionSet* const> instruction_sets() {
+  static const std::vector<const InstructionSet*> sets = usable_sets();
+  return sets;
 }
 
 }  // namespace carom::cpu::simd

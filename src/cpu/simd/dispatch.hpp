@@ -1,37 +1,92 @@
 #pragma once
 
-#include <cstdint>
+#include <span>
 #include <string_view>
 
 namespace carom {
 struct PilotJob;
 struct ConditionJob;
+namespace kernels {
+struct QpTaskArrays;
+struct ProbeJob;
+struct PosturesJob;
+}  // namespace kernels
 }  // namespace carom
 
+/// Every unit of this folder but dispatch.cpp is compiled once for each instruction set, with its
+/// flags, CAROM_ISA (Generic, Avx2 or Avx512) and CAROM_ISA_HEADER (cmake/CaromSimd.cmake).
 namespace carom::cpu::simd {
 
 struct BlockJob;
-struct LcpRange;
 struct StepRange;
+struct LcpRange;
+struct LpRange;
+struct QpRange;
+struct WorldsRange;
+struct CompliantRange;
+struct PlanarPack;
+struct PrepareJob;
 
-/// The entry points of one instruction set (run_*.cpp, compiled with that set's flags).
+struct PlanarSearch {
+  int width;
+  void (*run)(const PlanarPack&);
+};
+struct SupportCode {
+  void (*prepare)(const PrepareJob&);
+  void (*probe)(const kernels::ProbeJob&);
+  void (*postures)(const kernels::PosturesJob&);  ///< null: one posture after the other
+};
+
+/// The entries of one instruction set.
 struct InstructionSet {
   std::string_view name;
   void (*run_block)(const BlockJob&);
-  void (*solve_lcps)(const LcpRange&);
   void (*solve_steps)(const StepRange&);
   void (*follow_pilots)(const PilotJob&);
   void (*test_conditions)(const ConditionJob&);
+  void (*solve_lcps)(const LcpRange&);
+  void (*solve_lps)(const LpRange&);
+  void (*solve_qps)(const QpRange&);
+  void (*settle_qp)(const kernels::QpTaskArrays&, long problem, bool tried, double* workspace);
+  void (*step_worlds)(const WorldsRange&);
+  void (*solve_compliant)(const CompliantRange&);
+  PlanarSearch planar;
+  SupportCode support;
 };
 
-extern const InstructionSet kGenericSet;
-extern const InstructionSet kAvx2Set;
-extern const InstructionSet kAvx512Set;
+// What the units of an instruction set define.
+template <class Isa>
+void run_block(const BlockJob& job);
+template <class Isa>
+void solve_steps(const StepRange& range);
+template <class Isa>
+void follow_pilots(const PilotJob& job);
+template <class Isa>
+void test_conditions(const ConditionJob& job);
+template <class Isa>
+void solve_lcps(const LcpRange& range);
+template <class Isa>
+void solve_lps(const LpRange& range);
+template <class Isa>
+void solve_qps(const QpRange& range);
+template <class Isa>
+void settle_qp(const kernels::QpTaskArrays& arrays, long problem, bool tried, double* workspace);
+template <class Isa>
+void step_worlds(const WorldsRange& range);
+template <class Isa>
+void solve_compliant(const CompliantRange& range);
+template <class Isa>
+PlanarSearch planar_search();
+template <class Isa>
+SupportCode support_code();
+template <class Isa>
+const InstructionSet& entries();
 
-/// The widest instruction set of this machine; families with entry points of their own choose by
-/// its level.
-enum class Level : std::uint8_t { generic, avx2, avx512 };
-Level level();
-const InstructionSet& instruction_set();
+/// Those of this build that this machine runs, narrowest first. Errors: BackendUnavailable where
+/// there are none (CAROM_NATIVE_ONLY).
+std::span<const InstructionSet* const> instruction_sets();
+
+/// The widest of them.
+inline const InstructionSet& instruction_set() { return *instruction_sets().back(); }
 
 }  // namespace carom::cpu::simd

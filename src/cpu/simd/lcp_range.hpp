@@ -9,6 +9,7 @@
 #include <carom/lcp.hpp>
 #include <carom/status.hpp>
 
+#include "cpu/simd/dispatch.hpp"
 #include "cpu/simd/pack_lcps.hpp"
 #include "cpu/simd/packed_lane.hpp"
 #include "cpu/simd/padding.hpp"
@@ -371,5 +372,16 @@ class Ranges {
 
   const Lanes& lanes_;
 };
+
+template <class Isa>
+void solve_lcps(const LcpRange& range) {
+  const IsaLane<Isa> lane;
+  Ranges(lane).solve(range);
+}
+template <class Isa>
+void solve_steps(const StepRange& range) {
+  const IsaLane<Isa> lane;
+  Ranges(lane).solve(range);
+}
 
 }  // namespace carom::cpu::simd

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "cpu/simd/dispatch.hpp"
 #include "cpu/simd/packed_lane.hpp"
 #include "programs/lp/body/lp_settle_body.hpp"
 
@@ -34,9 +35,9 @@ void solve_lp_range(const Lanes& lanes, const LpRange& range) {
   }
 }
 
-// One per instruction set, in lp_<set>.cpp.
-void solve_lps_generic(const LpRange& range);
-void solve_lps_avx2(const LpRange& range);
-void solve_lps_avx512(const LpRange& range);
+template <class Isa>
+void solve_lps(const LpRange& range) {
+  solve_lp_range(PackedLane<Isa>{}, range);
+}
 
 }  // namespace carom::cpu::simd

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include <immintrin.h>
 
@@ -10,6 +11,8 @@ namespace carom::cpu::simd {
 
 /// Four doubles in an AVX2 register, masks as bit patterns.
 struct Avx2 {
+  static constexpr std::string_view kName = "avx2";
+  static constexpr bool kInRegisters = true;
   static constexpr int kWidth = 4;
   static constexpr bool kPacksPay = true;  ///< against one lane with the same table
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include <immintrin.h>
 
@@ -12,6 +13,8 @@ namespace carom::cpu::simd {
 
 /// Eight doubles in an AVX-512 register, masks in mask registers.
 struct Avx512 {
+  static constexpr std::string_view kName = "avx512";
+  static constexpr bool kInRegisters = true;
   static constexpr int kWidth = 8;
   static constexpr bool kPacksPay = true;  ///< against one lane with the same table
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include <carom/device/numeric.hpp>
 #include <carom/random.hpp>
@@ -10,6 +11,8 @@ namespace carom::cpu::simd {
 /// Four doubles and their masks in plain loops: the pack of machines without AVX2. The other packs
 /// have the same members and friends.
 struct Generic {
+  static constexpr std::string_view kName = "generic";
+  static constexpr bool kInRegisters = false;
   static constexpr int kWidth = 4;
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
   static constexpr bool kPacksPay = true;

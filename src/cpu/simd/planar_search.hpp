@@ -1,5 +1,6 @@
 #pragma once
 
+#include "cpu/simd/dispatch.hpp"
 #include "equilibrium/body/planar_strip_body.hpp"
 
 /// The search for the strips of a pack of postures, in one instruction set.
@@ -18,18 +19,9 @@ struct PlanarPack {
 inline constexpr int kStripRows = 16;
 inline constexpr int kLargestPlanarWidth = 8;
 
-struct PlanarSearch {
-  int width;
-  void (*run)(const PlanarPack&);
-};
-
-extern const PlanarSearch kPlanarGeneric;
-extern const PlanarSearch kPlanarAvx2;
-extern const PlanarSearch kPlanarAvx512;
-
 /// V: double, or an instruction set's pack.
 template <class V, int Width>
-void search_planar(const PlanarPack& job) {
+void search_strips(const PlanarPack& job) {
   const kernels::LaneMemory<V> memory{job.workspace, Width};
   const kernels::LaneMemory<V> out{job.strips, Width};
   const kernels::LaneMemory<V> x{const_cast<double*>(job.normal_x), Width};
@@ -46,7 +38,17 @@ void search_planar(const PlanarPack& job) {
   }
 }
 
-/// Lane `lane` of what search_planar wrote.
+/// Without vector registers one posture after the other is faster than a pack in loops.
+template <class Isa>
+PlanarSearch planar_search() {
+  if constexpr (Isa::kInRegisters) {
+    return {Isa::kWidth, search_strips<typename Isa::Pack, Isa::kWidth>};
+  } else {
+    return {1, search_strips<double, 1>};
+  }
+}
+
+/// Lane `lane` of what search_strips wrote.
 inline kernels::Strip<double> strip_of(const double* strips, int width, int lane) {
   const auto row = [&](int r) { return strips[r * width + lane]; };
   kernels::Strip<double> strip{row(0), row(1), {}, {}};

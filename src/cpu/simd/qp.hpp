@@ -6,7 +6,6 @@
 #include <carom/device/qp_problem.hpp>
 #include <carom/qp.hpp>
 
-#include "cpu/simd/dispatch.hpp"
 #include "cpu/simd/padding.hpp"
 #include "programs/qp/body/admm_qp_body.hpp"
 #include "programs/qp/body/qp_dual_pivot_body.hpp"
@@ -92,19 +91,6 @@ CAROM_INLINE constexpr QpParts qp_parts(long n, long rows) {
 CAROM_INLINE long qp_workspace(const kernels::QpShape& shape) {
   const long width = shape.variables > kLargestPackedQp ? 1 : kLargestPadding;
   return width * qp_parts(shape.variables, shape.rows).end;
-}
-
-using SolveQps = void (*)(const QpRange&);
-void solve_qps_generic(const QpRange& range);
-void solve_qps_avx2(const QpRange& range);
-void solve_qps_avx512(const QpRange& range);
-
-inline SolveQps solve_qps() {
-#if defined(__x86_64__)
-  if (level() == Level::avx512) return solve_qps_avx512;
-  if (level() == Level::avx2) return solve_qps_avx2;
-#endif
-  return solve_qps_generic;
 }
 
 }  // namespace carom::cpu::simd

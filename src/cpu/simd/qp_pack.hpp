@@ -5,6 +5,7 @@
 #include <carom/certificate_qp.hpp>
 #include <carom/device/qp_problem.hpp>
 
+#include "cpu/simd/dispatch.hpp"
 #include "cpu/simd/pack_memory.hpp"
 #include "cpu/simd/qp.hpp"
 #include "programs/qp/body/admm_qp_body.hpp"
@@ -393,7 +394,7 @@ class QpPackRun {
 };
 
 template <class Isa>
-void solve_qps_of(const QpRange& range) {
+void solve_qps(const QpRange& range) {
   if (range.shape->variables > kLargestPackedQp || range.end - range.begin == 1) {
     QpPackRun<Isa, double, 1>(range).run();
   } else {

@@ -7,24 +7,6 @@
 /// instruction set.
 namespace carom::cpu::simd {
 
-/// workspace: kernels::qp_settle_parts().end doubles.
-using SettleQp = void (*)(const kernels::QpTaskArrays& arrays, long problem, bool tried,
-                          double* workspace);
-void settle_qp_generic(const kernels::QpTaskArrays& arrays, long problem, bool tried,
-                       double* workspace);
-void settle_qp_avx2(const kernels::QpTaskArrays& arrays, long problem, bool tried,
-                    double* workspace);
-void settle_qp_avx512(const kernels::QpTaskArrays& arrays, long problem, bool tried,
-                      double* workspace);
-
-inline SettleQp settle_qp() {
-#if defined(__x86_64__)
-  if (level() == Level::avx512) return settle_qp_avx512;
-  if (level() == Level::avx2) return settle_qp_avx2;
-#endif
-  return settle_qp_generic;
-}
-
 template <class Isa>
 struct IsaTaskLane : IsaQpLane<Isa> {
   /// As kernels::SingleLane::argmin.
@@ -39,9 +21,9 @@ struct IsaTaskLane : IsaQpLane<Isa> {
   }
 };
 
+/// workspace: kernels::qp_settle_parts().end doubles.
 template <class Isa>
-CAROM_INLINE void settle_qp_of(const kernels::QpTaskArrays& arrays, long problem, bool tried,
-                               double* workspace) {
+void settle_qp(const kernels::QpTaskArrays& arrays, long problem, bool tried, double* workspace) {
   using Memory = IsaMemory<Isa, double>;
   const IsaTaskLane<Isa> lane;
   const kernels::QpTaskParts parts =

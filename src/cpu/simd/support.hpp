@@ -15,16 +15,6 @@ struct PrepareJob {
   kernels::SupportContact* contact;
 };
 
-/// Entry points of one instruction set (support_*.cpp).
-struct SupportCode {
-  void (*prepare)(const PrepareJob&);
-  void (*probe)(const kernels::ProbeJob&);
-  void (*postures)(const kernels::PosturesJob&);  ///< null: one posture after the other
-};
-extern const SupportCode kGenericSupport;
-extern const SupportCode kAvx2Support;
-extern const SupportCode kAvx512Support;
-
 /// Most lanes of any instruction set: what ProbeJob::scratch is made for.
 inline constexpr int kSupportLanes = 8;
 

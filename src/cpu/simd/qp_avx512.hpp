@@ -1,6 +1,6 @@
-// GCC 12's own header reads an undefined register in its unmasked square root.
-#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma once
 
+#if defined(__AVX512F__)
 #include "cpu/simd/pack_avx512.hpp"
 #include "cpu/simd/qp_pack.hpp"
 #include "cpu/simd/spread.hpp"
@@ -50,6 +50,5 @@ struct QpEntry<Avx512, Avx512::Pack, 8> {
   }
 };
 
-void solve_qps_avx512(const QpRange& range) { solve_qps_of<Avx512>(range); }
-
 }  // namespace carom::cpu::simd
+#endif
