@@ -4,6 +4,7 @@
 #include <string>
 
 #include "compliant/backends.hpp"
+#include "core/backends.hpp"
 #include "core/message.hpp"
 #include "core/require.hpp"
 
@@ -134,14 +135,7 @@ CompliantResult solve_compliant(const CompliantBatch& batch, const CompliantSett
     }
     return solve_programme(batch, settings, chosen);
   }
-  switch (chosen) {
-    case Backend::cuda:
-      return cuda::solve_compliant(batch, settings);
-    case Backend::reference:
-      return reference::solve_compliant(batch, settings);
-    default:
-      return cpu::solve_compliant(batch, settings);
-  }
+  return entries(chosen).solve_compliant(batch, settings);
 }
 
 }  // namespace carom

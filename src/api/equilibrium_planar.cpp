@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 
+#include "core/backends.hpp"
 #include "core/require.hpp"
 #include "equilibrium/planar_backends.hpp"
 
@@ -82,14 +83,7 @@ void PlanarSettings::validate() const {
 
 PlanarResult planar_equilibrium(const PostureBatch& batch, const PlanarSettings& settings,
                                 Backend backend) {
-  switch (check(batch, settings, backend)) {
-    case Backend::cuda:
-      return cuda::planar_equilibrium(batch, settings);
-    case Backend::reference:
-      return reference::planar_equilibrium(batch, settings);
-    default:
-      return cpu::planar_equilibrium(batch, settings);
-  }
+  return entries(check(batch, settings, backend)).planar_equilibrium(batch, settings);
 }
 
 PlanarMargin planar_margins(const PostureBatch& batch, const Buffer<double>& centre_of_mass,
@@ -100,14 +94,7 @@ PlanarMargin planar_margins(const PostureBatch& batch, const Buffer<double>& cen
   if (centre_of_mass.space() != batch.position.space()) {
     throw InvalidInput("centre_of_mass: must live in the memory space of the posture batch");
   }
-  switch (chosen) {
-    case Backend::cuda:
-      return cuda::planar_margins(batch, centre_of_mass, settings);
-    case Backend::reference:
-      return reference::planar_margins(batch, centre_of_mass, settings);
-    default:
-      return cpu::planar_margins(batch, centre_of_mass, settings);
-  }
+  return entries(chosen).planar_margins(batch, centre_of_mass, settings);
 }
 
 }  // namespace carom

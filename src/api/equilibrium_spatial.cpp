@@ -5,6 +5,7 @@
 #include <numbers>
 #include <string>
 
+#include "core/backends.hpp"
 #include "core/require.hpp"
 #include "equilibrium/spatial_backends.hpp"
 
@@ -130,14 +131,7 @@ SupportResult support(const PostureBatch& batch, std::span<const double> directi
     unit[j] /= size;
     unit[j + 1] /= size;
   }
-  switch (chosen) {
-    case Backend::cuda:
-      return cuda::support(batch, unit, settings);
-    case Backend::reference:
-      return reference::support(batch, unit, settings);
-    default:
-      return cpu::support(batch, unit, settings);
-  }
+  return entries(chosen).support(batch, unit, settings);
 }
 
 std::vector<SpatialRegion> spatial_equilibrium(const PostureBatch& batch,
@@ -147,11 +141,10 @@ std::vector<SpatialRegion> spatial_equilibrium(const PostureBatch& batch,
   check_batch(batch, chosen);
   if (chosen == Backend::cpu) return cpu::spatial_equilibrium(batch, settings);
   const std::vector<double> directions = equal_directions(settings.directions);
+  const SupportResult first = entries(chosen).support(batch, directions, settings);
   if (chosen == Backend::reference) {
-    return cpu::regions_from(batch, directions, reference::support(batch, directions, settings),
-                             settings, reference::support);
+    return cpu::regions_from(batch, directions, first, settings, entries(chosen).support);
   }
-  const SupportResult first = cuda::support(batch, directions, settings);
   const auto host = [](const auto& buffer) { return buffer.to(MemorySpace::host); };
   const SupportResult copy{host(first.lower),    host(first.upper),  host(first.point),
                            host(first.forces),   host(first.dual),   host(first.slack),

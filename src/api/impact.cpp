@@ -7,6 +7,7 @@
 
 #include <carom/random.hpp>
 
+#include "core/backends.hpp"
 #include "core/message.hpp"
 #include "core/require.hpp"
 #include "impact/backends.hpp"
@@ -313,14 +314,7 @@ ImpactResult sample_impacts(const ImpactBatch& batch, const ImpactSettings& sett
   }
   ImpactWorkspace own;
   ImpactWorkspace& scratch = workspace != nullptr ? *workspace : own;
-  switch (chosen) {
-    case Backend::cuda:
-      return cuda::sample_impacts(batch, settings, scratch);
-    case Backend::reference:
-      return reference::sample_impacts(batch, settings, scratch);
-    default:
-      return cpu::sample_impacts(batch, settings, scratch);
-  }
+  return entries(chosen).sample_impacts(batch, settings, scratch);
 }
 
 StepResult solve_steps(const StepBatch& batch, const StepSettings& settings, Backend backend) {
@@ -344,14 +338,7 @@ StepResult solve_steps(const StepBatch& batch, const StepSettings& settings, Bac
   }
   const Backend chosen = resolve(backend);
   require::reachable(chosen, batch.delassus.space());
-  switch (chosen) {
-    case Backend::cuda:
-      return cuda::solve_steps(batch, settings);
-    case Backend::reference:
-      return reference::solve_steps(batch, settings);
-    default:
-      return cpu::solve_steps(batch, settings);
-  }
+  return entries(chosen).solve_steps(batch, settings);
 }
 
 ImpactWorkspace::ImpactWorkspace() : state_(new State) {}

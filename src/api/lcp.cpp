@@ -3,6 +3,7 @@
 #include <cmath>
 #include <string>
 
+#include "core/backends.hpp"
 #include "core/require.hpp"
 #include "programs/lcp/backends.hpp"
 
@@ -36,14 +37,7 @@ LcpResult solve_lcp(const LcpBatch& batch, const LcpSettings& settings, Backend 
     throw InvalidInput("lcp batch: matrix and vector must live in one memory space");
   }
   require::reachable(chosen, batch.matrix.space());
-  switch (chosen) {
-    case Backend::cuda:
-      return cuda::solve_lcp(batch, settings);
-    case Backend::reference:
-      return reference::solve_lcp(batch, settings);
-    default:
-      return cpu::solve_lcp(batch, settings);
-  }
+  return entries(chosen).solve_lcp(batch, settings);
 }
 
 }  // namespace carom

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "core/backends.hpp"
 #include "core/require.hpp"
 #include "programs/lp/backends.hpp"
 
@@ -101,14 +102,7 @@ LpResult solve_lp(const LpBatch& batch, const LpSettings& settings, Backend back
   }
   const Backend chosen = resolve(backend);
   require::reachable(chosen, batch.matrix.space());
-  switch (chosen) {
-    case Backend::cuda:
-      return cuda::solve_lp(batch, settings, start);
-    case Backend::reference:
-      return reference::solve_lp(batch, settings, start);
-    default:
-      return cpu::solve_lp(batch, settings, start);
-  }
+  return entries(chosen).solve_lp(batch, settings, start);
 }
 
 }  // namespace carom

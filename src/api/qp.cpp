@@ -3,6 +3,7 @@
 #include <cmath>
 #include <string>
 
+#include "core/backends.hpp"
 #include "core/message.hpp"
 #include "core/require.hpp"
 #include "programs/body/convex_lemke.hpp"
@@ -123,14 +124,7 @@ QpResult solve_qp(const QpBatch& batch, const QpSettings& settings, Backend back
     throw InvalidInput("backend " + std::string(to_string(chosen)) +
                        ": works in host memory; the batch is on the device");
   }
-  switch (chosen) {
-    case Backend::cuda:
-      return cuda::solve_qp(batch, settings, start);
-    case Backend::reference:
-      return reference::solve_qp(batch, settings);
-    default:
-      return cpu::solve_qp(batch, settings, start);
-  }
+  return entries(chosen).solve_qp(batch, settings, start);
 }
 
 }  // namespace carom

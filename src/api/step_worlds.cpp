@@ -6,6 +6,7 @@
 #include <carom/compliant.hpp>
 
 #include "compliant/world_run.hpp"
+#include "core/backends.hpp"
 #include "core/message.hpp"
 
 namespace carom {
@@ -91,10 +92,7 @@ WorldsResult step_worlds(const models::Scenario& scenario, const WorldRun& run,
   result.velocities = states.sizes.velocities;
   result.rows = states.sizes.rows;
   result.energy_start = runner.energies(0);
-  const std::unique_ptr<WorldStepper> stepper =
-      result.backend == Backend::cuda        ? cuda::make_stepper(settings)
-      : result.backend == Backend::reference ? reference::make_stepper(settings)
-                                             : cpu::make_stepper(settings);
+  const std::unique_ptr<WorldStepper> stepper = entries(result.backend).make_stepper(settings);
   const auto start = std::chrono::steady_clock::now();
   if (run.stride > 0) runner.add_frame(0, result);
   std::int64_t chunk = run.progress ? std::min(kFirstChunk, steps) : steps;

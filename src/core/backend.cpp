@@ -19,7 +19,7 @@ std::string compiler_name() {
 #endif
 }
 
-std::string only_with_cuda(const char* text) { return cuda::compiled() ? text : ""; }
+std::string only_with_cuda(const char* text) { return cuda::device() != nullptr ? text : ""; }
 
 }  // namespace
 
@@ -46,14 +46,15 @@ const BuildInfo& build_info() {
                               CAROM_COMMIT,
                               compiler_name(),
                               CAROM_BUILD_TYPE,
-                              cuda::compiled(),
+                              cuda::device() != nullptr,
                               only_with_cuda(CAROM_CUDA_VERSION),
                               only_with_cuda(CAROM_CUDA_ARCHITECTURES)};
   return info;
 }
 
 const std::vector<DeviceInfo>& cuda_devices() {
-  static const std::vector<DeviceInfo> devices = cuda::devices();
+  static const std::vector<DeviceInfo> devices =
+      cuda::device() != nullptr ? cuda::device()->devices() : std::vector<DeviceInfo>{};
   return devices;
 }
 
@@ -69,10 +70,16 @@ Backend resolve(Backend requested) {
   if (requested == Backend::automatic) return device ? Backend::cuda : Backend::cpu;
   if (requested == Backend::cuda && !device) {
     throw BackendUnavailable(
-        cuda::compiled() ? "backend cuda: no usable CUDA device was found; use cpu or reference"
-                         : "backend cuda: carom was built without CUDA; use cpu or reference");
+        cuda::device() != nullptr
+            ? "backend cuda: no usable CUDA device was found; use cpu or reference"
+            : cuda::kWithoutCuda);
   }
   return requested;
+}
+
+const BackendEntries& entries(Backend chosen) {
+  if (chosen == Backend::cuda) return cuda::device()->entries;
+  return chosen == Backend::reference ? reference::entries() : cpu::entries();
 }
 
 }  // namespace carom

@@ -9,16 +9,22 @@ namespace carom::detail {
 
 namespace {
 constexpr std::align_val_t kAlignment{64};
+
+const cuda::Device& device() {
+  if (cuda::device() == nullptr) throw BackendUnavailable(cuda::kWithoutCuda);
+  return *cuda::device();
 }
 
+}  // namespace
+
 void* allocate(std::size_t bytes, MemorySpace space) {
-  if (space == MemorySpace::device) return cuda::allocate(bytes);
+  if (space == MemorySpace::device) return device().allocate(bytes);
   return ::operator new(bytes, kAlignment);
 }
 
 void release(void* data, MemorySpace space) noexcept {
   if (space == MemorySpace::device) {
-    cuda::release(data);
+    device().release(data);
   } else {
     ::operator delete(data, kAlignment);
   }
@@ -30,7 +36,7 @@ void copy(void* to, MemorySpace to_space, const void* from, MemorySpace from_spa
   if (to_space == MemorySpace::host && from_space == MemorySpace::host) {
     std::memcpy(to, from, bytes);
   } else {
-    cuda::copy(to, to_space, from, from_space, bytes);
+    device().copy(to, to_space, from, from_space, bytes);
   }
 }
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/backends.hpp"
+#include "cuda/memory.hpp"
 
 namespace carom::cuda {
 

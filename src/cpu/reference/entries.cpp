@@ -1,0 +1,18 @@
+#include "compliant/backends.hpp"
+#include "core/backends.hpp"
+#include "equilibrium/planar_backends.hpp"
+#include "equilibrium/spatial_backends.hpp"
+#include "impact/backends.hpp"
+#include "programs/lcp/backends.hpp"
+#include "programs/lp/backends.hpp"
+#include "programs/qp/backends.hpp"
+
+const carom::BackendEntries& carom::reference::entries() {
+  // It starts from nothing.
+  constexpr auto kSolveQp = [](const QpBatch& batch, const QpSettings& settings,
+                               const QpWarmStart&) { return reference::solve_qp(batch, settings); };
+  static constexpr BackendEntries kEntries{
+      solve_lcp,          solve_lp,       kSolveQp, solve_steps,     sample_impacts,
+      planar_equilibrium, planar_margins, support,  solve_compliant, make_stepper};
+  return kEntries;
+}
