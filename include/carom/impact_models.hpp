@@ -38,6 +38,13 @@ struct ImpactModelSettings {
   int max_impacts = 100'000;                  ///< of a sequence
 };
 
+/// All distinct v' of one step (75) from the problem's velocity, by enumeration of the basic
+/// contact modes, ordered by kinetic energy. max_impulse: lambda_max, [m]; infinity takes the bound
+/// away. Errors: InvalidInput where the modes exceed max_combinations.
+std::vector<ImpactOutcome> step_outcomes(const ImpactProblem& problem,
+                                         std::span<const double> max_impulse,
+                                         const ImpactModelSettings& settings = {});
+
 /// All distinct post-impact velocities of the simultaneous inelastic model (31), by enumeration of
 /// the basic contact modes, ordered by kinetic energy.
 /// Errors: InvalidInput where the modes exceed max_combinations.

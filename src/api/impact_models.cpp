@@ -1,168 +1,91 @@
 #include <carom/impact_models.hpp>
 
-#include <algorithm>
-#include <cmath>
 #include <limits>
 #include <string>
 
-#include <carom/certificate.hpp>
 #include <carom/error.hpp>
 
-#include "cpu/reference/impact/contact_modes.hpp"
-#include "cpu/reference/impact/mechanism.hpp"
-#include "cpu/reference/impact/model_settings.hpp"
+#include "core/message.hpp"
+#include "core/require.hpp"
+#include "impact/impact_models.hpp"
 
 namespace carom {
 
-using reference::Matrix;
-using reference::Mechanism;
-using reference::StepModel;
-using reference::StepSolution;
-using reference::Vector;
-
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-std::vector<double> to_std(const Vector& values) { return {values.begin(), values.end()}; }
-
-// Numbers of an outcome that is v+ = v + M^-1 J' impulse; all NaN unless `status` allows them.
-void fill(ImpactOutcome& outcome, const Mechanism& mechanism, Status status, const Vector& velocity,
-          const Vector& impulse, double residual, const ImpactModelSettings& settings) {
-  const int m = mechanism.contacts;
-  const bool usable = status == Status::solved || status == Status::inaccurate;
-  const double nan = std::numeric_limits<double>::quiet_NaN();
-  const auto masked = [&](const Vector& values) {
-    return to_std(usable ? values : Vector::Constant(values.size(), nan));
+void check(const ImpactProblem& problem, const ImpactModelSettings& settings) {
+  validate(problem);
+  if (problem.dimension == 3) {
+    require::between("friction_directions", settings.friction_directions, 4,
+                     kMaxFrictionDirections);
+  }
+  require::tolerance("residual_tolerance", settings.residual_tolerance);
+  const auto nonnegative = [](const char* field, double value) {
+    if (value >= 0.0) return;
+    throw InvalidInput(std::string(field) + " is " + std::to_string(value) + ": must be >= 0");
   };
-  const Vector contact_velocity = mechanism.jacobian * velocity;
-  outcome.status = status;
-  outcome.velocity = masked(velocity);
-  outcome.impulse = masked(impulse);
-  outcome.normal_velocity = masked(contact_velocity.head(m));
-  outcome.tangent_velocity = masked(contact_velocity.tail(mechanism.rows() - m));
-  outcome.kinetic_energy = usable ? mechanism.kinetic_energy(velocity) : nan;
-  outcome.modes = usable ? mechanism.modes(contact_velocity, settings.mode_tolerance) : 0;
-  outcome.residual = residual;
+  nonnegative("velocity_tolerance", settings.velocity_tolerance);
+  nonnegative("mode_tolerance", settings.mode_tolerance);
+  nonnegative("distinct_tolerance", settings.distinct_tolerance);
+  require::at_least("max_combinations", settings.max_combinations, 1);
+  require::at_least("max_impacts", settings.max_impacts, 1);
 }
 
-// The simultaneous model (31) of all contacts.
-StepModel step_model(const Mechanism& mechanism, const ImpactModelSettings& settings) {
-  return {mechanism.dimension, mechanism.delassus, mechanism.friction,
-          settings.friction_directions};
-}
-
-std::vector<int> rows_of(const Mechanism& mechanism, int contact) {
-  std::vector<int> rows = {contact};
-  const int tangents = mechanism.dimension - 1;
-  for (int t = 0; t < tangents; ++t) rows.push_back(mechanism.contacts + contact * tangents + t);
-  return rows;
-}
-
-// The single-contact model (31) of one contact of a mechanism.
-StepModel single_model(const Mechanism& mechanism, int contact, int directions) {
-  const std::vector<int> rows = rows_of(mechanism, contact);
-  return {mechanism.dimension, Matrix(mechanism.delassus(rows, rows)),
-          Vector::Constant(1, mechanism.friction[contact]), directions};
+void check_order(std::span<const int> order, int contacts) {
+  std::vector<bool> seen(contacts, false);
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    if (order[i] < 0 || order[i] >= contacts) {
+      throw InvalidInput("order[" + std::to_string(i) + "] is " + std::to_string(order[i]) +
+                         ": must be in 0.." + std::to_string(contacts - 1));
+    }
+    seen[order[i]] = true;
+  }
+  for (int i = 0; i < contacts; ++i) {
+    if (!seen[i]) {
+      throw InvalidInput("order lacks contact " + std::to_string(i) + ": must name every contact");
+    }
+  }
 }
 
 }  // namespace
 
+std::vector<ImpactOutcome> step_outcomes(const ImpactProblem& problem,
+                                         std::span<const double> max_impulse,
+                                         const ImpactModelSettings& settings) {
+  check(problem, settings);
+  require::size("max_impulse", max_impulse.size(), static_cast<std::size_t>(problem.contacts));
+  for (std::size_t i = 0; i < max_impulse.size(); ++i) {
+    if (max_impulse[i] >= 0.0) continue;
+    throw InvalidInput("max_impulse[" + std::to_string(i) + "] is " +
+                       message::number(max_impulse[i]) + ": must be >= 0");
+  }
+  return dense::step_outcomes(problem, max_impulse, settings);
+}
+
 std::vector<ImpactOutcome> simultaneous_impacts(const ImpactProblem& problem,
                                                 const ImpactModelSettings& settings) {
-  validate(problem);
-  reference::check(settings, problem.dimension);
-  const Mechanism mechanism = reference::make_mechanism(problem);
-  const StepModel model = step_model(mechanism, settings);
-  const Vector unlimited = Vector::Constant(mechanism.contacts, kInfinity);
-  const std::int64_t count = reference::combinations(model, unlimited);
-  if (count > settings.max_combinations) {
-    throw InvalidInput("max_combinations is " + std::to_string(settings.max_combinations) +
-                       ": problem \"" + problem.name + "\" has " + std::to_string(count) +
-                       " combinations of contact modes");
-  }
-  const Vector& v = mechanism.velocity;
-  const auto velocity_of = [&](const Vector& impulse) -> Vector {
-    return v + mechanism.response * impulse;
-  };
-  std::vector<ImpactOutcome> outcomes;
-  for (const StepSolution& solution : reference::enumerate_step(
-           model, mechanism.jacobian * v, unlimited, settings.residual_tolerance, velocity_of,
-           settings.distinct_tolerance * v.cwiseAbs().maxCoeff())) {
-    outcomes.emplace_back();
-    fill(outcomes.back(), mechanism, solution.status, velocity_of(solution.impulse),
-         solution.impulse, solution.residual, settings);
-  }
-  std::stable_sort(outcomes.begin(), outcomes.end(),
-                   [](const ImpactOutcome& a, const ImpactOutcome& b) {
-                     return a.kinetic_energy < b.kinetic_energy;
-                   });
-  return outcomes;
+  check(problem, settings);
+  const std::vector<double> unlimited(static_cast<std::size_t>(problem.contacts),
+                                      std::numeric_limits<double>::infinity());
+  return dense::step_outcomes(problem, unlimited, settings);
 }
 
 ImpactOutcome simultaneous_impact(const ImpactProblem& problem,
                                   const ImpactModelSettings& settings) {
-  validate(problem);
-  reference::check(settings, problem.dimension);
-  const Mechanism mechanism = reference::make_mechanism(problem);
-  const StepSolution solution =
-      step_model(mechanism, settings)
-          .solve(mechanism.jacobian * mechanism.velocity,
-                 Vector::Constant(mechanism.contacts, kInfinity), settings.residual_tolerance);
-  ImpactOutcome outcome;
-  fill(outcome, mechanism, solution.status,
-       mechanism.velocity + mechanism.response * solution.impulse, solution.impulse,
-       solution.residual, settings);
-  return outcome;
+  check(problem, settings);
+  return dense::simultaneous_impact(problem, settings);
 }
 
 SequentialOutcome sequential_impact(const ImpactProblem& problem, std::span<const int> order,
                                     const ImpactModelSettings& settings) {
-  validate(problem);
-  reference::check(settings, problem.dimension);
-  const Mechanism mechanism = reference::make_mechanism(problem);
-  reference::check_order(order, mechanism.contacts);
-  const Vector unlimited = Vector::Constant(1, kInfinity);
-  std::vector<StepModel> models;
-  models.reserve(static_cast<std::size_t>(mechanism.contacts));
-  for (int i = 0; i < mechanism.contacts; ++i) {
-    models.push_back(single_model(mechanism, i, settings.friction_directions));
-  }
-  SequentialOutcome outcome;
-  outcome.order.assign(order.begin(), order.end());
-  Vector velocity = mechanism.velocity;
-  Vector impulse = Vector::Zero(mechanism.rows());
-  double residual = 0.0;
-  Status status = Status::solved;
-  for (std::size_t turn = 0; status == Status::solved; turn = (turn + 1) % order.size()) {
-    const Vector contact_velocity = mechanism.jacobian * velocity;
-    if (!mechanism.approaches(contact_velocity, settings.velocity_tolerance)) break;
-    const int contact = order[turn];
-    if (!(contact_velocity[contact] < -settings.velocity_tolerance)) continue;
-    if (outcome.impacts == settings.max_impacts) {
-      status = Status::iteration_limit;
-      break;
-    }
-    const std::vector<int> rows = rows_of(mechanism, contact);
-    const StepSolution solution =
-        models[contact].solve(contact_velocity(rows), unlimited, settings.residual_tolerance);
-    status = solution.status;
-    residual =
-        std::isnan(solution.residual) ? solution.residual : std::max(residual, solution.residual);
-    for (std::size_t r = 0; r < rows.size(); ++r) {
-      impulse[rows[r]] += solution.impulse[r];
-      velocity += mechanism.response.col(rows[r]) * solution.impulse[r];
-    }
-    ++outcome.impacts;
-  }
-  fill(outcome, mechanism, status, velocity, impulse, residual, settings);
-  return outcome;
+  check(problem, settings);
+  check_order(order, problem.contacts);
+  return dense::sequential_impact(problem, order, settings);
 }
 
 ImpactOutcome newton_impact(const ImpactProblem& problem, int contact, double restitution,
                             const ImpactModelSettings& settings) {
-  validate(problem);
-  reference::check(settings, problem.dimension);
+  check(problem, settings);
   if (problem.dimension != 2) {
     throw InvalidInput("dimension of problem \"" + problem.name + "\" is " +
                        std::to_string(problem.dimension) + ": newton_impact is planar, must be 2");
@@ -174,50 +97,7 @@ ImpactOutcome newton_impact(const ImpactProblem& problem, int contact, double re
   if (!(restitution >= 0.0 && restitution <= 1.0)) {
     throw InvalidInput("restitution is " + std::to_string(restitution) + ": must be in [0, 1]");
   }
-  const Mechanism mechanism = reference::make_mechanism(problem);
-  const std::vector<int> rows = rows_of(mechanism, contact);
-  const Vector before = (mechanism.jacobian * mechanism.velocity)(rows);
-  const double normal = before[0];
-  const double tangent = before[1];
-  const Matrix a = mechanism.delassus(rows, rows);
-  const double mu = mechanism.friction[contact];
-  // Certificate: (31) for the shifted velocity [(1 + e) v_n; v_t].
-  Vector target = before;
-  if (normal < 0.0) target[0] *= 1.0 + restitution;
-  const StepModel model = single_model(mechanism, contact, settings.friction_directions);
-  const Vector unlimited = Vector::Constant(1, kInfinity);
-  Vector single = Vector::Zero(2);
-  double residual = model.residual(target, unlimited, single);
-  const auto consider = [&](double lambda_n, double lambda_t) {
-    const Vector candidate = Eigen::Vector2d(lambda_n, lambda_t);
-    if (!candidate.allFinite()) return;
-    const double candidate_residual = model.residual(target, unlimited, candidate);
-    if (!(candidate_residual < residual)) return;
-    residual = candidate_residual;
-    single = candidate;
-  };
-  if (normal < 0.0) {
-    // Normal velocity -e v_n after the impact. Stick: A lambda = [-(1+e) v_n; -v_t]; slide with
-    // sign s: lambda_t = -s mu lambda_n. For an approaching contact only one of them is valid.
-    const double rebound = -target[0];
-    const double determinant = a.determinant();
-    const double stick_normal = (a(1, 1) * rebound + a(0, 1) * tangent) / determinant;
-    const double stick_tangent = (-a(1, 0) * rebound - a(0, 0) * tangent) / determinant;
-    consider(stick_normal, stick_tangent);
-    for (const double sign : {1.0, -1.0}) {
-      const double slide_normal = rebound / (a(0, 0) - sign * mu * a(0, 1));
-      consider(slide_normal, -sign * mu * slide_normal);
-    }
-  }
-  Vector impulse = Vector::Zero(mechanism.rows());
-  impulse[rows[0]] = single[0];
-  impulse[rows[1]] = single[1];
-  ImpactOutcome outcome;
-  fill(outcome, mechanism,
-       certificate::within(residual, settings.residual_tolerance) ? Status::solved
-                                                                  : Status::inaccurate,
-       mechanism.velocity + mechanism.response * impulse, impulse, residual, settings);
-  return outcome;
+  return dense::newton_impact(problem, contact, restitution, settings);
 }
 
 }  // namespace carom

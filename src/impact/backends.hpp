@@ -2,7 +2,10 @@
 
 #include <carom/impact.hpp>
 
-// What each backend offers for impacts. Shapes and numbers were validated before.
+#include "impact/accumulate.hpp"
+
+// What each backend offers for impacts, with the accumulator that all of them hand their
+// trajectories to. Shapes and numbers were validated before.
 namespace carom {
 
 namespace cpu {

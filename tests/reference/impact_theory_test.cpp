@@ -12,11 +12,14 @@
 #include "cpu/reference/impact/mechanism.hpp"
 #include "cpu/reference/impact/step.hpp"
 #include "cpu/reference/impact/trajectory.hpp"
-#include "cpu/reference/programs/simplex.hpp"
+#include "programs/lp/dense_simplex.hpp"
 #include "reference/problems.hpp"
 
 namespace carom::reference {
 namespace {
+
+using dense::maximize;
+using dense::SimplexOutcome;
 
 TEST(Simplex, SolvesATextbookProblemAndItsDual) {
   Eigen::MatrixXd matrix(3, 2);

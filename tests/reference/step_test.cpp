@@ -8,9 +8,9 @@
 
 #include <gtest/gtest.h>
 
-#include "cpu/reference/impact/contact_modes.hpp"
 #include "cpu/reference/impact/mechanism.hpp"
 #include "impact/backends.hpp"
+#include "impact/step_solutions.hpp"
 #include "reference/problems.hpp"
 
 namespace carom::reference {
@@ -110,11 +110,12 @@ TEST_P(RandomSteps, LemkeIsAmongTheEnumeratedAndKeepsTheTheorems) {
       const auto velocity_of = [&](const Vector& impulse) -> Vector {
         return v + mechanism.response * impulse;
       };
-      const std::vector<StepSolution> all =
-          enumerate_step(model, before, limit, 1e-9, velocity_of, 1e-7);
+      const std::vector<dense::StepSolution> all =
+          dense::enumerate_step({shape.dimension, mechanism.delassus, mechanism.friction, 4},
+                                before, limit, 1e-9, velocity_of, 1e-7);
       ASSERT_FALSE(all.empty());
       double distance = kInfinity;
-      for (const StepSolution& solution : all) {
+      for (const dense::StepSolution& solution : all) {
         EXPECT_LE(model.residual(before, limit, solution.impulse), 1e-9);
         distance =
             std::min(distance, (velocity_of(solution.impulse) - after).cwiseAbs().maxCoeff());
@@ -200,9 +201,9 @@ TEST(Step, SolvesTiedSingularAndBadlyScaledProblems) {
 TEST(Step, CombinationsCountTheModes) {
   const auto count = [](int dimension, double friction, double limit) {
     const int rows = 2 * dimension;
-    const StepModel model(dimension, Matrix::Identity(rows, rows), Vector::Constant(2, friction),
-                          4);
-    return combinations(model, Vector::Constant(2, limit));
+    const dense::StepModel model(dimension, Matrix::Identity(rows, rows),
+                                 Vector::Constant(2, friction), 4);
+    return dense::combinations(model, Vector::Constant(2, limit));
   };
   EXPECT_EQ(count(2, 1.0, kInfinity), 16);  // open, stick, two slides
   EXPECT_EQ(count(2, 1.0, 1.0), 49);

@@ -1,6 +1,6 @@
 #include "cpu/reference/impact/mechanism.hpp"
 
-#include <string>
+#include <vector>
 
 #include "core/buffer_slice.hpp"
 
@@ -70,6 +70,23 @@ ImpactProblem problem_of(const ImpactBatch& batch, std::int64_t index) {
   problem.tangent_jacobian = own(batch.tangent_jacobian, (batch.dimension - 1) * m * nv);
   problem.friction = own(batch.friction, m);
   problem.velocity = own(batch.velocity, nv);
+  return problem;
+}
+
+ImpactProblem problem_of(const Mechanism& mechanism) {
+  const auto list = [](const auto& values) {
+    return std::vector<double>(values.data(), values.data() + values.size());
+  };
+  ImpactProblem problem;
+  problem.dimension = mechanism.dimension;
+  problem.velocities = mechanism.velocities;
+  problem.contacts = mechanism.contacts;
+  problem.mass_matrix = list(mechanism.mass);
+  problem.normal_jacobian = list(Matrix(mechanism.jacobian.topRows(mechanism.contacts)));
+  problem.tangent_jacobian =
+      list(Matrix(mechanism.jacobian.bottomRows(mechanism.rows() - mechanism.contacts)));
+  problem.friction = list(mechanism.friction);
+  problem.velocity = list(mechanism.velocity);
   return problem;
 }
 

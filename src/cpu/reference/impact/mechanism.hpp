@@ -32,5 +32,6 @@ struct Mechanism {
 
 Mechanism make_mechanism(const ImpactProblem& problem);
 ImpactProblem problem_of(const ImpactBatch& batch, std::int64_t index);
+ImpactProblem problem_of(const Mechanism& mechanism);
 
 }  // namespace carom::reference

@@ -10,7 +10,6 @@
 
 #include "core/parallel.hpp"
 #include "cpu/reference/impact/trajectory.hpp"
-#include "impact/accumulate.hpp"
 #include "impact/backends.hpp"
 
 namespace carom::reference {

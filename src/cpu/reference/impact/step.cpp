@@ -8,7 +8,7 @@
 #include <carom/certificate.hpp>
 
 #include "core/parallel.hpp"
-#include "cpu/reference/impact/contact_modes.hpp"
+#include "cpu/reference/impact/polish.hpp"
 #include "impact/backends.hpp"
 
 namespace carom::reference {

@@ -2,11 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <string>
 
 #include <carom/certificate.hpp>
-#include <carom/error.hpp>
 #include <carom/random.hpp>
 
 namespace carom::reference {
@@ -40,14 +37,8 @@ Simulator::Simulator(const Mechanism& mechanism, const ImpactSettings& settings,
       sobol_(sobol),
       model_(mechanism.dimension, mechanism.delassus, mechanism.friction,
              settings.friction_directions) {
-  if (settings.selection != Selection::random) return;
-  const std::int64_t count =
-      combinations(model_, Vector::Constant(mechanism.contacts, settings.step_size));
-  if (count > kMaxCombinations) {
-    throw InvalidInput("selection random of problem " + std::to_string(problem) + ": " +
-                       std::to_string(count) + " combinations of contact modes: must be at most " +
-                       std::to_string(kMaxCombinations));
-  }
+  enumeration_.friction_directions = settings.friction_directions;
+  enumeration_.residual_tolerance = settings.residual_tolerance;
 }
 
 Vector Simulator::draw(std::int64_t sample, int step) const {
@@ -65,14 +56,24 @@ Vector Simulator::draw(std::int64_t sample, int step) const {
 
 std::vector<StepSolution> Simulator::outcomes(const Vector& velocity,
                                               const Vector& max_impulse) const {
-  const Vector contact_velocity = mechanism_.jacobian * velocity;
-  const auto velocity_of = [&](const Vector& impulse) -> Vector {
-    return velocity + mechanism_.response * impulse;
-  };
-  std::vector<StepSolution> found =
-      enumerate_step(model_, contact_velocity, max_impulse, settings_.residual_tolerance,
-                     velocity_of, kDistinct * velocity.cwiseAbs().maxCoeff());
-  if (found.size() > 1) sort_outcomes(found, kDistinct * contact_velocity.cwiseAbs().maxCoeff());
+  const int m = mechanism_.contacts;
+  ImpactProblem problem = problem_of(mechanism_);
+  problem.velocity.assign(velocity.begin(), velocity.end());
+  std::vector<StepSolution> found;
+  for (const ImpactOutcome& outcome :
+       step_outcomes(problem, {max_impulse.data(), static_cast<std::size_t>(m)}, enumeration_)) {
+    StepSolution& solution = found.emplace_back();
+    solution.status = outcome.status;
+    solution.residual = outcome.residual;
+    solution.impulse = Eigen::Map<const Vector>(outcome.impulse.data(), mechanism_.rows());
+    solution.contact_velocity.resize(mechanism_.rows());
+    solution.contact_velocity << Eigen::Map<const Vector>(outcome.normal_velocity.data(), m),
+        Eigen::Map<const Vector>(outcome.tangent_velocity.data(), mechanism_.rows() - m);
+  }
+  if (found.size() > 1) {
+    sort_outcomes(found, enumeration_.distinct_tolerance *
+                             (mechanism_.jacobian * velocity).cwiseAbs().maxCoeff());
+  }
   return found;
 }
 
@@ -106,9 +107,7 @@ bool Simulator::advance(const Vector& max_impulse, std::int64_t sample, int step
   return true;
 }
 
-Trajectory Simulator::run(
-    std::int64_t sample, bool keep_path,
-    const std::function<void(const Vector&, const Vector&)>& before_step) const {
+Trajectory Simulator::run(std::int64_t sample, bool keep_path) const {
   Trajectory trajectory;
   trajectory.velocity = mechanism_.velocity;
   trajectory.contact_velocity = mechanism_.jacobian * mechanism_.velocity;
@@ -120,7 +119,6 @@ Trajectory Simulator::run(
       return trajectory;
     }
     const Vector max_impulse = draw(sample, trajectory.steps);
-    if (before_step) before_step(trajectory.velocity, max_impulse);
     const bool certified = advance(max_impulse, sample, trajectory.steps, trajectory);
     ++trajectory.steps;
     if (!certified) {

@@ -1,11 +1,12 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <vector>
 
-#include "cpu/reference/impact/contact_modes.hpp"
+#include <carom/impact_models.hpp>
+
 #include "cpu/reference/impact/mechanism.hpp"
+#include "cpu/reference/impact/step.hpp"
 
 namespace carom::reference {
 
@@ -27,27 +28,21 @@ struct Trajectory {
 class Simulator {
  public:
   /// sobol: direction numbers for m * max_steps dimensions, null unless the sampler is sobol.
-  /// Errors: InvalidInput where selection = random meets too many contact modes.
   Simulator(const Mechanism& mechanism, const ImpactSettings& settings, std::uint32_t problem,
             const std::uint64_t* sobol);
 
-  [[nodiscard]] Trajectory run(
-      std::int64_t sample, bool keep_path,
-      const std::function<void(const Vector& velocity, const Vector& max_impulse)>& before_step =
-          {}) const;
+  /// Errors: InvalidInput where selection = random meets too many contact modes.
+  [[nodiscard]] Trajectory run(std::int64_t sample, bool keep_path) const;
 
   /// Closing step of Algorithm 2, f(v, epsilon / (3 psi) 1): true where it was certified and
   /// nothing approaches any more; `trajectory` is then the state after it.
   [[nodiscard]] bool close(std::int64_t sample, Trajectory& trajectory) const;
 
-  [[nodiscard]] const StepModel& model() const { return model_; }
-
-  /// All distinct outcomes of one step from velocity v, as enumerate_step gives them.
-  [[nodiscard]] std::vector<StepSolution> outcomes(const Vector& velocity,
-                                                   const Vector& max_impulse) const;
-
  private:
   [[nodiscard]] Vector draw(std::int64_t sample, int step) const;
+  /// All distinct outcomes of a step, by the family's enumeration, ordered by J v'.
+  [[nodiscard]] std::vector<StepSolution> outcomes(const Vector& velocity,
+                                                   const Vector& max_impulse) const;
   [[nodiscard]] StepSolution choose(const Vector& max_impulse, std::int64_t sample, int step,
                                     Trajectory& trajectory) const;
   bool advance(const Vector& max_impulse, std::int64_t sample, int step,
@@ -58,6 +53,7 @@ class Simulator {
   std::uint32_t problem_;
   const std::uint64_t* sobol_;
   StepModel model_;
+  ImpactModelSettings enumeration_;
 };
 
 }  // namespace carom::reference

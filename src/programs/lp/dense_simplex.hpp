@@ -4,7 +4,7 @@
 
 #include <carom/status.hpp>
 
-namespace carom::reference {
+namespace carom::dense {
 
 struct SimplexOutcome {
   Status status = Status::numerical_error;  ///< solved, unbounded, iteration_limit
@@ -18,4 +18,4 @@ struct SimplexOutcome {
 SimplexOutcome maximize(const Eigen::VectorXd& cost, const Eigen::MatrixXd& matrix,
                         const Eigen::VectorXd& bound, double tolerance = 1e-11);
 
-}  // namespace carom::reference
+}  // namespace carom::dense

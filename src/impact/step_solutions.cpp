@@ -1,13 +1,13 @@
-#include "cpu/reference/impact/contact_modes.hpp"
+#include "impact/step_solutions.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 #include <carom/certificate.hpp>
-#include <carom/impact.hpp>
 
-namespace carom::reference {
+namespace carom::dense {
 namespace {
 
 using Small = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::ColMajor,
@@ -208,7 +208,94 @@ Vector Enumeration::impulse(const std::vector<int>& choice) const {
   return impulse;
 }
 
+Matrix friction_fan(int dimension, int directions) {
+  if (dimension == 2) return Eigen::RowVector2d(1.0, -1.0);
+  Matrix fan(2, directions);
+  for (int j = 0; j < directions; ++j) {
+    const double angle = 2.0 * std::numbers::pi * j / directions;
+    fan(0, j) = std::cos(angle);
+    fan(1, j) = std::sin(angle);
+  }
+  return fan;
+}
+
+// lambda_D of smallest sum for a friction impulse: on two neighbouring directions.
+Vector smallest_weights(const Matrix& fan, const Vector& tangent) {
+  const int k = static_cast<int>(fan.cols());
+  if (fan.rows() == 1) {
+    return Eigen::Vector2d(std::max(tangent[0], 0.0), std::max(-tangent[0], 0.0));
+  }
+  Vector weights = Vector::Zero(k);
+  if (!(tangent.norm() > 0.0)) return weights;
+  double best = -std::numeric_limits<double>::infinity();
+  for (int j = 0; j < k; ++j) {
+    const int next = (j + 1) % k;
+    Eigen::Matrix2d pair;
+    pair << fan.col(j), fan.col(next);
+    const Eigen::Vector2d weight = pair.inverse() * tangent;
+    if (weight.minCoeff() <= best) continue;
+    best = weight.minCoeff();
+    weights.setZero();
+    weights[j] = std::max(weight[0], 0.0);
+    weights[next] = std::max(weight[1], 0.0);
+  }
+  return weights;
+}
+
 }  // namespace
+
+StepModel::StepModel(int dimension, const Matrix& delassus, const Vector& friction, int directions)
+    : dimension_(dimension),
+      delassus_(delassus),
+      friction_(friction),
+      fan_(friction_fan(dimension, directions)) {
+  const int m = contacts();
+  const int k = this->directions();
+  Matrix spread = Matrix::Zero((k + 1) * m, rows());  // J_bar = spread J
+  spread.topLeftCorner(m, m).setIdentity();
+  for (int i = 0; i < m; ++i) {
+    spread.block(m + i * k, m + i * tangents(), k, tangents()) = fan_.transpose();
+  }
+  full_delassus_ = spread * delassus_ * spread.transpose();
+}
+
+double StepModel::residual(const Vector& contact_velocity, const Vector& max_impulse,
+                           const Vector& impulse) const {
+  const int m = contacts();
+  const int k = directions();
+  const int t = tangents();
+  std::vector<int> limits;  // contacts with a bound
+  for (int i = 0; i < m; ++i) {
+    if (!std::isinf(max_impulse[i])) limits.push_back(i);
+  }
+  const auto n = static_cast<int>(limits.size());
+  const int direction_row = n + m;
+  const int gamma_row = direction_row + k * m;
+  const Vector after = contact_velocity + delassus_ * impulse;
+  Matrix matrix = Matrix::Zero(gamma_row + m, gamma_row + m);
+  Vector vector = Vector::Zero(gamma_row + m);
+  Vector z(gamma_row + m);
+  matrix.block(n, n, (k + 1) * m, (k + 1) * m) = full_delassus_;
+  vector.segment(n, m) = contact_velocity.head(m);
+  z.segment(n, m) = impulse.head(m);
+  for (int b = 0; b < n; ++b) {
+    matrix(b, n + limits[b]) = -1.0;
+    matrix(n + limits[b], b) = 1.0;
+    vector[b] = max_impulse[limits[b]];
+    z[b] = std::max(-after[limits[b]], 0.0);
+  }
+  for (int i = 0; i < m; ++i) {
+    const int row = direction_row + i * k;
+    matrix(gamma_row + i, n + i) = friction_[i];
+    matrix.block(gamma_row + i, row, 1, k).setConstant(-1.0);
+    matrix.block(row, gamma_row + i, k, 1).setConstant(1.0);
+    vector.segment(row, k) = fan_.transpose() * contact_velocity.segment(m + i * t, t);
+    z.segment(row, k) = smallest_weights(fan_, impulse.segment(m + i * t, t));
+    const Vector slip = fan_.transpose() * after.segment(m + i * t, t);
+    z[gamma_row + i] = std::max(-slip.minCoeff(), 0.0);
+  }
+  return certificate::lcp_natural_residual(gamma_row + m, matrix.data(), vector.data(), z.data());
+}
 
 std::int64_t combinations(const StepModel& model, const Vector& max_impulse) {
   std::int64_t count = 1;
@@ -261,7 +348,7 @@ std::vector<StepSolution> enumerate_step(const StepModel& model, const Vector& c
     while (same < found.size() && (velocities[same] - velocity).cwiseAbs().maxCoeff() > distinct) {
       ++same;
     }
-    const StepSolution solution{Status::solved, impulse, after, 0, residual};
+    const StepSolution solution{impulse, after, residual};
     if (same == found.size()) {
       found.push_back(solution);
       velocities.push_back(velocity);
@@ -273,40 +360,4 @@ std::vector<StepSolution> enumerate_step(const StepModel& model, const Vector& c
   return found;
 }
 
-Vector polished_impulse(const StepModel& model, const Vector& contact_velocity,
-                        const Vector& max_impulse, const Vector& impulse) {
-  constexpr double kShown = 1e-8;  // relative size at which an impulse shows
-  const int m = model.contacts();
-  const int k = model.directions();
-  const Vector z = model.lift(contact_velocity, max_impulse, impulse);
-  const double scale = impulse.head(m).cwiseAbs().maxCoeff();
-  std::vector<int> choice(m, 0);
-  for (int i = 0; i < m; ++i) {
-    const double normal = impulse[i];
-    if (!(normal > kShown * scale)) continue;
-    // Place in the order of contact_modes: stick, then direction j and, in space, edge j.
-    const Vector weights = z.segment(z.size() - (k + 1) * m + i * k, k);
-    const double bound = model.friction()[i] * normal;
-    int place = 0;
-    if (bound > 0.0 && weights.sum() > bound * (1.0 - kShown)) {
-      int first = 0;
-      weights.maxCoeff(&first);
-      const int per_direction = model.dimension() == 2 ? 1 : 2;
-      place = 1 + per_direction * first;
-      if (per_direction == 2 && weights[(first + 1) % k] > kShown * bound) ++place;
-      const int previous = (first + k - 1) % k;
-      if (per_direction == 2 && weights[previous] > kShown * bound) place = 2 + 2 * previous;
-    }
-    const bool limited = !std::isinf(max_impulse[i]);
-    const bool full = limited && normal > max_impulse[i] * (1.0 - kShown);
-    choice[i] = 1 + place * (limited ? 2 : 1) + (full ? 1 : 0);
-  }
-  const Vector candidate = Enumeration(model, contact_velocity, max_impulse).impulse(choice);
-  if (!candidate.allFinite()) return impulse;
-  return model.residual(contact_velocity, max_impulse, candidate) <
-                 model.residual(contact_velocity, max_impulse, impulse)
-             ? candidate
-             : impulse;
-}
-
-}  // namespace carom::reference
+}  // namespace carom::dense

@@ -1,9 +1,9 @@
-#include "cpu/reference/programs/simplex.hpp"
+#include "programs/lp/dense_simplex.hpp"
 
 #include <numeric>
 #include <vector>
 
-namespace carom::reference {
+namespace carom::dense {
 
 SimplexOutcome maximize(const Eigen::VectorXd& cost, const Eigen::MatrixXd& matrix,
                         const Eigen::VectorXd& bound, double tolerance) {
@@ -65,4 +65,4 @@ SimplexOutcome maximize(const Eigen::VectorXd& cost, const Eigen::MatrixXd& matr
   return outcome;
 }
 
-}  // namespace carom::reference
+}  // namespace carom::dense
