@@ -18,7 +18,7 @@ TEST_F(CudaPlanar, EqualsTheCpuBitForBit) {
     for (const int contacts : {1, 3, 11}) {
       for (const bool patches : {false, true}) {
         const PostureBatch batch = random_batch(31, kind, contacts, 1001, patches, true);
-        test::expect_identical(cuda::planar_equilibrium(batch, {}),
+        test::expect_identical(planar_equilibrium(batch, {}, Backend::cuda),
                                cpu::planar_equilibrium(batch, {}));
       }
     }
@@ -29,7 +29,8 @@ TEST_F(CudaPlanar, MarginsEqualTheCpu) {
   const PostureBatch batch = random_batch(32, PostureKind::upward, 4, 1001, false, true);
   std::vector<double> centre(2002, 0.1);
   const Buffer<double> x = Buffer<double>::from(centre);
-  test::expect_identical(cuda::planar_margins(batch, x, {}), cpu::planar_margins(batch, x, {}));
+  test::expect_identical(planar_margins(batch, x, {}, Backend::cuda),
+                         cpu::planar_margins(batch, x, {}));
 }
 
 TEST_F(CudaPlanar, DeviceBatchesStayOnTheDevice) {

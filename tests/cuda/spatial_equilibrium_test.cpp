@@ -29,7 +29,7 @@ TEST_F(CudaSpatial, SupportEqualsTheCpuBitForBit) {
       const std::vector<double> directions = equal_directions(33);
       SpatialSettings settings;
       settings.cones = cones;
-      expect_identical(cuda::support(batch, directions, settings),
+      expect_identical(support(batch, directions, settings, Backend::cuda),
                        cpu::support(batch, directions, settings));
     }
   }
@@ -38,10 +38,10 @@ TEST_F(CudaSpatial, SupportEqualsTheCpuBitForBit) {
 TEST_F(CudaSpatial, PoisonedNeighbourChangesNothing) {
   std::vector<Posture> postures = test::random_spatials(42, 65, {});
   const std::vector<double> directions = equal_directions(16);
-  const SupportResult clean = cuda::support(make_batch(postures), directions, {});
+  const SupportResult clean = support(make_batch(postures), directions, {}, Backend::cuda);
   PostureBatch batch = make_batch(postures);
   batch.position.host()[12 * 30] = std::numeric_limits<double>::quiet_NaN();
-  const SupportResult poisoned = cuda::support(batch, directions, {});
+  const SupportResult poisoned = support(batch, directions, {}, Backend::cuda);
   for (std::size_t p = 0; p < postures.size(); ++p) {
     if (p == 30) {
       EXPECT_EQ(poisoned.status.host()[16 * p], Status::invalid_input);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <random>
 #include <string>
 #include <vector>
@@ -130,6 +131,51 @@ TEST(SimultaneousImpact, SolvesExtremeFrictionAndDuplicates) {
   const std::vector<ImpactOutcome> outcomes = simultaneous_impacts(twice);
   ASSERT_EQ(outcomes.size(), 1U);
   EXPECT_NEAR(outcomes[0].velocity[2], omega, 1e-12);
+}
+
+TEST(StepOutcomes, WithoutBoundsAreTheSimultaneousOnes) {
+  const ImpactProblem problem = models::build("compass_gait");
+  const std::vector<double> unlimited(2, std::numeric_limits<double>::infinity());
+  const std::vector<ImpactOutcome> outcomes = step_outcomes(problem, unlimited);
+  const std::vector<ImpactOutcome> simultaneous = simultaneous_impacts(problem);
+  ASSERT_GE(outcomes.size(), 2U);
+  ASSERT_EQ(outcomes.size(), simultaneous.size());
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    EXPECT_EQ(outcomes[i].velocity, simultaneous[i].velocity);
+  }
+}
+
+// Lemma 13: some contact is at its bound, or none approaches any more; Theorem 7: no energy is won.
+TEST(StepOutcomes, KeepTheBoundsAndUseThem) {
+  std::mt19937_64 generator(17);
+  for (const int dimension : {2, 3}) {
+    for (int trial = 0; trial < 40; ++trial) {
+      const ImpactProblem problem = random_problem(generator, dimension, 2, 5, 0.6);
+      const Mechanism mechanism = make_mechanism(problem);
+      const std::vector<double> bounds = {0.01 * trial, 0.02 * trial};
+      const std::vector<ImpactOutcome> outcomes = step_outcomes(problem, bounds);
+      ASSERT_FALSE(outcomes.empty());
+      for (const ImpactOutcome& outcome : outcomes) {
+        double room = std::numeric_limits<double>::infinity();
+        double approach = 0.0;
+        for (std::size_t i = 0; i < 2; ++i) {
+          room = std::min(room, bounds[i] - outcome.impulse[i]);
+          approach = std::min(approach, outcome.normal_velocity[i]);
+        }
+        EXPECT_GE(room, -1e-9);
+        EXPECT_TRUE(room < 1e-9 || approach > -1e-9) << room << " " << approach;
+        EXPECT_LE(outcome.kinetic_energy,
+                  mechanism.kinetic_energy(mechanism.velocity) * (1.0 + 1e-9));
+      }
+    }
+  }
+}
+
+TEST(StepOutcomes, RefusesBadInput) {
+  const ImpactProblem problem = block(kDrop, 1.0);
+  EXPECT_THROW(step_outcomes(problem, std::vector<double>{1.0}), InvalidInput);
+  EXPECT_THROW(step_outcomes(problem, std::vector<double>{1.0, -1.0}), InvalidInput);
+  EXPECT_THROW(step_outcomes(problem, std::vector<double>{1.0, std::nan("")}), InvalidInput);
 }
 
 TEST(SimultaneousImpact, RefusesBadInput) {
