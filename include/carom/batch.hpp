@@ -1,7 +1,10 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
+#include <limits>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -113,5 +116,90 @@ class Buffer {
   MemorySpace space_ = MemorySpace::host;
   bool owned_ = false;
 };
+
+/// Extents of an array, the outermost first: the number of problems.
+class Extents {
+ public:
+  constexpr Extents(std::initializer_list<std::int64_t> extents) {
+    for (const std::int64_t extent : extents) extents_[rank_++] = extent;
+    for (std::size_t i = 1; i < rank_; ++i) stride_ *= extents_[i];
+  }
+  /// The same of an array that may be left empty.
+  [[nodiscard]] constexpr Extents or_empty() const {
+    Extents result = *this;
+    result.optional_ = true;
+    return result;
+  }
+
+  /// Number of values of all problems, and of one.
+  [[nodiscard]] constexpr std::int64_t count() const { return extents_[0] * stride_; }
+  [[nodiscard]] constexpr std::int64_t stride() const { return stride_; }
+  [[nodiscard]] constexpr bool optional() const { return optional_; }
+  [[nodiscard]] constexpr std::size_t rank() const { return rank_; }
+  [[nodiscard]] constexpr std::int64_t operator[](std::size_t i) const { return extents_[i]; }
+
+ private:
+  static constexpr std::size_t kMostExtents = 4;
+  std::int64_t extents_[kMostExtents] = {};
+  std::size_t rank_ = 0;
+  std::int64_t stride_ = 1;
+  bool optional_ = false;
+};
+
+// The arrays of a batch, a start or a result are members of a template <template <class> class
+// Array>, where Array is Buffer, or what else is to have the same members: pointers, vectors. Its
+//
+//   each_array(sizes, visit, tables...)
+//
+// calls visit(name, extents, members...) for every array in the order of declaration, `members`
+// being those of that name in each of `tables`: objects, const or not, that have all of them.
+
+/// A batch or result with room for all its values, which are not set; optional arrays where asked.
+template <class Table>
+[[nodiscard]] Table allocate(const typename Table::Sizes& sizes,
+                             MemorySpace space = MemorySpace::host, bool optional = true) {
+  Table table;
+  if constexpr (std::is_base_of_v<typename Table::Sizes, Table>) {
+    static_cast<typename Table::Sizes&>(table) = sizes;
+  }
+  Table::each_array(
+      sizes,
+      [&](const char*, const Extents& extents, auto& array) {
+        if (extents.optional() && !optional) return;
+        array =
+            std::remove_cvref_t<decltype(array)>(static_cast<std::size_t>(extents.count()), space);
+      },
+      table);
+  return table;
+}
+
+/// A copy in `space` of a batch or result. Errors: as Buffer's.
+template <class Table>
+[[nodiscard]] Table copy_to(const Table& table, MemorySpace space) {
+  Table copy;
+  typename Table::Sizes sizes{};
+  if constexpr (std::is_base_of_v<typename Table::Sizes, Table>) {
+    static_cast<typename Table::Sizes&>(copy) = sizes = table;
+  }
+  Table::each_array(
+      sizes, [&](const char*, const Extents&, auto& to, const auto& from) { to = from.to(space); },
+      copy, table);
+  return copy;
+}
+
+/// NaN in every array of doubles. Errors: InvalidInput when the values live on a device.
+template <class Table>
+void fill_nan(Table& table) {
+  Table::each_array(
+      {},
+      [](const char*, const Extents&, auto& array) {
+        using Value = std::remove_cvref_t<decltype(*array.data())>;
+        if constexpr (std::is_same_v<Value, double>) {
+          std::fill(array.host().begin(), array.host().end(),
+                    std::numeric_limits<double>::quiet_NaN());
+        }
+      },
+      table);
+}
 
 }  // namespace carom

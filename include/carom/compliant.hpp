@@ -61,28 +61,54 @@ struct CompliantProblem {
   std::vector<CompliantConstraint> constraints;
 };
 
-/// Steps of one shape, in one memory space. The numbers of constraints may differ: rows that a
-/// problem lacks have RowType::none, and their numbers are not read.
-struct CompliantBatch {
+struct CompliantSizes {
   std::int64_t problems = 0;
   int dimension = 3;
-  int velocities = 0;
-  int rows = 0;  ///< m, of the problem that has most
-  int positions = 0;
-  Buffer<double> step_size;       ///< h, [problems]
-  Buffer<double> mass_matrix;     ///< [problems, nv, nv]
-  Buffer<double> force;           ///< [problems, nv]
-  Buffer<double> velocity;        ///< [problems, nv]
-  Buffer<double> position_map;    ///< [problems, nq, nv], or empty
-  Buffer<RowType> type;           ///< [problems, m]
-  Buffer<double> jacobian;        ///< [problems, m, nv]
-  Buffer<double> jacobian_dot_v;  ///< [problems, m]
-  Buffer<double> phi;             ///< [problems, m]
-  Buffer<double> stiffness;       ///< [problems, m]
-  Buffer<double> damping;         ///< [problems, m]
-  Buffer<double> friction;        ///< [problems, m], read at normal rows
+  int velocities = 0;  ///< nv
+  int rows = 0;        ///< m, of the problem that has most
+  int positions = 0;   ///< nq
+};
 
-  [[nodiscard]] CompliantBatch to(MemorySpace space) const;
+template <template <class> class Array>
+struct CompliantBatchArrays {
+  using Sizes = CompliantSizes;
+
+  Array<double> step_size;       ///< h, [problems]
+  Array<double> mass_matrix;     ///< [problems, nv, nv]
+  Array<double> force;           ///< [problems, nv]
+  Array<double> velocity;        ///< [problems, nv]
+  Array<double> position_map;    ///< [problems, nq, nv], or empty
+  Array<RowType> type;           ///< [problems, m]
+  Array<double> jacobian;        ///< [problems, m, nv]
+  Array<double> jacobian_dot_v;  ///< [problems, m]
+  Array<double> phi;             ///< [problems, m]
+  Array<double> stiffness;       ///< [problems, m]
+  Array<double> damping;         ///< [problems, m]
+  Array<double> friction;        ///< [problems, m], read at normal rows
+
+  /// See batch.hpp; likewise below.
+  template <class Visit, class... Tables>
+  static void each_array(const Sizes& sizes, Visit&& visit, Tables&&... tables) {
+    const std::int64_t p = sizes.problems, nv = sizes.velocities, m = sizes.rows;
+    visit("step_size", Extents{p}, tables.step_size...);
+    visit("mass_matrix", Extents{p, nv, nv}, tables.mass_matrix...);
+    visit("force", Extents{p, nv}, tables.force...);
+    visit("velocity", Extents{p, nv}, tables.velocity...);
+    visit("position_map", Extents{p, sizes.positions, nv}, tables.position_map...);
+    visit("type", Extents{p, m}, tables.type...);
+    visit("jacobian", Extents{p, m, nv}, tables.jacobian...);
+    visit("jacobian_dot_v", Extents{p, m}, tables.jacobian_dot_v...);
+    visit("phi", Extents{p, m}, tables.phi...);
+    visit("stiffness", Extents{p, m}, tables.stiffness...);
+    visit("damping", Extents{p, m}, tables.damping...);
+    visit("friction", Extents{p, m}, tables.friction...);
+  }
+};
+
+/// Steps of one shape, in one memory space. The numbers of constraints may differ: rows that a
+/// problem lacks have RowType::none, and their numbers are not read.
+struct CompliantBatch : CompliantSizes, CompliantBatchArrays<Buffer> {
+  [[nodiscard]] CompliantBatch to(MemorySpace space) const { return copy_to(*this, space); }
 };
 
 /// Packs problems of one dimension, nv and nq; the number of rows is the largest. Errors:
@@ -106,16 +132,32 @@ struct CompliantSettings {
   void validate() const;
 };
 
-struct CompliantResult {
-  Buffer<double> velocity;          ///< v', [problems, nv]; NaN unless solved or inaccurate
-  Buffer<double> increment;         ///< q' - q = h N v', [problems, nq or nv]; NaN likewise
-  Buffer<double> force;             ///< lambda [N], [problems, m], 0 for absent rows; NaN likewise
-  Buffer<double> kinetic_energy;    ///< 1/2 v' M v' [J], [problems]; NaN likewise
-  Buffer<Status> status;            ///< [problems]
-  Buffer<std::int32_t> iterations;  ///< [problems]
-  Buffer<double> residual;  ///< [problems]: certificate::compliant_residual; law programme: that
-                            ///< of the programme, certificate::qp_residual
+template <template <class> class Array>
+struct CompliantResultArrays {
+  using Sizes = CompliantSizes;
+
+  Array<double> velocity;          ///< v', [problems, nv]; NaN unless solved or inaccurate
+  Array<double> increment;         ///< q' - q = h N v', [problems, nq or nv]; NaN likewise
+  Array<double> force;             ///< lambda [N], [problems, m], 0 for absent rows; NaN likewise
+  Array<double> kinetic_energy;    ///< 1/2 v' M v' [J], [problems]; NaN likewise
+  Array<Status> status;            ///< [problems]
+  Array<std::int32_t> iterations;  ///< [problems]
+  Array<double> residual;  ///< [problems]: certificate::compliant_residual; law programme: that
+                           ///< of the programme, certificate::qp_residual
+
+  template <class Visit, class... Tables>
+  static void each_array(const Sizes& sizes, Visit&& visit, Tables&&... tables) {
+    const std::int64_t p = sizes.problems, nv = sizes.velocities;
+    visit("velocity", Extents{p, nv}, tables.velocity...);
+    visit("increment", Extents{p, sizes.positions > 0 ? sizes.positions : nv}, tables.increment...);
+    visit("force", Extents{p, sizes.rows}, tables.force...);
+    visit("kinetic_energy", Extents{p}, tables.kinetic_energy...);
+    visit("status", Extents{p}, tables.status...);
+    visit("iterations", Extents{p}, tables.iterations...);
+    visit("residual", Extents{p}, tables.residual...);
+  }
 };
+struct CompliantResult : CompliantResultArrays<Buffer> {};
 
 /// Takes one step in every problem: v' = v + h M^-1 (G'lambda + f), (37). A problem with refused
 /// numbers gets Status::invalid_input and leaves its neighbours unchanged. The result lives in the

@@ -48,21 +48,47 @@ struct SpatialSettings {
   void validate() const;
 };
 
+struct SupportSizes {
+  std::int64_t problems = 0;
+  int directions = 0;  ///< n
+  int contacts = 0;    ///< k
+};
+
+template <template <class> class Array>
+struct SupportArrays {
+  using Sizes = SupportSizes;
+
+  Array<double> lower;         ///< [problems, n], [m]: d . point
+  Array<double> upper;         ///< [problems, n], [m]: offset of the half-plane that `dual` proves
+  Array<double> point;         ///< [problems, n, 2], [m]
+  Array<double> forces;        ///< [problems, n, k, 3], [N]: hold the centre of mass at `point`
+  Array<double> dual;          ///< [problems, n, 6]: (a, b) of equilibrium_certificate.hpp
+  Array<double> slack;         ///< [problems, n]: smallest dual slack; >= 0 is a proof
+  Array<double> residual;      ///< [problems, n]: of balance and cones, recomputed, relative
+  Array<Status> status;        ///< [problems, n]
+  Array<std::int32_t> pivots;  ///< [problems, n]
+
+  /// See batch.hpp.
+  template <class Visit, class... Tables>
+  static void each_array(const Sizes& sizes, Visit&& visit, Tables&&... tables) {
+    const auto [p, n, k] = sizes;
+    visit("lower", Extents{p, n}, tables.lower...);
+    visit("upper", Extents{p, n}, tables.upper...);
+    visit("point", Extents{p, n, 2}, tables.point...);
+    visit("forces", Extents{p, n, k, 3}, tables.forces...);
+    visit("dual", Extents{p, n, 6}, tables.dual...);
+    visit("slack", Extents{p, n}, tables.slack...);
+    visit("residual", Extents{p, n}, tables.residual...);
+    visit("status", Extents{p, n}, tables.status...);
+    visit("pivots", Extents{p, n}, tables.pivots...);
+  }
+};
+
 /// The support function h(d) = max d . x of the cross-section, n directions of each posture.
 /// Status::solved: lower <= h <= upper, both proven, closer than the tolerance (of a pair: proven).
 /// unbounded: `forces` is the proof, contact forces without resultant whose torque moves the centre
 /// of mass along d; infeasible: `dual` is the proof, with f x b = 0 and a negative offset.
-struct SupportResult {
-  Buffer<double> lower;         ///< [problems, n], [m]: d . point
-  Buffer<double> upper;         ///< [problems, n], [m]: offset of the half-plane that `dual` proves
-  Buffer<double> point;         ///< [problems, n, 2], [m]
-  Buffer<double> forces;        ///< [problems, n, k, 3], [N]: hold the centre of mass at `point`
-  Buffer<double> dual;          ///< [problems, n, 6]: (a, b) of equilibrium_certificate.hpp
-  Buffer<double> slack;         ///< [problems, n]: smallest dual slack; >= 0 is a proof
-  Buffer<double> residual;      ///< [problems, n]: of balance and cones, recomputed, relative
-  Buffer<Status> status;        ///< [problems, n]
-  Buffer<std::int32_t> pivots;  ///< [problems, n]
-};
+struct SupportResult : SupportArrays<Buffer> {};
 
 /// directions: [n, 2], unit vectors in (u, v), the same for every posture; a sweep in order of
 /// angle is fastest. Postures with NaN get Status::invalid_input. The result lives in the memory

@@ -38,21 +38,41 @@ struct ImpactProblem {
   std::vector<double> velocity;          ///< v before the impact, [nv]
 };
 
-/// Problems of one shape, in one memory space.
-struct ImpactBatch {
+struct ImpactSizes {
   std::int64_t problems = 0;
   int dimension = 2;
-  int velocities = 0;
-  int contacts = 0;
-  Buffer<double> mass_matrix;       ///< [problems, nv, nv]
-  Buffer<double> normal_jacobian;   ///< [problems, m, nv]
-  Buffer<double> tangent_jacobian;  ///< [problems, (dimension-1) m, nv]
-  Buffer<double> friction;          ///< [problems, m]
-  Buffer<double> velocity;          ///< [problems, nv]
+  int velocities = 0;  ///< nv
+  int contacts = 0;    ///< m
 
-  [[nodiscard]] ImpactBatch to(MemorySpace space) const;
   /// Number of rows of J = [Jn; Jt] and of an impulse: dimension * m.
   [[nodiscard]] int contact_rows() const { return dimension * contacts; }
+};
+
+template <template <class> class Array>
+struct ImpactBatchArrays {
+  using Sizes = ImpactSizes;
+
+  Array<double> mass_matrix;       ///< [problems, nv, nv]
+  Array<double> normal_jacobian;   ///< [problems, m, nv]
+  Array<double> tangent_jacobian;  ///< [problems, (dimension-1) m, nv]
+  Array<double> friction;          ///< [problems, m]
+  Array<double> velocity;          ///< [problems, nv]
+
+  /// See batch.hpp; likewise below.
+  template <class Visit, class... Tables>
+  static void each_array(const Sizes& sizes, Visit&& visit, Tables&&... tables) {
+    const auto [p, dimension, nv, m] = sizes;
+    visit("mass_matrix", Extents{p, nv, nv}, tables.mass_matrix...);
+    visit("normal_jacobian", Extents{p, m, nv}, tables.normal_jacobian...);
+    visit("tangent_jacobian", Extents{p, (dimension - 1) * m, nv}, tables.tangent_jacobian...);
+    visit("friction", Extents{p, m}, tables.friction...);
+    visit("velocity", Extents{p, nv}, tables.velocity...);
+  }
+};
+
+/// Problems of one shape, in one memory space.
+struct ImpactBatch : ImpactSizes, ImpactBatchArrays<Buffer> {
+  [[nodiscard]] ImpactBatch to(MemorySpace space) const { return copy_to(*this, space); }
 };
 
 /// Packs problems of one shape. Errors: InvalidInput naming the first that differs.
@@ -183,16 +203,37 @@ struct EpsilonNet {
 /// Counter-clockwise convex hull of the net projected onto velocity coordinates (x, y).
 std::vector<std::array<double, 2>> convex_hull(const EpsilonNet& net, int x, int y);
 
-/// Rows of the first `count` samples of each problem.
-struct ImpactSamples {
-  std::int64_t count = 0;
-  Buffer<double> velocity;          ///< v+, [problems, count, nv]; NaN where failed
-  Buffer<double> impulse;           ///< [problems, count, dimension*m]
-  Buffer<double> residual;          ///< [problems, count], the trajectory's largest
-  Buffer<std::uint64_t> modes;      ///< [problems, count]
-  Buffer<std::int32_t> steps;       ///< [problems, count]
-  Buffer<TrajectoryStatus> status;  ///< [problems, count]
+struct ImpactSampleSizes {
+  std::int64_t problems = 0;
+  std::int64_t count = 0;  ///< rows of each problem
+  int velocities = 0;
+  int contact_rows = 0;
 };
+
+template <template <class> class Array>
+struct ImpactSampleArrays {
+  using Sizes = ImpactSampleSizes;
+
+  Array<double> velocity;          ///< v+, [problems, count, nv]; NaN where failed
+  Array<double> impulse;           ///< [problems, count, dimension*m]
+  Array<double> residual;          ///< [problems, count], the trajectory's largest
+  Array<std::uint64_t> modes;      ///< [problems, count]
+  Array<std::int32_t> steps;       ///< [problems, count]
+  Array<TrajectoryStatus> status;  ///< [problems, count]
+
+  template <class Visit, class... Tables>
+  static void each_array(const Sizes& sizes, Visit&& visit, Tables&&... tables) {
+    const auto [p, count, velocities, contact_rows] = sizes;
+    visit("velocity", Extents{p, count, velocities}, tables.velocity...);
+    visit("impulse", Extents{p, count, contact_rows}, tables.impulse...);
+    visit("residual", Extents{p, count}, tables.residual...);
+    visit("modes", Extents{p, count}, tables.modes...);
+    visit("steps", Extents{p, count}, tables.steps...);
+    visit("status", Extents{p, count}, tables.status...);
+  }
+};
+/// Rows of the first `count` samples of each problem.
+struct ImpactSamples : ImpactSampleSizes, ImpactSampleArrays<Buffer> {};
 
 /// Velocities v_0..v_K of the first samples of one problem.
 struct ImpactPaths {
@@ -233,16 +274,32 @@ ImpactResult sample_impacts(const ImpactBatch& batch, const ImpactSettings& sett
                             Backend backend = Backend::automatic,
                             ImpactWorkspace* workspace = nullptr);
 
-/// Single steps (75): given contact velocities and lambda_max, the impulse of one step.
-struct StepBatch {
+struct StepSizes {
   std::int64_t problems = 0;
-  int dimension = 2;
-  int contacts = 0;
-  Buffer<double> delassus;          ///< A = J M^-1 J', [problems, d m, d m], rows n_1..n_m, t_1..
-  Buffer<double> contact_velocity;  ///< J v, [problems, d m]
-  Buffer<double> friction;          ///< [problems, m]
-  Buffer<double> max_impulse;       ///< lambda_max, [problems, m]; infinity gives (31)
+  int dimension = 2;  ///< d
+  int contacts = 0;   ///< m
 };
+
+template <template <class> class Array>
+struct StepBatchArrays {
+  using Sizes = StepSizes;
+
+  Array<double> delassus;          ///< A = J M^-1 J', [problems, d m, d m], rows n_1..n_m, t_1..
+  Array<double> contact_velocity;  ///< J v, [problems, d m]
+  Array<double> friction;          ///< [problems, m]
+  Array<double> max_impulse;       ///< lambda_max, [problems, m]; infinity gives (31)
+
+  template <class Visit, class... Tables>
+  static void each_array(const Sizes& sizes, Visit&& visit, Tables&&... tables) {
+    const auto [p, d, m] = sizes;
+    visit("delassus", Extents{p, d * m, d * m}, tables.delassus...);
+    visit("contact_velocity", Extents{p, d * m}, tables.contact_velocity...);
+    visit("friction", Extents{p, m}, tables.friction...);
+    visit("max_impulse", Extents{p, m}, tables.max_impulse...);
+  }
+};
+/// Single steps (75): given contact velocities and lambda_max, the impulse of one step.
+struct StepBatch : StepSizes, StepBatchArrays<Buffer> {};
 
 struct StepSettings {
   int friction_directions = 4;
@@ -251,14 +308,29 @@ struct StepSettings {
   int threads = 0;
 };
 
-struct StepResult {
-  Buffer<double> impulse;           ///< [problems, d m]
-  Buffer<double> contact_velocity;  ///< J v', [problems, d m]
-  Buffer<Status> status;
-  Buffer<std::int32_t> pivots;
-  Buffer<std::uint8_t> fallback;  ///< 1 where Lemke had to finish
-  Buffer<double> residual;        ///< natural residual of (75)
+template <template <class> class Array>
+struct StepResultArrays {
+  using Sizes = StepSizes;
+
+  Array<double> impulse;           ///< [problems, d m]
+  Array<double> contact_velocity;  ///< J v', [problems, d m]
+  Array<Status> status;            ///< [problems]
+  Array<std::int32_t> pivots;      ///< [problems]
+  Array<std::uint8_t> fallback;    ///< [problems], 1 where Lemke had to finish
+  Array<double> residual;          ///< [problems], natural residual of (75)
+
+  template <class Visit, class... Tables>
+  static void each_array(const Sizes& sizes, Visit&& visit, Tables&&... tables) {
+    const auto [p, d, m] = sizes;
+    visit("impulse", Extents{p, d * m}, tables.impulse...);
+    visit("contact_velocity", Extents{p, d * m}, tables.contact_velocity...);
+    visit("status", Extents{p}, tables.status...);
+    visit("pivots", Extents{p}, tables.pivots...);
+    visit("fallback", Extents{p}, tables.fallback...);
+    visit("residual", Extents{p}, tables.residual...);
+  }
 };
+struct StepResult : StepResultArrays<Buffer> {};
 
 StepResult solve_steps(const StepBatch& batch, const StepSettings& settings = {},
                        Backend backend = Backend::automatic);

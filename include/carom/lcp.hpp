@@ -12,15 +12,31 @@ namespace carom {
 /// Largest order of a dense LCP that the batched solvers accept.
 inline constexpr int kMaxLcpOrder = 128;
 
+struct LcpSizes {
+  std::int64_t problems = 0;
+  int order = 0;  ///< n, 1..kMaxLcpOrder
+};
+
+template <template <class> class Array>
+struct LcpBatchArrays {
+  using Sizes = LcpSizes;
+
+  Array<double> matrix;  ///< M, row-major, [problems, n, n]
+  Array<double> vector;  ///< q, [problems, n]
+
+  /// See batch.hpp; likewise below.
+  template <class Visit, class... Tables>
+  static void each_array(const Sizes& sizes, Visit&& visit, Tables&&... tables) {
+    const auto [p, n] = sizes;
+    visit("matrix", Extents{p, n, n}, tables.matrix...);
+    visit("vector", Extents{p, n}, tables.vector...);
+  }
+};
+
 /// Independent linear complementarity problems of one order n: find z >= 0 with
 /// w = M z + q >= 0 and z'w = 0 (Cottle, Pang, Stone 2009; (6)-(8) of Halm and Posa).
-struct LcpBatch {
-  std::int64_t problems = 0;
-  int order = 0;          ///< n, 1..kMaxLcpOrder
-  Buffer<double> matrix;  ///< M, row-major, [problems, n, n]
-  Buffer<double> vector;  ///< q, [problems, n]
-
-  [[nodiscard]] LcpBatch to(MemorySpace space) const;
+struct LcpBatch : LcpSizes, LcpBatchArrays<Buffer> {
+  [[nodiscard]] LcpBatch to(MemorySpace space) const { return copy_to(*this, space); }
 };
 
 struct LcpSettings {
@@ -32,12 +48,25 @@ struct LcpSettings {
   void validate() const;
 };
 
-struct LcpResult {
-  Buffer<double> solution;      ///< z, [problems, n]; NaN unless solved or inaccurate
-  Buffer<Status> status;        ///< [problems]
-  Buffer<std::int32_t> pivots;  ///< [problems]
-  Buffer<double> residual;      ///< [problems], recomputed from M, q, z
+template <template <class> class Array>
+struct LcpResultArrays {
+  using Sizes = LcpSizes;
+
+  Array<double> solution;      ///< z, [problems, n]; NaN unless solved or inaccurate
+  Array<Status> status;        ///< [problems]
+  Array<std::int32_t> pivots;  ///< [problems]
+  Array<double> residual;      ///< [problems], recomputed from M, q, z
+
+  template <class Visit, class... Tables>
+  static void each_array(const Sizes& sizes, Visit&& visit, Tables&&... tables) {
+    const auto [p, n] = sizes;
+    visit("solution", Extents{p, n}, tables.solution...);
+    visit("status", Extents{p}, tables.status...);
+    visit("pivots", Extents{p}, tables.pivots...);
+    visit("residual", Extents{p}, tables.residual...);
+  }
 };
+struct LcpResult : LcpResultArrays<Buffer> {};
 
 /// Solves every problem with lexicographic Lemke (covering vector e, the artificial variable leaves
 /// first in a tie); what rounding keeps from a certified end is done again in twice the precision.

@@ -12,6 +12,37 @@ namespace carom {
 inline constexpr int kMaxLpRows = 64;
 inline constexpr int kMaxLpColumns = 512;
 
+struct LpSizes {
+  std::int64_t problems = 0;
+  int rows = 0;        ///< m, 1..kMaxLpRows
+  int columns = 0;     ///< n, 1..kMaxLpColumns
+  int objectives = 1;  ///< K >= 1
+};
+
+template <template <class> class Array>
+struct LpBatchArrays {
+  using Sizes = LpSizes;
+
+  Array<double> cost;          ///< c, [problems, objectives, columns]
+  Array<double> matrix;        ///< A, row-major, [problems, rows, columns]
+  Array<double> row_lower;     ///< [problems, rows]
+  Array<double> row_upper;     ///< [problems, rows]
+  Array<double> column_lower;  ///< [problems, columns]
+  Array<double> column_upper;  ///< [problems, columns]
+
+  /// See batch.hpp; likewise below.
+  template <class Visit, class... Tables>
+  static void each_array(const Sizes& sizes, Visit&& visit, Tables&&... tables) {
+    const auto [p, m, n, objectives] = sizes;
+    visit("matrix", Extents{p, m, n}, tables.matrix...);
+    visit("cost", Extents{p, objectives, n}, tables.cost...);
+    visit("row_lower", Extents{p, m}, tables.row_lower...);
+    visit("row_upper", Extents{p, m}, tables.row_upper...);
+    visit("column_lower", Extents{p, n}, tables.column_lower...);
+    visit("column_upper", Extents{p, n}, tables.column_upper...);
+  }
+};
+
 /// Independent linear programs of one shape, each with K objectives over one polytope:
 ///
 ///   minimise c_k'x   subject to   row_lower <= A x <= row_upper,  column_lower <= x <=
@@ -20,19 +51,8 @@ inline constexpr int kMaxLpColumns = 512;
 /// An infinite bound is absent; equal bounds make an equation. Objectives of one problem are solved
 /// in turn, each from the basis of the one before: order them so that neighbours are alike, as in a
 /// sweep of directions.
-struct LpBatch {
-  std::int64_t problems = 0;
-  int rows = 0;                 ///< m, 1..kMaxLpRows
-  int columns = 0;              ///< n, 1..kMaxLpColumns
-  int objectives = 1;           ///< K >= 1
-  Buffer<double> cost;          ///< c, [problems, objectives, columns]
-  Buffer<double> matrix;        ///< A, row-major, [problems, rows, columns]
-  Buffer<double> row_lower;     ///< [problems, rows]
-  Buffer<double> row_upper;     ///< [problems, rows]
-  Buffer<double> column_lower;  ///< [problems, columns]
-  Buffer<double> column_upper;  ///< [problems, columns]
-
-  [[nodiscard]] LpBatch to(MemorySpace space) const;
+struct LpBatch : LpSizes, LpBatchArrays<Buffer> {
+  [[nodiscard]] LpBatch to(MemorySpace space) const { return copy_to(*this, space); }
 };
 
 struct LpSettings {
@@ -54,23 +74,42 @@ enum class BasisStatus : std::uint8_t {
   at_zero,  ///< nonbasic at zero, strictly between its bounds or without any
 };
 
-struct LpResult {
-  Buffer<double> solution;  ///< x, [problems, objectives, columns]; NaN unless solved or inaccurate
-  Buffer<double> dual;      ///< y, [problems, objectives, rows]; reduced costs are c - A'y
-  Buffer<double> objective;  ///< c'x, [problems, objectives]
-  Buffer<Status> status;     ///< [problems, objectives]: solved, inaccurate, infeasible, unbounded,
-                             ///< iteration_limit, numerical_error, invalid_input
-  Buffer<std::int32_t> pivots;  ///< [problems, objectives], bound flips included
-  Buffer<double> residual;      ///< [problems, objectives]: certificate::lp_residual of x and y,
-                                ///< farkas_residual where infeasible, ray_residual where unbounded
-  Buffer<double> farkas;  ///< y of certificate::farkas_residual, [problems, objectives, rows];
-                          ///< NaN unless infeasible
-  Buffer<double> ray;     ///< r of certificate::ray_residual, [problems, objectives, columns]; NaN
-                          ///< unless unbounded
-  Buffer<double> point;   ///< [problems, objectives, columns], NaN unless unbounded: satisfies the
-                          ///< bounds
-  Buffer<BasisStatus> basis;  ///< [problems, columns + rows], where the last objective ended
+template <template <class> class Array>
+struct LpResultArrays {
+  using Sizes = LpSizes;
+
+  Array<double> solution;   ///< x, [problems, objectives, columns]; NaN unless solved or inaccurate
+  Array<double> dual;       ///< y, [problems, objectives, rows]; reduced costs are c - A'y
+  Array<double> objective;  ///< c'x, [problems, objectives]
+  Array<Status> status;     ///< [problems, objectives]: solved, inaccurate, infeasible, unbounded,
+                            ///< iteration_limit, numerical_error, invalid_input
+  Array<std::int32_t> pivots;  ///< [problems, objectives], bound flips included
+  Array<double> residual;      ///< [problems, objectives]: certificate::lp_residual of x and y,
+                               ///< farkas_residual where infeasible, ray_residual where unbounded
+  Array<double> farkas;        ///< y of certificate::farkas_residual, [problems, objectives, rows];
+                               ///< NaN unless infeasible
+  Array<double> ray;    ///< r of certificate::ray_residual, [problems, objectives, columns]; NaN
+                        ///< unless unbounded
+  Array<double> point;  ///< [problems, objectives, columns], NaN unless unbounded: satisfies the
+                        ///< bounds
+  Array<BasisStatus> basis;  ///< [problems, columns + rows], where the last objective ended
+
+  template <class Visit, class... Tables>
+  static void each_array(const Sizes& sizes, Visit&& visit, Tables&&... tables) {
+    const auto [p, m, n, objectives] = sizes;
+    visit("solution", Extents{p, objectives, n}, tables.solution...);
+    visit("dual", Extents{p, objectives, m}, tables.dual...);
+    visit("objective", Extents{p, objectives}, tables.objective...);
+    visit("status", Extents{p, objectives}, tables.status...);
+    visit("pivots", Extents{p, objectives}, tables.pivots...);
+    visit("residual", Extents{p, objectives}, tables.residual...);
+    visit("farkas", Extents{p, objectives, m}.or_empty(), tables.farkas...);
+    visit("ray", Extents{p, objectives, n}.or_empty(), tables.ray...);
+    visit("point", Extents{p, objectives, n}.or_empty(), tables.point...);
+    visit("basis", Extents{p, n + m}, tables.basis...);
+  }
 };
+struct LpResult : LpResultArrays<Buffer> {};
 
 /// Solves every problem with the primal simplex method on bounded variables; what that leaves
 /// without a certificate, with Lemke's method in twice the precision (up to 192 complementary

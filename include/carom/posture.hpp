@@ -47,20 +47,41 @@ std::vector<double> wrench_rectangle(double p1, double p2, double q1, double q2,
 /// The same for a convex polygon of (p, q), [vertices, 2], vertices in any order.
 std::vector<double> wrench_polygon(std::span<const double> pq, double f_y = -1.0);
 
-/// Postures of one dimension and number of contacts, in one memory space.
-struct PostureBatch {
+struct PostureSizes {
   std::int64_t problems = 0;
   int dimension = 2;
-  int contacts = 0;
-  int vertices = 0;                ///< of the sets of wrenches; 0: none
-  Buffer<double> position;         ///< [problems, k, dimension]
-  Buffer<double> normal;           ///< [problems, k, dimension]
-  Buffer<double> friction;         ///< [problems, k]
-  Buffer<double> length;           ///< [problems, k], or empty
-  Buffer<double> wrench;           ///< [problems, wrench_size]
-  Buffer<double> wrench_vertices;  ///< [problems, vertices, wrench_size]
+  int contacts = 0;  ///< k
+  int vertices = 0;  ///< of the sets of wrenches; 0: none
+};
 
-  [[nodiscard]] PostureBatch to(MemorySpace space) const;
+template <template <class> class Array>
+struct PostureBatchArrays {
+  using Sizes = PostureSizes;
+
+  Array<double> position;         ///< [problems, k, dimension]
+  Array<double> normal;           ///< [problems, k, dimension]
+  Array<double> friction;         ///< [problems, k]
+  Array<double> length;           ///< [problems, k], or empty
+  Array<double> wrench;           ///< [problems, wrench_size]
+  Array<double> wrench_vertices;  ///< [problems, vertices, wrench_size]
+
+  /// See batch.hpp.
+  template <class Visit, class... Tables>
+  static void each_array(const Sizes& sizes, Visit&& visit, Tables&&... tables) {
+    const auto [p, dimension, k, vertices] = sizes;
+    const int wrench = wrench_size(dimension);
+    visit("position", Extents{p, k, dimension}, tables.position...);
+    visit("normal", Extents{p, k, dimension}, tables.normal...);
+    visit("friction", Extents{p, k}, tables.friction...);
+    visit("length", Extents{p, k}.or_empty(), tables.length...);
+    visit("wrench", Extents{p, wrench}, tables.wrench...);
+    visit("wrench_vertices", Extents{p, vertices, wrench}, tables.wrench_vertices...);
+  }
+};
+
+/// Postures of one dimension and number of contacts, in one memory space.
+struct PostureBatch : PostureSizes, PostureBatchArrays<Buffer> {
+  [[nodiscard]] PostureBatch to(MemorySpace space) const { return copy_to(*this, space); }
 };
 
 /// Packs postures of one shape, with normals normalised. Errors: InvalidInput naming the first that

@@ -26,26 +26,49 @@ struct Cone {
   int size = 0;
 };
 
-/// Independent convex quadratic programs of one shape:
-///   minimise 1/2 x'P x + q'x   subject to   l <= A x <= u   and   b - C x in K.
-/// Rows with l = u are equations; infinite bounds are absent, and a row whose two bounds are
-/// infinite is switched off, which is how problems of one batch differ in their number of rows.
-struct QpBatch {
+struct QpSizes {
   std::int64_t problems = 0;
   int variables = 0;        ///< n, 1..kMaxQpVariables
   int rows = 0;             ///< m, rows of A
   std::vector<Cone> cones;  ///< K; k = sum of the sizes, the same for every problem
-  Buffer<double> hessian;   ///< P, row-major, [problems, n, n], symmetric; the lower half is read
-  Buffer<double> vector;    ///< q, [problems, n]
-  Buffer<double> matrix;    ///< A, row-major, [problems, m, n]
-  Buffer<double> lower;     ///< l, [problems, m], -infinity where absent
-  Buffer<double> upper;     ///< u, [problems, m], +infinity where absent
-  Buffer<double> cone_matrix;  ///< C, row-major, [problems, k, n]
-  Buffer<double> cone_vector;  ///< b, [problems, k]
 
   /// k
   [[nodiscard]] int cone_rows() const;
-  [[nodiscard]] QpBatch to(MemorySpace space) const;
+};
+
+template <template <class> class Array>
+struct QpBatchArrays {
+  using Sizes = QpSizes;
+
+  Array<double> hessian;      ///< P, row-major, [problems, n, n], symmetric; the lower half is read
+  Array<double> vector;       ///< q, [problems, n]
+  Array<double> matrix;       ///< A, row-major, [problems, m, n]
+  Array<double> lower;        ///< l, [problems, m], -infinity where absent
+  Array<double> upper;        ///< u, [problems, m], +infinity where absent
+  Array<double> cone_matrix;  ///< C, row-major, [problems, k, n]
+  Array<double> cone_vector;  ///< b, [problems, k]
+
+  /// See batch.hpp; likewise below.
+  template <class Visit, class... Tables>
+  static void each_array(const Sizes& sizes, Visit&& visit, Tables&&... tables) {
+    const std::int64_t p = sizes.problems, n = sizes.variables, m = sizes.rows;
+    const std::int64_t k = sizes.cone_rows();
+    visit("hessian", Extents{p, n, n}, tables.hessian...);
+    visit("vector", Extents{p, n}, tables.vector...);
+    visit("matrix", Extents{p, m, n}, tables.matrix...);
+    visit("lower", Extents{p, m}, tables.lower...);
+    visit("upper", Extents{p, m}, tables.upper...);
+    visit("cone_matrix", Extents{p, k, n}, tables.cone_matrix...);
+    visit("cone_vector", Extents{p, k}, tables.cone_vector...);
+  }
+};
+
+/// Independent convex quadratic programs of one shape:
+///   minimise 1/2 x'P x + q'x   subject to   l <= A x <= u   and   b - C x in K.
+/// Rows with l = u are equations; infinite bounds are absent, and a row whose two bounds are
+/// infinite is switched off, which is how problems of one batch differ in their number of rows.
+struct QpBatch : QpSizes, QpBatchArrays<Buffer> {
+  [[nodiscard]] QpBatch to(MemorySpace space) const { return copy_to(*this, space); }
 };
 
 enum class QpMethod : std::uint8_t {
@@ -78,31 +101,63 @@ struct QpSettings {
   void validate() const;
 };
 
-/// Where admm, projected and active_set start. Empty buffers are taken as zero.
-struct QpWarmStart {
-  Buffer<double> solution;   ///< x, [problems, n]
-  Buffer<double> dual;       ///< y, [problems, m]
-  Buffer<double> cone_dual;  ///< z, [problems, k]
-};
+template <template <class> class Array>
+struct QpStartArrays {
+  using Sizes = QpSizes;
 
-/// Multipliers satisfy P x + q + A'y + C'z = 0 with z in the dual cone of K, y_i >= 0 where the row
-/// is at its upper bound, y_i <= 0 at its lower one.
-struct QpResult {
-  Buffer<double> solution;          ///< x, [problems, n]; NaN unless solved or inaccurate
-  Buffer<double> dual;              ///< y, [problems, m]; NaN likewise
-  Buffer<double> cone_dual;         ///< z, [problems, k]; NaN likewise
-  Buffer<double> objective;         ///< 1/2 x'P x + q'x, [problems]; NaN likewise
-  Buffer<Status> status;            ///< [problems]
-  Buffer<QpMethod> method;          ///< [problems], the one that gave the answer
-  Buffer<std::int32_t> iterations;  ///< [problems], of that method
-  Buffer<double> residual;          ///< [problems], recomputed: certificate::qp_residual
+  Array<double> solution;   ///< x, [problems, n]
+  Array<double> dual;       ///< y, [problems, m]
+  Array<double> cone_dual;  ///< z, [problems, k]
+
+  template <class Visit, class... Tables>
+  static void each_array(const Sizes& sizes, Visit&& visit, Tables&&... tables) {
+    const std::int64_t p = sizes.problems;
+    visit("solution", Extents{p, sizes.variables}.or_empty(), tables.solution...);
+    visit("dual", Extents{p, sizes.rows}.or_empty(), tables.dual...);
+    visit("cone_dual", Extents{p, sizes.cone_rows()}.or_empty(), tables.cone_dual...);
+  }
+};
+/// Where admm, projected and active_set start. Empty buffers are taken as zero.
+struct QpWarmStart : QpStartArrays<Buffer> {};
+
+template <template <class> class Array>
+struct QpResultArrays {
+  using Sizes = QpSizes;
+
+  Array<double> solution;          ///< x, [problems, n]; NaN unless solved or inaccurate
+  Array<double> dual;              ///< y, [problems, m]; NaN likewise
+  Array<double> cone_dual;         ///< z, [problems, k]; NaN likewise
+  Array<double> objective;         ///< 1/2 x'P x + q'x, [problems]; NaN likewise
+  Array<Status> status;            ///< [problems]
+  Array<QpMethod> method;          ///< [problems], the one that gave the answer
+  Array<std::int32_t> iterations;  ///< [problems], of that method
+  Array<double> residual;          ///< [problems], recomputed: certificate::qp_residual
   /// [problems, max(n, m + k)], NaN unless the status is proven by it:
   /// infeasible: (y, z) with A'y + C'z = 0, z in K*, and u'y+ - l'y- + b'z < 0 (Farkas);
   /// unbounded: a direction d with P d = 0, q'd < 0 along which no row and no cone ends;
   /// nonconvex: a direction d with d'P d < 0.
-  Buffer<double> certificate;
-  Buffer<double> point;  ///< [problems, n], NaN unless unbounded: meets the rows and cones
+  Array<double> certificate;
+  Array<double> point;  ///< [problems, n], NaN unless unbounded: meets the rows and cones
+
+  template <class Visit, class... Tables>
+  static void each_array(const Sizes& sizes, Visit&& visit, Tables&&... tables) {
+    const std::int64_t p = sizes.problems, n = sizes.variables, m = sizes.rows;
+    const std::int64_t k = sizes.cone_rows();
+    visit("solution", Extents{p, n}, tables.solution...);
+    visit("dual", Extents{p, m}, tables.dual...);
+    visit("cone_dual", Extents{p, k}, tables.cone_dual...);
+    visit("objective", Extents{p}, tables.objective...);
+    visit("status", Extents{p}, tables.status...);
+    visit("method", Extents{p}, tables.method...);
+    visit("iterations", Extents{p}, tables.iterations...);
+    visit("residual", Extents{p}, tables.residual...);
+    visit("certificate", Extents{p, n > m + k ? n : m + k}, tables.certificate...);
+    visit("point", Extents{p, n}, tables.point...);
+  }
 };
+/// Multipliers satisfy P x + q + A'y + C'z = 0 with z in the dual cone of K, y_i >= 0 where the row
+/// is at its upper bound, y_i <= 0 at its lower one.
+struct QpResult : QpResultArrays<Buffer> {};
 
 /// Solves every problem, whatever becomes of its neighbours. Statuses: solved, inaccurate,
 /// infeasible and unbounded (both proven, see `certificate`), nonconvex (least eigenvalue of the

@@ -156,28 +156,6 @@ void validate(const CompliantProblem& problem, std::int64_t index) {
   Checker(problem, index).run();
 }
 
-CompliantBatch CompliantBatch::to(MemorySpace space) const {
-  CompliantBatch copy;
-  copy.problems = problems;
-  copy.dimension = dimension;
-  copy.velocities = velocities;
-  copy.rows = rows;
-  copy.positions = positions;
-  copy.step_size = step_size.to(space);
-  copy.mass_matrix = mass_matrix.to(space);
-  copy.force = force.to(space);
-  copy.velocity = velocity.to(space);
-  copy.position_map = position_map.to(space);
-  copy.type = type.to(space);
-  copy.jacobian = jacobian.to(space);
-  copy.jacobian_dot_v = jacobian_dot_v.to(space);
-  copy.phi = phi.to(space);
-  copy.stiffness = stiffness.to(space);
-  copy.damping = damping.to(space);
-  copy.friction = friction.to(space);
-  return copy;
-}
-
 CompliantBatch make_batch(std::span<const CompliantProblem> problems) {
   CompliantBatch batch;
   batch.problems = static_cast<std::int64_t>(problems.size());
@@ -206,20 +184,10 @@ CompliantBatch make_batch(std::span<const CompliantProblem> problems) {
   }
   const std::size_t count = problems.size();
   const auto nv = static_cast<std::size_t>(head.velocities);
-  batch.dimension = head.dimension;
-  batch.velocities = head.velocities;
-  batch.rows = static_cast<int>(rows);
-  batch.positions = head.positions;
-  batch.step_size = Buffer<double>(count);
-  batch.mass_matrix = Buffer<double>(count * nv * nv);
-  batch.force = Buffer<double>(count * nv);
-  batch.velocity = Buffer<double>(count * nv);
-  batch.position_map = Buffer<double>(count * nv * static_cast<std::size_t>(head.positions));
-  batch.type = Buffer<RowType>(count * rows);
-  batch.jacobian = Buffer<double>(count * rows * nv);
+  batch = allocate<CompliantBatch>(
+      {batch.problems, head.dimension, head.velocities, static_cast<int>(rows), head.positions});
   for (Buffer<double>* column :
        {&batch.jacobian_dot_v, &batch.phi, &batch.stiffness, &batch.damping, &batch.friction}) {
-    *column = Buffer<double>(count * rows);
     std::fill_n(column->data(), column->size(), 0.0);
   }
   std::fill_n(batch.type.data(), batch.type.size(), RowType::none);

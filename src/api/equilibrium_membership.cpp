@@ -36,12 +36,6 @@ std::vector<RobustRegion> robust_region(const PostureBatch& batch,
     throw InvalidInput("vertices is " + std::to_string(batch.vertices) +
                        ": a robust region needs wrench_vertices");
   }
-  const auto problems = static_cast<std::size_t>(batch.problems);
-  if (batch.wrench_vertices.size() != problems * static_cast<std::size_t>(6 * batch.vertices)) {
-    throw InvalidInput("wrench_vertices has " + std::to_string(batch.wrench_vertices.size()) +
-                       " values: must have " +
-                       std::to_string(problems * static_cast<std::size_t>(6 * batch.vertices)));
-  }
   return robust::region(batch, settings);
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 
+#include "core/arrays.hpp"
 #include "core/backends.hpp"
 #include "core/require.hpp"
 #include "equilibrium/planar_backends.hpp"
@@ -25,24 +26,9 @@ Backend check(const PostureBatch& batch, const PlanarSettings& settings, Backend
   require::at_least("problems", batch.problems, 0);
   require::between("vertices", batch.vertices, 0, kMaxWrenchVertices);
   if (batch.problems > 0) require::between("contacts", batch.contacts, 1, kMaxPostureContacts);
-  const auto n = static_cast<std::size_t>(batch.problems);
-  const auto k = static_cast<std::size_t>(batch.contacts);
-  require::size("position", batch.position.size(), n * k * 2);
-  require::size("normal", batch.normal.size(), n * k * 2);
-  require::size("friction", batch.friction.size(), n * k);
-  if (!batch.length.empty()) require::size("length", batch.length.size(), n * k);
-  require::size("wrench", batch.wrench.size(), n * 3);
-  require::size("wrench_vertices", batch.wrench_vertices.size(),
-                n * static_cast<std::size_t>(batch.vertices) * 3);
+  arrays::require_sizes(batch, batch);
   const Backend backend = resolve(requested);
-  const MemorySpace space = batch.position.space();
-  for (const Buffer<double>* buffer :
-       {&batch.normal, &batch.friction, &batch.length, &batch.wrench, &batch.wrench_vertices}) {
-    if (!buffer->empty() && buffer->space() != space) {
-      throw InvalidInput("posture batch: all arrays must live in one memory space");
-    }
-  }
-  require::reachable(backend, space);
+  require::reachable(backend, arrays::common_space("posture batch", batch));
   if (backend != Backend::cpu && settings.method != PlanarMethod::lp) {
     throw InvalidInput("method " + std::string(to_string(settings.method)) +
                        ": is known to backend cpu alone, not to " +

@@ -5,6 +5,7 @@
 #include <numbers>
 #include <string>
 
+#include "core/arrays.hpp"
 #include "core/backends.hpp"
 #include "core/require.hpp"
 #include "equilibrium/spatial_backends.hpp"
@@ -20,18 +21,8 @@ void check_batch(const PostureBatch& batch, Backend chosen) {
   }
   require::at_least("problems", batch.problems, 0);
   require::between("contacts", batch.contacts, 1, kMaxPostureContacts);
-  const auto problems = static_cast<std::size_t>(batch.problems);
-  const auto k = static_cast<std::size_t>(batch.contacts);
-  require::size("position", batch.position.size(), problems * k * 3);
-  require::size("normal", batch.normal.size(), problems * k * 3);
-  require::size("friction", batch.friction.size(), problems * k);
-  require::size("wrench", batch.wrench.size(), problems * 6);
-  for (const auto* buffer : {&batch.normal, &batch.friction, &batch.wrench}) {
-    if (buffer->space() != batch.position.space()) {
-      throw InvalidInput("posture batch: all arrays must live in one memory space");
-    }
-  }
-  require::reachable(chosen, batch.position.space());
+  arrays::require_sizes(batch, batch);
+  require::reachable(chosen, arrays::common_space("posture batch", batch));
 }
 
 }  // namespace
@@ -82,22 +73,6 @@ SupportRules support_rules(const SpatialSettings& settings) {
   return rules;
 }
 
-SupportResult allocate_support(std::int64_t problems, int directions, int contacts,
-                               MemorySpace space) {
-  const std::size_t n = static_cast<std::size_t>(problems) * static_cast<std::size_t>(directions);
-  SupportResult result;
-  result.lower = Buffer<double>(n, space);
-  result.upper = Buffer<double>(n, space);
-  result.point = Buffer<double>(2 * n, space);
-  result.forces = Buffer<double>(3 * n * static_cast<std::size_t>(contacts), space);
-  result.dual = Buffer<double>(6 * n, space);
-  result.slack = Buffer<double>(n, space);
-  result.residual = Buffer<double>(n, space);
-  result.status = Buffer<Status>(n, space);
-  result.pivots = Buffer<std::int32_t>(n, space);
-  return result;
-}
-
 std::vector<double> equal_directions(int n) {
   require::between("directions", n, 1, kMaxSupportDirections);
   std::vector<double> directions;
@@ -145,10 +120,7 @@ std::vector<SpatialRegion> spatial_equilibrium(const PostureBatch& batch,
   if (chosen == Backend::reference) {
     return cpu::regions_from(batch, directions, first, settings, entries(chosen).support);
   }
-  const auto host = [](const auto& buffer) { return buffer.to(MemorySpace::host); };
-  const SupportResult copy{host(first.lower),    host(first.upper),  host(first.point),
-                           host(first.forces),   host(first.dual),   host(first.slack),
-                           host(first.residual), host(first.status), host(first.pivots)};
+  const SupportResult copy = copy_to(first, MemorySpace::host);
   return cpu::regions_from(batch.to(MemorySpace::host), directions, copy, settings, nullptr);
 }
 

@@ -7,6 +7,7 @@
 
 #include <carom/random.hpp>
 
+#include "core/arrays.hpp"
 #include "core/backends.hpp"
 #include "core/message.hpp"
 #include "core/require.hpp"
@@ -29,23 +30,22 @@ std::string at(const std::string& field, std::int64_t index, int columns, std::i
   return text + message::of_problem(problem, name) + " is " + number(value);
 }
 
-std::string first_not_finite(const char* field, const Buffer<double>& values, std::int64_t count,
-                             int columns, std::int64_t problem, const std::string& name) {
-  const double* begin = values.data() + problem * count;
-  for (std::int64_t i = 0; i < count; ++i) {
-    if (!std::isfinite(begin[i])) {
-      return at(field, i, columns, problem, name, begin[i]) + ": must be finite";
-    }
-  }
-  return {};
-}
-
-void require_size(const char* field, std::size_t size, std::size_t expected,
-                  const std::string& shape, const std::string& where = {}) {
-  if (size != expected) {
-    throw InvalidInput(std::string(field) + where + " has " + std::to_string(size) +
-                       " values: must have " + std::to_string(expected) + " (" + shape + ")");
-  }
+/// The first number of problem p that is not finite.
+std::string first_not_finite(const ImpactBatch& batch, std::int64_t p, const std::string& name) {
+  std::string error;
+  ImpactBatch::each_array(
+      batch,
+      [&](const char* field, const Extents& extents, const Buffer<double>& values) {
+        const bool matrix = extents.rank() > 2;
+        const double* begin = values.data() + p * extents.stride();
+        for (std::int64_t i = 0; error.empty() && i < extents.stride(); ++i) {
+          if (std::isfinite(begin[i])) continue;
+          error =
+              at(field, i, matrix ? batch.velocities : 0, p, name, begin[i]) + ": must be finite";
+        }
+      },
+      batch);
+  return error;
 }
 
 void require_shape(std::int64_t dimension, std::int64_t velocities, std::int64_t contacts,
@@ -99,63 +99,22 @@ void require_batch_sizes(const ImpactBatch& batch) {
     throw InvalidInput("problems is " + std::to_string(batch.problems) +
                        ": must be in 0..4294967295");
   }
-  const auto problems = static_cast<std::size_t>(batch.problems);
-  const auto nv = static_cast<std::size_t>(batch.velocities);
-  const auto m = static_cast<std::size_t>(batch.contacts);
-  const std::size_t tangents = m * static_cast<std::size_t>(batch.dimension - 1);
-  require_size("mass_matrix", batch.mass_matrix.size(), problems * nv * nv, "problems * nv * nv");
-  require_size("normal_jacobian", batch.normal_jacobian.size(), problems * m * nv,
-               "problems * m * nv");
-  require_size("tangent_jacobian", batch.tangent_jacobian.size(), problems * tangents * nv,
-               "problems * (dimension - 1) * m * nv");
-  require_size("friction", batch.friction.size(), problems * m, "problems * m");
-  require_size("velocity", batch.velocity.size(), problems * nv, "problems * nv");
-  const MemorySpace space = batch.mass_matrix.space();
-  for (const auto* field :
-       {&batch.normal_jacobian, &batch.tangent_jacobian, &batch.friction, &batch.velocity}) {
-    if (field->space() != space) {
-      throw InvalidInput("impact batch: all arrays must live in one memory space");
-    }
-  }
+  arrays::require_sizes(batch, batch);
+  arrays::common_space("impact batch", batch);
 }
 
 }  // namespace
 
 std::string problem_error(const ImpactBatch& batch, std::int64_t p, const std::string& name) {
+  std::string error = first_not_finite(batch, p, name);
+  if (!error.empty()) return error;
   const std::int64_t nv = batch.velocities;
   const std::int64_t m = batch.contacts;
-  const std::int64_t tangents = m * (batch.dimension - 1);
-  const int columns = batch.velocities;
-  std::string error = first_not_finite("mass_matrix", batch.mass_matrix, nv * nv, columns, p, name);
-  if (error.empty()) {
-    error = first_not_finite("normal_jacobian", batch.normal_jacobian, m * nv, columns, p, name);
-  }
-  if (error.empty()) {
-    error = first_not_finite("tangent_jacobian", batch.tangent_jacobian, tangents * nv, columns, p,
-                             name);
-  }
-  if (error.empty()) error = first_not_finite("friction", batch.friction, m, 0, p, name);
-  if (error.empty()) error = first_not_finite("velocity", batch.velocity, nv, 0, p, name);
-  if (!error.empty()) return error;
   for (std::int64_t i = 0; i < m; ++i) {
     const double mu = batch.friction.data()[p * m + i];
     if (mu < 0.0) return at("friction", i, 0, p, name, mu) + ": must be >= 0";
   }
   return mass_error(batch.mass_matrix.data() + p * nv * nv, batch.velocities, p, name);
-}
-
-ImpactBatch ImpactBatch::to(MemorySpace space) const {
-  ImpactBatch copy;
-  copy.problems = problems;
-  copy.dimension = dimension;
-  copy.velocities = velocities;
-  copy.contacts = contacts;
-  copy.mass_matrix = mass_matrix.to(space);
-  copy.normal_jacobian = normal_jacobian.to(space);
-  copy.tangent_jacobian = tangent_jacobian.to(space);
-  copy.friction = friction.to(space);
-  copy.velocity = velocity.to(space);
-  return copy;
 }
 
 ImpactBatch make_batch(std::span<const ImpactProblem> problems) {
@@ -166,10 +125,6 @@ ImpactBatch make_batch(std::span<const ImpactProblem> problems) {
     return batch;
   }
   const ImpactProblem& first = problems.front();
-  batch.dimension = first.dimension;
-  batch.velocities = first.velocities;
-  batch.contacts = first.contacts;
-  std::vector<double> mass, normal, tangent, friction, velocity;
   for (std::size_t p = 0; p < problems.size(); ++p) {
     const ImpactProblem& problem = problems[p];
     const std::string where = message::of_problem(static_cast<std::int64_t>(p), problem.name);
@@ -184,29 +139,12 @@ ImpactBatch make_batch(std::span<const ImpactProblem> problems) {
     same("dimension", problem.dimension, first.dimension);
     same("velocities", problem.velocities, first.velocities);
     same("contacts", problem.contacts, first.contacts);
-    const auto nv = static_cast<std::size_t>(problem.velocities);
-    const auto m = static_cast<std::size_t>(problem.contacts);
-    const std::size_t tangents = m * static_cast<std::size_t>(problem.dimension - 1);
-    require_size("mass_matrix", problem.mass_matrix.size(), nv * nv, "nv * nv", where);
-    require_size("normal_jacobian", problem.normal_jacobian.size(), m * nv, "m * nv", where);
-    require_size("tangent_jacobian", problem.tangent_jacobian.size(), tangents * nv,
-                 "(dimension - 1) * m * nv", where);
-    require_size("friction", problem.friction.size(), m, "m", where);
-    require_size("velocity", problem.velocity.size(), nv, "nv", where);
-    const auto append = [](std::vector<double>& to, const std::vector<double>& from) {
-      to.insert(to.end(), from.begin(), from.end());
-    };
-    append(mass, problem.mass_matrix);
-    append(normal, problem.normal_jacobian);
-    append(tangent, problem.tangent_jacobian);
-    append(friction, problem.friction);
-    append(velocity, problem.velocity);
+    if (p == 0) {
+      batch = allocate<ImpactBatch>(
+          {batch.problems, first.dimension, first.velocities, first.contacts});
+    }
+    arrays::place(batch, static_cast<std::int64_t>(p), problem, where);
   }
-  batch.mass_matrix = Buffer<double>::from(mass);
-  batch.normal_jacobian = Buffer<double>::from(normal);
-  batch.tangent_jacobian = Buffer<double>::from(tangent);
-  batch.friction = Buffer<double>::from(friction);
-  batch.velocity = Buffer<double>::from(velocity);
   return batch;
 }
 
@@ -320,14 +258,7 @@ ImpactResult sample_impacts(const ImpactBatch& batch, const ImpactSettings& sett
 StepResult solve_steps(const StepBatch& batch, const StepSettings& settings, Backend backend) {
   require_shape(batch.dimension, 1, batch.contacts);
   if (batch.contacts < 1) throw InvalidInput("contacts is 0: must be >= 1");
-  const auto problems = static_cast<std::size_t>(batch.problems);
-  const auto m = static_cast<std::size_t>(batch.contacts);
-  const std::size_t rows = m * static_cast<std::size_t>(batch.dimension);
-  require_size("delassus", batch.delassus.size(), problems * rows * rows, "problems * rows * rows");
-  require_size("contact_velocity", batch.contact_velocity.size(), problems * rows,
-               "problems * rows");
-  require_size("friction", batch.friction.size(), problems * m, "problems * m");
-  require_size("max_impulse", batch.max_impulse.size(), problems * m, "problems * m");
+  arrays::require_sizes(batch, batch);
   if (settings.friction_directions < 4 || settings.friction_directions > kMaxFrictionDirections) {
     throw InvalidInput("friction_directions is " + std::to_string(settings.friction_directions) +
                        ": must be in 4..16");
@@ -337,7 +268,7 @@ StepResult solve_steps(const StepBatch& batch, const StepSettings& settings, Bac
     throw InvalidInput("selection is random: single steps take any or lemke");
   }
   const Backend chosen = resolve(backend);
-  require::reachable(chosen, batch.delassus.space());
+  require::reachable(chosen, arrays::common_space("step batch", batch));
   return entries(chosen).solve_steps(batch, settings);
 }
 

@@ -3,20 +3,12 @@
 #include <cmath>
 #include <string>
 
+#include "core/arrays.hpp"
 #include "core/backends.hpp"
 #include "core/require.hpp"
 #include "programs/lcp/backends.hpp"
 
 namespace carom {
-
-LcpBatch LcpBatch::to(MemorySpace space) const {
-  LcpBatch copy;
-  copy.problems = problems;
-  copy.order = order;
-  copy.matrix = matrix.to(space);
-  copy.vector = vector.to(space);
-  return copy;
-}
 
 void LcpSettings::validate() const {
   require::tolerance("tolerance", tolerance);
@@ -28,15 +20,9 @@ LcpResult solve_lcp(const LcpBatch& batch, const LcpSettings& settings, Backend 
   settings.validate();
   require::between("order", batch.order, 1, kMaxLcpOrder);
   require::at_least("problems", batch.problems, 0);
-  const auto problems = static_cast<std::size_t>(batch.problems);
-  const auto n = static_cast<std::size_t>(batch.order);
-  require::size("matrix", batch.matrix.size(), problems * n * n);
-  require::size("vector", batch.vector.size(), problems * n);
+  arrays::require_sizes(batch, batch);
   const Backend chosen = resolve(backend);
-  if (batch.matrix.space() != batch.vector.space()) {
-    throw InvalidInput("lcp batch: matrix and vector must live in one memory space");
-  }
-  require::reachable(chosen, batch.matrix.space());
+  require::reachable(chosen, arrays::common_space("lcp batch", batch));
   return entries(chosen).solve_lcp(batch, settings);
 }
 

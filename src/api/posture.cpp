@@ -142,21 +142,6 @@ std::vector<double> wrench_rectangle(double p1, double p2, double q1, double q2,
   return wrench_polygon(pq, f_y);
 }
 
-PostureBatch PostureBatch::to(MemorySpace space) const {
-  PostureBatch copy;
-  copy.problems = problems;
-  copy.dimension = dimension;
-  copy.contacts = contacts;
-  copy.vertices = vertices;
-  copy.position = position.to(space);
-  copy.normal = normal.to(space);
-  copy.friction = friction.to(space);
-  copy.length = length.to(space);
-  copy.wrench = wrench.to(space);
-  copy.wrench_vertices = wrench_vertices.to(space);
-  return copy;
-}
-
 PostureBatch make_batch(std::span<const Posture> postures) {
   PostureBatch batch;
   batch.problems = static_cast<std::int64_t>(postures.size());

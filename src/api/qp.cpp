@@ -3,6 +3,7 @@
 #include <cmath>
 #include <string>
 
+#include "core/arrays.hpp"
 #include "core/backends.hpp"
 #include "core/message.hpp"
 #include "core/require.hpp"
@@ -13,31 +14,15 @@ namespace carom {
 
 namespace {
 
-void require_size(const char* field, std::size_t size, std::int64_t expected) {
-  if (size != static_cast<std::size_t>(expected)) {
-    throw InvalidInput(std::string(field) + " has " + std::to_string(size) + " values: must have " +
-                       std::to_string(expected));
-  }
-}
-
-void require_count(const char* field, std::int64_t value, std::int64_t least, std::int64_t most) {
-  if (value < least || value > most) {
-    throw InvalidInput(std::string(field) + " is " + std::to_string(value) + ": must be in " +
-                       std::to_string(least) + ".." + std::to_string(most));
-  }
-}
-
 void require_shapes(const QpBatch& batch) {
-  require_count("variables", batch.variables, 1, kMaxQpVariables);
-  require_count("rows", batch.rows, 0, kMaxQpRows);
-  if (batch.problems < 0) {
-    throw InvalidInput("problems is " + std::to_string(batch.problems) + ": must be >= 0");
-  }
+  require::between("variables", batch.variables, 1, kMaxQpVariables);
+  require::between("rows", batch.rows, 0, kMaxQpRows);
+  require::at_least("problems", batch.problems, 0);
   std::int64_t cone_rows = 0;
   for (std::size_t c = 0; c < batch.cones.size(); ++c) {
     const Cone& cone = batch.cones[c];
     const std::string name = "cones[" + std::to_string(c) + "]";
-    require_count((name + ".size").c_str(), cone.size, 1, kMaxQpRows);
+    require::between((name + ".size").c_str(), cone.size, 1, kMaxQpRows);
     if (cone.kind != ConeKind::zero && cone.kind != ConeKind::nonnegative &&
         cone.kind != ConeKind::second_order) {
       throw InvalidInput(name + ".kind is " + std::to_string(static_cast<int>(cone.kind)) +
@@ -45,39 +30,8 @@ void require_shapes(const QpBatch& batch) {
     }
     cone_rows += cone.size;
   }
-  require_count("rows with cone rows", batch.rows + cone_rows, 0, kMaxQpRows);
-  const std::int64_t p = batch.problems;
-  const std::int64_t n = batch.variables;
-  const std::int64_t m = batch.rows;
-  require_size("hessian", batch.hessian.size(), p * n * n);
-  require_size("vector", batch.vector.size(), p * n);
-  require_size("matrix", batch.matrix.size(), p * m * n);
-  require_size("lower", batch.lower.size(), p * m);
-  require_size("upper", batch.upper.size(), p * m);
-  require_size("cone_matrix", batch.cone_matrix.size(), p * cone_rows * n);
-  require_size("cone_vector", batch.cone_vector.size(), p * cone_rows);
-}
-
-void require_start(const QpBatch& batch, const QpWarmStart& start) {
-  const auto require = [&](const char* field, const Buffer<double>& values, std::int64_t each) {
-    if (!values.empty()) require_size(field, values.size(), batch.problems * each);
-  };
-  require("start.solution", start.solution, batch.variables);
-  require("start.dual", start.dual, batch.rows);
-  require("start.cone_dual", start.cone_dual, batch.cone_rows());
-}
-
-// All buffers that hold anything, in one memory space.
-MemorySpace space_of(const QpBatch& batch, const QpWarmStart& start) {
-  const MemorySpace space = batch.hessian.space();
-  for (const Buffer<double>* values :
-       {&batch.vector, &batch.matrix, &batch.lower, &batch.upper, &batch.cone_matrix,
-        &batch.cone_vector, &start.solution, &start.dual, &start.cone_dual}) {
-    if (!values->empty() && values->space() != space) {
-      throw InvalidInput("qp batch: all arrays must live in one memory space");
-    }
-  }
-  return space;
+  require::between("rows with cone rows", batch.rows + cone_rows, 0, kMaxQpRows);
+  arrays::require_sizes(batch, batch);
 }
 
 }  // namespace
@@ -101,7 +55,7 @@ QpResult solve_qp(const QpBatch& batch, const QpSettings& settings, Backend back
                   const QpWarmStart& start) {
   settings.validate();
   require_shapes(batch);
-  require_start(batch, start);
+  arrays::require_sizes(start, batch, "start.");
   if (settings.method == QpMethod::active_set || settings.method == QpMethod::lemke) {
     for (std::size_t c = 0; c < batch.cones.size(); ++c) {
       if (batch.cones[c].kind == ConeKind::second_order && batch.cones[c].size > 1) {
@@ -120,10 +74,7 @@ QpResult solve_qp(const QpBatch& batch, const QpSettings& settings, Backend back
                        std::to_string(kernels::kLargestConvexLemke / 2));
   }
   const Backend chosen = resolve(backend);
-  if (space_of(batch, start) == MemorySpace::device && chosen != Backend::cuda) {
-    throw InvalidInput("backend " + std::string(to_string(chosen)) +
-                       ": works in host memory; the batch is on the device");
-  }
+  require::reachable(chosen, arrays::common_space("qp batch", batch, start));
   return entries(chosen).solve_qp(batch, settings, start);
 }
 

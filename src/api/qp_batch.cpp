@@ -20,26 +20,10 @@ std::string_view to_string(QpMethod method) {
   return "unknown";
 }
 
-int QpBatch::cone_rows() const {
+int QpSizes::cone_rows() const {
   int sum = 0;
   for (const Cone& cone : cones) sum += cone.size;
   return sum;
-}
-
-QpBatch QpBatch::to(MemorySpace space) const {
-  QpBatch copy;
-  copy.problems = problems;
-  copy.variables = variables;
-  copy.rows = rows;
-  copy.cones = cones;
-  copy.hessian = hessian.to(space);
-  copy.vector = vector.to(space);
-  copy.matrix = matrix.to(space);
-  copy.lower = lower.to(space);
-  copy.upper = upper.to(space);
-  copy.cone_matrix = cone_matrix.to(space);
-  copy.cone_vector = cone_vector.to(space);
-  return copy;
 }
 
 }  // namespace carom

@@ -29,7 +29,7 @@ double difference(const double* a, const double* b, std::size_t size, double sca
 }
 
 bool certified(const io::ImpactRun& run, std::size_t sample) {
-  const auto status = static_cast<TrajectoryStatus>(run.rows.status[sample]);
+  const auto status = run.rows.status[sample];
   return (status == TrajectoryStatus::terminated || status == TrajectoryStatus::max_steps) &&
          run.rows.residual[sample] <= run.settings.residual_tolerance;
 }
@@ -43,7 +43,7 @@ WorstSample describe(const io::ImpactRun& first, const io::ImpactRun& second, st
   const io::ImpactRun* runs[2] = {&first, &second};
   for (int side = 0; side < 2; ++side) {
     const io::SampleRows& rows = runs[side]->rows;
-    worst.status[side] = static_cast<TrajectoryStatus>(rows.status[sample]);
+    worst.status[side] = rows.status[sample];
     worst.residual[side] = rows.residual[sample];
     const double* velocity = rows.velocity.data() + sample * nv;
     worst.velocity[side].assign(velocity, velocity + nv);

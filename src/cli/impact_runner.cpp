@@ -40,22 +40,16 @@ ImpactSummary nothing_computed(const ImpactProblem& problem) {
   return summary;
 }
 
-io::SampleRows rows_of(const ImpactSamples& samples, std::size_t problem,
-                       const ImpactProblem& shape) {
+io::SampleRows rows_of(const ImpactSamples& samples, std::size_t problem) {
   io::SampleRows rows;
   rows.count = samples.count;
   if (samples.count == 0) return rows;
-  const auto count = static_cast<std::size_t>(samples.count);
-  const auto nv = static_cast<std::size_t>(shape.velocities);
-  const auto contact_rows = static_cast<std::size_t>(shape.dimension * shape.contacts);
-  rows.velocity = slice(samples.velocity, problem, count * nv);
-  rows.impulse = slice(samples.impulse, problem, count * contact_rows);
-  rows.modes = slice(samples.modes, problem, count);
-  rows.steps = slice(samples.steps, problem, count);
-  rows.residual = slice(samples.residual, problem, count);
-  for (const TrajectoryStatus status : slice(samples.status, problem, count)) {
-    rows.status.push_back(static_cast<std::uint8_t>(status));
-  }
+  ImpactSamples::each_array(
+      samples,
+      [problem](const char*, const Extents& extents, auto& to, const auto& from) {
+        to = slice(from, problem, static_cast<std::size_t>(extents.stride()));
+      },
+      rows, samples);
   return rows;
 }
 
@@ -129,7 +123,7 @@ std::vector<io::ImpactRun> run_impacts(const std::vector<ImpactTask>& tasks,
       run.summary = skipped ? nothing_computed(run.problem) : std::move(result.summary[p]);
       if (p < result.net.size()) run.net = std::move(result.net[p]);
       if (p < result.paths.size()) run.paths = std::move(result.paths[p]);
-      if (!skipped) run.rows = rows_of(result.samples, p, run.problem);
+      if (!skipped) run.rows = rows_of(result.samples, p);
       run.seconds = result.seconds;
       run.samples_per_second =
           result.seconds > 0.0 ? static_cast<double>(computed) / result.seconds : 0.0;

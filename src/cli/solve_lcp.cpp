@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "cli/solve_kinds.hpp"
+#include "core/arrays.hpp"
 #include "core/buffer_slice.hpp"
 
 namespace carom::cli {
@@ -33,18 +34,11 @@ void solve_lcp_cases(const Cases& cases, const CaseSettings& settings, CaseAnswe
     }
   }
   for (const auto& [order, members] : by_order) {
-    std::vector<double> matrices;
-    std::vector<double> vectors;
-    for (const std::size_t i : members) {
-      const auto& lcp = std::get<io::LcpProblem>(cases[i].problem);
-      matrices.insert(matrices.end(), lcp.matrix.begin(), lcp.matrix.end());
-      vectors.insert(vectors.end(), lcp.vector.begin(), lcp.vector.end());
+    auto batch = allocate<LcpBatch>({static_cast<std::int64_t>(members.size()), order});
+    for (std::size_t p = 0; p < members.size(); ++p) {
+      arrays::place(batch, static_cast<std::int64_t>(p),
+                    std::get<io::LcpProblem>(cases[members[p]].problem));
     }
-    LcpBatch batch;
-    batch.problems = static_cast<std::int64_t>(members.size());
-    batch.order = order;
-    batch.matrix = Buffer<double>::from(matrices);
-    batch.vector = Buffer<double>::from(vectors);
     const LcpResult result = solve_lcp(batch, lcp_settings, settings.backend);
     const auto n = static_cast<std::size_t>(order);
     for (std::size_t p = 0; p < members.size(); ++p) {

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "cli/solve_kinds.hpp"
+#include "core/arrays.hpp"
 #include "core/buffer_slice.hpp"
 
 namespace carom::cli {
@@ -45,29 +46,17 @@ void solve_lp_cases(const Cases& cases, const CaseSettings& settings, CaseAnswer
     }
   }
   for (const auto& [shape, members] : by_shape) {
-    const auto gathered = [&](const std::vector<double> io::LpProblem::*field, bool signed_cost) {
-      std::vector<double> values;
-      for (const std::size_t i : members) {
-        const auto& lp = std::get<io::LpProblem>(cases[i].problem);
-        for (const double value : lp.*field) {
-          values.push_back(signed_cost && lp.maximise ? -value : value);
-        }
-      }
-      return Buffer<double>::from(values);
-    };
-    LpBatch batch;
-    batch.problems = static_cast<std::int64_t>(members.size());
-    batch.rows = shape.first;
-    batch.columns = shape.second;
-    batch.cost = gathered(&io::LpProblem::cost, true);
-    batch.matrix = gathered(&io::LpProblem::matrix, false);
-    batch.row_lower = gathered(&io::LpProblem::row_lower, false);
-    batch.row_upper = gathered(&io::LpProblem::row_upper, false);
-    batch.column_lower = gathered(&io::LpProblem::column_lower, false);
-    batch.column_upper = gathered(&io::LpProblem::column_upper, false);
-    const LpResult result = solve_lp(batch, lp_settings, settings.backend);
+    auto batch = allocate<LpBatch>(
+        {static_cast<std::int64_t>(members.size()), shape.first, shape.second, 1});
     const auto m = static_cast<std::size_t>(shape.first);
     const auto n = static_cast<std::size_t>(shape.second);
+    for (std::size_t p = 0; p < members.size(); ++p) {
+      const auto& lp = std::get<io::LpProblem>(cases[members[p]].problem);
+      arrays::place(batch, static_cast<std::int64_t>(p), lp);
+      if (!lp.maximise) continue;
+      for (double& cost : batch.cost.host().subspan(p * n, n)) cost = -cost;
+    }
+    const LpResult result = solve_lp(batch, lp_settings, settings.backend);
     for (std::size_t p = 0; p < members.size(); ++p) {
       const auto& lp = std::get<io::LpProblem>(cases[members[p]].problem);
       CaseAnswer& answer = answers[members[p]];

@@ -5,6 +5,7 @@
 #include <carom/error.hpp>
 
 #include "cli/solve_kinds.hpp"
+#include "core/arrays.hpp"
 
 namespace carom::cli {
 
@@ -58,18 +59,10 @@ void solve_qp_cases(const Cases& cases, const CaseSettings& settings, CaseAnswer
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const auto* qp = std::get_if<io::QpProblem>(&cases[i].problem);
     if (qp == nullptr) continue;
-    QpBatch batch;
-    batch.problems = 1;
-    batch.variables = qp->variables;
-    batch.rows = qp->rows;
-    batch.cones = qp->cones;
-    batch.hessian = Buffer<double>::from(qp->hessian);
-    batch.vector = Buffer<double>::from(qp->vector);
-    batch.matrix = Buffer<double>::from(qp->matrix);
-    batch.lower = Buffer<double>::from(qp->lower);
-    batch.upper = Buffer<double>::from(qp->upper);
-    batch.cone_matrix = Buffer<double>::from(qp->cone_matrix);
-    batch.cone_vector = Buffer<double>::from(qp->cone_vector);
+    QpSizes sizes = *qp;
+    sizes.problems = 1;
+    auto batch = allocate<QpBatch>(sizes);
+    arrays::place(batch, 0, *qp);
     const QpResult result = solved_by_name(batch, qp_settings, settings.backend, cases[i].file);
     CaseAnswer& answer = answers[i];
     answer.status = result.status.host()[0];

@@ -62,8 +62,6 @@ class WorldStepper {
   virtual void advance(WorldStates& states, std::int64_t first, std::int64_t count) = 0;
 };
 
-/// Result arrays of `batch` in its memory space.
-CompliantResult make_compliant_result(const CompliantBatch& batch);
 /// Pointers into a batch and its result, whose memory the caller chose.
 kernels::CompliantArrays compliant_arrays(const CompliantBatch& batch, CompliantResult& result);
 

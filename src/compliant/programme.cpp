@@ -121,21 +121,13 @@ void solve_layout(const std::vector<std::int64_t>& problems,
   }
   QpResult answer;
   if (n > 0) {
-    QpBatch qp;
-    qp.problems = static_cast<std::int64_t>(count);
-    qp.variables = static_cast<int>(n);
-    qp.rows = static_cast<int>(2 * half);
+    QpSizes sizes{
+        static_cast<std::int64_t>(count), static_cast<int>(n), static_cast<int>(2 * half), {}};
     for (const RowType type : head.type) {
-      if (type == RowType::normal) qp.cones.push_back({ConeKind::second_order, batch.dimension});
+      if (type == RowType::normal) sizes.cones.push_back({ConeKind::second_order, batch.dimension});
     }
+    auto qp = allocate<QpBatch>(sizes);
     const auto k = static_cast<std::size_t>(qp.cone_rows());
-    qp.hessian = Buffer<double>(count * n * n);
-    qp.vector = Buffer<double>(count * n);
-    qp.matrix = Buffer<double>(count * 2 * half * n);
-    qp.lower = Buffer<double>(count * 2 * half);
-    qp.upper = Buffer<double>(count * 2 * half);
-    qp.cone_matrix = Buffer<double>(count * k * n);
-    qp.cone_vector = Buffer<double>(count * k);
     std::fill_n(qp.matrix.data(), qp.matrix.size(), 0.0);
     std::fill_n(qp.lower.data(), qp.lower.size(), 0.0);
     std::fill_n(qp.upper.data(), qp.upper.size(), std::numeric_limits<double>::infinity());
@@ -281,7 +273,7 @@ ConvexProgramme convex_programme(const CompliantBatch& batch, std::int64_t probl
 
 CompliantResult solve_programme(const CompliantBatch& batch, const CompliantSettings& settings,
                                 Backend backend) {
-  CompliantResult result = make_compliant_result(batch);
+  auto result = allocate<CompliantResult>(batch);
   std::map<std::vector<RowType>, std::vector<std::int64_t>> layouts;
   for (std::int64_t p = 0; p < batch.problems; ++p) {
     refuse(batch, p, Status::invalid_input, result);

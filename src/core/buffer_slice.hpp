@@ -7,6 +7,10 @@
 
 namespace carom {
 
+/// What the arrays of a batch are to one problem of it that stands alone.
+template <class T>
+using Values = std::vector<T>;
+
 /// The `width` values of one problem of a batch. Errors: InvalidInput where they are on a device.
 template <class T>
 std::vector<T> slice(const Buffer<T>& values, std::size_t problem, std::size_t width) {

@@ -51,6 +51,25 @@ class Staging {
     if (values.empty()) return;
     add(&pointer, values.data(), values.space(), bytes<T>(stride), true);
   }
+  /// All arrays of a batch or result, of which `view` has the pointers.
+  template <class View, class Table>
+  void inputs(View& view, const Table& table, const typename Table::Sizes& sizes) {
+    Table::each_array(
+        sizes,
+        [this](const char*, const Extents& extents, auto& pointer, const auto& values) {
+          input(pointer, values, extents.stride());
+        },
+        view, table);
+  }
+  template <class View, class Table>
+  void results(View& view, Table& table, const typename Table::Sizes& sizes) {
+    Table::each_array(
+        sizes,
+        [this](const char*, const Extents& extents, auto& pointer, auto& values) {
+          result(pointer, values, extents.stride());
+        },
+        view, table);
+  }
   /// `stride` values for each problem of a piece, on the device alone.
   template <class T>
   void scratch(T*& pointer, std::int64_t stride) {

@@ -6,10 +6,6 @@
 
 namespace carom {
 
-/// Room in `space` for the answers of `batch`, or for its margins.
-PlanarResult planar_result(const PostureBatch& batch, MemorySpace space);
-PlanarMargin planar_margin(const PostureBatch& batch, MemorySpace space);
-
 namespace cpu {
 PlanarResult planar_equilibrium(const PostureBatch& batch, const PlanarSettings& settings);
 PlanarMargin planar_margins(const PostureBatch& batch, const Buffer<double>& centre_of_mass,

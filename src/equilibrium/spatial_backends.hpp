@@ -27,10 +27,6 @@ int support_pivots(const SpatialSettings& settings, int contacts);
 /// Half of what SpatialSettings::tolerance leaves to the reduced costs, in scaled units.
 double slack_tolerance(const SpatialSettings& settings);
 
-/// Buffers of the result's shape in `space`.
-SupportResult allocate_support(std::int64_t problems, int directions, int contacts,
-                               MemorySpace space);
-
 namespace cpu {
 SupportResult support(const PostureBatch& batch, std::span<const double> directions,
                       const SpatialSettings& settings);

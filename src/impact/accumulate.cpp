@@ -123,22 +123,12 @@ ImpactSummary ImpactAccumulator::summary() const {
   return result;
 }
 
-ImpactSamples allocate_samples(std::int64_t problems, int velocities, int contact_rows,
-                               std::int64_t count, MemorySpace space) {
-  ImpactSamples samples;
-  samples.count = count;
-  const auto rows = static_cast<std::size_t>(problems * count);
-  samples.velocity = Buffer<double>(rows * static_cast<std::size_t>(velocities), space);
-  samples.impulse = Buffer<double>(rows * static_cast<std::size_t>(contact_rows), space);
-  samples.residual = Buffer<double>(rows, space);
-  samples.modes = Buffer<std::uint64_t>(rows, space);
-  samples.steps = Buffer<std::int32_t>(rows, space);
-  samples.status = Buffer<TrajectoryStatus>(rows, space);
+ImpactSamples allocate_samples(const ImpactBatch& batch, const ImpactSettings& settings,
+                               MemorySpace space) {
+  auto samples = allocate<ImpactSamples>(
+      {batch.problems, rows_kept(settings), batch.velocities, batch.contact_rows()}, space);
   if (space == MemorySpace::host) {
-    constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-    for (auto* values : {&samples.velocity, &samples.impulse, &samples.residual}) {
-      std::fill(values->host().begin(), values->host().end(), kNan);
-    }
+    fill_nan(samples);
     std::fill(samples.modes.host().begin(), samples.modes.host().end(), 0);
     std::fill(samples.steps.host().begin(), samples.steps.host().end(), 0);
     std::fill(samples.status.host().begin(), samples.status.host().end(),
@@ -147,15 +137,15 @@ ImpactSamples allocate_samples(std::int64_t problems, int velocities, int contac
   return samples;
 }
 
-void store_row(ImpactSamples& samples, int velocities, int contact_rows, std::int64_t problem,
-               std::int64_t position, const TrajectoryRow& row) {
+void store_row(ImpactSamples& samples, std::int64_t problem, std::int64_t position,
+               const TrajectoryRow& row) {
   const std::int64_t index = problem * samples.count + position;
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   const bool failed = row.status == TrajectoryStatus::failed;
-  double* velocity = samples.velocity.data() + index * velocities;
-  double* impulse = samples.impulse.data() + index * contact_rows;
-  for (int i = 0; i < velocities; ++i) velocity[i] = failed ? kNan : row.velocity[i];
-  for (int i = 0; i < contact_rows; ++i) impulse[i] = failed ? kNan : row.impulse[i];
+  double* velocity = samples.velocity.data() + index * samples.velocities;
+  double* impulse = samples.impulse.data() + index * samples.contact_rows;
+  for (int i = 0; i < samples.velocities; ++i) velocity[i] = failed ? kNan : row.velocity[i];
+  for (int i = 0; i < samples.contact_rows; ++i) impulse[i] = failed ? kNan : row.impulse[i];
   samples.residual.data()[index] = row.residual;
   samples.modes.data()[index] = failed ? 0 : row.modes;
   samples.steps.data()[index] = row.steps;

@@ -67,13 +67,13 @@ class ImpactAccumulator {
   NetBuilder net_;
 };
 
-/// Room for `count` sample rows of `problems` problems.
-ImpactSamples allocate_samples(std::int64_t problems, int velocities, int contact_rows,
-                               std::int64_t count, MemorySpace space);
+/// The rows that a call keeps; in host memory as cancelled ones.
+ImpactSamples allocate_samples(const ImpactBatch& batch, const ImpactSettings& settings,
+                               MemorySpace space);
 
 /// Stores a row at (problem, position) of host samples.
-void store_row(ImpactSamples& samples, int velocities, int contact_rows, std::int64_t problem,
-               std::int64_t position, const TrajectoryRow& row);
+void store_row(ImpactSamples& samples, std::int64_t problem, std::int64_t position,
+               const TrajectoryRow& row);
 
 /// Number of rows kept per problem: keep_samples with -1 resolved.
 std::int64_t rows_kept(const ImpactSettings& settings);

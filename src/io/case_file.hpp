@@ -6,46 +6,28 @@
 #include <vector>
 
 #include <carom/coulomb.hpp>
+#include <carom/lcp.hpp>
+#include <carom/lp.hpp>
 #include <carom/qp.hpp>
+
+#include "core/buffer_slice.hpp"
 
 namespace carom::io {
 
 /// w = M z + q >= 0, z >= 0, z'w = 0.
-struct LcpProblem {
-  int order = 0;
-  std::vector<double> matrix;  ///< M, row-major, [n, n]
-  std::vector<double> vector;  ///< q, [n]
-};
+struct LcpProblem : LcpSizes, LcpBatchArrays<Values> {};
 
 /// minimise or maximise c'x + offset over row_lower <= A x <= row_upper,
 /// column_lower <= x <= column_upper; infinite bounds are absent.
-struct LpProblem {
-  int rows = 0;
-  int columns = 0;
+struct LpProblem : LpSizes, LpBatchArrays<Values> {
   bool maximise = false;
   double offset = 0.0;
-  std::vector<double> cost;          ///< c, [n]
-  std::vector<double> matrix;        ///< A, row-major, [m, n]
-  std::vector<double> row_lower;     ///< [m]
-  std::vector<double> row_upper;     ///< [m]
-  std::vector<double> column_lower;  ///< [n]
-  std::vector<double> column_upper;  ///< [n]
 };
 
 /// minimise 1/2 x'P x + q'x + offset over lower <= A x <= upper and b - C x in the cones. A file of
 /// kind "qp" has A and no cones, one of kind "socp" cones and no A.
-struct QpProblem {
-  int variables = 0;
-  int rows = 0;
+struct QpProblem : QpSizes, QpBatchArrays<Values> {
   double offset = 0.0;
-  std::vector<Cone> cones;
-  std::vector<double> hessian;      ///< P, row-major, [n, n]
-  std::vector<double> vector;       ///< q, [n]
-  std::vector<double> matrix;       ///< A, row-major, [m, n]
-  std::vector<double> lower;        ///< [m]
-  std::vector<double> upper;        ///< [m]
-  std::vector<double> cone_matrix;  ///< C, row-major, [k, n]
-  std::vector<double> cone_vector;  ///< b, [k]
 };
 
 /// One single problem of a file, of the kind that its key `kind` names.

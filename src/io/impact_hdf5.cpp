@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 #include <string_view>
+#include <type_traits>
 
 #include "io/hdf5_file.hpp"
 #include "io/hdf5_output.hpp"
+#include "io/problem_file.hpp"
 
 namespace carom::io {
 
@@ -40,6 +43,25 @@ class ProblemGroup {
  private:
   [[nodiscard]] std::string at(std::string_view path) const {
     return fmt::format("{}/{}", group_, path);
+  }
+
+  /// One data set for each array of one problem.
+  template <class Table, class Arrays>
+  void write_arrays(std::string_view group, const typename Table::Sizes& sizes,
+                    const Arrays& arrays) const {
+    Table::each_array(
+        sizes,
+        [&](const char* name, const Extents& extents, const auto& values) {
+          const Shape shape = shape_of(extents, 1);
+          const std::string path = at(fmt::format("{}/{}", group, name));
+          if constexpr (std::is_enum_v<std::remove_cvref_t<decltype(values[0])>>) {
+            const auto* codes = reinterpret_cast<const std::uint8_t*>(values.data());
+            writer_.dataset(path, std::span(codes, values.size()), shape);
+          } else {
+            writer_.dataset(path, values, shape);
+          }
+        },
+        arrays);
   }
 
   void summary() const {
@@ -79,24 +101,17 @@ class ProblemGroup {
 
   void problem() const {
     const ImpactProblem& problem = run_.problem;
-    const std::uint64_t tangents = rows_ - contacts_;
-    writer_.dataset(at("problem/mass_matrix"), problem.mass_matrix, {nv_, nv_});
-    writer_.dataset(at("problem/normal_jacobian"), problem.normal_jacobian, {contacts_, nv_});
-    writer_.dataset(at("problem/tangent_jacobian"), problem.tangent_jacobian, {tangents, nv_});
-    writer_.dataset(at("problem/friction"), problem.friction, {contacts_});
-    writer_.dataset(at("problem/velocity"), problem.velocity, {nv_});
+    write_arrays<ImpactBatch>(
+        "problem", {1, problem.dimension, problem.velocities, problem.contacts}, problem);
     writer_.dataset(at("problem/contact_names"), run_.contact_names);
   }
 
   void samples() const {
     const SampleRows& rows = run_.rows;
-    const std::uint64_t count = extent(rows.count);
-    writer_.dataset(at("samples/velocity"), rows.velocity, {count, nv_});
-    writer_.dataset(at("samples/impulse"), rows.impulse, {count, rows_});
-    writer_.dataset(at("samples/modes"), rows.modes, {count});
-    writer_.dataset(at("samples/steps"), rows.steps, {count});
-    writer_.dataset(at("samples/status"), rows.status, {count});
-    writer_.dataset(at("samples/residual"), rows.residual, {count});
+    write_arrays<ImpactSamples>(
+        "samples",
+        {1, rows.count, run_.problem.velocities, run_.problem.dimension * run_.problem.contacts},
+        rows);
     writer_.attribute(at("samples/status"), "meaning",
                       std::string_view("0 terminated, 1 max_steps, 2 failed, 3 cancelled"));
     writer_.attribute(at("samples/velocity"), "first_sample", run_.settings.first_sample);

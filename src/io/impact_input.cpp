@@ -10,6 +10,7 @@
 
 #include <carom/error.hpp>
 
+#include "core/buffer_slice.hpp"
 #include "core/message.hpp"
 #include "io/hdf5_file.hpp"
 #include "io/json_file.hpp"
@@ -65,57 +66,45 @@ ImpactProblem problem_from_json(const nlohmann::json& object, const std::string&
   return problem;
 }
 
-// A batched data set [problems, ...] of an HDF5 file.
-struct BatchedSet {
-  Shape shape;
-  std::vector<double> values;
-
-  [[nodiscard]] std::vector<double> of(std::size_t problem) const {
-    const std::size_t size = shape[0] == 0 ? 0 : values.size() / shape[0];
-    return part(values, problem * size, size);
-  }
-};
-
-BatchedSet read_set(const Hdf5Reader& reader, std::string_view name, std::size_t rank,
-                    const std::string& file) {
-  const char* axes = rank == 3 ? "problems, rows, columns" : "problems, numbers";
-  Shape shape = required_shape(reader, name, rank, axes, file);
-  return {std::move(shape), reader.doubles(name)};
-}
-
 std::vector<ImpactProblem> from_hdf5(const std::filesystem::path& path) {
   const std::string file = path.string();
   const Hdf5Reader reader(path);
   require_known_sets(reader, kKeys, file);
-  const BatchedSet velocity = read_set(reader, "velocity", 2, file);
-  const BatchedSet mass = read_set(reader, "mass_matrix", 3, file);
-  const BatchedSet normal = read_set(reader, "normal_jacobian", 3, file);
-  const BatchedSet tangent = read_set(reader, "tangent_jacobian", 3, file);
-  const BatchedSet friction = read_set(reader, "friction", 2, file);
-
-  const std::uint64_t count = velocity.shape[0];
-  const std::uint64_t nv = velocity.shape[1];
-  const std::uint64_t contacts = normal.shape[1];
-  if (nv == 0) throw InvalidInput(fmt::format("{}: velocity has no columns", file));
-  require_shape(mass.shape, "mass_matrix", {count, nv, nv}, file);
-  require_shape(normal.shape, "normal_jacobian", {count, contacts, nv}, file);
-  const int dimension = dimension_from_rows(tangent.shape[1], contacts, file);
-  require_shape(tangent.shape, "tangent_jacobian", {count, tangent.shape[1], nv}, file);
-  require_shape(friction.shape, "friction", {count, contacts}, file);
+  const auto found = [&](std::string_view name, std::size_t rank) {
+    const char* axes = rank == 3 ? "problems, rows, columns" : "problems, numbers";
+    return required_shape(reader, name, rank, axes, file);
+  };
+  const Shape velocity = found("velocity", 2);
+  const std::uint64_t count = velocity[0];
+  const std::uint64_t contacts = found("normal_jacobian", 3)[1];
+  if (velocity[1] == 0) throw InvalidInput(fmt::format("{}: velocity has no columns", file));
+  const ImpactSizes sizes{static_cast<std::int64_t>(count),
+                          dimension_from_rows(found("tangent_jacobian", 3)[1], contacts, file),
+                          static_cast<int>(velocity[1]), static_cast<int>(contacts)};
+  ImpactBatchArrays<Values> sets;
+  ImpactBatch::each_array(
+      sizes,
+      [&](const char* name, const Extents& extents, std::vector<double>& values) {
+        require_shape(found(name, extents.rank()), name, shape_of(extents), file);
+        values = reader.doubles(name);
+      },
+      sets);
   const std::vector<std::string> names = read_names(reader, count, "problems", file);
 
   std::vector<ImpactProblem> problems(count);
   for (std::size_t p = 0; p < count; ++p) {
     ImpactProblem& problem = problems[p];
     problem.name = names[p];
-    problem.dimension = dimension;
-    problem.velocities = static_cast<int>(nv);
-    problem.contacts = static_cast<int>(contacts);
-    problem.mass_matrix = mass.of(p);
-    problem.normal_jacobian = normal.of(p);
-    problem.tangent_jacobian = tangent.of(p);
-    problem.friction = friction.of(p);
-    problem.velocity = velocity.of(p);
+    problem.dimension = sizes.dimension;
+    problem.velocities = sizes.velocities;
+    problem.contacts = sizes.contacts;
+    ImpactBatch::each_array(
+        sizes,
+        [p](const char*, const Extents& extents, auto& to, const auto& from) {
+          const auto each = static_cast<std::size_t>(extents.stride());
+          to = part(from, p * each, each);
+        },
+        problem, sets);
   }
   return problems;
 }

@@ -8,6 +8,8 @@
 #include <carom/impact.hpp>
 #include <carom/impact_models.hpp>
 
+#include "core/buffer_slice.hpp"
+
 namespace carom::io {
 
 /// Outcomes of the other impact models for one problem.
@@ -18,14 +20,8 @@ struct ComparedModels {
 };
 
 /// The kept rows of one problem.
-struct SampleRows {
+struct SampleRows : ImpactSampleArrays<Values> {
   std::int64_t count = 0;
-  std::vector<double> velocity;      ///< [count, nv]
-  std::vector<double> impulse;       ///< [count, dimension*m]
-  std::vector<std::uint64_t> modes;  ///< [count]
-  std::vector<std::int32_t> steps;   ///< [count]
-  std::vector<std::uint8_t> status;  ///< [count], TrajectoryStatus
-  std::vector<double> residual;      ///< [count]
 };
 
 /// What is reported, written and drawn of one sampled problem.

@@ -86,8 +86,7 @@ class LayerMaker {
     const std::int64_t stride = std::max<std::int64_t>(1, (count - 1) / kMaxDrawnPoints + 1);
     for (std::int64_t i = 0; i < count; i += stride) {
       const auto row = static_cast<std::size_t>(i);
-      const bool ended =
-          net || run_.rows.status[row] == static_cast<std::uint8_t>(TrajectoryStatus::terminated);
+      const bool ended = net || run_.rows.status[row] == TrajectoryStatus::terminated;
       if (ended) text += velocity_line(velocity.data() + row * nv_);
     }
     return text;

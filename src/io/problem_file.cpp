@@ -59,6 +59,14 @@ Shape required_shape(const Hdf5Reader& reader, std::string_view name, std::size_
   return shape;
 }
 
+Shape shape_of(const Extents& extents, std::size_t from) {
+  Shape shape;
+  for (std::size_t i = from; i < extents.rank(); ++i) {
+    shape.push_back(static_cast<std::uint64_t>(extents[i]));
+  }
+  return shape;
+}
+
 void require_shape(const Shape& shape, std::string_view name, const Shape& wanted,
                    const std::string& file) {
   if (shape == wanted) return;

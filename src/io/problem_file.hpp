@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include <carom/batch.hpp>
 #include <carom/error.hpp>
 
 #include "io/file_error.hpp"
@@ -98,6 +99,10 @@ Shape required_shape(const Hdf5Reader& reader, std::string_view name, std::size_
 /// Errors: InvalidInput.
 void require_shape(const Shape& shape, std::string_view name, const Shape& wanted,
                    const std::string& file);
+
+/// The extents of an array, as those of a data set; from the second one on, as those of one
+/// problem.
+Shape shape_of(const Extents& extents, std::size_t from = 0);
 
 /// The data set `name`, or `count` empty texts. Errors: InvalidInput.
 std::vector<std::string> read_names(const Hdf5Reader& reader, std::size_t count, const char* words,

@@ -157,6 +157,10 @@ CompliantProblem problem_from(const json& object, const std::string& file, std::
   return problem;
 }
 
+// An array of any type as the numbers of a data set.
+template <class>
+using Numbers = std::vector<double>;
+
 // Data sets of steps by rows, [problems, ...].
 class BatchedSteps {
  public:
@@ -168,21 +172,24 @@ class BatchedSteps {
     nv_ = velocity[1];
     rows_ = jacobian[1];
     if (nv_ == 0) throw InvalidInput(fmt::format("{}: velocity has no columns", file_));
-    velocity_ = values("velocity", {count_, nv_});
-    force_ = values("force", {count_, nv_});
-    mass_ = values("mass_matrix", {count_, nv_, nv_});
-    dt_ = values("dt", {count_});
-    type_ = values("type", {count_, rows_});
-    jacobian_ = values("jacobian", {count_, rows_, nv_});
-    stiffness_ = values("stiffness", {count_, rows_});
-    damping_ = values("damping", {count_, rows_});
-    jacobian_dot_v_ = values_or_zero("jacobian_dot_v");
-    phi_ = values_or_zero("phi");
-    friction_ = values_or_zero("friction");
     if (reader_.has("position_map")) {
       positions_ = shape_of("position_map", 3, "problems, rows, columns")[1];
-      map_ = values("position_map", {count_, positions_, nv_});
     }
+    const CompliantSizes sizes{static_cast<std::int64_t>(count_), 3, static_cast<int>(nv_),
+                               static_cast<int>(rows_), static_cast<int>(positions_)};
+    CompliantBatch::each_array(
+        sizes,
+        [this](std::string_view name, const Extents& extents, std::vector<double>& values) {
+          if (name == "step_size") name = "dt";
+          if (may_be_absent(name) && !reader_.has(name)) {
+            values.assign(static_cast<std::size_t>(extents.count()), 0.0);
+            return;
+          }
+          const Shape wanted = io::shape_of(extents);
+          require_shape(shape_of(name, wanted.size(), "problems first"), name, wanted, file_);
+          values = reader_.doubles(name);
+        },
+        sets_);
     names_ = read_names(reader_, count_, "problems", file_);
   }
 
@@ -197,18 +204,13 @@ class BatchedSteps {
     return required_shape(reader_, name, rank, axes, file_);
   }
 
-  std::vector<double> values(std::string_view name, const Shape& wanted) const {
-    require_shape(shape_of(name, wanted.size(), "problems first"), name, wanted, file_);
-    return reader_.doubles(name);
-  }
-
-  std::vector<double> values_or_zero(std::string_view name) const {
-    if (reader_.has(name)) return values(name, {count_, rows_});
-    return std::vector<double>(count_ * rows_, 0.0);
+  static bool may_be_absent(std::string_view name) {
+    return name == "jacobian_dot_v" || name == "phi" || name == "friction" ||
+           name == "position_map";
   }
 
   [[nodiscard]] RowType row_type(std::size_t problem, std::size_t row) const {
-    const double code = type_[problem * rows_ + row];
+    const double code = sets_.type[problem * rows_ + row];
     if (!(code >= 0.0 && code <= 4.0) || code != std::floor(code)) {
       throw InvalidInput(
           fmt::format("{}: type[{}][{}] is {}: must be 0 none, 1 bilateral, 2 "
@@ -222,12 +224,12 @@ class BatchedSteps {
     CompliantProblem problem;
     problem.name = names_[p];
     problem.velocities = static_cast<int>(nv_);
-    problem.step_size = dt_[p];
-    problem.mass_matrix = part(mass_, p * nv_ * nv_, nv_ * nv_);
-    problem.force = part(force_, p * nv_, nv_);
-    problem.velocity = part(velocity_, p * nv_, nv_);
+    problem.step_size = sets_.step_size[p];
+    problem.mass_matrix = part(sets_.mass_matrix, p * nv_ * nv_, nv_ * nv_);
+    problem.force = part(sets_.force, p * nv_, nv_);
+    problem.velocity = part(sets_.velocity, p * nv_, nv_);
     problem.positions = static_cast<int>(positions_);
-    problem.position_map = part(map_, p * positions_ * nv_, positions_ * nv_);
+    problem.position_map = part(sets_.position_map, p * positions_ * nv_, positions_ * nv_);
     int decided_by = -1;
     for (std::size_t row = 0; row < rows_;) {
       const std::size_t begin = row;
@@ -246,13 +248,13 @@ class BatchedSteps {
                                                       : Type::bilateral;
       const std::size_t at = p * rows_ + begin;
       const std::size_t size = row - begin;
-      constraint.jacobian = part(jacobian_, at * nv_, size * nv_);
-      constraint.jacobian_dot_v = part(jacobian_dot_v_, at, size);
-      constraint.phi = part(phi_, at, size);
-      constraint.stiffness = part(stiffness_, at, size);
-      constraint.damping = part(damping_, at, size);
+      constraint.jacobian = part(sets_.jacobian, at * nv_, size * nv_);
+      constraint.jacobian_dot_v = part(sets_.jacobian_dot_v, at, size);
+      constraint.phi = part(sets_.phi, at, size);
+      constraint.stiffness = part(sets_.stiffness, at, size);
+      constraint.damping = part(sets_.damping, at, size);
       if (type == RowType::normal) {
-        constraint.friction = friction_[at];
+        constraint.friction = sets_.friction[at];
         settle_dimension(
             static_cast<int>(size), problem, decided_by,
             static_cast<int>(problem.constraints.size()),
@@ -269,8 +271,7 @@ class BatchedSteps {
   std::size_t nv_ = 0;
   std::size_t rows_ = 0;
   std::size_t positions_ = 0;
-  std::vector<double> velocity_, force_, mass_, dt_, type_, jacobian_, jacobian_dot_v_, phi_,
-      stiffness_, damping_, friction_, map_;
+  CompliantBatchArrays<Numbers> sets_;
   std::vector<std::string> names_;
 };
 

@@ -8,6 +8,7 @@
 
 #include <carom/qp.hpp>
 
+#include "core/arrays.hpp"
 #include "programs/qp/backends.hpp"
 #include "support/bits.hpp"
 #include "support/message.hpp"
@@ -327,15 +328,6 @@ INSTANTIATE_TEST_SUITE_P(Projected, SolveQp,
 
 // What must not change any bit of an answer.
 
-void expect_same(const QpResult& a, const QpResult& b) {
-  EXPECT_EQ(test::first_difference(a.status, b.status), -1);
-  EXPECT_EQ(test::first_difference(a.solution, b.solution), -1);
-  EXPECT_EQ(test::first_difference(a.dual, b.dual), -1);
-  EXPECT_EQ(test::first_difference(a.cone_dual, b.cone_dual), -1);
-  EXPECT_EQ(test::first_difference(a.residual, b.residual), -1);
-  EXPECT_EQ(test::first_difference(a.iterations, b.iterations), -1);
-}
-
 QpFlavour with_cones() {
   QpFlavour flavour;
   flavour.equations = 1;
@@ -343,25 +335,10 @@ QpFlavour with_cones() {
   return flavour;
 }
 
-/// Problems [first, first + count) as a batch of their own.
-QpBatch slice(const QpBatch& batch, std::size_t first, std::size_t count) {
-  const auto cut = [&](const Buffer<double>& values) {
-    const std::size_t each = values.size() / static_cast<std::size_t>(batch.problems);
-    return Buffer<double>::from(values.host().subspan(first * each, count * each));
-  };
-  QpBatch part;
-  part.problems = static_cast<std::int64_t>(count);
-  part.variables = batch.variables;
-  part.rows = batch.rows;
-  part.cones = batch.cones;
-  part.hessian = cut(batch.hessian);
-  part.vector = cut(batch.vector);
-  part.matrix = cut(batch.matrix);
-  part.lower = cut(batch.lower);
-  part.upper = cut(batch.upper);
-  part.cone_matrix = cut(batch.cone_matrix);
-  part.cone_vector = cut(batch.cone_vector);
-  return part;
+/// Problems [first, first + count).
+QpBatch part_of(const QpBatch& batch, std::size_t first, std::size_t count) {
+  return arrays::slice(batch, static_cast<std::int64_t>(first),
+                       static_cast<std::int64_t>(first + count));
 }
 
 class QpBits : public ::testing::TestWithParam<QpMethod> {};
@@ -371,10 +348,10 @@ TEST_P(QpBits, ThreadsAndSplitsOfABatch) {
   QpSettings settings = with(GetParam());
   const QpResult whole = solve_qp(batch, settings, Backend::cpu);
   settings.threads = 3;
-  expect_same(whole, solve_qp(batch, settings, Backend::cpu));
+  test::expect_identical(whole, solve_qp(batch, settings, Backend::cpu));
   for (const std::size_t first : {std::size_t{0}, std::size_t{5}, std::size_t{130}}) {
     const std::size_t count = first == 5 ? 1 : 67;
-    const QpResult part = solve_qp(slice(batch, first, count), settings, Backend::cpu);
+    const QpResult part = solve_qp(part_of(batch, first, count), settings, Backend::cpu);
     EXPECT_EQ(test::first_difference(part.solution, 0, whole.solution, first * 6, count * 6), -1);
     EXPECT_EQ(test::first_difference(part.dual, 0, whole.dual, first * 8, count * 8), -1);
     EXPECT_EQ(test::first_difference(part.iterations, 0, whole.iterations, first, count), -1);
@@ -384,8 +361,8 @@ TEST_P(QpBits, ThreadsAndSplitsOfABatch) {
 TEST_P(QpBits, EmulatedWarpForwardsAndBackwards) {
   const QpBatch batch = random_qps(with_cones(), 40, 12);
   const QpResult cpu = solve_qp(batch, with(GetParam()), Backend::cpu);
-  expect_same(cpu, emulation::solve_qp(batch, with(GetParam()), false));
-  expect_same(cpu, emulation::solve_qp(batch, with(GetParam()), true));
+  test::expect_identical(cpu, emulation::solve_qp(batch, with(GetParam()), false));
+  test::expect_identical(cpu, emulation::solve_qp(batch, with(GetParam()), true));
 }
 
 // What the first method leaves, and what is proven, goes through the second launch.
@@ -416,7 +393,7 @@ TEST(QpEmulation, SecondLaunchHasTheBitsOfTheCpu) {
       EXPECT_EQ(to_string(expected.status.host()[1]), "infeasible");
       for (const bool backwards : {false, true}) {
         const QpResult result = emulation::solve_qp(batch, settings, backwards);
-        expect_same(expected, result);
+        test::expect_identical(expected, result);
         EXPECT_EQ(test::first_difference(expected.method, result.method), -1);
         EXPECT_EQ(test::first_difference(expected.objective, result.objective), -1);
         EXPECT_EQ(test::first_difference(expected.certificate, result.certificate), -1);
@@ -450,12 +427,13 @@ TEST(QpFixedSizes, SameBitsAsAnySize) {
     for (const int check : {0, 1}) {
       if (check == 1) batch.vector.data()[5] = std::numeric_limits<double>::infinity();
       const QpResult cpu = solve_qp(batch, with(QpMethod::interior_point), Backend::cpu);
-      expect_same(cpu, emulation::solve_qp(batch, with(QpMethod::interior_point), false));
+      test::expect_identical(cpu,
+                             emulation::solve_qp(batch, with(QpMethod::interior_point), false));
       int solved = 0;
       for (const Status status : cpu.status.host()) solved += status == Status::solved ? 1 : 0;
       EXPECT_GE(solved, 24);
       const QpResult one =
-          solve_qp(slice(batch, 9, 1), with(QpMethod::interior_point), Backend::cpu);
+          solve_qp(arrays::slice(batch, 9, 10), with(QpMethod::interior_point), Backend::cpu);
       EXPECT_EQ(test::first_difference(one.solution, 0, cpu.solution, 9 * 12, 12), -1);
     }
   }
@@ -637,11 +615,11 @@ TEST(QpDualPivots, SameBitsInAnyPackThreadAndEmulation) {
   QpSettings settings = with(QpMethod::automatic);
   const QpResult whole = solve_qp(batch, settings, Backend::cpu);
   settings.threads = 3;
-  expect_same(whole, solve_qp(batch, settings, Backend::cpu));
-  expect_same(whole, emulation::solve_qp(batch, settings, false));
+  test::expect_identical(whole, solve_qp(batch, settings, Backend::cpu));
+  test::expect_identical(whole, emulation::solve_qp(batch, settings, false));
   for (const std::size_t first : {std::size_t{0}, std::size_t{5}, std::size_t{130}}) {
     for (const std::size_t count : {std::size_t{1}, std::size_t{2}, std::size_t{67}}) {
-      const QpResult part = solve_qp(slice(batch, first, count), settings, Backend::cpu);
+      const QpResult part = solve_qp(part_of(batch, first, count), settings, Backend::cpu);
       EXPECT_EQ(test::first_difference(part.solution, 0, whole.solution, first * 7, count * 7), -1);
       EXPECT_EQ(test::first_difference(part.dual, 0, whole.dual, first * 17, count * 17), -1);
       EXPECT_EQ(test::first_difference(part.iterations, 0, whole.iterations, first, count), -1);
@@ -673,7 +651,7 @@ TEST(QpDualPivots, SameBitsAsAnySizeAndSparsity) {
     if (value == 0.0) value = 0.25;
   }
   const QpResult result = solve_qp(batch, with(QpMethod::automatic), Backend::cpu);
-  expect_same(result, emulation::solve_qp(batch, with(QpMethod::automatic), true));
+  test::expect_identical(result, emulation::solve_qp(batch, with(QpMethod::automatic), true));
   const QpResult other = solve_qp(full, with(QpMethod::automatic), Backend::cpu);
   EXPECT_EQ(test::first_difference(result.solution, 12, other.solution, 12, 28 * 12), -1);
   EXPECT_EQ(test::first_difference(result.dual, 22, other.dual, 22, 28 * 22), -1);

@@ -109,28 +109,10 @@ TEST(SpatialSupport, EmulatedThreadsEqualPacks) {
       const SupportResult packs = support(batch, directions, settings, Backend::cpu);
       for (const bool backwards : {false, true}) {
         const SupportResult threads = emulation::support(batch, directions, settings, backwards);
-        EXPECT_EQ(test::first_difference(packs.status, threads.status), -1);
-        EXPECT_EQ(test::first_difference(packs.pivots, threads.pivots), -1);
-        EXPECT_EQ(test::first_difference(packs.lower, threads.lower), -1);
-        EXPECT_EQ(test::first_difference(packs.upper, threads.upper), -1);
-        EXPECT_EQ(test::first_difference(packs.point, threads.point), -1);
-        EXPECT_EQ(test::first_difference(packs.forces, threads.forces), -1);
-        EXPECT_EQ(test::first_difference(packs.dual, threads.dual), -1);
+        test::expect_identical(packs, threads);
       }
     }
   }
-}
-
-void expect_same_bits(const SupportResult& a, const SupportResult& b) {
-  EXPECT_EQ(test::first_difference(a.status, b.status), -1);
-  EXPECT_EQ(test::first_difference(a.pivots, b.pivots), -1);
-  EXPECT_EQ(test::first_difference(a.lower, b.lower), -1);
-  EXPECT_EQ(test::first_difference(a.upper, b.upper), -1);
-  EXPECT_EQ(test::first_difference(a.point, b.point), -1);
-  EXPECT_EQ(test::first_difference(a.forces, b.forces), -1);
-  EXPECT_EQ(test::first_difference(a.dual, b.dual), -1);
-  EXPECT_EQ(test::first_difference(a.slack, b.slack), -1);
-  EXPECT_EQ(test::first_difference(a.residual, b.residual), -1);
 }
 
 TEST(SpatialSupport, FewDirectionsInPacksOfPosturesEqualOnePostureAfterTheOther) {
@@ -147,10 +129,10 @@ TEST(SpatialSupport, FewDirectionsInPacksOfPosturesEqualOnePostureAfterTheOther)
         const SupportResult packs = support(batch, directions, settings, Backend::cpu);
         // Emulated threads take one posture after the other, each with its own set-up.
         for (const bool backwards : {false, true}) {
-          expect_same_bits(packs, emulation::support(batch, directions, settings, backwards));
+          test::expect_identical(packs, emulation::support(batch, directions, settings, backwards));
         }
         settings.threads = 2;
-        expect_same_bits(packs, support(batch, directions, settings, Backend::cpu));
+        test::expect_identical(packs, support(batch, directions, settings, Backend::cpu));
       }
     }
   }

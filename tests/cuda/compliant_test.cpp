@@ -33,12 +33,7 @@ TEST_F(CudaCompliant, StepsHaveTheHostsBits) {
     const CompliantBatch batch = mixed_batch(dimension);
     const CompliantResult host = solve_compliant(batch, {}, Backend::cpu);
     const CompliantResult device = solve_compliant(batch, {}, Backend::cuda);
-    EXPECT_EQ(test::first_difference(host.status, device.status), -1);
-    EXPECT_EQ(test::first_difference(host.iterations, device.iterations), -1);
-    EXPECT_EQ(test::first_difference(host.velocity, device.velocity), -1);
-    EXPECT_EQ(test::first_difference(host.force, device.force), -1);
-    EXPECT_EQ(test::first_difference(host.increment, device.increment), -1);
-    EXPECT_EQ(test::first_difference(host.residual, device.residual), -1);
+    test::expect_identical(host, device);
   }
 }
 
@@ -54,9 +49,7 @@ TEST_F(CudaCompliant, PathsHaveTheHostsBits) {
   const CompliantResult host = solve_compliant(batch, {}, Backend::cpu);
   const CompliantResult device = solve_compliant(batch, {}, Backend::cuda);
   EXPECT_GT(*std::max_element(host.iterations.data(), host.iterations.data() + 200), 40);
-  EXPECT_EQ(test::first_difference(host.status, device.status), -1);
-  EXPECT_EQ(test::first_difference(host.iterations, device.iterations), -1);
-  EXPECT_EQ(test::first_difference(host.velocity, device.velocity), -1);
+  test::expect_identical(host, device);
 }
 
 TEST_F(CudaCompliant, StaysOnTheDevice) {
@@ -64,7 +57,7 @@ TEST_F(CudaCompliant, StaysOnTheDevice) {
   const CompliantResult there = solve_compliant(batch.to(MemorySpace::device), {}, Backend::cuda);
   ASSERT_EQ(there.velocity.space(), MemorySpace::device);
   const CompliantResult here = solve_compliant(batch, {}, Backend::cuda);
-  EXPECT_EQ(test::first_difference(there.velocity.to(MemorySpace::host), here.velocity), -1);
+  test::expect_identical(there, here);
 }
 
 /// Worlds follow the host's up to the device's own sin, cos and pow.

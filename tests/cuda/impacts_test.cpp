@@ -308,7 +308,7 @@ TEST_F(CudaImpacts, CancelledBetweenChunks) {
     EXPECT_EQ(result.summary[0].status, Status::cancelled);
     EXPECT_EQ(result.summary[1].samples, 0);
     EXPECT_EQ(result.summary[1].status, Status::cancelled);
-    const ImpactSamples samples = test::to_host(result.samples);
+    const ImpactSamples samples = copy_to(result.samples, MemorySpace::host);
     const auto nv = static_cast<std::size_t>(batch.velocities);
     EXPECT_EQ(test::first_difference(samples.velocity, 0, whole.samples.velocity, 0, 200 * nv), -1);
     EXPECT_EQ(samples.status.data()[199], whole.samples.status.data()[199]);

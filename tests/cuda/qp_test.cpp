@@ -41,23 +41,9 @@ TEST_F(CudaQp, SameBitsAsTheHost) {
       settings.method = method;
       const QpResult host = solve_qp(batch, settings, Backend::cpu);
       const QpResult device = solve_qp(batch, settings, Backend::cuda);
-      EXPECT_EQ(test::first_difference(host.status, device.status), -1);
-      EXPECT_EQ(test::first_difference(host.iterations, device.iterations), -1);
-      EXPECT_EQ(test::first_difference(host.solution, device.solution), -1);
-      EXPECT_EQ(test::first_difference(host.dual, device.dual), -1);
-      EXPECT_EQ(test::first_difference(host.cone_dual, device.cone_dual), -1);
+      test::expect_identical(host, device);
     }
   }
-}
-
-void expect_same_bits(const QpResult& a, const QpResult& b) {
-  EXPECT_EQ(test::first_difference(a.status, b.status), -1);
-  EXPECT_EQ(test::first_difference(a.method, b.method), -1);
-  EXPECT_EQ(test::first_difference(a.iterations, b.iterations), -1);
-  EXPECT_EQ(test::first_difference(a.solution, b.solution), -1);
-  EXPECT_EQ(test::first_difference(a.dual, b.dual), -1);
-  EXPECT_EQ(test::first_difference(a.residual, b.residual), -1);
-  EXPECT_EQ(test::first_difference(a.certificate, b.certificate), -1);
 }
 
 // The second launch: a thread each where there are very many small ones, a warp, and above 64
@@ -75,8 +61,8 @@ TEST_F(CudaQp, ActiveSetHasTheBitsOfTheHost) {
     const QpBatch batch = test::random_qps(flavour, problems, 24);
     QpSettings settings;
     settings.method = QpMethod::active_set;
-    expect_same_bits(solve_qp(batch, settings, Backend::cpu),
-                     solve_qp(batch, settings, Backend::cuda));
+    test::expect_identical(solve_qp(batch, settings, Backend::cpu),
+                           solve_qp(batch, settings, Backend::cuda));
   }
 }
 
@@ -95,8 +81,8 @@ TEST_F(CudaQp, WhatTheFirstMethodLeavesHasTheBitsOfTheHost) {
     batch.upper.data()[9 * 20] = 1.0;
     QpSettings settings;
     if (kind == 0) settings.max_iterations = 4;
-    expect_same_bits(solve_qp(batch, settings, Backend::cpu),
-                     solve_qp(batch, settings, Backend::cuda));
+    test::expect_identical(solve_qp(batch, settings, Backend::cpu),
+                           solve_qp(batch, settings, Backend::cuda));
   }
 }
 
@@ -153,10 +139,7 @@ TEST_F(CudaQp, ResultsLiveWhereTheBatchLives) {
   const QpResult host = solve_qp(batch, {}, Backend::cuda);
   const QpResult device = solve_qp(batch.to(MemorySpace::device), {}, Backend::cuda);
   ASSERT_EQ(device.solution.space(), MemorySpace::device);
-  const Buffer<double> solution = device.solution.to(MemorySpace::host);
-  EXPECT_EQ(test::first_difference(host.solution, solution), -1);
-  const Buffer<double> certificate = device.certificate.to(MemorySpace::host);
-  EXPECT_EQ(test::first_difference(host.certificate, certificate), -1);
+  test::expect_identical(host, device);
 }
 
 TEST_F(CudaQp, ProofsAndPoison) {

@@ -11,16 +11,6 @@ namespace {
 
 using CudaSpatial = test::CudaTest;
 
-void expect_identical(const SupportResult& a, const SupportResult& b) {
-  EXPECT_EQ(test::first_difference(a.status, b.status), -1);
-  EXPECT_EQ(test::first_difference(a.lower, b.lower), -1);
-  EXPECT_EQ(test::first_difference(a.upper, b.upper), -1);
-  EXPECT_EQ(test::first_difference(a.point, b.point), -1);
-  EXPECT_EQ(test::first_difference(a.forces, b.forces), -1);
-  EXPECT_EQ(test::first_difference(a.dual, b.dual), -1);
-  EXPECT_EQ(test::first_difference(a.pivots, b.pivots), -1);
-}
-
 TEST_F(CudaSpatial, SupportEqualsTheCpuBitForBit) {
   for (const ConeModel cones : {ConeModel::exact, ConeModel::inscribed, ConeModel::pair}) {
     for (const int contacts : {1, 3, 4, 9}) {
@@ -29,8 +19,8 @@ TEST_F(CudaSpatial, SupportEqualsTheCpuBitForBit) {
       const std::vector<double> directions = equal_directions(33);
       SpatialSettings settings;
       settings.cones = cones;
-      expect_identical(support(batch, directions, settings, Backend::cuda),
-                       cpu::support(batch, directions, settings));
+      test::expect_identical(support(batch, directions, settings, Backend::cuda),
+                             cpu::support(batch, directions, settings));
     }
   }
 }

@@ -4,7 +4,7 @@ namespace carom::emulation {
 
 PlanarResult planar_equilibrium(const PostureBatch& batch, const PlanarSettings& settings,
                                 bool backwards) {
-  PlanarResult result = planar_result(batch, MemorySpace::host);
+  auto result = allocate<PlanarResult>(batch);
   const kernels::PlanarView view = planar_view(batch, settings, result);
   const cpu::simd::PlanarSearch scalar{1, cpu::simd::search_strips<double, 1>};
   cpu::PlanarScratch scratch = cpu::make_planar_scratch(view, 1);
@@ -16,14 +16,15 @@ PlanarResult planar_equilibrium(const PostureBatch& batch, const PlanarSettings&
 
 PlanarMargin planar_margins(const PostureBatch& batch, const Buffer<double>& centre_of_mass,
                             const PlanarSettings& settings, bool backwards) {
-  PlanarMargin margin = planar_margin(batch, MemorySpace::host);
+  auto margin = allocate<PlanarMargin>(batch);
+  PlanarMarginArrays<Pointer> to{};
+  arrays::bind(to, margin);
   const kernels::PlanarView view = planar_inputs(batch, settings);
   cpu::PlanarScratch scratch = cpu::make_planar_scratch(view, 1);
   const kernels::PlanarMarginBody body(view, {scratch.workspace.data(), 1});
   for (std::int64_t turn = 0; turn < batch.problems; ++turn) {
     const std::int64_t p = backwards ? batch.problems - 1 - turn : turn;
-    cpu::write_planar_margin(
-        margin, p, body.run(p, centre_of_mass.data()[2 * p], centre_of_mass.data()[2 * p + 1]));
+    body.run(p, centre_of_mass.data()[2 * p], centre_of_mass.data()[2 * p + 1]).write(to, p);
   }
   return margin;
 }

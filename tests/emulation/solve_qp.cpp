@@ -107,9 +107,9 @@ void run(const QpBatch& batch, const QpSettings& settings, const QpTaskArrays& a
 
 QpResult solve_qp(const QpBatch& batch, const QpSettings& settings, bool backwards) {
   const QpLayout layout(batch);
-  QpResult result = make_qp_result(batch, layout.rows());
+  QpResult result = allocate<QpResult>(batch);
   std::vector<std::uint8_t> end(static_cast<std::size_t>(batch.problems));
-  QpTaskArrays arrays = qp_task_arrays(batch, layout, settings, {}, result);
+  QpTaskArrays arrays = qp_task(batch, layout, settings, {}, result);
   arrays.end = end.data();
   if (backwards) {
     run<true>(batch, settings, arrays);

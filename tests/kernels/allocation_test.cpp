@@ -12,7 +12,7 @@
 #include "cpu/simd/dispatch.hpp"
 #include "cpu/simd/qp.hpp"
 #include "programs/lcp/body/lemke_body.hpp"
-#include "programs/qp/layout.hpp"
+#include "programs/qp/task.hpp"
 #include "support/compliant_problems.hpp"
 #include "support/compliant_range.hpp"
 #include "support/model_runs.hpp"
@@ -189,42 +189,18 @@ TEST(Allocations, NoneInTrajectories) {
 
 long allocations_of_qps(const QpBatch& batch, QpMethod method) {
   const QpLayout layout(batch);
+  auto result = allocate<QpResult>(batch);
   const auto problems = static_cast<std::size_t>(batch.problems);
-  std::vector<double> solution(problems * static_cast<std::size_t>(batch.variables));
   std::vector<double> multiplier(problems * static_cast<std::size_t>(layout.rows()));
-  std::vector<double> objective(problems);
-  std::vector<double> residual(problems);
   std::vector<std::uint8_t> end(problems);
-  std::vector<std::int32_t> iterations(problems);
   Buffer<double> workspace(static_cast<std::size_t>(cpu::simd::qp_workspace(layout.shape())));
-  cpu::simd::QpRange range{};
-  range.end = batch.problems;
-  range.shape = &layout.shape();
-  range.interval_rows = batch.rows;
-  range.row_kind = reinterpret_cast<const std::uint8_t*>(layout.kinds().data());
-  range.hessian = batch.hessian.data();
-  range.vector = batch.vector.data();
-  range.matrix = batch.matrix.data();
-  range.lower = batch.lower.data();
-  range.upper = batch.upper.data();
-  range.cone_matrix = batch.cone_matrix.data();
-  range.cone_vector = batch.cone_vector.data();
-  range.method = method;
-  range.max_iterations = 100000;
-  range.tolerance = 1e-9;
-  range.polish = true;
-  range.over_relaxation = 1.6;
-  range.penalty = 0.1;
-  range.solution = solution.data();
-  range.multiplier = multiplier.data();
-  range.objective = objective.data();
-  range.end_code = end.data();
-  range.iterations = iterations.data();
-  range.residual = residual.data();
-  range.workspace = workspace.data();
+  kernels::QpTaskArrays task =
+      qp_task(batch, layout, {.method = method, .max_iterations = 100000}, {}, result);
+  task.end = end.data();
+  const cpu::simd::QpRange range{0, batch.problems, &task, multiplier.data(), workspace.data()};
   const auto solve = cpu::simd::instruction_set().solve_qps;
   const long count = allocations_of([&] { solve(range); });
-  for (const double r : residual) EXPECT_LE(r, 1e-9);
+  for (const double r : result.residual.host()) EXPECT_LE(r, 1e-9);
   return count;
 }
 

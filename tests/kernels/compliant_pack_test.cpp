@@ -27,14 +27,6 @@ CompliantResult solve_with(const cpu::simd::InstructionSet& set, const Compliant
   return std::move(run.result());
 }
 
-void expect_same_bits(const CompliantResult& a, const CompliantResult& b, std::string_view what) {
-  EXPECT_EQ(first_difference(a.velocity, 0, b.velocity, 0, a.velocity.size()), -1) << what;
-  EXPECT_EQ(first_difference(a.force, 0, b.force, 0, a.force.size()), -1) << what;
-  EXPECT_EQ(first_difference(a.residual, 0, b.residual, 0, a.residual.size()), -1) << what;
-  EXPECT_EQ(first_difference(a.iterations, 0, b.iterations, 0, a.iterations.size()), -1) << what;
-  EXPECT_EQ(first_difference(a.status, 0, b.status, 0, a.status.size()), -1) << what;
-}
-
 std::vector<CompliantProblem> drawn(const CompliantMix& mix, std::uint32_t count) {
   std::vector<CompliantProblem> problems;
   for (std::uint32_t i = 0; i < count; ++i) problems.push_back(random_compliant(mix, i, 11));
@@ -59,7 +51,8 @@ TEST(CompliantPacks, AllInstructionSetsGiveTheSameBits) {
     const CompliantBatch batch = make_batch(drawn(mix, 45));
     const CompliantResult first = solve_with(*cpu::simd::instruction_sets().front(), batch);
     for (const cpu::simd::InstructionSet* other : cpu::simd::instruction_sets()) {
-      expect_same_bits(first, solve_with(*other, batch), other->name);
+      SCOPED_TRACE(other->name);
+      test::expect_identical(first, solve_with(*other, batch));
     }
   }
 }
@@ -136,7 +129,7 @@ TEST(CompliantPacks, DoNotReadWhatIsNotThere) {
     batch.jacobian.data()[(4 * rows + i) * 6] = kNan;
   }
   for (std::size_t p = 0; p < 9; ++p) batch.friction.data()[p * rows + 1] = kNan;
-  expect_same_bits(clean, solve_compliant(batch, {}, Backend::cpu), "absent");
+  test::expect_identical(clean, solve_compliant(batch, {}, Backend::cpu));
 }
 
 }  // namespace

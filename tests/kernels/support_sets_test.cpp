@@ -16,8 +16,7 @@ SupportResult searched(const cpu::simd::SupportCode& code, const PostureBatch& b
   const SupportRules rules = support_rules(settings);
   cpu::PreparedSupport prepared(code, rules, settings, batch.contacts);
   std::vector<double> work(cpu::support_work(n));
-  SupportResult result =
-      allocate_support(batch.problems, static_cast<int>(n), batch.contacts, MemorySpace::host);
+  auto result = allocate<SupportResult>({batch.problems, static_cast<int>(n), batch.contacts});
   if (together) {
     prepared.run_postures(batch, directions, 0, static_cast<int>(batch.problems), result);
     return result;
@@ -27,18 +26,6 @@ SupportResult searched(const cpu::simd::SupportCode& code, const PostureBatch& b
     cpu::support_of(prepared, directions, result, static_cast<std::size_t>(p) * n, work.data());
   }
   return result;
-}
-
-void expect_same(const SupportResult& a, const SupportResult& b) {
-  EXPECT_EQ(test::first_difference(a.status, b.status), -1);
-  EXPECT_EQ(test::first_difference(a.pivots, b.pivots), -1);
-  EXPECT_EQ(test::first_difference(a.lower, b.lower), -1);
-  EXPECT_EQ(test::first_difference(a.upper, b.upper), -1);
-  EXPECT_EQ(test::first_difference(a.point, b.point), -1);
-  EXPECT_EQ(test::first_difference(a.forces, b.forces), -1);
-  EXPECT_EQ(test::first_difference(a.dual, b.dual), -1);
-  EXPECT_EQ(test::first_difference(a.slack, b.slack), -1);
-  EXPECT_EQ(test::first_difference(a.residual, b.residual), -1);
 }
 
 TEST(SupportBody, InstructionSetsGiveTheSameBits) {
@@ -56,9 +43,10 @@ TEST(SupportBody, InstructionSetsGiveTheSameBits) {
         const SupportResult plain = searched(cpu::simd::instruction_sets().front()->support, batch,
                                              directions, settings, false);
         for (const cpu::simd::InstructionSet* set : wide) {
-          expect_same(plain, searched(set->support, batch, directions, settings, false));
+          test::expect_identical(plain, searched(set->support, batch, directions, settings, false));
           if (n <= kernels::kSupportArcs) {
-            expect_same(plain, searched(set->support, batch, directions, settings, true));
+            test::expect_identical(plain,
+                                   searched(set->support, batch, directions, settings, true));
           }
         }
       }

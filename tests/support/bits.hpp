@@ -8,7 +8,6 @@
 
 #include <carom/batch.hpp>
 #include <carom/impact.hpp>
-#include <carom/lcp.hpp>
 
 /// Comparisons bit for bit: NaN equals the same NaN, and 0 differs from -0.
 namespace carom::test {
@@ -37,20 +36,16 @@ std::ptrdiff_t first_difference(const Buffer<T>& a, std::size_t from_a, const Bu
   return first_difference(a.host().subspan(from_a, count), b.host().subspan(from_b, count));
 }
 
-inline void expect_identical(const LcpResult& a, const LcpResult& b) {
-  EXPECT_EQ(first_difference(a.status, b.status), -1);
-  EXPECT_EQ(first_difference(a.pivots, b.pivots), -1);
-  EXPECT_EQ(first_difference(a.solution, b.solution), -1);
-  EXPECT_EQ(first_difference(a.residual, b.residual), -1);
-}
-
-inline void expect_identical(const StepResult& a, const StepResult& b) {
-  EXPECT_EQ(first_difference(a.status, b.status), -1);
-  EXPECT_EQ(first_difference(a.pivots, b.pivots), -1);
-  EXPECT_EQ(first_difference(a.fallback, b.fallback), -1);
-  EXPECT_EQ(first_difference(a.impulse, b.impulse), -1);
-  EXPECT_EQ(first_difference(a.contact_velocity, b.contact_velocity), -1);
-  EXPECT_EQ(first_difference(a.residual, b.residual), -1);
+/// Every array of two results, in either memory space.
+template <class Table>
+requires requires { typename Table::Sizes; }
+void expect_identical(const Table& a, const Table& b) {
+  Table::each_array(
+      {},
+      [](const char* name, const Extents&, const auto& one, const auto& other) {
+        EXPECT_EQ(first_difference(one.to_vector(), other.to_vector()), -1) << name;
+      },
+      a, b);
 }
 
 /// same(values of a, values of b, name of the field) for every array of a summary; counts are
@@ -93,16 +88,6 @@ inline void expect_identical(const EpsilonNet& a, const EpsilonNet& b) {
   EXPECT_EQ(a.multiplicity, b.multiplicity);
   EXPECT_EQ(a.first_sample, b.first_sample);
   EXPECT_EQ(a.coverage, b.coverage);
-}
-
-inline void expect_identical(const ImpactSamples& a, const ImpactSamples& b) {
-  ASSERT_EQ(a.count, b.count);
-  EXPECT_EQ(first_difference(a.status, b.status), -1);
-  EXPECT_EQ(first_difference(a.steps, b.steps), -1);
-  EXPECT_EQ(first_difference(a.modes, b.modes), -1);
-  EXPECT_EQ(first_difference(a.velocity, b.velocity), -1);
-  EXPECT_EQ(first_difference(a.impulse, b.impulse), -1);
-  EXPECT_EQ(first_difference(a.residual, b.residual), -1);
 }
 
 /// Nets and paths bit for bit.

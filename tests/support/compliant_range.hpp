@@ -13,7 +13,7 @@ namespace carom::test {
 class CompliantRangeRun {
  public:
   explicit CompliantRangeRun(const CompliantBatch& batch)
-      : result_(make_compliant_result(batch)),
+      : result_(allocate<CompliantResult>(batch)),
         arrays_(compliant_arrays(batch, result_)),
         sizes_(cpu::simd::steps_workspace(batch.rows, batch.velocities)),
         reals_(static_cast<std::size_t>(sizes_.reals + cpu::simd::kStepPackWorkspace)),

@@ -226,18 +226,6 @@ inline Lp random_lp(Generator& random, LpFlavour flavour, int m, int n) {
   return lp;
 }
 
-inline void expect_identical(const LpResult& a, const LpResult& b) {
-  EXPECT_EQ(first_difference(a.status, b.status), -1);
-  EXPECT_EQ(first_difference(a.pivots, b.pivots), -1);
-  EXPECT_EQ(first_difference(a.solution, b.solution), -1);
-  EXPECT_EQ(first_difference(a.dual, b.dual), -1);
-  EXPECT_EQ(first_difference(a.objective, b.objective), -1);
-  EXPECT_EQ(first_difference(a.residual, b.residual), -1);
-  EXPECT_EQ(first_difference(a.farkas, b.farkas), -1);
-  EXPECT_EQ(first_difference(a.ray, b.ray), -1);
-  EXPECT_EQ(first_difference(a.basis, b.basis), -1);
-}
-
 /// Recomputes what answer k of the problem claims; `tolerance` as the solver's.
 inline void expect_proven(const Lp& lp, const LpResult& result, std::size_t k,
                           double tolerance = 1e-9) {

@@ -34,32 +34,4 @@ inline PostureBatch random_batch(std::uint64_t seed, PostureKind kind, int conta
   return make_batch(postures);
 }
 
-inline void expect_identical(const PlanarResult& a, const PlanarResult& b) {
-  EXPECT_EQ(first_difference(a.status, b.status), -1);
-  EXPECT_EQ(first_difference(a.torque_min, b.torque_min), -1);
-  EXPECT_EQ(first_difference(a.torque_max, b.torque_max), -1);
-  EXPECT_EQ(first_difference(a.normal, b.normal), -1);
-  EXPECT_EQ(first_difference(a.lower, b.lower), -1);
-  EXPECT_EQ(first_difference(a.upper, b.upper), -1);
-  EXPECT_EQ(first_difference(a.force, b.force), -1);
-  EXPECT_EQ(first_difference(a.torque, b.torque), -1);
-  EXPECT_EQ(first_difference(a.height, b.height), -1);
-  EXPECT_EQ(first_difference(a.separation, b.separation), -1);
-  EXPECT_EQ(first_difference(a.essential, b.essential), -1);
-  EXPECT_EQ(first_difference(a.residual, b.residual), -1);
-  EXPECT_EQ(first_difference(a.robust_status, b.robust_status), -1);
-  EXPECT_EQ(first_difference(a.robust_strip, b.robust_strip), -1);
-  EXPECT_EQ(first_difference(a.robust_residual, b.robust_residual), -1);
-  EXPECT_EQ(first_difference(a.robust_count, b.robust_count), -1);
-  EXPECT_EQ(first_difference(a.robust_polygon, b.robust_polygon), -1);
-}
-
-inline void expect_identical(const PlanarMargin& a, const PlanarMargin& b) {
-  EXPECT_EQ(first_difference(a.status, b.status), -1);
-  EXPECT_EQ(first_difference(a.distance, b.distance), -1);
-  EXPECT_EQ(first_difference(a.robust_distance, b.robust_distance), -1);
-  EXPECT_EQ(first_difference(a.scale, b.scale), -1);
-  EXPECT_EQ(first_difference(a.limiting_vertex, b.limiting_vertex), -1);
-}
-
 }  // namespace carom::test

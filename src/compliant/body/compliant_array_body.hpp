@@ -3,38 +3,21 @@
 #include <cstdint>
 
 #include <carom/certificate_compliant.hpp>
+#include <carom/compliant.hpp>
 
 #include "compliant/body/compliant_pack_body.hpp"
+#include "core/pointers.hpp"
 
 /// One step from arrays in one thread of the host or the device: dense M, any rows.
 namespace carom::kernels {
 
-/// Arrays of a batch of steps, in one memory space (carom/compliant.hpp gives their shapes).
-struct CompliantArrays {
+/// Arrays of a batch of steps and of its result, in one memory space.
+struct CompliantArrays : CompliantBatchArrays<ConstPointer> {
   int dimension;
   int velocities;
   int rows;
   int positions;
-  const double* step_size;
-  const double* mass_matrix;
-  const double* force;
-  const double* velocity;
-  const double* position_map;
-  const RowType* type;
-  const double* jacobian;
-  const double* jacobian_dot_v;
-  const double* phi;
-  const double* stiffness;
-  const double* damping;
-  const double* friction;
-  // results
-  double* next_velocity;
-  double* increment;
-  double* constraint_force;
-  double* kinetic_energy;
-  Status* status;
-  std::int32_t* iterations;
-  double* residual;
+  CompliantResultArrays<Pointer> result;
 };
 
 /// The number of spatial contacts whose solver is compiled by itself: those of a box on a plane.
@@ -73,8 +56,8 @@ class ArrayTask {
     task_.mass = a_.mass_matrix + problem * nv * nv;
     task_.force = a_.force + problem * nv;
     task_.v = a_.velocity + problem * nv;
-    task_.next_v = a_.next_velocity + problem * nv;
-    a_.iterations[problem] = 0;
+    task_.next_v = a_.result.velocity + problem * nv;
+    a_.result.iterations[problem] = 0;
     view(problem);
     if (!contacts_are_whole()) return false;
     for (int i = 0; i < task_.rows.count; ++i) task_.impulse[i] = 0.0;
@@ -116,25 +99,25 @@ class ArrayTask {
   }
 
   CAROM_HOST_DEVICE void end(std::int64_t problem, const StepVerdict& verdict, double tolerance) {
-    a_.iterations[problem] = verdict.iterations;
+    a_.result.iterations[problem] = verdict.iterations;
     if (!verdict.finite || !is_finite(verdict.residual)) {
       refuse(problem, Status::numerical_error);
       return;
     }
-    a_.residual[problem] = verdict.residual;
-    a_.status[problem] = verdict.residual <= tolerance ? Status::solved : Status::inaccurate;
+    a_.result.residual[problem] = verdict.residual;
+    a_.result.status[problem] = verdict.residual <= tolerance ? Status::solved : Status::inaccurate;
     hand_out(problem);
   }
 
   CAROM_HOST_DEVICE void refuse(std::int64_t problem, Status status) const {
     const double nan = kInfinity - kInfinity;
     const int nq = a_.positions == 0 ? a_.velocities : a_.positions;
-    for (int j = 0; j < a_.velocities; ++j) a_.next_velocity[problem * a_.velocities + j] = nan;
-    for (int j = 0; j < nq; ++j) a_.increment[problem * nq + j] = nan;
-    for (int i = 0; i < a_.rows; ++i) a_.constraint_force[problem * a_.rows + i] = nan;
-    a_.kinetic_energy[problem] = nan;
-    a_.residual[problem] = nan;
-    a_.status[problem] = status;
+    for (int j = 0; j < a_.velocities; ++j) a_.result.velocity[problem * a_.velocities + j] = nan;
+    for (int j = 0; j < nq; ++j) a_.result.increment[problem * nq + j] = nan;
+    for (int i = 0; i < a_.rows; ++i) a_.result.force[problem * a_.rows + i] = nan;
+    a_.result.kinetic_energy[problem] = nan;
+    a_.result.residual[problem] = nan;
+    a_.result.status[problem] = status;
   }
 
  private:
@@ -183,8 +166,8 @@ class ArrayTask {
   CAROM_INLINE void hand_out(std::int64_t problem) const {
     const int nv = a_.velocities;
     const double h = task_.step_size;
-    const double* next_v = a_.next_velocity + problem * nv;
-    double* force = a_.constraint_force + problem * a_.rows;
+    const double* next_v = a_.result.velocity + problem * nv;
+    double* force = a_.result.force + problem * a_.rows;
     for (int i = 0; i < a_.rows; ++i) force[i] = task_.impulse[i] / h;
     double energy = 0.0;
     for (int i = 0; i < nv; ++i) {
@@ -194,16 +177,16 @@ class ArrayTask {
       }
       energy = fused(0.5 * next_v[i], momentum, energy);
     }
-    a_.kinetic_energy[problem] = energy;
+    a_.result.kinetic_energy[problem] = energy;
     if (a_.positions == 0) {
-      for (int j = 0; j < nv; ++j) a_.increment[problem * nv + j] = h * next_v[j];
+      for (int j = 0; j < nv; ++j) a_.result.increment[problem * nv + j] = h * next_v[j];
       return;
     }
     for (int i = 0; i < a_.positions; ++i) {
       const double* row = a_.position_map + (problem * a_.positions + i) * nv;
       double sum = 0.0;
       for (int j = 0; j < nv; ++j) sum = fused(row[j], next_v[j], sum);
-      a_.increment[problem * a_.positions + i] = h * sum;
+      a_.result.increment[problem * a_.positions + i] = h * sum;
     }
   }
 

@@ -56,7 +56,7 @@ class Stepper : public WorldStepper {
 }  // namespace
 
 CompliantResult solve_compliant(const CompliantBatch& batch, const CompliantSettings& settings) {
-  CompliantResult result = make_compliant_result(batch);
+  auto result = allocate<CompliantResult>(batch);
   const kernels::CompliantArrays arrays = compliant_arrays(batch, result);
   const kernels::CompliantOptions options = compliant_options(batch, settings);
   tbb::enumerable_thread_specific<Memory> memories(

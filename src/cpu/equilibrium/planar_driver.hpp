@@ -21,6 +21,4 @@ PlanarScratch make_planar_scratch(const kernels::PlanarView& view, int width);
 void solve_planar_pack(const kernels::PlanarView& view, const simd::PlanarSearch& search,
                        std::int64_t begin, int count, PlanarScratch& scratch);
 
-void write_planar_margin(PlanarMargin& margin, std::int64_t p, const kernels::MarginRecord& record);
-
 }  // namespace carom::cpu

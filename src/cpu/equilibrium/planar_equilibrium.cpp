@@ -101,18 +101,8 @@ PlanarScratch make_planar_scratch(const PlanarView& view, int width) {
   return scratch;
 }
 
-void write_planar_margin(PlanarMargin& margin, std::int64_t p,
-                         const kernels::MarginRecord& record) {
-  const auto i = static_cast<std::size_t>(p);
-  margin.status.host()[i] = record.status;
-  margin.distance.host()[i] = record.distance;
-  margin.robust_distance.host()[i] = record.robust_distance;
-  margin.scale.host()[i] = record.scale;
-  margin.limiting_vertex.host()[i] = record.limiting;
-}
-
 PlanarResult planar_equilibrium(const PostureBatch& batch, const PlanarSettings& settings) {
-  PlanarResult result = planar_result(batch, MemorySpace::host);
+  auto result = allocate<PlanarResult>(batch);
   const PlanarView view = planar_view(batch, settings, result);
   if (settings.method != PlanarMethod::lp) {
     parallel_for(batch.problems, kGrain, settings.threads,
@@ -138,7 +128,9 @@ PlanarResult planar_equilibrium(const PostureBatch& batch, const PlanarSettings&
 
 PlanarMargin planar_margins(const PostureBatch& batch, const Buffer<double>& centre_of_mass,
                             const PlanarSettings& settings) {
-  PlanarMargin margin = planar_margin(batch, MemorySpace::host);
+  auto margin = allocate<PlanarMargin>(batch);
+  PlanarMarginArrays<Pointer> to{};
+  arrays::bind(to, margin);
   const PlanarView view = planar_inputs(batch, settings);
   const double* centre = centre_of_mass.data();
   tbb::enumerable_thread_specific<PlanarScratch> memories(
@@ -146,7 +138,7 @@ PlanarMargin planar_margins(const PostureBatch& batch, const Buffer<double>& cen
   parallel_for(batch.problems, kGrain, settings.threads, [&](std::int64_t begin, std::int64_t end) {
     const kernels::PlanarMarginBody body(view, {memories.local().workspace.data(), 1});
     for (std::int64_t p = begin; p < end; ++p) {
-      write_planar_margin(margin, p, body.run(p, centre[2 * p], centre[2 * p + 1]));
+      body.run(p, centre[2 * p], centre[2 * p + 1]).write(to, p);
     }
   });
   return margin;

@@ -50,8 +50,7 @@ double polygon_area(std::span<const double> vertices) {
 SpatialContour::SpatialContour(PreparedSupport& prepared)
     : prepared_(&prepared),
       room_(static_cast<std::size_t>(prepared.settings().max_vertices)),
-      answers_(allocate_support(1, prepared.settings().max_vertices, prepared.contacts(),
-                                MemorySpace::host)),
+      answers_(allocate<SupportResult>({1, prepared.settings().max_vertices, prepared.contacts()})),
       direction_(2 * room_),
       start_(room_),
       work_(support_work(room_)) {

@@ -71,8 +71,7 @@ SupportResult drive_support(const simd::SupportCode& code, const PostureBatch& b
                             std::span<const double> directions, const SpatialSettings& settings) {
   const SupportRules rules = support_rules(settings);
   const std::size_t n = directions.size() / 2;
-  SupportResult result =
-      allocate_support(batch.problems, static_cast<int>(n), batch.contacts, MemorySpace::host);
+  auto result = allocate<SupportResult>({batch.problems, static_cast<int>(n), batch.contacts});
   struct Memory {
     PreparedSupport prepared;
     std::vector<double> work;

@@ -3,6 +3,7 @@
 #include <limits>
 #include <memory>
 
+#include "core/arrays.hpp"
 #include "core/parallel.hpp"
 #include "cpu/equilibrium/spatial_contour.hpp"
 
@@ -161,24 +162,12 @@ std::vector<SpatialRegion> regions_from(const PostureBatch& batch,
   std::vector<SpatialRegion> regions;
   PreparedSupport prepared(simd::instruction_set().support, rules, settings, batch.contacts);
   SpatialContour contour(prepared);
-  const auto k = static_cast<std::size_t>(batch.contacts);
   for (std::int64_t p = 0; p < batch.problems; ++p) {
     const auto at = static_cast<std::size_t>(p);
     prepared.prepare(batch, p);
     if (again != nullptr) {
-      contour.use([&, at](std::span<const double> more) {
-        PostureBatch one;
-        one.problems = 1;
-        one.dimension = 3;
-        one.contacts = batch.contacts;
-        const auto slice = [at](const Buffer<double>& all, std::size_t each) {
-          return Buffer<double>::from(all.host().subspan(at * each, each));
-        };
-        one.position = slice(batch.position, 3 * k);
-        one.normal = slice(batch.normal, 3 * k);
-        one.friction = slice(batch.friction, k);
-        one.wrench = slice(batch.wrench, 6);
-        return again(one, more, settings);
+      contour.use([&, p](std::span<const double> more) {
+        return again(arrays::slice(batch, p, p + 1), more, settings);
       });
     }
     contour.take(directions, first, at * directions.size() / 2);

@@ -172,7 +172,7 @@ class ImpactDriver {
   ImpactResult operator()() {
     const auto start = std::chrono::steady_clock::now();
     result_.backend = Backend::cpu;
-    result_.samples = allocate_samples(batch_.problems, nv_, Dim * m_, kept_, MemorySpace::host);
+    result_.samples = allocate_samples(batch_, settings_, MemorySpace::host);
     const auto problems = static_cast<std::size_t>(batch_.problems);
     result_.summary.resize(problems);
     if (settings_.epsilon > 0.0) result_.net.resize(problems);
@@ -358,7 +358,7 @@ class ImpactDriver {
     const TrajectoryRow row = end != nullptr ? describe<Dim>(*end, worker.memory.scratch(), sample)
                                              : worker.packs.describe(sample, position);
     worker.sums.add(row);
-    if (s < kept_) store_row(result_.samples, nv_, Dim * m_, context.problem, s, row);
+    if (s < kept_) store_row(result_.samples, context.problem, s, row);
     if (s < paths_) {
       const auto length = static_cast<std::ptrdiff_t>((row.steps + 1) * nv_);
       (*context.path_of)[static_cast<std::size_t>(s)].assign(worker.path.begin(),

@@ -4,6 +4,7 @@
 
 #include <carom/impact.hpp>
 
+#include "core/arrays.hpp"
 #include "core/parallel.hpp"
 #include "cpu/simd/lcp_range.hpp"
 #include "impact/friction_polygon.hpp"
@@ -16,15 +17,8 @@ StepResult drive_steps(const StepBatch& batch, const StepSettings& settings, Sol
   const int m = batch.contacts;
   const int rows = batch.dimension * m;
   const int k = settings.friction_directions;
-  const auto problems = static_cast<std::size_t>(batch.problems);
   const kernels::FrictionPolygon polygon = friction_polygon(batch.dimension, k);
-  StepResult result;
-  result.impulse = Buffer<double>(problems * static_cast<std::size_t>(rows));
-  result.contact_velocity = Buffer<double>(problems * static_cast<std::size_t>(rows));
-  result.status = Buffer<Status>(problems);
-  result.pivots = Buffer<std::int32_t>(problems);
-  result.fallback = Buffer<std::uint8_t>(problems);
-  result.residual = Buffer<double>(problems);
+  auto result = allocate<StepResult>(batch);
   struct Memory {
     Buffer<double> reals;
     std::vector<double> scaled;
@@ -41,26 +35,20 @@ StepResult drive_steps(const StepBatch& batch, const StepSettings& settings, Sol
   });
   parallel_for(batch.problems, 16, settings.threads, [&](std::int64_t begin, std::int64_t end) {
     Memory& memory = memories.local();
-    solve(simd::StepRange{begin,
-                          end,
-                          batch.dimension,
-                          m,
-                          &polygon,
-                          settings.selection == Selection::any,
-                          settings.tolerance,
-                          batch.delassus.data(),
-                          batch.contact_velocity.data(),
-                          batch.friction.data(),
-                          batch.max_impulse.data(),
-                          result.impulse.data(),
-                          result.contact_velocity.data(),
-                          result.status.data(),
-                          result.pivots.data(),
-                          result.fallback.data(),
-                          result.residual.data(),
-                          memory.scaled.data(),
-                          memory.reals.data(),
-                          memory.ints.data()});
+    simd::StepRange range{};
+    arrays::bind(range, batch);
+    arrays::bind(range.result, result);
+    range.begin = begin;
+    range.end = end;
+    range.dimension = batch.dimension;
+    range.contacts = m;
+    range.polygon = &polygon;
+    range.path = settings.selection == Selection::any;
+    range.tolerance = settings.tolerance;
+    range.scaled = memory.scaled.data();
+    range.reals = memory.reals.data();
+    range.ints = memory.ints.data();
+    solve(range);
   });
   return result;
 }

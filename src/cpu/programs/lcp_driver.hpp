@@ -6,6 +6,7 @@
 
 #include <carom/lcp.hpp>
 
+#include "core/arrays.hpp"
 #include "core/parallel.hpp"
 #include "cpu/simd/lcp_range.hpp"
 
@@ -15,12 +16,7 @@ namespace carom::cpu {
 template <class Solve>
 LcpResult drive_lcp(const LcpBatch& batch, const LcpSettings& settings, Solve&& solve) {
   const int n = batch.order;
-  const auto problems = static_cast<std::size_t>(batch.problems);
-  LcpResult result;
-  result.solution = Buffer<double>(problems * static_cast<std::size_t>(n));
-  result.status = Buffer<Status>(problems);
-  result.pivots = Buffer<std::int32_t>(problems);
-  result.residual = Buffer<double>(problems);
+  auto result = allocate<LcpResult>(batch);
   struct Memory {
     Buffer<double> reals;  // aligned to cache lines, as padded rows want it
     std::vector<int> ints;
@@ -40,24 +36,20 @@ LcpResult drive_lcp(const LcpBatch& batch, const LcpSettings& settings, Solve&& 
   };
   const int max_pivots = settings.max_pivots > 0 ? settings.max_pivots : 50 * (n + 1);
   const auto solve_range = [&](Memory& memory, std::int64_t begin, std::int64_t end) {
-    simd::LcpRange range{begin,
-                         end,
-                         n,
-                         batch.matrix.data(),
-                         batch.vector.data(),
-                         settings.tolerance,
-                         max_pivots,
-                         result.solution.data(),
-                         result.status.data(),
-                         result.pivots.data(),
-                         result.residual.data(),
-                         memory.reals.data(),
-                         memory.ints.data(),
-                         memory.pack_reals.data(),
-                         memory.pack_ints.data(),
-                         memory.pack_counts.data(),
-                         settings.max_pivots > 0,
-                         nullptr};
+    simd::LcpRange range{};
+    arrays::bind(range, batch);
+    arrays::bind(range, result);
+    range.begin = begin;
+    range.end = end;
+    range.order = n;
+    range.tolerance = settings.tolerance;
+    range.max_pivots = max_pivots;
+    range.limited = settings.max_pivots > 0;
+    range.reals = memory.reals.data();
+    range.ints = memory.ints.data();
+    range.pack_reals = memory.pack_reals.data();
+    range.pack_ints = memory.pack_ints.data();
+    range.pack_counts = memory.pack_counts.data();
     solve(range);
     bool open = false;
     for (std::int64_t p = begin; p < end; ++p) {

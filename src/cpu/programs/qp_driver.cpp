@@ -9,6 +9,7 @@
 #include "core/parallel.hpp"
 #include "cpu/simd/dispatch.hpp"
 #include "programs/qp/backends.hpp"
+#include "programs/qp/body/qp_task_body.hpp"
 #include "programs/qp/task.hpp"
 
 namespace carom::cpu {
@@ -37,15 +38,14 @@ class Driver {
          const std::function<long(const QpLayout&)>& workspace)
       : batch_(batch),
         settings_(settings),
-        start_(start),
         solve_(solve),
         layout_(batch),
         grain_(grain),
         doubles_(workspace(layout_)) {
-    result_ = make_qp_result(batch, layout_.rows());
+    result_ = allocate<QpResult>(batch);
     end_.resize(static_cast<std::size_t>(batch.problems));
-    arrays_ = qp_task_arrays(batch, layout_, settings, start, result_);
-    arrays_.end = end_.data();
+    task_ = qp_task(batch, layout_, settings, start, result_);
+    task_.end = end_.data();
   }
 
   QpResult run() {
@@ -68,40 +68,8 @@ class Driver {
   void range(std::int64_t begin, std::int64_t end, Thread& thread) {
     const bool inside =
         settings_.method != QpMethod::active_set && settings_.method != QpMethod::lemke;
-    const auto given = [](const Buffer<double>& values) {
-      return values.empty() ? nullptr : values.data();
-    };
     if (inside) {
-      simd::QpRange job{};
-      job.begin = begin;
-      job.end = end;
-      job.shape = &layout_.shape();
-      job.interval_rows = batch_.rows;
-      job.row_kind = reinterpret_cast<const std::uint8_t*>(layout_.kinds().data());
-      job.hessian = batch_.hessian.data();
-      job.vector = batch_.vector.data();
-      job.matrix = batch_.matrix.data();
-      job.lower = batch_.lower.data();
-      job.upper = batch_.upper.data();
-      job.cone_matrix = batch_.cone_matrix.data();
-      job.cone_vector = batch_.cone_vector.data();
-      job.start_solution = given(start_.solution);
-      job.start_dual = given(start_.dual);
-      job.start_cone_dual = given(start_.cone_dual);
-      job.method = settings_.method;
-      job.max_iterations = arrays_.settings.limit(job.method, layout_.variables(), layout_.rows());
-      job.tolerance = settings_.tolerance;
-      job.polish = settings_.polish;
-      job.over_relaxation = settings_.over_relaxation;
-      job.penalty = settings_.penalty;
-      job.solution = result_.solution.data();
-      job.multiplier = thread.multiplier.data();
-      job.objective = result_.objective.data();
-      job.end_code = end_.data() + begin;
-      job.iterations = result_.iterations.data();
-      job.residual = result_.residual.data();
-      job.workspace = thread.workspace.data();
-      solve_(job);
+      solve_({begin, end, &task_, thread.multiplier.data(), thread.workspace.data()});
     }
     for (std::int64_t p = begin; p < end; ++p) {
       const auto local = static_cast<std::size_t>(p - begin);
@@ -136,7 +104,7 @@ class Driver {
     const kernels::QpShape& shape = layout_.shape();
     const long size = kernels::qp_settle_parts(shape.variables, shape.rows, shape.cones > 0).end;
     if (memory.empty()) memory.resize(static_cast<std::size_t>(size));
-    settle_(arrays_, p, tried, memory.data());
+    settle_(task_, p, tried, memory.data());
   }
 
   void write_dual(std::int64_t p, const double* y) {
@@ -148,14 +116,13 @@ class Driver {
 
   const QpBatch& batch_;
   const QpSettings& settings_;
-  const QpWarmStart& start_;
   const Solve& solve_;
   QpLayout layout_;
   std::int64_t grain_;
   long doubles_;
   QpResult result_;
   std::vector<std::uint8_t> end_;  // of the first attempt
-  kernels::QpTaskArrays arrays_{};
+  kernels::QpTaskArrays task_{};
   decltype(simd::InstructionSet::settle_qp) settle_ = simd::instruction_set().settle_qp;
 };
 

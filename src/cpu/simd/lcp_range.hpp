@@ -6,9 +6,11 @@
 #include <carom/certificate.hpp>
 #include <carom/certificate_lcp.hpp>
 #include <carom/device/numeric.hpp>
+#include <carom/impact.hpp>
 #include <carom/lcp.hpp>
 #include <carom/status.hpp>
 
+#include "core/pointers.hpp"
 #include "cpu/simd/dispatch.hpp"
 #include "cpu/simd/pack_lcps.hpp"
 #include "cpu/simd/packed_lane.hpp"
@@ -22,43 +24,28 @@
 /// translation unit holds nothing that another one could share.
 namespace carom::cpu::simd {
 
-struct LcpRange {
+struct LcpRange : LcpBatchArrays<ConstPointer>, LcpResultArrays<Pointer> {
   std::int64_t begin, end;  ///< problems
   int order;
-  const double* matrix;
-  const double* vector;
   double tolerance;
   int max_pivots;
-  double* solution;
-  Status* status;
-  std::int32_t* pivots;
-  double* residual;
+  bool limited;        ///< max_pivots is the caller's
   double* reals;       ///< lemke_real_workspace
   int* ints;           ///< lemke_int_workspace
   double* pack_reals;  ///< lcp_pack_reals; null: one problem at a time
   int* pack_ints;      ///< lcp_pack_ints
   int* pack_counts;    ///< problems that packs took so far, and gave up
-  bool limited;        ///< max_pivots is the caller's
   double* settle;      ///< lcp_settle_workspace: only what an earlier call left open; else null
 };
 
-struct StepRange {
+struct StepRange : StepBatchArrays<ConstPointer> {
   std::int64_t begin, end;
   int dimension;
   int contacts;
   const kernels::FrictionPolygon* polygon;
   bool path;  ///< Selection::any; otherwise Lemke alone
   double tolerance;
-  const double* delassus;
-  const double* u;
-  const double* friction;
-  const double* limit;
-  double* impulse;
-  double* next;
-  Status* status;
-  std::int32_t* pivots;
-  std::uint8_t* fallback;
-  double* residual;
+  StepResultArrays<Pointer> result;
   double* scaled;  ///< rows * rows + 2 rows + 2 m
   double* reals;   ///< step_real_workspace
   int* ints;       ///< step_int_workspace
@@ -275,18 +262,19 @@ class Ranges {
     const int m = r.contacts;
     const int rows = Dim * m;
     for (std::int64_t p = r.begin; p < r.end; ++p) {
-      double* impulse = r.impulse + p * rows;
-      double* next = r.next + p * rows;
-      const Answer answer = solve_step<Dim>(r, r.delassus + p * rows * rows, r.u + p * rows,
-                                            r.friction + p * m, r.limit + p * m, impulse, next);
+      double* impulse = r.result.impulse + p * rows;
+      double* next = r.result.contact_velocity + p * rows;
+      const Answer answer =
+          solve_step<Dim>(r, r.delassus + p * rows * rows, r.contact_velocity + p * rows,
+                          r.friction + p * m, r.max_impulse + p * m, impulse, next);
       if (!answered(answer.status)) {
         fill(impulse, rows);
         fill(next, rows);
       }
-      r.status[p] = answer.status;
-      r.pivots[p] = answer.pivots;
-      r.fallback[p] = answer.fallback ? 1 : 0;
-      r.residual[p] = answer.residual;
+      r.result.status[p] = answer.status;
+      r.result.pivots[p] = answer.pivots;
+      r.result.fallback[p] = answer.fallback ? 1 : 0;
+      r.result.residual[p] = answer.residual;
     }
   }
 

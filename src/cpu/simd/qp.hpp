@@ -10,6 +10,7 @@
 #include "programs/qp/body/admm_qp_body.hpp"
 #include "programs/qp/body/qp_dual_pivot_body.hpp"
 #include "programs/qp/body/qp_interior_point_body.hpp"
+#include "programs/qp/body/qp_task_arrays.hpp"
 
 namespace carom::cpu::simd {
 
@@ -20,32 +21,9 @@ namespace carom::cpu::simd {
 /// what that leaves and elsewhere.
 struct QpRange {
   std::int64_t begin, end;
-  const kernels::QpShape* shape;
-  int interval_rows;             ///< rows of `matrix`; the shape's others come from `cone_matrix`
-  const std::uint8_t* row_kind;  ///< QpRowKind, [rows]
-  const double* hessian;
-  const double* vector;
-  const double* matrix;
-  const double* lower;
-  const double* upper;
-  const double* cone_matrix;
-  const double* cone_vector;
-  const double* start_solution;   ///< [problems, n], or null
-  const double* start_dual;       ///< [problems, interval_rows], or null
-  const double* start_cone_dual;  ///< [problems, rows - interval_rows], or null
-  QpMethod method;
-  int max_iterations;
-  double tolerance;
-  bool polish;
-  double over_relaxation;
-  double penalty;
-  double* solution;          ///< [problems, n]
-  double* multiplier;        ///< [end - begin, rows]
-  double* objective;         ///< [problems]
-  std::uint8_t* end_code;    ///< [end - begin], kernels::qp_end or kInvalidEnd
-  std::int32_t* iterations;  ///< [problems]
-  double* residual;          ///< [problems]
-  double* workspace;         ///< qp_workspace(shape), on a cache line
+  const kernels::QpTaskArrays* task;  ///< whose `end` is kernels::qp_end or kInvalidEnd
+  double* multiplier;                 ///< [end - begin, rows]
+  double* workspace;                  ///< qp_workspace(shape), on a cache line
 };
 
 inline constexpr std::uint8_t kInvalidEnd = 255;

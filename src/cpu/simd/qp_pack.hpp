@@ -12,7 +12,6 @@
 #include "programs/qp/body/projected_qp_body.hpp"
 #include "programs/qp/body/qp_dual_pivot_body.hpp"
 #include "programs/qp/body/qp_interior_point_body.hpp"
-#include "programs/qp/row_kind.hpp"
 
 /// The bodies on packs of problems. Each instruction set's translation unit instantiates it
 /// with types of its own, so that none shares code with another.
@@ -83,16 +82,18 @@ class QpPackRun {
  public:
   __attribute__((always_inline)) explicit QpPackRun(const QpRange& range, const Lanes& lanes = {})
       : range_(range),
+        task_(*range.task),
         lanes_(lanes),
-        shape_(*range.shape),
+        shape_(task_.shape),
         n_(shape_.variables),
         rows_(shape_.rows),
+        max_iterations_(task_.settings.limit(task_.settings.method, n_, rows_)),
         parts_(qp_parts(n_, rows_)),
         contacts_(is_contacts()) {}
 
   void run() {
-    const bool pivots =
-        range_.method == QpMethod::automatic && kernels::takes_dual_pivots(n_, rows_, shape_.cones);
+    const bool pivots = task_.settings.method == QpMethod::automatic &&
+                        kernels::takes_dual_pivots(n_, rows_, shape_.cones);
     for (std::int64_t p = range_.begin; p < range_.end; p += Width) {
       const int count = range_.end - p < Width ? static_cast<int>(range_.end - p) : Width;
       for (int lane = 0; lane < count; ++lane) problem_[lane] = p + lane;
@@ -102,7 +103,7 @@ class QpPackRun {
       } else {
         load_each(count);
       }
-      solve(pivots ? QpMethod::active_set : range_.method, count);
+      solve(pivots ? QpMethod::active_set : task_.settings.method, count);
     }
     if (pivots) run_pending();
   }
@@ -115,7 +116,7 @@ class QpPackRun {
   void run_pending() {
     int count = 0;
     for (std::int64_t p = range_.begin; p < range_.end; ++p) {
-      if (range_.end_code[p - range_.begin] == kPendingEnd) problem_[count++] = p;
+      if (task_.end[p] == kPendingEnd) problem_[count++] = p;
       if (count == Width || (count > 0 && p + 1 == range_.end)) {
         load_each(count);
         solve(QpMethod::interior_point, count);
@@ -141,7 +142,7 @@ class QpPackRun {
   /// Spreads a full pack of problems over the lanes.
   void load_all(std::int64_t first) {
     const long n = n_;
-    const long m = range_.interval_rows;
+    const long m = task_.interval_rows;
     const long k = rows_ - m;
     V refused(0.0);
     V bounds(0.0);  // which may be infinite
@@ -149,13 +150,13 @@ class QpPackRun {
       if (count == 0) return;
       QpSpread<Isa, V, Width>::run(from + first * count, count, count, lane_of(to, 0), sum);
     };
-    take(range_.hessian, n * n, parts_.hessian, refused);
-    take(range_.vector, n, parts_.gradient, refused);
-    take(range_.matrix, m * n, parts_.matrix, refused);
-    take(range_.cone_matrix, k * n, parts_.matrix + m * n, refused);
-    take(range_.lower, m, parts_.lower, bounds);
-    take(range_.upper, m, parts_.upper, bounds);
-    take(range_.cone_vector, k, parts_.upper + m, refused);
+    take(task_.hessian, n * n, parts_.hessian, refused);
+    take(task_.vector, n, parts_.gradient, refused);
+    take(task_.matrix, m * n, parts_.matrix, refused);
+    take(task_.cone_matrix, k * n, parts_.matrix + m * n, refused);
+    take(task_.lower, m, parts_.lower, bounds);
+    take(task_.upper, m, parts_.upper, bounds);
+    take(task_.cone_vector, k, parts_.upper + m, refused);
     using kernels::select;
     const V infinity(kernels::kInfinity);
     const Memory lower = part(parts_.lower);
@@ -165,7 +166,7 @@ class QpPackRun {
       refused = select(upper[i] > -infinity, refused, infinity);
     }
     for (long i = m; i < rows_; ++i) {
-      const bool equation = range_.row_kind[i] == static_cast<std::uint8_t>(QpRowKind::equation);
+      const bool equation = task_.equation[i] != 0;
       lower[i] = equation ? upper[i] : -infinity;
     }
     alignas(64) double sums[Width];
@@ -176,7 +177,7 @@ class QpPackRun {
   /// Spreads one problem over a lane. False where a number is refused.
   bool load(std::int64_t p, int lane) {
     const long n = n_;
-    const long m = range_.interval_rows;
+    const long m = task_.interval_rows;
     const long k = rows_ - m;
     double refused = 0.0;  // NaN once something was
     const auto copy = [&](double* to, const double* from, long count) {
@@ -187,16 +188,16 @@ class QpPackRun {
       for (long e = 0; e < count; ++e) sum += from[e] * 0.0;
       refused += sum;
     };
-    const double* hessian = range_.hessian + p * n * n;
+    const double* hessian = task_.hessian + p * n * n;
     check(hessian, n * n);
     for (long i = 0; i < n; ++i) {
       copy(lane_of(parts_.hessian + i * n, lane), hessian + i * n, i + 1);
     }
-    const double* vector = range_.vector + p * n;
+    const double* vector = task_.vector + p * n;
     check(vector, n);
     copy(lane_of(parts_.gradient, lane), vector, n);
-    const double* matrix = range_.matrix + p * m * n;
-    const double* cone_matrix = range_.cone_matrix + p * k * n;
+    const double* matrix = task_.matrix + p * m * n;
+    const double* cone_matrix = task_.cone_matrix + p * k * n;
     check(matrix, m * n);
     check(cone_matrix, k * n);
     for (long i = 0; i < rows_; ++i) {
@@ -210,16 +211,16 @@ class QpPackRun {
     double* lower = lane_of(parts_.lower, lane);
     double* upper = lane_of(parts_.upper, lane);
     for (long i = 0; i < m; ++i) {
-      const double l = range_.lower[p * m + i];
-      const double u = range_.upper[p * m + i];
+      const double l = task_.lower[p * m + i];
+      const double u = task_.upper[p * m + i];
       lower[i * Width] = l;
       upper[i * Width] = u;
       if (!(l < kernels::kInfinity) || !(u > -kernels::kInfinity)) refused += kernels::kInfinity;
     }
-    const double* b = range_.cone_vector + p * k;
+    const double* b = task_.cone_vector + p * k;
     check(b, k);
     for (long i = m; i < rows_; ++i) {
-      const bool equation = range_.row_kind[i] == static_cast<std::uint8_t>(QpRowKind::equation);
+      const bool equation = task_.equation[i] != 0;
       lower[i * Width] = equation ? b[i - m] : -kernels::kInfinity;
       upper[i * Width] = b[i - m];
     }
@@ -270,19 +271,15 @@ class QpPackRun {
           values[e * Width] = given && from != nullptr ? from[problem_[lane] * size + e] : 0.0;
         }
       };
-      const long m = range_.interval_rows;
-      fill(parts_.x, range_.start_solution, n_);
-      fill(parts_.y, range_.start_dual, m);
-      fill(parts_.y + m, range_.start_cone_dual, rows_ - m);
+      const long m = task_.interval_rows;
+      fill(parts_.x, task_.start.solution, n_);
+      fill(parts_.y, task_.start.dual, m);
+      fill(parts_.y + m, task_.start.cone_dual, rows_ - m);
     }
-    kernels::QpFirstOrderOptions options;
-    options.tolerance = range_.tolerance;
-    options.max_iterations = range_.max_iterations;
-    options.polish = range_.polish;
-    options.over_relaxation = range_.over_relaxation;
-    options.penalty = range_.penalty;
     Body body(lanes_, shape_, part(parts_.body));
-    const kernels::QpOutcome<V> outcome = body.solve(view, options, part(parts_.x), part(parts_.y));
+    const kernels::QpOutcome<V> outcome =
+        body.solve(view, task_.settings.first_order(task_.settings.method, n_, rows_),
+                   part(parts_.x), part(parts_.y));
     read(body);
     return outcome;
   }
@@ -300,7 +297,7 @@ class QpPackRun {
     kernels::QpDualPivots<V, Memory, QpEntry<Isa, V, Width>, N> body(shape_, part(parts_.body));
     const int most = 4 * (n_ + rows_);
     const auto outcome = body.solve(
-        view, {range_.tolerance, range_.max_iterations < most ? range_.max_iterations : most});
+        view, {task_.settings.tolerance, max_iterations_ < most ? max_iterations_ : most});
     read(body);
     return outcome;
   }
@@ -310,7 +307,7 @@ class QpPackRun {
       const kernels::QpView<ConstMemory>& view) {
     kernels::QpInteriorPoint<V, Lanes, Memory, N, ConeSize> body(lanes_, shape_, part(parts_.body));
     const auto outcome = body.solve(
-        view, {kernels::interior_point_aim(n_, range_.tolerance), range_.max_iterations, true});
+        view, {kernels::interior_point_aim(n_, task_.settings.tolerance), max_iterations_, true});
     read(body);
     return outcome;
   }
@@ -329,7 +326,7 @@ class QpPackRun {
     const certificate::QpResidual<V> as_is = judge.residual(x, y);
     using kernels::any_of;
     using kernels::select;
-    const auto wanting = as_is.value() > V(range_.tolerance);
+    const auto wanting = as_is.value() > V(task_.settings.tolerance);
     if (!clean || !any_of(wanting)) return as_is;
     judge.clean(x, y, select(wanting, V(1.0), V(0.0)));
     return judge.residual(x, y);
@@ -362,18 +359,18 @@ class QpPackRun {
     store_lanes<Width>(judged.objective, objective);
     for (int lane_index = 0; lane_index < count; ++lane_index) {
       const std::int64_t p = problem_[lane_index];
-      std::uint8_t& code = range_.end_code[p - range_.begin];
+      std::uint8_t& code = task_.end[p];
       code = valid_[lane_index] ? static_cast<std::uint8_t>(end[lane_index]) : kInvalidEnd;
       if (method == QpMethod::active_set && code != kInvalidEnd &&
           !(code == static_cast<std::uint8_t>(kernels::qp_end::kActiveSet) &&
-            residual[lane_index] <= range_.tolerance)) {
+            residual[lane_index] <= task_.settings.tolerance)) {
         code = kPendingEnd;
         continue;
       }
-      range_.iterations[p] = static_cast<std::int32_t>(iterations[lane_index]);
-      range_.residual[p] = residual[lane_index];
-      range_.objective[p] = objective[lane_index];
-      double* solution = range_.solution + p * n_;
+      task_.iterations[p] = static_cast<std::int32_t>(iterations[lane_index]);
+      task_.residual[p] = residual[lane_index];
+      task_.objective[p] = objective[lane_index];
+      double* solution = task_.solution + p * n_;
       double* multiplier = range_.multiplier + (p - range_.begin) * rows_;
       const double* from_x = lane_of(parts_.x, lane_index);
       const double* from_y = lane_of(parts_.y, lane_index);
@@ -383,10 +380,12 @@ class QpPackRun {
   }
 
   const QpRange& range_;
+  const kernels::QpTaskArrays& task_;
   Lanes lanes_;
   const kernels::QpShape& shape_;
   int n_;
   int rows_;
+  int max_iterations_;
   QpParts parts_;
   bool contacts_;
   std::int64_t problem_[Width] = {};  ///< of each lane
@@ -395,7 +394,7 @@ class QpPackRun {
 
 template <class Isa>
 void solve_qps(const QpRange& range) {
-  if (range.shape->variables > kLargestPackedQp || range.end - range.begin == 1) {
+  if (range.task->shape.variables > kLargestPackedQp || range.end - range.begin == 1) {
     QpPackRun<Isa, double, 1>(range).run();
   } else {
     QpPackRun<Isa, typename Isa::Pack, Isa::kWidth>(range).run();

@@ -68,11 +68,8 @@ __global__ void __launch_bounds__(kThreads)
 }  // namespace
 
 CompliantResult solve_compliant(const CompliantBatch& batch, const CompliantSettings& settings) {
-  CompliantResult result = make_compliant_result(batch);
+  auto result = allocate<CompliantResult>(batch, batch.mass_matrix.space());
   if (batch.problems == 0) return result;
-  const std::int64_t nv = batch.velocities;
-  const std::int64_t m = batch.rows;
-  const std::int64_t nq = batch.positions > 0 ? batch.positions : nv;
   const ThreadScratch scratch = thread_scratch(batch.rows, batch.velocities);
   const long packs = kernels::alone_reals(batch.rows, batch.velocities, false);
   const std::int64_t affordable =
@@ -91,26 +88,8 @@ CompliantResult solve_compliant(const CompliantBatch& batch, const CompliantSett
   staging.memory(launch.packs, threads * packs);
   staging.memory(launch.ints, threads * scratch.ints);
   staging.memory(launch.types, threads * scratch.types);
-  kernels::CompliantArrays& arrays = launch.arrays;
-  staging.input(arrays.step_size, batch.step_size, 1);
-  staging.input(arrays.mass_matrix, batch.mass_matrix, nv * nv);
-  staging.input(arrays.force, batch.force, nv);
-  staging.input(arrays.velocity, batch.velocity, nv);
-  staging.input(arrays.position_map, batch.position_map, nq * nv);
-  staging.input(arrays.type, batch.type, m);
-  staging.input(arrays.jacobian, batch.jacobian, m * nv);
-  staging.input(arrays.jacobian_dot_v, batch.jacobian_dot_v, m);
-  staging.input(arrays.phi, batch.phi, m);
-  staging.input(arrays.stiffness, batch.stiffness, m);
-  staging.input(arrays.damping, batch.damping, m);
-  staging.input(arrays.friction, batch.friction, m);
-  staging.result(arrays.next_velocity, result.velocity, nv);
-  staging.result(arrays.increment, result.increment, nq);
-  staging.result(arrays.constraint_force, result.force, m);
-  staging.result(arrays.kinetic_energy, result.kinetic_energy, 1);
-  staging.result(arrays.status, result.status, 1);
-  staging.result(arrays.iterations, result.iterations, 1);
-  staging.result(arrays.residual, result.residual, 1);
+  staging.inputs(launch.arrays, batch, batch);
+  staging.results(launch.arrays.result, result, batch);
   staging.run([&](std::int64_t, std::int64_t count) {
     launch.problems = count;
     launch_kernel("solve_steps", solve_steps, {blocks, kThreads}, stream.get(), launch);

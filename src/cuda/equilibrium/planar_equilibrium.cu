@@ -24,11 +24,7 @@ struct PlanarLaunch {
 struct MarginLaunch {
   PlanarLaunch planar;
   const double* centre;
-  Status* status;
-  double* distance;
-  double* robust_distance;
-  double* scale;
-  std::int32_t* limiting;
+  PlanarMarginArrays<Pointer> margin;
 };
 
 /// Rows of one thread's workspace; neighbours in the grid are neighbours in memory.
@@ -69,23 +65,8 @@ __global__ void __launch_bounds__(kPlanarThreads)
   const kernels::PlanarMarginBody body(launch.planar.view, thread_memory(launch.planar));
   for (std::int64_t p = Grid::global_thread(); p < launch.planar.postures;
        p += Grid::global_threads()) {
-    const kernels::MarginRecord margin =
-        body.run(p, launch.centre[2 * p], launch.centre[2 * p + 1]);
-    launch.status[p] = margin.status;
-    launch.distance[p] = margin.distance;
-    launch.robust_distance[p] = margin.robust_distance;
-    launch.scale[p] = margin.scale;
-    launch.limiting[p] = margin.limiting;
+    body.run(p, launch.centre[2 * p], launch.centre[2 * p + 1]).write(launch.margin, p);
   }
-}
-
-void bind_inputs(Staging& staging, const PostureBatch& batch, kernels::PlanarView& view) {
-  staging.input(view.position, batch.position, 2L * batch.contacts);
-  staging.input(view.normal, batch.normal, 2L * batch.contacts);
-  staging.input(view.friction, batch.friction, batch.contacts);
-  staging.input(view.length, batch.length, batch.contacts);
-  staging.input(view.wrench, batch.wrench, 3);
-  staging.input(view.wrench_vertices, batch.wrench_vertices, 3L * batch.vertices);
 }
 
 /// Blocks that a launch gets, with the workspace of their threads.
@@ -108,35 +89,15 @@ std::int64_t blocks_for(std::int64_t most, std::int64_t postures) {
 }  // namespace
 
 PlanarResult planar_equilibrium(const PostureBatch& batch, const PlanarSettings& settings) {
-  const MemorySpace space = batch.position.space();
-  PlanarResult result = planar_result(batch, space);
+  auto result = allocate<PlanarResult>(batch, batch.position.space());
   if (batch.problems == 0) return result;
   const Stream stream;
   Staging staging(stream, batch.problems);
   PlanarLaunch launch{planar_inputs(batch, settings), 0, nullptr};
-  kernels::PlanarView& view = launch.view;
   const std::int64_t most =
       bind_work(staging, batch, reinterpret_cast<const void*>(&solve_planar), launch);
-  bind_inputs(staging, batch, view);
-  const std::int64_t k = batch.contacts;
-  const std::int64_t m = batch.vertices;
-  staging.result(view.status, result.status, 1);
-  staging.result(view.torque_min, result.torque_min, 1);
-  staging.result(view.torque_max, result.torque_max, 1);
-  staging.result(view.normal_out, result.normal, 2);
-  staging.result(view.lower, result.lower, 1);
-  staging.result(view.upper, result.upper, 1);
-  staging.result(view.force, result.force, 4 * k);
-  staging.result(view.torque, result.torque, 2 * k);
-  staging.result(view.height, result.height, 2);
-  staging.result(view.separation, result.separation, 2);
-  staging.result(view.essential, result.essential, 4);
-  staging.result(view.residual, result.residual, 1);
-  staging.result(view.robust_status, result.robust_status, 1);
-  staging.result(view.robust_strip, result.robust_strip, 4 * m);
-  staging.result(view.robust_residual, result.robust_residual, 1);
-  staging.result(view.robust_count, result.robust_count, 1);
-  staging.result(view.robust_polygon, result.robust_polygon, 4 * m);
+  staging.inputs(launch.view, batch, batch);
+  staging.results(launch.view.result, result, batch);
   staging.run([&](std::int64_t, std::int64_t count) {
     launch.postures = count;
     launch_kernel("solve_planar", solve_planar, {blocks_for(most, count), kPlanarThreads},
@@ -147,8 +108,7 @@ PlanarResult planar_equilibrium(const PostureBatch& batch, const PlanarSettings&
 
 PlanarMargin planar_margins(const PostureBatch& batch, const Buffer<double>& centre_of_mass,
                             const PlanarSettings& settings) {
-  const MemorySpace space = batch.position.space();
-  PlanarMargin margin = planar_margin(batch, space);
+  auto margin = allocate<PlanarMargin>(batch, batch.position.space());
   if (batch.problems == 0) return margin;
   const Stream stream;
   Staging staging(stream, batch.problems);
@@ -156,13 +116,9 @@ PlanarMargin planar_margins(const PostureBatch& batch, const Buffer<double>& cen
   launch.planar.view = planar_inputs(batch, settings);
   const std::int64_t most = bind_work(
       staging, batch, reinterpret_cast<const void*>(&planar_margin_kernel), launch.planar);
-  bind_inputs(staging, batch, launch.planar.view);
+  staging.inputs(launch.planar.view, batch, batch);
   staging.input(launch.centre, centre_of_mass, 2);
-  staging.result(launch.status, margin.status, 1);
-  staging.result(launch.distance, margin.distance, 1);
-  staging.result(launch.robust_distance, margin.robust_distance, 1);
-  staging.result(launch.scale, margin.scale, 1);
-  staging.result(launch.limiting, margin.limiting_vertex, 1);
+  staging.results(launch.margin, margin, batch);
   staging.run([&](std::int64_t, std::int64_t count) {
     launch.planar.postures = count;
     launch_kernel("planar_margin_kernel", planar_margin_kernel,

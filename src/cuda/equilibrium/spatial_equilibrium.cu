@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/pointers.hpp"
 #include "cuda/lanes.cuh"
 #include "cuda/launch.cuh"
 #include "cuda/runtime.hpp"
@@ -16,7 +17,7 @@ namespace carom::cuda {
 
 namespace {
 
-struct SupportLaunch {
+struct SupportLaunch : PostureBatchArrays<ConstPointer>, SupportArrays<Pointer> {
   kernels::ConeRule rule[2];  ///< of points, of half-planes
   bool two;
   int problems;
@@ -26,24 +27,11 @@ struct SupportLaunch {
   double slack_tolerance;
   double tolerance;
   const double* direction;
-  const double* position;
-  const double* normal;
-  const double* friction;
-  const double* wrench;
   kernels::SupportPosture* prepared;  ///< [rules, problems]
   kernels::SupportContact* contact;   ///< [rules, problems, k]
   double* scratch;                    ///< [threads, 3 k]
   double* state;                      ///< [rules, problems, n]
   double* taken;                      ///< [rules, problems, n], pivots
-  double* lower;
-  double* upper;
-  double* point;
-  double* forces;
-  double* dual;
-  double* slack;
-  double* residual;
-  Status* status;
-  std::int32_t* pivots;
 };
 
 CAROM_INLINE kernels::PostureView view_of(const SupportLaunch& launch, int p) {
@@ -162,8 +150,8 @@ SupportResult support(const PostureBatch& batch, std::span<const double> directi
   constexpr int kThreads = 128;
   const int n = static_cast<int>(directions.size() / 2);
   const int k = batch.contacts;
-  const MemorySpace space = batch.position.space();
-  SupportResult result = allocate_support(batch.problems, n, k, space);
+  const SupportSizes sizes{batch.problems, n, k};
+  auto result = allocate<SupportResult>(sizes, batch.position.space());
   if (batch.problems == 0) return result;
   const SupportRules rules = support_rules(settings);
   const int sets = rules.two ? 2 : 1;
@@ -190,19 +178,8 @@ SupportResult support(const PostureBatch& batch, std::span<const double> directi
   staging.scratch(launch.contact, sets * k);
   staging.scratch(launch.state, sets * n);
   staging.scratch(launch.taken, sets * n);
-  staging.input(launch.position, batch.position, 3 * k);
-  staging.input(launch.normal, batch.normal, 3 * k);
-  staging.input(launch.friction, batch.friction, k);
-  staging.input(launch.wrench, batch.wrench, 6);
-  staging.result(launch.lower, result.lower, n);
-  staging.result(launch.upper, result.upper, n);
-  staging.result(launch.point, result.point, 2 * n);
-  staging.result(launch.forces, result.forces, 3L * k * n);
-  staging.result(launch.dual, result.dual, 6 * n);
-  staging.result(launch.slack, result.slack, n);
-  staging.result(launch.residual, result.residual, n);
-  staging.result(launch.status, result.status, n);
-  staging.result(launch.pivots, result.pivots, n);
+  staging.inputs(launch, batch, batch);
+  staging.results(launch, result, sizes);
   staging.run([&](std::int64_t, std::int64_t count) {
     launch.problems = static_cast<int>(count);
     const auto size = [&](std::int64_t threads) {

@@ -6,6 +6,7 @@
 #include <cublas_v2.h>
 #include <cusolverDn.h>
 
+#include "core/arrays.hpp"
 #include "cuda/launch.cuh"
 #include "cuda/programs/problem_kernels.cuh"
 #include "impact/friction_polygon.hpp"
@@ -177,21 +178,19 @@ void ProblemStore::from_device(const ImpactBatch& batch, const ImpactSettings& s
   const auto m = static_cast<std::size_t>(batch.contacts);
   const auto rows = static_cast<std::size_t>(batch.contact_rows());
   if (problems > (std::size_t{1} << 30)) throw CudaError("device batch: more than 2^30 problems");
-  for (const Buffer<double>* values : {&batch.mass_matrix, &batch.normal_jacobian,
-                                       &batch.tangent_jacobian, &batch.friction, &batch.velocity}) {
-    require_current_device(values->data());
-  }
+  ImpactBatch::each_array(
+      batch,
+      [](const char*, const Extents&, const auto& values) {
+        require_current_device(values.data());
+      },
+      batch);
   PrepareLaunch launch{};
   launch.problems = static_cast<int>(problems);
   launch.nv = batch.velocities;
   launch.m = batch.contacts;
   launch.polygon = run.polygon;
   launch.epsilon = settings.epsilon;
-  launch.mass = batch.mass_matrix.data();
-  launch.normal_jacobian = batch.normal_jacobian.data();
-  launch.tangent_jacobian = batch.tangent_jacobian.data();
-  launch.friction = batch.friction.data();
-  launch.velocity = batch.velocity.data();
+  arrays::bind(launch, batch);
   launch.jacobian = jacobian_.reserve(problems * rows * nv);
   launch.response = response_.reserve(problems * nv * rows);
   launch.delassus = delassus_.reserve(problems * rows * rows);
@@ -223,7 +222,7 @@ void ProblemStore::from_device(const ImpactBatch& batch, const ImpactSettings& s
     }
   }
   arrays_ = ProblemArrays{};
-  arrays_.mass = launch.mass;
+  arrays_.mass = launch.mass_matrix;
   arrays_.jacobian = launch.jacobian;
   arrays_.response = launch.response;
   arrays_.delassus = launch.delassus;

@@ -36,8 +36,7 @@ class Sampling {
       launch_.run.sobol_directions = scratch_.sobol.upload(sobol_.data(), sobol_.size(), stream_);
     }
     result_.backend = Backend::cuda;
-    result_.samples =
-        allocate_samples(batch.problems, nv_, rows_, rows_kept(settings), settings.result_space);
+    result_.samples = allocate_samples(batch, settings, settings.result_space);
     if (settings.result_space == MemorySpace::device) clear_device_samples();
     progress_.samples_total = batch.problems * settings.samples;
   }
@@ -215,12 +214,12 @@ class Sampling {
     const std::int64_t kept =
         std::min<std::int64_t>(samples.count - position, launch_.chunk.samples);
     if (kept <= 0) return;
-    keep(samples.velocity, launch_.out.velocity, nv_, position, kept);
-    keep(samples.impulse, launch_.out.impulse, rows_, position, kept);
-    keep(samples.residual, launch_.out.residual, 1, position, kept);
-    keep(samples.modes, launch_.out.modes, 1, position, kept);
-    keep(samples.steps, launch_.out.steps, 1, position, kept);
-    keep(samples.status, launch_.out.status, 1, position, kept);
+    ImpactSamples::each_array(
+        samples,
+        [&](const char*, const Extents& extents, auto& to, const auto& from) {
+          keep(to, from, static_cast<int>(extents.stride() / samples.count), position, kept);
+        },
+        samples, launch_.out);
   }
 
   void take_paths(std::int64_t position, std::vector<std::vector<double>>& path_of) {
@@ -249,20 +248,21 @@ class Sampling {
 
   /// Rows that are never computed read NaN, zero and cancelled, as on the host.
   void clear_device_samples() {
-    const auto fill = [this](auto& values, int byte) {
-      using Value = std::remove_reference_t<decltype(*values.data())>;
-      if (values.empty()) return;
-      check(cudaMemsetAsync(values.data(), byte, values.size() * sizeof(Value), stream_),
-            "cudaMemsetAsync");
-    };
     constexpr int kNanByte = 0xff;  // eight of them are a quiet NaN
-    fill(result_.samples.velocity, kNanByte);
-    fill(result_.samples.impulse, kNanByte);
-    fill(result_.samples.residual, kNanByte);
-    fill(result_.samples.modes, 0);
-    fill(result_.samples.steps, 0);
     static_assert(sizeof(TrajectoryStatus) == 1);
-    fill(result_.samples.status, static_cast<int>(TrajectoryStatus::cancelled));
+    ImpactSamples::each_array(
+        result_.samples,
+        [this](const char*, const Extents&, auto& values) {
+          using Value = std::remove_reference_t<decltype(*values.data())>;
+          if (values.empty()) return;
+          const int byte = std::is_same_v<Value, double> ? kNanByte
+                           : std::is_same_v<Value, TrajectoryStatus>
+                               ? static_cast<int>(TrajectoryStatus::cancelled)
+                               : 0;
+          check(cudaMemsetAsync(values.data(), byte, values.size() * sizeof(Value), stream_),
+                "cudaMemsetAsync");
+        },
+        result_.samples);
   }
 
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();

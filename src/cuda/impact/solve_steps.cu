@@ -4,6 +4,7 @@
 #include <carom/certificate.hpp>
 #include <carom/impact.hpp>
 
+#include "core/pointers.hpp"
 #include "cuda/lanes.cuh"
 #include "cuda/launch.cuh"
 #include "cuda/runtime.hpp"
@@ -20,22 +21,13 @@ namespace {
 
 constexpr int kCorrections = 3;
 
-struct StepLaunch {
+struct StepLaunch : StepBatchArrays<ConstPointer> {
   int problems;
   int contacts;
   kernels::FrictionPolygon polygon;
   Selection selection;
   double tolerance;
-  const double* delassus;
-  const double* contact_velocity;
-  const double* friction;
-  const double* max_impulse;
-  double* impulse;
-  double* next;
-  Status* status;
-  std::int32_t* pivots;
-  std::uint8_t* fallback;
-  double* residual;
+  StepResultArrays<Pointer> result;
   double* lemke_work;  ///< for each block; null where it lies in shared memory
   int* lemke_int_work;
 };
@@ -94,8 +86,8 @@ class StepSolver {
     u_ = launch_.contact_velocity + static_cast<long>(p) * rows_;
     friction_ = launch_.friction + static_cast<long>(p) * m_;
     limit_ = launch_.max_impulse + static_cast<long>(p) * m_;
-    impulse_ = launch_.impulse + static_cast<long>(p) * rows_;
-    next_ = launch_.next + static_cast<long>(p) * rows_;
+    impulse_ = launch_.result.impulse + static_cast<long>(p) * rows_;
+    next_ = launch_.result.contact_velocity + static_cast<long>(p) * rows_;
     constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
     Status status = Status::invalid_input;
     double residual = kNan;
@@ -130,10 +122,10 @@ class StepSolver {
       });
     }
     lanes_.for_each(1, [&](int) {
-      launch_.status[p] = status;
-      launch_.pivots[p] = pivots;
-      launch_.fallback[p] = fallback ? 1 : 0;
-      launch_.residual[p] = residual;
+      launch_.result.status[p] = status;
+      launch_.result.pivots[p] = pivots;
+      launch_.result.fallback[p] = fallback ? 1 : 0;
+      launch_.result.residual[p] = residual;
     });
   }
 
@@ -252,16 +244,8 @@ template <int Dim>
 StepResult solve(const StepBatch& batch, const StepSettings& settings) {
   const int m = batch.contacts;
   const std::int64_t rows = static_cast<std::int64_t>(Dim) * m;
-  const MemorySpace space = batch.delassus.space();
-  const auto problems = static_cast<std::size_t>(batch.problems);
-  StepResult result;
-  result.impulse = Buffer<double>(problems * static_cast<std::size_t>(rows), space);
-  result.contact_velocity = Buffer<double>(problems * static_cast<std::size_t>(rows), space);
-  result.status = Buffer<Status>(problems, space);
-  result.pivots = Buffer<std::int32_t>(problems, space);
-  result.fallback = Buffer<std::uint8_t>(problems, space);
-  result.residual = Buffer<double>(problems, space);
-  if (problems == 0) return result;
+  auto result = allocate<StepResult>(batch, batch.delassus.space());
+  if (batch.problems == 0) return result;
 
   const Stream stream;
   const DeviceLimits limits = device_limits();
@@ -284,16 +268,8 @@ StepResult solve(const StepBatch& batch, const StepSettings& settings) {
     staging.memory(launch.lemke_work, blocks * size.lemke_reals);
     staging.memory(launch.lemke_int_work, blocks * size.lemke_ints);
   }
-  staging.input(launch.delassus, batch.delassus, rows * rows);
-  staging.input(launch.contact_velocity, batch.contact_velocity, rows);
-  staging.input(launch.friction, batch.friction, m);
-  staging.input(launch.max_impulse, batch.max_impulse, m);
-  staging.result(launch.impulse, result.impulse, rows);
-  staging.result(launch.next, result.contact_velocity, rows);
-  staging.result(launch.status, result.status, 1);
-  staging.result(launch.pivots, result.pivots, 1);
-  staging.result(launch.fallback, result.fallback, 1);
-  staging.result(launch.residual, result.residual, 1);
+  staging.inputs(launch, batch, batch);
+  staging.results(launch.result, result, batch);
   staging.run([&](std::int64_t, std::int64_t count) {
     launch.problems = static_cast<int>(count);
     launch_kernel("step_problems", step_problems<Dim>,

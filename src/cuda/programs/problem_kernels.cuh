@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/pointers.hpp"
 #include "cuda/impact/sample_launch.hpp"
 #include "cuda/lanes.cuh"
 
@@ -7,13 +8,12 @@
 namespace carom::cuda {
 
 /// A device batch and where its prepared arrays go, [problems, ...].
-struct PrepareLaunch {
+struct PrepareLaunch : ImpactBatchArrays<ConstPointer> {
   int problems;
   int nv;
   int m;
   kernels::FrictionPolygon polygon;
   double epsilon;
-  const double *mass, *normal_jacobian, *tangent_jacobian, *friction, *velocity;
   double *jacobian, *response, *delassus, *scale, *contact_velocity, *energy, *closing_impulse;
   double* factor;    ///< [nv, nv]: M, then the factor that cuSOLVER leaves in its place
   double* solution;  ///< [rows, nv]: J, then (M^-1 J')'
@@ -39,7 +39,7 @@ __global__ void __launch_bounds__(WarpLanes::kWidth)
                .index < 0;
   };
   for (int p = Grid::block(); p < launch.problems; p += Grid::blocks()) {
-    const double* mass = launch.mass + static_cast<long>(p) * nv * nv;
+    const double* mass = launch.mass_matrix + static_cast<long>(p) * nv * nv;
     const double* normal = launch.normal_jacobian + static_cast<long>(p) * m * nv;
     const double* tangent = launch.tangent_jacobian + static_cast<long>(p) * (rows - m) * nv;
     const double* friction = launch.friction + static_cast<long>(p) * m;
@@ -86,7 +86,7 @@ __global__ void __launch_bounds__(WarpLanes::kWidth)
   const int rows = Dim * m;
   const auto contact_of = [m](int row) { return row < m ? row : (row - m) / (Dim - 1); };
   for (int p = Grid::block(); p < launch.problems; p += Grid::blocks()) {
-    const double* mass = launch.mass + static_cast<long>(p) * nv * nv;
+    const double* mass = launch.mass_matrix + static_cast<long>(p) * nv * nv;
     const double* velocity = launch.velocity + static_cast<long>(p) * nv;
     const double* friction = launch.friction + static_cast<long>(p) * m;
     const double* factor = launch.factor + static_cast<long>(p) * nv * nv;

@@ -3,6 +3,7 @@
 
 #include <carom/certificate_lcp.hpp>
 
+#include "core/pointers.hpp"
 #include "cuda/lanes.cuh"
 #include "cuda/launch.cuh"
 #include "cuda/runtime.hpp"
@@ -15,17 +16,11 @@ namespace carom::cuda {
 
 namespace {
 
-struct LcpLaunch {
+struct LcpLaunch : LcpBatchArrays<ConstPointer>, LcpResultArrays<Pointer> {
   int order;
   int problems;
   int max_pivots;
   double tolerance;
-  const double* matrix;
-  const double* vector;
-  double* solution;
-  Status* status;
-  std::int32_t* pivots;
-  double* residual;
   double* work;  ///< a tableau for each block; null where it lies in shared memory
   int* int_work;
   bool limited;         ///< max_pivots is the caller's
@@ -120,14 +115,8 @@ __global__ void __launch_bounds__(WarpLanes::kWidth)
 
 LcpResult solve_lcp(const LcpBatch& batch, const LcpSettings& settings) {
   const int n = batch.order;
-  const MemorySpace space = batch.matrix.space();
-  const auto problems = static_cast<std::size_t>(batch.problems);
-  LcpResult result;
-  result.solution = Buffer<double>(problems * static_cast<std::size_t>(n), space);
-  result.status = Buffer<Status>(problems, space);
-  result.pivots = Buffer<std::int32_t>(problems, space);
-  result.residual = Buffer<double>(problems, space);
-  if (problems == 0) return result;
+  auto result = allocate<LcpResult>(batch, batch.matrix.space());
+  if (batch.problems == 0) return result;
 
   const Stream stream;
   const DeviceLimits limits = device_limits();
@@ -153,12 +142,8 @@ LcpResult solve_lcp(const LcpBatch& batch, const LcpSettings& settings) {
   const std::int64_t settling = settle_blocks(reinterpret_cast<const void*>(&settle_lcps),
                                               settle_size, batch.problems, limits);
   staging.memory(launch.settle_work, settling * settle_size);
-  staging.input(launch.matrix, batch.matrix, static_cast<std::int64_t>(n) * n);
-  staging.input(launch.vector, batch.vector, n);
-  staging.result(launch.solution, result.solution, n);
-  staging.result(launch.status, result.status, 1);
-  staging.result(launch.pivots, result.pivots, 1);
-  staging.result(launch.residual, result.residual, 1);
+  staging.inputs(launch, batch, batch);
+  staging.results(launch, result, batch);
   staging.run([&](std::int64_t, std::int64_t count) {
     launch.problems = static_cast<int>(count);
     launch_kernel("solve_lcps", solve_lcps,

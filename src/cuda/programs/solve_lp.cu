@@ -3,8 +3,8 @@
 #include "cuda/launch.cuh"
 #include "cuda/runtime.hpp"
 #include "cuda/staging.hpp"
-#include "programs/lp/backends.hpp"
 #include "programs/lp/body/lp_settle_body.hpp"
+#include "programs/lp/task.hpp"
 
 namespace carom::cuda {
 
@@ -50,8 +50,7 @@ LpResult solve_lp(const LpBatch& batch, const LpSettings& settings,
                   const Buffer<BasisStatus>* start) {
   const int m = batch.rows;
   const int n = batch.columns;
-  const std::int64_t k = batch.objectives;
-  LpResult result = make_lp_result(batch, settings);
+  auto result = allocate<LpResult>(batch, batch.matrix.space(), settings.certificates);
   if (batch.problems == 0) return result;
 
   const Stream stream;
@@ -78,29 +77,10 @@ LpResult solve_lp(const LpBatch& batch, const LpSettings& settings,
                                               settle_size, batch.problems, limits);
   staging.memory(launch.settle_work, settling * settle_size);
   kernels::LpArrays& arrays = launch.arrays;
-  arrays.rows = m;
-  arrays.columns = n;
-  arrays.objectives = batch.objectives;
-  arrays.max_pivots = lp_pivot_limit(batch, settings);
-  arrays.tolerance = settings.tolerance;
-  arrays.limited = settings.max_pivots > 0;
-  staging.input(arrays.cost, batch.cost, k * n);
-  staging.input(arrays.matrix, batch.matrix, static_cast<std::int64_t>(m) * n);
-  staging.input(arrays.row_lower, batch.row_lower, m);
-  staging.input(arrays.row_upper, batch.row_upper, m);
-  staging.input(arrays.column_lower, batch.column_lower, n);
-  staging.input(arrays.column_upper, batch.column_upper, n);
+  arrays = lp_task(batch, settings);
+  staging.inputs(arrays, batch, batch);
   if (start != nullptr) staging.input(arrays.start, *start, m + n);
-  staging.result(arrays.solution, result.solution, k * n);
-  staging.result(arrays.dual, result.dual, k * m);
-  staging.result(arrays.objective, result.objective, k);
-  staging.result(arrays.status, result.status, k);
-  staging.result(arrays.pivots, result.pivots, k);
-  staging.result(arrays.residual, result.residual, k);
-  staging.result(arrays.farkas, result.farkas, k * m);
-  staging.result(arrays.ray, result.ray, k * n);
-  staging.result(arrays.point, result.point, k * n);
-  staging.result(arrays.basis, result.basis, m + n);
+  staging.results(arrays, result, batch);
   staging.run([&](std::int64_t, std::int64_t count) {
     launch.problems = static_cast<int>(count);
     launch_kernel("solve_lps", solve_lps,

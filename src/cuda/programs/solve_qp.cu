@@ -192,44 +192,21 @@ QpResult solve_qp(const QpBatch& batch, const QpSettings& settings, const QpWarm
   const QpLayout layout(batch, batch.problems > 0
                                    ? pattern_of(batch, stream)
                                    : QpPattern(batch.variables, batch.rows, batch.cone_rows()));
-  QpResult result = make_qp_result(batch, layout.rows());
+  auto result = allocate<QpResult>(batch, batch.hessian.space());
   if (batch.problems == 0) return result;
-  const std::int64_t n = batch.variables;
-  const std::int64_t m = batch.rows;
-  const std::int64_t rows = layout.rows();
-  const std::int64_t k = rows - m;
   const DeviceShape shape(layout, stream);
   Launcher launcher(stream, device_limits());
   const QpMethod method = kernels::first_method(settings.method);
   const bool large = is_large_qp(batch, settings.method);
   const QpColumns columns = large ? columns_of(layout.shape()) : QpColumns{};
 
-  kernels::QpTaskArrays arrays{};
+  kernels::QpTaskArrays arrays = qp_task(batch, layout, settings);
   arrays.shape = shape.shape();
-  arrays.interval_rows = batch.rows;
   arrays.equation = shape.equation();
-  arrays.settings = qp_task_settings(settings);
   Staging staging(stream, batch.problems);
-  staging.input(arrays.hessian, batch.hessian, n * n);
-  staging.input(arrays.vector, batch.vector, n);
-  staging.input(arrays.matrix, batch.matrix, m * n);
-  staging.input(arrays.lower, batch.lower, m);
-  staging.input(arrays.upper, batch.upper, m);
-  staging.input(arrays.cone_matrix, batch.cone_matrix, k * n);
-  staging.input(arrays.cone_vector, batch.cone_vector, k);
-  staging.input(arrays.start_solution, start.solution, n);
-  staging.input(arrays.start_dual, start.dual, m);
-  staging.input(arrays.start_cone_dual, start.cone_dual, k);
-  staging.result(arrays.solution, result.solution, n);
-  staging.result(arrays.dual, result.dual, m);
-  staging.result(arrays.cone_dual, result.cone_dual, k);
-  staging.result(arrays.objective, result.objective, 1);
-  staging.result(arrays.status, result.status, 1);
-  staging.result(arrays.method, result.method, 1);
-  staging.result(arrays.iterations, result.iterations, 1);
-  staging.result(arrays.residual, result.residual, 1);
-  staging.result(arrays.certificate, result.certificate, std::max(n, rows));
-  staging.result(arrays.point, result.point, n);
+  staging.inputs(arrays, batch, batch);
+  staging.inputs(arrays.start, start, batch);
+  staging.results(arrays, result, batch);
   staging.scratch(arrays.end, 1);
   std::vector<int> rest;  // until the stream has read it, at the end of the piece
   staging.run([&](std::int64_t, std::int64_t count) {

@@ -2,6 +2,9 @@
 
 #include <cstdint>
 
+#include <carom/equilibrium_planar.hpp>
+
+#include "core/pointers.hpp"
 #include "equilibrium/body/planar_posture_body.hpp"
 #include "equilibrium/body/strip_polygon_body.hpp"
 
@@ -9,34 +12,11 @@
 namespace carom::kernels {
 
 /// Arrays of equilibrium_planar.hpp; outputs may be missing where only margins are asked for.
-struct PlanarView {
+struct PlanarView : PostureBatchArrays<ConstPointer> {
   int contacts;
   int vertices;
   double tolerance;
-  const double* position;
-  const double* normal;
-  const double* friction;
-  const double* length;  ///< null: points
-  const double* wrench;
-  const double* wrench_vertices;
-
-  Status* status;
-  double* torque_min;
-  double* torque_max;
-  double* normal_out;
-  double* lower;
-  double* upper;
-  double* force;
-  double* torque;
-  double* height;
-  double* separation;
-  std::int32_t* essential;
-  double* residual;
-  Status* robust_status;
-  double* robust_strip;
-  double* robust_residual;
-  std::int32_t* robust_count;
-  double* robust_polygon;
+  PlanarResultArrays<Pointer> result;
 
   [[nodiscard]] CAROM_INLINE bool patches() const { return length != nullptr; }
   [[nodiscard]] CAROM_INLINE certificate::PlanarContacts posture(std::int64_t p) const {
@@ -63,39 +43,39 @@ struct PlanarView {
   }
 
   CAROM_INLINE void write(std::int64_t p, const StripRecord& record) const {
-    status[p] = record.status;
-    torque_min[p] = record.torque[0];
-    torque_max[p] = record.torque[1];
-    lower[p] = record.end[0];
-    upper[p] = record.end[1];
-    residual[p] = record.residual;
+    result.status[p] = record.status;
+    result.torque_min[p] = record.torque[0];
+    result.torque_max[p] = record.torque[1];
+    result.lower[p] = record.end[0];
+    result.upper[p] = record.end[1];
+    result.residual[p] = record.residual;
     const bool answered = record.count[0] > 0 && record.count[1] > 0;
     for (int e = 0; e < 2; ++e) {
-      normal_out[2 * p + e] = record.normal[e];
-      height[2 * p + e] = record.height[e];
-      separation[2 * p + e] = record.separation[e];
+      result.normal[2 * p + e] = record.normal[e];
+      result.height[2 * p + e] = record.height[e];
+      result.separation[2 * p + e] = record.separation[e];
       write_forces(p, e, record, answered);
     }
     write_essential(p, record);
   }
 
   CAROM_INLINE void write_strip(std::int64_t p, int v, const StripRecord& record) const {
-    double* strip = robust_strip + 4 * (p * vertices + v);
+    double* strip = result.robust_strip + 4 * (p * vertices + v);
     for (int e = 0; e < 2; ++e) {
       strip[e] = record.normal[e];
       strip[2 + e] = record.end[e];
     }
     // What the whole region is, as far as the strips up to this one say.
     if (v == 0) {
-      robust_status[p] = Status::solved;
-      robust_residual[p] = 0.0;
+      result.robust_status[p] = Status::solved;
+      result.robust_residual[p] = 0.0;
     }
     certificate::MaxAbs<> worst;
-    worst.add(robust_residual[p]);
+    worst.add(result.robust_residual[p]);
     worst.add(record.residual);
-    robust_residual[p] = worst.value;
+    result.robust_residual[p] = worst.value;
     // An empty strip makes the region empty, whatever the others are.
-    const Status found = robust_status[p];
+    const Status found = result.robust_status[p];
     if (found == Status::invalid_input || record.status == Status::solved ||
         record.status == Status::unbounded) {
       return;
@@ -104,20 +84,21 @@ struct PlanarView {
         record.status == Status::infeasible || record.status == Status::invalid_input;
     if (strong || found == Status::solved ||
         (found == Status::inaccurate && record.status != Status::inaccurate)) {
-      robust_status[p] = record.status;
+      result.robust_status[p] = record.status;
     }
   }
 
   CAROM_HOST_DEVICE void finish_robust(std::int64_t p) const {
     constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-    double* polygon = robust_polygon + 4 * p * vertices;
+    double* polygon = result.robust_polygon + 4 * p * vertices;
     int count = 0;
-    if (robust_status[p] == Status::solved || robust_status[p] == Status::inaccurate) {
-      const StripPolygon region(robust_strip + 4 * p * vertices, vertices);
+    if (result.robust_status[p] == Status::solved ||
+        result.robust_status[p] == Status::inaccurate) {
+      const StripPolygon region(result.robust_strip + 4 * p * vertices, vertices);
       if (region.count() == 0) {
-        robust_status[p] = Status::infeasible;
+        result.robust_status[p] = Status::infeasible;
       } else if (!region.bounded()) {
-        robust_status[p] = Status::unbounded;
+        result.robust_status[p] = Status::unbounded;
       } else {
         count = region.count() < 2 * vertices ? region.count() : 2 * vertices;
         for (int i = 0; i < count; ++i) {
@@ -126,7 +107,7 @@ struct PlanarView {
         }
       }
     }
-    robust_count[p] = count;
+    result.robust_count[p] = count;
     for (int i = 2 * count; i < 4 * vertices; ++i) polygon[i] = kNan;
   }
 
@@ -134,8 +115,8 @@ struct PlanarView {
   CAROM_INLINE void write_forces(std::int64_t p, int e, const StripRecord& record,
                                  bool answered) const {
     constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-    double* f = force + 2 * (2 * p + e) * contacts;
-    double* t = torque + (2 * p + e) * contacts;
+    double* f = result.force + 2 * (2 * p + e) * contacts;
+    double* t = result.torque + (2 * p + e) * contacts;
     for (int i = 0; i < contacts; ++i) {
       f[2 * i] = f[2 * i + 1] = t[i] = answered ? 0.0 : kNan;
     }
@@ -152,7 +133,7 @@ struct PlanarView {
   }
 
   CAROM_INLINE void write_essential(std::int64_t p, const StripRecord& record) const {
-    std::int32_t* out = essential + 4 * p;
+    std::int32_t* out = result.essential + 4 * p;
     int count = 0;
     for (int e = 0; e < 2; ++e) {
       for (int j = 0; j < record.count[e]; ++j) {

@@ -11,6 +11,14 @@ struct MarginRecord {
   Status status;
   double distance, robust_distance, scale;
   int limiting;
+
+  CAROM_INLINE void write(const PlanarMarginArrays<Pointer>& margin, std::int64_t p) const {
+    margin.status[p] = status;
+    margin.distance[p] = distance;
+    margin.robust_distance[p] = robust_distance;
+    margin.scale[p] = scale;
+    margin.limiting_vertex[p] = limiting;
+  }
 };
 
 class PlanarMarginBody {

@@ -27,9 +27,6 @@ LpResult solve_lp(const LpBatch& batch, const LpSettings& settings,
                   const Buffer<BasisStatus>* start);
 }  // namespace cuda
 
-/// A result with room for every answer of `batch`, in its memory space; values are not set.
-LpResult make_lp_result(const LpBatch& batch, const LpSettings& settings);
-
 /// Pivots that an objective may take.
 int lp_pivot_limit(const LpBatch& batch, const LpSettings& settings);
 

@@ -4,16 +4,14 @@
 #include <cmath>
 #include <limits>
 
+#include "core/arrays.hpp"
+
 namespace carom {
 
 QpArrays problem_of(const QpBatch& batch, std::int64_t problem) {
-  const std::int64_t n = batch.variables;
-  const std::int64_t m = batch.rows;
-  const std::int64_t k = batch.cone_rows();
-  return {batch.hessian.data() + problem * n * n, batch.vector.data() + problem * n,
-          batch.matrix.data() + problem * m * n,  batch.lower.data() + problem * m,
-          batch.upper.data() + problem * m,       batch.cone_matrix.data() + problem * k * n,
-          batch.cone_vector.data() + problem * k};
+  QpArrays arrays{};
+  arrays::bind(arrays, batch, batch, problem);
+  return arrays;
 }
 
 namespace {

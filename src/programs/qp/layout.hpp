@@ -6,21 +6,13 @@
 #include <carom/device/qp_problem.hpp>
 #include <carom/qp.hpp>
 
+#include "core/pointers.hpp"
 #include "programs/qp/row_kind.hpp"
 
 namespace carom {
 
 /// One problem of a batch as the caller gave it.
-struct QpArrays {
-  const double* hessian;
-  const double* vector;
-  const double* matrix;
-  const double* lower;
-  const double* upper;
-  const double* cone_matrix;
-  const double* cone_vector;
-};
-
+using QpArrays = QpBatchArrays<ConstPointer>;
 QpArrays problem_of(const QpBatch& batch, std::int64_t problem);
 
 /// Which entries and sides any problem of a batch has.

@@ -162,7 +162,7 @@ class Stepper : public WorldStepper {
 }  // namespace
 
 CompliantResult solve_compliant(const CompliantBatch& batch, const CompliantSettings& settings) {
-  CompliantResult result = make_compliant_result(batch);
+  auto result = allocate<CompliantResult>(batch);
   parallel_for_each(batch.problems, settings.threads,
                     [&](std::int64_t p) { solve_one(batch, settings, p, result); });
   return result;

@@ -287,7 +287,7 @@ double bisected_scale(const Program& program, const double* nominal, const doubl
 }  // namespace
 
 PlanarResult planar_equilibrium(const PostureBatch& batch, const PlanarSettings& settings) {
-  PlanarResult result = planar_result(batch, MemorySpace::host);
+  auto result = allocate<PlanarResult>(batch);
   parallel_for_each(batch.problems, settings.threads, [&](std::int64_t p) {
     const Program program(batch, p);
     const double* nominal = batch.wrench.data() + 3 * p;
@@ -299,7 +299,7 @@ PlanarResult planar_equilibrium(const PostureBatch& batch, const PlanarSettings&
 
 PlanarMargin planar_margins(const PostureBatch& batch, const Buffer<double>& centre_of_mass,
                             const PlanarSettings& settings) {
-  PlanarMargin margin = planar_margin(batch, MemorySpace::host);
+  auto margin = allocate<PlanarMargin>(batch);
   parallel_for_each(batch.problems, settings.threads, [&](std::int64_t p) {
     const auto i = static_cast<std::size_t>(p);
     const Program program(batch, p);

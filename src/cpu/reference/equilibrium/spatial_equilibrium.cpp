@@ -305,12 +305,8 @@ SupportResult support(const PostureBatch& batch, std::span<const double> directi
   const SupportRules rules = support_rules(settings);
   const std::size_t n = directions.size() / 2;
   const auto k = static_cast<std::size_t>(batch.contacts);
-  SupportResult result =
-      allocate_support(batch.problems, static_cast<int>(n), batch.contacts, MemorySpace::host);
-  for (Buffer<double>* all : {&result.lower, &result.upper, &result.point, &result.forces,
-                              &result.dual, &result.slack, &result.residual}) {
-    for (double& value : all->host()) value = kNan;
-  }
+  auto result = allocate<SupportResult>({batch.problems, static_cast<int>(n), batch.contacts});
+  fill_nan(result);
   const bool exact = settings.cones == ConeModel::exact;
   for (std::int64_t p = 0; p < batch.problems; ++p) {
     for (std::size_t j = 0; j < n; ++j) {

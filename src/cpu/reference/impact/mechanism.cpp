@@ -2,8 +2,6 @@
 
 #include <vector>
 
-#include "core/buffer_slice.hpp"
-
 namespace carom::reference {
 
 bool Mechanism::approaches(const Vector& contact_velocity, double tolerance) const {
@@ -60,16 +58,14 @@ ImpactProblem problem_of(const ImpactBatch& batch, std::int64_t index) {
   problem.dimension = batch.dimension;
   problem.velocities = batch.velocities;
   problem.contacts = batch.contacts;
-  const auto own = [index](const Buffer<double>& values, int count) {
-    return slice(values, static_cast<std::size_t>(index), static_cast<std::size_t>(count));
-  };
-  const int nv = batch.velocities;
-  const int m = batch.contacts;
-  problem.mass_matrix = own(batch.mass_matrix, nv * nv);
-  problem.normal_jacobian = own(batch.normal_jacobian, m * nv);
-  problem.tangent_jacobian = own(batch.tangent_jacobian, (batch.dimension - 1) * m * nv);
-  problem.friction = own(batch.friction, m);
-  problem.velocity = own(batch.velocity, nv);
+  ImpactBatch::each_array(
+      batch,
+      [index](const char*, const Extents& extents, std::vector<double>& to,
+              const Buffer<double>& from) {
+        const auto first = from.host().begin() + index * extents.stride();
+        to.assign(first, first + extents.stride());
+      },
+      problem, batch);
   return problem;
 }
 

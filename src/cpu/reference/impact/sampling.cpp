@@ -48,8 +48,7 @@ Run::Run(const ImpactBatch& batch, const ImpactSettings& settings)
     sobol_ = sobol_directions(batch.contacts * settings.max_steps);
   }
   result_.backend = Backend::reference;
-  result_.samples = allocate_samples(batch.problems, batch.velocities, batch.contact_rows(),
-                                     rows_kept(settings), MemorySpace::host);
+  result_.samples = allocate_samples(batch, settings, MemorySpace::host);
 }
 
 bool Run::stopped() {
@@ -88,7 +87,7 @@ void Run::record(std::int64_t index, const Mechanism& mechanism, std::int64_t po
   }
   accumulator.add(row);
   if (position < result_.samples.count) {
-    store_row(result_.samples, batch_.velocities, batch_.contact_rows(), index, position, row);
+    store_row(result_.samples, index, position, row);
   }
   if (position < settings_.keep_paths) {
     ImpactPaths& paths = result_.paths[static_cast<std::size_t>(index)];

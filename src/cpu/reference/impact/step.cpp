@@ -168,13 +168,7 @@ StepResult solve_steps(const StepBatch& batch, const StepSettings& settings) {
   const int m = batch.contacts;
   const int rows = batch.dimension * m;
   const auto count = static_cast<std::size_t>(batch.problems);
-  StepResult result;
-  result.impulse = Buffer<double>(count * rows);
-  result.contact_velocity = Buffer<double>(count * rows);
-  result.status = Buffer<Status>(count);
-  result.pivots = Buffer<std::int32_t>(count);
-  result.fallback = Buffer<std::uint8_t>(count);
-  result.residual = Buffer<double>(count);
+  auto result = allocate<StepResult>(batch);
   const double* delassus = batch.delassus.host().data();
   const double* velocity = batch.contact_velocity.host().data();
   const double* friction = batch.friction.host().data();

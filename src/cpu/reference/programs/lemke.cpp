@@ -265,11 +265,7 @@ LemkeOutcome lemke(const Matrix& matrix, const Vector& vector, double tolerance,
 LcpResult solve_lcp(const LcpBatch& batch, const LcpSettings& settings) {
   const int n = batch.order;
   const auto count = static_cast<std::size_t>(batch.problems);
-  LcpResult result;
-  result.solution = Buffer<double>(count * n);
-  result.status = Buffer<Status>(count);
-  result.pivots = Buffer<std::int32_t>(count);
-  result.residual = Buffer<double>(count);
+  auto result = allocate<LcpResult>(batch);
   const auto matrices = batch.matrix.host();
   const auto vectors = batch.vector.host();
   parallel_for_each(batch.problems, settings.threads, [&](std::int64_t p) {

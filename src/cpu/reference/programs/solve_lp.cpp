@@ -95,11 +95,8 @@ BlandOutcome solve_one(const certificate::LpData& lp, const LpSettings& settings
 LpResult solve_lp(const LpBatch& batch, const LpSettings& settings, const Buffer<BasisStatus>*) {
   const int m = batch.rows;
   const int n = batch.columns;
-  LpResult result = make_lp_result(batch, settings);
-  for (Buffer<double>* buffer : {&result.solution, &result.dual, &result.objective,
-                                 &result.residual, &result.farkas, &result.ray, &result.point}) {
-    std::fill(buffer->host().begin(), buffer->host().end(), kNan);
-  }
+  auto result = allocate<LpResult>(batch, MemorySpace::host, settings.certificates);
+  fill_nan(result);
   // Bland's rule takes many pivots: the limit counts in units of its tableau.
   const int limit =
       settings.max_pivots > 0 ? settings.max_pivots : 50 * lp_pivot_limit(batch, settings);

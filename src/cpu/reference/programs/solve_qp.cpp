@@ -288,27 +288,12 @@ class Solver {
 }  // namespace
 
 QpResult solve_qp(const QpBatch& batch, const QpSettings& settings) {
-  const auto problems = static_cast<std::size_t>(batch.problems);
   const int n = batch.variables;
   const int m = batch.rows;
   const int rows = m + batch.cone_rows();
   const std::int64_t proof = std::max(n, rows);
-  QpResult result;
-  const auto sized = [&](std::int64_t each) {
-    Buffer<double> values(problems * static_cast<std::size_t>(each));
-    std::fill_n(values.data(), values.size(), kNan);
-    return values;
-  };
-  result.solution = sized(n);
-  result.dual = sized(m);
-  result.cone_dual = sized(rows - m);
-  result.objective = sized(1);
-  result.residual = sized(1);
-  result.certificate = sized(proof);
-  result.point = sized(n);
-  result.status = Buffer<Status>(problems);
-  result.method = Buffer<QpMethod>(problems);
-  result.iterations = Buffer<std::int32_t>(problems);
+  auto result = allocate<QpResult>(batch);
+  fill_nan(result);
   parallel_for_each(batch.problems, settings.threads, [&](std::int64_t p) {
     const QpProblem problem(batch, p);
     QpAnswer answer;

@@ -4,34 +4,20 @@
 #include <limits>
 
 #include <carom/certificate_lp.hpp>
+#include <carom/lp.hpp>
 
+#include "core/pointers.hpp"
 #include "programs/lp/body/simplex_body.hpp"
 
 namespace carom::kernels {
 
-/// A batch of linear programs as LpBatch and LpResult hold it, in memory that the lanes see.
-struct LpArrays {
+/// A batch of linear programs and its result, in memory that the lanes see.
+struct LpArrays : LpBatchArrays<ConstPointer>, LpResultArrays<Pointer> {
   int rows, columns, objectives;
   int max_pivots;
   double tolerance;
-  const double* cost;
-  const double* matrix;
-  const double* row_lower;
-  const double* row_upper;
-  const double* column_lower;
-  const double* column_upper;
+  bool limited;              ///< max_pivots is the caller's: more work is not asked for
   const BasisStatus* start;  ///< or null
-  double* solution;
-  double* dual;
-  double* objective;
-  Status* status;
-  std::int32_t* pivots;
-  double* residual;
-  double* farkas;  ///< or null
-  double* ray;     ///< or null
-  double* point;   ///< or null
-  BasisStatus* basis;
-  bool limited;  ///< max_pivots is the caller's: more work is not asked for
 };
 
 /// What is known of one objective beside x, y or the proof.

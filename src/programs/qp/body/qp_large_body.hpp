@@ -194,8 +194,8 @@ struct Prepare {
     const Memory x = at[&P::x];
     const Memory z = at[&P::z];
     const Memory y = at[&P::y];
-    const double* start_x = arrays.task.start_solution;
-    const double* start_y = arrays.task.start_dual;
+    const double* start_x = arrays.task.start.solution;
+    const double* start_y = arrays.task.start.dual;
     lanes.for_each(n, [&](int j) {
       const double from = start_x == nullptr ? 0.0 : start_x[at.problem() * n + j];
       x[j] = from / (scale.length * at.scaled().column_scale[j]);

@@ -7,45 +7,11 @@
 #include "programs/qp/body/qp_active_set_body.hpp"
 #include "programs/qp/body/qp_homogeneous_body.hpp"
 #include "programs/qp/body/qp_proofs.hpp"
+#include "programs/qp/body/qp_task_arrays.hpp"
 
 /// What becomes of a problem that the first method did not solve, or that is to be solved exactly:
 /// proofs, the active set, the splitting, and the judgement of what they find.
 namespace carom::kernels {
-
-/// What the bodies see of QpSettings.
-struct QpTaskSettings {
-  QpMethod method = QpMethod::automatic;
-  int max_iterations = 0;  ///< 0: each method's own
-  double tolerance = 1e-9;
-  bool polish = true;
-  double over_relaxation = 1.6;
-  double penalty = 0.1;
-
-  /// Of the method that is tried first.
-  [[nodiscard]] CAROM_INLINE int limit(QpMethod tried, int variables, int rows) const {
-    if (max_iterations > 0) return max_iterations;
-    switch (tried) {
-      case QpMethod::active_set:
-        return 20 * (variables + rows);
-      case QpMethod::admm:
-        return 20000;
-      case QpMethod::projected:
-        return 100000;
-      default:
-        return 100;
-    }
-  }
-  [[nodiscard]] CAROM_INLINE QpFirstOrderOptions first_order(QpMethod tried, int variables,
-                                                             int rows) const {
-    QpFirstOrderOptions options;
-    options.tolerance = tolerance;
-    options.max_iterations = limit(tried, variables, rows);
-    options.polish = polish;
-    options.over_relaxation = over_relaxation;
-    options.penalty = penalty;
-    return options;
-  }
-};
 
 /// Whether an answer with this end may be taken where its residual is small enough.
 CAROM_INLINE bool may_be_solved(double end) {

@@ -13,35 +13,6 @@
 /// block, or a host lane. `first` tries one method; what it leaves goes to `settle`.
 namespace carom::kernels {
 
-/// A batch as the bodies see it. Pointers to inputs of no values may be null.
-struct QpTaskArrays {
-  QpShape shape;
-  int interval_rows;             ///< m, rows of `matrix`; the shape's others come from cone_matrix
-  const std::uint8_t* equation;  ///< [rows], whether a row of C is an equation
-  QpTaskSettings settings;
-  const double* hessian;          ///< [problems, n, n]
-  const double* vector;           ///< [problems, n]
-  const double* matrix;           ///< [problems, m, n]
-  const double* lower;            ///< [problems, m]
-  const double* upper;            ///< [problems, m]
-  const double* cone_matrix;      ///< [problems, k, n]
-  const double* cone_vector;      ///< [problems, k]
-  const double* start_solution;   ///< [problems, n], or null
-  const double* start_dual;       ///< [problems, m], or null
-  const double* start_cone_dual;  ///< [problems, k], or null
-  double* solution;               ///< [problems, n]
-  double* dual;                   ///< [problems, m]
-  double* cone_dual;              ///< [problems, k]
-  double* objective;              ///< [problems]
-  Status* status;                 ///< [problems]
-  QpMethod* method;               ///< [problems]
-  std::int32_t* iterations;       ///< [problems]
-  double* residual;               ///< [problems]
-  double* certificate;            ///< [problems, max(n, rows)]
-  double* point;                  ///< [problems, n]
-  std::uint8_t* end;              ///< [problems], how `first` ended: qp_end or kQpRefused
-};
-
 inline constexpr std::uint8_t kQpRefused = 255;
 
 /// What the rest of a batch is to be solved by after `first`, and what first is.
@@ -210,7 +181,7 @@ class QpTask {
     });
   }
   CAROM_HOST_DEVICE void load_start(long p) const {
-    load_pair(p, arrays_.start_solution, arrays_.start_dual, arrays_.start_cone_dual);
+    load_pair(p, arrays_.start.solution, arrays_.start.dual, arrays_.start.cone_dual);
   }
 
   template <class Body>

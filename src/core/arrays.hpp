@@ -1,0 +1,96 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+#include <carom/batch.hpp>
+
+#include "core/require.hpp"
+
+/// What is done to every array of a batch, start or result (carom/batch.hpp, each_array).
+namespace carom::arrays {
+
+/// Refuses a number of values that `sizes` does not ask for. prefix: of the names in the message.
+template <class Table>
+void require_sizes(const Table& table, const typename Table::Sizes& sizes,
+                   const std::string& prefix = {}) {
+  Table::each_array(
+      sizes,
+      [&](const char* name, const Extents& extents, const auto& values) {
+        if (values.empty() && extents.optional()) return;
+        require::size((prefix + name).c_str(), values.size(),
+                      static_cast<std::size_t>(extents.count()));
+      },
+      table);
+}
+
+/// The memory space of all arrays that hold anything. what: whose they are, in the message.
+template <class Table, class... More>
+MemorySpace common_space(const char* what, const Table& table, const More&... more) {
+  MemorySpace space = MemorySpace::host;
+  bool known = false;  // an empty array tells it where all others are empty too
+  bool filled = false;
+  const auto join = [&](const char*, const Extents&, const auto& values) {
+    if (filled && !values.empty() && values.space() != space) {
+      throw InvalidInput(std::string(what) + ": all arrays must live in one memory space");
+    }
+    if (!filled && (!known || !values.empty())) space = values.space();
+    known = true;
+    filled = filled || !values.empty();
+  };
+  Table::each_array({}, join, table);
+  (More::each_array({}, join, more), ...);
+  return space;
+}
+
+/// Points `view`, which has the arrays of `table` as pointers, to the values of problem `problem`
+/// and those that follow; null where there are none.
+template <class View, class Table>
+void bind(View& view, Table& table, const typename Table::Sizes& sizes = {},
+          std::int64_t problem = 0) {
+  Table::each_array(
+      sizes,
+      [&](const char*, const Extents& extents, auto& pointer, auto& values) {
+        pointer = values.empty() ? nullptr : values.data() + problem * extents.stride();
+      },
+      view, table);
+}
+
+/// Problems [begin, end) of a batch, whose memory they borrow.
+template <class Batch>
+Batch slice(const Batch& batch, std::int64_t begin, std::int64_t end) {
+  Batch part;
+  static_cast<typename Batch::Sizes&>(part) = batch;
+  part.problems = end - begin;
+  Batch::each_array(
+      batch,
+      [&](const char*, const Extents& extents, auto& to, const auto& from) {
+        if (from.empty()) return;
+        using Value = std::remove_cvref_t<decltype(*from.data())>;
+        to = Buffer<Value>::borrow(const_cast<Value*>(from.data()) + begin * extents.stride(),
+                                   static_cast<std::size_t>((end - begin) * extents.stride()),
+                                   from.space());
+      },
+      part, batch);
+  return part;
+}
+
+/// Copies one problem, which has its arrays in vectors, to place `index` of a batch. Refuses
+/// another number of values; `where` follows their name in the message.
+template <class Batch, class Problem>
+void place(Batch& batch, std::int64_t index, const Problem& problem,
+           const std::string& where = {}) {
+  Batch::each_array(
+      batch,
+      [&](const char* name, const Extents& extents, auto& to, const auto& from) {
+        require::size((name + where).c_str(), from.size(),
+                      static_cast<std::size_t>(extents.stride()));
+        std::copy(from.begin(), from.end(), to.data() + index * extents.stride());
+      },
+      batch, problem);
+}
+
+}  // namespace carom::arrays
