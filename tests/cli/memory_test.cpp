@@ -239,10 +239,15 @@ TEST(LittleMemory, IsToldWithTheFile) {
   json large = block();
   large["velocity"] = std::vector<double>(3'000'000, 0.25);
   const std::string file = scratch.file("large.json", large.dump());
+  const auto limited = [](int kibibytes, const std::string& arguments) {
+    return shell("ulimit -v " + std::to_string(kibibytes) + "\n\"$CAROM\" " + arguments);
+  };
+  int least = 100'000;  // what the libraries that the command is linked to leave it
+  while (least < 4'000'000 && limited(least, "--version").status != 0) least += 50'000;
   int told = 0;
-  for (const int kibibytes : {100'000, 150'000, 200'000, 300'000, 400'000}) {
-    const Outcome outcome = shell("ulimit -v " + std::to_string(kibibytes) +
-                                  "\n\"$CAROM\" impact '" + file + "' --json");
+  for (const int more : {0, 50'000, 100'000, 200'000, 300'000}) {
+    const int kibibytes = least + more;
+    const Outcome outcome = limited(kibibytes, "impact '" + file + "' --json");
     ASSERT_TRUE(outcome.status == 1 || outcome.status == 2) << kibibytes << ": " << outcome.err;
     EXPECT_EQ(outcome.complaints(), 1U) << outcome.err;
     EXPECT_NE(outcome.err.find("large.json"), std::string::npos) << outcome.err;
