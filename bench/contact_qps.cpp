@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include <carom/random.hpp>
+#include "core/random.hpp"
 
 namespace carom::bench {
 

@@ -19,16 +19,9 @@ carom_header_dependency(Random123 TARGET carom_random123 TREE random123 PROBE Ra
 carom_dependency(TBB TARGET TBB::tbb TREE tbb INSTALL
   URL https://github.com/uxlfoundation/oneTBB.git TAG v2021.8.0
   OPTIONS TBB_TEST=OFF TBB_STRICT=OFF TBB_ENABLE_IPO=OFF TBBMALLOC_BUILD=OFF BUILD_SHARED_LIBS=ON)
-set(CAROM_PRIVATE_DEPENDENCIES Eigen3::Eigen TBB::tbb Threads::Threads Boost::headers)
-
-# A public header includes Random123, so every room needs to see it.
-get_target_property(CAROM_RANDOM123_DIR carom_random123 INTERFACE_INCLUDE_DIRECTORIES)
-set(CAROM_RANDOM123_ON_SYSTEM FALSE)
-if(CAROM_RANDOM123_DIR IN_LIST CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES)
-  set(CAROM_RANDOM123_ON_SYSTEM TRUE)
-else()
-  include_directories(SYSTEM ${CAROM_RANDOM123_DIR})
-endif()
+# What the rooms include; no public header includes any of it.
+set(CAROM_PRIVATE_DEPENDENCIES Eigen3::Eigen TBB::tbb Threads::Threads Boost::headers
+  carom_random123)
 
 # The command
 if(CAROM_BUILD_CLI)

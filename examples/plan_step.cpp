@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <exception>
 #include <fstream>
+#include <random>
 #include <vector>
 
 #include <carom/carom.hpp>
@@ -68,7 +69,8 @@ void write(const char* file, const std::vector<Stance>& best) {
 
 int main(int argc, char** argv) try {
   const std::int64_t count = argc > 1 ? std::strtoll(argv[1], nullptr, 10) : 1000000;
-  constexpr std::uint64_t kSeed = 1;
+  std::mt19937_64 random(1);
+  std::uniform_real_distribution<double> unit;
   std::vector<Stance> best;
   std::int64_t held = 0;
   double seconds = 0.0;
@@ -78,12 +80,9 @@ int main(int argc, char** argv) try {
     std::vector<carom::Posture> postures;
     std::vector<double> centres;
     for (std::int64_t i = begin; i < end; ++i) {
-      const auto draw = [&](std::uint32_t k) {
-        return carom::uniform(kSeed, 0, static_cast<std::uint64_t>(i), k);
-      };
       Stance stance;
-      stance.foothold = 0.6 + 0.7 * draw(0);
-      stance.centre = {0.1 + 0.9 * draw(1), 0.4 + 0.3 * draw(2)};
+      stance.foothold = 0.6 + 0.7 * unit(random);
+      stance.centre = {0.1 + 0.9 * unit(random), 0.4 + 0.3 * unit(random)};
       stances.push_back(stance);
       postures.push_back(posture_of(stance));
       centres.insert(centres.end(), stance.centre.begin(), stance.centre.end());

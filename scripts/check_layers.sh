@@ -3,7 +3,8 @@
 #   cli > io > run > api > cpu, cuda, reference > families > core > include
 # Reads the #include lines of include/ and src/, prints every arrow that goes up or from one backend
 # into another, and fails on any. Fails as well where a thread index, shuffle, barrier or atomic
-# operation of CUDA stands outside src/cuda/lanes.cuh.
+# operation of CUDA stands outside src/cuda/lanes.cuh, or where a public header includes anything but
+# the standard library and other public headers: whoever includes it has nothing else.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -31,6 +32,12 @@ threads+='|\batomic[A-Z][A-Za-z]*\(|\bcooperative_groups\b'
 # shellcheck disable=SC2086
 if grep -nE "$threads" ${files/src\/cuda\/lanes.cuh/}; then
   echo "check_layers: the lines above belong into src/cuda/lanes.cuh" >&2
+  exit 1
+fi
+
+if git ls-files 'include/*.hpp' | xargs grep -nE '^[[:space:]]*#[[:space:]]*include' |
+  grep -vE 'include <(carom/[a-z_/0-9]+\.hpp|[a-z_]+)>$'; then
+  echo "check_layers: public headers include the standard library and each other" >&2
   exit 1
 fi
 

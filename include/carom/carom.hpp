@@ -23,5 +23,4 @@
 #include <carom/models/scenarios.hpp>
 #include <carom/posture.hpp>
 #include <carom/qp.hpp>
-#include <carom/random.hpp>
 #include <carom/status.hpp>

@@ -5,8 +5,6 @@
 
 #include <Eigen/Cholesky>
 
-#include <carom/random.hpp>
-
 #include "core/arrays.hpp"
 #include "core/backends.hpp"
 #include "core/message.hpp"

@@ -11,10 +11,10 @@
 #include <string_view>
 
 #include <carom/error.hpp>
-#include <carom/random.hpp>
 
 #include "cli/choices.hpp"
 #include "cli/numbers.hpp"
+#include "core/random.hpp"
 #include "io/step_run.hpp"
 
 namespace carom::cli {

@@ -1,4 +1,4 @@
-#include <carom/random.hpp>
+#include "core/random.hpp"
 
 #include <string>
 

@@ -5,8 +5,8 @@
 #include <Eigen/Dense>
 
 #include <carom/error.hpp>
-#include <carom/random.hpp>
 
+#include "core/random.hpp"
 #include "impact/impact_models.hpp"
 #include "impact/mechanism.hpp"
 #include "impact/step_solutions.hpp"

@@ -2,8 +2,7 @@
 
 #include <cstdint>
 
-#include <carom/random.hpp>
-
+#include "core/random.hpp"
 #include "impact/body/contact_path_body.hpp"
 #include "impact/body/impact_body.hpp"
 #include "impact/body/mode_table.hpp"

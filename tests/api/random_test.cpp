@@ -9,8 +9,8 @@
 #include <boost/random/sobol.hpp>
 
 #include <carom/error.hpp>
-#include <carom/random.hpp>
 
+#include "core/random.hpp"
 #include "support/message.hpp"
 
 namespace carom {

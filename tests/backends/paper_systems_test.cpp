@@ -10,8 +10,8 @@
 #include <carom/impact.hpp>
 #include <carom/impact_models.hpp>
 #include <carom/models/models.hpp>
-#include <carom/random.hpp>
 
+#include "core/random.hpp"
 #include "support/model_runs.hpp"
 
 // What the paper says of its own examples, found in the sampled sets.

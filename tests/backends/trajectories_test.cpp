@@ -9,8 +9,8 @@
 
 #include <carom/impact.hpp>
 #include <carom/models/models.hpp>
-#include <carom/random.hpp>
 
+#include "core/random.hpp"
 #include "impact/backends.hpp"
 #include "support/bits.hpp"
 #include "support/enumerated.hpp"

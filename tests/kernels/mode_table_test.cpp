@@ -8,8 +8,8 @@
 
 #include <carom/device/lanes.hpp>
 #include <carom/impact.hpp>
-#include <carom/random.hpp>
 
+#include "core/random.hpp"
 #include "cpu/impact/impact_driver.hpp"
 #include "cpu/simd/dispatch.hpp"
 #include "impact/mode_entry.hpp"

@@ -10,8 +10,8 @@
 #include <carom/impact.hpp>
 #include <carom/impact_models.hpp>
 #include <carom/models/models.hpp>
-#include <carom/random.hpp>
 
+#include "core/random.hpp"
 #include "impact/backends.hpp"
 #include "reference/problems.hpp"
 

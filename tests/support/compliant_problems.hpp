@@ -7,7 +7,8 @@
 #include <Eigen/Dense>
 
 #include <carom/compliant.hpp>
-#include <carom/random.hpp>
+
+#include "core/random.hpp"
 
 namespace carom::test {
 

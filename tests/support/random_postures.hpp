@@ -6,7 +6,8 @@
 #include <vector>
 
 #include <carom/posture.hpp>
-#include <carom/random.hpp>
+
+#include "core/random.hpp"
 
 /// Random planar postures as a function of (seed, index).
 namespace carom::test {

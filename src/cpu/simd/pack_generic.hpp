@@ -4,7 +4,8 @@
 #include <string_view>
 
 #include <carom/device/numeric.hpp>
-#include <carom/random.hpp>
+
+#include "core/random.hpp"
 
 namespace carom::cpu::simd {
 

@@ -7,8 +7,8 @@
 #include <carom/device/host_device.hpp>
 #include <carom/device/numeric.hpp>
 #include <carom/impact.hpp>
-#include <carom/random.hpp>
 
+#include "core/random.hpp"
 #include "impact/body/contact_path_body.hpp"
 #include "impact/body/enumerate_body.hpp"
 #include "impact/body/mode_table.hpp"

@@ -6,9 +6,9 @@
 #include <tbb/parallel_for.h>
 
 #include <carom/error.hpp>
-#include <carom/random.hpp>
 
 #include "core/parallel.hpp"
+#include "core/random.hpp"
 #include "cpu/reference/impact/trajectory.hpp"
 #include "impact/backends.hpp"
 

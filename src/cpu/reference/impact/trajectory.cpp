@@ -4,7 +4,8 @@
 #include <cmath>
 
 #include <carom/certificate.hpp>
-#include <carom/random.hpp>
+
+#include "core/random.hpp"
 
 namespace carom::reference {
 namespace {
