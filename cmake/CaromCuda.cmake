@@ -30,3 +30,20 @@ function(carom_link_cuda target)
     target_link_libraries(${target} PRIVATE CUDA::cudart CUDA::cublas CUDA::cusolver)
   endif()
 endfunction()
+
+# carom_cuda_room(NAME SOURCES...): kernels and what launches them.
+function(carom_cuda_room name)
+  add_library(${name} OBJECT ${ARGN})
+  target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR}/include
+    ${PROJECT_BINARY_DIR}/generated PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  target_compile_options(${name} PRIVATE
+    $<$<COMPILE_LANGUAGE:CUDA>:-fmad=false --extended-lambda --expt-relaxed-constexpr
+      -Xcompiler=-ffp-contract=off,-Wall,-Wextra>)
+  target_link_libraries(${name} PRIVATE CUDA::cudart CUDA::cublas CUDA::cusolver carom_random123)
+endfunction()
+
+# Sources of kernels as C++ of a host that plays the device (tests/cuda_on_host).
+function(carom_cuda_on_host)
+  set_source_files_properties(${ARGN} PROPERTIES LANGUAGE CXX
+    COMPILE_OPTIONS "-include;cuda_runtime.h;-O1")
+endfunction()

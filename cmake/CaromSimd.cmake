@@ -1,5 +1,5 @@
-# One object library an instruction set from the sources of src/cpu/simd, which run where the machine
-# has it: CAROM_SIMD_ROOMS.
+# One object library an instruction set from sources that are compiled with its flags and run where
+# the machine has it. CAROM_SIMD_ROOMS: those of src/cpu/simd.
 option(CAROM_NATIVE_ONLY
   "Compile the code of this machine's instruction set alone; such a build runs nowhere else" OFF)
 
@@ -32,15 +32,26 @@ set(avx512_isa Avx512)
 set(avx2_options -mavx2 -mfma -O3)
 # GCC 12's own header reads undefined registers in its unmasked intrinsics.
 set(avx512_options -mavx512f -mavx512dq ${avx2_options} -Wno-uninitialized -Wno-maybe-uninitialized)
+# carom_simd_rooms(PREFIX SOURCES...): the rooms PREFIX_<set>, whose names are in PREFIX_rooms, and
+# in PREFIX_has a definition for each, CAROM_SIMD_<SET>, for the source that chooses among them.
+function(carom_simd_rooms prefix)
+  set(rooms)
+  set(has)
+  foreach(set ${simd_sets})
+    carom_room(${prefix}_${set} ${ARGN})
+    target_compile_definitions(${prefix}_${set} PRIVATE
+      CAROM_ISA=${${set}_isa} CAROM_ISA_HEADER="cpu/simd/pack_${set}.hpp")
+    target_compile_options(${prefix}_${set} PRIVATE ${${set}_options})
+    list(APPEND rooms ${prefix}_${set})
+    string(TOUPPER CAROM_SIMD_${set} definition)
+    list(APPEND has ${definition})
+  endforeach()
+  set(${prefix}_rooms ${rooms} PARENT_SCOPE)
+  set(${prefix}_has ${has} PARENT_SCOPE)
+endfunction()
+
 file(GLOB simd_sources CONFIGURE_DEPENDS src/cpu/simd/*.cpp)
 list(REMOVE_ITEM simd_sources ${PROJECT_SOURCE_DIR}/src/cpu/simd/dispatch.cpp)
-set(CAROM_SIMD_ROOMS)
-foreach(set ${simd_sets})
-  carom_room(carom_simd_${set} ${simd_sources})
-  target_compile_definitions(carom_simd_${set} PRIVATE
-    CAROM_ISA=${${set}_isa} CAROM_ISA_HEADER="cpu/simd/pack_${set}.hpp")
-  target_compile_options(carom_simd_${set} PRIVATE ${${set}_options})
-  list(APPEND CAROM_SIMD_ROOMS simd_${set})
-  string(TOUPPER CAROM_SIMD_${set} has)
-  set_property(SOURCE src/cpu/simd/dispatch.cpp APPEND PROPERTY COMPILE_DEFINITIONS ${has})
-endforeach()
+carom_simd_rooms(carom_simd ${simd_sources})
+list(TRANSFORM carom_simd_rooms REPLACE "^carom_" "" OUTPUT_VARIABLE CAROM_SIMD_ROOMS)
+set_property(SOURCE src/cpu/simd/dispatch.cpp APPEND PROPERTY COMPILE_DEFINITIONS ${carom_simd_has})

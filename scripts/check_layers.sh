@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Arrows between the rooms go one way (docs/architecture.md):
 #   cli > io > run > api > cpu, cuda, reference > families > core > include
-# Reads the #include lines of include/ and src/, prints every arrow that goes up or from one backend
-# into another, and fails on any. Fails as well where a thread index, shuffle, barrier or atomic
-# operation of CUDA stands outside src/cuda/lanes.cuh, or where a public header includes anything but
-# the standard library and other public headers: whoever includes it has nothing else.
+# Reads the #include lines of include/ and src/, and of the folders of these names in
+# tests/toy_family; prints every arrow that goes up or from one backend into another, and fails on
+# any. Fails as well where a thread index, shuffle, barrier or atomic operation of CUDA stands
+# outside src/cuda/lanes.cuh, or where a public header includes anything but the standard library
+# and other public headers: whoever includes it has nothing else.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -23,7 +24,8 @@ rooms='
 ^include/carom/                                       include
 '
 
-files=$(git ls-files 'include/*.hpp' 'src/*.hpp' 'src/*.cpp' 'src/*.cu' 'src/*.cuh')
+toy=tests/toy_family
+files=$(git ls-files {,$toy/}{include/,src/}'*'{.hpp,.cpp,.cu,.cuh})
 
 # gridDim and blockDim are also members of a launch's configuration (src/cuda/launch.cuh).
 threads='\b(threadIdx|blockIdx|warpSize)\b|(^|[^.])\b(gridDim|blockDim)\b|\b__shared__\b'
@@ -35,7 +37,7 @@ if grep -nE "$threads" ${files/src\/cuda\/lanes.cuh/}; then
   exit 1
 fi
 
-if git ls-files 'include/*.hpp' | xargs grep -nE '^[[:space:]]*#[[:space:]]*include' |
+if git ls-files {,$toy/}'include/*.hpp' | xargs grep -nE '^[[:space:]]*#[[:space:]]*include' |
   grep -vE 'include <(carom/[a-z_/0-9]+\.hpp|[a-z_]+)>$'; then
   echo "check_layers: public headers include the standard library and each other" >&2
   exit 1
@@ -43,8 +45,8 @@ fi
 
 # shellcheck disable=SC2086
 grep -HoE '^[[:space:]]*#[[:space:]]*include[[:space:]]+[<"][^>"]+' $files |
-  sed -E 's/:[[:space:]]*#[[:space:]]*include[[:space:]]+[<"]/ /' |
-  ROOMS=$rooms FILES=$files awk '
+  sed -E "s/:[[:space:]]*#[[:space:]]*include[[:space:]]+[<\"]/ /; s|^$toy/||" |
+  ROOMS=$rooms FILES=${files//$toy\//} awk '
     function room(path, i) {
       for (i = 1; i <= rules; ++i) if (path ~ pattern[i]) return name[i]
       return ""

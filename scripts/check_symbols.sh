@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # check_symbols.sh [BUILD_DIR]: fails where code compiled for one instruction set could run on a
 # machine without it. The linker keeps one definition of a weak function, whichever object it came
-# from, so an object of the rooms carom_simd_avx2 and carom_simd_avx512 may define none that an
+# from, so an object of the rooms of carom_simd_rooms for AVX2 and AVX-512 may define none that an
 # object of another room defines too. (Weak data are the same bytes in all of them.) Optimised
 # builds only: without inlining the standard library's own templates are shared.
 set -euo pipefail
@@ -13,7 +13,7 @@ mapfile -t objects < <(
     grep -E '(^|/)CMakeFiles/carom_[^/]+\.dir/' | while read -r object; do
     if [ -f "$object" ]; then realpath "$object"; fi
   done)
-special=$(printf '%s\n' ${objects[@]+"${objects[@]}"} | grep -cE '/carom_simd_avx(2|512)\.dir/' || true)
+special=$(printf '%s\n' ${objects[@]+"${objects[@]}"} | grep -cE '/carom_([a-z]+_)?simd_avx(2|512)\.dir/' || true)
 if [ "$special" = 0 ]; then
   echo "check_symbols: no object of an instruction set of its own in $build" >&2
   exit 2
@@ -28,9 +28,7 @@ nm -A --defined-only "${objects[@]}" | awk '
     symbol = part[n]
     if (kind !~ /[TW]/) next
     set = "plain"
-    if (match(object, /\/carom_simd_avx(2|512)\.dir\//)) {
-      set = substr(object, RSTART + 12, RLENGTH - 17)
-    }
+    if (match(object, /simd_avx(2|512)\.dir\//)) set = substr(object, RSTART + 5, RLENGTH - 10)
     sub(/.*\/CMakeFiles\//, "", object)
     if (kind == "W" && set != "plain") leaks[symbol] = 1
     if (!(symbol SUBSEP set in seen)) {
