@@ -149,7 +149,7 @@ TEST(Step, DuplicatedContactActsAsOne) {
     const Mechanism mechanism = make_mechanism(problem);
     const StepModel model(2, mechanism.delassus, mechanism.friction, 4);
     const StepSolution solution = model.solve(mechanism.jacobian * mechanism.velocity,
-                                              Vector::Constant(mechanism.contacts, limit), 1e-9);
+                                              Vector::Constant(mechanism.contacts(), limit), 1e-9);
     EXPECT_EQ(solution.status, Status::solved);
     return mechanism.velocity + mechanism.response * solution.impulse;
   };

@@ -301,7 +301,6 @@ Solution solve_exact(PostureProgram& program, double d0, double d1) {
 
 SupportResult support(const PostureBatch& batch, std::span<const double> directions,
                       const SpatialSettings& settings) {
-  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   const SupportRules rules = support_rules(settings);
   const std::size_t n = directions.size() / 2;
   const auto k = static_cast<std::size_t>(batch.contacts);

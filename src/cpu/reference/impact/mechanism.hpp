@@ -10,19 +10,19 @@
 
 namespace carom::reference {
 
-/// One impact problem in dense form, with what every step needs of it.
+/// An impact problem and the matrices of its steps.
 struct Mechanism {
-  int dimension = 2;
-  int velocities = 0;
-  int contacts = 0;
-  Matrix mass;      ///< M, [nv, nv]
-  Matrix jacobian;  ///< J = [Jn; Jt], [d m, nv]
-  Matrix response;  ///< M^-1 J', [nv, d m]
-  Matrix delassus;  ///< A = J M^-1 J', [d m, d m], symmetric
-  Vector friction;  ///< [m]
-  Vector velocity;  ///< before the impact, [nv]
+  ImpactProblem problem;
+  Matrix mass;      ///< M
+  Matrix jacobian;  ///< J = [Jn; Jt]
+  Matrix response;  ///< M^-1 J'
+  Matrix delassus;  ///< A = J M^-1 J', symmetric
+  Vector friction;
+  Vector velocity;  ///< before the impact
 
-  [[nodiscard]] int rows() const { return dimension * contacts; }
+  [[nodiscard]] int contacts() const { return problem.contacts; }
+  [[nodiscard]] int tangents() const { return problem.dimension - 1; }
+  [[nodiscard]] int rows() const { return problem.dimension * problem.contacts; }
   [[nodiscard]] double kinetic_energy(const Vector& v) const { return 0.5 * v.dot(mass * v); }
   /// Whether some contact has Jn_i v < -tolerance; `contact_velocity` is J v.
   [[nodiscard]] bool approaches(const Vector& contact_velocity, double tolerance) const;
@@ -32,6 +32,5 @@ struct Mechanism {
 
 Mechanism make_mechanism(const ImpactProblem& problem);
 ImpactProblem problem_of(const ImpactBatch& batch, std::int64_t index);
-ImpactProblem problem_of(const Mechanism& mechanism);
 
 }  // namespace carom::reference

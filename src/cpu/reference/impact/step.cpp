@@ -167,7 +167,6 @@ StepSolution StepModel::solve(const Vector& contact_velocity, const Vector& max_
 StepResult solve_steps(const StepBatch& batch, const StepSettings& settings) {
   const int m = batch.contacts;
   const int rows = batch.dimension * m;
-  const auto count = static_cast<std::size_t>(batch.problems);
   auto result = allocate<StepResult>(batch);
   const double* delassus = batch.delassus.host().data();
   const double* velocity = batch.contact_velocity.host().data();

@@ -36,17 +36,17 @@ Simulator::Simulator(const Mechanism& mechanism, const ImpactSettings& settings,
       settings_(settings),
       problem_(problem),
       sobol_(sobol),
-      model_(mechanism.dimension, mechanism.delassus, mechanism.friction,
+      model_(mechanism.problem.dimension, mechanism.delassus, mechanism.friction,
              settings.friction_directions) {
   enumeration_.friction_directions = settings.friction_directions;
   enumeration_.residual_tolerance = settings.residual_tolerance;
 }
 
 Vector Simulator::draw(std::int64_t sample, int step) const {
-  Vector max_impulse(mechanism_.contacts);
+  Vector max_impulse(mechanism_.contacts());
   const auto index = static_cast<std::uint64_t>(sample);
-  for (int i = 0; i < mechanism_.contacts; ++i) {
-    const auto number = static_cast<std::uint32_t>(step * mechanism_.contacts + i);
+  for (int i = 0; i < mechanism_.contacts(); ++i) {
+    const auto number = static_cast<std::uint32_t>(step * mechanism_.contacts() + i);
     const double unit = settings_.sampler == Sampler::sobol
                             ? sobol(sobol_, settings_.seed, problem_, index, number)
                             : uniform(settings_.seed, problem_, index, number);
@@ -57,8 +57,8 @@ Vector Simulator::draw(std::int64_t sample, int step) const {
 
 std::vector<StepSolution> Simulator::outcomes(const Vector& velocity,
                                               const Vector& max_impulse) const {
-  const int m = mechanism_.contacts;
-  ImpactProblem problem = problem_of(mechanism_);
+  const int m = mechanism_.contacts();
+  ImpactProblem problem = mechanism_.problem;
   problem.velocity.assign(velocity.begin(), velocity.end());
   std::vector<StepSolution> found;
   for (const ImpactOutcome& outcome :
@@ -133,11 +133,11 @@ Trajectory Simulator::run(std::int64_t sample, bool keep_path) const {
 }
 
 bool Simulator::close(std::int64_t sample, Trajectory& trajectory) const {
-  const int m = mechanism_.contacts;
-  const int t = mechanism_.dimension - 1;
+  const int m = mechanism_.contacts();
+  const int t = mechanism_.tangents();
   const int k = model_.directions();
   // psi = sigma_max(M^-1 Jbar') m (1 + max mu) + 1
-  Eigen::MatrixXd wide(mechanism_.velocities, (k + 1) * m);
+  Eigen::MatrixXd wide(mechanism_.problem.velocities, (k + 1) * m);
   wide.leftCols(m) = mechanism_.response.leftCols(m);
   for (int i = 0; i < m; ++i) {
     wide.middleCols(m + i * k, k) = mechanism_.response.middleCols(m + i * t, t) * model_.fan();
