@@ -1,9 +1,8 @@
 #pragma once
 
-#include <type_traits>
-
 #include <carom/device/host_device.hpp>
 #include <carom/device/numeric.hpp>
+#include <carom/device/packed.hpp>
 
 /// Feasible strip of a planar posture: LP (4) of Or and Rimon, both ends, for one external wrench.
 ///
@@ -56,20 +55,8 @@ struct LaneMemory {
   double* data;
   long stride;
 
-  CAROM_INLINE V load(long i) const {
-    if constexpr (std::is_same_v<V, double>) {
-      return data[i * stride];
-    } else {
-      return V::load(data + i * stride);
-    }
-  }
-  CAROM_INLINE void store(long i, V value) const {
-    if constexpr (std::is_same_v<V, double>) {
-      data[i * stride] = value;
-    } else {
-      value.store(data + i * stride);
-    }
-  }
+  CAROM_INLINE V load(long i) const { return kernels::load<V>(data + i * stride); }
+  CAROM_INLINE void store(long i, V value) const { kernels::store(data + i * stride, value); }
 };
 
 /// Rows of a lane's workspace: raw contacts, then points and edges. patches: 0 or 1.

@@ -37,13 +37,17 @@ CAROM_INLINE void run_postures(const PosturesJob& job, int first) {
   const int k = probe.view.contacts;
   // Lanes without a posture repeat the first one's.
   int posture[kLanes];
+  int row[kLanes];
   int index[kLanes];
-  for (int l = 0; l < kLanes; ++l) posture[l] = first + l < job.problems ? first + l : first;
+  for (int l = 0; l < kLanes; ++l) {
+    row[l] = first + l < job.problems ? first + l : -1;
+    posture[l] = row[l] < 0 ? first : row[l];
+  }
   double buffer[kLanes];
   const auto gather = [&](const double* from, int stride, V* to) {
     for (int j = 0; j < stride; ++j) {
       for (int l = 0; l < kLanes; ++l) buffer[l] = from[static_cast<long>(posture[l]) * stride + j];
-      to[j] = lanes_from<V>(buffer);
+      to[j] = load<V>(buffer);
     }
   };
   V* forces = reinterpret_cast<V*>(probe.scratch);
@@ -63,28 +67,22 @@ CAROM_INLINE void run_postures(const PosturesJob& job, int first) {
   const PostureViewOf<V> view{k, position, normal, friction};
   const SupportProbe<V, V> solver(view, prepared, contact, *probe.rule, probe.tolerance,
                                   probe.max_pivots, forces, job.lane_contact);
-  const auto rows = [&](int stride, int offset, const V& value, double* to) {
-    lanes_to(value, buffer);
-    for (int l = 0; l < kLanes && first + l < job.problems; ++l) {
-      to[static_cast<long>(first + l) * stride + offset] = buffer[l];
-    }
-  };
   const V infeasible(status_number(Status::infeasible));
   SupportAnswer<V> answer;
   if (any_of(equals(status, infeasible))) {
     const auto proven = prove_infeasible(solver, prepared, answer);
     status = select(equals(status, infeasible),
                     select(proven, status, V(status_number(Status::numerical_error))), status);
-    for (int j = 0; j < 6; ++j) rows(6, j, answer.dual[j], job.proof);
+    for (int j = 0; j < 6; ++j) put_lanes(job.proof, row, 6, j, answer.dual[j]);
   }
-  rows(1, 0, status, job.status);
-  rows(1, 0, prepared.length, job.length);
+  put_lanes(job.status, row, 1, 0, status);
+  put_lanes(job.length, row, 1, 0, prepared.length);
   const auto solved = equals(status, V(status_number(Status::solved)));
   if (!any_of(solved)) return;
   for (int at = 0; at < probe.count; ++at) {
     const V d[2] = {V(probe.direction[2 * at]), V(probe.direction[2 * at + 1])};
     for (int l = 0; l < kLanes; ++l) {
-      index[l] = first + l < job.problems ? (first + l) * probe.count + at : -1;
+      index[l] = row[l] < 0 ? -1 : row[l] * probe.count + at;
     }
     answer.state = select(solved, V(kRunning), V(kBroken));
     SupportBasis<V> basis = prepared.feasible;

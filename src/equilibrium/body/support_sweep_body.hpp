@@ -1,6 +1,6 @@
 #pragma once
 
-#include <type_traits>
+#include <carom/device/packed.hpp>
 
 #include "equilibrium/body/support_body.hpp"
 
@@ -40,20 +40,16 @@ struct ProbeJob {
 template <class V>
 inline constexpr int kLaneCount = static_cast<int>(sizeof(V) / sizeof(double));
 
+/// Number `offset` of row `index[lane]` of a table of `stride` columns, for each lane; nothing
+/// where there is no table or the index is negative.
 template <class V>
-CAROM_INLINE V lanes_from(const double* values) {
-  if constexpr (std::is_same_v<V, double>) {
-    return *values;
-  } else {
-    return V::load(values);
-  }
-}
-template <class V>
-CAROM_INLINE void lanes_to(const V& value, double* values) {
-  if constexpr (std::is_same_v<V, double>) {
-    *values = value;
-  } else {
-    value.store(values);
+CAROM_INLINE void put_lanes(double* table, const int* index, int stride, int offset,
+                            const V& value) {
+  if (table == nullptr) return;
+  double buffer[kLaneCount<V>];
+  store(buffer, value);
+  for (int l = 0; l < kLaneCount<V>; ++l) {
+    if (index[l] >= 0) table[static_cast<long>(index[l]) * stride + offset] = buffer[l];
   }
 }
 
@@ -71,26 +67,17 @@ CAROM_INLINE SupportBasis<V> broadcast(const SupportBasis<double>& basis) {
 template <class V>
 CAROM_INLINE void put_answer(const ProbeJob& job, const int* index, const SupportAnswer<V>& answer,
                              const V* forces) {
-  constexpr int kLanes = kLaneCount<V>;
   const int k = job.view.contacts;
-  double buffer[kLanes];
-  const auto put = [&](double* to, int stride, int offset, const V& value) {
-    if (to == nullptr) return;
-    lanes_to(value, buffer);
-    for (int l = 0; l < kLanes; ++l) {
-      if (index[l] >= 0) to[static_cast<long>(index[l]) * stride + offset] = buffer[l];
-    }
-  };
-  put(job.state, 1, 0, answer.state);
-  put(job.pivots, 1, 0, answer.pivots);
-  put(job.lower, 1, 0, answer.lower);
-  put(job.upper, 1, 0, answer.upper);
-  put(job.point, 2, 0, answer.point[0]);
-  put(job.point, 2, 1, answer.point[1]);
-  for (int j = 0; j < 6; ++j) put(job.dual, 6, j, answer.dual[j]);
-  put(job.slack, 1, 0, answer.slack);
-  put(job.residual, 1, 0, answer.residual);
-  for (int j = 0; j < 3 * k; ++j) put(job.forces, 3 * k, j, forces[j]);
+  put_lanes(job.state, index, 1, 0, answer.state);
+  put_lanes(job.pivots, index, 1, 0, answer.pivots);
+  put_lanes(job.lower, index, 1, 0, answer.lower);
+  put_lanes(job.upper, index, 1, 0, answer.upper);
+  put_lanes(job.point, index, 2, 0, answer.point[0]);
+  put_lanes(job.point, index, 2, 1, answer.point[1]);
+  for (int j = 0; j < 6; ++j) put_lanes(job.dual, index, 6, j, answer.dual[j]);
+  put_lanes(job.slack, index, 1, 0, answer.slack);
+  put_lanes(job.residual, index, 1, 0, answer.residual);
+  for (int j = 0; j < 3 * k; ++j) put_lanes(job.forces, index, 3 * k, j, forces[j]);
 }
 
 /// Probes `index[lane]`, one a lane; lanes with a negative index repeat another's direction.
@@ -102,7 +89,7 @@ CAROM_STEP void run_lanes(const ProbeJob& job, const int* index, const int* dire
   V d[2];
   for (int c = 0; c < 2; ++c) {
     for (int l = 0; l < kLanes; ++l) buffer[l] = job.direction[2 * direction[l] + c];
-    d[c] = lanes_from<V>(buffer);
+    d[c] = load<V>(buffer);
   }
   V* forces = reinterpret_cast<V*>(job.scratch);
   SupportAnswer<V> answer;
@@ -111,17 +98,11 @@ CAROM_STEP void run_lanes(const ProbeJob& job, const int* index, const int* dire
                               job.max_pivots, forces);
   probe.run(d, basis, answer);
   put_answer(job, index, answer, forces);
-  const auto put = [&](double* to, int stride, int offset, const V& value) {
-    if (to == nullptr) return;
-    lanes_to(value, buffer);
-    for (int l = 0; l < kLanes; ++l) {
-      if (index[l] >= 0) to[static_cast<long>(index[l]) * stride + offset] = buffer[l];
-    }
-  };
   if (job.basis != nullptr) {
     for (int r = 0; r < 4; ++r) {
-      for (int j = 0; j < 6; ++j) put(job.basis, kBasisReals, 7 * r + j, basis.column[r].wrench[j]);
-      put(job.basis, kBasisReals, 7 * r + 6, basis.column[r].contact);
+      for (int j = 0; j < 6; ++j)
+        put_lanes(job.basis, index, kBasisReals, 7 * r + j, basis.column[r].wrench[j]);
+      put_lanes(job.basis, index, kBasisReals, 7 * r + 6, basis.column[r].contact);
     }
   }
   // Where the method broke down or ran out of pivots the neighbour starts afresh.
@@ -187,8 +168,7 @@ CAROM_INLINE void run_list(const ProbeJob& job, int first) {
         const double other = j < 6 ? fresh.wrench[j < 6 ? j : 0] : fresh.contact;
         buffer[l] = start[l] == nullptr ? other : start[l][7 * r + j];
       }
-      (j < 6 ? basis.column[r].wrench[j < 6 ? j : 0] : basis.column[r].contact) =
-          lanes_from<V>(buffer);
+      (j < 6 ? basis.column[r].wrench[j < 6 ? j : 0] : basis.column[r].contact) = load<V>(buffer);
     }
   }
   run_lanes<V>(job, index, direction, basis);
