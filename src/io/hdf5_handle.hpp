@@ -50,6 +50,19 @@ class Hdf5Handle {
   Closer closer_ = nullptr;
 };
 
+/// An open file and what its errors begin with.
+struct Hdf5File {
+  std::string file;
+  Hdf5Handle handle;
+
+  Hdf5Handle own(hid_t id, Hdf5Handle::Closer closer, std::string_view what) const {
+    return {id, closer, file, what};
+  }
+  void require(herr_t result, std::string_view what) const {
+    if (result < 0) throw FileError(fmt::format("{}: HDF5 could not {}", file, what));
+  }
+};
+
 /// HDF5 prints its error stack by default; here its failures become exceptions.
 inline void silence_hdf5() { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
 

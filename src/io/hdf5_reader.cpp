@@ -11,15 +11,14 @@ namespace carom::io {
 
 bool hdf5_available() { return true; }
 
-struct Hdf5Reader::State {
-  std::string file;
-  Hdf5Handle handle;
-
-  Hdf5Handle own(hid_t id, Hdf5Handle::Closer closer, std::string_view what) const {
-    return {id, closer, file, what};
-  }
-  void require(herr_t result, std::string_view what) const {
-    if (result < 0) throw FileError(fmt::format("{}: HDF5 could not {}", file, what));
+struct Hdf5Reader::State : Hdf5File {
+  /// Values of the native `type`, of a data set of that class: integers alone or all numbers.
+  template <class T>
+  [[nodiscard]] std::vector<T> numbers(std::string_view path, hid_t type, bool floats) const;
+  Hdf5Handle open_attribute(std::string_view object, const std::string& name) const {
+    return own(H5Aopen_by_name(handle.id(), std::string(object).c_str(), name.c_str(), H5P_DEFAULT,
+                               H5P_DEFAULT),
+               H5Aclose, "open attribute " + name);
   }
   Hdf5Handle open(std::string_view path) const {
     const std::string name(path);
@@ -171,30 +170,25 @@ Shape Hdf5Reader::shape(std::string_view path) const {
   return shape_of(space.id());
 }
 
-std::vector<double> Hdf5Reader::doubles(std::string_view path) const {
-  const Hdf5Handle set = state_->open(path);
-  state_->require_class(set.id(), path, true);
-  const Hdf5Handle space = state_->own(H5Dget_space(set.id()), H5Sclose, "read a shape");
-  std::vector<double> values(state_->points(space.id(), path, state_->value_bytes(set.id())));
+template <class T>
+std::vector<T> Hdf5Reader::State::numbers(std::string_view path, hid_t type, bool floats) const {
+  const Hdf5Handle set = open(path);
+  require_class(set.id(), path, floats);
+  const Hdf5Handle space = own(H5Dget_space(set.id()), H5Sclose, "read a shape");
+  std::vector<T> values(points(space.id(), path, value_bytes(set.id())));
   if (!values.empty()) {
-    state_->require(
-        H5Dread(set.id(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()),
-        "read " + std::string(path));
+    require(H5Dread(set.id(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()),
+            "read " + std::string(path));
   }
   return values;
 }
 
+std::vector<double> Hdf5Reader::doubles(std::string_view path) const {
+  return state_->numbers<double>(path, H5T_NATIVE_DOUBLE, true);
+}
+
 std::vector<std::int64_t> Hdf5Reader::integers(std::string_view path) const {
-  const Hdf5Handle set = state_->open(path);
-  state_->require_class(set.id(), path, false);
-  const Hdf5Handle space = state_->own(H5Dget_space(set.id()), H5Sclose, "read a shape");
-  std::vector<std::int64_t> values(state_->points(space.id(), path, state_->value_bytes(set.id())));
-  if (!values.empty()) {
-    state_->require(
-        H5Dread(set.id(), H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()),
-        "read " + std::string(path));
-  }
-  return values;
+  return state_->numbers<std::int64_t>(path, H5T_NATIVE_INT64, false);
 }
 
 std::vector<std::string> Hdf5Reader::strings(std::string_view path) const {
@@ -240,10 +234,7 @@ bool Hdf5Reader::has_attribute(std::string_view object, std::string_view name) c
 
 double Hdf5Reader::number_attribute(std::string_view object, std::string_view name) const {
   const std::string label(name);
-  const Hdf5Handle found =
-      state_->own(H5Aopen_by_name(state_->handle.id(), std::string(object).c_str(), label.c_str(),
-                                  H5P_DEFAULT, H5P_DEFAULT),
-                  H5Aclose, "open attribute " + label);
+  const Hdf5Handle found = state_->open_attribute(object, label);
   state_->require_single(found.id(), label);
   double value = 0.0;
   state_->require(H5Aread(found.id(), H5T_NATIVE_DOUBLE, &value), "read attribute " + label);
@@ -252,10 +243,7 @@ double Hdf5Reader::number_attribute(std::string_view object, std::string_view na
 
 std::string Hdf5Reader::text_attribute(std::string_view object, std::string_view name) const {
   const std::string label(name);
-  const Hdf5Handle found =
-      state_->own(H5Aopen_by_name(state_->handle.id(), std::string(object).c_str(), label.c_str(),
-                                  H5P_DEFAULT, H5P_DEFAULT),
-                  H5Aclose, "open attribute " + label);
+  const Hdf5Handle found = state_->open_attribute(object, label);
   const Hdf5Handle type = state_->own(H5Aget_type(found.id()), H5Tclose, "read a type");
   if (H5Tis_variable_str(type.id()) <= 0) {
     throw FileError(fmt::format("{}: attribute {} is not a text", state_->file, label));

@@ -6,21 +6,17 @@
 
 namespace carom::io {
 
-struct Hdf5Writer::State {
-  std::string file;
-  Hdf5Handle handle;
+struct Hdf5Writer::State : Hdf5File {
   Hdf5Handle link_list;  // makes intermediate groups
 
-  Hdf5Handle own(hid_t id, Hdf5Handle::Closer closer, std::string_view what) const {
-    return {id, closer, file, what};
-  }
-  void require(herr_t result, std::string_view what) const {
-    if (result < 0) throw FileError(fmt::format("{}: HDF5 could not {}", file, what));
-  }
   void write(std::string_view path, hid_t file_type, hid_t memory_type, const void* values,
              const Shape& shape, std::size_t value_bytes) const;
   void attribute(std::string_view object, std::string_view name, hid_t type, hid_t space,
                  const void* value) const;
+  void scalar(std::string_view object, std::string_view name, hid_t type, const void* value) const {
+    const Hdf5Handle space = own(H5Screate(H5S_SCALAR), H5Sclose, "make a scalar");
+    attribute(object, name, type, space.id(), value);
+  }
 };
 
 namespace {
@@ -141,23 +137,18 @@ void Hdf5Writer::State::attribute(std::string_view object, std::string_view name
 }
 
 void Hdf5Writer::attribute(std::string_view object, std::string_view name, double value) {
-  const Hdf5Handle space = state_->own(H5Screate(H5S_SCALAR), H5Sclose, "make a scalar");
-  state_->attribute(object, name, H5T_NATIVE_DOUBLE, space.id(), &value);
+  state_->scalar(object, name, H5T_NATIVE_DOUBLE, &value);
 }
 void Hdf5Writer::attribute(std::string_view object, std::string_view name, std::int64_t value) {
-  const Hdf5Handle space = state_->own(H5Screate(H5S_SCALAR), H5Sclose, "make a scalar");
-  state_->attribute(object, name, H5T_NATIVE_INT64, space.id(), &value);
+  state_->scalar(object, name, H5T_NATIVE_INT64, &value);
 }
 void Hdf5Writer::attribute(std::string_view object, std::string_view name, std::uint64_t value) {
-  const Hdf5Handle space = state_->own(H5Screate(H5S_SCALAR), H5Sclose, "make a scalar");
-  state_->attribute(object, name, H5T_NATIVE_UINT64, space.id(), &value);
+  state_->scalar(object, name, H5T_NATIVE_UINT64, &value);
 }
 void Hdf5Writer::attribute(std::string_view object, std::string_view name, std::string_view value) {
   const std::string text(value);
   const char* pointer = text.c_str();
-  const Hdf5Handle type = text_type(state_->file);
-  const Hdf5Handle space = state_->own(H5Screate(H5S_SCALAR), H5Sclose, "make a scalar");
-  state_->attribute(object, name, type.id(), space.id(), static_cast<const void*>(&pointer));
+  state_->scalar(object, name, text_type(state_->file).id(), static_cast<const void*>(&pointer));
 }
 void Hdf5Writer::attribute(std::string_view object, std::string_view name,
                            std::span<const double> values) {
