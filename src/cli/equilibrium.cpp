@@ -65,12 +65,7 @@ void print_counts(const std::vector<io::EquilibriumRun>& runs) {
 }
 
 void report(const std::vector<io::EquilibriumRun>& runs, const EquilibriumOptions& options) {
-  if (options.json) {
-    nlohmann::ordered_json result = nlohmann::ordered_json::array();
-    for (const io::EquilibriumRun& run : runs) result.push_back(io::equilibrium_json(run));
-    print_document(runs.size() == 1 ? result[0] : result);
-    return;
-  }
+  if (options.json) return print_documents(runs, io::equilibrium_json);
   if (options.quiet) return;
   if (runs.size() <= kReportedInFull) {
     for (const io::EquilibriumRun& run : runs) fmt::print("{}", posture_report(run));
