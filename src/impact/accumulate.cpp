@@ -152,6 +152,16 @@ void store_row(ImpactSamples& samples, std::int64_t problem, std::int64_t positi
   samples.status.data()[index] = row.status;
 }
 
+ImpactPaths join_paths(const std::vector<std::vector<double>>& paths, int velocities) {
+  ImpactPaths joined;
+  joined.offset.push_back(0);
+  for (const std::vector<double>& path : paths) {
+    joined.velocity.insert(joined.velocity.end(), path.begin(), path.end());
+    joined.offset.push_back(static_cast<std::int64_t>(joined.velocity.size()) / velocities);
+  }
+  return joined;
+}
+
 std::int64_t rows_kept(const ImpactSettings& settings) {
   if (settings.keep_samples < 0) return settings.samples;
   return std::min(settings.keep_samples, settings.samples);

@@ -75,6 +75,9 @@ ImpactSamples allocate_samples(const ImpactBatch& batch, const ImpactSettings& s
 void store_row(ImpactSamples& samples, std::int64_t problem, std::int64_t position,
                const TrajectoryRow& row);
 
+/// The paths of one problem, velocities after velocities of each, as one list.
+ImpactPaths join_paths(const std::vector<std::vector<double>>& paths, int velocities);
+
 /// Number of rows kept per problem: keep_samples with -1 resolved.
 std::int64_t rows_kept(const ImpactSettings& settings);
 

@@ -269,13 +269,7 @@ class ImpactDriver {
     }
     result_.summary[at] = std::move(summary);
     if (settings_.epsilon > 0.0) result_.net[at] = sums.finish_net(settings_);
-    if (settings_.keep_paths == 0) return;
-    ImpactPaths& gathered = result_.paths[at];
-    gathered.offset.push_back(0);
-    for (const auto& path : path_of) {
-      gathered.velocity.insert(gathered.velocity.end(), path.begin(), path.end());
-      gathered.offset.push_back(static_cast<std::int64_t>(gathered.velocity.size()) / nv_);
-    }
+    if (settings_.keep_paths > 0) result_.paths[at] = join_paths(path_of, nv_);
   }
 
   void report(std::int64_t samples) {

@@ -88,7 +88,8 @@ class Sampling {
     result_.summary.push_back(std::move(refused));
     if (net_) result_.net.push_back(accumulator().finish_net(settings_));
     if (settings_.keep_paths > 0) {
-      gather_paths(std::vector<std::vector<double>>(static_cast<std::size_t>(paths_)));
+      result_.paths.push_back(
+          join_paths(std::vector<std::vector<double>>(static_cast<std::size_t>(paths_)), nv_));
     }
     progress_.samples_done += settings_.samples;
   }
@@ -113,7 +114,7 @@ class Sampling {
       }
       if (net_) result_.net.push_back(sum.finish_net(settings_));
     }
-    if (settings_.keep_paths > 0) gather_paths(path_of);
+    if (settings_.keep_paths > 0) result_.paths.push_back(join_paths(path_of, nv_));
   }
 
   [[nodiscard]] std::size_t path_reals() const {
@@ -234,16 +235,6 @@ class Sampling {
       const double* path = velocity.data() + s * path_reals();
       path_of[static_cast<std::size_t>(position) + s].assign(path, path + (steps[s] + 1) * nv_);
     }
-  }
-
-  void gather_paths(const std::vector<std::vector<double>>& path_of) {
-    ImpactPaths gathered;
-    gathered.offset.push_back(0);
-    for (const auto& path : path_of) {
-      gathered.velocity.insert(gathered.velocity.end(), path.begin(), path.end());
-      gathered.offset.push_back(static_cast<std::int64_t>(gathered.velocity.size()) / nv_);
-    }
-    result_.paths.push_back(std::move(gathered));
   }
 
   /// Rows that are never computed read NaN, zero and cancelled, as on the host.
