@@ -131,9 +131,12 @@ struct QpResultArrays {
   Array<Status> status;            ///< [problems]
   Array<QpMethod> method;          ///< [problems], the one that gave the answer
   Array<std::int32_t> iterations;  ///< [problems], of that method
-  Array<double> residual;          ///< [problems], recomputed: certificate::qp_residual
+  /// [problems], recomputed: certificate::qp_residual of an answer, that of the proof where the
+  /// status is infeasible or unbounded; NaN where there is neither
+  Array<double> residual;
   /// [problems, max(n, m + k)], NaN unless the status is proven by it:
-  /// infeasible: (y, z) with A'y + C'z = 0, z in K*, and u'y+ - l'y- + b'z < 0 (Farkas);
+  /// infeasible: (y, z) with A'y + C'z = 0, z in K*, and u'y+ - l'y- + b'z < 0 (Farkas); where
+  /// l_i > u_i for some row, the unit vector of the first such row, whose bounds are the proof;
   /// unbounded: a direction d with P d = 0, q'd < 0 along which no row and no cone ends;
   /// nonconvex: a direction d with d'P d < 0.
   Array<double> certificate;

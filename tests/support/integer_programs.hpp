@@ -244,7 +244,7 @@ inline Match match(const ExactVerdict& truth, Status status, double objective, d
     case Status::solved:
       if (truth.status != Status::solved) return Match::wrong;
       return std::abs(objective - truth.objective) <=
-                     1e-8 * std::max({1.0, std::abs(truth.objective), terms})
+                     1e-9 * std::max({1.0, std::abs(truth.objective), terms})
                  ? Match::right
                  : Match::wrong;
     case Status::infeasible:

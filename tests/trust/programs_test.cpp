@@ -78,6 +78,9 @@ void compare(const Family& family, const Result& result, const std::string& name
     const Status status = result.status.host()[p];
     double objective = 0.0;
     double terms = 0.0;
+    if (status == Status::solved || status == Status::infeasible || status == Status::unbounded) {
+      EXPECT_LE(result.residual.host()[p], 1e-9) << name << ", problem " << p;
+    }
     if (status == Status::solved) {
       const double* x = result.solution.data() + p * width;
       const auto add = [&](double term) {

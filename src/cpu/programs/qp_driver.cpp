@@ -77,12 +77,10 @@ class Driver {
           thread.multiplier.data() + local * static_cast<std::size_t>(layout_.rows());
       if (inside) {
         write_dual(p, multiplier);
-        result_.method.data()[p] = last_method();
+        const bool pivots = end_[static_cast<std::size_t>(p)] ==
+                            static_cast<std::uint8_t>(kernels::qp_end::kActiveSet);
+        result_.method.data()[p] = pivots ? QpMethod::active_set : last_method();
         if (solved_by_range(p)) {
-          if (end_[static_cast<std::size_t>(p)] ==
-              static_cast<std::uint8_t>(kernels::qp_end::kActiveSet)) {
-            result_.method.data()[p] = QpMethod::active_set;
-          }
           result_.status.data()[p] = Status::solved;
           continue;
         }
@@ -95,8 +93,10 @@ class Driver {
   [[nodiscard]] QpMethod last_method() const { return kernels::first_method(settings_.method); }
 
   [[nodiscard]] bool solved_by_range(std::int64_t p) const {
+    const double residual = result_.residual.data()[p];
     return kernels::may_be_solved(end_[static_cast<std::size_t>(p)]) &&
-           result_.residual.data()[p] <= settings_.tolerance;
+           residual <= settings_.tolerance &&
+           !kernels::qp_wants_refinement(layout_.shape(), residual, settings_.tolerance);
   }
 
   /// Everything that was not solved at the first attempt.

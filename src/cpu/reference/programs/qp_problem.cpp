@@ -124,8 +124,8 @@ certificate::QpResidual<double> QpProblem::residual(const VectorXd& x, const Vec
   return judged([&](const auto& judge) { return judge.residual(x, y); });
 }
 
-bool QpProblem::proves_infeasible(VectorXd& y) const {
-  if (!normalise(y)) return false;
+std::optional<double> QpProblem::infeasibility_residual(VectorXd& y) const {
+  if (!normalise(y)) return std::nullopt;
   for (int i = 0; i < rows(); ++i) {
     if (!in_cone(i) && !std::isfinite(y[i] > 0.0 ? upper[i] : lower[i])) y[i] = 0.0;
   }
@@ -141,23 +141,24 @@ bool QpProblem::proves_infeasible(VectorXd& y) const {
       if (!in_cone(i) && weight[i] > 0.0 && weight[i] <= dust * weight.maxCoeff()) y[i] = 0.0;
     }
     const double residual = judged([&](const auto& judge) { return judge.farkas_residual(y); });
-    if (certificate::within(residual, kProof)) return true;
+    if (certificate::within(residual, kProof)) return residual;
   }
-  return false;
+  return std::nullopt;
 }
 
-bool QpProblem::proves_unbounded(VectorXd& d, const VectorXd& point) const {
-  if (!normalise(d)) return false;
+std::optional<double> QpProblem::unboundedness_residual(VectorXd& d, const VectorXd& point) const {
+  if (!normalise(d)) return std::nullopt;
   for (const double dust : kDust) {
     for (double& value : d) {
       if (std::abs(value) <= dust) value = 0.0;
     }
     const double residual = judged([&](const auto& judge) { return judge.ray_residual(d); });
     if (!certificate::within(residual, kProof)) continue;
-    return certificate::within(
-        judged([&](const auto& judge) { return judge.point_residual(point); }), kProof);
+    const double feasible = judged([&](const auto& judge) { return judge.point_residual(point); });
+    if (!certificate::within(feasible, kProof)) return std::nullopt;
+    return std::max(residual, feasible);
   }
-  return false;
+  return std::nullopt;
 }
 
 }  // namespace carom::reference

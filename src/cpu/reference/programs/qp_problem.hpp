@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include <Eigen/Core>
@@ -33,12 +34,13 @@ class QpProblem {
   // The verdicts are the library's certificates.
   [[nodiscard]] certificate::QpResidual<double> residual(const Eigen::VectorXd& x,
                                                          const Eigen::VectorXd& y) const;
-  /// Farkas' proof from multipliers: signs and cones are put right, and what rounding left in place
-  /// of zeros goes; y holds the proof on success.
-  bool proves_infeasible(Eigen::VectorXd& y) const;
-  /// Whether the objective falls without end along d, put right likewise, from a point that meets
-  /// rows and cones.
-  bool proves_unbounded(Eigen::VectorXd& d, const Eigen::VectorXd& point) const;
+  /// Residual of Farkas' proof from multipliers: signs and cones are put right, and what rounding
+  /// left in place of zeros goes; y holds the proof. Nothing where it proves nothing.
+  std::optional<double> infeasibility_residual(Eigen::VectorXd& y) const;
+  /// The larger residual of d, put right likewise, along which the objective falls without end, and
+  /// of a point that meets rows and cones.
+  std::optional<double> unboundedness_residual(Eigen::VectorXd& d,
+                                               const Eigen::VectorXd& point) const;
 
   Rows hessian;  ///< both halves, from the lower one
   Eigen::VectorXd gradient;

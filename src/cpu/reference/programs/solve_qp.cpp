@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include <Eigen/LU>
@@ -49,18 +50,15 @@ class Solver {
       answer_.iterations += plain.iterations;
       copy(plain);
       if (plain.end == PlainEnd::infeasible) {
-        answer_.status =
-            problem_.proves_infeasible(answer_.y) ? Status::infeasible : Status::numerical_error;
+        conclude(Status::infeasible, problem_.infeasibility_residual(answer_.y));
         return;
       }
       if (plain.end == PlainEnd::unbounded) {
         if (add_cuts(plain.x, true)) continue;
-        answer_.status = find_point();
+        find_point();
         if (answer_.status == Status::infeasible) return;
         copy(plain);
-        answer_.status = problem_.proves_unbounded(answer_.x, answer_.point)
-                             ? Status::unbounded
-                             : Status::numerical_error;
+        conclude(Status::unbounded, problem_.unboundedness_residual(answer_.x, answer_.point));
         return;
       }
       if (plain.end == PlainEnd::gave_up) {
@@ -85,6 +83,12 @@ class Solver {
     answer_.status = certificate::within(answer_.residual, tolerance_) ? Status::solved
                      : std::isfinite(answer_.residual)                 ? Status::inaccurate
                                                                        : Status::numerical_error;
+  }
+
+  /// residual: of the proof of `status`, if there is one.
+  void conclude(Status status, std::optional<double> residual) {
+    answer_.status = residual ? status : Status::numerical_error;
+    answer_.residual = residual.value_or(kNan);
   }
 
   void add(const Vector& normal, Scalar bound, bool equation, Origin origin) {
@@ -125,17 +129,16 @@ class Solver {
 
   /// The point nearest to zero among those that meet rows and cones, for an objective without end;
   /// infeasible with its proof where there is none.
-  Status find_point() {
+  void find_point() {
     const Matrix hessian = std::exchange(qp_.hessian, Matrix::Identity(n_, n_));
     const Vector gradient = std::exchange(qp_.gradient, Vector::Zero(n_));
-    Status status = Status::numerical_error;
     for (int round = 0; round < kMaxCuts; ++round) {
       const PlainAnswer nearest =
           solve_plain_qp(qp_, 200 * (n_ + static_cast<int>(origin_.size())));
       answer_.iterations += nearest.iterations;
       if (nearest.end == PlainEnd::infeasible) {
         copy(nearest);
-        if (problem_.proves_infeasible(answer_.y)) status = Status::infeasible;
+        conclude(Status::infeasible, problem_.infeasibility_residual(answer_.y));
         break;
       }
       if (nearest.end != PlainEnd::solved) break;
@@ -144,7 +147,6 @@ class Solver {
     }
     qp_.hessian = hessian;
     qp_.gradient = gradient;
-    return status;
   }
 
   /// s_0 >= u's_1 with u along s_1; true where any was violated. `ray`: of the direction x.
@@ -303,6 +305,7 @@ QpResult solve_qp(const QpBatch& batch, const QpSettings& settings) {
     } else if (const int crossed = problem.crossed_row(); crossed >= 0) {
       answer.status = Status::infeasible;
       answer.y = Eigen::VectorXd::Unit(rows, crossed);
+      answer.residual = 0.0;
     } else if (problem.negative_curvature(answer.x)) {
       answer.status = Status::nonconvex;
     } else {
@@ -318,7 +321,6 @@ QpResult solve_qp(const QpBatch& batch, const QpSettings& settings) {
         put(answer.x, 0, n, result.solution.data() + p * n);
         put(answer.y, 0, m, result.dual.data() + p * m);
         put(answer.y, m, rows - m, result.cone_dual.data() + p * (rows - m));
-        result.residual.data()[p] = answer.residual;
         result.objective.data()[p] = answer.objective;
         break;
       case Status::infeasible:
@@ -333,6 +335,7 @@ QpResult solve_qp(const QpBatch& batch, const QpSettings& settings) {
       default:
         break;
     }
+    result.residual.data()[p] = answer.residual;
     result.status.data()[p] = answer.status;
     result.method.data()[p] = QpMethod::active_set;
     result.iterations.data()[p] = answer.iterations;

@@ -31,14 +31,14 @@ CAROM_HOST_DEVICE bool normalise(const Lanes& lanes, int count, const Memory& va
   return true;
 }
 
-/// Whether y proves that no x meets the rows, perhaps without what rounding left in place of zeros;
-/// it is normalised, and holds the proof on success.
+/// Of y as a proof that no x meets the rows, perhaps without what rounding left in place of zeros;
+/// y is normalised, and is the proof where the residual is within the tolerance.
 /// work: qp_judge_workspace.
 template <class Lanes, class Data, class Memory>
-CAROM_HOST_DEVICE bool proves_infeasible(const Lanes& lanes, const QpShape& shape,
-                                         const QpView<Data>& view, const Memory& y,
-                                         const Memory& work, double tolerance) {
-  if (!normalise(lanes, shape.rows, y)) return false;
+CAROM_HOST_DEVICE double infeasibility_residual(const Lanes& lanes, const QpShape& shape,
+                                                const QpView<Data>& view, const Memory& y,
+                                                const Memory& work, double tolerance) {
+  if (!normalise(lanes, shape.rows, y)) return kInfinity;
   // Signs that no bound allows, and what of a cone's multiplier lies outside of its cone.
   for_interval_rows(lanes, shape, [&](int i) {
     const double bound = y[i] > 0.0 ? view.upper[i] : view.lower[i];
@@ -67,37 +67,42 @@ CAROM_HOST_DEVICE bool proves_infeasible(const Lanes& lanes, const QpShape& shap
       const double size = weight(i);  // zero in rows of zeros, which prove something by themselves
       if (size > 0.0 && size <= dust * most) y[i] = 0.0;
     });
-    if (certificate::within(judge.farkas_residual(y), tolerance)) return true;
+    const double residual = judge.farkas_residual(y);
+    if (certificate::within(residual, tolerance)) return residual;
   }
-  return false;
+  return kInfinity;
 }
 
-/// Whether the objective falls along d without end; d is normalised likewise.
+/// Of d as a direction in which the objective falls without end; d is normalised likewise.
 /// work: qp_judge_workspace.
 template <class Lanes, class Data, class Memory>
-CAROM_HOST_DEVICE bool proves_endless(const Lanes& lanes, const QpShape& shape,
+CAROM_HOST_DEVICE double ray_residual(const Lanes& lanes, const QpShape& shape,
                                       const QpView<Data>& view, const Memory& d, const Memory& work,
                                       double tolerance) {
-  if (!normalise(lanes, shape.variables, d)) return false;
+  if (!normalise(lanes, shape.variables, d)) return kInfinity;
   const certificate::QpJudge<double, Lanes, Data, Memory> judge(lanes, shape, view, work);
   for (const double dust : {0.0, 1e-13, 1e-10, 1e-7}) {
     lanes.for_each(shape.variables, [&](int j) {
       if (magnitude(d[j]) <= dust) d[j] = 0.0;
     });
-    if (certificate::within(judge.ray_residual(d), tolerance)) return true;
+    const double residual = judge.ray_residual(d);
+    if (certificate::within(residual, tolerance)) return residual;
   }
-  return false;
+  return kInfinity;
 }
 
-/// Whether the objective falls along d without end from a point that meets the rows; d is
-/// normalised likewise. work: qp_judge_workspace.
+/// The same from a point that meets the rows: the larger one of both residuals.
+/// work: qp_judge_workspace.
 template <class Lanes, class Data, class Memory>
-CAROM_HOST_DEVICE bool proves_unbounded(const Lanes& lanes, const QpShape& shape,
-                                        const QpView<Data>& view, const Memory& point,
-                                        const Memory& d, const Memory& work, double tolerance) {
-  if (!proves_endless(lanes, shape, view, d, work, tolerance)) return false;
+CAROM_HOST_DEVICE double unboundedness_residual(const Lanes& lanes, const QpShape& shape,
+                                                const QpView<Data>& view, const Memory& point,
+                                                const Memory& d, const Memory& work,
+                                                double tolerance) {
+  const double falling = ray_residual(lanes, shape, view, d, work, tolerance);
+  if (!certificate::within(falling, tolerance)) return kInfinity;
   const certificate::QpJudge<double, Lanes, Data, Memory> judge(lanes, shape, view, work);
-  return certificate::within(judge.point_residual(point), tolerance);
+  const double feasible = judge.point_residual(point);
+  return feasible <= falling ? falling : feasible;
 }
 
 /// Whether the Hessian has a direction of negative curvature; x then holds it.

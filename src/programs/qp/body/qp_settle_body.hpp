@@ -30,6 +30,12 @@ struct QpVerdict {
 
 /// Whether problems with cones are small enough for an interior point in twice the precision.
 CAROM_INLINE constexpr bool takes_homogeneous(long n, long rows) { return n + rows <= 160; }
+/// Whether a solved answer is tried once more, in twice the precision: its residual is within the
+/// tolerance, yet what multipliers make of it in the objective may not be. Most answers to small
+/// problems are far below.
+CAROM_INLINE bool qp_wants_refinement(const QpShape& shape, double residual, double tolerance) {
+  return shape.cones == 0 && shape.variables + shape.rows <= 64 && residual > 1e-2 * tolerance;
+}
 CAROM_INLINE constexpr long qp_settle_workspace(long n, long rows, bool cones) {
   const long exact = cones ? 0 : qp_active_set_workspace(n, rows);
   const long splitting = admm_qp_workspace(n, rows);  // a factor of the Hessian wants less
@@ -98,11 +104,26 @@ class QpSettle {
   template <class Start>
   CAROM_HOST_DEVICE QpVerdict run(const QpTaskSettings& settings, int interval_rows,
                                   const QpVerdict* first, double end, Start&& start) {
+    QpVerdict answer = find(settings, interval_rows, first, end, start);
+    const bool proven = answer.status == Status::infeasible || answer.status == Status::unbounded;
+    if (proven) answer.residual = proof_;
+    if (answer.status == Status::solved && answer.method != QpMethod::lemke &&
+        qp_wants_refinement(shape_, answer.residual, settings.tolerance)) {
+      refine(answer, settings);
+    }
+    return answer;
+  }
+
+ private:
+  template <class Start>
+  CAROM_HOST_DEVICE QpVerdict find(const QpTaskSettings& settings, int interval_rows,
+                                   const QpVerdict* first, double end, Start&& start) {
     QpVerdict answer;
     answer.method = settings.method;
     if (first != nullptr) answer = *first;
     if (first != nullptr) keep_first();
     if (crossed_bounds(lanes_, interval_rows, shape_, view_, y_)) {
+      proof_ = 0.0;
       answer.status = Status::infeasible;
       return answer;
     }
@@ -163,7 +184,17 @@ class QpSettle {
     return other;
   }
 
- private:
+  /// Keeps what the exact method makes of it where that is better.
+  CAROM_HOST_DEVICE void refine(QpVerdict& answer, const QpTaskSettings& settings) {
+    keep_first();
+    const QpVerdict exact = decide(settings);
+    if (exact.status == Status::solved && exact.residual < answer.residual) {
+      answer = exact;
+    } else {
+      back_to_first();
+    }
+  }
+
   CAROM_INLINE static bool is_final(Status status) {
     return status == Status::solved || status == Status::infeasible || status == Status::unbounded;
   }
@@ -176,13 +207,16 @@ class QpSettle {
     lanes_.for_each(shape_.rows, [&](int i) { y_[i] = first_y_[i]; });
   }
   CAROM_CALL bool is_infeasible(double tolerance) {
-    return proves_infeasible(lanes_, shape_, view_, y_, work_, tolerance);
+    proof_ = infeasibility_residual(lanes_, shape_, view_, y_, work_, tolerance);
+    return certificate::within(proof_, tolerance);
   }
   CAROM_CALL bool is_ray(double tolerance) {
-    return proves_endless(lanes_, shape_, view_, x_, work_, tolerance);
+    proof_ = ray_residual(lanes_, shape_, view_, x_, work_, tolerance);
+    return certificate::within(proof_, tolerance);
   }
   CAROM_CALL bool is_unbounded(double tolerance) {
-    return proves_unbounded(lanes_, shape_, view_, point_, x_, work_, tolerance);
+    proof_ = unboundedness_residual(lanes_, shape_, view_, point_, x_, work_, tolerance);
+    return certificate::within(proof_, tolerance);
   }
 
   CAROM_CALL void judge(QpVerdict& answer, double tolerance) {
@@ -390,6 +424,7 @@ class QpSettle {
   Memory first_y_;          // of the first method
   Memory work_;             // of the judgement
   Memory other_hessian_, other_gradient_, body_;
+  double proof_ = kInfinity;  // residual of the proof that was tried last
 };
 
 }  // namespace carom::kernels

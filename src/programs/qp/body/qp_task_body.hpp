@@ -69,7 +69,8 @@ class QpTask {
                            const Memory& memory)
       : lanes_(lanes), arrays_(arrays), parts_(parts), memory_(memory) {}
 
-  /// Tries one method; true where that is the end of it. Otherwise the results hold the attempt.
+  /// Tries one method; true where that is the end of it. Otherwise the results hold the attempt,
+  /// which may be a solved one that wants refinement.
   template <QpMethod Method>
   CAROM_HOST_DEVICE bool first(long p) const {
     const QpShape& shape = arrays_.shape;
@@ -77,14 +78,15 @@ class QpTask {
       lanes_.for_each(1, [&](int) { arrays_.end[p] = kQpRefused; });
       return false;
     }
+    QpVerdict verdict;
+    bool solved = false;
     if constexpr (Method == QpMethod::interior_point) {
-      if (arrays_.settings.method == QpMethod::automatic &&
-          takes_dual_pivots(shape.variables, shape.rows, shape.cones) &&
-          attempt<QpMethod::active_set>(p)) {
-        return true;
-      }
+      solved = arrays_.settings.method == QpMethod::automatic &&
+               takes_dual_pivots(shape.variables, shape.rows, shape.cones) &&
+               attempt<QpMethod::active_set>(p, verdict);
     }
-    return attempt<Method>(p);
+    solved = solved || attempt<Method>(p, verdict);
+    return solved && !qp_wants_refinement(shape, verdict.residual, arrays_.settings.tolerance);
   }
 
   /// Everything else, from what `first` left if `tried`.
@@ -192,9 +194,9 @@ class QpTask {
     lanes_.for_each(arrays_.shape.rows, [&](int i) { to_y[i] = body.dual(i); });
   }
 
-  /// One method and its judgement; whether that is the end of it.
+  /// One method and its judgement; whether it solved the problem.
   template <QpMethod Method>
-  CAROM_HOST_DEVICE bool attempt(long p) const {
+  CAROM_HOST_DEVICE bool attempt(long p, QpVerdict& verdict) const {
     const QpShape& shape = arrays_.shape;
     const QpOutcome<double> outcome = run<Method>(p);
     const certificate::QpJudge<double, Lanes, Memory, Memory> judge(lanes_, shape, view(),
@@ -204,7 +206,6 @@ class QpTask {
       judge.clean(x(), y());
       judged = judge.residual(x(), y());
     }
-    QpVerdict verdict;
     verdict.method = Method;
     verdict.iterations = static_cast<int>(outcome.iterations);
     verdict.residual = judged.value();
@@ -298,7 +299,8 @@ class QpTask {
       arrays_.status[p] = verdict.status;
       arrays_.method[p] = verdict.method;
       arrays_.iterations[p] = verdict.iterations;
-      arrays_.residual[p] = usable ? verdict.residual : nan;
+      const bool judged = usable || by_rows || verdict.status == Status::unbounded;
+      arrays_.residual[p] = judged ? verdict.residual : nan;
       arrays_.objective[p] = usable ? verdict.objective : nan;
     });
   }
