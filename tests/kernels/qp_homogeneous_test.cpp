@@ -7,6 +7,7 @@
 #include "programs/qp/body/qp_homogeneous_body.hpp"
 #include "support/cone_judge.hpp"
 #include "support/cone_problems.hpp"
+#include "support/from_environment.hpp"
 
 // The decision of src/programs/qp/body/qp_homogeneous_body.hpp about problems whose verdict is
 // known.
@@ -56,10 +57,11 @@ double end_of(ConeVerdict verdict) {
 class Homogeneous : public ::testing::TestWithParam<ConeVerdict> {};
 
 TEST_P(Homogeneous, DecidesAsPlanted) {
-  constexpr int kProblems = 6000;
-  const auto seed = static_cast<std::uint64_t>(GetParam()) * 1000000 + 11;
+  const int problems = test::from_environment("CAROM_TRUST_PROBLEMS", 6000);
+  const auto seed = static_cast<std::uint64_t>(GetParam()) * 1000000 + 10 +
+                    static_cast<std::uint64_t>(test::from_environment("CAROM_TRUST_SEED", 1));
   int undecided = 0;
-  for (int trial = 0; trial < kProblems; ++trial) {
+  for (int trial = 0; trial < problems; ++trial) {
     SCOPED_TRACE(trial);
     const ConeProblem problem =
         ConeGenerator(seed + static_cast<std::uint64_t>(trial)).problem(GetParam());
@@ -80,7 +82,7 @@ TEST_P(Homogeneous, DecidesAsPlanted) {
     }
     ASSERT_LE(worst, 3e-14L);
   }
-  EXPECT_LE(undecided, kProblems / 500);
+  EXPECT_LE(undecided, problems / 500);
 }
 
 std::string name_of(const ::testing::TestParamInfo<ConeVerdict>& verdict) {

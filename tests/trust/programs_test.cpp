@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -9,6 +8,7 @@
 #include <carom/qp.hpp>
 
 #include "programs/qp/backends.hpp"
+#include "support/from_environment.hpp"
 #include "support/integer_programs.hpp"
 
 // Random programs of small integers of every status against exact arithmetic, by every method, in
@@ -23,11 +23,6 @@ using test::IntegerPrograms;
 using test::Match;
 using test::ProgramArrays;
 using test::Units;
-
-int from_environment(const char* name, int otherwise) {
-  const char* value = std::getenv(name);
-  return value != nullptr ? std::atoi(value) : otherwise;
-}
 
 struct Disguise {
   const char* name;
@@ -105,8 +100,8 @@ void compare(const Family& family, const Result& result, const std::string& name
 class Programs : public ::testing::TestWithParam<Disguise> {
  protected:
   static constexpr int kRounds = 8;
-  int seed_ = from_environment("CAROM_TRUST_SEED", 1);
-  int problems_ = from_environment("CAROM_TRUST_PROBLEMS", 200);
+  int seed_ = test::from_environment("CAROM_TRUST_SEED", 1);
+  int problems_ = test::from_environment("CAROM_TRUST_PROBLEMS", 200);
 
   void expect_few_open(const std::string& name, const Tally& tally) const {
     EXPECT_LE(static_cast<double>(tally.open),

@@ -394,11 +394,13 @@ class QpPackRun {
 
 template <class Isa>
 void solve_qps(const QpRange& range) {
-  if (range.task->shape.variables > kLargestPackedQp || range.end - range.begin == 1) {
-    QpPackRun<Isa, double, 1>(range).run();
-  } else {
-    QpPackRun<Isa, typename Isa::Pack, Isa::kWidth>(range).run();
+  if constexpr (Isa::kPacksPay) {
+    if (range.task->shape.variables <= kLargestPackedQp && range.end - range.begin > 1) {
+      QpPackRun<Isa, typename Isa::Pack, Isa::kWidth>(range).run();
+      return;
+    }
   }
+  QpPackRun<Isa, double, 1>(range).run();
 }
 
 }  // namespace carom::cpu::simd
