@@ -14,6 +14,7 @@ struct QpResidual {
   V primal;      ///< largest distance to a row's interval or a cone, over the row's datum
   V dual;        ///< largest |P x + q + A'y|_j or wrong sign of y, over the column's datum
   V complement;  ///< largest relative slack of a row or cone times its relative multiplier
+  V gap;         ///< |x'P x + q'x + u'y+ - l'y- + h'z| over its terms' magnitudes, a thousandth
   V objective;   ///< 1/2 x'P x + q'x
   [[nodiscard]] CAROM_INLINE V value() const {
     // NaN wherever one of them is.
@@ -21,6 +22,7 @@ struct QpResidual {
     worst.add(primal);
     worst.add(dual);
     worst.add(complement);
+    worst.add(gap);
     return worst.value;
   }
 };
@@ -64,7 +66,7 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
     widen_single_rows(V(0.0));
     const QpResidual<V> wide = evaluate(x, y);
     return {select(judged, strict.primal, wide.primal), select(judged, strict.dual, wide.dual),
-            select(judged, strict.complement, wide.complement), strict.objective};
+            select(judged, strict.complement, wide.complement), strict.gap, strict.objective};
   }
 
   /// Zeros in place of what rounding left there: x_j that no equation feels but rows whose bounds
@@ -220,7 +222,8 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
 
  private:
   static constexpr double kClose = 1e-13;
-  static constexpr double kNoise = 1e-11;  // share of a datum
+  static constexpr double kNoise = 1e-11;    // share of a datum
+  static constexpr double kGapShare = 1e-3;  // the tolerance is one on equations
 
   using Base::bent_, Base::column_datum_, Base::column_size_, Base::known_x_, Base::known_y_,
       Base::lanes_, Base::n_, Base::pull_, Base::row_datum_, Base::row_size_, Base::rows_,
@@ -232,7 +235,13 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
     using kernels::larger;
     using kernels::magnitude;
     using kernels::select;
-    QpResidual<V> result{V(0.0), V(0.0), V(0.0), V(0.0)};
+    QpResidual<V> result{V(0.0), V(0.0), V(0.0), V(0.0), V(0.0)};
+    V gap(0.0);  // of primal and dual objective
+    V terms(0.0);
+    const auto earn = [&](V term) {
+      gap = gap + term;
+      terms = terms + magnitude(term);
+    };
     MaxAbs<V> dual;
     for (int j = 0; j < n_; ++j) {
       const V q = view_.gradient[j];
@@ -240,6 +249,8 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
                       unit_of(column_datum_[j], magnitude(q)), column_rounding_));
       dual.add(beyond_reach(column_size_[j], column_datum_[j], column_rounding_));
       result.objective = result.objective + x[j] * (V(0.5) * bent_[j] + q);
+      earn(x[j] * bent_[j]);
+      earn(x[j] * q);
     }
     MaxAbs<V> primal;
     MaxAbs<V> complement;
@@ -253,6 +264,7 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
         const V slack = missed(value - limit, size, datum, row_rounding_);
         primal.add(there * select(value <= limit, V(0.0), slack));
         complement.add(there * (multiplier * known_y_[i]) * slack);
+        earn(limit * multiplier);
         dual.add((V(1.0) - there) * (multiplier * known_y_[i]));
       };
       side(view_.upper[i], value_[i], positive_part(y[i]));
@@ -267,6 +279,7 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
       for (int i = cone.first; i < cone.first + cone.size; ++i) {
         product = product + slack(i) * y[i];
         whole = whole + magnitude(y[i]);
+        earn(view_.upper[i] * y[i]);
       }
       dual.add(outside_dual(cone, y));
       const int i = cone.first;
@@ -276,6 +289,7 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
     result.primal = primal.value;
     result.dual = dual.value;
     result.complement = complement.value;
+    result.gap = V(kGapShare) * magnitude(gap) / select(terms > V(kTiny), terms, V(kTiny));
     return result;
   }
 
