@@ -238,6 +238,7 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
     QpResidual<V> result{V(0.0), V(0.0), V(0.0), V(0.0), V(0.0)};
     V gap(0.0);  // of primal and dual objective
     V terms(0.0);
+    V bend(0.0);  // x'P x
     const auto earn = [&](V term) {
       gap = gap + term;
       terms = terms + magnitude(term);
@@ -249,9 +250,10 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
                       unit_of(column_datum_[j], magnitude(q)), column_rounding_));
       dual.add(beyond_reach(column_size_[j], column_datum_[j], column_rounding_));
       result.objective = result.objective + x[j] * (V(0.5) * bent_[j] + q);
-      earn(x[j] * bent_[j]);
+      bend = bend + x[j] * bent_[j];
       earn(x[j] * q);
     }
+    earn(bend);  // as a whole: along a ray its parts are large and cancel
     MaxAbs<V> primal;
     MaxAbs<V> complement;
     for_interval_rows([&](int i) {
