@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include <carom/backend.hpp>
@@ -30,6 +31,7 @@ enum class ConeModel : std::uint8_t {
   circumscribed,  ///< the polygon around (section 4.3): its region contains the true one
   pair,           ///< lower bounds and points inscribed, upper bounds circumscribed
 };
+std::string_view to_string(ConeModel cones);
 
 struct SpatialSettings {
   ConeModel cones = ConeModel::exact;

@@ -5,6 +5,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -98,6 +99,9 @@ enum class Selection : std::uint8_t {
   lemke,   ///< lexicographic Lemke's on the full LCP (75)
   random,  ///< one of the distinct v', drawn uniformly with the sample's own numbers
 };
+
+std::string_view to_string(Sampler sampler);
+std::string_view to_string(Selection selection);
 
 /// What to do with a problem of a batch whose numbers are refused.
 enum class BadProblem : std::uint8_t {

@@ -11,10 +11,6 @@
 
 namespace carom {
 
-std::string_view to_string(StepLaw law) {
-  return law == StepLaw::complementarity ? "complementarity" : "programme";
-}
-
 void CompliantSettings::validate() const {
   require::tolerance("tolerance", tolerance);
   if (max_iterations < 0) {

@@ -1,20 +1,17 @@
 #include <carom/equilibrium_planar.hpp>
 
-#include <array>
 #include <cmath>
 #include <string>
 
 #include "core/arrays.hpp"
 #include "core/backends.hpp"
 #include "core/require.hpp"
+#include "core/words.hpp"
 #include "equilibrium/planar_backends.hpp"
 
 namespace carom {
 
 namespace {
-
-constexpr std::array kMethods = {PlanarMethod::lp, PlanarMethod::pairs, PlanarMethod::graphic,
-                                 PlanarMethod::line_sweep};
 
 /// Refuses shapes that do not fit; the backend that will do the work.
 Backend check(const PostureBatch& batch, const PlanarSettings& settings, Backend requested) {
@@ -39,27 +36,10 @@ Backend check(const PostureBatch& batch, const PlanarSettings& settings, Backend
 
 }  // namespace
 
-std::string_view to_string(PlanarMethod method) {
-  switch (method) {
-    case PlanarMethod::lp:
-      return "lp";
-    case PlanarMethod::pairs:
-      return "pairs";
-    case PlanarMethod::graphic:
-      return "graphic";
-    case PlanarMethod::line_sweep:
-      return "line_sweep";
-  }
-  return "unknown";
-}
-
 PlanarMethod planar_method(std::string_view name) {
-  std::string known;
-  for (const PlanarMethod method : kMethods) {
-    if (to_string(method) == name) return method;
-    known += (known.empty() ? "" : ", ") + std::string(to_string(method));
-  }
-  throw InvalidInput("unknown method \"" + std::string(name) + "\": known are " + known);
+  if (const auto method = value_of<PlanarMethod>(name)) return *method;
+  throw InvalidInput("unknown method \"" + std::string(name) + "\": known are " +
+                     listed<PlanarMethod>());
 }
 
 void PlanarSettings::validate() const {

@@ -9,6 +9,7 @@
 #include "core/backends.hpp"
 #include "core/message.hpp"
 #include "core/require.hpp"
+#include "core/words.hpp"
 #include "impact/backends.hpp"
 #include "impact/prepare.hpp"
 #include "impact/workspace.hpp"
@@ -165,25 +166,14 @@ void validate(const ImpactBatch& batch) {
 }
 
 std::string mode_words(std::uint64_t modes, int contacts, int dimension) {
-  std::string words;
+  std::string text;
   for (int i = 0; i < contacts; ++i) {
-    if (i > 0) words += "/";
-    switch (static_cast<ContactMode>((modes >> (2 * i)) & 3U)) {
-      case ContactMode::separating:
-        words += "separating";
-        break;
-      case ContactMode::sticking:
-        words += "sticking";
-        break;
-      case ContactMode::sliding:
-        words += dimension == 2 ? "sliding+" : "sliding";
-        break;
-      case ContactMode::sliding_negative:
-        words += "sliding-";
-        break;
-    }
+    if (i > 0) text += "/";
+    const auto mode = static_cast<ContactMode>((modes >> (2 * i)) & 3U);
+    text += word_of(mode);
+    if (mode == ContactMode::sliding && dimension == 2) text += "+";
   }
-  return words;
+  return text;
 }
 
 void ImpactSettings::validate() const {

@@ -104,11 +104,7 @@ PlanarSettings planar_settings(const EquilibriumOptions& options) {
 SpatialSettings spatial_settings(const EquilibriumOptions& options, const PostureTask& task) {
   SpatialSettings settings;
   const bool sides_named = !options.cone_sides.empty() || task.cone_sides > 0;
-  settings.cones = choice<ConeModel>("--cones", options.cones,
-                                     {{"exact", ConeModel::exact},
-                                      {"inscribed", ConeModel::inscribed},
-                                      {"circumscribed", ConeModel::circumscribed},
-                                      {"pair", ConeModel::pair}});
+  settings.cones = choice<ConeModel>("--cones", options.cones);
   // Whoever names a number of sides means polygons.
   if (sides_named && settings.cones == ConeModel::exact) settings.cones = ConeModel::pair;
   if (!options.cone_sides.empty()) {

@@ -53,8 +53,8 @@ std::string heading(const io::ImpactRun& run) {
                                  run.problem.contacts, fmt::join(run.contact_names, ", "));
   text += fmt::format(
       "  backend {}, {}, {} numbers, selection {}, seed {}, h = {:g} N s, at most {} steps\n",
-      to_string(run.backend), to_string(settings.precision), io::to_string(settings.sampler),
-      io::to_string(settings.selection), settings.seed, settings.step_size, settings.max_steps);
+      to_string(run.backend), to_string(settings.precision), to_string(settings.sampler),
+      to_string(settings.selection), settings.seed, settings.step_size, settings.max_steps);
   return text;
 }
 

@@ -152,14 +152,9 @@ ImpactSettings settings_for(const SamplingOptions& options, const ImpactTask& ta
           : static_cast<int>(parse_count("--max-steps", options.max_steps, 1, INT32_MAX));
   settings.friction_directions = static_cast<int>(
       parse_count("--friction-directions", options.friction_directions, 4, kMaxFrictionDirections));
-  settings.sampler = choice<Sampler>("--sampler", options.sampler,
-                                     {{"uniform", Sampler::uniform}, {"sobol", Sampler::sobol}});
-  settings.selection = choice<Selection>(
-      "--selection", options.selection,
-      {{"any", Selection::any}, {"lemke", Selection::lemke}, {"random", Selection::random}});
-  settings.precision =
-      choice<Precision>("--precision", options.precision,
-                        {{"double", Precision::float64}, {"float", Precision::float32}});
+  settings.sampler = choice<Sampler>("--sampler", options.sampler);
+  settings.selection = choice<Selection>("--selection", options.selection);
+  settings.precision = choice<Precision>("--precision", options.precision);
   settings.velocity_tolerance = parse_real("--velocity-tolerance", options.velocity_tolerance);
   settings.residual_tolerance = parse_tolerance("--residual-tolerance", options.residual_tolerance);
   settings.mode_tolerance = parse_real("--mode-tolerance", options.mode_tolerance);

@@ -79,15 +79,6 @@ void print_json(const Cases& cases, const CaseAnswers& answers) {
   print_document(result);
 }
 
-QpMethod method_named(const std::string& name) {
-  std::vector<std::pair<std::string_view, QpMethod>> known;
-  for (const QpMethod method : {QpMethod::automatic, QpMethod::interior_point, QpMethod::active_set,
-                                QpMethod::admm, QpMethod::projected, QpMethod::lemke}) {
-    known.emplace_back(to_string(method), method);
-  }
-  return choice<QpMethod>("--method", name, known);
-}
-
 void print_table(const Cases& cases, const CaseAnswers& answers) {
   TextTable table({"name", "kind", "status", "residual", "iterations"});
   for (std::size_t i = 0; i < cases.size(); ++i) {
@@ -103,7 +94,7 @@ int run_solve(const SolveOptions& options) {
   settings.tolerance = parse_tolerance("--tolerance", options.tolerance);
   settings.threads = static_cast<int>(parse_count("--threads", options.threads, 0, 4096));
   settings.backend = backend_named("--backend", options.backend);
-  settings.method = method_named(options.method);
+  settings.method = choice<QpMethod>("--method", options.method);
   if (settings.method != QpMethod::automatic && settings.backend == Backend::reference) {
     throw InvalidInput(fmt::format(
         "--method is {}: the backend reference has one of its own, must be auto", options.method));

@@ -215,20 +215,13 @@ void add_step_options(CLI::App& command, StepOptions& options) {
 
 CompliantSettings step_settings(const StepOptions& options) {
   CompliantSettings settings;
-  settings.law = choice<StepLaw>(
-      "--law", options.law,
-      {{"complementarity", StepLaw::complementarity}, {"programme", StepLaw::programme}});
-  settings.method = choice<QpMethod>("--method", options.method,
-                                     {{"auto", QpMethod::automatic},
-                                      {"interior_point", QpMethod::interior_point},
-                                      {"active_set", QpMethod::active_set},
-                                      {"admm", QpMethod::admm},
-                                      {"projected", QpMethod::projected}});
+  settings.law = choice<StepLaw>("--law", options.law);
+  settings.method = choice<QpMethod>("--method", options.method, "lemke");
   if (settings.law == StepLaw::complementarity && settings.method != QpMethod::automatic) {
     throw InvalidInput(fmt::format(
         "--method is {}: belongs to --law programme, the law is complementarity", options.method));
   }
-  choice<Precision>("--precision", options.precision, {{"double", Precision::float64}});
+  choice<Precision>("--precision", options.precision, "float");
   settings.tolerance = parse_tolerance("--tolerance", options.tolerance);
   if (!options.max_iterations.empty()) {
     settings.max_iterations =

@@ -74,7 +74,7 @@ nlohmann::ordered_json to_json(const Verdict& verdict) {
   const BackendComparison& comparison = verdict.comparison;
   nlohmann::ordered_json result;
   result["model"] = verdict.model;
-  result["selection"] = io::to_string(verdict.selection);
+  result["selection"] = to_string(verdict.selection);
   result["backends"] = {to_string(verdict.backends[0]), to_string(verdict.backends[1])};
   result["samples"] = comparison.samples;
   result["status_differences"] = comparison.status_differences;
@@ -108,7 +108,7 @@ void print_text(const std::vector<Verdict>& verdicts, double tolerance) {
                    "v+ differs", "non-unique", "disagreements", "largest difference"});
   for (const Verdict& verdict : verdicts) {
     const BackendComparison& comparison = verdict.comparison;
-    table.add({verdict.model, std::string(io::to_string(verdict.selection)),
+    table.add({verdict.model, std::string(to_string(verdict.selection)),
                fmt::format("{}", comparison.samples),
                fmt::format("{}", comparison.status_differences),
                fmt::format("{}", comparison.mode_differences),
@@ -121,7 +121,7 @@ void print_text(const std::vector<Verdict>& verdicts, double tolerance) {
     if (!verdict.comparison.worst) continue;
     const WorstSample& worst = *verdict.comparison.worst;
     fmt::print("\n{}, selection {}: worst is sample {}, difference {:.3e}\n",
-               io::printable(verdict.model), io::to_string(verdict.selection), worst.sample,
+               io::printable(verdict.model), to_string(verdict.selection), worst.sample,
                worst.difference);
     for (int side = 0; side < 2; ++side) {
       fmt::print("  {:<10} {:<11} residual {:.2e}  v+ = ({:.9g})\n",

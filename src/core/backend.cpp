@@ -23,24 +23,6 @@ std::string only_with_cuda(const char* text) { return cuda::device() != nullptr 
 
 }  // namespace
 
-std::string_view to_string(Backend backend) {
-  switch (backend) {
-    case Backend::automatic:
-      return "auto";
-    case Backend::cpu:
-      return "cpu";
-    case Backend::cuda:
-      return "cuda";
-    case Backend::reference:
-      return "reference";
-  }
-  return "unknown";
-}
-
-std::string_view to_string(Precision precision) {
-  return precision == Precision::float64 ? "double" : "float";
-}
-
 const BuildInfo& build_info() {
   static const BuildInfo info{CAROM_VERSION,
                               CAROM_COMMIT,

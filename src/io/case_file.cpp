@@ -10,6 +10,7 @@
 #include <carom/lcp.hpp>
 #include <carom/lp.hpp>
 
+#include "core/words.hpp"
 #include "io/json_file.hpp"
 #include "io/problem_file.hpp"
 
@@ -152,16 +153,12 @@ void read_cones(const nlohmann::json& object, const std::string& where, QpProble
     }
     const std::string kind = entry[0];
     Cone cone;
-    if (kind == "zero") {
-      cone.kind = ConeKind::zero;
-    } else if (kind == "nonneg") {
-      cone.kind = ConeKind::nonnegative;
-    } else if (kind == "second_order") {
-      cone.kind = ConeKind::second_order;
-    } else {
+    const auto known = value_of<ConeKind>(kind);
+    if (!known) {
       throw InvalidInput(
-          fmt::format("{} is \"{}\": must be zero, nonneg or second_order", name, kind));
+          fmt::format("{} is \"{}\": must be {}", name, kind, listed<ConeKind>(" or ")));
     }
+    cone.kind = *known;
     const double size = entry[1].get<double>();  // 2^64 - 1 is no std::int64_t
     if (!(size >= 1.0 && size <= kMaxQpRows)) {
       throw InvalidInput(

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <span>
 
+#include "core/words.hpp"
+
 namespace carom::io {
 
 using nlohmann::ordered_json;
@@ -56,25 +58,6 @@ ordered_json planar_json(const EquilibriumRun& run) {
   return result;
 }
 
-const char* cone_words(ConeModel cones) {
-  switch (cones) {
-    case ConeModel::exact:
-      return "exact";
-    case ConeModel::inscribed:
-      return "inscribed";
-    case ConeModel::circumscribed:
-      return "circumscribed";
-    case ConeModel::pair:
-      break;
-  }
-  return "pair";
-}
-
-const char* critical_words(CriticalType type) {
-  if (type == CriticalType::contact) return "contact";
-  return type == CriticalType::edge ? "edge" : "interior";
-}
-
 ordered_json three_json(const ThreeContactRegion& three) {
   const auto pieces = [](const std::vector<std::vector<double>>& list) {
     ordered_json result = ordered_json::array();
@@ -90,7 +73,7 @@ ordered_json three_json(const ThreeContactRegion& three) {
   result["area_searched"] = three.area_searched;
   ordered_json boundary = ordered_json::array();
   for (const BoundaryPoint& point : three.boundary) {
-    boundary.push_back({{"type", critical_words(point.type)}, {"point", point.point}});
+    boundary.push_back({{"type", word_of(point.type)}, {"point", point.point}});
   }
   result["boundary"] = boundary;
   return result;
@@ -100,7 +83,7 @@ ordered_json spatial_json(const EquilibriumRun& run) {
   const SpatialRegion& region = run.spatial;
   const auto k = static_cast<std::size_t>(run.posture.contacts);
   ordered_json result;
-  result["cones"] = cone_words(run.spatial_settings.cones);
+  result["cones"] = to_string(run.spatial_settings.cones);
   if (run.spatial_settings.cones != ConeModel::exact) {
     result["cone_sides"] = run.spatial_settings.cone_sides;
   }

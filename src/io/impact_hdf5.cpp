@@ -7,6 +7,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "core/words.hpp"
 #include "io/hdf5_file.hpp"
 #include "io/hdf5_output.hpp"
 #include "io/problem_file.hpp"
@@ -112,8 +113,7 @@ class ProblemGroup {
         "samples",
         {1, rows.count, run_.problem.velocities, run_.problem.dimension * run_.problem.contacts},
         rows);
-    writer_.attribute(at("samples/status"), "meaning",
-                      std::string_view("0 terminated, 1 max_steps, 2 failed, 3 cancelled"));
+    writer_.attribute(at("samples/status"), "meaning", codes_meaning<TrajectoryStatus>());
     writer_.attribute(at("samples/velocity"), "first_sample", run_.settings.first_sample);
   }
 
@@ -194,8 +194,8 @@ void root_attributes(Hdf5Writer& writer, std::span<const ImpactRun> runs) {
       std::string_view(runs.size() == 1 ? first.model : fmt::format("{} problems", runs.size())));
   writer.attribute("/", "backend", carom::to_string(first.backend));
   writer.attribute("/", "precision", carom::to_string(settings.precision));
-  writer.attribute("/", "sampler", to_string(settings.sampler));
-  writer.attribute("/", "selection", to_string(settings.selection));
+  writer.attribute("/", "sampler", carom::to_string(settings.sampler));
+  writer.attribute("/", "selection", carom::to_string(settings.selection));
   writer.attribute("/", "samples", settings.samples);
   writer.attribute("/", "step_size", settings.step_size);
   writer.attribute("/", "max_steps", std::int64_t{settings.max_steps});

@@ -2,22 +2,6 @@
 
 namespace carom::io {
 
-std::string_view to_string(Sampler sampler) {
-  return sampler == Sampler::uniform ? "uniform" : "sobol";
-}
-
-std::string_view to_string(Selection selection) {
-  switch (selection) {
-    case Selection::any:
-      return "any";
-    case Selection::lemke:
-      return "lemke";
-    case Selection::random:
-      return "random";
-  }
-  return "unknown";
-}
-
 std::vector<double> contact_velocity(const ImpactProblem& problem, const double* velocity) {
   const auto nv = static_cast<std::size_t>(problem.velocities);
   std::vector<double> result;

@@ -44,8 +44,6 @@ struct ImpactRun {
 };
 
 /// Words of the command line and of the files.
-std::string_view to_string(Sampler sampler);
-std::string_view to_string(Selection selection);
 
 /// Contacts that approach before the impact, faster than settings.velocity_tolerance.
 std::vector<int> approaching_contacts(const ImpactRun& run);

@@ -5,15 +5,12 @@
 #include <algorithm>
 #include <string_view>
 
+#include "core/words.hpp"
 #include "io/hdf5_output.hpp"
 
 namespace carom::io {
 
 namespace {
-
-constexpr std::string_view kStatusMeaning =
-    "0 solved, 1 inaccurate, 2 infeasible, 3 unbounded, 4 nonconvex, 5 ray, 6 iteration_limit, 7 "
-    "numerical_error, 8 invalid_input, 9 cancelled";
 
 std::uint64_t extent(std::int64_t value) { return static_cast<std::uint64_t>(value); }
 
@@ -26,7 +23,7 @@ std::vector<std::uint8_t> codes(const std::vector<Status>& statuses) {
 void write_status(Hdf5Writer& writer, const std::string& path,
                   const std::vector<Status>& statuses) {
   writer.dataset(path, codes(statuses), {statuses.size()});
-  writer.attribute(path, "meaning", kStatusMeaning);
+  writer.attribute(path, "meaning", codes_meaning<Status>());
 }
 
 void settings_attributes(Hdf5Writer& writer, const CompliantSettings& settings, Backend backend) {

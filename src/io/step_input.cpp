@@ -9,6 +9,7 @@
 
 #include <carom/error.hpp>
 
+#include "core/words.hpp"
 #include "io/hdf5_file.hpp"
 #include "io/json_file.hpp"
 #include "io/problem_file.hpp"
@@ -31,11 +32,9 @@ constexpr std::array<std::string_view, 13> kSets = {
 
 Type type_from(const json& object, const std::string& where) {
   const std::string word = read_text(object, "type", where);
-  if (word == "bilateral") return Type::bilateral;
-  if (word == "unilateral") return Type::unilateral;
-  if (word == "contact") return Type::contact;
+  if (const auto type = value_of<Type>(word)) return *type;
   throw InvalidInput(
-      fmt::format("{}: type is \"{}\": must be bilateral, unilateral or contact", where, word));
+      fmt::format("{}: type is \"{}\": must be {}", where, word, listed<Type>(" or ")));
 }
 
 // A number for all rows, or one for each.
@@ -212,10 +211,8 @@ class BatchedSteps {
   [[nodiscard]] RowType row_type(std::size_t problem, std::size_t row) const {
     const double code = sets_.type[problem * rows_ + row];
     if (!(code >= 0.0 && code <= 4.0) || code != std::floor(code)) {
-      throw InvalidInput(
-          fmt::format("{}: type[{}][{}] is {}: must be 0 none, 1 bilateral, 2 "
-                      "unilateral, 3 normal or 4 tangent",
-                      file_, problem, row, code));
+      throw InvalidInput(fmt::format("{}: type[{}][{}] is {}: must be {}", file_, problem, row,
+                                     code, codes_meaning<RowType>(" or ")));
     }
     return static_cast<RowType>(static_cast<int>(code));
   }
