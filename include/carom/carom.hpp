@@ -23,4 +23,5 @@
 #include <carom/models/scenarios.hpp>
 #include <carom/posture.hpp>
 #include <carom/qp.hpp>
+#include <carom/settings.hpp>
 #include <carom/status.hpp>

@@ -12,6 +12,7 @@
 #include <carom/device/constraint_rows.hpp>
 #include <carom/models/scenarios.hpp>
 #include <carom/qp.hpp>
+#include <carom/settings.hpp>
 #include <carom/status.hpp>
 
 /// Steps of multibody systems with compliant bilateral, unilateral and contact constraints, stable
@@ -128,6 +129,23 @@ struct CompliantSettings {
   QpMethod method = QpMethod::automatic;  ///< law programme
   int threads = 0;                        ///< cpu: 0 = all hardware threads
 
+  /// See settings.hpp.
+  template <class Visit, class... Tables>
+  static void each_setting(Visit&& visit, Tables&&... tables) {
+    using Range = SettingRange;
+    visit({"law", "What relates forces to friction cones and signs"}, tables.law...);
+    visit({"method", "Method of solve_qp, law programme"}, tables.method...);
+    visit({"tolerance", "Largest relative residual of a certified step", Range::tolerance()},
+          tables.tolerance...);
+    visit({"max_iterations", "Of the contact solver, or of the method of law programme",
+           Range::at_least(0), "", "the solver's own"},
+          tables.max_iterations...);
+    visit({"centripetal", "Keep the term M^ (dG/dt) v of (23)"}, tables.centripetal...);
+    visit({"normal_weight", "zeta of (99), law programme", Range::finite_from(0), "", "1/h"},
+          tables.normal_weight...);
+    visit({"threads", "CPU threads", Range::at_least(0), "", "all"}, tables.threads...);
+  }
+
   /// Errors: InvalidInput naming the field and its value.
   void validate() const;
 };
@@ -182,6 +200,20 @@ struct WorldRun {
 
   /// Called between chunks of steps; returning false stops the run.
   std::function<bool(const WorldProgress&)> progress;
+
+  /// See settings.hpp.
+  template <class Visit, class... Tables>
+  static void each_setting(Visit&& visit, Tables&&... tables) {
+    using Range = SettingRange;
+    visit({"worlds", "Worlds", Range::at_least(1)}, tables.worlds...);
+    visit({"step_size", "Step size h", Range::finite_from(0), "s", "the scenario's"},
+          tables.step_size...);
+    visit({"steps", "Steps", Range::at_least(0), "", "the scenario's"}, tables.steps...);
+    visit({"stride", "Keep states every so many steps", Range::at_least(0), "", "none"},
+          tables.stride...);
+    visit({"isolate", "A world with refused parameters becomes NaN instead of an exception"},
+          tables.isolate...);
+  }
 };
 
 struct WorldsResult {

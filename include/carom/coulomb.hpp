@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include <carom/settings.hpp>
 #include <carom/status.hpp>
 
 namespace carom {
@@ -20,6 +21,18 @@ struct CoulombProblem {
 struct CoulombSettings {
   double tolerance = 1e-9;
   int max_iterations = 20000;
+
+  /// See settings.hpp.
+  template <class Visit, class... Tables>
+  static void each_setting(Visit&& visit, Tables&&... tables) {
+    using Range = SettingRange;
+    visit({"tolerance", "Largest relative residual of a solution", Range::tolerance()},
+          tables.tolerance...);
+    visit({"max_iterations", "Iterations at most", Range::at_least(1)}, tables.max_iterations...);
+  }
+
+  /// Errors: InvalidInput naming the field and its value.
+  void validate() const;
 };
 
 struct CoulombResult {

@@ -6,6 +6,7 @@
 #include <carom/backend.hpp>
 #include <carom/batch.hpp>
 #include <carom/posture.hpp>
+#include <carom/settings.hpp>
 #include <carom/status.hpp>
 
 /// Where may the centre of mass of a planar posture be? (Or and Rimon, "Computation and Graphic
@@ -30,6 +31,15 @@ struct PlanarSettings {
   PlanarMethod method = PlanarMethod::lp;
   double tolerance = 1e-9;  ///< on PlanarResult::residual
   int threads = 0;          ///< cpu, reference: 0 = all hardware threads
+
+  /// See settings.hpp.
+  template <class Visit, class... Tables>
+  static void each_setting(Visit&& visit, Tables&&... tables) {
+    using Range = SettingRange;
+    visit({"method", "How the strip of one wrench is computed"}, tables.method...);
+    visit({"tolerance", "Largest residual of an answer", Range::tolerance()}, tables.tolerance...);
+    visit({"threads", "CPU threads", Range::at_least(0), "", "all"}, tables.threads...);
+  }
 
   /// Errors: InvalidInput naming the field and its value.
   void validate() const;

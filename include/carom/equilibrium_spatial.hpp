@@ -8,6 +8,7 @@
 #include <carom/backend.hpp>
 #include <carom/batch.hpp>
 #include <carom/posture.hpp>
+#include <carom/settings.hpp>
 #include <carom/status.hpp>
 
 /// Spatial postures: where may the centre of mass be (Or and Rimon, "Computation of
@@ -21,6 +22,10 @@
 namespace carom {
 
 inline constexpr int kMaxSupportDirections = 4096;
+/// Most directions of one region.
+inline constexpr int kMaxRegionVertices = 64 * kMaxSupportDirections;
+/// Most sides of a polygon for a friction cone.
+inline constexpr int kMaxConeSides = 64;
 
 /// Which friction cones the support function is computed over. n + mu t(theta) are the exact cone's
 /// extreme rays; polygons have `cone_sides` rays at theta_j = 2 pi j / sides in the tangents of
@@ -35,7 +40,7 @@ std::string_view to_string(ConeModel cones);
 
 struct SpatialSettings {
   ConeModel cones = ConeModel::exact;
-  int cone_sides = 8;   ///< 3..64, of the polygons
+  int cone_sides = 8;   ///< 3..kMaxConeSides, of the polygons
   int directions = 64;  ///< D, first directions of a region, 3..kMaxSupportDirections
   /// [m^2], area_outer - area_inner at which a region is finished; never finer than rounding
   /// leaves it, 1e-12 of the contacts' squared extent.
@@ -45,6 +50,29 @@ struct SpatialSettings {
                             ///< extent
   int max_pivots = 0;       ///< a direction; 0: 300 + 8 k
   int threads = 0;          ///< cpu: 0 = all hardware threads
+
+  /// See settings.hpp.
+  template <class Visit, class... Tables>
+  static void each_setting(Visit&& visit, Tables&&... tables) {
+    using Range = SettingRange;
+    visit({"cones", "Spatial friction cones"}, tables.cones...);
+    visit({"cone_sides", "Sides of the polygons for the cones", Range::between(3, kMaxConeSides)},
+          tables.cone_sides...);
+    visit({"directions", "Directions of the first sweep over a spatial region",
+           Range::between(3, kMaxSupportDirections)},
+          tables.directions...);
+    visit(
+        {"area_tolerance", "Gap between inner and outer polygon at which a spatial region is done",
+         Range::above(0), "m^2"},
+        tables.area_tolerance...);
+    visit({"max_vertices", "Directions of a spatial region at most",
+           Range::between(3, kMaxRegionVertices)},
+          tables.max_vertices...);
+    visit({"tolerance", "Largest residual of an answer", Range::tolerance()}, tables.tolerance...);
+    visit({"max_pivots", "Pivots of a direction at most", Range::at_least(0), "", "300 + 8 k"},
+          tables.max_pivots...);
+    visit({"threads", "CPU threads", Range::at_least(0), "", "all"}, tables.threads...);
+  }
 
   /// Errors: InvalidInput naming the field and its value.
   void validate() const;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <carom/posture.hpp>
+#include <carom/settings.hpp>
 
 /// Three contacts: section 3 of Or and Rimon's spatial paper. The horizontal parts of the forces
 /// meet in a point r of the plane, f_i = sigma lambda_i(r) (r - x_i + zeta_i e), (7); r lies in P =
@@ -14,6 +15,19 @@ struct ThreeContactSettings {
   int directions = 180;  ///< of the exact boundary's numeric search, 8..4096
   int grid = 24;         ///< samples of an edge and of each axis of a piece of P, 4..512
   double reach = 1e4;    ///< P is cut off at this many extents of the contacts, > 1
+
+  /// See settings.hpp.
+  template <class Visit, class... Tables>
+  static void each_setting(Visit&& visit, Tables&&... tables) {
+    using Range = SettingRange;
+    visit({"directions", "Directions of the exact boundary's numeric search",
+           Range::between(8, 4096)},
+          tables.directions...);
+    visit({"grid", "Samples of an edge and of each axis of a piece of P", Range::between(4, 512)},
+          tables.grid...);
+    visit({"reach", "P is cut off at this many extents of the contacts", Range::above(1)},
+          tables.reach...);
+  }
 
   /// Errors: InvalidInput naming the field and its value.
   void validate() const;

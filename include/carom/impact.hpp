@@ -11,6 +11,7 @@
 
 #include <carom/backend.hpp>
 #include <carom/batch.hpp>
+#include <carom/settings.hpp>
 #include <carom/status.hpp>
 
 /// Simultaneous inelastic frictional impacts, sampled (Halm and Posa, "Set-Valued Rigid-Body
@@ -156,6 +157,51 @@ struct ImpactSettings {
 
   /// Called between chunks; returning false stops the run, which then reports what it has.
   std::function<bool(const ImpactProgress&)> progress;
+
+  /// See settings.hpp.
+  template <class Visit, class... Tables>
+  static void each_setting(Visit&& visit, Tables&&... tables) {
+    using Range = SettingRange;
+    visit({"samples", "Trajectories per problem, e.g. 16384 or 2^14", Range::at_least(1)},
+          tables.samples...);
+    visit({"first_sample", "Index of the first (shards of a run)", Range::at_least(0)},
+          tables.first_sample...);
+    visit({"step_size", "Step size h", Range::above(0), "N s"}, tables.step_size...);
+    visit({"max_steps", "Steps per trajectory at most", Range::between(1, 1'000'000)},
+          tables.max_steps...);
+    visit({"sampler", "How lambda_max is drawn"}, tables.sampler...);
+    visit({"selection", "Solution of a non-unique step"}, tables.selection...);
+    visit({"friction_directions", "Friction directions of a spatial contact",
+           Range::between(4, kMaxFrictionDirections)},
+          tables.friction_directions...);
+    visit({"velocity_tolerance", "Slower approach counts as none", Range::finite_from(0), "m/s"},
+          tables.velocity_tolerance...);
+    visit(
+        {"residual_tolerance", "Largest relative residual of a certified step", Range::tolerance()},
+        tables.residual_tolerance...);
+    visit({"mode_tolerance", "Slower contacts count as sticking", Range::finite_from(0), "m/s"},
+          tables.mode_tolerance...);
+    visit({"precision", "Arithmetic of the solver; certificates are computed in double"},
+          tables.precision...);
+    visit({"threads", "CPU threads", Range::at_least(0), "", "all"}, tables.threads...);
+    visit({"seed", "Seed of the random numbers"}, tables.seed...);
+    visit({"epsilon", "Radius of the epsilon-net", Range::finite_from(0), "m/s", "none"},
+          tables.epsilon...);
+    visit({"net_capacity", "Points of the net at most; a fuller one is coarsened",
+           Range::between(1, 1 << 30)},
+          tables.net_capacity...);
+    visit({"keep_samples", "Rows of samples kept per problem, the first ones; -1: all",
+           Range::at_least(-1)},
+          tables.keep_samples...);
+    visit({"keep_paths", "Whole trajectories kept per problem, the first ones", Range::at_least(0)},
+          tables.keep_paths...);
+    visit({"mode_table", "Read steps off a table of modes where the problem is small"},
+          tables.mode_table...);
+    visit({"bad_problem", "What becomes of a problem whose numbers are refused"},
+          tables.bad_problem...);
+    visit({"result_space", "Memory of the samples; device with backend cuda alone"},
+          tables.result_space...);
+  }
 
   /// Errors: InvalidInput naming the field and its value.
   void validate() const;
@@ -310,6 +356,22 @@ struct StepSettings {
   Selection selection = Selection::any;  ///< any or lemke
   double tolerance = 1e-9;
   int threads = 0;
+
+  /// See settings.hpp.
+  template <class Visit, class... Tables>
+  static void each_setting(Visit&& visit, Tables&&... tables) {
+    using Range = SettingRange;
+    visit({"friction_directions", "Friction directions of a spatial contact",
+           Range::between(4, kMaxFrictionDirections)},
+          tables.friction_directions...);
+    visit({"tolerance", "Largest relative residual of a certified step", Range::tolerance()},
+          tables.tolerance...);
+    visit({"selection", "Solution of a non-unique step: any or lemke"}, tables.selection...);
+    visit({"threads", "CPU threads", Range::at_least(0), "", "all"}, tables.threads...);
+  }
+
+  /// Errors: InvalidInput naming the field and its value.
+  void validate() const;
 };
 
 template <template <class> class Array>

@@ -36,6 +36,33 @@ struct ImpactModelSettings {
   double distinct_tolerance = 1e-7;  ///< two v+ differ by more than this, relative to max|v|
   std::int64_t max_combinations = 4'000'000;  ///< refuse to enumerate beyond
   int max_impacts = 100'000;                  ///< of a sequence
+
+  /// See settings.hpp.
+  template <class Visit, class... Tables>
+  static void each_setting(Visit&& visit, Tables&&... tables) {
+    using Range = SettingRange;
+    visit({"friction_directions", "Friction directions of a spatial contact",
+           Range::between(4, kMaxFrictionDirections)},
+          tables.friction_directions...);
+    visit(
+        {"residual_tolerance", "Largest relative residual of a certified step", Range::tolerance()},
+        tables.residual_tolerance...);
+    visit({"velocity_tolerance", "Slower approach counts as none", Range::at_least(0), "m/s"},
+          tables.velocity_tolerance...);
+    visit({"mode_tolerance", "Slower contacts count as sticking", Range::at_least(0), "m/s"},
+          tables.mode_tolerance...);
+    visit({"distinct_tolerance", "Two v+ differ by more than this, relative to max|v|",
+           Range::at_least(0)},
+          tables.distinct_tolerance...);
+    visit({"max_combinations", "Combinations of contact modes that are enumerated at most",
+           Range::at_least(1)},
+          tables.max_combinations...);
+    visit({"max_impacts", "Impacts of a sequence at most", Range::at_least(1)},
+          tables.max_impacts...);
+  }
+
+  /// Errors: InvalidInput naming the field and its value.
+  void validate() const;
 };
 
 /// All distinct v' of one step (75) from the problem's velocity, by enumeration of the basic

@@ -5,6 +5,7 @@
 
 #include <carom/backend.hpp>
 #include <carom/batch.hpp>
+#include <carom/settings.hpp>
 #include <carom/status.hpp>
 
 namespace carom {
@@ -43,6 +44,17 @@ struct LcpSettings {
   double tolerance = 1e-9;  ///< on certificate::LcpJudge's residual, every row in its own unit
   int max_pivots = 0;       ///< 0: 50 (n + 1)
   int threads = 0;          ///< cpu: 0 = all hardware threads
+
+  /// See settings.hpp.
+  template <class Visit, class... Tables>
+  static void each_setting(Visit&& visit, Tables&&... tables) {
+    using Range = SettingRange;
+    visit({"tolerance", "Largest relative residual of a solution", Range::tolerance()},
+          tables.tolerance...);
+    visit({"max_pivots", "Pivots at most", Range::at_least(0), "", "50 (n + 1)"},
+          tables.max_pivots...);
+    visit({"threads", "CPU threads", Range::at_least(0), "", "all"}, tables.threads...);
+  }
 
   /// Errors: InvalidInput naming the field and its value.
   void validate() const;

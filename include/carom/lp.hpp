@@ -4,6 +4,7 @@
 
 #include <carom/backend.hpp>
 #include <carom/batch.hpp>
+#include <carom/settings.hpp>
 #include <carom/status.hpp>
 
 namespace carom {
@@ -61,6 +62,18 @@ struct LpSettings {
   bool certificates =
       true;         ///< fill LpResult::farkas, ::ray and ::point; without it they stay empty
   int threads = 0;  ///< cpu: 0 = all hardware threads
+
+  /// See settings.hpp.
+  template <class Visit, class... Tables>
+  static void each_setting(Visit&& visit, Tables&&... tables) {
+    using Range = SettingRange;
+    visit({"tolerance", "Largest relative residual of a solution", Range::tolerance()},
+          tables.tolerance...);
+    visit({"max_pivots", "Pivots per objective at most", Range::at_least(0), "", "50 (m + n)"},
+          tables.max_pivots...);
+    visit({"certificates", "Fill farkas, ray and point of the result"}, tables.certificates...);
+    visit({"threads", "CPU threads", Range::at_least(0), "", "all"}, tables.threads...);
+  }
 
   /// Errors: InvalidInput naming the field and its value.
   void validate() const;

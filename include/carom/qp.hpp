@@ -6,6 +6,7 @@
 
 #include <carom/backend.hpp>
 #include <carom/batch.hpp>
+#include <carom/settings.hpp>
 #include <carom/status.hpp>
 
 namespace carom {
@@ -96,6 +97,22 @@ struct QpSettings {
   double over_relaxation = 1.6;  ///< admm, in (0, 2)
   double penalty = 0.1;          ///< admm, the first rho, > 0
   int threads = 0;               ///< cpu: 0 = all hardware threads
+
+  /// See settings.hpp.
+  template <class Visit, class... Tables>
+  static void each_setting(Visit&& visit, Tables&&... tables) {
+    using Range = SettingRange;
+    visit({"tolerance", "Largest relative residual of a solution", Range::tolerance()},
+          tables.tolerance...);
+    visit({"max_iterations", "Iterations at most", Range::at_least(0), "", "the method's own"},
+          tables.max_iterations...);
+    visit({"polish", "admm, projected: finish by Newton steps on the active set"},
+          tables.polish...);
+    visit({"over_relaxation", "admm", Range::inside(0, 2)}, tables.over_relaxation...);
+    visit({"penalty", "admm, the first rho", Range::above(0)}, tables.penalty...);
+    visit({"threads", "CPU threads", Range::at_least(0), "", "all"}, tables.threads...);
+    visit({"method", "Method; auto chooses by size and cones"}, tables.method...);
+  }
 
   /// Errors: InvalidInput naming the field and its value.
   void validate() const;

@@ -1,27 +1,14 @@
 #include <carom/compliant.hpp>
 
-#include <cmath>
-#include <string>
-
 #include "compliant/backends.hpp"
 #include "core/arrays.hpp"
 #include "core/backends.hpp"
-#include "core/message.hpp"
 #include "core/require.hpp"
+#include "core/settings.hpp"
 
 namespace carom {
 
-void CompliantSettings::validate() const {
-  require::tolerance("tolerance", tolerance);
-  if (max_iterations < 0) {
-    throw InvalidInput("max_iterations is " + std::to_string(max_iterations) + ": must be >= 0");
-  }
-  if (!(normal_weight >= 0.0) || !std::isfinite(normal_weight)) {
-    throw InvalidInput("normal_weight is " + message::number(normal_weight) +
-                       ": must be finite and >= 0");
-  }
-  if (threads < 0) throw InvalidInput("threads is " + std::to_string(threads) + ": must be >= 0");
-}
+void CompliantSettings::validate() const { require::settings(*this); }
 
 namespace {
 
@@ -63,7 +50,10 @@ CompliantResult solve_compliant(const CompliantBatch& batch, const CompliantSett
   require::reachable(chosen, space);
   if (settings.law == StepLaw::programme) {
     if (space == MemorySpace::device) {
-      throw InvalidInput("law programme: the batch must be in host memory");
+      throw InvalidInput(Refusal{.field = "law",
+                                 .relation = "",
+                                 .value = "programme",
+                                 .rule = "the batch must be in host memory"});
     }
     return solve_programme(batch, settings, chosen);
   }

@@ -1,11 +1,14 @@
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <utility>
 
 #include <Eigen/Cholesky>
 
 #include <carom/compliant.hpp>
 
 #include "core/message.hpp"
+#include "core/require.hpp"
 
 namespace carom {
 
@@ -28,24 +31,16 @@ double value_at(const std::vector<double>& values, std::size_t row) {
 class Checker {
  public:
   Checker(const CompliantProblem& problem, std::int64_t index)
-      : problem_(problem), where_(message::of_problem(index, problem.name)) {}
+      : problem_(problem), whose_{.problem = index, .name = problem.name} {}
 
   void run() const {
     if (problem_.dimension != 2 && problem_.dimension != 3) {
       fail("dimension", std::to_string(problem_.dimension), "2 or 3");
     }
-    if (problem_.velocities < 1 || problem_.velocities > kMaxStepVelocities) {
-      fail("velocities", std::to_string(problem_.velocities),
-           "in 1.." + std::to_string(kMaxStepVelocities));
-    }
-    if (problem_.positions < 0 || problem_.positions > 2 * kMaxStepVelocities) {
-      fail("positions", std::to_string(problem_.positions),
-           "in 0.." + std::to_string(2 * kMaxStepVelocities));
-    }
+    require::between("velocities", problem_.velocities, 1, kMaxStepVelocities, whose_);
+    require::between("positions", problem_.positions, 0, 2 * kMaxStepVelocities, whose_);
     const auto nv = static_cast<std::size_t>(problem_.velocities);
-    if (!(problem_.step_size > 0.0) || !std::isfinite(problem_.step_size)) {
-      fail("step_size", message::number(problem_.step_size), "positive and finite");
-    }
+    require::positive("step_size", problem_.step_size, whose_);
     shape("mass_matrix", problem_.mass_matrix, nv * nv);
     shape("force", problem_.force, nv);
     shape("velocity", problem_.velocity, nv);
@@ -65,26 +60,20 @@ class Checker {
 
  private:
   [[noreturn]] void fail(const std::string& field, const std::string& value,
-                         const std::string& wanted) const {
-    throw InvalidInput(field + where_ + " is " + value + ": must be " + wanted);
+                         const std::string& wanted, std::vector<std::int64_t> index = {}) const {
+    require::refuse(whose_, field, std::move(index), value, "must be " + wanted);
   }
   void shape(const std::string& field, const std::vector<double>& values, std::size_t size) const {
-    if (values.size() == size) return;
-    throw InvalidInput(field + where_ + " has " + std::to_string(values.size()) +
-                       " values: must have " + std::to_string(size));
+    require::size(field, values.size(), size, whose_);
   }
   void finite(const std::string& field, const std::vector<double>& values) const {
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      if (!std::isfinite(values[i])) {
-        fail(field + "[" + std::to_string(i) + "]", message::number(values[i]), "finite");
-      }
-    }
+    require::finite(field, values.data(), values.size(), 0, whose_);
   }
   void at_least_zero(const std::string& field, const std::vector<double>& values) const {
     finite(field, values);
     for (std::size_t i = 0; i < values.size(); ++i) {
       if (values[i] < 0.0) {
-        fail(field + "[" + std::to_string(i) + "]", message::number(values[i]), ">= 0");
+        fail(field, message::number(values[i]), ">= 0", {static_cast<std::int64_t>(i)});
       }
     }
   }
@@ -103,14 +92,13 @@ class Checker {
       for (Eigen::Index j = 0; j < i; ++j) {
         const double size = std::abs(mass(i, j)) + std::abs(mass(j, i));
         if (std::abs(mass(i, j) - mass(j, i)) > 1e-9 * size) {
-          fail("mass_matrix[" + std::to_string(i) + "][" + std::to_string(j) + "]",
-               message::number(mass(i, j)),
-               "equal to its mirror image, " + message::number(mass(j, i)));
+          fail("mass_matrix", message::number(mass(i, j)),
+               "equal to its mirror image, " + message::number(mass(j, i)), {i, j});
         }
       }
     }
     if (Eigen::LLT<Eigen::MatrixXd>(mass).info() != Eigen::Success) {
-      throw InvalidInput("mass_matrix" + where_ + ": must be positive definite");
+      require::refuse(whose_, "mass_matrix", {}, "", "must be positive definite");
     }
   }
 
@@ -120,9 +108,12 @@ class Checker {
     const auto nv = static_cast<std::size_t>(problem_.velocities);
     const std::size_t rows = rows_of(problem_, constraint);
     if (rows == 0 || constraint.jacobian.size() != rows * nv) {
-      throw InvalidInput(of + "jacobian" + where_ + " has " +
-                         std::to_string(constraint.jacobian.size()) + " values: must have " +
-                         (constraint.type == Type::contact
+      Refusal refused = whose_;
+      refused.relation = "has";
+      require::refuse(
+          std::move(refused), of + "jacobian", {},
+          std::to_string(constraint.jacobian.size()) + " values",
+          "must have " + (constraint.type == Type::contact
                               ? std::to_string(rows * nv)
                               : "a multiple of " + std::to_string(nv) + ", at least one row"));
     }
@@ -142,7 +133,7 @@ class Checker {
   }
 
   const CompliantProblem& problem_;
-  std::string where_;
+  Refusal whose_;
 };
 
 template <class T>
@@ -169,10 +160,9 @@ CompliantBatch make_batch(std::span<const CompliantProblem> problems) {
     validate(problems[p], static_cast<std::int64_t>(p));
     const auto same = [&](const char* field, int value, int wanted) {
       if (value == wanted) return;
-      throw InvalidInput(std::string(field) +
-                         message::of_problem(static_cast<std::int64_t>(p), problems[p].name) +
-                         " is " + std::to_string(value) + ": must be that of problem 0, " +
-                         std::to_string(wanted));
+      require::refuse({.problem = static_cast<std::int64_t>(p), .name = problems[p].name}, field,
+                      {}, std::to_string(value),
+                      "must be that of problem 0, " + std::to_string(wanted));
     };
     same("dimension", problems[p].dimension, head.dimension);
     same("velocities", problems[p].velocities, head.velocities);

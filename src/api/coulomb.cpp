@@ -4,11 +4,14 @@
 #include <limits>
 #include <sstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <carom/coulomb.hpp>
 #include <carom/error.hpp>
 
 #include "core/require.hpp"
+#include "core/settings.hpp"
 #include "programs/coulomb/law.hpp"
 #include "programs/coulomb/solver.hpp"
 
@@ -25,16 +28,14 @@ using RowMajorMap =
 constexpr double kInaccurateFactor = 1e3;
 constexpr double kInaccurateLimit = 1e-4;
 
+/// With all digits of the value.
 template <class Value>
-[[noreturn]] void refuse(const std::string& what, Value value, const std::string& rule) {
-  std::ostringstream message;
-  message.precision(17);
-  message << what << " is " << value << ": " << rule;
-  throw InvalidInput(message.str());
-}
-
-std::string entry(const char* field, std::size_t index) {
-  return std::string(field) + "[" + std::to_string(index) + "]";
+[[noreturn]] void refuse(const std::string& field, Value value, std::string rule,
+                         std::vector<std::int64_t> index = {}) {
+  std::ostringstream digits;
+  digits.precision(17);
+  digits << value;
+  require::refuse({}, field, std::move(index), digits.str(), std::move(rule));
 }
 
 void require_entries(const char* field, const std::vector<double>& values, std::size_t expected) {
@@ -42,7 +43,8 @@ void require_entries(const char* field, const std::vector<double>& values, std::
     refuse(std::string(field) + ".size()", values.size(), "must be " + std::to_string(expected));
   }
   for (std::size_t k = 0; k < expected; ++k) {
-    if (!std::isfinite(values[k])) refuse(entry(field, k), values[k], "must be finite");
+    if (std::isfinite(values[k])) continue;
+    refuse(field, values[k], "must be finite", {static_cast<std::int64_t>(k)});
   }
 }
 
@@ -57,14 +59,8 @@ void validate(const CoulombProblem& problem) {
   require_entries("vector", problem.vector, rows);
   require_entries("friction", problem.friction, contacts);
   for (std::size_t i = 0; i < contacts; ++i) {
-    if (problem.friction[i] < 0) refuse(entry("friction", i), problem.friction[i], "must be >= 0");
-  }
-}
-
-void validate(const CoulombSettings& settings) {
-  require::tolerance("tolerance", settings.tolerance);
-  if (settings.max_iterations < 1) {
-    refuse("max_iterations", settings.max_iterations, "must be >= 1");
+    if (!(problem.friction[i] < 0)) continue;
+    refuse("friction", problem.friction[i], "must be >= 0", {static_cast<std::int64_t>(i)});
   }
 }
 
@@ -103,6 +99,8 @@ bool provably_infeasible(const cpu::CoulombSystem& system) {
 
 }  // namespace
 
+void CoulombSettings::validate() const { require::settings(*this); }
+
 double coulomb_residual(const CoulombProblem& problem, const std::vector<double>& reaction) {
   validate(problem);
   if (reaction.size() != problem.vector.size()) {
@@ -117,7 +115,7 @@ double coulomb_residual(const CoulombProblem& problem, const std::vector<double>
 
 CoulombResult solve_coulomb(const CoulombProblem& problem, const CoulombSettings& settings) {
   validate(problem);
-  validate(settings);
+  settings.validate();
   CoulombResult result;
   if (problem.contacts == 0) {
     result.status = Status::solved;

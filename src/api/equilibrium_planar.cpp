@@ -6,6 +6,7 @@
 #include "core/arrays.hpp"
 #include "core/backends.hpp"
 #include "core/require.hpp"
+#include "core/settings.hpp"
 #include "core/words.hpp"
 #include "equilibrium/planar_backends.hpp"
 
@@ -17,8 +18,8 @@ namespace {
 Backend check(const PostureBatch& batch, const PlanarSettings& settings, Backend requested) {
   settings.validate();
   if (batch.dimension != 2) {
-    throw InvalidInput("dimension is " + std::to_string(batch.dimension) +
-                       ": must be 2 for a planar equilibrium");
+    require::refuse({}, "dimension", {}, std::to_string(batch.dimension),
+                    "must be 2 for a planar equilibrium");
   }
   require::at_least("problems", batch.problems, 0);
   require::between("vertices", batch.vertices, 0, kMaxWrenchVertices);
@@ -27,9 +28,11 @@ Backend check(const PostureBatch& batch, const PlanarSettings& settings, Backend
   const Backend backend = resolve(requested);
   require::reachable(backend, arrays::common_space("posture batch", batch));
   if (backend != Backend::cpu && settings.method != PlanarMethod::lp) {
-    throw InvalidInput("method " + std::string(to_string(settings.method)) +
-                       ": is known to backend cpu alone, not to " +
-                       std::string(to_string(backend)));
+    throw InvalidInput(Refusal{
+        .field = "method",
+        .relation = "",
+        .value = std::string(to_string(settings.method)),
+        .rule = "is known to backend cpu alone, not to " + std::string(to_string(backend))});
   }
   return backend;
 }
@@ -38,14 +41,13 @@ Backend check(const PostureBatch& batch, const PlanarSettings& settings, Backend
 
 PlanarMethod planar_method(std::string_view name) {
   if (const auto method = value_of<PlanarMethod>(name)) return *method;
-  throw InvalidInput("unknown method \"" + std::string(name) + "\": known are " +
-                     listed<PlanarMethod>());
+  throw InvalidInput(Refusal{.field = "unknown method",
+                             .relation = "",
+                             .value = "\"" + std::string(name) + "\"",
+                             .rule = "known are " + listed<PlanarMethod>()});
 }
 
-void PlanarSettings::validate() const {
-  require::tolerance("tolerance", tolerance);
-  require::at_least("threads", threads, 0);
-}
+void PlanarSettings::validate() const { require::settings(*this); }
 
 PlanarResult planar_equilibrium(const PostureBatch& batch, const PlanarSettings& settings,
                                 Backend backend) {
@@ -58,7 +60,8 @@ PlanarMargin planar_margins(const PostureBatch& batch, const Buffer<double>& cen
   require::size("centre_of_mass", centre_of_mass.size(),
                 2 * static_cast<std::size_t>(batch.problems));
   if (centre_of_mass.space() != batch.position.space()) {
-    throw InvalidInput("centre_of_mass: must live in the memory space of the posture batch");
+    throw InvalidInput(Refusal{.field = "centre_of_mass",
+                               .rule = "must live in the memory space of the posture batch"});
   }
   return entries(chosen).planar_margins(batch, centre_of_mass, settings);
 }

@@ -7,7 +7,9 @@
 
 #include "core/arrays.hpp"
 #include "core/backends.hpp"
+#include "core/message.hpp"
 #include "core/require.hpp"
+#include "core/settings.hpp"
 #include "equilibrium/spatial_backends.hpp"
 
 namespace carom {
@@ -16,8 +18,8 @@ namespace {
 
 void check_batch(const PostureBatch& batch, Backend chosen) {
   if (batch.dimension != 3) {
-    throw InvalidInput("dimension is " + std::to_string(batch.dimension) +
-                       ": spatial equilibrium takes postures of dimension 3");
+    require::refuse({}, "dimension", {}, std::to_string(batch.dimension),
+                    "spatial equilibrium takes postures of dimension 3");
   }
   require::at_least("problems", batch.problems, 0);
   require::between("contacts", batch.contacts, 1, kMaxPostureContacts);
@@ -28,13 +30,9 @@ void check_batch(const PostureBatch& batch, Backend chosen) {
 }  // namespace
 
 void SpatialSettings::validate() const {
-  require::between("cone_sides", cone_sides, 3, kernels::kMaxConeSides);
-  require::between("directions", directions, 3, kMaxSupportDirections);
-  require::between("max_vertices", max_vertices, directions, 64 * kMaxSupportDirections);
-  require::positive("area_tolerance", area_tolerance);
-  require::tolerance("tolerance", tolerance);
-  require::at_least("max_pivots", max_pivots, 0);
-  require::at_least("threads", threads, 0);
+  require::settings(*this);
+  static_assert(kMaxConeSides == kernels::kMaxConeSides);
+  require::between("max_vertices", max_vertices, directions, kMaxRegionVertices);
 }
 
 void check_spatial(const PostureBatch& batch, const SpatialSettings& settings) {
@@ -90,8 +88,10 @@ SupportResult support(const PostureBatch& batch, std::span<const double> directi
   const Backend chosen = resolve(backend);
   check_batch(batch, chosen);
   if (directions.size() % 2 != 0) {
-    throw InvalidInput("directions has " + std::to_string(directions.size()) +
-                       " values: must have two a direction");
+    throw InvalidInput(Refusal{.field = "directions",
+                               .relation = "has",
+                               .value = std::to_string(directions.size()) + " values",
+                               .rule = "must have two a direction"});
   }
   require::between("number of directions", static_cast<int>(directions.size() / 2), 1,
                    kMaxSupportDirections);
@@ -99,8 +99,8 @@ SupportResult support(const PostureBatch& batch, std::span<const double> directi
   for (std::size_t j = 0; j < unit.size(); j += 2) {
     const double size = std::hypot(unit[j], unit[j + 1]);
     if (!(std::abs(size - 1.0) <= 1e-6)) {
-      throw InvalidInput("directions[" + std::to_string(j / 2) + "] has length " +
-                         message::number(size) + ": must be a unit vector");
+      require::refuse({.relation = "has"}, "directions", {static_cast<std::int64_t>(j / 2)},
+                      "length " + message::number(size), "must be a unit vector");
     }
     if (std::abs(size - 1.0) <= 1e-15) continue;  // as good as it gets: left as it is
     unit[j] /= size;

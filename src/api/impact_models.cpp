@@ -7,6 +7,7 @@
 
 #include "core/message.hpp"
 #include "core/require.hpp"
+#include "core/settings.hpp"
 #include "impact/impact_models.hpp"
 
 namespace carom {
@@ -15,39 +16,33 @@ namespace {
 
 void check(const ImpactProblem& problem, const ImpactModelSettings& settings) {
   validate(problem);
-  if (problem.dimension == 3) {
-    require::between("friction_directions", settings.friction_directions, 4,
-                     kMaxFrictionDirections);
-  }
-  require::tolerance("residual_tolerance", settings.residual_tolerance);
-  const auto nonnegative = [](const char* field, double value) {
-    if (value >= 0.0) return;
-    throw InvalidInput(std::string(field) + " is " + std::to_string(value) + ": must be >= 0");
-  };
-  nonnegative("velocity_tolerance", settings.velocity_tolerance);
-  nonnegative("mode_tolerance", settings.mode_tolerance);
-  nonnegative("distinct_tolerance", settings.distinct_tolerance);
-  require::at_least("max_combinations", settings.max_combinations, 1);
-  require::at_least("max_impacts", settings.max_impacts, 1);
+  ImpactModelSettings used = settings;
+  if (problem.dimension == 2) used.friction_directions = ImpactModelSettings{}.friction_directions;
+  used.validate();
 }
 
 void check_order(std::span<const int> order, int contacts) {
   std::vector<bool> seen(contacts, false);
   for (std::size_t i = 0; i < order.size(); ++i) {
     if (order[i] < 0 || order[i] >= contacts) {
-      throw InvalidInput("order[" + std::to_string(i) + "] is " + std::to_string(order[i]) +
-                         ": must be in 0.." + std::to_string(contacts - 1));
+      require::refuse({}, "order", {static_cast<std::int64_t>(i)}, std::to_string(order[i]),
+                      "must be in 0.." + std::to_string(contacts - 1));
     }
     seen[order[i]] = true;
   }
   for (int i = 0; i < contacts; ++i) {
     if (!seen[i]) {
-      throw InvalidInput("order lacks contact " + std::to_string(i) + ": must name every contact");
+      throw InvalidInput(Refusal{.field = "order",
+                                 .relation = "lacks",
+                                 .value = "contact " + std::to_string(i),
+                                 .rule = "must name every contact"});
     }
   }
 }
 
 }  // namespace
+
+void ImpactModelSettings::validate() const { require::settings(*this); }
 
 std::vector<ImpactOutcome> step_outcomes(const ImpactProblem& problem,
                                          std::span<const double> max_impulse,
@@ -56,8 +51,8 @@ std::vector<ImpactOutcome> step_outcomes(const ImpactProblem& problem,
   require::size("max_impulse", max_impulse.size(), static_cast<std::size_t>(problem.contacts));
   for (std::size_t i = 0; i < max_impulse.size(); ++i) {
     if (max_impulse[i] >= 0.0) continue;
-    throw InvalidInput("max_impulse[" + std::to_string(i) + "] is " +
-                       message::number(max_impulse[i]) + ": must be >= 0");
+    require::refuse({}, "max_impulse", {static_cast<std::int64_t>(i)},
+                    message::number(max_impulse[i]), "must be >= 0");
   }
   return dense::step_outcomes(problem, max_impulse, settings);
 }
@@ -87,15 +82,12 @@ ImpactOutcome newton_impact(const ImpactProblem& problem, int contact, double re
                             const ImpactModelSettings& settings) {
   check(problem, settings);
   if (problem.dimension != 2) {
-    throw InvalidInput("dimension of problem \"" + problem.name + "\" is " +
-                       std::to_string(problem.dimension) + ": newton_impact is planar, must be 2");
+    require::refuse({.whole = "problem \"" + problem.name + "\""}, "dimension", {},
+                    std::to_string(problem.dimension), "newton_impact is planar, must be 2");
   }
-  if (contact < 0 || contact >= problem.contacts) {
-    throw InvalidInput("contact is " + std::to_string(contact) + ": must be in 0.." +
-                       std::to_string(problem.contacts - 1));
-  }
+  require::between("contact", contact, 0, problem.contacts - 1);
   if (!(restitution >= 0.0 && restitution <= 1.0)) {
-    throw InvalidInput("restitution is " + std::to_string(restitution) + ": must be in [0, 1]");
+    require::refuse({}, "restitution", {}, std::to_string(restitution), "must be in [0, 1]");
   }
   return dense::newton_impact(problem, contact, restitution, settings);
 }

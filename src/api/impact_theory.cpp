@@ -20,8 +20,7 @@ std::string all_digits(double value) {
 
 void require_positive(const char* field, double value) {
   if (!(value > 0.0 && std::isfinite(value))) {
-    throw InvalidInput(std::string(field) + " is " + all_digits(value) +
-                       ": must be > 0 and finite");
+    require::refuse({}, field, {}, all_digits(value), "must be > 0 and finite");
   }
 }
 
@@ -48,14 +47,14 @@ TerminationBound termination_bound(const ImpactProblem& problem, double step_siz
 
 double samples_for_epsilon_net(int n, double lipschitz, double step_size, double epsilon,
                                double delta) {
-  if (n < 1) throw InvalidInput("n is " + std::to_string(n) + ": must be >= 1");
+  require::at_least("n", n, 1);
   if (!(lipschitz >= 0.0 && std::isfinite(lipschitz))) {
-    throw InvalidInput("lipschitz is " + all_digits(lipschitz) + ": must be >= 0 and finite");
+    require::refuse({}, "lipschitz", {}, all_digits(lipschitz), "must be >= 0 and finite");
   }
   require_positive("step_size", step_size);
   require_positive("epsilon", epsilon);
   if (!(delta > 0.0 && delta < 1.0)) {
-    throw InvalidInput("delta is " + all_digits(delta) + ": must be in (0, 1)");
+    require::refuse({}, "delta", {}, all_digits(delta), "must be in (0, 1)");
   }
   return dense::samples_for_epsilon_net(n, lipschitz, step_size, epsilon, delta);
 }

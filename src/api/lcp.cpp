@@ -6,15 +6,12 @@
 #include "core/arrays.hpp"
 #include "core/backends.hpp"
 #include "core/require.hpp"
+#include "core/settings.hpp"
 #include "programs/lcp/backends.hpp"
 
 namespace carom {
 
-void LcpSettings::validate() const {
-  require::tolerance("tolerance", tolerance);
-  require::at_least("max_pivots", max_pivots, 0);
-  require::at_least("threads", threads, 0);
-}
+void LcpSettings::validate() const { require::settings(*this); }
 
 LcpResult solve_lcp(const LcpBatch& batch, const LcpSettings& settings, Backend backend) {
   settings.validate();

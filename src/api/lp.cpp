@@ -7,6 +7,7 @@
 #include "core/arrays.hpp"
 #include "core/backends.hpp"
 #include "core/require.hpp"
+#include "core/settings.hpp"
 #include "programs/lp/backends.hpp"
 
 namespace carom {
@@ -23,11 +24,7 @@ void require_shapes(const LpBatch& batch) {
 
 }  // namespace
 
-void LpSettings::validate() const {
-  require::tolerance("tolerance", tolerance);
-  require::at_least("max_pivots", max_pivots, 0);
-  require::at_least("threads", threads, 0);
-}
+void LpSettings::validate() const { require::settings(*this); }
 
 int lp_pivot_limit(const LpBatch& batch, const LpSettings& settings) {
   return settings.max_pivots > 0 ? settings.max_pivots : 50 * (batch.rows + batch.columns);
@@ -41,8 +38,9 @@ LpResult solve_lp(const LpBatch& batch, const LpSettings& settings, Backend back
   if (start != nullptr) {
     const auto expected = static_cast<std::size_t>(batch.problems * (batch.rows + batch.columns));
     if (start->size() != expected) {
-      throw InvalidInput("start has " + std::to_string(start->size()) + " values: must have " +
-                         std::to_string(expected) + ", as LpResult::basis of this shape");
+      require::refuse(
+          {.relation = "has"}, "start", {}, std::to_string(start->size()) + " values",
+          "must have " + std::to_string(expected) + ", as LpResult::basis of this shape");
     }
     if (start->space() != space) {
       throw InvalidInput("start must live in the memory space of the batch");

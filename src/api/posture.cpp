@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include <carom/error.hpp>
 
 #include "core/message.hpp"
+#include "core/require.hpp"
 
 namespace carom {
 
@@ -14,48 +16,44 @@ namespace {
 
 constexpr double kNormalTolerance = 1e-6;
 
-std::string of_posture(std::int64_t index, const std::string& name) {
-  std::string text = " of posture " + std::to_string(index);
-  if (!name.empty()) text += " (\"" + name + "\")";
-  return text;
+Refusal of_posture(std::int64_t index, const std::string& name) {
+  return {.kind = "posture", .problem = index, .name = name};
 }
 
 /// Refuses values that do not have the shape [rows, columns] or are not finite.
 class Checker {
  public:
-  Checker(const Posture& posture, std::int64_t index) : where_(of_posture(index, posture.name)) {}
+  Checker(const Posture& posture, std::int64_t index) : whose_(of_posture(index, posture.name)) {}
 
   void numbers(const char* field, const std::vector<double>& values, std::size_t rows,
                std::size_t columns) const {
-    if (values.size() != rows * columns) {
-      throw InvalidInput(std::string(field) + where_ + " has " + std::to_string(values.size()) +
-                         " values: must have " + std::to_string(rows * columns));
-    }
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      if (!std::isfinite(values[i])) refuse(field, i, columns, values[i], "must be finite");
-    }
+    require::size(field, values.size(), rows * columns, whose_);
+    require::finite(field, values.data(), values.size(),
+                    columns > 1 ? static_cast<std::int64_t>(columns) : 0, whose_);
   }
   void at_least_zero(const char* field, const std::vector<double>& values) const {
     for (std::size_t i = 0; i < values.size(); ++i) {
-      if (values[i] < 0.0) refuse(field, i, 1, values[i], "must be >= 0");
+      if (values[i] < 0.0) refuse(field, i, values[i], "must be >= 0");
     }
   }
-  [[noreturn]] void refuse(const char* field, std::size_t i, std::size_t columns, double value,
-                           const std::string& rule) const {
-    std::string place = "[" + std::to_string(i / columns) + "]";
-    if (columns > 1) place += "[" + std::to_string(i % columns) + "]";
-    throw InvalidInput(field + place + where_ + " is " + message::number(value) + ": " + rule);
+  [[noreturn]] void refuse(const char* field, std::size_t i, double value, const char* rule) const {
+    require::refuse(whose_, field, require::place(static_cast<std::int64_t>(i), 0),
+                    message::number(value), rule);
+  }
+  /// what: "length 0.5", say.
+  [[noreturn]] void refuse_what_has(const char* field, std::size_t i, const std::string& what,
+                                    const char* rule) const {
+    Refusal refused = whose_;
+    refused.relation = "has";
+    require::refuse(std::move(refused), field, require::place(static_cast<std::int64_t>(i), 0),
+                    what, rule);
   }
   void count(const char* field, std::int64_t value, std::int64_t low, std::int64_t high) const {
-    if (value < low || value > high) {
-      throw InvalidInput(field + where_ + " is " + std::to_string(value) + ": must be in " +
-                         std::to_string(low) + ".." + std::to_string(high));
-    }
+    require::between(field, value, low, high, whose_);
   }
-  [[nodiscard]] const std::string& where() const { return where_; }
 
  private:
-  std::string where_;
+  Refusal whose_;
 };
 
 double length_of(const double* vector, std::size_t size) {
@@ -69,8 +67,8 @@ void check_wrenches(const Checker& check, const char* field, const std::vector<d
   const auto size = static_cast<std::size_t>(wrench_size(static_cast<int>(dimension)));
   for (std::size_t v = 0; v * size < wrenches.size(); ++v) {
     if (!(length_of(wrenches.data() + v * size, dimension) > 0.0)) {
-      throw InvalidInput(std::string(field) + "[" + std::to_string(v) + "]" + check.where() +
-                         " has force 0: a centre of mass is only found where a force acts on it");
+      check.refuse_what_has(field, v, "force 0",
+                            "a centre of mass is only found where a force acts on it");
     }
   }
 }
@@ -89,8 +87,8 @@ void validate(const Posture& posture, std::int64_t index) {
   for (std::size_t i = 0; i < k; ++i) {
     const double size = length_of(posture.normal.data() + i * d, d);
     if (!(std::abs(size - 1.0) <= kNormalTolerance)) {
-      throw InvalidInput("normal[" + std::to_string(i) + "]" + check.where() + " has length " +
-                         message::number(size) + ": must be a unit vector");
+      check.refuse_what_has("normal", i, "length " + message::number(size),
+                            "must be a unit vector");
     }
   }
   check.numbers("friction", posture.friction, k, 1);
@@ -100,7 +98,7 @@ void validate(const Posture& posture, std::int64_t index) {
     check.at_least_zero("length", posture.length);
     for (std::size_t i = 0; i < k && posture.dimension == 3; ++i) {
       if (posture.length[i] > 0.0) {
-        check.refuse("length", i, 1, posture.length[i], "patches are planar; must be 0 in space");
+        check.refuse("length", i, posture.length[i], "patches are planar; must be 0 in space");
       }
     }
   }
@@ -116,11 +114,16 @@ void validate(const Posture& posture, std::int64_t index) {
 
 std::vector<double> wrench_polygon(std::span<const double> pq, double f_y) {
   if (!(f_y < 0.0) || !std::isfinite(f_y)) {
-    throw InvalidInput("f_y is " + message::number(f_y) +
-                       ": must be negative, since (p, q) are relative to a downward force");
+    throw InvalidInput(
+        Refusal{.field = "f_y",
+                .value = message::number(f_y),
+                .rule = "must be negative, since (p, q) are relative to a downward force"});
   }
   if (pq.size() % 2 != 0) {
-    throw InvalidInput("pq has " + std::to_string(pq.size()) + " values: must have two a vertex");
+    throw InvalidInput(Refusal{.field = "pq",
+                               .relation = "has",
+                               .value = std::to_string(pq.size()) + " values",
+                               .rule = "must have two a vertex"});
   }
   std::vector<double> wrenches;
   for (std::size_t v = 0; v < pq.size(); v += 2) {
@@ -130,14 +133,15 @@ std::vector<double> wrench_polygon(std::span<const double> pq, double f_y) {
 }
 
 std::vector<double> wrench_rectangle(double p1, double p2, double q1, double q2, double f_y) {
-  if (!(p1 <= p2)) {
-    throw InvalidInput("p is [" + message::number(p1) + ", " + message::number(p2) +
-                       "]: must not decrease");
-  }
-  if (!(q1 <= q2)) {
-    throw InvalidInput("q is [" + message::number(q1) + ", " + message::number(q2) +
-                       "]: must not decrease");
-  }
+  const auto ascending = [](const char* field, double low, double high) {
+    if (low <= high) return;
+    throw InvalidInput(
+        Refusal{.field = field,
+                .value = "[" + message::number(low) + ", " + message::number(high) + "]",
+                .rule = "must not decrease"});
+  };
+  ascending("p", p1, p2);
+  ascending("q", q1, q2);
   const double pq[] = {p1, q1, p2, q1, p2, q2, p1, q2};
   return wrench_polygon(pq, f_y);
 }
@@ -161,9 +165,9 @@ PostureBatch make_batch(std::span<const Posture> postures) {
     validate(posture, static_cast<std::int64_t>(p));
     const auto same = [&](const char* field, std::size_t value, std::size_t expected) {
       if (value == expected) return;
-      throw InvalidInput(field + of_posture(static_cast<std::int64_t>(p), posture.name) + " is " +
-                         std::to_string(value) + ", but " + std::to_string(expected) +
-                         " in posture 0: a batch has one shape");
+      require::refuse(of_posture(static_cast<std::int64_t>(p), posture.name), field, {},
+                      std::to_string(value) + ", but " + std::to_string(expected) + " in posture 0",
+                      "a batch has one shape");
     };
     same("dimension", static_cast<std::size_t>(posture.dimension), d);
     same("contacts", static_cast<std::size_t>(posture.contacts),

@@ -5,8 +5,8 @@
 
 #include "core/arrays.hpp"
 #include "core/backends.hpp"
-#include "core/message.hpp"
 #include "core/require.hpp"
+#include "core/settings.hpp"
 #include "programs/body/convex_lemke.hpp"
 #include "programs/qp/backends.hpp"
 
@@ -22,11 +22,11 @@ void require_shapes(const QpBatch& batch) {
   for (std::size_t c = 0; c < batch.cones.size(); ++c) {
     const Cone& cone = batch.cones[c];
     const std::string name = "cones[" + std::to_string(c) + "]";
-    require::between((name + ".size").c_str(), cone.size, 1, kMaxQpRows);
+    require::between(name + ".size", cone.size, 1, kMaxQpRows);
     if (cone.kind != ConeKind::zero && cone.kind != ConeKind::nonnegative &&
         cone.kind != ConeKind::second_order) {
-      throw InvalidInput(name + ".kind is " + std::to_string(static_cast<int>(cone.kind)) +
-                         ": not a ConeKind");
+      require::refuse({}, name + ".kind", {}, std::to_string(static_cast<int>(cone.kind)),
+                      "not a ConeKind");
     }
     cone_rows += cone.size;
   }
@@ -36,20 +36,7 @@ void require_shapes(const QpBatch& batch) {
 
 }  // namespace
 
-void QpSettings::validate() const {
-  const auto refuse = [](const char* field, double value, const char* rule) {
-    throw InvalidInput(std::string(field) + " is " + message::number(value) + ": must be " + rule);
-  };
-  require::tolerance("tolerance", tolerance);
-  if (max_iterations < 0) refuse("max_iterations", max_iterations, ">= 0");
-  if (!(over_relaxation > 0.0 && over_relaxation < 2.0)) {
-    refuse("over_relaxation", over_relaxation, "in (0, 2)");
-  }
-  if (!(penalty > 0.0) || !std::isfinite(penalty)) {
-    refuse("penalty", penalty, "positive and finite");
-  }
-  if (threads < 0) refuse("threads", threads, ">= 0");
-}
+void QpSettings::validate() const { require::settings(*this); }
 
 QpResult solve_qp(const QpBatch& batch, const QpSettings& settings, Backend backend,
                   const QpWarmStart& start) {
@@ -59,19 +46,23 @@ QpResult solve_qp(const QpBatch& batch, const QpSettings& settings, Backend back
   if (settings.method == QpMethod::active_set || settings.method == QpMethod::lemke) {
     for (std::size_t c = 0; c < batch.cones.size(); ++c) {
       if (batch.cones[c].kind == ConeKind::second_order && batch.cones[c].size > 1) {
-        throw InvalidInput("method " + std::string(to_string(settings.method)) +
-                           " does not take cones[" + std::to_string(c) +
-                           "], a second-order cone of size " + std::to_string(batch.cones[c].size));
+        throw InvalidInput(Refusal{.field = "method " + std::string(to_string(settings.method)),
+                                   .relation = "does not take",
+                                   .value = "cones[" + std::to_string(c) +
+                                            "], a second-order cone of size " +
+                                            std::to_string(batch.cones[c].size)});
       }
     }
   }
   if (settings.method == QpMethod::lemke &&
       kernels::convex_lemke_order(batch.variables, 2L * (batch.rows + batch.cone_rows())) >
           kernels::kLargestConvexLemke) {
-    throw InvalidInput("method lemke does not take " + std::to_string(batch.variables) +
-                       " variables with " + std::to_string(batch.rows + batch.cone_rows()) +
-                       " rows: together they must be at most " +
-                       std::to_string(kernels::kLargestConvexLemke / 2));
+    throw InvalidInput(Refusal{.field = "method lemke",
+                               .relation = "does not take",
+                               .value = std::to_string(batch.variables) + " variables with " +
+                                        std::to_string(batch.rows + batch.cone_rows()) + " rows",
+                               .rule = "together they must be at most " +
+                                       std::to_string(kernels::kLargestConvexLemke / 2)});
   }
   const Backend chosen = resolve(backend);
   require::reachable(chosen, arrays::common_space("qp batch", batch, start));

@@ -1,13 +1,11 @@
 #include <algorithm>
 #include <chrono>
-#include <cmath>
-#include <string>
 
 #include <carom/compliant.hpp>
 
 #include "compliant/world_run.hpp"
 #include "core/backends.hpp"
-#include "core/message.hpp"
+#include "core/settings.hpp"
 
 namespace carom {
 
@@ -50,19 +48,12 @@ std::vector<bool> refused_worlds(const models::Scenario& scenario, const WorldRu
 /// The run's worlds with what the scenario recommends in place of what was left open.
 WorldRunner set_up(const models::Scenario& scenario, const WorldRun& run,
                    const CompliantSettings& settings) {
-  if (run.worlds < 1) {
-    throw InvalidInput("worlds is " + std::to_string(run.worlds) + ": must be >= 1");
-  }
-  const auto refuse = [](const char* field, const std::string& value, const char* wanted) {
-    throw InvalidInput(std::string(field) + " is " + value + ": must be " + wanted);
-  };
-  if (!(run.step_size >= 0.0) || !std::isfinite(run.step_size)) {
-    refuse("step_size", message::number(run.step_size), "positive and finite");
-  }
-  if (run.steps < 0) refuse("steps", std::to_string(run.steps), ">= 0");
-  if (run.stride < 0) refuse("stride", std::to_string(run.stride), ">= 0");
+  require::settings(run);
   if (settings.law != StepLaw::complementarity) {
-    throw InvalidInput("law programme: step_worlds takes the law complementarity");
+    throw InvalidInput(Refusal{.field = "law",
+                               .relation = "",
+                               .value = "programme",
+                               .rule = "step_worlds takes the law complementarity"});
   }
   WorldRun given = run;
   if (given.parameters.empty()) given.parameters = models::scenario_parameters(scenario);

@@ -3,19 +3,13 @@
 #include <carom/equilibrium_three_contacts.hpp>
 #include <carom/error.hpp>
 
-#include "core/message.hpp"
 #include "core/require.hpp"
+#include "core/settings.hpp"
 #include "equilibrium/three_contact_region.hpp"
 
 namespace carom {
 
-void ThreeContactSettings::validate() const {
-  require::between("directions", directions, 8, 4096);
-  require::between("grid", grid, 4, 512);
-  if (!(reach > 1.0) || !std::isfinite(reach)) {
-    throw InvalidInput("reach is " + message::number(reach) + ": must be above 1 and finite");
-  }
-}
+void ThreeContactSettings::validate() const { require::settings(*this); }
 
 ThreeContactRegion three_contact_region(const Posture& posture,
                                         const ThreeContactSettings& settings) {

@@ -6,6 +6,7 @@
 #include <carom/error.hpp>
 
 #include "core/message.hpp"
+#include "core/require.hpp"
 #include "equilibrium/v_terrain.hpp"
 
 namespace carom {
@@ -13,8 +14,10 @@ namespace carom {
 namespace {
 
 void refuse(const char* field, double value, const char* rule) {
-  throw InvalidInput(std::string(field) + " of the V terrain is " + message::number(value) +
-                     ": must be " + rule);
+  throw InvalidInput(Refusal{.field = field,
+                             .whole = "the V terrain",
+                             .value = message::number(value),
+                             .rule = std::string("must be ") + rule});
 }
 
 }  // namespace
@@ -42,11 +45,11 @@ double v_terrain_sliding_height(const VTerrain& terrain) {
 
 double critical_tilt(const Posture& posture, double x, double y, double tolerance) {
   if (!(tolerance > 0.0)) {
-    throw InvalidInput("tolerance is " + message::number(tolerance) + ": must be positive");
+    require::refuse({}, "tolerance", {}, message::number(tolerance), "must be positive");
   }
   if (posture.dimension != 2) {
-    throw InvalidInput("dimension is " + std::to_string(posture.dimension) +
-                       ": must be 2 for a planar equilibrium");
+    require::refuse({}, "dimension", {}, std::to_string(posture.dimension),
+                    "must be 2 for a planar equilibrium");
   }
   return v_terrain::critical_tilt(make_batch(std::array{posture}), x, y, tolerance);
 }

@@ -15,8 +15,9 @@ template <class Enum>
 Enum choice(std::string_view option, const std::string& text, std::string_view without = {}) {
   const auto value = value_of<Enum>(text);
   if (value && text != without) return *value;
-  throw InvalidInput(std::string(option) + " is " + text + ": must be one of " +
-                     listed<Enum>(", ", without));
+  throw InvalidInput(Refusal{.field = std::string(option),
+                             .value = text,
+                             .rule = "must be one of " + listed<Enum>(", ", without)});
 }
 
 /// The backend of an option value, `auto` resolved. Errors: InvalidInput, BackendUnavailable.

@@ -21,8 +21,7 @@ void require_sizes(const Table& table, const typename Table::Sizes& sizes,
       sizes,
       [&](const char* name, const Extents& extents, const auto& values) {
         if (values.empty() && extents.optional()) return;
-        require::size((prefix + name).c_str(), values.size(),
-                      static_cast<std::size_t>(extents.count()));
+        require::size(prefix + name, values.size(), static_cast<std::size_t>(extents.count()));
       },
       table);
 }
@@ -35,7 +34,8 @@ MemorySpace common_space(const char* what, const Table& table, const More&... mo
   bool filled = false;
   const auto join = [&](const char*, const Extents&, const auto& values) {
     if (filled && !values.empty() && values.space() != space) {
-      throw InvalidInput(std::string(what) + ": all arrays must live in one memory space");
+      throw InvalidInput(
+          Refusal{.field = what, .rule = "all arrays must live in one memory space"});
     }
     if (!filled && (!known || !values.empty())) space = values.space();
     known = true;
@@ -79,15 +79,13 @@ Batch slice(const Batch& batch, std::int64_t begin, std::int64_t end) {
 }
 
 /// Copies one problem, which has its arrays in vectors, to place `index` of a batch. Refuses
-/// another number of values; `where` follows their name in the message.
+/// another number of values; `whose` says of which problem.
 template <class Batch, class Problem>
-void place(Batch& batch, std::int64_t index, const Problem& problem,
-           const std::string& where = {}) {
+void place(Batch& batch, std::int64_t index, const Problem& problem, const Refusal& whose = {}) {
   Batch::each_array(
       batch,
       [&](const char* name, const Extents& extents, auto& to, const auto& from) {
-        require::size((name + where).c_str(), from.size(),
-                      static_cast<std::size_t>(extents.stride()));
+        require::size(name, from.size(), static_cast<std::size_t>(extents.stride()), whose);
         std::copy(from.begin(), from.end(), to.data() + index * extents.stride());
       },
       batch, problem);

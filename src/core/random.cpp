@@ -10,8 +10,12 @@ namespace carom {
 
 std::vector<std::uint64_t> sobol_directions(int dimensions) {
   if (dimensions < 1 || dimensions > kMaxSobolDimensions) {
-    throw InvalidInput("sampler sobol: needs contacts * max_steps = " + std::to_string(dimensions) +
-                       " dimensions: must be in 1.." + std::to_string(kMaxSobolDimensions));
+    throw InvalidInput(
+        Refusal{.field = "sampler",
+                .relation = "",
+                .value = "sobol",
+                .rule = "needs contacts * max_steps = " + std::to_string(dimensions) +
+                        " dimensions: must be in 1.." + std::to_string(kMaxSobolDimensions)});
   }
   // Gray code differs from zero in bit b alone at index 2^(b+1) - 1: the point there is the
   // direction number itself. Boost drops the leading zero point, hence one less.

@@ -10,6 +10,7 @@
 #include <carom/error.hpp>
 
 #include "core/message.hpp"
+#include "core/require.hpp"
 
 namespace carom::three_contacts {
 
@@ -19,9 +20,10 @@ using polygon::minus;
 
 Parametrisation::Parametrisation(const Posture& posture) {
   if (posture.dimension != 3 || posture.contacts != 3) {
-    throw InvalidInput("contacts is " + std::to_string(posture.contacts) + " in dimension " +
-                       std::to_string(posture.dimension) +
-                       ": the parametrisation is that of three spatial contacts");
+    require::refuse(
+        {}, "contacts", {},
+        std::to_string(posture.contacts) + " in dimension " + std::to_string(posture.dimension),
+        "the parametrisation is that of three spatial contacts");
   }
   validate(posture);
   double wrench[6] = {0.0, 0.0, -1.0, 0.0, 0.0, 0.0};
@@ -32,8 +34,9 @@ Parametrisation::Parametrisation(const Posture& posture) {
   double torque[3];
   for (int a = 0; a < 3; ++a) torque[a] = kernels::dot3(axis[a], wrench + 3) / force;
   if (!(std::abs(torque[2]) <= 1e-12)) {
-    throw InvalidInput("wrench has the torque " + message::number(torque[2]) +
-                       " about its force, per unit of it: must be 0");
+    require::refuse({.relation = "has"}, "wrench", {},
+                    "the torque " + message::number(torque[2]) + " about its force, per unit of it",
+                    "must be 0");
   }
   double mean[3] = {};
   for (std::size_t i = 0; i < 9; ++i) mean[i % 3] += posture.position[i] / 3.0;
@@ -51,16 +54,17 @@ Parametrisation::Parametrisation(const Posture& posture) {
     const double side = std::hypot(own.normal[0], own.normal[1]);
     own.vertical = side <= own.friction * own.normal[2];
     if (!(own.normal[2] - own.friction * side >= 0.0) || !(own.normal[2] > 0.0)) {
-      throw InvalidInput("normal[" + std::to_string(i) + "] with friction " +
-                         message::number(own.friction) +
-                         " is not upward pointing: no force of its cone may point along the "
-                         "external force");
+      require::refuse({.relation = "with"}, "normal", {static_cast<std::int64_t>(i)},
+                      "friction " + message::number(own.friction) + " is not upward pointing",
+                      "no force of its cone may point along the external force");
     }
     extent = std::max(extent, std::hypot(own.at[0], own.at[1]));
   }
   const double spread = cross(minus(foot[1].at, foot[0].at), minus(foot[2].at, foot[0].at));
   if (!(std::abs(spread) > 1e-9 * extent * extent)) {
-    throw InvalidInput("position: the three contacts lie in one plane with the external force");
+    throw InvalidInput(
+        Refusal{.field = "position",
+                .rule = "the three contacts lie in one plane with the external force"});
   }
 }
 

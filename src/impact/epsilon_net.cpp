@@ -163,8 +163,11 @@ EpsilonNet NetBuilder::finish(std::int64_t first_sample, std::int64_t samples) c
 std::vector<std::array<double, 2>> convex_hull(const EpsilonNet& net, int x, int y) {
   for (const int axis : {x, y}) {
     if (axis < 0 || axis >= net.velocities) {
-      throw InvalidInput("convex_hull: coordinate " + std::to_string(axis) + ": must be in 0.." +
-                         std::to_string(net.velocities - 1));
+      throw InvalidInput(Refusal{.source = "convex_hull",
+                                 .field = "coordinate",
+                                 .relation = "",
+                                 .value = std::to_string(axis),
+                                 .rule = "must be in 0.." + std::to_string(net.velocities - 1)});
     }
   }
   std::vector<std::array<double, 2>> points;

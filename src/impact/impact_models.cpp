@@ -8,6 +8,7 @@
 #include <carom/certificate.hpp>
 #include <carom/error.hpp>
 
+#include "core/require.hpp"
 #include "impact/mechanism.hpp"
 #include "impact/step_solutions.hpp"
 
@@ -100,9 +101,9 @@ std::vector<ImpactOutcome> step_outcomes(const ImpactProblem& problem,
   const Vector max_impulse = Eigen::Map<const Vector>(limit.data(), mechanism.contacts);
   const std::int64_t count = combinations(model, max_impulse);
   if (count > settings.max_combinations) {
-    throw InvalidInput("max_combinations is " + std::to_string(settings.max_combinations) +
-                       ": problem \"" + problem.name + "\" has " + std::to_string(count) +
-                       " combinations of contact modes");
+    require::refuse({}, "max_combinations", {}, std::to_string(settings.max_combinations),
+                    "problem \"" + problem.name + "\" has " + std::to_string(count) +
+                        " combinations of contact modes");
   }
   const Vector& v = mechanism.velocity;
   const auto velocity_of = [&](const Vector& impulse) -> Vector {

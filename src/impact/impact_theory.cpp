@@ -76,8 +76,10 @@ TerminationBound termination_bound(const ImpactProblem& problem, double step_siz
                                    int friction_directions) {
   const Pointedness cone = dense::pointedness(problem, friction_directions);
   if (!cone.pointed) {
-    throw InvalidInput("friction cone of problem \"" + problem.name +
-                       "\" is not pointed: Theorem 8 does not apply");
+    throw InvalidInput(Refusal{.field = "friction cone",
+                               .whole = "problem \"" + problem.name + "\"",
+                               .value = "not pointed",
+                               .rule = "Theorem 8 does not apply"});
   }
   const Mechanism mechanism = make_mechanism(problem);
   const double sigma =
@@ -117,9 +119,10 @@ UniquenessReport check_unique_step(const ImpactProblem& problem, const ImpactSet
   const int m = mechanism.contacts;
   const std::int64_t count = combinations(model, Vector::Constant(m, settings.step_size));
   if (count > kMaxCombinations) {
-    throw InvalidInput("problem \"" + problem.name + "\" has " + std::to_string(count) +
-                       " combinations of contact modes: must be at most " +
-                       std::to_string(kMaxCombinations));
+    throw InvalidInput(Refusal{.field = "problem \"" + problem.name + "\"",
+                               .relation = "has",
+                               .value = std::to_string(count) + " combinations of contact modes",
+                               .rule = "must be at most " + std::to_string(kMaxCombinations)});
   }
   std::vector<std::uint64_t> directions;
   if (settings.sampler == Sampler::sobol && m > 0) {

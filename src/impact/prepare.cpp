@@ -29,7 +29,7 @@ PreparedImpacts::PreparedImpacts(const ImpactBatch& batch, const ImpactSettings&
   energy_.resize(problems);
   closing_.resize(problems);
   for (std::int64_t p = 0; p < batch.problems; ++p) {
-    if (settings.bad_problem == BadProblem::isolate && !problem_error(batch, p).empty()) continue;
+    if (settings.bad_problem == BadProblem::isolate && problem_refusal(batch, p)) continue;
     prepare(batch, settings, p);
     valid_[static_cast<std::size_t>(p)] = 1;
   }

@@ -1,18 +1,21 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include <carom/error.hpp>
 #include <carom/impact.hpp>
 
 #include "impact/body/impact_body.hpp"
 
 namespace carom {
 
-/// What is wrong with problem `p` of a host batch whose shapes fit; empty where nothing is.
-/// `name` is quoted in the message.
-std::string problem_error(const ImpactBatch& batch, std::int64_t p, const std::string& name = {});
+/// What is wrong with problem `p`, called `name`, of a host batch whose shapes fit; nothing where
+/// it is good.
+std::optional<Refusal> problem_refusal(const ImpactBatch& batch, std::int64_t p,
+                                       const std::string& name = {});
 
 /// Per-problem data that its samples share, on the host.
 class PreparedImpacts {

@@ -11,7 +11,6 @@
 #include <carom/error.hpp>
 
 #include "core/buffer_slice.hpp"
-#include "core/message.hpp"
 #include "io/hdf5_file.hpp"
 #include "io/json_file.hpp"
 #include "io/problem_file.hpp"
@@ -119,13 +118,7 @@ std::vector<ImpactProblem> read_impact_problems(const std::filesystem::path& fil
       validate(problem);
     } catch (const InvalidInput& error) {
       // the library was shown one problem and calls it the first
-      std::string text = error.what();
-      const std::string first = message::of_problem(0, problem.name);
-      if (const std::size_t at = text.find(first); at != std::string::npos) {
-        text.replace(at, first.size(),
-                     message::of_problem(static_cast<std::int64_t>(i), problem.name));
-      }
-      throw InvalidInput(text);
+      throw error.with_problem(static_cast<std::int64_t>(i));
     }
   });
   return problems;

@@ -166,7 +166,7 @@ json parsed(const std::string& name, const std::string& text, const MemoryReserv
   } catch (const json::exception& error) {
     throw InvalidInput(fmt::format("{}: {}", name, complaint(error, text, watcher)));
   } catch (const InvalidInput& error) {
-    throw InvalidInput(fmt::format("{}: {}", name, error.what()));
+    throw error.with_source(name);
   }
 }
 

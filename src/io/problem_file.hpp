@@ -82,7 +82,7 @@ void check_entries(const std::filesystem::path& file, const std::vector<Entry>& 
     try {
       check(entries[i], i);
     } catch (const InvalidInput& error) {
-      throw InvalidInput(file.string() + ": " + error.what());
+      throw error.with_source(file.string());
     }
   }
 }

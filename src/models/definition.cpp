@@ -61,14 +61,19 @@ void Values::set(const std::string& name, double value) {
   for (const Parameter& parameter : model_->parameters) {
     known += (known.empty() ? "" : ", ") + parameter.name;
   }
-  throw InvalidInput("model \"" + model_->name + "\" has no parameter \"" + name +
-                     "\": known are " + known);
+  throw InvalidInput(Refusal{.field = "model \"" + model_->name + "\"",
+                             .relation = "has",
+                             .value = "no parameter \"" + name + "\"",
+                             .rule = "known are " + known});
 }
 
 void Values::require(bool good, const std::string& name, const std::string& what) const {
   if (good) return;
-  throw InvalidInput(name + " of model \"" + model_->name + "\" is " + text(values_.at(name)) +
-                     ": must be " + what);
+  throw InvalidInput(Refusal{.field = name,
+                             .kind = "model",
+                             .name = model_->name,
+                             .value = text(values_.at(name)),
+                             .rule = "must be " + what});
 }
 
 Parameter friction(double value, const std::string& of_what) {

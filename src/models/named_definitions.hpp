@@ -30,8 +30,10 @@ class NamedDefinitions {
       if (definition.model.name == name) return definition;
       known += (known.empty() ? "" : ", ") + definition.model.name;
     }
-    throw InvalidInput(std::string("unknown ") + word_ + " \"" + std::string(name) +
-                       "\": known are " + known);
+    throw InvalidInput(Refusal{.field = std::string("unknown ") + word_,
+                               .relation = "",
+                               .value = "\"" + std::string(name) + "\"",
+                               .rule = "known are " + known});
   }
 
  private:

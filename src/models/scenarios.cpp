@@ -1,6 +1,8 @@
 #include <carom/models/scenarios.hpp>
 
 #include <cmath>
+#include <string>
+#include <utility>
 
 #include <carom/error.hpp>
 
@@ -24,15 +26,22 @@ bool whole(const Scenario& scenario, const Parameter& parameter) {
   return false;
 }
 
-void check(const Scenario& scenario, const Parameter& parameter, double value,
-           const std::string& of_what) {
+std::string quoted(const Scenario& scenario) { return "scenario \"" + scenario.name + "\""; }
+
+Refusal of_world(std::size_t world) {
+  return {.kind = "world", .problem = static_cast<std::int64_t>(world)};
+}
+
+void check(const Scenario& scenario, const Parameter& parameter, double value, Refusal whose = {}) {
   const bool good = detail::inside(parameter, value) &&
                     (!whole(scenario, parameter) || value == std::floor(value));
   if (good) return;
-  throw InvalidInput(parameter.name + of_what + " of scenario \"" + scenario.name + "\" is " +
-                     text(value) + ": must be " +
-                     (whole(scenario, parameter) ? "a whole number " : "") +
-                     detail::range(parameter));
+  whose.field = parameter.name;
+  whose.whole = quoted(scenario);
+  whose.value = text(value);
+  whose.rule = std::string("must be ") + (whole(scenario, parameter) ? "a whole number " : "") +
+               detail::range(parameter);
+  throw InvalidInput(std::move(whose));
 }
 
 }  // namespace
@@ -45,7 +54,9 @@ const Scenario& find_scenario(std::string_view name) {
     if (scenario.name == name) return scenario;
     known += (known.empty() ? "" : ", ") + scenario.name;
   }
-  throw InvalidInput("scenario \"" + std::string(name) + "\" is not known: known are " + known);
+  throw InvalidInput(Refusal{.field = "scenario \"" + std::string(name) + "\"",
+                             .value = "not known",
+                             .rule = "known are " + known});
 }
 
 std::size_t parameter_index(const Scenario& scenario, std::string_view name) {
@@ -54,8 +65,10 @@ std::size_t parameter_index(const Scenario& scenario, std::string_view name) {
     if (scenario.parameters[i].name == name) return i;
     known += (known.empty() ? "" : ", ") + scenario.parameters[i].name;
   }
-  throw InvalidInput("scenario \"" + scenario.name + "\" has no parameter \"" + std::string(name) +
-                     "\": known are " + known);
+  throw InvalidInput(Refusal{.field = quoted(scenario),
+                             .relation = "has",
+                             .value = "no parameter \"" + std::string(name) + "\"",
+                             .rule = "known are " + known});
 }
 
 std::vector<double> scenario_parameters(const Scenario& scenario,
@@ -64,7 +77,7 @@ std::vector<double> scenario_parameters(const Scenario& scenario,
   for (const Parameter& parameter : scenario.parameters) values.push_back(parameter.value);
   for (const auto& [name, value] : overrides) {
     const std::size_t i = parameter_index(scenario, name);
-    check(scenario, scenario.parameters[i], value, "");
+    check(scenario, scenario.parameters[i], value);
     values[i] = value;
   }
   return values;
@@ -81,23 +94,28 @@ void validate_worlds(const Scenario& scenario, std::int64_t worlds,
                      std::span<const double> parameters) {
   const std::size_t count = scenario.parameters.size();
   if (parameters.size() != static_cast<std::size_t>(worlds) * count) {
-    throw InvalidInput("parameters of scenario \"" + scenario.name + "\" have " +
-                       std::to_string(parameters.size()) + " values: must have " +
-                       std::to_string(static_cast<std::size_t>(worlds) * count));
+    throw InvalidInput(
+        Refusal{.field = "parameters",
+                .whole = quoted(scenario),
+                .relation = "have",
+                .value = std::to_string(parameters.size()) + " values",
+                .rule = "must have " + std::to_string(static_cast<std::size_t>(worlds) * count)});
   }
   for (std::size_t world = 0; world < static_cast<std::size_t>(worlds); ++world) {
     for (std::size_t i = 0; i < count; ++i) {
-      check(scenario, scenario.parameters[i], parameters[world * count + i],
-            " of world " + std::to_string(world));
+      check(scenario, scenario.parameters[i], parameters[world * count + i], of_world(world));
     }
   }
   for (const std::string& name : scenario.sizes) {
     const std::size_t i = parameter_index(scenario, name);
     for (std::size_t world = 1; world < static_cast<std::size_t>(worlds); ++world) {
       if (parameters[world * count + i] == parameters[i]) continue;
-      throw InvalidInput(name + " of world " + std::to_string(world) + " of scenario \"" +
-                         scenario.name + "\" is " + text(parameters[world * count + i]) +
-                         ": must be that of world 0, " + text(parameters[i]));
+      Refusal refused = of_world(world);
+      refused.field = name;
+      refused.whole = quoted(scenario);
+      refused.value = text(parameters[world * count + i]);
+      refused.rule = "must be that of world 0, " + text(parameters[i]);
+      throw InvalidInput(std::move(refused));
     }
   }
 }

@@ -217,8 +217,9 @@ void ProblemStore::from_device(const ImpactBatch& batch, const ImpactSettings& s
   if (settings.bad_problem == BadProblem::refuse) {
     const auto bad = std::find(valid_.begin(), valid_.end(), std::uint8_t{0});
     if (bad != valid_.end()) {
-      throw InvalidInput("mass_matrix of problem " + std::to_string(bad - valid_.begin()) +
-                         ": must be positive definite");
+      throw InvalidInput(Refusal{.field = "mass_matrix",
+                                 .problem = bad - valid_.begin(),
+                                 .rule = "must be positive definite"});
     }
   }
   arrays_ = ProblemArrays{};

@@ -24,7 +24,7 @@ struct PrepareLaunch : ImpactBatchArrays<ConstPointer> {
   std::uint8_t* valid;
 };
 
-/// Screens a problem as problem_error does on the host, and lays out what cuSOLVER needs.
+/// Screens a problem as problem_refusal does on the host, and lays out what cuSOLVER needs.
 template <int Dim>
 __global__ void __launch_bounds__(WarpLanes::kWidth)
     screen_problems(const __grid_constant__ PrepareLaunch launch) {
@@ -148,7 +148,7 @@ __global__ void __launch_bounds__(WarpLanes::kWidth)
       launch.energy[p] = 0.5 * twice;
       launch.closing_impulse[p] =
           launch.epsilon > 0.0 && m > 0 ? launch.epsilon / (3.0 * psi) : 0.0;
-      // The pivots that problem_error looks at are the squares of the factor's diagonal.
+      // The pivots that problem_refusal looks at are the squares of the factor's diagonal.
       if (launch.info[p] != 0 || !(pivot > 1e-14 * largest)) launch.valid[p] = 0;
     });
   }
