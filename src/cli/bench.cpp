@@ -47,9 +47,10 @@ double median(std::vector<double> values) {
 }
 
 std::vector<Contestant> contestants(const SamplingOptions& options) {
-  const std::int64_t samples = parse_count("--samples", options.samples, 1);
-  const auto threads = static_cast<int>(parse_count("--threads", options.threads, 0, 4096));
-  const int all = threads > 0 ? threads : hardware_threads();
+  ImpactSettings asked;
+  options.settings.read(asked);
+  const std::int64_t samples = asked.samples;
+  const int all = asked.threads > 0 ? asked.threads : hardware_threads();
   const bool every = options.backend == "auto";
   const Backend wanted = backend_named("--backend", options.backend);
   std::vector<Contestant> list;
@@ -71,9 +72,9 @@ std::vector<Contestant> contestants(const SamplingOptions& options) {
 /// One pass of one contestant over all problems; nothing is noted of an interrupted one.
 void pass(Contestant& contestant, const std::vector<ImpactTask>& tasks, SamplingOptions options) {
   options.backend = to_string(contestant.backend);
-  options.threads = std::to_string(contestant.threads);
-  options.samples = std::to_string(contestant.samples);
-  options.epsilon = "0";
+  options.settings.set("threads", std::to_string(contestant.threads));
+  options.settings.set("samples", std::to_string(contestant.samples));
+  options.settings.set("epsilon", "0");
   options.quiet = true;
   const auto start = std::chrono::steady_clock::now();
   const std::vector<io::ImpactRun> runs = run_impacts(tasks, options);
@@ -123,8 +124,8 @@ void print_json(const Results& results, const SamplingOptions& options) {
   nlohmann::ordered_json document;
   document["target"] = options.target;
   document["problems"] = results.tasks.size();
-  document["selection"] = options.selection;
-  document["precision"] = options.precision;
+  document["selection"] = options.settings["selection"];
+  document["precision"] = options.settings["precision"];
   document["instruction_set"] = cpu_instruction_set();
   document["results"] = nlohmann::ordered_json::array();
   for (const Contestant& contestant : results.list) {
@@ -147,8 +148,8 @@ void print_json(const Results& results, const SamplingOptions& options) {
 void print_text(const Results& results, const SamplingOptions& options) {
   fmt::print("{}: {} {}, selection {}, {}; medians of {} passes taken in turn\n\n",
              io::printable(options.target), results.tasks.size(),
-             results.tasks.size() == 1 ? "problem" : "problems", options.selection,
-             options.precision, results.list.front().seconds.size());
+             results.tasks.size() == 1 ? "problem" : "problems", options.settings["selection"],
+             options.settings["precision"], results.list.front().seconds.size());
   TextTable table({"backend", "threads", "samples", "samples/s", "LCPs/s", "ratio", "certified",
                    "fallbacks", "largest residual"});
   for (const Contestant& contestant : results.list) {
@@ -204,7 +205,7 @@ void add_bench(Program& program) {
       "1024 samples a problem unless it is the one picked.");
   command->footer("Example: carom bench rocking_block --samples 2^18");
   const auto options = std::make_shared<BenchOptions>();
-  options->sampling.samples = "2^16";
+  options->sampling.settings.set("samples", "2^16");
   add_sampling_options(*command, options->sampling);
   command
       ->add_option("--repetitions", options->repetitions, "Passes of each backend, taken in turn")

@@ -102,32 +102,9 @@ void add_posture_options(CLI::App& command, EquilibriumOptions& options) {
       .add_option("--centre-of-mass", options.centre_of_mass,
                   "Is this centre of mass held, and with what margin? [m]")
       ->type_name("X,Y[,Z]");
-  command.add_option("--method", options.method, "Planar: lp, pairs, graphic or line_sweep")
-      ->capture_default_str();
-  command
-      .add_option("--cones", options.cones,
-                  "Spatial friction cones: exact, inscribed, circumscribed or pair")
-      ->capture_default_str();
-  command
-      .add_option("--cone-sides", options.cone_sides,
-                  "Sides of the polygons for the cones; without --cones: pair")
-      ->type_name("S");
-  command
-      .add_option("--directions", options.directions,
-                  "Directions of the first sweep over a spatial region; default: 64")
-      ->type_name("D");
-  command
-      .add_option("--area-tolerance", options.area_tolerance,
-                  "Gap between inner and outer polygon at which a spatial region is done [m^2]")
-      ->capture_default_str();
-  command
-      .add_option("--max-vertices", options.max_vertices, "Directions of a spatial region at most")
-      ->capture_default_str();
-  command.add_option("--tolerance", options.tolerance, "Largest residual of an answer")
-      ->capture_default_str();
-  command.add_option("--threads", options.threads, "CPU threads, 0: all")
-      ->type_name("N")
-      ->capture_default_str();
+  options.settings.add(command, PlanarSettings{},
+                       [](std::string_view setting) { return setting == "method"; });
+  options.settings.add(command, spatial_defaults());
   command.add_flag("--json", options.json, "One JSON document instead of text");
   command.add_flag("--quiet", options.quiet, "No text, no progress bar");
 }
@@ -139,7 +116,7 @@ void add_equilibrium(Program& program) {
       "Example: carom equilibrium two_contacts --p=-0.3:0.3 --q=0:0.1 --plot region.svg");
   const auto options = std::make_shared<EquilibriumOptions>();
   add_posture_options(*command, *options);
-  command->add_option("--backend", options->backend, "auto, cpu, cuda or reference")
+  command->add_option("--backend", options->backend, listed<Backend>(" or "))
       ->capture_default_str();
   command->add_option("--output", options->output, "Write everything to this HDF5 file")
       ->type_name("FILE.h5");

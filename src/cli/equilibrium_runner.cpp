@@ -94,37 +94,20 @@ std::vector<PostureTask> file_tasks(const std::string& file) {
 
 PlanarSettings planar_settings(const EquilibriumOptions& options) {
   PlanarSettings settings;
-  settings.method = planar_method(options.method);
-  settings.tolerance = parse_tolerance("--tolerance", options.tolerance);
-  settings.threads = static_cast<int>(parse_count("--threads", options.threads, 0, 4096));
+  options.settings.read(settings);
   settings.validate();
   return settings;
 }
 
 SpatialSettings spatial_settings(const EquilibriumOptions& options, const PostureTask& task) {
-  SpatialSettings settings;
-  const bool sides_named = !options.cone_sides.empty() || task.cone_sides > 0;
-  settings.cones = choice<ConeModel>("--cones", options.cones);
+  SpatialSettings settings = spatial_defaults();
+  if (task.cone_sides > 0) settings.cone_sides = task.cone_sides;
+  if (task.directions > 0) settings.directions = task.directions;
+  options.settings.read(settings);
   // Whoever names a number of sides means polygons.
+  const bool sides_named = !options.settings["cone_sides"].empty() || task.cone_sides > 0;
   if (sides_named && settings.cones == ConeModel::exact) settings.cones = ConeModel::pair;
-  if (!options.cone_sides.empty()) {
-    settings.cone_sides =
-        static_cast<int>(parse_count("--cone-sides", options.cone_sides, 3, INT32_MAX));
-  } else if (task.cone_sides > 0) {
-    settings.cone_sides = task.cone_sides;
-  }
-  if (!options.directions.empty()) {
-    settings.directions =
-        static_cast<int>(parse_count("--directions", options.directions, 3, INT32_MAX));
-  } else if (task.directions > 0) {
-    settings.directions = task.directions;
-  }
-  settings.area_tolerance = parse_real("--area-tolerance", options.area_tolerance);
-  settings.max_vertices =
-      static_cast<int>(parse_count("--max-vertices", options.max_vertices, 3, INT32_MAX));
   settings.max_vertices = std::max(settings.max_vertices, settings.directions);
-  settings.tolerance = parse_tolerance("--tolerance", options.tolerance);
-  settings.threads = static_cast<int>(parse_count("--threads", options.threads, 0, 4096));
   settings.validate();
   return settings;
 }
@@ -256,6 +239,25 @@ void run_spatial(const Chunk& chunk, const SpatialSettings& settings,
 }
 
 }  // namespace
+
+std::span<const OptionForm> posture_forms() {
+  static constexpr OptionForm kForms[] = {
+      {.setting = "method", .text = "Planar: {}"},
+      {.setting = "cone_sides", .type = "S", .note = "; without --cones: pair", .open = true},
+      {.setting = "directions", .type = "D", .note = "; default: {}", .open = true},
+      {.setting = "max_vertices", .type = "TEXT"},
+      {.setting = "max_pivots", .option = kNoOption},
+      {.setting = "threads", .most = kMostThreads},
+  };
+  return kForms;
+}
+
+SpatialSettings spatial_defaults() {
+  SpatialSettings settings;
+  settings.area_tolerance = 1e-4;
+  settings.max_vertices = 1024;
+  return settings;
+}
 
 std::vector<PostureTask> load_postures(const EquilibriumOptions& options) {
   std::vector<PostureTask> tasks = tasks_of(

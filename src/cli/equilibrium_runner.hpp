@@ -1,35 +1,36 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 
+#include "cli/setting_options.hpp"
 #include "cli/target.hpp"
 #include "io/equilibrium_run.hpp"
 
 namespace carom::cli {
 
+/// Where the options of PlanarSettings and SpatialSettings differ from their lists.
+std::span<const OptionForm> posture_forms();
+
 /// Texts of the options; numbers are read once the whole line is known.
 struct EquilibriumOptions : TargetOptions {
   std::string centre_of_mass;
-  std::string method = "lp";
-  std::string cones = "exact";
-  std::string cone_sides;
-  std::string directions;
-  std::string area_tolerance = "1e-4";
-  std::string max_vertices = "1024";
-  std::string tolerance = "1e-9";
+  SettingOptions settings{posture_forms()};
   std::string height;
   std::string p;
   std::string q;
   std::string backend = "auto";
-  std::string threads = "0";
   std::string output;
   std::string plot;
   bool json = false;
   bool quiet = false;
 };
+
+/// A picture of a region takes more than the library's defaults.
+SpatialSettings spatial_defaults();
 
 /// Target, settings and common options, without --backend.
 void add_posture_options(CLI::App& command, EquilibriumOptions& options);

@@ -10,6 +10,9 @@
 /// InvalidInput that names the option and the text.
 namespace carom::cli {
 
+/// Largest value of --threads.
+inline constexpr std::int64_t kMostThreads = 4096;
+
 /// Whole number, also as a power ("2^20").
 std::int64_t parse_count(std::string_view option, std::string_view text, std::int64_t minimum,
                          std::int64_t maximum = INT64_MAX);

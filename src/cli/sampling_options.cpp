@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 
 #include <carom/models/models.hpp>
 
-#include "cli/choices.hpp"
 #include "cli/numbers.hpp"
 #include "io/impact_input.hpp"
 #include "io/impact_run.hpp"
@@ -23,6 +23,13 @@ constexpr std::int64_t kKeptPaths = 512;
 constexpr std::int64_t kAllKeptRows = std::int64_t{1} << 23;
 constexpr std::int64_t kAllKeptPaths = std::int64_t{1} << 16;
 constexpr double kDefaultEpsilon = 0.02;  // of the largest contact speed before the impact
+
+// Settings of what is kept and written, which not every sampling command has.
+bool of_results(std::string_view setting) {
+  static constexpr std::string_view kResults[] = {"epsilon", "net_capacity", "keep_samples",
+                                                  "keep_paths"};
+  return std::find(std::begin(kResults), std::end(kResults), setting) != std::end(kResults);
+}
 
 // Contacts of a file have no names: A, B, ... as in the papers, then C26, C27, ...
 std::vector<std::string> letters(int contacts) {
@@ -51,76 +58,58 @@ std::vector<ImpactTask> file_tasks(const std::string& file) {
 
 }  // namespace
 
+std::span<const OptionForm> sampling_forms() {
+  static constexpr OptionForm kForms[] = {
+      {.setting = "step_size",
+       .option = "--step",
+       .type = "H",
+       .note = "; default: the model's, {} for a file",
+       .open = true},
+      {.setting = "max_steps", .note = "; default: the model's, {} for a file", .open = true},
+      {.setting = "sampler", .text = "{}"},
+      {.setting = "friction_directions", .type = "K", .text = "Per spatial contact, {}"},
+      {.setting = "precision", .text = "{}"},
+      {.setting = "threads", .most = kMostThreads},
+      {.setting = "seed", .type = "S"},
+      {.setting = "epsilon",
+       .type = "E",
+       .note = "; default: 0.02 of the largest contact speed before the impact",
+       .open = true},
+      {.setting = "keep_samples", .option = kNoOption},  // --keep
+      {.setting = "keep_paths",
+       .option = "--paths",
+       .text = "Whole trajectories kept for --output and --plot; default: 512",
+       .open = true},
+      {.setting = "mode_table", .option = kNoOption},
+      {.setting = "bad_problem", .option = kNoOption},
+      {.setting = "result_space", .option = kNoOption},
+  };
+  return kForms;
+}
+
 void add_sampling_options(CLI::App& command, SamplingOptions& options) {
   add_target_options(command, options, {"model", "problem", "MODEL|FILE"});
-  command.add_option("--samples", options.samples, "Trajectories per problem, e.g. 16384 or 2^14")
-      ->type_name("N")
-      ->capture_default_str();
-  command
-      .add_option("--first-sample", options.first_sample, "Index of the first (shards of a run)")
-      ->type_name("N")
-      ->capture_default_str();
-  command
-      .add_option("--step", options.step, "Step size h [N s]; default: the model's, 1 for a file")
-      ->type_name("H");
-  command
-      .add_option("--max-steps", options.max_steps,
-                  "Steps per trajectory at most; default: the model's, 10 for a file")
-      ->type_name("N");
-  command.add_option("--sampler", options.sampler, "uniform or sobol")->capture_default_str();
-  command
-      .add_option("--selection", options.selection,
-                  "Solution of a non-unique step: any, lemke or random")
-      ->capture_default_str();
-  command
-      .add_option("--friction-directions", options.friction_directions,
-                  "Per spatial contact, from 4 to 16")
-      ->type_name("K")
-      ->capture_default_str();
-  command
-      .add_option("--velocity-tolerance", options.velocity_tolerance,
-                  "Slower approach counts as none [m/s]")
-      ->capture_default_str();
-  command
-      .add_option("--residual-tolerance", options.residual_tolerance,
-                  "Largest relative residual of a certified step")
-      ->capture_default_str();
-  command
-      .add_option("--mode-tolerance", options.mode_tolerance,
-                  "Slower contacts count as sticking [m/s]")
-      ->capture_default_str();
-  command.add_option("--backend", options.backend, "auto, cpu, cuda or reference")
-      ->capture_default_str();
-  command.add_option("--precision", options.precision, "double or float")->capture_default_str();
-  command.add_option("--threads", options.threads, "CPU threads, 0: all")
-      ->type_name("N")
-      ->capture_default_str();
-  command.add_option("--seed", options.seed, "Seed of the random numbers")
-      ->type_name("S")
-      ->capture_default_str();
+  options.settings.add(command, ImpactSettings{}, [&](std::string_view setting) {
+    if (setting == "precision") {
+      command.add_option("--backend", options.backend, listed<Backend>(" or "))
+          ->capture_default_str();
+    }
+    return !of_results(setting);
+  });
   command.add_flag("--json", options.json, "One JSON document instead of text");
   command.add_flag("--quiet", options.quiet, "No text, no progress bar");
 }
 
 void add_result_options(CLI::App& command, SamplingOptions& options) {
-  command
-      .add_option("--epsilon", options.epsilon,
-                  "Radius of the epsilon-net [m/s], 0: none; default: 0.02 of the largest contact "
-                  "speed before the impact")
-      ->type_name("E");
-  command
-      .add_option("--net-capacity", options.net_capacity,
-                  "Points of the net at most; a fuller one is coarsened")
-      ->type_name("N")
-      ->capture_default_str();
-  command
-      .add_option("--keep", options.keep,
-                  "Rows of samples that --output writes: a number, all or none; default: 16384")
-      ->type_name("N");
-  command
-      .add_option("--paths", options.paths,
-                  "Whole trajectories kept for --output and --plot; default: 512")
-      ->type_name("N");
+  options.settings.add(command, ImpactSettings{}, [&](std::string_view setting) {
+    if (setting == "keep_samples") {
+      command
+          .add_option("--keep", options.keep,
+                      "Rows of samples that --output writes: a number, all or none; default: 16384")
+          ->type_name("N");
+    }
+    return of_results(setting);
+  });
   command.add_flag("--no-check", options.no_check, "Do not look for steps with several solutions");
   command.add_option("--output", options.output, "Write everything to this HDF5 file")
       ->type_name("FILE.h5");
@@ -141,34 +130,20 @@ std::vector<ImpactTask> load_tasks(const SamplingOptions& options) {
 
 ImpactSettings settings_for(const SamplingOptions& options, const ImpactTask& task) {
   ImpactSettings settings;
-  settings.samples = parse_count("--samples", options.samples, 1);
-  settings.first_sample =
-      parse_count("--first-sample", options.first_sample, 0, INT64_MAX - settings.samples);
-  settings.seed = parse_seed("--seed", options.seed);
-  settings.step_size = options.step.empty() ? task.step_size : parse_real("--step", options.step);
-  settings.max_steps =
-      options.max_steps.empty()
-          ? task.max_steps
-          : static_cast<int>(parse_count("--max-steps", options.max_steps, 1, INT32_MAX));
-  settings.friction_directions = static_cast<int>(
-      parse_count("--friction-directions", options.friction_directions, 4, kMaxFrictionDirections));
-  settings.sampler = choice<Sampler>("--sampler", options.sampler);
-  settings.selection = choice<Selection>("--selection", options.selection);
-  settings.precision = choice<Precision>("--precision", options.precision);
-  settings.velocity_tolerance = parse_real("--velocity-tolerance", options.velocity_tolerance);
-  settings.residual_tolerance = parse_tolerance("--residual-tolerance", options.residual_tolerance);
-  settings.mode_tolerance = parse_real("--mode-tolerance", options.mode_tolerance);
-  settings.threads = static_cast<int>(parse_count("--threads", options.threads, 0, 4096));
+  settings.step_size = task.step_size;
+  settings.max_steps = task.max_steps;
+  options.settings.read(settings);
+  if (settings.first_sample > INT64_MAX - settings.samples) {
+    parse_count("--first-sample", options.settings["first_sample"], 0,
+                INT64_MAX - settings.samples);
+  }
   settings.validate();
   return settings;
 }
 
 void with_results(ImpactSettings& settings, const SamplingOptions& options,
                   const std::vector<const ImpactTask*>& batch, std::size_t problems) {
-  settings.net_capacity = parse_count("--net-capacity", options.net_capacity, 1);
-  if (!options.epsilon.empty()) {
-    settings.epsilon = parse_real("--epsilon", options.epsilon);
-  } else {
+  if (options.settings["epsilon"].empty()) {
     double speed = 0.0;
     for (const ImpactTask* task : batch) {
       for (const double value :
@@ -194,10 +169,8 @@ void with_results(ImpactSettings& settings, const SamplingOptions& options,
   } else if (options.keep != "none") {
     settings.keep_samples = parse_count("--keep", options.keep, 0);
   }
-  if (options.paths.empty()) {
+  if (options.settings["keep_paths"].empty()) {
     settings.keep_paths = wanted ? std::min(kAllKeptPaths / count, kKeptPaths) : 0;
-  } else {
-    settings.keep_paths = parse_count("--paths", options.paths, 0);
   }
   settings.validate();
 }

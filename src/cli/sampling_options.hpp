@@ -1,6 +1,6 @@
 #pragma once
 
-#include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -8,31 +8,20 @@
 
 #include <carom/impact.hpp>
 
+#include "cli/setting_options.hpp"
 #include "cli/target.hpp"
 
 namespace carom::cli {
 
+/// Where the options of ImpactSettings differ from its list.
+std::span<const OptionForm> sampling_forms();
+
 /// Texts of the options that the sampling commands share; numbers are read once the whole line is
 /// known.
 struct SamplingOptions : TargetOptions {
-  std::string samples = "2^14";
-  std::string first_sample = "0";
-  std::string step;
-  std::string max_steps;
-  std::string sampler = "uniform";
-  std::string selection = "any";
-  std::string precision = "double";
+  SettingOptions settings{sampling_forms()};
   std::string backend = "auto";
-  std::string friction_directions = "4";
-  std::string velocity_tolerance = "1e-9";
-  std::string residual_tolerance = "1e-9";
-  std::string mode_tolerance = "1e-6";
-  std::string epsilon;
-  std::string net_capacity = "2^20";
   std::string keep;
-  std::string paths;
-  std::string threads = "0";
-  std::string seed = "0";
   std::string output;
   std::string plot;
   bool json = false;

@@ -12,8 +12,7 @@
 #include "cli/choices.hpp"
 #include "cli/commands.hpp"
 #include "cli/json_output.hpp"
-#include "cli/numbers.hpp"
-#include "cli/sampling_options.hpp"
+#include "cli/setting_options.hpp"
 #include "cli/solve_kinds.hpp"
 #include "cli/table.hpp"
 #include "io/case_file.hpp"
@@ -44,12 +43,23 @@ With --json every verdict comes with its proof; null where a status has none:
         b'z < 0; point, ray and direction as of qp
 docs/check_a_proof.md has a short check for each.)";
 
+// Where the options differ from the list of QpSettings.
+constexpr OptionForm kForms[] = {
+    {.setting = "max_iterations", .option = kNoOption},
+    {.setting = "polish", .option = kNoOption},
+    {.setting = "over_relaxation", .option = kNoOption},
+    {.setting = "penalty", .option = kNoOption},
+    {.setting = "threads", .type = "TEXT", .most = kMostThreads},
+    {.setting = "method",
+     .text = "Of qp and socp: auto, interior_point, active_set, admm, projected (P positive "
+             "definite) or lemke (small problems); active_set and lemke take no second-order "
+             "cones"},
+};
+
 struct SolveOptions {
   std::vector<std::string> files;
   std::string backend = "auto";
-  std::string tolerance = "1e-9";
-  std::string threads = "0";
-  std::string method = "auto";
+  SettingOptions settings{kForms};
   bool json = false;
   bool quiet = false;
 };
@@ -91,13 +101,12 @@ void print_table(const Cases& cases, const CaseAnswers& answers) {
 
 int run_solve(const SolveOptions& options) {
   CaseSettings settings;
-  settings.tolerance = parse_tolerance("--tolerance", options.tolerance);
-  settings.threads = static_cast<int>(parse_count("--threads", options.threads, 0, 4096));
+  options.settings.read(settings);
   settings.backend = backend_named("--backend", options.backend);
-  settings.method = choice<QpMethod>("--method", options.method);
   if (settings.method != QpMethod::automatic && settings.backend == Backend::reference) {
-    throw InvalidInput(fmt::format(
-        "--method is {}: the backend reference has one of its own, must be auto", options.method));
+    throw InvalidInput(
+        fmt::format("--method is {}: the backend reference has one of its own, must be auto",
+                    to_string(settings.method)));
   }
   Cases cases;
   for (const std::string& file : options.files) cases.push_back(io::read_case(file));
@@ -126,17 +135,13 @@ void add_solve(Program& program) {
   command->footer("Example: carom solve examples/data/lcp.json --json");
   const auto options = std::make_shared<SolveOptions>();
   command->add_option("files", options->files, "Problem files")->required()->type_name("FILE");
-  command->add_option("--tolerance", options->tolerance, "Largest relative residual of a solution")
-      ->capture_default_str();
-  command->add_option("--backend", options->backend, "auto, cpu, cuda or reference")
-      ->capture_default_str();
-  command->add_option("--threads", options->threads, "CPU threads, 0: all")->capture_default_str();
-  command
-      ->add_option("--method", options->method,
-                   "Of qp and socp: auto, interior_point, active_set, admm, projected (P positive "
-                   "definite) or lemke (small problems); active_set and lemke take no second-order "
-                   "cones")
-      ->capture_default_str();
+  options->settings.add(*command, CaseSettings{}, [&](std::string_view setting) {
+    if (setting == "threads") {
+      command->add_option("--backend", options->backend, listed<Backend>(" or "))
+          ->capture_default_str();
+    }
+    return true;
+  });
   command->add_flag("--json", options->json, "One JSON document instead of text");
   command->add_flag("--quiet", options->quiet, "No text");
   command->callback(

@@ -31,12 +31,10 @@ struct CaseAnswer {
   std::vector<std::pair<std::string_view, Proof>> proofs;
 };
 
-/// What all kinds are told by the command line.
-struct CaseSettings {
-  double tolerance = 1e-9;
-  int threads = 0;
+/// What all kinds are told by the command line: of QpSettings tolerance and threads, qp and socp
+/// the rest.
+struct CaseSettings : QpSettings {
   Backend backend = Backend::automatic;
-  QpMethod method = QpMethod::automatic;  ///< of qp and socp
 };
 
 /// True where x is worth printing.

@@ -45,17 +45,13 @@ QpResult solved_by_name(const QpBatch& batch, const QpSettings& qp_settings, Bac
   try {
     return solve_qp(batch, qp_settings, backend);
   } catch (const InvalidInput& error) {
-    throw InvalidInput(file + ": " + error.what());
+    throw error.with_source(file);
   }
 }
 
 }  // namespace
 
 void solve_qp_cases(const Cases& cases, const CaseSettings& settings, CaseAnswers& answers) {
-  QpSettings qp_settings;
-  qp_settings.tolerance = settings.tolerance;
-  qp_settings.threads = settings.threads;
-  qp_settings.method = settings.method;
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const auto* qp = std::get_if<io::QpProblem>(&cases[i].problem);
     if (qp == nullptr) continue;
@@ -63,7 +59,7 @@ void solve_qp_cases(const Cases& cases, const CaseSettings& settings, CaseAnswer
     sizes.problems = 1;
     auto batch = allocate<QpBatch>(sizes);
     arrays::place(batch, 0, *qp);
-    const QpResult result = solved_by_name(batch, qp_settings, settings.backend, cases[i].file);
+    const QpResult result = solved_by_name(batch, settings, settings.backend, cases[i].file);
     CaseAnswer& answer = answers[i];
     answer.status = result.status.host()[0];
     answer.residual = result.residual.host()[0];

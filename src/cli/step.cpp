@@ -37,9 +37,10 @@ void require_outputs(const StepOptions& options) {
 }
 
 int step_scenario(const StepOptions& options, const std::string& command_line) {
-  if (options.law != "complementarity") {
-    throw InvalidInput(fmt::format(
-        "--law is {}: scenarios step by complementarity; programme is for files", options.law));
+  if (const std::string& law = options.settings["law"];
+      law != to_string(StepLaw::complementarity)) {
+    throw InvalidInput(
+        fmt::format("--law is {}: scenarios step by complementarity; programme is for files", law));
   }
   const StepWorlds worlds = step_worlds_of(options);
   const CompliantSettings settings = step_settings(options);

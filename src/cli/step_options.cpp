@@ -21,6 +21,7 @@ namespace carom::cli {
 
 namespace {
 
+constexpr std::string_view kUnknownPrecision = "float";  // to this command
 constexpr std::int64_t kMostWorlds = std::int64_t{1} << 32;
 
 // One --sweep (count > 0) or --random.
@@ -195,17 +196,14 @@ void add_step_options(CLI::App& command, StepOptions& options) {
   text("--dt", options.dt, "DT", "Step size [s]; default: the scenario's");
   text("--stride", options.stride, "S",
        "Keep states every S steps; default: about 500 in all where --output or --plot need them");
-  text("--law", options.law, "LAW", "complementarity, or for files programme (176)-(182)");
-  text("--method", options.method, "METHOD",
-       "Of law programme: auto, interior_point, active_set, admm or projected");
-  text("--tolerance", options.tolerance, "T", "Largest relative residual of a certified step");
-  text("--max-iterations", options.max_iterations, "N",
-       "Of the contact solver, default 100; of the method of law programme, default its own");
-  command.add_flag("--no-centripetal", options.no_centripetal,
-                   "Drop the term M^ (dG/dt) v of (23) from the law");
-  text("--backend", options.backend, "BACKEND", "auto, cpu, cuda or reference");
-  text("--precision", options.precision, "PRECISION", "double");
-  text("--threads", options.threads, "N", "CPU threads, 0: all");
+  options.settings.add(command, CompliantSettings{}, [&](std::string_view setting) {
+    if (setting == "threads") {
+      text("--backend", options.backend, "BACKEND", listed<Backend>(" or ").c_str());
+      text("--precision", options.precision, "PRECISION",
+           listed<Precision>(" or ", kUnknownPrecision).c_str());
+    }
+    return true;
+  });
   text("--seed", options.seed, "S", "Seed of --random");
   text("--output", options.output, "FILE.h5", "Write everything to this HDF5 file");
   text("--plot", options.plot, "FILE.svg|.png", "Draw the scenario's figure (needs gnuplot)");
@@ -213,24 +211,36 @@ void add_step_options(CLI::App& command, StepOptions& options) {
   command.add_flag("--quiet", options.quiet, "No text, no progress bar");
 }
 
+std::span<const OptionForm> step_forms() {
+  static constexpr OptionForm kForms[] = {
+      {.setting = "law",
+       .type = "LAW",
+       .text = "complementarity, or for files programme (176)-(182)"},
+      {.setting = "method", .type = "METHOD", .text = "Of law programme: {}", .without = "lemke"},
+      {.setting = "tolerance", .type = "T"},
+      {.setting = "max_iterations",
+       .text = "Of the contact solver",
+       .note = ", default {}; of the method of law programme, default its own",
+       .open = true},
+      {.setting = "centripetal", .text = "Drop the term M^ (dG/dt) v of (23) from the law"},
+      {.setting = "normal_weight", .option = kNoOption},
+      {.setting = "threads", .most = kMostThreads},
+  };
+  return kForms;
+}
+
 CompliantSettings step_settings(const StepOptions& options) {
   CompliantSettings settings;
-  settings.law = choice<StepLaw>("--law", options.law);
-  settings.method = choice<QpMethod>("--method", options.method, "lemke");
+  options.settings.read(settings);
   if (settings.law == StepLaw::complementarity && settings.method != QpMethod::automatic) {
-    throw InvalidInput(fmt::format(
-        "--method is {}: belongs to --law programme, the law is complementarity", options.method));
+    throw InvalidInput(
+        fmt::format("--method is {}: belongs to --law programme, the law is complementarity",
+                    to_string(settings.method)));
   }
-  choice<Precision>("--precision", options.precision, "float");
-  settings.tolerance = parse_tolerance("--tolerance", options.tolerance);
-  if (!options.max_iterations.empty()) {
-    settings.max_iterations =
-        static_cast<int>(parse_count("--max-iterations", options.max_iterations, 1, INT32_MAX));
-  } else if (settings.law == StepLaw::programme) {
+  choice<Precision>("--precision", options.precision, kUnknownPrecision);
+  if (settings.law == StepLaw::programme && options.settings["max_iterations"].empty()) {
     settings.max_iterations = 0;  // the method's own
   }
-  settings.centripetal = !options.no_centripetal;
-  settings.threads = static_cast<int>(parse_count("--threads", options.threads, 0, 4096));
   settings.validate();
   return settings;
 }

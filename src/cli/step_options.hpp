@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -8,7 +9,12 @@
 
 #include <carom/compliant.hpp>
 
+#include "cli/setting_options.hpp"
+
 namespace carom::cli {
+
+/// Where the options of CompliantSettings differ from its list.
+std::span<const OptionForm> step_forms();
 
 /// Texts of the options of `carom step`; numbers are read once the whole line is known.
 struct StepOptions {
@@ -21,14 +27,9 @@ struct StepOptions {
   std::string time;
   std::string dt;
   std::string stride;
-  std::string law = "complementarity";
-  std::string method = "auto";
-  std::string tolerance = "1e-9";
-  std::string max_iterations;
-  bool no_centripetal = false;
+  SettingOptions settings{step_forms()};
   std::string backend = "auto";
   std::string precision = "double";
-  std::string threads = "0";
   std::string seed = "0";
   std::string output;
   std::string plot;

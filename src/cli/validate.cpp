@@ -135,7 +135,7 @@ void print_text(const std::vector<Verdict>& verdicts, double tolerance) {
 EquilibriumOptions posture_options(const ValidateOptions& options) {
   EquilibriumOptions result;
   static_cast<TargetOptions&>(result) = options.sampling;
-  result.threads = options.sampling.threads;
+  result.settings.set("threads", options.sampling.settings["threads"]);
   result.json = options.sampling.json;
   result.quiet = options.sampling.quiet;
   return result;
@@ -145,8 +145,8 @@ StepOptions step_options(const ValidateOptions& options) {
   StepOptions result;
   result.target = options.sampling.target;
   result.set = options.sampling.set;
-  result.threads = options.sampling.threads;
-  result.seed = options.sampling.seed;
+  result.settings.set("threads", options.sampling.settings["threads"]);
+  result.seed = options.sampling.settings["seed"];
   result.json = options.sampling.json;
   result.quiet = options.sampling.quiet;
   return result;
@@ -171,11 +171,11 @@ int run_validate(const ValidateOptions& options) {
   const std::vector<ImpactTask> tasks = load_tasks(options.sampling);
   const InterruptGuard guard;
   std::vector<Verdict> verdicts;
-  for (const std::string& selection : selections(options.sampling.selection)) {
+  for (const std::string& selection : selections(options.sampling.settings["selection"])) {
     SamplingOptions sampling = options.sampling;
-    sampling.selection = selection;
+    sampling.settings.set("selection", selection);
     sampling.keep = "all";
-    sampling.epsilon = "0";
+    sampling.settings.set("epsilon", "0");
     for (Verdict& verdict : compare(tasks, sampling, options, tolerance)) {
       verdicts.push_back(std::move(verdict));
     }
@@ -209,8 +209,8 @@ void add_validate(Program& program) {
       "Exit status 1 where there is a disagreement.");
   command->footer("Example: carom validate rocking_block --samples 4096 --against reference");
   const auto options = std::make_shared<ValidateOptions>();
-  options->sampling.samples = "2^12";
-  options->sampling.selection.clear();
+  options->sampling.settings.set("samples", "2^12");
+  options->sampling.settings.set("selection", "");
   options->sampling.backend = "cpu";
   add_sampling_options(*command, options->sampling);
   command->add_option("--against", options->against, "The other backend")->capture_default_str();

@@ -4,6 +4,7 @@
 
 #include <carom/backend.hpp>
 #include <carom/batch.hpp>
+#include <carom/settings.hpp>
 #include <carom/status.hpp>
 
 namespace carom {
@@ -45,6 +46,14 @@ struct SliderBatch : SliderSizes, SliderBatchArrays<Buffer> {
 struct SliderSettings {
   double tolerance = 1e-12;  ///< on certificate::slider_residual
   int threads = 0;           ///< cpu, reference: 0 = all hardware threads
+
+  /// See settings.hpp.
+  template <class Visit, class... Tables>
+  static void each_setting(Visit&& visit, Tables&&... tables) {
+    using Range = SettingRange;
+    visit({"tolerance", "Largest residual of an answer", Range::tolerance()}, tables.tolerance...);
+    visit({"threads", "CPU threads", Range::at_least(0), "", "all"}, tables.threads...);
+  }
 
   /// Errors: InvalidInput naming the field and its value.
   void validate() const;

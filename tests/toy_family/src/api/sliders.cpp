@@ -3,6 +3,7 @@
 #include "core/arrays.hpp"
 #include "core/backends.hpp"
 #include "core/require.hpp"
+#include "core/settings.hpp"
 #include "programs/sliders/backends.hpp"
 
 namespace carom {
@@ -19,10 +20,7 @@ SolveSliders slider_entry(Backend chosen) {
 
 }  // namespace
 
-void SliderSettings::validate() const {
-  require::tolerance("tolerance", tolerance);
-  require::at_least("threads", threads, 0);
-}
+void SliderSettings::validate() const { require::settings(*this); }
 
 SliderResult solve_sliders(const SliderBatch& batch, const SliderSettings& settings,
                            Backend backend) {
