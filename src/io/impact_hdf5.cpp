@@ -11,6 +11,7 @@
 #include "io/hdf5_file.hpp"
 #include "io/hdf5_output.hpp"
 #include "io/problem_file.hpp"
+#include "io/setting_attributes.hpp"
 
 namespace carom::io {
 
@@ -181,25 +182,24 @@ class ProblemGroup {
   std::uint64_t rows_;
 };
 
+// Settings that leave the samples as they are or stand elsewhere in the file; tolerances do neither
+// and are missing from the files so far.
+constexpr std::string_view kUnwritten[] = {
+    "first_sample", "velocity_tolerance", "residual_tolerance", "mode_tolerance", "threads",
+    "epsilon",      "net_capacity",       "keep_samples",       "keep_paths",     "mode_table",
+    "bad_problem",  "result_space"};
+
 void root_attributes(Hdf5Writer& writer, std::span<const ImpactRun> runs) {
   const ImpactRun& first = runs.front();
-  const ImpactSettings& settings = first.settings;
   Words models;
   for (const ImpactRun& run : runs) models.push_back(run.model);
   const bool complete =
       std::all_of(runs.begin(), runs.end(), [](const ImpactRun& run) { return run.complete; });
-  writer.attribute("/", "seed", settings.seed);
+  write_settings(writer, "/", first.settings, kUnwritten);
   writer.attribute(
       "/", "model",
       std::string_view(runs.size() == 1 ? first.model : fmt::format("{} problems", runs.size())));
   writer.attribute("/", "backend", carom::to_string(first.backend));
-  writer.attribute("/", "precision", carom::to_string(settings.precision));
-  writer.attribute("/", "sampler", carom::to_string(settings.sampler));
-  writer.attribute("/", "selection", carom::to_string(settings.selection));
-  writer.attribute("/", "samples", settings.samples);
-  writer.attribute("/", "step_size", settings.step_size);
-  writer.attribute("/", "max_steps", std::int64_t{settings.max_steps});
-  writer.attribute("/", "friction_directions", std::int64_t{settings.friction_directions});
   writer.attribute("/", "complete", std::int64_t{complete ? 1 : 0});
   writer.attribute("/", "problems", static_cast<std::int64_t>(runs.size()));
 }

@@ -7,6 +7,7 @@
 
 #include "core/words.hpp"
 #include "io/hdf5_output.hpp"
+#include "io/setting_attributes.hpp"
 
 namespace carom::io {
 
@@ -29,10 +30,8 @@ void write_status(Hdf5Writer& writer, const std::string& path,
 void settings_attributes(Hdf5Writer& writer, const CompliantSettings& settings, Backend backend) {
   writer.attribute("/", "backend", carom::to_string(backend));
   writer.attribute("/", "precision", std::string_view("double"));
-  writer.attribute("/", "law", carom::to_string(settings.law));
-  writer.attribute("/", "tolerance", settings.tolerance);
-  writer.attribute("/", "max_iterations", std::int64_t{settings.max_iterations});
-  writer.attribute("/", "centripetal", std::int64_t{settings.centripetal ? 1 : 0});
+  static constexpr std::string_view kUnwritten[] = {"method", "normal_weight", "threads"};
+  write_settings(writer, "/", settings, kUnwritten);
 }
 
 // Columns [first, first + width) of rows of `whole` numbers.
