@@ -28,21 +28,21 @@ double difference(const double* a, const double* b, std::size_t size, double sca
   return worst;
 }
 
-bool certified(const io::ImpactRun& run, std::size_t sample) {
+bool certified(const run::ImpactRun& run, std::size_t sample) {
   const auto status = run.rows.status[sample];
   return (status == TrajectoryStatus::terminated || status == TrajectoryStatus::max_steps) &&
          run.rows.residual[sample] <= run.settings.residual_tolerance;
 }
 
-WorstSample describe(const io::ImpactRun& first, const io::ImpactRun& second, std::size_t sample,
+WorstSample describe(const run::ImpactRun& first, const run::ImpactRun& second, std::size_t sample,
                      double difference) {
   WorstSample worst;
   worst.sample = first.settings.first_sample + static_cast<std::int64_t>(sample);
   worst.difference = difference;
   const auto nv = static_cast<std::size_t>(first.problem.velocities);
-  const io::ImpactRun* runs[2] = {&first, &second};
+  const run::ImpactRun* runs[2] = {&first, &second};
   for (int side = 0; side < 2; ++side) {
-    const io::SampleRows& rows = runs[side]->rows;
+    const run::SampleRows& rows = runs[side]->rows;
     worst.status[side] = rows.status[sample];
     worst.residual[side] = rows.residual[sample];
     const double* velocity = rows.velocity.data() + sample * nv;
@@ -53,7 +53,7 @@ WorstSample describe(const io::ImpactRun& first, const io::ImpactRun& second, st
 
 }  // namespace
 
-BackendComparison compare_backends(const io::ImpactRun& first, const io::ImpactRun& second,
+BackendComparison compare_backends(const run::ImpactRun& first, const run::ImpactRun& second,
                                    double tolerance) {
   BackendComparison result;
   result.samples = std::min(first.rows.count, second.rows.count);

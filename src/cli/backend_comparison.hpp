@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cli/sampling_options.hpp"
-#include "io/impact_run.hpp"
+#include "run/impact_run.hpp"
 
 namespace carom::cli {
 
@@ -35,7 +35,7 @@ struct BackendComparison {
 
 /// Compares runs with all rows kept. A difference is excused only where both answers are certified
 /// and steps with several solutions were found, or could not be looked for.
-BackendComparison compare_backends(const io::ImpactRun& first, const io::ImpactRun& second,
+BackendComparison compare_backends(const run::ImpactRun& first, const run::ImpactRun& second,
                                    double tolerance);
 
 }  // namespace carom::cli

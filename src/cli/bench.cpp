@@ -10,10 +10,10 @@
 
 #include "cli/choices.hpp"
 #include "cli/commands.hpp"
-#include "cli/impact_runner.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/json_output.hpp"
 #include "cli/numbers.hpp"
+#include "cli/sampling_options.hpp"
 #include "cli/table.hpp"
 #include "io/printable.hpp"
 
@@ -70,19 +70,20 @@ std::vector<Contestant> contestants(const SamplingOptions& options) {
 }
 
 /// One pass of one contestant over all problems; nothing is noted of an interrupted one.
-void pass(Contestant& contestant, const std::vector<ImpactTask>& tasks, SamplingOptions options) {
+void pass(Contestant& contestant, const std::vector<run::ImpactTask>& tasks,
+          SamplingOptions options) {
   options.backend = to_string(contestant.backend);
   options.settings.set("threads", std::to_string(contestant.threads));
   options.settings.set("samples", std::to_string(contestant.samples));
   options.settings.set("epsilon", "0");
   options.quiet = true;
   const auto start = std::chrono::steady_clock::now();
-  const std::vector<io::ImpactRun> runs = run_impacts(tasks, options);
+  const std::vector<run::ImpactRun> runs = run_impacts(tasks, options);
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
   if (interrupted()) return;
   contestant.seconds.push_back(passed.count());
   contestant.lcp_solves = contestant.failed = contestant.fallbacks = 0;
-  for (const io::ImpactRun& run : runs) {
+  for (const run::ImpactRun& run : runs) {
     contestant.lcp_solves += run.summary.lcp_solves;
     contestant.failed += run.summary.failed;
     contestant.fallbacks += run.summary.fallback_solves;
@@ -112,7 +113,7 @@ double fallback_share(const Contestant& contestant) {
 
 /// The contestants that finished a pass, and what they are compared with: the first of them.
 struct Results {
-  std::vector<ImpactTask> tasks;
+  std::vector<run::ImpactTask> tasks;
   std::vector<Contestant> list;
 
   [[nodiscard]] double ratio(const Contestant& contestant) const {

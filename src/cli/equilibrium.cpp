@@ -12,10 +12,10 @@
 #include "cli/choices.hpp"
 #include "cli/commands.hpp"
 #include "cli/equilibrium_report.hpp"
-#include "cli/equilibrium_runner.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/json_output.hpp"
 #include "cli/output_files.hpp"
+#include "cli/posture_options.hpp"
 #include "cli/table.hpp"
 #include "io/equilibrium_hdf5.hpp"
 #include "io/equilibrium_json.hpp"
@@ -34,7 +34,7 @@ bool answered(Status status) {
   return status == Status::solved || status == Status::infeasible || status == Status::unbounded;
 }
 
-bool good(const io::EquilibriumRun& run) {
+bool good(const run::EquilibriumRun& run) {
   return answered(run.status()) &&
          (!run.planar.robust_status || answered(*run.planar.robust_status)) &&
          (!run.robust || answered(run.robust->region.status));
@@ -51,10 +51,10 @@ void require_outputs(const EquilibriumOptions& options, std::size_t postures) {
   io::require_gnuplot();
 }
 
-void print_counts(const std::vector<io::EquilibriumRun>& runs) {
+void print_counts(const std::vector<run::EquilibriumRun>& runs) {
   std::map<std::string, std::int64_t> counts;
   double residual = 0.0;
-  for (const io::EquilibriumRun& run : runs) {
+  for (const run::EquilibriumRun& run : runs) {
     ++counts[std::string(to_string(run.status()))];
     const double own = run.posture.dimension == 2 ? run.planar.residual : run.spatial.residual;
     residual = std::max(residual, own);
@@ -64,11 +64,11 @@ void print_counts(const std::vector<io::EquilibriumRun>& runs) {
   fmt::print("  largest residual   {:.2e}\n", residual);
 }
 
-void report(const std::vector<io::EquilibriumRun>& runs, const EquilibriumOptions& options) {
+void report(const std::vector<run::EquilibriumRun>& runs, const EquilibriumOptions& options) {
   if (options.json) return print_documents(runs, io::equilibrium_json);
   if (options.quiet) return;
   if (runs.size() <= kReportedInFull) {
-    for (const io::EquilibriumRun& run : runs) fmt::print("{}", posture_report(run));
+    for (const run::EquilibriumRun& run : runs) fmt::print("{}", posture_report(run));
   } else if (runs.size() <= kTabulated) {
     fmt::print("{}", postures_table(runs));
   } else {
@@ -78,10 +78,10 @@ void report(const std::vector<io::EquilibriumRun>& runs, const EquilibriumOption
 
 int run_equilibrium(const EquilibriumOptions& options, const std::string& command_line) {
   const Backend backend = backend_named("--backend", options.backend);
-  const std::vector<PostureTask> tasks = load_postures(options);
+  const std::vector<run::PostureTask> tasks = load_postures(options);
   require_outputs(options, tasks.size());
   const InterruptGuard guard;
-  const std::vector<io::EquilibriumRun> runs = run_postures(tasks, options, backend);
+  const std::vector<run::EquilibriumRun> runs = run_postures(tasks, options, backend);
   report(runs, options);
   if (!options.output.empty()) io::write_equilibrium_hdf5(options.output, runs, command_line);
   if (!options.plot.empty()) io::draw_equilibrium(options.plot, runs.front());

@@ -21,7 +21,7 @@ std::string end_words(double value) {
 }
 
 // "x1, x3"
-std::string names_of(const io::EquilibriumRun& run, const std::vector<int>& contacts) {
+std::string names_of(const run::EquilibriumRun& run, const std::vector<int>& contacts) {
   std::vector<std::string> names;
   for (const int i : contacts) names.push_back(run.contact_names[static_cast<std::size_t>(i)]);
   return names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "));
@@ -29,7 +29,7 @@ std::string names_of(const io::EquilibriumRun& run, const std::vector<int>& cont
 
 class Report {
  public:
-  explicit Report(const io::EquilibriumRun& run) : run_(run) {}
+  explicit Report(const run::EquilibriumRun& run) : run_(run) {}
 
   std::string text() {
     add("{}: {} posture, {} contacts, {} backend\n", io::printable(run_.name),
@@ -55,7 +55,7 @@ class Report {
   }
 
   void planar() {
-    const io::PlanarRegion& region = run_.planar;
+    const run::PlanarRegion& region = run_.planar;
     line("status", "{}{}", to_string(region.status), meaning(region.status));
     if (region.status == Status::infeasible) {
       line("proof", "no contact can push along {}, but the wrench must be resisted there",
@@ -74,7 +74,7 @@ class Report {
     if (!region.robust_status) return;
     line("robust region", "{}{}, residual {:.2e}", to_string(*region.robust_status),
          meaning(*region.robust_status), region.robust_residual);
-    for (const io::Point2& corner : region.robust_polygon) {
+    for (const run::Point2& corner : region.robust_polygon) {
       line("", "{} m", point_words(corner[0], corner[1]));
     }
   }
@@ -98,7 +98,7 @@ class Report {
            run_.three->area_searched, run_.three->area_conservative);
     }
     if (run_.robust) {
-      const io::SpatialRobust& robust = *run_.robust;
+      const run::SpatialRobust& robust = *run_.robust;
       line("robust region", "{}{}, {} half-spaces", to_string(robust.region.status),
            meaning(robust.region.status), robust.region.outer.size() / 4);
       line("", "at z = {:.6g} m: area from {:.9g} to {:.9g} m^2", robust.height,
@@ -111,7 +111,7 @@ class Report {
     }
   }
 
-  void probe(const io::MassProbe& probe) {
+  void probe(const run::MassProbe& probe) {
     line("centre of mass at", "({:.6g}) m", fmt::join(probe.centre_of_mass, ", "));
     line("", "{}, {:.6g} m from the boundary", probe.distance >= 0.0 ? "held" : "not held",
          std::fabs(probe.distance));
@@ -143,17 +143,17 @@ class Report {
   }
 
   static constexpr std::size_t kListedPoints = 12;
-  const io::EquilibriumRun& run_;
+  const run::EquilibriumRun& run_;
   std::string text_;
 };
 
 }  // namespace
 
-std::string posture_report(const io::EquilibriumRun& run) { return Report(run).text(); }
+std::string posture_report(const run::EquilibriumRun& run) { return Report(run).text(); }
 
-std::string postures_table(const std::vector<io::EquilibriumRun>& runs) {
+std::string postures_table(const std::vector<run::EquilibriumRun>& runs) {
   TextTable table({"posture", "contacts", "status", "region", "robust region", "residual"});
-  for (const io::EquilibriumRun& run : runs) {
+  for (const run::EquilibriumRun& run : runs) {
     std::string region = "-";
     std::string robust = "-";
     double residual = run.spatial.residual;

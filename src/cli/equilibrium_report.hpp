@@ -3,14 +3,14 @@
 #include <string>
 #include <vector>
 
-#include "io/equilibrium_run.hpp"
+#include "run/equilibrium_run.hpp"
 
 /// Postures as text for people.
 namespace carom::cli {
 
 /// Everything about one posture.
-std::string posture_report(const io::EquilibriumRun& run);
+std::string posture_report(const run::EquilibriumRun& run);
 /// One line per posture.
-std::string postures_table(const std::vector<io::EquilibriumRun>& runs);
+std::string postures_table(const std::vector<run::EquilibriumRun>& runs);
 
 }  // namespace carom::cli

@@ -4,9 +4,9 @@
 
 #include "cli/impact_command.hpp"
 #include "cli/impact_report.hpp"
-#include "cli/impact_runner.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/json_output.hpp"
+#include "cli/sampling_options.hpp"
 #include "io/impact_json.hpp"
 
 namespace carom::cli {
@@ -16,17 +16,17 @@ namespace {
 constexpr std::size_t kReportedInFull = 4;  // problems; more get one line each
 constexpr std::size_t kComparedProblems = 64;
 
-void report_impacts(std::vector<io::ImpactRun>& runs, const SamplingOptions& options) {
+void report_impacts(std::vector<run::ImpactRun>& runs, const SamplingOptions& options) {
   const bool wanted = !options.output.empty() || !options.plot.empty();
   if (wanted && runs.size() <= kComparedProblems) {
-    for (io::ImpactRun& run : runs) {
-      if (!interrupted()) run.models = compare_models(run.problem, run.settings);
+    for (run::ImpactRun& run : runs) {
+      if (!interrupted()) run.models = run::compare_models(run.problem, run.settings);
     }
   }
   if (options.json) return print_documents(runs, io::impact_json);
   if (options.quiet) return;
   if (runs.size() <= kReportedInFull) {
-    for (const io::ImpactRun& run : runs) fmt::print("{}\n", run_report(run));
+    for (const run::ImpactRun& run : runs) fmt::print("{}\n", run_report(run));
   }
   if (runs.size() > 1) fmt::print("{}", runs_table(runs));
 }

@@ -3,8 +3,8 @@
 #include <memory>
 
 #include "cli/impact_output.hpp"
-#include "cli/impact_runner.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/sampling_options.hpp"
 
 namespace carom::cli {
 
@@ -12,11 +12,11 @@ namespace {
 
 int run_command(const SamplingOptions& options, const std::string& command_line,
                 ImpactReport report) {
-  const std::vector<ImpactTask> tasks = load_tasks(options);
+  const std::vector<run::ImpactTask> tasks = load_tasks(options);
   require_outputs(options, tasks);
   const InterruptGuard guard;
-  std::vector<io::ImpactRun> runs = run_impacts(tasks, options);
-  if (!options.no_check) examine_uniqueness(runs);
+  std::vector<run::ImpactRun> runs = run_impacts(tasks, options);
+  if (!options.no_check) run::examine_uniqueness(runs, {{}, interrupted});
   report(runs, options);
   write_outputs(options, runs, command_line);
   return exit_status(runs);

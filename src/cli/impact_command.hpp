@@ -5,12 +5,12 @@
 
 #include "cli/commands.hpp"
 #include "cli/sampling_options.hpp"
-#include "io/impact_run.hpp"
+#include "run/impact_run.hpp"
 
 namespace carom::cli {
 
 /// Prints the runs, after adding what the command has beside the samples.
-using ImpactReport = void (*)(std::vector<io::ImpactRun>& runs, const SamplingOptions& options);
+using ImpactReport = void (*)(std::vector<run::ImpactRun>& runs, const SamplingOptions& options);
 
 /// A command that samples impacts, reports them and writes the files that were asked for.
 void add_impact_command(Program& program, const std::string& name, const std::string& description,

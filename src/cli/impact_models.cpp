@@ -4,28 +4,29 @@
 
 #include "cli/impact_command.hpp"
 #include "cli/impact_report.hpp"
-#include "cli/impact_runner.hpp"
 #include "cli/json_output.hpp"
+#include "cli/sampling_options.hpp"
 #include "io/impact_json.hpp"
 
 namespace carom::cli {
 
 namespace {
 
-nlohmann::ordered_json to_json(const io::ImpactRun& run) {
+nlohmann::ordered_json to_json(const run::ImpactRun& run) {
   nlohmann::ordered_json result;
   result["model"] = run.model;
-  result["approaching"] = io::approaching_contacts(run);
+  result["approaching"] = run::approaching_contacts(run);
   result.update(io::models_json(*run.models));
   result["sampled"] = io::impact_json(run);
   return result;
 }
 
-void report_models(std::vector<io::ImpactRun>& runs, const SamplingOptions& options) {
-  for (io::ImpactRun& run : runs) run.models = compare_models(run.problem, run.settings);
+void report_models(std::vector<run::ImpactRun>& runs, const SamplingOptions& options) {
+  for (run::ImpactRun& run : runs) run.models = run::compare_models(run.problem, run.settings);
   if (options.json) return print_documents(runs, to_json);
   if (options.quiet) return;
-  for (const io::ImpactRun& run : runs) fmt::print("{}\n{}\n", run_report(run), models_report(run));
+  for (const run::ImpactRun& run : runs)
+    fmt::print("{}\n{}\n", run_report(run), models_report(run));
 }
 
 }  // namespace

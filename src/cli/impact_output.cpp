@@ -15,7 +15,7 @@
 
 namespace carom::cli {
 
-void require_outputs(const SamplingOptions& options, const std::vector<ImpactTask>& tasks) {
+void require_outputs(const SamplingOptions& options, const std::vector<run::ImpactTask>& tasks) {
   require_output(options.output);
   require_picture(options.plot);
   if (options.plot.empty()) return;
@@ -30,15 +30,15 @@ void require_outputs(const SamplingOptions& options, const std::vector<ImpactTas
   io::require_gnuplot();
 }
 
-void write_outputs(const SamplingOptions& options, const std::vector<io::ImpactRun>& runs,
+void write_outputs(const SamplingOptions& options, const std::vector<run::ImpactRun>& runs,
                    const std::string& command_line) {
   if (!options.output.empty()) io::write_impact_hdf5(options.output, runs, command_line);
   if (!options.plot.empty()) io::draw_impact(options.plot, runs.front());
 }
 
-int exit_status(const std::vector<io::ImpactRun>& runs) {
+int exit_status(const std::vector<run::ImpactRun>& runs) {
   if (interrupted()) return kInterrupted;
-  const bool good = std::all_of(runs.begin(), runs.end(), [](const io::ImpactRun& run) {
+  const bool good = std::all_of(runs.begin(), runs.end(), [](const run::ImpactRun& run) {
     return run.summary.status == Status::solved;
   });
   return good ? kSuccess : kUnsuccessful;

@@ -25,11 +25,11 @@ double per(double amount, std::int64_t count) {
 }
 
 // Solving time of one sample of the batch that the run was part of.
-double sample_seconds(const io::ImpactRun& run) {
+double sample_seconds(const run::ImpactRun& run) {
   return run.samples_per_second > 0.0 ? 1.0 / run.samples_per_second : 0.0;
 }
 
-std::vector<std::string> performance_cells(const io::ImpactRun& run) {
+std::vector<std::string> performance_cells(const run::ImpactRun& run) {
   const ImpactSummary& summary = run.summary;
   const double lcps = per(static_cast<double>(summary.lcp_solves), summary.samples);
   return {fmt::format("{}", summary.samples),
@@ -46,7 +46,7 @@ const std::vector<std::string> kPerformanceHead = {"samples",  "terminated",  "s
                                                    "failed",   "LCPs/sample", "time/sample",
                                                    "time/LCP", "samples/s"};
 
-std::string heading(const io::ImpactRun& run) {
+std::string heading(const run::ImpactRun& run) {
   const ImpactSettings& settings = run.settings;
   std::string text = fmt::format("{}  ({}, {} contacts: {})\n", io::printable(run.model),
                                  run.problem.dimension == 2 ? "planar" : "spatial",
@@ -62,7 +62,7 @@ std::string range(double low, double high) {
   return fmt::format("{} .. {}", short_number(low), short_number(high));
 }
 
-std::string velocity_table(const io::ImpactRun& run) {
+std::string velocity_table(const run::ImpactRun& run) {
   const ImpactSummary& summary = run.summary;
   const auto tangents = static_cast<std::size_t>(run.problem.dimension - 1);
   std::vector<std::string> head = {"contact", "before: normal", "after: normal [m/s]"};
@@ -70,7 +70,8 @@ std::string velocity_table(const io::ImpactRun& run) {
     head.push_back(tangents == 1 ? "tangential [m/s]" : fmt::format("tangential {} [m/s]", t + 1));
   }
   TextTable table(head);
-  const std::vector<double> before = io::contact_velocity(run.problem, run.problem.velocity.data());
+  const std::vector<double> before =
+      run::contact_velocity(run.problem, run.problem.velocity.data());
   for (std::size_t i = 0; i < run.contact_names.size(); ++i) {
     std::vector<std::string> row = {
         run.contact_names[i], short_number(before[i]),
@@ -83,7 +84,7 @@ std::string velocity_table(const io::ImpactRun& run) {
   return table.text();
 }
 
-std::string mode_table(const io::ImpactRun& run) {
+std::string mode_table(const run::ImpactRun& run) {
   auto counts = run.summary.mode_counts;
   std::stable_sort(counts.begin(), counts.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
@@ -100,7 +101,7 @@ std::string mode_table(const io::ImpactRun& run) {
   return text;
 }
 
-std::string certificate_lines(const io::ImpactRun& run) {
+std::string certificate_lines(const run::ImpactRun& run) {
   const ImpactSummary& summary = run.summary;
   std::string text =
       fmt::format("  largest residual {:.2e} (certified up to {:.0e}), largest K+/K- {:.6f}\n",
@@ -115,7 +116,7 @@ std::string certificate_lines(const io::ImpactRun& run) {
   return text;
 }
 
-std::string net_lines(const io::ImpactRun& run) {
+std::string net_lines(const run::ImpactRun& run) {
   if (!run.net) return "";
   const EpsilonNet& net = *run.net;
   std::string text =
@@ -135,8 +136,8 @@ std::string net_lines(const io::ImpactRun& run) {
 
 // Contacts that slide hard against friction may jam: the simultaneous model then has outcomes
 // beside the one in which nothing happens.
-std::string nothing_to_resolve(const io::ImpactRun& run) {
-  const std::vector<double> speed = io::contact_velocity(run.problem, run.problem.velocity.data());
+std::string nothing_to_resolve(const run::ImpactRun& run) {
+  const std::vector<double> speed = run::contact_velocity(run.problem, run.problem.velocity.data());
   std::string contacts;
   for (std::size_t i = 0; i < run.contact_names.size(); ++i) {
     contacts +=
@@ -155,7 +156,7 @@ std::string nothing_to_resolve(const io::ImpactRun& run) {
 
 }  // namespace
 
-std::string run_report(const io::ImpactRun& run) {
+std::string run_report(const run::ImpactRun& run) {
   std::string text = heading(run);
   if (!run.complete) {
     text += fmt::format("  STOPPED after {} of {} samples\n", run.summary.samples,
@@ -177,12 +178,12 @@ std::string run_report(const io::ImpactRun& run) {
   return text;
 }
 
-std::string runs_table(const std::vector<io::ImpactRun>& runs) {
+std::string runs_table(const std::vector<run::ImpactRun>& runs) {
   std::vector<std::string> head = {"problem"};
   head.insert(head.end(), kPerformanceHead.begin(), kPerformanceHead.end());
   head.push_back("net points");
   TextTable table(head);
-  for (const io::ImpactRun& run : runs) {
+  for (const run::ImpactRun& run : runs) {
     std::vector<std::string> row = {run.model};
     const std::vector<std::string> cells = performance_cells(run);
     row.insert(row.end(), cells.begin(), cells.end());
@@ -192,8 +193,8 @@ std::string runs_table(const std::vector<io::ImpactRun>& runs) {
   return table.text();
 }
 
-std::string models_report(const io::ImpactRun& run) {
-  const io::ComparedModels& models = *run.models;
+std::string models_report(const run::ImpactRun& run) {
+  const run::ComparedModels& models = *run.models;
   std::vector<std::string> head = {"model", "impacts", "K+ [J]"};
   for (const std::string& name : run.contact_names) head.push_back("n " + name);
   const bool planar = run.problem.dimension == 2;
@@ -221,7 +222,7 @@ std::string models_report(const io::ImpactRun& run) {
         outcome);
   }
   std::string text = table.text();
-  if (io::approaching_contacts(run).empty()) text += nothing_to_resolve(run);
+  if (run::approaching_contacts(run).empty()) text += nothing_to_resolve(run);
   if (!models.simultaneous_complete) {
     text += "  simultaneous: one solution by Lemke, all would be too many to enumerate\n";
   }

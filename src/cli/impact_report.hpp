@@ -3,16 +3,16 @@
 #include <string>
 #include <vector>
 
-#include "io/impact_run.hpp"
+#include "run/impact_run.hpp"
 
 /// Runs as text for people.
 namespace carom::cli {
 
 /// Everything about one run: performance as in the paper's Table 3, velocities, modes, net.
-std::string run_report(const io::ImpactRun& run);
+std::string run_report(const run::ImpactRun& run);
 /// One line per run.
-std::string runs_table(const std::vector<io::ImpactRun>& runs);
+std::string runs_table(const std::vector<run::ImpactRun>& runs);
 /// Outcomes of the other models beside the range of the sampled set.
-std::string models_report(const io::ImpactRun& run);
+std::string models_report(const run::ImpactRun& run);
 
 }  // namespace carom::cli

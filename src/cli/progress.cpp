@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <utility>
 
+#include "cli/interrupt.hpp"
+
 namespace carom::cli {
 
 namespace {
@@ -36,6 +38,10 @@ void ProgressBar::show(std::int64_t done, std::int64_t total) {
   fmt::print(stderr, "\r[{:#<{}}{:.<{}}] {:5.1f} %  {} of {} {}, {:.0f} s left \x1b[K", "", filled,
              "", kWidth - filled, 100.0 * share, done, total, unit_, left);
   std::fflush(stderr);
+}
+
+run::Control follow(ProgressBar& bar) {
+  return {[&bar](std::int64_t done, std::int64_t total) { bar.show(done, total); }, interrupted};
 }
 
 }  // namespace carom::cli

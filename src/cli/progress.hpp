@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string>
 
+#include "run/control.hpp"
+
 namespace carom::cli {
 
 /// One line on standard error that shows how far a run is; silent unless that is a terminal.
@@ -25,5 +27,8 @@ class ProgressBar {
   Clock::time_point start_ = Clock::now();
   Clock::time_point last_ = start_;
 };
+
+/// Shows a run on the bar, which must outlive it, and stops it at an interrupt.
+run::Control follow(ProgressBar& bar);
 
 }  // namespace carom::cli

@@ -3,26 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <map>
 
 #include <carom/models/models.hpp>
 
 #include "cli/numbers.hpp"
+#include "cli/progress.hpp"
 #include "io/impact_input.hpp"
-#include "io/impact_run.hpp"
 
 namespace carom::cli {
 
 namespace {
-
-// Defaults of a run whose results are written or drawn; less for many problems.
-constexpr std::int64_t kKeptRows = 16384;
-constexpr std::int64_t kKeptPaths = 512;
-constexpr std::int64_t kAllKeptRows = std::int64_t{1} << 23;
-constexpr std::int64_t kAllKeptPaths = std::int64_t{1} << 16;
-constexpr double kDefaultEpsilon = 0.02;  // of the largest contact speed before the impact
 
 // Settings of what is kept and written, which not every sampling command has.
 bool of_results(std::string_view setting) {
@@ -40,12 +32,12 @@ std::vector<std::string> letters(int contacts) {
   return names;
 }
 
-std::vector<ImpactTask> file_tasks(const std::string& file) {
+std::vector<run::ImpactTask> file_tasks(const std::string& file) {
   const ImpactSettings defaults;
-  std::vector<ImpactTask> tasks;
+  std::vector<run::ImpactTask> tasks;
   std::vector<ImpactProblem> problems = io::read_impact_problems(file);
   for (std::size_t i = 0; i < problems.size(); ++i) {
-    ImpactTask task;
+    run::ImpactTask task;
     task.model = problems[i].name.empty() ? fmt::format("problem {}", i) : problems[i].name;
     task.contact_names = letters(problems[i].contacts);
     task.problem = std::move(problems[i]);
@@ -54,6 +46,32 @@ std::vector<ImpactTask> file_tasks(const std::string& file) {
     tasks.push_back(std::move(task));
   }
   return tasks;
+}
+
+run::ImpactRequest request_of(const SamplingOptions& options) {
+  run::ImpactRequest request;
+  request.backend = backend_named("--backend", options.backend);
+  ImpactSettings& settings = request.settings;
+  options.settings.read(settings);
+  if (settings.first_sample > INT64_MAX - settings.samples) {
+    parse_count("--first-sample", options.settings["first_sample"], 0,
+                INT64_MAX - settings.samples);
+  }
+  const auto given = [&](const char* setting) { return !options.settings[setting].empty(); };
+  if (given("step_size")) request.step_size = settings.step_size;
+  if (given("max_steps")) request.max_steps = settings.max_steps;
+  if (given("epsilon")) request.epsilon = settings.epsilon;
+  if (given("keep_paths")) request.keep_paths = settings.keep_paths;
+  if (options.keep == "all") {
+    request.keep_samples = -1;
+  } else if (options.keep == "none") {
+    request.keep_samples = 0;
+  } else if (!options.keep.empty()) {
+    request.keep_samples = parse_count("--keep", options.keep, 0);
+  }
+  request.results_wanted = !options.output.empty() || !options.plot.empty();
+  request.source = options.target;
+  return request;
 }
 
 }  // namespace
@@ -117,10 +135,10 @@ void add_result_options(CLI::App& command, SamplingOptions& options) {
       ->type_name("FILE.svg|.png");
 }
 
-std::vector<ImpactTask> load_tasks(const SamplingOptions& options) {
+std::vector<run::ImpactTask> load_tasks(const SamplingOptions& options) {
   return tasks_of(
       options, models::all(), "model",
-      [&options](const std::map<std::string, double>& overrides) -> ImpactTask {
+      [&options](const std::map<std::string, double>& overrides) -> run::ImpactTask {
         const models::Model& model = models::find(options.target);
         return {model.name, model.contact_names, models::build(model.name, overrides),
                 model.step_size, model.max_steps};
@@ -128,51 +146,10 @@ std::vector<ImpactTask> load_tasks(const SamplingOptions& options) {
       [&options] { return file_tasks(options.target); });
 }
 
-ImpactSettings settings_for(const SamplingOptions& options, const ImpactTask& task) {
-  ImpactSettings settings;
-  settings.step_size = task.step_size;
-  settings.max_steps = task.max_steps;
-  options.settings.read(settings);
-  if (settings.first_sample > INT64_MAX - settings.samples) {
-    parse_count("--first-sample", options.settings["first_sample"], 0,
-                INT64_MAX - settings.samples);
-  }
-  settings.validate();
-  return settings;
-}
-
-void with_results(ImpactSettings& settings, const SamplingOptions& options,
-                  const std::vector<const ImpactTask*>& batch, std::size_t problems) {
-  if (options.settings["epsilon"].empty()) {
-    double speed = 0.0;
-    for (const ImpactTask* task : batch) {
-      for (const double value :
-           io::contact_velocity(task->problem, task->problem.velocity.data())) {
-        speed = std::max(speed, std::fabs(value));
-      }
-      if (!std::isfinite(speed)) {  // numbers near the end of the range of double
-        throw InvalidInput(
-            fmt::format("{}: {}: the contact speed before the impact is {}: must be finite",
-                        options.target, task->model, speed));
-      }
-    }
-    settings.epsilon = kDefaultEpsilon * (speed > 0.0 ? speed : 1.0);
-  }
-
-  const bool wanted = !options.output.empty() || !options.plot.empty();
-  const auto count = static_cast<std::int64_t>(problems);
-  if (options.keep.empty()) {
-    settings.keep_samples =
-        wanted ? std::clamp<std::int64_t>(kAllKeptRows / count, 1, kKeptRows) : 0;
-  } else if (options.keep == "all") {
-    settings.keep_samples = -1;
-  } else if (options.keep != "none") {
-    settings.keep_samples = parse_count("--keep", options.keep, 0);
-  }
-  if (options.settings["keep_paths"].empty()) {
-    settings.keep_paths = wanted ? std::min(kAllKeptPaths / count, kKeptPaths) : 0;
-  }
-  settings.validate();
+std::vector<run::ImpactRun> run_impacts(const std::vector<run::ImpactTask>& tasks,
+                                        const SamplingOptions& options) {
+  ProgressBar bar(!options.json && !options.quiet);
+  return run::run_impacts(tasks, request_of(options), follow(bar));
 }
 
 }  // namespace carom::cli

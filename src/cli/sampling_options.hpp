@@ -10,6 +10,7 @@
 
 #include "cli/setting_options.hpp"
 #include "cli/target.hpp"
+#include "run/impact_runner.hpp"
 
 namespace carom::cli {
 
@@ -34,26 +35,13 @@ void add_sampling_options(CLI::App& command, SamplingOptions& options);
 /// --epsilon, --keep, --paths, --output, --plot and what belongs to them.
 void add_result_options(CLI::App& command, SamplingOptions& options);
 
-/// One problem to sample, with the name and the contacts' names that reports use.
-struct ImpactTask {
-  std::string model;
-  std::vector<std::string> contact_names;
-  ImpactProblem problem;
-  double step_size = 1.0;
-  int max_steps = 10;
-};
-
 /// The model or the file's problems that the options ask for.
 /// Errors: InvalidInput; a target that is neither a model nor a file names both.
-std::vector<ImpactTask> load_tasks(const SamplingOptions& options);
+std::vector<run::ImpactTask> load_tasks(const SamplingOptions& options);
 
-/// Settings of the tasks, which share step size and limits; epsilon and the numbers of kept rows
-/// and paths are set by `with_results`. Errors: InvalidInput.
-ImpactSettings settings_for(const SamplingOptions& options, const ImpactTask& task);
-
-/// Completes `settings` for a batch of tasks of `problems` problems altogether. Without --epsilon
-/// the net's radius is 0.02 of the largest contact speed before the impact.
-void with_results(ImpactSettings& settings, const SamplingOptions& options,
-                  const std::vector<const ImpactTask*>& batch, std::size_t problems);
+/// Samples the tasks as the options ask for, with a progress bar, until an interrupt.
+/// Errors: InvalidInput, BackendUnavailable.
+std::vector<run::ImpactRun> run_impacts(const std::vector<run::ImpactTask>& tasks,
+                                        const SamplingOptions& options);
 
 }  // namespace carom::cli

@@ -14,15 +14,16 @@
 #include "cli/interrupt.hpp"
 #include "cli/json_output.hpp"
 #include "cli/output_files.hpp"
-#include "cli/step_array_runner.hpp"
+#include "cli/progress.hpp"
 #include "cli/step_options.hpp"
 #include "cli/step_report.hpp"
-#include "cli/step_runner.hpp"
 #include "cli/target.hpp"
 #include "io/gnuplot.hpp"
 #include "io/step_hdf5.hpp"
+#include "io/step_input.hpp"
 #include "io/step_json.hpp"
 #include "io/step_picture.hpp"
+#include "run/step_array_runner.hpp"
 
 namespace carom::cli {
 
@@ -42,15 +43,15 @@ int step_scenario(const StepOptions& options, const std::string& command_line) {
     throw InvalidInput(
         fmt::format("--law is {}: scenarios step by complementarity; programme is for files", law));
   }
-  const StepWorlds worlds = step_worlds_of(options);
+  const run::StepWorlds worlds = step_worlds_of(options);
   const CompliantSettings settings = step_settings(options);
   const Backend backend = backend_named("--backend", options.backend);
   require_outputs(options);
   const InterruptGuard guard;
-  io::StepRun run = run_worlds(worlds, settings, options, backend);
+  run::StepRun run = run_worlds(worlds, settings, options, backend);
   const bool wanted = !options.output.empty() || !options.plot.empty();
   if (wanted && run.scenario->kind == models::ScenarioKind::compliant_block_impact) {
-    run.routh = sample_routh_set(run);
+    run.routh = run::sample_routh_set(run);
   }
   if (options.json) {
     print_document(io::step_json(run));
@@ -90,8 +91,9 @@ int step_file(const StepOptions& options, const std::string& command_line) {
   require_outputs(options);
   std::vector<CompliantProblem> problems = io::read_steps(options.target);
   const InterruptGuard guard;
-  const io::ArrayStepRun run =
-      run_array_steps(std::move(problems), settings, backend, !options.json && !options.quiet);
+  ProgressBar bar(!options.json && !options.quiet, "steps");
+  const run::ArrayStepRun run =
+      run::run_array_steps(std::move(problems), settings, backend, follow(bar));
   if (options.json) {
     nlohmann::ordered_json result = nlohmann::ordered_json::array();
     for (std::size_t i = 0; i < run.problems.size(); ++i) {

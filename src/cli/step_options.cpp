@@ -14,8 +14,9 @@
 
 #include "cli/choices.hpp"
 #include "cli/numbers.hpp"
+#include "cli/progress.hpp"
 #include "core/random.hpp"
-#include "io/step_run.hpp"
+#include "run/step_run.hpp"
 
 namespace carom::cli {
 
@@ -75,7 +76,7 @@ Variation variation_from(const char* option, const std::string& text, bool count
     throw InvalidInput(fmt::format("{}: must be {}", result.option, form));
   }
   result.name = text.substr(0, equals);
-  if (result.name != io::kStepSizeName) {
+  if (result.name != run::kStepSizeName) {
     result.parameter = models::parameter_index(scenario, result.name);
     result.whole = std::find(scenario.sizes.begin(), scenario.sizes.end(), result.name) !=
                    scenario.sizes.end();
@@ -112,7 +113,7 @@ std::vector<Variation> variations_of(const StepOptions& options, const models::S
   }
   std::map<std::string, std::string> given;
   for (const auto& [name, value] : set) given[name] = fmt::format("--set {}={}", name, value);
-  if (!options.dt.empty()) given[io::kStepSizeName] = "--dt " + options.dt;
+  if (!options.dt.empty()) given[run::kStepSizeName] = "--dt " + options.dt;
   for (const Variation& variation : all) {
     const auto [other, fresh] = given.emplace(variation.name, variation.option);
     if (!fresh) {
@@ -245,7 +246,7 @@ CompliantSettings step_settings(const StepOptions& options) {
   return settings;
 }
 
-StepWorlds step_worlds_of(const StepOptions& options) {
+run::StepWorlds step_worlds_of(const StepOptions& options) {
   const models::Scenario& scenario = models::find_scenario(options.target);
   const auto set = parse_assignments("--set", options.set);
   const std::vector<double> base = models::scenario_parameters(scenario, set);
@@ -257,7 +258,7 @@ StepWorlds step_worlds_of(const StepOptions& options) {
   }
   const double h = options.dt.empty() ? scenario.step_size : parse_real("--dt", options.dt);
 
-  StepWorlds result;
+  run::StepWorlds result;
   result.scenario = &scenario;
   result.worlds = world_count(options, variations);
   for (const Variation& variation : variations) result.varied.push_back(variation.name);
@@ -296,6 +297,18 @@ StepWorlds step_worlds_of(const StepOptions& options) {
     result.steps.push_back(steps_for(options, scenario, size));
   }
   return result;
+}
+
+run::StepRun run_worlds(const run::StepWorlds& worlds, const CompliantSettings& settings,
+                        const StepOptions& options, Backend backend) {
+  run::StepRequest request;
+  request.settings = settings;
+  request.seed = parse_seed("--seed", options.seed);
+  if (!options.stride.empty()) request.stride = parse_count("--stride", options.stride, 1);
+  request.results_wanted = !options.output.empty() || !options.plot.empty();
+  request.backend = backend;
+  ProgressBar bar(!options.json && !options.quiet, "world steps");
+  return run::run_worlds(worlds, request, follow(bar));
 }
 
 }  // namespace carom::cli

@@ -10,6 +10,7 @@
 #include <carom/compliant.hpp>
 
 #include "cli/setting_options.hpp"
+#include "run/step_runner.hpp"
 
 namespace carom::cli {
 
@@ -42,20 +43,15 @@ void add_step_options(CLI::App& command, StepOptions& options);
 /// Law, tolerance, threads and the like. Errors: InvalidInput.
 CompliantSettings step_settings(const StepOptions& options);
 
-/// The worlds that --set, --sweep, --random and --worlds ask for.
-struct StepWorlds {
-  const models::Scenario* scenario = nullptr;
-  std::int64_t worlds = 1;
-  std::vector<double> parameters;   ///< [worlds, scenario->parameters.size()]
-  std::vector<std::string> varied;  ///< swept and drawn names, io::kStepSizeName among them
-  std::vector<double> step_size;    ///< h [s], [worlds]
-  std::vector<std::int64_t> steps;  ///< [worlds]
-};
-
 /// The sweeps' values form a grid, the first sweep the slowest; with --random every grid point may
 /// be taken by several worlds. A drawn value is a function of seed, world and the position of its
 /// --random on the line.
 /// Errors: InvalidInput naming the option, for unknown names with the known ones.
-StepWorlds step_worlds_of(const StepOptions& options);
+run::StepWorlds step_worlds_of(const StepOptions& options);
+
+/// Steps the worlds as the options ask for, with a progress bar, until an interrupt.
+/// Errors: InvalidInput, BackendUnavailable.
+run::StepRun run_worlds(const run::StepWorlds& worlds, const CompliantSettings& settings,
+                        const StepOptions& options, Backend backend);
 
 }  // namespace carom::cli

@@ -30,9 +30,9 @@ std::string state_words(std::span<const double> values) {
   return fmt::format("({})", fmt::join(words, ", "));
 }
 
-std::string heading(const io::StepRun& run) {
+std::string heading(const run::StepRun& run) {
   const models::Scenario& scenario = *run.scenario;
-  const io::StepGroup& first = run.groups.front();
+  const run::StepGroup& first = run.groups.front();
   std::string text =
       fmt::format("{}  ({})\n  {}\n", scenario.name, scenario.source, scenario.summary);
   const bool alike = std::all_of(run.groups.begin(), run.groups.end(), [&](const auto& group) {
@@ -46,7 +46,7 @@ std::string heading(const io::StepRun& run) {
   return text;
 }
 
-std::string world_table(const io::StepRun& run) {
+std::string world_table(const run::StepRun& run) {
   std::vector<std::string> head = {"world"};
   head.insert(head.end(), run.varied.begin(), run.varied.end());
   for (const char* name : {"displacement", "energy [J]", "residual", "status"}) {
@@ -78,10 +78,10 @@ std::string world_table(const io::StepRun& run) {
   return text;
 }
 
-std::string range_table(const io::StepRun& run) {
+std::string range_table(const run::StepRun& run) {
   TextTable table({"over all worlds", "least", "mean", "largest"});
   const auto add = [&table](std::string name, const std::vector<double>& values) {
-    const io::Range range = io::range_of(values);
+    const run::Range range = run::range_of(values);
     table.add({std::move(name), state_number(range.min), state_number(range.mean),
                state_number(range.max)});
   };
@@ -105,11 +105,11 @@ std::string range_table(const io::StepRun& run) {
 
 }  // namespace
 
-std::string step_report(const io::StepRun& run) {
+std::string step_report(const run::StepRun& run) {
   std::string text = heading(run);
   if (!run.complete) {
     std::int64_t wanted = 0;
-    for (const io::StepGroup& group : run.groups) {
+    for (const run::StepGroup& group : run.groups) {
       wanted += group.steps * static_cast<std::int64_t>(group.worlds.size());
     }
     text += fmt::format("  STOPPED after {} of {} world steps\n", run.steps_taken(), wanted);
@@ -125,7 +125,7 @@ std::string step_report(const io::StepRun& run) {
   return text;
 }
 
-std::string array_step_report(const io::ArrayStepRun& run) {
+std::string array_step_report(const run::ArrayStepRun& run) {
   std::string text = fmt::format("{} {} of arrays, backend {}, law {}\n\n", run.problems.size(),
                                  run.problems.size() == 1 ? "step" : "steps",
                                  to_string(run.backend), to_string(run.settings.law));
@@ -133,7 +133,7 @@ std::string array_step_report(const io::ArrayStepRun& run) {
       {"problem", "rows", "v'", "kinetic energy [J]", "iterations", "residual", "status"});
   const std::size_t shown = std::min(run.problems.size(), kProblemRows);
   for (std::size_t i = 0; i < shown; ++i) {
-    const io::ArrayStep step = io::step_of(run, i);
+    const run::ArrayStep step = run::step_of(run, i);
     table.add({run.name_of(i), fmt::format("{}", step.force.size()), state_words(step.velocity),
                state_number(step.kinetic_energy), fmt::format("{}", step.iterations),
                std::isfinite(step.residual) ? fmt::format("{:.1e}", step.residual) : "-",

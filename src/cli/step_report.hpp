@@ -2,14 +2,14 @@
 
 #include <string>
 
-#include "io/step_arrays.hpp"
-#include "io/step_run.hpp"
+#include "run/step_arrays.hpp"
+#include "run/step_run.hpp"
 
 /// Compliant steps as text for people.
 namespace carom::cli {
 
 /// Worlds one by one up to 16, otherwise by their least, mean and largest values.
-std::string step_report(const io::StepRun& run);
-std::string array_step_report(const io::ArrayStepRun& run);
+std::string step_report(const run::StepRun& run);
+std::string array_step_report(const run::ArrayStepRun& run);
 
 }  // namespace carom::cli

@@ -12,10 +12,10 @@
 #include "cli/backend_comparison.hpp"
 #include "cli/choices.hpp"
 #include "cli/commands.hpp"
-#include "cli/impact_runner.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/json_output.hpp"
 #include "cli/numbers.hpp"
+#include "cli/sampling_options.hpp"
 #include "cli/table.hpp"
 #include "cli/target.hpp"
 #include "cli/validate_postures.hpp"
@@ -48,13 +48,13 @@ std::vector<std::string> selections(const std::string& wanted) {
   return {wanted};
 }
 
-std::vector<Verdict> compare(const std::vector<ImpactTask>& tasks, SamplingOptions options,
+std::vector<Verdict> compare(const std::vector<run::ImpactTask>& tasks, SamplingOptions options,
                              const ValidateOptions& validate, double tolerance) {
   SamplingOptions other = options;
   other.backend = validate.against;
-  std::vector<io::ImpactRun> first = run_impacts(tasks, options);
-  const std::vector<io::ImpactRun> second = run_impacts(tasks, other);
-  examine_uniqueness(first);
+  std::vector<run::ImpactRun> first = run_impacts(tasks, options);
+  const std::vector<run::ImpactRun> second = run_impacts(tasks, other);
+  run::examine_uniqueness(first, {{}, interrupted});
   std::vector<Verdict> verdicts;
   for (std::size_t i = 0; i < first.size(); ++i) {
     Verdict verdict;
@@ -168,7 +168,7 @@ int run_validate(const ValidateOptions& options) {
   if (is_named(models::scenarios(), target) || kind == io::FileKind::step) {
     return validate_steps(step_options(options), first, second, tolerance);
   }
-  const std::vector<ImpactTask> tasks = load_tasks(options.sampling);
+  const std::vector<run::ImpactTask> tasks = load_tasks(options.sampling);
   const InterruptGuard guard;
   std::vector<Verdict> verdicts;
   for (const std::string& selection : selections(options.sampling.settings["selection"])) {

@@ -43,7 +43,7 @@ double extent_of(const Posture& posture) {
   return scale > 0.0 ? scale : 1.0;
 }
 
-double planar_difference(const io::PlanarRegion& a, const io::PlanarRegion& b) {
+double planar_difference(const run::PlanarRegion& a, const run::PlanarRegion& b) {
   double worst = std::max(apart(a.lower, b.lower), apart(a.upper, b.upper));
   if (a.robust_status != b.robust_status) return kInfinity;
   for (std::size_t v = 0; v < std::min(a.strips.size(), b.strips.size()); ++v) {
@@ -76,8 +76,8 @@ bool compatible(Status a, Status b) {
   return a == b || (bounded(a) && bounded(b));
 }
 
-std::vector<Comparison> compare(const std::vector<io::EquilibriumRun>& first,
-                                const std::vector<io::EquilibriumRun>& second, double tolerance) {
+std::vector<Comparison> compare(const std::vector<run::EquilibriumRun>& first,
+                                const std::vector<run::EquilibriumRun>& second, double tolerance) {
   std::vector<Comparison> comparisons;
   for (std::size_t i = 0; i < first.size(); ++i) {
     Comparison comparison;
@@ -132,10 +132,10 @@ void print_text(const std::vector<Comparison>& comparisons, Backend first, Backe
 
 int validate_postures(const EquilibriumOptions& options, Backend first, Backend second,
                       double tolerance) {
-  const std::vector<PostureTask> tasks = load_postures(options);
+  const std::vector<run::PostureTask> tasks = load_postures(options);
   const InterruptGuard guard;
-  const std::vector<io::EquilibriumRun> a = run_postures(tasks, options, first);
-  const std::vector<io::EquilibriumRun> b = run_postures(tasks, options, second);
+  const std::vector<run::EquilibriumRun> a = run_postures(tasks, options, first);
+  const std::vector<run::EquilibriumRun> b = run_postures(tasks, options, second);
   if (interrupted()) return kInterrupted;
   const std::vector<Comparison> comparisons = compare(a, b, tolerance);
   const auto disagreements = static_cast<std::int64_t>(

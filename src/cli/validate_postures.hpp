@@ -1,6 +1,6 @@
 #pragma once
 
-#include "cli/equilibrium_runner.hpp"
+#include "cli/posture_options.hpp"
 
 namespace carom::cli {
 

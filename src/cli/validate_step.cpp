@@ -19,12 +19,11 @@
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/json_output.hpp"
-#include "cli/step_array_runner.hpp"
-#include "cli/step_runner.hpp"
 #include "cli/table.hpp"
 #include "cli/target.hpp"
 #include "io/printable.hpp"
-#include "io/step_arrays.hpp"
+#include "io/step_input.hpp"
+#include "run/step_array_runner.hpp"
 
 namespace carom::cli {
 
@@ -80,10 +79,10 @@ StepComparison compare_worlds(StepOptions options, Backend first, Backend second
   }
   options.output.clear();
   options.plot.clear();
-  const StepWorlds worlds = step_worlds_of(options);
+  const run::StepWorlds worlds = step_worlds_of(options);
   const CompliantSettings settings = step_settings(options);
-  const std::array<io::StepRun, 2> runs = {run_worlds(worlds, settings, options, first),
-                                           run_worlds(worlds, settings, options, second)};
+  const std::array<run::StepRun, 2> runs = {run_worlds(worlds, settings, options, first),
+                                            run_worlds(worlds, settings, options, second)};
   StepComparison comparison;
   comparison.target = worlds.scenario->name;
   for (std::size_t side = 0; side < 2; ++side) {
@@ -99,7 +98,7 @@ StepComparison compare_worlds(StepOptions options, Backend first, Backend second
     StepPair pair;
     pair.name = fmt::format("world {}", world);
     // what comes to rest is compared with the speed that crosses it in the simulated time
-    const io::StepGroup& group = runs[0].group_of(world);
+    const run::StepGroup& group = runs[0].group_of(world);
     const double time = static_cast<double>(group.steps) * group.step_size;
     const double size =
         std::max(largest(runs[0].position_of(world)), largest(runs[1].position_of(world)));
@@ -122,8 +121,9 @@ StepComparison compare_worlds(StepOptions options, Backend first, Backend second
 StepComparison compare_files(const StepOptions& options, Backend first, Backend second) {
   const CompliantSettings settings = step_settings(options);
   const std::vector<CompliantProblem> problems = io::read_steps(options.target);
-  const std::array<io::ArrayStepRun, 2> runs = {run_array_steps(problems, settings, first, false),
-                                                run_array_steps(problems, settings, second, false)};
+  const std::array<run::ArrayStepRun, 2> runs = {
+      run::run_array_steps(problems, settings, first, {}),
+      run::run_array_steps(problems, settings, second, {})};
   StepComparison comparison;
   comparison.target = options.target;
   for (std::size_t side = 0; side < 2; ++side) {
@@ -135,7 +135,7 @@ StepComparison compare_files(const StepOptions& options, Backend first, Backend 
     pair.name = runs[0].name_of(i);
     double speed = largest(problems[i].velocity);
     for (std::size_t side = 0; side < 2; ++side) {
-      const io::ArrayStep step = io::step_of(runs[side], i);
+      const run::ArrayStep step = run::step_of(runs[side], i);
       pair.status[side] = step.status;
       pair.residual[side] = step.residual;
       pair.velocity[side] = step.velocity;

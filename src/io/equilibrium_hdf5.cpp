@@ -18,11 +18,11 @@ using Kind = std::tuple<int, int, std::size_t>;
 
 class PostureGroup {
  public:
-  PostureGroup(Hdf5Writer& writer, std::string group, std::vector<const EquilibriumRun*> runs)
+  PostureGroup(Hdf5Writer& writer, std::string group, std::vector<const run::EquilibriumRun*> runs)
       : writer_(writer), group_(std::move(group)), runs_(std::move(runs)) {}
 
   void write(std::span<const std::int64_t> index) const {
-    const EquilibriumRun& first = *runs_.front();
+    const run::EquilibriumRun& first = *runs_.front();
     const auto k = static_cast<std::uint64_t>(first.posture.contacts);
     const auto d = static_cast<std::uint64_t>(first.posture.dimension);
     const auto w = static_cast<std::uint64_t>(wrench_size(first.posture.dimension));
@@ -33,7 +33,7 @@ class PostureGroup {
     writer_.dataset(at("index"), index, {index.size()});
     std::vector<std::string> names;
     std::vector<std::string> statuses;
-    for (const EquilibriumRun* run : runs_) {
+    for (const run::EquilibriumRun* run : runs_) {
       names.push_back(run->name);
       statuses.emplace_back(to_string(run->status()));
     }
@@ -72,7 +72,7 @@ class PostureGroup {
   template <class Values>
   void rows(std::string_view name, Shape shape, Values&& values) const {
     Numbers all;
-    for (const EquilibriumRun* run : runs_) {
+    for (const run::EquilibriumRun* run : runs_) {
       const Numbers own = values(*run);
       all.insert(all.end(), own.begin(), own.end());
     }
@@ -81,7 +81,7 @@ class PostureGroup {
   }
   template <class Value>
   void column(std::string_view name, Value&& value) const {
-    rows(name, {}, [&](const EquilibriumRun& run) { return Numbers{value(run)}; });
+    rows(name, {}, [&](const run::EquilibriumRun& run) { return Numbers{value(run)}; });
   }
   // Rows of different numbers: those of posture p are [offset[p], offset[p + 1]).
   template <class Values>
@@ -90,7 +90,7 @@ class PostureGroup {
     for (const std::uint64_t extent : shape) width *= extent;
     Numbers all;
     std::vector<std::int64_t> offset = {0};
-    for (const EquilibriumRun* run : runs_) {
+    for (const run::EquilibriumRun* run : runs_) {
       const Numbers own = values(*run);
       all.insert(all.end(), own.begin(), own.end());
       offset.push_back(static_cast<std::int64_t>(all.size() / width));
@@ -120,14 +120,14 @@ class PostureGroup {
     column("residual", [](const auto& run) { return run.planar.residual; });
     if (vertices == 0) return;
     std::vector<std::string> statuses;
-    for (const EquilibriumRun* run : runs_) {
+    for (const run::EquilibriumRun* run : runs_) {
       statuses.emplace_back(to_string(run->planar.robust_status.value_or(Status::cancelled)));
     }
     writer_.dataset(at("robust/status"), statuses);
     column("robust/residual", [](const auto& run) { return run.planar.robust_residual; });
     ragged("robust/polygon", {2}, [](const auto& run) {
       Numbers polygon;
-      for (const Point2& corner : run.planar.robust_polygon) {
+      for (const run::Point2& corner : run.planar.robust_polygon) {
         polygon.insert(polygon.end(), corner.begin(), corner.end());
       }
       return polygon;
@@ -180,13 +180,13 @@ class PostureGroup {
 
   Hdf5Writer& writer_;
   std::string group_;
-  std::vector<const EquilibriumRun*> runs_;
+  std::vector<const run::EquilibriumRun*> runs_;
 };
 
 }  // namespace
 
 void write_equilibrium_hdf5(const std::filesystem::path& file,
-                            const std::vector<EquilibriumRun>& runs,
+                            const std::vector<run::EquilibriumRun>& runs,
                             const std::string& command_line) {
   std::map<Kind, std::vector<std::int64_t>> kinds;
   for (std::size_t i = 0; i < runs.size(); ++i) {
@@ -198,7 +198,7 @@ void write_equilibrium_hdf5(const std::filesystem::path& file,
     writer.attribute("/", "postures", static_cast<std::int64_t>(runs.size()));
     std::size_t group = 0;
     for (const auto& [kind, index] : kinds) {
-      std::vector<const EquilibriumRun*> members;
+      std::vector<const run::EquilibriumRun*> members;
       for (const std::int64_t i : index) members.push_back(&runs[static_cast<std::size_t>(i)]);
       PostureGroup(writer, fmt::format("/postures_{}", group++), std::move(members)).write(index);
     }

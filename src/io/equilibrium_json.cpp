@@ -27,8 +27,8 @@ ordered_json matrix(std::span<const double> values, std::size_t columns) {
   return result;
 }
 
-ordered_json planar_json(const EquilibriumRun& run) {
-  const PlanarRegion& region = run.planar;
+ordered_json planar_json(const run::EquilibriumRun& run) {
+  const run::PlanarRegion& region = run.planar;
   ordered_json result;
   result["method"] = to_string(run.planar_settings.method);
   result["status"] = to_string(region.status);
@@ -79,7 +79,7 @@ ordered_json three_json(const ThreeContactRegion& three) {
   return result;
 }
 
-ordered_json spatial_json(const EquilibriumRun& run) {
+ordered_json spatial_json(const run::EquilibriumRun& run) {
   const SpatialRegion& region = run.spatial;
   const auto k = static_cast<std::size_t>(run.posture.contacts);
   ordered_json result;
@@ -131,7 +131,7 @@ ordered_json spatial_json(const EquilibriumRun& run) {
   return result;
 }
 
-ordered_json probe_json(const MassProbe& probe) {
+ordered_json probe_json(const run::MassProbe& probe) {
   ordered_json result;
   result["centre_of_mass"] = probe.centre_of_mass;
   result["status"] = to_string(probe.status);
@@ -148,7 +148,7 @@ ordered_json probe_json(const MassProbe& probe) {
 
 }  // namespace
 
-ordered_json equilibrium_json(const EquilibriumRun& run) {
+ordered_json equilibrium_json(const run::EquilibriumRun& run) {
   ordered_json result;
   result["name"] = run.name;
   result["dimension"] = run.posture.dimension;

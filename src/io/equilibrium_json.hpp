@@ -2,12 +2,12 @@
 
 #include <nlohmann/json.hpp>
 
-#include "io/equilibrium_run.hpp"
+#include "run/equilibrium_run.hpp"
 
 namespace carom::io {
 
 /// The document of `carom equilibrium --json`. What does not exist (an infinite end, a region that
 /// is empty) is null.
-nlohmann::ordered_json equilibrium_json(const EquilibriumRun& run);
+nlohmann::ordered_json equilibrium_json(const run::EquilibriumRun& run);
 
 }  // namespace carom::io

@@ -42,28 +42,30 @@ class Drawing {
     if (!legend.empty()) sheet_.legend.push_back({legend, style, line});
     sheet_.data.push_back({name, text});
   }
-  void fill(std::span<const Point2> corners, const char* colour, double opacity) {
+  void fill(std::span<const run::Point2> corners, const char* colour, double opacity) {
     if (corners.size() < 3) return;
     add(closed(corners),
         fmt::format("with filledcurves closed fc rgb '{}' fs transparent solid {:g} noborder",
                     colour, opacity),
         "", false);
   }
-  void outline(std::span<const Point2> corners, const std::string& look,
+  void outline(std::span<const run::Point2> corners, const std::string& look,
                const std::string& legend) {
     add(corners.size() == 1 ? point(corners[0]) : closed(corners),
         fmt::format("with {} {}", corners.size() == 1 ? "points pt 7 ps 0.7" : "lines", look),
         legend, corners.size() > 1);
   }
   /// Keeps `p` within the picture.
-  void show(const Point2& p) {
+  void show(const run::Point2& p) {
     include(panel_.x, p[0]);
     include(panel_.y, p[1]);
   }
-  void show(std::span<const Point2> points) {
-    for (const Point2& p : points) show(p);
+  void show(std::span<const run::Point2> points) {
+    for (const run::Point2& p : points) show(p);
   }
-  static std::string point(const Point2& p) { return fmt::format("{:.9g} {:.9g}\n", p[0], p[1]); }
+  static std::string point(const run::Point2& p) {
+    return fmt::format("{:.9g} {:.9g}\n", p[0], p[1]);
+  }
 
   void draw(const std::filesystem::path& file, const char* x_label, const char* y_label) {
     panel_.x_label = x_label;
@@ -75,9 +77,9 @@ class Drawing {
   }
 
  private:
-  static std::string closed(std::span<const Point2> corners) {
+  static std::string closed(std::span<const run::Point2> corners) {
     std::string text;
-    for (const Point2& corner : corners) text += point(corner);
+    for (const run::Point2& corner : corners) text += point(corner);
     if (!corners.empty()) text += point(corners[0]);
     return text;
   }
@@ -86,22 +88,22 @@ class Drawing {
   SheetPanel panel_;
 };
 
-Point2 along(const Point2& from, double distance, const Point2& direction) {
+run::Point2 along(const run::Point2& from, double distance, const run::Point2& direction) {
   return {from[0] + distance * direction[0], from[1] + distance * direction[1]};
 }
 
-std::vector<Point2> points_of(const std::vector<double>& values) {
-  std::vector<Point2> points;
+std::vector<run::Point2> points_of(const std::vector<double>& values) {
+  std::vector<run::Point2> points;
   for (std::size_t i = 0; i + 2 <= values.size(); i += 2)
     points.push_back({values[i], values[i + 1]});
   return points;
 }
 
 // Largest distance of two points, 1 where there is none.
-double extent_of(std::span<const Point2> points) {
+double extent_of(std::span<const run::Point2> points) {
   auto x = empty_extent();
   auto y = empty_extent();
-  for (const Point2& p : points) {
+  for (const run::Point2& p : points) {
     include(x, p[0]);
     include(y, p[1]);
   }
@@ -111,21 +113,21 @@ double extent_of(std::span<const Point2> points) {
 
 class PlanarDrawing {
  public:
-  explicit PlanarDrawing(const EquilibriumRun& run)
+  explicit PlanarDrawing(const run::EquilibriumRun& run)
       : run_(run), drawing_(fmt::format("{}: where the centre of mass can be", run.name)) {
     const Posture& posture = run.posture;
     for (std::size_t i = 0; i < static_cast<std::size_t>(posture.contacts); ++i) {
       position_.push_back({posture.position[2 * i], posture.position[2 * i + 1]});
       normal_.push_back({posture.normal[2 * i], posture.normal[2 * i + 1]});
     }
-    std::vector<Point2> ends = position_;
+    std::vector<run::Point2> ends = position_;
     for (std::size_t i = 0; i < position_.size(); ++i) ends.push_back(end_of(i));
     size_ = extent_of(ends);
     drawing_.show(ends);
   }
 
   void draw(const std::filesystem::path& file) {
-    const PlanarRegion& region = run_.planar;
+    const run::PlanarRegion& region = run_.planar;
     strip(region.normal, region.lower, region.upper);
     if (region.robust_status) robust();
     cones();
@@ -133,7 +135,7 @@ class PlanarDrawing {
     contacts();
     if (run_.probe) {
       const auto& x = run_.probe->centre_of_mass;
-      drawing_.show(Point2{x[0], x[1]});
+      drawing_.show(run::Point2{x[0], x[1]});
       drawing_.add(Drawing::point({x[0], x[1]}), "with points pt 2 ps 1.4 lw 2 lc rgb '#000000'",
                    "centre of mass asked for", false);
     }
@@ -142,27 +144,27 @@ class PlanarDrawing {
 
  private:
   // Tangent t_i with n_i = J t_i.
-  [[nodiscard]] Point2 tangent(std::size_t i) const { return {normal_[i][1], -normal_[i][0]}; }
-  [[nodiscard]] Point2 end_of(std::size_t i) const {
+  [[nodiscard]] run::Point2 tangent(std::size_t i) const { return {normal_[i][1], -normal_[i][0]}; }
+  [[nodiscard]] run::Point2 end_of(std::size_t i) const {
     const double length = run_.posture.length.empty() ? 0.0 : run_.posture.length[i];
     return along(position_[i], length, tangent(i));
   }
 
   // An infinite end is drawn far outside the picture.
-  void strip(const Point2& normal, double lower, double upper) {
+  void strip(const run::Point2& normal, double lower, double upper) {
     if (std::isnan(lower) || std::isnan(upper)) return;
     const double far = 20.0 * size_;
-    const Point2 up = {-normal[1], normal[0]};
+    const run::Point2 up = {-normal[1], normal[0]};
     const auto corner = [&](double end, double height) {
-      return along(Point2{end * normal[0], end * normal[1]}, height, up);
+      return along(run::Point2{end * normal[0], end * normal[1]}, height, up);
     };
     const double left = std::max(lower, -far);
     const double right = std::min(upper, far);
-    const Point2 corners[] = {corner(left, -far), corner(right, -far), corner(right, far),
-                              corner(left, far)};
+    const run::Point2 corners[] = {corner(left, -far), corner(right, -far), corner(right, far),
+                                   corner(left, far)};
     drawing_.fill(corners, kBlue, 0.15);
     double centre = 0.0;  // of the contacts, along the strip
-    for (const Point2& p : position_)
+    for (const run::Point2& p : position_)
       centre += (p[0] * up[0] + p[1] * up[1]) / static_cast<double>(position_.size());
     std::string edges;
     for (const double end : {lower, upper}) {
@@ -175,13 +177,13 @@ class PlanarDrawing {
   }
 
   void robust() {
-    const PlanarRegion& region = run_.planar;
+    const run::PlanarRegion& region = run_.planar;
     const double far = 20.0 * size_;
     std::string edges;
     for (const auto& [x, y, lower, upper] : region.strips) {
       for (const double end : {lower, upper}) {
         if (!std::isfinite(end)) continue;
-        const Point2 foot = {end * x, end * y};
+        const run::Point2 foot = {end * x, end * y};
         edges += Drawing::point(along(foot, -far, {-y, x})) +
                  Drawing::point(along(foot, far, {-y, x})) + "\n";
       }
@@ -199,18 +201,18 @@ class PlanarDrawing {
     const double reach = 0.45 * size_;
     for (std::size_t i = 0; i < position_.size(); ++i) {
       const double mu = run_.posture.friction[i];
-      const Point2 t = tangent(i);
-      std::vector<Point2> feet = {position_[i]};
-      const Point2 end = end_of(i);
+      const run::Point2 t = tangent(i);
+      std::vector<run::Point2> feet = {position_[i]};
+      const run::Point2 end = end_of(i);
       if (end != position_[i]) feet.push_back(end);
-      for (const Point2& foot : feet) {
-        Point2 tips[2];
+      for (const run::Point2& foot : feet) {
+        run::Point2 tips[2];
         for (int side = 0; side < 2; ++side) {
           const double slope = side == 0 ? mu : -mu;
           const double scale = reach / std::hypot(1.0, slope);
           tips[side] = along(along(foot, scale, normal_[i]), scale * slope, t);
         }
-        const Point2 wedge[] = {foot, tips[0], tips[1]};
+        const run::Point2 wedge[] = {foot, tips[0], tips[1]};
         drawing_.fill(wedge, kCone, 0.12);
         drawing_.show(wedge);
         edges += Drawing::point(tips[0]) + Drawing::point(foot) + Drawing::point(tips[1]) + "\n";
@@ -243,10 +245,10 @@ class PlanarDrawing {
                  "essential contacts", false);
   }
 
-  const EquilibriumRun& run_;
+  const run::EquilibriumRun& run_;
   Drawing drawing_;
-  std::vector<Point2> position_;
-  std::vector<Point2> normal_;
+  std::vector<run::Point2> position_;
+  std::vector<run::Point2> normal_;
   double size_ = 1.0;
 };
 
@@ -255,9 +257,9 @@ void draw_three_contacts(Drawing& drawing, const ThreeContactRegion& three) {
   std::string edges;
   for (const auto* pieces : {&three.plus, &three.minus}) {
     for (const std::vector<double>& piece : *pieces) {
-      const std::vector<Point2> corners = points_of(piece);
+      const std::vector<run::Point2> corners = points_of(piece);
       drawing.fill(corners, "#999999", 0.12);
-      for (const Point2& corner : corners) edges += Drawing::point(corner);
+      for (const run::Point2& corner : corners) edges += Drawing::point(corner);
       if (!corners.empty()) edges += Drawing::point(corners[0]) + "\n";
     }
   }
@@ -277,19 +279,19 @@ void draw_three_contacts(Drawing& drawing, const ThreeContactRegion& three) {
 }
 
 // The cross-section perpendicular to the external force, in its frame (u, v).
-void draw_spatial(const std::filesystem::path& file, const EquilibriumRun& run) {
+void draw_spatial(const std::filesystem::path& file, const run::EquilibriumRun& run) {
   const SpatialRegion& region = run.spatial;
   const Posture& posture = run.posture;
   Drawing drawing(
       fmt::format("{}: where the centre of mass can be, seen along the force", run.name));
   const auto project = [&](const double* vector) {
-    Point2 p{};
+    run::Point2 p{};
     for (std::size_t row = 0; row < 2; ++row) {
       for (std::size_t j = 0; j < 3; ++j) p[row] += region.frame[row][j] * vector[j];
     }
     return p;
   };
-  std::vector<Point2> contacts;
+  std::vector<run::Point2> contacts;
   std::string feet;
   for (std::size_t i = 0; i < static_cast<std::size_t>(posture.contacts); ++i) {
     contacts.push_back(project(posture.position.data() + 3 * i));
@@ -298,13 +300,13 @@ void draw_spatial(const std::filesystem::path& file, const EquilibriumRun& run) 
   const double size = extent_of(contacts);
   std::string normals;
   for (std::size_t i = 0; i < contacts.size(); ++i) {
-    const Point2 tip = along(contacts[i], 0.25 * size, project(posture.normal.data() + 3 * i));
+    const run::Point2 tip = along(contacts[i], 0.25 * size, project(posture.normal.data() + 3 * i));
     drawing.show(tip);
     normals += fmt::format("{:.9g} {:.9g} {:.9g} {:.9g}\n", contacts[i][0], contacts[i][1],
                            tip[0] - contacts[i][0], tip[1] - contacts[i][1]);
   }
-  const std::vector<Point2> inner = points_of(region.inner);
-  const std::vector<Point2> outer = points_of(region.outer);
+  const std::vector<run::Point2> inner = points_of(region.inner);
+  const std::vector<run::Point2> outer = points_of(region.outer);
   drawing.show(contacts);
   drawing.show(inner);
   drawing.show(outer);
@@ -314,7 +316,7 @@ void draw_spatial(const std::filesystem::path& file, const EquilibriumRun& run) 
   if (run.three) draw_three_contacts(drawing, *run.three);
   // Under gravity u and v are x and y, the axes of the section.
   if (run.robust && region.frame[2][2] == 1.0) {
-    const std::vector<Point2> section = points_of(run.robust->section.inner);
+    const std::vector<run::Point2> section = points_of(run.robust->section.inner);
     drawing.fill(section, kGreen, 0.35);
     drawing.outline(section, fmt::format("lw 2 lc rgb '{}'", kGreen),
                     fmt::format("robust region at z = {:g} m", run.robust->height));
@@ -323,7 +325,7 @@ void draw_spatial(const std::filesystem::path& file, const EquilibriumRun& run) 
   drawing.add(feet, "with points pt 7 ps 1.2 lc rgb '#000000'", "contacts, with their normals",
               false);
   if (run.probe) {
-    const Point2 centre = project(run.probe->centre_of_mass.data());
+    const run::Point2 centre = project(run.probe->centre_of_mass.data());
     drawing.show(centre);
     drawing.add(Drawing::point(centre), "with points pt 2 ps 1.4 lw 2 lc rgb '#000000'",
                 "centre of mass asked for", false);
@@ -333,7 +335,7 @@ void draw_spatial(const std::filesystem::path& file, const EquilibriumRun& run) 
 
 }  // namespace
 
-void draw_equilibrium(const std::filesystem::path& file, const EquilibriumRun& run) {
+void draw_equilibrium(const std::filesystem::path& file, const run::EquilibriumRun& run) {
   if (run.posture.dimension == 2) {
     PlanarDrawing(run).draw(file);
   } else {

@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "io/equilibrium_run.hpp"
+#include "run/equilibrium_run.hpp"
 
 namespace carom::io {
 
@@ -10,6 +10,6 @@ namespace carom::io {
 /// friction cones, the strips and the robust region. Spatial: the cross-section across the external
 /// force with the projected contacts and their normals, inner and outer polygon.
 /// Errors: FileError.
-void draw_equilibrium(const std::filesystem::path& file, const EquilibriumRun& run);
+void draw_equilibrium(const std::filesystem::path& file, const run::EquilibriumRun& run);
 
 }  // namespace carom::io

@@ -24,7 +24,7 @@ std::uint64_t extent(std::int64_t value) { return static_cast<std::uint64_t>(val
 // What the group of one problem is written with.
 class ProblemGroup {
  public:
-  ProblemGroup(Hdf5Writer& writer, const ImpactRun& run, std::size_t index)
+  ProblemGroup(Hdf5Writer& writer, const run::ImpactRun& run, std::size_t index)
       : writer_(writer),
         run_(run),
         group_(fmt::format("/impact_{}", index)),
@@ -109,7 +109,7 @@ class ProblemGroup {
   }
 
   void samples() const {
-    const SampleRows& rows = run_.rows;
+    const run::SampleRows& rows = run_.rows;
     write_arrays<ImpactSamples>(
         "samples",
         {1, rows.count, run_.problem.velocities, run_.problem.dimension * run_.problem.contacts},
@@ -159,7 +159,7 @@ class ProblemGroup {
     writer_.dataset(at(fmt::format("models/{}/kinetic_energy", name)), energy, {count});
   }
 
-  void models(const ComparedModels& models) const {
+  void models(const run::ComparedModels& models) const {
     outcomes("simultaneous", models.simultaneous);
     writer_.attribute(at("models/simultaneous"), "complete",
                       std::int64_t{models.simultaneous_complete ? 1 : 0});
@@ -175,7 +175,7 @@ class ProblemGroup {
   }
 
   Hdf5Writer& writer_;
-  const ImpactRun& run_;
+  const run::ImpactRun& run_;
   std::string group_;
   std::uint64_t nv_;
   std::uint64_t contacts_;
@@ -189,12 +189,12 @@ constexpr std::string_view kUnwritten[] = {
     "epsilon",      "net_capacity",       "keep_samples",       "keep_paths",     "mode_table",
     "bad_problem",  "result_space"};
 
-void root_attributes(Hdf5Writer& writer, std::span<const ImpactRun> runs) {
-  const ImpactRun& first = runs.front();
+void root_attributes(Hdf5Writer& writer, std::span<const run::ImpactRun> runs) {
+  const run::ImpactRun& first = runs.front();
   Words models;
-  for (const ImpactRun& run : runs) models.push_back(run.model);
+  for (const run::ImpactRun& run : runs) models.push_back(run.model);
   const bool complete =
-      std::all_of(runs.begin(), runs.end(), [](const ImpactRun& run) { return run.complete; });
+      std::all_of(runs.begin(), runs.end(), [](const run::ImpactRun& run) { return run.complete; });
   write_settings(writer, "/", first.settings, kUnwritten);
   writer.attribute(
       "/", "model",
@@ -206,7 +206,7 @@ void root_attributes(Hdf5Writer& writer, std::span<const ImpactRun> runs) {
 
 }  // namespace
 
-void write_impact_hdf5(const std::filesystem::path& file, std::span<const ImpactRun> runs,
+void write_impact_hdf5(const std::filesystem::path& file, std::span<const run::ImpactRun> runs,
                        const std::string& command_line) {
   write_hdf5(file, command_line, [&](Hdf5Writer& writer) {
     root_attributes(writer, runs);

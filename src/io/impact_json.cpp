@@ -24,7 +24,7 @@ ordered_json net_json(const EpsilonNet& net) {
 
 }  // namespace
 
-ordered_json impact_json(const ImpactRun& run) {
+ordered_json impact_json(const run::ImpactRun& run) {
   const ImpactSummary& summary = run.summary;
   const double samples = static_cast<double>(summary.samples);
   ordered_json result;
@@ -67,7 +67,7 @@ ordered_json impact_json(const ImpactRun& run) {
   return result;
 }
 
-ordered_json models_json(const ComparedModels& models) {
+ordered_json models_json(const run::ComparedModels& models) {
   ordered_json result;
   result["simultaneous"] = ordered_json::array();
   for (const ImpactOutcome& outcome : models.simultaneous) {

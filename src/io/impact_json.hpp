@@ -2,15 +2,15 @@
 
 #include <nlohmann/json.hpp>
 
-#include "io/impact_run.hpp"
+#include "run/impact_run.hpp"
 
 /// JSON of results. Values that are not finite become null.
 namespace carom::io {
 
 /// One problem of `carom impact --json`.
-nlohmann::ordered_json impact_json(const ImpactRun& run);
+nlohmann::ordered_json impact_json(const run::ImpactRun& run);
 
 /// The keys `simultaneous` and `sequential` of `carom impact-models --json`.
-nlohmann::ordered_json models_json(const ComparedModels& models);
+nlohmann::ordered_json models_json(const run::ComparedModels& models);
 
 }  // namespace carom::io

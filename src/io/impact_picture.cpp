@@ -13,7 +13,7 @@
 
 namespace carom::io {
 
-void draw_impact(const std::filesystem::path& file, const ImpactRun& run) {
+void draw_impact(const std::filesystem::path& file, const run::ImpactRun& run) {
   if (run.problem.contacts == 0) {
     throw InvalidInput(
         fmt::format("--plot: {} has no contact, there is nothing to draw", run.model));

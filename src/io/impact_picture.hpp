@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "io/impact_run.hpp"
+#include "run/impact_run.hpp"
 
 namespace carom::io {
 
@@ -11,6 +11,6 @@ namespace carom::io {
 /// single impacts red and orange. Planar pairs of contacts, the disk stack and the block have the
 /// paper's layouts; any other problem gets its normal velocities in pairs and every contact's own
 /// plane. Errors: InvalidInput for a problem without contacts; FileError.
-void draw_impact(const std::filesystem::path& file, const ImpactRun& run);
+void draw_impact(const std::filesystem::path& file, const run::ImpactRun& run);
 
 }  // namespace carom::io

@@ -27,7 +27,7 @@ constexpr std::string_view kOrange = "#f0a000";
 
 class LayerMaker {
  public:
-  explicit LayerMaker(const ImpactRun& run)
+  explicit LayerMaker(const run::ImpactRun& run)
       : run_(run), nv_(static_cast<std::size_t>(run.problem.velocities)) {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
     const int rows = run.problem.dimension * run.problem.contacts;
@@ -55,7 +55,7 @@ class LayerMaker {
   std::string velocity_line(const double* velocity) {
     if (!std::isfinite(velocity[0])) return "";
     std::string line;
-    const std::vector<double> contact = contact_velocity(run_.problem, velocity);
+    const std::vector<double> contact = run::contact_velocity(run_.problem, velocity);
     for (std::size_t i = 0; i < contact.size(); ++i) {
       auto& [low, high] = result_.extents[i];
       low = std::min(low, contact[i]);
@@ -92,7 +92,7 @@ class LayerMaker {
     return text;
   }
 
-  void add_models(const ComparedModels& models) {
+  void add_models(const run::ComparedModels& models) {
     std::string text;
     for (const ImpactOutcome& outcome : models.simultaneous) {
       if (outcome.status != Status::solved) continue;
@@ -133,13 +133,13 @@ class LayerMaker {
     return fmt::format("sequential ({}, {}, {}, ...)", first, second, first);
   }
 
-  const ImpactRun& run_;
+  const run::ImpactRun& run_;
   std::size_t nv_;
   PictureLayers result_;
 };
 
 }  // namespace
 
-PictureLayers layers_of(const ImpactRun& run) { return LayerMaker(run).make(); }
+PictureLayers layers_of(const run::ImpactRun& run) { return LayerMaker(run).make(); }
 
 }  // namespace carom::io

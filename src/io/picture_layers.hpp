@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "io/gnuplot.hpp"
-#include "io/impact_run.hpp"
+#include "run/impact_run.hpp"
 
 namespace carom::io {
 
@@ -23,6 +23,6 @@ struct PictureLayers {
   std::vector<std::pair<double, double>> extents;  ///< smallest and largest of each column
 };
 
-PictureLayers layers_of(const ImpactRun& run);
+PictureLayers layers_of(const run::ImpactRun& run);
 
 }  // namespace carom::io

@@ -18,7 +18,7 @@ std::string spoken(std::string name) {
 
 class PanelMaker {
  public:
-  explicit PanelMaker(const ImpactRun& run) : run_(run), contacts_(run.problem.contacts) {}
+  explicit PanelMaker(const run::ImpactRun& run) : run_(run), contacts_(run.problem.contacts) {}
 
   [[nodiscard]] std::string name(int contact) const {
     return spoken(run_.contact_names[static_cast<std::size_t>(contact)]);
@@ -50,11 +50,11 @@ class PanelMaker {
   }
 
  private:
-  const ImpactRun& run_;
+  const run::ImpactRun& run_;
   int contacts_;
 };
 
-PanelLayout general(const ImpactRun& run, const PanelMaker& make) {
+PanelLayout general(const run::ImpactRun& run, const PanelMaker& make) {
   const int contacts = run.problem.contacts;
   PanelLayout layout;
   // neighbours in contact order, and the last with the first where that is another pair
@@ -75,7 +75,7 @@ PanelLayout general(const ImpactRun& run, const PanelMaker& make) {
 
 }  // namespace
 
-PanelLayout panels_for(const ImpactRun& run) {
+PanelLayout panels_for(const run::ImpactRun& run) {
   const PanelMaker make(run);
   PanelLayout layout;
   if (run.model == "rocking_block") {  // Figure 9

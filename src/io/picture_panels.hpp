@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "io/impact_run.hpp"
+#include "run/impact_run.hpp"
 
 namespace carom::io {
 
@@ -25,6 +25,6 @@ struct PanelLayout {
 };
 
 /// The layout of the paper's figure for the problem, or a general one.
-PanelLayout panels_for(const ImpactRun& run);
+PanelLayout panels_for(const run::ImpactRun& run);
 
 }  // namespace carom::io

@@ -4,7 +4,7 @@
 
 #include <carom/impact_models.hpp>
 
-#include "io/impact_run.hpp"
+#include "run/impact_run.hpp"
 
 namespace carom::io {
 
@@ -37,7 +37,7 @@ std::vector<std::vector<double>> sequential_path(const ImpactProblem& problem,
   std::vector<std::vector<double>> path = {problem.velocity};
   std::size_t idle = 0;  // contacts in a row that did not approach
   for (std::size_t turn = 0; idle < order.size(); turn = (turn + 1) % order.size()) {
-    const std::vector<double> contact = contact_velocity(problem, path.back().data());
+    const std::vector<double> contact = run::contact_velocity(problem, path.back().data());
     const auto index = static_cast<std::size_t>(order[turn]);
     if (contact[index] >= -settings.velocity_tolerance) {
       ++idle;

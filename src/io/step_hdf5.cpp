@@ -46,7 +46,7 @@ std::vector<double> columns(const std::vector<double>& values, std::size_t whole
   return part;
 }
 
-void write_parameters(Hdf5Writer& writer, const StepRun& run) {
+void write_parameters(Hdf5Writer& writer, const run::StepRun& run) {
   const std::size_t count = run.scenario->parameters.size();
   for (std::size_t i = 0; i < count; ++i) {
     const models::Parameter& parameter = run.scenario->parameters[i];
@@ -58,7 +58,7 @@ void write_parameters(Hdf5Writer& writer, const StepRun& run) {
   writer.dataset("/varied", run.varied);
 }
 
-void write_group(Hdf5Writer& writer, const StepRun& run, const StepGroup& group,
+void write_group(Hdf5Writer& writer, const run::StepRun& run, const run::StepGroup& group,
                  const std::string& path) {
   const WorldsResult& result = group.result;
   const models::Scenario& scenario = *run.scenario;
@@ -102,11 +102,11 @@ void write_group(Hdf5Writer& writer, const StepRun& run, const StepGroup& group,
   write_status(writer, at("final/status"), result.status);
 }
 
-void write_corner_velocities(Hdf5Writer& writer, const StepRun& run) {
+void write_corner_velocities(Hdf5Writer& writer, const run::StepRun& run) {
   std::vector<double> normal;
   for (std::int64_t world = 0; world < run.worlds; ++world) {
-    const auto pair =
-        corner_velocity(run.parameters_of(world), run.position_of(world), run.velocity_of(world));
+    const auto pair = run::corner_velocity(run.parameters_of(world), run.position_of(world),
+                                           run.velocity_of(world));
     normal.insert(normal.end(), pair.begin(), pair.end());
   }
   writer.dataset("/normal_velocity", normal, {extent(run.worlds), 2});
@@ -116,7 +116,7 @@ void write_corner_velocities(Hdf5Writer& writer, const StepRun& run) {
   writer.attribute("/routh_set", "samples", run.routh->samples);
 }
 
-void write_batch(Hdf5Writer& writer, const ArrayStepRun& run, const ArrayStepBatch& batch,
+void write_batch(Hdf5Writer& writer, const run::ArrayStepRun& run, const run::ArrayStepBatch& batch,
                  const std::string& path) {
   const CompliantProblem& first = run.problems[batch.problems.front()];
   const std::uint64_t count = batch.problems.size();
@@ -128,7 +128,7 @@ void write_batch(Hdf5Writer& writer, const ArrayStepRun& run, const ArrayStepBat
   std::vector<std::int32_t> iterations;
   std::vector<double> velocity, increment, force, energy, residual, dt;
   for (const std::size_t problem : batch.problems) {
-    ArrayStep step = step_of(run, problem);
+    run::ArrayStep step = step_of(run, problem);
     step.force.resize(rows, 0.0);  // absent rows carry no force
     index.push_back(static_cast<std::int64_t>(problem));
     dt.push_back(run.problems[problem].step_size);
@@ -156,7 +156,7 @@ void write_batch(Hdf5Writer& writer, const ArrayStepRun& run, const ArrayStepBat
 
 }  // namespace
 
-void write_step_hdf5(const std::filesystem::path& file, const StepRun& run,
+void write_step_hdf5(const std::filesystem::path& file, const run::StepRun& run,
                      const std::string& command_line) {
   write_hdf5(file, command_line, [&run](Hdf5Writer& writer) {
     settings_attributes(writer, run.settings, run.backend);
@@ -175,7 +175,7 @@ void write_step_hdf5(const std::filesystem::path& file, const StepRun& run,
   });
 }
 
-void write_array_step_hdf5(const std::filesystem::path& file, const ArrayStepRun& run,
+void write_array_step_hdf5(const std::filesystem::path& file, const run::ArrayStepRun& run,
                            const std::string& command_line) {
   write_hdf5(file, command_line, [&run](Hdf5Writer& writer) {
     settings_attributes(writer, run.settings, run.backend);

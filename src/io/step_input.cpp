@@ -13,7 +13,7 @@
 #include "io/hdf5_file.hpp"
 #include "io/json_file.hpp"
 #include "io/problem_file.hpp"
-#include "io/step_arrays.hpp"
+#include "io/step_input.hpp"
 
 namespace carom::io {
 

@@ -16,7 +16,7 @@ ordered_json component_ranges(const std::vector<double>& values, std::size_t wor
   std::vector<double> column(worlds);
   for (std::size_t j = 0; j < width; ++j) {
     for (std::size_t w = 0; w < worlds; ++w) column[w] = values[w * width + j];
-    const Range range = range_of(column);
+    const run::Range range = run::range_of(column);
     result["min"].push_back(range.min);
     result["mean"].push_back(range.mean);
     result["max"].push_back(range.max);
@@ -24,7 +24,7 @@ ordered_json component_ranges(const std::vector<double>& values, std::size_t wor
   return result;
 }
 
-ordered_json final_state(const StepRun& run) {
+ordered_json final_state(const run::StepRun& run) {
   if (run.worlds <= kListedWorlds) {
     ordered_json states = ordered_json::array();
     for (std::int64_t world = 0; world < run.worlds; ++world) {
@@ -36,7 +36,7 @@ ordered_json final_state(const StepRun& run) {
     return states;
   }
   ordered_json ranges = ordered_json::array();
-  for (const StepGroup& group : run.groups) {
+  for (const run::StepGroup& group : run.groups) {
     const WorldsResult& result = group.result;
     ordered_json entry;
     if (run.groups.size() > 1) entry["worlds"] = group.worlds;
@@ -51,10 +51,10 @@ ordered_json final_state(const StepRun& run) {
 
 // One value where the groups agree, otherwise one for every world.
 template <class Value>
-ordered_json shared_or_listed(const StepRun& run, Value StepGroup::*of) {
-  const bool shared = std::all_of(run.groups.begin(), run.groups.end(), [&](const StepGroup& g) {
-    return g.*of == run.groups.front().*of;
-  });
+ordered_json shared_or_listed(const run::StepRun& run, Value run::StepGroup::*of) {
+  const bool shared =
+      std::all_of(run.groups.begin(), run.groups.end(),
+                  [&](const run::StepGroup& g) { return g.*of == run.groups.front().*of; });
   if (shared) return run.groups.front().*of;
   ordered_json list = ordered_json::array();
   for (std::int64_t world = 0; world < run.worlds; ++world) {
@@ -63,11 +63,11 @@ ordered_json shared_or_listed(const StepRun& run, Value StepGroup::*of) {
   return list;
 }
 
-bool varies(const StepRun& run, const std::string& name) {
+bool varies(const run::StepRun& run, const std::string& name) {
   return std::find(run.varied.begin(), run.varied.end(), name) != run.varied.end();
 }
 
-ordered_json parameters_json(const StepRun& run) {
+ordered_json parameters_json(const run::StepRun& run) {
   ordered_json result = ordered_json::object();
   for (const models::Parameter& parameter : run.scenario->parameters) {
     if (!varies(run, parameter.name)) {
@@ -84,23 +84,23 @@ ordered_json parameters_json(const StepRun& run) {
 }
 
 // Normal velocities of the corners, per world.
-ordered_json corner_velocities(const StepRun& run) {
+ordered_json corner_velocities(const run::StepRun& run) {
   ordered_json list = ordered_json::array();
   for (std::int64_t world = 0; world < run.worlds; ++world) {
-    list.push_back(
-        corner_velocity(run.parameters_of(world), run.position_of(world), run.velocity_of(world)));
+    list.push_back(run::corner_velocity(run.parameters_of(world), run.position_of(world),
+                                        run.velocity_of(world)));
   }
   return list;
 }
 
 }  // namespace
 
-ordered_json step_json(const StepRun& run) {
+ordered_json step_json(const run::StepRun& run) {
   ordered_json result;
   result["scenario"] = run.scenario->name;
   result["worlds"] = run.worlds;
-  result["steps"] = shared_or_listed(run, &StepGroup::steps);
-  result["dt"] = shared_or_listed(run, &StepGroup::step_size);
+  result["steps"] = shared_or_listed(run, &run::StepGroup::steps);
+  result["dt"] = shared_or_listed(run, &run::StepGroup::step_size);
   result["method"] = to_string(run.settings.law);
   result["backend"] = to_string(run.backend);
   result["precision"] = "double";
@@ -126,8 +126,8 @@ ordered_json step_json(const StepRun& run) {
   return result;
 }
 
-ordered_json array_step_json(const ArrayStepRun& run, std::size_t problem) {
-  const ArrayStep step = step_of(run, problem);
+ordered_json array_step_json(const run::ArrayStepRun& run, std::size_t problem) {
+  const run::ArrayStep step = step_of(run, problem);
   ordered_json result;
   result["name"] = run.name_of(problem);
   result["status"] = to_string(step.status);

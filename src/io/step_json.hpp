@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "io/step_arrays.hpp"
-#include "io/step_run.hpp"
+#include "run/step_arrays.hpp"
+#include "run/step_run.hpp"
 
 /// JSON of `carom step`. Values that are not finite become null.
 namespace carom::io {
@@ -11,9 +11,9 @@ namespace carom::io {
 /// Stepped worlds. Up to kListedWorlds `final_state` lists q and v of each; beyond, the least,
 /// mean and largest of every component, one entry for each shape of worlds.
 inline constexpr std::int64_t kListedWorlds = 64;
-nlohmann::ordered_json step_json(const StepRun& run);
+nlohmann::ordered_json step_json(const run::StepRun& run);
 
 /// One step of arrays.
-nlohmann::ordered_json array_step_json(const ArrayStepRun& run, std::size_t problem);
+nlohmann::ordered_json array_step_json(const run::ArrayStepRun& run, std::size_t problem);
 
 }  // namespace carom::io

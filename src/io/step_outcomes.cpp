@@ -21,7 +21,7 @@ using WorldList = std::vector<std::int64_t>;
 
 class OutcomePanel {
  public:
-  OutcomePanel(const StepRun& run, Sheet& sheet) : run_(run), sheet_(sheet) {
+  OutcomePanel(const run::StepRun& run, Sheet& sheet) : run_(run), sheet_(sheet) {
     panel_.title = "Figure 12: after the impact";
     panel_.x_label = "normal velocity, B  [m/s]";
     panel_.y_label = "normal velocity, A  [m/s]";
@@ -88,7 +88,7 @@ class OutcomePanel {
   void draw_bin(const WorldList& worlds, std::size_t bin) {
     std::string text;
     for (const std::int64_t world : worlds) {
-      const std::vector<double> normal = corner_velocity(
+      const std::vector<double> normal = run::corner_velocity(
           run_.parameters_of(world), run_.position_of(world), run_.velocity_of(world));
       add_point(text, normal.data());
     }
@@ -104,13 +104,13 @@ class OutcomePanel {
               std::move(legend));
   }
 
-  const StepRun& run_;
+  const run::StepRun& run_;
   Sheet& sheet_;
   SheetPanel panel_;
 };
 
 }  // namespace
 
-void add_outcomes(const StepRun& run, Sheet& sheet) { OutcomePanel(run, sheet).draw(); }
+void add_outcomes(const run::StepRun& run, Sheet& sheet) { OutcomePanel(run, sheet).draw(); }
 
 }  // namespace carom::io

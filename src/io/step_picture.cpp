@@ -55,8 +55,8 @@ WorldList drawn_worlds(std::int64_t worlds) {
 
 class StepFigure {
  public:
-  explicit StepFigure(const StepRun& run) : run_(run), drawn_(drawn_worlds(run.worlds)) {
-    const StepGroup& first = run.groups.front();
+  explicit StepFigure(const run::StepRun& run) : run_(run), drawn_(drawn_worlds(run.worlds)) {
+    const run::StepGroup& first = run.groups.front();
     sheet_.title = run.worlds == 1
                        ? fmt::format("{}: dt = {:g} s", run.scenario->name, first.step_size)
                        : fmt::format("{}: {} worlds", run.scenario->name, run.worlds);
@@ -198,7 +198,7 @@ class StepFigure {
       for (std::size_t i = 0; i < drawn_.size(); ++i) {
         const std::int64_t world = drawn_[i];
         if (run_.value_of("integrator", world) != static_cast<double>(integrator)) continue;
-        const StepGroup& group = run_.group_of(world);
+        const run::StepGroup& group = run_.group_of(world);
         double& end = motions[spring_of(world).numbers()];
         end = std::max(end, static_cast<double>(group.steps) * group.step_size);
         std::string text;
@@ -248,7 +248,8 @@ class StepFigure {
                             return instant.energy - start[static_cast<std::size_t>(instant.world)];
                           }};
     const auto displacement = [this](const Instant& instant) {
-      return scenario_displacement(*run_.scenario, run_.parameters_of(instant.world), instant.q);
+      return run::scenario_displacement(*run_.scenario, run_.parameters_of(instant.world),
+                                        instant.q);
     };
     switch (scenario.kind) {
       case models::ScenarioKind::pendulum_joint:
@@ -301,7 +302,7 @@ class StepFigure {
       fmt::format_to(std::back_inserter(points), "{:.9g} {:.9g}\n", friction, way);
     }
     if (points.empty()) return;
-    const StepGroup& group = run_.group_of(0);
+    const run::StepGroup& group = run_.group_of(0);
     const double time = static_cast<double>(group.steps) * group.step_size;
     const double slope = run_.value_of("angle", 0) * std::numbers::pi / 180.0;
     std::string rigid;
@@ -326,7 +327,7 @@ class StepFigure {
     SheetPanel panel = panel_of("Figure 10: cost", "spheres", "computing time of a second [s]");
     panel.log_x = panel.log_y = true;
     std::map<double, double> points;
-    for (const StepGroup& group : run_.groups) {
+    for (const run::StepGroup& group : run_.groups) {
       const double simulated = static_cast<double>(group.steps) * group.step_size *
                                static_cast<double>(group.worlds.size());
       if (group.result.cancelled || !(group.result.seconds > 0.0)) continue;
@@ -344,14 +345,14 @@ class StepFigure {
     sheet_.panels.push_back(std::move(panel));
   }
 
-  const StepRun& run_;
+  const run::StepRun& run_;
   WorldList drawn_;
   Sheet sheet_;
 };
 
 }  // namespace
 
-void draw_step(const std::filesystem::path& file, const StepRun& run) {
+void draw_step(const std::filesystem::path& file, const run::StepRun& run) {
   draw_sheet(StepFigure(run).make(), file);
 }
 

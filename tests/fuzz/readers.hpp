@@ -11,7 +11,7 @@
 #include "io/file_kind.hpp"
 #include "io/impact_input.hpp"
 #include "io/posture_input.hpp"
-#include "io/step_arrays.hpp"
+#include "io/step_input.hpp"
 
 /// What every reader owes for any file: problems, or one refusal that names the file.
 namespace carom::fuzz {

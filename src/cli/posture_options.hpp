@@ -8,7 +8,7 @@
 
 #include "cli/setting_options.hpp"
 #include "cli/target.hpp"
-#include "io/equilibrium_run.hpp"
+#include "run/equilibrium_runner.hpp"
 
 namespace carom::cli {
 
@@ -35,21 +35,12 @@ SpatialSettings spatial_defaults();
 /// Target, settings and common options, without --backend.
 void add_posture_options(CLI::App& command, EquilibriumOptions& options);
 
-/// One posture with what its file or model says about it.
-struct PostureTask {
-  std::string name;
-  std::vector<std::string> contact_names;
-  Posture posture;
-  int directions = 0;  ///< 0: not said
-  int cone_sides = 0;
-};
+/// The postures that the options name. Errors: InvalidInput.
+std::vector<run::PostureTask> load_postures(const EquilibriumOptions& options);
 
-/// Errors: InvalidInput.
-std::vector<PostureTask> load_postures(const EquilibriumOptions& options);
-
-/// Computes every posture; those of one shape and one setting are one batch.
-/// Errors: InvalidInput (options), BackendUnavailable.
-std::vector<io::EquilibriumRun> run_postures(const std::vector<PostureTask>& tasks,
-                                             const EquilibriumOptions& options, Backend backend);
+/// Computes the postures as the options ask for, with a progress bar, until an interrupt.
+/// Errors: InvalidInput, BackendUnavailable.
+std::vector<run::EquilibriumRun> run_postures(const std::vector<run::PostureTask>& tasks,
+                                              const EquilibriumOptions& options, Backend backend);
 
 }  // namespace carom::cli

@@ -9,7 +9,7 @@
 
 #include <carom/compliant.hpp>
 
-namespace carom::io {
+namespace carom::run {
 
 /// The word that stands beside a scenario's parameters for the step size h.
 inline constexpr const char* kStepSizeName = "dt";
@@ -96,4 +96,4 @@ double scenario_displacement(const models::Scenario& scenario, std::span<const d
 std::vector<double> corner_velocity(std::span<const double> parameters, std::span<const double> q,
                                     std::span<const double> v);
 
-}  // namespace carom::io
+}  // namespace carom::run

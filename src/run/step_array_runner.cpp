@@ -1,4 +1,4 @@
-#include "cli/step_array_runner.hpp"
+#include "run/step_array_runner.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -6,10 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "cli/interrupt.hpp"
-#include "cli/progress.hpp"
-
-namespace carom::cli {
+namespace carom::run {
 
 namespace {
 
@@ -23,10 +20,10 @@ Shape shape_of(const CompliantProblem& problem) {
 
 }  // namespace
 
-io::ArrayStepRun run_array_steps(std::vector<CompliantProblem> problems,
-                                 const CompliantSettings& settings, Backend backend,
-                                 bool show_progress) {
-  io::ArrayStepRun run;
+ArrayStepRun run_array_steps(std::vector<CompliantProblem> problems,
+                             const CompliantSettings& settings, Backend backend,
+                             const Control& control) {
+  ArrayStepRun run;
   run.problems = std::move(problems);
   run.settings = settings;
   run.backend = backend;
@@ -39,16 +36,15 @@ io::ArrayStepRun run_array_steps(std::vector<CompliantProblem> problems,
       fresh = true;
     }
     if (fresh) run.batches.emplace_back();
-    io::ArrayStepBatch& batch = run.batches[at->second];
+    ArrayStepBatch& batch = run.batches[at->second];
     run.place[i] = {at->second, batch.problems.size()};
     batch.problems.push_back(i);
-    batch.rows = std::max(batch.rows, io::rows_of(run.problems[i]));
+    batch.rows = std::max(batch.rows, rows_of(run.problems[i]));
   }
 
-  ProgressBar bar(show_progress, "steps");
   std::int64_t done = 0;
-  for (io::ArrayStepBatch& batch : run.batches) {
-    if (interrupted()) {
+  for (ArrayStepBatch& batch : run.batches) {
+    if (control.is_stopped()) {
       run.complete = false;
       break;
     }
@@ -59,9 +55,9 @@ io::ArrayStepRun run_array_steps(std::vector<CompliantProblem> problems,
     batch.result = solve_compliant(arrays, settings, backend);
     run.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     done += static_cast<std::int64_t>(members.size());
-    bar.show(done, static_cast<std::int64_t>(run.problems.size()));
+    control.show(done, static_cast<std::int64_t>(run.problems.size()));
   }
   return run;
 }
 
-}  // namespace carom::cli
+}  // namespace carom::run

@@ -1,6 +1,7 @@
-#include "cli/impact_runner.hpp"
+#include "run/impact_runner.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -8,17 +9,22 @@
 
 #include <carom/error.hpp>
 
-#include "cli/choices.hpp"
-#include "cli/interrupt.hpp"
-#include "cli/progress.hpp"
 #include "core/buffer_slice.hpp"
+#include "core/message.hpp"
 
-namespace carom::cli {
+namespace carom::run {
 
 namespace {
 
 constexpr std::int64_t kExaminedTrajectories = 64;  // a problem; fewer where there are many
 constexpr int kAllOrdersUpTo = 4;                   // contacts
+
+// Defaults of a run whose results are written or drawn; less for many problems.
+constexpr std::int64_t kKeptRows = 16384;
+constexpr std::int64_t kKeptPaths = 512;
+constexpr std::int64_t kAllKeptRows = std::int64_t{1} << 23;
+constexpr std::int64_t kAllKeptPaths = std::int64_t{1} << 16;
+constexpr double kDefaultEpsilon = 0.02;  // of the largest contact speed before the impact
 
 using Shape = std::tuple<int, int, int>;
 
@@ -40,8 +46,8 @@ ImpactSummary nothing_computed(const ImpactProblem& problem) {
   return summary;
 }
 
-io::SampleRows rows_of(const ImpactSamples& samples, std::size_t problem) {
-  io::SampleRows rows;
+SampleRows rows_of(const ImpactSamples& samples, std::size_t problem) {
+  SampleRows rows;
   rows.count = samples.count;
   if (samples.count == 0) return rows;
   ImpactSamples::each_array(
@@ -51,6 +57,37 @@ io::SampleRows rows_of(const ImpactSamples& samples, std::size_t problem) {
       },
       rows, samples);
   return rows;
+}
+
+double default_epsilon(const std::vector<const ImpactTask*>& batch, const std::string& source) {
+  double speed = 0.0;
+  for (const ImpactTask* task : batch) {
+    for (const double value : contact_velocity(task->problem, task->problem.velocity.data())) {
+      speed = std::max(speed, std::fabs(value));
+    }
+    if (!std::isfinite(speed)) {  // numbers near the end of the range of double
+      throw InvalidInput(source + ": " + task->model + ": the contact speed before the impact is " +
+                         message::number(speed) + ": must be finite");
+    }
+  }
+  return kDefaultEpsilon * (speed > 0.0 ? speed : 1.0);
+}
+
+// Of a batch out of `problems` problems altogether.
+ImpactSettings settings_of(const ImpactRequest& request,
+                           const std::vector<const ImpactTask*>& batch, std::size_t problems) {
+  ImpactSettings settings = request.settings;
+  settings.step_size = request.step_size.value_or(batch.front()->step_size);
+  settings.max_steps = request.max_steps.value_or(batch.front()->max_steps);
+  settings.validate();
+  settings.epsilon = request.epsilon ? *request.epsilon : default_epsilon(batch, request.source);
+  const auto count = static_cast<std::int64_t>(problems);
+  const std::int64_t rows = std::clamp<std::int64_t>(kAllKeptRows / count, 1, kKeptRows);
+  const std::int64_t paths = std::min(kAllKeptPaths / count, kKeptPaths);
+  settings.keep_samples = request.keep_samples.value_or(request.results_wanted ? rows : 0);
+  settings.keep_paths = request.keep_paths.value_or(request.results_wanted ? paths : 0);
+  settings.validate();
+  return settings;
 }
 
 bool affordable(const ImpactProblem& problem) {
@@ -80,14 +117,12 @@ std::vector<std::vector<int>> orders_of(int contacts) {
 
 }  // namespace
 
-std::vector<io::ImpactRun> run_impacts(const std::vector<ImpactTask>& tasks,
-                                       const SamplingOptions& options) {
-  const Backend backend = backend_named("--backend", options.backend);
+std::vector<ImpactRun> run_impacts(const std::vector<ImpactTask>& tasks,
+                                   const ImpactRequest& request, const Control& control) {
   std::map<Shape, std::vector<std::size_t>> groups;
   for (std::size_t i = 0; i < tasks.size(); ++i) groups[shape_of(tasks[i].problem)].push_back(i);
 
-  std::vector<io::ImpactRun> runs(tasks.size());
-  ProgressBar bar(!options.json && !options.quiet);
+  std::vector<ImpactRun> runs(tasks.size());
   ImpactWorkspace workspace;
   std::int64_t done = 0;
   for (const auto& [shape, members] : groups) {
@@ -97,28 +132,28 @@ std::vector<io::ImpactRun> run_impacts(const std::vector<ImpactTask>& tasks,
       batch.push_back(&tasks[i]);
       problems.push_back(tasks[i].problem);
     }
-    ImpactSettings settings = settings_for(options, *batch.front());
-    with_results(settings, options, batch, tasks.size());
+    ImpactSettings settings = settings_of(request, batch, tasks.size());
     const std::int64_t total = settings.samples * static_cast<std::int64_t>(tasks.size());
-    settings.progress = [&bar, done, total](const ImpactProgress& progress) {
-      bar.show(done + progress.samples_done, total);
-      return !interrupted();
+    settings.progress = [&control, done, total](const ImpactProgress& progress) {
+      control.show(done + progress.samples_done, total);
+      return !control.is_stopped();
     };
 
     ImpactResult result;
-    const bool skipped = interrupted();
-    if (!skipped) result = sample_impacts(make_batch(problems), settings, backend, &workspace);
+    const bool skipped = control.is_stopped();
+    if (!skipped)
+      result = sample_impacts(make_batch(problems), settings, request.backend, &workspace);
     std::int64_t computed = 0;
     for (const ImpactSummary& summary : result.summary) computed += summary.samples;
     done += computed;
     for (std::size_t p = 0; p < members.size(); ++p) {
-      io::ImpactRun& run = runs[members[p]];
+      ImpactRun& run = runs[members[p]];
       run.model = batch[p]->model;
       run.contact_names = batch[p]->contact_names;
       run.problem = std::move(problems[p]);
       run.settings = settings;
       run.settings.progress = nullptr;
-      run.backend = skipped ? backend : result.backend;
+      run.backend = skipped ? request.backend : result.backend;
       run.complete = !skipped && !result.cancelled;
       run.summary = skipped ? nothing_computed(run.problem) : std::move(result.summary[p]);
       if (p < result.net.size()) run.net = std::move(result.net[p]);
@@ -134,13 +169,13 @@ std::vector<io::ImpactRun> run_impacts(const std::vector<ImpactTask>& tasks,
   return runs;
 }
 
-void examine_uniqueness(std::vector<io::ImpactRun>& runs) {
+void examine_uniqueness(std::vector<ImpactRun>& runs, const Control& control) {
   const std::int64_t trajectories =
       std::min(kExaminedTrajectories, 4096 / static_cast<std::int64_t>(runs.size()));
-  for (io::ImpactRun& run : runs) {
+  for (ImpactRun& run : runs) {
     const bool wanted =
         run.settings.selection != Selection::random && affordable(run.problem) && trajectories > 0;
-    if (!wanted || interrupted()) continue;
+    if (!wanted || control.is_stopped()) continue;
     const UniquenessReport report =
         check_unique_step(run.problem, run.settings, std::min(trajectories, run.settings.samples));
     run.nonunique_solves = report.nonunique;
@@ -148,13 +183,13 @@ void examine_uniqueness(std::vector<io::ImpactRun>& runs) {
   }
 }
 
-io::ComparedModels compare_models(const ImpactProblem& problem, const ImpactSettings& settings) {
+ComparedModels compare_models(const ImpactProblem& problem, const ImpactSettings& settings) {
   ImpactModelSettings model;
   model.friction_directions = settings.friction_directions;
   model.residual_tolerance = settings.residual_tolerance;
   model.velocity_tolerance = settings.velocity_tolerance;
   model.mode_tolerance = settings.mode_tolerance;
-  io::ComparedModels result;
+  ComparedModels result;
   try {
     result.simultaneous = simultaneous_impacts(problem, model);
   } catch (const InvalidInput&) {  // too many modes to enumerate
@@ -167,4 +202,4 @@ io::ComparedModels compare_models(const ImpactProblem& problem, const ImpactSett
   return result;
 }
 
-}  // namespace carom::cli
+}  // namespace carom::run

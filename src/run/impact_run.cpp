@@ -1,6 +1,6 @@
-#include "io/impact_run.hpp"
+#include "run/impact_run.hpp"
 
-namespace carom::io {
+namespace carom::run {
 
 std::vector<double> contact_velocity(const ImpactProblem& problem, const double* velocity) {
   const auto nv = static_cast<std::size_t>(problem.velocities);
@@ -27,4 +27,4 @@ std::vector<int> approaching_contacts(const ImpactRun& run) {
   return contacts;
 }
 
-}  // namespace carom::io
+}  // namespace carom::run

@@ -1,4 +1,4 @@
-#include "io/step_run.hpp"
+#include "run/step_run.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 
 #include "models/scenario_kinds.hpp"
 
-namespace carom::io {
+namespace carom::run {
 
 namespace {
 
@@ -123,4 +123,4 @@ std::vector<double> corner_velocity(std::span<const double> parameters, std::spa
   return normal;
 }
 
-}  // namespace carom::io
+}  // namespace carom::run

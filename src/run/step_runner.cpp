@@ -1,4 +1,4 @@
-#include "cli/step_runner.hpp"
+#include "run/step_runner.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,12 +10,9 @@
 #include <carom/impact.hpp>
 #include <carom/models/models.hpp>
 
-#include "cli/interrupt.hpp"
-#include "cli/numbers.hpp"
-#include "cli/progress.hpp"
-#include "io/impact_run.hpp"
+#include "run/impact_run.hpp"
 
-namespace carom::cli {
+namespace carom::run {
 
 namespace {
 
@@ -25,7 +22,7 @@ constexpr std::int64_t kRouthSamples = std::int64_t{1} << 15;
 
 using GroupKey = std::tuple<std::vector<double>, double, std::int64_t>;
 
-std::vector<double> parameters_of(const StepWorlds& worlds, const io::StepGroup& group) {
+std::vector<double> parameters_of(const StepWorlds& worlds, const StepGroup& group) {
   const std::size_t count = worlds.scenario->parameters.size();
   std::vector<double> values;
   values.reserve(group.worlds.size() * count);
@@ -38,7 +35,7 @@ std::vector<double> parameters_of(const StepWorlds& worlds, const io::StepGroup&
 }
 
 // Deals the worlds out to groups, in the order in which the groups' first worlds come.
-void group_worlds(const StepWorlds& worlds, io::StepRun& run) {
+void group_worlds(const StepWorlds& worlds, StepRun& run) {
   const models::Scenario& scenario = *worlds.scenario;
   std::vector<std::size_t> sizes;
   for (const std::string& name : scenario.sizes) {
@@ -54,21 +51,21 @@ void group_worlds(const StepWorlds& worlds, io::StepRun& run) {
     const GroupKey key{std::move(shape), worlds.step_size[w], worlds.steps[w]};
     const auto [found, fresh] = known.emplace(key, run.groups.size());
     if (fresh) {
-      io::StepGroup group;
+      StepGroup group;
       group.step_size = worlds.step_size[w];
       group.steps = worlds.steps[w];
       run.groups.push_back(std::move(group));
     }
-    io::StepGroup& group = run.groups[found->second];
+    StepGroup& group = run.groups[found->second];
     run.place.push_back({found->second, group.worlds.size()});
     group.worlds.push_back(world);
   }
 }
 
-std::int64_t stride_for(const StepOptions& options, const io::StepGroup& group,
+std::int64_t stride_for(const StepRequest& request, const StepGroup& group,
                         const models::ScenarioSizes& sizes) {
-  if (!options.stride.empty()) return parse_count("--stride", options.stride, 1);
-  if (options.output.empty() && options.plot.empty()) return 0;
+  if (request.stride) return *request.stride;
+  if (!request.results_wanted) return 0;
   const std::int64_t numbers =
       static_cast<std::int64_t>(group.worlds.size()) * (sizes.positions + sizes.velocities + 1);
   const std::int64_t frames = std::clamp<std::int64_t>(kMostNumbers / numbers, 1, kDefaultFrames);
@@ -76,7 +73,7 @@ std::int64_t stride_for(const StepOptions& options, const io::StepGroup& group,
 }
 
 // What a group reports that was never reached.
-WorldsResult nothing_computed(const io::StepGroup& group, const models::ScenarioSizes& sizes,
+WorldsResult nothing_computed(const StepGroup& group, const models::ScenarioSizes& sizes,
                               Backend backend) {
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   const std::size_t worlds = group.worlds.size();
@@ -106,37 +103,35 @@ WorldsResult nothing_computed(const io::StepGroup& group, const models::Scenario
 
 }  // namespace
 
-io::StepRun run_worlds(const StepWorlds& worlds, const CompliantSettings& settings,
-                       const StepOptions& options, Backend backend) {
+StepRun run_worlds(const StepWorlds& worlds, const StepRequest& request, const Control& control) {
   const models::Scenario& scenario = *worlds.scenario;
-  io::StepRun run;
+  StepRun run;
   run.scenario = worlds.scenario;
   run.worlds = worlds.worlds;
   run.parameters = worlds.parameters;
   run.varied = worlds.varied;
-  run.seed = parse_seed("--seed", options.seed);
-  run.settings = settings;
-  run.backend = backend;
+  run.seed = request.seed;
+  run.settings = request.settings;
+  run.backend = request.backend;
   group_worlds(worlds, run);
 
   std::int64_t total = 0;
   std::vector<models::ScenarioSizes> sizes;
-  for (io::StepGroup& group : run.groups) {
+  for (StepGroup& group : run.groups) {
     const std::vector<double> parameters = parameters_of(worlds, group);
     models::validate_worlds(scenario, static_cast<std::int64_t>(group.worlds.size()), parameters);
     sizes.push_back(
         models::scenario_sizes(scenario, std::span(parameters).first(scenario.parameters.size())));
-    group.stride = stride_for(options, group, sizes.back());
+    group.stride = stride_for(request, group, sizes.back());
     total += group.steps * static_cast<std::int64_t>(group.worlds.size());
   }
 
-  ProgressBar bar(!options.json && !options.quiet, "world steps");
   std::int64_t done = 0;
   for (std::size_t g = 0; g < run.groups.size(); ++g) {
-    io::StepGroup& group = run.groups[g];
+    StepGroup& group = run.groups[g];
     const auto count = static_cast<std::int64_t>(group.worlds.size());
-    if (interrupted()) {
-      group.result = nothing_computed(group, sizes[g], backend);
+    if (control.is_stopped()) {
+      group.result = nothing_computed(group, sizes[g], request.backend);
     } else {
       WorldRun call;
       call.worlds = count;
@@ -144,11 +139,11 @@ io::StepRun run_worlds(const StepWorlds& worlds, const CompliantSettings& settin
       call.step_size = group.step_size;
       call.steps = group.steps;
       call.stride = group.stride;
-      call.progress = [&bar, done, total, count](const WorldProgress& progress) {
-        bar.show(done + progress.steps_done * count, total);
-        return !interrupted();
+      call.progress = [&control, done, total, count](const WorldProgress& progress) {
+        control.show(done + progress.steps_done * count, total);
+        return !control.is_stopped();
       };
-      group.result = step_worlds(scenario, call, settings, backend);
+      group.result = step_worlds(scenario, call, request.settings, request.backend);
       run.backend = group.result.backend;
     }
     run.seconds += group.result.seconds;
@@ -158,7 +153,7 @@ io::StepRun run_worlds(const StepWorlds& worlds, const CompliantSettings& settin
   return run;
 }
 
-io::RouthSet sample_routh_set(const io::StepRun& run) {
+RouthSet sample_routh_set(const StepRun& run) {
   const models::Model& model = models::find("rocking_block");
   std::map<std::string, double> shared;
   for (const models::Parameter& parameter : model.parameters) {
@@ -174,16 +169,16 @@ io::RouthSet sample_routh_set(const io::StepRun& run) {
   settings.threads = run.settings.threads;
   const ImpactResult result =
       sample_impacts(make_batch(std::span(&problem, 1)), settings, Backend::cpu);
-  io::RouthSet set;
+  RouthSet set;
   set.samples = settings.samples;
   const auto velocity = result.samples.velocity.host();
   const auto status = result.samples.status.host();
   for (std::size_t sample = 0; sample < status.size(); ++sample) {
     if (status[sample] != TrajectoryStatus::terminated) continue;
-    const auto contact = io::contact_velocity(problem, velocity.data() + 3 * sample);
+    const auto contact = contact_velocity(problem, velocity.data() + 3 * sample);
     set.normal_velocity.insert(set.normal_velocity.end(), contact.begin(), contact.begin() + 2);
   }
   return set;
 }
 
-}  // namespace carom::cli
+}  // namespace carom::run

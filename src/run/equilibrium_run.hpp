@@ -12,7 +12,7 @@
 #include <carom/equilibrium_three_contacts.hpp>
 #include <carom/posture.hpp>
 
-namespace carom::io {
+namespace carom::run {
 
 using Point2 = std::array<double, 2>;
 
@@ -82,4 +82,4 @@ struct EquilibriumRun {
   }
 };
 
-}  // namespace carom::io
+}  // namespace carom::run

@@ -1,10 +1,8 @@
-#include "io/step_arrays.hpp"
-
-#include <fmt/format.h>
+#include "run/step_arrays.hpp"
 
 #include <limits>
 
-namespace carom::io {
+namespace carom::run {
 
 namespace {
 
@@ -30,7 +28,7 @@ int rows_of(const CompliantProblem& problem) {
 
 std::string ArrayStepRun::name_of(std::size_t problem) const {
   const std::string& name = problems[problem].name;
-  return name.empty() ? fmt::format("problem {}", problem) : name;
+  return name.empty() ? "problem " + std::to_string(problem) : name;
 }
 
 Status ArrayStepRun::status_of(std::size_t problem) const {
@@ -65,4 +63,4 @@ ArrayStep step_of(const ArrayStepRun& run, std::size_t problem) {
   return step;
 }
 
-}  // namespace carom::io
+}  // namespace carom::run

@@ -10,7 +10,7 @@
 
 #include "core/buffer_slice.hpp"
 
-namespace carom::io {
+namespace carom::run {
 
 /// Outcomes of the other impact models for one problem.
 struct ComparedModels {
@@ -51,4 +51,4 @@ std::vector<int> approaching_contacts(const ImpactRun& run);
 /// J v of one velocity: normals [m], then tangents [(dimension-1) m].
 std::vector<double> contact_velocity(const ImpactProblem& problem, const double* velocity);
 
-}  // namespace carom::io
+}  // namespace carom::run

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+namespace carom::run {
+
+/// How a caller follows a run, and ends it between two calls of the library.
+struct Control {
+  std::function<void(std::int64_t done, std::int64_t total)> progress;  ///< may be empty
+  std::function<bool()> stopped;                                        ///< may be empty
+
+  void show(std::int64_t done, std::int64_t total) const {
+    if (progress) progress(done, total);
+  }
+  [[nodiscard]] bool is_stopped() const { return stopped && stopped(); }
+};
+
+}  // namespace carom::run

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "run/control.hpp"
+#include "run/impact_run.hpp"
+
+namespace carom::run {
+
+/// One problem to sample, with the name and the contacts' names that reports use.
+struct ImpactTask {
+  std::string model;
+  std::vector<std::string> contact_names;
+  ImpactProblem problem;
+  double step_size = 1.0;  ///< where the request has none
+  int max_steps = 10;      ///< likewise
+};
+
+/// What is asked of a run. Numbers that are not given follow from the tasks.
+struct ImpactRequest {
+  ImpactSettings settings;  ///< but for those below
+  std::optional<double> step_size;
+  std::optional<int> max_steps;
+  std::optional<double> epsilon;  ///< else 0.02 of the largest contact speed before the impact
+  std::optional<std::int64_t> keep_samples;
+  std::optional<std::int64_t> keep_paths;
+  bool results_wanted = false;  ///< rows and paths are kept where their numbers are not given
+  Backend backend = Backend::cpu;
+  std::string source;  ///< what a refusal names first: a model or a file
+};
+
+/// Samples all tasks, those of one shape as one batch, and returns their runs in the order of the
+/// tasks. Once stopped the remaining batches have no samples.
+/// Errors: InvalidInput, BackendUnavailable.
+std::vector<ImpactRun> run_impacts(const std::vector<ImpactTask>& tasks,
+                                   const ImpactRequest& request, const Control& control);
+
+/// Looks for steps with several solutions in a few trajectories where enumeration is affordable
+/// (planar up to 3 contacts, spatial 1), unless the sampling itself did (selection random).
+void examine_uniqueness(std::vector<ImpactRun>& runs, const Control& control);
+
+/// Outcomes of the simultaneous model and of sequences of single impacts: all orders of up to 4
+/// contacts, beyond that the cyclic rotations of the contact order and of its reverse.
+ComparedModels compare_models(const ImpactProblem& problem, const ImpactSettings& settings);
+
+}  // namespace carom::run
