@@ -1,6 +1,7 @@
 #pragma once
 
 #include <carom/certificate_scales.hpp>
+#include <carom/device/arena.hpp>
 #include <carom/device/lanes.hpp>
 #include <carom/device/packed.hpp>
 
@@ -13,8 +14,27 @@ using kernels::larger;
 using kernels::magnitude;
 using kernels::select;
 
+/// np: n padded.
+template <class Memory>
+struct LcpJudgeLayout {
+  Memory z;
+  Memory vector;  ///< q
+  Memory value;   ///< w
+  Memory size;    ///< magnitudes of the products
+  Memory datum;
+  Memory known;  ///< 1 where z_j is explained; then how much the rows feel it
+
+  LcpJudgeLayout() = default;
+  CAROM_INLINE constexpr LcpJudgeLayout(kernels::Arena<Memory>& arena, long np)
+      : z(arena.take(np)),
+        vector(arena.take(np)),
+        value(arena.take(np)),
+        size(arena.take(np)),
+        datum(arena.take(np)),
+        known(arena.take(np)) {}
+};
 CAROM_HOST_DEVICE constexpr long lcp_judge_workspace(int n) {
-  return 6L * kernels::padded(n, kernels::kPackPadding);
+  return kernels::values_of<LcpJudgeLayout>(kernels::padded(n, kernels::kPackPadding));
 }
 
 /// Judges z of w = M z + q >= 0, z >= 0, z'w = 0. Row i misses by -w_i where that is positive, and
@@ -32,24 +52,19 @@ class LcpJudge {
         np_(kernels::padded(n, kernels::kPackPadding)),
         rounding_(sum_rounding(n)),
         matrix_(matrix),
-        z_(memory),
-        vector_(z_ + np_),
-        value_(vector_ + np_),
-        size_(value_ + np_),
-        datum_(size_ + np_),
-        known_(datum_ + np_) {
-    kernels::copy_padded(lanes_, n_, vector, vector_);
+        at_(kernels::placed<LcpJudgeLayout>(memory, np_)) {
+    kernels::copy_padded(lanes_, n_, vector, at_.vector);
   }
 
   /// Infinity where z is negative, or a product is not finite.
   CAROM_HOST_DEVICE double residual(const double* z) {
     conceded_ = false;
-    kernels::copy_padded(lanes_, n_, z, z_);
+    kernels::copy_padded(lanes_, n_, z, at_.z);
     lanes_.for_each(np_, [&](int i) { multiply(i); });
     const double simple = kernels::largest_packed(lanes_, np_, [&](auto number, int i) {
       using V = decltype(number);
-      const V own = magnitude(kernels::load<V>(vector_ + i));
-      const V size = kernels::load<V>(size_ + i);
+      const V own = magnitude(kernels::load<V>(at_.vector + i));
+      const V size = kernels::load<V>(at_.size + i);
       const V share = share_of(own, i);
       const auto plain = (size <= V(0.0)) | (V(rounding_) * size <= V(kHidden) * own);
       // NaN is neither below nor above.
@@ -60,12 +75,13 @@ class LcpJudge {
     if (!(simple < kernels::kInfinity)) return simple;
     const auto relative = [&](auto number, int i) {
       using V = decltype(number);
-      const V own = magnitude(kernels::load<V>(vector_ + i));
-      return share_of(unit_of_residual(larger(kernels::load<V>(datum_ + i), own), own), i);
+      const V own = magnitude(kernels::load<V>(at_.vector + i));
+      return share_of(unit_of_residual(larger(kernels::load<V>(at_.datum + i), own), own), i);
     };
     const auto beyond = [&](auto number, int i) {
       using V = decltype(number);
-      return beyond_reach(kernels::load<V>(size_ + i), kernels::load<V>(datum_ + i), rounding_);
+      return beyond_reach(kernels::load<V>(at_.size + i), kernels::load<V>(at_.datum + i),
+                          rounding_);
     };
     const double strict = kernels::largest_packed(
         lanes_, np_, [&](auto number, int i) { return relative(number, i) + beyond(number, i); });
@@ -74,8 +90,8 @@ class LcpJudge {
     MaxAbs<> worst;
     for (int i = 0; i < n_; ++i) {
       double share = relative(0.0, i);
-      if (share > kClose && z_[i] > 0.0 && value_[i] > 0.0) {
-        share = kernels::smaller(share, known_[i] * z_[i]);
+      if (share > kClose && at_.z[i] > 0.0 && at_.value[i] > 0.0) {
+        share = kernels::smaller(share, at_.known[i] * at_.z[i]);
         conceded_ = true;
       }
       worst.add(share);
@@ -91,12 +107,12 @@ class LcpJudge {
   CAROM_HOST_DEVICE bool clean(double* cleaned) const {
     feel_columns(false);
     const auto is_noise = [&](int j) {
-      return known_[j] > 0.0 && kernels::magnitude(known_[j] * z_[j]) <= kNoise;
+      return at_.known[j] > 0.0 && kernels::magnitude(at_.known[j] * at_.z[j]) <= kNoise;
     };
     bool any = false;
-    for (int j = 0; j < n_; ++j) any = any || (z_[j] > 0.0 && is_noise(j));
+    for (int j = 0; j < n_; ++j) any = any || (at_.z[j] > 0.0 && is_noise(j));
     if (any) {
-      lanes_.for_each(n_, [&](int j) { cleaned[j] = is_noise(j) ? 0.0 : z_[j]; });
+      lanes_.for_each(n_, [&](int j) { cleaned[j] = is_noise(j) ? 0.0 : at_.z[j]; });
     }
     return any;
   }
@@ -138,8 +154,8 @@ class LcpJudge {
 
   /// w_i and the magnitudes of the products in it; zero behind the last row.
   CAROM_INLINE void multiply(int i) const {
-    value_[i] = 0.0;
-    size_[i] = 0.0;
+    at_.value[i] = 0.0;
+    at_.size[i] = 0.0;
     if (i >= n_) return;
     const double* from = row(i);
     if constexpr (kernels::HasPack<Lanes>) {
@@ -150,24 +166,24 @@ class LcpJudge {
       for (int s = 0; s < kParts; ++s) sum[s] = size[s] = Pack(0.0);
       int part = 0;
       each_entry(i, [&](Pack entry, int j) {
-        const Pack term = entry * Pack::load(z_ + j);
+        const Pack term = entry * Pack::load(at_.z + j);
         sum[part] = sum[part] + term;
         size[part] = size[part] + magnitude(term);
         part = kParts > 1 ? (part + 1) % kParts : 0;
       });
-      value_[i] = vector_[i] + lanes_.sum(sum);
-      size_[i] = lanes_.sum(size);
+      at_.value[i] = at_.vector[i] + lanes_.sum(sum);
+      at_.size[i] = lanes_.sum(size);
     } else {
       double sum[kernels::kPackPadding] = {};
       double size[kernels::kPackPadding] = {};
       for (int j = 0; j < n_; ++j) {
-        const double term = from[j] * z_[j];
+        const double term = from[j] * at_.z[j];
         sum[j % kernels::kPackPadding] += term;
         size[j % kernels::kPackPadding] += magnitude(term);
       }
-      value_[i] = vector_[i] + (((sum[0] + sum[4]) + (sum[2] + sum[6])) +
-                                ((sum[1] + sum[5]) + (sum[3] + sum[7])));
-      size_[i] =
+      at_.value[i] = at_.vector[i] + (((sum[0] + sum[4]) + (sum[2] + sum[6])) +
+                                      ((sum[1] + sum[5]) + (sum[3] + sum[7])));
+      at_.size[i] =
           ((size[0] + size[4]) + (size[2] + size[6])) + ((size[1] + size[5]) + (size[3] + size[7]));
     }
   }
@@ -175,9 +191,9 @@ class LcpJudge {
   /// What row i misses in this unit; NaN stays.
   template <class V>
   CAROM_INLINE V share_of(V unit, int i) const {
-    const V z = kernels::load<V>(z_ + i);
-    const V w = kernels::load<V>(value_ + i);
-    const V size = kernels::load<V>(size_ + i) + magnitude(kernels::load<V>(vector_ + i));
+    const V z = kernels::load<V>(at_.z + i);
+    const V w = kernels::load<V>(at_.value + i);
+    const V size = kernels::load<V>(at_.size + i) + magnitude(kernels::load<V>(at_.vector + i));
     const V share =
         select((w > V(0.0)) & (z <= V(0.0)), V(0.0) * w, missed(w, size, unit, rounding_));
     return select(z < V(0.0), V(kernels::kInfinity), share + V(0.0) * z);
@@ -185,43 +201,44 @@ class LcpJudge {
 
   template <class V>
   CAROM_INLINE V seed(int i) const {
-    const V q = magnitude(kernels::load<V>(vector_ + i));
-    return select(q <= V(2.0) * kernels::load<V>(size_ + i), q, V(0.0));
+    const V q = magnitude(kernels::load<V>(at_.vector + i));
+    return select(q <= V(2.0) * kernels::load<V>(at_.size + i), q, V(0.0));
   }
 
   /// The rows' data, from their q and the z that those explain.
   CAROM_HOST_DEVICE void explain() const {
     kernels::each_packed(lanes_, np_, [&](auto number, int i) {
       using V = decltype(number);
-      kernels::store(datum_ + i, seed<V>(i));
-      kernels::store(known_ + i, select(kernels::load<V>(z_ + i) != V(0.0), V(0.0), V(1.0)));
+      kernels::store(at_.datum + i, seed<V>(i));
+      kernels::store(at_.known + i, select(kernels::load<V>(at_.z + i) != V(0.0), V(0.0), V(1.0)));
     });
     const auto unknown = [&](auto number, int j) {
-      return kernels::load<decltype(number)>(known_ + j) < decltype(number)(1.0);
+      return kernels::load<decltype(number)>(at_.known + j) < decltype(number)(1.0);
     };
     bool open = kernels::any_packed(lanes_, np_, unknown);
     double before = -1.0;
     for (int round = 0; open && round <= n_; ++round) {
       for (int i = 0; i < n_ && open; ++i) {
-        const double datum = datum_[i];
+        const double datum = at_.datum[i];
         if (!(datum > 0.0)) continue;
         each_entry(i, [&](auto entry, int j) {
           using V = decltype(entry);
-          const V term = magnitude(entry * kernels::load<V>(z_ + j));
-          kernels::store(known_ + j, larger(reached(term, V(datum)), kernels::load<V>(known_ + j)));
+          const V term = magnitude(entry * kernels::load<V>(at_.z + j));
+          kernels::store(at_.known + j,
+                         larger(reached(term, V(datum)), kernels::load<V>(at_.known + j)));
         });
         open = kernels::any_packed(lanes_, np_, unknown);
       }
       if (!open) break;
       lanes_.for_each(n_, [&](int i) {
-        datum_[i] =
-            seed<double>(i) + sum_row(i, [&](auto entry, int j) {
-              using V = decltype(entry);
-              return kernels::load<V>(known_ + j) * magnitude(entry * kernels::load<V>(z_ + j));
-            });
+        at_.datum[i] = seed<double>(i) + sum_row(i, [&](auto entry, int j) {
+                         using V = decltype(entry);
+                         return kernels::load<V>(at_.known + j) *
+                                magnitude(entry * kernels::load<V>(at_.z + j));
+                       });
       });
       const double count = kernels::sum_packed(lanes_, np_, [&](auto number, int j) {
-        return kernels::load<decltype(number)>(known_ + j);
+        return kernels::load<decltype(number)>(at_.known + j);
       });
       if (!(count > before)) return;
       before = count;
@@ -229,7 +246,7 @@ class LcpJudge {
     if (open) return;
     kernels::each_packed(lanes_, np_, [&](auto number, int i) {
       using V = decltype(number);
-      kernels::store(datum_ + i, kernels::load<V>(size_ + i) + seed<V>(i));
+      kernels::store(at_.datum + i, kernels::load<V>(at_.size + i) + seed<V>(i));
     });
   }
 
@@ -237,16 +254,16 @@ class LcpJudge {
   /// all: of rows with q_i = 0 as well, which hold for any small enough z.
   CAROM_HOST_DEVICE void feel_columns(bool all) const {
     kernels::each_packed(lanes_, np_, [&](auto number, int j) {
-      kernels::store(known_ + j, decltype(number)(0.0));
+      kernels::store(at_.known + j, decltype(number)(0.0));
     });
     for (int i = 0; i < n_; ++i) {
-      if (!all && vector_[i] == 0.0) continue;
-      const double datum = kernels::larger(datum_[i], kernels::magnitude(vector_[i]));
+      if (!all && at_.vector[i] == 0.0) continue;
+      const double datum = kernels::larger(at_.datum[i], kernels::magnitude(at_.vector[i]));
       const double share = 1.0 / kernels::larger(datum, kTiny);
       each_entry(i, [&](auto entry, int j) {
         using V = decltype(entry);
-        kernels::store(known_ + j,
-                       larger(magnitude(entry) * V(share), kernels::load<V>(known_ + j)));
+        kernels::store(at_.known + j,
+                       larger(magnitude(entry) * V(share), kernels::load<V>(at_.known + j)));
       });
     }
   }
@@ -256,12 +273,7 @@ class LcpJudge {
   double rounding_;
   bool conceded_ = false;
   const double* matrix_;
-  double* z_;       // [np]
-  double* vector_;  // [np] q
-  double* value_;   // [np] w
-  double* size_;    // [np] magnitudes of the products
-  double* datum_;   // [np]
-  double* known_;   // [np] 1 where z_j is explained; then how much the rows feel it
+  LcpJudgeLayout<double*> at_;
 };
 
 /// The residual of z or, where that is not close to zero or concedes something, of z without what

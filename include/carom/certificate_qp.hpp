@@ -27,9 +27,17 @@ struct QpResidual {
   }
 };
 
+template <class Memory>
+struct QpJudgeLayout {
+  QpScalesLayout<Memory> scales;
+  Memory felt;  ///< [n] the largest share of a datum that a change of x_j by one makes
+
+  CAROM_INLINE constexpr QpJudgeLayout(kernels::Arena<Memory>& arena, long n, long rows)
+      : scales(arena, n, rows), felt(arena.take(n)) {}
+};
 /// Values that a judgement needs for itself.
 CAROM_INLINE constexpr long qp_judge_workspace(long n, long rows) {
-  return qp_scales_workspace(n, rows) + n;
+  return kernels::values_of<QpJudgeLayout>(n, rows);
 }
 
 /// Judges answers to one problem, or one pack of problems; the result is on every lane. Cone rows
@@ -43,10 +51,8 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
   /// memory: qp_judge_workspace.
   CAROM_HOST_DEVICE QpJudge(const Lanes& lanes, const kernels::QpShape& shape,
                             const kernels::QpView<Data>& view, const Memory& memory)
-      : Base(lanes, shape, view, memory),
-        felt_(memory + qp_scales_workspace(shape.variables, shape.rows)),
-        row_rounding_(sum_rounding(shape.variables)),
-        column_rounding_(sum_rounding(static_cast<long>(shape.variables) + shape.rows)) {}
+      : QpJudge(lanes, shape, view,
+                kernels::placed<QpJudgeLayout>(memory, shape.variables, shape.rows)) {}
 
   /// Of the optimality conditions at (x, y).
   template <class X, class Y>
@@ -56,8 +62,8 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
     Base::multiply_rows(x);
     Base::multiply_hessian(x);
     Base::multiply_columns(y);
-    know_zeros(n_, x, known_x_);
-    know_zeros(rows_, y, known_y_);
+    know_zeros(n_, x, at_.known_x);
+    know_zeros(rows_, y, at_.known_y);
     Base::explain({true, true, true}, x, y);
     weigh_multipliers(y);
     const QpResidual<V> strict = evaluate(x, y);
@@ -90,7 +96,7 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
       x[j] = select(noise, V(0.0), x[j]);
     });
     lanes_.for_each(rows_, [&](int i) {
-      const auto noise = (known_y_[i] * magnitude(y[i]) <= V(kNoise)) & (wanted > V(0.0));
+      const auto noise = (at_.known_y[i] * magnitude(y[i]) <= V(kNoise)) & (wanted > V(0.0));
       y[i] = select(noise, V(0.0), y[i]);
     });
   }
@@ -103,25 +109,25 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
     using kernels::select;
     Base::multiply_rows(x);
     Base::no_hessian();
-    know_zeros(n_, x, known_x_);
+    know_zeros(n_, x, at_.known_x);
     Base::explain({true, false, false}, x, x);
-    lanes_.for_each(n_, [&](int j) { known_x_[j] = V(0.0); });
+    lanes_.for_each(n_, [&](int j) { at_.known_x[j] = V(0.0); });
     widen_single_rows(V(0.0));
     MaxAbs<V> worst;
     for_interval_rows([&](int i) {
       const auto side = [&](V bound, V value) {
         const V there = kernels::presence(bound);
         const V limit = select(there > V(0.0), bound, V(0.0));
-        const V size = magnitude(limit) + row_size_[i];
-        const V datum = unit_of(larger(magnitude(limit), row_datum_[i]), magnitude(limit));
+        const V size = magnitude(limit) + at_.row_size[i];
+        const V datum = unit_of(larger(magnitude(limit), at_.row_datum[i]), magnitude(limit));
         worst.add(there * missed(positive_part(value - limit), size, datum, row_rounding_));
       };
-      side(view_.upper[i], value_[i]);
-      side(-view_.lower[i], -value_[i]);
-      worst.add(reach_of(i, view_.upper[i] - value_[i], value_[i] - view_.lower[i]));
+      side(view_.upper[i], at_.value[i]);
+      side(-view_.lower[i], -at_.value[i]);
+      worst.add(reach_of(i, view_.upper[i] - at_.value[i], at_.value[i] - view_.lower[i]));
     });
     Base::for_cones([&](const kernels::QpConeSpan& cone) {
-      worst.add(cone_violation(cone, [&](int i) { return view_.upper[i] - value_[i]; }));
+      worst.add(cone_violation(cone, [&](int i) { return view_.upper[i] - at_.value[i]; }));
     });
     return worst.value;
   }
@@ -145,17 +151,17 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
       terms.add(term);
       return magnitude(term);
     };
-    // known_y_ holds what y_i earns, until the margin is known
-    for_interval_rows([&](int i) { keep(known_y_, i, earn(bound_of(i), y[i])); });
+    // known_y holds what y_i earns, until the margin is known
+    for_interval_rows([&](int i) { keep(at_.known_y, i, earn(bound_of(i), y[i])); });
     Base::for_cones([&](const kernels::QpConeSpan& cone) {
       for (int i = cone.first; i < cone.first + cone.size; ++i) {
-        keep(known_y_, i, earn(view_.upper[i], y[i]));
+        keep(at_.known_y, i, earn(view_.upper[i], y[i]));
       }
     });
     const V margin = -support;
     lanes_.for_each(rows_, [&](int i) {
       const V zero = select(y[i] != V(0.0), V(0.0), V(1.0));
-      known_y_[i] = larger(reached(known_y_[i], margin), zero);
+      at_.known_y[i] = larger(reached(at_.known_y[i], margin), zero);
     });
     Base::no_hessian();
     Base::multiply_columns(y);
@@ -163,12 +169,12 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
     weigh_multipliers(y);
     MaxAbs<V> worst;
     for (int j = 0; j < n_; ++j) {
-      worst.add(missed(pull_[j], column_size_[j], column_datum_[j], column_rounding_));
-      worst.add(beyond_reach(column_size_[j], column_datum_[j], column_rounding_));
+      worst.add(missed(at_.pull[j], at_.column_size[j], at_.column_datum[j], column_rounding_));
+      worst.add(beyond_reach(at_.column_size[j], at_.column_datum[j], column_rounding_));
     }
     for_interval_rows([&](int i) {
       worst.add(select(magnitude(bound_of(i)) < V(kernels::kInfinity), V(0.0),
-                       magnitude(y[i]) * known_y_[i]));
+                       magnitude(y[i]) * at_.known_y[i]));
     });
     Base::for_cones([&](const kernels::QpConeSpan& cone) { worst.add(outside_dual(cone, y)); });
     worst.add(beyond_reach(terms.value, margin, sum_rounding(rows_)));
@@ -195,41 +201,46 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
     Base::multiply_hessian(d);
     lanes_.for_each(n_, [&](int j) {
       const V zero = select(d[j] != V(0.0), V(0.0), V(1.0));
-      known_x_[j] = larger(reached(magnitude(view_.gradient[j] * d[j]), fall), zero);
+      at_.known_x[j] = larger(reached(magnitude(view_.gradient[j] * d[j]), fall), zero);
     });
     Base::explain({true, true, false, false}, d, d);
     invert_columns();
     widen_single_rows(V(1.0) / select(fall > V(kTiny), fall, V(kTiny)));
     MaxAbs<V> worst;
     for (int j = 0; j < n_; ++j) {
-      worst.add(missed(bent_[j], column_size_[j], column_datum_[j], column_rounding_));
-      worst.add(beyond_reach(column_size_[j], column_datum_[j], column_rounding_));
+      worst.add(missed(at_.bent[j], at_.column_size[j], at_.column_datum[j], column_rounding_));
+      worst.add(beyond_reach(at_.column_size[j], at_.column_datum[j], column_rounding_));
     }
     for_interval_rows([&](int i) {
-      const V above = kernels::presence(view_.upper[i]) * positive_part(value_[i]);
-      const V below = kernels::presence(view_.lower[i]) * positive_part(-value_[i]);
-      worst.add(missed(above + below, row_size_[i], row_datum_[i], row_rounding_));
+      const V above = kernels::presence(view_.upper[i]) * positive_part(at_.value[i]);
+      const V below = kernels::presence(view_.lower[i]) * positive_part(-at_.value[i]);
+      worst.add(missed(above + below, at_.row_size[i], at_.row_datum[i], row_rounding_));
       const V infinity(kernels::kInfinity);
-      worst.add(reach_of(i, select(view_.upper[i] < infinity, -value_[i], infinity),
-                         select(view_.lower[i] > -infinity, value_[i], infinity)));
+      worst.add(reach_of(i, select(view_.upper[i] < infinity, -at_.value[i], infinity),
+                         select(view_.lower[i] > -infinity, at_.value[i], infinity)));
     });
     Base::for_cones([&](const kernels::QpConeSpan& cone) {
-      worst.add(cone_violation(cone, [&](int i) { return -value_[i]; }));
+      worst.add(cone_violation(cone, [&](int i) { return -at_.value[i]; }));
     });
     worst.add(beyond_reach(terms.value, fall, sum_rounding(n_)));
     return select(fall > V(0.0), worst.value, V(kernels::kInfinity));
   }
 
  private:
+  CAROM_HOST_DEVICE QpJudge(const Lanes& lanes, const kernels::QpShape& shape,
+                            const kernels::QpView<Data>& view, const QpJudgeLayout<Memory>& layout)
+      : Base(lanes, shape, view, layout.scales),
+        felt_(layout.felt),
+        row_rounding_(sum_rounding(shape.variables)),
+        column_rounding_(sum_rounding(static_cast<long>(shape.variables) + shape.rows)) {}
+
   static constexpr double kClose = 1e-13;
   static constexpr double kNoise = 1e-11;    // share of a datum
   static constexpr double kGapShare = 1e-3;  // the tolerance is one on equations
 
-  using Base::bent_, Base::column_datum_, Base::column_size_, Base::known_x_, Base::known_y_,
-      Base::lanes_, Base::n_, Base::pull_, Base::row_datum_, Base::row_size_, Base::rows_,
-      Base::shape_, Base::value_, Base::view_;
+  using Base::at_, Base::lanes_, Base::n_, Base::rows_, Base::shape_, Base::view_;
 
-  /// The residual by the data as they stand, known_x_ and known_y_ weighed.
+  /// The residual by the data as they stand, known_x and known_y weighed.
   template <class X, class Y>
   CAROM_HOST_DEVICE QpResidual<V> evaluate(const X& x, const Y& y) const {
     using kernels::larger;
@@ -246,11 +257,11 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
     MaxAbs<V> dual;
     for (int j = 0; j < n_; ++j) {
       const V q = view_.gradient[j];
-      dual.add(missed(bent_[j] + q + pull_[j], column_size_[j],
-                      unit_of(column_datum_[j], magnitude(q)), column_rounding_));
-      dual.add(beyond_reach(column_size_[j], column_datum_[j], column_rounding_));
-      result.objective = result.objective + x[j] * (V(0.5) * bent_[j] + q);
-      bend = bend + x[j] * bent_[j];
+      dual.add(missed(at_.bent[j] + q + at_.pull[j], at_.column_size[j],
+                      unit_of(at_.column_datum[j], magnitude(q)), column_rounding_));
+      dual.add(beyond_reach(at_.column_size[j], at_.column_datum[j], column_rounding_));
+      result.objective = result.objective + x[j] * (V(0.5) * at_.bent[j] + q);
+      bend = bend + x[j] * at_.bent[j];
       earn(x[j] * q);
     }
     earn(bend);  // as a whole: along a ray its parts are large and cancel
@@ -261,20 +272,20 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
       const auto side = [&](V bound, V value, V multiplier) {
         const V there = kernels::presence(bound);
         const V limit = select(there > V(0.0), bound, V(0.0));
-        const V size = magnitude(limit) + row_size_[i];
-        const V datum = unit_of(larger(magnitude(limit), row_datum_[i]), magnitude(limit));
+        const V size = magnitude(limit) + at_.row_size[i];
+        const V datum = unit_of(larger(magnitude(limit), at_.row_datum[i]), magnitude(limit));
         const V slack = missed(value - limit, size, datum, row_rounding_);
         primal.add(there * select(value <= limit, V(0.0), slack));
-        complement.add(there * (multiplier * known_y_[i]) * slack);
+        complement.add(there * (multiplier * at_.known_y[i]) * slack);
         earn(limit * multiplier);
-        dual.add((V(1.0) - there) * (multiplier * known_y_[i]));
+        dual.add((V(1.0) - there) * (multiplier * at_.known_y[i]));
       };
-      side(view_.upper[i], value_[i], positive_part(y[i]));
-      side(-view_.lower[i], -value_[i], positive_part(-y[i]));
-      primal.add(reach_of(i, view_.upper[i] - value_[i], value_[i] - view_.lower[i]));
+      side(view_.upper[i], at_.value[i], positive_part(y[i]));
+      side(-view_.lower[i], -at_.value[i], positive_part(-y[i]));
+      primal.add(reach_of(i, view_.upper[i] - at_.value[i], at_.value[i] - view_.lower[i]));
     });
     Base::for_cones([&](const kernels::QpConeSpan& cone) {
-      const auto slack = [&](int i) { return view_.upper[i] - value_[i]; };
+      const auto slack = [&](int i) { return view_.upper[i] - at_.value[i]; };
       primal.add(cone_violation(cone, slack));
       V product(0.0);
       V whole(0.0);
@@ -285,8 +296,9 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
       }
       dual.add(outside_dual(cone, y));
       const int i = cone.first;
-      const V size = larger(row_size_[i], row_datum_[i]);
-      complement.add(known_y_[i] * missed(product, size * whole, row_datum_[i], row_rounding_));
+      const V size = larger(at_.row_size[i], at_.row_datum[i]);
+      complement.add(at_.known_y[i] *
+                     missed(product, size * whole, at_.row_datum[i], row_rounding_));
     });
     result.primal = primal.value;
     result.dual = dual.value;
@@ -297,8 +309,8 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
 
   /// A row of one entry knows no unit of its own where its bound is zero: it takes the change of
   /// its variable that every larger equation would count as one datum, other bounds of it as well,
-  /// so that a bound missed by what no equation feels is no violation. known_x_: 1 / column data;
-  /// objective: 1 / datum of the equation q'x, or 0. Overwrites the columns' sizes.
+  /// so that a bound missed by what no equation feels is no violation. known_x: 1 / column
+  /// data; objective: 1 / datum of the equation q'x, or 0. Overwrites the columns' sizes.
   CAROM_HOST_DEVICE void widen_single_rows(V objective) const {
     using kernels::larger;
     using kernels::magnitude;
@@ -307,7 +319,7 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
     feel_columns(objective);
     for (int i = 0; i < rows_; ++i) {
       const V own = larger(finite_size(view_.lower[i]), finite_size(view_.upper[i]));
-      const V datum = select(own > V(0.0), smaller(own, row_datum_[i]), row_datum_[i]);
+      const V datum = select(own > V(0.0), smaller(own, at_.row_datum[i]), at_.row_datum[i]);
       const V share =
           select(is_single(i), V(0.0),
                  select(datum > V(kTiny), V(1.0) / select(datum > V(kTiny), datum, V(1.0)),
@@ -339,7 +351,7 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
     lanes_.for_each(n_, [&](int j) {
       V felt = magnitude(view_.gradient[j]) * objective;
       for (int k = 0; k < n_; ++k) {
-        felt = larger(magnitude(Base::hessian(j, k)) * known_x_[k], felt);
+        felt = larger(magnitude(Base::hessian(j, k)) * at_.known_x[k], felt);
       }
       felt_[j] = felt;
     });
@@ -371,16 +383,16 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
   }
   CAROM_INLINE void raise_datum(int i, V unit) const {
     using kernels::larger;
-    const V datum = larger(unit, row_datum_[i]);
-    lanes_.for_each(1, [&](int) { row_datum_[i] = datum; });
+    const V datum = larger(unit, at_.row_datum[i]);
+    lanes_.for_each(1, [&](int) { at_.row_datum[i] = datum; });
   }
 
   /// beyond_reach of a row, unless it lies on the right side of its bounds by more than rounding.
   CAROM_INLINE V reach_of(int i, V to_upper, V to_lower) const {
     using kernels::select;
-    const V rounding = V(row_rounding_) * row_size_[i];
+    const V rounding = V(row_rounding_) * at_.row_size[i];
     return select((to_upper > rounding) & (to_lower > rounding), V(0.0),
-                  beyond_reach(row_size_[i], row_datum_[i], row_rounding_));
+                  beyond_reach(at_.row_size[i], at_.row_datum[i], row_rounding_));
   }
   /// Methods for cones come no closer than their tolerance: there the datum itself is the unit.
   CAROM_INLINE V unit_of(V datum, V own) const {
@@ -404,17 +416,18 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
     lanes_.for_each(count, [&](int i) { known[i] = select(values[i] != V(0.0), V(0.0), V(1.0)); });
   }
 
-  /// known_x_, which has served, = 1 / column data; 0 where there is none.
+  /// known_x, which has served, = 1 / column data; 0 where there is none.
   CAROM_HOST_DEVICE void invert_columns() const {
     using kernels::select;
     lanes_.for_each(n_, [&](int j) {
-      const V datum = column_datum_[j];
-      known_x_[j] =
+      const V datum = at_.column_datum[j];
+      at_.known_x[j] =
           select(datum > V(kTiny), V(1.0) / select(datum > V(kTiny), datum, V(1.0)), V(0.0));
     });
   }
 
-  /// known_y_ = the largest term that a multiplier of one has in a column, over the column's datum.
+  /// known_y = the largest term that a multiplier of one has in a column, over the column's
+  /// datum.
   template <class Y>
   CAROM_HOST_DEVICE void weigh_multipliers(const Y& y) const {
     using kernels::any_of;
@@ -426,11 +439,11 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
       V most(0.0);
       if (any_of(y[i] != V(0.0))) {
         Base::for_row(
-            i, [&](int j) { most = larger(magnitude(Base::matrix(i, j)) * known_x_[j], most); });
+            i, [&](int j) { most = larger(magnitude(Base::matrix(i, j)) * at_.known_x[j], most); });
       }
-      known_y_[i] = most;
+      at_.known_y[i] = most;
     });
-    Base::join_cones(known_y_);
+    Base::join_cones(at_.known_y);
   }
 
   /// How far (t, v) of the rows lies outside of their cone, t < |v|, over the cone's datum.
@@ -440,7 +453,7 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
     const int i = cone.first;
     MaxAbs<V> worst;
     worst.add(missed(positive_part(-margin_of(cone, value)),
-                     larger(row_size_[i], row_datum_[i]) * V(roots(cone)), row_datum_[i],
+                     larger(at_.row_size[i], at_.row_datum[i]) * V(roots(cone)), at_.row_datum[i],
                      row_rounding_));
     // t - |v| is no larger than the distance to either side
     worst.add(reach_of(i, margin_of(cone, value) / V(roots(cone)), V(kernels::kInfinity)));
@@ -451,7 +464,7 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
     using kernels::magnitude;
     const auto value = [&](int i) { return y[i]; };
     const V allowed = V(row_rounding_ * roots(cone)) * magnitude(y[cone.first]);
-    return positive_part(-margin_of(cone, value) - allowed) * known_y_[cone.first];
+    return positive_part(-margin_of(cone, value) - allowed) * at_.known_y[cone.first];
   }
   /// t - |v|.
   template <class F>
@@ -467,7 +480,7 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
     return 1.0 + kernels::square_root(static_cast<double>(cone.size));
   }
 
-  Memory felt_;  // [n] the largest share of a datum that a change of x_j by one makes
+  Memory felt_;
   double row_rounding_, column_rounding_;
 };
 

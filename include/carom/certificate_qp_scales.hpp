@@ -1,13 +1,37 @@
 #pragma once
 
 #include <carom/certificate_scales.hpp>
+#include <carom/device/arena.hpp>
 #include <carom/device/lanes.hpp>
 #include <carom/device/qp_problem.hpp>
 
 /// What the residuals of quadratic programs are relative to: docs/algorithms/certificates.md.
 namespace carom::certificate {
 
-CAROM_INLINE constexpr long qp_scales_workspace(long n, long rows) { return 5 * n + 4 * rows; }
+template <class Memory>
+struct QpScalesLayout {
+  Memory bent;  ///< P x
+  Memory pull;  ///< A'y
+  Memory column_size;
+  Memory column_datum;
+  Memory known_x;  ///< 1 where explained
+  Memory value;    ///< A x
+  Memory row_size;
+  Memory row_datum;
+  Memory known_y;
+
+  QpScalesLayout() = default;
+  CAROM_INLINE constexpr QpScalesLayout(kernels::Arena<Memory>& arena, long n, long rows)
+      : bent(arena.take(n)),
+        pull(arena.take(n)),
+        column_size(arena.take(n)),
+        column_datum(arena.take(n)),
+        known_x(arena.take(n)),
+        value(arena.take(rows)),
+        row_size(arena.take(rows)),
+        row_datum(arena.take(rows)),
+        known_y(arena.take(rows)) {}
+};
 
 /// The optimality conditions as equations in (x, y): row i of A x against its bounds, column j of
 /// P x + A'y = -q. Of each the sum, the sum of its terms' magnitudes, and its datum: the bound that
@@ -18,23 +42,15 @@ CAROM_INLINE constexpr long qp_scales_workspace(long n, long rows) { return 5 * 
 template <class V, class Lanes, class Data, class Memory>
 class QpScales {
  public:
-  /// memory: qp_scales_workspace.
   CAROM_HOST_DEVICE QpScales(const Lanes& lanes, const kernels::QpShape& shape,
-                             const kernels::QpView<Data>& view, const Memory& memory)
+                             const kernels::QpView<Data>& view,
+                             const QpScalesLayout<Memory>& layout)
       : lanes_(lanes),
         shape_(shape),
         view_(view),
         n_(shape.variables),
         rows_(shape.rows),
-        bent_(memory),
-        pull_(bent_ + n_),
-        column_size_(pull_ + n_),
-        column_datum_(column_size_ + n_),
-        known_x_(column_datum_ + n_),
-        value_(known_x_ + n_),
-        row_size_(value_ + rows_),
-        row_datum_(row_size_ + rows_),
-        known_y_(row_datum_ + rows_) {}
+        at_(layout) {}
 
  protected:
   CAROM_INLINE V matrix(int i, int j) const { return view_.matrix[static_cast<long>(i) * n_ + j]; }
@@ -66,7 +82,7 @@ class QpScales {
     });
   }
 
-  /// value_ = A x and the sizes of its terms.
+  /// value = A x and the sizes of its terms.
   template <class Answer>
   CAROM_HOST_DEVICE void multiply_rows(const Answer& x) const {
     using kernels::larger;
@@ -79,12 +95,12 @@ class QpScales {
         sum = sum + term;
         size = size + magnitude(term);
       });
-      value_[i] = sum;
-      row_size_[i] = size;
+      at_.value[i] = sum;
+      at_.row_size[i] = size;
     });
-    join_cones(row_size_);
+    join_cones(at_.row_size);
   }
-  /// bent_ = P x and the sizes of its terms.
+  /// bent = P x and the sizes of its terms.
   template <class Answer>
   CAROM_HOST_DEVICE void multiply_hessian(const Answer& x) const {
     using kernels::larger;
@@ -98,27 +114,27 @@ class QpScales {
       };
       for (int k = 0; k <= j; ++k) add(view_.hessian[static_cast<long>(j) * n_ + k] * x[k]);
       for (int k = j + 1; k < n_; ++k) add(view_.hessian[static_cast<long>(k) * n_ + j] * x[k]);
-      bent_[j] = sum;
-      column_size_[j] = size;
+      at_.bent[j] = sum;
+      at_.column_size[j] = size;
     });
   }
   CAROM_HOST_DEVICE void no_hessian() const {
     lanes_.for_each(n_, [&](int j) {
-      bent_[j] = V(0.0);
-      column_size_[j] = V(0.0);
+      at_.bent[j] = V(0.0);
+      at_.column_size[j] = V(0.0);
     });
   }
-  /// pull_ = A'y; its terms join the columns' sizes.
+  /// pull = A'y; its terms join the columns' sizes.
   template <class Answer>
   CAROM_HOST_DEVICE void multiply_columns(const Answer& y) const {
     using kernels::larger;
     using kernels::magnitude;
-    lanes_.for_each(n_, [&](int j) { pull_[j] = V(0.0); });
+    lanes_.for_each(n_, [&](int j) { at_.pull[j] = V(0.0); });
     for (int i = 0; i < rows_; ++i) {
       for_row_of_lanes(i, [&](int j) {
         const V term = matrix(i, j) * y[i];
-        pull_[j] = pull_[j] + term;
-        column_size_[j] = column_size_[j] + magnitude(term);
+        at_.pull[j] = at_.pull[j] + term;
+        at_.column_size[j] = at_.column_size[j] + magnitude(term);
       });
     }
   }
@@ -128,7 +144,7 @@ class QpScales {
     using kernels::larger;
     using kernels::magnitude;
     using kernels::select;
-    const V most = V(2.0) * row_size_[i];
+    const V most = V(2.0) * at_.row_size[i];
     const V l = magnitude(view_.lower[i]);
     const V u = magnitude(view_.upper[i]);
     return larger(select(l <= most, l, V(0.0)), select(u <= most, u, V(0.0)));
@@ -155,23 +171,24 @@ class QpScales {
       V open(0.0);
       if (parts.rows || parts.hessian) {
         for (int j = 0; j < n_; ++j) {
-          count = count + known_x_[j];
-          open = larger(select(known_x_[j] > V(0.0), V(0.0), V(1.0)), open);
+          count = count + at_.known_x[j];
+          open = larger(select(at_.known_x[j] > V(0.0), V(0.0), V(1.0)), open);
         }
       }
       if (parts.multipliers) {
         for (int i = 0; i < rows_; ++i) {
-          count = count + known_y_[i];
-          open = larger(select(known_y_[i] > V(0.0), V(0.0), V(1.0)), open);
+          count = count + at_.known_y[i];
+          open = larger(select(at_.known_y[i] > V(0.0), V(0.0), V(1.0)), open);
         }
       }
       if (!any_of(open > V(0.0))) {  // then every term counts
         if (parts.rows) {
-          lanes_.for_each(rows_, [&](int i) { row_datum_[i] = row_seed(parts, i) + row_size_[i]; });
+          lanes_.for_each(rows_,
+                          [&](int i) { at_.row_datum[i] = row_seed(parts, i) + at_.row_size[i]; });
         }
-        lanes_.for_each(n_,
-                        [&](int j) { column_datum_[j] = column_seed(parts, j) + column_size_[j]; });
-        if (parts.rows) join_cones(row_datum_);
+        lanes_.for_each(
+            n_, [&](int j) { at_.column_datum[j] = column_seed(parts, j) + at_.column_size[j]; });
+        if (parts.rows) join_cones(at_.row_datum);
         return;
       }
       const bool grown = any_of(count > before);
@@ -197,35 +214,36 @@ class QpScales {
     using kernels::magnitude;
     if (parts.hessian) {
       lanes_.for_each(n_, [&](int j) {
-        V known = known_x_[j];
+        V known = at_.known_x[j];
         const V size = magnitude(x[j]);
         for (int k = 0; k <= j; ++k) {
           known = larger(reached(magnitude(view_.hessian[static_cast<long>(j) * n_ + k]) * size,
-                                 column_datum_[k]),
+                                 at_.column_datum[k]),
                          known);
         }
         for (int k = j + 1; k < n_; ++k) {
           known = larger(reached(magnitude(view_.hessian[static_cast<long>(k) * n_ + j]) * size,
-                                 column_datum_[k]),
+                                 at_.column_datum[k]),
                          known);
         }
-        known_x_[j] = known;
+        at_.known_x[j] = known;
       });
     }
     if (parts.rows) {
       for (int i = 0; i < rows_; ++i) {
         for_row_of_lanes(i, [&](int j) {
-          known_x_[j] = larger(reached(magnitude(matrix(i, j) * x[j]), row_datum_[i]), known_x_[j]);
+          at_.known_x[j] =
+              larger(reached(magnitude(matrix(i, j) * x[j]), at_.row_datum[i]), at_.known_x[j]);
         });
       }
     }
     if (parts.multipliers) {
       lanes_.for_each(rows_, [&](int i) {
-        V known = known_y_[i];
+        V known = at_.known_y[i];
         for_row(i, [&](int j) {
-          known = larger(reached(magnitude(matrix(i, j) * y[i]), column_datum_[j]), known);
+          known = larger(reached(magnitude(matrix(i, j) * y[i]), at_.column_datum[j]), known);
         });
-        known_y_[i] = known;
+        at_.known_y[i] = known;
       });
     }
   }
@@ -238,27 +256,28 @@ class QpScales {
     if (parts.rows) {
       lanes_.for_each(rows_, [&](int i) {
         V datum(0.0);
-        for_row(i, [&](int j) { datum = datum + known_x_[j] * magnitude(matrix(i, j) * x[j]); });
-        row_datum_[i] = datum;
+        for_row(i, [&](int j) { datum = datum + at_.known_x[j] * magnitude(matrix(i, j) * x[j]); });
+        at_.row_datum[i] = datum;
       });
-      join_cones(row_datum_);
-      lanes_.for_each(rows_, [&](int i) { row_datum_[i] = row_seed(parts, i) + row_datum_[i]; });
-      join_cones(row_datum_);
+      join_cones(at_.row_datum);
+      lanes_.for_each(rows_,
+                      [&](int i) { at_.row_datum[i] = row_seed(parts, i) + at_.row_datum[i]; });
+      join_cones(at_.row_datum);
     }
     lanes_.for_each(n_, [&](int j) {
       V datum(0.0);
       for (int k = 0; parts.hessian && k < n_; ++k) {
-        datum = datum + known_x_[k] * magnitude(hessian(j, k) * x[k]);
+        datum = datum + at_.known_x[k] * magnitude(hessian(j, k) * x[k]);
       }
-      column_datum_[j] = datum;
+      at_.column_datum[j] = datum;
     });
     for (int i = 0; parts.multipliers && i < rows_; ++i) {
       for_row_of_lanes(i, [&](int j) {
-        column_datum_[j] = column_datum_[j] + known_y_[i] * magnitude(matrix(i, j) * y[i]);
+        at_.column_datum[j] = at_.column_datum[j] + at_.known_y[i] * magnitude(matrix(i, j) * y[i]);
       });
     }
-    lanes_.for_each(n_,
-                    [&](int j) { column_datum_[j] = column_seed(parts, j) + column_datum_[j]; });
+    lanes_.for_each(
+        n_, [&](int j) { at_.column_datum[j] = column_seed(parts, j) + at_.column_datum[j]; });
   }
 
  protected:
@@ -266,11 +285,7 @@ class QpScales {
   const kernels::QpShape& shape_;
   kernels::QpView<Data> view_;
   int n_, rows_;
-  Memory bent_, pull_;                   // [n] P x, A'y
-  Memory column_size_, column_datum_;    // [n]
-  Memory known_x_;                       // [n] 1 where explained
-  Memory value_, row_size_, row_datum_;  // [rows]
-  Memory known_y_;                       // [rows]
+  QpScalesLayout<Memory> at_;
 };
 
 }  // namespace carom::certificate

@@ -38,6 +38,7 @@ Decision decide(const ConeProblem& problem) {
   Vector memory(
       static_cast<std::size_t>(kernels::qp_homogeneous_workspace(problem.n, problem.rows())));
   kernels::QpHomogeneous<> body(shape.shape(), memory.data());
+  EXPECT_LE(body.doubles(), static_cast<long>(memory.size()));
   Decision decision;
   decision.outcome = body.decide(view, {});
   for (int j = 0; j < problem.n; ++j) {

@@ -23,8 +23,27 @@ struct CompliantOptions {
   bool centripetal = true;
 };
 
+template <class Memory>
+struct CompliantStepLayout {
+  Memory matrix;
+  Memory contact;
+  Memory vector;
+  Memory impulse;
+  Memory friction;
+  Memory centripetal;
+  Memory free;
+
+  CAROM_INLINE constexpr CompliantStepLayout(Arena<Memory>& arena, long capacity, long velocities)
+      : matrix(arena.take(capacity * capacity)),
+        contact(arena.take(contact_workspace(capacity))),
+        vector(arena.take(capacity)),
+        impulse(arena.take(capacity)),
+        friction(arena.take(capacity)),
+        centripetal(arena.take(capacity)),
+        free(arena.take(velocities)) {}
+};
 CAROM_HOST_DEVICE constexpr long compliant_step_reals(long capacity, long velocities) {
-  return capacity * capacity + contact_workspace(capacity) + 4 * capacity + velocities;
+  return values_of<CompliantStepLayout>(capacity, velocities);
 }
 CAROM_HOST_DEVICE constexpr long compliant_step_ints(long capacity) { return capacity; }
 
@@ -45,13 +64,7 @@ class CompliantStep {
  public:
   /// reals, ints: compliant_step_*.
   CAROM_INLINE CompliantStep(int capacity, int velocities, double* reals, int* ints)
-      : matrix_(reals),
-        contact_(reals + static_cast<long>(capacity) * capacity),
-        vector_(contact_ + contact_workspace(capacity)),
-        impulse_(vector_ + capacity),
-        friction_(impulse_ + capacity),
-        centripetal_(friction_ + capacity),
-        free_(centripetal_ + capacity),
+      : at_(placed<CompliantStepLayout>(reals, capacity, velocities)),
         picked_(ints),
         velocities_(velocities) {}
 
@@ -64,17 +77,17 @@ class CompliantStep {
     active_ = task.chosen.active;
     bilateral_ = task.chosen.bilateral;
     for (int j = 0; j < velocities_; ++j) {
-      free_[j] = fused(h * inverse_mass[j], task.force[j], task.v[j]);
+      at_.free[j] = fused(h * inverse_mass[j], task.force[j], task.v[j]);
     }
     if (options.centripetal) {
-      centripetal_force(rows, inverse_mass, contact_, picked_, centripetal_);
+      centripetal_force(rows, inverse_mass, at_.contact, picked_, at_.centripetal);
     } else {
-      for (int i = 0; i < rows.count; ++i) centripetal_[i] = 0.0;
+      for (int i = 0; i < rows.count; ++i) at_.centripetal[i] = 0.0;
     }
     assemble(rows, inverse_mass, h);
     for (int a = 0; a < active_; ++a) {
-      impulse_[a] = task.impulse[order_[a]];
-      friction_[a] = rows.friction[order_[a]];
+      at_.impulse[a] = task.impulse[order_[a]];
+      at_.friction[a] = rows.friction[order_[a]];
     }
     if (!eliminate_bilateral()) return {Status::numerical_error, 0};
     ContactOutcome outcome{true, 0};
@@ -83,23 +96,23 @@ class CompliantStep {
       system.rows = active_ - bilateral_;
       system.stride = active_;
       system.bandwidth = bilateral_ > 0 ? system.rows - 1 : bandwidth_;
-      system.matrix = matrix_ + static_cast<long>(bilateral_) * active_ + bilateral_;
-      system.vector = vector_ + bilateral_;
+      system.matrix = at_.matrix + static_cast<long>(bilateral_) * active_ + bilateral_;
+      system.vector = at_.vector + bilateral_;
       system.type = task.type + bilateral_;
-      system.friction = friction_ + bilateral_;
+      system.friction = at_.friction + bilateral_;
       system.tangents = options.tangents;
-      ContactNewton<Target> newton(system, contact_);
-      outcome = newton.solve(impulse_ + bilateral_, options.accuracy, options.max_iterations);
+      ContactNewton<Target> newton(system, at_.contact);
+      outcome = newton.solve(at_.impulse + bilateral_, options.accuracy, options.max_iterations);
     }
     back_substitute();
     for (int i = 0; i < rows.count; ++i) task.impulse[i] = 0.0;
-    for (int a = 0; a < active_; ++a) task.impulse[order_[a]] = impulse_[a];
+    for (int a = 0; a < active_; ++a) task.impulse[order_[a]] = at_.impulse[a];
     apply(rows, inverse_mass, task.impulse, task.next_v);
     return {outcome.finite ? Status::solved : Status::numerical_error, outcome.iterations};
   }
 
   /// m of the last step, [rows.count]: the certificate wants it.
-  [[nodiscard]] CAROM_INLINE const double* centripetal() const { return centripetal_; }
+  [[nodiscard]] CAROM_INLINE const double* centripetal() const { return at_.centripetal; }
 
  private:
   /// W (lower and upper), u.
@@ -115,9 +128,9 @@ class CompliantStep {
       const double rate = fused(h, rows.stiffness[i], rows.damping[i]);
       at(a, a) = delassus_entry(rows, inverse_mass, i, i) + 1.0 / (h * rate);
       double u = fused(h, rows.jacobian_dot_v[i],
-                       fused(rows.stiffness[i], rows.phi[i], centripetal_[i]) / rate);
-      for (int j = rows.begin[i]; j < rows.end[i]; ++j) u = fused(rows.row(i)[j], free_[j], u);
-      vector_[a] = u;
+                       fused(rows.stiffness[i], rows.phi[i], at_.centripetal[i]) / rate);
+      for (int j = rows.begin[i]; j < rows.end[i]; ++j) u = fused(rows.row(i)[j], at_.free[j], u);
+      at_.vector[a] = u;
     }
   }
 
@@ -129,10 +142,10 @@ class CompliantStep {
       const double root = square_root(at(k, k));
       at(k, k) = root;
       for (int i = k + 1; i < active_; ++i) at(i, k) /= root;
-      vector_[k] /= root;
+      at_.vector[k] /= root;
       for (int i = k + 1; i < active_; ++i) {
         const double factor = at(i, k);
-        vector_[i] = fused(-factor, vector_[k], vector_[i]);
+        at_.vector[i] = fused(-factor, at_.vector[k], at_.vector[i]);
         for (int j = k + 1; j <= i; ++j) at(i, j) = fused(-factor, at(j, k), at(i, j));
       }
     }
@@ -145,9 +158,9 @@ class CompliantStep {
 
   CAROM_INLINE void back_substitute() {
     for (int k = bilateral_ - 1; k >= 0; --k) {
-      double sum = -vector_[k];
-      for (int i = k + 1; i < active_; ++i) sum = fused(-at(i, k), impulse_[i], sum);
-      impulse_[k] = sum / at(k, k);
+      double sum = -at_.vector[k];
+      for (int i = k + 1; i < active_; ++i) sum = fused(-at(i, k), at_.impulse[i], sum);
+      at_.impulse[k] = sum / at(k, k);
     }
   }
 
@@ -162,19 +175,13 @@ class CompliantStep {
       }
     }
     for (int j = 0; j < velocities_; ++j) {
-      next_v[j] = fused(inverse_mass[j], next_v[j], free_[j]);
+      next_v[j] = fused(inverse_mass[j], next_v[j], at_.free[j]);
     }
   }
 
-  CAROM_INLINE double& at(int a, int b) { return matrix_[static_cast<long>(a) * active_ + b]; }
+  CAROM_INLINE double& at(int a, int b) { return at_.matrix[static_cast<long>(a) * active_ + b]; }
 
-  double* matrix_;
-  double* contact_;
-  double* vector_;
-  double* impulse_;
-  double* friction_;
-  double* centripetal_;
-  double* free_;
+  CompliantStepLayout<double*> at_;
   const int* order_ = nullptr;
   int* picked_;
   int velocities_;

@@ -11,8 +11,27 @@
 /// Gauss-Seidel; where that ends nowhere, a path is followed that has a solution as its end.
 namespace carom::kernels {
 
+template <class Memory>
+struct ContactNewtonLayout {
+  Memory path;    ///< or a Jacobian, [rows, rows], of which the band alone is touched
+  Memory weight;  ///< rho
+  Memory force;   ///< p - rho F
+  Memory slip;    ///< F
+  Memory step;
+  Memory best;
+  Memory trial;
+
+  CAROM_INLINE constexpr ContactNewtonLayout(Arena<Memory>& arena, long rows)
+      : path(arena.take(path_workspace(rows))),
+        weight(arena.take(rows)),
+        force(arena.take(rows)),
+        slip(arena.take(rows)),
+        step(arena.take(rows)),
+        best(arena.take(rows)),
+        trial(arena.take(rows)) {}
+};
 CAROM_HOST_DEVICE constexpr long contact_workspace(long rows) {
-  return path_workspace(rows) + 6 * rows;
+  return values_of<ContactNewtonLayout>(rows);
 }
 
 struct ContactOutcome {
@@ -25,15 +44,7 @@ template <class Target>
 class ContactNewton {
  public:
   CAROM_INLINE ContactNewton(const ContactSystem& system, double* scratch)
-      : s_(system),
-        n_(system.rows),
-        jacobian_(scratch),
-        weight_(scratch + path_workspace(n_)),
-        force_(weight_ + n_),
-        slip_(force_ + n_),
-        step_(slip_ + n_),
-        best_(step_ + n_),
-        trial_(best_ + n_) {}
+      : s_(system), n_(system.rows), at_(placed<ContactNewtonLayout>(scratch, n_)) {}
 
   /// p: [rows], in: first guess, out: the best found. Stops at `accuracy` relative to max|rho u|.
   /// max_iterations bounds Newton's method; a path may take a multiple of it.
@@ -42,18 +53,18 @@ class ContactNewton {
     double scale = 0.0;
     bool finite = true;
     for (int i = 0; i < n_; ++i) {
-      const double impulse = weight_[i] * magnitude(s_.vector[i]);
+      const double impulse = at_.weight[i] * magnitude(s_.vector[i]);
       finite = finite && is_finite(impulse);
       scale = larger(scale, impulse);
     }
     if (!finite) return {false, 0};
     scale = larger(scale, 1e-300);
     const double target = accuracy * scale;
-    for (int i = 0; i < n_; ++i) best_[i] = p[i];
+    for (int i = 0; i < n_; ++i) at_.best[i] = p[i];
     least_ = natural_residual(p);
     int iterations = attempt(p, target, scale, max_iterations);
     for (int variant = 0; variant < kPaths && !(least_ <= kFloor * size(scale)); ++variant) {
-      CompliantPath<Target> path(s_, weight_, jacobian_);
+      CompliantPath<Target> path(s_, at_.weight, at_.path);
       const int budget = kPathSteps * max_iterations;
       const bool arrived = path.follow(p, budget, variant);
       iterations += budget - path.left();
@@ -62,7 +73,7 @@ class ContactNewton {
       if (!(least_ <= merit)) keep(p, merit);
       iterations += attempt(p, target, scale, max_iterations);
     }
-    for (int i = 0; i < n_; ++i) p[i] = best_[i];
+    for (int i = 0; i < n_; ++i) p[i] = at_.best[i];
     return {is_finite(least_), iterations};
   }
 
@@ -76,7 +87,7 @@ class ContactNewton {
   static constexpr int kPathSteps = 20;  // of max_iterations
 
   /// Full Newton steps from p, sweeps where several in turn do not descend; keeps the best point in
-  /// best_ and least_, and leaves it in p.
+  /// best and least_, and leaves it in p.
   CAROM_HOST_DEVICE int attempt(double* p, double target, double scale, int max_iterations) {
     int worse = 0;
     int iteration = 0;
@@ -85,7 +96,7 @@ class ContactNewton {
       if (iteration >= kFirstTry && !(least_ <= kFloor * scale)) break;
       const bool solved = newton_step(p);
       if (solved) {
-        for (int i = 0; i < n_; ++i) p[i] += step_[i];
+        for (int i = 0; i < n_; ++i) p[i] += at_.step[i];
         merit = natural_residual(p);
       }
       if (solved && merit < least_) {
@@ -98,54 +109,54 @@ class ContactNewton {
       ++worse;
       if (!solved || worse % kPatience == 0) {
         if (!is_finite(merit) || !solved) {
-          for (int i = 0; i < n_; ++i) p[i] = best_[i];
+          for (int i = 0; i < n_; ++i) p[i] = at_.best[i];
         }
         sweep(p, kSweeps * (1 + worse / kPatience));
         merit = natural_residual(p);
         if (merit < least_) keep(p, merit);
       }
     }
-    for (int i = 0; i < n_; ++i) p[i] = best_[i];
+    for (int i = 0; i < n_; ++i) p[i] = at_.best[i];
     natural_residual(p);
     return iteration;
   }
 
   /// Of the best impulses, and at least `scale`: what rounding errors are in proportion to.
   CAROM_INLINE double size(double scale) const {
-    for (int i = 0; i < n_; ++i) scale = larger(scale, magnitude(best_[i]));
+    for (int i = 0; i < n_; ++i) scale = larger(scale, magnitude(at_.best[i]));
     return scale;
   }
 
   CAROM_INLINE void keep(const double* p, double merit) {
     least_ = merit;
-    for (int i = 0; i < n_; ++i) best_[i] = p[i];
+    for (int i = 0; i < n_; ++i) at_.best[i] = p[i];
   }
 
   CAROM_INLINE void set_weights() {
-    for (int i = 0; i < n_; ++i) weight_[i] = 1.0 / s_.row(i)[i];
+    for (int i = 0; i < n_; ++i) at_.weight[i] = 1.0 / s_.row(i)[i];
     if (s_.tangents < 2) return;
     for (int i = 0; i < n_; i += 1 + s_.tangents_of(i)) {
       if (s_.tangents_of(i) == 2) {
-        weight_[i + 1] = weight_[i + 2] = smaller(weight_[i + 1], weight_[i + 2]);
+        at_.weight[i + 1] = at_.weight[i + 2] = smaller(at_.weight[i + 1], at_.weight[i + 2]);
       }
     }
   }
 
-  /// max |p - Pi(p - rho F)| in impulses; leaves p - rho F in force_ and F in slip_.
+  /// max |p - Pi(p - rho F)| in impulses; leaves p - rho F in force and F in slip.
   CAROM_HOST_DEVICE double natural_residual(const double* p) {
     for (int i = 0; i < n_; ++i) {
-      slip_[i] = s_.flow(i, p);
-      force_[i] = fused(-weight_[i], slip_[i], p[i]);
+      at_.slip[i] = s_.flow(i, p);
+      at_.force[i] = fused(-at_.weight[i], at_.slip[i], p[i]);
     }
     double worst = 0.0;
     for (int i = 0; i < n_; i += 1 + s_.tangents_of(i)) {
-      note(worst, p[i] - at_least_zero(force_[i]));
+      note(worst, p[i] - at_least_zero(at_.force[i]));
       const int count = s_.tangents_of(i);
       if (count == 0) continue;
       const double radius = s_.friction[i] * at_least_zero(p[i]);
-      const double size = tangent_length(force_ + i + 1, count);
+      const double size = tangent_length(at_.force + i + 1, count);
       const double shrink = size > radius ? radius / size : 1.0;
-      for (int k = 1; k <= count; ++k) note(worst, p[i + k] - shrink * force_[i + k]);
+      for (int k = 1; k <= count; ++k) note(worst, p[i + k] - shrink * at_.force[i + k]);
     }
     return worst;
   }
@@ -154,7 +165,8 @@ class ContactNewton {
     worst = worst != worst || size <= worst ? worst : size;
   }
 
-  /// Linearises at p (force_ and slip_ as natural_residual left them) and solves for step_.
+  /// Linearises at p (force and slip as natural_residual left them) and solves for
+  /// step.
   CAROM_HOST_DEVICE bool newton_step(const double* p) {
     for (int i = 0; i < n_; ++i) {
       const int low = lu_first(i);
@@ -163,10 +175,10 @@ class ContactNewton {
     }
     for (int i = 0; i < n_; i += 1 + s_.tangents_of(i)) {
       const int count = s_.tangents_of(i);
-      if (!(force_[i] > 0.0)) {
+      if (!(at_.force[i] > 0.0)) {
         for (int k = 0; k <= count; ++k) {
           entry(i + k, i + k) = 1.0;
-          step_[i + k] = -p[i + k];
+          at_.step[i + k] = -p[i + k];
         }
         continue;
       }
@@ -178,25 +190,25 @@ class ContactNewton {
 
   /// rho F = 0.
   CAROM_INLINE void flow_row(int i) {
-    for (int j = s_.first(i); j < s_.last(i); ++j) entry(i, j) = weight_[i] * s_.row(i)[j];
-    step_[i] = -weight_[i] * slip_[i];
+    for (int j = s_.first(i); j < s_.last(i); ++j) entry(i, j) = at_.weight[i] * s_.row(i)[j];
+    at_.step[i] = -at_.weight[i] * at_.slip[i];
   }
 
   /// Sticking: F_t = 0. Sliding: p_t = mu p_n d(p), d the direction of p_t - rho F_t.
   CAROM_INLINE void tangent_rows(const double* p, int i, int count) {
     const double mu = s_.friction[i];
-    const double size = tangent_length(force_ + i + 1, count);
-    if (size <= mu * force_[i]) {
+    const double size = tangent_length(at_.force + i + 1, count);
+    if (size <= mu * at_.force[i]) {
       for (int k = 1; k <= count; ++k) flow_row(i + k);
       return;
     }
     const double normal = at_least_zero(p[i]);
-    double d[2] = {force_[i + 1] / size, count == 2 ? force_[i + 2] / size : 0.0};
+    double d[2] = {at_.force[i + 1] / size, count == 2 ? at_.force[i + 2] / size : 0.0};
     const double bend = count == 2 ? smaller(mu * normal / size, 1.0) : 0.0;
     for (int k = 1; k <= count; ++k) {
       entry(i + k, i + k) = 1.0;
       entry(i + k, i) = -mu * d[k - 1];
-      step_[i + k] = -(p[i + k] - mu * p[i] * d[k - 1]);
+      at_.step[i + k] = -(p[i + k] - mu * p[i] * d[k - 1]);
     }
     if (bend == 0.0) return;
     for (int k = 1; k <= count; ++k) {
@@ -204,7 +216,7 @@ class ContactNewton {
         const double across = bend * ((k == l ? 1.0 : 0.0) - d[k - 1] * d[l - 1]);
         entry(i + k, i + l) -= across;
         const double* from = s_.row(i + l);
-        const double factor = across * weight_[i + l];
+        const double factor = across * at_.weight[i + l];
         for (int j = s_.first(i + l); j < s_.last(i + l); ++j) {
           entry(i + k, j) = fused(factor, from[j], entry(i + k, j));
         }
@@ -219,9 +231,9 @@ class ContactNewton {
   CAROM_INLINE int lu_last(int i) const {
     return i + 2 * width() + 1 < n_ ? i + 2 * width() + 1 : n_;
   }
-  CAROM_INLINE double& entry(int i, int j) { return jacobian_[static_cast<long>(i) * n_ + j]; }
+  CAROM_INLINE double& entry(int i, int j) { return at_.path[static_cast<long>(i) * n_ + j]; }
 
-  /// Gauss with row pivots inside the band; step_: right-hand side in, solution out.
+  /// Gauss with row pivots inside the band; step: right-hand side in, solution out.
   CAROM_HOST_DEVICE bool eliminate() {
     for (int k = 0; k < n_; ++k) {
       const int below = k + width() + 1 < n_ ? k + width() + 1 : n_;
@@ -233,7 +245,7 @@ class ContactNewton {
       if (!(magnitude(entry(pivot, k)) > 0.0)) return false;
       if (pivot != k) {
         for (int j = k; j < right; ++j) exchange(entry(k, j), entry(pivot, j));
-        exchange(step_[k], step_[pivot]);
+        exchange(at_.step[k], at_.step[pivot]);
       }
       const double inverse = 1.0 / entry(k, k);
       const double* source = &entry(k, 0);
@@ -242,14 +254,14 @@ class ContactNewton {
         if (target[k] == 0.0) continue;
         const double factor = -target[k] * inverse;
         for (int j = k + 1; j < right; ++j) target[j] = fused(factor, source[j], target[j]);
-        step_[i] = fused(factor, step_[k], step_[i]);
+        at_.step[i] = fused(factor, at_.step[k], at_.step[i]);
       }
     }
     for (int k = n_ - 1; k >= 0; --k) {
-      double sum = step_[k];
-      for (int j = k + 1; j < lu_last(k); ++j) sum = fused(-entry(k, j), step_[j], sum);
-      step_[k] = sum / entry(k, k);
-      if (!is_finite(step_[k])) return false;
+      double sum = at_.step[k];
+      for (int j = k + 1; j < lu_last(k); ++j) sum = fused(-entry(k, j), at_.step[j], sum);
+      at_.step[k] = sum / entry(k, k);
+      if (!is_finite(at_.step[k])) return false;
     }
     return true;
   }
@@ -259,16 +271,16 @@ class ContactNewton {
     for (int turn = 0; turn < sweeps; ++turn) {
       for (int i = 0; i < n_; i += 1 + s_.tangents_of(i)) {
         const int count = s_.tangents_of(i);
-        p[i] = at_least_zero(fused(-weight_[i], s_.flow(i, p), p[i]));
+        p[i] = at_least_zero(fused(-at_.weight[i], s_.flow(i, p), p[i]));
         if (count == 0) continue;
         for (int inner = 0; inner < 2; ++inner) {
           for (int k = 1; k <= count; ++k) {
-            trial_[k] = fused(-weight_[i + k], s_.flow(i + k, p), p[i + k]);
+            at_.trial[k] = fused(-at_.weight[i + k], s_.flow(i + k, p), p[i + k]);
           }
           const double radius = s_.friction[i] * p[i];
-          const double size = tangent_length(trial_ + 1, count);
+          const double size = tangent_length(at_.trial + 1, count);
           const double shrink = size > radius ? radius / size : 1.0;
-          for (int k = 1; k <= count; ++k) p[i + k] = shrink * trial_[k];
+          for (int k = 1; k <= count; ++k) p[i + k] = shrink * at_.trial[k];
         }
       }
     }
@@ -276,14 +288,8 @@ class ContactNewton {
 
   ContactSystem s_;
   int n_;
-  double* jacobian_;  // [rows, rows], the band alone is touched
-  double* weight_;    // rho
-  double* force_;     // p - rho F
-  double* slip_;      // F
-  double* step_;
-  double* best_;
-  double* trial_;
-  double least_ = 0.0;  // residual of best_
+  ContactNewtonLayout<double*> at_;
+  double least_ = 0.0;  // residual of best
 };
 
 }  // namespace carom::kernels

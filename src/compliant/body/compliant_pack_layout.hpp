@@ -39,46 +39,67 @@ CAROM_INLINE PackShape pack_shape(const StepTask& task, int tangents) {
   return shape;
 }
 
-/// Offsets, in values of V, of a pack's numbers. Given: all down to `guess`.
-struct PackLayout {
-  long step_size, mass, force, v, jacobian, jacobian_dot_v, phi, stiffness, damping, friction,
-      impulse;
-  long centripetal, next_v, factor, white, matrix, vector, own, softness, scratch, end;
+/// A pack's numbers, as offsets in values of V. Given: all down to `impulse`. rows, velocities: of
+/// the shape, or the largest. The mass matrix is dense, or given by the diagonal of its inverse.
+template <class Memory>
+struct PackNumbers {
+  Memory step_size;
+  Memory mass;
+  Memory force;
+  Memory v;
+  Memory jacobian;
+  Memory jacobian_dot_v;
+  Memory phi;
+  Memory stiffness;
+  Memory damping;
+  Memory friction;
+  Memory impulse;
+  Memory centripetal;
+  Memory next_v;
+  Memory factor;
+  Memory white;
+  Memory matrix;
+  Memory vector;
+  Memory own;
+  Memory softness;
+  Memory scratch;
+  long end = 0;
+
+  PackNumbers() = default;
+  CAROM_INLINE constexpr PackNumbers(Arena<Memory>& arena, long rows, long velocities,
+                                     bool diagonal)
+      : step_size(arena.take(1)),
+        mass(arena.take(diagonal ? velocities : velocities * velocities)),
+        force(arena.take(velocities)),
+        v(arena.take(velocities)),
+        jacobian(arena.take(rows * velocities)),
+        jacobian_dot_v(arena.take(rows)),
+        phi(arena.take(rows)),
+        stiffness(arena.take(rows)),
+        damping(arena.take(rows)),
+        friction(arena.take(rows)),
+        impulse(arena.take(rows)),
+        centripetal(arena.take(rows)),
+        next_v(arena.take(velocities)),
+        factor(arena.take(diagonal ? velocities : velocities * velocities)),
+        white(arena.take(rows * velocities + velocities)),
+        matrix(arena.take(rows * rows)),
+        vector(arena.take(rows)),
+        own(arena.take(rows)),
+        softness(arena.take(rows)),
+        scratch(arena.take(scratch_values(rows, velocities))),
+        end(arena.used()) {}
+
+ private:
+  static CAROM_INLINE constexpr long scratch_values(long rows, long velocities) {
+    const long newton = contact_pack_workspace(rows);
+    const long judged = 2 * rows + velocities;
+    return newton > judged ? newton : judged;
+  }
 };
-/// rows, velocities: of the shape, or the largest. The mass matrix is dense, or given by the
-/// diagonal of its inverse.
+using PackLayout = PackNumbers<long>;
 CAROM_HOST_DEVICE constexpr PackLayout pack_layout(long rows, long velocities, bool diagonal) {
-  PackLayout at{};
-  long used = 0;
-  const auto take = [&used](long count) {
-    const long first = used;
-    used += count;
-    return first;
-  };
-  at.step_size = take(1);
-  at.mass = take(diagonal ? velocities : velocities * velocities);
-  at.force = take(velocities);
-  at.v = take(velocities);
-  at.jacobian = take(rows * velocities);
-  at.jacobian_dot_v = take(rows);
-  at.phi = take(rows);
-  at.stiffness = take(rows);
-  at.damping = take(rows);
-  at.friction = take(rows);
-  at.impulse = take(rows);
-  at.centripetal = take(rows);
-  at.next_v = take(velocities);
-  at.factor = take(diagonal ? velocities : velocities * velocities);
-  at.white = take(rows * velocities + velocities);
-  at.matrix = take(rows * rows);
-  at.vector = take(rows);
-  at.own = take(rows);
-  at.softness = take(rows);
-  const long newton = contact_pack_workspace(rows);
-  const long judged = 2 * rows + velocities;
-  at.scratch = take(newton > judged ? newton : judged);
-  at.end = used;
-  return at;
+  return placed<PackNumbers>(0L, rows, velocities, diagonal);
 }
 
 /// Numbers of a task in a lane of a pack; values(e) is the lane's number at offset e.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <carom/device/arena.hpp>
 #include <carom/device/constraint_rows.hpp>
 #include <carom/device/numeric.hpp>
 
@@ -21,8 +22,27 @@ struct ContactPackSystem {
   int tangents;  ///< of a normal row
 };
 
+template <class Memory>
+struct ContactPackLayout {
+  Memory upper;   ///< factor U above its diagonal
+  Memory weight;  ///< rho
+  Memory force;   ///< p - rho F
+  Memory slip;    ///< F
+  Memory step;
+  Memory best;
+  Memory pivot;
+
+  CAROM_INLINE constexpr ContactPackLayout(Arena<Memory>& arena, long rows)
+      : upper(arena.take(rows * rows)),
+        weight(arena.take(rows)),
+        force(arena.take(rows)),
+        slip(arena.take(rows)),
+        step(arena.take(rows)),
+        best(arena.take(rows)),
+        pivot(arena.take(rows)) {}
+};
 CAROM_HOST_DEVICE constexpr long contact_pack_workspace(long rows) {
-  return rows * rows + 6 * rows;
+  return values_of<ContactPackLayout>(rows);
 }
 
 /// Values of V that the compiler may keep in registers.
@@ -53,13 +73,13 @@ class ContactNewtonPack {
   CAROM_INLINE ContactNewtonPack(const ContactPackSystem<Memory>& system, const Memory& scratch)
       : s_(system), upper_(scratch) {
     if constexpr (kRows == 0) {
-      const Memory vectors = scratch + static_cast<long>(n()) * n();
-      weight_ = vectors;
-      force_ = vectors + n();
-      slip_ = vectors + 2L * n();
-      step_ = vectors + 3L * n();
-      best_ = vectors + 4L * n();
-      pivot_ = vectors + 5L * n();
+      const auto at = placed<ContactPackLayout>(scratch, n());
+      weight_ = at.weight;
+      force_ = at.force;
+      slip_ = at.slip;
+      step_ = at.step;
+      best_ = at.best;
+      pivot_ = at.pivot;
     }
   }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include <carom/certificate_qp.hpp>
@@ -32,37 +33,37 @@ inline constexpr std::uint8_t kPendingEnd = 254;  ///< within a range: another m
 /// Problems with more variables go one to a thread, not eight.
 inline constexpr int kLargestPackedQp = 48;
 
-/// Offsets, in values of V, of what lies in the workspace.
-struct QpParts {
-  long hessian, gradient, matrix, lower, upper, work, x, y, body, end;
+/// What lies in the workspace, as offsets in values of V.
+template <class Memory>
+struct QpPackLayout {
+  Memory hessian, gradient, matrix, lower, upper, work, x, y, body;
+  long end = 0;
+
+  CAROM_INLINE constexpr QpPackLayout(kernels::Arena<Memory>& arena, long n, long rows)
+      : hessian(arena.take(n * n)),
+        gradient(arena.take(n)),
+        matrix(arena.take(rows * n)),
+        lower(arena.take(rows)),
+        upper(arena.take(rows)),
+        work(arena.take(certificate::qp_judge_workspace(n, rows))),
+        x(arena.take(n)),
+        y(arena.take(rows)),
+        body(arena.take(body_values(n, rows))),
+        end(arena.used()) {}
+
+ private:
+  /// One method after another; projected wants less than admm.
+  static constexpr long body_values(long n, long rows) {
+    const bool pivots = kernels::takes_dual_pivots(static_cast<int>(n), static_cast<int>(rows), 0);
+    return std::max(
+        {kernels::qp_interior_point_workspace(static_cast<int>(n), static_cast<int>(rows)),
+         kernels::admm_qp_workspace(n, rows),
+         pivots ? kernels::qp_dual_pivot_workspace(n, rows) : 0L});
+  }
 };
-CAROM_INLINE constexpr QpParts qp_parts(long n, long rows) {
-  QpParts parts{};
-  long used = 0;
-  const auto take = [&used](long count) {
-    const long first = used;
-    used += count;
-    return first;
-  };
-  parts.hessian = take(n * n);
-  parts.gradient = take(n);
-  parts.matrix = take(rows * n);
-  parts.lower = take(rows);
-  parts.upper = take(rows);
-  parts.work = take(certificate::qp_judge_workspace(n, rows));
-  parts.x = take(n);
-  parts.y = take(rows);
-  const long interior =
-      kernels::qp_interior_point_workspace(static_cast<int>(n), static_cast<int>(rows));
-  const long first_order = kernels::admm_qp_workspace(n, rows);  // projected wants less
-  const long pivots = kernels::takes_dual_pivots(static_cast<int>(n), static_cast<int>(rows), 0)
-                          ? kernels::qp_dual_pivot_workspace(n, rows)
-                          : 0;
-  long body = interior > first_order ? interior : first_order;
-  if (pivots > body) body = pivots;
-  parts.body = take(body);
-  parts.end = used;
-  return parts;
+using QpParts = QpPackLayout<long>;
+inline constexpr QpParts qp_parts(long n, long rows) {
+  return kernels::placed<QpPackLayout>(0L, n, rows);
 }
 
 /// Doubles that a QpRange needs, for any instruction set.

@@ -59,7 +59,7 @@ class ContactPath : Tangents<Dim, Real, Lanes> {
     int pivots = 0;
     driving_ = time_id();
     if (start > Real(0)) {
-      lanes_.for_each(rows_, [&](int i) { x_[i] = fused(at(i, rows_), start, x_[i]); });
+      lanes_.for_each(rows_, [&](int i) { at_.x[i] = fused(at(i, rows_), start, at_.x[i]); });
       direction_ = Real(-1);
       driving_value_ = start;
       smallest_time_ = kTieTolerance * start;
@@ -80,13 +80,13 @@ class ContactPath : Tangents<Dim, Real, Lanes> {
   CAROM_HOST_DEVICE bool correct(const double* delassus, const double* u, double* impulse) {
     if (!basic_in_time()) return false;
     lanes_.for_each(rows_, [&](int p) {
-      const int place = place_[velocity_of(p)];
-      pivot_column_[p] = place < rows_ ? kReal0 : velocity_left(p, delassus, u, impulse);
+      const int place = int_at_.place[velocity_of(p)];
+      at_.pivot_column[p] = place < rows_ ? kReal0 : velocity_left(p, delassus, u, impulse);
     });
     lanes_.for_each(m_, [&](int i) {
       const Real normal = force_change(i);
       impulse[i] += static_cast<double>(normal);
-      const int j = corner_[i];
+      const int j = int_at_.corner[i];
       Real basis[kTangents][kTangents];
       corner_basis(j, basis);
       for (int c = 0; c < kTangents; ++c) {
@@ -103,34 +103,34 @@ class ContactPath : Tangents<Dim, Real, Lanes> {
 
   /// After run: where contact i ended, see ModeCodes of src/impact/mode_entry.hpp.
   CAROM_INLINE int mode_code(int i) const {
-    if (normal_[i] == kSeparate) return 0;
+    if (int_at_.normal[i] == kSeparate) return 0;
     const int count = polygon_.count;
     const int places = Dim == 2 ? 3 : 2 * count + 1;
-    int place = corner_[i];
-    if (tangent_[i] == kInside) {
+    int place = int_at_.corner[i];
+    if (int_at_.tangent[i] == kInside) {
       place = places - 1;
-    } else if (tangent_[i] != kCorner) {  // b runs back along the edge before the corner
-      place = count + (tangent_[i] == kAlongA ? corner_[i] : (corner_[i] + count - 1) % count);
+    } else if (int_at_.tangent[i] != kCorner) {  // b runs back along the edge before the corner
+      place = count + (int_at_.tangent[i] == kAlongA ? int_at_.corner[i]
+                                                     : (int_at_.corner[i] + count - 1) % count);
     }
-    return 1 + place + (normal_[i] == kFull ? places : 0);
+    return 1 + place + (int_at_.normal[i] == kFull ? places : 0);
   }
 
  private:
-  using Base::at, Base::basic_in_time, Base::choose_corner, Base::column_of, Base::corner_,
+  using Base::at, Base::at_, Base::basic_in_time, Base::choose_corner, Base::column_of,
       Base::corner_basis, Base::cover, Base::direction_, Base::drive, Base::driving_,
-      Base::driving_value_, Base::exchange, Base::fill_tableau, Base::friction_,
+      Base::driving_value_, Base::exchange, Base::fill_tableau, Base::friction_, Base::int_at_,
       Base::kRateTolerance, Base::kReal0, Base::kTangents, Base::lanes_, Base::linear, Base::m_,
-      Base::max_impulse_, Base::mu, Base::normal_, Base::pivot_column_, Base::place_,
-      Base::polygon_, Base::rows_, Base::set, Base::tangent_, Base::tangent_pair, Base::time_id,
-      Base::turn_corner, Base::velocity_of, Base::x_;
+      Base::max_impulse_, Base::mu, Base::polygon_, Base::rows_, Base::set, Base::tangent_pair,
+      Base::time_id, Base::turn_corner, Base::velocity_of;
   static constexpr Real kTieTolerance = Real(sizeof(Real) == 8 ? 1e-13 : 1e-6);
 
   /// Calls visit(event, slack) for everything that a contact watches in its present mode. Events 0
   /// and 1 are the normal's lower and upper ones, the tangential ones follow.
   template <class Visit>
   CAROM_INLINE void watch(int contact, int column, Visit&& visit) const {
-    const int state = normal_[contact];
-    const int mode = tangent_[contact];
+    const int state = int_at_.normal[contact];
+    const int mode = int_at_.tangent[contact];
     if (state == kSeparate) {
       visit(0, linear(velocity_of(contact), column));
       return;
@@ -179,7 +179,8 @@ class ContactPath : Tangents<Dim, Real, Lanes> {
     if (!arrives && first.index < 0) return false;
     const Real step = arrives ? to_zero : first.key;
     const int event = arrives ? -1 : next_event(first.index, column).index;
-    lanes_.for_each(rows_, [&](int i) { x_[i] = fused(direction_ * step, at(i, column), x_[i]); });
+    lanes_.for_each(rows_,
+                    [&](int i) { at_.x[i] = fused(direction_ * step, at(i, column), at_.x[i]); });
     driving_value_ = fused(direction_, step, driving_value_);
     // A solution on several bounds at once is reached with t: no mode needs to change any more.
     if (arrives || linear(time_id(), column).value <= smallest_time_) {
@@ -196,14 +197,14 @@ class ContactPath : Tangents<Dim, Real, Lanes> {
   }
 
   CAROM_HOST_DEVICE bool normal_lower_event(int contact, int column) {
-    const int state = normal_[contact];
+    const int state = int_at_.normal[contact];
     if (state == kClosed) {  // impulse vanishes
       if (driving_ != contact && !exchange(contact, column)) return false;
-      set(normal_, contact, kSeparate);
+      set(int_at_.normal, contact, kSeparate);
       return drive(velocity_of(contact));
     }
     if (!exchange(velocity_of(contact), column)) return false;
-    set(normal_, contact, kClosed);
+    set(int_at_.normal, contact, kClosed);
     if (state == kSeparate) {
       turn_corner(contact);
       return drive(contact);
@@ -216,7 +217,7 @@ class ContactPath : Tangents<Dim, Real, Lanes> {
 
   CAROM_HOST_DEVICE bool normal_upper_event(int contact, int column) {
     if (driving_ != contact && !exchange(contact, column)) return false;
-    set(normal_, contact, kFull);
+    set(int_at_.normal, contact, kFull);
     driving_ = velocity_of(contact);
     direction_ = Real(-1);
     driving_value_ = kReal0;
@@ -236,7 +237,7 @@ class ContactPath : Tangents<Dim, Real, Lanes> {
     if (p < m_) return static_cast<Real>(row(p));
     const int contact = (p - m_) / kTangents;
     Real basis[kTangents][kTangents];
-    corner_basis(corner_[contact], basis);
+    corner_basis(int_at_.corner[contact], basis);
     double sum = 0.0;
     for (int c = 0; c < kTangents; ++c) {
       sum = fused(static_cast<double>(basis[c][(p - m_) % kTangents]),
@@ -245,14 +246,14 @@ class ContactPath : Tangents<Dim, Real, Lanes> {
     return static_cast<Real>(sum);
   }
 
-  /// Change of force variable `id` that cancels the velocities in pivot_column_.
+  /// Change of force variable `id` that cancels the velocities in pivot_column.
   CAROM_INLINE Real force_change(int id) const {
-    const int row = place_[id];
+    const int row = int_at_.place[id];
     if (row >= rows_) return kReal0;
     Real sum = kReal0;
     for (int p = 0; p < rows_; ++p) {
-      const int place = place_[velocity_of(p)];
-      if (place >= rows_) sum = fused(-at(row, place - rows_), pivot_column_[p], sum);
+      const int place = int_at_.place[velocity_of(p)];
+      if (place >= rows_) sum = fused(-at(row, place - rows_), at_.pivot_column[p], sum);
     }
     return sum;
   }
@@ -260,16 +261,16 @@ class ContactPath : Tangents<Dim, Real, Lanes> {
   CAROM_HOST_DEVICE void extract(double* impulse) const {
     lanes_.for_each(m_, [&](int i) {
       const auto force = [&](int id) -> double {
-        const int place = place_[id];
+        const int place = int_at_.place[id];
         if (id == driving_) return static_cast<double>(at_least_zero(driving_value_));
-        if (place < rows_) return static_cast<double>(at_least_zero(x_[place]));
-        return id < m_ && normal_[id] == kFull ? max_impulse_[id] : 0.0;
+        if (place < rows_) return static_cast<double>(at_least_zero(at_.x[place]));
+        return id < m_ && int_at_.normal[id] == kFull ? max_impulse_[id] : 0.0;
       };
       double normal = force(i);
       if (normal > max_impulse_[i]) normal = max_impulse_[i];
       impulse[i] = normal;
       const double limit = friction_[i] * normal;
-      const int j = corner_[i];
+      const int j = int_at_.corner[i];
       for (int c = 0; c < kTangents; ++c) {
         double sum = limit * polygon_.direction[j][c];
         if (normal > 0.0 && friction_[i] > 0.0) {

@@ -11,10 +11,10 @@ class Corners : protected Tableau<Dim, Real, Lanes> {
   using Base = Tableau<Dim, Real, Lanes>;
 
  protected:
-  using Base::at, Base::column_of, Base::columns_, Base::combined_, Base::corner_, Base::driving_,
-      Base::edge_length, Base::eliminate, Base::exchange_places, Base::kReal0, Base::kTangents,
-      Base::lanes_, Base::linear, Base::mu, Base::pivot_row_, Base::place_, Base::polygon_,
-      Base::row_entry, Base::rows_, Base::set, Base::tangent_pair, Base::velocity_of, Base::x_;
+  using Base::at, Base::at_, Base::column_of, Base::columns_, Base::driving_, Base::edge_length,
+      Base::eliminate, Base::exchange_places, Base::int_at_, Base::kReal0, Base::kTangents,
+      Base::lanes_, Base::linear, Base::mu, Base::polygon_, Base::row_entry, Base::rows_, Base::set,
+      Base::tangent_pair, Base::velocity_of;
   using Base::Base;
 
   /// Column c of the basis E_j of a tangential impulse relative to corner j.
@@ -58,18 +58,18 @@ class Corners : protected Tableau<Dim, Real, Lanes> {
   CAROM_HOST_DEVICE void far_end_basic(int contact, int active, int other) {
     const int force = tangent_pair(contact, active);
     const Real length = mu(contact) * edge_length();
-    const int row = place_[force];
+    const int row = int_at_.place[force];
     relabel_velocity(contact, active, other);
-    const Real value = fused(length, linear(contact, 0).value, -x_[row]);
+    const Real value = fused(length, linear(contact, 0).value, -at_.x[row]);
     const Real turn = static_cast<Real>(polygon_.turn);
     const int other_column = Dim == 2 ? -1 : column_of(tangent_pair(contact, other));
     lanes_.for_each(columns_, [&](int j) {
-      combined_[j] =
+      at_.combined[j] =
           fused(length, row_entry(contact, j), -at(row, j)) + (j == other_column ? turn : kReal0);
     });
     lanes_.for_each(columns_, [&](int j) {
-      at(row, j) = combined_[j];
-      if (j == 0) x_[row] = value;
+      at(row, j) = at_.combined[j];
+      if (j == 0) at_.x[row] = value;
     });
     swap_pair(contact, active, other);
   }
@@ -81,8 +81,8 @@ class Corners : protected Tableau<Dim, Real, Lanes> {
     const Real turn = static_cast<Real>(polygon_.turn);
     const int other_column = Dim == 2 ? -1 : column_of(tangent_pair(contact, other));
     lanes_.for_each(columns_, [&](int j) {
-      pivot_row_[j] = fused(length, row_entry(contact, j), j == column ? Real(-1) : kReal0) +
-                      (j == other_column ? turn : kReal0);
+      at_.pivot_row[j] = fused(length, row_entry(contact, j), j == column ? Real(-1) : kReal0) +
+                         (j == other_column ? turn : kReal0);
     });
     if (!eliminate(column, -1)) return false;
     relabel_velocity(contact, active, other);
@@ -95,7 +95,8 @@ class Corners : protected Tableau<Dim, Real, Lanes> {
   /// to this edge from the inside.
   CAROM_HOST_DEVICE void relabel_velocity(int contact, int active, int other) {
     const int column = column_of(velocity_of(tangent_pair(contact, active)));
-    const int other_place = Dim == 2 ? -1 : place_[velocity_of(tangent_pair(contact, other))];
+    const int other_place =
+        Dim == 2 ? -1 : int_at_.place[velocity_of(tangent_pair(contact, other))];
     const Real turn = static_cast<Real>(polygon_.turn);
     if (Dim == 3 && other_place >= rows_) {
       lanes_.for_each(rows_, [&](int i) {
@@ -112,8 +113,8 @@ class Corners : protected Tableau<Dim, Real, Lanes> {
   CAROM_HOST_DEVICE void swap_pair(int contact, int active, int other) {
     const int count = polygon_.count;
     lanes_.for_each(1, [&](int) {
-      const int j = corner_[contact];
-      corner_[contact] = active == 0 ? (j + 1) % count : (j + count - 1) % count;
+      const int j = int_at_.corner[contact];
+      int_at_.corner[contact] = active == 0 ? (j + 1) % count : (j + count - 1) % count;
       if (Dim == 3) {
         exchange_places(tangent_pair(contact, active), tangent_pair(contact, other));
         exchange_places(velocity_of(tangent_pair(contact, active)),
@@ -125,7 +126,7 @@ class Corners : protected Tableau<Dim, Real, Lanes> {
   /// A contact closes: its corner must oppose the velocity it has now.
   CAROM_HOST_DEVICE void turn_corner(int contact) {
     if (!(mu(contact) > kReal0)) return;
-    const int from = corner_[contact];
+    const int from = int_at_.corner[contact];
     Real basis[kTangents][kTangents];
     corner_basis(from, basis);
     double against[kTangents];
@@ -141,7 +142,7 @@ class Corners : protected Tableau<Dim, Real, Lanes> {
     int row[kTangents];
     for (int c = 0; c < kTangents; ++c) {
       column[c] = column_of(tangent_pair(contact, c));
-      row[c] = place_[velocity_of(tangent_pair(contact, c))];
+      row[c] = int_at_.place[velocity_of(tangent_pair(contact, c))];
     }
     // lambda_t = mu lambda_n d_from + E_from a_from = mu lambda_n d_to + E_to a_to.
     lanes_.for_each(rows_, [&](int i) {
@@ -169,20 +170,20 @@ class Corners : protected Tableau<Dim, Real, Lanes> {
       if (j < columns_) {
         combine([&](int c) -> Real& { return at(row[c], j); });
       } else {
-        combine([&](int c) -> Real& { return x_[row[c]]; });
+        combine([&](int c) -> Real& { return at_.x[row[c]]; });
       }
     });
-    set(corner_, contact, to);
+    set(int_at_.corner, contact, to);
   }
 
   /// -u_t of a contact whose tangential velocities are basic.
   CAROM_INLINE void velocity_against(int contact, const Real (&basis)[kTangents][kTangents],
                                      double (&against)[kTangents]) const {
     if constexpr (Dim == 2) {
-      against[0] = -basis[0][0] * x_[place_[velocity_of(tangent_pair(contact, 0))]];
+      against[0] = -basis[0][0] * at_.x[int_at_.place[velocity_of(tangent_pair(contact, 0))]];
     } else {  // w = E' u_t
-      const Real wa = x_[place_[velocity_of(tangent_pair(contact, 0))]];
-      const Real wb = x_[place_[velocity_of(tangent_pair(contact, 1))]];
+      const Real wa = at_.x[int_at_.place[velocity_of(tangent_pair(contact, 0))]];
+      const Real wb = at_.x[int_at_.place[velocity_of(tangent_pair(contact, 1))]];
       const Real inverse = Real(1) / (basis[0][0] * basis[1][1] - basis[0][1] * basis[1][0]);
       against[0] = -(basis[1][1] * wa - basis[1][0] * wb) * inverse;
       against[1] = -(basis[0][0] * wb - basis[0][1] * wa) * inverse;

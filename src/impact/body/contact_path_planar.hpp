@@ -12,7 +12,7 @@ class PlanarTangents : protected Start<2, Real, Lanes> {
  protected:
   using Base::Base;
   using Base::drive, Base::driving_, Base::edge_length, Base::exchange, Base::far_end_basic,
-      Base::far_end_driving, Base::linear, Base::mu, Base::set, Base::tangent_, Base::tangent_pair,
+      Base::far_end_driving, Base::int_at_, Base::linear, Base::mu, Base::set, Base::tangent_pair,
       Base::velocity_of;
 
   /// Calls visit(event, slack) for the tangential events of a contact that carries an impulse.
@@ -31,11 +31,11 @@ class PlanarTangents : protected Start<2, Real, Lanes> {
 
   /// Changes the tangential mode at an event.
   CAROM_INLINE bool change_tangent(int contact, int event, int column) {
-    const int mode = tangent_[contact];
+    const int mode = int_at_.tangent[contact];
     const int pair = tangent_pair(contact, 0);
     if (mode == kCorner) {  // sliding stops
       if (!exchange(velocity_of(pair), column)) return false;
-      set(tangent_, contact, kInside);
+      set(int_at_.tangent, contact, kInside);
       return drive(pair);
     }
     if (event == 1 && driving_ == pair) {
@@ -44,7 +44,7 @@ class PlanarTangents : protected Start<2, Real, Lanes> {
       if (event == 1) far_end_basic(contact, 0, 0);
       if (!exchange(pair, column)) return false;
     }
-    set(tangent_, contact, kCorner);
+    set(int_at_.tangent, contact, kCorner);
     return drive(velocity_of(pair));
   }
 };

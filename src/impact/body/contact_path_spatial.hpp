@@ -11,12 +11,11 @@ class SpatialTangents : protected Start<3, Real, Lanes> {
   using Base = Start<3, Real, Lanes>;
 
  protected:
-  using Base::at, Base::column_of, Base::columns_, Base::combined_, Base::corner_,
-      Base::corner_basis, Base::corner_change, Base::drive, Base::driving_, Base::edge_length,
-      Base::eliminate, Base::exchange, Base::far_end_basic, Base::far_end_driving, Base::kTangents,
-      Base::lanes_, Base::linear, Base::mu, Base::pivot_row_, Base::place_, Base::polygon_,
-      Base::row_entry, Base::rows_, Base::set, Base::tangent_, Base::tangent_pair,
-      Base::velocity_of, Base::x_;
+  using Base::at, Base::at_, Base::column_of, Base::columns_, Base::corner_basis,
+      Base::corner_change, Base::drive, Base::driving_, Base::edge_length, Base::eliminate,
+      Base::exchange, Base::far_end_basic, Base::far_end_driving, Base::int_at_, Base::kTangents,
+      Base::lanes_, Base::linear, Base::mu, Base::polygon_, Base::row_entry, Base::rows_, Base::set,
+      Base::tangent_pair, Base::velocity_of;
   using Base::Base;
 
   /// Calls visit(event, slack) for the tangential events of a contact that carries an impulse.
@@ -42,24 +41,24 @@ class SpatialTangents : protected Start<3, Real, Lanes> {
 
   /// Changes the tangential mode at an event.
   CAROM_INLINE bool change_tangent(int contact, int event, int column) {
-    const int mode = tangent_[contact];
+    const int mode = int_at_.tangent[contact];
     if (mode == kInside) return leave_inside(contact, event, column);
     if (mode == kCorner) {
       const int pair = tangent_pair(contact, event);
       if (!exchange(velocity_of(pair), column)) return false;
-      set(tangent_, contact, event == 0 ? kAlongA : kAlongB);
+      set(int_at_.tangent, contact, event == 0 ? kAlongA : kAlongB);
       return drive(pair);
     }
     const int active = mode == kAlongA ? 0 : 1;
     const int other = 1 - active;
     if (event == 2) {  // sliding along the edge stops
       if (!exchange(velocity_of(tangent_pair(contact, other)), column)) return false;
-      set(tangent_, contact, kInside);
+      set(int_at_.tangent, contact, kInside);
       return drive(tangent_pair(contact, other));
     }
     if (event == 0) {
       if (!exchange(tangent_pair(contact, active), column)) return false;
-      set(tangent_, contact, kCorner);
+      set(int_at_.tangent, contact, kCorner);
       return drive(velocity_of(tangent_pair(contact, active)));
     }
     // At the far corner the same edge is measured by the other force.
@@ -69,7 +68,7 @@ class SpatialTangents : protected Start<3, Real, Lanes> {
       far_end_basic(contact, active, other);
       if (!exchange(tangent_pair(contact, other), column)) return false;
     }
-    set(tangent_, contact, kCorner);
+    set(int_at_.tangent, contact, kCorner);
     return drive(velocity_of(tangent_pair(contact, other)));
   }
 
@@ -78,7 +77,7 @@ class SpatialTangents : protected Start<3, Real, Lanes> {
   template <class Visit>
   CAROM_INLINE void watch_edges(int contact, Linear<Real> normal, Linear<Real> a, Linear<Real> b,
                                 Visit&& visit) const {
-    const int j = corner_[contact];
+    const int j = int_at_.corner[contact];
     Real basis[kTangents][kTangents];
     corner_basis(j, basis);
     const Linear<Real> radius{mu(contact) * normal.value, mu(contact) * normal.rate};
@@ -104,7 +103,7 @@ class SpatialTangents : protected Start<3, Real, Lanes> {
   CAROM_HOST_DEVICE bool leave_inside(int contact, int edge, int column) {
     Real change[kTangents][kTangents];
     Real offset[kTangents];
-    corner_change(corner_[contact], edge, change, offset);
+    corner_change(int_at_.corner[contact], edge, change, offset);
     const Real friction = mu(contact);
     const int a = tangent_pair(contact, 0);
     const int b = tangent_pair(contact, 1);
@@ -127,8 +126,8 @@ class SpatialTangents : protected Start<3, Real, Lanes> {
     };
     if (driving_ != a && driving_ != b) {
       turn_velocities();
-      const int a_row = place_[a];
-      const int b_row = place_[b];
+      const int a_row = int_at_.place[a];
+      const int b_row = int_at_.place[b];
       const Real new_a = value(0);
       const Real new_b = value(1);
       lanes_.for_each(columns_, [&](int j) {
@@ -138,39 +137,39 @@ class SpatialTangents : protected Start<3, Real, Lanes> {
         at(a_row, j) = fused(change[0][0], ra, change[0][1] * rb) + offset[0] * rn;
         at(b_row, j) = fused(change[1][0], ra, change[1][1] * rb) + offset[1] * rn;
         if (j == 0) {
-          x_[a_row] = new_a;
-          x_[b_row] = new_b;
+          at_.x[a_row] = new_a;
+          at_.x[b_row] = new_b;
         }
       });
       if (!exchange(b, column)) return false;
     } else {
       // The driving force's column passes to b of the new corner; the basic one's row to a.
       const int basic_force = driving_ == a ? b : a;
-      const int row = place_[basic_force];
+      const int row = int_at_.place[basic_force];
       lanes_.for_each(columns_, [&](int j) {
-        pivot_row_[j] = fused(change[1][0], row_entry(a, j), change[1][1] * row_entry(b, j)) +
-                        offset[1] * friction * row_entry(contact, j);
+        at_.pivot_row[j] = fused(change[1][0], row_entry(a, j), change[1][1] * row_entry(b, j)) +
+                           offset[1] * friction * row_entry(contact, j);
       });
       if (!eliminate(column, -1)) return false;
       const Real new_a = value(0);
       const Real of_basic = basic_force == a ? change[0][0] : change[0][1];
       const Real of_driving = basic_force == a ? change[0][1] : change[0][0];
       lanes_.for_each(columns_, [&](int j) {
-        combined_[j] = fused(of_basic, at(row, j), of_driving * pivot_row_[j]) +
-                       offset[0] * friction * row_entry(contact, j);
+        at_.combined[j] = fused(of_basic, at(row, j), of_driving * at_.pivot_row[j]) +
+                          offset[0] * friction * row_entry(contact, j);
       });
       lanes_.for_each(columns_, [&](int j) {
-        at(row, j) = combined_[j];
+        at(row, j) = at_.combined[j];
         if (j == 0) {
-          x_[row] = new_a;
-          place_[a] = row;
-          place_[b] = rows_ + column;
+          at_.x[row] = new_a;
+          int_at_.place[a] = row;
+          int_at_.place[b] = rows_ + column;
         }
       });
       turn_velocities();
     }
-    set(corner_, contact, edge);
-    set(tangent_, contact, kAlongA);
+    set(int_at_.corner, contact, edge);
+    set(int_at_.tangent, contact, kAlongA);
     return drive(velocity_of(b));
   }
 };

@@ -10,20 +10,20 @@ class Start : protected Corners<Dim, Real, Lanes> {
   using Base = Corners<Dim, Real, Lanes>;
 
  protected:
-  using Base::at, Base::columns_, Base::corner_, Base::corner_basis, Base::kReal0, Base::kTangents,
-      Base::lanes_, Base::m_, Base::max_impulse_, Base::mu, Base::normal_, Base::place_,
-      Base::polygon_, Base::rows_, Base::tangent_, Base::x_;
+  using Base::at, Base::at_, Base::columns_, Base::corner_basis, Base::int_at_, Base::kReal0,
+      Base::kTangents, Base::lanes_, Base::m_, Base::max_impulse_, Base::mu, Base::polygon_,
+      Base::rows_;
   using Base::Base;
 
   /// Start: approaching contacts at lambda_max, the others at zero, all sliding against u_t.
   CAROM_HOST_DEVICE void choose_corner(const double* u, int attempt) {
     lanes_.for_each(m_, [&](int i) {
       const bool full = attempt == 0 ? u[i] < 0.0 : attempt == 1;
-      normal_[i] = full && max_impulse_[i] < kInfinity ? kFull : kSeparate;
+      int_at_.normal[i] = full && max_impulse_[i] < kInfinity ? kFull : kSeparate;
       double against[kTangents];
       for (int c = 0; c < kTangents; ++c) against[c] = -u[m_ + kTangents * i + c];
-      corner_[i] = nearest_direction<Dim>(polygon_, against);
-      tangent_[i] = kCorner;
+      int_at_.corner[i] = nearest_direction<Dim>(polygon_, against);
+      int_at_.tangent[i] = kCorner;
     });
   }
 
@@ -38,14 +38,14 @@ class Start : protected Corners<Dim, Real, Lanes> {
         if (!force) return 1;
         for (int c = 0; c < kTangents; ++c) {
           index[1 + c] = m_ + kTangents * pair + c;
-          weight[1 + c] = mu(pair) * static_cast<Real>(polygon_.direction[corner_[pair]][c]);
+          weight[1 + c] = mu(pair) * static_cast<Real>(polygon_.direction[int_at_.corner[pair]][c]);
         }
         return 1 + kTangents;
       }
       const int contact = (pair - m_) / kTangents;
       const int slot = (pair - m_) % kTangents;
       Real basis[kTangents][kTangents];
-      corner_basis(corner_[contact], basis);
+      corner_basis(int_at_.corner[contact], basis);
       for (int c = 0; c < kTangents; ++c) {
         index[c] = m_ + kTangents * contact + c;
         weight[c] = basis[c][slot];
@@ -79,23 +79,24 @@ class Start : protected Corners<Dim, Real, Lanes> {
       for (int r = 0; r < count; ++r)
         value = fused(weight[r], static_cast<Real>(u[index[r]]), value);
       for (int j = 0; j < m_; ++j) {
-        if (normal_[j] == kFull) value = fused(at(i, j), static_cast<Real>(max_impulse_[j]), value);
+        if (int_at_.normal[j] == kFull)
+          value = fused(at(i, j), static_cast<Real>(max_impulse_[j]), value);
       }
-      x_[i] = value;
-      place_[i] = rows + i;  // forces nonbasic
-      place_[rows + i] = i;  // velocities basic
+      at_.x[i] = value;
+      int_at_.place[i] = rows + i;  // forces nonbasic
+      int_at_.place[rows + i] = i;  // velocities basic
     });
-    lanes_.for_each(1, [&](int) { place_[2 * rows] = rows + rows; });
+    lanes_.for_each(1, [&](int) { int_at_.place[2 * rows] = rows + rows; });
   }
 
   /// Fills column t with the covering vector; returns the smallest t at which the corner solves.
   CAROM_HOST_DEVICE Real cover(int attempt) {
     const auto shortfall = [&](int i) {
-      const bool upper = i < m_ && normal_[i] == kFull;
-      const Real slack = upper ? -x_[i] : x_[i];
+      const bool upper = i < m_ && int_at_.normal[i] == kFull;
+      const Real slack = upper ? -at_.x[i] : at_.x[i];
       if (i >= m_) {
         const int contact = (i - m_) / kTangents;
-        if (normal_[contact] == kSeparate || !(mu(contact) > kReal0)) return kReal0;
+        if (int_at_.normal[contact] == kSeparate || !(mu(contact) > kReal0)) return kReal0;
       }
       return -slack;
     };
@@ -106,7 +107,7 @@ class Start : protected Corners<Dim, Real, Lanes> {
                           Real(0.3819660112501051) *
                               static_cast<Real>((i * (7 + 2 * attempt) + 3) % 11) / Real(11) +
                           Real(0.013) * static_cast<Real>(i);
-      at(i, rows_) = (i < m_ && normal_[i] == kFull) ? -weight : weight;
+      at(i, rows_) = (i < m_ && int_at_.normal[i] == kFull) ? -weight : weight;
     });
     const ArgMin<Real> worst = lanes_.argmin(
         rows_, Real(1), [&](int i) { return -shortfall(i) / magnitude(at(i, rows_)); });

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <carom/device/arena.hpp>
 #include <carom/device/contact_geometry.hpp>
 #include <carom/device/host_device.hpp>
 #include <carom/device/lanes.hpp>
@@ -8,13 +9,42 @@
 /// The tableau of the path in contact_path_body.hpp: its memory, its variables, and a pivot.
 namespace carom::kernels {
 
+/// columns: rows + 1, padded.
+template <class Memory>
+struct PathRealLayout {
+  Memory tableau;
+  Memory pivot_row;
+  Memory combined;
+  Memory pivot_column;
+  Memory x;  ///< values of the basic variables
+
+  CAROM_INLINE constexpr PathRealLayout(Arena<Memory>& arena, long rows, long columns)
+      : tableau(arena.take(rows * columns)),
+        pivot_row(arena.take(columns)),
+        combined(arena.take(columns)),
+        pivot_column(arena.take(rows)),
+        x(arena.take(rows)) {}
+};
+template <class Memory>
+struct PathIntLayout {
+  Memory place;
+  Memory normal;
+  Memory tangent;
+  Memory corner;
+
+  CAROM_INLINE constexpr PathIntLayout(Arena<Memory>& arena, long rows, long contacts)
+      : place(arena.take(2 * rows + 1)),
+        normal(arena.take(contacts)),
+        tangent(arena.take(contacts)),
+        corner(arena.take(contacts)) {}
+};
+
 CAROM_HOST_DEVICE constexpr long path_real_workspace(int dimension, int contacts, int padding = 1) {
-  const long rows = static_cast<long>(dimension) * contacts;
-  const long stride = padded(static_cast<int>(rows) + 1, padding);
-  return (rows + 2) * stride + 2 * rows;
+  const int rows = dimension * contacts;
+  return values_of<PathRealLayout>(rows, padded(rows + 1, padding));
 }
 CAROM_HOST_DEVICE constexpr long path_int_workspace(int dimension, int contacts) {
-  return 2L * dimension * contacts + 1 + 3L * contacts;
+  return values_of<PathIntLayout>(dimension * contacts, contacts);
 }
 
 namespace contact_path {
@@ -53,36 +83,30 @@ class Tableau {
         m_(contacts),
         rows_(Dim * contacts),
         columns_(padded(rows_ + 1, row_padding<Lanes>())),
-        tableau_(scratch),
-        pivot_row_(tableau_ + static_cast<long>(rows_) * columns_),
-        combined_(pivot_row_ + columns_),
-        pivot_column_(combined_ + columns_),
-        x_(pivot_column_ + rows_),
-        place_(ints),
-        normal_(place_ + 2 * rows_ + 1),
-        tangent_(normal_ + m_),
-        corner_(tangent_ + m_) {}
+        at_(placed<PathRealLayout>(scratch, rows_, columns_)),
+        int_at_(placed<PathIntLayout>(ints, rows_, m_)) {}
 
-  // Pair p: force variable p, velocity variable rows + p; t is 2 rows. place_ holds the row of a
-  // basic variable, or rows + column of a nonbasic one.
+  // Pair p: force variable p, velocity variable rows + p; t is 2 rows. place holds the row
+  // of a basic variable, or rows + column of a nonbasic one.
   CAROM_INLINE int time_id() const { return 2 * rows_; }
   CAROM_INLINE int velocity_of(int pair) const { return rows_ + pair; }
   CAROM_INLINE int tangent_pair(int contact, int slot) const {
     return m_ + kTangents * contact + slot;
   }
-  CAROM_INLINE int column_of(int id) const { return place_[id] - rows_; }
+  CAROM_INLINE int column_of(int id) const { return int_at_.place[id] - rows_; }
   CAROM_INLINE Real& at(int i, int j) const {
-    return tableau_[static_cast<long>(i) * columns_ + j];
+    return at_.tableau[static_cast<long>(i) * columns_ + j];
   }
   CAROM_INLINE Real mu(int contact) const { return static_cast<Real>(friction_[contact]); }
   CAROM_INLINE Real edge_length() const { return static_cast<Real>(polygon_.edge); }
 
   /// Value of a variable and its rate as the driving variable moves.
   CAROM_INLINE Linear<Real> linear(int id, int column) const {
-    const int place = place_[id];
-    if (place < rows_) return {x_[place], direction_ * at(place, column)};
+    const int place = int_at_.place[id];
+    if (place < rows_) return {at_.x[place], direction_ * at(place, column)};
     if (id == driving_) return {driving_value_, direction_};
-    if (id < m_ && normal_[id] == kFull) return {static_cast<Real>(max_impulse_[id]), kReal0};
+    if (id < m_ && int_at_.normal[id] == kFull)
+      return {static_cast<Real>(max_impulse_[id]), kReal0};
     return {kReal0, kReal0};
   }
 
@@ -99,48 +123,49 @@ class Tableau {
 
   /// The basic variable `leaving` goes to its bound, the driving variable takes its row.
   CAROM_HOST_DEVICE bool exchange(int leaving, int column) {
-    const int row = place_[leaving];
-    lanes_.for_each(columns_, [&](int j) { pivot_row_[j] = at(row, j); });
+    const int row = int_at_.place[leaving];
+    lanes_.for_each(columns_, [&](int j) { at_.pivot_row[j] = at(row, j); });
     if (!eliminate(column, row)) return false;
     lanes_.for_each(columns_, [&](int j) {
-      at(row, j) = pivot_row_[j];
+      at(row, j) = at_.pivot_row[j];
       if (j == 0) {
-        x_[row] = driving_value_;
-        place_[driving_] = row;
-        place_[leaving] = rows_ + column;
+        at_.x[row] = driving_value_;
+        int_at_.place[driving_] = row;
+        int_at_.place[leaving] = rows_ + column;
       }
     });
     return true;
   }
 
-  /// pivot_row_ holds the leaving variable over the nonbasic ones; afterwards it holds the driving
-  /// variable, and `column` belongs to the leaving one in every row but `skip`.
+  /// pivot_row holds the leaving variable over the nonbasic ones; afterwards it holds the
+  /// driving variable, and `column` belongs to the leaving one in every row but `skip`.
   CAROM_HOST_DEVICE bool eliminate(int column, int skip) {
-    const Real element = pivot_row_[column];
+    const Real element = at_.pivot_row[column];
     if (!(magnitude(element) > kRateTolerance * Real(0.5))) return false;
     const Real inverse = Real(1) / element;
     // The pivot column restarts from zero and row `skip` gets no part: no element needs a test.
     lanes_.for_each(rows_, [&](int i) {
-      pivot_column_[i] = i == skip ? kReal0 : at(i, column);
+      at_.pivot_column[i] = i == skip ? kReal0 : at(i, column);
       if (i != skip) at(i, column) = kReal0;
     });
-    lanes_.for_each(
-        columns_, [&](int j) { pivot_row_[j] = j == column ? inverse : -pivot_row_[j] * inverse; });
-    add_outer(lanes_, rows_, columns_, tableau_, pivot_column_, pivot_row_);
+    lanes_.for_each(columns_, [&](int j) {
+      at_.pivot_row[j] = j == column ? inverse : -at_.pivot_row[j] * inverse;
+    });
+    add_outer(lanes_, rows_, columns_, at_.tableau, at_.pivot_column, at_.pivot_row);
     return true;
   }
 
   /// Coefficient of column j in weight * (row of variable id).
   CAROM_INLINE Real row_entry(int id, int j) const {
-    const int place = place_[id];
+    const int place = int_at_.place[id];
     if (place < rows_) return at(place, j);
     return place - rows_ == j ? Real(1) : kReal0;
   }
 
   CAROM_INLINE void exchange_places(int a, int b) {
-    const int held = place_[a];
-    place_[a] = place_[b];
-    place_[b] = held;
+    const int held = int_at_.place[a];
+    int_at_.place[a] = int_at_.place[b];
+    int_at_.place[b] = held;
   }
 
   /// Puts the driving variable into t's row, which ends the path in a basis without t.
@@ -158,16 +183,9 @@ class Tableau {
   const double* max_impulse_ = nullptr;
   int m_;
   int rows_;
-  int columns_;         // rows + 1, padded
-  Real* tableau_;       // [rows, columns]
-  Real* pivot_row_;     // [columns]
-  Real* combined_;      // [columns]
-  Real* pivot_column_;  // [rows]
-  Real* x_;             // [rows] values of the basic variables
-  int* place_;          // [2 rows + 1]
-  int* normal_;         // [m]
-  int* tangent_;        // [m]
-  int* corner_;         // [m]
+  int columns_;  // rows + 1, padded
+  PathRealLayout<Real*> at_;
+  PathIntLayout<int*> int_at_;
   int driving_ = 0;
   Real direction_ = Real(1);
   Real driving_value_ = Real(0);

@@ -23,10 +23,42 @@ inline constexpr long kLargestConvexLemke = 192;
 CAROM_INLINE constexpr long convex_lemke_order(long variables, long sides) {
   return 2 * variables + sides;
 }
-CAROM_INLINE constexpr long convex_lemke_workspace(long variables, long rows, long sides) {
-  const long order = convex_lemke_order(variables, sides);
-  return doubled_lemke_workspace(order < kLargestConvexLemke ? order : kLargestConvexLemke) +
-         6 * variables + rows + 3 * sides;
+template <class Memory>
+struct ConvexLemkeLayout {
+  Memory column_scale;
+  Memory base;
+  Memory kind;
+  Memory direction;
+  Memory free;      ///< place of v, or -1
+  Memory variable;  ///< behind the places of v
+  Memory row_scale;
+  Memory side_row;
+  Memory side_sign;
+  Memory side_scale;
+  Memory lemke;
+
+  ConvexLemkeLayout() = default;
+  CAROM_INLINE constexpr ConvexLemkeLayout(Arena<Memory>& arena, long n, long rows, long sides)
+      : column_scale(arena.take(n)),
+        base(arena.take(n)),
+        kind(arena.take(n)),
+        direction(arena.take(n)),
+        free(arena.take(n)),
+        variable(arena.take(n)),
+        row_scale(arena.take(rows)),
+        side_row(arena.take(sides)),
+        side_sign(arena.take(sides)),
+        side_scale(arena.take(sides)),
+        lemke(arena.take(doubled_lemke_workspace(pairs(n, sides)))) {}
+
+ private:
+  static CAROM_INLINE constexpr long pairs(long n, long sides) {
+    const long order = convex_lemke_order(n, sides);
+    return order < kLargestConvexLemke ? order : kLargestConvexLemke;
+  }
+};
+CAROM_INLINE constexpr long convex_lemke_workspace(long n, long rows, long sides) {
+  return values_of<ConvexLemkeLayout>(n, rows, sides);
 }
 
 /// Source: variables(), rows(), hessian(i, j), gradient(j), matrix(i, j), lower(i), upper(i),
@@ -41,17 +73,8 @@ class ConvexLemke {
         source_(source),
         n_(source.variables()),
         m_(source.rows()),
-        column_scale_(memory),
-        base_(column_scale_ + n_),
-        kind_(base_ + n_),
-        direction_(kind_ + n_),
-        free_(direction_ + n_),
-        variable_(free_ + n_),
-        row_scale_(variable_ + n_),
-        side_row_(row_scale_ + m_),
-        side_sign_(side_row_ + sides),
-        side_scale_(side_sign_ + sides),
-        lemke_(lanes, side_scale_ + sides) {}
+        at_(placed<ConvexLemkeLayout>(memory, n_, m_, sides)),
+        lemke_(lanes, at_.lemke) {}
 
   /// The verdict: solved, infeasible or unbounded; numerical_error where there is none, or more
   /// than kLargestConvexLemke pairs.
@@ -65,7 +88,7 @@ class ConvexLemke {
     if (excludes_points()) return Status::infeasible;
     // The x-part is a direction without end; it remains to be seen whether there is a point.
     lanes_.for_each(n_, [&](int j) {
-      direction_[j] = (x_part(j, [&](int i) { return lemke_.direction(i); })).hi;
+      at_.direction[j] = (x_part(j, [&](int i) { return lemke_.direction(i); })).hi;
     });
     end = run(0.0);
     if (end == LemkeEnd::solution) return Status::unbounded;
@@ -78,17 +101,17 @@ class ConvexLemke {
   /// x of a solved or unbounded problem.
   [[nodiscard]] CAROM_HOST_DEVICE double point(int j) const {
     const Doubled x = x_part(j, [&](int i) { return lemke_.solution(i); });
-    return cancelled_sum(Doubled(base_[j]), x).hi;
+    return cancelled_sum(Doubled(at_.base[j]), x).hi;
   }
   /// Of an unbounded problem.
-  [[nodiscard]] CAROM_INLINE double ray(int j) const { return direction_[j]; }
+  [[nodiscard]] CAROM_INLINE double ray(int j) const { return at_.direction[j]; }
   /// Multiplier of row i, positive where it presses at its lower bound: of a solved problem, or
   /// Farkas' vector.
   [[nodiscard]] CAROM_HOST_DEVICE double multiplier(int i, Status status) const {
     Doubled sum(0.0);
     for (int k = 0; k < sides_; ++k) {
-      if (static_cast<int>(side_row_[k]) != i) continue;
-      sum += side_multiplier(k, status) * (side_sign_[k] * side_scale_[k]);
+      if (static_cast<int>(at_.side_row[k]) != i) continue;
+      sum += side_multiplier(k, status) * (at_.side_sign[k] * at_.side_scale[k]);
     }
     return sum.hi * inverse_power_of_two(cost_);
   }
@@ -107,9 +130,9 @@ class ConvexLemke {
   template <class Part>
   CAROM_INLINE Doubled x_part(int j, Part&& part) const {
     const Doubled u = part(j);
-    const int v = static_cast<int>(free_[j]);
-    const Doubled x = v >= 0 ? cancelled_sum(u, -part(v)) : u * kind_[j];
-    return x * column_scale_[j];
+    const int v = static_cast<int>(at_.free[j]);
+    const Doubled x = v >= 0 ? cancelled_sum(u, -part(v)) : u * at_.kind[j];
+    return x * at_.column_scale[j];
   }
   CAROM_INLINE Doubled side_multiplier(int k, Status status) const {
     const int i = first_side() + k;
@@ -118,44 +141,44 @@ class ConvexLemke {
 
   /// Side k: side_scale (sign a x - sign bound) >= 0; rows above m are columns' bounds.
   CAROM_INLINE double side_entry(int k, int j) const {
-    const int i = static_cast<int>(side_row_[k]);
+    const int i = static_cast<int>(at_.side_row[k]);
     const double a = i < m_ ? source_.matrix(i, j) : (i - m_ == j ? 1.0 : 0.0);
-    return side_sign_[k] * side_scale_[k] * column_scale_[j] * a;
+    return at_.side_sign[k] * at_.side_scale[k] * at_.column_scale[j] * a;
   }
   CAROM_INLINE double side_bound(int k) const {
-    const int i = static_cast<int>(side_row_[k]);
-    const bool lower = side_sign_[k] > 0.0;
+    const int i = static_cast<int>(at_.side_row[k]);
+    const bool lower = at_.side_sign[k] > 0.0;
     const double bound =
         i < m_ ? (lower ? source_.lower(i) : source_.upper(i))
                : (lower ? source_.column_lower(i - m_) : source_.column_upper(i - m_));
-    return side_sign_[k] * side_scale_[k] * bound;
+    return at_.side_sign[k] * at_.side_scale[k] * bound;
   }
   CAROM_INLINE double hessian(int i, int j) const {
-    return source_.hessian(i, j) * (column_scale_[i] * column_scale_[j]) * cost_;
+    return source_.hessian(i, j) * (at_.column_scale[i] * at_.column_scale[j]) * cost_;
   }
 
   /// Powers of two that bring most entries of P, q and A to one: exponents of columns in
-  /// column_scale_, of rows in row_scale_, of the objective in cost_, then their powers.
+  /// column_scale, of rows in row_scale, of the objective in cost_, then their powers.
   CAROM_HOST_DEVICE void scale() {
-    lanes_.for_each(n_, [&](int j) { column_scale_[j] = 0.0; });
-    lanes_.for_each(m_, [&](int i) { row_scale_[i] = 0.0; });
+    lanes_.for_each(n_, [&](int j) { at_.column_scale[j] = 0.0; });
+    lanes_.for_each(m_, [&](int i) { at_.row_scale[i] = 0.0; });
     cost_ = 0.0;
     for (int sweep = 0; sweep < kSweeps; ++sweep) {
       lanes_.for_each(m_, [&](int i) {
-        row_scale_[i] = -median_exponent([&](auto&& visit) {
+        at_.row_scale[i] = -median_exponent([&](auto&& visit) {
           for (int j = 0; j < n_; ++j) {
             const double a = source_.matrix(i, j);
-            if (a != 0.0) visit(exponent_of(a) + column_scale_[j]);
+            if (a != 0.0) visit(exponent_of(a) + at_.column_scale[j]);
           }
         });
       });
       cost_ = -median_exponent([&](auto&& visit) {
         for (int j = 0; j < n_; ++j) {
           const double q = source_.gradient(j);
-          if (q != 0.0) visit(exponent_of(q) + column_scale_[j]);
+          if (q != 0.0) visit(exponent_of(q) + at_.column_scale[j]);
           for (int k = 0; k <= j; ++k) {
             const double p = source_.hessian(j, k);
-            if (p != 0.0) visit(exponent_of(p) + column_scale_[j] + column_scale_[k]);
+            if (p != 0.0) visit(exponent_of(p) + at_.column_scale[j] + at_.column_scale[k]);
           }
         }
       });
@@ -163,7 +186,7 @@ class ConvexLemke {
         const double e = -median_exponent([&](auto&& visit) {
           for (int i = 0; i < m_; ++i) {
             const double a = source_.matrix(i, j);
-            if (a != 0.0) visit(exponent_of(a) + row_scale_[i]);
+            if (a != 0.0) visit(exponent_of(a) + at_.row_scale[i]);
           }
           const double q = source_.gradient(j);
           if (q != 0.0) visit(exponent_of(q) + cost_);
@@ -171,20 +194,22 @@ class ConvexLemke {
             const double p = source_.hessian(j, k);
             if (p == 0.0) continue;
             visit(k == j ? 0.5 * (exponent_of(p) + cost_)
-                         : exponent_of(p) + cost_ + column_scale_[k]);
+                         : exponent_of(p) + cost_ + at_.column_scale[k]);
           }
         });
-        lanes_.for_each(1, [&](int) { column_scale_[j] = e; });
+        lanes_.for_each(1, [&](int) { at_.column_scale[j] = e; });
       }
     }
+    lanes_.for_each(n_, [&](int j) {
+      at_.column_scale[j] = power_of_two(static_cast<int>(at_.column_scale[j]));
+    });
     lanes_.for_each(
-        n_, [&](int j) { column_scale_[j] = power_of_two(static_cast<int>(column_scale_[j])); });
-    lanes_.for_each(m_,
-                    [&](int i) { row_scale_[i] = power_of_two(static_cast<int>(row_scale_[i])); });
+        m_, [&](int i) { at_.row_scale[i] = power_of_two(static_cast<int>(at_.row_scale[i])); });
     cost_ = power_of_two(static_cast<int>(cost_));
     lanes_.for_each(sides_, [&](int k) {
-      const int row = static_cast<int>(side_row_[k]);
-      side_scale_[k] = row < m_ ? row_scale_[row] : inverse_power_of_two(column_scale_[row - m_]);
+      const int row = static_cast<int>(at_.side_row[k]);
+      at_.side_scale[k] =
+          row < m_ ? at_.row_scale[row] : inverse_power_of_two(at_.column_scale[row - m_]);
     });
   }
 
@@ -192,15 +217,15 @@ class ConvexLemke {
     lanes_.for_each(n_, [&](int j) {
       const double l = source_.column_lower(j);
       const double u = source_.column_upper(j);
-      kind_[j] = l > -kInfinity ? kFromLower : (u < kInfinity ? kFromUpper : kFree);
-      base_[j] = l > -kInfinity ? l : (u < kInfinity ? u : 0.0);
+      at_.kind[j] = l > -kInfinity ? kFromLower : (u < kInfinity ? kFromUpper : kFree);
+      at_.base[j] = l > -kInfinity ? l : (u < kInfinity ? u : 0.0);
     });
     int count = 0;
     const auto add = [&](int row, double sign) {
       const int k = count;
       lanes_.for_each(1, [&](int) {
-        side_row_[k] = row;
-        side_sign_[k] = sign;
+        at_.side_row[k] = row;
+        at_.side_sign[k] = sign;
       });
       ++count;
     };
@@ -210,26 +235,26 @@ class ConvexLemke {
     }
     for (int j = 0; j < n_; ++j) {
       // The other bound holds by u >= 0.
-      if (kind_[j] == kFromLower && source_.column_upper(j) < kInfinity) add(m_ + j, -1.0);
+      if (at_.kind[j] == kFromLower && source_.column_upper(j) < kInfinity) add(m_ + j, -1.0);
     }
     sides_ = count;
     frees_ = 0;
     for (int j = 0; j < n_; ++j) {
-      const double place = kind_[j] == kFree ? n_ + frees_ : -1.0;
-      frees_ += kind_[j] == kFree ? 1 : 0;
+      const double place = at_.kind[j] == kFree ? n_ + frees_ : -1.0;
+      frees_ += at_.kind[j] == kFree ? 1 : 0;
       lanes_.for_each(1, [&](int) {
-        free_[j] = place;
-        if (place >= 0.0) variable_[static_cast<int>(place) - n_] = j;
+        at_.free[j] = place;
+        if (place >= 0.0) at_.variable[static_cast<int>(place) - n_] = j;
       });
     }
   }
 
   /// The variable behind unknown i < first_side() and its sign in it.
   CAROM_INLINE int variable_of(int i) const {
-    return i < n_ ? i : static_cast<int>(variable_[i - n_]);
+    return i < n_ ? i : static_cast<int>(at_.variable[i - n_]);
   }
   CAROM_INLINE double sign_of(int i) const {
-    return i >= n_ ? -1.0 : (kind_[i] == kFree ? 1.0 : kind_[i]);
+    return i >= n_ ? -1.0 : (at_.kind[i] == kFree ? 1.0 : at_.kind[i]);
   }
 
   CAROM_HOST_DEVICE Doubled entry(int i, int j, double objective) const {
@@ -249,21 +274,22 @@ class ConvexLemke {
   }
   /// (q + P base)_j, scaled.
   CAROM_HOST_DEVICE Doubled slope(int j) const {
-    Doubled sum(source_.gradient(j) * column_scale_[j] * cost_);
+    Doubled sum(source_.gradient(j) * at_.column_scale[j] * cost_);
     for (int k = 0; k < n_; ++k) {
-      const double p = source_.hessian(j, k) * column_scale_[j] * cost_;
-      if (p != 0.0 && base_[k] != 0.0) sum = cancelled_sum(sum, product_of(p, base_[k]));
+      const double p = source_.hessian(j, k) * at_.column_scale[j] * cost_;
+      if (p != 0.0 && at_.base[k] != 0.0) sum = cancelled_sum(sum, product_of(p, at_.base[k]));
     }
     return sum;
   }
   /// (G base - g)_k.
   CAROM_HOST_DEVICE Doubled side_offset(int k) const {
     Doubled sum(-side_bound(k));
-    const int i = static_cast<int>(side_row_[k]);
+    const int i = static_cast<int>(at_.side_row[k]);
     for (int j = 0; j < n_; ++j) {
       const double a = i < m_ ? source_.matrix(i, j) : (i - m_ == j ? 1.0 : 0.0);
-      const double factor = side_sign_[k] * side_scale_[k] * a;
-      if (factor != 0.0 && base_[j] != 0.0) sum = cancelled_sum(sum, product_of(factor, base_[j]));
+      const double factor = at_.side_sign[k] * at_.side_scale[k] * a;
+      if (factor != 0.0 && at_.base[j] != 0.0)
+        sum = cancelled_sum(sum, product_of(factor, at_.base[j]));
     }
     return sum;
   }
@@ -299,11 +325,7 @@ class ConvexLemke {
   int frees_ = 0;
   int pivots_ = 0;
   double cost_ = 1.0;
-  Memory column_scale_, base_, kind_, direction_;  // [n]
-  Memory free_;                                    // [n] place of v, or -1
-  Memory variable_;                                // [n] behind the places of v
-  Memory row_scale_;                               // [m]
-  Memory side_row_, side_sign_, side_scale_;       // [sides]
+  ConvexLemkeLayout<Memory> at_;
   DoubledLemke<Lanes, Memory> lemke_;
 };
 

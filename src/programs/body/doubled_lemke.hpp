@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include <carom/device/arena.hpp>
 #include <carom/device/host_device.hpp>
 #include <carom/device/lanes.hpp>
 #include <carom/device/numeric.hpp>
@@ -14,8 +15,32 @@
 /// whatever the units of rows and columns, and its lexicographic rule needs no tolerances.
 namespace carom::kernels {
 
+template <class Memory>
+struct DoubledLemkeLayout {
+  Memory high;  ///< z and z0's coefficients, values
+  Memory low;
+  Memory row_high;
+  Memory row_low;
+  Memory column_high;
+  Memory column_low;
+  Memory basic;
+  Memory nonbasic;
+  Memory place;
+
+  DoubledLemkeLayout() = default;
+  CAROM_INLINE constexpr DoubledLemkeLayout(Arena<Memory>& arena, long order)
+      : high(arena.take(order * (order + 2))),
+        low(arena.take(order * (order + 2))),
+        row_high(arena.take(order + 2)),
+        row_low(arena.take(order + 2)),
+        column_high(arena.take(order)),
+        column_low(arena.take(order)),
+        basic(arena.take(order)),
+        nonbasic(arena.take(order + 1)),
+        place(arena.take(2 * order)) {}
+};
 CAROM_INLINE constexpr long doubled_lemke_workspace(long order) {
-  return 2 * order * (order + 2) + 2 * (order + 2) + 2 * order + 4 * order + 1;
+  return values_of<DoubledLemkeLayout>(order);
 }
 
 enum class LemkeEnd : std::uint8_t { solution, ray, limit, broken };
@@ -35,7 +60,7 @@ class DoubledLemke {
  public:
   /// memory: doubled_lemke_workspace of the largest order.
   CAROM_HOST_DEVICE DoubledLemke(const Lanes& lanes, const Memory& memory)
-      : lanes_(lanes), high_(memory) {}
+      : lanes_(lanes), memory_(memory) {}
 
   /// entry(i, j) -> M_ij, vector(i) -> q_i: Doubled; cover(i) -> d_i > 0.
   template <class Entry, class Vector, class Cover>
@@ -43,24 +68,16 @@ class DoubledLemke {
                                  int max_pivots) {
     n_ = order;
     stride_ = order + 2;
-    const long cells = static_cast<long>(n_) * stride_;
-    low_ = high_ + cells;
-    row_high_ = low_ + cells;
-    row_low_ = row_high_ + stride_;
-    column_high_ = row_low_ + stride_;
-    column_low_ = column_high_ + n_;
-    basic_ = column_low_ + n_;
-    nonbasic_ = basic_ + n_;
-    place_ = nonbasic_ + (n_ + 1);
+    at_ = placed<DoubledLemkeLayout>(memory_, n_);
     lanes_.for_each_2d(n_, stride_, [&](int i, int j) {
       put(i, j, j < n_ ? entry(i, j) : (j == n_ ? Doubled(cover(i)) : vector(i)));
     });
     lanes_.for_each(n_, [&](int i) {
-      basic_[i] = n_ + i;
-      nonbasic_[i] = i;
-      place_[i] = i;
-      place_[n_ + i] = i;
-      if (i == 0) nonbasic_[n_] = 2 * n_;
+      at_.basic[i] = n_ + i;
+      at_.nonbasic[i] = i;
+      at_.place[i] = i;
+      at_.place[n_ + i] = i;
+      if (i == 0) at_.nonbasic[n_] = 2 * n_;
     });
     pivots_ = 0;
     // z0 enters where q / d is least, in the lexicographic order of [q, I] / d the last of these.
@@ -73,12 +90,12 @@ class DoubledLemke {
     if (row < 0) return LemkeEnd::solution;
     int column = n_;
     while (pivots_ < max_pivots) {
-      const int leaving = static_cast<int>(basic_[row]);
+      const int leaving = static_cast<int>(at_.basic[row]);
       if (!pivot(row, column)) return LemkeEnd::broken;
       ++pivots_;
       if (leaving == 2 * n_) return LemkeEnd::solution;
       const int entering = leaving < n_ ? leaving + n_ : leaving - n_;
-      column = static_cast<int>(place_[entering]);
+      column = static_cast<int>(at_.place[entering]);
       entering_ = column;
       row = leaving_row(column);
       if (row < 0) return LemkeEnd::ray;
@@ -90,60 +107,60 @@ class DoubledLemke {
 
   /// z_i of a solution.
   [[nodiscard]] CAROM_INLINE Doubled solution(int i) const {
-    const int place = static_cast<int>(place_[i]);
-    if (place >= n_ || static_cast<int>(basic_[place]) != i) return Doubled(0.0);
+    const int place = static_cast<int>(at_.place[i]);
+    if (place >= n_ || static_cast<int>(at_.basic[place]) != i) return Doubled(0.0);
     return value(place);
   }
   /// z_i of the direction in which a ray goes.
   [[nodiscard]] CAROM_INLINE Doubled direction(int i) const {
-    if (static_cast<int>(nonbasic_[entering_]) == i) return Doubled(1.0);
-    const int place = static_cast<int>(place_[i]);
-    if (place >= n_ || static_cast<int>(basic_[place]) != i) return Doubled(0.0);
+    if (static_cast<int>(at_.nonbasic[entering_]) == i) return Doubled(1.0);
+    const int place = static_cast<int>(at_.place[i]);
+    if (place >= n_ || static_cast<int>(at_.basic[place]) != i) return Doubled(0.0);
     return at(place, entering_);
   }
 
  private:
   CAROM_INLINE Doubled at(int i, int j) const {
     const long e = static_cast<long>(i) * stride_ + j;
-    return {high_[e], low_[e]};
+    return {at_.high[e], at_.low[e]};
   }
   CAROM_INLINE void put(int i, int j, const Doubled& x) const {
     const long e = static_cast<long>(i) * stride_ + j;
-    high_[e] = x.hi;
-    low_[e] = x.lo;
+    at_.high[e] = x.hi;
+    at_.low[e] = x.lo;
   }
   CAROM_INLINE Doubled value(int i) const { return at(i, n_ + 1); }
 
-  /// Exchanges basic_[row] and nonbasic_[column].
+  /// Exchanges basic[row] and nonbasic[column].
   CAROM_HOST_DEVICE bool pivot(int row, int column) {
     const Doubled element = at(row, column);
     if (element.hi == 0.0 || !is_finite(element)) return false;
     const Doubled inverse = Doubled(1.0) / element;
     lanes_.for_each(stride_, [&](int j) {
       const Doubled x = j == column ? inverse : -(at(row, j) * inverse);
-      row_high_[j] = x.hi;
-      row_low_[j] = x.lo;
+      at_.row_high[j] = x.hi;
+      at_.row_low[j] = x.lo;
     });
     lanes_.for_each(n_, [&](int i) {
       const Doubled x = at(i, column);
-      column_high_[i] = i == row ? 0.0 : x.hi;
-      column_low_[i] = i == row ? 0.0 : x.lo;
+      at_.column_high[i] = i == row ? 0.0 : x.hi;
+      at_.column_low[i] = i == row ? 0.0 : x.lo;
     });
     lanes_.for_each_2d(n_, stride_, [&](int i, int j) {
-      const Doubled by{row_high_[j], row_low_[j]};
+      const Doubled by{at_.row_high[j], at_.row_low[j]};
       if (i == row) return put(i, j, by);
-      const Doubled factor{column_high_[i], column_low_[i]};
+      const Doubled factor{at_.column_high[i], at_.column_low[i]};
       if (factor.hi == 0.0) return;
       if (j == column) return put(i, j, factor * by);
       if (by.hi != 0.0) put(i, j, cancelled_sum(at(i, j), factor * by));
     });
-    const int entering = static_cast<int>(nonbasic_[column]);
-    const int leaving = static_cast<int>(basic_[row]);
+    const int entering = static_cast<int>(at_.nonbasic[column]);
+    const int leaving = static_cast<int>(at_.basic[row]);
     lanes_.for_each(1, [&](int) {
-      basic_[row] = entering;
-      nonbasic_[column] = leaving;
-      if (entering < 2 * n_) place_[entering] = row;
-      if (leaving < 2 * n_) place_[leaving] = column;
+      at_.basic[row] = entering;
+      at_.nonbasic[column] = leaving;
+      if (entering < 2 * n_) at_.place[entering] = row;
+      if (leaving < 2 * n_) at_.place[leaving] = column;
     });
     return true;
   }
@@ -167,8 +184,8 @@ class DoubledLemke {
     };
     const double by_value = difference(value(a), value(b));
     if (by_value != 0.0) return by_value < 0.0;
-    if (static_cast<int>(basic_[a]) == 2 * n_) return true;
-    if (static_cast<int>(basic_[b]) == 2 * n_) return false;
+    if (static_cast<int>(at_.basic[a]) == 2 * n_) return true;
+    if (static_cast<int>(at_.basic[b]) == 2 * n_) return false;
     for (int k = 0; k < n_; ++k) {
       const double by_inverse = difference(inverse_entry(a, k), inverse_entry(b, k));
       if (by_inverse != 0.0) return by_inverse < 0.0;
@@ -178,8 +195,8 @@ class DoubledLemke {
 
   /// B^-1 maps q to the values: its column k is the negative coefficient of w_k, or a unit vector.
   CAROM_INLINE Doubled inverse_entry(int row, int k) const {
-    const int place = static_cast<int>(place_[n_ + k]);
-    if (place < n_ && static_cast<int>(basic_[place]) == n_ + k) {
+    const int place = static_cast<int>(at_.place[n_ + k]);
+    if (place < n_ && static_cast<int>(at_.basic[place]) == n_ + k) {
       return Doubled(row == place ? 1.0 : 0.0);
     }
     return -at(row, place);
@@ -188,10 +205,8 @@ class DoubledLemke {
   const Lanes& lanes_;
   int n_ = 0;
   int stride_ = 0;
-  Memory high_, low_;                // [n, n + 2]: z and z0's coefficients, values
-  Memory row_high_, row_low_;        // [n + 2]
-  Memory column_high_, column_low_;  // [n]
-  Memory basic_, nonbasic_, place_;  // [n], [n + 1], [2 n]
+  Memory memory_;
+  DoubledLemkeLayout<Memory> at_;
   int pivots_ = 0;
   int entering_ = 0;
 };

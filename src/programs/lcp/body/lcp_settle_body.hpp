@@ -13,8 +13,19 @@
 /// covering vector: a ray is reported only where it stands there too.
 namespace carom::kernels {
 
+template <class Memory>
+struct LcpSettleLayout {
+  Memory lemke, found, judge, row_scale, column_scale;
+
+  CAROM_INLINE constexpr LcpSettleLayout(Arena<Memory>& arena, int n)
+      : lemke(arena.take(doubled_lemke_workspace(n))),
+        found(arena.take(n)),
+        judge(arena.take(certificate::lcp_judge_workspace(n))),
+        row_scale(arena.take(n)),
+        column_scale(arena.take(n)) {}
+};
 CAROM_HOST_DEVICE constexpr long lcp_settle_workspace(int n) {
-  return doubled_lemke_workspace(n) + certificate::lcp_judge_workspace(n) + 3L * n;
+  return values_of<LcpSettleLayout>(n);
 }
 
 /// A certified answer with more than this left is done again too.
@@ -76,11 +87,12 @@ CAROM_HOST_DEVICE LcpAnswer settle_lcp(const Lanes& lanes, int n, const double* 
                                        const double* vector, double tolerance,
                                        const LcpAnswer& before, double* z, double* memory) {
   using Memory = PlainMemory<double>;
-  double* found = memory + doubled_lemke_workspace(n);
-  double* row_scale = found + n + certificate::lcp_judge_workspace(n);
-  double* column_scale = row_scale + n;
+  const auto at = placed<LcpSettleLayout>(memory, n);
+  double* const found = at.found;
+  double* const row_scale = at.row_scale;
+  double* const column_scale = at.column_scale;
   scale_lcp(lanes, n, matrix, row_scale, column_scale);
-  DoubledLemke<Lanes, Memory> lemke(lanes, Memory{memory});
+  DoubledLemke<Lanes, Memory> lemke(lanes, Memory{at.lemke});
   // The covering vector is e in the problem's own units, so that the path is.
   const LemkeEnd end = lemke.run(
       n,
@@ -97,7 +109,7 @@ CAROM_HOST_DEVICE LcpAnswer settle_lcp(const Lanes& lanes, int n, const double* 
   if (end != LemkeEnd::solution) return before;
   lanes.for_each(n,
                  [&](int i) { found[i] = at_least_zero(lemke.solution(i).hi * column_scale[i]); });
-  certificate::LcpJudge<Lanes> judge(lanes, n, matrix, vector, found + n);
+  certificate::LcpJudge<Lanes> judge(lanes, n, matrix, vector, at.judge);
   const double residual = judge.residual(found);
   if (!certificate::within(residual, tolerance)) return before;
   lanes.for_each(n, [&](int i) { z[i] = found[i]; });

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <carom/device/arena.hpp>
 #include <carom/device/host_device.hpp>
 #include <carom/device/lanes.hpp>
 #include <carom/device/numeric.hpp>
@@ -8,11 +9,30 @@
 /// Lemke's method with lexicographic ties on a condensed tableau (Cottle, Pang, Stone 2009, 4.4).
 namespace carom::kernels {
 
-/// Scratch of one problem of order n.
+/// Scratch of one problem of order n; stride: n + 2, padded.
+template <class Memory>
+struct LemkeRealLayout {
+  Memory tableau;  ///< [n, n + 2], rows padded
+  Memory row;      ///< the pivot row after the update
+  Memory column;   ///< the pivot column before the update
+
+  CAROM_INLINE constexpr LemkeRealLayout(Arena<Memory>& arena, long n, long stride)
+      : tableau(arena.take(n * stride)), row(arena.take(stride)), column(arena.take(n)) {}
+};
+template <class Memory>
+struct LemkeIntLayout {
+  Memory basic;     ///< variable of each row
+  Memory nonbasic;  ///< variable of each column
+  Memory place;     ///< row or column of each variable
+
+  CAROM_INLINE constexpr LemkeIntLayout(Arena<Memory>& arena, long n)
+      : basic(arena.take(n)), nonbasic(arena.take(n + 1)), place(arena.take(2 * n)) {}
+};
+
 CAROM_HOST_DEVICE constexpr long lemke_real_workspace(int n, int padding = 1) {
-  return (static_cast<long>(n) + 1) * padded(n + 2, padding) + n;
+  return values_of<LemkeRealLayout>(n, padded(n + 2, padding));
 }
-CAROM_HOST_DEVICE constexpr long lemke_int_workspace(int n) { return 4L * n + 1; }
+CAROM_HOST_DEVICE constexpr long lemke_int_workspace(int n) { return values_of<LemkeIntLayout>(n); }
 
 /// Whether a solution with this residual of certificate::lcp_residual is refined and certified
 /// anew.
@@ -44,12 +64,8 @@ class Lemke {
       : lanes_(lanes),
         n_(n),
         stride_(padded(n + 2, row_padding<Lanes>())),
-        tableau_(reals),
-        row_(tableau_ + static_cast<long>(n) * stride_),
-        column_(row_ + stride_),
-        basic_(ints),
-        nonbasic_(ints + n),
-        place_(nonbasic_ + n + 1) {}
+        at_(placed<LemkeRealLayout>(reals, n_, stride_)),
+        int_at_(placed<LemkeIntLayout>(ints, n_)) {}
 
   /// entry(i, j) -> M_ij; q(i) -> q_i; z: [n] out, written by solved runs only.
   template <class Entry, class Vector>
@@ -67,11 +83,11 @@ class Lemke {
       at(i, j) = j < n ? entry(i, j) : (j == n ? 1.0 : (j == n + 1 ? q(i) : 0.0));
     });
     lanes_.for_each(n, [&](int i) {
-      basic_[i] = n + i;  // w_i; z_i is i, z0 is 2n
-      nonbasic_[i] = i;
-      place_[i] = i;
-      place_[n + i] = i;
-      if (i == 0) nonbasic_[n] = 2 * n;
+      int_at_.basic[i] = n + i;  // w_i; z_i is i, z0 is 2n
+      int_at_.nonbasic[i] = i;
+      int_at_.place[i] = i;
+      int_at_.place[n + i] = i;
+      if (i == 0) int_at_.nonbasic[n] = 2 * n;
     });
     const ArgMin<double> worst = lanes_.argmin(n, kInfinity, [&](int i) { return value(i); });
     if (worst.index < 0) return {Status::numerical_error, 0};
@@ -88,11 +104,11 @@ class Lemke {
     }
     int column = n;
     for (int pivots = 1; pivots <= max_pivots; ++pivots) {
-      const int leaving = basic_[row];
+      const int leaving = int_at_.basic[row];
       if (!pivot(row, column)) return ending(Status::numerical_error, pivots, z);
       if (leaving == 2 * n) return finish(pivots, z);
       const int entering = leaving < n ? leaving + n : leaving - n;
-      column = place_[entering];
+      column = int_at_.place[entering];
       row = ratio_test(column);
       if (row == kRay) return ending(Status::ray, pivots, z);
       if (row == kBroken) return ending(Status::numerical_error, pivots, z);
@@ -115,7 +131,7 @@ class Lemke {
   static constexpr double kVanished = 1e-9;   // of z0, relative to -min q
 
   CAROM_INLINE double& at(int i, int j) const {
-    return tableau_[static_cast<long>(i) * stride_ + j];
+    return at_.tableau[static_cast<long>(i) * stride_ + j];
   }
   CAROM_INLINE double value(int i) const { return at(i, n_ + 1); }
 
@@ -123,7 +139,7 @@ class Lemke {
   CAROM_HOST_DEVICE LemkeOutcome finish(int pivots, double* z) {
     lanes_.for_each(n_, [&](int i) { z[i] = 0.0; });
     lanes_.for_each(n_, [&](int i) {
-      if (basic_[i] < n_) z[basic_[i]] = at_least_zero(value(i));
+      if (int_at_.basic[i] < n_) z[int_at_.basic[i]] = at_least_zero(value(i));
     });
     return {Status::solved, pivots};
   }
@@ -132,7 +148,7 @@ class Lemke {
   /// tie that large entries blurred, and what stands in the tableau is the solution.
   CAROM_HOST_DEVICE LemkeOutcome ending(Status status, int pivots, double* z) {
     for (int i = 0; i < n_; ++i) {
-      if (basic_[i] == 2 * n_ && value(i) <= kVanished * scale_) {
+      if (int_at_.basic[i] == 2 * n_ && value(i) <= kVanished * scale_) {
         return finish(pivots, z);
       }
     }
@@ -144,54 +160,55 @@ class Lemke {
   template <class Entry, class Vector>
   CAROM_HOST_DEVICE bool refine(Entry&& entry, Vector&& q, double* z) {
     lanes_.for_each(n_, [&](int k) {
-      const int place = place_[n_ + k];
-      column_[k] = 0.0;
-      if (place <= n_ && nonbasic_[place] == n_ + k) {
+      const int place = int_at_.place[n_ + k];
+      at_.column[k] = 0.0;
+      if (place <= n_ && int_at_.nonbasic[place] == n_ + k) {
         double w = q(k);
         for (int j = 0; j < n_; ++j) w = fused(entry(k, j), z[j], w);
-        column_[k] = w;
+        at_.column[k] = w;
       }
     });
     const ArgMin<double> worst =
-        lanes_.argmin(n_, kInfinity, [&](int k) { return -magnitude(column_[k]); });
+        lanes_.argmin(n_, kInfinity, [&](int k) { return -magnitude(at_.column[k]); });
     if (worst.index < 0 || -worst.key <= kRounding * scale_) return false;
     lanes_.for_each(n_, [&](int i) {
-      if (basic_[i] >= n_) return;
+      if (int_at_.basic[i] >= n_) return;
       double correction = 0.0;
       for (int k = 0; k < n_; ++k) {
-        if (column_[k] != 0.0) correction = fused(at(i, place_[n_ + k]), column_[k], correction);
+        if (at_.column[k] != 0.0)
+          correction = fused(at(i, int_at_.place[n_ + k]), at_.column[k], correction);
       }
-      z[basic_[i]] = at_least_zero(z[basic_[i]] - correction);
+      z[int_at_.basic[i]] = at_least_zero(z[int_at_.basic[i]] - correction);
     });
     return true;
   }
 
-  /// Exchanges basic_[row] and nonbasic_[column].
+  /// Exchanges basic[row] and nonbasic[column].
   CAROM_HOST_DEVICE bool pivot(int row, int column) {
     const double element = at(row, column);
     if (!(element != 0.0) || !is_finite(element)) return false;
     // The pivot column restarts from zero and the pivot row gets no part: no element needs a test.
     lanes_.for_each(n_, [&](int i) {
-      column_[i] = i == row ? 0.0 : at(i, column);
+      at_.column[i] = i == row ? 0.0 : at(i, column);
       if (i != row) at(i, column) = 0.0;
     });
     const double inverse = 1.0 / element;
     lanes_.for_each(stride_,
-                    [&](int j) { row_[j] = j == column ? inverse : -at(row, j) * inverse; });
-    add_outer(lanes_, n_, stride_, tableau_, column_, row_);
-    lanes_.for_each(stride_, [&](int j) { at(row, j) = row_[j]; });
-    const int entering = nonbasic_[column];
-    const int leaving = basic_[row];
+                    [&](int j) { at_.row[j] = j == column ? inverse : -at(row, j) * inverse; });
+    add_outer(lanes_, n_, stride_, at_.tableau, at_.column, at_.row);
+    lanes_.for_each(stride_, [&](int j) { at(row, j) = at_.row[j]; });
+    const int entering = int_at_.nonbasic[column];
+    const int leaving = int_at_.basic[row];
     lanes_.for_each(1, [&](int) {
-      basic_[row] = entering;
-      nonbasic_[column] = leaving;
-      if (entering < 2 * n_) place_[entering] = row;
-      if (leaving < 2 * n_) place_[leaving] = column;
+      int_at_.basic[row] = entering;
+      int_at_.nonbasic[column] = leaving;
+      if (entering < 2 * n_) int_at_.place[entering] = row;
+      if (leaving < 2 * n_) int_at_.place[leaving] = column;
     });
     return true;
   }
 
-  /// Row whose basic variable first reaches zero as nonbasic_[column] grows.
+  /// Row whose basic variable first reaches zero as nonbasic[column] grows.
   CAROM_HOST_DEVICE int ratio_test(int column) {
     const ArgMin<double> steepest =
         lanes_.argmin(n_, kInfinity, [&](int i) { return -magnitude(at(i, column)); });
@@ -209,7 +226,7 @@ class Lemke {
       // What is left of the value there says whether it would vanish too.
       if (!(at_least_zero(value(i)) - first.key * rate <= LemkeRule::kTieTolerance * scale_))
         continue;
-      if (basic_[i] == 2 * n_) return i;
+      if (int_at_.basic[i] == 2 * n_) return i;
       if (best < 0 || lexicographically_smaller(i, best, column)) best = i;
     }
     return best;
@@ -234,20 +251,16 @@ class Lemke {
   }
 
   CAROM_INLINE double inverse_entry(int row, int k) const {
-    const int place = place_[n_ + k];
-    if (place < n_ && basic_[place] == n_ + k) return row == place ? 1.0 : 0.0;
+    const int place = int_at_.place[n_ + k];
+    if (place < n_ && int_at_.basic[place] == n_ + k) return row == place ? 1.0 : 0.0;
     return -at(row, place);
   }
 
   const Lanes& lanes_;
   int n_;
   int stride_;
-  double* tableau_;     // [n, n + 2], rows padded
-  double* row_;         // [n + 2], the pivot row after the update
-  double* column_;      // [n], the pivot column before the update
-  int* basic_;          // [n] variable of each row
-  int* nonbasic_;       // [n + 1] variable of each column
-  int* place_;          // [2n] row or column of each variable
+  LemkeRealLayout<double*> at_;
+  LemkeIntLayout<int*> int_at_;
   double scale_ = 0.0;  // of the values: -min q
 };
 

@@ -60,9 +60,18 @@ CAROM_HOST_DEVICE void write_lp(const Lanes& lanes, const LpArrays& arrays, long
   });
 }
 
+template <class Memory>
+struct LpLayout {
+  Memory simplex, certificate, multipliers, direction;
+
+  CAROM_INLINE constexpr LpLayout(Arena<Memory>& arena, int rows, int columns)
+      : simplex(arena.take(simplex_real_workspace(rows, columns))),
+        certificate(arena.take(certificate::lp_certificate_workspace(rows, columns))),
+        multipliers(arena.take(rows)),
+        direction(arena.take(columns)) {}
+};
 CAROM_HOST_DEVICE constexpr long lp_real_workspace(int rows, int columns) {
-  return simplex_real_workspace(rows, columns) +
-         certificate::lp_certificate_workspace(rows, columns) + rows + columns;
+  return values_of<LpLayout>(rows, columns);
 }
 CAROM_HOST_DEVICE constexpr long lp_int_workspace(int rows) { return simplex_int_workspace(rows); }
 
@@ -71,16 +80,7 @@ template <class Lanes, int PaddedRows = 0>
 class LpSolver {
  public:
   CAROM_HOST_DEVICE LpSolver(const Lanes& lanes, const LpArrays& arrays, double* reals, int* ints)
-      : lanes_(lanes),
-        arrays_(arrays),
-        m_(arrays.rows),
-        n_(arrays.columns),
-        simplex_(lanes, arrays.rows, arrays.columns, reals, ints),
-        certificate_(lanes, arrays.rows, arrays.columns,
-                     reals + simplex_real_workspace(arrays.rows, arrays.columns)),
-        multipliers_(reals + simplex_real_workspace(arrays.rows, arrays.columns) +
-                     certificate::lp_certificate_workspace(arrays.rows, arrays.columns)),
-        direction_(multipliers_ + arrays.rows) {}
+      : LpSolver(lanes, arrays, placed<LpLayout>(reals, arrays.rows, arrays.columns), ints) {}
 
   CAROM_HOST_DEVICE void solve(long p) {
     const long first = p * arrays_.objectives;
@@ -116,6 +116,17 @@ class LpSolver {
   }
 
  private:
+  CAROM_HOST_DEVICE LpSolver(const Lanes& lanes, const LpArrays& arrays,
+                             const LpLayout<double*>& at, int* ints)
+      : lanes_(lanes),
+        arrays_(arrays),
+        m_(arrays.rows),
+        n_(arrays.columns),
+        simplex_(lanes, arrays.rows, arrays.columns, at.simplex, ints),
+        certificate_(lanes, arrays.rows, arrays.columns, at.certificate),
+        multipliers_(at.multipliers),
+        direction_(at.direction) {}
+
   static constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   static constexpr int kAttempts = 3;
   static constexpr double kDrift = 1e-3;  // of the tolerance: asks for a new inverse

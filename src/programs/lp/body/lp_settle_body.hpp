@@ -9,9 +9,22 @@
 /// precision, and is judged like everything else.
 namespace carom::kernels {
 
+template <class Memory>
+struct LpSettleLayout {
+  Memory certificate;
+  Memory x;  ///< solution, or the point of an unbounded problem
+  Memory direction, y, farkas, body;
+
+  CAROM_INLINE constexpr LpSettleLayout(Arena<Memory>& arena, int rows, int columns)
+      : certificate(arena.take(certificate::lp_certificate_workspace(rows, columns))),
+        x(arena.take(columns)),
+        direction(arena.take(columns)),
+        y(arena.take(rows)),
+        farkas(arena.take(rows)),
+        body(arena.take(convex_lemke_workspace(columns, rows, 2L * rows + columns))) {}
+};
 CAROM_HOST_DEVICE constexpr long lp_settle_workspace(int rows, int columns) {
-  return certificate::lp_certificate_workspace(rows, columns) + 2L * columns + 2L * rows +
-         convex_lemke_workspace(columns, rows, 2L * rows + columns);
+  return values_of<LpSettleLayout>(rows, columns);
 }
 
 /// Whether an answer of LpSolver is to be tried again.
@@ -43,12 +56,8 @@ class LpSettle {
   CAROM_HOST_DEVICE LpSettle(const Lanes& lanes, const LpArrays& arrays, double* memory)
       : lanes_(lanes),
         arrays_(arrays),
-        certificate_(lanes, arrays.rows, arrays.columns, memory),
-        x_(memory + certificate::lp_certificate_workspace(arrays.rows, arrays.columns)),
-        direction_(x_ + arrays.columns),
-        y_(direction_ + arrays.columns),
-        farkas_(y_ + arrays.rows),
-        body_(farkas_ + arrays.rows) {}
+        at_(placed<LpSettleLayout>(memory, arrays.rows, arrays.columns)),
+        certificate_(lanes, arrays.rows, arrays.columns, at_.certificate) {}
 
   /// The objectives of problem p that are open.
   CAROM_HOST_DEVICE void settle(long p) {
@@ -72,45 +81,41 @@ class LpSettle {
                                  arrays_.column_upper + p * n};
     const LpLemkeSource source{lp};
     using Memory = PlainMemory<double>;
-    ConvexLemke<Lanes, Memory, LpLemkeSource> body(lanes_, source, 2 * m + n, Memory{body_});
+    ConvexLemke<Lanes, Memory, LpLemkeSource> body(lanes_, source, 2 * m + n, Memory{at_.body});
     LpAnswer answer{body.solve(), 0, 0.0};
     answer.pivots = body.pivots();
     if (answer.status == Status::numerical_error) return;
     lanes_.for_each(arrays_.columns, [&](int j) {
-      x_[j] = body.point(j);
-      direction_[j] = body.ray(j);
+      at_.x[j] = body.point(j);
+      at_.direction[j] = body.ray(j);
     });
     lanes_.for_each(arrays_.rows, [&](int i) {
-      y_[i] = body.multiplier(i, answer.status);
-      farkas_[i] = y_[i];
+      at_.y[i] = body.multiplier(i, answer.status);
+      at_.farkas[i] = at_.y[i];
     });
     certificate_.load(lp);
     certificate_.load_cost(lp.cost);
     switch (answer.status) {
       case Status::solved:
-        answer.residual = certificate_.residual(x_, y_);
+        answer.residual = certificate_.residual(at_.x, at_.y);
         break;
       case Status::infeasible:
-        answer.residual = certificate_.farkas_residual(farkas_);
+        answer.residual = certificate_.farkas_residual(at_.farkas);
         break;
       default:
         answer.residual =
-            larger(certificate_.ray_residual(direction_), certificate_.primal_residual(x_));
+            larger(certificate_.ray_residual(at_.direction), certificate_.primal_residual(at_.x));
     }
     if (!certificate::within(answer.residual, arrays_.tolerance)) return;
     write_lp(
-        lanes_, arrays_, at, answer, x_, y_, farkas_, direction_,
+        lanes_, arrays_, at, answer, at_.x, at_.y, at_.farkas, at_.direction,
         answer.answered() ? certificate_.objective() : std::numeric_limits<double>::quiet_NaN());
   }
 
   const Lanes& lanes_;
   const LpArrays& arrays_;
+  LpSettleLayout<double*> at_;
   certificate::LpCertificate<Lanes> certificate_;
-  double* x_;          // [n] solution, or the point of an unbounded problem
-  double* direction_;  // [n]
-  double* y_;          // [m]
-  double* farkas_;     // [m]
-  double* body_;
 };
 
 }  // namespace carom::kernels

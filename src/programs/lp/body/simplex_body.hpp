@@ -34,18 +34,18 @@ class Simplex : SimplexRatio<Lanes, PaddedRows> {
   /// Takes over the problem's rows and bounds, scaled by powers of two.
   CAROM_HOST_DEVICE void load(const certificate::LpCertificate<Lanes>& problem) {
     // Until the bounds are placed, the array of the reduced costs holds their factors.
-    SimplexScaling<Lanes>(lanes_, m_, n_, matrix_, scale_, reduced_)
+    SimplexScaling<Lanes>(lanes_, m_, n_, at_.matrix, at_.scale, at_.reduced)
         .load(problem.matrix(), problem.row_size());
     each_packed(lanes_, total_, [&](auto number, int j) {
       using V = decltype(number);
-      const V unit = kernels::load<V>(reduced_ + j);
-      store(lower_ + j, kernels::load<V>(problem.lower() + j) * unit);
-      store(upper_ + j, kernels::load<V>(problem.upper() + j) * unit);
-      store(reduced_ + j, V(0.0));
+      const V unit = kernels::load<V>(at_.reduced + j);
+      store(at_.lower + j, kernels::load<V>(problem.lower() + j) * unit);
+      store(at_.upper + j, kernels::load<V>(problem.upper() + j) * unit);
+      store(at_.reduced + j, V(0.0));
     });
     data_size_ = largest_packed(lanes_, total_, [&](auto number, int j) {
       using V = decltype(number);
-      return larger(kernels::load<V>(lower_ + j), -kernels::load<V>(upper_ + j));
+      return larger(kernels::load<V>(at_.lower + j), -kernels::load<V>(at_.upper + j));
     });
   }
 
@@ -54,20 +54,20 @@ class Simplex : SimplexRatio<Lanes, PaddedRows> {
   CAROM_HOST_DEVICE void start() {
     each_packed(lanes_, np_, [&](auto number, int j) {
       using V = decltype(number);
-      place(j, select(kernels::load<V>(lower_ + j) >= V(0.0), V(kAtLower),
-                      select(kernels::load<V>(upper_ + j) <= V(0.0), V(kAtUpper), V(kAtZero))));
+      place(j, select(kernels::load<V>(at_.lower + j) >= V(0.0), V(kAtLower),
+                      select(kernels::load<V>(at_.upper + j) <= V(0.0), V(kAtUpper), V(kAtZero))));
     });
     // Free columns never leave a basis: where there are some, they take equations' places at once.
     const bool free = any_packed(lanes_, np_, [&](auto number, int j) {
       using V = decltype(number);
-      const auto is_free = kernels::load<V>(rises_ + j) >= V(kFreeWeight);
-      store(status_ + j, select(is_free, V(kBasic), kernels::load<V>(status_ + j)));
+      const auto is_free = kernels::load<V>(at_.rises + j) >= V(kFreeWeight);
+      store(at_.status + j, select(is_free, V(kBasic), kernels::load<V>(at_.status + j)));
       return is_free;
     });
     each_packed(lanes_, mp(), [&](auto number, int i) {
       using V = decltype(number);
-      const V lower = kernels::load<V>(lower_ + np_ + i);
-      place(np_ + i, select(lower < kernels::load<V>(upper_ + np_ + i), V(kBasic),
+      const V lower = kernels::load<V>(at_.lower + np_ + i);
+      place(np_ + i, select(lower < kernels::load<V>(at_.upper + np_ + i), V(kBasic),
                             V(free ? kAtLower : kBasic)));
     });
     if (free) {
@@ -85,8 +85,8 @@ class Simplex : SimplexRatio<Lanes, PaddedRows> {
       const bool real = row ? j - np_ < m_ : j < n_;
       const double wanted =
           real ? static_cast<double>(basis[row ? n_ + j - np_ : j]) : static_cast<double>(kAtLower);
-      const bool possible = wanted == kBasic || (wanted == kAtLower && lower_[j] > -kInfinity) ||
-                            (wanted == kAtUpper && upper_[j] < kInfinity);
+      const bool possible = wanted == kBasic || (wanted == kAtLower && at_.lower[j] > -kInfinity) ||
+                            (wanted == kAtUpper && at_.upper[j] < kInfinity);
       place(j, possible ? wanted : natural(j));
     });
     rebuild();
@@ -96,12 +96,13 @@ class Simplex : SimplexRatio<Lanes, PaddedRows> {
   CAROM_HOST_DEVICE SimplexOutcome optimise(const double* cost, int max_pivots) {
     price_size_ = largest_packed(lanes_, np_, [&](auto number, int j) {
       using V = decltype(number);
-      const V scaled = kernels::load<V>(cost + j) * kernels::load<V>(scale_ + j);
-      store(cost_ + j, scaled);
+      const V scaled = kernels::load<V>(cost + j) * kernels::load<V>(at_.scale + j);
+      store(at_.cost + j, scaled);
       return magnitude(scaled);
     });
-    lanes_.for_each(
-        mp(), [&](int i) { basic_cost_[i] = i < m_ && basic_[i] < np_ ? cost_[basic_[i]] : 0.0; });
+    lanes_.for_each(mp(), [&](int i) {
+      at_.basic_cost[i] = i < m_ && basic_[i] < np_ ? at_.cost[basic_[i]] : 0.0;
+    });
     feasible_ = kFeasible;
     return run(max_pivots);
   }
@@ -115,60 +116,58 @@ class Simplex : SimplexRatio<Lanes, PaddedRows> {
 
   /// x and y of a solved problem in the caller's units. x: [n]; y: [m].
   CAROM_HOST_DEVICE void read(double* x, double* y) const {
-    lanes_.for_each(n_, [&](int j) { x[j] = value_[j] * scale_[j]; });
+    lanes_.for_each(n_, [&](int j) { x[j] = at_.value[j] * at_.scale[j]; });
     lanes_.for_each(m_, [&](int i) {
       const int j = basic_[i];
-      if (j < n_) x[j] = smaller(larger(basic_value_[i], lower_[j]), upper_[j]) * scale_[j];
+      if (j < n_)
+        x[j] = smaller(larger(at_.basic_value[i], at_.lower[j]), at_.upper[j]) * at_.scale[j];
     });
     read_prices(y);
   }
   /// x alone, of a point that may be anything.
   CAROM_HOST_DEVICE void read_point(double* x) const {
-    lanes_.for_each(n_, [&](int j) { x[j] = value_[j] * scale_[j]; });
+    lanes_.for_each(n_, [&](int j) { x[j] = at_.value[j] * at_.scale[j]; });
     lanes_.for_each(m_, [&](int i) {
-      if (basic_[i] < n_) x[basic_[i]] = basic_value_[i] * scale_[basic_[i]];
+      if (basic_[i] < n_) x[basic_[i]] = at_.basic_value[i] * at_.scale[basic_[i]];
     });
   }
   /// y of a solved problem, or the multipliers of an infeasible one; dust against absent bounds is
   /// left out.
   CAROM_HOST_DEVICE void read_prices(double* y) const {
     lanes_.for_each(m_, [&](int i) {
-      const double price = reduced_[np_ + i];
+      const double price = at_.reduced[np_ + i];
       const bool absent =
-          price > 0.0 ? lower_[np_ + i] == -kInfinity : upper_[np_ + i] == kInfinity;
-      y[i] = absent && magnitude(price) <= kDust * price_noise_ ? 0.0 : price * scale_[np_ + i];
+          price > 0.0 ? at_.lower[np_ + i] == -kInfinity : at_.upper[np_ + i] == kInfinity;
+      y[i] = absent && magnitude(price) <= kDust * price_noise_ ? 0.0 : price * at_.scale[np_ + i];
     });
   }
   /// The direction of an unbounded problem, [n]; dust is left out.
   CAROM_HOST_DEVICE void read_ray(double* ray) const {
     lanes_.for_each(n_, [&](int j) { ray[j] = 0.0; });
     double steepest = 1.0;
-    for (int i = 0; i < m_; ++i) steepest = larger(magnitude(rate_[i]), steepest);
+    for (int i = 0; i < m_; ++i) steepest = larger(magnitude(at_.rate[i]), steepest);
     lanes_.for_each(m_, [&](int i) {
-      const bool moves = magnitude(rate_[i]) > kDust * steepest;
-      if (basic_[i] < n_ && moves) ray[basic_[i]] = rate_[i] * scale_[basic_[i]];
+      const bool moves = magnitude(at_.rate[i]) > kDust * steepest;
+      if (basic_[i] < n_ && moves) ray[basic_[i]] = at_.rate[i] * at_.scale[basic_[i]];
     });
     lanes_.for_each(1, [&](int) {
-      if (entering_ < n_) ray[entering_] = direction_ * scale_[entering_];
+      if (entering_ < n_) ray[entering_] = direction_ * at_.scale[entering_];
     });
   }
   CAROM_HOST_DEVICE void read_basis(BasisStatus* basis) const {
     lanes_.for_each(n_ + m_, [&](int k) {
-      basis[k] = static_cast<BasisStatus>(static_cast<int>(status_[k < n_ ? k : np_ + k - n_]));
+      basis[k] = static_cast<BasisStatus>(static_cast<int>(at_.status[k < n_ ? k : np_ + k - n_]));
     });
   }
 
  private:
-  using Base::basic_, Base::basic_cost_, Base::basic_value_, Base::block_feasible,
-      Base::block_infeasible, Base::column_, Base::compute_column, Base::compute_prices,
-      Base::compute_values, Base::cost_, Base::data_size_, Base::direction_, Base::entering_,
-      Base::exact_, Base::exchange, Base::falls_, Base::feasible_, Base::find_violations,
+  using Base::at_, Base::basic_, Base::block_feasible, Base::block_infeasible, Base::compute_column,
+      Base::compute_prices, Base::compute_values, Base::data_size_, Base::direction_,
+      Base::entering_, Base::exact_, Base::exchange, Base::feasible_, Base::find_violations,
       Base::kAtLower, Base::kAtUpper, Base::kAtZero, Base::kBasic, Base::kFeasible,
-      Base::kFreeWeight, Base::kTie, Base::lanes_, Base::lower_, Base::m_, Base::matrix_, Base::mp,
-      Base::n_, Base::natural, Base::np_, Base::place, Base::price_noise_, Base::price_size_,
-      Base::rate_, Base::rebuild, Base::reduced_, Base::rises_, Base::scale_, Base::sign_,
-      Base::stalled_, Base::start_from_rows, Base::status_, Base::total_, Base::updates_,
-      Base::upper_, Base::value_, Base::values_size_, Base::work_;
+      Base::kFreeWeight, Base::kTie, Base::lanes_, Base::m_, Base::mp, Base::n_, Base::natural,
+      Base::np_, Base::place, Base::price_noise_, Base::price_size_, Base::rebuild, Base::stalled_,
+      Base::start_from_rows, Base::total_, Base::updates_, Base::values_size_;
   using typename Base::Blocking;
 
   static constexpr double kLooselyFeasible = 1e-9;
@@ -186,9 +185,9 @@ class Simplex : SimplexRatio<Lanes, PaddedRows> {
     int returns = 0;
     bool exact = exact_;  // nothing has moved since values and prices were computed anew
     bool feasible = !find_violations();
-    if (feasible) compute_prices(basic_cost_);
+    if (feasible) compute_prices(at_.basic_cost);
     for (;;) {
-      if (!feasible) compute_prices(sign_);
+      if (!feasible) compute_prices(at_.sign);
       const bool bland = stalled_ > 2 * m_ + 10;
       const int q = price(feasible, bland);
       if (q < 0) {
@@ -199,7 +198,7 @@ class Simplex : SimplexRatio<Lanes, PaddedRows> {
           feasible = !find_violations();
           // What keeps coming back is rounding: the certificate will say whether it matters.
           if (was_feasible && !feasible && ++returns > kMaxReturns) feasible = true;
-          if (feasible) compute_prices(basic_cost_);
+          if (feasible) compute_prices(at_.basic_cost);
           continue;
         }
         if (!is_finite(values_size_)) return {Status::numerical_error, pivots};
@@ -210,7 +209,7 @@ class Simplex : SimplexRatio<Lanes, PaddedRows> {
         rebuild();
         exact = false;
         feasible = !find_violations();
-        if (feasible) compute_prices(basic_cost_);
+        if (feasible) compute_prices(at_.basic_cost);
         continue;
       }
       const Step step = move(q, feasible, bland);
@@ -221,7 +220,7 @@ class Simplex : SimplexRatio<Lanes, PaddedRows> {
       exact_ = false;
       if (!feasible) {
         feasible = !find_violations();
-        if (feasible) compute_prices(basic_cost_);
+        if (feasible) compute_prices(at_.basic_cost);
       }
     }
   }
@@ -229,7 +228,7 @@ class Simplex : SimplexRatio<Lanes, PaddedRows> {
   /// Computes the reduced costs and finds the variable to enter; -1: none. Dantzig's rule, free
   /// variables first; Bland's where the values have stalled.
   CAROM_HOST_DEVICE int price(bool feasible, bool bland) {
-    const double* y = reduced_ + np_;
+    const double* y = at_.reduced + np_;
     const double most = largest_packed(lanes_, mp(), [&](auto number, int i) {
       return magnitude(kernels::load<decltype(number)>(y + i));
     });
@@ -239,15 +238,16 @@ class Simplex : SimplexRatio<Lanes, PaddedRows> {
       using V = decltype(number);
       V d(0.0);
       if (j < np_) {
-        if (feasible) d = kernels::load<V>(cost_ + j);
+        if (feasible) d = kernels::load<V>(at_.cost + j);
         for (int i = 0; i < m_; ++i) {
-          d = fused(V(-y[i]), kernels::load<V>(matrix_ + static_cast<long>(i) * np_ + j), d);
+          d = fused(V(-y[i]), kernels::load<V>(at_.matrix + static_cast<long>(i) * np_ + j), d);
         }
-        store(reduced_ + j, d);
+        store(at_.reduced + j, d);
       } else {
-        d = kernels::load<V>(reduced_ + j);
+        d = kernels::load<V>(at_.reduced + j);
       }
-      const V key = smaller(d * kernels::load<V>(rises_ + j), -d * kernels::load<V>(falls_ + j));
+      const V key =
+          smaller(d * kernels::load<V>(at_.rises + j), -d * kernels::load<V>(at_.falls + j));
       const V eligible = bland ? V(-1.0) : key;
       return select(key < V(bound), eligible, V(kInfinity));
     });
@@ -256,35 +256,36 @@ class Simplex : SimplexRatio<Lanes, PaddedRows> {
 
   /// Moves variable q as far as it goes.
   CAROM_HOST_DEVICE Step move(int q, bool feasible, bool bland) {
-    const double d = reduced_[q];
+    const double d = at_.reduced[q];
     entering_ = q;
     direction_ = d < 0.0 ? 1.0 : -1.0;
     compute_column(q);
     const double steepest = largest_packed(lanes_, mp(), [&](auto number, int i) {
-      return magnitude(kernels::load<decltype(number)>(column_ + i));
+      return magnitude(kernels::load<decltype(number)>(at_.column + i));
     });
     if (!is_finite(steepest)) return Step::broken;
-    const double range = direction_ > 0.0 ? upper_[q] - value_[q] : value_[q] - lower_[q];
+    const double range =
+        direction_ > 0.0 ? at_.upper[q] - at_.value[q] : at_.value[q] - at_.lower[q];
     const Blocking block = feasible ? block_feasible(steepest, range, bland)
                                     : block_infeasible(steepest, range, magnitude(d), bland);
     if (!(block.length < kInfinity)) return feasible ? Step::unbounded : Step::broken;
     stalled_ = block.length * steepest > kTie * values_size_ ? 0 : stalled_ + 1;
     each_packed(lanes_, mp(), [&](auto number, int i) {
       using V = decltype(number);
-      store(basic_value_ + i, fused(kernels::load<V>(rate_ + i), V(block.length),
-                                    kernels::load<V>(basic_value_ + i)));
+      store(at_.basic_value + i, fused(kernels::load<V>(at_.rate + i), V(block.length),
+                                       kernels::load<V>(at_.basic_value + i)));
     });
     values_size_ = larger(values_size_, block.length * steepest);
     if (block.row < 0) {
       lanes_.for_each(1, [&](int) { place(q, direction_ > 0.0 ? kAtUpper : kAtLower); });
       return Step::taken;
     }
-    const double reached = fused(direction_, block.length, value_[q]);
+    const double reached = fused(direction_, block.length, at_.value[q]);
     exchange(block.row, q, block.to_upper ? kAtUpper : kAtLower, reached);
     if (feasible) {
-      // y + d (row of the new B^-1); work_ holds that row.
-      lanes_.for_each(m_,
-                      [&](int k) { reduced_[np_ + k] = fused(d, work_[k], reduced_[np_ + k]); });
+      // y + d (row of the new B^-1); work holds that row.
+      lanes_.for_each(
+          m_, [&](int k) { at_.reduced[np_ + k] = fused(d, at_.work[k], at_.reduced[np_ + k]); });
     }
     return Step::taken;
   }

@@ -16,8 +16,42 @@ struct QpFirstOrderOptions {
   double penalty = 0.1;
 };
 
+template <class Memory>
+struct AdmmQpLayout {
+  QpPolishLayout<Memory> polish;
+  ScaledQp<Memory> scaled;
+  Memory factor;
+  Memory inverse;
+  Memory x;
+  Memory next;
+  Memory change_x;
+  Memory work_n;
+  Memory z;
+  Memory y;
+  Memory penalty;
+  Memory change_y;
+  Memory work_m;
+  Memory work_p;
+
+  AdmmQpLayout() = default;
+  CAROM_INLINE constexpr AdmmQpLayout(Arena<Memory>& arena, long n, long rows)
+      : polish(arena, n, rows),
+        scaled(scaled_qp(arena, n, rows)),
+        factor(arena.take(n * n)),
+        inverse(arena.take(n)),
+        x(arena.take(n)),
+        next(arena.take(n)),
+        change_x(arena.take(n)),
+        work_n(arena.take(n)),
+        z(arena.take(rows)),
+        y(arena.take(rows)),
+        penalty(arena.take(rows)),
+        change_y(arena.take(rows)),
+        work_m(arena.take(rows)),
+        work_p(arena.take(rows)) {}
+};
 CAROM_INLINE constexpr long admm_qp_workspace(long n, long rows) {
-  return 2 * n * n + rows * n + 10 * n + 11 * rows + qp_polish_workspace(n, rows);
+  return values_of<AdmmQpLayout>(n, rows);
 }
 
 template <class V, class Lanes, class Memory>
@@ -27,33 +61,12 @@ class AdmmQp {
       : lanes_(lanes),
         n_(shape.variables),
         m_(shape.rows),
-        rows_{lanes, shape, {}},
-        polish_(rows_, memory) {
-    long used = qp_polish_workspace(n_, m_);
-    const auto take = [&](long count) {
-      const Memory part = memory + used;
-      used += count;
-      return part;
-    };
-    const long n = n_;
-    const long m = m_;
-    rows_.scaled = {take(n * n), take(n), take(m * n), take(n), take(m), take(m), take(m)};
-    factor_ = take(n * n);
-    inverse_ = take(n);
-    x_ = take(n);
-    next_ = take(n);
-    change_x_ = take(n);
-    work_n_ = take(n);
-    z_ = take(m);
-    y_ = take(m);
-    penalty_ = take(m);
-    change_y_ = take(m);
-    work_m_ = take(m);
-    work_p_ = take(m);
-  }
+        at_(placed<AdmmQpLayout>(memory, n_, m_)),
+        rows_{lanes, shape, at_.scaled},
+        polish_(rows_, at_.polish) {}
 
-  CAROM_INLINE V solution(int j) const { return x_[j]; }
-  CAROM_INLINE V dual(int i) const { return y_[i]; }
+  CAROM_INLINE V solution(int j) const { return at_.x[j]; }
+  CAROM_INLINE V dual(int i) const { return at_.y[i]; }
 
   /// start_x: [n], start_y: [rows] in the problem's units.
   template <class Data, class Start>
@@ -62,14 +75,14 @@ class AdmmQp {
     using kernels::all_of;
     const QpShape& shape = rows_.shape;
     scale_ = scale_problem<V>(lanes_, shape, view, rows_.scaled);
-    const V least = convexity_pivot<V>(lanes_, n_, view.hessian, factor_, inverse_);
+    const V least = convexity_pivot<V>(lanes_, n_, view.hessian, at_.factor, at_.inverse);
     QpOutcome<V> outcome{select(least >= V(0.0), V(qp_end::kRunning), V(qp_end::kNonconvex)),
                          V(0.0)};
     lanes_.for_each(
-        n_, [&](int j) { x_[j] = start_x[j] / (scale_.length * rows_.scaled.column_scale[j]); });
+        n_, [&](int j) { at_.x[j] = start_x[j] / (scale_.length * rows_.scaled.column_scale[j]); });
     lanes_.for_each(m_, [&](int i) {
-      z_[i] = rows_.times(i, x_);
-      y_[i] = start_y[i] * scale_.cost / rows_.scaled.row_scale[i];
+      at_.z[i] = rows_.times(i, at_.x);
+      at_.y[i] = start_y[i] * scale_.cost / rows_.scaled.row_scale[i];
     });
     rho_ = V(options.penalty);
     refactor();
@@ -80,7 +93,7 @@ class AdmmQp {
       iterate(relax, going);
       outcome.iterations = outcome.iterations + going;
       if (iteration % kCheckEvery != 0 && iteration != options.max_iterations) continue;
-      const QpMerit<V> merit = qp_merit<V>(rows_, x_, y_, work_n_, work_m_, work_p_);
+      const QpMerit<V> merit = qp_merit<V>(rows_, at_.x, at_.y, at_.work_n, at_.work_m, at_.work_p);
       const auto finish = [&](V when, double what) {
         outcome.end =
             select(outcome.end > V(0.0), outcome.end, select(when > V(0.0), V(what), outcome.end));
@@ -95,9 +108,10 @@ class AdmmQp {
       if (iteration % kAdaptEvery == 0) adapt(merit, outcome.end);
     }
     finish_proofs(outcome.end);
-    lanes_.for_each(n_,
-                    [&](int j) { x_[j] = x_[j] * scale_.length * rows_.scaled.column_scale[j]; });
-    lanes_.for_each(m_, [&](int i) { y_[i] = y_[i] * rows_.scaled.row_scale[i] / scale_.cost; });
+    lanes_.for_each(
+        n_, [&](int j) { at_.x[j] = at_.x[j] * scale_.length * rows_.scaled.column_scale[j]; });
+    lanes_.for_each(m_,
+                    [&](int i) { at_.y[i] = at_.y[i] * rows_.scaled.row_scale[i] / scale_.cost; });
     return outcome;
   }
 
@@ -117,46 +131,46 @@ class AdmmQp {
     lanes_.for_each(m_, [&](int i) {
       const V equation =
           select(rows_.scaled.lower[i] != rows_.scaled.upper[i], V(1.0), V(kEquationWeight));
-      penalty_[i] = rho_ * equation;
+      at_.penalty[i] = rho_ * equation;
     });
     lanes_.for_each(n_, [&](int j) {
-      for (int i = j; i < n_; ++i) factor_[j * n + i] = rows_.scaled.hessian[j * n + i];
-      factor_[j * n + j] = factor_[j * n + j] + V(kSigma);
+      for (int i = j; i < n_; ++i) at_.factor[j * n + i] = rows_.scaled.hessian[j * n + i];
+      at_.factor[j * n + j] = at_.factor[j * n + j] + V(kSigma);
     });
-    for (int i = 0; i < m_; ++i) rows_.add_row(i, penalty_[i], factor_);
-    factor_symmetric<V>(lanes_, n_, factor_, inverse_, V(kSmallestPivot));
+    for (int i = 0; i < m_; ++i) rows_.add_row(i, at_.penalty[i], at_.factor);
+    factor_symmetric<V>(lanes_, n_, at_.factor, at_.inverse, V(kSmallestPivot));
   }
 
   CAROM_HOST_DEVICE void iterate(V relax, V going) {
-    lanes_.for_each(n_,
-                    [&](int j) { next_[j] = fused(V(kSigma), x_[j], -rows_.scaled.gradient[j]); });
-    lanes_.for_each(m_, [&](int i) { work_m_[i] = fused(penalty_[i], z_[i], -y_[i]); });
-    rows_.add_transposed(work_m_, next_);
-    solve_symmetric<V>(lanes_, n_, factor_, inverse_, next_);
+    lanes_.for_each(
+        n_, [&](int j) { at_.next[j] = fused(V(kSigma), at_.x[j], -rows_.scaled.gradient[j]); });
+    lanes_.for_each(m_, [&](int i) { at_.work_m[i] = fused(at_.penalty[i], at_.z[i], -at_.y[i]); });
+    rows_.add_transposed(at_.work_m, at_.next);
+    solve_symmetric<V>(lanes_, n_, at_.factor, at_.inverse, at_.next);
     const V kept = V(1.0) - relax;
     lanes_.for_each(m_, [&](int i) {
-      const V mixed = fused(relax, rows_.times(i, next_), kept * z_[i]);
-      work_m_[i] = mixed;
-      work_p_[i] = mixed + y_[i] / penalty_[i];
+      const V mixed = fused(relax, rows_.times(i, at_.next), kept * at_.z[i]);
+      at_.work_m[i] = mixed;
+      at_.work_p[i] = mixed + at_.y[i] / at_.penalty[i];
     });
-    rows_.project(work_p_, work_p_);
+    rows_.project(at_.work_p, at_.work_p);
     lanes_.for_each(m_, [&](int i) {
-      const V change = going * (penalty_[i] * (work_m_[i] - work_p_[i]));
-      change_y_[i] = select(going > V(0.0), change, change_y_[i]);
-      y_[i] = y_[i] + change;
-      z_[i] = select(going > V(0.0), work_p_[i], z_[i]);
+      const V change = going * (at_.penalty[i] * (at_.work_m[i] - at_.work_p[i]));
+      at_.change_y[i] = select(going > V(0.0), change, at_.change_y[i]);
+      at_.y[i] = at_.y[i] + change;
+      at_.z[i] = select(going > V(0.0), at_.work_p[i], at_.z[i]);
     });
     lanes_.for_each(n_, [&](int j) {
-      const V change = going * (relax * (next_[j] - x_[j]));
-      change_x_[j] = select(going > V(0.0), change, change_x_[j]);
-      x_[j] = x_[j] + change;
+      const V change = going * (relax * (at_.next[j] - at_.x[j]));
+      at_.change_x[j] = select(going > V(0.0), change, at_.change_x[j]);
+      at_.x[j] = at_.x[j] + change;
     });
   }
 
   // Support of the rows at a direction of multipliers, infinite where it has a sign without bound.
   CAROM_HOST_DEVICE V infeasible(V tolerance) {
-    lanes_.for_each(n_, [&](int j) { work_n_[j] = V(0.0); });
-    rows_.add_transposed(change_y_, work_n_);
+    lanes_.for_each(n_, [&](int j) { at_.work_n[j] = V(0.0); });
+    rows_.add_transposed(at_.change_y, at_.work_n);
     V size(0.0);
     V support(0.0);
     V wrong(0.0);
@@ -167,7 +181,7 @@ class AdmmQp {
         ++next;
       }
       const bool in_cone = next < rows_.shape.cones && rows_.shape.cone[next].first <= i;
-      const V y = change_y_[i];
+      const V y = at_.change_y[i];
       size = larger(magnitude(y), size);
       const V upper = rows_.scaled.upper[i];
       const V bound = in_cone ? upper : select(y > V(0.0), upper, rows_.scaled.lower[i]);
@@ -176,19 +190,19 @@ class AdmmQp {
       wrong = larger(select(there > V(0.0), V(0.0), magnitude(y)), wrong);
     }
     V balance(0.0);
-    for (int j = 0; j < n_; ++j) balance = larger(magnitude(work_n_[j]), balance);
+    for (int j = 0; j < n_; ++j) balance = larger(magnitude(at_.work_n[j]), balance);
     const V limit = V(kProofShare) * tolerance * magnitude(support);
     return select(support < V(0.0), V(1.0), V(0.0)) * select(size > V(0.0), V(1.0), V(0.0)) *
            select(scale_.bounds * larger(balance, wrong) <= limit, V(1.0), V(0.0));
   }
 
   CAROM_HOST_DEVICE V unbounded(V tolerance) {
-    rows_.gradient(change_x_, work_n_);
+    rows_.gradient(at_.change_x, at_.work_n);
     V slope(0.0);
     V bent(0.0);
     for (int j = 0; j < n_; ++j) {
-      slope = fused(rows_.scaled.gradient[j], change_x_[j], slope);
-      bent = larger(magnitude(work_n_[j] - rows_.scaled.gradient[j]), bent);
+      slope = fused(rows_.scaled.gradient[j], at_.change_x[j], slope);
+      bent = larger(magnitude(at_.work_n[j] - rows_.scaled.gradient[j]), bent);
     }
     V ends(0.0);
     int next = 0;
@@ -197,15 +211,15 @@ class AdmmQp {
         const QpConeSpan& cone = rows_.shape.cone[next];
         V sum(0.0);
         for (int r = i + 1; r < i + cone.size; ++r) {
-          const V v = rows_.times(r, change_x_);
+          const V v = rows_.times(r, at_.change_x);
           sum = fused(v, v, sum);
         }
-        ends = larger(square_root(sum) + rows_.times(i, change_x_), ends);
+        ends = larger(square_root(sum) + rows_.times(i, at_.change_x), ends);
         i += cone.size - 1;
         ++next;
         continue;
       }
-      const V along = rows_.times(i, change_x_);
+      const V along = rows_.times(i, at_.change_x);
       ends = larger(presence(rows_.scaled.upper[i]) * along, ends);
       ends = larger(presence(rows_.scaled.lower[i]) * -along, ends);
     }
@@ -218,12 +232,12 @@ class AdmmQp {
   CAROM_HOST_DEVICE void try_polish(QpOutcome<V>& outcome, V tolerance, V going) {
     const V near = going * select(outcome.end != V(qp_end::kConverged), V(0.0), V(1.0));
     if (all_of(near <= V(0.0))) return;
-    lanes_.for_each(n_, [&](int j) { next_[j] = x_[j]; });
-    lanes_.for_each(m_, [&](int i) { work_m_[i] = y_[i]; });
-    const QpMerit<V> merit = polish_.run(next_, work_m_);
+    lanes_.for_each(n_, [&](int j) { at_.next[j] = at_.x[j]; });
+    lanes_.for_each(m_, [&](int i) { at_.work_m[i] = at_.y[i]; });
+    const QpMerit<V> merit = polish_.run(at_.next, at_.work_m);
     const V good = near * select(merit.worst() <= V(kShare) * tolerance, V(1.0), V(0.0));
-    lanes_.for_each(n_, [&](int j) { x_[j] = select(good > V(0.0), next_[j], x_[j]); });
-    lanes_.for_each(m_, [&](int i) { y_[i] = select(good > V(0.0), work_m_[i], y_[i]); });
+    lanes_.for_each(n_, [&](int j) { at_.x[j] = select(good > V(0.0), at_.next[j], at_.x[j]); });
+    lanes_.for_each(m_, [&](int i) { at_.y[i] = select(good > V(0.0), at_.work_m[i], at_.y[i]); });
     outcome.end =
         select(near > V(0.0), select(good > V(0.0), V(qp_end::kConverged), V(qp_end::kRunning)),
                outcome.end);
@@ -245,22 +259,22 @@ class AdmmQp {
 
   // What proves a status is the last difference.
   CAROM_HOST_DEVICE void finish_proofs(V end) {
-    lanes_.for_each(
-        m_, [&](int i) { y_[i] = select(end != V(qp_end::kInfeasible), y_[i], change_y_[i]); });
-    lanes_.for_each(
-        n_, [&](int j) { x_[j] = select(end != V(qp_end::kUnbounded), x_[j], change_x_[j]); });
+    lanes_.for_each(m_, [&](int i) {
+      at_.y[i] = select(end != V(qp_end::kInfeasible), at_.y[i], at_.change_y[i]);
+    });
+    lanes_.for_each(n_, [&](int j) {
+      at_.x[j] = select(end != V(qp_end::kUnbounded), at_.x[j], at_.change_x[j]);
+    });
   }
 
   const Lanes& lanes_;
   int n_;
   int m_;
+  AdmmQpLayout<Memory> at_;
   QpRows<V, Lanes, Memory> rows_;
   QpPolish<V, Lanes, Memory> polish_;
   QpScale<V> scale_{};
   V rho_{};
-  Memory factor_, inverse_;
-  Memory x_, next_, change_x_, work_n_;                  // [n]
-  Memory z_, y_, penalty_, change_y_, work_m_, work_p_;  // [rows]
 };
 
 }  // namespace carom::kernels

@@ -8,8 +8,40 @@
 /// where it points against the step (O'Donoghue and Candes 2015); polished as admm is.
 namespace carom::kernels {
 
+template <class Memory>
+struct ProjectedQpLayout {
+  QpPolishLayout<Memory> polish;
+  ScaledQp<Memory> scaled;
+  Memory factor;
+  Memory inverse;
+  Memory x;
+  Memory trial;
+  Memory work_n;
+  Memory y;
+  Memory ahead;
+  Memory next;
+  Memory step;
+  Memory work_m;
+  Memory work_p;
+
+  ProjectedQpLayout() = default;
+  CAROM_INLINE constexpr ProjectedQpLayout(Arena<Memory>& arena, long n, long rows)
+      : polish(arena, n, rows),
+        scaled(scaled_qp(arena, n, rows)),
+        factor(arena.take(n * n)),
+        inverse(arena.take(n)),
+        x(arena.take(n)),
+        trial(arena.take(n)),
+        work_n(arena.take(n)),
+        y(arena.take(rows)),
+        ahead(arena.take(rows)),
+        next(arena.take(rows)),
+        step(arena.take(rows)),
+        work_m(arena.take(rows)),
+        work_p(arena.take(rows)) {}
+};
 CAROM_INLINE constexpr long projected_qp_workspace(long n, long rows) {
-  return 2 * n * n + rows * n + 9 * n + 11 * rows + qp_polish_workspace(n, rows);
+  return values_of<ProjectedQpLayout>(n, rows);
 }
 
 template <class V, class Lanes, class Memory>
@@ -19,32 +51,12 @@ class ProjectedQp {
       : lanes_(lanes),
         n_(shape.variables),
         m_(shape.rows),
-        rows_{lanes, shape, {}},
-        polish_(rows_, memory) {
-    long used = qp_polish_workspace(n_, m_);
-    const auto take = [&](long count) {
-      const Memory part = memory + used;
-      used += count;
-      return part;
-    };
-    const long n = n_;
-    const long m = m_;
-    rows_.scaled = {take(n * n), take(n), take(m * n), take(n), take(m), take(m), take(m)};
-    factor_ = take(n * n);
-    inverse_ = take(n);
-    x_ = take(n);
-    trial_ = take(n);
-    work_n_ = take(n);
-    y_ = take(m);
-    ahead_ = take(m);
-    next_ = take(m);
-    step_ = take(m);
-    work_m_ = take(m);
-    work_p_ = take(m);
-  }
+        at_(placed<ProjectedQpLayout>(memory, n_, m_)),
+        rows_{lanes, shape, at_.scaled},
+        polish_(rows_, at_.polish) {}
 
-  CAROM_INLINE V solution(int j) const { return x_[j]; }
-  CAROM_INLINE V dual(int i) const { return y_[i]; }
+  CAROM_INLINE V solution(int j) const { return at_.x[j]; }
+  CAROM_INLINE V dual(int i) const { return at_.y[i]; }
 
   /// Lanes whose Hessian is not positive definite end as kBroken: no such dual exists.
   template <class Data, class Start>
@@ -54,31 +66,33 @@ class ProjectedQp {
     scale_ = scale_problem<V>(lanes_, rows_.shape, view, rows_.scaled);
     const long n = n_;
     lanes_.for_each(n_, [&](int j) {
-      for (int i = j; i < n_; ++i) factor_[j * n + i] = rows_.scaled.hessian[j * n + i];
+      for (int i = j; i < n_; ++i) at_.factor[j * n + i] = rows_.scaled.hessian[j * n + i];
     });
-    const V least = factor_symmetric<V>(lanes_, n_, factor_, inverse_, V(0.0));
+    const V least = factor_symmetric<V>(lanes_, n_, at_.factor, at_.inverse, V(0.0));
     QpOutcome<V> outcome{select(least > V(kDefinite), V(qp_end::kRunning), V(qp_end::kBroken)),
                          V(0.0)};
     find_steps();
     lanes_.for_each(m_, [&](int i) {
-      y_[i] = start_y[i] * scale_.cost / rows_.scaled.row_scale[i];
-      ahead_[i] = y_[i];
+      at_.y[i] = start_y[i] * scale_.cost / rows_.scaled.row_scale[i];
+      at_.ahead[i] = at_.y[i];
     });
     V momentum(1.0);
     const V tolerance(options.tolerance);
     for (int iteration = 1; iteration <= options.max_iterations; ++iteration) {
       const V going = select(outcome.end > V(0.0), V(0.0), V(1.0));
-      minimise(ahead_, trial_);
+      minimise(at_.ahead, at_.trial);
       lanes_.for_each(m_, [&](int i) {
         // y + t (A x - Proj(A x + y / t)), the proximal step of the rows' support function.
-        const V shifted = rows_.times(i, trial_) + ahead_[i] / step_[i];
-        work_m_[i] = shifted;
+        const V shifted = rows_.times(i, at_.trial) + at_.ahead[i] / at_.step[i];
+        at_.work_m[i] = shifted;
       });
-      rows_.project(work_m_, work_p_);
-      lanes_.for_each(m_, [&](int i) { next_[i] = step_[i] * (work_m_[i] - work_p_[i]); });
+      rows_.project(at_.work_m, at_.work_p);
+      lanes_.for_each(m_,
+                      [&](int i) { at_.next[i] = at_.step[i] * (at_.work_m[i] - at_.work_p[i]); });
       V against(0.0);
       for (int i = 0; i < m_; ++i) {
-        against = fused((ahead_[i] - next_[i]) / step_[i], next_[i] - y_[i], against);
+        against =
+            fused((at_.ahead[i] - at_.next[i]) / at_.step[i], at_.next[i] - at_.y[i], against);
       }
       const V restart = select(against > V(0.0), V(1.0), V(0.0));
       const V old = select(restart > V(0.0), V(1.0), momentum);
@@ -86,8 +100,8 @@ class ProjectedQp {
       const V carry = select(restart > V(0.0), V(0.0), (old - V(1.0)) / grown);
       momentum = grown;
       lanes_.for_each(m_, [&](int i) {
-        ahead_[i] = fused(carry, next_[i] - y_[i], next_[i]);
-        y_[i] = select(going > V(0.0), next_[i], y_[i]);
+        at_.ahead[i] = fused(carry, at_.next[i] - at_.y[i], at_.next[i]);
+        at_.y[i] = select(going > V(0.0), at_.next[i], at_.y[i]);
       });
       outcome.iterations = outcome.iterations + going;
       if (iteration % kCheckEvery != 0 && iteration != options.max_iterations) continue;
@@ -110,7 +124,7 @@ class ProjectedQp {
     lanes_.for_each(n_, [&](int j) { x[j] = rows_.scaled.gradient[j]; });
     rows_.add_transposed(y, x);
     lanes_.for_each(n_, [&](int j) { x[j] = -x[j]; });
-    solve_symmetric<V>(lanes_, n_, factor_, inverse_, x);
+    solve_symmetric<V>(lanes_, n_, at_.factor, at_.inverse, x);
   }
 
   /// Steps 1 / (L d_i): d the diagonal of A P^-1 A' (one value for a cone's rows), L a bound on the
@@ -118,63 +132,66 @@ class ProjectedQp {
   CAROM_HOST_DEVICE void find_steps() {
     const QpShape& shape = rows_.shape;
     for (int i = 0; i < m_; ++i) {
-      lanes_.for_each(n_, [&](int j) { work_n_[j] = V(0.0); });
+      lanes_.for_each(n_, [&](int j) { at_.work_n[j] = V(0.0); });
       const int first = shape.row_first[i];
       const long n = n_;
       lanes_.for_each(shape.row_first[i + 1] - first, [&](int t) {
         const int j = shape.column[first + t];
-        work_n_[j] = rows_.scaled.matrix[i * n + j];
+        at_.work_n[j] = rows_.scaled.matrix[i * n + j];
       });
-      solve_symmetric<V>(lanes_, n_, factor_, inverse_, work_n_);
-      const V diagonal = rows_.times(i, work_n_);
-      lanes_.for_each(1, [&](int) { step_[i] = select(diagonal > V(0.0), diagonal, V(1.0)); });
+      solve_symmetric<V>(lanes_, n_, at_.factor, at_.inverse, at_.work_n);
+      const V diagonal = rows_.times(i, at_.work_n);
+      lanes_.for_each(1, [&](int) { at_.step[i] = select(diagonal > V(0.0), diagonal, V(1.0)); });
     }
     for (int c = 0; c < shape.cones; ++c) {
       const QpConeSpan& cone = shape.cone[c];
       V most(0.0);
-      for (int i = cone.first; i < cone.first + cone.size; ++i) most = larger(step_[i], most);
-      lanes_.for_each(cone.size, [&](int t) { step_[cone.first + t] = most; });
+      for (int i = cone.first; i < cone.first + cone.size; ++i) most = larger(at_.step[i], most);
+      lanes_.for_each(cone.size, [&](int t) { at_.step[cone.first + t] = most; });
     }
     lanes_.for_each(m_, [&](int i) {
-      step_[i] = V(1.0) / step_[i];
-      work_m_[i] = square_root(step_[i]) * V(1.0 + 0.01 * static_cast<double>(i % 7));
+      at_.step[i] = V(1.0) / at_.step[i];
+      at_.work_m[i] = square_root(at_.step[i]) * V(1.0 + 0.01 * static_cast<double>(i % 7));
     });
     V eigenvalue(1.0);
     for (int power = 0; power < kPowerSteps; ++power) {
-      lanes_.for_each(n_, [&](int j) { work_n_[j] = V(0.0); });
-      rows_.add_transposed(work_m_, work_n_);
-      solve_symmetric<V>(lanes_, n_, factor_, inverse_, work_n_);
+      lanes_.for_each(n_, [&](int j) { at_.work_n[j] = V(0.0); });
+      rows_.add_transposed(at_.work_m, at_.work_n);
+      solve_symmetric<V>(lanes_, n_, at_.factor, at_.inverse, at_.work_n);
       V before(0.0);
       V after(0.0);
-      lanes_.for_each(m_, [&](int i) { work_p_[i] = step_[i] * rows_.times(i, work_n_); });
+      lanes_.for_each(m_, [&](int i) { at_.work_p[i] = at_.step[i] * rows_.times(i, at_.work_n); });
       for (int i = 0; i < m_; ++i) {
-        before = fused(work_m_[i] / step_[i], work_m_[i], before);
-        after = fused(work_p_[i] / step_[i], work_p_[i], after);
+        before = fused(at_.work_m[i] / at_.step[i], at_.work_m[i], before);
+        after = fused(at_.work_p[i] / at_.step[i], at_.work_p[i], after);
       }
       const V growth = square_root(after / select(before > V(0.0), before, V(1.0)));
       eigenvalue = larger(growth, V(1e-30));
-      lanes_.for_each(m_, [&](int i) { work_m_[i] = work_p_[i] / eigenvalue; });
+      lanes_.for_each(m_, [&](int i) { at_.work_m[i] = at_.work_p[i] / eigenvalue; });
     }
     const V share = V(1.0 / 1.1) / eigenvalue;
-    lanes_.for_each(m_, [&](int i) { step_[i] = share * step_[i]; });
+    lanes_.for_each(m_, [&](int i) { at_.step[i] = share * at_.step[i]; });
   }
 
   CAROM_HOST_DEVICE void check(QpOutcome<V>& outcome, const QpFirstOrderOptions& options,
                                V tolerance) {
     const V going = select(outcome.end > V(0.0), V(0.0), V(1.0));
-    minimise(y_, trial_);
-    const QpMerit<V> merit = qp_merit<V>(rows_, trial_, y_, work_n_, work_m_, work_p_);
+    minimise(at_.y, at_.trial);
+    const QpMerit<V> merit =
+        qp_merit<V>(rows_, at_.trial, at_.y, at_.work_n, at_.work_m, at_.work_p);
     const V aim = V(kShare) * tolerance;
     V done = select(merit.worst() <= aim, V(1.0), V(0.0));
-    lanes_.for_each(n_, [&](int j) { x_[j] = select(going > V(0.0), trial_[j], x_[j]); });
+    lanes_.for_each(n_, [&](int j) { at_.x[j] = select(going > V(0.0), at_.trial[j], at_.x[j]); });
     if (options.polish) {
-      lanes_.for_each(m_, [&](int i) { next_[i] = y_[i]; });
+      lanes_.for_each(m_, [&](int i) { at_.next[i] = at_.y[i]; });
       const V near = going * select(merit.worst() <= V(kPolishFrom), V(1.0), V(0.0));
       if (!all_of(near <= V(0.0))) {
-        const QpMerit<V> polished = polish_.run(trial_, next_);
+        const QpMerit<V> polished = polish_.run(at_.trial, at_.next);
         const V good = near * select(polished.worst() <= aim, V(1.0), V(0.0));
-        lanes_.for_each(n_, [&](int j) { x_[j] = select(good > V(0.0), trial_[j], x_[j]); });
-        lanes_.for_each(m_, [&](int i) { y_[i] = select(good > V(0.0), next_[i], y_[i]); });
+        lanes_.for_each(n_,
+                        [&](int j) { at_.x[j] = select(good > V(0.0), at_.trial[j], at_.x[j]); });
+        lanes_.for_each(m_,
+                        [&](int i) { at_.y[i] = select(good > V(0.0), at_.next[i], at_.y[i]); });
         done = larger(done, good);
       }
     }
@@ -186,20 +203,19 @@ class ProjectedQp {
   }
 
   CAROM_HOST_DEVICE void finish() {
-    lanes_.for_each(n_,
-                    [&](int j) { x_[j] = x_[j] * scale_.length * rows_.scaled.column_scale[j]; });
-    lanes_.for_each(m_, [&](int i) { y_[i] = y_[i] * rows_.scaled.row_scale[i] / scale_.cost; });
+    lanes_.for_each(
+        n_, [&](int j) { at_.x[j] = at_.x[j] * scale_.length * rows_.scaled.column_scale[j]; });
+    lanes_.for_each(m_,
+                    [&](int i) { at_.y[i] = at_.y[i] * rows_.scaled.row_scale[i] / scale_.cost; });
   }
 
   const Lanes& lanes_;
   int n_;
   int m_;
+  ProjectedQpLayout<Memory> at_;
   QpRows<V, Lanes, Memory> rows_;
   QpPolish<V, Lanes, Memory> polish_;
   QpScale<V> scale_{};
-  Memory factor_, inverse_;
-  Memory x_, trial_, work_n_;                         // [n]
-  Memory y_, ahead_, next_, step_, work_m_, work_p_;  // [rows]
 };
 
 }  // namespace carom::kernels

@@ -16,9 +16,34 @@ CAROM_INLINE constexpr bool takes_dual_pivots(int n, int rows, int cones) {
          rows <= kLargestPivotTableRows;
 }
 
-/// Values of V that a problem needs at most.
+template <class Memory>
+struct QpDualPivotLayout {
+  QpPivotTableLayout<Memory> pivots;
+  Memory below;       ///< l - a'x; -infinity for an active row
+  Memory above;       ///< a'x - u, likewise
+  Memory multiplier;  ///< away from the bound, not negative; infinity for an inactive row
+  Memory side;        ///< of an active row: 1 at its lower bound, -1 at its upper one
+  Memory first;       ///< column of the table, of a pivot that waits
+  Memory second;      ///< the same of the next one
+  Memory move;        ///< of the multipliers in the end
+  Memory x;
+  Memory step;
+
+  QpDualPivotLayout() = default;
+  CAROM_INLINE constexpr QpDualPivotLayout(Arena<Memory>& arena, long n, long rows)
+      : pivots(arena, n, rows),
+        below(arena.take(rows)),
+        above(arena.take(rows)),
+        multiplier(arena.take(rows)),
+        side(arena.take(rows)),
+        first(arena.take(rows)),
+        second(arena.take(rows)),
+        move(arena.take(rows)),
+        x(arena.take(n)),
+        step(arena.take(n)) {}
+};
 CAROM_INLINE constexpr long qp_dual_pivot_workspace(long n, long rows) {
-  return qp_pivot_table_workspace(n, rows) + 2 * n + 7 * rows;
+  return values_of<QpDualPivotLayout>(n, rows);
 }
 
 struct QpDualPivotOptions {
@@ -30,28 +55,8 @@ struct QpDualPivotOptions {
 template <class V, class Memory, class Entry = QpOneEntry, int N = 0>
 class QpDualPivots {
  public:
-  CAROM_HOST_DEVICE QpDualPivots(const QpShape& shape, Memory memory) : table_(shape, memory) {
-    Parts& m = parts_;
-    m.shape = shape;
-    m.rows = shape.rows;
-    long used = qp_pivot_table_workspace(shape.variables, shape.rows);
-    const auto take = [&](long count) {
-      const Memory part = memory + used;
-      used += count;
-      return part;
-    };
-    const long rows = m.rows;
-    m.scale = table_.scale();
-    m.below = take(rows);
-    m.above = take(rows);
-    m.multiplier = take(rows);
-    m.side = take(rows);
-    m.first = take(rows);
-    m.second = take(rows);
-    m.move = take(rows);
-    m.x = take(shape.variables);
-    m.step = take(shape.variables);
-  }
+  CAROM_HOST_DEVICE QpDualPivots(const QpShape& shape, Memory memory)
+      : QpDualPivots(shape, placed<QpDualPivotLayout>(memory, shape.variables, shape.rows)) {}
 
   CAROM_INLINE V solution(int j) const { return parts_.x[j]; }
   CAROM_INLINE V dual(int i) const { return -parts_.second[i]; }
@@ -73,16 +78,14 @@ class QpDualPivots {
   static constexpr double kFeasibleDependent = 1e-10;
   static constexpr int kChains = 4;
 
-  struct Parts {
+  CAROM_HOST_DEVICE QpDualPivots(const QpShape& shape, const QpDualPivotLayout<Memory>& layout)
+      : table_(shape, layout.pivots), parts_{layout, shape, shape.rows, table_.scale()} {}
+
+  /// Rows are in the units of `scale`.
+  struct Parts : QpDualPivotLayout<Memory> {
     QpShape shape;
     int rows;
-    Memory scale;          ///< of each row in the table; what follows is in its units
-    Memory below, above;   ///< l - a'x and a'x - u; -infinity for an active row
-    Memory multiplier;     ///< away from the bound, not negative; infinity for an inactive row
-    Memory side;           ///< of an active row: 1 at its lower bound, -1 at its upper one
-    Memory first, second;  ///< columns of the table, of a pivot that waits and of the next one
-    Memory move;           ///< of the multipliers in the end
-    Memory x, step;
+    Memory scale;  ///< of each row in the table
   };
 
   template <bool TwoSided, class Data>

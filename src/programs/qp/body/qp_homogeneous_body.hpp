@@ -38,6 +38,9 @@ class QpHomogeneous {
   CAROM_HOST_DEVICE QpHomogeneous(const QpShape& shape, double* memory)
       : QpHomogeneous(shape, QpArena(memory)) {}
 
+  /// What it takes of its memory, qp_homogeneous_workspace at most.
+  [[nodiscard]] CAROM_HOST_DEVICE long doubles() const { return doubles_; }
+
   /// The answer; of an unbounded problem a feasible point.
   CAROM_INLINE double solution(int j) const { return x_[j]; }
   /// The multipliers; of an infeasible problem Farkas' vector.
@@ -127,7 +130,11 @@ class QpHomogeneous {
         reduction_(shape, arena),
         iterate_(shape, reduction_, arena),
         scratch_(arena.take<double>(0)),
-        face_(shape, reduction_, iterate_, arena) {}
+        doubles_(arena.used() + qp_reduction_scratch(shape.variables, shape.rows)),
+        face_(shape, reduction_, iterate_, arena) {
+    // The scratch of a reduction and the face lie in one place.
+    doubles_ = arena.used() > doubles_ ? arena.used() : doubles_;
+  }
 
   /// Tries what the iterate may be the limit of.
   template <class Data>
@@ -244,6 +251,7 @@ class QpHomogeneous {
   QpReduction<Real> reduction_;
   QpEmbedding<Real> iterate_;
   double* scratch_;  // of the reduction; the face's memory afterwards
+  long doubles_;
   QpFace<Real> face_;
 };
 

@@ -10,21 +10,23 @@
 /// What the homogeneous method works on: its memory, the units of a problem, elimination.
 namespace carom::kernels {
 
-/// Hands out pieces of a caller's doubles; an integer takes the place of a double, a number of
-/// doubled precision that of two.
+/// Lays arrays of several types one after another into a caller's doubles: an integer takes the
+/// place of a double, a number of doubled precision that of two.
 class QpArena {
  public:
-  CAROM_HOST_DEVICE explicit QpArena(double* memory) : next_(memory) {}
+  CAROM_HOST_DEVICE explicit QpArena(double* memory) : memory_(memory) {}
   template <class T>
   CAROM_HOST_DEVICE T* take(long count) {
     constexpr long kSize = sizeof(T) > sizeof(double) ? sizeof(T) / sizeof(double) : 1;
-    T* const piece = reinterpret_cast<T*>(next_);
-    next_ += count * kSize;
-    return piece;
+    T* const place = reinterpret_cast<T*>(memory_ + used_);
+    used_ += count * kSize;
+    return place;
   }
+  [[nodiscard]] CAROM_HOST_DEVICE long used() const { return used_; }
 
  private:
-  double* next_;
+  double* memory_;
+  long used_ = 0;
 };
 
 /// What is left of a sum below this share of its terms is rounding of the data.

@@ -8,52 +8,75 @@
 /// same method as AdmmQp with the same scaling and certificate; the polish ends it likewise.
 namespace carom::kernels {
 
-/// What a problem under way keeps, as offsets in its slot.
-struct QpLargeParts {
-  long hessian, gradient, matrix, column_scale, row_scale, lower, upper;    // the scaled problem
-  long factor, inverse;                                                     // [n, n], column-major
-  long x, next, push, change_x, work_n, polished_x;                         // [n]
-  long z, y, penalty, change_y, work_m, work_p, polished_y, tight, target;  // [rows]
-  long best_x, best_y, judge, scalars, end;
+/// What a problem under way keeps, as offsets in its slot: the scaled problem, its factor and the
+/// inverse column by column, vectors of n and of m values, what judges them, and scalars.
+template <class Memory>
+struct QpLargeLayout {
+  Memory hessian;
+  Memory factor;
+  Memory inverse;
+  Memory matrix;
+  Memory gradient;
+  Memory column_scale;
+  Memory x;
+  Memory next;
+  Memory push;
+  Memory change_x;
+  Memory work_n;
+  Memory polished_x;
+  Memory best_x;
+  Memory row_scale;
+  Memory lower;
+  Memory upper;
+  Memory z;
+  Memory y;
+  Memory penalty;
+  Memory change_y;
+  Memory work_m;
+  Memory work_p;
+  Memory polished_y;
+  Memory tight;
+  Memory target;
+  Memory best_y;
+  Memory judge;
+  Memory scalars;
+  long end = 0;  ///< even, so that slots stay aligned
+
+  QpLargeLayout() = default;
+  CAROM_INLINE constexpr QpLargeLayout(Arena<Memory>& arena, long n, long m)
+      : hessian(arena.take(n * n)),
+        factor(arena.take(n * n)),
+        inverse(arena.take(n * n)),
+        matrix(arena.take(m * n)),
+        gradient(arena.take(n)),
+        column_scale(arena.take(n)),
+        x(arena.take(n)),
+        next(arena.take(n)),
+        push(arena.take(n)),
+        change_x(arena.take(n)),
+        work_n(arena.take(n)),
+        polished_x(arena.take(n)),
+        best_x(arena.take(n)),
+        row_scale(arena.take(m)),
+        lower(arena.take(m)),
+        upper(arena.take(m)),
+        z(arena.take(m)),
+        y(arena.take(m)),
+        penalty(arena.take(m)),
+        change_y(arena.take(m)),
+        work_m(arena.take(m)),
+        work_p(arena.take(m)),
+        polished_y(arena.take(m)),
+        tight(arena.take(m)),
+        target(arena.take(m)),
+        best_y(arena.take(m)),
+        judge(arena.take(certificate::qp_judge_workspace(n, m))),
+        scalars(arena.take(8)),
+        end(arena.used() + (arena.used() & 1)) {}
 };
+using QpLargeParts = QpLargeLayout<long>;
 CAROM_INLINE constexpr QpLargeParts qp_large_parts(long n, long m) {
-  QpLargeParts parts{};
-  long used = 0;
-  const auto take = [&used](long count) {
-    const long first = used;
-    used += count;
-    return first;
-  };
-  parts.hessian = take(n * n);
-  parts.factor = take(n * n);
-  parts.inverse = take(n * n);
-  parts.matrix = take(m * n);
-  parts.gradient = take(n);
-  parts.column_scale = take(n);
-  parts.x = take(n);
-  parts.next = take(n);
-  parts.push = take(n);
-  parts.change_x = take(n);
-  parts.work_n = take(n);
-  parts.polished_x = take(n);
-  parts.best_x = take(n);
-  parts.row_scale = take(m);
-  parts.lower = take(m);
-  parts.upper = take(m);
-  parts.z = take(m);
-  parts.y = take(m);
-  parts.penalty = take(m);
-  parts.change_y = take(m);
-  parts.work_m = take(m);
-  parts.work_p = take(m);
-  parts.polished_y = take(m);
-  parts.tight = take(m);
-  parts.target = take(m);
-  parts.best_y = take(m);
-  parts.judge = take(certificate::qp_judge_workspace(n, m));
-  parts.scalars = take(8);
-  parts.end = used + (used & 1);
-  return parts;
+  return placed<QpLargeLayout>(0L, n, m);
 }
 
 using QpLargePart = long QpLargeParts::*;

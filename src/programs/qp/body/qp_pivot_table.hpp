@@ -1,5 +1,6 @@
 #pragma once
 
+#include <carom/device/arena.hpp>
 #include <carom/device/qp_problem.hpp>
 
 #include "programs/qp/body/qp_factor.hpp"
@@ -10,10 +11,24 @@ namespace carom::kernels {
 inline constexpr int kLargestPivotTableRows = 64;
 inline constexpr int kLargestPivotTableVariables = 24;
 
-/// Values of V that a table needs at most.
-CAROM_INLINE constexpr long qp_pivot_table_workspace(long n, long rows) {
-  return rows * (rows + 1) / 2 + (rows > n ? rows : n) * n + 2 * n * n + n + rows;
-}
+template <class Memory>
+struct QpPivotTableLayout {
+  Memory table;
+  Memory scale;
+  Memory factor;  ///< P = L D L'
+  Memory pivot_inverse;
+  Memory inverse;  ///< P^-1, [n, n]
+  Memory through;  ///< A P^-1, [rows, n]
+
+  QpPivotTableLayout() = default;
+  CAROM_INLINE constexpr QpPivotTableLayout(Arena<Memory>& arena, long n, long rows)
+      : table(arena.take(rows * (rows + 1) / 2)),
+        scale(arena.take(rows)),
+        factor(arena.take(n * n)),
+        pivot_inverse(arena.take(n)),
+        inverse(arena.take(n * n)),
+        through(arena.take((rows > n ? rows : n) * n)) {}
+};
 
 /// One entry of a table, where one problem has it all. Packs bring one of their own: each lane has
 /// an index of its own.
@@ -41,26 +56,8 @@ class QpPivotTable {
     V down;
   };
 
-  CAROM_HOST_DEVICE QpPivotTable(const QpShape& shape, Memory memory) {
-    Parts& m = parts_;
-    m.shape = shape;
-    m.n = shape.variables;
-    m.rows = shape.rows;
-    long used = 0;
-    const auto take = [&](long count) {
-      const Memory part = memory + used;
-      used += count;
-      return part;
-    };
-    const long n = m.n;
-    const long rows = m.rows;
-    m.table = take(rows * (rows + 1) / 2);
-    m.scale = take(rows);
-    m.factor = take(n * n);
-    m.pivot_inverse = take(n);
-    m.inverse = take(n * n);
-    m.through = take((rows > n ? rows : n) * n);
-  }
+  CAROM_HOST_DEVICE QpPivotTable(const QpShape& shape, const QpPivotTableLayout<Memory>& layout)
+      : parts_{layout, shape, shape.variables, shape.rows} {}
 
   [[nodiscard]] CAROM_INLINE int variables() const { return N > 0 ? N : parts_.n; }
   /// 1 / sqrt(a'P^-1 a) of each row, 0 where it has no entries.
@@ -191,13 +188,9 @@ class QpPivotTable {
  private:
   static constexpr double kDefinite = 1e-13;  // smallest pivot of P relative to its diagonal
 
-  struct Parts {
+  struct Parts : QpPivotTableLayout<Memory> {
     QpShape shape;
     int n, rows;
-    Memory table, scale;
-    Memory factor, pivot_inverse;  ///< P = L D L'
-    Memory inverse;                ///< P^-1, [n, n]
-    Memory through;                ///< A P^-1, [rows, n]
   };
 
   static CAROM_INLINE constexpr int triangle(int i) { return i * (i + 1) / 2; }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <carom/device/arena.hpp>
 #include <carom/device/qp_problem.hpp>
 
 #include "programs/qp/body/qp_factor.hpp"
@@ -20,6 +21,11 @@ struct ScaledQp {
   Memory lower;         ///< [rows]
   Memory upper;         ///< [rows]
 };
+template <class Memory>
+CAROM_INLINE constexpr ScaledQp<Memory> scaled_qp(Arena<Memory>& arena, long n, long rows) {
+  return {arena.take(n * n), arena.take(n),    arena.take(rows * n), arena.take(n),
+          arena.take(rows),  arena.take(rows), arena.take(rows)};
+}
 
 template <class V>
 struct QpScale {

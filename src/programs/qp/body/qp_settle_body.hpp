@@ -36,16 +36,41 @@ CAROM_INLINE constexpr bool takes_homogeneous(long n, long rows) { return n + ro
 CAROM_INLINE bool qp_wants_refinement(const QpShape& shape, double residual, double tolerance) {
   return shape.cones == 0 && shape.variables + shape.rows <= 64 && residual > 1e-2 * tolerance;
 }
+template <class Memory>
+struct QpSettleLayout {
+  Memory first_x;        ///< of the first method
+  Memory point;          ///< meets the rows
+  Memory first_y;        ///< of the first method
+  Memory work;           ///< of the judgement
+  Memory other_hessian;  ///< of the search for a point that meets the rows
+  Memory other_gradient;
+  Memory body;
+
+  QpSettleLayout() = default;
+  CAROM_INLINE constexpr QpSettleLayout(Arena<Memory>& arena, long n, long rows, bool cones)
+      : first_x(arena.take(n)),
+        point(arena.take(n)),
+        first_y(arena.take(rows)),
+        work(arena.take(certificate::qp_judge_workspace(n, rows))),
+        other_hessian(arena.take(n * n)),
+        other_gradient(arena.take(n)),
+        body(arena.take(body_values(n, rows, cones))) {}
+
+ private:
+  /// One method after another.
+  static CAROM_INLINE constexpr long body_values(long n, long rows, bool cones) {
+    const long splitting = admm_qp_workspace(n, rows);  // a factor of the Hessian wants less
+    if (cones) {
+      return larger_of(splitting,
+                       takes_homogeneous(n, rows) ? qp_homogeneous_workspace(n, rows) : 0);
+    }
+    return larger_of(splitting, larger_of(qp_active_set_workspace(n, rows),
+                                          convex_lemke_workspace(n, rows, 2 * rows)));
+  }
+  static CAROM_INLINE constexpr long larger_of(long a, long b) { return a > b ? a : b; }
+};
 CAROM_INLINE constexpr long qp_settle_workspace(long n, long rows, bool cones) {
-  const long exact = cones ? 0 : qp_active_set_workspace(n, rows);
-  const long splitting = admm_qp_workspace(n, rows);  // a factor of the Hessian wants less
-  const long decided = !cones                       ? convex_lemke_workspace(n, rows, 2 * rows)
-                       : takes_homogeneous(n, rows) ? qp_homogeneous_workspace(n, rows)
-                                                    : 0;
-  const long body = exact > splitting ? exact : splitting;
-  // A problem of its own looks for a point that meets the rows: another Hessian and gradient.
-  return 2 * n + rows + certificate::qp_judge_workspace(n, rows) +
-         (decided > body ? decided : body) + n * n + n;
+  return values_of<QpSettleLayout>(n, rows, cones);
 }
 
 /// A problem's numbers as ConvexLemke reads them.
@@ -88,16 +113,10 @@ class QpSettle {
         view_(view),
         x_(x),
         y_(y),
-        first_x_(memory),
-        point_(first_x_ + shape.variables),
-        first_y_(point_ + shape.variables),
-        work_(first_y_ + shape.rows),
-        other_hessian_(work_ + certificate::qp_judge_workspace(shape.variables, shape.rows)),
-        other_gradient_(other_hessian_ + static_cast<long>(shape.variables) * shape.variables),
-        body_(other_gradient_ + shape.variables) {}
+        at_(placed<QpSettleLayout>(memory, shape.variables, shape.rows, shape.cones > 0)) {}
 
   /// A point that meets the rows, of an unbounded problem.
-  CAROM_INLINE double point(int j) const { return point_[j]; }
+  CAROM_INLINE double point(int j) const { return at_.point[j]; }
 
   /// first: what ended at x, y before, or null where nothing was tried. end: its qp_end.
   /// start(): fills x, y with the caller's guess. Afterwards x, y hold the answer or the proof.
@@ -127,8 +146,9 @@ class QpSettle {
       answer.status = Status::infeasible;
       return answer;
     }
-    if (proves_nonconvex(lanes_, shape_.variables, view_.hessian, x_, body_,
-                         body_ + static_cast<long>(shape_.variables) * shape_.variables, work_)) {
+    if (proves_nonconvex(lanes_, shape_.variables, view_.hessian, x_, at_.body,
+                         at_.body + static_cast<long>(shape_.variables) * shape_.variables,
+                         at_.work)) {
       answer.status = Status::nonconvex;
       return answer;
     }
@@ -199,28 +219,28 @@ class QpSettle {
     return status == Status::solved || status == Status::infeasible || status == Status::unbounded;
   }
   CAROM_HOST_DEVICE void keep_first() {
-    lanes_.for_each(shape_.variables, [&](int j) { first_x_[j] = x_[j]; });
-    lanes_.for_each(shape_.rows, [&](int i) { first_y_[i] = y_[i]; });
+    lanes_.for_each(shape_.variables, [&](int j) { at_.first_x[j] = x_[j]; });
+    lanes_.for_each(shape_.rows, [&](int i) { at_.first_y[i] = y_[i]; });
   }
   CAROM_HOST_DEVICE void back_to_first() {
-    lanes_.for_each(shape_.variables, [&](int j) { x_[j] = first_x_[j]; });
-    lanes_.for_each(shape_.rows, [&](int i) { y_[i] = first_y_[i]; });
+    lanes_.for_each(shape_.variables, [&](int j) { x_[j] = at_.first_x[j]; });
+    lanes_.for_each(shape_.rows, [&](int i) { y_[i] = at_.first_y[i]; });
   }
   CAROM_CALL bool is_infeasible(double tolerance) {
-    proof_ = infeasibility_residual(lanes_, shape_, view_, y_, work_, tolerance);
+    proof_ = infeasibility_residual(lanes_, shape_, view_, y_, at_.work, tolerance);
     return certificate::within(proof_, tolerance);
   }
   CAROM_CALL bool is_ray(double tolerance) {
-    proof_ = ray_residual(lanes_, shape_, view_, x_, work_, tolerance);
+    proof_ = ray_residual(lanes_, shape_, view_, x_, at_.work, tolerance);
     return certificate::within(proof_, tolerance);
   }
   CAROM_CALL bool is_unbounded(double tolerance) {
-    proof_ = unboundedness_residual(lanes_, shape_, view_, point_, x_, work_, tolerance);
+    proof_ = unboundedness_residual(lanes_, shape_, view_, at_.point, x_, at_.work, tolerance);
     return certificate::within(proof_, tolerance);
   }
 
   CAROM_CALL void judge(QpVerdict& answer, double tolerance) {
-    const certificate::QpJudge<double, Lanes, Data, Memory> judge(lanes_, shape_, view_, work_);
+    const certificate::QpJudge<double, Lanes, Data, Memory> judge(lanes_, shape_, view_, at_.work);
     const auto judged = judge.residual(x_, y_);
     answer.residual = judged.value();
     answer.objective = judged.objective;
@@ -235,17 +255,18 @@ class QpSettle {
     judge(answer, tolerance);
     if (answer.status == Status::solved) return;
     const int n = shape_.variables;
-    lanes_.for_each(n, [&](int j) { body_[j] = x_[j]; });
-    lanes_.for_each(shape_.rows, [&](int i) { body_[n + i] = y_[i]; });
-    certificate::QpJudge<double, Lanes, Data, Memory>(lanes_, shape_, view_, work_).clean(x_, y_);
+    lanes_.for_each(n, [&](int j) { at_.body[j] = x_[j]; });
+    lanes_.for_each(shape_.rows, [&](int i) { at_.body[n + i] = y_[i]; });
+    certificate::QpJudge<double, Lanes, Data, Memory>(lanes_, shape_, view_, at_.work)
+        .clean(x_, y_);
     QpVerdict cleaned = answer;
     judge(cleaned, tolerance);
     if (cleaned.residual < answer.residual) {
       answer = cleaned;
       return;
     }
-    lanes_.for_each(n, [&](int j) { x_[j] = body_[j]; });
-    lanes_.for_each(shape_.rows, [&](int i) { y_[i] = body_[n + i]; });
+    lanes_.for_each(n, [&](int j) { x_[j] = at_.body[j]; });
+    lanes_.for_each(shape_.rows, [&](int i) { y_[i] = at_.body[n + i]; });
   }
 
   /// The verdict in twice the precision, judged like any other; numerical_error where there is
@@ -265,14 +286,15 @@ class QpSettle {
   /// Leaves x, y, and the point of an unbounded problem, whose direction is x.
   CAROM_CALL Status by_lemke(QpVerdict& answer) {
     const QpLemkeSource<Data> source{shape_, view_};
-    ConvexLemke<Lanes, Memory, QpLemkeSource<Data>> body(lanes_, source, 2L * shape_.rows, body_);
+    ConvexLemke<Lanes, Memory, QpLemkeSource<Data>> body(lanes_, source, 2L * shape_.rows,
+                                                         at_.body);
     const Status claim = body.solve();
     answer.method = QpMethod::lemke;
     answer.iterations = body.pivots();
     if (!is_final(claim)) return claim;
     lanes_.for_each(shape_.variables, [&](int j) {
-      point_[j] = body.point(j);
-      x_[j] = claim == Status::unbounded ? body.ray(j) : point_[j];
+      at_.point[j] = body.point(j);
+      x_[j] = claim == Status::unbounded ? body.ray(j) : at_.point[j];
     });
     lanes_.for_each(shape_.rows, [&](int i) { y_[i] = -body.multiplier(i, claim); });
     return claim;
@@ -283,7 +305,7 @@ class QpSettle {
 #if defined(__CUDA_ARCH__)
     return Status::numerical_error;  // too much code beside the rest of a kernel
 #else
-    if constexpr (requires { body_.stride; }) {
+    if constexpr (requires { at_.body.stride; }) {
       return Status::numerical_error;  // it wants memory in one piece
     } else {
       if (!takes_homogeneous(shape_.variables, shape_.rows)) return Status::numerical_error;
@@ -291,15 +313,15 @@ class QpSettle {
         const QpView<const double*> plain{&view_.hessian[0], &view_.gradient[0], &view_.matrix[0],
                                           &view_.lower[0], &view_.upper[0]};
         const QpHomogeneousOutcome outcome =
-            decide_homogeneous(shape_, plain, &body_[0], &point_[0], &x_[0], &y_[0]);
+            decide_homogeneous(shape_, plain, &at_.body[0], &at_.point[0], &x_[0], &y_[0]);
         if (outcome.end != qp_end::kUnbounded) {
-          for (int j = 0; j < shape_.variables; ++j) x_[j] = point_[j];
+          for (int j = 0; j < shape_.variables; ++j) x_[j] = at_.point[j];
         }
-        work_[0] = outcome.end;
-        work_[1] = outcome.iterations;
+        at_.work[0] = outcome.end;
+        at_.work[1] = outcome.iterations;
       });
-      const double end = work_[0];
-      answer.iterations = static_cast<int>(work_[1]);
+      const double end = at_.work[0];
+      answer.iterations = static_cast<int>(at_.work[1]);
       return end == qp_end::kConverged    ? Status::solved
              : end == qp_end::kInfeasible ? Status::infeasible
              : end == qp_end::kUnbounded  ? Status::unbounded
@@ -342,14 +364,14 @@ class QpSettle {
   template <QpMethod Method, class View>
   CAROM_CALL double iterate(const QpTaskSettings& settings, const View& view, int& iterations) {
     if constexpr (Method == QpMethod::active_set) {
-      QpActiveSet<Lanes, Memory> body(lanes_, shape_, body_);
+      QpActiveSet<Lanes, Memory> body(lanes_, shape_, at_.body);
       const QpExactOutcome outcome =
           body.solve(view, settings.limit(Method, shape_.variables, shape_.rows), x_, y_);
       read(body);
       iterations = outcome.iterations;
       return outcome.end;
     } else {
-      AdmmQp<double, Lanes, Memory> body(lanes_, shape_, body_);
+      AdmmQp<double, Lanes, Memory> body(lanes_, shape_, at_.body);
       const QpOutcome<double> outcome =
           body.solve(view, settings.first_order(Method, shape_.variables, shape_.rows), x_, y_);
       read(body);
@@ -384,33 +406,33 @@ class QpSettle {
   CAROM_CALL Status attempt_point(const QpTaskSettings& settings) {
     const long n = shape_.variables;
     lanes_.for_each(shape_.variables, [&](int j) {
-      for (int i = 0; i < n; ++i) other_hessian_[i * n + j] = 0.0;
-      other_gradient_[j] = 0.0;
-      point_[j] = x_[j];
+      for (int i = 0; i < n; ++i) at_.other_hessian[i * n + j] = 0.0;
+      at_.other_gradient[j] = 0.0;
+      at_.point[j] = x_[j];
       x_[j] = 0.0;
     });
     for (int i = 0; i < shape_.rows; ++i) {  // lengths in units of the rows
       const int first = shape_.row_first[i];
       lanes_.for_each(shape_.row_first[i + 1] - first, [&](int t) {
         const int j = shape_.column[first + t];
-        double& curvature = other_hessian_[j * n + j];
+        double& curvature = at_.other_hessian[j * n + j];
         const double entry = view_.matrix[i * n + j];
         curvature = larger(entry * entry, curvature);
       });
     }
     lanes_.for_each(shape_.variables, [&](int j) {
-      double& curvature = other_hessian_[j * n + j];
+      double& curvature = at_.other_hessian[j * n + j];
       curvature = curvature > 0.0 ? curvature : 1.0;
     });
     lanes_.for_each(shape_.rows, [&](int i) { y_[i] = 0.0; });
-    const QpView<Data> nearest{other_hessian_, other_gradient_, view_.matrix, view_.lower,
+    const QpView<Data> nearest{at_.other_hessian, at_.other_gradient, view_.matrix, view_.lower,
                                view_.upper};
     int iterations = 0;
     const double end = iterate<Method>(settings, nearest, iterations);
     if (end == qp_end::kInfeasible && is_infeasible(settings.tolerance)) return Status::infeasible;
     lanes_.for_each(shape_.variables, [&](int j) {
-      const double direction = point_[j];
-      point_[j] = x_[j];
+      const double direction = at_.point[j];
+      at_.point[j] = x_[j];
       x_[j] = direction;
     });
     return is_unbounded(settings.tolerance) ? Status::unbounded : Status::numerical_error;
@@ -419,11 +441,8 @@ class QpSettle {
   const Lanes& lanes_;
   const QpShape& shape_;
   QpView<Data> view_;
-  Memory x_, y_;            // the answer, or its proof
-  Memory first_x_, point_;  // of the first method; that meets the rows
-  Memory first_y_;          // of the first method
-  Memory work_;             // of the judgement
-  Memory other_hessian_, other_gradient_, body_;
+  Memory x_, y_;  // the answer, or its proof
+  QpSettleLayout<Memory> at_;
   double proof_ = kInfinity;  // residual of the proof that was tried last
 };
 

@@ -20,29 +20,28 @@ CAROM_INLINE constexpr QpMethod first_method(QpMethod asked) {
   return asked == QpMethod::automatic ? QpMethod::interior_point : asked;
 }
 
-/// Offsets of what a task keeps in its memory.
-struct QpTaskParts {
-  long hessian, gradient, matrix, lower, upper, scratch, x, y, body, end;
+/// What a task keeps, as offsets in its memory.
+template <class Memory>
+struct QpTaskLayout {
+  Memory hessian, gradient, matrix, lower, upper, scratch, x, y, body;
+  long end = 0;
+
+  QpTaskLayout() = default;
+  CAROM_INLINE constexpr QpTaskLayout(Arena<Memory>& arena, long n, long rows, long body_values)
+      : hessian(arena.take(n * n)),
+        gradient(arena.take(n)),
+        matrix(arena.take(rows * n)),
+        lower(arena.take(rows)),
+        upper(arena.take(rows)),
+        scratch(arena.take(n + rows + 1)),
+        x(arena.take(n)),
+        y(arena.take(rows)),
+        body(arena.take(body_values)),
+        end(arena.used()) {}
 };
+using QpTaskParts = QpTaskLayout<long>;
 CAROM_INLINE constexpr QpTaskParts qp_task_parts(long n, long rows, long body) {
-  QpTaskParts parts{};
-  long used = 0;
-  const auto take = [&used](long count) {
-    const long first = used;
-    used += count;
-    return first;
-  };
-  parts.hessian = take(n * n);
-  parts.gradient = take(n);
-  parts.matrix = take(rows * n);
-  parts.lower = take(rows);
-  parts.upper = take(rows);
-  parts.scratch = take(n + rows + 1);
-  parts.x = take(n);
-  parts.y = take(rows);
-  parts.body = take(body);
-  parts.end = used;
-  return parts;
+  return placed<QpTaskLayout>(0L, n, rows, body);
 }
 
 /// Memory of a task's `first` by one method, and of `settle`.
