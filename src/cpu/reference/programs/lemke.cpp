@@ -264,7 +264,6 @@ LemkeOutcome lemke(const Matrix& matrix, const Vector& vector, double tolerance,
 
 LcpResult solve_lcp(const LcpBatch& batch, const LcpSettings& settings) {
   const int n = batch.order;
-  const auto count = static_cast<std::size_t>(batch.problems);
   auto result = allocate<LcpResult>(batch);
   const auto matrices = batch.matrix.host();
   const auto vectors = batch.vector.host();
