@@ -124,12 +124,12 @@ class QpSettle {
   CAROM_HOST_DEVICE QpVerdict run(const QpTaskSettings& settings, int interval_rows,
                                   const QpVerdict* first, double end, Start&& start) {
     QpVerdict answer = find(settings, interval_rows, first, end, start);
-    const bool proven = answer.status == Status::infeasible || answer.status == Status::unbounded;
-    if (proven) answer.residual = proof_;
     if (answer.status == Status::solved && answer.method != QpMethod::lemke &&
         qp_wants_refinement(shape_, answer.residual, settings.tolerance)) {
       refine(answer, settings);
     }
+    const bool proven = answer.status == Status::infeasible || answer.status == Status::unbounded;
+    if (proven) answer.residual = proof_;
     return answer;
   }
 
@@ -204,11 +204,13 @@ class QpSettle {
     return other;
   }
 
-  /// Keeps what the exact method makes of it where that is better.
+  /// Keeps what the exact method makes of it where that is better. A proof that there is no answer
+  /// is: along a bound that is far away an answer may be right for data that differ by rounding.
   CAROM_HOST_DEVICE void refine(QpVerdict& answer, const QpTaskSettings& settings) {
     keep_first();
     const QpVerdict exact = decide(settings);
-    if (exact.status == Status::solved && exact.residual < answer.residual) {
+    const bool proven = is_final(exact.status) && exact.status != Status::solved;
+    if (proven || (exact.status == Status::solved && exact.residual < answer.residual)) {
       answer = exact;
     } else {
       back_to_first();
