@@ -250,7 +250,8 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
     QpResidual<V> result{V(0.0), V(0.0), V(0.0), V(0.0), V(0.0)};
     V gap(0.0);  // of primal and dual objective
     V terms(0.0);
-    V bend(0.0);  // x'P x
+    V bend(0.0);   // x'P x
+    V noise(0.0);  // what its rounding may be, over that of one term
     const auto earn = [&](V term) {
       gap = gap + term;
       terms = terms + magnitude(term);
@@ -263,6 +264,7 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
       dual.add(beyond_reach(at_.column_size[j], at_.column_datum[j], column_rounding_));
       result.objective = result.objective + x[j] * (V(0.5) * at_.bent[j] + q);
       bend = bend + x[j] * at_.bent[j];
+      noise = noise + magnitude(x[j]) * at_.column_size[j];
       earn(x[j] * q);
     }
     earn(bend);  // as a whole: along a ray its parts are large and cancel
@@ -304,7 +306,8 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
     result.primal = primal.value;
     result.dual = dual.value;
     result.complement = complement.value;
-    result.gap = V(kGapShare) * magnitude(gap) / select(terms > V(kTiny), terms, V(kTiny));
+    const V beyond = positive_part(magnitude(gap) - V(column_rounding_) * noise);
+    result.gap = V(kGapShare) * beyond / select(terms > V(kTiny), terms, V(kTiny));
     return result;
   }
 
