@@ -24,4 +24,5 @@
 #include <carom/posture.hpp>
 #include <carom/qp.hpp>
 #include <carom/settings.hpp>
+#include <carom/stability.hpp>
 #include <carom/status.hpp>

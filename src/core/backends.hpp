@@ -37,6 +37,9 @@ struct QpResult;
 struct QpSettings;
 struct QpWarmStart;
 struct SpatialSettings;
+struct StabilityResult;
+struct StabilitySettings;
+struct StanceBatch;
 struct StepBatch;
 struct StepResult;
 struct StepSettings;
@@ -56,6 +59,7 @@ struct BackendEntries {
                            const SpatialSettings&);
   CompliantResult (*solve_compliant)(const CompliantBatch&, const CompliantSettings&);
   std::unique_ptr<WorldStepper> (*make_stepper)(const CompliantSettings&);
+  StabilityResult (*analyse_stability)(const StanceBatch&, const StabilitySettings&);
 };
 
 /// `chosen` is not automatic, and cuda only where a device was found: what `resolve` returns.

@@ -14,6 +14,7 @@
 #include <carom/equilibrium_three_contacts.hpp>
 #include <carom/impact.hpp>
 #include <carom/qp.hpp>
+#include <carom/stability.hpp>
 #include <carom/status.hpp>
 
 /// The words of every enumeration, once: to_string, options of the command, texts and codes of
@@ -161,6 +162,57 @@ inline constexpr auto words<RowType> = std::to_array<Word<RowType>>({
     {RowType::unilateral, "unilateral"},
     {RowType::normal, "normal"},
     {RowType::tangent, "tangent"},
+});
+
+template <>
+inline constexpr auto words<StabilityVerdict> = std::to_array<Word<StabilityVerdict>>({
+    {StabilityVerdict::stable, "stable"},
+    {StabilityVerdict::unstable, "unstable"},
+    {StabilityVerdict::ambiguous, "ambiguous"},
+    {StabilityVerdict::undecided, "undecided"},
+    {StabilityVerdict::no_equilibrium, "no_equilibrium"},
+    {StabilityVerdict::no_consistent_mode, "no_consistent_mode"},
+    {StabilityVerdict::invalid_input, "invalid_input"},
+});
+
+template <>
+inline constexpr auto words<StabilityMethod> = std::to_array<Word<StabilityMethod>>({
+    {StabilityMethod::any, "any"},
+    {StabilityMethod::paper, "paper"},
+    {StabilityMethod::labelled, "labelled"},
+    {StabilityMethod::simulate, "simulate"},
+});
+
+template <>
+inline constexpr auto words<CertificateKind> = std::to_array<Word<CertificateKind>>({
+    {CertificateKind::none, "none"},
+    {CertificateKind::paper, "paper"},
+    {CertificateKind::labelled, "labelled"},
+});
+
+template <>
+inline constexpr auto words<ContactLetter> = std::to_array<Word<ContactLetter>>({
+    {ContactLetter::free, "F"},
+    {ContactLetter::stick, "S"},
+    {ContactLetter::positive, "P"},
+    {ContactLetter::negative, "N"},
+});
+
+template <>
+inline constexpr auto words<ImpactKind> = std::to_array<Word<ImpactKind>>({
+    {ImpactKind::stick, "stick"},
+    {ImpactKind::slip_positive, "slip+"},
+    {ImpactKind::slip_negative, "slip-"},
+});
+
+template <>
+inline constexpr auto words<StanceEventKind> = std::to_array<Word<StanceEventKind>>({
+    {StanceEventKind::start, "start"},
+    {StanceEventKind::impact, "impact"},
+    {StanceEventKind::slip_end, "slip_end"},
+    {StanceEventKind::rest, "rest"},
+    {StanceEventKind::runaway, "runaway"},
+    {StanceEventKind::paradox, "paradox"},
 });
 
 /// "unknown" for what is no value of the enumeration.

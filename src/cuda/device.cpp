@@ -7,11 +7,12 @@
 #include "programs/lcp/backends.hpp"
 #include "programs/lp/backends.hpp"
 #include "programs/qp/backends.hpp"
+#include "stability/backends.hpp"
 
 const carom::cuda::Device* carom::cuda::device() {
   static constexpr Device kDevice{
       {solve_lcp, solve_lp, solve_qp, solve_steps, sample_impacts, planar_equilibrium,
-       planar_margins, support, solve_compliant, make_stepper},
+       planar_margins, support, solve_compliant, make_stepper, analyse_stability},
       devices,
       allocate,
       release,

@@ -29,6 +29,7 @@ void each_struct(Visit&& visit) {
   visit("PlanarSettings", "`planar_equilibrium`, `planar_margins`", PlanarSettings{});
   visit("SpatialSettings", "`spatial_equilibrium`, `support`", SpatialSettings{});
   visit("ThreeContactSettings", "`three_contact_region`", ThreeContactSettings{});
+  visit("StabilitySettings", "`analyse_stability`", StabilitySettings{});
   visit("CompliantSettings", "`solve_compliant`, `step_worlds`", CompliantSettings{});
   visit("WorldRun", "worlds of `step_worlds`", WorldRun{});
   visit("LcpSettings", "`solve_lcp`", LcpSettings{});

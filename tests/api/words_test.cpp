@@ -41,6 +41,12 @@ TEST(Words, GoThereAndBack) {
   expect_words<Selection>();
   expect_words<Status>();
   expect_words<StepLaw>();
+  expect_words<StabilityVerdict>();
+  expect_words<StabilityMethod>();
+  expect_words<CertificateKind>();
+  expect_words<ContactLetter>();
+  expect_words<ImpactKind>();
+  expect_words<StanceEventKind>();
   expect_words<TrajectoryStatus>();
 }
 

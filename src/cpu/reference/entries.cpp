@@ -6,13 +6,14 @@
 #include "programs/lcp/backends.hpp"
 #include "programs/lp/backends.hpp"
 #include "programs/qp/backends.hpp"
+#include "stability/backends.hpp"
 
 const carom::BackendEntries& carom::reference::entries() {
   // It starts from nothing.
   constexpr auto kSolveQp = [](const QpBatch& batch, const QpSettings& settings,
                                const QpWarmStart&) { return reference::solve_qp(batch, settings); };
   static constexpr BackendEntries kEntries{
-      solve_lcp,          solve_lp,       kSolveQp, solve_steps,     sample_impacts,
-      planar_equilibrium, planar_margins, support,  solve_compliant, make_stepper};
+      solve_lcp,      solve_lp, kSolveQp,        solve_steps,  sample_impacts,   planar_equilibrium,
+      planar_margins, support,  solve_compliant, make_stepper, analyse_stability};
   return kEntries;
 }

@@ -1,0 +1,145 @@
+#include <carom/stability.hpp>
+
+#include <cmath>
+#include <string>
+
+#include "core/arrays.hpp"
+#include "core/backends.hpp"
+#include "core/require.hpp"
+#include "core/settings.hpp"
+#include "stability/backends.hpp"
+#include "stability/modes.hpp"
+#include "stability/numbers.hpp"
+#include "stability/prepare.hpp"
+
+namespace carom {
+
+namespace {
+
+namespace body = kernels::stability;
+
+void require_two_contacts(const Stance& stance) {
+  validate(stance);
+  if (stance.contacts.size() == 2) return;
+  throw InvalidInput(Refusal{.field = "contacts",
+                             .kind = "stance",
+                             .name = stance.name,
+                             .relation = "has",
+                             .value = std::to_string(stance.contacts.size()),
+                             .rule = "must have two for this"});
+}
+
+body::ContactForm contact_of(const Stance& stance, int contact) {
+  require::between("contact", contact, 0, static_cast<std::int64_t>(stance.contacts.size()) - 1);
+  const stability::PreparedStances prepared = stability::prepare(stance);
+  const auto i = static_cast<std::size_t>(contact);
+  return body::contact_form(prepared.normal.data() + 3 * i, prepared.tangent.data() + 3 * i,
+                            stance.contacts[i].friction, stance.contacts[i].restitution);
+}
+
+}  // namespace
+
+void StabilitySettings::validate() const {
+  require::settings(*this);
+  if (method != StabilityMethod::labelled) return;
+  throw InvalidInput(Refusal{.field = "method",
+                             .relation = "",
+                             .value = "labelled",
+                             .rule = "is not there yet; known are any, paper, simulate"});
+}
+
+StanceBatch stance_batch(std::span<const Stance> stances) {
+  StanceSizes sizes{static_cast<std::int64_t>(stances.size()), 2};
+  if (!stances.empty()) sizes.contacts = static_cast<std::int64_t>(stances[0].contacts.size());
+  auto batch = allocate<StanceBatch>(sizes);
+  const auto c = static_cast<std::size_t>(sizes.contacts);
+  for (std::size_t p = 0; p < stances.size(); ++p) {
+    const Stance& stance = stances[p];
+    if (stance.contacts.size() != c) {
+      throw InvalidInput(Refusal{.field = "contacts",
+                                 .kind = "stance",
+                                 .problem = static_cast<std::int64_t>(p),
+                                 .name = stance.name,
+                                 .relation = "has",
+                                 .value = std::to_string(stance.contacts.size()),
+                                 .rule = "must have " + std::to_string(c) + " as stance 0"});
+    }
+    batch.force.host()[p] = stance.force;
+    batch.angle.host()[p] = stance.angle;
+    batch.torque.host()[p] = stance.torque;
+    for (std::size_t i = 0; i < c; ++i) {
+      batch.l.host()[p * c + i] = stance.contacts[i].l;
+      batch.h.host()[p * c + i] = stance.contacts[i].h;
+      batch.slope.host()[p * c + i] = stance.contacts[i].slope;
+      batch.friction.host()[p * c + i] = stance.contacts[i].friction;
+      batch.restitution.host()[p * c + i] = stance.contacts[i].restitution;
+    }
+  }
+  return batch;
+}
+
+void validate(const Stance& stance) {
+  const auto contacts = static_cast<std::int64_t>(stance.contacts.size());
+  require::between("contacts", contacts, 1, kMaxStanceContacts,
+                   {.kind = "stance", .name = stance.name});
+  Refusal wrong = stability::refused(stance_batch({&stance, 1}), 0);
+  if (wrong.field.empty()) return;
+  wrong.name = stance.name;
+  throw InvalidInput(std::move(wrong));
+}
+
+StabilityResult analyse_stability(const StanceBatch& batch, const StabilitySettings& settings,
+                                  Backend backend) {
+  settings.validate();
+  require::at_least("problems", batch.problems, 0);
+  if (batch.problems > 0) require::between("contacts", batch.contacts, 2, 2);
+  arrays::require_sizes(batch, batch);
+  const Backend chosen = resolve(backend);
+  require::reachable(chosen, arrays::common_space("stance batch", batch));
+  return entries(chosen).analyse_stability(batch, settings);
+}
+
+std::vector<StanceMode> contact_modes(const Stance& stance) {
+  validate(stance);
+  return stability::contact_modes(stance);
+}
+
+StanceImpact stance_impact(const Stance& stance, int contact, const std::array<double, 3>& v) {
+  validate(stance);
+  const body::ContactForm c = contact_of(stance, contact);
+  require::finite("velocity", v.data(), v.size(), 0);
+  const body::Vec3 before{v[0], v[1], v[2]};
+  const double approach = dot(c.normal, before);
+  if (!(approach <= 0.0)) {
+    throw InvalidInput(Refusal{.field = "velocity",
+                               .relation = "has",
+                               .value = "gap velocity " + settings::shown(approach),
+                               .rule = "must not be positive: the contact opens"});
+  }
+  const body::Impulses p = body::impact_of(c.nn, c.nt, c.tt, c.friction, c.restitution, approach,
+                                           dot(c.tangent, before));
+  const body::Vec3 after = before + p.normal * c.normal + p.tangential * c.tangent;
+  const ImpactKind kinds[] = {ImpactKind::stick, ImpactKind::stick, ImpactKind::slip_positive,
+                              ImpactKind::slip_negative};
+  return {kinds[p.letter], p.normal, p.tangential, {after.y, after.z, after.t}, p.consistent};
+}
+
+bool impacts_dissipate(const Stance& stance) {
+  validate(stance);
+  for (int i = 0; i < static_cast<int>(stance.contacts.size()); ++i) {
+    if (!body::dissipates(contact_of(stance, i))) return false;
+  }
+  return true;
+}
+
+std::vector<StanceEvent> stance_trajectory(const Stance& stance, const std::array<double, 3>& q,
+                                           const std::array<double, 3>& v, std::int64_t events,
+                                           std::uint64_t seed) {
+  require_two_contacts(stance);
+  require::at_least("events", events, 0);
+  require::finite("position", q.data(), q.size(), 0);
+  require::finite("velocity", v.data(), v.size(), 0);
+  return stability::trajectory(stance, q, v, events, seed);
+}
+
+}  // namespace carom

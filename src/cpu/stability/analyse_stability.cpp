@@ -1,0 +1,28 @@
+#include "core/arrays.hpp"
+#include "core/parallel.hpp"
+#include "stability/backends.hpp"
+#include "stability/body/cascade_body.hpp"
+#include "stability/prepare.hpp"
+
+namespace carom::cpu {
+
+namespace {
+
+constexpr std::int64_t kGrain = 64;  // stances that need simulation stand side by side in charts
+
+}  // namespace
+
+StabilityResult analyse_stability(const StanceBatch& batch, const StabilitySettings& settings) {
+  auto result = allocate<StabilityResult>(batch);
+  const stability::PreparedStances prepared = stability::prepare(batch);
+  kernels::stability::StabilityView view{};
+  arrays::bind(view, prepared);
+  arrays::bind(view, result);
+  view.settings = stability::cascade_settings(settings);
+  parallel_for(batch.problems, kGrain, settings.threads, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t p = begin; p < end; ++p) view.solve(p, static_cast<std::uint32_t>(p));
+  });
+  return result;
+}
+
+}  // namespace carom::cpu

@@ -1,0 +1,72 @@
+#include "stability/prepare.hpp"
+
+#include <cmath>
+
+#include "core/parallel.hpp"
+#include "stability/numbers.hpp"
+
+namespace carom::stability {
+
+namespace {
+
+namespace body = kernels::stability;
+
+constexpr std::int64_t kGrain = 4096;
+
+void prepare_one(const StanceBatch& batch, PreparedStances& to, std::int64_t problem) {
+  const auto c = static_cast<std::size_t>(batch.contacts);
+  const auto p = static_cast<std::size_t>(problem);
+  const double force = batch.force.host()[p], angle = batch.angle.host()[p];
+  to.accepted.host()[p] = accepts(batch, problem) ? 1 : 0;
+  double* g = to.wrench.data() + 3 * p;
+  g[0] = force * std::sin(angle);
+  g[1] = -force * std::cos(angle);
+  g[2] = batch.torque.host()[p];
+  for (std::size_t i = p * c; i < (p + 1) * c; ++i) {
+    const double l = batch.l.host()[i], h = batch.h.host()[i];
+    const double sine = std::sin(batch.slope.host()[i]), cosine = std::cos(batch.slope.host()[i]);
+    double* n = to.normal.data() + 3 * i;
+    double* t = to.tangent.data() + 3 * i;
+    n[0] = -sine, n[1] = cosine, n[2] = l * cosine - h * sine;
+    t[0] = cosine, t[1] = sine, t[2] = h * cosine + l * sine;
+    to.friction.host()[i] = batch.friction.host()[i];
+    to.restitution.host()[i] = batch.restitution.host()[i];
+  }
+}
+
+}  // namespace
+
+PreparedStances prepare(const StanceBatch& batch) {
+  auto prepared = allocate<PreparedStances>(batch);
+  parallel_for(batch.problems, kGrain, 0, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t p = begin; p < end; ++p) prepare_one(batch, prepared, p);
+  });
+  return prepared;
+}
+
+PreparedStances prepare(const Stance& stance) { return prepare(stance_batch({&stance, 1})); }
+
+body::StanceForm form_of(const Stance& stance) {
+  const PreparedStances prepared = prepare(stance);
+  body::StanceForm form{};
+  for (int i = 0; i < 2; ++i) {
+    form.contact[i] =
+        body::contact_form(prepared.normal.data() + 3 * i, prepared.tangent.data() + 3 * i,
+                           prepared.friction.host()[static_cast<std::size_t>(i)],
+                           prepared.restitution.host()[static_cast<std::size_t>(i)]);
+  }
+  const double* g = prepared.wrench.data();
+  form.g = {g[0], g[1], g[2]};
+  return form;
+}
+
+body::CascadeSettings cascade_settings(const StabilitySettings& settings) {
+  return {settings.method != StabilityMethod::simulate,
+          settings.method != StabilityMethod::paper,
+          settings.angles,
+          settings.states,
+          settings.events,
+          settings.seed};
+}
+
+}  // namespace carom::stability

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <vector>
+
+#include <carom/stability.hpp>
+
+#include "stability/body/cascade_body.hpp"
+
+/// From stances to the bodies' form, on the host: sines and cosines of every backend are the same.
+namespace carom::stability {
+
+struct PreparedStances : StanceSizes, kernels::stability::StanceFormArrays<Buffer> {};
+
+/// `batch` lives on the host.
+PreparedStances prepare(const StanceBatch& batch);
+
+/// One stance; `accepted` of the result is 0 where a number is refused.
+PreparedStances prepare(const Stance& stance);
+
+/// The form of a stance on two contacts.
+kernels::stability::StanceForm form_of(const Stance& stance);
+
+kernels::stability::CascadeSettings cascade_settings(const StabilitySettings& settings);
+
+}  // namespace carom::stability
