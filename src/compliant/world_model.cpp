@@ -18,7 +18,7 @@ class ModelOf : public WorldModel {
   }
   void evaluate(const double* parameters, double time, double h, const double* q, const double* v,
                 double* inverse_mass, double* force, kernels::ConstraintRows& rows) const override {
-    Scenario::evaluate(parameters, time, h, q, v, inverse_mass, force, rows);
+    kernels::evaluate_scenario<Scenario>(parameters, time, h, q, v, inverse_mass, force, rows);
   }
   void advance(const double* parameters, double h, double* q, const double* v) const override {
     Scenario::advance(parameters, h, q, v);

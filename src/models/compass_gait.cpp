@@ -1,28 +1,7 @@
-#include "models/walkers.hpp"
+#include "models/body/walkers.hpp"
+#include "models/mechanism_problem.hpp"
 
 namespace carom::models::detail {
-
-// A foot is at hip + l (sin phi, -cos phi). Two point masses give M full rank only while the legs
-// are not parallel, so the angles' ranges keep them apart.
-Walker compass_gait_walker(const Values& values) {
-  const double leg = values("leg_length");
-  const double above_foot = values("mass_to_foot");
-  values.require(above_foot < leg, "mass_to_foot", "< leg_length (" + text(leg) + " m)");
-  const Eigen::Vector2d hip(0.0, 0.0);
-  const PlanarLink rod{-1, hip, values("mass"), 0.0, {0.0, -(leg - above_foot)}};
-  const Eigen::Vector2d foot(0.0, -leg);
-
-  Walker walker{PlanarTree({rod, rod}),
-                Eigen::Vector4d::Zero(),
-                Eigen::Vector4d::Zero(),
-                {FootPoint{kLeading, foot}, FootPoint{kTrailing, foot}}};
-  walker.configuration.tail<2>() << values.radians("leading_angle"),
-      values.radians("trailing_angle");
-  walker.velocity.tail<2>() << values("leading_angular_velocity"),
-      values("trailing_angular_velocity");
-  rest_on_trailing_foot(walker);
-  return walker;
-}
 
 Definition compass_gait() {
   Model model;
@@ -34,6 +13,7 @@ Definition compass_gait() {
   model.source = "Halm and Posa, Table 5";
   model.dimension = 2;
   model.contact_names = {"A", "B"};
+  // The angles' ranges keep the legs from being parallel.
   model.parameters = {
       mass(1.0, "each leg, a point on the rod"),
       length("leg_length", 1.0, "hip to foot"),
@@ -49,7 +29,10 @@ Definition compass_gait() {
   model.step_size = 0.25;
   model.max_steps = 5;
   return {model, [](const Values& values) {
-            return walker_problem(compass_gait_walker(values), values("friction"));
+            const double leg = values("leg_length");
+            values.require(values("mass_to_foot") < leg, "mass_to_foot",
+                           "< leg_length (" + text(leg) + " m)");
+            return impact_problem<kernels::CompassGait>(values);
           }};
 }
 

@@ -67,6 +67,14 @@ void Values::set(const std::string& name, double value) {
                              .rule = "known are " + known});
 }
 
+std::vector<double> Values::in_order() const {
+  std::vector<double> values;
+  for (const Parameter& parameter : model_->parameters) {
+    values.push_back(values_.at(parameter.name));
+  }
+  return values;
+}
+
 void Values::require(bool good, const std::string& name, const std::string& what) const {
   if (good) return;
   throw InvalidInput(Refusal{.field = name,

@@ -20,6 +20,9 @@ class Values {
   /// Errors: InvalidInput for an unknown name (listing the known ones) or a value out of range.
   void set(const std::string& name, double value);
 
+  /// In the order of the model.
+  [[nodiscard]] std::vector<double> in_order() const;
+
   /// Errors: std::out_of_range where the model does not declare `name`.
   [[nodiscard]] double operator()(const std::string& name) const { return values_.at(name); }
 

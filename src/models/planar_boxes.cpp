@@ -1,43 +1,7 @@
-#include <Eigen/Geometry>
-
-#include "models/contact_rows.hpp"
-#include "models/definition.hpp"
+#include "models/body/planar_bodies.hpp"
+#include "models/mechanism_problem.hpp"
 
 namespace carom::models::detail {
-namespace {
-
-/// diag(m, m, I) of a uniform rectangle.
-Eigen::MatrixXd rectangle_mass_matrix(double mass, double width, double height) {
-  const Eigen::Vector3d diagonal(mass, mass, mass * (width * width + height * height) / 12.0);
-  return diagonal.asDiagonal();
-}
-
-ImpactProblem build_rocking_block(const Values& values) {
-  const double width = values("width");
-  const double height = values("height");
-  const Eigen::Vector2d up(0.0, 1.0);
-  const std::vector<ContactRows> contacts = {
-      planar_rows({.normal = up, .arm = {-width / 2, -height / 2}}, 1),
-      planar_rows({.normal = up, .arm = {width / 2, -height / 2}}, 1)};
-  return assemble(2, rectangle_mass_matrix(values("mass"), width, height), contacts,
-                  values("friction"), Eigen::Vector3d(0.0, -values("downward_velocity"), 0.0));
-}
-
-// The box leans clockwise, toward the wall: then a blow at either corner turns it
-// counter-clockwise, which is what sections 3.1 and 5.4.3 describe.
-ImpactProblem build_box_wall(const Values& values) {
-  const double width = values("width");
-  const Eigen::Rotation2Dd turned(-values.radians("angle"));
-  const Eigen::Vector2d lowest = turned * Eigen::Vector2d(width / 2, -width / 2);
-  const Eigen::Vector2d rightmost = turned * Eigen::Vector2d(width / 2, width / 2);
-  const std::vector<ContactRows> contacts = {
-      planar_rows({.normal = {0.0, 1.0}, .arm = lowest}, 1),
-      planar_rows({.normal = {-1.0, 0.0}, .arm = rightmost}, 1)};
-  return assemble(2, rectangle_mass_matrix(values("mass"), width, width), contacts,
-                  values("friction"), Eigen::Vector3d(values("horizontal_velocity"), 0.0, 0.0));
-}
-
-}  // namespace
 
 Definition rocking_block() {
   Model model;
@@ -53,7 +17,7 @@ Definition rocking_block() {
                       downward_velocity(0.4429, "the block"), friction(1.0)};
   model.step_size = 0.3;
   model.max_steps = 10;
-  return {model, build_rocking_block};
+  return {model, impact_problem<kernels::RockingBlock>};
 }
 
 Definition box_wall() {
@@ -71,7 +35,7 @@ Definition box_wall() {
                       friction(1.0)};
   model.step_size = 2.0;
   model.max_steps = 5;
-  return {model, build_box_wall};
+  return {model, impact_problem<kernels::BoxWall>};
 }
 
 }  // namespace carom::models::detail

@@ -1,56 +1,7 @@
-#include <Eigen/Geometry>
-
-#include "models/walkers.hpp"
+#include "models/body/walkers.hpp"
+#include "models/mechanism_problem.hpp"
 
 namespace carom::models::detail {
-namespace {
-
-/// The lowest point of the disc at the lower leg's end, as a material point of that leg.
-FootPoint disc_bottom(const PlanarTree& tree, int lower_leg, double leg_length, double radius,
-                      const Eigen::VectorXd& q) {
-  const Eigen::Vector2d down(0.0, -radius);
-  const Eigen::Vector2d down_in_leg = Eigen::Rotation2Dd(-tree.angle(lower_leg, q)) * down;
-  return {lower_leg, Eigen::Vector2d(0.0, -leg_length) + down_in_leg};
-}
-
-}  // namespace
-
-// Links: 0 trunk, 1 and 2 leading upper and lower leg, 3 and 4 trailing upper and lower leg.
-Walker ramone_walker(const Values& values) {
-  const double upper = values("upper_leg_length");
-  const double lower = values("lower_leg_length");
-  const Eigen::Vector2d hip(0.0, -values("pelvis_to_hip"));
-  const Eigen::Vector2d knee(0.0, -upper);
-  const PlanarLink trunk{-1, {0.0, 0.0}, values("trunk_mass"), values("trunk_inertia"), {0.0, 0.0}};
-  const PlanarLink thigh{0,
-                         hip,
-                         values("upper_leg_mass"),
-                         values("upper_leg_inertia"),
-                         {0.0, -values("hip_to_upper_leg_mass")}};
-  PlanarLink shank{1,
-                   knee,
-                   values("lower_leg_mass"),
-                   values("lower_leg_inertia"),
-                   {0.0, -values("knee_to_lower_leg_mass")}};
-  PlanarLink trailing_shank = shank;
-  trailing_shank.parent = 3;
-
-  Walker walker{PlanarTree({trunk, thigh, shank, thigh, trailing_shank}),
-                Eigen::VectorXd::Zero(7),
-                Eigen::VectorXd::Zero(7),
-                {}};
-  walker.configuration.tail<5>() << values.radians("trunk_pitch"), values.radians("leading_hip"),
-      values.radians("leading_knee"), values.radians("trailing_hip"),
-      values.radians("trailing_knee");
-  walker.velocity.tail<5>() << values("trunk_angular_velocity"), values("leading_hip_velocity"),
-      values("leading_knee_velocity"), values("trailing_hip_velocity"),
-      values("trailing_knee_velocity");
-  const double radius = values("foot_radius");
-  walker.feet = {disc_bottom(walker.tree, 2, lower, radius, walker.configuration),
-                 disc_bottom(walker.tree, 4, lower, radius, walker.configuration)};
-  rest_on_trailing_foot(walker);
-  return walker;
-}
 
 Definition ramone() {
   Model model;
@@ -90,9 +41,7 @@ Definition ramone() {
   };
   model.step_size = 1.0;
   model.max_steps = 10;
-  return {model, [](const Values& values) {
-            return walker_problem(ramone_walker(values), values("friction"));
-          }};
+  return {model, impact_problem<kernels::Ramone>};
 }
 
 }  // namespace carom::models::detail

@@ -85,7 +85,9 @@ std::vector<double> scenario_parameters(const Scenario& scenario,
 
 ScenarioSizes scenario_sizes(const Scenario& scenario, std::span<const double> parameters) {
   return detail::visit_scenario(scenario.kind, [&](auto body) {
-    const kernels::WorldSizes sizes = decltype(body)::sizes(parameters.data());
+    using Mechanism = typename decltype(body)::Mechanism;
+    const kernels::WorldSizes sizes =
+        kernels::world_sizes(Mechanism::sizes(parameters.data()), Mechanism::kRows);
     return ScenarioSizes{sizes.positions, sizes.velocities, sizes.rows};
   });
 }

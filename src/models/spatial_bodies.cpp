@@ -1,109 +1,10 @@
-#include <array>
 #include <cmath>
-#include <numbers>
 
-#include <Eigen/Geometry>
-
-#include "models/contact_rows.hpp"
-#include "models/definition.hpp"
+#include "models/body/spatial_bodies.hpp"
+#include "models/mechanism_problem.hpp"
 
 // Single spatial bodies, v = (vx, vy, vz, wx, wy, wz) at the centre of mass in the world frame.
 namespace carom::models::detail {
-namespace {
-
-using Vector6d = Eigen::Matrix<double, 6, 1>;
-
-Vector6d translation(double x, double y, double z) {
-  Vector6d velocity = Vector6d::Zero();
-  velocity.head<3>() << x, y, z;
-  return velocity;
-}
-
-/// Moments of a uniform cuboid about its own axes.
-Eigen::Vector3d cuboid_moments(double mass, double x, double y, double z) {
-  return mass / 12.0 * Eigen::Vector3d(y * y + z * z, x * x + z * z, x * x + y * y);
-}
-
-ImpactProblem build_cube_drop(const Values& values) {
-  const double mass = values("mass");
-  const double width = values("width");
-  const double half = width / 2.0;
-  std::vector<ContactRows> contacts;
-  for (const auto& [x, y] : {std::array{-1, -1}, {1, -1}, {1, 1}, {-1, 1}}) {
-    contacts.push_back(spatial_rows(Eigen::Vector3d::UnitZ(), {half * x, half * y, -half}));
-  }
-  const Eigen::Matrix3d inertia = cuboid_moments(mass, width, width, width).asDiagonal();
-  return assemble(3, spatial_mass_matrix(mass, inertia), contacts, values("friction"),
-                  translation(values("horizontal_velocity"), 0.0, -values("downward_velocity")));
-}
-
-// Foot k stands at azimuth 120 k degrees; its ground leans by `slope` toward the azimuth 210 k, so
-// that no two of the three grounds lean alike, and is level_difference higher than foot k-1's.
-ImpactProblem build_tripod(const Values& values) {
-  const double mass = values("mass");
-  const double radius = values("radius");
-  const double slope = values.radians("slope");
-  std::vector<ContactRows> contacts;
-  for (int foot = 0; foot < 3; ++foot) {
-    const double azimuth = foot * 2.0 * std::numbers::pi / 3.0;
-    const double lean = foot * 7.0 * std::numbers::pi / 6.0;
-    const Eigen::Vector3d normal(std::sin(slope) * std::cos(lean), std::sin(slope) * std::sin(lean),
-                                 std::cos(slope));
-    const Eigen::Vector3d arm(radius * std::cos(azimuth), radius * std::sin(azimuth),
-                              -values("height") + (foot - 1) * values("level_difference"));
-    contacts.push_back(spatial_rows(normal, arm));
-  }
-  const Eigen::Vector3d disk = mass * radius * radius * Eigen::Vector3d(0.25, 0.25, 0.5);
-  return assemble(3, spatial_mass_matrix(mass, disk.asDiagonal()), contacts, values("friction"),
-                  translation(0.0, 0.0, -values("downward_velocity")));
-}
-
-// The bar leans upward along +x: its lower edge meets the tread of one step, its underside the
-// nosing of the next, `run` further and `rise` higher.
-ImpactProblem build_bar_on_steps(const Values& values) {
-  const double mass = values("mass");
-  const double length_x = values("length");
-  const double width = values("width");
-  const double height = values("height");
-  const double to_nosing = std::hypot(values("run"), values("rise"));
-  values.require(to_nosing <= length_x, "run",
-                 "such that hypot(run, rise) <= length (" + text(length_x) + " m)");
-  const double pitch = std::atan2(values("rise"), values("run"));
-
-  Eigen::Matrix3d axes;  // of the bar, as columns: along, across, out of the upper face
-  axes << std::cos(pitch), 0.0, -std::sin(pitch), 0.0, 1.0, 0.0, std::sin(pitch), 0.0,
-      std::cos(pitch);
-  const Eigen::Vector3d out_of_face = axes.col(2);
-  std::vector<ContactRows> contacts;
-  for (const auto& [along, normal] : {std::pair{-length_x / 2, Eigen::Vector3d::UnitZ().eval()},
-                                      std::pair{-length_x / 2 + to_nosing, out_of_face}}) {
-    for (const double side : {-0.5, 0.5}) {
-      contacts.push_back(
-          spatial_rows(normal, axes * Eigen::Vector3d(along, side * width, -height / 2)));
-    }
-  }
-  const Eigen::Matrix3d inertia =
-      axes * cuboid_moments(mass, length_x, width, height).asDiagonal() * axes.transpose();
-  return assemble(3, spatial_mass_matrix(mass, 0.5 * (inertia + inertia.transpose())), contacts,
-                  values("friction"), translation(0.0, 0.0, -values("downward_velocity")));
-}
-
-ImpactProblem build_ball_in_corner(const Values& values) {
-  const double mass = values("mass");
-  const double radius = values("radius");
-  std::vector<ContactRows> contacts;
-  for (const Eigen::Vector3d& normal :
-       {Eigen::Vector3d::UnitZ().eval(), Eigen::Vector3d::UnitX().eval(),
-        Eigen::Vector3d::UnitY().eval()}) {
-    contacts.push_back(spatial_rows(normal, -radius * normal));
-  }
-  const Eigen::Matrix3d inertia = 0.4 * mass * radius * radius * Eigen::Matrix3d::Identity();
-  const double toward_walls = -values("horizontal_velocity");
-  return assemble(3, spatial_mass_matrix(mass, inertia), contacts, values("friction"),
-                  translation(toward_walls, toward_walls, -values("downward_velocity")));
-}
-
-}  // namespace
 
 Definition cube_drop() {
   Model model;
@@ -120,7 +21,7 @@ Definition cube_drop() {
                       friction(0.5)};
   model.step_size = 1.0;
   model.max_steps = 20;
-  return {model, build_cube_drop};
+  return {model, impact_problem<kernels::CubeDrop>};
 }
 
 Definition tripod() {
@@ -143,7 +44,7 @@ Definition tripod() {
   };
   model.step_size = 1.0;
   model.max_steps = 20;
-  return {model, build_tripod};
+  return {model, impact_problem<kernels::Tripod>};
 }
 
 Definition bar_on_steps() {
@@ -168,7 +69,12 @@ Definition bar_on_steps() {
   };
   model.step_size = 1.0;
   model.max_steps = 20;
-  return {model, build_bar_on_steps};
+  return {model, [](const Values& values) {
+            const double longest = values("length");
+            values.require(std::hypot(values("run"), values("rise")) <= longest, "run",
+                           "such that hypot(run, rise) <= length (" + text(longest) + " m)");
+            return impact_problem<kernels::BarOnSteps>(values);
+          }};
 }
 
 Definition ball_in_corner() {
@@ -185,7 +91,7 @@ Definition ball_in_corner() {
                       friction(0.5)};
   model.step_size = 1.0;
   model.max_steps = 20;
-  return {model, build_ball_in_corner};
+  return {model, impact_problem<kernels::BallInCorner>};
 }
 
 }  // namespace carom::models::detail

@@ -114,11 +114,11 @@ double scenario_displacement(const models::Scenario& scenario, std::span<const d
 
 std::vector<double> corner_velocity(std::span<const double> parameters, std::span<const double> q,
                                     std::span<const double> v) {
+  using Block = kernels::CompliantBlockImpact;
+  const Block::Mechanism at(parameters.data(), 0.0, q.data());
   std::vector<double> normal;
   for (int corner = 0; corner < 2; ++corner) {
-    double arm[2];
-    kernels::CompliantBlockImpact::corner(parameters.data(), q.data(), corner, arm);
-    normal.push_back(v[1] + arm[0] * v[2]);
+    normal.push_back(Block::approach(at.constraint(corner), v.data()));
   }
   return normal;
 }

@@ -6,7 +6,7 @@
 #include <Eigen/Geometry>
 
 #include "api/models_support.hpp"
-#include "models/contact_rows.hpp"
+#include "models/body/rigid_body.hpp"
 
 namespace {
 
@@ -30,13 +30,21 @@ void expect_spatial_rows(const Eigen::RowVectorXd& row, const Eigen::Vector3d& d
 }
 
 TEST(SpatialRows, AreDerivativesOfTheTouchingPoint) {
-  const Eigen::Vector3d normal = Eigen::Vector3d(0.3, -0.5, 0.9).normalized();
   const Eigen::Vector3d arm(0.4, 0.2, -0.7);
-  const auto rows = carom::models::detail::spatial_rows(normal, arm);
-  const auto tangents = carom::models::detail::spatial_tangents(normal);
-  expect_spatial_rows(rows.normal, normal, arm);
-  expect_spatial_rows(rows.tangents.row(0), tangents.row(0), arm);
-  expect_spatial_rows(rows.tangents.row(1), tangents.row(1), arm);
+  for (const Eigen::Vector3d& leaning :
+       {Eigen::Vector3d(0.3, -0.5, 0.9), Eigen::Vector3d(0.95, 0.1, -0.2)}) {
+    const Eigen::Vector3d normal = leaning.normalized();
+    Eigen::Vector3d first;
+    Eigen::Vector3d second;
+    carom::kernels::tangents_of(normal.data(), carom::kernels::tangent_axis(normal.data()),
+                                first.data(), second.data());
+    for (const Eigen::Vector3d& direction : {normal, first, second}) {
+      Eigen::RowVectorXd row(6);
+      carom::kernels::direction_row(direction.data(), direction.data(), arm.data(), row.data());
+      expect_spatial_rows(row, direction, arm);
+    }
+    expect_near(first.cross(second), normal, 1e-15);
+  }
 }
 
 class SpatialModel : public testing::TestWithParam<std::string> {};

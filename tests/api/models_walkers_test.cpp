@@ -1,5 +1,5 @@
+#include <algorithm>
 #include <cmath>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -8,37 +8,82 @@
 #include <Eigen/Core>
 
 #include "api/models_support.hpp"
-#include "models/walkers.hpp"
+#include "models/body/walkers.hpp"
+#include "models/mechanism_problem.hpp"
 
 namespace {
 
 using carom::models::build;
 using carom::models::detail::Values;
-using carom::models::detail::Walker;
 using carom::test::expect_near;
 using carom::test::kDegree;
 using carom::test::message_of;
 using carom::test::Parts;
 
-Walker make_walker(const std::string& name, const std::map<std::string, double>& overrides = {}) {
-  Values values(carom::models::find(name));
-  for (const auto& [parameter, value] : overrides) values.set(parameter, value);
-  return name == "ramone" ? carom::models::detail::ramone_walker(values)
-                          : carom::models::detail::compass_gait_walker(values);
+/// A foot in the world: the disc's centre and its lowest point.
+struct Foot {
+  Eigen::Vector2d centre;
+  Eigen::Vector2d lowest;
+};
+
+/// A model's mechanism at its configuration.
+struct Walker {
+  std::vector<double> parameters;
+  Eigen::VectorXd configuration;
+  Foot (*foot_of)(const std::vector<double>& parameters, const Eigen::VectorXd& q, int foot);
+  double radius = 0.0;                        ///< of the feet
+  std::vector<std::vector<int>> coordinates;  ///< of each foot, the angles that turn its leg
+
+  [[nodiscard]] Foot foot(int which, const Eigen::VectorXd& q) const {
+    return foot_of(parameters, q, which);
+  }
+};
+
+template <class Mechanism>
+Walker walker_of(const std::string& name) {
+  Walker walker;
+  walker.parameters =
+      carom::models::detail::mechanism_parameters<Mechanism>(Values(carom::models::find(name)));
+  walker.configuration.resize(Mechanism::kSizes.positions);
+  Eigen::VectorXd velocity(Mechanism::kSizes.velocities);
+  Mechanism::start(walker.parameters.data(), walker.configuration.data(), velocity.data());
+  walker.foot_of = [](const std::vector<double>& parameters, const Eigen::VectorXd& q, int foot) {
+    const auto contact = Mechanism(parameters.data(), 0.0, q.data()).constraint(foot);
+    return Foot{q.head<2>() + Eigen::Vector2d(contact.centre),
+                q.head<2>() + Eigen::Vector2d(contact.place)};
+  };
+  return walker;
+}
+
+Walker make_walker(const std::string& name) {
+  if (name == "ramone") {
+    Walker walker = walker_of<carom::kernels::Ramone>(name);
+    walker.radius = 0.02815;
+    walker.coordinates = {{2, 3, 4}, {2, 5, 6}};
+    return walker;
+  }
+  Walker walker = walker_of<carom::kernels::CompassGait>(name);
+  walker.coordinates = {{2}, {3}};
+  return walker;
 }
 
 class Walkers : public testing::TestWithParam<std::string> {};
 
-TEST_P(Walkers, JacobiansAreDerivativesOfTheFootPositions) {
+// The touching point is the leg's: it moves as the disc's centre and turns about it with the leg.
+TEST_P(Walkers, JacobiansAreVelocitiesOfTheTouchingPoints) {
   const Parts parts(build(GetParam()));
   const Walker walker = make_walker(GetParam());
   const double step = 1e-6;
   for (int foot = 0; foot < 2; ++foot) {
+    const Foot at = walker.foot(foot, walker.configuration);
+    EXPECT_NEAR((at.lowest - at.centre - Eigen::Vector2d(0.0, -walker.radius)).norm(), 0.0, 1e-15);
+    const std::vector<int>& turning = walker.coordinates[static_cast<std::size_t>(foot)];
     for (int j = 0; j < parts.velocity.size(); ++j) {
       const Eigen::VectorXd move = step * Eigen::VectorXd::Unit(parts.velocity.size(), j);
-      const Eigen::Vector2d slope = (walker.foot_position(foot, walker.configuration + move) -
-                                     walker.foot_position(foot, walker.configuration - move)) /
-                                    (2.0 * step);
+      Eigen::Vector2d slope = (walker.foot(foot, walker.configuration + move).centre -
+                               walker.foot(foot, walker.configuration - move).centre) /
+                              (2.0 * step);
+      if (std::find(turning.begin(), turning.end(), j) != turning.end()) slope.x() += walker.radius;
       EXPECT_NEAR(parts.tangent(foot, j), slope.x(), 1e-9) << "foot " << foot << " column " << j;
       EXPECT_NEAR(parts.normal(foot, j), slope.y(), 1e-9) << "foot " << foot << " column " << j;
     }
@@ -58,8 +103,9 @@ TEST_P(Walkers, TrailingFootRests) {
 
 TEST_P(Walkers, FeetStandLevelWithTheLeadingOneToTheLeft) {
   const Walker walker = make_walker(GetParam());
-  const Eigen::Vector2d leading = walker.foot_position(0, walker.configuration);
-  const Eigen::Vector2d trailing = walker.foot_position(1, walker.configuration);
+  const Eigen::Vector2d leading = walker.foot(0, walker.configuration).lowest;
+  const Eigen::Vector2d trailing = walker.foot(1, walker.configuration).lowest;
+  EXPECT_NEAR(trailing.y(), 0.0, 1e-15);
   EXPECT_NEAR(leading.y(), trailing.y(), 1e-5);  // the tables round angles to 0.01 degrees
   EXPECT_LT(leading.x(), -0.3);
   EXPECT_GT(trailing.x(), 0.2);

@@ -80,8 +80,8 @@ class World {
     task_.v = v;
     task_.step_size = h;
     task_.rows.count = 0;
-    Scenario::evaluate(parameters, static_cast<double>(step) * h, h, q, v, inverse_mass_, force_,
-                       task_.rows);
+    evaluate_scenario<Scenario>(parameters, static_cast<double>(step) * h, h, q, v, inverse_mass_,
+                                force_, task_.rows);
     for (int i = 0; i < task_.rows.count; ++i) task_.impulse[i] = kept[task_.rows.slot[i]];
     if constexpr (!Scenario::kMany) task_.choose(settings.centripetal);
     return true;

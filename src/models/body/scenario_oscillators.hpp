@@ -11,18 +11,32 @@ namespace carom::kernels {
 /// implicit (13)-(14), which is the step itself.
 struct SpringMassDamper : ScenarioBase {
   enum { kMass, kStiffness, kDamping, kPosition, kVelocity, kForce, kIntegrator, kParameters };
-  static constexpr WorldSizes kSizes{1, 1, 1};
-  static CAROM_INLINE WorldSizes sizes(const double*) { return kSizes; }
+  struct Mechanism : PlainMechanism<1, 1, 1> {
+    struct Constraint {
+      double gap;
+      int begin = 0, end = 1;
+    };
+    double mass, drive, x;
+    CAROM_INLINE Mechanism(const double* p, double, const double* q)
+        : mass(p[kMass]), drive(p[kForce]), x(q[0]) {}
+    CAROM_INLINE void mass_matrix(double* matrix) const { matrix[0] = mass; }
+    CAROM_INLINE void inverse_mass(double* inverse) const { inverse[0] = 1.0 / mass; }
+    CAROM_INLINE void force(const double*, double* f) const { f[0] = drive; }
+    [[nodiscard]] CAROM_INLINE double potential() const { return -drive * x; }
+    [[nodiscard]] CAROM_INLINE Constraint constraint(int) const { return {x}; }
+    CAROM_INLINE void jacobian(const Constraint&, double* row, int) const { row[0] = 1.0; }
+    CAROM_INLINE void jacobian_dot_v(const Constraint&, const double*, double* dot) const {
+      dot[0] = 0.0;
+    }
+  };
+  static constexpr WorldSizes kSizes = world_sizes(Mechanism::kSizes, Mechanism::kRows);
   static CAROM_INLINE void start(const double* p, double* q, double* v) {
     q[0] = p[kPosition];
     v[0] = p[kVelocity];
   }
-  static CAROM_INLINE void evaluate(const double* p, double, double, const double* q, const double*,
-                                    double* inverse_mass, double* force, ConstraintRows& rows) {
-    inverse_mass[0] = 1.0 / p[kMass];
-    force[0] = p[kForce];
-    const int i = rows.add(RowType::bilateral, 0, 0, 1, q[0], p[kStiffness], p[kDamping]);
-    rows.row(i)[0] = 1.0;
+  static CAROM_INLINE Compliance compliance(const double* p, double, const Mechanism&, int,
+                                            const Mechanism::Constraint& c) {
+    return {RowType::bilateral, c.gap, p[kStiffness], p[kDamping]};
   }
   static CAROM_INLINE void advance(const double*, double h, double* q, const double* v) {
     q[0] = fused(h, v[0], q[0]);
@@ -56,8 +70,43 @@ struct SpringMassDamper : ScenarioBase {
 struct PendulumJoint : ScenarioBase {
   enum { kMass, kInertia, kLength, kAngle, kVelocity, kStiffness, kDamping, kGravity, kParameters };
   static constexpr bool kSmooth = true;
-  static constexpr WorldSizes kSizes{3, 3, 2};
-  static CAROM_INLINE WorldSizes sizes(const double*) { return kSizes; }
+  /// The joint's coordinates as two constraints of one row.
+  struct Mechanism : PlainMechanism<3, 2, 1> {
+    struct Constraint {
+      double gap;
+      int k;
+      int begin = 0, end = 3;
+    };
+    const double* p;
+    const double* q;
+    double arm[2];  ///< R (0, L)
+    CAROM_INLINE Mechanism(const double* parameters, double, const double* position)
+        : p(parameters),
+          q(position),
+          arm{-p[kLength] * std::sin(q[2]), p[kLength] * std::cos(q[2])} {}
+    CAROM_INLINE void mass_matrix(double* matrix) const {
+      const double diagonal[3] = {p[kMass], p[kMass], p[kInertia]};
+      put_diagonal(3, diagonal, matrix);
+    }
+    CAROM_INLINE void inverse_mass(double* inverse) const {
+      inverse[0] = inverse[1] = 1.0 / p[kMass];
+      inverse[2] = 1.0 / p[kInertia];
+    }
+    CAROM_INLINE void force(const double*, double* f) const {
+      f[0] = f[2] = 0.0;
+      f[1] = -p[kMass] * p[kGravity];
+    }
+    [[nodiscard]] CAROM_INLINE double potential() const { return p[kMass] * p[kGravity] * q[1]; }
+    [[nodiscard]] CAROM_INLINE Constraint constraint(int k) const { return {q[k] + arm[k], k}; }
+    CAROM_INLINE void jacobian(const Constraint& c, double* row, int) const {
+      row[c.k] = 1.0;
+      row[2] = c.k == 0 ? -arm[1] : arm[0];
+    }
+    CAROM_INLINE void jacobian_dot_v(const Constraint& c, const double* v, double* dot) const {
+      dot[0] = -v[2] * v[2] * arm[c.k];
+    }
+  };
+  static constexpr WorldSizes kSizes = world_sizes(Mechanism::kSizes, Mechanism::kRows);
   static CAROM_INLINE void start(const double* p, double* q, double* v) {
     const double angle = p[kAngle] * kPi / 180.0;
     const double s = std::sin(angle);
@@ -70,24 +119,9 @@ struct PendulumJoint : ScenarioBase {
     v[1] = p[kLength] * s * p[kVelocity];
     v[2] = p[kVelocity];
   }
-  static CAROM_INLINE void evaluate(const double* p, double, double, const double* q,
-                                    const double* v, double* inverse_mass, double* force,
-                                    ConstraintRows& rows) {
-    inverse_mass[0] = inverse_mass[1] = 1.0 / p[kMass];
-    inverse_mass[2] = 1.0 / p[kInertia];
-    force[0] = force[2] = 0.0;
-    force[1] = -p[kMass] * p[kGravity];
-    const double x = -p[kLength] * std::sin(q[2]);  // R (0, L)
-    const double y = p[kLength] * std::cos(q[2]);
-    const double arm[2] = {x, y};
-    const double turn[2] = {-y, x};
-    for (int k = 0; k < 2; ++k) {
-      const int i =
-          rows.add(RowType::bilateral, k, 0, 3, q[k] + arm[k], p[kStiffness], p[kDamping]);
-      rows.row(i)[k] = 1.0;
-      rows.row(i)[2] = turn[k];
-      rows.jacobian_dot_v[i] = -v[2] * v[2] * arm[k];
-    }
+  static CAROM_INLINE Compliance compliance(const double* p, double, const Mechanism&, int,
+                                            const Mechanism::Constraint& c) {
+    return {RowType::bilateral, c.gap, p[kStiffness], p[kDamping]};
   }
   static CAROM_INLINE void advance(const double*, double h, double* q, const double* v) {
     for (int j = 0; j < 3; ++j) q[j] = fused(h, v[j], q[j]);
@@ -107,20 +141,42 @@ struct PendulumJoint : ScenarioBase {
 /// Section 5.4: pendulum in its angle, soft limit theta >= 0.
 struct PendulumLimit : ScenarioBase {
   enum { kMass, kLength, kAngle, kVelocity, kStiffness, kDamping, kGravity, kParameters };
-  static constexpr WorldSizes kSizes{1, 1, 1};
-  static CAROM_INLINE WorldSizes sizes(const double*) { return kSizes; }
+  struct Mechanism : PlainMechanism<1, 1, 1> {
+    struct Constraint {
+      double gap;  ///< [rad]
+      int begin = 0, end = 1;
+    };
+    const double* p;
+    double angle;
+    CAROM_INLINE Mechanism(const double* parameters, double, const double* q)
+        : p(parameters), angle(q[0]) {}
+    CAROM_INLINE void mass_matrix(double* matrix) const {
+      matrix[0] = p[kMass] * p[kLength] * p[kLength];
+    }
+    CAROM_INLINE void inverse_mass(double* inverse) const {
+      inverse[0] = 1.0 / (p[kMass] * p[kLength] * p[kLength]);
+    }
+    CAROM_INLINE void force(const double*, double* f) const {
+      f[0] = -p[kMass] * p[kGravity] * p[kLength] * std::sin(angle);
+    }
+    [[nodiscard]] CAROM_INLINE double potential() const {
+      return -p[kMass] * p[kGravity] * p[kLength] * std::cos(angle);
+    }
+    [[nodiscard]] CAROM_INLINE Constraint constraint(int) const { return {angle}; }
+    CAROM_INLINE void jacobian(const Constraint&, double* row, int) const { row[0] = 1.0; }
+    CAROM_INLINE void jacobian_dot_v(const Constraint&, const double*, double* dot) const {
+      dot[0] = 0.0;
+    }
+  };
+  static constexpr WorldSizes kSizes = world_sizes(Mechanism::kSizes, Mechanism::kRows);
   static CAROM_INLINE void start(const double* p, double* q, double* v) {
     q[0] = p[kAngle] * kPi / 180.0;
     v[0] = p[kVelocity];
   }
-  static CAROM_INLINE void evaluate(const double* p, double, double, const double* q, const double*,
-                                    double* inverse_mass, double* force, ConstraintRows& rows) {
-    inverse_mass[0] = 1.0 / (p[kMass] * p[kLength] * p[kLength]);
-    force[0] = -p[kMass] * p[kGravity] * p[kLength] * std::sin(q[0]);
-    // Ahead of the limit the row bounds phi at the end of the step; a damper touches nothing there.
-    const int i =
-        rows.add(RowType::unilateral, 0, 0, 1, q[0], p[kStiffness], q[0] > 0.0 ? 0.0 : p[kDamping]);
-    rows.row(i)[0] = 1.0;
+  /// Ahead of the limit the row bounds phi at the end of the step; a damper touches nothing there.
+  static CAROM_INLINE Compliance compliance(const double* p, double, const Mechanism&, int,
+                                            const Mechanism::Constraint& c) {
+    return {RowType::unilateral, c.gap, p[kStiffness], c.gap > 0.0 ? 0.0 : p[kDamping]};
   }
   static CAROM_INLINE void advance(const double*, double h, double* q, const double* v) {
     q[0] = fused(h, v[0], q[0]);
