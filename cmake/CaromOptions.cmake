@@ -30,6 +30,6 @@ function(carom_lightly_optimised target)
 endfunction()
 if(CAROM_SANITIZE)
   target_compile_options(carom_flags INTERFACE
-    $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${CAROM_SANITIZE} -fno-omit-frame-pointer -g>)
+    $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${CAROM_SANITIZE} -fno-omit-frame-pointer>)
   target_link_options(carom_flags INTERFACE -fsanitize=${CAROM_SANITIZE})
 endif()

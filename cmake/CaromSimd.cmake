@@ -29,7 +29,10 @@ endif()
 set(generic_isa Generic)
 set(avx2_isa Avx2)
 set(avx512_isa Avx512)
-set(avx2_options -mavx2 -mfma -O3)
+set(avx2_options -mavx2 -mfma)
+if(NOT CAROM_SANITIZE)  # which makes minutes a file of it
+  list(APPEND avx2_options -O3)
+endif()
 # GCC 12's own header reads undefined registers in its unmasked intrinsics.
 set(avx512_options -mavx512f -mavx512dq ${avx2_options} -Wno-uninitialized -Wno-maybe-uninitialized)
 # carom_simd_rooms(PREFIX SOURCES...): the rooms PREFIX_<set>, whose names are in PREFIX_rooms, and

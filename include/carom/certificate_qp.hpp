@@ -77,10 +77,10 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
   }
 
   /// Zeros in place of what rounding left there: x_j that no equation feels but rows whose bounds
-  /// are zero, y_i that no column feels. Of the (x, y) that `residual` judged last. wanted: V() > 0
-  /// where that is to be done.
+  /// are zero, y_i that no column feels. Of the (x, y) that `residual` judged last, where `wanted`.
   template <class X, class Y>
-  CAROM_HOST_DEVICE void clean(const X& x, const Y& y, V wanted = V(1.0)) const {
+  CAROM_HOST_DEVICE void clean(const X& x, const Y& y,
+                               kernels::MaskOf<V> wanted = kernels::mask_of<V>(true)) const {
     using kernels::larger;
     using kernels::magnitude;
     using kernels::select;
@@ -92,12 +92,11 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
           i, [&](int j) { felt_[j] = larger(magnitude(Base::matrix(i, j)) * share, felt_[j]); });
     }
     lanes_.for_each(n_, [&](int j) {
-      const auto noise =
-          (felt_[j] > V(0.0)) & (felt_[j] * magnitude(x[j]) <= V(kNoise)) & (wanted > V(0.0));
+      const auto noise = (felt_[j] > V(0.0)) & (felt_[j] * magnitude(x[j]) <= V(kNoise)) & wanted;
       x[j] = select(noise, V(0.0), x[j]);
     });
     lanes_.for_each(rows_, [&](int i) {
-      const auto noise = (at_.known_y[i] * magnitude(y[i]) <= V(kNoise)) & (wanted > V(0.0));
+      const auto noise = (at_.known_y[i] * magnitude(y[i]) <= V(kNoise)) & wanted;
       y[i] = select(noise, V(0.0), y[i]);
     });
   }

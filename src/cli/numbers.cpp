@@ -69,12 +69,6 @@ double parse_real(std::string_view option, std::string_view text) {
   return *value;
 }
 
-double parse_tolerance(std::string_view option, std::string_view text) {
-  const double value = parse_real(option, text);
-  require::tolerance(std::string(option).c_str(), value);
-  return value;
-}
-
 std::map<std::string, double> parse_assignments(std::string_view option,
                                                 const std::vector<std::string>& texts) {
   std::map<std::string, double> values;

@@ -19,8 +19,6 @@ std::int64_t parse_count(std::string_view option, std::string_view text, std::in
 std::uint64_t parse_seed(std::string_view option, std::string_view text);
 /// Finite number.
 double parse_real(std::string_view option, std::string_view text);
-/// A residual that still certifies something: in (0, 1e-3].
-double parse_tolerance(std::string_view option, std::string_view text);
 /// NAME=VALUE pairs; a name given twice is refused.
 std::map<std::string, double> parse_assignments(std::string_view option,
                                                 const std::vector<std::string>& texts);

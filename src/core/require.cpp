@@ -27,11 +27,6 @@ void positive(std::string_view field, double value, const Refusal& whose) {
   refuse(whose, field, {}, message::number(value), "must be positive and finite");
 }
 
-void tolerance(std::string_view field, double value, const Refusal& whose) {
-  if (value > 0.0 && value <= kLargestTolerance) return;
-  refuse(whose, field, {}, message::number(value), "must be in (0, 1e-3]");
-}
-
 void at_least(std::string_view field, std::int64_t value, std::int64_t least,
               const Refusal& whose) {
   if (value >= least) return;

@@ -22,10 +22,6 @@ std::vector<std::int64_t> place(std::int64_t i, std::int64_t columns);
 
 void positive(std::string_view field, double value, const Refusal& whose = {});
 
-/// What a residual may be at most; a larger tolerance would certify what is no answer at all.
-inline constexpr double kLargestTolerance = 1e-3;
-void tolerance(std::string_view field, double value, const Refusal& whose = {});
-
 void at_least(std::string_view field, std::int64_t value, std::int64_t least,
               const Refusal& whose = {});
 void between(std::string_view field, std::int64_t value, std::int64_t low, std::int64_t high,

@@ -79,14 +79,14 @@ ImpactSettings settings_of(const ImpactRequest& request,
   ImpactSettings settings = request.settings;
   settings.step_size = request.step_size.value_or(batch.front()->step_size);
   settings.max_steps = request.max_steps.value_or(batch.front()->max_steps);
-  settings.validate();
-  settings.epsilon = request.epsilon ? *request.epsilon : default_epsilon(batch, request.source);
   const auto count = static_cast<std::int64_t>(problems);
   const std::int64_t rows = std::clamp<std::int64_t>(kAllKeptRows / count, 1, kKeptRows);
   const std::int64_t paths = std::min(kAllKeptPaths / count, kKeptPaths);
   settings.keep_samples = request.keep_samples.value_or(request.results_wanted ? rows : 0);
   settings.keep_paths = request.keep_paths.value_or(request.results_wanted ? paths : 0);
+  if (request.epsilon) settings.epsilon = *request.epsilon;
   settings.validate();
+  if (!request.epsilon) settings.epsilon = default_epsilon(batch, request.source);
   return settings;
 }
 

@@ -191,13 +191,13 @@ long allocations_of_qps(const QpBatch& batch, QpMethod method) {
   const QpLayout layout(batch);
   auto result = allocate<QpResult>(batch);
   const auto problems = static_cast<std::size_t>(batch.problems);
-  std::vector<double> multiplier(problems * static_cast<std::size_t>(layout.rows()));
   std::vector<std::uint8_t> end(problems);
-  Buffer<double> workspace(static_cast<std::size_t>(cpu::simd::qp_workspace(layout.shape())));
+  Buffer<double> workspace(
+      static_cast<std::size_t>(cpu::simd::qp_workspace(method, layout.shape())));
   kernels::QpTaskArrays task =
       qp_task(batch, layout, {.method = method, .max_iterations = 100000}, {}, result);
   task.end = end.data();
-  const cpu::simd::QpRange range{0, batch.problems, &task, multiplier.data(), workspace.data()};
+  const cpu::simd::QpRange range{0, batch.problems, &task, workspace.data()};
   const auto solve = cpu::simd::instruction_set().solve_qps;
   const long count = allocations_of([&] { solve(range); });
   for (const double r : result.residual.host()) EXPECT_LE(r, 1e-9);

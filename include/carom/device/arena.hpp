@@ -22,8 +22,10 @@ class Arena {
     return place;
   }
   /// The same for one of several uses, none of which lasts.
-  CAROM_INLINE constexpr Memory take_largest(long first, long second) {
-    return take(first > second ? first : second);
+  template <class... Counts>
+  CAROM_INLINE constexpr Memory take_largest(long first, Counts... others) {
+    ((first = first > others ? first : static_cast<long>(others)), ...);
+    return take(first);
   }
   [[nodiscard]] CAROM_INLINE constexpr long used() const { return used_; }
 

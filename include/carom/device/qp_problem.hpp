@@ -66,7 +66,20 @@ struct QpOutcome {
   V iterations;  ///< of this lane
 };
 
-/// Whether a bound is there; NaN counts as there, so that it is met again in the answer.
+/// What a comparison of two V says: a bool, or one for each lane of a pack.
+template <class V>
+using MaskOf = decltype(V(0.0) < V(0.0));
+template <class V>
+CAROM_INLINE MaskOf<V> mask_of(bool on) {
+  return V(on ? 1.0 : 0.0) > V(0.0);
+}
+/// 1 where it is set, for counting.
+template <class V>
+CAROM_INLINE V as_number(MaskOf<V> mask) {
+  return select(mask, V(1.0), V(0.0));
+}
+
+/// 1 where a bound is there, for sums; NaN counts as there, so that it is met again in the answer.
 template <class V>
 CAROM_INLINE V presence(V bound) {
   return select(magnitude(bound) < V(kInfinity), V(1.0), V(0.0));

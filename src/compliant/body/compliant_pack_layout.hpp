@@ -87,15 +87,8 @@ struct PackNumbers {
         vector(arena.take(rows)),
         own(arena.take(rows)),
         softness(arena.take(rows)),
-        scratch(arena.take(scratch_values(rows, velocities))),
+        scratch(arena.take_largest(contact_pack_workspace(rows), 2 * rows + velocities)),
         end(arena.used()) {}
-
- private:
-  static CAROM_INLINE constexpr long scratch_values(long rows, long velocities) {
-    const long newton = contact_pack_workspace(rows);
-    const long judged = 2 * rows + velocities;
-    return newton > judged ? newton : judged;
-  }
 };
 using PackLayout = PackNumbers<long>;
 CAROM_HOST_DEVICE constexpr PackLayout pack_layout(long rows, long velocities, bool diagonal) {

@@ -1,7 +1,6 @@
 #include "cpu/programs/qp_driver.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <memory>
 
 #include <carom/device/qp_problem.hpp>
@@ -18,30 +17,24 @@ namespace {
 
 constexpr std::int64_t kGrain = 64;
 
-using Solve = std::function<void(const simd::QpRange&)>;
+using Solve = void (*)(const simd::QpRange&);
 
 /// What one thread works with.
 struct Thread {
-  Thread(const QpLayout& layout, std::int64_t grain, long doubles)
-      : workspace(static_cast<std::size_t>(doubles)),
-        multiplier(static_cast<std::size_t>(grain) * static_cast<std::size_t>(layout.rows())),
-        settle(0) {}
+  explicit Thread(long doubles) : workspace(static_cast<std::size_t>(doubles)) {}
   Buffer<double> workspace;
-  std::vector<double> multiplier;
   std::vector<double> settle;  // memory for what the packs leave, taken when it is first needed
 };
 
 class Driver {
  public:
-  Driver(const QpBatch& batch, const QpSettings& settings, const QpWarmStart& start,
-         const Solve& solve, std::int64_t grain,
-         const std::function<long(const QpLayout&)>& workspace)
+  Driver(const QpBatch& batch, const QpSettings& settings, const QpWarmStart& start, Solve solve)
       : batch_(batch),
         settings_(settings),
         solve_(solve),
         layout_(batch),
-        grain_(grain),
-        doubles_(workspace(layout_)) {
+        grain_(batch.variables > simd::kLargestPackedQp ? 1 : kGrain),
+        doubles_(simd::qp_workspace(settings.method, layout_.shape())) {
     result_ = allocate<QpResult>(batch);
     end_.resize(static_cast<std::size_t>(batch.problems));
     task_ = qp_task(batch, layout_, settings, start, result_);
@@ -49,11 +42,8 @@ class Driver {
   }
 
   QpResult run() {
-    for (Buffer<double>* proof : {&result_.certificate, &result_.point}) {
-      std::fill_n(proof->data(), proof->size(), std::numeric_limits<double>::quiet_NaN());
-    }
     tbb::enumerable_thread_specific<std::unique_ptr<Thread>> threads(
-        [this] { return std::make_unique<Thread>(layout_, grain_, doubles_); });
+        [this] { return std::make_unique<Thread>(doubles_); });
     parallel_for(batch_.problems, grain_, settings_.threads,
                  [&](std::int64_t begin, std::int64_t end) {
                    Thread& thread = *threads.local();
@@ -68,35 +58,11 @@ class Driver {
   void range(std::int64_t begin, std::int64_t end, Thread& thread) {
     const bool inside =
         settings_.method != QpMethod::active_set && settings_.method != QpMethod::lemke;
-    if (inside) {
-      solve_({begin, end, &task_, thread.multiplier.data(), thread.workspace.data()});
-    }
+    if (inside) solve_({begin, end, &task_, thread.workspace.data()});
     for (std::int64_t p = begin; p < end; ++p) {
-      const auto local = static_cast<std::size_t>(p - begin);
-      const double* multiplier =
-          thread.multiplier.data() + local * static_cast<std::size_t>(layout_.rows());
-      if (inside) {
-        write_dual(p, multiplier);
-        const bool pivots = end_[static_cast<std::size_t>(p)] ==
-                            static_cast<std::uint8_t>(kernels::qp_end::kActiveSet);
-        result_.method.data()[p] = pivots ? QpMethod::active_set : last_method();
-        if (solved_by_range(p)) {
-          result_.status.data()[p] = Status::solved;
-          continue;
-        }
-      }
+      if (inside && end_[static_cast<std::size_t>(p)] == kernels::kQpFinal) continue;
       settle(p, inside, thread.settle);
     }
-  }
-
-  /// The method whose answer a range leaves where the dual active set gave none.
-  [[nodiscard]] QpMethod last_method() const { return kernels::first_method(settings_.method); }
-
-  [[nodiscard]] bool solved_by_range(std::int64_t p) const {
-    const double residual = result_.residual.data()[p];
-    return kernels::may_be_solved(end_[static_cast<std::size_t>(p)]) &&
-           residual <= settings_.tolerance &&
-           !kernels::qp_wants_refinement(layout_.shape(), residual, settings_.tolerance);
   }
 
   /// Everything that was not solved at the first attempt.
@@ -107,16 +73,9 @@ class Driver {
     settle_(task_, p, tried, memory.data());
   }
 
-  void write_dual(std::int64_t p, const double* y) {
-    const int m = batch_.rows;
-    const int k = layout_.rows() - m;
-    std::copy_n(y, m, result_.dual.data() + static_cast<std::int64_t>(m) * p);
-    std::copy_n(y + m, k, result_.cone_dual.data() + static_cast<std::int64_t>(k) * p);
-  }
-
   const QpBatch& batch_;
   const QpSettings& settings_;
-  const Solve& solve_;
+  Solve solve_;
   QpLayout layout_;
   std::int64_t grain_;
   long doubles_;
@@ -129,16 +88,8 @@ class Driver {
 }  // namespace
 
 QpResult drive_qp(const QpBatch& batch, const QpSettings& settings, const QpWarmStart& start,
-                  const Solve& solve, std::int64_t grain,
-                  const std::function<long(const QpLayout&)>& workspace) {
-  return Driver(batch, settings, start, solve, grain, workspace).run();
-}
-
-QpResult drive_qp(const QpBatch& batch, const QpSettings& settings, const QpWarmStart& start,
                   void (*solve)(const simd::QpRange&)) {
-  const std::int64_t grain = batch.variables > simd::kLargestPackedQp ? 1 : kGrain;
-  return drive_qp(batch, settings, start, Solve(solve), grain,
-                  [](const QpLayout& layout) { return simd::qp_workspace(layout.shape()); });
+  return Driver(batch, settings, start, solve).run();
 }
 
 QpResult solve_qp(const QpBatch& batch, const QpSettings& settings, const QpWarmStart& start) {

@@ -22,6 +22,9 @@ struct Avx2 {
     CAROM_INLINE Mask(__m256d x) : value(x) {}
     friend CAROM_INLINE Mask operator|(Mask a, Mask b) { return _mm256_or_pd(a.value, b.value); }
     friend CAROM_INLINE Mask operator&(Mask a, Mask b) { return _mm256_and_pd(a.value, b.value); }
+    friend CAROM_INLINE Mask operator!(Mask a) {
+      return _mm256_xor_pd(a.value, _mm256_castsi256_pd(_mm256_set1_epi64x(-1)));
+    }
     friend CAROM_INLINE bool all_of(Mask a) { return _mm256_movemask_pd(a.value) == 0xf; }
     friend CAROM_INLINE bool any_of(Mask a) { return _mm256_movemask_pd(a.value) != 0; }
     [[nodiscard]] CAROM_INLINE unsigned bits() const {

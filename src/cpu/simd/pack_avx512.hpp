@@ -28,6 +28,7 @@ struct Avx512 {
     friend CAROM_INLINE Mask operator&(Mask a, Mask b) {
       return static_cast<__mmask8>(a.value & b.value);
     }
+    friend CAROM_INLINE Mask operator!(Mask a) { return static_cast<__mmask8>(~a.value); }
     friend CAROM_INLINE bool all_of(Mask a) { return a.value == 0xff; }
     friend CAROM_INLINE bool any_of(Mask a) { return a.value != 0; }
     [[nodiscard]] CAROM_INLINE unsigned bits() const { return value; }

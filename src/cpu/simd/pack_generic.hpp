@@ -31,6 +31,10 @@ struct Generic {
       for (int i = 0; i < kWidth; ++i) a.lane[i] = a.lane[i] && b.lane[i];
       return a;
     }
+    friend Mask operator!(Mask a) {
+      for (bool& lane : a.lane) lane = !lane;
+      return a;
+    }
     friend bool all_of(Mask a) {
       bool all = true;
       for (int i = 0; i < kWidth; ++i) all = all && a.lane[i];

@@ -12,6 +12,16 @@ struct IsaMemory {
   friend CAROM_INLINE IsaMemory operator+(IsaMemory m, long offset) { return {m.data + offset}; }
 };
 
+/// One lane of a memory of packs.
+template <class Isa, int Width>
+struct IsaLaneMemory {
+  double* data;
+  CAROM_INLINE double& operator[](long i) const { return data[i * Width]; }
+  friend CAROM_INLINE IsaLaneMemory operator+(IsaLaneMemory m, long offset) {
+    return {m.data + offset * Width};
+  }
+};
+
 /// The lanes of a pack, or a double with Width 1, one after another.
 template <int Width, class V>
 CAROM_INLINE void store_lanes(const V& value, double* to) {

@@ -2,18 +2,11 @@
 
 #include <type_traits>
 
-#include <carom/certificate_qp.hpp>
-#include <carom/device/qp_problem.hpp>
-
 #include "cpu/simd/dispatch.hpp"
 #include "cpu/simd/pack_memory.hpp"
 #include "cpu/simd/qp.hpp"
-#include "programs/qp/body/admm_qp_body.hpp"
-#include "programs/qp/body/projected_qp_body.hpp"
-#include "programs/qp/body/qp_dual_pivot_body.hpp"
-#include "programs/qp/body/qp_interior_point_body.hpp"
 
-/// The bodies on packs of problems. Each instruction set's translation unit instantiates it
+/// Attempts on packs of problems. Each instruction set's translation unit instantiates it
 /// with types of its own, so that none shares code with another.
 namespace carom::cpu::simd {
 
@@ -84,16 +77,13 @@ class QpPackRun {
       : range_(range),
         task_(*range.task),
         lanes_(lanes),
-        shape_(task_.shape),
-        n_(shape_.variables),
-        rows_(shape_.rows),
-        max_iterations_(task_.settings.limit(task_.settings.method, n_, rows_)),
-        parts_(qp_parts(n_, rows_)),
+        n_(task_.shape.variables),
+        rows_(task_.shape.rows),
+        parts_(kernels::qp_first_parts(task_.settings.method, n_, rows_)),
         contacts_(is_contacts()) {}
 
   void run() {
-    const bool pivots = task_.settings.method == QpMethod::automatic &&
-                        kernels::takes_dual_pivots(n_, rows_, shape_.cones);
+    const bool pivots = kernels::begins_with_pivots(task_);
     for (std::int64_t p = range_.begin; p < range_.end; p += Width) {
       const int count = range_.end - p < Width ? static_cast<int>(range_.end - p) : Width;
       for (int lane = 0; lane < count; ++lane) problem_[lane] = p + lane;
@@ -110,13 +100,17 @@ class QpPackRun {
 
  private:
   using Memory = IsaMemory<Isa, V>;
-  using ConstMemory = IsaMemory<Isa, const V>;
+  using LaneMemory = IsaLaneMemory<Isa, Width>;
+  using Problem = kernels::QpTaskProblem<IsaQpLane<Isa>, LaneMemory>;
+  using Attempt = kernels::QpAttempt<V, Lanes, Memory, QpEntry<Isa, V, Width>>;
 
-  /// What the active set left, packed anew.
+  static constexpr std::uint8_t kPending = 254;  ///< another attempt is to follow
+
+  /// What the dual pivots left, packed anew.
   void run_pending() {
     int count = 0;
     for (std::int64_t p = range_.begin; p < range_.end; ++p) {
-      if (task_.end[p] == kPendingEnd) problem_[count++] = p;
+      if (task_.end[p] == kPending) problem_[count++] = p;
       if (count == Width || (count > 0 && p + 1 == range_.end)) {
         load_each(count);
         solve(QpMethod::interior_point, count);
@@ -127,7 +121,7 @@ class QpPackRun {
 
   void load_each(int count) {
     for (int lane = 0; lane < Width; ++lane) {
-      valid_[lane] = lane < count && load(problem_[lane], lane);
+      valid_[lane] = lane < count && problem(lane).load(problem_[lane]);
     }
     idle_invalid();
   }
@@ -138,6 +132,8 @@ class QpPackRun {
   }
 
   double* lane_of(long part, int lane) const { return range_.workspace + part * Width + lane; }
+  Problem problem(int lane) const { return {kOneLane, task_, parts_, {lane_of(0, lane)}}; }
+  Memory part(long offset) const { return {reinterpret_cast<V*>(range_.workspace) + offset}; }
 
   /// Spreads a full pack of problems over the lanes.
   void load_all(std::int64_t first) {
@@ -174,59 +170,6 @@ class QpPackRun {
     for (int lane = 0; lane < Width; ++lane) valid_[lane] = sums[lane] == 0.0;
   }
 
-  /// Spreads one problem over a lane. False where a number is refused.
-  bool load(std::int64_t p, int lane) {
-    const long n = n_;
-    const long m = task_.interval_rows;
-    const long k = rows_ - m;
-    double refused = 0.0;  // NaN once something was
-    const auto copy = [&](double* to, const double* from, long count) {
-      for (long e = 0; e < count; ++e) to[e * Width] = from[e];
-    };
-    const auto check = [&](const double* from, long count) {
-      double sum = 0.0;
-      for (long e = 0; e < count; ++e) sum += from[e] * 0.0;
-      refused += sum;
-    };
-    const double* hessian = task_.hessian + p * n * n;
-    check(hessian, n * n);
-    for (long i = 0; i < n; ++i) {
-      copy(lane_of(parts_.hessian + i * n, lane), hessian + i * n, i + 1);
-    }
-    const double* vector = task_.vector + p * n;
-    check(vector, n);
-    copy(lane_of(parts_.gradient, lane), vector, n);
-    const double* matrix = task_.matrix + p * m * n;
-    const double* cone_matrix = task_.cone_matrix + p * k * n;
-    check(matrix, m * n);
-    check(cone_matrix, k * n);
-    for (long i = 0; i < rows_; ++i) {
-      const double* row = i < m ? matrix + i * n : cone_matrix + (i - m) * n;
-      double* to = lane_of(parts_.matrix + i * n, lane);
-      for (int t = shape_.row_first[i]; t < shape_.row_first[i + 1]; ++t) {
-        const long j = shape_.column[t];
-        to[j * Width] = row[j];
-      }
-    }
-    double* lower = lane_of(parts_.lower, lane);
-    double* upper = lane_of(parts_.upper, lane);
-    for (long i = 0; i < m; ++i) {
-      const double l = task_.lower[p * m + i];
-      const double u = task_.upper[p * m + i];
-      lower[i * Width] = l;
-      upper[i * Width] = u;
-      if (!(l < kernels::kInfinity) || !(u > -kernels::kInfinity)) refused += kernels::kInfinity;
-    }
-    const double* b = task_.cone_vector + p * k;
-    check(b, k);
-    for (long i = m; i < rows_; ++i) {
-      const bool equation = task_.equation[i] != 0;
-      lower[i * Width] = equation ? b[i - m] : -kernels::kInfinity;
-      upper[i * Width] = b[i - m];
-    }
-    return refused == 0.0;
-  }
-
   /// A problem that ends at once.
   void idle(int lane) {
     const long n = n_;
@@ -240,115 +183,62 @@ class QpPackRun {
       lane_of(parts_.lower + i, lane)[0] = -kernels::kInfinity;
       lane_of(parts_.upper + i, lane)[0] = kernels::kInfinity;
     }
-    for (int c = 0; c < shape_.cones; ++c) {
-      const kernels::QpConeSpan& cone = shape_.cone[c];
+    for (int c = 0; c < task_.shape.cones; ++c) {
+      const kernels::QpConeSpan& cone = task_.shape.cone[c];
       for (int i = cone.first; i < cone.first + cone.size; ++i) {
         lane_of(parts_.upper + i, lane)[0] = i == cone.first ? 1.0 : 0.0;
       }
     }
   }
 
-  Memory part(long offset) const { return {reinterpret_cast<V*>(range_.workspace) + offset}; }
-  ConstMemory input(long offset) const {
-    return {reinterpret_cast<const V*>(range_.workspace) + offset};
-  }
-
-  template <class Body>
-  void read(const Body& body) const {
-    const Memory x = part(parts_.x);
-    const Memory y = part(parts_.y);
-    for (int j = 0; j < n_; ++j) x[j] = body.solution(j);
-    for (int i = 0; i < rows_; ++i) y[i] = body.dual(i);
-  }
-
-  template <class Body>
-  kernels::QpOutcome<V> first_order(const kernels::QpView<ConstMemory>& view, int count) {
-    for (int lane = 0; lane < Width; ++lane) {
-      const bool given = lane < count && valid_[lane];
-      const auto fill = [&](long to, const double* from, long size) {
-        double* values = lane_of(to, lane);
-        for (long e = 0; e < size; ++e) {
-          values[e * Width] = given && from != nullptr ? from[problem_[lane] * size + e] : 0.0;
-        }
-      };
-      const long m = task_.interval_rows;
-      fill(parts_.x, task_.start.solution, n_);
-      fill(parts_.y, task_.start.dual, m);
-      fill(parts_.y + m, task_.start.cone_dual, rows_ - m);
-    }
-    Body body(lanes_, shape_, part(parts_.body));
-    const kernels::QpOutcome<V> outcome =
-        body.solve(view, task_.settings.first_order(task_.settings.method, n_, rows_),
-                   part(parts_.x), part(parts_.y));
-    read(body);
-    return outcome;
-  }
-
   /// Four spatial contacts, for which the interior point is compiled of its own.
   [[nodiscard]] bool is_contacts() const {
     bool result = n_ == 12 && std::is_same_v<Lanes, IsaQpLane<Isa>>;
-    for (int c = 0; c < shape_.cones; ++c) result = result && shape_.cone[c].size == 3;
+    for (int c = 0; c < task_.shape.cones; ++c) result = result && task_.shape.cone[c].size == 3;
     return result;
   }
 
-  template <int N>
-  __attribute__((noinline)) kernels::QpOutcome<V> dual_pivots(
-      const kernels::QpView<ConstMemory>& view) {
-    kernels::QpDualPivots<V, Memory, QpEntry<Isa, V, Width>, N> body(shape_, part(parts_.body));
-    const int most = 4 * (n_ + rows_);
-    const auto outcome = body.solve(
-        view, {task_.settings.tolerance, max_iterations_ < most ? max_iterations_ : most});
-    read(body);
-    return outcome;
+  template <QpMethod Method, int N = 0, int ConeSize = 0>
+  __attribute__((noinline)) kernels::QpOutcome<V> attempt() const {
+    return Attempt(lanes_, task_, parts_, part(0)).template run<Method, N, ConeSize>();
   }
-
-  template <int N, int ConeSize>
-  __attribute__((noinline)) kernels::QpOutcome<V> interior_point(
-      const kernels::QpView<ConstMemory>& view) {
-    kernels::QpInteriorPoint<V, Lanes, Memory, N, ConeSize> body(lanes_, shape_, part(parts_.body));
-    const auto outcome = body.solve(
-        view, {kernels::interior_point_aim(n_, task_.settings.tolerance), max_iterations_, true});
-    read(body);
-    return outcome;
-  }
-
-  /// N: the number of variables where it is known in advance, or 0. clean: what rounding left in
-  /// place of zeros may go.
-  template <int N>
-  __attribute__((noinline)) certificate::QpResidual<V> judge(
-      const kernels::QpView<ConstMemory>& view, bool clean) {
-    kernels::QpShape shape = shape_;
-    if constexpr (N > 0) shape.variables = N;
-    const certificate::QpJudge<V, Lanes, ConstMemory, Memory> judge(lanes_, shape, view,
-                                                                    part(parts_.work));
-    const Memory x = part(parts_.x);
-    const Memory y = part(parts_.y);
-    const certificate::QpResidual<V> as_is = judge.residual(x, y);
-    using kernels::any_of;
-    using kernels::select;
-    const auto wanting = as_is.value() > V(task_.settings.tolerance);
-    if (!clean || !any_of(wanting)) return as_is;
-    judge.clean(x, y, select(wanting, V(1.0), V(0.0)));
-    return judge.residual(x, y);
+  template <QpMethod Method, int N = 0>
+  __attribute__((noinline)) certificate::QpResidual<V> judge() const {
+    return Attempt(lanes_, task_, parts_, part(0)).template judge<Method, N>();
   }
 
   void solve(QpMethod method, int count) {
-    const kernels::QpView<ConstMemory> view{input(parts_.hessian), input(parts_.gradient),
-                                            input(parts_.matrix), input(parts_.lower),
-                                            input(parts_.upper)};
-    kernels::QpOutcome<V> outcome;
-    if (method == QpMethod::admm) {
-      outcome = first_order<kernels::AdmmQp<V, Lanes, Memory>>(view, count);
-    } else if (method == QpMethod::projected) {
-      outcome = first_order<kernels::ProjectedQp<V, Lanes, Memory>>(view, count);
-    } else if (method == QpMethod::active_set) {
-      outcome = n_ == 12 ? dual_pivots<12>(view) : dual_pivots<0>(view);
-    } else {
-      outcome = contacts_ ? interior_point<12, 3>(view) : interior_point<0, 0>(view);
+    using enum QpMethod;
+    switch (method) {
+      case admm:
+        start(count);
+        return conclude<admm>(count, attempt<admm>());
+      case projected:
+        start(count);
+        return conclude<projected>(count, attempt<projected>());
+      case active_set:
+        return conclude<active_set>(count,
+                                    n_ == 12 ? attempt<active_set, 12>() : attempt<active_set>());
+      default:
+        return conclude<interior_point>(
+            count, contacts_ ? attempt<interior_point, 12, 3>() : attempt<interior_point>());
     }
-    const bool exact = method == QpMethod::active_set;
-    const certificate::QpResidual<V> judged =
-        n_ == 12 ? judge<12>(view, exact) : judge<0>(view, exact);
+  }
+
+  /// The caller's guess in x, y.
+  void start(int count) const {
+    for (int lane = 0; lane < Width; ++lane) {
+      if (lane < count && valid_[lane]) {
+        problem(lane).load_start(problem_[lane]);
+      } else {
+        problem(lane).load_pair(0, nullptr, nullptr, nullptr);
+      }
+    }
+  }
+
+  template <QpMethod Method>
+  void conclude(int count, const kernels::QpOutcome<V>& outcome) const {
+    const certificate::QpResidual<V> judged = n_ == 12 ? judge<Method, 12>() : judge<Method>();
     alignas(64) double end[Width];
     alignas(64) double iterations[Width];
     alignas(64) double residual[Width];
@@ -357,36 +247,26 @@ class QpPackRun {
     store_lanes<Width>(outcome.iterations, iterations);
     store_lanes<Width>(judged.value(), residual);
     store_lanes<Width>(judged.objective, objective);
-    for (int lane_index = 0; lane_index < count; ++lane_index) {
-      const std::int64_t p = problem_[lane_index];
-      std::uint8_t& code = task_.end[p];
-      code = valid_[lane_index] ? static_cast<std::uint8_t>(end[lane_index]) : kInvalidEnd;
-      if (method == QpMethod::active_set && code != kInvalidEnd &&
-          !(code == static_cast<std::uint8_t>(kernels::qp_end::kActiveSet) &&
-            residual[lane_index] <= task_.settings.tolerance)) {
-        code = kPendingEnd;
-        continue;
+    for (int lane = 0; lane < count; ++lane) {
+      const std::int64_t p = problem_[lane];
+      if (!valid_[lane]) {
+        problem(lane).refuse(p);
+      } else if (problem(lane).conclude(p, Method, static_cast<std::uint8_t>(end[lane]),
+                                        static_cast<int>(iterations[lane]), residual[lane],
+                                        objective[lane]) == kernels::QpLeft::another_attempt) {
+        task_.end[p] = kPending;
       }
-      task_.iterations[p] = static_cast<std::int32_t>(iterations[lane_index]);
-      task_.residual[p] = residual[lane_index];
-      task_.objective[p] = objective[lane_index];
-      double* solution = task_.solution + p * n_;
-      double* multiplier = range_.multiplier + (p - range_.begin) * rows_;
-      const double* from_x = lane_of(parts_.x, lane_index);
-      const double* from_y = lane_of(parts_.y, lane_index);
-      for (long j = 0; j < n_; ++j) solution[j] = from_x[j * Width];
-      for (long i = 0; i < rows_; ++i) multiplier[i] = from_y[i * Width];
     }
   }
+
+  static constexpr IsaQpLane<Isa> kOneLane{};
 
   const QpRange& range_;
   const kernels::QpTaskArrays& task_;
   Lanes lanes_;
-  const kernels::QpShape& shape_;
   int n_;
   int rows_;
-  int max_iterations_;
-  QpParts parts_;
+  kernels::QpTaskParts parts_;
   bool contacts_;
   std::int64_t problem_[Width] = {};  ///< of each lane
   bool valid_[Width] = {};

@@ -1,7 +1,6 @@
 #pragma once
 
-#include "programs/qp/body/qp_polish_body.hpp"
-#include "programs/qp/body/qp_splitting.hpp"
+#include "programs/qp/body/qp_iterate.hpp"
 
 /// Operator splitting for convex quadratic programs with cones (Stellato et al. 2020, O'Donoghue
 /// 2021): one factorisation of P + sigma I + A' R A, then products and projections; penalties R
@@ -17,17 +16,11 @@ struct QpFirstOrderOptions {
 };
 
 template <class Memory>
-struct AdmmQpLayout {
-  QpPolishLayout<Memory> polish;
-  ScaledQp<Memory> scaled;
-  Memory factor;
-  Memory inverse;
-  Memory x;
+struct AdmmQpLayout : QpIterateLayout<Memory> {
   Memory next;
   Memory change_x;
   Memory work_n;
   Memory z;
-  Memory y;
   Memory penalty;
   Memory change_y;
   Memory work_m;
@@ -35,16 +28,11 @@ struct AdmmQpLayout {
 
   AdmmQpLayout() = default;
   CAROM_INLINE constexpr AdmmQpLayout(Arena<Memory>& arena, long n, long rows)
-      : polish(arena, n, rows),
-        scaled(scaled_qp(arena, n, rows)),
-        factor(arena.take(n * n)),
-        inverse(arena.take(n)),
-        x(arena.take(n)),
+      : QpIterateLayout<Memory>(arena, n, rows),
         next(arena.take(n)),
         change_x(arena.take(n)),
         work_n(arena.take(n)),
         z(arena.take(rows)),
-        y(arena.take(rows)),
         penalty(arena.take(rows)),
         change_y(arena.take(rows)),
         work_m(arena.take(rows)),
@@ -55,18 +43,13 @@ CAROM_INLINE constexpr long admm_qp_workspace(long n, long rows) {
 }
 
 template <class V, class Lanes, class Memory>
-class AdmmQp {
- public:
-  CAROM_HOST_DEVICE AdmmQp(const Lanes& lanes, const QpShape& shape, Memory memory)
-      : lanes_(lanes),
-        n_(shape.variables),
-        m_(shape.rows),
-        at_(placed<AdmmQpLayout>(memory, n_, m_)),
-        rows_{lanes, shape, at_.scaled},
-        polish_(rows_, at_.polish) {}
+class AdmmQp : public QpIterate<V, Lanes, Memory, AdmmQpLayout> {
+  using Base = QpIterate<V, Lanes, Memory, AdmmQpLayout>;
+  using Base::lanes_, Base::n_, Base::m_, Base::at_, Base::rows_, Base::polish_, Base::scale_;
+  using Base::scaled_x, Base::scaled_y, Base::unscale;
 
-  CAROM_INLINE V solution(int j) const { return at_.x[j]; }
-  CAROM_INLINE V dual(int i) const { return at_.y[i]; }
+ public:
+  using Base::Base;
 
   /// start_x: [n], start_y: [rows] in the problem's units.
   template <class Data, class Start>
@@ -78,40 +61,35 @@ class AdmmQp {
     const V least = convexity_pivot<V>(lanes_, n_, view.hessian, at_.factor, at_.inverse);
     QpOutcome<V> outcome{select(least >= V(0.0), V(qp_end::kRunning), V(qp_end::kNonconvex)),
                          V(0.0)};
-    lanes_.for_each(
-        n_, [&](int j) { at_.x[j] = start_x[j] / (scale_.length * rows_.scaled.column_scale[j]); });
+    lanes_.for_each(n_, [&](int j) { at_.x[j] = scaled_x(j, start_x[j]); });
     lanes_.for_each(m_, [&](int i) {
       at_.z[i] = rows_.times(i, at_.x);
-      at_.y[i] = start_y[i] * scale_.cost / rows_.scaled.row_scale[i];
+      at_.y[i] = scaled_y(i, start_y[i]);
     });
     rho_ = V(options.penalty);
     refactor();
     const V tolerance(options.tolerance);
     const V relax(options.over_relaxation);
     for (int iteration = 1; iteration <= options.max_iterations; ++iteration) {
-      const V going = select(outcome.end > V(0.0), V(0.0), V(1.0));
+      const MaskOf<V> going = !(outcome.end > V(0.0));
       iterate(relax, going);
-      outcome.iterations = outcome.iterations + going;
+      outcome.iterations = outcome.iterations + as_number<V>(going);
       if (iteration % kCheckEvery != 0 && iteration != options.max_iterations) continue;
       const QpMerit<V> merit = qp_merit<V>(rows_, at_.x, at_.y, at_.work_n, at_.work_m, at_.work_p);
-      const auto finish = [&](V when, double what) {
-        outcome.end =
-            select(outcome.end > V(0.0), outcome.end, select(when > V(0.0), V(what), outcome.end));
+      const auto finish = [&](MaskOf<V> when, double what) {
+        outcome.end = select(when & !(outcome.end > V(0.0)), V(what), outcome.end);
       };
       finish(infeasible(tolerance), qp_end::kInfeasible);
       finish(unbounded(tolerance), qp_end::kUnbounded);
       const V aim = options.polish ? V(kPolishFrom) : V(kShare) * tolerance;
-      finish(select(merit.worst() <= aim, V(1.0), V(0.0)), qp_end::kConverged);
-      finish(select(merit.worst() < V(kInfinity), V(0.0), V(1.0)), qp_end::kBroken);
+      finish(merit.worst() <= aim, qp_end::kConverged);
+      finish(!(merit.worst() < V(kInfinity)), qp_end::kBroken);
       if (options.polish) try_polish(outcome, tolerance, going);
       if (all_of(outcome.end > V(0.0))) break;
       if (iteration % kAdaptEvery == 0) adapt(merit, outcome.end);
     }
     finish_proofs(outcome.end);
-    lanes_.for_each(
-        n_, [&](int j) { at_.x[j] = at_.x[j] * scale_.length * rows_.scaled.column_scale[j]; });
-    lanes_.for_each(m_,
-                    [&](int i) { at_.y[i] = at_.y[i] * rows_.scaled.row_scale[i] / scale_.cost; });
+    unscale();
     return outcome;
   }
 
@@ -141,7 +119,7 @@ class AdmmQp {
     factor_symmetric<V>(lanes_, n_, at_.factor, at_.inverse, V(kSmallestPivot));
   }
 
-  CAROM_HOST_DEVICE void iterate(V relax, V going) {
+  CAROM_HOST_DEVICE void iterate(V relax, MaskOf<V> going) {
     lanes_.for_each(
         n_, [&](int j) { at_.next[j] = fused(V(kSigma), at_.x[j], -rows_.scaled.gradient[j]); });
     lanes_.for_each(m_, [&](int i) { at_.work_m[i] = fused(at_.penalty[i], at_.z[i], -at_.y[i]); });
@@ -155,20 +133,20 @@ class AdmmQp {
     });
     rows_.project(at_.work_p, at_.work_p);
     lanes_.for_each(m_, [&](int i) {
-      const V change = going * (at_.penalty[i] * (at_.work_m[i] - at_.work_p[i]));
-      at_.change_y[i] = select(going > V(0.0), change, at_.change_y[i]);
-      at_.y[i] = at_.y[i] + change;
-      at_.z[i] = select(going > V(0.0), at_.work_p[i], at_.z[i]);
+      const V change = at_.penalty[i] * (at_.work_m[i] - at_.work_p[i]);
+      at_.change_y[i] = select(going, change, at_.change_y[i]);
+      at_.y[i] = select(going, at_.y[i] + change, at_.y[i]);
+      at_.z[i] = select(going, at_.work_p[i], at_.z[i]);
     });
     lanes_.for_each(n_, [&](int j) {
-      const V change = going * (relax * (at_.next[j] - at_.x[j]));
-      at_.change_x[j] = select(going > V(0.0), change, at_.change_x[j]);
-      at_.x[j] = at_.x[j] + change;
+      const V change = relax * (at_.next[j] - at_.x[j]);
+      at_.change_x[j] = select(going, change, at_.change_x[j]);
+      at_.x[j] = select(going, at_.x[j] + change, at_.x[j]);
     });
   }
 
   // Support of the rows at a direction of multipliers, infinite where it has a sign without bound.
-  CAROM_HOST_DEVICE V infeasible(V tolerance) {
+  CAROM_HOST_DEVICE MaskOf<V> infeasible(V tolerance) {
     lanes_.for_each(n_, [&](int j) { at_.work_n[j] = V(0.0); });
     rows_.add_transposed(at_.change_y, at_.work_n);
     V size(0.0);
@@ -192,11 +170,10 @@ class AdmmQp {
     V balance(0.0);
     for (int j = 0; j < n_; ++j) balance = larger(magnitude(at_.work_n[j]), balance);
     const V limit = V(kProofShare) * tolerance * magnitude(support);
-    return select(support < V(0.0), V(1.0), V(0.0)) * select(size > V(0.0), V(1.0), V(0.0)) *
-           select(scale_.bounds * larger(balance, wrong) <= limit, V(1.0), V(0.0));
+    return (support < V(0.0)) & (size > V(0.0)) & (scale_.bounds * larger(balance, wrong) <= limit);
   }
 
-  CAROM_HOST_DEVICE V unbounded(V tolerance) {
+  CAROM_HOST_DEVICE MaskOf<V> unbounded(V tolerance) {
     rows_.gradient(at_.change_x, at_.work_n);
     V slope(0.0);
     V bent(0.0);
@@ -223,24 +200,22 @@ class AdmmQp {
       ends = larger(presence(rows_.scaled.upper[i]) * along, ends);
       ends = larger(presence(rows_.scaled.lower[i]) * -along, ends);
     }
-    return select(slope < V(0.0), V(1.0), V(0.0)) *
-           select(larger(bent, ends) <= V(kProofShare) * tolerance * magnitude(slope), V(1.0),
-                  V(0.0));
+    return (slope < V(0.0)) & (larger(bent, ends) <= V(kProofShare) * tolerance * magnitude(slope));
   }
 
   // A copy is polished; lanes that it brings to the tolerance take it, the others go on.
-  CAROM_HOST_DEVICE void try_polish(QpOutcome<V>& outcome, V tolerance, V going) {
-    const V near = going * select(outcome.end != V(qp_end::kConverged), V(0.0), V(1.0));
-    if (all_of(near <= V(0.0))) return;
+  CAROM_HOST_DEVICE void try_polish(QpOutcome<V>& outcome, V tolerance, MaskOf<V> going) {
+    using kernels::any_of;
+    const MaskOf<V> near = going & !(outcome.end != V(qp_end::kConverged));
+    if (!any_of(near)) return;
     lanes_.for_each(n_, [&](int j) { at_.next[j] = at_.x[j]; });
     lanes_.for_each(m_, [&](int i) { at_.work_m[i] = at_.y[i]; });
     const QpMerit<V> merit = polish_.run(at_.next, at_.work_m);
-    const V good = near * select(merit.worst() <= V(kShare) * tolerance, V(1.0), V(0.0));
-    lanes_.for_each(n_, [&](int j) { at_.x[j] = select(good > V(0.0), at_.next[j], at_.x[j]); });
-    lanes_.for_each(m_, [&](int i) { at_.y[i] = select(good > V(0.0), at_.work_m[i], at_.y[i]); });
+    const MaskOf<V> good = near & (merit.worst() <= V(kShare) * tolerance);
+    lanes_.for_each(n_, [&](int j) { at_.x[j] = select(good, at_.next[j], at_.x[j]); });
+    lanes_.for_each(m_, [&](int i) { at_.y[i] = select(good, at_.work_m[i], at_.y[i]); });
     outcome.end =
-        select(near > V(0.0), select(good > V(0.0), V(qp_end::kConverged), V(qp_end::kRunning)),
-               outcome.end);
+        select(near, select(good, V(qp_end::kConverged), V(qp_end::kRunning)), outcome.end);
   }
 
   // The penalty that would have balanced primal and dual residuals.
@@ -249,11 +224,11 @@ class AdmmQp {
     const V ratio = square_root(primal / larger(merit.dual, V(1e-30)));
     const V bounded = smaller(larger(ratio, V(1e-3)), V(1e3));
     const V far = larger(bounded, V(1.0) / bounded);
-    const V changed =
-        select(far > V(kAdaptRatio), V(1.0), V(0.0)) * select(end > V(0.0), V(0.0), V(1.0));
-    if (all_of(changed <= V(0.0))) return;
+    using kernels::any_of;
+    const MaskOf<V> changed = (far > V(kAdaptRatio)) & !(end > V(0.0));
+    if (!any_of(changed)) return;
     const V next = smaller(larger(rho_ * bounded, V(1e-6)), V(1e8));
-    rho_ = select(changed > V(0.0), next, rho_);
+    rho_ = select(changed, next, rho_);
     refactor();
   }
 
@@ -267,13 +242,6 @@ class AdmmQp {
     });
   }
 
-  const Lanes& lanes_;
-  int n_;
-  int m_;
-  AdmmQpLayout<Memory> at_;
-  QpRows<V, Lanes, Memory> rows_;
-  QpPolish<V, Lanes, Memory> polish_;
-  QpScale<V> scale_{};
   V rho_{};
 };
 

@@ -9,15 +9,9 @@
 namespace carom::kernels {
 
 template <class Memory>
-struct ProjectedQpLayout {
-  QpPolishLayout<Memory> polish;
-  ScaledQp<Memory> scaled;
-  Memory factor;
-  Memory inverse;
-  Memory x;
+struct ProjectedQpLayout : QpIterateLayout<Memory> {
   Memory trial;
   Memory work_n;
-  Memory y;
   Memory ahead;
   Memory next;
   Memory step;
@@ -26,14 +20,9 @@ struct ProjectedQpLayout {
 
   ProjectedQpLayout() = default;
   CAROM_INLINE constexpr ProjectedQpLayout(Arena<Memory>& arena, long n, long rows)
-      : polish(arena, n, rows),
-        scaled(scaled_qp(arena, n, rows)),
-        factor(arena.take(n * n)),
-        inverse(arena.take(n)),
-        x(arena.take(n)),
+      : QpIterateLayout<Memory>(arena, n, rows),
         trial(arena.take(n)),
         work_n(arena.take(n)),
-        y(arena.take(rows)),
         ahead(arena.take(rows)),
         next(arena.take(rows)),
         step(arena.take(rows)),
@@ -45,18 +34,13 @@ CAROM_INLINE constexpr long projected_qp_workspace(long n, long rows) {
 }
 
 template <class V, class Lanes, class Memory>
-class ProjectedQp {
- public:
-  CAROM_HOST_DEVICE ProjectedQp(const Lanes& lanes, const QpShape& shape, Memory memory)
-      : lanes_(lanes),
-        n_(shape.variables),
-        m_(shape.rows),
-        at_(placed<ProjectedQpLayout>(memory, n_, m_)),
-        rows_{lanes, shape, at_.scaled},
-        polish_(rows_, at_.polish) {}
+class ProjectedQp : public QpIterate<V, Lanes, Memory, ProjectedQpLayout> {
+  using Base = QpIterate<V, Lanes, Memory, ProjectedQpLayout>;
+  using Base::lanes_, Base::n_, Base::m_, Base::at_, Base::rows_, Base::polish_, Base::scale_;
+  using Base::scaled_y, Base::unscale;
 
-  CAROM_INLINE V solution(int j) const { return at_.x[j]; }
-  CAROM_INLINE V dual(int i) const { return at_.y[i]; }
+ public:
+  using Base::Base;
 
   /// Lanes whose Hessian is not positive definite end as kBroken: no such dual exists.
   template <class Data, class Start>
@@ -73,13 +57,13 @@ class ProjectedQp {
                          V(0.0)};
     find_steps();
     lanes_.for_each(m_, [&](int i) {
-      at_.y[i] = start_y[i] * scale_.cost / rows_.scaled.row_scale[i];
+      at_.y[i] = scaled_y(i, start_y[i]);
       at_.ahead[i] = at_.y[i];
     });
     V momentum(1.0);
     const V tolerance(options.tolerance);
     for (int iteration = 1; iteration <= options.max_iterations; ++iteration) {
-      const V going = select(outcome.end > V(0.0), V(0.0), V(1.0));
+      const MaskOf<V> going = !(outcome.end > V(0.0));
       minimise(at_.ahead, at_.trial);
       lanes_.for_each(m_, [&](int i) {
         // y + t (A x - Proj(A x + y / t)), the proximal step of the rows' support function.
@@ -94,21 +78,21 @@ class ProjectedQp {
         against =
             fused((at_.ahead[i] - at_.next[i]) / at_.step[i], at_.next[i] - at_.y[i], against);
       }
-      const V restart = select(against > V(0.0), V(1.0), V(0.0));
-      const V old = select(restart > V(0.0), V(1.0), momentum);
+      const MaskOf<V> restart = against > V(0.0);
+      const V old = select(restart, V(1.0), momentum);
       const V grown = V(0.5) + square_root(fused(old, old, V(0.25)));
-      const V carry = select(restart > V(0.0), V(0.0), (old - V(1.0)) / grown);
+      const V carry = select(restart, V(0.0), (old - V(1.0)) / grown);
       momentum = grown;
       lanes_.for_each(m_, [&](int i) {
         at_.ahead[i] = fused(carry, at_.next[i] - at_.y[i], at_.next[i]);
-        at_.y[i] = select(going > V(0.0), at_.next[i], at_.y[i]);
+        at_.y[i] = select(going, at_.next[i], at_.y[i]);
       });
-      outcome.iterations = outcome.iterations + going;
+      outcome.iterations = outcome.iterations + as_number<V>(going);
       if (iteration % kCheckEvery != 0 && iteration != options.max_iterations) continue;
       check(outcome, options, tolerance);
       if (all_of(outcome.end > V(0.0))) break;
     }
-    finish();
+    unscale();
     return outcome;
   }
 
@@ -175,47 +159,29 @@ class ProjectedQp {
 
   CAROM_HOST_DEVICE void check(QpOutcome<V>& outcome, const QpFirstOrderOptions& options,
                                V tolerance) {
-    const V going = select(outcome.end > V(0.0), V(0.0), V(1.0));
+    const MaskOf<V> going = !(outcome.end > V(0.0));
     minimise(at_.y, at_.trial);
     const QpMerit<V> merit =
         qp_merit<V>(rows_, at_.trial, at_.y, at_.work_n, at_.work_m, at_.work_p);
     const V aim = V(kShare) * tolerance;
-    V done = select(merit.worst() <= aim, V(1.0), V(0.0));
-    lanes_.for_each(n_, [&](int j) { at_.x[j] = select(going > V(0.0), at_.trial[j], at_.x[j]); });
+    MaskOf<V> done = merit.worst() <= aim;
+    lanes_.for_each(n_, [&](int j) { at_.x[j] = select(going, at_.trial[j], at_.x[j]); });
     if (options.polish) {
       lanes_.for_each(m_, [&](int i) { at_.next[i] = at_.y[i]; });
-      const V near = going * select(merit.worst() <= V(kPolishFrom), V(1.0), V(0.0));
-      if (!all_of(near <= V(0.0))) {
+      using kernels::any_of;
+      const MaskOf<V> near = going & (merit.worst() <= V(kPolishFrom));
+      if (any_of(near)) {
         const QpMerit<V> polished = polish_.run(at_.trial, at_.next);
-        const V good = near * select(polished.worst() <= aim, V(1.0), V(0.0));
-        lanes_.for_each(n_,
-                        [&](int j) { at_.x[j] = select(good > V(0.0), at_.trial[j], at_.x[j]); });
-        lanes_.for_each(m_,
-                        [&](int i) { at_.y[i] = select(good > V(0.0), at_.next[i], at_.y[i]); });
-        done = larger(done, good);
+        const MaskOf<V> good = near & (polished.worst() <= aim);
+        lanes_.for_each(n_, [&](int j) { at_.x[j] = select(good, at_.trial[j], at_.x[j]); });
+        lanes_.for_each(m_, [&](int i) { at_.y[i] = select(good, at_.next[i], at_.y[i]); });
+        done = done | good;
       }
     }
-    outcome.end = select(going > V(0.0), select(done > V(0.0), V(qp_end::kConverged), outcome.end),
-                         outcome.end);
-    const V broken = select(merit.worst() < V(kInfinity), V(0.0), V(1.0));
-    outcome.end = select(outcome.end > V(0.0), outcome.end,
-                         select(broken > V(0.0), V(qp_end::kBroken), outcome.end));
+    outcome.end = select(going & done, V(qp_end::kConverged), outcome.end);
+    const MaskOf<V> broken = !(merit.worst() < V(kInfinity));
+    outcome.end = select(broken & !(outcome.end > V(0.0)), V(qp_end::kBroken), outcome.end);
   }
-
-  CAROM_HOST_DEVICE void finish() {
-    lanes_.for_each(
-        n_, [&](int j) { at_.x[j] = at_.x[j] * scale_.length * rows_.scaled.column_scale[j]; });
-    lanes_.for_each(m_,
-                    [&](int i) { at_.y[i] = at_.y[i] * rows_.scaled.row_scale[i] / scale_.cost; });
-  }
-
-  const Lanes& lanes_;
-  int n_;
-  int m_;
-  ProjectedQpLayout<Memory> at_;
-  QpRows<V, Lanes, Memory> rows_;
-  QpPolish<V, Lanes, Memory> polish_;
-  QpScale<V> scale_{};
 };
 
 }  // namespace carom::kernels

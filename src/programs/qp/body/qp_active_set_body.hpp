@@ -1,6 +1,6 @@
 #pragma once
 
-#include "programs/qp/body/qp_polish_body.hpp"
+#include "programs/qp/body/qp_iterate.hpp"
 
 /// Dual active set for convex quadratic programs with interval rows: the multipliers stay dual
 /// feasible while violated rows enter one at a time (Goldfarb and Idnani 1983), kept as L D L' of
@@ -9,17 +9,11 @@
 namespace carom::kernels {
 
 template <class Memory>
-struct QpActiveSetLayout {
-  QpPolishLayout<Memory> polish;
-  ScaledQp<Memory> scaled;
-  Memory factor;  ///< H = L D L'
-  Memory inverse;
+struct QpActiveSetLayout : QpIterateLayout<Memory> {
   Memory through;  ///< H^-1 a_i of the rows that were met
   Memory free;     ///< minimises without rows
-  Memory x;
   Memory centre;
   Memory move;
-  Memory y;
   Memory state;
   Memory known;     ///< `through` holds this row
   Memory triangle;  ///< A_W H^-1 A_W' = L D L'
@@ -30,16 +24,11 @@ struct QpActiveSetLayout {
 
   QpActiveSetLayout() = default;
   CAROM_INLINE constexpr QpActiveSetLayout(Arena<Memory>& arena, long n, long rows)
-      : polish(arena, n, rows),
-        scaled(scaled_qp(arena, n, rows)),
-        factor(arena.take(n * n)),
-        inverse(arena.take(n)),
+      : QpIterateLayout<Memory>(arena, n, rows),
         through(arena.take(rows * n)),
         free(arena.take(n)),
-        x(arena.take(n)),
         centre(arena.take(n)),
         move(arena.take(n)),
-        y(arena.take(rows)),
         state(arena.take(rows)),
         known(arena.take(rows)),
         triangle(arena.take(n * (n + 1))),
@@ -58,30 +47,24 @@ struct QpExactOutcome {
 };
 
 template <class Lanes, class Memory>
-class QpActiveSet {
- public:
-  CAROM_HOST_DEVICE QpActiveSet(const Lanes& lanes, const QpShape& shape, Memory memory)
-      : lanes_(lanes),
-        shape_(shape),
-        n_(shape.variables),
-        rows_(shape.rows),
-        at_(placed<QpActiveSetLayout>(memory, n_, rows_)),
-        products_{lanes, shape, at_.scaled},
-        polish_(products_, at_.polish) {}
+class QpActiveSet : public QpIterate<double, Lanes, Memory, QpActiveSetLayout> {
+  using Base = QpIterate<double, Lanes, Memory, QpActiveSetLayout>;
+  using Base::lanes_, Base::n_, Base::m_, Base::at_, Base::rows_, Base::polish_, Base::scale_;
+  using Base::scaled_x, Base::scaled_y;
 
-  CAROM_INLINE double solution(int j) const { return at_.x[j]; }
-  CAROM_INLINE double dual(int i) const { return at_.y[i]; }
+ public:
+  using Base::Base;
 
   /// x: [n], y: [rows], where to start; the rows with a multiplier are taken as active.
   template <class Data, class Start>
   CAROM_HOST_DEVICE QpExactOutcome solve(const QpView<Data>& view, int max_iterations,
                                          const Start& x, const Start& y) {
-    scale_ = scale_problem<double>(lanes_, shape_, view, at_.scaled);
+    scale_ = scale_problem<double>(lanes_, rows_.shape, view, at_.scaled);
     lanes_.for_each(n_, [&](int j) {
-      at_.centre[j] = x[j] / (scale_.length * at_.scaled.column_scale[j]);
+      at_.centre[j] = scaled_x(j, x[j]);
       at_.x[j] = at_.centre[j];
     });
-    lanes_.for_each(rows_, [&](int i) {
+    lanes_.for_each(m_, [&](int i) {
       at_.y[i] = 0.0;
       at_.state[i] = kInactive;
       at_.known[i] = 0.0;
@@ -90,8 +73,8 @@ class QpActiveSet {
     count_ = 0;
     iterations_ = 0;
     limit_ = max_iterations;
-    for (int i = 0; i < rows_; ++i) {
-      if (is_equation(i) || y[i] != 0.0) adopt(i, y[i] * scale_.cost / at_.scaled.row_scale[i]);
+    for (int i = 0; i < m_; ++i) {
+      if (is_equation(i) || y[i] != 0.0) adopt(i, scaled_y(i, y[i]));
     }
     double end = qp_end::kRunning;
     for (int outer = 0; outer < kMaxOuter && end == qp_end::kRunning; ++outer) {
@@ -108,7 +91,7 @@ class QpActiveSet {
     // Takes out what the proximal term's conditioning left.
     if (end == qp_end::kConverged || end == qp_end::kStalled) polish_.run(at_.x, at_.y);
     lanes_.for_each(n_, [&](int j) { at_.x[j] *= scale_.length * at_.scaled.column_scale[j]; });
-    lanes_.for_each(rows_, [&](int i) { at_.y[i] *= at_.scaled.row_scale[i] / scale_.cost; });
+    lanes_.for_each(m_, [&](int i) { at_.y[i] *= at_.scaled.row_scale[i] / scale_.cost; });
     return {end, iterations_};
   }
 
@@ -136,8 +119,8 @@ class QpActiveSet {
   template <class X>
   CAROM_INLINE double row_times(int i, const X& x) const {
     double sum = 0.0;
-    for (int t = shape_.row_first[i]; t < shape_.row_first[i + 1]; ++t) {
-      const int j = shape_.column[t];
+    for (int t = rows_.shape.row_first[i]; t < rows_.shape.row_first[i + 1]; ++t) {
+      const int j = rows_.shape.column[t];
       sum = fused(at_.scaled.matrix[static_cast<long>(i) * n_ + j], x[j], sum);
     }
     return sum;
@@ -164,9 +147,9 @@ class QpActiveSet {
     const long n = n_;
     const Memory column = at_.through + i * n;
     lanes_.for_each(n_, [&](int j) { column[j] = 0.0; });
-    const int first = shape_.row_first[i];
-    lanes_.for_each(shape_.row_first[i + 1] - first, [&](int t) {
-      const int j = shape_.column[first + t];
+    const int first = rows_.shape.row_first[i];
+    lanes_.for_each(rows_.shape.row_first[i + 1] - first, [&](int t) {
+      const int j = rows_.shape.column[first + t];
       column[j] = at_.scaled.matrix[i * n + j];
     });
     solve_symmetric<double>(lanes_, n_, at_.factor, at_.inverse, column);
@@ -340,7 +323,7 @@ class QpActiveSet {
     size_ = 0.0;
     for (int j = 0; j < n_; ++j) size_ = larger(size_, magnitude(at_.x[j]));
     return lanes_
-        .argmin(rows_, kInfinity,
+        .argmin(m_, kInfinity,
                 [&](int i) {
                   const double v = violation(i);
                   return v > 0.0 ? -v : kInfinity;
@@ -362,7 +345,7 @@ class QpActiveSet {
       back_substitute(at_.column);
       const ArgMin<double> block = blocking([&](int k) { return -state * at_.column[k]; });
       if (block.index < 0) {
-        lanes_.for_each(rows_, [&](int r) { at_.y[r] = 0.0; });
+        lanes_.for_each(m_, [&](int r) { at_.y[r] = 0.0; });
         lanes_.for_each(count_, [&](int k) { at_.y[row_at(k)] = -state * at_.column[k]; });
         lanes_.for_each(1, [&](int) { at_.y[i] = state; });
         return qp_end::kInfeasible;
@@ -410,7 +393,7 @@ class QpActiveSet {
     if (proximity_ * step <= 1e-14 * force || step <= 1e-13 * size) return qp_end::kConverged;
     if (slope < 0.0 && bent <= kRayTolerance * -slope) {
       double ends = 0.0;
-      for (int i = 0; i < rows_; ++i) {
+      for (int i = 0; i < m_; ++i) {
         const double along = row_times(i, at_.move);
         if (at_.scaled.upper[i] < kInfinity) ends = larger(ends, along);
         if (at_.scaled.lower[i] > -kInfinity) ends = larger(ends, -along);
@@ -423,14 +406,6 @@ class QpActiveSet {
     return qp_end::kRunning;
   }
 
-  const Lanes& lanes_;
-  const QpShape& shape_;
-  int n_;
-  int rows_;
-  QpActiveSetLayout<Memory> at_;
-  QpRows<double, Lanes, Memory> products_;
-  QpPolish<double, Lanes, Memory> polish_;
-  QpScale<double> scale_{};
   int count_ = 0;
   int iterations_ = 0;
   int limit_ = 0;

@@ -79,21 +79,20 @@ class QpDualPivots {
   static constexpr int kChains = 4;
 
   CAROM_HOST_DEVICE QpDualPivots(const QpShape& shape, const QpDualPivotLayout<Memory>& layout)
-      : table_(shape, layout.pivots), parts_{layout, shape, shape.rows, table_.scale()} {}
+      : table_(shape, layout.pivots), parts_{layout, shape, shape.rows} {}
 
-  /// Rows are in the units of `scale`.
+  /// Rows are in the units of `pivots.scale`.
   struct Parts : QpDualPivotLayout<Memory> {
     QpShape shape;
     int rows;
-    Memory scale;  ///< of each row in the table
   };
 
   template <bool TwoSided, class Data>
   CAROM_HOST_DEVICE QpOutcome<V> run(const QpView<Data>& view, const QpDualPivotOptions& options) {
     using kernels::any_of;
     QpOutcome<V> outcome{V(qp_end::kRunning), V(0.0)};
-    const V definite = table_.factorise(view.hessian);
-    if (!any_of(definite > V(0.0))) return outcome;
+    const MaskOf<V> definite = table_.factorise(view.hessian);
+    if (!any_of(definite)) return outcome;
     table_.invert();
     table_.fill(view.matrix);
     start<TwoSided>(view);
@@ -125,7 +124,7 @@ class QpDualPivots {
     for (int j = 0; j < n; ++j) energy_ = fused(-view.gradient[j], m.x[j], energy_);
     for (int i = 0; i < m.rows; ++i) {
       const V value = row_product(i, view.matrix);
-      const V scale = m.scale[i];
+      const V scale = m.pivots.scale[i];
       // A row without entries is left to the certificate.
       const auto there = scale > V(0.0);
       m.below[i] = select(there, scale * (view.lower[i] - value), V(-kInfinity));
@@ -222,8 +221,8 @@ class QpDualPivots {
 
   /// Where the lanes of a pack stand.
   struct Progress {
-    V running;
-    V pending;  ///< 1 where the row that was entering goes on
+    MaskOf<V> running;
+    MaskOf<V> pending;  ///< the row that was entering goes on
     V entering;
     V side;  ///< 1 where it is below its lower bound, -1 above its upper one
     V multiplier;
@@ -232,12 +231,11 @@ class QpDualPivots {
   /// Rows enter, and leave where their multiplier would change its sign, until none is violated.
   template <bool TwoSided, class Data>
   CAROM_HOST_DEVICE void pivot(const QpView<Data>& view, const QpDualPivotOptions& options,
-                               V definite, QpOutcome<V>& outcome) {
-    using kernels::any_of;
+                               MaskOf<V> definite, QpOutcome<V>& outcome) {
     const Parts m = parts_;
     const double feasible = smaller(kFeasible, 0.1 * options.tolerance);
     limit_ = V(feasible * feasible);
-    Progress at{definite, V(0.0), V(0.0), V(1.0), V(0.0)};
+    Progress at{definite, mask_of<V>(false), V(0.0), V(1.0), V(0.0)};
     Change waiting{m.first, V(0.0)};
     Change next{m.second, V(0.0)};
     for (int count = 0; count < options.max_pivots; count += 2) {
@@ -263,7 +261,7 @@ class QpDualPivots {
     const Memory column = own.column;
     const V zero(0.0);
     const Violation worst = most_violated<TwoSided>();
-    const auto goes_on = at.pending > zero;
+    const MaskOf<V> goes_on = at.pending;
     const V entering = select(goes_on, at.entering, worst.index);
     V side = at.side;
     if constexpr (TwoSided) side = select(goes_on, side, worst.side);
@@ -272,12 +270,12 @@ class QpDualPivots {
     const auto dependent = diagonal <= V(kDependent);
     const V loose(kFeasibleDependent * kFeasibleDependent);
     const V least = energy_ * select(dependent, loose, limit_);
-    const V found = select(worst.score > least, V(1.0), at.pending);
-    const V done = at.running * (V(1.0) - found);
-    outcome.end = select(done > zero, V(qp_end::kActiveSet), outcome.end);
-    at.running = at.running - done;
-    if (!any_of(at.running > zero)) return false;
-    outcome.iterations = outcome.iterations + at.running;
+    const MaskOf<V> found = (worst.score > least) | at.pending;
+    const MaskOf<V> done = at.running & !found;
+    outcome.end = select(done, V(qp_end::kActiveSet), outcome.end);
+    at.running = at.running & found;
+    if (!any_of(at.running)) return false;
+    outcome.iterations = outcome.iterations + as_number<V>(at.running);
 
     table_.template take_column<Waiting>(entering, waiting, column);
     V outside = Entry::take(m.below, entering);
@@ -287,22 +285,21 @@ class QpDualPivots {
     const Block block = first_block<TwoSided>(
         view, column, side, {outside, select(dependent, zero, diagonal), V(-1.0)});
     // Nothing ends the way: no point meets the rows.
-    at.running = select(block.rate > zero, at.running, zero);
-    const auto on = at.running > zero;
+    at.running = at.running & (block.rate > zero);
+    const MaskOf<V> on = at.running;
     const V length = select(on, block.room / block.rate, zero);
-    const V leaves = select(block.index >= zero, at.running, zero);
+    const MaskOf<V> drops = on & (block.index >= zero);
     multiplier = multiplier + length;
     energy_ = fused(length, fused(-length, diagonal, V(2.0) * outside), energy_);
     move<TwoSided>(view, column, length, side);
     V index = entering;
-    const auto drops = leaves > zero;
     if (any_of(drops)) {
       index = select(drops, block.index, entering);
       table_.template take_column<Waiting>(index, waiting, column);
     }
     V below = select(drops, zero, V(-kInfinity));
     if constexpr (TwoSided) {
-      const V width = Entry::take(m.scale, index) *
+      const V width = Entry::take(m.pivots.scale, index) *
                       (Entry::take(view.lower, index) - Entry::take(view.upper, index));
       const V held = Entry::take(m.side, index);
       below = select(drops, select(held > zero, zero, width), V(-kInfinity));
@@ -312,8 +309,8 @@ class QpDualPivots {
     }
     Entry::put(m.below, on, index, below);
     Entry::put(m.multiplier, on, index, select(drops, V(kInfinity), multiplier));
-    table_.begin_pivot(on, index, fused(V(-2.0), leaves, V(1.0)), own);
-    at.pending = leaves;
+    table_.begin_pivot(on, index, select(drops, V(-1.0), V(1.0)), own);
+    at.pending = drops;
     at.entering = entering;
     at.side = side;
     at.multiplier = multiplier;
@@ -348,7 +345,7 @@ class QpDualPivots {
     const int n = table_.variables();
     const V zero(0.0);
     for (int i = 0; i < m.rows; ++i) {
-      V value = m.scale[i] * m.multiplier[i];
+      V value = m.pivots.scale[i] * m.multiplier[i];
       if constexpr (TwoSided) value = m.side[i] * value;
       m.second[i] = select(m.multiplier[i] < V(kInfinity), value, zero);
     }
@@ -358,12 +355,12 @@ class QpDualPivots {
     for (int i = 0; i < m.rows; ++i) {
       V bound = view.lower[i];
       if constexpr (TwoSided) bound = select(m.side[i] > zero, bound, view.upper[i]);
-      const V gap = m.scale[i] * (row_product(i, view.matrix) - bound);
+      const V gap = m.pivots.scale[i] * (row_product(i, view.matrix) - bound);
       m.first[i] = select(m.multiplier[i] < V(kInfinity), gap, zero);
     }
     table_.multiply(m.first, m.move);
     for (int i = 0; i < m.rows; ++i) {
-      m.move[i] = select(m.multiplier[i] < V(kInfinity), m.scale[i] * m.move[i], zero);
+      m.move[i] = select(m.multiplier[i] < V(kInfinity), m.pivots.scale[i] * m.move[i], zero);
       m.second[i] = m.second[i] + m.move[i];
     }
     for (int j = 0; j < n; ++j) m.step[j] = zero;

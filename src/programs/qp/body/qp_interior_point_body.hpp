@@ -53,21 +53,21 @@ class QpInteriorPoint {
     V stalls(0.0);
     const V tolerance(options.tolerance);
     for (int iteration = 0; iteration <= options.max_iterations; ++iteration) {
-      const V going = select(outcome.end > V(0.0), V(0.0), V(1.0));
+      const MaskOf<V> going = !(outcome.end > V(0.0));
       const V merit = measure(tolerance, outcome);
-      const V better = going * select(merit < best_merit_, V(1.0), V(0.0));
-      keep_best(larger(better, going * certified_));
+      const MaskOf<V> better = going & (merit < best_merit_);
+      keep_best(better | (going & certified_));
       stalls = select(merit < V(0.5) * best_merit_, V(0.0), stalls + V(1.0));
-      best_merit_ = select(better > V(0.0), merit, best_merit_);
+      best_merit_ = select(better, merit, best_merit_);
       // Without a solution the multipliers or x itself go on growing.
       const V limit =
           select(best_merit_ < V(kGoodEnough) * tolerance, V(0.5),
                  select(best_merit_ < V(kFarFromSolved), V(kMaxStalls), V(6.0 * kMaxStalls)));
-      outcome.end = select(outcome.end > V(0.0), outcome.end,
-                           select(stalls > limit, V(qp_end::kStalled), outcome.end));
+      outcome.end =
+          select((stalls > limit) & !(outcome.end > V(0.0)), V(qp_end::kStalled), outcome.end);
       if (all_of(outcome.end > V(0.0)) || iteration == options.max_iterations) break;
-      running_ = select(outcome.end > V(0.0), V(0.0), V(1.0));
-      outcome.iterations = outcome.iterations + running_;
+      running_ = !(outcome.end > V(0.0));
+      outcome.iterations = outcome.iterations + as_number<V>(running_);
       iterate();
     }
     unscale();
@@ -181,40 +181,36 @@ class QpInteriorPoint {
     const V relative_dual = dual / force;
     const V merit = larger(larger(primal, relative_dual), relative_gap);
     V end = outcome.end;
-    const V going = select(end > V(0.0), V(0.0), V(1.0));
-    const auto finish = [&](V when, double what) {
-      end = select(when * going > V(0.0), V(what), end);
+    const MaskOf<V> going = !(end > V(0.0));
+    const auto finish = [&](MaskOf<V> when, double what) {
+      end = select(when & going, V(what), end);
     };
     const V small = V(kResidualShare) * tolerance;
-    const V converged =
-        select(primal <= small, V(1.0), V(0.0)) * select(relative_dual <= small, V(1.0), V(0.0)) *
-        select(relative_gap <= V(m.shape.cones > 0 ? kConeGapShare : kGapShare) * tolerance, V(1.0),
-               V(0.0));
-    const V infeasible =
-        select(support < V(0.0), V(1.0), V(0.0)) *
-        select(balance * scale_.bounds <= V(kProofShare) * tolerance * magnitude(support), V(1.0),
-               V(0.0));
-    const V unbounded = select(slope < V(0.0), V(1.0), V(0.0)) *
-                        select(larger(curved, climb) <= ray_limit, V(1.0), V(0.0));
+    const MaskOf<V> converged =
+        (primal <= small) & (relative_dual <= small) &
+        (relative_gap <= V(m.shape.cones > 0 ? kConeGapShare : kGapShare) * tolerance);
+    const MaskOf<V> infeasible =
+        (support < V(0.0)) &
+        (balance * scale_.bounds <= V(kProofShare) * tolerance * magnitude(support));
+    const MaskOf<V> unbounded = (slope < V(0.0)) & (larger(curved, climb) <= ray_limit);
     finish(infeasible, qp_end::kInfeasible);
     finish(unbounded, qp_end::kUnbounded);
     finish(converged, qp_end::kConverged);
     // Rounding put a cone's point on its boundary: the best iterate so far is what there is.
-    const V broken = select(merit < V(kInfinity), V(0.0), V(1.0));
+    const MaskOf<V> broken = !(merit < V(kInfinity));
     finish(broken, qp_end::kBroken);
-    finish(broken * select(best_merit_ < V(kInfinity), V(1.0), V(0.0)), qp_end::kStalled);
+    finish(broken & (best_merit_ < V(kInfinity)), qp_end::kStalled);
     outcome.end = end;
     // A certificate is the iterate itself.
-    certified_ = infeasible + unbounded;
+    certified_ = infeasible | unbounded;
     return merit;
   }
 
-  CAROM_HOST_DEVICE void keep_best(V keep) {
+  CAROM_HOST_DEVICE void keep_best(MaskOf<V> keep) {
     const Data m = data_;
     m.lanes.for_each(m.variables(),
-                     [&](int j) { m.best_x[j] = select(keep > V(0.0), m.x[j], m.best_x[j]); });
-    m.lanes.for_each(m.rows,
-                     [&](int i) { m.best_y[i] = select(keep > V(0.0), m.y[i], m.best_y[i]); });
+                     [&](int j) { m.best_x[j] = select(keep, m.x[j], m.best_x[j]); });
+    m.lanes.for_each(m.rows, [&](int i) { m.best_y[i] = select(keep, m.y[i], m.best_y[i]); });
   }
 
   /// One predictor and corrector.
@@ -323,7 +319,8 @@ class QpInteriorPoint {
             m.cone.dual_step[i] = v + m.cone.dual_step[i];
           });
     }
-    const V alpha = running_ * step_length(V(m.shape.cones > 0 ? kConeShortened : kShortened));
+    const V length = step_length(V(m.shape.cones > 0 ? kConeShortened : kShortened));
+    const V alpha = select(running_, length, V(0.0));
     m.lanes.for_each(m.variables(), [&](int j) { m.x[j] = fused(alpha, m.step[j], m.x[j]); });
     m.lanes.for_each(m.shape.equations, [&](int k) {
       const int i = m.shape.equation_row[k];
@@ -376,7 +373,8 @@ class QpInteriorPoint {
 
   Data data_;
   QpScale<V> scale_{};
-  V degree_{}, mu_{}, best_merit_{}, running_{}, certified_{};
+  V degree_{}, mu_{}, best_merit_{};
+  MaskOf<V> running_{}, certified_{};
 };
 
 }  // namespace carom::kernels

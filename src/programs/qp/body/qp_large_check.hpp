@@ -209,9 +209,6 @@ struct Finish {
     using P = QpLargeParts;
     const Slot at{arrays, slot};
     const QpTaskArrays& task = arrays.task;
-    const long n = at.n();
-    const long m = at.m();
-    const long p = at.problem();
     const double length = at.scalar(kLength);
     const double cost = at.scalar(kCost);
     const Memory x = at[&P::x];
@@ -222,27 +219,14 @@ struct Finish {
     const certificate::QpJudge<double, Lanes, Input, Memory> judge(lanes, task.shape, view,
                                                                    at[&P::judge]);
     const auto judged = judge.residual(x, y);
-    const auto end = static_cast<std::uint8_t>(arrays.end[slot]);
-    const bool solved =
-        may_be_solved(end) && certificate::within(judged.value(), task.settings.tolerance);
-    const long proof = n > m ? n : m;
-    lanes.for_each(at.n(), [&](int j) {
-      task.solution[p * n + j] = x[j];
-      task.point[p * n + j] = std::numeric_limits<double>::quiet_NaN();
-    });
-    lanes.for_each(at.m(), [&](int i) { task.dual[p * m + i] = y[i]; });
-    lanes.for_each(static_cast<int>(proof), [&](int e) {
-      task.certificate[p * proof + e] = std::numeric_limits<double>::quiet_NaN();
-    });
-    lanes.for_each(1, [&](int) {
-      task.end[p] = end;
-      task.status[p] = solved ? Status::solved : Status::inaccurate;
-      task.method[p] = QpMethod::admm;
-      task.iterations[p] = static_cast<std::int32_t>(at.scalar(kIterations));
-      task.residual[p] = judged.value();
-      task.objective[p] = judged.objective;
-      arrays.end[slot] = solved ? 0 : 1;
-    });
+    QpTaskParts parts;
+    parts.x = arrays.parts.x;
+    parts.y = arrays.parts.y;
+    const QpLeft left =
+        QpTaskProblem<Lanes, Memory>(lanes, task, parts, arrays.at(slot, 0))
+            .conclude(at.problem(), QpMethod::admm, static_cast<std::uint8_t>(arrays.end[slot]),
+                      static_cast<int>(at.scalar(kIterations)), judged.value(), judged.objective);
+    lanes.for_each(1, [&](int) { arrays.end[slot] = left == QpLeft::nothing ? 0 : 1; });
   }
 };
 

@@ -14,7 +14,7 @@ inline constexpr int kLargestPivotTableVariables = 24;
 template <class Memory>
 struct QpPivotTableLayout {
   Memory table;
-  Memory scale;
+  Memory scale;   ///< 1 / sqrt(a'P^-1 a) of each row, 0 where it has no entries
   Memory factor;  ///< P = L D L'
   Memory pivot_inverse;
   Memory inverse;  ///< P^-1, [n, n]
@@ -60,12 +60,10 @@ class QpPivotTable {
       : parts_{layout, shape, shape.variables, shape.rows} {}
 
   [[nodiscard]] CAROM_INLINE int variables() const { return N > 0 ? N : parts_.n; }
-  /// 1 / sqrt(a'P^-1 a) of each row, 0 where it has no entries.
-  [[nodiscard]] CAROM_INLINE Memory scale() const { return parts_.scale; }
 
-  /// 1 where P is definite beyond doubt, else 0.
+  /// Whether P is definite beyond doubt.
   template <class Data>
-  CAROM_HOST_DEVICE V factorise(const Data& hessian) {
+  CAROM_HOST_DEVICE MaskOf<V> factorise(const Data& hessian) {
     const Parts m = parts_;
     const int n = variables();
     for (int j = 0; j < n; ++j) {
@@ -73,10 +71,10 @@ class QpPivotTable {
     }
     const SingleLane lane;
     factor_symmetric<V, N>(lane, n, m.factor, m.pivot_inverse, V(0.0));
-    V definite(1.0);
+    MaskOf<V> definite = mask_of<V>(true);
     for (int j = 0; j < n; ++j) {
       const V pivot = m.factor[j * n + j];
-      definite = select(pivot > V(kDefinite) * hessian[j * n + j], definite, V(0.0));
+      definite = definite & (pivot > V(kDefinite) * hessian[j * n + j]);
     }
     return definite;
   }
@@ -151,8 +149,7 @@ class QpPivotTable {
   /// What a pivot on (index, index) leaves to change: T - c c' / p turns row and column `index`
   /// into sign c / p if there c is p - sign, and the pivot into -1 / p if 2 sign is taken off
   /// before. sign: 1 for a row that enters, -1 for one that leaves. Only where `on`.
-  template <class Mask>
-  CAROM_INLINE void begin_pivot(Mask on, V index, V sign, Change& change) const {
+  CAROM_INLINE void begin_pivot(MaskOf<V> on, V index, V sign, Change& change) const {
     const V pivot = Entry::take(change.column, index);
     const V place = triangle_of(index) + index;
     const Memory table = parts_.table;

@@ -48,22 +48,22 @@ class QpPolish {
 
   /// x, y: in and out, improved or unchanged. Returns the merit of what stands there afterwards.
   CAROM_HOST_DEVICE QpMerit<V> run(const Memory& x, const Memory& y) {
-    using kernels::all_of;
+    using kernels::any_of;
     QpMerit<V> best = qp_merit<V>(rows_, x, y, at_.work_n, at_.work_m, at_.work_p);
     identify(y);
     rows_.lanes.for_each(n_, [&](int j) { at_.x[j] = x[j]; });
     for (int pass = 0; pass < kPasses; ++pass) {
       // A problem that is exact stays as it is, whatever its neighbours still need.
-      const V open = select(best.worst() <= V(kExact), V(0.0), V(1.0));
-      if (all_of(open <= V(0.0))) break;
+      const MaskOf<V> open = !(best.worst() <= V(kExact));
+      if (!any_of(open)) break;
       newton_step(pass);
       const QpMerit<V> merit = qp_merit<V>(rows_, at_.x, at_.y, at_.work_n, at_.work_m, at_.work_p);
-      const V better = open * select(merit.worst() < best.worst(), V(1.0), V(0.0));
-      rows_.lanes.for_each(n_, [&](int j) { x[j] = select(better > V(0.0), at_.x[j], x[j]); });
-      rows_.lanes.for_each(m_, [&](int i) { y[i] = select(better > V(0.0), at_.y[i], y[i]); });
-      best.primal = select(better > V(0.0), merit.primal, best.primal);
-      best.dual = select(better > V(0.0), merit.dual, best.dual);
-      best.gap = select(better > V(0.0), merit.gap, best.gap);
+      const MaskOf<V> better = open & (merit.worst() < best.worst());
+      rows_.lanes.for_each(n_, [&](int j) { x[j] = select(better, at_.x[j], x[j]); });
+      rows_.lanes.for_each(m_, [&](int i) { y[i] = select(better, at_.y[i], y[i]); });
+      best.primal = select(better, merit.primal, best.primal);
+      best.dual = select(better, merit.dual, best.dual);
+      best.gap = select(better, merit.gap, best.gap);
     }
     return best;
   }
@@ -85,12 +85,11 @@ class QpPolish {
       const V value = at_.work_m[i];
       const V l = rows_.scaled.lower[i];
       const V u = rows_.scaled.upper[i];
-      const V up = select(u - value < y[i], V(1.0), V(0.0));
-      const V down = select(value - l < -y[i], V(1.0), V(0.0));
-      const V fixed = select(l != u, V(0.0), V(1.0));
-      at_.active[i] = larger(fixed, larger(up, down));
-      at_.tangent[i] =
-          select(fixed > V(0.0), u, select(up > V(0.0), u, select(down > V(0.0), l, u)));
+      const MaskOf<V> up = u - value < y[i];
+      const MaskOf<V> down = value - l < -y[i];
+      const MaskOf<V> fixed = !(l != u);
+      at_.active[i] = select(fixed | up | down, V(kTight), V(kInactive));
+      at_.tangent[i] = select(down & !(fixed | up), l, u);
     });
     for (int c = 0; c < shape.cones; ++c) {
       const QpConeSpan& cone = shape.cone[c];
@@ -152,7 +151,8 @@ class QpPolish {
   }
 
   struct Boundary {
-    V on, tail, excess;
+    MaskOf<V> on;
+    V tail, excess;
   };
   CAROM_INLINE Boundary boundary_of(const QpConeSpan& cone) const {
     V sum(0.0);
@@ -162,8 +162,7 @@ class QpPolish {
     }
     const V tail = square_root(sum);
     const V slack = rows_.scaled.upper[cone.first] - at_.work_m[cone.first];
-    const V on =
-        select(at_.active[cone.first] != V(kSmooth), V(0.0), select(tail > V(0.0), V(1.0), V(0.0)));
+    const MaskOf<V> on = (tail > V(0.0)) & !(at_.active[cone.first] != V(kSmooth));
     return {on, select(tail > V(0.0), tail, V(1.0)), tail - slack};
   }
 
@@ -174,7 +173,7 @@ class QpPolish {
     const QpShape& shape = rows_.shape;
     const Boundary b = boundary_of(cone);
     const V nu = larger(at_.y[cone.first], V(0.0));
-    const V curvature = b.on * nu / b.tail;
+    const V curvature = select(b.on, nu / b.tail, V(0.0));
     const int count = cone.column_last - cone.column_first;
     const auto column = [&](int t) { return shape.cone_column[cone.column_first + t]; };
     rows_.lanes.for_each(count, [&](int t) {
@@ -189,7 +188,7 @@ class QpPolish {
     for (int i = cone.first + 1; i < cone.first + cone.size; ++i) {
       rows_.add_row(i, curvature, at_.factor);
     }
-    const V penalty = b.on * V(kPenalty);
+    const V penalty = select(b.on, V(kPenalty), V(0.0));
     rows_.lanes.for_each(count, [&](int p) {
       const int j = column(p);
       const V head_j = rows_.scaled.matrix[cone.first * n + j] - at_.normal[j];
@@ -200,11 +199,11 @@ class QpPolish {
         at_.factor[j * n + k] = fused(penalty * head_j, head_k, bent);
       }
     });
-    const V value = b.on * fused(V(kPenalty), b.excess, nu);
+    const V value = fused(V(kPenalty), b.excess, nu);
     rows_.lanes.for_each(cone.size, [&](int t) {
       const int i = cone.first + t;
       const V u = (rows_.scaled.upper[i] - at_.work_m[i]) / b.tail;
-      at_.push[i] = select(b.on > V(0.0), t == 0 ? value : -(value * u), at_.push[i]);
+      at_.push[i] = select(b.on, t == 0 ? value : -(value * u), at_.push[i]);
     });
   }
 
@@ -226,7 +225,7 @@ class QpPolish {
     rows_.lanes.for_each(cone.size, [&](int t) {
       const int i = cone.first + t;
       const V u = (rows_.scaled.upper[i] - at_.work_m[i] - at_.work_p[i]) / safe;
-      at_.y[i] = select(b.on > V(0.0), t == 0 ? nu : -(nu * u), at_.y[i]);
+      at_.y[i] = select(b.on, t == 0 ? nu : -(nu * u), at_.y[i]);
     });
   }
 

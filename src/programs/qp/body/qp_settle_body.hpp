@@ -13,29 +13,9 @@
 /// proofs, the active set, the splitting, and the judgement of what they find.
 namespace carom::kernels {
 
-/// Whether an answer with this end may be taken where its residual is small enough.
-CAROM_INLINE bool may_be_solved(double end) {
-  return end == qp_end::kActiveSet || end == qp_end::kConverged || end == qp_end::kStalled ||
-         end == qp_end::kRunning;
-}
-
-/// The answer to one problem beside x, y or the proof.
-struct QpVerdict {
-  Status status = Status::numerical_error;
-  QpMethod method = QpMethod::automatic;
-  int iterations = 0;
-  double residual = 0.0;
-  double objective = 0.0;
-};
-
 /// Whether problems with cones are small enough for an interior point in twice the precision.
 CAROM_INLINE constexpr bool takes_homogeneous(long n, long rows) { return n + rows <= 160; }
-/// Whether a solved answer is tried once more, in twice the precision: its residual is within the
-/// tolerance, yet what multipliers make of it in the objective may not be. Most answers to small
-/// problems are far below.
-CAROM_INLINE bool qp_wants_refinement(const QpShape& shape, double residual, double tolerance) {
-  return shape.cones == 0 && shape.variables + shape.rows <= 64 && residual > 1e-2 * tolerance;
-}
+
 template <class Memory>
 struct QpSettleLayout {
   Memory first_x;        ///< of the first method
@@ -54,20 +34,12 @@ struct QpSettleLayout {
         work(arena.take(certificate::qp_judge_workspace(n, rows))),
         other_hessian(arena.take(n * n)),
         other_gradient(arena.take(n)),
-        body(arena.take(body_values(n, rows, cones))) {}
-
- private:
-  /// One method after another.
-  static CAROM_INLINE constexpr long body_values(long n, long rows, bool cones) {
-    const long splitting = admm_qp_workspace(n, rows);  // a factor of the Hessian wants less
-    if (cones) {
-      return larger_of(splitting,
-                       takes_homogeneous(n, rows) ? qp_homogeneous_workspace(n, rows) : 0);
-    }
-    return larger_of(splitting, larger_of(qp_active_set_workspace(n, rows),
-                                          convex_lemke_workspace(n, rows, 2 * rows)));
-  }
-  static CAROM_INLINE constexpr long larger_of(long a, long b) { return a > b ? a : b; }
+        body(cones
+                 ? arena.take_largest(
+                       admm_qp_workspace(n, rows),  // a factor of the Hessian wants less
+                       takes_homogeneous(n, rows) ? qp_homogeneous_workspace(n, rows) : 0)
+                 : arena.take_largest(admm_qp_workspace(n, rows), qp_active_set_workspace(n, rows),
+                                      convex_lemke_workspace(n, rows, 2 * rows))) {}
 };
 CAROM_INLINE constexpr long qp_settle_workspace(long n, long rows, bool cones) {
   return values_of<QpSettleLayout>(n, rows, cones);
@@ -128,8 +100,7 @@ class QpSettle {
         qp_wants_refinement(shape_, answer.residual, settings.tolerance)) {
       refine(answer, settings);
     }
-    const bool proven = answer.status == Status::infeasible || answer.status == Status::unbounded;
-    if (proven) answer.residual = proof_;
+    if (is_proven(answer.status)) answer.residual = proof_;
     return answer;
   }
 
@@ -209,16 +180,19 @@ class QpSettle {
   CAROM_HOST_DEVICE void refine(QpVerdict& answer, const QpTaskSettings& settings) {
     keep_first();
     const QpVerdict exact = decide(settings);
-    const bool proven = is_final(exact.status) && exact.status != Status::solved;
-    if (proven || (exact.status == Status::solved && exact.residual < answer.residual)) {
+    if (is_proven(exact.status) ||
+        (exact.status == Status::solved && exact.residual < answer.residual)) {
       answer = exact;
     } else {
       back_to_first();
     }
   }
 
+  CAROM_INLINE static bool is_proven(Status status) {
+    return status == Status::infeasible || status == Status::unbounded;
+  }
   CAROM_INLINE static bool is_final(Status status) {
-    return status == Status::solved || status == Status::infeasible || status == Status::unbounded;
+    return status == Status::solved || is_proven(status);
   }
   CAROM_HOST_DEVICE void keep_first() {
     lanes_.for_each(shape_.variables, [&](int j) { at_.first_x[j] = x_[j]; });

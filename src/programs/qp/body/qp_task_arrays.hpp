@@ -52,7 +52,37 @@ struct QpTaskArrays : QpBatchArrays<ConstPointer>, QpResultArrays<Pointer> {
   const std::uint8_t* equation;  ///< [rows], whether a row of C is an equation
   QpTaskSettings settings;
   QpStartArrays<ConstPointer> start;
-  std::uint8_t* end;  ///< [problems], how `first` ended: qp_end or kQpRefused
+  std::uint8_t* end;  ///< [problems], how the last attempt ended: qp_end, or kQpFinal
 };
+
+/// End of a problem about which nothing is left to do.
+inline constexpr std::uint8_t kQpFinal = 255;
+
+/// What is tried first, if not the dual pivots.
+CAROM_INLINE constexpr QpMethod first_method(QpMethod asked) {
+  return asked == QpMethod::automatic ? QpMethod::interior_point : asked;
+}
+
+/// The answer to one problem beside x, y or the proof.
+struct QpVerdict {
+  Status status = Status::numerical_error;
+  QpMethod method = QpMethod::automatic;
+  int iterations = 0;
+  double residual = 0.0;
+  double objective = 0.0;
+};
+
+/// Whether an answer with this end may be taken where its residual is small enough.
+CAROM_INLINE bool may_be_solved(double end) {
+  return end == qp_end::kActiveSet || end == qp_end::kConverged || end == qp_end::kStalled ||
+         end == qp_end::kRunning;
+}
+
+/// Whether a solved answer is tried once more, in twice the precision: its residual is within the
+/// tolerance, yet what multipliers make of it in the objective may not be. Most answers to small
+/// problems are far below.
+CAROM_INLINE bool qp_wants_refinement(const QpShape& shape, double residual, double tolerance) {
+  return shape.cones == 0 && shape.variables + shape.rows <= 64 && residual > 1e-2 * tolerance;
+}
 
 }  // namespace carom::kernels
