@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <carom/backend.hpp>
@@ -113,6 +114,11 @@ enum class ContactLetter : std::uint8_t {
   negative,  ///< N, slips along -t
 };
 
+std::string_view to_string(StabilityVerdict verdict);
+std::string_view to_string(StabilityMethod method);
+std::string_view to_string(CertificateKind kind);
+std::string_view to_string(ContactLetter letter);
+
 struct StabilitySettings {
   StabilityMethod method = StabilityMethod::any;
   std::int64_t angles = 150;    ///< of a complete scan of a contact, where all e are 0
@@ -219,6 +225,8 @@ void validate(const Stance& stance);
 
 enum class ImpactKind : std::uint8_t { stick, slip_positive, slip_negative };
 
+std::string_view to_string(ImpactKind kind);
+
 struct StanceImpact {
   ImpactKind kind = ImpactKind::stick;
   double normal_impulse = 0.0;      ///< [N s]
@@ -243,6 +251,8 @@ enum class StanceEventKind : std::uint8_t {
   runaway,   ///< the mode goes on for ever
   paradox,   ///< no mode is consistent
 };
+
+std::string_view to_string(StanceEventKind kind);
 
 struct StanceEvent {
   double time = 0.0;

@@ -85,6 +85,7 @@ int run(int argc, char** argv) {
   add_impact_models(program);
   add_equilibrium(program);
   add_step(program);
+  add_stability(program);
   add_solve(program);
   add_validate(program);
   add_bench(program);

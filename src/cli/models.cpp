@@ -1,6 +1,7 @@
 #include <carom/models/models.hpp>
 #include <carom/models/postures.hpp>
 #include <carom/models/scenarios.hpp>
+#include <carom/models/stances.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -119,12 +120,39 @@ void print(const models::Scenario& scenario) {
   print_parameters(scenario.parameters);
 }
 
+nlohmann::ordered_json to_json(const models::StanceModel& model) {
+  nlohmann::ordered_json result;
+  result["name"] = model.name;
+  result["command"] = "stability";
+  result["summary"] = model.summary;
+  result["source"] = model.source;
+  nlohmann::ordered_json axes = nlohmann::ordered_json::array();
+  for (const models::ChartAxis& axis : model.axes) {
+    axes.push_back({{"parameter", axis.parameter}, {"low", axis.low}, {"high", axis.high}});
+  }
+  result["axes"] = std::move(axes);
+  result["parameters"] = parameters_json(model.parameters);
+  return result;
+}
+
+void print(const models::StanceModel& model) {
+  fmt::print("{}  (chart over", model.name);
+  const char* before = " ";
+  for (const models::ChartAxis& axis : model.axes) {
+    fmt::print("{}{} in [{:g}, {:g}]", before, axis.parameter, axis.low, axis.high);
+    before = ", ";
+  }
+  fmt::print(")\n  {}\n  source: {}\n", model.summary, model.source);
+  print_parameters(model.parameters);
+}
+
 // Calls visit(heading, models) for every family.
 template <class Visit>
 void for_each_family(Visit&& visit) {
   visit("carom impact, impact-models, validate, bench", models::all());
   visit("carom equilibrium, validate", models::postures());
   visit("carom step, validate", models::scenarios());
+  visit("carom stability", models::stances());
 }
 
 int run_models(const ModelsOptions& options) {

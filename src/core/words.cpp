@@ -12,6 +12,12 @@ std::string_view to_string(QpMethod method) { return word_of(method); }
 std::string_view to_string(PlanarMethod method) { return word_of(method); }
 std::string_view to_string(ConeModel cones) { return word_of(cones); }
 std::string_view to_string(StepLaw law) { return word_of(law); }
+std::string_view to_string(StabilityVerdict verdict) { return word_of(verdict); }
+std::string_view to_string(StabilityMethod method) { return word_of(method); }
+std::string_view to_string(CertificateKind kind) { return word_of(kind); }
+std::string_view to_string(ContactLetter letter) { return word_of(letter); }
+std::string_view to_string(ImpactKind kind) { return word_of(kind); }
+std::string_view to_string(StanceEventKind kind) { return word_of(kind); }
 
 std::string joined(const std::vector<std::string>& texts, std::string_view last) {
   std::string all;

@@ -181,10 +181,12 @@ StanceMode solve(const System& system, const std::vector<int>& letters) {
   for (std::size_t i = 0; i < contacts; ++i) {
     const bool closed = letters[i] != body::kFree;
     mode.normal_force[i] = closed ? lambda(normal_at[i]) : 0.0;
-    mode.tangential_force[i] =
-        letters[i] == body::kStick
-            ? lambda(tangential_at[i])
-            : -body::sign_of(letters[i]) * system.contacts[i].friction * mode.normal_force[i];
+    mode.tangential_force[i] = 0.0;
+    if (letters[i] == body::kStick) mode.tangential_force[i] = lambda(tangential_at[i]);
+    if (body::sign_of(letters[i]) != 0.0) {
+      mode.tangential_force[i] =
+          -body::sign_of(letters[i]) * system.contacts[i].friction * mode.normal_force[i];
+    }
   }
   mode.consistent = mode.margin > 0.0;
   return mode;

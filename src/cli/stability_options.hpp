@@ -1,0 +1,41 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/setting_options.hpp"
+#include "run/stability_run.hpp"
+
+namespace carom::cli {
+
+/// Where the options of StabilitySettings differ from its list.
+std::span<const OptionForm> stability_forms();
+
+/// Texts of the options of `carom stability`.
+struct StabilityOptions {
+  std::string target;
+  std::vector<std::string> set;
+  std::vector<std::string> sweep;
+  std::string impact;
+  std::string start;
+  std::string count;  ///< --events: recorded ones of --start
+  SettingOptions settings{stability_forms()};
+  std::string backend = "auto";
+  std::string output;
+  std::string plot;
+  bool json = false;
+  bool quiet = false;
+};
+
+void add_stability_options(CLI::App& command, StabilityOptions& options);
+
+/// The points that target, --set and --sweep ask for. Errors: InvalidInput naming the option.
+run::StancePoints stance_points(const StabilityOptions& options);
+
+/// Errors: InvalidInput naming the option.
+run::StanceQuestions stance_questions(const StabilityOptions& options,
+                                      const run::StancePoints& points);
+
+}  // namespace carom::cli

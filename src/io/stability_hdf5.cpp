@@ -1,0 +1,75 @@
+#include "io/stability_hdf5.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <type_traits>
+
+#include "core/words.hpp"
+#include "io/hdf5_output.hpp"
+#include "io/problem_file.hpp"
+#include "io/setting_attributes.hpp"
+
+namespace carom::io {
+
+namespace {
+
+template <class Value>
+void write_values(Hdf5Writer& writer, const std::string& path, const Buffer<Value>& values,
+                  const Shape& shape) {
+  if constexpr (std::is_enum_v<Value>) {
+    const std::vector<std::uint8_t> codes(
+        reinterpret_cast<const std::uint8_t*>(values.data()),
+        reinterpret_cast<const std::uint8_t*>(values.data()) + values.size());
+    writer.dataset(path, codes, shape);
+    writer.attribute(path, "meaning", codes_meaning<Value>());
+  } else {
+    writer.dataset(path, values.host(), shape);
+  }
+}
+
+template <class Table>
+void write_table(Hdf5Writer& writer, const std::string& group, const Table& table,
+                 const typename Table::Sizes& sizes) {
+  writer.group(group);
+  Table::each_array(
+      sizes,
+      [&](const char* name, const Extents& extents, const auto& values) {
+        write_values(writer, fmt::format("{}/{}", group, name), values, shape_of(extents));
+      },
+      table);
+}
+
+}  // namespace
+
+void write_stability_hdf5(const std::filesystem::path& file, const run::StabilityRun& run,
+                          const std::string& command_line) {
+  std::vector<Stance> pairs;
+  std::vector<std::int64_t> points;
+  const run::StancePoints& all = run.points;
+  for (std::size_t i = 0; i < all.stances.size(); ++i) {
+    if (run.row[i] < 0) continue;
+    pairs.push_back(all.stances[i]);
+    points.push_back(static_cast<std::int64_t>(i));
+  }
+  const StanceSizes sizes{static_cast<std::int64_t>(pairs.size()), 2};
+  write_hdf5(file, command_line, [&](Hdf5Writer& writer) {
+    writer.attribute("/", "kind", std::string_view("stability"));
+    writer.attribute("/", "model", std::string_view(all.name));
+    writer.attribute("/", "backend", to_string(run.backend));
+    writer.attribute("/", "complete", std::int64_t{run.complete ? 1 : 0});
+    static constexpr std::string_view kUnwritten[] = {"threads"};
+    write_settings(writer, "/", run.settings, kUnwritten);
+    writer.dataset("/varied", all.varied);
+    for (std::size_t k = 0; k < all.varied.size(); ++k) {
+      const std::string path = "/axes/" + all.varied[k];
+      writer.dataset(path, all.values[k], {all.values[k].size()});
+    }
+    writer.dataset("/point", points, {points.size()});
+    write_table(writer, "/stance", stance_batch(pairs), sizes);
+    write_table(writer, "/result", run.result, sizes);
+    writer.dataset("/result/exact", run.exact, {run.exact.size()});
+  });
+}
+
+}  // namespace carom::io

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include <carom/stability.hpp>
+
+namespace carom::io {
+
+/// Stances of a JSON file: one object or an array of {"name", "contacts": [{"l", "h", "slope",
+/// "friction", "restitution"}], "force", "angle", "torque"}; slope, restitution and torque may be
+/// left out (0), force too (1). Errors: InvalidInput.
+std::vector<Stance> read_stances(const std::filesystem::path& file);
+
+}  // namespace carom::io

@@ -1,0 +1,89 @@
+#include "run/stability_run.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include "core/arrays.hpp"
+
+namespace carom::run {
+
+namespace {
+
+constexpr std::int64_t kPiece = 16384;
+
+void append(StabilityResult& to, StabilityResult& from, std::int64_t first, std::int64_t count) {
+  const StanceSizes sizes{count, 2};
+  StabilityResult::each_array(
+      sizes,
+      [&](const char*, const Extents& extents, auto& all, auto& part) {
+        std::copy(part.host().begin(), part.host().end(),
+                  all.host().begin() + first * extents.stride());
+      },
+      to, from);
+}
+
+void ask(StabilityRun& run, const StanceQuestions& questions) {
+  const Stance& stance = run.points.stances.front();
+  if (questions.contact) {
+    run.impact = stance_impact(stance, *questions.contact, questions.impact);
+  }
+  if (!questions.start) return;
+  const auto& s = *questions.start;
+  run.events = stance_trajectory(stance, {s[0], s[1], s[2]}, {s[3], s[4], s[5]}, questions.events,
+                                 run.settings.seed);
+}
+
+}  // namespace
+
+StabilityVerdict StabilityRun::verdict(std::size_t i) const {
+  if (row[i] >= 0) {
+    return row[i] < done ? result.verdict.host()[static_cast<std::size_t>(row[i])]
+                         : StabilityVerdict::undecided;
+  }
+  StabilityVerdict verdict = StabilityVerdict::undecided;
+  for (const StanceMode& mode : contact_modes(points.stances[i])) {
+    const bool rests = mode.word.find_first_not_of('S') == std::string::npos;
+    if (rests && !(mode.solvable && mode.margin >= 0.0)) return StabilityVerdict::no_equilibrium;
+    if (!rests && mode.admissible && mode.consistent) verdict = StabilityVerdict::ambiguous;
+  }
+  return verdict;
+}
+
+StabilityRun run_stability(StancePoints points, const StabilitySettings& settings, Backend backend,
+                           const StanceQuestions& questions, const Control& control) {
+  const auto start = std::chrono::steady_clock::now();
+  StabilityRun run;
+  run.points = std::move(points);
+  run.settings = settings;
+  run.backend = backend;
+  std::vector<Stance> pairs;
+  const auto& stances = run.points.stances;
+  for (std::size_t i = 0; i < stances.size(); ++i) {
+    try {
+      validate(stances[i]);
+    } catch (const InvalidInput& error) {
+      throw error.with_problem(static_cast<std::int64_t>(i));
+    }
+    const bool two = stances[i].contacts.size() == 2;
+    run.row.push_back(two ? static_cast<std::int64_t>(pairs.size()) : -1);
+    if (two) pairs.push_back(stances[i]);
+  }
+  ask(run, questions);
+  const auto rows = static_cast<std::int64_t>(pairs.size());
+  run.result = allocate<StabilityResult>(StanceSizes{rows, 2});
+  const StanceBatch all = stance_batch(pairs);
+  control.show(0, rows);
+  while (run.done < rows && !control.is_stopped()) {
+    const std::int64_t end = std::min(rows, run.done + kPiece);
+    auto part = analyse_stability(arrays::slice(all, run.done, end), settings, backend);
+    append(run.result, part, run.done, end - run.done);
+    run.done = end;
+    control.show(end, rows);
+  }
+  run.exact.assign(static_cast<std::size_t>(rows), 0);
+  run.complete = run.done == rows;
+  run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return run;
+}
+
+}  // namespace carom::run
