@@ -1,7 +1,6 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
-#include <random>
 
 #include <carom/device/orthonormal_frame.hpp>
 #include <carom/equilibrium_spatial.hpp>
@@ -34,28 +33,14 @@ struct PostureSet {
 };
 
 PostureSet four_contacts() {
-  std::mt19937_64 draw(2026);
-  const auto between = [&](double low, double high) {
-    return std::uniform_real_distribution<double>(low, high)(draw);
-  };
   PostureSet set;
-  std::vector<Posture> postures;
-  for (int p = 0; p < kPostures; ++p) {
-    Posture posture;
-    posture.dimension = 3;
-    posture.contacts = 4;
+  const std::vector<Posture> postures = four_contact_postures(kPostures);
+  for (const Posture& posture : postures) {
     std::vector<double> matrix(kRows * kColumns, 0.0);
     for (int c = 0; c < 4; ++c) {
-      const double at = 0.5 * std::numbers::pi * c + between(-0.3, 0.3);
-      const double reach = between(0.5, 1.5);
-      const double x[3] = {reach * std::cos(at), reach * std::sin(at), between(-0.2, 0.2)};
-      double n[3] = {between(-0.3, 0.3), between(-0.3, 0.3), 1.0};
-      const double size = std::sqrt(kernels::dot3(n, n));
-      for (double& value : n) value /= size;
-      const double friction = between(0.2, 0.8);
-      posture.position.insert(posture.position.end(), x, x + 3);
-      posture.normal.insert(posture.normal.end(), n, n + 3);
-      posture.friction.push_back(friction);
+      const double* x = posture.position.data() + 3 * c;
+      const double* n = posture.normal.data() + 3 * c;
+      const double friction = posture.friction[static_cast<std::size_t>(c)];
       double t1[3], t2[3];
       kernels::orthonormal_frame(n, t1, t2);
       for (int s = 0; s < kSides; ++s) {
@@ -75,7 +60,6 @@ PostureSet four_contacts() {
     matrix[4 * kColumns + 32] = 1.0;
     matrix[3 * kColumns + 33] = -1.0;
     set.matrix.insert(set.matrix.end(), matrix.begin(), matrix.end());
-    postures.push_back(posture);
   }
   set.batch = make_batch(postures);
   for (int j = 0; j < kColumns; ++j) {

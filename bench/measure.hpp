@@ -73,5 +73,7 @@ void add_trajectory_benchmarks(bool full);
 void add_part_benchmarks();
 void add_qp_benchmarks();
 void add_world_benchmarks();
+/// Nothing where there is no GPU.
+void add_device_benchmarks();
 
 }  // namespace carom::bench

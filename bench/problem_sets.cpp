@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
+#include <random>
+
+#include <carom/device/orthonormal_frame.hpp>
 
 namespace carom::bench {
 
@@ -107,6 +111,32 @@ LcpBatch lcp_batch(const DenseSet& set) {
   batch.matrix = Buffer<double>::from(set.matrix);
   batch.vector = Buffer<double>::from(set.vector);
   return batch;
+}
+
+std::vector<Posture> four_contact_postures(int count) {
+  std::mt19937_64 draw(2026);
+  const auto between = [&](double low, double high) {
+    return std::uniform_real_distribution<double>(low, high)(draw);
+  };
+  std::vector<Posture> postures;
+  for (int p = 0; p < count; ++p) {
+    Posture posture;
+    posture.dimension = 3;
+    posture.contacts = 4;
+    for (int c = 0; c < 4; ++c) {
+      const double at = 0.5 * std::numbers::pi * c + between(-0.3, 0.3);
+      const double reach = between(0.5, 1.5);
+      const double x[3] = {reach * std::cos(at), reach * std::sin(at), between(-0.2, 0.2)};
+      double n[3] = {between(-0.3, 0.3), between(-0.3, 0.3), 1.0};
+      const double size = std::sqrt(kernels::dot3(n, n));
+      for (double& value : n) value /= size;
+      posture.position.insert(posture.position.end(), x, x + 3);
+      posture.normal.insert(posture.normal.end(), n, n + 3);
+      posture.friction.push_back(between(0.2, 0.8));
+    }
+    postures.push_back(posture);
+  }
+  return postures;
 }
 
 }  // namespace carom::bench

@@ -6,6 +6,7 @@
 #include <carom/impact.hpp>
 #include <carom/lcp.hpp>
 #include <carom/models/models.hpp>
+#include <carom/posture.hpp>
 
 #include "support/step_problem.hpp"
 
@@ -44,6 +45,9 @@ StepSet random_steps(test::Flavour flavour, int dimension, int contacts, int dir
 
 /// Random LCPs with a positive definite, unsymmetric matrix: each has exactly one solution.
 DenseSet random_lcps(int order);
+
+/// Bodies on four contacts around them, normals roughly upwards, friction 0.2 to 0.8.
+std::vector<Posture> four_contact_postures(int count);
 
 /// Copies of a set for carom's general solver.
 LcpBatch lcp_batch(const DenseSet& set);

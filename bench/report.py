@@ -119,6 +119,26 @@ def world_rows(sets):
     return rows
 
 
+def device_rows(sets):
+    """Whole calls by wall time: a batch and its results in the GPU's memory, or in the host's."""
+    rows = [["problems", "cuda /s", "solved", "GB/s", "in host memory /s", "this machine's cores /s",
+             "times the cores"]]
+    for problem, by_solver in sets.items():
+        def wall(name):
+            entry = by_solver.get(name)
+            return entry and entry["problems"] * TICKS[entry["time_unit"]] / statistics.median(
+                entry["real_time"])
+        own = by_solver.get("cuda")
+        if own is None:
+            continue
+        cuda, host, cpu = wall("cuda"), wall("cuda_host"), wall("cpu")
+        moved = own.get("bytes", 0.0) * cuda / own["problems"] / 1e9
+        rows.append([problem, number(cuda), f"{100.0 * own['solved']:.5g} %",
+                     f"{moved:.3g}" if moved else "-", number(host) if host else "-",
+                     number(cpu) if cpu else "-", f"{cuda / cpu:.3g}" if cpu else "-"])
+    return rows
+
+
 def text(rows, markdown):
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     lines = []
@@ -141,9 +161,9 @@ def main():
         sys.exit(f"{arguments.file}: holds no measurements")
     print(f"carom {context.get('carom_version')} ({context.get('carom_commit')}), "
           f"{context.get('compiler')}, {context.get('cpu')}, {context.get('instruction_set')}; "
-          f"peers: {context.get('peers')}")
+          f"peers: {context.get('peers')}; device: {context.get('device')}")
     special = {"threads": thread_rows, "parts": part_rows, "worlds": world_rows,
-               "stiffness": world_rows, "constraints": world_rows}
+               "stiffness": world_rows, "constraints": world_rows, "device": device_rows}
     spreads = []
     for family, sets in families.items():
         print(f"\n### {family}\n" if arguments.markdown else f"\n{family}\n")

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Measures carom beside every other solver of the same problems that can be had here, in one process
 # on the same problems, and prints one table per family. From a bare machine to the tables.
-#   scripts/bench.sh [--quick|--full] [--filter REGEX] [FILE.json]
-# FILE defaults to build-bench/bench.json. --full adds the largest sample counts.
+#   scripts/bench.sh [--quick|--full] [--cuda|--filter REGEX] [FILE.json]
+# FILE defaults to build-bench/bench.json. --full adds the largest sample counts. --cuda: this
+# machine's GPU beside its processor, a table of every family.
 set -euo pipefail
 build=${CAROM_BUILD_DIR:-$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)/build-bench}
 # shellcheck source=scripts/lib.sh
@@ -13,12 +14,16 @@ while [ $# -gt 0 ]; do
   case "$1" in
     --quick) repetitions=3 min_time=0.02 ;;
     --full) full=(--full) ;;
+    --cuda)
+      command -v nvidia-smi >/dev/null || die "--cuda: no NVIDIA GPU on this machine"
+      filter=^device/
+      ;;
     --filter)
       [ $# -gt 1 ] || die "--filter wants a regular expression, e.g. '^steps/'"
       filter=$2
       shift
       ;;
-    -*) die "Unknown option $1; known: --quick --full --filter REGEX" ;;
+    -*) die "Unknown option $1; known: --quick --full --cuda --filter REGEX" ;;
     *) output=$1 ;;
   esac
   shift

@@ -1,97 +1,157 @@
 #!/usr/bin/env bash
-# Builds carom for this machine's GPU and checks it there: the tests that need a device, both
-# backends against each other on every model, posture and scenario, NVIDIA's memory and race checkers
-# on small batches, and the benchmarks where they are built. Everything lands in one JSON file.
+# Checks carom on this machine's GPU, in stages that each end within nine minutes and write a JSON
+# file of their own as soon as they are done:
+#   1 smoke        what the machine is, the command, one model on both backends
+#   2 tests        every suite of device tests in a process of its own, 60 s each
+#   3 benchmarks   every family in device memory, in host memory and on this machine's cores
+#   4 profile      Nsight Compute on one kernel of each family
+#   5 sanitizers   memcheck, racecheck and synccheck on small batches
+#   6 variants     the benchmarks of every packed variant beside the packed build
 #
-#   scripts/gpu_check.sh [OUTPUT.json]     default: bench/results/<device>-<date>.json
+#   scripts/gpu_check.sh [--stage N]... [--pack FOLDER] [OUTPUT_FOLDER]
 #
-# Dependencies that the system lacks are taken from .deps/ (scripts/vendor_deps.sh); nothing is
-# downloaded. Exit status: 0 all steps passed, 1 a step failed, 3 no GPU here.
-# Environment: CAROM_BUILD_DIR (build-gpu), CAROM_SANITIZE_SECONDS (240), CAROM_SKIP, the names of
-# steps to leave out, e.g. "racecheck bench".
+# All stages where none is named. --pack: what scripts/gpu_pack.sh made; else the sources are compiled
+# here (CAROM_BUILD_DIR, default build-gpu), with dependencies from .deps/ (scripts/vendor_deps.sh)
+# where the system lacks them. Nothing is downloaded. OUTPUT_FOLDER: default bench/results.
+# Exit status: 0 all passed, 1 something failed, 3 no GPU here.
 # shellcheck disable=SC2317  # functions are run by step
 set -uo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 build=${CAROM_BUILD_DIR:-$root/build-gpu}
-limit=${CAROM_SANITIZE_SECONDS:-240}
+stages=() pack="" folder=$root/bench/results
+while [ $# -gt 0 ]; do
+  case "$1" in
+    --stage)
+      [[ ${2:-} == [1-6] ]] || die "--stage wants a number from 1 to 6"
+      stages+=("$2")
+      shift
+      ;;
+    --pack)
+      [ -x "${2:-}/bin/carom" ] || die "--pack wants a folder of scripts/gpu_pack.sh, with bin/carom"
+      pack=$(cd "$2" && pwd)
+      shift
+      ;;
+    -*) die "Unknown option $1; known: --stage N, --pack FOLDER" ;;
+    *) folder=$1 ;;
+  esac
+  shift
+done
+[ ${#stages[@]} -gt 0 ] || stages=(1 2 3 4 5 6)
 
 gpu() { nvidia-smi --query-gpu="$1" --format=csv,noheader -i 0 2>/dev/null | head -n 1; }
-
 if ! command -v nvidia-smi >/dev/null || [ -z "$(gpu name)" ]; then
   say "No NVIDIA GPU on this machine: nothing was checked"
   exit 3
 fi
-command -v python3 >/dev/null || die "python3 is needed to write the report"
-find_cuda_compiler
-command -v nvcc >/dev/null || [ -n "${CUDACXX:-}" ] || die "A GPU, but no nvcc: install the CUDA toolkit"
-
+command -v python3 >/dev/null || die "python3 is needed to write the reports"
 device=$(gpu name)
 capability=$(gpu compute_cap)
-started=$(date -u +%Y-%m-%dT%H:%M:%SZ)
 slug=$(printf '%s' "$device" | tr '[:upper:] ' '[:lower:]-' | tr -cd 'a-z0-9-')
-output=${1:-$root/bench/results/$slug-$(date -u +%Y%m%d-%H%M%S).json}
-mkdir -p "$(dirname "$output")" || die "Cannot write to $(dirname "$output")"
-logs=$(mktemp -d)
-trap 'rm -rf "$logs"' EXIT
+stamp=$(date -u +%Y%m%d-%H%M%S)
+mkdir -p "$folder" || die "Cannot write to $folder"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
 failed=0
 
-# step NAME COMMAND...: runs it, keeps status, time and output; later steps run whatever comes out.
+# step NAME SECONDS COMMAND...: runs it, keeps status, time and output; later ones run whatever comes.
 step() {
-  local name=$1 start=$SECONDS status
-  shift
-  case " ${CAROM_SKIP:-} " in
-    *" $name "*)
-      printf '%s\t%s\t%s\t%s\n' "$name" skipped 0 "$*" >>"$logs/steps"
-      say "$name: skipped"
-      return 0
-      ;;
-  esac
-  "$@" >"$logs/$name.out" 2>"$logs/$name.err"
+  local name=$1 limit=$2 start=$SECONDS status
+  shift 2
+  timeout "$limit" "$@" >"$logs/$name.out" 2>"$logs/$name.err"
   status=$?
   printf '%s\t%s\t%s\t%s\n' "$name" "$status" $((SECONDS - start)) "$*" >>"$logs/steps"
   if [ "$status" = 0 ]; then
-    say "$name: passed in $((SECONDS - start)) s"
+    say "  $name: passed in $((SECONDS - start)) s"
   else
     failed=1
-    say "$name: FAILED with status $status after $((SECONDS - start)) s"
+    say "  $name: FAILED with status $status after $((SECONDS - start)) s"
     tail -n 15 "$logs/$name.out" "$logs/$name.err"
   fi
   return "$status"
 }
-
-# ctest calls a run without tests a success, and a skipped test too: both are failures here.
-device_tests() {
-  local report=$build/gpu-report.xml
-  ctest --test-dir "$build" -L '^cuda$' --no-tests=error --output-on-failure \
-    --output-junit "$report" || return 1
-  ! grep -q '<skipped' "$report"
+# What this machine lacks is said, and no failure.
+leave_out() {
+  printf '%s\tskipped\t0\t%s\n' "$1" "$2" >>"$logs/steps"
+  say "  $1: left out, $2"
 }
 
-sanitize() {
-  local tool=$1 filter=$2
-  timeout "$limit" compute-sanitizer --tool "$tool" --error-exitcode 99 --print-limit 20 \
-    "$build/tests/test_cuda" --gtest_filter="$filter"
+stage_1() {
+  step nvidia_smi 20 nvidia-smi
+  step info 20 "$bin/carom" info --json
+  step validate 40 "$bin/carom" validate rocking_block --backend cuda --against cpu --samples 4096 --json
+  step impact 40 "$bin/carom" impact rocking_block --backend cuda --samples 2^20 --json
 }
 
-benchmarks() {
-  local program status=1
-  for program in "$build"/bench/*; do
-    if [ ! -f "$program" ] || [ ! -x "$program" ]; then continue; fi
-    status=0
-    timeout 300 "$program" --benchmark_format=json \
-      --benchmark_out="$logs/$(basename "$program").bench.json" --benchmark_out_format=json || return 1
+stage_2() {
+  local suite start=$SECONDS
+  "$bin/test_cuda" --gtest_list_tests >"$work/suites" 2>/dev/null || { failed=1; return; }
+  for suite in $(awk '/^[^ ]/ && NF { sub(/#.*/, ""); print $1 }' "$work/suites" | grep '\.$'); do
+    if [ $((SECONDS - start)) -gt 480 ]; then
+      leave_out "${suite%.}" "the stage's nine minutes are over"
+      failed=1
+      continue
+    fi
+    step "$(printf '%s' "${suite%.}" | tr / -)" 60 "$bin/test_cuda" --gtest_brief=1 \
+      --gtest_fail_if_no_test_selected --gtest_filter="$suite*" 2>/dev/null ||
+      true
   done
-  return "$status"
 }
 
-write_report() {
-  DEVICE=$device CAPABILITY=$capability DRIVER=$(gpu driver_version) MEMORY=$(gpu memory.total) \
-    COMMIT=$(git -C "$root" rev-parse HEAD 2>/dev/null || echo unknown) \
-    CHANGED=$(git -C "$root" status --porcelain 2>/dev/null | wc -l) \
-    COMPILER=$("${CUDACXX:-nvcc}" --version | tail -n 2 | head -n 1) \
-    ROOT=$root BUILD=$build STARTED=$started FINISHED=$(date -u +%Y-%m-%dT%H:%M:%SZ) \
-    python3 - "$logs" "$output" <<'PYTHON'
+# bench PROGRAM FILTER SECONDS NAME
+bench() {
+  local raw=$logs/$4.raw.json
+  step "$4" "$3" "$1" --benchmark_filter="$2" --benchmark_min_time=0.05 --benchmark_repetitions=5 \
+    --benchmark_out="$raw" --benchmark_out_format=json || return
+  python3 "$root/bench/compact.py" "$raw" "$logs/$4.bench.json" &&
+    python3 "$root/bench/report.py" "$logs/$4.bench.json"
+  rm -f "$raw"
+}
+stage_3() { bench "$bin/carom_bench" '^device/' 500 benchmarks; }
+
+stage_4() {
+  local family
+  if ! command -v ncu >/dev/null; then leave_out profile "no ncu on this machine"; return; fi
+  for family in rocking_block_2^22 cube_drop_2^18 steps_n028_2^18 lcps_n28_2^18 \
+    contact_pyramids_n12_2^18 compliant_four_contacts_2^18 support_four_contacts_2^14; do
+    step "${family%%_2^*}" 80 ncu --clock-control none --launch-skip 1 --launch-count 3 \
+      --section LaunchStats --section Occupancy --section SpeedOfLight \
+      --section MemoryWorkloadAnalysis --section InstructionStats --section WarpStateStats \
+      "$bin/carom_bench" --benchmark_min_time=0.001 \
+      --benchmark_filter="^device/${family/^/\\^}/cuda/"
+  done
+}
+
+stage_5() {
+  local tool small='Cuda*.*Poison*:CudaImpacts.NoContacts:CudaPlanar.MarginsEqualTheCpu'
+  small+=':CudaSpatial.*:CudaCompliant.*:*CudaModel.PolicyDoesNotMatter/rocking_block'
+  small+=':*CudaModel.PolicyDoesNotMatter/cube_drop'
+  if ! command -v compute-sanitizer >/dev/null; then
+    leave_out sanitizers "no compute-sanitizer on this machine"
+    return
+  fi
+  for tool in memcheck racecheck synccheck; do
+    step "$tool" 170 compute-sanitizer --tool "$tool" --error-exitcode 99 --print-limit 20 \
+      "$bin/test_cuda" --gtest_filter="$small"
+  done
+}
+
+stage_6() {
+  local program found=0
+  for program in "$bin"/carom_bench-*; do
+    [ -x "$program" ] || continue
+    [ $found = 1 ] || bench "$bin/carom_bench" '^device/.*2\^(18|22)/cuda/' 120 packed
+    found=1
+    bench "$program" '^device/.*2\^(18|22)/cuda/' 120 "$(basename "$program")"
+  done
+  [ $found = 1 ] || leave_out variants "none in the pack (gpu_pack.sh --variant)"
+}
+
+# report STAGE FILE: steps and benchmarks of the stage; names no folder of this machine.
+report() {
+  STAGE=$1 DEVICE=$device CAPABILITY=$capability DRIVER=$(gpu driver_version) \
+    MEMORY=$(gpu memory.total) ABOUT=$about ROOT=$root BIN=$bin STARTED=$started \
+    FINISHED=$(date -u +%Y-%m-%dT%H:%M:%SZ) python3 - "$logs" "$2" <<'PYTHON'
 import glob, json, os, sys
 
 logs, output = sys.argv[1:]
@@ -124,63 +184,52 @@ for line in read(os.path.join(logs, "steps")).splitlines():
     if document is not None:
         step["result"] = document
     else:
-        step["output"] = out.splitlines()[-120:]
+        step["output"] = out.splitlines()[-400:]
     step["messages"] = read(os.path.join(logs, name + ".err")).splitlines()[-60:]
     steps.append(step)
 report = {
-    "device": env["DEVICE"], "compute_capability": env["CAPABILITY"],
-    "driver": env["DRIVER"], "memory": env["MEMORY"], "cuda_compiler": env["COMPILER"],
-    "commit": env["COMMIT"], "uncommitted_files": int(env["CHANGED"]),
+    "stage": int(env["STAGE"]), "device": env["DEVICE"], "compute_capability": env["CAPABILITY"],
+    "driver": env["DRIVER"], "memory": env["MEMORY"], "build": env["ABOUT"].splitlines(),
     "started": env["STARTED"], "finished": env["FINISHED"],
-    "passed": all(step["passed"] or step["skipped"] for step in steps), "steps": steps,
+    "passed": bool(steps) and all(step["passed"] or step["skipped"] for step in steps),
+    "steps": steps,
     "benchmarks": {os.path.basename(path)[:-len(".bench.json")]: parsed(read(path))
                    for path in sorted(glob.glob(os.path.join(logs, "*.bench.json")))},
 }
 text = json.dumps(report, indent=1)
-for folder, name in ((logs, "logs"), (env["BUILD"], "build"), (env["ROOT"], ".")):
-    text = text.replace(folder, name)  # the report names no folder of this machine
+for place, name in ((logs, "logs"), (env["BIN"], "bin"), (env["ROOT"], ".")):
+    text = text.replace(place, name)
 with open(output, "w") as stream:
     stream.write(text + "\n")
 PYTHON
 }
 
-finish() {
-  write_report || die "The report could not be written"
-  say "Report: $output"
-  exit "$failed"
-}
-
 say "$device, compute capability $capability, driver $(gpu driver_version)"
-generator=()
-command -v ninja >/dev/null && generator=(-G Ninja)
-benchmarked=OFF
-[ -f "$root/bench/CMakeLists.txt" ] && benchmarked=ON
-step configure cmake -S "$root" -B "$build" ${generator[@]+"${generator[@]}"} \
-  -DCMAKE_BUILD_TYPE=Release -DCAROM_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES="${capability/./}" \
-  -DCAROM_FETCH=OFF -DCAROM_HDF5=OFF -DCAROM_BUILD_TESTS=ON -DCAROM_BUILD_CLI=ON \
-  -DCAROM_BUILD_EXAMPLES=OFF -DCAROM_BUILD_BENCHMARKS="$benchmarked" || finish
-targets=(test_cuda carom_command)
-[ "$benchmarked" = ON ] && targets=(all)
-step build cmake --build "$build" -j "$jobs" --target "${targets[@]}" || finish
-step tests device_tests
-carom=$build/bin/carom
-step info "$carom" info --json
-for model in $("$carom" models --json | python3 -c '
-import json, sys
-models = json.load(sys.stdin)
-models = models.get("models", models) if isinstance(models, dict) else models
-print(*(model["name"] for model in models))'); do
-  step "validate-$model" "$carom" validate "$model" --backend cuda --against cpu --samples 16384 --json
-done
-small='Cuda*.*Poison*:CudaImpacts.NoContacts:CudaPlanar.MarginsEqualTheCpu:CudaSpatial.*:CudaCompliant.*'
-if command -v compute-sanitizer >/dev/null; then
-  step memcheck sanitize memcheck "$small:*CudaModel.RandomSelectionAgreesWithCpu/rocking_block:*CudaModel.PolicyDoesNotMatter/*"
-  step racecheck sanitize racecheck "$small:*CudaModel.PolicyDoesNotMatter/rocking_block:*CudaModel.PolicyDoesNotMatter/cube_drop"
+if [ -n "$pack" ]; then
+  bin=$pack/bin
+  about=$(cat "$pack/about.txt")
+  export LD_LIBRARY_PATH=$pack/lib:/usr/local/cuda/lib64${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 else
-  say "compute-sanitizer is not on PATH: no memory and race checks"
-  CAROM_SKIP="${CAROM_SKIP:-} memcheck racecheck"
-  step memcheck sanitize
-  step racecheck sanitize
+  find_cuda_compiler
+  command -v nvcc >/dev/null || [ -n "${CUDACXX:-}" ] || die "A GPU, but no nvcc: install the CUDA toolkit"
+  configure -DCAROM_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES="${capability/./}-real" -DCAROM_FETCH=OFF \
+    -DCAROM_HDF5=OFF -DCAROM_UNITY=ON -DCAROM_BUILD_TESTS=ON -DCAROM_BUILD_CLI=ON \
+    -DCAROM_BUILD_EXAMPLES=OFF -DCAROM_BUILD_BENCHMARKS=ON
+  build_targets "Building for this GPU" test_cuda carom_command carom_bench
+  bin=$build/bin
+  cp "$build/tests/test_cuda" "$bin/"
+  about="commit $(git -C "$root" rev-parse HEAD 2>/dev/null || echo unknown)
+$("${CUDACXX:-nvcc}" --version | tail -n 2 | head -n 1)"
 fi
-[ "$benchmarked" = ON ] && step bench benchmarks
-finish
+export CAROM_TEST_DATA=$root/tests/data
+for stage in "${stages[@]}"; do
+  say "Stage $stage"
+  started=$(date -u +%Y-%m-%dT%H:%M:%SZ)
+  logs=$work/$stage
+  mkdir "$logs"
+  "stage_$stage"
+  output=$folder/$slug-$stamp-stage$stage.json
+  report "$stage" "$output" || die "The report could not be written"
+  say "  report: $output"
+done
+exit "$failed"

@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "support/data_folder.hpp"
 #include "support/lcp_residual.hpp"
 
 /// The stored linear complementarity problems of tests/data/lcp.
@@ -26,7 +27,7 @@ struct LcpCase {
 
 inline std::vector<LcpCase> lcp_cases() {
   std::vector<std::filesystem::path> files;
-  const std::filesystem::path folder = std::filesystem::path(CAROM_TEST_DATA) / "lcp";
+  const std::filesystem::path folder = data_folder() / "lcp";
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (entry.path().extension() == ".json") files.push_back(entry.path());
   }

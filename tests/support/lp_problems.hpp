@@ -16,6 +16,7 @@
 #include <carom/lp.hpp>
 
 #include "support/bits.hpp"
+#include "support/data_folder.hpp"
 #include "support/random_problems.hpp"
 
 /// Linear programs for tests: the stored ones and random families.
@@ -91,7 +92,7 @@ struct LpCase {
 inline std::vector<LpCase> lp_cases() {
   constexpr double kInf = std::numeric_limits<double>::infinity();
   std::vector<std::filesystem::path> files;
-  const std::filesystem::path folder = std::filesystem::path(CAROM_TEST_DATA) / "lp";
+  const std::filesystem::path folder = data_folder() / "lp";
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (entry.path().extension() == ".json") files.push_back(entry.path());
   }

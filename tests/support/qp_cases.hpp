@@ -12,6 +12,8 @@
 
 #include <carom/qp.hpp>
 
+#include "support/data_folder.hpp"
+
 /// The stored quadratic programs of tests/data/qp and tests/data/socp, one batch each.
 namespace carom::test {
 
@@ -80,8 +82,7 @@ inline QpCase read_qp_case(const std::filesystem::path& file) {
 inline std::vector<QpCase> qp_cases() {
   std::vector<std::filesystem::path> files;
   for (const char* folder : {"qp", "socp"}) {
-    for (const auto& entry :
-         std::filesystem::directory_iterator(std::filesystem::path(CAROM_TEST_DATA) / folder)) {
+    for (const auto& entry : std::filesystem::directory_iterator(data_folder() / folder)) {
       if (entry.path().extension() == ".json") files.push_back(entry.path());
     }
   }

@@ -1,0 +1,165 @@
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <carom/compliant.hpp>
+#include <carom/equilibrium_spatial.hpp>
+#include <carom/lp.hpp>
+#include <carom/qp.hpp>
+
+#include "contact_qps.hpp"
+#include "measure.hpp"
+
+// Each family where its batch lies in a GPU's memory and the results stay there ("cuda"), where
+// both lie in the host's ("cuda_host"), and on all cores of the machine beside it ("cpu"): whole
+// calls of the library, wall time, 2^10 to 2^22 problems. "bytes" are those of the batch read once
+// and of the results written once.
+namespace carom::bench {
+
+namespace {
+
+constexpr int kSmallest = 10;
+constexpr int kLargestOnCpu = 16;
+
+/// `problems` of them, those of `some` over and over.
+template <class Batch>
+Batch tiled(const Batch& some, std::int64_t problems) {
+  Batch many;
+  static_cast<typename Batch::Sizes&>(many) = some;
+  many.problems = problems;
+  Batch::each_array(
+      some,
+      [&](const char*, const Extents&, auto& to, const auto& from) {
+        if (from.empty()) return;
+        const std::size_t stride = from.size() / static_cast<std::size_t>(some.problems);
+        to = std::remove_cvref_t<decltype(to)>(stride * static_cast<std::size_t>(problems));
+        for (std::size_t e = 0; e < to.size(); ++e) to.data()[e] = from.data()[e % from.size()];
+      },
+      many, some);
+  return many;
+}
+
+template <class Table>
+double bytes_of(const Table& table) {
+  double bytes = 0.0;
+  Table::each_array(
+      {},
+      [&](const char*, const Extents&, const auto& values) {
+        bytes += static_cast<double>(values.size() * sizeof(*values.data()));
+      },
+      table);
+  return bytes;
+}
+
+double solved_share(const Buffer<Status>& status) {
+  const Buffer<Status> copy = status.to(MemorySpace::host);
+  const auto values = copy.host();
+  const auto solved = std::count(values.begin(), values.end(), Status::solved);
+  return values.empty() ? 1.0 : static_cast<double>(solved) / static_cast<double>(values.size());
+}
+
+struct Outcome {
+  double solved = 0.0;
+  double bytes = 0.0;
+};
+
+/// One benchmark; run(first) solves everything once and says how, the first time.
+void add_timed(const std::string& name, std::int64_t answers,
+               const std::function<Outcome(bool first)>& run) {
+  add(name, [=](benchmark::State& state) {
+    const Outcome known = run(true);
+    for (auto _ : state) run(false);
+    state.SetItemsProcessed(state.iterations() * answers);
+    state.counters["problems"] = static_cast<double>(answers);
+    state.counters["solved"] = known.solved;
+    state.counters["bytes"] = known.bytes;
+  })->UseRealTime();
+}
+
+/// each: answers a problem. solve(batch, backend) gives a result with `status`.
+template <class Batch, class Solve>
+void add_family(const std::string& name, int largest, int each, const Shared<Batch>& some,
+                const Solve& solve) {
+  for (int power = kSmallest; power <= largest; power += 4) {
+    const std::int64_t problems = std::int64_t{1} << power;
+    const auto many = share([=] { return tiled(some->get(), problems); });
+    const auto add_one = [&](const char* who, Backend backend, MemorySpace space) {
+      const auto batch = share([=] { return copy_to(many->get(), space); });
+      add_timed(
+          "device/" + name + "_2^" + std::to_string(power) + "/" + who, problems * each,
+          [=](bool first) {
+            const auto result = solve(batch->get(), backend);
+            if (!first) return Outcome{};
+            return Outcome{solved_share(result.status), bytes_of(batch->get()) + bytes_of(result)};
+          });
+    };
+    add_one("cuda", Backend::cuda, MemorySpace::device);
+    add_one("cuda_host", Backend::cuda, MemorySpace::host);
+    if (power <= kLargestOnCpu) add_one("cpu", Backend::cpu, MemorySpace::host);
+  }
+}
+
+void add_trajectories(const std::string& name, int largest) {
+  for (int power = kSmallest + 4; power <= largest; power += 4) {
+    const auto add_one = [&](const char* who, Backend backend) {
+      const std::int64_t samples = std::int64_t{1} << power;
+      const auto workspace = share([] { return ImpactWorkspace(); });
+      const auto batch =
+          share([=] { return make_batch(std::vector<ImpactProblem>{models::build(name, {})}); });
+      add_timed("device/" + name + "_2^" + std::to_string(power) + "/" + who, samples, [=](bool) {
+        const models::Model& model = models::find(name);
+        ImpactSettings settings;
+        settings.samples = samples;
+        settings.step_size = model.step_size;
+        settings.max_steps = model.max_steps;
+        const ImpactResult result =
+            sample_impacts(batch->get(), settings, backend, &workspace->get());
+        const ImpactSummary& summary = result.summary.front();
+        return Outcome{
+            1.0 - static_cast<double>(summary.failed) / static_cast<double>(summary.samples), 0.0};
+      });
+    };
+    add_one("cuda", Backend::cuda);
+    if (power <= kLargestOnCpu + 4) add_one("cpu", Backend::cpu);
+  }
+}
+
+}  // namespace
+
+void add_device_benchmarks() {
+  if (cuda_devices().empty()) return;
+  add_trajectories("rocking_block", 26);
+  add_trajectories("compass_gait", 22);
+  add_trajectories("cube_drop", 22);
+  add_family(
+      "steps_n028", 22, 1,
+      share([] { return random_steps(test::Flavour::generic, 3, 4, 4).batch; }),
+      [](const StepBatch& batch, Backend backend) { return solve_steps(batch, {}, backend); });
+  for (const int n : {10, 28, 56}) {
+    add_family(
+        "lcps_n" + std::to_string(n), n > 28 ? 14 : 18, 1,
+        share([n] { return lcp_batch(random_lcps(n)); }),
+        [](const LcpBatch& batch, Backend backend) { return solve_lcp(batch, {}, backend); });
+  }
+  for (const bool cones : {false, true}) {
+    add_family(cones ? "contact_cones_n12" : "contact_pyramids_n12", 18, 1,
+               share([cones] { return contact_qps(256, cones); }),
+               [](const QpBatch& batch, Backend backend) { return solve_qp(batch, {}, backend); });
+  }
+  add_family("compliant_four_contacts", 18, 1, share([] { return contact_steps(256); }),
+             [](const CompliantBatch& batch, Backend backend) {
+               return solve_compliant(batch, {}, backend);
+             });
+  constexpr int kDirections = 64;
+  add_family(
+      "support_four_contacts", 18, kDirections,
+      share([] { return make_batch(four_contact_postures(64)); }),
+      [directions = equal_directions(kDirections)](const PostureBatch& batch, Backend backend) {
+        return support(batch, directions, {}, backend);
+      });
+}
+
+}  // namespace carom::bench
