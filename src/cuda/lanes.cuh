@@ -135,6 +135,15 @@ struct WarpLanes {
     return value;
   }
 
+  /// How many lanes say so.
+  CAROM_INLINE static int count(bool flag) {
+#if defined(CAROM_DEVICE_CODE)
+    return __popc(__ballot_sync(0xffffffffU, flag ? 1 : 0));
+#else
+    return flag ? 1 : 0;
+#endif
+  }
+
   /// Orders the memory accesses of the warp's lanes.
   CAROM_INLINE static void barrier() {
 #if defined(CAROM_DEVICE_CODE)

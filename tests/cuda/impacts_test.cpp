@@ -90,6 +90,22 @@ TEST_P(CudaModel, PolicyDoesNotMatter) {
   test::expect_same(cuda::sample_impacts_with(batch, settings, workspace, tiny), usual);
 }
 
+/// Samples alone, which the planar models take from their tables by a kernel of their own.
+TEST_P(CudaModel, TablesDoNotMatter) {
+  const ImpactBatch batch = test::model_batch(GetParam());
+  ImpactSettings settings = test::model_settings(GetParam(), 1517);
+  settings.keep_samples = -1;
+  ImpactWorkspace workspace;
+  const ImpactResult usual = cuda::sample_impacts_with(batch, settings, workspace, {});
+  test::expect_same(usual, sample_impacts(batch, settings, Backend::cpu));
+  cuda::SamplePolicy path;
+  path.tables = false;
+  test::expect_same(cuda::sample_impacts_with(batch, settings, workspace, path), usual);
+  cuda::SamplePolicy tiny;
+  tiny.chunk = 211;
+  test::expect_same(cuda::sample_impacts_with(batch, settings, workspace, tiny), usual);
+}
+
 /// Every number of mass, normals and velocity moved by one unit in its last place.
 ImpactBatch moved(ImpactBatch batch) {
   for (Buffer<double>* values : {&batch.mass_matrix, &batch.normal_jacobian, &batch.velocity}) {

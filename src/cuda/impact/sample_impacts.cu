@@ -163,6 +163,7 @@ class Sampling {
   }
 
   void launch_trajectories() {
+    launch_.work = SlotList{};
     launch_.unfinished = SlotList{};
     if (settings_.selection == Selection::random) {
       sample_by_enumeration(batch_.dimension, launch_, policy_, scratch_.fallback_reals,
@@ -170,17 +171,25 @@ class Sampling {
       return;
     }
     if (settings_.selection == Selection::any) {
-      launch_.unfinished.slots =
-          scratch_.unfinished.reserve(static_cast<std::size_t>(launch_.chunk.slots()));
-      launch_.unfinished.count = scratch_.unfinished_count.reserve(1);
-      check(cudaMemsetAsync(launch_.unfinished.count, 0, sizeof(int), stream_), "cudaMemsetAsync");
-      if (rows_ > policy_.thread_rows || nv_ > policy_.thread_velocities) {
+      // Each pass leaves a list to the next; the slots are there once, the lists take turns.
+      const auto slots = static_cast<std::size_t>(launch_.chunk.slots());
+      int* const counts = scratch_.unfinished_count.reserve(2);
+      int* const lists = scratch_.unfinished.reserve(2 * slots);
+      check(cudaMemsetAsync(counts, 0, 2 * sizeof(int), stream_), "cudaMemsetAsync");
+      launch_.unfinished = {lists, counts};
+      const bool small = rows_ <= policy_.thread_rows && nv_ <= policy_.thread_velocities;
+      if (small && policy_.tables && sample_by_tables(batch_.dimension, launch_, stream_)) {
+        launch_.work = launch_.unfinished;
+        launch_.unfinished = {lists + slots, counts + 1};
+      }
+      if (!small) {
         sample_by_warps(batch_.dimension, launch_, stream_);
       } else if (batch_.dimension == 2) {
         sample_by_threads_planar(launch_, stream_);
       } else {
         sample_by_threads_spatial(launch_, stream_);
       }
+      launch_.work = launch_.unfinished;
     }
     finish_by_warps(batch_.dimension, launch_, policy_, scratch_.fallback_reals,
                     scratch_.fallback_ints, stream_);

@@ -69,7 +69,8 @@ struct SampleLaunch {
   ProblemArrays problems;
   TrajectoryArrays out;
   Chunk chunk;
-  SlotList unfinished;  ///< filled by the passes without memory for a fallback
+  SlotList work;        ///< what a pass is to do; the whole chunk where its members are null
+  SlotList unfinished;  ///< filled by the passes that leave some to the next one
 };
 
 /// Scratch of the passes that can fall back on Lemke's method, one piece a worker.
@@ -79,6 +80,11 @@ struct FallbackMemory {
   double* outcomes;
 };
 
+/// One thread a trajectory that takes every step from its mode table, in registers; what leaves the
+/// table goes to `unfinished`. False, and nothing launched, where there is no kernel for the run:
+/// only Selection::any with uniform draws, no net and no paths, for some sizes.
+bool sample_by_tables(int dimension, const SampleLaunch& launch, cudaStream_t stream);
+
 /// One thread a trajectory, without fallback. Selection::any only.
 void sample_by_threads_planar(const SampleLaunch& launch, cudaStream_t stream);
 void sample_by_threads_spatial(const SampleLaunch& launch, cudaStream_t stream);
@@ -86,8 +92,7 @@ void sample_by_threads_spatial(const SampleLaunch& launch, cudaStream_t stream);
 /// One warp a trajectory, without fallback. Selection::any only.
 void sample_by_warps(int dimension, const SampleLaunch& launch, cudaStream_t stream);
 
-/// One warp a trajectory with Lemke's method behind it: the slots that `launch.unfinished` lists,
-/// or the whole chunk where its members are null.
+/// One warp a trajectory with Lemke's method behind it: the slots of `launch.work`.
 void finish_by_warps(int dimension, const SampleLaunch& launch, const SamplePolicy& policy,
                      DeviceArray<double>& reals, DeviceArray<int>& ints, cudaStream_t stream);
 

@@ -9,6 +9,7 @@ namespace carom::cuda {
 /// Which sampling kernels run and in which portions. Plain numbers, so that a test or a benchmark
 /// can try others; the answers do not depend on them.
 struct SamplePolicy {
+  bool tables = true;          ///< sample_by_tables first, where it has a kernel
   int thread_rows = 12;        ///< one thread a trajectory up to so many contact rows ...
   int thread_velocities = 12;  ///< ... and velocities, at most 12 each; one warp beyond
   int chunk = 1 << 20;         ///< trajectories of a chunk at most

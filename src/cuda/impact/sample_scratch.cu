@@ -6,7 +6,7 @@ std::size_t ChunkArrays::bytes_per_slot(int velocities, int contact_rows, bool n
   const auto reals = static_cast<std::size_t>(velocities + 2 * contact_rows +
                                               (net ? velocities + contact_rows : 0) + 2);
   constexpr std::size_t kWords = 2;                // modes
-  constexpr std::size_t kInts = 5 + 1;             // counts, list of unfinished slots
+  constexpr std::size_t kInts = 5 + 2;             // counts, lists of unfinished slots
   constexpr std::size_t kHistogram = 4 * 8 + 4;    // keys twice, runs, temporary
   constexpr std::size_t kNet = 3 * 8 + 4 * 4 + 1;  // keys and slots twice, temporary, heads, flags
   return reals * sizeof(double) + kWords * 8 + kInts * 4 + 2 + kHistogram + (net ? kNet : 0);

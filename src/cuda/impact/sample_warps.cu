@@ -11,12 +11,14 @@ namespace {
 
 struct PathAndFallback {
   static constexpr bool kEnumeration = false;
+  static constexpr bool kTable = true;
   static constexpr bool kPath = true;
   static constexpr bool kFallback = true;
 };
 
 struct EnumerationAndFallback {
   static constexpr bool kEnumeration = true;
+  static constexpr bool kTable = false;
   static constexpr bool kPath = false;
   static constexpr bool kFallback = true;
 };
@@ -44,13 +46,14 @@ struct WorkerSize {
   }
 };
 
-/// A block is one warp; its dynamic shared memory holds the trajectory's scratch. `work`: the slots
-/// to do, or null members for the whole chunk. Without `fallback` unfinished slots are listed.
+/// A block is one warp; its dynamic shared memory holds the trajectory's scratch. Without
+/// `fallback` unfinished slots are listed.
 template <int Dim>
 __global__ void __launch_bounds__(WarpLanes::kWidth, 12)
-    sample_warps(const __grid_constant__ SampleLaunch launch, SlotList work,
-                 FallbackMemory fallback, long fallback_reals, long fallback_ints) {
+    sample_warps(const __grid_constant__ SampleLaunch launch, FallbackMemory fallback,
+                 long fallback_reals, long fallback_ints) {
   const WarpLanes lanes;
+  const SlotList& work = launch.work;
   const int nv = launch.run.velocities;
   const int m = launch.run.contacts;
   double* reals = shared_memory();
@@ -120,7 +123,7 @@ void sample(const SampleLaunch& launch, cudaStream_t stream) {
   resident_blocks(reinterpret_cast<const void*>(&sample_warps<Dim>), WarpLanes::kWidth,
                   size.bytes(), device_limits());
   launch_kernel("sample_warps", sample_warps<Dim>,
-                {launch.chunk.slots(), WarpLanes::kWidth, size.bytes()}, stream, launch, SlotList{},
+                {launch.chunk.slots(), WarpLanes::kWidth, size.bytes()}, stream, launch,
                 FallbackMemory{}, 0L, 0L);
 }
 
@@ -138,8 +141,8 @@ void finish(const SampleLaunch& launch, const SamplePolicy& policy, DeviceArray<
       reals.reserve(static_cast<std::size_t>(blocks * std::max(1L, size.fallback_reals)));
   memory.ints = ints.reserve(static_cast<std::size_t>(blocks * size.fallback_ints));
   launch_kernel("sample_warps with fallback", sample_warps<Dim>,
-                {blocks, WarpLanes::kWidth, size.bytes()}, stream, launch, launch.unfinished,
-                memory, size.fallback_reals, size.fallback_ints);
+                {blocks, WarpLanes::kWidth, size.bytes()}, stream, launch, memory,
+                size.fallback_reals, size.fallback_ints);
 }
 
 template <int Dim>

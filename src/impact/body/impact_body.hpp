@@ -133,7 +133,8 @@ CAROM_INLINE std::uint64_t contact_modes(int m, const double* u, double toleranc
 /// What the steps of a pass are compiled for; a CUDA kernel leaves out what another pass does.
 struct AllSteps {
   static constexpr bool kEnumeration = true;  ///< Selection::random
-  static constexpr bool kPath = true;         ///< Selection::any
+  static constexpr bool kTable = true;        ///< Selection::any: the mode table ...
+  static constexpr bool kPath = true;         ///< ... and the path
   static constexpr bool kFallback = true;     ///< Lemke on (75)
 };
 
@@ -164,39 +165,56 @@ class ImpactTrajectory {
   /// the summed impulse; after a closing step next_v and impulse hold the net's. `path`, if any:
   /// [max_steps + 1, nv] receives v_0..v_K.
   CAROM_HOST_DEVICE TrajectoryEnd run(std::uint32_t index, std::uint64_t sample, double* path) {
-    const int nv = run_.velocities;
-    const int rows = Dim * run_.contacts;
+    TrajectoryEnd end = begin(path);
+    while (advance(index, sample, path, end)) {
+    }
+    finish(index, sample, end);
+    return end;
+  }
+
+  /// The same in parts, between which a thread may do something else: `advance` until it is false.
+  CAROM_HOST_DEVICE TrajectoryEnd begin(double* path) {
     TrajectoryEnd end{};
     end.status = TrajectoryStatus::max_steps;
-    lanes_.for_each(nv, [&](int i) { s_.v[i] = problem_.velocity[i]; });
-    lanes_.for_each(rows, [&](int i) {
+    lanes_.for_each(run_.velocities, [&](int i) { s_.v[i] = problem_.velocity[i]; });
+    lanes_.for_each(Dim * run_.contacts, [&](int i) {
       s_.u[i] = problem_.contact_velocity[i];
       s_.total[i] = 0.0;
     });
     record(path, 0);
-    while (true) {
-      if (!collides(s_.u)) {
-        end.status = TrajectoryStatus::terminated;
-        break;
-      }
-      if (end.steps == run_.max_steps) break;
-      draw(index, sample, end.steps);
-      if (!step(index, sample, end)) return end;
-      ++end.steps;
-      lanes_.for_each(rows, [&](int i) {
-        s_.u[i] = s_.next_u[i];
-        s_.total[i] += s_.impulse[i];
-        if (i < nv) s_.v[i] = s_.next_v[i];
-      });
-      if (nv > rows) {
-        lanes_.for_each(nv - rows, [&](int i) { s_.v[rows + i] = s_.next_v[rows + i]; });
-      }
-      record(path, end.steps);
+    return end;
+  }
+
+  /// One step; false where there is none any more.
+  CAROM_HOST_DEVICE bool advance(std::uint32_t index, std::uint64_t sample, double* path,
+                                 TrajectoryEnd& end) {
+    const int nv = run_.velocities;
+    const int rows = Dim * run_.contacts;
+    if (!collides(s_.u)) {
+      end.status = TrajectoryStatus::terminated;
+      return false;
     }
+    if (end.steps == run_.max_steps) return false;
+    draw(index, sample, end.steps);
+    if (!step(index, sample, end)) return false;
+    ++end.steps;
+    lanes_.for_each(rows, [&](int i) {
+      s_.u[i] = s_.next_u[i];
+      s_.total[i] += s_.impulse[i];
+      if (i < nv) s_.v[i] = s_.next_v[i];
+    });
+    if (nv > rows) {
+      lanes_.for_each(nv - rows, [&](int i) { s_.v[rows + i] = s_.next_v[rows + i]; });
+    }
+    record(path, end.steps);
+    return true;
+  }
+
+  CAROM_HOST_DEVICE void finish(std::uint32_t index, std::uint64_t sample, TrajectoryEnd& end) {
+    if (end.unfinished || end.status == TrajectoryStatus::failed) return;
     end.modes = contact_modes<Dim>(run_.contacts, s_.u, run_.mode_tolerance);
     end.energy_ratio = kernels::energy_ratio<double>(problem_, run_.velocities, s_.v);
     close(index, sample, end);
-    return end;
   }
 
   /// For packs, which try the table themselves: one step without it from scratch.v and u under
@@ -267,10 +285,9 @@ class ImpactTrajectory {
         certified = step_random(index, sample, end) && certify(residual);
       }
     }
-    if constexpr (Steps::kPath) {
-      if (run_.selection == Selection::any) {
-        certified = (tabled && step_table(residual)) || step_path(end, residual);
-      }
+    if (run_.selection == Selection::any) {
+      if constexpr (Steps::kTable) certified = tabled && step_table(residual);
+      if constexpr (Steps::kPath) certified = certified || step_path(end, residual);
     }
     if (!certified) {
       if (!Steps::kFallback || s_.fallback_reals == nullptr) {

@@ -63,6 +63,13 @@ T __shfl_xor_sync(unsigned mask, T value, int lane_xor) {
   return value;
 }
 
+inline unsigned __ballot_sync(unsigned mask, int flag) {
+  unsigned all = (flag != 0 ? 1U : 0U) << (threadIdx.x % 32U);
+  for (int lane = 1; lane < 32; lane *= 2) all |= __shfl_xor_sync(mask, all, lane);
+  return all;
+}
+inline int __popc(unsigned bits) { return __builtin_popcount(bits); }
+
 // Fibres change at barriers alone.
 inline int atomicAdd(int* at, int value) {
   const int old = *at;
