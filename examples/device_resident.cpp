@@ -11,6 +11,7 @@ int main() try {
   // One disk stack per friction coefficient.
   constexpr int kProblems = 256;
   std::vector<carom::ImpactProblem> problems;
+  problems.reserve(kProblems);
   for (int i = 0; i < kProblems; ++i) {
     problems.push_back(
         carom::models::build("disk_stack", {{"friction", 0.1 + 0.9 * i / (kProblems - 1.0)}}));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -13,9 +14,10 @@ namespace carom::cli {
 struct WorstSample {
   std::int64_t sample = 0;
   double difference = 0.0;  ///< max|v+ - v+'| / max|v-|
-  TrajectoryStatus status[2] = {TrajectoryStatus::terminated, TrajectoryStatus::terminated};
-  double residual[2] = {0.0, 0.0};
-  std::vector<double> velocity[2];
+  std::array<TrajectoryStatus, 2> status{TrajectoryStatus::terminated,
+                                         TrajectoryStatus::terminated};
+  std::array<double, 2> residual{};
+  std::array<std::vector<double>, 2> velocity;
 };
 
 /// Two runs of the same samples of one problem, compared row by row.

@@ -23,6 +23,7 @@ std::string end_words(double value) {
 // "x1, x3"
 std::string names_of(const run::EquilibriumRun& run, const std::vector<int>& contacts) {
   std::vector<std::string> names;
+  names.reserve(contacts.size());
   for (const int i : contacts) names.push_back(run.contact_names[static_cast<std::size_t>(i)]);
   return names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "));
 }

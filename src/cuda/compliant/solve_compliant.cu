@@ -15,7 +15,7 @@ namespace {
 struct DeviceTarget {};
 
 constexpr int kThreads = 64;
-constexpr std::int64_t kMostThreads = 1 << 16;
+constexpr int kBlocks = 4;  // resident ones: 255 registers, half the spills that 128 would have
 constexpr std::size_t kMostScratch = std::size_t{4} << 30;
 
 struct CompliantLaunch {
@@ -39,7 +39,7 @@ __host__ __device__ ThreadScratch thread_scratch(int rows, int velocities) {
 }
 
 /// A thread takes problems in turn.
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kThreads, kBlocks)
     solve_steps(const __grid_constant__ CompliantLaunch launch) {
   const std::int64_t thread = Grid::global_thread();
   const std::int64_t threads = Grid::global_threads();
@@ -73,11 +73,11 @@ CompliantResult solve_compliant(const CompliantBatch& batch, const CompliantSett
   const ThreadScratch scratch = thread_scratch(batch.rows, batch.velocities);
   const long packs = kernels::alone_reals(batch.rows, batch.velocities, false);
   const std::int64_t affordable =
-      static_cast<std::int64_t>(kMostScratch / sizeof(double)) / (scratch.reals + packs);
-  const std::int64_t blocks =
-      (std::min({batch.problems, kMostThreads, std::max<std::int64_t>(affordable, kThreads)}) +
-       kThreads - 1) /
-      kThreads;
+      static_cast<std::int64_t>(kMostScratch / sizeof(double)) / (scratch.reals + packs) / kThreads;
+  const std::int64_t resident =
+      resident_blocks(reinterpret_cast<const void*>(&solve_steps), kThreads, 0, device_limits());
+  const std::int64_t blocks = std::min({(batch.problems + kThreads - 1) / kThreads, resident,
+                                        std::max<std::int64_t>(affordable, 1)});
   const std::int64_t threads = blocks * kThreads;
   const Stream stream;
   Staging staging(stream, batch.problems);

@@ -32,6 +32,7 @@ struct WorldsLaunch {
 };
 
 constexpr int kThreads = 64;
+constexpr int kBlocks = 4;  // resident ones, as in solve_compliant.cu
 /// Threads with scratch in global memory.
 constexpr std::int64_t kMostThreads = 1 << 15;
 constexpr std::size_t kMostScratch = std::size_t{4} << 30;
@@ -74,7 +75,7 @@ __device__ void run_world(const WorldsLaunch& launch, std::int64_t w, double* re
 
 /// A thread is a world, whose scratch is the thread's local memory, which the hardware interleaves.
 template <class Scenario>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kThreads, kBlocks)
     step_alike_worlds(const __grid_constant__ WorldsLaunch launch) {
   constexpr kernels::WorldSizes kSizes = Scenario::kSizes;
   double reals[thread_reals<Scenario>(kSizes)];
@@ -86,7 +87,7 @@ __global__ void __launch_bounds__(kThreads)
 
 /// A thread takes worlds in turn, with scratch in global memory.
 template <class Scenario>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kThreads, kBlocks)
     step_sized_worlds(const __grid_constant__ WorldsLaunch launch) {
   const std::int64_t thread = Grid::global_thread();
   const std::int64_t threads = Grid::global_threads();

@@ -89,6 +89,10 @@ struct PlainMechanism {
 };
 
 inline constexpr double kPi = 3.14159265358979323846;
+/// A parameter that counts something, not negative.
+CAROM_INLINE int whole(double count) {
+  return static_cast<int>(count + 0.5);  // NOLINT(bugprone-incorrect-roundings): no such number
+}
 CAROM_INLINE double radians(double degrees) { return degrees * kPi / 180.0; }
 
 /// diag(d) as a matrix.

@@ -26,7 +26,7 @@ struct SphereStack : ScenarioBase {
     kGravity,
     kParameters
   };
-  static CAROM_INLINE int count(const double* p) { return static_cast<int>(p[kSpheres] + 0.5); }
+  static CAROM_INLINE int count(const double* p) { return whole(p[kSpheres]); }
   /// Constraint i: sphere i with the one below, or with the floor z = 0. The tangents are the
   /// world's x made normal to the line of centres, and that line times it.
   struct Mechanism {

@@ -127,9 +127,7 @@ struct ElasticFoundation : ScenarioBase {
     kGravity,
     kParameters
   };
-  static CAROM_INLINE int per_side(const double* p) {
-    return static_cast<int>(p[kElementsPerSide] + 0.5);
-  }
+  static CAROM_INLINE int per_side(const double* p) { return whole(p[kElementsPerSide]); }
   static CAROM_INLINE double mass(const double* p) {
     return p[kDensity] * p[kSide] * p[kSide] * p[kSide];
   }
@@ -161,8 +159,9 @@ struct ElasticFoundation : ScenarioBase {
     }
     [[nodiscard]] CAROM_INLINE double potential() const { return mass_ * p[kGravity] * q_[2]; }
     [[nodiscard]] CAROM_INLINE Constraint constraint(int i) const {
-      Constraint c =
-          point((i / per_row + 0.5) * edge - half, (i % per_row + 0.5) * edge - half, -half);
+      const int row = i / per_row;
+      const int column = i % per_row;
+      Constraint c = point((row + 0.5) * edge - half, (column + 0.5) * edge - half, -half);
       c.begin = 2;
       return c;
     }
