@@ -23,6 +23,7 @@
 #include <carom/models/scenarios.hpp>
 #include <carom/posture.hpp>
 #include <carom/qp.hpp>
+#include <carom/sdp.hpp>
 #include <carom/settings.hpp>
 #include <carom/stability.hpp>
 #include <carom/status.hpp>

@@ -1,0 +1,107 @@
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <utility>
+
+/// Dense symmetric matrices of up to some tens of rows, by rows.
+namespace carom::small {
+
+/// L of a = L L', in l; false unless a is positive definite.
+inline bool cholesky(int n, const double* a, double* l) {
+  for (int i = 0; i < n; ++i) {
+    for (int j = 0; j <= i; ++j) {
+      double sum = a[i * n + j];
+      for (int k = 0; k < j; ++k) sum -= l[i * n + k] * l[j * n + k];
+      if (i == j) {
+        if (!(sum > 0.0)) return false;
+        l[i * n + i] = std::sqrt(sum);
+      } else {
+        l[i * n + j] = sum / l[j * n + j];
+      }
+    }
+    for (int j = i + 1; j < n; ++j) l[i * n + j] = 0.0;
+  }
+  return true;
+}
+
+/// x of L L' x = b, in b.
+inline void solve_cholesky(int n, const double* l, double* b) {
+  for (int i = 0; i < n; ++i) {
+    for (int k = 0; k < i; ++k) b[i] -= l[i * n + k] * b[k];
+    b[i] /= l[i * n + i];
+  }
+  for (int i = n - 1; i >= 0; --i) {
+    for (int k = i + 1; k < n; ++k) b[i] -= l[k * n + i] * b[k];
+    b[i] /= l[i * n + i];
+  }
+}
+
+/// L^-1, lower, of a lower L.
+inline void invert_lower(int n, const double* l, double* inverse) {
+  for (int i = 0; i < n * n; ++i) inverse[i] = 0.0;
+  for (int j = 0; j < n; ++j) {
+    inverse[j * n + j] = 1.0 / l[j * n + j];
+    for (int i = j + 1; i < n; ++i) {
+      double sum = 0.0;
+      for (int k = j; k < i; ++k) sum -= l[i * n + k] * inverse[k * n + j];
+      inverse[i * n + j] = sum / l[i * n + i];
+    }
+  }
+}
+
+/// c = a b.
+inline void multiply(int n, const double* a, const double* b, double* c) {
+  for (int i = 0; i < n; ++i) {
+    for (int j = 0; j < n; ++j) c[i * n + j] = 0.0;
+    for (int k = 0; k < n; ++k) {
+      const double value = a[i * n + k];
+      if (value == 0.0) continue;
+      for (int j = 0; j < n; ++j) c[i * n + j] += value * b[k * n + j];
+    }
+  }
+}
+
+/// Least eigenvalue, by Jacobi's rotations; a is overwritten.
+inline double least_eigenvalue(int n, double* a) {
+  if (n == 1) return a[0];
+  if (n == 2) {
+    const double half = 0.5 * (a[0] - a[3]);
+    return 0.5 * (a[0] + a[3]) - std::sqrt(half * half + a[1] * a[1]);
+  }
+  for (int sweep = 0; sweep < 40; ++sweep) {
+    double off = 0.0, all = 0.0;
+    for (int i = 0; i < n; ++i) {
+      for (int j = 0; j < n; ++j) {
+        all += a[i * n + j] * a[i * n + j];
+        if (i != j) off += a[i * n + j] * a[i * n + j];
+      }
+    }
+    if (!(off > 1e-30 * all)) break;
+    for (int p = 0; p < n; ++p) {
+      for (int q = p + 1; q < n; ++q) {
+        const double apq = a[p * n + q];
+        if (apq == 0.0) continue;
+        const double theta = 0.5 * (a[q * n + q] - a[p * n + p]) / apq;
+        const double t =
+            std::copysign(1.0, theta) / (std::fabs(theta) + std::sqrt(theta * theta + 1.0));
+        const double c = 1.0 / std::sqrt(t * t + 1.0), s = t * c;
+        for (int k = 0; k < n; ++k) {
+          const double x = a[k * n + p], y = a[k * n + q];
+          a[k * n + p] = c * x - s * y;
+          a[k * n + q] = s * x + c * y;
+        }
+        for (int k = 0; k < n; ++k) {
+          const double x = a[p * n + k], y = a[q * n + k];
+          a[p * n + k] = c * x - s * y;
+          a[q * n + k] = s * x + c * y;
+        }
+      }
+    }
+  }
+  double least = a[0];
+  for (int i = 1; i < n; ++i) least = a[i * n + i] < least ? a[i * n + i] : least;
+  return least;
+}
+
+}  // namespace carom::small

@@ -1,0 +1,392 @@
+#include "programs/sdp/solver.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "programs/sdp/small_matrix.hpp"
+
+namespace carom::sdp {
+
+namespace {
+
+using Numbers = std::vector<double>;
+
+constexpr double kBack = 0.98;  // of the way to the boundary
+constexpr double kLeastStep = 1e-9;
+
+double product(const double* a, const double* b, std::size_t count) {
+  double sum = 0.0;
+  for (std::size_t i = 0; i < count; ++i) sum += a[i] * b[i];
+  return sum;
+}
+double largest(const Numbers& values) {
+  double size = 0.0;
+  for (const double v : values) size = std::max(size, std::fabs(v));
+  return size;
+}
+
+struct Block {
+  int n;
+  std::size_t at;              // first number in C
+  std::vector<int> variables;  // whose A is not zero here
+};
+
+/// HKM direction with Mehrotra's predictor and corrector.
+class InteriorPoint {
+ public:
+  InteriorPoint(const SdpProblem& problem, const SdpSettings& settings, double enough)
+      : p_(problem), settings_(settings), enough_(enough), m_(problem.objective.size()) {
+    std::size_t at = 0;
+    for (const int n : p_.blocks) {
+      Block block{n, at, {}};
+      const auto size = static_cast<std::size_t>(n * n);
+      for (std::size_t i = 0; i < m_; ++i) {
+        const double* a = coefficient(i) + at;
+        if (std::any_of(a, a + size, [](double v) { return v != 0.0; })) {
+          block.variables.push_back(static_cast<int>(i));
+        }
+      }
+      blocks_.push_back(std::move(block));
+      at += size;
+      order_ += n;
+    }
+    size_ = at;
+    scale_c_ = 1.0 + largest(p_.constant);
+    scale_b_ = 1.0 + largest(p_.objective);
+  }
+
+  SdpResult run() {
+    start();
+    SdpResult best;
+    best.residual = std::numeric_limits<double>::infinity();
+    for (int iteration = 0;; ++iteration) {
+      measure();
+      SdpResult now = judged();
+      now.iterations = iteration;
+      if (now.residual < best.residual) best = now;
+      best.iterations = iteration;
+      if (best.residual <= settings_.tolerance) break;
+      if (now.objective >= enough_ && now_slack_ >= 0.0) return now;
+      if (proof(best)) return best;
+      if (iteration >= settings_.max_iterations) {
+        best.status = Status::iteration_limit;
+        break;
+      }
+      if (!step()) break;
+    }
+    if (best.residual <= settings_.tolerance) {
+      best.status = Status::solved;
+    } else if (best.status != Status::iteration_limit) {
+      best.status = best.residual <= 1e-3 ? Status::inaccurate : Status::numerical_error;
+    }
+    return best;
+  }
+
+ private:
+  using Scratch = std::array<double, static_cast<std::size_t>(kMaxSdpBlock* kMaxSdpBlock)>;
+
+  [[nodiscard]] const double* coefficient(std::size_t i) const {
+    return p_.coefficients.data() + i * size_of_c();
+  }
+  [[nodiscard]] std::size_t size_of_c() const { return p_.constant.size(); }
+
+  void start() {
+    double least_x = 10.0, least_s = 10.0;
+    for (std::size_t i = 0; i < m_; ++i) {
+      const double norm = std::sqrt(product(coefficient(i), coefficient(i), size_));
+      least_x = std::max(least_x, (1.0 + std::fabs(p_.objective[i])) / (1.0 + norm));
+      least_s = std::max(least_s, norm);
+    }
+    least_s = std::max(least_s, std::sqrt(product(p_.constant.data(), p_.constant.data(), size_)));
+    y_.assign(m_, 0.0);
+    x_.assign(size_, 0.0);
+    s_.assign(size_, 0.0);
+    for (const Block& block : blocks_) {
+      for (int i = 0; i < block.n; ++i) {
+        x_[block.at + static_cast<std::size_t>(i * block.n + i)] = least_x;
+        s_[block.at + static_cast<std::size_t>(i * block.n + i)] = least_s;
+      }
+    }
+  }
+
+  /// C - sum y A.
+  [[nodiscard]] Numbers slack(const Numbers& y, bool with_constant) const {
+    Numbers result = with_constant ? p_.constant : Numbers(size_, 0.0);
+    for (const Block& block : blocks_) {
+      const auto size = static_cast<std::size_t>(block.n * block.n);
+      for (const int i : block.variables) {
+        const double value = y[static_cast<std::size_t>(i)];
+        const double* a = coefficient(static_cast<std::size_t>(i)) + block.at;
+        for (std::size_t k = 0; k < size; ++k) result[block.at + k] -= value * a[k];
+      }
+    }
+    return result;
+  }
+  [[nodiscard]] Numbers traces(const Numbers& x) const {
+    Numbers result(m_, 0.0);
+    for (const Block& block : blocks_) {
+      const auto size = static_cast<std::size_t>(block.n * block.n);
+      for (const int i : block.variables) {
+        const auto k = static_cast<std::size_t>(i);
+        result[k] += product(coefficient(k) + block.at, x.data() + block.at, size);
+      }
+    }
+    return result;
+  }
+  [[nodiscard]] double least_eigenvalue(const Numbers& matrix) const {
+    double least = std::numeric_limits<double>::infinity();
+    for (const Block& block : blocks_) {
+      const double* from = matrix.data() + block.at;
+      std::copy(from, from + block.n * block.n, scratch_[0].begin());
+      least = std::min(least, small::least_eigenvalue(block.n, scratch_[0].data()));
+    }
+    return least;
+  }
+
+  void measure() {
+    const Numbers traces_x = traces(x_);
+    rp_.resize(m_);
+    for (std::size_t i = 0; i < m_; ++i) rp_[i] = p_.objective[i] - traces_x[i];
+    rd_ = slack(y_, true);
+    for (std::size_t k = 0; k < size_; ++k) rd_[k] -= s_[k];
+    mu_ = product(x_.data(), s_.data(), size_) / order_;
+  }
+
+  [[nodiscard]] SdpResult judged() {
+    SdpResult result;
+    result.y = y_;
+    result.x = x_;
+    result.objective = product(p_.objective.data(), y_.data(), m_);
+    result.dual = product(p_.constant.data(), x_.data(), size_);
+    const double values = 1.0 + std::fabs(result.objective) + std::fabs(result.dual);
+    now_slack_ = least_eigenvalue(slack(y_, true));
+    result.residual = std::max({-now_slack_ / (scale_c_ + largest(y_)),
+                                -least_eigenvalue(x_) / (1.0 + largest(x_)),
+                                largest(rp_) / (scale_b_ + largest(x_)),
+                                std::fabs(result.dual - result.objective) / values, 0.0});
+    if (!std::isfinite(result.residual)) {
+      result.residual = std::numeric_limits<double>::infinity();
+    }
+    return result;
+  }
+
+  /// Whether the iterate has become a proof that there is no y, or that b'y has no bound.
+  bool proof(SdpResult& result) const {
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    const double falls = -product(p_.constant.data(), x_.data(), size_);
+    if (falls > 0.0) {
+      const double off = largest(traces(x_)) / falls;
+      const double least = -least_eigenvalue(x_) / falls;
+      if (off <= settings_.tolerance && least <= settings_.tolerance) {
+        result.status = Status::infeasible;
+        result.x = x_;
+        for (double& v : result.x) v /= falls;
+        result.y.assign(m_, nan);
+        result.objective = nan;
+        result.dual = -1.0;
+        result.residual = std::max({off, least, 0.0});
+        return true;
+      }
+    }
+    const double rises = product(p_.objective.data(), y_.data(), m_);
+    if (rises > 0.0) {
+      const double least = -least_eigenvalue(slack(y_, false)) / rises;
+      // feasible itself: what C takes is nothing beside what the ray gives
+      const double off = -least_eigenvalue(slack(y_, true)) / (scale_c_ + largest(y_));
+      if (least <= settings_.tolerance && off <= settings_.tolerance) {
+        result.status = Status::unbounded;
+        result.y = y_;
+        result.ray = y_;
+        for (double& v : result.ray) v /= rises;
+        result.x.assign(size_, nan);
+        result.dual = nan;
+        result.objective = std::numeric_limits<double>::infinity();
+        result.residual = std::max({least, off, 0.0});
+        return true;
+      }
+    }
+    return false;
+  }
+
+  bool factor() {
+    x_inverse_lower_.resize(size_);
+    s_inverse_lower_.resize(size_);
+    s_inverse_.resize(size_);
+    Scratch& lower = scratch_[0];
+    for (const Block& block : blocks_) {
+      const int n = block.n;
+      if (!small::cholesky(n, x_.data() + block.at, lower.data())) return false;
+      small::invert_lower(n, lower.data(), x_inverse_lower_.data() + block.at);
+      if (!small::cholesky(n, s_.data() + block.at, lower.data())) return false;
+      double* l = s_inverse_lower_.data() + block.at;
+      small::invert_lower(n, lower.data(), l);
+      double* inverse = s_inverse_.data() + block.at;
+      for (int i = 0; i < n; ++i) {
+        for (int j = 0; j < n; ++j) {
+          double sum = 0.0;
+          for (int k = std::max(i, j); k < n; ++k) sum += l[k * n + i] * l[k * n + j];
+          inverse[i * n + j] = sum;
+        }
+      }
+    }
+    // Schur complement <A_i, X A_k S^-1>.
+    schur_.assign(m_ * m_, 0.0);
+    Scratch &half = scratch_[1], &whole = scratch_[2];
+    for (const Block& block : blocks_) {
+      const auto size = static_cast<std::size_t>(block.n * block.n);
+      for (const int k : block.variables) {
+        const auto column = static_cast<std::size_t>(k);
+        small::multiply(block.n, x_.data() + block.at, coefficient(column) + block.at, half.data());
+        small::multiply(block.n, half.data(), s_inverse_.data() + block.at, whole.data());
+        for (const int i : block.variables) {
+          if (i > k) continue;
+          const auto row = static_cast<std::size_t>(i);
+          schur_[row * m_ + column] += product(coefficient(row) + block.at, whole.data(), size);
+        }
+      }
+    }
+    double most = 0.0;
+    for (std::size_t i = 0; i < m_; ++i) most = std::max(most, schur_[i * m_ + i]);
+    for (std::size_t i = 0; i < m_; ++i) {
+      schur_[i * m_ + i] += 1e-16 * most;
+      for (std::size_t j = 0; j < i; ++j) schur_[i * m_ + j] = schur_[j * m_ + i];
+    }
+    schur_lower_.resize(m_ * m_);
+    const int m = static_cast<int>(m_);
+    for (double shift = 1e-14; !small::cholesky(m, schur_.data(), schur_lower_.data());
+         shift *= 100.0) {
+      if (shift > 1e-6) return false;
+      for (std::size_t i = 0; i < m_; ++i) schur_[i * m_ + i] += shift * most;
+    }
+    return true;
+  }
+
+  /// dy, dS, dX for a centring parameter; corrector: dX dS of the predictor, or null.
+  void direction(double target, const Numbers* corrector, Numbers& dy, Numbers& ds,
+                 Numbers& dx) const {
+    // K = target S^-1 - X Rd S^-1 - corrector S^-1, not symmetrised
+    Numbers known(size_);
+    Scratch &half = scratch_[0], &whole = scratch_[1], &inner = scratch_[2], &moved = scratch_[2];
+    for (const Block& block : blocks_) {
+      const int n = block.n;
+      const auto size = static_cast<std::size_t>(n * n);
+      small::multiply(n, x_.data() + block.at, rd_.data() + block.at, inner.data());
+      if (corrector != nullptr) {
+        for (std::size_t k = 0; k < size; ++k) inner[k] += (*corrector)[block.at + k];
+      }
+      small::multiply(n, inner.data(), s_inverse_.data() + block.at, known.data() + block.at);
+      for (std::size_t k = 0; k < size; ++k) {
+        known[block.at + k] = target * s_inverse_[block.at + k] - known[block.at + k];
+      }
+    }
+    const Numbers of_known = traces(known);
+    dy.resize(m_);
+    for (std::size_t i = 0; i < m_; ++i) dy[i] = p_.objective[i] - of_known[i];
+    small::solve_cholesky(static_cast<int>(m_), schur_lower_.data(), dy.data());
+    ds = slack(dy, false);
+    for (std::size_t k = 0; k < size_; ++k) ds[k] += rd_[k];
+    dx.resize(size_);
+    for (const Block& block : blocks_) {
+      const int n = block.n;
+      const auto size = static_cast<std::size_t>(n * n);
+      // X + dX = K + X (sum dy A) S^-1
+      for (std::size_t k = 0; k < size; ++k) moved[k] = rd_[block.at + k] - ds[block.at + k];
+      small::multiply(n, x_.data() + block.at, moved.data(), half.data());
+      small::multiply(n, half.data(), s_inverse_.data() + block.at, whole.data());
+      double* to = dx.data() + block.at;
+      for (int i = 0; i < n; ++i) {
+        for (int j = 0; j < n; ++j) {
+          const auto a = static_cast<std::size_t>(i * n + j),
+                     b = static_cast<std::size_t>(j * n + i);
+          to[a] = 0.5 * (known[block.at + a] + whole[a] + known[block.at + b] + whole[b]) -
+                  x_[block.at + a];
+        }
+      }
+    }
+  }
+
+  /// How far `change` may go from a matrix whose inverse lower factor is given.
+  [[nodiscard]] double reach(const Numbers& inverse_lower, const Numbers& change) const {
+    double least = 0.0;
+    Scratch &half = scratch_[0], &whole = scratch_[1];
+    for (const Block& block : blocks_) {
+      const int n = block.n;
+      const double* l = inverse_lower.data() + block.at;
+      small::multiply(n, l, change.data() + block.at, half.data());
+      for (int i = 0; i < n; ++i) {
+        for (int j = 0; j < n; ++j) {
+          double sum = 0.0;
+          for (int k = 0; k <= j; ++k)
+            sum += half[static_cast<std::size_t>(i * n + k)] * l[j * n + k];
+          whole[static_cast<std::size_t>(i * n + j)] = sum;
+        }
+      }
+      least = std::min(least, small::least_eigenvalue(n, whole.data()));
+    }
+    return least < 0.0 ? -1.0 / least : 1e30;
+  }
+
+  bool step() {
+    if (!factor()) return false;
+    Numbers dy, ds, dx;
+    direction(0.0, nullptr, dy, ds, dx);
+    const double far_x = std::min(1.0, reach(x_inverse_lower_, dx));
+    const double far_s = std::min(1.0, reach(s_inverse_lower_, ds));
+    double predicted = 0.0;
+    for (std::size_t k = 0; k < size_; ++k) {
+      predicted += (x_[k] + far_x * dx[k]) * (s_[k] + far_s * ds[k]);
+    }
+    const double ratio = std::max(predicted / order_ / mu_, 0.0);
+    const double centring = std::min(1.0, std::max(ratio * ratio * ratio, 1e-6));
+    Numbers corrector(size_);
+    for (const Block& block : blocks_) {
+      small::multiply(block.n, dx.data() + block.at, ds.data() + block.at,
+                      corrector.data() + block.at);
+    }
+    direction(centring * mu_, &corrector, dy, ds, dx);
+    const double step_x = std::min(1.0, kBack * reach(x_inverse_lower_, dx));
+    const double step_s = std::min(1.0, kBack * reach(s_inverse_lower_, ds));
+    if (!(step_x > kLeastStep || step_s > kLeastStep)) return false;
+    for (std::size_t k = 0; k < size_; ++k) x_[k] += step_x * dx[k];
+    for (std::size_t k = 0; k < size_; ++k) s_[k] += step_s * ds[k];
+    for (std::size_t i = 0; i < m_; ++i) y_[i] += step_s * dy[i];
+    return std::isfinite(largest(y_)) && std::isfinite(largest(x_));
+  }
+
+  const SdpProblem& p_;
+  const SdpSettings& settings_;
+  double enough_;
+  double now_slack_ = 0.0;
+  std::size_t m_, size_ = 0;
+  int order_ = 0;
+  double scale_c_ = 1.0, scale_b_ = 1.0, mu_ = 0.0;
+  std::vector<Block> blocks_;
+  mutable std::array<Scratch, 3> scratch_;  // a block each
+  Numbers x_, s_, y_, rp_, rd_;
+  Numbers x_inverse_lower_, s_inverse_lower_, s_inverse_, schur_, schur_lower_;
+};
+
+}  // namespace
+
+SdpResult solve(const SdpProblem& problem, const SdpSettings& settings, double enough) {
+  return InteriorPoint(problem, settings, enough).run();
+}
+
+double least_slack(const SdpProblem& problem, const std::vector<double>& y, double credit) {
+  Numbers slack = problem.constant;
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    const double* a = problem.coefficients.data() + i * slack.size();
+    for (std::size_t k = 0; k < slack.size(); ++k) slack[k] -= y[i] * a[k];
+  }
+  double least = std::numeric_limits<double>::infinity();
+  std::size_t at = 0;
+  for (const int n : problem.blocks) {
+    least = std::min(least, small::least_eigenvalue(n, slack.data() + at));
+    at += static_cast<std::size_t>(n * n);
+  }
+  return least + credit;
+}
+
+}  // namespace carom::sdp
