@@ -76,7 +76,7 @@ record_all() {
   run models models
   run models-json models --json
   run info info --json
-  for command in "" impact impact-models equilibrium step solve validate bench models info; do
+  for command in "" impact impact-models equilibrium step stability verify solve validate bench models info; do
     run "help-$command" $command --help
   done
 
@@ -127,6 +127,18 @@ record_all() {
   for method in auto interior_point active_set admm projected; do
     run "step-file-$method" step examples/step.json --law programme --method $method $one
   done
+
+  for name in $(names "carom stability"); do
+    run "models-$name" models "$name" --json
+    run "stability-$name" stability "$name" --sweep d=0.08:1.18:12 $one --output out.h5
+    run "stability-$name-simulate" stability "$name" --sweep d=0.1:1.1:5 --method simulate $one
+    run "stability-$name-paper" stability "$name" --sweep d=0.1:1.1:5 --method paper $one
+    run "validate-$name" validate "$name" $one
+    run "stability-$name-reference" stability "$name" --sweep d=0.1:1.1:3 --backend reference $one
+    run "stability-$name-motion" stability "$name" --impact 1:0.3,-1,0 --start 0,0,0,0.3,1,-0.4 $one
+  done
+  run stability-file stability examples/walker.json $one
+  run refuse-stability stability figure2 --sweep d=0:1:2 --sweep d=0:1:2
 
   for target in examples/lcp.json examples/friction.json data/*/*.json; do
     name=$(echo "$target" | tr / -)

@@ -30,7 +30,7 @@ header_tree() {
 boost_headers() {
   rm -rf "${deps:?}/boost"
   mkdir -p "$deps/boost"
-  echo '#include <boost/random/sobol.hpp>' |
+  printf '#include <boost/%s.hpp>\n' random/sobol multiprecision/cpp_int multiprecision/cpp_bin_float |
     ${CXX:-c++} -std=c++20 -x c++ -M - | tr ' \\' '\n\n' | grep '/boost/' |
     sed 's|^\(.*\)/boost/|\1 boost/|' >"$work/boost"
   local base

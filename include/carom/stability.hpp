@@ -168,6 +168,10 @@ struct StabilityResultArrays {
   Array<double> s;                     ///< of certificate `paper`, [problems]; NaN without
   Array<double> kappa;                 ///< likewise
   Array<double> margin;                ///< least of its conditions' slacks, [problems]; likewise
+  /// Of certificate `labelled` (docs/algorithms/stability.md, "Labelled functions"): e = 0: a, A,
+  /// B, C of labels 1+, 1-, 1S, 2+, 2-, 2S; else q, S_nn, S_nt, S_tt of labels 1 and 2, Q12 along n
+  /// and against it; k = 1, c.n = 1. [problems, 24]; NaN without.
+  Array<double> coefficients;
   /// Of `unstable`: a state (y, z, theta, u, w, omega) from which the motion grows without limit,
   /// [problems, 6]; NaN otherwise.
   Array<double> start;
@@ -187,6 +191,7 @@ struct StabilityResultArrays {
     visit("s", Extents{p}, tables.s...);
     visit("kappa", Extents{p}, tables.kappa...);
     visit("margin", Extents{p}, tables.margin...);
+    visit("coefficients", Extents{p, 24}, tables.coefficients...);
     visit("start", Extents{p, 6}, tables.start...);
     visit("start_growth", Extents{p}, tables.start_growth...);
     visit("start_events", Extents{p}, tables.start_events...);
@@ -201,6 +206,23 @@ struct StabilityResult : StabilityResultArrays<Buffer> {};
 /// of contacts; BackendUnavailable.
 StabilityResult analyse_stability(const StanceBatch& batch, const StabilitySettings& settings = {},
                                   Backend backend = Backend::automatic);
+
+/// Judges the certificates of a result anew, in interval arithmetic with 128 binary digits, from
+/// the stances' numbers and the certificates' own alone: 1 where one proves stability, [problems].
+/// threads: 0 = all. batch, result: on the host. Errors: InvalidInput for shapes that do not fit.
+std::vector<std::uint8_t> verify_certificates(const StanceBatch& batch,
+                                              const StabilityResult& result, int threads = 0);
+
+/// The same of one function V = V1 + (zeta + kappa) c.q + s (c.v)^2 / 2 of the paper's class.
+bool proves_stable(const Stance& stance, double s, double kappa);
+/// The same of labelled functions (StabilityResult::coefficients).
+bool proves_stable(const Stance& stance, const std::array<double, 24>& coefficients);
+/// Whether the mode `word` certainly makes the equilibrium ambiguous, likewise.
+bool proves_ambiguous(const Stance& stance, const std::string& word);
+/// Largest growth of the motion from (q, v) within `events` events, simulated anew with 60 decimal
+/// digits; 1e300 where a mode goes on for ever, 0 where the motion is not unique.
+double replayed_growth(const Stance& stance, const std::array<double, 6>& start,
+                       std::int64_t events);
 
 /// One contact mode of a stance (section II.C of the paper), state independent.
 struct StanceMode {

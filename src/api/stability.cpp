@@ -1,13 +1,16 @@
 #include <carom/stability.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
 #include "core/arrays.hpp"
 #include "core/backends.hpp"
+#include "core/parallel.hpp"
 #include "core/require.hpp"
 #include "core/settings.hpp"
 #include "stability/backends.hpp"
+#include "stability/exact/proofs.hpp"
 #include "stability/modes.hpp"
 #include "stability/numbers.hpp"
 #include "stability/prepare.hpp"
@@ -29,6 +32,21 @@ void require_two_contacts(const Stance& stance) {
                              .rule = "must have two for this"});
 }
 
+constexpr std::int64_t kVerifyGrain = 64;
+
+Stance stance_at(const StanceBatch& batch, std::int64_t problem) {
+  const auto p = static_cast<std::size_t>(problem);
+  Stance stance;
+  for (std::size_t i = 2 * p; i < 2 * p + 2; ++i) {
+    stance.contacts.push_back({batch.l.host()[i], batch.h.host()[i], batch.slope.host()[i],
+                               batch.friction.host()[i], batch.restitution.host()[i]});
+  }
+  stance.force = batch.force.host()[p];
+  stance.angle = batch.angle.host()[p];
+  stance.torque = batch.torque.host()[p];
+  return stance;
+}
+
 body::ContactForm contact_of(const Stance& stance, int contact) {
   require::between("contact", contact, 0, static_cast<std::int64_t>(stance.contacts.size()) - 1);
   const stability::PreparedStances prepared = stability::prepare(stance);
@@ -39,14 +57,7 @@ body::ContactForm contact_of(const Stance& stance, int contact) {
 
 }  // namespace
 
-void StabilitySettings::validate() const {
-  require::settings(*this);
-  if (method != StabilityMethod::labelled) return;
-  throw InvalidInput(Refusal{.field = "method",
-                             .relation = "",
-                             .value = "labelled",
-                             .rule = "is not there yet; known are any, paper, simulate"});
-}
+void StabilitySettings::validate() const { require::settings(*this); }
 
 StanceBatch stance_batch(std::span<const Stance> stances) {
   StanceSizes sizes{static_cast<std::int64_t>(stances.size()), 2};
@@ -97,6 +108,51 @@ StabilityResult analyse_stability(const StanceBatch& batch, const StabilitySetti
   const Backend chosen = resolve(backend);
   require::reachable(chosen, arrays::common_space("stance batch", batch));
   return entries(chosen).analyse_stability(batch, settings);
+}
+
+std::vector<std::uint8_t> verify_certificates(const StanceBatch& batch,
+                                              const StabilityResult& result, int threads) {
+  arrays::require_sizes(batch, batch);
+  arrays::require_sizes(result, batch);
+  if (batch.problems > 0) require::between("contacts", batch.contacts, 2, 2);
+  std::vector<std::uint8_t> exact(static_cast<std::size_t>(batch.problems), 0);
+  parallel_for(batch.problems, kVerifyGrain, threads, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t p = begin; p < end; ++p) {
+      const auto i = static_cast<std::size_t>(p);
+      bool proven = false;
+      if (result.certificate.host()[i] == CertificateKind::paper) {
+        proven = exact::paper_function_proves(stance_at(batch, p), result.s.host()[i],
+                                              result.kappa.host()[i]);
+      } else if (result.certificate.host()[i] == CertificateKind::labelled) {
+        std::array<double, 24> numbers{};
+        std::copy_n(result.coefficients.data() + 24 * p, numbers.size(), numbers.begin());
+        proven = exact::labelled_functions_prove(stance_at(batch, p), numbers);
+      }
+      exact[i] = proven ? 1 : 0;
+    }
+  });
+  return exact;
+}
+
+bool proves_stable(const Stance& stance, double s, double kappa) {
+  require_two_contacts(stance);
+  return exact::paper_function_proves(stance, s, kappa);
+}
+
+bool proves_stable(const Stance& stance, const std::array<double, 24>& coefficients) {
+  require_two_contacts(stance);
+  return exact::labelled_functions_prove(stance, coefficients);
+}
+
+bool proves_ambiguous(const Stance& stance, const std::string& word) {
+  require_two_contacts(stance);
+  return exact::is_ambiguous_by(stance, word);
+}
+
+double replayed_growth(const Stance& stance, const std::array<double, 6>& start,
+                       std::int64_t events) {
+  require_two_contacts(stance);
+  return exact::replayed_growth(stance, start, events);
 }
 
 std::vector<StanceMode> contact_modes(const Stance& stance) {

@@ -30,6 +30,7 @@ void add_step(Program& program);
 void add_stability(Program& program);
 void add_solve(Program& program);
 void add_validate(Program& program);
+void add_verify(Program& program);
 void add_bench(Program& program);
 
 }  // namespace carom::cli

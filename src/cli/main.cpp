@@ -88,6 +88,7 @@ int run(int argc, char** argv) {
   add_stability(program);
   add_solve(program);
   add_validate(program);
+  add_verify(program);
   add_bench(program);
   refuse_bare_equals(argc, argv);
   refuse_empty_values(program.app);

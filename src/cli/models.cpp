@@ -152,7 +152,7 @@ void for_each_family(Visit&& visit) {
   visit("carom impact, impact-models, validate, bench", models::all());
   visit("carom equilibrium, validate", models::postures());
   visit("carom step, validate", models::scenarios());
-  visit("carom stability", models::stances());
+  visit("carom stability, validate", models::stances());
 }
 
 int run_models(const ModelsOptions& options) {

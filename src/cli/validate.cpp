@@ -8,6 +8,7 @@
 #include <carom/error.hpp>
 #include <carom/models/postures.hpp>
 #include <carom/models/scenarios.hpp>
+#include <carom/models/stances.hpp>
 
 #include "cli/backend_comparison.hpp"
 #include "cli/choices.hpp"
@@ -19,6 +20,7 @@
 #include "cli/table.hpp"
 #include "cli/target.hpp"
 #include "cli/validate_postures.hpp"
+#include "cli/validate_stability.hpp"
 #include "cli/validate_step.hpp"
 #include "io/file_kind.hpp"
 #include "io/printable.hpp"
@@ -152,6 +154,17 @@ StepOptions step_options(const ValidateOptions& options) {
   return result;
 }
 
+StabilityOptions stance_options(const ValidateOptions& options) {
+  StabilityOptions result;
+  result.target = options.sampling.target;
+  result.set = options.sampling.set;
+  result.settings.set("threads", options.sampling.settings["threads"]);
+  result.settings.set("seed", options.sampling.settings["seed"]);
+  result.json = options.sampling.json;
+  result.quiet = options.sampling.quiet;
+  return result;
+}
+
 int run_validate(const ValidateOptions& options) {
   const double tolerance = parse_real("--tolerance", options.tolerance);
   const Backend first = backend_named("--backend", options.sampling.backend);
@@ -167,6 +180,9 @@ int run_validate(const ValidateOptions& options) {
   }
   if (is_named(models::scenarios(), target) || kind == io::FileKind::step) {
     return validate_steps(step_options(options), first, second, tolerance);
+  }
+  if (is_named(models::stances(), target) || kind == io::FileKind::stance) {
+    return validate_stances(stance_options(options), first, second, tolerance);
   }
   const std::vector<run::ImpactTask> tasks = load_tasks(options.sampling);
   const InterruptGuard guard;
@@ -205,7 +221,7 @@ void add_validate(Program& program) {
       "selection any and lemke unless --selection names one. A sample on which they differ is a\n"
       "disagreement unless both answers are certified and the problem has steps with several\n"
       "solutions. Postures: compares statuses, strips and proven bounds of regions. Scenarios and\n"
-      "steps: compares statuses and states.\n"
+      "steps: compares statuses and states. Stances: compares verdicts, modes and margins.\n"
       "Exit status 1 where there is a disagreement.");
   command->footer("Example: carom validate rocking_block --samples 4096 --against reference");
   const auto options = std::make_shared<ValidateOptions>();

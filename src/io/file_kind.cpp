@@ -16,6 +16,7 @@ struct Mark {
   FileKind kind;
 };
 constexpr Mark kMarks[] = {{"normal_jacobian", "normal_jacobian", FileKind::impact},
+                           {"angle", "/stance/angle", FileKind::stance},
                            {"contacts", "position", FileKind::posture},
                            {"constraints", "jacobian", FileKind::step}};
 

@@ -22,7 +22,9 @@ double number_or(const json& object, const char* key, double absent, const std::
   return object.contains(key) ? read_number(object, key, where) : absent;
 }
 
-Stance stance_from(const json& object, const std::string& file, std::size_t index) {
+}  // namespace
+
+Stance stance_from_json(const json& object, const std::string& file, std::size_t index) {
   Stance stance;
   const std::string where = begin_entry(object, kStanceKeys, file, "stance", index, stance.name);
   const json& contacts = required(object, "contacts", where);
@@ -45,10 +47,8 @@ Stance stance_from(const json& object, const std::string& file, std::size_t inde
   return stance;
 }
 
-}  // namespace
-
 std::vector<Stance> read_stances(const std::filesystem::path& file) {
-  auto stances = with_memory_for(file, [&] { return read_json_entries(file, stance_from); });
+  auto stances = with_memory_for(file, [&] { return read_json_entries(file, stance_from_json); });
   check_entries(file, stances, "stance", [](const Stance& stance, std::size_t index) {
     try {
       validate(stance);

@@ -10,6 +10,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
+constexpr std::size_t kNumbers = 24;  // of labelled functions
+
 // Numbers that JSON has no word for are null.
 ordered_json number_or_null(double value) {
   return std::isfinite(value) ? ordered_json(value) : ordered_json(nullptr);
@@ -72,8 +74,13 @@ ordered_json certificate_json(const run::StabilityRun& run, std::size_t row) {
   const CertificateKind kind = result.certificate.host()[row];
   if (kind == CertificateKind::none) return nullptr;
   ordered_json entry = {{"kind", to_string(kind)}, {"exact", run.exact[row] != 0}};
-  entry["s"] = number_or_null(result.s.host()[row]);
-  entry["kappa"] = number_or_null(result.kappa.host()[row]);
+  if (kind == CertificateKind::paper) {
+    entry["s"] = number_or_null(result.s.host()[row]);
+    entry["kappa"] = number_or_null(result.kappa.host()[row]);
+  } else {
+    const double* first = result.coefficients.data() + kNumbers * row;
+    entry["coefficients"] = std::vector<double>(first, first + kNumbers);
+  }
   entry["margin"] = number_or_null(result.margin.host()[row]);
   return entry;
 }

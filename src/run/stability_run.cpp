@@ -80,7 +80,8 @@ StabilityRun run_stability(StancePoints points, const StabilitySettings& setting
     run.done = end;
     control.show(end, rows);
   }
-  run.exact.assign(static_cast<std::size_t>(rows), 0);
+  run.exact = verify_certificates(arrays::slice(all, 0, run.done), run.result, settings.threads);
+  run.exact.resize(static_cast<std::size_t>(rows), 0);
   run.complete = run.done == rows;
   run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return run;

@@ -61,8 +61,9 @@ body::StanceForm form_of(const Stance& stance) {
 }
 
 body::CascadeSettings cascade_settings(const StabilitySettings& settings) {
-  return {settings.method != StabilityMethod::simulate,
-          settings.method != StabilityMethod::paper,
+  const StabilityMethod method = settings.method;
+  return {method == StabilityMethod::any || method == StabilityMethod::paper,
+          method == StabilityMethod::any || method == StabilityMethod::simulate,
           settings.angles,
           settings.states,
           settings.events,

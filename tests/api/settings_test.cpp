@@ -13,6 +13,7 @@
 #include <carom/impact_models.hpp>
 #include <carom/lcp.hpp>
 #include <carom/lp.hpp>
+#include <carom/sdp.hpp>
 
 #include "core/settings.hpp"
 #include "support/message.hpp"
@@ -35,6 +36,7 @@ void each_struct(Visit&& visit) {
   visit("LcpSettings", "`solve_lcp`", LcpSettings{});
   visit("LpSettings", "`solve_lp`", LpSettings{});
   visit("QpSettings", "`solve_qp`", QpSettings{});
+  visit("SdpSettings", "`solve_sdps`", SdpSettings{});
   visit("CoulombSettings", "`solve_coulomb`", CoulombSettings{});
 }
 

@@ -27,7 +27,7 @@ TEST_P(EveryCommand, UnknownOptionIsOneLineAndStatusTwo) {
 
 INSTANTIATE_TEST_SUITE_P(Help, EveryCommand,
                          testing::Values("info", "models", "impact", "impact-models", "equilibrium",
-                                         "step", "solve", "validate"),
+                                         "step", "stability", "solve", "validate", "verify"),
                          [](const auto& test) {
                            std::string name = test.param;
                            std::replace(name.begin(), name.end(), '-', '_');

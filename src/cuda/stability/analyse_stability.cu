@@ -6,6 +6,7 @@
 #include "cuda/staging.hpp"
 #include "stability/backends.hpp"
 #include "stability/body/cascade_body.hpp"
+#include "stability/certify.hpp"
 #include "stability/prepare.hpp"
 
 namespace carom::cuda {
@@ -52,6 +53,25 @@ StabilityResult analyse_stability(const StanceBatch& batch, const StabilitySetti
     launch_kernel("stance_kernel", stance_kernel, {std::min(blocks, resident), kStanceThreads},
                   stream.get(), launch);
   });
+  // Semidefinite programmes are the host's.
+  if (space == MemorySpace::host) {
+    stability::certify_undecided(prepared, settings, result);
+    return result;
+  }
+  auto settled = allocate<StabilityResult>(batch);
+  StabilityResult::each_array(
+      batch,
+      [](const char*, const Extents&, auto& to, const auto& from) {
+        to = from.to(MemorySpace::host);
+      },
+      settled, result);
+  stability::certify_undecided(prepared, settings, settled);
+  StabilityResult::each_array(
+      batch,
+      [](const char*, const Extents&, auto& to, const auto& from) {
+        to = from.to(MemorySpace::device);
+      },
+      result, settled);
   return result;
 }
 

@@ -263,6 +263,7 @@ struct StabilityView : StanceFormArrays<ConstPointer>, StabilityResultArrays<Poi
     s[p] = proven ? record.paper.s : nan;
     kappa[p] = proven ? record.paper.kappa : nan;
     margin[p] = proven ? record.paper.margin : nan;
+    for (int k = 0; k < 24; ++k) coefficients[24 * p + k] = nan;
     for (int k = 0; k < 6; ++k) start[6 * p + k] = nan;
     if (record.escape.found) write_start(p, record.escape.start);
     start_growth[p] = record.escape.found ? record.escape.growth : nan;

@@ -197,6 +197,7 @@ struct PaperCertificate {
 };
 
 inline constexpr int kPaperSteps = 64;
+inline constexpr double kLargestStride = 1e3;  ///< of s |c|^2 beyond which a slack may just rise
 
 /// The s of the largest least slack, a concave function of s: where the steepest known cuts from
 /// both sides meet, until no s can have a slack > 0, or the best is known to a hundredth.
@@ -226,6 +227,7 @@ CAROM_CALL inline PaperCertificate find_paper_certificate(const PaperClass& pape
       if (!(across > up_s && across < down_s)) break;
       s = across;
     } else {
+      if (best.margin > 0.0 && stride > kLargestStride * paper.scale()) break;  // no end to it
       s += rises ? stride : -stride;
       stride *= 4.0;
       if (s <= paper.least_s()) s = 0.5 * (paper.least_s() + (falls ? down_s : 0.0));

@@ -107,7 +107,8 @@ void judge(const StanceBatch& batch, const StabilitySettings& settings, std::siz
   if (result.ambiguous_modes.host()[p] != 0) return;
   verdict = StabilityVerdict::undecided;
   const bool painleve = (paradox & 15) != 0;
-  if (settings.method != StabilityMethod::simulate && !painleve &&
+  const StabilityMethod method = settings.method;
+  if ((method == StabilityMethod::any || method == StabilityMethod::paper) && !painleve &&
       biped::dissipates(system.contact[0]) && biped::dissipates(system.contact[1])) {
     if (const auto paper = biped::paper_function(system)) {
       verdict = StabilityVerdict::stable;
@@ -119,7 +120,7 @@ void judge(const StanceBatch& batch, const StabilitySettings& settings, std::siz
     }
   }
   if (painleve) verdict = StabilityVerdict::no_consistent_mode;
-  if (settings.method == StabilityMethod::paper) return;
+  if (method != StabilityMethod::any && method != StabilityMethod::simulate) return;
   std::mt19937_64 random(settings.seed + 0x9e3779b97f4a7c15ULL * (p + 1));
   for (const Start& start : starts_of(system, settings, random)) {
     const biped::Motion motion = biped::simulate(system, start.q, start.v, settings.events, random);
@@ -140,6 +141,12 @@ void judge(const StanceBatch& batch, const StabilitySettings& settings, std::siz
 }  // namespace
 
 StabilityResult analyse_stability(const StanceBatch& batch, const StabilitySettings& settings) {
+  if (settings.method == StabilityMethod::labelled) {
+    throw InvalidInput(Refusal{.field = "method",
+                               .relation = "",
+                               .value = "labelled",
+                               .rule = "is known to backends cpu and cuda, not to reference"});
+  }
   auto result = allocate<StabilityResult>(batch);
   fill_nan(result);
   parallel_for_each(batch.problems, settings.threads, [&](std::int64_t problem) {

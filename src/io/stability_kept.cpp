@@ -1,0 +1,152 @@
+#include "io/stability_kept.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "core/words.hpp"
+#include "io/problem_file.hpp"
+#include "io/stability_input.hpp"
+
+namespace carom::io {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kKnown = "known are the outputs of carom stability, --json and --output";
+
+template <class Enum>
+Enum word_in(const json& object, const char* key, const std::string& where) {
+  const std::string text = read_text(object, key, where);
+  if (const auto value = value_of<Enum>(text)) return *value;
+  throw InvalidInput(
+      fmt::format("{}: {} is \"{}\": must be one of {}", where, key, text, listed<Enum>()));
+}
+
+double number_or_infinity(const json& object, const char* key, const std::string& where) {
+  if (object.contains(key) && object[key].is_null()) {
+    return std::numeric_limits<double>::infinity();
+  }
+  return read_number(object, key, where);
+}
+
+KeptVerdict kept_from(const json& point, const std::string& file, std::size_t index) {
+  KeptVerdict kept;
+  const std::string where = fmt::format("{}: points[{}]", file, index);
+  if (!point.is_object()) throw InvalidInput(where + ": must be an object");
+  kept.stance = stance_from_json(required(point, "stance", where), file, index);
+  kept.verdict = word_in<StabilityVerdict>(point, "verdict", where);
+  const json& modes = required(point, "ambiguous_modes", where);
+  for (const json& mode : modes) {
+    if (!mode.is_string()) throw InvalidInput(where + ": ambiguous_modes must be words");
+    kept.ambiguous_modes.push_back(mode.get<std::string>());
+  }
+  const json& certificate = required(point, "certificate", where);
+  if (!certificate.is_null()) {
+    const std::string place = where + ": certificate";
+    kept.certificate = word_in<CertificateKind>(certificate, "kind", place);
+    if (kept.certificate == CertificateKind::paper) {
+      kept.s = read_number(certificate, "s", place);
+      kept.kappa = read_number(certificate, "kappa", place);
+    }
+    if (kept.certificate == CertificateKind::labelled) {
+      const std::vector<double> values = read_numbers(certificate, "coefficients", place);
+      if (values.size() != kept.coefficients.size()) {
+        throw InvalidInput(place + ": coefficients must have 24 numbers");
+      }
+      std::copy(values.begin(), values.end(), kept.coefficients.begin());
+    }
+  }
+  const json& counterexample = required(point, "counterexample", where);
+  if (counterexample.is_null()) return kept;
+  const std::string place = where + ": counterexample";
+  std::size_t at = 0;
+  for (const char* key : {"position", "velocity"}) {
+    const std::vector<double> values = read_numbers(counterexample, key, place);
+    if (values.size() != 3) throw InvalidInput(fmt::format("{}: {} has not 3 numbers", place, key));
+    for (const double value : values) kept.start[at++] = value;
+  }
+  kept.growth = number_or_infinity(counterexample, "growth", place);
+  kept.events = read_count(counterexample, "events", place);
+  return kept;
+}
+
+std::vector<KeptVerdict> from_json(const std::filesystem::path& file) {
+  const JsonDocument parsed(file);
+  const json& root = parsed.root();
+  const std::string name = file.string();
+  if (!root.is_object() || !root.contains("kind") || root["kind"] != "stability") {
+    throw InvalidInput(fmt::format("{}: holds no kept verdicts: {}", name, kKnown));
+  }
+  const json& points = required(root, "points", name);
+  if (!points.is_array()) throw InvalidInput(name + ": points must be a list");
+  std::vector<KeptVerdict> kept;
+  for (std::size_t i = 0; i < points.size(); ++i) kept.push_back(kept_from(points[i], name, i));
+  return kept;
+}
+
+std::vector<KeptVerdict> from_hdf5(const std::filesystem::path& file) {
+  const Hdf5Reader reader(file);
+  const std::string name = file.string();
+  if (!reader.has_attribute("/", "kind") || reader.text_attribute("/", "kind") != "stability") {
+    throw InvalidInput(fmt::format("{}: holds no kept verdicts: {}", name, kKnown));
+  }
+  const auto verdicts = reader.integers("/result/verdict");
+  const std::size_t count = verdicts.size();
+  const auto column = [&](const std::string& path, std::size_t width) {
+    std::vector<double> values = reader.doubles(path);
+    if (values.size() != count * width) {
+      throw InvalidInput(fmt::format("{}: {} has {} numbers: must have {}", name, path,
+                                     values.size(), count * width));
+    }
+    return values;
+  };
+  const auto kinds = column("/result/certificate", 1), modes = column("/result/ambiguous_modes", 1);
+  const auto s = column("/result/s", 1), kappa = column("/result/kappa", 1);
+  const auto numbers = column("/result/coefficients", 24);
+  const auto start = column("/result/start", 6), growth = column("/result/start_growth", 1);
+  const auto events = column("/result/start_events", 1);
+  const auto l = column("/stance/l", 2), h = column("/stance/h", 2);
+  const auto slope = column("/stance/slope", 2), friction = column("/stance/friction", 2);
+  const auto restitution = column("/stance/restitution", 2);
+  const auto force = column("/stance/force", 1), angle = column("/stance/angle", 1);
+  const auto torque = column("/stance/torque", 1);
+  std::vector<KeptVerdict> kept(count);
+  for (std::size_t p = 0; p < count; ++p) {
+    KeptVerdict& k = kept[p];
+    for (std::size_t i = 2 * p; i < 2 * p + 2; ++i) {
+      k.stance.contacts.push_back({l[i], h[i], slope[i], friction[i], restitution[i]});
+    }
+    k.stance.force = force[p], k.stance.angle = angle[p], k.stance.torque = torque[p];
+    k.verdict = static_cast<StabilityVerdict>(verdicts[p]);
+    k.certificate = static_cast<CertificateKind>(static_cast<int>(kinds[p]));
+    k.s = s[p], k.kappa = kappa[p];
+    std::copy_n(numbers.begin() + static_cast<std::ptrdiff_t>(24 * p), 24, k.coefficients.begin());
+    const auto bits = static_cast<unsigned>(modes[p]);
+    for (unsigned code = 0; code < 16; ++code) {
+      if ((bits >> code & 1U) == 0U) continue;
+      k.ambiguous_modes.push_back({"FSPN"[code >> 2], "FSPN"[code & 3U]});
+    }
+    for (std::size_t i = 0; i < 6; ++i) k.start[i] = start[6 * p + i];
+    k.growth = growth[p], k.events = static_cast<std::int64_t>(events[p]);
+  }
+  return kept;
+}
+
+}  // namespace
+
+std::vector<KeptVerdict> read_kept_verdicts(const std::filesystem::path& file) {
+  std::vector<KeptVerdict> kept = read_either(file, from_hdf5, from_json);
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    try {
+      validate(kept[i].stance);
+    } catch (const InvalidInput& error) {
+      throw error.with_problem(static_cast<std::int64_t>(i)).with_source(file.string());
+    }
+  }
+  return kept;
+}
+
+}  // namespace carom::io

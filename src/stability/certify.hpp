@@ -1,0 +1,12 @@
+#pragma once
+
+#include "stability/prepare.hpp"
+
+namespace carom::stability {
+
+/// Tries labelled functions on what is undecided, where the settings' method has them. result: on
+/// the host.
+void certify_undecided(const PreparedStances& prepared, const StabilitySettings& settings,
+                       StabilityResult& result);
+
+}  // namespace carom::stability

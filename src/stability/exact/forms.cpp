@@ -1,0 +1,187 @@
+#include "stability/exact/forms.hpp"
+
+#include <cmath>
+#include <vector>
+
+namespace carom::exact {
+
+Interval product(const Triple& a, const Triple& b) {
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+Triple cross(const Triple& a, const Triple& b) {
+  return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
+}
+Triple sum(const Triple& a, const Interval& factor, const Triple& b) {
+  return {a[0] + factor * b[0], a[1] + factor * b[1], a[2] + factor * b[2]};
+}
+
+double sign_of(char letter) { return letter == 'P' ? 1.0 : (letter == 'N' ? -1.0 : 0.0); }
+
+namespace {
+
+// Charts ask for the same angle many times.
+void sine_cosine(double x, Interval& sine, Interval& cosine) {
+  thread_local double last = 0.0;
+  thread_local Interval last_sine(0.0), last_cosine(1.0);
+  if (x != last) {
+    Interval::sine_cosine(x, last_sine, last_cosine);
+    last = x;
+  }
+  sine = last_sine, cosine = last_cosine;
+}
+
+}  // namespace
+
+StanceData data_of(const Stance& stance) {
+  StanceData data;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const StanceContact& from = stance.contacts[i];
+    ContactData& to = data.contact[i];
+    Interval sine, cosine;
+    if (from.slope == 0.0) {
+      sine = Interval(0.0), cosine = Interval(1.0);
+    } else {
+      sine_cosine(from.slope, sine, cosine);
+    }
+    const Interval l(from.l), h(from.h);
+    to.normal = {-sine, cosine, l * cosine - h * sine};
+    to.tangent = {cosine, sine, h * cosine + l * sine};
+    to.nn = product(to.normal, to.normal);
+    to.nt = product(to.normal, to.tangent);
+    to.tt = product(to.tangent, to.tangent);
+    to.mu = Interval(from.friction);
+    to.e = Interval(from.restitution);
+    to.friction = from.friction;
+    to.restitution = from.restitution;
+  }
+  Interval sine, cosine;
+  sine_cosine(stance.angle, sine, cosine);
+  const Interval force(stance.force);
+  data.g = {force * sine, -(force * cosine), Interval(stance.torque)};
+  return data;
+}
+
+bool positive_on_unit(const Interval& q0, const Interval& q1, const Interval& q2) {
+  if (!q0.positive() || !(q0 + q1 + q2).positive()) return false;
+  if (q2.at_most_zero() || q1.at_least_zero()) return true;
+  if ((q1 + Interval(2.0) * q2).at_most_zero()) return true;
+  return (Interval(4.0) * q0 * q2 - q1 * q1).positive();
+}
+
+namespace {
+
+// x of sum x_k columns_k = right, by Cramer's rule.
+bool solve_three(const std::array<Triple, 3>& columns, const Triple& right,
+                 std::array<Interval, 3>& x) {
+  const Interval det = product(columns[0], cross(columns[1], columns[2]));
+  bool valid = true;
+  x[0] = Interval::quotient(product(right, cross(columns[1], columns[2])), det, valid);
+  x[1] = Interval::quotient(product(columns[0], cross(right, columns[2])), det, valid);
+  x[2] = Interval::quotient(product(columns[0], cross(columns[1], right)), det, valid);
+  return valid;
+}
+
+}  // namespace
+
+bool held(const StanceData& data) {
+  const ContactData& a = data.contact[0];
+  const ContactData& b = data.contact[1];
+  // Either component of contact 2 may be the one that is free.
+  for (const bool tangent_free : {true, false}) {
+    const Triple& fixed = tangent_free ? b.normal : b.tangent;
+    const Triple& free = tangent_free ? b.tangent : b.normal;
+    const Triple load{-data.g[0], -data.g[1], -data.g[2]};
+    const Triple unload{-free[0], -free[1], -free[2]};
+    std::array<Interval, 3> base, change;
+    if (!solve_three({a.normal, a.tangent, fixed}, load, base)) continue;
+    if (!solve_three({a.normal, a.tangent, fixed}, unload, change)) continue;
+    // normal and tangential force of both contacts, value + slope t
+    const Interval zero(0.0), one(1.0);
+    const std::array<Interval, 4> value{base[0], base[1], tangent_free ? base[2] : zero,
+                                        tangent_free ? zero : base[2]};
+    const std::array<Interval, 4> slope{change[0], change[1], tangent_free ? change[2] : one,
+                                        tangent_free ? one : change[2]};
+    std::vector<Interval> margins, slopes;
+    for (std::size_t i = 0; i < 2; ++i) {
+      const Interval& mu = data.contact[i].mu;
+      for (const auto& [from, to] : {std::pair{&value, &margins}, std::pair{&slope, &slopes}}) {
+        to->push_back((*from)[2 * i]);
+        to->push_back(mu * (*from)[2 * i] - (*from)[2 * i + 1]);
+        to->push_back(mu * (*from)[2 * i] + (*from)[2 * i + 1]);
+      }
+    }
+    // The t to try is found in plain numbers; what it gives is judged in intervals.
+    std::vector<double> tries{0.0};
+    for (std::size_t i = 0; i < margins.size(); ++i) {
+      const double own = slopes[i].middle();
+      if (own != 0.0) {
+        tries.push_back((1.0 + std::fabs(margins[i].middle())) / own);
+        tries.push_back(-margins[i].middle() / own);
+      }
+      for (std::size_t j = i + 1; j < margins.size(); ++j) {
+        const double apart = own - slopes[j].middle();
+        if (apart != 0.0) tries.push_back((margins[j].middle() - margins[i].middle()) / apart);
+      }
+    }
+    for (const double t : tries) {
+      if (!std::isfinite(t)) continue;
+      bool holds = true;
+      for (std::size_t i = 0; i < margins.size() && holds; ++i) {
+        holds = (margins[i] + Interval(t) * slopes[i]).at_least_zero();
+      }
+      if (holds) return true;
+    }
+  }
+  return false;
+}
+
+bool dissipates(const ContactData& c) {
+  if (c.restitution == 0.0) return true;
+  const Interval one(1.0), two(2.0);
+  // (1 - e) W_NN + 2 r W_NT + (1 + e) r^2 W_TT > 0, for all r or for |r| <= mu
+  const Interval q0 = (one - c.e) * c.nn, q1 = two * c.nt, q2 = (one + c.e) * c.tt;
+  if ((Interval(4.0) * q0 * q2 - q1 * q1).positive()) return true;
+  const Interval low = -c.mu, range = two * c.mu;
+  return positive_on_unit(q0 + low * q1 + low * low * q2, range * (q1 + two * low * q2),
+                          range * range * q2);
+}
+
+bool solve(const StanceData& data, const std::string& word, ModeData& mode) {
+  std::vector<Triple> rows, forces;
+  std::vector<std::size_t> of;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const ContactData& c = data.contact[i];
+    if (word[i] == 'F') continue;
+    rows.push_back(c.normal);
+    forces.push_back(sum(c.normal, Interval(-sign_of(word[i])) * c.mu, c.tangent));
+    of.push_back(i);
+    if (word[i] != 'S') continue;
+    rows.push_back(c.tangent);
+    forces.push_back(c.tangent);
+    of.push_back(i + 2);
+  }
+  const std::size_t n = rows.size();
+  mode = {};
+  mode.acceleration = data.g;
+  if (n == 0) return true;
+  if (n > 2) return false;
+  std::array<Interval, 2> x;
+  bool valid = true;
+  const auto k = [&](std::size_t i, std::size_t j) { return product(rows[i], forces[j]); };
+  if (n == 1) {
+    x[0] = Interval::quotient(-product(rows[0], data.g), k(0, 0), valid);
+  } else {
+    const Interval det = k(0, 0) * k(1, 1) - k(0, 1) * k(1, 0);
+    const Interval a = -product(rows[0], data.g), b = -product(rows[1], data.g);
+    x[0] = Interval::quotient(a * k(1, 1) - k(0, 1) * b, det, valid);
+    x[1] = Interval::quotient(k(0, 0) * b - a * k(1, 0), det, valid);
+  }
+  if (!valid) return false;
+  for (std::size_t i = 0; i < n; ++i) {
+    mode.acceleration = sum(mode.acceleration, x[i], forces[i]);
+    (of[i] < 2 ? mode.normal[of[i]] : mode.tangential[of[i] - 2]) = x[i];
+  }
+  return true;
+}
+
+}  // namespace carom::exact

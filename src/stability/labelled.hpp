@@ -1,0 +1,23 @@
+#pragma once
+
+#include <array>
+
+#include "stability/body/stance_body.hpp"
+
+/// Functions of the contact that was touched last (docs/algorithms/stability.md, "Labelled
+/// functions"), found by a semidefinite programme.
+namespace carom::stability {
+
+/// Numbers of a certificate, as StabilityResult::coefficients has them.
+inline constexpr int kLabelledNumbers = 24;
+
+struct LabelledCertificate {
+  bool found = false;
+  double margin = 0.0;  ///< slack of all conditions, beside their sizes
+  std::array<double, kLabelledNumbers> numbers{};
+};
+
+/// The stance is held, unambiguous, has no paradox, and no impact creates energy.
+LabelledCertificate find_labelled(const kernels::stability::StanceForm& stance);
+
+}  // namespace carom::stability

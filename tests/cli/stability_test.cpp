@@ -1,0 +1,144 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "cli/command.hpp"
+#include "cli/refusal.hpp"
+
+namespace carom::test {
+namespace {
+
+const std::vector<std::string> kChart = {
+    "stability", "figure2", "--sweep", "mu1=0.02:1.12:12", "--sweep", "d=0.08:1.18:12", "--json"};
+
+std::vector<std::string> with(std::vector<std::string> words, std::vector<std::string> more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+TEST(StabilityCommand, ChartOfFigure2) {
+  const Outcome outcome = carom(kChart);
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const json result = outcome.document();
+  EXPECT_EQ(result["verdicts"]["stable"], 116);
+  EXPECT_EQ(result["verdicts"]["unstable"], 11);
+  EXPECT_EQ(result["verdicts"]["ambiguous"], 15);
+  EXPECT_EQ(result["verdicts"]["undecided"], 2);
+  ASSERT_EQ(result["points"].size(), 144U);
+  // the last sweep is the fastest
+  EXPECT_EQ(result["points"][1]["parameters"]["mu1"], 0.02);
+  EXPECT_NEAR(result["points"][1]["parameters"]["d"].get<double>(), 0.18, 1e-12);
+  int paper = 0;
+  for (const json& point : result["points"]) {
+    EXPECT_EQ(keys(point),
+              (std::vector<std::string>{"ambiguous_modes", "certificate", "counterexample",
+                                        "equilibrium", "force_margin", "growth", "modes", "paradox",
+                                        "parameters", "stance", "verdict"}));
+    EXPECT_EQ(point["modes"].size(), 16U);
+    EXPECT_EQ(point["certificate"].is_null(), point["verdict"] != "stable");
+    EXPECT_EQ(point["counterexample"].is_null(), point["verdict"] != "unstable");
+    if (point["certificate"].is_null()) continue;
+    EXPECT_EQ(point["certificate"]["exact"], true);
+    paper += point["certificate"]["kind"] == "paper" ? 1 : 0;
+  }
+  EXPECT_EQ(paper, 102);
+}
+
+TEST(StabilityCommand, OnePointWithImpactAndMotion) {
+  const Outcome outcome =
+      carom({"stability", "figure2", "--set", "mu1=0.3", "--set", "d=0.4", "--impact",
+             "1:0.3,-1,0.1", "--start", "0,0,0,0.3,1,-0.4", "--events", "6", "--json"});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const json result = outcome.document();
+  ASSERT_EQ(result["points"].size(), 1U);
+  EXPECT_EQ(result["points"][0]["verdict"], "unstable");
+  EXPECT_GT(result["points"][0]["growth"].get<double>(), 1.0);
+  EXPECT_EQ(result["impact"]["type"], "stick");
+  ASSERT_EQ(result["events"].size(), 7U);
+  EXPECT_EQ(result["events"][0]["kind"], "start");
+  EXPECT_EQ(keys(result["events"][1]),
+            (std::vector<std::string>{"contact", "kind", "mode", "position", "time", "velocity"}));
+}
+
+TEST(StabilityCommand, VerifyJudgesFilesAnew) {
+  const Scratch scratch;
+  const std::string h5 = (scratch / "chart.h5").string();
+  const Outcome chart = carom(with(kChart, {"--output", h5}));
+  ASSERT_EQ(chart.status, 0) << chart.err;
+  const std::string text = scratch.file("chart.json", chart.out);
+  for (const std::string& file : {text, h5}) {
+    const Outcome outcome = carom({"verify", file, "--json"});
+    ASSERT_EQ(outcome.status, 0) << outcome.err;
+    const json result = outcome.document();
+    EXPECT_EQ(result["stable"]["proven"], 116);
+    EXPECT_EQ(result["unstable"]["proven"], 11);
+    EXPECT_EQ(result["ambiguous"]["proven"], 15);
+    EXPECT_TRUE(result["refuted"].empty());
+  }
+  // what was changed is refuted
+  json spoiled = chart.document();
+  for (json& point : spoiled["points"]) {
+    if (point["verdict"] == "stable" && point["certificate"]["kind"] == "paper") {
+      point["certificate"]["s"] = -3.0;
+    }
+    if (point["verdict"] == "stable" && point["certificate"]["kind"] == "labelled") {
+      for (json& value : point["certificate"]["coefficients"]) value = -value.get<double>();
+    }
+    if (point["verdict"] == "ambiguous") point["ambiguous_modes"] = {"NF"};
+    if (point["verdict"] == "unstable") point["stance"]["contacts"][0]["friction"] = 1.5;
+  }
+  const Outcome outcome = carom({"verify", scratch.file("spoiled.json", spoiled.dump()), "--json"});
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_EQ(outcome.document()["refuted"].size(), 116U + 15U + 11U);
+  expect_refusal(carom({"verify", scratch.file("other.json", "{\"name\": 1}")}), {"other.json"});
+}
+
+TEST(StabilityCommand, FilesAndTheirSweeps) {
+  const Scratch scratch;
+  const std::string file = scratch.file("walker.json", R"({"name": "walker", "angle": 0.2,
+    "contacts": [{"l": -0.3, "h": 1, "friction": 0.9}, {"l": 0.8, "h": 0.9, "friction": 0.9}]})");
+  const Outcome one = carom({"stability", file, "--json"});
+  ASSERT_EQ(one.status, 0) << one.err;
+  EXPECT_EQ(one.document()["points"][0]["verdict"], "stable");
+  const Outcome swept = carom({"stability", file, "--sweep", "friction=0.05:0.9:3", "--json"});
+  ASSERT_EQ(swept.status, 0) << swept.err;
+  EXPECT_EQ(swept.document()["points"][0]["verdict"], "no_equilibrium");
+  EXPECT_EQ(swept.document()["points"][2]["stance"]["contacts"][1]["friction"], 0.9);
+  const Outcome text = carom({"stability", file});
+  EXPECT_EQ(text.status, 0);
+  EXPECT_NE(text.out.find("consistent"), std::string::npos);
+}
+
+TEST(StabilityCommand, ValidateFindsNoDisagreement) {
+  const Outcome outcome = carom({"validate", "figure2", "--json"});
+  ASSERT_EQ(outcome.status, 0) << outcome.err << outcome.out;
+  const json result = outcome.document()[0];
+  EXPECT_EQ(result["points"], 144);
+  EXPECT_EQ(result["disagreements"], 0);
+  EXPECT_LE(result["decided_by_one"].get<int>(), 16);  // the labelled ones, near boundaries
+}
+
+TEST(StabilityCommand, RefusesByName) {
+  const Scratch scratch;
+  const auto file = [&](const std::string& contact) {
+    return scratch.file("bad.json", R"({"angle": 0.1, "contacts": [)" + contact +
+                                        R"(, {"l": 1, "h": 1, "friction": 1}]})");
+  };
+  expect_refusal(carom({"stability", file(R"({"l": 0, "h": 1, "friction": -1})")}),
+                 {"bad.json", "friction[0]", "-1"});
+  expect_refusal(carom({"stability", file(R"({"l": 0, "h": 1, "friction": 1, "restitution": 1})")}),
+                 {"restitution[0]", "[0, 1)"});
+  expect_refusal(carom({"stability", file(R"({"l": 1, "h": 1, "friction": 1})")}),
+                 {"contacts", "different points"});
+  expect_refusal(carom({"stability", "figure2", "--sweep", "d=0.1:1:3", "--sweep", "d=0.1:1:3"}),
+                 {"--sweep", "d is also given"});
+  expect_refusal(carom({"stability", "figure2", "--set", "nothing=1"}), {"nothing", "mu1"});
+  expect_refusal(carom({"stability", "figure2", "--method", "sos"}), {"--method", "labelled"});
+  expect_refusal(carom({"stability", "figure2", "--impact", "3:0,0,0"}), {"--impact"});
+  expect_refusal(carom({"stability", "figure2", "--sweep", "d=0.1:1:3", "--start", "0,0,0,1,1,1"}),
+                 {"--start", "one point"});
+  expect_refusal(carom({"stability", "figure4"}), {"figure4", "figure2, figure3"});
+}
+
+}  // namespace
+}  // namespace carom::test
