@@ -1,8 +1,13 @@
 #pragma once
 
+#include <Eigen/Dense>
+
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 #include <random>
+#include <string>
 #include <vector>
 
 #include <carom/stability.hpp>
@@ -56,5 +61,41 @@ class RandomStances {
  private:
   std::mt19937_64 random_;
 };
+
+inline Eigen::Vector3d vector(const std::array<double, 3>& v) { return {v[0], v[1], v[2]}; }
+
+struct Gradients {
+  Eigen::Vector3d normal, tangent;
+};
+// The contact point of the body moves by (y + h theta, z + l theta) to first order.
+inline Gradients gradients(const StanceContact& c) {
+  const double sine = std::sin(c.slope), cosine = std::cos(c.slope);
+  return {{-sine, cosine, -sine * c.h + cosine * c.l}, {cosine, sine, cosine * c.h + sine * c.l}};
+}
+inline Eigen::Vector3d wrench(const Stance& s) {
+  return {s.force * std::sin(s.angle), -s.force * std::cos(s.angle), s.torque};
+}
+
+inline StabilityResult judged(const std::vector<Stance>& stances, StabilityMethod method,
+                              Backend backend = Backend::cpu) {
+  StabilitySettings settings;
+  settings.method = method;
+  return analyse_stability(stance_batch(stances), settings, backend);
+}
+inline StabilityVerdict verdict_of(const Stance& stance,
+                                   StabilityMethod method = StabilityMethod::any) {
+  return judged({stance}, method).verdict.host()[0];
+}
+inline bool certified(const Stance& stance) {
+  return verdict_of(stance, StabilityMethod::paper) == StabilityVerdict::stable;
+}
+inline std::ptrdiff_t count(const StabilityResult& result, StabilityVerdict verdict) {
+  const auto all = result.verdict.host();
+  return std::count(all.begin(), all.end(), verdict);
+}
+
+inline const StanceMode& mode(const std::vector<StanceMode>& modes, const std::string& word) {
+  return *std::find_if(modes.begin(), modes.end(), [&](const auto& m) { return m.word == word; });
+}
 
 }  // namespace carom::test

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <limits>
+
 #include <carom/stability.hpp>
 
 #include "core/pointers.hpp"
@@ -140,7 +142,7 @@ class Falsifier {
 /// Closed-form growth of inverse chatter: turn about one contact until the other closes, stick
 /// there, turn about that one, stick at the first. NaN where there is no such cycle.
 CAROM_INLINE double chatter_growth(const StanceForm& stance, const EventTables& tables) {
-  const double nan = kInfinity - kInfinity;
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   if (tables.restitution[0] != 0.0 || tables.restitution[1] != 0.0) return nan;
   double growth = 1.0;
   for (int i = 0; i < 2; ++i) {
@@ -182,7 +184,7 @@ struct StanceRecord {
 CAROM_INLINE StanceRecord judge(const StanceForm& stance, const CascadeSettings& settings,
                                 std::uint32_t problem) {
   StanceRecord record{};
-  record.growth = kInfinity - kInfinity;
+  record.growth = std::numeric_limits<double>::quiet_NaN();
   record.verdict = StabilityVerdict::undecided;
   record.force_margin = solve_mode(stance, kStick, kStick).margin;
   const EventTables tables = event_tables(stance);
@@ -246,7 +248,7 @@ struct StabilityView : StanceFormArrays<ConstPointer>, StabilityResultArrays<Poi
 
   /// Judges stance p, which has index `problem` for its random numbers.
   CAROM_INLINE void solve(std::int64_t p, std::uint32_t problem) const {
-    const double nan = kInfinity - kInfinity;
+    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
     StanceRecord record{};
     record.verdict = StabilityVerdict::invalid_input;
     record.force_margin = record.growth = nan;
