@@ -27,3 +27,4 @@
 #include <carom/settings.hpp>
 #include <carom/stability.hpp>
 #include <carom/status.hpp>
+#include <carom/workspace.hpp>

@@ -14,6 +14,7 @@
 #include <carom/qp.hpp>
 #include <carom/settings.hpp>
 #include <carom/status.hpp>
+#include <carom/workspace.hpp>
 
 /// Steps of multibody systems with compliant bilateral, unilateral and contact constraints, stable
 /// at any step size (Drumwright, "An Unconditionally Stable First-Order Constraint Solver for
@@ -181,8 +182,10 @@ struct CompliantResult : CompliantResultArrays<Buffer> {};
 /// numbers gets Status::invalid_input and leaves its neighbours unchanged. The result lives in the
 /// memory space of `batch`. backend reference: the un-eliminated equations, with Eigen.
 /// Errors: InvalidInput for shapes and settings; BackendUnavailable.
+/// `workspace` keeps memory for later calls (workspace.hpp).
 CompliantResult solve_compliant(const CompliantBatch& batch, const CompliantSettings& settings = {},
-                                Backend backend = Backend::automatic);
+                                Backend backend = Backend::automatic,
+                                Workspace* workspace = nullptr);
 
 struct WorldProgress {
   std::int64_t steps_done = 0;  ///< of every world
@@ -253,8 +256,9 @@ struct WorldsResult {
 /// for any number of threads. Law complementarity only. backend reference: one step at a time by
 /// the reference solver.
 /// Errors: InvalidInput (settings, shapes, parameters by name unless isolated), BackendUnavailable.
+/// `workspace` keeps memory for later calls (workspace.hpp).
 WorldsResult step_worlds(const models::Scenario& scenario, const WorldRun& run,
                          const CompliantSettings& settings = {},
-                         Backend backend = Backend::automatic);
+                         Backend backend = Backend::automatic, Workspace* workspace = nullptr);
 
 }  // namespace carom

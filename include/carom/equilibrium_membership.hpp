@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <carom/equilibrium_spatial.hpp>
+#include <carom/workspace.hpp>
 
 /// Spatial postures: is a given centre of mass held, with what margin and which forces, and the
 /// region that is robust against a set of wrenches. On the host.
@@ -26,9 +27,11 @@ struct Membership {
 /// centre_of_mass: [problems, 3], world frame [m]. settings.cones applies to the margins; forces
 /// and the verdict are those of the exact cones. Errors: as `support`; InvalidInput for a centre of
 /// mass that is not finite.
+/// `workspace` keeps memory for later calls (workspace.hpp).
 std::vector<Membership> probe_membership(const PostureBatch& batch,
                                          std::span<const double> centre_of_mass,
-                                         const SpatialSettings& settings = {});
+                                         const SpatialSettings& settings = {},
+                                         Workspace* workspace = nullptr);
 
 /// Centres of mass that are held against every wrench of a polytope W. For a fixed x the wrenches
 /// that contact forces balance form a convex cone, so W is balanced where its vertices are: the

@@ -8,6 +8,7 @@
 #include <carom/posture.hpp>
 #include <carom/settings.hpp>
 #include <carom/status.hpp>
+#include <carom/workspace.hpp>
 
 /// Where may the centre of mass of a planar posture be? (Or and Rimon, "Computation and Graphic
 /// Characterization of Robust Multiple-Contact Postures in Gravitational Environments")
@@ -128,8 +129,10 @@ struct PlanarResult : PlanarResultArrays<Buffer> {};
 /// neighbours unchanged. Everything lives in the memory space of `batch`.
 /// Errors: InvalidInput for shapes that do not fit, for a spatial batch, for a method that the
 /// backend does not know; BackendUnavailable.
+/// `workspace` keeps memory for later calls (workspace.hpp).
 PlanarResult planar_equilibrium(const PostureBatch& batch, const PlanarSettings& settings = {},
-                                Backend backend = Backend::automatic);
+                                Backend backend = Backend::automatic,
+                                Workspace* workspace = nullptr);
 
 template <template <class> class Array>
 struct PlanarMarginArrays {
@@ -167,9 +170,10 @@ inline constexpr double kMaxDisturbanceScale = 1e6;
 /// in s, and its root is the next s, until x lies in the strip of that very s. The last
 /// certificate proves that no larger s is held, the last strip that this one is.
 /// Errors: as planar_equilibrium.
+/// `workspace` keeps memory for later calls (workspace.hpp).
 PlanarMargin planar_margins(const PostureBatch& batch, const Buffer<double>& centre_of_mass,
                             const PlanarSettings& settings = {},
-                            Backend backend = Backend::automatic);
+                            Backend backend = Backend::automatic, Workspace* workspace = nullptr);
 
 /// The symmetric V terrain of section 5: two contacts at distance l on slopes of angle alpha that
 /// rise outwards, with friction angle gamma, under a force that acts at height h above the

@@ -10,6 +10,7 @@
 #include <carom/posture.hpp>
 #include <carom/settings.hpp>
 #include <carom/status.hpp>
+#include <carom/workspace.hpp>
 
 /// Spatial postures: where may the centre of mass be (Or and Rimon, "Computation of
 /// Multiple-Contact Frictional Equilibrium Postures in Three-Dimensional Gravitational
@@ -124,8 +125,10 @@ struct SupportResult : SupportArrays<Buffer> {};
 /// angle is fastest. Postures with NaN get Status::invalid_input. The result lives in the memory
 /// space of `batch`. Errors: InvalidInput for a planar batch, shapes, a direction whose length is
 /// off by more than 1e-6; BackendUnavailable.
+/// `workspace` keeps memory for later calls (workspace.hpp).
 SupportResult support(const PostureBatch& batch, std::span<const double> directions,
-                      const SpatialSettings& settings = {}, Backend backend = Backend::automatic);
+                      const SpatialSettings& settings = {}, Backend backend = Backend::automatic,
+                      Workspace* workspace = nullptr);
 
 /// n unit vectors at equal angles, beginning with (1, 0), [n, 2].
 std::vector<double> equal_directions(int n);
@@ -162,8 +165,10 @@ struct SpatialRegion {
 /// The region of every posture by contour tracking: D equal directions, then normals of the inner
 /// polygon's edges, those with the largest gap first. CUDA: probes on the device, polygons on the
 /// host. Errors: as `support`.
+/// `workspace` keeps memory for later calls (workspace.hpp).
 std::vector<SpatialRegion> spatial_equilibrium(const PostureBatch& batch,
                                                const SpatialSettings& settings = {},
-                                               Backend backend = Backend::automatic);
+                                               Backend backend = Backend::automatic,
+                                               Workspace* workspace = nullptr);
 
 }  // namespace carom

@@ -13,6 +13,7 @@
 #include <carom/batch.hpp>
 #include <carom/settings.hpp>
 #include <carom/status.hpp>
+#include <carom/workspace.hpp>
 
 /// Simultaneous inelastic frictional impacts, sampled (Halm and Posa, "Set-Valued Rigid-Body
 /// Dynamics for Simultaneous, Inelastic, Frictional Impacts"). Equation numbers are that paper's.
@@ -301,28 +302,15 @@ struct ImpactResult {
   ImpactSamples samples;
 };
 
-/// Reusable scratch memory and streams of one backend; a call allocates only what it lacks.
-class ImpactWorkspace {
- public:
-  ImpactWorkspace();
-  ~ImpactWorkspace();
-  ImpactWorkspace(ImpactWorkspace&&) noexcept;
-  ImpactWorkspace& operator=(ImpactWorkspace&&) noexcept;
-
-  struct State;
-  State& state() { return *state_; }
-
- private:
-  State* state_;
-};
+using ImpactWorkspace = Workspace;
 
 /// Algorithm 1 for every (problem, sample), and the epsilon-net of Algorithm 2. Sample s of problem
 /// p is a function of (seed, p, s) and of the problem alone: the same for every chunk, thread
 /// count, shard and, on one backend, bit for bit. Errors: InvalidInput (settings, shapes, numbers
 /// under BadProblem::refuse), BackendUnavailable.
+/// `workspace` keeps memory for later calls (workspace.hpp).
 ImpactResult sample_impacts(const ImpactBatch& batch, const ImpactSettings& settings = {},
-                            Backend backend = Backend::automatic,
-                            ImpactWorkspace* workspace = nullptr);
+                            Backend backend = Backend::automatic, Workspace* workspace = nullptr);
 
 struct StepSizes {
   std::int64_t problems = 0;
@@ -398,7 +386,8 @@ struct StepResultArrays {
 };
 struct StepResult : StepResultArrays<Buffer> {};
 
+/// `workspace` keeps memory for later calls (workspace.hpp).
 StepResult solve_steps(const StepBatch& batch, const StepSettings& settings = {},
-                       Backend backend = Backend::automatic);
+                       Backend backend = Backend::automatic, Workspace* workspace = nullptr);
 
 }  // namespace carom

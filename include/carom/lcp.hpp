@@ -7,6 +7,7 @@
 #include <carom/batch.hpp>
 #include <carom/settings.hpp>
 #include <carom/status.hpp>
+#include <carom/workspace.hpp>
 
 namespace carom {
 
@@ -85,7 +86,8 @@ struct LcpResult : LcpResultArrays<Buffer> {};
 /// A secondary ray gives Status::ray, which proves nothing about solvability. A problem with NaN or
 /// infinity gets Status::invalid_input and leaves its neighbours unchanged. The result lives in the
 /// memory space of `batch`. Errors: InvalidInput for shapes that do not fit; BackendUnavailable.
+/// `workspace` keeps memory for later calls (workspace.hpp).
 LcpResult solve_lcp(const LcpBatch& batch, const LcpSettings& settings = {},
-                    Backend backend = Backend::automatic);
+                    Backend backend = Backend::automatic, Workspace* workspace = nullptr);
 
 }  // namespace carom

@@ -6,6 +6,7 @@
 #include <carom/batch.hpp>
 #include <carom/settings.hpp>
 #include <carom/status.hpp>
+#include <carom/workspace.hpp>
 
 namespace carom {
 
@@ -136,7 +137,9 @@ struct LpResult : LpResultArrays<Buffer> {};
 /// -infinity or lower > upper gets Status::invalid_input and leaves its neighbours unchanged.
 /// The result lives in the memory space of `batch`.
 /// Errors: InvalidInput for shapes that do not fit; BackendUnavailable.
+/// `workspace` keeps memory for later calls (workspace.hpp).
 LpResult solve_lp(const LpBatch& batch, const LpSettings& settings = {},
-                  Backend backend = Backend::automatic, const Buffer<BasisStatus>* start = nullptr);
+                  Backend backend = Backend::automatic, const Buffer<BasisStatus>* start = nullptr,
+                  Workspace* workspace = nullptr);
 
 }  // namespace carom

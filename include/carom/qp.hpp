@@ -8,6 +8,7 @@
 #include <carom/batch.hpp>
 #include <carom/settings.hpp>
 #include <carom/status.hpp>
+#include <carom/workspace.hpp>
 
 namespace carom {
 
@@ -187,7 +188,9 @@ struct QpResult : QpResultArrays<Buffer> {};
 /// in long double, for cones tangent planes and Newton's method; it ignores `method` and `start`.
 /// Errors: InvalidInput for shapes, a method that does not take the batch's cones, or settings;
 /// BackendUnavailable.
+/// `workspace` keeps memory for later calls (workspace.hpp).
 QpResult solve_qp(const QpBatch& batch, const QpSettings& settings = {},
-                  Backend backend = Backend::automatic, const QpWarmStart& start = {});
+                  Backend backend = Backend::automatic, const QpWarmStart& start = {},
+                  Workspace* workspace = nullptr);
 
 }  // namespace carom

@@ -5,6 +5,7 @@
 #include "core/backends.hpp"
 #include "core/require.hpp"
 #include "core/settings.hpp"
+#include "core/workspace.hpp"
 
 namespace carom {
 
@@ -42,7 +43,7 @@ kernels::CompliantOptions compliant_options(const CompliantBatch& batch,
 }
 
 CompliantResult solve_compliant(const CompliantBatch& batch, const CompliantSettings& settings,
-                                Backend backend) {
+                                Backend backend, Workspace* workspace) {
   settings.validate();
   validate_shapes(batch);
   const Backend chosen = resolve(backend);
@@ -55,9 +56,10 @@ CompliantResult solve_compliant(const CompliantBatch& batch, const CompliantSett
                                  .value = "programme",
                                  .rule = "the batch must be in host memory"});
     }
-    return solve_programme(batch, settings, chosen);
+    return solve_programme(batch, settings, chosen, workspace);
   }
-  return entries(chosen).solve_compliant(batch, settings);
+  const WorkspaceLease lease(workspace);
+  return entries(chosen).solve_compliant(batch, settings, lease.state());
 }
 
 }  // namespace carom

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "core/require.hpp"
+#include "core/workspace.hpp"
 #include "equilibrium/robust_region.hpp"
 #include "equilibrium/spatial_backends.hpp"
 
@@ -10,12 +11,13 @@ namespace carom {
 
 std::vector<Membership> probe_membership(const PostureBatch& batch,
                                          std::span<const double> centre_of_mass,
-                                         const SpatialSettings& settings) {
+                                         const SpatialSettings& settings, Workspace* workspace) {
   check_spatial(batch, settings);
   const auto problems = static_cast<std::size_t>(batch.problems);
   require::size("centre_of_mass", centre_of_mass.size(), 3 * problems);
   require::finite("centre_of_mass", centre_of_mass.data(), centre_of_mass.size(), 3);
-  return cpu::probe_membership(batch, centre_of_mass, settings);
+  const WorkspaceLease lease(workspace);
+  return cpu::probe_membership(batch, centre_of_mass, settings, lease.state());
 }
 
 std::vector<RobustRegion> robust_region(const PostureBatch& batch,

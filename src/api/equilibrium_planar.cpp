@@ -8,6 +8,7 @@
 #include "core/require.hpp"
 #include "core/settings.hpp"
 #include "core/words.hpp"
+#include "core/workspace.hpp"
 #include "equilibrium/planar_backends.hpp"
 
 namespace carom {
@@ -50,12 +51,14 @@ PlanarMethod planar_method(std::string_view name) {
 void PlanarSettings::validate() const { require::settings(*this); }
 
 PlanarResult planar_equilibrium(const PostureBatch& batch, const PlanarSettings& settings,
-                                Backend backend) {
-  return entries(check(batch, settings, backend)).planar_equilibrium(batch, settings);
+                                Backend backend, Workspace* workspace) {
+  const Backend chosen = check(batch, settings, backend);
+  const WorkspaceLease lease(workspace);
+  return entries(chosen).planar_equilibrium(batch, settings, lease.state());
 }
 
 PlanarMargin planar_margins(const PostureBatch& batch, const Buffer<double>& centre_of_mass,
-                            const PlanarSettings& settings, Backend backend) {
+                            const PlanarSettings& settings, Backend backend, Workspace* workspace) {
   const Backend chosen = check(batch, settings, backend);
   require::size("centre_of_mass", centre_of_mass.size(),
                 2 * static_cast<std::size_t>(batch.problems));
@@ -63,7 +66,8 @@ PlanarMargin planar_margins(const PostureBatch& batch, const Buffer<double>& cen
     throw InvalidInput(Refusal{.field = "centre_of_mass",
                                .rule = "must live in the memory space of the posture batch"});
   }
-  return entries(chosen).planar_margins(batch, centre_of_mass, settings);
+  const WorkspaceLease lease(workspace);
+  return entries(chosen).planar_margins(batch, centre_of_mass, settings, lease.state());
 }
 
 }  // namespace carom

@@ -10,6 +10,7 @@
 #include "core/message.hpp"
 #include "core/require.hpp"
 #include "core/settings.hpp"
+#include "core/workspace.hpp"
 #include "equilibrium/spatial_backends.hpp"
 
 namespace carom {
@@ -83,7 +84,7 @@ std::vector<double> equal_directions(int n) {
 }
 
 SupportResult support(const PostureBatch& batch, std::span<const double> directions,
-                      const SpatialSettings& settings, Backend backend) {
+                      const SpatialSettings& settings, Backend backend, Workspace* workspace) {
   settings.validate();
   const Backend chosen = resolve(backend);
   check_batch(batch, chosen);
@@ -106,17 +107,20 @@ SupportResult support(const PostureBatch& batch, std::span<const double> directi
     unit[j] /= size;
     unit[j + 1] /= size;
   }
-  return entries(chosen).support(batch, unit, settings);
+  const WorkspaceLease lease(workspace);
+  return entries(chosen).support(batch, unit, settings, lease.state());
 }
 
 std::vector<SpatialRegion> spatial_equilibrium(const PostureBatch& batch,
-                                               const SpatialSettings& settings, Backend backend) {
+                                               const SpatialSettings& settings, Backend backend,
+                                               Workspace* workspace) {
   settings.validate();
   const Backend chosen = resolve(backend);
   check_batch(batch, chosen);
-  if (chosen == Backend::cpu) return cpu::spatial_equilibrium(batch, settings);
+  const WorkspaceLease lease(workspace);
+  if (chosen == Backend::cpu) return cpu::spatial_equilibrium(batch, settings, lease.state());
   const std::vector<double> directions = equal_directions(settings.directions);
-  const SupportResult first = entries(chosen).support(batch, directions, settings);
+  const SupportResult first = entries(chosen).support(batch, directions, settings, lease.state());
   if (chosen == Backend::reference) {
     return cpu::regions_from(batch, directions, first, settings, entries(chosen).support);
   }

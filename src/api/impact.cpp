@@ -13,9 +13,9 @@
 #include "core/require.hpp"
 #include "core/settings.hpp"
 #include "core/words.hpp"
+#include "core/workspace.hpp"
 #include "impact/backends.hpp"
 #include "impact/prepare.hpp"
-#include "impact/workspace.hpp"
 
 namespace carom {
 
@@ -196,7 +196,7 @@ void StepSettings::validate() const {
 }
 
 ImpactResult sample_impacts(const ImpactBatch& batch, const ImpactSettings& settings,
-                            Backend backend, ImpactWorkspace* workspace) {
+                            Backend backend, Workspace* workspace) {
   settings.validate();
   require_batch_sizes(batch);
   if (settings.bad_problem == BadProblem::refuse) validate(batch);
@@ -226,29 +226,20 @@ ImpactResult sample_impacts(const ImpactBatch& batch, const ImpactSettings& sett
                 .value = std::string(to_string(chosen)),
                 .rule = "works in host memory; the batch or result_space is on the device"});
   }
-  ImpactWorkspace own;
-  ImpactWorkspace& scratch = workspace != nullptr ? *workspace : own;
-  return entries(chosen).sample_impacts(batch, settings, scratch);
+  const WorkspaceLease lease(workspace);
+  return entries(chosen).sample_impacts(batch, settings, lease.state());
 }
 
-StepResult solve_steps(const StepBatch& batch, const StepSettings& settings, Backend backend) {
+StepResult solve_steps(const StepBatch& batch, const StepSettings& settings, Backend backend,
+                       Workspace* workspace) {
   require_shape(batch.dimension, 1, batch.contacts);
   require::at_least("contacts", batch.contacts, 1);
   arrays::require_sizes(batch, batch);
   settings.validate();
   const Backend chosen = resolve(backend);
   require::reachable(chosen, arrays::common_space("step batch", batch));
-  return entries(chosen).solve_steps(batch, settings);
-}
-
-ImpactWorkspace::ImpactWorkspace() : state_(new State) {}
-ImpactWorkspace::~ImpactWorkspace() { delete state_; }
-ImpactWorkspace::ImpactWorkspace(ImpactWorkspace&& other) noexcept : state_(other.state_) {
-  other.state_ = nullptr;
-}
-ImpactWorkspace& ImpactWorkspace::operator=(ImpactWorkspace&& other) noexcept {
-  std::swap(state_, other.state_);
-  return *this;
+  const WorkspaceLease lease(workspace);
+  return entries(chosen).solve_steps(batch, settings, lease.state());
 }
 
 }  // namespace carom

@@ -8,6 +8,7 @@
 #include "core/backends.hpp"
 #include "core/require.hpp"
 #include "core/settings.hpp"
+#include "core/workspace.hpp"
 #include "programs/lp/backends.hpp"
 
 namespace carom {
@@ -31,7 +32,7 @@ int lp_pivot_limit(const LpBatch& batch, const LpSettings& settings) {
 }
 
 LpResult solve_lp(const LpBatch& batch, const LpSettings& settings, Backend backend,
-                  const Buffer<BasisStatus>* start) {
+                  const Buffer<BasisStatus>* start, Workspace* workspace) {
   settings.validate();
   require_shapes(batch);
   const MemorySpace space = arrays::common_space("lp batch", batch);
@@ -48,7 +49,8 @@ LpResult solve_lp(const LpBatch& batch, const LpSettings& settings, Backend back
   }
   const Backend chosen = resolve(backend);
   require::reachable(chosen, space);
-  return entries(chosen).solve_lp(batch, settings, start);
+  const WorkspaceLease lease(workspace);
+  return entries(chosen).solve_lp(batch, settings, start, lease.state());
 }
 
 }  // namespace carom

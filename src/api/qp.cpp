@@ -7,6 +7,7 @@
 #include "core/backends.hpp"
 #include "core/require.hpp"
 #include "core/settings.hpp"
+#include "core/workspace.hpp"
 #include "programs/body/convex_lemke.hpp"
 #include "programs/qp/backends.hpp"
 
@@ -39,7 +40,7 @@ void require_shapes(const QpBatch& batch) {
 void QpSettings::validate() const { require::settings(*this); }
 
 QpResult solve_qp(const QpBatch& batch, const QpSettings& settings, Backend backend,
-                  const QpWarmStart& start) {
+                  const QpWarmStart& start, Workspace* workspace) {
   settings.validate();
   require_shapes(batch);
   arrays::require_sizes(start, batch, "start.");
@@ -66,7 +67,8 @@ QpResult solve_qp(const QpBatch& batch, const QpSettings& settings, Backend back
   }
   const Backend chosen = resolve(backend);
   require::reachable(chosen, arrays::common_space("qp batch", batch, start));
-  return entries(chosen).solve_qp(batch, settings, start);
+  const WorkspaceLease lease(workspace);
+  return entries(chosen).solve_qp(batch, settings, start, lease.state());
 }
 
 }  // namespace carom

@@ -6,6 +6,7 @@
 #include "compliant/world_run.hpp"
 #include "core/backends.hpp"
 #include "core/settings.hpp"
+#include "core/workspace.hpp"
 
 namespace carom {
 
@@ -70,7 +71,7 @@ WorldRunner set_up(const models::Scenario& scenario, const WorldRun& run,
 }  // namespace
 
 WorldsResult step_worlds(const models::Scenario& scenario, const WorldRun& run,
-                         const CompliantSettings& settings, Backend backend) {
+                         const CompliantSettings& settings, Backend backend, Workspace* workspace) {
   settings.validate();
   WorldRunner runner = set_up(scenario, run, settings);
   WorldStates& states = runner.states();
@@ -83,7 +84,9 @@ WorldsResult step_worlds(const models::Scenario& scenario, const WorldRun& run,
   result.velocities = states.sizes.velocities;
   result.rows = states.sizes.rows;
   result.energy_start = runner.energies(0);
-  const std::unique_ptr<WorldStepper> stepper = entries(result.backend).make_stepper(settings);
+  const WorkspaceLease lease(workspace);
+  const std::unique_ptr<WorldStepper> stepper =
+      entries(result.backend).make_stepper(settings, lease.state());
   const auto start = std::chrono::steady_clock::now();
   if (run.stride > 0) runner.add_frame(0, result);
   std::int64_t chunk = run.progress ? std::min(kFirstChunk, steps) : steps;

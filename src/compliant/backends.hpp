@@ -76,11 +76,13 @@ void refuse(const CompliantBatch& batch, std::int64_t problem, Status status,
 
 /// The convex programme, by solve_qp on `backend`; host batches only.
 CompliantResult solve_programme(const CompliantBatch& batch, const CompliantSettings& settings,
-                                Backend backend);
+                                Backend backend, Workspace* workspace);
 
 namespace cpu {
-CompliantResult solve_compliant(const CompliantBatch& batch, const CompliantSettings& settings);
-std::unique_ptr<WorldStepper> make_stepper(const CompliantSettings& settings);
+CompliantResult solve_compliant(const CompliantBatch& batch, const CompliantSettings& settings,
+                                WorkspaceState* workspace = nullptr);
+std::unique_ptr<WorldStepper> make_stepper(const CompliantSettings& settings,
+                                           WorkspaceState* workspace = nullptr);
 }  // namespace cpu
 
 namespace reference {
@@ -89,8 +91,10 @@ std::unique_ptr<WorldStepper> make_stepper(const CompliantSettings& settings);
 }  // namespace reference
 
 namespace cuda {
-CompliantResult solve_compliant(const CompliantBatch& batch, const CompliantSettings& settings);
-std::unique_ptr<WorldStepper> make_stepper(const CompliantSettings& settings);
+CompliantResult solve_compliant(const CompliantBatch& batch, const CompliantSettings& settings,
+                                WorkspaceState* workspace = nullptr);
+std::unique_ptr<WorldStepper> make_stepper(const CompliantSettings& settings,
+                                           WorkspaceState* workspace = nullptr);
 }  // namespace cuda
 
 }  // namespace carom

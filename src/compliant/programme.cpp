@@ -110,7 +110,8 @@ void hand_out(const CompliantBatch& batch, std::int64_t problem, const VectorXd&
 /// A batch of programmes of one layout, and where their answers go.
 void solve_layout(const std::vector<std::int64_t>& problems,
                   const std::vector<ConvexProgramme>& programmes, const CompliantBatch& batch,
-                  const CompliantSettings& settings, Backend backend, CompliantResult& result) {
+                  const CompliantSettings& settings, Backend backend, Workspace* workspace,
+                  CompliantResult& result) {
   const ConvexProgramme& head = programmes.front();
   const auto n = static_cast<std::size_t>(head.gradient.size());
   const auto count = problems.size();
@@ -161,7 +162,7 @@ void solve_layout(const std::vector<std::int64_t>& problems,
     qp_settings.tolerance = settings.tolerance;
     qp_settings.max_iterations = settings.max_iterations;
     qp_settings.threads = settings.threads;
-    answer = solve_qp(qp, qp_settings, backend);
+    answer = solve_qp(qp, qp_settings, backend, {}, workspace);
   }
   for (std::size_t p = 0; p < count; ++p) {
     const ConvexProgramme& programme = programmes[p];
@@ -272,7 +273,7 @@ ConvexProgramme convex_programme(const CompliantBatch& batch, std::int64_t probl
 }
 
 CompliantResult solve_programme(const CompliantBatch& batch, const CompliantSettings& settings,
-                                Backend backend) {
+                                Backend backend, Workspace* workspace) {
   auto result = allocate<CompliantResult>(batch);
   std::map<std::vector<RowType>, std::vector<std::int64_t>> layouts;
   for (std::int64_t p = 0; p < batch.problems; ++p) {
@@ -288,7 +289,7 @@ CompliantResult solve_programme(const CompliantBatch& batch, const CompliantSett
       programmes.push_back(
           convex_programme(batch, p, settings.centripetal, settings.normal_weight));
     }
-    solve_layout(problems, programmes, batch, settings, backend, result);
+    solve_layout(problems, programmes, batch, settings, backend, workspace, result);
   }
   return result;
 }

@@ -21,7 +21,8 @@ void require_sizes(const Table& table, const typename Table::Sizes& sizes,
       sizes,
       [&](const char* name, const Extents& extents, const auto& values) {
         if (values.empty() && extents.optional()) return;
-        require::size(prefix + name, values.size(), static_cast<std::size_t>(extents.count()));
+        const auto expected = static_cast<std::size_t>(extents.count());
+        if (values.size() != expected) require::size(prefix + name, values.size(), expected);
       },
       table);
 }

@@ -14,7 +14,6 @@
 namespace carom {
 
 enum class BasisStatus : std::uint8_t;
-class ImpactWorkspace;
 class WorldStepper;
 struct CompliantBatch;
 struct CompliantResult;
@@ -44,21 +43,25 @@ struct StepBatch;
 struct StepResult;
 struct StepSettings;
 struct SupportResult;
+struct WorkspaceState;
 
-/// One backend's entries. Their arguments were validated before (the families' backends.hpp).
+/// One backend's entries. Their arguments were validated before (the families' backends.hpp); the
+/// last is the workspace that the call has leased (core/workspace.hpp), or null.
 struct BackendEntries {
-  LcpResult (*solve_lcp)(const LcpBatch&, const LcpSettings&);
-  LpResult (*solve_lp)(const LpBatch&, const LpSettings&, const Buffer<BasisStatus>* start);
-  QpResult (*solve_qp)(const QpBatch&, const QpSettings&, const QpWarmStart&);
-  StepResult (*solve_steps)(const StepBatch&, const StepSettings&);
-  ImpactResult (*sample_impacts)(const ImpactBatch&, const ImpactSettings&, ImpactWorkspace&);
-  PlanarResult (*planar_equilibrium)(const PostureBatch&, const PlanarSettings&);
+  LcpResult (*solve_lcp)(const LcpBatch&, const LcpSettings&, WorkspaceState*);
+  LpResult (*solve_lp)(const LpBatch&, const LpSettings&, const Buffer<BasisStatus>* start,
+                       WorkspaceState*);
+  QpResult (*solve_qp)(const QpBatch&, const QpSettings&, const QpWarmStart&, WorkspaceState*);
+  StepResult (*solve_steps)(const StepBatch&, const StepSettings&, WorkspaceState*);
+  ImpactResult (*sample_impacts)(const ImpactBatch&, const ImpactSettings&, WorkspaceState*);
+  PlanarResult (*planar_equilibrium)(const PostureBatch&, const PlanarSettings&, WorkspaceState*);
   PlanarMargin (*planar_margins)(const PostureBatch&, const Buffer<double>& centre_of_mass,
-                                 const PlanarSettings&);
+                                 const PlanarSettings&, WorkspaceState*);
   SupportResult (*support)(const PostureBatch&, std::span<const double> directions,
-                           const SpatialSettings&);
-  CompliantResult (*solve_compliant)(const CompliantBatch&, const CompliantSettings&);
-  std::unique_ptr<WorldStepper> (*make_stepper)(const CompliantSettings&);
+                           const SpatialSettings&, WorkspaceState*);
+  CompliantResult (*solve_compliant)(const CompliantBatch&, const CompliantSettings&,
+                                     WorkspaceState*);
+  std::unique_ptr<WorldStepper> (*make_stepper)(const CompliantSettings&, WorkspaceState*);
   StabilityResult (*analyse_stability)(const StanceBatch&, const StabilitySettings&);
 };
 

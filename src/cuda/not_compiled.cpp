@@ -6,8 +6,8 @@ namespace carom::cuda {
 
 const Device* device() { return nullptr; }
 
-ImpactResult sample_impacts_with(const ImpactBatch&, const ImpactSettings&, ImpactWorkspace&,
-                                 const SamplePolicy&) {
+ImpactResult sample_impacts_with(const ImpactBatch&, const ImpactSettings&, const SamplePolicy&,
+                                 WorkspaceState*) {
   throw BackendUnavailable(kWithoutCuda);
 }
 

@@ -52,14 +52,13 @@ std::int64_t Staging::reserve() {
   results_end_ = place(true);
   for (Scratch& scratch : scratch_) scratch.offset = take(problems * scratch.bytes);
   for (Scratch& memory : memory_) memory.offset = take(memory.bytes);
-  char* const device = device_.reserve(end);
+  char* const device = memory_of_.device.reserve(end);
   for (const auto* list : {&scratch_, &memory_}) {
     for (const Scratch& scratch : *list) set(scratch.pointer, device + scratch.offset);
   }
-  if (results_begin_ <= kTogetherBytes) inputs_.resize(results_begin_);
-  if (results_end_ - results_begin_ <= kTogetherBytes) {
-    results_.resize(results_end_ - results_begin_);
-  }
+  memory_of_.inputs.resize(results_begin_ <= kTogetherBytes ? results_begin_ : 0);
+  const std::size_t returned = results_end_ - results_begin_;
+  memory_of_.results.resize(returned <= kTogetherBytes ? returned : 0);
   return piece;
 }
 
@@ -73,34 +72,35 @@ void Staging::copy_each(bool results, std::int64_t first, std::int64_t count, Pl
 }
 
 void Staging::start(std::int64_t first, std::int64_t count) {
-  char* const device = device_.data();
+  char* const device = memory_of_.device.data();
   for (const Array& array : arrays_) {
     set(array.pointer, array.staged
                            ? device + array.offset
                            : array.values + static_cast<std::size_t>(first) * array.stride);
   }
   if (results_begin_ == 0) return;
-  const bool together = !inputs_.empty();
+  const bool together = !memory_of_.inputs.empty();
   copy_each(false, first, count, [&](const char* values, std::size_t offset, std::size_t bytes) {
     if (together) {
-      std::memcpy(inputs_.data() + offset, values, bytes);
+      std::memcpy(memory_of_.inputs.data() + offset, values, bytes);
     } else {
       check(cudaMemcpyAsync(device + offset, values, bytes, cudaMemcpyHostToDevice, stream_.get()),
             "cudaMemcpyAsync to the device");
     }
   });
   if (together) {
-    check(cudaMemcpyAsync(device, inputs_.data(), inputs_.size(), cudaMemcpyHostToDevice,
-                          stream_.get()),
+    check(cudaMemcpyAsync(device, memory_of_.inputs.data(), memory_of_.inputs.size(),
+                          cudaMemcpyHostToDevice, stream_.get()),
           "cudaMemcpyAsync to the device");
   }
 }
 
 void Staging::finish(std::int64_t first, std::int64_t count) {
-  const char* const device = device_.data();
-  const bool together = !results_.empty();
+  const char* const device = memory_of_.device.data();
+  const bool together = !memory_of_.results.empty();
   if (together) {
-    download(results_.data(), device + results_begin_, results_.size(), stream_.get());
+    download(memory_of_.results.data(), device + results_begin_, memory_of_.results.size(),
+             stream_.get());
   } else {
     copy_each(true, first, count, [&](char* values, std::size_t offset, std::size_t bytes) {
       download(values, device + offset, bytes, stream_.get());
@@ -109,7 +109,7 @@ void Staging::finish(std::int64_t first, std::int64_t count) {
   stream_.synchronize();
   if (!together) return;
   copy_each(true, first, count, [&](char* values, std::size_t offset, std::size_t bytes) {
-    std::memcpy(values, results_.data() + (offset - results_begin_), bytes);
+    std::memcpy(values, memory_of_.results.data() + (offset - results_begin_), bytes);
   });
 }
 

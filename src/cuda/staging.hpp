@@ -27,13 +27,21 @@ inline std::int64_t settle_blocks(const void* kernel, long doubles, std::int64_t
   return blocks < problems ? blocks : problems;
 }
 
+/// Memory of a Staging that outlives it.
+struct StagingMemory {
+  DeviceArray<char> device;
+  std::vector<char> inputs, results;  ///< of small pieces, as on the device
+};
+
 /// A batch on its way through the device, piece by piece. The pointers of a launch are bound to
 /// arrays of the batch first; in each piece they then point at the caller's own device memory, or
 /// at a copy of the piece's values. All copies and scratch are one allocation, and what small
 /// pieces bring or take travels in one transfer.
 class Staging {
  public:
-  Staging(const Stream& stream, std::int64_t problems) : stream_(stream), problems_(problems) {}
+  /// `kept`: memory to work with, its own where it is null.
+  Staging(const Stream& stream, std::int64_t problems, StagingMemory* kept = nullptr)
+      : stream_(stream), problems_(problems), memory_of_(kept != nullptr ? *kept : own_) {}
   Staging(const Staging&) = delete;
   Staging& operator=(const Staging&) = delete;
   ~Staging() = default;
@@ -125,9 +133,9 @@ class Staging {
   std::int64_t problems_;
   std::vector<Array> arrays_;
   std::vector<Scratch> scratch_, memory_;
-  DeviceArray<char> device_;
+  StagingMemory own_;
+  StagingMemory& memory_of_;
   std::size_t results_begin_ = 0, results_end_ = 0;
-  std::vector<char> inputs_, results_;  ///< of small pieces, as on the device
 };
 
 }  // namespace carom::cuda

@@ -7,9 +7,10 @@
 namespace carom {
 
 namespace cpu {
-PlanarResult planar_equilibrium(const PostureBatch& batch, const PlanarSettings& settings);
+PlanarResult planar_equilibrium(const PostureBatch& batch, const PlanarSettings& settings,
+                                WorkspaceState* workspace = nullptr);
 PlanarMargin planar_margins(const PostureBatch& batch, const Buffer<double>& centre_of_mass,
-                            const PlanarSettings& settings);
+                            const PlanarSettings& settings, WorkspaceState* workspace = nullptr);
 }  // namespace cpu
 
 /// The device's text, one posture after the other, forwards or backwards.
@@ -28,9 +29,10 @@ PlanarMargin planar_margins(const PostureBatch& batch, const Buffer<double>& cen
 }  // namespace reference
 
 namespace cuda {
-PlanarResult planar_equilibrium(const PostureBatch& batch, const PlanarSettings& settings);
+PlanarResult planar_equilibrium(const PostureBatch& batch, const PlanarSettings& settings,
+                                WorkspaceState* workspace = nullptr);
 PlanarMargin planar_margins(const PostureBatch& batch, const Buffer<double>& centre_of_mass,
-                            const PlanarSettings& settings);
+                            const PlanarSettings& settings, WorkspaceState* workspace = nullptr);
 }  // namespace cuda
 
 }  // namespace carom

@@ -29,16 +29,18 @@ double slack_tolerance(const SpatialSettings& settings);
 
 namespace cpu {
 SupportResult support(const PostureBatch& batch, std::span<const double> directions,
-                      const SpatialSettings& settings);
+                      const SpatialSettings& settings, WorkspaceState* workspace = nullptr);
 std::vector<SpatialRegion> spatial_equilibrium(const PostureBatch& batch,
-                                               const SpatialSettings& settings);
+                                               const SpatialSettings& settings,
+                                               WorkspaceState* workspace = nullptr);
 std::vector<Membership> probe_membership(const PostureBatch& batch,
                                          std::span<const double> centre_of_mass,
-                                         const SpatialSettings& settings);
+                                         const SpatialSettings& settings,
+                                         WorkspaceState* workspace = nullptr);
 /// Regions whose first sweep another backend made; further directions by `again`, or by the cpu
 /// where it is null.
 using SupportCall = SupportResult (*)(const PostureBatch&, std::span<const double>,
-                                      const SpatialSettings&);
+                                      const SpatialSettings&, WorkspaceState*);
 std::vector<SpatialRegion> regions_from(const PostureBatch& batch,
                                         std::span<const double> directions,
                                         const SupportResult& first, const SpatialSettings& settings,
@@ -58,7 +60,7 @@ SupportResult support(const PostureBatch& batch, std::span<const double> directi
 
 namespace cuda {
 SupportResult support(const PostureBatch& batch, std::span<const double> directions,
-                      const SpatialSettings& settings);
+                      const SpatialSettings& settings, WorkspaceState* workspace = nullptr);
 }  // namespace cuda
 
 }  // namespace carom

@@ -9,19 +9,20 @@
 namespace carom {
 
 namespace cpu {
-StepResult solve_steps(const StepBatch& batch, const StepSettings& settings);
+StepResult solve_steps(const StepBatch& batch, const StepSettings& settings,
+                       WorkspaceState* workspace = nullptr);
 ImpactResult sample_impacts(const ImpactBatch& batch, const ImpactSettings& settings,
-                            ImpactWorkspace& workspace);
+                            WorkspaceState* workspace = nullptr);
 }  // namespace cpu
 namespace reference {
 StepResult solve_steps(const StepBatch& batch, const StepSettings& settings);
-ImpactResult sample_impacts(const ImpactBatch& batch, const ImpactSettings& settings,
-                            ImpactWorkspace& workspace);
+ImpactResult sample_impacts(const ImpactBatch& batch, const ImpactSettings& settings);
 }  // namespace reference
 namespace cuda {
-StepResult solve_steps(const StepBatch& batch, const StepSettings& settings);
+StepResult solve_steps(const StepBatch& batch, const StepSettings& settings,
+                       WorkspaceState* workspace = nullptr);
 ImpactResult sample_impacts(const ImpactBatch& batch, const ImpactSettings& settings,
-                            ImpactWorkspace& workspace);
+                            WorkspaceState* workspace = nullptr);
 }  // namespace cuda
 /// The bodies on a warp's worth of host lanes, run forwards or backwards; compiled with the tests.
 namespace emulation {

@@ -84,11 +84,11 @@ struct Chunk {
   std::vector<EquilibriumRun*> runs;
 };
 
-void run_planar(const Chunk& chunk, const PostureRequest& request) {
+void run_planar(const Chunk& chunk, const PostureRequest& request, Workspace& workspace) {
   const PlanarSettings& settings = request.planar;
   const std::vector<double>& centre = request.centre_of_mass;
   const Backend backend = request.backend;
-  const PlanarResult result = planar_equilibrium(chunk.batch, settings, backend);
+  const PlanarResult result = planar_equilibrium(chunk.batch, settings, backend, &workspace);
   const auto k = static_cast<std::size_t>(chunk.batch.contacts);
   const auto vertices = static_cast<std::size_t>(chunk.batch.vertices);
   for (std::size_t p = 0; p < chunk.runs.size(); ++p) {
@@ -101,7 +101,7 @@ void run_planar(const Chunk& chunk, const PostureRequest& request) {
     centres.insert(centres.end(), centre.begin(), centre.end());
   }
   const PlanarMargin margin =
-      planar_margins(chunk.batch, Buffer<double>::from(centres), settings, backend);
+      planar_margins(chunk.batch, Buffer<double>::from(centres), settings, backend, &workspace);
   for (std::size_t p = 0; p < chunk.runs.size(); ++p) {
     MassProbe probe;
     probe.centre_of_mass = centre;
@@ -135,10 +135,11 @@ std::optional<ThreeContactRegion> three_contacts_of(const Posture& posture) {
   }
 }
 
-void run_spatial(const Chunk& chunk, const SpatialSettings& settings,
-                 const PostureRequest& request) {
+void run_spatial(const Chunk& chunk, const SpatialSettings& settings, const PostureRequest& request,
+                 Workspace& workspace) {
   const std::vector<double>& centre = request.centre_of_mass;
-  std::vector<SpatialRegion> regions = spatial_equilibrium(chunk.batch, settings, request.backend);
+  std::vector<SpatialRegion> regions =
+      spatial_equilibrium(chunk.batch, settings, request.backend, &workspace);
   std::vector<RobustRegion> robust;
   if (chunk.batch.vertices > 0) robust = robust_region(chunk.batch, settings);
   std::vector<Membership> members;
@@ -147,7 +148,7 @@ void run_spatial(const Chunk& chunk, const SpatialSettings& settings,
     for (std::size_t p = 0; p < chunk.runs.size(); ++p) {
       centres.insert(centres.end(), centre.begin(), centre.end());
     }
-    members = probe_membership(chunk.batch, centres, settings);
+    members = probe_membership(chunk.batch, centres, settings, &workspace);
   }
   for (std::size_t p = 0; p < chunk.runs.size(); ++p) {
     EquilibriumRun& run = *chunk.runs[p];
@@ -173,6 +174,7 @@ std::vector<EquilibriumRun> run_postures(const std::vector<PostureTask>& tasks,
   std::map<Shape, std::vector<std::size_t>> groups;
   for (std::size_t i = 0; i < tasks.size(); ++i) groups[shape_of(tasks[i])].push_back(i);
   std::vector<EquilibriumRun> runs(tasks.size());
+  Workspace workspace;
   std::int64_t done = 0;
   for (const auto& [shape, members] : groups) {
     const bool planar = std::get<0>(shape) == 2;
@@ -199,9 +201,9 @@ std::vector<EquilibriumRun> run_postures(const std::vector<PostureTask>& tasks,
       chunk.batch = make_batch(postures);
       const auto start = std::chrono::steady_clock::now();
       if (planar) {
-        run_planar(chunk, request);
+        run_planar(chunk, request, workspace);
       } else {
-        run_spatial(chunk, spatial_settings(request, tasks[members[begin]]), request);
+        run_spatial(chunk, spatial_settings(request, tasks[members[begin]]), request, workspace);
       }
       const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
       for (EquilibriumRun* run : chunk.runs) run->seconds = elapsed.count();

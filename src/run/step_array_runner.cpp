@@ -42,6 +42,7 @@ ArrayStepRun run_array_steps(std::vector<CompliantProblem> problems,
     batch.rows = std::max(batch.rows, rows_of(run.problems[i]));
   }
 
+  Workspace workspace;
   std::int64_t done = 0;
   for (ArrayStepBatch& batch : run.batches) {
     if (control.is_stopped()) {
@@ -52,7 +53,7 @@ ArrayStepRun run_array_steps(std::vector<CompliantProblem> problems,
     for (const std::size_t problem : batch.problems) members.push_back(run.problems[problem]);
     const CompliantBatch arrays = make_batch(members);
     const auto start = std::chrono::steady_clock::now();
-    batch.result = solve_compliant(arrays, settings, backend);
+    batch.result = solve_compliant(arrays, settings, backend, &workspace);
     run.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     done += static_cast<std::int64_t>(members.size());
     control.show(done, static_cast<std::int64_t>(run.problems.size()));

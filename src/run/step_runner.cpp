@@ -126,6 +126,7 @@ StepRun run_worlds(const StepWorlds& worlds, const StepRequest& request, const C
     total += group.steps * static_cast<std::int64_t>(group.worlds.size());
   }
 
+  Workspace workspace;
   std::int64_t done = 0;
   for (std::size_t g = 0; g < run.groups.size(); ++g) {
     StepGroup& group = run.groups[g];
@@ -143,7 +144,7 @@ StepRun run_worlds(const StepWorlds& worlds, const StepRequest& request, const C
         control.show(done + progress.steps_done * count, total);
         return !control.is_stopped();
       };
-      group.result = step_worlds(scenario, call, request.settings, request.backend);
+      group.result = step_worlds(scenario, call, request.settings, request.backend, &workspace);
       run.backend = group.result.backend;
     }
     run.seconds += group.result.seconds;

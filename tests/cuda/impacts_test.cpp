@@ -6,6 +6,7 @@
 #include <carom/impact.hpp>
 #include <carom/models/models.hpp>
 
+#include "core/workspace.hpp"
 #include "cuda/cuda_test.hpp"
 #include "cuda/impact/sample_policy.hpp"
 #include "support/model_runs.hpp"
@@ -79,15 +80,15 @@ TEST_P(CudaModel, PolicyDoesNotMatter) {
   ImpactSettings settings = test::model_settings(GetParam(), 517);
   settings.epsilon = 0.25;
   settings.keep_paths = 150;
-  ImpactWorkspace workspace;
-  const ImpactResult usual = cuda::sample_impacts_with(batch, settings, workspace, {});
+  WorkspaceState workspace;
+  const ImpactResult usual = cuda::sample_impacts_with(batch, settings, {}, &workspace);
   cuda::SamplePolicy warps;
   warps.thread_rows = 0;
-  test::expect_same(cuda::sample_impacts_with(batch, settings, workspace, warps), usual);
+  test::expect_same(cuda::sample_impacts_with(batch, settings, warps, &workspace), usual);
   cuda::SamplePolicy tiny;
   tiny.chunk = 97;
   tiny.fallback_bytes = 1;
-  test::expect_same(cuda::sample_impacts_with(batch, settings, workspace, tiny), usual);
+  test::expect_same(cuda::sample_impacts_with(batch, settings, tiny, &workspace), usual);
 }
 
 /// Samples alone, which the planar models take from their tables by a kernel of their own.
@@ -95,15 +96,15 @@ TEST_P(CudaModel, TablesDoNotMatter) {
   const ImpactBatch batch = test::model_batch(GetParam());
   ImpactSettings settings = test::model_settings(GetParam(), 1517);
   settings.keep_samples = -1;
-  ImpactWorkspace workspace;
-  const ImpactResult usual = cuda::sample_impacts_with(batch, settings, workspace, {});
+  WorkspaceState workspace;
+  const ImpactResult usual = cuda::sample_impacts_with(batch, settings, {}, &workspace);
   test::expect_same(usual, sample_impacts(batch, settings, Backend::cpu));
   cuda::SamplePolicy path;
   path.tables = false;
-  test::expect_same(cuda::sample_impacts_with(batch, settings, workspace, path), usual);
+  test::expect_same(cuda::sample_impacts_with(batch, settings, path, &workspace), usual);
   cuda::SamplePolicy tiny;
   tiny.chunk = 211;
-  test::expect_same(cuda::sample_impacts_with(batch, settings, workspace, tiny), usual);
+  test::expect_same(cuda::sample_impacts_with(batch, settings, tiny, &workspace), usual);
 }
 
 /// Every number of mass, normals and velocity moved by one unit in its last place.
@@ -221,10 +222,10 @@ TEST_F(CudaImpacts, FullNetIsCoarsenedAlike) {
   settings.net_capacity = 50;
   const ImpactResult cpu = sample_impacts(batch, settings, Backend::cpu);
   ASSERT_GT(cpu.net.front().epsilon, settings.epsilon);
-  ImpactWorkspace workspace;
+  WorkspaceState workspace;
   cuda::SamplePolicy policy;
   policy.chunk = 771;
-  test::expect_same(cuda::sample_impacts_with(batch, settings, workspace, policy), cpu);
+  test::expect_same(cuda::sample_impacts_with(batch, settings, policy, &workspace), cpu);
 }
 
 TEST_F(CudaImpacts, WorkspaceServesOtherShapes) {
@@ -315,8 +316,8 @@ TEST_F(CudaImpacts, CancelledBetweenChunks) {
       EXPECT_EQ(progress.samples_done, 100 * (calls + 1));
       return ++calls < 2;
     };
-    ImpactWorkspace workspace;
-    const ImpactResult result = cuda::sample_impacts_with(batch, settings, workspace, policy);
+    WorkspaceState workspace;
+    const ImpactResult result = cuda::sample_impacts_with(batch, settings, policy, &workspace);
     EXPECT_TRUE(result.cancelled);
     EXPECT_EQ(calls, 2);
     ASSERT_EQ(result.summary.size(), 2U);

@@ -13,6 +13,7 @@
 #include "cpu/simd/qp.hpp"
 #include "programs/lcp/body/lemke_body.hpp"
 #include "programs/qp/task.hpp"
+#include "support/allocations.hpp"
 #include "support/compliant_problems.hpp"
 #include "support/compliant_range.hpp"
 #include "support/model_runs.hpp"
@@ -36,6 +37,8 @@ void* counted(std::size_t bytes, std::size_t alignment) {
 
 }  // namespace
 
+long carom::test::allocation_count() { return allocations; }
+
 void* operator new(std::size_t bytes) { return counted(bytes, 0); }
 void* operator new[](std::size_t bytes) { return counted(bytes, 0); }
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
@@ -57,14 +60,8 @@ namespace carom {
 namespace {
 
 using kernels::SingleLane;
+using test::allocations_of;
 using test::Generator;
-
-template <class Action>
-long allocations_of(Action&& action) {
-  const long before = allocations;
-  action();
-  return allocations - before;
-}
 
 TEST(Allocations, AreCounted) {
   EXPECT_GE(allocations_of([] {

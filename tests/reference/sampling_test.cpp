@@ -20,8 +20,7 @@ namespace {
 
 ImpactResult run(const std::vector<ImpactProblem>& problems, const ImpactSettings& settings) {
   const ImpactBatch batch = make_batch(problems);
-  ImpactWorkspace workspace;
-  return reference::sample_impacts(batch, settings, workspace);
+  return reference::sample_impacts(batch, settings);
 }
 
 ImpactSettings model_settings(const char* name, std::int64_t samples) {
@@ -241,8 +240,7 @@ TEST(Sampling, BadProblemHarmsNoNeighbour) {
   ImpactBatch batch = make_batch(std::vector<ImpactProblem>{good, good, good});
   batch.velocity.host()[3] = std::numeric_limits<double>::quiet_NaN();
   settings.bad_problem = BadProblem::isolate;
-  ImpactWorkspace workspace;
-  const ImpactResult poisoned = reference::sample_impacts(batch, settings, workspace);
+  const ImpactResult poisoned = reference::sample_impacts(batch, settings);
   EXPECT_EQ(poisoned.summary[0].status, Status::solved);
   EXPECT_EQ(poisoned.summary[1].status, Status::invalid_input);
   EXPECT_EQ(poisoned.summary[2].status, Status::solved);

@@ -2,19 +2,20 @@
 
 #include "compliant/backends.hpp"
 #include "core/parallel.hpp"
+#include "core/thread_scratch.hpp"
 #include "cpu/simd/compliant_range.hpp"
 
 namespace carom::cpu {
 
 namespace {
 
+/// What a thread works with.
 class Memory {
  public:
-  explicit Memory(const simd::StepWorkspaceSizes& sizes)
-      : reals_(static_cast<std::size_t>(sizes.reals + simd::kStepPackWorkspace)),
-        ints_(static_cast<std::size_t>(sizes.ints)),
-        types_(static_cast<std::size_t>(sizes.types)) {}
-  simd::StepWorkspace view() {
+  simd::StepWorkspace fit(const simd::StepWorkspaceSizes& sizes) {
+    make_room(reals_, sizes.reals + simd::kStepPackWorkspace);
+    make_room(ints_, sizes.ints);
+    make_room(types_, sizes.types);
     return {reals_.data() + simd::kStepPackWorkspace, ints_.data(), types_.data(), reals_.data()};
   }
 
@@ -23,18 +24,17 @@ class Memory {
   std::vector<int> ints_;
   std::vector<RowType> types_;
 };
+using Memories = Scratch<ThreadScratch<Memory>>;
 
 class Stepper : public WorldStepper {
  public:
-  explicit Stepper(int threads) : threads_(threads) {}
+  Stepper(int threads, WorkspaceState* workspace) : threads_(threads), memories_(workspace) {}
 
   void advance(WorldStates& states, std::int64_t first, std::int64_t count) override {
     const kernels::WorldSizes& sizes = states.sizes;
-    tbb::enumerable_thread_specific<Memory> memories([&] {
-      return Memory(models::detail::visit_scenario(states.scenario->kind, [&](auto body) {
-        return simd::worlds_workspace<decltype(body)>(sizes);
-      }));
-    });
+    const simd::StepWorkspaceSizes room = models::detail::visit_scenario(
+        states.scenario->kind,
+        [&](auto body) { return simd::worlds_workspace<decltype(body)>(sizes); });
     // Whole packs, and some pieces for every thread.
     const std::int64_t threads = threads_ > 0 ? threads_ : tbb::this_task_arena::max_concurrency();
     const int side = simd::steps_at_once(sizes.velocities);
@@ -45,32 +45,35 @@ class Stepper : public WorldStepper {
           simd::WorldsRange{begin, end, states.scenario->kind, sizes, states.parameters.data(),
                             states.parameter_stride, states.settings, first, count,
                             states.position.data(), states.velocity.data(), states.impulse.data(),
-                            states.record.data(), memories.local().view()});
+                            states.record.data(), memories_->local().fit(room)});
     });
   }
 
  private:
   int threads_;
+  Memories memories_;
 };
 
 }  // namespace
 
-CompliantResult solve_compliant(const CompliantBatch& batch, const CompliantSettings& settings) {
+CompliantResult solve_compliant(const CompliantBatch& batch, const CompliantSettings& settings,
+                                WorkspaceState* workspace) {
   auto result = allocate<CompliantResult>(batch);
   const kernels::CompliantArrays arrays = compliant_arrays(batch, result);
   const kernels::CompliantOptions options = compliant_options(batch, settings);
-  tbb::enumerable_thread_specific<Memory> memories(
-      [&] { return Memory(simd::steps_workspace(batch.rows, batch.velocities)); });
+  const simd::StepWorkspaceSizes room = simd::steps_workspace(batch.rows, batch.velocities);
+  const Memories memories(workspace);
   parallel_for(batch.problems, 4 * simd::kStepBlock, settings.threads,
                [&](std::int64_t begin, std::int64_t end) {
-                 simd::instruction_set().solve_compliant(
-                     simd::CompliantRange{begin, end, &arrays, options, memories.local().view()});
+                 simd::instruction_set().solve_compliant(simd::CompliantRange{
+                     begin, end, &arrays, options, memories->local().fit(room)});
                });
   return result;
 }
 
-std::unique_ptr<WorldStepper> make_stepper(const CompliantSettings& settings) {
-  return std::make_unique<Stepper>(settings.threads);
+std::unique_ptr<WorldStepper> make_stepper(const CompliantSettings& settings,
+                                           WorkspaceState* workspace) {
+  return std::make_unique<Stepper>(settings.threads, workspace);
 }
 
 }  // namespace carom::cpu

@@ -6,6 +6,7 @@
 #include <carom/equilibrium_certificate.hpp>
 
 #include "core/parallel.hpp"
+#include "core/thread_scratch.hpp"
 #include "cpu/equilibrium/spatial_contour.hpp"
 #include "equilibrium/spatial_backends.hpp"
 #include "impact/body/min_norm_body.hpp"
@@ -55,16 +56,6 @@ Nearest nearest_boundary(std::span<const double> polygon, const double* x) {
   return in ? inside : outside;
 }
 
-struct Memory {
-  Memory(const SupportRules& rules, const SpatialSettings& settings, int contacts)
-      : prepared(simd::instruction_set().support, rules, settings, contacts),
-        contour(prepared),
-        position(3 * static_cast<std::size_t>(contacts)) {}
-  PreparedSupport prepared;
-  SpatialContour contour;
-  std::vector<double> position;
-};
-
 /// Encloses the signed distance of (x, y) in the section, refining where it is decided.
 void enclose_margin(SpatialContour& contour, const double* x, double wanted, Membership& result) {
   constexpr int kRounds = 60;
@@ -93,18 +84,19 @@ void enclose_margin(SpatialContour& contour, const double* x, double wanted, Mem
   }
 }
 
-void find_forces(const PostureBatch& batch, std::int64_t p, const double* x, Memory& memory,
-                 double tolerance, Membership& result) {
+/// scratch: [contacts, 3].
+void find_forces(const PostureBatch& batch, std::int64_t p, const double* x,
+                 const kernels::SupportPosture& posture, double* scratch, double tolerance,
+                 Membership& result) {
   const auto k = static_cast<std::size_t>(batch.contacts);
   const auto at = static_cast<std::size_t>(p);
-  const auto& posture = memory.prepared.posture(true);
   const double* position = batch.position.data() + 3 * k * at;
   const double* normal = batch.normal.data() + 3 * k * at;
   const double* friction = batch.friction.data() + k * at;
   const double* wrench = batch.wrench.data() + 6 * at;
   for (std::size_t i = 0; i < k; ++i) {
     for (std::size_t j = 0; j < 3; ++j) {
-      memory.position[3 * i + j] = (position[3 * i + j] - posture.centre[j]) / posture.length;
+      scratch[3 * i + j] = (position[3 * i + j] - posture.centre[j]) / posture.length;
     }
   }
   // What the contact forces have to balance, per |f_ext| and about the contacts' mean.
@@ -118,8 +110,7 @@ void find_forces(const PostureBatch& batch, std::int64_t p, const double* x, Mem
     right[3 + j] = -(torque[j] + wrench[3 + j]) / (posture.force * posture.length);
   }
   result.forces.resize(3 * k);
-  kernels::MinNormForces solver(batch.contacts, memory.position.data(), normal, friction,
-                                result.forces.data());
+  kernels::MinNormForces solver(batch.contacts, scratch, normal, friction, result.forces.data());
   double y[6];
   int steps = 0;
   solver.run(right, 1e-3 * tolerance, 200, y, steps);
@@ -140,42 +131,45 @@ void find_forces(const PostureBatch& batch, std::int64_t p, const double* x, Mem
 
 std::vector<Membership> probe_membership(const PostureBatch& batch,
                                          std::span<const double> centre_of_mass,
-                                         const SpatialSettings& settings) {
+                                         const SpatialSettings& settings,
+                                         WorkspaceState* workspace) {
   const auto problems = static_cast<std::size_t>(batch.problems);
   const SupportRules rules = support_rules(settings);
   const std::vector<double> directions = equal_directions(settings.directions);
   std::vector<Membership> results(problems);
-  tbb::enumerable_thread_specific<std::unique_ptr<Memory>> memories(
-      [&] { return std::make_unique<Memory>(rules, settings, batch.contacts); });
+  const Scratch<ThreadScratch<ContourMemory>> memories(workspace);
   parallel_for(batch.problems, 1, settings.threads, [&](std::int64_t begin, std::int64_t end) {
-    Memory& memory = *memories.local();
+    ContourMemory& memory = memories->local();
+    SpatialContour& contour = memory.fit(rules, settings, batch.contacts);
+    PreparedSupport& prepared = contour.prepared();
+    make_room(memory.position, 3L * batch.contacts);
     for (std::int64_t p = begin; p < end; ++p) {
       Membership& result = results[static_cast<std::size_t>(p)];
       const double* x = centre_of_mass.data() + 3 * p;
-      memory.prepared.prepare(batch, p);
-      const auto& posture = memory.prepared.posture(false);
+      prepared.prepare(batch, p);
+      const auto& posture = prepared.posture(false);
       result.margin_lower = result.margin_upper = kNan;
       result.status = posture.status;
       if (posture.status == Status::infeasible) {
         result.margin_lower = result.margin_upper = -kernels::kInfinity;
         result.dual.resize(6);
-        if (!memory.prepared.farkas(result.dual.data())) result.status = Status::numerical_error;
+        if (!prepared.farkas(result.dual.data())) result.status = Status::numerical_error;
       }
       if (posture.status == Status::solved) {
-        memory.contour.sweep(directions);
-        const Status swept = memory.contour.status();
+        contour.sweep(directions);
+        const Status swept = contour.status();
         const double section[2] = {kernels::dot3(posture.axis[0], x),
                                    kernels::dot3(posture.axis[1], x)};
         if (swept == Status::solved || swept == Status::inaccurate) {
-          enclose_margin(memory.contour, section, 10.0 * settings.tolerance * posture.length,
-                         result);
+          enclose_margin(contour, section, 10.0 * settings.tolerance * posture.length, result);
         } else if (swept != Status::unbounded) {
           result.status = swept;
         }
         if (result.margin_upper < -1e-12 * posture.length) {
           result.status = Status::infeasible;
         } else if (result.status == Status::solved) {
-          find_forces(batch, p, x, memory, settings.tolerance, result);
+          find_forces(batch, p, x, prepared.posture(true), memory.position.data(),
+                      settings.tolerance, result);
           if (!(result.residual <= settings.tolerance)) result.status = Status::inaccurate;
         }
       }

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "core/workspace.hpp"
 #include "cpu/simd/planar_search.hpp"
 #include "equilibrium/body/planar_margin_body.hpp"
 #include "equilibrium/planar_backends.hpp"
@@ -14,8 +15,11 @@ struct PlanarScratch {
   Buffer<double> workspace;
   alignas(64) std::array<double, simd::kStripRows * simd::kLargestPlanarWidth> strips;
   alignas(64) std::array<double, 2 * simd::kLargestPlanarWidth> normals;
+
+  void fit(const kernels::PlanarView& view, int width) {
+    make_room(workspace, kernels::strip_workspace(view.contacts, view.patches()) * width);
+  }
 };
-PlanarScratch make_planar_scratch(const kernels::PlanarView& view, int width);
 
 /// Postures [begin, begin + count) of a batch as one pack; count <= search.width.
 void solve_planar_pack(const kernels::PlanarView& view, const simd::PlanarSearch& search,

@@ -1,5 +1,6 @@
 
 #include "core/parallel.hpp"
+#include "core/thread_scratch.hpp"
 #include "cpu/equilibrium/planar_driver.hpp"
 #include "cpu/equilibrium/planar_methods.hpp"
 #include "equilibrium/body/planar_margin_body.hpp"
@@ -94,14 +95,8 @@ void solve_planar_pack(const PlanarView& view, const simd::PlanarSearch& search,
   for (int lane = 0; view.vertices > 0 && lane < count; ++lane) view.finish_robust(begin + lane);
 }
 
-PlanarScratch make_planar_scratch(const PlanarView& view, int width) {
-  PlanarScratch scratch;
-  scratch.workspace = Buffer<double>(
-      static_cast<std::size_t>(kernels::strip_workspace(view.contacts, view.patches()) * width));
-  return scratch;
-}
-
-PlanarResult planar_equilibrium(const PostureBatch& batch, const PlanarSettings& settings) {
+PlanarResult planar_equilibrium(const PostureBatch& batch, const PlanarSettings& settings,
+                                WorkspaceState* workspace) {
   auto result = allocate<PlanarResult>(batch);
   const PlanarView view = planar_view(batch, settings, result);
   if (settings.method != PlanarMethod::lp) {
@@ -114,10 +109,10 @@ PlanarResult planar_equilibrium(const PostureBatch& batch, const PlanarSettings&
     return result;
   }
   const simd::PlanarSearch& search = simd::instruction_set().planar;
-  tbb::enumerable_thread_specific<PlanarScratch> memories(
-      [&] { return make_planar_scratch(view, search.width); });
+  const Scratch<ThreadScratch<PlanarScratch>> memories(workspace);
   parallel_for(batch.problems, kGrain, settings.threads, [&](std::int64_t begin, std::int64_t end) {
-    PlanarScratch& scratch = memories.local();
+    PlanarScratch& scratch = memories->local();
+    scratch.fit(view, search.width);
     for (std::int64_t p = begin; p < end; p += search.width) {
       const auto left = static_cast<int>(std::min<std::int64_t>(search.width, end - p));
       solve_planar_pack(view, search, p, left, scratch);
@@ -127,16 +122,17 @@ PlanarResult planar_equilibrium(const PostureBatch& batch, const PlanarSettings&
 }
 
 PlanarMargin planar_margins(const PostureBatch& batch, const Buffer<double>& centre_of_mass,
-                            const PlanarSettings& settings) {
+                            const PlanarSettings& settings, WorkspaceState* workspace) {
   auto margin = allocate<PlanarMargin>(batch);
   PlanarMarginArrays<Pointer> to{};
   arrays::bind(to, margin);
   const PlanarView view = planar_inputs(batch, settings);
   const double* centre = centre_of_mass.data();
-  tbb::enumerable_thread_specific<PlanarScratch> memories(
-      [&] { return make_planar_scratch(view, 1); });
+  const Scratch<ThreadScratch<PlanarScratch>> memories(workspace);
   parallel_for(batch.problems, kGrain, settings.threads, [&](std::int64_t begin, std::int64_t end) {
-    const kernels::PlanarMarginBody body(view, {memories.local().workspace.data(), 1});
+    PlanarScratch& scratch = memories->local();
+    scratch.fit(view, 1);
+    const kernels::PlanarMarginBody body(view, {scratch.workspace.data(), 1});
     for (std::int64_t p = begin; p < end; ++p) {
       body.run(p, centre[2 * p], centre[2 * p + 1]).write(to, p);
     }

@@ -1,10 +1,13 @@
 #pragma once
 
+#include <array>
 #include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "cpu/equilibrium/support_driver.hpp"
+#include "cpu/simd/dispatch.hpp"
 
 namespace carom::cpu {
 
@@ -66,6 +69,35 @@ class SpatialContour {
   std::vector<double> basis_[2];
   std::vector<int> start_;
   std::vector<double> work_;
+};
+
+/// A contour that a thread keeps.
+class ContourMemory {
+ public:
+  SpatialContour& fit(const SupportRules& rules, const SpatialSettings& settings, int contacts) {
+    const std::array<int, 3> shape = {contacts, settings.max_vertices, rules.two ? 1 : 0};
+    const simd::SupportCode& code = simd::instruction_set().support;
+    if (pair_ != nullptr && shape == shape_) {
+      pair_->prepared.rebind(code, rules, settings);
+    } else {
+      pair_ = std::make_unique<Pair>(code, rules, settings, contacts);
+      shape_ = shape;
+    }
+    return pair_->contour;
+  }
+  /// [contacts, 3].
+  std::vector<double> position;
+
+ private:
+  struct Pair {
+    Pair(const simd::SupportCode& code, const SupportRules& rules, const SpatialSettings& settings,
+         int contacts)
+        : prepared(code, rules, settings, contacts), contour(prepared) {}
+    PreparedSupport prepared;
+    SpatialContour contour;
+  };
+  std::unique_ptr<Pair> pair_;
+  std::array<int, 3> shape_{};
 };
 
 /// Area enclosed by vertices [n, 2] in counter-clockwise order.

@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "core/parallel.hpp"
+#include "core/thread_scratch.hpp"
 #include "cpu/equilibrium/support_driver.hpp"
 
 namespace carom {
@@ -68,18 +69,18 @@ void judge(const SetUp& up, const SpatialSettings& settings, std::size_t n, std:
 }  // namespace
 
 SupportResult drive_support(const simd::SupportCode& code, const PostureBatch& batch,
-                            std::span<const double> directions, const SpatialSettings& settings) {
+                            std::span<const double> directions, const SpatialSettings& settings,
+                            WorkspaceState* workspace) {
   const SupportRules rules = support_rules(settings);
   const std::size_t n = directions.size() / 2;
   auto result = allocate<SupportResult>({batch.problems, static_cast<int>(n), batch.contacts});
-  struct Memory {
-    PreparedSupport prepared;
-    std::vector<double> work;
+  const Scratch<ThreadScratch<SupportMemory>> memories(workspace);
+  const auto memory_of_thread = [&]() -> SupportMemory& {
+    SupportMemory& memory = memories->local();
+    memory.fit(code, rules, settings, batch.contacts);
+    make_room(memory.work, static_cast<long>(support_work(n)));
+    return memory;
   };
-  tbb::enumerable_thread_specific<Memory> memories([&] {
-    return Memory{PreparedSupport(code, rules, settings, batch.contacts),
-                  std::vector<double>(support_work(n))};
-  });
   constexpr std::int64_t kBlock = simd::kSupportLanes;
   const std::int64_t blocks = (batch.problems + kBlock - 1) / kBlock;
   const auto count = static_cast<std::int64_t>(n);
@@ -87,20 +88,20 @@ SupportResult drive_support(const simd::SupportCode& code, const PostureBatch& b
   if (code.postures != nullptr && count <= kernels::kSupportArcs &&
       blocks * count <= batch.problems) {
     parallel_for(blocks, 2, settings.threads, [&](std::int64_t begin, std::int64_t end) {
-      Memory& memory = memories.local();
+      SupportMemory& memory = memory_of_thread();
       for (std::int64_t block = begin; block < end; ++block) {
         const std::int64_t first = block * kBlock;
         const auto postures = static_cast<int>(std::min(kBlock, batch.problems - first));
-        memory.prepared.run_postures(batch, directions, first, postures, result);
+        memory.prepared->run_postures(batch, directions, first, postures, result);
       }
     });
     return result;
   }
   parallel_for(batch.problems, 4, settings.threads, [&](std::int64_t begin, std::int64_t end) {
-    Memory& memory = memories.local();
+    SupportMemory& memory = memory_of_thread();
     for (std::int64_t p = begin; p < end; ++p) {
-      memory.prepared.prepare(batch, p);
-      support_of(memory.prepared, directions, result, static_cast<std::size_t>(p) * n,
+      memory.prepared->prepare(batch, p);
+      support_of(*memory.prepared, directions, result, static_cast<std::size_t>(p) * n,
                  memory.work.data());
     }
   });
@@ -168,7 +169,7 @@ void PreparedSupport::run_postures(const PostureBatch& batch, std::span<const do
   const std::size_t slot = begin * n;
   constexpr std::size_t kBlock = simd::kSupportLanes;
   const std::size_t each = 8 + 2 * n;  // status, length, proof, states, pivots
-  if (pack_.empty()) pack_.resize(2 * kBlock * each);
+  make_room(pack_, static_cast<long>(2 * kBlock * each));
   const bool two = rules_->two;
   kernels::PosturesJob jobs[2];
   for (int r = 0; r < (two ? 2 : 1); ++r) {
@@ -272,8 +273,8 @@ void support_of(PreparedSupport& prepared, std::span<const double> directions,
 }
 
 SupportResult support(const PostureBatch& batch, std::span<const double> directions,
-                      const SpatialSettings& settings) {
-  return drive_support(simd::instruction_set().support, batch, directions, settings);
+                      const SpatialSettings& settings, WorkspaceState* workspace) {
+  return drive_support(simd::instruction_set().support, batch, directions, settings, workspace);
 }
 
 }  // namespace cpu

@@ -5,6 +5,7 @@
 
 #include "core/arrays.hpp"
 #include "core/parallel.hpp"
+#include "core/thread_scratch.hpp"
 #include "cpu/equilibrium/spatial_contour.hpp"
 
 namespace carom::cpu {
@@ -131,24 +132,18 @@ SpatialRegion finish_region(SpatialContour& contour) {
 }
 
 std::vector<SpatialRegion> spatial_equilibrium(const PostureBatch& batch,
-                                               const SpatialSettings& settings) {
+                                               const SpatialSettings& settings,
+                                               WorkspaceState* workspace) {
   const SupportRules rules = support_rules(settings);
   const std::vector<double> directions = equal_directions(settings.directions);
   std::vector<SpatialRegion> regions(static_cast<std::size_t>(batch.problems));
-  struct Memory {
-    Memory(const SupportRules& used, const SpatialSettings& chosen, int contacts)
-        : prepared(simd::instruction_set().support, used, chosen, contacts), contour(prepared) {}
-    PreparedSupport prepared;
-    SpatialContour contour;
-  };
-  tbb::enumerable_thread_specific<std::unique_ptr<Memory>> memories(
-      [&] { return std::make_unique<Memory>(rules, settings, batch.contacts); });
+  const Scratch<ThreadScratch<ContourMemory>> memories(workspace);
   parallel_for(batch.problems, 1, settings.threads, [&](std::int64_t begin, std::int64_t end) {
-    Memory& memory = *memories.local();
+    SpatialContour& contour = memories->local().fit(rules, settings, batch.contacts);
     for (std::int64_t p = begin; p < end; ++p) {
-      memory.prepared.prepare(batch, p);
-      memory.contour.sweep(directions);
-      regions[static_cast<std::size_t>(p)] = finish_region(memory.contour);
+      contour.prepared().prepare(batch, p);
+      contour.sweep(directions);
+      regions[static_cast<std::size_t>(p)] = finish_region(contour);
     }
   });
   return regions;
@@ -167,7 +162,7 @@ std::vector<SpatialRegion> regions_from(const PostureBatch& batch,
     prepared.prepare(batch, p);
     if (again != nullptr) {
       contour.use([&, p](std::span<const double> more) {
-        return again(arrays::slice(batch, p, p + 1), more, settings);
+        return again(arrays::slice(batch, p, p + 1), more, settings, nullptr);
       });
     }
     contour.take(directions, first, at * directions.size() / 2);

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "core/workspace.hpp"
 #include "cpu/simd/support.hpp"
 #include "equilibrium/body/support_verdict.hpp"
 #include "equilibrium/spatial_backends.hpp"
@@ -14,6 +16,14 @@ class PreparedSupport {
  public:
   PreparedSupport(const simd::SupportCode& code, const SupportRules& rules,
                   const SpatialSettings& settings, int contacts);
+
+  /// For another call on as many contacts.
+  void rebind(const simd::SupportCode& code, const SupportRules& rules,
+              const SpatialSettings& settings) {
+    code_ = &code;
+    rules_ = &rules;
+    settings_ = &settings;
+  }
 
   /// Sets problem p of the batch up.
   void prepare(const PostureBatch& batch, std::int64_t p) {
@@ -52,6 +62,21 @@ class PreparedSupport {
   std::vector<double> pack_;  ///< what the packs of postures leave, made at first use
 };
 
+/// A PreparedSupport that a thread keeps.
+struct SupportMemory {
+  std::optional<PreparedSupport> prepared;
+  std::vector<double> work;
+
+  void fit(const simd::SupportCode& code, const SupportRules& rules,
+           const SpatialSettings& settings, int contacts) {
+    if (prepared && prepared->contacts() == contacts) {
+      prepared->rebind(code, rules, settings);
+    } else {
+      prepared.emplace(code, rules, settings, contacts);
+    }
+  }
+};
+
 /// Bases of the slots of a result, [., kBasisReals], for points and (of a pair) half-planes.
 struct BasisStore {
   const int* start;  ///< [n], slots whose bases the directions start from; null: a sweep
@@ -67,6 +92,7 @@ std::size_t support_work(std::size_t directions);
 
 /// Directions of every posture of a batch, by any code.
 SupportResult drive_support(const simd::SupportCode& code, const PostureBatch& batch,
-                            std::span<const double> directions, const SpatialSettings& settings);
+                            std::span<const double> directions, const SpatialSettings& settings,
+                            WorkspaceState* workspace = nullptr);
 
 }  // namespace carom::cpu

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <optional>
 #include <vector>
@@ -8,6 +9,7 @@
 #include <carom/impact.hpp>
 
 #include "core/parallel.hpp"
+#include "core/thread_scratch.hpp"
 #include "cpu/simd/block.hpp"
 #include "cpu/simd/padding.hpp"
 #include "impact/accumulate.hpp"
@@ -147,6 +149,29 @@ class PackMemory {
   std::vector<std::uint8_t> status_;
 };
 
+/// What a thread keeps of a call for the next one of the same shape.
+template <int Dim>
+class WorkerMemory {
+ public:
+  void fit(int nv, int m, const ImpactSettings& settings, std::int64_t grain) {
+    const std::array<int, 4> shape = {nv, m, settings.friction_directions,
+                                      static_cast<int>(settings.selection)};
+    if (trajectory_ && shape == shape_) return;
+    trajectory_.emplace(nv, m, settings.friction_directions, settings.selection);
+    packs_.emplace(nv, Dim * m, grain);
+    shape_ = shape;
+  }
+  [[nodiscard]] const kernels::ImpactScratch<Dim>& scratch() const {
+    return trajectory_->scratch();
+  }
+  [[nodiscard]] PackMemory& packs() { return *packs_; }
+
+ private:
+  std::array<int, 4> shape_{};
+  std::optional<TrajectoryMemory<Dim>> trajectory_;
+  std::optional<PackMemory> packs_;
+};
+
 /// One run of drive_impacts: what its threads share.
 template <int Dim>
 class ImpactDriver {
@@ -156,7 +181,7 @@ class ImpactDriver {
 
  public:
   ImpactDriver(const ImpactBatch& batch, const ImpactSettings& settings, bool packs,
-               void (*run_block)(const simd::BlockJob&))
+               void (*run_block)(const simd::BlockJob&), WorkspaceState* workspace)
       : batch_(batch),
         settings_(settings),
         packs_(packs && batch.velocities <= simd::kMaxPackVelocities),
@@ -167,7 +192,8 @@ class ImpactDriver {
         paths_(std::min(settings.keep_paths, settings.samples)),
         prepared_(batch, settings),
         sobol_(run_directions(batch, settings)),
-        run_(impact_run(batch, settings, sobol_)) {}
+        run_(impact_run(batch, settings, sobol_)),
+        memories_(workspace) {}
 
   ImpactResult operator()() {
     const auto start = std::chrono::steady_clock::now();
@@ -189,10 +215,9 @@ class ImpactDriver {
 
  private:
   struct Worker {
-    TrajectoryMemory<Dim> memory;
+    WorkerMemory<Dim>* memory;
     std::vector<double> path;
     ImpactAccumulator sums;
-    PackMemory packs;
   };
 
   /// What a finished trajectory needs to be put in its place.
@@ -209,12 +234,12 @@ class ImpactDriver {
   }
 
   [[nodiscard]] Worker new_worker() const {
+    WorkerMemory<Dim>& memory = memories_->local();
+    memory.fit(nv_, m_, settings_, kGrain);
     const auto path = paths_ > 0 ? static_cast<std::size_t>(settings_.max_steps + 1) *
                                        static_cast<std::size_t>(nv_)
                                  : 0;
-    return Worker{
-        TrajectoryMemory<Dim>(nv_, m_, settings_.friction_directions, settings_.selection),
-        std::vector<double>(path), new_sums(), PackMemory(nv_, Dim * m_, kGrain)};
+    return Worker{&memory, std::vector<double>(path), new_sums()};
   }
 
   using PathsOf = std::vector<std::vector<double>>;  // one per kept sample
@@ -244,12 +269,12 @@ class ImpactDriver {
                     std::int64_t count, PathsOf& path_of) {
     Context context{this, &worker, p, first, &path_of};
     simd::BlockJob job{};
-    job.packs = worker.packs.job(problem.view, run_, static_cast<std::uint32_t>(p),
-                                 static_cast<std::uint64_t>(settings_.first_sample + first),
-                                 static_cast<int>(count));
+    job.packs = worker.memory->packs().job(
+        problem.view, run_, static_cast<std::uint32_t>(p),
+        static_cast<std::uint64_t>(settings_.first_sample + first), static_cast<int>(count));
     job.packed = problem.packed;
     job.dimension = Dim;
-    job.scratch = &worker.memory.scratch();
+    job.scratch = &worker.memory->scratch();
     job.path = worker.path.data();
     job.paths = static_cast<int>(std::clamp<std::int64_t>(paths_ - first, 0, kGrain));
     job.finished = [](void* c, int position, const kernels::TrajectoryEnd* e) {
@@ -349,8 +374,8 @@ class ImpactDriver {
     Worker& worker = *context.worker;
     const std::int64_t s = context.first + position;
     const std::int64_t sample = settings_.first_sample + s;
-    const TrajectoryRow row = end != nullptr ? describe<Dim>(*end, worker.memory.scratch(), sample)
-                                             : worker.packs.describe(sample, position);
+    const TrajectoryRow row = end != nullptr ? describe<Dim>(*end, worker.memory->scratch(), sample)
+                                             : worker.memory->packs().describe(sample, position);
     worker.sums.add(row);
     if (s < kept_) store_row(result_.samples, context.problem, s, row);
     if (s < paths_) {
@@ -371,6 +396,7 @@ class ImpactDriver {
   PreparedImpacts prepared_;
   std::vector<std::uint64_t> sobol_;
   kernels::ImpactRun run_;
+  Scratch<ThreadScratch<WorkerMemory<Dim>>> memories_;
   ImpactResult result_;
   std::int64_t done_ = 0;
   std::int64_t chunk_ = 256;  // samples between two reports; no result depends on it
@@ -380,8 +406,9 @@ class ImpactDriver {
 /// reported and a wish to stop is heard; the samples of a chunk are shared among the threads.
 template <int Dim>
 ImpactResult drive_impacts(const ImpactBatch& batch, const ImpactSettings& settings, bool packs,
-                           void (*run_block)(const simd::BlockJob&)) {
-  return ImpactDriver<Dim>(batch, settings, packs, run_block)();
+                           void (*run_block)(const simd::BlockJob&),
+                           WorkspaceState* workspace = nullptr) {
+  return ImpactDriver<Dim>(batch, settings, packs, run_block, workspace)();
 }
 
 }  // namespace carom::cpu

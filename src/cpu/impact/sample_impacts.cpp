@@ -12,10 +12,10 @@ PilotCode pilot_code() {
 }
 
 ImpactResult sample_impacts(const ImpactBatch& batch, const ImpactSettings& settings,
-                            ImpactWorkspace&) {
+                            WorkspaceState* workspace) {
   const auto run = simd::instruction_set().run_block;
-  return batch.dimension == 2 ? drive_impacts<2>(batch, settings, true, run)
-                              : drive_impacts<3>(batch, settings, true, run);
+  return batch.dimension == 2 ? drive_impacts<2>(batch, settings, true, run, workspace)
+                              : drive_impacts<3>(batch, settings, true, run, workspace);
 }
 
 }  // namespace cpu

@@ -4,8 +4,9 @@
 
 namespace carom::cpu {
 
-StepResult solve_steps(const StepBatch& batch, const StepSettings& settings) {
-  return drive_steps(batch, settings, simd::instruction_set().solve_steps);
+StepResult solve_steps(const StepBatch& batch, const StepSettings& settings,
+                       WorkspaceState* workspace) {
+  return drive_steps(batch, settings, simd::instruction_set().solve_steps, workspace);
 }
 
 }  // namespace carom::cpu

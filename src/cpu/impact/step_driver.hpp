@@ -6,35 +6,38 @@
 
 #include "core/arrays.hpp"
 #include "core/parallel.hpp"
+#include "core/thread_scratch.hpp"
 #include "cpu/simd/lcp_range.hpp"
 #include "impact/friction_polygon.hpp"
 
 namespace carom::cpu {
 
+/// What a thread works with.
+struct StepMemory {
+  Buffer<double> reals;
+  std::vector<double> scaled;
+  std::vector<int> ints;
+};
+
 /// Single contact steps; `solve` takes a StepRange.
 template <class Solve>
-StepResult drive_steps(const StepBatch& batch, const StepSettings& settings, Solve&& solve) {
+StepResult drive_steps(const StepBatch& batch, const StepSettings& settings, Solve&& solve,
+                       WorkspaceState* workspace = nullptr) {
   const int m = batch.contacts;
   const int rows = batch.dimension * m;
   const int k = settings.friction_directions;
   const kernels::FrictionPolygon polygon = friction_polygon(batch.dimension, k);
   auto result = allocate<StepResult>(batch);
-  struct Memory {
-    Buffer<double> reals;
-    std::vector<double> scaled;
-    std::vector<int> ints;
-  };
   const bool planar = batch.dimension == 2;
   const long reals =
       planar ? simd::step_real_workspace<2>(m, k) : simd::step_real_workspace<3>(m, k);
   const long ints = planar ? simd::step_int_workspace<2>(m, k) : simd::step_int_workspace<3>(m, k);
-  tbb::enumerable_thread_specific<Memory> memories([&] {
-    return Memory{Buffer<double>(static_cast<std::size_t>(reals)),
-                  std::vector<double>(static_cast<std::size_t>(rows * rows + 2 * rows + 2 * m)),
-                  std::vector<int>(static_cast<std::size_t>(ints))};
-  });
+  const Scratch<ThreadScratch<StepMemory>> memories(workspace);
   parallel_for(batch.problems, 16, settings.threads, [&](std::int64_t begin, std::int64_t end) {
-    Memory& memory = memories.local();
+    StepMemory& memory = memories->local();
+    make_room(memory.reals, reals);
+    make_room(memory.scaled, static_cast<long>(rows) * rows + 2L * rows + 2L * m);
+    make_room(memory.ints, ints);
     simd::StepRange range{};
     arrays::bind(range, batch);
     arrays::bind(range.result, result);

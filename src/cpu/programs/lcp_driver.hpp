@@ -8,34 +8,41 @@
 
 #include "core/arrays.hpp"
 #include "core/parallel.hpp"
+#include "core/thread_scratch.hpp"
 #include "cpu/simd/lcp_range.hpp"
 
 namespace carom::cpu {
 
+/// What a thread works with.
+struct LcpMemory {
+  Buffer<double> reals;  // aligned to cache lines, as padded rows want it
+  std::vector<int> ints;
+  Buffer<double> pack_reals;
+  std::vector<int> pack_ints;
+  std::array<int, 2> pack_counts{};
+  std::vector<double> settle;  // for what is left open, taken when it is first needed
+
+  void fit(int n) {
+    make_room(reals, kernels::lemke_real_workspace(n, simd::kLargestPadding));
+    make_room(ints, kernels::lemke_int_workspace(n));
+    make_room(pack_reals, simd::lcp_pack_reals(n));
+    make_room(pack_ints, simd::lcp_pack_ints(n));
+  }
+};
+
 /// General LCPs; `solve` takes an LcpRange.
 template <class Solve>
-LcpResult drive_lcp(const LcpBatch& batch, const LcpSettings& settings, Solve&& solve) {
+LcpResult drive_lcp(const LcpBatch& batch, const LcpSettings& settings, Solve&& solve,
+                    WorkspaceState* workspace = nullptr) {
   const int n = batch.order;
   auto result = allocate<LcpResult>(batch);
-  struct Memory {
-    Buffer<double> reals;  // aligned to cache lines, as padded rows want it
-    std::vector<int> ints;
-    Buffer<double> pack_reals;
-    std::vector<int> pack_ints;
-    std::array<int, 2> pack_counts{};
-    std::vector<double> settle;  // for what is left open, taken when it is first needed
-  };
-  const auto size = [](long count) { return static_cast<std::size_t>(count); };
-  const auto make_memory = [&] {
-    return Memory{Buffer<double>(size(kernels::lemke_real_workspace(n, simd::kLargestPadding))),
-                  std::vector<int>(size(kernels::lemke_int_workspace(n))),
-                  Buffer<double>(size(simd::lcp_pack_reals(n))),
-                  std::vector<int>(size(simd::lcp_pack_ints(n))),
-                  {},
-                  {}};
-  };
+  const Scratch<ThreadScratch<LcpMemory>> memories(workspace);
+  // What packs are worth is found out anew.
+  for (LcpMemory& memory : memories->of_thread) memory.pack_counts = {};
   const int max_pivots = settings.max_pivots > 0 ? settings.max_pivots : 50 * (n + 1);
-  const auto solve_range = [&](Memory& memory, std::int64_t begin, std::int64_t end) {
+  const auto solve_range = [&](std::int64_t begin, std::int64_t end) {
+    LcpMemory& memory = memories->local();
+    memory.fit(n);
     simd::LcpRange range{};
     arrays::bind(range, batch);
     arrays::bind(range, result);
@@ -56,19 +63,15 @@ LcpResult drive_lcp(const LcpBatch& batch, const LcpSettings& settings, Solve&& 
       open = open || kernels::lcp_is_open(n, range.status[p], range.residual[p], range.limited);
     }
     if (!open) return;
-    memory.settle.resize(size(kernels::lcp_settle_workspace(n)));
+    make_room(memory.settle, kernels::lcp_settle_workspace(n));
     range.settle = memory.settle.data();
     solve(range);
   };
   if (settings.threads == 1) {
-    Memory memory = make_memory();
-    solve_range(memory, 0, batch.problems);
-    return result;
+    solve_range(0, batch.problems);
+  } else {
+    parallel_for(batch.problems, 64, settings.threads, solve_range);
   }
-  tbb::enumerable_thread_specific<Memory> memories(make_memory);
-  parallel_for(batch.problems, 64, settings.threads, [&](std::int64_t begin, std::int64_t end) {
-    solve_range(memories.local(), begin, end);
-  });
   return result;
 }
 

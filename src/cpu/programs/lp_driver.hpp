@@ -5,43 +5,47 @@
 
 #include "core/arrays.hpp"
 #include "core/parallel.hpp"
+#include "core/thread_scratch.hpp"
 #include "cpu/simd/lp_lane.hpp"
 #include "programs/lp/body/lp_settle_body.hpp"
 #include "programs/lp/task.hpp"
 
 namespace carom::cpu {
 
+/// What a thread works with.
+struct LpMemory {
+  Buffer<double> reals;  // aligned to cache lines
+  std::vector<int> ints;
+  std::vector<double> settle;  // for what is left open, taken when it is first needed
+
+  void fit(const LpBatch& batch) {
+    make_room(reals, kernels::lp_real_workspace(batch.rows, batch.columns));
+    make_room(ints, kernels::lp_int_workspace(batch.rows));
+  }
+};
+
 /// `solve` takes an LpRange.
 template <class Solve>
 LpResult drive_lp(const LpBatch& batch, const LpSettings& settings,
-                  const Buffer<BasisStatus>* start, Solve&& solve) {
+                  const Buffer<BasisStatus>* start, Solve&& solve,
+                  WorkspaceState* workspace = nullptr) {
   LpResult result = allocate<LpResult>(batch, MemorySpace::host, settings.certificates);
   kernels::LpArrays task = lp_task(batch, settings);
   arrays::bind(task, batch);
   arrays::bind(task, result);
   task.start = start != nullptr ? start->data() : nullptr;
-  struct Memory {
-    Buffer<double> reals;  // aligned to cache lines
-    std::vector<int> ints;
-    std::vector<double> settle;  // for what is left open, taken when it is first needed
-  };
-  tbb::enumerable_thread_specific<Memory> memories([&] {
-    return Memory{Buffer<double>(static_cast<std::size_t>(
-                      kernels::lp_real_workspace(batch.rows, batch.columns))),
-                  std::vector<int>(static_cast<std::size_t>(kernels::lp_int_workspace(batch.rows))),
-                  {}};
-  });
+  const Scratch<ThreadScratch<LpMemory>> memories(workspace);
   const std::int64_t grain = std::max(1, 32 / batch.objectives);
   parallel_for(batch.problems, grain, settings.threads, [&](std::int64_t begin, std::int64_t end) {
-    Memory& memory = memories.local();
+    LpMemory& memory = memories->local();
+    memory.fit(batch);
     solve(simd::LpRange{begin, end, &task, memory.reals.data(), memory.ints.data(), nullptr});
     const auto is_open = [&](Status status) { return kernels::lp_is_open(task, status); };
     if (std::none_of(task.status + begin * batch.objectives, task.status + end * batch.objectives,
                      is_open)) {
       return;
     }
-    memory.settle.resize(
-        static_cast<std::size_t>(kernels::lp_settle_workspace(batch.rows, batch.columns)));
+    make_room(memory.settle, kernels::lp_settle_workspace(batch.rows, batch.columns));
     solve(simd::LpRange{begin, end, &task, nullptr, nullptr, memory.settle.data()});
   });
   return result;

@@ -1,11 +1,11 @@
 #include "cpu/programs/qp_driver.hpp"
 
 #include <algorithm>
-#include <memory>
 
 #include <carom/device/qp_problem.hpp>
 
 #include "core/parallel.hpp"
+#include "core/thread_scratch.hpp"
 #include "cpu/simd/dispatch.hpp"
 #include "programs/qp/backends.hpp"
 #include "programs/qp/body/qp_task_body.hpp"
@@ -21,32 +21,38 @@ using Solve = void (*)(const simd::QpRange&);
 
 /// What one thread works with.
 struct Thread {
-  explicit Thread(long doubles) : workspace(static_cast<std::size_t>(doubles)) {}
   Buffer<double> workspace;
   std::vector<double> settle;  // memory for what the packs leave, taken when it is first needed
 };
 
+/// What a call works with.
+struct QpScratch : ThreadScratch<Thread> {
+  std::vector<std::uint8_t> end;  // of the first attempt
+};
+
 class Driver {
  public:
-  Driver(const QpBatch& batch, const QpSettings& settings, const QpWarmStart& start, Solve solve)
+  Driver(const QpBatch& batch, const QpSettings& settings, const QpWarmStart& start, Solve solve,
+         WorkspaceState* workspace)
       : batch_(batch),
         settings_(settings),
         solve_(solve),
         layout_(batch),
         grain_(batch.variables > simd::kLargestPackedQp ? 1 : kGrain),
-        doubles_(simd::qp_workspace(settings.method, layout_.shape())) {
+        doubles_(simd::qp_workspace(settings.method, layout_.shape())),
+        scratch_(workspace),
+        end_(scratch_->end) {
     result_ = allocate<QpResult>(batch);
-    end_.resize(static_cast<std::size_t>(batch.problems));
+    end_.assign(static_cast<std::size_t>(batch.problems), 0);
     task_ = qp_task(batch, layout_, settings, start, result_);
     task_.end = end_.data();
   }
 
   QpResult run() {
-    tbb::enumerable_thread_specific<std::unique_ptr<Thread>> threads(
-        [this] { return std::make_unique<Thread>(doubles_); });
     parallel_for(batch_.problems, grain_, settings_.threads,
                  [&](std::int64_t begin, std::int64_t end) {
-                   Thread& thread = *threads.local();
+                   Thread& thread = scratch_->local();
+                   make_room(thread.workspace, doubles_);
                    for (std::int64_t first = begin; first < end; first += grain_) {
                      range(first, std::min(first + grain_, end), thread);
                    }
@@ -69,7 +75,7 @@ class Driver {
   void settle(std::int64_t p, bool tried, std::vector<double>& memory) {
     const kernels::QpShape& shape = layout_.shape();
     const long size = kernels::qp_settle_parts(shape.variables, shape.rows, shape.cones > 0).end;
-    if (memory.empty()) memory.resize(static_cast<std::size_t>(size));
+    make_room(memory, size);
     settle_(task_, p, tried, memory.data());
   }
 
@@ -80,7 +86,8 @@ class Driver {
   std::int64_t grain_;
   long doubles_;
   QpResult result_;
-  std::vector<std::uint8_t> end_;  // of the first attempt
+  Scratch<QpScratch> scratch_;
+  std::vector<std::uint8_t>& end_;
   kernels::QpTaskArrays task_{};
   decltype(simd::InstructionSet::settle_qp) settle_ = simd::instruction_set().settle_qp;
 };
@@ -88,12 +95,13 @@ class Driver {
 }  // namespace
 
 QpResult drive_qp(const QpBatch& batch, const QpSettings& settings, const QpWarmStart& start,
-                  void (*solve)(const simd::QpRange&)) {
-  return Driver(batch, settings, start, solve).run();
+                  void (*solve)(const simd::QpRange&), WorkspaceState* workspace) {
+  return Driver(batch, settings, start, solve, workspace).run();
 }
 
-QpResult solve_qp(const QpBatch& batch, const QpSettings& settings, const QpWarmStart& start) {
-  return drive_qp(batch, settings, start, simd::instruction_set().solve_qps);
+QpResult solve_qp(const QpBatch& batch, const QpSettings& settings, const QpWarmStart& start,
+                  WorkspaceState* workspace) {
+  return drive_qp(batch, settings, start, simd::instruction_set().solve_qps, workspace);
 }
 
 }  // namespace carom::cpu

@@ -2,6 +2,7 @@
 
 #include <carom/qp.hpp>
 
+#include "core/workspace.hpp"
 #include "cpu/simd/qp.hpp"
 #include "programs/qp/layout.hpp"
 
@@ -10,6 +11,6 @@ namespace carom::cpu {
 /// Runs `solve`, an instruction set's entry, on ranges of problems in threads, and settles what it
 /// leaves. It is not called for active_set and lemke.
 QpResult drive_qp(const QpBatch& batch, const QpSettings& settings, const QpWarmStart& start,
-                  void (*solve)(const simd::QpRange&));
+                  void (*solve)(const simd::QpRange&), WorkspaceState* workspace = nullptr);
 
 }  // namespace carom::cpu

@@ -4,8 +4,8 @@
 
 namespace carom::cpu {
 
-LcpResult solve_lcp(const LcpBatch& batch, const LcpSettings& settings) {
-  return drive_lcp(batch, settings, simd::instruction_set().solve_lcps);
+LcpResult solve_lcp(const LcpBatch& batch, const LcpSettings& settings, WorkspaceState* workspace) {
+  return drive_lcp(batch, settings, simd::instruction_set().solve_lcps, workspace);
 }
 
 }  // namespace carom::cpu

@@ -8,12 +8,34 @@
 #include "programs/qp/backends.hpp"
 #include "stability/backends.hpp"
 
+namespace carom {
+namespace {
+
+/// An entry that keeps nothing between calls.
+template <auto kSolve>
+struct Keepless;
+template <class Result, class... Arguments, Result (*kSolve)(Arguments...)>
+struct Keepless<kSolve> {
+  static Result call(Arguments... arguments, WorkspaceState*) { return kSolve(arguments...); }
+};
+
+}  // namespace
+}  // namespace carom
+
 const carom::BackendEntries& carom::reference::entries() {
   // It starts from nothing.
-  constexpr auto kSolveQp = [](const QpBatch& batch, const QpSettings& settings,
-                               const QpWarmStart&) { return reference::solve_qp(batch, settings); };
-  static constexpr BackendEntries kEntries{
-      solve_lcp,      solve_lp, kSolveQp,        solve_steps,  sample_impacts,   planar_equilibrium,
-      planar_margins, support,  solve_compliant, make_stepper, analyse_stability};
+  constexpr auto kSolveQp = [](const QpBatch& batch, const QpSettings& settings, const QpWarmStart&,
+                               WorkspaceState*) { return reference::solve_qp(batch, settings); };
+  static constexpr BackendEntries kEntries{Keepless<&solve_lcp>::call,
+                                           Keepless<&solve_lp>::call,
+                                           kSolveQp,
+                                           Keepless<&solve_steps>::call,
+                                           Keepless<&sample_impacts>::call,
+                                           Keepless<&planar_equilibrium>::call,
+                                           Keepless<&planar_margins>::call,
+                                           Keepless<&support>::call,
+                                           Keepless<&solve_compliant>::call,
+                                           Keepless<&make_stepper>::call,
+                                           analyse_stability};
   return kEntries;
 }

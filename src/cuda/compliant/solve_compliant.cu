@@ -3,6 +3,7 @@
 #include <carom/device/memory.hpp>
 
 #include "compliant/backends.hpp"
+#include "cuda/device_scratch.hpp"
 #include "cuda/lanes.cuh"
 #include "cuda/launch.cuh"
 #include "cuda/runtime.hpp"
@@ -67,27 +68,29 @@ __global__ void __launch_bounds__(kThreads, kBlocks)
 
 }  // namespace
 
-CompliantResult solve_compliant(const CompliantBatch& batch, const CompliantSettings& settings) {
+CompliantResult solve_compliant(const CompliantBatch& batch, const CompliantSettings& settings,
+                                WorkspaceState* workspace) {
   auto result = allocate<CompliantResult>(batch, batch.mass_matrix.space());
   if (batch.problems == 0) return result;
-  const ThreadScratch scratch = thread_scratch(batch.rows, batch.velocities);
+  const ThreadScratch room = thread_scratch(batch.rows, batch.velocities);
   const long packs = kernels::alone_reals(batch.rows, batch.velocities, false);
   const std::int64_t affordable =
-      static_cast<std::int64_t>(kMostScratch / sizeof(double)) / (scratch.reals + packs) / kThreads;
+      static_cast<std::int64_t>(kMostScratch / sizeof(double)) / (room.reals + packs) / kThreads;
   const std::int64_t resident =
       resident_blocks(reinterpret_cast<const void*>(&solve_steps), kThreads, 0, device_limits());
   const std::int64_t blocks = std::min({(batch.problems + kThreads - 1) / kThreads, resident,
                                         std::max<std::int64_t>(affordable, 1)});
   const std::int64_t threads = blocks * kThreads;
-  const Stream stream;
-  Staging staging(stream, batch.problems);
+  const DeviceScratch<> scratch(workspace);
+  const Stream& stream = scratch->stream;
+  Staging staging(stream, batch.problems, &scratch->staging);
   CompliantLaunch launch{};
   launch.arrays = compliant_arrays(batch, result);
   launch.options = compliant_options(batch, settings);
-  staging.memory(launch.reals, threads * scratch.reals);
+  staging.memory(launch.reals, threads * room.reals);
   staging.memory(launch.packs, threads * packs);
-  staging.memory(launch.ints, threads * scratch.ints);
-  staging.memory(launch.types, threads * scratch.types);
+  staging.memory(launch.ints, threads * room.ints);
+  staging.memory(launch.types, threads * room.types);
   staging.inputs(launch.arrays, batch, batch);
   staging.results(launch.arrays.result, result, batch);
   staging.run([&](std::int64_t, std::int64_t count) {

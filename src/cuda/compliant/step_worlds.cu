@@ -3,6 +3,7 @@
 #include <carom/device/memory.hpp>
 
 #include "compliant/backends.hpp"
+#include "cuda/device_scratch.hpp"
 #include "cuda/lanes.cuh"
 #include "cuda/launch.cuh"
 #include "cuda/runtime.hpp"
@@ -99,17 +100,31 @@ __global__ void __launch_bounds__(kThreads, kBlocks)
   }
 }
 
+/// Worlds on the device and scratch of its threads.
+struct WorldsBlock : ScratchBlock {
+  explicit WorldsBlock(int device_index) : device(device_index) {}
+
+  int device;
+  Stream stream;
+  DeviceArray<double> parameters, position, velocity, impulse, reals;
+  DeviceArray<kernels::WorldRecord> record;
+  DeviceArray<int> ints;
+  DeviceArray<RowType> types;
+};
+
 /// Keeps the worlds on the device between chunks; what a chunk leaves is copied out after it.
 class Stepper : public WorldStepper {
  public:
+  explicit Stepper(WorkspaceState* workspace) : on_(workspace) {}
+
   void advance(WorldStates& states, std::int64_t first, std::int64_t count) override {
-    cudaStream_t stream = stream_.get();
+    cudaStream_t stream = on_->stream.get();
     if (!uploaded_) {
-      parameters_.upload(states.parameters.data(), states.parameters.size(), stream);
-      position_.upload(states.position.data(), states.position.size(), stream);
-      velocity_.upload(states.velocity.data(), states.velocity.size(), stream);
-      impulse_.upload(states.impulse.data(), states.impulse.size(), stream);
-      record_.upload(states.record.data(), states.record.size(), stream);
+      on_->parameters.upload(states.parameters.data(), states.parameters.size(), stream);
+      on_->position.upload(states.position.data(), states.position.size(), stream);
+      on_->velocity.upload(states.velocity.data(), states.velocity.size(), stream);
+      on_->impulse.upload(states.impulse.data(), states.impulse.size(), stream);
+      on_->record.upload(states.record.data(), states.record.size(), stream);
       uploaded_ = true;
     }
     WorldsLaunch launch{states.worlds,
@@ -117,22 +132,22 @@ class Stepper : public WorldStepper {
                         states.settings,
                         first,
                         count,
-                        parameters_.data(),
+                        on_->parameters.data(),
                         states.parameter_stride,
-                        position_.data(),
-                        velocity_.data(),
-                        impulse_.data(),
-                        record_.data(),
+                        on_->position.data(),
+                        on_->velocity.data(),
+                        on_->impulse.data(),
+                        on_->record.data(),
                         nullptr,
                         nullptr,
                         nullptr};
     models::detail::visit_scenario(states.scenario->kind,
                                    [&](auto body) { start<decltype(body)>(launch); });
-    download(states.position.data(), position_.data(), states.position.size(), stream);
-    download(states.velocity.data(), velocity_.data(), states.velocity.size(), stream);
-    download(states.impulse.data(), impulse_.data(), states.impulse.size(), stream);
-    download(states.record.data(), record_.data(), states.record.size(), stream);
-    stream_.synchronize();
+    download(states.position.data(), on_->position.data(), states.position.size(), stream);
+    download(states.velocity.data(), on_->velocity.data(), states.velocity.size(), stream);
+    download(states.impulse.data(), on_->impulse.data(), states.impulse.size(), stream);
+    download(states.record.data(), on_->record.data(), states.record.size(), stream);
+    on_->stream.synchronize();
   }
 
  private:
@@ -141,7 +156,7 @@ class Stepper : public WorldStepper {
     if constexpr (kernels::SizedAlike<Scenario>) {
       const std::int64_t blocks = (launch.worlds + kThreads - 1) / kThreads;
       launch_kernel("step_alike_worlds", step_alike_worlds<Scenario>, {blocks, kThreads},
-                    stream_.get(), launch);
+                    on_->stream.get(), launch);
     } else {
       const auto reals = static_cast<std::int64_t>(thread_reals<Scenario>(launch.sizes));
       std::int64_t threads = std::min(launch.worlds, kMostThreads);
@@ -150,27 +165,24 @@ class Stepper : public WorldStepper {
                        kThreads, static_cast<std::int64_t>(kMostScratch / sizeof(double)) / reals));
       const std::int64_t blocks = (threads + kThreads - 1) / kThreads;
       threads = blocks * kThreads;
-      launch.reals = reals_.reserve(static_cast<std::size_t>(threads * reals));
-      launch.ints = ints_.reserve(static_cast<std::size_t>(threads * thread_ints(launch.sizes)));
-      launch.types =
-          types_.reserve(static_cast<std::size_t>(threads * kernels::world_types(launch.sizes)));
+      launch.reals = on_->reals.reserve(static_cast<std::size_t>(threads * reals));
+      launch.ints =
+          on_->ints.reserve(static_cast<std::size_t>(threads * thread_ints(launch.sizes)));
+      launch.types = on_->types.reserve(
+          static_cast<std::size_t>(threads * kernels::world_types(launch.sizes)));
       launch_kernel("step_sized_worlds", step_sized_worlds<Scenario>, {blocks, kThreads},
-                    stream_.get(), launch);
+                    on_->stream.get(), launch);
     }
   }
 
-  Stream stream_;
+  DeviceScratch<WorldsBlock> on_;
   bool uploaded_ = false;
-  DeviceArray<double> parameters_, position_, velocity_, impulse_, reals_;
-  DeviceArray<kernels::WorldRecord> record_;
-  DeviceArray<int> ints_;
-  DeviceArray<RowType> types_;
 };
 
 }  // namespace
 
-std::unique_ptr<WorldStepper> make_stepper(const CompliantSettings&) {
-  return std::make_unique<Stepper>();
+std::unique_ptr<WorldStepper> make_stepper(const CompliantSettings&, WorkspaceState* workspace) {
+  return std::make_unique<Stepper>(workspace);
 }
 
 }  // namespace carom::cuda

@@ -1,5 +1,6 @@
 #include <limits>
 
+#include "cuda/device_scratch.hpp"
 #include "cuda/lanes.cuh"
 #include "cuda/launch.cuh"
 #include "cuda/runtime.hpp"
@@ -88,11 +89,13 @@ std::int64_t blocks_for(std::int64_t most, std::int64_t postures) {
 
 }  // namespace
 
-PlanarResult planar_equilibrium(const PostureBatch& batch, const PlanarSettings& settings) {
+PlanarResult planar_equilibrium(const PostureBatch& batch, const PlanarSettings& settings,
+                                WorkspaceState* workspace) {
   auto result = allocate<PlanarResult>(batch, batch.position.space());
   if (batch.problems == 0) return result;
-  const Stream stream;
-  Staging staging(stream, batch.problems);
+  const DeviceScratch<> scratch(workspace);
+  const Stream& stream = scratch->stream;
+  Staging staging(stream, batch.problems, &scratch->staging);
   PlanarLaunch launch{planar_inputs(batch, settings), 0, nullptr};
   const std::int64_t most =
       bind_work(staging, batch, reinterpret_cast<const void*>(&solve_planar), launch);
@@ -107,11 +110,12 @@ PlanarResult planar_equilibrium(const PostureBatch& batch, const PlanarSettings&
 }
 
 PlanarMargin planar_margins(const PostureBatch& batch, const Buffer<double>& centre_of_mass,
-                            const PlanarSettings& settings) {
+                            const PlanarSettings& settings, WorkspaceState* workspace) {
   auto margin = allocate<PlanarMargin>(batch, batch.position.space());
   if (batch.problems == 0) return margin;
-  const Stream stream;
-  Staging staging(stream, batch.problems);
+  const DeviceScratch<> scratch(workspace);
+  const Stream& stream = scratch->stream;
+  Staging staging(stream, batch.problems, &scratch->staging);
   MarginLaunch launch{};
   launch.planar.view = planar_inputs(batch, settings);
   const std::int64_t most = bind_work(

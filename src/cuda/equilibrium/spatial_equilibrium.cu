@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "core/pointers.hpp"
+#include "cuda/device_scratch.hpp"
 #include "cuda/lanes.cuh"
 #include "cuda/launch.cuh"
 #include "cuda/runtime.hpp"
@@ -143,10 +144,15 @@ __global__ void judge_supports(const __grid_constant__ SupportLaunch launch) {
   }
 }
 
+struct SupportBlock : DeviceBlock {
+  using DeviceBlock::DeviceBlock;
+  DeviceArray<double> direction;
+};
+
 }  // namespace
 
 SupportResult support(const PostureBatch& batch, std::span<const double> directions,
-                      const SpatialSettings& settings) {
+                      const SpatialSettings& settings, WorkspaceState* workspace) {
   constexpr int kThreads = 128;
   const int n = static_cast<int>(directions.size() / 2);
   const int k = batch.contacts;
@@ -155,7 +161,8 @@ SupportResult support(const PostureBatch& batch, std::span<const double> directi
   if (batch.problems == 0) return result;
   const SupportRules rules = support_rules(settings);
   const int sets = rules.two ? 2 : 1;
-  const Stream stream;
+  const DeviceScratch<SupportBlock> scratch(workspace);
+  const Stream& stream = scratch->stream;
   const DeviceLimits limits = device_limits();
   SupportLaunch launch{};
   launch.rule[0] = rules.inner;
@@ -166,9 +173,8 @@ SupportResult support(const PostureBatch& batch, std::span<const double> directi
   launch.max_pivots = support_pivots(settings, k);
   launch.slack_tolerance = slack_tolerance(settings);
   launch.tolerance = settings.tolerance;
-  Staging staging(stream, batch.problems);
-  DeviceArray<double> direction;
-  launch.direction = direction.upload(directions.data(), directions.size(), stream.get());
+  Staging staging(stream, batch.problems, &scratch->staging);
+  launch.direction = scratch->direction.upload(directions.data(), directions.size(), stream.get());
   // Of the three kernels the one with the most threads a posture.
   const std::int64_t most = std::min<std::int64_t>(
       resident_blocks(reinterpret_cast<const void*>(&sweep_postures), kThreads, 0, limits),

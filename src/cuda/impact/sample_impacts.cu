@@ -2,6 +2,7 @@
 #include <chrono>
 #include <type_traits>
 
+#include "cuda/device_scratch.hpp"
 #include "cuda/impact/sample_policy.hpp"
 #include "cuda/impact/sample_scratch.hpp"
 #include "impact/accumulate.hpp"
@@ -285,26 +286,14 @@ class Sampling {
 }  // namespace
 
 ImpactResult sample_impacts_with(const ImpactBatch& batch, const ImpactSettings& settings,
-                                 ImpactWorkspace& workspace, const SamplePolicy& policy) {
-  std::unique_ptr<BackendScratch>& kept = workspace.state().cuda;
-  int device = 0;
-  check(cudaGetDevice(&device), "cudaGetDevice");
-  auto* scratch = dynamic_cast<SampleScratch*>(kept.get());
-  if (scratch == nullptr || scratch->device != device) {
-    kept = std::make_unique<SampleScratch>(device);
-    scratch = static_cast<SampleScratch*>(kept.get());
-  }
-  try {
-    return Sampling(batch, settings, policy, *scratch).run();
-  } catch (...) {
-    kept.reset();  // its stream may still have work for memory that is gone
-    throw;
-  }
+                                 const SamplePolicy& policy, WorkspaceState* workspace) {
+  const DeviceScratch<SampleScratch> scratch(workspace);
+  return Sampling(batch, settings, policy, *scratch).run();
 }
 
 ImpactResult sample_impacts(const ImpactBatch& batch, const ImpactSettings& settings,
-                            ImpactWorkspace& workspace) {
-  return sample_impacts_with(batch, settings, workspace, SamplePolicy{});
+                            WorkspaceState* workspace) {
+  return sample_impacts_with(batch, settings, SamplePolicy{}, workspace);
 }
 
 }  // namespace carom::cuda

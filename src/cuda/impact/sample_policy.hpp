@@ -19,6 +19,6 @@ struct SamplePolicy {
 
 /// sample_impacts with another policy. Errors: as sample_impacts, and BackendUnavailable.
 ImpactResult sample_impacts_with(const ImpactBatch& batch, const ImpactSettings& settings,
-                                 ImpactWorkspace& workspace, const SamplePolicy& policy);
+                                 const SamplePolicy& policy, WorkspaceState* workspace = nullptr);
 
 }  // namespace carom::cuda

@@ -1,11 +1,11 @@
 #pragma once
 
+#include "core/workspace.hpp"
 #include "cuda/impact/chunk_net.hpp"
 #include "cuda/impact/chunk_summary.hpp"
 #include "cuda/impact/problem_store.hpp"
 #include "cuda/impact/sample_launch.hpp"
 #include "cuda/runtime.hpp"
-#include "impact/workspace.hpp"
 
 namespace carom::cuda {
 
@@ -30,7 +30,7 @@ class ChunkArrays {
 };
 
 /// What a workspace keeps between calls on one device.
-struct SampleScratch : BackendScratch {
+struct SampleScratch : ScratchBlock {
   explicit SampleScratch(int device_index) : device(device_index) {}
 
   int device;

@@ -5,6 +5,7 @@
 #include <carom/impact.hpp>
 
 #include "core/pointers.hpp"
+#include "cuda/device_scratch.hpp"
 #include "cuda/lanes.cuh"
 #include "cuda/launch.cuh"
 #include "cuda/runtime.hpp"
@@ -241,13 +242,14 @@ __global__ void __launch_bounds__(WarpLanes::kWidth)
 }
 
 template <int Dim>
-StepResult solve(const StepBatch& batch, const StepSettings& settings) {
+StepResult solve(const StepBatch& batch, const StepSettings& settings, WorkspaceState* workspace) {
   const int m = batch.contacts;
   const std::int64_t rows = static_cast<std::int64_t>(Dim) * m;
   auto result = allocate<StepResult>(batch, batch.delassus.space());
   if (batch.problems == 0) return result;
 
-  const Stream stream;
+  const DeviceScratch<> scratch(workspace);
+  const Stream& stream = scratch->stream;
   const DeviceLimits limits = device_limits();
   StepLaunch launch{};
   launch.contacts = m;
@@ -260,7 +262,7 @@ StepResult solve(const StepBatch& batch, const StepSettings& settings) {
   std::int64_t blocks = std::min<std::int64_t>(
       batch.problems, resident_blocks(reinterpret_cast<const void*>(&step_problems<Dim>),
                                       WarpLanes::kWidth, bytes, limits));
-  Staging staging(stream, batch.problems);
+  Staging staging(stream, batch.problems, &scratch->staging);
   if (!together) {
     const std::size_t each = static_cast<std::size_t>(size.lemke_reals) * sizeof(double);
     blocks =
@@ -280,8 +282,10 @@ StepResult solve(const StepBatch& batch, const StepSettings& settings) {
 
 }  // namespace
 
-StepResult solve_steps(const StepBatch& batch, const StepSettings& settings) {
-  return batch.dimension == 2 ? solve<2>(batch, settings) : solve<3>(batch, settings);
+StepResult solve_steps(const StepBatch& batch, const StepSettings& settings,
+                       WorkspaceState* workspace) {
+  return batch.dimension == 2 ? solve<2>(batch, settings, workspace)
+                              : solve<3>(batch, settings, workspace);
 }
 
 }  // namespace carom::cuda

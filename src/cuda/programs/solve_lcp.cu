@@ -4,6 +4,7 @@
 #include <carom/certificate_lcp.hpp>
 
 #include "core/pointers.hpp"
+#include "cuda/device_scratch.hpp"
 #include "cuda/lanes.cuh"
 #include "cuda/launch.cuh"
 #include "cuda/runtime.hpp"
@@ -113,12 +114,13 @@ __global__ void __launch_bounds__(WarpLanes::kWidth)
 
 }  // namespace
 
-LcpResult solve_lcp(const LcpBatch& batch, const LcpSettings& settings) {
+LcpResult solve_lcp(const LcpBatch& batch, const LcpSettings& settings, WorkspaceState* workspace) {
   const int n = batch.order;
   auto result = allocate<LcpResult>(batch, batch.matrix.space());
   if (batch.problems == 0) return result;
 
-  const Stream stream;
+  const DeviceScratch<> scratch(workspace);
+  const Stream& stream = scratch->stream;
   const DeviceLimits limits = device_limits();
   const std::size_t tableau = static_cast<std::size_t>(lcp_reals(n)) * sizeof(double) +
                               static_cast<std::size_t>(lcp_ints(n)) * sizeof(int);
@@ -126,7 +128,7 @@ LcpResult solve_lcp(const LcpBatch& batch, const LcpSettings& settings) {
   const void* kernel = reinterpret_cast<const void*>(&solve_lcps);
   std::int64_t blocks = std::min<std::int64_t>(
       batch.problems, resident_blocks(kernel, WarpLanes::kWidth, shared ? tableau : 0, limits));
-  Staging staging(stream, batch.problems);
+  Staging staging(stream, batch.problems, &scratch->staging);
   LcpLaunch launch{};
   launch.order = n;
   launch.max_pivots = settings.max_pivots > 0 ? settings.max_pivots : 50 * (n + 1);

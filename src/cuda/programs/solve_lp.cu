@@ -1,4 +1,5 @@
 
+#include "cuda/device_scratch.hpp"
 #include "cuda/lanes.cuh"
 #include "cuda/launch.cuh"
 #include "cuda/runtime.hpp"
@@ -47,13 +48,14 @@ __global__ void __launch_bounds__(WarpLanes::kWidth)
 }  // namespace
 
 LpResult solve_lp(const LpBatch& batch, const LpSettings& settings,
-                  const Buffer<BasisStatus>* start) {
+                  const Buffer<BasisStatus>* start, WorkspaceState* workspace) {
   const int m = batch.rows;
   const int n = batch.columns;
   auto result = allocate<LpResult>(batch, batch.matrix.space(), settings.certificates);
   if (batch.problems == 0) return result;
 
-  const Stream stream;
+  const DeviceScratch<> scratch(workspace);
+  const Stream& stream = scratch->stream;
   const DeviceLimits limits = device_limits();
   const long reals = kernels::lp_real_workspace(m, n);
   const long ints = kernels::lp_int_workspace(m);
@@ -64,7 +66,7 @@ LpResult solve_lp(const LpBatch& batch, const LpSettings& settings,
   const void* kernel = reinterpret_cast<const void*>(&solve_lps);
   std::int64_t blocks = std::min<std::int64_t>(
       batch.problems, resident_blocks(kernel, WarpLanes::kWidth, shared ? bytes : 0, limits));
-  Staging staging(stream, batch.problems);
+  Staging staging(stream, batch.problems, &scratch->staging);
   LpLaunch launch{};
   if (!shared) {
     blocks =

@@ -2,6 +2,7 @@
 #include <numeric>
 #include <vector>
 
+#include "cuda/device_scratch.hpp"
 #include "cuda/lanes.cuh"
 #include "cuda/launch.cuh"
 #include "cuda/programs/qp_kernels.hpp"
@@ -88,12 +89,22 @@ QpPattern pattern_of(const QpBatch& batch, const Stream& stream) {
   return pattern;
 }
 
+struct QpBlock : DeviceBlock {
+  using DeviceBlock::DeviceBlock;
+  DeviceArray<int> indices;
+  DeviceArray<kernels::QpConeSpan> cones;
+  DeviceArray<std::uint8_t> kinds;
+  DeviceArray<double> work;
+  DeviceArray<int> rest, list, count;
+};
+
 /// The device's copy of a layout.
 class DeviceShape {
  public:
-  DeviceShape(const QpLayout& layout, const Stream& stream) : shape_(layout.shape()) {
+  DeviceShape(const QpLayout& layout, QpBlock& block) : shape_(layout.shape()) {
+    const Stream& stream = block.stream;
     const std::vector<int>& host = layout.indices();
-    const int* device = indices_.upload(host.data(), host.size(), stream.get());
+    const int* device = block.indices.upload(host.data(), host.size(), stream.get());
     const auto move = [&](const int*& list) { list = device + (list - host.data()); };
     move(shape_.lower_row);
     move(shape_.upper_row);
@@ -101,9 +112,9 @@ class DeviceShape {
     move(shape_.cone_column);
     move(shape_.row_first);
     move(shape_.column);
-    shape_.cone = cones_.upload(layout.cones().data(), layout.cones().size(), stream.get());
-    equation_ =
-        kinds_.upload(layout.cone_equations().data(), layout.cone_equations().size(), stream.get());
+    shape_.cone = block.cones.upload(layout.cones().data(), layout.cones().size(), stream.get());
+    equation_ = block.kinds.upload(layout.cone_equations().data(), layout.cone_equations().size(),
+                                   stream.get());
     stream.synchronize();
   }
   [[nodiscard]] const kernels::QpShape& shape() const { return shape_; }
@@ -112,15 +123,13 @@ class DeviceShape {
  private:
   kernels::QpShape shape_;
   const std::uint8_t* equation_;
-  DeviceArray<int> indices_;
-  DeviceArray<kernels::QpConeSpan> cones_;
-  DeviceArray<std::uint8_t> kinds_;
 };
 
 /// Launches on the problems of one piece, with lists of what is still open.
 class Launcher {
  public:
-  Launcher(const Stream& stream, const DeviceLimits& limits) : stream_(stream), limits_(limits) {}
+  Launcher(QpBlock& block, const DeviceLimits& limits)
+      : block_(block), stream_(block.stream), limits_(limits) {}
 
   /// The problems of `list` that the method leaves; all of `problems` where it is null.
   std::vector<int> first(const kernels::QpTaskArrays& arrays, QpMethod method, int problems,
@@ -128,9 +137,9 @@ class Launcher {
     QpKernelLaunch launch{};
     launch.arrays = arrays;
     use(launch, problems, list);
-    launch.rest = rest_.reserve(static_cast<std::size_t>(launch.count));
+    launch.rest = block_.rest.reserve(static_cast<std::size_t>(launch.count));
     const int none = 0;
-    launch.rest_count = count_.upload(&none, 1, stream_.get());
+    launch.rest_count = block_.count.upload(&none, 1, stream_.get());
     run(plan_first(method, arrays.shape), launch, "qp_first");
     int left = 0;
     download(&left, launch.rest_count, 1, stream_.get());
@@ -155,7 +164,7 @@ class Launcher {
   void use(QpKernelLaunch& launch, int problems, const std::vector<int>* list) {
     launch.count = list == nullptr ? problems : static_cast<int>(list->size());
     launch.list =
-        list == nullptr ? nullptr : list_.upload(list->data(), list->size(), stream_.get());
+        list == nullptr ? nullptr : block_.list.upload(list->data(), list->size(), stream_.get());
   }
 
   void run(const QpPlan& plan, QpKernelLaunch& launch, const char* name) {
@@ -171,31 +180,32 @@ class Launcher {
       const std::int64_t each = plan.doubles * wide;
       blocks = std::clamp<std::int64_t>(
           static_cast<std::int64_t>(kWorkBytes / sizeof(double)) / each, 1, blocks);
-      launch.work = work_.reserve(static_cast<std::size_t>(blocks * each));
+      launch.work = block_.work.reserve(static_cast<std::size_t>(blocks * each));
     }
     launch_kernel(name, plan.kernel, {blocks, plan.threads, shared_bytes}, stream_.get(), launch);
   }
 
+  QpBlock& block_;
   const Stream& stream_;
   DeviceLimits limits_;
-  DeviceArray<double> work_;
-  DeviceArray<int> rest_, list_, count_;
 };
 
 }  // namespace
 
 /// One method for all, then those that it leaves, proofs included; a batch in device memory stays
 /// there.
-QpResult solve_qp(const QpBatch& batch, const QpSettings& settings, const QpWarmStart& start) {
-  const Stream stream;
+QpResult solve_qp(const QpBatch& batch, const QpSettings& settings, const QpWarmStart& start,
+                  WorkspaceState* workspace) {
+  const DeviceScratch<QpBlock> scratch(workspace);
+  const Stream& stream = scratch->stream;
   const cudaStream_t s = stream.get();
   const QpLayout layout(batch, batch.problems > 0
                                    ? pattern_of(batch, stream)
                                    : QpPattern(batch.variables, batch.rows, batch.cone_rows()));
   auto result = allocate<QpResult>(batch, batch.hessian.space());
   if (batch.problems == 0) return result;
-  const DeviceShape shape(layout, stream);
-  Launcher launcher(stream, device_limits());
+  const DeviceShape shape(layout, *scratch);
+  Launcher launcher(*scratch, device_limits());
   const QpMethod method = kernels::first_method(settings.method);
   const bool large = is_large_qp(batch, settings.method);
   const QpColumns columns = large ? columns_of(layout.shape()) : QpColumns{};
@@ -203,7 +213,7 @@ QpResult solve_qp(const QpBatch& batch, const QpSettings& settings, const QpWarm
   kernels::QpTaskArrays arrays = qp_task(batch, layout, settings);
   arrays.shape = shape.shape();
   arrays.equation = shape.equation();
-  Staging staging(stream, batch.problems);
+  Staging staging(stream, batch.problems, &scratch->staging);
   staging.inputs(arrays, batch, batch);
   staging.inputs(arrays.start, start, batch);
   staging.results(arrays, result, batch);

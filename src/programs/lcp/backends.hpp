@@ -6,13 +6,15 @@
 namespace carom {
 
 namespace cpu {
-LcpResult solve_lcp(const LcpBatch& batch, const LcpSettings& settings);
+LcpResult solve_lcp(const LcpBatch& batch, const LcpSettings& settings,
+                    WorkspaceState* workspace = nullptr);
 }
 namespace reference {
 LcpResult solve_lcp(const LcpBatch& batch, const LcpSettings& settings);
 }
 namespace cuda {
-LcpResult solve_lcp(const LcpBatch& batch, const LcpSettings& settings);
+LcpResult solve_lcp(const LcpBatch& batch, const LcpSettings& settings,
+                    WorkspaceState* workspace = nullptr);
 }
 /// The bodies on a warp's worth of host lanes, run forwards or backwards; compiled with the tests.
 namespace emulation {

@@ -8,7 +8,7 @@ namespace carom {
 
 namespace cpu {
 LpResult solve_lp(const LpBatch& batch, const LpSettings& settings,
-                  const Buffer<BasisStatus>* start);
+                  const Buffer<BasisStatus>* start, WorkspaceState* workspace = nullptr);
 }  // namespace cpu
 
 /// The body on a warp's worth of host lanes, run forwards or backwards.
@@ -24,7 +24,7 @@ LpResult solve_lp(const LpBatch& batch, const LpSettings& settings,
 
 namespace cuda {
 LpResult solve_lp(const LpBatch& batch, const LpSettings& settings,
-                  const Buffer<BasisStatus>* start);
+                  const Buffer<BasisStatus>* start, WorkspaceState* workspace = nullptr);
 }  // namespace cuda
 
 /// Pivots that an objective may take.

@@ -7,7 +7,8 @@
 namespace carom {
 
 namespace cpu {
-QpResult solve_qp(const QpBatch& batch, const QpSettings& settings, const QpWarmStart& start);
+QpResult solve_qp(const QpBatch& batch, const QpSettings& settings, const QpWarmStart& start,
+                  WorkspaceState* workspace = nullptr);
 }  // namespace cpu
 
 /// The kernels of the device on a warp's worth of host lanes, run forwards or backwards.
@@ -20,7 +21,8 @@ QpResult solve_qp(const QpBatch& batch, const QpSettings& settings);
 }  // namespace reference
 
 namespace cuda {
-QpResult solve_qp(const QpBatch& batch, const QpSettings& settings, const QpWarmStart& start);
+QpResult solve_qp(const QpBatch& batch, const QpSettings& settings, const QpWarmStart& start,
+                  WorkspaceState* workspace = nullptr);
 }  // namespace cuda
 
 }  // namespace carom

@@ -159,8 +159,7 @@ ImpactResult Run::operator()() {
 
 }  // namespace
 
-ImpactResult sample_impacts(const ImpactBatch& batch, const ImpactSettings& settings,
-                            ImpactWorkspace& /*workspace*/) {
+ImpactResult sample_impacts(const ImpactBatch& batch, const ImpactSettings& settings) {
   return Run(batch, settings)();
 }
 
