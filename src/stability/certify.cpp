@@ -15,16 +15,21 @@ void certify_undecided(const PreparedStances& prepared, const StabilitySettings&
   if (!wanted) return;
   kernels::stability::StabilityView view{};
   arrays::bind(view, prepared);
+  arrays::bind(view, result);
+  view.settings = cascade_settings(settings);
+  view.settings.certify = false;
+  view.settings.scan = true;
   parallel_for(prepared.problems, 4, settings.threads, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t problem = begin; problem < end; ++problem) {
       const auto p = static_cast<std::size_t>(problem);
       if (result.verdict.host()[p] != StabilityVerdict::undecided) continue;
       const auto stance = view.form(problem);
-      if (!kernels::stability::dissipates(stance.contact[0]) ||
-          !kernels::stability::dissipates(stance.contact[1])) {
-        continue;
+      const bool safe = kernels::stability::dissipates(stance.contact[0]) &&
+                        kernels::stability::dissipates(stance.contact[1]);
+      const LabelledCertificate found = safe ? find_labelled(stance) : LabelledCertificate{};
+      if (!found.found && settings.method == StabilityMethod::any) {
+        view.solve(problem, static_cast<std::uint32_t>(problem));
       }
-      const LabelledCertificate found = find_labelled(stance);
       if (!found.found) continue;
       result.verdict.host()[p] = StabilityVerdict::stable;
       result.certificate.host()[p] = CertificateKind::labelled;

@@ -4,8 +4,8 @@
 
 namespace carom::stability {
 
-/// Tries labelled functions on what is undecided, where the settings' method has them. result: on
-/// the host.
+/// Tries labelled functions on what is undecided, where the settings' method has them, and
+/// simulates what they leave open. result: on the host.
 void certify_undecided(const PreparedStances& prepared, const StabilitySettings& settings,
                        StabilityResult& result);
 

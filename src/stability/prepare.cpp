@@ -64,6 +64,7 @@ body::CascadeSettings cascade_settings(const StabilitySettings& settings) {
   const StabilityMethod method = settings.method;
   return {method == StabilityMethod::any || method == StabilityMethod::paper,
           method == StabilityMethod::any || method == StabilityMethod::simulate,
+          method == StabilityMethod::simulate,  // else after labelled functions were tried
           settings.angles,
           settings.states,
           settings.events,

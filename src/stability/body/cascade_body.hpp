@@ -38,6 +38,7 @@ struct StanceFormArrays {
 /// What is asked, in plain numbers.
 struct CascadeSettings {
   bool certify, simulate;
+  bool scan;  ///< simulate more than the cycles of chatter
   std::int64_t angles, states, events;
   std::uint64_t seed;
 };
@@ -66,10 +67,11 @@ class Falsifier {
 
   /// Bodies that turn about one contact as it just stuck, then directions of all impacts of one
   /// contact with the other closed (e = 0: complete, both gaps being 0), or random states.
-  CAROM_INLINE Escape search() {
+  CAROM_INLINE Escape search(bool scan) {
     for (int i = 0; i < 2 && !escape_.found; ++i) try_state(turning(i), i);
     const bool inelastic = tables_.restitution[0] == 0.0 && tables_.restitution[1] == 0.0;
-    const std::int64_t count = inelastic ? 2 * settings_.angles : settings_.states;
+    const std::int64_t most = inelastic ? 2 * settings_.angles : settings_.states;
+    const std::int64_t count = scan ? most : 0;
     for (std::int64_t k = 0; k < count && !escape_.found; ++k) {
       try_state(inelastic ? direction(k) : random_state(k), k + 2);
     }
@@ -221,7 +223,7 @@ CAROM_INLINE StanceRecord judge(const StanceForm& stance, const CascadeSettings&
   }
   if (settings.simulate) {
     Falsifier falsifier(stance, tables, settings, problem);
-    record.escape = falsifier.search();
+    record.escape = falsifier.search(settings.scan || none);
     record.events = falsifier.events();
     if (record.escape.found) record.verdict = StabilityVerdict::unstable;
     if (record.escape.found) return record;
