@@ -40,6 +40,7 @@ std::pair<double, double> interval_of(const char* option, const std::string& tex
 // Contacts are called as in the papers.
 std::vector<std::string> numbered(int contacts) {
   std::vector<std::string> names;
+  names.reserve(static_cast<std::size_t>(contacts));
   for (int i = 0; i < contacts; ++i) names.push_back(fmt::format("x{}", i + 1));
   return names;
 }

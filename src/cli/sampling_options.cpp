@@ -26,6 +26,7 @@ bool of_results(std::string_view setting) {
 // Contacts of a file have no names: A, B, ... as in the papers, then C26, C27, ...
 std::vector<std::string> letters(int contacts) {
   std::vector<std::string> names;
+  names.reserve(static_cast<std::size_t>(contacts));
   for (int i = 0; i < contacts; ++i) {
     names.push_back(i < 26 ? std::string(1, static_cast<char>('A' + i)) : fmt::format("C{}", i));
   }
