@@ -61,6 +61,14 @@ StanceData data_of(const Stance& stance) {
   return data;
 }
 
+bool is_judged(const Stance& stance) {
+  const auto fits = [](double value) { return std::fabs(value) <= kLargestJudged; };
+  for (const StanceContact& c : stance.contacts) {
+    if (!fits(c.l) || !fits(c.h) || !fits(c.friction)) return false;
+  }
+  return fits(stance.force) && fits(stance.torque);
+}
+
 bool positive_on_unit(const Interval& q0, const Interval& q1, const Interval& q2) {
   if (!q0.positive() || !(q0 + q1 + q2).positive()) return false;
   if (q2.at_most_zero() || q1.at_least_zero()) return true;

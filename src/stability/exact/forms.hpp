@@ -26,6 +26,11 @@ struct StanceData {
   Triple g;
 };
 
+/// Largest size of a number that is judged: what is made of such numbers fits into an Integer.
+inline constexpr double kLargestJudged = 1e9;
+/// Whether all numbers of the stance are of such a size.
+bool is_judged(const Stance& stance);
+
 /// Of a stance on two contacts.
 StanceData data_of(const Stance& stance);
 

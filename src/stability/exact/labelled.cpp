@@ -1,3 +1,4 @@
+#include <cmath>
 #include <optional>
 #include <string>
 
@@ -100,7 +101,10 @@ bool slides_down(const Frame& f, const Interval& at_n) {
 }
 
 bool labelled_functions_prove(const Stance& stance, const std::array<double, 24>& numbers) {
-  if (stance.contacts.size() != 2) return false;
+  if (stance.contacts.size() != 2 || !is_judged(stance)) return false;
+  for (const double number : numbers) {
+    if (std::fabs(number) > 1e3 * kLargestJudged) return false;
+  }
   const Frame f = frame_of(stance);
   if (!f.valid || !held(f.data)) return false;
   bool flights = false;

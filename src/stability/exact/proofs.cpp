@@ -1,5 +1,7 @@
 #include "stability/exact/proofs.hpp"
 
+#include <cmath>
+
 #include "stability/exact/forms.hpp"
 
 namespace carom::exact {
@@ -146,7 +148,8 @@ bool slides_down(const StanceData& data, const Directions& d, const Interval& s,
 }  // namespace
 
 bool paper_function_proves(const Stance& stance, double s, double kappa) {
-  if (stance.contacts.size() != 2 || !(kappa > 0.0)) return false;
+  if (stance.contacts.size() != 2 || !is_judged(stance)) return false;
+  if (!(kappa > 0.0 && kappa <= kLargestJudged && std::fabs(s) <= kLargestJudged)) return false;
   const StanceData data = data_of(stance);
   const Directions d = directions_of(data);
   if (!d.valid) return false;
@@ -179,6 +182,7 @@ bool paper_function_proves(const Stance& stance, double s, double kappa) {
 
 bool is_ambiguous_by(const Stance& stance, const std::string& word) {
   if (stance.contacts.size() != 2 || word.size() != 2 || word == "SS") return false;
+  if (!is_judged(stance)) return false;
   if (word.find_first_not_of("FSPN") != std::string::npos) return false;
   const StanceData data = data_of(stance);
   if (!held(data)) return false;
