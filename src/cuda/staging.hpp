@@ -18,7 +18,7 @@ inline constexpr std::size_t kWorkBytes = std::size_t{1} << 30;
 
 /// Warps that go through what a first kernel leaves open, `doubles` of scratch for each: as many as
 /// are resident, as there are problems, and as kWorkBytes hold.
-inline std::int64_t settle_blocks(const void* kernel, long doubles, std::int64_t problems,
+inline std::int64_t finish_blocks(const void* kernel, long doubles, std::int64_t problems,
                                   const DeviceLimits& limits) {
   const auto held = static_cast<std::int64_t>(kWorkBytes / sizeof(double)) / doubles;
   const std::int64_t most = held > 1 ? held : 1;

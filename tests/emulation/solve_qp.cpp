@@ -62,12 +62,12 @@ class Emulation {
     return rest;
   }
 
-  void settle(const Problems& list, bool tried) {
+  void finish(const Problems& list, bool tried) {
     if (list.empty()) return;
     const kernels::QpShape& shape = arrays_.shape;
     const Task task =
-        task_of(kernels::qp_settle_parts(shape.variables, shape.rows, shape.cones > 0));
-    for (const int p : list) task.settle(p, tried);
+        task_of(kernels::qp_finish_parts(shape.variables, shape.rows, shape.cones > 0));
+    for (const int p : list) task.finish(p, tried);
   }
 
  private:
@@ -100,7 +100,7 @@ void run(const QpBatch& batch, const QpSettings& settings, const QpTaskArrays& a
   const bool large = is_large_qp(batch, settings.method);
   if (large) rest = emulation.first_of_large(rest, large_qp_limit(settings));
   if (tried && !(large && method == QpMethod::admm)) rest = emulation.first(method, rest);
-  emulation.settle(rest, tried);
+  emulation.finish(rest, tried);
 }
 
 }  // namespace

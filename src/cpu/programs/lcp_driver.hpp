@@ -20,7 +20,7 @@ struct LcpMemory {
   Buffer<double> pack_reals;
   std::vector<int> pack_ints;
   std::array<int, 2> pack_counts{};
-  std::vector<double> settle;  // for what is left open, taken when it is first needed
+  std::vector<double> finish;  // for what is left open, taken when it is first needed
 
   void fit(int n) {
     make_room(reals, kernels::lemke_real_workspace(n, simd::kLargestPadding));
@@ -63,8 +63,8 @@ LcpResult drive_lcp(const LcpBatch& batch, const LcpSettings& settings, Solve&& 
       open = open || kernels::lcp_is_open(n, range.status[p], range.residual[p], range.limited);
     }
     if (!open) return;
-    make_room(memory.settle, kernels::lcp_settle_workspace(n));
-    range.settle = memory.settle.data();
+    make_room(memory.finish, kernels::lcp_finish_workspace(n));
+    range.finish = memory.finish.data();
     solve(range);
   };
   if (settings.threads == 1) {

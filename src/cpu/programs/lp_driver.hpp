@@ -7,7 +7,7 @@
 #include "core/parallel.hpp"
 #include "core/thread_scratch.hpp"
 #include "cpu/simd/lp_lane.hpp"
-#include "programs/lp/body/lp_settle_body.hpp"
+#include "programs/lp/body/lp_finish_body.hpp"
 #include "programs/lp/task.hpp"
 
 namespace carom::cpu {
@@ -16,7 +16,7 @@ namespace carom::cpu {
 struct LpMemory {
   Buffer<double> reals;  // aligned to cache lines
   std::vector<int> ints;
-  std::vector<double> settle;  // for what is left open, taken when it is first needed
+  std::vector<double> finish;  // for what is left open, taken when it is first needed
 
   void fit(const LpBatch& batch) {
     make_room(reals, kernels::lp_real_workspace(batch.rows, batch.columns));
@@ -45,8 +45,8 @@ LpResult drive_lp(const LpBatch& batch, const LpSettings& settings,
                      is_open)) {
       return;
     }
-    make_room(memory.settle, kernels::lp_settle_workspace(batch.rows, batch.columns));
-    solve(simd::LpRange{begin, end, &task, nullptr, nullptr, memory.settle.data()});
+    make_room(memory.finish, kernels::lp_finish_workspace(batch.rows, batch.columns));
+    solve(simd::LpRange{begin, end, &task, nullptr, nullptr, memory.finish.data()});
   });
   return result;
 }

@@ -22,7 +22,7 @@ using Solve = void (*)(const simd::QpRange&);
 /// What one thread works with.
 struct Thread {
   Buffer<double> workspace;
-  std::vector<double> settle;  // memory for what the packs leave, taken when it is first needed
+  std::vector<double> finish;  // memory for what the packs leave, taken when it is first needed
 };
 
 /// What a call works with.
@@ -67,16 +67,16 @@ class Driver {
     if (inside) solve_({begin, end, &task_, thread.workspace.data()});
     for (std::int64_t p = begin; p < end; ++p) {
       if (inside && end_[static_cast<std::size_t>(p)] == kernels::kQpFinal) continue;
-      settle(p, inside, thread.settle);
+      finish(p, inside, thread.finish);
     }
   }
 
   /// Everything that was not solved at the first attempt.
-  void settle(std::int64_t p, bool tried, std::vector<double>& memory) {
+  void finish(std::int64_t p, bool tried, std::vector<double>& memory) {
     const kernels::QpShape& shape = layout_.shape();
-    const long size = kernels::qp_settle_parts(shape.variables, shape.rows, shape.cones > 0).end;
+    const long size = kernels::qp_finish_parts(shape.variables, shape.rows, shape.cones > 0).end;
     make_room(memory, size);
-    settle_(task_, p, tried, memory.data());
+    finish_(task_, p, tried, memory.data());
   }
 
   const QpBatch& batch_;
@@ -89,7 +89,7 @@ class Driver {
   Scratch<QpScratch> scratch_;
   std::vector<std::uint8_t>& end_;
   kernels::QpTaskArrays task_{};
-  decltype(simd::InstructionSet::settle_qp) settle_ = simd::instruction_set().settle_qp;
+  decltype(simd::InstructionSet::finish_qp) finish_ = simd::instruction_set().finish_qp;
 };
 
 }  // namespace

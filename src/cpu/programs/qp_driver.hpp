@@ -8,7 +8,7 @@
 
 namespace carom::cpu {
 
-/// Runs `solve`, an instruction set's entry, on ranges of problems in threads, and settles what it
+/// Runs `solve`, an instruction set's entry, on ranges of problems in threads, and finishes what it
 /// leaves. It is not called for active_set and lemke.
 QpResult drive_qp(const QpBatch& batch, const QpSettings& settings, const QpWarmStart& start,
                   void (*solve)(const simd::QpRange&), WorkspaceState* workspace = nullptr);

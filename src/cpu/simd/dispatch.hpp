@@ -47,7 +47,7 @@ struct InstructionSet {
   void (*solve_lcps)(const LcpRange&);
   void (*solve_lps)(const LpRange&);
   void (*solve_qps)(const QpRange&);
-  void (*settle_qp)(const kernels::QpTaskArrays&, long problem, bool tried, double* workspace);
+  void (*finish_qp)(const kernels::QpTaskArrays&, long problem, bool tried, double* workspace);
   void (*step_worlds)(const WorldsRange&);
   void (*solve_compliant)(const CompliantRange&);
   PlanarSearch planar;
@@ -70,7 +70,7 @@ void solve_lps(const LpRange& range);
 template <class Isa>
 void solve_qps(const QpRange& range);
 template <class Isa>
-void settle_qp(const kernels::QpTaskArrays& arrays, long problem, bool tried, double* workspace);
+void finish_qp(const kernels::QpTaskArrays& arrays, long problem, bool tried, double* workspace);
 template <class Isa>
 void step_worlds(const WorldsRange& range);
 template <class Isa>

@@ -9,7 +9,7 @@ const InstructionSet& entries() {
   static const InstructionSet kEntries{
       Isa::kName,           run_block<Isa>,   solve_steps<Isa>,     follow_pilots<Isa>,
       test_conditions<Isa>, solve_lcps<Isa>,  solve_lps<Isa>,       solve_qps<Isa>,
-      settle_qp<Isa>,       step_worlds<Isa>, solve_compliant<Isa>, planar_search<Isa>(),
+      finish_qp<Isa>,       step_worlds<Isa>, solve_compliant<Isa>, planar_search<Isa>(),
       support_code<Isa>()};
   return kEntries;
 }

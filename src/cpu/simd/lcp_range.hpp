@@ -17,7 +17,7 @@
 #include "cpu/simd/padding.hpp"
 #include "impact/body/contact_path_body.hpp"
 #include "impact/body/step_lcp.hpp"
-#include "programs/lcp/body/lcp_settle_body.hpp"
+#include "programs/lcp/body/lcp_finish_body.hpp"
 #include "programs/lcp/body/lemke_body.hpp"
 
 /// Single problems in one thread: plain loops over raw arrays, so that each instruction set's
@@ -35,7 +35,7 @@ struct LcpRange : LcpBatchArrays<ConstPointer>, LcpResultArrays<Pointer> {
   double* pack_reals;  ///< lcp_pack_reals; null: one problem at a time
   int* pack_ints;      ///< lcp_pack_ints
   int* pack_counts;    ///< problems that packs took so far, and gave up
-  double* settle;      ///< lcp_settle_workspace: only what an earlier call left open; else null
+  double* finish;      ///< lcp_finish_workspace: only what an earlier call left open; else null
 };
 
 struct StepRange : StepBatchArrays<ConstPointer> {
@@ -88,8 +88,8 @@ class Ranges {
   constexpr explicit Ranges(const Lanes& lanes) : lanes_(lanes) {}
 
   void solve(const LcpRange& r) const {
-    if (r.settle != nullptr) {
-      for (std::int64_t p = r.begin; p < r.end; ++p) settle(r, p);
+    if (r.finish != nullptr) {
+      for (std::int64_t p = r.begin; p < r.end; ++p) finish(r, p);
       return;
     }
     if constexpr (IsaOf<Lanes>::kKnown) {
@@ -162,12 +162,12 @@ class Ranges {
     put(r, p, outcome, residual);
   }
 
-  void settle(const LcpRange& r, std::int64_t p) const {
+  void finish(const LcpRange& r, std::int64_t p) const {
     if (!kernels::lcp_is_open(r.order, r.status[p], r.residual[p], r.limited)) return;
     const long n = r.order;
-    const kernels::LcpAnswer answer = kernels::settle_lcp(
+    const kernels::LcpAnswer answer = kernels::finish_lcp(
         lanes_, r.order, r.matrix + p * n * n, r.vector + p * n, r.tolerance,
-        {r.status[p], r.pivots[p], r.residual[p]}, r.solution + p * n, r.settle);
+        {r.status[p], r.pivots[p], r.residual[p]}, r.solution + p * n, r.finish);
     r.status[p] = answer.status;
     r.pivots[p] = answer.pivots;
     r.residual[p] = answer.residual;

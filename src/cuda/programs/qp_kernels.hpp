@@ -12,7 +12,7 @@ struct QpKernelLaunch {
   kernels::QpTaskArrays arrays;  ///< in device memory
   int count;                     ///< problems of `list`, or of the batch where it is null
   const int* list;
-  bool tried;       ///< settle: whether `first` ran before
+  bool tried;       ///< finish: whether `first` ran before
   int* rest;        ///< first: the problems that it leaves, in any order
   int* rest_count;  ///< first: how many
   double* work;     ///< [parts.end] for each thread, interleaved, or for each block; null: shared
@@ -33,8 +33,8 @@ struct QpPlan {
 QpPlan plan_first(QpMethod method, const kernels::QpShape& shape);
 
 /// A warp has a problem to itself up to 64 variables, a block a larger one. Where all of a large
-/// batch are to be settled and they are small, each thread has one.
-QpPlan plan_settle(const kernels::QpShape& shape, std::int64_t problems,
+/// batch are to be finished and they are small, each thread has one.
+QpPlan plan_finish(const kernels::QpShape& shape, std::int64_t problems,
                    std::size_t shared_per_block);
 
 }  // namespace carom::cuda

@@ -10,7 +10,7 @@
 #include "cuda/runtime.hpp"
 #include "cuda/staging.hpp"
 #include "programs/lcp/backends.hpp"
-#include "programs/lcp/body/lcp_settle_body.hpp"
+#include "programs/lcp/body/lcp_finish_body.hpp"
 #include "programs/lcp/body/lemke_body.hpp"
 
 namespace carom::cuda {
@@ -25,7 +25,7 @@ struct LcpLaunch : LcpBatchArrays<ConstPointer>, LcpResultArrays<Pointer> {
   double* work;  ///< a tableau for each block; null where it lies in shared memory
   int* int_work;
   bool limited;         ///< max_pivots is the caller's
-  double* settle_work;  ///< lcp_settle_workspace for each block of settle_lcps
+  double* finish_work;  ///< lcp_finish_workspace for each block of finish_lcps
 };
 
 CAROM_HOST_DEVICE constexpr long lcp_reals(int n) {
@@ -93,16 +93,16 @@ __global__ void __launch_bounds__(WarpLanes::kWidth)
 
 /// The same for what solve_lcps leaves open.
 __global__ void __launch_bounds__(WarpLanes::kWidth)
-    settle_lcps(const __grid_constant__ LcpLaunch launch) {
+    finish_lcps(const __grid_constant__ LcpLaunch launch) {
   const WarpLanes lanes;
   const long n = launch.order;
-  double* memory = launch.settle_work + Grid::block() * kernels::lcp_settle_workspace(launch.order);
+  double* memory = launch.finish_work + Grid::block() * kernels::lcp_finish_workspace(launch.order);
   for (int p = Grid::block(); p < launch.problems; p += Grid::blocks()) {
     const kernels::LcpAnswer before{launch.status[p], launch.pivots[p], launch.residual[p]};
     if (!kernels::lcp_is_open(launch.order, before.status, before.residual, launch.limited))
       continue;
     const kernels::LcpAnswer answer =
-        kernels::settle_lcp(lanes, launch.order, launch.matrix + p * n * n, launch.vector + p * n,
+        kernels::finish_lcp(lanes, launch.order, launch.matrix + p * n * n, launch.vector + p * n,
                             launch.tolerance, before, launch.solution + p * n, memory);
     lanes.for_each(1, [&](int) {
       launch.status[p] = answer.status;
@@ -140,10 +140,10 @@ LcpResult solve_lcp(const LcpBatch& batch, const LcpSettings& settings, Workspac
     staging.memory(launch.int_work, blocks * lcp_ints(n));
   }
   launch.limited = settings.max_pivots > 0;
-  const long settle_size = kernels::lcp_settle_workspace(n);
-  const std::int64_t settling = settle_blocks(reinterpret_cast<const void*>(&settle_lcps),
-                                              settle_size, batch.problems, limits);
-  staging.memory(launch.settle_work, settling * settle_size);
+  const long finish_size = kernels::lcp_finish_workspace(n);
+  const std::int64_t finishing = finish_blocks(reinterpret_cast<const void*>(&finish_lcps),
+                                               finish_size, batch.problems, limits);
+  staging.memory(launch.finish_work, finishing * finish_size);
   staging.inputs(launch, batch, batch);
   staging.results(launch, result, batch);
   staging.run([&](std::int64_t, std::int64_t count) {
@@ -151,7 +151,7 @@ LcpResult solve_lcp(const LcpBatch& batch, const LcpSettings& settings, Workspac
     launch_kernel("solve_lcps", solve_lcps,
                   {std::min(blocks, count), WarpLanes::kWidth, shared ? tableau : 0}, stream.get(),
                   launch);
-    launch_kernel("settle_lcps", settle_lcps, {std::min(settling, count), WarpLanes::kWidth, 0},
+    launch_kernel("finish_lcps", finish_lcps, {std::min(finishing, count), WarpLanes::kWidth, 0},
                   stream.get(), launch);
   });
   return result;

@@ -4,7 +4,7 @@
 #include "cuda/launch.cuh"
 #include "cuda/runtime.hpp"
 #include "cuda/staging.hpp"
-#include "programs/lp/body/lp_settle_body.hpp"
+#include "programs/lp/body/lp_finish_body.hpp"
 #include "programs/lp/task.hpp"
 
 namespace carom::cuda {
@@ -16,7 +16,7 @@ struct LpLaunch {
   int problems;
   double* work;  ///< a workspace for each block; null where it lies in shared memory
   int* int_work;
-  double* settle_work;  ///< lp_settle_workspace for each block of settle_lps
+  double* finish_work;  ///< lp_finish_workspace for each block of finish_lps
 };
 
 /// A block is one warp and solves problems in turn, all objectives of a problem one after another.
@@ -37,12 +37,12 @@ __global__ void __launch_bounds__(WarpLanes::kWidth)
 
 /// The same for what solve_lps leaves without a verdict.
 __global__ void __launch_bounds__(WarpLanes::kWidth)
-    settle_lps(const __grid_constant__ LpLaunch launch) {
+    finish_lps(const __grid_constant__ LpLaunch launch) {
   const WarpLanes lanes;
-  const long size = kernels::lp_settle_workspace(launch.arrays.rows, launch.arrays.columns);
-  kernels::LpSettle<WarpLanes> body(lanes, launch.arrays,
-                                    launch.settle_work + Grid::block() * size);
-  for (int p = Grid::block(); p < launch.problems; p += Grid::blocks()) body.settle(p);
+  const long size = kernels::lp_finish_workspace(launch.arrays.rows, launch.arrays.columns);
+  kernels::LpFinish<WarpLanes> body(lanes, launch.arrays,
+                                    launch.finish_work + Grid::block() * size);
+  for (int p = Grid::block(); p < launch.problems; p += Grid::blocks()) body.finish(p);
 }
 
 }  // namespace
@@ -74,10 +74,10 @@ LpResult solve_lp(const LpBatch& batch, const LpSettings& settings,
     staging.memory(launch.work, blocks * reals);
     staging.memory(launch.int_work, blocks * ints);
   }
-  const long settle_size = kernels::lp_settle_workspace(m, n);
-  const std::int64_t settling = settle_blocks(reinterpret_cast<const void*>(&settle_lps),
-                                              settle_size, batch.problems, limits);
-  staging.memory(launch.settle_work, settling * settle_size);
+  const long finish_size = kernels::lp_finish_workspace(m, n);
+  const std::int64_t finishing = finish_blocks(reinterpret_cast<const void*>(&finish_lps),
+                                               finish_size, batch.problems, limits);
+  staging.memory(launch.finish_work, finishing * finish_size);
   kernels::LpArrays& arrays = launch.arrays;
   arrays = lp_task(batch, settings);
   staging.inputs(arrays, batch, batch);
@@ -88,7 +88,7 @@ LpResult solve_lp(const LpBatch& batch, const LpSettings& settings,
     launch_kernel("solve_lps", solve_lps,
                   {std::min(blocks, count), WarpLanes::kWidth, shared ? bytes : 0}, stream.get(),
                   launch);
-    launch_kernel("settle_lps", settle_lps, {std::min(settling, count), WarpLanes::kWidth, 0},
+    launch_kernel("finish_lps", finish_lps, {std::min(finishing, count), WarpLanes::kWidth, 0},
                   stream.get(), launch);
   });
   return result;

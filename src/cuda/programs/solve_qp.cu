@@ -151,13 +151,13 @@ class Launcher {
     return rest;
   }
 
-  void settle(const kernels::QpTaskArrays& arrays, bool tried, int problems,
+  void finish(const kernels::QpTaskArrays& arrays, bool tried, int problems,
               const std::vector<int>* list) {
     QpKernelLaunch launch{};
     launch.arrays = arrays;
     launch.tried = tried;
     use(launch, problems, list);
-    run(plan_settle(arrays.shape, launch.count, limits_.shared_per_block), launch, "qp_settle");
+    run(plan_finish(arrays.shape, launch.count, limits_.shared_per_block), launch, "qp_finish");
   }
 
  private:
@@ -222,7 +222,7 @@ QpResult solve_qp(const QpBatch& batch, const QpSettings& settings, const QpWarm
   staging.run([&](std::int64_t, std::int64_t count) {
     const int problems = static_cast<int>(count);
     if (method == QpMethod::active_set || method == QpMethod::lemke) {
-      launcher.settle(arrays, false, problems, nullptr);
+      launcher.finish(arrays, false, problems, nullptr);
       return;
     }
     if (large) {
@@ -231,7 +231,7 @@ QpResult solve_qp(const QpBatch& batch, const QpSettings& settings, const QpWarm
     if (!large || method != QpMethod::admm) {
       rest = launcher.first(arrays, method, problems, large ? &rest : nullptr);
     }
-    launcher.settle(arrays, true, problems, &rest);
+    launcher.finish(arrays, true, problems, &rest);
   });
   return result;
 }

@@ -3,21 +3,21 @@
 #include <cstdint>
 
 #include "programs/qp/body/qp_attempt_body.hpp"
-#include "programs/qp/body/qp_settle_body.hpp"
+#include "programs/qp/body/qp_finish_body.hpp"
 
 /// One problem of a batch from its arrays to its results, on any lanes: a CUDA thread, warp or
-/// block, or a host lane. `first` tries one method; what it leaves goes to `settle`.
+/// block, or a host lane. `first` tries one method; what it leaves goes to `finish`.
 namespace carom::kernels {
 
-/// Memory of a task's `settle`.
-CAROM_INLINE constexpr QpTaskParts qp_settle_parts(long n, long rows, bool cones) {
-  return placed<QpTaskLayout>(0L, n, rows, qp_settle_workspace(n, rows, cones));
+/// Memory of a task's `finish`.
+CAROM_INLINE constexpr QpTaskParts qp_finish_parts(long n, long rows, bool cones) {
+  return placed<QpTaskLayout>(0L, n, rows, qp_finish_workspace(n, rows, cones));
 }
 
 template <class Lanes, class Memory>
 class QpTask {
  public:
-  /// parts: qp_first_parts() or qp_settle_parts().
+  /// parts: qp_first_parts() or qp_finish_parts().
   CAROM_HOST_DEVICE QpTask(const Lanes& lanes, const QpTaskArrays& arrays, const QpTaskParts& parts,
                            const Memory& memory)
       : lanes_(lanes),
@@ -46,7 +46,7 @@ class QpTask {
   }
 
   /// Everything else, from what `first` left if `tried`.
-  CAROM_HOST_DEVICE void settle(long p, bool tried) const {
+  CAROM_HOST_DEVICE void finish(long p, bool tried) const {
     const QpShape& shape = arrays_.shape;
     if (!problem_.load(p)) return problem_.refuse(p);
     QpVerdict verdict;
@@ -57,7 +57,7 @@ class QpTask {
       verdict.iterations = arrays_.iterations[p];
       problem_.load_pair(p, arrays_.solution, arrays_.dual, arrays_.cone_dual);
     }
-    QpSettle<Lanes, Memory, Memory> body(lanes_, shape, problem_.view(), problem_.x(), problem_.y(),
+    QpFinish<Lanes, Memory, Memory> body(lanes_, shape, problem_.view(), problem_.x(), problem_.y(),
                                          body_);
     problem_.write(p,
                    body.run(arrays_.settings, arrays_.interval_rows, tried ? &verdict : nullptr,

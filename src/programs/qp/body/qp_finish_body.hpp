@@ -17,7 +17,7 @@ namespace carom::kernels {
 CAROM_INLINE constexpr bool takes_homogeneous(long n, long rows) { return n + rows <= 160; }
 
 template <class Memory>
-struct QpSettleLayout {
+struct QpFinishLayout {
   Memory first_x;        ///< of the first method
   Memory point;          ///< meets the rows
   Memory first_y;        ///< of the first method
@@ -26,8 +26,8 @@ struct QpSettleLayout {
   Memory other_gradient;
   Memory body;
 
-  QpSettleLayout() = default;
-  CAROM_INLINE constexpr QpSettleLayout(Arena<Memory>& arena, long n, long rows, bool cones)
+  QpFinishLayout() = default;
+  CAROM_INLINE constexpr QpFinishLayout(Arena<Memory>& arena, long n, long rows, bool cones)
       : first_x(arena.take(n)),
         point(arena.take(n)),
         first_y(arena.take(rows)),
@@ -41,8 +41,8 @@ struct QpSettleLayout {
                  : arena.take_largest(admm_qp_workspace(n, rows), qp_active_set_workspace(n, rows),
                                       convex_lemke_workspace(n, rows, 2 * rows))) {}
 };
-CAROM_INLINE constexpr long qp_settle_workspace(long n, long rows, bool cones) {
-  return values_of<QpSettleLayout>(n, rows, cones);
+CAROM_INLINE constexpr long qp_finish_workspace(long n, long rows, bool cones) {
+  return values_of<QpFinishLayout>(n, rows, cones);
 }
 
 /// A problem's numbers as ConvexLemke reads them.
@@ -75,17 +75,17 @@ struct QpLemkeSource {
 };
 
 template <class Lanes, class Data, class Memory>
-class QpSettle {
+class QpFinish {
  public:
-  /// x: [n], y: [rows]; memory: qp_settle_workspace.
-  CAROM_HOST_DEVICE QpSettle(const Lanes& lanes, const QpShape& shape, const QpView<Data>& view,
+  /// x: [n], y: [rows]; memory: qp_finish_workspace.
+  CAROM_HOST_DEVICE QpFinish(const Lanes& lanes, const QpShape& shape, const QpView<Data>& view,
                              const Memory& x, const Memory& y, const Memory& memory)
       : lanes_(lanes),
         shape_(shape),
         view_(view),
         x_(x),
         y_(y),
-        at_(placed<QpSettleLayout>(memory, shape.variables, shape.rows, shape.cones > 0)) {}
+        at_(placed<QpFinishLayout>(memory, shape.variables, shape.rows, shape.cones > 0)) {}
 
   /// A point that meets the rows, of an unbounded problem.
   CAROM_INLINE double point(int j) const { return at_.point[j]; }
@@ -418,7 +418,7 @@ class QpSettle {
   const QpShape& shape_;
   QpView<Data> view_;
   Memory x_, y_;  // the answer, or its proof
-  QpSettleLayout<Memory> at_;
+  QpFinishLayout<Memory> at_;
   double proof_ = kInfinity;  // residual of the proof that was tried last
 };
 

@@ -15,60 +15,60 @@ constexpr int kThreadVariables = 8;
 constexpr std::int64_t kThreadProblems = 1 << 16;
 
 template <class Lanes, class Memory>
-CAROM_INLINE void run_settle(const Lanes& lanes, const QpKernelLaunch& launch,
+CAROM_INLINE void run_finish(const Lanes& lanes, const QpKernelLaunch& launch,
                              const kernels::QpTaskParts& parts, const Memory& memory, int begin,
                              int step) {
   const kernels::QpTask<Lanes, Memory> task(lanes, launch.arrays, parts, memory);
   for (int i = begin; i < launch.count; i += step) {
-    task.settle(launch.list == nullptr ? i : launch.list[i], launch.tried);
+    task.finish(launch.list == nullptr ? i : launch.list[i], launch.tried);
   }
 }
 
 CAROM_INLINE kernels::QpTaskParts parts_of(const kernels::QpShape& shape) {
-  return kernels::qp_settle_parts(shape.variables, shape.rows, shape.cones > 0);
+  return kernels::qp_finish_parts(shape.variables, shape.rows, shape.cones > 0);
 }
 
 __global__ void __launch_bounds__(kThreads)
-    qp_settle_threads(const __grid_constant__ QpKernelLaunch launch) {
+    qp_finish_threads(const __grid_constant__ QpKernelLaunch launch) {
   const kernels::SingleLane lane;
-  run_settle(lane, launch, parts_of(launch.arrays.shape),
+  run_finish(lane, launch, parts_of(launch.arrays.shape),
              kernels::InterleavedMemory<double>{launch.work + Grid::global_thread(),
                                                 Grid::global_threads()},
              Grid::global_thread(), Grid::global_threads());
 }
 
 __global__ void __launch_bounds__(WarpLanes::kWidth)
-    qp_settle_warps(const __grid_constant__ QpKernelLaunch launch) {
+    qp_finish_warps(const __grid_constant__ QpKernelLaunch launch) {
   const WarpLanes lanes;
   const kernels::QpTaskParts parts = parts_of(launch.arrays.shape);
   double* memory =
       launch.work == nullptr ? shared_memory() : launch.work + Grid::block() * parts.end;
-  run_settle(lanes, launch, parts, kernels::PlainMemory<double>{memory}, Grid::block(),
+  run_finish(lanes, launch, parts, kernels::PlainMemory<double>{memory}, Grid::block(),
              Grid::blocks());
 }
 
 __global__ void __launch_bounds__(kBlockThreads)
-    qp_settle_blocks(const __grid_constant__ QpKernelLaunch launch) {
+    qp_finish_blocks(const __grid_constant__ QpKernelLaunch launch) {
   const BlockLanes lanes;
   const kernels::QpTaskParts parts = parts_of(launch.arrays.shape);
-  run_settle(lanes, launch, parts,
+  run_finish(lanes, launch, parts,
              kernels::PlainMemory<double>{launch.work + Grid::block() * parts.end}, Grid::block(),
              Grid::blocks());
 }
 
 }  // namespace
 
-QpPlan plan_settle(const kernels::QpShape& shape, std::int64_t problems,
+QpPlan plan_finish(const kernels::QpShape& shape, std::int64_t problems,
                    std::size_t shared_per_block) {
   const long doubles = parts_of(shape).end;
   if (shape.variables <= kThreadVariables && problems >= kThreadProblems) {
-    return {qp_settle_threads, kThreads, true, doubles, 0};
+    return {qp_finish_threads, kThreads, true, doubles, 0};
   }
   if (shape.variables <= kWarpVariables) {
     // Where several warps of a multiprocessor find room in it at the same time.
-    return {qp_settle_warps, WarpLanes::kWidth, false, doubles, shared_per_block / 4};
+    return {qp_finish_warps, WarpLanes::kWidth, false, doubles, shared_per_block / 4};
   }
-  return {qp_settle_blocks, kBlockThreads, false, doubles, 0};
+  return {qp_finish_blocks, kBlockThreads, false, doubles, 0};
 }
 
 }  // namespace carom::cuda

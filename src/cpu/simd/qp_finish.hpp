@@ -3,7 +3,7 @@
 #include "cpu/simd/qp_pack.hpp"
 #include "programs/qp/body/qp_task_body.hpp"
 
-/// What the packs leave, one problem at a time (kernels::QpTask::settle), in the machine's
+/// What the packs leave, one problem at a time (kernels::QpTask::finish), in the machine's
 /// instruction set.
 namespace carom::cpu::simd {
 
@@ -21,15 +21,15 @@ struct IsaTaskLane : IsaQpLane<Isa> {
   }
 };
 
-/// workspace: kernels::qp_settle_parts().end doubles.
+/// workspace: kernels::qp_finish_parts().end doubles.
 template <class Isa>
-void settle_qp(const kernels::QpTaskArrays& arrays, long problem, bool tried, double* workspace) {
+void finish_qp(const kernels::QpTaskArrays& arrays, long problem, bool tried, double* workspace) {
   using Memory = IsaMemory<Isa, double>;
   const IsaTaskLane<Isa> lane;
   const kernels::QpTaskParts parts =
-      kernels::qp_settle_parts(arrays.shape.variables, arrays.shape.rows, arrays.shape.cones > 0);
+      kernels::qp_finish_parts(arrays.shape.variables, arrays.shape.rows, arrays.shape.cones > 0);
   kernels::QpTask<IsaTaskLane<Isa>, Memory>(lane, arrays, parts, Memory{workspace})
-      .settle(problem, tried);
+      .finish(problem, tried);
 }
 
 }  // namespace carom::cpu::simd

@@ -14,18 +14,18 @@
 namespace carom::kernels {
 
 template <class Memory>
-struct LcpSettleLayout {
+struct LcpFinishLayout {
   Memory lemke, found, judge, row_scale, column_scale;
 
-  CAROM_INLINE constexpr LcpSettleLayout(Arena<Memory>& arena, int n)
+  CAROM_INLINE constexpr LcpFinishLayout(Arena<Memory>& arena, int n)
       : lemke(arena.take(doubled_lemke_workspace(n))),
         found(arena.take(n)),
         judge(arena.take(certificate::lcp_judge_workspace(n))),
         row_scale(arena.take(n)),
         column_scale(arena.take(n)) {}
 };
-CAROM_HOST_DEVICE constexpr long lcp_settle_workspace(int n) {
-  return values_of<LcpSettleLayout>(n);
+CAROM_HOST_DEVICE constexpr long lcp_finish_workspace(int n) {
+  return values_of<LcpFinishLayout>(n);
 }
 
 /// A certified answer with more than this left is done again too.
@@ -80,14 +80,14 @@ CAROM_HOST_DEVICE void scale_lcp(const Lanes& lanes, int n, const double* matrix
   });
 }
 
-/// z: [n] out where solved; memory: lcp_settle_workspace. `before`: what is to be settled, with its
-/// residual, which stands where there is nothing better.
+/// z: [n] out where solved; memory: lcp_finish_workspace. `before`: what is to be finished, with
+/// its residual, which stands where there is nothing better.
 template <class Lanes>
-CAROM_HOST_DEVICE LcpAnswer settle_lcp(const Lanes& lanes, int n, const double* matrix,
+CAROM_HOST_DEVICE LcpAnswer finish_lcp(const Lanes& lanes, int n, const double* matrix,
                                        const double* vector, double tolerance,
                                        const LcpAnswer& before, double* z, double* memory) {
   using Memory = PlainMemory<double>;
-  const auto at = placed<LcpSettleLayout>(memory, n);
+  const auto at = placed<LcpFinishLayout>(memory, n);
   double* const found = at.found;
   double* const row_scale = at.row_scale;
   double* const column_scale = at.column_scale;

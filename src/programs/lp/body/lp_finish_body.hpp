@@ -10,12 +10,12 @@
 namespace carom::kernels {
 
 template <class Memory>
-struct LpSettleLayout {
+struct LpFinishLayout {
   Memory certificate;
   Memory x;  ///< solution, or the point of an unbounded problem
   Memory direction, y, farkas, body;
 
-  CAROM_INLINE constexpr LpSettleLayout(Arena<Memory>& arena, int rows, int columns)
+  CAROM_INLINE constexpr LpFinishLayout(Arena<Memory>& arena, int rows, int columns)
       : certificate(arena.take(certificate::lp_certificate_workspace(rows, columns))),
         x(arena.take(columns)),
         direction(arena.take(columns)),
@@ -23,8 +23,8 @@ struct LpSettleLayout {
         farkas(arena.take(rows)),
         body(arena.take(convex_lemke_workspace(columns, rows, 2L * rows + columns))) {}
 };
-CAROM_HOST_DEVICE constexpr long lp_settle_workspace(int rows, int columns) {
-  return values_of<LpSettleLayout>(rows, columns);
+CAROM_HOST_DEVICE constexpr long lp_finish_workspace(int rows, int columns) {
+  return values_of<LpFinishLayout>(rows, columns);
 }
 
 /// Whether an answer of LpSolver is to be tried again.
@@ -50,25 +50,25 @@ struct LpLemkeSource {
 };
 
 template <class Lanes>
-class LpSettle {
+class LpFinish {
  public:
-  /// memory: lp_settle_workspace.
-  CAROM_HOST_DEVICE LpSettle(const Lanes& lanes, const LpArrays& arrays, double* memory)
+  /// memory: lp_finish_workspace.
+  CAROM_HOST_DEVICE LpFinish(const Lanes& lanes, const LpArrays& arrays, double* memory)
       : lanes_(lanes),
         arrays_(arrays),
-        at_(placed<LpSettleLayout>(memory, arrays.rows, arrays.columns)),
+        at_(placed<LpFinishLayout>(memory, arrays.rows, arrays.columns)),
         certificate_(lanes, arrays.rows, arrays.columns, at_.certificate) {}
 
   /// The objectives of problem p that are open.
-  CAROM_HOST_DEVICE void settle(long p) {
+  CAROM_HOST_DEVICE void finish(long p) {
     for (int k = 0; k < arrays_.objectives; ++k) {
       const long at = p * arrays_.objectives + k;
-      if (lp_is_open(arrays_, arrays_.status[at])) settle_objective(p, at);
+      if (lp_is_open(arrays_, arrays_.status[at])) finish_objective(p, at);
     }
   }
 
  private:
-  CAROM_HOST_DEVICE void settle_objective(long p, long at) {
+  CAROM_HOST_DEVICE void finish_objective(long p, long at) {
     const long m = arrays_.rows;
     const long n = arrays_.columns;
     const certificate::LpData lp{arrays_.rows,
@@ -114,7 +114,7 @@ class LpSettle {
 
   const Lanes& lanes_;
   const LpArrays& arrays_;
-  LpSettleLayout<double*> at_;
+  LpFinishLayout<double*> at_;
   certificate::LpCertificate<Lanes> certificate_;
 };
 
