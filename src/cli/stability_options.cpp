@@ -130,6 +130,7 @@ run::StancePoints model_points(const StabilityOptions& options) {
   }
   run::StancePoints points;
   points.name = model.name;
+  points.set = set;
   fill_grid(points, sweeps, set, [&](const std::map<std::string, double>& values) {
     std::vector<double> all;
     for (const models::Parameter& parameter : model.parameters) {
@@ -150,6 +151,7 @@ run::StancePoints file_points(const StabilityOptions& options) {
                                    options.target, stances.size()));
   }
   run::StancePoints points;
+  points.set = set;
   points.name = stances.size() == 1 && !stances[0].name.empty() ? stances[0].name : options.target;
   if (stances.size() == 1) {
     for (const Sweep& sweep : sweeps) {

@@ -97,6 +97,7 @@ ordered_json counterexample_json(const StabilityResult& result, std::size_t row)
 ordered_json point_json(const run::StabilityRun& run, std::size_t i, bool with_modes) {
   const run::StancePoints& points = run.points;
   ordered_json entry, parameters = ordered_json::object();
+  for (const auto& [name, value] : points.set) parameters[name] = value;
   for (std::size_t k = 0; k < points.varied.size(); ++k) {
     parameters[points.varied[k]] = points.at[i][k];
   }

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +17,7 @@ namespace carom::run {
 struct StancePoints {
   std::string name;  ///< of the model or file
   std::vector<Stance> stances;
+  std::map<std::string, double> set;        ///< parameters that all of them were given
   std::vector<std::string> varied;          ///< names of the sweeps, the last fastest
   std::vector<std::vector<double>> values;  ///< of each sweep, over its grid
   std::vector<std::vector<double>> at;      ///< [points, varied]
