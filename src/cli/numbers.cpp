@@ -61,6 +61,18 @@ std::uint64_t parse_seed(std::string_view option, std::string_view text) {
   return *value;
 }
 
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> parts(1);
+  for (const char c : text) {
+    if (c == separator) {
+      parts.emplace_back();
+    } else {
+      parts.back() += c;
+    }
+  }
+  return parts;
+}
+
 double parse_real(std::string_view option, std::string_view text) {
   const auto value = whole<double>(text);
   if (!value || !std::isfinite(*value)) {

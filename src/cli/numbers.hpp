@@ -17,6 +17,8 @@ inline constexpr std::int64_t kMostThreads = 4096;
 std::int64_t parse_count(std::string_view option, std::string_view text, std::int64_t minimum,
                          std::int64_t maximum = INT64_MAX);
 std::uint64_t parse_seed(std::string_view option, std::string_view text);
+/// The pieces between separators, empty ones included.
+std::vector<std::string> split(std::string_view text, char separator);
 /// Finite number.
 double parse_real(std::string_view option, std::string_view text);
 /// NAME=VALUE pairs; a name given twice is refused.

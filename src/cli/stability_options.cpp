@@ -26,20 +26,9 @@ struct Sweep {
   std::vector<double> values;
 };
 
-std::vector<std::string> pieces(std::string_view text, char separator) {
-  std::vector<std::string> parts(1);
-  for (const char c : text) {
-    if (c == separator) {
-      parts.emplace_back();
-    } else {
-      parts.back() += c;
-    }
-  }
-  return parts;
-}
-
 std::vector<double> spaced(double low, double high, std::int64_t count) {
   std::vector<double> values;
+  values.reserve(static_cast<std::size_t>(count));
   for (std::int64_t i = 0; i < count; ++i) {
     const double share = count == 1 ? 0.0 : static_cast<double>(i) / static_cast<double>(count - 1);
     values.push_back(i + 1 == count && count > 1 ? high : low + (high - low) * share);
@@ -53,7 +42,7 @@ Sweep sweep_from(const std::string& text) {
   sweep.option = "--sweep " + text;
   const std::size_t equals = text.find('=');
   std::vector<std::string> parts;
-  if (equals != std::string::npos && equals > 0) parts = pieces(text.substr(equals + 1), ':');
+  if (equals != std::string::npos && equals > 0) parts = split(text.substr(equals + 1), ':');
   if (parts.size() != 3) {
     throw InvalidInput(sweep.option + ": must be NAME=LO:HI:N, e.g. d=0.1:1.2:100");
   }
@@ -171,11 +160,12 @@ run::StancePoints file_points(const StabilityOptions& options) {
 
 std::vector<double> numbers_of(const std::string& option, const std::string& text,
                                std::size_t count, const char* form) {
-  const std::vector<std::string> parts = pieces(text, ',');
+  const std::vector<std::string> parts = split(text, ',');
   if (parts.size() != count) {
     throw InvalidInput(fmt::format("{} is {}: must be {}", option, text, form));
   }
   std::vector<double> values;
+  values.reserve(parts.size());
   for (const std::string& part : parts) values.push_back(parse_real(option, part));
   return values;
 }
@@ -239,7 +229,7 @@ run::StanceQuestions stance_questions(const StabilityOptions& options,
   if (!options.impact.empty()) {
     require_one("--impact");
     const char* form = "CONTACT:U,W,OMEGA, e.g. 1:0.3,-1,0";
-    const std::vector<std::string> parts = pieces(options.impact, ':');
+    const std::vector<std::string> parts = split(options.impact, ':');
     if (parts.size() != 2) {
       throw InvalidInput(fmt::format("--impact is {}: must be {}", options.impact, form));
     }

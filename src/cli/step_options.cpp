@@ -48,18 +48,6 @@ struct Variation {
   }
 };
 
-std::vector<std::string> split(std::string_view text, char separator) {
-  std::vector<std::string> parts(1);
-  for (const char c : text) {
-    if (c == separator) {
-      parts.emplace_back();
-    } else {
-      parts.back() += c;
-    }
-  }
-  return parts;
-}
-
 // NAME=lo:hi[:count][:log]
 Variation variation_from(const char* option, const std::string& text, bool counted,
                          const models::Scenario& scenario) {
