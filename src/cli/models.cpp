@@ -126,6 +126,7 @@ nlohmann::ordered_json to_json(const models::StanceModel& model) {
   result["command"] = "stability";
   result["summary"] = model.summary;
   result["source"] = model.source;
+  result["contacts"] = {"1", "2"};
   nlohmann::ordered_json axes = nlohmann::ordered_json::array();
   for (const models::ChartAxis& axis : model.axes) {
     axes.push_back({{"parameter", axis.parameter}, {"low", axis.low}, {"high", axis.high}});
