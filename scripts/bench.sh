@@ -5,9 +5,9 @@
 # FILE defaults to build-bench/bench.json. --full adds the largest sample counts. --cuda: this
 # machine's GPU beside its processor, a table of every family.
 set -euo pipefail
-build=${CAROM_BUILD_DIR:-$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)/build-bench}
 # shellcheck source=scripts/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+build=${CAROM_BUILD_DIR:-$root/build-bench}
 
 filter=. repetitions=5 min_time=0.1 full=() output=
 while [ $# -gt 0 ]; do

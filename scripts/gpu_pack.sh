@@ -6,9 +6,9 @@
 # into build-gpu-pack/pack (bin, lib, about.txt). Each --variant adds bin/carom_bench-NAME, compiled
 # with those arguments, for stage 6. The pack may have 64 MiB.
 set -euo pipefail
-build=${CAROM_BUILD_DIR:-$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)/build-gpu-pack}
 # shellcheck source=scripts/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+build=${CAROM_BUILD_DIR:-$root/build-gpu-pack}
 most_mib=64
 architecture=90 variants=()
 while [ $# -gt 0 ]; do

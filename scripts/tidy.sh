@@ -2,9 +2,9 @@
 # Runs clang-tidy over the host sources, over the files given, or with --changed over those that the
 # last commit touched (the short form, for CI).
 set -euo pipefail
-build=${CAROM_BUILD_DIR:-$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)/build-tidy}
 # shellcheck source=scripts/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+build=${CAROM_BUILD_DIR:-$root/build-tidy}
 command -v clang-tidy >/dev/null || die "clang-tidy is missing (package clang-tidy)"
 # Not in units by family: each file has a compile command of its own.
 [ -f "$build/compile_commands.json" ] || prepare -DCAROM_CUDA=OFF -DCAROM_BUILD_TESTS=OFF
@@ -20,6 +20,7 @@ known=()
 for file in "${files[@]}"; do
   if grep -qF "$(realpath "$file")\"" "$build/compile_commands.json"; then known+=("$file"); fi
 done
-printf '%s\0' ${known[@]+"${known[@]}"} |
+[ ${#known[@]} -gt 0 ] || { say "clang-tidy: none of these is compiled here"; exit 0; }
+printf '%s\0' "${known[@]}" |
   xargs -0 -r -n 4 -P "$jobs" clang-tidy -p "$build" --quiet --warnings-as-errors='*' 2>/dev/null
 say "clang-tidy: ${#known[@]} files clean"
