@@ -144,4 +144,12 @@ class SettingOptions {
   std::map<std::string, std::string, std::less<>> texts_;  // options hold on to its strings
 };
 
+/// An option that keeps its text; the help shows the one it has already.
+inline CLI::Option* add_text(CLI::App& command, const char* name, std::string& value,
+                             const char* type, const char* help) {
+  CLI::Option* option = command.add_option(name, value, help)->type_name(type);
+  if (!value.empty()) option->capture_default_str();
+  return option;
+}
+
 }  // namespace carom::cli

@@ -184,9 +184,7 @@ std::span<const OptionForm> stability_forms() {
 void add_stability_options(CLI::App& command, StabilityOptions& options) {
   const auto text = [&command](const char* name, std::string& value, const char* type,
                                const char* help) {
-    CLI::Option* option = command.add_option(name, value, help)->type_name(type);
-    if (!value.empty()) option->capture_default_str();
-    return option;
+    return add_text(command, name, value, type, help);
   };
   text("target", options.target, "MODEL|FILE", "figure2, figure3, or a JSON file of stances")
       ->required();

@@ -164,9 +164,7 @@ std::int64_t steps_for(const StepOptions& options, const models::Scenario& scena
 void add_step_options(CLI::App& command, StepOptions& options) {
   const auto text = [&command](const char* name, std::string& value, const char* type,
                                const char* help) {
-    CLI::Option* option = command.add_option(name, value, help)->type_name(type);
-    if (!value.empty()) option->capture_default_str();
-    return option;
+    return add_text(command, name, value, type, help);
   };
   const auto list = [&command](const char* name, std::vector<std::string>& value, const char* type,
                                const char* help) {
