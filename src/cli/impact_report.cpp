@@ -8,6 +8,7 @@
 
 #include "cli/table.hpp"
 #include "io/printable.hpp"
+#include "run/impact_defaults.hpp"
 
 namespace carom::cli {
 
@@ -55,7 +56,33 @@ std::string heading(const run::ImpactRun& run) {
       "  backend {}, {}, {} numbers, selection {}, seed {}, h = {:g} N s, at most {} steps\n",
       to_string(run.backend), to_string(settings.precision), to_string(settings.sampler),
       to_string(settings.selection), settings.seed, settings.step_size, settings.max_steps);
+  const std::vector<int> approaching = run::approaching_contacts(run);
+  const auto contacts = static_cast<std::size_t>(run.problem.contacts);
+  if (!run.step_size_reason.empty() && !approaching.empty()) {
+    text += fmt::format("  h is {}; --step chooses another\n", io::printable(run.step_size_reason));
+  }
+  if (!approaching.empty() && approaching.size() < contacts) {
+    std::vector<std::string> names;
+    for (const int i : approaching) names.push_back(run.contact_names[static_cast<std::size_t>(i)]);
+    text += fmt::format("  before the impact {} of {} contacts approach: {}\n", names.size(),
+                        contacts, io::printable(fmt::format("{}", fmt::join(names, ", "))));
+  }
   return text;
+}
+
+// What a wrong sign of the velocity looks like.
+std::string nothing_to_solve(const run::ImpactRun& run) {
+  const std::vector<double> speed = run::contact_velocity(run.problem, run.problem.velocity.data());
+  std::string contacts;
+  for (std::size_t i = 0; i < run.contact_names.size(); ++i) {
+    contacts += fmt::format("{}{} {}", i == 0 ? "" : ", ", io::printable(run.contact_names[i]),
+                            short_number(speed[i]));
+  }
+  return fmt::format(
+      "  no contact approaches{}: nothing to solve, v stays.\n"
+      "  A contact approaches where its row of normal_jacobian times v, before the impact, is "
+      "negative.\n",
+      contacts.empty() ? "" : fmt::format(" (normal velocities {} m/s)", contacts));
 }
 
 std::string range(double low, double high) {
@@ -103,9 +130,10 @@ std::string mode_table(const run::ImpactRun& run) {
 
 std::string certificate_lines(const run::ImpactRun& run) {
   const ImpactSummary& summary = run.summary;
-  std::string text =
-      fmt::format("  largest residual {:.2e} (certified up to {:.0e}), largest K+/K- {:.6f}\n",
-                  summary.max_residual, run.settings.residual_tolerance, summary.max_energy_ratio);
+  std::string text = fmt::format(
+      "  largest residual {:.2e} (certified up to {:.0e}), kinetic energy after/before at most "
+      "{:.6f}\n",
+      summary.max_residual, run.settings.residual_tolerance, summary.max_energy_ratio);
   text +=
       fmt::format("  solved by Lemke after the fast path: {} of {} ({})\n", summary.fallback_solves,
                   summary.lcp_solves, share(summary.fallback_solves, summary.lcp_solves));
@@ -119,10 +147,13 @@ std::string certificate_lines(const run::ImpactRun& run) {
 std::string net_lines(const run::ImpactRun& run) {
   if (!run.net) return "";
   const EpsilonNet& net = *run.net;
-  std::string text =
-      fmt::format("  epsilon-net: {} points, epsilon {:.4g} m/s", net.points(), net.epsilon);
+  std::string text = fmt::format("  epsilon-net: {} {}, epsilon {:.4g} m/s", net.points(),
+                                 net.points() == 1 ? "point" : "points", net.epsilon);
   if (net.epsilon != net.requested_epsilon) {
     text += fmt::format(" (coarsened from {:.4g}: --net-capacity reached)", net.requested_epsilon);
+  }
+  if (!run.epsilon_reason.empty() && !run.step_size_reason.empty()) {
+    text += fmt::format(" ({})", run.epsilon_reason);
   }
   if (net.dropped > 0) text += fmt::format(", {} samples dropped as still colliding", net.dropped);
   // the last doublings show whether the set has converged
@@ -131,28 +162,23 @@ std::string net_lines(const run::ImpactRun& run) {
   for (std::size_t i = first; i < net.coverage.size(); ++i) {
     text += fmt::format("{} 2^{}: {}", i == first ? "" : ",", i, net.coverage[i]);
   }
-  return text + "\n";
+  text += '\n';
+  const double extent = run::extent_of(run.summary);
+  if (extent > 0.0 && net.epsilon > extent) {
+    text += fmt::format(
+        "  epsilon is larger than the whole set, whose extent is {0:.4g}: the net and its curve "
+        "say "
+        "nothing\n  of its shape; try --epsilon {1:.2g}\n",
+        extent, run::kExtentShare * extent);
+  }
+  return text;
 }
 
 // Contacts that slide hard against friction may jam: the simultaneous model then has outcomes
 // beside the one in which nothing happens.
-std::string nothing_to_resolve(const run::ImpactRun& run) {
-  const std::vector<double> speed = run::contact_velocity(run.problem, run.problem.velocity.data());
-  std::string contacts;
-  for (std::size_t i = 0; i < run.contact_names.size(); ++i) {
-    contacts +=
-        fmt::format("{}{} {}", i == 0 ? "" : ", ", run.contact_names[i], short_number(speed[i]));
-  }
-  std::string text =
-      fmt::format("  no contact approaches{}: there is no impact to resolve, the velocity stays\n",
-                  contacts.empty() ? "" : fmt::format(" (normal velocities {} m/s)", contacts));
-  if (run.models->simultaneous.size() > 1) {
-    text +=
-        "  the other simultaneous outcomes are jams: impulses that sliding friction alone would\n"
-        "  bring about, which the model's conditions allow too\n";
-  }
-  return text;
-}
+constexpr const char* kJams =
+    "  the other simultaneous outcomes are jams: impulses that sliding friction alone would\n"
+    "  bring about, which the model's conditions allow too\n";
 
 }  // namespace
 
@@ -162,6 +188,7 @@ std::string run_report(const run::ImpactRun& run) {
     text += fmt::format("  STOPPED after {} of {} samples\n", run.summary.samples,
                         run.settings.samples);
   }
+  if (run::approaching_contacts(run).empty()) return text + nothing_to_solve(run);
   TextTable performance(kPerformanceHead);
   performance.add(performance_cells(run));
   text += '\n';
@@ -173,7 +200,13 @@ std::string run_report(const run::ImpactRun& run) {
     text += certificate_lines(run) + net_lines(run);
   }
   if (run.summary.max_steps_reached * 2 > run.summary.samples) {
+    const run::Stop stop = run::stopping_impulse(run.problem, run.settings.velocity_tolerance);
     text += "  most samples reached the step limit: try a larger --step or --max-steps\n";
+    if (stop.impulse > run.settings.step_size) {
+      text += fmt::format("  (contact {} alone takes {:.4g} N s to stop)\n",
+                          io::printable(run.contact_names[static_cast<std::size_t>(stop.contact)]),
+                          stop.impulse);
+    }
   }
   return text;
 }
@@ -183,14 +216,29 @@ std::string runs_table(const std::vector<run::ImpactRun>& runs) {
   head.insert(head.end(), kPerformanceHead.begin(), kPerformanceHead.end());
   head.push_back("net points");
   TextTable table(head);
+  std::vector<std::string> still;
   for (const run::ImpactRun& run : runs) {
     std::vector<std::string> row = {run.model};
     const std::vector<std::string> cells = performance_cells(run);
     row.insert(row.end(), cells.begin(), cells.end());
     row.push_back(run.net ? fmt::format("{}", run.net->points()) : "-");
     table.add(row);
+    const std::vector<int> approaching = run::approaching_contacts(run);
+    if (approaching.empty()) still.push_back(run.model);
   }
-  return table.text();
+  std::string text = table.text();
+  if (!still.empty()) {
+    constexpr std::size_t kNamed = 12;
+    const std::size_t named = std::min(still.size(), kNamed);
+    text += fmt::format(
+        "  no contact approaches, nothing to solve, in {} of {}: {}{}\n", still.size(), runs.size(),
+        io::printable(fmt::format(
+            "{}", fmt::join(std::vector(still.begin(),
+                                        still.begin() + static_cast<std::ptrdiff_t>(named)),
+                            ", "))),
+        still.size() > named ? ", ..." : "");
+  }
+  return text;
 }
 
 std::string models_report(const run::ImpactRun& run) {
@@ -222,7 +270,7 @@ std::string models_report(const run::ImpactRun& run) {
         outcome);
   }
   std::string text = table.text();
-  if (run::approaching_contacts(run).empty()) text += nothing_to_resolve(run);
+  if (run::approaching_contacts(run).empty() && models.simultaneous.size() > 1) text += kJams;
   if (!models.simultaneous_complete) {
     text += "  simultaneous: one solution by Lemke, all would be too many to enumerate\n";
   }

@@ -55,11 +55,8 @@ ImpactProblem problem_from_json(const nlohmann::json& object, const std::string&
   require_columns(tangent, problem.velocities, "tangent_jacobian", where);
   problem.dimension = dimension_from_rows(static_cast<std::size_t>(tangent.rows),
                                           static_cast<std::size_t>(normal.rows), where);
-  problem.friction = read_numbers(object, "friction", where);
-  if (problem.friction.size() != static_cast<std::size_t>(problem.contacts)) {
-    throw InvalidInput(fmt::format("{}: friction has {} numbers: must have {}, one per contact",
-                                   where, problem.friction.size(), problem.contacts));
-  }
+  problem.friction = read_numbers(object, "friction", static_cast<std::size_t>(problem.contacts),
+                                  "one per contact", where);
   problem.normal_jacobian = std::move(normal.values);
   problem.tangent_jacobian = std::move(tangent.values);
   return problem;

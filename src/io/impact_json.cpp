@@ -14,9 +14,15 @@ ordered_json outcome_json(const ImpactOutcome& outcome) {
   return result;
 }
 
-ordered_json net_json(const EpsilonNet& net) {
+// Null where somebody chose.
+ordered_json reason(const std::string& text) {
+  return text.empty() ? ordered_json(nullptr) : ordered_json(text);
+}
+
+ordered_json net_json(const EpsilonNet& net, const run::ImpactRun& run) {
   ordered_json result;
   result["epsilon"] = net.epsilon;
+  result["reason"] = reason(run.epsilon_reason);
   result["points"] = net.points();
   result["coverage"] = net.coverage;
   return result;
@@ -36,8 +42,10 @@ ordered_json impact_json(const run::ImpactRun& run) {
   result["seed"] = run.settings.seed;
   result["samples"] = summary.samples;
   result["step_size"] = run.settings.step_size;
+  result["step_size_reason"] = reason(run.step_size_reason);
   result["max_steps"] = run.settings.max_steps;
   result["contacts"] = run.problem.contacts;
+  result["approaching"] = run::approaching_contacts(run);
   result["terminated"] = summary.terminated;
   result["max_steps_reached"] = summary.max_steps_reached;
   result["failed"] = summary.failed;
@@ -57,7 +65,7 @@ ordered_json impact_json(const run::ImpactRun& run) {
   for (const auto& [modes, count] : summary.mode_counts) {
     result["mode_counts"][mode_words(modes, run.problem.contacts, run.problem.dimension)] = count;
   }
-  result["epsilon_net"] = run.net ? net_json(*run.net) : ordered_json(nullptr);
+  result["epsilon_net"] = run.net ? net_json(*run.net, run) : ordered_json(nullptr);
   result["seconds"] = run.seconds;
   result["samples_per_second"] = run.samples_per_second;
   if (!run.complete) {

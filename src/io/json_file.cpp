@@ -97,6 +97,18 @@ std::vector<double> read_numbers(const json& object, const char* key, const std:
   return numbers;
 }
 
+std::vector<double> read_numbers(const json& object, const char* key, std::size_t count,
+                                 std::string_view words, const std::string& where) {
+  const json& value = required(object, key, where);
+  if (value.is_number()) return std::vector<double>(count, number(value, where, key));
+  std::vector<double> numbers = read_numbers(object, key, where);
+  if (numbers.size() != count) {
+    throw InvalidInput(fmt::format("{}: {} has {} numbers: must have {}, {}", where, key,
+                                   numbers.size(), count, words));
+  }
+  return numbers;
+}
+
 std::vector<double> read_bounds(const json& object, const char* key, double absent,
                                 const std::string& where) {
   const json& value = array(object, key, where, "an array of numbers or null");

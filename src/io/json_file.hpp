@@ -36,6 +36,10 @@ int read_count(const nlohmann::json& object, const char* key, const std::string&
 double read_number(const nlohmann::json& object, const char* key, const std::string& where);
 std::vector<double> read_numbers(const nlohmann::json& object, const char* key,
                                  const std::string& where);
+/// The same of `count` numbers; a single number stands for as many. `words` say what is counted,
+/// e.g. "one per contact".
+std::vector<double> read_numbers(const nlohmann::json& object, const char* key, std::size_t count,
+                                 std::string_view words, const std::string& where);
 /// Array of numbers in which null stands for `absent`.
 std::vector<double> read_bounds(const nlohmann::json& object, const char* key, double absent,
                                 const std::string& where);

@@ -18,6 +18,7 @@ namespace carom::io {
 namespace {
 
 constexpr std::int64_t kMaxDrawnPoints = 20'000;  // more make an SVG slow and no clearer
+constexpr std::int64_t kMaxDrawnSamples = 4'000;  // beside a net
 
 constexpr std::string_view kLightGrey = "#d4d4d4";
 constexpr std::string_view kDarkGrey = "#4a4a4a";
@@ -77,17 +78,22 @@ class LayerMaker {
     return text;
   }
 
-  // The net's points, or the kept samples where there is no net.
+  // Kept samples that ended, and the net's points, which an epsilon too large makes few.
   std::string post_impact_set() {
     std::string text;
     const bool net = run_.net && run_.net->points() > 0;
-    const std::int64_t count = net ? run_.net->points() : run_.rows.count;
-    const std::vector<double>& velocity = net ? run_.net->velocity : run_.rows.velocity;
-    const std::int64_t stride = std::max<std::int64_t>(1, (count - 1) / kMaxDrawnPoints + 1);
+    const std::int64_t most = net ? kMaxDrawnSamples : kMaxDrawnPoints;
+    const std::int64_t count = run_.rows.count;
+    std::int64_t stride = std::max<std::int64_t>(1, (count - 1) / most + 1);
     for (std::int64_t i = 0; i < count; i += stride) {
       const auto row = static_cast<std::size_t>(i);
-      const bool ended = net || run_.rows.status[row] == TrajectoryStatus::terminated;
-      if (ended) text += velocity_line(velocity.data() + row * nv_);
+      if (run_.rows.status[row] != TrajectoryStatus::terminated) continue;
+      text += velocity_line(run_.rows.velocity.data() + row * nv_);
+    }
+    if (!net) return text;
+    stride = std::max<std::int64_t>(1, (run_.net->points() - 1) / kMaxDrawnPoints + 1);
+    for (std::int64_t i = 0; i < run_.net->points(); i += stride) {
+      text += velocity_line(run_.net->velocity.data() + static_cast<std::size_t>(i) * nv_);
     }
     return text;
   }

@@ -30,6 +30,8 @@ struct ImpactRun {
   std::vector<std::string> contact_names;  ///< [m]
   ImpactProblem problem;
   ImpactSettings settings;
+  std::string step_size_reason;  ///< why h is what it is where nobody chose it
+  std::string epsilon_reason;    ///< likewise
   Backend backend = Backend::cpu;
   ImpactSummary summary;
   std::optional<EpsilonNet> net;
@@ -42,8 +44,6 @@ struct ImpactRun {
   std::int64_t nonunique_examined = 0;
   std::optional<ComparedModels> models;
 };
-
-/// Words of the command line and of the files.
 
 /// Contacts that approach before the impact, faster than settings.velocity_tolerance.
 std::vector<int> approaching_contacts(const ImpactRun& run);

@@ -11,6 +11,7 @@
 
 #include "core/buffer_slice.hpp"
 #include "core/message.hpp"
+#include "run/impact_defaults.hpp"
 
 namespace carom::run {
 
@@ -26,10 +27,22 @@ constexpr std::int64_t kAllKeptRows = std::int64_t{1} << 23;
 constexpr std::int64_t kAllKeptPaths = std::int64_t{1} << 16;
 constexpr double kDefaultEpsilon = 0.02;  // of the largest contact speed before the impact
 
-using Shape = std::tuple<int, int, int>;
+// Shape of the problem, and to within a factor of two the step size that follows from it: a batch
+// has one.
+using Shape = std::tuple<int, int, int, int>;
 
-Shape shape_of(const ImpactProblem& problem) {
-  return {problem.dimension, problem.velocities, problem.contacts};
+bool derived(const ImpactTask& task, const ImpactRequest& request) {
+  return !task.step_size && !request.step_size;
+}
+
+Shape shape_of(const ImpactTask& task, const ImpactRequest& request) {
+  const ImpactProblem& problem = task.problem;
+  int octave = 0;
+  if (derived(task, request)) {
+    const Stop stop = stopping_impulse(problem, request.settings.velocity_tolerance);
+    octave = stop.contact < 0 ? std::numeric_limits<int>::min() : std::ilogb(stop.impulse);
+  }
+  return {problem.dimension, problem.velocities, problem.contacts, octave};
 }
 
 // What a problem reports whose batch was never reached.
@@ -73,11 +86,42 @@ double default_epsilon(const std::vector<const ImpactTask*>& batch, const std::s
   return kDefaultEpsilon * (speed > 0.0 ? speed : 1.0);
 }
 
-// Of a batch out of `problems` problems altogether.
+struct Reasons {
+  std::string step_size;
+  std::string epsilon;
+};
+
+// Of the problem of the batch that takes the largest impulse; any h serves where none approaches.
+double derived_step(const std::vector<const ImpactTask*>& batch, double velocity_tolerance,
+                    std::string& reason) {
+  Stop most;
+  const ImpactTask* of = nullptr;
+  for (const ImpactTask* task : batch) {
+    const Stop stop = stopping_impulse(task->problem, velocity_tolerance);
+    if (stop.impulse > most.impulse) {
+      most = stop;
+      of = task;
+    }
+  }
+  if (of == nullptr) {
+    reason = "no contact approaches";
+    return ImpactSettings{}.step_size;
+  }
+  reason =
+      "the impulse that stops contact " + of->contact_names[static_cast<std::size_t>(most.contact)];
+  if (batch.size() > 1) reason += " of " + of->model;
+  return most.impulse;
+}
+
+// Of a batch out of `problems` problems altogether; epsilon may still be open.
 ImpactSettings settings_of(const ImpactRequest& request,
-                           const std::vector<const ImpactTask*>& batch, std::size_t problems) {
+                           const std::vector<const ImpactTask*>& batch, std::size_t problems,
+                           Reasons& reasons) {
   ImpactSettings settings = request.settings;
-  settings.step_size = request.step_size.value_or(batch.front()->step_size);
+  settings.step_size = request.step_size ? *request.step_size
+                       : batch.front()->step_size
+                           ? *batch.front()->step_size
+                           : derived_step(batch, settings.velocity_tolerance, reasons.step_size);
   settings.max_steps = request.max_steps.value_or(batch.front()->max_steps);
   const auto count = static_cast<std::int64_t>(problems);
   const std::int64_t rows = std::clamp<std::int64_t>(kAllKeptRows / count, 1, kKeptRows);
@@ -86,8 +130,18 @@ ImpactSettings settings_of(const ImpactRequest& request,
   settings.keep_paths = request.keep_paths.value_or(request.results_wanted ? paths : 0);
   if (request.epsilon) settings.epsilon = *request.epsilon;
   settings.validate();
-  if (!request.epsilon) settings.epsilon = default_epsilon(batch, request.source);
+  if (!request.epsilon) {
+    settings.epsilon = default_epsilon(batch, request.source);
+    reasons.epsilon = "0.02 of the largest contact speed before the impact";
+  }
   return settings;
+}
+
+// What the set itself says, where it has any extent.
+void epsilon_of_set(double extent, ImpactSettings& settings, Reasons& reasons) {
+  if (!(extent > 0.0) || !std::isfinite(extent)) return;
+  settings.epsilon = kExtentShare * extent;
+  reasons.epsilon = "0.05 of the set's extent in a first sample";
 }
 
 bool affordable(const ImpactProblem& problem) {
@@ -120,7 +174,9 @@ std::vector<std::vector<int>> orders_of(int contacts) {
 std::vector<ImpactRun> run_impacts(const std::vector<ImpactTask>& tasks,
                                    const ImpactRequest& request, const Control& control) {
   std::map<Shape, std::vector<std::size_t>> groups;
-  for (std::size_t i = 0; i < tasks.size(); ++i) groups[shape_of(tasks[i].problem)].push_back(i);
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    groups[shape_of(tasks[i], request)].push_back(i);
+  }
 
   std::vector<ImpactRun> runs(tasks.size());
   ImpactWorkspace workspace;
@@ -132,7 +188,12 @@ std::vector<ImpactRun> run_impacts(const std::vector<ImpactTask>& tasks,
       batch.push_back(&tasks[i]);
       problems.push_back(tasks[i].problem);
     }
-    ImpactSettings settings = settings_of(request, batch, tasks.size());
+    Reasons reasons;
+    ImpactSettings settings = settings_of(request, batch, tasks.size(), reasons);
+    if (!request.epsilon && !batch.front()->step_size && !control.is_stopped()) {
+      epsilon_of_set(pilot_extent(problems, settings, request.backend, workspace), settings,
+                     reasons);
+    }
     const std::int64_t total = settings.samples * static_cast<std::int64_t>(tasks.size());
     settings.progress = [&control, done, total](const ImpactProgress& progress) {
       control.show(done + progress.samples_done, total);
@@ -153,6 +214,8 @@ std::vector<ImpactRun> run_impacts(const std::vector<ImpactTask>& tasks,
       run.problem = std::move(problems[p]);
       run.settings = settings;
       run.settings.progress = nullptr;
+      run.step_size_reason = reasons.step_size;
+      run.epsilon_reason = reasons.epsilon;
       run.backend = skipped ? request.backend : result.backend;
       run.complete = !skipped && !result.cancelled;
       run.summary = skipped ? nothing_computed(run.problem) : std::move(result.summary[p]);

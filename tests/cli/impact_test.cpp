@@ -8,7 +8,8 @@ namespace carom::test {
 namespace {
 
 // The keys of the command's description and nonunique_examined, sorted.
-const std::vector<std::string> kKeys = {"backend",
+const std::vector<std::string> kKeys = {"approaching",
+                                        "backend",
                                         "contacts",
                                         "epsilon_net",
                                         "failed",
@@ -33,6 +34,7 @@ const std::vector<std::string> kKeys = {"backend",
                                         "seed",
                                         "selection",
                                         "step_size",
+                                        "step_size_reason",
                                         "tangent_velocity_max",
                                         "tangent_velocity_min",
                                         "terminated"};
@@ -69,7 +71,7 @@ TEST(Impact, JsonHasExactlyTheKeysAndAddsUp) {
   }
   EXPECT_EQ(counted, result["terminated"]);
   const json& net = result["epsilon_net"];
-  EXPECT_EQ(keys(net), (std::vector<std::string>{"coverage", "epsilon", "points"}));
+  EXPECT_EQ(keys(net), (std::vector<std::string>{"coverage", "epsilon", "points", "reason"}));
   EXPECT_NEAR(net["epsilon"].get<double>(), 0.02 * 0.4429, 1e-12);
   // cells after 2^0 .. 2^9 samples, and after all where that is no power of two
   EXPECT_GE(net["coverage"].size(), 10U);
@@ -208,6 +210,76 @@ TEST(Impact, NoContactAndNothingCollidingAreSolved) {
       carom({"impact", scratch.file("p.json", rising.dump()), "--samples", "10", "--json"})
           .document();
   EXPECT_NEAR(result["normal_velocity_min"][1].get<double>(), 0.25, 1e-15);
+}
+
+TEST(Impact, AFilesStepAndEpsilonFollowFromTheProblem) {
+  const Scratch scratch;
+  const auto sampled = [&scratch](const json& problem, std::vector<std::string> more = {}) {
+    std::vector<std::string> words = {"impact", scratch.file("p.json", problem.dump()), "--samples",
+                                      "2000", "--json"};
+    words.insert(words.end(), more.begin(), more.end());
+    return carom(words).document();
+  };
+  // 1 / (Jn M^-1 Jn') = 1 / (1 + 0.25 / (5/12)) = 0.625
+  const json result = sampled(block());
+  EXPECT_NEAR(result["step_size"].get<double>(), 0.4429 * 0.625, 1e-15);
+  EXPECT_EQ(result["step_size_reason"], "the impulse that stops contact A");
+  EXPECT_EQ(result["max_steps_reached"], 0);
+  EXPECT_GT(result["epsilon_net"]["points"], 10);
+  EXPECT_EQ(result["approaching"], json({0, 1}));
+  // a body a thousand times as heavy ends the same way, in steps a thousand times as large
+  json heavy = block();
+  for (json& row : heavy["mass_matrix"]) {
+    for (json& value : row) value = 1024.0 * value.get<double>();
+  }
+  const json scaled = sampled(heavy);
+  EXPECT_EQ(scaled["step_size"].get<double>(), 1024.0 * result["step_size"].get<double>());
+  EXPECT_EQ(scaled["mode_counts"], result["mode_counts"]);
+  EXPECT_EQ(scaled["epsilon_net"], result["epsilon_net"]);
+  // in one file each keeps its own
+  const json both = sampled(json::array({heavy, block()}));
+  EXPECT_EQ(both[0]["step_size"], scaled["step_size"]);
+  EXPECT_EQ(both[1]["step_size"], result["step_size"]);
+  EXPECT_EQ(both[1]["mode_counts"], result["mode_counts"]);
+  const json chosen = sampled(block(), {"--step", "0.3", "--epsilon", "0.01"});
+  EXPECT_TRUE(chosen["step_size_reason"].is_null());
+  EXPECT_TRUE(chosen["epsilon_net"]["reason"].is_null());
+}
+
+TEST(Impact, AWrongSignIsNamedAndAnEpsilonTooLargeWarns) {
+  const Scratch scratch;
+  json rising = block();
+  rising["name"] = "rising";
+  rising["velocity"][1] = 0.25;
+  const Outcome text = carom({"impact", scratch.file("p.json", rising.dump())});
+  EXPECT_EQ(text.status, 0);
+  EXPECT_NE(text.out.find("no contact approaches (normal velocities A 0.25, B 0.25 m/s): nothing "
+                          "to solve"),
+            std::string::npos)
+      << text.out;
+  EXPECT_EQ(text.out.find("100"), std::string::npos) << "no shares of nothing: " << text.out;
+  const Outcome two =
+      carom({"impact", scratch.file("two.json", json::array({rising, block()}).dump())});
+  EXPECT_NE(two.out.find("nothing to solve, in 1 of 2: rising"), std::string::npos) << two.out;
+  const std::string file = scratch.file("b.json", block().dump());
+  const Outcome coarse = carom({"impact", file, "--epsilon", "1"});
+  EXPECT_NE(coarse.out.find("epsilon is larger than the whole set"), std::string::npos);
+  const Outcome small = carom({"impact", file, "--step", "0.001"});
+  EXPECT_NE(small.out.find("contact A alone takes 0.2768 N s to stop"), std::string::npos);
+}
+
+TEST(Impact, OneFrictionServesAllContacts) {
+  const Scratch scratch;
+  json one = block();
+  one["friction"] = 0.5;
+  json each = block();
+  each["friction"] = {0.5, 0.5};
+  const auto sampled = [&scratch](const json& problem) {
+    return without_time(
+        carom({"impact", scratch.file("p.json", problem.dump()), "--samples", "200", "--json"})
+            .document());
+  };
+  EXPECT_EQ(sampled(one), sampled(each));
 }
 
 // What holds today: `random` ends in 64 modes of the disk stack, and `any` should one day as well.
