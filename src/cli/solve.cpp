@@ -1,6 +1,9 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -12,22 +15,27 @@
 #include "cli/choices.hpp"
 #include "cli/commands.hpp"
 #include "cli/json_output.hpp"
+#include "cli/output_files.hpp"
 #include "cli/setting_options.hpp"
-#include "cli/solve_kinds.hpp"
 #include "cli/table.hpp"
 #include "io/case_file.hpp"
+#include "io/case_hdf5.hpp"
+#include "io/printable.hpp"
+#include "run/cases.hpp"
 
 namespace carom::cli {
 
 namespace {
 
 constexpr const char* kDescription =
-    R"(Solves single problems from JSON files: linear complementarity problems (kind lcp),
+    R"(Solves problems of files, one or thousands: linear complementarity problems (kind lcp),
 Coulomb friction problems (kind coulomb_friction, always on the host), linear programs
 (kind lp), convex quadratic programs (kind qp) and quadratic programs with second-order
-cones (kind socp).
+cones (kind socp). A JSON file holds an object or an array of them (examples/data/lcp.json,
+lp.json, qp.json, socp.json, friction.json), an HDF5 file the same names as data sets with
+a leading axis of problems; docs/files.md has every field.
 
-With --json every verdict comes with its proof; null where a status has none:
+With --json and --output every verdict comes with its proof; null where a status has none:
   lcp   w = M x + q
   lp    dual y and reduced_costs c - A'y, whether minimised or maximised: y_i is what the
         objective gains per unit of the bound at which row i stands, so y_i > 0 belongs to
@@ -49,7 +57,7 @@ constexpr OptionForm kForms[] = {
     {.setting = "polish", .option = kNoOption},
     {.setting = "over_relaxation", .option = kNoOption},
     {.setting = "penalty", .option = kNoOption},
-    {.setting = "threads", .type = "TEXT", .most = kMostThreads},
+    {.setting = "threads", .most = kMostThreads},
     {.setting = "method",
      .text = "Of qp and socp: auto, interior_point, active_set, admm, projected (P positive "
              "definite) or lemke (small problems); active_set and lemke take no second-order "
@@ -60,19 +68,20 @@ struct SolveOptions {
   std::vector<std::string> files;
   std::string backend = "auto";
   SettingOptions settings{kForms};
+  std::string output;
   bool json = false;
   bool quiet = false;
 };
 
-void print_json(const Cases& cases, const CaseAnswers& answers) {
+void print_json(const run::Cases& cases, const run::CaseAnswers& answers) {
   nlohmann::ordered_json result = nlohmann::ordered_json::array();
   for (std::size_t i = 0; i < cases.size(); ++i) {
     nlohmann::ordered_json entry;
     entry["name"] = cases[i].name;
     entry["kind"] = cases[i].kind;
     entry["status"] = to_string(answers[i].status);
-    entry["x"] = has_answer(answers[i].status) ? nlohmann::ordered_json(answers[i].x)
-                                               : nlohmann::ordered_json(nullptr);
+    entry["x"] = run::has_answer(answers[i].status) ? nlohmann::ordered_json(answers[i].x)
+                                                    : nlohmann::ordered_json(nullptr);
     entry["residual"] = answers[i].residual;
     entry["iterations"] = answers[i].iterations;
     if (answers[i].has_objective) {
@@ -89,18 +98,70 @@ void print_json(const Cases& cases, const CaseAnswers& answers) {
   print_document(result);
 }
 
-void print_table(const Cases& cases, const CaseAnswers& answers) {
-  TextTable table({"name", "kind", "status", "residual", "iterations"});
+constexpr std::size_t kMostLines = 64;  // problems; more are counted
+constexpr std::size_t kMostInFull = 8;  // problems whose numbers are printed, too
+constexpr std::size_t kMostNumbers = 12;
+
+void print_table(const run::Cases& cases, const run::CaseAnswers& answers) {
+  const bool objectives = std::any_of(answers.begin(), answers.end(),
+                                      [](const auto& answer) { return answer.has_objective; });
+  std::vector<std::string> head = {"name", "kind", "status", "residual", "iterations"};
+  if (objectives) head.emplace_back("objective");
+  TextTable table(head);
   for (std::size_t i = 0; i < cases.size(); ++i) {
-    table.add({cases[i].name, cases[i].kind, std::string(to_string(answers[i].status)),
-               fmt::format("{:.2e}", answers[i].residual),
-               fmt::format("{}", answers[i].iterations)});
+    std::vector<std::string> row = {
+        cases[i].name, cases[i].kind, std::string(to_string(answers[i].status)),
+        fmt::format("{:.2e}", answers[i].residual), fmt::format("{}", answers[i].iterations)};
+    if (objectives) {
+      row.push_back(answers[i].objective ? fmt::format("{:.9g}", *answers[i].objective) : "-");
+    }
+    table.add(row);
   }
   fmt::print("{}", table.text());
 }
 
-int run_solve(const SolveOptions& options) {
-  CaseSettings settings;
+void print_counts(const run::Cases& cases, const run::CaseAnswers& answers) {
+  std::map<std::pair<std::string, std::string>, std::size_t> counts;
+  double worst = 0.0;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    ++counts[{cases[i].kind, std::string(to_string(answers[i].status))}];
+    if (std::isfinite(answers[i].residual)) worst = std::max(worst, answers[i].residual);
+  }
+  TextTable table({"kind", "status", "problems"});
+  for (const auto& [what, count] : counts) {
+    table.add({what.first, what.second, fmt::format("{}", count)});
+  }
+  fmt::print("{}  largest residual {:.2e}; --json or --output FILE.h5 have every answer\n",
+             table.text(), worst);
+}
+
+// The numbers of small problems: the answer and what multiplies its constraints, or the proof that
+// there is none.
+void print_numbers(const run::Cases& cases, const run::CaseAnswers& answers) {
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const run::CaseAnswer& answer = answers[i];
+    std::string text;
+    const auto add = [&text](std::string_view name, std::vector<double> values) {
+      for (double& value : values) value += 0.0;  // no -0
+      if (values.empty() || values.size() > kMostNumbers) return;
+      text += fmt::format("    {} = ({:.9g})\n", name, fmt::join(values, ", "));
+    };
+    if (run::has_answer(answer.status)) add(cases[i].kind == "lcp" ? "z" : "x", answer.x);
+    for (const auto& [key, values] : answer.proofs) {
+      if (values) add(key, *values);
+    }
+    if (!text.empty()) fmt::print("\n  {}\n{}", io::printable(cases[i].name), text);
+  }
+}
+
+void print_text(const run::Cases& cases, const run::CaseAnswers& answers) {
+  if (cases.size() > kMostLines) return print_counts(cases, answers);
+  print_table(cases, answers);
+  if (cases.size() <= kMostInFull) print_numbers(cases, answers);
+}
+
+int run_solve(const SolveOptions& options, const std::string& command_line) {
+  run::CaseSettings settings;
   options.settings.read(settings);
   settings.backend = backend_named("--backend", options.backend);
   if (settings.method != QpMethod::automatic && settings.backend == Backend::reference) {
@@ -108,20 +169,21 @@ int run_solve(const SolveOptions& options) {
         fmt::format("--method is {}: the backend reference has one of its own, must be auto",
                     to_string(settings.method)));
   }
-  Cases cases;
-  for (const std::string& file : options.files) cases.push_back(io::read_case(file));
-
-  CaseAnswers answers(cases.size());
-  solve_lcp_cases(cases, settings, answers);
-  solve_friction_cases(cases, settings, answers);
-  solve_lp_cases(cases, settings, answers);
-  solve_qp_cases(cases, settings, answers);
+  require_output(options.output);
+  run::Cases cases;
+  for (const std::string& file : options.files) {
+    for (run::CaseProblem& problem : io::read_cases(file)) cases.push_back(std::move(problem));
+  }
+  const run::CaseAnswers answers = run::solve_cases(cases, settings);
   if (options.json) {
     print_json(cases, answers);
   } else if (!options.quiet) {
-    print_table(cases, answers);
+    print_text(cases, answers);
   }
-  const bool good = std::all_of(answers.begin(), answers.end(), [](const CaseAnswer& answer) {
+  if (!options.output.empty()) {
+    io::write_cases_hdf5(options.output, cases, answers, settings, command_line);
+  }
+  const bool good = std::all_of(answers.begin(), answers.end(), [](const run::CaseAnswer& answer) {
     return answer.status == Status::solved;
   });
   return good ? kSuccess : kUnsuccessful;
@@ -130,22 +192,27 @@ int run_solve(const SolveOptions& options) {
 }  // namespace
 
 void add_solve(Program& program) {
-  CLI::App* command = program.app.add_subcommand("solve", "Solve single problems from files");
+  CLI::App* command = program.app.add_subcommand(
+      "solve", "Solve LCPs, LPs, QPs, cone and friction problems of files");
   command->description(kDescription);
   command->footer("Example: carom solve examples/data/lcp.json --json");
   const auto options = std::make_shared<SolveOptions>();
   command->add_option("files", options->files, "Problem files")->required()->type_name("FILE");
-  options->settings.add(*command, CaseSettings{}, [&](std::string_view setting) {
+  options->settings.add(*command, run::CaseSettings{}, [&](std::string_view setting) {
     if (setting == "threads") {
       command->add_option("--backend", options->backend, listed<Backend>(" or "))
           ->capture_default_str();
     }
     return true;
   });
+  command
+      ->add_option("--output", options->output, "Write problems, answers and proofs to this file")
+      ->type_name("FILE.h5");
   command->add_flag("--json", options->json, "One JSON document instead of text");
   command->add_flag("--quiet", options->quiet, "No text");
-  command->callback(
-      [&program, options] { program.chosen = [options] { return run_solve(*options); }; });
+  command->callback([&program, options] {
+    program.chosen = [&program, options] { return run_solve(*options, program.command_line); };
+  });
 }
 
 }  // namespace carom::cli

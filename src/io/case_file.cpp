@@ -4,13 +4,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
+#include <utility>
+#include <vector>
 
 #include <carom/error.hpp>
 #include <carom/lcp.hpp>
 #include <carom/lp.hpp>
 
 #include "core/words.hpp"
+#include "io/case_sets.hpp"
 #include "io/json_file.hpp"
 #include "io/problem_file.hpp"
 
@@ -45,8 +49,8 @@ void require_at_most(std::size_t count, const char* what, int most, const std::s
   throw InvalidInput(fmt::format("{}: {} {}: must be at most {}", where, what, count, most));
 }
 
-LcpProblem read_lcp(const nlohmann::json& object, const std::string& where) {
-  LcpProblem problem;
+run::LcpProblem read_lcp(const nlohmann::json& object, const std::string& where) {
+  run::LcpProblem problem;
   problem.vector = read_numbers(object, "q", where);
   if (problem.vector.empty()) throw InvalidInput(where + ": q is empty");
   require_at_most(problem.vector.size(), "the order, numbers of q, is", kMaxLcpOrder, where);
@@ -64,7 +68,11 @@ CoulombProblem read_coulomb(const nlohmann::json& object, const std::string& whe
   if (problem.dimension != 2 && problem.dimension != 3) {
     throw InvalidInput(fmt::format("{}: dim is {}: must be 2 or 3", where, problem.dimension));
   }
-  problem.friction = read_numbers(object, "mu", where);
+  problem.vector = read_numbers(object, "q", where);
+  const std::size_t contacts = problem.vector.size() / static_cast<std::size_t>(problem.dimension);
+  problem.friction = object.contains("mu") && object["mu"].is_number()
+                         ? read_numbers(object, "mu", contacts, "one per contact", where)
+                         : read_numbers(object, "mu", where);
   problem.contacts = static_cast<int>(problem.friction.size());
   for (std::size_t i = 0; i < problem.friction.size(); ++i) {
     if (problem.friction[i] < 0.0) {
@@ -73,7 +81,6 @@ CoulombProblem read_coulomb(const nlohmann::json& object, const std::string& whe
     }
   }
   require_agreement(object, "nc", problem.contacts, where);
-  problem.vector = read_numbers(object, "q", where);
   const std::size_t order = problem.friction.size() * static_cast<std::size_t>(problem.dimension);
   if (problem.vector.size() != order) {
     throw InvalidInput(fmt::format("{}: q has {} numbers: must have {}, dim x the number of mu",
@@ -96,9 +103,9 @@ void require_ordered(const std::vector<double>& lower, const std::vector<double>
   }
 }
 
-LpProblem read_lp(const nlohmann::json& object, const std::string& where) {
+run::LpProblem read_lp(const nlohmann::json& object, const std::string& where) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  LpProblem problem;
+  run::LpProblem problem;
   problem.cost = read_numbers(object, "c", where);
   if (problem.cost.empty()) throw InvalidInput(where + ": c is empty");
   Matrix matrix = read_matrix(object, "A", where);
@@ -117,12 +124,7 @@ LpProblem read_lp(const nlohmann::json& object, const std::string& where) {
   require_agreement(object, "n", problem.columns, where);
   problem.matrix = std::move(matrix.values);
   const auto bounds = [&](const char* key, int count, double absent) {
-    std::vector<double> values = read_bounds(object, key, absent, where);
-    if (values.size() != static_cast<std::size_t>(count)) {
-      throw InvalidInput(
-          fmt::format("{}: {} has {} numbers: must have {}", where, key, values.size(), count));
-    }
-    return values;
+    return read_bounds(object, key, absent, static_cast<std::size_t>(count), where);
   };
   problem.row_lower = bounds("row_lower", problem.rows, -kInfinity);
   problem.row_upper = bounds("row_upper", problem.rows, kInfinity);
@@ -141,7 +143,7 @@ LpProblem read_lp(const nlohmann::json& object, const std::string& where) {
   return problem;
 }
 
-void read_cones(const nlohmann::json& object, const std::string& where, QpProblem& problem) {
+void read_cones(const nlohmann::json& object, const std::string& where, run::QpProblem& problem) {
   const nlohmann::json& cones = required(object, "cones", where);
   if (!cones.is_array()) throw InvalidInput(where + ": cones must be an array");
   for (std::size_t c = 0; c < cones.size(); ++c) {
@@ -182,9 +184,9 @@ void require_symmetric(const std::vector<double>& matrix, int order, const std::
   }
 }
 
-QpProblem read_qp(const nlohmann::json& object, bool with_cones, const std::string& where) {
+run::QpProblem read_qp(const nlohmann::json& object, bool with_cones, const std::string& where) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  QpProblem problem;
+  run::QpProblem problem;
   problem.vector = read_numbers(object, "q", where);
   if (problem.vector.empty()) throw InvalidInput(where + ": q is empty");
   require_at_most(problem.vector.size(), "the number of variables, numbers of q, is",
@@ -219,31 +221,42 @@ QpProblem read_qp(const nlohmann::json& object, bool with_cones, const std::stri
     problem.cone_matrix = std::move(matrix.values);
   } else {
     problem.rows = matrix.rows;
-    problem.lower = read_bounds(object, "l", -kInfinity, where);
-    problem.upper = read_bounds(object, "u", kInfinity, where);
-    require_rows("l", problem.lower.size());
-    require_rows("u", problem.upper.size());
+    const auto rows = static_cast<std::size_t>(matrix.rows);
+    problem.lower = read_bounds(object, "l", -kInfinity, rows, where);
+    problem.upper = read_bounds(object, "u", kInfinity, rows, where);
     problem.matrix = std::move(matrix.values);
   }
   if (object.contains("r")) problem.offset = read_number(object, "r", where);
   return problem;
 }
 
-}  // namespace
+// What the keys say where there is no `kind`.
+std::string kind_of(const nlohmann::json& object, const std::string& where) {
+  if (object.contains("kind")) return read_text(object, "kind", where);
+  if (object.contains("M")) return "lcp";
+  if (object.contains("W")) return "coulomb_friction";
+  if (object.contains("c")) return "lp";
+  if (object.contains("cones")) return "socp";
+  if (object.contains("P")) return "qp";
+  throw InvalidInput(where + ": kind is missing: must be lcp, coulomb_friction, lp, qp or socp");
+}
 
-namespace {
-
-CaseProblem case_of(const std::filesystem::path& file) {
-  const JsonDocument document(file);
-  const nlohmann::json& object = document.root();
-  const std::string where = file.string();
+// single: nothing beside it in the file, which messages then call it by.
+run::CaseProblem case_of(const nlohmann::json& object, const std::filesystem::path& file,
+                         std::size_t index, bool single) {
+  std::string where = file.string();
+  if (!single) where += fmt::format(": problem {}", index);
   if (!object.is_object()) {
-    throw InvalidInput(where + ": must be one object with the key \"kind\"");
+    throw InvalidInput(where + ": must be an object with the key \"kind\"");
   }
-  CaseProblem result;
+  run::CaseProblem result;
+  result.name = single ? file.stem().string() : fmt::format("{} {}", file.stem().string(), index);
+  if (object.contains("name")) {
+    result.name = read_text(object, "name", where);
+    if (!single) where += fmt::format(" (\"{}\")", result.name);
+  }
   result.file = where;
-  result.kind = read_text(object, "kind", where);
-  result.name = object.contains("name") ? read_text(object, "name", where) : file.stem().string();
+  result.kind = kind_of(object, where);
   if (result.kind == "lcp") {
     result.problem = read_lcp(object, where);
   } else if (result.kind == "coulomb_friction") {
@@ -260,10 +273,56 @@ CaseProblem case_of(const std::filesystem::path& file) {
   return result;
 }
 
+run::Cases from_json(const std::filesystem::path& file) {
+  const JsonDocument document(file);
+  const nlohmann::json& root = document.root();
+  run::Cases cases;
+  if (!root.is_array()) {
+    cases.push_back(case_of(root, file, 0, true));
+    return cases;
+  }
+  if (root.empty()) throw InvalidInput(file.string() + ": holds no problem");
+  for (std::size_t i = 0; i < root.size(); ++i) cases.push_back(case_of(root[i], file, i, false));
+  return cases;
+}
+
+run::Cases from_hdf5(const std::filesystem::path& file) {
+  const Hdf5Reader reader(file);
+  run::Cases cases;
+  const auto read = [&](const CaseSets& sets) {
+    for (std::size_t i = 0; i < sets.count(); ++i) {
+      cases.push_back(case_of(sets.problem(i), file, i, false));
+    }
+  };
+  if (!reader.has("/problems_0/problem")) {
+    read(CaseSets(reader, file.string()));
+    return cases;
+  }
+  // what `carom solve --output` wrote: groups of one shape, with the places of their problems
+  std::vector<std::int64_t> places;
+  for (int g = 0; reader.has(fmt::format("/problems_{}", g)); ++g) {
+    const std::string group = fmt::format("/problems_{}", g);
+    read(CaseSets(reader, file.string(), group + "/problem"));
+    const std::vector<std::int64_t> own = reader.integers(group + "/index");
+    places.insert(places.end(), own.begin(), own.end());
+  }
+  run::Cases ordered(cases.size());
+  std::vector<bool> taken(cases.size(), false);
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const auto place = i < places.size() ? static_cast<std::size_t>(places[i]) : cases.size();
+    if (place >= cases.size() || taken[place]) {
+      throw InvalidInput(file.string() + ": index does not number the problems");
+    }
+    taken[place] = true;
+    ordered[place] = std::move(cases[i]);
+  }
+  return ordered;
+}
+
 }  // namespace
 
-CaseProblem read_case(const std::filesystem::path& file) {
-  return with_memory_for(file, [&file] { return case_of(file); });
+run::Cases read_cases(const std::filesystem::path& file) {
+  return read_either(file, from_hdf5, from_json);
 }
 
 }  // namespace carom::io

@@ -110,13 +110,20 @@ std::vector<double> read_numbers(const json& object, const char* key, std::size_
 }
 
 std::vector<double> read_bounds(const json& object, const char* key, double absent,
-                                const std::string& where) {
+                                std::size_t count, const std::string& where) {
+  const json& all = required(object, key, where);
+  if (all.is_null()) return std::vector<double>(count, absent);
+  if (all.is_number()) return std::vector<double>(count, number(all, where, key));
   const json& value = array(object, key, where, "an array of numbers or null");
   std::vector<double> bounds;
   bounds.reserve(value.size());
   for (std::size_t i = 0; i < value.size(); ++i) {
     bounds.push_back(value[i].is_null() ? absent
                                         : number(value[i], where, fmt::format("{}[{}]", key, i)));
+  }
+  if (bounds.size() != count) {
+    throw InvalidInput(
+        fmt::format("{}: {} has {} numbers: must have {}", where, key, bounds.size(), count));
   }
   return bounds;
 }

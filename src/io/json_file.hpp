@@ -40,9 +40,9 @@ std::vector<double> read_numbers(const nlohmann::json& object, const char* key,
 /// e.g. "one per contact".
 std::vector<double> read_numbers(const nlohmann::json& object, const char* key, std::size_t count,
                                  std::string_view words, const std::string& where);
-/// Array of numbers in which null stands for `absent`.
+/// Array of `count` numbers in which null stands for `absent`; a single one stands for all.
 std::vector<double> read_bounds(const nlohmann::json& object, const char* key, double absent,
-                                const std::string& where);
+                                std::size_t count, const std::string& where);
 /// Array of arrays of one length. Ragged ones are refused.
 Matrix read_matrix(const nlohmann::json& object, const char* key, const std::string& where);
 

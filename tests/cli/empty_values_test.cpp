@@ -49,7 +49,7 @@ TEST(EmptyValues, OfEveryOptionAreRefusedByName) {
     joined.push_back("--quiet");  // which must not become the value
     expect_refusal(carom(joined), {option + " is empty"});
   }
-  EXPECT_EQ(outputs, 4U);  // impact, impact-models, equilibrium and step were all asked
+  EXPECT_EQ(outputs, 5U);  // impact, impact-models, equilibrium, solve and step were all asked
 }
 
 TEST(EmptyValues, OfTargetsAndFilesAreRefused) {

@@ -111,7 +111,7 @@ TEST(AllocationFailures, ReadingASingleProblem) {
   const Scratch scratch;
   const std::string file = scratch.file("lcp.json", small_lcp().dump());
   const auto read = [&file] {
-    return std::get<io::LcpProblem>(io::read_case(file).problem).matrix;
+    return std::get<run::LcpProblem>(io::read_cases(file).front().problem).matrix;
   };
   EXPECT_GT(fail_each(read), 10);
 }

@@ -137,7 +137,7 @@ TEST(Solve, BadFilesAreRefused) {
     }
   };
   refused(R"({"kind": "sdp"})", {"\"sdp\"", "lcp", "coulomb_friction"});
-  refused(R"({"M": [[1]], "q": [1]})", {"kind is missing"});
+  refused(R"({"B": [[1]], "q": [1]})", {"kind is missing"});
   refused(R"([1])", {"object"});
   refused(R"({"kind": "lcp", "M": [[1, 2], [3]], "q": [1, 1]})", {"M[1] has 1"});
   refused(R"({"kind": "lcp", "M": [[1]], "q": [1, 1]})", {"M is 1 x 1", "2 x 2"});

@@ -3,9 +3,9 @@
 
 #include <carom/coulomb.hpp>
 
-#include "cli/solve_kinds.hpp"
+#include "run/cases.hpp"
 
-namespace carom::cli {
+namespace carom::run {
 
 // Always on the host, one after the other.
 void solve_friction_cases(const Cases& cases, const CaseSettings& settings, CaseAnswers& answers) {
@@ -22,4 +22,4 @@ void solve_friction_cases(const Cases& cases, const CaseSettings& settings, Case
   }
 }
 
-}  // namespace carom::cli
+}  // namespace carom::run

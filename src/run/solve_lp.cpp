@@ -4,24 +4,24 @@
 #include <utility>
 #include <variant>
 
-#include "cli/solve_kinds.hpp"
 #include "core/arrays.hpp"
 #include "core/buffer_slice.hpp"
+#include "run/cases.hpp"
 
-namespace carom::cli {
+namespace carom::run {
 
 namespace {
 
 // The library minimises: of a maximised objective its multipliers are the negative. A file's own
 // satisfy c = A'y + reduced costs in either sense.
-Proof own_dual(const io::LpProblem& lp, Proof y) {
+Proof own_dual(const LpProblem& lp, Proof y) {
   if (lp.maximise && y) {
     for (double& value : *y) value = 0.0 - value;  // no -0
   }
   return y;
 }
 
-Proof reduced_costs(const io::LpProblem& lp, const Proof& y) {
+Proof reduced_costs(const LpProblem& lp, const Proof& y) {
   if (!y) return std::nullopt;
   std::vector<double> costs = lp.cost;
   for (std::size_t i = 0; i < y->size(); ++i) {
@@ -41,7 +41,7 @@ void solve_lp_cases(const Cases& cases, const CaseSettings& settings, CaseAnswer
   lp_settings.threads = settings.threads;
   std::map<std::pair<int, int>, std::vector<std::size_t>> by_shape;
   for (std::size_t i = 0; i < cases.size(); ++i) {
-    if (const auto* lp = std::get_if<io::LpProblem>(&cases[i].problem)) {
+    if (const auto* lp = std::get_if<LpProblem>(&cases[i].problem)) {
       by_shape[{lp->rows, lp->columns}].push_back(i);
     }
   }
@@ -51,14 +51,14 @@ void solve_lp_cases(const Cases& cases, const CaseSettings& settings, CaseAnswer
     const auto m = static_cast<std::size_t>(shape.first);
     const auto n = static_cast<std::size_t>(shape.second);
     for (std::size_t p = 0; p < members.size(); ++p) {
-      const auto& lp = std::get<io::LpProblem>(cases[members[p]].problem);
+      const auto& lp = std::get<LpProblem>(cases[members[p]].problem);
       arrays::place(batch, static_cast<std::int64_t>(p), lp);
       if (!lp.maximise) continue;
       for (double& cost : batch.cost.host().subspan(p * n, n)) cost = -cost;
     }
     const LpResult result = solve_lp(batch, lp_settings, settings.backend);
     for (std::size_t p = 0; p < members.size(); ++p) {
-      const auto& lp = std::get<io::LpProblem>(cases[members[p]].problem);
+      const auto& lp = std::get<LpProblem>(cases[members[p]].problem);
       CaseAnswer& answer = answers[members[p]];
       answer.status = result.status.host()[p];
       answer.residual = result.residual.host()[p];
@@ -80,4 +80,4 @@ void solve_lp_cases(const Cases& cases, const CaseSettings& settings, CaseAnswer
   }
 }
 
-}  // namespace carom::cli
+}  // namespace carom::run

@@ -4,15 +4,15 @@
 #include <utility>
 #include <variant>
 
-#include "cli/solve_kinds.hpp"
 #include "core/arrays.hpp"
 #include "core/buffer_slice.hpp"
+#include "run/cases.hpp"
 
-namespace carom::cli {
+namespace carom::run {
 
 namespace {
 
-std::vector<double> slacks(const io::LcpProblem& lcp, const std::vector<double>& z) {
+std::vector<double> slacks(const LcpProblem& lcp, const std::vector<double>& z) {
   std::vector<double> w = lcp.vector;
   for (std::size_t i = 0; i < w.size(); ++i) {
     for (std::size_t j = 0; j < w.size(); ++j) w[i] += lcp.matrix[i * w.size() + j] * z[j];
@@ -29,7 +29,7 @@ void solve_lcp_cases(const Cases& cases, const CaseSettings& settings, CaseAnswe
   lcp_settings.threads = settings.threads;
   std::map<int, std::vector<std::size_t>> by_order;
   for (std::size_t i = 0; i < cases.size(); ++i) {
-    if (const auto* lcp = std::get_if<io::LcpProblem>(&cases[i].problem)) {
+    if (const auto* lcp = std::get_if<LcpProblem>(&cases[i].problem)) {
       by_order[lcp->order].push_back(i);
     }
   }
@@ -37,7 +37,7 @@ void solve_lcp_cases(const Cases& cases, const CaseSettings& settings, CaseAnswe
     auto batch = allocate<LcpBatch>({static_cast<std::int64_t>(members.size()), order});
     for (std::size_t p = 0; p < members.size(); ++p) {
       arrays::place(batch, static_cast<std::int64_t>(p),
-                    std::get<io::LcpProblem>(cases[members[p]].problem));
+                    std::get<LcpProblem>(cases[members[p]].problem));
     }
     const LcpResult result = solve_lcp(batch, lcp_settings, settings.backend);
     const auto n = static_cast<std::size_t>(order);
@@ -49,11 +49,11 @@ void solve_lcp_cases(const Cases& cases, const CaseSettings& settings, CaseAnswe
       Proof w;
       if (has_answer(answer.status)) {
         answer.x = slice(result.solution, p, n);
-        w = slacks(std::get<io::LcpProblem>(cases[members[p]].problem), answer.x);
+        w = slacks(std::get<LcpProblem>(cases[members[p]].problem), answer.x);
       }
       answer.proofs = {{"w", std::move(w)}};
     }
   }
 }
 
-}  // namespace carom::cli
+}  // namespace carom::run

@@ -4,17 +4,45 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <carom/backend.hpp>
+#include <carom/coulomb.hpp>
+#include <carom/lcp.hpp>
+#include <carom/lp.hpp>
 #include <carom/qp.hpp>
 #include <carom/status.hpp>
 
-#include "io/case_file.hpp"
+#include "core/buffer_slice.hpp"
 
-/// `carom solve`, one file per kind of problem: each function looks for its own kind among `cases`
-/// and fills the answers at the same places.
-namespace carom::cli {
+/// Problems of all kinds side by side, as files hold them. One source file per kind: each function
+/// looks for its own kind among `cases` and fills the answers at the same places.
+namespace carom::run {
+
+/// w = M z + q >= 0, z >= 0, z'w = 0.
+struct LcpProblem : LcpSizes, LcpBatchArrays<Values> {};
+
+/// minimise or maximise c'x + offset over row_lower <= A x <= row_upper,
+/// column_lower <= x <= column_upper; infinite bounds are absent.
+struct LpProblem : LpSizes, LpBatchArrays<Values> {
+  bool maximise = false;
+  double offset = 0.0;
+};
+
+/// minimise 1/2 x'P x + q'x + offset over lower <= A x <= upper and b - C x in the cones. A file of
+/// kind "qp" has A and no cones, one of kind "socp" cones and no A.
+struct QpProblem : QpSizes, QpBatchArrays<Values> {
+  double offset = 0.0;
+};
+
+/// One problem of a file, of the kind that its key `kind` names.
+struct CaseProblem {
+  std::string file;  ///< as refusals call it
+  std::string name;
+  std::string kind;
+  std::variant<LcpProblem, CoulombProblem, LpProblem, QpProblem> problem;
+};
 
 /// Numbers that a reader needs to check a verdict, or none.
 using Proof = std::optional<std::vector<double>>;
@@ -50,12 +78,16 @@ inline Proof proven(std::vector<double> values) {
   return values;
 }
 
-using Cases = std::vector<io::CaseProblem>;
+using Cases = std::vector<CaseProblem>;
 using CaseAnswers = std::vector<CaseAnswer>;
+
+/// Solves all of them, those of one shape as one batch, but for friction problems, which are solved
+/// on the host one after the other. Errors: InvalidInput, BackendUnavailable.
+CaseAnswers solve_cases(const Cases& cases, const CaseSettings& settings);
 
 void solve_lcp_cases(const Cases& cases, const CaseSettings& settings, CaseAnswers& answers);
 void solve_friction_cases(const Cases& cases, const CaseSettings& settings, CaseAnswers& answers);
 void solve_lp_cases(const Cases& cases, const CaseSettings& settings, CaseAnswers& answers);
 void solve_qp_cases(const Cases& cases, const CaseSettings& settings, CaseAnswers& answers);
 
-}  // namespace carom::cli
+}  // namespace carom::run

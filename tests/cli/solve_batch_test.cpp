@@ -1,0 +1,149 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "cli/command.hpp"
+#include "cli/refusal.hpp"
+#include "io/hdf5_file.hpp"
+
+namespace carom::test {
+namespace {
+
+std::string example(const std::string& name) {
+  return (fs::path(CAROM_TEST_DATA).parent_path().parent_path() / "examples" / "data" / name)
+      .string();
+}
+
+json without(json entry, const char* key) {
+  entry.erase(key);
+  return entry;
+}
+
+json problem(int i) {
+  const double a = 2.0 + i;
+  return {{"kind", "lcp"},
+          {"name", "p" + std::to_string(i)},
+          {"M", {{a, -1.0}, {-1.0, a}}},
+          {"q", {-1.0 - i, 0.5 * i - 1.0}}};
+}
+
+TEST(SolveBatch, AnArrayIsSolvedLikeItsProblemsOneByOne) {
+  const Scratch scratch;
+  json all = json::array();
+  for (int i = 0; i < 20; ++i) all.push_back(problem(i));
+  const json answers = carom({"solve", scratch.file("all.json", all.dump()), "--json"}).document();
+  ASSERT_EQ(answers.size(), 20U);
+  for (int i = 0; i < 20; ++i) {
+    const json alone =
+        carom({"solve", scratch.file("one.json", problem(i).dump()), "--json"}).document();
+    EXPECT_EQ(answers[static_cast<std::size_t>(i)], alone[0]);
+  }
+  // names that the problems do not have follow from the file's
+  for (json& entry : all) entry.erase("name");
+  const json unnamed = carom({"solve", scratch.file("all.json", all.dump()), "--json"}).document();
+  EXPECT_EQ(unnamed[3]["name"], "all 3");
+}
+
+TEST(SolveBatch, QuadraticProgramsOfOneShapeAreOneBatch) {
+  const Scratch scratch;
+  json all = json::array();
+  for (int i = 0; i < 9; ++i) {
+    all.push_back({{"P", {{2.0 + i, 0.5}, {0.5, 1.0}}},
+                   {"q", {-1.0, 0.25 * i}},
+                   {"A", {{1.0, 1.0}, {1.0, -1.0}}},
+                   {"l", {nullptr, -0.5}},
+                   {"u", {0.75, i % 3 == 0 ? json(nullptr) : json(0.1 * i)}}});
+  }
+  const json answers = carom({"solve", scratch.file("qps.json", all.dump()), "--json"}).document();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const json alone =
+        carom({"solve", scratch.file("one.json", all[i].dump()), "--json"}).document();
+    EXPECT_EQ(without(answers[i], "name"), without(alone[0], "name")) << i;
+  }
+}
+
+TEST(SolveBatch, DataSetsAreReadLikeJson) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  const Scratch scratch;
+  {
+    io::Hdf5Writer writer(scratch / "lps.h5");
+    writer.dataset("/c", std::vector<double>{3, 5, 1, 1}, {2, 2});
+    writer.dataset("/A", std::vector<double>{1, 2, 3, 4, 5, 6, 7, 8}, {2, 2, 2});
+    writer.dataset("/row_lower", std::vector<double>(4, -infinity), {2, 2});
+    writer.dataset("/row_upper", std::vector<double>{4, 12, 1, 2}, {2, 2});
+    writer.dataset("/col_lower", std::vector<double>(4, 0.0), {2, 2});
+    writer.dataset("/col_upper", std::vector<double>(4, infinity), {2, 2});
+    writer.attribute("/", "sense", std::string_view("max"));
+    writer.close();
+  }
+  const json from_sets = carom({"solve", (scratch / "lps.h5").string(), "--json"}).document();
+  const json same = json::parse(R"([
+    {"kind": "lp", "name": "lps 0", "sense": "max", "c": [3, 5], "A": [[1, 2], [3, 4]],
+     "row_lower": null, "row_upper": [4, 12], "col_lower": 0, "col_upper": null},
+    {"kind": "lp", "name": "lps 1", "sense": "max", "c": [1, 1], "A": [[5, 6], [7, 8]],
+     "row_lower": [null, null], "row_upper": [1, 2], "col_lower": [0, 0],
+     "col_upper": [null, null]}])");
+  EXPECT_EQ(from_sets,
+            carom({"solve", scratch.file("lps.json", same.dump()), "--json"}).document());
+}
+
+TEST(SolveBatch, OutputsHoldProblemsAndProofsAndAreInputs) {
+  const Scratch scratch;
+  const std::string out = (scratch / "out.h5").string();
+  std::vector<std::string> words = {"solve", "--json", "--output", out};
+  for (const char* name : {"lp.json", "lcp.json", "qp.json", "socp.json", "friction.json"}) {
+    words.push_back(example(name));
+  }
+  const Outcome first = carom(words);
+  EXPECT_EQ(first.status, 1) << "one LP is infeasible; " << first.err;
+  EXPECT_EQ(first.document(), carom({"solve", out, "--json"}).document());
+  const io::Hdf5Reader reader(out);
+  EXPECT_EQ(reader.text_attribute("/problems_1", "kind"), "lcp");
+  const std::vector<double> z = reader.doubles("/problems_1/answer/x");
+  const std::vector<double> w = reader.doubles("/problems_1/answer/w");
+  EXPECT_NEAR(z[0], 1.5, 1e-12);
+  EXPECT_NEAR(w[0] * z[0] + w[1] * z[1], 0.0, 1e-12);
+  EXPECT_EQ(reader.text_attribute("/", "method"), "auto");
+}
+
+TEST(SolveBatch, SmallAnswersArePrintedAndManyAreCounted) {
+  const Outcome few = carom({"solve", example("qp.json")});
+  EXPECT_NE(few.out.find("x = (1, 1)"), std::string::npos) << few.out;
+  EXPECT_NE(few.out.find("dual = (2, 0, 0)"), std::string::npos) << few.out;
+  json all = json::array();
+  for (int i = 0; i < 100; ++i) all.push_back(problem(i));
+  const Scratch scratch;
+  const Outcome many = carom({"solve", scratch.file("all.json", all.dump())});
+  EXPECT_NE(many.out.find("100"), std::string::npos);
+  EXPECT_LT(std::count(many.out.begin(), many.out.end(), '\n'), 10);
+}
+
+TEST(SolveBatch, RefusalsNameTheProblem) {
+  const Scratch scratch;
+  json all = json::array({problem(0), problem(1)});
+  all[1]["q"][1] = "high";
+  expect_refusal(carom({"solve", scratch.file("p.json", all.dump())}),
+                 {"p.json", "problem 1 (\"p1\")", "q[1]", "high"});
+  expect_refusal(carom({"solve", scratch.file("p.json", "[]")}), {"holds no problem"});
+  expect_refusal(carom({"solve", scratch.file("p.json", "[{\"x\": 1}]")}),
+                 {"problem 0", "kind is missing", "lcp"});
+  {
+    io::Hdf5Writer writer(scratch / "bad.h5");
+    writer.dataset("/M", std::vector<double>{1, 2}, {2, 1, 1});
+    writer.dataset("/q", std::vector<double>{-1}, {1, 1});
+    writer.close();
+  }
+  expect_refusal(carom({"solve", (scratch / "bad.h5").string()}),
+                 {"M has 2 problems", "q has 1", "must be equal"});
+  {
+    io::Hdf5Writer writer(scratch / "bad.h5");
+    writer.dataset("/M", std::vector<double>{1, std::nan("")}, {2, 1, 1});
+    writer.dataset("/q", std::vector<double>{-1, -1}, {2, 1});
+    writer.close();
+  }
+  expect_refusal(carom({"solve", (scratch / "bad.h5").string()}), {"problem 1", "M[0][0]", "nan"});
+}
+
+}  // namespace
+}  // namespace carom::test
