@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Arrows between the rooms go one way (docs/architecture.md):
-#   cli > io > run > api > cpu, cuda, reference > families > core > include
-# Reads the #include lines of include/ and src/, and of the folders of these names in
+#   cli, python > io > run > api > cpu, cuda, reference > families > core > include
+# Reads the #include lines of include/, src/ and python/src/, and of the folders of these names in
 # tests/toy_family; prints every arrow that goes up or from one backend into another, and fails on
 # any. Fails as well where a thread index, shuffle, barrier or atomic operation of CUDA stands
 # outside src/cuda/lanes.cuh, or where a public header includes anything but the standard library
@@ -11,6 +11,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # The room of a path: the first pattern that matches.
 rooms='
+^python/src/                                          python
 ^src/cli/                                             cli
 ^src/io/                                              io
 ^src/run/                                             run
@@ -25,7 +26,7 @@ rooms='
 '
 
 toy=tests/toy_family
-files=$(git ls-files {,$toy/}{include/,src/}'*'{.hpp,.cpp,.cu,.cuh})
+files=$(git ls-files {,$toy/}{include/,src/}'*'{.hpp,.cpp,.cu,.cuh} 'python/src/*')
 
 # gridDim and blockDim are also members of a launch's configuration (src/cuda/launch.cuh).
 threads='\b(threadIdx|blockIdx|warpSize)\b|(^|[^.])\b(gridDim|blockDim)\b|\b__shared__\b'
@@ -52,7 +53,7 @@ grep -HoE '^[[:space:]]*#[[:space:]]*include[[:space:]]+[<"][^>"]+' $files |
       return ""
     }
     BEGIN {
-      order = split("include core families backends api run io cli", step, " ")
+      order = split("include core families backends api run io cli python", step, " ")
       for (i = 1; i <= order; ++i) rank[step[i]] = i
       rank["cpu"] = rank["cuda"] = rank["reference"] = rank["backends"]
       lines = split(ENVIRON["ROOMS"], line, "\n")

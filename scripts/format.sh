@@ -15,6 +15,6 @@ case "${1:-}" in
     exit 2
     ;;
 esac
-find include src tests bench examples -type f \
+find include src tests bench examples python/src -type f \
   \( -name '*.hpp' -o -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' \) -print0 |
   xargs -0 -r "$tool" "${mode[@]}"

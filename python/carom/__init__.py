@@ -1,0 +1,23 @@
+"""Many small contact-mechanics problems at once, and of every answer whether it is right.
+
+    import carom
+    result = carom.impact.sample(carom.model("rocking_block", friction=0.5), samples=2**16)
+    result.mode_names(), result.samples.velocity, result.plot()
+"""
+
+from . import impact
+from ._core import Workspace
+from ._results import QpMethod, Status, TrajectoryStatus
+from .check import check, info
+from .errors import BackendUnavailable, CudaError, InvalidInput, SolveError
+from .problems import Problems, model, models
+from .solvers import LcpResult, LpResult, QpResult, SdpResult
+from .solvers import solve_lcp, solve_lp, solve_qp, solve_sdp
+
+__version__ = info()["version"]
+
+__all__ = [
+    "BackendUnavailable", "CudaError", "InvalidInput", "LcpResult", "LpResult", "Problems",
+    "QpMethod", "QpResult", "SdpResult", "SolveError", "Status", "TrajectoryStatus", "Workspace",
+    "check", "impact", "info", "model", "models", "solve_lcp", "solve_lp", "solve_qp", "solve_sdp",
+]  # fmt: skip

@@ -1,0 +1,110 @@
+"""Arrays of a call: from whatever has them to contiguous NumPy arrays of one number of problems."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from .errors import InvalidInput
+
+_CPU = (1, 3, 11, 13)  # DLPack's host memories: plain, pinned by CUDA, ROCm, managed
+
+
+def refuse(field: str, value: str, rule: str, relation: str = "is") -> InvalidInput:
+    """The refusal in the library's words."""
+    try:
+        _core.refuse(field, value=value, rule=rule, relation=relation)
+    except InvalidInput as refusal:
+        return refusal.with_traceback(None)
+    raise AssertionError("unreachable")
+
+
+def from_any(field: str, value: Any, dtype: Any = np.float64, strict: bool = False) -> np.ndarray:
+    """A C-ordered array of `dtype`: the caller's memory where it is one, else a copy.
+
+    strict refuses the copy. Errors: InvalidInput for what are no real numbers, for memory of a
+    device, and for a torch tensor with requires_grad, whose gradient would be lost.
+    """
+    if getattr(value, "requires_grad", False) is True:
+        raise refuse(field, "a tensor with requires_grad", "gradients are not taken: call .detach()")
+    if not isinstance(value, (np.ndarray, np.generic)) and hasattr(value, "__dlpack_device__"):
+        if int(value.__dlpack_device__()[0]) not in _CPU:
+            raise refuse(field, "memory of a device", "copy it to the host first", "lives in")
+        value = np.from_dlpack(value)
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        raise refuse(field, "masked numbers", "every number is read", "has")
+    try:
+        array = np.asarray(value)
+    except ValueError:  # rows of several lengths
+        raise refuse(field, "no array", "all rows must have one length") from None
+    if array.dtype.kind not in "fiub":
+        raise refuse(field, f"of type {array.dtype}", "must be real numbers")
+    if array.dtype == dtype and array.flags.c_contiguous:
+        return array
+    if strict:
+        raise refuse(
+            field,
+            f"{array.dtype}{'' if array.flags.c_contiguous else ', not in C order'}",
+            f"must be {np.dtype(dtype)} in C order, since strict=True refuses copies",
+        )
+    if np.dtype(dtype).kind in "iu" and array.dtype.kind == "f":
+        if not np.array_equal(array, np.trunc(array)):
+            raise refuse(field, f"of type {array.dtype}", "must be integers")
+    return np.ascontiguousarray(array, dtype=dtype)
+
+
+class Batch:
+    """The arrays of one call. A letter stands for the same extent in all of them; in front of
+    those there is the number of problems: n, 1 (the same for all) or nothing (likewise)."""
+
+    def __init__(self, strict: bool = False) -> None:
+        self.strict = strict
+        self.extents: dict[str, int] = {}
+        self._given: dict[str, np.ndarray] = {}
+        self._ranks: dict[str, int] = {}
+        self._problems: dict[str, int] = {}
+
+    def add(self, field: str, value: Any, *letters: str | int, dtype: Any = np.float64) -> None:
+        array = from_any(field, value, dtype, self.strict)
+        expected = "(" + ", ".join(["n", *map(str, letters)]) + ")"
+        rule = f"must be {expected}, without n where all problems share it"
+        if array.ndim not in (len(letters), len(letters) + 1):
+            raise refuse(field, f"of shape {array.shape}", rule)
+        shape = array.shape[array.ndim - len(letters) :]
+        for letter, extent in zip(letters, shape):
+            known = letter if isinstance(letter, int) else self.extents.setdefault(letter, extent)
+            if known != extent:
+                where = "" if isinstance(letter, int) else f", {letter} = {known} elsewhere"
+                raise refuse(field, f"of shape {array.shape}", rule + where)
+        if array.ndim > len(letters):
+            self._problems[field] = array.shape[0]
+        self._given[field] = array
+        self._ranks[field] = len(letters)
+
+    @property
+    def problems(self) -> int:
+        counts = {count for count in self._problems.values() if count != 1}
+        if len(counts) > 1:
+            first, *others = sorted(self._problems, key=lambda f: self._problems[f] == 1)
+            other = next(f for f in others if self._problems[f] != self._problems[first])
+            raise refuse(
+                other,
+                f"{self._problems[other]} problems",
+                f"must have {self._problems[first]} as {first}, or 1",
+                "has",
+            )
+        return counts.pop() if counts else 1
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Every array with all problems; what is shared by several is repeated in memory."""
+        n = self.problems
+        result = {}
+        for field, array in self._given.items():
+            if array.ndim == self._ranks[field]:
+                array = array[None]
+            if array.shape[0] != n:
+                array = np.ascontiguousarray(np.broadcast_to(array, (n, *array.shape[1:])))
+            result[field] = array
+        return result

@@ -1,0 +1,60 @@
+"""Pictures, by matplotlib."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def axes(ax: Any) -> Any:
+    if ax is not None:
+        return ax
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError("pictures need matplotlib: pip install 'carom[plot]'") from error
+    return plt.subplots()[1]
+
+
+def plot_impact(run: Any, i: int, x: int | None, y: int | None, ax: Any) -> Any:
+    from .impact import TrajectoryStatus, mode_words
+
+    problems = run.problems
+    if run.samples.status.shape[1]:
+        done = run.samples.status[i] == TrajectoryStatus.terminated
+        points, modes = run.samples.velocity[i][done], run.samples.modes[i][done]
+    elif run.net:
+        points, modes = run.net[i].velocity, run.net[i].modes
+    else:
+        raise ValueError("nothing to draw: keep_samples=0 and no epsilon")
+    one = problems[i]
+    names = problems.contact_names or tuple(map(str, range(problems.contacts)))
+    normal, tangent = one.contact_velocity(points[None])
+    before_n, before_t = one.contact_velocity()
+    if x is not None or y is not None:
+        x, y = x or 0, 1 if y is None else y
+        across, up = points[:, x], points[:, y]
+        before = one.velocity[0, x], one.velocity[0, y]
+        labels = f"v[{x}]", f"v[{y}]"
+    elif problems.contacts >= 2:
+        across, up = normal[0, :, 0], normal[0, :, 1]
+        before = before_n[0, 0], before_n[0, 1]
+        labels = f"normal velocity of {names[0]} [m/s]", f"normal velocity of {names[1]} [m/s]"
+    else:
+        across, up = tangent[0, :, 0], normal[0, :, 0]
+        before = before_t[0, 0], before_n[0, 0]
+        labels = f"tangential velocity of {names[0]} [m/s]", f"normal velocity of {names[0]} [m/s]"
+    ax = axes(ax)
+    kinds, counts = np.unique(modes, return_counts=True)
+    for kind in kinds[np.argsort(-counts)]:
+        rows = modes == kind
+        words = mode_words(kind, problems.contacts, problems.dimension)
+        share = 100.0 * np.count_nonzero(rows) / len(modes)
+        ax.plot(across[rows], up[rows], ".", markersize=3, label=f"{words}, {share:.1f} %")
+    ax.plot(*before, "kx", label="before")
+    ax.set_xlabel(labels[0])
+    ax.set_ylabel(labels[1])
+    ax.set_title(f"{problems.name}: {len(points)} outcomes")
+    ax.legend(fontsize="small")
+    return ax

@@ -1,0 +1,109 @@
+"""Results: frozen dataclasses over NumPy arrays that the library filled."""
+
+from __future__ import annotations
+
+import dataclasses
+import html
+from enum import IntEnum
+from typing import Any, TypeVar
+
+import numpy as np
+
+from . import _core
+from .errors import SolveError
+
+T = TypeVar("T", bound=type)
+
+
+def _enumeration(name: str, doc: str) -> Any:
+    members = {}
+    for word, number in _core.enumerations()[name]:
+        members[word.replace("-", "_negative")] = number
+    made = IntEnum(name, members, module="carom")
+    made.__doc__ = doc
+    return made
+
+
+Status = _enumeration("Status", "How a problem ended; what status arrays hold.")
+TrajectoryStatus = _enumeration("TrajectoryStatus", "How a sample's trajectory ended.")
+QpMethod = _enumeration("QpMethod", "Which method gave a QP's answer.")
+RowType = _enumeration("RowType", "What a row of a step's constraint Jacobian is.")
+StabilityVerdict = _enumeration("StabilityVerdict", "What is known of a stance.")
+CertificateKind = _enumeration("CertificateKind", "Which functions prove a stance stable.")
+
+
+def result(cls: T) -> T:
+    """A result's class: its own fields, after those of the library's list of that name, if any."""
+    listed = _core.tables().get(cls.__name__, [])
+    own = cls.__dict__.get("__annotations__", {})
+    cls.__annotations__ = {**{name: "np.ndarray" for name in listed}, **own}
+    return dataclasses.dataclass(frozen=True, eq=False, repr=False)(cls)
+
+
+class Result:
+    """What all results have: arrays as attributes, problem first."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Attributes by name; arrays are shared, not copied."""
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # type: ignore[arg-type]
+
+    def _summary(self) -> str:
+        text = ""
+        status = getattr(self, "status", None)
+        if isinstance(status, np.ndarray):
+            names = {int(number): word for word, number in _core.enumerations()["Status"]}
+            values, counts = np.unique(status, return_counts=True)
+            shape = " x ".join(map(str, status.shape))
+            parts = ", ".join(f"{c} {names.get(int(v), v)}" for v, c in zip(values, counts))
+            text = f"{shape} problem{'' if status.size == 1 else 's'}: {parts or 'none'}"
+        residual = getattr(self, "residual", None)
+        if isinstance(residual, np.ndarray) and np.isfinite(residual).any():
+            text += f"; largest residual {np.nanmax(residual):.3g}"
+        return text
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._summary()})"
+
+    def _repr_html_(self) -> str:
+        rows = []
+        for name, value in self.to_dict().items():
+            if isinstance(value, np.ndarray):
+                shown = f"{value.dtype} {value.shape}"
+            elif isinstance(value, (tuple, list)):
+                shown = f"{len(value)} entries"
+            elif isinstance(value, Result):
+                shown = repr(value)
+            else:
+                shown = repr(value)
+                shown = shown if len(shown) < 80 else shown[:77] + "..."
+            rows.append(f"<tr><td>{html.escape(name)}</td><td>{html.escape(shown)}</td></tr>")
+        return f"<b>{html.escape(repr(self))}</b><table>{''.join(rows)}</table>"
+
+    def save(self, path: Any) -> None:
+        """Writes everything to an HDF5 file, which carom.load reads. Needs h5py."""
+        from ._files import save
+
+        save(self, path)
+
+
+def checked(answer: Any, on_error: str, solved: tuple[int, ...] = (0,)) -> Any:
+    """The answer, or SolveError where on_error is "raise" and a status is none of `solved`."""
+    if on_error == "status":
+        return answer
+    if on_error != "raise":
+        from ._arrays import refuse
+
+        raise refuse("on_error", repr(on_error), "must be 'status' or 'raise'")
+    status = answer.status
+    bad = np.flatnonzero(~np.isin(status.reshape(len(status), -1), solved).all(axis=1))
+    if bad.size:
+        first = int(bad[0])
+        row = np.atleast_1d(status[first]).ravel()
+        word = Status(int(row[~np.isin(row, solved)][0])).name
+        raise SolveError(
+            f"problem {first} is {word}; {bad.size} of {len(status)} are not solved",
+            answer,
+            first,
+            word,
+        )
+    return answer

@@ -1,0 +1,69 @@
+"""What this installation has, and whether it solves what it should."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import _core
+
+
+def info() -> dict[str, Any]:
+    """Version, commit, compiler, instruction set, threads and CUDA devices."""
+    return _core.info()
+
+
+def _backends() -> list[str]:
+    return ["cpu", "reference", *(["cuda"] if info()["cuda_devices"] else [])]
+
+
+def _lcp(backend: str) -> bool:
+    from .solvers import solve_lcp
+
+    answer = solve_lcp([[2.0, 1.0], [1.0, 2.0]], [-5.0, -6.0], backend=backend)
+    return bool(answer.status[0] == 0 and np.allclose(answer.z, [[4 / 3, 7 / 3]], atol=1e-12))
+
+
+def _lp(backend: str) -> bool:
+    from .solvers import solve_lp
+
+    answer = solve_lp([-1.0, -2.0], [[1.0, 1.0]], row_upper=[4.0], lower=[0.0, 0.0],
+                      upper=[3.0, 3.0], backend=backend)  # fmt: skip
+    return bool(answer.status[0, 0] == 0 and np.allclose(answer.objective, [[-7.0]]))
+
+
+def _qp(backend: str) -> bool:
+    from .solvers import solve_qp
+
+    answer = solve_qp(np.eye(2), [-1.0, -1.0], C=-np.eye(3)[:, 1:], b=[1.0, 0.0, 0.0],
+                      cones=[("soc", 3)], backend=backend)  # fmt: skip
+    return bool(answer.status[0] == 0 and np.allclose(answer.x, np.sqrt(0.5), atol=1e-7))
+
+
+def _impact(backend: str) -> bool:
+    from .impact import sample
+    from .problems import model
+
+    answer = sample(model("rocking_block"), samples=64, backend=backend)
+    return bool(answer.summary["terminated"][0] == 64 and answer.summary["max_residual"][0] <= 1e-9)
+
+
+FAMILIES = {"lcp": _lcp, "lp": _lp, "qp": _qp, "impact": _impact}
+
+
+def check(verbose: bool = False) -> bool:
+    """Solves a problem of each family with a known answer on every backend here; True where all
+    are right."""
+    good = True
+    for family, solved in FAMILIES.items():
+        for backend in _backends():
+            try:
+                right = solved(backend)
+                said = "ok" if right else "WRONG"
+            except Exception as error:
+                right, said = False, f"{type(error).__name__}: {error}"
+            good = good and right
+            if verbose:
+                print(f"{family:<12} {backend:<10} {said}")
+    return good

@@ -1,0 +1,325 @@
+"""Simultaneous inelastic frictional impacts: sets of post-impact velocities, sampled (Halm and
+Posa, "Set-Valued Rigid-Body Dynamics for Simultaneous, Inelastic, Frictional Impacts")."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._arrays import refuse
+from ._results import Result, Status, TrajectoryStatus, checked, result
+from ._settings import in_words, takes_settings
+from .errors import InvalidInput
+from .problems import Model, Problems, model, models
+
+__all__ = [
+    "EpsilonNet", "ImpactOutcome", "ImpactPaths", "ImpactResult", "ImpactSamples", "Model",
+    "Problems", "mode_words", "model", "models", "newton", "sample", "sequential", "simultaneous",
+]  # fmt: skip
+
+# Where the table of modes that a problem's samples share pays for itself.
+_TABLE_SAMPLES = 2048
+
+
+@result
+class ImpactSamples(Result):
+    """velocity (n, s, nv), NaN where failed; impulse (n, s, d m) [N s], normals first; residual,
+    modes, steps, status (TrajectoryStatus), all (n, s)."""
+
+    def _summary(self) -> str:
+        n, s = self.status.shape  # type: ignore[attr-defined]
+        return f"{n} x {s}"
+
+
+@result
+class EpsilonNet(Result):
+    """Representatives of the sampled set: every sample lies within epsilon [m/s] of one.
+
+    velocity (k, nv), impulse (k, d m), modes, multiplicity, first_sample (k); coverage[i]: points
+    after 2^i samples; dropped: samples that still collided at the end.
+    """
+
+    requested_epsilon: float
+    epsilon: float
+    dropped: int
+    velocity: np.ndarray
+    impulse: np.ndarray
+    modes: np.ndarray
+    multiplicity: np.ndarray
+    first_sample: np.ndarray
+    coverage: np.ndarray
+
+    def _summary(self) -> str:
+        return f"{len(self.velocity)} points, epsilon {self.epsilon:.4g} m/s"
+
+
+@result
+class ImpactPaths(Result):
+    """Velocities v_0..v_K of the first samples: path i is velocity[offset[i]:offset[i + 1]]."""
+
+    offset: np.ndarray
+    velocity: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.offset) - 1
+
+    def __getitem__(self, i: int) -> np.ndarray:
+        if not -len(self) <= i < len(self):
+            raise IndexError(f"path {i} of {len(self)}")
+        i %= len(self)
+        return self.velocity[self.offset[i] : self.offset[i + 1]]
+
+    def _summary(self) -> str:
+        return f"{len(self)} paths"
+
+
+@result
+class ImpactOutcome(Result):
+    """One post-impact state: velocity (nv), impulse (d m) [N s], Jn v+ and Jt v+ [m/s],
+    kinetic_energy [J], modes as words, residual of (31); order and impacts of a sequence."""
+
+    status: int
+    velocity: np.ndarray
+    impulse: np.ndarray
+    normal_velocity: np.ndarray
+    tangent_velocity: np.ndarray
+    kinetic_energy: float
+    modes: str
+    residual: float
+    order: tuple[int, ...] = ()
+    impacts: int = 0
+
+    def _summary(self) -> str:
+        return f"{self.modes}, {self.kinetic_energy:.6g} J"
+
+
+@result
+class ImpactResult(Result):
+    """Sampled post-impact sets of n problems.
+
+    samples: rows of the first keep_samples samples; summary: a structured array (n) of what the
+    trajectories did; net, paths: tuples of n, empty where not asked for; settings: those of the
+    run, with what was left open decided.
+    """
+
+    problems: Problems
+    settings: Mapping[str, Any]
+    backend: str
+    cancelled: bool
+    seconds: float
+    summary: np.ndarray
+    mode_counts: tuple[tuple[np.ndarray, np.ndarray], ...]
+    samples: ImpactSamples
+    net: tuple[EpsilonNet, ...]
+    paths: tuple[ImpactPaths, ...]
+
+    @property
+    def status(self) -> np.ndarray:
+        return self.summary["status"]
+
+    def mode_names(self, i: int = 0) -> dict[str, int]:
+        """How many of problem i's samples ended in each combination of contact modes."""
+        modes, counts = self.mode_counts[i]
+        return {
+            mode_words(mode, self.problems.contacts, self.problems.dimension): int(count)
+            for mode, count in zip(modes, counts)
+        }
+
+    def _points(self, i: int) -> np.ndarray:
+        if self.net:
+            return self.net[i].velocity
+        done = self.samples.status[i] == TrajectoryStatus.terminated  # type: ignore[attr-defined]
+        return self.samples.velocity[i][done]  # type: ignore[attr-defined]
+
+    def hull(self, i: int = 0, x: int = 0, y: int = 1) -> np.ndarray:
+        """Counter-clockwise convex hull (k, 2) of problem i's outcomes in velocities x and y."""
+        nv = self.problems.velocities
+        for name, value in (("x", x), ("y", y)):
+            if not 0 <= value < nv:
+                raise refuse(name, str(value), f"must be in 0..{nv - 1}")
+        points = np.ascontiguousarray(self._points(i))
+        return _core.convex_hull(points, len(points), nv, x, y)
+
+    def plot(self, i: int = 0, x: Any = None, y: Any = None, ax: Any = None) -> Any:
+        """Problem i's outcomes, a colour for each combination of contact modes. x, y: indices of
+        velocities; left out, the first two contacts' normal velocities. Needs matplotlib."""
+        from ._plots import plot_impact
+
+        return plot_impact(self, i, x, y, ax)
+
+    def to_xarray(self) -> Any:
+        """The samples as an xarray.Dataset, dimensions problem, sample, velocity, row."""
+        from ._tables import impact_xarray
+
+        return impact_xarray(self)
+
+    def to_pandas(self) -> Any:
+        """A row for each sample: v0.., p0.., residual, steps, modes and status in words."""
+        from ._tables import impact_pandas
+
+        return impact_pandas(self)
+
+    def _summary(self) -> str:
+        counts = ", ".join(
+            f"{int(self.summary[name].sum())} {word}"
+            for name, word in (
+                ("terminated", "terminated"),
+                ("max_steps_reached", "at the step limit"),
+                ("failed", "failed"),
+            )
+        )
+        worst = self.summary["max_residual"].max(initial=0.0)
+        return (
+            f"{self.problems.name!r}: {len(self.problems)} x {self.settings['samples']} samples: "
+            f"{counts}; largest residual {worst:.3g}"
+        )
+
+
+def mode_words(modes: int, contacts: int, dimension: int) -> str:
+    """A mode of each contact in words, e.g. "sticking/separating"."""
+    return _core.mode_words(int(modes), contacts, dimension)
+
+
+def _structured(columns: dict[str, np.ndarray]) -> np.ndarray:
+    first = next(iter(columns.values()))
+    dtype = [(name, column.dtype, column.shape[1:]) for name, column in columns.items()]
+    table = np.empty(len(first), dtype=dtype)
+    for name, column in columns.items():
+        table[name] = column
+    return table
+
+
+def _problems(arguments: Sequence[Any], strict: bool) -> Problems:
+    if len(arguments) == 1 and isinstance(arguments[0], Problems):
+        return arguments[0]
+    if len(arguments) == 1 and isinstance(arguments[0], str):
+        return model(arguments[0])
+    if len(arguments) != 5:
+        raise TypeError("takes Problems, a model's name, or the five arrays M, Jn, Jt, mu, v")
+    return Problems.of(*arguments, strict=strict)
+
+
+def run_settings(problems: Problems, settings: dict[str, Any]) -> dict[str, Any]:
+    """All settings of a run, with what was left open decided."""
+    settings = {name: value for name, value in settings.items() if value is not None}
+    for name in ("step_size", "max_steps"):
+        recommended = getattr(problems, name)
+        if recommended is not None:
+            settings.setdefault(name, recommended)
+    defaults = {each["name"]: each["default"] for each in _core.impact_settings()}
+    settings.setdefault("keep_samples", -1)
+    whole = settings.get("samples", defaults["samples"])
+    if "mode_table" not in settings:
+        settings["mode_table"] = isinstance(whole, int) and whole >= _TABLE_SAMPLES
+    del defaults["result_space"]
+    return {**defaults, **settings}
+
+
+@takes_settings(
+    _core.impact_settings(),
+    without=("result_space",),
+    defaults={"step_size": None, "max_steps": None, "mode_table": None, "keep_samples": -1,
+              "precision": "float64"},
+)  # fmt: skip
+def sample(
+    *problems: Any, backend: str = "auto", progress: Callable[[int, int], Any] | bool | None = None,
+    workspace: Any = None, strict: bool = False, on_error: str = "status", **settings: Any,
+) -> ImpactResult:  # fmt: skip
+    """Samples the post-impact set of every problem (Algorithms 1 and 2).
+
+    problems: Problems (of model(), from_mujoco, ...), a model's name, or the arrays M (n, nv, nv),
+    Jn (n, m, nv), Jt (n, (d-1) m, nv), mu (n, m), v (n, nv). Sample s of problem p is a function of
+    seed, p, s and the problem alone, bit for bit, whatever the threads and shards. progress:
+    called with (samples done, samples in all), ends the run by returning False; True shows a bar.
+    step_size and max_steps: None takes what the problems recommend, else 1 N s and 10. mode_table:
+    None is on from 2048 samples; it changes the last bits, so give the shards of one run one value.
+    Errors: InvalidInput for shapes, settings and numbers.
+    """
+    batch = _problems(problems, strict)
+    chosen = in_words(run_settings(batch, settings))
+    if progress is True:
+        from ._progress import Bar
+
+        progress = Bar()
+    if progress is False:
+        progress = None
+    answer = _core.sample_impacts(
+        batch.arrays(), *batch.sizes(), chosen, backend, progress, workspace
+    )
+    made = ImpactResult(
+        problems=batch,
+        settings=chosen,
+        backend=answer["backend"],
+        cancelled=answer["cancelled"],
+        seconds=answer["seconds"],
+        summary=_structured(answer["summary"]),
+        mode_counts=tuple(answer["mode_counts"]),
+        samples=ImpactSamples(**answer["samples"]),
+        net=tuple(EpsilonNet(**net) for net in answer["net"]),
+        paths=tuple(ImpactPaths(**path) for path in answer["paths"]),
+    )
+    return checked(made, on_error)
+
+
+def _one(problems: Sequence[Any], what: str) -> Problems:
+    batch = _problems(problems, False)
+    if len(batch) != 1:
+        raise refuse("problems", str(len(batch)), f"{what} takes one: give problems[i]")
+    return batch
+
+
+@takes_settings(_core.impact_model_settings())
+def simultaneous(*problems: Any, **settings: Any) -> list[ImpactOutcome]:
+    """All distinct outcomes of the simultaneous inelastic model (31), by kinetic energy.
+
+    problems: one problem, as sample takes it. Errors: InvalidInput; also where the combinations of
+    contact modes exceed max_combinations.
+    """
+    batch = _one(problems, "simultaneous")
+    batch.validate()
+    found = _core.simultaneous_impacts(batch.arrays(), *batch.sizes()[1:], settings)
+    return [ImpactOutcome(**outcome) for outcome in found]
+
+
+@takes_settings(_core.impact_model_settings())
+def sequential(
+    *problems: Any, orders: Any = "all", **settings: Any
+) -> list[ImpactOutcome]:
+    """Single impacts in cyclic order until nothing approaches (section 2.2.2), one outcome for each
+    order: all permutations of the contacts, or a list of orders such as [(0, 1)].
+
+    Errors: InvalidInput; for "all" of more than six contacts.
+    """
+    batch = _one(problems, "sequential")
+    batch.validate()
+    if isinstance(orders, str):
+        if orders != "all":
+            raise refuse("orders", repr(orders), "must be 'all' or a list of orders")
+        if batch.contacts > 6:
+            raise refuse("orders", f"'all' of {batch.contacts} contacts", "give a list beyond 6")
+        orders = itertools.permutations(range(batch.contacts))
+    found = []
+    for order in orders:
+        wanted = [int(contact) for contact in order]
+        if sorted(set(wanted)) != sorted(wanted) or not set(wanted) <= set(range(batch.contacts)):
+            raise refuse("orders", str(tuple(wanted)), f"must name contacts 0..{batch.contacts - 1}")
+        arrays = batch.arrays()
+        found.append(
+            ImpactOutcome(**_core.sequential_impact(arrays, *batch.sizes()[1:], wanted, settings))
+        )
+    return found
+
+
+@takes_settings(_core.impact_model_settings())
+def newton(*problems: Any, contact: int = 0, restitution: float = 0.0, **settings: Any) -> ImpactOutcome:
+    """A single planar impact with Newton's coefficient of restitution in [0, 1], closed form."""
+    batch = _one(problems, "newton")
+    batch.validate()
+    answer = _core.newton_impact(
+        batch.arrays(), *batch.sizes()[1:], int(contact), float(restitution), settings
+    )
+    return ImpactOutcome(**answer)

@@ -1,0 +1,217 @@
+"""Impact problems of one shape, from models, robots, arrays or files."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._arrays import Batch, from_any, refuse
+from ._results import Result
+
+_ARRAYS = ("mass_matrix", "normal_jacobian", "tangent_jacobian", "friction", "velocity")
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class Problems(Result):
+    """n impacts of one shape, just before they happen.
+
+    mass_matrix (n, nv, nv); normal_jacobian (n, m, nv); tangent_jacobian (n, (d-1) m, nv), in
+    contact order; friction (n, m); velocity (n, nv). J v is a contact's velocity [m/s], positive
+    normal component separating. dimension d: 2 planar, 3 spatial. distance (n, m): gaps phi [m],
+    where they are known. index (n): place in what they were taken from.
+    """
+
+    mass_matrix: np.ndarray
+    normal_jacobian: np.ndarray
+    tangent_jacobian: np.ndarray
+    friction: np.ndarray
+    velocity: np.ndarray
+    dimension: int
+    name: str = "impact"
+    contact_names: tuple[str, ...] = ()
+    step_size: float | None = None  # what the source recommends [N s]
+    max_steps: int | None = None
+    distance: np.ndarray | None = None
+    index: np.ndarray | None = None
+    lift: np.ndarray | None = None  # Z of v = Z u, (n, nv of the robot, nv), where rows were removed
+    parameters: Mapping[str, np.ndarray] = dataclasses.field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls, M: Any, Jn: Any, Jt: Any, mu: Any, v: Any, *, strict: bool = False, **more: Any
+    ) -> Problems:
+        """From arrays, problem first where they have it. Errors: InvalidInput for shapes."""
+        batch = Batch(strict)
+        batch.add("mass_matrix", M, "nv", "nv")
+        batch.add("velocity", v, "nv")
+        batch.add("normal_jacobian", Jn, "m", "nv")
+        batch.add("friction", mu, "m")
+        batch.add("tangent_jacobian", Jt, "t", "nv")
+        m, t = batch.extents["m"], batch.extents["t"]
+        if t not in (m, 2 * m) or (m == 0 and "dimension" not in more):
+            raise refuse("tangent_jacobian", f"{t} rows", f"must have {m} (planar) or {2 * m}", "has")
+        more.setdefault("dimension", 2 if t == m else 3)
+        return cls(**batch.arrays(), **more)
+
+    def __len__(self) -> int:
+        return len(self.velocity)
+
+    @property
+    def contacts(self) -> int:
+        return self.friction.shape[1]
+
+    @property
+    def velocities(self) -> int:
+        return self.velocity.shape[1]
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        return {name: getattr(self, name) for name in _ARRAYS}
+
+    def sizes(self) -> tuple[int, int, int, int]:
+        return len(self), self.dimension, self.velocities, self.contacts
+
+    def __getitem__(self, which: int | slice | np.ndarray) -> Problems:
+        """Some of the problems; of an int, that one alone."""
+        if isinstance(which, (int, np.integer)):
+            if not -len(self) <= which < len(self):
+                raise IndexError(f"problem {which} of {len(self)}")
+            which = slice(which, which + 1 or None)
+        changed = {name: np.ascontiguousarray(value[which]) for name, value in self.arrays().items()}
+        for name in ("distance", "index", "lift"):
+            value = getattr(self, name)
+            changed[name] = None if value is None else np.ascontiguousarray(value[which])
+        changed["parameters"] = {k: p[which] for k, p in self.parameters.items()}
+        return dataclasses.replace(self, **changed)
+
+    def validate(self) -> None:
+        """Errors: InvalidInput naming field, index, problem and value."""
+        _core.validate_impacts(self.arrays(), *self.sizes())
+
+    def contact_velocity(self, velocity: Any = None) -> tuple[np.ndarray, np.ndarray]:
+        """Jn v and Jt v, of the velocities before the impact or of others, (n, ..., nv)."""
+        v = self.velocity if velocity is None else np.asarray(velocity)
+        flat = v.reshape(len(self), -1, self.velocities)
+        shape = v.shape[:-1]
+        normal = np.einsum("nsj,nij->nsi", flat, self.normal_jacobian)
+        tangent = np.einsum("nsj,nij->nsi", flat, self.tangent_jacobian)
+        return normal.reshape(*shape, -1), tangent.reshape(*shape, -1)
+
+    def padded(self, contacts: int) -> Problems:
+        """With rows of zeros up to `contacts`: they take no impulse, but the random numbers of a
+        sample are then those of a problem of that size."""
+        more = contacts - self.contacts
+        if more < 0:
+            raise refuse("contacts", str(contacts), f"must be >= {self.contacts}")
+
+        def grown(array: np.ndarray, by: int) -> np.ndarray:
+            return np.pad(array, [(0, 0), (0, by)] + [(0, 0)] * (array.ndim - 2))
+
+        return dataclasses.replace(
+            self,
+            normal_jacobian=grown(self.normal_jacobian, more),
+            tangent_jacobian=grown(self.tangent_jacobian, more * (self.dimension - 1)),
+            friction=grown(self.friction, more),
+            distance=None
+            if self.distance is None
+            else np.pad(self.distance, [(0, 0), (0, more)], constant_values=np.inf),
+            contact_names=self.contact_names and self.contact_names + ("",) * more,
+        )
+
+    def write_json(self, path: str | os.PathLike[str]) -> None:
+        """A file for the carom command (README, "Your own impact")."""
+        entries = []
+        for i in range(len(self)):
+            entry: dict[str, Any] = {"name": self.name if len(self) == 1 else f"{self.name} {i}"}
+            entry.update((name, value[i].tolist()) for name, value in self.arrays().items())
+            entries.append(entry)
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(entries, file)
+
+    def __repr__(self) -> str:
+        kind = "planar" if self.dimension == 2 else "spatial"
+        return (
+            f"Problems({self.name!r}: {len(self)} {kind}, {self.contacts} contacts, "
+            f"{self.velocities} velocities)"
+        )
+
+
+@dataclasses.dataclass(frozen=True)
+class Parameter:
+    """One parameter of a model: unit, default, accepted range, meaning."""
+
+    name: str
+    unit: str
+    value: float
+    minimum: float
+    minimum_open: bool
+    maximum: float
+    meaning: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Model:
+    """A built-in mechanism at an impact, and the run settings that its source recommends."""
+
+    name: str
+    summary: str
+    source: str
+    dimension: int
+    contact_names: tuple[str, ...]
+    parameters: Mapping[str, Parameter]
+    step_size: float
+    max_steps: int
+
+
+def parameters_of(listed: list[dict[str, Any]]) -> dict[str, Parameter]:
+    return {entry["name"]: Parameter(**entry) for entry in listed}
+
+
+def models() -> dict[str, Model]:
+    """All built-in impact models by name."""
+    return {
+        entry["name"]: Model(**{**entry, "parameters": parameters_of(entry["parameters"])})
+        for entry in _core.impact_models()
+    }
+
+
+def columns(parameters: Mapping[str, Any], n: int | None) -> tuple[dict[str, np.ndarray], int]:
+    """Parameters as columns of one length, or of one value, and that length."""
+    taken = {}
+    count = n
+    for name, value in parameters.items():
+        column = from_any(name, value)
+        if column.ndim > 1:
+            raise refuse(name, f"of shape {column.shape}", "must be a number or a list")
+        if column.ndim == 1 and count is None:
+            count = len(column)
+        if column.ndim == 1 and len(column) not in (1, count):
+            raise refuse(name, f"{len(column)} values", f"must have {count}, or 1", "has")
+        taken[name] = column.reshape(-1)
+    return taken, 1 if count is None else count
+
+
+def model(name: str, *, n: int | None = None, **parameters: Any) -> Problems:
+    """The impact of a built-in model, parameters changed by name; arrays of them, all of one
+    length, make a batch. n: so many copies where none is an array.
+
+    Errors: InvalidInput naming an unknown model or parameter, or a value out of its range.
+    """
+    taken, count = columns(parameters, n)
+    lists = {key: column.tolist() for key, column in taken.items()}
+    dimension, arrays = _core.build_impacts(name, lists, count)
+    known = models()[name]
+    return Problems(
+        **arrays,
+        dimension=dimension,
+        name=name,
+        contact_names=known.contact_names,
+        step_size=known.step_size,
+        max_steps=known.max_steps,
+        parameters={key: np.broadcast_to(column, (count,)) for key, column in taken.items()},
+    )

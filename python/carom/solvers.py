@@ -1,0 +1,227 @@
+"""Batches of small linear complementarity problems and linear, quadratic and semidefinite
+programmes, each with a residual recomputed from its own numbers or a proof that it has no answer.
+
+Arrays: problem first, its number n, 1 (shared) or left out. Results always have it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._arrays import Batch, from_any, refuse
+from ._results import Result, checked, result
+from ._settings import in_words, takes_settings
+
+__all__ = [
+    "LcpResult", "LpResult", "QpResult", "SdpResult",
+    "solve_lcp", "solve_lp", "solve_qp", "solve_sdp",
+]  # fmt: skip
+
+
+@result
+class LcpResult(Result):
+    """solution (n, k), status (n), pivots (n), residual (n); w = M z + q (n, k)."""
+
+    w: np.ndarray
+
+    @property
+    def z(self) -> np.ndarray:
+        return self.solution  # type: ignore[attr-defined]
+
+
+@result
+class LpResult(Result):
+    """solution (n, K, v), dual (n, K, r), objective, status, pivots, residual (n, K), the proofs
+    farkas (n, K, r), ray and point (n, K, v), or None without certificates; basis (n, v + r)."""
+
+    @property
+    def x(self) -> np.ndarray:
+        return self.solution  # type: ignore[attr-defined]
+
+    @property
+    def y(self) -> np.ndarray:
+        return self.dual  # type: ignore[attr-defined]
+
+
+@result
+class QpResult(Result):
+    """solution (n, v), dual (n, r), cone_dual (n, k), objective, status, method, iterations,
+    residual (n); certificate (n, max(v, r + k)) where the status is proven by it; point (n, v)."""
+
+    @property
+    def x(self) -> np.ndarray:
+        return self.solution  # type: ignore[attr-defined]
+
+    @property
+    def y(self) -> np.ndarray:
+        return self.dual  # type: ignore[attr-defined]
+
+    @property
+    def z(self) -> np.ndarray:
+        return self.cone_dual  # type: ignore[attr-defined]
+
+
+@result
+class SdpResult(Result):
+    """y, ray (n, v); x (n, sum of squares of the blocks), block after block by rows; objective
+    b'y, dual <C, X>, residual, iterations, status (n)."""
+
+    y: np.ndarray
+    ray: np.ndarray
+    x: np.ndarray
+    objective: np.ndarray
+    dual: np.ndarray
+    residual: np.ndarray
+    iterations: np.ndarray
+    status: np.ndarray
+
+
+@takes_settings(_core.lcp_settings())
+def solve_lcp(
+    M: Any, q: Any, *, backend: str = "auto", workspace: Any = None, strict: bool = False,
+    on_error: str = "status", **settings: Any,
+) -> LcpResult:  # fmt: skip
+    """z >= 0 with w = M z + q >= 0 and z'w = 0, by lexicographic Lemke (Cottle, Pang, Stone 2009).
+
+    M (n, k, k), q (n, k); k at most 128. Errors: InvalidInput for shapes and settings; a problem
+    with NaN has the status invalid_input and leaves its neighbours as they are.
+    """
+    batch = Batch(strict)
+    batch.add("matrix", M, "k", "k")
+    batch.add("vector", q, "k")
+    arrays = batch.arrays()
+    answer = _core.solve_lcp(
+        arrays, batch.problems, batch.extents["k"], in_words(settings), backend, workspace
+    )
+    z = answer["solution"]
+    w = np.einsum("nij,nj->ni", arrays["matrix"], z) + arrays["vector"]
+    return checked(LcpResult(**answer, w=w), on_error)
+
+
+def _bounds(value: Any, missing: float, count: int, n: int) -> Any:
+    return np.full((n, count), missing) if value is None else value
+
+
+@takes_settings(_core.lp_settings())
+def solve_lp(
+    c: Any, A: Any, row_lower: Any = None, row_upper: Any = None, lower: Any = None,
+    upper: Any = None, *, start: Any = None, backend: str = "auto", workspace: Any = None,
+    strict: bool = False, on_error: str = "status", **settings: Any,
+) -> LpResult:  # fmt: skip
+    """Minimises c_k'x subject to row_lower <= A x <= row_upper and lower <= x <= upper.
+
+    c (n, K, v), K objectives over one polytope, or (n, v) or (v) for one; A (n, r, v); bounds
+    (n, r) and (n, v), infinite where left out. start: the basis of a result of that shape.
+    Errors: InvalidInput for shapes and settings.
+    """
+    batch = Batch(strict)
+    batch.add("matrix", A, "r", "v")
+    cost = from_any("cost", c, strict=strict)
+    v, r = batch.extents["v"], batch.extents["r"]
+    if cost.ndim == 2 and cost.shape[1] == v:  # one objective a problem
+        cost = cost[:, None, :]
+    elif cost.ndim == 1:
+        cost = cost[None, :]
+    batch.add("cost", cost, "K", "v")
+    for field, value, missing, letter in (
+        ("row_lower", row_lower, -np.inf, "r"),
+        ("row_upper", row_upper, np.inf, "r"),
+        ("column_lower", lower, -np.inf, "v"),
+        ("column_upper", upper, np.inf, "v"),
+    ):
+        batch.add(field, _bounds(value, missing, batch.extents[letter], 1), letter)
+    n = batch.problems
+    if start is not None:
+        start = from_any("start", start, np.uint8)
+        if start.shape != (n, v + r):
+            raise refuse("start", f"of shape {start.shape}", f"must be {(n, v + r)}")
+    answer = _core.solve_lp(
+        batch.arrays(), n, r, v, batch.extents["K"], in_words(settings), backend, start, workspace
+    )
+    return checked(LpResult(**answer), on_error)
+
+
+_CONES = {"zero": "zero", "nonneg": "nonneg", "nonnegative": "nonneg", "soc": "second_order"}
+
+
+@takes_settings(_core.qp_settings())
+def solve_qp(
+    P: Any, q: Any, A: Any = None, l: Any = None, u: Any = None, C: Any = None, b: Any = None, *,
+    cones: Sequence[tuple[str, int]] = (), warm_start: QpResult | dict[str, Any] | None = None,
+    backend: str = "auto", workspace: Any = None, strict: bool = False, on_error: str = "status",
+    **settings: Any,
+) -> QpResult:  # fmt: skip
+    """Minimises x'P x / 2 + q'x subject to l <= A x <= u and b - C x in a product of cones.
+
+    P (n, v, v) symmetric, q (n, v), A (n, r, v), l and u (n, r), infinite where left out,
+    C (n, k, v), b (n, k); cones: (kind, size) in the order of C's rows, kind "zero", "nonneg" or
+    "soc". warm_start: a result, or solution, dual and cone_dual by name.
+    Errors: InvalidInput for shapes, settings and a method that does not take the cones.
+    """
+    batch = Batch(strict)
+    batch.add("hessian", P, "v", "v")
+    batch.add("vector", q, "v")
+    v = batch.extents["v"]
+    if A is None:
+        if l is not None or u is not None:
+            raise refuse("matrix", "left out", "bounds l and u need the rows A")
+        A, l, u = np.zeros((0, v)), np.zeros(0), np.zeros(0)
+    batch.add("matrix", A, "r", "v")
+    r = batch.extents["r"]
+    batch.add("lower", _bounds(l, -np.inf, r, 1), "r")
+    batch.add("upper", _bounds(u, np.inf, r, 1), "r")
+    if (C is None) != (b is None):
+        raise refuse("cone_matrix" if C is None else "cone_vector", "left out", "C and b go together")
+    if C is None:
+        C, b = np.zeros((0, v)), np.zeros(0)
+    batch.add("cone_matrix", C, "k", "v")
+    batch.add("cone_vector", b, "k")
+    kinds = [(_CONES.get(kind, kind), int(size)) for kind, size in cones]
+    if sum(size for _, size in kinds) != batch.extents["k"]:
+        raise refuse("cones", f"{sum(s for _, s in kinds)} rows", f"must be {batch.extents['k']}")
+    n = batch.problems
+    start: dict[str, np.ndarray] = {}
+    if warm_start is not None:
+        given = warm_start.to_dict() if isinstance(warm_start, Result) else warm_start
+        for name, width in (("solution", v), ("dual", r), ("cone_dual", batch.extents["k"])):
+            if given.get(name) is not None:
+                start[name] = from_any(name, given[name])
+                if start[name].shape != (n, width):
+                    raise refuse(name, f"of shape {start[name].shape}", f"must be {(n, width)}")
+    answer = _core.solve_qp(
+        batch.arrays(), n, v, r, kinds, start, in_words(settings), backend, workspace
+    )
+    return checked(QpResult(**answer), on_error)
+
+
+@takes_settings(_core.sdp_settings())
+def solve_sdp(
+    C: Any, A: Any, b: Any, *, blocks: Sequence[int] | None = None, strict: bool = False,
+    on_error: str = "status", **settings: Any,
+) -> SdpResult:  # fmt: skip
+    """Maximises b'y over C - sum_i y_i A_i positive semidefinite (docs/algorithms/sdp.md).
+
+    C (n, k, k), A (n, v, k, k), b (n, v), symmetric. With blocks, the sizes of the blocks on the
+    diagonal, C is (n, s) and A (n, v, s): block after block by rows, s the sum of their squares.
+    Errors: InvalidInput for shapes, settings, NaN and matrices that are not symmetric.
+    """
+    batch = Batch(strict)
+    batch.add("objective", b, "v")
+    if blocks is None:
+        batch.add("constant", C, "k", "k")
+        batch.add("coefficients", A, "v", "k", "k")
+        blocks = [batch.extents["k"]]
+    else:
+        size = sum(int(k) ** 2 for k in blocks)
+        batch.add("constant", C, size)
+        batch.add("coefficients", A, "v", size)
+    arrays = batch.arrays()
+    answer = _core.solve_sdp(
+        list(blocks), arrays["objective"], arrays["constant"], arrays["coefficients"],
+        batch.problems, batch.extents["v"], in_words(settings),
+    )  # fmt: skip
+    return checked(SdpResult(**answer), on_error)

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include <carom/batch.hpp>
+
+#include "core/arrays.hpp"
+
+/// Calls of the library: without the GIL, and with an ear for Ctrl-C.
+namespace carom::python {
+
+namespace nb = nanobind;
+using Clock = std::chrono::steady_clock;
+
+/// Calls a function while other Python threads run.
+template <class Call>
+auto without_gil(Call&& call) {
+  const nb::gil_scoped_release released;
+  return call();
+}
+
+/// Between the pieces of a call: signals, then the user's callback. At most every 20 ms, since
+/// taking the GIL from a busy thread costs milliseconds.
+class Listener {
+ public:
+  /// progress: None, or called with (done, total); stops where it returns False or raises.
+  explicit Listener(nb::object progress) : progress_(std::move(progress)) {}
+
+  /// Without the GIL; false where the call is to stop.
+  bool go_on(std::int64_t done, std::int64_t total) {
+    if (stopped_) return false;
+    const auto now = Clock::now();
+    if (done < total && now - last_ < std::chrono::milliseconds(20)) return true;
+    last_ = now;
+    const nb::gil_scoped_acquire held;
+    try {
+      if (PyErr_CheckSignals() != 0) throw nb::python_error();
+      if (!progress_.is_none()) stopped_ = progress_(done, total).is(nb::handle(Py_False));
+    } catch (const nb::python_error&) {
+      error_ = std::current_exception();
+      stopped_ = true;
+    }
+    return !stopped_;
+  }
+
+  [[nodiscard]] bool stopped() const { return stopped_; }
+
+  /// With the GIL, after the call: throws what the callback or the signal's handler raised.
+  void raise() const {
+    if (error_) std::rethrow_exception(error_);
+  }
+
+ private:
+  nb::object progress_;
+  Clock::time_point last_ = Clock::now();
+  std::exception_ptr error_;
+  bool stopped_ = false;
+};
+
+/// solve(batch) in pieces of some 50 ms, between which it hears of Ctrl-C; in one piece where it is
+/// over by then. A problem's answer does not depend on its neighbours, so that pieces give the bits
+/// of the whole. solve(piece, first problem of it).
+template <class Result, class Batch, class Solve>
+Result in_pieces(const Batch& batch, Solve&& solve) {
+  constexpr double kPiece = 0.05;  // [s]
+  constexpr std::int64_t kFirst = 256;
+  const std::int64_t problems = batch.problems;
+  if (problems <= kFirst) {
+    return without_gil([&] { return solve(batch, std::int64_t{0}); });
+  }
+  Listener listener{nb::none()};
+  Result whole;
+  without_gil([&] {
+    std::int64_t size = kFirst;
+    for (std::int64_t begin = 0; begin < problems;) {
+      const std::int64_t end = size < problems - begin ? begin + size : problems;
+      const auto start = Clock::now();
+      Result piece = solve(arrays::slice(batch, begin, end), begin);
+      const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+      Result::each_array(
+          batch,
+          [&](const char*, const Extents& extents, auto& to, const auto& from) {
+            using Value = std::remove_cvref_t<decltype(*to.data())>;
+            if (from.empty()) return;
+            if (to.empty()) to = Buffer<Value>(static_cast<std::size_t>(extents.count()));
+            std::copy_n(from.data(), from.size(), to.data() + begin * extents.stride());
+          },
+          whole, piece);
+      if (!listener.go_on(end, problems + 1)) return;
+      const double rate = static_cast<double>(end - begin) / (seconds > 1e-6 ? seconds : 1e-6);
+      const double next = rate * kPiece;
+      size = next < 1e9 ? static_cast<std::int64_t>(next) + 1 : 1000000000;
+      begin = end;
+    }
+  });
+  listener.raise();
+  return whole;
+}
+
+}  // namespace carom::python

@@ -1,0 +1,23 @@
+#include <nanobind/nanobind.h>
+
+#include <carom/workspace.hpp>
+
+#include "errors.hpp"
+#include "families.hpp"
+
+NB_MODULE(_core, module) {
+  namespace nb = nanobind;
+  using namespace carom::python;
+  module.doc() = "Compiled half of carom; use the package's functions.";
+  register_errors(module);
+  nb::class_<carom::Workspace>(module, "Workspace",
+                               "Memory that a call leaves to the calls after it; one call at a "
+                               "time.")
+      .def(nb::init<>())
+      .def("clear", &carom::Workspace::clear, "Gives all memory back.");
+  add_info(module);
+  add_solvers(module);
+  add_models(module);
+  add_impact(module);
+  add_impact_models(module);
+}

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace carom::python {
+
+/// What each family adds to the module. Functions take arrays by their names in the C++ batch,
+/// contiguous and of the very type, sizes, settings by name, and give arrays by name: shapes,
+/// conversions and classes of results are made in Python (carom/_arrays.py).
+void add_info(nanobind::module_& module);
+void add_solvers(nanobind::module_& module);
+void add_models(nanobind::module_& module);
+void add_impact(nanobind::module_& module);
+void add_impact_models(nanobind::module_& module);
+
+}  // namespace carom::python

@@ -1,0 +1,173 @@
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <span>
+
+#include <carom/impact.hpp>
+
+#include "call.hpp"
+#include "families.hpp"
+#include "settings.hpp"
+#include "tables.hpp"
+
+namespace carom::python {
+
+namespace {
+
+template <class Value>
+nb::object column(const std::vector<ImpactSummary>& summaries, Value ImpactSummary::*member) {
+  std::vector<Value> values;
+  for (const ImpactSummary& summary : summaries) values.push_back(summary.*member);
+  return array_of(std::move(values));
+}
+
+/// Rows of one length; NaN where a problem has none, since it was refused.
+nb::object rows(const std::vector<ImpactSummary>& summaries,
+                std::vector<double> ImpactSummary::*member, std::size_t width) {
+  std::vector<double> values(summaries.size() * width, std::numeric_limits<double>::quiet_NaN());
+  for (std::size_t p = 0; p < summaries.size(); ++p) {
+    const std::vector<double>& row = summaries[p].*member;
+    std::copy_n(row.begin(), std::min(row.size(), width),
+                values.begin() + static_cast<std::ptrdiff_t>(p * width));
+  }
+  return array_of(std::move(values), {summaries.size(), width});
+}
+
+nb::dict summary_of(const std::vector<ImpactSummary>& summaries, const ImpactSizes& sizes) {
+  using S = ImpactSummary;
+  const auto m = static_cast<std::size_t>(sizes.contacts);
+  const std::size_t t = m * static_cast<std::size_t>(sizes.dimension - 1);
+  const auto nv = static_cast<std::size_t>(sizes.velocities);
+  nb::dict result;
+  result["status"] = column(summaries, &S::status);
+  result["samples"] = column(summaries, &S::samples);
+  result["terminated"] = column(summaries, &S::terminated);
+  result["max_steps_reached"] = column(summaries, &S::max_steps_reached);
+  result["failed"] = column(summaries, &S::failed);
+  result["lcp_solves"] = column(summaries, &S::lcp_solves);
+  result["fallback_solves"] = column(summaries, &S::fallback_solves);
+  result["pivots"] = column(summaries, &S::pivots);
+  result["nonunique_solves"] = column(summaries, &S::nonunique_solves);
+  result["examined_solves"] = column(summaries, &S::examined_solves);
+  result["max_residual"] = column(summaries, &S::max_residual);
+  result["max_energy_ratio"] = column(summaries, &S::max_energy_ratio);
+  result["normal_velocity_min"] = rows(summaries, &S::normal_velocity_min, m);
+  result["normal_velocity_max"] = rows(summaries, &S::normal_velocity_max, m);
+  result["tangent_velocity_min"] = rows(summaries, &S::tangent_velocity_min, t);
+  result["tangent_velocity_max"] = rows(summaries, &S::tangent_velocity_max, t);
+  result["velocity_min"] = rows(summaries, &S::velocity_min, nv);
+  result["velocity_max"] = rows(summaries, &S::velocity_max, nv);
+  return result;
+}
+
+nb::list mode_counts_of(const std::vector<ImpactSummary>& summaries) {
+  nb::list result;
+  for (const ImpactSummary& summary : summaries) {
+    std::vector<std::uint64_t> modes;
+    std::vector<std::int64_t> counts;
+    for (const auto& [mode, count] : summary.mode_counts) {
+      modes.push_back(mode);
+      counts.push_back(count);
+    }
+    result.append(nb::make_tuple(array_of(std::move(modes)), array_of(std::move(counts))));
+  }
+  return result;
+}
+
+nb::dict net_of(EpsilonNet& net) {
+  const auto points = static_cast<std::size_t>(net.points());
+  nb::dict result;
+  result["requested_epsilon"] = net.requested_epsilon;
+  result["epsilon"] = net.epsilon;
+  result["dropped"] = net.dropped;
+  result["velocity"] =
+      array_of(std::move(net.velocity), {points, static_cast<std::size_t>(net.velocities)});
+  result["impulse"] =
+      array_of(std::move(net.impulse), {points, static_cast<std::size_t>(net.contact_rows)});
+  result["modes"] = array_of(std::move(net.modes));
+  result["multiplicity"] = array_of(std::move(net.multiplicity));
+  result["first_sample"] = array_of(std::move(net.first_sample));
+  result["coverage"] = array_of(std::move(net.coverage));
+  return result;
+}
+
+ImpactBatch batch_of(const nb::dict& arrays, std::int64_t problems, int dimension, int velocities,
+                     int contacts) {
+  ImpactBatch batch;
+  static_cast<ImpactSizes&>(batch) = {problems, dimension, velocities, contacts};
+  borrow(batch, batch, arrays);
+  return batch;
+}
+
+nb::dict sample(const nb::dict& arrays, std::int64_t problems, int dimension, int velocities,
+                int contacts, const nb::dict& given, nb::handle backend, nb::object progress,
+                nb::handle workspace) {
+  const ImpactBatch batch = batch_of(arrays, problems, dimension, velocities, contacts);
+  auto settings = settings_from<ImpactSettings>(given);
+  const auto where = enumerator<Backend>("backend", backend);
+  Workspace* const memory = workspace_of(workspace);
+  Listener listener(std::move(progress));
+  settings.progress = [&](const ImpactProgress& at) {
+    return listener.go_on(at.samples_done, at.samples_total);
+  };
+  ImpactResult result = without_gil([&] { return sample_impacts(batch, settings, where, memory); });
+  listener.raise();
+
+  nb::dict all;
+  all["backend"] = std::string(to_string(result.backend));
+  all["cancelled"] = result.cancelled;
+  all["seconds"] = result.seconds;
+  all["summary"] = summary_of(result.summary, batch);
+  all["mode_counts"] = mode_counts_of(result.summary);
+  const ImpactSampleSizes sizes = result.samples;
+  all["samples"] =
+      arrays_of(static_cast<ImpactSampleArrays<Buffer>&&>(std::move(result.samples)), sizes);
+  nb::list nets, paths;
+  for (EpsilonNet& net : result.net) nets.append(net_of(net));
+  for (ImpactPaths& path : result.paths) {
+    const std::size_t count = path.velocity.size() / static_cast<std::size_t>(velocities);
+    nb::dict entry;
+    entry["offset"] = array_of(std::move(path.offset));
+    entry["velocity"] =
+        array_of(std::move(path.velocity), {count, static_cast<std::size_t>(velocities)});
+    paths.append(entry);
+  }
+  all["net"] = nets;
+  all["paths"] = paths;
+  return all;
+}
+
+/// Of points [k, nv] in the coordinates x and y.
+nb::object hull(nb::handle points, std::int64_t count, int velocities, int x, int y) {
+  EpsilonNet net;
+  net.velocities = velocities;
+  net.velocity = copied<double>(points);
+  net.multiplicity.assign(static_cast<std::size_t>(count), 1);
+  const std::vector<std::array<double, 2>> corners =
+      without_gil([&] { return convex_hull(net, x, y); });
+  std::vector<double> values;
+  for (const auto& [a, b] : corners) values.insert(values.end(), {a, b});
+  return array_of(std::move(values), {corners.size(), 2});
+}
+
+}  // namespace
+
+void add_impact(nb::module_& module) {
+  using nb::literals::operator""_a;
+  module.def("sample_impacts", sample, "arrays"_a, "problems"_a, "dimension"_a, "velocities"_a,
+             "contacts"_a, "settings"_a, "backend"_a, "progress"_a.none(), "workspace"_a.none());
+  module.def("impact_settings", described<ImpactSettings>);
+  module.def("validate_impacts", [](const nb::dict& arrays, std::int64_t problems, int dimension,
+                                    int velocities, int contacts) {
+    const ImpactBatch batch = batch_of(arrays, problems, dimension, velocities, contacts);
+    without_gil([&] { validate(batch); });
+  });
+  module.def("convex_hull", hull);
+  module.def("mode_words", [](std::uint64_t modes, int contacts, int dimension) {
+    return mode_words(modes, contacts, dimension);
+  });
+}
+
+}  // namespace carom::python

@@ -1,0 +1,84 @@
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+
+#include <carom/backend.hpp>
+#include <carom/impact.hpp>
+#include <carom/lcp.hpp>
+#include <carom/lp.hpp>
+#include <carom/qp.hpp>
+
+#include "families.hpp"
+#include "settings.hpp"
+
+namespace carom::python {
+
+namespace {
+
+nb::dict info() {
+  const BuildInfo& build = build_info();
+  nb::dict result;
+  result["version"] = build.version;
+  result["commit"] = build.commit;
+  result["compiler"] = build.compiler;
+  result["build_type"] = build.build_type;
+  result["cuda_compiled"] = build.cuda_compiled;
+  result["cuda_version"] = build.cuda_version;
+  result["cuda_architectures"] = build.cuda_architectures;
+  result["instruction_set"] = std::string(cpu_instruction_set());
+  result["hardware_threads"] = hardware_threads();
+  nb::list devices;
+  for (const DeviceInfo& device : cuda_devices()) {
+    nb::dict entry;
+    entry["index"] = device.index;
+    entry["name"] = device.name;
+    entry["compute_capability"] =
+        nb::make_tuple(device.compute_capability_major, device.compute_capability_minor);
+    entry["memory_bytes"] = device.memory_bytes;
+    devices.append(entry);
+  }
+  result["cuda_devices"] = devices;
+  return result;
+}
+
+/// Words and numbers of the enumerations that arrays hold.
+nb::dict enumerations() {
+  nb::dict result;
+  result["Status"] = enumeration<Status>();
+  result["TrajectoryStatus"] = enumeration<TrajectoryStatus>();
+  result["ContactMode"] = enumeration<ContactMode>();
+  result["QpMethod"] = enumeration<QpMethod>();
+  result["RowType"] = enumeration<RowType>();
+  result["StabilityVerdict"] = enumeration<StabilityVerdict>();
+  result["CertificateKind"] = enumeration<CertificateKind>();
+  return result;
+}
+
+template <class Table>
+nb::list names_of() {
+  nb::list result;
+  const Table table;
+  Table::each_array(
+      {}, [&](const char* name, const Extents&, const auto&) { result.append(name); }, table);
+  return result;
+}
+
+/// Names of the arrays of results, in the order of their lists.
+nb::dict tables() {
+  nb::dict result;
+  result["LcpResult"] = names_of<LcpResult>();
+  result["LpResult"] = names_of<LpResult>();
+  result["QpResult"] = names_of<QpResult>();
+  result["ImpactSamples"] = names_of<ImpactSamples>();
+  return result;
+}
+
+}  // namespace
+
+void add_info(nb::module_& module) {
+  module.def("info", info);
+  module.def("enumerations", enumerations);
+  module.def("tables", tables);
+}
+
+}  // namespace carom::python

@@ -1,0 +1,100 @@
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <map>
+
+#include <carom/models/models.hpp>
+
+#include "call.hpp"
+#include "families.hpp"
+#include "settings.hpp"
+#include "tables.hpp"
+
+namespace carom::python {
+
+namespace {
+
+nb::list parameters_of(const std::vector<models::Parameter>& parameters) {
+  nb::list result;
+  for (const models::Parameter& parameter : parameters) {
+    nb::dict entry;
+    entry["name"] = parameter.name;
+    entry["unit"] = parameter.unit;
+    entry["value"] = parameter.value;
+    entry["minimum"] = parameter.minimum;
+    entry["minimum_open"] = parameter.minimum_open;
+    entry["maximum"] = parameter.maximum;
+    entry["meaning"] = parameter.meaning;
+    result.append(entry);
+  }
+  return result;
+}
+
+nb::dict model(const models::Model& found) {
+  nb::dict entry;
+  entry["name"] = found.name;
+  entry["summary"] = found.summary;
+  entry["source"] = found.source;
+  entry["dimension"] = found.dimension;
+  nb::list names;
+  for (const std::string& name : found.contact_names) names.append(name);
+  entry["contact_names"] = nb::tuple(names);
+  entry["parameters"] = parameters_of(found.parameters);
+  entry["step_size"] = found.step_size;
+  entry["max_steps"] = found.max_steps;
+  return entry;
+}
+
+nb::list impact_models() {
+  nb::list result;
+  for (const models::Model& each : models::all()) result.append(model(each));
+  return result;
+}
+
+/// The parameters of problem p of columns of length 1 or `problems`.
+std::map<std::string, double> row_of(const std::map<std::string, std::vector<double>>& columns,
+                                     std::size_t p) {
+  std::map<std::string, double> row;
+  for (const auto& [name, values] : columns) {
+    row[name] = values.size() == 1 ? values[0] : values[p];
+  }
+  return row;
+}
+
+nb::tuple build_impacts(const std::string& name,
+                        const std::map<std::string, std::vector<double>>& columns,
+                        std::int64_t problems) {
+  std::vector<ImpactProblem> built;
+  ImpactBatch batch = without_gil([&] {
+    for (std::size_t p = 0; p < static_cast<std::size_t>(problems); ++p) {
+      try {
+        built.push_back(models::build(name, row_of(columns, p)));
+      } catch (const InvalidInput& error) {
+        if (problems == 1) throw;
+        Refusal refusal = error.refusal();
+        refusal.whole = refusal.kind + " \"" + refusal.name + "\"";
+        refusal.kind = "problem";
+        refusal.name.clear();
+        refusal.problem = static_cast<std::int64_t>(p);
+        throw InvalidInput(std::move(refusal));
+      }
+    }
+    return make_batch(built);
+  });
+  const ImpactSizes sizes = batch;
+  return nb::make_tuple(
+      sizes.dimension,
+      arrays_of(static_cast<ImpactBatchArrays<Buffer>&&>(std::move(batch)), sizes));
+}
+
+}  // namespace
+
+void add_models(nb::module_& module) {
+  module.def("impact_models", impact_models);
+  module.def("build_impacts", build_impacts);
+}
+
+}  // namespace carom::python

@@ -1,0 +1,107 @@
+"""LCPs, LPs, QPs and SDPs: the command's numbers, proofs, warm starts, statuses."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import carom
+
+
+def test_lcp_of_the_command(command, tmp_path):
+    rng = np.random.default_rng(3)
+    root = rng.normal(size=(5, 5))
+    M, q = root @ root.T + np.eye(5), rng.normal(size=5)
+    file = tmp_path / "lcp.json"
+    file.write_text(json.dumps({"kind": "lcp", "M": M.tolist(), "q": q.tolist()}))
+    said = command("solve", file, "--json")
+    said = said[0] if isinstance(said, list) else said
+    ours = carom.solve_lcp(M, q)
+    assert said["x"] == ours.z[0].tolist()
+    assert said["residual"] == ours.residual[0]
+    np.testing.assert_allclose(ours.w, M @ ours.z[0] + q + np.zeros((1, 5)), atol=1e-12)
+    assert (ours.w * ours.z).max() < 1e-9
+
+
+def test_a_bad_lcp_leaves_its_neighbours():
+    rng = np.random.default_rng(4)
+    q = rng.normal(size=(6, 3))
+    good = carom.solve_lcp(2.0 * np.eye(3), q)
+    q[2, 1] = np.nan
+    mixed = carom.solve_lcp(2.0 * np.eye(3), q)
+    assert mixed.status[2] == carom.Status.invalid_input and np.isnan(mixed.z[2]).all()
+    others = [0, 1, 3, 4, 5]
+    assert mixed.z[others].tobytes() == good.z[others].tobytes()
+    with pytest.raises(carom.SolveError) as raised:
+        carom.solve_lcp(2.0 * np.eye(3), q, on_error="raise")
+    assert raised.value.problem == 2
+
+
+def test_lp_duals_proofs_and_starts():
+    A = np.array([[1.0, 1.0], [1.0, -1.0]])
+    c = np.array([[[-1.0, 0.0], [0.0, -1.0]]])  # two objectives
+    found = carom.solve_lp(c, A, row_upper=[4.0, 2.0], lower=[0.0, 0.0])
+    np.testing.assert_allclose(found.objective, [[-3.0, -4.0]])
+    np.testing.assert_allclose(found.x[0], [[3.0, 1.0], [0.0, 4.0]])
+    again = carom.solve_lp(c[:, ::-1], A, row_upper=[4.0, 2.0], lower=[0.0, 0.0], start=found.basis)
+    assert again.pivots[0, 0] == 0
+    empty = carom.solve_lp([1.0, 1.0], A, row_lower=[5.0, 0.0], upper=[1.0, 1.0], lower=[0.0, 0.0])
+    assert empty.status[0, 0] == carom.Status.infeasible
+    y = empty.farkas[0, 0]
+    reduced = A.T @ y  # y'A x <= max over the box < the rows' bound
+    assert np.maximum(reduced, 0.0).sum() < y[0] * 5.0
+    free = carom.solve_lp([-1.0, 0.0], A, row_upper=[np.inf, 2.0], lower=[0.0, 0.0])
+    assert free.status[0, 0] == carom.Status.unbounded
+    ray = free.ray[0, 0]
+    assert ray[0] > 0 and A[1] @ ray <= 1e-12
+    assert carom.solve_lp([-1.0, 0.0], A, certificates=False, upper=[1.0, 1.0]).ray is None
+
+
+def test_qp_multipliers_cones_and_warm_start():
+    rng = np.random.default_rng(5)
+    root = rng.normal(size=(40, 4, 4))
+    P, q = root @ root.transpose(0, 2, 1) + np.eye(4), rng.normal(size=(40, 4))
+    A, u = rng.normal(size=(3, 4)), np.full(3, 0.1)
+    found = carom.solve_qp(P, q, A, u=u)
+    assert (found.status == carom.Status.solved).all()
+    gradient = np.einsum("nij,nj->ni", P, found.x) + q + found.y @ A
+    assert np.abs(gradient).max() < 1e-7
+    assert (found.x @ A.T <= u + 1e-8).all() and (found.y >= -1e-9).all()
+    warm = carom.solve_qp(P, q, A, u=u, method="active_set", warm_start=found)
+    np.testing.assert_allclose(warm.x, found.x, atol=1e-7)
+    # the point of the cone t >= |(x, y)| that is nearest to (0; 3, 4)
+    C = -np.eye(3)
+    near = carom.solve_qp(np.eye(3), [0.0, -3.0, -4.0], C=C, b=np.zeros(3), cones=[("soc", 3)])
+    np.testing.assert_allclose(near.x[0], [2.5, 1.5, 2.0], atol=1e-7)
+    with pytest.raises(carom.InvalidInput, match="cones"):
+        carom.solve_qp(np.eye(3), np.zeros(3), C=C, b=np.zeros(3), cones=[("soc", 2)])
+    with pytest.raises(carom.InvalidInput, match="nonneg"):
+        carom.solve_qp(np.eye(3), np.zeros(3), C=C, b=np.zeros(3), cones=[("cube", 3)])
+    none = carom.solve_qp(np.eye(1), [0.0], [[1.0], [1.0]], l=[1.0, -9.0], u=[9.0, 0.0])
+    assert none.status[0] == carom.Status.infeasible
+
+
+def test_sdp_of_the_largest_eigenvalue():
+    rng = np.random.default_rng(6)
+    S = rng.normal(size=(7, 4, 4))
+    S = S + S.transpose(0, 2, 1)
+    # max y with S - y I semidefinite: the least eigenvalue
+    found = carom.solve_sdp(S, np.eye(4)[None], [1.0])
+    np.testing.assert_allclose(found.y[:, 0], np.linalg.eigvalsh(S)[:, 0], atol=1e-6)
+    blocks = carom.solve_sdp([1.0, 4.0], [[1.0, 1.0]], [1.0], blocks=[1, 1])
+    np.testing.assert_allclose(blocks.y, [[1.0]], atol=1e-6)
+
+
+def test_every_backend_agrees():
+    rng = np.random.default_rng(8)
+    root = rng.normal(size=(20, 4, 4))
+    M, q = root @ root.transpose(0, 2, 1) + np.eye(4), rng.normal(size=(20, 4))
+    np.testing.assert_allclose(
+        carom.solve_lcp(M, q).z, carom.solve_lcp(M, q, backend="reference").z, atol=1e-9
+    )
+    with pytest.raises(carom.BackendUnavailable):
+        if carom.info()["cuda_devices"]:
+            pytest.skip("there is a device")
+        carom.solve_lcp(M, q, backend="cuda")
