@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Builds carom and runs all of its tests, from a bare Debian 12 or Ubuntu 22.04 (or later) machine.
 # Where there is no GPU the device tests run on a host that plays one (docs/cuda_on_host.md), and
-# the totals say so. The last line is the totals.
+# the totals say so. The tests of the Python package run in a virtual environment of their own
+# (scripts/test_python.sh). The last line is the totals.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -13,6 +14,10 @@ if [ ! -e /dev/nvidiactl ] && ! command -v nvidia-smi >/dev/null; then
   architectures=(-DCMAKE_CUDA_ARCHITECTURES=90-real)
   on_host=ON
 fi
+# The wheel's tests need Python's headers; a Python that has them and is not the system's will do.
+python3 -c 'import ensurepip, os, sysconfig, sys
+sys.exit(not os.path.exists(sysconfig.get_paths()["include"] + "/Python.h"))' 2>/dev/null ||
+  libraries+=" python3-dev python3-venv"
 prepare -DCAROM_CUDA=AUTO ${architectures[@]+"${architectures[@]}"} -DCAROM_CUDA_ON_HOST=$on_host \
   -DCAROM_BUILD_TESTS=ON -DCAROM_BUILD_CLI=ON -DCAROM_BUILD_EXAMPLES=ON -DCAROM_UNITY=ON
 build_targets "Building library, command, examples and tests"
@@ -35,6 +40,12 @@ set -e
 say "Tests: done in $((SECONDS - start)) s"
 [ -s "$report" ] || die "ctest wrote no report"
 
+set +e
+python_report=$(CAROM_BUILD_DIR=$build "$root/scripts/test_python.sh" 2>&1)
+python_status=$?
+set -e
+say "$python_report"
+
 # A test counts as skipped only where it said so itself; one that could not be started has failed.
 totals=$(awk -v on_host=$on_host '
   /<testcase / {
@@ -56,6 +67,7 @@ totals=$(awk -v on_host=$on_host '
     printf "\n"
   }' "$report")
 say "$totals"
+[ $python_status = 0 ] || exit 1
 case "$totals" in
   *", 0 failed,"*) exit "$status" ;;
   *) exit 1 ;;

@@ -5,9 +5,9 @@
     result.mode_names(), result.samples.velocity, result.plot()
 """
 
-from . import impact
+from . import compliant, equilibrium, impact, stability
 from ._core import Workspace
-from ._results import QpMethod, Status, TrajectoryStatus
+from ._results import QpMethod, RowType, Status, TrajectoryStatus
 from .check import check, info
 from .errors import BackendUnavailable, CudaError, InvalidInput, SolveError
 from .problems import Problems, model, models
@@ -18,6 +18,7 @@ __version__ = info()["version"]
 
 __all__ = [
     "BackendUnavailable", "CudaError", "InvalidInput", "LcpResult", "LpResult", "Problems",
-    "QpMethod", "QpResult", "SdpResult", "SolveError", "Status", "TrajectoryStatus", "Workspace",
-    "check", "impact", "info", "model", "models", "solve_lcp", "solve_lp", "solve_qp", "solve_sdp",
+    "QpMethod", "QpResult", "RowType", "SdpResult", "SolveError", "Status", "TrajectoryStatus",
+    "Workspace", "check", "compliant", "equilibrium", "impact", "info", "model", "models",
+    "solve_lcp", "solve_lp", "solve_qp", "solve_sdp", "stability",
 ]  # fmt: skip

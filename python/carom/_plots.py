@@ -58,3 +58,16 @@ def plot_impact(run: Any, i: int, x: int | None, y: int | None, ax: Any) -> Any:
     ax.set_title(f"{problems.name}: {len(points)} outcomes")
     ax.legend(fontsize="small")
     return ax
+
+
+def plot_polygons(polygons: dict[str, np.ndarray], ax: Any) -> Any:
+    ax = axes(ax)
+    for name, corners in polygons.items():
+        if len(corners):
+            closed = np.vstack([corners, corners[:1]])
+            ax.plot(closed[:, 0], closed[:, 1], "-", label=name)
+    ax.set_aspect("equal")
+    ax.set_xlabel("[m]")
+    ax.set_ylabel("[m]")
+    ax.legend(fontsize="small")
+    return ax

@@ -49,7 +49,40 @@ def _impact(backend: str) -> bool:
     return bool(answer.summary["terminated"][0] == 64 and answer.summary["max_residual"][0] <= 1e-9)
 
 
-FAMILIES = {"lcp": _lcp, "lp": _lp, "qp": _qp, "impact": _impact}
+def _planar(backend: str) -> bool:
+    from .equilibrium import planar
+
+    # Upright feet a metre apart hold what is above the ground between them.
+    answer = planar([[0, 0], [1, 0]], [[0, 1], [0, 1]], [1, 1], backend=backend)
+    return bool(np.allclose([answer.lower[0], answer.upper[0]], [0.0, 1.0], atol=1e-9))
+
+
+def _spatial(backend: str) -> bool:
+    from .equilibrium import spatial
+
+    corners = [[0, 0, 0], [1, 0, 0], [0, 1, 0]]
+    region = spatial(corners, [[0, 0, 1]] * 3, [0.5] * 3, backend=backend)[0]
+    return bool(region.status == 0 and abs(region.area_inner - 0.5) < 2e-3)
+
+
+def _worlds(backend: str) -> bool:
+    from .compliant import worlds
+
+    answer = worlds("inclined_block", steps=10, backend=backend)
+    return bool(answer.status[0] == 0 and answer.max_residual[0] <= 1e-9)
+
+
+def _stability(backend: str) -> bool:
+    from .stability import analyse, model, verify
+
+    stance = model("figure2")
+    return bool(verify(stance, analyse(stance, backend=backend)).all())
+
+
+FAMILIES = {
+    "lcp": _lcp, "lp": _lp, "qp": _qp, "impact": _impact, "planar": _planar, "spatial": _spatial,
+    "worlds": _worlds, "stability": _stability,
+}  # fmt: skip
 
 
 def check(verbose: bool = False) -> bool:

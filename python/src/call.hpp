@@ -2,15 +2,16 @@
 
 #include <nanobind/nanobind.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <exception>
-#include <functional>
-#include <optional>
+#include <iterator>
 #include <type_traits>
 #include <utility>
 
 #include <carom/batch.hpp>
+#include <carom/error.hpp>
 
 #include "core/arrays.hpp"
 
@@ -65,43 +66,71 @@ class Listener {
   bool stopped_ = false;
 };
 
-/// solve(batch) in pieces of some 50 ms, between which it hears of Ctrl-C; in one piece where it is
-/// over by then. A problem's answer does not depend on its neighbours, so that pieces give the bits
-/// of the whole. solve(piece, first problem of it).
-template <class Result, class Batch, class Solve>
-Result in_pieces(const Batch& batch, Solve&& solve) {
+/// Calls solve(first, count) for pieces of `problems` problems, each of some 50 ms, between which
+/// it hears of Ctrl-C; once where there are few. A problem's answer does not depend on its
+/// neighbours, so that pieces give the bits of the whole.
+template <class Solve>
+void in_turns(std::int64_t problems, Solve&& solve) {
   constexpr double kPiece = 0.05;  // [s]
   constexpr std::int64_t kFirst = 256;
-  const std::int64_t problems = batch.problems;
   if (problems <= kFirst) {
-    return without_gil([&] { return solve(batch, std::int64_t{0}); });
+    without_gil([&] { solve(std::int64_t{0}, problems); });
+    return;
   }
   Listener listener{nb::none()};
-  Result whole;
   without_gil([&] {
     std::int64_t size = kFirst;
     for (std::int64_t begin = 0; begin < problems;) {
-      const std::int64_t end = size < problems - begin ? begin + size : problems;
+      const std::int64_t count = std::min(size, problems - begin);
       const auto start = Clock::now();
-      Result piece = solve(arrays::slice(batch, begin, end), begin);
+      solve(begin, count);
+      begin += count;
+      if (!listener.go_on(begin, problems + 1)) return;
       const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-      Result::each_array(
-          batch,
-          [&](const char*, const Extents& extents, auto& to, const auto& from) {
-            using Value = std::remove_cvref_t<decltype(*to.data())>;
-            if (from.empty()) return;
-            if (to.empty()) to = Buffer<Value>(static_cast<std::size_t>(extents.count()));
-            std::copy_n(from.data(), from.size(), to.data() + begin * extents.stride());
-          },
-          whole, piece);
-      if (!listener.go_on(end, problems + 1)) return;
-      const double rate = static_cast<double>(end - begin) / (seconds > 1e-6 ? seconds : 1e-6);
-      const double next = rate * kPiece;
-      size = next < 1e9 ? static_cast<std::int64_t>(next) + 1 : 1000000000;
-      begin = end;
+      const double next = kPiece * static_cast<double>(count) / std::max(seconds, 1e-6);
+      size = static_cast<std::int64_t>(std::min(next, 1e9)) + 1;
     }
   });
   listener.raise();
+}
+
+/// The result, of sizes `sizes`, of solve(piece, first problem of it) over the pieces of a batch.
+template <class Result, class Batch, class Solve>
+Result in_pieces(const Batch& batch, const typename Result::Sizes& sizes, Solve&& solve) {
+  Result whole;
+  in_turns(batch.problems, [&](std::int64_t begin, std::int64_t count) {
+    if (count == batch.problems) {
+      whole = solve(batch, std::int64_t{0});
+      return;
+    }
+    Result piece;
+    try {
+      piece = solve(arrays::slice(batch, begin, begin + count), begin);
+    } catch (const InvalidInput& error) {
+      const auto problem = error.refusal().problem;
+      throw problem ? error.with_problem(begin + *problem) : error;
+    }
+    Result::each_array(
+        sizes,
+        [&](const char*, const Extents& extents, auto& to, const auto& from) {
+          using Value = std::remove_cvref_t<decltype(*to.data())>;
+          if (from.empty()) return;
+          if (to.empty()) to = Buffer<Value>(static_cast<std::size_t>(extents.count()));
+          std::copy_n(from.data(), from.size(), to.data() + begin * extents.stride());
+        },
+        whole, piece);
+  });
+  return whole;
+}
+
+/// The same of functions that give one value a problem.
+template <class Batch, class Solve>
+auto list_in_pieces(const Batch& batch, Solve&& solve) {
+  decltype(solve(batch, std::int64_t{0})) whole;
+  in_turns(batch.problems, [&](std::int64_t begin, std::int64_t count) {
+    auto piece = solve(arrays::slice(batch, begin, begin + count), begin);
+    std::move(piece.begin(), piece.end(), std::back_inserter(whole));
+  });
   return whole;
 }
 

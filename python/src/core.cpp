@@ -20,4 +20,8 @@ NB_MODULE(_core, module) {
   add_models(module);
   add_impact(module);
   add_impact_models(module);
+  add_equilibrium(module);
+  add_membership(module);
+  add_compliant(module);
+  add_stability(module);
 }

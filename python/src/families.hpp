@@ -12,5 +12,9 @@ void add_solvers(nanobind::module_& module);
 void add_models(nanobind::module_& module);
 void add_impact(nanobind::module_& module);
 void add_impact_models(nanobind::module_& module);
+void add_equilibrium(nanobind::module_& module);
+void add_membership(nanobind::module_& module);
+void add_compliant(nanobind::module_& module);
+void add_stability(nanobind::module_& module);
 
 }  // namespace carom::python

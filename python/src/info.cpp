@@ -3,10 +3,14 @@
 #include <nanobind/stl/string_view.h>
 
 #include <carom/backend.hpp>
+#include <carom/compliant.hpp>
+#include <carom/equilibrium_planar.hpp>
+#include <carom/equilibrium_spatial.hpp>
 #include <carom/impact.hpp>
 #include <carom/lcp.hpp>
 #include <carom/lp.hpp>
 #include <carom/qp.hpp>
+#include <carom/stability.hpp>
 
 #include "families.hpp"
 #include "settings.hpp"
@@ -70,6 +74,12 @@ nb::dict tables() {
   result["LpResult"] = names_of<LpResult>();
   result["QpResult"] = names_of<QpResult>();
   result["ImpactSamples"] = names_of<ImpactSamples>();
+  result["PlanarRegions"] = names_of<PlanarResult>();
+  result["PlanarMargins"] = names_of<PlanarMargin>();
+  result["Support"] = names_of<SupportResult>();
+  result["StepResult"] = names_of<CompliantResult>();
+  result["Stances"] = names_of<StanceBatch>();
+  result["StabilityResult"] = names_of<StabilityResult>();
   return result;
 }
 

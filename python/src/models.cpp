@@ -4,18 +4,16 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
-#include <map>
 
 #include <carom/models/models.hpp>
 
 #include "call.hpp"
 #include "families.hpp"
+#include "parameters.hpp"
 #include "settings.hpp"
 #include "tables.hpp"
 
 namespace carom::python {
-
-namespace {
 
 nb::list parameters_of(const std::vector<models::Parameter>& parameters) {
   nb::list result;
@@ -32,6 +30,26 @@ nb::list parameters_of(const std::vector<models::Parameter>& parameters) {
   }
   return result;
 }
+
+std::map<std::string, double> row_of(const Columns& columns, std::size_t p) {
+  std::map<std::string, double> row;
+  for (const auto& [name, values] : columns) {
+    row[name] = values.size() == 1 ? values[0] : values[p];
+  }
+  return row;
+}
+
+void of_problem(const InvalidInput& error, std::size_t p, std::size_t problems) {
+  if (problems == 1) throw error;
+  Refusal refusal = error.refusal();
+  if (!refusal.name.empty()) refusal.whole = refusal.kind + " \"" + refusal.name + "\"";
+  refusal.kind = "problem";
+  refusal.name.clear();
+  refusal.problem = static_cast<std::int64_t>(p);
+  throw InvalidInput(std::move(refusal));
+}
+
+namespace {
 
 nb::dict model(const models::Model& found) {
   nb::dict entry;
@@ -54,32 +72,14 @@ nb::list impact_models() {
   return result;
 }
 
-/// The parameters of problem p of columns of length 1 or `problems`.
-std::map<std::string, double> row_of(const std::map<std::string, std::vector<double>>& columns,
-                                     std::size_t p) {
-  std::map<std::string, double> row;
-  for (const auto& [name, values] : columns) {
-    row[name] = values.size() == 1 ? values[0] : values[p];
-  }
-  return row;
-}
-
-nb::tuple build_impacts(const std::string& name,
-                        const std::map<std::string, std::vector<double>>& columns,
-                        std::int64_t problems) {
+nb::tuple build_impacts(const std::string& name, const Columns& columns, std::int64_t problems) {
   std::vector<ImpactProblem> built;
   ImpactBatch batch = without_gil([&] {
     for (std::size_t p = 0; p < static_cast<std::size_t>(problems); ++p) {
       try {
         built.push_back(models::build(name, row_of(columns, p)));
       } catch (const InvalidInput& error) {
-        if (problems == 1) throw;
-        Refusal refusal = error.refusal();
-        refusal.whole = refusal.kind + " \"" + refusal.name + "\"";
-        refusal.kind = "problem";
-        refusal.name.clear();
-        refusal.problem = static_cast<std::int64_t>(p);
-        throw InvalidInput(std::move(refusal));
+        of_problem(error, p, static_cast<std::size_t>(problems));
       }
     }
     return make_batch(built);

@@ -28,7 +28,7 @@ nb::dict lcp(const nb::dict& arrays, std::int64_t problems, int order, const nb:
   const auto chosen = settings_from<LcpSettings>(settings);
   const auto where = enumerator<Backend>("backend", backend);
   Workspace* const memory = workspace_of(workspace);
-  return arrays_of(in_pieces<LcpResult>(batch,
+  return arrays_of(in_pieces<LcpResult>(batch, batch,
                                         [&](const LcpBatch& piece, std::int64_t) {
                                           return solve_lcp(piece, chosen, where, memory);
                                         }),
@@ -46,13 +46,14 @@ nb::dict lp(const nb::dict& arrays, std::int64_t problems, int rows, int columns
   std::optional<Buffer<BasisStatus>> basis;
   if (!start.is_none()) basis = borrowed<BasisStatus>(start);
   const std::int64_t stride = std::int64_t{rows} + columns;
-  LpResult result = in_pieces<LpResult>(batch, [&](const LpBatch& piece, std::int64_t first) {
-    if (!basis) return solve_lp(piece, chosen, where, nullptr, memory);
-    const auto part = Buffer<BasisStatus>::borrow(basis->data() + first * stride,
-                                                  static_cast<std::size_t>(piece.problems * stride),
-                                                  MemorySpace::host);
-    return solve_lp(piece, chosen, where, &part, memory);
-  });
+  LpResult result =
+      in_pieces<LpResult>(batch, batch, [&](const LpBatch& piece, std::int64_t first) {
+        if (!basis) return solve_lp(piece, chosen, where, nullptr, memory);
+        const auto part = Buffer<BasisStatus>::borrow(
+            basis->data() + first * stride, static_cast<std::size_t>(piece.problems * stride),
+            MemorySpace::host);
+        return solve_lp(piece, chosen, where, &part, memory);
+      });
   return arrays_of(std::move(result), batch);
 }
 
@@ -72,18 +73,20 @@ nb::dict qp(const nb::dict& arrays, std::int64_t problems, int variables, int ro
   Workspace* const memory = workspace_of(workspace);
   QpWarmStart warm;
   borrow(warm, batch, start);
-  QpResult result = in_pieces<QpResult>(batch, [&](const QpBatch& piece, std::int64_t first) {
-    QpWarmStart part;
-    QpWarmStart::each_array(
-        piece,
-        [&](const char*, const Extents& extents, auto& to, const auto& from) {
-          if (from.empty()) return;
-          to = Buffer<double>::borrow(const_cast<double*>(from.data()) + first * extents.stride(),
-                                      static_cast<std::size_t>(extents.count()), MemorySpace::host);
-        },
-        part, warm);
-    return solve_qp(piece, chosen, where, part, memory);
-  });
+  QpResult result =
+      in_pieces<QpResult>(batch, batch, [&](const QpBatch& piece, std::int64_t first) {
+        QpWarmStart part;
+        QpWarmStart::each_array(
+            piece,
+            [&](const char*, const Extents& extents, auto& to, const auto& from) {
+              if (from.empty()) return;
+              to = Buffer<double>::borrow(
+                  const_cast<double*>(from.data()) + first * extents.stride(),
+                  static_cast<std::size_t>(extents.count()), MemorySpace::host);
+            },
+            part, warm);
+        return solve_qp(piece, chosen, where, part, memory);
+      });
   return arrays_of(std::move(result), batch);
 }
 

@@ -1,0 +1,201 @@
+"""Steps of multibody systems with compliant constraints, stable at any step (Drumwright, "An
+Unconditionally Stable First-Order Constraint Solver for Multibody Systems")."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._arrays import Batch, from_any, refuse
+from ._results import Result, RowType, checked, result
+from ._settings import in_words, takes_settings
+from .problems import Parameter, columns, parameters_of
+
+__all__ = ["Rows", "Scenario", "StepResult", "WorldsResult", "scenarios", "step", "worlds"]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Rows:
+    """Constraint rows of a step, problem first where it differs.
+
+    type (n, m): numbers of carom.RowType or words; a contact is a normal row directly followed by
+    its tangents; rows "none" are skipped. J (n, m, nv); Jdot_v (n, m) [m/s2]; phi (n, m) [m],
+    negative presses; K (n, m) [N/m]; B (n, m) [N s/m]; mu (n, m), read at normal rows. A number
+    stands for all rows.
+    """
+
+    type: Any
+    J: Any
+    Jdot_v: Any = 0.0
+    phi: Any = 0.0
+    K: Any = 0.0
+    B: Any = 0.0
+    mu: Any = 0.0
+
+
+@result
+class StepResult(Result):
+    """velocity v' (n, nv), increment q' - q (n, nq or nv), force lambda (n, m) [N], kinetic_energy
+    [J], status, iterations, residual (n)."""
+
+
+@result
+class WorldsResult(Result):
+    """w worlds after their steps: position (w, nq), velocity (w, nv), force of the last step,
+    displacement, energy [J], max_residual, failed, steps_taken, status, ... (w); frames of every
+    stride: frame_time (f) [s], frame_state (f, w, nq + nv), frame_energy (f, w)."""
+
+    scenario: str
+    backend: str
+    cancelled: bool
+    seconds: float
+    steps: int
+    step_size: float
+    frame_time: np.ndarray
+    frame_state: np.ndarray
+    frame_energy: np.ndarray
+    position: np.ndarray
+    velocity: np.ndarray
+    force: np.ndarray
+    displacement: np.ndarray
+    energy_start: np.ndarray
+    energy: np.ndarray
+    max_residual: np.ndarray
+    failed: np.ndarray
+    steps_taken: np.ndarray
+    iterations: np.ndarray
+    iterations_max: np.ndarray
+    rows_max: np.ndarray
+    status: np.ndarray
+
+    def plot(self, state: int = 0, ax: Any = None) -> Any:
+        """One state of every world over time, of the kept frames. Needs matplotlib."""
+        from ._plots import axes
+
+        if not len(self.frame_time):
+            raise refuse("stride", "0", "frames are kept every so many steps: give a stride")
+        ax = axes(ax)
+        ax.plot(self.frame_time, self.frame_state[:, :, state])
+        known = scenarios()[self.scenario]
+        names = known.positions + known.velocities
+        ax.set_xlabel("time [s]")
+        ax.set_ylabel(names[state] if state < len(names) else f"state {state}")
+        ax.set_title(f"{self.scenario}: {len(self.status)} worlds")
+        return ax
+
+    def _summary(self) -> str:
+        return f"{self.scenario!r}, {self.steps} steps of {self.step_size} s, " + super()._summary()
+
+
+_ROW_WORDS = {member.name: int(member) for member in RowType}
+
+
+def _types(value: Any) -> np.ndarray:
+    array = np.asarray(value)
+    if array.dtype.kind != "U":
+        return from_any("type", value, np.uint8)
+    unknown = set(array.ravel()) - set(_ROW_WORDS)
+    if unknown:
+        raise refuse("type", repr(sorted(unknown)[0]), "must be " + ", ".join(_ROW_WORDS))
+    return np.vectorize(_ROW_WORDS.__getitem__, otypes=[np.uint8])(array)
+
+
+@takes_settings(_core.compliant_settings())
+def step(
+    M: Any, f: Any, v: Any, constraints: Rows, h: Any, *, dimension: int = 3,
+    position_map: Any = None, backend: str = "auto", workspace: Any = None, strict: bool = False,
+    on_error: str = "status", **settings: Any,
+) -> StepResult:  # fmt: skip
+    """One step v' = v + h M^-1 (J'lambda + f) of every problem.
+
+    M (n, nv, nv), f (n, nv) [N] all forces but the constraints', v (n, nv), h (n) or a number [s];
+    position_map N (n, nq, nv): q' - q = h N v'. dimension: 2, a contact has one tangent row, or 3,
+    two. A problem with refused numbers has the status invalid_input. Errors: InvalidInput.
+    """
+    batch = Batch(strict)
+    batch.add("mass_matrix", M, "nv", "nv")
+    batch.add("force", f, "nv")
+    batch.add("velocity", v, "nv")
+    batch.add("jacobian", constraints.J, "m", "nv")
+    nv, m = batch.extents["nv"], batch.extents["m"]
+    batch.add("type", _types(constraints.type), "m", dtype=np.uint8)
+    for field, value in (
+        ("jacobian_dot_v", constraints.Jdot_v),
+        ("phi", constraints.phi),
+        ("stiffness", constraints.K),
+        ("damping", constraints.B),
+        ("friction", constraints.mu),
+    ):
+        batch.add(field, np.full(m, value) if np.ndim(value) == 0 else value, "m")
+    if position_map is None:
+        position_map = np.zeros((0, nv))
+    batch.add("position_map", position_map, "nq", "nv")
+    batch.add("step_size", h)
+    answer = _core.solve_compliant(
+        batch.arrays(), batch.problems, dimension, nv, m, batch.extents["nq"], in_words(settings),
+        backend, workspace,
+    )  # fmt: skip
+    return checked(StepResult(**answer), on_error)
+
+
+@dataclasses.dataclass(frozen=True)
+class Scenario:
+    """A built-in world: states, parameters, those that fix its shape, recommended steps."""
+
+    name: str
+    summary: str
+    source: str
+    positions: tuple[str, ...]
+    velocities: tuple[str, ...]
+    displacement: str
+    parameters: Mapping[str, Parameter]
+    sizes: tuple[str, ...]
+    step_size: float
+    steps: int
+
+
+def scenarios() -> dict[str, Scenario]:
+    """All built-in scenarios by name."""
+    return {
+        entry["name"]: Scenario(**{**entry, "parameters": parameters_of(entry["parameters"])})
+        for entry in _core.scenarios()
+    }
+
+
+@takes_settings(_core.compliant_settings())
+def worlds(
+    scenario: str, parameters: Mapping[str, Any] | None = None, *, n: int | None = None,
+    dt: float | None = None, steps: int | None = None, stride: int = 0,
+    bad_problem: str = "refuse", backend: str = "auto",
+    progress: Callable[[int, int], Any] | bool | None = None, workspace: Any = None,
+    on_error: str = "status", **settings: Any,
+) -> WorldsResult:  # fmt: skip
+    """Steps worlds of a built-in scenario from its start.
+
+    parameters: by name, numbers or arrays of one length, one world each; n: so many worlds where
+    none is an array. dt [s], steps: None takes the scenario's. stride: frames are kept every so
+    many steps, 0 none. progress: called with (steps done, in all), ends the run by returning False.
+    Errors: InvalidInput; bad_problem="isolate" makes NaN of a world whose parameters are refused.
+    """
+    taken, count = columns(parameters or {}, n)
+    run: dict[str, Any] = {"worlds": count, "stride": stride}
+    if bad_problem not in ("refuse", "isolate"):
+        raise refuse("bad_problem", repr(bad_problem), "must be refuse or isolate")
+    run["isolate"] = bad_problem == "isolate"
+    if dt is not None:
+        run["step_size"] = dt
+    if steps is not None:
+        run["steps"] = steps
+    if progress is True:
+        from ._progress import Bar
+
+        progress = Bar()
+    answer = _core.step_worlds(
+        scenario, {key: column.tolist() for key, column in taken.items()}, run, in_words(settings),
+        backend, progress or None, workspace,
+    )  # fmt: skip
+    return checked(WorldsResult(scenario=scenario, **answer), on_error)

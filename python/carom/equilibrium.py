@@ -1,0 +1,420 @@
+"""Where may the centre of mass of a body be that frictional contacts hold? (Or and Rimon's planar
+and spatial papers.) Frame: world, y (planar) or z (spatial) up; lengths in m, forces in N."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._arrays import Batch, from_any, refuse
+from ._results import Result, Status, checked, result
+from ._settings import in_words, takes_settings
+from .problems import Parameter, columns, parameters_of
+
+__all__ = [
+    "PlanarMargins", "PlanarRegions", "PostureModel", "Postures", "RobustRegion", "SpatialMargins",
+    "SpatialRegion", "Support", "ThreeContactRegion", "critical_tilt", "margins", "model", "models",
+    "planar", "robust", "spatial", "support", "three_contacts", "v_terrain",
+]  # fmt: skip
+
+_NORMAL_TOLERANCE = 1e-6
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class Postures(Result):
+    """n bodies on k contacts: position and normal (n, k, d), normals pointing into the body;
+    friction (n, k); length (n, k) of planar patches or None; wrench (n, 3 or 6), force and torque
+    about the origin; wrench_vertices (n, w, 3 or 6), the corners of what the wrench may be."""
+
+    position: np.ndarray
+    normal: np.ndarray
+    friction: np.ndarray
+    wrench: np.ndarray
+    wrench_vertices: np.ndarray
+    length: np.ndarray | None = None
+    dimension: int = 2
+    name: str = "posture"
+    contact_names: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls, position: Any, normal: Any, mu: Any, *, length: Any = None, wrench: Any = None,
+        neighbourhood: Any = None, strict: bool = False, **more: Any,
+    ) -> Postures:  # fmt: skip
+        """From arrays, problem first where they have it. wrench: gravity of unit weight where left
+        out. neighbourhood: vertices (n, w, 3 or 6), or, planar, {"p": (low, high), "q": (low,
+        high)} or {"polygon": (w, 2)} of p = f_x / f_y, q = torque / f_y."""
+        batch = Batch(strict)
+        batch.add("position", position, "k", "d")
+        d = batch.extents["d"]
+        if d not in (2, 3):
+            raise refuse("position", f"{d} columns", "must have 2 (planar) or 3 (spatial)", "has")
+        batch.add("normal", normal, "k", "d")
+        batch.add("friction", mu, "k")
+        size = 3 if d == 2 else 6
+        if length is not None:
+            batch.add("length", length, "k")
+        if wrench is None:
+            wrench = np.zeros(size)
+            wrench[d - 1] = -1.0
+        batch.add("wrench", wrench, size)
+        if isinstance(neighbourhood, Mapping):
+            neighbourhood = _vertices(neighbourhood, d)
+        if neighbourhood is None:
+            neighbourhood = np.zeros((0, size))
+        batch.add("wrench_vertices", neighbourhood, "w", size)
+        return cls(**batch.arrays(), dimension=d, **more)
+
+    def __len__(self) -> int:
+        return len(self.position)
+
+    @property
+    def contacts(self) -> int:
+        return self.position.shape[1]
+
+    def sizes(self) -> tuple[int, int, int, int]:
+        return len(self), self.dimension, self.contacts, self.wrench_vertices.shape[1]
+
+    def arrays(self, isolate: bool = False) -> dict[str, np.ndarray]:
+        names = ("position", "normal", "friction", "wrench", "wrench_vertices")
+        arrays = {name: getattr(self, name) for name in names}
+        if self.length is not None:
+            arrays["length"] = self.length
+        if isolate:  # as the library does it to problems that it checks
+            squares = self.normal[..., 0] * self.normal[..., 0]
+            for axis in range(1, self.dimension):
+                squares = squares + self.normal[..., axis] * self.normal[..., axis]
+            size = np.sqrt(squares)[..., None]
+            near = np.abs(size - 1.0) <= _NORMAL_TOLERANCE
+            arrays["normal"] = np.where(near, self.normal / np.where(near, size, 1.0), self.normal)
+        return arrays
+
+    def __repr__(self) -> str:
+        kind = "planar" if self.dimension == 2 else "spatial"
+        return f"Postures({self.name!r}: {len(self)} {kind}, {self.contacts} contacts)"
+
+
+def _vertices(given: Mapping[str, Any], dimension: int) -> np.ndarray:
+    if dimension != 2:
+        raise refuse("neighbourhood", "p, q or a polygon", "of a spatial posture: give the vertices")
+    unknown = set(given) - {"p", "q", "polygon"}
+    if unknown or ("polygon" in given and len(given) > 1):
+        raise refuse("neighbourhood", str(sorted(given)), "must be p and q, or polygon")
+    if "polygon" in given:
+        return _core.wrench_polygon(from_any("neighbourhood", given["polygon"]), -1.0)
+    (p1, p2), (q1, q2) = given.get("p", (0.0, 0.0)), given.get("q", (0.0, 0.0))
+    return _core.wrench_rectangle(p1, p2, q1, q2, -1.0)
+
+
+@dataclasses.dataclass(frozen=True)
+class PostureModel:
+    """A built-in posture and its parameters."""
+
+    name: str
+    summary: str
+    source: str
+    dimension: int
+    contact_names: tuple[str, ...]
+    parameters: Mapping[str, Parameter]
+
+
+def models() -> dict[str, PostureModel]:
+    """All built-in postures by name."""
+    return {
+        entry["name"]: PostureModel(**{**entry, "parameters": parameters_of(entry["parameters"])})
+        for entry in _core.posture_models()
+    }
+
+
+def model(name: str, *, n: int | None = None, neighbourhood: Any = None, **parameters: Any) -> Postures:
+    """Postures of a built-in model, parameters changed by name; arrays of them make a batch."""
+    taken, count = columns(parameters, n)
+    lists = {key: column.tolist() for key, column in taken.items()}
+    dimension, arrays = _core.build_postures(name, lists, count)
+    if arrays["length"] is None or arrays["length"].size == 0:
+        arrays["length"] = None
+    made = Postures(
+        **arrays, dimension=dimension, name=name, contact_names=models()[name].contact_names
+    )
+    if neighbourhood is None:
+        return made
+    return Postures.of(
+        made.position, made.normal, made.friction, length=made.length, wrench=made.wrench,
+        neighbourhood=neighbourhood, name=name, contact_names=made.contact_names,
+    )  # fmt: skip
+
+
+@result
+class PlanarRegions(Result):
+    """Strips lower <= x . normal <= upper of the centres of mass that are held, and their proofs.
+
+    status, torque_min, torque_max, lower, upper, residual (n); normal (n, 2); force (n, 2, k, 2) at
+    the two ends; torque (n, 2, k); height, separation (n, 2); essential (n, 4), -1 after the last;
+    robust_*: of the neighbourhood, empty without one.
+    """
+
+    def polygon(self, i: int = 0) -> np.ndarray:
+        """The robust region of posture i, counter-clockwise (q, 2); empty where there is none."""
+        count = self.robust_count  # type: ignore[attr-defined]
+        if count.size == 0:
+            raise refuse("neighbourhood", "left out", "a robust region needs one")
+        return self.robust_polygon[i, : max(int(count[i, 0]), 0)]  # type: ignore[attr-defined]
+
+
+@result
+class PlanarMargins(Result):
+    """distance (n) of each centre of mass to the nearer end, negative outside [m]; robust_distance;
+    scale: how far the neighbourhood may grow; limiting_vertex; status."""
+
+
+@result
+class SpatialMargins(Result):
+    """status solved: held by forces (n, k, 3), of least norm; infeasible: proven not to be, dual
+    (n, 6). margin_lower <= signed distance to the region's boundary <= margin_upper [m]."""
+
+    status: np.ndarray
+    margin_lower: np.ndarray
+    margin_upper: np.ndarray
+    forces: np.ndarray
+    residual: np.ndarray
+    dual: np.ndarray
+
+
+@result
+class Support(Result):
+    """lower <= h(d) <= upper (n, q) of the support function in each direction; point (n, q, 2),
+    forces (n, q, k, 3), dual (n, q, 6), slack, residual, status, pivots (n, q)."""
+
+
+@result
+class SpatialRegion(Result):
+    """Cross-section between two polygons, coordinates along frame[0] and frame[1].
+
+    inner (m, 2), each point held by forces (m, k, 3); outer (q, 2), each half_plane (h, 3) proven
+    by dual (h, 6); dimension -1 empty, 0 point, 1 segment, 2; support: the directions probed.
+    """
+
+    status: int
+    dimension: int
+    frame: np.ndarray
+    inner: np.ndarray
+    forces: np.ndarray
+    outer: np.ndarray
+    half_plane: np.ndarray
+    dual: np.ndarray
+    area_inner: float
+    area_outer: float
+    residual: float
+    pivots: int
+    support: Mapping[str, np.ndarray]
+
+    def plot(self, ax: Any = None) -> Any:
+        """Both polygons. Needs matplotlib."""
+        from ._plots import plot_polygons
+
+        return plot_polygons({"held": self.inner, "not beyond": self.outer}, ax)
+
+    def _summary(self) -> str:
+        return f"{Status(self.status).name}, area {self.area_inner:.6g}..{self.area_outer:.6g} m^2"
+
+
+@result
+class RobustRegion(Result):
+    """Half-spaces N . x <= offset: outer (h, 4) contains the region, each proven by dual (h, 6) of
+    wrench vertex (h); the intersection of inner (g, 4) lies inside it."""
+
+    status: int
+    outer: np.ndarray
+    dual: np.ndarray
+    vertex: np.ndarray
+    inner: np.ndarray
+    extent: float
+    centre: np.ndarray
+
+    def section(self, height: float) -> dict[str, Any]:
+        """Polygons inner and outer of the cross-section at z = height, areas, bounded."""
+        return _core.robust_section(self.to_dict(), float(height))
+
+    def contains(self, points: Any) -> np.ndarray:
+        """Of points (p, 3): 1 inside, -1 outside, 0 between inner and outer."""
+        x = from_any("points", points)
+        if x.shape[-1:] != (3,):
+            raise refuse("points", f"of shape {x.shape}", "must be (p, 3)")
+        return _core.robust_contains(self.to_dict(), x)
+
+    def _summary(self) -> str:
+        return f"{Status(self.status).name}, {len(self.outer)} half-spaces"
+
+
+@result
+class ThreeContactRegion(Result):
+    """The construction of section 3: pieces plus, minus of P; conservative and searched (m, 2), both
+    inside the region; boundary_*: critical points with type, direction, r and point."""
+
+    plus: list[np.ndarray]
+    minus: list[np.ndarray]
+    conservative: np.ndarray
+    searched: np.ndarray
+    area_conservative: float
+    area_searched: float
+    boundary_type: tuple[str, ...]
+    boundary_direction: np.ndarray
+    boundary_r: np.ndarray
+    boundary_point: np.ndarray
+
+
+def _postures(given: tuple[Any, ...], more: dict[str, Any], dimension: int | None) -> Postures:
+    if len(given) == 1 and isinstance(given[0], (Postures, str)):
+        made = model(given[0]) if isinstance(given[0], str) else given[0]
+        for name, value in more.items():
+            if value is not None and name != "strict":
+                raise refuse(name, "given", "belongs to the postures: Postures.of(...)")
+    elif len(given) == 3:
+        made = Postures.of(*given, **more)
+    else:
+        raise TypeError("takes Postures, a model's name, or the arrays position, normal, mu")
+    if dimension is not None and made.dimension != dimension:
+        raise refuse("dimension", str(made.dimension), f"must be {dimension}")
+    return made
+
+
+def _isolate(bad_problem: str) -> bool:
+    if bad_problem not in ("refuse", "isolate"):
+        raise refuse("bad_problem", repr(bad_problem), "must be refuse or isolate")
+    return bad_problem == "isolate"
+
+
+@takes_settings(_core.planar_settings())
+def planar(
+    *postures: Any, length: Any = None, wrench: Any = None, neighbourhood: Any = None,
+    bad_problem: str = "refuse", backend: str = "auto", workspace: Any = None,
+    strict: bool = False, on_error: str = "status", **settings: Any,
+) -> PlanarRegions:  # fmt: skip
+    """Strips, and robust polygons where there is a neighbourhood, of planar postures.
+
+    postures: Postures, a model's name, or position (n, k, 2), normal (n, k, 2), mu (n, k), with
+    length (n, k), wrench (n, 3) and neighbourhood as Postures.of takes them. Errors: InvalidInput
+    naming field, index, posture and value; bad_problem="isolate" gives such a posture the status
+    invalid_input instead.
+    """
+    more = {"length": length, "wrench": wrench, "neighbourhood": neighbourhood, "strict": strict}
+    batch = _postures(postures, more, 2)
+    isolate = _isolate(bad_problem)
+    answer = _core.planar_equilibrium(
+        batch.arrays(isolate), batch.sizes(), isolate, in_words(settings), backend, workspace
+    )
+    return checked(PlanarRegions(**answer), on_error, (Status.solved, Status.unbounded))
+
+
+@takes_settings(_core.spatial_settings())
+def spatial(
+    *postures: Any, wrench: Any = None, backend: str = "auto", workspace: Any = None,
+    strict: bool = False, **settings: Any,
+) -> list[SpatialRegion]:  # fmt: skip
+    """The region of every spatial posture between two proven polygons.
+
+    postures: Postures, a model's name, or position (n, k, 3), normal (n, k, 3), mu (n, k).
+    Errors: InvalidInput naming field, index, posture and value.
+    """
+    batch = _postures(postures, {"wrench": wrench, "strict": strict}, 3)
+    regions = _core.spatial_equilibrium(
+        batch.arrays(), batch.sizes(), False, in_words(settings), backend, workspace
+    )
+    return [SpatialRegion(**region) for region in regions]
+
+
+@takes_settings(_core.spatial_settings())
+def support(
+    *postures: Any, directions: Any, wrench: Any = None, bad_problem: str = "refuse",
+    backend: str = "auto", workspace: Any = None, strict: bool = False, on_error: str = "status",
+    **settings: Any,
+) -> Support:  # fmt: skip
+    """The support function of the cross-section in directions (q, 2), unit vectors, or in so many
+    equal ones. Errors: InvalidInput as of spatial, and of a direction that is no unit vector."""
+    batch = _postures(postures, {"wrench": wrench, "strict": strict}, 3)
+    if isinstance(directions, (int, np.integer)):
+        angle = 2.0 * np.pi * np.arange(directions) / max(int(directions), 1)
+        directions = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    wanted = from_any("directions", directions)
+    if wanted.ndim != 2 or wanted.shape[1] != 2:
+        raise refuse("directions", f"of shape {wanted.shape}", "must be (q, 2)")
+    isolate = _isolate(bad_problem)
+    answer = _core.support(
+        batch.arrays(isolate), batch.sizes(), wanted, isolate, in_words(settings), backend, workspace
+    )
+    return checked(Support(**answer), on_error)
+
+
+def margins(
+    *postures: Any, com: Any, length: Any = None, wrench: Any = None, neighbourhood: Any = None,
+    bad_problem: str = "refuse", backend: str = "auto", workspace: Any = None,
+    strict: bool = False, on_error: str = "status", **settings: Any,
+) -> PlanarMargins | SpatialMargins:  # fmt: skip
+    """How far centres of mass com (n, 2 or 3) are inside: PlanarMargins with planar's settings, or
+    SpatialMargins with spatial's, on the host. Errors: InvalidInput as of planar and spatial."""
+    more = {"length": length, "wrench": wrench, "neighbourhood": neighbourhood, "strict": strict}
+    batch = _postures(postures, more, None)
+    centre = from_any("centre_of_mass", com)
+    centre = np.ascontiguousarray(np.broadcast_to(centre, (len(batch), batch.dimension)))
+    isolate = _isolate(bad_problem)
+    arrays = batch.arrays(isolate)
+    if batch.dimension == 2:
+        answer = _core.planar_margins(
+            arrays, batch.sizes(), centre, isolate, in_words(settings), backend, workspace
+        )
+        return checked(PlanarMargins(**answer), on_error, (Status.solved, Status.unbounded))
+    answer = _core.membership(arrays, batch.sizes(), centre, isolate, in_words(settings), workspace)
+    return checked(SpatialMargins(**answer), on_error)
+
+
+@takes_settings(_core.spatial_settings())
+def robust(
+    *postures: Any, neighbourhood: Any = None, strict: bool = False, **settings: Any
+) -> list[RobustRegion]:
+    """Centres of mass that are held against every wrench of the neighbourhood, spatial: half-spaces
+    in R^3. Errors: InvalidInput without a neighbourhood; as of spatial."""
+    batch = _postures(postures, {"neighbourhood": neighbourhood, "strict": strict}, 3)
+    regions = _core.robust_region(batch.arrays(), batch.sizes(), in_words(settings))
+    return [RobustRegion(**region) for region in regions]
+
+
+@takes_settings(_core.three_contact_settings())
+def three_contacts(*postures: Any, strict: bool = False, **settings: Any) -> list[ThreeContactRegion]:
+    """The region of postures on three contacts by the paper's own construction, from inside.
+
+    Errors: InvalidInput unless there are three contacts, upward pointing, not in one plane with the
+    force, and no torque about it.
+    """
+    batch = _postures(postures, {"strict": strict}, 3)
+    found = []
+    for i in range(len(batch)):
+        one = {name: np.ascontiguousarray(a[i : i + 1]) for name, a in batch.arrays().items()}
+        found.append(
+            ThreeContactRegion(
+                **_core.three_contact_region(one, (1, *batch.sizes()[1:]), in_words(dict(settings)))
+            )
+        )
+    return found
+
+
+def critical_tilt(*postures: Any, com: Any, tolerance: float = 1e-12) -> np.ndarray:
+    """The largest tilt of the force [rad] at which com (2) stays held, of planar postures (n)."""
+    batch = _postures(postures, {}, 2)
+    x, y = from_any("com", com)
+    found = []
+    for i in range(len(batch)):
+        one = {name: np.ascontiguousarray(a[i : i + 1]) for name, a in batch.arrays().items()}
+        found.append(_core.critical_tilt(one, (1, *batch.sizes()[1:]), x, y, tolerance))
+    return np.array(found)
+
+
+def v_terrain(
+    slope: float, friction_angle: float, distance: float = 1.0, height: float = 0.0
+) -> dict[str, float]:
+    """Critical tilts [rad] of the symmetric V terrain (section 5): rolling, sliding and critical, and
+    the height [m] above which it slides first. Angles in rad, lengths in m."""
+    return _core.v_terrain(slope, friction_angle, distance, height)

@@ -1,0 +1,179 @@
+"""Does a rigid body on two frictional contacts return to rest after a small push? (Varkonyi,
+"Lyapunov stability analysis of rigid body systems with multiple contacts by sums-of-squares
+programming".) Mass and radius of gyration are 1, positions q = (y, z, theta) relative to rest."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._arrays import Batch, from_any, refuse
+from ._results import CertificateKind, Result, StabilityVerdict, result
+from ._settings import in_words, takes_settings
+from .problems import Parameter, columns, parameters_of
+
+__all__ = [
+    "CertificateKind", "StabilityResult", "StabilityVerdict", "StanceModel", "Stances", "analyse",
+    "impact", "impacts_dissipate", "model", "models", "modes", "replayed_growth", "trajectory",
+    "verify",
+]  # fmt: skip
+
+_BY_CONTACT = ("l", "h", "slope", "friction", "restitution")
+_BY_STANCE = ("force", "angle", "torque")
+
+
+@result
+class Stances(Result):
+    """n bodies on c contacts: l, h [m], slope [rad], friction, restitution (n, c); force [N], its
+    angle from the vertical [rad], torque [N m] (n)."""
+
+    @classmethod
+    def of(
+        cls, *, l: Any, h: Any, slope: Any = 0.0, friction: Any, restitution: Any = 0.0,
+        force: Any = 1.0, angle: Any = 0.0, torque: Any = 0.0,
+    ) -> Stances:  # fmt: skip
+        """From arrays; a number stands for all contacts, or all stances."""
+        batch = Batch()
+        batch.add("l", l, "c")
+        c = batch.extents["c"]
+        for field, value in zip(_BY_CONTACT[1:], (h, slope, friction, restitution)):
+            batch.add(field, np.full(c, value) if np.ndim(value) == 0 else value, "c")
+        for field, value in zip(_BY_STANCE, (force, angle, torque)):
+            batch.add(field, value)
+        return cls(**batch.arrays())
+
+    def __len__(self) -> int:
+        return len(self.l)  # type: ignore[attr-defined]
+
+    @property
+    def contacts(self) -> int:
+        return self.l.shape[1]  # type: ignore[attr-defined]
+
+    def __getitem__(self, i: int) -> Stances:
+        if not -len(self) <= i < len(self):
+            raise IndexError(f"stance {i} of {len(self)}")
+        i %= len(self)
+        return Stances(**{k: np.ascontiguousarray(v[i : i + 1]) for k, v in self.to_dict().items()})
+
+    def _summary(self) -> str:
+        return f"{len(self)} on {self.contacts} contacts"
+
+
+@result
+class StabilityResult(Result):
+    """verdict (n), of carom.stability.StabilityVerdict, with its proof: certificate and its numbers
+    s, kappa, margin (n), coefficients (n, 24); or a start (n, 6) from which the motion grows;
+    force_margin [N], ambiguous_modes, paradox, growth, events (n)."""
+
+    def verdicts(self) -> dict[str, int]:
+        """How many stances have each verdict."""
+        values, counts = np.unique(self.verdict, return_counts=True)  # type: ignore[attr-defined]
+        return {StabilityVerdict(int(v)).name: int(c) for v, c in zip(values, counts)}
+
+    def _summary(self) -> str:
+        return ", ".join(f"{count} {word}" for word, count in self.verdicts().items()) or "none"
+
+
+@dataclasses.dataclass(frozen=True)
+class StanceModel:
+    """A built-in stance; axes: the parameters that its source's chart varies, with ranges."""
+
+    name: str
+    summary: str
+    source: str
+    parameters: Mapping[str, Parameter]
+    axes: tuple[tuple[str, float, float], ...]
+
+
+def models() -> dict[str, StanceModel]:
+    """All built-in stances by name."""
+    return {
+        entry["name"]: StanceModel(**{**entry, "parameters": parameters_of(entry["parameters"])})
+        for entry in _core.stance_models()
+    }
+
+
+def model(name: str, *, n: int | None = None, **parameters: Any) -> Stances:
+    """Stances of a built-in model, parameters changed by name; arrays of them make a batch."""
+    taken, count = columns(parameters, n)
+    lists = {key: column.tolist() for key, column in taken.items()}
+    return Stances(**_core.build_stances(name, lists, count))
+
+
+def _stances(given: Any) -> Stances:
+    if isinstance(given, str):
+        return model(given)
+    if not isinstance(given, Stances):
+        raise TypeError("takes Stances or a model's name")
+    return given
+
+
+def _one(given: Any) -> tuple[dict[str, np.ndarray], int]:
+    stances = _stances(given)
+    if len(stances) != 1:
+        raise refuse("stances", str(len(stances)), "must be one: give stances[i]")
+    return stances.to_dict(), stances.contacts
+
+
+@takes_settings(_core.stability_settings())
+def analyse(stances: Any, *, backend: str = "auto", **settings: Any) -> StabilityResult:
+    """Verdicts of stances on two contacts, each with its proof or its counterexample. A stance with a
+    refused number has the verdict invalid_input. Errors: InvalidInput for settings and shapes."""
+    batch = _stances(stances)
+    answer = _core.analyse_stability(
+        batch.to_dict(), len(batch), batch.contacts, in_words(settings), backend
+    )
+    return StabilityResult(**answer)
+
+
+def verify(stances: Any, found: StabilityResult, *, threads: int = 0) -> np.ndarray:
+    """Judges the certificates anew in exact arithmetic: True (n) where one proves stability."""
+    batch = _stances(stances)
+    verified = _core.verify_certificates(
+        batch.to_dict(), len(batch), batch.contacts, found.to_dict(), threads
+    )
+    return verified.astype(bool)
+
+
+def replayed_growth(stance: Any, start: Any, events: int = 20000) -> float:
+    """The largest growth of the motion from start (6), simulated anew with 60 decimal digits."""
+    arrays, contacts = _one(stance)
+    return _core.replayed_growth(arrays, contacts, _numbers("start", start, 6), int(events))
+
+
+def _numbers(field: str, value: Any, count: int) -> list[float]:
+    array = from_any(field, value)
+    if array.shape != (count,):
+        raise refuse(field, f"of shape {array.shape}", f"must be ({count},)")
+    return array.tolist()
+
+
+def modes(stance: Any) -> list[dict[str, Any]]:
+    """All contact modes of one stance: word, admissible, solvable, consistent, acceleration, forces
+    and margin (section II.C)."""
+    return _core.contact_modes(*_one(stance))
+
+
+def impact(stance: Any, contact: int, velocity: Any) -> dict[str, Any]:
+    """The impact of a contact, 0 first, from a velocity (3) that approaches (15)-(21)."""
+    return _core.stance_impact(*_one(stance), int(contact), _numbers("velocity", velocity, 3))
+
+
+def impacts_dissipate(stance: Any) -> bool:
+    """Whether no single impact creates kinetic energy."""
+    return _core.impacts_dissipate(*_one(stance))
+
+
+def trajectory(
+    stance: Any, position: Any, velocity: Any, *, events: int = 100, seed: int = 0
+) -> dict[str, Any]:
+    """The motion from (q, v), (3) each, by closed forms between events: time, kind, contact, mode,
+    position and velocity (e, 3) of each event."""
+    return _core.stance_trajectory(
+        *_one(stance), _numbers("position", position, 3), _numbers("velocity", velocity, 3),
+        int(events), int(seed),
+    )  # fmt: skip

@@ -1,0 +1,138 @@
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <carom/compliant.hpp>
+#include <carom/models/scenarios.hpp>
+
+#include "call.hpp"
+#include "families.hpp"
+#include "parameters.hpp"
+#include "settings.hpp"
+#include "tables.hpp"
+
+namespace carom::python {
+
+namespace {
+
+nb::dict step(const nb::dict& arrays, std::int64_t problems, int dimension, int velocities,
+              int rows, int positions, const nb::dict& settings, nb::handle backend,
+              nb::handle workspace) {
+  CompliantBatch batch;
+  static_cast<CompliantSizes&>(batch) = {problems, dimension, velocities, rows, positions};
+  borrow(batch, batch, arrays);
+  const auto chosen = settings_from<CompliantSettings>(settings);
+  const auto where = enumerator<Backend>("backend", backend);
+  Workspace* const memory = workspace_of(workspace);
+  return arrays_of(in_pieces<CompliantResult>(batch, batch,
+                                              [&](const CompliantBatch& piece, std::int64_t) {
+                                                return solve_compliant(piece, chosen, where,
+                                                                       memory);
+                                              }),
+                   batch);
+}
+
+nb::list scenarios() {
+  const auto names = [](const std::vector<std::string>& from) {
+    nb::list result;
+    for (const std::string& name : from) result.append(name);
+    return nb::tuple(result);
+  };
+  nb::list result;
+  for (const models::Scenario& scenario : models::scenarios()) {
+    nb::dict entry;
+    entry["name"] = scenario.name;
+    entry["summary"] = scenario.summary;
+    entry["source"] = scenario.source;
+    entry["positions"] = names(scenario.positions);
+    entry["velocities"] = names(scenario.velocities);
+    entry["displacement"] = scenario.displacement;
+    entry["parameters"] = parameters_of(scenario.parameters);
+    entry["sizes"] = names(scenario.sizes);
+    entry["step_size"] = scenario.step_size;
+    entry["steps"] = scenario.steps;
+    result.append(entry);
+  }
+  return result;
+}
+
+nb::dict worlds_of(WorldsResult&& result) {
+  const auto w = static_cast<std::size_t>(result.worlds);
+  const auto nq = static_cast<std::size_t>(result.positions);
+  const auto nv = static_cast<std::size_t>(result.velocities);
+  const auto rows = static_cast<std::size_t>(result.rows);
+  const std::size_t frames = result.frame_time.size();
+  nb::dict all;
+  all["backend"] = std::string(to_string(result.backend));
+  all["cancelled"] = result.cancelled;
+  all["seconds"] = result.seconds;
+  all["steps"] = result.steps;
+  all["step_size"] = result.step_size;
+  all["frame_time"] = array_of(std::move(result.frame_time));
+  all["frame_state"] = array_of(std::move(result.frame_state), {frames, w, nq + nv});
+  all["frame_energy"] = array_of(std::move(result.frame_energy), {frames, w});
+  all["position"] = array_of(std::move(result.position), {w, nq});
+  all["velocity"] = array_of(std::move(result.velocity), {w, nv});
+  all["force"] = array_of(std::move(result.force), {w, rows});
+  all["displacement"] = array_of(std::move(result.displacement));
+  all["energy_start"] = array_of(std::move(result.energy_start));
+  all["energy"] = array_of(std::move(result.energy));
+  all["max_residual"] = array_of(std::move(result.max_residual));
+  all["failed"] = array_of(std::move(result.failed));
+  all["steps_taken"] = array_of(std::move(result.steps_taken));
+  all["iterations"] = array_of(std::move(result.iterations));
+  all["iterations_max"] = array_of(std::move(result.iterations_max));
+  all["rows_max"] = array_of(std::move(result.rows_max));
+  all["status"] = array_of(std::move(result.status));
+  return all;
+}
+
+nb::dict worlds(const std::string& name, const Columns& columns, const nb::dict& given,
+                const nb::dict& settings, nb::handle backend, nb::object progress,
+                nb::handle workspace) {
+  const models::Scenario& scenario = models::find_scenario(name);
+  auto run = settings_from<WorldRun>(given);
+  const auto chosen = settings_from<CompliantSettings>(settings);
+  const auto where = enumerator<Backend>("backend", backend);
+  Workspace* const memory = workspace_of(workspace);
+  for (std::size_t w = 0; w < static_cast<std::size_t>(run.worlds); ++w) {
+    std::vector<double> row;
+    if (run.isolate) {  // values out of range are this world's own trouble
+      row = models::scenario_parameters(scenario);
+      for (const auto& [parameter, value] : row_of(columns, w)) {
+        row[models::parameter_index(scenario, parameter)] = value;
+      }
+    } else {
+      try {
+        row = models::scenario_parameters(scenario, row_of(columns, w));
+      } catch (const InvalidInput& error) {
+        of_problem(error, w, static_cast<std::size_t>(run.worlds));
+      }
+    }
+    run.parameters.insert(run.parameters.end(), row.begin(), row.end());
+  }
+  Listener listener(std::move(progress));
+  run.progress = [&](const WorldProgress& at) {
+    return listener.go_on(at.steps_done, at.steps_total);
+  };
+  WorldsResult result =
+      without_gil([&] { return step_worlds(scenario, run, chosen, where, memory); });
+  listener.raise();
+  return worlds_of(std::move(result));
+}
+
+}  // namespace
+
+void add_compliant(nb::module_& module) {
+  using nb::literals::operator""_a;
+  module.def("solve_compliant", step, "arrays"_a, "problems"_a, "dimension"_a, "velocities"_a,
+             "rows"_a, "positions"_a, "settings"_a, "backend"_a, "workspace"_a.none());
+  module.def("step_worlds", worlds, "scenario"_a, "parameters"_a, "run"_a, "settings"_a,
+             "backend"_a, "progress"_a.none(), "workspace"_a.none());
+  module.def("scenarios", scenarios);
+  module.def("compliant_settings", described<CompliantSettings>);
+  module.def("world_settings", described<WorldRun>);
+}
+
+}  // namespace carom::python

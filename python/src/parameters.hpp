@@ -1,0 +1,26 @@
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <carom/error.hpp>
+#include <carom/models/models.hpp>
+
+namespace carom::python {
+
+/// Values of parameters by name, one for all problems or one each.
+using Columns = std::map<std::string, std::vector<double>>;
+
+std::map<std::string, double> row_of(const Columns& columns, std::size_t p);
+
+/// Throws what was refused of a model, as of problem p of many.
+[[noreturn]] void of_problem(const InvalidInput& error, std::size_t p, std::size_t problems);
+
+/// What a model says of its parameters.
+nanobind::list parameters_of(const std::vector<models::Parameter>& parameters);
+
+}  // namespace carom::python

@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# Builds the wheel of python/ against the library of a build folder, installs it in a fresh virtual
+# environment and runs its tests there. The last line is the totals; "skipped: ..." and nothing
+# else where Python, its headers or the packages that pip would fetch are missing.
+set -euo pipefail
+# shellcheck source=scripts/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+skip() {
+  say "Python: skipped: $*"
+  exit 0
+}
+
+python=${PYTHON:-$(command -v python3)} || skip "there is no python3"
+"$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))' || skip "Python 3.10 is needed"
+"$python" -c 'import ensurepip, venv' 2>/dev/null || skip "no venv (package python3-venv)"
+"$python" -c 'import os, sysconfig as s, sys
+sys.exit(not os.path.exists(os.path.join(s.get_paths()["include"], "Python.h")))' ||
+  skip "no Python.h (package python3-dev)"
+
+work=$build/python
+venv=$work/venv
+rm -rf "$work"
+mkdir -p "$work"
+"$python" -m venv "$venv"
+pip=("$venv/bin/python" -m pip --disable-pip-version-check --quiet)
+"${pip[@]}" install "scikit-build-core>=1.1" "nanobind>=3.1" "nanobind-backend>=1.0" "numpy>=1.26" \
+  pytest h5py matplotlib 2>"$work/pip.log" ||
+  skip "pip cannot install what is needed: $(tail -n 1 "$work/pip.log")"
+# What some tests compare with, where it can be had in a few megabytes.
+"${pip[@]}" install pandas xarray mujoco pyarrow 2>/dev/null || true
+
+run_quietly "Library for Python" cmake --install "$build" --prefix "$work/installed"
+config=$(dirname "$(find "$work/installed" -name carom-config.cmake)")
+run_quietly "Wheel" "${pip[@]}" wheel --no-build-isolation --no-deps "$root/python" -w "$work" \
+  -C "build-dir=$work/build" -C "cmake.define.carom_DIR=$config"
+run_quietly "Installing the wheel" "${pip[@]}" install --no-deps "$work"/carom-*.whl
+
+start=$SECONDS
+set +e
+(cd "$work" && CAROM=$build/bin/carom "$venv/bin/python" -m pytest -q -p no:cacheprovider \
+  --junitxml="$work/report.xml" "$root/python/tests") >"$work/tests.log" 2>&1
+status=$?
+set -e
+[ $status = 0 ] || tail -n 60 "$work/tests.log"
+say "Python tests: done in $((SECONDS - start)) s"
+[ -s "$work/report.xml" ] || die "pytest wrote no report"
+"$venv/bin/python" - "$work/report.xml" <<'END'
+import sys
+import xml.etree.ElementTree as tree
+
+suite = tree.parse(sys.argv[1]).getroot().find("testsuite")
+total, failed, skipped = (
+    int(suite.get("tests")), int(suite.get("failures")) + int(suite.get("errors")),
+    int(suite.get("skipped")),
+)
+print(f"Python: {total - failed - skipped} passed, {failed} failed, {skipped} skipped")
+END
+exit $status
