@@ -19,7 +19,7 @@ rooms='
 ^src/cpu/reference/                                   reference
 ^src/cpu/                                             cpu
 ^src/cuda/                                            cuda
-^src/(programs|impact|equilibrium|compliant|stability|models)/  families
+^src/(programs|impact|equilibrium|compliant|motion|stability|models)/  families
 ^src/core/                                            core
 ^include/carom/device/                                include
 ^include/carom/                                       include

@@ -19,8 +19,10 @@
 #include <carom/lcp.hpp>
 #include <carom/lp.hpp>
 #include <carom/models/models.hpp>
+#include <carom/models/motions.hpp>
 #include <carom/models/postures.hpp>
 #include <carom/models/scenarios.hpp>
+#include <carom/motion.hpp>
 #include <carom/posture.hpp>
 #include <carom/qp.hpp>
 #include <carom/sdp.hpp>

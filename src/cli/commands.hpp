@@ -28,6 +28,7 @@ void add_impact_models(Program& program);
 void add_equilibrium(Program& program);
 void add_step(Program& program);
 void add_stability(Program& program);
+void add_motion(Program& program);
 void add_solve(Program& program);
 void add_validate(Program& program);
 void add_verify(Program& program);

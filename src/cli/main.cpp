@@ -86,6 +86,7 @@ int run(int argc, char** argv) {
   add_equilibrium(program);
   add_step(program);
   add_stability(program);
+  add_motion(program);
   add_solve(program);
   add_validate(program);
   add_verify(program);

@@ -1,4 +1,5 @@
 #include <carom/models/models.hpp>
+#include <carom/models/motions.hpp>
 #include <carom/models/postures.hpp>
 #include <carom/models/scenarios.hpp>
 #include <carom/models/stances.hpp>
@@ -147,6 +148,24 @@ void print(const models::StanceModel& model) {
   print_parameters(model.parameters);
 }
 
+nlohmann::ordered_json to_json(const models::MotionModel& model) {
+  nlohmann::ordered_json result = common_json(model, "motion");
+  result["positions"] = model.positions;
+  result["velocities"] = model.velocities;
+  result["duration"] = model.duration;
+  result["coefficient"] = model.coefficient;
+  result["step_size"] = model.step_size;
+  result["parameters"] = parameters_json(model.parameters);
+  return result;
+}
+
+void print(const models::MotionModel& model) {
+  print_common(model);
+  fmt::print("; q = ({}); {:g} s, h = {:g} N s, e = {:g}\n", fmt::join(model.positions, ", "),
+             model.duration, model.step_size, model.coefficient);
+  print_parameters(model.parameters);
+}
+
 // Calls visit(heading, models) for every family.
 template <class Visit>
 void for_each_family(Visit&& visit) {
@@ -154,6 +173,7 @@ void for_each_family(Visit&& visit) {
   visit("carom equilibrium, validate", models::postures());
   visit("carom step, validate", models::scenarios());
   visit("carom stability, validate", models::stances());
+  visit("carom motion", models::motions());
 }
 
 int run_models(const ModelsOptions& options) {

@@ -27,6 +27,9 @@ struct LcpSettings;
 struct LpBatch;
 struct LpResult;
 struct LpSettings;
+struct MotionBatch;
+struct MotionResult;
+struct MotionSettings;
 struct PlanarMargin;
 struct PlanarResult;
 struct PlanarSettings;
@@ -63,6 +66,8 @@ struct BackendEntries {
                                      WorkspaceState*);
   std::unique_ptr<WorldStepper> (*make_stepper)(const CompliantSettings&, WorkspaceState*);
   StabilityResult (*analyse_stability)(const StanceBatch&, const StabilitySettings&);
+  /// Null where a backend has none.
+  MotionResult (*simulate_motions)(const MotionBatch&, const MotionSettings&) = nullptr;
 };
 
 /// `chosen` is not automatic, and cuda only where a device was found: what `resolve` returns.

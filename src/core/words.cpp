@@ -12,6 +12,10 @@ std::string_view to_string(QpMethod method) { return word_of(method); }
 std::string_view to_string(PlanarMethod method) { return word_of(method); }
 std::string_view to_string(ConeModel cones) { return word_of(cones); }
 std::string_view to_string(StepLaw law) { return word_of(law); }
+std::string_view to_string(MotionMechanism mechanism) { return word_of(mechanism); }
+std::string_view to_string(Restitution restitution) { return word_of(restitution); }
+std::string_view to_string(MotionEnd end) { return word_of(end); }
+std::string_view to_string(MotionEventKind kind) { return word_of(kind); }
 std::string_view to_string(StabilityVerdict verdict) { return word_of(verdict); }
 std::string_view to_string(StabilityMethod method) { return word_of(method); }
 std::string_view to_string(CertificateKind kind) { return word_of(kind); }

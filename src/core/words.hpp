@@ -13,6 +13,7 @@
 #include <carom/equilibrium_spatial.hpp>
 #include <carom/equilibrium_three_contacts.hpp>
 #include <carom/impact.hpp>
+#include <carom/motion.hpp>
 #include <carom/qp.hpp>
 #include <carom/stability.hpp>
 #include <carom/status.hpp>
@@ -49,6 +50,47 @@ template <>
 inline constexpr auto words<MemorySpace> = std::to_array<Word<MemorySpace>>({
     {MemorySpace::host, "host"},
     {MemorySpace::device, "device"},
+});
+
+template <>
+inline constexpr auto words<MotionMechanism> = std::to_array<Word<MotionMechanism>>({
+    {MotionMechanism::block, "block"},
+    {MotionMechanism::ball, "ball"},
+    {MotionMechanism::rod, "rod"},
+    {MotionMechanism::box, "box"},
+    {MotionMechanism::box_and_wall, "box_and_wall"},
+    {MotionMechanism::walker, "walker"},
+    {MotionMechanism::ramone, "ramone"},
+    {MotionMechanism::disk_stack, "disk_stack"},
+    {MotionMechanism::cube, "cube"},
+    {MotionMechanism::bar_on_steps, "bar_on_steps"},
+});
+
+template <>
+inline constexpr auto words<Restitution> = std::to_array<Word<Restitution>>({
+    {Restitution::newton, "newton"},
+    {Restitution::poisson, "poisson"},
+    {Restitution::stronge, "stronge"},
+});
+
+template <>
+inline constexpr auto words<MotionEnd> = std::to_array<Word<MotionEnd>>({
+    {MotionEnd::duration, "duration"},
+    {MotionEnd::rest, "rest"},
+    {MotionEnd::event_limit, "event_limit"},
+    {MotionEnd::failed, "failed"},
+    {MotionEnd::invalid_input, "invalid_input"},
+});
+
+template <>
+inline constexpr auto words<MotionEventKind> = std::to_array<Word<MotionEventKind>>({
+    {MotionEventKind::impact, "impact"},
+    {MotionEventKind::push, "impact_without_collision"},
+    {MotionEventKind::lift_off, "lift_off"},
+    {MotionEventKind::stick, "stick"},
+    {MotionEventKind::slip, "slip"},
+    {MotionEventKind::zeno, "zeno"},
+    {MotionEventKind::rest, "rest"},
 });
 
 template <>

@@ -13,6 +13,7 @@
 #include <carom/impact_models.hpp>
 #include <carom/lcp.hpp>
 #include <carom/lp.hpp>
+#include <carom/motion.hpp>
 #include <carom/sdp.hpp>
 
 #include "core/settings.hpp"
@@ -31,6 +32,7 @@ void each_struct(Visit&& visit) {
   visit("SpatialSettings", "`spatial_equilibrium`, `support`", SpatialSettings{});
   visit("ThreeContactSettings", "`three_contact_region`", ThreeContactSettings{});
   visit("StabilitySettings", "`analyse_stability`", StabilitySettings{});
+  visit("MotionSettings", "`simulate_motions`", MotionSettings{});
   visit("CompliantSettings", "`solve_compliant`, `step_worlds`", CompliantSettings{});
   visit("WorldRun", "worlds of `step_worlds`", WorldRun{});
   visit("LcpSettings", "`solve_lcp`", LcpSettings{});

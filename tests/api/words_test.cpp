@@ -33,9 +33,13 @@ TEST(Words, GoThereAndBack) {
   expect_words<ContactMode>();
   expect_words<CriticalType>();
   expect_words<MemorySpace>();
+  expect_words<MotionEnd>();
+  expect_words<MotionEventKind>();
+  expect_words<MotionMechanism>();
   expect_words<PlanarMethod>();
   expect_words<Precision>();
   expect_words<QpMethod>();
+  expect_words<Restitution>();
   expect_words<RowType>();
   expect_words<Sampler>();
   expect_words<Selection>();

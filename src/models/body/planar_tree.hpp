@@ -116,6 +116,28 @@ class PlanarTree {
     }
   }
 
+  /// f += sum over links of m Jc' (1, 0): what a field of 1 m/s2 along x gives.
+  CAROM_INLINE void push(double* f) const {
+    for (int link = 0; link < kLinks; ++link) {
+      double at[2];
+      double centre[2][kVelocities] = {};
+      place(link, links_[link].mass_centre, at);
+      jacobian(link, at, centre[0], centre[1]);
+      for (int j = 0; j < kVelocities; ++j) f[j] += links_[link].mass * centre[0][j];
+    }
+  }
+
+  /// sum over links of m x, the floating point's x being `x`.
+  [[nodiscard]] CAROM_INLINE double moment(double x) const {
+    double sum = 0.0;
+    for (int link = 0; link < kLinks; ++link) {
+      double at[2];
+      place(link, links_[link].mass_centre, at);
+      sum += links_[link].mass * (x + at[0]);
+    }
+    return sum;
+  }
+
   /// sum over links of m g times the mass centre's height, the floating point's being `height`.
   [[nodiscard]] CAROM_INLINE double potential(double height, double gravity) const {
     double sum = 0.0;

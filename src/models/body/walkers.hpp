@@ -64,6 +64,9 @@ class Walker : public PlainMechanism<2 + kLinks, 2, 2> {
                       double gravity, const double* q)
       : tree_(links, q), feet_{feet[0], feet[1]}, friction_(friction), gravity_(gravity), q_(q) {}
 
+  [[nodiscard]] CAROM_INLINE const PlanarTree<kLinks>& tree() const { return tree_; }
+  [[nodiscard]] CAROM_INLINE const double* position() const { return q_; }
+
   /// From the angles and their rates: the floating point's place and velocity with the trailing
   /// foot at rest on the floor. q and v are zero in x and y.
   template <class T>

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <carom/models/models.hpp>
+#include <carom/motion.hpp>
+
+/// Built-in mechanisms for carom/motion.hpp, each with a start.
+namespace carom::models {
+
+struct MotionModel : Model {
+  std::vector<std::string> positions;   ///< names of q
+  std::vector<std::string> velocities;  ///< names of v
+  double duration = 1.0;                ///< recommended [s]
+  double coefficient = 0.0;             ///< of restitution, recommended
+};
+
+/// All motions, the paper's first.
+std::span<const MotionModel> motions();
+
+/// Errors: InvalidInput listing the known names.
+const MotionModel& find_motion(std::string_view name);
+
+/// The problem of a model, its parameters overridden by name.
+/// Errors: InvalidInput naming an unknown parameter (with the known ones) or a value out of range.
+MotionProblem build_motion(std::string_view name,
+                           const std::map<std::string, double>& overrides = {});
+
+}  // namespace carom::models

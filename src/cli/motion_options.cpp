@@ -1,0 +1,111 @@
+#include "cli/motion_options.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include <carom/error.hpp>
+
+#include "cli/choices.hpp"
+#include "cli/numbers.hpp"
+#include "io/motion_input.hpp"
+
+namespace carom::cli {
+
+namespace {
+
+constexpr std::int64_t kKeptForFile = 1000;
+constexpr std::int64_t kKeptForPicture = 64;
+constexpr std::int64_t kGridOfPicture = 2000;
+constexpr std::int64_t kKeptEvents = 10000;
+
+run::MotionTask model_task(const std::string& name, const std::map<std::string, double>& set) {
+  return {models::build_motion(name, set), models::find_motion(name), set};
+}
+
+}  // namespace
+
+std::span<const OptionForm> motion_forms() {
+  static constexpr OptionForm kForms[] = {
+      {.setting = "duration", .note = "; default: the model's", .open = true},
+      {.setting = "step_size", .note = "; default: the model's", .open = true},
+      {.setting = "coefficient", .note = "; default: the model's", .open = true},
+      {.setting = "grid", .option = "--dt-output", .open = true},
+      {.setting = "keep_samples", .note = "; default: what --output and --plot need", .open = true},
+      {.setting = "keep_events", .open = true},
+      {.setting = "threads", .most = kMostThreads},
+  };
+  return kForms;
+}
+
+void add_motion_options(CLI::App& command, MotionOptions& options) {
+  add_target_options(command, options.target, {"motion", "motion", "MODEL|FILE"});
+  const auto text = [&command](const char* name, std::string& value, const char* type,
+                               const char* help) {
+    return add_text(command, name, value, type, help);
+  };
+  options.settings.add(command, MotionSettings{}, [&](std::string_view setting) {
+    if (setting == "threads") {
+      text("--backend", options.backend, "BACKEND", listed<Backend>(" or ").c_str());
+    }
+    return true;
+  });
+  text("--policy", options.policy, "FILE", "Generalised forces over time, JSON {interval, drive}");
+  text("--epsilon", options.epsilon, "E", "Radius of an epsilon-net of the last states (q, v)");
+  text("--net-capacity", options.net_capacity, "N", "Points of the net at most; default 2^20");
+  text("--sample", options.sample, "I", "This motion alone, of the same seed");
+  command.add_flag("--events", options.events, "The events of the first motion");
+  text("--output", options.output, "FILE.h5", "Write states and events of kept motions here");
+  text("--plot", options.plot, "FILE.svg|.png", "Draw kept motions (needs gnuplot)");
+  command.add_flag("--json", options.json, "One JSON document instead of text");
+  command.add_flag("--quiet", options.quiet, "No text, no progress bar");
+}
+
+run::MotionPlan motion_plan(const MotionOptions& options) {
+  run::MotionPlan plan;
+  plan.tasks = tasks_of(
+      options.target, models::motions(), "motion",
+      [&](const std::map<std::string, double>& set) {
+        return model_task(options.target.target, set);
+      },
+      [&] { return io::read_motions(options.target.target); });
+  MotionSettings& settings = plan.settings;
+  const models::MotionModel& model = plan.tasks.front().model;
+  settings.duration = model.duration;
+  settings.step_size = model.step_size;
+  settings.coefficient = model.coefficient;
+  options.settings.read(settings);
+  if (!options.sample.empty()) {
+    settings.first_sample = parse_count("--sample", options.sample, 0);
+    settings.samples = 1;
+  }
+  if (!options.policy.empty()) {
+    for (run::MotionTask& task : plan.tasks) io::read_policy(options.policy, task.problem);
+  }
+  if (options.settings["keep_samples"].empty()) {
+    if (options.events) settings.keep_samples = 1;
+    if (!options.plot.empty()) settings.keep_samples = std::min(settings.samples, kKeptForPicture);
+    if (!options.output.empty()) settings.keep_samples = std::min(settings.samples, kKeptForFile);
+  }
+  if (settings.keep_samples > 0 && options.settings["keep_events"].empty()) {
+    settings.keep_events = std::min(settings.max_events + 8, kKeptEvents);
+  }
+  if (options.settings["grid"].empty() && (!options.plot.empty() || !options.output.empty())) {
+    settings.grid = settings.duration / static_cast<double>(kGridOfPicture);
+  }
+  if (!options.epsilon.empty()) {
+    plan.epsilon = parse_real("--epsilon", options.epsilon);
+    if (!(plan.epsilon > 0.0)) {
+      throw InvalidInput(fmt::format("--epsilon is {}: must be > 0", options.epsilon));
+    }
+  }
+  if (!options.net_capacity.empty()) {
+    plan.net_capacity = parse_count("--net-capacity", options.net_capacity, 1, 1 << 30);
+  }
+  settings.validate();
+  plan.backend = backend_named("--backend", options.backend);
+  return plan;
+}
+
+}  // namespace carom::cli

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/setting_options.hpp"
+#include "cli/target.hpp"
+#include "run/motion_run.hpp"
+
+namespace carom::cli {
+
+/// Where the options of MotionSettings differ from its list.
+std::span<const OptionForm> motion_forms();
+
+/// Texts of the options of `carom motion`.
+struct MotionOptions {
+  TargetOptions target;
+  SettingOptions settings{motion_forms()};
+  std::string backend = "auto";
+  std::string policy;
+  std::string epsilon;
+  std::string net_capacity;
+  std::string sample;
+  bool events = false;
+  std::string output;
+  std::string plot;
+  bool json = false;
+  bool quiet = false;
+};
+
+void add_motion_options(CLI::App& command, MotionOptions& options);
+
+/// What target and options ask for. Errors: InvalidInput naming the option.
+run::MotionPlan motion_plan(const MotionOptions& options);
+
+}  // namespace carom::cli

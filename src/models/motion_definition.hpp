@@ -1,0 +1,28 @@
+#pragma once
+
+#include <carom/models/motions.hpp>
+
+#include "models/definition.hpp"
+
+namespace carom::models::detail {
+
+struct MotionDefinition {
+  MotionModel model;
+  MotionProblem (*build)(const Values& values);
+};
+
+Parameter gravity();
+
+/// A model of one body with q = (x, y, theta).
+MotionModel planar_body(const char* name, const char* summary, const char* source,
+                        std::vector<std::string> contacts);
+
+MotionDefinition block_toss();
+MotionDefinition box_along_wall();
+MotionDefinition compass_walk();
+MotionDefinition ramone_step();
+MotionDefinition disk_stack_drop();
+MotionDefinition cube_toss();
+MotionDefinition bar_on_steps_drop();
+
+}  // namespace carom::models::detail

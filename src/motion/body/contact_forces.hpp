@@ -1,0 +1,224 @@
+#pragma once
+
+#include <carom/device/host_device.hpp>
+#include <carom/device/numeric.hpp>
+
+#include "models/body/mechanism.hpp"
+#include "motion/body/small_matrix.hpp"
+
+/// Accelerations and contact forces of a mechanism where each contact's law is known:
+///
+///     M v' = F + drive + J' lambda,   closed: Jn v' + (dJn/dt) v = 0,   stick: the same of Jt,
+///     slide along d: lambda_t = -mu lambda_n d.
+namespace carom::kernels::motion {
+
+enum class Law : unsigned char { open, stick, slide };
+
+/// Law of every contact; of sliding ones the direction of the slip: planar +-1, spatial a unit
+/// vector, zero without friction.
+template <class T>
+struct Laws {
+  static constexpr int kContacts = T::kSizes.constraints;
+  Law law[kContacts];
+  double direction[kContacts][2];
+};
+
+/// What a mechanism says of one state; contacts that `wanted` does not name have their gap alone.
+template <class T>
+struct LocalState {
+  static constexpr int kV = T::kSizes.velocities;
+  static constexpr int kContacts = T::kSizes.constraints;
+  static constexpr int kRows = T::kRows;
+  static_assert(kRows == 2 || kRows == 3, "contacts of a motion have friction");
+
+  double mass[kV * kV];
+  double factor[kV * kV];  ///< Cholesky's, of M
+  double free[kV];         ///< M^-1 (F + drive)
+  double gap[kContacts];
+  double friction[kContacts];
+  double rows[kContacts][kRows * kV];  ///< J
+  double drift[kContacts][kRows];      ///< (dJ/dt) v
+  double speed[kContacts][kRows];      ///< J v
+  double potential;
+
+  CAROM_HOST_DEVICE bool evaluate(const double* parameters, const MechanismSizes& size, double time,
+                                  const double* q, const double* v, const double* drive,
+                                  unsigned wanted) {
+    const T at(parameters, time, q);
+    const int nv = size.velocities;
+    at.mass_matrix(mass);
+    for (int j = 0; j < nv * nv; ++j) factor[j] = mass[j];
+    if (!factorise<kV>(nv, factor)) return false;
+    at.force(v, free);
+    if (drive != nullptr) {
+      for (int j = 0; j < nv; ++j) free[j] += drive[j];
+    }
+    solve_factor(nv, factor, free);
+    potential = at.potential();
+    for (int i = 0; i < size.constraints; ++i) {
+      const auto contact = at.constraint(i);
+      gap[i] = contact.gap;
+      if ((wanted >> i & 1U) == 0U) continue;
+      friction[i] = at.friction(contact);
+      for (int j = 0; j < kRows * nv; ++j) rows[i][j] = 0.0;
+      at.jacobian(contact, rows[i], nv);
+      at.jacobian_dot_v(contact, v, drift[i]);
+      for (int k = 0; k < kRows; ++k) speed[i][k] = along(nv, rows[i] + k * nv, v);
+    }
+    return true;
+  }
+
+  CAROM_INLINE static double along(int nv, const double* row, const double* v) {
+    double sum = 0.0;
+    for (int j = 0; j < nv; ++j) sum = fused(row[j], v[j], sum);
+    return sum;
+  }
+  [[nodiscard]] CAROM_INLINE double kinetic(int nv, const double* v) const {
+    double twice = 0.0;
+    for (int i = 0; i < nv; ++i) twice = fused(along(nv, mass + i * nv, v), v[i], twice);
+    return 0.5 * twice;
+  }
+};
+
+/// Answer of a mechanism under given laws.
+template <class T>
+struct Response {
+  static constexpr int kV = T::kSizes.velocities;
+  static constexpr int kContacts = T::kSizes.constraints;
+  double acceleration[kV];
+  double force[kContacts][T::kRows];  ///< (lambda_n, lambda_t)
+  bool redundant;                     ///< the forces' split is not unique: that of least norm
+
+  [[nodiscard]] CAROM_INLINE double normal_sum(int contacts) const {
+    double sum = 0.0;
+    for (int i = 0; i < contacts; ++i) sum += force[i][0];
+    return sum;
+  }
+};
+
+template <class T>
+CAROM_HOST_DEVICE bool respond(const MechanismSizes& size, const LocalState<T>& at,
+                               const Laws<T>& laws, Response<T>& out) {
+  constexpr int kRows = T::kRows;
+  constexpr int kMost = kRows * T::kSizes.constraints;
+  constexpr int kV = T::kSizes.velocities;
+  const int nv = size.velocities;
+  SmallSystem<kMost> system;
+  double effect[kMost][kV];  // M^-1 times the direction of each unknown
+  int contact_of[kMost];
+  int row_of[kMost];
+  int unknowns = 0;
+  for (int i = 0; i < size.constraints; ++i) {
+    for (int k = 0; k < kRows; ++k) out.force[i][k] = 0.0;
+    if (laws.law[i] == Law::open) continue;
+    const int rows = laws.law[i] == Law::stick ? kRows : 1;
+    for (int k = 0; k < rows; ++k) {
+      const double* row = at.rows[i] + k * nv;
+      double* column = effect[unknowns];
+      for (int j = 0; j < nv; ++j) column[j] = row[j];
+      if (laws.law[i] == Law::slide) {
+        for (int d = 0; d < kRows - 1; ++d) {
+          const double share = -at.friction[i] * laws.direction[i][d];
+          const double* tangent = at.rows[i] + (1 + d) * nv;
+          for (int j = 0; j < nv; ++j) column[j] = fused(share, tangent[j], column[j]);
+        }
+      }
+      solve_factor(nv, at.factor, column);
+      system.b[unknowns] = -(LocalState<T>::along(nv, row, at.free) + at.drift[i][k]);
+      contact_of[unknowns] = i;
+      row_of[unknowns] = k;
+      ++unknowns;
+    }
+  }
+  for (int j = 0; j < nv; ++j) out.acceleration[j] = at.free[j];
+  out.redundant = false;
+  if (unknowns == 0) return true;
+  for (int r = 0; r < unknowns; ++r) {
+    const double* row = at.rows[contact_of[r]] + row_of[r] * nv;
+    for (int c = 0; c < unknowns; ++c) {
+      system.a[r][c] = LocalState<T>::along(nv, row, effect[c]);
+    }
+  }
+  double x[kMost];
+  if (!system.solve(unknowns, x, out.redundant)) return false;
+  for (int c = 0; c < unknowns; ++c) {
+    const int i = contact_of[c];
+    out.force[i][row_of[c]] = x[c];
+    for (int j = 0; j < nv; ++j) {
+      out.acceleration[j] = fused(effect[c][j], x[c], out.acceleration[j]);
+    }
+    if (laws.law[i] != Law::slide) continue;
+    for (int d = 0; d < kRows - 1; ++d) {
+      out.force[i][1 + d] = -at.friction[i] * laws.direction[i][d] * x[c];
+    }
+  }
+  return true;
+}
+
+/// Takes from v what the held rows feel of it, M-orthogonally, so that energy never grows: normals
+/// of the contacts in `normals`, tangents of those in `tangents`.
+template <class T>
+CAROM_HOST_DEVICE void project_velocity(const MechanismSizes& size, const LocalState<T>& at,
+                                        unsigned normals, unsigned tangents, double* v) {
+  constexpr int kRows = T::kRows;
+  constexpr int kMost = kRows * T::kSizes.constraints;
+  const int nv = size.velocities;
+  SmallSystem<kMost> system;
+  double effect[kMost][T::kSizes.velocities];
+  const double* row_at[kMost];
+  int unknowns = 0;
+  for (int i = 0; i < size.constraints; ++i) {
+    for (int k = 0; k < kRows; ++k) {
+      if (((k == 0 ? normals : tangents) >> i & 1U) == 0U) continue;
+      const double* row = at.rows[i] + k * nv;
+      for (int j = 0; j < nv; ++j) effect[unknowns][j] = row[j];
+      solve_factor(nv, at.factor, effect[unknowns]);
+      system.b[unknowns] = -LocalState<T>::along(nv, row, v);
+      row_at[unknowns] = row;
+      ++unknowns;
+    }
+  }
+  if (unknowns == 0) return;
+  for (int r = 0; r < unknowns; ++r) {
+    for (int c = 0; c < unknowns; ++c) {
+      system.a[r][c] = LocalState<T>::along(nv, row_at[r], effect[c]);
+    }
+  }
+  double x[kMost];
+  bool redundant = false;
+  if (!system.solve(unknowns, x, redundant)) return;
+  for (int c = 0; c < unknowns; ++c) {
+    for (int j = 0; j < nv; ++j) v[j] = fused(effect[c][j], x[c], v[j]);
+  }
+}
+
+/// Largest row of a contact's J v' + dJ/dt v that its law leaves free, and violations of the law:
+/// the natural residual of the acceleration-level complementarity problem [m/s2 and N in units of
+/// `acceleration` and `force`]. Recomputed from the forces alone.
+template <class T>
+CAROM_HOST_DEVICE double law_residual(const MechanismSizes& size, const LocalState<T>& at,
+                                      const Laws<T>& laws, const Response<T>& response,
+                                      unsigned candidates, double acceleration, double force) {
+  const int nv = size.velocities;
+  double worst = 0.0;
+  for (int i = 0; i < size.constraints; ++i) {
+    if ((candidates >> i & 1U) == 0U) continue;
+    const auto bent = [&](int k) {
+      return LocalState<T>::along(nv, at.rows[i] + k * nv, response.acceleration) + at.drift[i][k];
+    };
+    const double normal = response.force[i][0];
+    const double opening = bent(0) / acceleration;
+    worst = larger(worst, magnitude(smaller(opening, normal / force)));
+    if (laws.law[i] != Law::stick) continue;
+    double tangent = 0.0;
+    double creep = 0.0;
+    for (int d = 1; d < T::kRows; ++d) {
+      tangent = fused(response.force[i][d], response.force[i][d], tangent);
+      creep = larger(creep, magnitude(bent(d)) / acceleration);
+    }
+    worst = larger(worst, larger(creep, (square_root(tangent) - at.friction[i] * normal) / force));
+  }
+  return worst;
+}
+
+}  // namespace carom::kernels::motion

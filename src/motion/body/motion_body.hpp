@@ -1,0 +1,237 @@
+#pragma once
+
+#include "motion/body/law_search.hpp"
+#include "motion/body/motion_flight.hpp"
+#include "motion/body/zeno.hpp"
+
+/// One motion: phases of fixed contact laws, integrated with error control until an event; impacts;
+/// limits of accumulating impacts (docs/algorithms/motion.md).
+namespace carom::kernels::motion {
+
+template <class T>
+class Motion : MotionFlight<T> {
+  using Base = MotionFlight<T>;
+  using Base::energy, Base::evaluate, Base::has, Base::note, Base::s, Base::slip_of, Base::v;
+  using Base::index_, Base::laws_, Base::local_, Base::nq_, Base::nv_, Base::out_, Base::preferred_,
+      Base::problem_, Base::response_, Base::run_, Base::sample_, Base::size_, Base::time_,
+      Base::y_;
+  using Base::kContacts, Base::kState;
+
+ public:
+  CAROM_HOST_DEVICE Motion(const MotionRun& run, const MotionProblemView& problem,
+                           std::uint32_t index, std::uint64_t sample, const MotionSampleView& out)
+      : Base(run, problem, index, sample, out) {}
+
+  /// Fills the sample's numbers, all of which were zero.
+  CAROM_HOST_DEVICE void run() {
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    for (int j = 0; j < nv_; ++j) out_.first_impact[j] = nan;
+    for (int i = 0; i < size_.constraints; ++i) out_.load[i] = nan;
+    *out_.zeno_time = *out_.zeno_s = nan;
+    MotionEnd end = MotionEnd::failed;
+    if (this->start()) {
+      while (phase(end)) {
+      }
+    }
+    finish(end);
+  }
+
+ private:
+  /// From one event to the next; false at the end.
+  CAROM_HOST_DEVICE bool phase(MotionEnd& end) {
+    end = MotionEnd::failed;
+    stalled_ = time_ > last_time_ ? 0 : stalled_ + 1;
+    last_time_ = time_;
+    if (stalled_ > kMostStalled) return false;
+    if (*out_.events >= run_.max_events) {
+      end = MotionEnd::event_limit;
+      return false;
+    }
+    if (problem_.drive != nullptr) {
+      while (this->knot_ + 1 < problem_.knots &&
+             time_ >= static_cast<double>(this->knot_ + 1) * problem_.drive_interval) {
+        ++this->knot_;
+      }
+    }
+    if (!evaluate(~0U)) return false;
+    unsigned near = 0;
+    unsigned touching = 0;
+    bool approaches = false;
+    for (int i = 0; i < size_.constraints; ++i) {
+      if (!this->closes(i) || !(local_.gap[i] <= run_.contact_tolerance)) continue;
+      near |= 1U << i;
+      approaches = approaches || local_.speed[i][0] < -run_.velocity_tolerance;
+      if (local_.speed[i][0] <= run_.velocity_tolerance) touching |= 1U << i;
+    }
+    if (approaches) return collide(near, false);
+    if (time_ >= run_.duration) {
+      end = MotionEnd::duration;
+      return false;
+    }
+    if (!this->settle(touching)) return false;
+    double scale = 0.0;
+    const int found = choose(touching, scale);
+    if (found == 0) return collide(touching, true);
+    for (int i = 0; i < size_.constraints; ++i) {
+      if (has(near, i) && laws_.law[i] == Law::open) this->armed_ &= ~(1U << i);
+    }
+    if (rests(scale)) {
+      end = MotionEnd::rest;
+      note(MotionEventKind::rest, touching);
+      for (int i = 0; i < size_.constraints; ++i) out_.load[i] = response_.force[i][0];
+      return false;
+    }
+    this->know_energy();
+    const FlightEnd flight = this->fly();
+    if (flight == FlightEnd::jammed) return evaluate(~0U) && collide(touching, true);
+    return flight != FlightEnd::failed;
+  }
+
+  /// Laws of the contacts that touch; how many solutions there were.
+  CAROM_HOST_DEVICE int choose(unsigned touching, double& scale) {
+    unsigned sliding = 0;
+    double direction[kContacts][2] = {};
+    for (int i = 0; i < size_.constraints; ++i) {
+      if (!has(touching, i) || !(local_.friction[i] > 0.0)) continue;
+      if (slip_of(local_, i, direction[i]) > run_.velocity_tolerance) sliding |= 1U << i;
+    }
+    LawSearch<T> search(size_, local_, touching, sliding, direction, preferred_,
+                        run_.law_tolerance);
+    const int found = search.run();
+    scale = search.acceleration_scale();
+    for (int i = 0; i < kContacts; ++i) preferred_[i] = -1;
+    if (found == 0) return 0;
+    int chosen = 0;
+    if (found > 1) {
+      const std::uint64_t seed = derived_seed(run_.seed, kLawDraws, 0);
+      chosen = static_cast<int>(
+          uniform(seed, index_, sample_, static_cast<std::uint32_t>(*out_.ambiguous)) * found);
+      if (chosen >= found) chosen = found - 1;
+      ++*out_.ambiguous;
+    }
+    const Laws<T> before = laws_;
+    *out_.residual = larger(*out_.residual, search.take(chosen, laws_, response_));
+    this->force_scale_ = larger(search.force_scale(), response_.normal_sum(size_.constraints));
+    tell_changes(before);
+    return found;
+  }
+
+  /// Events of the contacts whose law is another one now.
+  CAROM_HOST_DEVICE void tell_changes(const Laws<T>& before) {
+    unsigned lifted = 0;
+    unsigned stuck = 0;
+    unsigned slipping = 0;
+    for (int i = 0; i < size_.constraints; ++i) {
+      const Law law = laws_.law[i];
+      const bool turned = law == Law::slide && before.law[i] == Law::slide &&
+                          laws_.direction[i][0] * before.direction[i][0] +
+                                  laws_.direction[i][1] * before.direction[i][1] <
+                              0.0;
+      if (law == before.law[i] && !turned) continue;
+      if (law == Law::open) lifted |= 1U << i;
+      if (law == Law::stick) stuck |= 1U << i;
+      if (law == Law::slide && local_.friction[i] > 0.0) slipping |= 1U << i;
+    }
+    if (lifted != 0) note(MotionEventKind::lift_off, lifted);
+    if (stuck != 0) note(MotionEventKind::stick, stuck);
+    if (slipping != 0) note(MotionEventKind::slip, slipping);
+  }
+
+  /// Nothing moves, nothing is accelerated and the drive changes no more.
+  [[nodiscard]] CAROM_HOST_DEVICE bool rests(double scale) const {
+    if (problem_.drive != nullptr && this->knot_ + 1 < problem_.knots) return false;
+    for (int j = 0; j < nv_; ++j) {
+      if (!(magnitude(y_[nq_ + j]) <= run_.velocity_tolerance)) return false;
+      if (!(magnitude(response_.acceleration[j]) <= run_.law_tolerance * scale)) return false;
+    }
+    return true;
+  }
+
+  CAROM_HOST_DEVICE bool collide(unsigned touching, bool push) {
+    MotionImpact<T> impact(size_, local_, touching, v());
+    const double before = energy();
+    const auto number = static_cast<std::uint64_t>(*out_.impacts + *out_.pushes);
+    const ImpactOutcome outcome = impact.run(run_.impact, index_, sample_, number, push,
+                                             run_.restitution, run_.coefficient, v());
+    if (!outcome.done) return false;
+    s() += outcome.normal_impulse;
+    *out_.residual = larger(*out_.residual, outcome.residual);
+    if (!evaluate(~0U)) return false;
+    *out_.energy_gain = larger(*out_.energy_gain, energy() - before);
+    this->track_energy();
+    if (number == 0) {
+      for (int j = 0; j < nv_; ++j) out_.first_impact[j] = v()[j];
+    }
+    ++*(push ? out_.pushes : out_.impacts);
+    this->keep_state();
+    note(push ? MotionEventKind::push : MotionEventKind::impact, impact.struck());
+    watch_.add(nq_ + nv_, time_, s(), impact.struck(), y_);
+    return complete();
+  }
+
+  /// Takes the limit of impacts whose times accumulate.
+  CAROM_HOST_DEVICE bool complete() {
+    double state[kState];
+    const auto limit = watch_.limit(nq_ + nv_, nq_, run_.zeno_tolerance, state);
+    if (!limit.found || !(limit.time <= run_.duration)) return true;
+    watch_.clear();
+    for (int i = 0; i < nq_ + nv_; ++i) y_[i] = state[i];
+    this->normalise();
+    s() = limit.s;
+    time_ = limit.time;
+    if (!evaluate(~0U) || !this->close_gaps(limit.contacts)) return false;
+    unsigned slow = 0;
+    for (int i = 0; i < size_.constraints; ++i) {
+      if (!has(limit.contacts, i)) continue;
+      double direction[2];
+      if (slip_of(local_, i, direction) <= kStopped * limit.reference) slow |= 1U << i;
+    }
+    project_velocity<T>(size_, local_, limit.contacts, slow, v());
+    if (!evaluate(~0U)) return false;
+    this->track_energy();
+    this->keep_state();
+    if (*out_.zeno == 0) {
+      *out_.zeno_time = time_;
+      *out_.zeno_s = s();
+    }
+    ++*out_.zeno;
+    note(MotionEventKind::zeno, limit.contacts);
+    return true;
+  }
+
+  CAROM_HOST_DEVICE void finish(MotionEnd end) {
+    *out_.end = end;
+    *out_.time = time_;
+    *out_.s = s();
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    const bool known = end != MotionEnd::failed;
+    for (int j = 0; j < nq_; ++j) out_.position[j] = known ? y_[j] : nan;
+    for (int j = 0; j < nv_; ++j) out_.velocity[j] = known ? y_[nq_ + j] : nan;
+    if (out_.state == nullptr) return;
+    // At rest only s goes on.
+    double load = 0.0;
+    for (int i = 0; i < size_.constraints && end == MotionEnd::rest; ++i) load += out_.load[i];
+    const double rested = s();
+    for (long point = this->next_point_; point < out_.grid_points; ++point) {
+      const double after = this->grid_time(point) - time_;
+      if (end == MotionEnd::rest) s() = fused(1.0 + load, at_least_zero(after), rested);
+      if (end == MotionEnd::duration || end == MotionEnd::rest || after <= 0.0) {
+        this->put_state(point, y_);
+      } else {
+        for (int j = 0; j <= nq_ + nv_; ++j) {
+          out_.state[point * (nq_ + nv_ + 1) + j] = nan;
+        }
+      }
+    }
+    s() = rested;
+  }
+
+  static constexpr int kMostStalled = 64;
+  static constexpr double kStopped = 1e-5;  ///< of the velocities at a sequence's start
+
+  int stalled_ = 0;
+  double last_time_ = -1.0;
+  ZenoWatch<kState> watch_;
+};
+
+}  // namespace carom::kernels::motion

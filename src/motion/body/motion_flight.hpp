@@ -1,0 +1,392 @@
+#pragma once
+
+#include "motion/body/dormand_prince.hpp"
+#include "motion/body/motion_state.hpp"
+
+namespace carom::kernels::motion {
+
+enum class FlightEnd : unsigned char { event, stop, jammed, failed };
+
+/// Motion under fixed contact laws, until one of them ends.
+template <class T>
+class MotionFlight : public MotionState<T> {
+  using Base = MotionState<T>;
+
+ protected:
+  using Base::Base;
+  using Base::kContacts, Base::kQ, Base::kRows, Base::kState, Base::kV;
+  using Base::laws_, Base::local_, Base::n_, Base::nq_, Base::nv_, Base::out_, Base::preferred_,
+      Base::problem_, Base::response_, Base::run_, Base::size_, Base::time_, Base::y_;
+
+  double force_scale_ = 0.0;  ///< of the contact laws [N]
+
+  /// From laws_ just chosen. `event`: preferred_ says what should follow.
+  CAROM_HOST_DEVICE FlightEnd fly() {
+    double stop = run_.duration;
+    if (problem_.drive != nullptr && this->knot_ + 1 < problem_.knots) {
+      stop = smaller(stop, static_cast<double>(this->knot_ + 1) * problem_.drive_interval);
+    }
+    closed_ = 0;
+    for (int i = 0; i < size_.constraints; ++i) {
+      if (laws_.law[i] != Law::open) closed_ |= 1U << i;
+    }
+    if (!slope(time_, y_, slope_)) return FlightEnd::failed;
+    while (time_ < stop) {
+      const double speed = fastest();
+      const double longest = kMostSamples / (kSamples + kSamplesBySpeed * speed);
+      const double left = stop - time_;
+      double h = smaller(smaller(length_, left), longest);
+      const bool whole = h >= left;
+      if (!whole && h < kShortest * (1.0 + time_)) {
+        length_ = kFirstLength;
+        return FlightEnd::jammed;
+      }
+      double next[kState];
+      const bool done = advance(h, next);
+      const double error = done ? steps_.error(n_, h, y_, next, run_.tolerance) : kInfinity;
+      if (!(error <= 1.0)) {
+        length_ = is_finite(error) ? next_length(h, error) : 0.1 * h;
+        continue;
+      }
+      const int samples = 1 + static_cast<int>(h * (kSamples + kSamplesBySpeed * speed));
+      const Found first = first_event(h, next, samples);
+      if (first.what != Happening::none) return meet(first, h);
+      if (!accept(h, whole ? stop : time_ + h, next)) return FlightEnd::failed;
+      length_ = next_length(h, error);
+    }
+    return FlightEnd::stop;
+  }
+
+ private:
+  enum class Happening : unsigned char { none, gap, force, cone, stop };
+  struct Found {
+    Happening what = Happening::none;
+    int contact = -1;
+    double at = 2.0;     ///< fraction of the step
+    bool exact = false;  ///< by its own series: the state is too coarse to be asked
+  };
+
+  static constexpr double kSamples = 20.0;        ///< gaps looked at per second ...
+  static constexpr double kSamplesBySpeed = 4.0;  ///< ... and per metre or radian
+  static constexpr double kMostSamples = 64.0;
+  static constexpr double kShortest = 1e-14;
+  static constexpr double kFirstLength = 1e-2;
+  static constexpr double kGapSlack = 1e-12;   ///< [m]
+  static constexpr double kForceSlack = 10.0;  ///< of the law's tolerance
+  static constexpr double kDrifted = 1e-12;
+
+  [[nodiscard]] CAROM_INLINE double fastest() const {
+    double most = 0.0;
+    for (int j = 0; j < nv_; ++j) most = larger(most, magnitude(y_[nq_ + j]));
+    return most;
+  }
+
+  /// (q', v', s', power of the drive, loss by slip). Leaves local_ and response_ of that state.
+  CAROM_HOST_DEVICE bool slope(double time, const double* y, double* dy) {
+    const double* v = y + nq_;
+    if (!local_.evaluate(problem_.parameters, size_, time, y, v, this->drive(),
+                         closed_ | watched_)) {
+      return false;
+    }
+    Laws<T> laws = laws_;
+    if constexpr (kRows == 3) {
+      for (int i = 0; i < size_.constraints; ++i) {
+        if (laws.law[i] != Law::slide || !(local_.friction[i] > 0.0)) continue;
+        double turned[2];
+        const double slip = this->slip_of(local_, i, turned);
+        // A reversal is an event; until it is found friction stays as it was.
+        if (slip > run_.velocity_tolerance &&
+            turned[0] * laws.direction[i][0] + turned[1] * laws.direction[i][1] > 0.0) {
+          laws.direction[i][0] = turned[0];
+          laws.direction[i][1] = turned[1];
+        }
+      }
+    }
+    if (!respond<T>(size_, local_, laws, response_)) return false;
+    T(problem_.parameters, time, y).rates(v, dy);
+    double load = 0.0;
+    double loss = 0.0;
+    for (int i = 0; i < size_.constraints; ++i) {
+      if (laws.law[i] == Law::open) continue;
+      load += magnitude(response_.force[i][0]);
+      if (laws.law[i] != Law::slide) continue;
+      for (int d = 1; d < kRows; ++d)
+        loss = fused(-response_.force[i][d], local_.speed[i][d], loss);
+    }
+    double power = 0.0;
+    const double* drive = this->drive();
+    for (int j = 0; j < nv_; ++j) {
+      dy[nq_ + j] = response_.acceleration[j];
+      if (drive != nullptr) power = fused(drive[j], v[j], power);
+    }
+    dy[nq_ + nv_] = 1.0 + load;
+    dy[nq_ + nv_ + 1] = power;
+    dy[nq_ + nv_ + 2] = loss;
+    return true;
+  }
+
+  CAROM_HOST_DEVICE bool advance(double h, double* next) {
+    return steps_.step(
+        n_, time_, h, y_, slope_,
+        [this](double time, const double* y, double* dy) { return slope(time, y, dy); }, next);
+  }
+
+  /// Value of an event's function, not negative while the law holds. local_ and response_: of the
+  /// state asked for.
+  [[nodiscard]] CAROM_HOST_DEVICE double value(Happening what, int i) const {
+    if (what == Happening::gap) return local_.gap[i];
+    if (what == Happening::stop) {
+      double along = 0.0;
+      for (int d = 1; d < kRows; ++d) {
+        along = fused(laws_.direction[i][d - 1], local_.speed[i][d], along);
+      }
+      return along;
+    }
+    const double normal = response_.force[i][0];
+    if (what == Happening::force) return normal;
+    double square = 0.0;
+    for (int d = 1; d < kRows; ++d) {
+      square = fused(response_.force[i][d], response_.force[i][d], square);
+    }
+    return fused(local_.friction[i], normal, -square_root(square));
+  }
+  [[nodiscard]] CAROM_INLINE double slack(Happening what) const {
+    if (what == Happening::gap) return kGapSlack;
+    if (what == Happening::stop) return run_.velocity_tolerance;
+    return kForceSlack * run_.law_tolerance * force_scale_;
+  }
+
+  CAROM_HOST_DEVICE double value_at(Happening what, int i, double h, const double* next,
+                                    double at) {
+    double y[kState] = {};
+    steps_.dense(n_, h, y_, next, at, y);
+    if (what == Happening::gap) {
+      return T(problem_.parameters, time_ + at * h, y).constraint(i).gap;
+    }
+    double unused[kState];
+    slope(time_ + at * h, y, unused);
+    return value(what, i);
+  }
+
+  /// The first law that ends in a step whose end local_ and response_ describe.
+  CAROM_HOST_DEVICE Found first_event(double h, const double* next, int samples) {
+    Found broken[3 * kContacts];
+    int count = 0;
+    for (int i = 0; i < size_.constraints; ++i) {
+      const auto look = [&](Happening what) {
+        if (value(what, i) < -slack(what)) {
+          broken[count].what = what;
+          broken[count++].contact = i;
+        }
+      };
+      if (laws_.law[i] == Law::open) {
+        if (this->closes(i)) look(Happening::gap);
+        continue;
+      }
+      look(Happening::force);
+      if (!(local_.friction[i] > 0.0)) continue;
+      look(laws_.law[i] == Law::stick ? Happening::cone : Happening::stop);
+    }
+    // A gap may have closed and opened again within the step.
+    for (int i = 0; i < size_.constraints && samples > 1; ++i) {
+      if (laws_.law[i] != Law::open || !this->closes(i) || local_.gap[i] < -kGapSlack) continue;
+      for (int k = 1; k < samples; ++k) {
+        if (value_at(Happening::gap, i, h, next, static_cast<double>(k) / samples) < -kGapSlack) {
+          broken[count].what = Happening::gap;
+          broken[count].contact = i;
+          broken[count++].at = static_cast<double>(k) / samples;
+          break;
+        }
+      }
+    }
+    Found first;
+    for (int b = 0; b < count; ++b) {
+      locate(broken[b], h, next);
+      if (broken[b].at < first.at) first = broken[b];
+    }
+    return first;
+  }
+
+  /// Where the event's function leaves zero; event.at: where it is known to be below, or 2.
+  CAROM_HOST_DEVICE void locate(Found& event, double h, const double* next) {
+    const auto function = [&](double at) {
+      return value_at(event.what, event.contact, h, next, at);
+    };
+    double high = event.at > 1.0 ? 1.0 : event.at;
+    double below = function(high);
+    double low = 0.0;
+    double above = function(0.0);
+    const double least = slack(event.what);
+    double level = 0.0;
+    if (!(above > least)) {  // it starts at zero: look for where it is above
+      double at = high;
+      double seen = -1.0;
+      double limit = 0.0;
+      for (int halving = 0; halving < 60 && !(seen > limit); ++halving) {
+        at *= 0.5;
+        seen = function(at);
+        limit = event.what == Happening::gap ? 1e-15 : 0.0;
+      }
+      if (seen > limit) {
+        low = at;
+        above = seen;
+      } else if (event.what == Happening::gap && hops(event, h)) {
+        return;
+      } else {
+        level = smaller(above, 0.0) - 0.5 * least;
+      }
+    }
+    above -= level;
+    below -= level;
+    if (!(above > 0.0)) {
+      event.at = 0.0;
+      return;
+    }
+    // Regula falsi with Illinois' halving; the bracket never leaves the root.
+    int side = 0;
+    double weight_above = above;
+    double weight_below = below;
+    for (int i = 0; i < 80 && high - low > 1e-15; ++i) {
+      double at = (low * weight_below - high * weight_above) / (weight_below - weight_above);
+      if (!(at > low && at < high) || i % 8 == 7) at = 0.5 * (low + high);
+      if (at <= low || at >= high) break;
+      const double f = function(at) - level;
+      if (f > 0.0) {
+        low = at;
+        weight_above = f;
+        if (side == 1) weight_below *= 0.5;
+        side = 1;
+      } else {
+        high = at;
+        weight_below = f;
+        if (side == -1) weight_above *= 0.5;
+        side = -1;
+        if (f == 0.0) break;
+      }
+    }
+    event.at = high;
+  }
+
+  /// A gap that opens by less than rounding sees: its time of flight by velocity and acceleration.
+  CAROM_HOST_DEVICE bool hops(Found& event, double h) {
+    double unused[kState];
+    watched_ = 1U << event.contact;
+    const bool known = slope(time_, y_, unused);
+    watched_ = 0;
+    if (!known) return false;
+    const int i = event.contact;
+    const double bend =
+        LocalState<T>::along(nv_, local_.rows[i], response_.acceleration) + local_.drift[i][0];
+    const double speed = local_.speed[i][0];
+    if (!(speed > 0.0 && bend < 0.0)) return false;
+    const double at = -2.0 * speed / bend / h;
+    if (!(at < 1.0)) return false;
+    event.at = at;
+    event.exact = true;
+    return true;
+  }
+
+  /// Goes to the event and corrects its time by the function's own rate.
+  CAROM_HOST_DEVICE FlightEnd meet(const Found& event, double h) {
+    const int i = event.contact;
+    double length = event.at * h;
+    if (length > 1e-15 * (1.0 + time_)) {
+      double next[kState];
+      watched_ = 1U << i;
+      bool done = advance(length, next);
+      for (int round = 0; done && round < 3 && !event.exact; ++round) {
+        double rate = 0.0;
+        if (event.what == Happening::gap) rate = local_.speed[i][0];
+        if (event.what == Happening::stop) {
+          for (int d = 1; d < kRows; ++d) {
+            const double* row = local_.rows[i] + d * nv_;
+            rate = fused(
+                laws_.direction[i][d - 1],
+                LocalState<T>::along(nv_, row, response_.acceleration) + local_.drift[i][d], rate);
+          }
+        }
+        const double away = value(event.what, i);
+        if (!(rate < 0.0) || !(magnitude(away) > 1e-15)) break;
+        const double correction = -away / rate;
+        if (!(magnitude(correction) < 1e-3 * length)) break;
+        length += correction;
+        done = advance(length, next);
+      }
+      watched_ = 0;
+      if (!done || !accept(length, time_ + length, next)) return FlightEnd::failed;
+    }
+    if (event.what == Happening::force) preferred_[i] = static_cast<int>(Law::open);
+    if (event.what == Happening::cone) preferred_[i] = static_cast<int>(Law::slide);
+    if (event.what == Happening::stop) preferred_[i] = static_cast<int>(Law::stick);
+    if (length > 0.0) length_ = larger(length_ * 0.1, smaller(length_, length));
+    return FlightEnd::event;
+  }
+
+  /// Takes a step whose end local_ describes.
+  CAROM_HOST_DEVICE bool accept(double h, double time, const double* next) {
+    double at[kState];
+    while (out_.state != nullptr && this->next_point_ < out_.grid_points &&
+           this->grid_time(this->next_point_) < time) {
+      const double share = (this->grid_time(this->next_point_) - time_) / h;
+      steps_.dense(n_, h, y_, next, share, at);
+      this->put_state(this->next_point_++, at);
+    }
+    const double before = balance_of(y_);
+    for (int i = 0; i < n_; ++i) {
+      y_[i] = next[i];
+      slope_[i] = steps_.end_slope()[i];
+    }
+    time_ = time;
+    this->normalise();
+    error_ += energy_known_ ? balance_of(y_) + this->energy() - energy_ - before : 0.0;
+    bool drifted = false;
+    for (int i = 0; i < size_.constraints; ++i) {
+      if (laws_.law[i] == Law::open) continue;
+      drifted = drifted || magnitude(local_.gap[i]) > kDrifted ||
+                magnitude(local_.speed[i][0]) > kDrifted;
+      if (kRows == 3 && laws_.law[i] == Law::slide && local_.friction[i] > 0.0) {
+        double turned[2];
+        if (this->slip_of(local_, i, turned) > run_.velocity_tolerance &&
+            turned[0] * laws_.direction[i][0] + turned[1] * laws_.direction[i][1] > 0.0) {
+          laws_.direction[i][0] = turned[0];
+          laws_.direction[i][1] = turned[1];
+        }
+      }
+    }
+    if (drifted) {
+      if (!this->evaluate(~0U) || !this->settle(closed_)) return false;
+      if (!slope(time_, y_, slope_)) return false;
+    }
+    energy_ = this->energy();
+    *out_.energy_error = larger(*out_.energy_error, magnitude(error_));
+    this->track_energy();
+    this->track_gaps();
+    this->arm();
+    this->keep_state();
+    return true;
+  }
+
+  /// What energy owes to the drive and to slip.
+  [[nodiscard]] CAROM_INLINE double balance_of(const double* y) const {
+    return y[nq_ + nv_ + 2] - y[nq_ + nv_ + 1];
+  }
+
+ protected:
+  /// Free motion and contact start anew from here: local_ is at the state.
+  CAROM_INLINE void know_energy() {
+    energy_ = this->energy();
+    energy_known_ = true;
+  }
+
+ private:
+  DormandPrince<kState> steps_;
+  double slope_[kState];
+  double length_ = kFirstLength;
+  unsigned closed_ = 0;
+  unsigned watched_ = 0;
+  double energy_ = 0.0;
+  double error_ = 0.0;
+  bool energy_known_ = false;
+};
+
+}  // namespace carom::kernels::motion

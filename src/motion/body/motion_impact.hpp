@@ -1,0 +1,237 @@
+#pragma once
+
+#include <cstdint>
+
+#include <carom/motion.hpp>
+
+#include "impact/body/impact_body.hpp"
+#include "motion/body/contact_forces.hpp"
+#include "motion/body/restitution.hpp"
+
+namespace carom::kernels::motion {
+
+/// Seed of what is drawn for `purpose` number `count`; number 0 of purpose 0 keeps the run's own,
+/// so that the first impact is the impact family's.
+CAROM_INLINE std::uint64_t derived_seed(std::uint64_t seed, std::uint64_t purpose,
+                                        std::uint64_t count) {
+  if (purpose == 0 && count == 0) return seed;
+  std::uint64_t x =
+      seed + 0x9E3779B97F4A7C15ULL * (2 * count + 1) + 0xD1B54A32D192ED03ULL * purpose;
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ULL;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EBULL;
+  return x ^ (x >> 31);
+}
+enum Purpose : std::uint64_t { kImpactDraws, kPushDraws, kLawDraws, kStartDraws };
+
+struct ImpactOutcome {
+  bool done = false;
+  double residual = 0.0;
+  double normal_impulse = 0.0;  ///< |Lambda_n|_1 [N s]
+  int steps = 0;
+};
+
+/// Impacts of the contacts that touch, at one state: Algorithm 1 of Halm and Posa until nothing
+/// approaches, then restitution.
+template <class T>
+class MotionImpact {
+  static constexpr int kV = T::kSizes.velocities;
+  static constexpr int kContacts = T::kSizes.constraints;
+  static constexpr int kDim = T::kRows;
+  static constexpr int kRowsOfAll = kDim * kContacts;
+  static constexpr int kOrder = step_lcp_order<kDim>(kContacts, kMotionFrictionDirections);
+
+ public:
+  /// touching: contacts of the impact.
+  CAROM_HOST_DEVICE MotionImpact(const MechanismSizes& size, const LocalState<T>& at,
+                                 unsigned touching, const double* v)
+      : nv_(size.velocities) {
+    for (int i = 0; i < size.constraints; ++i) {
+      if ((touching >> i & 1U) != 0U) contact_[count_++] = i;
+    }
+    const int m = count_;
+    const int rows = kDim * m;
+    for (int j = 0; j < nv_; ++j) velocity_[j] = v[j];
+    for (int i = 0; i < m; ++i) {
+      const int c = contact_[i];
+      friction_[i] = at.friction[c];
+      for (int k = 0; k < kDim; ++k) {
+        const int row = k == 0 ? i : m + (kDim - 1) * i + k - 1;
+        double column[kV];
+        for (int j = 0; j < nv_; ++j) {
+          column[j] = jacobian_[row * nv_ + j] = at.rows[c][k * nv_ + j];
+        }
+        solve_factor(nv_, at.factor, column);
+        for (int j = 0; j < nv_; ++j) response_[j * rows + row] = column[j];
+      }
+    }
+    double raw[kRowsOfAll * kRowsOfAll];
+    for (int i = 0; i < rows; ++i) {
+      contact_velocity_[i] = LocalState<T>::along(nv_, jacobian_ + i * nv_, v);
+      for (int j = 0; j < rows; ++j) {
+        double sum = 0.0;
+        for (int c = 0; c < nv_; ++c) {
+          sum = fused(jacobian_[i * nv_ + c], response_[c * rows + j], sum);
+        }
+        raw[i * rows + j] = sum;
+      }
+    }
+    for (int i = 0; i < rows; ++i) {
+      for (int j = 0; j < rows; ++j) {
+        delassus_[i * rows + j] = 0.5 * (raw[i * rows + j] + raw[j * rows + i]);
+      }
+    }
+    for (int i = 0; i < m; ++i) scale_[i] = contact_scale<kDim>(delassus_, m, i);
+    for (int i = 0; i < rows; ++i) {
+      for (int j = 0; j < rows; ++j) {
+        scaled_[i * rows + j] = delassus_[i * rows + j] * scale_[of(i)] * scale_[of(j)];
+      }
+    }
+    view_.mass = at.mass;
+    view_.jacobian = jacobian_;
+    view_.response = response_;
+    view_.delassus = scaled_;
+    view_.scale = scale_;
+    view_.friction = friction_;
+    view_.velocity = velocity_;
+    view_.contact_velocity = contact_velocity_;
+    view_.energy = at.kinetic(nv_, v);
+    scratch_ = ImpactScratch<kDim>::carve(nv_, m, reals_, ints_);
+    scratch_.fallback_reals = fallback_;
+    scratch_.fallback_ints = fallback_ints_;
+    scratch_.outcomes = outcomes_;
+  }
+  MotionImpact(const MotionImpact&) = delete;
+  MotionImpact& operator=(const MotionImpact&) = delete;
+
+  /// v := the velocity after impact number `number` of the sample. `push`: without collision, the
+  /// first step is one that pushes in. impulse: [contacts], normal impulses are added.
+  CAROM_HOST_DEVICE ImpactOutcome run(ImpactRun run, std::uint32_t index, std::uint64_t sample,
+                                      std::uint64_t number, bool push, Restitution kind,
+                                      double coefficient, double* v) {
+    ImpactOutcome out;
+    run.velocities = nv_;
+    run.contacts = count_;
+    const std::uint64_t seed = run.seed;
+    const SingleLane lanes;
+    const double before = view_.energy;
+    if (push && !pushes_in(run, index, sample, derived_seed(seed, kPushDraws, number), out)) {
+      return out;
+    }
+    run.seed = derived_seed(seed, kImpactDraws, number);
+    ImpactTrajectory<kDim, SingleLane> trajectory(lanes, run, view_, scratch_);
+    TrajectoryEnd end = trajectory.begin(nullptr);
+    double compression = 0.0;  // work that the normals took
+    double normal_before[kContacts] = {};
+    for (;;) {
+      for (int i = 0; i < count_; ++i) normal_before[i] = scratch_.u[i];
+      if (!trajectory.advance(index, sample, nullptr, end)) break;
+      for (int i = 0; i < count_; ++i) {
+        compression =
+            fused(-0.5 * (normal_before[i] + scratch_.u[i]), scratch_.impulse[i], compression);
+      }
+    }
+    if (end.status != TrajectoryStatus::terminated || end.unfinished) return out;
+    out.done = true;
+    out.steps += end.steps;
+    out.residual = larger(out.residual, end.residual);
+    for (int i = 0; i < count_; ++i) total_[i] += scratch_.total[i];
+    if (coefficient > 0.0) {
+      const RestitutionProblem<kDim, kV, kContacts> rebound{
+          nv_, count_, jacobian_, response_, delassus_, friction_, contact_velocity_, total_};
+      double impulse[kRowsOfAll];
+      const double ratio =
+          rebound.solve(kind, coefficient, view_.mass, before, compression, scratch_.v, impulse);
+      for (int i = 0; i < count_; ++i) total_[i] = fused(ratio, impulse[i], total_[i]);
+    }
+    for (int j = 0; j < nv_; ++j) v[j] = scratch_.v[j];
+    for (int i = 0; i < count_; ++i) out.normal_impulse += total_[i];
+    return out;
+  }
+
+  /// Contacts that took an impulse, after run.
+  [[nodiscard]] CAROM_INLINE unsigned struck() const {
+    unsigned mask = 0;
+    for (int i = 0; i < count_; ++i) {
+      if (total_[i] > 0.0) mask |= 1U << contact_[i];
+    }
+    return mask;
+  }
+
+ private:
+  [[nodiscard]] CAROM_INLINE int of(int row) const {
+    return row < count_ ? row : (row - count_) / (kDim - 1);
+  }
+
+  /// Impact without collision: one step of (75) with an impulse although nothing approaches, drawn
+  /// among those there are. What it leaves approaches, and Algorithm 1 goes on from there.
+  CAROM_HOST_DEVICE bool pushes_in(const ImpactRun& run, std::uint32_t index, std::uint64_t sample,
+                                   std::uint64_t seed, ImpactOutcome& out) {
+    const int m = count_;
+    const int rows = kDim * m;
+    if (rows > kMaxEnumeratedRows) return false;
+    for (int i = 0; i < m; ++i) {
+      const double limit =
+          run.step_size * uniform(seed, index, sample, static_cast<std::uint32_t>(i));
+      scratch_.scaled_limit[i] = limit / scale_[i];
+    }
+    for (int i = 0; i < rows; ++i) scratch_.scaled_u[i] = contact_velocity_[i] * scale_[of(i)];
+    StepEnumerator<kDim> steps(m, run.polygon, scaled_, friction_, scratch_.scaled_u,
+                               scratch_.scaled_limit, outcomes_);
+    const int found = steps.run();
+    int pushing[kMaxOutcomes];
+    int count = 0;
+    for (int o = 0; o < found; ++o) {
+      double taken = 0.0;
+      for (int i = 0; i < m; ++i) {
+        taken = larger(taken, steps.impulse(o)[i] / larger(scratch_.scaled_limit[i], 1e-300));
+      }
+      if (taken > kTaken) pushing[count++] = o;
+    }
+    if (count == 0) return false;
+    int chosen = static_cast<int>(uniform(seed, index, sample, kChoiceDraws) * count);
+    if (chosen >= count) chosen = count - 1;
+    const double* impulse = steps.impulse(pushing[chosen]);
+    for (int i = 0; i < rows; ++i) scratch_.impulse[i] = impulse[i] * scale_[of(i)];
+    for (int j = 0; j < nv_; ++j) {
+      for (int i = 0; i < rows; ++i) {
+        velocity_[j] = fused(response_[j * rows + i], scratch_.impulse[i], velocity_[j]);
+      }
+    }
+    for (int i = 0; i < rows; ++i) {
+      contact_velocity_[i] = LocalState<T>::along(nv_, jacobian_ + i * nv_, velocity_);
+    }
+    for (int i = 0; i < m; ++i) total_[i] += scratch_.impulse[i];
+    view_.energy = energy_of(velocity_);
+    ++out.steps;
+    return true;
+  }
+
+  [[nodiscard]] CAROM_INLINE double energy_of(const double* v) const {
+    double twice = 0.0;
+    for (int i = 0; i < nv_; ++i) {
+      twice = fused(LocalState<T>::along(nv_, view_.mass + i * nv_, v), v[i], twice);
+    }
+    return 0.5 * twice;
+  }
+
+  static constexpr double kTaken = 1e-6;  ///< of what a step may take: an impulse, not rounding
+
+  int nv_;
+  int count_ = 0;
+  int contact_[kContacts];
+  double velocity_[kV];
+  double friction_[kContacts], scale_[kContacts];
+  double total_[kContacts] = {};
+  double contact_velocity_[kRowsOfAll];
+  double jacobian_[kRowsOfAll * kV], response_[kV * kRowsOfAll];
+  double delassus_[kRowsOfAll * kRowsOfAll], scaled_[kRowsOfAll * kRowsOfAll];
+  double outcomes_[enumeration_workspace(kMaxEnumeratedRows)];
+  double reals_[ImpactScratch<kDim>::real_count(kV, kContacts)];
+  int ints_[ImpactScratch<kDim>::int_count(kContacts)];
+  double fallback_[kOrder + lemke_real_workspace(kOrder)];
+  int fallback_ints_[lemke_int_workspace(kOrder)];
+  ImpactProblemView view_{};
+  ImpactScratch<kDim> scratch_;
+};
+
+}  // namespace carom::kernels::motion

@@ -1,0 +1,142 @@
+#pragma once
+
+#include <carom/device/host_device.hpp>
+#include <carom/device/numeric.hpp>
+
+/// Dense systems of a few unknowns in the caller's arrays.
+namespace carom::kernels::motion {
+
+/// M = L L' in place, lower triangle; false where M is not positive definite.
+template <int kMost>
+CAROM_INLINE bool factorise(int n, double (&matrix)[kMost * kMost]) {
+  for (int j = 0; j < n; ++j) {
+    for (int i = j; i < n; ++i) {
+      double sum = matrix[i * n + j];
+      for (int c = 0; c < j; ++c) sum = fused(-matrix[i * n + c], matrix[j * n + c], sum);
+      if (i == j) {
+        if (!(sum > 0.0)) return false;
+        matrix[j * n + j] = square_root(sum);
+      } else {
+        matrix[i * n + j] = sum / matrix[j * n + j];
+      }
+    }
+  }
+  return true;
+}
+
+/// x := (L L')^-1 x.
+CAROM_INLINE void solve_factor(int n, const double* factor, double* x) {
+  for (int i = 0; i < n; ++i) {
+    double sum = x[i];
+    for (int c = 0; c < i; ++c) sum = fused(-factor[i * n + c], x[c], sum);
+    x[i] = sum / factor[i * n + i];
+  }
+  for (int i = n - 1; i >= 0; --i) {
+    double sum = x[i];
+    for (int c = i + 1; c < n; ++c) sum = fused(-factor[c * n + i], x[c], sum);
+    x[i] = sum / factor[i * n + i];
+  }
+}
+
+/// A x = b for few unknowns, A: [n, n] with rows of kMost. Elimination with complete pivoting where
+/// A is regular; where it is not, as for contacts that share a load, the solution of least norm of
+/// what is consistent: x += (A + e I)^-1 (b - A x), whose iterates stay in the range of A'.
+template <int kMost>
+class SmallSystem {
+ public:
+  double a[kMost][kMost];
+  double b[kMost];
+
+  /// False where A is not finite. `redundant`: A was singular to working accuracy.
+  CAROM_HOST_DEVICE bool solve(int n, double* x, bool& redundant) {
+    redundant = false;
+    double largest = 0.0;
+    for (int i = 0; i < n; ++i) {
+      for (int j = 0; j < n; ++j) largest = larger(largest, magnitude(a[i][j]));
+    }
+    if (!is_finite(largest)) return false;
+    if (eliminate(n, 0.0)) {
+      substitute(n, b, x);
+      return true;
+    }
+    redundant = true;
+    if (!eliminate(n, kShift * largest)) return false;
+    double rest[kMost];
+    double step[kMost];
+    for (int i = 0; i < n; ++i) x[i] = 0.0;
+    for (int round = 0; round < kRounds; ++round) {
+      for (int i = 0; i < n; ++i) {
+        double sum = b[i];
+        for (int j = 0; j < n; ++j) sum = fused(-a[i][j], x[j], sum);
+        rest[i] = sum;
+      }
+      substitute(n, rest, step);
+      for (int i = 0; i < n; ++i) x[i] += step[i];
+    }
+    return true;
+  }
+
+ private:
+  static constexpr double kSingular = 1e-11;
+  static constexpr double kShift = 1e-5;
+  static constexpr int kRounds = 5;
+
+  CAROM_HOST_DEVICE bool eliminate(int n, double shift) {
+    for (int i = 0; i < n; ++i) {
+      row_[i] = column_[i] = i;
+      for (int j = 0; j < n; ++j) lu_[i][j] = a[i][j] + (i == j ? shift : 0.0);
+    }
+    double first = 0.0;
+    for (int k = 0; k < n; ++k) {
+      int row = k;
+      int column = k;
+      for (int i = k; i < n; ++i) {
+        for (int j = k; j < n; ++j) {
+          if (magnitude(lu_[i][j]) > magnitude(lu_[row][column])) {
+            row = i;
+            column = j;
+          }
+        }
+      }
+      const double pivot = magnitude(lu_[row][column]);
+      if (k == 0) first = pivot;
+      if (!(pivot > kSingular * first)) return false;
+      for (int j = 0; j < n; ++j) swap(lu_[k][j], lu_[row][j]);
+      for (int i = 0; i < n; ++i) swap(lu_[i][k], lu_[i][column]);
+      swap(row_[k], row_[row]);
+      swap(column_[k], column_[column]);
+      for (int i = k + 1; i < n; ++i) {
+        lu_[i][k] /= lu_[k][k];
+        for (int j = k + 1; j < n; ++j) lu_[i][j] = fused(-lu_[i][k], lu_[k][j], lu_[i][j]);
+      }
+    }
+    return true;
+  }
+
+  CAROM_HOST_DEVICE void substitute(int n, const double* from, double* x) const {
+    double y[kMost];
+    for (int i = 0; i < n; ++i) {
+      double sum = from[row_[i]];
+      for (int c = 0; c < i; ++c) sum = fused(-lu_[i][c], y[c], sum);
+      y[i] = sum;
+    }
+    for (int i = n - 1; i >= 0; --i) {
+      double sum = y[i];
+      for (int c = i + 1; c < n; ++c) sum = fused(-lu_[i][c], y[c], sum);
+      y[i] = sum / lu_[i][i];
+    }
+    for (int i = 0; i < n; ++i) x[column_[i]] = y[i];
+  }
+
+  template <class Value>
+  CAROM_INLINE static void swap(Value& p, Value& q) {
+    const Value held = p;
+    p = q;
+    q = held;
+  }
+
+  double lu_[kMost][kMost];
+  int row_[kMost], column_[kMost];
+};
+
+}  // namespace carom::kernels::motion

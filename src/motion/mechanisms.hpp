@@ -1,0 +1,41 @@
+#pragma once
+
+#include <utility>
+
+#include <carom/motion.hpp>
+
+#include "models/body/motion_bodies.hpp"
+#include "models/body/motion_spatial.hpp"
+#include "models/body/motion_walker.hpp"
+
+namespace carom::motion {
+
+/// visit.template operator()<T>() for the functor T behind `mechanism`.
+template <class Visit>
+decltype(auto) with_mechanism(MotionMechanism mechanism, Visit&& visit) {
+  switch (mechanism) {
+    case MotionMechanism::ball:
+      return visit.template operator()<kernels::BouncingBall>();
+    case MotionMechanism::rod:
+      return visit.template operator()<kernels::SlidingRod>();
+    case MotionMechanism::box:
+      return visit.template operator()<kernels::BoxOnFloor>();
+    case MotionMechanism::box_and_wall:
+      return visit.template operator()<kernels::BoxAndWall>();
+    case MotionMechanism::walker:
+      return visit.template operator()<kernels::CompassWalker>();
+    case MotionMechanism::ramone:
+      return visit.template operator()<kernels::Ramone>();
+    case MotionMechanism::disk_stack:
+      return visit.template operator()<kernels::DiskStack>();
+    case MotionMechanism::cube:
+      return visit.template operator()<kernels::Cube>();
+    case MotionMechanism::bar_on_steps:
+      return visit.template operator()<kernels::BarOnSteps>();
+    case MotionMechanism::block:
+      break;
+  }
+  return visit.template operator()<kernels::RockingBlock>();
+}
+
+}  // namespace carom::motion

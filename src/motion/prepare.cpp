@@ -1,0 +1,161 @@
+#include "motion/prepare.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+#include "core/arrays.hpp"
+#include "core/message.hpp"
+#include "core/require.hpp"
+#include "impact/friction_polygon.hpp"
+#include "motion/body/contact_forces.hpp"
+#include "motion/mechanisms.hpp"
+
+namespace carom::motion {
+
+namespace {
+
+constexpr double kMostPenetration = 1e-9;  // [m], as MotionSettings::contact_tolerance
+constexpr int kMostImpactSteps = 100000;   // of one impact; Algorithm 1 ends long before
+
+}  // namespace
+
+kernels::motion::MotionRun run_of(const MotionBatch& batch, const MotionSettings& settings) {
+  kernels::motion::MotionRun run{};
+  const int dimension = with_mechanism(batch.mechanism, []<class T>() { return T::kRows; });
+  run.impact.polygon = friction_polygon(dimension, settings.friction_directions);
+  run.impact.step_size = settings.step_size;
+  run.impact.max_steps = kMostImpactSteps;
+  run.impact.velocity_tolerance = settings.velocity_tolerance;
+  run.impact.residual_tolerance = ImpactSettings{}.residual_tolerance;
+  run.impact.mode_tolerance = ImpactSettings{}.mode_tolerance;
+  run.impact.seed = settings.seed;
+  run.impact.sampler = Sampler::uniform;
+  run.impact.selection = Selection::any;
+  run.impact.precision = Precision::float64;
+  run.duration = settings.duration;
+  run.coefficient = settings.coefficient;
+  run.tolerance = settings.tolerance;
+  run.contact_tolerance = settings.contact_tolerance;
+  run.velocity_tolerance = settings.velocity_tolerance;
+  run.law_tolerance = settings.law_tolerance;
+  run.zeno_tolerance = settings.zeno_tolerance;
+  run.grid = settings.grid;
+  run.restitution = settings.restitution;
+  run.max_events = static_cast<long>(settings.max_events);
+  run.seed = settings.seed;
+  return run;
+}
+
+kernels::motion::MotionProblemView problem_view(const MotionBatch& batch, std::int64_t problem) {
+  kernels::motion::MotionProblemView view{};
+  MotionBatch::each_array(
+      batch,
+      [&](const char*, const Extents& extents, auto& to, const auto& from) {
+        to = from.empty() ? nullptr : from.data() + problem * extents.stride();
+      },
+      view, batch);
+  view.knots = static_cast<long>(batch.knots);
+  view.drive_interval = batch.drive_interval;
+  return view;
+}
+
+MotionResult empty_result(const MotionBatch& batch, const MotionSettings& settings) {
+  MotionResultSizes sizes;
+  sizes.problems = batch.problems;
+  sizes.samples = settings.samples;
+  sizes.positions = batch.positions;
+  sizes.velocities = batch.velocities;
+  sizes.contacts = batch.contacts;
+  sizes.kept = std::min(settings.keep_samples, settings.samples);
+  sizes.grid_points = sizes.kept > 0 ? settings.grid_points() : 0;
+  sizes.event_rows = sizes.kept > 0 ? settings.keep_events : 0;
+  auto result = allocate<MotionResult>(sizes);
+  MotionResult::each_array(
+      sizes,
+      [](const char*, const Extents&, auto& values) {
+        using Value = std::remove_cvref_t<decltype(*values.data())>;
+        std::fill(values.host().begin(), values.host().end(), Value{});
+      },
+      result);
+  return result;
+}
+
+kernels::motion::MotionSampleView sample_view(MotionResult& result, std::int64_t problem,
+                                              std::int64_t sample) {
+  kernels::motion::MotionSampleView view{};
+  const MotionResultSizes& sizes = result;
+  MotionResult::each_array(
+      sizes,
+      [&](const char*, const Extents& extents, auto& to, auto& from) {
+        const std::int64_t rows = extents[1];
+        if (from.empty() || sample >= rows) return;
+        to = from.data() + problem * extents.stride() + sample * (extents.stride() / rows);
+      },
+      view, result);
+  view.grid_points = static_cast<long>(sizes.grid_points);
+  view.event_rows = static_cast<long>(sizes.event_rows);
+  return view;
+}
+
+Refusal refused(const MotionBatch& batch, std::int64_t problem, const std::string& name) {
+  Refusal wrong{.field = "", .kind = "motion", .problem = problem, .name = name};
+  MotionBatch::each_array(
+      batch,
+      [&](const char* field, const Extents& extents, const Buffer<double>& values) {
+        if (values.empty() || !wrong.field.empty()) return;
+        const double* begin = values.data() + problem * extents.stride();
+        const std::string_view word = field;
+        const bool width = word == "position_spread" || word == "velocity_spread";
+        for (std::int64_t i = 0; i < extents.stride(); ++i) {
+          if (std::isfinite(begin[i]) && !(width && begin[i] < 0.0)) continue;
+          wrong.field = field;
+          wrong.index = require::place(i, word == "drive" ? batch.velocities : 0);
+          wrong.value = message::number(begin[i]);
+          wrong.rule = std::isfinite(begin[i]) ? "must be >= 0" : "must be finite";
+          return;
+        }
+      },
+      batch);
+  if (!wrong.field.empty()) return wrong;
+  const auto view = problem_view(batch, problem);
+  with_mechanism(batch.mechanism, [&]<class T>() {
+    const T at(view.parameters, 0.0, view.position);
+    kernels::motion::LocalState<T> local;
+    if (!local.evaluate(view.parameters, T::sizes(view.parameters), 0.0, view.position,
+                        view.velocity, nullptr, 0U)) {
+      wrong.field = "mass_matrix";
+      wrong.value = "singular";
+      wrong.rule = "must be positive definite at the start";
+      return;
+    }
+    for (int i = 0; i < batch.contacts && view.position_spread == nullptr; ++i) {
+      if (local.gap[i] >= -kMostPenetration) continue;
+      wrong.field = "gap";
+      wrong.index = {i};
+      wrong.value = message::number(local.gap[i]);
+      wrong.rule = "must not be negative at the start";
+      return;
+    }
+  });
+  return wrong;
+}
+
+void mark_refused(MotionResult& result, std::int64_t problem) {
+  const MotionResultSizes& sizes = result;
+  MotionResult::each_array(
+      sizes,
+      [&](const char*, const Extents& extents, auto& values) {
+        using Value = std::remove_cvref_t<decltype(*values.data())>;
+        auto* begin = values.data() + problem * extents.stride();
+        if constexpr (std::is_same_v<Value, double>) {
+          std::fill_n(begin, extents.stride(), std::numeric_limits<double>::quiet_NaN());
+        } else if constexpr (std::is_same_v<Value, MotionEnd>) {
+          std::fill_n(begin, extents.stride(), MotionEnd::invalid_input);
+        }
+      },
+      result);
+}
+
+}  // namespace carom::motion
