@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -19,6 +20,9 @@ struct Program {
   CLI::App app;
   std::function<int()> chosen;
   std::string command_line;  ///< as it was typed, for the files that are written
+  /// Another command line of this program, its name first, to its exit status. Errors: as of the
+  /// command.
+  std::function<int(const std::vector<std::string>&)> run_again;
 };
 
 void add_info(Program& program);
@@ -32,6 +36,7 @@ void add_motion(Program& program);
 void add_solve(Program& program);
 void add_validate(Program& program);
 void add_verify(Program& program);
+void add_rerun(Program& program);
 void add_bench(Program& program);
 
 }  // namespace carom::cli

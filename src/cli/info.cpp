@@ -8,6 +8,7 @@
 #include <carom/backend.hpp>
 
 #include "cli/commands.hpp"
+#include "cli/info_file.hpp"
 #include "cli/json_output.hpp"
 
 namespace carom::cli {
@@ -74,12 +75,22 @@ void print_text() {
 }  // namespace
 
 void add_info(Program& program) {
-  CLI::App* command = program.app.add_subcommand("info", "Version, backends and devices");
-  command->footer("Example: carom info --json");
+  CLI::App* command = program.app.add_subcommand(
+      "info", "Version, backends and devices; or what a file is and holds");
+  command->footer("Example: carom info block.h5");
   const auto json = std::make_shared<bool>(false);
+  const auto file = std::make_shared<std::string>();
+  command
+      ->add_option("file", *file,
+                   "HDF5 or JSON file: version, commit, command, settings and data sets with units")
+      ->type_name("FILE");
   command->add_flag("--json", *json, "One JSON document instead of text");
-  command->callback([&program, json] {
-    program.chosen = [json] {
+  command->callback([&program, json, file] {
+    program.chosen = [json, file] {
+      if (!file->empty()) {
+        print_file_info(*file, *json);
+        return kSuccess;
+      }
       *json ? print_json() : print_text();
       return kSuccess;
     };

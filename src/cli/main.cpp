@@ -6,6 +6,7 @@
 #include <new>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -13,6 +14,9 @@
 #include <carom/error.hpp>
 
 #include "cli/commands.hpp"
+#include "cli/json_output.hpp"
+#include "cli/opened_outputs.hpp"
+#include "io/command_line.hpp"
 #include "io/memory_reserve.hpp"
 #include "io/printable.hpp"
 
@@ -29,16 +33,6 @@ int complain(std::string message, int status) {
   }
   fmt::print(stderr, "carom: {}\n", carom::io::printable(message));
   return status;
-}
-
-std::string joined(int count, char** words) {
-  std::string line = "carom";
-  for (int i = 1; i < count; ++i) {
-    const std::string word = words[i];
-    const bool plain = !word.empty() && word.find_first_of(" \t\n'\"\\$") == std::string::npos;
-    line += plain ? " " + word : fmt::format(" '{}'", word);
-  }
-  return line;
 }
 
 // An unset shell variable must not pass for an option that was left out.
@@ -58,8 +52,8 @@ void refuse_empty_values(CLI::App& app) {
 }
 
 // After `--output=` the parser would take the next word for the value.
-void refuse_bare_equals(int count, char** words) {
-  for (int i = 1; i < count; ++i) {
+void refuse_bare_equals(const std::vector<std::string>& words) {
+  for (std::size_t i = 1; i < words.size(); ++i) {
     const std::string_view word = words[i];
     if (word == "--") return;
     const bool bare = word.size() > 2 && word.front() == '-' && word.find('=') == word.size() - 1;
@@ -67,15 +61,26 @@ void refuse_bare_equals(int count, char** words) {
   }
 }
 
-int run(int argc, char** argv) {
+std::string version_line() {
+  const carom::BuildInfo& build = carom::build_info();
+  return fmt::format("carom {} (commit {})", build.version, build.commit);
+}
+
+// words: those of the line, the program's name first.
+int run(std::vector<std::string> words) {
   using namespace carom::cli;
+  words.front() = "carom";
   Program program;
-  program.command_line = joined(argc, argv);
+  program.command_line = carom::io::joined_words(words);
+  set_origin(program.command_line);
+  program.run_again = run;
+  const OpenedOutputs opened(words);
+  const std::vector<std::string>& read = opened.words();
   program.app.name("carom");
   program.app.description(
       "Batched small contact-mechanics problems on CPU and GPU.\n"
       "Numbers are SI units; --help after a command shows its options and an example.");
-  program.app.set_version_flag("--version", "carom " + carom::build_info().version);
+  program.app.set_version_flag("--version", version_line());
   program.app.require_subcommand(1);
   program.app.footer("Example: carom impact rocking_block --samples 2^16 --plot block.svg");
   program.app.get_formatter()->column_width(34);
@@ -90,11 +95,14 @@ int run(int argc, char** argv) {
   add_solve(program);
   add_validate(program);
   add_verify(program);
+  add_rerun(program);
   add_bench(program);
-  refuse_bare_equals(argc, argv);
+  refuse_bare_equals(read);
   refuse_empty_values(program.app);
   try {
-    program.app.parse(argc, argv);
+    // the parser takes the words from the back
+    std::vector<std::string> arguments(read.rbegin(), read.rend() - 1);
+    program.app.parse(arguments);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return program.app.exit(error);  // --help, --version
     return complain(fmt::format("{}; see carom --help", error.what()), kBadInput);
@@ -108,7 +116,7 @@ int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);  // a full quota is an error of the write, not the end of all
   try {
     const carom::io::MemoryReserve reserve(kReserveBytes);
-    const int status = run(argc, argv);
+    const int status = run(std::vector<std::string>(argv, argv + argc));
     std::cout.flush();
     if (!std::cout || std::fflush(stdout) != 0) {
       return complain("standard output: cannot be written", carom::cli::kUnsuccessful);

@@ -21,6 +21,7 @@
 #include "io/case_file.hpp"
 #include "io/case_hdf5.hpp"
 #include "io/printable.hpp"
+#include "io/setting_json.hpp"
 #include "run/cases.hpp"
 
 namespace carom::cli {
@@ -73,7 +74,10 @@ struct SolveOptions {
   bool quiet = false;
 };
 
-void print_json(const run::Cases& cases, const run::CaseAnswers& answers) {
+void print_json(const run::Cases& cases, const run::CaseAnswers& answers,
+                const run::CaseSettings& settings) {
+  nlohmann::ordered_json used = io::settings_json(settings);
+  used["backend"] = to_string(settings.backend);
   nlohmann::ordered_json result = nlohmann::ordered_json::array();
   for (std::size_t i = 0; i < cases.size(); ++i) {
     nlohmann::ordered_json entry;
@@ -93,6 +97,7 @@ void print_json(const run::Cases& cases, const run::CaseAnswers& answers) {
       const std::string name(key);
       entry[name] = values ? nlohmann::ordered_json(*values) : nlohmann::ordered_json(nullptr);
     }
+    entry["settings"] = used;
     result.push_back(entry);
   }
   print_document(result);
@@ -176,7 +181,7 @@ int run_solve(const SolveOptions& options, const std::string& command_line) {
   }
   const run::CaseAnswers answers = run::solve_cases(cases, settings);
   if (options.json) {
-    print_json(cases, answers);
+    print_json(cases, answers, settings);
   } else if (!options.quiet) {
     print_text(cases, answers);
   }

@@ -252,7 +252,7 @@ void write_cases_hdf5(const std::filesystem::path& file, const run::Cases& cases
   std::map<CaseShape, std::vector<std::size_t>> groups;
   for (std::size_t i = 0; i < cases.size(); ++i) groups[kind_and_sizes(cases[i])].push_back(i);
   write_hdf5(file, command_line, [&](Hdf5Writer& writer) {
-    write_settings(writer, "/", settings, {});
+    write_settings(writer, "/", settings);
     writer.attribute("/", "backend", carom::to_string(settings.backend));
     writer.attribute("/", "problems", static_cast<std::int64_t>(cases.size()));
     std::size_t group = 0;

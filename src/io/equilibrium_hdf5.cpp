@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "io/hdf5_output.hpp"
+#include "io/setting_attributes.hpp"
 
 namespace carom::io {
 
@@ -101,7 +102,7 @@ class PostureGroup {
   }
 
   void planar(std::uint64_t k, std::uint64_t vertices) const {
-    writer_.attribute(group_, "method", to_string(runs_.front()->planar_settings.method));
+    write_settings(writer_, group_, runs_.front()->planar_settings);
     column("torque_min", [](const auto& run) { return run.planar.torque_min; });
     column("torque_max", [](const auto& run) { return run.planar.torque_max; });
     rows("strip/normal", {2}, [](const auto& run) {
@@ -135,6 +136,7 @@ class PostureGroup {
   }
 
   void spatial(std::uint64_t k) const {
+    write_settings(writer_, group_, runs_.front()->spatial_settings);
     column("region_dimension",
            [](const auto& run) { return static_cast<double>(run.spatial.dimension); });
     rows("frame", {3, 3}, [](const auto& run) {

@@ -1,5 +1,7 @@
 #include "io/equilibrium_json.hpp"
 
+#include "io/setting_json.hpp"
+
 #include <cmath>
 #include <cstddef>
 #include <span>
@@ -156,6 +158,8 @@ ordered_json equilibrium_json(const run::EquilibriumRun& run) {
   result["backend"] = to_string(run.backend);
   result.update(run.posture.dimension == 2 ? planar_json(run) : spatial_json(run));
   if (run.probe) result["probe"] = probe_json(*run.probe);
+  result["settings"] = run.posture.dimension == 2 ? settings_json(run.planar_settings)
+                                                  : settings_json(run.spatial_settings);
   result["seconds"] = run.seconds;
   return result;
 }

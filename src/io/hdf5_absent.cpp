@@ -52,6 +52,10 @@ Shape Hdf5Reader::shape(std::string_view) const { refuse(); }
 std::vector<double> Hdf5Reader::doubles(std::string_view) const { refuse(); }
 std::vector<std::int64_t> Hdf5Reader::integers(std::string_view) const { refuse(); }
 std::vector<std::string> Hdf5Reader::strings(std::string_view) const { refuse(); }
+std::vector<std::uint8_t> Hdf5Reader::bytes(std::string_view) const { refuse(); }
+bool Hdf5Reader::holds_text(std::string_view) const { refuse(); }
+std::vector<std::string> Hdf5Reader::attributes(std::string_view) const { refuse(); }
+std::string Hdf5Reader::shown_attribute(std::string_view, std::string_view) const { refuse(); }
 bool Hdf5Reader::has_attribute(std::string_view, std::string_view) const { refuse(); }
 double Hdf5Reader::number_attribute(std::string_view, std::string_view) const { refuse(); }
 std::string Hdf5Reader::text_attribute(std::string_view, std::string_view) const { refuse(); }

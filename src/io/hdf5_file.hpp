@@ -78,6 +78,14 @@ class Hdf5Reader {
   /// Strings of fixed or variable length.
   [[nodiscard]] std::vector<std::string> strings(std::string_view path) const;
 
+  /// The values as the file stores them, texts of variable length excepted.
+  [[nodiscard]] std::vector<std::uint8_t> bytes(std::string_view path) const;
+  [[nodiscard]] bool holds_text(std::string_view path) const;
+
+  /// Names of the attributes of a group or data set, sorted.
+  [[nodiscard]] std::vector<std::string> attributes(std::string_view object) const;
+  /// The attribute as a reader would print it; numbers with all their digits.
+  [[nodiscard]] std::string shown_attribute(std::string_view object, std::string_view name) const;
   [[nodiscard]] bool has_attribute(std::string_view object, std::string_view name) const;
   [[nodiscard]] double number_attribute(std::string_view object, std::string_view name) const;
   [[nodiscard]] std::string text_attribute(std::string_view object, std::string_view name) const;

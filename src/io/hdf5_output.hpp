@@ -9,8 +9,9 @@
 namespace carom::io {
 
 /// A file that says where it is from (attributes carom_version, commit, command, created of the
-/// root) and what `content` writes into it; it gets its name once it is complete.
-/// Errors: FileError blaming `file`.
+/// root, and in /input the bytes of the files that the command line names, up to 64 MiB each) and
+/// what `content` writes into it; it gets its name once it is complete. Errors: FileError blaming
+/// `file`.
 void write_hdf5(const std::filesystem::path& file, const std::string& command_line,
                 const std::function<void(Hdf5Writer&)>& content);
 

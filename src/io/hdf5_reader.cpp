@@ -227,6 +227,83 @@ std::vector<std::string> Hdf5Reader::strings(std::string_view path) const {
   return values;
 }
 
+std::vector<std::uint8_t> Hdf5Reader::bytes(std::string_view path) const {
+  const Hdf5Handle set = state_->open(path);
+  const Hdf5Handle type = state_->own(H5Dget_type(set.id()), H5Tclose, "read a type");
+  if (H5Tis_variable_str(type.id()) > 0) {
+    throw FileError(fmt::format("{}: {} holds texts", state_->file, path));
+  }
+  const Hdf5Handle space = state_->own(H5Dget_space(set.id()), H5Sclose, "read a shape");
+  const std::size_t size = H5Tget_size(type.id());
+  std::vector<std::uint8_t> values(size * state_->points(space.id(), path, size));
+  if (!values.empty()) {
+    state_->require(H5Dread(set.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()),
+                    "read " + std::string(path));
+  }
+  return values;
+}
+
+bool Hdf5Reader::holds_text(std::string_view path) const {
+  const Hdf5Handle set = state_->open(path);
+  const Hdf5Handle type = state_->own(H5Dget_type(set.id()), H5Tclose, "read a type");
+  return H5Tget_class(type.id()) == H5T_STRING;
+}
+
+std::vector<std::string> Hdf5Reader::attributes(std::string_view object) const {
+  const Hdf5Handle owner =
+      state_->own(H5Oopen(state_->handle.id(), std::string(object).c_str(), H5P_DEFAULT), H5Oclose,
+                  "open " + std::string(object));
+  std::vector<std::string> names;
+  const int count = H5Aget_num_attrs(owner.id());
+  for (int i = 0; i < count; ++i) {
+    const Hdf5Handle found =
+        state_->own(H5Aopen_by_idx(owner.id(), ".", H5_INDEX_NAME, H5_ITER_INC,
+                                   static_cast<hsize_t>(i), H5P_DEFAULT, H5P_DEFAULT),
+                    H5Aclose, "open an attribute");
+    const auto length =
+        static_cast<std::size_t>(std::max<ssize_t>(H5Aget_name(found.id(), 0, nullptr), 0));
+    std::string name(length + 1, '\0');
+    H5Aget_name(found.id(), name.size(), name.data());
+    name.resize(length);
+    names.push_back(std::move(name));
+  }
+  return names;
+}
+
+std::string Hdf5Reader::shown_attribute(std::string_view object, std::string_view name) const {
+  const std::string label(name);
+  const Hdf5Handle found = state_->open_attribute(object, label);
+  const Hdf5Handle type = state_->own(H5Aget_type(found.id()), H5Tclose, "read a type");
+  const H5T_class_t kind = H5Tget_class(type.id());
+  if (kind == H5T_STRING) return text_attribute(object, name);
+  const Hdf5Handle space = state_->own(H5Aget_space(found.id()), H5Sclose, "read a shape");
+  const std::size_t count = state_->points(space.id(), label, 8);
+  std::string text;
+  const auto show = [&](const auto& values) {
+    for (const auto& value : values) text += fmt::format("{}{}", text.empty() ? "" : ", ", value);
+    return values.size() == 1 ? text : "[" + text + "]";
+  };
+  if (kind == H5T_FLOAT) {
+    std::vector<double> values(count);
+    if (count > 0) {
+      state_->require(H5Aread(found.id(), H5T_NATIVE_DOUBLE, values.data()), "read " + label);
+    }
+    return show(values);
+  }
+  if (H5Tget_sign(type.id()) == H5T_SGN_NONE) {
+    std::vector<std::uint64_t> values(count);
+    if (count > 0) {
+      state_->require(H5Aread(found.id(), H5T_NATIVE_UINT64, values.data()), "read " + label);
+    }
+    return show(values);
+  }
+  std::vector<std::int64_t> values(count);
+  if (count > 0) {
+    state_->require(H5Aread(found.id(), H5T_NATIVE_INT64, values.data()), "read " + label);
+  }
+  return show(values);
+}
+
 bool Hdf5Reader::has_attribute(std::string_view object, std::string_view name) const {
   return H5Aexists_by_name(state_->handle.id(), std::string(object).c_str(),
                            std::string(name).c_str(), H5P_DEFAULT) > 0;

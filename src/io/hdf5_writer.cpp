@@ -1,6 +1,7 @@
 #include <cstddef>
 #include <mutex>
 
+#include "io/data_set_notes.hpp"
 #include "io/hdf5_file.hpp"
 #include "io/hdf5_handle.hpp"
 
@@ -13,6 +14,8 @@ struct Hdf5Writer::State : Hdf5File {
              const Shape& shape, std::size_t value_bytes) const;
   void attribute(std::string_view object, std::string_view name, hid_t type, hid_t space,
                  const void* value) const;
+  /// Nothing where the value is empty.
+  void text(std::string_view object, std::string_view name, std::string_view value) const;
   void scalar(std::string_view object, std::string_view name, hid_t type, const void* value) const {
     const Hdf5Handle space = own(H5Screate(H5S_SCALAR), H5Sclose, "make a scalar");
     attribute(object, name, type, space.id(), value);
@@ -29,6 +32,13 @@ std::uint64_t count_of(const Shape& shape) {
   std::uint64_t count = 1;
   for (const std::uint64_t extent : shape) count *= extent;
   return count;
+}
+
+Hdf5Handle text_type(const std::string& file) {
+  Hdf5Handle type(H5Tcopy(H5T_C_S1), H5Tclose, file, "make a string type");
+  H5Tset_size(type.id(), H5T_VARIABLE);
+  H5Tset_cset(type.id(), H5T_CSET_UTF8);
+  return type;
 }
 
 }  // namespace
@@ -83,6 +93,11 @@ void Hdf5Writer::State::write(std::string_view path, hid_t file_type, hid_t memo
     require(H5Dwrite(set.id(), memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values),
             "write " + name);
   }
+  const DataSetNote* note = data_set_note(path);
+  if (note == nullptr) return;
+  text(path, "axes", note->axes);
+  text(path, "unit", note->unit);
+  text(path, "meaning", note->meaning);
 }
 
 void Hdf5Writer::dataset(std::string_view path, std::span<const double> values,
@@ -106,17 +121,6 @@ void Hdf5Writer::dataset(std::string_view path, std::span<const std::uint8_t> va
   state_->write(path, H5T_STD_U8LE, H5T_NATIVE_UINT8, values.data(), shape, 1);
 }
 
-namespace {
-
-Hdf5Handle text_type(const std::string& file) {
-  Hdf5Handle type(H5Tcopy(H5T_C_S1), H5Tclose, file, "make a string type");
-  H5Tset_size(type.id(), H5T_VARIABLE);
-  H5Tset_cset(type.id(), H5T_CSET_UTF8);
-  return type;
-}
-
-}  // namespace
-
 void Hdf5Writer::dataset(std::string_view path, const std::vector<std::string>& values) {
   std::vector<const char*> texts;
   texts.reserve(values.size());
@@ -130,6 +134,10 @@ void Hdf5Writer::State::attribute(std::string_view object, std::string_view name
   const std::string label(name);
   const Hdf5Handle owner = own(H5Oopen(handle.id(), std::string(object).c_str(), H5P_DEFAULT),
                                H5Oclose, "open " + std::string(object));
+  // what a caller says takes the place of the note's words
+  if (H5Aexists(owner.id(), label.c_str()) > 0) {
+    require(H5Adelete(owner.id(), label.c_str()), "replace attribute " + label);
+  }
   const Hdf5Handle made =
       own(H5Acreate2(owner.id(), label.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose,
           "create attribute " + label);
@@ -149,6 +157,13 @@ void Hdf5Writer::attribute(std::string_view object, std::string_view name, std::
   const std::string text(value);
   const char* pointer = text.c_str();
   state_->scalar(object, name, text_type(state_->file).id(), static_cast<const void*>(&pointer));
+}
+void Hdf5Writer::State::text(std::string_view object, std::string_view name,
+                             std::string_view value) const {
+  if (value.empty()) return;
+  const std::string copy(value);
+  const char* pointer = copy.c_str();
+  scalar(object, name, text_type(file).id(), static_cast<const void*>(&pointer));
 }
 void Hdf5Writer::attribute(std::string_view object, std::string_view name,
                            std::span<const double> values) {

@@ -182,20 +182,13 @@ class ProblemGroup {
   std::uint64_t rows_;
 };
 
-// Settings that leave the samples as they are or stand elsewhere in the file; tolerances do neither
-// and are missing from the files so far.
-constexpr std::string_view kUnwritten[] = {
-    "first_sample", "velocity_tolerance", "residual_tolerance", "mode_tolerance", "threads",
-    "epsilon",      "net_capacity",       "keep_samples",       "keep_paths",     "mode_table",
-    "bad_problem",  "result_space"};
-
 void root_attributes(Hdf5Writer& writer, std::span<const run::ImpactRun> runs) {
   const run::ImpactRun& first = runs.front();
   Words models;
   for (const run::ImpactRun& run : runs) models.push_back(run.model);
   const bool complete =
       std::all_of(runs.begin(), runs.end(), [](const run::ImpactRun& run) { return run.complete; });
-  write_settings(writer, "/", first.settings, kUnwritten);
+  write_settings(writer, "/", first.settings);
   writer.attribute(
       "/", "model",
       std::string_view(runs.size() == 1 ? first.model : fmt::format("{} problems", runs.size())));

@@ -1,5 +1,7 @@
 #include "io/impact_json.hpp"
 
+#include "io/setting_json.hpp"
+
 namespace carom::io {
 
 using nlohmann::ordered_json;
@@ -66,6 +68,7 @@ ordered_json impact_json(const run::ImpactRun& run) {
     result["mode_counts"][mode_words(modes, run.problem.contacts, run.problem.dimension)] = count;
   }
   result["epsilon_net"] = run.net ? net_json(*run.net, run) : ordered_json(nullptr);
+  result["settings"] = settings_json(run.settings);
   result["seconds"] = run.seconds;
   result["samples_per_second"] = run.samples_per_second;
   if (!run.complete) {

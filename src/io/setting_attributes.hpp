@@ -11,11 +11,11 @@
 
 namespace carom::io {
 
-/// One attribute of `object` for every setting of a list but `unwritten`: those that leave the
-/// results as they are or stand elsewhere in the file.
+/// One attribute of `object` for every setting of a list but `unwritten`, which stand there
+/// already.
 template <class Settings>
 void write_settings(Hdf5Writer& writer, std::string_view object, const Settings& settings,
-                    std::span<const std::string_view> unwritten) {
+                    std::span<const std::string_view> unwritten = {}) {
   Settings::each_setting(
       [&](const Setting& setting, const auto& value) {
         using Value = std::remove_cvref_t<decltype(value)>;

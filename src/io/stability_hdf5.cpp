@@ -58,8 +58,7 @@ void write_stability_hdf5(const std::filesystem::path& file, const run::Stabilit
     writer.attribute("/", "model", std::string_view(all.name));
     writer.attribute("/", "backend", to_string(run.backend));
     writer.attribute("/", "complete", std::int64_t{run.complete ? 1 : 0});
-    static constexpr std::string_view kUnwritten[] = {"threads"};
-    write_settings(writer, "/", run.settings, kUnwritten);
+    write_settings(writer, "/", run.settings);
     writer.dataset("/varied", all.varied);
     for (std::size_t k = 0; k < all.varied.size(); ++k) {
       const std::string path = "/axes/" + all.varied[k];

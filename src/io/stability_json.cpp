@@ -1,5 +1,7 @@
 #include "io/stability_json.hpp"
 
+#include "io/setting_json.hpp"
+
 #include <cmath>
 
 #include "core/words.hpp"
@@ -169,6 +171,7 @@ nlohmann::ordered_json stability_json(const run::StabilityRun& run) {
                           {"velocity", run.impact->velocity}};
   }
   if (!run.events.empty()) document["events"] = events_json(run.events);
+  document["settings"] = settings_json(run.settings);
   document["seconds"] = run.seconds;
   return document;
 }

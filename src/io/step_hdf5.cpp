@@ -30,8 +30,7 @@ void write_status(Hdf5Writer& writer, const std::string& path,
 void settings_attributes(Hdf5Writer& writer, const CompliantSettings& settings, Backend backend) {
   writer.attribute("/", "backend", carom::to_string(backend));
   writer.attribute("/", "precision", std::string_view("double"));
-  static constexpr std::string_view kUnwritten[] = {"method", "normal_weight", "threads"};
-  write_settings(writer, "/", settings, kUnwritten);
+  write_settings(writer, "/", settings);
 }
 
 // Columns [first, first + width) of rows of `whole` numbers.

@@ -1,5 +1,7 @@
 #include "io/step_json.hpp"
 
+#include "io/setting_json.hpp"
+
 #include <algorithm>
 
 namespace carom::io {
@@ -120,6 +122,7 @@ ordered_json step_json(const run::StepRun& run) {
   result["steps_taken"] = run.gather(&WorldsResult::steps_taken);
   result["energy_start"] = run.gather(&WorldsResult::energy_start);
   result["energy"] = run.gather(&WorldsResult::energy);
+  result["settings"] = settings_json(run.settings);
   result["seconds"] = run.seconds;
   result["world_steps_per_second"] = run.steps_per_second();
   if (!run.complete) result["cancelled"] = true;
@@ -137,6 +140,8 @@ ordered_json array_step_json(const run::ArrayStepRun& run, std::size_t problem) 
   result["residual"] = step.residual;
   result["iterations"] = step.iterations;
   result["kinetic_energy"] = step.kinetic_energy;
+  result["settings"] = settings_json(run.settings);
+  result["settings"]["backend"] = to_string(run.backend);
   return result;
 }
 

@@ -74,7 +74,19 @@ struct Outcome {
   std::string out;
   std::string err;
 
-  [[nodiscard]] json document() const { return json::parse(out); }
+  /// Standard output without what every document says of its origin and settings.
+  [[nodiscard]] json document() const {
+    json parsed = json::parse(out);
+    const auto reduce = [](json& object) {
+      if (!object.is_object()) return;
+      object.erase("carom");
+      object.erase("settings");
+      if (object.contains("sampled")) object["sampled"].erase("settings");
+    };
+    reduce(parsed);
+    if (parsed.is_array()) std::for_each(parsed.begin(), parsed.end(), reduce);
+    return parsed;
+  }
   /// Lines of standard error.
   [[nodiscard]] std::size_t complaints() const {
     return static_cast<std::size_t>(std::count(err.begin(), err.end(), '\n'));

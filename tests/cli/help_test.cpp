@@ -58,7 +58,8 @@ TEST(Help, VersionIsThatOfInfo) {
   const Outcome version = carom({"--version"});
   EXPECT_EQ(version.status, 0);
   const json info = carom({"info", "--json"}).document();
-  EXPECT_EQ(version.out, "carom " + info["version"].get<std::string>() + "\n");
+  EXPECT_EQ(version.out, "carom " + info["version"].get<std::string>() + " (commit " +
+                             info["commit"].get<std::string>() + ")\n");
 }
 
 TEST(Info, JsonNamesBackendsAndThreads) {

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace carom::io {
+
+/// What a data set of an HDF5 file that carom writes is: the page docs/files.md and the attributes
+/// `axes`, `unit` and `meaning` of the data set itself come from here.
+struct DataSetNote {
+  const char* path;  ///< * stands for the digits of a number, or for a whole name at the end
+  const char* axes;  ///< names of the extents, the outermost first; empty: not said twice
+  const char* unit;  ///< empty: none, or that of the problem's own numbers
+  const char* meaning;
+};
+
+/// In the order of the page.
+std::span<const DataSetNote> data_set_notes();
+
+/// Null where there is none.
+const DataSetNote* data_set_note(std::string_view path);
+
+}  // namespace carom::io

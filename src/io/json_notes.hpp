@@ -1,0 +1,21 @@
+#pragma once
+
+#include <span>
+
+namespace carom::io {
+
+/// A key of the JSON files that carom reads or writes; docs/files.md is made from these lists.
+struct JsonNote {
+  const char* file;  ///< of inputs the kind of problem, of outputs the command
+  const char* key;   ///< dots lead into objects and objects of lists
+  const char* shape;
+  const char* unit;
+  const char* meaning;
+};
+
+/// Problem files.
+std::span<const JsonNote> input_notes();
+/// Documents of --json.
+std::span<const JsonNote> output_notes();
+
+}  // namespace carom::io

@@ -1,0 +1,163 @@
+#include <gtest/gtest.h>
+
+#include "cli/command.hpp"
+#include "cli/refusal.hpp"
+#include "io/command_line.hpp"
+#include "io/hdf5_file.hpp"
+
+namespace carom::test {
+namespace {
+
+std::string example(const std::string& name) {
+  return (fs::path(CAROM_TEST_DATA).parent_path().parent_path() / "examples" / "data" / name)
+      .string();
+}
+
+// One run of every family, from a built-in model and from a file.
+const std::vector<std::vector<std::string>> kRuns = {
+    {"impact", "disk_stack", "--set", "friction=0.4", "--samples", "64"},
+    {"impact", example("mixed.json"), "--samples", "64", "--seed", "7"},
+    {"impact-models", "compass_gait", "--samples", "64"},
+    {"equilibrium", "two_contacts", "--p=-0.1:0.1"},
+    {"equilibrium", "tripod_flat", "--centre-of-mass", "0.1,0.1,0.2"},
+    {"step", "inclined_block", "--random", "friction=0:0.4", "--worlds", "3", "--steps", "5"},
+    {"step", example("step.json")},
+    {"stability", "figure2", "--sweep", "d=0.1:1.1:3"},
+    {"stability", example("walker.json")},
+    {"solve", example("lp.json"), example("qp.json"), example("friction.json")},
+};
+
+std::vector<std::string> with(std::vector<std::string> words,
+                              const std::vector<std::string>& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+TEST(Rerun, FilesOfEveryFamilyAreReproducedBitForBit) {
+  const Scratch scratch;
+  const std::string file = (scratch / "first.h5").string();
+  for (const std::vector<std::string>& words : kRuns) {
+    const Outcome first = carom(with(words, {"--quiet", "--output", file}));
+    ASSERT_LE(first.status, 1) << words[0] << first.err;
+    const Outcome again = carom({"rerun", file, "--json"});
+    EXPECT_EQ(again.status, 0) << words[0] << " " << words[1] << again.out << again.err;
+    const json result = again.document();
+    EXPECT_EQ(result["reproduced"], true) << words[0];
+    EXPECT_EQ(result["same_commit"], true);
+    EXPECT_GT(result["compared"], 20) << words[0];
+
+    write_text(scratch / "first.json", carom(with(words, {"--json"})).out);
+    const Outcome text = carom({"rerun", (scratch / "first.json").string()});
+    EXPECT_EQ(text.status, 0) << words[0] << text.out << text.err;
+    EXPECT_NE(text.out.find("reproduced bit for bit on cpu"), std::string::npos) << text.out;
+  }
+  EXPECT_EQ(scratch.files(), 2U) << "a rerun leaves nothing behind";
+}
+
+TEST(Rerun, InputsAreKeptInTheFile) {
+  const Scratch scratch;
+  const std::string input = scratch.file("it's a block.json", block().dump());
+  const std::string output = (scratch / "out.h5").string();
+  ASSERT_EQ(carom({"impact", input, "--samples", "32", "--quiet", "--output", output}).status, 0);
+  fs::remove(input);
+  EXPECT_EQ(carom({"rerun", output}).status, 0);
+  // the output stands for its problem
+  const json result = carom({"impact", output, "--samples", "8", "--json"}).document();
+  EXPECT_EQ(result["model"], "block");
+  EXPECT_EQ(result["samples"], 8);
+}
+
+TEST(Rerun, OutputsStandForTheirProblems) {
+  const Scratch scratch;
+  const std::string output = (scratch / "out.h5").string();
+  const auto written = [&](const std::vector<std::string>& words) {
+    ASSERT_EQ(carom(with(words, {"--quiet", "--output", output})).status, 0);
+  };
+  written({"impact", "box_wall", "--samples", "16", "--set", "friction=0.1", "--set=mass=2"});
+  json from_output = carom({"impact", output, "--samples", "64", "--json"}).document();
+  json direct = carom({"impact", "box_wall", "--samples", "64", "--json", "--set", "friction=0.1",
+                       "--set", "mass=2"})
+                    .document();
+  for (json* document : {&from_output, &direct}) {
+    document->erase("seconds");
+    document->erase("samples_per_second");
+  }
+  EXPECT_EQ(from_output, direct);
+  expect_refusal(carom({"equilibrium", output}), {"written by carom impact", "carom equilibrium"});
+  written({"equilibrium", "tripod_flat", "--set", "friction=0.3"});
+  EXPECT_EQ(carom({"equilibrium", output, "--json"}).document()["name"], "tripod_flat");
+}
+
+TEST(Rerun, DifferencesAreNamed) {
+  const Scratch scratch;
+  const std::string file = (scratch / "other.json").string();
+  json document = json::parse(carom({"impact", "rocking_block", "--samples", "16", "--json"}).out);
+  document["lcp_solves"] = 1;
+  document["carom"]["commit"] = "0000000";
+  write_text(file, document.dump());
+  const Outcome text = carom({"rerun", file});
+  EXPECT_EQ(text.status, 1);
+  EXPECT_NE(text.out.find("lcp_solves: 1 in the file"), std::string::npos) << text.out;
+  EXPECT_NE(text.out.find("commit 0000000"), std::string::npos) << text.out;
+
+  io::Hdf5Writer writer(scratch / "other.h5");
+  writer.attribute("/", "carom_version", std::string_view("0.1.0"));
+  writer.attribute("/", "commit", std::string_view("0000000"));
+  writer.attribute("/", "backend", std::string_view("cpu"));
+  writer.attribute("/", "command", std::string_view("carom solve 'no such file.json'"));
+  writer.close();
+  expect_refusal(carom({"rerun", (scratch / "other.h5").string()}), {"no such file.json"});
+}
+
+TEST(Rerun, FilesWithoutARecordAreRefused) {
+  const Scratch scratch;
+  expect_refusal(carom({"rerun", example("block.json")}), {"block.json", "no record"});
+  expect_refusal(carom({"rerun", (scratch / "nothing.h5").string()}), {"no such file"});
+  io::Hdf5Writer writer(scratch / "foreign.h5");
+  writer.dataset("/M", std::vector<double>{1}, {1, 1, 1});
+  writer.close();
+  expect_refusal(carom({"rerun", (scratch / "foreign.h5").string()}), {"no record"});
+}
+
+TEST(Rerun, CommandLinesAreSplitAsTheyWereJoined) {
+  const std::vector<std::string> words = {"carom",     "impact", "a b",   "it's", "",
+                                          "--set=x=1", "\\ \"",  "$HOME", "ü"};
+  EXPECT_EQ(io::split_words(io::joined_words(words)), words);
+  const Outcome shown = shell("printf '%s|' " + io::joined_words(words));
+  EXPECT_EQ(shown.out, "carom|impact|a b|it's||--set=x=1|\\ \"|$HOME|ü|");
+}
+
+TEST(Info, FilesSayWhereTheyAreFrom) {
+  const Scratch scratch;
+  const std::string output = (scratch / "out.h5").string();
+  carom(
+      {"impact", "rocking_block", "--samples", "16", "--quiet", "--seed", "5", "--output", output});
+  const Outcome text = carom({"info", output});
+  EXPECT_EQ(text.status, 0) << text.err;
+  for (const char* word : {"written by carom", "commit", "--seed 5", "residual_tolerance",
+                           "/impact_0/net/velocity", "carom rerun"}) {
+    EXPECT_NE(text.out.find(word), std::string::npos) << word;
+  }
+  const json result = carom({"info", output, "--json"}).document();
+  EXPECT_EQ(result["attributes"]["seed"], "5");
+  EXPECT_NE(carom({"info", example("block.json")}).out.find("no output of carom"),
+            std::string::npos);
+  expect_refusal(carom({"info", "no.h5"}), {"no.h5", "no such file"});
+  const Outcome version = carom({"--version"});
+  EXPECT_NE(version.out.find("(commit "), std::string::npos) << version.out;
+}
+
+TEST(Info, EveryDocumentSaysItsOriginAndItsSettings) {
+  for (const std::vector<std::string>& words : kRuns) {
+    json document = json::parse(carom(with(words, {"--json"})).out);
+    if (document.is_object()) document = json::array({document});
+    for (const json& entry : document) {
+      EXPECT_EQ(keys(entry["carom"]), (std::vector<std::string>{"command", "commit", "version"}));
+      if (words[0] == "impact-models") continue;  // under `sampled`
+      EXPECT_TRUE(entry["settings"].contains("threads")) << words[0];
+    }
+  }
+}
+
+}  // namespace
+}  // namespace carom::test
