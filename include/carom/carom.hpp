@@ -15,6 +15,7 @@
 #include <carom/equilibrium_spatial.hpp>
 #include <carom/error.hpp>
 #include <carom/impact.hpp>
+#include <carom/impact_enclosure.hpp>
 #include <carom/impact_models.hpp>
 #include <carom/lcp.hpp>
 #include <carom/lp.hpp>

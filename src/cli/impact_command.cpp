@@ -5,18 +5,34 @@
 #include "cli/impact_output.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/sampling_options.hpp"
+#include "run/enclosure_run.hpp"
 
 namespace carom::cli {
 
 namespace {
 
+void require_enclosures(const SamplingOptions& options, const std::vector<run::ImpactTask>& tasks) {
+  for (const run::ImpactTask& task : tasks) {
+    run::require_enclosable(task.problem, task.contact_names, options.enclosure.never);
+  }
+}
+
+void enclose(const SamplingOptions& options, std::vector<run::ImpactRun>& runs) {
+  ImpactSettings sampling;
+  options.settings.read(sampling);
+  run::enclose_runs(runs, enclosure_settings(options.enclosure, sampling.threads),
+                    options.enclosure.never, {{}, interrupted});
+}
+
 int run_command(const SamplingOptions& options, const std::string& command_line,
                 ImpactReport report) {
   const std::vector<run::ImpactTask> tasks = load_tasks(options);
   require_outputs(options, tasks);
+  if (options.enclosure.asked()) require_enclosures(options, tasks);
   const InterruptGuard guard;
   std::vector<run::ImpactRun> runs = run_impacts(tasks, options);
   if (!options.no_check) run::examine_uniqueness(runs, {{}, interrupted});
+  if (options.enclosure.asked()) enclose(options, runs);
   report(runs, options);
   write_outputs(options, runs, command_line);
   return exit_status(runs);
@@ -31,6 +47,7 @@ void add_impact_command(Program& program, const std::string& name, const std::st
   const auto options = std::make_shared<SamplingOptions>();
   add_sampling_options(*command, *options);
   add_result_options(*command, *options);
+  add_enclosure_options(*command, options->enclosure);
   command->callback([&program, options, report] {
     program.chosen = [&program, options, report] {
       return run_command(*options, program.command_line, report);

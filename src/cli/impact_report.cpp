@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "cli/enclosure_report.hpp"
 #include "cli/table.hpp"
 #include "io/printable.hpp"
 #include "run/impact_defaults.hpp"
@@ -208,6 +209,7 @@ std::string run_report(const run::ImpactRun& run) {
                           stop.impulse);
     }
   }
+  if (run.enclosure) text += "\n" + enclosure_report(run);
   return text;
 }
 

@@ -72,7 +72,8 @@ run::ImpactRequest request_of(const SamplingOptions& options) {
   } else if (!options.keep.empty()) {
     request.keep_samples = parse_count("--keep", options.keep, 0);
   }
-  request.results_wanted = !options.output.empty() || !options.plot.empty();
+  request.results_wanted =
+      !options.output.empty() || !options.plot.empty() || !options.enclosure.never.empty();
   request.source = options.target;
   return request;
 }

@@ -8,6 +8,7 @@
 
 #include <carom/impact.hpp>
 
+#include "cli/enclosure_options.hpp"
 #include "cli/setting_options.hpp"
 #include "cli/target.hpp"
 #include "run/impact_runner.hpp"
@@ -28,6 +29,7 @@ struct SamplingOptions : TargetOptions {
   bool json = false;
   bool quiet = false;
   bool no_check = false;
+  EnclosureOptions enclosure;
 };
 
 /// Target, problem, physics, sampling and common options.

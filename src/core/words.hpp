@@ -13,6 +13,7 @@
 #include <carom/equilibrium_spatial.hpp>
 #include <carom/equilibrium_three_contacts.hpp>
 #include <carom/impact.hpp>
+#include <carom/impact_enclosure.hpp>
 #include <carom/motion.hpp>
 #include <carom/qp.hpp>
 #include <carom/stability.hpp>
@@ -132,6 +133,14 @@ template <>
 inline constexpr auto words<BadProblem> = std::to_array<Word<BadProblem>>({
     {BadProblem::refuse, "refuse"},
     {BadProblem::isolate, "isolate"},
+});
+
+template <>
+inline constexpr auto words<EnclosureStatus> = std::to_array<Word<EnclosureStatus>>({
+    {EnclosureStatus::enclosed, "enclosed"},
+    {EnclosureStatus::outer, "outer"},
+    {EnclosureStatus::budget, "budget"},
+    {EnclosureStatus::invalid_input, "invalid_input"},
 });
 
 /// Spatial sliding has no sign; planar sliding carries its own (mode_words).

@@ -1,5 +1,6 @@
 #include "io/impact_json.hpp"
 
+#include "io/enclosure_json.hpp"
 #include "io/setting_json.hpp"
 
 namespace carom::io {
@@ -71,6 +72,7 @@ ordered_json impact_json(const run::ImpactRun& run) {
   result["settings"] = settings_json(run.settings);
   result["seconds"] = run.seconds;
   result["samples_per_second"] = run.samples_per_second;
+  if (run.enclosure) result["enclosure"] = enclosure_json(run);
   if (!run.complete) {
     result["cancelled"] = true;
     result["samples_requested"] = run.settings.samples;

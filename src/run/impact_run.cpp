@@ -16,6 +16,11 @@ std::vector<double> contact_velocity(const ImpactProblem& problem, const double*
   return result;
 }
 
+std::string_view answer_word(const NeverAnswer& answer) {
+  if (answer.proven) return "proven";
+  return answer.counterexample ? "counterexample" : "open";
+}
+
 std::vector<int> approaching_contacts(const ImpactRun& run) {
   const std::vector<double> speed = contact_velocity(run.problem, run.problem.velocity.data());
   std::vector<int> contacts;

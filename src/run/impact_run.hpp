@@ -3,9 +3,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <carom/impact.hpp>
+#include <carom/impact_enclosure.hpp>
 #include <carom/impact_models.hpp>
 
 #include "core/buffer_slice.hpp"
@@ -17,6 +19,23 @@ struct ComparedModels {
   std::vector<ImpactOutcome> simultaneous;
   bool simultaneous_complete = true;  ///< false: one Lemke solution, enumeration was too large
   std::vector<SequentialOutcome> sequential;
+};
+
+/// What is known of something that is asked never to happen.
+struct NeverAnswer {
+  std::string question;
+  bool proven = false;
+  std::optional<std::int64_t> counterexample;  ///< a sample in which it happens
+};
+
+/// "proven", "counterexample" or "open".
+std::string_view answer_word(const NeverAnswer& answer);
+
+/// The enclosure of one problem beside its samples.
+struct EnclosedRun {
+  ImpactEnclosure set;
+  double filled = 0.0;  ///< filled_share of the samples' bounds
+  std::vector<NeverAnswer> answers;
 };
 
 /// The kept rows of one problem.
@@ -43,6 +62,7 @@ struct ImpactRun {
   std::int64_t nonunique_solves = 0;
   std::int64_t nonunique_examined = 0;
   std::optional<ComparedModels> models;
+  std::optional<EnclosedRun> enclosure;
 };
 
 /// Contacts that approach before the impact, faster than settings.velocity_tolerance.

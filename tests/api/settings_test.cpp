@@ -31,6 +31,7 @@ void each_struct(Visit&& visit) {
   visit("PlanarSettings", "`planar_equilibrium`, `planar_margins`", PlanarSettings{});
   visit("SpatialSettings", "`spatial_equilibrium`, `support`", SpatialSettings{});
   visit("ThreeContactSettings", "`three_contact_region`", ThreeContactSettings{});
+  visit("EnclosureSettings", "`enclose_impacts`, `enclose_impact`", EnclosureSettings{});
   visit("StabilitySettings", "`analyse_stability`", StabilitySettings{});
   visit("MotionSettings", "`simulate_motions`", MotionSettings{});
   visit("CompliantSettings", "`solve_compliant`, `step_worlds`", CompliantSettings{});

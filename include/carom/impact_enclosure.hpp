@@ -1,0 +1,124 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <carom/impact.hpp>
+#include <carom/settings.hpp>
+
+/// All outcomes of a planar impact, enclosed from outside by polyhedra in exact arithmetic: a proof
+/// of what cannot happen. What is enclosed is the set of velocities in which solutions of the
+/// differential inclusion (39), (40) of Halm and Posa end, with friction and contacts as in
+/// impact.hpp; docs/algorithms/enclosure.md derives it. Samples of Algorithm 1 follow the inclusion
+/// as h goes to 0 and may lie outside by what a finite step errs.
+namespace carom {
+
+/// Largest number of contacts that is enclosed.
+inline constexpr int kMaxEnclosedContacts = 4;
+
+enum class EnclosureStatus : std::uint8_t {
+  enclosed,  ///< a checked fixed point, exact or moved outward by `rounding`
+  outer,     ///< a checked fixed point that had to be made coarse: a bound, perhaps a wide one
+  budget,    ///< not finished: no statement at all
+  invalid_input,
+};
+
+std::string_view to_string(EnclosureStatus status);
+
+struct EnclosureSettings {
+  double tolerance = 1e-9;       ///< of the largest contact speed before the impact
+  std::int64_t budget = 20'000;  ///< polyhedra made at most
+  int polyhedra = 1;  ///< of one pattern of contact signs; more are hulled; up to four times as
+                      ///< many where that does not come to an end
+  int threads = 0;    ///< 0 = all hardware threads
+
+  /// See settings.hpp.
+  template <class Visit, class... Tables>
+  static void each_setting(Visit&& visit, Tables&&... tables) {
+    using Range = SettingRange;
+    visit({"tolerance",
+           "Growth of the enclosure below which it is moved outward instead of being followed, "
+           "relative to the largest contact speed",
+           Range::tolerance()},
+          tables.tolerance...);
+    visit({"budget", "Polyhedra made for one problem at most", Range::between(1, 1 << 30)},
+          tables.budget...);
+    visit({"polyhedra", "Polyhedra kept for one pattern of contact signs", Range::between(1, 64)},
+          tables.polyhedra...);
+    visit({"threads", "CPU threads", Range::at_least(0), "", "all"}, tables.threads...);
+  }
+
+  /// Errors: InvalidInput naming the field and its value.
+  void validate() const;
+};
+
+/// The outcomes of one mode: the convex hull of `vertices`, several of them where the set was kept
+/// in several polyhedra.
+struct EnclosedMode {
+  std::uint64_t modes = 0;       ///< as ImpactSamples::modes, at tolerance 0
+  std::vector<double> vertices;  ///< contact velocities u = J v+ [m/s], [n, 2 m]
+  std::vector<double>
+      constraints;  ///< a.u <= b as (a, b), [c, 2 m + 1]; empty beyond one polyhedron
+};
+
+struct ImpactEnclosure {
+  EnclosureStatus status = EnclosureStatus::budget;
+  bool exact = false;      ///< no polyhedron was moved outward
+  double rounding = 0.0;   ///< farthest such move of a face [m/s]; bounds may grow by more
+  std::int64_t made = 0;   ///< polyhedra made
+  std::int64_t faces = 0;  ///< patterns of contact signs met
+  double seconds = 0.0;
+  std::vector<double> normal_velocity_min, normal_velocity_max;    ///< [m/s], [m]; NaN for `budget`
+  std::vector<double> tangent_velocity_min, tangent_velocity_max;  ///< likewise
+  std::vector<EnclosedMode> modes;              ///< possible ones, by modes; empty for `budget`
+  std::vector<std::uint64_t> impossible_modes;  ///< all others, likewise
+  /// The rounded problem and the polyhedra of all faces in integers, in text; `proves_enclosure`
+  /// and docs/algorithms/enclosure.md read it. Empty unless enclosed or outer.
+  std::string invariant;
+};
+
+/// Encloses every problem of a planar batch. A problem whose numbers are refused gets
+/// EnclosureStatus::invalid_input and harms no other. batch: on the host.
+/// Errors: InvalidInput (settings, shapes, dimension 3, more than kMaxEnclosedContacts contacts).
+std::vector<ImpactEnclosure> enclose_impacts(const ImpactBatch& batch,
+                                             const EnclosureSettings& settings = {});
+/// The same of one. Errors: likewise, and a problem that is refused.
+ImpactEnclosure enclose_impact(const ImpactProblem& problem,
+                               const EnclosureSettings& settings = {});
+
+/// Checks an enclosure anew from the problem and `invariant` alone, in exact arithmetic: that the
+/// rounded data are the problem's, that the velocity before the impact is among the polyhedra, that
+/// no motion leaves any of them but into another, and that bounds and modes hold what ends there.
+/// False as well for what is no enclosure. Errors: InvalidInput where the problem is refused.
+bool proves_enclosure(const ImpactProblem& problem, const ImpactEnclosure& enclosure);
+
+/// Something that may be asked never to happen: all of `modes` at once with velocity.u > bound.
+struct ImpactEvent {
+  std::vector<std::pair<int, ContactMode>> modes;  ///< (contact, mode); sliding: planar u_t > 0
+  std::vector<double> direction;                   ///< [2 m] of u = J v+, or empty
+  double bound = 0.0;                              ///< [m/s]
+};
+
+/// "A separating", "A sliding-, B sticking", "B normal > 0.1", "A tangent < -0.2": events joined by
+/// commas are one that needs all. Contacts by their names. At most one comparison.
+/// Errors: InvalidInput naming what is not understood.
+ImpactEvent impact_event(std::string_view text, std::span<const std::string> contact_names);
+
+/// Whether the enclosure proves that the event never happens.
+bool never_happens(const ImpactEnclosure& enclosure, const ImpactEvent& event);
+/// First row of a problem's samples in which it does at `mode_tolerance`, terminated ones only;
+/// -1 for none. Errors: InvalidInput for an event of other contacts.
+std::int64_t first_happening(const ImpactProblem& problem, const ImpactSamples& samples,
+                             std::int64_t index, const ImpactEvent& event, double mode_tolerance);
+
+/// Smallest share, over contact velocities whose enclosed range is wider than 1e-9 of the largest,
+/// of that range which [low, high] fills; 1 where there is none. low, high: [2 m], normals first.
+double filled_share(const ImpactEnclosure& enclosure, std::span<const double> low,
+                    std::span<const double> high);
+
+}  // namespace carom

@@ -1,0 +1,113 @@
+#include <carom/impact_enclosure.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+#include "core/arrays.hpp"
+#include "core/parallel.hpp"
+#include "core/require.hpp"
+#include "core/settings.hpp"
+#include "impact/enclosure/enclose.hpp"
+#include "impact/enclosure/event.hpp"
+#include "impact/prepare.hpp"
+
+namespace carom {
+
+namespace {
+
+void require_enclosable(int dimension, int contacts, const Refusal& whose = {}) {
+  if (dimension != 2) {
+    require::refuse(whose, "dimension", {}, std::to_string(dimension),
+                    "must be 2: planar impacts are enclosed");
+  }
+  require::between("contacts", contacts, 0, kMaxEnclosedContacts, whose);
+}
+
+ImpactProblem problem_at(const ImpactBatch& batch, std::int64_t p) {
+  ImpactProblem problem;
+  problem.dimension = batch.dimension;
+  problem.velocities = batch.velocities;
+  problem.contacts = batch.contacts;
+  ImpactBatch::each_array(
+      batch,
+      [&](const char*, const Extents& extents, const Buffer<double>& all,
+          std::vector<double>& own) {
+        const double* first = all.data() + p * extents.stride();
+        own.assign(first, first + extents.stride());
+      },
+      batch, problem);
+  return problem;
+}
+
+}  // namespace
+
+void EnclosureSettings::validate() const { require::settings(*this); }
+
+std::vector<ImpactEnclosure> enclose_impacts(const ImpactBatch& batch,
+                                             const EnclosureSettings& settings) {
+  settings.validate();
+  arrays::require_sizes(batch, batch);
+  require::reachable(Backend::cpu, arrays::common_space("impact batch", batch));
+  require_enclosable(batch.dimension, batch.contacts);
+  std::vector<ImpactEnclosure> result(static_cast<std::size_t>(batch.problems));
+  parallel_for_each(batch.problems, settings.threads, [&](std::int64_t p) {
+    ImpactEnclosure& enclosure = result[static_cast<std::size_t>(p)];
+    if (problem_refusal(batch, p)) {
+      enclosure.status = EnclosureStatus::invalid_input;
+    } else {
+      enclosure = enclosure::enclose(problem_at(batch, p), settings);
+    }
+  });
+  return result;
+}
+
+ImpactEnclosure enclose_impact(const ImpactProblem& problem, const EnclosureSettings& settings) {
+  settings.validate();
+  validate(problem);
+  require_enclosable(problem.dimension, problem.contacts, {.name = problem.name});
+  return enclosure::enclose(problem, settings);
+}
+
+bool proves_enclosure(const ImpactProblem& problem, const ImpactEnclosure& enclosure) {
+  validate(problem);
+  require_enclosable(problem.dimension, problem.contacts, {.name = problem.name});
+  return enclosure::proves(problem, enclosure);
+}
+
+ImpactEvent impact_event(std::string_view text, std::span<const std::string> contact_names) {
+  return enclosure::parse_event(text, contact_names);
+}
+
+bool never_happens(const ImpactEnclosure& enclosure, const ImpactEvent& event) {
+  return enclosure::never_happens(enclosure, event);
+}
+
+std::int64_t first_happening(const ImpactProblem& problem, const ImpactSamples& samples,
+                             std::int64_t index, const ImpactEvent& event, double mode_tolerance) {
+  return enclosure::first_happening(problem, samples, index, event, mode_tolerance);
+}
+
+double filled_share(const ImpactEnclosure& enclosure, std::span<const double> low,
+                    std::span<const double> high) {
+  const std::size_t m = enclosure.normal_velocity_min.size();
+  require::size("low", low.size(), 2 * m);
+  require::size("high", high.size(), 2 * m);
+  const auto outer = [&](std::size_t k) {
+    return k < m ? std::pair(enclosure.normal_velocity_min[k], enclosure.normal_velocity_max[k])
+                 : std::pair(enclosure.tangent_velocity_min[k - m],
+                             enclosure.tangent_velocity_max[k - m]);
+  };
+  double widest = 0.0;
+  for (std::size_t k = 0; k < 2 * m; ++k)
+    widest = std::max(widest, outer(k).second - outer(k).first);
+  double share = 1.0;
+  for (std::size_t k = 0; k < 2 * m; ++k) {
+    const double range = outer(k).second - outer(k).first;
+    if (!(range > 1e-9 * widest)) continue;
+    share = std::min(share, std::max(0.0, high[k] - low[k]) / range);
+  }
+  return share;
+}
+
+}  // namespace carom

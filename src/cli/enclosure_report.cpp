@@ -1,0 +1,78 @@
+#include "cli/enclosure_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/table.hpp"
+#include "io/printable.hpp"
+
+namespace carom::cli {
+
+namespace {
+
+constexpr std::size_t kShownOutcomes = 16;
+
+std::string bounds_text(double low, double high) {
+  return fmt::format("{:.7g} .. {:.7g}", low, high);
+}
+
+std::string status_line(const ImpactEnclosure& set) {
+  std::string text = fmt::format("  enclosure: {}", to_string(set.status));
+  if (set.status == EnclosureStatus::enclosed) {
+    text += set.exact ? ", exact" : fmt::format(", moved outward by {:.1e} m/s", set.rounding);
+  }
+  if (set.status == EnclosureStatus::outer) text += ": a bound that had to be made coarse";
+  if (set.status == EnclosureStatus::budget) text += ": not finished, nothing is known";
+  return text + fmt::format(" ({} polyhedra in {} faces, {})\n", set.made, set.faces,
+                            time_words(set.seconds));
+}
+
+std::int64_t sampled(const run::ImpactRun& run, std::uint64_t modes) {
+  for (const auto& [word, count] : run.summary.mode_counts) {
+    if (word == modes) return count;
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::string enclosure_report(const run::ImpactRun& run) {
+  const ImpactEnclosure& set = run.enclosure->set;
+  std::string text = status_line(set);
+  const bool known =
+      set.status == EnclosureStatus::enclosed || set.status == EnclosureStatus::outer;
+  if (known && run.problem.contacts > 0) {
+    TextTable bounds({"contact", "certainly: normal [m/s]", "tangential [m/s]"});
+    for (std::size_t i = 0; i < run.contact_names.size(); ++i) {
+      bounds.add({run.contact_names[i],
+                  bounds_text(set.normal_velocity_min[i], set.normal_velocity_max[i]),
+                  bounds_text(set.tangent_velocity_min[i], set.tangent_velocity_max[i])});
+    }
+    text += "\n" + bounds.text() + "\n";
+    TextTable modes({"possible outcome", "samples"});
+    for (std::size_t i = 0; i < set.modes.size() && i < kShownOutcomes; ++i) {
+      const std::uint64_t word = set.modes[i].modes;
+      modes.add({mode_words(word, run.problem.contacts, 2), fmt::format("{}", sampled(run, word))});
+    }
+    text += modes.text();
+    if (set.modes.size() > kShownOutcomes) {
+      text += fmt::format("  and {} others\n", set.modes.size() - kShownOutcomes);
+    }
+    text += fmt::format("  impossible: {} of {} outcomes\n", set.impossible_modes.size(),
+                        set.impossible_modes.size() + set.modes.size());
+    text += fmt::format(
+        "  samples fill {:.2f} % of the bounds, at the contact velocity they fill "
+        "least\n",
+        100.0 * run.enclosure->filled);
+  }
+  for (const run::NeverAnswer& answer : run.enclosure->answers) {
+    text +=
+        fmt::format("  never \"{}\": {}", io::printable(answer.question), run::answer_word(answer));
+    if (answer.counterexample) text += fmt::format(", sample {}", *answer.counterexample);
+    text += "\n";
+  }
+  return text;
+}
+
+}  // namespace carom::cli

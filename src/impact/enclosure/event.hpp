@@ -1,0 +1,17 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <carom/impact_enclosure.hpp>
+
+/// Questions that are put to an enclosure (carom/impact_enclosure.hpp).
+namespace carom::enclosure {
+
+ImpactEvent parse_event(std::string_view text, std::span<const std::string> contact_names);
+bool never_happens(const ImpactEnclosure& enclosure, const ImpactEvent& event);
+std::int64_t first_happening(const ImpactProblem& problem, const ImpactSamples& samples,
+                             std::int64_t index, const ImpactEvent& event, double mode_tolerance);
+
+}  // namespace carom::enclosure

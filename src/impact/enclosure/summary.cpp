@@ -1,0 +1,107 @@
+#include "impact/enclosure/summary.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace carom::enclosure {
+
+namespace {
+
+bool is_terminal(FaceCode code, int contacts) {
+  for (int i = 0; i < contacts; ++i) {
+    if (approaching(contact_face(code, i))) return false;
+  }
+  return true;
+}
+
+/// a.u <= b of a row >= 0 of homogeneous coordinates: (a, b) with the largest |a| being 1.
+void add_constraint(const RoundedImpact& impact, const Vector& row, bool turned,
+                    std::vector<double>& constraints) {
+  Integer largest = 0;
+  for (std::size_t i = 1; i < row.size(); ++i) largest = std::max(largest, Integer(abs(row[i])));
+  if (largest == 0) return;
+  const double sign = turned ? -1.0 : 1.0;
+  std::vector<double> line(2 * static_cast<std::size_t>(impact.contacts) + 1, 0.0);
+  for (std::size_t a = 0; a < impact.basis.size(); ++a) {
+    const double share = quotient(row[a + 1], largest);
+    line[static_cast<std::size_t>(impact.basis[a])] = share == 0.0 ? 0.0 : -sign * share;
+  }
+  const double offset = sign * impact.unit * quotient(row[0], largest);
+  line.back() = offset == 0.0 ? 0.0 : offset;
+  constraints.insert(constraints.end(), line.begin(), line.end());
+}
+
+double outward(double value, double direction) {
+  return value == 0.0 ? value : std::nextafter(value, direction);
+}
+
+}  // namespace
+
+std::uint64_t modes_of(FaceCode code, int contacts) {
+  std::uint64_t modes = 0;
+  for (int i = 0; i < contacts; ++i) {
+    const ContactFace face = contact_face(code, i);
+    ContactMode mode = ContactMode::separating;
+    if (face != ContactFace::separating) {
+      mode = slip(face) == 0
+                 ? ContactMode::sticking
+                 : (slip(face) > 0 ? ContactMode::sliding : ContactMode::sliding_negative);
+    }
+    modes |= static_cast<std::uint64_t>(mode) << (2 * i);
+  }
+  return modes;
+}
+
+std::vector<double> velocities_of(const RoundedImpact& impact, FaceCode code, const Vector& point) {
+  std::vector<double> u;
+  for (int k = 0; k < 2 * impact.contacts; ++k) u.push_back(impact.velocity(k, point));
+  for (int i = 0; i < impact.contacts; ++i) {
+    const ContactFace face = contact_face(code, i);
+    if (face == ContactFace::separating) continue;
+    u[static_cast<std::size_t>(i)] = 0.0;
+    if (slip(face) == 0) u[static_cast<std::size_t>(impact.contacts + i)] = 0.0;
+  }
+  return u;
+}
+
+void summarise(const RoundedImpact& impact, const Family& family, ImpactEnclosure& enclosure) {
+  const auto m = static_cast<std::size_t>(impact.contacts);
+  const double infinite = std::numeric_limits<double>::infinity();
+  std::vector<double> low(2 * m, infinite), high(2 * m, -infinite);
+  std::map<std::uint64_t, EnclosedMode> modes;
+  for (const auto& [code, pieces] : family) {
+    if (pieces.empty() || !is_terminal(code, impact.contacts)) continue;
+    EnclosedMode& mode = modes[modes_of(code, impact.contacts)];
+    mode.modes = modes_of(code, impact.contacts);
+    for (const Piece& piece : pieces) {
+      for (const Vector& vertex : piece.vertices) {
+        const std::vector<double> u = velocities_of(impact, code, vertex);
+        for (std::size_t k = 0; k < 2 * m; ++k) {
+          low[k] = std::min(low[k], outward(u[k], -infinite));
+          high[k] = std::max(high[k], outward(u[k], infinite));
+        }
+        mode.vertices.insert(mode.vertices.end(), u.begin(), u.end());
+      }
+      if (pieces.size() > 1) continue;
+      for (const Vector& e : piece.equations) {
+        add_constraint(impact, e, false, mode.constraints);
+        add_constraint(impact, e, true, mode.constraints);
+      }
+      for (const Vector& r : piece.rows) add_constraint(impact, r, false, mode.constraints);
+    }
+  }
+  const auto middle = static_cast<std::ptrdiff_t>(m);
+  enclosure.normal_velocity_min.assign(low.begin(), low.begin() + middle);
+  enclosure.tangent_velocity_min.assign(low.begin() + middle, low.end());
+  enclosure.normal_velocity_max.assign(high.begin(), high.begin() + middle);
+  enclosure.tangent_velocity_max.assign(high.begin() + middle, high.end());
+  enclosure.modes.clear();
+  enclosure.impossible_modes.clear();
+  for (auto& [word, mode] : modes) enclosure.modes.push_back(std::move(mode));
+  for (std::uint64_t word = 0; word < std::uint64_t{1} << (2 * m); ++word) {
+    if (!modes.contains(word)) enclosure.impossible_modes.push_back(word);
+  }
+}
+
+}  // namespace carom::enclosure

@@ -1,0 +1,69 @@
+#include "io/enclosure_json.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace carom::io {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+ordered_json rows_of(const std::vector<double>& values, std::size_t columns) {
+  ordered_json rows = ordered_json::array();
+  for (std::size_t at = 0; at < values.size(); at += columns) {
+    rows.push_back(std::vector<double>(values.begin() + static_cast<std::ptrdiff_t>(at),
+                                       values.begin() + static_cast<std::ptrdiff_t>(at + columns)));
+  }
+  return rows;
+}
+
+std::int64_t sampled(const run::ImpactRun& run, std::uint64_t modes) {
+  const auto& counts = run.summary.mode_counts;
+  const auto found = std::find_if(counts.begin(), counts.end(),
+                                  [&](const auto& count) { return count.first == modes; });
+  return found == counts.end() ? 0 : found->second;
+}
+
+}  // namespace
+
+ordered_json enclosure_json(const run::ImpactRun& run) {
+  const ImpactEnclosure& set = run.enclosure->set;
+  const int m = run.problem.contacts;
+  const auto rows = 2 * static_cast<std::size_t>(m);
+  ordered_json result;
+  result["status"] = to_string(set.status);
+  result["exact"] = set.exact;
+  if (std::isfinite(set.rounding)) result["rounding"] = set.rounding;
+  result["polyhedra"] = set.made;
+  result["faces"] = set.faces;
+  result["normal_velocity_min"] = set.normal_velocity_min;
+  result["normal_velocity_max"] = set.normal_velocity_max;
+  result["tangent_velocity_min"] = set.tangent_velocity_min;
+  result["tangent_velocity_max"] = set.tangent_velocity_max;
+  result["modes"] = ordered_json::array();
+  for (const EnclosedMode& mode : set.modes) {
+    result["modes"].push_back({{"modes", mode_words(mode.modes, m, 2)},
+                               {"sampled", sampled(run, mode.modes)},
+                               {"vertices", rows_of(mode.vertices, rows)},
+                               {"constraints", rows_of(mode.constraints, rows + 1)}});
+  }
+  result["impossible_modes"] = ordered_json::array();
+  for (const std::uint64_t modes : set.impossible_modes) {
+    result["impossible_modes"].push_back(mode_words(modes, m, 2));
+  }
+  result["filled"] = run.enclosure->filled;
+  if (!run.enclosure->answers.empty()) {
+    result["never"] = ordered_json::array();
+    for (const run::NeverAnswer& answer : run.enclosure->answers) {
+      ordered_json entry{{"event", answer.question}, {"answer", run::answer_word(answer)}};
+      if (answer.counterexample) entry["sample"] = *answer.counterexample;
+      result["never"].push_back(std::move(entry));
+    }
+  }
+  result["seconds"] = set.seconds;
+  result["invariant"] = set.invariant;
+  return result;
+}
+
+}  // namespace carom::io

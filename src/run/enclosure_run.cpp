@@ -1,0 +1,69 @@
+#include "run/enclosure_run.hpp"
+
+#include <algorithm>
+
+#include "core/parallel.hpp"
+#include "core/require.hpp"
+
+namespace carom::run {
+
+namespace {
+
+/// The kept rows of one run as the library takes them.
+ImpactSamples samples_of(const ImpactRun& run) {
+  ImpactSamples samples = allocate<ImpactSamples>(
+      {1, run.rows.count, run.problem.velocities, run.problem.dimension * run.problem.contacts});
+  std::copy(run.rows.velocity.begin(), run.rows.velocity.end(), samples.velocity.data());
+  std::copy(run.rows.status.begin(), run.rows.status.end(), samples.status.data());
+  return samples;
+}
+
+void answer(ImpactRun& run, const std::vector<std::string>& never) {
+  EnclosedRun& enclosed = *run.enclosure;
+  for (const std::string& text : never) {
+    const ImpactEvent event = impact_event(text, run.contact_names);
+    NeverAnswer given{.question = text};
+    given.proven = never_happens(enclosed.set, event);
+    if (!given.proven && run.rows.count > 0) {
+      const std::int64_t row =
+          first_happening(run.problem, samples_of(run), 0, event, run.settings.mode_tolerance);
+      if (row >= 0) given.counterexample = run.settings.first_sample + row;
+    }
+    enclosed.answers.push_back(std::move(given));
+  }
+}
+
+}  // namespace
+
+void require_enclosable(const ImpactProblem& problem, const std::vector<std::string>& contact_names,
+                        const std::vector<std::string>& never) {
+  const Refusal whose{.name = problem.name};
+  require::between("--enclose: dimension", problem.dimension, 2, 2, whose);
+  require::between("--enclose: contacts", problem.contacts, 0, kMaxEnclosedContacts, whose);
+  for (const std::string& text : never) impact_event(text, contact_names);
+}
+
+void enclose_runs(std::vector<ImpactRun>& runs, const EnclosureSettings& settings,
+                  const std::vector<std::string>& never, const Control& control) {
+  EnclosureSettings own = settings;
+  own.threads = 1;
+  own.validate();
+  parallel_for_each(static_cast<std::int64_t>(runs.size()), settings.threads, [&](std::int64_t i) {
+    ImpactRun& run = runs[static_cast<std::size_t>(i)];
+    if (control.is_stopped()) return;
+    run.enclosure = EnclosedRun{enclose_impact(run.problem, own), 0.0, {}};
+    const ImpactSummary& summary = run.summary;
+    std::vector<double> low = summary.normal_velocity_min, high = summary.normal_velocity_max;
+    low.insert(low.end(), summary.tangent_velocity_min.begin(), summary.tangent_velocity_min.end());
+    high.insert(high.end(), summary.tangent_velocity_max.begin(),
+                summary.tangent_velocity_max.end());
+    const bool known = run.enclosure->set.status == EnclosureStatus::enclosed ||
+                       run.enclosure->set.status == EnclosureStatus::outer;
+    if (known && summary.terminated > 0) {
+      run.enclosure->filled = filled_share(run.enclosure->set, low, high);
+    }
+    answer(run, never);
+  });
+}
+
+}  // namespace carom::run

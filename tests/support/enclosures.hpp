@@ -1,0 +1,86 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <carom/impact_enclosure.hpp>
+
+#include "support/random_problems.hpp"
+
+namespace carom::test {
+
+/// A planar problem with J and v normally distributed, M well conditioned, mu in [0, most], contact
+/// 0 approaching.
+inline ImpactProblem random_impact(Generator& random, int contacts, int velocities, double most) {
+  ImpactProblem problem;
+  problem.velocities = velocities;
+  problem.contacts = contacts;
+  const Matrix half = random.normal_matrix(velocities, velocities);
+  const Matrix mass = half * half.transpose() + 0.3 * Matrix::Identity(velocities, velocities);
+  const Matrix normal = random.normal_matrix(contacts, velocities);
+  const Matrix tangent = random.normal_matrix(contacts, velocities);
+  Vector v = random.normal_vector(velocities);
+  if (normal.row(0).dot(v) > 0.0) v = -v;
+  const auto list = [](const auto& m) {
+    return std::vector<double>(m.data(), m.data() + m.size());
+  };
+  problem.mass_matrix = list(mass);
+  problem.normal_jacobian = list(normal);
+  problem.tangent_jacobian = list(tangent);
+  problem.velocity = list(v);
+  for (int i = 0; i < contacts; ++i) problem.friction.push_back(random.between(0.0, most));
+  return problem;
+}
+
+/// Bounds of contact velocities, normals, then tangents.
+struct Bounds {
+  std::vector<double> low, high;
+};
+
+template <class Source>  // an enclosure or a summary
+Bounds bounds_of(const Source& source) {
+  Bounds b{source.normal_velocity_min, source.normal_velocity_max};
+  b.low.insert(b.low.end(), source.tangent_velocity_min.begin(), source.tangent_velocity_min.end());
+  b.high.insert(b.high.end(), source.tangent_velocity_max.begin(),
+                source.tangent_velocity_max.end());
+  return b;
+}
+
+/// By how much `inner` leaves `outer`; negative inside.
+inline double excess(const Bounds& inner, const Bounds& outer) {
+  double most = -std::numeric_limits<double>::infinity();
+  for (std::size_t k = 0; k < outer.low.size(); ++k) {
+    most = std::max({most, outer.low[k] - inner.low[k], inner.high[k] - outer.high[k]});
+  }
+  return most;
+}
+
+/// By how much contact velocities lie outside of the mode's polyhedron that holds them best;
+/// infinite where no mode has constraints.
+inline double outside(const ImpactEnclosure& enclosure, const std::vector<double>& u) {
+  double least = std::numeric_limits<double>::infinity();
+  for (const EnclosedMode& mode : enclosure.modes) {
+    double most = mode.constraints.empty() ? std::numeric_limits<double>::infinity() : 0.0;
+    for (std::size_t c = 0; c < mode.constraints.size(); c += u.size() + 1) {
+      double value = -mode.constraints[c + u.size()];
+      for (std::size_t k = 0; k < u.size(); ++k) value += mode.constraints[c + k] * u[k];
+      most = std::max(most, value);
+    }
+    for (std::size_t i = 0; i < u.size() / 2; ++i) {  // the face's own closure
+      const auto word = static_cast<ContactMode>((mode.modes >> (2 * i)) & 3U);
+      const double t = u[u.size() / 2 + i];
+      most = std::max(most, word == ContactMode::separating ? -u[i] : std::abs(u[i]));
+      if (word == ContactMode::sticking) most = std::max(most, std::abs(t));
+      if (word == ContactMode::sliding) most = std::max(most, -t);
+      if (word == ContactMode::sliding_negative) most = std::max(most, t);
+    }
+    least = std::min(least, most);
+  }
+  return least;
+}
+
+}  // namespace carom::test
