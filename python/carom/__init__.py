@@ -5,10 +5,12 @@
     result.mode_names(), result.samples.velocity, result.plot()
 """
 
-from . import compliant, equilibrium, impact, stability
+from . import compliant, data, dataset, equilibrium, impact, motion, stability
 from ._core import Workspace
 from ._results import QpMethod, RowType, Status, TrajectoryStatus
 from .check import check, info
+from ._files import load
+from ._mujoco import from_mujoco
 from .errors import BackendUnavailable, CudaError, InvalidInput, SolveError
 from .problems import Problems, model, models
 from .solvers import LcpResult, LpResult, QpResult, SdpResult
@@ -19,6 +21,7 @@ __version__ = info()["version"]
 __all__ = [
     "BackendUnavailable", "CudaError", "InvalidInput", "LcpResult", "LpResult", "Problems",
     "QpMethod", "QpResult", "RowType", "SdpResult", "SolveError", "Status", "TrajectoryStatus",
-    "Workspace", "check", "compliant", "equilibrium", "impact", "info", "model", "models",
-    "solve_lcp", "solve_lp", "solve_qp", "solve_sdp", "stability",
+    "Workspace", "check", "compliant", "data", "dataset", "equilibrium", "from_mujoco", "impact",
+    "info", "load", "model", "models", "motion", "solve_lcp", "solve_lp", "solve_qp", "solve_sdp",
+    "stability",
 ]  # fmt: skip

@@ -30,6 +30,9 @@ QpMethod = _enumeration("QpMethod", "Which method gave a QP's answer.")
 RowType = _enumeration("RowType", "What a row of a step's constraint Jacobian is.")
 StabilityVerdict = _enumeration("StabilityVerdict", "What is known of a stance.")
 CertificateKind = _enumeration("CertificateKind", "Which functions prove a stance stable.")
+EnclosureStatus = _enumeration("EnclosureStatus", "What an enclosure says.")
+MotionEnd = _enumeration("MotionEnd", "How a motion ended.")
+MotionEventKind = _enumeration("MotionEventKind", "What happened in a motion.")
 
 
 def result(cls: T) -> T:

@@ -79,9 +79,16 @@ def _stability(backend: str) -> bool:
     return bool(verify(stance, analyse(stance, backend=backend)).all())
 
 
+def _motion(backend: str) -> bool:
+    from .motion import MotionEnd, simulate
+
+    answer = simulate("rocking_block_drop", samples=4, backend=backend)
+    return bool((answer.end != MotionEnd.failed).all() and answer.residual.max() <= 1e-8)
+
+
 FAMILIES = {
     "lcp": _lcp, "lp": _lp, "qp": _qp, "impact": _impact, "planar": _planar, "spatial": _spatial,
-    "worlds": _worlds, "stability": _stability,
+    "worlds": _worlds, "stability": _stability, "motion": _motion,
 }  # fmt: skip
 
 

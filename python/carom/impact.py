@@ -11,14 +11,14 @@ import numpy as np
 
 from . import _core
 from ._arrays import refuse
-from ._results import Result, Status, TrajectoryStatus, checked, result
+from ._results import EnclosureStatus, Result, Status, TrajectoryStatus, checked, result
 from ._settings import in_words, takes_settings
 from .errors import InvalidInput
 from .problems import Model, Problems, model, models
 
 __all__ = [
-    "EpsilonNet", "ImpactOutcome", "ImpactPaths", "ImpactResult", "ImpactSamples", "Model",
-    "Problems", "mode_words", "model", "models", "newton", "sample", "sequential", "simultaneous",
+    "EnclosureStatus", "EpsilonNet", "ImpactEnclosure", "ImpactOutcome", "ImpactPaths", "ImpactResult",
+    "ImpactSamples", "Model", "Problems", "enclose", "mode_words", "model", "models", "newton", "sample", "sequential", "simultaneous",
 ]  # fmt: skip
 
 # Where the table of modes that a problem's samples share pays for itself.
@@ -95,6 +95,52 @@ class ImpactOutcome(Result):
 
     def _summary(self) -> str:
         return f"{self.modes}, {self.kinetic_energy:.6g} J"
+
+
+@result
+class ImpactEnclosure(Result):
+    """A proof of what cannot happen: bounds (m) of J v+ [m/s], the possible modes with vertices
+    (k, 2 m) and constraints (c, 2 m + 1), a . u <= b, of each, all others in impossible_modes;
+    invariant is the proof in integers, as text. Status "budget" says nothing at all."""
+
+    problem: Problems
+    status: int
+    exact: bool
+    rounding: float
+    made: int
+    faces: int
+    seconds: float
+    normal_velocity_min: np.ndarray
+    normal_velocity_max: np.ndarray
+    tangent_velocity_min: np.ndarray
+    tangent_velocity_max: np.ndarray
+    modes: np.ndarray
+    vertices: tuple[np.ndarray, ...]
+    constraints: tuple[np.ndarray, ...]
+    impossible_modes: np.ndarray
+    invariant: str
+
+    def proves(self) -> bool:
+        """Checks the invariant anew from the problem alone, in exact arithmetic."""
+        given = self.to_dict()
+        del given["problem"]
+        return _core.proves_enclosure(self.problem.arrays(), *self.problem.sizes()[1:], given)
+
+    def never(self, event: str) -> bool:
+        """Whether it is proven that, say, "A separating, B sticking" or "B normal > 0.1" never
+        happens. Contacts by the problem's names, else A, B, ... Errors: InvalidInput."""
+        given = self.to_dict()
+        del given["problem"]
+        names = self.problem.contact_names or tuple("ABCD"[: self.problem.contacts])
+        return _core.never_happens(given, event, list(names))
+
+    def mode_names(self) -> list[str]:
+        """The possible combinations of contact modes."""
+        return [mode_words(mode, self.problem.contacts, 2) for mode in self.modes]
+
+    def _summary(self) -> str:
+        word = EnclosureStatus(self.status).name
+        return f"{word}, {len(self.modes)} possible modes, {len(self.impossible_modes)} impossible"
 
 
 @result
@@ -263,6 +309,18 @@ def sample(
         paths=tuple(ImpactPaths(**path) for path in answer["paths"]),
     )
     return checked(made, on_error)
+
+
+@takes_settings(_core.enclosure_settings())
+def enclose(*problems: Any, strict: bool = False, **settings: Any) -> list[ImpactEnclosure]:
+    """All outcomes of planar impacts of up to four contacts, enclosed from outside by polyhedra in
+    exact arithmetic (docs/algorithms/enclosure.md). A refused problem has the status invalid_input.
+
+    problems: as sample takes them. Errors: InvalidInput for settings, shapes, spatial problems.
+    """
+    batch = _problems(problems, strict)
+    found = _core.enclose_impacts(batch.arrays(), *batch.sizes(), settings)
+    return [ImpactEnclosure(problem=batch[i], **each) for i, each in enumerate(found)]
 
 
 def _one(problems: Sequence[Any], what: str) -> Problems:

@@ -102,6 +102,14 @@ class Problems(Result):
         tangent = np.einsum("nsj,nij->nsi", flat, self.tangent_jacobian)
         return normal.reshape(*shape, -1), tangent.reshape(*shape, -1)
 
+    def stopping_impulse(self) -> float:
+        """The largest impulse that stops an approaching contact by itself [N s]; 0 where none is."""
+        speed = -self.contact_velocity()[0]
+        inverse = np.linalg.solve(self.mass_matrix, self.normal_jacobian.transpose(0, 2, 1))
+        compliance = np.einsum("nij,nji->ni", self.normal_jacobian, inverse)
+        approaching = (speed > 0.0) & (compliance > 0.0)
+        return float((speed[approaching] / compliance[approaching]).max(initial=0.0))
+
     def padded(self, contacts: int) -> Problems:
         """With rows of zeros up to `contacts`: they take no impulse, but the random numbers of a
         sample are then those of a problem of that size."""
@@ -139,6 +147,39 @@ class Problems(Result):
             f"Problems({self.name!r}: {len(self)} {kind}, {self.contacts} contacts, "
             f"{self.velocities} velocities)"
         )
+
+
+def read_json(path: str | os.PathLike[str]) -> Problems:
+    """Problems of one shape from a file of the carom command (README, "Your own impact").
+
+    Errors: InvalidInput naming the file, the field and the problem.
+    """
+    with open(path, encoding="utf-8") as file:
+        try:
+            entries = json.load(file)
+        except json.JSONDecodeError as error:
+            raise refuse(str(path), "no JSON", str(error)) from None
+    entries = entries if isinstance(entries, list) else [entries]
+    if not entries:
+        raise refuse(str(path), "empty", "must hold a problem")
+    arrays = {}
+    for name in _ARRAYS:
+        for i, entry in enumerate(entries):
+            if name not in entry:
+                raise refuse(f"{path}: {name} of problem {i}", "missing", "must be there")
+        rows = [np.asarray(entry[name], dtype=np.float64) for entry in entries]
+        if len({row.shape for row in rows}) > 1:
+            raise refuse(f"{path}: {name}", "of several shapes", "read them one shape at a time")
+        arrays[name] = np.stack(rows)
+    if arrays["friction"].ndim == 1:  # one number for all contacts
+        contacts = arrays["normal_jacobian"].shape[1]
+        arrays["friction"] = np.repeat(arrays["friction"][:, None], contacts, axis=1)
+    made = Problems.of(
+        arrays["mass_matrix"], arrays["normal_jacobian"], arrays["tangent_jacobian"],
+        arrays["friction"], arrays["velocity"], name=str(entries[0].get("name", "impact")),
+    )  # fmt: skip
+    made.validate()
+    return made
 
 
 @dataclasses.dataclass(frozen=True)

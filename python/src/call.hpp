@@ -67,19 +67,18 @@ class Listener {
 };
 
 /// Calls solve(first, count) for pieces of `problems` problems, each of some 50 ms, between which
-/// it hears of Ctrl-C; once where there are few. A problem's answer does not depend on its
-/// neighbours, so that pieces give the bits of the whole.
+/// it hears of Ctrl-C; once where there are no more than `first`, the first piece's. A problem's
+/// answer does not depend on its neighbours, so that pieces give the bits of the whole.
 template <class Solve>
-void in_turns(std::int64_t problems, Solve&& solve) {
+void in_turns(std::int64_t problems, Solve&& solve, std::int64_t first = 256) {
   constexpr double kPiece = 0.05;  // [s]
-  constexpr std::int64_t kFirst = 256;
-  if (problems <= kFirst) {
+  if (problems <= first) {
     without_gil([&] { solve(std::int64_t{0}, problems); });
     return;
   }
   Listener listener{nb::none()};
   without_gil([&] {
-    std::int64_t size = kFirst;
+    std::int64_t size = first;
     for (std::int64_t begin = 0; begin < problems;) {
       const std::int64_t count = std::min(size, problems - begin);
       const auto start = Clock::now();
@@ -125,12 +124,15 @@ Result in_pieces(const Batch& batch, const typename Result::Sizes& sizes, Solve&
 
 /// The same of functions that give one value a problem.
 template <class Batch, class Solve>
-auto list_in_pieces(const Batch& batch, Solve&& solve) {
+auto list_in_pieces(const Batch& batch, Solve&& solve, std::int64_t first = 256) {
   decltype(solve(batch, std::int64_t{0})) whole;
-  in_turns(batch.problems, [&](std::int64_t begin, std::int64_t count) {
-    auto piece = solve(arrays::slice(batch, begin, begin + count), begin);
-    std::move(piece.begin(), piece.end(), std::back_inserter(whole));
-  });
+  in_turns(
+      batch.problems,
+      [&](std::int64_t begin, std::int64_t count) {
+        auto piece = solve(arrays::slice(batch, begin, begin + count), begin);
+        std::move(piece.begin(), piece.end(), std::back_inserter(whole));
+      },
+      first);
   return whole;
 }
 

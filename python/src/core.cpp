@@ -24,4 +24,6 @@ NB_MODULE(_core, module) {
   add_membership(module);
   add_compliant(module);
   add_stability(module);
+  add_motion(module);
+  add_enclosure(module);
 }

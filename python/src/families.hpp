@@ -16,5 +16,7 @@ void add_equilibrium(nanobind::module_& module);
 void add_membership(nanobind::module_& module);
 void add_compliant(nanobind::module_& module);
 void add_stability(nanobind::module_& module);
+void add_motion(nanobind::module_& module);
+void add_enclosure(nanobind::module_& module);
 
 }  // namespace carom::python

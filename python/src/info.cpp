@@ -7,8 +7,10 @@
 #include <carom/equilibrium_planar.hpp>
 #include <carom/equilibrium_spatial.hpp>
 #include <carom/impact.hpp>
+#include <carom/impact_enclosure.hpp>
 #include <carom/lcp.hpp>
 #include <carom/lp.hpp>
+#include <carom/motion.hpp>
 #include <carom/qp.hpp>
 #include <carom/stability.hpp>
 
@@ -55,6 +57,9 @@ nb::dict enumerations() {
   result["RowType"] = enumeration<RowType>();
   result["StabilityVerdict"] = enumeration<StabilityVerdict>();
   result["CertificateKind"] = enumeration<CertificateKind>();
+  result["EnclosureStatus"] = enumeration<EnclosureStatus>();
+  result["MotionEnd"] = enumeration<MotionEnd>();
+  result["MotionEventKind"] = enumeration<MotionEventKind>();
   return result;
 }
 
@@ -80,6 +85,7 @@ nb::dict tables() {
   result["StepResult"] = names_of<CompliantResult>();
   result["Stances"] = names_of<StanceBatch>();
   result["StabilityResult"] = names_of<StabilityResult>();
+  result["MotionResult"] = names_of<MotionResult>();
   return result;
 }
 

@@ -231,7 +231,7 @@ def test_check_and_info():
     done = subprocess.run([sys.executable, "-m", "carom", "check"], capture_output=True, text=True,
                           check=False)  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "WRONG" not in done.stdout and done.stdout.count(" ok") >= 16
+    assert "WRONG" not in done.stdout and done.stdout.count(" ok") >= 18
     assert carom.info()["version"] == carom.__version__
 
 

@@ -275,3 +275,24 @@ def test_picture(tmp_path):
     assert (tmp_path / "set.png").stat().st_size > 5000
     assert len(axes.get_legend().get_texts()) == 4  # three outcomes and the state before
     assert impact.sample("ball_in_corner", samples=64).plot(0, 0, 2).get_xlabel() == "v[0]"
+
+
+def test_enclosures_hold_the_samples_and_prove_themselves(command):
+    problems = carom.model("rocking_block", friction=[0.3, 1.0])
+    run = impact.sample(problems, samples=2000)
+    for i, found in enumerate(impact.enclose(problems)):
+        assert found.status == impact.EnclosureStatus.enclosed and found.proves()
+        assert set(run.mode_names(i)) <= set(found.mode_names())
+        normal, tangent = problems[i].contact_velocity(run.samples.velocity[i : i + 1])
+        slack = 0.05 * np.abs(problems.velocity).max()  # what finite steps err
+        assert (normal >= found.normal_velocity_min - slack).all()
+        assert (normal <= found.normal_velocity_max + slack).all()
+        assert found.never("A separating, B separating")
+        assert not found.never("A separating")
+        assert pickle.loads(pickle.dumps(found)).proves()
+    forged = {**found.to_dict(), "normal_velocity_max": found.normal_velocity_max * 0.5}
+    assert not impact.ImpactEnclosure(**forged).proves()
+    with pytest.raises(carom.InvalidInput):
+        found.never("C separating")
+    with pytest.raises(carom.InvalidInput):
+        impact.enclose("tripod")

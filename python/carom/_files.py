@@ -1,0 +1,109 @@
+"""Results in HDF5 files, by h5py: arrays as data sets, the rest as JSON attributes."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import json
+import pathlib
+from typing import Any
+
+import numpy as np
+
+from . import _parts
+from ._arrays import refuse
+from ._results import Result
+
+_SCHEMA = "carom-result/1"
+_MODULES = ("impact", "problems", "solvers", "equilibrium", "compliant", "stability", "motion")
+
+
+def _classes() -> dict[str, type[Result]]:
+    found = {}
+    for name in _MODULES:
+        module = importlib.import_module(f"carom.{name}")
+        for each in vars(module).values():
+            if isinstance(each, type) and issubclass(each, Result) and each is not Result:
+                found[each.__name__] = each
+    return found
+
+
+def _write(group: Any, name: str, value: Any) -> None:
+    if isinstance(value, np.ndarray):
+        group.create_dataset(name, data=value, track_times=False)
+    elif isinstance(value, Result):
+        inner = group.create_group(name)
+        inner.attrs["class"] = type(value).__name__
+        for field, each in value.to_dict().items():
+            _write(inner, field, each)
+    elif isinstance(value, (tuple, list)) and any(
+        isinstance(each, (np.ndarray, Result, tuple)) for each in value
+    ):
+        inner = group.create_group(name)
+        inner.attrs["class"] = type(value).__name__
+        for i, each in enumerate(value):
+            _write(inner, f"{i:08d}", each)
+    elif isinstance(value, dict) and any(isinstance(each, np.ndarray) for each in value.values()):
+        inner = group.create_group(name)
+        inner.attrs["class"] = "dict"
+        for key, each in value.items():
+            _write(inner, key, each)
+    else:
+        kind = type(value).__name__ if isinstance(value, (tuple, list)) else "json"
+        group.attrs[f"{kind}:{name}"] = json.dumps(dict(value) if isinstance(value, dict) else value)
+
+
+def _read(group: Any, classes: dict[str, type[Result]]) -> Any:
+    h5py = _parts.need_h5py()
+    fields: dict[str, Any] = {}
+    for name, item in group.items():
+        fields[name] = item[...] if isinstance(item, h5py.Dataset) else _read(item, classes)
+    for key, text in group.attrs.items():
+        kind, _, name = key.partition(":")
+        if name:
+            value = json.loads(text)
+            fields[name] = tuple(value) if kind == "tuple" else value
+    kind = group.attrs["class"]
+    if kind in ("tuple", "list"):
+        values = [fields[name] for name in sorted(fields)]
+        return tuple(values) if kind == "tuple" else values
+    if kind == "dict":
+        return fields
+    if kind not in classes:
+        raise refuse(str(group.file.filename), repr(kind), "is no result of this version")
+    known = {field.name for field in dataclasses.fields(classes[kind])}  # type: ignore[arg-type]
+    if set(fields) != known:
+        odd = sorted(set(fields) ^ known)[0]
+        raise refuse(f"{group.file.filename}: {odd} of {kind}", "no field of it", "in this version")
+    return classes[kind](**fields)
+
+
+def save(result: Result, path: Any) -> None:
+    """Writes a result to an HDF5 file, whole or not at all."""
+    h5py = _parts.need_h5py()
+
+    def write(beside: pathlib.Path) -> None:
+        with h5py.File(beside, "w") as file:
+            file.attrs["schema"] = _SCHEMA
+            _write(file, "result", result)
+
+    _parts.write_whole(pathlib.Path(path), write)
+
+
+def load(path: Any) -> Any:
+    """A result that .save wrote, or Problems from a JSON file of the command.
+
+    Errors: InvalidInput for another file; FileNotFoundError.
+    """
+    if str(path).endswith(".json"):
+        from .problems import read_json
+
+        return read_json(path)
+    h5py = _parts.need_h5py()
+    with open(path, "rb") as file:
+        if file.read(8) != b"\x89HDF\r\n\x1a\n":
+            raise refuse(str(path), "no HDF5 file", "must be one that .save wrote")
+    with h5py.File(path, "r") as file:
+        if file.attrs.get("schema") != _SCHEMA:
+            raise refuse(str(path), "no saved result", f"must have schema {_SCHEMA}")
+        return _read(file["result"], _classes())

@@ -1,0 +1,202 @@
+"""What the rows of each kind of dataset are: columns from drawn parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from . import _core, compliant, equilibrium, impact, problems, stability
+from ._arrays import refuse
+
+Columns = dict[str, np.ndarray]
+Parameters = Mapping[str, np.ndarray]
+
+
+def _with_velocities(made: problems.Problems, drawn: Parameters) -> problems.Problems:
+    """Components v.0, v.1, ... of the velocity before the impact replaced."""
+    import dataclasses
+
+    velocity = made.velocity.copy()
+    for name, values in drawn.items():
+        place = name[2:]
+        if not place.isdigit() or int(place) >= made.velocities:
+            raise refuse(f"draw.{name}", "no velocity", f"are v.0 to v.{made.velocities - 1}")
+        velocity[:, int(place)] = values
+    return dataclasses.replace(made, velocity=velocity)
+
+
+def impact_problems(source: Mapping[str, Any], drawn: Parameters, count: int) -> problems.Problems:
+    velocities = {name: values for name, values in drawn.items() if name.startswith("v.")}
+    rest = {name: values for name, values in drawn.items() if name not in velocities}
+    if "model" in source:
+        made = problems.model(source["model"], n=count, **rest)
+    else:
+        made = problems.read_json(source["file"])
+        if len(made) != 1:
+            raise refuse("source.file", f"{len(made)} problems", "must have one", "has")
+        unknown = set(rest) - {"friction"}
+        if unknown:
+            raise refuse(f"draw.{sorted(unknown)[0]}", "no parameter", "of a file: friction, v.0, ...")
+        made = made[np.zeros(count, dtype=np.int64)]
+        if "friction" in rest:
+            import dataclasses
+
+            friction = np.repeat(rest["friction"][:, None], made.contacts, axis=1)
+            made = dataclasses.replace(made, friction=friction)
+    return _with_velocities(made, velocities) if velocities else made
+
+
+def _impact_settings(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """Of the whole run: what is left open is decided here, once, and kept in the dataset."""
+    given = dict(spec["settings"])
+    for name in ("first_sample", "first_problem", "bad_problem", "keep_samples", "keep_paths",
+                 "epsilon", "threads"):  # fmt: skip
+        if name in given:
+            raise refuse(f"impact.{name}", repr(given[name]), "is the dataset's own matter")
+    one = impact_problems(spec["source"], {}, 1)
+    chosen = impact.run_settings(one, given)
+    for name in ("first_problem", "bad_problem", "keep_samples", "keep_paths", "threads", "epsilon"):
+        chosen.pop(name, None)
+    return chosen
+
+
+def _smallest(modes: np.ndarray, contacts: int) -> np.ndarray:
+    bits = 2 * contacts
+    kind = np.uint8 if bits <= 8 else np.uint16 if bits <= 16 else np.uint32
+    return modes.astype(kind)
+
+
+def _impact(spec: Mapping[str, Any], drawn: Parameters, first: int, count: int, threads: int) -> Columns:
+    made = impact_problems(spec["source"], drawn, count)
+    run = impact.sample(
+        made, **spec["settings"], first_problem=first, keep_samples=-1, bad_problem="isolate",
+        threads=threads,
+    )  # fmt: skip
+    samples = run.samples
+    kept = np.float32 if spec["float"] == "float32" else np.float64
+    return {
+        **made.arrays(),
+        "velocity_after": samples.velocity.astype(kept, copy=False),
+        "impulse": samples.impulse.astype(kept, copy=False),
+        "residual": samples.residual,
+        "modes": _smallest(samples.modes, made.contacts),
+        "steps": samples.steps,
+        "status": samples.status,
+        "problem_status": run.summary["status"].copy(),
+    }
+
+
+def _equilibrium(spec: Mapping[str, Any], drawn: Parameters, first: int, count: int, threads: int) -> Columns:
+    postures = equilibrium.model(spec["source"]["model"], n=count, **drawn)
+    settings = dict(spec["settings"], threads=threads)
+    inputs = {k: v for k, v in postures.arrays().items() if v.size}
+    if postures.dimension == 2:
+        found = equilibrium.planar(postures, **settings).to_dict()
+        return inputs | {k: v for k, v in found.items() if v is not None and v.size}
+    directions = settings.pop("directions")
+    angle = 2.0 * np.pi * np.arange(directions) / directions
+    wanted = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    found = equilibrium.support(postures, directions=wanted, **settings).to_dict()
+    return inputs | {"direction": np.repeat(wanted[None], count, axis=0)} | found
+
+
+def _step(spec: Mapping[str, Any], drawn: Parameters, first: int, count: int, threads: int) -> Columns:
+    settings = dict(spec["settings"])
+    run = {name: settings.pop(name) for name in ("dt", "steps", "stride") if name in settings}
+    ran = compliant.worlds(
+        spec["source"]["scenario"], drawn, n=count, bad_problem="isolate", threads=threads, **run,
+        **settings,
+    )  # fmt: skip
+    columns = {
+        name: getattr(ran, name)
+        for name in ("position", "velocity", "force", "displacement", "energy_start", "energy",
+                     "max_residual", "failed", "steps_taken", "status")
+    }  # fmt: skip
+    if len(ran.frame_time):
+        columns["state"] = np.ascontiguousarray(ran.frame_state.transpose(1, 0, 2))
+        columns["time"] = np.repeat(ran.frame_time[None], count, axis=0)
+    return columns
+
+
+def _stability(spec: Mapping[str, Any], drawn: Parameters, first: int, count: int, threads: int) -> Columns:
+    stances = stability.model(spec["source"]["model"], n=count, **drawn)
+    # Random states are drawn by place in the call: one call a stance's block would change them.
+    settings = dict(spec["settings"], threads=threads)
+    found = stability.analyse(stances, **settings)
+    return {**{f"stance_{k}": v for k, v in stances.to_dict().items()}, **found.to_dict()}
+
+
+Rows = Callable[[Mapping[str, Any], Parameters, int, int, int], Columns]
+ROWS: dict[str, Rows] = {
+    "impact": _impact,
+    "equilibrium": _equilibrium,
+    "step": _step,
+    "stability": _stability,
+}
+
+# Units of columns, for the manifest.
+UNITS = {
+    "velocity": "m/s, rad/s", "velocity_after": "m/s, rad/s", "impulse": "N s", "force": "N",
+    "forces": "N", "position": "m", "energy": "J", "energy_start": "J", "displacement": "m or rad",
+    "lower": "m", "upper": "m", "point": "m", "time": "s", "torque": "N m", "torque_min": "N m",
+    "torque_max": "N m",
+}  # fmt: skip
+
+
+def _known(kind: str, source: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    """The source's key, and the parameters that may be drawn."""
+    allowed = {"impact": ("model", "file"), "step": ("scenario",)}.get(kind, ("model",))
+    keys = [key for key in source if key in allowed]
+    if len(keys) != 1 or len(source) != 1:
+        raise refuse("source", str(sorted(source)), "must be one of " + ", ".join(allowed))
+    key = keys[0]
+    if key == "file":
+        return key, {}
+    listed: Mapping[str, Any] = {
+        "impact": problems.models, "equilibrium": equilibrium.models, "stability": stability.models,
+        "step": compliant.scenarios,
+    }[kind]()  # fmt: skip
+    if source[key] not in listed:
+        raise refuse(f"source.{key}", repr(source[key]), "must be one of " + ", ".join(listed))
+    return key, listed[source[key]].parameters
+
+
+def resolved_settings(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings with every default in them. Errors: InvalidInput naming the unknown."""
+    kind = spec["kind"]
+    if kind == "impact":
+        return _impact_settings(spec)
+    if kind == "equilibrium":
+        planar = equilibrium.models()[spec["source"]["model"]].dimension == 2
+        table = _core.planar_settings() if planar else _core.spatial_settings()
+    elif kind == "step":
+        table = _core.compliant_settings()
+    else:
+        table = _core.stability_settings()
+    defaults = {entry["name"]: entry["default"] for entry in table if entry["name"] != "threads"}
+    if kind == "step":
+        scenario = compliant.scenarios()[spec["source"]["scenario"]]
+        defaults |= {"dt": scenario.step_size, "steps": scenario.steps, "stride": 0}
+    unknown = set(spec["settings"]) - set(defaults)
+    if unknown:
+        field = f"{kind}.{sorted(unknown)[0]}"
+        raise refuse(field, "no setting", "known are " + ", ".join(defaults))
+    return {**defaults, **spec["settings"]}
+
+
+def check_source(spec: Mapping[str, Any]) -> None:
+    """Errors: InvalidInput for an unknown source, parameter or value out of range."""
+    key, parameters = _known(spec["kind"], spec["source"])
+    for name in spec["draw"]:
+        free = spec["kind"] == "impact" and (name.startswith("v.") or key == "file")
+        if name not in parameters and not free:
+            raise refuse(f"draw.{name}", "no parameter", "known are " + ", ".join(parameters))
+
+
+def checked_spec(kind: Any) -> str:
+    if kind not in ROWS:
+        raise refuse("dataset.kind", repr(kind), "must be one of " + ", ".join(ROWS))
+    return str(kind)
+

@@ -1,0 +1,117 @@
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <carom/impact_enclosure.hpp>
+
+#include "call.hpp"
+#include "families.hpp"
+#include "settings.hpp"
+#include "tables.hpp"
+
+namespace carom::python {
+
+namespace {
+
+ImpactBatch planar_batch(const nb::dict& arrays, std::int64_t problems, int dimension,
+                         int velocities, int contacts) {
+  ImpactBatch batch;
+  static_cast<ImpactSizes&>(batch) = {problems, dimension, velocities, contacts};
+  borrow(batch, batch, arrays);
+  return batch;
+}
+
+nb::dict dict_of(ImpactEnclosure&& enclosure, std::size_t contacts) {
+  nb::dict result;
+  result["status"] = static_cast<int>(enclosure.status);
+  result["exact"] = enclosure.exact;
+  result["rounding"] = enclosure.rounding;
+  result["made"] = enclosure.made;
+  result["faces"] = enclosure.faces;
+  result["seconds"] = enclosure.seconds;
+  result["normal_velocity_min"] = array_of(std::move(enclosure.normal_velocity_min));
+  result["normal_velocity_max"] = array_of(std::move(enclosure.normal_velocity_max));
+  result["tangent_velocity_min"] = array_of(std::move(enclosure.tangent_velocity_min));
+  result["tangent_velocity_max"] = array_of(std::move(enclosure.tangent_velocity_max));
+  const std::size_t rows = 2 * contacts;
+  std::vector<std::uint64_t> modes;
+  nb::list vertices, constraints;
+  for (EnclosedMode& mode : enclosure.modes) {
+    modes.push_back(mode.modes);
+    const std::size_t corners = mode.vertices.size() / rows;
+    vertices.append(array_of(std::move(mode.vertices), {corners, rows}));
+    const std::size_t sides = mode.constraints.size() / (rows + 1);
+    constraints.append(array_of(std::move(mode.constraints), {sides, rows + 1}));
+  }
+  result["modes"] = array_of(std::move(modes));
+  result["vertices"] = nb::tuple(vertices);
+  result["constraints"] = nb::tuple(constraints);
+  result["impossible_modes"] = array_of(std::move(enclosure.impossible_modes));
+  result["invariant"] = enclosure.invariant;
+  return result;
+}
+
+/// What dict_of gave, for the questions that are asked of an enclosure.
+ImpactEnclosure from_dict(const nb::dict& given) {
+  ImpactEnclosure enclosure;
+  enclosure.status = static_cast<EnclosureStatus>(nb::cast<int>(given["status"]));
+  enclosure.exact = nb::cast<bool>(given["exact"]);
+  enclosure.rounding = nb::cast<double>(given["rounding"]);
+  enclosure.made = nb::cast<std::int64_t>(given["made"]);
+  enclosure.faces = nb::cast<std::int64_t>(given["faces"]);
+  enclosure.normal_velocity_min = copied<double>(given["normal_velocity_min"]);
+  enclosure.normal_velocity_max = copied<double>(given["normal_velocity_max"]);
+  enclosure.tangent_velocity_min = copied<double>(given["tangent_velocity_min"]);
+  enclosure.tangent_velocity_max = copied<double>(given["tangent_velocity_max"]);
+  const std::vector<std::uint64_t> modes = copied<std::uint64_t>(given["modes"]);
+  const nb::tuple vertices(given["vertices"]), constraints(given["constraints"]);
+  for (std::size_t i = 0; i < modes.size(); ++i) {
+    enclosure.modes.push_back(
+        {modes[i], copied<double>(vertices[i]), copied<double>(constraints[i])});
+  }
+  enclosure.impossible_modes = copied<std::uint64_t>(given["impossible_modes"]);
+  enclosure.invariant = nb::cast<std::string>(given["invariant"]);
+  return enclosure;
+}
+
+nb::list enclose(const nb::dict& arrays, std::int64_t problems, int dimension, int velocities,
+                 int contacts, const nb::dict& settings) {
+  const ImpactBatch batch = planar_batch(arrays, problems, dimension, velocities, contacts);
+  const auto chosen = settings_from<EnclosureSettings>(settings);
+  std::vector<ImpactEnclosure> found = list_in_pieces(
+      batch, [&](const ImpactBatch& piece, std::int64_t) { return enclose_impacts(piece, chosen); },
+      4);
+  nb::list result;
+  for (ImpactEnclosure& enclosure : found) {
+    result.append(dict_of(std::move(enclosure), static_cast<std::size_t>(contacts)));
+  }
+  return result;
+}
+
+bool proves(const nb::dict& arrays, int dimension, int velocities, int contacts,
+            const nb::dict& given) {
+  const ImpactBatch batch = planar_batch(arrays, 1, dimension, velocities, contacts);
+  ImpactProblem problem;
+  problem.dimension = dimension;
+  problem.velocities = velocities;
+  problem.contacts = contacts;
+  ImpactBatch::each_array(
+      batch, [](const char*, const Extents&, auto& to, const auto& from) { to = from.to_vector(); },
+      problem, batch);
+  const ImpactEnclosure enclosure = from_dict(given);
+  return without_gil([&] { return proves_enclosure(problem, enclosure); });
+}
+
+}  // namespace
+
+void add_enclosure(nb::module_& module) {
+  module.def("enclose_impacts", enclose);
+  module.def("proves_enclosure", proves);
+  module.def("never_happens", [](const nb::dict& given, const std::string& event,
+                                 const std::vector<std::string>& contacts) {
+    return never_happens(from_dict(given), impact_event(event, contacts));
+  });
+  module.def("enclosure_settings", described<EnclosureSettings>);
+}
+
+}  // namespace carom::python
