@@ -87,6 +87,13 @@ ImpactBatch make_batch(std::span<const ImpactProblem> problems);
 void validate(const ImpactProblem& problem);
 void validate(const ImpactBatch& batch);
 
+/// What follows the inclusion (39), (40).
+enum class ImpactMethod : std::uint8_t {
+  lcp,     ///< Algorithm 1: steps (75) under drawn lambda_max, with an error that h bounds
+  events,  ///< planar, up to 4 contacts: solutions followed exactly from event to event under drawn
+           ///< weights, without a step size (docs/algorithms/enclosure.md); backend cpu
+};
+
 /// How lambda_max is drawn from [0, h]^m.
 enum class Sampler : std::uint8_t {
   uniform,  ///< Philox4x32-10
@@ -102,6 +109,7 @@ enum class Selection : std::uint8_t {
   random,  ///< one of the distinct v', drawn uniformly with the sample's own numbers
 };
 
+std::string_view to_string(ImpactMethod method);
 std::string_view to_string(Sampler sampler);
 std::string_view to_string(Selection selection);
 
@@ -132,6 +140,7 @@ struct ImpactSettings {
   std::int64_t samples = 1 << 14;  ///< trajectories a problem, M of Algorithm 2
   std::int64_t first_sample = 0;   ///< index of the first: shards of one run differ in this alone
   std::uint64_t seed = 0;
+  ImpactMethod method = ImpactMethod::lcp;
   double step_size = 1.0;       ///< h [N s], > 0
   int max_steps = 10;           ///< N >= 1
   int friction_directions = 4;  ///< k of spatial contacts, 4..16; planar contacts have two
@@ -167,6 +176,7 @@ struct ImpactSettings {
           tables.samples...);
     visit({"first_sample", "Index of the first (shards of a run)", Range::at_least(0)},
           tables.first_sample...);
+    visit({"method", "What follows the inclusion; events has no step size"}, tables.method...);
     visit({"step_size", "Step size h", Range::above(0), "N s"}, tables.step_size...);
     visit({"max_steps", "Steps per trajectory at most", Range::between(1, 1'000'000)},
           tables.max_steps...);

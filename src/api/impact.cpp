@@ -15,6 +15,7 @@
 #include "core/words.hpp"
 #include "core/workspace.hpp"
 #include "impact/backends.hpp"
+#include "impact/body/event_modes_body.hpp"
 #include "impact/prepare.hpp"
 
 namespace carom {
@@ -95,6 +96,20 @@ std::optional<Refusal> mass_refusal(const double* mass, int nv, std::int64_t pro
     }
   }
   return std::nullopt;
+}
+
+void require_events(const ImpactBatch& batch, Backend backend) {
+  const auto refuse = [](std::string rule) {
+    throw InvalidInput(
+        Refusal{.field = "method", .relation = "", .value = "events", .rule = std::move(rule)});
+  };
+  if (batch.dimension != 2) refuse("follows planar contacts; the problem's dimension is 3");
+  if (batch.contacts > kernels::kMaxEventContacts) {
+    refuse("follows at most " + std::to_string(kernels::kMaxEventContacts) + " contacts, not " +
+           std::to_string(batch.contacts));
+  }
+  if (backend != Backend::cpu)
+    refuse("runs on backend cpu, not " + std::string(to_string(backend)));
 }
 
 void require_batch_sizes(const ImpactBatch& batch) {
@@ -217,6 +232,7 @@ ImpactResult sample_impacts(const ImpactBatch& batch, const ImpactSettings& sett
     }
   }
   const Backend chosen = resolve(backend);
+  if (settings.method == ImpactMethod::events) require_events(batch, chosen);
   const MemorySpace space = batch.mass_matrix.space();
   if (chosen != Backend::cuda &&
       (space == MemorySpace::device || settings.result_space == MemorySpace::device)) {

@@ -6,6 +6,7 @@ std::string_view to_string(Backend backend) { return word_of(backend); }
 std::string_view to_string(Precision precision) { return word_of(precision); }
 std::string_view to_string(Status status) { return word_of(status); }
 std::string_view to_string(TrajectoryStatus status) { return word_of(status); }
+std::string_view to_string(ImpactMethod method) { return word_of(method); }
 std::string_view to_string(Sampler sampler) { return word_of(sampler); }
 std::string_view to_string(Selection selection) { return word_of(selection); }
 std::string_view to_string(EnclosureStatus status) { return word_of(status); }

@@ -123,6 +123,12 @@ inline constexpr auto words<Sampler> = std::to_array<Word<Sampler>>({
 });
 
 template <>
+inline constexpr auto words<ImpactMethod> = std::to_array<Word<ImpactMethod>>({
+    {ImpactMethod::lcp, "lcp"},
+    {ImpactMethod::events, "events"},
+});
+
+template <>
 inline constexpr auto words<Selection> = std::to_array<Word<Selection>>({
     {Selection::any, "any"},
     {Selection::lemke, "lemke"},

@@ -13,6 +13,7 @@
 #include "cpu/simd/block.hpp"
 #include "cpu/simd/padding.hpp"
 #include "impact/accumulate.hpp"
+#include "impact/body/events_body.hpp"
 #include "impact/body/impact_body.hpp"
 #include "impact/mode_table.hpp"
 #include "impact/prepare.hpp"
@@ -253,6 +254,7 @@ class ImpactDriver {
 
   void prepare(std::int64_t p, Prepared& problem) const {
     problem.view = prepared_.view(p);
+    if (settings_.method == ImpactMethod::events) return;
     if (wants_mode_table(Dim, m_, settings_)) {
       problem.view.table = problem.table.emplace(Dim, problem.view, run_, pilot_code()).view();
     }
@@ -268,6 +270,9 @@ class ImpactDriver {
   void sample_block(Worker& worker, std::int64_t p, const Prepared& problem, std::int64_t first,
                     std::int64_t count, PathsOf& path_of) {
     Context context{this, &worker, p, first, &path_of};
+    if constexpr (Dim == 2) {
+      if (settings_.method == ImpactMethod::events) return follow_events(context, problem, count);
+    }
     simd::BlockJob job{};
     job.packs = worker.memory->packs().job(
         problem.view, run_, static_cast<std::uint32_t>(p),
@@ -282,6 +287,19 @@ class ImpactDriver {
     };
     job.context = &context;
     run_block_(job);
+  }
+
+  void follow_events(const Context& context, const Prepared& problem, std::int64_t count) {
+    Worker& worker = *context.worker;
+    kernels::EventTrajectory trajectory(run_, problem.view, worker.memory->scratch());
+    for (std::int64_t i = 0; i < count; ++i) {
+      const auto sample = static_cast<std::uint64_t>(settings_.first_sample + context.first + i);
+      const bool recorded = context.first + i < paths_;
+      const kernels::TrajectoryEnd end =
+          trajectory.run(static_cast<std::uint32_t>(context.problem), sample,
+                         recorded ? worker.path.data() : nullptr);
+      finish(context, static_cast<int>(i), &end);
+    }
   }
 
   void store_result(std::int64_t p, const ImpactAccumulator& sums, const PathsOf& path_of) {

@@ -1,0 +1,176 @@
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <carom/error.hpp>
+#include <carom/impact_enclosure.hpp>
+#include <carom/models/models.hpp>
+
+#include "support/enclosures.hpp"
+#include "support/message.hpp"
+
+// Solutions of the inclusion that are followed from event to event.
+namespace carom {
+namespace {
+
+using test::bounds_of;
+using test::Generator;
+using test::random_impact;
+
+ImpactSettings events(std::int64_t samples) {
+  ImpactSettings settings;
+  settings.method = ImpactMethod::events;
+  settings.samples = samples;
+  settings.keep_samples = -1;
+  settings.seed = 3;
+  return settings;
+}
+
+ImpactResult followed(const ImpactProblem& problem, const ImpactSettings& settings) {
+  return sample_impacts(make_batch({&problem, 1}), settings, Backend::cpu);
+}
+
+/// Largest distance of a sample from the enclosure's polyhedra, those of modes with several
+/// polyhedra left out.
+double farthest(const ImpactProblem& problem, const ImpactResult& result,
+                const ImpactEnclosure& enclosure) {
+  double most = 0.0;
+  const auto nv = static_cast<std::size_t>(problem.velocities);
+  for (std::int64_t s = 0; s < result.samples.count; ++s) {
+    const auto row = static_cast<std::size_t>(s);
+    if (result.samples.status.host()[row] != TrajectoryStatus::terminated) continue;
+    const double* v = result.samples.velocity.data() + row * nv;
+    std::vector<double> u;
+    for (const auto* jacobian : {&problem.normal_jacobian, &problem.tangent_jacobian}) {
+      for (std::size_t k = 0; k * nv < jacobian->size(); ++k) {
+        double sum = 0.0;
+        for (std::size_t j = 0; j < nv; ++j) sum += (*jacobian)[k * nv + j] * v[j];
+        u.push_back(sum);
+      }
+    }
+    const double far = test::outside(enclosure, u);
+    if (std::isfinite(far)) most = std::max(most, far);
+  }
+  return most;
+}
+
+TEST(ImpactEvents, StayInsideAndFillThePapersModels) {
+  struct Case {
+    const char* name;
+    double share;
+  };
+  for (const auto& [name, share] :
+       {Case{"rocking_block", 0.9999}, Case{"compass_gait", 0.55}, Case{"box_wall", 0.97}}) {
+    const ImpactProblem problem = models::build(name);
+    const ImpactEnclosure enclosure = enclose_impact(problem);
+    const ImpactResult result = followed(problem, events(8192));
+    const ImpactSummary& summary = result.summary[0];
+    EXPECT_GE(summary.terminated, 8190) << name;
+    EXPECT_LE(summary.max_residual, 1e-10) << name;
+    EXPECT_LE(summary.max_energy_ratio, 1.0) << name;
+    EXPECT_LE(farthest(problem, result, enclosure), 1e-9) << name;
+    const test::Bounds inner = bounds_of(summary);
+    EXPECT_GE(filled_share(enclosure, inner.low, inner.high), share) << name;
+  }
+}
+
+TEST(ImpactEvents, StayInsideRandomProblemsAndFillThem) {
+  Generator random(404);
+  std::vector<double> shares;
+  EnclosureSettings brief;
+  brief.budget = 150;
+  for (int trial = 0; trial < 40; ++trial) {
+    const ImpactProblem problem = random_impact(random, 2, 4, 1.0);
+    const ImpactEnclosure enclosure = enclose_impact(problem, brief);
+    if (enclosure.status != EnclosureStatus::enclosed) continue;
+    const ImpactResult result = followed(problem, events(2048));
+    EXPECT_GE(result.summary[0].terminated, 2040) << trial;
+    EXPECT_LE(farthest(problem, result, enclosure), 1e-9) << trial;
+    const test::Bounds inner = bounds_of(result.summary[0]);
+    if (enclosure.exact) shares.push_back(filled_share(enclosure, inner.low, inner.high));
+  }
+  ASSERT_GE(shares.size(), 25U);
+  std::sort(shares.begin(), shares.end());
+  EXPECT_GE(shares[shares.size() / 2], 0.99);
+}
+
+TEST(ImpactEvents, DependOnSeedProblemAndSampleAlone) {
+  Generator random(9);
+  const ImpactProblem problem = random_impact(random, 3, 6, 0.7);
+  ImpactSettings settings = events(3000);
+  settings.threads = 1;
+  const ImpactResult all = followed(problem, settings);
+  settings.threads = 2;
+  const ImpactResult again = followed(problem, settings);
+  settings.first_sample = 1000;
+  settings.samples = 500;
+  const ImpactResult part = followed(problem, settings);
+  settings.seed = 4;
+  const ImpactResult other = followed(problem, settings);
+  const std::size_t nv = 6;
+  bool differs = false;
+  for (std::size_t i = 0; i < 3000 * nv; ++i) {
+    const double a = all.samples.velocity.host()[i], b = again.samples.velocity.host()[i];
+    ASSERT_TRUE(a == b || (std::isnan(a) && std::isnan(b))) << i;
+  }
+  for (std::size_t i = 0; i < 500 * nv; ++i) {
+    const double a = all.samples.velocity.host()[1000 * nv + i];
+    const double b = part.samples.velocity.host()[i];
+    ASSERT_TRUE(a == b || (std::isnan(a) && std::isnan(b))) << i;
+    differs = differs || b != other.samples.velocity.host()[i];
+  }
+  EXPECT_TRUE(differs);
+  // paths begin before the impact and end in v+
+  settings = events(16);
+  settings.keep_paths = 16;
+  settings.max_steps = 4096;
+  const ImpactResult drawn = followed(problem, settings);
+  for (std::size_t s = 0; s < 16; ++s) {
+    const double* first =
+        drawn.paths[0].velocity.data() + nv * static_cast<std::size_t>(drawn.paths[0].offset[s]);
+    const double* last = drawn.paths[0].velocity.data() +
+                         nv * static_cast<std::size_t>(drawn.paths[0].offset[s + 1] - 1);
+    for (std::size_t j = 0; j < nv; ++j) {
+      EXPECT_EQ(first[j], problem.velocity[j]);
+      EXPECT_EQ(last[j], drawn.samples.velocity.host()[s * nv + j]);
+    }
+  }
+}
+
+TEST(ImpactEvents, TakeHardProblems) {
+  Generator random(12);
+  for (const double mu : {0.0, 1e5}) {
+    for (int trial = 0; trial < 10; ++trial) {
+      ImpactProblem problem = random_impact(random, 2, 3, 0.0);
+      problem.friction.assign(2, mu);
+      if (trial % 2 == 1) {  // contact 1 repeats contact 0
+        std::copy_n(problem.normal_jacobian.begin(), 3, problem.normal_jacobian.begin() + 3);
+        std::copy_n(problem.tangent_jacobian.begin(), 3, problem.tangent_jacobian.begin() + 3);
+      }
+      const ImpactSummary summary = followed(problem, events(256)).summary[0];
+      EXPECT_GE(summary.terminated, 240) << mu << " " << trial;
+    }
+  }
+  ImpactProblem rest = models::build("rocking_block");
+  rest.velocity.assign(3, 0.0);
+  const ImpactSummary still = followed(rest, events(4)).summary[0];
+  EXPECT_EQ(still.terminated, 4);
+  EXPECT_EQ(still.lcp_solves, 0);
+}
+
+TEST(ImpactEvents, RefuseWhatTheyCannotFollow) {
+  const ImpactProblem spatial = models::build("cube_drop"), stack = models::build("disk_stack");
+  test::expect_names(test::refusal([&] { followed(spatial, events(4)); }),
+                     {"method", "events", "planar"});
+  test::expect_names(test::refusal([&] { followed(stack, events(4)); }), {"method", "4", "5"});
+  const ImpactProblem block = models::build("rocking_block");
+  test::expect_names(test::refusal([&] {
+                       sample_impacts(make_batch({&block, 1}), events(4), Backend::reference);
+                     }),
+                     {"method", "cpu", "reference"});
+}
+
+}  // namespace
+}  // namespace carom
