@@ -53,6 +53,11 @@ std::string heading(const run::ImpactRun& run) {
   std::string text = fmt::format("{}  ({}, {} contacts: {})\n", io::printable(run.model),
                                  run.problem.dimension == 2 ? "planar" : "spatial",
                                  run.problem.contacts, fmt::join(run.contact_names, ", "));
+  if (settings.method == ImpactMethod::events) {
+    text += fmt::format("  backend {}, followed from event to event, seed {}, no step size\n",
+                        to_string(run.backend), settings.seed);
+    return text;
+  }
   text += fmt::format(
       "  backend {}, {}, {} numbers, selection {}, seed {}, h = {:g} N s, at most {} steps\n",
       to_string(run.backend), to_string(settings.precision), to_string(settings.sampler),
@@ -135,6 +140,7 @@ std::string certificate_lines(const run::ImpactRun& run) {
       "  largest residual {:.2e} (certified up to {:.0e}), kinetic energy after/before at most "
       "{:.6f}\n",
       summary.max_residual, run.settings.residual_tolerance, summary.max_energy_ratio);
+  if (run.settings.method == ImpactMethod::events) return text;
   text +=
       fmt::format("  solved by Lemke after the fast path: {} of {} ({})\n", summary.fallback_solves,
                   summary.lcp_solves, share(summary.fallback_solves, summary.lcp_solves));

@@ -12,6 +12,7 @@
 #include "cli/commands.hpp"
 #include "cli/json_output.hpp"
 #include "cli/table.hpp"
+#include "io/enclosure_kept.hpp"
 #include "io/stability_kept.hpp"
 
 namespace carom::cli {
@@ -55,7 +56,36 @@ Judgement judge(const io::KeptVerdict& kept) {
   }
 }
 
+int verify_enclosures(const VerifyOptions& options) {
+  const std::vector<io::KeptEnclosure> kept = io::read_kept_enclosures(options.file);
+  std::vector<std::size_t> refuted;
+  std::int64_t proven = 0, unjudged = 0;
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    const EnclosureStatus status = kept[i].set.status;
+    if (status != EnclosureStatus::enclosed && status != EnclosureStatus::outer) {
+      ++unjudged;
+    } else if (proves_enclosure(kept[i].problem, kept[i].set)) {
+      ++proven;
+    } else {
+      refuted.push_back(i);
+    }
+  }
+  if (options.json) {
+    print_document({{"file", options.file},
+                    {"kind", "enclosure"},
+                    {"proven", proven},
+                    {"not_judged", unjudged},
+                    {"refuted", refuted}});
+  } else if (!options.quiet) {
+    fmt::print("{}: {} enclosures\n  proven anew {}, refuted {}, not judged {}\n", options.file,
+               kept.size(), proven, refuted.size(), unjudged);
+    for (const std::size_t i : refuted) fmt::print("  enclosure {} is refuted\n", i);
+  }
+  return refuted.empty() ? kSuccess : kUnsuccessful;
+}
+
 int run_verify(const VerifyOptions& options) {
+  if (io::holds_enclosures(options.file)) return verify_enclosures(options);
   const std::vector<io::KeptVerdict> kept = io::read_kept_verdicts(options.file);
   constexpr StabilityVerdict kClaims[] = {StabilityVerdict::stable, StabilityVerdict::unstable,
                                           StabilityVerdict::ambiguous};
@@ -93,7 +123,10 @@ void add_verify(Program& program) {
       "verify", "Judge a kept answer's proofs anew, exactly, from its file alone");
   command->footer("Example: carom verify chart.h5");
   const auto options = std::make_shared<VerifyOptions>();
-  command->add_option("file", options->file, "What carom stability --json or --output wrote")
+  command
+      ->add_option(
+          "file", options->file,
+          "What carom stability --json or --output, or carom impact --enclose --output, wrote")
       ->required()
       ->type_name("FILE");
   command->add_flag("--json", options->json, "One JSON document instead of text");

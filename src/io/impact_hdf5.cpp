@@ -40,6 +40,7 @@ class ProblemGroup {
     if (run_.net) net(*run_.net);
     if (!run_.paths.offset.empty()) paths();
     if (run_.models) models(*run_.models);
+    if (run_.enclosure) enclosure(*run_.enclosure);
   }
 
  private:
@@ -174,6 +175,36 @@ class ProblemGroup {
     writer_.dataset(at("models/sequential/impacts"), impacts, {impacts.size()});
   }
 
+  void enclosure(const run::EnclosedRun& enclosed) const {
+    const ImpactEnclosure& set = enclosed.set;
+    const std::string place = at("enclosure");
+    writer_.group(place);
+    writer_.attribute(place, "status", carom::to_string(set.status));
+    writer_.attribute(place, "exact", std::int64_t{set.exact ? 1 : 0});
+    writer_.attribute(place, "rounding", set.rounding);
+    writer_.attribute(place, "polyhedra", set.made);
+    writer_.attribute(place, "faces", set.faces);
+    writer_.attribute(place, "filled", enclosed.filled);
+    writer_.attribute(place, "seconds", set.seconds);
+    std::vector<double> bounds = set.normal_velocity_min;
+    for (const std::vector<double>* part :
+         {&set.tangent_velocity_min, &set.normal_velocity_max, &set.tangent_velocity_max}) {
+      bounds.insert(bounds.end(), part->begin(), part->end());
+    }
+    writer_.dataset(at("enclosure/bounds"), bounds, {2, rows_});
+    std::vector<std::uint64_t> modes;  // of each vertex
+    std::vector<double> vertices;
+    for (const EnclosedMode& mode : set.modes) {
+      modes.insert(modes.end(), rows_ > 0 ? mode.vertices.size() / rows_ : 0, mode.modes);
+      vertices.insert(vertices.end(), mode.vertices.begin(), mode.vertices.end());
+    }
+    writer_.dataset(at("enclosure/vertices"), vertices, {modes.size(), rows_});
+    writer_.dataset(at("enclosure/vertex_modes"), modes, {modes.size()});
+    writer_.dataset(at("enclosure/impossible_modes"), set.impossible_modes,
+                    {set.impossible_modes.size()});
+    writer_.dataset(at("enclosure/invariant"), Words{set.invariant});
+  }
+
   Hdf5Writer& writer_;
   const run::ImpactRun& run_;
   std::string group_;
@@ -195,6 +226,10 @@ void root_attributes(Hdf5Writer& writer, std::span<const run::ImpactRun> runs) {
   writer.attribute("/", "backend", carom::to_string(first.backend));
   writer.attribute("/", "complete", std::int64_t{complete ? 1 : 0});
   writer.attribute("/", "problems", static_cast<std::int64_t>(runs.size()));
+  const auto enclosures = std::count_if(runs.begin(), runs.end(), [](const run::ImpactRun& run) {
+    return run.enclosure.has_value();
+  });
+  if (enclosures > 0) writer.attribute("/", "enclosures", std::int64_t{enclosures});
 }
 
 }  // namespace

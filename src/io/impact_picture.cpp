@@ -7,11 +7,38 @@
 
 #include <carom/error.hpp>
 
+#include "io/enclosure_outline.hpp"
 #include "io/picture_layers.hpp"
 #include "io/picture_panels.hpp"
 #include "io/sheet.hpp"
 
 namespace carom::io {
+
+namespace {
+
+constexpr const char* kOutline = "with lines lw 1.4 lc rgb '#1a8f3c'";
+
+/// The enclosure's outline in every panel, which shows it whole.
+void add_outlines(Sheet& sheet, const PanelLayout& layout, const ImpactEnclosure& set) {
+  const std::size_t m = set.normal_velocity_min.size();
+  const auto widen = [&](std::pair<double, double>& extent, int row) {
+    const auto k = static_cast<std::size_t>(row);
+    include(extent, k < m ? set.normal_velocity_min[k] : set.tangent_velocity_min[k - m]);
+    include(extent, k < m ? set.normal_velocity_max[k] : set.tangent_velocity_max[k - m]);
+  };
+  for (std::size_t i = 0; i < layout.panels.size(); ++i) {
+    const Panel& panel = layout.panels[i];
+    SheetPanel& drawn = sheet.panels[i];
+    widen(drawn.x, panel.x);
+    widen(drawn.y, panel.y);
+    const std::string name = fmt::format("outline_{}", i);
+    sheet.data.push_back({name, outline_of(set, panel.x, panel.y)});
+    drawn.items.push_back({name, "1:2", kOutline});
+  }
+  sheet.legend.push_back({"certain bound", kOutline, true});
+}
+
+}  // namespace
 
 void draw_impact(const std::filesystem::path& file, const run::ImpactRun& run) {
   if (run.problem.contacts == 0) {
@@ -27,8 +54,10 @@ void draw_impact(const std::filesystem::path& file, const run::ImpactRun& run) {
   if (!(scale > 0.0) || !std::isfinite(scale)) scale = 1.0;
 
   Sheet sheet;
-  sheet.title = fmt::format("{}: {} samples, h = {:g} N s", run.model, run.summary.samples,
-                            run.settings.step_size);
+  sheet.title = fmt::format("{}: {} samples", run.model, run.summary.samples);
+  if (run.settings.method == ImpactMethod::lcp) {
+    sheet.title += fmt::format(", h = {:g} N s", run.settings.step_size);
+  }
   sheet.columns = layout.columns;
   sheet.panel_width = layout.panel_width;
   sheet.panel_height = layout.panel_height;
@@ -49,6 +78,9 @@ void draw_impact(const std::filesystem::path& file, const run::ImpactRun& run) {
   for (const PictureLayer& layer : content.layers) {
     sheet.legend.push_back({layer.legend, layer.style, layer.line});
     sheet.data.push_back(layer.data);
+  }
+  if (run.enclosure && !run.enclosure->set.modes.empty()) {
+    add_outlines(sheet, layout, run.enclosure->set);
   }
   draw_sheet(sheet, file);
 }

@@ -1,0 +1,68 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+
+#include "cli/command.hpp"
+#include "cli/refusal.hpp"
+
+namespace carom::test {
+namespace {
+
+TEST(EnclosureCommand, SaysWhatIsPossibleAndAnswers) {
+  const Outcome outcome = carom({"impact", "compass_gait", "--method", "events", "--samples",
+                                 "4096", "--never", "A separating, B separating", "--never",
+                                 "B separating", "--never", "A normal > 0.03", "--json"});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const json result = outcome.document();
+  const json& enclosure = result["enclosure"];
+  EXPECT_EQ(enclosure["status"], "enclosed");
+  EXPECT_TRUE(enclosure["exact"].get<bool>());
+  EXPECT_NEAR(enclosure["normal_velocity_max"][1].get<double>(), 0.0995552, 1e-7);
+  EXPECT_EQ(enclosure["modes"].size() + enclosure["impossible_modes"].size(), 16U);
+  for (const json& mode : enclosure["modes"]) {
+    EXPECT_FALSE(mode["vertices"].empty());
+    EXPECT_EQ(mode["constraints"][0].size(), 5U);
+  }
+  EXPECT_EQ(enclosure["never"][0]["answer"], "proven");
+  EXPECT_EQ(enclosure["never"][1]["answer"], "counterexample");
+  EXPECT_GE(enclosure["never"][1]["sample"].get<int>(), 0);
+  EXPECT_NE(enclosure["never"][2]["answer"], "proven");
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_LE(result["normal_velocity_max"][i].get<double>(),
+              enclosure["normal_velocity_max"][i].get<double>() + 1e-9);
+  }
+}
+
+TEST(EnclosureCommand, AFileIsVerifiedFromItselfAlone) {
+  const Scratch scratch;
+  const std::string file = (scratch / "set.h5").string();
+  ASSERT_EQ(
+      carom({"impact", "box_wall", "--samples", "64", "--enclose", "--quiet", "--output", file})
+          .status,
+      0);
+  Outcome outcome = carom({"verify", file, "--json"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(outcome.document()["proven"], 1);
+
+  // One digit of the last polyhedron's last row.
+  std::string bytes = read_text(file);
+  std::size_t at = bytes.find("carom-enclosure 1");
+  ASSERT_NE(at, std::string::npos);
+  at = bytes.find('\0', at);
+  while (std::isxdigit(static_cast<unsigned char>(bytes[at])) == 0) --at;
+  bytes[at] = bytes[at] == '3' ? '5' : '3';
+  write_text(file, bytes);
+  outcome = carom({"verify", file, "--json"});
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_EQ(outcome.document()["refuted"], json::array({0}));
+}
+
+TEST(EnclosureCommand, RefusesWhatItCannotDo) {
+  expect_refusal(carom({"impact", "cube_drop", "--enclose"}), {"--enclose", "dimension", "3"});
+  expect_refusal(carom({"impact", "box_wall", "--never", "Q separating"}), {"Q", "A or B"});
+  expect_refusal(carom({"impact", "disk_stack", "--method", "events"}), {"events", "5"});
+}
+
+}  // namespace
+}  // namespace carom::test
