@@ -27,7 +27,7 @@ namespace carom::cli {
 namespace {
 
 constexpr std::size_t kReportedInFull = 4;  // postures; more get one line each
-constexpr std::size_t kTabulated = 32;      // more are counted
+constexpr std::size_t kTabulated = 64;      // more are counted
 
 // What an empty or an unbounded region is: an answer, proven like any other.
 bool answered(Status status) {
@@ -62,12 +62,25 @@ void print_counts(const std::vector<run::EquilibriumRun>& runs) {
   fmt::print("{} postures on the {} backend\n", runs.size(), to_string(runs.front().backend));
   for (const auto& [status, count] : counts) fmt::print("  {:<18} {}\n", status, count);
   fmt::print("  largest residual   {:.2e}\n", residual);
+  if (!runs.front().probe) return;
+  std::int64_t held = 0;
+  std::int64_t not_held = 0;
+  for (const run::EquilibriumRun& run : runs) {
+    const std::optional<bool> verdict = run.probe ? run.probe->held() : std::nullopt;
+    if (verdict) ++(*verdict ? held : not_held);
+  }
+  fmt::print("  held {}, not held {}, undecided {}\n", held, not_held,
+             static_cast<std::int64_t>(runs.size()) - held - not_held);
 }
 
 void report(const std::vector<run::EquilibriumRun>& runs, const EquilibriumOptions& options) {
-  if (options.json) return print_documents(runs, io::equilibrium_json);
+  if (options.json) {
+    const bool varied = !runs.front().parameters.empty();
+    return print_documents(runs, varied ? io::varied_equilibrium_json : io::equilibrium_json);
+  }
   if (options.quiet) return;
-  if (runs.size() <= kReportedInFull) {
+  const bool varied = !runs.front().parameters.empty();
+  if (runs.size() <= kReportedInFull && !varied) {
     for (const run::EquilibriumRun& run : runs) fmt::print("{}", posture_report(run));
   } else if (runs.size() <= kTabulated) {
     fmt::print("{}", postures_table(runs));
@@ -81,7 +94,8 @@ int run_equilibrium(const EquilibriumOptions& options, const std::string& comman
   const std::vector<run::PostureTask> tasks = load_postures(options);
   require_outputs(options, tasks.size());
   const InterruptGuard guard;
-  const std::vector<run::EquilibriumRun> runs = run_postures(tasks, options, backend);
+  std::vector<run::EquilibriumRun> runs = run_postures(tasks, options, backend);
+  find_critical(runs, options, backend);
   report(runs, options);
   if (!options.output.empty()) io::write_equilibrium_hdf5(options.output, runs, command_line);
   if (!options.plot.empty()) io::draw_equilibrium(options.plot, runs.front());
@@ -113,9 +127,19 @@ void add_equilibrium(Program& program) {
   CLI::App* command = program.app.add_subcommand(
       "equilibrium", "Where may the centre of mass be that contacts can hold?");
   command->footer(
-      "Example: carom equilibrium two_contacts --p=-0.3:0.3 --q=0:0.1 --plot region.svg");
+      "Example: carom equilibrium two_contacts --p=-0.3:0.3 --q=0:0.1 --plot region.svg\n"
+      "         carom equilibrium tripod_flat --centre-of-mass 0.1,0,0.4 --sweep "
+      "friction=0.1:1:10\n"
+      "         carom equilibrium tripod_flat --centre-of-mass 0.1,0,0.4 --critical friction");
   const auto options = std::make_shared<EquilibriumOptions>();
   add_posture_options(*command, *options);
+  add_variation_options(*command, options->variations, true);
+  command
+      ->add_option(
+          "--critical", options->critical,
+          "The value of a parameter at which --centre-of-mass begins or ceases to be held, "
+          "bisected with proofs")
+      ->type_name("NAME[=LO:HI]");
   command->add_option("--backend", options->backend, listed<Backend>(" or "))
       ->capture_default_str();
   command->add_option("--output", options->output, "Write everything to this HDF5 file")

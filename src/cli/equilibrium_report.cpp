@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <iterator>
+#include <optional>
 
 #include "cli/table.hpp"
 #include "io/printable.hpp"
@@ -42,6 +43,7 @@ class Report {
       spatial();
     }
     if (run_.probe) probe(*run_.probe);
+    if (run_.critical) critical(*run_.critical);
     return std::move(text_);
   }
 
@@ -64,9 +66,12 @@ class Report {
       return;
     }
     if (region.status == Status::solved || region.status == Status::unbounded) {
-      line("centre of mass", "x . {} from {} to {} m",
-           point_words(region.normal[0], region.normal[1]), end_words(region.lower),
-           end_words(region.upper));
+      // under gravity the strip bounds x itself
+      const bool upright = region.normal[0] == 1.0 && region.normal[1] == 0.0;
+      line("centre of mass", "{} from {} to {} m",
+           upright ? std::string("x")
+                   : fmt::format("x . {}", point_words(region.normal[0], region.normal[1])),
+           end_words(region.lower), end_words(region.upper));
       line("torque", "{} to {} N m about the origin", end_words(region.torque_min),
            end_words(region.torque_max));
       line("essential contacts", "{}", names_of(run_, region.essential));
@@ -114,7 +119,11 @@ class Report {
 
   void probe(const run::MassProbe& probe) {
     line("centre of mass at", "({:.6g}) m", fmt::join(probe.centre_of_mass, ", "));
-    line("", "{}, {:.6g} m from the boundary", probe.distance >= 0.0 ? "held" : "not held",
+    const std::optional<bool> held = probe.held();
+    line("", "{}, {:.6g} m from the boundary",
+         !held   ? "undecided"
+         : *held ? "held"
+                 : "not held",
          std::fabs(probe.distance));
     if (probe.robust_distance) {
       line("", "{}, {:.6g} m from the robust region's boundary",
@@ -137,6 +146,22 @@ class Report {
     }
   }
 
+  void critical(const run::Critical& found) {
+    const auto words = [](const std::optional<bool>& held) {
+      return !held ? "undecided" : *held ? "held" : "not held";
+    };
+    const std::string label = "critical " + found.parameter;
+    if (!found.found()) {
+      line(label.c_str(),
+           "none: {} at {:.6g}, {} at {:.6g}; --critical {}=LO:HI searches elsewhere",
+           words(found.held_low), found.low, words(found.held_high), found.high, found.parameter);
+      return;
+    }
+    line(label.c_str(), "{:.9g}, the {} that holds", found.held,
+         *found.held_high ? "smallest" : "largest");
+    line("", "held at {:.17g}, not held at {:.17g}, both proven", found.held, found.not_held);
+  }
+
   static const char* meaning(Status status) {
     if (status == Status::infeasible) return " (no centre of mass can be held)";
     if (status == Status::unbounded) return " (the region has no end on some side)";
@@ -153,7 +178,14 @@ class Report {
 std::string posture_report(const run::EquilibriumRun& run) { return Report(run).text(); }
 
 std::string postures_table(const std::vector<run::EquilibriumRun>& runs) {
-  TextTable table({"posture", "contacts", "status", "region", "robust region", "residual"});
+  std::vector<std::string> head;
+  for (const auto& [name, value] : runs.front().parameters) head.push_back(name);
+  if (head.empty()) head = {"posture", "contacts"};
+  const bool varied = !runs.front().parameters.empty();
+  const bool probed = runs.front().probe.has_value();
+  if (probed) head.insert(head.end(), {"held", "margin [m]"});
+  head.insert(head.end(), {"status", "region", "robust region", "residual"});
+  TextTable table(head);
   for (const run::EquilibriumRun& run : runs) {
     std::string region = "-";
     std::string robust = "-";
@@ -170,9 +202,19 @@ std::string postures_table(const std::vector<run::EquilibriumRun>& runs) {
     } else if (run.spatial.dimension >= 0) {
       region = fmt::format("{:.6g} m^2", run.spatial.area_inner);
     }
-    table.add({run.name, fmt::format("{}", run.posture.contacts),
-               std::string(to_string(run.status())), region, robust,
-               fmt::format("{:.1e}", residual)});
+    std::vector<std::string> row;
+    for (const auto& [name, value] : run.parameters) row.push_back(fmt::format("{:.6g}", value));
+    if (!varied) row = {run.name, fmt::format("{}", run.posture.contacts)};
+    if (probed) {
+      const std::optional<bool> held = run.probe ? run.probe->held() : std::nullopt;
+      row.emplace_back(!held ? "undecided" : *held ? "held" : "not held");
+      row.push_back(run.probe && std::isfinite(run.probe->distance)
+                        ? fmt::format("{:.6g}", run.probe->distance)
+                        : "-");
+    }
+    row.insert(row.end(), {std::string(to_string(run.status())), region, robust,
+                           fmt::format("{:.1e}", residual)});
+    table.add(row);
   }
   return table.text();
 }

@@ -25,10 +25,10 @@ void report_impacts(std::vector<run::ImpactRun>& runs, const SamplingOptions& op
   }
   if (options.json) return print_documents(runs, io::impact_json);
   if (options.quiet) return;
-  if (runs.size() <= kReportedInFull) {
+  if (runs.size() <= kReportedInFull && runs.front().parameters.empty()) {
     for (const run::ImpactRun& run : runs) fmt::print("{}\n", run_report(run));
   }
-  if (runs.size() > 1) fmt::print("{}", runs_table(runs));
+  if (runs.size() > 1 || !runs.front().parameters.empty()) fmt::print("{}", runs_table(runs));
 }
 
 }  // namespace
@@ -36,7 +36,8 @@ void report_impacts(std::vector<run::ImpactRun>& runs, const SamplingOptions& op
 void add_impact(Program& program) {
   add_impact_command(
       program, "impact", "Sample the set of post-impact velocities",
-      "Example: carom impact rocking_block --samples 2^16 --set friction=0.5 --plot block.svg",
+      "Example: carom impact rocking_block --samples 2^16 --set friction=0.5 --plot block.svg\n"
+      "         carom impact rocking_block --sweep friction=0:1:11",
       report_impacts);
 }
 

@@ -220,13 +220,20 @@ std::string run_report(const run::ImpactRun& run) {
 }
 
 std::string runs_table(const std::vector<run::ImpactRun>& runs) {
-  std::vector<std::string> head = {"problem"};
+  const bool varied = !runs.front().parameters.empty();
+  std::vector<std::string> head;
+  for (const auto& [name, value] : runs.front().parameters) head.push_back(name);
+  if (!varied) head.emplace_back("problem");
+  if (varied) head.emplace_back("outcomes");
   head.insert(head.end(), kPerformanceHead.begin(), kPerformanceHead.end());
   head.push_back("net points");
   TextTable table(head);
   std::vector<std::string> still;
   for (const run::ImpactRun& run : runs) {
-    std::vector<std::string> row = {run.model};
+    std::vector<std::string> row;
+    for (const auto& [name, value] : run.parameters) row.push_back(fmt::format("{:.6g}", value));
+    if (!varied) row.push_back(run.model);
+    if (varied) row.push_back(fmt::format("{}", run.summary.mode_counts.size()));
     const std::vector<std::string> cells = performance_cells(run);
     row.insert(row.end(), cells.begin(), cells.end());
     row.push_back(run.net ? fmt::format("{}", run.net->points()) : "-");

@@ -66,6 +66,23 @@ std::string version_line() {
   return fmt::format("carom {} (commit {})", build.version, build.commit);
 }
 
+// `--set a=1 b=2` is `--set a=1 --set b=2`, and so are --sweep and --random.
+std::vector<std::string> spread(std::vector<std::string> words) {
+  const auto assigns = [](const std::string& word) {
+    const std::size_t equals = word.find('=');
+    return equals != std::string::npos && equals > 0 && word.front() != '-' &&
+           word.find_first_of("/.") > equals;
+  };
+  for (std::size_t i = 0; i + 2 < words.size(); ++i) {
+    const std::string option = words[i];
+    if (option != "--set" && option != "--sweep" && option != "--random") continue;
+    for (std::size_t k = i + 2; k < words.size() && assigns(words[k]); k += 2) {
+      words.insert(words.begin() + static_cast<std::ptrdiff_t>(k), option);
+    }
+  }
+  return words;
+}
+
 // words: those of the line, the program's name first.
 int run(std::vector<std::string> words) {
   using namespace carom::cli;
@@ -74,7 +91,7 @@ int run(std::vector<std::string> words) {
   program.command_line = carom::io::joined_words(words);
   set_origin(program.command_line);
   program.run_again = run;
-  const OpenedOutputs opened(words);
+  const OpenedOutputs opened(spread(std::move(words)));
   const std::vector<std::string>& read = opened.words();
   program.app.name("carom");
   program.app.description(

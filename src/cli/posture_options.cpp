@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <utility>
 
@@ -11,6 +12,7 @@
 
 #include "cli/numbers.hpp"
 #include "cli/progress.hpp"
+#include "cli/wrong_command.hpp"
 #include "io/posture_input.hpp"
 
 namespace carom::cli {
@@ -59,7 +61,8 @@ void set_neighbourhood(Posture& posture, const EquilibriumOptions& options) {
 
 std::vector<run::PostureTask> file_tasks(const std::string& file) {
   std::vector<run::PostureTask> tasks;
-  std::vector<io::PostureEntry> entries = io::read_postures(file);
+  std::vector<io::PostureEntry> entries =
+      read_as(file, io::FileKind::posture, [&file] { return io::read_postures(file); });
   for (std::size_t i = 0; i < entries.size(); ++i) {
     run::PostureTask task;
     task.posture = std::move(entries[i].posture);
@@ -127,17 +130,154 @@ SpatialSettings spatial_defaults() {
   return settings;
 }
 
+namespace {
+
+using Values = std::map<std::string, double>;
+
+// Parameters that a posture of a file has: friction, of all contacts, and friction_1, friction_2,
+// ...
+void require_file_parameter(const std::string& name, const Posture& posture) {
+  if (name == "friction") return;
+  for (int i = 1; i <= posture.contacts; ++i) {
+    if (name == fmt::format("friction_{}", i)) return;
+  }
+  throw InvalidInput(fmt::format(
+      "unknown parameter \"{}\" of a file's posture; known are friction (of all contacts) and "
+      "friction_1 to friction_{}",
+      name, posture.contacts));
+}
+
+void change(Posture& posture, const Values& values) {
+  if (const auto all = values.find("friction"); all != values.end()) {
+    posture.friction.assign(posture.friction.size(), all->second);
+  }
+  for (std::size_t i = 0; i < posture.friction.size(); ++i) {
+    const auto one = values.find(fmt::format("friction_{}", i + 1));
+    if (one != values.end()) posture.friction[i] = one->second;
+  }
+}
+
+std::string name_with(const std::string& name, const run::Parameters& parameters) {
+  std::string result = name;
+  for (const auto& [parameter, value] : parameters) {
+    result += fmt::format(" {}={:.6g}", parameter, value);
+  }
+  return result;
+}
+
+// The posture that --problem names; none of a built-in one.
+run::PostureTask file_task(const EquilibriumOptions& options) {
+  if (is_named(models::postures(), options.target)) return {};
+  std::vector<run::PostureTask> tasks = file_tasks(options.target);
+  if (tasks.size() > 1 && options.problem.empty()) {
+    throw InvalidInput(fmt::format(
+        "{} has {} postures: --set, --sweep, --random and --critical are of one: choose it with "
+        "--problem",
+        options.target, tasks.size()));
+  }
+  return std::move(tasks[options.problem.empty() ? 0 : chosen_problem(options, tasks.size())]);
+}
+
+// The only posture of the options, `file` where it is of a file, with other values than those of
+// --set.
+run::PostureTask posture_with(const EquilibriumOptions& options, const run::PostureTask& file,
+                              Values values, const run::Parameters& parameters) {
+  for (const auto& [name, value] : parameters) values[name] = value;
+  run::PostureTask task;
+  if (is_named(models::postures(), options.target)) {
+    const models::PostureModel& model = models::find_posture(options.target);
+    task = {model.name, model.contact_names, models::build_posture(model.name, values), 0, 0};
+  } else {
+    task = file;
+    for (const auto& [name, value] : values) require_file_parameter(name, task.posture);
+    change(task.posture, values);
+    validate(task.posture);
+  }
+  task.name = name_with(task.name, parameters);
+  task.parameters = parameters;
+  set_neighbourhood(task.posture, options);
+  return task;
+}
+
+}  // namespace
+
 std::vector<run::PostureTask> load_postures(const EquilibriumOptions& options) {
-  std::vector<run::PostureTask> tasks = tasks_of(
-      options, models::postures(), "posture",
-      [&options](const std::map<std::string, double>& overrides) -> run::PostureTask {
-        const models::PostureModel& model = models::find_posture(options.target);
-        return {model.name, model.contact_names, models::build_posture(model.name, overrides), 0,
-                0};
-      },
-      [&options] { return file_tasks(options.target); });
-  for (run::PostureTask& task : tasks) set_neighbourhood(task.posture, options);
+  const bool named = is_named(models::postures(), options.target);
+  if (!named && !file_exists(options.target)) {
+    refuse_target(options.target, models::postures(), "posture");
+  }
+  const VariationOptions& variations = options.variations;
+  const bool varied = !variations.sweep.empty() || !variations.random.empty();
+  if (!named && !varied && options.critical.empty() && options.set.empty()) {
+    std::vector<run::PostureTask> tasks = file_tasks(options.target);
+    if (!options.problem.empty()) {
+      tasks = {std::move(tasks[chosen_problem(options, tasks.size())])};
+    }
+    for (run::PostureTask& task : tasks) set_neighbourhood(task.posture, options);
+    return tasks;
+  }
+  if (named && !options.problem.empty()) chosen_problem(options, 1);
+  const Values set = overrides_of(options);
+  const run::PostureTask file = file_task(options);
+  run::PostureTask first = posture_with(options, file, set, {});
+  const auto points = varied_points(variations, set, [&](const std::string& name) {
+    if (named) {
+      const auto& parameters = models::find_posture(options.target).parameters;
+      const bool known = std::any_of(parameters.begin(), parameters.end(),
+                                     [&](const auto& parameter) { return parameter.name == name; });
+      if (!known) models::build_posture(options.target, {{name, 0.0}});  // refuses by name
+    } else {
+      require_file_parameter(name, first.posture);
+    }
+  });
+  if (!varied) return {std::move(first)};
+  std::vector<run::PostureTask> tasks;
+  tasks.reserve(points.size());
+  for (const run::Parameters& point : points) {
+    tasks.push_back(posture_with(options, file, set, point));
+  }
   return tasks;
+}
+
+void find_critical(std::vector<run::EquilibriumRun>& runs, const EquilibriumOptions& options,
+                   Backend backend) {
+  if (options.critical.empty()) return;
+  if (options.centre_of_mass.empty()) {
+    throw InvalidInput("--critical: asks for a centre of mass, give it with --centre-of-mass");
+  }
+  if (runs.size() != 1) {
+    throw InvalidInput("--critical: asks of one posture, leave --sweep and --random out");
+  }
+  const std::size_t equals = options.critical.find('=');
+  const std::string name = options.critical.substr(0, equals);
+  double low = 0.0;
+  double high = 10.0;
+  if (equals != std::string::npos) {
+    const std::vector<std::string> parts = split(options.critical.substr(equals + 1), ':');
+    if (parts.size() != 2) {
+      throw InvalidInput(fmt::format("--critical {}: must be NAME or NAME=LO:HI, e.g. friction=0:1",
+                                     options.critical));
+    }
+    low = parse_real("--critical: LO", parts[0]);
+    high = parse_real("--critical: HI", parts[1]);
+  } else if (is_named(models::postures(), options.target)) {
+    for (const auto& parameter : models::find_posture(options.target).parameters) {
+      if (parameter.name != name) continue;
+      low = parameter.minimum + (parameter.minimum_open ? 1e-9 : 0.0);
+      high = std::min(parameter.maximum, std::max(10.0, 10.0 * std::fabs(parameter.value)));
+    }
+  }
+  if (!(low < high)) {
+    throw InvalidInput(fmt::format("--critical {}: LO must be below HI", options.critical));
+  }
+  const Values set = overrides_of(options);
+  if (set.count(name) != 0) {
+    throw InvalidInput(fmt::format("--critical {}: also given by --set: leave one out", name));
+  }
+  const run::PostureTask file = file_task(options);
+  const auto with = [&](double value) { return posture_with(options, file, set, {{name, value}}); };
+  runs.front().critical =
+      run::critical_value(name, low, high, with, request_of({with(low)}, options, backend));
 }
 
 std::vector<run::EquilibriumRun> run_postures(const std::vector<run::PostureTask>& tasks,

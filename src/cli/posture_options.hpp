@@ -8,6 +8,7 @@
 
 #include "cli/setting_options.hpp"
 #include "cli/target.hpp"
+#include "cli/variations.hpp"
 #include "run/equilibrium_runner.hpp"
 
 namespace carom::cli {
@@ -18,6 +19,8 @@ std::span<const OptionForm> posture_forms();
 /// Texts of the options; numbers are read once the whole line is known.
 struct EquilibriumOptions : TargetOptions {
   std::string centre_of_mass;
+  VariationOptions variations;
+  std::string critical;
   SettingOptions settings{posture_forms()};
   std::string height;
   std::string p;
@@ -42,5 +45,9 @@ std::vector<run::PostureTask> load_postures(const EquilibriumOptions& options);
 /// Errors: InvalidInput, BackendUnavailable.
 std::vector<run::EquilibriumRun> run_postures(const std::vector<run::PostureTask>& tasks,
                                               const EquilibriumOptions& options, Backend backend);
+
+/// Answers --critical for the only run. Errors: InvalidInput naming the option.
+void find_critical(std::vector<run::EquilibriumRun>& runs, const EquilibriumOptions& options,
+                   Backend backend);
 
 }  // namespace carom::cli

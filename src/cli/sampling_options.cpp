@@ -39,7 +39,8 @@ constexpr int kFileSteps = 40;
 
 std::vector<run::ImpactTask> file_tasks(const std::string& file) {
   std::vector<run::ImpactTask> tasks;
-  std::vector<ImpactProblem> problems = io::read_impact_problems(file);
+  std::vector<ImpactProblem> problems =
+      read_as(file, io::FileKind::impact, [&file] { return io::read_impact_problems(file); });
   for (std::size_t i = 0; i < problems.size(); ++i) {
     run::ImpactTask task;
     task.model = problems[i].name.empty() ? fmt::format("problem {}", i) : problems[i].name;
@@ -125,6 +126,7 @@ void add_sampling_options(CLI::App& command, SamplingOptions& options) {
 }
 
 void add_result_options(CLI::App& command, SamplingOptions& options) {
+  add_variation_options(command, options.variations, false);
   options.settings.add(command, ImpactSettings{}, [&](std::string_view setting) {
     if (setting == "keep_samples") {
       command
@@ -141,15 +143,79 @@ void add_result_options(CLI::App& command, SamplingOptions& options) {
       ->type_name("FILE.svg|.png");
 }
 
+namespace {
+
+// The only problem of a file, whose friction may vary.
+std::vector<run::ImpactTask> varied_file(const SamplingOptions& options) {
+  std::vector<run::ImpactTask> tasks = file_tasks(options.target);
+  if (!options.problem.empty()) {
+    tasks = {std::move(tasks[chosen_problem(options, tasks.size())])};
+  }
+  const auto set = overrides_of(options);
+  const auto require_known = [&options](const std::string& name) {
+    if (name == "friction") return;
+    throw InvalidInput(fmt::format(
+        "unknown parameter \"{}\" of {}: of a file's problem friction varies, of all contacts",
+        name, options.target));
+  };
+  for (const auto& [name, value] : set) require_known(name);
+  const auto points = varied_points(options.variations, set, require_known);
+  if (points.size() > 1 && tasks.size() > 1) {
+    throw InvalidInput(
+        fmt::format("{} has {} problems: --sweep and --random are of one: choose it with --problem",
+                    options.target, tasks.size()));
+  }
+  std::vector<run::ImpactTask> all;
+  for (const run::ImpactTask& task : tasks) {
+    for (const run::Parameters& point : points) {
+      run::ImpactTask changed = task;
+      const auto fixed = set.find("friction");
+      const double value = point.empty() ? fixed->second : point.front().second;
+      changed.problem.friction.assign(task.problem.friction.size(), value);
+      validate(changed.problem);
+      changed.parameters = point;
+      for (const auto& [name, at] : point) changed.model += fmt::format(" {}={:.6g}", name, at);
+      all.push_back(std::move(changed));
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
 std::vector<run::ImpactTask> load_tasks(const SamplingOptions& options) {
-  return tasks_of(
-      options, models::all(), "model",
-      [&options](const std::map<std::string, double>& overrides) -> run::ImpactTask {
-        const models::Model& model = models::find(options.target);
-        return {model.name, model.contact_names, models::build(model.name, overrides),
-                model.step_size, model.max_steps};
-      },
-      [&options] { return file_tasks(options.target); });
+  SamplingOptions all = options;
+  all.variations.seed = options.settings["seed"];
+  const bool varied = !options.variations.sweep.empty() || !options.variations.random.empty();
+  if (!is_named(models::all(), options.target)) {
+    if (file_exists(options.target) && (varied || !options.set.empty())) return varied_file(all);
+    return tasks_of(
+        options, models::all(), "model",
+        [](const std::map<std::string, double>&) { return run::ImpactTask{}; },
+        [&options] { return file_tasks(options.target); });
+  }
+  if (!options.problem.empty()) chosen_problem(options, 1);
+  const models::Model& model = models::find(options.target);
+  const auto set = overrides_of(options);
+  const auto points = varied_points(all.variations, set, [&model](const std::string& name) {
+    const bool known = std::any_of(model.parameters.begin(), model.parameters.end(),
+                                   [&](const auto& parameter) { return parameter.name == name; });
+    if (!known) models::build(model.name, {{name, 0.0}});  // refuses by name
+  });
+  std::vector<run::ImpactTask> tasks;
+  tasks.reserve(points.size());
+  for (const run::Parameters& point : points) {
+    std::map<std::string, double> values = set;
+    run::ImpactTask task{model.name,      model.contact_names, {},
+                         model.step_size, model.max_steps,     point};
+    for (const auto& [name, value] : point) {
+      values[name] = value;
+      task.model += fmt::format(" {}={:.6g}", name, value);
+    }
+    task.problem = models::build(model.name, values);
+    tasks.push_back(std::move(task));
+  }
+  return tasks;
 }
 
 std::vector<run::ImpactRun> run_impacts(const std::vector<run::ImpactTask>& tasks,

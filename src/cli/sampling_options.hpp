@@ -11,6 +11,7 @@
 #include "cli/enclosure_options.hpp"
 #include "cli/setting_options.hpp"
 #include "cli/target.hpp"
+#include "cli/variations.hpp"
 #include "run/impact_runner.hpp"
 
 namespace carom::cli {
@@ -22,6 +23,7 @@ std::span<const OptionForm> sampling_forms();
 /// known.
 struct SamplingOptions : TargetOptions {
   SettingOptions settings{sampling_forms()};
+  VariationOptions variations;
   std::string backend = "auto";
   std::string keep;
   std::string output;

@@ -113,6 +113,10 @@ class SettingOptions {
         option->type_name(form.type);
       } else if (std::integral<Value>) {
         option->type_name("N");
+      } else if (std::floating_point<Value>) {
+        option->type_name("X");
+      } else {
+        option->type_name("WORD");
       }
       if (!text.empty()) option->capture_default_str();
     }

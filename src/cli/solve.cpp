@@ -18,6 +18,8 @@
 #include "cli/output_files.hpp"
 #include "cli/setting_options.hpp"
 #include "cli/table.hpp"
+#include "cli/target.hpp"
+#include "cli/wrong_command.hpp"
 #include "io/case_file.hpp"
 #include "io/case_hdf5.hpp"
 #include "io/printable.hpp"
@@ -177,7 +179,11 @@ int run_solve(const SolveOptions& options, const std::string& command_line) {
   require_output(options.output);
   run::Cases cases;
   for (const std::string& file : options.files) {
-    for (run::CaseProblem& problem : io::read_cases(file)) cases.push_back(std::move(problem));
+    if (const std::string hint = file_exists(file) ? "" : right_command(file); !hint.empty()) {
+      throw InvalidInput(hint);
+    }
+    run::Cases own = read_as(file, io::FileKind::program, [&file] { return io::read_cases(file); });
+    for (run::CaseProblem& problem : own) cases.push_back(std::move(problem));
   }
   const run::CaseAnswers answers = run::solve_cases(cases, settings);
   if (options.json) {

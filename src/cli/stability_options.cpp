@@ -11,6 +11,7 @@
 #include "cli/choices.hpp"
 #include "cli/numbers.hpp"
 #include "cli/target.hpp"
+#include "cli/variations.hpp"
 #include "io/stability_input.hpp"
 
 namespace carom::cli {
@@ -36,24 +37,10 @@ std::vector<double> spaced(double low, double high, std::int64_t count) {
   return values;
 }
 
-// NAME=LO:HI:N
 Sweep sweep_from(const std::string& text) {
-  Sweep sweep;
-  sweep.option = "--sweep " + text;
-  const std::size_t equals = text.find('=');
-  std::vector<std::string> parts;
-  if (equals != std::string::npos && equals > 0) parts = split(text.substr(equals + 1), ':');
-  if (parts.size() != 3) {
-    throw InvalidInput(sweep.option + ": must be NAME=LO:HI:N, e.g. d=0.1:1.2:100");
-  }
-  sweep.name = text.substr(0, equals);
-  const double low = parse_real(sweep.option + ": LO", parts[0]);
-  const double high = parse_real(sweep.option + ": HI", parts[1]);
-  const std::int64_t count = parse_count(sweep.option + ": N", parts[2], 1, kMostPoints);
-  if (count == 1 && low != high) {
-    throw InvalidInput(sweep.option + ": one value cannot be both LO and HI: N must be 2 or more");
-  }
-  sweep.values = spaced(low, high, count);
+  const Variation variation = variation_from("--sweep", text, kMostPoints);
+  Sweep sweep{variation.option, variation.name, {}};
+  for (std::int64_t i = 0; i < variation.count; ++i) sweep.values.push_back(variation.value_of(i));
   return sweep;
 }
 
@@ -132,7 +119,8 @@ run::StancePoints model_points(const StabilityOptions& options) {
 }
 
 run::StancePoints file_points(const StabilityOptions& options) {
-  const std::vector<Stance> stances = io::read_stances(options.target);
+  const std::vector<Stance> stances = read_as(options.target, io::FileKind::stance,
+                                              [&] { return io::read_stances(options.target); });
   const auto set = parse_assignments("--set", options.set);
   const std::vector<Sweep> sweeps = sweeps_of(options, set);
   if (!sweeps.empty() && stances.size() > 1) {
@@ -192,7 +180,7 @@ void add_stability_options(CLI::App& command, StabilityOptions& options) {
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
   command.add_option("--sweep", options.sweep, "Sweep a parameter; two sweeps make a chart")
-      ->type_name("NAME=LO:HI:N")
+      ->type_name("NAME=LO:HI:N[:log]")
       ->allow_extra_args(false);
   options.settings.add(command, StabilitySettings{}, [&](std::string_view setting) {
     if (setting == "threads") {

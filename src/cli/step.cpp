@@ -89,7 +89,8 @@ int step_file(const StepOptions& options, const std::string& command_line) {
   const CompliantSettings settings = step_settings(options);
   const Backend backend = backend_named("--backend", options.backend);
   require_outputs(options);
-  std::vector<CompliantProblem> problems = io::read_steps(options.target);
+  std::vector<CompliantProblem> problems =
+      read_as(options.target, io::FileKind::step, [&] { return io::read_steps(options.target); });
   const InterruptGuard guard;
   ProgressBar bar(!options.json && !options.quiet, "steps");
   const run::ArrayStepRun run =

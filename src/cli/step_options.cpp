@@ -15,6 +15,7 @@
 #include "cli/choices.hpp"
 #include "cli/numbers.hpp"
 #include "cli/progress.hpp"
+#include "cli/variations.hpp"
 #include "core/random.hpp"
 #include "run/step_run.hpp"
 
@@ -25,74 +26,30 @@ namespace {
 constexpr std::string_view kUnknownPrecision = "float";  // to this command
 constexpr std::int64_t kMostWorlds = std::int64_t{1} << 32;
 
-// One --sweep (count > 0) or --random.
-struct Variation {
-  std::string option;  // as messages name it, e.g. "--sweep friction=0:1:5"
-  std::string name;
-  double low = 0.0;
-  double high = 0.0;
-  bool logarithmic = false;
-  std::int64_t count = 0;
+// A variation and what it varies.
+struct WorldVariation : Variation {
   std::optional<std::size_t> parameter;  // none: the step size
-  bool whole = false;
-
-  // share in [0, 1]
-  [[nodiscard]] double at(double share) const {
-    double value = low;
-    if (share >= 1.0) {
-      value = high;
-    } else if (share > 0.0) {
-      value = logarithmic ? low * std::pow(high / low, share) : low + (high - low) * share;
-    }
-    return whole ? std::round(value) : value;
-  }
 };
 
-// NAME=lo:hi[:count][:log]
-Variation variation_from(const char* option, const std::string& text, bool counted,
-                         const models::Scenario& scenario) {
-  Variation result;
-  result.option = fmt::format("{} {}", option, text);
-  const char* form = counted ? "NAME=lo:hi:count[:log], e.g. friction=0:1:11"
-                             : "NAME=lo:hi[:log], e.g. friction=0:1";
-  const std::size_t equals = text.find('=');
-  std::vector<std::string> parts;
-  if (equals != std::string::npos && equals > 0) parts = split(text.substr(equals + 1), ':');
-  const std::size_t least = counted ? 3 : 2;
-  result.logarithmic = parts.size() == least + 1 && parts.back() == "log";
-  if (parts.size() != least && !result.logarithmic) {
-    throw InvalidInput(fmt::format("{}: must be {}", result.option, form));
-  }
-  result.name = text.substr(0, equals);
-  if (result.name != run::kStepSizeName) {
-    result.parameter = models::parameter_index(scenario, result.name);
-    result.whole = std::find(scenario.sizes.begin(), scenario.sizes.end(), result.name) !=
-                   scenario.sizes.end();
-  }
-  result.low = parse_real(result.option + ": lo", parts[0]);
-  result.high = parse_real(result.option + ": hi", parts[1]);
-  if (counted) result.count = parse_count(result.option + ": count", parts[2], 1, kMostWorlds);
-  if (result.logarithmic && !(result.low > 0.0 && result.high > 0.0)) {
-    throw InvalidInput(
-        fmt::format("{}: lo and hi of a logarithmic range must be > 0, they are "
-                    "{} and {}",
-                    result.option, result.low, result.high));
-  }
-  if (result.count == 1 && result.low != result.high) {
-    throw InvalidInput(
-        fmt::format("{}: one value cannot be both lo and hi: must count 2 or more", result.option));
-  }
+WorldVariation world_variation(const char* option, const std::string& text,
+                               const models::Scenario& scenario) {
+  WorldVariation result{variation_from(option, text, kMostWorlds), {}};
+  if (result.name == run::kStepSizeName) return result;
+  result.parameter = models::parameter_index(scenario, result.name);
+  result.whole =
+      std::find(scenario.sizes.begin(), scenario.sizes.end(), result.name) != scenario.sizes.end();
   return result;
 }
 
-std::vector<Variation> variations_of(const StepOptions& options, const models::Scenario& scenario,
-                                     const std::map<std::string, double>& set) {
-  std::vector<Variation> all;
+std::vector<WorldVariation> variations_of(const StepOptions& options,
+                                          const models::Scenario& scenario,
+                                          const std::map<std::string, double>& set) {
+  std::vector<WorldVariation> all;
   for (const std::string& text : options.sweep) {
-    all.push_back(variation_from("--sweep", text, true, scenario));
+    all.push_back(world_variation("--sweep", text, scenario));
   }
   for (const std::string& text : options.random) {
-    all.push_back(variation_from("--random", text, false, scenario));
+    all.push_back(world_variation("--random", text, scenario));
     if (all.back().parameter) continue;
     throw InvalidInput(
         fmt::format("{}: the step size is not drawn: --dt sets it, --sweep sweeps "
@@ -102,7 +59,7 @@ std::vector<Variation> variations_of(const StepOptions& options, const models::S
   std::map<std::string, std::string> given;
   for (const auto& [name, value] : set) given[name] = fmt::format("--set {}={}", name, value);
   if (!options.dt.empty()) given[run::kStepSizeName] = "--dt " + options.dt;
-  for (const Variation& variation : all) {
+  for (const WorldVariation& variation : all) {
     const auto [other, fresh] = given.emplace(variation.name, variation.option);
     if (!fresh) {
       throw InvalidInput(fmt::format("{}: {} is also given by {}: leave one out", variation.option,
@@ -112,10 +69,11 @@ std::vector<Variation> variations_of(const StepOptions& options, const models::S
   return all;
 }
 
-std::int64_t world_count(const StepOptions& options, const std::vector<Variation>& variations) {
+std::int64_t world_count(const StepOptions& options,
+                         const std::vector<WorldVariation>& variations) {
   std::int64_t grid = 1;
   std::vector<std::string> sweeps;
-  for (const Variation& variation : variations) {
+  for (const WorldVariation& variation : variations) {
     if (variation.count == 0) continue;
     sweeps.push_back(fmt::format("{} {}", variation.name, variation.count));
     if (__builtin_mul_overflow(grid, variation.count, &grid) || grid > kMostWorlds) {
@@ -174,9 +132,9 @@ void add_step_options(CLI::App& command, StepOptions& options) {
        "Name of a scenario, or a JSON or HDF5 file with steps of arrays")
       ->required();
   list("--set", options.set, "NAME=VALUE", "Set a parameter of all worlds; repeat for several");
-  list("--sweep", options.sweep, "NAME=lo:hi:count[:log]",
+  list("--sweep", options.sweep, "NAME=LO:HI:N[:log]",
        "Sweep a parameter, or dt; several sweeps make a grid of worlds");
-  list("--random", options.random, "NAME=lo:hi[:log]", "Draw a parameter for every world");
+  list("--random", options.random, "NAME=LO:HI[:log]", "Draw a parameter for every world");
   text("--worlds", options.worlds, "W", "Worlds; default: those of the sweeps, else 1");
   text("--steps", options.steps, "N", "Steps; default: the scenario's");
   text("--time", options.time, "T", "Seconds to simulate, instead of --steps");
@@ -236,7 +194,7 @@ run::StepWorlds step_worlds_of(const StepOptions& options) {
   const models::Scenario& scenario = models::find_scenario(options.target);
   const auto set = parse_assignments("--set", options.set);
   const std::vector<double> base = models::scenario_parameters(scenario, set);
-  const std::vector<Variation> variations = variations_of(options, scenario, set);
+  const std::vector<WorldVariation> variations = variations_of(options, scenario, set);
   const std::uint64_t seed = parse_seed("--seed", options.seed);
   if (!options.steps.empty() && !options.time.empty()) {
     throw InvalidInput(fmt::format("--time is {} and --steps is {}: give one of them", options.time,
@@ -247,26 +205,25 @@ run::StepWorlds step_worlds_of(const StepOptions& options) {
   run::StepWorlds result;
   result.scenario = &scenario;
   result.worlds = world_count(options, variations);
-  for (const Variation& variation : variations) result.varied.push_back(variation.name);
+  for (const WorldVariation& variation : variations) result.varied.push_back(variation.name);
   const auto worlds = static_cast<std::size_t>(result.worlds);
   result.parameters.reserve(worlds * base.size());
   result.step_size.assign(worlds, h);
   std::int64_t grid = 1;
-  for (const Variation& variation : variations) grid *= std::max<std::int64_t>(variation.count, 1);
+  for (const WorldVariation& variation : variations)
+    grid *= std::max<std::int64_t>(variation.count, 1);
   for (std::int64_t world = 0; world < result.worlds; ++world) {
     std::vector<double> values = base;
     std::int64_t cell = world % grid;  // place in the grid, digit by digit
     std::int64_t below = grid;
     std::uint32_t draw = 0;
-    for (const Variation& variation : variations) {
+    for (const WorldVariation& variation : variations) {
       double value = 0.0;
       if (variation.count > 0) {
         below /= variation.count;
         const std::int64_t digit = cell / below;
         cell %= below;
-        value = variation.at(variation.count == 1 ? 0.0
-                                                  : static_cast<double>(digit) /
-                                                        static_cast<double>(variation.count - 1));
+        value = variation.value_of(digit);
       } else {
         value = variation.at(uniform(seed, 0, static_cast<std::uint64_t>(world), draw++));
       }

@@ -14,6 +14,8 @@
 
 #include <carom/error.hpp>
 
+#include "cli/wrong_command.hpp"
+
 /// The first word behind a command: a built-in model, posture or scenario, or a file of problems.
 namespace carom::cli {
 
@@ -54,6 +56,7 @@ bool file_exists(const std::string& name);
 /// Errors: InvalidInput, always; `word` is "model", "posture" or "scenario".
 template <class Known>
 [[noreturn]] void refuse_target(const std::string& target, const Known& known, const char* word) {
+  if (const std::string hint = right_command(target); !hint.empty()) throw InvalidInput(hint);
   throw InvalidInput(fmt::format("{} is neither a file nor a {}; known {}s are {}", target, word,
                                  word, names_of(known)));
 }

@@ -220,7 +220,9 @@ void add_validate(Program& program) {
       "with\n"
       "selection any and lemke unless --selection names one. A sample on which they differ is a\n"
       "disagreement unless both answers are certified and the problem has steps with several\n"
-      "solutions. Postures: compares statuses, strips and proven bounds of regions. Scenarios and\n"
+      "solutions. Postures: compares statuses, strips and proven bounds of regions; solved and\n"
+      "inaccurate, a region that --max-vertices left open, agree where their bounds do. Scenarios "
+      "and\n"
       "steps: compares statuses and states. Stances: compares verdicts, modes and margins.\n"
       "Exit status 1 where there is a disagreement.");
   command->footer("Example: carom validate rocking_block --samples 4096 --against reference");

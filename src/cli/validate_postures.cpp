@@ -101,6 +101,9 @@ void print_json(const std::vector<Comparison>& comparisons, Backend first, Backe
   result["backends"] = {to_string(first), to_string(second)};
   result["postures"] = comparisons.size();
   result["disagreements"] = disagreements;
+  result["status_differences"] = std::count_if(
+      comparisons.begin(), comparisons.end(),
+      [](const Comparison& comparison) { return comparison.status[0] != comparison.status[1]; });
   const auto worst =
       std::max_element(comparisons.begin(), comparisons.end(),
                        [](const auto& a, const auto& b) { return a.difference < b.difference; });
@@ -123,7 +126,10 @@ void print_text(const std::vector<Comparison>& comparisons, Backend first, Backe
     if (++shown > kTabulated) break;
     table.add({comparison.name, std::string(to_string(comparison.status[0])),
                std::string(to_string(comparison.status[1])),
-               fmt::format("{:.2e}", comparison.difference), comparison.agrees ? "yes" : "NO"});
+               fmt::format("{:.2e}", comparison.difference),
+               !comparison.agrees                             ? "NO"
+               : comparison.status[0] == comparison.status[1] ? "yes"
+                                                              : "in their bounds"});
   }
   if (shown > 0) fmt::print("{}", table.text());
 }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <tuple>
 
 #include "io/hdf5_output.hpp"
@@ -60,6 +61,10 @@ class PostureGroup {
       spatial(k);
     }
     if (first.probe) probes();
+    for (std::size_t i = 0; i < first.parameters.size(); ++i) {
+      column("varied/" + first.parameters[i].first,
+             [i](const auto& run) { return run.parameters[i].second; });
+    }
   }
 
  private:
@@ -172,6 +177,10 @@ class PostureGroup {
     const std::uint64_t d = runs_.front()->probe->centre_of_mass.size();
     rows("probe/centre_of_mass", {d}, [](const auto& run) { return run.probe->centre_of_mass; });
     column("probe/distance", [](const auto& run) { return run.probe->distance; });
+    column("probe/held", [](const auto& run) {
+      const std::optional<bool> held = run.probe->held();
+      return !held ? 2.0 : *held ? 1.0 : 0.0;
+    });
     if (runs_.front()->probe->robust_distance) {
       column("probe/robust_distance", [](const auto& run) { return *run.probe->robust_distance; });
     }

@@ -136,6 +136,8 @@ ordered_json spatial_json(const run::EquilibriumRun& run) {
 ordered_json probe_json(const run::MassProbe& probe) {
   ordered_json result;
   result["centre_of_mass"] = probe.centre_of_mass;
+  result["held"] = nullptr;
+  if (const std::optional<bool> held = probe.held()) result["held"] = *held;
   result["status"] = to_string(probe.status);
   result["distance"] = number(probe.distance);
   if (probe.robust_distance) result["robust_distance"] = number(*probe.robust_distance);
@@ -148,7 +150,50 @@ ordered_json probe_json(const run::MassProbe& probe) {
   return result;
 }
 
+ordered_json held_json(const std::optional<bool>& held) {
+  return held ? ordered_json(*held) : ordered_json(nullptr);
+}
+
+ordered_json critical_json(const run::Critical& critical) {
+  ordered_json result;
+  result["parameter"] = critical.parameter;
+  result["low"] = critical.low;
+  result["high"] = critical.high;
+  result["held_low"] = held_json(critical.held_low);
+  result["held_high"] = held_json(critical.held_high);
+  result["held"] = critical.found() ? ordered_json(critical.held) : ordered_json(nullptr);
+  result["not_held"] = critical.found() ? ordered_json(critical.not_held) : ordered_json(nullptr);
+  return result;
+}
+
 }  // namespace
+
+ordered_json varied_equilibrium_json(const run::EquilibriumRun& run) {
+  ordered_json result;
+  result["name"] = run.name;
+  result["parameters"] = ordered_json::object();
+  for (const auto& [name, value] : run.parameters) result["parameters"][name] = value;
+  result["backend"] = to_string(run.backend);
+  result["status"] = to_string(run.status());
+  if (run.posture.dimension == 2) {
+    const run::PlanarRegion& region = run.planar;
+    result["strip"] = {{"normal", region.normal},
+                       {"lower", number(region.lower)},
+                       {"upper", number(region.upper)}};
+    result["residual"] = number(region.residual);
+  } else {
+    result["area_inner"] = number(run.spatial.area_inner);
+    result["area_outer"] = number(run.spatial.area_outer);
+    result["residual"] = number(run.spatial.residual);
+  }
+  if (run.probe) {
+    ordered_json probe;
+    probe["held"] = held_json(run.probe->held());
+    probe["distance"] = number(run.probe->distance);
+    result["probe"] = probe;
+  }
+  return result;
+}
 
 ordered_json equilibrium_json(const run::EquilibriumRun& run) {
   ordered_json result;
@@ -158,6 +203,7 @@ ordered_json equilibrium_json(const run::EquilibriumRun& run) {
   result["backend"] = to_string(run.backend);
   result.update(run.posture.dimension == 2 ? planar_json(run) : spatial_json(run));
   if (run.probe) result["probe"] = probe_json(*run.probe);
+  if (run.critical) result["critical"] = critical_json(*run.critical);
   result["settings"] = run.posture.dimension == 2 ? settings_json(run.planar_settings)
                                                   : settings_json(run.spatial_settings);
   result["seconds"] = run.seconds;

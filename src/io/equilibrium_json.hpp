@@ -10,4 +10,8 @@ namespace carom::io {
 /// is empty) is null.
 nlohmann::ordered_json equilibrium_json(const run::EquilibriumRun& run);
 
+/// One point of a sweep: its parameters, the region's bounds and whether the centre of mass is
+/// held, without polygons and proofs.
+nlohmann::ordered_json varied_equilibrium_json(const run::EquilibriumRun& run);
+
 }  // namespace carom::io

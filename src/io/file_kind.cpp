@@ -18,7 +18,11 @@ struct Mark {
 constexpr Mark kMarks[] = {{"normal_jacobian", "normal_jacobian", FileKind::impact},
                            {"angle", "/stance/angle", FileKind::stance},
                            {"contacts", "position", FileKind::posture},
-                           {"constraints", "jacobian", FileKind::step}};
+                           {"constraints", "jacobian", FileKind::step},
+                           {"M", "M", FileKind::program},
+                           {"W", "W", FileKind::program},
+                           {"P", "P", FileKind::program},
+                           {"row_lower", "row_lower", FileKind::program}};
 
 template <class Has>
 FileKind first_mark(Has&& has) {

@@ -70,6 +70,9 @@ class ProblemGroup {
   void summary() const {
     const ImpactSummary& summary = run_.summary;
     writer_.attribute(group_, "name", std::string_view(run_.model));
+    for (const auto& [name, value] : run_.parameters) {
+      writer_.attribute(group_, "parameter_" + name, value);
+    }
     writer_.attribute(group_, "dimension", std::int64_t{run_.problem.dimension});
     writer_.attribute(group_, "backend", carom::to_string(run_.backend));
     writer_.attribute(group_, "status", carom::to_string(summary.status));

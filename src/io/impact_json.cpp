@@ -38,6 +38,7 @@ ordered_json impact_json(const run::ImpactRun& run) {
   const double samples = static_cast<double>(summary.samples);
   ordered_json result;
   result["model"] = run.model;
+  for (const auto& [name, value] : run.parameters) result["parameters"][name] = value;
   result["backend"] = to_string(run.backend);
   result["precision"] = to_string(run.settings.precision);
   result["sampler"] = to_string(run.settings.sampler);

@@ -12,6 +12,8 @@
 #include <carom/equilibrium_three_contacts.hpp>
 #include <carom/posture.hpp>
 
+#include "run/parameters.hpp"
+
 namespace carom::run {
 
 using Point2 = std::array<double, 2>;
@@ -52,6 +54,29 @@ struct MassProbe {
   std::optional<double> scale;            ///< planar: of the largest set of wrenches held
   std::optional<int> robust_contains;     ///< spatial: as robust_contains()
   std::vector<double> forces;             ///< spatial, least norm, [k, 3]; empty where not held
+
+  /// Whether it is held, where that is proven: planar by the strip, spatial by forces or by a
+  /// half-plane.
+  [[nodiscard]] std::optional<bool> held() const {
+    if (status == Status::infeasible) return false;
+    if (centre_of_mass.size() == 3)
+      return status == Status::solved ? std::optional(true) : std::nullopt;
+    return distance == distance ? std::optional(distance >= 0.0) : std::nullopt;
+  }
+};
+
+/// Where a parameter begins or ceases to hold the asked centre of mass.
+struct Critical {
+  std::string parameter;
+  double low = 0.0;  ///< the range that was searched
+  double high = 0.0;
+  std::optional<bool> held_low;
+  std::optional<bool> held_high;
+  double held = 0.0;      ///< nearest value that is proven to hold
+  double not_held = 0.0;  ///< nearest one that is proven not to
+  int questions = 0;
+
+  [[nodiscard]] bool found() const { return held_low && held_high && *held_low != *held_high; }
 };
 
 /// Everything about one posture.
@@ -69,6 +94,8 @@ struct EquilibriumRun {
   std::optional<ThreeContactRegion> three;  ///< of three contacts, where section 3 applies
   std::optional<SpatialRobust> robust;      ///< of a spatial posture with a set of wrenches
   std::optional<MassProbe> probe;
+  Parameters parameters;  ///< swept or drawn
+  std::optional<Critical> critical;
 
   [[nodiscard]] Status status() const {
     return posture.dimension == 2 ? planar.status : spatial.status;

@@ -189,6 +189,7 @@ std::vector<EquilibriumRun> run_postures(const std::vector<PostureTask>& tasks,
         run.name = task.name;
         run.contact_names = task.contact_names;
         run.posture = task.posture;
+        run.parameters = task.parameters;
         run.backend = request.backend;
         run.batch = static_cast<std::int64_t>(end - begin);
         postures.push_back(task.posture);

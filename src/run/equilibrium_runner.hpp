@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +17,7 @@ struct PostureTask {
   Posture posture;
   int directions = 0;  ///< 0: not said
   int cone_sides = 0;
+  Parameters parameters = {};  ///< swept or drawn
 };
 
 /// What is asked of a run.
@@ -33,5 +35,13 @@ struct PostureRequest {
 /// remaining ones are cancelled. Errors: InvalidInput, BackendUnavailable.
 std::vector<EquilibriumRun> run_postures(const std::vector<PostureTask>& tasks,
                                          const PostureRequest& request, const Control& control);
+
+/// Bisects between low and high for the value of `parameter` at which the request's centre of mass
+/// begins or ceases to be held, down to neighbouring numbers or 1e-12 of the range; both ends of
+/// what is left are proven. with: the posture with that value. Errors: InvalidInput,
+/// BackendUnavailable.
+Critical critical_value(const std::string& parameter, double low, double high,
+                        const std::function<PostureTask(double)>& with,
+                        const PostureRequest& request);
 
 }  // namespace carom::run

@@ -11,6 +11,7 @@
 #include <carom/impact_models.hpp>
 
 #include "core/buffer_slice.hpp"
+#include "run/parameters.hpp"
 
 namespace carom::run {
 
@@ -48,6 +49,7 @@ struct ImpactRun {
   std::string model;                       ///< model name, or the problem's own name
   std::vector<std::string> contact_names;  ///< [m]
   ImpactProblem problem;
+  Parameters parameters;  ///< swept or drawn
   ImpactSettings settings;
   std::string step_size_reason;  ///< why h is what it is where nobody chose it
   std::string epsilon_reason;    ///< likewise

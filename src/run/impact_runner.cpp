@@ -211,6 +211,7 @@ std::vector<ImpactRun> run_impacts(const std::vector<ImpactTask>& tasks,
       ImpactRun& run = runs[members[p]];
       run.model = batch[p]->model;
       run.contact_names = batch[p]->contact_names;
+      run.parameters = batch[p]->parameters;
       run.problem = std::move(problems[p]);
       run.settings = settings;
       run.settings.progress = nullptr;

@@ -18,6 +18,7 @@ struct ImpactTask {
   std::optional<double> step_size;  ///< where the request has none; else the impulse that stops the
                                     ///< contact that takes most, and epsilon from the set's size
   int max_steps = 10;               ///< where the request has none
+  Parameters parameters = {};       ///< swept or drawn
 };
 
 /// What is asked of a run. Numbers that are not given follow from the tasks.

@@ -178,10 +178,10 @@ INSTANTIATE_TEST_SUITE_P(
         BadOption{"problem", {"--problem", "1"}, {"--problem is 1"}}),
     [](const auto& test) { return std::string(test.param.label); });
 
-TEST(RefusedOption, SetNeedsAModel) {
+TEST(RefusedOption, SetOfAFileTakesFrictionAlone) {
   const Scratch scratch;
   const std::string file = scratch.file("p.json", block().dump());
-  expect_refusal(carom({"impact", file, "--set", "friction=1"}), {"--set", "p.json", "file"});
+  expect_refusal(carom({"impact", file, "--set", "mass=1"}), {"mass", "p.json", "friction"});
 }
 
 TEST(RefusedOption, CudaWithoutADevice) {

@@ -1,0 +1,135 @@
+#include "cli/variations.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include <carom/error.hpp>
+
+#include "cli/numbers.hpp"
+#include "core/random.hpp"
+
+namespace carom::cli {
+
+namespace {
+
+constexpr std::int64_t kMostPoints = std::int64_t{1} << 20;
+
+}  // namespace
+
+double Variation::at(double share) const {
+  double value = low;
+  if (share >= 1.0) {
+    value = high;
+  } else if (share > 0.0) {
+    value = logarithmic ? low * std::pow(high / low, share) : low + (high - low) * share;
+  }
+  return whole ? std::round(value) : value;
+}
+
+double Variation::value_of(std::int64_t digit) const {
+  return at(count == 1 ? 0.0 : static_cast<double>(digit) / static_cast<double>(count - 1));
+}
+
+Variation variation_from(const char* option, const std::string& text, std::int64_t most) {
+  const bool counted = std::string_view(option) == "--sweep";
+  Variation result;
+  result.option = fmt::format("{} {}", option, text);
+  const char* form =
+      counted ? "NAME=LO:HI:N[:log], e.g. friction=0:1:11" : "NAME=LO:HI[:log], e.g. friction=0:1";
+  const std::size_t equals = text.find('=');
+  std::vector<std::string> parts;
+  if (equals != std::string::npos && equals > 0) parts = split(text.substr(equals + 1), ':');
+  const std::size_t least = counted ? 3 : 2;
+  result.logarithmic = parts.size() == least + 1 && parts.back() == "log";
+  if (parts.size() != least && !result.logarithmic) {
+    throw InvalidInput(fmt::format("{}: must be {}", result.option, form));
+  }
+  result.name = text.substr(0, equals);
+  result.low = parse_real(result.option + ": LO", parts[0]);
+  result.high = parse_real(result.option + ": HI", parts[1]);
+  if (counted) result.count = parse_count(result.option + ": N", parts[2], 1, most);
+  if (result.logarithmic && !(result.low > 0.0 && result.high > 0.0)) {
+    throw InvalidInput(
+        fmt::format("{}: LO and HI of a logarithmic range must be > 0, they are {} and {}",
+                    result.option, result.low, result.high));
+  }
+  if (result.count == 1 && result.low != result.high) {
+    throw InvalidInput(result.option + ": one value cannot be both LO and HI: N must be 2 or more");
+  }
+  return result;
+}
+
+void add_variation_options(CLI::App& command, VariationOptions& options, bool seed) {
+  command
+      .add_option("--sweep", options.sweep,
+                  "Sweep a parameter; several sweeps make a grid, the last the fastest")
+      ->type_name("NAME=LO:HI:N[:log]")
+      ->allow_extra_args(false);
+  command.add_option("--random", options.random, "Draw a parameter for every point")
+      ->type_name("NAME=LO:HI[:log]")
+      ->allow_extra_args(false);
+  command
+      .add_option("--draws", options.draws, "Points of --random for each of the sweeps; default: 1")
+      ->type_name("N");
+  if (seed) {
+    command.add_option("--seed", options.seed, "Seed of --random")
+        ->type_name("S")
+        ->capture_default_str();
+  }
+}
+
+std::vector<run::Parameters> varied_points(
+    const VariationOptions& options, const std::map<std::string, double>& set,
+    const std::function<void(const std::string&)>& require_known) {
+  std::vector<Variation> all;
+  for (const std::string& text : options.sweep) {
+    all.push_back(variation_from("--sweep", text, kMostPoints));
+  }
+  for (const std::string& text : options.random) all.push_back(variation_from("--random", text));
+  std::map<std::string, std::string> given;
+  for (const auto& [name, value] : set) given[name] = fmt::format("--set {}={}", name, value);
+  std::int64_t grid = 1;
+  for (const Variation& variation : all) {
+    require_known(variation.name);
+    const auto [other, fresh] = given.emplace(variation.name, variation.option);
+    if (!fresh) {
+      throw InvalidInput(fmt::format("{}: {} is also given by {}: leave one out", variation.option,
+                                     variation.name, other->second));
+    }
+    grid *= std::max<std::int64_t>(variation.count, 1);
+    if (grid > kMostPoints) throw InvalidInput(variation.option + ": more than 2^20 points");
+  }
+  std::int64_t draws = 1;
+  if (!options.draws.empty()) {
+    if (options.random.empty()) {
+      throw InvalidInput("--draws: belongs to --random, which is missing");
+    }
+    draws = parse_count("--draws", options.draws, 1, kMostPoints / grid);
+  }
+  const std::uint64_t seed = parse_seed("--seed", options.seed);
+  std::vector<run::Parameters> points;
+  points.reserve(static_cast<std::size_t>(grid * draws));
+  for (std::int64_t point = 0; point < grid * draws; ++point) {
+    std::int64_t cell = point / draws;
+    std::int64_t below = grid;
+    std::uint32_t drawn = 0;
+    run::Parameters values;
+    for (const Variation& variation : all) {
+      if (variation.count > 0) {
+        below /= variation.count;
+        values.emplace_back(variation.name, variation.value_of(cell / below));
+        cell %= below;
+      } else {
+        values.emplace_back(
+            variation.name,
+            variation.at(uniform(seed, 0, static_cast<std::uint64_t>(point), drawn++)));
+      }
+    }
+    points.push_back(std::move(values));
+  }
+  return points;
+}
+
+}  // namespace carom::cli

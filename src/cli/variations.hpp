@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "run/parameters.hpp"
+
+/// --sweep NAME=LO:HI:N[:log] and --random NAME=LO:HI[:log], read alike for every command.
+namespace carom::cli {
+
+/// One of them.
+struct Variation {
+  std::string option;  ///< as messages name it, e.g. "--sweep friction=0:1:5"
+  std::string name;
+  double low = 0.0;
+  double high = 0.0;
+  bool logarithmic = false;
+  std::int64_t count = 0;  ///< 0: drawn
+  bool whole = false;      ///< values are rounded
+
+  /// share: in [0, 1] from low to high.
+  [[nodiscard]] double at(double share) const;
+  /// The value of place `digit` of `count`.
+  [[nodiscard]] double value_of(std::int64_t digit) const;
+};
+
+/// option: "--sweep", which has a count of at most `most`, or "--random". Errors: InvalidInput.
+Variation variation_from(const char* option, const std::string& text,
+                         std::int64_t most = std::int64_t{1} << 32);
+
+/// Texts of the options that vary parameters.
+struct VariationOptions {
+  std::vector<std::string> sweep;
+  std::vector<std::string> random;
+  std::string draws;
+  std::string seed = "0";
+};
+
+/// --sweep, --random and --draws; --seed where the command has none.
+void add_variation_options(CLI::App& command, VariationOptions& options, bool seed);
+
+/// Every point of the grid of sweeps, the last one the fastest, with `draws` drawn ones each; one
+/// point without values where nothing varies. require_known refuses unknown names; `set` are those
+/// of
+/// --set, which may not vary. A drawn value is a function of seed, point and the place of its
+/// --random. Errors: InvalidInput naming the option.
+std::vector<run::Parameters> varied_points(
+    const VariationOptions& options, const std::map<std::string, double>& set,
+    const std::function<void(const std::string&)>& require_known);
+
+}  // namespace carom::cli
