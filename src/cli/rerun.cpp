@@ -101,7 +101,6 @@ Line line_of(const Record& record, const std::string& file, TemporaryFolder& fol
   const auto named = [&recorded](std::size_t i, const char* option) {
     return recorded[i] == option || recorded[i].rfind(std::string(option) + "=", 0) == 0;
   };
-  bool backend = false;
   for (std::size_t i = 0; i < recorded.size(); ++i) {
     const bool apart = recorded[i].find('=') == std::string::npos;
     if (named(i, "--output") || named(i, "--plot")) {

@@ -15,6 +15,8 @@ namespace {
 constexpr std::int64_t kWorldRows = 16;
 constexpr std::size_t kProblemRows = 32;
 constexpr std::size_t kShownComponents = 8;
+constexpr const char* kEnergy =
+    "  energy: at the end; kinetic, potential (0 at the origin) and elastic\n";
 
 // All digits that matter to a state; deviations of 1e-12 are of interest here.
 std::string state_number(double value) {
@@ -71,6 +73,7 @@ std::string world_table(const run::StepRun& run) {
   }
   std::string text = table.text();
   text += fmt::format("\n  displacement: {}\n", run.scenario->displacement);
+  text += kEnergy;
   if (run.worlds == 1) {
     text += fmt::format("  q = {}\n  v = {}\n", state_words(run.position_of(0)),
                         state_words(run.velocity_of(0)));
@@ -97,6 +100,7 @@ std::string range_table(const run::StepRun& run) {
   add("largest residual", run.gather(&WorldsResult::max_residual));
   std::string text = table.text();
   text += fmt::format("\n  displacement: {}\n", run.scenario->displacement);
+  text += kEnergy;
   for (const auto& [status, count] : run.status_counts()) {
     text += fmt::format("  {}: {} worlds\n", status, count);
   }

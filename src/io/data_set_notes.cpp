@@ -139,7 +139,7 @@ constexpr DataSetNote kNotes[] = {
     {"/worlds_*/states/position", "frames, worlds, nq", "m, rad", "q; quaternions w, x, y, z"},
     {"/worlds_*/states/velocity", "frames, worlds, nv", "m/s, rad/s", "v"},
     {"/worlds_*/states/energy", "frames, worlds", "J",
-     "kinetic, potential and elastic; potential energy is 0 at height 0 of the world"},
+     "kinetic, potential (0 at the origin of the scenario) and elastic"},
     {"/worlds_*/final/position", "worlds, nq", "m, rad", "q after the last step"},
     {"/worlds_*/final/velocity", "worlds, nv", "m/s, rad/s", "v after the last step"},
     {"/worlds_*/final/force", "worlds, rows", "N", "constraint forces of the last step"},

@@ -262,7 +262,7 @@ class StepFigure {
                      energy});
         break;
       case models::ScenarioKind::inclined_block:
-        draw_curves({{"Figure 9: sliding", "way downhill", "m", displacement}, energy});
+        draw_curves({{"Figure 9: sliding", "distance slid", "m", displacement}, energy});
         if (varies("friction")) distance_over_friction();
         break;
       case models::ScenarioKind::sphere_stack:
@@ -290,7 +290,7 @@ class StepFigure {
 
   // Figure 9: every world, and a rigid block's way under Coulomb's law with world 0's slope.
   void distance_over_friction() {
-    SheetPanel panel = panel_of("Figure 9: distance", "friction coefficient", "way downhill [m]");
+    SheetPanel panel = panel_of("Figure 9: distance", "friction coefficient", "distance slid [m]");
     const auto displacement = run_.gather(&WorldsResult::displacement);
     std::string points;
     for (std::int64_t world = 0; world < run_.worlds; ++world) {

@@ -119,7 +119,7 @@ std::span<const Scenario> scenario_table() {
        .source = "Drumwright, section 6.4, Figure 9",
        .positions = pose(),
        .velocities = spatial_velocities(),
-       .displacement = "way downhill [m]",
+       .displacement = "distance slid [m]",
        .parameters = {mass_of("of the box"),
                       length("length", 0.2, "along the slope"),
                       length("width", 0.1, "across the slope"),

@@ -104,6 +104,7 @@ std::vector<std::vector<std::string>> runs(const Scratch& scratch) {
   return {
       {"impact", "compass_gait", "--samples", "64"},
       {"impact", "rocking_block", "--samples", "16", "--sweep", "friction=0:1:3"},
+      {"impact", "rocking_block", "--samples", "64", "--never", "A separating"},
       {"impact-models", "tripod", "--samples", "32"},
       {"equilibrium", "two_contacts", "--p=-0.1:0.1", "--centre-of-mass", "0.5,0.6"},
       {"equilibrium", "tripod_flat", "--cones", "pair", "--centre-of-mass", "0.1,0.1,0.2"},

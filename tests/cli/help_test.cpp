@@ -104,7 +104,8 @@ TEST(Models, JsonListsEveryModelWithItsParameters) {
   EXPECT_EQ(names, (std::vector<std::string>{"rocking_block", "compass_gait", "box_wall", "ramone",
                                              "disk_stack", "cube_drop", "tripod", "bar_on_steps",
                                              "ball_in_corner"}));
-  EXPECT_EQ(commands, (std::set<std::string>{"equilibrium", "impact", "stability", "step"}));
+  EXPECT_EQ(commands,
+            (std::set<std::string>{"equilibrium", "impact", "motion", "stability", "step"}));
 }
 
 TEST(Models, OneModelByName) {

@@ -193,7 +193,7 @@ TEST(Step, TextIsATableAndQuietIsSilent) {
   const Outcome text = carom({"step", "inclined_block", "--sweep", "friction=0:0.3:3"});
   EXPECT_EQ(text.status, 0);
   EXPECT_TRUE(text.err.empty()) << text.err;
-  for (const char* word : {"inclined_block", "friction", "displacement", "way downhill", "solved",
+  for (const char* word : {"inclined_block", "friction", "displacement", "distance slid", "solved",
                            "largest residual", "world steps"}) {
     EXPECT_NE(text.out.find(word), std::string::npos) << word;
   }
