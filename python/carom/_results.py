@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import html
 from enum import IntEnum
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -46,9 +46,14 @@ def result(cls: T) -> T:
 class Result:
     """What all results have: arrays as attributes, problem first."""
 
+    if TYPE_CHECKING:  # fields come from the library's lists
+
+        def __init__(self, **fields: Any) -> None: ...
+        def __getattr__(self, name: str) -> Any: ...
+
     def to_dict(self) -> dict[str, Any]:
         """Attributes by name; arrays are shared, not copied."""
-        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # type: ignore[arg-type]
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
 
     def _summary(self) -> str:
         text = ""

@@ -159,10 +159,10 @@ class PlanarRegions(Result):
 
     def polygon(self, i: int = 0) -> np.ndarray:
         """The robust region of posture i, counter-clockwise (q, 2); empty where there is none."""
-        count = self.robust_count  # type: ignore[attr-defined]
+        count = self.robust_count
         if count.size == 0:
             raise refuse("neighbourhood", "left out", "a robust region needs one")
-        return self.robust_polygon[i, : max(int(count[i, 0]), 0)]  # type: ignore[attr-defined]
+        return self.robust_polygon[i, : max(int(count[i, 0]), 0)]
 
 
 @result

@@ -31,7 +31,7 @@ class ImpactSamples(Result):
     modes, steps, status (TrajectoryStatus), all (n, s)."""
 
     def _summary(self) -> str:
-        n, s = self.status.shape  # type: ignore[attr-defined]
+        n, s = self.status.shape
         return f"{n} x {s}"
 
 
@@ -178,8 +178,8 @@ class ImpactResult(Result):
     def _points(self, i: int) -> np.ndarray:
         if self.net:
             return self.net[i].velocity
-        done = self.samples.status[i] == TrajectoryStatus.terminated  # type: ignore[attr-defined]
-        return self.samples.velocity[i][done]  # type: ignore[attr-defined]
+        done = self.samples.status[i] == TrajectoryStatus.terminated
+        return self.samples.velocity[i][done]
 
     def hull(self, i: int = 0, x: int = 0, y: int = 1) -> np.ndarray:
         """Counter-clockwise convex hull (k, 2) of problem i's outcomes in velocities x and y."""

@@ -75,7 +75,7 @@ class MotionResult(Result):
     on the grid, and event_kind, event_time, ... (n, kept, keep_events)."""
 
     def _summary(self) -> str:
-        values, counts = np.unique(self.end, return_counts=True)  # type: ignore[attr-defined]
+        values, counts = np.unique(self.end, return_counts=True)
         ends = ", ".join(f"{int(c)} {MotionEnd(int(v)).name}" for v, c in zip(values, counts))
         return ends or "none"
 

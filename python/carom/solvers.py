@@ -30,7 +30,7 @@ class LcpResult(Result):
 
     @property
     def z(self) -> np.ndarray:
-        return self.solution  # type: ignore[attr-defined]
+        return self.solution
 
 
 @result
@@ -40,11 +40,11 @@ class LpResult(Result):
 
     @property
     def x(self) -> np.ndarray:
-        return self.solution  # type: ignore[attr-defined]
+        return self.solution
 
     @property
     def y(self) -> np.ndarray:
-        return self.dual  # type: ignore[attr-defined]
+        return self.dual
 
 
 @result
@@ -54,15 +54,15 @@ class QpResult(Result):
 
     @property
     def x(self) -> np.ndarray:
-        return self.solution  # type: ignore[attr-defined]
+        return self.solution
 
     @property
     def y(self) -> np.ndarray:
-        return self.dual  # type: ignore[attr-defined]
+        return self.dual
 
     @property
     def z(self) -> np.ndarray:
-        return self.cone_dual  # type: ignore[attr-defined]
+        return self.cone_dual
 
 
 @result

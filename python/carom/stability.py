@@ -47,11 +47,11 @@ class Stances(Result):
         return cls(**batch.arrays())
 
     def __len__(self) -> int:
-        return len(self.l)  # type: ignore[attr-defined]
+        return len(self.l)
 
     @property
     def contacts(self) -> int:
-        return self.l.shape[1]  # type: ignore[attr-defined]
+        return self.l.shape[1]
 
     def __getitem__(self, i: int) -> Stances:
         if not -len(self) <= i < len(self):
@@ -71,7 +71,7 @@ class StabilityResult(Result):
 
     def verdicts(self) -> dict[str, int]:
         """How many stances have each verdict."""
-        values, counts = np.unique(self.verdict, return_counts=True)  # type: ignore[attr-defined]
+        values, counts = np.unique(self.verdict, return_counts=True)
         return {StabilityVerdict(int(v)).name: int(c) for v, c in zip(values, counts)}
 
     def _summary(self) -> str:
