@@ -76,7 +76,7 @@ record_all() {
   run models models
   run models-json models --json
   run info info --json
-  for command in "" impact impact-models equilibrium step stability verify solve validate bench models info; do
+  for command in "" impact impact-models equilibrium step stability verify solve validate bench models info rerun; do
     run "help-$command" $command --help
   done
 
@@ -146,6 +146,16 @@ record_all() {
     run "solve-$name-reference" solve "$target" --backend reference $one
   done
   run solve-text solve data/lcp/*.json --threads 1
+
+  run sweep-impact impact box_wall --samples 64 --sweep friction=0.2:0.6:3 $one --output out.h5
+  run random-impact impact examples/block.json --samples 64 --random friction=0:1 --draws 3 $one
+  for name in two_contacts tripod_flat; do
+    centre=0.1,0.1
+    [ "$name" = two_contacts ] || centre=0.1,0.1,0.4
+    run "sweep-$name" equilibrium "$name" --centre-of-mass $centre --sweep friction=0.05:1:9 $one --output out.h5
+    run "critical-$name" equilibrium "$name" --centre-of-mass $centre --critical friction $one
+  done
+  run solve-batch solve examples/{lcp,lp,qp,socp,friction}.json $one --output out.h5
 
   # Refusals are outputs too.
   run refuse-model impact no_such_model
