@@ -125,16 +125,20 @@ TEST(ImpactEvents, DependOnSeedProblemAndSampleAlone) {
   // paths begin before the impact and end in v+
   settings = events(16);
   settings.keep_paths = 16;
-  settings.max_steps = 4096;
-  const ImpactResult drawn = followed(problem, settings);
-  for (std::size_t s = 0; s < 16; ++s) {
-    const double* first =
-        drawn.paths[0].velocity.data() + nv * static_cast<std::size_t>(drawn.paths[0].offset[s]);
-    const double* last = drawn.paths[0].velocity.data() +
-                         nv * static_cast<std::size_t>(drawn.paths[0].offset[s + 1] - 1);
-    for (std::size_t j = 0; j < nv; ++j) {
-      EXPECT_EQ(first[j], problem.velocity[j]);
-      EXPECT_EQ(last[j], drawn.samples.velocity.host()[s * nv + j]);
+  for (const int rows : {2, 4096}) {
+    settings.max_steps = rows;
+    const ImpactResult drawn = followed(problem, settings);
+    EXPECT_EQ(drawn.summary[0].lcp_solves, followed(problem, events(16)).summary[0].lcp_solves);
+    for (std::size_t s = 0; s < 16; ++s) {
+      const double* first =
+          drawn.paths[0].velocity.data() + nv * static_cast<std::size_t>(drawn.paths[0].offset[s]);
+      const double* last = drawn.paths[0].velocity.data() +
+                           nv * static_cast<std::size_t>(drawn.paths[0].offset[s + 1] - 1);
+      for (std::size_t j = 0; j < nv; ++j) {
+        EXPECT_EQ(first[j], problem.velocity[j]);
+        EXPECT_EQ(last[j], drawn.samples.velocity.host()[s * nv + j]);
+      }
+      EXPECT_LE(drawn.paths[0].offset[s + 1] - drawn.paths[0].offset[s], rows + 1);
     }
   }
 }

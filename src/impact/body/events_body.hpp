@@ -21,7 +21,7 @@ class EventTrajectory {
 
   /// Runs sample `sample` of problem `index`. Afterwards scratch.v, u and total hold v+, J v+ and
   /// the summed impulse. end.steps counts linear pieces, end.pivots series that were summed.
-  /// `path`, if any: [max_steps + 1, nv] receives the first velocities at events.
+  /// `path`, if any: [max_steps + 1, nv] receives the first velocities at events, its last row v+.
   CAROM_HOST_DEVICE TrajectoryEnd run(std::uint32_t index, std::uint64_t sample, double* path) {
     TrajectoryEnd end{};
     end.status = TrajectoryStatus::max_steps;
@@ -38,7 +38,7 @@ class EventTrajectory {
     left_ = 0.0;
     events_ = 0;
     redrawn_ = 0;
-    int recorded = record(path, 0);
+    record(path, 0);
     while (approaches()) {
       if (end.steps == kMostPieces) return finished(end);
       if (!(left_ > 0.0)) begin_stretch(index, sample);
@@ -47,10 +47,9 @@ class EventTrajectory {
         left_ = 0.0;  // no mode under these weights: others are drawn
       }
       ++end.steps;
-      if (recorded <= run_.max_steps) recorded = record(path, recorded);
+      record(path, end.steps);
     }
     end.status = TrajectoryStatus::terminated;
-    if (path != nullptr && recorded <= run_.max_steps) end.steps = recorded - 1;
     return finished(end);
   }
 
@@ -70,10 +69,10 @@ class EventTrajectory {
     return false;
   }
 
-  CAROM_HOST_DEVICE int record(double* path, int at) {
-    if (path == nullptr) return at + 1;
-    velocity(path + static_cast<long>(at) * run_.velocities);
-    return at + 1;
+  /// Row `at` of the path; the last one is that of the newest velocity.
+  CAROM_HOST_DEVICE void record(double* path, int at) const {
+    if (path == nullptr) return;
+    velocity(path + static_cast<long>(at < run_.max_steps ? at : run_.max_steps) * run_.velocities);
   }
 
   /// v + M^-1 J' (impulses so far).
