@@ -76,7 +76,7 @@ record_all() {
   run models models
   run models-json models --json
   run info info --json
-  for command in "" impact impact-models equilibrium step stability verify solve validate bench models info rerun; do
+  for command in "" impact impact-models equilibrium step stability motion verify solve validate bench models info rerun; do
     run "help-$command" $command --help
   done
 
@@ -139,6 +139,15 @@ record_all() {
   done
   run stability-file stability examples/walker.json $one
   run refuse-stability stability figure2 --sweep d=0:1:2 --sweep d=0:1:2
+
+  for name in $(names "carom motion"); do
+    run "models-$name" models "$name" --json
+    run "motion-$name" motion "$name" --samples 20 --events $one --output out.h5
+  done
+  run motion-restitution motion rocking_block_drop --samples 50 --restitution stronge --coefficient 0.5 $one
+  run motion-net motion rocking_block_drop --samples 200 --duration 0.1 --epsilon 0.05 $one
+  run motion-file motion examples/hopper.json --samples 4 --events $one
+  run refuse-motion motion rocking_block_zeno --duration NaN
 
   for target in examples/lcp.json examples/friction.json data/*/*.json; do
     name=$(echo "$target" | tr / -)

@@ -24,6 +24,8 @@
 #include <carom/models/postures.hpp>
 #include <carom/models/scenarios.hpp>
 #include <carom/motion.hpp>
+#include <carom/motion_reachable.hpp>
+#include <carom/motion_tree.hpp>
 #include <carom/posture.hpp>
 #include <carom/qp.hpp>
 #include <carom/sdp.hpp>

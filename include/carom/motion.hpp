@@ -42,6 +42,7 @@ enum class MotionMechanism : std::uint8_t {
   disk_stack,    ///< DiskStack: q = (x, y, theta) of three disks
   cube,          ///< Cube: eight corners on a floor, q = (centre, quaternion)
   bar_on_steps,  ///< BarOnSteps: likewise, two ends of an edge and two nosings
+  tree,          ///< TreeMechanism: one's own, of motion_tree.hpp
 };
 
 /// What follows the inelastic part of an impact.

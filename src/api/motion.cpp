@@ -59,7 +59,11 @@ MotionSizes motion_sizes(MotionMechanism mechanism, std::span<const double> para
     const kernels::MechanismSizes sizes = T::sizes(parameters.data());
     MotionSizes result;
     result.mechanism = mechanism;
-    result.parameter_count = T::kParameters;
+    if constexpr (requires { T::parameter_count(parameters.data()); }) {
+      result.parameter_count = T::parameter_count(parameters.data());
+    } else {
+      result.parameter_count = T::kParameters;
+    }
     result.positions = sizes.positions;
     result.velocities = sizes.velocities;
     result.contacts = sizes.constraints;

@@ -15,10 +15,10 @@ namespace carom::cli {
 
 namespace {
 
-constexpr std::int64_t kKeptForFile = 1000;
+constexpr std::int64_t kKeptForFile = 100;
 constexpr std::int64_t kKeptForPicture = 64;
 constexpr std::int64_t kGridOfPicture = 2000;
-constexpr std::int64_t kKeptEvents = 10000;
+constexpr std::int64_t kKeptEvents = 1000;
 
 run::MotionTask model_task(const std::string& name, const std::map<std::string, double>& set) {
   return {models::build_motion(name, set), models::find_motion(name), set};

@@ -65,6 +65,7 @@ inline constexpr auto words<MotionMechanism> = std::to_array<Word<MotionMechanis
     {MotionMechanism::disk_stack, "disk_stack"},
     {MotionMechanism::cube, "cube"},
     {MotionMechanism::bar_on_steps, "bar_on_steps"},
+    {MotionMechanism::tree, "tree"},
 });
 
 template <>

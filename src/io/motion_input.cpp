@@ -5,6 +5,7 @@
 #include <array>
 #include <string_view>
 
+#include "io/motion_tree_input.hpp"
 #include "io/problem_file.hpp"
 
 namespace carom::io {
@@ -13,8 +14,17 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::array<std::string_view, 7> kMotionKeys = {
-    "name", "model", "set", "position", "velocity", "position_spread", "velocity_spread"};
+constexpr std::array<std::string_view, 11> kMotionKeys = {"name",
+                                                          "model",
+                                                          "set",
+                                                          "mechanism",
+                                                          "position",
+                                                          "velocity",
+                                                          "position_spread",
+                                                          "velocity_spread",
+                                                          "duration",
+                                                          "step_size",
+                                                          "coefficient"};
 constexpr std::array<std::string_view, 2> kPolicyKeys = {"interval", "drive"};
 
 void read_vector(const json& object, const char* key, const std::string& where, std::size_t count,
@@ -28,9 +38,48 @@ void read_vector(const json& object, const char* key, const std::string& where, 
   to = std::move(values);
 }
 
-run::MotionTask motion_from_json(const json& object, const std::string& file, std::size_t index) {
-  std::string name;
-  const std::string where = begin_entry(object, kMotionKeys, file, "motion", index, name);
+/// Names of a tree's coordinates and contacts.
+models::MotionModel model_of(const MechanismTree& tree) {
+  models::MotionModel model;
+  model.name = tree.name;
+  model.summary = "own mechanism";
+  if (tree.floating) {
+    model.positions = {"x", "y"};
+    model.velocities = {"vx", "vy"};
+  }
+  for (const TreeLink& link : tree.links) {
+    model.positions.push_back(link.name);
+    model.velocities.push_back(link.name + " rate");
+  }
+  for (std::size_t i = 0; i < tree.contacts.size(); ++i) {
+    const std::string& name = tree.contacts[i].name;
+    model.contact_names.push_back(name.empty() ? fmt::format("{}", i + 1) : name);
+  }
+  return model;
+}
+
+run::MotionTask own_motion(const json& object, const std::string& name, const std::string& where) {
+  for (const char* key : {"model", "set"}) {
+    if (!object.contains(key)) continue;
+    throw InvalidInput(fmt::format("{}: {} and mechanism: leave one out", where, key));
+  }
+  const MechanismTree tree = tree_from_json(object["mechanism"], name, where + ": mechanism");
+  run::MotionTask task;
+  task.model = model_of(tree);
+  const std::vector<double> position = read_numbers(object, "position", where);
+  const std::vector<double> velocity = object.contains("velocity")
+                                           ? read_numbers(object, "velocity", where)
+                                           : std::vector<double>(position.size(), 0.0);
+  try {
+    task.problem = motion_problem(tree, position, velocity);
+  } catch (const InvalidInput& error) {
+    throw error.with_source(where);
+  }
+  return task;
+}
+
+run::MotionTask model_motion(const json& object, const std::string& name,
+                             const std::string& where) {
   run::MotionTask task;
   if (object.contains("set")) {
     const json& set = object["set"];
@@ -49,13 +98,26 @@ run::MotionTask motion_from_json(const json& object, const std::string& file, st
     throw error.with_source(where);
   }
   if (!name.empty()) task.problem.name = name;
+  const std::size_t nq = task.problem.position.size();
+  read_vector(object, "position", where, nq, task.problem.position);
+  read_vector(object, "velocity", where, task.problem.velocity.size(), task.problem.velocity);
+  return task;
+}
+
+run::MotionTask motion_from_json(const json& object, const std::string& file, std::size_t index) {
+  std::string name;
+  const std::string where = begin_entry(object, kMotionKeys, file, "motion", index, name);
+  run::MotionTask task = object.contains("mechanism") ? own_motion(object, name, where)
+                                                      : model_motion(object, name, where);
   MotionProblem& problem = task.problem;
-  const std::size_t nq = problem.position.size();
-  const std::size_t nv = problem.velocity.size();
-  read_vector(object, "position", where, nq, problem.position);
-  read_vector(object, "velocity", where, nv, problem.velocity);
-  read_vector(object, "position_spread", where, nq, problem.position_spread);
-  read_vector(object, "velocity_spread", where, nv, problem.velocity_spread);
+  read_vector(object, "position_spread", where, problem.position.size(), problem.position_spread);
+  read_vector(object, "velocity_spread", where, problem.velocity.size(), problem.velocity_spread);
+  const auto number = [&](const char* key, double& value) {
+    if (object.contains(key)) value = read_number(object, key, where);
+  };
+  number("duration", task.model.duration);
+  number("step_size", task.model.step_size);
+  number("coefficient", task.model.coefficient);
   return task;
 }
 

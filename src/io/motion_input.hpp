@@ -7,9 +7,10 @@
 
 namespace carom::io {
 
-/// Motions from JSON: {"motions": [{"name", "model", "set": {..}, "position": [..], "velocity":
-/// [..], "position_spread": [..], "velocity_spread": [..]}]}; what is left out is the model's.
-/// Errors: FileError, InvalidInput naming file, motion and field.
+/// Motions from JSON, one object or a list: {"name", "model", "set": {..}} of a built-in model, or
+/// {"name", "mechanism": {..}} of one's own (motion_tree_input.hpp); both with "position",
+/// "velocity", "position_spread", "velocity_spread", "duration", "step_size" and "coefficient"
+/// where they are not the model's. Errors: FileError, InvalidInput naming file, motion and field.
 std::vector<run::MotionTask> read_motions(const std::filesystem::path& file);
 
 /// Drive of a problem from JSON: {"interval": s, "drive": [[..] of each knot]}, generalised forces

@@ -1,7 +1,6 @@
 #include <cmath>
 
 #include "models/body/planar_bodies.hpp"
-#include "models/body/spatial_bodies.hpp"
 #include "models/mechanism_problem.hpp"
 #include "models/motion_definition.hpp"
 
@@ -175,16 +174,6 @@ MotionDefinition cube_toss() {
                                 values("spin_y"),
                                 values("spin_z")};
             return problem;
-          }};
-}
-
-MotionDefinition bar_on_steps_drop() {
-  MotionModel model =
-      of_impact("bar_on_steps", "bar_on_steps_drop",
-                "bar dropped on the tread of one step and the nosing of the next", 0.5);
-  name_spatial_body(model);
-  return {model, [](const Values& values) {
-            return from_impact<kernels::BarOnSteps>(MotionMechanism::bar_on_steps, values);
           }};
 }
 

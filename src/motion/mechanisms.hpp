@@ -7,6 +7,7 @@
 #include "models/body/motion_bodies.hpp"
 #include "models/body/motion_spatial.hpp"
 #include "models/body/motion_walker.hpp"
+#include "models/body/tree_mechanism.hpp"
 
 namespace carom::motion {
 
@@ -32,6 +33,8 @@ decltype(auto) with_mechanism(MotionMechanism mechanism, Visit&& visit) {
       return visit.template operator()<kernels::Cube>();
     case MotionMechanism::bar_on_steps:
       return visit.template operator()<kernels::BarOnSteps>();
+    case MotionMechanism::tree:
+      return visit.template operator()<kernels::TreeMechanism>();
     case MotionMechanism::block:
       break;
   }

@@ -19,8 +19,6 @@ namespace {
 constexpr double kMostPenetration = 1e-9;  // [m], as MotionSettings::contact_tolerance
 constexpr int kMostImpactSteps = 100000;   // of one impact; Algorithm 1 ends long before
 
-}  // namespace
-
 kernels::motion::MotionRun run_of(const MotionBatch& batch, const MotionSettings& settings) {
   kernels::motion::MotionRun run{};
   const int dimension = with_mechanism(batch.mechanism, []<class T>() { return T::kRows; });
@@ -48,20 +46,39 @@ kernels::motion::MotionRun run_of(const MotionBatch& batch, const MotionSettings
   return run;
 }
 
-kernels::motion::MotionProblemView problem_view(const MotionBatch& batch, std::int64_t problem) {
-  kernels::motion::MotionProblemView view{};
-  MotionBatch::each_array(
-      batch,
-      [&](const char*, const Extents& extents, auto& to, const auto& from) {
-        to = from.empty() ? nullptr : from.data() + problem * extents.stride();
-      },
-      view, batch);
+}  // namespace
+
+kernels::motion::MotionView view_of(const MotionBatch& batch, const MotionSettings& settings,
+                                    const MotionResult& result) {
+  kernels::motion::MotionView view{};
+  view.run = run_of(batch, settings);
+  const auto put = [](auto& steps, const auto& table, const auto& sizes, bool sampled) {
+    int k = 0;
+    std::remove_cvref_t<decltype(table)>::each_array(
+        sizes,
+        [&](const char*, const Extents& extents, const auto& values) {
+          const auto bytes = static_cast<long>(sizeof(*values.data()));
+          const long samples = sampled ? static_cast<long>(extents[1]) : 1;
+          steps.problem[k] = bytes * static_cast<long>(extents.stride());
+          steps.sample[k] = samples > 0 ? steps.problem[k] / samples : 0;
+          steps.samples[k] = samples;
+          ++k;
+        },
+        table);
+  };
+  put(view.batch_steps, batch, batch, false);
+  put(view.result_steps, result, result, true);
+  view.samples = static_cast<long>(settings.samples);
   view.knots = static_cast<long>(batch.knots);
   view.drive_interval = batch.drive_interval;
+  view.grid_points = static_cast<long>(result.grid_points);
+  view.event_rows = static_cast<long>(result.event_rows);
+  view.first_sample = static_cast<std::uint64_t>(settings.first_sample);
   return view;
 }
 
-MotionResult empty_result(const MotionBatch& batch, const MotionSettings& settings) {
+MotionResult empty_result(const MotionBatch& batch, const MotionSettings& settings,
+                          MemorySpace space) {
   MotionResultSizes sizes;
   sizes.problems = batch.problems;
   sizes.samples = settings.samples;
@@ -71,32 +88,7 @@ MotionResult empty_result(const MotionBatch& batch, const MotionSettings& settin
   sizes.kept = std::min(settings.keep_samples, settings.samples);
   sizes.grid_points = sizes.kept > 0 ? settings.grid_points() : 0;
   sizes.event_rows = sizes.kept > 0 ? settings.keep_events : 0;
-  auto result = allocate<MotionResult>(sizes);
-  MotionResult::each_array(
-      sizes,
-      [](const char*, const Extents&, auto& values) {
-        using Value = std::remove_cvref_t<decltype(*values.data())>;
-        std::fill(values.host().begin(), values.host().end(), Value{});
-      },
-      result);
-  return result;
-}
-
-kernels::motion::MotionSampleView sample_view(MotionResult& result, std::int64_t problem,
-                                              std::int64_t sample) {
-  kernels::motion::MotionSampleView view{};
-  const MotionResultSizes& sizes = result;
-  MotionResult::each_array(
-      sizes,
-      [&](const char*, const Extents& extents, auto& to, auto& from) {
-        const std::int64_t rows = extents[1];
-        if (from.empty() || sample >= rows) return;
-        to = from.data() + problem * extents.stride() + sample * (extents.stride() / rows);
-      },
-      view, result);
-  view.grid_points = static_cast<long>(sizes.grid_points);
-  view.event_rows = static_cast<long>(sizes.event_rows);
-  return view;
+  return allocate<MotionResult>(sizes, space);
 }
 
 Refusal refused(const MotionBatch& batch, std::int64_t problem, const std::string& name) {
@@ -119,18 +111,18 @@ Refusal refused(const MotionBatch& batch, std::int64_t problem, const std::strin
       },
       batch);
   if (!wrong.field.empty()) return wrong;
-  const auto view = problem_view(batch, problem);
+  const double* parameters = batch.parameters.data() + problem * batch.parameter_count;
+  const double* position = batch.position.data() + problem * batch.positions;
+  const double* velocity = batch.velocity.data() + problem * batch.velocities;
   with_mechanism(batch.mechanism, [&]<class T>() {
-    const T at(view.parameters, 0.0, view.position);
     kernels::motion::LocalState<T> local;
-    if (!local.evaluate(view.parameters, T::sizes(view.parameters), 0.0, view.position,
-                        view.velocity, nullptr, 0U)) {
+    if (!local.evaluate(parameters, T::sizes(parameters), 0.0, position, velocity, nullptr, 0U)) {
       wrong.field = "mass_matrix";
       wrong.value = "singular";
       wrong.rule = "must be positive definite at the start";
       return;
     }
-    for (int i = 0; i < batch.contacts && view.position_spread == nullptr; ++i) {
+    for (int i = 0; i < batch.contacts && batch.position_spread.empty(); ++i) {
       if (local.gap[i] >= -kMostPenetration) continue;
       wrong.field = "gap";
       wrong.index = {i};
@@ -153,6 +145,8 @@ void mark_refused(MotionResult& result, std::int64_t problem) {
           std::fill_n(begin, extents.stride(), std::numeric_limits<double>::quiet_NaN());
         } else if constexpr (std::is_same_v<Value, MotionEnd>) {
           std::fill_n(begin, extents.stride(), MotionEnd::invalid_input);
+        } else {
+          std::fill_n(begin, extents.stride(), Value{});
         }
       },
       result);

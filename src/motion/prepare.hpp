@@ -10,17 +10,13 @@
 
 namespace carom::motion {
 
-kernels::motion::MotionRun run_of(const MotionBatch& batch, const MotionSettings& settings);
+/// All but the arrays' pointers. result: of the batch's and the settings' sizes.
+kernels::motion::MotionView view_of(const MotionBatch& batch, const MotionSettings& settings,
+                                    const MotionResult& result);
 
-/// Numbers of one problem, in place.
-kernels::motion::MotionProblemView problem_view(const MotionBatch& batch, std::int64_t problem);
-
-/// Result of the batch's and the settings' sizes, all of it zero.
-MotionResult empty_result(const MotionBatch& batch, const MotionSettings& settings);
-
-/// Where the numbers of (problem, sample) of a result go.
-kernels::motion::MotionSampleView sample_view(MotionResult& result, std::int64_t problem,
-                                              std::int64_t sample);
+/// Result of the batch's and the settings' sizes, not filled in.
+MotionResult empty_result(const MotionBatch& batch, const MotionSettings& settings,
+                          MemorySpace space = MemorySpace::host);
 
 /// What is refused of a problem; empty field where nothing is.
 Refusal refused(const MotionBatch& batch, std::int64_t problem, const std::string& name = {});

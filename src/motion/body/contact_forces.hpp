@@ -155,6 +155,115 @@ CAROM_HOST_DEVICE bool respond(const MechanismSizes& size, const LocalState<T>& 
   return true;
 }
 
+/// Normal forces push, and what sticks is in its cone.
+template <class T>
+CAROM_HOST_DEVICE bool obeys(const MechanismSizes& size, const LocalState<T>& at,
+                             const Laws<T>& laws, const Response<T>& response, double slack) {
+  for (int i = 0; i < size.constraints; ++i) {
+    if (laws.law[i] == Law::open) continue;
+    if (response.force[i][0] < -slack) return false;
+    if (laws.law[i] != Law::stick) continue;
+    double square = 0.0;
+    for (int d = 1; d < T::kRows; ++d) {
+      square = fused(response.force[i][d], response.force[i][d], square);
+    }
+    if (square_root(square) > fused(at.friction[i], response.force[i][0], slack)) return false;
+  }
+  return true;
+}
+
+/// The nearest force in Coulomb's cone.
+template <int kRows>
+CAROM_INLINE void to_cone(double friction, double* force) {
+  double square = 0.0;
+  for (int d = 1; d < kRows; ++d) square = fused(force[d], force[d], square);
+  const double size = square_root(square);
+  if (size <= friction * force[0]) return;
+  const double normal = (force[0] + friction * size) / (1.0 + friction * friction);
+  force[0] = at_least_zero(normal);
+  for (int d = 1; d < kRows; ++d) {
+    force[d] = normal > 0.0 && size > 0.0 ? force[d] * (friction * normal / size) : 0.0;
+  }
+}
+
+/// Whether loads that contacts share can be split so that every force obeys its law, where the
+/// split of least norm does not: forces in their cones, sliding ones on their rays, with the same
+/// effect J' lambda. Projected Gauss-Seidel on the distance of the effects in the metric of M^-1.
+/// `response` takes the split.
+template <class T>
+CAROM_HOST_DEVICE bool share(const MechanismSizes& size, const LocalState<T>& at,
+                             const Laws<T>& laws, double slack, Response<T>& response) {
+  constexpr int kRows = T::kRows;
+  constexpr int kV = T::kSizes.velocities;
+  constexpr int kSweeps = 400;
+  const int nv = size.velocities;
+  double effect[kRows * T::kSizes.constraints][kV];
+  double yielding[T::kSizes.constraints];
+  double missing[kV];  // acceleration that the forces do not give yet
+  double force[T::kSizes.constraints][kRows];
+  for (int j = 0; j < nv; ++j) missing[j] = response.acceleration[j] - at.free[j];
+  for (int i = 0; i < size.constraints; ++i) {
+    yielding[i] = 0.0;
+    for (int k = 0; k < kRows; ++k) {
+      force[i][k] = 0.0;
+      if (laws.law[i] == Law::open || (laws.law[i] == Law::slide && k > 0)) continue;
+      double* column = effect[kRows * i + k];
+      double row[kV];
+      for (int j = 0; j < nv; ++j) row[j] = at.rows[i][k * nv + j];
+      for (int d = 1; d < kRows && laws.law[i] == Law::slide; ++d) {
+        const double share_of = -at.friction[i] * laws.direction[i][d - 1];
+        for (int j = 0; j < nv; ++j) row[j] = fused(share_of, at.rows[i][d * nv + j], row[j]);
+      }
+      for (int j = 0; j < nv; ++j) column[j] = row[j];
+      solve_factor(nv, at.factor, column);
+      yielding[i] += LocalState<T>::along(nv, row, column);
+    }
+  }
+  for (int sweep = 0; sweep < kSweeps; ++sweep) {
+    for (int i = 0; i < size.constraints; ++i) {
+      if (laws.law[i] == Law::open || !(yielding[i] > 0.0)) continue;
+      double next[kRows] = {};
+      const int rows = laws.law[i] == Law::stick ? kRows : 1;
+      for (int k = 0; k < rows; ++k) {
+        double pull = 0.0;  // of the missing acceleration on this force
+        for (int j = 0; j < nv; ++j) {
+          double row = at.rows[i][k * nv + j];
+          for (int d = 1; d < kRows && rows == 1; ++d) {
+            row = fused(-at.friction[i] * laws.direction[i][d - 1], at.rows[i][d * nv + j], row);
+          }
+          pull = fused(row, missing[j], pull);
+        }
+        next[k] = force[i][k] + pull / yielding[i];
+      }
+      if (rows == 1) {
+        next[0] = at_least_zero(next[0]);
+      } else {
+        to_cone<kRows>(at.friction[i], next);
+      }
+      for (int k = 0; k < rows; ++k) {
+        const double change = next[k] - force[i][k];
+        force[i][k] = next[k];
+        for (int j = 0; j < nv; ++j) {
+          missing[j] = fused(-change, effect[kRows * i + k][j], missing[j]);
+        }
+      }
+    }
+    double left = 0.0;
+    for (int j = 0; j < nv; ++j) left = larger(left, magnitude(missing[j]));
+    if (left > slack) continue;
+    for (int i = 0; i < size.constraints; ++i) {
+      if (laws.law[i] == Law::slide) {
+        for (int d = 1; d < kRows; ++d) {
+          force[i][d] = -at.friction[i] * laws.direction[i][d - 1] * force[i][0];
+        }
+      }
+      for (int k = 0; k < kRows; ++k) response.force[i][k] = force[i][k];
+    }
+    return true;
+  }
+  return false;
+}
+
 /// Takes from v what the held rows feel of it, M-orthogonally, so that energy never grows: normals
 /// of the contacts in `normals`, tangents of those in `tangents`.
 template <class T>

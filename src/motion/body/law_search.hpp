@@ -117,6 +117,7 @@ class LawSearch {
     if constexpr (kRows == 3) {
       if (onset != 0 && !find_directions(onset, laws, response)) return false;
     }
+    if (response.redundant && !split(laws, response)) return false;
     double load = 0.0;
     for (int i = 0; i < size_.constraints; ++i)
       load = larger(load, magnitude(response.force[i][0]));
@@ -155,6 +156,12 @@ class LawSearch {
       }
     }
     return true;
+  }
+
+  /// Keeps the split of least norm where its forces obey the laws, else looks for another.
+  CAROM_HOST_DEVICE bool split(const Laws<T>& laws, Response<T>& response) const {
+    return obeys<T>(size_, at_, laws, response, tolerance_ * force_) ||
+           share<T>(size_, at_, laws, 0.1 * tolerance_ * acceleration_, response);
   }
 
   /// Slip starts along the acceleration that its own friction leaves: a fixed point, from the force

@@ -22,8 +22,11 @@ class Motion : MotionFlight<T> {
                            std::uint32_t index, std::uint64_t sample, const MotionSampleView& out)
       : Base(run, problem, index, sample, out) {}
 
-  /// Fills the sample's numbers, all of which were zero.
+  /// Fills all of the sample's numbers.
   CAROM_HOST_DEVICE void run() {
+    *out_.events = *out_.impacts = *out_.pushes = *out_.ambiguous = *out_.zeno = 0;
+    *out_.residual = *out_.gap_drift = *out_.energy_gain = *out_.energy_error = 0.0;
+    if (out_.event_count != nullptr) *out_.event_count = 0;
     const double nan = std::numeric_limits<double>::quiet_NaN();
     for (int j = 0; j < nv_; ++j) out_.first_impact[j] = nan;
     for (int i = 0; i < size_.constraints; ++i) out_.load[i] = nan;
@@ -111,6 +114,7 @@ class Motion : MotionFlight<T> {
     }
     const Laws<T> before = laws_;
     *out_.residual = larger(*out_.residual, search.take(chosen, laws_, response_));
+    this->acceleration_scale_ = scale;
     this->force_scale_ = larger(search.force_scale(), response_.normal_sum(size_.constraints));
     tell_changes(before);
     return found;
@@ -207,6 +211,7 @@ class Motion : MotionFlight<T> {
     const bool known = end != MotionEnd::failed;
     for (int j = 0; j < nq_; ++j) out_.position[j] = known ? y_[j] : nan;
     for (int j = 0; j < nv_; ++j) out_.velocity[j] = known ? y_[nq_ + j] : nan;
+    clear_events();
     if (out_.state == nullptr) return;
     // At rest only s goes on.
     double load = 0.0;
@@ -226,6 +231,17 @@ class Motion : MotionFlight<T> {
     s() = rested;
   }
 
+  /// Rows of events that did not happen.
+  CAROM_HOST_DEVICE void clear_events() {
+    if (out_.event_count == nullptr) return;
+    for (long row = *out_.event_count; row < out_.event_rows; ++row) {
+      out_.event_kind[row] = MotionEventKind::impact;
+      out_.event_contacts[row] = 0;
+      out_.event_time[row] = out_.event_s[row] = 0.0;
+      for (int j = 0; j < nq_ + nv_; ++j) out_.event_state[row * (nq_ + nv_) + j] = 0.0;
+    }
+  }
+
   static constexpr int kMostStalled = 64;
   static constexpr double kStopped = 1e-5;  ///< of the velocities at a sequence's start
 
@@ -233,5 +249,18 @@ class Motion : MotionFlight<T> {
   double last_time_ = -1.0;
   ZenoWatch<kState> watch_;
 };
+
+/// Motion number `row` of a view's, problem after problem; first: index of the view's first
+/// problem.
+template <class T>
+CAROM_HOST_DEVICE void simulate(const MotionView& view, long row, long first) {
+  const long p = row / view.samples;
+  const long i = row % view.samples;
+  const MotionProblemView problem = view.problem(p);
+  const MotionSampleView out = view.sample(p, i);
+  Motion<T>(view.run, problem, static_cast<std::uint32_t>(first + p),
+            view.first_sample + static_cast<std::uint64_t>(i), out)
+      .run();
+}
 
 }  // namespace carom::kernels::motion

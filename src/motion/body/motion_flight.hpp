@@ -18,7 +18,8 @@ class MotionFlight : public MotionState<T> {
   using Base::laws_, Base::local_, Base::n_, Base::nq_, Base::nv_, Base::out_, Base::preferred_,
       Base::problem_, Base::response_, Base::run_, Base::size_, Base::time_, Base::y_;
 
-  double force_scale_ = 0.0;  ///< of the contact laws [N]
+  double force_scale_ = 0.0;         ///< of the contact laws [N]
+  double acceleration_scale_ = 0.0;  ///< likewise [m/s2]
 
   /// From laws_ just chosen. `event`: preferred_ says what should follow.
   CAROM_HOST_DEVICE FlightEnd fly() {
@@ -58,7 +59,7 @@ class MotionFlight : public MotionState<T> {
   }
 
  private:
-  enum class Happening : unsigned char { none, gap, force, cone, stop };
+  enum class Happening : unsigned char { none, gap, force, cone, stop, split };
   struct Found {
     Happening what = Happening::none;
     int contact = -1;
@@ -103,9 +104,11 @@ class MotionFlight : public MotionState<T> {
       }
     }
     if (!respond<T>(size_, local_, laws, response_)) return false;
-    T(problem_.parameters, time, y).rates(v, dy);
+    const T at(problem_.parameters, time, y);
+    at.rates(v, dy);
     double load = 0.0;
     double loss = 0.0;
+    if constexpr (requires { at.loss(v); }) loss = at.loss(v);
     for (int i = 0; i < size_.constraints; ++i) {
       if (laws.law[i] == Law::open) continue;
       load += magnitude(response_.force[i][0]);
@@ -168,10 +171,26 @@ class MotionFlight : public MotionState<T> {
     return value(what, i);
   }
 
+  /// Loads that contacts share are split so that all laws hold, at the state that local_ and
+  /// response_ describe.
+  [[nodiscard]] CAROM_HOST_DEVICE bool bears() const {
+    Response<T> split = response_;
+    const double force = slack(Happening::force);
+    return obeys<T>(size_, local_, laws_, split, force) ||
+           share<T>(size_, local_, laws_, run_.law_tolerance * acceleration_scale_, split);
+  }
+  CAROM_HOST_DEVICE bool bears_at(double h, const double* next, double at) {
+    double y[kState] = {};
+    double unused[kState];
+    steps_.dense(n_, h, y_, next, at, y);
+    return slope(time_ + at * h, y, unused) && bears();
+  }
+
   /// The first law that ends in a step whose end local_ and response_ describe.
   CAROM_HOST_DEVICE Found first_event(double h, const double* next, int samples) {
     Found broken[3 * kContacts];
     int count = 0;
+    const bool shared = response_.redundant;
     for (int i = 0; i < size_.constraints; ++i) {
       const auto look = [&](Happening what) {
         if (value(what, i) < -slack(what)) {
@@ -183,9 +202,22 @@ class MotionFlight : public MotionState<T> {
         if (this->closes(i)) look(Happening::gap);
         continue;
       }
-      look(Happening::force);
+      if (!shared) look(Happening::force);
       if (!(local_.friction[i] > 0.0)) continue;
-      look(laws_.law[i] == Law::stick ? Happening::cone : Happening::stop);
+      if (laws_.law[i] == Law::slide) look(Happening::stop);
+      if (laws_.law[i] == Law::stick && !shared) look(Happening::cone);
+    }
+    Found first;
+    if (shared && !bears()) {
+      double low = 0.0;
+      double high = 1.0;
+      for (int halving = 0; halving < 50; ++halving) {
+        const double middle = 0.5 * (low + high);
+        (bears_at(h, next, middle) ? low : high) = middle;
+      }
+      first.what = Happening::split;
+      first.contact = 0;
+      first.at = high;
     }
     // A gap may have closed and opened again within the step.
     for (int i = 0; i < size_.constraints && samples > 1; ++i) {
@@ -199,7 +231,6 @@ class MotionFlight : public MotionState<T> {
         }
       }
     }
-    Found first;
     for (int b = 0; b < count; ++b) {
       locate(broken[b], h, next);
       if (broken[b].at < first.at) first = broken[b];
@@ -294,7 +325,8 @@ class MotionFlight : public MotionState<T> {
       double next[kState];
       watched_ = 1U << i;
       bool done = advance(length, next);
-      for (int round = 0; done && round < 3 && !event.exact; ++round) {
+      const bool smooth = !event.exact && event.what != Happening::split;
+      for (int round = 0; done && round < 3 && smooth; ++round) {
         double rate = 0.0;
         if (event.what == Happening::gap) rate = local_.speed[i][0];
         if (event.what == Happening::stop) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 
 #include <carom/motion.hpp>
 
@@ -33,6 +34,56 @@ struct MotionProblemView : MotionBatchArrays<ReadPointer> {
 struct MotionSampleView : MotionResultArrays<Pointer> {
   long grid_points;
   long event_rows;
+};
+
+/// Steps between the arrays' values of neighbouring problems and samples, in bytes, in the order of
+/// the arrays: members of `Arrays` are pointers, one behind the other.
+template <class Arrays>
+struct ArraySteps {
+  static constexpr int kCount = static_cast<int>(sizeof(Arrays) / sizeof(char*));
+  static_assert(sizeof(Arrays) == kCount * sizeof(char*));
+  long problem[kCount];
+  long sample[kCount];
+  long samples[kCount];  ///< that an array has; beyond them there is nothing to point at
+
+  CAROM_HOST_DEVICE Arrays at(const Arrays& first, long p, long i) const {
+    const char* from[kCount];
+    std::memcpy(from, &first, sizeof(first));
+    for (int k = 0; k < kCount; ++k) {
+      if (from[k] == nullptr) continue;
+      from[k] = i < samples[k] ? from[k] + p * problem[k] + i * sample[k] : nullptr;
+    }
+    Arrays to;
+    std::memcpy(&to, from, sizeof(to));
+    return to;
+  }
+};
+
+/// What a backend goes through: motions of a batch, sample after sample.
+struct MotionView {
+  MotionRun run;
+  MotionBatchArrays<ReadPointer> batch;
+  MotionResultArrays<Pointer> result;
+  ArraySteps<MotionBatchArrays<ReadPointer>> batch_steps;
+  ArraySteps<MotionResultArrays<Pointer>> result_steps;
+  long samples, knots, grid_points, event_rows;
+  double drive_interval;
+  std::uint64_t first_sample;
+
+  [[nodiscard]] CAROM_HOST_DEVICE MotionProblemView problem(long p) const {
+    MotionProblemView view{};
+    static_cast<MotionBatchArrays<ReadPointer>&>(view) = batch_steps.at(batch, p, 0);
+    view.knots = knots;
+    view.drive_interval = drive_interval;
+    return view;
+  }
+  [[nodiscard]] CAROM_HOST_DEVICE MotionSampleView sample(long p, long i) const {
+    MotionSampleView view{};
+    static_cast<MotionResultArrays<Pointer>&>(view) = result_steps.at(result, p, i);
+    view.grid_points = grid_points;
+    view.event_rows = event_rows;
+    return view;
+  }
 };
 
 }  // namespace carom::kernels::motion

@@ -114,7 +114,7 @@ class SmallSystem {
   }
 
   CAROM_HOST_DEVICE void substitute(int n, const double* from, double* x) const {
-    double y[kMost];
+    double y[kMost] = {};
     for (int i = 0; i < n; ++i) {
       double sum = from[row_[i]];
       for (int c = 0; c < i; ++c) sum = fused(-lu_[i][c], y[c], sum);

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <array>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <carom/impact.hpp>
+#include <carom/motion.hpp>
+
+/// Own planar mechanisms: trees of links against half-spaces, with springs, dampers and drives
+/// (MotionMechanism::tree). Axes x to the right, y upward, angles counter-clockwise [rad].
+namespace carom {
+
+inline constexpr int kMostTreeLinks = 8;
+inline constexpr int kMostTreeContacts = 12;
+
+/// A link with the joint that carries it. Its frame has its origin at a hinge, or moves along a
+/// slide without turning against its parent.
+struct TreeLink {
+  std::string name;
+  int parent = -1;      ///< an earlier link; -1: the floating point, or the world without one
+  bool slides = false;  ///< a slide instead of a hinge
+  std::array<double, 2> hinge{};        ///< place of the joint, in the parent [m]
+  double axis = 0.0;                    ///< of a slide, angle in the parent [rad]
+  double mass = 1.0;                    ///< [kg], >= 0
+  double inertia = 0.0;                 ///< about the centre of mass [kg m2], >= 0
+  std::array<double, 2> mass_centre{};  ///< in the link [m]
+  double stiffness = 0.0;               ///< of a spring in the joint [N m/rad or N/m], >= 0
+  double rest = 0.0;                    ///< joint coordinate at which that spring rests
+  double damping = 0.0;                 ///< of the joint [N m s/rad or N s/m], >= 0
+  double effort = 0.0;                  ///< constant torque or force of the joint [N m or N]
+};
+
+/// A point of a link against the half-space normal'z >= offset.
+struct TreeContact {
+  std::string name;
+  int link = 0;
+  std::array<double, 2> point{};           ///< in the link [m]
+  std::array<double, 2> normal{0.0, 1.0};  ///< of length 1
+  double offset = 0.0;                     ///< [m]
+  double friction = 0.0;                   ///< mu >= 0
+};
+
+/// A spring and damper between two points, each of a link or of the world (-1).
+struct TreeSpring {
+  int from = -1;
+  std::array<double, 2> from_point{};
+  int to = 0;
+  std::array<double, 2> to_point{};
+  double stiffness = 0.0;  ///< [N/m], >= 0
+  double length = 0.0;     ///< at rest [m], >= 0
+  double damping = 0.0;    ///< [N s/m], >= 0
+};
+
+/// q = (x, y of the floating point, if there is one; then each link's joint coordinate).
+struct MechanismTree {
+  std::string name;
+  bool floating = true;
+  std::array<double, 2> gravity{0.0, -9.81};  ///< [m/s2]
+  std::vector<TreeLink> links;
+  std::vector<TreeContact> contacts;
+  std::vector<TreeSpring> springs;
+};
+
+/// The problem of a tree from a start. Errors: InvalidInput naming link, contact or spring, field
+/// and value: a parent that is no earlier link (a loop), negative mass, inertia, stiffness,
+/// damping, length or friction, a normal that is not of length 1, NaN, more links or contacts than
+/// above, a start of another length.
+MotionProblem motion_problem(const MechanismTree& tree, std::span<const double> position,
+                             std::span<const double> velocity);
+
+/// M, J, mu and v of a motion's start with the contacts whose gap is at most `gap` [m], for the
+/// impact family. Errors: InvalidInput as validate(MotionBatch).
+ImpactProblem impact_problem(const MotionProblem& problem, double gap = 1e-9);
+
+}  // namespace carom

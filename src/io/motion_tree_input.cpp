@@ -1,0 +1,198 @@
+#include "io/motion_tree_input.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include "io/json_file.hpp"
+
+namespace carom::io {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr std::array<std::string_view, 6> kTreeKeys = {"floating", "gravity",     "links",
+                                                       "contacts", "half_spaces", "springs"};
+constexpr std::array<std::string_view, 12> kLinkKeys = {
+    "name",    "parent",      "joint",     "place", "axis",    "mass",
+    "inertia", "mass_centre", "stiffness", "rest",  "damping", "effort"};
+constexpr std::array<std::string_view, 4> kTreeContactKeys = {"name", "link", "point", "friction"};
+constexpr std::array<std::string_view, 3> kHalfSpaceKeys = {"normal", "offset", "friction"};
+constexpr std::array<std::string_view, 7> kSpringKeys = {
+    "from", "from_point", "to", "to_point", "stiffness", "length", "damping"};
+
+double optional_number(const json& object, const char* key, double absent,
+                       const std::string& where) {
+  return object.contains(key) ? read_number(object, key, where) : absent;
+}
+
+std::array<double, 2> optional_pair(const json& object, const char* key,
+                                    const std::array<double, 2>& absent, const std::string& where) {
+  if (!object.contains(key)) return absent;
+  const std::vector<double> values = read_numbers(object, key, where);
+  if (values.size() != 2) {
+    throw InvalidInput(
+        fmt::format("{}: {} has {} numbers: must have 2", where, key, values.size()));
+  }
+  return {values[0], values[1]};
+}
+
+/// entry(object, place) for every object of a list that may be missing.
+template <class Entry>
+void each_entry(const json& object, const char* key, const std::string& where, Entry&& entry) {
+  if (!object.contains(key)) return;
+  const json& list = object[key];
+  if (!list.is_array()) {
+    throw InvalidInput(
+        fmt::format("{}: {} is {}: must be a list of objects", where, key, shown(list)));
+  }
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const std::string place = fmt::format("{}: {}[{}]", where, key, i);
+    if (!list[i].is_object()) throw InvalidInput(place + ": must be an object");
+    entry(list[i], place);
+  }
+}
+
+/// Links by their names, of all that the list has.
+class LinkNames {
+ public:
+  LinkNames(const json& tree, const std::string& where) {
+    each_entry(tree, "links", where, [&](const json& link, const std::string& place) {
+      names_.push_back(read_text(link, "name", place));
+      if (std::count(names_.begin(), names_.end(), names_.back()) > 1) {
+        throw InvalidInput(
+            fmt::format("{}: name is \"{}\": another link has it", place, names_.back()));
+      }
+      parents_.push_back(link.contains("parent") && !link["parent"].is_null()
+                             ? read_text(link, "parent", place)
+                             : "");
+    });
+  }
+
+  [[nodiscard]] int find(const json& object, const char* key, const std::string& where) const {
+    const std::string name = read_text(object, key, where);
+    const auto at = std::find(names_.begin(), names_.end(), name);
+    if (at != names_.end()) return static_cast<int>(at - names_.begin());
+    throw InvalidInput(
+        fmt::format("{}: {} is \"{}\": must be the name of a link", where, key, name));
+  }
+  /// -1 where the key is missing or null.
+  [[nodiscard]] int find_or_none(const json& object, const char* key,
+                                 const std::string& where) const {
+    if (!object.contains(key) || object[key].is_null()) return -1;
+    return find(object, key, where);
+  }
+
+  /// Refuses a link whose parents lead back to it.
+  void require_no_loop(std::size_t link, const std::string& where) const {
+    std::size_t at = link;
+    std::string way = names_[link];
+    for (std::size_t steps = 0; steps <= names_.size() && !parents_[at].empty(); ++steps) {
+      const auto next = std::find(names_.begin(), names_.end(), parents_[at]);
+      if (next == names_.end()) return;
+      at = static_cast<std::size_t>(next - names_.begin());
+      way += " > " + names_[at];
+      if (at != link) continue;
+      throw InvalidInput(
+          fmt::format("{}: parent is \"{}\": makes a loop, {}", where, parents_[link], way));
+    }
+  }
+
+ private:
+  std::vector<std::string> names_, parents_;
+};
+
+TreeLink link_from_json(const json& object, const LinkNames& names, std::size_t index,
+                        const std::string& where) {
+  require_known_keys(object, kLinkKeys, where);
+  names.require_no_loop(index, where);
+  TreeLink link;
+  link.name = read_text(object, "name", where);
+  link.parent = names.find_or_none(object, "parent", where);
+  if (link.parent >= static_cast<int>(index)) {
+    throw InvalidInput(fmt::format("{}: parent is {}: must stand before its children", where,
+                                   shown(object["parent"])));
+  }
+  if (object.contains("joint")) {
+    const std::string joint = read_text(object, "joint", where);
+    if (joint != "hinge" && joint != "slide") {
+      throw InvalidInput(fmt::format("{}: joint is \"{}\": must be hinge or slide", where, joint));
+    }
+    link.slides = joint == "slide";
+  }
+  link.hinge = optional_pair(object, "place", {}, where);
+  link.axis = optional_number(object, "axis", 0.0, where);
+  link.mass = read_number(object, "mass", where);
+  link.inertia = optional_number(object, "inertia", 0.0, where);
+  link.mass_centre = optional_pair(object, "mass_centre", {}, where);
+  link.stiffness = optional_number(object, "stiffness", 0.0, where);
+  link.rest = optional_number(object, "rest", 0.0, where);
+  link.damping = optional_number(object, "damping", 0.0, where);
+  link.effort = optional_number(object, "effort", 0.0, where);
+  return link;
+}
+
+}  // namespace
+
+MechanismTree tree_from_json(const json& object, const std::string& name,
+                             const std::string& where) {
+  if (!object.is_object()) {
+    throw InvalidInput(fmt::format("{} is {}: must be an object", where, shown(object)));
+  }
+  require_known_keys(object, kTreeKeys, where);
+  MechanismTree tree;
+  tree.name = name;
+  if (object.contains("floating")) {
+    if (!object["floating"].is_boolean()) {
+      throw InvalidInput(fmt::format("{}: floating is {}: must be true or false", where,
+                                     shown(object["floating"])));
+    }
+    tree.floating = object["floating"].get<bool>();
+  }
+  tree.gravity = optional_pair(object, "gravity", tree.gravity, where);
+  required(object, "links", where);
+  const LinkNames names(object, where);
+  each_entry(object, "links", where, [&](const json& link, const std::string& place) {
+    tree.links.push_back(link_from_json(link, names, tree.links.size(), place));
+  });
+  std::vector<TreeContact> surfaces;
+  each_entry(object, "half_spaces", where, [&](const json& space, const std::string& place) {
+    require_known_keys(space, kHalfSpaceKeys, place);
+    TreeContact& surface = surfaces.emplace_back();
+    surface.normal = optional_pair(space, "normal", surface.normal, place);
+    surface.offset = optional_number(space, "offset", 0.0, place);
+    surface.friction = optional_number(space, "friction", 0.0, place);
+  });
+  if (surfaces.empty()) surfaces.emplace_back();  // the floor y = 0
+  each_entry(object, "contacts", where, [&](const json& point, const std::string& place) {
+    require_known_keys(point, kTreeContactKeys, place);
+    for (std::size_t k = 0; k < surfaces.size(); ++k) {
+      TreeContact contact = surfaces[k];
+      if (point.contains("name")) contact.name = read_text(point, "name", place);
+      if (surfaces.size() > 1) contact.name += fmt::format("/{}", k + 1);
+      contact.link = names.find(point, "link", place);
+      contact.point = optional_pair(point, "point", {}, place);
+      contact.friction =
+          std::max(contact.friction, optional_number(point, "friction", contact.friction, place));
+      tree.contacts.push_back(contact);
+    }
+  });
+  each_entry(object, "springs", where, [&](const json& part, const std::string& place) {
+    require_known_keys(part, kSpringKeys, place);
+    TreeSpring& spring = tree.springs.emplace_back();
+    spring.from = names.find_or_none(part, "from", place);
+    spring.from_point = optional_pair(part, "from_point", {}, place);
+    spring.to = names.find_or_none(part, "to", place);
+    spring.to_point = optional_pair(part, "to_point", {}, place);
+    spring.stiffness = optional_number(part, "stiffness", 0.0, place);
+    spring.length = optional_number(part, "length", 0.0, place);
+    spring.damping = optional_number(part, "damping", 0.0, place);
+  });
+  return tree;
+}
+
+}  // namespace carom::io

@@ -1,0 +1,109 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "cli/command.hpp"
+#include "cli/refusal.hpp"
+
+namespace carom::test {
+namespace {
+
+const char* const kPendulum = R"({
+  "name": "pendulum",
+  "mechanism": {
+    "floating": false,
+    "links": [{"name": "rod", "mass": 1.0, "inertia": 0.0, "mass_centre": [0.0, -1.0]},
+              {"name": "bob", "parent": "rod", "place": [0.0, -1.0], "mass": 0.5,
+               "inertia": 0.1}],
+    "half_spaces": [{"normal": [1.0, 0.0], "offset": -0.5}],
+    "contacts": [{"name": "end", "link": "rod", "point": [0.0, -1.0], "friction": 0.2}]
+  },
+  "position": [0.4, 0.0],
+  "duration": 3.0
+})";
+
+TEST(MotionCommand, ZenoPointOfTheRockingBlock) {
+  const Outcome outcome = carom({"motion", "rocking_block_zeno", "--duration", "4", "--samples",
+                                 "5", "--json", "--sample", "3", "--events"});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const json problem = outcome.document()["problems"][0];
+  EXPECT_EQ(problem["samples"], 1);
+  EXPECT_EQ(problem["ended"]["rest"], 1);
+  EXPECT_NEAR(problem["zeno"]["first_time"].get<double>(), 2.671421, 1e-6);
+  EXPECT_NEAR(problem["zeno"]["first_s"].get<double>(), 28.37807, 1e-5);
+  EXPECT_LT(problem["max_gap_drift"].get<double>(), 1e-10);
+  EXPECT_LT(problem["max_energy_gain"].get<double>(), 1e-9);
+  const json& sample = problem["sample"];
+  EXPECT_EQ(sample["index"], 3);
+  const json& events = sample["events"];
+  EXPECT_EQ(events.front()["kind"], "stick");
+  EXPECT_EQ(events.back()["kind"], "rest");
+  EXPECT_EQ(events[1]["kind"], "impact");
+  EXPECT_EQ(events[1]["contacts"], json({"B"}));
+  EXPECT_NEAR(events[1]["time"].get<double>(), 0.98733, 5e-6);
+}
+
+TEST(MotionCommand, SampleIsThatOfTheRun) {
+  const auto last = [](const std::vector<std::string>& words) {
+    return carom(words).document()["problems"][0]["final"];
+  };
+  const json one = last({"motion", "rocking_block_drop", "--json", "--sample", "7"});
+  const json other = last({"motion", "rocking_block_drop", "--json", "--sample", "8"});
+  EXPECT_NE(one, other);
+  EXPECT_EQ(one, last({"motion", "rocking_block_drop", "--json", "--first-sample", "7"}));
+}
+
+TEST(MotionCommand, OwnMechanismFromAFile) {
+  const Scratch scratch;
+  const Outcome outcome =
+      carom({"motion", scratch.file("pendulum.json", kPendulum), "--json", "--events"});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const json problem = outcome.document()["problems"][0];
+  EXPECT_EQ(problem["name"], "pendulum");
+  EXPECT_EQ(problem["ended"]["failed"], 0);
+  EXPECT_LT(problem["max_energy_error"].get<double>(), 1e-8);
+  EXPECT_EQ(problem["final"]["position_min"].size(), 2U);
+}
+
+TEST(MotionCommand, RefusesByName) {
+  const Scratch scratch;
+  const auto refused = [&](std::string from, const std::string& to, const std::string& words) {
+    std::string text = kPendulum;
+    text.replace(text.find(from), from.size(), to);
+    const Outcome outcome = carom({"motion", scratch.file("bad.json", text)});
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_EQ(outcome.complaints(), 1U);
+    EXPECT_NE(outcome.err.find(words), std::string::npos) << outcome.err;
+  };
+  refused(R"("name": "rod")", R"("name": "rod", "parent": "bob")", "makes a loop");
+  refused(R"("mass": 0.5)", R"("mass": -0.5)", "mass of link 1 (\"bob\")");
+  refused(R"([0.4, 0.0])", R"([-0.9, 0.0])", "gap[0]");
+  refused(R"("parent": "rod")", R"("parent": "rood")", "must be the name of a link");
+  refused(R"("duration": 3.0)", R"("duraton": 3.0)", "duraton");
+  EXPECT_EQ(carom({"motion", "rocking_block_zeno", "--duration", "NaN"}).status, 2);
+  EXPECT_EQ(carom({"motion", "bouncing_ball", "--coefficient", "1.5"}).status, 2);
+}
+
+TEST(MotionCommand, PolicyDrives) {
+  const Scratch scratch;
+  const std::string policy = scratch.file(
+      "policy.json", R"({"interval": 0.5, "drive": [[2.0, 0.0, 0.0], [0.0, 0.0, 0.0]]})");
+  const Outcome outcome =
+      carom({"motion", "rocking_block_drop", "--set", "friction=0", "--set", "downward_velocity=0",
+             "--duration", "1", "--policy", policy, "--json"});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const json last = outcome.document()["problems"][0]["final"];
+  EXPECT_NEAR(last["velocity_max"][0].get<double>(), 1.0, 1e-9);
+}
+
+TEST(MotionCommand, NetOfLastStates) {
+  const Outcome outcome = carom({"motion", "rocking_block_drop", "--samples", "300", "--duration",
+                                 "0.1", "--epsilon", "0.05", "--json"});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const json net = outcome.document()["problems"][0]["net"];
+  EXPECT_GT(net["points"].get<int>(), 1);
+  EXPECT_EQ(net["coverage"].back(), net["points"]);
+}
+
+}  // namespace
+}  // namespace carom::test
