@@ -138,7 +138,9 @@ struct ImpactProgress {
 
 struct ImpactSettings {
   std::int64_t samples = 1 << 14;  ///< trajectories a problem, M of Algorithm 2
-  std::int64_t first_sample = 0;   ///< index of the first: shards of one run differ in this alone
+  std::int64_t first_sample = 0;   ///< index of the first, and ...
+  std::int64_t first_problem = 0;  ///< ... of the batch's first problem: shards of one run differ
+                                   ///< in these alone
   std::uint64_t seed = 0;
   ImpactMethod method = ImpactMethod::lcp;
   double step_size = 1.0;       ///< h [N s], > 0
@@ -149,8 +151,8 @@ struct ImpactSettings {
   Precision precision = Precision::float64;
   bool mode_table =
       true;  ///< selection any in double, up to 6 planar or 4 spatial contacts: solve by a table of
-             ///< modes that the samples of a problem share. It costs about as much as a few
-             ///< thousand trajectories a problem; choose false for few samples of many problems
+             ///< modes that the samples of a problem share. It costs about as much as 300 of them;
+             ///< choose false for fewer than about 30 samples a problem
   double velocity_tolerance = 1e-9;  ///< [m/s]: contact i approaches while Jn_i v < -tolerance
   double residual_tolerance = 1e-9;  ///< on the natural residual of (75), relative to max|w|
   double mode_tolerance = 1e-6;      ///< [m/s], classification of v+ only
@@ -176,6 +178,9 @@ struct ImpactSettings {
           tables.samples...);
     visit({"first_sample", "Index of the first (shards of a run)", Range::at_least(0)},
           tables.first_sample...);
+    visit({"first_problem", "Index of the first problem (shards of a run)",
+           Range::between(0, 4294967295.0)},
+          tables.first_problem...);
     visit({"method", "What follows the inclusion; events has no step size"}, tables.method...);
     visit({"step_size", "Step size h", Range::above(0), "N s"}, tables.step_size...);
     visit({"max_steps", "Steps per trajectory at most", Range::between(1, 1'000'000)},

@@ -105,7 +105,9 @@ std::span<const OptionForm> sampling_forms() {
        .option = "--paths",
        .text = "Whole trajectories kept for --output and --plot; default: 512",
        .open = true},
-      {.setting = "mode_table", .option = kNoOption},
+      {.setting = "mode_table",
+       .text =
+           "Solve each step alone, without a table of modes: for fewer than 30 samples a problem"},
       {.setting = "bad_problem", .option = kNoOption},
       {.setting = "result_space", .option = kNoOption},
   };

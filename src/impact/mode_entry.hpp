@@ -2,10 +2,9 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
-#include <vector>
 
-#include "impact/body/impact_body.hpp"
+#include <carom/device/contact_geometry.hpp>
+#include <carom/impact.hpp>
 
 namespace carom {
 
@@ -15,16 +14,15 @@ namespace carom {
 using ModeCodes = std::array<std::uint8_t, kMaxContacts>;
 
 /// Number of places: 3 planar, 2 k + 1 spatial.
-int mode_places(int dimension, const kernels::FrictionPolygon& polygon);
+CAROM_HOST_DEVICE constexpr int mode_places(int dimension,
+                                            const kernels::FrictionPolygon& polygon) {
+  return dimension == 2 ? 3 : 2 * polygon.count + 1;
+}
 
-/// One combination of modes as functions of z = [u; lambda_max].
-struct ModeEntry {
-  std::vector<double> map;         ///< impulse, [rows, rows + m]
-  std::vector<double> conditions;  ///< not negative where the combination holds, [n, rows + m]
-};
-
-/// Empty where the combination's system is singular.
-std::optional<ModeEntry> mode_entry(int dimension, const kernels::ImpactProblemView& problem,
-                                    const kernels::ImpactRun& run, const ModeCodes& codes);
+/// Conditions of a combination at most.
+constexpr int most_conditions(int dimension, int contacts,
+                              const kernels::FrictionPolygon& polygon) {
+  return contacts * (dimension == 2 ? 3 : polygon.count < 4 ? 5 : polygon.count + 1);
+}
 
 }  // namespace carom

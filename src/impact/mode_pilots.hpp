@@ -1,11 +1,13 @@
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 #include "core/random.hpp"
 #include "impact/body/contact_path_body.hpp"
 #include "impact/body/impact_body.hpp"
 #include "impact/body/mode_table.hpp"
+#include "impact/mode_entry.hpp"
 
 /// The loops behind a mode table's set-up, compiled once for each instruction set.
 namespace carom {
@@ -24,6 +26,59 @@ struct PilotJob {
   int* count;           ///< steps that were followed
   double* reals;        ///< path_real_workspace + 3 rows + m
   int* ints;            ///< path_int_workspace
+};
+
+/// Combinations of modes to be made functions of z.
+struct EntryJob {
+  int dimension;
+  const kernels::ImpactProblemView* problem;
+  const kernels::ImpactRun* run;
+  int count;
+  const ModeCodes* codes;  ///< [count]
+  int most;                ///< conditions that `conditions` has room for: most_conditions
+  double* maps;            ///< [count, rows, rows + m]: impulse
+  double* conditions;      ///< [count, most, rows + m]: not negative where the combination holds
+  int* counts;             ///< [count]: conditions; 0 where the combination's system is singular
+};
+
+/// Planar contacts of a problem whose combinations are all tried, and what that makes of them.
+inline constexpr int kEnumeratedContacts = 3;
+inline constexpr int kEnumeratedWords = 6;  // of 64: 7^3 combinations
+inline constexpr int kMostOutcomes = 1024;  // told apart
+inline constexpr int kPilotSteps = 64;      // of one pilot through all combinations
+
+/// Pilot trajectories that try every combination of planar modes in each step.
+struct EnumerationJob {
+  const kernels::ImpactProblemView* problem;
+  const kernels::ImpactRun* run;
+  int first_pilot, pilots;  ///< [first_pilot, pilots), first_pilot divides by eight
+  int entries, most;        ///< as in EntryJob, likewise the three arrays
+  const double* maps;
+  const double* conditions;
+  const int* counts;
+  int capacity;   ///< steps that are kept
+  double* steps;  ///< [capacity, rows + m]: z
+  int* count;
+  std::uint64_t* leading;  ///< [kMostOutcomes, kEnumeratedWords]: entries that lead to an outcome
+  long* uses;              ///< [kMostOutcomes]: steps that had it
+  int* outcomes;
+  bool* mixed;  ///< set where a step has several v'
+};
+
+/// Conditions of one entry, the one that most steps fail first, then the one that most of the rest
+/// fail.
+struct OrderJob {
+  static constexpr int kWord = 64;
+  static constexpr int kWords = 4;        ///< words at most
+  static constexpr int kConditions = 72;  ///< conditions at most
+  int columns;
+  int conditions;
+  const double* rows;     ///< [conditions, columns]
+  int words;              ///< steps / kWord
+  const double* steps;    ///< [columns, words * kWord]
+  const double* lowest;   ///< [words * kWord]: what a condition may miss zero by
+  int* order;             ///< [conditions]
+  std::uint64_t* solved;  ///< [words]: steps that fail none
 };
 
 /// lambda_max of a pilot's step, [m].
@@ -84,25 +139,17 @@ void follow_pilots_in(const PilotJob& job) {
   }
 }
 
-/// Which steps fail which conditions.
-struct ConditionJob {
-  static constexpr int kWord = 64;
-  int columns;
-  int conditions;
-  const double* rows;     ///< [conditions, columns]
-  int words;              ///< steps / kWord
-  const double* steps;    ///< [columns, words * kWord]
-  const double* lowest;   ///< [words * kWord]: what a condition may miss zero by
-  std::uint64_t* failed;  ///< [conditions, words]
-};
-
 template <class Lane>
-void test_conditions(const ConditionJob& job) {
-  constexpr int kWord = ConditionJob::kWord;
+void order_conditions(const OrderJob& job) {
+  constexpr int kWord = OrderJob::kWord;
   const long stride = static_cast<long>(job.words) * kWord;
-  for (int c = 0; c < job.conditions; ++c) {
-    const double* row = job.rows + static_cast<long>(c) * job.columns;
-    for (int word = 0; word < job.words; ++word) {
+  std::uint64_t failed[OrderJob::kConditions][OrderJob::kWords];
+  std::uint64_t open[OrderJob::kWords];
+  for (int word = 0; word < job.words; ++word) {
+    open[word] = ~std::uint64_t{0};
+    std::uint64_t any = 0;
+    for (int c = 0; c < job.conditions; ++c) {
+      const double* row = job.rows + static_cast<long>(c) * job.columns;
       double value[kWord] = {};
       for (int j = 0; j < job.columns; ++j) {
         const double* z = job.steps + j * stride + static_cast<long>(word) * kWord;
@@ -113,8 +160,30 @@ void test_conditions(const ConditionJob& job) {
         const bool fails = !(value[s] >= job.lowest[word * kWord + s]);
         bits |= static_cast<std::uint64_t>(fails) << s;
       }
-      job.failed[static_cast<long>(c) * job.words + word] = bits;
+      failed[c][word] = bits;
+      any |= bits;
     }
+    job.solved[word] = ~any;
+  }
+  for (int c = 0; c < job.conditions; ++c) job.order[c] = c;
+  for (int place = 0; place < job.conditions; ++place) {
+    int best = place;
+    int most = 0;
+    for (int at = place; at < job.conditions; ++at) {
+      int fails = 0;
+      for (int word = 0; word < job.words; ++word) {
+        fails += std::popcount(failed[job.order[at]][word] & open[word]);
+      }
+      if (fails > most) {
+        most = fails;
+        best = at;
+      }
+    }
+    if (most == 0) break;
+    const int first = job.order[best];
+    for (int at = best; at > place; --at) job.order[at] = job.order[at - 1];
+    job.order[place] = first;
+    for (int word = 0; word < job.words; ++word) open[word] &= ~failed[first][word];
   }
 }
 

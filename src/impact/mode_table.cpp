@@ -4,9 +4,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <map>
 
-#include "impact/mode_entry.hpp"
 #include "impact/mode_pilots.hpp"
 
 namespace carom {
@@ -14,396 +12,371 @@ namespace carom {
 namespace {
 
 constexpr double kDistinct = 1e-7;  // two v' differ by more, relative to max|z|
-constexpr int kEnumerated = 3;      // planar contacts whose combinations are all tried
 constexpr std::size_t kLargestEnumerated = 64;
 constexpr std::size_t kLargestFollowed = 256;
-constexpr int kPilots = 256;          // that choose among all combinations
-constexpr int kFollowedPilots = 512;  // along the contact path
-constexpr int kFollowedSteps = 4096;
+constexpr std::size_t kLargestRanked = 1024;  // of which some are singular
+constexpr int kFollowedSteps = 8;             // a pilot along the path, on average at most
 // Solutions that are missing in the table are found by the path, which has its own preference.
 constexpr double kBeside = 0.25;
-constexpr int kOrderingWords = 4;  // of 64 steps that conditions are ordered by
+constexpr double kBesideOfSeveral = 4.0;  // and no more often than this times such steps occur
+constexpr int kWord = OrderJob::kWord;
+// Pilots of a table; more of them where they met steps with several v', whose outcomes all count.
+constexpr int kEnumeratedPilots = 24;
+constexpr int kEnumeratedPilotsOfSeveral = 128;
+constexpr int kFollowedPilots = 48;
+constexpr int kFollowedPilotsOfSeveral = 192;
+constexpr int kOrderingWords = 2;  // of 64 steps that conditions are ordered by
 
-using Step = std::vector<double>;  // z = [u; lambda_max]
-using Bits = std::array<std::uint64_t, kOrderingWords>;
+/// Every combination is tried.
+bool complete(int dimension, int contacts) {
+  return dimension == 2 && contacts <= kEnumeratedContacts;
+}
 
-/// One problem's pilots and what they teach.
-class Learner {
- public:
-  Learner(int dimension, const kernels::ImpactProblemView& problem, const kernels::ImpactRun& run,
-          const PilotCode& code)
-      : dimension_(dimension),
-        m_(run.contacts),
-        rows_(dimension * m_),
-        columns_(rows_ + m_),
-        problem_(problem),
-        run_(run),
-        code_(code) {}
-
-  void learn() {
-    if (complete()) {
-      enumerate();
-      run_enumerated_pilots();
-      cover(kLargestEnumerated);
-    } else {
-      follow();
-    }
-    order_conditions();
-  }
-
-  [[nodiscard]] const std::vector<ModeEntry>& entries() const { return entries_; }
-  [[nodiscard]] bool mixed() const { return mixed_; }
-  /// Every combination was tried.
-  [[nodiscard]] bool complete() const { return dimension_ == 2 && m_ <= kEnumerated; }
-
- private:
-  /// Every regular combination.
-  void enumerate() {
-    const int options = 1 + 2 * mode_places(dimension_, run_.polygon);
-    long combinations = 1;
-    for (int i = 0; i < m_; ++i) combinations *= options;
-    ModeCodes codes{};
-    for (long number = 0; number < combinations; ++number) {
-      long rest = number;
-      for (auto& code : codes) {
-        code = static_cast<std::uint8_t>(rest % options);
-        rest /= options;
-      }
-      if (canonical(codes) == codes) append(codes);
-    }
-  }
-
-  void append(const ModeCodes& codes) {
-    auto entry = mode_entry(dimension_, problem_, run_, codes);
-    if (entry) entries_.push_back(std::move(*entry));
-  }
-
-  /// Contacts without friction know one place.
-  [[nodiscard]] ModeCodes canonical(ModeCodes codes) const {
-    const int places = mode_places(dimension_, run_.polygon);
-    for (int i = 0; i < m_; ++i) {
-      auto& code = codes[static_cast<std::size_t>(i)];
-      if (code > 0 && !(problem_.friction[i] > 0.0)) {
-        code = static_cast<std::uint8_t>(code > places ? 1 + places : 1);
-      }
-    }
-    return codes;
-  }
-
-  [[nodiscard]] double scale(int row) const {
-    return problem_.scale[row < m_ ? row : (row - m_) / (dimension_ - 1)];
-  }
-
-  [[nodiscard]] static double magnitude_of(const Step& z) {
-    double size = 0.0;
-    for (const double x : z) size = std::max(size, std::abs(x));
-    return size;
-  }
-
-  /// u' = u + A map z.
-  [[nodiscard]] Step next(const ModeEntry& entry, const Step& z) const {
-    Step impulse(static_cast<std::size_t>(rows_));
-    for (int i = 0; i < rows_; ++i) {
-      impulse[static_cast<std::size_t>(i)] =
-          kernels::mode_row(entry.map.data() + i * columns_, columns_, z.data()) / scale(i);
-    }
-    Step after(z.begin(), z.begin() + rows_);
-    for (int i = 0; i < rows_; ++i) {
-      double sum = 0.0;
-      for (int j = 0; j < rows_; ++j) {
-        sum += problem_.delassus[i * rows_ + j] * impulse[static_cast<std::size_t>(j)];
-      }
-      after[static_cast<std::size_t>(i)] += sum / scale(i);
-    }
-    return after;
-  }
-
-  /// Steps as test_conditions reads them, and which conditions of an entry each of them fails.
-  class Trial {
-   public:
-    Trial(int columns, const std::vector<Step>& steps, const PilotCode& code)
-        : columns_(columns),
-          code_(code),
-          words_((static_cast<int>(steps.size()) + ConditionJob::kWord - 1) / ConditionJob::kWord),
-          steps_(static_cast<std::size_t>(columns * words_ * ConditionJob::kWord), 0.0),
-          lowest_(static_cast<std::size_t>(words_ * ConditionJob::kWord), 1.0) {
-      for (std::size_t s = 0; s < steps.size(); ++s) {
-        for (int j = 0; j < columns; ++j) {
-          steps_[static_cast<std::size_t>(j) * lowest_.size() + s] =
-              steps[s][static_cast<std::size_t>(j)];
-        }
-        lowest_[s] = -kernels::kModeTolerance * magnitude_of(steps[s]);
-      }
-    }
-
-    [[nodiscard]] int words() const { return words_; }
-
-    /// Bit s of word s / 64 of condition c: step s fails it. What fills the last word fails all.
-    const std::vector<std::uint64_t>& operator()(const ModeEntry& entry) {
-      const int conditions = static_cast<int>(entry.conditions.size()) / columns_;
-      failed_.resize(static_cast<std::size_t>(conditions * words_));
-      code_.test_conditions({columns_, conditions, entry.conditions.data(), words_, steps_.data(),
-                             lowest_.data(), failed_.data()});
-      return failed_;
-    }
-
-   private:
-    int columns_;
-    const PilotCode& code_;
-    int words_;
-    std::vector<double> steps_, lowest_;
-    std::vector<std::uint64_t> failed_;
-  };
-
-  /// Entries that solve each step.
-  [[nodiscard]] std::vector<std::vector<std::size_t>> solvers(
-      const std::vector<Step>& steps) const {
-    std::vector<std::vector<std::size_t>> found(steps.size());
-    Trial trial(columns_, steps, code_);
-    const auto words = static_cast<std::size_t>(trial.words());
-    for (std::size_t e = 0; e < entries_.size(); ++e) {
-      const auto& failed = trial(entries_[e]);
-      for (std::size_t word = 0; word < words; ++word) {
-        std::uint64_t any = 0;
-        for (std::size_t at = word; at < failed.size(); at += words) any |= failed[at];
-        for (std::uint64_t solved = ~any; solved != 0; solved &= solved - 1) {
-          found[word * 64 + static_cast<std::size_t>(std::countr_zero(solved))].push_back(e);
-        }
-      }
-    }
-    return found;
-  }
-
-  using Outcomes = std::vector<std::vector<std::size_t>>;
-
-  /// Entries whose v' agree stand together; `after`: u' of each group.
-  [[nodiscard]] Outcomes outcomes(const Step& z, const std::vector<std::size_t>& solving,
-                                  std::vector<Step>& after) const {
-    const double bound = kDistinct * magnitude_of(z);
-    Outcomes groups;
-    after.clear();
-    for (const std::size_t e : solving) {
-      const Step there = next(entries_[e], z);
-      const auto differs = [&](const Step& other) {
-        for (std::size_t i = 0; i < other.size(); ++i) {
-          if (std::abs(there[i] - other[i]) > bound) return true;
-        }
-        return false;
-      };
-      std::size_t group = 0;
-      while (group < groups.size() && differs(after[group])) ++group;
-      if (group == groups.size()) {
-        groups.emplace_back();
-        after.push_back(there);
-      }
-      groups[group].push_back(e);
-    }
-    return groups;
-  }
-
-  /// All pilots take their k-th step together. They see the steps behind every outcome.
-  void run_enumerated_pilots() {
-    std::vector<Step> here;
-    std::vector<int> pilot;
-    Step start(static_cast<std::size_t>(columns_));
-    std::copy_n(problem_.contact_velocity, rows_, start.begin());
-    if (!pilot_collides(run_, start.data())) return;
-    for (int p = 0; p < kPilots; ++p) {
-      here.push_back(start);
-      pilot.push_back(p);
-    }
-    std::vector<Step> after;
-    for (int step = 0; step < run_.max_steps && !here.empty(); ++step) {
-      for (std::size_t p = 0; p < here.size(); ++p) {
-        draw_pilot(run_, pilot[p], step, here[p].data() + rows_);
-      }
-      const auto solving = solvers(here);
-      std::size_t left = 0;
-      for (std::size_t p = 0; p < here.size(); ++p) {
-        if (steps_.size() < kOrderingWords * 64) steps_.push_back(here[p]);
-        Outcomes found = outcomes(here[p], solving[p], after);
-        if (found.empty()) continue;
-        mixed_ = mixed_ || found.size() > 1;
-        const double choice = uniform(kPilotSeed, 1, static_cast<std::uint64_t>(pilot[p]),
-                                      static_cast<std::uint32_t>(step));
-        const Step& chosen =
-            after[static_cast<std::size_t>(choice * static_cast<double>(found.size()))];
-        const bool goes_on = pilot_collides(run_, chosen.data());
-        for (auto& group : found) wanted_.push_back(std::move(group));
-        if (!goes_on) continue;
-        pilot[left] = pilot[p];
-        std::copy(chosen.begin(), chosen.end(), here[left++].begin());
-      }
-      here.resize(left);
-      pilot.resize(left);
-    }
-  }
-
-  /// Greedy cover: each place goes to the entry that gives most of the pilots' outcomes still open.
-  /// Where modes overlap (the impulse of a step need not be unique) this leaves few to try.
-  void cover(std::size_t places) {
-    std::vector<ModeEntry> sorted;
-    std::vector<bool> taken(entries_.size(), false);
-    std::vector<long> uses(entries_.size(), 0);
-    for (const auto& outcome : wanted_) {
-      for (const std::size_t e : outcome) ++uses[e];
-    }
-    std::vector<bool> covered(wanted_.size(), false);
-    while (sorted.size() < std::min(places, taken.size())) {
-      std::size_t best = taken.size();
-      for (std::size_t e = 0; e < taken.size(); ++e) {
-        if (!taken[e] && (best == taken.size() || uses[e] > uses[best])) best = e;
-      }
-      if (mixed_ && uses[best] == 0) break;  // a second entry of one outcome would weigh double
-      taken[best] = true;
-      for (std::size_t w = 0; uses[best] > 0 && w < wanted_.size(); ++w) {
-        const auto& outcome = wanted_[w];
-        if (covered[w] || std::find(outcome.begin(), outcome.end(), best) == outcome.end()) {
-          continue;
-        }
-        covered[w] = true;
-        for (const std::size_t e : outcome) --uses[e];
-      }
-      sorted.push_back(std::move(entries_[best]));
-    }
-    entries_ = std::move(sorted);
-  }
-
-  /// Modes in which the contact path ends, most frequent first.
-  void follow() {
-    const auto columns = static_cast<std::size_t>(columns_);
-    const auto m = static_cast<std::size_t>(m_);
-    Buffer<double> reals(static_cast<std::size_t>(
-        kernels::path_real_workspace(dimension_, m_, code_.padding) + 3 * rows_ + m_));
-    std::vector<int> ints(static_cast<std::size_t>(kernels::path_int_workspace(dimension_, m_)));
-    std::vector<double> steps(kFollowedSteps * columns);
-    std::vector<std::uint8_t> codes(kFollowedSteps * m);
-    int count = 0;
-    code_.follow_pilots({dimension_, &problem_, &run_, kFollowedPilots, kFollowedSteps,
-                         steps.data(), codes.data(), &count, reals.data(), ints.data()});
-    std::map<ModeCodes, long> uses;
-    for (std::size_t s = 0; s < static_cast<std::size_t>(count); ++s) {
-      const auto begin = codes.begin() + static_cast<std::ptrdiff_t>(s * m);
-      ModeCodes ended{};
-      std::copy_n(begin, m_, ended.begin());
-      ++uses[canonical(ended)];
-      // Steps of all pilots, not the first pilots' alone.
-      if (steps_.size() < kOrderingWords * 64) {
-        const auto z = steps.begin() + static_cast<std::ptrdiff_t>(s * columns);
-        steps_.emplace_back(z, z + columns_);
-      }
-    }
-    std::vector<std::pair<long, const ModeCodes*>> order;
-    for (const auto& [modes, used] : uses) order.emplace_back(-used, &modes);
-    std::stable_sort(order.begin(), order.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
-    for (const auto& [used, modes] : order) {
-      if (entries_.size() == kLargestFollowed) break;
-      append(*modes);
-    }
-    const auto solving = solvers(steps_);
-    std::vector<Step> after;
-    for (std::size_t s = 0; s < steps_.size() && !mixed_; ++s) {
-      mixed_ = solving[s].size() > 1 && outcomes(steps_[s], solving[s], after).size() > 1;
-    }
-  }
-
-  /// The condition that most pilot steps fail stands first, then the one that most of the rest
-  /// fail.
-  void order_conditions() {
-    Trial trial(columns_, steps_, code_);
-    const auto words = static_cast<std::size_t>(trial.words());
-    for (ModeEntry& entry : entries_) {
-      const auto& failed = trial(entry);
-      const std::size_t count = entry.conditions.size() / static_cast<std::size_t>(columns_);
-      std::vector<double> sorted;
-      std::vector<bool> taken(count, false);
-      Bits open;
-      open.fill(~std::uint64_t{0});
-      for (std::size_t place = 0; place < count; ++place) {
-        std::size_t best = count;
-        int most = -1;
-        for (std::size_t c = 0; c < count; ++c) {
-          if (taken[c]) continue;
-          int fails = 0;
-          for (std::size_t w = 0; w < words; ++w) {
-            fails += std::popcount(failed[c * words + w] & open[w]);
-          }
-          if (fails > most) {
-            most = fails;
-            best = c;
-          }
-        }
-        taken[best] = true;
-        for (std::size_t w = 0; w < words; ++w) open[w] &= ~failed[best * words + w];
-        const auto begin = entry.conditions.begin() + static_cast<std::ptrdiff_t>(best) * columns_;
-        sorted.insert(sorted.end(), begin, begin + columns_);
-      }
-      entry.conditions = std::move(sorted);
-    }
-  }
-
-  int dimension_;
-  int m_;
-  int rows_;
-  int columns_;
-  const kernels::ImpactProblemView& problem_;
-  const kernels::ImpactRun& run_;
-  const PilotCode& code_;
-  std::vector<ModeEntry> entries_;
-  std::vector<Step> steps_;  // that conditions are ordered by
-  Outcomes wanted_;          // of all pilot steps
-  bool mixed_ = false;
-};
+double largest_of(const double* z, int count) {
+  double size = 0.0;
+  for (int j = 0; j < count; ++j) size = std::max(size, std::abs(z[j]));
+  return size;
+}
 
 }  // namespace
+
+/// Contacts without friction know one place.
+ModeCodes ModeTableBuilder::canonical(ModeCodes codes) const {
+  const int places = mode_places(dimension_, run_->polygon);
+  for (int i = 0; i < m_; ++i) {
+    auto& code = codes[static_cast<std::size_t>(i)];
+    if (code > 0 && !(problem_->friction[i] > 0.0)) {
+      code = static_cast<std::uint8_t>(code > places ? 1 + places : 1);
+    }
+  }
+  return codes;
+}
+
+void ModeTableBuilder::enumerate() {
+  const int options = 1 + 2 * mode_places(dimension_, run_->polygon);
+  long combinations = 1;
+  for (int i = 0; i < m_; ++i) combinations *= options;
+  ModeCodes codes{};
+  for (long number = 0; number < combinations; ++number) {
+    long rest = number;
+    for (int i = 0; i < m_; ++i) {
+      codes[static_cast<std::size_t>(i)] = static_cast<std::uint8_t>(rest % options);
+      rest /= options;
+    }
+    if (canonical(codes) == codes) codes_.push_back(codes);
+  }
+}
+
+void ModeTableBuilder::make_entries() {
+  const std::size_t count = codes_.size();
+  maps_.resize(count * static_cast<std::size_t>(rows_ * columns_));
+  conditions_.resize(count * static_cast<std::size_t>(most_ * columns_));
+  counts_.resize(count);
+  code_.build_entries({dimension_, problem_, run_, static_cast<int>(count), codes_.data(), most_,
+                       maps_.data(), conditions_.data(), counts_.data()});
+}
+
+void ModeTableBuilder::run_enumerated_pilots() {
+  leading_.resize(kMostOutcomes * kEnumeratedWords);
+  uses_.resize(kMostOutcomes);
+  const int capacity = kOrderingWords * kWord;
+  steps_.resize(static_cast<std::size_t>(capacity * columns_));
+  int outcomes = 0;
+  EnumerationJob job{problem_,
+                     run_,
+                     0,
+                     kEnumeratedPilots,
+                     static_cast<int>(codes_.size()),
+                     most_,
+                     maps_.data(),
+                     conditions_.data(),
+                     counts_.data(),
+                     capacity,
+                     steps_.data(),
+                     &count_,
+                     leading_.data(),
+                     uses_.data(),
+                     &outcomes,
+                     &mixed_};
+  code_.enumerate_pilots(job);
+  if (mixed_) {
+    job.first_pilot = kEnumeratedPilots;
+    job.pilots = kEnumeratedPilotsOfSeveral;
+    code_.enumerate_pilots(job);
+  }
+  outcomes_ = outcomes;
+}
+
+/// Greedy cover: each place goes to the entry that gives most of the pilots' outcomes still open.
+/// Where modes overlap (the impulse of a step need not be unique) this leaves few to try.
+void ModeTableBuilder::cover() {
+  const std::size_t count = codes_.size();
+  std::vector<long>& open = open_;
+  open.assign(count, 0);
+  const auto leads = [&](std::size_t o, const auto& visit) {
+    for (std::size_t w = 0; w < kEnumeratedWords; ++w) {
+      for (std::uint64_t bits = leading_[o * kEnumeratedWords + w]; bits != 0; bits &= bits - 1) {
+        visit(w * 64 + static_cast<std::size_t>(std::countr_zero(bits)));
+      }
+    }
+  };
+  const auto outcomes = static_cast<std::size_t>(outcomes_);
+  for (std::size_t o = 0; o < outcomes; ++o) {
+    leads(o, [&](std::size_t e) { open[e] += uses_[o]; });
+  }
+  while (chosen_.size() < kLargestEnumerated) {
+    std::size_t best = count;
+    for (std::size_t e = 0; e < count; ++e) {
+      if (counts_[e] > 0 && open[e] >= 0 && (best == count || open[e] > open[best])) best = e;
+    }
+    if (best == count) break;
+    if (mixed_ && open[best] == 0) break;  // a second entry of one outcome would weigh double
+    if (open[best] > 0) used_ = chosen_.size() + 1;
+    for (std::size_t o = 0; open[best] > 0 && o < outcomes; ++o) {
+      if ((leading_[o * kEnumeratedWords + best / 64] >> (best % 64) & 1U) == 0U) continue;
+      leads(o, [&](std::size_t e) { open[e] -= uses_[o]; });
+      for (std::size_t w = 0; w < kEnumeratedWords; ++w) leading_[o * kEnumeratedWords + w] = 0;
+    }
+    open[best] = -1;  // taken
+    chosen_.push_back(static_cast<int>(best));
+  }
+}
+
+/// Modes in which the contact path ends, most frequent first.
+void ModeTableBuilder::follow(int pilots) {
+  codes_.clear();
+  chosen_.clear();
+  const auto m = static_cast<std::size_t>(m_);
+  const auto capacity = static_cast<std::size_t>(kFollowedSteps * pilots);
+  const auto reals = static_cast<std::size_t>(
+      kernels::path_real_workspace(dimension_, m_, code_.padding) + 3 * rows_ + m_);
+  if (reals_.size() < reals)
+    reals_ = Buffer<double>(reals);  // on a cache line, as padded rows want
+  ints_.resize(static_cast<std::size_t>(kernels::path_int_workspace(dimension_, m_)));
+  steps_.resize(capacity * static_cast<std::size_t>(columns_));
+  path_codes_.resize(capacity * m);
+  code_.follow_pilots({dimension_, problem_, run_, pilots, static_cast<int>(capacity),
+                       steps_.data(), path_codes_.data(), &count_, reals_.data(), ints_.data()});
+  ended_.clear();
+  for (std::size_t s = 0; s < static_cast<std::size_t>(count_); ++s) {
+    ModeCodes ended{};
+    std::copy_n(path_codes_.begin() + static_cast<std::ptrdiff_t>(s * m), m_, ended.begin());
+    ended_.push_back(canonical(ended));
+  }
+  std::sort(ended_.begin(), ended_.end());
+  ranked_.clear();
+  for (std::size_t s = 0; s < ended_.size(); ++s) {
+    if (s == 0 || ended_[s] != ended_[s - 1]) ranked_.push_back({0, s});
+    --ranked_.back().first;
+  }
+  std::sort(ranked_.begin(), ranked_.end());
+  for (const auto& [uses, at] : ranked_) {
+    if (codes_.size() == kLargestRanked) break;
+    codes_.push_back(ended_[at]);
+  }
+  make_entries();
+  for (std::size_t e = 0; e < codes_.size() && chosen_.size() < kLargestFollowed; ++e) {
+    if (counts_[e] > 0) chosen_.push_back(static_cast<int>(e));
+  }
+  used_ = chosen_.size();
+}
+
+/// Steps of all pilots, not the first pilots' alone, as OrderJob reads them.
+void ModeTableBuilder::arrange_steps() {
+  const int most = kWord * kOrderingWords;
+  const int kept = std::min(count_, most);
+  steps_of_order_ = kept;
+  words_ = (kept + kWord - 1) / kWord;
+  const auto stride = static_cast<std::size_t>(words_ * kWord);
+  arranged_.assign(stride * static_cast<std::size_t>(columns_), 0.0);
+  lowest_.assign(stride, 1.0);  // what fills the last word fails all
+  for (int s = 0; s < kept; ++s) {
+    const long at = static_cast<long>(s) * count_ / kept;
+    const double* z = steps_.data() + at * columns_;
+    for (int j = 0; j < columns_; ++j) {
+      arranged_[static_cast<std::size_t>(j) * stride + static_cast<std::size_t>(s)] = z[j];
+    }
+    lowest_[static_cast<std::size_t>(s)] = -kernels::kModeTolerance * largest_of(z, columns_);
+  }
+}
+
+/// u' = u + A map z.
+void ModeTableBuilder::next(int entry, const double* z, double* after) const {
+  const auto scale = [&](int row) {
+    return problem_->scale[row < m_ ? row : (row - m_) / (dimension_ - 1)];
+  };
+  const double* map = maps_.data() + static_cast<long>(entry) * rows_ * columns_;
+  std::array<double, 3 * kMaxContacts> impulse{};
+  for (int i = 0; i < rows_; ++i) {
+    impulse[static_cast<std::size_t>(i)] =
+        kernels::mode_row(map + i * columns_, columns_, z) / scale(i);
+  }
+  for (int i = 0; i < rows_; ++i) {
+    double sum = 0.0;
+    for (int j = 0; j < rows_; ++j) {
+      sum += problem_->delassus[i * rows_ + j] * impulse[static_cast<std::size_t>(j)];
+    }
+    after[i] = z[i] + sum / scale(i);
+  }
+}
+
+/// How many of these steps have several v'.
+int ModeTableBuilder::several(const std::vector<std::uint64_t>& steps) const {
+  std::array<double, kMaxContacts * 4> z{};
+  std::array<double, kMaxContacts * 3> first{}, other{};
+  const auto words = static_cast<std::size_t>(words_);
+  const std::size_t stride = words * kWord;
+  int count = 0;
+  for (std::size_t s = 0; s < stride; ++s) {
+    if ((steps[s / kWord] >> (s % kWord) & 1U) == 0U) continue;
+    for (int j = 0; j < columns_; ++j) {
+      z[static_cast<std::size_t>(j)] = arranged_[static_cast<std::size_t>(j) * stride + s];
+    }
+    const double bound = kDistinct * largest_of(z.data(), columns_);
+    bool some = false;
+    bool apart = false;
+    for (std::size_t e = 0; e < chosen_.size() && !apart; ++e) {
+      if ((solved_[e * words + s / kWord] >> (s % kWord) & 1U) == 0U) continue;
+      next(chosen_[e], z.data(), some ? other.data() : first.data());
+      for (int i = 0; some && i < rows_; ++i) {
+        const auto at = static_cast<std::size_t>(i);
+        apart = apart || std::abs(first[at] - other[at]) > bound;
+      }
+      some = true;
+    }
+    count += apart ? 1 : 0;
+  }
+  return count;
+}
+
+/// Numbers ahead of the entries' own.
+void ModeTableBuilder::start(ModeTable& table) const {
+  double largest = run_->step_size;
+  for (int i = 0; i < rows_; ++i) {
+    largest = std::max(largest, std::abs(problem_->contact_velocity[i]));
+  }
+  // Irregular weights: a change in the last bits of any component changes the fraction of the sum.
+  for (int j = 0; j < columns_; ++j) {
+    table.numbers_.push_back((67108859.0 + 1234567.891 * (j + 1) * std::sqrt(2.0 + j)) / largest);
+  }
+  for (std::size_t e = 0; e < chosen_.size(); ++e) {
+    const double golden = 0.6180339887498949 * static_cast<double>(e + 1);
+    table.numbers_.push_back(524287.0 + 524287.0 * (golden - std::floor(golden)));
+  }
+}
+
+/// Orders the conditions of the entries and finds steps with several v'.
+void ModeTableBuilder::order() {
+  const auto words = static_cast<std::size_t>(words_);
+  solved_.resize(chosen_.size() * words);
+  places_.resize(chosen_.size() * static_cast<std::size_t>(most_));
+  std::vector<std::uint64_t>& once = once_;
+  std::vector<std::uint64_t>& twice = twice_;
+  once.assign(words, 0);
+  twice.assign(words, 0);
+  for (std::size_t e = 0; e < chosen_.size(); ++e) {
+    const auto entry = static_cast<std::size_t>(chosen_[e]);
+    const double* rows = conditions_.data() + entry * static_cast<std::size_t>(most_ * columns_);
+    if (e >= used_) {  // no pilot came by
+      int* const places = places_.data() + e * static_cast<std::size_t>(most_);
+      for (int c = 0; c < counts_[entry]; ++c) places[c] = c;
+      continue;
+    }
+    code_.order_conditions({columns_, counts_[entry], rows, words_, arranged_.data(),
+                            lowest_.data(), places_.data() + e * static_cast<std::size_t>(most_),
+                            solved_.data() + e * words});
+    for (std::size_t w = 0; w < words; ++w) {
+      twice[w] |= once[w] & solved_[e * words + w];
+      once[w] |= solved_[e * words + w];
+    }
+  }
+  if (!complete(dimension_, m_)) {
+    const int found = several(twice);
+    mixed_ = found > 0;
+    beside_ = std::min(kBeside, kBesideOfSeveral * found / std::max(1, steps_of_order_));
+  }
+}
+
+/// The entries' screens, their maps, their other conditions.
+void ModeTableBuilder::write(ModeTable& table) const {
+  const int screens = kernels::mode_screens(columns_);
+  long rest = 0;
+  table.first_.clear();
+  table.first_.push_back(0);
+  for (const int entry : chosen_) {
+    const int others = std::max(0, counts_[static_cast<std::size_t>(entry)] - screens);
+    rest += kernels::padded(others, kernels::mode_group(columns_));
+    table.first_.push_back(static_cast<int>(rest));
+  }
+  table.numbers_.clear();
+  table.numbers_.reserve(static_cast<std::size_t>(
+      kernels::ModeTableView::size(rows_, columns_, static_cast<long>(chosen_.size()), rest)));
+  start(table);
+  // Conditions [begin, end) in their order, zero where there are none.
+  const auto append = [&](std::size_t e, int begin, int end) {
+    const auto entry = static_cast<std::size_t>(chosen_[e]);
+    for (int c = begin; c < end; ++c) {
+      if (c >= counts_[entry]) {
+        table.numbers_.insert(table.numbers_.end(), static_cast<std::size_t>(columns_), 0.0);
+        continue;
+      }
+      const int at = places_[e * static_cast<std::size_t>(most_) + static_cast<std::size_t>(c)];
+      const double* row = conditions_.data() +
+                          (entry * static_cast<std::size_t>(most_) + static_cast<std::size_t>(at)) *
+                              static_cast<std::size_t>(columns_);
+      table.numbers_.insert(table.numbers_.end(), row, row + columns_);
+    }
+  };
+  for (std::size_t e = 0; e < chosen_.size(); ++e) append(e, 0, screens);
+  for (const int entry : chosen_) {
+    const double* map = maps_.data() + static_cast<long>(entry) * rows_ * columns_;
+    table.numbers_.insert(table.numbers_.end(), map, map + rows_ * columns_);
+  }
+  for (std::size_t e = 0; e < chosen_.size(); ++e) {
+    append(e, screens, screens + table.first_[e + 1] - table.first_[e]);
+  }
+  table.mixed_ = mixed_;
+  table.beside_ = beside_;
+}
+
+void ModeTableBuilder::build(int dimension, const kernels::ImpactProblemView& problem,
+                             const kernels::ImpactRun& run, ModeTable& table) {
+  problem_ = &problem;
+  run_ = &run;
+  dimension_ = dimension;
+  m_ = run.contacts;
+  rows_ = dimension * m_;
+  columns_ = rows_ + m_;
+  most_ = most_conditions(dimension, m_, run.polygon);
+  mixed_ = false;
+  beside_ = 0.0;
+  count_ = 0;
+  codes_.clear();
+  chosen_.clear();
+  used_ = 0;
+  if (complete(dimension, m_)) {
+    enumerate();
+    make_entries();
+    run_enumerated_pilots();
+    cover();
+    arrange_steps();
+    order();
+  } else {
+    for (const int pilots : {kFollowedPilots, kFollowedPilotsOfSeveral}) {
+      follow(pilots);
+      arrange_steps();
+      order();
+      if (!mixed_) break;
+    }
+  }
+  write(table);
+}
 
 bool wants_mode_table(int dimension, int contacts, const ImpactSettings& settings) {
   return settings.mode_table && settings.selection == Selection::any && contacts >= 1 &&
          contacts <= (dimension == 2 ? kernels::kMaxPlanarTableContacts
                                      : kernels::kMaxSpatialTableContacts) &&
          settings.precision == Precision::float64;
-}
-
-ModeTable::ModeTable(int dimension, const kernels::ImpactProblemView& problem,
-                     const kernels::ImpactRun& run, const PilotCode& code) {
-  Learner learner(dimension, problem, run, code);
-  learner.learn();
-  mixed_ = learner.mixed();
-  beside_ = learner.complete() ? 0.0 : kBeside;
-  const auto& entries = learner.entries();
-  const int rows = dimension * run.contacts;
-  const int columns = rows + run.contacts;
-  double largest = run.step_size;
-  for (int i = 0; i < rows; ++i) largest = std::max(largest, std::abs(problem.contact_velocity[i]));
-  // Irregular weights: a change in the last bits of any component changes the fraction of the sum.
-  for (int j = 0; j < columns; ++j) {
-    numbers_.push_back((67108859.0 + 1234567.891 * (j + 1) * std::sqrt(2.0 + j)) / largest);
-  }
-  for (std::size_t e = 0; e < entries.size(); ++e) {
-    const double golden = 0.6180339887498949 * static_cast<double>(e + 1);
-    numbers_.push_back(524287.0 + 524287.0 * (golden - std::floor(golden)));
-  }
-  const auto screened = static_cast<std::size_t>(kernels::mode_screens(columns) * columns);
-  for (const ModeEntry& entry : entries) {
-    const std::size_t have = std::min(screened, entry.conditions.size());
-    numbers_.insert(numbers_.end(), entry.conditions.begin(),
-                    entry.conditions.begin() + static_cast<std::ptrdiff_t>(have));
-    numbers_.insert(numbers_.end(), screened - have, 0.0);
-  }
-  for (const ModeEntry& entry : entries) {
-    numbers_.insert(numbers_.end(), entry.map.begin(), entry.map.end());
-  }
-  first_.push_back(0);
-  for (const ModeEntry& entry : entries) {
-    const std::size_t have = std::min(screened, entry.conditions.size());
-    const int others = static_cast<int>(entry.conditions.size() - have) / columns;
-    const int filled = kernels::padded(others, kernels::mode_group(columns));
-    numbers_.insert(numbers_.end(), entry.conditions.begin() + static_cast<std::ptrdiff_t>(have),
-                    entry.conditions.end());
-    numbers_.insert(numbers_.end(), static_cast<std::size_t>((filled - others) * columns), 0.0);
-    first_.push_back(first_.back() + filled);
-  }
 }
 
 }  // namespace carom

@@ -1,19 +1,28 @@
 #pragma once
 
+#include <cstdint>
+#include <utility>
 #include <vector>
+
+#include <carom/batch.hpp>
 
 #include "impact/body/impact_body.hpp"
 #include "impact/body/mode_table.hpp"
+#include "impact/mode_entry.hpp"
 
 namespace carom {
 
 struct PilotJob;
-struct ConditionJob;
+struct EntryJob;
+struct EnumerationJob;
+struct OrderJob;
 
 /// The loops behind a table's set-up, compiled for one instruction set: mode_pilots.hpp.
 struct PilotCode {
   void (*follow_pilots)(const PilotJob&);
-  void (*test_conditions)(const ConditionJob&);
+  void (*build_entries)(const EntryJob&);
+  void (*enumerate_pilots)(const EnumerationJob&);
+  void (*order_conditions)(const OrderJob&);
   int padding;  ///< most doubles that it pads the rows of a tableau to
 };
 
@@ -22,24 +31,76 @@ namespace cpu {
 PilotCode pilot_code();
 }  // namespace cpu
 
-/// Table of the step's solutions for one problem, from a few pilot trajectories with numbers of
-/// their own: a function of the problem, of step_size and max_steps alone. Up to three planar
-/// contacts: every regular combination of modes, as far as the table has room; more contacts, or
-/// spatial ones: those that the contact path ended in. Most frequent first.
+/// A table's numbers; may be built anew for another problem.
 class ModeTable {
  public:
-  ModeTable(int dimension, const kernels::ImpactProblemView& problem, const kernels::ImpactRun& run,
-            const PilotCode& code);
-
   [[nodiscard]] kernels::ModeTableView view() const {
     return {static_cast<int>(first_.size()) - 1, mixed_, beside_, first_.data(), numbers_.data()};
   }
 
  private:
+  friend class ModeTableBuilder;
   bool mixed_ = false;
   double beside_ = 0.0;
   std::vector<int> first_;
   std::vector<double> numbers_;
+};
+
+/// Tables of the step's solutions, one problem after the other, from a few pilot trajectories with
+/// numbers of their own: a function of the problem, of step_size and max_steps alone. Up to three
+/// planar contacts: every regular combination of modes, as far as the table has room; more
+/// contacts, or spatial ones: those that the contact path ended in. Most frequent first. Keeps its
+/// memory.
+class ModeTableBuilder {
+ public:
+  explicit ModeTableBuilder(const PilotCode& code) : code_(code) {}
+
+  void build(int dimension, const kernels::ImpactProblemView& problem,
+             const kernels::ImpactRun& run, ModeTable& table);
+
+ private:
+  [[nodiscard]] ModeCodes canonical(ModeCodes codes) const;
+  void enumerate();
+  void make_entries();
+  void run_enumerated_pilots();
+  void cover();
+  void follow(int pilots);
+  void arrange_steps();
+  void order();
+  void write(ModeTable& table) const;
+  [[nodiscard]] int several(const std::vector<std::uint64_t>& steps) const;
+  void next(int entry, const double* z, double* after) const;
+  void start(ModeTable& table) const;
+
+  PilotCode code_;
+  // Of the problem at hand.
+  const kernels::ImpactProblemView* problem_ = nullptr;
+  const kernels::ImpactRun* run_ = nullptr;
+  int dimension_ = 0, m_ = 0, rows_ = 0, columns_ = 0, most_ = 0, words_ = 0;
+  bool mixed_ = false;
+  double beside_ = 0.0;
+  std::vector<ModeCodes> codes_;  // of the entries
+  std::vector<double> maps_, conditions_;
+  std::vector<int> counts_;                // conditions of an entry, 0: none
+  int count_ = 0;                          // steps
+  int steps_of_order_ = 0;                 // those that conditions are ordered by
+  std::vector<double> steps_;              // [count_, columns]
+  std::vector<double> arranged_, lowest_;  // as OrderJob has them
+  std::vector<std::uint64_t> leading_;
+  std::vector<long> uses_;
+  int outcomes_ = 0;
+  std::vector<int> chosen_;            // entries of the table
+  std::size_t used_ = 0;               // of these, the first, that pilots met
+  std::vector<std::uint64_t> solved_;  // [chosen, words]
+  std::vector<int> places_;            // order of the conditions of each, one behind the other
+  // Of pilots along the path.
+  Buffer<double> reals_;
+  std::vector<int> ints_;
+  std::vector<std::uint8_t> path_codes_;
+  std::vector<ModeCodes> ended_;
+  std::vector<std::pair<long, std::size_t>> ranked_;  // minus uses, place in ended_
+  std::vector<long> open_;
+  std::vector<std::uint64_t> once_, twice_;
 };
 
 /// Whether problems of this shape get a table under these settings.

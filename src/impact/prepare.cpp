@@ -121,6 +121,7 @@ kernels::ImpactRun impact_run(const ImpactBatch& batch, const ImpactSettings& se
   run.residual_tolerance = settings.residual_tolerance;
   run.mode_tolerance = settings.mode_tolerance;
   run.seed = settings.seed;
+  run.first_problem = static_cast<std::uint32_t>(settings.first_problem);
   run.sampler = settings.sampler;
   run.selection = settings.selection;
   run.precision = settings.precision;

@@ -165,6 +165,9 @@ TEST(BadSettings, EveryFieldIsNamed) {
   };
   EXPECT_NO_THROW(ImpactSettings{}.validate());
   expect_names(refused_setting([](auto& s) { s.samples = 0; }), {"samples", "0"});
+  expect_names(refused_setting([](auto& s) { s.first_problem = -1; }), {"first_problem", "-1"});
+  expect_names(refused_setting([](auto& s) { s.first_problem = std::int64_t{1} << 32; }),
+               {"first_problem", "4294967296"});
   expect_names(refused_setting([](auto& s) { s.first_sample = -3; }), {"first_sample", "-3"});
   expect_names(refused_setting([](auto& s) { s.step_size = 0.0; }), {"step_size", "0", "positive"});
   expect_names(refused_setting([](auto& s) { s.step_size = -2.5; }), {"step_size", "-2.5"});

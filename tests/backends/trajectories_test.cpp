@@ -141,6 +141,38 @@ TEST_P(Trajectories, AnySplitGivesTheSameSamples) {
   EXPECT_EQ(sums.max_residual, whole.summary[0].max_residual);
 }
 
+// Shards by problems: a part of a batch, told where it begins.
+TEST_P(Trajectories, AnyPartOfABatchGivesTheSameSamples) {
+  const ImpactBatch whole = model_batch(GetParam(), 5);
+  ImpactSettings settings = model_settings(GetParam(), 300);
+  settings.epsilon = 0.05;
+  const ImpactResult all = on_cpu(whole, settings);
+  const auto values = static_cast<std::size_t>(300 * whole.velocities);
+  for (const auto& [first, count] : {std::pair{0, 2}, std::pair{2, 1}, std::pair{3, 2}}) {
+    settings.first_problem = first;
+    const ImpactResult part = on_cpu(model_batch(GetParam(), count), settings);
+    for (int p = 0; p < count; ++p) {
+      const auto here = static_cast<std::size_t>(p);
+      const auto there = static_cast<std::size_t>(first + p);
+      test::expect_identical(part.summary[here], all.summary[there]);
+      test::expect_identical(part.net[here], all.net[there]);
+      EXPECT_EQ(test::first_difference(part.samples.velocity, here * values, all.samples.velocity,
+                                       there * values, values),
+                -1);
+    }
+  }
+  // The reference draws the same numbers.
+  settings.first_problem = 4;
+  settings.samples = 20;
+  settings.selection = Selection::lemke;
+  const ImpactBatch one = model_batch(GetParam(), 1);
+  const ImpactResult reference = sample_impacts(one, settings, Backend::reference);
+  const ImpactResult cpu = on_cpu(one, settings);
+  for (std::size_t i = 0; i < cpu.samples.velocity.size(); ++i) {
+    EXPECT_NEAR(cpu.samples.velocity.host()[i], reference.samples.velocity.host()[i], 1e-9);
+  }
+}
+
 // The numbers of problem p are addressed by p: a batch's neighbours change nothing, sick or not.
 TEST_P(Trajectories, PoisonStaysInItsProblem) {
   ImpactSettings settings = model_settings(GetParam(), 300);

@@ -21,6 +21,13 @@
 namespace carom {
 namespace {
 
+ModeTable make_table(int dimension, const kernels::ImpactProblemView& view,
+                     const kernels::ImpactRun& run) {
+  ModeTable table;
+  ModeTableBuilder(cpu::pilot_code()).build(dimension, view, run, table);
+  return table;
+}
+
 class ModeTables : public test::ModelTest {
  protected:
   ModeTables()
@@ -77,7 +84,7 @@ INSTANTIATE_TEST_SUITE_P(Models, ModeTables, ::testing::ValuesIn(test::model_nam
                          test::model_name);
 
 TEST_P(ModeTables, AnswersAreSolutions) {
-  const ModeTable table(batch_.dimension, view_, run_, cpu::pilot_code());
+  const ModeTable table = make_table(batch_.dimension, view_, run_);
   std::vector<double> impulse(static_cast<std::size_t>(rows_));
   int found = 0;
   for (std::uint64_t sample = 0; sample < 500; ++sample) {
@@ -91,7 +98,7 @@ TEST_P(ModeTables, AnswersAreSolutions) {
 
 // An entry whose conditions hold solves the step, and there are entries that do not.
 TEST_P(ModeTables, ConditionsTellSolutionsFromOthers) {
-  const ModeTable table(batch_.dimension, view_, run_, cpu::pilot_code());
+  const ModeTable table = make_table(batch_.dimension, view_, run_);
   const kernels::ModeTableView view = table.view();
   std::vector<double> impulse(static_cast<std::size_t>(rows_));
   long wrong = 0;
@@ -123,7 +130,7 @@ TEST_P(ModeTables, ConditionsTellSolutionsFromOthers) {
 }
 
 TEST_P(ModeTables, LanesThatShareTheEntriesFindTheSame) {
-  const ModeTable table(batch_.dimension, view_, run_, cpu::pilot_code());
+  const ModeTable table = make_table(batch_.dimension, view_, run_);
   const auto rows = static_cast<std::size_t>(rows_);
   for (std::uint64_t sample = 0; sample < 200; ++sample) {
     const std::vector<double> z = step(sample);
@@ -175,7 +182,7 @@ TEST(ModeTable, OneContactHasTheTextbooksAnswer) {
   const PreparedImpacts prepared(batch, settings);
   const kernels::ImpactRun run = impact_run(batch, settings, {});
   const kernels::ImpactProblemView view = prepared.view(0);
-  const ModeTable table(2, view, run, cpu::pilot_code());
+  const ModeTable table = make_table(2, view, run);
   EXPECT_FALSE(table.view().mixed);
   double impulse[2];
   const double full[3] = {-1.0, 3.0, 0.25};

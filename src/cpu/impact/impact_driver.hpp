@@ -166,11 +166,13 @@ class WorkerMemory {
     return trajectory_->scratch();
   }
   [[nodiscard]] PackMemory& packs() { return *packs_; }
+  [[nodiscard]] ModeTableBuilder& builder() { return builder_; }
 
  private:
   std::array<int, 4> shape_{};
   std::optional<TrajectoryMemory<Dim>> trajectory_;
   std::optional<PackMemory> packs_;
+  ModeTableBuilder builder_{pilot_code()};
 };
 
 /// One run of drive_impacts: what its threads share.
@@ -194,6 +196,7 @@ class ImpactDriver {
         prepared_(batch, settings),
         sobol_(run_directions(batch, settings)),
         run_(impact_run(batch, settings, sobol_)),
+        tabled_(wants_mode_table(Dim, batch.contacts, settings)),
         memories_(workspace) {}
 
   ImpactResult operator()() {
@@ -215,10 +218,18 @@ class ImpactDriver {
   }
 
  private:
+  /// One problem as its blocks read it.
+  struct Prepared {
+    kernels::ImpactProblemView view;
+    ModeTable table;
+    bool packed = false;
+  };
+
   struct Worker {
     WorkerMemory<Dim>* memory;
     std::vector<double> path;
     ImpactAccumulator sums;
+    Prepared problem;
   };
 
   /// What a finished trajectory needs to be put in its place.
@@ -240,23 +251,17 @@ class ImpactDriver {
     const auto path = paths_ > 0 ? static_cast<std::size_t>(settings_.max_steps + 1) *
                                        static_cast<std::size_t>(nv_)
                                  : 0;
-    return Worker{&memory, std::vector<double>(path), new_sums()};
+    return Worker{&memory, std::vector<double>(path), new_sums(), {}};
   }
 
   using PathsOf = std::vector<std::vector<double>>;  // one per kept sample
 
-  /// One problem as its blocks read it.
-  struct Prepared {
-    kernels::ImpactProblemView view;
-    std::optional<ModeTable> table;
-    bool packed = false;
-  };
-
-  void prepare(std::int64_t p, Prepared& problem) const {
+  void prepare(std::int64_t p, ModeTableBuilder& builder, Prepared& problem) const {
     problem.view = prepared_.view(p);
     if (settings_.method == ImpactMethod::events) return;
-    if (wants_mode_table(Dim, m_, settings_)) {
-      problem.view.table = problem.table.emplace(Dim, problem.view, run_, pilot_code()).view();
+    if (tabled_) {
+      builder.build(Dim, problem.view, run_, problem.table);
+      problem.view.table = problem.table.view();
     }
     // A pack starts its lanes on steps: a problem at rest has none.
     const double* u = problem.view.contact_velocity;
@@ -275,7 +280,7 @@ class ImpactDriver {
     }
     simd::BlockJob job{};
     job.packs = worker.memory->packs().job(
-        problem.view, run_, static_cast<std::uint32_t>(p),
+        problem.view, run_, run_.first_problem + static_cast<std::uint32_t>(p),
         static_cast<std::uint64_t>(settings_.first_sample + first), static_cast<int>(count));
     job.packed = problem.packed;
     job.dimension = Dim;
@@ -296,7 +301,7 @@ class ImpactDriver {
       const auto sample = static_cast<std::uint64_t>(settings_.first_sample + context.first + i);
       const bool recorded = context.first + i < paths_;
       const kernels::TrajectoryEnd end =
-          trajectory.run(static_cast<std::uint32_t>(context.problem), sample,
+          trajectory.run(run_.first_problem + static_cast<std::uint32_t>(context.problem), sample,
                          recorded ? worker.path.data() : nullptr);
       finish(context, static_cast<int>(i), &end);
     }
@@ -341,7 +346,7 @@ class ImpactDriver {
 
   void sample_valid(std::int64_t p, ImpactAccumulator& sums, PathsOf& path_of) {
     Prepared problem;
-    prepare(p, problem);
+    prepare(p, memories_->local().builder(), problem);
     tbb::enumerable_thread_specific<Worker> workers([this] { return new_worker(); });
     std::int64_t count = 0;
     for (std::int64_t chunk = 0; chunk < settings_.samples && !result_.cancelled; chunk += count) {
@@ -372,8 +377,8 @@ class ImpactDriver {
           PathsOf path_of(static_cast<std::size_t>(paths_));
           worker.sums = new_sums();
           if (prepared_.valid(p)) {
-            Prepared problem;
-            prepare(p, problem);
+            Prepared& problem = worker.problem;
+            prepare(p, worker.memory->builder(), problem);
             sample_block(worker, p, problem, 0, settings_.samples, path_of);
           }
           store_result(p, worker.sums, path_of);
@@ -415,6 +420,7 @@ class ImpactDriver {
   PreparedImpacts prepared_;
   std::vector<std::uint64_t> sobol_;
   kernels::ImpactRun run_;
+  bool tabled_;
   Scratch<ThreadScratch<WorkerMemory<Dim>>> memories_;
   ImpactResult result_;
   std::int64_t done_ = 0;

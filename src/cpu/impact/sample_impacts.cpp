@@ -8,7 +8,8 @@ namespace cpu {
 
 PilotCode pilot_code() {
   const simd::InstructionSet& set = simd::instruction_set();
-  return {set.follow_pilots, set.test_conditions, simd::kLargestPadding};
+  return {set.follow_pilots, set.build_entries, set.enumerate_pilots, set.order_conditions,
+          simd::kLargestPadding};
 }
 
 ImpactResult sample_impacts(const ImpactBatch& batch, const ImpactSettings& settings,

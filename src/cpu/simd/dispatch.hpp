@@ -5,7 +5,9 @@
 
 namespace carom {
 struct PilotJob;
-struct ConditionJob;
+struct EntryJob;
+struct EnumerationJob;
+struct OrderJob;
 namespace kernels {
 struct QpTaskArrays;
 struct ProbeJob;
@@ -43,7 +45,9 @@ struct InstructionSet {
   void (*run_block)(const BlockJob&);
   void (*solve_steps)(const StepRange&);
   void (*follow_pilots)(const PilotJob&);
-  void (*test_conditions)(const ConditionJob&);
+  void (*build_entries)(const EntryJob&);
+  void (*enumerate_pilots)(const EnumerationJob&);
+  void (*order_conditions)(const OrderJob&);
   void (*solve_lcps)(const LcpRange&);
   void (*solve_lps)(const LpRange&);
   void (*solve_qps)(const QpRange&);
@@ -62,7 +66,11 @@ void solve_steps(const StepRange& range);
 template <class Isa>
 void follow_pilots(const PilotJob& job);
 template <class Isa>
-void test_conditions(const ConditionJob& job);
+void build_entries(const EntryJob& job);
+template <class Isa>
+void enumerate_pilots(const EnumerationJob& job);
+template <class Isa>
+void order_conditions(const OrderJob& job);
 template <class Isa>
 void solve_lcps(const LcpRange& range);
 template <class Isa>

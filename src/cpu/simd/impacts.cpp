@@ -2,6 +2,7 @@
 
 #include "cpu/simd/block.hpp"
 #include "cpu/simd/lcp_range.hpp"
+#include "cpu/simd/mode_entries.hpp"
 #include "impact/mode_pilots.hpp"
 
 namespace carom::cpu::simd {
@@ -11,14 +12,32 @@ void follow_pilots(const PilotJob& job) {
   carom::follow_pilots<IsaLane<Isa>>(job);
 }
 template <class Isa>
-void test_conditions(const ConditionJob& job) {
-  carom::test_conditions<IsaLane<Isa>>(job);
+void order_conditions(const OrderJob& job) {
+  carom::order_conditions<IsaLane<Isa>>(job);
+}
+template <class Isa>
+void build_entries(const EntryJob& job) {
+  job.dimension == 2 ? ModeEntries<Isa, 2>{job}() : ModeEntries<Isa, 3>{job}();
+}
+template <class Isa>
+void enumerate_pilots(const EnumerationJob& job) {
+  static_assert(kEnumeratedContacts == 3);
+  switch (job.run->contacts) {
+    case 1:
+      return EnumeratedPilots<Isa, 1>{job}();
+    case 2:
+      return EnumeratedPilots<Isa, 2>{job}();
+    default:
+      return EnumeratedPilots<Isa, 3>{job}();
+  }
 }
 
 template void run_block<CAROM_ISA>(const BlockJob&);
 template void solve_steps<CAROM_ISA>(const StepRange&);
 template void solve_lcps<CAROM_ISA>(const LcpRange&);
 template void follow_pilots<CAROM_ISA>(const PilotJob&);
-template void test_conditions<CAROM_ISA>(const ConditionJob&);
+template void order_conditions<CAROM_ISA>(const OrderJob&);
+template void build_entries<CAROM_ISA>(const EntryJob&);
+template void enumerate_pilots<CAROM_ISA>(const EnumerationJob&);
 
 }  // namespace carom::cpu::simd

@@ -5,6 +5,7 @@
 #include <carom/certificate.hpp>
 #include <carom/device/lanes.hpp>
 
+#include "cpu/simd/draw.hpp"
 #include "impact/body/impact_body.hpp"
 #include "impact/body/mode_table.hpp"
 
@@ -215,7 +216,6 @@ class PackTrajectories {
   }
 
   void draw(Pack* limit) {
-    const Pack h(run_.step_size);
     if (run_.sampler == Sampler::sobol) {
       for (int i = 0; i < M; ++i) {
         double value[kWidth];
@@ -224,30 +224,11 @@ class PackTrajectories {
               run_.sobol_directions, run_.seed, job_.index, sample_[lane],
               static_cast<std::uint32_t>(bounded_step(lane) * M) + static_cast<std::uint32_t>(i));
         }
-        limit[i] = h * Pack::load(value);
+        limit[i] = Pack(run_.step_size) * Pack::load(value);
       }
       return;
     }
-    constexpr int kBlocks = (M + 1) / 2;
-    Pack drawn[2 * kBlocks];
-    std::uint64_t block[kWidth];
-    for (int b = 0; b < kBlocks; ++b) {
-      for (int lane = 0; lane < kWidth; ++lane) {
-        block[lane] = (step_[lane] * M >> 1) + static_cast<std::uint64_t>(b);
-      }
-      Isa::uniform_pairs(run_.seed, job_.index, sample_, block, drawn[2 * b], drawn[2 * b + 1]);
-    }
-    if constexpr (M % 2 == 0) {
-      for (int i = 0; i < M; ++i) limit[i] = h * drawn[i];
-    } else {
-      unsigned odd = 0;
-      for (int lane = 0; lane < kWidth; ++lane) {
-        odd |= static_cast<unsigned>(step_[lane] & 1U) << lane;
-      }
-      for (int i = 0; i < M; ++i) {
-        limit[i] = h * select(Mask::from_bits(odd), drawn[i + 1], drawn[i]);
-      }
-    }
+    draw_limits<Isa>(run_.seed, job_.index, sample_, step_, M, run_.step_size, limit);
   }
 
   /// Step of a lane for addressing tables: a retired lane goes on counting.

@@ -98,6 +98,8 @@ void ProblemStore::from_host(const ImpactBatch& batch, const ImpactSettings& set
   const auto rows = static_cast<std::size_t>(batch.contact_rows());
   std::vector<double> energy(problems), closing(problems);
   const bool tabled = wants_mode_table(batch.dimension, batch.contacts, settings);
+  ModeTableBuilder builder(cpu::pilot_code());
+  ModeTable table;
   Tables tables(tabled ? problems : 0);
   for (std::size_t p = 0; p < problems; ++p) {
     valid_[p] = prepared.valid(static_cast<std::int64_t>(p)) ? 1 : 0;
@@ -106,8 +108,8 @@ void ProblemStore::from_host(const ImpactBatch& batch, const ImpactSettings& set
     energy[p] = view.energy;
     closing[p] = view.closing_impulse;
     if (tabled) {
-      tables.set(p, batch.contact_rows(), batch.contacts,
-                 ModeTable(batch.dimension, view, run, cpu::pilot_code()).view());
+      builder.build(batch.dimension, view, run, table);
+      tables.set(p, batch.contact_rows(), batch.contacts, table.view());
     }
   }
   // Each array of the prepared problems is contiguous over the problems.
@@ -243,6 +245,8 @@ void ProblemStore::from_device(const ImpactBatch& batch, const ImpactSettings& s
   download(contact_velocity.data(), arrays_.contact_velocity, contact_velocity.size(), stream);
   cuda::check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
   Tables tables(problems);
+  ModeTableBuilder builder(cpu::pilot_code());
+  ModeTable table;
   for (std::size_t p = 0; p < problems; ++p) {
     if (valid_[p] == 0) continue;
     kernels::ImpactProblemView view{};
@@ -250,8 +254,8 @@ void ProblemStore::from_device(const ImpactBatch& batch, const ImpactSettings& s
     view.scale = scale.data() + p * m;
     view.friction = friction.data() + p * m;
     view.contact_velocity = contact_velocity.data() + p * rows;
-    tables.set(p, batch.contact_rows(), batch.contacts,
-               ModeTable(batch.dimension, view, run, cpu::pilot_code()).view());
+    builder.build(batch.dimension, view, run, table);
+    tables.set(p, batch.contact_rows(), batch.contacts, table.view());
   }
   upload(tables, stream);
   cuda::check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");

@@ -44,6 +44,7 @@ struct ImpactRun {
   double residual_tolerance;
   double mode_tolerance;
   std::uint64_t seed;
+  std::uint32_t first_problem;  ///< index of the batch's first problem among the run's
   Sampler sampler;
   Selection selection;
   Precision precision;

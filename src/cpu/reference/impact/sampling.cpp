@@ -112,7 +112,8 @@ void Run::sample_problem(std::int64_t index) {
   }
   if (status == Status::solved) {
     const Mechanism mechanism = make_mechanism(problem);
-    const Simulator simulator(mechanism, settings_, static_cast<std::uint32_t>(index),
+    const Simulator simulator(mechanism, settings_,
+                              static_cast<std::uint32_t>(settings_.first_problem + index),
                               sobol_.empty() ? nullptr : sobol_.data());
     std::vector<Sample> chunk;
     for (std::int64_t begin = 0; begin < settings_.samples; begin += kChunk) {
