@@ -22,7 +22,7 @@ __all__ = [
 ]  # fmt: skip
 
 # Where the table of modes that a problem's samples share pays for itself.
-_TABLE_SAMPLES = 2048
+_TABLE_SAMPLES = 32
 
 
 @result
@@ -282,7 +282,7 @@ def sample(
     seed, p, s and the problem alone, bit for bit, whatever the threads and shards. progress:
     called with (samples done, samples in all), ends the run by returning False; True shows a bar.
     step_size and max_steps: None takes what the problems recommend, else 1 N s and 10. mode_table:
-    None is on from 2048 samples; it changes the last bits, so give the shards of one run one value.
+    None is on from 32 samples; it changes the last bits, so give the shards of one run one value.
     Errors: InvalidInput for shapes, settings and numbers.
     """
     batch = _problems(problems, strict)

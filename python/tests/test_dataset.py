@@ -20,10 +20,6 @@ import carom
 from carom import _draw, dataset
 
 pytest.importorskip("h5py")
-pytestmark = pytest.mark.skipif(
-    "first_problem" not in {each["name"] for each in carom._core.impact_settings()},
-    reason="this library does not sample shards of problems",
-)
 
 IMPACT = {
     "dataset": {"name": "falls", "kind": "impact", "problems": 230, "seed": 11, "part_rows": 32,
