@@ -1,6 +1,7 @@
 #include CAROM_ISA_HEADER
 
 #include "cpu/simd/block.hpp"
+#include "cpu/simd/enumerated_pilots.hpp"
 #include "cpu/simd/lcp_range.hpp"
 #include "cpu/simd/mode_entries.hpp"
 #include "impact/mode_pilots.hpp"
