@@ -53,6 +53,11 @@ Parametrisation::Parametrisation(const Posture& posture) {
     own.friction = posture.friction[i];
     const double side = std::hypot(own.normal[0], own.normal[1]);
     own.vertical = side <= own.friction * own.normal[2];
+    const double half =
+        std::asin(std::min(1.0, own.friction / std::hypot(1.0, own.friction) / side));
+    const double middle = std::atan2(own.normal[1], own.normal[0]);
+    own.edge[0] = {std::cos(middle + half), std::sin(middle + half)};
+    own.edge[1] = {std::cos(middle - half), std::sin(middle - half)};
     if (!(own.normal[2] - own.friction * side >= 0.0) || !(own.normal[2] > 0.0)) {
       require::refuse({.relation = "with"}, "normal", {static_cast<std::int64_t>(i)},
                       "friction " + message::number(own.friction) + " is not upward pointing",
@@ -76,25 +81,25 @@ double Parametrisation::lambda(std::size_t i, const Point& r) const {
 
 Piece Parametrisation::piece_of(double sigma, int cell, double reach) const {
   const double w = reach * extent;
-  Piece piece{{{-w, -w}, {w, -w}, {w, w}, {-w, w}}, {}, sigma};
+  Piece piece{
+      {{-w, -w}, {w, -w}, {w, w}, {-w, w}}, {kNoSide, kNoSide, kNoSide, kNoSide}, {}, sigma};
   for (std::size_t i = 0; i < 3; ++i) {
     const double s = (cell >> i & 1) != 0 ? 1.0 : -1.0;  // sign of lambda_i
     piece.sign[i] = sigma * s;
     // s lambda_i(r) >= 0 as -s (gradient . r) <= s lambda_i(0).
     const double zero = lambda(i, {0.0, 0.0});
     const Point gradient = {lambda(i, {1.0, 0.0}) - zero, lambda(i, {0.0, 1.0}) - zero};
-    piece.polygon = clip(piece.polygon, {-s * gradient[0], -s * gradient[1]}, s * zero);
+    piece.polygon = clip(piece.polygon, {-s * gradient[0], -s * gradient[1]}, s * zero,
+                         piece.labels, static_cast<int>(i));
     // The cone's projection: everything, or a sector around the normal's.
     const Foot& own = foot[i];
     if (own.vertical) continue;
-    const double side = std::hypot(own.normal[0], own.normal[1]);
-    const double half =
-        std::asin(std::min(1.0, own.friction / std::hypot(1.0, own.friction) / side));
-    const double middle = std::atan2(own.normal[1], own.normal[0]);
-    for (const double edge : {1.0, -1.0}) {
-      const double angle = middle + edge * (half + 0.5 * std::numbers::pi);
-      const Point normal = {piece.sign[i] * std::cos(angle), piece.sign[i] * std::sin(angle)};
-      piece.polygon = clip(piece.polygon, normal, normal[0] * own.at[0] + normal[1] * own.at[1]);
+    for (const int e : {0, 1}) {
+      // Outwards: the first edge turned to the left, the second to the right.
+      const double turn = e == 0 ? piece.sign[i] : -piece.sign[i];
+      const Point normal = {-turn * own.edge[e][1], turn * own.edge[e][0]};
+      piece.polygon = clip(piece.polygon, normal, normal[0] * own.at[0] + normal[1] * own.at[1],
+                           piece.labels, cone_label(i, e));
     }
   }
   // Samples lie denser towards the first vertex: the one nearest to the contacts.
@@ -102,11 +107,13 @@ Piece Parametrisation::piece_of(double sigma, int cell, double reach) const {
                                         [](const Point& a, const Point& b) {
                                           return std::hypot(a[0], a[1]) < std::hypot(b[0], b[1]);
                                         });
+  const auto turn = nearest - piece.polygon.begin();
   std::rotate(piece.polygon.begin(), nearest, piece.polygon.end());
+  std::rotate(piece.labels.begin(), piece.labels.begin() + turn, piece.labels.end());
   return piece;
 }
 
-bool roots(const Foot& foot, const Point& h, double& low, double& high) {
+bool roots(const Foot& foot, const Point& h, double& low, double& high, bool double_root) {
   // mu^2 (n . f)^2 = |f|^2 - (n . f)^2 with f = h + z e.
   const double c = 1.0 + foot.friction * foot.friction;
   const double side = foot.normal[0] * h[0] + foot.normal[1] * h[1];
@@ -115,7 +122,7 @@ bool roots(const Foot& foot, const Point& h, double& low, double& high) {
   const double qb = 2.0 * c * up * side;
   const double qc = c * side * side - h[0] * h[0] - h[1] * h[1];
   double discriminant = qb * qb - 4.0 * qa * qc;
-  // On the edges of P the roots meet.
+  if (double_root) discriminant = 0.0;
   if (discriminant < 0.0 && discriminant > -1e-13 * (qb * qb + std::abs(4.0 * qa * qc))) {
     discriminant = 0.0;
   }
@@ -134,7 +141,27 @@ bool roots(const Foot& foot, const Point& h, double& low, double& high) {
   return side + high * up >= 0.0;
 }
 
-bool Parametrisation::image(const Piece& piece, const Point& r, int choice, Point& out) const {
+Point Parametrisation::placed(const Point& r, int label) const {
+  const auto onto = [&](const Point& at, const Point& along) -> Point {
+    const Point arm = minus(r, at);
+    const double t =
+        (arm[0] * along[0] + arm[1] * along[1]) / (along[0] * along[0] + along[1] * along[1]);
+    return {at[0] + t * along[0], at[1] + t * along[1]};
+  };
+  for (std::size_t i = 0; i < 3; ++i) {
+    const Foot& own = foot[i];
+    const Point& next = foot[(i + 1) % 3].at;
+    if (label == static_cast<int>(i)) return onto(next, minus(foot[(i + 2) % 3].at, next));
+    for (const int e : {0, 1}) {
+      if (label == cone_label(i, e)) return onto(own.at, own.edge[e]);
+    }
+  }
+  return r;
+}
+
+bool Parametrisation::image(const Piece& piece, const Point& point, int choice, Point& out,
+                            int label) const {
+  const Point r = placed(point, label);
   double weight = 0.0;
   out = {0.0, 0.0};
   // Rounding may put r beyond a line through two contacts: not by more than the forces feel.
@@ -142,6 +169,7 @@ bool Parametrisation::image(const Piece& piece, const Point& r, int choice, Poin
   double most = 0.0;
   double beyond = 0.0;
   for (std::size_t i = 0; i < 3; ++i) {
+    if (label == static_cast<int>(i)) continue;
     size[i] = piece.sigma * piece.sign[i] * lambda(i, r);
     const double pull = size[i] * std::hypot(r[0] - foot[i].at[0], r[1] - foot[i].at[1]);
     most = std::max(most, pull);
@@ -152,11 +180,13 @@ bool Parametrisation::image(const Piece& piece, const Point& r, int choice, Poin
   for (std::size_t i = 0; i < 3; ++i) {
     const Foot& own = foot[i];
     const Point h = {piece.sign[i] * (r[0] - own.at[0]), piece.sign[i] * (r[1] - own.at[1])};
-    // r = x_i is no point of P: there all horizontal forces vanish.
-    if (!(std::hypot(h[0], h[1]) > 1e-7 * extent)) return false;
+    // r = x_i is no point of P: there all horizontal forces vanish, and beside it rounding of r
+    // turns their directions.
+    if (!(std::hypot(h[0], h[1]) > 1e-5 * extent)) return false;
     double low = 0.0;
     double high = 0.0;
-    if (!roots(own, h, low, high)) return false;
+    const bool double_root = label == cone_label(i, 0) || label == cone_label(i, 1);
+    if (!roots(own, h, low, high, double_root)) return false;
     const double z = (choice >> i & 1) != 0 ? high : low;
     if (!std::isfinite(z)) return false;
     weight += size[i] * z;

@@ -19,6 +19,9 @@ namespace {
 constexpr int kMaxEdges = 16;
 /// Of the region's area: distance of the polygons whose directions are taken.
 constexpr double kAreaShare = 3e-7;
+/// Curves are straight between their points up to this share of the contacts' extent.
+constexpr double kCurve = 1e-7;
+constexpr int kHalvings = 40;
 constexpr double kNone = -std::numeric_limits<double>::infinity();
 
 class ThreeContacts {
@@ -37,11 +40,8 @@ class ThreeContacts {
       }
     }
     sample();
-    std::vector<Point> edge_points;
-    for (const Sample& at : samples_) {
-      if (at.type != CriticalType::interior) edge_points.push_back(at.image);
-    }
-    std::vector<Point> conservative = polygon::hull(edge_points);
+    const std::vector<Point> conservative =
+        polygon::thinned(polygon::hull(edge_images()), kCurve * map_.extent);
     std::vector<Point> all = conservative;
     for (int j = 0; j < settings_.directions && !samples_.empty(); ++j) {
       const double angle = 2.0 * std::numbers::pi * j / settings_.directions;
@@ -122,20 +122,20 @@ class ThreeContacts {
     const int n = settings_.grid;
     for (std::size_t p = 0; p < pieces_.size(); ++p) {
       const Piece& piece = pieces_[p];
-      const auto add = [&](CriticalType type, int edge, const Point& r, double step) {
+      const auto add = [&](CriticalType type, int edge, const Point& r, double step, int label) {
         for (int choice = 0; choice < 8; ++choice) {
           Point x;
-          if (!map_.image(piece, r, choice, x)) continue;
+          if (!map_.image(piece, r, choice, x, label)) continue;
           samples_.push_back({type, static_cast<int>(p), edge, choice, r, x, step});
         }
       };
       const int edges = static_cast<int>(piece.polygon.size());
       for (int e = 0; e < edges; ++e) {
+        if (piece.labels[static_cast<std::size_t>(e)] == kNoSide) continue;
         for (int j = 0; j <= n; ++j) {
-          const double s = static_cast<double>(j) / n;
-          const bool first = e + 1 < edges;
-          const double at = e == 0 ? s * s * s : (first ? s : 1.0 - s * s * s);
-          add(CriticalType::edge, e, polygon::on_edge(piece.polygon, e, at), 1.0 / n);
+          const double s = place(piece, e, static_cast<double>(j) / n);
+          add(CriticalType::edge, e, polygon::on_edge(piece.polygon, e, s), 1.0 / n,
+              piece.labels[static_cast<std::size_t>(e)]);
         }
       }
       // Mixtures of three vertices cover the piece, finer towards its first one.
@@ -148,11 +148,81 @@ class ThreeContacts {
             const Point& apex = piece.polygon[0];
             const Point r = {apex[0] + s * (far[0] - apex[0]), apex[1] + s * (far[1] - apex[1])};
             add(CriticalType::interior, -1, r,
-                std::hypot(far[0] - apex[0], far[1] - apex[1]) * (s + 0.1 / n) / n);
+                std::hypot(far[0] - apex[0], far[1] - apex[1]) * (s + 0.1 / n) / n, kNoSide);
           }
         }
       }
     }
+  }
+
+  /// Where on an edge its share t lies: denser towards the piece's first vertex.
+  static double place(const Piece& piece, int edge, double t) {
+    if (edge == 0) return t * t * t;
+    return edge + 1 < static_cast<int>(piece.polygon.size()) ? t : 1.0 - t * t * t;
+  }
+
+  /// Points of the curves (11), kCurve extents dense, and of the contacts that hold alone.
+  [[nodiscard]] std::vector<Point> edge_images() const {
+    std::vector<Point> points;
+    for (const Sample& at : samples_) {
+      if (at.type != CriticalType::interior) points.push_back(at.image);
+    }
+    for (const Piece& piece : pieces_) {
+      for (int e = 0; e < static_cast<int>(piece.polygon.size()); ++e) {
+        if (piece.labels[static_cast<std::size_t>(e)] == kNoSide) continue;
+        for (int choice = 0; choice < 8; ++choice) {
+          CurvePoint last = on_curve(piece, e, choice, 0.0);
+          for (int j = 1; j <= settings_.grid; ++j) {
+            const CurvePoint next =
+                on_curve(piece, e, choice, static_cast<double>(j) / settings_.grid);
+            refine({piece, e, choice}, last, next, kHalvings, points);
+            last = next;
+          }
+        }
+      }
+    }
+    return points;
+  }
+
+  struct Curve {
+    const Piece& piece;
+    int edge;
+    int choice;
+  };
+
+  struct CurvePoint {
+    double t;
+    bool held;
+    Point image;
+  };
+
+  [[nodiscard]] CurvePoint on_curve(const Piece& piece, int edge, int choice, double t) const {
+    const double s = place(piece, edge, t);
+    CurvePoint point{t, false, {}};
+    point.held = map_.image(piece, polygon::on_edge(piece.polygon, edge, s), choice, point.image,
+                            piece.labels[static_cast<std::size_t>(edge)]);
+    return point;
+  }
+
+  /// Halves the curve until its middle lies on the chord, and to where forces begin to hold.
+  void refine(const Curve& curve, const CurvePoint& a, const CurvePoint& b, int halvings,
+              std::vector<Point>& points) const {
+    if (!a.held && !b.held) return;
+    const CurvePoint middle = on_curve(curve.piece, curve.edge, curve.choice, 0.5 * (a.t + b.t));
+    if (middle.held) points.push_back(middle.image);
+    if (halvings == 0) return;
+    if (a.held && b.held && middle.held) {
+      const Point chord = polygon::minus(b.image, a.image);
+      const Point part = polygon::minus(middle.image, a.image);
+      const double square = chord[0] * chord[0] + chord[1] * chord[1];
+      const double along = chord[0] * part[0] + chord[1] * part[1];
+      const double off = along > 0.0 && along < square
+                             ? std::abs(polygon::cross(chord, part)) / std::sqrt(square)
+                             : std::hypot(part[0], part[1]);
+      if (off <= kCurve * map_.extent) return;
+    }
+    refine(curve, a, middle, halvings - 1, points);
+    refine(curve, middle, b, halvings - 1, points);
   }
 
   /// The largest d . Phi: compass searches from the best interior samples, line searches from the
@@ -228,7 +298,8 @@ class ThreeContacts {
         const double next = std::clamp(s + sign * step, 0.0, 1.0);
         const Point r = polygon::on_edge(piece.polygon, at.edge, next);
         Point x;
-        if (!map_.image(piece, r, at.roots, x)) continue;
+        if (!map_.image(piece, r, at.roots, x, piece.labels[static_cast<std::size_t>(at.edge)]))
+          continue;
         const double there = d[0] * x[0] + d[1] * x[1];
         if (!(there > here)) continue;
         s = next;

@@ -43,9 +43,10 @@ struct EntryJob {
 
 /// Planar contacts of a problem whose combinations are all tried, and what that makes of them.
 inline constexpr int kEnumeratedContacts = 3;
-inline constexpr int kEnumeratedWords = 6;  // of 64: 7^3 combinations
-inline constexpr int kMostOutcomes = 1024;  // told apart
-inline constexpr int kPilotSteps = 64;      // of one pilot through all combinations
+inline constexpr int kEnumeratedWords = 6;         // of 64: 7^3 combinations
+inline constexpr int kMostOutcomes = 1024;         // told apart
+inline constexpr double kDistinctOutcomes = 1e-7;  // two v' differ by more, relative to max|z|
+inline constexpr int kPilotSteps = 64;             // of one pilot through all combinations
 
 /// Pilot trajectories that try every combination of planar modes in each step.
 struct EnumerationJob {

@@ -11,7 +11,6 @@ namespace carom {
 
 namespace {
 
-constexpr double kDistinct = 1e-7;  // two v' differ by more, relative to max|z|
 constexpr std::size_t kLargestEnumerated = 64;
 constexpr std::size_t kLargestFollowed = 256;
 constexpr std::size_t kLargestRanked = 1024;  // of which some are singular
@@ -232,7 +231,7 @@ int ModeTableBuilder::several(const std::vector<std::uint64_t>& steps) const {
     for (int j = 0; j < columns_; ++j) {
       z[static_cast<std::size_t>(j)] = arranged_[static_cast<std::size_t>(j) * stride + s];
     }
-    const double bound = kDistinct * largest_of(z.data(), columns_);
+    const double bound = kDistinctOutcomes * largest_of(z.data(), columns_);
     bool some = false;
     bool apart = false;
     for (std::size_t e = 0; e < chosen_.size() && !apart; ++e) {

@@ -1,4 +1,5 @@
 #include <cmath>
+#include <numbers>
 
 #include <gtest/gtest.h>
 
@@ -57,6 +58,48 @@ TEST(ThreeContacts, BoundaryOfTheTripodsLiesBetweenThePolygons) {
     EXPECT_GT(interior, 0) << name;
     EXPECT_LT(three.area_conservative, three.area_searched) << name;
   }
+}
+
+/// On an edge of P a contact's roots meet: rounding that parts them there loses pieces of curves.
+TEST(ThreeContacts, ConservativeRegionHasThePosturesSymmetry) {
+  const ThreeContactRegion three = three_contact_region(models::build_posture("tripod_flat"));
+  const auto reach = [&](double angle) {
+    double most = -1e300;
+    for (std::size_t i = 0; i < three.conservative.size(); i += 2) {
+      most = std::max(most, std::cos(angle) * three.conservative[i] +
+                                std::sin(angle) * three.conservative[i + 1]);
+    }
+    return most;
+  };
+  const double third = 2.0 * std::numbers::pi / 3.0;
+  for (int degree = 0; degree < 120; ++degree) {
+    const double angle = degree * std::numbers::pi / 180.0;
+    EXPECT_NEAR(reach(angle), reach(angle + third), 1e-6) << degree;
+    EXPECT_NEAR(reach(angle), reach(angle - third), 1e-6) << degree;
+    EXPECT_NEAR(reach(angle), reach(0.5 * third - angle), 1e-6) << degree;
+  }
+  EXPECT_NEAR(reach(0.0), 0.447723, 1e-6);
+  EXPECT_NEAR(three_contact_region(models::build_posture("tripod_steep")).area_conservative,
+              0.542606, 1e-6);
+}
+
+/// However coarse the grid, the curves are refined to the same points.
+TEST(ThreeContacts, ConservativeRegionDoesNotDependOnTheGrid) {
+  std::mt19937_64 draw(11);
+  int compared = 0;
+  for (int trial = 0; trial < 12; ++trial) {
+    const Posture posture = test::random_spatial(draw, {3, 0.6, 0.1, 0.5});
+    ThreeContactSettings coarse;
+    coarse.grid = 8;
+    coarse.directions = 8;
+    ThreeContactSettings fine = coarse;
+    fine.grid = 64;
+    const double area = three_contact_region(posture, fine).area_conservative;
+    if (!(area > 0.0)) continue;
+    EXPECT_NEAR(three_contact_region(posture, coarse).area_conservative / area, 1.0, 1e-5) << trial;
+    ++compared;
+  }
+  EXPECT_GT(compared, 6);
 }
 
 TEST(ThreeContacts, VerticalNormalsGiveTheTriangle) {

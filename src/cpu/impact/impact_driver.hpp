@@ -280,7 +280,7 @@ class ImpactDriver {
     }
     simd::BlockJob job{};
     job.packs = worker.memory->packs().job(
-        problem.view, run_, run_.first_problem + static_cast<std::uint32_t>(p),
+        problem.view, run_, run_.index_of(p),
         static_cast<std::uint64_t>(settings_.first_sample + first), static_cast<int>(count));
     job.packed = problem.packed;
     job.dimension = Dim;
@@ -300,9 +300,8 @@ class ImpactDriver {
     for (std::int64_t i = 0; i < count; ++i) {
       const auto sample = static_cast<std::uint64_t>(settings_.first_sample + context.first + i);
       const bool recorded = context.first + i < paths_;
-      const kernels::TrajectoryEnd end =
-          trajectory.run(run_.first_problem + static_cast<std::uint32_t>(context.problem), sample,
-                         recorded ? worker.path.data() : nullptr);
+      const kernels::TrajectoryEnd end = trajectory.run(run_.index_of(context.problem), sample,
+                                                        recorded ? worker.path.data() : nullptr);
       finish(context, static_cast<int>(i), &end);
     }
   }

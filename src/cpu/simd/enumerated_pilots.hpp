@@ -21,7 +21,6 @@ class EnumeratedPilots {
   static constexpr int kColumns = kRows + M;
   static constexpr int kGroups = 16;  // distinct v' of a step at most
   static constexpr int kWords = kEnumeratedWords;
-  static constexpr double kDistinct = 1e-7;  // two v' differ by more, relative to max|z|
 
  public:
   explicit EnumeratedPilots(const EnumerationJob& job) : job_(job) {}
@@ -64,7 +63,7 @@ class EnumeratedPilots {
     draw_limits<Isa>(kPilotSeed, 0, pilot, steps, M, job_.run->step_size, z + kRows);
     const Pack lowest = kernels::mode_floor(kColumns, z);
     alignas(64) double distinct[kWidth];
-    (lowest * Pack(-kDistinct / kernels::kModeTolerance)).store(distinct);
+    (lowest * Pack(-kDistinctOutcomes / kernels::kModeTolerance)).store(distinct);
     record(z, lanes);
     int groups[kWidth] = {};
     for (int entry = 0; entry < job_.entries; ++entry) {

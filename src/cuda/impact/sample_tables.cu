@@ -68,8 +68,7 @@ __global__ void __launch_bounds__(kThreads, kBlocks)
   const kernels::SingleLane lane;
   kernels::ImpactTrajectory<kDim, kernels::SingleLane, TableOnly> trajectory(lane, run, view,
                                                                              scratch);
-  const std::uint32_t index =
-      run.first_problem + static_cast<std::uint32_t>(launch.chunk.first_problem + problem);
+  const std::uint32_t index = run.index_of(launch.chunk.first_problem + problem);
   kernels::TrajectoryEnd end{};
   int sample = last;
   bool running = false;

@@ -61,7 +61,7 @@ __global__ void __launch_bounds__(Policy::kThreads, Policy::kBlocks)
     kernels::ImpactTrajectory<Dim, kernels::SingleLane, PathOnly> trajectory(lane, launch.run, view,
                                                                              scratch);
     const kernels::TrajectoryEnd end =
-        trajectory.run(launch.run.first_problem + static_cast<std::uint32_t>(address.problem),
+        trajectory.run(launch.run.index_of(address.problem),
                        static_cast<std::uint64_t>(address.sample), path_of(launch, slot));
     if (end.unfinished) {
       leave_unfinished(launch.unfinished, slot);

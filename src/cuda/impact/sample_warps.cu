@@ -71,7 +71,7 @@ __global__ void __launch_bounds__(WarpLanes::kWidth, 12)
     kernels::ImpactTrajectory<Dim, WarpLanes, PathAndFallback> trajectory(lanes, launch.run, view,
                                                                           scratch);
     const kernels::TrajectoryEnd end =
-        trajectory.run(launch.run.first_problem + static_cast<std::uint32_t>(address.problem),
+        trajectory.run(launch.run.index_of(address.problem),
                        static_cast<std::uint64_t>(address.sample), path_of(launch, slot));
     if (end.unfinished) {
       lanes.for_each(1, [&](int) { leave_unfinished(launch.unfinished, slot); });
@@ -103,7 +103,7 @@ __global__ void __launch_bounds__(64)
     kernels::ImpactTrajectory<Dim, kernels::SingleLane, EnumerationAndFallback> trajectory(
         lane, launch.run, view, scratch);
     const kernels::TrajectoryEnd end =
-        trajectory.run(launch.run.first_problem + static_cast<std::uint32_t>(address.problem),
+        trajectory.run(launch.run.index_of(address.problem),
                        static_cast<std::uint64_t>(address.sample), path_of(launch, slot));
     store_trajectory<Dim>(lane, launch, slot, end, scratch);
   }

@@ -49,6 +49,11 @@ struct ImpactRun {
   Selection selection;
   Precision precision;
   const std::uint64_t* sobol_directions;
+
+  /// What random numbers know problem p of the batch by.
+  CAROM_HOST_DEVICE std::uint32_t index_of(std::int64_t p) const {
+    return first_problem + static_cast<std::uint32_t>(p);
+  }
 };
 
 /// Scratch memory of one trajectory, carved from the caller's.
