@@ -52,7 +52,7 @@ def from_any(field: str, value: Any, dtype: Any = np.float64, strict: bool = Fal
     if np.dtype(dtype).kind in "iu" and array.dtype.kind == "f":
         if not np.array_equal(array, np.trunc(array)):
             raise refuse(field, f"of type {array.dtype}", "must be integers")
-    return np.ascontiguousarray(array, dtype=dtype)
+    return np.ascontiguousarray(array, dtype=dtype).reshape(array.shape)  # which makes (1) of ()
 
 
 class Batch:

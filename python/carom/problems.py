@@ -223,18 +223,16 @@ def models() -> dict[str, Model]:
 
 def columns(parameters: Mapping[str, Any], n: int | None) -> tuple[dict[str, np.ndarray], int]:
     """Parameters as columns of one length, or of one value, and that length."""
-    taken = {}
-    count = n
-    for name, value in parameters.items():
-        column = from_any(name, value)
+    given = {name: from_any(name, value) for name, value in parameters.items()}
+    for name, column in given.items():
         if column.ndim > 1:
             raise refuse(name, f"of shape {column.shape}", "must be a number or a list")
-        if column.ndim == 1 and count is None:
-            count = len(column)
-        if column.ndim == 1 and len(column) not in (1, count):
-            raise refuse(name, f"{len(column)} values", f"must have {count}, or 1", "has")
-        taken[name] = column.reshape(-1)
-    return taken, 1 if count is None else count
+    longer = [len(column) for column in given.values() if column.size != 1]
+    count = n if n is not None else longer[0] if longer else 1
+    for name, column in given.items():
+        if column.size not in (1, count):
+            raise refuse(name, f"{column.size} values", f"must have {count}, or 1", "has")
+    return {name: column.reshape(-1) for name, column in given.items()}, count
 
 
 def model(name: str, *, n: int | None = None, **parameters: Any) -> Problems:

@@ -248,3 +248,13 @@ def test_stubs_are_those_of_the_module(tmp_path):
     # To renew them: python -m nanobind.stubgen -m carom._core -o python/carom/_core.pyi
     assert made.read_text() == (package / "_core.pyi").read_text()
     assert (package / "py.typed").exists()
+
+
+def test_whole_numbers_and_lists_of_one_stand_for_all_problems():
+    batch = carom.model("rocking_block", width=1, height=[2], friction=[0.1, 0.2, 0.3])
+    assert len(batch) == 3 and batch.friction[2, 0] == 0.3
+    assert len(carom.model("rocking_block", width=1)) == 1
+    with pytest.raises(carom.InvalidInput, match="friction has 3 values: must have 2, or 1"):
+        carom.model("rocking_block", width=[1, 2], friction=[0.1, 0.2, 0.3])
+    with pytest.raises(carom.InvalidInput, match="must have 4, or 1"):
+        carom.model("rocking_block", n=4, friction=[0.1, 0.2])

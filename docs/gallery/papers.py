@@ -1,0 +1,178 @@
+"""What the scripts of the gallery share."""
+
+from __future__ import annotations
+
+import numpy as np
+
+#: What the five papers show of data: a script for each.
+FIGURES = {
+    "halm_posa": ["figure 1", *(f"figure {i}" for i in range(7, 15)), *(f"table {i}" for i in range(3, 9))],
+    "drumwright": [*(f"figure {i}" for i in range(1, 11)), "table 1", "table 2"],
+    "or_rimon_2d": [f"figure {i}" for i in (1, 2, 3, 4, 6, 7, 12)],
+    "or_rimon_3d": [f"figure {i}" for i in range(1, 8)],
+    "varkonyi": ["figure 2", "figure 3"],
+}  # fmt: skip
+
+
+def agree(what, found, expected, *, within=0.0, relative=0.0):
+    """Prints a number beside what the paper has or its formula gives, and asserts that they agree."""
+    found, expected = np.asarray(found, dtype=float), np.asarray(expected, dtype=float)
+    print(f"{what}: {_shown(found)}, expected {_shown(expected)}")
+    error = np.abs(found - expected)
+    allowed = within + relative * np.abs(expected)
+    assert (error <= allowed).all(), f"{what}: off by {error.max():.3g}, allowed {allowed.max():.3g}"
+
+
+def holds(what, truth):
+    """Prints a statement of the paper, and asserts it."""
+    print(("" if truth else "NOT ") + what)
+    assert truth, what
+
+
+def parameters(model, table):
+    """A table of parameters, {name: the paper's value}, against a built-in model's defaults."""
+    for name, value in table.items():
+        known = model.parameters[name]
+        agree(f"{name} [{known.unit}]", known.value, value, within=1e-9)
+
+
+def _shown(numbers):
+    return np.array2string(numbers, precision=6, threshold=8, separator=", ")
+
+
+def evolution(problem, planes, *, samples=2**14, paths=300):
+    """Samples an impact and draws it as the paper does: paths of velocities in light gray, outcomes in dark,
+    the simultaneous ones in blue, the sequential ones (A, B, ...) in red and (B, A, ...) in yellow.
+
+    planes: pairs of coordinates such as (("normal", 0), ("tangent", 0)). Returns the run, the simultaneous
+    and the sequential outcomes.
+    """
+    import matplotlib.pyplot as plt
+
+    import carom
+
+    run = carom.impact.sample(problem, samples=samples, keep_paths=paths)
+    together = carom.impact.simultaneous(problem)
+    orders = [(0, 1), (1, 0)] if problem.contacts == 2 else []
+    one_by_one = carom.impact.sequential(problem, orders=orders)
+    done = run.samples.status[0] == carom.TrajectoryStatus.terminated
+
+    def at(velocities, plane):
+        normal, tangent = problem.contact_velocity(np.atleast_2d(velocities)[None])
+        values = {"normal": normal[0], "tangent": tangent[0]}
+        return [values[kind][:, contact] for kind, contact in plane]
+
+    _, axes = plt.subplots(1, len(planes), figsize=(4.5 * len(planes), 4), squeeze=False)
+    for ax, plane in zip(axes[0], planes):
+        for i in range(len(run.paths[0])):
+            ax.plot(*at(run.paths[0][i], plane), color="0.85", linewidth=0.5)
+        ax.plot(*at(run.samples.velocity[0][done], plane), ".", color="0.35", markersize=2)
+        for outcomes, colour in ((together, "tab:blue"), (one_by_one[:1], "tab:red"), (one_by_one[1:], "gold")):
+            for outcome in outcomes:
+                ends = np.stack([problem.velocity[0], outcome.velocity])
+                ax.plot(*at(ends, plane), "o-", color=colour, markevery=[1])
+        names = [problem.contact_names[contact] for _, contact in plane]
+        for put, (kind, _), name in zip((ax.set_xlabel, ax.set_ylabel), plane, names):
+            put(f"{kind} velocity of {name} [m/s]")
+    return run, together, one_by_one
+
+
+def nearest(velocity, run):
+    """Distance of a velocity to the nearest outcome of a sampled impact [m/s, rad/s]."""
+    return float(np.nanmin(np.linalg.norm(run.samples.velocity[0] - velocity, axis=1)))
+
+
+def cone_edges(posture):
+    """Starts and directions (2 k, 2) of the edges of a planar posture's friction cones."""
+    normal, mu = posture.normal[0], posture.friction[0][:, None]
+    tangent = np.stack([normal[:, 1], -normal[:, 0]], axis=1)
+    along = np.concatenate([normal + mu * tangent, normal - mu * tangent])
+    return np.tile(posture.position[0], (2, 1)), along
+
+
+def clip(polygon, normal, offset):
+    """The part of a convex polygon (k, 2) in the half-plane x . normal <= offset."""
+    kept = []
+    for a, b in zip(polygon, np.roll(polygon, -1, axis=0)):
+        inside, next_inside = a @ normal - offset, b @ normal - offset
+        if inside <= 0.0:
+            kept.append(a)
+        if inside * next_inside < 0.0:
+            kept.append(a + inside / (inside - next_inside) * (b - a))
+    return np.array(kept).reshape(-1, 2)
+
+
+def cone_polygon(posture, signs, far=1e3):
+    """What the cones of a planar posture's contacts share, or with sign -1 their reflections; within `far`."""
+    polygon = far * np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
+    count = posture.contacts
+    at, along = cone_edges(posture)
+    for i, sign in enumerate(signs):
+        for edge, side in ((i, 1.0), (i + count, -1.0)):
+            outward = side * sign * np.array([along[edge, 1], -along[edge, 0]])
+            polygon = clip(polygon, outward, outward @ at[edge])
+    return polygon
+
+
+def draw_cones(ax, posture, length=0.6):
+    """Contacts and friction cones of a planar posture."""
+    at, along = cone_edges(posture)
+    k = posture.contacts
+    reach = along / np.linalg.norm(along, axis=1)[:, None] * length
+    for i in range(k):
+        corners = np.stack([at[i], at[i] + reach[i], at[i] + reach[i + k]])
+        ax.fill(*corners.T, color="tab:blue", alpha=0.15)
+    ax.plot(*posture.position[0].T, "ko")
+    ax.set_aspect("equal")
+    ax.set_xlabel("x [m]")
+    ax.set_ylabel("y [m]")
+
+
+def arrangements():
+    """Three contacts as in the spatial paper's Figure 1: (a) at one height, (b) at different ones."""
+    from carom import equilibrium
+
+    return {
+        "a": equilibrium.model("tripod_flat"),
+        "b": equilibrium.model("tripod_steep", slope_1=19.0, slope_2=22.5, slope_3=30.0),
+    }
+
+
+def projected_cones(posture):
+    """Of each contact of a spatial posture its place from above and the unit edges of its cone's shadow."""
+    cones = []
+    for at, n, mu in zip(posture.position[0], posture.normal[0], posture.friction[0]):
+        lean, half = np.hypot(n[0], n[1]), np.arctan(mu)
+        # A cone that leans by more than its own angle has a shadow of half angle asin(sin half / sin lean).
+        spread = np.arcsin(np.sin(half) / lean)
+        middle = np.arctan2(n[1], n[0])
+        edges = np.stack([[np.cos(a), np.sin(a)] for a in (middle - spread, middle + spread)])
+        cones.append((at[:2], edges))
+    return cones
+
+
+def signs_of(posture, point):
+    """1 where a point is in a projected cone, -1 in its reflection, else 0."""
+    found = []
+    for at, (first, second) in projected_cones(posture):
+        a, b = np.linalg.solve(np.stack([first, second], axis=1), point - at)
+        found.append(1 if min(a, b) >= 0.0 else -1 if max(a, b) <= 0.0 else 0)
+    return found
+
+
+def closed(polygon):
+    """A polygon with its first corner at the end, too."""
+    return np.vstack([polygon, polygon[:1]])
+
+
+def inside(polygon, points, slack):
+    """Which points lie in a convex polygon, or no farther than `slack` from its sides."""
+    a, b = polygon, np.roll(polygon, -1, axis=0)
+    side = b - a
+    size = np.linalg.norm(side, axis=1)
+    long = size > 1e-9 * size.max()  # shorter ones have no direction
+    a, side, size = a[long], side[long], size[long]
+    turn = np.sign(np.sum(polygon[:, 0] * np.roll(polygon[:, 1], -1) - polygon[:, 1] * np.roll(polygon[:, 0], -1)))
+    offset = np.asarray(points)[:, None] - a[None]
+    across = turn * (side[:, 0] * offset[..., 1] - side[:, 1] * offset[..., 0]) / size
+    return (across >= -slack).all(axis=1)

@@ -1,0 +1,47 @@
+"""
+Drumwright, Figure 1: explicit Euler and stiff springs
+======================================================
+
+A mass of 1 kg on a spring of 10^6 N/m, h = 10^-5 s: with little damping explicit Euler grows, with 2 10^5 N s/m it
+stays, with 2.1 10^5 it explodes.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from papers import agree, holds
+
+import carom
+
+damping = np.array([1.0, 2e5, 2.1e5])
+ran = carom.compliant.worlds(
+    "spring_mass_damper", {"integrator": 0, "stiffness": 1e6, "damping": damping},
+    dt=1e-5, steps=2000, stride=1,
+)  # fmt: skip
+x = ran.frame_state[:, :, 0]
+
+holds("it grows at b = 1", np.abs(x[-500:, 0]).max() > 1.05)
+holds("it stays bounded at b = 2e5", np.abs(x[:, 1]).max() <= 1.0 + 1e-9)
+holds("it explodes at b = 2.1e5", np.abs(x[:, 2]).max() > 1e3)
+
+# %%
+# Why: x' = x + h v, v' = v - h (b v + k x) has a spectral radius of one at most where explicit Euler is stable.
+
+
+def radius(b, h=1e-5, k=1e6):
+    return np.abs(np.linalg.eigvals([[1.0, h], [-h * k, 1.0 - h * b]])).max()
+
+
+agree("growth a step at b = 1", np.abs(x[1500:, 0]).max() ** (1 / 1750), radius(1.0), within=1e-4)
+holds("its eigenvalues say so, too", radius(2e5) <= 1.0 < radius(1.0) < radius(2.1e5))
+
+# %%
+
+figure, axes = plt.subplots(3, 1, sharex=True, figsize=(7, 6))
+for ax, b, column in zip(axes, damping, x.T):
+    ax.plot(ran.frame_time, column)
+    ax.set_title(f"b = {b:g} N s/m")
+    ax.set_ylabel("x [m]")
+axes[-1].set_yscale("symlog")
+axes[-1].set_xlabel("time [s]")
+figure.tight_layout()
+plt.show()

@@ -1,0 +1,32 @@
+"""
+Drumwright, Figure 2: semi-implicit Euler
+=========================================
+
+h = 10^-3 s, m = b = 1: stable at k = 10^6 N/m, not at 10^7, since h sqrt(k / m) has to stay below 2.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from papers import holds
+
+import carom
+
+stiffness = np.array([1e6, 1e7])
+ran = carom.compliant.worlds(
+    "spring_mass_damper", {"integrator": 1, "stiffness": stiffness, "damping": 1.0},
+    dt=1e-3, steps=1000, stride=1,
+)  # fmt: skip
+x = ran.frame_state[:, :, 0]
+holds("bounded at k = 1e6", np.abs(x[:, 0]).max() < 2.0)
+holds("not at k = 1e7", np.abs(x[:100, 1]).max() > 1e6)
+holds("h sqrt(k / m) says so", 1e-3 * np.sqrt(1e6) < 2.0 < 1e-3 * np.sqrt(1e7))
+
+# %%
+
+figure, axes = plt.subplots(1, 2, figsize=(9, 3.5))
+for ax, k, column, steps in zip(axes, stiffness, x.T, (200, 12)):
+    ax.plot(ran.frame_time[:steps], column[:steps])
+    ax.set_title(f"k = {k:g} N/m")
+    ax.set_xlabel("time [s]")
+axes[0].set_ylabel("x [m]")
+plt.show()

@@ -1,0 +1,32 @@
+r"""
+Halm and Posa, Figure 7: half a cycle of a rocking block
+========================================================
+
+From :math:`\dot\theta = 1` rad/s about one corner the block rises to its apex and falls back; the impact on the
+other corner leaves 0.7 of the rate.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from papers import agree, holds
+
+import carom
+
+run = carom.motion.simulate("rocking_block_zeno", duration=1.2, grid=0.002, keep_samples=1, keep_events=3)
+theta, rate = run.state[0, 0, :, 2], run.state[0, 0, :, 5]
+kinds = [carom.motion.MotionEventKind(kind).name for kind in run.event_kind[0, 0]]
+holds("a corner sticks, the other strikes, the first lifts off", kinds == ["stick", "impact", "lift_off"])
+
+agree("apex [rad]", np.abs(theta).max(), 0.22, within=0.005)
+struck = int(run.event_time[0, 0, 1] / 0.002)
+agree("rate before the impact [rad/s]", rate[struck], -1.0, within=5e-3)
+agree("rate after it [rad/s]", run.event_state[0, 0, 1, 5], -0.7, within=1e-9)
+
+# %%
+
+plt.plot(theta[: struck + 1], rate[: struck + 1])
+plt.plot(theta[struck : struck + 2], rate[struck : struck + 2], "r--", label="impact")
+plt.xlabel(r"$\theta$ [rad]")
+plt.ylabel(r"$\dot\theta$ [rad/s]")
+plt.legend()
+plt.show()

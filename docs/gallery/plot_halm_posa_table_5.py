@@ -1,0 +1,37 @@
+"""
+Halm and Posa, Table 5: compass gait
+====================================
+
+The built-in model `compass_gait` has the table's numbers as defaults.
+"""
+
+import matplotlib.pyplot as plt
+from papers import agree, holds, parameters
+
+import carom
+
+TABLE = {
+    "leg_length": 1,
+    "mass_to_foot": 0.5,
+    "mass": 1,
+    "trailing_angle": 78,
+    "leading_angle": -78,
+    "trailing_angular_velocity": 0.25,
+    "leading_angular_velocity": 0.25,
+    "friction": 5,
+}
+model = carom.models()["compass_gait"]
+parameters(model, TABLE)
+agree("step size h [N s]", model.step_size, 0.25, within=1e-12)
+agree("trajectory length N", model.max_steps, 5)
+
+# %%
+# How many of the samples end in each combination of contact modes.
+
+run = carom.impact.sample("compass_gait", samples=2**14, keep_samples=0)
+modes = run.mode_names()
+holds("nearly all impacts end within N steps", run.summary["terminated"][0] >= 0.98 * 2**14)
+plt.barh(list(modes), list(modes.values()))
+plt.xlabel("samples of 2^14")
+plt.tight_layout()
+plt.show()

@@ -1,0 +1,34 @@
+"""
+Halm and Posa, Table 6: box and wall
+====================================
+
+The built-in model `box_wall` has the table's numbers as defaults.
+"""
+
+import matplotlib.pyplot as plt
+from papers import agree, holds, parameters
+
+import carom
+
+TABLE = {
+    "width": 1,
+    "mass": 1,
+    "angle": 10,
+    "horizontal_velocity": 1,
+    "friction": 1,
+}
+model = carom.models()["box_wall"]
+parameters(model, TABLE)
+agree("step size h [N s]", model.step_size, 2.0, within=1e-12)
+agree("trajectory length N", model.max_steps, 5)
+
+# %%
+# How many of the samples end in each combination of contact modes.
+
+run = carom.impact.sample("box_wall", samples=2**14, keep_samples=0)
+modes = run.mode_names()
+holds("nearly all impacts end within N steps", run.summary["terminated"][0] >= 0.999 * 2**14)
+plt.barh(list(modes), list(modes.values()))
+plt.xlabel("samples of 2^14")
+plt.tight_layout()
+plt.show()

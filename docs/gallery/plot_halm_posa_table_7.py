@@ -1,0 +1,42 @@
+"""
+Halm and Posa, Table 7: RAMone
+==============================
+
+The built-in model `ramone` has the table's numbers as defaults.
+"""
+
+import matplotlib.pyplot as plt
+from papers import agree, parameters
+
+import carom
+
+TABLE = {
+    "trunk_pitch": 16,
+    "leading_hip": -70,
+    "trailing_hip": 70,
+    "leading_knee": -2,
+    "trailing_knee": -92.48,
+    "trunk_angular_velocity": 1,
+    "leading_hip_velocity": 0,
+    "trailing_hip_velocity": 0,
+    "leading_knee_velocity": 0,
+    "trailing_knee_velocity": 0,
+    "friction": 100000.0,
+}
+model = carom.models()["ramone"]
+parameters(model, TABLE)
+agree("step size h [N s]", model.step_size, 1.0, within=1e-12)
+agree("trajectory length N", model.max_steps, 10)
+
+# %%
+# The trunk's linear velocity is no parameter of ours: it follows from the
+# trailing foot B, which rests before the leading one strikes.
+
+trunk = carom.model("ramone").velocity[0, :2]
+agree("trunk's velocity [m/s]", trunk, [-0.4114, -0.2105], within=1e-3)
+run = carom.impact.sample("ramone", samples=2**14, keep_samples=0)
+modes = run.mode_names()
+plt.barh(list(modes), list(modes.values()))
+plt.xlabel("samples of 2^14")
+plt.tight_layout()
+plt.show()

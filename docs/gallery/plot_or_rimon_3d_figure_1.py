@@ -1,0 +1,32 @@
+"""
+Or and Rimon (3D), Figure 1: two arrangements of three contacts
+===============================================================
+
+mu = 0.2; three contacts at one height on ground that falls inwards, and three at different heights. (Places and
+slopes are carom's own: the paper prints pictures of its.)
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from papers import arrangements, holds
+
+figure = plt.figure(figsize=(10, 5))
+for number, (name, posture) in enumerate(arrangements().items()):
+    holds(f"({name}) mu = 0.2 at three contacts", posture.contacts == 3 and bool((posture.friction == 0.2).all()))
+    lean = np.arccos(posture.normal[0, :, 2])
+    holds(f"({name}) every force of a cone points upwards", bool((lean + np.arctan(0.2) < np.pi / 2).all()))
+    holds(f"({name}) no cone holds the vertical", bool((lean > np.arctan(0.2)).all()))
+    heights = np.ptp(posture.position[0, :, 2])
+    holds(f"({name}) heights {'are equal' if name == 'a' else 'differ'}", (heights == 0.0) == (name == "a"))
+
+    ax = figure.add_subplot(1, 2, number + 1, projection="3d")
+    turn = np.linspace(0.0, 2 * np.pi, 25)
+    for at, normal in zip(posture.position[0], posture.normal[0]):
+        s = np.cross(normal, [0.0, 0.0, 1.0])
+        s /= np.linalg.norm(s)
+        t = np.cross(normal, s)
+        rim = at + 0.8 * (normal + 0.2 * (np.cos(turn)[:, None] * s + np.sin(turn)[:, None] * t))
+        for point in rim:
+            ax.plot(*np.stack([at, point]).T, color="tab:blue", linewidth=0.6)
+    ax.set_title(f"({name})")
+plt.show()

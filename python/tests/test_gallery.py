@@ -1,0 +1,52 @@
+"""The gallery: a script for every figure and table of the papers, whose numbers it asserts."""
+
+from __future__ import annotations
+
+import importlib.util
+import runpy
+import sys
+import warnings
+
+import pytest
+from conftest import ROOT
+
+GALLERY = ROOT / "docs" / "gallery"
+SCRIPTS = sorted(GALLERY.glob("plot_*.py"))
+matplotlib = pytest.importorskip("matplotlib")
+
+
+@pytest.fixture(autouse=True)
+def in_gallery(monkeypatch):
+    import matplotlib.pyplot as plt
+
+    matplotlib.use("agg")
+    monkeypatch.syspath_prepend(str(GALLERY))
+    yield
+    plt.close("all")
+    sys.modules.pop("papers", None)
+
+
+def test_every_figure_has_its_script():
+    loaded = importlib.util.spec_from_file_location("papers", GALLERY / "papers.py")
+    papers = importlib.util.module_from_spec(loaded)
+    loaded.loader.exec_module(papers)
+    wanted = {f"plot_{paper}_{item.replace(' ', '_')}" for paper, items in papers.FIGURES.items() for item in items}
+    assert len(wanted) == 43
+    assert wanted == {script.stem for script in SCRIPTS}
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem[5:])
+def test_figure(script, capsys):
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="FigureCanvasAgg is non-interactive")
+        runpy.run_path(str(script), run_name="__main__")
+    assert capsys.readouterr().out.strip(), "it asserts something"
+
+
+def test_a_number_that_is_off_is_seen():
+    import papers
+
+    with pytest.raises(AssertionError, match="speed: off by 0.1"):
+        papers.agree("speed", 1.1, 1.0, relative=0.05)
+    with pytest.raises(AssertionError, match="a thing"):
+        papers.holds("a thing", False)
