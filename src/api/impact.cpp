@@ -15,7 +15,7 @@
 #include "core/words.hpp"
 #include "core/workspace.hpp"
 #include "impact/backends.hpp"
-#include "impact/body/event_modes_body.hpp"
+#include "impact/body/event_table.hpp"
 #include "impact/prepare.hpp"
 
 namespace carom {
@@ -108,8 +108,7 @@ void require_events(const ImpactBatch& batch, Backend backend) {
     refuse("follows at most " + std::to_string(kernels::kMaxEventContacts) + " contacts, not " +
            std::to_string(batch.contacts));
   }
-  if (backend != Backend::cpu)
-    refuse("runs on backend cpu, not " + std::string(to_string(backend)));
+  if (backend == Backend::cuda) refuse("runs on backends cpu and reference, not cuda");
 }
 
 void require_batch_sizes(const ImpactBatch& batch) {

@@ -36,7 +36,8 @@ struct BackendComparison {
 };
 
 /// Compares runs with all rows kept. A difference is excused only where both answers are certified
-/// and steps with several solutions were found, or could not be looked for.
+/// and steps with several solutions were found, or could not be looked for. Events draw which of
+/// several modes they take: none of their differences is excused.
 BackendComparison compare_backends(const run::ImpactRun& first, const run::ImpactRun& second,
                                    double tolerance);
 

@@ -44,10 +44,12 @@ struct Verdict {
   BackendComparison comparison;
 };
 
-// The selections that were asked for: the one of --selection, or both by default.
-std::vector<std::string> selections(const std::string& wanted) {
-  if (wanted.empty()) return {"any", "lemke"};
-  return {wanted};
+// The selections that were asked for: the one of --selection, or both by default; events have none.
+std::vector<std::string> selections(const SamplingOptions& options) {
+  const std::string& wanted = options.settings["selection"];
+  if (!wanted.empty()) return {wanted};
+  if (options.settings["method"] == to_string(ImpactMethod::events)) return {"any"};
+  return {"any", "lemke"};
 }
 
 std::vector<Verdict> compare(const std::vector<run::ImpactTask>& tasks, SamplingOptions options,
@@ -187,7 +189,7 @@ int run_validate(const ValidateOptions& options) {
   const std::vector<run::ImpactTask> tasks = load_tasks(options.sampling);
   const InterruptGuard guard;
   std::vector<Verdict> verdicts;
-  for (const std::string& selection : selections(options.sampling.settings["selection"])) {
+  for (const std::string& selection : selections(options.sampling)) {
     SamplingOptions sampling = options.sampling;
     sampling.settings.set("selection", selection);
     sampling.keep = "all";
@@ -220,7 +222,8 @@ void add_validate(Program& program) {
       "with\n"
       "selection any and lemke unless --selection names one. A sample on which they differ is a\n"
       "disagreement unless both answers are certified and the problem has steps with several\n"
-      "solutions. Postures: compares statuses, strips and proven bounds of regions; solved and\n"
+      "solutions; of --method events every differing sample is one. Postures: compares statuses, "
+      "strips and proven bounds of regions; solved and\n"
       "inaccurate, a region that --max-vertices left open, agree where their bounds do. Scenarios "
       "and\n"
       "steps: compares statuses and states. Stances: compares verdicts, modes and margins.\n"

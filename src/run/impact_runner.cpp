@@ -237,8 +237,9 @@ void examine_uniqueness(std::vector<ImpactRun>& runs, const Control& control) {
   const std::int64_t trajectories =
       std::min(kExaminedTrajectories, 4096 / static_cast<std::int64_t>(runs.size()));
   for (ImpactRun& run : runs) {
-    const bool wanted =
-        run.settings.selection != Selection::random && affordable(run.problem) && trajectories > 0;
+    const bool wanted = run.settings.method == ImpactMethod::lcp &&
+                        run.settings.selection != Selection::random && affordable(run.problem) &&
+                        trajectories > 0;
     if (!wanted || control.is_stopped()) continue;
     const UniquenessReport report =
         check_unique_step(run.problem, run.settings, std::min(trajectories, run.settings.samples));

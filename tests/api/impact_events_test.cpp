@@ -62,12 +62,12 @@ TEST(ImpactEvents, StayInsideAndFillThePapersModels) {
     double share;
   };
   for (const auto& [name, share] :
-       {Case{"rocking_block", 0.9999}, Case{"compass_gait", 0.55}, Case{"box_wall", 0.97}}) {
+       {Case{"rocking_block", 0.9999}, Case{"compass_gait", 0.999}, Case{"box_wall", 0.99}}) {
     const ImpactProblem problem = models::build(name);
     const ImpactEnclosure enclosure = enclose_impact(problem);
     const ImpactResult result = followed(problem, events(8192));
     const ImpactSummary& summary = result.summary[0];
-    EXPECT_GE(summary.terminated, 8190) << name;
+    EXPECT_EQ(summary.terminated, 8192) << name;
     EXPECT_LE(summary.max_residual, 1e-10) << name;
     EXPECT_LE(summary.max_energy_ratio, 1.0) << name;
     EXPECT_LE(farthest(problem, result, enclosure), 1e-9) << name;
@@ -86,14 +86,60 @@ TEST(ImpactEvents, StayInsideRandomProblemsAndFillThem) {
     const ImpactEnclosure enclosure = enclose_impact(problem, brief);
     if (enclosure.status != EnclosureStatus::enclosed) continue;
     const ImpactResult result = followed(problem, events(2048));
-    EXPECT_GE(result.summary[0].terminated, 2040) << trial;
+    EXPECT_GE(result.summary[0].terminated, 2047) << trial;
     EXPECT_LE(farthest(problem, result, enclosure), 1e-9) << trial;
     const test::Bounds inner = bounds_of(result.summary[0]);
     if (enclosure.exact) shares.push_back(filled_share(enclosure, inner.low, inner.high));
   }
   ASSERT_GE(shares.size(), 25U);
   std::sort(shares.begin(), shares.end());
-  EXPECT_GE(shares[shares.size() / 2], 0.99);
+  EXPECT_GE(shares[shares.size() / 20], 0.9);
+  EXPECT_GE(shares[shares.size() / 2], 0.9999);
+}
+
+// What uniform draws with a small step miss by one per cent.
+TEST(ImpactEvents, ReachTheWallsLargestSlip) {
+  const ImpactProblem wall = models::build("box_wall");
+  ImpactSettings settings = events(1 << 18);
+  settings.keep_samples = 0;
+  const ImpactSummary summary = followed(wall, settings).summary[0];
+  EXPECT_EQ(summary.failed, 0);
+  EXPECT_GT(summary.tangent_velocity_max[0], 0.372);
+}
+
+// The same draws, with every mode solved anew and nothing shared.
+TEST(ImpactEvents, AgreeWithTheReference) {
+  Generator random(31);
+  std::vector<ImpactProblem> problems;
+  for (const char* name : {"rocking_block", "compass_gait", "box_wall"}) {
+    problems.push_back(models::build(name));
+  }
+  for (const int contacts : {1, 2, 2, 3, 4}) {
+    problems.push_back(random_impact(random, contacts, 5, 1.0));
+  }
+  for (std::size_t p = 0; p < problems.size(); ++p) {
+    ImpactSettings settings = events(256);
+    settings.keep_paths = 4;
+    settings.max_steps = 6;
+    const ImpactBatch batch = make_batch({&problems[p], 1});
+    const ImpactResult a = sample_impacts(batch, settings, Backend::cpu);
+    const ImpactResult b = sample_impacts(batch, settings, Backend::reference);
+    const auto nv = static_cast<std::size_t>(problems[p].velocities);
+    double size = 0.0;
+    for (const double v : problems[p].velocity) size = std::max(size, std::abs(v));
+    for (std::size_t s = 0; s < 256; ++s) {
+      EXPECT_EQ(a.samples.status.host()[s], b.samples.status.host()[s]) << p << " " << s;
+      EXPECT_EQ(a.samples.steps.host()[s], b.samples.steps.host()[s]) << p << " " << s;
+      for (std::size_t j = s * nv; j < (s + 1) * nv; ++j) {
+        EXPECT_NEAR(a.samples.velocity.host()[j], b.samples.velocity.host()[j], 1e-9 * size)
+            << p << " " << s;
+      }
+    }
+    ASSERT_EQ(a.paths[0].offset, b.paths[0].offset) << p;
+    for (std::size_t j = 0; j < a.paths[0].velocity.size(); ++j) {
+      EXPECT_NEAR(a.paths[0].velocity[j], b.paths[0].velocity[j], 1e-9 * size) << p << " " << j;
+    }
+  }
 }
 
 TEST(ImpactEvents, DependOnSeedProblemAndSampleAlone) {
@@ -169,11 +215,6 @@ TEST(ImpactEvents, RefuseWhatTheyCannotFollow) {
   test::expect_names(test::refusal([&] { followed(spatial, events(4)); }),
                      {"method", "events", "planar"});
   test::expect_names(test::refusal([&] { followed(stack, events(4)); }), {"method", "4", "5"});
-  const ImpactProblem block = models::build("rocking_block");
-  test::expect_names(test::refusal([&] {
-                       sample_impacts(make_batch({&block, 1}), events(4), Backend::reference);
-                     }),
-                     {"method", "cpu", "reference"});
 }
 
 }  // namespace

@@ -11,9 +11,9 @@
 #include "core/parallel.hpp"
 #include "core/thread_scratch.hpp"
 #include "cpu/simd/block.hpp"
+#include "cpu/simd/event_block.hpp"
 #include "cpu/simd/padding.hpp"
 #include "impact/accumulate.hpp"
-#include "impact/body/events_body.hpp"
 #include "impact/body/impact_body.hpp"
 #include "impact/mode_table.hpp"
 #include "impact/prepare.hpp"
@@ -150,28 +150,59 @@ class PackMemory {
   std::vector<std::uint8_t> status_;
 };
 
+/// The loops over a block's samples, compiled for one instruction set.
+struct ImpactCode {
+  void (*run_block)(const simd::BlockJob&);
+  void (*follow_events)(const simd::EventBlock&);  ///< null: ImpactMethod::events is not asked for
+
+  ImpactCode(void (*block)(const simd::BlockJob&),
+             void (*events)(const simd::EventBlock&) = nullptr)
+      : run_block(block), follow_events(events) {}
+};
+
+/// The solved modes of one problem at a time.
+class EventMemory {
+ public:
+  void fit(int contacts) {
+    modes_.resize(static_cast<std::size_t>(kernels::event_reals(contacts)));
+    known_.resize(static_cast<std::size_t>(kernels::event_modes(contacts)));
+  }
+  /// For another problem.
+  void forget() { std::fill(known_.begin(), known_.end(), std::uint8_t{0}); }
+  [[nodiscard]] double* modes() { return modes_.data(); }
+  [[nodiscard]] unsigned char* known() { return known_.data(); }
+
+ private:
+  std::vector<double> modes_;
+  std::vector<std::uint8_t> known_;
+};
+
 /// What a thread keeps of a call for the next one of the same shape.
 template <int Dim>
 class WorkerMemory {
  public:
   void fit(int nv, int m, const ImpactSettings& settings, std::int64_t grain) {
-    const std::array<int, 4> shape = {nv, m, settings.friction_directions,
-                                      static_cast<int>(settings.selection)};
+    const std::array<int, 5> shape = {nv, m, settings.friction_directions,
+                                      static_cast<int>(settings.selection),
+                                      static_cast<int>(settings.method)};
     if (trajectory_ && shape == shape_) return;
     trajectory_.emplace(nv, m, settings.friction_directions, settings.selection);
     packs_.emplace(nv, Dim * m, grain);
+    if (settings.method == ImpactMethod::events) events_.fit(m);
     shape_ = shape;
   }
   [[nodiscard]] const kernels::ImpactScratch<Dim>& scratch() const {
     return trajectory_->scratch();
   }
   [[nodiscard]] PackMemory& packs() { return *packs_; }
+  [[nodiscard]] EventMemory& events() { return events_; }
   [[nodiscard]] ModeTableBuilder& builder() { return builder_; }
 
  private:
-  std::array<int, 4> shape_{};
+  std::array<int, 5> shape_{};
   std::optional<TrajectoryMemory<Dim>> trajectory_;
   std::optional<PackMemory> packs_;
+  EventMemory events_;
   ModeTableBuilder builder_{pilot_code()};
 };
 
@@ -184,11 +215,11 @@ class ImpactDriver {
 
  public:
   ImpactDriver(const ImpactBatch& batch, const ImpactSettings& settings, bool packs,
-               void (*run_block)(const simd::BlockJob&), WorkspaceState* workspace)
+               const ImpactCode& code, WorkspaceState* workspace)
       : batch_(batch),
         settings_(settings),
         packs_(packs && batch.velocities <= simd::kMaxPackVelocities),
-        run_block_(run_block),
+        code_(code),
         nv_(batch.velocities),
         m_(batch.contacts),
         kept_(rows_kept(settings)),
@@ -230,6 +261,7 @@ class ImpactDriver {
     std::vector<double> path;
     ImpactAccumulator sums;
     Prepared problem;
+    std::int64_t events_of = -1;  ///< problem of the memory's modes
   };
 
   /// What a finished trajectory needs to be put in its place.
@@ -251,7 +283,7 @@ class ImpactDriver {
     const auto path = paths_ > 0 ? static_cast<std::size_t>(settings_.max_steps + 1) *
                                        static_cast<std::size_t>(nv_)
                                  : 0;
-    return Worker{&memory, std::vector<double>(path), new_sums(), {}};
+    return Worker{&memory, std::vector<double>(path), new_sums(), {}, -1};
   }
 
   using PathsOf = std::vector<std::vector<double>>;  // one per kept sample
@@ -276,7 +308,9 @@ class ImpactDriver {
                     std::int64_t count, PathsOf& path_of) {
     Context context{this, &worker, p, first, &path_of};
     if constexpr (Dim == 2) {
-      if (settings_.method == ImpactMethod::events) return follow_events(context, problem, count);
+      if (settings_.method == ImpactMethod::events && m_ > 0) {
+        return follow_events(context, problem, count);
+      }
     }
     simd::BlockJob job{};
     job.packs = worker.memory->packs().job(
@@ -291,19 +325,30 @@ class ImpactDriver {
       static_cast<Context*>(c)->driver->finish(*static_cast<Context*>(c), position, e);
     };
     job.context = &context;
-    run_block_(job);
+    code_.run_block(job);
   }
 
-  void follow_events(const Context& context, const Prepared& problem, std::int64_t count) {
+  void follow_events(Context& context, const Prepared& problem, std::int64_t count) {
     Worker& worker = *context.worker;
-    kernels::EventTrajectory trajectory(run_, problem.view, worker.memory->scratch());
-    for (std::int64_t i = 0; i < count; ++i) {
-      const auto sample = static_cast<std::uint64_t>(settings_.first_sample + context.first + i);
-      const bool recorded = context.first + i < paths_;
-      const kernels::TrajectoryEnd end = trajectory.run(run_.index_of(context.problem), sample,
-                                                        recorded ? worker.path.data() : nullptr);
-      finish(context, static_cast<int>(i), &end);
-    }
+    EventMemory& memory = worker.memory->events();
+    if (worker.events_of != context.problem) memory.forget();
+    worker.events_of = context.problem;
+    simd::EventBlock block{};
+    block.problem = &problem.view;
+    block.run = &run_;
+    block.index = run_.index_of(context.problem);
+    block.first = static_cast<std::uint64_t>(settings_.first_sample + context.first);
+    block.count = static_cast<int>(count);
+    block.scratch = &worker.memory->scratch();
+    block.modes = memory.modes();
+    block.known = memory.known();
+    block.path = worker.path.data();
+    block.paths = static_cast<int>(std::clamp<std::int64_t>(paths_ - context.first, 0, kGrain));
+    block.finished = [](void* c, int position, const kernels::TrajectoryEnd* e) {
+      static_cast<Context*>(c)->driver->finish(*static_cast<Context*>(c), position, e);
+    };
+    block.context = &context;
+    code_.follow_events(block);
   }
 
   void store_result(std::int64_t p, const ImpactAccumulator& sums, const PathsOf& path_of) {
@@ -411,7 +456,7 @@ class ImpactDriver {
   const ImpactBatch& batch_;
   const ImpactSettings& settings_;
   bool packs_;
-  void (*run_block_)(const simd::BlockJob&);
+  ImpactCode code_;
   int nv_;
   int m_;
   std::int64_t kept_;
@@ -430,9 +475,8 @@ class ImpactDriver {
 /// reported and a wish to stop is heard; the samples of a chunk are shared among the threads.
 template <int Dim>
 ImpactResult drive_impacts(const ImpactBatch& batch, const ImpactSettings& settings, bool packs,
-                           void (*run_block)(const simd::BlockJob&),
-                           WorkspaceState* workspace = nullptr) {
-  return ImpactDriver<Dim>(batch, settings, packs, run_block, workspace)();
+                           const ImpactCode& code, WorkspaceState* workspace = nullptr) {
+  return ImpactDriver<Dim>(batch, settings, packs, code, workspace)();
 }
 
 }  // namespace carom::cpu

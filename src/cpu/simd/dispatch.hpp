@@ -20,6 +20,7 @@ struct PosturesJob;
 namespace carom::cpu::simd {
 
 struct BlockJob;
+struct EventBlock;
 struct StepRange;
 struct LcpRange;
 struct LpRange;
@@ -43,6 +44,7 @@ struct SupportCode {
 struct InstructionSet {
   std::string_view name;
   void (*run_block)(const BlockJob&);
+  void (*follow_events)(const EventBlock&);
   void (*solve_steps)(const StepRange&);
   void (*follow_pilots)(const PilotJob&);
   void (*build_entries)(const EntryJob&);
@@ -61,6 +63,8 @@ struct InstructionSet {
 // What the units of an instruction set define.
 template <class Isa>
 void run_block(const BlockJob& job);
+template <class Isa>
+void follow_events(const EventBlock& block);
 template <class Isa>
 void solve_steps(const StepRange& range);
 template <class Isa>

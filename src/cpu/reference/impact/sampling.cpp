@@ -9,6 +9,7 @@
 
 #include "core/parallel.hpp"
 #include "core/random.hpp"
+#include "cpu/reference/impact/events.hpp"
 #include "cpu/reference/impact/trajectory.hpp"
 #include "impact/backends.hpp"
 
@@ -112,9 +113,11 @@ void Run::sample_problem(std::int64_t index) {
   }
   if (status == Status::solved) {
     const Mechanism mechanism = make_mechanism(problem);
-    const Simulator simulator(mechanism, settings_,
-                              static_cast<std::uint32_t>(settings_.first_problem + index),
+    const auto number_of_problem = static_cast<std::uint32_t>(settings_.first_problem + index);
+    const Simulator simulator(mechanism, settings_, number_of_problem,
                               sobol_.empty() ? nullptr : sobol_.data());
+    const EventSimulator events(mechanism, settings_, number_of_problem);
+    const bool follows_events = settings_.method == ImpactMethod::events;
     std::vector<Sample> chunk;
     for (std::int64_t begin = 0; begin < settings_.samples; begin += kChunk) {
       if (stopped()) {
@@ -126,8 +129,11 @@ void Run::sample_problem(std::int64_t index) {
       tbb::parallel_for(std::int64_t{0}, size, [&](std::int64_t i) {
         Sample& sample = chunk[static_cast<std::size_t>(i)];
         const std::int64_t number = settings_.first_sample + begin + i;
-        sample.trajectory = simulator.run(number, begin + i < settings_.keep_paths);
-        if (settings_.epsilon > 0.0 && sample.trajectory.status == TrajectoryStatus::max_steps) {
+        const bool keep_path = begin + i < settings_.keep_paths;
+        sample.trajectory =
+            follows_events ? events.run(number, keep_path) : simulator.run(number, keep_path);
+        if (!follows_events && settings_.epsilon > 0.0 &&
+            sample.trajectory.status == TrajectoryStatus::max_steps) {
           Trajectory closed = sample.trajectory;
           if (simulator.close(number, closed)) sample.closed = std::move(closed);
         }

@@ -1,0 +1,120 @@
+#pragma once
+
+#include <cstdint>
+
+#include <carom/device/host_device.hpp>
+#include <carom/device/numeric.hpp>
+
+#include "core/random.hpp"
+
+/// Weights of the contacts for stretches of impulse, drawn so that samples reach the corners of the
+/// post-impact set as well as its inside.
+namespace carom::kernels {
+
+/// What planar contacts do at contact velocity u, whose zeros are exact: separating, touching with
+/// slip -, none, +, approaching likewise.
+CAROM_INLINE int event_state(double normal, double tangent) {
+  const int slip = tangent > 0.0 ? 2 : (tangent < 0.0 ? 0 : 1);
+  return normal > 0.0 ? 0 : (normal < 0.0 ? 4 : 1) + slip;
+}
+
+/// Half of the samples follow a policy: which contact pushes alone is a function of the face, that
+/// is of all states, drawn once. What bounds the set is mostly reached by such motions, which a new
+/// draw at each event would repeat with a probability that falls with every turn.
+template <int M>
+class EventWeights {
+ public:
+  double weight[M];      ///< of each contact, sum 1
+  double left = 0.0;     ///< of the stretch [N s]
+  bool follows = false;  ///< the policy; `choose` is wanted before each piece
+  unsigned first = 0;    ///< mode that is tried first
+
+  CAROM_INLINE void begin(std::uint64_t seed, std::uint32_t index, std::uint64_t sample) {
+    seed_ = seed;
+    index_ = index;
+    sample_ = sample;
+    block_ = 0;
+    left = 0.0;
+    const UniformPair pair = next();
+    wanted_ = pair.first < 0.5;
+    policy_ = static_cast<std::uint32_t>(pair.second * 4294967296.0);
+    spoiled_ = false;
+  }
+
+  /// The stretch ends here, and the next one does not follow the policy.
+  CAROM_INLINE void spoil() {
+    left = 0.0;
+    spoiled_ = true;
+  }
+
+  /// Weights close to the corners of their simplex, at times in one; a length over all orders of
+  /// magnitude up to `longest`, what would stop the fastest contact.
+  CAROM_INLINE void draw(const double* u, double longest) {
+    const UniformPair kind = next();
+    const UniformPair choice = next();
+    for (int i = 0; i < M; i += 2) {
+      const UniformPair pair = next();
+      weight[i] = corner(pair.first);
+      if (i + 1 < M) weight[i + 1 < M ? i + 1 : i] = corner(pair.second);
+    }
+    double most = 0.0, sum = 0.0;
+    for (int i = 0; i < M; ++i) most = larger(most, weight[i]);
+    const int alone = static_cast<int>(kind.first * 3.0 * M);
+    for (int i = 0; i < M; ++i) {
+      if (alone < M) weight[i] = i == alone ? most : 0.0;
+      if (weight[i] < kLeast * most) weight[i] = 0.0;
+      if (u[i] < 0.0) sum += weight[i];
+    }
+    if (!(sum > 0.0)) {
+      for (int i = 0; i < M; ++i) {
+        if (u[i] < 0.0) weight[i] = most > 0.0 ? most : 1.0;
+      }
+    }
+    sum = 0.0;
+    for (int i = 0; i < M; ++i) sum += weight[i];
+    for (int i = 0; i < M; ++i) drawn_[i] = weight[i] /= sum;
+    first = static_cast<unsigned>(choice.second * 1048576.0);
+    const int halvings = static_cast<int>(choice.first * 12.0);
+    double scale = 4.0;
+    for (int i = 0; i < halvings; ++i) scale *= 0.5;
+    left = longest * scale * (0.5 + kind.second);
+    follows = wanted_ && !spoiled_;
+    spoiled_ = false;
+    if (follows && kind.second < 0.75) left = 64.0 * longest;
+  }
+
+  /// What the policy says for the face of u: one contact that may push, or the drawn weights.
+  CAROM_INLINE void choose(const double* u) {
+    std::uint32_t x = policy_;
+    int count = 0, able[M] = {};
+    for (int i = 0; i < M; ++i) {
+      x = (x ^ static_cast<std::uint32_t>(event_state(u[i], u[M + i]))) * 0x9E3779B9U;
+      x ^= x >> 15;
+      if (u[i] <= 0.0) able[count++] = i;
+    }
+    x *= 0x85EBCA6BU;
+    x ^= x >> 13;
+    x *= 0xC2B2AE35U;
+    x ^= x >> 16;
+    const auto pick = static_cast<int>(x % static_cast<unsigned>(count + 1));
+    for (int i = 0; i < M; ++i) {
+      weight[i] = pick == count ? drawn_[i] : (i == able[pick] ? 1.0 : 0.0);
+    }
+  }
+
+ private:
+  static constexpr double kLeast = 1e-5;  ///< of the largest weight; smaller ones are none
+
+  CAROM_INLINE UniformPair next() { return uniform_pair(seed_, index_, sample_, block_++); }
+  CAROM_INLINE static double corner(double x) {
+    const double square = x * x, fourth = square * square;
+    return fourth * fourth;
+  }
+
+  std::uint64_t seed_ = 0, sample_ = 0;
+  std::uint32_t index_ = 0, block_ = 0, policy_ = 0;
+  bool wanted_ = false, spoiled_ = false;
+  double drawn_[M];
+};
+
+}  // namespace carom::kernels
