@@ -12,7 +12,7 @@ out=$root/out
 cuda=OFF
 if [ -e /dev/nvidiactl ] || command -v nvidia-smi >/dev/null; then cuda=AUTO; fi
 # What runs here and no more: docs/decisions/0011-build-time.md.
-prepare -DCAROM_CUDA=$cuda -DCAROM_NATIVE_ONLY=ON -DCAROM_UNITY=ON -DCAROM_BUILD_TESTS=OFF \
+prepare -DCAROM_CUDA=$cuda -DCAROM_NATIVE_ONLY=ON -DCAROM_REFERENCE=OFF -DCAROM_UNITY=ON -DCAROM_BUILD_TESTS=OFF \
   -DCAROM_BUILD_EXAMPLES=OFF
 build_targets "Building the command" carom_command
 carom=$build/bin/carom

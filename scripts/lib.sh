@@ -94,7 +94,7 @@ configure() {
   command -v ccache >/dev/null &&
     launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_CUDA_COMPILER_LAUNCHER=ccache)
   run_quietly "Configuring" cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
-    -DCAROM_NATIVE_ONLY=OFF -DCAROM_UNITY=OFF ${launcher[@]+"${launcher[@]}"} "$@"
+    -DCAROM_NATIVE_ONLY=OFF -DCAROM_UNITY=OFF -DCAROM_REFERENCE=ON ${launcher[@]+"${launcher[@]}"} "$@"
 }
 
 # prepare [CMAKE ARGUMENTS...]: from a bare machine to a configured build folder.

@@ -54,8 +54,12 @@ std::vector<Contestant> contestants(const SamplingOptions& options) {
   const bool every = options.backend == "auto";
   const Backend wanted = backend_named("--backend", options.backend);
   std::vector<Contestant> list;
+  const std::vector<Backend> available = available_backends();
   const auto add = [&](Backend backend, int count, std::int64_t number) {
-    if (!every && backend != wanted) return;
+    if (every ? std::find(available.begin(), available.end(), backend) == available.end()
+              : backend != wanted) {
+      return;
+    }
     Contestant contestant;
     contestant.backend = backend;
     contestant.threads = count;
@@ -65,7 +69,7 @@ std::vector<Contestant> contestants(const SamplingOptions& options) {
   add(Backend::reference, 1, every ? std::min(samples, kReferenceSamples) : samples);
   add(Backend::cpu, 1, samples);
   if (all > 1) add(Backend::cpu, all, samples);
-  if (!cuda_devices().empty()) add(Backend::cuda, 1, samples);
+  add(Backend::cuda, 1, samples);
   return list;
 }
 

@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <carom/error.hpp>
 
@@ -22,5 +23,8 @@ Enum choice(std::string_view option, const std::string& text, std::string_view w
 
 /// The backend of an option value, `auto` resolved. Errors: InvalidInput, BackendUnavailable.
 Backend backend_named(std::string_view option, const std::string& name);
+
+/// Of this build and machine.
+std::vector<Backend> available_backends();
 
 }  // namespace carom::cli

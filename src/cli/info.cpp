@@ -7,6 +7,7 @@
 
 #include <carom/backend.hpp>
 
+#include "cli/choices.hpp"
 #include "cli/commands.hpp"
 #include "cli/info_file.hpp"
 #include "cli/json_output.hpp"
@@ -18,8 +19,8 @@ namespace {
 constexpr double kGibibyte = 1024.0 * 1024.0 * 1024.0;
 
 std::vector<std::string> backends() {
-  std::vector<std::string> names = {"cpu", "reference"};
-  if (!cuda_devices().empty()) names.insert(names.begin() + 1, "cuda");
+  std::vector<std::string> names;
+  for (const Backend backend : available_backends()) names.emplace_back(to_string(backend));
   return names;
 }
 

@@ -17,7 +17,7 @@ namespace carom::cli {
 
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kIncomparable = std::numeric_limits<double>::infinity();
 constexpr std::size_t kTabulated = 32;
 
 // What two backends say about one posture.
@@ -33,7 +33,7 @@ double apart(double a, double b) {
   if (std::isnan(a) && std::isnan(b)) return 0.0;
   if (a == b) return 0.0;
   const double difference = std::fabs(a - b);
-  return std::isnan(difference) ? kInfinity : difference;
+  return std::isnan(difference) ? kIncomparable : difference;
 }
 
 double extent_of(const Posture& posture) {
@@ -45,7 +45,7 @@ double extent_of(const Posture& posture) {
 
 double planar_difference(const run::PlanarRegion& a, const run::PlanarRegion& b) {
   double worst = std::max(apart(a.lower, b.lower), apart(a.upper, b.upper));
-  if (a.robust_status != b.robust_status) return kInfinity;
+  if (a.robust_status != b.robust_status) return kIncomparable;
   for (std::size_t v = 0; v < std::min(a.strips.size(), b.strips.size()); ++v) {
     worst = std::max(
         {worst, apart(a.strips[v][2], b.strips[v][2]), apart(a.strips[v][3], b.strips[v][3])});
@@ -55,7 +55,7 @@ double planar_difference(const run::PlanarRegion& a, const run::PlanarRegion& b)
 
 // How far proven bounds contradict each other, over the directions that both probed.
 double spatial_difference(const SpatialRegion& a, const SpatialRegion& b) {
-  if (a.dimension != b.dimension) return kInfinity;
+  if (a.dimension != b.dimension) return kIncomparable;
   double worst = 0.0;
   for (const RegionSupport& one : a.support) {
     const auto same = std::find_if(b.support.begin(), b.support.end(), [&](const auto& other) {

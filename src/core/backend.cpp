@@ -56,6 +56,7 @@ Backend resolve(Backend requested) {
             ? "backend cuda: no usable CUDA device was found; use cpu or reference"
             : cuda::kWithoutCuda);
   }
+  if (requested == Backend::reference) reference::entries();  // throws where it was left out
   return requested;
 }
 

@@ -86,7 +86,7 @@ Lemke solve(const StepModel& model, const Vector& contact_velocity, double toler
   settings.selection = Selection::lemke;
   settings.tolerance = tolerance;
   settings.threads = 1;
-  const StepResult result = solve_steps(step, settings, Backend::reference);
+  const StepResult result = solve_steps(step, settings, Backend::cpu);
   return {result.status.data()[0], Eigen::Map<const Vector>(result.impulse.data(), model.rows()),
           result.residual.data()[0]};
 }
