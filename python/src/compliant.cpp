@@ -34,22 +34,13 @@ nb::dict step(const nb::dict& arrays, std::int64_t problems, int dimension, int 
 }
 
 nb::list scenarios() {
-  const auto names = [](const std::vector<std::string>& from) {
-    nb::list result;
-    for (const std::string& name : from) result.append(name);
-    return nb::tuple(result);
-  };
   nb::list result;
   for (const models::Scenario& scenario : models::scenarios()) {
-    nb::dict entry;
-    entry["name"] = scenario.name;
-    entry["summary"] = scenario.summary;
-    entry["source"] = scenario.source;
-    entry["positions"] = names(scenario.positions);
-    entry["velocities"] = names(scenario.velocities);
+    nb::dict entry = entry_of(scenario);
+    entry["positions"] = words_of(scenario.positions);
+    entry["velocities"] = words_of(scenario.velocities);
     entry["displacement"] = scenario.displacement;
-    entry["parameters"] = parameters_of(scenario.parameters);
-    entry["sizes"] = names(scenario.sizes);
+    entry["sizes"] = words_of(scenario.sizes);
     entry["step_size"] = scenario.step_size;
     entry["steps"] = scenario.steps;
     result.append(entry);

@@ -163,15 +163,9 @@ nb::list spatial(const nb::dict& arrays, const nb::tuple& sizes, bool isolate,
 nb::list posture_models() {
   nb::list result;
   for (const models::PostureModel& model : models::postures()) {
-    nb::dict entry;
-    entry["name"] = model.name;
-    entry["summary"] = model.summary;
-    entry["source"] = model.source;
+    nb::dict entry = entry_of(model);
     entry["dimension"] = model.dimension;
-    nb::list names;
-    for (const std::string& name : model.contact_names) names.append(name);
-    entry["contact_names"] = nb::tuple(names);
-    entry["parameters"] = parameters_of(model.parameters);
+    entry["contact_names"] = words_of(model.contact_names);
     result.append(entry);
   }
   return result;

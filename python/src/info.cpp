@@ -14,6 +14,7 @@
 #include <carom/qp.hpp>
 #include <carom/stability.hpp>
 
+#include "core/build_fields.hpp"
 #include "families.hpp"
 #include "settings.hpp"
 
@@ -22,25 +23,15 @@ namespace carom::python {
 namespace {
 
 nb::dict info() {
-  const BuildInfo& build = build_info();
   nb::dict result;
-  result["version"] = build.version;
-  result["commit"] = build.commit;
-  result["compiler"] = build.compiler;
-  result["build_type"] = build.build_type;
-  result["cuda_compiled"] = build.cuda_compiled;
-  result["cuda_version"] = build.cuda_version;
-  result["cuda_architectures"] = build.cuda_architectures;
+  each_build_field(build_info(),
+                   [&](const char* name, const auto& value) { result[name] = value; });
   result["instruction_set"] = std::string(cpu_instruction_set());
   result["hardware_threads"] = hardware_threads();
   nb::list devices;
   for (const DeviceInfo& device : cuda_devices()) {
     nb::dict entry;
-    entry["index"] = device.index;
-    entry["name"] = device.name;
-    entry["compute_capability"] =
-        nb::make_tuple(device.compute_capability_major, device.compute_capability_minor);
-    entry["memory_bytes"] = device.memory_bytes;
+    each_device_field(device, [&](const char* name, const auto& value) { entry[name] = value; });
     devices.append(entry);
   }
   result["cuda_devices"] = devices;

@@ -31,6 +31,12 @@ nb::list parameters_of(const std::vector<models::Parameter>& parameters) {
   return result;
 }
 
+nb::tuple words_of(const std::vector<std::string>& words) {
+  nb::list result;
+  for (const std::string& word : words) result.append(word);
+  return nb::tuple(result);
+}
+
 std::map<std::string, double> row_of(const Columns& columns, std::size_t p) {
   std::map<std::string, double> row;
   for (const auto& [name, values] : columns) {
@@ -52,15 +58,9 @@ void of_problem(const InvalidInput& error, std::size_t p, std::size_t problems) 
 namespace {
 
 nb::dict model(const models::Model& found) {
-  nb::dict entry;
-  entry["name"] = found.name;
-  entry["summary"] = found.summary;
-  entry["source"] = found.source;
+  nb::dict entry = entry_of(found);
   entry["dimension"] = found.dimension;
-  nb::list names;
-  for (const std::string& name : found.contact_names) names.append(name);
-  entry["contact_names"] = nb::tuple(names);
-  entry["parameters"] = parameters_of(found.parameters);
+  entry["contact_names"] = words_of(found.contact_names);
   entry["step_size"] = found.step_size;
   entry["max_steps"] = found.max_steps;
   return entry;

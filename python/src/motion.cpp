@@ -16,25 +16,15 @@ namespace carom::python {
 
 namespace {
 
-nb::tuple names(const std::vector<std::string>& from) {
-  nb::list result;
-  for (const std::string& name : from) result.append(name);
-  return nb::tuple(result);
-}
-
 nb::list models_of() {
   nb::list result;
   for (const models::MotionModel& model : models::motions()) {
-    nb::dict entry;
-    entry["name"] = model.name;
-    entry["summary"] = model.summary;
-    entry["source"] = model.source;
+    nb::dict entry = entry_of(model);
     entry["dimension"] = model.dimension;
-    entry["contact_names"] = names(model.contact_names);
-    entry["parameters"] = parameters_of(model.parameters);
+    entry["contact_names"] = words_of(model.contact_names);
     entry["step_size"] = model.step_size;
-    entry["positions"] = names(model.positions);
-    entry["velocities"] = names(model.velocities);
+    entry["positions"] = words_of(model.positions);
+    entry["velocities"] = words_of(model.velocities);
     entry["duration"] = model.duration;
     entry["coefficient"] = model.coefficient;
     result.append(entry);

@@ -23,4 +23,17 @@ std::map<std::string, double> row_of(const Columns& columns, std::size_t p);
 /// What a model says of its parameters.
 nanobind::list parameters_of(const std::vector<models::Parameter>& parameters);
 
+nanobind::tuple words_of(const std::vector<std::string>& words);
+
+/// What every registry's entries have.
+template <class Model>
+nanobind::dict entry_of(const Model& model) {
+  nanobind::dict entry;
+  entry["name"] = model.name;
+  entry["summary"] = model.summary;
+  entry["source"] = model.source;
+  entry["parameters"] = parameters_of(model.parameters);
+  return entry;
+}
+
 }  // namespace carom::python

@@ -120,11 +120,7 @@ nb::dict trajectory(const nb::dict& arrays, std::int64_t contacts, const std::ar
 nb::list stance_models() {
   nb::list result;
   for (const models::StanceModel& model : models::stances()) {
-    nb::dict entry;
-    entry["name"] = model.name;
-    entry["summary"] = model.summary;
-    entry["source"] = model.source;
-    entry["parameters"] = parameters_of(model.parameters);
+    nb::dict entry = entry_of(model);
     nb::list axes;
     for (const models::ChartAxis& axis : model.axes) {
       axes.append(nb::make_tuple(axis.parameter, axis.low, axis.high));

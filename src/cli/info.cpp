@@ -11,6 +11,7 @@
 #include "cli/commands.hpp"
 #include "cli/info_file.hpp"
 #include "cli/json_output.hpp"
+#include "core/build_fields.hpp"
 
 namespace carom::cli {
 
@@ -24,20 +25,10 @@ std::vector<std::string> backends() {
   return names;
 }
 
-std::string capability(const DeviceInfo& device) {
-  return fmt::format("{}.{}", device.compute_capability_major, device.compute_capability_minor);
-}
-
 void print_json() {
-  const BuildInfo& build = build_info();
   nlohmann::ordered_json result;
-  result["version"] = build.version;
-  result["commit"] = build.commit;
-  result["compiler"] = build.compiler;
-  result["build_type"] = build.build_type;
-  result["cuda_compiled"] = build.cuda_compiled;
-  result["cuda_version"] = build.cuda_version;
-  result["cuda_architectures"] = build.cuda_architectures;
+  each_build_field(build_info(),
+                   [&](const char* name, const auto& value) { result[name] = value; });
   result["backends"] = backends();
   result["default_backend"] = to_string(resolve(Backend::automatic));
   result["instruction_set"] = cpu_instruction_set();
@@ -45,10 +36,7 @@ void print_json() {
   result["devices"] = nlohmann::ordered_json::array();
   for (const DeviceInfo& device : cuda_devices()) {
     nlohmann::ordered_json entry;
-    entry["index"] = device.index;
-    entry["name"] = device.name;
-    entry["compute_capability"] = capability(device);
-    entry["memory_bytes"] = device.memory_bytes;
+    each_device_field(device, [&](const char* name, const auto& value) { entry[name] = value; });
     result["devices"].push_back(entry);
   }
   print_document(result);
@@ -69,7 +57,7 @@ void print_text() {
   for (const DeviceInfo& device : cuda_devices()) {
     fmt::print("  device {}         {}, {:.1f} GiB, compute capability {}\n", device.index,
                device.name, static_cast<double>(device.memory_bytes) / kGibibyte,
-               capability(device));
+               compute_capability(device));
   }
 }
 
