@@ -11,6 +11,7 @@ from ._results import QpMethod, RowType, Status, TrajectoryStatus
 from .check import check, info
 from ._files import load
 from ._mujoco import from_mujoco
+from ._pinocchio import from_pinocchio
 from .errors import BackendUnavailable, CudaError, InvalidInput, SolveError
 from .problems import Problems, model, models
 from .solvers import LcpResult, LpResult, QpResult, SdpResult
@@ -21,7 +22,7 @@ __version__ = info()["version"]
 __all__ = [
     "BackendUnavailable", "CudaError", "InvalidInput", "LcpResult", "LpResult", "Problems",
     "QpMethod", "QpResult", "RowType", "SdpResult", "SolveError", "Status", "TrajectoryStatus",
-    "Workspace", "check", "compliant", "data", "dataset", "equilibrium", "from_mujoco", "impact",
+    "Workspace", "check", "compliant", "data", "dataset", "equilibrium", "from_mujoco", "from_pinocchio", "impact",
     "info", "load", "model", "models", "motion", "solve_lcp", "solve_lp", "solve_qp", "solve_sdp",
     "stability",
 ]  # fmt: skip

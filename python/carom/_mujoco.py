@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import copy
-import dataclasses
 import warnings
-from collections import Counter
 from typing import Any
 
 import numpy as np
 
-from ._arrays import from_any, refuse
-from .problems import Problems
+from ._arrays import refuse
+from ._states import bucketed, limit_rows, problem_of, reduced, refuse_deep, states_of
 
-MAX_CONTACTS = 16
-MAX_VELOCITIES = 64
-MAX_STEPS = 40  # contacts that others keep closing take that many
 _RANK = 1e-10  # of rows of equalities, relative to the largest
 _BROKEN = 1e-6  # how far a velocity may be from its equalities, relative
 
@@ -76,7 +71,7 @@ class _State:
             mujoco.mj_mulM(model, data, column.reshape(-1), unit.reshape(-1))
             M[:, i] = column.reshape(-1)
         M = 0.5 * (M + M.T)
-        rows = self._reduced(self._contacts(data, place)) + self._limits(data)
+        rows = reduced(self._contacts(data, place), self.options["reduce"]) + self._limits(data)
         v = np.array(data.qvel)
         Z = self._free_directions(data)
         if Z is not None:
@@ -88,22 +83,7 @@ class _State:
             M = 0.5 * (M + M.T)
             for row in rows:
                 row["Jn"], row["Jt"] = row["Jn"] @ Z, row["Jt"] @ Z
-        if len(v) > MAX_VELOCITIES:
-            raise refuse("model", f"{len(v)} velocities", f"must have at most {MAX_VELOCITIES}", "has")
-        if len(rows) > MAX_CONTACTS:
-            raise refuse(f"state {place}", f"{len(rows)} contacts", f"must have at most {MAX_CONTACTS}; "
-                         "reduce='hull' leaves out points between others", "has")  # fmt: skip
-        n = len(v)
-        return {
-            "M": M,
-            "v": v,
-            "Jn": np.array([row["Jn"] for row in rows]).reshape(-1, n),
-            "Jt": np.array([row["Jt"] for row in rows]).reshape(-1, n),
-            "mu": np.array([row["mu"] for row in rows], dtype=np.float64),
-            "phi": np.array([row["phi"] for row in rows], dtype=np.float64),
-            "names": _numbered([row["name"] for row in rows]),
-            "Z": Z,
-        }
+        return problem_of(M, v, rows, place, Z)
 
     def _contacts(self, data: Any, place: int) -> list[dict[str, Any]]:
         mujoco, model = self.mujoco, self.model
@@ -116,9 +96,7 @@ class _State:
             if min(contact.geom) < 0:
                 raise refuse(f"contact {i} of state {place}", "one of a flex", "only geoms are taken")
             name = "/".join(_name(mujoco, self.original, "GEOM", int(g)) for g in contact.geom)
-            if contact.dist < -self.options["max_penetration"]:
-                raise refuse(name, f"{-contact.dist:.6g} m deep", "must be at most max_penetration = "
-                             f"{self.options['max_penetration']:g} m", "is")  # fmt: skip
+            refuse_deep(name, contact.dist, self.options["max_penetration"])
             for field in ("surfacevel", "adhesion"):
                 extra = np.asarray(getattr(contact, field, 0.0), dtype=np.float64)
                 if np.any(extra != 0.0):
@@ -145,17 +123,6 @@ class _State:
             })  # fmt: skip
         return rows
 
-    def _reduced(self, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Of the contacts of a pair of geoms those at the corners of their convex hull."""
-        if self.options["reduce"] is None:
-            return rows
-        kept: list[dict[str, Any]] = []
-        for pair in dict.fromkeys(row["pair"] for row in rows):
-            mine = [row for row in rows if row["pair"] == pair]
-            across = np.array([mine[0]["frame"][1:] @ row["pos"] for row in mine])
-            kept += [mine[i] for i in sorted(_hull(across))]
-        return kept
-
     def _limits(self, data: Any) -> list[dict[str, Any]]:
         """From the joints' ranges: a joint exactly at its limit has no row of MuJoCo's."""
         mujoco, model = self.mujoco, self.model
@@ -164,16 +131,11 @@ class _State:
         for j in range(model.njnt):
             if not model.jnt_limited[j] or model.jnt_type[j] not in single:
                 continue
-            q = data.qpos[model.jnt_qposadr[j]]
-            low, high = model.jnt_range[j]
-            for sign, phi, which in ((1.0, q - low, "lower"), (-1.0, high - q, "upper")):
-                if phi > self.options["activation"]:
-                    continue
-                row = np.zeros(model.nv)
-                row[model.jnt_dofadr[j]] = sign
-                name = f"{_name(mujoco, self.original, 'JOINT', j)} {which}"
-                rows.append({"Jn": row, "Jt": np.zeros((2, model.nv)), "mu": 0.0, "phi": float(phi),
-                             "name": name})  # fmt: skip
+            name = _name(mujoco, self.original, "JOINT", j)
+            rows += limit_rows(
+                name, data.qpos[model.jnt_qposadr[j]], model.jnt_range[j], model.jnt_dofadr[j],
+                model.nv, self.options["activation"],
+            )  # fmt: skip
         return rows
 
     def _free_directions(self, data: Any) -> np.ndarray | None:
@@ -189,68 +151,6 @@ class _State:
         Z = directions[rank:].T
         signs = np.sign(Z[np.abs(Z).argmax(axis=0), np.arange(Z.shape[1])])
         return np.ascontiguousarray(Z * np.where(signs == 0.0, 1.0, signs))
-
-
-def _hull(points: np.ndarray) -> list[int]:
-    """Indices of the corners of the convex hull (Andrew)."""
-    order = sorted(range(len(points)), key=lambda i: tuple(points[i]))
-    if len(order) < 3:
-        return order
-    scale = np.ptp(points, axis=0).max()
-
-    def chain(indices: list[int]) -> list[int]:
-        corners: list[int] = []
-        for i in indices:
-            while len(corners) > 1:
-                a, b = points[corners[-1]] - points[corners[-2]], points[i] - points[corners[-2]]
-                if a[0] * b[1] - a[1] * b[0] > 1e-12 * scale * scale:
-                    break
-                corners.pop()
-            corners.append(i)
-        return corners[:-1]
-
-    return list(dict.fromkeys(chain(order) + chain(order[::-1])))
-
-
-def _numbered(names: list[str]) -> tuple[str, ...]:
-    many, seen, result = Counter(names), Counter[str](), []
-    for name in names:
-        seen[name] += 1
-        result.append(f"{name} {seen[name]}" if many[name] > 1 else name)
-    return tuple(result)
-
-
-def bucketed(found: list[dict[str, Any]], name: str, pad: bool) -> list[Problems]:
-    """States of one number of contacts and velocities together, in order of the contacts."""
-    groups: dict[tuple[int, int], list[int]] = {}
-    for i, each in enumerate(found):
-        groups.setdefault((len(each["mu"]), len(each["v"])), []).append(i)
-    result = []
-    for key in sorted(groups):
-        members = [found[i] for i in groups[key]]
-        names = members[0]["names"]
-        lifted = all(each["Z"] is not None for each in members)
-
-        def stacked(field: str) -> np.ndarray:
-            return np.stack([each[field] for each in members])
-
-        result.append(
-            Problems.of(
-                stacked("M"), stacked("Jn"), stacked("Jt"), stacked("mu"), stacked("v"),
-                dimension=3, name=name, distance=stacked("phi"),
-                index=np.array(groups[key], dtype=np.int64),
-                contact_names=names if all(each["names"] == names for each in members) else (),
-                lift=stacked("Z") if lifted else None,
-            )
-        )  # fmt: skip
-    result = [
-        dataclasses.replace(each, step_size=each.stopping_impulse() or None, max_steps=MAX_STEPS)
-        for each in result
-    ]
-    if pad and result:
-        most = max(each.contacts for each in result)
-        result = [each.padded(most) for each in result]
-    return result
 
 
 def from_mujoco(
@@ -272,8 +172,6 @@ def from_mujoco(
     16 contacts or 64 velocities, a velocity that breaks the equalities.
     """
     mujoco = _mujoco()
-    if reduce not in (None, "hull"):
-        raise refuse("reduce", repr(reduce), "must be None or 'hull'")
     if (data is None) == (qpos is None):
         raise TypeError("takes data, or qpos and qvel")
     options = {"activation": activation, "max_penetration": max_penetration, "reduce": reduce}
@@ -281,28 +179,14 @@ def from_mujoco(
     work = mujoco.MjData(ready)
     name = getattr(model, "name", "") or _model_name(model)
     state = _State(mujoco, ready, model, options)
-    single = data is not None
     if data is not None:
-        qpos, qvel = np.array(data.qpos)[None], np.array(data.qvel)[None]
+        qpos, qvel = np.array(data.qpos), np.array(data.qvel)
         for field in ("act", "mocap_pos", "mocap_quat", "eq_active", "userdata"):
             getattr(work, field)[:] = getattr(data, field)
-    else:
-        qpos = from_any("qpos", qpos)
-        qvel = np.zeros((*qpos.shape[:-1], model.nv)) if qvel is None else from_any("qvel", qvel)
-        single = qpos.ndim == 1
-        qpos, qvel = np.atleast_2d(qpos), np.atleast_2d(qvel)
-        for field, array, width in (("qpos", qpos, model.nq), ("qvel", qvel, model.nv)):
-            if array.ndim != 2 or array.shape[1] != width:
-                raise refuse(field, f"of shape {array.shape}", f"must be (s, {width}) or ({width},)")
-        if len(qvel) != len(qpos):
-            raise refuse("qvel", f"{len(qvel)} states", f"must have {len(qpos)} as qpos", "has")
+    qpos, qvel, single = states_of("qpos", qpos, model.nq, "qvel", qvel, model.nv)
     found = []
     for place in range(len(qpos)):
         work.qpos[:], work.qvel[:] = qpos[place], qvel[place]
-        for field, array in (("qpos", qpos[place]), ("qvel", qvel[place])):
-            bad = np.flatnonzero(~np.isfinite(array))
-            if bad.size:
-                raise refuse(f"{field}[{bad[0]}] of state {place}", str(array[bad[0]]), "must be finite")
         found.append(state.problem(work, place))
     buckets = bucketed(found, name, pad)
     return buckets[0] if single else buckets

@@ -26,4 +26,5 @@ NB_MODULE(_core, module) {
   add_stability(module);
   add_motion(module);
   add_enclosure(module);
+  add_jax(module);
 }

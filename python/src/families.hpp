@@ -18,5 +18,7 @@ void add_compliant(nanobind::module_& module);
 void add_stability(nanobind::module_& module);
 void add_motion(nanobind::module_& module);
 void add_enclosure(nanobind::module_& module);
+/// Empty where the build had no headers of jax.ffi.
+void add_jax(nanobind::module_& module);
 
 }  // namespace carom::python

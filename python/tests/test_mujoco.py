@@ -146,7 +146,7 @@ def test_refusals_name_what_is_not_taken():
 
 
 def test_points_between_others_are_left_out():
-    from carom._mujoco import _hull
+    from carom._states import _hull
 
     square = np.array([[0, 0], [1, 0], [1, 1], [0, 1], [0.5, 0.5], [0.5, 0.0]])
     assert sorted(_hull(square)) == [0, 1, 2, 3]

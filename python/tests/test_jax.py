@@ -1,0 +1,109 @@
+"""carom.jax: the bits of the plain calls, under jit and vmap, by targets and by callbacks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import carom
+
+jax = pytest.importorskip("jax")
+jax.config.update("jax_enable_x64", True)
+import jax.numpy as jnp  # noqa: E402
+
+import carom.jax as cj  # noqa: E402
+
+
+@pytest.fixture(params=["ffi", "callback"], autouse=True)
+def way(request, monkeypatch):
+    if request.param == "ffi" and not cj.BY_FFI:
+        pytest.skip("built without the headers of jax.ffi")
+    monkeypatch.setattr(cj, "BY_FFI", request.param == "ffi")
+    jax.clear_caches()
+
+
+def lcps(n, k=3, seed=0):
+    rng = np.random.default_rng(seed)
+    A = rng.normal(size=(n, k, k))
+    return A @ A.transpose(0, 2, 1) + 0.1 * np.eye(k), rng.normal(size=(n, k))
+
+
+def same(answer, plain):
+    for name in answer._fields:
+        expected = np.asarray(getattr(plain, name))
+        assert np.asarray(getattr(answer, name)).tobytes() == expected.tobytes(), name
+
+
+def test_lcp_under_jit_and_vmap():
+    M, q = lcps(24)
+    plain = carom.solve_lcp(M, q)
+    same(jax.jit(cj.solve_lcp)(M, q), plain)
+    same(jax.vmap(cj.solve_lcp)(M, q), plain)
+    nested = jax.vmap(jax.vmap(cj.solve_lcp))(M.reshape(4, 6, 3, 3), q.reshape(4, 6, 3))
+    assert nested.solution.shape == (4, 6, 3)
+    assert np.asarray(nested.solution).tobytes() == plain.solution.tobytes()
+    one = jax.vmap(cj.solve_lcp, in_axes=(None, 0))(M[0], q)
+    same(one, carom.solve_lcp(M[0], q))
+
+
+def test_it_is_part_of_a_programme():
+    M, q = lcps(8)
+
+    @jax.jit
+    def programme(M, q):
+        z = cj.solve_lcp(M, q, tolerance=1e-8).solution
+        return jnp.einsum("nij,nj->ni", M, z) + q
+
+    expected = carom.solve_lcp(M, q, tolerance=1e-8)
+    np.testing.assert_allclose(programme(M, q), expected.w, atol=1e-12)
+
+
+def test_bad_problems_are_statuses():
+    M, q = lcps(4)
+    q[2, 1] = np.nan
+    answer = jax.jit(cj.solve_lcp)(M, q)
+    assert np.asarray(answer.status).tolist() == [0, 0, int(carom.Status.invalid_input), 0]
+    assert np.isnan(answer.solution[2]).all() and np.isfinite(answer.solution[3]).all()
+
+
+def test_qp_with_cones():
+    rng = np.random.default_rng(1)
+    n, v = 6, 4
+    B = rng.normal(size=(n, v, v))
+    P, q = B @ B.transpose(0, 2, 1) + np.eye(v), rng.normal(size=(n, v))
+    A, l, u = rng.normal(size=(n, 2, v)), -np.ones((n, 2)), np.ones((n, 2))
+    C, b = -np.eye(3, v), np.array([2.0, 0.0, 0.0])
+    plain = carom.solve_qp(P, q, A, l, u, C, b, cones=[("soc", 3)])
+    assert (plain.status == 0).all()
+    same(jax.jit(lambda *a: cj.solve_qp(*a, cones=[("soc", 3)]))(P, q, A, l, u, C, b), plain)
+    same(jax.vmap(cj.solve_qp)(P, q), carom.solve_qp(P, q))
+
+
+def test_impacts():
+    blocks = carom.model("rocking_block", friction=np.linspace(0.2, 1.0, 5))
+    arrays = [blocks.mass_matrix, blocks.normal_jacobian, blocks.tangent_jacobian, blocks.friction, blocks.velocity]
+    settings = {"samples": 64, "step_size": 0.3, "max_steps": 10, "seed": 2**64 - 1}
+    plain = carom.impact.sample(*arrays, **settings).samples
+    answer = jax.jit(lambda *a: cj.sample_impacts(*a, **settings))(*arrays)
+    same(answer, plain)
+    same(jax.vmap(lambda *a: cj.sample_impacts(*a, **settings))(*arrays), plain)
+    arrays[0] = arrays[0].copy()
+    arrays[0][1, 0, 0] = -1.0  # no mass matrix
+    bad = cj.sample_impacts(*arrays, **settings)
+    assert (np.asarray(bad.status)[0] == 0).all() and not (np.asarray(bad.status)[1] == 0).any()
+
+
+def test_refusals_come_while_tracing():
+    M, q = lcps(2)
+    with pytest.raises(carom.InvalidInput, match="toleranc"):
+        jax.jit(lambda M, q: cj.solve_lcp(M, q, toleranc=1e-8))(M, q)
+    with pytest.raises(carom.InvalidInput, match="vector"):
+        cj.solve_lcp(M, q[:, :2])
+    with pytest.raises(carom.InvalidInput, match="epsilon"):
+        cj.sample_impacts(*(np.zeros((1, 1)),) * 5, epsilon=0.1)
+    jax.config.update("jax_enable_x64", False)
+    try:
+        with pytest.raises(carom.InvalidInput, match="float64"):
+            cj.solve_lcp(M, q)
+    finally:
+        jax.config.update("jax_enable_x64", True)
