@@ -62,7 +62,7 @@ def evolution(problem, planes, *, samples=2**14, paths=300):
         values = {"normal": normal[0], "tangent": tangent[0]}
         return [values[kind][:, contact] for kind, contact in plane]
 
-    _, axes = plt.subplots(1, len(planes), figsize=(4.5 * len(planes), 4), squeeze=False)
+    figure, axes = plt.subplots(1, len(planes), figsize=(4.5 * len(planes), 4), squeeze=False)
     for ax, plane in zip(axes[0], planes):
         for i in range(len(run.paths[0])):
             ax.plot(*at(run.paths[0][i], plane), color="0.85", linewidth=0.5)
@@ -74,6 +74,10 @@ def evolution(problem, planes, *, samples=2**14, paths=300):
         names = [problem.contact_names[contact] for _, contact in plane]
         for put, (kind, _), name in zip((ax.set_xlabel, ax.set_ylabel), plane, names):
             put(f"{kind} velocity of {name} [m/s]")
+        for limits, put in ((ax.get_xlim(), ax.set_xlim), (ax.get_ylim(), ax.set_ylim)):
+            if np.ptp(limits) < 1e-6:  # rounding alone
+                put(-0.1, 0.1)
+    figure.tight_layout()
     return run, together, one_by_one
 
 

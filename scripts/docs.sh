@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# Builds the site into build-docs/html, gallery included, warnings as errors. From a clean clone it
+# builds the command and the Python package first. CAROM_PYTHON: a Python that has the package and
+# docs/requirements.txt; CAROM: the command; both save those builds.
+set -euo pipefail
+# shellcheck source=scripts/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+site=$root/build-docs
+mkdir -p "$site"
+command -v doxygen >/dev/null || {
+  command -v apt-get >/dev/null && [ "$(id -u)" = 0 ] || die "doxygen is missing: install it"
+  run_quietly "Package lists" apt-get update -q
+  run_quietly "doxygen" apt-get install -qy --no-install-recommends doxygen
+}
+
+if [ -z "${CAROM:-}" ]; then
+  prepare -DCAROM_CUDA=OFF -DCAROM_UNITY=ON -DCAROM_BUILD_TESTS=OFF -DCAROM_BUILD_EXAMPLES=OFF
+  build_targets "Building library and command"
+  CAROM=$build/bin/carom
+fi
+if [ -z "${CAROM_PYTHON:-}" ]; then
+  python3 -m venv "$site/venv"
+  CAROM_PYTHON=$site/venv/bin/python
+  run_quietly "Packages for the site" "$CAROM_PYTHON" -m pip install --disable-pip-version-check \
+    -r "$root/docs/requirements.txt"
+  run_quietly "carom for Python" "$CAROM_PYTHON" -m pip install --disable-pip-version-check \
+    "$root/python"
+fi
+
+{
+  printf 'PROJECT_NAME = carom\nINPUT = %s\nRECURSIVE = YES\n' "$root/include/carom"
+  printf 'OUTPUT_DIRECTORY = %s\nSTRIP_FROM_PATH = %s\n' "$site/doxygen" "$root"
+  printf 'GENERATE_HTML = NO\nGENERATE_LATEX = NO\nGENERATE_XML = YES\nXML_PROGRAMLISTING = NO\n'
+  printf 'QUIET = YES\nWARN_IF_UNDOCUMENTED = NO\nWARNINGS = NO\nEXTRACT_ALL = YES\n'
+  printf 'MACRO_EXPANSION = YES\nEXPAND_ONLY_PREDEF = YES\n'
+  printf 'PREDEFINED = CAROM_INLINE=inline CAROM_HOST_DEVICE=\n'
+} >"$site/Doxyfile"
+mkdir -p "$site/doxygen"
+run_quietly "doxygen" doxygen "$site/Doxyfile"
+
+start=$SECONDS
+MPLBACKEND=agg CAROM=$CAROM CAROM_DOXYGEN=$site/doxygen/xml "$CAROM_PYTHON" -m sphinx -W --keep-going \
+  -q -j "$jobs" -b html "$root/docs" "$site/html"
+say "Site: $site/html in $((SECONDS - start)) s"
