@@ -28,7 +28,7 @@ def _dataset(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     export = actions.add_parser("export", help="write all parts in another format")
     export.add_argument("folder")
     export.add_argument("out")
-    export.add_argument("--to", required=True, choices=["parquet", "npz"])
+    export.add_argument("--to", required=True, choices=["parquet", "npz", "zarr", "lerobot"])
 
 
 def _run_dataset(chosen: argparse.Namespace) -> int:

@@ -35,17 +35,21 @@ def philox(counter: np.ndarray, key: tuple[int, int]) -> np.ndarray:
     return np.stack(c, axis=1)
 
 
-def uniforms(seed: int, first: int, count: int, name: str) -> np.ndarray:
-    """Numbers in (0, 1) of problems [first, first + count), multiples of 2^-53 plus half of one."""
+def words(seed: int, first: int, count: int, name: str) -> np.ndarray:
+    """Numbers of 53 bits of problems [first, first + count)."""
     problem = np.arange(first, first + count, dtype=np.uint64)
     counter = np.empty((count, 4), dtype=np.uint64)
     counter[:, 0] = problem & _LOW
     counter[:, 1] = problem >> _HALF
     counter[:, 2] = zlib.crc32(name.encode())
     counter[:, 3] = 0x6361726F  # apart from the samples' numbers
-    words = philox(counter, (seed & 0xFFFFFFFF, seed >> 32))
-    bits = (words[:, 0] << np.uint64(21)) ^ (words[:, 1] >> np.uint64(11))
-    return (bits.astype(np.float64) + 0.5) * 2.0**-53
+    mixed = philox(counter, (seed & 0xFFFFFFFF, seed >> 32))
+    return (mixed[:, 0] << np.uint64(21)) ^ (mixed[:, 1] >> np.uint64(11))
+
+
+def uniforms(seed: int, first: int, count: int, name: str) -> np.ndarray:
+    """Numbers in (0, 1), multiples of 2^-53 plus half of one."""
+    return (words(seed, first, count, name).astype(np.float64) + 0.5) * 2.0**-53
 
 
 # How many numbers each distribution takes; None: a list of any length.

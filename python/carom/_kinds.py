@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
-from . import _core, compliant, equilibrium, impact, problems, stability
+from . import _core, _draw, compliant, equilibrium, impact, motion, problems, stability
 from ._arrays import refuse
 
 Columns = dict[str, np.ndarray]
@@ -16,8 +17,6 @@ Parameters = Mapping[str, np.ndarray]
 
 def _with_velocities(made: problems.Problems, drawn: Parameters) -> problems.Problems:
     """Components v.0, v.1, ... of the velocity before the impact replaced."""
-    import dataclasses
-
     velocity = made.velocity.copy()
     for name, values in drawn.items():
         place = name[2:]
@@ -41,8 +40,6 @@ def impact_problems(source: Mapping[str, Any], drawn: Parameters, count: int) ->
             raise refuse(f"draw.{sorted(unknown)[0]}", "no parameter", "of a file: friction, v.0, ...")
         made = made[np.zeros(count, dtype=np.int64)]
         if "friction" in rest:
-            import dataclasses
-
             friction = np.repeat(rest["friction"][:, None], made.contacts, axis=1)
             made = dataclasses.replace(made, friction=friction)
     return _with_velocities(made, velocities) if velocities else made
@@ -51,11 +48,17 @@ def impact_problems(source: Mapping[str, Any], drawn: Parameters, count: int) ->
 def _impact_settings(spec: Mapping[str, Any]) -> dict[str, Any]:
     """Of the whole run: what is left open is decided here, once, and kept in the dataset."""
     given = dict(spec["settings"])
+    if "mujoco" in spec["source"]:
+        given.setdefault("max_steps", 40)
+        if "step_size" not in given:
+            raise refuse("impact.step_size", "left out", "must be given for states of a robot: it is one "
+                         "for all of them", "is")  # fmt: skip
     for name in ("first_sample", "first_problem", "bad_problem", "keep_samples", "keep_paths",
                  "epsilon", "threads"):  # fmt: skip
         if name in given:
             raise refuse(f"impact.{name}", repr(given[name]), "is the dataset's own matter")
-    one = impact_problems(spec["source"], {}, 1)
+    robot = "mujoco" in spec["source"]
+    one = problems.model("cube_drop") if robot else impact_problems(spec["source"], {}, 1)
     chosen = impact.run_settings(one, given)
     for name in ("first_problem", "bad_problem", "keep_samples", "keep_paths", "threads", "epsilon"):
         chosen.pop(name, None)
@@ -69,7 +72,13 @@ def _smallest(modes: np.ndarray, contacts: int) -> np.ndarray:
 
 
 def _impact(spec: Mapping[str, Any], drawn: Parameters, first: int, count: int, threads: int) -> Columns:
-    made = impact_problems(spec["source"], drawn, count)
+    more: Columns = {}
+    if "mujoco" in spec["source"]:
+        from ._robot_rows import robot_problems
+
+        made, more = robot_problems(spec["source"], drawn, count)
+    else:
+        made = impact_problems(spec["source"], drawn, count)
     run = impact.sample(
         made, **spec["settings"], first_problem=first, keep_samples=-1, bad_problem="isolate",
         threads=threads,
@@ -78,6 +87,7 @@ def _impact(spec: Mapping[str, Any], drawn: Parameters, first: int, count: int, 
     kept = np.float32 if spec["float"] == "float32" else np.float64
     return {
         **made.arrays(),
+        **more,
         "velocity_after": samples.velocity.astype(kept, copy=False),
         "impulse": samples.impulse.astype(kept, copy=False),
         "residual": samples.residual,
@@ -128,12 +138,27 @@ def _stability(spec: Mapping[str, Any], drawn: Parameters, first: int, count: in
     return {**{f"stance_{k}": v for k, v in stances.to_dict().items()}, **found.to_dict()}
 
 
+def _motion(spec: Mapping[str, Any], drawn: Parameters, first: int, count: int, threads: int) -> Columns:
+    starts = motion.model(spec["source"]["model"], n=count, **drawn)
+    # A call addresses random numbers by place: a motion's own seed makes it the same in every part.
+    seeds = _draw.words(spec["seed"], first, count, "motion")
+    names = ("parameters", "position", "velocity")
+    found = []
+    for i in range(count):
+        one = dataclasses.replace(starts, **{name: getattr(starts, name)[i : i + 1] for name in names})
+        ran = motion.simulate(one, **spec["settings"], seed=int(seeds[i]), threads=threads)
+        found.append({name: value for name, value in ran.to_dict().items() if value is not None})
+    columns = {f"start_{name}": getattr(starts, name) for name in names}
+    return columns | {name: np.concatenate([each[name] for each in found]) for name in found[0]}
+
+
 Rows = Callable[[Mapping[str, Any], Parameters, int, int, int], Columns]
 ROWS: dict[str, Rows] = {
     "impact": _impact,
     "equilibrium": _equilibrium,
     "step": _step,
     "stability": _stability,
+    "motion": _motion,
 }
 
 # Units of columns, for the manifest.
@@ -147,16 +172,18 @@ UNITS = {
 
 def _known(kind: str, source: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
     """The source's key, and the parameters that may be drawn."""
-    allowed = {"impact": ("model", "file"), "step": ("scenario",)}.get(kind, ("model",))
+    allowed = {"impact": ("model", "file", "mujoco"), "step": ("scenario",)}.get(kind, ("model",))
     keys = [key for key in source if key in allowed]
-    if len(keys) != 1 or len(source) != 1:
+    if len(keys) != 1 or (len(source) != 1 and keys != ["mujoco"]):
         raise refuse("source", str(sorted(source)), "must be one of " + ", ".join(allowed))
     key = keys[0]
+    if key == "mujoco":
+        return key, {}
     if key == "file":
         return key, {}
     listed: Mapping[str, Any] = {
         "impact": problems.models, "equilibrium": equilibrium.models, "stability": stability.models,
-        "step": compliant.scenarios,
+        "step": compliant.scenarios, "motion": motion.models,
     }[kind]()  # fmt: skip
     if source[key] not in listed:
         raise refuse(f"source.{key}", repr(source[key]), "must be one of " + ", ".join(listed))
@@ -173,12 +200,18 @@ def resolved_settings(spec: Mapping[str, Any]) -> dict[str, Any]:
         table = _core.planar_settings() if planar else _core.spatial_settings()
     elif kind == "step":
         table = _core.compliant_settings()
+    elif kind == "motion":
+        table = [entry for entry in _core.motion_settings() if entry["name"] not in ("seed", "first_sample")]
     else:
         table = _core.stability_settings()
     defaults = {entry["name"]: entry["default"] for entry in table if entry["name"] != "threads"}
     if kind == "step":
         scenario = compliant.scenarios()[spec["source"]["scenario"]]
         defaults |= {"dt": scenario.step_size, "steps": scenario.steps, "stride": 0}
+    if kind == "motion":
+        known = motion.models()[spec["source"]["model"]]
+        for name in ("step_size", "duration", "coefficient"):
+            defaults[name] = getattr(known, name)
     unknown = set(spec["settings"]) - set(defaults)
     if unknown:
         field = f"{kind}.{sorted(unknown)[0]}"
@@ -186,9 +219,15 @@ def resolved_settings(spec: Mapping[str, Any]) -> dict[str, Any]:
     return {**defaults, **spec["settings"]}
 
 
-def check_source(spec: Mapping[str, Any]) -> None:
+def check_source(spec: dict[str, Any]) -> None:
     """Errors: InvalidInput for an unknown source, parameter or value out of range."""
     key, parameters = _known(spec["kind"], spec["source"])
+    if key == "mujoco":
+        from . import _robot_rows
+
+        spec["source"] = _robot_rows.checked(spec["source"])
+        _robot_rows.check_draws(spec["source"], spec["draw"])
+        return
     for name in spec["draw"]:
         free = spec["kind"] == "impact" and (name.startswith("v.") or key == "file")
         if name not in parameters and not free:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-import os
 import pathlib
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -20,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from . import _core, _draw, _kinds, _parts
+from ._export import FORMATS
 from ._arrays import refuse
 from .errors import InvalidInput
 
@@ -198,6 +198,7 @@ def write_part(spec: Mapping[str, Any], folder: Any, part: Part, *, threads: int
     attributes = {"schema": SCHEMA, "split": part.split, "first": part.first, "rows": part.rows}
     _parts.write_columns(folder / part.file, columns, attributes, spec["compression"])
     status = columns.get("problem_status", columns.get("status", columns.get("verdict")))
+    status = columns.get("end") if status is None else status
     residual = columns.get("residual", columns.get("max_residual"))
     kinds, counts = np.unique(status, return_counts=True)
     finite = residual[np.isfinite(residual)] if residual is not None else np.zeros(0)
@@ -395,40 +396,17 @@ def show(folder: Any) -> dict[str, Any]:
 
 
 def export(folder: Any, out: Any, *, to: str) -> int:
-    """Writes every part of a finished dataset as parquet (nested lists, by pyarrow) or npz; how many.
-    Errors: InvalidInput for another format; ImportError."""
+    """Writes a finished dataset in another format; how many parts. parquet, npz: a file a part, nested
+    lists; zarr: a group a split, its columns as arrays (docs/python.md); lerobot: worlds of kind step
+    with kept frames as episodes. Errors: InvalidInput for another format, or a kind that has no such
+    export; ImportError."""
     folder, out = pathlib.Path(folder), pathlib.Path(out)
-    if to not in ("parquet", "npz"):
-        raise refuse("to", repr(to), "must be parquet or npz")
+    if to not in FORMATS:
+        raise refuse("to", repr(to), "must be " + " or ".join(FORMATS))
     if not (folder / "manifest.json").exists():
         raise refuse(str(folder), "not finished", "has no manifest.json: finish it")
+    if out.exists() and any(out.iterdir()):
+        raise refuse(str(out), "not empty", "choose another folder")
     manifest = _parts.read_json(folder / "manifest.json")
-    for record in manifest["parts"]:
-        columns = _parts.read_columns(folder / record["file"])
-        target = out / (os.path.splitext(record["file"])[0] + "." + to)
-        _parts.write_whole(target, _parquet(columns) if to == "parquet" else _npz(columns))
+    FORMATS[to](folder, manifest, out)
     return len(manifest["parts"])
-
-
-def _npz(columns: Mapping[str, np.ndarray]) -> Any:
-    def write(beside: pathlib.Path) -> None:
-        with open(beside, "wb") as file:
-            np.savez(file, **{name.replace("/", "."): column for name, column in columns.items()})
-
-    return write
-
-
-def _parquet(columns: Mapping[str, np.ndarray]) -> Any:
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError as error:
-        raise ImportError("parquet needs pyarrow: pip install 'carom[export]'") from error
-    arrays = {}
-    for name, column in columns.items():
-        values: Any = pyarrow.array(np.ascontiguousarray(column).reshape(-1))
-        for extent in reversed(column.shape[1:]):
-            values = pyarrow.FixedSizeListArray.from_arrays(values, extent)
-        arrays[name.replace("/", ".")] = values
-    table = pyarrow.table(arrays)
-    return lambda beside: pyarrow.parquet.write_table(table, beside)

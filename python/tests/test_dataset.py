@@ -218,7 +218,7 @@ def test_one_folder_has_one_spec(whole):
     ("tables", "field"),
     [
         ({"dataset": {"problems": 0}}, "dataset.problems"),
-        ({"dataset": {"kind": "motion"}}, "dataset.kind"),
+        ({"dataset": {"kind": "motions"}}, "dataset.kind"),
         ({"dataset": {"part_row": 4}}, "dataset.part_row"),
         ({"dataset": {"splits": {"train": 0.5}}}, "dataset.splits"),
         ({"source": {"model": "rock"}}, "source.model"),
@@ -250,6 +250,9 @@ def test_specs_are_refused_by_name(tables, field, tmp_path):
          {"steps": 20, "stride": 10}, {"displacement": (), "state": (3, 13)}),
         ("stability", {"model": "figure2"}, {"alpha": {"uniform": [0, 40]}}, {},
          {"verdict": (), "coefficients": (24,)}),
+        ("motion", {"model": "rocking_block_drop"}, {"angle": {"uniform": [-2, 2]}},
+         {"duration": 0.4, "samples": 3, "grid": 0.1, "keep_samples": 2},
+         {"end": (3,), "position": (3, 3), "start_position": (3,), "state": (2, 5, 7)}),
     ],
 )  # fmt: skip
 def test_every_kind(kind, source, draw, settings, columns, tmp_path):
@@ -312,6 +315,10 @@ def test_export(whole, tmp_path):
         assert kept["parameter.friction"].tobytes() == rows["parameter/friction"].tobytes()
     with pytest.raises(carom.InvalidInput, match="parquet or npz"):
         dataset.export(whole, tmp_path / "x", to="csv")
+    with pytest.raises(carom.InvalidInput, match="not empty"):
+        dataset.export(whole, tmp_path / "npz", to="npz")
+    with pytest.raises(carom.InvalidInput, match="worlds with kept frames"):
+        dataset.export(whole, tmp_path / "x", to="lerobot")
     parquet = pytest.importorskip("pyarrow.parquet")
     dataset.export(whole, tmp_path / "parquet", to="parquet")
     table = parquet.read_table(tmp_path / "parquet/data/train-00000.parquet")
@@ -330,3 +337,114 @@ def test_files_of_the_command_are_a_source(tmp_path):
     rows = carom.data.Rows(tmp_path / "set").batch(range(6))
     assert rows["velocity"][:, 2].tobytes() == rows["parameter/v.2"].tobytes()
     assert (rows["friction"] == rows["parameter/friction"][:, None]).all()
+
+
+ROBOT = """
+<mujoco model="hopper"><worldbody><geom name="floor" type="plane" size="5 5 .1"/>
+<body name="box" pos="0 0 .2"><freejoint/><geom name="box" type="box" size=".5 .3 .2"/></body></worldbody></mujoco>"""
+
+
+def test_states_of_a_robot(tmp_path):
+    pytest.importorskip("mujoco")
+    file = tmp_path / "robot.xml"
+    file.write_text(ROBOT)
+    spec = {"dataset": {"problems": 24, "part_rows": 10, "seed": 5}, "source": {"mujoco": str(file), "contacts": 4},
+            "draw": {"qpos.2": {"choice": [0.2, 0.21, 0.19]}, "qvel.2": {"uniform": [-1.0, -0.5]}},
+            "impact": {"samples": 8, "step_size": 1000.0}}  # fmt: skip
+    dataset.make(spec, tmp_path / "set")
+    dataset.finish(tmp_path / "set")
+    assert dataset.verify(tmp_path / "set", recompute="100%") == []
+    rows = carom.data.Rows(tmp_path / "set").batch(range(24))
+    height = rows["qpos"][:, 2]
+    assert rows["friction"].shape == (24, 4) and set(height) == {0.2, 0.21, 0.19}
+    assert (rows["contacts"] == np.select([height == 0.2, height == 0.21], [4, 0], -1)).all()
+    held = rows["contacts"] == 4
+    assert (rows["status"][held] == carom.TrajectoryStatus.terminated).all()
+    assert (rows["problem_status"][height == 0.19] == carom.Status.invalid_input).all()  # 1 cm deep
+    assert rows["velocity"][held][:, 2].tobytes() == rows["parameter/qvel.2"][held].tobytes()
+    with pytest.raises(carom.InvalidInput, match="no coordinate"):
+        dataset.resolve({**spec, "draw": {"qpos.7": 1.0}})
+    with pytest.raises(carom.InvalidInput, match="step_size"):
+        dataset.resolve({**spec, "impact": {"samples": 8}})
+    with pytest.raises(carom.InvalidInput, match="no such file"):
+        dataset.resolve({**spec, "source": {"mujoco": "none.xml"}})
+    file.write_text(ROBOT.replace(".5 .3", ".5 .4"))
+    with pytest.raises(carom.InvalidInput, match="one spec"):
+        dataset.make(spec, tmp_path / "set")
+
+
+def test_zarr(whole, tmp_path):
+    zarr = pytest.importorskip("zarr")
+    dataset.export(whole, tmp_path / "zarr", to="zarr")
+    root = zarr.open_group(str(tmp_path / "zarr"), mode="r")
+    for split in ("train", "test"):
+        rows = carom.data.Rows(whole, split)
+        every = rows.batch(range(len(rows)))
+        for name in ("index", "velocity_after", "parameter/friction", "modes"):
+            assert root[f"{split}/{name}"][:].tobytes() == every[name].tobytes(), name
+    assert root["train/velocity_after"].chunks[0] == 32
+    assert root.attrs["carom"]["seed"] == 11
+
+
+@pytest.fixture(scope="module")
+def worlds(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("worlds")
+    spec = {"dataset": {"name": "blocks", "kind": "step", "problems": 10, "part_rows": 4,
+                        "splits": {"train": 0.8, "test": 0.2}},
+            "source": {"scenario": "inclined_block"}, "draw": {"friction": {"uniform": [0, 0.4]}},
+            "step": {"steps": 20, "stride": 5}}  # fmt: skip
+    dataset.make(spec, folder / "set")
+    dataset.finish(folder / "set")
+    pytest.importorskip("pyarrow")
+    dataset.export(folder / "set", folder / "lerobot", to="lerobot")
+    return folder
+
+
+def test_lerobots_files(worlds):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    info = json.loads((worlds / "lerobot/meta/info.json").read_text())
+    assert info["fps"] == 20 and info["total_episodes"] == 10 and info["total_frames"] == 50
+    assert info["splits"] == {"train": "0:8", "test": "8:10"}
+    table = parquet.read_table(worlds / "lerobot/data/chunk-000/file-000.parquet").to_pydict()
+    assert table["index"] == list(range(50))
+    assert table["episode_index"] == [i // 5 for i in range(50)]
+    rows = carom.data.Rows(worlds / "set", "test")
+    expected = rows[1]["state"].astype(np.float32)
+    assert np.array(table["observation.state"][45:], dtype=np.float32).tobytes() == expected.tobytes()
+    friction = np.float32(rows[1]["parameter/friction"])
+    assert np.float32(table["observation.environment_state"][47][0]) == friction
+    np.testing.assert_allclose(table["timestamp"][:5], [0, 0.05, 0.1, 0.15, 0.2], rtol=1e-6)
+
+
+def test_lerobot_loads_it(worlds):
+    lerobot = pytest.importorskip("lerobot.datasets.lerobot_dataset")
+    loaded = lerobot.LeRobotDataset("carom/blocks", root=worlds / "lerobot",
+                                    delta_timestamps={"observation.state": [-0.05, 0.0]})  # fmt: skip
+    assert loaded.num_episodes == 10 and len(loaded) == 50
+    frame = loaded[7]
+    assert frame["observation.state"].shape == (2, 13) and int(frame["episode_index"]) == 1
+    assert float(frame["observation.environment_state"][0]) > 0.0
+
+
+def test_ray(whole, tmp_path):
+    pytest.importorskip("ray")
+    (tmp_path / "spec.toml").write_text(TOML)
+    script = pathlib.Path(__file__).parents[2] / "examples/cluster/ray_dataset.py"
+    done = subprocess.run([sys.executable, str(script), str(tmp_path / "spec.toml"), str(tmp_path / "set")],
+                          capture_output=True, text=True, check=False, timeout=300)  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert digests(tmp_path / "set") == digests(whole)
+
+
+def test_slurm(whole, tmp_path):
+    """The job script as Slurm runs it: once a task of the array, then the dependent job."""
+    folder = pathlib.Path(__file__).parents[2] / "examples/cluster"
+    (tmp_path / "spec.toml").write_text(TOML)
+    python = pathlib.Path(sys.executable).parent
+    environment = {**os.environ, "PATH": f"{python}:{os.environ['PATH']}", "SLURM_ARRAY_TASK_COUNT": "3",
+                   "SLURM_CPUS_PER_TASK": "1"}  # fmt: skip
+    for task in (2, 0, 1):
+        environment["SLURM_ARRAY_TASK_ID"] = str(task)
+        subprocess.run(["bash", folder / "dataset.slurm", "spec.toml", "set"], cwd=tmp_path, env=environment, check=True)
+    subprocess.run(["bash", folder / "finish.slurm", "set"], cwd=tmp_path, env=environment, check=True)
+    assert digests(tmp_path / "set") == digests(whole)

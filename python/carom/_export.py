@@ -1,0 +1,180 @@
+"""Finished datasets in the formats of others."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from . import _parts, compliant
+from ._arrays import refuse
+
+Manifest = Mapping[str, Any]
+
+
+def _each(folder: pathlib.Path, manifest: Manifest) -> Iterator[tuple[Mapping[str, Any], dict[str, np.ndarray]]]:
+    for record in manifest["parts"]:
+        yield record, _parts.read_columns(folder / record["file"])
+
+
+def _file_a_part(
+    suffix: str, writer: Callable[[Mapping[str, np.ndarray]], Callable[[pathlib.Path], None]]
+) -> Callable[[pathlib.Path, Manifest, pathlib.Path], None]:
+    def export(folder: pathlib.Path, manifest: Manifest, out: pathlib.Path) -> None:
+        for record, columns in _each(folder, manifest):
+            target = out / (os.path.splitext(record["file"])[0] + suffix)
+            _parts.write_whole(target, writer(columns))
+
+    return export
+
+
+def _npz(columns: Mapping[str, np.ndarray]) -> Callable[[pathlib.Path], None]:
+    def write(beside: pathlib.Path) -> None:
+        with open(beside, "wb") as file:
+            np.savez(file, **{name.replace("/", "."): column for name, column in columns.items()})
+
+    return write
+
+
+def _pyarrow() -> Any:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError as error:
+        raise ImportError("parquet needs pyarrow: pip install 'carom[export]'") from error
+    return pyarrow
+
+
+def _table(columns: Mapping[str, np.ndarray]) -> Any:
+    pyarrow = _pyarrow()
+    arrays = {}
+    for name, column in columns.items():
+        values: Any = pyarrow.array(np.ascontiguousarray(column).reshape(-1))
+        for extent in reversed(column.shape[1:]):
+            values = pyarrow.FixedSizeListArray.from_arrays(values, extent)
+        arrays[name.replace("/", ".")] = values
+    return pyarrow.table(arrays)
+
+
+def _parquet(columns: Mapping[str, np.ndarray]) -> Callable[[pathlib.Path], None]:
+    table = _table(columns)
+    return lambda beside: _pyarrow().parquet.write_table(table, beside)
+
+
+def _zarr(folder: pathlib.Path, manifest: Manifest, out: pathlib.Path) -> None:
+    """A group a split, a chunk of an array for every part; the manifest's digests in the attributes."""
+    try:
+        import zarr
+    except ImportError as error:
+        raise ImportError("zarr is missing: pip install 'carom[export]'") from error
+    root = zarr.open_group(str(out), mode="w-")
+    root.attrs["carom"] = json.loads(json.dumps(manifest["spec"]))
+    rows = {split: 0 for split in manifest["spec"]["splits"]}
+    for record in manifest["parts"]:
+        rows[record["split"]] += record["rows"]
+    done = {split: 0 for split in rows}
+    for record, columns in _each(folder, manifest):
+        split = record["split"]
+        for name, column in columns.items():
+            path = f"{split}/{name}"
+            if path not in root:
+                root.create_array(path, shape=(rows[split], *column.shape[1:]), dtype=column.dtype,
+                                  chunks=(max(1, manifest["spec"]["part_rows"]), *column.shape[1:]))  # fmt: skip
+            root[path][done[split] : done[split] + len(column)] = column
+        done[split] += record["rows"]
+
+
+def _lerobot(folder: pathlib.Path, manifest: Manifest, out: pathlib.Path) -> None:
+    """LeRobotDataset v3: every world of kind step is an episode, its kept frames the state, its
+    parameters observation.environment_state. float32, as that format has it."""
+    pyarrow = _pyarrow()
+    spec = manifest["spec"]
+    if spec["kind"] != "step" or "state" not in manifest["columns"]:
+        raise refuse("to", "'lerobot'", "takes worlds with kept frames: kind step and a stride", "is")
+    scenario = compliant.scenarios()[spec["source"]["scenario"]]
+    names = [*scenario.positions, *scenario.velocities]
+    drawn = sorted(name for name in manifest["columns"] if name.startswith("parameter/"))
+    fps = 1.0 / (spec["settings"]["dt"] * spec["settings"]["stride"])
+    if abs(fps - round(fps)) > 1e-6 * fps:
+        raise refuse("stride", f"{fps:g} frames a second", "that format has whole numbers of them", "makes")
+    frames = manifest["columns"]["state"]["shape"][0]
+    order = {split: place for place, split in enumerate(spec["splits"])}
+
+    data: dict[str, list[np.ndarray]] = {}
+    episodes = 0
+    splits: dict[str, list[int]] = {}
+    for record, columns in sorted(_each(folder, manifest), key=lambda each: (order[each[0]["split"]], each[0]["number"])):
+        count = record["rows"]
+        splits.setdefault(record["split"], [episodes, episodes])[1] += count
+        state = columns["state"].astype(np.float32)
+        given = np.stack([columns[name] for name in drawn], axis=1).astype(np.float32) if drawn else None
+        index = np.arange(episodes, episodes + count, dtype=np.int64)
+        made = {
+            "observation.state": state.reshape(count * frames, -1),
+            "timestamp": np.tile(np.arange(frames) / fps, count).astype(np.float32),
+            "frame_index": np.tile(np.arange(frames, dtype=np.int64), count),
+            "episode_index": np.repeat(index, frames),
+            "index": np.arange(episodes * frames, (episodes + count) * frames, dtype=np.int64),
+            "task_index": np.zeros(count * frames, dtype=np.int64),
+        }
+        if given is not None:
+            made["observation.environment_state"] = np.repeat(given, frames, axis=0)
+        for name, column in made.items():
+            data.setdefault(name, []).append(column)
+        episodes += count
+    whole = {name: np.concatenate(parts) for name, parts in data.items()}
+
+    def write(path: str, table: Any) -> None:
+        _parts.write_whole(out / path, lambda beside: pyarrow.parquet.write_table(table, beside))
+
+    task = f"{spec['name']}: {scenario.name}"
+    write("data/chunk-000/file-000.parquet", _table(whole))
+    write("meta/tasks.parquet", pyarrow.table({"task_index": np.zeros(1, dtype=np.int64), "__index_level_0__": [task]}))
+    first = np.arange(episodes, dtype=np.int64) * frames
+    statistics = {name: _statistics(column) for name, column in whole.items()}
+    by_episode = {
+        "episode_index": np.arange(episodes, dtype=np.int64),
+        "data/chunk_index": np.zeros(episodes, dtype=np.int64),
+        "data/file_index": np.zeros(episodes, dtype=np.int64),
+        "dataset_from_index": first,
+        "dataset_to_index": first + frames,
+        "tasks": [[task]] * episodes,
+        "length": np.full(episodes, frames, dtype=np.int64),
+        "meta/episodes/chunk_index": np.zeros(episodes, dtype=np.int64),
+        "meta/episodes/file_index": np.zeros(episodes, dtype=np.int64),
+    }
+    write("meta/episodes/chunk-000/file-000.parquet", pyarrow.table(by_episode))
+    _parts.write_json(out / "meta/stats.json", statistics)
+    labels = {"observation.state": names, "observation.environment_state": [name.split("/", 1)[1] for name in drawn]}
+    features = {
+        name: {"dtype": str(column.dtype), "shape": list(column.shape[1:]) or [1], "names": labels.get(name)}
+        for name, column in whole.items()
+    }
+    _parts.write_json(out / "meta/info.json", {
+        "codebase_version": "v3.0", "robot_type": scenario.name, "total_episodes": episodes,
+        "total_frames": episodes * frames, "total_tasks": 1, "chunks_size": 1000,
+        "data_files_size_in_mb": 100, "video_files_size_in_mb": 200, "fps": round(fps),
+        "splits": {split: f"{begin}:{end}" for split, (begin, end) in splits.items()},
+        "data_path": "data/chunk-{chunk_index:03d}/file-{file_index:03d}.parquet", "video_path": None,
+        "features": features,
+    })  # fmt: skip
+
+
+def _statistics(column: np.ndarray) -> dict[str, Any]:
+    values = column.reshape(len(column), -1).astype(np.float64)
+    return {
+        "min": values.min(axis=0).tolist(), "max": values.max(axis=0).tolist(),
+        "mean": values.mean(axis=0).tolist(), "std": values.std(axis=0).tolist(), "count": [len(values)],
+    }  # fmt: skip
+
+
+FORMATS: dict[str, Callable[[pathlib.Path, Manifest, pathlib.Path], None]] = {
+    "parquet": _file_a_part(".parquet", _parquet),
+    "npz": _file_a_part(".npz", _npz),
+    "zarr": _zarr,
+    "lerobot": _lerobot,
+}
