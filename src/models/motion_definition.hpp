@@ -23,5 +23,6 @@ MotionDefinition compass_walk();
 MotionDefinition ramone_step();
 MotionDefinition disk_stack_drop();
 MotionDefinition cube_toss();
+MotionDefinition bar_on_steps_drop();
 
 }  // namespace carom::models::detail

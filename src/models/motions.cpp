@@ -136,9 +136,10 @@ using Registry = detail::NamedDefinitions<MotionDefinition>;
 
 const Registry& registry() {
   static const Registry instance(
-      "motion", {rocking_block_zeno(), rocking_block(), bouncing_ball(), painleve_rod(),
-                 detail::block_toss(), detail::box_along_wall(), detail::compass_walk(),
-                 detail::ramone_step(), detail::disk_stack_drop(), detail::cube_toss()});
+      "motion",
+      {rocking_block_zeno(), rocking_block(), bouncing_ball(), painleve_rod(), detail::block_toss(),
+       detail::box_along_wall(), detail::compass_walk(), detail::ramone_step(),
+       detail::disk_stack_drop(), detail::cube_toss(), detail::bar_on_steps_drop()});
   return instance;
 }
 

@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "models/body/planar_bodies.hpp"
+#include "models/body/spatial_bodies.hpp"
 #include "models/mechanism_problem.hpp"
 #include "models/motion_definition.hpp"
 
@@ -136,6 +137,15 @@ MotionDefinition disk_stack_drop() {
   name_planar_bodies(model, 3);
   return {model, [](const Values& values) {
             return from_impact<kernels::DiskStack>(MotionMechanism::disk_stack, values);
+          }};
+}
+
+MotionDefinition bar_on_steps_drop() {
+  MotionModel model = of_impact("bar_on_steps", "bar_on_steps_drop",
+                                "bar dropped across two steps; contacts as in bar_on_steps", 1.0);
+  name_spatial_body(model);
+  return {model, [](const Values& values) {
+            return from_impact<kernels::BarOnSteps>(MotionMechanism::bar_on_steps, values);
           }};
 }
 

@@ -14,6 +14,11 @@
 #include <carom/models/models.hpp>
 #include <carom/models/motions.hpp>
 
+#include "core/arrays.hpp"
+#include "cpu/simd/dispatch.hpp"
+#include "cpu/simd/motions.hpp"
+#include "motion/prepare.hpp"
+
 namespace carom {
 namespace {
 
@@ -61,6 +66,29 @@ void expect_certified(const MotionSummary& sum) {
   EXPECT_LT(sum.max_gap_drift, 1e-10);
   EXPECT_LT(sum.max_energy_gain, 1e-9);
   EXPECT_LT(sum.max_energy_error, 1e-9);
+}
+
+TEST(Motion, InstructionSetsGiveTheSameBits) {
+  for (const char* name : {"rocking_block_zeno", "compass_walk", "cube_toss"}) {
+    SCOPED_TRACE(name);
+    const MotionBatch batch = batch_of(name);
+    MotionSettings settings = settings_of(name, 4);
+    settings.duration = 1.0;
+    const std::uint8_t accepted = 1;
+    const MotionResult expected = simulate_motions(batch, settings, Backend::cpu);
+    for (const cpu::simd::InstructionSet* set : cpu::simd::instruction_sets()) {
+      SCOPED_TRACE(set->name);
+      MotionResult result = motion::empty_result(batch, settings);
+      kernels::motion::MotionView view = motion::view_of(batch, settings, result);
+      arrays::bind(view.batch, batch);
+      arrays::bind(view.result, result);
+      set->simulate_motions({&view, batch.mechanism, &accepted, 0, 4});
+      EXPECT_TRUE(same_bits(result.position, expected.position));
+      EXPECT_TRUE(same_bits(result.velocity, expected.velocity));
+      EXPECT_TRUE(same_bits(result.s, expected.s));
+      EXPECT_TRUE(same_bits(result.event_state, expected.event_state));
+    }
+  }
 }
 
 TEST(Motion, RockingBlockReachesItsZenoPoint) {

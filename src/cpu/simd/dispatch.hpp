@@ -27,6 +27,7 @@ struct LpRange;
 struct QpRange;
 struct WorldsRange;
 struct CompliantRange;
+struct MotionRange;
 struct PlanarPack;
 struct PrepareJob;
 
@@ -56,6 +57,7 @@ struct InstructionSet {
   void (*finish_qp)(const kernels::QpTaskArrays&, long problem, bool tried, double* workspace);
   void (*step_worlds)(const WorldsRange&);
   void (*solve_compliant)(const CompliantRange&);
+  void (*simulate_motions)(const MotionRange&);
   PlanarSearch planar;
   SupportCode support;
 };
@@ -87,6 +89,8 @@ template <class Isa>
 void step_worlds(const WorldsRange& range);
 template <class Isa>
 void solve_compliant(const CompliantRange& range);
+template <class Isa>
+void simulate_motions(const MotionRange& range);
 template <class Isa>
 PlanarSearch planar_search();
 template <class Isa>

@@ -63,6 +63,12 @@ concept SizedMechanism = Mechanism<T> && requires {
   T::kSizes.constraints;
 };
 
+/// Mechanisms whose parameters choose their sizes, kSizes at most.
+template <class T>
+concept GrowingMechanism = SizedMechanism<T> && requires {
+  T::kMostVelocities;
+};
+
 /// M is diagonal: (1 / M_jj), [velocities].
 template <class T>
 concept DiagonalMechanism = Mechanism<T> && requires(const T& at, double* out) {

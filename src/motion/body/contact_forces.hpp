@@ -1,6 +1,9 @@
 #pragma once
 
+#include <type_traits>
+
 #include <carom/device/host_device.hpp>
+#include <carom/device/lanes.hpp>
 #include <carom/device/numeric.hpp>
 
 #include "models/body/mechanism.hpp"
@@ -11,6 +14,31 @@
 ///     M v' = F + drive + J' lambda,   closed: Jn v' + (dJn/dt) v = 0,   stick: the same of Jt,
 ///     slide along d: lambda_t = -mu lambda_n d.
 namespace carom::kernels::motion {
+
+/// Sizes of a mechanism; constants where its parameters do not choose them.
+template <class T>
+struct FixedSizes {
+  static constexpr int positions = T::kSizes.positions;
+  static constexpr int velocities = T::kSizes.velocities;
+  static constexpr int constraints = T::kSizes.constraints;
+  CAROM_INLINE FixedSizes(const MechanismSizes&) {}  // NOLINT(google-explicit-constructor)
+};
+template <class T>
+using SizesOf = std::conditional_t<GrowingMechanism<T>, MechanismSizes, FixedSizes<T>>;
+
+/// One lane, as a mechanism that is compiled for an instruction set of its own names it: all that
+/// is not inlined carries that name, or the mechanism's.
+template <class T>
+struct LaneOfMechanism {
+  using Type = SingleLane;
+};
+template <class T>
+requires requires { typename T::Lane; }
+struct LaneOfMechanism<T> {
+  using Type = typename T::Lane;
+};
+template <class T>
+using LaneOf = typename LaneOfMechanism<T>::Type;
 
 enum class Law : unsigned char { open, stick, slide };
 
@@ -32,7 +60,7 @@ struct LocalState {
   static_assert(kRows == 2 || kRows == 3, "contacts of a motion have friction");
 
   double mass[kV * kV];
-  double factor[kV * kV];  ///< Cholesky's, of M
+  double factor[kV * kV];  ///< of solve
   double free[kV];         ///< M^-1 (F + drive)
   double gap[kContacts];
   double friction[kContacts];
@@ -41,19 +69,26 @@ struct LocalState {
   double speed[kContacts][kRows];      ///< J v
   double potential;
 
-  CAROM_HOST_DEVICE bool evaluate(const double* parameters, const MechanismSizes& size, double time,
+  CAROM_HOST_DEVICE bool evaluate(const double* parameters, const SizesOf<T>& size, double time,
                                   const double* q, const double* v, const double* drive,
                                   unsigned wanted) {
     const T at(parameters, time, q);
     const int nv = size.velocities;
     at.mass_matrix(mass);
-    for (int j = 0; j < nv * nv; ++j) factor[j] = mass[j];
-    if (!factorise<kV>(nv, factor)) return false;
+    if constexpr (DiagonalMechanism<T>) {
+      at.inverse_mass(factor);
+      for (int j = 0; j < nv; ++j) {
+        if (!(factor[j] > 0.0) || !is_finite(factor[j])) return false;
+      }
+    } else {
+      for (int j = 0; j < nv * nv; ++j) factor[j] = mass[j];
+      if (!factorise(nv, factor)) return false;
+    }
     at.force(v, free);
     if (drive != nullptr) {
       for (int j = 0; j < nv; ++j) free[j] += drive[j];
     }
-    solve_factor(nv, factor, free);
+    solve(nv, free);
     potential = at.potential();
     for (int i = 0; i < size.constraints; ++i) {
       const auto contact = at.constraint(i);
@@ -68,6 +103,14 @@ struct LocalState {
     return true;
   }
 
+  /// x := M^-1 x.
+  CAROM_INLINE void solve(int nv, double* x) const {
+    if constexpr (DiagonalMechanism<T>) {
+      for (int j = 0; j < nv; ++j) x[j] *= factor[j];
+    } else {
+      solve_factor(nv, factor, x);
+    }
+  }
   CAROM_INLINE static double along(int nv, const double* row, const double* v) {
     double sum = 0.0;
     for (int j = 0; j < nv; ++j) sum = fused(row[j], v[j], sum);
@@ -97,13 +140,13 @@ struct Response {
 };
 
 template <class T>
-CAROM_HOST_DEVICE bool respond(const MechanismSizes& size, const LocalState<T>& at,
-                               const Laws<T>& laws, Response<T>& out) {
+CAROM_HOST_DEVICE bool respond(const SizesOf<T>& size, const LocalState<T>& at, const Laws<T>& laws,
+                               Response<T>& out) {
   constexpr int kRows = T::kRows;
   constexpr int kMost = kRows * T::kSizes.constraints;
   constexpr int kV = T::kSizes.velocities;
   const int nv = size.velocities;
-  SmallSystem<kMost> system;
+  SmallSystem<kMost, LaneOf<T>> system;
   double effect[kMost][kV];  // M^-1 times the direction of each unknown
   int contact_of[kMost];
   int row_of[kMost];
@@ -123,7 +166,7 @@ CAROM_HOST_DEVICE bool respond(const MechanismSizes& size, const LocalState<T>& 
           for (int j = 0; j < nv; ++j) column[j] = fused(share, tangent[j], column[j]);
         }
       }
-      solve_factor(nv, at.factor, column);
+      at.solve(nv, column);
       system.b[unknowns] = -(LocalState<T>::along(nv, row, at.free) + at.drift[i][k]);
       contact_of[unknowns] = i;
       row_of[unknowns] = k;
@@ -157,8 +200,8 @@ CAROM_HOST_DEVICE bool respond(const MechanismSizes& size, const LocalState<T>& 
 
 /// Normal forces push, and what sticks is in its cone.
 template <class T>
-CAROM_HOST_DEVICE bool obeys(const MechanismSizes& size, const LocalState<T>& at,
-                             const Laws<T>& laws, const Response<T>& response, double slack) {
+CAROM_HOST_DEVICE bool obeys(const SizesOf<T>& size, const LocalState<T>& at, const Laws<T>& laws,
+                             const Response<T>& response, double slack) {
   for (int i = 0; i < size.constraints; ++i) {
     if (laws.law[i] == Law::open) continue;
     if (response.force[i][0] < -slack) return false;
@@ -188,11 +231,11 @@ CAROM_INLINE void to_cone(double friction, double* force) {
 
 /// Whether loads that contacts share can be split so that every force obeys its law, where the
 /// split of least norm does not: forces in their cones, sliding ones on their rays, with the same
-/// effect J' lambda. Projected Gauss-Seidel on the distance of the effects in the metric of M^-1.
-/// `response` takes the split.
+/// effect J' lambda. Projected Gauss-Seidel on the distance of the effects in the metric of M^-1,
+/// from `start`, a split nearby, if it is not null. `response` takes the split.
 template <class T>
-CAROM_HOST_DEVICE bool share(const MechanismSizes& size, const LocalState<T>& at,
-                             const Laws<T>& laws, double slack, Response<T>& response) {
+CAROM_HOST_DEVICE bool share(const SizesOf<T>& size, const LocalState<T>& at, const Laws<T>& laws,
+                             double slack, const double (*start)[T::kRows], Response<T>& response) {
   constexpr int kRows = T::kRows;
   constexpr int kV = T::kSizes.velocities;
   constexpr int kSweeps = 400;
@@ -215,8 +258,11 @@ CAROM_HOST_DEVICE bool share(const MechanismSizes& size, const LocalState<T>& at
         for (int j = 0; j < nv; ++j) row[j] = fused(share_of, at.rows[i][d * nv + j], row[j]);
       }
       for (int j = 0; j < nv; ++j) column[j] = row[j];
-      solve_factor(nv, at.factor, column);
+      at.solve(nv, column);
       yielding[i] += LocalState<T>::along(nv, row, column);
+      if (start == nullptr) continue;
+      force[i][k] = start[i][k];
+      for (int j = 0; j < nv; ++j) missing[j] = fused(-force[i][k], column[j], missing[j]);
     }
   }
   for (int sweep = 0; sweep < kSweeps; ++sweep) {
@@ -267,12 +313,12 @@ CAROM_HOST_DEVICE bool share(const MechanismSizes& size, const LocalState<T>& at
 /// Takes from v what the held rows feel of it, M-orthogonally, so that energy never grows: normals
 /// of the contacts in `normals`, tangents of those in `tangents`.
 template <class T>
-CAROM_HOST_DEVICE void project_velocity(const MechanismSizes& size, const LocalState<T>& at,
+CAROM_HOST_DEVICE void project_velocity(const SizesOf<T>& size, const LocalState<T>& at,
                                         unsigned normals, unsigned tangents, double* v) {
   constexpr int kRows = T::kRows;
   constexpr int kMost = kRows * T::kSizes.constraints;
   const int nv = size.velocities;
-  SmallSystem<kMost> system;
+  SmallSystem<kMost, LaneOf<T>> system;
   double effect[kMost][T::kSizes.velocities];
   const double* row_at[kMost];
   int unknowns = 0;
@@ -281,7 +327,7 @@ CAROM_HOST_DEVICE void project_velocity(const MechanismSizes& size, const LocalS
       if (((k == 0 ? normals : tangents) >> i & 1U) == 0U) continue;
       const double* row = at.rows[i] + k * nv;
       for (int j = 0; j < nv; ++j) effect[unknowns][j] = row[j];
-      solve_factor(nv, at.factor, effect[unknowns]);
+      at.solve(nv, effect[unknowns]);
       system.b[unknowns] = -LocalState<T>::along(nv, row, v);
       row_at[unknowns] = row;
       ++unknowns;
@@ -305,7 +351,7 @@ CAROM_HOST_DEVICE void project_velocity(const MechanismSizes& size, const LocalS
 /// the natural residual of the acceleration-level complementarity problem [m/s2 and N in units of
 /// `acceleration` and `force`]. Recomputed from the forces alone.
 template <class T>
-CAROM_HOST_DEVICE double law_residual(const MechanismSizes& size, const LocalState<T>& at,
+CAROM_HOST_DEVICE double law_residual(const SizesOf<T>& size, const LocalState<T>& at,
                                       const Laws<T>& laws, const Response<T>& response,
                                       unsigned candidates, double acceleration, double force) {
   const int nv = size.velocities;

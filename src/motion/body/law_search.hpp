@@ -21,9 +21,9 @@ class LawSearch {
   static constexpr int kMostSolutions = 12;
 
   /// candidates: contacts that touch; sliding: those of them that slip, along `direction`.
-  CAROM_HOST_DEVICE LawSearch(const MechanismSizes& size, const LocalState<T>& at,
-                              unsigned candidates, unsigned sliding, const double (*direction)[2],
-                              const int* preferred, double tolerance)
+  CAROM_HOST_DEVICE LawSearch(const SizesOf<T>& size, const LocalState<T>& at, unsigned candidates,
+                              unsigned sliding, const double (*direction)[2], const int* preferred,
+                              double tolerance)
       : size_(size),
         at_(at),
         candidates_(candidates),
@@ -40,7 +40,7 @@ class LawSearch {
       acceleration_ = larger(acceleration_, magnitude(bend(i, 0, at.free)));
       double effect[kV];
       for (int j = 0; j < size.velocities; ++j) effect[j] = at.rows[i][j];
-      solve_factor(size.velocities, at.factor, effect);
+      at.solve(size.velocities, effect);
       yielding = larger(yielding, LocalState<T>::along(size.velocities, at.rows[i], effect));
     }
     if (!(acceleration_ > 0.0)) acceleration_ = 1e-300;
@@ -57,12 +57,23 @@ class LawSearch {
       if (!holds(code, laws, response)) continue;
       keep(code, laws, response);
     }
+    if constexpr (kRows == 3) {
+      if (count_ == 0 && iterate()) {
+        code_[0] = kIterated;
+        count_ = 1;
+      }
+    }
     return count_;
   }
 
   /// Solution `which`; its residual.
   CAROM_HOST_DEVICE double take(int which, Laws<T>& laws, Response<T>& response) const {
-    holds(code_[which], laws, response);
+    if (code_[which] == kIterated) {
+      laws = iterated_laws_;
+      response = iterated_;
+    } else {
+      holds(code_[which], laws, response);
+    }
     return law_residual<T>(size_, at_, laws, response, candidates_, acceleration_, force_);
   }
 
@@ -117,7 +128,12 @@ class LawSearch {
     if constexpr (kRows == 3) {
       if (onset != 0 && !find_directions(onset, laws, response)) return false;
     }
-    if (response.redundant && !split(laws, response)) return false;
+    if (response.redundant && !split(laws, nullptr, response)) return false;
+    return agrees(laws, response);
+  }
+
+  /// Forces and accelerations obey the laws.
+  CAROM_HOST_DEVICE bool agrees(const Laws<T>& laws, const Response<T>& response) const {
     double load = 0.0;
     for (int i = 0; i < size_.constraints; ++i)
       load = larger(load, magnitude(response.force[i][0]));
@@ -158,10 +174,16 @@ class LawSearch {
     return true;
   }
 
-  /// Keeps the split of least norm where its forces obey the laws, else looks for another.
-  CAROM_HOST_DEVICE bool split(const Laws<T>& laws, Response<T>& response) const {
+  /// Keeps the split of least norm where its forces obey the laws, else looks for another from
+  /// `start`.
+  CAROM_HOST_DEVICE bool split(const Laws<T>& laws, const double (*start)[kRows],
+                               Response<T>& response) const {
     return obeys<T>(size_, at_, laws, response, tolerance_ * force_) ||
-           share<T>(size_, at_, laws, 0.1 * tolerance_ * acceleration_, response);
+           share<T>(size_, at_, laws, 0.1 * tolerance_ * acceleration_, start, response);
+  }
+
+  [[nodiscard]] CAROM_INLINE static bool has(unsigned mask, int i) {
+    return (mask >> i & 1U) != 0U;
   }
 
   /// Slip starts along the acceleration that its own friction leaves: a fixed point, from the force
@@ -170,11 +192,11 @@ class LawSearch {
                                          Response<T>& response) const {
     Laws<T> stuck = laws;
     for (int i = 0; i < size_.constraints; ++i) {
-      if ((onset >> i & 1U) != 0U) stuck.law[i] = Law::stick;
+      if (has(onset, i)) stuck.law[i] = Law::stick;
     }
     if (!respond<T>(size_, at_, stuck, response)) return false;
     for (int i = 0; i < size_.constraints; ++i) {
-      if ((onset >> i & 1U) == 0U) continue;
+      if (!has(onset, i)) continue;
       double way[2] = {-response.force[i][1], -response.force[i][kRows - 1]};
       if (!turn(way, laws.direction[i])) return false;
     }
@@ -182,7 +204,7 @@ class LawSearch {
       if (!respond<T>(size_, at_, laws, response)) return false;
       double moved = 0.0;
       for (int i = 0; i < size_.constraints; ++i) {
-        if ((onset >> i & 1U) == 0U) continue;
+        if (!has(onset, i)) continue;
         double way[2] = {bend(i, 1, response.acceleration),
                          bend(i, kRows - 1, response.acceleration)};
         const double before[2] = {laws.direction[i][0], laws.direction[i][1]};
@@ -193,6 +215,73 @@ class LawSearch {
       }
       if (moved <= 1e-13) return true;
     }
+    return sharpen(onset, laws, response);
+  }
+
+  /// How far contact i's acceleration along its tangents turns away from its direction.
+  CAROM_HOST_DEVICE bool astray(int i, const Laws<T>& laws, Response<T>& response, double& across,
+                                double& along) const {
+    if (!respond<T>(size_, at_, laws, response)) return false;
+    const double x = bend(i, 1, response.acceleration);
+    const double y = bend(i, kRows - 1, response.acceleration);
+    const double* d = laws.direction[i];
+    across = fused(d[0], y, -(d[1] * x));
+    along = fused(d[0], x, d[1] * y);
+    return true;
+  }
+  CAROM_INLINE static void rotate(double* d, double cosine, double sine) {
+    const double x = fused(cosine, d[0], -(sine * d[1]));
+    const double y = fused(sine, d[0], cosine * d[1]);
+    const double size = square_root(fused(x, x, y * y));
+    d[0] = x / size;
+    d[1] = y / size;
+  }
+
+  /// Newton's method in the angles of all directions.
+  CAROM_HOST_DEVICE bool sharpen(unsigned onset, Laws<T>& laws, Response<T>& response) const {
+    constexpr double kTilt = 1e-6;
+    SmallSystem<kContacts, LaneOf<T>> system;
+    int contact[kContacts];
+    int count = 0;
+    for (int i = 0; i < size_.constraints; ++i) {
+      if (has(onset, i)) contact[count++] = i;
+    }
+    bool forward = false;
+    const auto residuals = [&](double* out) {
+      forward = true;
+      for (int k = 0; k < count; ++k) {
+        double along = 0.0;
+        if (!astray(contact[k], laws, response, out[k], along)) return false;
+        out[k] /= acceleration_;
+        forward = forward && along > 0.0;
+      }
+      return true;
+    };
+    for (int round = 0; round < 12; ++round) {
+      double now[kContacts];
+      if (!residuals(now)) return false;
+      double worst = 0.0;
+      for (int k = 0; k < count; ++k) worst = larger(worst, magnitude(now[k]));
+      if (worst <= 1e-14 || (round > 6 && worst <= 1e-12)) return forward;
+      for (int c = 0; c < count; ++c) {
+        double* d = laws.direction[contact[c]];
+        const double held[2] = {d[0], d[1]};
+        double tilted[kContacts];
+        rotate(d, 1.0, kTilt);
+        const bool known = residuals(tilted);
+        d[0] = held[0];
+        d[1] = held[1];
+        if (!known) return false;
+        for (int k = 0; k < count; ++k) system.a[k][c] = (tilted[k] - now[k]) / kTilt;
+      }
+      for (int k = 0; k < count; ++k) system.b[k] = -now[k];
+      double step[kContacts];
+      bool redundant = false;
+      if (!system.solve(count, step, redundant) || redundant) return false;
+      for (int c = 0; c < count; ++c) {
+        rotate(laws.direction[contact[c]], 1.0, larger(-0.5, smaller(0.5, step[c])));
+      }
+    }
     return false;
   }
   CAROM_INLINE bool turn(const double* way, double* direction) const {
@@ -201,6 +290,84 @@ class LawSearch {
     direction[0] = way[0] / size;
     direction[1] = way[1] / size;
     return true;
+  }
+
+  /// Where no combination's directions settle, or contacts share loads that no split by itself
+  /// obeys: forces by projection on Coulomb's cones, contact after contact, with De Saxce's
+  /// correction of the normal acceleration; what they come to is told from laws, which then are
+  /// solved and checked like any others.
+  CAROM_HOST_DEVICE bool iterate() {
+    const int nv = size_.velocities;
+    double effect[kContacts][kRows][kV];
+    double force[kContacts][kRows] = {};
+    double yielding[kContacts] = {};
+    double moving[kV];
+    for (int j = 0; j < nv; ++j) moving[j] = at_.free[j];
+    for (int i = 0; i < size_.constraints; ++i) {
+      for (int k = 0; k < kRows && touches(i); ++k) {
+        const double* row = at_.rows[i] + k * nv;
+        double* column = effect[i][k];
+        for (int j = 0; j < nv; ++j) column[j] = row[j];
+        for (int d = 1; d < kRows && k == 0 && slides(i); ++d) {
+          const double share = -at_.friction[i] * direction_[i][d - 1];
+          for (int j = 0; j < nv; ++j) column[j] = fused(share, row[d * nv + j], column[j]);
+        }
+        at_.solve(nv, column);
+        yielding[i] += magnitude(LocalState<T>::along(nv, row, column));
+      }
+    }
+    for (int sweep = 1; sweep <= kSweeps; ++sweep) {
+      for (int i = 0; i < size_.constraints; ++i) {
+        if (!touches(i) || !(yielding[i] > 0.0)) continue;
+        const int rows = slides(i) || !rough(i) ? 1 : kRows;
+        double next[kRows] = {};
+        double slip = 0.0;
+        for (int k = 0; k < rows; ++k) {
+          const double bent = bend(i, k, moving);
+          next[k] = force[i][k] - bent / yielding[i];
+          if (k > 0) slip = fused(bent, bent, slip);
+        }
+        if (rows == 1) {
+          next[0] = at_least_zero(next[0]);
+        } else {
+          next[0] -= at_.friction[i] * square_root(slip) / yielding[i];
+          to_cone<kRows>(at_.friction[i], next);
+        }
+        for (int k = 0; k < rows; ++k) {
+          const double change = next[k] - force[i][k];
+          force[i][k] = next[k];
+          for (int j = 0; j < nv; ++j) moving[j] = fused(change, effect[i][k][j], moving[j]);
+        }
+      }
+      if (sweep % kSweepsBetween == 0 && tell(force, moving)) return true;
+    }
+    return false;
+  }
+
+  /// iterated_laws_ and iterated_ from forces and accelerations nearby.
+  CAROM_HOST_DEVICE bool tell(const double (*force)[kRows], const double* moving) {
+    Laws<T>& laws = iterated_laws_;
+    unsigned onset = 0;
+    for (int i = 0; i < size_.constraints; ++i) {
+      laws.law[i] = Law::open;
+      laws.direction[i][0] = laws.direction[i][1] = 0.0;
+      if (!touches(i) || !(force[i][0] > kDistinct * force_)) continue;
+      const double way[2] = {bend(i, 1, moving), bend(i, kRows - 1, moving)};
+      if (slides(i) || !rough(i)) {
+        laws.law[i] = Law::slide;
+        for (int d = 0; d < 2 && slides(i); ++d) laws.direction[i][d] = direction_[i][d];
+      } else if (square_root(fused(way[0], way[0], way[1] * way[1])) > kCreep * acceleration_) {
+        laws.law[i] = Law::slide;
+        turn(way, laws.direction[i]);
+        onset |= 1U << i;
+      } else {
+        laws.law[i] = Law::stick;
+      }
+    }
+    if (onset != 0 && !sharpen(onset, laws, iterated_)) return false;
+    if (!respond<T>(size_, at_, laws, iterated_)) return false;
+    if (iterated_.redundant && !split(laws, force, iterated_)) return false;
+    return agrees(laws, iterated_);
   }
 
   CAROM_HOST_DEVICE void keep(long code, const Laws<T>& laws, const Response<T>& response) {
@@ -235,9 +402,13 @@ class LawSearch {
   }
 
   static constexpr double kDistinct = 1e-7;
-  static constexpr int kRounds = 200;
+  static constexpr double kCreep = 1e-5;
+  static constexpr long kIterated = -1;
+  static constexpr int kSweeps = 4000;
+  static constexpr int kSweepsBetween = 100;
+  static constexpr int kRounds = 30;
 
-  const MechanismSizes& size_;
+  const SizesOf<T>& size_;
   const LocalState<T>& at_;
   unsigned candidates_, sliding_;
   const double (*direction_)[2];
@@ -249,6 +420,8 @@ class LawSearch {
   int score_[kMostSolutions];
   long code_[kMostSolutions];
   double found_[kMostSolutions][kV];
+  Laws<T> iterated_laws_;
+  Response<T> iterated_;
 };
 
 }  // namespace carom::kernels::motion

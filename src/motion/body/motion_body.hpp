@@ -86,6 +86,10 @@ class Motion : MotionFlight<T> {
     }
     this->know_energy();
     const FlightEnd flight = this->fly();
+    if (flight == FlightEnd::stalled) {
+      end = MotionEnd::event_limit;
+      return false;
+    }
     if (flight == FlightEnd::jammed) return evaluate(~0U) && collide(touching, true);
     return flight != FlightEnd::failed;
   }
@@ -116,6 +120,7 @@ class Motion : MotionFlight<T> {
     *out_.residual = larger(*out_.residual, search.take(chosen, laws_, response_));
     this->acceleration_scale_ = scale;
     this->force_scale_ = larger(search.force_scale(), response_.normal_sum(size_.constraints));
+    this->split_ = response_;
     tell_changes(before);
     return found;
   }
@@ -177,7 +182,9 @@ class Motion : MotionFlight<T> {
   CAROM_HOST_DEVICE bool complete() {
     double state[kState];
     const auto limit = watch_.limit(nq_ + nv_, nq_, run_.zeno_tolerance, state);
-    if (!limit.found || !(limit.time <= run_.duration)) return true;
+    if (!limit.found || !(limit.time <= this->next_stop()) || meets_others(limit.contacts, state)) {
+      return true;
+    }
     watch_.clear();
     for (int i = 0; i < nq_ + nv_; ++i) y_[i] = state[i];
     this->normalise();
@@ -201,6 +208,17 @@ class Motion : MotionFlight<T> {
     ++*out_.zeno;
     note(MotionEventKind::zeno, limit.contacts);
     return true;
+  }
+
+  /// Contacts that the impacts leave alone close before their limit.
+  [[nodiscard]] CAROM_HOST_DEVICE bool meets_others(unsigned struck, const double* q) const {
+    const T at(problem_.parameters, time_, q);
+    for (int i = 0; i < size_.constraints; ++i) {
+      if (has(struck, i) || !this->closes(i)) continue;
+      const double room = laws_.law[i] == Law::open ? 0.0 : -run_.contact_tolerance;
+      if (at.constraint(i).gap < smaller(room, local_.gap[i])) return true;
+    }
+    return false;
   }
 
   CAROM_HOST_DEVICE void finish(MotionEnd end) {
@@ -247,7 +265,7 @@ class Motion : MotionFlight<T> {
 
   int stalled_ = 0;
   double last_time_ = -1.0;
-  ZenoWatch<kState> watch_;
+  ZenoWatch<kState, LaneOf<T>> watch_;
 };
 
 /// Motion number `row` of a view's, problem after problem; first: index of the view's first

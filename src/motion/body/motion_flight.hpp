@@ -5,12 +5,13 @@
 
 namespace carom::kernels::motion {
 
-enum class FlightEnd : unsigned char { event, stop, jammed, failed };
+enum class FlightEnd : unsigned char { event, stop, jammed, stalled, failed };
 
 /// Motion under fixed contact laws, until one of them ends.
 template <class T>
 class MotionFlight : public MotionState<T> {
   using Base = MotionState<T>;
+  using Steps = DormandPrince<Base::kState, !GrowingMechanism<T>, LaneOf<T>>;
 
  protected:
   using Base::Base;
@@ -20,18 +21,17 @@ class MotionFlight : public MotionState<T> {
 
   double force_scale_ = 0.0;         ///< of the contact laws [N]
   double acceleration_scale_ = 0.0;  ///< likewise [m/s2]
+  Response<T> split_;                ///< last of loads that contacts share
 
   /// From laws_ just chosen. `event`: preferred_ says what should follow.
   CAROM_HOST_DEVICE FlightEnd fly() {
-    double stop = run_.duration;
-    if (problem_.drive != nullptr && this->knot_ + 1 < problem_.knots) {
-      stop = smaller(stop, static_cast<double>(this->knot_ + 1) * problem_.drive_interval);
-    }
+    const double stop = this->next_stop();
     closed_ = 0;
     for (int i = 0; i < size_.constraints; ++i) {
       if (laws_.law[i] != Law::open) closed_ |= 1U << i;
     }
     if (!slope(time_, y_, slope_)) return FlightEnd::failed;
+    bool rejected = false;
     while (time_ < stop) {
       const double speed = fastest();
       const double longest = kMostSamples / (kSamples + kSamplesBySpeed * speed);
@@ -42,18 +42,24 @@ class MotionFlight : public MotionState<T> {
         length_ = kFirstLength;
         return FlightEnd::jammed;
       }
+      if (++steps_taken_ % kStepsAWatch == 0) {
+        if (time_ - watched_time_ < kStepsAWatch * kShortestMean) return FlightEnd::stalled;
+        watched_time_ = time_;
+      }
       double next[kState];
       const bool done = advance(h, next);
-      const double error = done ? steps_.error(n_, h, y_, next, run_.tolerance) : kInfinity;
+      const double error = done ? steps_.error(h, y_, next, run_.tolerance) : kInfinity;
       if (!(error <= 1.0)) {
         length_ = is_finite(error) ? next_length(h, error) : 0.1 * h;
+        rejected = true;
         continue;
       }
       const int samples = 1 + static_cast<int>(h * (kSamples + kSamplesBySpeed * speed));
       const Found first = first_event(h, next, samples);
       if (first.what != Happening::none) return meet(first, h);
       if (!accept(h, whole ? stop : time_ + h, next)) return FlightEnd::failed;
-      length_ = next_length(h, error);
+      length_ = rejected ? smaller(h, next_length(h, error)) : next_length(h, error);
+      rejected = false;
     }
     return FlightEnd::stop;
   }
@@ -75,6 +81,13 @@ class MotionFlight : public MotionState<T> {
   static constexpr double kGapSlack = 1e-12;   ///< [m]
   static constexpr double kForceSlack = 10.0;  ///< of the law's tolerance
   static constexpr double kDrifted = 1e-12;
+  static constexpr long kStepsAWatch = 4096;     ///< of which the time is looked at:
+  static constexpr double kShortestMean = 1e-7;  ///< a motion whose steps are shorter is given up
+  static constexpr int kFirstLook = Steps::kLateStages;
+  static constexpr int kLastLook = kFirstLook + 3;
+  static constexpr double kLook = 0.65;   ///< of a step: where they look, more or less
+  static constexpr double kMet = 1e-14;   ///< of an event's function [m, m/s]
+  static constexpr double kClose = 1e-9;  ///< [s]
 
   [[nodiscard]] CAROM_INLINE double fastest() const {
     double most = 0.0;
@@ -93,14 +106,8 @@ class MotionFlight : public MotionState<T> {
     if constexpr (kRows == 3) {
       for (int i = 0; i < size_.constraints; ++i) {
         if (laws.law[i] != Law::slide || !(local_.friction[i] > 0.0)) continue;
-        double turned[2];
-        const double slip = this->slip_of(local_, i, turned);
         // A reversal is an event; until it is found friction stays as it was.
-        if (slip > run_.velocity_tolerance &&
-            turned[0] * laws.direction[i][0] + turned[1] * laws.direction[i][1] > 0.0) {
-          laws.direction[i][0] = turned[0];
-          laws.direction[i][1] = turned[1];
-        }
+        this->follow_slip(local_, i, laws);
       }
     }
     if (!respond<T>(size_, local_, laws, response_)) return false;
@@ -129,9 +136,44 @@ class MotionFlight : public MotionState<T> {
   }
 
   CAROM_HOST_DEVICE bool advance(double h, double* next) {
+    int stage = 0;
+    suspects_ = 0;
+    extended_ = false;
     return steps_.step(
-        n_, time_, h, y_, slope_,
-        [this](double time, const double* y, double* dy) { return slope(time, y, dy); }, next);
+        time_, h, y_, slope_,
+        [&](double time, const double* y, double* dy) {
+          if (!slope(time, y, dy)) return false;
+          // A law may end and hold again within the step.
+          if (++stage > kFirstLook && stage <= kLastLook && !response_.redundant) {
+            for (int i = 0; i < size_.constraints; ++i) {
+              if (laws_.law[i] != Law::open && breaks(i)) suspects_ |= 1U << i;
+            }
+          }
+          return true;
+        },
+        next);
+  }
+  /// Before steps_.dense; local_ and response_ are of another state afterwards.
+  CAROM_HOST_DEVICE bool extend(double h, const double* next) {
+    if (!extended_) {
+      extended_ = steps_.extend(
+          time_, h, y_, next,
+          [this](double time, const double* y, double* dy) { return slope(time, y, dy); });
+    }
+    return extended_;
+  }
+
+  /// A law that is asked for its forces or its slip ends for a closed contact.
+  [[nodiscard]] CAROM_INLINE bool ends(Happening what, int i) const {
+    if (what == Happening::force) return true;
+    if (!(local_.friction[i] > 0.0)) return false;
+    return what == (laws_.law[i] == Law::slide ? Happening::stop : Happening::cone);
+  }
+  [[nodiscard]] CAROM_INLINE bool breaks(int i) const {
+    for (const Happening what : {Happening::force, Happening::cone, Happening::stop}) {
+      if (ends(what, i) && value(what, i) < -slack(what)) return true;
+    }
+    return false;
   }
 
   /// Value of an event's function, not negative while the law holds. local_ and response_: of the
@@ -162,7 +204,8 @@ class MotionFlight : public MotionState<T> {
   CAROM_HOST_DEVICE double value_at(Happening what, int i, double h, const double* next,
                                     double at) {
     double y[kState] = {};
-    steps_.dense(n_, h, y_, next, at, y);
+    if (!extend(h, next)) return -1.0;
+    steps_.dense(y_, at, y);
     if (what == Happening::gap) {
       return T(problem_.parameters, time_ + at * h, y).constraint(i).gap;
     }
@@ -171,25 +214,36 @@ class MotionFlight : public MotionState<T> {
     return value(what, i);
   }
 
+  /// Gap of an open contact, roughly.
+  CAROM_HOST_DEVICE double gap_near(int i, double h, const double* next, double at) const {
+    double y[kState] = {};
+    steps_.coarse(h, y_, next, at, y);
+    return T(problem_.parameters, time_ + at * h, y).constraint(i).gap;
+  }
+
   /// Loads that contacts share are split so that all laws hold, at the state that local_ and
   /// response_ describe.
-  [[nodiscard]] CAROM_HOST_DEVICE bool bears() const {
-    Response<T> split = response_;
+  [[nodiscard]] CAROM_HOST_DEVICE bool bears(Response<T>& split) const {
+    split = response_;
     const double force = slack(Happening::force);
     return obeys<T>(size_, local_, laws_, split, force) ||
-           share<T>(size_, local_, laws_, run_.law_tolerance * acceleration_scale_, split);
+           share<T>(size_, local_, laws_, run_.law_tolerance * acceleration_scale_, split_.force,
+                    split);
   }
   CAROM_HOST_DEVICE bool bears_at(double h, const double* next, double at) {
     double y[kState] = {};
     double unused[kState];
-    steps_.dense(n_, h, y_, next, at, y);
-    return slope(time_ + at * h, y, unused) && bears();
+    if (!extend(h, next)) return false;
+    steps_.dense(y_, at, y);
+    Response<T> split;
+    return slope(time_ + at * h, y, unused) && bears(split);
   }
 
   /// The first law that ends in a step whose end local_ and response_ describe.
   CAROM_HOST_DEVICE Found first_event(double h, const double* next, int samples) {
     Found broken[3 * kContacts];
     int count = 0;
+    unsigned lowered = 0;
     const bool shared = response_.redundant;
     for (int i = 0; i < size_.constraints; ++i) {
       const auto look = [&](Happening what) {
@@ -199,16 +253,31 @@ class MotionFlight : public MotionState<T> {
         }
       };
       if (laws_.law[i] == Law::open) {
-        if (this->closes(i)) look(Happening::gap);
+        if (!this->closes(i)) continue;
+        look(Happening::gap);
+        if (local_.gap[i] < 0.0 && local_.gap[i] >= -kGapSlack) lowered |= 1U << i;
         continue;
       }
-      if (!shared) look(Happening::force);
-      if (!(local_.friction[i] > 0.0)) continue;
-      if (laws_.law[i] == Law::slide) look(Happening::stop);
-      if (laws_.law[i] == Law::stick && !shared) look(Happening::cone);
+      for (const Happening what : {Happening::force, Happening::cone, Happening::stop}) {
+        if (!ends(what, i) || (shared && what != Happening::stop)) continue;
+        look(what);
+        if ((suspects_ >> i & 1U) == 0U || value(what, i) < -slack(what)) continue;
+        broken[count].what = what;
+        broken[count].contact = i;
+        broken[count++].at = kLook;
+      }
+    }
+    // A hop lower than the slack ends where it comes down.
+    for (int i = 0; i < size_.constraints && lowered != 0; ++i) {
+      if (!this->has(lowered, i) || !comes_down(i, next)) continue;
+      broken[count].what = Happening::gap;
+      broken[count++].contact = i;
     }
     Found first;
-    if (shared && !bears()) {
+    Response<T> split;
+    if (shared && bears(split)) {
+      split_ = split;
+    } else if (shared) {
       double low = 0.0;
       double high = 1.0;
       for (int halving = 0; halving < 50; ++halving) {
@@ -223,7 +292,7 @@ class MotionFlight : public MotionState<T> {
     for (int i = 0; i < size_.constraints && samples > 1; ++i) {
       if (laws_.law[i] != Law::open || !this->closes(i) || local_.gap[i] < -kGapSlack) continue;
       for (int k = 1; k < samples; ++k) {
-        if (value_at(Happening::gap, i, h, next, static_cast<double>(k) / samples) < -kGapSlack) {
+        if (gap_near(i, h, next, static_cast<double>(k) / samples) < -kGapSlack) {
           broken[count].what = Happening::gap;
           broken[count].contact = i;
           broken[count++].at = static_cast<double>(k) / samples;
@@ -238,6 +307,14 @@ class MotionFlight : public MotionState<T> {
     return first;
   }
 
+  /// Whether contact i approaches at a state.
+  [[nodiscard]] CAROM_HOST_DEVICE bool comes_down(int i, const double* y) const {
+    const T at(problem_.parameters, time_, y);
+    double rows[kRows * kV] = {};
+    at.jacobian(at.constraint(i), rows, nv_);
+    return LocalState<T>::along(nv_, rows, y + nq_) < -run_.velocity_tolerance;
+  }
+
   /// Where the event's function leaves zero; event.at: where it is known to be below, or 2.
   CAROM_HOST_DEVICE void locate(Found& event, double h, const double* next) {
     const auto function = [&](double at) {
@@ -246,6 +323,10 @@ class MotionFlight : public MotionState<T> {
     double high = event.at > 1.0 ? 1.0 : event.at;
     double below = function(high);
     double low = 0.0;
+    if (!(below < 0.0)) {  // it was a rough look
+      event.at = 2.0;
+      return;
+    }
     double above = function(0.0);
     const double least = slack(event.what);
     double level = 0.0;
@@ -277,7 +358,11 @@ class MotionFlight : public MotionState<T> {
     int side = 0;
     double weight_above = above;
     double weight_below = below;
-    for (int i = 0; i < 80 && high - low > 1e-15; ++i) {
+    // What the event's own rate corrects afterwards need not be closer.
+    const bool smooth = event.what == Happening::gap || event.what == Happening::stop;
+    const double close = smooth ? 1e-10 : 1e-15;
+    const double enough = smooth ? 1e-10 * (above - below) : 0.0;
+    for (int i = 0; i < 80 && high - low > close; ++i) {
       double at = (low * weight_below - high * weight_above) / (weight_below - weight_above);
       if (!(at > low && at < high) || i % 8 == 7) at = 0.5 * (low + high);
       if (at <= low || at >= high) break;
@@ -292,7 +377,10 @@ class MotionFlight : public MotionState<T> {
         weight_below = f;
         if (side == -1) weight_above *= 0.5;
         side = -1;
-        if (f == 0.0) break;
+      }
+      if (magnitude(f) <= enough) {
+        high = at;
+        break;
       }
     }
     event.at = high;
@@ -317,14 +405,25 @@ class MotionFlight : public MotionState<T> {
     return true;
   }
 
+  /// From the end of a step by a time whose square is nothing.
+  CAROM_HOST_DEVICE bool move_on(double by, double length, double* next) {
+    double* slope_there = steps_.end_slope();
+    for (int j = 0; j < n_; ++j) next[j] = fused(by, slope_there[j], next[j]);
+    return slope(time_ + length, next, slope_there);
+  }
+
   /// Goes to the event and corrects its time by the function's own rate.
   CAROM_HOST_DEVICE FlightEnd meet(const Found& event, double h) {
     const int i = event.contact;
     double length = event.at * h;
     if (length > 1e-15 * (1.0 + time_)) {
-      double next[kState];
+      double end[kState] = {};
+      const auto go = [&](double at) {
+        steps_.dense(y_, at, end);
+        return slope(time_ + length, end, steps_.end_slope());
+      };
       watched_ = 1U << i;
-      bool done = advance(length, next);
+      bool done = go(event.at);
       const bool smooth = !event.exact && event.what != Happening::split;
       for (int round = 0; done && round < 3 && smooth; ++round) {
         double rate = 0.0;
@@ -338,14 +437,14 @@ class MotionFlight : public MotionState<T> {
           }
         }
         const double away = value(event.what, i);
-        if (!(rate < 0.0) || !(magnitude(away) > 1e-15)) break;
+        if (!(rate < 0.0) || !(magnitude(away) > kMet)) break;
         const double correction = -away / rate;
         if (!(magnitude(correction) < 1e-3 * length)) break;
         length += correction;
-        done = advance(length, next);
+        done = magnitude(correction) <= kClose ? move_on(correction, length, end) : go(length / h);
       }
       watched_ = 0;
-      if (!done || !accept(length, time_ + length, next)) return FlightEnd::failed;
+      if (!done || !accept(h, time_ + length, end)) return FlightEnd::failed;
     }
     if (event.what == Happening::force) preferred_[i] = static_cast<int>(Law::open);
     if (event.what == Happening::cone) preferred_[i] = static_cast<int>(Law::slide);
@@ -354,13 +453,18 @@ class MotionFlight : public MotionState<T> {
     return FlightEnd::event;
   }
 
-  /// Takes a step whose end local_ describes.
+  /// Takes a step of length h as far as `time`, where the state is `next`, which local_ describes.
   CAROM_HOST_DEVICE bool accept(double h, double time, const double* next) {
-    double at[kState];
-    while (out_.state != nullptr && this->next_point_ < out_.grid_points &&
-           this->grid_time(this->next_point_) < time) {
-      const double share = (this->grid_time(this->next_point_) - time_) / h;
-      steps_.dense(n_, h, y_, next, share, at);
+    const auto inside = [&] {
+      return out_.state != nullptr && this->next_point_ < out_.grid_points &&
+             this->grid_time(this->next_point_) < time;
+    };
+    if (inside() && !extended_ && !(extend(h, next) && slope(time, next, steps_.end_slope()))) {
+      return false;
+    }
+    while (inside()) {
+      double at[kState];
+      steps_.dense(y_, (this->grid_time(this->next_point_) - time_) / h, at);
       this->put_state(this->next_point_++, at);
     }
     const double before = balance_of(y_);
@@ -377,12 +481,7 @@ class MotionFlight : public MotionState<T> {
       drifted = drifted || magnitude(local_.gap[i]) > kDrifted ||
                 magnitude(local_.speed[i][0]) > kDrifted;
       if (kRows == 3 && laws_.law[i] == Law::slide && local_.friction[i] > 0.0) {
-        double turned[2];
-        if (this->slip_of(local_, i, turned) > run_.velocity_tolerance &&
-            turned[0] * laws_.direction[i][0] + turned[1] * laws_.direction[i][1] > 0.0) {
-          laws_.direction[i][0] = turned[0];
-          laws_.direction[i][1] = turned[1];
-        }
+        this->follow_slip(local_, i, laws_);
       }
     }
     if (drifted) {
@@ -411,11 +510,15 @@ class MotionFlight : public MotionState<T> {
   }
 
  private:
-  DormandPrince<kState> steps_;
+  Steps steps_{n_};
   double slope_[kState];
+  long steps_taken_ = 0;
+  double watched_time_ = 0.0;
   double length_ = kFirstLength;
   unsigned closed_ = 0;
   unsigned watched_ = 0;
+  unsigned suspects_ = 0;  ///< contacts whose law ended at one of a step's late stages
+  bool extended_ = false;
   double energy_ = 0.0;
   double error_ = 0.0;
   bool energy_known_ = false;

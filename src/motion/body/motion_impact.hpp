@@ -42,35 +42,36 @@ class MotionImpact {
 
  public:
   /// touching: contacts of the impact.
-  CAROM_HOST_DEVICE MotionImpact(const MechanismSizes& size, const LocalState<T>& at,
-                                 unsigned touching, const double* v)
-      : nv_(size.velocities) {
+  CAROM_HOST_DEVICE MotionImpact(const SizesOf<T>& size, const LocalState<T>& at, unsigned touching,
+                                 const double* v)
+      : size_(size) {
     for (int i = 0; i < size.constraints; ++i) {
       if ((touching >> i & 1U) != 0U) contact_[count_++] = i;
     }
     const int m = count_;
     const int rows = kDim * m;
-    for (int j = 0; j < nv_; ++j) velocity_[j] = v[j];
+    for (int j = 0; j < size_.velocities; ++j) velocity_[j] = v[j];
     for (int i = 0; i < m; ++i) {
       const int c = contact_[i];
       friction_[i] = at.friction[c];
       for (int k = 0; k < kDim; ++k) {
         const int row = k == 0 ? i : m + (kDim - 1) * i + k - 1;
         double column[kV];
-        for (int j = 0; j < nv_; ++j) {
-          column[j] = jacobian_[row * nv_ + j] = at.rows[c][k * nv_ + j];
+        for (int j = 0; j < size_.velocities; ++j) {
+          column[j] = jacobian_[row * size_.velocities + j] = at.rows[c][k * size_.velocities + j];
         }
-        solve_factor(nv_, at.factor, column);
-        for (int j = 0; j < nv_; ++j) response_[j * rows + row] = column[j];
+        at.solve(size_.velocities, column);
+        for (int j = 0; j < size_.velocities; ++j) response_[j * rows + row] = column[j];
       }
     }
     double raw[kRowsOfAll * kRowsOfAll];
     for (int i = 0; i < rows; ++i) {
-      contact_velocity_[i] = LocalState<T>::along(nv_, jacobian_ + i * nv_, v);
+      contact_velocity_[i] =
+          LocalState<T>::along(size_.velocities, jacobian_ + i * size_.velocities, v);
       for (int j = 0; j < rows; ++j) {
         double sum = 0.0;
-        for (int c = 0; c < nv_; ++c) {
-          sum = fused(jacobian_[i * nv_ + c], response_[c * rows + j], sum);
+        for (int c = 0; c < size_.velocities; ++c) {
+          sum = fused(jacobian_[i * size_.velocities + c], response_[c * rows + j], sum);
         }
         raw[i * rows + j] = sum;
       }
@@ -94,8 +95,8 @@ class MotionImpact {
     view_.friction = friction_;
     view_.velocity = velocity_;
     view_.contact_velocity = contact_velocity_;
-    view_.energy = at.kinetic(nv_, v);
-    scratch_ = ImpactScratch<kDim>::carve(nv_, m, reals_, ints_);
+    view_.energy = at.kinetic(size_.velocities, v);
+    scratch_ = ImpactScratch<kDim>::carve(size_.velocities, m, reals_, ints_);
     scratch_.fallback_reals = fallback_;
     scratch_.fallback_ints = fallback_ints_;
     scratch_.outcomes = outcomes_;
@@ -109,16 +110,16 @@ class MotionImpact {
                                       std::uint64_t number, bool push, Restitution kind,
                                       double coefficient, double* v) {
     ImpactOutcome out;
-    run.velocities = nv_;
+    run.velocities = size_.velocities;
     run.contacts = count_;
     const std::uint64_t seed = run.seed;
-    const SingleLane lanes;
+    const LaneOf<T> lanes;
     const double before = view_.energy;
     if (push && !pushes_in(run, index, sample, derived_seed(seed, kPushDraws, number), out)) {
       return out;
     }
     run.seed = derived_seed(seed, kImpactDraws, number);
-    ImpactTrajectory<kDim, SingleLane> trajectory(lanes, run, view_, scratch_);
+    ImpactTrajectory<kDim, LaneOf<T>> trajectory(lanes, run, view_, scratch_);
     TrajectoryEnd end = trajectory.begin(nullptr);
     double compression = 0.0;  // work that the normals took
     double normal_before[kContacts] = {};
@@ -136,14 +137,14 @@ class MotionImpact {
     out.residual = larger(out.residual, end.residual);
     for (int i = 0; i < count_; ++i) total_[i] += scratch_.total[i];
     if (coefficient > 0.0) {
-      const RestitutionProblem<kDim, kV, kContacts> rebound{
-          nv_, count_, jacobian_, response_, delassus_, friction_, contact_velocity_, total_};
+      const RestitutionProblem<T> rebound{size_.velocities, count_,    jacobian_,         response_,
+                                          delassus_,        friction_, contact_velocity_, total_};
       double impulse[kRowsOfAll];
       const double ratio =
           rebound.solve(kind, coefficient, view_.mass, before, compression, scratch_.v, impulse);
       for (int i = 0; i < count_; ++i) total_[i] = fused(ratio, impulse[i], total_[i]);
     }
-    for (int j = 0; j < nv_; ++j) v[j] = scratch_.v[j];
+    for (int j = 0; j < size_.velocities; ++j) v[j] = scratch_.v[j];
     for (int i = 0; i < count_; ++i) out.normal_impulse += total_[i];
     return out;
   }
@@ -175,8 +176,8 @@ class MotionImpact {
       scratch_.scaled_limit[i] = limit / scale_[i];
     }
     for (int i = 0; i < rows; ++i) scratch_.scaled_u[i] = contact_velocity_[i] * scale_[of(i)];
-    StepEnumerator<kDim> steps(m, run.polygon, scaled_, friction_, scratch_.scaled_u,
-                               scratch_.scaled_limit, outcomes_);
+    StepEnumerator<kDim, LaneOf<T>> steps(m, run.polygon, scaled_, friction_, scratch_.scaled_u,
+                                          scratch_.scaled_limit, outcomes_);
     const int found = steps.run();
     int pushing[kMaxOutcomes];
     int count = 0;
@@ -192,13 +193,14 @@ class MotionImpact {
     if (chosen >= count) chosen = count - 1;
     const double* impulse = steps.impulse(pushing[chosen]);
     for (int i = 0; i < rows; ++i) scratch_.impulse[i] = impulse[i] * scale_[of(i)];
-    for (int j = 0; j < nv_; ++j) {
+    for (int j = 0; j < size_.velocities; ++j) {
       for (int i = 0; i < rows; ++i) {
         velocity_[j] = fused(response_[j * rows + i], scratch_.impulse[i], velocity_[j]);
       }
     }
     for (int i = 0; i < rows; ++i) {
-      contact_velocity_[i] = LocalState<T>::along(nv_, jacobian_ + i * nv_, velocity_);
+      contact_velocity_[i] =
+          LocalState<T>::along(size_.velocities, jacobian_ + i * size_.velocities, velocity_);
     }
     for (int i = 0; i < m; ++i) total_[i] += scratch_.impulse[i];
     view_.energy = energy_of(velocity_);
@@ -208,15 +210,16 @@ class MotionImpact {
 
   [[nodiscard]] CAROM_INLINE double energy_of(const double* v) const {
     double twice = 0.0;
-    for (int i = 0; i < nv_; ++i) {
-      twice = fused(LocalState<T>::along(nv_, view_.mass + i * nv_, v), v[i], twice);
+    for (int i = 0; i < size_.velocities; ++i) {
+      twice = fused(LocalState<T>::along(size_.velocities, view_.mass + i * size_.velocities, v),
+                    v[i], twice);
     }
     return 0.5 * twice;
   }
 
   static constexpr double kTaken = 1e-6;  ///< of what a step may take: an impulse, not rounding
 
-  int nv_;
+  SizesOf<T> size_;
   int count_ = 0;
   int contact_[kContacts];
   double velocity_[kV];

@@ -16,29 +16,44 @@ concept LiftingMechanism = requires(const T& at) {
   { at.clears(0) } -> std::same_as<bool>;
 };
 
+/// Numbers of positions and velocities and of the integrated state (q, v, s, work of the drive,
+/// loss by slip).
+template <class T, bool kGrowing = GrowingMechanism<T>>
+struct MotionCounts {
+  static constexpr int nq_ = T::kSizes.positions;
+  static constexpr int nv_ = T::kSizes.velocities;
+  static constexpr int n_ = nq_ + nv_ + 3;
+  CAROM_INLINE explicit MotionCounts(const MechanismSizes&) {}
+};
+template <class T>
+struct MotionCounts<T, true> {
+  int nq_, nv_, n_;
+  CAROM_INLINE explicit MotionCounts(const MechanismSizes& size)
+      : nq_(size.positions), nv_(size.velocities), n_(nq_ + nv_ + 3) {}
+};
+
 /// Where a motion is: state and clocks, what the mechanism says there, and what is told of it.
 template <class T>
-class MotionState {
+class MotionState : protected MotionCounts<T> {
  protected:
+  using MotionCounts<T>::nq_, MotionCounts<T>::nv_, MotionCounts<T>::n_;
   static constexpr int kQ = T::kSizes.positions;
   static constexpr int kV = T::kSizes.velocities;
   static constexpr int kContacts = T::kSizes.constraints;
   static constexpr int kRows = T::kRows;
-  static constexpr int kState = kQ + kV + 3;  ///< (q, v, s, work of the drive, loss by slip)
+  static constexpr int kState = kQ + kV + 3;
   static_assert(kContacts <= 31);
 
   CAROM_HOST_DEVICE MotionState(const MotionRun& run, const MotionProblemView& problem,
                                 std::uint32_t index, std::uint64_t sample,
                                 const MotionSampleView& out)
-      : run_(run),
+      : MotionCounts<T>(T::sizes(problem.parameters)),
+        run_(run),
         problem_(problem),
         index_(index),
         sample_(sample),
         out_(out),
-        size_(T::sizes(problem.parameters)),
-        nq_(size_.positions),
-        nv_(size_.velocities),
-        n_(nq_ + nv_ + 3) {
+        size_(T::sizes(problem.parameters)) {
     for (int i = 0; i < kState; ++i) y_[i] = 0.0;
     for (int i = 0; i < kContacts; ++i) {
       laws_.law[i] = Law::open;
@@ -86,6 +101,11 @@ class MotionState {
 
   [[nodiscard]] CAROM_INLINE const double* drive() const {
     return problem_.drive == nullptr ? nullptr : problem_.drive + knot_ * nv_;
+  }
+  /// End of the drive's interval or of the motion.
+  [[nodiscard]] CAROM_INLINE double next_stop() const {
+    if (problem_.drive == nullptr || knot_ + 1 >= problem_.knots) return run_.duration;
+    return smaller(run_.duration, static_cast<double>(knot_ + 1) * problem_.drive_interval);
   }
   CAROM_HOST_DEVICE bool evaluate(unsigned wanted) {
     return local_.evaluate(problem_.parameters, size_, time_, q(), v(), drive(), wanted);
@@ -138,6 +158,16 @@ class MotionState {
     direction[0] = direction[1] = 0.0;
     for (int d = 1; d < kRows; ++d) direction[d - 1] = speed > 0.0 ? at.speed[i][d] / speed : 0.0;
     return speed;
+  }
+
+  /// The direction of a contact's friction turns with its slip.
+  CAROM_INLINE void follow_slip(const LocalState<T>& at, int i, Laws<T>& laws) const {
+    double turned[2];
+    double* d = laws.direction[i];
+    if (!(slip_of(at, i, turned) > run_.velocity_tolerance)) return;
+    if (!(turned[0] * d[0] + turned[1] * d[1] > 0.0)) return;
+    d[0] = turned[0];
+    d[1] = turned[1];
   }
 
   /// Gaps of `contacts` to zero along M^-1 Jn'. local_: at the state, all rows.
@@ -212,14 +242,14 @@ class MotionState {
 
  private:
   CAROM_HOST_DEVICE void closing_move(unsigned contacts, double* change) const {
-    SmallSystem<kContacts> system;
+    SmallSystem<kContacts, LaneOf<T>> system;
     double effect[kContacts][kV];
     int contact[kContacts];
     int unknowns = 0;
     for (int i = 0; i < size_.constraints; ++i) {
       if (!has(contacts, i)) continue;
       for (int j = 0; j < nv_; ++j) effect[unknowns][j] = local_.rows[i][j];
-      solve_factor(nv_, local_.factor, effect[unknowns]);
+      local_.solve(nv_, effect[unknowns]);
       system.b[unknowns] = -local_.gap[i];
       contact[unknowns++] = i;
     }
@@ -248,8 +278,7 @@ class MotionState {
   std::uint32_t index_;
   std::uint64_t sample_;
   const MotionSampleView& out_;
-  MechanismSizes size_;
-  int nq_, nv_, n_;
+  SizesOf<T> size_;
   double y_[kState];
   double time_ = 0.0;
   long knot_ = 0;

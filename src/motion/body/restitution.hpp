@@ -15,8 +15,11 @@ namespace carom::kernels::motion {
 /// impulse with tau such that the normals give back e^2 of the work they took. Tangents obey
 /// Coulomb's law in v+. Solved by projected Gauss-Seidel; rows are the normals, then the tangents
 /// in contact order.
-template <int kDim, int kV, int kContacts>
+template <class T>
 struct RestitutionProblem {
+  static constexpr int kDim = T::kRows;
+  static constexpr int kV = T::kSizes.velocities;
+  static constexpr int kContacts = T::kSizes.constraints;
   static constexpr int kRows = kDim * kContacts;
   int velocities;
   int contacts;
@@ -32,9 +35,8 @@ struct RestitutionProblem {
   CAROM_HOST_DEVICE double solve(Restitution kind, double e, const double* mass, double energy,
                                  double work, double* v, double* impulse) const {
     const int rows = kDim * contacts;
-    double u[kRows];
+    double u[kRows] = {};
     for (int i = 0; i < rows; ++i) {
-      u[i] = 0.0;
       for (int j = 0; j < velocities; ++j) {
         u[i] = fused(jacobian[i * velocities + j], v[j], u[i]);
       }

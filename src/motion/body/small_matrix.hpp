@@ -6,18 +6,18 @@
 /// Dense systems of a few unknowns in the caller's arrays.
 namespace carom::kernels::motion {
 
-/// M = L L' in place, lower triangle; false where M is not positive definite.
-template <int kMost>
-CAROM_INLINE bool factorise(int n, double (&matrix)[kMost * kMost]) {
+/// M = L L' in place, lower triangle with the reciprocals of L's diagonal; false where M is not
+/// positive definite.
+CAROM_INLINE bool factorise(int n, double* matrix) {
   for (int j = 0; j < n; ++j) {
     for (int i = j; i < n; ++i) {
       double sum = matrix[i * n + j];
       for (int c = 0; c < j; ++c) sum = fused(-matrix[i * n + c], matrix[j * n + c], sum);
       if (i == j) {
         if (!(sum > 0.0)) return false;
-        matrix[j * n + j] = square_root(sum);
+        matrix[j * n + j] = 1.0 / square_root(sum);
       } else {
-        matrix[i * n + j] = sum / matrix[j * n + j];
+        matrix[i * n + j] = sum * matrix[j * n + j];
       }
     }
   }
@@ -29,19 +29,20 @@ CAROM_INLINE void solve_factor(int n, const double* factor, double* x) {
   for (int i = 0; i < n; ++i) {
     double sum = x[i];
     for (int c = 0; c < i; ++c) sum = fused(-factor[i * n + c], x[c], sum);
-    x[i] = sum / factor[i * n + i];
+    x[i] = sum * factor[i * n + i];
   }
   for (int i = n - 1; i >= 0; --i) {
     double sum = x[i];
     for (int c = i + 1; c < n; ++c) sum = fused(-factor[c * n + i], x[c], sum);
-    x[i] = sum / factor[i * n + i];
+    x[i] = sum * factor[i * n + i];
   }
 }
 
 /// A x = b for few unknowns, A: [n, n] with rows of kMost. Elimination with complete pivoting where
 /// A is regular; where it is not, as for contacts that share a load, the solution of least norm of
 /// what is consistent: x += (A + e I)^-1 (b - A x), whose iterates stay in the range of A'.
-template <int kMost>
+/// Build: whose code it is (LaneOf).
+template <int kMost, class Build>
 class SmallSystem {
  public:
   double a[kMost][kMost];
@@ -50,6 +51,13 @@ class SmallSystem {
   /// False where A is not finite. `redundant`: A was singular to working accuracy.
   CAROM_HOST_DEVICE bool solve(int n, double* x, bool& redundant) {
     redundant = false;
+    if (n == 1 && magnitude(a[0][0]) > 0.0 && is_finite(a[0][0])) {
+      x[0] = b[0] / a[0][0];
+      return true;
+    }
+    if constexpr (kMost > 1) {
+      if (n == 2 && solve_pair(x)) return true;
+    }
     double largest = 0.0;
     for (int i = 0; i < n; ++i) {
       for (int j = 0; j < n; ++j) largest = larger(largest, magnitude(a[i][j]));
@@ -80,6 +88,28 @@ class SmallSystem {
   static constexpr double kSingular = 1e-11;
   static constexpr double kShift = 1e-5;
   static constexpr int kRounds = 5;
+
+  /// As eliminate and substitute.
+  CAROM_INLINE bool solve_pair(double* x) const {
+    int row = 0;
+    int column = 0;
+    double first = magnitude(a[0][0]);
+    const auto look = [&](int i, int j) {
+      if (!(magnitude(a[i][j]) > first)) return;
+      first = magnitude(a[i][j]);
+      row = i;
+      column = j;
+    };
+    look(0, 1);
+    look(1, 0);
+    look(1, 1);
+    const double share = a[1 - row][column] / a[row][column];
+    const double left = fused(-share, a[row][1 - column], a[1 - row][1 - column]);
+    if (!(magnitude(left) > kSingular * first) || !is_finite(first)) return false;
+    x[1 - column] = fused(-share, b[row], b[1 - row]) / left;
+    x[column] = fused(-a[row][1 - column], x[1 - column], b[row]) / a[row][column];
+    return true;
+  }
 
   CAROM_HOST_DEVICE bool eliminate(int n, double shift) {
     for (int i = 0; i < n; ++i) {

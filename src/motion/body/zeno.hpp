@@ -6,7 +6,8 @@
 namespace carom::kernels::motion {
 
 /// The last impacts of a motion, and where their times accumulate.
-template <int kState>
+/// Build: as of SmallSystem.
+template <int kState, class Build>
 class ZenoWatch {
   static constexpr int kWindow = 14;
   static constexpr int kMostPeriod = 4;
