@@ -102,7 +102,8 @@ TEST(MotionCommand, NetOfLastStates) {
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   const json net = outcome.document()["problems"][0]["net"];
   EXPECT_GT(net["points"].get<int>(), 1);
-  EXPECT_EQ(net["coverage"].back(), net["points"]);
+  ASSERT_EQ(net["coverage"].size(), 9U);  // after 1, 2, .. 256 motions
+  EXPECT_LE(net["coverage"].back(), net["points"]);
 }
 
 }  // namespace
