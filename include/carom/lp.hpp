@@ -11,8 +11,8 @@
 namespace carom {
 
 /// Largest numbers of rows m and columns n of a dense LP that the batched solvers accept.
-inline constexpr int kMaxLpRows = 64;
-inline constexpr int kMaxLpColumns = 512;
+inline constexpr int kMaxLpRows = 256;
+inline constexpr int kMaxLpColumns = 1024;
 
 struct LpSizes {
   std::int64_t problems = 0;

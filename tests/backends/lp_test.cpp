@@ -260,14 +260,39 @@ TEST(LpDegenerate, BealesCycle) {
   }
 }
 
-TEST(LpLimits, LargestShape) {
-  Generator random(7);
-  const std::vector<Lp> problems =
-      test::random_lps(random, LpFlavour::feasible, kMaxLpRows, kMaxLpColumns, 2);
-  const LpResult result = solve_lp(batch_of(problems), {}, Backend::cpu);
-  for (std::size_t p = 0; p < 2; ++p) {
-    EXPECT_EQ(result.status.host()[p], Status::solved);
-    test::expect_proven(problems[p], result, p);
+/// Nothing is left open; 129 rows are the first beyond what two registers' indices once reached.
+TEST(LpLimits, LargestShapes) {
+  for (const LpFlavour flavour : test::kLpFlavours) {
+    Generator random(7);
+    for (const int rows : {129, kMaxLpRows}) {
+      const std::vector<Lp> problems = test::random_lps(random, flavour, rows, kMaxLpColumns, 2);
+      const LpResult result = solve_lp(batch_of(problems), {}, Backend::cpu);
+      for (std::size_t p = 0; p < 2; ++p) {
+        const Status status = result.status.host()[p];
+        EXPECT_TRUE(status == Status::solved || status == Status::infeasible ||
+                    status == Status::unbounded)
+            << test::to_string(flavour) << " " << rows << " " << to_string(status);
+        if (flavour == LpFlavour::feasible) EXPECT_EQ(status, Status::solved);
+        test::expect_proven(problems[p], result, p);
+      }
+    }
+  }
+}
+
+/// Rows and their copies that contradict each other: two multipliers, and dust in the others'.
+TEST(LpDegenerate, ContradictingCopiesAreProven) {
+  Generator random(3);
+  for (const auto& [rows, columns] : {std::pair{32, 128}, {64, 128}, {64, 256}}) {
+    const std::vector<Lp> problems =
+        test::random_lps(random, LpFlavour::degenerate, rows, columns, 32);
+    const LpResult result = solve_lp(batch_of(problems), {}, Backend::cpu);
+    for (std::size_t p = 0; p < problems.size(); ++p) {
+      const Status status = result.status.host()[p];
+      EXPECT_TRUE(status == Status::solved || status == Status::infeasible ||
+                  status == Status::unbounded)
+          << rows << " x " << columns << ", " << p << ": " << to_string(status);
+      test::expect_proven(problems[p], result, p);
+    }
   }
 }
 

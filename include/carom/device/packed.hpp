@@ -35,22 +35,22 @@ CAROM_INLINE void store(double* to, V value) {
   value.store(to);
 }
 
+/// 0, 1, .. of the widest register.
 struct PackIndices {
-  static constexpr int kCount = 2 * 64;
-  double value[kCount];
+  double value[kPackPadding];
   constexpr PackIndices() : value() {
-    for (int i = 0; i < kCount; ++i) value[i] = i;
+    for (int i = 0; i < kPackPadding; ++i) value[i] = i;
   }
 };
 inline constexpr PackIndices kPackIndices{};
 
-/// The indices of V's elements, j the first; below PackIndices::kCount.
+/// The indices of V's elements, j the first.
 template <class V>
 CAROM_INLINE V indices(int j) {
   if constexpr (std::is_same_v<V, double>) {
     return static_cast<double>(j);
   } else {
-    return V::load(kPackIndices.value + j);
+    return V(static_cast<double>(j)) + V::load(kPackIndices.value);
   }
 }
 

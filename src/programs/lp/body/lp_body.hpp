@@ -161,9 +161,13 @@ class LpSolver {
       case Status::solved:
         simplex_.read(x, y);
         return certificate_.residual(x, y);
-      case Status::infeasible:
+      case Status::infeasible: {
         simplex_.read_prices(multipliers_);
+        const double proof = certificate_.farkas_residual(multipliers_);
+        if (certificate::within(proof, arrays_.tolerance)) return proof;
+        simplex_.drop_dust(multipliers_);
         return certificate_.farkas_residual(multipliers_);
+      }
       case Status::unbounded: {
         // A ray proves something only where there is a point to start from; x holds it.
         simplex_.read_point(x);

@@ -141,6 +141,13 @@ class Simplex : SimplexRatio<Lanes, PaddedRows> {
       y[i] = absent && magnitude(price) <= kDust * price_noise_ ? 0.0 : price * at_.scale[np_ + i];
     });
   }
+  /// Multipliers of an infeasible problem without any dust: few rows contradict each other, and
+  /// what rounding leaves of the others is felt by every column.
+  CAROM_HOST_DEVICE void drop_dust(double* y) const {
+    lanes_.for_each(m_, [&](int i) {
+      if (magnitude(at_.reduced[np_ + i]) <= kDust * price_noise_) y[i] = 0.0;
+    });
+  }
   /// The direction of an unbounded problem, [n]; dust is left out.
   CAROM_HOST_DEVICE void read_ray(double* ray) const {
     lanes_.for_each(n_, [&](int j) { ray[j] = 0.0; });
