@@ -98,7 +98,7 @@ std::optional<Refusal> mass_refusal(const double* mass, int nv, std::int64_t pro
   return std::nullopt;
 }
 
-void require_events(const ImpactBatch& batch, Backend backend) {
+void require_events(const ImpactBatch& batch) {
   const auto refuse = [](std::string rule) {
     throw InvalidInput(
         Refusal{.field = "method", .relation = "", .value = "events", .rule = std::move(rule)});
@@ -108,7 +108,6 @@ void require_events(const ImpactBatch& batch, Backend backend) {
     refuse("follows at most " + std::to_string(kernels::kMaxEventContacts) + " contacts, not " +
            std::to_string(batch.contacts));
   }
-  if (backend == Backend::cuda) refuse("runs on backends cpu and reference, not cuda");
 }
 
 void require_batch_sizes(const ImpactBatch& batch) {
@@ -238,7 +237,7 @@ ImpactResult sample_impacts(const ImpactBatch& batch, const ImpactSettings& sett
     }
   }
   const Backend chosen = resolve(backend);
-  if (settings.method == ImpactMethod::events) require_events(batch, chosen);
+  if (settings.method == ImpactMethod::events) require_events(batch);
   const MemorySpace space = batch.mass_matrix.space();
   if (chosen != Backend::cuda &&
       (space == MemorySpace::device || settings.result_space == MemorySpace::device)) {

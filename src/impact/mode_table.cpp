@@ -372,7 +372,8 @@ void ModeTableBuilder::build(int dimension, const kernels::ImpactProblemView& pr
 }
 
 bool wants_mode_table(int dimension, int contacts, const ImpactSettings& settings) {
-  return settings.mode_table && settings.selection == Selection::any && contacts >= 1 &&
+  return settings.method == ImpactMethod::lcp && settings.mode_table &&
+         settings.selection == Selection::any && contacts >= 1 &&
          contacts <= (dimension == 2 ? kernels::kMaxPlanarTableContacts
                                      : kernels::kMaxSpatialTableContacts) &&
          settings.precision == Precision::float64;

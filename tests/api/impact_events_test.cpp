@@ -189,6 +189,83 @@ TEST(ImpactEvents, DependOnSeedProblemAndSampleAlone) {
   }
 }
 
+// Heavier and faster by powers of two: the same bits but for the exponents. In other coordinates:
+// the same contact velocities.
+TEST(ImpactEvents, DoNotDependOnScaleOrCoordinates) {
+  Generator random(17);
+  for (int trial = 0; trial < 6; ++trial) {
+    const ImpactProblem problem = random_impact(random, 2, 4, 0.8);
+    const ImpactResult plain = followed(problem, events(512));
+    ImpactProblem scaled = problem;
+    for (double& entry : scaled.mass_matrix) entry *= 16.0;
+    for (double& entry : scaled.velocity) entry *= 4.0;
+    const ImpactResult larger = followed(scaled, events(512));
+
+    ImpactProblem moved = problem;  // v = T w with T of unit determinant
+    test::Matrix shear = test::Matrix::Identity(4, 4);
+    shear(0, 1) = 0.5;
+    for (auto* jacobian : {&moved.normal_jacobian, &moved.tangent_jacobian}) {
+      for (std::size_t row = 0; row < 2; ++row) {
+        (*jacobian)[4 * row + 1] += 0.5 * (*jacobian)[4 * row];
+      }
+    }
+    const Eigen::Map<const test::Matrix> mass(problem.mass_matrix.data(), 4, 4);
+    const test::Matrix sheared = shear.transpose() * mass * shear;
+    moved.mass_matrix.assign(sheared.data(), sheared.data() + 16);
+    moved.velocity[0] -= 0.5 * moved.velocity[1];
+    const ImpactResult turned = followed(moved, events(512));
+    int apart = 0;
+    for (std::size_t s = 0; s < 512; ++s) {
+      const double* a = plain.samples.velocity.data() + 4 * s;
+      const double* b = larger.samples.velocity.data() + 4 * s;
+      const double* c = turned.samples.velocity.data() + 4 * s;
+      const double back[4] = {c[0] + 0.5 * c[1], c[1], c[2], c[3]};
+      bool same = true;
+      for (std::size_t j = 0; j < 4; ++j) {
+        EXPECT_EQ(4.0 * a[j], b[j]) << trial << " " << s;
+        same = same && std::abs(back[j] - a[j]) < 1e-9;
+      }
+      apart += same ? 0 : 1;  // other rounding may break a tie of two events
+    }
+    EXPECT_LE(apart, 2) << trial;
+  }
+}
+
+TEST(ImpactEvents, StayInsideWhereContactsAreSwappedOrTwice) {
+  Generator random(23);
+  for (int trial = 0; trial < 6; ++trial) {
+    const ImpactProblem problem = random_impact(random, 2, 4, 0.8);
+    EnclosureSettings brief;
+    brief.budget = 150;
+    const ImpactEnclosure set = enclose_impact(problem, brief);
+    if (set.status != EnclosureStatus::enclosed) continue;
+    const test::Bounds outer = bounds_of(set);
+    ImpactProblem turned = problem;  // contact 1 first
+    std::rotate(turned.normal_jacobian.begin(), turned.normal_jacobian.begin() + 4,
+                turned.normal_jacobian.end());
+    std::rotate(turned.tangent_jacobian.begin(), turned.tangent_jacobian.begin() + 4,
+                turned.tangent_jacobian.end());
+    std::swap(turned.friction[0], turned.friction[1]);
+    const test::Bounds inner = bounds_of(followed(turned, events(4096)).summary[0]);
+    ImpactProblem twice = problem;  // contact 0 again as contact 2: not another set
+    twice.contacts = 3;
+    for (auto* jacobian : {&twice.normal_jacobian, &twice.tangent_jacobian}) {
+      jacobian->insert(jacobian->end(), jacobian->begin(), jacobian->begin() + 4);
+    }
+    twice.friction.push_back(twice.friction[0]);
+    const ImpactSummary doubled = followed(twice, events(4096)).summary[0];
+    EXPECT_GE(doubled.terminated, 4000) << trial;
+    const test::Bounds again = bounds_of(doubled);
+    for (std::size_t k = 0; k < 4; ++k) {
+      EXPECT_GE(inner.low[k ^ 1U], outer.low[k] - 1e-9) << trial;
+      EXPECT_LE(inner.high[k ^ 1U], outer.high[k] + 1e-9) << trial;
+      const std::size_t at = k < 2 ? k : k + 1;
+      EXPECT_GE(again.low[at], outer.low[k] - 1e-9) << trial;
+      EXPECT_LE(again.high[at], outer.high[k] + 1e-9) << trial;
+    }
+  }
+}
+
 TEST(ImpactEvents, TakeHardProblems) {
   Generator random(12);
   for (const double mu : {0.0, 1e5}) {

@@ -9,6 +9,7 @@
 #include "core/workspace.hpp"
 #include "cuda/cuda_test.hpp"
 #include "cuda/impact/sample_policy.hpp"
+#include "support/enclosures.hpp"
 #include "support/model_runs.hpp"
 #include "support/random_problems.hpp"
 
@@ -105,6 +106,28 @@ TEST_P(CudaModel, TablesDoNotMatter) {
   cuda::SamplePolicy tiny;
   tiny.chunk = 211;
   test::expect_same(cuda::sample_impacts_with(batch, settings, tiny, &workspace), usual);
+}
+
+/// From event to event, alone and in a batch whose chunks hold several problems.
+TEST(CudaEvents, AgreeWithCpuBitForBit) {
+  if (test::no_device()) GTEST_SKIP() << "no usable CUDA device";
+  Generator random(21);
+  for (const int contacts : {0, 1, 2, 3, 4}) {
+    std::vector<ImpactProblem> problems;
+    for (int p = 0; p < 3; ++p) problems.push_back(test::random_impact(random, contacts, 5, 1.0));
+    ImpactSettings settings;
+    settings.method = ImpactMethod::events;
+    settings.samples = test::some(517, 131);
+    settings.keep_samples = -1;
+    settings.keep_paths = 5;
+    settings.max_steps = 8;
+    settings.epsilon = 0.1;
+    compare_with_cpu(make_batch(problems), settings);
+    settings.keep_paths = 0;
+    settings.samples = 40;
+    settings.first_sample = 1000;
+    compare_with_cpu(make_batch(problems), settings);
+  }
 }
 
 /// Every number of mass, normals and velocity moved by one unit in its last place.

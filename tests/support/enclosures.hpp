@@ -24,7 +24,7 @@ inline ImpactProblem random_impact(Generator& random, int contacts, int velociti
   const Matrix normal = random.normal_matrix(contacts, velocities);
   const Matrix tangent = random.normal_matrix(contacts, velocities);
   Vector v = random.normal_vector(velocities);
-  if (normal.row(0).dot(v) > 0.0) v = -v;
+  if (contacts > 0 && normal.row(0).dot(v) > 0.0) v = -v;
   const auto list = [](const auto& m) {
     return std::vector<double>(m.data(), m.data() + m.size());
   };

@@ -7,6 +7,7 @@
 #include "cuda/impact/sample_scratch.hpp"
 #include "impact/accumulate.hpp"
 #include "impact/backends.hpp"
+#include "impact/body/event_table.hpp"
 #include "impact/prepare.hpp"
 
 namespace carom::cuda {
@@ -77,9 +78,19 @@ class Sampling {
 
   [[nodiscard]] std::int64_t problems_of_a_chunk() const {
     if (paths_ > 0) return 1;
-    const std::size_t fitting = policy_.chunk_bytes / ChunkSummary::bytes_per_problem(nv_, rows_);
+    std::size_t bytes = ChunkSummary::bytes_per_problem(nv_, rows_);
+    if (follows_events()) bytes += event_bytes();
+    const std::size_t fitting = policy_.chunk_bytes / bytes;
     return std::clamp<std::int64_t>(slots_of_a_chunk() / settings_.samples, 1,
                                     std::max<std::int64_t>(1, static_cast<std::int64_t>(fitting)));
+  }
+
+  [[nodiscard]] bool follows_events() const {
+    return settings_.method == ImpactMethod::events && m_ > 0;
+  }
+  [[nodiscard]] std::size_t event_bytes() const {
+    return static_cast<std::size_t>(kernels::event_reals(m_)) * sizeof(double) +
+           static_cast<std::size_t>(kernels::event_modes(m_));
   }
 
   /// A problem whose numbers are refused under BadProblem::isolate.
@@ -166,6 +177,15 @@ class Sampling {
   void launch_trajectories() {
     launch_.work = SlotList{};
     launch_.unfinished = SlotList{};
+    if (follows_events()) {
+      const auto problems = static_cast<std::size_t>(launch_.chunk.problems);
+      launch_.events = {scratch_.event_modes.reserve(
+                            problems * static_cast<std::size_t>(kernels::event_reals(m_))),
+                        scratch_.event_known.reserve(
+                            problems * static_cast<std::size_t>(kernels::event_modes(m_)))};
+      follow_events(launch_, stream_);
+      return;
+    }
     if (settings_.selection == Selection::random) {
       sample_by_enumeration(batch_.dimension, launch_, policy_, scratch_.fallback_reals,
                             scratch_.fallback_ints, stream_);
@@ -243,7 +263,8 @@ class Sampling {
     scratch_.stream.synchronize();
     for (std::size_t s = 0; s < count; ++s) {
       const double* path = velocity.data() + s * path_reals();
-      path_of[static_cast<std::size_t>(position) + s].assign(path, path + (steps[s] + 1) * nv_);
+      const int rows = std::min(steps[s], settings_.max_steps) + 1;  // events may be more
+      path_of[static_cast<std::size_t>(position) + s].assign(path, path + rows * nv_);
     }
   }
 

@@ -64,11 +64,18 @@ struct SlotList {
   int* count;
 };
 
+/// The modes of ImpactMethod::events of a chunk's problems, each kernels::EventTable.
+struct EventModeArrays {
+  double* modes;         ///< [problems, kernels::event_reals]
+  unsigned char* known;  ///< [problems, kernels::event_modes]
+};
+
 struct SampleLaunch {
   kernels::ImpactRun run;
   ProblemArrays problems;
   TrajectoryArrays out;
   Chunk chunk;
+  EventModeArrays events;
   SlotList work;        ///< what a pass is to do; the whole chunk where its members are null
   SlotList unfinished;  ///< filled by the passes that leave some to the next one
 };
@@ -88,6 +95,10 @@ bool sample_by_tables(int dimension, const SampleLaunch& launch, cudaStream_t st
 /// One thread a trajectory, without fallback. Selection::any only.
 void sample_by_threads_planar(const SampleLaunch& launch, cudaStream_t stream);
 void sample_by_threads_spatial(const SampleLaunch& launch, cudaStream_t stream);
+
+/// ImpactMethod::events, up to kernels::kMaxEventContacts contacts: one thread a mode of the
+/// chunk's problems, then one thread a trajectory.
+void follow_events(const SampleLaunch& launch, cudaStream_t stream);
 
 /// One warp a trajectory, without fallback. Selection::any only.
 void sample_by_warps(int dimension, const SampleLaunch& launch, cudaStream_t stream);

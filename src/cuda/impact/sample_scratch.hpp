@@ -40,6 +40,8 @@ struct SampleScratch : ScratchBlock {
   ChunkSummary summary;
   ChunkNet net;
   DeviceArray<std::uint64_t> sobol;
+  DeviceArray<double> event_modes;
+  DeviceArray<unsigned char> event_known;
   DeviceArray<int> unfinished, unfinished_count;
   DeviceArray<double> fallback_reals;
   DeviceArray<int> fallback_ints;

@@ -19,11 +19,11 @@ inline constexpr int kEventChoices = 7;
 CAROM_INLINE bool event_held(int choice) { return choice >= 4; }
 CAROM_INLINE int event_slip(int choice) { return (choice - 1) % 3 - 1; }
 
-constexpr int event_modes(int contacts) {
+CAROM_HOST_DEVICE constexpr int event_modes(int contacts) {
   return contacts == 0 ? 1 : kEventChoices * event_modes(contacts - 1);
 }
 /// Doubles of a table.
-constexpr long event_reals(int contacts) {
+CAROM_HOST_DEVICE constexpr long event_reals(int contacts) {
   return 4L * event_modes(contacts) * contacts * contacts;
 }
 
@@ -52,77 +52,16 @@ class EventTable {
     return (known_[number] & pushing) == 0 ? modes_ + number * kModeSize : nullptr;
   }
 
+  /// What is held or sticks solves linear equations, of which those that say nothing new are left
+  /// out. Once for each mode, before or when it is asked for.
+  CAROM_CALL void solve(int number) const;
+
  private:
   static constexpr double kNothing = 1e-13;    ///< of the terms of a sum: rounding
   static constexpr double kResidual = 1e-11;   ///< likewise, of what is to vanish
   static constexpr double kDependent = 1e-11;  ///< of a row's own response
   static constexpr unsigned char kSolved = 0x80;
   static constexpr long kModeSize = 2L * M * kRows;
-
-  /// What is held or sticks solves linear equations, of which those that say nothing new are left
-  /// out.
-  CAROM_CALL void solve(int number) const {
-    double* const mode = modes_ + number * kModeSize;
-    unsigned char& known = known_[number];
-    int choice[M], unknown[kRows];  // rows of the impulse
-    bool solved_for[kRows] = {};
-    int count = 0;
-    for (int i = 0; i < M; ++i) {
-      choice[i] = number % kEventChoices;
-      number /= kEventChoices;
-    }
-    for (int i = 0; i < M; ++i) {
-      if (choice[i] == 0) continue;
-      if (event_held(choice[i])) unknown[count++] = i;
-      if (event_slip(choice[i]) == 0) unknown[count++] = M + i;
-    }
-    double system[kRows][kRows + M];
-    for (int a = 0; a < count; ++a) {
-      const int row = unknown[a];
-      solved_for[row] = true;
-      for (int b = 0; b < count; ++b) {
-        const int k = unknown[b];
-        system[a][b] = response(row, k);
-        if (k < M) system[a][b] = fused(-slope(choice, k), response(row, M + k), system[a][b]);
-      }
-      for (int j = 0; j < M; ++j) {
-        double push = 0.0;
-        if (choice[j] != 0 && !event_held(choice[j])) {
-          push = fused(-slope(choice, j), response(row, M + j), response(row, j));
-        }
-        system[a][kRows + j] = -push;
-      }
-    }
-    eliminate(system, count);
-    unsigned char contradicted = kSolved;
-    for (int j = 0; j < M; ++j) {
-      double* const impulse = mode + 2 * j * kRows;
-      double* const rate = impulse + kRows;
-      for (int k = 0; k < kRows; ++k) impulse[k] = 0.0;
-      if (choice[j] != 0 && !event_held(choice[j])) impulse[j] = 1.0;
-      for (int a = 0; a < count; ++a) impulse[unknown[a]] = system[a][kRows + j];
-      for (int i = 0; i < M; ++i) {
-        if (choice[i] != 0 && event_slip(choice[i]) != 0) {
-          impulse[M + i] = -slope(choice, i) * impulse[i];
-        }
-      }
-      for (int a = 0; a < kRows; ++a) {
-        double sum = 0.0, size = 0.0;
-        for (int k = 0; k < kRows; ++k) {
-          sum = fused(response(a, k), impulse[k], sum);
-          size += magnitude(response(a, k) * impulse[k]);
-        }
-        if (solved_for[a]) {
-          if (!(magnitude(sum) <= kResidual * size)) {
-            contradicted = static_cast<unsigned char>(contradicted | 1U << j);
-          }
-          sum = 0.0;
-        }
-        rate[a] = magnitude(sum) <= kNothing * size ? 0.0 : sum;
-      }
-    }
-    known = contradicted;
-  }
 
   /// -T/N of a contact that slips.
   CAROM_INLINE double slope(const int* choice, int i) const {
@@ -172,5 +111,69 @@ class EventTable {
   double* modes_;
   unsigned char* known_;
 };
+
+template <class Isa, int M>
+CAROM_CALL void EventTable<Isa, M>::solve(int number) const {
+  double* const mode = modes_ + number * kModeSize;
+  unsigned char& known = known_[number];
+  int choice[M], unknown[kRows];  // rows of the impulse
+  bool solved_for[kRows] = {};
+  int count = 0;
+  for (int i = 0; i < M; ++i) {
+    choice[i] = number % kEventChoices;
+    number /= kEventChoices;
+  }
+  for (int i = 0; i < M; ++i) {
+    if (choice[i] == 0) continue;
+    if (event_held(choice[i])) unknown[count++] = i;
+    if (event_slip(choice[i]) == 0) unknown[count++] = M + i;
+  }
+  double system[kRows][kRows + M];
+  for (int a = 0; a < count; ++a) {
+    const int row = unknown[a];
+    solved_for[row] = true;
+    for (int b = 0; b < count; ++b) {
+      const int k = unknown[b];
+      system[a][b] = response(row, k);
+      if (k < M) system[a][b] = fused(-slope(choice, k), response(row, M + k), system[a][b]);
+    }
+    for (int j = 0; j < M; ++j) {
+      double push = 0.0;
+      if (choice[j] != 0 && !event_held(choice[j])) {
+        push = fused(-slope(choice, j), response(row, M + j), response(row, j));
+      }
+      system[a][kRows + j] = -push;
+    }
+  }
+  eliminate(system, count);
+  unsigned char contradicted = kSolved;
+  for (int j = 0; j < M; ++j) {
+    double* const impulse = mode + 2 * j * kRows;
+    double* const rate = impulse + kRows;
+    for (int k = 0; k < kRows; ++k) impulse[k] = 0.0;
+    if (choice[j] != 0 && !event_held(choice[j])) impulse[j] = 1.0;
+    for (int a = 0; a < count; ++a) impulse[unknown[a]] = system[a][kRows + j];
+    for (int i = 0; i < M; ++i) {
+      if (choice[i] != 0 && event_slip(choice[i]) != 0) {
+        impulse[M + i] = -slope(choice, i) * impulse[i];
+      }
+    }
+    for (int a = 0; a < kRows; ++a) {
+      double sum = 0.0, size = 0.0;
+      for (int k = 0; k < kRows; ++k) {
+        sum = fused(response(a, k), impulse[k], sum);
+        size += magnitude(response(a, k) * impulse[k]);
+      }
+      if (solved_for[a]) {
+        if (!(magnitude(sum) <= kResidual * size)) {
+          contradicted = static_cast<unsigned char>(contradicted | 1U << j);
+        }
+        sum = 0.0;
+      }
+      rate[a] = magnitude(sum) <= kNothing * size ? 0.0 : sum;
+    }
+  }
+  known = contradicted;
+}
 
 }  // namespace carom::kernels

@@ -239,7 +239,8 @@ class EventTrajectory {
       impossible = impossible || normal < 0.0 || magnitude(tangent) > most * (1.0 + 1e-12);
       if (!(normal > 0.0)) continue;
       wrong = larger(wrong, larger(u_[i], next[i]));
-      for (const double slip : {u_[M + i], next[M + i]}) {
+      for (int at = 0; at < 2; ++at) {  // where the piece begins and ends
+        const double slip = at == 0 ? u_[M + i] : next[M + i];
         const double opposed = slip > 0.0 ? -most : most;
         if (slip != 0.0 && magnitude(tangent - opposed) > 1e-12 * most) {
           wrong = larger(wrong, magnitude(slip));

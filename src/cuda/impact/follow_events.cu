@@ -1,0 +1,90 @@
+#include <algorithm>
+
+#include "cuda/impact/sample_store.cuh"
+#include "cuda/lanes.cuh"
+#include "cuda/launch.cuh"
+#include "impact/body/events_body.hpp"
+
+/// Solutions of planar impacts from event to event: all modes of a problem first, then one thread a
+/// trajectory.
+namespace carom::cuda {
+
+namespace {
+
+struct Device;  // whose code the bodies' instances are
+
+constexpr int kThreads = 128;
+
+template <int M>
+CAROM_INLINE kernels::EventTable<Device, M> table_of(const SampleLaunch& launch,
+                                                     const kernels::ImpactProblemView& view,
+                                                     std::int64_t problem) {
+  return {view, launch.events.modes + problem * kernels::event_reals(M),
+          launch.events.known + problem * kernels::event_modes(M)};
+}
+
+template <int M>
+__global__ void __launch_bounds__(kThreads)
+    solve_event_modes(const __grid_constant__ SampleLaunch launch) {
+  constexpr int kModes = kernels::event_modes(M);
+  const int count = launch.chunk.problems * kModes;
+  for (int turn = Grid::global_thread(); turn < count; turn += Grid::global_threads()) {
+    const int problem = turn / kModes;
+    const kernels::ImpactProblemView view =
+        view_of<2>(launch.problems, launch.run.velocities, M, launch.chunk.first_problem + problem);
+    table_of<M>(launch, view, problem).solve(turn - problem * kModes);
+  }
+}
+
+template <int M>
+__global__ void __launch_bounds__(kThreads)
+    follow_event_trajectories(const __grid_constant__ SampleLaunch launch) {
+  double v[kMaxVelocities], u[2 * M], total[2 * M];
+  kernels::ImpactScratch<2> scratch{};
+  scratch.v = v;
+  scratch.u = u;
+  scratch.total = total;
+  const kernels::SingleLane lane;
+  const int count = launch.chunk.slots();
+  for (int slot = Grid::global_thread(); slot < count; slot += Grid::global_threads()) {
+    const SlotAddress address = address_of(launch.chunk, slot);
+    const kernels::ImpactProblemView view =
+        view_of<2>(launch.problems, launch.run.velocities, M, address.problem);
+    const kernels::EventTable<Device, M> table =
+        table_of<M>(launch, view, address.problem - launch.chunk.first_problem);
+    kernels::EventTrajectory<Device, M> trajectory(launch.run, view, scratch, table);
+    const kernels::TrajectoryEnd end =
+        trajectory.run(launch.run.index_of(address.problem),
+                       static_cast<std::uint64_t>(address.sample), path_of(launch, slot));
+    store_trajectory<2>(lane, launch, slot, end, scratch);
+  }
+}
+
+template <int M>
+void follow(const SampleLaunch& launch, cudaStream_t stream) {
+  const auto blocks = [](std::int64_t threads) { return (threads + kThreads - 1) / kThreads; };
+  const std::int64_t modes =
+      static_cast<std::int64_t>(launch.chunk.problems) * kernels::event_modes(M);
+  launch_kernel("solve_event_modes", solve_event_modes<M>, {blocks(modes), kThreads}, stream,
+                launch);
+  launch_kernel("follow_event_trajectories", follow_event_trajectories<M>,
+                {blocks(launch.chunk.slots()), kThreads}, stream, launch);
+}
+
+}  // namespace
+
+void follow_events(const SampleLaunch& launch, cudaStream_t stream) {
+  static_assert(kernels::kMaxEventContacts == 4);
+  switch (launch.run.contacts) {
+    case 1:
+      return follow<1>(launch, stream);
+    case 2:
+      return follow<2>(launch, stream);
+    case 3:
+      return follow<3>(launch, stream);
+    default:
+      return follow<4>(launch, stream);
+  }
+}
+
+}  // namespace carom::cuda
