@@ -22,7 +22,7 @@ namespace carom {
 inline constexpr int kMaxEnclosedContacts = 4;
 
 enum class EnclosureStatus : std::uint8_t {
-  enclosed,  ///< a checked fixed point, exact or moved outward by `rounding`
+  enclosed,  ///< a checked fixed point, exact or moved outward by a little `rounding`
   outer,     ///< a checked fixed point that had to be made coarse: a bound, perhaps a wide one
   budget,    ///< not finished: no statement at all
   invalid_input,
@@ -31,8 +31,10 @@ enum class EnclosureStatus : std::uint8_t {
 std::string_view to_string(EnclosureStatus status);
 
 struct EnclosureSettings {
-  double tolerance = 1e-9;       ///< of the largest contact speed before the impact
-  std::int64_t budget = 20'000;  ///< polyhedra made at most
+  double tolerance = 1e-9;         ///< of the largest contact speed before the impact
+  std::int64_t budget = 20'000;    ///< polyhedra made at most
+  double largest_rounding = 1e-6;  ///< of the set's largest extent: outward moves beyond it make
+                                   ///< the enclosure `outer`
   int polyhedra = 1;  ///< of one pattern of contact signs; more are hulled; up to four times as
                       ///< many where that does not come to an end
   int threads = 0;    ///< 0 = all hardware threads
@@ -48,6 +50,10 @@ struct EnclosureSettings {
           tables.tolerance...);
     visit({"budget", "Polyhedra made for one problem at most", Range::between(1, 1 << 30)},
           tables.budget...);
+    visit({"largest_rounding",
+           "Outward moves up to which a set counts as enclosed, relative to its largest extent",
+           Range::finite_from(0)},
+          tables.largest_rounding...);
     visit({"polyhedra", "Polyhedra kept for one pattern of contact signs", Range::between(1, 64)},
           tables.polyhedra...);
     visit({"threads", "CPU threads", Range::at_least(0), "", "all"}, tables.threads...);
@@ -115,6 +121,33 @@ bool never_happens(const ImpactEnclosure& enclosure, const ImpactEvent& event);
 /// -1 for none. Errors: InvalidInput for an event of other contacts.
 std::int64_t first_happening(const ImpactProblem& problem, const ImpactSamples& samples,
                              std::int64_t index, const ImpactEvent& event, double mode_tolerance);
+
+enum class ImpactAnswer : std::uint8_t {
+  never,    ///< proven: no outcome is the event
+  happens,  ///< solutions of the inclusion end in the event, or as close to it as one likes
+  open,
+  invalid_input,
+};
+
+std::string_view to_string(ImpactAnswer answer);
+
+struct ImpactDecision {
+  ImpactAnswer answer = ImpactAnswer::open;
+  std::int64_t made = 0;  ///< polyhedra made
+  double seconds = 0.0;
+  ImpactEnclosure proof;  ///< of `never`: an enclosure without the event, for proves_enclosure
+};
+
+/// Decides for every problem of a planar batch whether the event never happens, and stops as soon
+/// as that is known: at the first polyhedron of reached velocities that holds it, or at an
+/// enclosure, however coarse, without it. Modes at tolerance 0. A problem whose numbers are refused
+/// gets ImpactAnswer::invalid_input. batch: on the host. Errors: InvalidInput (settings, shapes,
+/// dimension 3, more than kMaxEnclosedContacts contacts, an event of other contacts).
+std::vector<ImpactDecision> decide_impacts(const ImpactBatch& batch, const ImpactEvent& event,
+                                           const EnclosureSettings& settings = {});
+/// The same of one. Errors: likewise, and a problem that is refused.
+ImpactDecision decide_impact(const ImpactProblem& problem, const ImpactEvent& event,
+                             const EnclosureSettings& settings = {});
 
 /// Smallest share, over contact velocities whose enclosed range is wider than 1e-9 of the largest,
 /// of that range which [low, high] fills; 1 where there is none. low, high: [2 m], normals first.

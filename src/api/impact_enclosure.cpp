@@ -40,23 +40,34 @@ ImpactProblem problem_at(const ImpactBatch& batch, std::int64_t p) {
   return problem;
 }
 
+/// visit(p, problem) on all threads that the settings allow; null where the numbers are refused.
+template <class Visit>
+void for_each_good_problem(const ImpactBatch& batch, const EnclosureSettings& settings,
+                           Visit&& visit) {
+  settings.validate();
+  arrays::require_sizes(batch, batch);
+  require::reachable(Backend::cpu, arrays::common_space("impact batch", batch));
+  require_enclosable(batch.dimension, batch.contacts);
+  parallel_for_each(batch.problems, settings.threads, [&](std::int64_t p) {
+    if (problem_refusal(batch, p)) return visit(p, nullptr);
+    const ImpactProblem problem = problem_at(batch, p);
+    visit(p, &problem);
+  });
+}
+
 }  // namespace
 
 void EnclosureSettings::validate() const { require::settings(*this); }
 
 std::vector<ImpactEnclosure> enclose_impacts(const ImpactBatch& batch,
                                              const EnclosureSettings& settings) {
-  settings.validate();
-  arrays::require_sizes(batch, batch);
-  require::reachable(Backend::cpu, arrays::common_space("impact batch", batch));
-  require_enclosable(batch.dimension, batch.contacts);
   std::vector<ImpactEnclosure> result(static_cast<std::size_t>(batch.problems));
-  parallel_for_each(batch.problems, settings.threads, [&](std::int64_t p) {
+  for_each_good_problem(batch, settings, [&](std::int64_t p, const ImpactProblem* problem) {
     ImpactEnclosure& enclosure = result[static_cast<std::size_t>(p)];
-    if (problem_refusal(batch, p)) {
+    if (problem == nullptr) {
       enclosure.status = EnclosureStatus::invalid_input;
     } else {
-      enclosure = enclosure::enclose(problem_at(batch, p), settings);
+      enclosure = enclosure::enclose(*problem, settings);
     }
   });
   return result;
@@ -67,6 +78,46 @@ ImpactEnclosure enclose_impact(const ImpactProblem& problem, const EnclosureSett
   validate(problem);
   require_enclosable(problem.dimension, problem.contacts, {.name = problem.name});
   return enclosure::enclose(problem, settings);
+}
+
+namespace {
+
+void require_event(const ImpactEvent& event, int contacts) {
+  if (event.modes.empty() && event.direction.empty()) {
+    require::refuse({}, "event", {}, "empty", "must ask for modes or a half-space");
+  }
+  for (const auto& [contact, mode] : event.modes) {
+    require::between("event: contact", contact, 0, contacts - 1);
+  }
+  if (!event.direction.empty()) {
+    require::size("direction", event.direction.size(), 2 * static_cast<std::size_t>(contacts));
+  }
+}
+
+}  // namespace
+
+std::vector<ImpactDecision> decide_impacts(const ImpactBatch& batch, const ImpactEvent& event,
+                                           const EnclosureSettings& settings) {
+  std::vector<ImpactDecision> result(static_cast<std::size_t>(batch.problems));
+  require_event(event, batch.contacts);
+  for_each_good_problem(batch, settings, [&](std::int64_t p, const ImpactProblem* problem) {
+    ImpactDecision& decision = result[static_cast<std::size_t>(p)];
+    if (problem == nullptr) {
+      decision.answer = ImpactAnswer::invalid_input;
+    } else {
+      decision = enclosure::decide(*problem, event, settings);
+    }
+  });
+  return result;
+}
+
+ImpactDecision decide_impact(const ImpactProblem& problem, const ImpactEvent& event,
+                             const EnclosureSettings& settings) {
+  settings.validate();
+  validate(problem);
+  require_enclosable(problem.dimension, problem.contacts, {.name = problem.name});
+  require_event(event, problem.contacts);
+  return enclosure::decide(problem, event, settings);
 }
 
 bool proves_enclosure(const ImpactProblem& problem, const ImpactEnclosure& enclosure) {

@@ -9,6 +9,9 @@ std::span<const OptionForm> enclosure_forms() {
            "--enclose: growth, relative to the largest contact speed, below which polyhedra are "
            "moved outward"},
       {.setting = "budget", .text = "--enclose: polyhedra made for one problem at most"},
+      {.setting = "largest_rounding",
+       .text =
+           "--enclose: outward moves up to which a set is called enclosed, relative to its extent"},
       {.setting = "polyhedra",
        .text = "--enclose: polyhedra kept for one pattern of contact signs; more are hulled"},
       {.setting = "threads", .option = kNoOption},

@@ -124,9 +124,8 @@ void add_verify(Program& program) {
   command->footer("Example: carom verify chart.h5");
   const auto options = std::make_shared<VerifyOptions>();
   command
-      ->add_option(
-          "file", options->file,
-          "What carom stability --json or --output, or carom impact --enclose --output, wrote")
+      ->add_option("file", options->file,
+                   "What carom stability or carom impact --enclose wrote, by --json or --output")
       ->required()
       ->type_name("FILE");
   command->add_flag("--json", options->json, "One JSON document instead of text");

@@ -10,6 +10,7 @@ std::string_view to_string(ImpactMethod method) { return word_of(method); }
 std::string_view to_string(Sampler sampler) { return word_of(sampler); }
 std::string_view to_string(Selection selection) { return word_of(selection); }
 std::string_view to_string(EnclosureStatus status) { return word_of(status); }
+std::string_view to_string(ImpactAnswer answer) { return word_of(answer); }
 std::string_view to_string(QpMethod method) { return word_of(method); }
 std::string_view to_string(PlanarMethod method) { return word_of(method); }
 std::string_view to_string(ConeModel cones) { return word_of(cones); }

@@ -143,6 +143,14 @@ inline constexpr auto words<BadProblem> = std::to_array<Word<BadProblem>>({
 });
 
 template <>
+inline constexpr auto words<ImpactAnswer> = std::to_array<Word<ImpactAnswer>>({
+    {ImpactAnswer::never, "never"},
+    {ImpactAnswer::happens, "happens"},
+    {ImpactAnswer::open, "open"},
+    {ImpactAnswer::invalid_input, "invalid_input"},
+});
+
+template <>
 inline constexpr auto words<EnclosureStatus> = std::to_array<Word<EnclosureStatus>>({
     {EnclosureStatus::enclosed, "enclosed"},
     {EnclosureStatus::outer, "outer"},

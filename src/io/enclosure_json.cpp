@@ -62,6 +62,13 @@ ordered_json enclosure_json(const run::ImpactRun& run) {
     }
   }
   result["seconds"] = set.seconds;
+  const ImpactProblem& problem = run.problem;
+  const auto columns = static_cast<std::size_t>(problem.velocities);
+  result["problem"] = {{"mass_matrix", rows_of(problem.mass_matrix, columns)},
+                       {"normal_jacobian", rows_of(problem.normal_jacobian, columns)},
+                       {"tangent_jacobian", rows_of(problem.tangent_jacobian, columns)},
+                       {"friction", problem.friction},
+                       {"velocity", problem.velocity}};
   result["invariant"] = set.invariant;
   return result;
 }

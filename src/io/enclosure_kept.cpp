@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 
@@ -9,6 +10,9 @@
 
 #include "core/words.hpp"
 #include "io/hdf5_file.hpp"
+#include "io/impact_input.hpp"
+#include "io/json_file.hpp"
+#include "io/problem_file.hpp"
 
 namespace carom::io {
 
@@ -61,15 +65,7 @@ KeptEnclosure kept_from(const Hdf5Reader& reader, const std::string& group,
   return kept;
 }
 
-}  // namespace
-
-bool holds_enclosures(const std::filesystem::path& file) {
-  if (!hdf5_available() || !Hdf5Reader::is_hdf5(file)) return false;
-  const Hdf5Reader reader(file);
-  return reader.has_attribute("/", "enclosures");
-}
-
-std::vector<KeptEnclosure> read_kept_enclosures(const std::filesystem::path& file) {
+std::vector<KeptEnclosure> enclosures_of_hdf5(const std::filesystem::path& file) {
   const Hdf5Reader reader(file);
   const std::vector<std::string> names = reader.names();
   std::vector<KeptEnclosure> kept;
@@ -79,6 +75,93 @@ std::vector<KeptEnclosure> read_kept_enclosures(const std::filesystem::path& fil
     if (reader.has(group + "/enclosure")) kept.push_back(kept_from(reader, group, file.string()));
   }
   return kept;
+}
+
+using nlohmann::json;
+
+/// One run's document or a list of them.
+std::vector<const json*> run_documents(const json& root) {
+  std::vector<const json*> runs;
+  if (!root.is_array()) return {&root};
+  for (const json& run : root) runs.push_back(&run);
+  return runs;
+}
+
+bool has_enclosure(const json& run) {
+  return run.is_object() && run.contains("enclosure") && run["enclosure"].is_object();
+}
+
+KeptEnclosure enclosure_from(const json& set, const std::string& file, std::size_t index) {
+  const std::string where = fmt::format("{}: enclosure {}", file, index);
+  KeptEnclosure kept;
+  kept.problem = impact_problem_from_json(required(set, "problem", where), file, index);
+  const int m = kept.problem.contacts;
+  if (kept.problem.dimension != 2 || m > kMaxEnclosedContacts) {
+    throw InvalidInput(where + ": is of no planar problem with few contacts");
+  }
+  const std::string status = read_text(set, "status", where);
+  const auto known = value_of<EnclosureStatus>(status);
+  if (!known) {
+    throw InvalidInput(fmt::format("{}: status is \"{}\": must be one of {}", where, status,
+                                   listed<EnclosureStatus>()));
+  }
+  kept.set.status = *known;
+  if (*known != EnclosureStatus::enclosed && *known != EnclosureStatus::outer) return kept;
+  const auto count = static_cast<std::size_t>(m);
+  const auto bounds = [&](const char* key) {
+    return read_numbers(set, key, count, "one per contact", where);
+  };
+  kept.set.normal_velocity_min = bounds("normal_velocity_min");
+  kept.set.normal_velocity_max = bounds("normal_velocity_max");
+  kept.set.tangent_velocity_min = bounds("tangent_velocity_min");
+  kept.set.tangent_velocity_max = bounds("tangent_velocity_max");
+  for (const json& words : required(set, "impossible_modes", where)) {
+    const std::uint64_t combinations = std::uint64_t{1} << (2 * m);
+    std::uint64_t modes = 0;
+    while (modes < combinations && words != mode_words(modes, m, 2)) ++modes;
+    if (modes == combinations) {
+      throw InvalidInput(fmt::format("{}: impossible_modes has {}: no outcome of {} contacts",
+                                     where, shown(words), m));
+    }
+    kept.set.impossible_modes.push_back(modes);
+  }
+  kept.set.invariant = read_text(set, "invariant", where);
+  return kept;
+}
+
+std::vector<KeptEnclosure> enclosures_of_json(const std::filesystem::path& file) {
+  const JsonDocument parsed(file);
+  std::vector<KeptEnclosure> kept;
+  for (const json* run : run_documents(parsed.root())) {
+    if (has_enclosure(*run)) {
+      kept.push_back(enclosure_from((*run)["enclosure"], file.string(), kept.size()));
+    }
+  }
+  return kept;
+}
+
+bool json_holds_enclosures(const std::filesystem::path& file) {
+  try {
+    const JsonDocument parsed(file);
+    const std::vector<const json*> runs = run_documents(parsed.root());
+    return std::any_of(runs.begin(), runs.end(),
+                       [](const json* run) { return has_enclosure(*run); });
+  } catch (const InvalidInput&) {
+    return false;  // whoever reads it says what is wrong
+  }
+}
+
+}  // namespace
+
+bool holds_enclosures(const std::filesystem::path& file) {
+  if (!Hdf5Reader::is_hdf5(file)) return json_holds_enclosures(file);
+  if (!hdf5_available()) return false;
+  const Hdf5Reader reader(file);
+  return reader.has_attribute("/", "enclosures");
+}
+
+std::vector<KeptEnclosure> read_kept_enclosures(const std::filesystem::path& file) {
+  return read_either(file, enclosures_of_hdf5, enclosures_of_json);
 }
 
 }  // namespace carom::io

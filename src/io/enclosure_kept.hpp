@@ -13,7 +13,7 @@ struct KeptEnclosure {
   ImpactEnclosure set;  ///< status, bounds, impossible modes and the invariant alone
 };
 
-/// Whether `file` is what `carom impact --enclose --output` wrote.
+/// Whether `file` is what `carom impact --enclose` wrote, HDF5 by --output or JSON.
 bool holds_enclosures(const std::filesystem::path& file);
 
 /// The enclosures of such a file, in the order of its problems; those that were interrupted before

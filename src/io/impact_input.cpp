@@ -39,29 +39,6 @@ void require_columns(const Matrix& matrix, int velocities, std::string_view key,
   }
 }
 
-ImpactProblem problem_from_json(const nlohmann::json& object, const std::string& file,
-                                std::size_t index) {
-  ImpactProblem problem;
-  const std::string where = begin_entry(object, kKeys, file, "problem", index, problem.name);
-  problem.velocity = read_numbers(object, "velocity", where);
-  problem.velocities = static_cast<int>(problem.velocity.size());
-  if (problem.velocities == 0) throw InvalidInput(where + ": velocity is empty");
-
-  problem.mass_matrix = read_mass_matrix(object, problem.velocities, where);
-  Matrix normal = read_matrix(object, "normal_jacobian", where);
-  require_columns(normal, problem.velocities, "normal_jacobian", where);
-  problem.contacts = normal.rows;
-  Matrix tangent = read_matrix(object, "tangent_jacobian", where);
-  require_columns(tangent, problem.velocities, "tangent_jacobian", where);
-  problem.dimension = dimension_from_rows(static_cast<std::size_t>(tangent.rows),
-                                          static_cast<std::size_t>(normal.rows), where);
-  problem.friction = read_numbers(object, "friction", static_cast<std::size_t>(problem.contacts),
-                                  "one per contact", where);
-  problem.normal_jacobian = std::move(normal.values);
-  problem.tangent_jacobian = std::move(tangent.values);
-  return problem;
-}
-
 std::vector<ImpactProblem> from_hdf5(const std::filesystem::path& path) {
   const std::string file = path.string();
   const Hdf5Reader reader(path);
@@ -107,9 +84,33 @@ std::vector<ImpactProblem> from_hdf5(const std::filesystem::path& path) {
 
 }  // namespace
 
+ImpactProblem impact_problem_from_json(const nlohmann::json& object, const std::string& file,
+                                       std::size_t index) {
+  ImpactProblem problem;
+  const std::string where = begin_entry(object, kKeys, file, "problem", index, problem.name);
+  problem.velocity = read_numbers(object, "velocity", where);
+  problem.velocities = static_cast<int>(problem.velocity.size());
+  if (problem.velocities == 0) throw InvalidInput(where + ": velocity is empty");
+
+  problem.mass_matrix = read_mass_matrix(object, problem.velocities, where);
+  Matrix normal = read_matrix(object, "normal_jacobian", where);
+  require_columns(normal, problem.velocities, "normal_jacobian", where);
+  problem.contacts = normal.rows;
+  Matrix tangent = read_matrix(object, "tangent_jacobian", where);
+  require_columns(tangent, problem.velocities, "tangent_jacobian", where);
+  problem.dimension = dimension_from_rows(static_cast<std::size_t>(tangent.rows),
+                                          static_cast<std::size_t>(normal.rows), where);
+  problem.friction = read_numbers(object, "friction", static_cast<std::size_t>(problem.contacts),
+                                  "one per contact", where);
+  problem.normal_jacobian = std::move(normal.values);
+  problem.tangent_jacobian = std::move(tangent.values);
+  return problem;
+}
+
 std::vector<ImpactProblem> read_impact_problems(const std::filesystem::path& file) {
-  std::vector<ImpactProblem> problems = read_either(
-      file, from_hdf5, [](const auto& path) { return read_json_entries(path, problem_from_json); });
+  std::vector<ImpactProblem> problems = read_either(file, from_hdf5, [](const auto& path) {
+    return read_json_entries(path, impact_problem_from_json);
+  });
   check_entries(file, problems, "problem", [](const ImpactProblem& problem, std::size_t i) {
     try {
       validate(problem);

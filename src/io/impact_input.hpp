@@ -1,7 +1,11 @@
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
+#include <string>
 #include <vector>
+
+#include <nlohmann/json.hpp>
 
 #include <carom/impact.hpp>
 
@@ -12,5 +16,9 @@ namespace carom::io {
 /// tangent rows: m of them planar, 2m spatial. Shapes are checked here, numbers too.
 /// Errors: InvalidInput naming file, problem, field, position and value.
 std::vector<ImpactProblem> read_impact_problems(const std::filesystem::path& file);
+
+/// Entry `index` of such a file. Errors: InvalidInput, of shapes.
+ImpactProblem impact_problem_from_json(const nlohmann::json& object, const std::string& file,
+                                       std::size_t index);
 
 }  // namespace carom::io

@@ -262,6 +262,93 @@ TEST(ImpactEnclosure, AnswersWhatNeverHappens) {
   }
 }
 
+// A fixed point that was moved far outward is a bound, not the set.
+TEST(ImpactEnclosure, IsOuterWhereItWasMovedFar) {
+  Generator random(404);
+  int moved = 0;
+  for (int trial = 0; trial < 45; ++trial) {
+    const ImpactProblem problem = random_impact(random, 2, 4, 1.0);
+    if (trial != 42 && trial > 8) continue;  // 42: its hulls feed on themselves
+    EnclosureSettings settings;
+    settings.budget = 700;
+    const ImpactEnclosure enclosure = enclose_impact(problem, settings);
+    const Bounds b = bounds_of(enclosure);
+    double extent = 0.0;
+    for (std::size_t k = 0; k < 4; ++k) extent = std::max(extent, b.high[k] - b.low[k]);
+    if (enclosure.status == EnclosureStatus::enclosed) {
+      EXPECT_LE(enclosure.rounding, 1e-6 * extent) << trial;
+    }
+    if (enclosure.status == EnclosureStatus::outer && enclosure.rounding > 1e-6 * extent) {
+      ++moved;
+      EXPECT_TRUE(proves_enclosure(problem, enclosure)) << trial;
+      settings.largest_rounding = 1e9;
+      EXPECT_EQ(bounds_of(enclose_impact(problem, settings)).high, b.high);
+    }
+  }
+  EXPECT_GE(moved, 1);
+}
+
+// The same answers as of a whole enclosure and of samples, with fewer polyhedra.
+TEST(ImpactEnclosure, DecidesWithoutTheWholeSet) {
+  const ImpactProblem gait = models::build("compass_gait");
+  const std::vector<std::string> names = models::find("compass_gait").contact_names;
+  const auto decided = [&](const std::string& text) {
+    return decide_impact(gait, impact_event(text, names));
+  };
+  const std::string a = names[0], b = names[1];
+  const std::int64_t whole = enclose_impact(gait).made;
+  EXPECT_LT(decided(b + " separating").made, whole);
+  for (const std::string& text :
+       {b + " separating", b + " normal > 0.0995", a + " tangent < -0.0744", a + " sticking"}) {
+    const ImpactDecision decision = decided(text);
+    EXPECT_EQ(decision.answer, ImpactAnswer::happens) << text;
+    EXPECT_LE(decision.made, 2 * whole) << text;  // hulls may hold more than is reached
+    EXPECT_TRUE(decision.proof.invariant.empty());
+  }
+  for (const std::string& text : {b + " normal > 0.0996", a + " tangent < -0.0745",
+                                  a + " separating, " + b + " separating"}) {
+    const ImpactDecision decision = decided(text);
+    EXPECT_EQ(decision.answer, ImpactAnswer::never) << text;
+    EXPECT_TRUE(proves_enclosure(gait, decision.proof));
+    EXPECT_TRUE(never_happens(decision.proof, impact_event(text, names)));
+  }
+
+  Generator random(66);
+  std::vector<ImpactProblem> problems;
+  for (int p = 0; p < 12; ++p) problems.push_back(random_impact(random, 2, 4, 0.8));
+  ImpactBatch batch = make_batch(problems);
+  EnclosureSettings settings;
+  settings.budget = 60;
+  int answered = 0;
+  const std::vector<std::string> letters = {"A", "B"};
+  for (const char* text : {"A separating", "A sticking, B separating", "B sliding-"}) {
+    const ImpactEvent event = impact_event(text, letters);
+    const std::vector<ImpactDecision> decisions = decide_impacts(batch, event, settings);
+    for (std::size_t p = 0; p < problems.size(); ++p) {
+      const ImpactEnclosure set = enclose_impact(problems[p], settings);
+      if (decisions[p].answer == ImpactAnswer::open) continue;
+      ++answered;
+      const bool never = decisions[p].answer == ImpactAnswer::never;
+      if (set.exact && set.status == EnclosureStatus::enclosed) {
+        EXPECT_EQ(never_happens(set, event), never) << text << " " << p;
+      }
+      ImpactSettings events;
+      events.method = ImpactMethod::events;
+      events.samples = events.keep_samples = 512;
+      const ImpactResult samples = sample_impacts(make_batch({&problems[p], 1}), events);
+      if (never) EXPECT_EQ(first_happening(problems[p], samples.samples, 0, event, 1e-9), -1);
+    }
+  }
+  EXPECT_GE(answered, 24);
+  batch.friction.host()[3] = -1.0;
+  EXPECT_EQ(decide_impacts(batch, impact_event("A separating", letters), settings)[1].answer,
+            ImpactAnswer::invalid_input);
+  EXPECT_THROW(decide_impact(gait, ImpactEvent{}), InvalidInput);
+  ImpactEvent other;
+  other.modes = {{2, ContactMode::separating}};
+  EXPECT_THROW(decide_impact(gait, other), InvalidInput);
+}
+
 TEST(ImpactEnclosure, BatchesAreTheSameForAnyThreads) {
   Generator random(77);
   std::vector<ImpactProblem> problems;

@@ -58,6 +58,30 @@ TEST(EnclosureCommand, AFileIsVerifiedFromItselfAlone) {
   EXPECT_EQ(outcome.document()["refuted"], json::array({0}));
 }
 
+TEST(EnclosureCommand, ADocumentIsVerifiedFromItselfAlone) {
+  const Scratch scratch;
+  const std::string file = (scratch / "set.json").string();
+  const Outcome written =
+      carom({"impact", "compass_gait", "--samples", "64", "--enclose", "--json"});
+  ASSERT_EQ(written.status, 0) << written.err;
+  write_text(file, written.out);
+  Outcome outcome = carom({"verify", file, "--json"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(outcome.document()["kind"], "enclosure");
+  EXPECT_EQ(outcome.document()["proven"], 1);
+
+  json changed = written.document();
+  changed["enclosure"]["problem"]["friction"][0] = 4.9;
+  write_text(file, changed.dump());
+  outcome = carom({"verify", file, "--json"});
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_EQ(outcome.document()["refuted"], json::array({0}));
+  changed = written.document();
+  changed["enclosure"]["impossible_modes"].push_back("flying/sticking");
+  write_text(file, changed.dump());
+  expect_refusal(carom({"verify", file}), {"impossible_modes", "flying/sticking"});
+}
+
 TEST(EnclosureCommand, RefusesWhatItCannotDo) {
   expect_refusal(carom({"impact", "cube_drop", "--enclose"}), {"--enclose", "dimension", "3"});
   expect_refusal(carom({"impact", "box_wall", "--never", "Q separating"}), {"Q", "A or B"});

@@ -7,6 +7,7 @@
 #include <limits>
 #include <optional>
 
+#include "impact/enclosure/event.hpp"
 #include "impact/enclosure/invariant.hpp"
 
 namespace carom::enclosure {
@@ -14,6 +15,7 @@ namespace carom::enclosure {
 namespace {
 
 constexpr double kSameData = 0x1p-40;  // of the largest entry; the data were rounded to 2^-44
+constexpr double kTrust = 1e-13;       // of the terms of a sum of rounded velocities
 
 /// Whether two rows have the same direction but for their rounding.
 bool nearly_same(const Vector& a, const Vector& b) {
@@ -105,40 +107,124 @@ bool within(const std::vector<double>& inner_low, const std::vector<double>& inn
   return true;
 }
 
+/// Where hulls feed on themselves, more polyhedra a face may not. Runs that close do so soon; the
+/// last one takes what it gets.
+struct Attempt {
+  int polyhedra;      // times those of the settings
+  std::int64_t most;  // made
+  bool last;
+};
+constexpr Attempt kAttempts[] = {
+    {1, 48, false}, {4, 96, false}, {8, 192, false}, {8, std::int64_t{1} << 40, true}};
+constexpr unsigned kLongest = 400;      // bits of a vertex with which no hull is made any more ...
+constexpr unsigned kLongestLast = 128;  // ... and in the last run
+
+ReachLimits limits_of(const EnclosureSettings& settings, const Attempt& attempt,
+                      std::int64_t made) {
+  return {settings.tolerance, std::min(settings.budget - made, attempt.most),
+          static_cast<std::size_t>(settings.polyhedra * attempt.polyhedra), !attempt.last,
+          attempt.last ? kLongestLast : kLongest};
+}
+
+/// What a finished family says.
+void describe(const RoundedImpact& impact, Reach& reach, double largest_rounding,
+              ImpactEnclosure& enclosure) {
+  enclosure.faces = static_cast<std::int64_t>(reach.family().size());
+  enclosure.exact = reach.exact();
+  enclosure.rounding = reach.moved() * impact.unit;
+  summarise(impact, reach.family(), enclosure);
+  enclosure.invariant = text_of(impact, reach.family());
+  double extent = 0.0;
+  for (std::size_t i = 0; i < enclosure.normal_velocity_min.size(); ++i) {
+    extent = std::max({extent, enclosure.normal_velocity_max[i] - enclosure.normal_velocity_min[i],
+                       enclosure.tangent_velocity_max[i] - enclosure.tangent_velocity_min[i]});
+  }
+  const bool close = enclosure.rounding <= largest_rounding * extent;
+  enclosure.status = reach.bounded() || !close ? EnclosureStatus::outer : EnclosureStatus::enclosed;
+}
+
+/// Whether a finished family says more than what is known.
+bool closer(const Reach& reach, const RoundedImpact& impact, const ImpactEnclosure& enclosure) {
+  return enclosure.status == EnclosureStatus::budget ||
+         reach.moved() * impact.unit < enclosure.rounding;
+}
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// Whether a terminal polyhedron holds the event, in doubles that are not trusted to the last
+/// digits.
+Reach::Met meets(const RoundedImpact& impact, const ImpactEvent& event, FaceCode code,
+                 const Piece& piece) {
+  if (!has_modes(modes_of(code, impact.contacts), event)) return Reach::Met::no;
+  if (event.direction.empty()) return Reach::Met::certainly;
+  Reach::Met met = Reach::Met::no;
+  for (const Vector& vertex : piece.vertices) {
+    const std::vector<double> u = velocities_of(impact, code, vertex);
+    double value = 0.0, size = std::abs(event.bound);
+    for (std::size_t k = 0; k < u.size(); ++k) {
+      value += event.direction[k] * u[k];
+      size += std::abs(event.direction[k] * u[k]);
+    }
+    if (value - kTrust * size > event.bound) return Reach::Met::certainly;
+    if (value + kTrust * size > event.bound) met = Reach::Met::perhaps;
+  }
+  return met;
+}
+
 }  // namespace
 
 ImpactEnclosure enclose(const ImpactProblem& problem, const EnclosureSettings& settings) {
   const auto start = std::chrono::steady_clock::now();
   ImpactEnclosure enclosure;
   const RoundedImpact impact = round_impact(problem);
-  // Where hulls feed on themselves, more polyhedra a face may not; the last run takes what it gets.
-  std::optional<Reach> kept;
-  bool done = false;
-  for (const int more : {1, 2, 4, 0}) {
-    const auto pieces = static_cast<std::size_t>(settings.polyhedra * std::max(more, 1));
-    kept.emplace(impact, ReachLimits{settings.tolerance, settings.budget - enclosure.made, pieces,
-                                     more != 0});
-    done = kept->run();
-    enclosure.made += kept->made();
-    if (done || enclosure.made >= settings.budget) break;
+  std::int64_t made = 0;
+  for (const Attempt& attempt : kAttempts) {
+    if (made >= settings.budget || enclosure.status == EnclosureStatus::enclosed) break;
+    if (attempt.last && enclosure.status == EnclosureStatus::outer) break;
+    Reach reach(impact, limits_of(settings, attempt, made));
+    const bool done = reach.run();
+    made += reach.made();
+    if (done && closer(reach, impact, enclosure)) {
+      describe(impact, reach, settings.largest_rounding, enclosure);
+    }
+    if (enclosure.status == EnclosureStatus::budget) {
+      enclosure.faces = static_cast<std::int64_t>(reach.family().size());
+    }
   }
-  Reach& reach = *kept;
-  enclosure.faces = static_cast<std::int64_t>(reach.family().size());
-  enclosure.exact = done && reach.exact();
-  enclosure.rounding = done ? reach.moved() * impact.unit : std::numeric_limits<double>::infinity();
-  if (done) {
-    enclosure.status = reach.bounded() ? EnclosureStatus::outer : EnclosureStatus::enclosed;
-    summarise(impact, reach.family(), enclosure);
-    enclosure.invariant = text_of(impact, reach.family());
-  } else {
+  enclosure.made = made;
+  if (enclosure.status == EnclosureStatus::budget) {
+    enclosure.rounding = std::numeric_limits<double>::infinity();
     const std::vector<double> unknown(static_cast<std::size_t>(problem.contacts),
                                       std::numeric_limits<double>::quiet_NaN());
     enclosure.normal_velocity_min = enclosure.normal_velocity_max = unknown;
     enclosure.tangent_velocity_min = enclosure.tangent_velocity_max = unknown;
   }
-  enclosure.seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  enclosure.seconds = seconds_since(start);
   return enclosure;
+}
+
+ImpactDecision decide(const ImpactProblem& problem, const ImpactEvent& event,
+                      const EnclosureSettings& settings) {
+  const auto start = std::chrono::steady_clock::now();
+  ImpactDecision decision;
+  const RoundedImpact impact = round_impact(problem);
+  for (const Attempt& attempt : kAttempts) {
+    Reach reach(impact, limits_of(settings, attempt, decision.made));
+    const bool done = reach.run(
+        [&](FaceCode code, const Piece& piece) { return meets(impact, event, code, piece); });
+    decision.made += reach.made();
+    if (done) {
+      decision.answer = ImpactAnswer::never;
+      describe(impact, reach, settings.largest_rounding, decision.proof);
+      decision.proof.made = decision.made;
+    }
+    if (reach.met() == Reach::Met::certainly) decision.answer = ImpactAnswer::happens;
+    if (decision.answer != ImpactAnswer::open || decision.made >= settings.budget) break;
+  }
+  decision.seconds = decision.proof.seconds = seconds_since(start);
+  return decision;
 }
 
 bool proves(const ImpactProblem& problem, const ImpactEnclosure& enclosure) {

@@ -37,12 +37,6 @@ double number_of(const std::string& word, std::string_view text) {
   return value;
 }
 
-bool has_modes(std::uint64_t modes, const ImpactEvent& event) {
-  return std::all_of(event.modes.begin(), event.modes.end(), [&](const auto& asked) {
-    return ((modes >> (2 * asked.first)) & 3U) == static_cast<std::uint64_t>(asked.second);
-  });
-}
-
 double along(const ImpactEvent& event, const double* u) {
   double sum = 0.0;
   for (std::size_t k = 0; k < event.direction.size(); ++k) sum += event.direction[k] * u[k];
@@ -50,6 +44,12 @@ double along(const ImpactEvent& event, const double* u) {
 }
 
 }  // namespace
+
+bool has_modes(std::uint64_t modes, const ImpactEvent& event) {
+  return std::all_of(event.modes.begin(), event.modes.end(), [&](const auto& asked) {
+    return ((modes >> (2 * asked.first)) & 3U) == static_cast<std::uint64_t>(asked.second);
+  });
+}
 
 ImpactEvent parse_event(std::string_view text, std::span<const std::string> contact_names) {
   const std::size_t m = contact_names.size();

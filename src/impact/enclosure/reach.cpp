@@ -45,7 +45,6 @@ Points clipped(const Vector& row, int sign, const Points& points) {
 constexpr std::int64_t kPatience = 64;  // polyhedra after which the tolerance is made coarser ...
 constexpr std::int64_t kHaste = 12;     // ... and to its double once the energy bounds them
 constexpr double kCoarsest = 1e-3;      // tolerance beyond which rows are given up for the energy's
-constexpr unsigned kLongest = 400;      // bits of a vertex with which no hull is made any more
 constexpr std::int64_t kBounded = 3;    // of these until what the energy forbids is cut off
 
 unsigned longest(const std::vector<Vector>& rows) {
@@ -260,7 +259,7 @@ void Reach::widen(const Face& face, Piece& piece, const Points& points) {
   widened_ = true;
 }
 
-void Reach::add(FaceCode code, const Points& points) {
+void Reach::add(FaceCode code, const Points& points, bool reached, const Question& question) {
   std::vector<Piece>& pieces = family_[code];
   for (const Piece& piece : pieces) {
     if (holds(piece, points)) return;
@@ -269,6 +268,7 @@ void Reach::add(FaceCode code, const Points& points) {
   Piece made;
   if (pieces.size() < limits_.pieces) {
     made = closed(face, points);
+    made.reached = reached;
   } else {
     std::size_t nearest = 0;
     double least = std::numeric_limits<double>::infinity();
@@ -278,27 +278,35 @@ void Reach::add(FaceCode code, const Points& points) {
     }
     made = std::move(pieces[nearest]);
     pieces.erase(pieces.begin() + static_cast<std::ptrdiff_t>(nearest));
-    bool hulled =
-        least >= slack() && longest(points) < kLongest && longest(made.vertices) < kLongest;
+    bool hulled = least >= slack() && longest(points) < limits_.longest &&
+                  longest(made.vertices) < limits_.longest;
     if (hulled) {
       Points both = made.vertices;
       both.insert(both.end(), points.begin(), points.end());
       Piece hull = closed(face, both);
-      hulled = longest(hull.vertices) < kLongest;
+      hulled = longest(hull.vertices) < limits_.longest;
       if (hulled) made = std::move(hull);
     }
     if (!hulled) widen(face, made, points);
+    made.reached = false;
   }
   std::erase_if(pieces, [&](const Piece& piece) { return holds(made, piece.vertices); });
+  if (question && face.terminal) {
+    const Met met = question(code, made);
+    if (met != Met::no) met_ = made.reached ? met : Met::perhaps;
+  }
   open_.emplace_back(code, made.number);
   pieces.push_back(std::move(made));
 }
 
-bool Reach::run() {
-  const Hand hand = [this](FaceCode code, const Points& points) { add(code, points); };
+bool Reach::run(const Question& question) {
+  bool reached = true;
+  const Hand hand = [&](FaceCode code, const Points& points) {
+    if (met_ == Met::no) add(code, points, reached, question);
+  };
   if (made_ == 0) hand_over(faces_, impact_, {impact_.start}, hand);
   while (!open_.empty()) {
-    if (made_ >= limits_.budget || (limits_.tight && bounded_)) return false;
+    if (met_ != Met::no || made_ >= limits_.budget || (limits_.tight && bounded_)) return false;
     const auto [code, number] = open_.front();
     open_.pop_front();
     const auto& pieces = family_[code];
@@ -306,9 +314,10 @@ bool Reach::run() {
                                     [n = number](const Piece& p) { return p.number == n; });
     const Face& face = faces_.face(code);
     if (piece == pieces.end() || face.terminal) continue;
+    reached = piece->reached;
     for (const Points& points : parts(face, *piece)) hand_over(faces_, impact_, points, hand);
   }
-  return true;
+  return met_ == Met::no;
 }
 
 }  // namespace carom::enclosure

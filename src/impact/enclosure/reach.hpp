@@ -19,6 +19,7 @@ struct Piece {
   std::vector<Vector> rows;       ///< likewise, >= 0
   Points vertices;                ///< of the cut one
   std::int64_t number = 0;        ///< in the order of making
+  bool reached = false;           ///< every point is one that solutions come to, or close to
 };
 
 struct ReachLimits {
@@ -26,6 +27,7 @@ struct ReachLimits {
   std::int64_t budget = 100000;  ///< polyhedra made
   std::size_t pieces = 1;        ///< of one face; more are hulled
   bool tight = false;            ///< give up where the energy would have to bound polyhedra
+  unsigned longest = 400;        ///< bits of a vertex with which no hull is made any more
 };
 
 /// Family of polyhedra, some in each face that is met, with the start among them, that no solution
@@ -34,8 +36,15 @@ class Reach {
  public:
   Reach(const RoundedImpact& impact, const ReachLimits& limits);
 
-  /// Goes on until nothing new is met; false where the budget was not enough.
-  bool run();
+  /// What a terminal polyhedron says to a question that must not be met.
+  enum class Met : std::uint8_t { no, perhaps, certainly };
+  using Question = std::function<Met(FaceCode, const Piece&)>;
+
+  /// Goes on until nothing new is met; false where the budget was not enough, or a terminal
+  /// polyhedron met the question.
+  bool run(const Question& question = nullptr);
+  /// `certainly`: where all that met it is reached.
+  [[nodiscard]] Met met() const { return met_; }
 
   [[nodiscard]] const std::map<FaceCode, std::vector<Piece>>& family() const { return family_; }
   [[nodiscard]] Faces& faces() { return faces_; }
@@ -58,7 +67,7 @@ class Reach {
   static bool holds(const Piece& piece, const Points& points);
 
  private:
-  void add(FaceCode code, const Points& points);
+  void add(FaceCode code, const Points& points, bool reached, const Question& question);
   [[nodiscard]] Piece closed(const Face& face, const Points& points);
   void cut(const Face& face, Piece& piece);
   void widen(const Face& face, Piece& piece, const Points& points);
@@ -74,6 +83,7 @@ class Reach {
   bool widened_ = false;
   double moved_ = 0.0;
   bool bounded_ = false;
+  Met met_ = Met::no;
 };
 
 }  // namespace carom::enclosure
