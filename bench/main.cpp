@@ -37,6 +37,7 @@ int main(int argc, char** argv) {
     bench::add_lp_benchmarks();
     bench::add_equilibrium_benchmarks();
     bench::add_trajectory_benchmarks(full);
+    bench::add_enclosure_benchmarks();
     bench::add_problems_benchmarks();
     bench::add_part_benchmarks();
     bench::add_qp_benchmarks();

@@ -70,6 +70,7 @@ void add_lcp_benchmarks();
 void add_lp_benchmarks();
 void add_equilibrium_benchmarks();
 void add_trajectory_benchmarks(bool full);
+void add_enclosure_benchmarks();
 void add_problems_benchmarks();
 void add_part_benchmarks();
 void add_qp_benchmarks();
