@@ -16,9 +16,14 @@ carom_header_dependency(Boost TARGET Boost::headers VERSION 1.70 TREE boost
   HASH SHA256=6478edfe2f3305127cffe8caf73ea0176c53769f4bf1585be237eb30798c3b8e)
 carom_header_dependency(Random123 TARGET carom_random123 TREE random123 PROBE Random123/philox.h
   URL https://github.com/DEShawResearch/random123.git TAG v1.14.0)
+# Inside a wheel nobody would find a library beside the module.
+set(tbb_shared ON)
+if(CAROM_BUILD_PYTHON)
+  set(tbb_shared OFF)
+endif()
 carom_dependency(TBB TARGET TBB::tbb TREE tbb INSTALL
   URL https://github.com/uxlfoundation/oneTBB.git TAG v2021.8.0
-  OPTIONS TBB_TEST=OFF TBB_STRICT=OFF TBB_ENABLE_IPO=OFF TBBMALLOC_BUILD=OFF BUILD_SHARED_LIBS=ON)
+  OPTIONS TBB_TEST=OFF TBB_STRICT=OFF TBB_ENABLE_IPO=OFF TBBMALLOC_BUILD=OFF BUILD_SHARED_LIBS=${tbb_shared})
 # What the rooms include; no public header includes any of it.
 set(CAROM_PRIVATE_DEPENDENCIES Eigen3::Eigen TBB::tbb Threads::Threads Boost::headers
   carom_random123)

@@ -127,6 +127,8 @@ def _lerobot(folder: pathlib.Path, manifest: Manifest, out: pathlib.Path) -> Non
             data.setdefault(name, []).append(column)
         episodes += count
     whole = {name: np.concatenate(parts) for name, parts in data.items()}
+    # A feature of shape (1) is a plain number there.
+    whole = {name: column.reshape(len(column)) if column[0].size == 1 else column for name, column in whole.items()}
 
     def write(path: str, table: Any) -> None:
         _parts.write_whole(out / path, lambda beside: pyarrow.parquet.write_table(table, beside))

@@ -412,7 +412,7 @@ def test_lerobots_files(worlds):
     expected = rows[1]["state"].astype(np.float32)
     assert np.array(table["observation.state"][45:], dtype=np.float32).tobytes() == expected.tobytes()
     friction = np.float32(rows[1]["parameter/friction"])
-    assert np.float32(table["observation.environment_state"][47][0]) == friction
+    assert np.float32(table["observation.environment_state"][47]) == friction
     np.testing.assert_allclose(table["timestamp"][:5], [0, 0.05, 0.1, 0.15, 0.2], rtol=1e-6)
 
 
@@ -423,7 +423,7 @@ def test_lerobot_loads_it(worlds):
     assert loaded.num_episodes == 10 and len(loaded) == 50
     frame = loaded[7]
     assert frame["observation.state"].shape == (2, 13) and int(frame["episode_index"]) == 1
-    assert float(frame["observation.environment_state"][0]) > 0.0
+    assert float(frame["observation.environment_state"]) > 0.0
 
 
 def test_ray(whole, tmp_path):
