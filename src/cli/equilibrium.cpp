@@ -81,7 +81,8 @@ void report(const std::vector<run::EquilibriumRun>& runs, const EquilibriumOptio
   if (options.quiet) return;
   const bool varied = !runs.front().parameters.empty();
   if (runs.size() <= kReportedInFull && !varied) {
-    for (const run::EquilibriumRun& run : runs) fmt::print("{}", posture_report(run));
+    for (const run::EquilibriumRun& run : runs)
+      fmt::print("{}", posture_report(run, options.verbose));
   } else if (runs.size() <= kTabulated) {
     fmt::print("{}", postures_table(runs));
   } else {
@@ -119,8 +120,7 @@ void add_posture_options(CLI::App& command, EquilibriumOptions& options) {
   options.settings.add(command, PlanarSettings{},
                        [](std::string_view setting) { return setting == "method"; });
   options.settings.add(command, spatial_defaults());
-  command.add_flag("--json", options.json, "One JSON document instead of text");
-  command.add_flag("--quiet", options.quiet, "No text, no progress bar");
+  add_text_options(command, options);
 }
 
 void add_equilibrium(Program& program) {
@@ -133,6 +133,7 @@ void add_equilibrium(Program& program) {
       "         carom equilibrium tripod_flat --centre-of-mass 0.1,0,0.4 --critical friction");
   const auto options = std::make_shared<EquilibriumOptions>();
   add_posture_options(*command, *options);
+  add_verbose_option(*command, *options);
   add_variation_options(*command, options->variations, true);
   command
       ->add_option(

@@ -31,7 +31,7 @@ std::string names_of(const run::EquilibriumRun& run, const std::vector<int>& con
 
 class Report {
  public:
-  explicit Report(const run::EquilibriumRun& run) : run_(run) {}
+  Report(const run::EquilibriumRun& run, bool verbose) : run_(run), verbose_(verbose) {}
 
   std::string text() {
     add("{}: {} posture, {} contacts, {} backend\n", io::printable(run_.name),
@@ -95,13 +95,18 @@ class Report {
     if (region.dimension < 0) return;
     line("area", "from {:.9g} to {:.9g} m^2, a gap of {:.1e}", region.area_inner, region.area_outer,
          region.area_outer - region.area_inner);
-    line("polygons", "{} points inside, {} corners outside", region.inner.size() / 2,
-         region.outer.size() / 2);
-    line("directions", "{} probed, {} pivots", region.support.size(), region.pivots);
     line("residual", "{:.2e}", region.residual);
     if (run_.three) {
-      line("three contacts", "searched boundary encloses {:.9g} m^2, closed form {:.9g} m^2",
-           run_.three->area_searched, run_.three->area_conservative);
+      line("three contacts", "{:.9g} m^2 of it by Proposition 3.3, sampled and conservative",
+           run_.three->area_conservative);
+    }
+    if (verbose_) {
+      line("polygons", "{} points inside, {} corners outside", region.inner.size() / 2,
+           region.outer.size() / 2);
+      line("directions", "{} probed, {} pivots", region.support.size(), region.pivots);
+      if (run_.three) {
+        line("boundary searched", "encloses {:.9g} m^2", run_.three->area_searched);
+      }
     }
     if (run_.robust) {
       const run::SpatialRobust& robust = *run_.robust;
@@ -170,12 +175,15 @@ class Report {
 
   static constexpr std::size_t kListedPoints = 12;
   const run::EquilibriumRun& run_;
+  bool verbose_;
   std::string text_;
 };
 
 }  // namespace
 
-std::string posture_report(const run::EquilibriumRun& run) { return Report(run).text(); }
+std::string posture_report(const run::EquilibriumRun& run, bool verbose) {
+  return Report(run, verbose).text();
+}
 
 std::string postures_table(const std::vector<run::EquilibriumRun>& runs) {
   std::vector<std::string> head;

@@ -8,8 +8,8 @@
 /// Postures as text for people.
 namespace carom::cli {
 
-/// Everything about one posture.
-std::string posture_report(const run::EquilibriumRun& run);
+/// Everything about one posture; verbose: with the solvers' counters.
+std::string posture_report(const run::EquilibriumRun& run, bool verbose);
 /// One line per posture.
 std::string postures_table(const std::vector<run::EquilibriumRun>& runs);
 

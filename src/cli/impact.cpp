@@ -26,7 +26,7 @@ void report_impacts(std::vector<run::ImpactRun>& runs, const SamplingOptions& op
   if (options.json) return print_documents(runs, io::impact_json);
   if (options.quiet) return;
   if (runs.size() <= kReportedInFull && runs.front().parameters.empty()) {
-    for (const run::ImpactRun& run : runs) fmt::print("{}\n", run_report(run));
+    for (const run::ImpactRun& run : runs) fmt::print("{}\n", run_report(run, options.verbose));
   }
   if (runs.size() > 1 || !runs.front().parameters.empty()) fmt::print("{}", runs_table(runs));
 }

@@ -46,6 +46,7 @@ void add_impact_command(Program& program, const std::string& name, const std::st
   command->footer(footer);
   const auto options = std::make_shared<SamplingOptions>();
   add_sampling_options(*command, *options);
+  add_verbose_option(*command, *options);
   add_result_options(*command, *options);
   add_enclosure_options(*command, options->enclosure);
   command->callback([&program, options, report] {

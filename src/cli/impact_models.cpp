@@ -26,7 +26,7 @@ void report_models(std::vector<run::ImpactRun>& runs, const SamplingOptions& opt
   if (options.json) return print_documents(runs, to_json);
   if (options.quiet) return;
   for (const run::ImpactRun& run : runs)
-    fmt::print("{}\n{}\n", run_report(run), models_report(run));
+    fmt::print("{}\n{}\n", run_report(run, options.verbose), models_report(run));
 }
 
 }  // namespace

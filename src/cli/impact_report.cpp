@@ -134,16 +134,18 @@ std::string mode_table(const run::ImpactRun& run) {
   return text;
 }
 
-std::string certificate_lines(const run::ImpactRun& run) {
+std::string certificate_lines(const run::ImpactRun& run, bool verbose) {
   const ImpactSummary& summary = run.summary;
   std::string text = fmt::format(
       "  largest residual {:.2e} (certified up to {:.0e}), kinetic energy after/before at most "
       "{:.6f}\n",
       summary.max_residual, run.settings.residual_tolerance, summary.max_energy_ratio);
   if (run.settings.method == ImpactMethod::events) return text;
-  text +=
-      fmt::format("  solved by Lemke after the fast path: {} of {} ({})\n", summary.fallback_solves,
-                  summary.lcp_solves, share(summary.fallback_solves, summary.lcp_solves));
+  if (verbose) {
+    text += fmt::format("  solved by Lemke after the fast path: {} of {} ({})\n",
+                        summary.fallback_solves, summary.lcp_solves,
+                        share(summary.fallback_solves, summary.lcp_solves));
+  }
   text += run.nonunique_examined == 0
               ? "  steps with several solutions: not examined\n"
               : fmt::format("  steps with several solutions: {} of {} examined\n",
@@ -189,7 +191,7 @@ constexpr const char* kJams =
 
 }  // namespace
 
-std::string run_report(const run::ImpactRun& run) {
+std::string run_report(const run::ImpactRun& run, bool verbose) {
   std::string text = heading(run);
   if (!run.complete) {
     text += fmt::format("  STOPPED after {} of {} samples\n", run.summary.samples,
@@ -204,7 +206,7 @@ std::string run_report(const run::ImpactRun& run) {
     if (run.problem.contacts > 0) {
       text += fmt::format("\n{}\n{}\n", velocity_table(run), mode_table(run));
     }
-    text += certificate_lines(run) + net_lines(run);
+    text += certificate_lines(run, verbose) + net_lines(run);
   }
   if (run.summary.max_steps_reached * 2 > run.summary.samples) {
     const run::Stop stop = run::stopping_impulse(run.problem, run.settings.velocity_tolerance);

@@ -8,8 +8,9 @@
 /// Runs as text for people.
 namespace carom::cli {
 
-/// Everything about one run: performance as in the paper's Table 3, velocities, modes, net.
-std::string run_report(const run::ImpactRun& run);
+/// Everything about one run: performance as in the paper's Table 3, velocities, modes, net;
+/// verbose: with the solvers' counters.
+std::string run_report(const run::ImpactRun& run, bool verbose);
 /// One line per run.
 std::string runs_table(const std::vector<run::ImpactRun>& runs);
 /// Outcomes of the other models beside the range of the sampled set.

@@ -58,8 +58,7 @@ void add_motion_options(CLI::App& command, MotionOptions& options) {
   command.add_flag("--events", options.events, "The events of the first motion");
   text("--output", options.output, "FILE.h5", "Write states and events of kept motions here");
   text("--plot", options.plot, "FILE.svg|.png", "Draw kept motions (needs gnuplot)");
-  command.add_flag("--json", options.json, "One JSON document instead of text");
-  command.add_flag("--quiet", options.quiet, "No text, no progress bar");
+  add_text_options(command, options);
 }
 
 run::MotionPlan motion_plan(const MotionOptions& options) {

@@ -7,6 +7,7 @@
 
 #include "cli/setting_options.hpp"
 #include "cli/target.hpp"
+#include "cli/text_options.hpp"
 #include "run/motion_run.hpp"
 
 namespace carom::cli {
@@ -15,7 +16,7 @@ namespace carom::cli {
 std::span<const OptionForm> motion_forms();
 
 /// Texts of the options of `carom motion`.
-struct MotionOptions {
+struct MotionOptions : TextOptions {
   TargetOptions target;
   SettingOptions settings{motion_forms()};
   std::string backend = "auto";
@@ -26,8 +27,6 @@ struct MotionOptions {
   bool events = false;
   std::string output;
   std::string plot;
-  bool json = false;
-  bool quiet = false;
 };
 
 void add_motion_options(CLI::App& command, MotionOptions& options);

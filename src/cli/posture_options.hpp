@@ -8,6 +8,7 @@
 
 #include "cli/setting_options.hpp"
 #include "cli/target.hpp"
+#include "cli/text_options.hpp"
 #include "cli/variations.hpp"
 #include "run/equilibrium_runner.hpp"
 
@@ -17,7 +18,7 @@ namespace carom::cli {
 std::span<const OptionForm> posture_forms();
 
 /// Texts of the options; numbers are read once the whole line is known.
-struct EquilibriumOptions : TargetOptions {
+struct EquilibriumOptions : TargetOptions, TextOptions {
   std::string centre_of_mass;
   VariationOptions variations;
   std::string critical;
@@ -28,8 +29,6 @@ struct EquilibriumOptions : TargetOptions {
   std::string backend = "auto";
   std::string output;
   std::string plot;
-  bool json = false;
-  bool quiet = false;
 };
 
 /// A picture of a region takes more than the library's defaults.

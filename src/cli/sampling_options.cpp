@@ -123,8 +123,7 @@ void add_sampling_options(CLI::App& command, SamplingOptions& options) {
     }
     return !of_results(setting);
   });
-  command.add_flag("--json", options.json, "One JSON document instead of text");
-  command.add_flag("--quiet", options.quiet, "No text, no progress bar");
+  add_text_options(command, options);
 }
 
 void add_result_options(CLI::App& command, SamplingOptions& options) {

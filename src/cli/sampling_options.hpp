@@ -11,6 +11,7 @@
 #include "cli/enclosure_options.hpp"
 #include "cli/setting_options.hpp"
 #include "cli/target.hpp"
+#include "cli/text_options.hpp"
 #include "cli/variations.hpp"
 #include "run/impact_runner.hpp"
 
@@ -21,15 +22,13 @@ std::span<const OptionForm> sampling_forms();
 
 /// Texts of the options that the sampling commands share; numbers are read once the whole line is
 /// known.
-struct SamplingOptions : TargetOptions {
+struct SamplingOptions : TargetOptions, TextOptions {
   SettingOptions settings{sampling_forms()};
   VariationOptions variations;
   std::string backend = "auto";
   std::string keep;
   std::string output;
   std::string plot;
-  bool json = false;
-  bool quiet = false;
   bool no_check = false;
   EnclosureOptions enclosure;
 };

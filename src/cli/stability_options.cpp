@@ -194,8 +194,7 @@ void add_stability_options(CLI::App& command, StabilityOptions& options) {
   text("--events", options.count, "N", "Events of --start that are recorded; default 100");
   text("--output", options.output, "FILE.h5", "Write everything to this HDF5 file");
   text("--plot", options.plot, "FILE.svg|.png", "Draw the chart or the motion (needs gnuplot)");
-  command.add_flag("--json", options.json, "One JSON document instead of text");
-  command.add_flag("--quiet", options.quiet, "No text, no progress bar");
+  add_text_options(command, options);
 }
 
 run::StancePoints stance_points(const StabilityOptions& options) {

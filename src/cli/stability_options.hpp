@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/setting_options.hpp"
+#include "cli/text_options.hpp"
 #include "run/stability_run.hpp"
 
 namespace carom::cli {
@@ -14,7 +15,7 @@ namespace carom::cli {
 std::span<const OptionForm> stability_forms();
 
 /// Texts of the options of `carom stability`.
-struct StabilityOptions {
+struct StabilityOptions : TextOptions {
   std::string target;
   std::vector<std::string> set;
   std::vector<std::string> sweep;
@@ -25,8 +26,6 @@ struct StabilityOptions {
   std::string backend = "auto";
   std::string output;
   std::string plot;
-  bool json = false;
-  bool quiet = false;
 };
 
 void add_stability_options(CLI::App& command, StabilityOptions& options);

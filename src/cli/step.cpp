@@ -56,7 +56,7 @@ int step_scenario(const StepOptions& options, const std::string& command_line) {
   if (options.json) {
     print_document(io::step_json(run));
   } else if (!options.quiet) {
-    fmt::print("{}", step_report(run));
+    fmt::print("{}", step_report(run, options.verbose));
   }
   if (!options.output.empty()) io::write_step_hdf5(options.output, run, command_line);
   if (!options.plot.empty()) io::draw_step(options.plot, run);
@@ -135,6 +135,7 @@ void add_step(Program& program) {
       "Example: carom step inclined_block --sweep friction=0:0.375:4 --plot blocks.svg");
   const auto options = std::make_shared<StepOptions>();
   add_step_options(*command, *options);
+  add_verbose_option(*command, *options);
   command->callback([&program, options] {
     program.chosen = [&program, options] { return run_step(*options, program.command_line); };
   });

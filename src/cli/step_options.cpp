@@ -152,8 +152,7 @@ void add_step_options(CLI::App& command, StepOptions& options) {
   text("--seed", options.seed, "S", "Seed of --random");
   text("--output", options.output, "FILE.h5", "Write everything to this HDF5 file");
   text("--plot", options.plot, "FILE.svg|.png", "Draw the scenario's figure (needs gnuplot)");
-  command.add_flag("--json", options.json, "One JSON document instead of text");
-  command.add_flag("--quiet", options.quiet, "No text, no progress bar");
+  add_text_options(command, options);
 }
 
 std::span<const OptionForm> step_forms() {

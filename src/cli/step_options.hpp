@@ -10,6 +10,7 @@
 #include <carom/compliant.hpp>
 
 #include "cli/setting_options.hpp"
+#include "cli/text_options.hpp"
 #include "run/step_runner.hpp"
 
 namespace carom::cli {
@@ -18,7 +19,7 @@ namespace carom::cli {
 std::span<const OptionForm> step_forms();
 
 /// Texts of the options of `carom step`; numbers are read once the whole line is known.
-struct StepOptions {
+struct StepOptions : TextOptions {
   std::string target;
   std::vector<std::string> set;
   std::vector<std::string> sweep;
@@ -34,8 +35,6 @@ struct StepOptions {
   std::string seed = "0";
   std::string output;
   std::string plot;
-  bool json = false;
-  bool quiet = false;
 };
 
 void add_step_options(CLI::App& command, StepOptions& options);

@@ -109,7 +109,7 @@ std::string range_table(const run::StepRun& run) {
 
 }  // namespace
 
-std::string step_report(const run::StepRun& run) {
+std::string step_report(const run::StepRun& run, bool verbose) {
   std::string text = heading(run);
   if (!run.complete) {
     std::int64_t wanted = 0;
@@ -122,8 +122,10 @@ std::string step_report(const run::StepRun& run) {
   text += run.worlds <= kWorldRows ? world_table(run) : range_table(run);
   text += fmt::format("  largest residual {:.2e} (certified up to {:.0e}), worlds failed: {}\n",
                       run.max_residual(), run.settings.tolerance, run.failed_worlds());
-  text += fmt::format("  iterations of the contact solver: {:.2f} a step, at most {}\n",
-                      run.iterations_per_step(), run.iterations_max());
+  if (verbose) {
+    text += fmt::format("  iterations of the contact solver: {:.2f} a step, at most {}\n",
+                        run.iterations_per_step(), run.iterations_max());
+  }
   text += fmt::format("  {} for {} world steps, {:.3g} a second\n", time_words(run.seconds),
                       run.steps_taken(), run.steps_per_second());
   return text;

@@ -67,7 +67,8 @@ class Drawing {
     return fmt::format("{:.9g} {:.9g}\n", p[0], p[1]);
   }
 
-  void draw(const std::filesystem::path& file, const char* x_label, const char* y_label) {
+  void draw(const std::filesystem::path& file, const std::string& x_label,
+            const std::string& y_label) {
     panel_.x_label = x_label;
     panel_.y_label = y_label;
     panel_.scale =
@@ -252,7 +253,10 @@ class PlanarDrawing {
   double size_ = 1.0;
 };
 
-// Section 3 of the spatial paper: P, the closed form, and the kinds of points of the boundary.
+constexpr std::size_t kShownCritical = 72;
+
+// Section 3 of the spatial paper: P, the conservative region, and the kinds of the boundary's
+// points: so few of them that they do not hide the polygons.
 void draw_three_contacts(Drawing& drawing, const ThreeContactRegion& three) {
   std::string edges;
   for (const auto* pieces : {&three.plus, &three.minus}) {
@@ -265,10 +269,12 @@ void draw_three_contacts(Drawing& drawing, const ThreeContactRegion& three) {
   }
   drawing.add(edges, "with lines lw 0.8 lc rgb '#999999'", "P, where the forces can meet", true);
   drawing.outline(points_of(three.conservative), fmt::format("lw 1.4 lc rgb '{}'", kGreen),
-                  "closed form (Proposition 3.3)");
+                  "conservative, sampled (Prop. 3.3)");
   std::string on_edge;
   std::string inside;
-  for (const BoundaryPoint& point : three.boundary) {
+  const std::size_t stride = (three.boundary.size() + kShownCritical - 1) / kShownCritical;
+  for (std::size_t i = 0; i < three.boundary.size(); i += stride) {
+    const BoundaryPoint& point = three.boundary[i];
     (point.type == CriticalType::interior ? inside : on_edge) +=
         Drawing::point({point.point[0], point.point[1]});
   }
@@ -311,9 +317,9 @@ void draw_spatial(const std::filesystem::path& file, const run::EquilibriumRun& 
   drawing.show(inner);
   drawing.show(outer);
   drawing.fill(inner, kBlue, 0.25);
+  if (run.three) draw_three_contacts(drawing, *run.three);
   drawing.outline(inner, fmt::format("lw 1.8 lc rgb '{}'", kBlue), "inner polygon");
   drawing.outline(outer, fmt::format("lw 1.4 dt 2 lc rgb '{}'", kRed), "outer polygon");
-  if (run.three) draw_three_contacts(drawing, *run.three);
   // Under gravity u and v are x and y, the axes of the section.
   if (run.robust && region.frame[2][2] == 1.0) {
     const std::vector<run::Point2> section = points_of(run.robust->section.inner);
@@ -330,7 +336,11 @@ void draw_spatial(const std::filesystem::path& file, const run::EquilibriumRun& 
     drawing.add(Drawing::point(centre), "with points pt 2 ps 1.4 lw 2 lc rgb '#000000'",
                 "centre of mass asked for", false);
   }
-  drawing.draw(file, "along u  [m]", "along v  [m]");
+  const auto axis = [&](const char* name, std::size_t row) {
+    return fmt::format("{} = ({:.3g}, {:.3g}, {:.3g}) . x  [m]", name, region.frame[row][0] + 0.0,
+                       region.frame[row][1] + 0.0, region.frame[row][2] + 0.0);
+  };
+  drawing.draw(file, axis("u", 0), axis("v", 1));
 }
 
 }  // namespace

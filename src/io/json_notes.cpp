@@ -217,7 +217,7 @@ constexpr JsonNote kOutputs[] = {
     {"equilibrium", "three_contacts.p_plus", "list of polygons", "m", "pieces, in (u, v)"},
     {"equilibrium", "three_contacts.p_minus", "list of polygons", "m", "pieces, in (u, v)"},
     {"equilibrium", "three_contacts.conservative", "points, 2", "m",
-     "closed form, sampled: every point is held"},
+     "Proposition 3.3, sampled: every point is held"},
     {"equilibrium", "three_contacts.area_conservative", "number", "m^2", ""},
     {"equilibrium", "three_contacts.searched", "points, 2", "m", "hull of boundary"},
     {"equilibrium", "three_contacts.area_searched", "number", "m^2", ""},

@@ -60,6 +60,9 @@ class StepFigure {
     sheet_.title = run.worlds == 1
                        ? fmt::format("{}: dt = {:g} s", run.scenario->name, first.step_size)
                        : fmt::format("{}: {} worlds", run.scenario->name, run.worlds);
+    if (static_cast<std::int64_t>(drawn_.size()) < run.worlds) {
+      sheet_.title += fmt::format(", {} of them as lines", drawn_.size());
+    }
     sheet_.columns = 2;
     sheet_.panel_width = 480;
     sheet_.panel_height = 360;

@@ -22,10 +22,10 @@ TEST(ProblemFiles, BeyondWhatIsSolvedNameTheFile) {
     return carom({"solve", scratch.file("large.json", problem.dump()), "--json"});
   };
   expect_refusal(solve(unit_lcp(129)), {"large.json", "order", "is 129", "at most 128"});
-  const std::vector<double> many(513, 1.0);
+  const std::vector<double> many(1025, 1.0);
   const json lp = {{"kind", "lp"},     {"c", many},         {"A", {many}},      {"row_lower", {0}},
                    {"row_upper", {1}}, {"col_lower", many}, {"col_upper", many}};
-  expect_refusal(solve(lp), {"large.json", "columns", "is 513", "at most 512"});
+  expect_refusal(solve(lp), {"large.json", "columns", "is 1025", "at most 1024"});
   const json qp = {{"kind", "qp"}, {"q", std::vector<double>(2049, 1.0)}, {"P", json::array()}};
   expect_refusal(solve(qp), {"large.json", "variables", "is 2049", "at most 2048"});
 }

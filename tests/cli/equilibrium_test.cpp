@@ -117,6 +117,14 @@ TEST(Equilibrium, ConeSidesGiveACertifiedPair) {
   EXPECT_GT(pair["area_outer"].get<double>(), exact["area_outer"].get<double>());
 }
 
+TEST(Equilibrium, CountersAreForThoseWhoAsk) {
+  const Outcome brief = carom({"equilibrium", "tripod_flat"});
+  const Outcome full = carom({"equilibrium", "tripod_flat", "--verbose"});
+  EXPECT_EQ(brief.out.find("pivots"), std::string::npos) << brief.out;
+  EXPECT_NE(full.out.find("pivots"), std::string::npos) << full.out;
+  EXPECT_NE(brief.out.find("Proposition 3.3, sampled and conservative"), std::string::npos);
+}
+
 TEST(Equilibrium, EmptyRegionIsAnAnswer) {
   json posture = stance();  // both contacts push down
   for (json& contact : posture["contacts"]) contact["normal"] = {0, -1};
