@@ -30,7 +30,12 @@ int run_stability_command(const StabilityOptions& options, const std::string& co
   const Backend backend = backend_named("--backend", options.backend);
   require_output(options.output);
   require_picture(options.plot);
-  if (!options.plot.empty()) io::require_gnuplot();
+  if (!options.plot.empty()) {
+    if (points.drawn()) {
+      throw InvalidInput("--plot: drawn points make no chart: --sweep one or two parameters");
+    }
+    io::require_gnuplot();
+  }
   const InterruptGuard guard;
   ProgressBar bar(!options.json && !options.quiet, "stances");
   const run::StabilityRun run =

@@ -21,71 +21,31 @@ namespace {
 constexpr std::int64_t kMostPoints = std::int64_t{1} << 24;
 constexpr std::int64_t kChartSide = 300;  ///< points along an axis of a model's own chart
 
-struct Sweep {
-  std::string option;
-  std::string name;
-  std::vector<double> values;
-};
-
-std::vector<double> spaced(double low, double high, std::int64_t count) {
-  std::vector<double> values;
-  values.reserve(static_cast<std::size_t>(count));
-  for (std::int64_t i = 0; i < count; ++i) {
-    const double share = count == 1 ? 0.0 : static_cast<double>(i) / static_cast<double>(count - 1);
-    values.push_back(i + 1 == count && count > 1 ? high : low + (high - low) * share);
+/// What --sweep and --random ask for; `chart`: sweeps where nothing was asked.
+VariedPoints varied(const StabilityOptions& options, const std::map<std::string, double>& set,
+                    const std::vector<std::string>& chart,
+                    const std::function<void(const std::string&)>& require_known) {
+  VariationOptions variations = options.variations;
+  variations.seed = options.settings["seed"];
+  if (variations.sweep.size() > 2) {
+    throw InvalidInput("--sweep " + variations.sweep[2] + ": at most two parameters are swept");
   }
-  return values;
+  if (variations.sweep.empty() && variations.random.empty()) variations.sweep = chart;
+  return {variations, set, require_known, kMostPoints};
 }
 
-Sweep sweep_from(const std::string& text) {
-  const Variation variation = variation_from("--sweep", text, kMostPoints);
-  Sweep sweep{variation.option, variation.name, {}};
-  for (std::int64_t i = 0; i < variation.count; ++i) sweep.values.push_back(variation.value_of(i));
-  return sweep;
-}
-
-std::vector<Sweep> sweeps_of(const StabilityOptions& options,
-                             const std::map<std::string, double>& set) {
-  std::vector<Sweep> sweeps;
-  for (const std::string& text : options.sweep) {
-    Sweep sweep = sweep_from(text);
-    for (const Sweep& other : sweeps) {
-      if (other.name != sweep.name) continue;
-      throw InvalidInput(fmt::format("{}: {} is also given by {}: leave one out", sweep.option,
-                                     sweep.name, other.option));
-    }
-    if (set.count(sweep.name) != 0) {
-      throw InvalidInput(
-          fmt::format("{}: {} is also given by --set: leave one out", sweep.option, sweep.name));
-    }
-    sweeps.push_back(std::move(sweep));
-  }
-  if (sweeps.size() > 2) {
-    throw InvalidInput(sweeps[2].option + ": at most two parameters are swept");
-  }
-  return sweeps;
-}
-
-// build(values by name) at every point of the grid, the last sweep fastest.
+/// build(values by name) at every point.
 template <class Build>
-void fill_grid(run::StancePoints& points, const std::vector<Sweep>& sweeps,
-               std::map<std::string, double> set, Build&& build) {
-  std::int64_t count = 1;
-  for (const Sweep& sweep : sweeps) {
-    points.varied.push_back(sweep.name);
-    points.values.push_back(sweep.values);
-    count *= static_cast<std::int64_t>(sweep.values.size());
-    if (count > kMostPoints) throw InvalidInput(sweep.option + ": more than 2^24 points");
+void fill(run::StancePoints& points, const VariedPoints& varied, std::map<std::string, double> set,
+          Build&& build) {
+  for (const Variation& variation : varied.variations()) {
+    points.varied.push_back(variation.name);
+    std::vector<double>& axis = points.axes.emplace_back();
+    for (std::int64_t i = 0; i < variation.count; ++i) axis.push_back(variation.value_of(i));
   }
-  for (std::int64_t k = 0; k < count; ++k) {
-    std::int64_t rest = k;
-    std::vector<double> at(sweeps.size());
-    for (std::size_t i = sweeps.size(); i-- > 0;) {
-      const auto size = static_cast<std::int64_t>(sweeps[i].values.size());
-      at[i] = sweeps[i].values[static_cast<std::size_t>(rest % size)];
-      set[sweeps[i].name] = at[i];
-      rest /= size;
-    }
+  for (std::int64_t k = 0; k < varied.size(); ++k) {
+    std::vector<double> at = varied.at(k);
+    for (std::size_t i = 0; i < at.size(); ++i) set[points.varied[i]] = at[i];
     points.stances.push_back(build(set));
     points.at.push_back(std::move(at));
   }
@@ -95,19 +55,19 @@ run::StancePoints model_points(const StabilityOptions& options) {
   const models::StanceModel& model = models::find_stance(options.target);
   const auto set = parse_assignments("--set", options.set);
   for (const auto& [name, value] : set) models::parameter_index(model, name);
-  std::vector<Sweep> sweeps = sweeps_of(options, set);
-  for (const Sweep& sweep : sweeps) models::parameter_index(model, sweep.name);
   const bool single = !options.impact.empty() || !options.start.empty();
-  if (sweeps.empty() && !single) {  // the model's own chart, over what was not set
-    for (const models::ChartAxis& axis : model.axes) {
-      if (set.count(axis.parameter) != 0) continue;
-      sweeps.push_back({"the chart", axis.parameter, spaced(axis.low, axis.high, kChartSide)});
-    }
+  std::vector<std::string> chart;  // the model's own, over what was not set
+  for (const models::ChartAxis& axis : model.axes) {
+    if (single || set.count(axis.parameter) != 0) continue;
+    chart.push_back(
+        fmt::format("{}={:.17g}:{:.17g}:{}", axis.parameter, axis.low, axis.high, kChartSide));
   }
+  const VariedPoints all = varied(
+      options, set, chart, [&](const std::string& name) { models::parameter_index(model, name); });
   run::StancePoints points;
   points.name = model.name;
   points.set = set;
-  fill_grid(points, sweeps, set, [&](const std::map<std::string, double>& values) {
+  fill(points, all, set, [&](const std::map<std::string, double>& values) {
     std::vector<double> all;
     for (const models::Parameter& parameter : model.parameters) {
       const auto found = values.find(parameter.name);
@@ -122,19 +82,18 @@ run::StancePoints file_points(const StabilityOptions& options) {
   const std::vector<Stance> stances = read_as(options.target, io::FileKind::stance,
                                               [&] { return io::read_stances(options.target); });
   const auto set = parse_assignments("--set", options.set);
-  const std::vector<Sweep> sweeps = sweeps_of(options, set);
-  if (!sweeps.empty() && stances.size() > 1) {
-    throw InvalidInput(fmt::format("{}: {} has {} stances: sweeps are of one", sweeps[0].option,
-                                   options.target, stances.size()));
+  const VariedPoints all = varied(options, set, {}, [&](const std::string& name) {
+    if (stances.size() == 1) models::parameter_index(models::model_of(stances[0]), name);
+  });
+  if (!all.variations().empty() && stances.size() > 1) {
+    throw InvalidInput(fmt::format("{}: {} has {} stances: parameters of one vary",
+                                   all.variations()[0].option, options.target, stances.size()));
   }
   run::StancePoints points;
   points.set = set;
   points.name = stances.size() == 1 && !stances[0].name.empty() ? stances[0].name : options.target;
   if (stances.size() == 1) {
-    for (const Sweep& sweep : sweeps) {
-      models::parameter_index(models::model_of(stances[0]), sweep.name);
-    }
-    fill_grid(points, sweeps, set, [&](const std::map<std::string, double>& values) {
+    fill(points, all, set, [&](const std::map<std::string, double>& values) {
       return models::changed(stances[0], values);
     });
     return points;
@@ -179,9 +138,7 @@ void add_stability_options(CLI::App& command, StabilityOptions& options) {
   command.add_option("--set", options.set, "Set a parameter; repeat for several")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
-  command.add_option("--sweep", options.sweep, "Sweep a parameter; two sweeps make a chart")
-      ->type_name("NAME=LO:HI:N[:log]")
-      ->allow_extra_args(false);
+  add_variation_options(command, options.variations, false);
   options.settings.add(command, StabilitySettings{}, [&](std::string_view setting) {
     if (setting == "threads") {
       text("--backend", options.backend, "BACKEND", listed<Backend>(" or ").c_str());
@@ -208,8 +165,9 @@ run::StanceQuestions stance_questions(const StabilityOptions& options,
   run::StanceQuestions questions;
   const auto require_one = [&](const char* option) {
     if (points.stances.size() == 1) return;
-    throw InvalidInput(fmt::format("{} asks of one point, there are {}: leave --sweep out", option,
-                                   points.stances.size()));
+    throw InvalidInput(
+        fmt::format("{} asks of one point, there are {}: leave --sweep and --random out", option,
+                    points.stances.size()));
   };
   if (!options.impact.empty()) {
     require_one("--impact");

@@ -7,6 +7,7 @@
 
 #include "cli/setting_options.hpp"
 #include "cli/text_options.hpp"
+#include "cli/variations.hpp"
 #include "run/stability_run.hpp"
 
 namespace carom::cli {
@@ -18,7 +19,7 @@ std::span<const OptionForm> stability_forms();
 struct StabilityOptions : TextOptions {
   std::string target;
   std::vector<std::string> set;
-  std::vector<std::string> sweep;
+  VariationOptions variations;
   std::string impact;
   std::string start;
   std::string count;  ///< --events: recorded ones of --start
@@ -30,7 +31,8 @@ struct StabilityOptions : TextOptions {
 
 void add_stability_options(CLI::App& command, StabilityOptions& options);
 
-/// The points that target, --set and --sweep ask for. Errors: InvalidInput naming the option.
+/// The points that target, --set, --sweep and --random ask for. Errors: InvalidInput naming the
+/// option.
 run::StancePoints stance_points(const StabilityOptions& options);
 
 /// Errors: InvalidInput naming the option.

@@ -68,7 +68,7 @@ int validate_stances(const StabilityOptions& options, Backend first, Backend sec
   StabilityOptions chosen = options;
   if (is_named(models::stances(), options.target)) {
     for (const models::ChartAxis& axis : models::find_stance(options.target).axes) {
-      chosen.sweep.push_back(
+      chosen.variations.sweep.push_back(
           fmt::format("{}={}:{}:{}", axis.parameter, axis.low, axis.high, kSide));
     }
   }

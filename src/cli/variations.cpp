@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include <carom/error.hpp>
@@ -11,12 +12,6 @@
 #include "core/random.hpp"
 
 namespace carom::cli {
-
-namespace {
-
-constexpr std::int64_t kMostPoints = std::int64_t{1} << 20;
-
-}  // namespace
 
 double Variation::at(double share) const {
   double value = low;
@@ -80,54 +75,65 @@ void add_variation_options(CLI::App& command, VariationOptions& options, bool se
   }
 }
 
-std::vector<run::Parameters> varied_points(
-    const VariationOptions& options, const std::map<std::string, double>& set,
-    const std::function<void(const std::string&)>& require_known) {
-  std::vector<Variation> all;
+VariedPoints::VariedPoints(const VariationOptions& options,
+                           const std::map<std::string, double>& set,
+                           const std::function<void(const std::string&)>& require_known,
+                           std::int64_t most) {
   for (const std::string& text : options.sweep) {
-    all.push_back(variation_from("--sweep", text, kMostPoints));
+    all_.push_back(variation_from("--sweep", text, most));
   }
-  for (const std::string& text : options.random) all.push_back(variation_from("--random", text));
+  for (const std::string& text : options.random) all_.push_back(variation_from("--random", text));
   std::map<std::string, std::string> given;
   for (const auto& [name, value] : set) given[name] = fmt::format("--set {}={}", name, value);
-  std::int64_t grid = 1;
-  for (const Variation& variation : all) {
+  for (const Variation& variation : all_) {
     require_known(variation.name);
     const auto [other, fresh] = given.emplace(variation.name, variation.option);
     if (!fresh) {
       throw InvalidInput(fmt::format("{}: {} is also given by {}: leave one out", variation.option,
                                      variation.name, other->second));
     }
-    grid *= std::max<std::int64_t>(variation.count, 1);
-    if (grid > kMostPoints) throw InvalidInput(variation.option + ": more than 2^20 points");
+    grid_ *= std::max<std::int64_t>(variation.count, 1);
+    if (grid_ > most) {
+      throw InvalidInput(fmt::format("{}: more than 2^{} points", variation.option,
+                                     std::bit_width(static_cast<std::uint64_t>(most)) - 1));
+    }
   }
-  std::int64_t draws = 1;
   if (!options.draws.empty()) {
     if (options.random.empty()) {
       throw InvalidInput("--draws: belongs to --random, which is missing");
     }
-    draws = parse_count("--draws", options.draws, 1, kMostPoints / grid);
+    draws_ = parse_count("--draws", options.draws, 1, most / grid_);
   }
-  const std::uint64_t seed = parse_seed("--seed", options.seed);
-  std::vector<run::Parameters> points;
-  points.reserve(static_cast<std::size_t>(grid * draws));
-  for (std::int64_t point = 0; point < grid * draws; ++point) {
-    std::int64_t cell = point / draws;
-    std::int64_t below = grid;
-    std::uint32_t drawn = 0;
-    run::Parameters values;
-    for (const Variation& variation : all) {
-      if (variation.count > 0) {
-        below /= variation.count;
-        values.emplace_back(variation.name, variation.value_of(cell / below));
-        cell %= below;
-      } else {
-        values.emplace_back(
-            variation.name,
-            variation.at(uniform(seed, 0, static_cast<std::uint64_t>(point), drawn++)));
-      }
+  seed_ = parse_seed("--seed", options.seed);
+}
+
+std::vector<double> VariedPoints::at(std::int64_t point) const {
+  std::vector<double> values;
+  std::int64_t cell = point / draws_;
+  std::int64_t below = grid_;
+  std::uint32_t drawn = 0;
+  for (const Variation& variation : all_) {
+    if (variation.count > 0) {
+      below /= variation.count;
+      values.push_back(variation.value_of(cell / below));
+      cell %= below;
+    } else {
+      values.push_back(variation.at(uniform(seed_, 0, static_cast<std::uint64_t>(point), drawn++)));
     }
-    points.push_back(std::move(values));
+  }
+  return values;
+}
+
+std::vector<run::Parameters> varied_points(
+    const VariationOptions& options, const std::map<std::string, double>& set,
+    const std::function<void(const std::string&)>& require_known) {
+  const VariedPoints all(options, set, require_known);
+  std::vector<run::Parameters> points(static_cast<std::size_t>(all.size()));
+  for (std::int64_t point = 0; point < all.size(); ++point) {
+    const std::vector<double> values = all.at(point);
+    for (std::size_t k = 0; k < values.size(); ++k) {
+      points[static_cast<std::size_t>(point)].emplace_back(all.variations()[k].name, values[k]);
+    }
   }
   return points;
 }

@@ -45,10 +45,32 @@ struct VariationOptions {
 void add_variation_options(CLI::App& command, VariationOptions& options, bool seed);
 
 /// Every point of the grid of sweeps, the last one the fastest, with `draws` drawn ones each; one
-/// point without values where nothing varies. require_known refuses unknown names; `set` are those
-/// of
-/// --set, which may not vary. A drawn value is a function of seed, point and the place of its
-/// --random. Errors: InvalidInput naming the option.
+/// point without values where nothing varies. A drawn value is a function of seed, point and the
+/// place of its --random.
+class VariedPoints {
+ public:
+  static constexpr std::int64_t kMostPoints = std::int64_t{1} << 20;
+
+  /// require_known refuses unknown names; `set` are those of --set, which may not vary. Errors:
+  /// InvalidInput naming the option.
+  VariedPoints(const VariationOptions& options, const std::map<std::string, double>& set,
+               const std::function<void(const std::string&)>& require_known,
+               std::int64_t most = kMostPoints);
+
+  /// Sweeps, then what is drawn.
+  [[nodiscard]] const std::vector<Variation>& variations() const { return all_; }
+  [[nodiscard]] std::int64_t size() const { return grid_ * draws_; }
+  /// The values of a point, in the order of variations().
+  [[nodiscard]] std::vector<double> at(std::int64_t point) const;
+
+ private:
+  std::vector<Variation> all_;
+  std::int64_t grid_ = 1;
+  std::int64_t draws_ = 1;
+  std::uint64_t seed_ = 0;
+};
+
+/// All of them by name.
 std::vector<run::Parameters> varied_points(
     const VariationOptions& options, const std::map<std::string, double>& set,
     const std::function<void(const std::string&)>& require_known);

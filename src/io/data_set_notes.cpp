@@ -165,6 +165,7 @@ constexpr DataSetNote kNotes[] = {
     {"/steps_*/status", "problems", "", "of the step"},
     // stances
     {"/axes/*", "values", "", "values of a swept parameter"},
+    {"/parameter/*", "points", "", "its value at every point, where parameters are drawn"},
     {"/point", "points", "", "place in the grid, the last axis fastest"},
     {"/stance/l", "points, contacts", "m", "the contact is the body's point (l, -h)"},
     {"/stance/h", "points, contacts", "m", "likewise"},

@@ -61,8 +61,13 @@ void write_stability_hdf5(const std::filesystem::path& file, const run::Stabilit
     write_settings(writer, "/", run.settings);
     writer.dataset("/varied", all.varied);
     for (std::size_t k = 0; k < all.varied.size(); ++k) {
-      const std::string path = "/axes/" + all.varied[k];
-      writer.dataset(path, all.values[k], {all.values[k].size()});
+      if (all.axes[k].empty()) continue;
+      writer.dataset("/axes/" + all.varied[k], all.axes[k], {all.axes[k].size()});
+    }
+    for (std::size_t k = 0; k < all.varied.size() && all.drawn(); ++k) {
+      std::vector<double> values;
+      for (const std::vector<double>& at : all.at) values.push_back(at[k]);
+      writer.dataset("/parameter/" + all.varied[k], values, {values.size()});
     }
     writer.dataset("/point", points, {points.size()});
     write_table(writer, "/stance", stance_batch(pairs), sizes);

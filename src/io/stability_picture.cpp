@@ -61,7 +61,7 @@ void add_regions(const run::StabilityRun& run, Sheet& sheet) {
 // Where a number of the result passes through `level` along the first sweep, for each value of the
 // second.
 std::string crossing(const run::StabilityRun& run, const Buffer<double>& values, double level) {
-  const auto& axes = run.points.values;
+  const auto& axes = run.points.axes;
   const std::size_t rows = axes[0].size(), columns = axes[1].size();
   std::string text;
   for (std::size_t j = 0; j < columns; ++j) {
@@ -81,7 +81,7 @@ std::string crossing(const run::StabilityRun& run, const Buffer<double>& values,
 // A biped on level contacts at one height, e = 0: (39), (40) and where slip 1+ comes to rest.
 std::string analytic(const run::StabilityRun& run, bool ambiguity) {
   std::string text;
-  const auto& axes = run.points.values;
+  const auto& axes = run.points.axes;
   for (std::size_t j = 0; j < axes[1].size(); ++j) {
     const Stance& stance = run.points.stances[j];
     const StanceContact& rear = stance.contacts[0];
@@ -105,7 +105,7 @@ void add_line(Sheet& sheet, SheetPanel& panel, std::string content, const char* 
 }
 
 Sheet chart(const run::StabilityRun& run) {
-  const auto& axes = run.points.values;
+  const auto& axes = run.points.axes;
   Sheet sheet;
   sheet.title = fmt::format("{}: {} x {} stances", run.points.name, axes[0].size(), axes[1].size());
   sheet.panel_width = 720;
@@ -147,7 +147,7 @@ Sheet line_of_verdicts(const run::StabilityRun& run) {
   SheetPanel panel;
   panel.x_label = run.points.varied[0];
   panel.y_label = "force margin [N]";
-  panel.x = {run.points.values[0].front(), run.points.values[0].back()};
+  panel.x = {run.points.axes[0].front(), run.points.axes[0].back()};
   panel.y = empty_extent();
   std::array<std::string, kRegions.size()> texts;
   for (std::size_t i = 0; i < run.points.stances.size(); ++i) {

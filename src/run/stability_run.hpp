@@ -17,11 +17,12 @@ namespace carom::run {
 struct StancePoints {
   std::string name;  ///< of the model or file
   std::vector<Stance> stances;
-  std::map<std::string, double> set;        ///< parameters that all of them were given
-  std::vector<std::string> varied;          ///< names of the sweeps, the last fastest
-  std::vector<std::vector<double>> values;  ///< of each sweep, over its grid
-  std::vector<std::vector<double>> at;      ///< [points, varied]
-  [[nodiscard]] bool chart() const { return varied.size() == 2; }
+  std::map<std::string, double> set;      ///< parameters that all of them were given
+  std::vector<std::string> varied;        ///< names: sweeps, the last fastest, then what is drawn
+  std::vector<std::vector<double>> axes;  ///< of each, its grid; empty where it is drawn
+  std::vector<std::vector<double>> at;    ///< [points, varied]
+  [[nodiscard]] bool drawn() const { return !axes.empty() && axes.back().empty(); }
+  [[nodiscard]] bool chart() const { return varied.size() == 2 && !drawn(); }
 };
 
 /// Answers about one point's impact and motion.

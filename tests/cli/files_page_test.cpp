@@ -114,7 +114,7 @@ std::vector<std::vector<std::string>> runs(const Scratch& scratch) {
       {"step", "inclined_block", "--sweep", "friction=0:0.375:2", "--steps", "5"},
       {"step", "compliant_block_impact", "--steps", "5"},
       {"step", example("step.json")},
-      {"stability", "figure2", "--sweep", "d=0.1:1.1:4"},
+      {"stability", "figure2", "--sweep", "d=0.1:1.1:4", "--random", "mu1=0.2:1"},
       {"stability", example("walker.json")},
       {"stability", "figure2", "--set", "d=0.5", "--impact", "1:0.3,-1,0", "--start",
        "0,0,0,0.3,1,-0.4"},

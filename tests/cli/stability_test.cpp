@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
 
 #include "cli/command.hpp"
 #include "cli/refusal.hpp"
@@ -138,6 +139,29 @@ TEST(StabilityCommand, RefusesByName) {
   expect_refusal(carom({"stability", "figure2", "--sweep", "d=0.1:1:3", "--start", "0,0,0,1,1,1"}),
                  {"--start", "one point"});
   expect_refusal(carom({"stability", "figure4"}), {"figure4", "figure2, figure3"});
+}
+
+/// Drawn points are functions of the seed and of their place, whatever is swept beside them.
+TEST(Stability, ParametersAreDrawn) {
+  const std::vector<std::string> line = {"stability", "figure2", "--sweep", "mu1=0.2:1:3",
+                                         "--random",  "d=0.1:1", "--draws", "4",
+                                         "--seed",    "9",       "--json"};
+  const json first = carom(line).document();
+  ASSERT_EQ(first["points"].size(), 12U);
+  std::set<double> drawn;
+  for (std::size_t i = 0; i < 12; ++i) {
+    const json& at = first["points"][i]["parameters"];
+    EXPECT_DOUBLE_EQ(at["mu1"].get<double>(), i < 4 ? 0.2 : i < 8 ? 0.6 : 1.0);
+    EXPECT_GE(at["d"].get<double>(), 0.1);
+    EXPECT_LE(at["d"].get<double>(), 1.0);
+    drawn.insert(at["d"].get<double>());
+  }
+  EXPECT_EQ(drawn.size(), 12U);
+  EXPECT_EQ(first["points"], carom(line).document()["points"]);
+  expect_refusal(carom({"stability", "figure2", "--random", "d=0.1:1", "--plot", "chart.svg"}),
+                 {"--plot", "drawn points make no chart"});
+  expect_refusal(carom({"stability", "figure2", "--sweep", "d=0.1:1:3", "--random", "d=0.1:1"}),
+                 {"--random", "d is also given"});
 }
 
 }  // namespace
