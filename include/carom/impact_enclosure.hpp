@@ -35,8 +35,8 @@ struct EnclosureSettings {
   std::int64_t budget = 20'000;    ///< polyhedra made at most
   double largest_rounding = 1e-6;  ///< of the set's largest extent: outward moves beyond it make
                                    ///< the enclosure `outer`
-  int polyhedra = 1;  ///< of one pattern of contact signs; more are hulled; up to four times as
-                      ///< many where that does not come to an end
+  int polyhedra = 4;  ///< of one pattern of contact signs; more are hulled, which holds more than
+                      ///< what is reached; twice as many where that does not come to an end
   int threads = 0;    ///< 0 = all hardware threads
 
   /// See settings.hpp.
@@ -63,13 +63,12 @@ struct EnclosureSettings {
   void validate() const;
 };
 
-/// The outcomes of one mode: the convex hull of `vertices`, several of them where the set was kept
-/// in several polyhedra.
+/// The outcomes of one mode: within the convex hull of `vertices`, some of which lie inside of it
+/// where the set was kept in several polyhedra.
 struct EnclosedMode {
-  std::uint64_t modes = 0;       ///< as ImpactSamples::modes, at tolerance 0
-  std::vector<double> vertices;  ///< contact velocities u = J v+ [m/s], [n, 2 m]
-  std::vector<double>
-      constraints;  ///< a.u <= b as (a, b), [c, 2 m + 1]; empty beyond one polyhedron
+  std::uint64_t modes = 0;          ///< as ImpactSamples::modes, at tolerance 0
+  std::vector<double> vertices;     ///< contact velocities u = J v+ [m/s], [n, 2 m]
+  std::vector<double> constraints;  ///< a.u <= b as (a, b), [c, 2 m + 1]; of the hull
 };
 
 struct ImpactEnclosure {
@@ -149,8 +148,9 @@ std::vector<ImpactDecision> decide_impacts(const ImpactBatch& batch, const Impac
 ImpactDecision decide_impact(const ImpactProblem& problem, const ImpactEvent& event,
                              const EnclosureSettings& settings = {});
 
-/// Smallest share, over contact velocities whose enclosed range is wider than 1e-9 of the largest,
-/// of that range which [low, high] fills; 1 where there is none. low, high: [2 m], normals first.
+/// Smallest share, over contact velocities whose enclosed range is wider than 1e-9 of the largest
+/// speed among all bounds, of that range which [low, high] fills; 1 where there is none. low, high:
+/// [2 m], normals first.
 double filled_share(const ImpactEnclosure& enclosure, std::span<const double> low,
                     std::span<const double> high);
 

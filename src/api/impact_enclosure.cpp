@@ -1,6 +1,7 @@
 #include <carom/impact_enclosure.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <string>
 
@@ -149,13 +150,14 @@ double filled_share(const ImpactEnclosure& enclosure, std::span<const double> lo
                  : std::pair(enclosure.tangent_velocity_min[k - m],
                              enclosure.tangent_velocity_max[k - m]);
   };
-  double widest = 0.0;
-  for (std::size_t k = 0; k < 2 * m; ++k)
-    widest = std::max(widest, outer(k).second - outer(k).first);
+  double fastest = 0.0;
+  for (std::size_t k = 0; k < 2 * m; ++k) {
+    fastest = std::max({fastest, std::abs(outer(k).first), std::abs(outer(k).second)});
+  }
   double share = 1.0;
   for (std::size_t k = 0; k < 2 * m; ++k) {
     const double range = outer(k).second - outer(k).first;
-    if (!(range > 1e-9 * widest)) continue;
+    if (!(range > 1e-9 * fastest)) continue;
     share = std::min(share, std::max(0.0, high[k] - low[k]) / range);
   }
   return share;

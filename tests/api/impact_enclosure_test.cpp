@@ -288,6 +288,47 @@ TEST(ImpactEnclosure, IsOuterWhereItWasMovedFar) {
   EXPECT_GE(moved, 1);
 }
 
+// Also where a mode's outcomes were kept in several polyhedra.
+TEST(ImpactEnclosure, EveryModeHasConstraintsThatHoldItsVertices) {
+  Generator random(15);
+  for (int trial = 0; trial < 24; ++trial) {
+    const ImpactProblem problem =
+        trial == 0 ? models::build("ramone") : random_impact(random, 2, 4, 1.0);
+    EnclosureSettings settings;
+    settings.budget = 100;
+    for (const EnclosedMode& mode : enclose_impact(problem, settings).modes) {
+      ASSERT_FALSE(mode.constraints.empty()) << trial;
+      for (std::size_t v = 0; v < mode.vertices.size(); v += 4) {
+        for (std::size_t c = 0; c < mode.constraints.size(); c += 5) {
+          double value = -mode.constraints[c + 4];
+          double size = std::abs(value);
+          for (std::size_t k = 0; k < 4; ++k) {
+            value += mode.constraints[c + k] * mode.vertices[v + k];
+            size += std::abs(mode.constraints[c + k] * mode.vertices[v + k]);
+          }
+          EXPECT_LE(value, 1e-12 * size) << trial << " " << mode.modes;
+        }
+      }
+    }
+  }
+}
+
+// More polyhedra of one face are hulled less: the set is never wider.
+TEST(ImpactEnclosure, MorePolyhedraSayNoLess) {
+  Generator random(404);
+  for (int trial = 0; trial < 12; ++trial) {
+    const ImpactProblem problem = random_impact(random, 2, 4, 1.0);
+    EnclosureSettings settings;
+    settings.budget = 100;
+    const ImpactEnclosure four = enclose_impact(problem, settings);
+    settings.polyhedra = 1;
+    const ImpactEnclosure one = enclose_impact(problem, settings);
+    if (one.status != EnclosureStatus::enclosed || !four.exact) continue;
+    const Bounds narrow = bounds_of(four), wide = bounds_of(one);
+    EXPECT_LE(excess(narrow, wide), 1e-12) << trial;
+  }
+}
+
 // The same answers as of a whole enclosure and of samples, with fewer polyhedra.
 TEST(ImpactEnclosure, DecidesWithoutTheWholeSet) {
   const ImpactProblem gait = models::build("compass_gait");

@@ -114,8 +114,7 @@ struct Attempt {
   std::int64_t most;  // made
   bool last;
 };
-constexpr Attempt kAttempts[] = {
-    {1, 48, false}, {4, 96, false}, {8, 192, false}, {8, std::int64_t{1} << 40, true}};
+constexpr Attempt kAttempts[] = {{1, 96, false}, {2, 192, false}, {2, std::int64_t{1} << 40, true}};
 constexpr unsigned kLongest = 400;      // bits of a vertex with which no hull is made any more ...
 constexpr unsigned kLongestLast = 128;  // ... and in the last run
 

@@ -36,6 +36,20 @@ double outward(double value, double direction) {
   return value == 0.0 ? value : std::nextafter(value, direction);
 }
 
+/// The polyhedron of a face, or the hull of several.
+Piece outline(const RoundedImpact& impact, const std::vector<Piece>& pieces) {
+  if (pieces.size() == 1) return pieces.front();
+  std::vector<Vector> vertices;
+  for (const Piece& piece : pieces) {
+    vertices.insert(vertices.end(), piece.vertices.begin(), piece.vertices.end());
+  }
+  Generators hull = generators(impact.size(), {}, vertices);
+  Piece piece;
+  piece.equations = std::move(hull.lines);
+  piece.rows = std::move(hull.rays);
+  return piece;
+}
+
 }  // namespace
 
 std::uint64_t modes_of(FaceCode code, int contacts) {
@@ -83,13 +97,13 @@ void summarise(const RoundedImpact& impact, const Family& family, ImpactEnclosur
         }
         mode.vertices.insert(mode.vertices.end(), u.begin(), u.end());
       }
-      if (pieces.size() > 1) continue;
-      for (const Vector& e : piece.equations) {
-        add_constraint(impact, e, false, mode.constraints);
-        add_constraint(impact, e, true, mode.constraints);
-      }
-      for (const Vector& r : piece.rows) add_constraint(impact, r, false, mode.constraints);
     }
+    const Piece whole = outline(impact, pieces);
+    for (const Vector& e : whole.equations) {
+      add_constraint(impact, e, false, mode.constraints);
+      add_constraint(impact, e, true, mode.constraints);
+    }
+    for (const Vector& r : whole.rows) add_constraint(impact, r, false, mode.constraints);
   }
   const auto middle = static_cast<std::ptrdiff_t>(m);
   enclosure.normal_velocity_min.assign(low.begin(), low.begin() + middle);
