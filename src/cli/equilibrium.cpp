@@ -142,6 +142,7 @@ void add_equilibrium(Program& program) {
           "bisected with proofs")
       ->type_name("NAME[=LO:HI]");
   command->add_option("--backend", options->backend, listed<Backend>(" or "))
+      ->type_name("BACKEND")
       ->capture_default_str();
   command->add_option("--output", options->output, "Write everything to this HDF5 file")
       ->type_name("FILE.h5");

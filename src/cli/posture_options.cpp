@@ -116,7 +116,7 @@ std::span<const OptionForm> posture_forms() {
       {.setting = "method", .text = "Planar: {}"},
       {.setting = "cone_sides", .type = "S", .note = "; without --cones: pair", .open = true},
       {.setting = "directions", .type = "D", .note = "; default: {}", .open = true},
-      {.setting = "max_vertices", .type = "TEXT"},
+      {.setting = "max_vertices", .type = "N"},
       {.setting = "max_pivots", .option = kNoOption},
       {.setting = "threads", .most = kMostThreads},
   };

@@ -119,6 +119,7 @@ void add_sampling_options(CLI::App& command, SamplingOptions& options) {
   options.settings.add(command, ImpactSettings{}, [&](std::string_view setting) {
     if (setting == "precision") {
       command.add_option("--backend", options.backend, listed<Backend>(" or "))
+          ->type_name("BACKEND")
           ->capture_default_str();
     }
     return !of_results(setting);

@@ -212,6 +212,7 @@ void add_solve(Program& program) {
   options->settings.add(*command, run::CaseSettings{}, [&](std::string_view setting) {
     if (setting == "threads") {
       command->add_option("--backend", options->backend, listed<Backend>(" or "))
+          ->type_name("BACKEND")
           ->capture_default_str();
     }
     return true;

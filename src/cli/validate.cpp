@@ -234,10 +234,13 @@ void add_validate(Program& program) {
   options->sampling.settings.set("selection", "");
   options->sampling.backend = "cpu";
   add_sampling_options(*command, options->sampling);
-  command->add_option("--against", options->against, "The other backend")->capture_default_str();
+  command->add_option("--against", options->against, "The other backend")
+      ->type_name("BACKEND")
+      ->capture_default_str();
   command
       ->add_option("--tolerance", options->tolerance,
                    "Largest difference of v+, relative to the largest velocity before")
+      ->type_name("X")
       ->capture_default_str();
   command->callback(
       [&program, options] { program.chosen = [options] { return run_validate(*options); }; });
