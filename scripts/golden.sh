@@ -143,6 +143,7 @@ record_all() {
   for name in $(names "carom motion"); do
     run "models-$name" models "$name" --json
     run "motion-$name" motion "$name" --samples 20 --events $one --output out.h5
+    run "validate-$name" validate "$name" --samples 2 $one
   done
   run motion-restitution motion rocking_block_drop --samples 50 --restitution stronge --coefficient 0.5 $one
   run motion-net motion rocking_block_drop --samples 200 --duration 0.1 --epsilon 0.05 $one

@@ -25,6 +25,7 @@
 #include <carom/models/scenarios.hpp>
 #include <carom/motion.hpp>
 #include <carom/motion_reachable.hpp>
+#include <carom/motion_replay.hpp>
 #include <carom/motion_tree.hpp>
 #include <carom/posture.hpp>
 #include <carom/qp.hpp>

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <carom/error.hpp>
+#include <carom/models/motions.hpp>
 #include <carom/models/postures.hpp>
 #include <carom/models/scenarios.hpp>
 #include <carom/models/stances.hpp>
@@ -19,6 +20,7 @@
 #include "cli/sampling_options.hpp"
 #include "cli/table.hpp"
 #include "cli/target.hpp"
+#include "cli/validate_motion.hpp"
 #include "cli/validate_postures.hpp"
 #include "cli/validate_stability.hpp"
 #include "cli/validate_step.hpp"
@@ -167,6 +169,17 @@ StabilityOptions stance_options(const ValidateOptions& options) {
   return result;
 }
 
+MotionOptions motion_options(const ValidateOptions& options) {
+  MotionOptions result;
+  static_cast<TargetOptions&>(result.target) = options.sampling;
+  for (const char* name : {"threads", "seed", "samples"}) {
+    result.settings.set(name, options.sampling.settings[name]);
+  }
+  result.json = options.sampling.json;
+  result.quiet = options.sampling.quiet;
+  return result;
+}
+
 int run_validate(const ValidateOptions& options) {
   const double tolerance = parse_real("--tolerance", options.tolerance);
   const Backend first = backend_named("--backend", options.sampling.backend);
@@ -185,6 +198,9 @@ int run_validate(const ValidateOptions& options) {
   }
   if (is_named(models::stances(), target) || kind == io::FileKind::stance) {
     return validate_stances(stance_options(options), first, second, tolerance);
+  }
+  if (is_named(models::motions(), target) || kind == io::FileKind::motion) {
+    return validate_motions(motion_options(options), first, second, tolerance);
   }
   const std::vector<run::ImpactTask> tasks = load_tasks(options.sampling);
   const InterruptGuard guard;
@@ -226,7 +242,9 @@ void add_validate(Program& program) {
       "strips and proven bounds of regions; solved and\n"
       "inaccurate, a region that --max-vertices left open, agree where their bounds do. Scenarios "
       "and\n"
-      "steps: compares statuses and states. Stances: compares verdicts, modes and margins.\n"
+      "steps: compares statuses and states. Stances: compares verdicts, modes and margins. "
+      "Motions: sixteen\n"
+      "of a problem are replayed from event to event by small time steps.\n"
       "Exit status 1 where there is a disagreement.");
   command->footer("Example: carom validate rocking_block --samples 4096 --against reference");
   const auto options = std::make_shared<ValidateOptions>();

@@ -30,6 +30,7 @@ constexpr Owner kOwners[] = {
     {io::FileKind::posture, "postures", "equilibrium"},
     {io::FileKind::step, "steps of arrays", "step"},
     {io::FileKind::stance, "stances", "stability"},
+    {io::FileKind::motion, "motions", "motion"},
     {io::FileKind::program, "an LCP, LP, QP or friction problem", "solve"}};
 
 }  // namespace

@@ -22,7 +22,9 @@ constexpr Mark kMarks[] = {{"normal_jacobian", "normal_jacobian", FileKind::impa
                            {"M", "M", FileKind::program},
                            {"W", "W", FileKind::program},
                            {"P", "P", FileKind::program},
-                           {"row_lower", "row_lower", FileKind::program}};
+                           {"row_lower", "row_lower", FileKind::program},
+                           {"mechanism", "/motion/0/problem/parameters", FileKind::motion},
+                           {"model", "/motion/0/problem/parameters", FileKind::motion}};
 
 template <class Has>
 FileKind first_mark(Has&& has) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <carom/motion.hpp>
+#include <carom/motion_replay.hpp>
 
 // What each backend offers for motions. Shapes were validated before.
 namespace carom {
@@ -9,8 +9,10 @@ namespace cpu {
 MotionResult simulate_motions(const MotionBatch& batch, const MotionSettings& settings);
 }
 namespace reference {
-MotionResult simulate_motions(const MotionBatch& batch, const MotionSettings& settings);
-}
+/// As carom::replay_motion.
+MotionReplay replay_motion(const MotionProblem& problem, const MotionResult& result,
+                           std::int64_t sample, const ReplaySettings& settings);
+}  // namespace reference
 namespace cuda {
 MotionResult simulate_motions(const MotionBatch& batch, const MotionSettings& settings);
 }

@@ -96,6 +96,24 @@ TEST(MotionCommand, PolicyDrives) {
   EXPECT_NEAR(last["velocity_max"][0].get<double>(), 1.0, 1e-9);
 }
 
+TEST(MotionCommand, ValidateReplaysMotions) {
+  const Outcome outcome = carom({"validate", "block_toss", "--samples", "2", "--json"});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const json verdict = outcome.document()[0];
+  EXPECT_EQ(verdict["motions"], 2);
+  EXPECT_GT(verdict["pieces"].get<int>(), 4);
+  EXPECT_GT(verdict["impacts"].get<int>(), 2);
+  EXPECT_EQ(verdict["disagreements"], 0);
+  const Outcome refused =
+      carom({"validate", "block_toss", "--backend", "reference", "--against", "cpu"});
+  EXPECT_NE(refused.status, 0);
+  EXPECT_NE(refused.err.find("judged by reference"), std::string::npos) << refused.err;
+  const Scratch scratch;
+  const Outcome elsewhere = carom({"impact", scratch.file("pendulum.json", kPendulum)});
+  EXPECT_NE(elsewhere.status, 0);
+  EXPECT_NE(elsewhere.err.find("carom motion"), std::string::npos) << elsewhere.err;
+}
+
 TEST(MotionCommand, NetOfLastStates) {
   const Outcome outcome = carom({"motion", "rocking_block_drop", "--samples", "300", "--duration",
                                  "0.1", "--epsilon", "0.05", "--json"});

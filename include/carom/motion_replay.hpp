@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <carom/motion.hpp>
+
+/// A mechanism's equations at any state, and motions judged by small time steps.
+namespace carom {
+
+/// q' = rates, M v' = force + drive + J' lambda. Rows of a contact: its normal, then its tangents.
+struct MotionTerms {
+  int rows = 2;                  ///< of a contact: 2 in the plane, 3 in space
+  std::vector<double> mass;      ///< M, [nv, nv]
+  std::vector<double> force;     ///< gravity, Coriolis forces, springs; not the drive, [nv]
+  std::vector<double> rates;     ///< N(q) v, [nq]
+  std::vector<double> gap;       ///< [m], [contacts]
+  std::vector<double> friction;  ///< [contacts]
+  std::vector<double> jacobian;  ///< J, [contacts, rows, nv]
+  std::vector<double> drift;     ///< (dJ/dt) v, [contacts, rows]
+  double energy = 0.0;           ///< kinetic and potential [J]
+};
+
+/// Of a problem's mechanism at q and v (SI) at a time [s]. Errors: InvalidInput naming the array
+/// whose length is another, or a mass matrix that is not positive definite there.
+MotionTerms motion_terms(const MotionProblem& problem, std::span<const double> position,
+                         std::span<const double> velocity, double time = 0.0);
+
+struct ReplaySettings {
+  double step = 1e-4;       ///< of time [s], and half of it, > 0
+  double tolerance = 1e-6;  ///< of positions and velocities beside the steps' own error
+  double longest = 3.0;     ///< time replayed of one motion [s]
+
+  /// Errors: InvalidInput naming the field and its value.
+  void validate() const;
+};
+
+/// What the pieces of a motion between its events came to.
+struct MotionReplay {
+  std::int64_t pieces = 0;     ///< compared
+  std::int64_t skipped = 0;    ///< limits of impacts, which no step reaches
+  std::int64_t unsettled = 0;  ///< a step's impulses did not settle: not compared
+  std::int64_t differing = 0;
+  std::int64_t jumps = 0;            ///< impacts compared
+  std::int64_t differing_jumps = 0;  ///< no impulse in the contacts' cones explains the velocity
+  double worst = 0.0;       ///< largest difference beyond the steps' own error [m, rad, m/s, rad/s]
+  double step_error = 0.0;  ///< largest of those errors, by halving the step
+};
+
+/// Judges kept motion `sample` of a problem's result from its events: from each to the next the
+/// mechanism is stepped anew by small time steps with Coulomb's law on velocities (Moreau's scheme,
+/// projected Gauss-Seidel, extrapolated from two step sizes), without laws of contacts or event
+/// location, and impacts have to be explained by impulses in the cones of what touches. By the
+/// reference. Errors: InvalidInput where the sample's events were not kept; BackendUnavailable.
+MotionReplay replay_motion(const MotionProblem& problem, const MotionResult& result,
+                           std::int64_t sample, const ReplaySettings& settings = {});
+
+}  // namespace carom
