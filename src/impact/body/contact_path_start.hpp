@@ -1,5 +1,7 @@
 #pragma once
 
+#include <type_traits>
+
 #include "impact/body/contact_path_corners.hpp"
 
 /// Where the path begins: a corner of the bounds, the tableau there, and the covering vector.
@@ -52,25 +54,43 @@ class Start : protected Corners<Dim, Real, Lanes> {
       }
       return kTangents;
     };
-    lanes_.for_each_2d(rows, rows, [&](int i, int j) {
-      int row_index[1 + kTangents];
-      int column_index[1 + kTangents];
-      Real row_weight[1 + kTangents];
-      Real column_weight[1 + kTangents];
-      const int row_terms = terms(i, row_index, row_weight, false);
-      const int column_terms = terms(j, column_index, column_weight, true);
+    const auto response = [&](int row, const int* index, const Real* weight, int count) {
+      const double* from = delassus + static_cast<long>(row) * rows;
       Real sum = kReal0;
-      for (int r = 0; r < row_terms; ++r) {
-        Real inner = kReal0;
-        for (int c = 0; c < column_terms; ++c) {
-          inner = fused(
-              static_cast<Real>(delassus[static_cast<long>(row_index[r]) * rows + column_index[c]]),
-              column_weight[c], inner);
-        }
-        sum = fused(row_weight[r], inner, sum);
+      for (int c = 0; c < count; ++c) {
+        sum = fused(static_cast<Real>(from[index[c]]), weight[c], sum);
       }
-      at(i, j) = sum;
-    });
+      return sum;
+    };
+    const auto element = [&](int i, const auto& response_of) {
+      int index[1 + kTangents];
+      Real weight[1 + kTangents];
+      const int count = terms(i, index, weight, false);
+      Real sum = kReal0;
+      for (int r = 0; r < count; ++r) sum = fused(weight[r], response_of(index[r]), sum);
+      return sum;
+    };
+    if constexpr (std::is_base_of_v<SingleLane, Lanes>) {
+      // One lane does a column's terms once; several share the elements instead.
+      for (int j = 0; j < rows; ++j) {
+        int index[1 + kTangents];
+        Real weight[1 + kTangents];
+        const int count = terms(j, index, weight, true);
+        Real column[Dim * kMaxContacts];
+        for (int r = 0; r < rows; ++r) column[r] = response(r, index, weight, count);
+        for (int i = 0; i < m_; ++i) at(i, j) = column[i];
+        for (int i = m_; i < rows; ++i) {
+          at(i, j) = element(i, [&](int r) { return column[r]; });
+        }
+      }
+    } else {
+      lanes_.for_each_2d(rows, rows, [&](int i, int j) {
+        int index[1 + kTangents];
+        Real weight[1 + kTangents];
+        const int count = terms(j, index, weight, true);
+        at(i, j) = element(i, [&](int r) { return response(r, index, weight, count); });
+      });
+    }
     lanes_.for_each(rows, [&](int i) {
       int index[1 + kTangents];
       Real weight[1 + kTangents];
