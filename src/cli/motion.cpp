@@ -24,6 +24,11 @@ int run_motion_command(const MotionOptions& options, const std::string& command_
   run::MotionPlan plan = motion_plan(options);
   require_output(options.output);
   require_picture(options.plot);
+  if (!options.plot.empty() && plan.tasks.size() > 1) {
+    throw InvalidInput(
+        fmt::format("--plot draws one problem, there are {}: choose one with --problem or --set",
+                    plan.tasks.size()));
+  }
   if (!options.plot.empty()) io::require_gnuplot();
   const InterruptGuard guard;
   ProgressBar bar(!options.json && !options.quiet, "motions");

@@ -20,8 +20,44 @@ constexpr std::int64_t kKeptForPicture = 64;
 constexpr std::int64_t kGridOfPicture = 2000;
 constexpr std::int64_t kKeptEvents = 1000;
 
-run::MotionTask model_task(const std::string& name, const std::map<std::string, double>& set) {
-  return {models::build_motion(name, set), models::find_motion(name), set};
+/// The tasks of a built-in model, one a point that --sweep and --random ask for.
+std::vector<run::MotionTask> model_tasks(const MotionOptions& options) {
+  const std::string& name = options.target.target;
+  if (!options.target.problem.empty()) chosen_problem(options.target, 1);
+  const models::MotionModel& model = models::find_motion(name);
+  const std::map<std::string, double> set = overrides_of(options.target);
+  VariationOptions variations = options.variations;
+  variations.seed = options.settings["seed"];
+  const auto points = varied_points(variations, set, [&](const std::string& parameter) {
+    require_parameter(model, parameter,
+                      [&](const auto& wrong) { models::build_motion(name, wrong); });
+  });
+  std::vector<run::MotionTask> tasks;
+  for (const run::Parameters& point : points) {
+    std::map<std::string, double> values = set;
+    for (const auto& [parameter, value] : point) values[parameter] = value;
+    tasks.push_back({models::build_motion(name, values), model, values, point});
+    for (const auto& [parameter, value] : point) {
+      tasks.back().problem.name += fmt::format(" {}={:.6g}", parameter, value);
+    }
+  }
+  return tasks;
+}
+
+std::vector<run::MotionTask> tasks_of_target(const MotionOptions& options) {
+  const VariationOptions& variations = options.variations;
+  if (is_named(models::motions(), options.target.target)) return model_tasks(options);
+  if (!variations.sweep.empty() || !variations.random.empty() || !variations.draws.empty()) {
+    if (file_exists(options.target.target)) {
+      throw InvalidInput(fmt::format(
+          "{}: mechanisms of files have no parameters that vary; leave --sweep and --random out",
+          options.target.target));
+    }
+  }
+  return tasks_of(
+      options.target, models::motions(), "motion",
+      [](const std::map<std::string, double>&) { return run::MotionTask{}; },
+      [&] { return io::read_motions(options.target.target); });
 }
 
 }  // namespace
@@ -51,6 +87,7 @@ void add_motion_options(CLI::App& command, MotionOptions& options) {
     }
     return true;
   });
+  add_variation_options(command, options.variations, false);
   text("--policy", options.policy, "FILE", "Generalised forces over time, JSON {interval, drive}");
   text("--epsilon", options.epsilon, "E", "Radius of an epsilon-net of the last states (q, v)");
   text("--net-capacity", options.net_capacity, "N", "Points of the net at most; default 2^20");
@@ -63,12 +100,7 @@ void add_motion_options(CLI::App& command, MotionOptions& options) {
 
 run::MotionPlan motion_plan(const MotionOptions& options) {
   run::MotionPlan plan;
-  plan.tasks = tasks_of(
-      options.target, models::motions(), "motion",
-      [&](const std::map<std::string, double>& set) {
-        return model_task(options.target.target, set);
-      },
-      [&] { return io::read_motions(options.target.target); });
+  plan.tasks = tasks_of_target(options);
   MotionSettings& settings = plan.settings;
   const models::MotionModel& model = plan.tasks.front().model;
   settings.duration = model.duration;

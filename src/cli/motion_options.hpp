@@ -8,6 +8,7 @@
 #include "cli/setting_options.hpp"
 #include "cli/target.hpp"
 #include "cli/text_options.hpp"
+#include "cli/variations.hpp"
 #include "run/motion_run.hpp"
 
 namespace carom::cli {
@@ -18,6 +19,7 @@ std::span<const OptionForm> motion_forms();
 /// Texts of the options of `carom motion`.
 struct MotionOptions : TextOptions {
   TargetOptions target;
+  VariationOptions variations;
   SettingOptions settings{motion_forms()};
   std::string backend = "auto";
   std::string policy;

@@ -69,11 +69,44 @@ std::string range_table(const run::MotionTask& task, const MotionSummary& sum) {
   return table.text();
 }
 
+/// A row a point of a sweep.
+std::string varied_table(const run::MotionRunResult& run) {
+  std::vector<std::string> head;
+  for (const auto& [name, value] : run.plan.tasks.front().parameters) head.push_back(name);
+  head.insert(head.end(), {"duration", "rest", "event_limit", "failed", "impacts", "zeno",
+                           "first t* [s]", "residual", "gap drift [m]"});
+  TextTable table(head);
+  for (std::size_t p = 0; p < run.outcomes.size(); ++p) {
+    const MotionSummary& sum = run.outcomes[p].summary;
+    std::vector<std::string> row;
+    for (const auto& [name, value] : run.plan.tasks[p].parameters) {
+      row.push_back(fmt::format("{:.6g}", value));
+    }
+    for (const std::int64_t count : {sum.ended_duration, sum.ended_rest, sum.ended_event_limit,
+                                     sum.ended_failed, sum.impacts, sum.zeno}) {
+      row.push_back(fmt::format("{}", count));
+    }
+    row.push_back(sum.zeno > 0 ? fmt::format("{:.6f}", sum.zeno_time) : "-");
+    row.push_back(fmt::format("{:.1e}", sum.max_residual));
+    row.push_back(fmt::format("{:.1e}", sum.max_gap_drift));
+    table.add(row);
+  }
+  return table.text();
+}
+
 }  // namespace
 
 std::string motion_report(const run::MotionRunResult& run, bool events) {
   const MotionSettings& settings = run.plan.settings;
   std::string text;
+  if (!run.plan.tasks.front().parameters.empty()) {
+    text = fmt::format("{}: {} points of {} {} of {:g} s, backend {}\n\n",
+                       run.plan.tasks.front().model.name, run.outcomes.size(), settings.samples,
+                       settings.samples == 1 ? "motion" : "motions", settings.duration,
+                       to_string(run.plan.backend));
+    if (!run.complete) text += "  STOPPED before all were simulated\n";
+    return text + varied_table(run) + fmt::format("\n  {}\n", time_words(run.seconds));
+  }
   for (std::size_t p = 0; p < run.outcomes.size(); ++p) {
     const run::MotionTask& task = run.plan.tasks[p];
     const MotionSummary& sum = run.outcomes[p].summary;

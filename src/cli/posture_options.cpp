@@ -222,10 +222,8 @@ std::vector<run::PostureTask> load_postures(const EquilibriumOptions& options) {
   run::PostureTask first = posture_with(options, file, set, {});
   const auto points = varied_points(variations, set, [&](const std::string& name) {
     if (named) {
-      const auto& parameters = models::find_posture(options.target).parameters;
-      const bool known = std::any_of(parameters.begin(), parameters.end(),
-                                     [&](const auto& parameter) { return parameter.name == name; });
-      if (!known) models::build_posture(options.target, {{name, 0.0}});  // refuses by name
+      require_parameter(models::find_posture(options.target), name,
+                        [&](const auto& wrong) { models::build_posture(options.target, wrong); });
     } else {
       require_file_parameter(name, first.posture);
     }

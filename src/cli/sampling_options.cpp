@@ -200,9 +200,7 @@ std::vector<run::ImpactTask> load_tasks(const SamplingOptions& options) {
   const models::Model& model = models::find(options.target);
   const auto set = overrides_of(options);
   const auto points = varied_points(all.variations, set, [&model](const std::string& name) {
-    const bool known = std::any_of(model.parameters.begin(), model.parameters.end(),
-                                   [&](const auto& parameter) { return parameter.name == name; });
-    if (!known) models::build(model.name, {{name, 0.0}});  // refuses by name
+    require_parameter(model, name, [&](const auto& wrong) { models::build(model.name, wrong); });
   });
   std::vector<run::ImpactTask> tasks;
   tasks.reserve(points.size());

@@ -51,6 +51,15 @@ std::string names_of(const Known& known) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
+/// Errors: those of build(NAME -> 0) where the model has no such parameter, which name the known
+/// ones.
+template <class Model, class Build>
+void require_parameter(const Model& model, const std::string& name, Build&& build) {
+  const bool known = std::any_of(model.parameters.begin(), model.parameters.end(),
+                                 [&](const auto& parameter) { return parameter.name == name; });
+  if (!known) build(std::map<std::string, double>{{name, 0.0}});
+}
+
 bool file_exists(const std::string& name);
 
 /// Errors: InvalidInput, always; `word` is "model", "posture" or "scenario".

@@ -193,6 +193,58 @@ constexpr DataSetNote kNotes[] = {
     {"/result/start_events", "points", "", "within how many events"},
     {"/result/events", "points", "", "events that were simulated"},
     {"/result/exact", "points", "", "1: interval arithmetic confirms the certificate"},
+    // motions
+    {"/time", "times", "s", "of the kept states"},
+    {"/motion/*/positions", "positions", "", "names of q"},
+    {"/motion/*/velocities", "velocities", "", "names of v"},
+    {"/motion/*/contacts", "contacts", "", "names"},
+    {"/motion/*/problem/parameters", "1, parameters", "",
+     "of the mechanism, in its order (docs/algorithms/motion.md)"},
+    {"/motion/*/problem/position", "1, positions", "", "q at t = 0"},
+    {"/motion/*/problem/velocity", "1, velocities", "", "v at t = 0"},
+    {"/motion/*/problem/position_spread", "1, positions", "",
+     "half widths of what q is drawn from"},
+    {"/motion/*/problem/velocity_spread", "1, velocities", "", "likewise of v"},
+    {"/motion/*/problem/drive", "1, knots, velocities", "",
+     "generalised forces, held from knot to knot"},
+    {"/motion/*/samples/end", "1, samples", "", "how the motion ended"},
+    {"/motion/*/samples/time", "1, samples", "s", "when it ended; of rest, when rest began"},
+    {"/motion/*/samples/s", "1, samples", "", "the paper's clock there"},
+    {"/motion/*/samples/position", "1, samples, positions", "", "q at the end; nan where failed"},
+    {"/motion/*/samples/velocity", "1, samples, velocities", "", "v at the end; likewise"},
+    {"/motion/*/samples/first_impact", "1, samples, velocities", "",
+     "v just after the first impact; nan where there was none"},
+    {"/motion/*/samples/events", "1, samples", "", "number of events"},
+    {"/motion/*/samples/impacts", "1, samples", "", "number of impacts"},
+    {"/motion/*/samples/pushes", "1, samples", "", "impacts without collision"},
+    {"/motion/*/samples/ambiguous", "1, samples", "",
+     "times that the contact laws had several solutions"},
+    {"/motion/*/samples/zeno", "1, samples", "", "accumulations of impacts"},
+    {"/motion/*/samples/zeno_time", "1, samples", "s", "of the first; nan where there was none"},
+    {"/motion/*/samples/zeno_s", "1, samples", "", "likewise"},
+    {"/motion/*/samples/residual", "1, samples", "",
+     "largest of contact laws and impact steps, relative"},
+    {"/motion/*/samples/gap_drift", "1, samples", "m",
+     "largest |gap| of a contact held closed and -gap of any"},
+    {"/motion/*/samples/energy_gain", "1, samples", "J",
+     "most that energy grew by beyond what the drive gave"},
+    {"/motion/*/samples/energy_error", "1, samples", "J",
+     "of the balance over free motion and contact"},
+    {"/motion/*/samples/load", "1, samples, contacts", "N", "normal forces at the end of rest"},
+    {"/motion/*/samples/state", "1, kept, times, positions + velocities + 1", "",
+     "(q, v, s) at /time"},
+    {"/motion/*/samples/event_count", "1, kept", "", "events that are kept"},
+    {"/motion/*/samples/event_kind", "1, kept, rows", "", "what happened"},
+    {"/motion/*/samples/event_contacts", "1, kept, rows", "",
+     "bits of the contacts concerned, contact 0 lowest"},
+    {"/motion/*/samples/event_time", "1, kept, rows", "s", "t"},
+    {"/motion/*/samples/event_s", "1, kept, rows", "", "the paper's clock"},
+    {"/motion/*/samples/event_state", "1, kept, rows, positions + velocities", "",
+     "(q, v) after it"},
+    {"/motion/*/net/state", "points, positions + velocities", "", "(q, v) at the end"},
+    {"/motion/*/net/first_sample", "points", "", "the sample that the point is"},
+    {"/motion/*/net/multiplicity", "points", "", "samples that the point stands for"},
+    {"/motion/*/net/coverage", "doublings", "", "[i]: points found after 2^i samples"},
     // carom solve
     {"/problems_*/index", "problems", "", "place in the input"},
     {"/problems_*/problem/name", "problems", "", "names"},
@@ -242,8 +294,8 @@ bool matches(std::string_view pattern, std::string_view path) {
       if (i == path.size() || path[i++] != pattern[k]) return false;
       continue;
     }
-    const bool number = k > 0 && pattern[k - 1] == '_';
     const std::string_view rest = pattern.substr(k + 1);
+    const bool number = (k > 0 && pattern[k - 1] == '_') || rest.starts_with('/');
     if (number) {
       const std::size_t first = i;
       while (i < path.size() && std::isdigit(static_cast<unsigned char>(path[i])) != 0) ++i;

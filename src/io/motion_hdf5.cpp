@@ -65,6 +65,9 @@ void write_motion_hdf5(const std::filesystem::path& file, const run::MotionRunRe
       const std::string group = fmt::format("/motion/{}", p);
       writer.group(group);
       writer.attribute(group, "name", std::string_view(task.problem.name));
+      for (const auto& [name, value] : task.parameters) {
+        writer.attribute(group, "parameter_" + name, value);
+      }
       writer.attribute(group, "mechanism", to_string(task.problem.mechanism));
       writer.dataset(group + "/positions", task.model.positions);
       writer.dataset(group + "/velocities", task.model.velocities);

@@ -43,6 +43,7 @@ ordered_json summary_json(const run::MotionTask& task, const run::MotionOutcome&
   const MotionSummary& sum = outcome.summary;
   ordered_json entry;
   entry["name"] = task.problem.name;
+  for (const auto& [name, value] : task.parameters) entry["parameters"][name] = value;
   entry["samples"] = sum.samples;
   entry["ended"] = {{"duration", sum.ended_duration},
                     {"rest", sum.ended_rest},

@@ -10,6 +10,7 @@
 #include <carom/models/motions.hpp>
 
 #include "run/control.hpp"
+#include "run/parameters.hpp"
 
 namespace carom::run {
 
@@ -18,6 +19,7 @@ struct MotionTask {
   MotionProblem problem;
   models::MotionModel model;          ///< names of contacts and coordinates
   std::map<std::string, double> set;  ///< parameters that were given
+  Parameters parameters;              ///< what varies between the tasks of a sweep
 };
 
 struct MotionPlan {

@@ -101,6 +101,13 @@ std::vector<std::vector<std::string>> runs(const Scratch& scratch) {
       {"position": [1, 0, 0.1], "normal": [0.28, 0, 0.96], "friction": 0.5},
       {"position": [0, 1, 0], "normal": [0, 0, 1], "friction": 0.5}],
       "neighbourhood": {"p": [-0.1, 0.1]}})");
+  const std::string rod = scratch.file("rod.json", R"({
+      "mechanism": {"floating": false,
+        "links": [{"name": "rod", "mass": 1.0, "inertia": 0.1, "mass_centre": [0.0, -1.0]}],
+        "half_spaces": [{"normal": [1.0, 0.0], "offset": -0.5}],
+        "contacts": [{"name": "end", "link": "rod", "point": [0.0, -1.0], "friction": 0.2}]},
+      "position": [0.4], "position_spread": [0.1], "velocity_spread": [0.1], "duration": 0.1})");
+  const std::string push = scratch.file("push.json", R"({"interval": 0.1, "drive": [[0.1]]})");
   return {
       {"impact", "compass_gait", "--samples", "64"},
       {"impact", "rocking_block", "--samples", "16", "--sweep", "friction=0:1:3"},
@@ -119,6 +126,9 @@ std::vector<std::vector<std::string>> runs(const Scratch& scratch) {
       {"stability", example("walker.json")},
       {"stability", "figure2", "--set", "d=0.5", "--impact", "1:0.3,-1,0", "--start",
        "0,0,0,0.3,1,-0.4"},
+      {"motion", "rocking_block_drop", "--samples", "4", "--epsilon", "0.1", "--events", "--sweep",
+       "friction=0.3:0.6:2"},
+      {"motion", rod, "--samples", "2", "--policy", push},
       {"solve", example("lp.json"), example("lcp.json"), example("qp.json"), example("socp.json"),
        example("friction.json")}};
 }
@@ -173,9 +183,9 @@ TEST(FilesPage, EveryDataSetIsExplainedAndTheRestIsWritten) {
 }
 
 void collect(const json& value, const std::string& at, std::set<std::string>& found) {
-  static const std::set<std::string> free = {"mode_counts",   "status_counts", "parameters",
-                                             "final_state",   "settings",      "carom",
-                                             "points.stance", "verdicts",      "sampled"};
+  static const std::set<std::string> free = {
+      "mode_counts", "status_counts", "parameters", "final_state", "settings",
+      "carom",       "points.stance", "verdicts",   "sampled",     "problems.parameters"};
   if (value.is_array()) {
     for (const json& element : value) {
       if (element.is_object()) collect(element, at, found);

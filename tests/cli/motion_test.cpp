@@ -124,5 +124,32 @@ TEST(MotionCommand, NetOfLastStates) {
   EXPECT_LE(net["coverage"].back(), net["points"]);
 }
 
+/// Every point of a sweep is the model with that parameter set.
+TEST(MotionCommand, ParametersVary) {
+  const json swept =
+      carom({"motion", "bouncing_ball", "--sweep", "height=0.5:2:4", "--samples", "2", "--json"})
+          .document();
+  ASSERT_EQ(swept["problems"].size(), 4U);
+  for (std::size_t i = 0; i < 4; ++i) {
+    const double height = 0.5 + 0.5 * static_cast<double>(i);
+    const json& point = swept["problems"][i];
+    EXPECT_DOUBLE_EQ(point["parameters"]["height"].get<double>(), height);
+    const Outcome one = carom({"motion", "bouncing_ball", "--set",
+                               "height=" + std::to_string(height), "--samples", "2", "--json"});
+    const json alone = one.document()["problems"][0];
+    EXPECT_EQ(point["final"], alone["final"]);
+    EXPECT_EQ(point["zeno"], alone["zeno"]);
+  }
+  const Outcome drawn =
+      carom({"motion", "bouncing_ball", "--random", "height=0.5:2", "--draws", "3"});
+  EXPECT_EQ(drawn.status, 0) << drawn.err;
+  EXPECT_NE(drawn.out.find("3 points of 1 motion"), std::string::npos) << drawn.out;
+  const Outcome unknown = carom({"motion", "bouncing_ball", "--sweep", "nothing=0:1:3"});
+  EXPECT_EQ(unknown.status, 2);
+  EXPECT_NE(unknown.err.find("nothing"), std::string::npos);
+  EXPECT_EQ(carom({"motion", "bouncing_ball", "--sweep", "height=1:2:2", "--plot", "x.svg"}).status,
+            2);
+}
+
 }  // namespace
 }  // namespace carom::test
