@@ -67,8 +67,8 @@ nlohmann::ordered_json common_json(const Model& model, const char* command) {
 
 template <class Model>
 void print_common(const Model& model) {
-  fmt::print("{}  ({}, {} contacts: {})\n  {}\n  source: {}", model.name,
-             dimension_word(model.dimension), model.contact_names.size(),
+  fmt::print("{}  ({}, {} {}: {})\n  {}\n  source: {}", model.name, dimension_word(model.dimension),
+             model.contact_names.size(), model.contact_names.size() == 1 ? "contact" : "contacts",
              fmt::join(model.contact_names, ", "), model.summary, model.source);
 }
 
