@@ -187,9 +187,9 @@ TEST(SolveLpErrors, ShapesAndSettingsAreNamed) {
     change(copy);
     return copy;
   };
-  expect_names(solve(with([](LpBatch& b) { b.rows = 0; })), {"rows", "0", "1..64"});
-  expect_names(solve(with([](LpBatch& b) { b.rows = 65; })), {"rows", "65"});
-  expect_names(solve(with([](LpBatch& b) { b.columns = 513; })), {"columns", "513", "1..512"});
+  expect_names(solve(with([](LpBatch& b) { b.rows = 0; })), {"rows", "0", "1..256"});
+  expect_names(solve(with([](LpBatch& b) { b.rows = 257; })), {"rows", "257"});
+  expect_names(solve(with([](LpBatch& b) { b.columns = 1025; })), {"columns", "1025", "1..1024"});
   expect_names(solve(with([](LpBatch& b) { b.objectives = 0; })), {"objectives", "0"});
   expect_names(solve(with([](LpBatch& b) { b.problems = -2; })), {"problems", "-2"});
   expect_names(solve(with([](LpBatch& b) { b.problems = 2; })), {"matrix", "6", "12"});
