@@ -34,12 +34,9 @@ std::vector<run::MotionTask> model_tasks(const MotionOptions& options) {
   });
   std::vector<run::MotionTask> tasks;
   for (const run::Parameters& point : points) {
-    std::map<std::string, double> values = set;
-    for (const auto& [parameter, value] : point) values[parameter] = value;
+    const std::map<std::string, double> values = values_with(set, point);
     tasks.push_back({models::build_motion(name, values), model, values, point});
-    for (const auto& [parameter, value] : point) {
-      tasks.back().problem.name += fmt::format(" {}={:.6g}", parameter, value);
-    }
+    tasks.back().problem.name = name_with(model.name, point);
   }
   return tasks;
 }
@@ -54,10 +51,8 @@ std::vector<run::MotionTask> tasks_of_target(const MotionOptions& options) {
           options.target.target));
     }
   }
-  return tasks_of(
-      options.target, models::motions(), "motion",
-      [](const std::map<std::string, double>&) { return run::MotionTask{}; },
-      [&] { return io::read_motions(options.target.target); });
+  return tasks_of_file(options.target, models::motions(), "motion",
+                       [&] { return io::read_motions(options.target.target); });
 }
 
 }  // namespace
@@ -98,6 +93,10 @@ void add_motion_options(CLI::App& command, MotionOptions& options) {
   add_text_options(command, options);
 }
 
+std::int64_t kept_events(const MotionSettings& settings) {
+  return std::min(settings.max_events + 8, kKeptEvents);
+}
+
 run::MotionPlan motion_plan(const MotionOptions& options) {
   run::MotionPlan plan;
   plan.tasks = tasks_of_target(options);
@@ -120,7 +119,7 @@ run::MotionPlan motion_plan(const MotionOptions& options) {
     if (!options.output.empty()) settings.keep_samples = std::min(settings.samples, kKeptForFile);
   }
   if (settings.keep_samples > 0 && options.settings["keep_events"].empty()) {
-    settings.keep_events = std::min(settings.max_events + 8, kKeptEvents);
+    settings.keep_events = kept_events(settings);
   }
   if (options.settings["grid"].empty() && (!options.plot.empty() || !options.output.empty())) {
     settings.grid = settings.duration / static_cast<double>(kGridOfPicture);

@@ -33,6 +33,9 @@ struct MotionOptions : TextOptions {
 
 void add_motion_options(CLI::App& command, MotionOptions& options);
 
+/// Events of a kept motion that there is room for unless the options say.
+std::int64_t kept_events(const MotionSettings& settings);
+
 /// What target and options ask for. Errors: InvalidInput naming the option.
 run::MotionPlan motion_plan(const MotionOptions& options);
 

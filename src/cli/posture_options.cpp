@@ -157,14 +157,6 @@ void change(Posture& posture, const Values& values) {
   }
 }
 
-std::string name_with(const std::string& name, const run::Parameters& parameters) {
-  std::string result = name;
-  for (const auto& [parameter, value] : parameters) {
-    result += fmt::format(" {}={:.6g}", parameter, value);
-  }
-  return result;
-}
-
 // The posture that --problem names; none of a built-in one.
 run::PostureTask file_task(const EquilibriumOptions& options) {
   if (is_named(models::postures(), options.target)) return {};
@@ -182,7 +174,7 @@ run::PostureTask file_task(const EquilibriumOptions& options) {
 // --set.
 run::PostureTask posture_with(const EquilibriumOptions& options, const run::PostureTask& file,
                               Values values, const run::Parameters& parameters) {
-  for (const auto& [name, value] : parameters) values[name] = value;
+  values = values_with(std::move(values), parameters);
   run::PostureTask task;
   if (is_named(models::postures(), options.target)) {
     const models::PostureModel& model = models::find_posture(options.target);

@@ -176,7 +176,7 @@ std::vector<run::ImpactTask> varied_file(const SamplingOptions& options) {
       changed.problem.friction.assign(task.problem.friction.size(), value);
       validate(changed.problem);
       changed.parameters = point;
-      for (const auto& [name, at] : point) changed.model += fmt::format(" {}={:.6g}", name, at);
+      changed.model = name_with(task.model, point);
       all.push_back(std::move(changed));
     }
   }
@@ -191,10 +191,8 @@ std::vector<run::ImpactTask> load_tasks(const SamplingOptions& options) {
   const bool varied = !options.variations.sweep.empty() || !options.variations.random.empty();
   if (!is_named(models::all(), options.target)) {
     if (file_exists(options.target) && (varied || !options.set.empty())) return varied_file(all);
-    return tasks_of(
-        options, models::all(), "model",
-        [](const std::map<std::string, double>&) { return run::ImpactTask{}; },
-        [&options] { return file_tasks(options.target); });
+    return tasks_of_file(options, models::all(), "model",
+                         [&options] { return file_tasks(options.target); });
   }
   if (!options.problem.empty()) chosen_problem(options, 1);
   const models::Model& model = models::find(options.target);
@@ -205,15 +203,9 @@ std::vector<run::ImpactTask> load_tasks(const SamplingOptions& options) {
   std::vector<run::ImpactTask> tasks;
   tasks.reserve(points.size());
   for (const run::Parameters& point : points) {
-    std::map<std::string, double> values = set;
-    run::ImpactTask task{model.name,      model.contact_names, {},
-                         model.step_size, model.max_steps,     point};
-    for (const auto& [name, value] : point) {
-      values[name] = value;
-      task.model += fmt::format(" {}={:.6g}", name, value);
-    }
-    task.problem = models::build(model.name, values);
-    tasks.push_back(std::move(task));
+    tasks.push_back({name_with(model.name, point), model.contact_names,
+                     models::build(model.name, values_with(set, point)), model.step_size,
+                     model.max_steps, point});
   }
   return tasks;
 }

@@ -79,20 +79,14 @@ void refuse_overrides(const TargetOptions& options);
 /// The place that --problem names among `count`. Errors: InvalidInput.
 std::size_t chosen_problem(const TargetOptions& options, std::size_t count);
 
-/// The task of a built-in one, built(overrides), or those of a file, read(), of which --problem
-/// takes one. Errors: InvalidInput; a target that is neither names both.
-template <class Known, class Built, class Read>
-auto tasks_of(const TargetOptions& options, const Known& known, const char* word, Built&& built,
-              Read&& read) -> decltype(read()) {
-  decltype(read()) tasks;
-  if (is_named(known, options.target)) {
-    tasks.push_back(built(overrides_of(options)));
-  } else if (file_exists(options.target)) {
-    refuse_overrides(options);
-    tasks = read();
-  } else {
-    refuse_target(options.target, known, word);
-  }
+/// The tasks of a file, read(), of which --problem takes one. Errors: InvalidInput; a target that
+/// is no file is refused beside the names of the built-in ones.
+template <class Known, class Read>
+auto tasks_of_file(const TargetOptions& options, const Known& known, const char* word, Read&& read)
+    -> decltype(read()) {
+  if (!file_exists(options.target)) refuse_target(options.target, known, word);
+  refuse_overrides(options);
+  decltype(read()) tasks = read();
   if (options.problem.empty()) return tasks;
   return {std::move(tasks[chosen_problem(options, tasks.size())])};
 }

@@ -78,7 +78,7 @@ int validate_motions(const MotionOptions& options, Backend backend, Backend agai
   run::MotionPlan plan = motion_plan(chosen);
   plan.settings.samples = std::min(plan.settings.samples, kReplayed);
   plan.settings.keep_samples = plan.settings.samples;
-  plan.settings.keep_events = std::min<std::int64_t>(plan.settings.max_events + 8, 1000);
+  plan.settings.keep_events = kept_events(plan.settings);
   const InterruptGuard guard;
   ProgressBar bar(!options.json && !options.quiet, "motions");
   const run::MotionRunResult run = run::run_motions(std::move(plan), follow(bar));

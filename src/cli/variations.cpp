@@ -124,6 +124,20 @@ std::vector<double> VariedPoints::at(std::int64_t point) const {
   return values;
 }
 
+std::string name_with(const std::string& name, const run::Parameters& point) {
+  std::string result = name;
+  for (const auto& [parameter, value] : point) {
+    result += fmt::format(" {}={:.6g}", parameter, value);
+  }
+  return result;
+}
+
+std::map<std::string, double> values_with(std::map<std::string, double> set,
+                                          const run::Parameters& point) {
+  for (const auto& [parameter, value] : point) set[parameter] = value;
+  return set;
+}
+
 std::vector<run::Parameters> varied_points(
     const VariationOptions& options, const std::map<std::string, double>& set,
     const std::function<void(const std::string&)>& require_known) {

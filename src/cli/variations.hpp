@@ -70,6 +70,13 @@ class VariedPoints {
   std::uint64_t seed_ = 0;
 };
 
+/// "NAME friction=0.5", what reports call a point.
+std::string name_with(const std::string& name, const run::Parameters& point);
+
+/// `set` and the point's values.
+std::map<std::string, double> values_with(std::map<std::string, double> set,
+                                          const run::Parameters& point);
+
 /// All of them by name.
 std::vector<run::Parameters> varied_points(
     const VariationOptions& options, const std::map<std::string, double>& set,

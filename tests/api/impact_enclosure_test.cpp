@@ -142,13 +142,7 @@ TEST(ImpactEnclosure, DoesNotDependOnOrderScaleOrCoordinates) {
     ++compared;
     const Bounds b = bounds_of(enclosure);
 
-    ImpactProblem turned = problem;  // contact 1 first
-    std::rotate(turned.normal_jacobian.begin(), turned.normal_jacobian.begin() + 4,
-                turned.normal_jacobian.end());
-    std::rotate(turned.tangent_jacobian.begin(), turned.tangent_jacobian.begin() + 4,
-                turned.tangent_jacobian.end());
-    std::swap(turned.friction[0], turned.friction[1]);
-    const Bounds t = bounds_of(enclose_impact(turned));
+    const Bounds t = bounds_of(enclose_impact(test::swapped(problem)));
     for (std::size_t k = 0; k < 4; ++k) {
       EXPECT_NEAR(t.low[k ^ 1U], b.low[k], 1e-9) << trial;
       EXPECT_NEAR(t.high[k ^ 1U], b.high[k], 1e-9) << trial;

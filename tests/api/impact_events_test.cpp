@@ -240,13 +240,7 @@ TEST(ImpactEvents, StayInsideWhereContactsAreSwappedOrTwice) {
     const ImpactEnclosure set = enclose_impact(problem, brief);
     if (set.status != EnclosureStatus::enclosed) continue;
     const test::Bounds outer = bounds_of(set);
-    ImpactProblem turned = problem;  // contact 1 first
-    std::rotate(turned.normal_jacobian.begin(), turned.normal_jacobian.begin() + 4,
-                turned.normal_jacobian.end());
-    std::rotate(turned.tangent_jacobian.begin(), turned.tangent_jacobian.begin() + 4,
-                turned.tangent_jacobian.end());
-    std::swap(turned.friction[0], turned.friction[1]);
-    const test::Bounds inner = bounds_of(followed(turned, events(4096)).summary[0]);
+    const test::Bounds inner = bounds_of(followed(test::swapped(problem), events(4096)).summary[0]);
     ImpactProblem twice = problem;  // contact 0 again as contact 2: not another set
     twice.contacts = 3;
     for (auto* jacobian : {&twice.normal_jacobian, &twice.tangent_jacobian}) {

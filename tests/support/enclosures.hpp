@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <carom/impact_enclosure.hpp>
@@ -33,6 +35,16 @@ inline ImpactProblem random_impact(Generator& random, int contacts, int velociti
   problem.tangent_jacobian = list(tangent);
   problem.velocity = list(v);
   for (int i = 0; i < contacts; ++i) problem.friction.push_back(random.between(0.0, most));
+  return problem;
+}
+
+/// The same problem of two contacts, the second one first.
+inline ImpactProblem swapped(ImpactProblem problem) {
+  const std::ptrdiff_t nv = problem.velocities;
+  for (std::vector<double>* rows : {&problem.normal_jacobian, &problem.tangent_jacobian}) {
+    std::rotate(rows->begin(), rows->begin() + nv, rows->end());
+  }
+  std::swap(problem.friction[0], problem.friction[1]);
   return problem;
 }
 

@@ -320,12 +320,20 @@ class ImpactDriver {
     job.dimension = Dim;
     job.scratch = &worker.memory->scratch();
     job.path = worker.path.data();
-    job.paths = static_cast<int>(std::clamp<std::int64_t>(paths_ - first, 0, kGrain));
-    job.finished = [](void* c, int position, const kernels::TrajectoryEnd* e) {
-      static_cast<Context*>(c)->driver->finish(*static_cast<Context*>(c), position, e);
-    };
+    job.paths = paths_from(first);
+    job.finished = hand_over;
     job.context = &context;
     code_.run_block(job);
+  }
+
+  /// Trajectories of the block at sample `first` whose paths are kept.
+  [[nodiscard]] int paths_from(std::int64_t first) const {
+    return static_cast<int>(std::clamp<std::int64_t>(paths_ - first, 0, kGrain));
+  }
+
+  static void hand_over(void* context, int position, const kernels::TrajectoryEnd* end) {
+    Context& to = *static_cast<Context*>(context);
+    to.driver->finish(to, position, end);
   }
 
   void follow_events(Context& context, const Prepared& problem, std::int64_t count) {
@@ -343,10 +351,8 @@ class ImpactDriver {
     block.modes = memory.modes();
     block.known = memory.known();
     block.path = worker.path.data();
-    block.paths = static_cast<int>(std::clamp<std::int64_t>(paths_ - context.first, 0, kGrain));
-    block.finished = [](void* c, int position, const kernels::TrajectoryEnd* e) {
-      static_cast<Context*>(c)->driver->finish(*static_cast<Context*>(c), position, e);
-    };
+    block.paths = paths_from(context.first);
+    block.finished = hand_over;
     block.context = &context;
     code_.follow_events(block);
   }
