@@ -44,7 +44,8 @@ def words(seed: int, first: int, count: int, name: str) -> np.ndarray:
     counter[:, 2] = zlib.crc32(name.encode())
     counter[:, 3] = 0x6361726F  # apart from the samples' numbers
     mixed = philox(counter, (seed & 0xFFFFFFFF, seed >> 32))
-    return (mixed[:, 0] << np.uint64(21)) ^ (mixed[:, 1] >> np.uint64(11))
+    drawn: np.ndarray = (mixed[:, 0] << np.uint64(21)) ^ (mixed[:, 1] >> np.uint64(11))
+    return drawn
 
 
 def uniforms(seed: int, first: int, count: int, name: str) -> np.ndarray:
@@ -100,10 +101,12 @@ def drawn(spec: Mapping[str, Any], seed: int, first: int, count: int, name: str)
     """Values of a parameter. uniform, loguniform: (low, high); norm: (mean, deviation); truncnorm:
     (mean, deviation, low, high). The C library's functions, value by value: NumPy's own differ in
     the last digit between machines."""
+    result: np.ndarray
     u = uniforms(seed, first, count, name)
     if "choice" in spec:
         values = np.array(spec["choice"], dtype=np.float64)
-        return values[np.minimum((u * len(values)).astype(np.int64), len(values) - 1)]
+        chosen: np.ndarray = values[np.minimum((u * len(values)).astype(np.int64), len(values) - 1)]
+        return chosen
     if "uniform" in spec:
         low, high = spec["uniform"]
         result = low + (high - low) * u

@@ -12,6 +12,7 @@ import numpy as np
 
 from . import _parts, compliant
 from ._arrays import refuse
+from ._optional import needed
 
 Manifest = Mapping[str, Any]
 
@@ -34,19 +35,16 @@ def _file_a_part(
 
 def _npz(columns: Mapping[str, np.ndarray]) -> Callable[[pathlib.Path], None]:
     def write(beside: pathlib.Path) -> None:
+        arrays: dict[str, Any] = {name.replace("/", "."): column for name, column in columns.items()}
         with open(beside, "wb") as file:
-            np.savez(file, **{name.replace("/", "."): column for name, column in columns.items()})
+            np.savez(file, **arrays)
 
     return write
 
 
 def _pyarrow() -> Any:
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError as error:
-        raise ImportError("parquet needs pyarrow: pip install 'carom[export]'") from error
-    return pyarrow
+    needed("pyarrow.parquet", "parquet", "export")
+    return needed("pyarrow", "parquet", "export")
 
 
 def _table(columns: Mapping[str, np.ndarray]) -> Any:
@@ -67,10 +65,7 @@ def _parquet(columns: Mapping[str, np.ndarray]) -> Callable[[pathlib.Path], None
 
 def _zarr(folder: pathlib.Path, manifest: Manifest, out: pathlib.Path) -> None:
     """A group a split, a chunk of an array for every part; the manifest's digests in the attributes."""
-    try:
-        import zarr
-    except ImportError as error:
-        raise ImportError("zarr is missing: pip install 'carom[export]'") from error
+    zarr = needed("zarr", "an export to zarr", "export")
     root = zarr.open_group(str(out), mode="w-")
     root.attrs["carom"] = json.loads(json.dumps(manifest["spec"]))
     rows = {split: 0 for split in manifest["spec"]["splits"]}

@@ -71,7 +71,7 @@ def _read(group: Any, classes: dict[str, type[Result]]) -> Any:
         return fields
     if kind not in classes:
         raise refuse(str(group.file.filename), repr(kind), "is no result of this version")
-    known = {field.name for field in dataclasses.fields(classes[kind])}  # type: ignore[arg-type]
+    known = {field.name for field in dataclasses.fields(classes[kind])}
     if set(fields) != known:
         odd = sorted(set(fields) ^ known)[0]
         raise refuse(f"{group.file.filename}: {odd} of {kind}", "no field of it", "in this version")

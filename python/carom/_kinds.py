@@ -181,10 +181,11 @@ def _known(kind: str, source: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]
         return key, {}
     if key == "file":
         return key, {}
-    listed: Mapping[str, Any] = {
+    lists: Mapping[str, Callable[[], Mapping[str, Any]]] = {
         "impact": problems.models, "equilibrium": equilibrium.models, "stability": stability.models,
         "step": compliant.scenarios, "motion": motion.models,
-    }[kind]()  # fmt: skip
+    }  # fmt: skip
+    listed = lists[kind]()
     if source[key] not in listed:
         raise refuse(f"source.{key}", repr(source[key]), "must be one of " + ", ".join(listed))
     return key, listed[source[key]].parameters

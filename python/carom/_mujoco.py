@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ._arrays import refuse
+from ._optional import needed
 from ._states import bucketed, limit_rows, problem_of, reduced, refuse_deep, states_of
 
 _RANK = 1e-10  # of rows of equalities, relative to the largest
@@ -16,11 +17,7 @@ _BROKEN = 1e-6  # how far a velocity may be from its equalities, relative
 
 
 def _mujoco() -> Any:
-    try:
-        import mujoco
-    except ImportError as error:
-        raise ImportError("from_mujoco needs mujoco: pip install 'carom[mujoco]'") from error
-    return mujoco
+    return needed("mujoco", "from_mujoco", "mujoco")
 
 
 def _name(mujoco: Any, model: Any, kind: str, index: int) -> str:

@@ -12,18 +12,16 @@ from typing import Any
 
 import numpy as np
 
+from ._optional import needed
+
 _ROWS_A_CHUNK = 64
 
 
 def need_h5py() -> Any:
-    try:
-        import h5py
-    except ImportError as error:
-        raise ImportError("datasets need h5py: pip install 'carom[data]'") from error
-    return h5py
+    return needed("h5py", "what is kept in files", "data")
 
 
-def write_whole(path: pathlib.Path, write: Callable[[pathlib.Path], None]) -> None:
+def write_whole(path: pathlib.Path, write: Callable[[pathlib.Path], Any]) -> None:
     """write(a file beside) -> on disk -> renamed -> the rename on disk."""
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f".{path.name}.{socket.gethostname()}.{os.getpid()}.tmp")

@@ -8,15 +8,8 @@ from typing import Any
 import numpy as np
 
 from ._arrays import refuse
+from ._optional import needed
 from ._states import Row, bucketed, limit_rows, problem_of, reduced, refuse_deep, states_of
-
-
-def _pinocchio() -> Any:
-    try:
-        import pinocchio
-    except ImportError as error:
-        raise ImportError("from_pinocchio needs pinocchio: pip install 'carom[pinocchio]'") from error
-    return pinocchio
 
 
 def _tangents(normal: np.ndarray) -> np.ndarray:
@@ -40,9 +33,10 @@ def _contacts(pin: Any, model: Any, data: Any, geom: Any, found: Any, options: d
     def point_jacobian(joint: int, at: np.ndarray) -> np.ndarray:
         if joint == 0:
             return np.zeros((3, model.nv))
-        six = pin.getJointJacobian(model, data, joint, pin.LOCAL_WORLD_ALIGNED)
+        six: np.ndarray = pin.getJointJacobian(model, data, joint, pin.LOCAL_WORLD_ALIGNED)
         x, y, z = at - data.oMi[joint].translation
-        return six[:3] - np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]]) @ six[3:]
+        moved: np.ndarray = six[:3] - np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]]) @ six[3:]
+        return moved
 
     rows = []
     for k, pair in enumerate(geom.collisionPairs):
@@ -89,7 +83,7 @@ def from_pinocchio(
     Errors: InvalidInput naming contacts deeper than max_penetration [m], pairs without friction or for
     which the collision library has no point, more than 16 contacts or 64 velocities.
     """
-    pin = _pinocchio()
+    pin = needed("pinocchio", "from_pinocchio", "pinocchio")
     q, v, single = states_of("q", q, model.nq, "v", v, model.nv)
     options = {"activation": activation, "max_penetration": max_penetration, "friction": friction}
     data, found = model.createData(), pin.GeometryData(geom)

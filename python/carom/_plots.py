@@ -6,19 +6,18 @@ from typing import Any
 
 import numpy as np
 
+from ._optional import needed
+from ._results import TrajectoryStatus
+
 
 def axes(ax: Any) -> Any:
     if ax is not None:
         return ax
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise ImportError("pictures need matplotlib: pip install 'carom[plot]'") from error
-    return plt.subplots()[1]
+    return needed("matplotlib.pyplot", "a picture", "plot").subplots()[1]
 
 
 def plot_impact(run: Any, i: int, x: int | None, y: int | None, ax: Any) -> Any:
-    from .impact import TrajectoryStatus, mode_words
+    from .impact import mode_words
 
     problems = run.problems
     if run.samples.status.shape[1]:

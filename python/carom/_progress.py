@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from typing import Any
 
@@ -16,9 +17,7 @@ class Bar:
     def __call__(self, done: int, total: int) -> None:
         if self._bar is None and not self._plain:
             try:
-                from tqdm.auto import tqdm
-
-                self._bar = tqdm(total=total, unit_scale=True)
+                self._bar = importlib.import_module("tqdm.auto").tqdm(total=total, unit_scale=True)
             except ImportError:
                 self._plain = True
         if self._plain:

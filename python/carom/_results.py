@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import html
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -13,13 +13,14 @@ from . import _core
 from .errors import SolveError
 
 T = TypeVar("T", bound=type)
+R = TypeVar("R", bound="Result")
 
 
 def _enumeration(name: str, doc: str) -> Any:
     members = {}
     for word, number in _core.enumerations()[name]:
         members[word.replace("-", "_negative")] = number
-    made = IntEnum(name, members, module="carom")
+    made: Any = IntEnum(name, members, module="carom")  # type: ignore[misc]
     made.__doc__ = doc
     return made
 
@@ -40,7 +41,8 @@ def result(cls: T) -> T:
     listed = _core.tables().get(cls.__name__, [])
     own = cls.__dict__.get("__annotations__", {})
     cls.__annotations__ = {**{name: "np.ndarray" for name in listed}, **own}
-    return dataclasses.dataclass(frozen=True, eq=False, repr=False)(cls)
+    dataclasses.dataclass(frozen=True, eq=False, repr=False)(cls)
+    return cls
 
 
 class Result:
@@ -48,8 +50,10 @@ class Result:
 
     if TYPE_CHECKING:  # fields come from the library's lists
 
+        __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
+
         def __init__(self, **fields: Any) -> None: ...
-        def __getattr__(self, name: str) -> Any: ...
+        def __getattr__(self, name: str) -> np.ndarray: ...
 
     def to_dict(self) -> dict[str, Any]:
         """Attributes by name; arrays are shared, not copied."""
@@ -94,7 +98,7 @@ class Result:
         save(self, path)
 
 
-def checked(answer: Any, on_error: str, solved: tuple[int, ...] = (0,)) -> Any:
+def checked(answer: R, on_error: str, solved: tuple[int, ...] = (0,)) -> R:
     """The answer, or SolveError where on_error is "raise" and a status is none of `solved`."""
     if on_error == "status":
         return answer

@@ -86,6 +86,6 @@ def robot_problems(
         if each.velocities != nv:
             raise refuse("source.mujoco", "with equalities that come and go", "must have one number of "
                          "velocities in all states")  # fmt: skip
-    arrays = {name: np.concatenate([each.arrays()[name] for each in taken]) for name in refused.arrays()}
+    arrays: dict[str, Any] = {name: np.concatenate([each.arrays()[name] for each in taken]) for name in refused.arrays()}
     made = problems.Problems(**arrays, dimension=3, name=pathlib.Path(source["mujoco"]).stem, max_steps=40)
     return made, {"qpos": qpos, "qvel": qvel, "contacts": contacts}

@@ -7,19 +7,11 @@ from typing import Any
 import numpy as np
 
 from . import _core
-
-
-def _need(name: str) -> Any:
-    import importlib
-
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        raise ImportError(f"needs {name}: pip install 'carom[tables]'") from error
+from ._optional import needed
 
 
 def impact_xarray(run: Any) -> Any:
-    xarray = _need("xarray")
+    xarray = needed("xarray", "to_xarray", "tables")
     samples = run.samples
     first = run.settings["first_sample"]
     data = {
@@ -44,7 +36,7 @@ def impact_xarray(run: Any) -> Any:
 
 
 def impact_pandas(run: Any) -> Any:
-    pandas = _need("pandas")
+    pandas = needed("pandas", "to_pandas", "tables")
     samples = run.samples
     n, s = samples.status.shape
     index = pandas.MultiIndex.from_product(

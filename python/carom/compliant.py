@@ -101,7 +101,7 @@ def _types(value: Any) -> np.ndarray:
     unknown = set(array.ravel()) - set(_ROW_WORDS)
     if unknown:
         raise refuse("type", repr(sorted(unknown)[0]), "must be " + ", ".join(_ROW_WORDS))
-    return np.vectorize(_ROW_WORDS.__getitem__, otypes=[np.uint8])(array)
+    return np.asarray(np.vectorize(_ROW_WORDS.__getitem__, otypes=[np.uint8])(array))
 
 
 @takes_settings(_core.compliant_settings())

@@ -13,6 +13,7 @@ import dataclasses
 import json
 import math
 import pathlib
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -21,6 +22,7 @@ import numpy as np
 from . import _core, _draw, _kinds, _parts
 from ._export import FORMATS
 from ._arrays import refuse
+from ._optional import needed
 from .errors import InvalidInput
 
 SCHEMA = "carom-dataset/1"
@@ -62,10 +64,7 @@ def _loaded(spec: Any) -> tuple[dict[str, Any], str | None]:
     """The spec as a dict, and its text where it is a file."""
     if isinstance(spec, Mapping):
         return dict(spec), None
-    try:
-        import tomllib
-    except ImportError:  # Python 3.10
-        import tomli as tomllib  # type: ignore[no-redef]
+    tomllib = needed("tomllib" if sys.version_info >= (3, 11) else "tomli", "a spec in TOML", "data")
     text = pathlib.Path(spec).read_text(encoding="utf-8")
     try:
         return tomllib.loads(text), text
@@ -171,7 +170,7 @@ def _opened(folder: pathlib.Path) -> dict[str, Any]:
     path = folder / "spec.json"
     if not path.exists():
         raise refuse(str(folder), "no dataset", "has no spec.json: make one")
-    spec = _parts.read_json(path)
+    spec: dict[str, Any] = _parts.read_json(path)
     if spec.get("schema") != SCHEMA:
         raise refuse(str(path), repr(spec.get("schema")), f"must be {SCHEMA}")
     return spec
@@ -200,6 +199,7 @@ def write_part(spec: Mapping[str, Any], folder: Any, part: Part, *, threads: int
     status = columns.get("problem_status", columns.get("status", columns.get("verdict")))
     status = columns.get("end") if status is None else status
     residual = columns.get("residual", columns.get("max_residual"))
+    assert status is not None  # every kind has one of these
     kinds, counts = np.unique(status, return_counts=True)
     finite = residual[np.isfinite(residual)] if residual is not None else np.zeros(0)
     record = {

@@ -67,14 +67,15 @@ class Postures(Result):
         if neighbourhood is None:
             neighbourhood = np.zeros((0, size))
         batch.add("wrench_vertices", neighbourhood, "w", size)
-        return cls(**batch.arrays(), dimension=d, **more)
+        arrays: dict[str, Any] = batch.arrays()
+        return cls(**arrays, dimension=d, **more)
 
     def __len__(self) -> int:
         return len(self.position)
 
     @property
     def contacts(self) -> int:
-        return self.position.shape[1]
+        return int(self.position.shape[1])
 
     def sizes(self) -> tuple[int, int, int, int]:
         return len(self), self.dimension, self.contacts, self.wrench_vertices.shape[1]
@@ -105,9 +106,11 @@ def _vertices(given: Mapping[str, Any], dimension: int) -> np.ndarray:
     if unknown or ("polygon" in given and len(given) > 1):
         raise refuse("neighbourhood", str(sorted(given)), "must be p and q, or polygon")
     if "polygon" in given:
-        return _core.wrench_polygon(from_any("neighbourhood", given["polygon"]), -1.0)
+        corners: np.ndarray = _core.wrench_polygon(from_any("neighbourhood", given["polygon"]), -1.0)
+        return corners
     (p1, p2), (q1, q2) = given.get("p", (0.0, 0.0)), given.get("q", (0.0, 0.0))
-    return _core.wrench_rectangle(p1, p2, q1, q2, -1.0)
+    corners = _core.wrench_rectangle(p1, p2, q1, q2, -1.0)
+    return corners
 
 
 @dataclasses.dataclass(frozen=True)
@@ -244,7 +247,8 @@ class RobustRegion(Result):
         x = from_any("points", points)
         if x.shape[-1:] != (3,):
             raise refuse("points", f"of shape {x.shape}", "must be (p, 3)")
-        return _core.robust_contains(self.to_dict(), x)
+        sides: np.ndarray = _core.robust_contains(self.to_dict(), x)
+        return sides
 
     def _summary(self) -> str:
         return f"{Status(self.status).name}, {len(self.outer)} half-spaces"

@@ -41,8 +41,9 @@ class InvalidInput(ValueError):
 
 
 def _restored(cls: type[InvalidInput], state: tuple[Any, ...]) -> InvalidInput:
-    error = cls(*state[:4], rule=state[5])
-    error.value = state[4]
+    message, field, index, problem, value, rule = state
+    error = cls(message, field, index, problem, rule=rule)
+    error.value = value
     return error
 
 

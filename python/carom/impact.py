@@ -165,7 +165,7 @@ class ImpactResult(Result):
 
     @property
     def status(self) -> np.ndarray:
-        return self.summary["status"]
+        return np.asarray(self.summary["status"])
 
     def mode_names(self, i: int = 0) -> dict[str, int]:
         """How many of problem i's samples ended in each combination of contact modes."""
@@ -179,7 +179,8 @@ class ImpactResult(Result):
         if self.net:
             return self.net[i].velocity
         done = self.samples.status[i] == TrajectoryStatus.terminated
-        return self.samples.velocity[i][done]
+        ended: np.ndarray = self.samples.velocity[i][done]
+        return ended
 
     def hull(self, i: int = 0, x: int = 0, y: int = 1) -> np.ndarray:
         """Counter-clockwise convex hull (k, 2) of problem i's outcomes in velocities x and y."""
@@ -188,7 +189,8 @@ class ImpactResult(Result):
             if not 0 <= value < nv:
                 raise refuse(name, str(value), f"must be in 0..{nv - 1}")
         points = np.ascontiguousarray(self._points(i))
-        return _core.convex_hull(points, len(points), nv, x, y)
+        corners: np.ndarray = _core.convex_hull(points, len(points), nv, x, y)
+        return corners
 
     def plot(self, i: int = 0, x: Any = None, y: Any = None, ax: Any = None) -> Any:
         """Problem i's outcomes, a colour for each combination of contact modes. x, y: indices of

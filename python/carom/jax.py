@@ -10,20 +10,20 @@ problem's place among all that one call sees.
 
 from __future__ import annotations
 
-import functools
+import importlib
 import math
-from collections import namedtuple
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 from . import _core, impact, solvers
 from ._arrays import refuse
 from ._settings import in_words
 from .solvers import _CONES
+
+jax: Any = importlib.import_module("jax")
+jnp: Any = importlib.import_module("jax.numpy")
 
 __all__ = ["BY_FFI", "sample_impacts", "solve_lcp", "solve_qp"]
 
@@ -34,11 +34,42 @@ for _name, _target in _TARGETS.items():
 #: Whether calls are targets of jax.ffi.
 BY_FFI = bool(_TARGETS)
 
-LcpAnswer = namedtuple("LcpAnswer", "solution status pivots residual")
-QpAnswer = namedtuple(
-    "QpAnswer", "solution dual cone_dual objective status method iterations residual"
-)
-ImpactAnswer = namedtuple("ImpactAnswer", "velocity impulse residual modes steps status")
+
+
+class LcpAnswer(NamedTuple):
+    """As carom.LcpResult, with the leading axes of the problems."""
+
+    solution: Any
+    status: Any
+    pivots: Any
+    residual: Any
+
+
+class QpAnswer(NamedTuple):
+    """As carom.QpResult."""
+
+    solution: Any
+    dual: Any
+    cone_dual: Any
+    objective: Any
+    status: Any
+    method: Any
+    iterations: Any
+    residual: Any
+
+
+class ImpactAnswer(NamedTuple):
+    """As carom.impact.ImpactSamples."""
+
+    velocity: Any
+    impulse: Any
+    residual: Any
+    modes: Any
+    steps: Any
+    status: Any
+
+
+Answer = TypeVar("Answer", LcpAnswer, QpAnswer, ImpactAnswer)
 
 
 def _batched(arrays: dict[str, tuple[Any, int]]) -> tuple[tuple[int, ...], list[Any]]:
@@ -65,9 +96,9 @@ def _attribute(value: Any) -> Any:
 
 
 def _call(
-    target: str, answer: Any, lead: tuple[int, ...], arrays: Sequence[Any], ranks: Sequence[int],
+    target: str, answer: type[Answer], lead: tuple[int, ...], arrays: Sequence[Any], ranks: Sequence[int],
     probe: Any, solve: Callable[..., Any], attributes: dict[str, Any],
-) -> Any:  # fmt: skip
+) -> Answer:  # fmt: skip
     """The call of a target, or of `solve` with problems along one axis; `probe`: an answer to one
     problem of these shapes, which says those of the results."""
     kinds = [np.asarray(getattr(probe, name)) for name in answer._fields]
@@ -96,7 +127,10 @@ def solve_lcp(M: Any, q: Any, *, backend: str = "auto", **settings: Any) -> LcpA
     k = arrays[0].shape[-1]
     if arrays[0].shape[-2:] != (k, k) or arrays[1].shape[-1] != k:
         raise refuse("vector", f"of shape {arrays[1].shape}", f"must end in {k} beside M {arrays[0].shape}")
-    solve = functools.partial(solvers.solve_lcp, backend=backend, **settings)
+
+    def solve(M: Any, q: Any) -> Any:
+        return solvers.solve_lcp(M, q, backend=backend, **settings)
+
     probe = solve(np.eye(k)[None], np.zeros((1, k)))
     return _call("carom_solve_lcp", LcpAnswer, lead, arrays, (2, 1), probe, solve,
                  {"order": k, "backend": backend, **settings})  # fmt: skip

@@ -111,8 +111,11 @@ def model(name: str, *, n: int | None = None, **parameters: Any) -> Motions:
     lists = {key: column.tolist() for key, column in taken.items()}
     arrays, mechanism, interval = _core.build_motions(name, lists, count)
     known = models()[name]
+    given: dict[str, Any] = {
+        key: None if value is None or value.size == 0 else value for key, value in arrays.items()
+    }
     return Motions(
-        **{key: None if value is None or value.size == 0 else value for key, value in arrays.items()},
+        **given,
         mechanism=mechanism,
         drive_interval=interval,
         name=name,

@@ -57,18 +57,19 @@ class Problems(Result):
         if t not in (m, 2 * m) or (m == 0 and "dimension" not in more):
             raise refuse("tangent_jacobian", f"{t} rows", f"must have {m} (planar) or {2 * m}", "has")
         more.setdefault("dimension", 2 if t == m else 3)
-        return cls(**batch.arrays(), **more)
+        arrays: dict[str, Any] = batch.arrays()
+        return cls(**arrays, **more)
 
     def __len__(self) -> int:
         return len(self.velocity)
 
     @property
     def contacts(self) -> int:
-        return self.friction.shape[1]
+        return int(self.friction.shape[1])
 
     @property
     def velocities(self) -> int:
-        return self.velocity.shape[1]
+        return int(self.velocity.shape[1])
 
     def arrays(self) -> dict[str, np.ndarray]:
         return {name: getattr(self, name) for name in _ARRAYS}
@@ -82,7 +83,9 @@ class Problems(Result):
             if not -len(self) <= which < len(self):
                 raise IndexError(f"problem {which} of {len(self)}")
             which = slice(which, which + 1 or None)
-        changed = {name: np.ascontiguousarray(value[which]) for name, value in self.arrays().items()}
+        changed: dict[str, Any] = {
+            name: np.ascontiguousarray(value[which]) for name, value in self.arrays().items()
+        }
         for name in ("distance", "index", "lift"):
             value = getattr(self, name)
             changed[name] = None if value is None else np.ascontiguousarray(value[which])

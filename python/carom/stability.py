@@ -51,7 +51,7 @@ class Stances(Result):
 
     @property
     def contacts(self) -> int:
-        return self.l.shape[1]
+        return int(self.l.shape[1])
 
     def __getitem__(self, i: int) -> Stances:
         if not -len(self) <= i < len(self):
@@ -133,23 +133,23 @@ def analyse(stances: Any, *, backend: str = "auto", **settings: Any) -> Stabilit
 def verify(stances: Any, found: StabilityResult, *, threads: int = 0) -> np.ndarray:
     """Judges the certificates anew in exact arithmetic: True (n) where one proves stability."""
     batch = _stances(stances)
-    verified = _core.verify_certificates(
+    verified: np.ndarray = _core.verify_certificates(
         batch.to_dict(), len(batch), batch.contacts, found.to_dict(), threads
     )
-    return verified.astype(bool)
+    return np.asarray(verified, dtype=bool)
 
 
 def replayed_growth(stance: Any, start: Any, events: int = 20000) -> float:
     """The largest growth of the motion from start (6), simulated anew with 60 decimal digits."""
     arrays, contacts = _one(stance)
-    return _core.replayed_growth(arrays, contacts, _numbers("start", start, 6), int(events))
+    return float(_core.replayed_growth(arrays, contacts, _numbers("start", start, 6), int(events)))
 
 
 def _numbers(field: str, value: Any, count: int) -> list[float]:
-    array = from_any(field, value)
+    array: np.ndarray = from_any(field, value)
     if array.shape != (count,):
         raise refuse(field, f"of shape {array.shape}", f"must be ({count},)")
-    return array.tolist()
+    return [float(number) for number in array]
 
 
 def modes(stance: Any) -> list[dict[str, Any]]:

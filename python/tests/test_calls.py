@@ -239,17 +239,6 @@ def test_the_extension_is_for_every_python_from_3_10():
     assert pathlib.Path(carom._core.__file__).name == "_core.abi3.so"
 
 
-def test_stubs_are_those_of_the_module(tmp_path):
-    pytest.importorskip("nanobind.stubgen")
-    package = pathlib.Path(carom.__file__).parent
-    made = tmp_path / "_core.pyi"
-    subprocess.run([sys.executable, "-m", "nanobind.stubgen", "-q", "-m", "carom._core", "-o", made],
-                   check=True, cwd=tmp_path)  # fmt: skip
-    # To renew them: python -m nanobind.stubgen -m carom._core -o python/carom/_core.pyi
-    assert made.read_text() == (package / "_core.pyi").read_text()
-    assert (package / "py.typed").exists()
-
-
 def test_whole_numbers_and_lists_of_one_stand_for_all_problems():
     batch = carom.model("rocking_block", width=1, height=[2], friction=[0.1, 0.2, 0.3])
     assert len(batch) == 3 and batch.friction[2, 0] == 0.3

@@ -1,0 +1,57 @@
+"""Types: the package's own, the compiled half's, and those of the code that the pages show."""
+
+from __future__ import annotations
+
+import pathlib
+import subprocess
+import sys
+
+import pytest
+from conftest import ROOT
+from test_docs import blocks
+
+import carom
+
+
+@pytest.fixture(scope="module")
+def mypy(tmp_path_factory):
+    pytest.importorskip("mypy")
+    cache = tmp_path_factory.mktemp("mypy")
+
+    def check(*arguments):
+        command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", cache, *map(str, arguments)]
+        return subprocess.run(command, capture_output=True, text=True, check=False, cwd=cache)
+
+    return check
+
+
+@pytest.mark.parametrize("version", ["3.10", "3.13"])
+def test_the_package_is_strictly_typed(mypy, version):
+    done = mypy("--python-version", version, "-p", "carom")
+    assert done.returncode == 0, done.stdout
+
+
+def test_code_of_the_pages_is_strictly_typed(mypy, tmp_path):
+    """Packages beside carom may lack types of their own."""
+    files = [ROOT / "examples/cluster/ray_dataset.py"]
+    for i, block in enumerate(blocks("python")):
+        files.append(tmp_path / f"block_{i}.py")
+        files[-1].write_text(block.values[0])
+    assert len(files) > 4
+    done = mypy("--ignore-missing-imports", "--allow-untyped-calls", *files)
+    assert done.returncode == 0, done.stdout
+
+
+def test_a_wrong_type_is_seen(mypy, tmp_path):
+    (tmp_path / "wrong.py").write_text("import carom\nrun: int = carom.impact.sample('rocking_block')\n")
+    done = mypy(tmp_path / "wrong.py")
+    assert done.returncode == 1 and "ImpactResult" in done.stdout
+
+
+def test_stubs_are_those_of_the_module(tmp_path):
+    pytest.importorskip("nanobind.stubgen")
+    made = tmp_path / "_core.pyi"
+    subprocess.run([sys.executable, ROOT / "python/stubs.py", made], check=True, cwd=tmp_path)
+    package = pathlib.Path(carom.__file__).parent
+    assert made.read_text() == (package / "_core.pyi").read_text(), "renew them: python python/stubs.py"
+    assert (package / "py.typed").exists()
