@@ -22,9 +22,11 @@ constexpr int kWord = OrderJob::kWord;
 // Pilots of a table; more of them where they met steps with several v', whose outcomes all count.
 constexpr int kEnumeratedPilots = 24;
 constexpr int kEnumeratedPilotsOfSeveral = 128;
-constexpr int kFollowedPilots = 48;
+constexpr int kFollowedPilots = 36;
 constexpr int kFollowedPilotsOfSeveral = 192;
-constexpr int kOrderingWords = 2;  // of 64 steps that conditions are ordered by
+// Words of 64 steps that conditions are ordered by: one serves the order, two the count of steps
+// with several v'.
+constexpr int kOrderingWords = 2;
 
 /// Every combination is tried.
 bool complete(int dimension, int contacts) {
@@ -128,16 +130,19 @@ void ModeTableBuilder::cover() {
     for (std::size_t e = 0; e < count; ++e) {
       if (counts_[e] > 0 && open[e] >= 0 && (best == count || open[e] > open[best])) best = e;
     }
-    if (best == count) break;
-    if (mixed_ && open[best] == 0) break;  // a second entry of one outcome would weigh double
-    if (open[best] > 0) used_ = chosen_.size() + 1;
-    for (std::size_t o = 0; open[best] > 0 && o < outcomes; ++o) {
+    if (best == count || open[best] == 0) break;
+    for (std::size_t o = 0; o < outcomes; ++o) {
       if ((leading_[o * kEnumeratedWords + best / 64] >> (best % 64) & 1U) == 0U) continue;
       leads(o, [&](std::size_t e) { open[e] -= uses_[o]; });
       for (std::size_t w = 0; w < kEnumeratedWords; ++w) leading_[o * kEnumeratedWords + w] = 0;
     }
     open[best] = -1;  // taken
     chosen_.push_back(static_cast<int>(best));
+  }
+  used_ = chosen_.size();
+  if (mixed_) return;  // a second entry of one outcome would weigh double
+  for (std::size_t e = 0; e < count && chosen_.size() < kLargestEnumerated; ++e) {
+    if (counts_[e] > 0 && open[e] == 0) chosen_.push_back(static_cast<int>(e));
   }
 }
 
@@ -181,8 +186,8 @@ void ModeTableBuilder::follow(int pilots) {
 }
 
 /// Steps of all pilots, not the first pilots' alone, as OrderJob reads them.
-void ModeTableBuilder::arrange_steps() {
-  const int most = kWord * kOrderingWords;
+void ModeTableBuilder::arrange_steps(int words) {
+  const int most = kWord * words;
   const int kept = std::min(count_, most);
   steps_of_order_ = kept;
   words_ = (kept + kWord - 1) / kWord;
@@ -358,12 +363,12 @@ void ModeTableBuilder::build(int dimension, const kernels::ImpactProblemView& pr
     make_entries();
     run_enumerated_pilots();
     cover();
-    arrange_steps();
+    arrange_steps(kOrderingWords);
     order();
   } else {
     for (const int pilots : {kFollowedPilots, kFollowedPilotsOfSeveral}) {
       follow(pilots);
-      arrange_steps();
+      arrange_steps(pilots == kFollowedPilots ? 1 : kOrderingWords);
       order();
       if (!mixed_) break;
     }

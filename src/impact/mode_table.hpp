@@ -65,7 +65,7 @@ class ModeTableBuilder {
   void run_enumerated_pilots();
   void cover();
   void follow(int pilots);
-  void arrange_steps();
+  void arrange_steps(int words);
   void order();
   void write(ModeTable& table) const;
   [[nodiscard]] int several(const std::vector<std::uint64_t>& steps) const;
