@@ -212,7 +212,7 @@ if [ -n "$pack" ]; then
 else
   find_cuda_compiler
   command -v nvcc >/dev/null || [ -n "${CUDACXX:-}" ] || die "A GPU, but no nvcc: install the CUDA toolkit"
-  configure -DCAROM_CUDA=ON -DCAROM_CUDA_MOTION=ON -DCMAKE_CUDA_ARCHITECTURES="${capability/./}-real" -DCAROM_FETCH=OFF \
+  configure -DCAROM_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES="${capability/./}-real" -DCAROM_FETCH=OFF \
     -DCAROM_HDF5=OFF -DCAROM_UNITY=ON -DCAROM_BUILD_TESTS=ON -DCAROM_BUILD_CLI=ON \
     -DCAROM_BUILD_EXAMPLES=OFF -DCAROM_BUILD_BENCHMARKS=ON
   build_targets "Building for this GPU" test_cuda carom_command carom_bench

@@ -35,7 +35,7 @@ compile() {
   shift
   while [ "$1" != -- ]; do targets+=("$1"); shift; done
   shift
-  prepare -DCAROM_CUDA=ON -DCAROM_CUDA_MOTION=ON -DCMAKE_CUDA_ARCHITECTURES="$architecture-real" -DCAROM_HDF5=OFF \
+  prepare -DCAROM_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES="$architecture-real" -DCAROM_HDF5=OFF \
     -DCAROM_UNITY=ON -DCAROM_BUILD_CLI=ON -DCAROM_BUILD_EXAMPLES=OFF -DCAROM_BUILD_BENCHMARKS=ON \
     -DCAROM_BUILD_TESTS=ON "$@"
   build_targets "Building ${targets[*]} for sm_$architecture" "${targets[@]}"

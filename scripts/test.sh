@@ -8,10 +8,10 @@ set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 # Without a GPU one architecture shows that the CUDA code compiles and links; each costs minutes.
-architectures=(-DCAROM_CUDA_MOTION=ON)
+architectures=()
 on_host=OFF
 if [ ! -e /dev/nvidiactl ] && ! command -v nvidia-smi >/dev/null; then
-  architectures=(-DCMAKE_CUDA_ARCHITECTURES=90-real -DCAROM_CUDA_MOTION=OFF)
+  architectures=(-DCMAKE_CUDA_ARCHITECTURES=90-real)
   on_host=ON
 fi
 # The wheel's tests need Python's headers; a Python that has them and is not the system's will do.

@@ -42,7 +42,8 @@ enum class MotionMechanism : std::uint8_t {
   disk_stack,    ///< DiskStack: q = (x, y, theta) of three disks
   cube,          ///< Cube: eight corners on a floor, q = (centre, quaternion)
   bar_on_steps,  ///< BarOnSteps: likewise, two ends of an edge and two nosings
-  tree,          ///< TreeMechanism: one's own, of motion_tree.hpp
+  tree,          ///< TreeMechanism: one's own in the plane, of motion_tree.hpp
+  spatial_tree,  ///< SpatialTreeMechanism: one's own in space, likewise
 };
 
 /// What follows the inelastic part of an impact.
@@ -134,9 +135,11 @@ MotionSizes motion_sizes(MotionMechanism mechanism, std::span<const double> para
 MotionBatch make_batch(std::span<const MotionProblem> problems);
 
 struct MotionSettings {
-  double duration = 1.0;          ///< [s], > 0
-  std::int64_t samples = 1;       ///< motions a problem
-  std::int64_t first_sample = 0;  ///< index of the first: shards of one run differ in this alone
+  double duration = 1.0;           ///< [s], > 0
+  std::int64_t samples = 1;        ///< motions a problem
+  std::int64_t first_sample = 0;   ///< index of the first, and ...
+  std::int64_t first_problem = 0;  ///< ... of the batch's first problem: shards of one run differ
+                                   ///< in these alone
   std::uint64_t seed = 0;
   double step_size = 1.0;  ///< h of Algorithm 1 [N s]: lambda_max is drawn from [0, h]^m
   Restitution restitution = Restitution::newton;
@@ -162,6 +165,9 @@ struct MotionSettings {
           tables.samples...);
     visit({"first_sample", "Index of the first (shards of a run)", Range::at_least(0)},
           tables.first_sample...);
+    visit({"first_problem", "Index of the first problem (shards of a run)",
+           Range::between(0, 4294967295.0)},
+          tables.first_problem...);
     visit({"seed", "Seed of the random numbers"}, tables.seed...);
     visit({"step_size", "Step size h of impacts", Range::above(0), "N s"}, tables.step_size...);
     visit({"restitution", "Law of what follows the inelastic part of an impact"},
@@ -282,9 +288,9 @@ struct MotionResultArrays {
 struct MotionResult : MotionResultSizes, MotionResultArrays<Buffer> {};
 
 /// Motions of every problem, each sample a function of (seed, problem, sample) and of the problem
-/// alone: the same for every thread count, shard and slice of samples. A motion that cannot go on
-/// ends `failed` and leaves its neighbours unchanged; a problem with a number that is refused gets
-/// `invalid_input`. Errors: InvalidInput for settings and shapes; BackendUnavailable.
+/// alone: the same for every thread count and for shards by problems or samples. A motion that
+/// cannot go on ends `failed` and leaves its neighbours unchanged; a problem with a number that is
+/// refused gets `invalid_input`. Errors: InvalidInput for settings and shapes; BackendUnavailable.
 MotionResult simulate_motions(const MotionBatch& batch, const MotionSettings& settings = {},
                               Backend backend = Backend::automatic);
 

@@ -8,8 +8,10 @@
 #include <carom/impact.hpp>
 #include <carom/motion.hpp>
 
-/// Own planar mechanisms: trees of links against half-spaces, with springs, dampers and drives
-/// (MotionMechanism::tree). Axes x to the right, y upward, angles counter-clockwise [rad].
+/// Own mechanisms: trees of links against half-spaces, with springs, dampers and constant efforts.
+/// In the plane (MotionMechanism::tree) axes are x to the right, y upward, angles counter-clockwise
+/// [rad]; in space (MotionMechanism::spatial_tree) z is upward, angles turn about axes by the right
+/// hand.
 namespace carom {
 
 inline constexpr int kMostTreeLinks = 8;
@@ -68,6 +70,54 @@ struct MechanismTree {
 /// damping, length or friction, a normal that is not of length 1, NaN, more links or contacts than
 /// above, a start of another length.
 MotionProblem motion_problem(const MechanismTree& tree, std::span<const double> position,
+                             std::span<const double> velocity);
+
+inline constexpr int kMostSpatialTreeLinks = 7;
+inline constexpr int kMostSpatialTreeContacts = 8;
+
+/// A link in space with the joint that carries it. Its frame has its origin at the joint and its
+/// parent's axes where the joint's coordinate is zero; that of a free link is anywhere in it.
+struct SpatialTreeLink {
+  std::string name;
+  int parent = -1;                      ///< an earlier link; -1: the world; -1 of a free link
+  bool slides = false;                  ///< a slide along the axis instead of a hinge about it
+  std::array<double, 3> place{};        ///< of the joint, in the parent [m]
+  std::array<double, 3> axis{0, 0, 1};  ///< of the joint, in the parent, of length 1
+  double mass = 1.0;                    ///< [kg], >= 0
+  std::array<double, 6> inertia{};      ///< xx, yy, zz, xy, xz, yz about the centre of mass, in the
+                                        ///< link's axes [kg m2]; no principal moment negative or
+                                        ///< larger than the sum of the others
+  std::array<double, 3> mass_centre{};  ///< in the link [m]
+  double stiffness = 0.0;               ///< as TreeLink's, likewise below
+  double rest = 0.0;
+  double damping = 0.0;
+  double effort = 0.0;
+};
+
+/// A point of a link against the half-space normal'z >= offset.
+struct SpatialTreeContact {
+  std::string name;
+  int link = 0;
+  std::array<double, 3> point{};          ///< in the link [m]
+  std::array<double, 3> normal{0, 0, 1};  ///< of length 1
+  double offset = 0.0;                    ///< [m]
+  double friction = 0.0;                  ///< mu >= 0
+};
+
+/// With a free first link q = (place of its origin, quaternion w, x, y, z from it to the world;
+/// joint coordinates of the others), v = (velocity of that origin in the world, angular velocity in
+/// the link; rates of the joints); without, the joint coordinates of all and their rates.
+struct SpatialTree {
+  std::string name;
+  bool floating = true;                            ///< the first link is free
+  std::array<double, 3> gravity{0.0, 0.0, -9.81};  ///< [m/s2]
+  std::vector<SpatialTreeLink> links;
+  std::vector<SpatialTreeContact> contacts;
+};
+
+/// Likewise. Errors as above, and of an axis that is not of length 1, moments of inertia that no
+/// body has, a quaternion that is not of length 1 (to 1e-9), a free link's parent.
+MotionProblem motion_problem(const SpatialTree& tree, std::span<const double> position,
                              std::span<const double> velocity);
 
 /// M, J, mu and v of a motion's start with the contacts whose gap is at most `gap` [m], for the

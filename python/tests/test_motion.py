@@ -29,6 +29,18 @@ def test_shards_of_samples_make_the_whole():
     assert whole.residual.max() <= 1e-8
 
 
+def test_shards_of_problems_make_the_whole():
+    widths = np.array([0.8, 1.0, 1.2, 1.4])
+    run = dict(samples=6, duration=0.4, seed=3)
+    whole = motion.simulate(motion.model("rocking_block_drop", width=widths), **run)
+    part = motion.simulate(motion.model("rocking_block_drop", width=widths[2:]), first_problem=2, **run)
+    assert part.position.tobytes() == whole.position[2:].tobytes()
+    other = motion.simulate(motion.model("rocking_block_drop", width=widths[2:]), **run)
+    assert other.position.tobytes() != part.position.tobytes()
+    with pytest.raises(carom.InvalidInput, match="first_problem"):
+        motion.simulate("rocking_block_drop", first_problem=-1)
+
+
 def test_numbers_of_the_command(command):
     model = motion.models()["rocking_block_drop"]
     ran = motion.simulate("rocking_block_drop", samples=20)

@@ -212,13 +212,7 @@ ImpactResult sample_impacts(const ImpactBatch& batch, const ImpactSettings& sett
                             Backend backend, Workspace* workspace) {
   settings.validate();
   require_batch_sizes(batch);
-  // Problems are counted in 32 bits of the address of a random number.
-  const std::int64_t last = (std::int64_t{1} << 32) - batch.problems;
-  if (settings.first_problem > last) {
-    require::refuse({}, "first_problem", {}, std::to_string(settings.first_problem),
-                    "must be <= " + std::to_string(last) + ", as the batch has " +
-                        std::to_string(batch.problems) + " problems");
-  }
+  require::countable(settings.first_problem, batch.problems);
   if (settings.bad_problem == BadProblem::refuse) validate(batch);
   if (settings.selection == Selection::random) {
     const double combinations =

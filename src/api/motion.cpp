@@ -134,6 +134,7 @@ MotionResult simulate_motions(const MotionBatch& batch, const MotionSettings& se
                               Backend backend) {
   settings.validate();
   require_shape(batch);
+  require::countable(settings.first_problem, batch.problems);
   const Backend chosen = resolve(backend);
   require::reachable(chosen, arrays::common_space("motion batch", batch));
   const auto simulate = entries(chosen).simulate_motions;

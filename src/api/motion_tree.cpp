@@ -1,10 +1,6 @@
 #include <carom/motion_tree.hpp>
 
-#include <cmath>
-
-#include <carom/error.hpp>
-
-#include "core/message.hpp"
+#include "api/tree_part.hpp"
 #include "models/body/tree_mechanism.hpp"
 
 namespace carom {
@@ -15,51 +11,8 @@ using kernels::TreeMechanism;
 static_assert(TreeMechanism::kMostLinks == kMostTreeLinks);
 static_assert(TreeMechanism::kMostContacts == kMostTreeContacts);
 
-/// What is refused of a part of a tree.
-class Part {
- public:
-  Part(const MechanismTree& tree, const char* kind, std::size_t index, const std::string& name)
-      : whole_("mechanism \"" + tree.name + "\""),
-        kind_(kind),
-        index_(static_cast<std::int64_t>(index)),
-        name_(name) {}
-
-  [[noreturn]] void refuse(const char* field, const std::string& value,
-                           const std::string& rule) const {
-    throw InvalidInput(Refusal{.field = field,
-                               .kind = kind_,
-                               .problem = index_,
-                               .name = name_,
-                               .whole = whole_,
-                               .value = value,
-                               .rule = rule});
-  }
-  void finite(const char* field, double value) const {
-    if (!std::isfinite(value)) refuse(field, message::number(value), "must be finite");
-  }
-  void finite(const char* field, const std::array<double, 2>& values) const {
-    for (const double value : values) finite(field, value);
-  }
-  void not_negative(const char* field, double value) const {
-    finite(field, value);
-    if (value < 0.0) refuse(field, message::number(value), "must be >= 0");
-  }
-  void link(const char* field, int value, int least, std::size_t below) const {
-    if (value >= least && value < static_cast<int>(below)) return;
-    refuse(field, std::to_string(value),
-           "must be a link from " + std::to_string(least) + " to " +
-               std::to_string(static_cast<int>(below) - 1));
-  }
-
- private:
-  std::string whole_;
-  const char* kind_;
-  std::int64_t index_;
-  std::string name_;
-};
-
 void check(const MechanismTree& tree) {
-  const Part all(tree, "mechanism", 0, tree.name);
+  const TreePart all(tree.name, "mechanism", 0, tree.name);
   if (tree.links.empty() || tree.links.size() > kMostTreeLinks) {
     all.refuse("links", std::to_string(tree.links.size()) + " long",
                "must have 1 to " + std::to_string(kMostTreeLinks));
@@ -71,7 +24,7 @@ void check(const MechanismTree& tree) {
   all.finite("gravity", tree.gravity);
   for (std::size_t i = 0; i < tree.links.size(); ++i) {
     const TreeLink& link = tree.links[i];
-    const Part part(tree, "link", i, link.name);
+    const TreePart part(tree.name, "link", i, link.name);
     if (link.parent < -1 || link.parent >= static_cast<int>(i)) {
       part.refuse("parent", std::to_string(link.parent),
                   "must be an earlier link or -1: trees have no loops");
@@ -88,20 +41,16 @@ void check(const MechanismTree& tree) {
   }
   for (std::size_t i = 0; i < tree.contacts.size(); ++i) {
     const TreeContact& contact = tree.contacts[i];
-    const Part part(tree, "contact", i, contact.name);
+    const TreePart part(tree.name, "contact", i, contact.name);
     part.link("link", contact.link, 0, tree.links.size());
     part.finite("point", contact.point);
-    part.finite("normal", contact.normal);
-    const double length = std::hypot(contact.normal[0], contact.normal[1]);
-    if (!(std::abs(length - 1.0) <= 1e-9)) {
-      part.refuse("normal", message::number(length) + " long", "must have length 1");
-    }
+    part.unit("normal", contact.normal);
     part.finite("offset", contact.offset);
     part.not_negative("friction", contact.friction);
   }
   for (std::size_t i = 0; i < tree.springs.size(); ++i) {
     const TreeSpring& spring = tree.springs[i];
-    const Part part(tree, "spring", i, "");
+    const TreePart part(tree.name, "spring", i, "");
     part.link("from", spring.from, -1, tree.links.size());
     part.link("to", spring.to, -1, tree.links.size());
     part.finite("from_point", spring.from_point);
@@ -118,7 +67,7 @@ MotionProblem motion_problem(const MechanismTree& tree, std::span<const double> 
                              std::span<const double> velocity) {
   check(tree);
   const std::size_t coordinates = tree.links.size() + (tree.floating ? 2 : 0);
-  const Part all(tree, "mechanism", 0, tree.name);
+  const TreePart all(tree.name, "mechanism", 0, tree.name);
   for (const auto& [field, values] : {std::pair{"position", position}, {"velocity", velocity}}) {
     if (values.size() == coordinates) continue;
     all.refuse(field, std::to_string(values.size()) + " numbers long",

@@ -188,6 +188,7 @@ std::vector<run::ImpactTask> varied_file(const SamplingOptions& options) {
 std::vector<run::ImpactTask> load_tasks(const SamplingOptions& options) {
   SamplingOptions all = options;
   all.variations.seed = options.settings["seed"];
+  all.variations.first = options.settings["first_problem"];
   const bool varied = !options.variations.sweep.empty() || !options.variations.random.empty();
   if (!is_named(models::all(), options.target)) {
     if (file_exists(options.target) && (varied || !options.set.empty())) return varied_file(all);

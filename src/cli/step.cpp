@@ -77,6 +77,7 @@ void refuse_world_options(const StepOptions& options) {
   refuse("--sweep", !options.sweep.empty());
   refuse("--random", !options.random.empty());
   refuse("--worlds", !options.worlds.empty());
+  refuse("--first-world", !options.first_world.empty());
   refuse("--steps", !options.steps.empty());
   refuse("--time", !options.time.empty());
   refuse("--dt", !options.dt.empty());

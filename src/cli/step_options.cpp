@@ -83,7 +83,7 @@ std::int64_t world_count(const StepOptions& options,
   }
   if (options.worlds.empty()) return grid;
   const std::int64_t worlds = parse_count("--worlds", options.worlds, 1, kMostWorlds);
-  if (sweeps.empty() || worlds == grid) return worlds;
+  if (!options.first_world.empty() || sweeps.empty() || worlds == grid) return worlds;
   if (options.random.empty()) {
     throw InvalidInput(
         fmt::format("--worlds is {}, but the sweeps ({}) make {}: leave it out, or "
@@ -136,6 +136,8 @@ void add_step_options(CLI::App& command, StepOptions& options) {
        "Sweep a parameter, or dt; several sweeps make a grid of worlds");
   list("--random", options.random, "NAME=LO:HI[:log]", "Draw a parameter for every world");
   text("--worlds", options.worlds, "W", "Worlds; default: those of the sweeps, else 1");
+  text("--first-world", options.first_world, "W",
+       "Index of the first world (shards of a run); needs --worlds");
   text("--steps", options.steps, "N", "Steps; default: the scenario's");
   text("--time", options.time, "T", "Seconds to simulate, instead of --steps");
   text("--dt", options.dt, "DT", "Step size [s]; default: the scenario's");
@@ -205,13 +207,21 @@ run::StepWorlds step_worlds_of(const StepOptions& options) {
   result.scenario = &scenario;
   result.worlds = world_count(options, variations);
   for (const WorldVariation& variation : variations) result.varied.push_back(variation.name);
+  std::int64_t first = 0;
+  if (!options.first_world.empty()) {
+    if (options.worlds.empty()) {
+      throw InvalidInput(fmt::format(
+          "--first-world is {}: needs --worlds, the worlds from there on", options.first_world));
+    }
+    first = parse_count("--first-world", options.first_world, 0, kMostWorlds - result.worlds);
+  }
   const auto worlds = static_cast<std::size_t>(result.worlds);
   result.parameters.reserve(worlds * base.size());
   result.step_size.assign(worlds, h);
   std::int64_t grid = 1;
   for (const WorldVariation& variation : variations)
     grid *= std::max<std::int64_t>(variation.count, 1);
-  for (std::int64_t world = 0; world < result.worlds; ++world) {
+  for (std::int64_t world = first; world < first + result.worlds; ++world) {
     std::vector<double> values = base;
     std::int64_t cell = world % grid;  // place in the grid, digit by digit
     std::int64_t below = grid;
@@ -229,7 +239,7 @@ run::StepWorlds step_worlds_of(const StepOptions& options) {
       if (variation.parameter) {
         values[*variation.parameter] = value;
       } else {
-        result.step_size[static_cast<std::size_t>(world)] = value;
+        result.step_size[static_cast<std::size_t>(world - first)] = value;
       }
     }
     result.parameters.insert(result.parameters.end(), values.begin(), values.end());

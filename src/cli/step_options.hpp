@@ -25,6 +25,7 @@ struct StepOptions : TextOptions {
   std::vector<std::string> sweep;
   std::vector<std::string> random;
   std::string worlds;
+  std::string first_world;
   std::string steps;
   std::string time;
   std::string dt;
@@ -43,8 +44,8 @@ void add_step_options(CLI::App& command, StepOptions& options);
 CompliantSettings step_settings(const StepOptions& options);
 
 /// The sweeps' values form a grid, the first sweep the slowest; with --random every grid point may
-/// be taken by several worlds. A drawn value is a function of seed, world and the position of its
-/// --random on the line.
+/// be taken by several worlds. A drawn value is a function of seed, the world's index and the
+/// position of its --random on the line.
 /// Errors: InvalidInput naming the option, for unknown names with the known ones.
 run::StepWorlds step_worlds_of(const StepOptions& options);
 

@@ -105,6 +105,7 @@ VariedPoints::VariedPoints(const VariationOptions& options,
     draws_ = parse_count("--draws", options.draws, 1, most / grid_);
   }
   seed_ = parse_seed("--seed", options.seed);
+  if (!options.first.empty()) first_ = parse_count("--first-problem", options.first, 0);
 }
 
 std::vector<double> VariedPoints::at(std::int64_t point) const {
@@ -118,7 +119,8 @@ std::vector<double> VariedPoints::at(std::int64_t point) const {
       values.push_back(variation.value_of(cell / below));
       cell %= below;
     } else {
-      values.push_back(variation.at(uniform(seed_, 0, static_cast<std::uint64_t>(point), drawn++)));
+      const auto address = static_cast<std::uint64_t>(first_ + point);
+      values.push_back(variation.at(uniform(seed_, 0, address, drawn++)));
     }
   }
   return values;

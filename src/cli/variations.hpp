@@ -39,14 +39,15 @@ struct VariationOptions {
   std::vector<std::string> random;
   std::string draws;
   std::string seed = "0";
+  std::string first;  ///< index of the first point, which addresses what is drawn; empty: 0
 };
 
 /// --sweep, --random and --draws; --seed where the command has none.
 void add_variation_options(CLI::App& command, VariationOptions& options, bool seed);
 
 /// Every point of the grid of sweeps, the last one the fastest, with `draws` drawn ones each; one
-/// point without values where nothing varies. A drawn value is a function of seed, point and the
-/// place of its --random.
+/// point without values where nothing varies. A drawn value is a function of seed, the point's
+/// index and the place of its --random.
 class VariedPoints {
  public:
   static constexpr std::int64_t kMostPoints = std::int64_t{1} << 20;
@@ -68,6 +69,7 @@ class VariedPoints {
   std::int64_t grid_ = 1;
   std::int64_t draws_ = 1;
   std::uint64_t seed_ = 0;
+  std::int64_t first_ = 0;
 };
 
 /// "NAME friction=0.5", what reports call a point.

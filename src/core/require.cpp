@@ -57,6 +57,14 @@ void finite(std::string_view field, const double* values, std::size_t count, std
   }
 }
 
+void countable(std::int64_t first_problem, std::int64_t problems) {
+  const std::int64_t last = (std::int64_t{1} << 32) - problems;
+  if (first_problem <= last) return;
+  refuse({}, "first_problem", {}, std::to_string(first_problem),
+         "must be <= " + std::to_string(last) + ", as the batch has " + std::to_string(problems) +
+             " problems");
+}
+
 void reachable(Backend chosen, MemorySpace space) {
   if (chosen == Backend::cuda || space == MemorySpace::host) return;
   throw InvalidInput(Refusal{.field = "backend",

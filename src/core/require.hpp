@@ -34,6 +34,9 @@ void size(std::string_view field, std::size_t values, std::size_t expected,
 void finite(std::string_view field, const double* values, std::size_t count, std::int64_t columns,
             const Refusal& whose = {});
 
+/// Problems are counted in 32 bits of the address of a random number.
+void countable(std::int64_t first_problem, std::int64_t problems);
+
 /// Only cuda works on batches in device memory.
 void reachable(Backend chosen, MemorySpace space);
 

@@ -66,6 +66,7 @@ inline constexpr auto words<MotionMechanism> = std::to_array<Word<MotionMechanis
     {MotionMechanism::cube, "cube"},
     {MotionMechanism::bar_on_steps, "bar_on_steps"},
     {MotionMechanism::tree, "tree"},
+    {MotionMechanism::spatial_tree, "spatial_tree"},
 });
 
 template <>

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <string_view>
+#include <type_traits>
 
 #include "io/motion_tree_input.hpp"
 #include "io/problem_file.hpp"
@@ -39,17 +40,24 @@ void read_vector(const json& object, const char* key, const std::string& where, 
 }
 
 /// Names of a tree's coordinates and contacts.
-models::MotionModel model_of(const MechanismTree& tree) {
+template <class Tree>
+models::MotionModel model_of(const Tree& tree) {
+  constexpr bool kSpatial = std::is_same_v<Tree, SpatialTree>;
   models::MotionModel model;
   model.name = tree.name;
   model.summary = "own mechanism";
+  model.dimension = kSpatial ? 3 : 2;
   if (tree.floating) {
     model.positions = {"x", "y"};
     model.velocities = {"vx", "vy"};
   }
-  for (const TreeLink& link : tree.links) {
-    model.positions.push_back(link.name);
-    model.velocities.push_back(link.name + " rate");
+  if (tree.floating && kSpatial) {
+    model.positions = {"x", "y", "z", "qw", "qx", "qy", "qz"};
+    model.velocities = {"vx", "vy", "vz", "wx", "wy", "wz"};
+  }
+  for (std::size_t i = tree.floating && kSpatial ? 1 : 0; i < tree.links.size(); ++i) {
+    model.positions.push_back(tree.links[i].name);
+    model.velocities.push_back(tree.links[i].name + " rate");
   }
   for (std::size_t i = 0; i < tree.contacts.size(); ++i) {
     const std::string& name = tree.contacts[i].name;
@@ -63,17 +71,25 @@ run::MotionTask own_motion(const json& object, const std::string& name, const st
     if (!object.contains(key)) continue;
     throw InvalidInput(fmt::format("{}: {} and mechanism: leave one out", where, key));
   }
-  const MechanismTree tree = tree_from_json(object["mechanism"], name, where + ": mechanism");
-  run::MotionTask task;
-  task.model = model_of(tree);
+  const json& mechanism = object["mechanism"];
+  const std::string place = where + ": mechanism";
   const std::vector<double> position = read_numbers(object, "position", where);
   const std::vector<double> velocity = object.contains("velocity")
                                            ? read_numbers(object, "velocity", where)
                                            : std::vector<double>(position.size(), 0.0);
-  try {
-    task.problem = motion_problem(tree, position, velocity);
-  } catch (const InvalidInput& error) {
-    throw error.with_source(where);
+  run::MotionTask task;
+  const auto start = [&](const auto& tree) {
+    task.model = model_of(tree);
+    try {
+      task.problem = motion_problem(tree, position, velocity);
+    } catch (const InvalidInput& error) {
+      throw error.with_source(where);
+    }
+  };
+  if (tree_dimension(mechanism, place) == 2) {
+    start(tree_from_json(mechanism, name, place));
+  } else {
+    start(spatial_tree_from_json(mechanism, name, place));
   }
   return task;
 }

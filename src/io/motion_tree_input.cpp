@@ -15,8 +15,10 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::array<std::string_view, 6> kTreeKeys = {"floating", "gravity",     "links",
-                                                       "contacts", "half_spaces", "springs"};
+constexpr std::array<std::string_view, 7> kTreeKeys = {
+    "dimension", "floating", "gravity", "links", "contacts", "half_spaces", "springs"};
+constexpr std::array<std::string_view, 6> kSpatialTreeKeys = {
+    "dimension", "floating", "gravity", "links", "contacts", "half_spaces"};
 constexpr std::array<std::string_view, 12> kLinkKeys = {
     "name",    "parent",      "joint",     "place", "axis",    "mass",
     "inertia", "mass_centre", "stiffness", "rest",  "damping", "effort"};
@@ -30,15 +32,19 @@ double optional_number(const json& object, const char* key, double absent,
   return object.contains(key) ? read_number(object, key, where) : absent;
 }
 
-std::array<double, 2> optional_pair(const json& object, const char* key,
-                                    const std::array<double, 2>& absent, const std::string& where) {
+template <std::size_t kCount>
+std::array<double, kCount> optional_vector(const json& object, const char* key,
+                                           const std::array<double, kCount>& absent,
+                                           const std::string& where) {
   if (!object.contains(key)) return absent;
   const std::vector<double> values = read_numbers(object, key, where);
-  if (values.size() != 2) {
+  if (values.size() != kCount) {
     throw InvalidInput(
-        fmt::format("{}: {} has {} numbers: must have 2", where, key, values.size()));
+        fmt::format("{}: {} has {} numbers: must have {}", where, key, values.size(), kCount));
   }
-  return {values[0], values[1]};
+  std::array<double, kCount> result;
+  std::copy(values.begin(), values.end(), result.begin());
+  return result;
 }
 
 /// entry(object, place) for every object of a list that may be missing.
@@ -106,11 +112,13 @@ class LinkNames {
   std::vector<std::string> names_, parents_;
 };
 
-TreeLink link_from_json(const json& object, const LinkNames& names, std::size_t index,
-                        const std::string& where) {
+/// What links in the plane and in space have in common; inertia and axis are left to the caller.
+template <class Link>
+Link link_from_json(const json& object, const LinkNames& names, std::size_t index,
+                    const std::string& where) {
   require_known_keys(object, kLinkKeys, where);
   names.require_no_loop(index, where);
-  TreeLink link;
+  Link link;
   link.name = read_text(object, "name", where);
   link.parent = names.find_or_none(object, "parent", where);
   if (link.parent >= static_cast<int>(index)) {
@@ -124,11 +132,8 @@ TreeLink link_from_json(const json& object, const LinkNames& names, std::size_t 
     }
     link.slides = joint == "slide";
   }
-  link.hinge = optional_pair(object, "place", {}, where);
-  link.axis = optional_number(object, "axis", 0.0, where);
   link.mass = read_number(object, "mass", where);
-  link.inertia = optional_number(object, "inertia", 0.0, where);
-  link.mass_centre = optional_pair(object, "mass_centre", {}, where);
+  link.mass_centre = optional_vector(object, "mass_centre", link.mass_centre, where);
   link.stiffness = optional_number(object, "stiffness", 0.0, where);
   link.rest = optional_number(object, "rest", 0.0, where);
   link.damping = optional_number(object, "damping", 0.0, where);
@@ -136,63 +141,125 @@ TreeLink link_from_json(const json& object, const LinkNames& names, std::size_t 
   return link;
 }
 
+TreeLink planar_link(const json& object, const LinkNames& names, std::size_t index,
+                     const std::string& where) {
+  auto link = link_from_json<TreeLink>(object, names, index, where);
+  link.hinge = optional_vector(object, "place", link.hinge, where);
+  link.axis = optional_number(object, "axis", 0.0, where);
+  link.inertia = optional_number(object, "inertia", 0.0, where);
+  return link;
+}
+
+SpatialTreeLink spatial_link(const json& object, const LinkNames& names, std::size_t index,
+                             const std::string& where) {
+  auto link = link_from_json<SpatialTreeLink>(object, names, index, where);
+  link.place = optional_vector(object, "place", link.place, where);
+  link.axis = optional_vector(object, "axis", link.axis, where);
+  if (!object.contains("inertia")) return link;
+  const std::vector<double> inertia = read_numbers(object, "inertia", where);
+  if (inertia.size() != 3 && inertia.size() != 6) {
+    throw InvalidInput(fmt::format(
+        "{}: inertia has {} numbers: must have 3, principal moments, or 6, xx, yy, zz, xy, xz, yz",
+        where, inertia.size()));
+  }
+  std::copy(inertia.begin(), inertia.end(), link.inertia.begin());
+  return link;
+}
+
+void read_floating(const json& object, bool& floating, const std::string& where) {
+  if (!object.contains("floating")) return;
+  if (!object["floating"].is_boolean()) {
+    throw InvalidInput(
+        fmt::format("{}: floating is {}: must be true or false", where, shown(object["floating"])));
+  }
+  floating = object["floating"].get<bool>();
+}
+
+/// Every point against every half-space, of which there is the floor where none is given.
+template <class Contact>
+std::vector<Contact> contacts_from_json(const json& object, const LinkNames& names,
+                                        const std::string& where) {
+  std::vector<Contact> surfaces;
+  each_entry(object, "half_spaces", where, [&](const json& space, const std::string& place) {
+    require_known_keys(space, kHalfSpaceKeys, place);
+    Contact& surface = surfaces.emplace_back();
+    surface.normal = optional_vector(space, "normal", surface.normal, place);
+    surface.offset = optional_number(space, "offset", 0.0, place);
+    surface.friction = optional_number(space, "friction", 0.0, place);
+  });
+  if (surfaces.empty()) surfaces.emplace_back();  // the floor
+  std::vector<Contact> contacts;
+  each_entry(object, "contacts", where, [&](const json& point, const std::string& place) {
+    require_known_keys(point, kTreeContactKeys, place);
+    for (std::size_t k = 0; k < surfaces.size(); ++k) {
+      Contact contact = surfaces[k];
+      if (point.contains("name")) contact.name = read_text(point, "name", place);
+      if (surfaces.size() > 1) contact.name += fmt::format("/{}", k + 1);
+      contact.link = names.find(point, "link", place);
+      contact.point = optional_vector(point, "point", contact.point, place);
+      contact.friction =
+          std::max(contact.friction, optional_number(point, "friction", contact.friction, place));
+      contacts.push_back(contact);
+    }
+  });
+  return contacts;
+}
+
 }  // namespace
 
 MechanismTree tree_from_json(const json& object, const std::string& name,
                              const std::string& where) {
-  if (!object.is_object()) {
-    throw InvalidInput(fmt::format("{} is {}: must be an object", where, shown(object)));
-  }
   require_known_keys(object, kTreeKeys, where);
   MechanismTree tree;
   tree.name = name;
-  if (object.contains("floating")) {
-    if (!object["floating"].is_boolean()) {
-      throw InvalidInput(fmt::format("{}: floating is {}: must be true or false", where,
-                                     shown(object["floating"])));
-    }
-    tree.floating = object["floating"].get<bool>();
-  }
-  tree.gravity = optional_pair(object, "gravity", tree.gravity, where);
+  read_floating(object, tree.floating, where);
+  tree.gravity = optional_vector(object, "gravity", tree.gravity, where);
   required(object, "links", where);
   const LinkNames names(object, where);
   each_entry(object, "links", where, [&](const json& link, const std::string& place) {
-    tree.links.push_back(link_from_json(link, names, tree.links.size(), place));
+    tree.links.push_back(planar_link(link, names, tree.links.size(), place));
   });
-  std::vector<TreeContact> surfaces;
-  each_entry(object, "half_spaces", where, [&](const json& space, const std::string& place) {
-    require_known_keys(space, kHalfSpaceKeys, place);
-    TreeContact& surface = surfaces.emplace_back();
-    surface.normal = optional_pair(space, "normal", surface.normal, place);
-    surface.offset = optional_number(space, "offset", 0.0, place);
-    surface.friction = optional_number(space, "friction", 0.0, place);
-  });
-  if (surfaces.empty()) surfaces.emplace_back();  // the floor y = 0
-  each_entry(object, "contacts", where, [&](const json& point, const std::string& place) {
-    require_known_keys(point, kTreeContactKeys, place);
-    for (std::size_t k = 0; k < surfaces.size(); ++k) {
-      TreeContact contact = surfaces[k];
-      if (point.contains("name")) contact.name = read_text(point, "name", place);
-      if (surfaces.size() > 1) contact.name += fmt::format("/{}", k + 1);
-      contact.link = names.find(point, "link", place);
-      contact.point = optional_pair(point, "point", {}, place);
-      contact.friction =
-          std::max(contact.friction, optional_number(point, "friction", contact.friction, place));
-      tree.contacts.push_back(contact);
-    }
-  });
+  tree.contacts = contacts_from_json<TreeContact>(object, names, where);
   each_entry(object, "springs", where, [&](const json& part, const std::string& place) {
     require_known_keys(part, kSpringKeys, place);
     TreeSpring& spring = tree.springs.emplace_back();
     spring.from = names.find_or_none(part, "from", place);
-    spring.from_point = optional_pair(part, "from_point", {}, place);
+    spring.from_point = optional_vector(part, "from_point", spring.from_point, place);
     spring.to = names.find_or_none(part, "to", place);
-    spring.to_point = optional_pair(part, "to_point", {}, place);
+    spring.to_point = optional_vector(part, "to_point", spring.to_point, place);
     spring.stiffness = optional_number(part, "stiffness", 0.0, place);
     spring.length = optional_number(part, "length", 0.0, place);
     spring.damping = optional_number(part, "damping", 0.0, place);
   });
   return tree;
+}
+
+SpatialTree spatial_tree_from_json(const json& object, const std::string& name,
+                                   const std::string& where) {
+  require_known_keys(object, kSpatialTreeKeys, where);
+  SpatialTree tree;
+  tree.name = name;
+  read_floating(object, tree.floating, where);
+  tree.gravity = optional_vector(object, "gravity", tree.gravity, where);
+  required(object, "links", where);
+  const LinkNames names(object, where);
+  each_entry(object, "links", where, [&](const json& link, const std::string& place) {
+    tree.links.push_back(spatial_link(link, names, tree.links.size(), place));
+  });
+  tree.contacts = contacts_from_json<SpatialTreeContact>(object, names, where);
+  return tree;
+}
+
+int tree_dimension(const json& object, const std::string& where) {
+  if (!object.is_object()) {
+    throw InvalidInput(fmt::format("{} is {}: must be an object", where, shown(object)));
+  }
+  if (!object.contains("dimension")) return 2;
+  const double dimension = read_number(object, "dimension", where);
+  if (dimension != 2.0 && dimension != 3.0) {
+    throw InvalidInput(fmt::format("{}: dimension is {}: must be 2 or 3", where, dimension));
+  }
+  return dimension == 2.0 ? 2 : 3;
 }
 
 }  // namespace carom::io

@@ -18,4 +18,13 @@ namespace carom::io {
 MechanismTree tree_from_json(const nlohmann::json& object, const std::string& name,
                              const std::string& where);
 
+/// {"dimension": 3, "floating": true, "gravity": [x, y, z], ...} as above, vectors of three
+/// numbers, "axis" of the joint in the parent, "inertia" three principal moments or xx, yy, zz, xy,
+/// xz, yz; no springs between points. Of a floating mechanism the first link is free.
+SpatialTree spatial_tree_from_json(const nlohmann::json& object, const std::string& name,
+                                   const std::string& where);
+
+/// 2 or 3 of a mechanism; 2 where it says none. Errors: InvalidInput, also where it is no object.
+int tree_dimension(const nlohmann::json& object, const std::string& where);
+
 }  // namespace carom::io

@@ -1,19 +1,19 @@
 #pragma once
 
-#include <utility>
-
 #include <carom/motion.hpp>
 
 #include "models/body/motion_bodies.hpp"
 #include "models/body/motion_spatial.hpp"
 #include "models/body/motion_walker.hpp"
+#include "models/body/spatial_tree.hpp"
 #include "models/body/tree_mechanism.hpp"
 
 namespace carom::motion {
 
 /// visit.template operator()<T>() for the functor T behind `mechanism`.
 template <class Visit>
-decltype(auto) with_mechanism(MotionMechanism mechanism, Visit&& visit) {
+CAROM_HOST_DEVICE constexpr decltype(auto) with_mechanism(MotionMechanism mechanism,
+                                                          Visit&& visit) {
   switch (mechanism) {
     case MotionMechanism::ball:
       return visit.template operator()<kernels::BouncingBall>();
@@ -35,10 +35,17 @@ decltype(auto) with_mechanism(MotionMechanism mechanism, Visit&& visit) {
       return visit.template operator()<kernels::BarOnSteps>();
     case MotionMechanism::tree:
       return visit.template operator()<kernels::TreeMechanism>();
+    case MotionMechanism::spatial_tree:
+      return visit.template operator()<kernels::SpatialTreeMechanism>();
     case MotionMechanism::block:
       break;
   }
   return visit.template operator()<kernels::RockingBlock>();
+}
+
+/// Contacts have so many rows: 2 in the plane, 3 in space.
+CAROM_HOST_DEVICE constexpr int dimension_of(MotionMechanism mechanism) {
+  return with_mechanism(mechanism, [&]<class T>() { return T::kRows; });
 }
 
 }  // namespace carom::motion

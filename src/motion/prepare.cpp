@@ -21,8 +21,9 @@ constexpr int kMostImpactSteps = 100000;   // of one impact; Algorithm 1 ends lo
 
 kernels::motion::MotionRun run_of(const MotionBatch& batch, const MotionSettings& settings) {
   kernels::motion::MotionRun run{};
-  const int dimension = with_mechanism(batch.mechanism, []<class T>() { return T::kRows; });
-  run.impact.polygon = friction_polygon(dimension, settings.friction_directions);
+  run.mechanism = batch.mechanism;
+  run.impact.polygon =
+      friction_polygon(dimension_of(batch.mechanism), settings.friction_directions);
   run.impact.step_size = settings.step_size;
   run.impact.max_steps = kMostImpactSteps;
   run.impact.velocity_tolerance = settings.velocity_tolerance;
@@ -73,6 +74,7 @@ kernels::motion::MotionView view_of(const MotionBatch& batch, const MotionSettin
   view.drive_interval = batch.drive_interval;
   view.grid_points = static_cast<long>(result.grid_points);
   view.event_rows = static_cast<long>(result.event_rows);
+  view.first_problem = static_cast<long>(settings.first_problem);
   view.first_sample = static_cast<std::uint64_t>(settings.first_sample);
   return view;
 }

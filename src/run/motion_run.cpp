@@ -47,7 +47,8 @@ MotionRunResult run_motions(MotionPlan plan, const Control& control) {
   const std::int64_t total = settings.samples * static_cast<std::int64_t>(run.plan.tasks.size());
   std::int64_t done = 0;
   control.show(done, total);
-  for (const MotionTask& task : run.plan.tasks) {
+  for (std::size_t p = 0; p < run.plan.tasks.size(); ++p) {
+    const MotionTask& task = run.plan.tasks[p];
     const MotionBatch batch = make_batch({&task.problem, 1});
     MotionOutcome outcome;
     NetBuilder net(batch.positions + batch.velocities, 0, run.plan.epsilon, run.plan.net_capacity);
@@ -57,6 +58,7 @@ MotionRunResult run_motions(MotionPlan plan, const Control& control) {
         break;
       }
       MotionSettings piece = settings;
+      piece.first_problem = settings.first_problem + static_cast<std::int64_t>(p);
       piece.first_sample = settings.first_sample + first;
       // Kept motions come alone: their states take much more room.
       const bool keeps = first < settings.keep_samples;

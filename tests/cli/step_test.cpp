@@ -317,5 +317,28 @@ TEST(Step, ModelsListsTheScenarios) {
   }
 }
 
+/// Worlds of a run, stepped by themselves: what is drawn is the same.
+TEST(Step, ShardsOfWorldsMakeTheWhole) {
+  const std::vector<std::string> words = {"inclined_block", "--random", "friction=0:0.5"};
+  const auto run = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> all = words;
+    all.insert(all.end(), more.begin(), more.end());
+    return step(all);
+  };
+  const json whole = run({"--worlds", "6"});
+  const json part = run({"--worlds", "2", "--first-world", "3"});
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(part["parameters"]["friction"][i], whole["parameters"]["friction"][3 + i]);
+    EXPECT_EQ(part["final_state"][i], whole["final_state"][3 + i]);
+  }
+  const json grid = step({"inclined_block", "--sweep", "friction=0:0.5:6"});
+  const json cell = step(
+      {"inclined_block", "--sweep", "friction=0:0.5:6", "--worlds", "1", "--first-world", "4"});
+  EXPECT_EQ(cell["parameters"]["friction"][0], grid["parameters"]["friction"][4]);
+  const Outcome refused = carom({"step", "inclined_block", "--first-world", "3"});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_NE(refused.err.find("--worlds"), std::string::npos) << refused.err;
+}
+
 }  // namespace
 }  // namespace carom::test

@@ -309,6 +309,29 @@ TEST(Motion, SameForThreadsAndSplits) {
   EXPECT_FALSE(same_bits(other.s, part.s));
 }
 
+TEST(Motion, ShardsByProblemsMakeTheWhole) {
+  std::vector<MotionProblem> problems;
+  for (const double width : {0.8, 1.0, 1.2, 1.4}) {
+    problems.push_back(models::build_motion("rocking_block_drop", {{"width", width}}));
+  }
+  MotionSettings settings = settings_of("rocking_block_drop", 12);
+  settings.duration = 0.5;
+  const MotionResult whole = simulate_motions(make_batch(problems), settings, Backend::cpu);
+  settings.first_problem = 2;
+  const MotionResult part =
+      simulate_motions(make_batch({problems.data() + 2, 2}), settings, Backend::cpu);
+  for (std::size_t row = 0; row < 24; ++row) {
+    EXPECT_EQ(part.s.host()[row], whole.s.host()[24 + row]);
+    EXPECT_EQ(part.position.host()[3 * row], whole.position.host()[3 * (24 + row)]);
+  }
+  settings.first_problem = 0;
+  const MotionResult other =
+      simulate_motions(make_batch({problems.data() + 2, 2}), settings, Backend::cpu);
+  EXPECT_FALSE(same_bits(other.s, part.s));
+  settings.first_problem = (std::int64_t{1} << 32) - 1;
+  EXPECT_THROW(simulate_motions(make_batch(problems), settings, Backend::cpu), InvalidInput);
+}
+
 TEST(Motion, RestitutionNeverAddsEnergy) {
   for (const Restitution kind : {Restitution::newton, Restitution::poisson, Restitution::stronge}) {
     for (const double e : {0.3, 0.9}) {

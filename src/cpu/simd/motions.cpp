@@ -42,7 +42,7 @@ void simulate_motions(const MotionRange& range) {
   motion::with_mechanism(range.mechanism, [&]<class T>() {
     for (long row = range.begin; row < range.end; ++row) {
       if (range.accepted[row / range.view->samples] == 0) continue;
-      kernels::motion::simulate<OfIsa<Isa, T> >(*range.view, row, 0);
+      kernels::motion::simulate<OfIsa<Isa, T> >(*range.view, row);
     }
   });
 }

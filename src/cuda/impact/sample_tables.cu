@@ -9,7 +9,7 @@ namespace carom::cuda {
 
 namespace {
 
-struct TableOnly {
+struct TableOnly : kernels::AllSteps {
   static constexpr bool kEnumeration = false;
   static constexpr bool kTable = true;
   static constexpr bool kPath = false;

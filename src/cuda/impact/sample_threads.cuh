@@ -19,7 +19,7 @@ struct ThreadPolicy {
 };
 
 /// What the pass does; the rest is left to finish_by_warps.
-struct PathOnly {
+struct PathOnly : kernels::AllSteps {
   static constexpr bool kEnumeration = false;
   static constexpr bool kTable = true;
   static constexpr bool kPath = true;

@@ -9,14 +9,14 @@ namespace carom::cuda {
 
 namespace {
 
-struct PathAndFallback {
+struct PathAndFallback : kernels::AllSteps {
   static constexpr bool kEnumeration = false;
   static constexpr bool kTable = true;
   static constexpr bool kPath = true;
   static constexpr bool kFallback = true;
 };
 
-struct EnumerationAndFallback {
+struct EnumerationAndFallback : kernels::AllSteps {
   static constexpr bool kEnumeration = true;
   static constexpr bool kTable = false;
   static constexpr bool kPath = false;

@@ -141,6 +141,8 @@ struct AllSteps {
   static constexpr bool kEnumeration = true;  ///< Selection::random
   static constexpr bool kTable = true;        ///< Selection::any: the mode table ...
   static constexpr bool kPath = true;         ///< ... and the path
+  static constexpr bool kFloat = true;        ///< the path in float32, too
+  static constexpr bool kCalls = false;       ///< the path is called: quicker to compile
   static constexpr bool kFallback = true;     ///< Lemke on (75)
 };
 
@@ -307,7 +309,7 @@ class ImpactTrajectory {
         for (int attempt = 1; !certified && attempt <= kPathAttempts; ++attempt) {
           if (run_.selection == Selection::lemke && attempt == 1) ++end.fallback;
           scale();
-          certified = path_in<double>(end, residual, attempt);
+          certified = follow<double>(end, residual, attempt);
         }
       }
     }
@@ -337,8 +339,23 @@ class ImpactTrajectory {
   /// tolerance is followed again in double.
   CAROM_HOST_DEVICE bool step_path(TrajectoryEnd& end, double& residual) {
     scale();
-    if (run_.precision == Precision::float32 && path_in<float>(end, residual)) return true;
-    return path_in<double>(end, residual);
+    if constexpr (Steps::kFloat) {
+      if (run_.precision == Precision::float32 && follow<float>(end, residual)) return true;
+    }
+    return follow<double>(end, residual);
+  }
+
+  template <class Real>
+  CAROM_INLINE bool follow(TrajectoryEnd& end, double& residual, int attempt = 0) {
+    if constexpr (Steps::kCalls) {
+      return call_path_in<Real>(end, residual, attempt);
+    } else {
+      return path_in<Real>(end, residual, attempt);
+    }
+  }
+  template <class Real>
+  CAROM_CALL bool call_path_in(TrajectoryEnd& end, double& residual, int attempt) {
+    return path_in<Real>(end, residual, attempt);
   }
 
   template <class Real>

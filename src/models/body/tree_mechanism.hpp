@@ -235,6 +235,17 @@ class TreeMechanism {
     x[1] = tangent[0] * drawn[0] + tangent[1] * drawn[1];
   }
 
+  /// Place in the world of a link's point; of link -1 a point measured from the floating one.
+  CAROM_INLINE void place(int i, const double* point, double* out) const {
+    if (i < 0) {
+      out[0] = point[0] + (first_ > 0 ? q_[0] : 0.0);
+      out[1] = point[1] + (first_ > 0 ? q_[1] : 0.0);
+      return;
+    }
+    out[0] = origin_[i][0] + cosine_[i] * point[0] - sine_[i] * point[1];
+    out[1] = origin_[i][1] + sine_[i] * point[0] + cosine_[i] * point[1];
+  }
+
  private:
   [[nodiscard]] CAROM_INLINE const double* link(int i) const {
     return p_ + kHeader + i * kLinkRecord;
@@ -246,17 +257,6 @@ class TreeMechanism {
   [[nodiscard]] CAROM_INLINE const double* spring(int k) const {
     return p_ + kHeader + links_ * kLinkRecord + whole(p_[kContacts]) * kContactRecord +
            k * kSpringRecord;
-  }
-
-  /// Place in the world of a link's point; of link -1 a point measured from the floating one.
-  CAROM_INLINE void place(int i, const double* point, double* out) const {
-    if (i < 0) {
-      out[0] = point[0] + (first_ > 0 ? q_[0] : 0.0);
-      out[1] = point[1] + (first_ > 0 ? q_[1] : 0.0);
-      return;
-    }
-    out[0] = origin_[i][0] + cosine_[i] * point[0] - sine_[i] * point[1];
-    out[1] = origin_[i][1] + sine_[i] * point[0] + cosine_[i] * point[1];
   }
 
   /// Rows of the velocity of the link's point at a place, added.

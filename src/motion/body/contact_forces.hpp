@@ -23,8 +23,27 @@ struct FixedSizes {
   static constexpr int constraints = T::kSizes.constraints;
   CAROM_INLINE FixedSizes(const MechanismSizes&) {}  // NOLINT(google-explicit-constructor)
 };
+/// One of several mechanisms, chosen at run time (any_mechanism.hpp).
 template <class T>
-using SizesOf = std::conditional_t<GrowingMechanism<T>, MechanismSizes, FixedSizes<T>>;
+concept ErasedMechanism = requires {
+  typename T::Parameters;
+};
+template <class T>
+concept SizedAtRunTime = GrowingMechanism<T> || ErasedMechanism<T>;
+template <class T>
+using SizesOf = std::conditional_t<SizedAtRunTime<T>, MechanismSizes, FixedSizes<T>>;
+
+/// What T and T::sizes are given: parameters; of an erased one also which mechanism's they are.
+template <class T>
+struct ParametersOfMechanism {
+  using Type = const double*;
+};
+template <ErasedMechanism T>
+struct ParametersOfMechanism<T> {
+  using Type = typename T::Parameters;
+};
+template <class T>
+using ParametersOf = typename ParametersOfMechanism<T>::Type;
 
 /// One lane, as a mechanism that is compiled for an instruction set of its own names it: all that
 /// is not inlined carries that name, or the mechanism's.
@@ -69,13 +88,49 @@ struct LocalState {
   double speed[kContacts][kRows];      ///< J v
   double potential;
 
-  CAROM_HOST_DEVICE bool evaluate(const double* parameters, const SizesOf<T>& size, double time,
-                                  const double* q, const double* v, const double* drive,
-                                  unsigned wanted) {
-    const T at(parameters, time, q);
+  bool diagonal;  ///< of an erased mechanism: factor is (1 / M_jj)
+
+  CAROM_CALL bool evaluate(const ParametersOf<T>& parameters, const SizesOf<T>& size, double time,
+                           const double* q, const double* v, const double* drive, unsigned wanted) {
+    if constexpr (ErasedMechanism<T>) {
+      bool done = false;
+      T::choose(parameters.kind, [&]<class M>() {
+        done = fill<M>(parameters.numbers, size, time, q, v, drive, wanted);
+      });
+      return done;
+    } else {
+      return fill<T>(parameters, size, time, q, v, drive, wanted);
+    }
+  }
+
+  /// x := M^-1 x.
+  CAROM_INLINE void solve(int nv, double* x) const {
+    if (ErasedMechanism<T> ? diagonal : DiagonalMechanism<T>) {
+      for (int j = 0; j < nv; ++j) x[j] *= factor[j];
+    } else {
+      solve_factor(nv, factor, x);
+    }
+  }
+  CAROM_INLINE static double along(int nv, const double* row, const double* v) {
+    double sum = 0.0;
+    for (int j = 0; j < nv; ++j) sum = fused(row[j], v[j], sum);
+    return sum;
+  }
+  [[nodiscard]] CAROM_INLINE double kinetic(int nv, const double* v) const {
+    double twice = 0.0;
+    for (int i = 0; i < nv; ++i) twice = fused(along(nv, mass + i * nv, v), v[i], twice);
+    return 0.5 * twice;
+  }
+
+ private:
+  template <class M>
+  CAROM_CALL bool fill(const double* parameters, const SizesOf<T>& size, double time,
+                       const double* q, const double* v, const double* drive, unsigned wanted) {
+    const M at(parameters, time, q);
     const int nv = size.velocities;
     at.mass_matrix(mass);
-    if constexpr (DiagonalMechanism<T>) {
+    diagonal = DiagonalMechanism<M>;
+    if constexpr (DiagonalMechanism<M>) {
       at.inverse_mass(factor);
       for (int j = 0; j < nv; ++j) {
         if (!(factor[j] > 0.0) || !is_finite(factor[j])) return false;
@@ -102,25 +157,6 @@ struct LocalState {
     }
     return true;
   }
-
-  /// x := M^-1 x.
-  CAROM_INLINE void solve(int nv, double* x) const {
-    if constexpr (DiagonalMechanism<T>) {
-      for (int j = 0; j < nv; ++j) x[j] *= factor[j];
-    } else {
-      solve_factor(nv, factor, x);
-    }
-  }
-  CAROM_INLINE static double along(int nv, const double* row, const double* v) {
-    double sum = 0.0;
-    for (int j = 0; j < nv; ++j) sum = fused(row[j], v[j], sum);
-    return sum;
-  }
-  [[nodiscard]] CAROM_INLINE double kinetic(int nv, const double* v) const {
-    double twice = 0.0;
-    for (int i = 0; i < nv; ++i) twice = fused(along(nv, mass + i * nv, v), v[i], twice);
-    return 0.5 * twice;
-  }
 };
 
 /// Answer of a mechanism under given laws.
@@ -140,8 +176,8 @@ struct Response {
 };
 
 template <class T>
-CAROM_HOST_DEVICE bool respond(const SizesOf<T>& size, const LocalState<T>& at, const Laws<T>& laws,
-                               Response<T>& out) {
+CAROM_CALL bool respond(const SizesOf<T>& size, const LocalState<T>& at, const Laws<T>& laws,
+                        Response<T>& out) {
   constexpr int kRows = T::kRows;
   constexpr int kMost = kRows * T::kSizes.constraints;
   constexpr int kV = T::kSizes.velocities;
@@ -200,8 +236,8 @@ CAROM_HOST_DEVICE bool respond(const SizesOf<T>& size, const LocalState<T>& at, 
 
 /// Normal forces push, and what sticks is in its cone.
 template <class T>
-CAROM_HOST_DEVICE bool obeys(const SizesOf<T>& size, const LocalState<T>& at, const Laws<T>& laws,
-                             const Response<T>& response, double slack) {
+CAROM_CALL bool obeys(const SizesOf<T>& size, const LocalState<T>& at, const Laws<T>& laws,
+                      const Response<T>& response, double slack) {
   for (int i = 0; i < size.constraints; ++i) {
     if (laws.law[i] == Law::open) continue;
     if (response.force[i][0] < -slack) return false;
@@ -234,8 +270,8 @@ CAROM_INLINE void to_cone(double friction, double* force) {
 /// effect J' lambda. Projected Gauss-Seidel on the distance of the effects in the metric of M^-1,
 /// from `start`, a split nearby, if it is not null. `response` takes the split.
 template <class T>
-CAROM_HOST_DEVICE bool share(const SizesOf<T>& size, const LocalState<T>& at, const Laws<T>& laws,
-                             double slack, const double (*start)[T::kRows], Response<T>& response) {
+CAROM_CALL bool share(const SizesOf<T>& size, const LocalState<T>& at, const Laws<T>& laws,
+                      double slack, const double (*start)[T::kRows], Response<T>& response) {
   constexpr int kRows = T::kRows;
   constexpr int kV = T::kSizes.velocities;
   constexpr int kSweeps = 400;
@@ -313,8 +349,8 @@ CAROM_HOST_DEVICE bool share(const SizesOf<T>& size, const LocalState<T>& at, co
 /// Takes from v what the held rows feel of it, M-orthogonally, so that energy never grows: normals
 /// of the contacts in `normals`, tangents of those in `tangents`.
 template <class T>
-CAROM_HOST_DEVICE void project_velocity(const SizesOf<T>& size, const LocalState<T>& at,
-                                        unsigned normals, unsigned tangents, double* v) {
+CAROM_CALL void project_velocity(const SizesOf<T>& size, const LocalState<T>& at, unsigned normals,
+                                 unsigned tangents, double* v) {
   constexpr int kRows = T::kRows;
   constexpr int kMost = kRows * T::kSizes.constraints;
   const int nv = size.velocities;
@@ -348,12 +384,14 @@ CAROM_HOST_DEVICE void project_velocity(const SizesOf<T>& size, const LocalState
 }
 
 /// Largest row of a contact's J v' + dJ/dt v that its law leaves free, and violations of the law:
-/// the natural residual of the acceleration-level complementarity problem [m/s2 and N in units of
-/// `acceleration` and `force`]. Recomputed from the forces alone.
+/// the natural residual of the acceleration-level complementarity problem, and what friction of a
+/// contact that slips, or starts to, differs by from the largest against its slip [m/s2 and N in
+/// units of `acceleration` and `force`]. Recomputed from the forces alone. sliding: contacts that
+/// slip already.
 template <class T>
-CAROM_HOST_DEVICE double law_residual(const SizesOf<T>& size, const LocalState<T>& at,
-                                      const Laws<T>& laws, const Response<T>& response,
-                                      unsigned candidates, double acceleration, double force) {
+CAROM_CALL double law_residual(const SizesOf<T>& size, const LocalState<T>& at, const Laws<T>& laws,
+                               const Response<T>& response, unsigned candidates, unsigned sliding,
+                               double acceleration, double force) {
   const int nv = size.velocities;
   double worst = 0.0;
   for (int i = 0; i < size.constraints; ++i) {
@@ -364,6 +402,22 @@ CAROM_HOST_DEVICE double law_residual(const SizesOf<T>& size, const LocalState<T
     const double normal = response.force[i][0];
     const double opening = bent(0) / acceleration;
     worst = larger(worst, magnitude(smaller(opening, normal / force)));
+    if (laws.law[i] == Law::slide && at.friction[i] > 0.0) {
+      const bool slips = (sliding >> i & 1U) != 0U;
+      double slip[2] = {0.0, 0.0};
+      double square = 0.0;
+      for (int d = 1; d < T::kRows; ++d) {
+        slip[d - 1] = slips ? at.speed[i][d] : bent(d) / acceleration;
+        square = fused(slip[d - 1], slip[d - 1], square);
+      }
+      // A start so slow that its direction is rounding counts by as much as it is.
+      const double size_of_slip = square_root(square);
+      const double weight = slips || size_of_slip > 1.0 ? 1.0 : size_of_slip;
+      for (int d = 1; d < T::kRows && size_of_slip > 0.0; ++d) {
+        const double against = -at.friction[i] * normal * (slip[d - 1] / size_of_slip);
+        worst = larger(worst, weight * magnitude(response.force[i][d] - against) / force);
+      }
+    }
     if (laws.law[i] != Law::stick) continue;
     double tangent = 0.0;
     double creep = 0.0;

@@ -20,8 +20,8 @@ class DormandPrince {
   /// y: state at the start of a step; slope: its derivative there. f(time, y, dy) -> bool. `end`
   /// receives the state after h, end_slope() its derivative. False where f is.
   template <class F>
-  CAROM_HOST_DEVICE bool step(double time, double h, const double* y, const double* slope, F&& f,
-                              double* end) {
+  CAROM_CALL bool step(double time, double h, const double* y, const double* slope, F&& f,
+                       double* end) {
     for (int i = 0; i < count(); ++i) k_[0][i] = slope[i];
     if (!(stage<1, 0>(time, h, y, f, 0.05260015195876773, 0.05260015195876773) &&
           stage<2, 0, 1>(time, h, y, f, 0.0789002279381516, 0.0197250569845379,
@@ -67,8 +67,7 @@ class DormandPrince {
   [[nodiscard]] CAROM_INLINE double* end_slope() { return k_[kEnd]; }
 
   /// Error of the step in units of tolerance (1 + |y|): at most 1 where it may be accepted.
-  CAROM_HOST_DEVICE double error(double h, const double* y, const double* end,
-                                 double tolerance) const {
+  CAROM_CALL double error(double h, const double* y, const double* end, double tolerance) const {
     double fifth = 0.0;
     double third = 0.0;
     for (int i = 0; i < count(); ++i) {
@@ -92,7 +91,7 @@ class DormandPrince {
 
   /// What `dense` needs: three calls of f.
   template <class F>
-  CAROM_HOST_DEVICE bool extend(double time, double h, const double* y, const double* end, F&& f) {
+  CAROM_CALL bool extend(double time, double h, const double* y, const double* end, F&& f) {
     if (!(stage<13, 0, 6, 7, 8, 9, 10, 11, 12>(
               time, h, y, f, 0.1, 0.056167502283047954, 0.25350021021662483, -0.2462390374708025,
               -0.12419142326381637, 0.15329179827876568, 0.00820105229563469, 0.007567897660545699,
@@ -133,7 +132,7 @@ class DormandPrince {
   }
 
   /// State at fraction `at` of the step, to the order of the step.
-  CAROM_HOST_DEVICE void dense(const double* y, double at, double* out) const {
+  CAROM_CALL void dense(const double* y, double at, double* out) const {
     const double left = 1.0 - at;
     for (int i = 0; i < count(); ++i) {
       double value = at * shape_[6][i];
@@ -147,8 +146,8 @@ class DormandPrince {
   }
 
   /// The same by the ends and their slopes alone, to order 3.
-  CAROM_HOST_DEVICE void coarse(double h, const double* y, const double* end, double at,
-                                double* out) const {
+  CAROM_CALL void coarse(double h, const double* y, const double* end, double at,
+                         double* out) const {
     const double left = 1.0 - at;
     for (int i = 0; i < count(); ++i) {
       const double change = end[i] - y[i];

@@ -21,9 +21,9 @@ class LawSearch {
   static constexpr int kMostSolutions = 12;
 
   /// candidates: contacts that touch; sliding: those of them that slip, along `direction`.
-  CAROM_HOST_DEVICE LawSearch(const SizesOf<T>& size, const LocalState<T>& at, unsigned candidates,
-                              unsigned sliding, const double (*direction)[2], const int* preferred,
-                              double tolerance)
+  CAROM_CALL LawSearch(const SizesOf<T>& size, const LocalState<T>& at, unsigned candidates,
+                       unsigned sliding, const double (*direction)[2], const int* preferred,
+                       double tolerance)
       : size_(size),
         at_(at),
         candidates_(candidates),
@@ -48,7 +48,7 @@ class LawSearch {
   }
 
   /// Number of solutions, at most kMostSolutions.
-  CAROM_HOST_DEVICE int run() {
+  CAROM_CALL int run() {
     long combinations = 1;
     for (int i = 0; i < size_.constraints; ++i) combinations *= options(i);
     Laws<T> laws;
@@ -67,14 +67,15 @@ class LawSearch {
   }
 
   /// Solution `which`; its residual.
-  CAROM_HOST_DEVICE double take(int which, Laws<T>& laws, Response<T>& response) const {
+  CAROM_CALL double take(int which, Laws<T>& laws, Response<T>& response) const {
     if (code_[which] == kIterated) {
       laws = iterated_laws_;
       response = iterated_;
     } else {
       holds(code_[which], laws, response);
     }
-    return law_residual<T>(size_, at_, laws, response, candidates_, acceleration_, force_);
+    return law_residual<T>(size_, at_, laws, response, candidates_, sliding_, acceleration_,
+                           force_);
   }
 
   [[nodiscard]] CAROM_INLINE double acceleration_scale() const { return acceleration_; }
@@ -96,7 +97,7 @@ class LawSearch {
   }
 
   /// The laws of a combination; `onset`: contacts that start to slide in a direction to be found.
-  CAROM_HOST_DEVICE void decode(long code, Laws<T>& laws, unsigned& onset) const {
+  CAROM_CALL void decode(long code, Laws<T>& laws, unsigned& onset) const {
     onset = 0;
     for (int i = 0; i < size_.constraints; ++i) {
       laws.law[i] = Law::open;
@@ -121,7 +122,7 @@ class LawSearch {
     }
   }
 
-  CAROM_HOST_DEVICE bool holds(long code, Laws<T>& laws, Response<T>& response) const {
+  CAROM_CALL bool holds(long code, Laws<T>& laws, Response<T>& response) const {
     unsigned onset = 0;
     decode(code, laws, onset);
     if (!respond<T>(size_, at_, laws, response)) return false;
@@ -133,7 +134,7 @@ class LawSearch {
   }
 
   /// Forces and accelerations obey the laws.
-  CAROM_HOST_DEVICE bool agrees(const Laws<T>& laws, const Response<T>& response) const {
+  CAROM_CALL bool agrees(const Laws<T>& laws, const Response<T>& response) const {
     double load = 0.0;
     for (int i = 0; i < size_.constraints; ++i)
       load = larger(load, magnitude(response.force[i][0]));
@@ -176,8 +177,8 @@ class LawSearch {
 
   /// Keeps the split of least norm where its forces obey the laws, else looks for another from
   /// `start`.
-  CAROM_HOST_DEVICE bool split(const Laws<T>& laws, const double (*start)[kRows],
-                               Response<T>& response) const {
+  CAROM_CALL bool split(const Laws<T>& laws, const double (*start)[kRows],
+                        Response<T>& response) const {
     return obeys<T>(size_, at_, laws, response, tolerance_ * force_) ||
            share<T>(size_, at_, laws, 0.1 * tolerance_ * acceleration_, start, response);
   }
@@ -188,8 +189,7 @@ class LawSearch {
 
   /// Slip starts along the acceleration that its own friction leaves: a fixed point, from the force
   /// that sticking would take.
-  CAROM_HOST_DEVICE bool find_directions(unsigned onset, Laws<T>& laws,
-                                         Response<T>& response) const {
+  CAROM_CALL bool find_directions(unsigned onset, Laws<T>& laws, Response<T>& response) const {
     Laws<T> stuck = laws;
     for (int i = 0; i < size_.constraints; ++i) {
       if (has(onset, i)) stuck.law[i] = Law::stick;
@@ -219,8 +219,8 @@ class LawSearch {
   }
 
   /// How far contact i's acceleration along its tangents turns away from its direction.
-  CAROM_HOST_DEVICE bool astray(int i, const Laws<T>& laws, Response<T>& response, double& across,
-                                double& along) const {
+  CAROM_CALL bool astray(int i, const Laws<T>& laws, Response<T>& response, double& across,
+                         double& along) const {
     if (!respond<T>(size_, at_, laws, response)) return false;
     const double x = bend(i, 1, response.acceleration);
     const double y = bend(i, kRows - 1, response.acceleration);
@@ -238,7 +238,7 @@ class LawSearch {
   }
 
   /// Newton's method in the angles of all directions.
-  CAROM_HOST_DEVICE bool sharpen(unsigned onset, Laws<T>& laws, Response<T>& response) const {
+  CAROM_CALL bool sharpen(unsigned onset, Laws<T>& laws, Response<T>& response) const {
     constexpr double kTilt = 1e-6;
     SmallSystem<kContacts, LaneOf<T>> system;
     int contact[kContacts];
@@ -296,7 +296,7 @@ class LawSearch {
   /// obeys: forces by projection on Coulomb's cones, contact after contact, with De Saxce's
   /// correction of the normal acceleration; what they come to is told from laws, which then are
   /// solved and checked like any others.
-  CAROM_HOST_DEVICE bool iterate() {
+  CAROM_CALL bool iterate() {
     const int nv = size_.velocities;
     double effect[kContacts][kRows][kV];
     double force[kContacts][kRows] = {};
@@ -345,7 +345,7 @@ class LawSearch {
   }
 
   /// iterated_laws_ and iterated_ from forces and accelerations nearby.
-  CAROM_HOST_DEVICE bool tell(const double (*force)[kRows], const double* moving) {
+  CAROM_CALL bool tell(const double (*force)[kRows], const double* moving) {
     Laws<T>& laws = iterated_laws_;
     unsigned onset = 0;
     for (int i = 0; i < size_.constraints; ++i) {
@@ -370,7 +370,7 @@ class LawSearch {
     return agrees(laws, iterated_);
   }
 
-  CAROM_HOST_DEVICE void keep(long code, const Laws<T>& laws, const Response<T>& response) {
+  CAROM_CALL void keep(long code, const Laws<T>& laws, const Response<T>& response) {
     int score = 0;
     for (int i = 0; i < size_.constraints; ++i) {
       if (!touches(i)) continue;

@@ -13,8 +13,8 @@ class Motion : MotionFlight<T> {
   using Base = MotionFlight<T>;
   using Base::energy, Base::evaluate, Base::has, Base::note, Base::s, Base::slip_of, Base::v;
   using Base::index_, Base::laws_, Base::local_, Base::nq_, Base::nv_, Base::out_, Base::preferred_,
-      Base::problem_, Base::response_, Base::run_, Base::sample_, Base::size_, Base::time_,
-      Base::y_;
+      Base::parameters_, Base::problem_, Base::response_, Base::run_, Base::sample_, Base::size_,
+      Base::time_, Base::y_;
   using Base::kContacts, Base::kState;
 
  public:
@@ -23,7 +23,7 @@ class Motion : MotionFlight<T> {
       : Base(run, problem, index, sample, out) {}
 
   /// Fills all of the sample's numbers.
-  CAROM_HOST_DEVICE void run() {
+  CAROM_CALL void run() {
     *out_.events = *out_.impacts = *out_.pushes = *out_.ambiguous = *out_.zeno = 0;
     *out_.residual = *out_.gap_drift = *out_.energy_gain = *out_.energy_error = 0.0;
     if (out_.event_count != nullptr) *out_.event_count = 0;
@@ -41,7 +41,7 @@ class Motion : MotionFlight<T> {
 
  private:
   /// From one event to the next; false at the end.
-  CAROM_HOST_DEVICE bool phase(MotionEnd& end) {
+  CAROM_CALL bool phase(MotionEnd& end) {
     end = MotionEnd::failed;
     stalled_ = time_ > last_time_ ? 0 : stalled_ + 1;
     last_time_ = time_;
@@ -95,7 +95,7 @@ class Motion : MotionFlight<T> {
   }
 
   /// Laws of the contacts that touch; how many solutions there were.
-  CAROM_HOST_DEVICE int choose(unsigned touching, double& scale) {
+  CAROM_CALL int choose(unsigned touching, double& scale) {
     unsigned sliding = 0;
     double direction[kContacts][2] = {};
     for (int i = 0; i < size_.constraints; ++i) {
@@ -126,7 +126,7 @@ class Motion : MotionFlight<T> {
   }
 
   /// Events of the contacts whose law is another one now.
-  CAROM_HOST_DEVICE void tell_changes(const Laws<T>& before) {
+  CAROM_CALL void tell_changes(const Laws<T>& before) {
     unsigned lifted = 0;
     unsigned stuck = 0;
     unsigned slipping = 0;
@@ -147,7 +147,7 @@ class Motion : MotionFlight<T> {
   }
 
   /// Nothing moves, nothing is accelerated and the drive changes no more.
-  [[nodiscard]] CAROM_HOST_DEVICE bool rests(double scale) const {
+  [[nodiscard]] CAROM_CALL bool rests(double scale) const {
     if (problem_.drive != nullptr && this->knot_ + 1 < problem_.knots) return false;
     for (int j = 0; j < nv_; ++j) {
       if (!(magnitude(y_[nq_ + j]) <= run_.velocity_tolerance)) return false;
@@ -156,7 +156,7 @@ class Motion : MotionFlight<T> {
     return true;
   }
 
-  CAROM_HOST_DEVICE bool collide(unsigned touching, bool push) {
+  CAROM_CALL bool collide(unsigned touching, bool push) {
     MotionImpact<T> impact(size_, local_, touching, v());
     const double before = energy();
     const auto number = static_cast<std::uint64_t>(*out_.impacts + *out_.pushes);
@@ -179,7 +179,7 @@ class Motion : MotionFlight<T> {
   }
 
   /// Takes the limit of impacts whose times accumulate.
-  CAROM_HOST_DEVICE bool complete() {
+  CAROM_CALL bool complete() {
     double state[kState];
     const auto limit = watch_.limit(nq_ + nv_, nq_, run_.zeno_tolerance, state);
     if (!limit.found || !(limit.time <= this->next_stop()) || meets_others(limit.contacts, state)) {
@@ -211,8 +211,8 @@ class Motion : MotionFlight<T> {
   }
 
   /// Contacts that the impacts leave alone close before their limit.
-  [[nodiscard]] CAROM_HOST_DEVICE bool meets_others(unsigned struck, const double* q) const {
-    const T at(problem_.parameters, time_, q);
+  [[nodiscard]] CAROM_CALL bool meets_others(unsigned struck, const double* q) const {
+    const T at(parameters_, time_, q);
     for (int i = 0; i < size_.constraints; ++i) {
       if (has(struck, i) || !this->closes(i)) continue;
       const double room = laws_.law[i] == Law::open ? 0.0 : -run_.contact_tolerance;
@@ -221,7 +221,7 @@ class Motion : MotionFlight<T> {
     return false;
   }
 
-  CAROM_HOST_DEVICE void finish(MotionEnd end) {
+  CAROM_CALL void finish(MotionEnd end) {
     *out_.end = end;
     *out_.time = time_;
     *out_.s = s();
@@ -250,7 +250,7 @@ class Motion : MotionFlight<T> {
   }
 
   /// Rows of events that did not happen.
-  CAROM_HOST_DEVICE void clear_events() {
+  CAROM_CALL void clear_events() {
     if (out_.event_count == nullptr) return;
     for (long row = *out_.event_count; row < out_.event_rows; ++row) {
       out_.event_kind[row] = MotionEventKind::impact;
@@ -268,15 +268,14 @@ class Motion : MotionFlight<T> {
   ZenoWatch<kState, LaneOf<T>> watch_;
 };
 
-/// Motion number `row` of a view's, problem after problem; first: index of the view's first
-/// problem.
+/// Motion number `row` of a view's, problem after problem.
 template <class T>
-CAROM_HOST_DEVICE void simulate(const MotionView& view, long row, long first) {
+CAROM_HOST_DEVICE void simulate(const MotionView& view, long row) {
   const long p = row / view.samples;
   const long i = row % view.samples;
   const MotionProblemView problem = view.problem(p);
   const MotionSampleView out = view.sample(p, i);
-  Motion<T>(view.run, problem, static_cast<std::uint32_t>(first + p),
+  Motion<T>(view.run, problem, static_cast<std::uint32_t>(view.first_problem + p),
             view.first_sample + static_cast<std::uint64_t>(i), out)
       .run();
 }

@@ -23,6 +23,15 @@ CAROM_INLINE std::uint64_t derived_seed(std::uint64_t seed, std::uint64_t purpos
 }
 enum Purpose : std::uint64_t { kImpactDraws, kPushDraws, kLawDraws, kStartDraws };
 
+/// What an impact's steps need: its contacts have no table of modes, any solution will do, and all
+/// is in double.
+struct MotionSteps : AllSteps {
+  static constexpr bool kEnumeration = false;
+  static constexpr bool kTable = false;
+  static constexpr bool kFloat = false;
+  static constexpr bool kCalls = true;
+};
+
 struct ImpactOutcome {
   bool done = false;
   double residual = 0.0;
@@ -42,8 +51,8 @@ class MotionImpact {
 
  public:
   /// touching: contacts of the impact.
-  CAROM_HOST_DEVICE MotionImpact(const SizesOf<T>& size, const LocalState<T>& at, unsigned touching,
-                                 const double* v)
+  CAROM_CALL MotionImpact(const SizesOf<T>& size, const LocalState<T>& at, unsigned touching,
+                          const double* v)
       : size_(size) {
     for (int i = 0; i < size.constraints; ++i) {
       if ((touching >> i & 1U) != 0U) contact_[count_++] = i;
@@ -106,9 +115,9 @@ class MotionImpact {
 
   /// v := the velocity after impact number `number` of the sample. `push`: without collision, the
   /// first step is one that pushes in. impulse: [contacts], normal impulses are added.
-  CAROM_HOST_DEVICE ImpactOutcome run(ImpactRun run, std::uint32_t index, std::uint64_t sample,
-                                      std::uint64_t number, bool push, Restitution kind,
-                                      double coefficient, double* v) {
+  CAROM_CALL ImpactOutcome run(ImpactRun run, std::uint32_t index, std::uint64_t sample,
+                               std::uint64_t number, bool push, Restitution kind,
+                               double coefficient, double* v) {
     ImpactOutcome out;
     run.velocities = size_.velocities;
     run.contacts = count_;
@@ -119,7 +128,7 @@ class MotionImpact {
       return out;
     }
     run.seed = derived_seed(seed, kImpactDraws, number);
-    ImpactTrajectory<kDim, LaneOf<T>> trajectory(lanes, run, view_, scratch_);
+    ImpactTrajectory<kDim, LaneOf<T>, MotionSteps> trajectory(lanes, run, view_, scratch_);
     TrajectoryEnd end = trajectory.begin(nullptr);
     double compression = 0.0;  // work that the normals took
     double normal_before[kContacts] = {};
@@ -165,8 +174,8 @@ class MotionImpact {
 
   /// Impact without collision: one step of (75) with an impulse although nothing approaches, drawn
   /// among those there are. What it leaves approaches, and Algorithm 1 goes on from there.
-  CAROM_HOST_DEVICE bool pushes_in(const ImpactRun& run, std::uint32_t index, std::uint64_t sample,
-                                   std::uint64_t seed, ImpactOutcome& out) {
+  CAROM_CALL bool pushes_in(const ImpactRun& run, std::uint32_t index, std::uint64_t sample,
+                            std::uint64_t seed, ImpactOutcome& out) {
     const int m = count_;
     const int rows = kDim * m;
     if (rows > kMaxEnumeratedRows) return false;

@@ -18,7 +18,7 @@ concept LiftingMechanism = requires(const T& at) {
 
 /// Numbers of positions and velocities and of the integrated state (q, v, s, work of the drive,
 /// loss by slip).
-template <class T, bool kGrowing = GrowingMechanism<T>>
+template <class T, bool kGrowing = SizedAtRunTime<T>>
 struct MotionCounts {
   static constexpr int nq_ = T::kSizes.positions;
   static constexpr int nv_ = T::kSizes.velocities;
@@ -47,13 +47,14 @@ class MotionState : protected MotionCounts<T> {
   CAROM_HOST_DEVICE MotionState(const MotionRun& run, const MotionProblemView& problem,
                                 std::uint32_t index, std::uint64_t sample,
                                 const MotionSampleView& out)
-      : MotionCounts<T>(T::sizes(problem.parameters)),
+      : MotionCounts<T>(T::sizes(parameters_of(run, problem))),
         run_(run),
         problem_(problem),
         index_(index),
         sample_(sample),
         out_(out),
-        size_(T::sizes(problem.parameters)) {
+        parameters_(parameters_of(run, problem)),
+        size_(T::sizes(parameters_)) {
     for (int i = 0; i < kState; ++i) y_[i] = 0.0;
     for (int i = 0; i < kContacts; ++i) {
       laws_.law[i] = Law::open;
@@ -70,7 +71,7 @@ class MotionState : protected MotionCounts<T> {
   }
 
   /// Draws the start; false where every draw penetrates.
-  CAROM_HOST_DEVICE bool start() {
+  CAROM_CALL bool start() {
     const std::uint64_t seed = derived_seed(run_.seed, kStartDraws, 0);
     std::uint32_t draw = 0;
     const auto around = [&](double centre, const double* spread, int j) {
@@ -107,8 +108,8 @@ class MotionState : protected MotionCounts<T> {
     if (problem_.drive == nullptr || knot_ + 1 >= problem_.knots) return run_.duration;
     return smaller(run_.duration, static_cast<double>(knot_ + 1) * problem_.drive_interval);
   }
-  CAROM_HOST_DEVICE bool evaluate(unsigned wanted) {
-    return local_.evaluate(problem_.parameters, size_, time_, q(), v(), drive(), wanted);
+  CAROM_CALL bool evaluate(unsigned wanted) {
+    return local_.evaluate(parameters_, size_, time_, q(), v(), drive(), wanted);
   }
 
   [[nodiscard]] CAROM_INLINE double energy() const {
@@ -129,6 +130,7 @@ class MotionState : protected MotionCounts<T> {
   }
   CAROM_INLINE void normalise() {
     if constexpr (kQ == kV + 1) {
+      if (nq_ == nv_) return;  // trees that hang on the world
       double square = 0.0;
       for (int j = 3; j < 7; ++j) square = fused(y_[j], y_[j], square);
       const double size = square_root(square);
@@ -137,12 +139,13 @@ class MotionState : protected MotionCounts<T> {
   }
 
   [[nodiscard]] CAROM_INLINE bool closes(int i) const {
-    return !LiftingMechanism<T> || laws_.law[i] != Law::open || has(armed_, i);
+    return !lifts() || laws_.law[i] != Law::open || has(armed_, i);
   }
   /// What swings and clears the ground may land from now on.
-  CAROM_HOST_DEVICE void arm() {
+  CAROM_CALL void arm() {
     if constexpr (LiftingMechanism<T>) {
-      const T at(problem_.parameters, time_, q());
+      if (!lifts()) return;
+      const T at(parameters_, time_, q());
       for (int i = 0; i < size_.constraints; ++i) {
         const bool open = local_.gap[i] > run_.contact_tolerance;
         if (open ? at.clears(i) : time_ == 0.0) armed_ |= 1U << i;
@@ -171,7 +174,7 @@ class MotionState : protected MotionCounts<T> {
   }
 
   /// Gaps of `contacts` to zero along M^-1 Jn'. local_: at the state, all rows.
-  CAROM_HOST_DEVICE bool close_gaps(unsigned contacts) {
+  CAROM_CALL bool close_gaps(unsigned contacts) {
     double change[kV];
     double rates[kQ];
     for (int round = 0; round < 3; ++round) {
@@ -181,7 +184,7 @@ class MotionState : protected MotionCounts<T> {
       }
       if (worst <= kClosed) return true;
       closing_move(contacts, change);
-      T(problem_.parameters, time_, q()).rates(change, rates);
+      T(parameters_, time_, q()).rates(change, rates);
       for (int j = 0; j < nq_; ++j) q()[j] += rates[j];
       normalise();
       if (!evaluate(~0U)) return false;
@@ -191,7 +194,7 @@ class MotionState : protected MotionCounts<T> {
 
   /// Takes what rounding and tolerances left of gaps and velocities of contacts that stay: normal
   /// velocities and those slips that count as none. local_: at the state, all rows, now and after.
-  CAROM_HOST_DEVICE bool settle(unsigned touching) {
+  CAROM_CALL bool settle(unsigned touching) {
     if (!close_gaps(touching)) return false;
     bool moves = false;
     unsigned tangents = 0;
@@ -210,7 +213,7 @@ class MotionState : protected MotionCounts<T> {
   }
 
   /// Counts an event and keeps it where there is room.
-  CAROM_HOST_DEVICE void note(MotionEventKind kind, unsigned contacts) {
+  CAROM_CALL void note(MotionEventKind kind, unsigned contacts) {
     ++*out_.events;
     if (out_.event_count == nullptr || *out_.event_count >= out_.event_rows) return;
     const long row = (*out_.event_count)++;
@@ -225,7 +228,7 @@ class MotionState : protected MotionCounts<T> {
     return smaller(static_cast<double>(point) * run_.grid, run_.duration);
   }
   /// The state where its time is on the grid; of several at one time the last stays.
-  CAROM_HOST_DEVICE void keep_state() {
+  CAROM_CALL void keep_state() {
     while (out_.state != nullptr && next_point_ < out_.grid_points &&
            grid_time(next_point_) < time_) {
       put_state(next_point_++, y_);
@@ -241,7 +244,23 @@ class MotionState : protected MotionCounts<T> {
   }
 
  private:
-  CAROM_HOST_DEVICE void closing_move(unsigned contacts, double* change) const {
+  CAROM_INLINE static ParametersOf<T> parameters_of(const MotionRun& run,
+                                                    const MotionProblemView& problem) {
+    if constexpr (ErasedMechanism<T>) {
+      return {problem.parameters, run.mechanism};
+    } else {
+      return problem.parameters;
+    }
+  }
+  [[nodiscard]] CAROM_INLINE bool lifts() const {
+    if constexpr (ErasedMechanism<T>) {
+      return T::lifts(parameters_);
+    } else {
+      return LiftingMechanism<T>;
+    }
+  }
+
+  CAROM_CALL void closing_move(unsigned contacts, double* change) const {
     SmallSystem<kContacts, LaneOf<T>> system;
     double effect[kContacts][kV];
     int contact[kContacts];
@@ -278,6 +297,7 @@ class MotionState : protected MotionCounts<T> {
   std::uint32_t index_;
   std::uint64_t sample_;
   const MotionSampleView& out_;
+  ParametersOf<T> parameters_;
   SizesOf<T> size_;
   double y_[kState];
   double time_ = 0.0;

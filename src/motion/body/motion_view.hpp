@@ -16,6 +16,7 @@ using ReadPointer = const Value*;
 
 /// What all motions of a run share.
 struct MotionRun {
+  MotionMechanism mechanism;
   ImpactRun impact;  ///< velocities and contacts are those of each impact
   double duration, coefficient, tolerance, contact_tolerance, velocity_tolerance, law_tolerance,
       zeno_tolerance, grid;
@@ -68,6 +69,7 @@ struct MotionView {
   ArraySteps<MotionResultArrays<Pointer>> result_steps;
   long samples, knots, grid_points, event_rows;
   double drive_interval;
+  long first_problem;
   std::uint64_t first_sample;
 
   [[nodiscard]] CAROM_HOST_DEVICE MotionProblemView problem(long p) const {

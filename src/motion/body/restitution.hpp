@@ -32,8 +32,8 @@ struct RestitutionProblem {
 
   /// v := v+, scaled back where it had more energy than before the impact. Returns the scale;
   /// `impulse`: p before scaling.
-  CAROM_HOST_DEVICE double solve(Restitution kind, double e, const double* mass, double energy,
-                                 double work, double* v, double* impulse) const {
+  CAROM_CALL double solve(Restitution kind, double e, const double* mass, double energy,
+                          double work, double* v, double* impulse) const {
     const int rows = kDim * contacts;
     double u[kRows] = {};
     for (int i = 0; i < rows; ++i) {
@@ -115,8 +115,8 @@ struct RestitutionProblem {
   static constexpr int kSweeps = 2000;
 
   /// Work of the normals in the expansion.
-  CAROM_HOST_DEVICE double expand(const double* from, const double* floor, const double* target,
-                                  double* p) const {
+  CAROM_CALL double expand(const double* from, const double* floor, const double* target,
+                           double* p) const {
     const int rows = kDim * contacts;
     double u[kRows];
     for (int i = 0; i < rows; ++i) {

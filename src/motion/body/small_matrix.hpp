@@ -49,7 +49,7 @@ class SmallSystem {
   double b[kMost];
 
   /// False where A is not finite. `redundant`: A was singular to working accuracy.
-  CAROM_HOST_DEVICE bool solve(int n, double* x, bool& redundant) {
+  CAROM_CALL bool solve(int n, double* x, bool& redundant) {
     redundant = false;
     if (n == 1 && magnitude(a[0][0]) > 0.0 && is_finite(a[0][0])) {
       x[0] = b[0] / a[0][0];
@@ -111,7 +111,7 @@ class SmallSystem {
     return true;
   }
 
-  CAROM_HOST_DEVICE bool eliminate(int n, double shift) {
+  CAROM_CALL bool eliminate(int n, double shift) {
     for (int i = 0; i < n; ++i) {
       row_[i] = column_[i] = i;
       for (int j = 0; j < n; ++j) lu_[i][j] = a[i][j] + (i == j ? shift : 0.0);
@@ -143,7 +143,7 @@ class SmallSystem {
     return true;
   }
 
-  CAROM_HOST_DEVICE void substitute(int n, const double* from, double* x) const {
+  CAROM_CALL void substitute(int n, const double* from, double* x) const {
     double y[kMost] = {};
     for (int i = 0; i < n; ++i) {
       double sum = from[row_[i]];

@@ -24,7 +24,7 @@ class ZenoWatch {
   CAROM_INLINE void clear() { count_ = 0; }
 
   /// An impact at `time` on `contacts` and the state (q, v) of n numbers after it.
-  CAROM_HOST_DEVICE void add(int n, double time, double s, unsigned contacts, const double* state) {
+  CAROM_CALL void add(int n, double time, double s, unsigned contacts, const double* state) {
     if (count_ > 0 && !(time > time_[count_ - 1])) {  // another round of the same impact
       --count_;
       contacts |= contacts_[count_];
@@ -43,7 +43,7 @@ class ZenoWatch {
   /// Durations of `period` impacts that decrease by one ratio: the limit's error is the rest of the
   /// series times the relative change of the ratio. `state` receives the limit of (q, v), the first
   /// nq of them positions.
-  CAROM_HOST_DEVICE Limit limit(int n, int nq, double tolerance, double* state) const {
+  CAROM_CALL Limit limit(int n, int nq, double tolerance, double* state) const {
     Limit result;
     const int last = count_ - 1;
     for (int period = 1; period <= kMostPeriod && 3 * period < count_; ++period) {

@@ -1,0 +1,126 @@
+#include <algorithm>
+
+#include <Eigen/Eigenvalues>
+
+#include <carom/motion_tree.hpp>
+
+#include "api/tree_part.hpp"
+#include "models/body/spatial_tree.hpp"
+
+namespace carom {
+
+namespace {
+
+using kernels::SpatialTreeMechanism;
+static_assert(SpatialTreeMechanism::kMostLinks == kMostSpatialTreeLinks);
+static_assert(SpatialTreeMechanism::kMostContacts == kMostSpatialTreeContacts);
+
+constexpr double kInertiaRounding = 1e-12;  // of a body's largest moment
+
+/// Principal moments as some body has them: none negative, none above the sum of the others.
+void check_inertia(const TreePart& part, const SpatialTreeLink& link) {
+  part.finite("inertia", link.inertia);
+  const auto& in = link.inertia;
+  Eigen::Matrix3d matrix;
+  matrix << in[0], in[3], in[4], in[3], in[1], in[5], in[4], in[5], in[2];
+  const Eigen::Vector3d moments =
+      Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d>(matrix, Eigen::EigenvaluesOnly).eigenvalues();
+  const double slack = kInertiaRounding * moments.cwiseAbs().maxCoeff();
+  if (moments[0] < -slack) {
+    part.refuse("inertia", message::number(moments[0]) + " about a principal axis", "must be >= 0");
+  }
+  if (moments[2] > moments[0] + moments[1] + slack) {
+    part.refuse("inertia", message::number(moments[2]) + " about a principal axis",
+                "must not be above the sum of the other two");
+  }
+}
+
+void check(const SpatialTree& tree) {
+  const TreePart all(tree.name, "mechanism", 0, tree.name);
+  if (tree.links.empty() || tree.links.size() > kMostSpatialTreeLinks) {
+    all.refuse("links", std::to_string(tree.links.size()) + " long",
+               "must have 1 to " + std::to_string(kMostSpatialTreeLinks));
+  }
+  if (tree.contacts.size() > kMostSpatialTreeContacts) {
+    all.refuse("contacts", std::to_string(tree.contacts.size()) + " long",
+               "must have at most " + std::to_string(kMostSpatialTreeContacts));
+  }
+  all.finite("gravity", tree.gravity);
+  for (std::size_t i = 0; i < tree.links.size(); ++i) {
+    const SpatialTreeLink& link = tree.links[i];
+    const TreePart part(tree.name, "link", i, link.name);
+    const bool free = tree.floating && i == 0;
+    if (link.parent < -1 || link.parent >= static_cast<int>(i)) {
+      part.refuse("parent", std::to_string(link.parent),
+                  "must be an earlier link or -1: trees have no loops");
+    }
+    if (tree.floating && i > 0 && link.parent < 0) {
+      part.refuse("parent", std::to_string(link.parent),
+                  "must be an earlier link: the first one is free");
+    }
+    part.finite("place", link.place);
+    if (!free) part.unit("axis", link.axis);
+    part.not_negative("mass", link.mass);
+    check_inertia(part, link);
+    part.finite("mass_centre", link.mass_centre);
+    part.not_negative("stiffness", link.stiffness);
+    part.finite("rest", link.rest);
+    part.not_negative("damping", link.damping);
+    part.finite("effort", link.effort);
+  }
+  for (std::size_t i = 0; i < tree.contacts.size(); ++i) {
+    const SpatialTreeContact& contact = tree.contacts[i];
+    const TreePart part(tree.name, "contact", i, contact.name);
+    part.link("link", contact.link, 0, tree.links.size());
+    part.finite("point", contact.point);
+    part.unit("normal", contact.normal);
+    part.finite("offset", contact.offset);
+    part.not_negative("friction", contact.friction);
+  }
+}
+
+}  // namespace
+
+MotionProblem motion_problem(const SpatialTree& tree, std::span<const double> position,
+                             std::span<const double> velocity) {
+  check(tree);
+  const std::size_t velocities = tree.links.size() + (tree.floating ? 5 : 0);
+  const TreePart all(tree.name, "mechanism", 0, tree.name);
+  const auto require_length = [&](const char* field, std::size_t size, std::size_t expected) {
+    if (size == expected) return;
+    all.refuse(field, std::to_string(size) + " numbers long",
+               "must have " + std::to_string(expected));
+  };
+  require_length("position", position.size(), velocities + (tree.floating ? 1 : 0));
+  require_length("velocity", velocity.size(), velocities);
+  if (tree.floating) all.unit("quaternion", position.subspan(3, 4));
+  MotionProblem problem;
+  problem.name = tree.name;
+  problem.mechanism = MotionMechanism::spatial_tree;
+  problem.position.assign(position.begin(), position.end());
+  problem.velocity.assign(velocity.begin(), velocity.end());
+  // In the order of SpatialTreeMechanism's records.
+  std::vector<double>& p = problem.parameters;
+  const auto put = [&p](const auto& values) { p.insert(p.end(), values.begin(), values.end()); };
+  p = {static_cast<double>(tree.links.size()), static_cast<double>(tree.contacts.size()),
+       tree.floating ? 1.0 : 0.0};
+  put(tree.gravity);
+  for (const SpatialTreeLink& l : tree.links) {
+    p.insert(p.end(), {static_cast<double>(l.parent), l.slides ? 1.0 : 0.0});
+    put(l.place);
+    put(l.axis);
+    p.push_back(l.mass);
+    put(l.inertia);
+    put(l.mass_centre);
+    p.insert(p.end(), {l.stiffness, l.rest, l.damping, l.effort});
+  }
+  for (const SpatialTreeContact& c : tree.contacts) {
+    p.push_back(static_cast<double>(c.link));
+    put(c.point);
+    put(c.normal);
+    p.insert(p.end(), {c.offset, c.friction});
+  }
+  return problem;
+}
+
+}  // namespace carom

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include <carom/error.hpp>
+
+#include "core/message.hpp"
+
+namespace carom {
+
+/// What is refused of a part of a tree.
+class TreePart {
+ public:
+  TreePart(const std::string& tree, const char* kind, std::size_t index, const std::string& name)
+      : whole_("mechanism \"" + tree + "\""),
+        kind_(kind),
+        index_(static_cast<std::int64_t>(index)),
+        name_(name) {}
+
+  [[noreturn]] void refuse(const char* field, const std::string& value,
+                           const std::string& rule) const {
+    throw InvalidInput(Refusal{.field = field,
+                               .kind = kind_,
+                               .problem = index_,
+                               .name = name_,
+                               .whole = whole_,
+                               .value = value,
+                               .rule = rule});
+  }
+  void finite(const char* field, double value) const {
+    if (!std::isfinite(value)) refuse(field, message::number(value), "must be finite");
+  }
+  template <std::size_t kCount>
+  void finite(const char* field, const std::array<double, kCount>& values) const {
+    for (const double value : values) finite(field, value);
+  }
+  /// Of length 1.
+  void unit(const char* field, std::span<const double> values) const {
+    double square = 0.0;
+    for (const double value : values) {
+      finite(field, value);
+      square += value * value;
+    }
+    const double length = std::sqrt(square);
+    if (std::abs(length - 1.0) <= 1e-9) return;
+    refuse(field, message::number(length) + " long", "must have length 1");
+  }
+  void not_negative(const char* field, double value) const {
+    finite(field, value);
+    if (value < 0.0) refuse(field, message::number(value), "must be >= 0");
+  }
+  void link(const char* field, int value, int least, std::size_t below) const {
+    if (value >= least && value < static_cast<int>(below)) return;
+    refuse(field, std::to_string(value),
+           "must be a link from " + std::to_string(least) + " to " +
+               std::to_string(static_cast<int>(below) - 1));
+  }
+
+ private:
+  std::string whole_;
+  const char* kind_;
+  std::int64_t index_;
+  std::string name_;
+};
+
+}  // namespace carom

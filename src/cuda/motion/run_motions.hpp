@@ -1,0 +1,15 @@
+#pragma once
+
+#include <carom/motion.hpp>
+
+namespace carom::cuda {
+
+/// Motions of a mechanism with kDim rows a contact; a unit of its own each, as nvcc takes a minute
+/// for one.
+template <int kDim>
+void run_motions(const MotionBatch& batch, const MotionSettings& settings, MotionResult& result);
+
+extern template void run_motions<2>(const MotionBatch&, const MotionSettings&, MotionResult&);
+extern template void run_motions<3>(const MotionBatch&, const MotionSettings&, MotionResult&);
+
+}  // namespace carom::cuda

@@ -1,0 +1,7 @@
+#include "cuda/motion/motion_kernel.cuh"
+
+namespace carom::cuda {
+
+template void run_motions<3>(const MotionBatch&, const MotionSettings&, MotionResult&);
+
+}  // namespace carom::cuda
