@@ -12,6 +12,7 @@
 #include "cli/output_files.hpp"
 #include "cli/progress.hpp"
 #include "io/gnuplot.hpp"
+#include "io/motion_animation.hpp"
 #include "io/motion_hdf5.hpp"
 #include "io/motion_json.hpp"
 #include "io/motion_picture.hpp"
@@ -24,10 +25,13 @@ int run_motion_command(const MotionOptions& options, const std::string& command_
   run::MotionPlan plan = motion_plan(options);
   require_output(options.output);
   require_picture(options.plot);
-  if (!options.plot.empty() && plan.tasks.size() > 1) {
+  require_animation(options.animate);
+  for (const auto& [option, file] :
+       {std::pair{"--plot", &options.plot}, {"--animate", &options.animate}}) {
+    if (file->empty() || plan.tasks.size() < 2) continue;
     throw InvalidInput(
-        fmt::format("--plot draws one problem, there are {}: choose one with --problem or --set",
-                    plan.tasks.size()));
+        fmt::format("{} draws one problem, there are {}: choose one with --problem or --set",
+                    option, plan.tasks.size()));
   }
   if (!options.plot.empty()) io::require_gnuplot();
   const InterruptGuard guard;
@@ -40,6 +44,7 @@ int run_motion_command(const MotionOptions& options, const std::string& command_
   }
   if (!options.output.empty()) io::write_motion_hdf5(options.output, run, command_line);
   if (!options.plot.empty()) io::draw_motion(options.plot, run);
+  if (!options.animate.empty()) io::animate_motion(options.animate, run);
   return interrupted() ? kInterrupted : kSuccess;
 }
 

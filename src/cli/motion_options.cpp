@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::int64_t kKeptForFile = 100;
 constexpr std::int64_t kKeptForPicture = 64;
+constexpr std::int64_t kKeptForAnimation = 12;
 constexpr std::int64_t kGridOfPicture = 2000;
 constexpr std::int64_t kKeptEvents = 1000;
 
@@ -28,6 +29,7 @@ std::vector<run::MotionTask> model_tasks(const MotionOptions& options) {
   const std::map<std::string, double> set = overrides_of(options.target);
   VariationOptions variations = options.variations;
   variations.seed = options.settings["seed"];
+  variations.first = options.settings["first_problem"];
   const auto points = varied_points(variations, set, [&](const std::string& parameter) {
     require_parameter(model, parameter,
                       [&](const auto& wrong) { models::build_motion(name, wrong); });
@@ -90,6 +92,7 @@ void add_motion_options(CLI::App& command, MotionOptions& options) {
   command.add_flag("--events", options.events, "The events of the first motion");
   text("--output", options.output, "FILE.h5", "Write states and events of kept motions here");
   text("--plot", options.plot, "FILE.svg|.png", "Draw kept motions (needs gnuplot)");
+  text("--animate", options.animate, "FILE.svg", "The same as a picture that moves, in real time");
   add_text_options(command, options);
 }
 
@@ -115,13 +118,17 @@ run::MotionPlan motion_plan(const MotionOptions& options) {
   }
   if (options.settings["keep_samples"].empty()) {
     if (options.events) settings.keep_samples = 1;
+    if (!options.animate.empty()) {
+      settings.keep_samples = std::min(settings.samples, kKeptForAnimation);
+    }
     if (!options.plot.empty()) settings.keep_samples = std::min(settings.samples, kKeptForPicture);
     if (!options.output.empty()) settings.keep_samples = std::min(settings.samples, kKeptForFile);
   }
   if (settings.keep_samples > 0 && options.settings["keep_events"].empty()) {
     settings.keep_events = kept_events(settings);
   }
-  if (options.settings["grid"].empty() && (!options.plot.empty() || !options.output.empty())) {
+  const bool shown = !options.plot.empty() || !options.animate.empty() || !options.output.empty();
+  if (options.settings["grid"].empty() && shown) {
     settings.grid = settings.duration / static_cast<double>(kGridOfPicture);
   }
   if (!options.epsilon.empty()) {

@@ -29,6 +29,7 @@ struct MotionOptions : TextOptions {
   bool events = false;
   std::string output;
   std::string plot;
+  std::string animate;
 };
 
 void add_motion_options(CLI::App& command, MotionOptions& options);

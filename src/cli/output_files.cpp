@@ -20,4 +20,8 @@ void require_picture(const std::string& file) {
   if (!file.empty()) io::require_writable(file, "--plot", {".svg", ".png"});
 }
 
+void require_animation(const std::string& file) {
+  if (!file.empty()) io::require_writable(file, "--animate", {".svg"});
+}
+
 }  // namespace carom::cli

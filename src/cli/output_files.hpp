@@ -10,5 +10,7 @@ namespace carom::cli {
 void require_output(const std::string& file);
 /// --plot; whether gnuplot is there is asked by io::require_gnuplot once the rest is known to fit.
 void require_picture(const std::string& file);
+/// --animate
+void require_animation(const std::string& file);
 
 }  // namespace carom::cli

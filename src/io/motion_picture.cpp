@@ -50,6 +50,7 @@ class MotionSheet {
       panel(velocity + " over s", "s", velocity, 1, 2 + nq_ + j);
       if (j == 0) clocks();
       if (j == 1) events();
+      if (j == 2) rates();
     }
     return std::move(sheet_);
   }
@@ -65,6 +66,7 @@ class MotionSheet {
   /// are straight lines in s.
   void put_states() {
     std::string text;
+    std::string rates;
     const std::size_t width = nq_ + nv_;
     for (std::int64_t i = 0; i < kept_.kept; ++i) {
       struct Point {
@@ -89,6 +91,14 @@ class MotionSheet {
       std::stable_sort(points.begin(), points.end(), [](const Point& a, const Point& b) {
         return a.s != b.s ? a.s < b.s : a.t < b.t;
       });
+      for (std::size_t k = 1; k < points.size() && i == 0; ++k) {
+        const double in_s = points[k].s - points[k - 1].s;
+        if (!(in_s > 0.0)) continue;
+        const double rate = std::clamp((points[k].t - points[k - 1].t) / in_s, 0.0, 1.0);
+        fmt::format_to(std::back_inserter(rates),
+                       "{0:.9g} {2:.6g} {3:.6g}\n{1:.9g} {2:.6g} {3:.6g}\n", points[k - 1].s,
+                       points[k].s, rate, 1.0 - rate);
+      }
       for (const Point& point : points) {
         put(text, 0, point.t);
         put(text, 1, point.s);
@@ -98,6 +108,7 @@ class MotionSheet {
       text += '\n';
     }
     sheet_.data.push_back({"motion", std::move(text)});
+    sheet_.data.push_back({"rates", std::move(rates)});
   }
   void put(std::string& text, std::size_t column, double value) {
     include(extent_[column], value);
@@ -126,14 +137,65 @@ class MotionSheet {
 
   void clocks() { panel("clocks: t stands in impacts", "s", "t [s]", 1, 0); }
 
+  /// dt/ds of the first motion, 0 in impacts, and d|Lambda_n|_1/ds, which is the rest of 1.
+  void rates() {
+    SheetPanel panel;
+    panel.title = "rates of the first motion";
+    panel.x_label = "s";
+    panel.y_label = "of t and of the normal impulses";
+    panel.x = extent_[1];
+    panel.y = {0.0, 1.0};
+    panel.items.push_back({"rates", "1:2", "with lines lw 1.4 lc rgb '#102a83'"});
+    panel.items.push_back({"rates", "1:3", "with lines lw 1.4 lc rgb '#c0392b'"});
+    sheet_.panels.push_back(std::move(panel));
+  }
+
+  /// Laws of the first motion's contacts as bands, from event to event: open where there is none.
+  void bands(SheetPanel& panel) {
+    std::array<std::string, 2> texts;  // stick, slip
+    const auto count = kept_.event_count.host()[0];
+    for (int contact = 0; contact < kept_.contacts; ++contact) {
+      int law = -1;
+      double since = 0.0;
+      const auto end_at = [&](double time) {
+        if (law < 0 || !(time > since)) return;
+        fmt::format_to(std::back_inserter(texts[static_cast<std::size_t>(law)]),
+                       "{:.9g} {} {:.9g} 0\n", since, contact + 1, time - since);
+      };
+      for (std::int32_t k = 0; k < count; ++k) {
+        const auto row = static_cast<std::size_t>(k);
+        if ((kept_.event_contacts.host()[row] >> contact & 1U) == 0U) continue;
+        const MotionEventKind kind = kept_.event_kind.host()[row];
+        const bool lifts = kind == MotionEventKind::lift_off;
+        if (!lifts && kind != MotionEventKind::stick && kind != MotionEventKind::slip) continue;
+        end_at(kept_.event_time.host()[row]);
+        law = lifts ? -1 : kind == MotionEventKind::stick ? 0 : 1;
+        since = kept_.event_time.host()[row];
+      }
+      end_at(settings_.duration);
+    }
+    constexpr std::array<MotionEventKind, 2> kKinds = {MotionEventKind::stick,
+                                                       MotionEventKind::slip};
+    for (std::size_t law = 0; law < texts.size(); ++law) {
+      if (texts[law].empty()) continue;
+      const auto kind = static_cast<std::size_t>(kKinds[law]);
+      const std::string style =
+          fmt::format("with vectors nohead lw 9 lc rgb '#99{}'", kEventColours[kind] + 1);
+      const std::string data = fmt::format("band{}", law);
+      sheet_.data.push_back({data, std::move(texts[law])});
+      panel.items.push_back({data, "1:2:3:4", style});
+    }
+  }
+
   /// Events of the first motion: one line for each contact.
   void events() {
     SheetPanel panel;
-    panel.title = "events of the first motion";
+    panel.title = "events of the first motion; bands: it sticks or slips";
     panel.x_label = "t [s]";
     panel.y_label = "contact";
     panel.x = {0.0, settings_.duration};
     panel.y = {0.0, static_cast<double>(kept_.contacts) + 1.0};
+    bands(panel);
     std::array<std::string, kEventColours.size()> texts;
     const auto count = kept_.event_count.host()[0];
     for (std::int32_t k = 0; k < count; ++k) {

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "cli/command.hpp"
@@ -124,7 +125,7 @@ TEST(MotionCommand, NetOfLastStates) {
   EXPECT_LE(net["coverage"].back(), net["points"]);
 }
 
-/// Every point of a sweep is the model with that parameter set.
+/// Every point of a sweep is the model with that parameter set and the point's index.
 TEST(MotionCommand, ParametersVary) {
   const json swept =
       carom({"motion", "bouncing_ball", "--sweep", "height=0.5:2:4", "--samples", "2", "--json"})
@@ -134,8 +135,9 @@ TEST(MotionCommand, ParametersVary) {
     const double height = 0.5 + 0.5 * static_cast<double>(i);
     const json& point = swept["problems"][i];
     EXPECT_DOUBLE_EQ(point["parameters"]["height"].get<double>(), height);
-    const Outcome one = carom({"motion", "bouncing_ball", "--set",
-                               "height=" + std::to_string(height), "--samples", "2", "--json"});
+    const Outcome one =
+        carom({"motion", "bouncing_ball", "--set", "height=" + std::to_string(height), "--samples",
+               "2", "--first-problem", std::to_string(i), "--json"});
     const json alone = one.document()["problems"][0];
     EXPECT_EQ(point["final"], alone["final"]);
     EXPECT_EQ(point["zeno"], alone["zeno"]);
@@ -149,6 +151,85 @@ TEST(MotionCommand, ParametersVary) {
   EXPECT_NE(unknown.err.find("nothing"), std::string::npos);
   EXPECT_EQ(carom({"motion", "bouncing_ball", "--sweep", "height=1:2:2", "--plot", "x.svg"}).status,
             2);
+}
+
+/// Frames of two blocks, 25 a second.
+TEST(MotionCommand, AnimatedPictureMoves) {
+  const Scratch scratch;
+  const std::string file = (scratch / "drop.svg").string();
+  const Outcome outcome =
+      carom({"motion", "block_toss", "--samples", "2", "--duration", "0.8", "--animate", file});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const std::string svg = read_text(file);
+  const auto count = [&](const std::string& word) {
+    std::size_t found = 0;
+    for (std::size_t at = svg.find(word); at != std::string::npos; at = svg.find(word, at + 1)) {
+      ++found;
+    }
+    return found;
+  };
+  EXPECT_EQ(count("<polygon"), 2U);
+  EXPECT_EQ(count("</polygon>"), 2U);
+  EXPECT_EQ(count("dur=\"0.8s\""), 2U);
+  const std::size_t begin = svg.find("values=\"") + 8;
+  const std::string values = svg.substr(begin, svg.find('"', begin) - begin);
+  EXPECT_EQ(std::count(values.begin(), values.end(), ';'), 20);
+  EXPECT_EQ(std::count(values.begin(), values.end(), ','), 21 * 4);
+  EXPECT_NE(values.substr(0, values.find(';')), values.substr(values.rfind(';') + 1));
+  EXPECT_EQ(carom({"motion", "rocking_block_drop", "--animate", "drop.gif"}).status, 2);
+  for (const char* model : {"bouncing_ball", "painleve_rod", "box_along_wall", "compass_walk",
+                            "ramone_step", "disk_stack_drop", "cube_toss", "bar_on_steps_drop",
+                            CAROM_TEST_DATA "/../../examples/data/hopper.json",
+                            CAROM_TEST_DATA "/../../examples/data/tumbling_hammer.json"}) {
+    const Outcome other = carom({"motion", model, "--duration", "0.2", "--animate", file});
+    EXPECT_EQ(other.status, 0) << other.err;
+    EXPECT_EQ(read_text(file).find("nan"), std::string::npos) << model;
+    EXPECT_NE(read_text(file).find("<animate"), std::string::npos) << model;
+  }
+}
+
+/// Points of a run, computed by themselves: what is drawn and every motion are the same.
+TEST(MotionCommand, ShardsByProblemsMakeTheWhole) {
+  const auto problems = [](const std::vector<std::string>& more) {
+    std::vector<std::string> words = {
+        "motion", "rocking_block_drop", "--random", "width=0.5:1.5", "--samples",
+        "20",     "--duration",         "0.4",      "--json"};
+    words.insert(words.end(), more.begin(), more.end());
+    const Outcome outcome = carom(words);
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    return outcome.document()["problems"];
+  };
+  const json whole = problems({"--draws", "5"});
+  const json part = problems({"--draws", "2", "--first-problem", "3"});
+  ASSERT_EQ(part.size(), 2U);
+  EXPECT_EQ(part[0], whole[3]);
+  EXPECT_EQ(part[1], whole[4]);
+  EXPECT_NE(whole[0]["final"], whole[1]["final"]);
+  EXPECT_EQ(carom({"motion", "rocking_block_drop", "--first-problem", "-1"}).status, 2);
+}
+
+TEST(MotionCommand, SpatialMechanismFromAFile) {
+  const std::string file = CAROM_TEST_DATA "/../../examples/data/tumbling_hammer.json";
+  const Outcome outcome = carom({"motion", file, "--samples", "3", "--json"});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const json problem = outcome.document()["problems"][0];
+  EXPECT_EQ(problem["ended"]["failed"], 0);
+  EXPECT_GT(problem["impacts"].get<int>(), 0);
+  EXPECT_LT(problem["max_residual"].get<double>(), 1e-8);
+  EXPECT_EQ(problem["final"]["position_min"].size(), 9U);
+  const Scratch scratch;
+  const auto refused = [&](const std::string& mechanism, const std::string& words) {
+    const Outcome bad =
+        carom({"motion", scratch.file("bad.json", R"({"name": "bad", "mechanism": )" + mechanism +
+                                                      R"(, "position": [0.0]})")});
+    EXPECT_EQ(bad.status, 2);
+    EXPECT_NE(bad.err.find(words), std::string::npos) << bad.err;
+  };
+  refused(R"({"dimension": 4, "links": []})", "must be 2 or 3");
+  refused(
+      R"({"dimension": 3, "floating": false, "links": [{"name": "a", "mass": 1, "axis": 0.5}]})",
+      "axis");
+  refused(R"({"dimension": 3, "floating": false, "springs": [], "links": []})", "springs");
 }
 
 }  // namespace

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include <carom/motion.hpp>
+
+namespace carom::models {
+
+/// A line to draw, in the world [m]; planar mechanisms lie in z = 0.
+struct Outline {
+  std::vector<std::array<double, 3>> points;
+  bool closed = false;
+};
+
+/// What a mechanism looks like at a configuration, the same lines with as many points each at every
+/// one. position: q, [positions].
+std::vector<Outline> motion_outlines(const MotionProblem& problem, const double* position);
+
+/// A fixed plane normal'z = offset that contacts are against.
+struct Plane {
+  std::array<double, 3> normal{};
+  double offset = 0.0;
+};
+std::vector<Plane> motion_planes(const MotionProblem& problem);
+
+}  // namespace carom::models
