@@ -148,6 +148,8 @@ record_all() {
   run motion-restitution motion rocking_block_drop --samples 50 --restitution stronge --coefficient 0.5 $one
   run motion-net motion rocking_block_drop --samples 200 --duration 0.1 --epsilon 0.05 $one
   run motion-file motion examples/hopper.json --samples 4 --events $one
+  run motion-space motion examples/tumbling_hammer.json --samples 4 --events $one
+  run motion-shard motion block_toss --random width=0.5:1 --draws 3 --first-problem 5 --samples 4 $one
   run refuse-motion motion rocking_block_zeno --duration NaN
 
   for target in examples/lcp.json examples/friction.json data/*/*.json; do

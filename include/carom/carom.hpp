@@ -24,6 +24,7 @@
 #include <carom/models/postures.hpp>
 #include <carom/models/scenarios.hpp>
 #include <carom/motion.hpp>
+#include <carom/motion_function.hpp>
 #include <carom/motion_reachable.hpp>
 #include <carom/motion_replay.hpp>
 #include <carom/motion_tree.hpp>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <carom/motion_function.hpp>
 #include <carom/motion_replay.hpp>
 
 // What each backend offers for motions. Shapes were validated before.
@@ -7,7 +8,10 @@ namespace carom {
 
 namespace cpu {
 MotionResult simulate_motions(const MotionBatch& batch, const MotionSettings& settings);
-}
+/// batch: start and sizes of the mechanism, no parameters.
+MotionResult simulate_own(const OwnMechanism& mechanism, const MotionBatch& batch,
+                          const MotionSettings& settings);
+}  // namespace cpu
 namespace reference {
 /// As carom::replay_motion.
 MotionReplay replay_motion(const MotionProblem& problem, const MotionResult& result,

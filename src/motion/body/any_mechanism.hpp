@@ -52,6 +52,21 @@ class AnyMechanism {
   CAROM_HOST_DEVICE static void choose(MotionMechanism kind, F&& f) {
     choose_mechanism<kDim>(kind, f);
   }
+  CAROM_INLINE static Parameters parameters_of(const MotionRun& run,
+                                               const MotionProblemView& problem) {
+    return {problem.parameters, run.mechanism};
+  }
+  /// LocalState::evaluate.
+  template <class Local>
+  CAROM_INLINE static bool evaluate(Local& local, const Parameters& parameters,
+                                    const MechanismSizes& size, double time, const double* q,
+                                    const double* v, const double* drive, unsigned wanted) {
+    bool done = false;
+    choose(parameters.kind, [&]<class M>() {
+      done = fill<M>(local, parameters.numbers, size, time, q, v, drive, wanted);
+    });
+    return done;
+  }
   CAROM_CALL static MechanismSizes sizes(const Parameters& parameters) {
     MechanismSizes result{0, 0, 0};
     choose(parameters.kind, [&]<class M>() { result = M::sizes(parameters.numbers); });
@@ -97,6 +112,12 @@ class AnyMechanism {
   }
 
  private:
+  template <class M, class Local>
+  CAROM_CALL static bool fill(Local& local, const double* numbers, const MechanismSizes& size,
+                              double time, const double* q, const double* v, const double* drive,
+                              unsigned wanted) {
+    return local.fill(M(numbers, time, q), size, v, drive, wanted);
+  }
   template <class M>
   [[nodiscard]] CAROM_INLINE M at() const {
     return M(parameters_.numbers, time_, q_);

@@ -23,7 +23,7 @@ struct FixedSizes {
   static constexpr int constraints = T::kSizes.constraints;
   CAROM_INLINE FixedSizes(const MechanismSizes&) {}  // NOLINT(google-explicit-constructor)
 };
-/// One of several mechanisms, chosen at run time (any_mechanism.hpp).
+/// A mechanism that is known at run time alone (any_mechanism.hpp, own_mechanism.hpp).
 template <class T>
 concept ErasedMechanism = requires {
   typename T::Parameters;
@@ -33,7 +33,7 @@ concept SizedAtRunTime = GrowingMechanism<T> || ErasedMechanism<T>;
 template <class T>
 using SizesOf = std::conditional_t<SizedAtRunTime<T>, MechanismSizes, FixedSizes<T>>;
 
-/// What T and T::sizes are given: parameters; of an erased one also which mechanism's they are.
+/// What T and T::sizes are given: parameters; of an erased one what else it takes.
 template <class T>
 struct ParametersOfMechanism {
   using Type = const double*;
@@ -93,16 +93,11 @@ struct LocalState {
   CAROM_CALL bool evaluate(const ParametersOf<T>& parameters, const SizesOf<T>& size, double time,
                            const double* q, const double* v, const double* drive, unsigned wanted) {
     if constexpr (ErasedMechanism<T>) {
-      bool done = false;
-      T::choose(parameters.kind, [&]<class M>() {
-        done = fill<M>(parameters.numbers, size, time, q, v, drive, wanted);
-      });
-      return done;
+      return T::evaluate(*this, parameters, size, time, q, v, drive, wanted);
     } else {
-      return fill<T>(parameters, size, time, q, v, drive, wanted);
+      return fill(T(parameters, time, q), size, v, drive, wanted);
     }
   }
-
   /// x := M^-1 x.
   CAROM_INLINE void solve(int nv, double* x) const {
     if (ErasedMechanism<T> ? diagonal : DiagonalMechanism<T>) {
@@ -122,11 +117,10 @@ struct LocalState {
     return 0.5 * twice;
   }
 
- private:
+  /// From the mechanism at the state.
   template <class M>
-  CAROM_CALL bool fill(const double* parameters, const SizesOf<T>& size, double time,
-                       const double* q, const double* v, const double* drive, unsigned wanted) {
-    const M at(parameters, time, q);
+  CAROM_HOST_DEVICE bool fill(const M& at, const SizesOf<T>& size, const double* v,
+                              const double* drive, unsigned wanted) {
     const int nv = size.velocities;
     at.mass_matrix(mass);
     diagonal = DiagonalMechanism<M>;

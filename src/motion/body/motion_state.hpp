@@ -86,6 +86,9 @@ class MotionState : protected MotionCounts<T> {
       for (int j = 0; j < nv_; ++j) {
         v()[j] = around(problem_.velocity[j], problem_.velocity_spread, j);
       }
+      for (int j = 0; j < nq_ + nv_; ++j) {
+        if (!is_finite(y_[j])) return false;  // a device's problems are refused afterwards
+      }
       if (!evaluate(~0U)) return false;
       double least = 0.0;
       for (int i = 0; i < size_.constraints; ++i) least = smaller(least, local_.gap[i]);
@@ -247,13 +250,13 @@ class MotionState : protected MotionCounts<T> {
   CAROM_INLINE static ParametersOf<T> parameters_of(const MotionRun& run,
                                                     const MotionProblemView& problem) {
     if constexpr (ErasedMechanism<T>) {
-      return {problem.parameters, run.mechanism};
+      return T::parameters_of(run, problem);
     } else {
       return problem.parameters;
     }
   }
   [[nodiscard]] CAROM_INLINE bool lifts() const {
-    if constexpr (ErasedMechanism<T>) {
+    if constexpr (ErasedMechanism<T> && LiftingMechanism<T>) {
       return T::lifts(parameters_);
     } else {
       return LiftingMechanism<T>;

@@ -7,6 +7,10 @@
 
 #include "impact/body/impact_body.hpp"
 
+namespace carom {
+struct OwnMechanism;
+}
+
 namespace carom::kernels::motion {
 
 template <class Value>
@@ -17,7 +21,8 @@ using ReadPointer = const Value*;
 /// What all motions of a run share.
 struct MotionRun {
   MotionMechanism mechanism;
-  ImpactRun impact;  ///< velocities and contacts are those of each impact
+  const OwnMechanism* own;  ///< null but on the cpu, for one's own function
+  ImpactRun impact;         ///< velocities and contacts are those of each impact
   double duration, coefficient, tolerance, contact_tolerance, velocity_tolerance, law_tolerance,
       zeno_tolerance, grid;
   Restitution restitution;
