@@ -12,9 +12,9 @@ namespace carom {
 
 namespace {
 
-/// Steps before the first call of `progress`; later chunks take about kChunkSeconds, so that a
-/// caller can stop a run of any length.
-constexpr std::int64_t kFirstChunk = 16;
+/// Steps, of a world and of all, before the first call of `progress`; later chunks take about
+/// kChunkSeconds, so that a caller can stop a run of any length.
+constexpr std::int64_t kFirstChunk = 16, kFirstSteps = 1 << 16;
 constexpr double kChunkSeconds = 0.1;
 
 /// Which worlds' parameters are refused; throws unless they may be isolated.
@@ -89,7 +89,9 @@ WorldsResult step_worlds(const models::Scenario& scenario, const WorldRun& run,
       entries(result.backend).make_stepper(settings, lease.state());
   const auto start = std::chrono::steady_clock::now();
   if (run.stride > 0) runner.add_frame(0, result);
-  std::int64_t chunk = run.progress ? std::min(kFirstChunk, steps) : steps;
+  const std::int64_t first =
+      std::clamp<std::int64_t>(kFirstSteps / std::max<std::int64_t>(1, run.worlds), 1, kFirstChunk);
+  std::int64_t chunk = run.progress ? std::min(first, steps) : steps;
   std::int64_t done = 0;
   while (done < steps) {
     std::int64_t count = std::min(chunk, steps - done);
