@@ -121,11 +121,12 @@ std::string_view to_string(ContactLetter letter);
 
 struct StabilitySettings {
   StabilityMethod method = StabilityMethod::any;
-  std::int64_t angles = 150;    ///< of a complete scan of a contact, where all e are 0
-  std::int64_t states = 30;     ///< random ones, where an e is > 0
-  std::int64_t events = 20000;  ///< most of one trajectory
-  std::uint64_t seed = 0;       ///< of random states and of choices among several modes
-  int threads = 0;              ///< cpu, reference: 0 = all hardware threads
+  std::int64_t angles = 150;       ///< of a complete scan of a contact, where all e are 0
+  std::int64_t states = 30;        ///< random ones, where an e is > 0
+  std::int64_t events = 20000;     ///< most of one trajectory
+  std::uint64_t seed = 0;          ///< of random states and of choices among several modes
+  std::int64_t first_problem = 0;  ///< index of the batch's first among all: shards of a run
+  int threads = 0;                 ///< cpu, reference: 0 = all hardware threads
 
   /// See settings.hpp.
   template <class Visit, class... Tables>
@@ -140,6 +141,9 @@ struct StabilitySettings {
     visit({"events", "Most events of one trajectory", Range::between(1, 1 << 30)},
           tables.events...);
     visit({"seed", "Seed of random states"}, tables.seed...);
+    visit({"first_problem", "Index of the first problem (shards of a run)",
+           Range::between(0, 4294967295.0)},
+          tables.first_problem...);
     visit({"threads", "CPU threads", Range::at_least(0), "", "all"}, tables.threads...);
   }
 

@@ -68,7 +68,8 @@ body::CascadeSettings cascade_settings(const StabilitySettings& settings) {
           settings.angles,
           settings.states,
           settings.events,
-          settings.seed};
+          settings.seed,
+          static_cast<std::uint32_t>(settings.first_problem)};
 }
 
 }  // namespace carom::stability

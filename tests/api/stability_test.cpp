@@ -413,6 +413,37 @@ TEST(Stability, PrintedFormulasFail) {
               -0.2, 1e-12);
 }
 
+// Random states are addressed by the place of a stance among all of the run's.
+TEST(Stability, ShardsAreTheWhole) {
+  RandomStances random(5);
+  std::vector<Stance> stances;
+  while (stances.size() < 60) {
+    stances.push_back(random.any());
+    for (StanceContact& contact : stances.back().contacts) contact.restitution = 0.4;
+  }
+  StabilitySettings settings;
+  settings.method = StabilityMethod::simulate;
+  settings.states = 5;
+  settings.events = 200;
+  for (const Backend backend : {Backend::cpu, Backend::reference}) {
+    settings.first_problem = 0;
+    const StabilityResult whole = analyse_stability(stance_batch(stances), settings, backend);
+    const std::vector<Stance> rest(stances.begin() + 23, stances.end());
+    const auto differing = [&](std::int64_t first) {
+      settings.first_problem = first;
+      const StabilityResult shard = analyse_stability(stance_batch(rest), settings, backend);
+      std::ptrdiff_t count = 0;
+      for (std::size_t i = 0; i < rest.size(); ++i) {
+        count += shard.events.host()[i] != whole.events.host()[i + 23] ||
+                 shard.verdict.host()[i] != whole.verdict.host()[i + 23];
+      }
+      return count;
+    };
+    EXPECT_EQ(differing(23), 0);
+    EXPECT_GT(differing(0), 0);
+  }
+}
+
 TEST(Stability, RefusesByName) {
   const auto refusal = [](const std::function<void(Stance&)>& spoil) {
     Stance stance = of_figure2(0.5, 0.5);

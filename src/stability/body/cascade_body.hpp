@@ -41,6 +41,7 @@ struct CascadeSettings {
   bool scan;  ///< simulate more than the cycles of chatter
   std::int64_t angles, states, events;
   std::uint64_t seed;
+  std::uint32_t first_problem;  ///< index of the batch's first problem among the run's
 };
 
 /// Draws of one trajectory.
@@ -63,7 +64,10 @@ class Falsifier {
  public:
   CAROM_INLINE Falsifier(const StanceForm& stance, const EventTables& tables,
                          const CascadeSettings& settings, std::uint32_t problem)
-      : stance_(stance), tables_(tables), settings_(settings), problem_(problem) {}
+      : stance_(stance),
+        tables_(tables),
+        settings_(settings),
+        problem_(settings.first_problem + problem) {}
 
   /// Bodies that turn about one contact as it just stuck, then directions of all impacts of one
   /// contact with the other closed (e = 0: complete, both gaps being 0), or random states.

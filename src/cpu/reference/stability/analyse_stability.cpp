@@ -121,7 +121,8 @@ void judge(const StanceBatch& batch, const StabilitySettings& settings, std::siz
   }
   if (painleve) verdict = StabilityVerdict::no_consistent_mode;
   if (method != StabilityMethod::any && method != StabilityMethod::simulate) return;
-  std::mt19937_64 random(settings.seed + 0x9e3779b97f4a7c15ULL * (p + 1));
+  const std::uint64_t number = p + static_cast<std::uint64_t>(settings.first_problem) + 1;
+  std::mt19937_64 random(settings.seed + 0x9e3779b97f4a7c15ULL * number);
   for (const Start& start : starts_of(system, settings, random)) {
     const biped::Motion motion = biped::simulate(system, start.q, start.v, settings.events, random);
     result.events.host()[p] += motion.events;
