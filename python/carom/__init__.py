@@ -14,15 +14,15 @@ from ._mujoco import from_mujoco
 from ._pinocchio import from_pinocchio
 from .errors import BackendUnavailable, CudaError, InvalidInput, SolveError
 from .problems import Problems, model, models
-from .solvers import LcpResult, LpResult, QpResult, SdpResult
-from .solvers import solve_lcp, solve_lp, solve_qp, solve_sdp
+from .solvers import CoulombResult, LcpResult, LpResult, QpResult, SdpResult
+from .solvers import solve_coulomb, solve_lcp, solve_lp, solve_qp, solve_sdp
 
 __version__ = info()["version"]
 
 __all__ = [
-    "BackendUnavailable", "CudaError", "InvalidInput", "LcpResult", "LpResult", "Problems",
+    "BackendUnavailable", "CoulombResult", "CudaError", "InvalidInput", "LcpResult", "LpResult", "Problems",
     "QpMethod", "QpResult", "RowType", "SdpResult", "SolveError", "Status", "TrajectoryStatus",
     "Workspace", "check", "compliant", "data", "dataset", "equilibrium", "from_mujoco", "from_pinocchio", "impact",
-    "info", "load", "model", "models", "motion", "solve_lcp", "solve_lp", "solve_qp", "solve_sdp",
+    "info", "load", "model", "models", "motion", "solve_coulomb", "solve_lcp", "solve_lp", "solve_qp", "solve_sdp",
     "stability",
 ]  # fmt: skip

@@ -59,7 +59,7 @@ def _impact_settings(spec: Mapping[str, Any]) -> dict[str, Any]:
             raise refuse(f"impact.{name}", repr(given[name]), "is the dataset's own matter")
     robot = "mujoco" in spec["source"]
     one = problems.model("cube_drop") if robot else impact_problems(spec["source"], {}, 1)
-    chosen = impact.run_settings(one, given)
+    chosen = problems.run_settings(one, given)
     for name in ("first_problem", "bad_problem", "keep_samples", "keep_paths", "threads", "epsilon"):
         chosen.pop(name, None)
     return chosen
@@ -132,9 +132,7 @@ def _step(spec: Mapping[str, Any], drawn: Parameters, first: int, count: int, th
 
 def _stability(spec: Mapping[str, Any], drawn: Parameters, first: int, count: int, threads: int) -> Columns:
     stances = stability.model(spec["source"]["model"], n=count, **drawn)
-    # Random states are drawn by place in the call: one call a stance's block would change them.
-    settings = dict(spec["settings"], threads=threads)
-    found = stability.analyse(stances, **settings)
+    found = stability.analyse(stances, **spec["settings"], first_problem=first, threads=threads)
     return {**{f"stance_{k}": v for k, v in stances.to_dict().items()}, **found.to_dict()}
 
 
@@ -204,7 +202,7 @@ def resolved_settings(spec: Mapping[str, Any]) -> dict[str, Any]:
     elif kind == "motion":
         table = [entry for entry in _core.motion_settings() if entry["name"] not in ("seed", "first_sample")]
     else:
-        table = _core.stability_settings()
+        table = [entry for entry in _core.stability_settings() if entry["name"] != "first_problem"]
     defaults = {entry["name"]: entry["default"] for entry in table if entry["name"] != "threads"}
     if kind == "step":
         scenario = compliant.scenarios()[spec["source"]["scenario"]]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ._optional import needed
-from ._results import TrajectoryStatus
+from ._results import StabilityVerdict, TrajectoryStatus
 
 
 def axes(ax: Any) -> Any:
@@ -68,5 +68,19 @@ def plot_polygons(polygons: dict[str, np.ndarray], ax: Any) -> Any:
     ax.set_aspect("equal")
     ax.set_xlabel("[m]")
     ax.set_ylabel("[m]")
+    ax.legend(fontsize="small")
+    return ax
+
+
+def plot_chart(chart: Any, ax: Any) -> Any:
+    ax = axes(ax)
+    kinds = [int(kind) for kind in np.unique(chart.verdict)]
+    colours = needed("matplotlib", "a picture", "plot").colormaps["tab10"]
+    for place, kind in enumerate(kinds):
+        rows, columns = np.nonzero(chart.verdict == kind)
+        label = f"{StabilityVerdict(kind).name}, {100.0 * len(rows) / chart.verdict.size:.1f} %"
+        ax.plot(chart.x[columns], chart.y[rows], "s", markersize=3, color=colours(place), label=label)
+    ax.set_xlabel(chart.names[0])
+    ax.set_ylabel(chart.names[1])
     ax.legend(fontsize="small")
     return ax

@@ -11,6 +11,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import Batch, from_any, refuse
+from ._progress import called
 from ._results import Result, RowType, checked, result
 from ._settings import in_words, takes_settings
 from .problems import Parameter, columns, parameters_of
@@ -190,12 +191,8 @@ def worlds(
         run["step_size"] = dt
     if steps is not None:
         run["steps"] = steps
-    if progress is True:
-        from ._progress import Bar
-
-        progress = Bar()
     answer = _core.step_worlds(
         scenario, {key: column.tolist() for key, column in taken.items()}, run, in_words(settings),
-        backend, progress or None, workspace,
+        backend, called(progress), workspace,
     )  # fmt: skip
     return checked(WorldsResult(scenario=scenario, **answer), on_error)

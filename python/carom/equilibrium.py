@@ -17,11 +17,12 @@ from .problems import Parameter, columns, parameters_of
 
 __all__ = [
     "PlanarMargins", "PlanarRegions", "PostureModel", "Postures", "RobustRegion", "SpatialMargins",
-    "SpatialRegion", "Support", "ThreeContactRegion", "critical_tilt", "margins", "model", "models",
+    "SpatialRegion", "Support", "ThreeContactRegion", "critical", "critical_tilt", "margins", "model", "models",
     "planar", "robust", "spatial", "support", "three_contacts", "v_terrain",
 ]  # fmt: skip
 
 _NORMAL_TOLERANCE = 1e-6
+_RESOLUTION = 1e-12  # of a range that is bisected
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -373,6 +374,39 @@ def margins(
         return checked(PlanarMargins(**answer), on_error, (Status.solved, Status.unbounded))
     answer = _core.membership(arrays, batch.sizes(), centre, isolate, in_words(settings), workspace)
     return checked(SpatialMargins(**answer), on_error)
+
+
+def critical(
+    name: str, parameter: str, low: float, high: float, *, com: Any,
+    parameters: Mapping[str, float] | None = None, **settings: Any,
+) -> dict[str, Any]:  # fmt: skip
+    """The value of a built-in posture's parameter at which it begins or ceases to hold the centre of
+    mass com (2 or 3): held and not_held, as near to each other as proofs reach, by bisection of
+    [low, high]; held_low, held_high; found is False where both ends say the same.
+
+    settings: those of margins. Errors: InvalidInput as of model and margins.
+    """
+
+    def held(value: float) -> bool | None:
+        changed: dict[str, Any] = {**(parameters or {}), parameter: value}
+        made = margins(model(name, **changed), com=com, **settings)
+        status = int(made.status[0])
+        if isinstance(made, PlanarMargins):
+            return bool(made.distance[0] >= 0.0) if status in (Status.solved, Status.unbounded) else None
+        return {int(Status.solved): True, int(Status.infeasible): False}.get(status)
+
+    ends = held(low), held(high)
+    result: dict[str, Any] = {"held_low": ends[0], "held_high": ends[1], "found": False}
+    if None in ends or ends[0] == ends[1]:
+        return result
+    inside, outside = (low, high) if ends[0] else (high, low)
+    while abs(inside - outside) > _RESOLUTION * (high - low):
+        middle = 0.5 * (inside + outside)
+        verdict = None if middle in (inside, outside) else held(middle)
+        if verdict is None:  # numbers or proofs end here
+            break
+        inside, outside = (middle, outside) if verdict else (inside, middle)
+    return {**result, "found": True, "held": inside, "not_held": outside}
 
 
 @takes_settings(_core.spatial_settings())

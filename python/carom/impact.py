@@ -10,19 +10,24 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._arrays import refuse
+from ._arrays import from_any, refuse
+from ._progress import called
 from ._results import EnclosureStatus, Result, Status, TrajectoryStatus, checked, result
 from ._settings import in_words, takes_settings
 from .errors import InvalidInput
-from .problems import Model, Problems, model, models
+from ._theory import (
+    ImpactSteps, Pointedness, check_unique_step, pointedness, samples_for_epsilon_net, steps,
+    termination_bound,
+)  # fmt: skip
+from .problems import Model, Problems, given_problems, model, models, one_problem, run_settings
 
 __all__ = [
     "EnclosureStatus", "EpsilonNet", "ImpactEnclosure", "ImpactOutcome", "ImpactPaths", "ImpactResult",
-    "ImpactSamples", "Model", "Problems", "enclose", "mode_words", "model", "models", "newton", "sample", "sequential", "simultaneous",
+    "ImpactSamples", "ImpactSteps", "Model", "Pointedness", "Problems", "check_unique_step", "enclose",
+    "mode_words", "model", "models", "newton", "one_simultaneous", "pointedness", "sample",
+    "samples_for_epsilon_net", "sequential", "simultaneous", "step_outcomes", "steps",
+    "termination_bound",
 ]  # fmt: skip
-
-# Where the table of modes that a problem's samples share pays for itself.
-_TABLE_SAMPLES = 32
 
 
 @result
@@ -241,32 +246,6 @@ def _structured(columns: dict[str, np.ndarray]) -> np.ndarray:
     return table
 
 
-def _problems(arguments: Sequence[Any], strict: bool) -> Problems:
-    if len(arguments) == 1 and isinstance(arguments[0], Problems):
-        return arguments[0]
-    if len(arguments) == 1 and isinstance(arguments[0], str):
-        return model(arguments[0])
-    if len(arguments) != 5:
-        raise TypeError("takes Problems, a model's name, or the five arrays M, Jn, Jt, mu, v")
-    return Problems.of(*arguments, strict=strict)
-
-
-def run_settings(problems: Problems, settings: dict[str, Any]) -> dict[str, Any]:
-    """All settings of a run, with what was left open decided."""
-    settings = {name: value for name, value in settings.items() if value is not None}
-    for name in ("step_size", "max_steps"):
-        recommended = getattr(problems, name)
-        if recommended is not None:
-            settings.setdefault(name, recommended)
-    defaults = {each["name"]: each["default"] for each in _core.impact_settings()}
-    settings.setdefault("keep_samples", -1)
-    whole = settings.get("samples", defaults["samples"])
-    if "mode_table" not in settings:
-        settings["mode_table"] = isinstance(whole, int) and whole >= _TABLE_SAMPLES
-    del defaults["result_space"]
-    return {**defaults, **settings}
-
-
 @takes_settings(
     _core.impact_settings(),
     without=("result_space",),
@@ -287,16 +266,10 @@ def sample(
     None is on from 32 samples; it changes the last bits, so give the shards of one run one value.
     Errors: InvalidInput for shapes, settings and numbers.
     """
-    batch = _problems(problems, strict)
+    batch = given_problems(problems, strict)
     chosen = in_words(run_settings(batch, settings))
-    if progress is True:
-        from ._progress import Bar
-
-        progress = Bar()
-    if progress is False:
-        progress = None
     answer = _core.sample_impacts(
-        batch.arrays(), *batch.sizes(), chosen, backend, progress, workspace
+        batch.arrays(), *batch.sizes(), chosen, backend, called(progress), workspace
     )
     made = ImpactResult(
         problems=batch,
@@ -320,16 +293,9 @@ def enclose(*problems: Any, strict: bool = False, **settings: Any) -> list[Impac
 
     problems: as sample takes them. Errors: InvalidInput for settings, shapes, spatial problems.
     """
-    batch = _problems(problems, strict)
+    batch = given_problems(problems, strict)
     found = _core.enclose_impacts(batch.arrays(), *batch.sizes(), settings)
     return [ImpactEnclosure(problem=batch[i], **each) for i, each in enumerate(found)]
-
-
-def _one(problems: Sequence[Any], what: str) -> Problems:
-    batch = _problems(problems, False)
-    if len(batch) != 1:
-        raise refuse("problems", str(len(batch)), f"{what} takes one: give problems[i]")
-    return batch
 
 
 @takes_settings(_core.impact_model_settings())
@@ -339,9 +305,28 @@ def simultaneous(*problems: Any, **settings: Any) -> list[ImpactOutcome]:
     problems: one problem, as sample takes it. Errors: InvalidInput; also where the combinations of
     contact modes exceed max_combinations.
     """
-    batch = _one(problems, "simultaneous")
+    batch = one_problem(problems, "simultaneous")
     batch.validate()
     found = _core.simultaneous_impacts(batch.arrays(), *batch.sizes()[1:], settings)
+    return [ImpactOutcome(**outcome) for outcome in found]
+
+
+@takes_settings(_core.impact_model_settings())
+def one_simultaneous(*problems: Any, **settings: Any) -> ImpactOutcome:
+    """One outcome of the simultaneous model (31), by lexicographic Lemke. Errors: InvalidInput."""
+    batch = one_problem(problems, "one_simultaneous")
+    batch.validate()
+    return ImpactOutcome(**_core.simultaneous_impact(batch.arrays(), *batch.sizes()[1:], settings))
+
+
+@takes_settings(_core.impact_model_settings())
+def step_outcomes(*problems: Any, max_impulse: Any, **settings: Any) -> list[ImpactOutcome]:
+    """All distinct v' of one step (75) from the problem's velocity, by kinetic energy. max_impulse:
+    lambda_max (m) [N s], infinite for no bound. Errors: InvalidInput as of simultaneous."""
+    batch = one_problem(problems, "step_outcomes")
+    batch.validate()
+    bound = np.ascontiguousarray(np.broadcast_to(from_any("max_impulse", max_impulse), batch.contacts))
+    found = _core.step_outcomes(batch.arrays(), *batch.sizes()[1:], bound, settings)
     return [ImpactOutcome(**outcome) for outcome in found]
 
 
@@ -354,7 +339,7 @@ def sequential(
 
     Errors: InvalidInput; for "all" of more than six contacts.
     """
-    batch = _one(problems, "sequential")
+    batch = one_problem(problems, "sequential")
     batch.validate()
     if isinstance(orders, str):
         if orders != "all":
@@ -377,7 +362,7 @@ def sequential(
 @takes_settings(_core.impact_model_settings())
 def newton(*problems: Any, contact: int = 0, restitution: float = 0.0, **settings: Any) -> ImpactOutcome:
     """A single planar impact with Newton's coefficient of restitution in [0, 1], closed form."""
-    batch = _one(problems, "newton")
+    batch = one_problem(problems, "newton")
     batch.validate()
     answer = _core.newton_impact(
         batch.arrays(), *batch.sizes()[1:], int(contact), float(restitution), settings

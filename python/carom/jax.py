@@ -20,6 +20,7 @@ import numpy as np
 from . import _core, impact, solvers
 from ._arrays import refuse
 from ._settings import in_words
+from .problems import run_settings
 from .solvers import _CONES
 
 jax: Any = importlib.import_module("jax")
@@ -183,7 +184,7 @@ def sample_impacts(
     one = [np.eye(nv)[None], *(np.zeros((1, *shape)) for shape in own[1:])]
     problems = impact.Problems.of(*one)
     probe = solve(*one)
-    whole = in_words(impact.run_settings(problems, {**settings, "bad_problem": "isolate"}))
+    whole = in_words(run_settings(problems, {**settings, "bad_problem": "isolate"}))
     return _call("carom_sample_impacts", ImpactAnswer, lead, arrays, (2, 2, 2, 1, 1), probe, solve,
                  {"dimension": problems.dimension, "velocities": nv, "contacts": m, "backend": backend,
                   **whole})  # fmt: skip

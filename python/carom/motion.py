@@ -4,21 +4,25 @@ differential inclusion (53) of Halm and Posa (docs/algorithms/motion.md)."""
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from . import _core
 from ._arrays import from_any, refuse
+from ._progress import called
 from ._results import MotionEnd, MotionEventKind, Result, result
 from ._settings import in_words, takes_settings
-from .problems import Parameter, columns, parameters_of
+from .impact import EpsilonNet
+from .problems import Parameter, Problems, columns, parameters_of
 
 __all__ = [
-    "MotionEnd", "MotionEventKind", "MotionModel", "MotionResult", "Motions", "model", "models",
-    "simulate",
+    "MotionEnd", "MotionEventKind", "MotionModel", "MotionResult", "MotionTerms", "Motions", "model",
+    "models", "reachable", "replay", "simulate", "terms", "tree",
 ]  # fmt: skip
+
+_ARRAYS = ("parameters", "position", "velocity", "position_spread", "velocity_spread", "drive")
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -64,6 +68,30 @@ class Motions(Result):
             taken[name] = np.ascontiguousarray(array)
         return dataclasses.replace(self, **taken)
 
+    def __getitem__(self, i: int) -> Motions:
+        """That start alone."""
+        if not -len(self) <= i < len(self):
+            raise IndexError(f"motion {i} of {len(self)}")
+        i %= len(self)
+        one: dict[str, Any] = {name: np.ascontiguousarray(value[i : i + 1]) for name, value in self.arrays().items()}
+        return dataclasses.replace(self, **one)
+
+    def arrays(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in _ARRAYS if getattr(self, name) is not None}
+
+    def given(self) -> dict[str, Any]:
+        return {
+            "mechanism": self.mechanism, "problems": len(self),
+            "knots": 0 if self.drive is None else self.drive.shape[1],
+            "drive_interval": self.drive_interval,
+        }  # fmt: skip
+
+    def impact(self, i: int = 0, *, gap: float = 1e-9) -> Problems:
+        """The impact of start i with the contacts whose gap is at most `gap` [m]."""
+        one = self[i]
+        dimension, arrays = _core.motion_impact(one.arrays(), one.given(), float(gap))
+        return Problems(**arrays, dimension=dimension, name=self.name, step_size=self.step_size)
+
     def _summary(self) -> str:
         return f"{self.name!r}: {len(self)}"
 
@@ -105,17 +133,21 @@ def models() -> dict[str, MotionModel]:
     }
 
 
+def _made(arrays: Mapping[str, Any], **more: Any) -> Motions:
+    given: dict[str, Any] = {
+        key: None if value is None or value.size == 0 else value for key, value in arrays.items()
+    }
+    return Motions(**given, **more)
+
+
 def model(name: str, *, n: int | None = None, **parameters: Any) -> Motions:
     """Starts of a built-in mechanism, parameters changed by name; arrays of them make a batch."""
     taken, count = columns(parameters, n)
     lists = {key: column.tolist() for key, column in taken.items()}
     arrays, mechanism, interval = _core.build_motions(name, lists, count)
     known = models()[name]
-    given: dict[str, Any] = {
-        key: None if value is None or value.size == 0 else value for key, value in arrays.items()
-    }
-    return Motions(
-        **given,
+    return _made(
+        arrays,
         mechanism=mechanism,
         drive_interval=interval,
         name=name,
@@ -125,26 +157,145 @@ def model(name: str, *, n: int | None = None, **parameters: Any) -> Motions:
     )
 
 
-@takes_settings(
-    _core.motion_settings(), defaults={"step_size": None, "duration": None, "coefficient": None}
-)
-def simulate(motions: Any, *, backend: str = "auto", **settings: Any) -> MotionResult:
+def _motions(given: Any) -> Motions:
+    batch = model(given) if isinstance(given, str) else given
+    if not isinstance(batch, Motions):
+        raise TypeError("takes Motions or a model's name")
+    return batch
+
+
+def _one(given: Any) -> Motions:
+    batch = _motions(given)
+    if len(batch) != 1:
+        raise refuse("motions", str(len(batch)), "must be one: give motions[i]")
+    return batch
+
+
+def _chosen(batch: Motions, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings of a run, with what the model recommends where nothing was given."""
+    chosen = {name: value for name, value in settings.items() if value is not None}
+    for name in _RECOMMENDED:
+        if getattr(batch, name) is not None:
+            chosen.setdefault(name, getattr(batch, name))
+    return in_words(chosen)
+
+
+_RECOMMENDED = {"step_size": None, "duration": None, "coefficient": None}
+
+
+@takes_settings(_core.motion_settings(), defaults=_RECOMMENDED)
+def simulate(
+    motions: Any, *, backend: str = "auto", progress: Callable[[int, int], Any] | bool | None = None,
+    **settings: Any,
+) -> MotionResult:  # fmt: skip
     """Simulates motions from their starts. motions: Motions, or a model's name. step_size, duration
-    and coefficient: None takes what the model recommends.
+    and coefficient: None takes what the model recommends. progress: called with (samples done,
+    samples); returning False ends the run, whose result has the samples done. True shows a bar.
 
     Errors: InvalidInput naming problem, field and value: NaN, a start in penetration, settings.
     """
-    batch = model(motions) if isinstance(motions, str) else motions
-    if not isinstance(batch, Motions):
-        raise TypeError("takes Motions or a model's name")
-    chosen = {name: value for name, value in settings.items() if value is not None}
-    for name in ("step_size", "duration", "coefficient"):
-        if getattr(batch, name) is not None:
-            chosen.setdefault(name, getattr(batch, name))
-    names = ("parameters", "position", "velocity", "position_spread", "velocity_spread", "drive")
-    arrays = {name: getattr(batch, name) for name in names if getattr(batch, name) is not None}
-    knots = 0 if batch.drive is None else batch.drive.shape[1]
+    batch = _motions(motions)
     answer = _core.simulate_motions(
-        arrays, len(batch), batch.mechanism, knots, batch.drive_interval, in_words(chosen), backend
+        batch.arrays(), batch.given(), _chosen(batch, settings), backend, called(progress)
     )
+    done = answer.pop("done")
+    if done < answer["end"].shape[1]:
+        answer = {name: None if value is None else value[:, :done] for name, value in answer.items()}
     return MotionResult(**answer)
+
+
+@takes_settings(
+    _core.motion_settings(), without=("keep_samples", "keep_events"),
+    defaults={**_RECOMMENDED, "samples": 4096, "grid": 0.1},
+)  # fmt: skip
+def reachable(
+    motions: Any, *, epsilon: float, capacity: int = 2**20, backend: str = "auto", **settings: Any
+) -> list[list[tuple[float, EpsilonNet]]]:
+    """Nets of the states (q, v) that each problem's motions reach at 0, grid, 2 grid, ... and at the
+    end: (time [s], net) of every time, states in net.velocity (k, nq + nv). Motions that ended
+    before are counted in net.dropped.
+
+    Errors: InvalidInput for settings, shapes and problems.
+    """
+    batch = _motions(motions)
+    chosen = {"samples": 4096, "grid": 0.1, **_chosen(batch, settings)}
+    found: Any = _core.reachable(
+        batch.arrays(), batch.given(), chosen, float(epsilon), int(capacity), backend
+    )
+    return [[(time, EpsilonNet(**net)) for time, net in sets] for sets in found]
+
+
+def tree(
+    description: Mapping[str, Any], position: Any, velocity: Any, *, name: str = "tree"
+) -> Motions:
+    """Starts of an own planar mechanism, a tree of links against half-spaces.
+
+    description: the keys of a mechanism in a file of the command (docs/files.md): floating, gravity,
+    links, contacts, half_spaces, springs. position, velocity: (nq) or (n, nq), the floating
+    point's x and y if it floats, then a number a link. Errors: InvalidInput naming link, contact,
+    half-space or spring and the field.
+    """
+    from ._trees import resolved
+
+    q, v = (np.atleast_2d(from_any(field, value)) for field, value in (("position", position), ("velocity", velocity)))
+    if q.ndim != 2 or q.shape != v.shape or not len(q):
+        raise refuse("velocity", f"of shape {v.shape}", f"must be {q.shape} as position, (n, nq)")
+    arrays, mechanism, interval = _core.build_tree(
+        {**resolved(description), "name": name}, np.ascontiguousarray(q), np.ascontiguousarray(v), len(q)
+    )
+    return _made(arrays, mechanism=mechanism, drive_interval=interval, name=name)
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class MotionTerms(Result):
+    """M v' = force + drive + J' lambda and q' = rates at one state: mass_matrix (nv, nv), force (nv)
+    of gravity, Coriolis terms and springs, rates (nq), gap (m) [m], friction (m), jacobian
+    (m, rows, nv), a contact's normal row first, drift (m, rows) = (dJ/dt) v, energy [J]."""
+
+    mass_matrix: np.ndarray
+    force: np.ndarray
+    rates: np.ndarray
+    gap: np.ndarray
+    friction: np.ndarray
+    jacobian: np.ndarray
+    drift: np.ndarray
+    energy: float
+
+    def _summary(self) -> str:
+        return f"{len(self.gap)} contacts, {self.energy:.6g} J"
+
+
+def terms(motions: Any, position: Any = None, velocity: Any = None, *, time: float = 0.0) -> MotionTerms:
+    """The equations of one problem's mechanism at q (nq) and v (nv), its start where left out, and at
+    a time [s]. Errors: InvalidInput."""
+    one = _one(motions)
+    q = one.position[0] if position is None else from_any("position", position)
+    v = one.velocity[0] if velocity is None else from_any("velocity", velocity)
+    return MotionTerms(**_core.motion_terms(one.arrays(), one.given(), q, v, float(time)))
+
+
+def replay(
+    motions: Any, result: MotionResult, *, problem: int = 0, sample: int = 0, step: float = 1e-4,
+    tolerance: float = 1e-6, longest: float = 3.0,
+) -> dict[str, Any]:  # fmt: skip
+    """Judges a kept motion from its events by small time steps [s] of the reference, without laws of
+    contacts or event location: pieces compared, skipped, unsettled, differing; jumps,
+    differing_jumps; worst difference beyond step_error.
+
+    Errors: InvalidInput where the sample's events were not kept (keep_samples, keep_events).
+    """
+    one = _motions(motions)[problem]
+    arrays = {
+        name: np.ascontiguousarray(value[problem : problem + 1])
+        for name, value in result.to_dict().items()
+        if value is not None
+    }
+    sizes = {
+        "samples": arrays["end"].shape[1], "positions": arrays["position"].shape[2],
+        "velocities": arrays["velocity"].shape[2], "contacts": arrays["load"].shape[2],
+        "kept": arrays["state"].shape[1], "grid_points": arrays["state"].shape[2],
+        "event_rows": arrays["event_kind"].shape[2],
+    }  # fmt: skip
+    return _core.replay_motion(
+        one.arrays(), one.given(), arrays, sizes, int(sample), float(step), float(tolerance), float(longest)
+    )

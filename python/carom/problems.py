@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,8 @@ from . import _core
 from ._arrays import Batch, from_any, refuse
 from ._results import Result
 
+# Where the table of modes that a problem's samples share pays for itself.
+_TABLE_SAMPLES = 32
 _ARRAYS = ("mass_matrix", "normal_jacobian", "tangent_jacobian", "friction", "velocity")
 
 
@@ -257,3 +259,37 @@ def model(name: str, *, n: int | None = None, **parameters: Any) -> Problems:
         max_steps=known.max_steps,
         parameters={key: np.broadcast_to(column, (count,)) for key, column in taken.items()},
     )
+
+
+def given_problems(arguments: Sequence[Any], strict: bool) -> Problems:
+    """What a function that takes *problems was given."""
+    if len(arguments) == 1 and isinstance(arguments[0], Problems):
+        return arguments[0]
+    if len(arguments) == 1 and isinstance(arguments[0], str):
+        return model(arguments[0])
+    if len(arguments) != 5:
+        raise TypeError("takes Problems, a model's name, or the five arrays M, Jn, Jt, mu, v")
+    return Problems.of(*arguments, strict=strict)
+
+
+def run_settings(problems: Problems, settings: dict[str, Any]) -> dict[str, Any]:
+    """All settings of a run, with what was left open decided."""
+    settings = {name: value for name, value in settings.items() if value is not None}
+    for name in ("step_size", "max_steps"):
+        recommended = getattr(problems, name)
+        if recommended is not None:
+            settings.setdefault(name, recommended)
+    defaults = {each["name"]: each["default"] for each in _core.impact_settings()}
+    settings.setdefault("keep_samples", -1)
+    whole = settings.get("samples", defaults["samples"])
+    if "mode_table" not in settings:
+        settings["mode_table"] = isinstance(whole, int) and whole >= _TABLE_SAMPLES
+    del defaults["result_space"]
+    return {**defaults, **settings}
+
+
+def one_problem(problems: Sequence[Any], what: str) -> Problems:
+    batch = given_problems(problems, False)
+    if len(batch) != 1:
+        raise refuse("problems", str(len(batch)), f"{what} takes one: give problems[i]")
+    return batch

@@ -17,8 +17,8 @@ from ._results import Result, checked, result
 from ._settings import in_words, takes_settings
 
 __all__ = [
-    "LcpResult", "LpResult", "QpResult", "SdpResult",
-    "solve_lcp", "solve_lp", "solve_qp", "solve_sdp",
+    "CoulombResult", "LcpResult", "LpResult", "QpResult", "SdpResult",
+    "solve_coulomb", "solve_lcp", "solve_lp", "solve_qp", "solve_sdp",
 ]  # fmt: skip
 
 
@@ -78,6 +78,43 @@ class SdpResult(Result):
     residual: np.ndarray
     iterations: np.ndarray
     status: np.ndarray
+
+
+@result
+class CoulombResult(Result):
+    """reaction r and velocity u = W r + q (n, d m), each contact's normal first; status, residual,
+    iterations (n)."""
+
+    reaction: np.ndarray
+    velocity: np.ndarray
+    status: np.ndarray
+    residual: np.ndarray
+    iterations: np.ndarray
+
+
+@takes_settings(_core.coulomb_settings())
+def solve_coulomb(
+    W: Any, q: Any, mu: Any, *, threads: int = 0, strict: bool = False, on_error: str = "status",
+    **settings: Any,
+) -> CoulombResult:  # fmt: skip
+    """u = W r + q with the law of Signorini and Coulomb: 0 <= u_n perp r_n >= 0, |r_t| <= mu r_n,
+    sliding against u_t, in three dimensions with the true cone.
+
+    W (n, d m, d m), q (n, d m), mu (n, m): a contact has d consecutive rows, its normal first; d = 2
+    or 3 is what the shapes say. No proof of convergence: see status. Errors: InvalidInput for shapes
+    and settings; a problem with NaN or mu < 0 has the status invalid_input.
+    """
+    batch = Batch(strict)
+    batch.add("matrix", W, "k", "k")
+    batch.add("vector", q, "k")
+    batch.add("friction", mu, "m")
+    k, m = batch.extents["k"], batch.extents["m"]
+    if m == 0 or k not in (2 * m, 3 * m):
+        raise refuse("vector", f"{k} rows", f"must have 2 or 3 for each of {m} contacts", "has")
+    answer = _core.solve_coulomb(
+        batch.arrays(), batch.problems, k // m, m, in_words(settings), int(threads)
+    )
+    return checked(CoulombResult(**answer), on_error)
 
 
 @takes_settings(_core.lcp_settings())

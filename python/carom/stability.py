@@ -17,9 +17,9 @@ from ._settings import in_words, takes_settings
 from .problems import Parameter, columns, parameters_of
 
 __all__ = [
-    "CertificateKind", "StabilityResult", "StabilityVerdict", "StanceModel", "Stances", "analyse",
-    "impact", "impacts_dissipate", "model", "models", "modes", "replayed_growth", "trajectory",
-    "verify",
+    "CertificateKind", "StabilityChart", "StabilityResult", "StabilityVerdict", "StanceModel",
+    "Stances", "analyse", "chart", "impact", "impacts_dissipate", "model", "models", "modes",
+    "proves_ambiguous", "replayed_growth", "trajectory", "verify",
 ]  # fmt: skip
 
 _BY_CONTACT = ("l", "h", "slope", "friction", "restitution")
@@ -166,6 +166,67 @@ def impact(stance: Any, contact: int, velocity: Any) -> dict[str, Any]:
 def impacts_dissipate(stance: Any) -> bool:
     """Whether no single impact creates kinetic energy."""
     return _core.impacts_dissipate(*_one(stance))
+
+
+def proves_ambiguous(stance: Any, word: str) -> bool:
+    """Whether it is certain, in exact arithmetic, that mode `word` (letters of FSPN, one a contact)
+    makes the equilibrium of one stance ambiguous."""
+    return bool(_core.proves_ambiguous(*_one(stance), word))
+
+
+@result
+class StabilityChart(Result):
+    """Verdicts over a grid of two parameters: values of the first, x (nx), of the second, y (ny);
+    verdict (ny, nx); stances and found, of all points, x first."""
+
+    names: tuple[str, str]
+    x: np.ndarray
+    y: np.ndarray
+    verdict: np.ndarray
+    stances: Stances
+    found: StabilityResult
+
+    def plot(self, ax: Any = None) -> Any:
+        """A colour for each verdict. Needs matplotlib."""
+        from ._plots import plot_chart
+
+        return plot_chart(self, ax)
+
+    def _summary(self) -> str:
+        return f"{self.names[0]} x {self.names[1]}, {len(self.x)} x {len(self.y)}: {self.found._summary()}"
+
+
+@takes_settings(_core.stability_settings())
+def chart(
+    name: str, x: Any = None, y: Any = None, *, points: int = 60, backend: str = "auto",
+    parameters: Mapping[str, float] | None = None, **settings: Any,
+) -> StabilityChart:  # fmt: skip
+    """Verdicts of a built-in model over two of its parameters.
+
+    x, y: (parameter, values), or None for the axes of the model's source with so many points;
+    parameters: the others that differ from their defaults. Errors: InvalidInput.
+    """
+    known = models().get(name)
+    if known is None:
+        raise refuse("model", repr(name), "must be one of " + ", ".join(models()))
+    axes = []
+    for field, given, place in (("x", x, 0), ("y", y, 1)):
+        if given is None:
+            if len(known.axes) <= place:
+                raise refuse(field, "left out", f"{name} has no axis of its own for it", "is")
+            parameter, low, high = known.axes[place]
+            given = parameter, np.linspace(low, high, points)
+        axis = from_any(field, given[1])
+        if axis.ndim != 1 or not len(axis):
+            raise refuse(field, f"of shape {axis.shape}", "must be (parameter, values), a list of them")
+        axes.append((str(given[0]), axis))
+    (across, u), (up, v) = axes
+    values: dict[str, Any] = {**(parameters or {}), across: np.tile(u, len(v)), up: np.repeat(v, len(u))}
+    stances = model(name, **values)
+    found = analyse(stances, backend=backend, **settings)
+    return StabilityChart(
+        names=(across, up), x=u, y=v, verdict=found.verdict.reshape(len(v), len(u)), stances=stances, found=found
+    )
 
 
 def trajectory(

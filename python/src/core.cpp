@@ -17,14 +17,17 @@ NB_MODULE(_core, module) {
       .def("clear", &carom::Workspace::clear, "Gives all memory back.");
   add_info(module);
   add_solvers(module);
+  add_coulomb(module);
   add_models(module);
   add_impact(module);
   add_impact_models(module);
+  add_impact_theory(module);
   add_equilibrium(module);
   add_membership(module);
   add_compliant(module);
   add_stability(module);
   add_motion(module);
+  add_mechanisms(module);
   add_enclosure(module);
   add_jax(module);
 }

@@ -12,11 +12,14 @@ void add_solvers(nanobind::module_& module);
 void add_models(nanobind::module_& module);
 void add_impact(nanobind::module_& module);
 void add_impact_models(nanobind::module_& module);
+void add_impact_theory(nanobind::module_& module);
+void add_coulomb(nanobind::module_& module);
 void add_equilibrium(nanobind::module_& module);
 void add_membership(nanobind::module_& module);
 void add_compliant(nanobind::module_& module);
 void add_stability(nanobind::module_& module);
 void add_motion(nanobind::module_& module);
+void add_mechanisms(nanobind::module_& module);
 void add_enclosure(nanobind::module_& module);
 /// Empty where the build had no headers of jax.ffi.
 void add_jax(nanobind::module_& module);

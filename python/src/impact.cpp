@@ -9,6 +9,7 @@
 
 #include "call.hpp"
 #include "families.hpp"
+#include "impacts.hpp"
 #include "settings.hpp"
 #include "tables.hpp"
 
@@ -76,6 +77,8 @@ nb::list mode_counts_of(const std::vector<ImpactSummary>& summaries) {
   return result;
 }
 
+}  // namespace
+
 nb::dict net_of(EpsilonNet& net) {
   const auto points = static_cast<std::size_t>(net.points());
   nb::dict result;
@@ -93,18 +96,12 @@ nb::dict net_of(EpsilonNet& net) {
   return result;
 }
 
-ImpactBatch batch_of(const nb::dict& arrays, std::int64_t problems, int dimension, int velocities,
-                     int contacts) {
-  ImpactBatch batch;
-  static_cast<ImpactSizes&>(batch) = {problems, dimension, velocities, contacts};
-  borrow(batch, batch, arrays);
-  return batch;
-}
+namespace {
 
 nb::dict sample(const nb::dict& arrays, std::int64_t problems, int dimension, int velocities,
                 int contacts, const nb::dict& given, nb::handle backend, nb::object progress,
                 nb::handle workspace) {
-  const ImpactBatch batch = batch_of(arrays, problems, dimension, velocities, contacts);
+  const ImpactBatch batch = impact_batch(arrays, problems, dimension, velocities, contacts);
   auto settings = settings_from<ImpactSettings>(given);
   const auto where = enumerator<Backend>("backend", backend);
   Workspace* const memory = workspace_of(workspace);
@@ -161,7 +158,7 @@ void add_impact(nb::module_& module) {
   module.def("impact_settings", described<ImpactSettings>);
   module.def("validate_impacts", [](const nb::dict& arrays, std::int64_t problems, int dimension,
                                     int velocities, int contacts) {
-    const ImpactBatch batch = batch_of(arrays, problems, dimension, velocities, contacts);
+    const ImpactBatch batch = impact_batch(arrays, problems, dimension, velocities, contacts);
     without_gil([&] { validate(batch); });
   });
   module.def("convex_hull", hull);

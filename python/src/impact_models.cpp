@@ -6,27 +6,13 @@
 
 #include "call.hpp"
 #include "families.hpp"
+#include "impacts.hpp"
 #include "settings.hpp"
 #include "tables.hpp"
 
 namespace carom::python {
 
 namespace {
-
-/// One problem from its arrays, by name.
-ImpactProblem problem_of(const nb::dict& arrays, int dimension, int velocities, int contacts) {
-  ImpactBatch batch;
-  static_cast<ImpactSizes&>(batch) = {1, dimension, velocities, contacts};
-  borrow(batch, batch, arrays);
-  ImpactProblem problem;
-  problem.dimension = dimension;
-  problem.velocities = velocities;
-  problem.contacts = contacts;
-  ImpactBatch::each_array(
-      batch, [](const char*, const Extents&, auto& to, const auto& from) { to = from.to_vector(); },
-      problem, batch);
-  return problem;
-}
 
 nb::dict outcome_of(ImpactOutcome&& outcome, const ImpactProblem& problem) {
   nb::dict result;
@@ -43,7 +29,7 @@ nb::dict outcome_of(ImpactOutcome&& outcome, const ImpactProblem& problem) {
 
 nb::list simultaneous(const nb::dict& arrays, int dimension, int velocities, int contacts,
                       const nb::dict& given) {
-  const ImpactProblem problem = problem_of(arrays, dimension, velocities, contacts);
+  const ImpactProblem problem = impact_problem(arrays, dimension, velocities, contacts);
   const auto settings = settings_from<ImpactModelSettings>(given);
   std::vector<ImpactOutcome> outcomes =
       without_gil([&] { return simultaneous_impacts(problem, settings); });
@@ -52,9 +38,28 @@ nb::list simultaneous(const nb::dict& arrays, int dimension, int velocities, int
   return result;
 }
 
+nb::list step_outcomes_of(const nb::dict& arrays, int dimension, int velocities, int contacts,
+                          nb::handle max_impulse, const nb::dict& given) {
+  const ImpactProblem problem = impact_problem(arrays, dimension, velocities, contacts);
+  const auto settings = settings_from<ImpactModelSettings>(given);
+  const std::vector<double> bounds = copied<double>(max_impulse);
+  std::vector<ImpactOutcome> outcomes =
+      without_gil([&] { return step_outcomes(problem, bounds, settings); });
+  nb::list result;
+  for (ImpactOutcome& outcome : outcomes) result.append(outcome_of(std::move(outcome), problem));
+  return result;
+}
+
+nb::dict one_simultaneous(const nb::dict& arrays, int dimension, int velocities, int contacts,
+                          const nb::dict& given) {
+  const ImpactProblem problem = impact_problem(arrays, dimension, velocities, contacts);
+  const auto settings = settings_from<ImpactModelSettings>(given);
+  return outcome_of(without_gil([&] { return simultaneous_impact(problem, settings); }), problem);
+}
+
 nb::dict sequential(const nb::dict& arrays, int dimension, int velocities, int contacts,
                     const std::vector<int>& order, const nb::dict& given) {
-  const ImpactProblem problem = problem_of(arrays, dimension, velocities, contacts);
+  const ImpactProblem problem = impact_problem(arrays, dimension, velocities, contacts);
   const auto settings = settings_from<ImpactModelSettings>(given);
   SequentialOutcome outcome =
       without_gil([&] { return sequential_impact(problem, order, settings); });
@@ -69,7 +74,7 @@ nb::dict sequential(const nb::dict& arrays, int dimension, int velocities, int c
 
 nb::dict newton(const nb::dict& arrays, int dimension, int velocities, int contacts, int contact,
                 double restitution, const nb::dict& given) {
-  const ImpactProblem problem = problem_of(arrays, dimension, velocities, contacts);
+  const ImpactProblem problem = impact_problem(arrays, dimension, velocities, contacts);
   const auto settings = settings_from<ImpactModelSettings>(given);
   return outcome_of(
       without_gil([&] { return newton_impact(problem, contact, restitution, settings); }), problem);
@@ -79,6 +84,8 @@ nb::dict newton(const nb::dict& arrays, int dimension, int velocities, int conta
 
 void add_impact_models(nb::module_& module) {
   module.def("simultaneous_impacts", simultaneous);
+  module.def("simultaneous_impact", one_simultaneous);
+  module.def("step_outcomes", step_outcomes_of);
   module.def("sequential_impact", sequential);
   module.def("newton_impact", newton);
   module.def("impact_model_settings", described<ImpactModelSettings>);

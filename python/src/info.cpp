@@ -74,6 +74,7 @@ nb::dict tables() {
   result["PlanarMargins"] = names_of<PlanarMargin>();
   result["Support"] = names_of<SupportResult>();
   result["StepResult"] = names_of<CompliantResult>();
+  result["ImpactSteps"] = names_of<StepResult>();
   result["Stances"] = names_of<StanceBatch>();
   result["StabilityResult"] = names_of<StabilityResult>();
   result["MotionResult"] = names_of<MotionResult>();

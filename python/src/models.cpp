@@ -46,7 +46,7 @@ std::map<std::string, double> row_of(const Columns& columns, std::size_t p) {
 }
 
 void of_problem(const InvalidInput& error, std::size_t p, std::size_t problems) {
-  if (problems == 1) throw error;
+  if (problems == 1 || error.refusal().field.empty()) throw error;
   Refusal refusal = error.refusal();
   if (!refusal.name.empty()) refusal.whole = refusal.kind + " \"" + refusal.name + "\"";
   refusal.kind = "problem";

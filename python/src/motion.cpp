@@ -3,11 +3,16 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <chrono>
+#include <type_traits>
+
 #include <carom/models/motions.hpp>
 #include <carom/motion.hpp>
 
 #include "call.hpp"
 #include "families.hpp"
+#include "motions.hpp"
 #include "parameters.hpp"
 #include "settings.hpp"
 #include "tables.hpp"
@@ -45,16 +50,86 @@ nb::tuple build(const std::string& name, const Columns& columns, std::int64_t pr
     }
     return make_batch(built);
   });
-  const MotionSizes sizes = batch;
-  return nb::make_tuple(
-      arrays_of(static_cast<MotionBatchArrays<Buffer>&&>(std::move(batch)), sizes),
-      std::string(word_of(sizes.mechanism)), sizes.drive_interval);
+  return motions_of(std::move(batch));
 }
 
-nb::dict simulate(const nb::dict& arrays, std::int64_t problems, const std::string& mechanism,
-                  std::int64_t knots, double drive_interval, const nb::dict& settings,
-                  nb::handle backend) {
-  const auto kind = enumerator<MotionMechanism>("mechanism", nb::cast(mechanism));
+/// Copies a piece, samples [begin, ..) of every problem, into the result of all samples.
+void append(MotionResult& whole, const MotionResult& piece, std::int64_t begin) {
+  MotionResult::each_array(
+      whole,
+      [&](const char*, const Extents& extents, auto& to, const auto& from) {
+        using Value = std::remove_cvref_t<decltype(*to.data())>;
+        if (to.empty()) to = Buffer<Value>(static_cast<std::size_t>(extents.count()));
+        if (from.empty() || extents.count() == 0) return;
+        const std::int64_t inner = extents.stride() / extents[1];
+        const auto rows = static_cast<std::int64_t>(from.size()) / (whole.problems * inner);
+        for (std::int64_t p = 0; p < whole.problems; ++p) {
+          std::copy_n(from.data() + p * rows * inner, rows * inner,
+                      to.data() + (p * extents[1] + begin) * inner);
+        }
+      },
+      whole, piece);
+}
+
+/// By samples, which do not know of each other, so that Ctrl-C and `progress` are heard between.
+MotionResult in_sample_pieces(const MotionBatch& batch, const MotionSettings& settings,
+                              Backend backend, Listener& listener, std::int64_t& done) {
+  constexpr std::int64_t kMotions = 1024;  // of the first piece
+  constexpr double kPiece = 0.05;          // [s]
+  MotionResult whole;
+  std::int64_t size =
+      std::max<std::int64_t>(1, kMotions / std::max<std::int64_t>(1, batch.problems));
+  for (std::int64_t begin = 0; begin < settings.samples;) {
+    MotionSettings piece = settings;
+    piece.first_sample += begin;
+    piece.samples = std::min(size, settings.samples - begin);
+    piece.keep_samples = std::clamp<std::int64_t>(settings.keep_samples - begin, 0, piece.samples);
+    const auto start = Clock::now();
+    MotionResult part = simulate_motions(batch, piece, backend);
+    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    if (piece.samples == settings.samples) {
+      whole = std::move(part);
+    } else {
+      if (begin == 0) {
+        static_cast<MotionResultSizes&>(whole) = part;
+        whole.samples = settings.samples;
+        whole.kept = std::min(settings.keep_samples, settings.samples);
+      }
+      append(whole, part, begin);
+    }
+    done = begin += piece.samples;
+    if (!listener.go_on(begin, settings.samples)) break;
+    const double next = kPiece * static_cast<double>(piece.samples) / std::max(seconds, 1e-6);
+    size = static_cast<std::int64_t>(std::min(next, 1e9)) + 1;
+  }
+  return whole;
+}
+
+/// progress: None, or called with (samples done, samples). The samples done are "done"; the arrays
+/// have room for all of them.
+nb::dict simulate(const nb::dict& arrays, const nb::dict& given, const nb::dict& settings,
+                  nb::handle backend, nb::object progress) {
+  const MotionBatch batch = motion_batch(arrays, given);
+  const auto chosen = settings_from<MotionSettings>(settings);
+  const auto where = enumerator<Backend>("backend", backend);
+  Listener listener(std::move(progress));
+  std::int64_t done = 0;
+  MotionResult result = without_gil([&] {
+    validate(batch);
+    return in_sample_pieces(batch, chosen, where, listener, done);
+  });
+  listener.raise();
+  const MotionResultSizes sizes = result;
+  nb::dict all = arrays_of(static_cast<MotionResultArrays<Buffer>&&>(std::move(result)), sizes);
+  all["done"] = done;
+  return all;
+}
+
+}  // namespace
+
+MotionBatch motion_batch(const nb::dict& arrays, const nb::dict& given) {
+  const auto kind = enumerator<MotionMechanism>("mechanism", given["mechanism"]);
+  const auto problems = nb::cast<std::int64_t>(given["problems"]);
   const auto parameters = borrowed<double>(arrays["parameters"]);
   const auto each = problems > 0 ? parameters.size() / static_cast<std::size_t>(problems) : 0;
   MotionBatch batch;
@@ -62,25 +137,25 @@ nb::dict simulate(const nb::dict& arrays, std::int64_t problems, const std::stri
   batch.problems = problems;
   batch.mechanism = kind;
   batch.parameter_count = static_cast<int>(each);
-  batch.knots = knots;
-  batch.drive_interval = drive_interval;
+  batch.knots = nb::cast<std::int64_t>(given["knots"]);
+  batch.drive_interval = nb::cast<double>(given["drive_interval"]);
   borrow(batch, batch, arrays);
-  const auto chosen = settings_from<MotionSettings>(settings);
-  const auto where = enumerator<Backend>("backend", backend);
-  MotionResult result = without_gil([&] {
-    validate(batch);
-    return simulate_motions(batch, chosen, where);
-  });
-  const MotionResultSizes sizes = result;
-  return arrays_of(static_cast<MotionResultArrays<Buffer>&&>(std::move(result)), sizes);
+  return batch;
 }
 
-}  // namespace
+nb::tuple motions_of(MotionBatch&& batch) {
+  const MotionSizes sizes = batch;
+  return nb::make_tuple(
+      arrays_of(static_cast<MotionBatchArrays<Buffer>&&>(std::move(batch)), sizes),
+      std::string(word_of(sizes.mechanism)), sizes.drive_interval);
+}
 
 void add_motion(nb::module_& module) {
+  using nb::literals::operator""_a;
   module.def("motion_models", models_of);
   module.def("build_motions", build);
-  module.def("simulate_motions", simulate);
+  module.def("simulate_motions", simulate, "arrays"_a, "given"_a, "settings"_a, "backend"_a,
+             "progress"_a.none());
   module.def("motion_settings", described<MotionSettings>);
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 
 #include <carom/lcp.hpp>
 #include <carom/lp.hpp>
@@ -108,7 +109,12 @@ nb::dict sdp(const std::vector<int>& blocks, nb::handle objective, nb::handle co
     };
     batch[p] = {blocks, part(b, y), part(c, size), part(a, y * size)};
   }
-  const std::vector<SdpResult> results = without_gil([&] { return solve_sdps(batch, chosen); });
+  std::vector<SdpResult> results;
+  in_turns(problems, [&](std::int64_t begin, std::int64_t pieces) {
+    const std::span<const SdpProblem> part(batch.data() + begin, static_cast<std::size_t>(pieces));
+    const std::vector<SdpResult> solved = solve_sdps(part, chosen);
+    results.insert(results.end(), solved.begin(), solved.end());
+  });
 
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   std::vector<Status> status(count);

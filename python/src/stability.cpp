@@ -43,7 +43,13 @@ nb::dict analyse(const nb::dict& arrays, std::int64_t problems, std::int64_t con
   const StanceBatch batch = batch_of(arrays, problems, contacts);
   const auto chosen = settings_from<StabilitySettings>(settings);
   const auto where = enumerator<Backend>("backend", backend);
-  return arrays_of(without_gil([&] { return analyse_stability(batch, chosen, where); }), batch);
+  return arrays_of(in_pieces<StabilityResult>(batch, batch,
+                                              [&](const StanceBatch& piece, std::int64_t first) {
+                                                StabilitySettings part = chosen;
+                                                part.first_problem += first;
+                                                return analyse_stability(piece, part, where);
+                                              }),
+                   batch);
 }
 
 nb::object verify(const nb::dict& arrays, std::int64_t problems, std::int64_t contacts,
@@ -61,8 +67,9 @@ nb::object replay(const nb::dict& arrays, std::int64_t contacts, const std::arra
 }
 
 nb::list modes(const nb::dict& arrays, std::int64_t contacts) {
+  const Stance stance = stance_from(arrays, contacts);
   nb::list result;
-  for (const StanceMode& mode : contact_modes(stance_from(arrays, contacts))) {
+  for (const StanceMode& mode : without_gil([&] { return contact_modes(stance); })) {
     nb::dict entry;
     entry["word"] = mode.word;
     entry["admissible"] = mode.admissible;
@@ -80,7 +87,8 @@ nb::list modes(const nb::dict& arrays, std::int64_t contacts) {
 
 nb::dict impact(const nb::dict& arrays, std::int64_t contacts, int contact,
                 const std::array<double, 3>& velocity) {
-  const StanceImpact found = stance_impact(stance_from(arrays, contacts), contact, velocity);
+  const Stance stance = stance_from(arrays, contacts);
+  const StanceImpact found = without_gil([&] { return stance_impact(stance, contact, velocity); });
   nb::dict result;
   result["kind"] = std::string(word_of(found.kind));
   result["normal_impulse"] = found.normal_impulse;
@@ -164,8 +172,14 @@ void add_stability(nb::module_& module) {
   module.def("contact_modes", modes);
   module.def("stance_impact", impact);
   module.def("impacts_dissipate", [](const nb::dict& arrays, std::int64_t contacts) {
-    return impacts_dissipate(stance_from(arrays, contacts));
+    const Stance stance = stance_from(arrays, contacts);
+    return without_gil([&] { return impacts_dissipate(stance); });
   });
+  module.def("proves_ambiguous",
+             [](const nb::dict& arrays, std::int64_t contacts, const std::string& word) {
+               const Stance stance = stance_from(arrays, contacts);
+               return without_gil([&] { return proves_ambiguous(stance, word); });
+             });
   module.def("stance_trajectory", trajectory);
   module.def("stance_models", stance_models);
   module.def("build_stances", build_stances);
