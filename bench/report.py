@@ -151,6 +151,42 @@ def text(rows, markdown):
     return "\n".join(lines)
 
 
+SPECIAL = {"threads": thread_rows, "parts": part_rows, "worlds": world_rows,
+           "stiffness": world_rows, "constraints": world_rows, "device": device_rows}
+
+# What a family's table shows; the families are those of the benchmarks' names.
+CAPTIONS = {
+    "steps": "Single impact steps (75), all contacts at once.",
+    "contacts": "The same by the number of contacts.",
+    "directions": "The same by the number of friction directions.",
+    "trajectories": "Sampled trajectories of Algorithm 1, set-up included.",
+    "samples": "Trajectories by the number of samples of a problem.",
+    "threads": "Trajectories by the number of threads.",
+    "parts": "Trajectories by instruction set and way.",
+    "lcps": "Dense linear complementarity problems.",
+    "lps": "Linear programmes of support functions, by the general solver.",
+    "equilibrium": "Support functions and regions of spatial postures.",
+    "qps": "Quadratic programmes and steps of a box on four contacts.",
+    "worlds": "Steps of worlds.",
+    "stiffness": "Steps of worlds by stiffness.",
+    "constraints": "Steps of worlds by the number of constraints.",
+    "device": "Whole calls on a GPU, beside this machine's cores.",
+}
+
+
+def page(path):
+    """All tables of a result file as a page, with what was measured where and when."""
+    context, families = load(path)
+    lines = [f"# {context.get('cpu') or context.get('device')}", "",
+             "Written from the result file when the site was built; how it is measured: "
+             "[Performance](../performance.md).", "", "| | |", "|---|---|"]
+    lines += [f"| {name.replace('_', ' ')} | {value} |" for name, value in context.items()]
+    for family, sets in families.items():
+        lines += ["", f"## {family}", "", CAPTIONS.get(family, ""), ""]
+        lines.append(text(SPECIAL.get(family, family_rows)(sets), markdown=True))
+    return "\n".join(lines) + "\n"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("file")
@@ -162,12 +198,10 @@ def main():
     print(f"carom {context.get('carom_version')} ({context.get('carom_commit')}), "
           f"{context.get('compiler')}, {context.get('cpu')}, {context.get('instruction_set')}; "
           f"peers: {context.get('peers')}; device: {context.get('device')}")
-    special = {"threads": thread_rows, "parts": part_rows, "worlds": world_rows,
-               "stiffness": world_rows, "constraints": world_rows, "device": device_rows}
     spreads = []
     for family, sets in families.items():
         print(f"\n### {family}\n" if arguments.markdown else f"\n{family}\n")
-        print(text(special.get(family, family_rows)(sets), arguments.markdown))
+        print(text(SPECIAL.get(family, family_rows)(sets), arguments.markdown))
         spreads += [spread(entry) for by in sets.values() for entry in by.values()]
     spreads.sort()
     print(f"\nDeparture of a repetition from its median: at most {100.0 * spreads[-1]:.0f} %, for "

@@ -3,6 +3,7 @@
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 
@@ -68,6 +69,21 @@ def write_command_reference(command: str) -> None:
 
 if "CAROM" in os.environ:
     write_command_reference(os.environ["CAROM"])
+
+
+def write_measurements() -> None:
+    """docs/reference/measured: a page of tables for each of bench/results."""
+    sys.path.insert(0, str(ROOT / "bench"))
+    import report
+
+    pages = ROOT / "docs" / "reference" / "measured"
+    shutil.rmtree(pages, ignore_errors=True)
+    pages.mkdir(parents=True)
+    for results in sorted((ROOT / "bench" / "results").glob("*.json")):
+        (pages / f"{results.stem}.md").write_text(report.page(results))
+
+
+write_measurements()
 
 
 def as_written(_app, _what, _name, _object, _options, lines):
