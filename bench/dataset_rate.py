@@ -5,7 +5,7 @@ dataset_rate.py [--problems N] [--samples N] [--repeats N] [--command CAROM]
 
 The dataset is made from its specification to the last record, drawing, problems, samples, digests and
 files included. `sampling` is the call that samples the same problems and keeps nothing, `command` the
-whole of `carom impact` on as many drawn blocks, where it is given. Ratios are medians of the turns.
+whole of `carom impact --quiet` on as many drawn blocks, where it is given. Ratios are medians of the turns.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def writing(problems: int, samples: int) -> tuple[float, int]:
 def of_command(command: str, problems: int, samples: int) -> float:
     words = [command, "impact", "rocking_block", "--random", "friction=0.1:1.2", "--random", "width=0.5:2:log",
              "--random", "height=0.5:2", "--draws", str(problems), "--samples", str(samples), "--threads", "1",
-             "--no-check", "--json"]  # fmt: skip
+             "--no-check", "--quiet"]  # fmt: skip
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

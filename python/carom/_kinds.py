@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _core, _draw, compliant, equilibrium, impact, motion, problems, stability
+from . import _core, compliant, equilibrium, impact, motion, problems, stability
 from ._arrays import refuse
 
 Columns = dict[str, np.ndarray]
@@ -138,16 +138,11 @@ def _stability(spec: Mapping[str, Any], drawn: Parameters, first: int, count: in
 
 def _motion(spec: Mapping[str, Any], drawn: Parameters, first: int, count: int, threads: int) -> Columns:
     starts = motion.model(spec["source"]["model"], n=count, **drawn)
-    # A call addresses random numbers by place: a motion's own seed makes it the same in every part.
-    seeds = _draw.words(spec["seed"], first, count, "motion")
-    names = ("parameters", "position", "velocity")
-    found = []
-    for i in range(count):
-        one = dataclasses.replace(starts, **{name: getattr(starts, name)[i : i + 1] for name in names})
-        ran = motion.simulate(one, **spec["settings"], seed=int(seeds[i]), threads=threads)
-        found.append({name: value for name, value in ran.to_dict().items() if value is not None})
-    columns = {f"start_{name}": getattr(starts, name) for name in names}
-    return columns | {name: np.concatenate([each[name] for each in found]) for name in found[0]}
+    ran = motion.simulate(
+        starts, **spec["settings"], seed=spec["seed"], first_problem=first, threads=threads
+    )
+    columns = {f"start_{name}": getattr(starts, name) for name in ("parameters", "position", "velocity")}
+    return columns | {name: value for name, value in ran.to_dict().items() if value is not None}
 
 
 Rows = Callable[[Mapping[str, Any], Parameters, int, int, int], Columns]
@@ -200,7 +195,8 @@ def resolved_settings(spec: Mapping[str, Any]) -> dict[str, Any]:
     elif kind == "step":
         table = _core.compliant_settings()
     elif kind == "motion":
-        table = [entry for entry in _core.motion_settings() if entry["name"] not in ("seed", "first_sample")]
+        table = [entry for entry in _core.motion_settings() if entry["name"] not in
+                 ("seed", "first_sample", "first_problem")]  # fmt: skip
     else:
         table = [entry for entry in _core.stability_settings() if entry["name"] != "first_problem"]
     defaults = {entry["name"]: entry["default"] for entry in table if entry["name"] != "threads"}

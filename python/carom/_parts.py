@@ -14,7 +14,7 @@ import numpy as np
 
 from ._optional import needed
 
-_ROWS_A_CHUNK = 64
+_ROWS_A_CHUNK, _BYTES_A_CHUNK = 64, 1 << 17  # at least
 
 
 def need_h5py() -> Any:
@@ -86,7 +86,8 @@ def write_columns(
                 level = compression if column.dtype.kind == "f" else max(compression, 1)
                 packed: dict[str, Any] = {}
                 if column.size:
-                    rows = min(_ROWS_A_CHUNK, len(column))
+                    rows = max(_ROWS_A_CHUNK, _BYTES_A_CHUNK // max(column.nbytes // len(column), 1))
+                    rows = min(rows, len(column))
                     packed = {"chunks": (rows, *column.shape[1:])}
                     if level > 0:
                         packed |= {"compression": "gzip", "compression_opts": level, "shuffle": True}

@@ -1,4 +1,4 @@
-"""Own planar mechanisms as dicts, with the keys of the command's files (docs/files.md)."""
+"""Own mechanisms as dicts, with the keys of the command's files (docs/files.md)."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ from typing import Any
 
 from ._arrays import refuse
 
-# Keys of each part, and what the library calls them where that differs.
-_LINK: dict[str, str | None] = {"place": "hinge", **dict.fromkeys(
-    ("name", "parent", "joint", "axis", "mass", "inertia", "mass_centre", "stiffness", "rest", "damping", "effort"))}  # fmt: skip
+_LINK = ("name", "parent", "joint", "place", "axis", "mass", "inertia", "mass_centre", "stiffness", "rest", "damping",
+         "effort")  # fmt: skip
 _CONTACT = ("name", "link", "point", "friction")
 _SURFACE = ("normal", "offset", "friction")
 _SPRING = ("from", "from_point", "to", "to_point", "stiffness", "length", "damping")
-_TREE = ("floating", "gravity", "links", "contacts", "half_spaces", "springs")
+_TREE = {
+    2: ("dimension", "floating", "gravity", "links", "contacts", "half_spaces", "springs"),
+    3: ("dimension", "floating", "gravity", "links", "contacts", "half_spaces"),
+}
+_VECTORS = ("place", "mass_centre", "point", "normal", "from_point", "to_point", "gravity")
 
 
 def _known(given: Any, known: Sequence[str] | Mapping[str, Any], where: str) -> Mapping[str, Any]:
@@ -36,20 +39,28 @@ def _number(where: str, value: Any) -> float:
     return float(value)
 
 
-def _value(where: str, key: str, value: Any) -> Any:
+def _value(where: str, key: str, value: Any, dimension: int) -> Any:
     """As the library's fields have it."""
-    if key in ("place", "mass_centre", "point", "normal", "from_point", "to_point", "gravity"):
-        pair = list(value) if isinstance(value, (Sequence, tuple)) or hasattr(value, "tolist") else []
-        if len(pair) != 2:
-            raise refuse(f"{where}: {key}", repr(value), "must be two numbers")
-        return [_number(f"{where}: {key}", float(each)) for each in pair]
-    return value if key == "name" else _number(f"{where}: {key}", value)
+    lengths: tuple[int, ...] = ()
+    if key in _VECTORS or (key == "axis" and dimension == 3):
+        lengths = (dimension,)
+    elif key == "inertia" and dimension == 3:
+        lengths = (3, 6)
+    if not lengths:
+        return value if key == "name" else _number(f"{where}: {key}", value)
+    numbers = [] if isinstance(value, str) or not hasattr(value, "__len__") else [float(each) for each in value]
+    if len(numbers) not in lengths:
+        raise refuse(f"{where}: {key}", repr(value), "must be " + " or ".join(map(str, lengths)) + " numbers")
+    return numbers + [0.0] * (lengths[-1] - len(numbers))
 
 
-def resolved(description: Any) -> dict[str, Any]:
-    """With links by their numbers and every contact against every half-space, with the larger of the
-    frictions. Errors: InvalidInput naming part and field."""
-    tree = _known(description, _TREE, "mechanism")
+def resolved(description: Any) -> tuple[int, dict[str, Any]]:
+    """Its dimension; it with links by their numbers and every contact against every half-space, with
+    the larger of the frictions. Errors: InvalidInput naming part and field."""
+    dimension = description.get("dimension", 2) if isinstance(description, Mapping) else 2
+    if dimension not in _TREE:
+        raise refuse("dimension", repr(dimension), "must be 2 or 3")
+    tree = _known(description, _TREE[dimension], "mechanism")
     if "links" not in tree:
         raise refuse("links", "missing", "must be there")
     numbers: dict[str, int] = {}
@@ -75,16 +86,16 @@ def resolved(description: Any) -> dict[str, Any]:
         made["slides"] = joint == "slide"
         for key, value in each.items():
             if key not in ("parent", "joint"):
-                made[_LINK[key] or key] = _value(where, key, value)
+                made[key] = _value(where, key, value, dimension)
         numbers[name] = len(links)
         links.append(made)
     surfaces = [
-        {key: _value(where, key, value) for key, value in each.items()}
+        {key: _value(where, key, value, dimension) for key, value in each.items()}
         for where, each in _parts(tree, "half_spaces", _SURFACE)
     ] or [{}]
     contacts = []
     for where, each in _parts(tree, "contacts", _CONTACT):
-        own = {key: _value(where, key, value) for key, value in each.items() if key != "link"}
+        own = {key: _value(where, key, value, dimension) for key, value in each.items() if key != "link"}
         own["link"] = link(where, "link", each.get("link"))
         for k, surface in enumerate(surfaces):
             name = own.get("name", "") + (f"/{k + 1}" if len(surfaces) > 1 else "")
@@ -92,12 +103,12 @@ def resolved(description: Any) -> dict[str, Any]:
             contacts.append({**surface, **own, "name": name, "friction": friction})
     springs = []
     for where, each in _parts(tree, "springs", _SPRING):
-        made = {key: _value(where, key, value) for key, value in each.items() if key not in ("from", "to")}
+        made = {key: _value(where, key, value, dimension) for key, value in each.items() if key not in ("from", "to")}
         for key in ("from", "to"):
             made[key] = link(where, key, each.get(key), optional=True)
         springs.append(made)
     floating = tree.get("floating", True)
     if not isinstance(floating, bool):
         raise refuse("floating", repr(floating), "must be True or False")
-    more = {"gravity": _value("mechanism", "gravity", tree["gravity"])} if "gravity" in tree else {}
-    return {"floating": floating, "links": links, "contacts": contacts, "springs": springs, **more}
+    more = {"gravity": _value("mechanism", "gravity", tree["gravity"], dimension)} if "gravity" in tree else {}
+    return dimension, {"floating": floating, "links": links, "contacts": contacts, "springs": springs, **more}

@@ -189,8 +189,9 @@ def simulate(
     **settings: Any,
 ) -> MotionResult:  # fmt: skip
     """Simulates motions from their starts. motions: Motions, or a model's name. step_size, duration
-    and coefficient: None takes what the model recommends. progress: called with (samples done,
-    samples); returning False ends the run, whose result has the samples done. True shows a bar.
+    and coefficient: None takes what the model recommends. progress: called with (done, all) of the
+    problems, or of the samples where there are more; returning False ends the run, whose result has
+    those done. True shows a bar.
 
     Errors: InvalidInput naming problem, field and value: NaN, a start in penetration, settings.
     """
@@ -199,8 +200,10 @@ def simulate(
         batch.arrays(), batch.given(), _chosen(batch, settings), backend, called(progress)
     )
     done = answer.pop("done")
-    if done < answer["end"].shape[1]:
-        answer = {name: None if value is None else value[:, :done] for name, value in answer.items()}
+    problems, samples = answer["end"].shape
+    if 0 < done < max(problems, samples):  # which of them had come
+        some = (slice(None), slice(done)) if samples > problems else (slice(done),)
+        answer = {name: None if value is None else value[some] for name, value in answer.items()}
     return MotionResult(**answer)
 
 
@@ -228,20 +231,22 @@ def reachable(
 def tree(
     description: Mapping[str, Any], position: Any, velocity: Any, *, name: str = "tree"
 ) -> Motions:
-    """Starts of an own planar mechanism, a tree of links against half-spaces.
+    """Starts of an own mechanism, a tree of links against half-spaces, in the plane or in space.
 
-    description: the keys of a mechanism in a file of the command (docs/files.md): floating, gravity,
-    links, contacts, half_spaces, springs. position, velocity: (nq) or (n, nq), the floating
-    point's x and y if it floats, then a number a link. Errors: InvalidInput naming link, contact,
-    half-space or spring and the field.
+    description: the keys of a mechanism in a file of the command (docs/files.md): dimension, floating,
+    gravity, links, contacts, half_spaces, springs. position (nq) or (n, nq) and velocity (nv) or (n,
+    nv): in the plane the floating point's x and y, then a number a link; in space the free first
+    link's place and quaternion w, x, y, z, its velocity and angular velocity in its own axes, then a
+    number a link. Errors: InvalidInput naming link, contact, half-space or spring and the field.
     """
     from ._trees import resolved
 
     q, v = (np.atleast_2d(from_any(field, value)) for field, value in (("position", position), ("velocity", velocity)))
-    if q.ndim != 2 or q.shape != v.shape or not len(q):
-        raise refuse("velocity", f"of shape {v.shape}", f"must be {q.shape} as position, (n, nq)")
+    if q.ndim != 2 or v.ndim != 2 or len(q) != len(v) or not len(q):
+        raise refuse("velocity", f"of shape {v.shape}", f"must be as many as positions {q.shape}, (n, nv)")
+    dimension, parts = resolved(description)
     arrays, mechanism, interval = _core.build_tree(
-        {**resolved(description), "name": name}, np.ascontiguousarray(q), np.ascontiguousarray(v), len(q)
+        {**parts, "name": name}, dimension, np.ascontiguousarray(q), np.ascontiguousarray(v), len(q)
     )
     return _made(arrays, mechanism=mechanism, drive_interval=interval, name=name)
 

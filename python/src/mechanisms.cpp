@@ -26,12 +26,18 @@ void take(const nb::dict& given, const char* name, Value& value) {
   if (given.contains(name)) value = nb::cast<Value>(given[name]);
 }
 
-TreeLink link_of(const nb::dict& given) {
-  TreeLink link;
+/// A link of a tree in the plane or in space.
+template <class Link>
+Link link_of(const nb::dict& given) {
+  Link link;
   take(given, "name", link.name);
   take(given, "parent", link.parent);
   take(given, "slides", link.slides);
-  take(given, "hinge", link.hinge);
+  if constexpr (requires { link.hinge; }) {
+    take(given, "place", link.hinge);
+  } else {
+    take(given, "place", link.place);
+  }
   take(given, "axis", link.axis);
   take(given, "mass", link.mass);
   take(given, "inertia", link.inertia);
@@ -43,8 +49,9 @@ TreeLink link_of(const nb::dict& given) {
   return link;
 }
 
-TreeContact contact_of(const nb::dict& given) {
-  TreeContact contact;
+template <class Contact>
+Contact contact_of(const nb::dict& given) {
+  Contact contact;
   take(given, "name", contact.name);
   take(given, "link", contact.link);
   take(given, "point", contact.point);
@@ -66,22 +73,32 @@ TreeSpring spring_of(const nb::dict& given) {
   return spring;
 }
 
-/// Of position and velocity [starts, coordinates].
-nb::tuple tree(const nb::dict& given, nb::handle position, nb::handle velocity,
-               std::int64_t starts) {
-  MechanismTree made;
-  take(given, "name", made.name);
-  take(given, "floating", made.floating);
-  take(given, "gravity", made.gravity);
+template <class Tree>
+Tree tree_of(const nb::dict& given) {
+  Tree tree;
+  take(given, "name", tree.name);
+  take(given, "floating", tree.floating);
+  take(given, "gravity", tree.gravity);
+  using Link = typename decltype(tree.links)::value_type;
+  using Contact = typename decltype(tree.contacts)::value_type;
   for (const nb::handle each : nb::list(given["links"])) {
-    made.links.push_back(link_of(nb::cast<nb::dict>(each)));
+    tree.links.push_back(link_of<Link>(nb::cast<nb::dict>(each)));
   }
   for (const nb::handle each : nb::list(given["contacts"])) {
-    made.contacts.push_back(contact_of(nb::cast<nb::dict>(each)));
+    tree.contacts.push_back(contact_of<Contact>(nb::cast<nb::dict>(each)));
   }
-  for (const nb::handle each : nb::list(given["springs"])) {
-    made.springs.push_back(spring_of(nb::cast<nb::dict>(each)));
+  if constexpr (requires { tree.springs; }) {
+    for (const nb::handle each : nb::list(given["springs"])) {
+      tree.springs.push_back(spring_of(nb::cast<nb::dict>(each)));
+    }
   }
+  return tree;
+}
+
+/// Starts of a mechanism, position [starts, nq] and velocity [starts, nv].
+template <class Tree>
+nb::tuple starts_of(const Tree& tree, nb::handle position, nb::handle velocity,
+                    std::int64_t starts) {
   const auto q = borrowed<double>(position), v = borrowed<double>(velocity);
   const auto count = static_cast<std::size_t>(starts);
   std::vector<MotionProblem> built;
@@ -91,12 +108,18 @@ nb::tuple tree(const nb::dict& given, nb::handle position, nb::handle velocity,
       return std::span<const double>(from.data() + p * width, width);
     };
     try {
-      built.push_back(motion_problem(made, part(q), part(v)));
+      built.push_back(motion_problem(tree, part(q), part(v)));
     } catch (const InvalidInput& error) {
       of_problem(error, p, count);
     }
   }
   return motions_of(make_batch(built));
+}
+
+nb::tuple tree(const nb::dict& given, int dimension, nb::handle position, nb::handle velocity,
+               std::int64_t starts) {
+  if (dimension == 2) return starts_of(tree_of<MechanismTree>(given), position, velocity, starts);
+  return starts_of(tree_of<SpatialTree>(given), position, velocity, starts);
 }
 
 /// The one problem of a batch.
@@ -192,7 +215,7 @@ nb::list reachable_sets(const nb::dict& arrays, const nb::dict& given, const nb:
 
 void add_mechanisms(nb::module_& module) {
   using nb::literals::operator""_a;
-  module.def("build_tree", tree, "tree"_a, "position"_a, "velocity"_a, "starts"_a);
+  module.def("build_tree", tree, "tree"_a, "dimension"_a, "position"_a, "velocity"_a, "starts"_a);
   module.def("motion_terms", terms, "arrays"_a, "given"_a, "position"_a, "velocity"_a, "time"_a);
   module.def("motion_impact", impact, "arrays"_a, "given"_a, "gap"_a);
   module.def("replay_motion", replay, "arrays"_a, "given"_a, "results"_a, "sizes"_a, "sample"_a,

@@ -53,8 +53,9 @@ nb::tuple build(const std::string& name, const Columns& columns, std::int64_t pr
   return motions_of(std::move(batch));
 }
 
-/// Copies a piece, samples [begin, ..) of every problem, into the result of all samples.
-void append(MotionResult& whole, const MotionResult& piece, std::int64_t begin) {
+/// Copies the result of a piece, samples from `sample` of problems from `problem`.
+void append(MotionResult& whole, const MotionResult& piece, std::int64_t problem,
+            std::int64_t sample) {
   MotionResult::each_array(
       whole,
       [&](const char*, const Extents& extents, auto& to, const auto& from) {
@@ -62,51 +63,63 @@ void append(MotionResult& whole, const MotionResult& piece, std::int64_t begin) 
         if (to.empty()) to = Buffer<Value>(static_cast<std::size_t>(extents.count()));
         if (from.empty() || extents.count() == 0) return;
         const std::int64_t inner = extents.stride() / extents[1];
-        const auto rows = static_cast<std::int64_t>(from.size()) / (whole.problems * inner);
-        for (std::int64_t p = 0; p < whole.problems; ++p) {
+        const auto rows = static_cast<std::int64_t>(from.size()) / (piece.problems * inner);
+        for (std::int64_t p = 0; p < piece.problems; ++p) {
           std::copy_n(from.data() + p * rows * inner, rows * inner,
-                      to.data() + (p * extents[1] + begin) * inner);
+                      to.data() + ((problem + p) * extents[1] + sample) * inner);
         }
       },
       whole, piece);
 }
 
-/// By samples, which do not know of each other, so that Ctrl-C and `progress` are heard between.
-MotionResult in_sample_pieces(const MotionBatch& batch, const MotionSettings& settings,
-                              Backend backend, Listener& listener, std::int64_t& done) {
+/// Piece by piece, so that Ctrl-C and `progress` are heard between: by problems, or by samples
+/// where there are more of these. Neither know of each other. `done`: of those.
+MotionResult in_pieces_of(const MotionBatch& batch, const MotionSettings& settings, Backend backend,
+                          Listener& listener, std::int64_t& done) {
   constexpr std::int64_t kMotions = 1024;  // of the first piece
   constexpr double kPiece = 0.05;          // [s]
+  const bool by_samples = settings.samples > batch.problems;
+  const std::int64_t all = by_samples ? settings.samples : batch.problems;
+  const std::int64_t each = by_samples ? batch.problems : settings.samples;
+  if (all == 0 || each == 0) return simulate_motions(batch, settings, backend);
   MotionResult whole;
-  std::int64_t size =
-      std::max<std::int64_t>(1, kMotions / std::max<std::int64_t>(1, batch.problems));
-  for (std::int64_t begin = 0; begin < settings.samples;) {
+  std::int64_t size = std::max<std::int64_t>(1, kMotions / each);
+  for (std::int64_t begin = 0; begin < all;) {
+    const std::int64_t count = std::min(size, all - begin);
     MotionSettings piece = settings;
-    piece.first_sample += begin;
-    piece.samples = std::min(size, settings.samples - begin);
-    piece.keep_samples = std::clamp<std::int64_t>(settings.keep_samples - begin, 0, piece.samples);
+    if (by_samples) {
+      piece.first_sample += begin;
+      piece.samples = count;
+      piece.keep_samples = std::clamp<std::int64_t>(settings.keep_samples - begin, 0, count);
+    } else {
+      piece.first_problem += begin;
+    }
     const auto start = Clock::now();
-    MotionResult part = simulate_motions(batch, piece, backend);
+    MotionResult part = simulate_motions(by_samples ? arrays::slice(batch, 0, batch.problems)
+                                                    : arrays::slice(batch, begin, begin + count),
+                                         piece, backend);
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    if (piece.samples == settings.samples) {
+    if (count == all) {
       whole = std::move(part);
     } else {
       if (begin == 0) {
         static_cast<MotionResultSizes&>(whole) = part;
+        whole.problems = batch.problems;
         whole.samples = settings.samples;
         whole.kept = std::min(settings.keep_samples, settings.samples);
       }
-      append(whole, part, begin);
+      append(whole, part, by_samples ? 0 : begin, by_samples ? begin : 0);
     }
-    done = begin += piece.samples;
-    if (!listener.go_on(begin, settings.samples)) break;
-    const double next = kPiece * static_cast<double>(piece.samples) / std::max(seconds, 1e-6);
+    done = begin += count;
+    if (!listener.go_on(begin, all)) break;
+    const double next = kPiece * static_cast<double>(count) / std::max(seconds, 1e-6);
     size = static_cast<std::int64_t>(std::min(next, 1e9)) + 1;
   }
   return whole;
 }
 
-/// progress: None, or called with (samples done, samples). The samples done are "done"; the arrays
-/// have room for all of them.
+/// progress: None, or called with (done, all) of problems, or of samples where there are more. What
+/// is done is "done"; the arrays have room for all.
 nb::dict simulate(const nb::dict& arrays, const nb::dict& given, const nb::dict& settings,
                   nb::handle backend, nb::object progress) {
   const MotionBatch batch = motion_batch(arrays, given);
@@ -116,7 +129,7 @@ nb::dict simulate(const nb::dict& arrays, const nb::dict& given, const nb::dict&
   std::int64_t done = 0;
   MotionResult result = without_gil([&] {
     validate(batch);
-    return in_sample_pieces(batch, chosen, where, listener, done);
+    return in_pieces_of(batch, chosen, where, listener, done);
   });
   listener.raise();
   const MotionResultSizes sizes = result;

@@ -268,6 +268,24 @@ def test_every_kind(kind, source, draw, settings, columns, tmp_path):
         assert rows[39][name].shape == shape
 
 
+@pytest.mark.parametrize(("kind", "source", "draw", "settings", "column"), [
+    ("stability", "figure3", {"e": {"choice": [0.2]}, "mu": {"uniform": [0.3, 1.4]}},
+     {"method": "simulate", "states": 20, "events": 1000}, "events"),
+    ("motion", "rocking_block_drop", {"angle": {"uniform": [-2, 2]}}, {"duration": 0.5, "samples": 2}, "position"),
+])  # fmt: skip
+def test_random_numbers_do_not_depend_on_parts(kind, source, draw, settings, column, tmp_path):
+    found = []
+    for rows in (16, 7):
+        spec = {"dataset": {"kind": kind, "problems": 30, "seed": 5, "part_rows": rows}, "source": {"model": source},
+                "draw": draw, kind: settings}  # fmt: skip
+        dataset.make(spec, tmp_path / str(rows))
+        dataset.finish(tmp_path / str(rows))
+        found.append(carom.data.Rows(tmp_path / str(rows)).batch(range(30)))
+    assert len(np.unique(found[0][column])) > 3
+    for name, values in found[0].items():
+        assert values.tobytes() == found[1][name].tobytes(), name
+
+
 def test_rows_are_a_sequence_that_pickles_and_forks(whole):
     rows = carom.data.Rows(whole, "train", fields=["index", "velocity_after"])
     assert len(rows) == 207 and rows[-1]["index"] == 206 and set(rows[0]) == {"index", "velocity_after"}

@@ -26,6 +26,45 @@ def test_a_tree_is_the_commands(command):
     assert int(ran.impacts.sum()) == said["impacts"]
 
 
+SPINNER = {
+    "dimension": 3,
+    "links": [{"name": "body", "mass": 2.0, "inertia": [0.2, 0.3, 0.4], "mass_centre": [0.0, 0.0, 0.0]},
+              {"name": "arm", "parent": "body", "place": [0.2, 0.0, 0.1], "axis": [0.0, 1.0, 0.0], "mass": 0.5,
+               "inertia": [0.02, 0.02, 0.01, 0.0, 0.0, 0.0], "mass_centre": [0.2, 0.0, 0.0], "damping": 0.05}],
+    "contacts": [{"name": f"foot {i}", "link": "body", "point": [x, y, -0.2], "friction": 0.5}
+                 for i, (x, y) in enumerate(((-0.3, -0.3), (0.3, -0.3), (0.0, 0.4)))],
+}  # fmt: skip
+
+
+def test_a_tree_in_space_is_the_commands(command, tmp_path):
+    position, velocity = [0.0, 0.0, 0.5, 1.0, 0.0, 0.0, 0.0, 0.3], [0.2, 0.0, 0.0, 0.1, 0.4, 0.0, 1.0]
+    spinner = carom.motion.tree(SPINNER, position, velocity, name="spinner")
+    at = carom.motion.terms(spinner)
+    assert at.jacobian.shape == (3, 3, 7) and abs(at.mass_matrix[0, 0] - 2.5) < 1e-12
+    np.testing.assert_allclose(at.gap, 0.3)
+    file = tmp_path / "spinner.json"
+    file.write_text(json.dumps({"name": "spinner", "mechanism": SPINNER, "position": position, "velocity": velocity,
+                                "duration": 0.7, "step_size": 1.0}))  # fmt: skip
+    said = command("motion", file, "--samples", 16, "--json")["problems"][0]
+    ran = carom.motion.simulate(spinner, samples=16, duration=0.7, step_size=1.0)
+    assert ran.position[0].max(axis=0).tolist() == said["final"]["position_max"]
+    assert int(ran.impacts.sum()) == said["impacts"] > 0
+    with pytest.raises(carom.InvalidInput, match="inertia"):
+        carom.motion.tree({"dimension": 3, "links": [{"name": "a", "mass": 1.0, "inertia": 0.1}]}, position, velocity)
+    with pytest.raises(carom.InvalidInput, match="springs"):
+        carom.motion.tree({**SPINNER, "springs": []}, position, velocity)
+
+
+def test_pieces_of_problems_have_the_bits_of_one_call():
+    widths = np.linspace(0.8, 1.4, 1500)
+    run = {"samples": 2, "duration": 0.6, "seed": 3, "grid": 0.3, "keep_samples": 1, "keep_events": 4}
+    whole = carom.motion.simulate(carom.motion.model("rocking_block_drop", width=widths), **run)
+    for i in (0, 511, 512, 1024, 1499):
+        one = carom.motion.simulate(carom.motion.model("rocking_block_drop", width=widths[i]), first_problem=i, **run)
+        for name in ("position", "s", "state", "event_time", "event_count"):
+            assert getattr(one, name)[0].tobytes() == getattr(whole, name)[i].tobytes(), (i, name)
+
+
 def test_pieces_of_samples_have_the_bits_of_one_call():
     settings = {"samples": 3000, "duration": 0.6, "grid": 0.2, "keep_samples": 1500, "keep_events": 5}
     start = carom.motion.model("rocking_block_drop", angle=[0.5, 2.0]).changed(velocity_spread=[0.1, 0.0, 0.2])

@@ -115,14 +115,14 @@ def test_charts_are_their_stances():
 
 
 def test_shards_of_stances_are_the_whole():
-    stances = carom.stability.model("figure3", **{k: np.linspace(*range_, 40) for k, *range_ in
-                                                  carom.stability.models()["figure3"].axes[:1]})  # fmt: skip
-    settings = {"method": "simulate", "states": 6, "events": 300}
+    stances = carom.stability.model("figure3", mu=np.linspace(0.1, 1.4, 40), e=0.2)
+    settings = {"method": "simulate", "states": 20, "events": 1000}
     whole = carom.stability.analyse(stances, **settings)
     for first in (0, 17, 39):
         one = carom.stability.analyse(stances[first], first_problem=first, **settings)
         assert one.events[0] == whole.events[first] and one.verdict[0] == whole.verdict[first]
         assert one.start[0].tobytes() == whole.start[first].tobytes()
+    assert (carom.stability.analyse(stances, first_problem=7, **settings).events != whole.events).any()
 
 
 def test_ambiguity_is_proven_by_a_mode():
