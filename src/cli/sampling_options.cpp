@@ -116,6 +116,7 @@ std::span<const OptionForm> sampling_forms() {
 
 void add_sampling_options(CLI::App& command, SamplingOptions& options) {
   add_target_options(command, options, {"model", "problem", "MODEL|FILE"});
+  add_variation_options(command, options.variations, false);
   options.settings.add(command, ImpactSettings{}, [&](std::string_view setting) {
     if (setting == "precision") {
       command.add_option("--backend", options.backend, listed<Backend>(" or "))
@@ -128,7 +129,6 @@ void add_sampling_options(CLI::App& command, SamplingOptions& options) {
 }
 
 void add_result_options(CLI::App& command, SamplingOptions& options) {
-  add_variation_options(command, options.variations, false);
   options.settings.add(command, ImpactSettings{}, [&](std::string_view setting) {
     if (setting == "keep_samples") {
       command

@@ -64,27 +64,6 @@ int step_scenario(const StepOptions& options, const std::string& command_line) {
   return run.failed_worlds() > 0 ? kUnsuccessful : kSuccess;
 }
 
-// What a file says itself, or what belongs to worlds that go on for many steps.
-void refuse_world_options(const StepOptions& options) {
-  const auto refuse = [&options](const char* option, bool given) {
-    if (!given) return;
-    throw InvalidInput(
-        fmt::format("{} belongs to a scenario, {} is a file of single steps: leave "
-                    "it out",
-                    option, options.target));
-  };
-  refuse("--set", !options.set.empty());
-  refuse("--sweep", !options.sweep.empty());
-  refuse("--random", !options.random.empty());
-  refuse("--worlds", !options.worlds.empty());
-  refuse("--first-world", !options.first_world.empty());
-  refuse("--steps", !options.steps.empty());
-  refuse("--time", !options.time.empty());
-  refuse("--dt", !options.dt.empty());
-  refuse("--stride", !options.stride.empty());
-  refuse("--plot", !options.plot.empty());
-}
-
 int step_file(const StepOptions& options, const std::string& command_line) {
   refuse_world_options(options);
   const CompliantSettings settings = step_settings(options);

@@ -45,10 +45,10 @@ std::vector<WorldVariation> variations_of(const StepOptions& options,
                                           const models::Scenario& scenario,
                                           const std::map<std::string, double>& set) {
   std::vector<WorldVariation> all;
-  for (const std::string& text : options.sweep) {
+  for (const std::string& text : options.variations.sweep) {
     all.push_back(world_variation("--sweep", text, scenario));
   }
-  for (const std::string& text : options.random) {
+  for (const std::string& text : options.variations.random) {
     all.push_back(world_variation("--random", text, scenario));
     if (all.back().parameter) continue;
     throw InvalidInput(
@@ -81,10 +81,20 @@ std::int64_t world_count(const StepOptions& options,
           fmt::format("{}: the sweeps have more than 2^32 worlds", variation.option));
     }
   }
+  if (const std::string& draws = options.variations.draws; !draws.empty()) {
+    if (options.variations.random.empty()) {
+      throw InvalidInput("--draws: belongs to --random, which is missing");
+    }
+    if (!options.worlds.empty()) {
+      throw InvalidInput(
+          fmt::format("--draws is {} and --worlds is {}: give one of them", draws, options.worlds));
+    }
+    return grid * parse_count("--draws", draws, 1, kMostWorlds / grid);
+  }
   if (options.worlds.empty()) return grid;
   const std::int64_t worlds = parse_count("--worlds", options.worlds, 1, kMostWorlds);
   if (!options.first_world.empty() || sweeps.empty() || worlds == grid) return worlds;
-  if (options.random.empty()) {
+  if (options.variations.random.empty()) {
     throw InvalidInput(
         fmt::format("--worlds is {}, but the sweeps ({}) make {}: leave it out, or "
                     "add --random",
@@ -132,9 +142,12 @@ void add_step_options(CLI::App& command, StepOptions& options) {
        "Name of a scenario, or a JSON or HDF5 file with steps of arrays")
       ->required();
   list("--set", options.set, "NAME=VALUE", "Set a parameter of all worlds; repeat for several");
-  list("--sweep", options.sweep, "NAME=LO:HI:N[:log]",
+  list("--sweep", options.variations.sweep, "NAME=LO:HI:N[:log]",
        "Sweep a parameter, or dt; several sweeps make a grid of worlds");
-  list("--random", options.random, "NAME=LO:HI[:log]", "Draw a parameter for every world");
+  list("--random", options.variations.random, "NAME=LO:HI[:log]",
+       "Draw a parameter for every world");
+  text("--draws", options.variations.draws, "N",
+       "Worlds of --random for each of the sweeps; default: 1");
   text("--worlds", options.worlds, "W", "Worlds; default: those of the sweeps, else 1");
   text("--first-world", options.first_world, "W",
        "Index of the first world (shards of a run); needs --worlds");
@@ -151,7 +164,7 @@ void add_step_options(CLI::App& command, StepOptions& options) {
     }
     return true;
   });
-  text("--seed", options.seed, "S", "Seed of --random");
+  text("--seed", options.variations.seed, "S", "Seed of --random");
   text("--output", options.output, "FILE.h5", "Write everything to this HDF5 file");
   text("--plot", options.plot, "FILE.svg|.png", "Draw the scenario's figure (needs gnuplot)");
   add_text_options(command, options);
@@ -191,12 +204,33 @@ CompliantSettings step_settings(const StepOptions& options) {
   return settings;
 }
 
+void refuse_world_options(const StepOptions& options) {
+  const auto refuse = [&options](const char* option, bool given) {
+    if (!given) return;
+    throw InvalidInput(
+        fmt::format("{} belongs to a scenario, {} is a file of single steps: leave "
+                    "it out",
+                    option, options.target));
+  };
+  refuse("--set", !options.set.empty());
+  refuse("--sweep", !options.variations.sweep.empty());
+  refuse("--random", !options.variations.random.empty());
+  refuse("--draws", !options.variations.draws.empty());
+  refuse("--worlds", !options.worlds.empty());
+  refuse("--first-world", !options.first_world.empty());
+  refuse("--steps", !options.steps.empty());
+  refuse("--time", !options.time.empty());
+  refuse("--dt", !options.dt.empty());
+  refuse("--stride", !options.stride.empty());
+  refuse("--plot", !options.plot.empty());
+}
+
 run::StepWorlds step_worlds_of(const StepOptions& options) {
   const models::Scenario& scenario = models::find_scenario(options.target);
   const auto set = parse_assignments("--set", options.set);
   const std::vector<double> base = models::scenario_parameters(scenario, set);
   const std::vector<WorldVariation> variations = variations_of(options, scenario, set);
-  const std::uint64_t seed = parse_seed("--seed", options.seed);
+  const std::uint64_t seed = parse_seed("--seed", options.variations.seed);
   if (!options.steps.empty() && !options.time.empty()) {
     throw InvalidInput(fmt::format("--time is {} and --steps is {}: give one of them", options.time,
                                    options.steps));
@@ -255,7 +289,7 @@ run::StepRun run_worlds(const run::StepWorlds& worlds, const CompliantSettings& 
                         const StepOptions& options, Backend backend) {
   run::StepRequest request;
   request.settings = settings;
-  request.seed = parse_seed("--seed", options.seed);
+  request.seed = parse_seed("--seed", options.variations.seed);
   if (!options.stride.empty()) request.stride = parse_count("--stride", options.stride, 1);
   request.results_wanted = !options.output.empty() || !options.plot.empty();
   request.backend = backend;

@@ -11,6 +11,7 @@
 
 #include "cli/setting_options.hpp"
 #include "cli/text_options.hpp"
+#include "cli/variations.hpp"
 #include "run/step_runner.hpp"
 
 namespace carom::cli {
@@ -22,8 +23,7 @@ std::span<const OptionForm> step_forms();
 struct StepOptions : TextOptions {
   std::string target;
   std::vector<std::string> set;
-  std::vector<std::string> sweep;
-  std::vector<std::string> random;
+  VariationOptions variations;
   std::string worlds;
   std::string first_world;
   std::string steps;
@@ -33,7 +33,6 @@ struct StepOptions : TextOptions {
   SettingOptions settings{step_forms()};
   std::string backend = "auto";
   std::string precision = "double";
-  std::string seed = "0";
   std::string output;
   std::string plot;
 };
@@ -42,6 +41,10 @@ void add_step_options(CLI::App& command, StepOptions& options);
 
 /// Law, tolerance, threads and the like. Errors: InvalidInput.
 CompliantSettings step_settings(const StepOptions& options);
+
+/// Errors: InvalidInput where an option is given that a file says itself, or that belongs to worlds
+/// that go on for many steps.
+void refuse_world_options(const StepOptions& options);
 
 /// The sweeps' values form a grid, the first sweep the slowest; with --random every grid point may
 /// be taken by several worlds. A drawn value is a function of seed, the world's index and the

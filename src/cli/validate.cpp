@@ -137,46 +137,41 @@ void print_text(const std::vector<Verdict>& verdicts, double tolerance) {
   }
 }
 
-// The options of `carom equilibrium` that a comparison takes.
-EquilibriumOptions posture_options(const ValidateOptions& options) {
-  EquilibriumOptions result;
-  static_cast<TargetOptions&>(result) = options.sampling;
-  result.settings.set("threads", options.sampling.settings["threads"]);
+// The options of another family's command that a comparison takes.
+template <class Options>
+Options options_of(const ValidateOptions& options, std::initializer_list<const char*> settings) {
+  Options result;
+  for (const char* name : settings) result.settings.set(name, options.sampling.settings[name]);
+  result.variations = options.sampling.variations;
+  result.variations.seed = options.sampling.settings["seed"];
   result.json = options.sampling.json;
   result.quiet = options.sampling.quiet;
+  return result;
+}
+
+EquilibriumOptions posture_options(const ValidateOptions& options) {
+  auto result = options_of<EquilibriumOptions>(options, {"threads"});
+  static_cast<TargetOptions&>(result) = options.sampling;
   return result;
 }
 
 StepOptions step_options(const ValidateOptions& options) {
-  StepOptions result;
+  auto result = options_of<StepOptions>(options, {"threads"});
   result.target = options.sampling.target;
   result.set = options.sampling.set;
-  result.settings.set("threads", options.sampling.settings["threads"]);
-  result.seed = options.sampling.settings["seed"];
-  result.json = options.sampling.json;
-  result.quiet = options.sampling.quiet;
   return result;
 }
 
 StabilityOptions stance_options(const ValidateOptions& options) {
-  StabilityOptions result;
+  auto result = options_of<StabilityOptions>(options, {"threads", "seed"});
   result.target = options.sampling.target;
   result.set = options.sampling.set;
-  result.settings.set("threads", options.sampling.settings["threads"]);
-  result.settings.set("seed", options.sampling.settings["seed"]);
-  result.json = options.sampling.json;
-  result.quiet = options.sampling.quiet;
   return result;
 }
 
 MotionOptions motion_options(const ValidateOptions& options) {
-  MotionOptions result;
+  auto result = options_of<MotionOptions>(options, {"threads", "seed", "samples"});
   static_cast<TargetOptions&>(result.target) = options.sampling;
-  for (const char* name : {"threads", "seed", "samples"}) {
-    result.settings.set(name, options.sampling.settings[name]);
-  }
-  result.json = options.sampling.json;
-  result.quiet = options.sampling.quiet;
   return result;
 }
 

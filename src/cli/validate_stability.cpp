@@ -66,9 +66,11 @@ int validate_stances(const StabilityOptions& options, Backend first, Backend sec
                      double tolerance) {
   const InterruptGuard guard;
   StabilityOptions chosen = options;
-  if (is_named(models::stances(), options.target)) {
+  VariationOptions& varied = chosen.variations;
+  if (varied.sweep.empty() && varied.random.empty() &&
+      is_named(models::stances(), options.target)) {
     for (const models::ChartAxis& axis : models::find_stance(options.target).axes) {
-      chosen.variations.sweep.push_back(
+      varied.sweep.push_back(
           fmt::format("{}={}:{}:{}", axis.parameter, axis.low, axis.high, kSide));
     }
   }

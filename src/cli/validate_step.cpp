@@ -73,9 +73,10 @@ bool disagrees(const StepPair& pair, double tolerance) {
 
 StepComparison compare_worlds(StepOptions options, Backend first, Backend second) {
   if (options.steps.empty() && options.time.empty()) options.steps = "50";
-  if (options.sweep.empty() && options.random.empty() && options.dt.empty()) {
+  VariationOptions& varied = options.variations;
+  if (varied.sweep.empty() && varied.random.empty() && options.dt.empty()) {
     const double h = models::find_scenario(options.target).step_size;
-    options.sweep.push_back(fmt::format("dt={}:{}:4:log", kSmallestStepShare * h, h));
+    varied.sweep.push_back(fmt::format("dt={}:{}:4:log", kSmallestStepShare * h, h));
   }
   options.output.clear();
   options.plot.clear();
@@ -119,6 +120,7 @@ StepComparison compare_worlds(StepOptions options, Backend first, Backend second
 }
 
 StepComparison compare_files(const StepOptions& options, Backend first, Backend second) {
+  refuse_world_options(options);
   const CompliantSettings settings = step_settings(options);
   const std::vector<CompliantProblem> problems = io::read_steps(options.target);
   const std::array<run::ArrayStepRun, 2> runs = {

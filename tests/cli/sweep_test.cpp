@@ -107,10 +107,13 @@ TEST(Sweeps, OfImpactsAreTheRunsOneByOne) {
 }
 
 TEST(Sweeps, AreReadAlikeByEveryCommand) {
-  const std::vector<std::vector<std::string>> commands = {{"impact", "rocking_block"},
-                                                          {"equilibrium", "two_contacts"},
-                                                          {"step", "inclined_block"},
-                                                          {"stability", "figure2"}};
+  const std::vector<std::vector<std::string>> commands = {
+      {"impact", "rocking_block"},      {"equilibrium", "two_contacts"},
+      {"step", "inclined_block"},       {"stability", "figure2"},
+      {"motion", "rocking_block_drop"}, {"impact-models", "rocking_block"},
+      {"validate", "rocking_block"},    {"validate", "two_contacts"},
+      {"validate", "inclined_block"},   {"validate", "figure2"},
+      {"bench", "rocking_block"}};
   for (const std::vector<std::string>& command : commands) {
     const auto with = [&command](const std::string& sweep) {
       std::vector<std::string> words = command;
@@ -122,6 +125,52 @@ TEST(Sweeps, AreReadAlikeByEveryCommand) {
     expect_refusal(with("friction=0:1:1"), {"N must be 2 or more"});
     expect_refusal(with("no_such=0:1:3"), {"no_such"});
   }
+}
+
+/// What is compared or measured is every point, not the first one.
+TEST(Sweeps, AreComparedAndMeasured) {
+  const json compared = carom({"validate", "rocking_block", "--samples", "64", "--selection", "any",
+                               "--sweep", "friction=0.2:1:3", "--json"})
+                            .document();
+  ASSERT_EQ(compared.size(), 3U);
+  EXPECT_EQ(compared[1]["model"], "rocking_block friction=0.6");
+  const json postures =
+      carom({"validate", "two_contacts", "--random", "friction=0.2:1", "--draws", "5", "--json"})
+          .document();
+  EXPECT_EQ(postures["postures"], 5);
+  const json worlds = carom({"validate", "inclined_block", "--sweep", "friction=0.1:0.3:2",
+                             "--random", "angle=0.1:0.2", "--draws", "2", "--json"})
+                          .document();
+  EXPECT_EQ(worlds[0]["worlds"], 4);
+  const json stances = carom({"validate", "figure2", "--sweep", "d=0.2:1:3", "--json"}).document();
+  EXPECT_EQ(stances[0]["points"], 3);
+  const json motions =
+      carom({"validate", "bouncing_ball", "--sweep", "height=1:2:2", "--samples", "2", "--json"})
+          .document();
+  EXPECT_EQ(motions.size(), 2U);
+  const json measured = carom({"bench", "rocking_block", "--sweep", "friction=0.2:1:3", "--samples",
+                               "64", "--repetitions", "1", "--json"})
+                            .document();
+  EXPECT_EQ(measured["problems"], 3);
+  expect_refusal(carom({"validate", example("step.json"), "--sweep", "a=0:1:2"}),
+                 {"--sweep belongs to a scenario"});
+}
+
+/// --draws of worlds, as the other commands have it; --worlds counts all of them.
+TEST(Sweeps, WorldsAreDrawn) {
+  const auto drawn = [](const std::vector<std::string>& number) {
+    std::vector<std::string> words = {"step",    "inclined_block",     "--steps",  "3",
+                                      "--sweep", "friction=0.1:0.3:2", "--random", "angle=0.1:0.2"};
+    words.insert(words.end(), number.begin(), number.end());
+    words.emplace_back("--json");
+    return carom(words).document()["final_state"];
+  };
+  EXPECT_EQ(drawn({"--draws", "3"}).size(), 6U);
+  EXPECT_EQ(drawn({"--draws", "3"}), drawn({"--worlds", "6"}));
+  expect_refusal(carom({"step", "inclined_block", "--draws", "3"}), {"--draws", "--random"});
+  expect_refusal(carom({"step", "inclined_block", "--random", "friction=0:1", "--draws", "3",
+                        "--worlds", "3"}),
+                 {"--draws is 3 and --worlds is 3"});
 }
 
 TEST(Sweeps, SetTakesSeveral) {
