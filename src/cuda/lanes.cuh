@@ -74,18 +74,23 @@ __device__ __forceinline__ double* shared_memory() {
   return carom_shared_memory;
 }
 
-/// One warp, all of whose 32 threads run the same body on one problem.
-struct WarpLanes {
-  static constexpr int kWidth = 32;
+/// `Width` neighbouring threads of a warp, a power of two, that run the same body on one problem.
+template <int Width>
+struct GroupLanes {
+  static constexpr int kWarp = 32;
+  static constexpr int kWidth = Width;
+  static constexpr bool kTakesRows = Width < kWarp;
 
-  CAROM_INLINE static int lane() { return Grid::thread() % kWidth; }
+  CAROM_INLINE static int lane() { return Grid::thread() & (Width - 1); }
+  /// Its place among the groups of its warp.
+  CAROM_INLINE static int group() { return (Grid::thread() & (kWarp - 1)) / Width; }
 
   // The barrier in front keeps a lane from overwriting what a slower one still reads between two
   // calls; the one behind shows every lane what the call wrote.
   template <class F>
   CAROM_INLINE void for_each(int count, F&& f) const {
     barrier();
-    for (int i = lane(); i < count; i += kWidth) f(i);
+    each(count, f);
     barrier();
   }
 
@@ -94,8 +99,8 @@ struct WarpLanes {
     barrier();
     if (columns > 0) {
       // One division for the whole loop instead of one an element.
-      const int row_step = kWidth / columns;
-      const int column_step = kWidth % columns;
+      const int row_step = Width / columns;
+      const int column_step = Width % columns;
       int i = lane() / columns;
       int j = lane() % columns;
       while (i < rows) {
@@ -114,12 +119,16 @@ struct WarpLanes {
   /// As kernels::SingleLane::argmin; every lane gets the same answer.
   template <class Real, class F>
   CAROM_INLINE kernels::ArgMin<Real> argmin(int count, Real infinity, F&& key) const {
+    return best_of(count, infinity, [&key](int i) { return kernels::ArgMin<Real>{key(i), i}; });
+  }
+  template <class Real, class F>
+  CAROM_INLINE kernels::ArgMin<Real> best_of(int count, Real infinity, F&& candidate) const {
     barrier();
     kernels::ArgMin<Real> best{infinity, -1};
-    for (int i = lane(); i < count; i += kWidth) {
-      const Real k = key(i);
-      if (k < best.key) best = {k, i};
-    }
+    each(count, [&](int i) {
+      const kernels::ArgMin<Real> next = candidate(i);
+      if (next.key < best.key) best = next;
+    });
     best = reduce(best, [](const kernels::ArgMin<Real>& a, const kernels::ArgMin<Real>& b) {
       return kernels::precedes(b, a) ? b : a;
     });
@@ -130,33 +139,64 @@ struct WarpLanes {
   /// The lanes' values joined by `join`, which must not depend on their order; the same on all.
   template <class T, class Join>
   CAROM_INLINE T reduce(T value, Join&& join) const {
-    for (int offset = kWidth / 2; offset > 0; offset /= 2)
+    for (int offset = Width / 2; offset > 0; offset /= 2)
       value = join(value, partner(value, offset));
     return value;
   }
 
-  /// How many lanes say so.
-  CAROM_INLINE static int count(bool flag) {
+  /// The value of one of the lanes.
+  template <class T>
+  CAROM_INLINE static T from(T value, int source) {
 #if defined(CAROM_DEVICE_CODE)
-    return __popc(__ballot_sync(0xffffffffU, flag ? 1 : 0));
+    return __shfl_sync(mask(), value, source, Width);
 #else
-    return flag ? 1 : 0;
+    static_cast<void>(source);
+    return value;
 #endif
   }
 
-  /// Orders the memory accesses of the warp's lanes.
+  /// Whether one of the lanes says so.
+  CAROM_INLINE static bool any(bool flag) {
+#if defined(CAROM_DEVICE_CODE)
+    return __any_sync(mask(), flag ? 1 : 0) != 0;
+#else
+    return flag;
+#endif
+  }
+
+  /// Orders the memory accesses of the lanes.
   CAROM_INLINE static void barrier() {
 #if defined(CAROM_DEVICE_CODE)
-    __syncwarp();
+    __syncwarp(mask());
 #endif
+  }
+
+ protected:
+  CAROM_INLINE static unsigned mask() {
+    if constexpr (Width == kWarp) {
+      return 0xffffffffU;
+    } else {
+      return ((1U << Width) - 1U) << (Width * group());
+    }
   }
 
  private:
+  template <class F>
+  CAROM_INLINE static void each(int count, F&& f) {
+    if constexpr (kTakesRows) {  // counts that are known leave no test
+      for (int turn = 0; turn < count; turn += Width) {
+        if (turn + lane() < count) f(turn + lane());
+      }
+    } else {
+      for (int i = lane(); i < count; i += Width) f(i);
+    }
+  }
+
   /// The value of the lane whose index differs in `offset`.
   template <class T>
   CAROM_INLINE static T partner(T value, int offset) {
 #if defined(CAROM_DEVICE_CODE)
-    return __shfl_xor_sync(0xffffffffU, value, offset);
+    return __shfl_xor_sync(mask(), value, offset);
 #else
     static_cast<void>(offset);
     return value;
@@ -165,6 +205,18 @@ struct WarpLanes {
   template <class Real>
   CAROM_INLINE static kernels::ArgMin<Real> partner(kernels::ArgMin<Real> best, int offset) {
     return {partner(best.key, offset), partner(best.index, offset)};
+  }
+};
+
+/// One warp.
+struct WarpLanes : GroupLanes<32> {
+  /// How many lanes say so.
+  CAROM_INLINE static int count(bool flag) {
+#if defined(CAROM_DEVICE_CODE)
+    return __popc(__ballot_sync(mask(), flag ? 1 : 0));
+#else
+    return flag ? 1 : 0;
+#endif
   }
 };
 
@@ -185,11 +237,15 @@ struct BlockLanes {
   /// As kernels::SingleLane::argmin; every lane gets the same answer.
   template <class Real, class F>
   CAROM_INLINE kernels::ArgMin<Real> argmin(int count, Real infinity, F&& key) const {
+    return best_of(count, infinity, [&key](int i) { return kernels::ArgMin<Real>{key(i), i}; });
+  }
+  template <class Real, class F>
+  CAROM_INLINE kernels::ArgMin<Real> best_of(int count, Real infinity, F&& candidate) const {
     barrier();
     kernels::ArgMin<Real> best{infinity, -1};
     for (int i = Grid::thread(); i < count; i += Grid::threads_per_block()) {
-      const Real k = key(i);
-      if (k < best.key) best = {k, i};
+      const kernels::ArgMin<Real> next = candidate(i);
+      if (next.key < best.key) best = next;
     }
     const auto first = [](const kernels::ArgMin<Real>& a, const kernels::ArgMin<Real>& b) {
       return kernels::precedes(b, a) ? b : a;

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <limits>
 #include <string>
 #include <vector>
@@ -66,6 +67,27 @@ TEST_F(CudaSteps, LargestStepAgreesWithCpu) {
   settings.selection = Selection::lemke;
   test::expect_identical(solve_steps(batch, settings, Backend::cuda),
                          solve_steps(batch, settings, Backend::cpu));
+}
+
+// What groups of lanes leave goes to warps: a tolerance that not every first answer meets.
+TEST_F(CudaSteps, WhatGroupsLeaveIsSolved) {
+  Generator random(86);
+  for (const int dimension : {2, 3}) {
+    for (const int contacts : {2, 4}) {
+      const StepBatch batch = random_batch(random, Flavour::generic, dimension, contacts, 6, 75);
+      StepSettings settings;
+      settings.friction_directions = 6;
+      const StepResult usual = solve_steps(batch, settings, Backend::cpu);
+      std::vector<double> residuals = usual.residual.to_vector();
+      std::nth_element(residuals.begin(), residuals.begin() + 37, residuals.end());
+      settings.tolerance = residuals[37];
+      const StepResult cpu = solve_steps(batch, settings, Backend::cpu);
+      test::expect_identical(solve_steps(batch, settings, Backend::cuda), cpu);
+      EXPECT_GT(std::count_if(usual.residual.data(), usual.residual.data() + 75,
+                              [&](double residual) { return residual > settings.tolerance; }),
+                10);
+    }
+  }
 }
 
 TEST_F(CudaSteps, DeviceBatchGivesDeviceResult) {

@@ -29,17 +29,24 @@ constexpr std::size_t kBeyondBytes = 512;
 
 enum class State : unsigned char { ready, at_barrier, at_shuffle, at_block, done };
 
+/// A shuffle, or a ballot.
+struct Exchange {
+  std::uint64_t value = 0;
+  int source = 0;  ///< lane
+  bool ballot = false;
+  std::uint64_t result = 0;
+};
+
 struct Thread {
   State state = State::ready;
+  unsigned mask = 0;  ///< lanes that it waits for
+  Exchange exchange;
   Fibre* fibre = nullptr;
 };
 
 struct Warp {
   int begin, end;  ///< threads
   int in[5];       ///< how many of them are in each state
-  // Two rounds of shuffles: a lane may be one ahead of another that has not read yet.
-  std::uint64_t values[2][kWarp];
-  unsigned round[kWarp];
 
   [[nodiscard]] int& count(State state) { return in[static_cast<std::size_t>(state)]; }
 };
@@ -67,19 +74,21 @@ class Machine {
     }
   }
 
-  void wait(State state) {
+  void wait(State state, unsigned mask = 0) {
     Thread& thread = threads_[current_];
+    if (mask != 0 && (mask >> (current_ % kWarp)) % 2 == 0) {
+      problem("a thread waits at a barrier of other lanes");
+    }
+    thread.mask = mask;
     move(warps_[current_ / kWarp], thread, state);
     thread.fibre->leave();
   }
 
-  std::uint64_t exchange(std::uint64_t value, int lane_xor) {
-    Warp& warp = warps_[current_ / kWarp];
-    const std::size_t lane = current_ % kWarp;
-    const unsigned round = warp.round[lane]++ % 2;
-    warp.values[round][lane] = value;
-    wait(State::at_shuffle);
-    return warp.values[round][lane ^ static_cast<std::size_t>(lane_xor)];
+  std::uint64_t exchange(unsigned mask, const Exchange& exchange) {
+    Thread& thread = threads_[current_];
+    thread.exchange = exchange;
+    wait(State::at_shuffle, mask);
+    return thread.exchange.result;
   }
 
  private:
@@ -128,7 +137,7 @@ class Machine {
       }
       if (done == threads) return;
       if (done + waiting == threads) {
-        for (Warp& warp : warps_) open(warp, State::at_block);
+        for (Warp& warp : warps_) open_block(warp);
       } else if (!moved) {
         problem("the threads of a block wait at different barriers");
         std::abort();
@@ -146,19 +155,44 @@ class Machine {
     }
     arrange(lanes, last);
     for (const int* lane = lanes; lane != last; ++lane) resume(static_cast<std::size_t>(*lane));
-    // A barrier of the warp opens when all its lanes that live are there.
-    const int living = warp.end - warp.begin - warp.count(State::done);
-    for (const State state : {State::at_barrier, State::at_shuffle}) {
-      if (living > 0 && warp.count(state) == living) open(warp, state);
+    for (int t = warp.begin; t < warp.end; ++t) {
+      const State state = threads_[static_cast<std::size_t>(t)].state;
+      if (state == State::at_barrier || state == State::at_shuffle) open_for(warp, t);
     }
     return true;
   }
 
-  void open(Warp& warp, State state) {
-    if (warp.count(state) == 0) return;
+  /// Opens what a thread waits at when all lanes of its mask that live are there.
+  void open_for(Warp& warp, int t) {
+    const Thread first = threads_[static_cast<std::size_t>(t)];
+    const auto each = [&](auto&& visit) {
+      for (int lane = 0; lane < warp.end - warp.begin; ++lane) {
+        Thread& thread = threads_[static_cast<std::size_t>(warp.begin + lane)];
+        if ((first.mask >> lane) % 2 == 1 && thread.state != State::done) visit(thread, lane);
+      }
+    };
+    bool there = true;
+    each([&](const Thread& thread, int) {
+      there = there && thread.state == first.state && thread.mask == first.mask;
+    });
+    if (!there) return;
+    std::uint64_t flags = 0;
+    each([&](const Thread& thread, int lane) {
+      flags |= static_cast<std::uint64_t>(thread.exchange.value != 0) << lane;
+    });
+    each([&](Thread& thread, int) {
+      const Exchange& exchange = thread.exchange;
+      const int from = warp.begin + exchange.source;
+      thread.exchange.result =
+          exchange.ballot ? flags : threads_[static_cast<std::size_t>(from)].exchange.value;
+    });
+    each([&](Thread& thread, int) { move(warp, thread, State::ready); });
+  }
+
+  void open_block(Warp& warp) {
     for (int t = warp.begin; t < warp.end; ++t) {
       Thread& thread = threads_[static_cast<std::size_t>(t)];
-      if (thread.state == state) move(warp, thread, State::ready);
+      if (thread.state == State::at_block) move(warp, thread, State::ready);
     }
   }
 
@@ -203,26 +237,23 @@ void Machine::live() {
   }
 }
 
-void expect_whole_warp(unsigned mask) {
-  if (mask != 0xffffffffU) problem("a barrier or shuffle of a part of a warp");
-}
-
 }  // namespace
 
 void run_grid(const cudaLaunchConfig_t& config, const std::function<void()>& thread) {
   machine().run(config, thread);
 }
 
-void warp_barrier(unsigned mask) {
-  expect_whole_warp(mask);
-  machine().wait(State::at_barrier);
-}
+void warp_barrier(unsigned mask) { machine().wait(State::at_barrier, mask); }
 
 void block_barrier() { machine().wait(State::at_block); }
 
-std::uint64_t exchange(unsigned mask, std::uint64_t value, int lane_xor) {
-  expect_whole_warp(mask);
-  return machine().exchange(value, lane_xor);
+std::uint64_t exchange(unsigned mask, std::uint64_t value, int source) {
+  if ((mask >> source) % 2 == 0) problem("a shuffle from a lane that does not take part");
+  return machine().exchange(mask, {value, source, false, 0});
+}
+
+unsigned ballot(unsigned mask, bool flag) {
+  return static_cast<unsigned>(machine().exchange(mask, {flag ? 1U : 0U, 0, true, 0}));
 }
 
 }  // namespace cuda_on_host

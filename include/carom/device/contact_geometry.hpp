@@ -57,4 +57,24 @@ CAROM_INLINE double contact_scale(const double* delassus, int contacts, int cont
   return scale;
 }
 
+/// Element (i, j) of a square matrix of `rows` rows.
+CAROM_INLINE double entry(const double* matrix, int rows, int i, int j) {
+  return matrix[static_cast<long>(i) * rows + j];
+}
+
+/// A step's S A S, formed where it is read.
+template <int Dim>
+struct ScaledDelassus {
+  const double* delassus;  ///< A, [rows, rows]
+  const double* scale;     ///< S, [contacts]
+  int contacts;
+
+  CAROM_INLINE double of(int row) const {
+    return scale[row < contacts ? row : (row - contacts) / (Dim - 1)];
+  }
+  friend CAROM_INLINE double entry(const ScaledDelassus& matrix, int rows, int i, int j) {
+    return entry(matrix.delassus, rows, i, j) * matrix.of(i) * matrix.of(j);
+  }
+};
+
 }  // namespace carom::kernels

@@ -45,6 +45,16 @@ struct SingleLane {
     }
     return best;
   }
+  /// The same where candidate(i) -> ArgMin brings an index of its own, which grows with i.
+  template <class Real, class F>
+  CAROM_INLINE ArgMin<Real> best_of(int count, Real infinity, F&& candidate) const {
+    ArgMin<Real> best{infinity, -1};
+    for (int i = 0; i < count; ++i) {
+      const ArgMin<Real> next = candidate(i);
+      if (next.key < best.key) best = next;
+    }
+    return best;
+  }
 };
 
 /// Doubles that a row of a matrix is padded to: whole registers where a Lanes type asks for them.
@@ -54,6 +64,15 @@ CAROM_HOST_DEVICE constexpr int row_padding() {
     return Lanes::kRowPadding;
   } else {
     return 1;
+  }
+}
+/// Whether a lane takes whole rows of a matrix: as many lanes as there are elements do not.
+template <class Lanes>
+CAROM_HOST_DEVICE constexpr bool takes_rows() {
+  if constexpr (requires { Lanes::kTakesRows; }) {
+    return Lanes::kTakesRows;
+  } else {
+    return false;
   }
 }
 CAROM_HOST_DEVICE constexpr int padded(int count, int padding) {
@@ -73,6 +92,24 @@ CAROM_INLINE void add_outer(const Lanes& lanes, int rows, int stride, Real* matr
       const Real factor = column[i];
       for (int j = 0; j < whole; ++j) to[j] = fused(factor, from[j], to[j]);
     }
+  } else if constexpr (takes_rows<Lanes>()) {
+    lanes.for_each(Lanes::kWidth, [&](int lane) {
+      constexpr int kHeld = 4;  // of the row, for all rows of the lane
+      for (int first = 0; first < stride; first += kHeld) {
+        Real held[kHeld] = {};
+        for (int k = 0; k < kHeld; ++k) {
+          if (first + k < stride) held[k] = row[first + k];
+        }
+        for (int turn = 0; turn < rows; turn += Lanes::kWidth) {
+          const int i = turn + lane;
+          if (i >= rows) break;
+          Real* const to = matrix + static_cast<long>(i) * stride + first;
+          for (int k = 0; k < kHeld; ++k) {
+            if (first + k < stride) to[k] = fused(column[i], held[k], to[k]);
+          }
+        }
+      }
+    });
   } else {
     lanes.for_each_2d(rows, stride, [&](int i, int j) {
       Real& to = matrix[static_cast<long>(i) * stride + j];
@@ -98,13 +135,17 @@ struct EmulatedLanes {
   }
   template <class Real, class F>
   ArgMin<Real> argmin(int count, Real infinity, F&& key) const {
+    return best_of(count, infinity, [&](int i) { return ArgMin<Real>{key(i), i}; });
+  }
+  template <class Real, class F>
+  ArgMin<Real> best_of(int count, Real infinity, F&& candidate) const {
     ArgMin<Real> lanes[Width];
     for (int turn = 0; turn < Width; ++turn) {
       const int lane = Backwards ? Width - 1 - turn : turn;
       ArgMin<Real> best{infinity, -1};
       for (int i = lane; i < count; i += Width) {
-        const Real k = key(i);
-        if (k < best.key) best = {k, i};
+        const ArgMin<Real> next = candidate(i);
+        if (next.key < best.key) best = next;
       }
       lanes[lane] = best;
     }

@@ -28,6 +28,7 @@ struct PathOutcome {
   bool found;
   int pivots;
 };
+enum class PathProgress { running, arrived, lost };
 
 namespace contact_path {
 
@@ -46,38 +47,95 @@ class ContactPath : Tangents<Dim, Real, Lanes> {
                                 const double* friction, Real* scratch, int* ints)
       : Base(lanes, contacts, polygon, friction, scratch, ints) {}
 
-  /// A: [rows, rows] and u: [rows], both scaled per contact to unit diagonal; rows are the m
-  /// normals, then the tangents in contact order. max_impulse: [m], infinity where unbounded.
-  /// impulse: [rows] out. Attempts above 0 start elsewhere and cover with other weights.
-  CAROM_HOST_DEVICE PathOutcome run(const double* delassus, const double* u,
+  /// A: [rows, rows], read by entry(), and u: [rows], both scaled per contact to unit diagonal;
+  /// rows are the m normals, then the tangents in contact order. max_impulse: [m], infinity where
+  /// unbounded. impulse: [rows] out. Attempts above 0 start elsewhere and cover with other weights.
+  template <class Matrix>
+  CAROM_HOST_DEVICE PathOutcome run(const Matrix& delassus, const double* u,
                                     const double* max_impulse, int max_pivots, double* impulse,
                                     int attempt = 0) {
+    PathProgress progress = begin(delassus, u, max_impulse, attempt);
+    int pivots = 0;
+    while (progress == PathProgress::running) {
+      if (++pivots > max_pivots) return {false, pivots};
+      progress = advance();
+    }
+    if (progress == PathProgress::lost) return {false, pivots};
+    extract(impulse);
+    return {true, pivots};
+  }
+
+  /// The same in parts: to the path's beginning, along one of its lines, and the impulse at its
+  /// end.
+  template <class Matrix>
+  CAROM_HOST_DEVICE PathProgress begin(const Matrix& delassus, const double* u,
+                                       const double* max_impulse, int attempt) {
     max_impulse_ = max_impulse;
     choose_corner(u, attempt);
     fill_tableau(delassus, u);
     const Real start = cover(attempt);
-    int pivots = 0;
     driving_ = time_id();
-    if (start > Real(0)) {
-      lanes_.for_each(rows_, [&](int i) { at_.x[i] = fused(at(i, rows_), start, at_.x[i]); });
-      direction_ = Real(-1);
-      driving_value_ = start;
-      smallest_time_ = kTieTolerance * start;
-      bool finished = false;
-      while (!finished) {
-        if (++pivots > max_pivots) return {false, pivots};
-        if (!advance(finished)) return {false, pivots};
+    if (!(start > Real(0))) return PathProgress::arrived;
+    lanes_.for_each(rows_, [&](int i) { at_.x[i] = fused(at(i, rows_), start, at_.x[i]); });
+    direction_ = Real(-1);
+    driving_value_ = start;
+    smallest_time_ = kTieTolerance * start;
+    return PathProgress::running;
+  }
+
+  CAROM_HOST_DEVICE PathProgress advance() {
+    const int column = column_of(driving_);
+    const Real infinity = std::numeric_limits<Real>::infinity();
+    const ArgMin<Real> first =
+        lanes_.best_of(m_, infinity, [&](int i) { return next_event(i, column); });
+    // t wins a tie.
+    const Real to_zero = step_to(linear(time_id(), column));
+    const bool arrives = to_zero < infinity && to_zero <= first.key;
+    if (!arrives && first.index < 0) return PathProgress::lost;
+    const Real step = arrives ? to_zero : first.key;
+    lanes_.for_each(rows_,
+                    [&](int i) { at_.x[i] = fused(direction_ * step, at(i, column), at_.x[i]); });
+    driving_value_ = fused(direction_, step, driving_value_);
+    // A solution on several bounds at once is reached with t: no mode needs to change any more.
+    if (arrives || linear(time_id(), column).value <= smallest_time_) return PathProgress::arrived;
+    return change_mode(first.index / kMostEvents, first.index % kMostEvents, column)
+               ? PathProgress::running
+               : PathProgress::lost;
+  }
+
+  CAROM_HOST_DEVICE void extract(double* impulse) const {
+    lanes_.for_each(m_, [&](int i) {
+      const auto force = [&](int id) -> double {
+        const int place = int_at_.place[id];
+        if (id == driving_) return static_cast<double>(at_least_zero(driving_value_));
+        if (place < rows_) return static_cast<double>(at_least_zero(at_.x[place]));
+        return id < m_ && int_at_.normal[id] == kFull ? max_impulse_[id] : 0.0;
+      };
+      double normal = force(i);
+      if (normal > max_impulse_[i]) normal = max_impulse_[i];
+      impulse[i] = normal;
+      const double limit = friction_[i] * normal;
+      const int j = int_at_.corner[i];
+      for (int c = 0; c < kTangents; ++c) {
+        double sum = limit * polygon_.direction[j][c];
+        if (normal > 0.0 && friction_[i] > 0.0) {
+          Real basis[kTangents][kTangents];
+          corner_basis(j, basis);
+          for (int slot = 0; slot < kTangents; ++slot) {
+            sum = fused(static_cast<double>(basis[c][slot]), force(tangent_pair(i, slot)), sum);
+          }
+        }
+        impulse[m_ + kTangents * i + c] = sum;
       }
-    }
-    extract(impulse);
-    return {true, pivots};
+    });
   }
 
   /// After run: removes from the impulse what rounding left in the velocities that its modes hold
   /// at zero. Residuals are formed in double, the tableau's own inverse turns them into a
   /// correction, so a path followed in float ends with a double's accuracy. False where the last
   /// mode is singular.
-  CAROM_HOST_DEVICE bool correct(const double* delassus, const double* u, double* impulse) {
+  template <class Matrix>
+  CAROM_HOST_DEVICE bool correct(const Matrix& delassus, const double* u, double* impulse) {
     if (!basic_in_time()) return false;
     lanes_.for_each(rows_, [&](int p) {
       const int place = int_at_.place[velocity_of(p)];
@@ -119,10 +177,11 @@ class ContactPath : Tangents<Dim, Real, Lanes> {
  private:
   using Base::at, Base::at_, Base::basic_in_time, Base::choose_corner, Base::column_of,
       Base::corner_basis, Base::cover, Base::direction_, Base::drive, Base::driving_,
-      Base::driving_value_, Base::exchange, Base::fill_tableau, Base::friction_, Base::int_at_,
+      Base::driving_value_, Base::fill_tableau, Base::friction_, Base::int_at_,
       Base::kRateTolerance, Base::kReal0, Base::kTangents, Base::lanes_, Base::linear, Base::m_,
-      Base::max_impulse_, Base::mu, Base::polygon_, Base::rows_, Base::set, Base::tangent_pair,
-      Base::time_id, Base::turn_corner, Base::velocity_of;
+      Base::max_impulse_, Base::mu, Base::pivot, Base::polygon_, Base::rows_, Base::set,
+      Base::tangent_pair, Base::time_id, Base::turn_corner, Base::velocity_of;
+  static constexpr int kMostEvents = kNormalEvents + 16;  // the edges of the largest polygon
   static constexpr Real kTieTolerance = Real(sizeof(Real) == 8 ? 1e-13 : 1e-6);
 
   /// Calls visit(event, slack) for everything that a contact watches in its present mode. Events 0
@@ -160,77 +219,64 @@ class ContactPath : Tangents<Dim, Real, Lanes> {
   /// A contact's next event and how far the driving variable has to move for it.
   CAROM_INLINE ArgMin<Real> next_event(int contact, int column) const {
     ArgMin<Real> best{std::numeric_limits<Real>::infinity(), -1};
-    watch(contact, column, [&best](int event, Linear<Real> f) {
+    watch(contact, column, [&best, contact](int event, Linear<Real> f) {
       const Real step = step_to(f);
-      if (step < best.key) best = {step, event};
+      if (step < best.key) best = {step, kMostEvents * contact + event};
     });
     return best;
   }
 
-  /// Moves along the path to the next event and changes the mode there.
-  CAROM_HOST_DEVICE bool advance(bool& finished) {
-    const int column = column_of(driving_);
-    const Real infinity = std::numeric_limits<Real>::infinity();
-    const ArgMin<Real> first =
-        lanes_.argmin(m_, infinity, [&](int i) { return next_event(i, column).key; });
-    // t wins a tie.
-    const Real to_zero = step_to(linear(time_id(), column));
-    const bool arrives = to_zero < infinity && to_zero <= first.key;
-    if (!arrives && first.index < 0) return false;
-    const Real step = arrives ? to_zero : first.key;
-    const int event = arrives ? -1 : next_event(first.index, column).index;
-    lanes_.for_each(rows_,
-                    [&](int i) { at_.x[i] = fused(direction_ * step, at(i, column), at_.x[i]); });
-    driving_value_ = fused(direction_, step, driving_value_);
-    // A solution on several bounds at once is reached with t: no mode needs to change any more.
-    if (arrives || linear(time_id(), column).value <= smallest_time_) {
-      finished = true;
-      return true;
+  /// The pivot stands in one place, where groups of lanes meet that have different events.
+  CAROM_HOST_DEVICE bool change_mode(int contact, int event, int column) {
+    const int leaving = event < kNormalEvents
+                            ? normal_leaving(contact, event)
+                            : this->prepare_tangent(contact, event - kNormalEvents, column);
+    if (leaving != kNothing && !pivot(leaving, column)) return false;
+    if (event < kNormalEvents) {
+      conclude_normal(contact, event);
+    } else {
+      this->conclude_tangent(contact, event - kNormalEvents, column);
     }
-    return change_mode(first.index, event, column);
+    return true;
   }
 
-  CAROM_HOST_DEVICE bool change_mode(int contact, int e, int column) {
-    if (e == 0) return normal_lower_event(contact, column);
-    if (e == 1) return normal_upper_event(contact, column);
-    return this->change_tangent(contact, e - kNormalEvents, column);
+  /// What leaves where a contact closes, opens, or meets or leaves lambda_max.
+  CAROM_INLINE int normal_leaving(int contact, int event) const {
+    if (event == 0 && int_at_.normal[contact] != kClosed) return velocity_of(contact);
+    return driving_ == contact ? kNothing : contact;
   }
 
-  CAROM_HOST_DEVICE bool normal_lower_event(int contact, int column) {
-    const int state = int_at_.normal[contact];
-    if (state == kClosed) {  // impulse vanishes
-      if (driving_ != contact && !exchange(contact, column)) return false;
+  CAROM_HOST_DEVICE void conclude_normal(int contact, int event) {
+    const int before = int_at_.normal[contact];
+    if (event == 1) {
+      set(int_at_.normal, contact, kFull);
+      driving_ = velocity_of(contact);
+      direction_ = Real(-1);
+      driving_value_ = kReal0;
+    } else if (before == kClosed) {  // its impulse vanishes
       set(int_at_.normal, contact, kSeparate);
-      return drive(velocity_of(contact));
+      drive(velocity_of(contact));
+    } else {
+      set(int_at_.normal, contact, kClosed);
+      if (before == kSeparate) {
+        turn_corner(contact);
+        drive(contact);
+      } else {
+        driving_ = contact;  // falls from lambda_max
+        direction_ = Real(-1);
+        driving_value_ = static_cast<Real>(max_impulse_[contact]);
+      }
     }
-    if (!exchange(velocity_of(contact), column)) return false;
-    set(int_at_.normal, contact, kClosed);
-    if (state == kSeparate) {
-      turn_corner(contact);
-      return drive(contact);
-    }
-    driving_ = contact;  // falls from lambda_max
-    direction_ = Real(-1);
-    driving_value_ = static_cast<Real>(max_impulse_[contact]);
-    return true;
-  }
-
-  CAROM_HOST_DEVICE bool normal_upper_event(int contact, int column) {
-    if (driving_ != contact && !exchange(contact, column)) return false;
-    set(int_at_.normal, contact, kFull);
-    driving_ = velocity_of(contact);
-    direction_ = Real(-1);
-    driving_value_ = kReal0;
-    return true;
   }
 
   /// What the impulse leaves of velocity variable p.
-  CAROM_INLINE Real velocity_left(int p, const double* delassus, const double* u,
+  template <class Matrix>
+  CAROM_INLINE Real velocity_left(int p, const Matrix& delassus, const double* u,
                                   const double* impulse) const {
     const auto row = [&](int i) {
       double sum = u[i];
       for (int j = 0; j < rows_; ++j) {
-        sum = fused(delassus[static_cast<long>(i) * rows_ + j], impulse[j], sum);
+        sum = fused(entry(delassus, rows_, i, j), impulse[j], sum);
       }
       return sum;
     };
@@ -256,33 +302,6 @@ class ContactPath : Tangents<Dim, Real, Lanes> {
       if (place >= rows_) sum = fused(-at(row, place - rows_), at_.pivot_column[p], sum);
     }
     return sum;
-  }
-
-  CAROM_HOST_DEVICE void extract(double* impulse) const {
-    lanes_.for_each(m_, [&](int i) {
-      const auto force = [&](int id) -> double {
-        const int place = int_at_.place[id];
-        if (id == driving_) return static_cast<double>(at_least_zero(driving_value_));
-        if (place < rows_) return static_cast<double>(at_least_zero(at_.x[place]));
-        return id < m_ && int_at_.normal[id] == kFull ? max_impulse_[id] : 0.0;
-      };
-      double normal = force(i);
-      if (normal > max_impulse_[i]) normal = max_impulse_[i];
-      impulse[i] = normal;
-      const double limit = friction_[i] * normal;
-      const int j = int_at_.corner[i];
-      for (int c = 0; c < kTangents; ++c) {
-        double sum = limit * polygon_.direction[j][c];
-        if (normal > 0.0 && friction_[i] > 0.0) {
-          Real basis[kTangents][kTangents];
-          corner_basis(j, basis);
-          for (int slot = 0; slot < kTangents; ++slot) {
-            sum = fused(static_cast<double>(basis[c][slot]), force(tangent_pair(i, slot)), sum);
-          }
-        }
-        impulse[m_ + kTangents * i + c] = sum;
-      }
-    });
   }
 
   Real smallest_time_ = Real(0);

@@ -12,8 +12,8 @@ class Corners : protected Tableau<Dim, Real, Lanes> {
 
  protected:
   using Base::at, Base::at_, Base::column_of, Base::columns_, Base::driving_, Base::edge_length,
-      Base::eliminate, Base::exchange_places, Base::int_at_, Base::kReal0, Base::kTangents,
-      Base::lanes_, Base::linear, Base::mu, Base::polygon_, Base::row_entry, Base::rows_, Base::set,
+      Base::exchange_places, Base::int_at_, Base::kReal0, Base::kTangents, Base::lanes_,
+      Base::linear, Base::mu, Base::polygon_, Base::row_entry, Base::rows_, Base::set,
       Base::tangent_pair, Base::velocity_of;
   using Base::Base;
 
@@ -75,8 +75,8 @@ class Corners : protected Tableau<Dim, Real, Lanes> {
   }
 
   /// The same where the driving force itself arrives at the far end: its column passes to the
-  /// force measured from there.
-  CAROM_HOST_DEVICE bool far_end_driving(int contact, int active, int other, int column) {
+  /// force measured from there, whose row this gives.
+  CAROM_HOST_DEVICE void give_far_end(int contact, int other, int column) {
     const Real length = mu(contact) * edge_length();
     const Real turn = static_cast<Real>(polygon_.turn);
     const int other_column = Dim == 2 ? -1 : column_of(tangent_pair(contact, other));
@@ -84,10 +84,6 @@ class Corners : protected Tableau<Dim, Real, Lanes> {
       at_.pivot_row[j] = fused(length, row_entry(contact, j), j == column ? Real(-1) : kReal0) +
                          (j == other_column ? turn : kReal0);
     });
-    if (!eliminate(column, -1)) return false;
-    relabel_velocity(contact, active, other);
-    swap_pair(contact, active, other);
-    return true;
   }
 
   /// Velocities seen from the far end: w_active' = w_other + turn w_active, w_other' = -w_active.

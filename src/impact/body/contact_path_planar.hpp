@@ -11,9 +11,9 @@ class PlanarTangents : protected Start<2, Real, Lanes> {
 
  protected:
   using Base::Base;
-  using Base::drive, Base::driving_, Base::edge_length, Base::exchange, Base::far_end_basic,
-      Base::far_end_driving, Base::int_at_, Base::linear, Base::mu, Base::set, Base::tangent_pair,
-      Base::velocity_of;
+  using Base::drive, Base::driving_, Base::edge_length, Base::far_end_basic, Base::give_far_end,
+      Base::int_at_, Base::linear, Base::mu, Base::relabel_velocity, Base::set, Base::swap_pair,
+      Base::tangent_pair, Base::velocity_of;
 
   /// Calls visit(event, slack) for the tangential events of a contact that carries an impulse.
   template <class Visit>
@@ -29,23 +29,31 @@ class PlanarTangents : protected Start<2, Real, Lanes> {
     visit(kNormalEvents + 1, beyond(a, normal, mu(contact) * edge_length()));
   }
 
-  /// Changes the tangential mode at an event.
-  CAROM_INLINE bool change_tangent(int contact, int event, int column) {
-    const int mode = int_at_.tangent[contact];
+  /// What leaves at a tangential event, in a tableau that is ready for it.
+  CAROM_INLINE int prepare_tangent(int contact, int event, int column) {
     const int pair = tangent_pair(contact, 0);
-    if (mode == kCorner) {  // sliding stops
-      if (!exchange(velocity_of(pair), column)) return false;
+    if (int_at_.tangent[contact] == kCorner) return velocity_of(pair);  // sliding stops
+    if (event == 1 && driving_ == pair) {
+      give_far_end(contact, 0, column);
+      return kRowGiven;
+    }
+    if (event == 1) far_end_basic(contact, 0, 0);
+    return pair;
+  }
+
+  /// The mode behind the event.
+  CAROM_INLINE void conclude_tangent(int contact, int event, int) {
+    const int pair = tangent_pair(contact, 0);
+    if (int_at_.tangent[contact] == kCorner) {
       set(int_at_.tangent, contact, kInside);
       return drive(pair);
     }
     if (event == 1 && driving_ == pair) {
-      if (!far_end_driving(contact, 0, 0, column)) return false;
-    } else {
-      if (event == 1) far_end_basic(contact, 0, 0);
-      if (!exchange(pair, column)) return false;
+      relabel_velocity(contact, 0, 0);
+      swap_pair(contact, 0, 0);
     }
     set(int_at_.tangent, contact, kCorner);
-    return drive(velocity_of(pair));
+    drive(velocity_of(pair));
   }
 };
 

@@ -12,10 +12,10 @@ class SpatialTangents : protected Start<3, Real, Lanes> {
 
  protected:
   using Base::at, Base::at_, Base::column_of, Base::columns_, Base::corner_basis,
-      Base::corner_change, Base::drive, Base::driving_, Base::edge_length, Base::eliminate,
-      Base::exchange, Base::far_end_basic, Base::far_end_driving, Base::int_at_, Base::kTangents,
-      Base::lanes_, Base::linear, Base::mu, Base::polygon_, Base::row_entry, Base::rows_, Base::set,
-      Base::tangent_pair, Base::velocity_of;
+      Base::corner_change, Base::drive, Base::driving_, Base::edge_length, Base::far_end_basic,
+      Base::give_far_end, Base::int_at_, Base::kTangents, Base::lanes_, Base::linear, Base::mu,
+      Base::polygon_, Base::relabel_velocity, Base::row_entry, Base::rows_, Base::set,
+      Base::swap_pair, Base::tangent_pair, Base::velocity_of;
   using Base::Base;
 
   /// Calls visit(event, slack) for the tangential events of a contact that carries an impulse.
@@ -39,37 +39,44 @@ class SpatialTangents : protected Start<3, Real, Lanes> {
     visit(kNormalEvents + 2, linear(velocity_of(mode == kAlongA ? b : a), column));
   }
 
-  /// Changes the tangential mode at an event.
-  CAROM_INLINE bool change_tangent(int contact, int event, int column) {
+  /// What leaves at a tangential event, in a tableau that is ready for it.
+  CAROM_INLINE int prepare_tangent(int contact, int event, int column) {
     const int mode = int_at_.tangent[contact];
-    if (mode == kInside) return leave_inside(contact, event, column);
+    if (mode == kInside) return prepare_edge(contact, event, column);
+    if (mode == kCorner) return velocity_of(tangent_pair(contact, event));
+    const int active = mode == kAlongA ? 0 : 1;
+    const int other = 1 - active;
+    if (event == 2) return velocity_of(tangent_pair(contact, other));  // sliding stops
+    if (event == 0) return tangent_pair(contact, active);
+    // At the far corner the same edge is measured by the other force.
+    if (driving_ == tangent_pair(contact, active)) {
+      give_far_end(contact, other, column);
+      return kRowGiven;
+    }
+    far_end_basic(contact, active, other);
+    return tangent_pair(contact, other);
+  }
+
+  /// The mode behind the event.
+  CAROM_INLINE void conclude_tangent(int contact, int event, int column) {
+    const int mode = int_at_.tangent[contact];
+    if (mode == kInside) return conclude_edge(contact, event, column);
     if (mode == kCorner) {
-      const int pair = tangent_pair(contact, event);
-      if (!exchange(velocity_of(pair), column)) return false;
       set(int_at_.tangent, contact, event == 0 ? kAlongA : kAlongB);
-      return drive(pair);
+      return drive(tangent_pair(contact, event));
     }
     const int active = mode == kAlongA ? 0 : 1;
     const int other = 1 - active;
-    if (event == 2) {  // sliding along the edge stops
-      if (!exchange(velocity_of(tangent_pair(contact, other)), column)) return false;
+    if (event == 2) {
       set(int_at_.tangent, contact, kInside);
       return drive(tangent_pair(contact, other));
     }
-    if (event == 0) {
-      if (!exchange(tangent_pair(contact, active), column)) return false;
-      set(int_at_.tangent, contact, kCorner);
-      return drive(velocity_of(tangent_pair(contact, active)));
-    }
-    // At the far corner the same edge is measured by the other force.
-    if (driving_ == tangent_pair(contact, active)) {
-      if (!far_end_driving(contact, active, other, column)) return false;
-    } else {
-      far_end_basic(contact, active, other);
-      if (!exchange(tangent_pair(contact, other), column)) return false;
+    if (event == 1 && driving_ == tangent_pair(contact, active)) {
+      relabel_velocity(contact, active, other);
+      swap_pair(contact, active, other);
     }
     set(int_at_.tangent, contact, kCorner);
-    return drive(velocity_of(tangent_pair(contact, other)));
+    drive(velocity_of(tangent_pair(contact, event == 0 ? active : other)));
   }
 
  private:
@@ -99,78 +106,95 @@ class SpatialTangents : protected Start<3, Real, Lanes> {
     }
   }
 
-  /// A sticking impulse reaches edge `edge`: measure it from that edge's corner, where b = 0.
-  CAROM_HOST_DEVICE bool leave_inside(int contact, int edge, int column) {
+  /// A sticking impulse that reaches edge `to` is measured from that edge's corner, where b = 0.
+  struct Turn {
     Real change[kTangents][kTangents];
     Real offset[kTangents];
-    corner_change(int_at_.corner[contact], edge, change, offset);
+    Real force[kTangents];  ///< a and b from there
+  };
+  CAROM_INLINE Turn turn_to(int contact, int to, int column) const {
+    Turn turn;
+    corner_change(int_at_.corner[contact], to, turn.change, turn.offset);
+    const Real a = linear(tangent_pair(contact, 0), column).value;
+    const Real b = linear(tangent_pair(contact, 1), column).value;
+    const Real normal = linear(contact, column).value;
+    for (int c = 0; c < kTangents; ++c) {
+      turn.force[c] = fused(turn.change[c][0], a, turn.change[c][1] * b) +
+                      mu(contact) * turn.offset[c] * normal;
+    }
+    return turn;
+  }
+
+  /// Velocities w_from = change' w_to.
+  CAROM_INLINE void turn_velocities(int contact, const Turn& turn) {
+    const int wa_column = column_of(velocity_of(tangent_pair(contact, 0)));
+    const int wb_column = column_of(velocity_of(tangent_pair(contact, 1)));
+    lanes_.for_each(rows_, [&](int i) {
+      const Real wa = at(i, wa_column);
+      const Real wb = at(i, wb_column);
+      at(i, wa_column) = fused(turn.change[0][0], wa, turn.change[0][1] * wb);
+      at(i, wb_column) = fused(turn.change[1][0], wa, turn.change[1][1] * wb);
+    });
+  }
+
+  CAROM_HOST_DEVICE int prepare_edge(int contact, int edge, int column) {
+    const Turn turn = turn_to(contact, edge, column);
     const Real friction = mu(contact);
     const int a = tangent_pair(contact, 0);
     const int b = tangent_pair(contact, 1);
-    const Real a_value = linear(a, column).value;
-    const Real b_value = linear(b, column).value;
-    const Real n_value = linear(contact, column).value;
-    const auto value = [&](int c) {
-      return fused(change[c][0], a_value, change[c][1] * b_value) + friction * offset[c] * n_value;
-    };
-    // Velocities w_from = change' w_to.
-    const int wa_column = column_of(velocity_of(a));
-    const int wb_column = column_of(velocity_of(b));
-    const auto turn_velocities = [&] {
-      lanes_.for_each(rows_, [&](int i) {
-        const Real wa = at(i, wa_column);
-        const Real wb = at(i, wb_column);
-        at(i, wa_column) = fused(change[0][0], wa, change[0][1] * wb);
-        at(i, wb_column) = fused(change[1][0], wa, change[1][1] * wb);
-      });
-    };
-    if (driving_ != a && driving_ != b) {
-      turn_velocities();
-      const int a_row = int_at_.place[a];
-      const int b_row = int_at_.place[b];
-      const Real new_a = value(0);
-      const Real new_b = value(1);
+    if (driving_ == a || driving_ == b) {
+      // The driving force's column passes to b of the new corner.
       lanes_.for_each(columns_, [&](int j) {
-        const Real ra = at(a_row, j);
-        const Real rb = at(b_row, j);
-        const Real rn = friction * row_entry(contact, j);
-        at(a_row, j) = fused(change[0][0], ra, change[0][1] * rb) + offset[0] * rn;
-        at(b_row, j) = fused(change[1][0], ra, change[1][1] * rb) + offset[1] * rn;
-        if (j == 0) {
-          at_.x[a_row] = new_a;
-          at_.x[b_row] = new_b;
-        }
+        at_.pivot_row[j] =
+            fused(turn.change[1][0], row_entry(a, j), turn.change[1][1] * row_entry(b, j)) +
+            turn.offset[1] * friction * row_entry(contact, j);
       });
-      if (!exchange(b, column)) return false;
-    } else {
-      // The driving force's column passes to b of the new corner; the basic one's row to a.
-      const int basic_force = driving_ == a ? b : a;
-      const int row = int_at_.place[basic_force];
-      lanes_.for_each(columns_, [&](int j) {
-        at_.pivot_row[j] = fused(change[1][0], row_entry(a, j), change[1][1] * row_entry(b, j)) +
-                           offset[1] * friction * row_entry(contact, j);
-      });
-      if (!eliminate(column, -1)) return false;
-      const Real new_a = value(0);
-      const Real of_basic = basic_force == a ? change[0][0] : change[0][1];
-      const Real of_driving = basic_force == a ? change[0][1] : change[0][0];
+      return kRowGiven;
+    }
+    turn_velocities(contact, turn);
+    const int a_row = int_at_.place[a];
+    const int b_row = int_at_.place[b];
+    lanes_.for_each(columns_, [&](int j) {
+      const Real ra = at(a_row, j);
+      const Real rb = at(b_row, j);
+      const Real rn = friction * row_entry(contact, j);
+      at(a_row, j) = fused(turn.change[0][0], ra, turn.change[0][1] * rb) + turn.offset[0] * rn;
+      at(b_row, j) = fused(turn.change[1][0], ra, turn.change[1][1] * rb) + turn.offset[1] * rn;
+      if (j == 0) {
+        at_.x[a_row] = turn.force[0];
+        at_.x[b_row] = turn.force[1];
+      }
+    });
+    return b;
+  }
+
+  CAROM_HOST_DEVICE void conclude_edge(int contact, int edge, int column) {
+    const int a = tangent_pair(contact, 0);
+    const int b = tangent_pair(contact, 1);
+    if (driving_ == a || driving_ == b) {
+      // The basic force's row passes to a.
+      const Turn turn = turn_to(contact, edge, column);
+      const Real friction = mu(contact);
+      const int row = int_at_.place[driving_ == a ? b : a];
+      const Real of_basic = driving_ == a ? turn.change[0][1] : turn.change[0][0];
+      const Real of_driving = driving_ == a ? turn.change[0][0] : turn.change[0][1];
       lanes_.for_each(columns_, [&](int j) {
         at_.combined[j] = fused(of_basic, at(row, j), of_driving * at_.pivot_row[j]) +
-                          offset[0] * friction * row_entry(contact, j);
+                          turn.offset[0] * friction * row_entry(contact, j);
       });
       lanes_.for_each(columns_, [&](int j) {
         at(row, j) = at_.combined[j];
         if (j == 0) {
-          at_.x[row] = new_a;
+          at_.x[row] = turn.force[0];
           int_at_.place[a] = row;
           int_at_.place[b] = rows_ + column;
         }
       });
-      turn_velocities();
+      turn_velocities(contact, turn);
     }
     set(int_at_.corner, contact, edge);
     set(int_at_.tangent, contact, kAlongA);
-    return drive(velocity_of(b));
+    drive(velocity_of(b));
   }
 };
 

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <type_traits>
-
 #include "impact/body/contact_path_corners.hpp"
 
 /// Where the path begins: a corner of the bounds, the tableau there, and the covering vector.
@@ -29,84 +27,73 @@ class Start : protected Corners<Dim, Real, Lanes> {
     });
   }
 
-  CAROM_HOST_DEVICE void fill_tableau(const double* delassus, const double* u) {
-    const int rows = rows_;
-    // Coefficients of variable `pair` in (its contact's) lambda: at most 1 + kTangents terms.
-    const auto terms = [&](int pair, int(&index)[1 + kTangents], Real(&weight)[1 + kTangents],
-                           bool force) {
-      if (pair < m_) {
-        index[0] = pair;
-        weight[0] = Real(1);
-        if (!force) return 1;
-        for (int c = 0; c < kTangents; ++c) {
-          index[1 + c] = m_ + kTangents * pair + c;
-          weight[1 + c] = mu(pair) * static_cast<Real>(polygon_.direction[int_at_.corner[pair]][c]);
-        }
-        return 1 + kTangents;
-      }
-      const int contact = (pair - m_) / kTangents;
-      const int slot = (pair - m_) % kTangents;
-      Real basis[kTangents][kTangents];
-      corner_basis(int_at_.corner[contact], basis);
+  /// One block of the tableau for each pair of contacts: E' A F, F being what a contact's force
+  /// variables are in its impulse and E the tangential part of it.
+  template <class Matrix>
+  CAROM_HOST_DEVICE void fill_tableau(const Matrix& delassus, const double* u) {
+    const auto row_of = [&](int contact, int c) {
+      return c == 0 ? contact : m_ + kTangents * contact + c - 1;
+    };
+    lanes_.for_each_2d(m_, m_, [&](int i, int j) {
+      Real force[kTangents][kTangents];
+      corner_basis(int_at_.corner[j], force);
+      Real sliding[kTangents];
       for (int c = 0; c < kTangents; ++c) {
-        index[c] = m_ + kTangents * contact + c;
-        weight[c] = basis[c][slot];
+        sliding[c] = mu(j) * static_cast<Real>(polygon_.direction[int_at_.corner[j]][c]);
       }
-      return kTangents;
-    };
-    const auto response = [&](int row, const int* index, const Real* weight, int count) {
-      const double* from = delassus + static_cast<long>(row) * rows;
-      Real sum = kReal0;
-      for (int c = 0; c < count; ++c) {
-        sum = fused(static_cast<Real>(from[index[c]]), weight[c], sum);
-      }
-      return sum;
-    };
-    const auto element = [&](int i, const auto& response_of) {
-      int index[1 + kTangents];
-      Real weight[1 + kTangents];
-      const int count = terms(i, index, weight, false);
-      Real sum = kReal0;
-      for (int r = 0; r < count; ++r) sum = fused(weight[r], response_of(index[r]), sum);
-      return sum;
-    };
-    if constexpr (std::is_base_of_v<SingleLane, Lanes>) {
-      // One lane does a column's terms once; several share the elements instead.
-      for (int j = 0; j < rows; ++j) {
-        int index[1 + kTangents];
-        Real weight[1 + kTangents];
-        const int count = terms(j, index, weight, true);
-        Real column[Dim * kMaxContacts];
-        for (int r = 0; r < rows; ++r) column[r] = response(r, index, weight, count);
-        for (int i = 0; i < m_; ++i) at(i, j) = column[i];
-        for (int i = m_; i < rows; ++i) {
-          at(i, j) = element(i, [&](int r) { return column[r]; });
+      Real response[Dim][Dim];  // of the impulse's components to the force variables
+      for (int r = 0; r < Dim; ++r) {
+        Real from[Dim];
+        for (int c = 0; c < Dim; ++c) {
+          from[c] = static_cast<Real>(entry(delassus, rows_, row_of(i, r), row_of(j, c)));
+        }
+        response[r][0] = fused(from[0], Real(1), kReal0);
+        for (int c = 0; c < kTangents; ++c) {
+          response[r][0] = fused(from[1 + c], sliding[c], response[r][0]);
+        }
+        for (int slot = 0; slot < kTangents; ++slot) {
+          Real sum = kReal0;
+          for (int c = 0; c < kTangents; ++c) sum = fused(from[1 + c], force[c][slot], sum);
+          response[r][1 + slot] = sum;
         }
       }
-    } else {
-      lanes_.for_each_2d(rows, rows, [&](int i, int j) {
-        int index[1 + kTangents];
-        Real weight[1 + kTangents];
-        const int count = terms(j, index, weight, true);
-        at(i, j) = element(i, [&](int r) { return response(r, index, weight, count); });
-      });
-    }
-    lanes_.for_each(rows, [&](int i) {
-      int index[1 + kTangents];
-      Real weight[1 + kTangents];
-      const int count = terms(i, index, weight, false);
+      Real velocity[kTangents][kTangents];
+      corner_basis(int_at_.corner[i], velocity);
+      for (int c = 0; c < Dim; ++c) {
+        const int column = row_of(j, c);
+        at(i, column) = response[0][c];
+        for (int slot = 0; slot < kTangents; ++slot) {
+          Real sum = kReal0;
+          for (int r = 0; r < kTangents; ++r) {
+            sum = fused(velocity[r][slot], response[1 + r][c], sum);
+          }
+          at(row_of(i, 1 + slot), column) = sum;
+        }
+      }
+    });
+    lanes_.for_each(rows_, [&](int i) {
       Real value = kReal0;
-      for (int r = 0; r < count; ++r)
-        value = fused(weight[r], static_cast<Real>(u[index[r]]), value);
+      if (i < m_) {
+        value = fused(static_cast<Real>(u[i]), Real(1), kReal0);
+      } else {
+        const int contact = (i - m_) / kTangents;
+        const bool second = (i - m_) % kTangents != 0;
+        Real velocity[kTangents][kTangents];
+        corner_basis(int_at_.corner[contact], velocity);
+        for (int c = 0; c < kTangents; ++c) {
+          value = fused(second ? velocity[c][kTangents - 1] : velocity[c][0],
+                        static_cast<Real>(u[row_of(contact, 1 + c)]), value);
+        }
+      }
       for (int j = 0; j < m_; ++j) {
         if (int_at_.normal[j] == kFull)
           value = fused(at(i, j), static_cast<Real>(max_impulse_[j]), value);
       }
       at_.x[i] = value;
-      int_at_.place[i] = rows + i;  // forces nonbasic
-      int_at_.place[rows + i] = i;  // velocities basic
+      int_at_.place[i] = rows_ + i;  // forces nonbasic
+      int_at_.place[rows_ + i] = i;  // velocities basic
     });
-    lanes_.for_each(1, [&](int) { int_at_.place[2 * rows] = rows + rows; });
+    lanes_.for_each(1, [&](int) { int_at_.place[2 * rows_] = rows_ + rows_; });
   }
 
   /// Fills column t with the covering vector; returns the smallest t at which the corner solves.

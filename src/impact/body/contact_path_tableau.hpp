@@ -54,6 +54,9 @@ enum NormalState { kSeparate = 0, kClosed = 1, kFull = 2 };
 // measured. Inside: sticking.
 enum TangentState { kCorner = 0, kAlongA = 1, kAlongB = 2, kInside = 3 };
 inline constexpr int kNormalEvents = 2;  // of each contact, before its tangential ones
+// What leaves where a mode changes, if it is no variable with a row of its own.
+inline constexpr int kNothing = -1;
+inline constexpr int kRowGiven = -2;
 
 /// A variable, or what is left of it to a bound, as the driving variable moves.
 template <class Real>
@@ -110,22 +113,35 @@ class Tableau {
     return {kReal0, kReal0};
   }
 
-  CAROM_INLINE bool drive(int id) {
+  CAROM_INLINE void drive(int id) {
     driving_ = id;
     direction_ = Real(1);
     driving_value_ = kReal0;
-    return true;
   }
 
   CAROM_INLINE void set(int* states, int contact, int state) {
     lanes_.for_each(1, [&](int) { states[contact] = state; });
   }
 
-  /// The basic variable `leaving` goes to its bound, the driving variable takes its row.
-  CAROM_HOST_DEVICE bool exchange(int leaving, int column) {
-    const int row = int_at_.place[leaving];
-    lanes_.for_each(columns_, [&](int j) { at_.pivot_row[j] = at(row, j); });
-    if (!eliminate(column, row)) return false;
+  /// The driving variable becomes basic in the row of `leaving`, which goes to its bound; with
+  /// kRowGiven the leaving variable has no row but pivot_row. Afterwards pivot_row holds the
+  /// driving variable, and `column` belongs to the leaving one. False where the pivot vanishes.
+  CAROM_HOST_DEVICE bool pivot(int leaving, int column) {
+    const int row = leaving == kRowGiven ? -1 : int_at_.place[leaving];
+    const Real* const from = row < 0 ? &at_.pivot_row[0] : &at(row, 0);
+    const Real element = from[column];
+    if (!(magnitude(element) > kRateTolerance * Real(0.5))) return false;
+    const Real inverse = Real(1) / element;
+    // The pivot column restarts from zero and the leaving row gets no part: no element needs a
+    // test.
+    lanes_.for_each(rows_, [&](int i) {
+      at_.pivot_column[i] = i == row ? kReal0 : at(i, column);
+      if (i != row) at(i, column) = kReal0;
+    });
+    lanes_.for_each(columns_,
+                    [&](int j) { at_.pivot_row[j] = j == column ? inverse : -from[j] * inverse; });
+    add_outer(lanes_, rows_, columns_, at_.tableau, at_.pivot_column, at_.pivot_row);
+    if (row < 0) return true;
     lanes_.for_each(columns_, [&](int j) {
       at(row, j) = at_.pivot_row[j];
       if (j == 0) {
@@ -134,24 +150,6 @@ class Tableau {
         int_at_.place[leaving] = rows_ + column;
       }
     });
-    return true;
-  }
-
-  /// pivot_row holds the leaving variable over the nonbasic ones; afterwards it holds the
-  /// driving variable, and `column` belongs to the leaving one in every row but `skip`.
-  CAROM_HOST_DEVICE bool eliminate(int column, int skip) {
-    const Real element = at_.pivot_row[column];
-    if (!(magnitude(element) > kRateTolerance * Real(0.5))) return false;
-    const Real inverse = Real(1) / element;
-    // The pivot column restarts from zero and row `skip` gets no part: no element needs a test.
-    lanes_.for_each(rows_, [&](int i) {
-      at_.pivot_column[i] = i == skip ? kReal0 : at(i, column);
-      if (i != skip) at(i, column) = kReal0;
-    });
-    lanes_.for_each(columns_, [&](int j) {
-      at_.pivot_row[j] = j == column ? inverse : -at_.pivot_row[j] * inverse;
-    });
-    add_outer(lanes_, rows_, columns_, at_.tableau, at_.pivot_column, at_.pivot_row);
     return true;
   }
 
@@ -172,7 +170,7 @@ class Tableau {
   CAROM_HOST_DEVICE bool basic_in_time() {
     if (driving_ == time_id()) return true;
     const int leaving = time_id();
-    if (!exchange(leaving, column_of(driving_))) return false;
+    if (!pivot(leaving, column_of(driving_))) return false;
     driving_ = leaving;
     return true;
   }

@@ -39,7 +39,8 @@ cudaError_t launch(const void* kernel, const cudaLaunchConfig_t& config,
                    std::function<void()> thread);
 void warp_barrier(unsigned mask);
 void block_barrier();
-std::uint64_t exchange(unsigned mask, std::uint64_t value, int lane_xor);
+std::uint64_t exchange(unsigned mask, std::uint64_t value, int source);
+unsigned ballot(unsigned mask, bool flag);
 
 }  // namespace cuda_on_host
 
@@ -54,20 +55,24 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
 inline void __syncthreads() { cuda_on_host::block_barrier(); }
 inline void __syncwarp(unsigned mask = 0xffffffffU) { cuda_on_host::warp_barrier(mask); }
 template <class T>
-T __shfl_xor_sync(unsigned mask, T value, int lane_xor) {
+T __shfl_sync(unsigned mask, T value, int source, int width = 32) {
   static_assert(sizeof(T) <= sizeof(std::uint64_t) && std::is_trivially_copyable_v<T>);
+  const int lane = static_cast<int>(threadIdx.x % 32U);
   std::uint64_t bits = 0;
   std::memcpy(&bits, &value, sizeof(T));
-  bits = cuda_on_host::exchange(mask, bits, lane_xor);
+  bits = cuda_on_host::exchange(mask, bits, lane / width * width + source % width);
   std::memcpy(&value, &bits, sizeof(T));
   return value;
 }
+template <class T>
+T __shfl_xor_sync(unsigned mask, T value, int lane_xor) {
+  return __shfl_sync(mask, value, static_cast<int>(threadIdx.x % 32U) ^ lane_xor);
+}
 
 inline unsigned __ballot_sync(unsigned mask, int flag) {
-  unsigned all = (flag != 0 ? 1U : 0U) << (threadIdx.x % 32U);
-  for (int lane = 1; lane < 32; lane *= 2) all |= __shfl_xor_sync(mask, all, lane);
-  return all;
+  return cuda_on_host::ballot(mask, flag != 0);
 }
+inline int __any_sync(unsigned mask, int flag) { return __ballot_sync(mask, flag) != 0 ? 1 : 0; }
 inline int __popc(unsigned bits) { return __builtin_popcount(bits); }
 
 // Fibres change at barriers alone.
