@@ -51,54 +51,55 @@ struct RowsOfWorld {
   [[nodiscard]] CAROM_INLINE double friction(int i) const { return rows.friction[i]; }
 };
 
-/// Largest violation of
-///   M (v' - v) = h f + G'p                                         relative to its largest term,
-///   p = Pi_C(p - rho F),  F = G v' + h (dG/dt) v + (K phi + m)/(h K + B) + p/(h^2 K + h B),
-/// relative to the largest |p_i| and rho_i times the terms of F. C: the line, the half-line, the
-/// disk of radius mu p_n; rows with K = B = 0 carry nothing. rho_i is at least
-/// 1/(G_i M^-1 G_i' + 1/(h^2 K + h B)), by |g|^4 <= (g'M g)(g'M^-1 g), so no inverse is taken.
-/// impulse: p [N s] and centripetal: m [N], [rows]; scratch: [2 rows + velocities]. V: double, or a
-/// pack of worlds whose rows are of the same types.
-template <class V, class Mass, class Rows, class Values, class Memory>
-CAROM_INLINE V step_law_residual(const Mass& mass, const Rows& rows, V h, const Values& force,
-                                 const Values& v, const Values& next_v, const Values& impulse,
-                                 const Values& centripetal, const Memory& scratch) {
-  using kernels::fused;
-  using kernels::select;
-  using kernels::square_root;
-  const int nv = rows.velocities();
-  const int count = rows.count();
-  const V zero(0.0);
-  const auto weight = scratch;
-  const auto flow = scratch + count;
-  const auto momentum = scratch + 2L * count;
-  const auto relative = [&](const MaxAbs<V>& worst, const MaxAbs<V>& scale) {
-    return worst.value / select(scale.value > V(kTiny), scale.value, V(kTiny));
-  };
+/// Largest violation of some equations and the largest of their terms.
+template <class V>
+struct Violation {
   MaxAbs<V> worst;
   MaxAbs<V> scale;
-  for (int j = 0; j < nv; ++j) momentum[j] = zero;
-  for (int i = 0; i < count; ++i) {
-    const V p = impulse[i];
-    for (int j = rows.begin(i); j < rows.end(i); ++j) {
-      momentum[j] = fused(rows.jacobian(i, j), p, momentum[j]);
-    }
+
+  [[nodiscard]] CAROM_INLINE V relative() const {
+    using kernels::select;
+    return worst.value / select(scale.value > V(kTiny), scale.value, V(kTiny));
   }
-  for (int j = 0; j < nv; ++j) {
+};
+
+/// Equations [begin, end) of M (v' - v) = h f + G'p. momentum: scratch, [velocities].
+template <class V, class Mass, class Rows, class Values, class Memory>
+CAROM_INLINE void add_balance(Violation<V>& sum, const Mass& mass, const Rows& rows, V h,
+                              const Values& force, const Values& v, const Values& next_v,
+                              const Values& impulse, const Memory& momentum, int begin, int end) {
+  using kernels::fused;
+  const int nv = rows.velocities();
+  for (int j = begin; j < end; ++j) momentum[j] = V(0.0);
+  for (int i = 0; i < rows.count(); ++i) {
+    const V p = impulse[i];
+    const int first = rows.begin(i) > begin ? rows.begin(i) : begin;
+    const int last = rows.end(i) < end ? rows.end(i) : end;
+    for (int j = first; j < last; ++j) momentum[j] = fused(rows.jacobian(i, j), p, momentum[j]);
+  }
+  for (int j = begin; j < end; ++j) {
     const V after = mass_row_times<V>(mass, j, 0, nv, [&](int k) { return V(next_v[k]); });
     const V before = mass_row_times<V>(mass, j, 0, nv, [&](int k) { return V(v[k]); });
     const V pushed = h * force[j];
-    worst.add(after - before - pushed - momentum[j]);
-    scale.add(after);
-    scale.add(before);
-    scale.add(pushed);
-    scale.add(momentum[j]);
+    sum.worst.add(after - before - pushed - momentum[j]);
+    sum.scale.add(after);
+    sum.scale.add(before);
+    sum.scale.add(pushed);
+    sum.scale.add(momentum[j]);
   }
-  const V balance = relative(worst, scale);
+}
 
-  worst = {};
-  scale = {};
-  for (int i = 0; i < count; ++i) {
+/// The laws of rows [begin, end), of whole contacts. weight, flow: scratch, [rows].
+template <class V, class Mass, class Rows, class Values, class Memory>
+CAROM_INLINE void add_laws(Violation<V>& sum, const Mass& mass, const Rows& rows, V h,
+                           const Values& v, const Values& next_v, const Values& impulse,
+                           const Values& centripetal, const Memory& weight, const Memory& flow,
+                           int begin, int end) {
+  using kernels::fused;
+  using kernels::select;
+  using kernels::square_root;
+  const V zero(0.0);
+  for (int i = begin; i < end; ++i) {
     if (rows.type(i) == RowType::none) {
       weight[i] = zero;
       flow[i] = zero;
@@ -129,28 +130,28 @@ CAROM_INLINE V step_law_residual(const Mass& mass, const Rows& rows, V h, const 
     const auto where = [&](V x) { return select(carries, x, zero); };
     weight[i] = where(rho);
     flow[i] = where(fused(impulse[i], softness, speed + curve + spring));
-    scale.add(where(impulse[i]));
-    scale.add(where(rho * approach));
-    scale.add(where(rho * curve));
-    scale.add(where(rho * spring));
+    sum.scale.add(where(impulse[i]));
+    sum.scale.add(where(rho * approach));
+    sum.scale.add(where(rho * curve));
+    sum.scale.add(where(rho * spring));
   }
-  for (int i = 0; i < count; ++i) {
+  for (int i = begin; i < end; ++i) {
     const RowType type = rows.type(i);
     if (type == RowType::none || type == RowType::tangent) continue;
     const V p = impulse[i];
     const auto carries = weight[i] > zero;
     const V pull = weight[i] * flow[i];
     if (type == RowType::bilateral) {
-      worst.add(select(carries, pull, p));
+      sum.worst.add(select(carries, pull, p));
       continue;
     }
     const V wanted = p - pull;
-    worst.add(select(carries, p - select(wanted <= zero, zero, wanted), p));
+    sum.worst.add(select(carries, p - select(wanted <= zero, zero, wanted), p));
     if (type != RowType::normal) continue;
     // Tangents: those of a contact share the smaller weight, so that slip and force line up.
     int tangents = 0;
     V common = weight[i];
-    while (i + tangents + 1 < count && rows.type(i + tangents + 1) == RowType::tangent) {
+    while (i + tangents + 1 < end && rows.type(i + tangents + 1) == RowType::tangent) {
       ++tangents;
       const V w = weight[i + tangents];
       common = tangents == 1 ? w : select(w < common, w, common);
@@ -165,11 +166,38 @@ CAROM_INLINE V step_law_residual(const Mass& mass, const Rows& rows, V h, const 
     const V shrink = select(size > radius, radius / size, V(1.0));
     for (int k = 1; k <= tangents; ++k) {
       const V t = fused(-common, flow[i + k], impulse[i + k]);
-      worst.add(impulse[i + k] - select(radius > zero, shrink * t, zero));
+      sum.worst.add(impulse[i + k] - select(radius > zero, shrink * t, zero));
     }
   }
-  const V law = relative(worst, scale);
+}
+
+/// The larger of the two, NaN where the laws' is; `balance` counts as larger where it is NaN.
+template <class V>
+CAROM_INLINE V joined_residual(V balance, V law) {
+  using kernels::select;
   return select(law != law, law, select(balance <= law, law, balance));
+}
+
+/// Largest violation of
+///   M (v' - v) = h f + G'p                                         relative to its largest term,
+///   p = Pi_C(p - rho F),  F = G v' + h (dG/dt) v + (K phi + m)/(h K + B) + p/(h^2 K + h B),
+/// relative to the largest |p_i| and rho_i times the terms of F. C: the line, the half-line, the
+/// disk of radius mu p_n; rows with K = B = 0 carry nothing. rho_i is at least
+/// 1/(G_i M^-1 G_i' + 1/(h^2 K + h B)), by |g|^4 <= (g'M g)(g'M^-1 g), so no inverse is taken.
+/// impulse: p [N s] and centripetal: m [N], [rows]; scratch: [2 rows + velocities]. V: double, or a
+/// pack of worlds whose rows are of the same types.
+template <class V, class Mass, class Rows, class Values, class Memory>
+CAROM_INLINE V step_law_residual(const Mass& mass, const Rows& rows, V h, const Values& force,
+                                 const Values& v, const Values& next_v, const Values& impulse,
+                                 const Values& centripetal, const Memory& scratch) {
+  const int count = rows.count();
+  Violation<V> balance;
+  add_balance(balance, mass, rows, h, force, v, next_v, impulse, scratch + 2L * count, 0,
+              rows.velocities());
+  Violation<V> laws;
+  add_laws(laws, mass, rows, h, v, next_v, impulse, centripetal, scratch + 0L, scratch + 1L * count,
+           0, count);
+  return joined_residual(balance.relative(), laws.relative());
 }
 
 /// The same for one world.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <string>
 #include <utility>
@@ -50,6 +51,45 @@ TEST_F(CudaCompliant, PathsHaveTheHostsBits) {
   const CompliantResult device = solve_compliant(batch, {}, Backend::cuda);
   EXPECT_GT(*std::max_element(host.iterations.data(), host.iterations.data() + 200), 40);
   test::expect_identical(host, device);
+}
+
+/// Four spatial contacts of a body, a lane each, beside problems that groups of lanes leave:
+/// contacts without friction or springs, refused numbers, residuals above the tolerance.
+TEST_F(CudaCompliant, FourContactsHaveTheHostsBits) {
+  for (const double stiffest : {1e6, 1e12}) {
+    for (const int positions : {0, 7}) {
+      test::CompliantMix mix{.velocities = 6, .bilateral = 0, .unilateral = 0, .contacts = 4};
+      mix.stiffest = stiffest;
+      std::vector<CompliantProblem> problems;
+      for (std::uint32_t i = 0; i < 75; ++i) {
+        CompliantProblem problem = test::random_compliant(mix, i, 17);
+        if (positions > 0) {
+          problem.positions = positions;
+          problem.position_map.resize(42);
+          for (std::size_t e = 0; e < 42; ++e)
+            problem.position_map[e] = 0.1 * static_cast<double>(e);
+        }
+        CompliantConstraint& contact = problem.constraints[i % 4];
+        if (i % 5 == 0) contact.friction = 0.0;
+        if (i % 7 == 0) contact.damping = {0.0, 0.0, 0.0};
+        if (i % 3 == 0) {
+          for (CompliantConstraint& each : problem.constraints) each.jacobian_dot_v = {0, 0, 0};
+        }
+        problems.push_back(std::move(problem));
+      }
+      CompliantBatch batch = make_batch(problems);
+      batch.force.data()[6 * 11 + 2] = std::numeric_limits<double>::quiet_NaN();
+      batch.mass_matrix.data()[36 * 12 + 1] += 0.5;
+      for (const double tolerance : {1e-9, 1e-15}) {
+        CompliantSettings settings;
+        settings.tolerance = tolerance;
+        const CompliantResult host = solve_compliant(batch, settings, Backend::cpu);
+        EXPECT_EQ(host.status.data()[11], Status::invalid_input);
+        EXPECT_EQ(host.status.data()[12], Status::invalid_input);
+        test::expect_identical(host, solve_compliant(batch, settings, Backend::cuda));
+      }
+    }
+  }
 }
 
 TEST_F(CudaCompliant, StaysOnTheDevice) {

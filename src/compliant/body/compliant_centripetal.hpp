@@ -17,6 +17,9 @@ CAROM_INLINE double delassus_entry(const ConstraintRows& rows, const double* inv
   return sum;
 }
 
+/// Least pivot of an independent row, relative to its own diagonal entry.
+inline constexpr double kIndependent = 1e-10;
+
 /// The kinds of rows that the paper gives a matrix M^ each: b, u, n, r, s.
 inline constexpr int kRowGroups = 5;
 CAROM_INLINE int row_group(const ConstraintRows& rows, int i) {
@@ -39,7 +42,6 @@ CAROM_INLINE int row_group(const ConstraintRows& rows, int i) {
 /// others get zero. scratch: [rows^2], picked: [rows] indices; out: [rows].
 CAROM_INLINE void centripetal_force(const ConstraintRows& rows, const double* inverse_mass,
                                     double* scratch, int* picked, double* out) {
-  constexpr double kIndependent = 1e-10;  // of a pivot, relative to its own diagonal entry
   for (int i = 0; i < rows.count; ++i) out[i] = 0.0;
   for (int group = 0; group < kRowGroups; ++group) {
     bool moves = false;

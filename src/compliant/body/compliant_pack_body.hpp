@@ -11,6 +11,9 @@
 /// (docs/algorithms/compliant.md; equations as in compliant_body.hpp).
 namespace carom::kernels {
 
+inline constexpr double kAsymmetry = 1e-9;  // of M, relative
+inline constexpr int kMostIterations = 20;  // a system that takes more wants safeguards
+
 template <class V>
 struct PackOutcome {
   V residual;    ///< certified, NaN where the step has no finite answer
@@ -62,9 +65,6 @@ class CompliantPack {
   }
 
  private:
-  static constexpr double kAsymmetry = 1e-9;
-  static constexpr int kMostIterations = 20;  // a system that takes more wants safeguards
-
   CAROM_INLINE int rows() const { return kContacts > 0 ? 3 * kContacts : shape_.rows; }
   CAROM_INLINE int nv() const { return kContacts > 0 ? 6 : shape_.velocities; }
   CAROM_INLINE Memory part(long offset) const { return m_ + offset; }
@@ -179,7 +179,6 @@ class CompliantPack {
   /// m = M^ (dG/dt) v of every kind of rows, by Cholesky; a row that depends on those before it
   /// gets zero, as in compliant_centripetal.hpp.
   CAROM_INLINE void centripetal_force() {
-    constexpr double kIndependent = 1e-10;
     const V zero(0.0);
     const Memory out = part(at_.centripetal);
     V moves(0.0);

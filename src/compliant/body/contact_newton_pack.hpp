@@ -61,6 +61,80 @@ struct RowValues<V, Memory, 0> {
   using Type = Memory;
 };
 
+/// Row of the Newton matrix: gain times W's rows of the contact, what stands on the diagonal
+/// block beside it, and the right-hand side.
+template <class V>
+struct NewtonRow {
+  V gain[3];
+  V fixed[3];
+  V wanted;
+};
+
+/// Closed: rho F_n = 0. Open: p_n = 0. force: p - rho F; slip: F; weight: rho.
+template <class V>
+CAROM_INLINE void newton_normal_row(V p, V force, V slip, V weight, NewtonRow<V>& row) {
+  const auto closed = force > V(0.0);
+  row.gain[0] = select(closed, weight, V(0.0));
+  row.fixed[0] = select(closed, V(0.0), V(1.0));
+  row.wanted = select(closed, -weight * slip, -p);
+}
+
+/// Two tangents of a spatial contact, all arrays normal first; sliding: p_t = mu p_n d(p), d the
+/// direction of p_t - rho F_t, whose length is `size`.
+template <class V>
+CAROM_INLINE void newton_disk_rows(const V (&p)[3], const V (&force)[3], const V (&slip)[3], V rho,
+                                   V mu, V size, NewtonRow<V>* row) {
+  const V zero(0.0);
+  const V one(1.0);
+  const V inverse = one / size;
+  const auto closed = force[0] > zero;
+  const auto sticks = closed & (size <= mu * force[0]);
+  const V d[2] = {force[1] * inverse, force[2] * inverse};
+  const V bend = smaller(mu * larger(p[0], zero) * inverse, one);
+  for (int k = 0; k < 2; ++k) {
+    row[k].gain[0] = zero;
+    row[k].fixed[0] = select(sticks, zero, select(closed, -(mu * d[k]), zero));
+    for (int l = 0; l < 2; ++l) {
+      const V unit = k == l ? one : zero;
+      const V across = bend * (unit - d[k] * d[l]);
+      row[k].gain[1 + l] = select(sticks, unit * rho, select(closed, across * rho, zero));
+      row[k].fixed[1 + l] = select(sticks, zero, select(closed, unit - across, unit));
+    }
+    row[k].wanted = select(sticks, -rho * slip[1 + k],
+                           select(closed, fused(mu * p[0], d[k], -p[1 + k]), -p[1 + k]));
+  }
+}
+
+/// Inverse of a contact's diagonal block, by cofactors.
+template <class V>
+CAROM_INLINE void invert_block(const V (&m)[3][3], V (&inverse)[3][3]) {
+  V cofactor[3][3];
+  for (int a = 0; a < 3; ++a) {
+    const int b = (a + 1) % 3;
+    const int c = (a + 2) % 3;
+    for (int l = 0; l < 3; ++l) {
+      const int k = (l + 1) % 3;
+      const int q = (l + 2) % 3;
+      cofactor[a][l] = fused(m[b][k], m[c][q], -(m[b][q] * m[c][k]));
+    }
+  }
+  const V determinant =
+      fused(m[0][0], cofactor[0][0], fused(m[0][1], cofactor[0][1], m[0][2] * cofactor[0][2]));
+  const V scale = V(1.0) / determinant;
+  for (int a = 0; a < 3; ++a) {
+    for (int l = 0; l < 3; ++l) inverse[a][l] = cofactor[l][a] * scale;
+  }
+}
+
+// Of Newton's method: the floor that rounding leaves to the residual, relative, ...
+inline constexpr double kNewtonFloor = 1e-10;
+// ... the residual at which a first guess is worth little: sweeps then find most modes more
+// cheaply, ...
+inline constexpr double kNewtonPoor = 0.1;
+inline constexpr int kNewtonSweeps = 5;
+// ... and the steps after which those that go round in circles are swept once more.
+inline constexpr int kNewtonPatience = 10;
+
 /// V: double, or a pack of them. kContacts: where all rows are those of so many spatial contacts,
 /// known to the compiler; 0 where not.
 template <class V, class Memory, int kContacts = 0>
@@ -102,18 +176,18 @@ class ContactNewtonPack {
       best_[i] = p[i];
     }
     const V target = scale * V(accuracy);
-    const V floor = scale * V(kFloor);
+    const V floor = scale * V(kNewtonFloor);
     V least = natural_residual(p);
-    if (any_of(least > scale * V(kPoor))) {
-      const V poor = select(least > scale * V(kPoor), one, zero);
-      for (int turn = 0; turn < kSweeps; ++turn) sweep(p, poor);
+    if (any_of(least > scale * V(kNewtonPoor))) {
+      const V poor = select(least > scale * V(kNewtonPoor), one, zero);
+      for (int turn = 0; turn < kNewtonSweeps; ++turn) sweep(p, poor);
       least = natural_residual(p);
       for (int i = 0; i < n(); ++i) best_[i] = p[i];
     }
     V running = select(least <= target, zero, one);
     V iterations = zero;
     for (int turn = 0; turn < max_iterations && any_of(running > zero); ++turn) {
-      if (turn == kPatience) {
+      if (turn == kNewtonPatience) {
         for (int i = 0; i < n(); ++i) p[i] = select(running > zero, best_[i], p[i]);
         natural_residual(p);
         for (int k = 0; k < kLateSweeps; ++k) sweep(p, running);
@@ -134,12 +208,6 @@ class ContactNewtonPack {
   }
 
  private:
-  static constexpr double kFloor = 1e-10;
-  // Where the first guess is worth little, sweeps find most modes more cheaply than Newton.
-  static constexpr double kPoor = 0.1;
-  static constexpr int kSweeps = 5;
-  // Steps after which those that go round in circles are swept once more.
-  static constexpr int kPatience = 10;
   static constexpr int kLateSweeps = 8;
 
   CAROM_INLINE int n() const { return kRows > 0 ? kRows : s_.rows; }
@@ -214,13 +282,7 @@ class ContactNewtonPack {
     for (int j = 0; j < n(); ++j) slip_[j] = fused(w(i, j), change, slip_[j]);
   }
 
-  /// Row of the Newton matrix: gain times W's rows of the contact, what stands on the diagonal
-  /// block beside it, and the right-hand side.
-  struct Row {
-    V gain[3];
-    V fixed[3];
-    V wanted;
-  };
+  using Row = NewtonRow<V>;
 
   /// Linearises at p (force_ and slip_ as natural_residual left them) and solves for step_.
   CAROM_INLINE void newton_step(const Values& p) {
@@ -303,25 +365,13 @@ class ContactNewtonPack {
     }
   }
 
-  /// Inverse of a contact's diagonal block, by cofactors.
   CAROM_INLINE void invert(int first) {
     Block m;
     take(first, first, m);
-    Block cofactor;
+    Block inverted;
+    invert_block(m, inverted);
     for (int a = 0; a < 3; ++a) {
-      const int b = (a + 1) % 3;
-      const int c = (a + 2) % 3;
-      for (int l = 0; l < 3; ++l) {
-        const int k = (l + 1) % 3;
-        const int q = (l + 2) % 3;
-        cofactor[a][l] = fused(m[b][k], m[c][q], -(m[b][q] * m[c][k]));
-      }
-    }
-    const V determinant =
-        fused(m[0][0], cofactor[0][0], fused(m[0][1], cofactor[0][1], m[0][2] * cofactor[0][2]));
-    const V scale = V(1.0) / determinant;
-    for (int a = 0; a < 3; ++a) {
-      for (int l = 0; l < 3; ++l) inverse(first, a, l) = cofactor[l][a] * scale;
+      for (int l = 0; l < 3; ++l) inverse(first, a, l) = inverted[a][l];
     }
   }
   CAROM_INLINE V& inverse(int first, int a, int l) { return pivot_[3 * (first + a) + l]; }
@@ -338,12 +388,8 @@ class ContactNewtonPack {
     }
   }
 
-  /// Closed: rho F_n = 0. Open: p_n = 0.
   CAROM_INLINE void normal_row(const Values& p, int i, Row& row) const {
-    const auto closed = force_[i] > V(0.0);
-    row.gain[0] = select(closed, weight_[i], V(0.0));
-    row.fixed[0] = select(closed, V(0.0), V(1.0));
-    row.wanted = select(closed, -weight_[i] * slip_[i], -p[i]);
+    newton_normal_row<V>(p[i], force_[i], slip_[i], weight_[i], row);
   }
 
   /// One tangent. Open: p_t = 0. Sticking: rho F_t = 0. Sliding: p_t = mu p_n d.
@@ -363,30 +409,12 @@ class ContactNewtonPack {
                         select(closed, fused(side, p[i], -p[i + 1]), -p[i + 1]));
   }
 
-  /// Two tangents; sliding: p_t = mu p_n d(p), d the direction of p_t - rho F_t.
   CAROM_INLINE void disk_rows(const Values& p, int i, Row* row) const {
-    const V zero(0.0);
-    const V one(1.0);
-    const V mu = s_.friction[i];
-    const V size = length(i + 1, 2);
-    const V inverse = one / size;
-    const auto closed = force_[i] > zero;
-    const auto sticks = closed & (size <= mu * force_[i]);
-    const V d[2] = {force_[i + 1] * inverse, force_[i + 2] * inverse};
-    const V bend = smaller(mu * larger(p[i], zero) * inverse, one);
-    const V rho = weight_[i + 1];
-    for (int k = 0; k < 2; ++k) {
-      row[k].gain[0] = zero;
-      row[k].fixed[0] = select(sticks, zero, select(closed, -(mu * d[k]), zero));
-      for (int l = 0; l < 2; ++l) {
-        const V unit = k == l ? one : zero;
-        const V across = bend * (unit - d[k] * d[l]);
-        row[k].gain[1 + l] = select(sticks, unit * rho, select(closed, across * rho, zero));
-        row[k].fixed[1 + l] = select(sticks, zero, select(closed, unit - across, unit));
-      }
-      row[k].wanted = select(sticks, -rho * slip_[i + 1 + k],
-                             select(closed, fused(mu * p[i], d[k], -p[i + 1 + k]), -p[i + 1 + k]));
-    }
+    const V impulse[3] = {p[i], p[i + 1], p[i + 2]};
+    const V force[3] = {force_[i], force_[i + 1], force_[i + 2]};
+    const V slip[3] = {slip_[i], slip_[i + 1], slip_[i + 2]};
+    newton_disk_rows<V>(impulse, force, slip, weight_[i + 1], s_.friction[i], length(i + 1, 2),
+                        row);
   }
 
   CAROM_INLINE V& upper(int i, int j) { return upper_[static_cast<long>(i) * n() + j]; }

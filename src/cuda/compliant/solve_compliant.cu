@@ -3,6 +3,7 @@
 #include <carom/device/memory.hpp>
 
 #include "compliant/backends.hpp"
+#include "cuda/compliant/contact_group.cuh"
 #include "cuda/device_scratch.hpp"
 #include "cuda/lanes.cuh"
 #include "cuda/launch.cuh"
@@ -27,7 +28,37 @@ struct CompliantLaunch {
   double* packs;  ///< of all threads, interleaved
   int* ints;
   RowType* types;
+  int* open;  ///< problems that groups of lanes leave, in any order; null without groups
+  int* open_count;
 };
+
+/// A block is one warp, whose groups of lanes take problems in turn.
+struct ContactGroups {
+  static constexpr int kProblems = WarpLanes::kWidth / ContactGroup::kContacts;
+  static constexpr int kBlocks = 10;  // resident ones, for the register limit
+  static constexpr long kBanks = 16;  // of doubles
+  /// Between two problems: lanes that all read one number of theirs meet in no bank.
+  static constexpr long kStride =
+      (kernels::values_of<ContactGroup::Layout>() - ContactGroup::kContacts + kBanks - 1) / kBanks *
+          kBanks +
+      ContactGroup::kContacts;
+  static constexpr std::size_t kBytes =
+      static_cast<std::size_t>(kProblems * kStride) * sizeof(double);
+};
+__global__ void __launch_bounds__(WarpLanes::kWidth, ContactGroups::kBlocks)
+    step_contacts(const __grid_constant__ CompliantLaunch launch) {
+  const ContactGroup::Lanes lanes;
+  ContactGroup group(lanes, launch.arrays, launch.options,
+                     shared_memory() + ContactGroups::kStride * lanes.group());
+  const std::int64_t first =
+      static_cast<std::int64_t>(Grid::block()) * ContactGroups::kProblems + lanes.group();
+  const std::int64_t stride = static_cast<std::int64_t>(Grid::blocks()) * ContactGroups::kProblems;
+  for (std::int64_t p = first; p < launch.problems; p += stride) {
+    if (group.solve(p)) continue;
+    lanes.for_each(1,
+                   [&](int) { launch.open[Grid::claim(launch.open_count)] = static_cast<int>(p); });
+  }
+}
 
 /// Scratch of a thread, but for what is interleaved.
 struct ThreadScratch {
@@ -39,7 +70,7 @@ __host__ __device__ ThreadScratch thread_scratch(int rows, int velocities) {
           kernels::array_task_types(rows) + kernels::array_solver_types(rows)};
 }
 
-/// A thread takes problems in turn.
+/// A thread takes problems in turn, those that are open where groups came first.
 __global__ void __launch_bounds__(kThreads, kBlocks)
     solve_steps(const __grid_constant__ CompliantLaunch launch) {
   const std::int64_t thread = Grid::global_thread();
@@ -55,7 +86,9 @@ __global__ void __launch_bounds__(kThreads, kBlocks)
                                             ints + kernels::array_task_ints(rows),
                                             types + kernels::array_task_types(rows));
   const kernels::InterleavedMemory<double> pack{launch.packs + thread, threads};
-  for (std::int64_t p = thread; p < launch.problems; p += threads) {
+  const std::int64_t count = launch.open != nullptr ? *launch.open_count : launch.problems;
+  for (std::int64_t turn = thread; turn < count; turn += threads) {
+    const std::int64_t p = launch.open != nullptr ? launch.open[turn] : turn;
     kernels::StepVerdict verdict{};
     if (!problem.begin(p, launch.options.centripetal) ||
         !kernels::solve_problem(problem, p, solver, launch.options, pack, verdict)) {
@@ -91,10 +124,26 @@ CompliantResult solve_compliant(const CompliantBatch& batch, const CompliantSett
   staging.memory(launch.packs, threads * packs);
   staging.memory(launch.ints, threads * room.ints);
   staging.memory(launch.types, threads * room.types);
+  const bool groups =
+      batch.dimension == 3 && batch.velocities == 6 && batch.rows == 3 * ContactGroup::kContacts;
+  std::int64_t group_blocks = 0;
+  if (groups) {
+    group_blocks = resident_blocks(reinterpret_cast<const void*>(&step_contacts), WarpLanes::kWidth,
+                                   ContactGroups::kBytes, device_limits());
+    staging.scratch(launch.open, 1);
+    staging.memory(launch.open_count, 1);
+  }
   staging.inputs(launch.arrays, batch, batch);
   staging.results(launch.arrays.result, result, batch);
   staging.run([&](std::int64_t, std::int64_t count) {
     launch.problems = count;
+    if (groups) {
+      check(cudaMemsetAsync(launch.open_count, 0, sizeof(int), stream.get()), "cudaMemsetAsync");
+      const std::int64_t wanted = (count + ContactGroups::kProblems - 1) / ContactGroups::kProblems;
+      launch_kernel("step_contacts", step_contacts,
+                    {std::min(group_blocks, wanted), WarpLanes::kWidth, ContactGroups::kBytes},
+                    stream.get(), launch);
+    }
     launch_kernel("solve_steps", solve_steps, {blocks, kThreads}, stream.get(), launch);
   });
   return result;

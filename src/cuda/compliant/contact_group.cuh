@@ -1,0 +1,599 @@
+#pragma once
+
+#include <type_traits>
+#include <utility>
+
+#include <carom/certificate_compliant.hpp>
+
+#include "compliant/body/compliant_array_body.hpp"
+#include "cuda/lanes.cuh"
+
+/// One step of one rigid body on four spatial contacts on as many lanes, a contact each.
+namespace carom::cuda {
+
+/// The rows of one problem of a batch, all of them chosen in their order.
+struct GroupRows {
+  const kernels::CompliantArrays& arrays;
+  std::int64_t first;  ///< of its rows among all
+  int normal;          ///< row of the lane's contact
+
+  [[nodiscard]] CAROM_INLINE int count() const { return 12; }
+  [[nodiscard]] CAROM_INLINE int velocities() const { return 6; }
+  [[nodiscard]] CAROM_INLINE RowType type(int i) const {  // of the lane's contact
+    return i == normal ? RowType::normal : RowType::tangent;
+  }
+  [[nodiscard]] CAROM_INLINE int begin(int) const { return 0; }
+  [[nodiscard]] CAROM_INLINE int end(int) const { return 6; }
+  [[nodiscard]] CAROM_INLINE double jacobian(int i, int j) const {
+    return arrays.jacobian[(first + i) * 6 + j];
+  }
+  [[nodiscard]] CAROM_INLINE double jacobian_dot_v(int i) const {
+    return arrays.jacobian_dot_v[first + i];
+  }
+  [[nodiscard]] CAROM_INLINE double phi(int i) const { return arrays.phi[first + i]; }
+  [[nodiscard]] CAROM_INLINE double stiffness(int i) const { return arrays.stiffness[first + i]; }
+  [[nodiscard]] CAROM_INLINE double damping(int i) const { return arrays.damping[first + i]; }
+  [[nodiscard]] CAROM_INLINE double friction(int i) const { return arrays.friction[first + i]; }
+};
+
+/// What CompliantPack does with dense M for such a body, every sum in its order, so with its bits.
+/// What needs more than that is left: other rows, numbers that are refused, Newton steps beyond
+/// kNewtonPatience, residuals above the tolerance.
+class ContactGroup {
+ public:
+  static constexpr int kContacts = kernels::kArrayContacts;
+  using Lanes = GroupLanes<kContacts>;
+
+  /// Memory of a group.
+  template <class Memory>
+  struct Layout {
+    Memory matrix;   ///< W, [rows, rows]
+    Memory impulse;  ///< p, likewise below [rows]
+    Memory vector;   ///< u
+    Memory own;      ///< the diagonal of G M^-1 G'; then the best p so far
+    Memory centripetal;
+    Memory next_v;  ///< [velocities]
+    Memory factor;  ///< L of M with reciprocals on its diagonal, [velocities, velocities]
+    Memory white;   ///< L^-1 G', [rows, velocities]; then Shown; then scratch of the certificate
+
+    CAROM_INLINE constexpr explicit Layout(kernels::Arena<Memory>& arena)
+        : matrix(arena.take(kRows * kRows)),
+          impulse(arena.take(kRows)),
+          vector(arena.take(kRows)),
+          own(arena.take(kRows)),
+          centripetal(arena.take(kRows)),
+          next_v(arena.take(kVelocities)),
+          factor(arena.take(kVelocities * kVelocities)),
+          white(arena.take_largest(kRows * kVelocities, 3 * kRows + 3 + 3 * kRows,
+                                   2 * kRows + kVelocities)) {}
+  };
+
+  __device__ ContactGroup(const Lanes& lanes, const kernels::CompliantArrays& arrays,
+                          const kernels::CompliantOptions& options, double* memory)
+      : lanes_(lanes),
+        arrays_(arrays),
+        options_(options),
+        at_(kernels::placed<Layout>(memory)),
+        contact_(Lanes::lane()),
+        row_(3 * contact_) {}
+
+  /// False where the problem is left, with nothing written.
+  __device__ bool solve(int p) {
+    problem_ = p;
+    const GroupRows rows{arrays_, static_cast<std::int64_t>(p) * kRows, row_};
+    if (lanes_.any(!takes(rows) || !acceptable(rows))) return false;
+    double free[kVelocities];
+    double white[3][kVelocities];
+    whiten(rows, free, white);
+    assemble_matrix(rows, white);
+    centripetal_force(rows);
+    assemble_vector(rows, free, white);
+    if (!newton()) return false;
+    apply(rows);
+    const double residual = certify(rows);
+    if (!(residual <= options_.tolerance)) return false;
+    hand_out(residual);
+    return true;
+  }
+
+ private:
+  static constexpr int kRows = 3 * kContacts;
+  static constexpr int kVelocities = 6;
+
+  /// Where the problem's vectors of velocities begin.
+  [[nodiscard]] __device__ long velocities_at() const { return 6L * problem_; }
+  [[nodiscard]] __device__ double h() const { return arrays_.step_size[problem_]; }
+  [[nodiscard]] __device__ const double* mass() const {
+    return arrays_.mass_matrix + 36L * problem_;
+  }
+  [[nodiscard]] __device__ double w(int i, int j) const { return at_.matrix[i * kRows + j]; }
+  [[nodiscard]] __device__ double factor(int i, int j) const {
+    return at_.factor[i * kVelocities + j];
+  }
+
+  /// Whether the lane's rows are those of a contact that carries forces in all of them.
+  [[nodiscard]] __device__ bool takes(const GroupRows& rows) const {
+    bool good = rows.friction(row_) > 0.0;
+    for (int i = row_; i < row_ + 3; ++i) {
+      good = good && arrays_.type[rows.first + i] == rows.type(i) &&
+             h() * (h() * rows.stiffness(i) + rows.damping(i)) > 0.0;
+    }
+    return good;
+  }
+
+  /// Numbers as CompliantPack and ArrayTask::acceptable ask for; a share of them on each lane.
+  [[nodiscard]] __device__ bool acceptable(const GroupRows& rows) const {
+    bool good = h() > 0.0;
+    double poison = (h() + rows.friction(row_)) * 0.0;  // NaN where a number is not finite
+    const auto finite = [&](double x) { poison = kernels::fused(x, 0.0, poison); };
+    for (int i = row_; i < row_ + 3; ++i) {
+      for (int j = 0; j < kVelocities; ++j) finite(rows.jacobian(i, j));
+      finite(rows.jacobian_dot_v(i));
+      finite(rows.phi(i));
+      finite(rows.stiffness(i));
+      finite(rows.damping(i));
+      good = good && rows.stiffness(i) >= 0.0 && rows.damping(i) >= 0.0;
+    }
+    for (int i = contact_; i < kVelocities; i += kContacts) {
+      for (int j = 0; j < i; ++j) {
+        const double entry = mass()[i * kVelocities + j];
+        const double mirrored = mass()[j * kVelocities + i];
+        finite(entry);
+        finite(mirrored);
+        good = good &&
+               kernels::magnitude(entry - mirrored) <=
+                   kernels::kAsymmetry * (kernels::magnitude(entry) + kernels::magnitude(mirrored));
+      }
+      finite(mass()[i * kVelocities + i]);
+      finite(arrays_.force[velocities_at() + i]);
+      finite(arrays_.velocity[velocities_at() + i]);
+    }
+    const int map = arrays_.positions * kVelocities;
+    for (int e = contact_; e < map; e += kContacts) {
+      finite(arrays_.position_map[static_cast<long>(problem_) * map + e]);
+    }
+    good = good && poison == 0.0;
+    return good;
+  }
+
+  /// M = L L' on every lane; the lane's rows of L^-1 G', and L'v + h L^-1 f.
+  __device__ void whiten(const GroupRows& rows, double (&free)[kVelocities],
+                         double (&white)[3][kVelocities]) const {
+    double f[kVelocities][kVelocities];
+    for (int i = 0; i < kVelocities; ++i) {
+      for (int j = 0; j <= i; ++j) {
+        double sum = mass()[i * kVelocities + j];
+        for (int k = 0; k < j; ++k) sum = kernels::fused(-f[i][k], f[j][k], sum);
+        f[i][j] = j < i ? sum * f[j][j] : 1.0 / kernels::square_root(sum);
+      }
+    }
+    for (int a = 0; a < 3; ++a) {
+      for (int j = 0; j < kVelocities; ++j) {
+        double sum = rows.jacobian(row_ + a, j);
+        for (int k = 0; k < j; ++k) sum = kernels::fused(-f[j][k], white[a][k], sum);
+        white[a][j] = sum * f[j][j];
+      }
+    }
+    const double* const force = arrays_.force + velocities_at();
+    const double* const v = arrays_.velocity + velocities_at();
+    for (int j = 0; j < kVelocities; ++j) {
+      double sum = force[j];
+      for (int k = 0; k < j; ++k) sum = kernels::fused(-f[j][k], free[k], sum);
+      free[j] = sum * f[j][j];
+    }
+    for (int j = 0; j < kVelocities; ++j) {
+      double sum = v[j] / f[j][j];
+      for (int i = j + 1; i < kVelocities; ++i) sum = kernels::fused(f[i][j], v[i], sum);
+      free[j] = kernels::fused(h(), free[j], sum);
+    }
+    lanes_.barrier();  // the memory may still be read for the problem before
+    for (int a = 0; a < 3; ++a) {
+      for (int j = 0; j < kVelocities; ++j) {
+        at_.white[(row_ + a) * kVelocities + j] = white[a][j];
+      }
+    }
+    if (contact_ == 0) {
+      for (int i = 0; i < kVelocities; ++i) {
+        for (int j = 0; j <= i; ++j) at_.factor[i * kVelocities + j] = f[i][j];
+      }
+    }
+    lanes_.barrier();
+  }
+
+  [[nodiscard]] __device__ double softness(const GroupRows& rows, int i) const {
+    return 1.0 / (h() * kernels::fused(h(), rows.stiffness(i), rows.damping(i)));
+  }
+
+  __device__ void assemble_matrix(const GroupRows& rows,
+                                  const double (&white)[3][kVelocities]) const {
+    for (int b = 0; b < kRows; ++b) {
+      double sum[3] = {};
+      for (int j = 0; j < kVelocities; ++j) {
+        const double other = at_.white[b * kVelocities + j];
+        for (int a = 0; a < 3; ++a) sum[a] = kernels::fused(white[a][j], other, sum[a]);
+      }
+      for (int a = 0; a < 3; ++a) at_.matrix[(row_ + a) * kRows + b] = sum[a];
+    }
+    for (int i = row_; i < row_ + 3; ++i) {
+      at_.own[i] = w(i, i);
+      at_.matrix[i * kRows + i] = w(i, i) + softness(rows, i);
+    }
+    lanes_.barrier();
+  }
+
+  /// m = M^ (dG/dt) v: three lanes take one kind of rows each, by Cholesky.
+  __device__ void centripetal_force(const GroupRows& rows) const {
+    bool moves = false;
+    for (int i = row_; i < row_ + 3; ++i) {
+      at_.centripetal[i] = 0.0;
+      moves = moves || rows.jacobian_dot_v(i) != 0.0;
+    }
+    const bool wanted = lanes_.any(moves) && options_.centripetal;
+    lanes_.barrier();
+    if (!wanted) return;
+    if (contact_ < 3) {
+      double lower[kContacts][kContacts];
+      double out[kContacts];
+      for (int i = 0; i < kContacts; ++i) {
+        const int at = 3 * i + contact_;
+        double pivot = at_.own[at];
+        double value = rows.jacobian_dot_v(at);
+        for (int k = 0; k < i; ++k) {
+          double sum = w(at, 3 * k + contact_);
+          for (int j = 0; j < k; ++j) sum = kernels::fused(-lower[i][j], lower[k][j], sum);
+          lower[i][k] = sum * lower[k][k];
+          pivot = kernels::fused(-lower[i][k], lower[i][k], pivot);
+          value = kernels::fused(-lower[i][k], out[k], value);
+        }
+        const bool independent = pivot > kernels::kIndependent * at_.own[at];
+        lower[i][i] = independent ? 1.0 / kernels::square_root(pivot) : 0.0;
+        for (int k = 0; k < i; ++k) lower[i][k] = independent ? lower[i][k] : 0.0;
+        out[i] = independent ? value * lower[i][i] : 0.0;
+      }
+      for (int k = kContacts - 1; k >= 0; --k) {
+        double sum = out[k];
+        for (int j = k + 1; j < kContacts; ++j) sum = kernels::fused(-lower[j][k], out[j], sum);
+        out[k] = sum * lower[k][k];
+        at_.centripetal[3 * k + contact_] = out[k];
+      }
+    }
+    lanes_.barrier();
+  }
+
+  __device__ void assemble_vector(const GroupRows& rows, const double (&free)[kVelocities],
+                                  const double (&white)[3][kVelocities]) {
+    mu_ = rows.friction(row_);
+    for (int a = 0; a < 3; ++a) {
+      const int i = row_ + a;
+      const double spring = kernels::fused(rows.stiffness(i), rows.phi(i), at_.centripetal[i]) *
+                            (h() * softness(rows, i));
+      double sum = kernels::fused(h(), rows.jacobian_dot_v(i), spring);
+      for (int j = 0; j < kVelocities; ++j) sum = kernels::fused(white[a][j], free[j], sum);
+      at_.vector[i] = sum;
+    }
+    lanes_.barrier();  // the rows have been read, their memory has other uses now
+  }
+
+  /// The largest of the lanes' values, NaN where one is.
+  [[nodiscard]] __device__ double largest(double own) const {
+    return lanes_.reduce(own,
+                         [](double a, double b) { return a != a ? a : (b != b || b > a ? b : a); });
+  }
+
+  /// ContactNewtonPack::solve from p = 0; the lane's impulses go to memory. False where it takes
+  /// too many steps.
+  __device__ bool newton() {
+    const auto reciprocal = [&](int a) { return 1.0 / w(row_ + a, row_ + a); };
+    normal_weight_ = reciprocal(0);
+    tangent_weight_ = kernels::smaller(reciprocal(1), reciprocal(2));
+    double scale = 1e-300;
+    for (int a = 0; a < 3; ++a) {
+      p(a) = 0.0;
+      scale = kernels::larger(kernels::magnitude(weight(a) * at_.vector[row_ + a]), scale);
+    }
+    scale = largest(scale);
+    double least = natural_residual();
+    if (least > scale * kernels::kNewtonPoor) {
+      for (int turn = 0; turn < kernels::kNewtonSweeps; ++turn) sweep();
+      least = natural_residual();
+    }
+    for (int a = 0; a < 3; ++a) at_.own[row_ + a] = p(a);
+    const int most = options_.max_iterations < kernels::kMostIterations ? options_.max_iterations
+                                                                        : kernels::kMostIterations;
+    iterations_ = 0;
+    bool running = !(least <= scale * options_.accuracy);
+    while (running && iterations_ < most) {
+      if (iterations_ == kernels::kNewtonPatience) return false;
+      newton_step();
+      const double merit = natural_residual();
+      const bool lower = merit < least;
+      if (lower) {
+        for (int a = 0; a < 3; ++a) at_.own[row_ + a] = p(a);
+      }
+      ++iterations_;
+      const bool stalled = !lower && least <= scale * kernels::kNewtonFloor;
+      least = lower ? merit : least;
+      running = !(least <= scale * options_.accuracy) && !stalled;
+    }
+    for (int a = 0; a < 3; ++a) p(a) = at_.own[row_ + a];
+    lanes_.barrier();
+    return true;
+  }
+
+  [[nodiscard]] __device__ double weight(int a) const {
+    return a == 0 ? normal_weight_ : tangent_weight_;
+  }
+  /// Of the lane's impulses.
+  [[nodiscard]] __device__ double& p(int a) const { return at_.impulse[row_ + a]; }
+
+  __device__ double tangent_length() const {
+    return kernels::square_root(kernels::fused(force_[1], force_[1], force_[2] * force_[2]));
+  }
+
+  /// max |p - Pi(p - rho F)|; leaves p - rho F in force_ and F in slip_.
+  __device__ double natural_residual() {
+    lanes_.barrier();
+    double even[3] = {at_.vector[row_], at_.vector[row_ + 1], at_.vector[row_ + 2]};
+    double odd[3] = {};
+    for (int j = 0; j < kRows; j += 2) {
+      const double first = at_.impulse[j];
+      const double second = at_.impulse[j + 1];
+      for (int a = 0; a < 3; ++a) {
+        even[a] = kernels::fused(w(row_ + a, j), first, even[a]);
+        odd[a] = kernels::fused(w(row_ + a, j + 1), second, odd[a]);
+      }
+    }
+    lanes_.barrier();  // before a lane changes its own
+    double poison = 0.0;
+    for (int a = 0; a < 3; ++a) {
+      slip_[a] = even[a] + odd[a];
+      force_[a] = kernels::fused(-weight(a), slip_[a], p(a));
+      poison = poison + slip_[a] * 0.0;
+    }
+    double worst = kernels::larger(kernels::magnitude(p(0) - kernels::larger(force_[0], 0.0)), 0.0);
+    const double radius = mu_ * kernels::larger(p(0), 0.0);
+    const double size = tangent_length();
+    const double shrink = size > radius ? radius / size : 1.0;
+    for (int k = 1; k < 3; ++k) {
+      worst = kernels::larger(kernels::magnitude(kernels::fused(-shrink, force_[k], p(k))), worst);
+    }
+    return largest(worst + poison);
+  }
+
+  /// Block Gauss-Seidel, contact after contact.
+  __device__ void sweep() {
+    for (int c = 0; c < kContacts; ++c) {
+      const double normal =
+          kernels::larger(kernels::fused(-normal_weight_, slip_[0], p(0)), 0.0) - p(0);
+      move(c, 0, normal);
+      double change[3];
+      for (int k = 1; k < 3; ++k) force_[k] = kernels::fused(-tangent_weight_, slip_[k], p(k));
+      const double radius = mu_ * p(0);
+      const double size = tangent_length();
+      const double shrink = size > radius ? radius / size : 1.0;
+      for (int k = 1; k < 3; ++k) change[k] = kernels::fused(shrink, force_[k], -p(k));
+      for (int k = 1; k < 3; ++k) move(c, k, change[k]);
+    }
+  }
+  /// Impulse k of contact c changes by what its lane says.
+  __device__ void move(int c, int k, double own) {
+    const double change = Lanes::from(own, c);
+    if (contact_ == c) p(k) = p(k) + change;
+    for (int a = 0; a < 3; ++a) {
+      slip_[a] = kernels::fused(w(3 * c + k, row_ + a), change, slip_[a]);
+    }
+  }
+
+  /// What contacts' lanes show: their diagonal blocks' inverses, and to the lanes behind them, one
+  /// after another, their right-hand side and their rows of the factor.
+  struct Shown {
+    double* memory;
+    [[nodiscard]] __device__ double& inverse(int contact, int a, int l) const {
+      return memory[9 * contact + 3 * a + l];
+    }
+    [[nodiscard]] __device__ double& wanted(int a) const { return memory[3 * kRows + a]; }
+    [[nodiscard]] __device__ double& upper(int a, int j) const {
+      return memory[3 * kRows + 3 + a * kRows + j];
+    }
+  };
+
+  /// visit(k) for every contact, each in a text of its own: arrays indexed by it stay registers.
+  template <class Visit>
+  __device__ static void each_contact(Visit&& visit) {
+    [&]<int... k>(std::integer_sequence<int, k...>) {
+      (visit(std::integral_constant<int, k>{}), ...);
+    }
+    (std::make_integer_sequence<int, kContacts>{});
+  }
+
+  /// Linearises at p and takes the step: every lane forms its rows, and takes out those of the
+  /// contacts before it, in blocks of 3 x 3, as soon as they are final.
+  __device__ void newton_step() {
+    kernels::NewtonRow<double> row[3];
+    const double impulse[3] = {p(0), p(1), p(2)};
+    kernels::newton_normal_row<double>(p(0), force_[0], slip_[0], normal_weight_, row[0]);
+    kernels::newton_disk_rows<double>(impulse, force_, slip_, tangent_weight_, mu_,
+                                      tangent_length(), row + 1);
+    double upper[3][kRows];
+    for (int j = 0; j < kRows; ++j) {
+      const double one = w(row_ + 1, j);
+      const double two = w(row_ + 2, j);
+      upper[0][j] = row[0].gain[0] * w(row_, j);
+      upper[1][j] = kernels::fused(row[1].gain[1], one, row[1].gain[2] * two);
+      upper[2][j] = kernels::fused(row[2].gain[1], one, row[2].gain[2] * two);
+    }
+    each_contact([&](auto turn) {
+      constexpr int k = turn;
+      if (contact_ != k) return;
+      upper[0][3 * k] = upper[0][3 * k] + row[0].fixed[0];
+      for (int a = 1; a < 3; ++a) {
+        for (int l = 0; l < 3; ++l) {
+          upper[a][3 * k + l] = upper[a][3 * k + l] + row[a].fixed[l];
+        }
+      }
+    });
+    double wanted[3] = {row[0].wanted, row[1].wanted, row[2].wanted};
+    const Shown shown{at_.white};
+    each_contact([&](auto turn) {
+      constexpr int k = turn;
+      if (contact_ == k) {
+        double own[3][3];
+        for (int a = 0; a < 3; ++a) {
+          for (int l = 0; l < 3; ++l) own[a][l] = upper[a][3 * k + l];
+        }
+        double inverse[3][3];
+        kernels::invert_block<double>(own, inverse);
+        for (int a = 0; a < 3; ++a) {
+          for (int j = 3 * k + 3; j < kRows; ++j) shown.upper(a, j) = upper[a][j];
+          for (int l = 0; l < 3; ++l) shown.inverse(k, a, l) = inverse[a][l];
+          shown.wanted(a) = wanted[a];
+        }
+      }
+      lanes_.barrier();
+      if (contact_ > k) {
+        double out[3][3];
+        for (int a = 0; a < 3; ++a) {
+          for (int l = 0; l < 3; ++l) {
+            double sum = upper[a][3 * k] * shown.inverse(k, 0, l);
+            sum = kernels::fused(upper[a][3 * k + 1], shown.inverse(k, 1, l), sum);
+            out[a][l] = -kernels::fused(upper[a][3 * k + 2], shown.inverse(k, 2, l), sum);
+          }
+          for (int l = 0; l < 3; ++l) {
+            wanted[a] = kernels::fused(out[a][l], shown.wanted(l), wanted[a]);
+          }
+        }
+        for (int j = 3 * k + 3; j < kRows; ++j) {
+          for (int b = 0; b < 3; ++b) {
+            const double above = shown.upper(b, j);
+            for (int a = 0; a < 3; ++a) {
+              upper[a][j] = kernels::fused(out[a][b], above, upper[a][j]);
+            }
+          }
+        }
+      }
+      lanes_.barrier();
+    });
+    each_contact([&](auto turn) {
+      constexpr int k = kContacts - 1 - turn;
+      const auto inverse = [&](int a, int l) { return shown.inverse(contact_, a, l); };
+      double step[3];
+      for (int a = 0; a < 3; ++a) {
+        step[a] =
+            kernels::fused(inverse(a, 0), wanted[0],
+                           kernels::fused(inverse(a, 1), wanted[1], inverse(a, 2) * wanted[2]));
+      }
+      for (int a = 0; a < 3; ++a) {
+        if (contact_ == k) p(a) = p(a) + step[a];
+        step[a] = Lanes::from(step[a], k);
+      }
+      for (int l = 2; l >= 0; --l) {
+        for (int a = 0; a < 3; ++a) {
+          wanted[a] = kernels::fused(-upper[a][3 * k + l], step[l], wanted[a]);
+        }
+      }
+    });
+  }
+
+  /// v' = v + M^-1 (h f + G'p).
+  __device__ void apply(const GroupRows& rows) const {
+    for (int j = contact_; j < kVelocities; j += kContacts) {
+      double sum = 0.0;
+      for (int a = 0; a < kRows; ++a) {
+        sum = kernels::fused(rows.jacobian(a, j), at_.impulse[a], sum);
+      }
+      at_.next_v[j] = kernels::fused(h(), arrays_.force[velocities_at() + j], sum);
+    }
+    lanes_.barrier();
+    double next[kVelocities];
+    for (int j = 0; j < kVelocities; ++j) {
+      double sum = at_.next_v[j];
+      for (int k = 0; k < j; ++k) sum = kernels::fused(-factor(j, k), next[k], sum);
+      next[j] = sum * factor(j, j);
+    }
+    for (int j = kVelocities - 1; j >= 0; --j) {
+      double sum = next[j];
+      for (int i = j + 1; i < kVelocities; ++i) sum = kernels::fused(-factor(i, j), next[i], sum);
+      next[j] = sum * factor(j, j);
+    }
+    lanes_.barrier();
+    if (contact_ == 0) {
+      for (int j = 0; j < kVelocities; ++j) {
+        at_.next_v[j] = next[j] + arrays_.velocity[velocities_at() + j];
+      }
+    }
+    lanes_.barrier();
+  }
+
+  /// The certificate, a lane its contact's laws and a share of the balance.
+  [[nodiscard]] __device__ double certify(const GroupRows& rows) const {
+    const certificate::DenseMass<> dense{mass(), kVelocities};
+    const double* const force = arrays_.force + velocities_at();
+    const double* const v = arrays_.velocity + velocities_at();
+    const double* const next_v = at_.next_v;
+    const double* const impulse = at_.impulse;
+    const double* const centripetal = at_.centripetal;
+    certificate::Violation<double> balance;
+    for (int j = contact_; j < kVelocities; j += kContacts) {
+      certificate::add_balance(balance, dense, rows, h(), force, v, next_v, impulse,
+                               at_.white + 2 * kRows, j, j + 1);
+    }
+    certificate::Violation<double> laws;
+    certificate::add_laws(laws, dense, rows, h(), v, next_v, impulse, centripetal, at_.white,
+                          at_.white + kRows, row_, row_ + 3);
+    for (auto* violation : {&balance, &laws}) {
+      violation->worst.value = largest(violation->worst.value);
+      violation->scale.value = largest(violation->scale.value);
+    }
+    return certificate::joined_residual(balance.relative(), laws.relative());
+  }
+
+  __device__ void hand_out(double residual) const {
+    const std::int64_t p = problem_;
+    const kernels::CompliantArrays& a = arrays_;
+    for (int k = 0; k < 3; ++k) {
+      a.result.force[p * kRows + row_ + k] = at_.impulse[row_ + k] / h();
+    }
+    for (int j = contact_; j < kVelocities; j += kContacts) {
+      a.result.velocity[p * kVelocities + j] = at_.next_v[j];
+    }
+    if (a.positions == 0) {
+      for (int j = contact_; j < kVelocities; j += kContacts) {
+        a.result.increment[p * kVelocities + j] = h() * at_.next_v[j];
+      }
+    }
+    for (int i = contact_; i < a.positions; i += kContacts) {
+      const double* const row = a.position_map + (p * a.positions + i) * kVelocities;
+      double sum = 0.0;
+      for (int j = 0; j < kVelocities; ++j) sum = kernels::fused(row[j], at_.next_v[j], sum);
+      a.result.increment[p * a.positions + i] = h() * sum;
+    }
+    if (contact_ != 0) return;
+    double energy = 0.0;
+    for (int i = 0; i < kVelocities; ++i) {
+      double momentum = 0.0;
+      for (int j = 0; j < kVelocities; ++j) {
+        momentum = kernels::fused(mass()[i * kVelocities + j], at_.next_v[j], momentum);
+      }
+      energy = kernels::fused(0.5 * at_.next_v[i], momentum, energy);
+    }
+    a.result.kinetic_energy[p] = energy;
+    a.result.iterations[p] = iterations_;
+    a.result.residual[p] = residual;
+    a.result.status[p] = Status::solved;
+  }
+
+  const Lanes& lanes_;
+  const kernels::CompliantArrays& arrays_;
+  const kernels::CompliantOptions& options_;
+  Layout<double*> at_;
+  int contact_;  ///< the lane's
+  int row_;      ///< its first
+  int problem_ = 0;
+  // The lane's contact, normal first.
+  double mu_ = 0.0;
+  double normal_weight_ = 0.0, tangent_weight_ = 0.0;
+  double force_[3] = {}, slip_[3] = {};
+  int iterations_ = 0;
+};
+
+}  // namespace carom::cuda
