@@ -46,6 +46,35 @@ const BuildInfo& build_info();
 /// CUDA devices that this process can use; empty without CUDA, driver or device.
 const std::vector<DeviceInfo>& cuda_devices();
 
+/// Where the calls of one thread run that use Backend::cuda, as long as the object lives; of
+/// several the innermost counts. Without any: the thread's current device, in the order of its
+/// legacy default stream. Results have the same bits in every case.
+class CudaScope {
+ public:
+  /// A batch in host memory is divided among the devices (indices of cuda_devices()), a host
+  /// thread, stream and memory each: by problems, one problem's impacts by samples. Stances,
+  /// motions and worlds, and what lives in device memory, stay on the first one. Errors:
+  /// InvalidInput for a device that is not there or named twice; BackendUnavailable without any.
+  explicit CudaScope(std::vector<int> devices);
+  /// `stream`: a cudaStream_t of the thread's current device. Work follows what the stream holds; a
+  /// call returns when its work is done. The stream outlives the scope.
+  explicit CudaScope(void* stream);
+  CudaScope(const CudaScope&) = delete;
+  CudaScope& operator=(const CudaScope&) = delete;
+  ~CudaScope();
+
+  [[nodiscard]] const std::vector<int>& devices() const { return devices_; }
+  /// Null where there is none.
+  [[nodiscard]] void* const* stream() const { return devices_.empty() ? &stream_ : nullptr; }
+  /// The calling thread's innermost one, or null.
+  static const CudaScope* current();
+
+ private:
+  std::vector<int> devices_;
+  void* stream_ = nullptr;
+  const CudaScope* outer_;
+};
+
 /// Widest instruction set that the cpu backend uses on this machine: "avx512", "avx2" or "generic".
 std::string_view cpu_instruction_set();
 

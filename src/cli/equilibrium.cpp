@@ -9,6 +9,7 @@
 
 #include <carom/error.hpp>
 
+#include "cli/backend_options.hpp"
 #include "cli/choices.hpp"
 #include "cli/commands.hpp"
 #include "cli/equilibrium_report.hpp"
@@ -141,9 +142,7 @@ void add_equilibrium(Program& program) {
           "The value of a parameter at which --centre-of-mass begins or ceases to be held, "
           "bisected with proofs")
       ->type_name("NAME[=LO:HI]");
-  command->add_option("--backend", options->backend, listed<Backend>(" or "))
-      ->type_name("BACKEND")
-      ->capture_default_str();
+  add_backend_options(*command, options->backend);
   command->add_option("--output", options->output, "Write everything to this HDF5 file")
       ->type_name("FILE.h5");
   command->add_option("--plot", options->plot, "Draw contacts, cones and region (needs gnuplot)")

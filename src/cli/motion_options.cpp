@@ -7,6 +7,7 @@
 
 #include <carom/error.hpp>
 
+#include "cli/backend_options.hpp"
 #include "cli/choices.hpp"
 #include "cli/numbers.hpp"
 #include "io/motion_input.hpp"
@@ -80,7 +81,7 @@ void add_motion_options(CLI::App& command, MotionOptions& options) {
   };
   options.settings.add(command, MotionSettings{}, [&](std::string_view setting) {
     if (setting == "threads") {
-      text("--backend", options.backend, "BACKEND", listed<Backend>(" or ").c_str());
+      add_backend_options(command, options.backend);
     }
     return true;
   });

@@ -8,6 +8,7 @@
 
 #include <carom/models/models.hpp>
 
+#include "cli/backend_options.hpp"
 #include "cli/numbers.hpp"
 #include "cli/progress.hpp"
 #include "io/impact_input.hpp"
@@ -119,9 +120,7 @@ void add_sampling_options(CLI::App& command, SamplingOptions& options) {
   add_variation_options(command, options.variations, false);
   options.settings.add(command, ImpactSettings{}, [&](std::string_view setting) {
     if (setting == "precision") {
-      command.add_option("--backend", options.backend, listed<Backend>(" or "))
-          ->type_name("BACKEND")
-          ->capture_default_str();
+      add_backend_options(command, options.backend);
     }
     return !of_results(setting);
   });

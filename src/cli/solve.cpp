@@ -12,6 +12,7 @@
 
 #include <carom/error.hpp>
 
+#include "cli/backend_options.hpp"
 #include "cli/choices.hpp"
 #include "cli/commands.hpp"
 #include "cli/json_output.hpp"
@@ -211,9 +212,7 @@ void add_solve(Program& program) {
   command->add_option("files", options->files, "Problem files")->required()->type_name("FILE");
   options->settings.add(*command, run::CaseSettings{}, [&](std::string_view setting) {
     if (setting == "threads") {
-      command->add_option("--backend", options->backend, listed<Backend>(" or "))
-          ->type_name("BACKEND")
-          ->capture_default_str();
+      add_backend_options(*command, options->backend);
     }
     return true;
   });

@@ -8,6 +8,7 @@
 #include <carom/error.hpp>
 #include <carom/models/stances.hpp>
 
+#include "cli/backend_options.hpp"
 #include "cli/choices.hpp"
 #include "cli/numbers.hpp"
 #include "cli/target.hpp"
@@ -141,7 +142,7 @@ void add_stability_options(CLI::App& command, StabilityOptions& options) {
   add_variation_options(command, options.variations, false);
   options.settings.add(command, StabilitySettings{}, [&](std::string_view setting) {
     if (setting == "threads") {
-      text("--backend", options.backend, "BACKEND", listed<Backend>(" or ").c_str());
+      add_backend_options(command, options.backend);
     }
     return true;
   });

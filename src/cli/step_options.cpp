@@ -12,6 +12,7 @@
 
 #include <carom/error.hpp>
 
+#include "cli/backend_options.hpp"
 #include "cli/choices.hpp"
 #include "cli/numbers.hpp"
 #include "cli/progress.hpp"
@@ -158,7 +159,7 @@ void add_step_options(CLI::App& command, StepOptions& options) {
        "Keep states every S steps; default: about 500 in all where --output or --plot need them");
   options.settings.add(command, CompliantSettings{}, [&](std::string_view setting) {
     if (setting == "threads") {
-      text("--backend", options.backend, "BACKEND", listed<Backend>(" or ").c_str());
+      add_backend_options(command, options.backend);
       text("--precision", options.precision, "PRECISION",
            listed<Precision>(" or ", kUnknownPrecision).c_str());
     }

@@ -79,6 +79,22 @@ Batch slice(const Batch& batch, std::int64_t begin, std::int64_t end) {
   return part;
 }
 
+/// Copies the results of problems [begin, ...) to their places in that of all problems, which has
+/// room for what the first part brings.
+template <class Result>
+void place_part(Result& whole, const typename Result::Sizes& sizes, std::int64_t begin,
+                const Result& part) {
+  Result::each_array(
+      sizes,
+      [&](const char*, const Extents& extents, auto& to, const auto& from) {
+        if (from.empty()) return;
+        if (to.empty())
+          to = std::remove_cvref_t<decltype(to)>(static_cast<std::size_t>(extents.count()));
+        std::copy(from.data(), from.data() + from.size(), to.data() + begin * extents.stride());
+      },
+      whole, part);
+}
+
 /// Copies one problem, which has its arrays in vectors, to place `index` of a batch. Refuses
 /// another number of values; `whose` says of which problem.
 template <class Batch, class Problem>

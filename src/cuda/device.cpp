@@ -1,5 +1,10 @@
+#include <algorithm>
+#include <memory>
+#include <span>
+
 #include "compliant/backends.hpp"
 #include "core/backends.hpp"
+#include "cuda/devices.hpp"
 #include "cuda/memory.hpp"
 #include "equilibrium/planar_backends.hpp"
 #include "equilibrium/spatial_backends.hpp"
@@ -10,13 +15,119 @@
 #include "programs/qp/backends.hpp"
 #include "stability/backends.hpp"
 
-const carom::cuda::Device* carom::cuda::device() {
+namespace carom::cuda {
+
+namespace {
+
+/// A batch's entry on the devices that the caller chose.
+template <class Result, class Batch, class Settings,
+          Result (*kSolve)(const Batch&, const Settings&, WorkspaceState*)>
+Result on_devices(const Batch& batch, const Settings& settings, WorkspaceState* workspace) {
+  return divided<Result>(batch, batch, arrays::common_space("batch", batch), workspace,
+                         [&](const Batch& part, std::int64_t, WorkspaceState* own) {
+                           return kSolve(part, settings, own);
+                         });
+}
+
+/// Numbers [begin, ...) of as many problems as `part` has; all of `values` where it has all.
+template <class T>
+Buffer<T> part_of(const Buffer<T>& values, std::int64_t problems, std::int64_t begin,
+                  std::int64_t count) {
+  const auto stride = values.size() / static_cast<std::size_t>(std::max<std::int64_t>(problems, 1));
+  return Buffer<T>::borrow(const_cast<T*>(values.data()) + static_cast<std::size_t>(begin) * stride,
+                           static_cast<std::size_t>(count) * stride, values.space());
+}
+
+LpResult lps(const LpBatch& batch, const LpSettings& settings, const Buffer<BasisStatus>* start,
+             WorkspaceState* workspace) {
+  return divided<LpResult>(batch, batch, batch.matrix.space(), workspace,
+                           [&](const LpBatch& part, std::int64_t begin, WorkspaceState* own) {
+                             if (start == nullptr) return solve_lp(part, settings, nullptr, own);
+                             const auto of_part =
+                                 part_of(*start, batch.problems, begin, part.problems);
+                             return solve_lp(part, settings, &of_part, own);
+                           });
+}
+
+QpResult qps(const QpBatch& batch, const QpSettings& settings, const QpWarmStart& start,
+             WorkspaceState* workspace) {
+  return divided<QpResult>(batch, batch, batch.hessian.space(), workspace,
+                           [&](const QpBatch& part, std::int64_t begin, WorkspaceState* own) {
+                             QpWarmStart of_part;
+                             QpWarmStart::each_array(
+                                 batch,
+                                 [&](const char*, const Extents&, auto& to, const auto& from) {
+                                   to = part_of(from, batch.problems, begin, part.problems);
+                                 },
+                                 of_part, start);
+                             return solve_qp(part, settings, of_part, own);
+                           });
+}
+
+PlanarMargin margins(const PostureBatch& batch, const Buffer<double>& centre_of_mass,
+                     const PlanarSettings& settings, WorkspaceState* workspace) {
+  return divided<PlanarMargin>(
+      batch, batch, batch.position.space(), workspace,
+      [&](const PostureBatch& part, std::int64_t begin, WorkspaceState* own) {
+        return planar_margins(part, part_of(centre_of_mass, batch.problems, begin, part.problems),
+                              settings, own);
+      });
+}
+
+SupportResult supports(const PostureBatch& batch, std::span<const double> directions,
+                       const SpatialSettings& settings, WorkspaceState* workspace) {
+  const SupportSizes sizes{batch.problems, static_cast<int>(directions.size() / 2), batch.contacts};
+  return divided<SupportResult>(batch, sizes, batch.position.space(), workspace,
+                                [&](const PostureBatch& part, std::int64_t, WorkspaceState* own) {
+                                  return support(part, directions, settings, own);
+                                });
+}
+
+StabilityResult stances(const StanceBatch& batch, const StabilitySettings& settings) {
+  return on_first([&] { return cuda::analyse_stability(batch, settings); });
+}
+
+MotionResult motions(const MotionBatch& batch, const MotionSettings& settings) {
+  return on_first([&] { return cuda::simulate_motions(batch, settings); });
+}
+
+/// Worlds stay where they were made.
+class StepperThere : public WorldStepper {
+ public:
+  StepperThere(int device, const CompliantSettings& settings, WorkspaceState* workspace)
+      : device_(device) {
+    const OnDevice there(device_);
+    stepper_ = make_stepper(settings, workspace);
+  }
+  void advance(WorldStates& states, std::int64_t first, std::int64_t count) override {
+    const OnDevice there(device_);
+    stepper_->advance(states, first, count);
+  }
+
+ private:
+  int device_;
+  std::unique_ptr<WorldStepper> stepper_;
+};
+
+std::unique_ptr<WorldStepper> worlds(const CompliantSettings& settings, WorkspaceState* workspace) {
+  if (chosen_devices().empty()) return make_stepper(settings, workspace);
+  return std::make_unique<StepperThere>(chosen_devices().front(), settings, workspace);
+}
+
+}  // namespace
+
+const Device* device() {
   static constexpr Device kDevice{
-      {solve_lcp, solve_lp, solve_qp, solve_steps, sample_impacts, planar_equilibrium,
-       planar_margins, support, solve_compliant, make_stepper, analyse_stability, simulate_motions},
+      {on_devices<LcpResult, LcpBatch, LcpSettings, solve_lcp>, lps, qps,
+       on_devices<StepResult, StepBatch, StepSettings, solve_steps>, sample_impacts,
+       on_devices<PlanarResult, PostureBatch, PlanarSettings, planar_equilibrium>, margins,
+       supports, on_devices<CompliantResult, CompliantBatch, CompliantSettings, solve_compliant>,
+       worlds, stances, motions},
       devices,
       allocate,
       release,
       copy};
   return &kDevice;
 }
+
+}  // namespace carom::cuda

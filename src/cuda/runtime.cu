@@ -53,6 +53,12 @@ void check(cudaError_t error, const char* call) {
                   cudaGetErrorString(error));
 }
 
+cudaStream_t Stream::get() const {
+  const CudaScope* const scope = CudaScope::current();
+  if (scope == nullptr || scope->stream() == nullptr) return stream_;
+  return static_cast<cudaStream_t>(*scope->stream());
+}
+
 DeviceLimits device_limits() {
   DeviceLimits limits;
   check(cudaGetDevice(&limits.device), "cudaGetDevice");

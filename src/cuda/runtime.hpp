@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -24,12 +25,27 @@ class Stream {
   Stream& operator=(const Stream&) = delete;
   ~Stream() { static_cast<void>(cudaStreamDestroy(stream_)); }
 
-  [[nodiscard]] cudaStream_t get() const { return stream_; }
-  void synchronize() const { check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize"); }
+  /// The calling thread's own stream where it has chosen one (CudaScope).
+  [[nodiscard]] cudaStream_t get() const;
+  void synchronize() const { check(cudaStreamSynchronize(get()), "cudaStreamSynchronize"); }
 
  private:
   cudaStream_t stream_ = nullptr;
 };
+
+/// Most bytes that calls without a workspace leave to later ones, of all devices together; 0: none.
+inline std::atomic<std::size_t> pool_bytes = std::size_t{1} << 30;
+
+/// Memory of the device that was current when it was taken.
+struct DeviceBytes {
+  void* data = nullptr;
+  std::size_t size = 0;
+  int device = 0;
+};
+/// At least so many bytes, from the pool where it has any that fit. Errors: CudaError.
+DeviceBytes take_bytes(std::size_t size);
+/// Waits for the device, as cudaFree does, before others may have them.
+void give_back(const DeviceBytes& bytes) noexcept;
 
 /// Device memory that grows and never shrinks; growing loses the contents.
 template <class T>
@@ -38,34 +54,30 @@ class DeviceArray {
   DeviceArray() = default;
   DeviceArray(const DeviceArray&) = delete;
   DeviceArray& operator=(const DeviceArray&) = delete;
-  ~DeviceArray() { static_cast<void>(cudaFree(data_)); }
+  ~DeviceArray() { give_back(bytes_); }
 
   /// Room for `size` values at least. Errors: CudaError.
   T* reserve(std::size_t size) {
-    if (size > capacity_) {
-      static_cast<void>(cudaFree(data_));
-      data_ = nullptr;
-      capacity_ = 0;
-      check(cudaMalloc(reinterpret_cast<void**>(&data_), size * sizeof(T)), "cudaMalloc");
-      capacity_ = size;
+    if (size * sizeof(T) > bytes_.size) {
+      give_back(std::exchange(bytes_, {}));
+      bytes_ = take_bytes(size * sizeof(T));
     }
-    return data_;
+    return data();
   }
 
   T* upload(const T* values, std::size_t size, cudaStream_t stream) {
     reserve(size);
     if (size > 0) {
-      check(cudaMemcpyAsync(data_, values, size * sizeof(T), cudaMemcpyHostToDevice, stream),
+      check(cudaMemcpyAsync(data(), values, size * sizeof(T), cudaMemcpyHostToDevice, stream),
             "cudaMemcpyAsync to the device");
     }
-    return data_;
+    return data();
   }
 
-  [[nodiscard]] T* data() const { return data_; }
+  [[nodiscard]] T* data() const { return static_cast<T*>(bytes_.data); }
 
  private:
-  T* data_ = nullptr;
-  std::size_t capacity_ = 0;
+  DeviceBytes bytes_;
 };
 
 template <class T>

@@ -6,10 +6,16 @@
 #include <utility>
 #include <vector>
 
+#include <cuda_runtime_api.h>
+
+#include <carom/backend.hpp>
 #include <carom/impact.hpp>
 #include <carom/lp.hpp>
+#include <carom/models/models.hpp>
+#include <carom/workspace.hpp>
 
 #include "cuda/cuda_test.hpp"
+#include "cuda/devices.hpp"
 #include "cuda/staging.hpp"
 #include "cuda_on_host/counts.hpp"
 #include "equilibrium/planar_backends.hpp"
@@ -18,7 +24,9 @@
 #include "support/lp_problems.hpp"
 #include "support/model_runs.hpp"
 #include "support/planar_batches.hpp"
+#include "support/random_problems.hpp"
 #include "support/random_qps.hpp"
+#include "support/step_problem.hpp"
 
 namespace carom {
 namespace {
@@ -133,6 +141,17 @@ TEST(CudaOnHost, PiecesDoNotMatter) {
                                 return std::tuple(&r.velocity, &r.increment, &r.force, &r.status,
                                                   &r.kinetic_energy, &r.iterations, &r.residual);
                               });
+  std::vector<test::StepProblem> impulses;
+  for (int i = 0; i < 61; ++i) {
+    const ImpactProblem problem = test::random_problem(random, test::Flavour::generic, 3, 4);
+    const test::Vector limit = test::random_limits(random, test::Flavour::generic, 4);
+    impulses.push_back(test::step_problem(problem, limit, 4));
+  }
+  const StepBatch contacts = test::step_batch(impulses);
+  expect_pieces_do_not_matter([&] { return solve_steps(contacts, {}, Backend::cuda); },
+                              [](const StepResult& r) {
+                                return std::tuple(&r.impulse, &r.status, &r.pivots, &r.residual);
+                              });
   const PostureBatch planar = test::random_batch(14, test::PostureKind::any, 5, 261, true, true);
   expect_pieces_do_not_matter([&] { return cuda::planar_equilibrium(planar, {}); },
                               [](const PlanarResult& r) {
@@ -156,14 +175,6 @@ TEST(CudaOnHost, ADeviceWithoutCodeIsLeftOut) {
   EXPECT_EQ(device, 0);
 }
 
-/// Makes a device the calling thread's as long as it lives.
-struct OnDevice {
-  explicit OnDevice(int device) { cudaSetDevice(device); }
-  OnDevice(const OnDevice&) = delete;
-  OnDevice& operator=(const OnDevice&) = delete;
-  ~OnDevice() { cudaSetDevice(0); }
-};
-
 std::string refusal(const std::function<void()>& call) {
   try {
     call();
@@ -181,7 +192,7 @@ TEST(CudaOnHost, AnotherDevicesBatchIsRefused) {
                           .to(MemorySpace::device);
   const QpBatch qps = test::random_qps({}, 3, 22).to(MemorySpace::device);
   const ImpactBatch impacts = test::model_batch("rocking_block").to(MemorySpace::device);
-  const OnDevice other(1);
+  const cuda::OnDevice other(1);
   EXPECT_EQ(refusal([&] { solve_lp(lps, {}, Backend::cuda); }), expected);
   EXPECT_EQ(refusal([&] { solve_qp(qps, {}, Backend::cuda); }), expected);
   EXPECT_EQ(refusal([&] { sample_impacts(impacts, {}, Backend::cuda); }), expected);
@@ -197,7 +208,7 @@ TEST(CudaOnHost, ShardsOnTwoDevicesMakeTheWhole) {
   std::vector<std::thread> threads;
   for (int device = 0; device < 2; ++device) {
     threads.emplace_back([&, device] {
-      const OnDevice chosen(device);
+      const cuda::OnDevice chosen(device);
       ImpactSettings settings = test::model_settings("rocking_block", 200);
       settings.first_sample = 200 * device;
       shards[device] = sample_impacts(batch, settings, Backend::cuda);
@@ -209,6 +220,145 @@ TEST(CudaOnHost, ShardsOnTwoDevicesMakeTheWhole) {
                                      200 * device * nv, 200 * nv),
               -1);
   }
+}
+
+template <class Result>
+void expect_same_result(const Result& a, const Result& b) {
+  Result::each_array(
+      {},
+      [](const char* name, const Extents&, const auto& x, const auto& y) {
+        EXPECT_EQ(test::first_difference(x, y), -1) << name;
+      },
+      a, b);
+}
+
+/// The same call on one device and on two.
+template <class Call>
+void expect_devices_do_not_matter(Call&& call) {
+  const auto one = call(nullptr);
+  Workspace workspace;
+  for (int turn = 0; turn < 2; ++turn) {
+    const CudaScope both(std::vector<int>{0, 1});
+    expect_same_result(one, call(&workspace));
+  }
+  const CudaScope second(std::vector<int>{1});
+  expect_same_result(one, call(nullptr));
+}
+
+TEST(CudaOnHost, DevicesDoNotMatter) {
+  constexpr Backend kCuda = Backend::cuda;
+  test::Generator random(31);
+  const LpBatch lps = test::batch_of(test::random_lps(random, test::LpFlavour::feasible, 4, 8, 7));
+  const LpResult base = solve_lp(lps, {}, kCuda);
+  expect_devices_do_not_matter([&](Workspace* w) { return solve_lp(lps, {}, kCuda, nullptr, w); });
+  expect_devices_do_not_matter(
+      [&](Workspace* w) { return solve_lp(lps, {}, kCuda, &base.basis, w); });
+  const QpBatch qps = test::random_qps({}, 5, 12);
+  expect_devices_do_not_matter([&](Workspace* w) { return solve_qp(qps, {}, kCuda, {}, w); });
+  const QpResult solved = solve_qp(qps, {}, kCuda);
+  QpWarmStart start;
+  start.solution = solved.solution.to(MemorySpace::host);
+  start.dual = solved.dual.to(MemorySpace::host);
+  expect_devices_do_not_matter([&](Workspace* w) { return solve_qp(qps, {}, kCuda, start, w); });
+  std::vector<CompliantProblem> problems;
+  for (std::uint32_t i = 0; i < 7; ++i) {
+    problems.push_back(test::random_compliant({.dimension = 3, .contacts = 2}, i, 5));
+  }
+  const CompliantBatch steps = make_batch(problems);
+  expect_devices_do_not_matter([&](Workspace* w) { return solve_compliant(steps, {}, kCuda, w); });
+  const PostureBatch planar = test::random_batch(14, test::PostureKind::any, 5, 9, true, true);
+  expect_devices_do_not_matter(
+      [&](Workspace* w) { return planar_equilibrium(planar, {}, kCuda, w); });
+  const auto centres = Buffer<double>::from(std::vector<double>(18, 0.1));
+  expect_devices_do_not_matter(
+      [&](Workspace* w) { return planar_margins(planar, centres, {}, kCuda, w); });
+  const PostureBatch spatial = four_feet(3);
+  const std::vector<double> directions = equal_directions(16);
+  expect_devices_do_not_matter(
+      [&](Workspace* w) { return support(spatial, directions, {}, kCuda, w); });
+}
+
+/// Fewer problems than devices are divided by samples, others by problems.
+TEST(CudaOnHost, DevicesDoNotMatterForImpacts) {
+  ImpactSettings settings = test::model_settings("rocking_block", 333);
+  settings.epsilon = 0.05;
+  settings.keep_paths = 200;
+  settings.keep_samples = 250;
+  settings.first_sample = 7;
+  std::vector<ImpactProblem> problems;
+  for (const double friction : {0.2, 0.5, 0.9}) {
+    problems.push_back(models::build("rocking_block", {{"friction", friction}}));
+  }
+  for (const std::size_t count : {std::size_t{1}, std::size_t{3}}) {
+    const ImpactBatch batch = make_batch(std::span(problems).first(count));
+    const ImpactResult one = sample_impacts(batch, settings, Backend::cuda);
+    Workspace workspace;
+    std::int64_t heard = 0;
+    settings.progress = [&](const ImpactProgress& progress) {
+      EXPECT_EQ(progress.samples_total, static_cast<std::int64_t>(count) * 333);
+      heard = progress.samples_done;
+      return true;
+    };
+    const CudaScope both(std::vector<int>{1, 0});
+    const ImpactResult two = sample_impacts(batch, settings, Backend::cuda, &workspace);
+    EXPECT_GT(heard, 0);
+    settings.progress = nullptr;
+    test::expect_same(one, two);
+    ASSERT_EQ(one.paths.size(), two.paths.size());
+    for (std::size_t p = 0; p < one.paths.size(); ++p) {
+      EXPECT_EQ(one.paths[p].offset, two.paths[p].offset);
+      EXPECT_EQ(one.paths[p].velocity, two.paths[p].velocity);
+    }
+  }
+}
+
+TEST(CudaOnHost, AScopeRefusesDevicesByName) {
+  EXPECT_EQ(refusal([] {
+              CudaScope({0, 2});
+            }),
+            "devices is 2: must be a usable CUDA device, see carom info");
+  EXPECT_EQ(refusal([] { CudaScope({1, 1}); }), "devices is 1: must be named once");
+  EXPECT_EQ(CudaScope::current(), nullptr);
+}
+
+// What a call queues on the caller's stream follows what is there already.
+TEST(CudaOnHost, CallsFollowTheCallersStream) {
+  cudaStream_t stream = nullptr;
+  cudaStreamCreate(&stream);
+  {
+    const CudaScope scope(static_cast<void*>(stream));
+    test::Generator random(41);
+    const LpBatch host =
+        test::batch_of(test::random_lps(random, test::LpFlavour::feasible, 4, 8, 5));
+    LpBatch device = host.to(MemorySpace::device);
+    const std::size_t bytes = host.cost.size() * sizeof(double);
+    cudaMemsetAsync(device.cost.data(), 0xff, bytes, nullptr);
+    // Filled by work that nobody waits for but the call.
+    cudaMemcpyAsync(device.cost.data(), host.cost.data(), bytes, cudaMemcpyHostToDevice, stream);
+    const LpResult there = solve_lp(device, {}, Backend::cuda);
+    test::expect_identical(there, solve_lp(host, {}, Backend::cpu));
+    const QpBatch qps = test::random_qps({}, 3, 8);
+    test::expect_identical(solve_qp(qps, {}, Backend::cuda), solve_qp(qps, {}, Backend::cpu));
+  }
+  EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
+}
+
+// Without a workspace memory comes from what earlier calls left.
+TEST(CudaOnHost, LaterCallsTakeThePoolsMemory) {
+  const std::size_t usual = cuda::pool_bytes.exchange(std::size_t{1} << 30);
+  for (const auto& [name, call] : calls()) {
+    SCOPED_TRACE(name);
+    for (int turn = 0; turn < 3; ++turn) call();  // until each has found the memory that fits best
+    const long made = cuda_on_host::allocations_made();
+    call();
+    EXPECT_EQ(cuda_on_host::allocations_made() - made, 0);
+  }
+  // What is kept gives way where memory is short.
+  const QpBatch qps = test::random_qps({}, 40, 12);
+  cuda_on_host::fail_allocation(1);
+  EXPECT_NO_THROW(solve_qp(qps, {}, Backend::cuda));
+  cuda_on_host::fail_allocation(0);
+  cuda::pool_bytes = usual;
 }
 
 // A call of few numbers is a matter of transfers, not of work.

@@ -17,9 +17,6 @@
 /// on its stream until somebody waits for the stream.
 namespace cuda_on_host {
 
-/// Two alike and one that is too new for the code.
-inline constexpr int kDevices = 3;
-inline constexpr int kNewDevice = 2;
 inline constexpr int kMultiprocessors = 3;
 inline constexpr std::size_t kSharedBytes = 227 * 1024;
 inline constexpr std::size_t kDefaultSharedBytes = 48 * 1024;
@@ -33,10 +30,13 @@ enum class Order { forwards, backwards, random };
 struct Settings {
   Order order;
   unsigned seed;
+  int devices;  ///< that are alike; behind them stands one that is too new for the code
 };
 /// From CAROM_LANES (forwards, backwards, random) and CAROM_SEED, said once on stderr; without
-/// them random, by another seed in each process.
+/// them random, by another seed in each process. CAROM_DEVICES: 2 unless it is set.
 const Settings& settings();
+/// All devices, the last one too new.
+inline int device_count() { return settings().devices + 1; }
 
 /// Notes what a device would not have forgiven; the test under way fails.
 void problem(const std::string& text);

@@ -197,13 +197,14 @@ const char* cudaGetErrorName(cudaError_t error) {
 const char* cudaGetErrorString(cudaError_t) { return "on a device that the host plays"; }
 
 cudaError_t cudaGetDeviceCount(int* count) {
-  *count = kDevices;
+  *count = device_count();
   return cudaSuccess;
 }
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
-  if (device < 0 || device >= kDevices) return cudaErrorInvalidDevice;
-  *properties = {"a device that the host plays", kDeviceBytes, device == kNewDevice ? 12 : 9, 0};
+  if (device < 0 || device >= device_count()) return cudaErrorInvalidDevice;
+  *properties = {"a device that the host plays", kDeviceBytes,
+                 device == settings().devices ? 12 : 9, 0};
   return cudaSuccess;
 }
 
@@ -217,7 +218,7 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void*) {
   int device = 0;
   cudaGetDevice(&device);
   attributes->binaryVersion = 90;
-  return device == kNewDevice ? fail(cudaErrorNoKernelImageForDevice) : cudaSuccess;
+  return device == settings().devices ? fail(cudaErrorNoKernelImageForDevice) : cudaSuccess;
 }
 
 cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute, int value) {
@@ -286,6 +287,8 @@ cudaError_t cudaStreamDestroy(cudaStream_t on) {
   delete stream;
   return cudaSuccess;
 }
+
+cudaError_t cudaDeviceSynchronize() { return cudaStreamSynchronize(nullptr); }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t on) {
   const std::lock_guard lock(mutex());

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
@@ -11,7 +12,8 @@ Settings from_environment() {
   const char* order = std::getenv("CAROM_LANES");
   const char* seed = std::getenv("CAROM_SEED");
   const std::string name = order == nullptr ? "random" : order;
-  Settings settings{Order::random, 0};
+  const char* devices = std::getenv("CAROM_DEVICES");
+  Settings settings{Order::random, 0, devices != nullptr ? std::max(1, std::atoi(devices)) : 2};
   if (name == "forwards") settings.order = Order::forwards;
   if (name == "backwards") settings.order = Order::backwards;
   settings.seed = seed != nullptr ? static_cast<unsigned>(std::strtoul(seed, nullptr, 10))

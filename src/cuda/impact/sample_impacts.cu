@@ -1,10 +1,12 @@
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <type_traits>
 
 #include "cuda/device_scratch.hpp"
 #include "cuda/impact/sample_policy.hpp"
 #include "cuda/impact/sample_scratch.hpp"
+#include "cuda/impact/sample_shards.hpp"
 #include "impact/accumulate.hpp"
 #include "impact/backends.hpp"
 #include "impact/body/event_table.hpp"
@@ -14,13 +16,15 @@ namespace carom::cuda {
 
 namespace {
 
-/// One call of sample_impacts. Chunks are run one after another; a chunk holds a stretch of one
-/// problem's samples, or all samples of several problems.
+/// One call of sample_impacts, or a device's shard of it. Chunks are run one after another; a chunk
+/// holds a stretch of one problem's samples, or all samples of several problems.
 class Sampling {
  public:
+  /// `shard`: of some samples, which leaves there what its result cannot be joined from.
   Sampling(const ImpactBatch& batch, const ImpactSettings& settings, const SamplePolicy& policy,
-           SampleScratch& scratch)
-      : batch_(batch),
+           SampleScratch& scratch, SampleShard* shard = nullptr)
+      : shard_(shard),
+        batch_(batch),
         settings_(settings),
         policy_(policy),
         scratch_(scratch),
@@ -103,6 +107,10 @@ class Sampling {
       result_.paths.push_back(
           join_paths(std::vector<std::vector<double>>(static_cast<std::size_t>(paths_)), nv_));
     }
+    if (shard_ != nullptr) {
+      shard_->sums.push_back(accumulator());
+      shard_->paths.emplace_back(static_cast<std::size_t>(paths_));
+    }
     progress_.samples_done += settings_.samples;
   }
 
@@ -127,6 +135,10 @@ class Sampling {
       if (net_) result_.net.push_back(sum.finish_net(settings_));
     }
     if (settings_.keep_paths > 0) result_.paths.push_back(join_paths(path_of, nv_));
+    if (shard_ == nullptr) return;
+    std::move(sums.begin(), sums.end(), std::back_inserter(shard_->sums));
+    shard_->paths.insert(shard_->paths.end(), sums.size(), {});
+    shard_->paths.back() = std::move(path_of);  // paths are kept of one problem at a time
   }
 
   [[nodiscard]] std::size_t path_reals() const {
@@ -288,6 +300,7 @@ class Sampling {
   }
 
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  SampleShard* shard_;
   const ImpactBatch& batch_;
   const ImpactSettings& settings_;
   const SamplePolicy& policy_;
@@ -308,8 +321,16 @@ class Sampling {
 
 ImpactResult sample_impacts_with(const ImpactBatch& batch, const ImpactSettings& settings,
                                  const SamplePolicy& policy, WorkspaceState* workspace) {
-  const DeviceScratch<SampleScratch> scratch(workspace);
-  return Sampling(batch, settings, policy, *scratch).run();
+  const auto solve = [&policy](const ImpactBatch& part, const ImpactSettings& of_part,
+                               WorkspaceState* own, SampleShard* shard) {
+    const DeviceScratch<SampleScratch> scratch(own);
+    return Sampling(part, of_part, policy, *scratch, shard).run();
+  };
+  if (chosen_devices().size() > 1 && batch.mass_matrix.space() == MemorySpace::host &&
+      settings.result_space == MemorySpace::host) {
+    return sample_divided(batch, settings, workspace, solve);
+  }
+  return on_first([&] { return solve(batch, settings, workspace, nullptr); });
 }
 
 ImpactResult sample_impacts(const ImpactBatch& batch, const ImpactSettings& settings,

@@ -1,0 +1,43 @@
+#include "cli/backend_options.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <carom/backend.hpp>
+
+#include "cli/numbers.hpp"
+#include "core/words.hpp"
+
+namespace carom::cli {
+
+namespace {
+
+void use_devices(const std::string& text) {
+  std::vector<int> devices;
+  if (text == "all") {
+    for (const DeviceInfo& device : cuda_devices()) devices.push_back(device.index);
+  } else {
+    for (const std::string& index : split(text, ',')) {
+      devices.push_back(static_cast<int>(parse_count("--devices", index, 0, INT32_MAX)));
+    }
+  }
+  static std::unique_ptr<CudaScope> chosen;
+  chosen.reset();  // of a command before, where one runs others
+  chosen = std::make_unique<CudaScope>(std::move(devices));
+}
+
+}  // namespace
+
+void add_backend_options(CLI::App& command, std::string& backend) {
+  command.add_option("--backend", backend, listed<Backend>(" or "))
+      ->type_name("BACKEND")
+      ->capture_default_str();
+  command
+      .add_option_function<std::string>(
+          "--devices", use_devices,
+          "CUDA devices that backend cuda divides problems or samples among: 0,1 or all")
+      ->type_name("LIST");
+}
+
+}  // namespace carom::cli
