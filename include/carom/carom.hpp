@@ -27,6 +27,7 @@
 #include <carom/motion_function.hpp>
 #include <carom/motion_reachable.hpp>
 #include <carom/motion_replay.hpp>
+#include <carom/motion_terms.hpp>
 #include <carom/motion_tree.hpp>
 #include <carom/posture.hpp>
 #include <carom/qp.hpp>

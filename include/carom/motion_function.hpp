@@ -4,9 +4,7 @@
 #include <span>
 #include <string>
 
-#include <carom/impact.hpp>
-#include <carom/motion.hpp>
-#include <carom/motion_replay.hpp>
+#include <carom/motion_terms.hpp>
 
 /// One's own mechanism as a C++ function of its state, where a tree (motion_tree.hpp) does not say
 /// enough: other joints, forces of one's own, closed chains in independent coordinates.
@@ -58,10 +56,5 @@ MotionResult simulate_motions(const OwnMechanism& mechanism, std::span<const dou
 /// As of a problem. Errors: InvalidInput likewise.
 MotionTerms motion_terms(const OwnMechanism& mechanism, std::span<const double> position,
                          std::span<const double> velocity, double time = 0.0);
-
-/// M, J, mu and v at a state, of the contacts whose gap is at most `gap` [m], for the impact
-/// family. Errors: InvalidInput likewise.
-ImpactProblem impact_problem(const OwnMechanism& mechanism, std::span<const double> position,
-                             std::span<const double> velocity, double gap = 1e-9);
 
 }  // namespace carom

@@ -4,28 +4,10 @@
 #include <span>
 #include <vector>
 
-#include <carom/motion.hpp>
+#include <carom/motion_terms.hpp>
 
-/// A mechanism's equations at any state, and motions judged by small time steps.
+/// Motions judged by small time steps.
 namespace carom {
-
-/// q' = rates, M v' = force + drive + J' lambda. Rows of a contact: its normal, then its tangents.
-struct MotionTerms {
-  int rows = 2;                  ///< of a contact: 2 in the plane, 3 in space
-  std::vector<double> mass;      ///< M, [nv, nv]
-  std::vector<double> force;     ///< gravity, Coriolis forces, springs; not the drive, [nv]
-  std::vector<double> rates;     ///< N(q) v, [nq]
-  std::vector<double> gap;       ///< [m], [contacts]
-  std::vector<double> friction;  ///< [contacts]
-  std::vector<double> jacobian;  ///< J, [contacts, rows, nv]
-  std::vector<double> drift;     ///< (dJ/dt) v, [contacts, rows]
-  double energy = 0.0;           ///< kinetic and potential [J]
-};
-
-/// Of a problem's mechanism at q and v (SI) at a time [s]. Errors: InvalidInput naming the array
-/// whose length is another, or a mass matrix that is not positive definite there.
-MotionTerms motion_terms(const MotionProblem& problem, std::span<const double> position,
-                         std::span<const double> velocity, double time = 0.0);
 
 struct ReplaySettings {
   double step = 1e-4;       ///< of time [s], and half of it, > 0

@@ -5,8 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <carom/impact.hpp>
-#include <carom/motion.hpp>
+#include <carom/motion_terms.hpp>
 
 /// Own mechanisms: trees of links against half-spaces, with springs, dampers and constant efforts.
 /// In the plane (MotionMechanism::tree) axes are x to the right, y upward, angles counter-clockwise

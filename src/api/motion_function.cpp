@@ -114,27 +114,4 @@ MotionResult simulate_motions(const OwnMechanism& mechanism, std::span<const dou
   return cpu::simulate_own(mechanism, batch, settings);
 }
 
-ImpactProblem impact_problem(const OwnMechanism& mechanism, std::span<const double> position,
-                             std::span<const double> velocity, double gap) {
-  const MotionTerms terms = motion_terms(mechanism, position, velocity);
-  const auto width = static_cast<std::ptrdiff_t>(mechanism.velocities);
-  ImpactProblem impact;
-  impact.name = mechanism.name;
-  impact.dimension = mechanism.dimension;
-  impact.velocities = mechanism.velocities;
-  impact.mass_matrix = terms.mass;
-  impact.velocity.assign(velocity.begin(), velocity.end());
-  for (std::size_t i = 0; i < terms.gap.size(); ++i) {
-    if (!(terms.gap[i] <= gap)) continue;
-    const auto normal =
-        terms.jacobian.begin() + static_cast<std::ptrdiff_t>(i) * mechanism.dimension * width;
-    impact.normal_jacobian.insert(impact.normal_jacobian.end(), normal, normal + width);
-    impact.tangent_jacobian.insert(impact.tangent_jacobian.end(), normal + width,
-                                   normal + mechanism.dimension * width);
-    impact.friction.push_back(terms.friction[i]);
-    ++impact.contacts;
-  }
-  return impact;
-}
-
 }  // namespace carom

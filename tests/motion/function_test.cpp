@@ -103,7 +103,8 @@ TEST(OwnMechanism, TermsAndImpactAreTheModels) {
   same(own.jacobian, built.jacobian);
   same(own.drift, built.drift);
   EXPECT_NEAR(own.energy, built.energy, 1e-13);
-  const ImpactProblem impact = impact_problem(block(), std::vector<double>{0.0, 1.0, 0.0}, v);
+  const ImpactProblem impact =
+      impact_problem(motion_terms(block(), std::vector<double>{0.0, 1.0, 0.0}, v), v);
   EXPECT_EQ(impact.contacts, 2);
   same(impact.normal_jacobian, {0.0, 1.0, -0.5, 0.0, 1.0, 0.5});
   same(impact.tangent_jacobian, {1.0, 0.0, 1.0, 1.0, 0.0, 1.0});

@@ -89,5 +89,34 @@ TEST(MotionTerms, OfABlockThatLeans) {
   EXPECT_THROW(motion_terms(problem, {q, 2}, v), InvalidInput);
 }
 
+/// A block that leans: its impact has the corner that touches; a compliant step of one that rests
+/// on stiff corners keeps it there, each with half of its weight, one in the air falls.
+TEST(MotionTerms, ImpactAndCompliantStepAtAnyState) {
+  MotionProblem problem = models::build_motion("rocking_block_zeno");
+  const double turn = 0.1;
+  const std::vector<double> leaning{0.0, 0.5 * std::sin(turn) + std::cos(turn), turn};
+  const std::vector<double> v{0.1, -0.2, 0.5};
+  const ImpactProblem impact = impact_problem(motion_terms(problem, leaning, v), v);
+  EXPECT_EQ(impact.contacts, 1);
+  EXPECT_NEAR(impact.normal_jacobian[2], -0.5 * std::cos(turn) + std::sin(turn), 1e-15);
+  EXPECT_EQ(impact.velocity, v);
+
+  const std::vector<double> still(3, 0.0);
+  const auto step_of = [&](double height) {
+    const MotionTerms terms = motion_terms(problem, std::vector<double>{0.0, height, 0.0}, still);
+    const CompliantProblem step = compliant_problem(terms, still, 0.01, {1e12, 0.0});
+    return solve_compliant(make_batch({&step, 1}));
+  };
+  const CompliantResult rests = step_of(1.0);
+  ASSERT_EQ(rests.status.host()[0], Status::solved);
+  EXPECT_NEAR(rests.velocity.host()[1], 0.0, 1e-6);
+  EXPECT_NEAR(rests.force.host()[0], 9.81 / 2, 1e-6);  // rows: normal, tangent of each corner
+  EXPECT_NEAR(rests.force.host()[2], 9.81 / 2, 1e-6);
+  const CompliantResult falls = step_of(2.0);
+  EXPECT_NEAR(falls.velocity.host()[1], -0.0981, 1e-12);
+  EXPECT_THROW(impact_problem(motion_terms(problem, leaning, v), std::vector<double>{1.0}),
+               InvalidInput);
+}
+
 }  // namespace
 }  // namespace carom
