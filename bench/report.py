@@ -8,6 +8,7 @@ is that of problems solved to 1e-9, judged by one residual for everybody, where 
 """
 import argparse
 import json
+import os
 import statistics
 import sys
 
@@ -23,7 +24,7 @@ def load(path):
     for entry in document["benchmarks"]:
         family, problem, solver = entry["name"].split("/")[:3]
         families.setdefault(family, {}).setdefault(problem, {})[solver] = entry
-    return document["context"], families
+    return document.get("context", {}), families
 
 
 def rate(entry):
@@ -139,6 +140,27 @@ def device_rows(sets):
     return rows
 
 
+def plain_rows(sets):
+    """Entries that count no problems: their time and what else they say in numbers."""
+    known = {"threads", "cpu_time", "real_time", "time_unit", "name"}
+    entries = [entry for by_solver in sets.values() for entry in by_solver.values()]
+    more = list(dict.fromkeys(
+        name for entry in entries for name, value in entry.items()
+        if name not in known and isinstance(value, (int, float))))
+    rows = [["problems", "solver", "CPU time"] + [name.replace("_", " ") for name in more]]
+    for problem, by_solver in sets.items():
+        for name, entry in by_solver.items():
+            seconds = statistics.median(entry["cpu_time"]) / TICKS[entry["time_unit"]]
+            rows.append([problem, name, f"{1e6 * seconds:.4g} us"] + [
+                f"{entry[key]:.9g}" if key in entry else "-" for key in more])
+    return rows
+
+
+def rows_of(family, sets):
+    counted = all("problems" in entry for by in sets.values() for entry in by.values())
+    return SPECIAL.get(family, family_rows)(sets) if counted else plain_rows(sets)
+
+
 def text(rows, markdown):
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     lines = []
@@ -170,6 +192,7 @@ CAPTIONS = {
     "worlds": "Steps of worlds.",
     "stiffness": "Steps of worlds by stiffness.",
     "constraints": "Steps of worlds by the number of constraints.",
+    "motions": "Motions in time beside others' time steps.",
     "device": "Whole calls on a GPU, beside this machine's cores.",
 }
 
@@ -177,13 +200,18 @@ CAPTIONS = {
 def page(path):
     """All tables of a result file as a page, with what was measured where and when."""
     context, families = load(path)
-    lines = [f"# {context.get('cpu') or context.get('device')}", "",
+    with open(path, encoding="utf-8") as stream:
+        other = {name: value for name, value in json.load(stream).items() if isinstance(value, dict)}
+    title = os.path.splitext(os.path.basename(path))[0]
+    lines = [f"# Measured: {title}", "",
              "Written from the result file when the site was built; how it is measured: "
-             "[Performance](../performance.md).", "", "| | |", "|---|---|"]
-    lines += [f"| {name.replace('_', ' ')} | {value} |" for name, value in context.items()]
+             "[Performance](../../performance.md)."]
+    for name, values in other.items():
+        lines += ["", f"| {name} | |", "|---|---|"]
+        lines += [f"| {key.replace('_', ' ')} | {value} |" for key, value in values.items()]
     for family, sets in families.items():
         lines += ["", f"## {family}", "", CAPTIONS.get(family, ""), ""]
-        lines.append(text(SPECIAL.get(family, family_rows)(sets), markdown=True))
+        lines.append(text(rows_of(family, sets), markdown=True))
     return "\n".join(lines) + "\n"
 
 
@@ -201,7 +229,7 @@ def main():
     spreads = []
     for family, sets in families.items():
         print(f"\n### {family}\n" if arguments.markdown else f"\n{family}\n")
-        print(text(SPECIAL.get(family, family_rows)(sets), arguments.markdown))
+        print(text(rows_of(family, sets), arguments.markdown))
         spreads += [spread(entry) for by in sets.values() for entry in by.values()]
     spreads.sort()
     print(f"\nDeparture of a repetition from its median: at most {100.0 * spreads[-1]:.0f} %, for "
