@@ -55,7 +55,7 @@ void check(cudaError_t error, const char* call) {
 
 cudaStream_t Stream::get() const {
   const CudaScope* const scope = CudaScope::current();
-  if (scope == nullptr || scope->stream() == nullptr) return stream_;
+  if (scope == nullptr || scope->stream() == nullptr) return other_ != nullptr ? other_ : stream_;
   return static_cast<cudaStream_t>(*scope->stream());
 }
 

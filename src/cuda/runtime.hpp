@@ -28,9 +28,57 @@ class Stream {
   /// The calling thread's own stream where it has chosen one (CudaScope).
   [[nodiscard]] cudaStream_t get() const;
   void synchronize() const { check(cudaStreamSynchronize(get()), "cudaStreamSynchronize"); }
+  /// What get() returns from now on; null: the object's own.
+  void stand_in(cudaStream_t other) const { other_ = other; }
 
  private:
   cudaStream_t stream_ = nullptr;
+  mutable cudaStream_t other_ = nullptr;
+};
+
+/// A place in a stream that others wait for.
+class Event {
+ public:
+  Event() {
+    check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "cudaEventCreateWithFlags");
+  }
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+  ~Event() { static_cast<void>(cudaEventDestroy(event_)); }
+
+  void record(cudaStream_t stream) const {
+    check(cudaEventRecord(event_, stream), "cudaEventRecord");
+  }
+  void wait(cudaStream_t stream) const {
+    check(cudaStreamWaitEvent(stream, event_, 0), "cudaStreamWaitEvent");
+  }
+
+ private:
+  cudaEvent_t event_ = nullptr;
+};
+
+/// Page-locked host memory, which copies read and write beside a kernel; grows, losing contents.
+class PinnedArray {
+ public:
+  PinnedArray() = default;
+  PinnedArray(const PinnedArray&) = delete;
+  PinnedArray& operator=(const PinnedArray&) = delete;
+  ~PinnedArray() { static_cast<void>(cudaFreeHost(data_)); }
+
+  char* reserve(std::size_t bytes) {
+    if (bytes > bytes_) {
+      static_cast<void>(cudaFreeHost(std::exchange(data_, nullptr)));
+      bytes_ = 0;
+      check(cudaMallocHost(&data_, bytes), "cudaMallocHost");
+      bytes_ = bytes;
+    }
+    return data();
+  }
+  [[nodiscard]] char* data() const { return static_cast<char*>(data_); }
+
+ private:
+  void* data_ = nullptr;
+  std::size_t bytes_ = 0;
 };
 
 /// Most bytes that calls without a workspace leave to later ones, of all devices together; 0: none.

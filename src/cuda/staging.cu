@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include <carom/backend.hpp>
+
 namespace carom::cuda {
 
 namespace {
@@ -27,12 +29,29 @@ void Staging::add(void* pointer, void* values, MemorySpace space, std::size_t st
       {pointer, static_cast<char*>(values), space == MemorySpace::host, result, stride, 0});
 }
 
-std::int64_t Staging::reserve() {
+std::size_t Staging::staged_bytes() const {
   std::size_t each = 0;
   for (const Array& array : arrays_) each += array.staged ? array.stride : 0;
+  return each;
+}
+
+bool Staging::alternates() const {
+  const CudaScope* const scope = CudaScope::current();
+  const std::size_t bytes = staged_bytes();
+  return memory_of_.outlives && (scope == nullptr || scope->stream() == nullptr) && bytes > 0 &&
+         static_cast<std::size_t>(problems_) > std::min(kAlternateBytes, piece_bytes / 2) / bytes;
+}
+
+std::int64_t Staging::reserve(bool alternating) {
+  const std::size_t staged = staged_bytes();
+  std::size_t each = staged;
   for (const Scratch& scratch : scratch_) each += scratch.bytes;
-  const std::int64_t fitting =
-      each == 0 ? kMostProblems : static_cast<std::int64_t>(piece_bytes / each);
+  std::int64_t fitting = kMostProblems;
+  if (alternating) {
+    fitting = static_cast<std::int64_t>(std::min(kAlternateBytes, piece_bytes / 2) / staged);
+  } else if (each > 0) {
+    fitting = static_cast<std::int64_t>(piece_bytes / each);
+  }
   const std::int64_t piece =
       std::clamp<std::int64_t>(std::min(fitting, problems_), 1, kMostProblems);
   const auto problems = static_cast<std::size_t>(piece);
@@ -50,14 +69,23 @@ std::int64_t Staging::reserve() {
   };
   results_begin_ = place(false);
   results_end_ = place(true);
+  if (alternating) end += results_end_;
   for (Scratch& scratch : scratch_) scratch.offset = take(problems * scratch.bytes);
   for (Scratch& memory : memory_) memory.offset = take(memory.bytes);
   char* const device = memory_of_.device.reserve(end);
   for (const auto* list : {&scratch_, &memory_}) {
     for (const Scratch& scratch : *list) set(scratch.pointer, device + scratch.offset);
   }
-  memory_of_.inputs.resize(results_begin_ <= kTogetherBytes ? results_begin_ : 0);
   const std::size_t returned = results_end_ - results_begin_;
+  if (alternating) {
+    for (std::unique_ptr<StagingSlot>& slot : memory_of_.slots) {
+      if (slot == nullptr) slot = std::make_unique<StagingSlot>();
+      slot->inputs.reserve(results_begin_);
+      slot->results.reserve(returned);
+    }
+    return piece;
+  }
+  memory_of_.inputs.resize(results_begin_ <= kTogetherBytes ? results_begin_ : 0);
   memory_of_.results.resize(returned <= kTogetherBytes ? returned : 0);
   return piece;
 }
@@ -71,13 +99,17 @@ void Staging::copy_each(bool results, std::int64_t first, std::int64_t count, Pl
   }
 }
 
-void Staging::start(std::int64_t first, std::int64_t count) {
-  char* const device = memory_of_.device.data();
+void Staging::point(std::int64_t first, char* staged) {
   for (const Array& array : arrays_) {
     set(array.pointer, array.staged
-                           ? device + array.offset
+                           ? staged + array.offset
                            : array.values + static_cast<std::size_t>(first) * array.stride);
   }
+}
+
+void Staging::start(std::int64_t first, std::int64_t count) {
+  char* const device = memory_of_.device.data();
+  point(first, device);
   if (results_begin_ == 0) return;
   const bool together = !memory_of_.inputs.empty();
   copy_each(false, first, count, [&](const char* values, std::size_t offset, std::size_t bytes) {
@@ -111,6 +143,48 @@ void Staging::finish(std::int64_t first, std::int64_t count) {
   copy_each(true, first, count, [&](char* values, std::size_t offset, std::size_t bytes) {
     std::memcpy(values, memory_of_.results.data() + (offset - results_begin_), bytes);
   });
+}
+
+void Staging::send(std::int64_t first, std::int64_t count) {
+  const StagingSlot& before = *memory_of_.slots[turn_];
+  const bool follows = on_way_[turn_].count > 0;
+  turn_ = 1 - turn_;
+  take_back();
+  StagingSlot& slot = *memory_of_.slots[turn_];
+  on_way_[turn_] = {first, count};
+  char* const staged = memory_of_.device.data() + static_cast<std::size_t>(turn_) * results_end_;
+  point(first, staged);
+  stream_.stand_in(slot.stream.get());
+  if (results_begin_ > 0) {
+    copy_each(false, first, count, [&](const char* values, std::size_t offset, std::size_t bytes) {
+      std::memcpy(slot.inputs.data() + offset, values, bytes);
+    });
+    check(cudaMemcpyAsync(staged, slot.inputs.data(), results_begin_, cudaMemcpyHostToDevice,
+                          stream_.get()),
+          "cudaMemcpyAsync to the device");
+  }
+  if (follows) before.computed.wait(stream_.get());  // both work with one scratch
+}
+
+void Staging::fetch() {
+  StagingSlot& slot = *memory_of_.slots[turn_];
+  slot.computed.record(stream_.get());
+  const char* const staged =
+      memory_of_.device.data() + static_cast<std::size_t>(turn_) * results_end_;
+  download(slot.results.data(), staged + results_begin_, results_end_ - results_begin_,
+           stream_.get());
+}
+
+void Staging::take_back() {
+  OnWay& piece = on_way_[turn_];
+  if (piece.count == 0) return;
+  const StagingSlot& slot = *memory_of_.slots[turn_];
+  slot.stream.synchronize();
+  copy_each(true, piece.first, piece.count,
+            [&](char* values, std::size_t offset, std::size_t bytes) {
+              std::memcpy(values, slot.results.data() + (offset - results_begin_), bytes);
+            });
+  piece.count = 0;
 }
 
 }  // namespace carom::cuda

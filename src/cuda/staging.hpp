@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include <carom/batch.hpp>
@@ -12,6 +13,10 @@ namespace carom::cuda {
 
 /// Bytes of a batch that are on the device at a time: plenty, but for tests.
 inline std::atomic<std::size_t> piece_bytes = std::size_t{1} << 29;
+
+/// Bytes of such a piece where pieces alternate between two streams: transfers of that size reach
+/// the bus's rate.
+inline constexpr std::size_t kAlternateBytes = std::size_t{1} << 25;
 
 /// Bytes of global memory for the tableaux of all resident warps.
 inline constexpr std::size_t kWorkBytes = std::size_t{1} << 30;
@@ -27,10 +32,19 @@ inline std::int64_t finish_blocks(const void* kernel, long doubles, std::int64_t
   return blocks < problems ? blocks : problems;
 }
 
+/// One of two pieces that are on their way at the same time.
+struct StagingSlot {
+  Stream stream;
+  Event computed;
+  PinnedArray inputs, results;  ///< as on the device
+};
+
 /// Memory of a Staging that outlives it.
 struct StagingMemory {
   DeviceArray<char> device;
-  std::vector<char> inputs, results;  ///< of small pieces, as on the device
+  std::vector<char> inputs, results;      ///< of small pieces, as on the device
+  std::unique_ptr<StagingSlot> slots[2];  ///< made by the first call that alternates
+  bool outlives = false;                  ///< the call: page-locked memory is worth its price
 };
 
 /// A batch on its way through the device, piece by piece. The pointers of a launch are bound to
@@ -89,11 +103,30 @@ class Staging {
     memory_.push_back({&pointer, bytes<T>(count), 0});
   }
 
+  /// The same where the work is on stream.get() alone: of a large batch, and with memory that
+  /// outlives the call, one piece travels beside another's work, on two streams of the memory's
+  /// own.
+  template <class Work>
+  void alternate(Work&& work) {
+    if (!alternates()) return run(work);
+    const std::int64_t piece = reserve(true);
+    const Restored restored{stream_};
+    for (std::int64_t first = 0; first < problems_; first += piece) {
+      send(first, piece < problems_ - first ? piece : problems_ - first);
+      work(first, on_way_[turn_].count);
+      fetch();
+    }
+    for (int slot = 0; slot < 2; ++slot) {
+      turn_ = 1 - turn_;
+      take_back();
+    }
+  }
+
   /// Calls work(first, count) for one piece after another; the host waits for each. Errors:
   /// CudaError.
   template <class Work>
   void run(Work&& work) {
-    const std::int64_t piece = reserve();
+    const std::int64_t piece = reserve(false);
     for (std::int64_t first = 0; first < problems_; first += piece) {
       const std::int64_t count = piece < problems_ - first ? piece : problems_ - first;
       start(first, count);
@@ -121,8 +154,27 @@ class Staging {
   static std::size_t bytes(std::int64_t count) {
     return static_cast<std::size_t>(count) * sizeof(T);
   }
+  /// Gives the stream back its own, whatever ends the pieces.
+  struct Restored {
+    const Stream& stream;
+    ~Restored() { stream.stand_in(nullptr); }
+  };
+  struct OnWay {
+    std::int64_t first = 0;
+    std::int64_t count = 0;  ///< 0: none
+  };
+
   void add(void* pointer, void* values, MemorySpace space, std::size_t stride, bool result);
-  std::int64_t reserve();
+  /// Bytes of a problem that travel, and all that it has on the device.
+  [[nodiscard]] std::size_t staged_bytes() const;
+  [[nodiscard]] bool alternates() const;
+  /// Lays out memory, with two places for what travels where pieces alternate; returns their size.
+  std::int64_t reserve(bool alternating);
+  void point(std::int64_t first, char* staged);
+  /// Takes the other slot, waits for what is on its way there, and sends a piece.
+  void send(std::int64_t first, std::int64_t count);
+  void fetch();
+  void take_back();
   void start(std::int64_t first, std::int64_t count);
   void finish(std::int64_t first, std::int64_t count);
   /// The staged inputs or results, one copy each, between the batch and what `place` says.
@@ -136,6 +188,8 @@ class Staging {
   StagingMemory own_;
   StagingMemory& memory_of_;
   std::size_t results_begin_ = 0, results_end_ = 0;
+  OnWay on_way_[2];
+  int turn_ = 0;
 };
 
 }  // namespace carom::cuda

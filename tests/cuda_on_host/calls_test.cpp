@@ -112,21 +112,26 @@ void expect_same_arrays(const std::tuple<Buffers...>& a, const std::tuple<Buffer
 /// Runs `solve` with all problems in one piece and with few in each.
 template <class Solve, class Arrays>
 void expect_pieces_do_not_matter(Solve&& solve, Arrays&& arrays) {
-  const auto whole = solve();
+  const auto whole = solve(nullptr);
   const std::size_t usual = cuda::piece_bytes.exchange(20'000);
-  const auto pieces = solve();
-  cuda::piece_bytes = usual;
+  const auto pieces = solve(nullptr);
   expect_same_arrays(arrays(whole), arrays(pieces));
+  // With a workspace one piece travels beside another's work.
+  Workspace workspace;
+  for (int turn = 0; turn < 2; ++turn) {
+    expect_same_arrays(arrays(whole), arrays(solve(&workspace)));
+  }
+  cuda::piece_bytes = usual;
 }
 
 TEST(CudaOnHost, PiecesDoNotMatter) {
   test::Generator random(11);
   const LpBatch lps = test::batch_of(test::random_lps(random, test::LpFlavour::feasible, 4, 8, 61));
   expect_pieces_do_not_matter(
-      [&] { return solve_lp(lps, {}, Backend::cuda); },
+      [&](Workspace* w) { return solve_lp(lps, {}, Backend::cuda, nullptr, w); },
       [](const LpResult& r) { return std::tuple(&r.solution, &r.dual, &r.status, &r.basis); });
   const QpBatch qps = test::random_qps({}, 61, 12);
-  expect_pieces_do_not_matter([&] { return solve_qp(qps, {}, Backend::cuda); },
+  expect_pieces_do_not_matter([&](Workspace* w) { return solve_qp(qps, {}, Backend::cuda, {}, w); },
                               [](const QpResult& r) {
                                 return std::tuple(&r.solution, &r.dual, &r.status, &r.certificate);
                               });
@@ -136,11 +141,12 @@ TEST(CudaOnHost, PiecesDoNotMatter) {
         test::random_compliant({.dimension = 3, .contacts = static_cast<int>(i % 4)}, i, 13));
   }
   const CompliantBatch steps = make_batch(problems);
-  expect_pieces_do_not_matter([&] { return solve_compliant(steps, {}, Backend::cuda); },
-                              [](const CompliantResult& r) {
-                                return std::tuple(&r.velocity, &r.increment, &r.force, &r.status,
-                                                  &r.kinetic_energy, &r.iterations, &r.residual);
-                              });
+  expect_pieces_do_not_matter(
+      [&](Workspace* w) { return solve_compliant(steps, {}, Backend::cuda, w); },
+      [](const CompliantResult& r) {
+        return std::tuple(&r.velocity, &r.increment, &r.force, &r.status, &r.kinetic_energy,
+                          &r.iterations, &r.residual);
+      });
   std::vector<test::StepProblem> impulses;
   for (int i = 0; i < 61; ++i) {
     const ImpactProblem problem = test::random_problem(random, test::Flavour::generic, 3, 4);
@@ -148,22 +154,24 @@ TEST(CudaOnHost, PiecesDoNotMatter) {
     impulses.push_back(test::step_problem(problem, limit, 4));
   }
   const StepBatch contacts = test::step_batch(impulses);
-  expect_pieces_do_not_matter([&] { return solve_steps(contacts, {}, Backend::cuda); },
-                              [](const StepResult& r) {
-                                return std::tuple(&r.impulse, &r.status, &r.pivots, &r.residual);
-                              });
+  expect_pieces_do_not_matter(
+      [&](Workspace* w) { return solve_steps(contacts, {}, Backend::cuda, w); },
+      [](const StepResult& r) {
+        return std::tuple(&r.impulse, &r.status, &r.pivots, &r.residual);
+      });
   const PostureBatch planar = test::random_batch(14, test::PostureKind::any, 5, 261, true, true);
-  expect_pieces_do_not_matter([&] { return cuda::planar_equilibrium(planar, {}); },
-                              [](const PlanarResult& r) {
-                                return std::tuple(&r.status, &r.lower, &r.force, &r.robust_polygon);
-                              });
+  expect_pieces_do_not_matter(
+      [&](Workspace* w) { return planar_equilibrium(planar, {}, Backend::cuda, w); },
+      [](const PlanarResult& r) {
+        return std::tuple(&r.status, &r.lower, &r.force, &r.robust_polygon);
+      });
   const PostureBatch spatial = four_feet(33);
   const std::vector<double> directions = equal_directions(16);
-  expect_pieces_do_not_matter([&] { return cuda::support(spatial, directions, {}); },
-                              [](const SupportResult& r) {
-                                return std::tuple(&r.status, &r.lower, &r.upper, &r.dual,
-                                                  &r.pivots);
-                              });
+  expect_pieces_do_not_matter(
+      [&](Workspace* w) { return support(spatial, directions, {}, Backend::cuda, w); },
+      [](const SupportResult& r) {
+        return std::tuple(&r.status, &r.lower, &r.upper, &r.dual, &r.pivots);
+      });
 }
 
 // What was compiled for another generation, and not as PTX, does not run.

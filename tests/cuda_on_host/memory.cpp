@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 
@@ -133,6 +134,16 @@ cudaError_t cudaFree(void* data) {
   munmap(found->second.first, found->second.bytes + page_size());
   all.used -= found->second.allocation.bytes;
   all.live.erase(found);
+  return cudaSuccess;
+}
+
+cudaError_t cudaMallocHost(void** data, std::size_t bytes) {
+  *data = std::malloc(bytes);
+  return *data != nullptr || bytes == 0 ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+
+cudaError_t cudaFreeHost(void* data) {
+  std::free(data);
   return cudaSuccess;
 }
 

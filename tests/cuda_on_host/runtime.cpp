@@ -46,6 +46,22 @@ cudaError_t fail(cudaError_t error) {
 /// Whether an error is on its way. What waits then is for nobody, and its host memory may be gone.
 bool failing() { return std::uncaught_exceptions() > 0 || std::current_exception() != nullptr; }
 
+/// What a stream holds first.
+void run_first(Stream& stream) {
+  const std::function<void()> next = std::move(stream.waiting.front());
+  stream.waiting.pop_front();
+  next();
+}
+
+/// The place of an event's last record.
+struct Record {
+  Stream* stream;
+  bool reached = false;
+};
+struct Event {
+  std::shared_ptr<Record> last;
+};
+
 void drain(Stream& stream) {
   if (stream.waiting.empty()) return;
   if (failing()) {
@@ -54,11 +70,7 @@ void drain(Stream& stream) {
     return;
   }
   const DeviceAccess access(stream.device);
-  while (!stream.waiting.empty()) {
-    const std::function<void()> next = std::move(stream.waiting.front());
-    stream.waiting.pop_front();
-    next();
-  }
+  while (!stream.waiting.empty()) run_first(stream);
   stream.sources.clear();
 }
 
@@ -297,5 +309,34 @@ cudaError_t cudaStreamSynchronize(cudaStream_t on) {
   } else {
     drain(*reinterpret_cast<Stream*>(on));
   }
+  return cudaSuccess;
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
+  *event = reinterpret_cast<cudaEvent_t>(new Event);
+  return cudaSuccess;
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  delete reinterpret_cast<Event*>(event);
+  return cudaSuccess;
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t on) {
+  const std::lock_guard lock(mutex());
+  auto record = std::make_shared<Record>(Record{reinterpret_cast<Stream*>(on)});
+  reinterpret_cast<Event*>(event)->last = record;
+  enqueue(on, [record] { record->reached = true; });
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t on, cudaEvent_t event, unsigned) {
+  const std::lock_guard lock(mutex());
+  enqueue(on, [record = reinterpret_cast<Event*>(event)->last] {
+    while (record != nullptr && !record->reached && streams().count(record->stream) > 0 &&
+           !record->stream->waiting.empty()) {
+      run_first(*record->stream);
+    }
+  });
   return cudaSuccess;
 }

@@ -135,7 +135,7 @@ CompliantResult solve_compliant(const CompliantBatch& batch, const CompliantSett
   }
   staging.inputs(launch.arrays, batch, batch);
   staging.results(launch.arrays.result, result, batch);
-  staging.run([&](std::int64_t, std::int64_t count) {
+  staging.alternate([&](std::int64_t, std::int64_t count) {
     launch.problems = count;
     if (groups) {
       check(cudaMemsetAsync(launch.open_count, 0, sizeof(int), stream.get()), "cudaMemsetAsync");

@@ -210,7 +210,7 @@ StepResult solve(const StepBatch& batch, const StepSettings& settings, Workspace
   }
   staging.inputs(launch, batch, batch);
   staging.results(launch.result, result, batch);
-  staging.run([&](std::int64_t, std::int64_t count) {
+  staging.alternate([&](std::int64_t, std::int64_t count) {
     launch.problems = static_cast<int>(count);
     if (groups.kernel != nullptr) {
       check(cudaMemsetAsync(launch.open_count, 0, sizeof(int), stream.get()), "cudaMemsetAsync");

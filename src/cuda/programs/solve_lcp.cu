@@ -146,7 +146,7 @@ LcpResult solve_lcp(const LcpBatch& batch, const LcpSettings& settings, Workspac
   staging.memory(launch.finish_work, finishing * finish_size);
   staging.inputs(launch, batch, batch);
   staging.results(launch, result, batch);
-  staging.run([&](std::int64_t, std::int64_t count) {
+  staging.alternate([&](std::int64_t, std::int64_t count) {
     launch.problems = static_cast<int>(count);
     launch_kernel("solve_lcps", solve_lcps,
                   {std::min(blocks, count), WarpLanes::kWidth, shared ? tableau : 0}, stream.get(),

@@ -83,7 +83,7 @@ LpResult solve_lp(const LpBatch& batch, const LpSettings& settings,
   staging.inputs(arrays, batch, batch);
   if (start != nullptr) staging.input(arrays.start, *start, m + n);
   staging.results(arrays, result, batch);
-  staging.run([&](std::int64_t, std::int64_t count) {
+  staging.alternate([&](std::int64_t, std::int64_t count) {
     launch.problems = static_cast<int>(count);
     launch_kernel("solve_lps", solve_lps,
                   {std::min(blocks, count), WarpLanes::kWidth, shared ? bytes : 0}, stream.get(),

@@ -51,6 +51,9 @@ struct cudaFuncAttributes {
 
 struct CUstream_st;
 using cudaStream_t = CUstream_st*;
+struct CUevent_st;
+using cudaEvent_t = CUevent_st*;
+inline constexpr unsigned cudaEventDisableTiming = 2;
 
 cudaError_t cudaGetLastError();
 const char* cudaGetErrorName(cudaError_t error);
@@ -71,6 +74,8 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const voi
 
 cudaError_t cudaMalloc(void** data, std::size_t bytes);
 cudaError_t cudaFree(void* data);
+cudaError_t cudaMallocHost(void** data, std::size_t bytes);
+cudaError_t cudaFreeHost(void* data);
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* data);
 
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind);
@@ -85,3 +90,8 @@ cudaError_t cudaMemsetAsync(void* data, int value, std::size_t bytes,
 cudaError_t cudaStreamCreate(cudaStream_t* stream);
 cudaError_t cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags);
+cudaError_t cudaEventDestroy(cudaEvent_t event);
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream);
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags);
