@@ -173,7 +173,9 @@ std::string net_lines(const run::ImpactRun& run) {
   }
   text += '\n';
   const double extent = run::extent_of(run.summary);
-  if (extent > 0.0 && net.epsilon > extent) {
+  if (extent > 0.0 && run::is_rounding(extent, run.settings)) {
+    text += fmt::format("  the set is one point: its extent of {:.2g} is rounding\n", extent);
+  } else if (extent > 0.0 && net.epsilon > extent) {
     text += fmt::format(
         "  epsilon is larger than the whole set, whose extent is {0:.4g}: the net and its curve "
         "say "

@@ -21,6 +21,12 @@ struct Stop {
 /// than `velocity_tolerance` [m/s] do not approach.
 Stop stopping_impulse(const ImpactProblem& problem, double velocity_tolerance);
 
+/// The extent is within what certified steps may miss: the set is a point. The epsilon of
+/// `settings` is a share of the speeds before the impact.
+inline bool is_rounding(double extent, const ImpactSettings& settings) {
+  return !(extent > settings.residual_tolerance * settings.epsilon);
+}
+
 /// Diagonal of the smallest box that holds every sampled v+ [units of v]; 0 where none terminated.
 double extent_of(const ImpactSummary& summary);
 

@@ -137,9 +137,9 @@ ImpactSettings settings_of(const ImpactRequest& request,
   return settings;
 }
 
-// What the set itself says, where it has any extent.
+// What the set itself says, where it has any extent beside rounding.
 void epsilon_of_set(double extent, ImpactSettings& settings, Reasons& reasons) {
-  if (!(extent > 0.0) || !std::isfinite(extent)) return;
+  if (is_rounding(extent, settings) || !std::isfinite(extent)) return;
   settings.epsilon = kExtentShare * extent;
   reasons.epsilon = "0.05 of the set's extent in a first sample";
 }

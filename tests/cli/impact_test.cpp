@@ -264,6 +264,17 @@ TEST(Impact, AWrongSignIsNamedAndAnEpsilonTooLargeWarns) {
   const std::string file = scratch.file("b.json", block().dump());
   const Outcome coarse = carom({"impact", file, "--epsilon", "1"});
   EXPECT_NE(coarse.out.find("epsilon is larger than the whole set"), std::string::npos);
+  // comes to rest whatever is drawn; cubes of the net meet at zero, where eight of them have a
+  // share
+  const json rod = {{"mass_matrix", {{2, 0, 0}, {0, 2, 0}, {0, 0, 1.0 / 6.0}}},
+                    {"normal_jacobian", {{0, 1, -0.5}, {0, 1, 0.5}}},
+                    {"tangent_jacobian", {{1, 0, 0}, {1, 0, 0}}},
+                    {"friction", 0.5},
+                    {"velocity", {0.3, -1, 0.4}}};
+  const std::string stuck = scratch.file("stuck.json", rod.dump());
+  const Outcome point = carom({"impact", stuck});
+  EXPECT_NE(point.out.find("the set is one point"), std::string::npos) << point.out;
+  EXPECT_LE(carom({"impact", stuck, "--json"}).document()["epsilon_net"]["points"], 8);
   const Outcome small = carom({"impact", file, "--step", "0.001"});
   EXPECT_NE(small.out.find("contact A alone takes 0.2768 N s to stop"), std::string::npos);
 }
