@@ -11,19 +11,21 @@
 #include <carom/impact.hpp>
 #include <carom/settings.hpp>
 
-/// All outcomes of a planar impact, enclosed from outside by polyhedra in exact arithmetic: a proof
-/// of what cannot happen. What is enclosed is the set of velocities in which solutions of the
-/// differential inclusion (39), (40) of Halm and Posa end, with friction and contacts as in
-/// impact.hpp; docs/algorithms/enclosure.md derives it. Samples of Algorithm 1 follow the inclusion
-/// as h goes to 0 and may lie outside by what a finite step errs.
+/// All outcomes of an impact, enclosed from outside: a proof of what cannot happen. Planar impacts
+/// with few contacts are enclosed by polyhedra in exact arithmetic; of all others every contact
+/// velocity is bounded, not closely, by functions that no solution lets grow. What is enclosed is
+/// the set of velocities in which solutions of the differential inclusion (39), (40) of Halm and
+/// Posa end, with friction and contacts as in impact.hpp; docs/algorithms/enclosure.md derives it.
+/// Samples of Algorithm 1 follow the inclusion as h goes to 0 and may lie outside by what a finite
+/// step errs.
 namespace carom {
 
-/// Largest number of contacts that is enclosed.
+/// Largest number of planar contacts that polyhedra enclose.
 inline constexpr int kMaxEnclosedContacts = 4;
 
 enum class EnclosureStatus : std::uint8_t {
   enclosed,  ///< a checked fixed point, exact or moved outward by a little `rounding`
-  outer,     ///< a checked fixed point that had to be made coarse: a bound, perhaps a wide one
+  outer,     ///< a checked fixed point that had to be made coarse, or bounds alone: perhaps wide
   budget,    ///< not finished: no statement at all
   invalid_input,
 };
@@ -79,17 +81,19 @@ struct ImpactEnclosure {
   std::int64_t faces = 0;  ///< patterns of contact signs met
   double seconds = 0.0;
   std::vector<double> normal_velocity_min, normal_velocity_max;    ///< [m/s], [m]; NaN for `budget`
-  std::vector<double> tangent_velocity_min, tangent_velocity_max;  ///< likewise
-  std::vector<EnclosedMode> modes;              ///< possible ones, by modes; empty for `budget`
+  std::vector<double> tangent_velocity_min, tangent_velocity_max;  ///< likewise, [(d - 1) m]
+  /// Possible ones, by modes; empty for `budget`, and where there are bounds alone (spatial, or
+  /// more than kMaxEnclosedContacts), which count no outcome as impossible.
+  std::vector<EnclosedMode> modes;
   std::vector<std::uint64_t> impossible_modes;  ///< all others, likewise
-  /// The rounded problem and the polyhedra of all faces in integers, in text; `proves_enclosure`
-  /// and docs/algorithms/enclosure.md read it. Empty unless enclosed or outer.
+  /// The rounded problem and the polyhedra of all faces, or the functions, in integers, in text;
+  /// `proves_enclosure` and docs/algorithms/enclosure.md read it. Empty unless enclosed or outer.
   std::string invariant;
 };
 
-/// Encloses every problem of a planar batch. A problem whose numbers are refused gets
+/// Encloses every problem of a batch. A problem whose numbers are refused gets
 /// EnclosureStatus::invalid_input and harms no other. batch: on the host.
-/// Errors: InvalidInput (settings, shapes, dimension 3, more than kMaxEnclosedContacts contacts).
+/// Errors: InvalidInput (settings, shapes).
 std::vector<ImpactEnclosure> enclose_impacts(const ImpactBatch& batch,
                                              const EnclosureSettings& settings = {});
 /// The same of one. Errors: likewise, and a problem that is refused.
@@ -98,21 +102,24 @@ ImpactEnclosure enclose_impact(const ImpactProblem& problem,
 
 /// Checks an enclosure anew from the problem and `invariant` alone, in exact arithmetic: that the
 /// rounded data are the problem's, that the velocity before the impact is among the polyhedra, that
-/// no motion leaves any of them but into another, and that bounds and modes hold what ends there.
+/// no motion leaves any of them but into another, and that bounds and modes hold what ends there;
+/// of bounds alone that no push lets their functions grow.
 /// False as well for what is no enclosure. Errors: InvalidInput where the problem is refused.
 bool proves_enclosure(const ImpactProblem& problem, const ImpactEnclosure& enclosure);
 
 /// Something that may be asked never to happen: all of `modes` at once with velocity.u > bound.
 struct ImpactEvent {
   std::vector<std::pair<int, ContactMode>> modes;  ///< (contact, mode); sliding: planar u_t > 0
-  std::vector<double> direction;                   ///< [2 m] of u = J v+, or empty
+  std::vector<double> direction;                   ///< [d m] of u = J v+, or empty
   double bound = 0.0;                              ///< [m/s]
 };
 
 /// "A separating", "A sliding-, B sticking", "B normal > 0.1", "A tangent < -0.2": events joined by
-/// commas are one that needs all. Contacts by their names. At most one comparison.
-/// Errors: InvalidInput naming what is not understood.
-ImpactEvent impact_event(std::string_view text, std::span<const std::string> contact_names);
+/// commas are one that needs all. Contacts by their names. At most one comparison. In space
+/// contacts are "sliding" and have "tangent1", "tangent2". Errors: InvalidInput naming what is not
+/// understood.
+ImpactEvent impact_event(std::string_view text, std::span<const std::string> contact_names,
+                         int dimension = 2);
 
 /// Whether the enclosure proves that the event never happens.
 bool never_happens(const ImpactEnclosure& enclosure, const ImpactEvent& event);
@@ -137,11 +144,11 @@ struct ImpactDecision {
   ImpactEnclosure proof;  ///< of `never`: an enclosure without the event, for proves_enclosure
 };
 
-/// Decides for every problem of a planar batch whether the event never happens, and stops as soon
+/// Decides for every problem of a batch whether the event never happens, and stops as soon
 /// as that is known: at the first polyhedron of reached velocities that holds it, or at an
 /// enclosure, however coarse, without it. Modes at tolerance 0. A problem whose numbers are refused
-/// gets ImpactAnswer::invalid_input. batch: on the host. Errors: InvalidInput (settings, shapes,
-/// dimension 3, more than kMaxEnclosedContacts contacts, an event of other contacts).
+/// gets ImpactAnswer::invalid_input; one with bounds alone is never, or open. batch: on the host.
+/// Errors: InvalidInput (settings, shapes, an event of other contacts).
 std::vector<ImpactDecision> decide_impacts(const ImpactBatch& batch, const ImpactEvent& event,
                                            const EnclosureSettings& settings = {});
 /// The same of one. Errors: likewise, and a problem that is refused.
@@ -150,7 +157,7 @@ ImpactDecision decide_impact(const ImpactProblem& problem, const ImpactEvent& ev
 
 /// Smallest share, over contact velocities whose enclosed range is wider than 1e-9 of the largest
 /// speed among all bounds, of that range which [low, high] fills; 1 where there is none. low, high:
-/// [2 m], normals first.
+/// [d m], normals first.
 double filled_share(const ImpactEnclosure& enclosure, std::span<const double> low,
                     std::span<const double> high);
 

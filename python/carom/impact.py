@@ -12,7 +12,15 @@ import numpy as np
 from . import _core
 from ._arrays import from_any, refuse
 from ._progress import called
-from ._results import EnclosureStatus, Result, Status, TrajectoryStatus, checked, result
+from ._results import (
+    EnclosureStatus,
+    ImpactAnswer,
+    Result,
+    Status,
+    TrajectoryStatus,
+    checked,
+    result,
+)
 from ._settings import in_words, takes_settings
 from .errors import InvalidInput
 from ._theory import (
@@ -22,8 +30,8 @@ from ._theory import (
 from .problems import Model, Problems, given_problems, model, models, one_problem, run_settings
 
 __all__ = [
-    "EnclosureStatus", "EpsilonNet", "ImpactEnclosure", "ImpactOutcome", "ImpactPaths", "ImpactResult",
-    "ImpactSamples", "ImpactSteps", "Model", "Pointedness", "Problems", "check_unique_step", "enclose",
+    "EnclosureStatus", "EpsilonNet", "ImpactAnswer", "ImpactDecision", "ImpactEnclosure", "ImpactOutcome", "ImpactPaths",
+    "ImpactResult", "ImpactSamples", "ImpactSteps", "Model", "Pointedness", "Problems", "check_unique_step", "decide", "enclose",
     "mode_words", "model", "models", "newton", "one_simultaneous", "pointedness", "sample",
     "samples_for_epsilon_net", "sequential", "simultaneous", "step_outcomes", "steps",
     "termination_bound",
@@ -104,9 +112,10 @@ class ImpactOutcome(Result):
 
 @result
 class ImpactEnclosure(Result):
-    """A proof of what cannot happen: bounds (m) of J v+ [m/s], the possible modes with vertices
-    (k, 2 m) and constraints (c, 2 m + 1), a . u <= b, of each, all others in impossible_modes;
-    invariant is the proof in integers, as text. Status "budget" says nothing at all."""
+    """A proof of what cannot happen: bounds (m, tangents ((d - 1) m)) of J v+ [m/s], the possible
+    modes with vertices (k, 2 m) and constraints (c, 2 m + 1), a . u <= b, of each, all others in
+    impossible_modes; in space, or of more than four contacts, bounds alone. invariant is the proof
+    in integers, as text. Status "budget" says nothing at all."""
 
     problem: Problems
     status: int
@@ -133,11 +142,11 @@ class ImpactEnclosure(Result):
 
     def never(self, event: str) -> bool:
         """Whether it is proven that, say, "A separating, B sticking" or "B normal > 0.1" never
-        happens. Contacts by the problem's names, else A, B, ... Errors: InvalidInput."""
+        happens; in space "A sliding", "A tangent1 > 0.1". Contacts by the problem's names, else
+        A, B, ... Errors: InvalidInput."""
         given = self.to_dict()
         del given["problem"]
-        names = self.problem.contact_names or tuple("ABCD"[: self.problem.contacts])
-        return _core.never_happens(given, event, list(names))
+        return _core.never_happens(given, event, _contacts(self.problem), self.problem.dimension)
 
     def mode_names(self) -> list[str]:
         """The possible combinations of contact modes."""
@@ -146,6 +155,21 @@ class ImpactEnclosure(Result):
     def _summary(self) -> str:
         word = EnclosureStatus(self.status).name
         return f"{word}, {len(self.modes)} possible modes, {len(self.impossible_modes)} impossible"
+
+
+@result
+class ImpactDecision(Result):
+    """Whether an event never happens (answer, an ImpactAnswer): "never" with its proof, an
+    enclosure without the event; "happens"; or "open". made: polyhedra."""
+
+    problem: Problems
+    answer: int
+    made: int
+    seconds: float
+    proof: ImpactEnclosure | None
+
+    def _summary(self) -> str:
+        return f"{ImpactAnswer(self.answer).name}, {self.made} polyhedra"
 
 
 @result
@@ -288,14 +312,40 @@ def sample(
 
 @takes_settings(_core.enclosure_settings())
 def enclose(*problems: Any, strict: bool = False, **settings: Any) -> list[ImpactEnclosure]:
-    """All outcomes of planar impacts of up to four contacts, enclosed from outside by polyhedra in
-    exact arithmetic (docs/algorithms/enclosure.md). A refused problem has the status invalid_input.
+    """All outcomes of impacts, enclosed from outside: planar ones of up to four contacts by
+    polyhedra in exact arithmetic, others by bounds alone (docs/algorithms/enclosure.md). A refused
+    problem has the status invalid_input.
 
-    problems: as sample takes them. Errors: InvalidInput for settings, shapes, spatial problems.
+    problems: as sample takes them. Errors: InvalidInput for settings, shapes.
     """
     batch = given_problems(problems, strict)
     found = _core.enclose_impacts(batch.arrays(), *batch.sizes(), settings)
     return [ImpactEnclosure(problem=batch[i], **each) for i, each in enumerate(found)]
+
+
+def _contacts(problem: Problems) -> list[str]:
+    return list(problem.contact_names or "ABCDEFGHIJKLMNOP"[: problem.contacts])
+
+
+@takes_settings(_core.enclosure_settings())
+def decide(
+    *problems: Any, event: str, strict: bool = False, **settings: Any
+) -> list[ImpactDecision]:
+    """Whether an event, such as "A separating, B sticking" or "B normal > 0.1", never happens, for
+    every problem; stops as soon as that is known, by the first polyhedron of reached velocities
+    that holds it or an enclosure without it. Contacts by the problems' names, else A, B, ...
+
+    problems, settings: as enclose takes them. Errors: InvalidInput; an event that is not understood.
+    """
+    batch = given_problems(problems, strict)
+    found = _core.decide_impacts(batch.arrays(), *batch.sizes(), event, _contacts(batch), settings)
+    decisions = []
+    for i, each in enumerate(found):
+        proof = each.pop("proof")
+        if proof is not None:
+            proof = ImpactEnclosure(problem=batch[i], **proof)
+        decisions.append(ImpactDecision(problem=batch[i], proof=proof, **each))
+    return decisions
 
 
 @takes_settings(_core.impact_model_settings())

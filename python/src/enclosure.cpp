@@ -13,8 +13,8 @@ namespace carom::python {
 
 namespace {
 
-ImpactBatch planar_batch(const nb::dict& arrays, std::int64_t problems, int dimension,
-                         int velocities, int contacts) {
+ImpactBatch borrowed_batch(const nb::dict& arrays, std::int64_t problems, int dimension,
+                           int velocities, int contacts) {
   ImpactBatch batch;
   static_cast<ImpactSizes&>(batch) = {problems, dimension, velocities, contacts};
   borrow(batch, batch, arrays);
@@ -76,7 +76,7 @@ ImpactEnclosure from_dict(const nb::dict& given) {
 
 nb::list enclose(const nb::dict& arrays, std::int64_t problems, int dimension, int velocities,
                  int contacts, const nb::dict& settings) {
-  const ImpactBatch batch = planar_batch(arrays, problems, dimension, velocities, contacts);
+  const ImpactBatch batch = borrowed_batch(arrays, problems, dimension, velocities, contacts);
   const auto chosen = settings_from<EnclosureSettings>(settings);
   std::vector<ImpactEnclosure> found = list_in_pieces(
       batch, [&](const ImpactBatch& piece, std::int64_t) { return enclose_impacts(piece, chosen); },
@@ -88,9 +88,34 @@ nb::list enclose(const nb::dict& arrays, std::int64_t problems, int dimension, i
   return result;
 }
 
+nb::list decide(const nb::dict& arrays, std::int64_t problems, int dimension, int velocities,
+                int contacts, const std::string& text, const std::vector<std::string>& names,
+                const nb::dict& settings) {
+  const ImpactBatch batch = borrowed_batch(arrays, problems, dimension, velocities, contacts);
+  const auto chosen = settings_from<EnclosureSettings>(settings);
+  const ImpactEvent event = impact_event(text, names, dimension);
+  std::vector<ImpactDecision> found = list_in_pieces(
+      batch,
+      [&](const ImpactBatch& piece, std::int64_t) { return decide_impacts(piece, event, chosen); },
+      4);
+  nb::list result;
+  for (ImpactDecision& decision : found) {
+    nb::dict each;
+    each["answer"] = static_cast<int>(decision.answer);
+    each["made"] = decision.made;
+    each["seconds"] = decision.seconds;
+    each["proof"] =
+        decision.answer == ImpactAnswer::never
+            ? nb::object(dict_of(std::move(decision.proof), static_cast<std::size_t>(contacts)))
+            : nb::none();
+    result.append(each);
+  }
+  return result;
+}
+
 bool proves(const nb::dict& arrays, int dimension, int velocities, int contacts,
             const nb::dict& given) {
-  const ImpactBatch batch = planar_batch(arrays, 1, dimension, velocities, contacts);
+  const ImpactBatch batch = borrowed_batch(arrays, 1, dimension, velocities, contacts);
   ImpactProblem problem;
   problem.dimension = dimension;
   problem.velocities = velocities;
@@ -106,10 +131,11 @@ bool proves(const nb::dict& arrays, int dimension, int velocities, int contacts,
 
 void add_enclosure(nb::module_& module) {
   module.def("enclose_impacts", enclose);
+  module.def("decide_impacts", decide);
   module.def("proves_enclosure", proves);
   module.def("never_happens", [](const nb::dict& given, const std::string& event,
-                                 const std::vector<std::string>& contacts) {
-    return never_happens(from_dict(given), impact_event(event, contacts));
+                                 const std::vector<std::string>& contacts, int dimension) {
+    return never_happens(from_dict(given), impact_event(event, contacts, dimension));
   });
   module.def("enclosure_settings", described<EnclosureSettings>);
 }

@@ -49,6 +49,7 @@ nb::dict enumerations() {
   result["StabilityVerdict"] = enumeration<StabilityVerdict>();
   result["CertificateKind"] = enumeration<CertificateKind>();
   result["EnclosureStatus"] = enumeration<EnclosureStatus>();
+  result["ImpactAnswer"] = enumeration<ImpactAnswer>();
   result["MotionEnd"] = enumeration<MotionEnd>();
   result["MotionEventKind"] = enumeration<MotionEventKind>();
   return result;

@@ -294,5 +294,36 @@ def test_enclosures_hold_the_samples_and_prove_themselves(command):
     assert not impact.ImpactEnclosure(**forged).proves()
     with pytest.raises(carom.InvalidInput):
         found.never("C separating")
+
+
+def test_spatial_impacts_have_bounds(command):
+    run = impact.sample("tripod", samples=500, step_size=0.05, max_steps=2000)
+    (found,) = impact.enclose("tripod")
+    assert found.status == impact.EnclosureStatus.outer and found.proves()
+    assert len(found.modes) == 0 and len(found.tangent_velocity_max) == 6
+    normal, tangent = run.problems.contact_velocity(run.samples.velocity)
+    assert (normal <= found.normal_velocity_max + 1e-9).all()
+    assert (np.abs(tangent.reshape(-1, 6)) <= found.tangent_velocity_max + 1e-9).all()
+    assert found.never("foot_0 normal > 2.0") and not found.never("foot_0 sliding")
+    forged = {**found.to_dict(), "normal_velocity_max": found.normal_velocity_max * 0.5}
+    assert not impact.ImpactEnclosure(**forged).proves()
+
+
+def test_questions_are_decided():
+    answer = impact.ImpactAnswer
+    problems = carom.model("rocking_block", friction=[0.3, 1.0, 3.0])
+    whole = impact.enclose(problems)
+    for event in ["A separating, B separating", "A separating", "B normal > 0.2"]:
+        for decision, found in zip(impact.decide(problems, event=event), whole):
+            assert decision.answer == (answer.never if found.never(event) else answer.happens)
+            if decision.answer == answer.never:
+                assert decision.proof.proves() and decision.proof.never(event)
+            else:
+                assert decision.proof is None and decision.made <= found.made
+            assert pickle.loads(pickle.dumps(decision)).answer == decision.answer
+    (apart,) = impact.decide("tripod", event="foot_1 tangent2 > 0.01")
+    assert apart.answer == answer.open
     with pytest.raises(carom.InvalidInput):
-        impact.enclose("tripod")
+        impact.decide(problems, event="C separating")
+    with pytest.raises(carom.InvalidInput):
+        impact.decide("tripod", event="foot_1 sliding+")

@@ -11,18 +11,36 @@
 #include "core/settings.hpp"
 #include "impact/enclosure/enclose.hpp"
 #include "impact/enclosure/event.hpp"
+#include "impact/enclosure/quadratic_bound.hpp"
 #include "impact/prepare.hpp"
 
 namespace carom {
 
 namespace {
 
-void require_enclosable(int dimension, int contacts, const Refusal& whose = {}) {
-  if (dimension != 2) {
-    require::refuse(whose, "dimension", {}, std::to_string(dimension),
-                    "must be 2: planar impacts are enclosed");
+/// Whether polyhedra enclose impacts of this shape; others have bounds alone.
+bool by_polyhedra(int dimension, int contacts) {
+  return contacts <= (dimension == 2 ? kMaxEnclosedContacts : 0);
+}
+
+ImpactEnclosure enclosed(const ImpactProblem& problem, const EnclosureSettings& settings) {
+  return by_polyhedra(problem.dimension, problem.contacts) ? enclosure::enclose(problem, settings)
+                                                           : enclosure::bound_by_forms(problem);
+}
+
+ImpactDecision decided(const ImpactProblem& problem, const ImpactEvent& event,
+                       const EnclosureSettings& settings) {
+  if (by_polyhedra(problem.dimension, problem.contacts)) {
+    return enclosure::decide(problem, event, settings);
   }
-  require::between("contacts", contacts, 0, kMaxEnclosedContacts, whose);
+  ImpactDecision decision;
+  ImpactEnclosure bounds = enclosure::bound_by_forms(problem);
+  decision.seconds = bounds.seconds;
+  if (enclosure::never_happens(bounds, event)) {
+    decision.answer = ImpactAnswer::never;
+    decision.proof = std::move(bounds);
+  }
+  return decision;
 }
 
 ImpactProblem problem_at(const ImpactBatch& batch, std::int64_t p) {
@@ -48,7 +66,6 @@ void for_each_good_problem(const ImpactBatch& batch, const EnclosureSettings& se
   settings.validate();
   arrays::require_sizes(batch, batch);
   require::reachable(Backend::cpu, arrays::common_space("impact batch", batch));
-  require_enclosable(batch.dimension, batch.contacts);
   parallel_for_each(batch.problems, settings.threads, [&](std::int64_t p) {
     if (problem_refusal(batch, p)) return visit(p, nullptr);
     const ImpactProblem problem = problem_at(batch, p);
@@ -68,7 +85,7 @@ std::vector<ImpactEnclosure> enclose_impacts(const ImpactBatch& batch,
     if (problem == nullptr) {
       enclosure.status = EnclosureStatus::invalid_input;
     } else {
-      enclosure = enclosure::enclose(*problem, settings);
+      enclosure = enclosed(*problem, settings);
     }
   });
   return result;
@@ -77,13 +94,12 @@ std::vector<ImpactEnclosure> enclose_impacts(const ImpactBatch& batch,
 ImpactEnclosure enclose_impact(const ImpactProblem& problem, const EnclosureSettings& settings) {
   settings.validate();
   validate(problem);
-  require_enclosable(problem.dimension, problem.contacts, {.name = problem.name});
-  return enclosure::enclose(problem, settings);
+  return enclosed(problem, settings);
 }
 
 namespace {
 
-void require_event(const ImpactEvent& event, int contacts) {
+void require_event(const ImpactEvent& event, int dimension, int contacts) {
   if (event.modes.empty() && event.direction.empty()) {
     require::refuse({}, "event", {}, "empty", "must ask for modes or a half-space");
   }
@@ -91,7 +107,8 @@ void require_event(const ImpactEvent& event, int contacts) {
     require::between("event: contact", contact, 0, contacts - 1);
   }
   if (!event.direction.empty()) {
-    require::size("direction", event.direction.size(), 2 * static_cast<std::size_t>(contacts));
+    require::size("direction", event.direction.size(),
+                  static_cast<std::size_t>(dimension) * static_cast<std::size_t>(contacts));
   }
 }
 
@@ -100,13 +117,13 @@ void require_event(const ImpactEvent& event, int contacts) {
 std::vector<ImpactDecision> decide_impacts(const ImpactBatch& batch, const ImpactEvent& event,
                                            const EnclosureSettings& settings) {
   std::vector<ImpactDecision> result(static_cast<std::size_t>(batch.problems));
-  require_event(event, batch.contacts);
+  require_event(event, batch.dimension, batch.contacts);
   for_each_good_problem(batch, settings, [&](std::int64_t p, const ImpactProblem* problem) {
     ImpactDecision& decision = result[static_cast<std::size_t>(p)];
     if (problem == nullptr) {
       decision.answer = ImpactAnswer::invalid_input;
     } else {
-      decision = enclosure::decide(*problem, event, settings);
+      decision = decided(*problem, event, settings);
     }
   });
   return result;
@@ -116,19 +133,21 @@ ImpactDecision decide_impact(const ImpactProblem& problem, const ImpactEvent& ev
                              const EnclosureSettings& settings) {
   settings.validate();
   validate(problem);
-  require_enclosable(problem.dimension, problem.contacts, {.name = problem.name});
-  require_event(event, problem.contacts);
-  return enclosure::decide(problem, event, settings);
+  require_event(event, problem.dimension, problem.contacts);
+  return decided(problem, event, settings);
 }
 
 bool proves_enclosure(const ImpactProblem& problem, const ImpactEnclosure& enclosure) {
   validate(problem);
-  require_enclosable(problem.dimension, problem.contacts, {.name = problem.name});
-  return enclosure::proves(problem, enclosure);
+  return by_polyhedra(problem.dimension, problem.contacts)
+             ? enclosure::proves(problem, enclosure)
+             : enclosure::proves_bound(problem, enclosure);
 }
 
-ImpactEvent impact_event(std::string_view text, std::span<const std::string> contact_names) {
-  return enclosure::parse_event(text, contact_names);
+ImpactEvent impact_event(std::string_view text, std::span<const std::string> contact_names,
+                         int dimension) {
+  require::between("dimension", dimension, 2, 3);
+  return enclosure::parse_event(text, contact_names, dimension);
 }
 
 bool never_happens(const ImpactEnclosure& enclosure, const ImpactEvent& event) {
@@ -143,19 +162,20 @@ std::int64_t first_happening(const ImpactProblem& problem, const ImpactSamples& 
 double filled_share(const ImpactEnclosure& enclosure, std::span<const double> low,
                     std::span<const double> high) {
   const std::size_t m = enclosure.normal_velocity_min.size();
-  require::size("low", low.size(), 2 * m);
-  require::size("high", high.size(), 2 * m);
+  const std::size_t rows = m + enclosure.tangent_velocity_min.size();
+  require::size("low", low.size(), rows);
+  require::size("high", high.size(), rows);
   const auto outer = [&](std::size_t k) {
     return k < m ? std::pair(enclosure.normal_velocity_min[k], enclosure.normal_velocity_max[k])
                  : std::pair(enclosure.tangent_velocity_min[k - m],
                              enclosure.tangent_velocity_max[k - m]);
   };
   double fastest = 0.0;
-  for (std::size_t k = 0; k < 2 * m; ++k) {
+  for (std::size_t k = 0; k < rows; ++k) {
     fastest = std::max({fastest, std::abs(outer(k).first), std::abs(outer(k).second)});
   }
   double share = 1.0;
-  for (std::size_t k = 0; k < 2 * m; ++k) {
+  for (std::size_t k = 0; k < rows; ++k) {
     const double range = outer(k).second - outer(k).first;
     if (!(range > 1e-9 * fastest)) continue;
     share = std::min(share, std::max(0.0, high[k] - low[k]) / range);

@@ -21,7 +21,8 @@ std::span<const OptionForm> enclosure_forms() {
 
 void add_enclosure_options(CLI::App& command, EnclosureOptions& options) {
   command.add_flag("--enclose", options.wanted,
-                   "Enclose all outcomes from outside, exactly (planar, up to 4 contacts)");
+                   "Enclose all outcomes from outside: exactly (planar, up to 4 contacts), or by "
+                   "bounds alone");
   options.settings.add(command, EnclosureSettings{});
   command
       .add_option("--never", options.never,

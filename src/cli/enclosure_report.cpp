@@ -22,6 +22,11 @@ std::string status_line(const ImpactEnclosure& set) {
   if (set.status == EnclosureStatus::enclosed) {
     text += set.exact ? ", exact" : fmt::format(", moved outward by {:.1e} m/s", set.rounding);
   }
+  const bool bounds_alone = set.status == EnclosureStatus::outer && set.modes.empty();
+  if (bounds_alone) {
+    return text + fmt::format(": bounds alone, by functions that never grow ({})\n",
+                              time_words(set.seconds));
+  }
   if (set.status == EnclosureStatus::outer) text += ": a bound that had to be made coarse";
   if (set.status == EnclosureStatus::budget) text += ": not finished, nothing is known";
   return text + fmt::format(" ({} polyhedra in {} faces, {})\n", set.made, set.faces,
@@ -35,6 +40,42 @@ std::int64_t sampled(const run::ImpactRun& run, std::uint64_t modes) {
   return 0;
 }
 
+std::string bounds_table(const ImpactEnclosure& set, const std::vector<std::string>& contacts) {
+  const std::size_t m = contacts.size();
+  const bool spatial = set.tangent_velocity_min.size() > m;
+  std::vector<std::string> titles = {"contact", "certainly: normal [m/s]"};
+  if (spatial) {
+    titles.insert(titles.end(), {"tangential 1 [m/s]", "tangential 2 [m/s]"});
+  } else {
+    titles.emplace_back("tangential [m/s]");
+  }
+  TextTable bounds(titles);
+  for (std::size_t i = 0; i < m; ++i) {
+    std::vector<std::string> line = {
+        contacts[i], bounds_text(set.normal_velocity_min[i], set.normal_velocity_max[i])};
+    for (std::size_t t = spatial ? 2 * i : i; t <= (spatial ? 2 * i + 1 : i); ++t) {
+      line.push_back(bounds_text(set.tangent_velocity_min[t], set.tangent_velocity_max[t]));
+    }
+    bounds.add(line);
+  }
+  return bounds.text();
+}
+
+std::string outcomes_text(const run::ImpactRun& run) {
+  const ImpactEnclosure& set = run.enclosure->set;
+  TextTable modes({"possible outcome", "samples"});
+  for (std::size_t i = 0; i < set.modes.size() && i < kShownOutcomes; ++i) {
+    const std::uint64_t word = set.modes[i].modes;
+    modes.add({mode_words(word, run.problem.contacts, 2), fmt::format("{}", sampled(run, word))});
+  }
+  std::string text = modes.text();
+  if (set.modes.size() > kShownOutcomes) {
+    text += fmt::format("  and {} others\n", set.modes.size() - kShownOutcomes);
+  }
+  return text + fmt::format("  impossible: {} of {} outcomes\n", set.impossible_modes.size(),
+                            set.impossible_modes.size() + set.modes.size());
+}
+
 }  // namespace
 
 std::string enclosure_report(const run::ImpactRun& run) {
@@ -43,24 +84,8 @@ std::string enclosure_report(const run::ImpactRun& run) {
   const bool known =
       set.status == EnclosureStatus::enclosed || set.status == EnclosureStatus::outer;
   if (known && run.problem.contacts > 0) {
-    TextTable bounds({"contact", "certainly: normal [m/s]", "tangential [m/s]"});
-    for (std::size_t i = 0; i < run.contact_names.size(); ++i) {
-      bounds.add({run.contact_names[i],
-                  bounds_text(set.normal_velocity_min[i], set.normal_velocity_max[i]),
-                  bounds_text(set.tangent_velocity_min[i], set.tangent_velocity_max[i])});
-    }
-    text += "\n" + bounds.text() + "\n";
-    TextTable modes({"possible outcome", "samples"});
-    for (std::size_t i = 0; i < set.modes.size() && i < kShownOutcomes; ++i) {
-      const std::uint64_t word = set.modes[i].modes;
-      modes.add({mode_words(word, run.problem.contacts, 2), fmt::format("{}", sampled(run, word))});
-    }
-    text += modes.text();
-    if (set.modes.size() > kShownOutcomes) {
-      text += fmt::format("  and {} others\n", set.modes.size() - kShownOutcomes);
-    }
-    text += fmt::format("  impossible: {} of {} outcomes\n", set.impossible_modes.size(),
-                        set.impossible_modes.size() + set.modes.size());
+    text += "\n" + bounds_table(set, run.contact_names) + "\n";
+    if (!set.modes.empty()) text += outcomes_text(run);
     text += fmt::format(
         "  samples fill {:.2f} % of the bounds, at the contact velocity they fill "
         "least\n",

@@ -11,9 +11,9 @@ namespace carom::cli {
 
 namespace {
 
-void require_enclosures(const SamplingOptions& options, const std::vector<run::ImpactTask>& tasks) {
+void require_questions(const SamplingOptions& options, const std::vector<run::ImpactTask>& tasks) {
   for (const run::ImpactTask& task : tasks) {
-    run::require_enclosable(task.problem, task.contact_names, options.enclosure.never);
+    run::require_questions(task.problem, task.contact_names, options.enclosure.never);
   }
 }
 
@@ -28,7 +28,7 @@ int run_command(const SamplingOptions& options, const std::string& command_line,
                 ImpactReport report) {
   const std::vector<run::ImpactTask> tasks = load_tasks(options);
   require_outputs(options, tasks);
-  if (options.enclosure.asked()) require_enclosures(options, tasks);
+  if (options.enclosure.asked()) require_questions(options, tasks);
   const InterruptGuard guard;
   std::vector<run::ImpactRun> runs = run_impacts(tasks, options);
   if (!options.no_check) run::examine_uniqueness(runs, {{}, interrupted});

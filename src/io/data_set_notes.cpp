@@ -44,7 +44,7 @@ constexpr DataSetNote kNotes[] = {
     {"/impact_*/paths/velocity", "rows, nv", "generalised velocity", "v_0, v_1, .. of every path"},
     {"/impact_*/mode_counts/modes", "outcomes", "", "modes in words, one a contact"},
     {"/impact_*/mode_counts/count", "outcomes", "", "samples that end so"},
-    {"/impact_*/enclosure/bounds", "low and high, 2 contacts", "m/s",
+    {"/impact_*/enclosure/bounds", "low and high, d contacts", "m/s",
      "of J v after the impact, normals first; nan where the enclosure was not finished"},
     {"/impact_*/enclosure/vertices", "vertices, 2 contacts", "m/s",
      "of the polyhedra of possible outcomes"},

@@ -18,9 +18,9 @@ namespace carom::io {
 
 namespace {
 
-std::vector<double> half(const std::vector<double>& bounds, std::size_t part, std::size_t m) {
-  const auto first = bounds.begin() + static_cast<std::ptrdiff_t>(part * m);
-  return {first, first + static_cast<std::ptrdiff_t>(m)};
+std::vector<double> part(const std::vector<double>& bounds, std::size_t at, std::size_t count) {
+  const auto first = bounds.begin() + static_cast<std::ptrdiff_t>(at);
+  return {first, first + static_cast<std::ptrdiff_t>(count)};
 }
 
 KeptEnclosure kept_from(const Hdf5Reader& reader, const std::string& group,
@@ -38,24 +38,31 @@ KeptEnclosure kept_from(const Hdf5Reader& reader, const std::string& group,
   problem.velocity = reader.doubles(group + "/problem/velocity");
   const std::size_t m = problem.friction.size();
   if (problem.velocity.size() > static_cast<std::size_t>(kMaxVelocities) ||
-      m > static_cast<std::size_t>(kMaxEnclosedContacts)) {
+      m > static_cast<std::size_t>(kMaxContacts)) {
     refuse("has more velocities or contacts than an enclosure");
   }
   problem.velocities = static_cast<int>(problem.velocity.size());
   problem.contacts = static_cast<int>(m);
+  const std::size_t tangents = problem.tangent_jacobian.size();
+  const std::size_t one_each = m * problem.velocity.size();
+  if (tangents != one_each && tangents != 2 * one_each) {
+    refuse("tangent_jacobian must have one or two rows for each contact");
+  }
+  problem.dimension = tangents > one_each ? 3 : 2;
+  const std::size_t rows = m * static_cast<std::size_t>(problem.dimension);
 
   const std::string place = group + "/enclosure";
   const auto status = value_of<EnclosureStatus>(reader.text_attribute(place, "status"));
   if (!status) refuse("status of the enclosure is none of " + listed<EnclosureStatus>());
   kept.set.status = *status;
   const std::vector<double> bounds = reader.doubles(place + "/bounds");
-  if (bounds.size() != 4 * m) {
-    refuse(fmt::format("bounds has {} numbers: must have {}", bounds.size(), 4 * m));
+  if (bounds.size() != 2 * rows) {
+    refuse(fmt::format("bounds has {} numbers: must have {}", bounds.size(), 2 * rows));
   }
-  kept.set.normal_velocity_min = half(bounds, 0, m);
-  kept.set.tangent_velocity_min = half(bounds, 1, m);
-  kept.set.normal_velocity_max = half(bounds, 2, m);
-  kept.set.tangent_velocity_max = half(bounds, 3, m);
+  kept.set.normal_velocity_min = part(bounds, 0, m);
+  kept.set.tangent_velocity_min = part(bounds, m, rows - m);
+  kept.set.normal_velocity_max = part(bounds, rows, m);
+  kept.set.tangent_velocity_max = part(bounds, rows + m, rows - m);
   for (const std::int64_t modes : reader.integers(place + "/impossible_modes")) {
     kept.set.impossible_modes.push_back(static_cast<std::uint64_t>(modes));
   }
@@ -96,9 +103,6 @@ KeptEnclosure enclosure_from(const json& set, const std::string& file, std::size
   KeptEnclosure kept;
   kept.problem = impact_problem_from_json(required(set, "problem", where), file, index);
   const int m = kept.problem.contacts;
-  if (kept.problem.dimension != 2 || m > kMaxEnclosedContacts) {
-    throw InvalidInput(where + ": is of no planar problem with few contacts");
-  }
   const std::string status = read_text(set, "status", where);
   const auto known = value_of<EnclosureStatus>(status);
   if (!known) {
@@ -108,15 +112,18 @@ KeptEnclosure enclosure_from(const json& set, const std::string& file, std::size
   kept.set.status = *known;
   if (*known != EnclosureStatus::enclosed && *known != EnclosureStatus::outer) return kept;
   const auto count = static_cast<std::size_t>(m);
-  const auto bounds = [&](const char* key) {
-    return read_numbers(set, key, count, "one per contact", where);
+  const auto bounds = [&](const char* key, std::size_t each) {
+    return read_numbers(set, key, each * count, each == 1 ? "one per contact" : "two per contact",
+                        where);
   };
-  kept.set.normal_velocity_min = bounds("normal_velocity_min");
-  kept.set.normal_velocity_max = bounds("normal_velocity_max");
-  kept.set.tangent_velocity_min = bounds("tangent_velocity_min");
-  kept.set.tangent_velocity_max = bounds("tangent_velocity_max");
+  const std::size_t tangents = static_cast<std::size_t>(kept.problem.dimension) - 1;
+  kept.set.normal_velocity_min = bounds("normal_velocity_min", 1);
+  kept.set.normal_velocity_max = bounds("normal_velocity_max", 1);
+  kept.set.tangent_velocity_min = bounds("tangent_velocity_min", tangents);
+  kept.set.tangent_velocity_max = bounds("tangent_velocity_max", tangents);
   for (const json& words : required(set, "impossible_modes", where)) {
-    const std::uint64_t combinations = std::uint64_t{1} << (2 * m);
+    const std::uint64_t combinations =
+        m <= kMaxEnclosedContacts ? std::uint64_t{1} << (2 * m) : std::uint64_t{0};
     std::uint64_t modes = 0;
     while (modes < combinations && words != mode_words(modes, m, 2)) ++modes;
     if (modes == combinations) {

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <iterator>
+#include <utility>
 #include <vector>
 
 namespace carom::io {
@@ -40,8 +41,22 @@ std::vector<Point> hull_of(std::vector<Point> points) {
 }  // namespace
 
 std::string outline_of(const ImpactEnclosure& set, int x, int y) {
-  const std::size_t rows = 2 * set.normal_velocity_min.size();
+  const std::size_t m = set.normal_velocity_min.size();
+  const std::size_t rows = m + set.tangent_velocity_min.size();
   std::string text;
+  if (set.modes.empty()) {  // bounds alone
+    const auto bounds = [&](int row) {
+      const auto k = static_cast<std::size_t>(row);
+      return k < m ? Point{set.normal_velocity_min[k], set.normal_velocity_max[k]}
+                   : Point{set.tangent_velocity_min[k - m], set.tangent_velocity_max[k - m]};
+    };
+    const Point across = bounds(x), up = bounds(y);
+    for (const auto& [i, j] : {std::pair{0, 0}, {1, 0}, {1, 1}, {0, 1}, {0, 0}}) {
+      fmt::format_to(std::back_inserter(text), "{:.9g} {:.9g}\n",
+                     across[static_cast<std::size_t>(i)], up[static_cast<std::size_t>(j)]);
+    }
+    return text;
+  }
   for (const EnclosedMode& mode : set.modes) {
     std::vector<Point> points;
     for (std::size_t v = 0; v + rows <= mode.vertices.size(); v += rows) {

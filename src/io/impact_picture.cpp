@@ -79,7 +79,8 @@ void draw_impact(const std::filesystem::path& file, const run::ImpactRun& run) {
     sheet.legend.push_back({layer.legend, layer.style, layer.line});
     sheet.data.push_back(layer.data);
   }
-  if (run.enclosure && !run.enclosure->set.modes.empty()) {
+  if (run.enclosure && (run.enclosure->set.status == EnclosureStatus::enclosed ||
+                        run.enclosure->set.status == EnclosureStatus::outer)) {
     add_outlines(sheet, layout, run.enclosure->set);
   }
   draw_sheet(sheet, file);

@@ -21,7 +21,7 @@ ImpactSamples samples_of(const ImpactRun& run) {
 void answer(ImpactRun& run, const std::vector<std::string>& never) {
   EnclosedRun& enclosed = *run.enclosure;
   for (const std::string& text : never) {
-    const ImpactEvent event = impact_event(text, run.contact_names);
+    const ImpactEvent event = impact_event(text, run.contact_names, run.problem.dimension);
     NeverAnswer given{.question = text};
     given.proven = never_happens(enclosed.set, event);
     if (!given.proven && run.rows.count > 0) {
@@ -35,12 +35,9 @@ void answer(ImpactRun& run, const std::vector<std::string>& never) {
 
 }  // namespace
 
-void require_enclosable(const ImpactProblem& problem, const std::vector<std::string>& contact_names,
-                        const std::vector<std::string>& never) {
-  const Refusal whose{.name = problem.name};
-  require::between("--enclose: dimension", problem.dimension, 2, 2, whose);
-  require::between("--enclose: contacts", problem.contacts, 0, kMaxEnclosedContacts, whose);
-  for (const std::string& text : never) impact_event(text, contact_names);
+void require_questions(const ImpactProblem& problem, const std::vector<std::string>& contact_names,
+                       const std::vector<std::string>& never) {
+  for (const std::string& text : never) impact_event(text, contact_names, problem.dimension);
 }
 
 void enclose_runs(std::vector<ImpactRun>& runs, const EnclosureSettings& settings,

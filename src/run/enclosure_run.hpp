@@ -18,9 +18,8 @@ namespace carom::run {
 void enclose_runs(std::vector<ImpactRun>& runs, const EnclosureSettings& settings,
                   const std::vector<std::string>& never, const Control& control);
 
-/// Errors: InvalidInput for a problem that is not enclosed (spatial, too many contacts) and for a
-/// question that is not understood, before anything is computed.
-void require_enclosable(const ImpactProblem& problem, const std::vector<std::string>& contact_names,
-                        const std::vector<std::string>& never);
+/// Errors: InvalidInput for a question that is not understood, before anything is computed.
+void require_questions(const ImpactProblem& problem, const std::vector<std::string>& contact_names,
+                       const std::vector<std::string>& never);
 
 }  // namespace carom::run

@@ -82,8 +82,40 @@ TEST(EnclosureCommand, ADocumentIsVerifiedFromItselfAlone) {
   expect_refusal(carom({"verify", file}), {"impossible_modes", "flying/sticking"});
 }
 
+// In space, and with many contacts, by bounds alone, which a file proves as well.
+TEST(EnclosureCommand, BoundsOtherShapes) {
+  const Scratch scratch;
+  for (const char* model : {"cube_drop", "disk_stack"}) {
+    const std::string kept = (scratch / (std::string(model) + ".h5")).string();
+    const std::string text = (scratch / (std::string(model) + ".json")).string();
+    const std::string name = model == std::string("cube_drop") ? "A" : "top_left";
+    const Outcome outcome =
+        carom({"impact", model, "--samples", "256", "--enclose", "--never", name + " normal > 2.5",
+               "--never", name + " separating", "--output", kept, "--json"});
+    ASSERT_EQ(outcome.status, 0) << outcome.err;
+    const json enclosure = outcome.document()["enclosure"];
+    EXPECT_EQ(enclosure["status"], "outer");
+    EXPECT_TRUE(enclosure["modes"].empty());
+    EXPECT_EQ(enclosure["never"][0]["answer"], "proven");
+    EXPECT_NE(enclosure["never"][1]["answer"], "proven");
+    write_text(text, outcome.out);
+    for (const std::string& file : {kept, text}) {
+      const Outcome judged = carom({"verify", file, "--json"});
+      EXPECT_EQ(judged.status, 0) << judged.err;
+      EXPECT_EQ(judged.document()["proven"], 1) << file;
+    }
+    json changed = outcome.document();
+    changed["enclosure"]["normal_velocity_max"][0] = 0.01;
+    write_text(text, changed.dump());
+    EXPECT_EQ(carom({"verify", text}).status, 1);
+  }
+  const Outcome table = carom({"impact", "cube_drop", "--samples", "64", "--enclose"});
+  EXPECT_NE(table.out.find("bounds alone"), std::string::npos);
+  EXPECT_NE(table.out.find("tangential 2"), std::string::npos);
+}
+
 TEST(EnclosureCommand, RefusesWhatItCannotDo) {
-  expect_refusal(carom({"impact", "cube_drop", "--enclose"}), {"--enclose", "dimension", "3"});
+  expect_refusal(carom({"impact", "cube_drop", "--never", "A tangent > 1"}), {"tangent1"});
   expect_refusal(carom({"impact", "box_wall", "--never", "Q separating"}), {"Q", "A or B"});
   expect_refusal(carom({"impact", "disk_stack", "--method", "events"}), {"events", "5"});
 }

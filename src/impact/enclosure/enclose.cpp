@@ -98,15 +98,6 @@ bool is_inductive(const RoundedImpact& impact, bool bounded, Family& family) {
   return held;
 }
 
-bool within(const std::vector<double>& inner_low, const std::vector<double>& inner_high,
-            const std::vector<double>& low, const std::vector<double>& high) {
-  if (low.size() != inner_low.size() || high.size() != inner_high.size()) return false;
-  for (std::size_t i = 0; i < low.size(); ++i) {
-    if (!(low[i] <= inner_low[i] && inner_high[i] <= high[i])) return false;
-  }
-  return true;
-}
-
 /// Where hulls feed on themselves, more polyhedra a face may not. Runs that close do so soon; the
 /// last one takes what it gets.
 struct Attempt {
@@ -236,10 +227,7 @@ bool proves(const ImpactProblem& problem, const ImpactEnclosure& enclosure) {
   }
   ImpactEnclosure held;
   summarise(invariant->impact, invariant->family, held);
-  return within(held.normal_velocity_min, held.normal_velocity_max, enclosure.normal_velocity_min,
-                enclosure.normal_velocity_max) &&
-         within(held.tangent_velocity_min, held.tangent_velocity_max,
-                enclosure.tangent_velocity_min, enclosure.tangent_velocity_max) &&
+  return is_within(held, enclosure) &&
          std::all_of(enclosure.impossible_modes.begin(), enclosure.impossible_modes.end(),
                      [&](std::uint64_t modes) {
                        return std::none_of(held.modes.begin(), held.modes.end(),

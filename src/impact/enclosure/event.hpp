@@ -9,7 +9,8 @@
 /// Questions that are put to an enclosure (carom/impact_enclosure.hpp).
 namespace carom::enclosure {
 
-ImpactEvent parse_event(std::string_view text, std::span<const std::string> contact_names);
+ImpactEvent parse_event(std::string_view text, std::span<const std::string> contact_names,
+                        int dimension);
 /// Whether an outcome of these modes is asked for.
 bool has_modes(std::uint64_t modes, const ImpactEvent& event);
 bool never_happens(const ImpactEnclosure& enclosure, const ImpactEvent& event);

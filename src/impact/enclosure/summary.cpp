@@ -118,4 +118,15 @@ void summarise(const RoundedImpact& impact, const Family& family, ImpactEnclosur
   }
 }
 
+bool is_within(const ImpactEnclosure& inner, const ImpactEnclosure& outer) {
+  const auto below = [](const std::vector<double>& low, const std::vector<double>& high) {
+    return std::equal(low.begin(), low.end(), high.begin(), high.end(),
+                      [](double a, double b) { return a <= b; });
+  };
+  return below(outer.normal_velocity_min, inner.normal_velocity_min) &&
+         below(inner.normal_velocity_max, outer.normal_velocity_max) &&
+         below(outer.tangent_velocity_min, inner.tangent_velocity_min) &&
+         below(inner.tangent_velocity_max, outer.tangent_velocity_max);
+}
+
 }  // namespace carom::enclosure

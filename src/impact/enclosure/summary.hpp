@@ -19,4 +19,7 @@ std::vector<double> velocities_of(const RoundedImpact& impact, FaceCode code, co
 /// Bounds, modes and impossible modes of what a family's terminal polyhedra hold.
 void summarise(const RoundedImpact& impact, const Family& family, ImpactEnclosure& enclosure);
 
+/// Whether the first's bounds are not beyond the second's; false where they are of other contacts.
+bool is_within(const ImpactEnclosure& inner, const ImpactEnclosure& outer);
+
 }  // namespace carom::enclosure

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <carom/impact_enclosure.hpp>
+
+/// Bounds of the outcomes of impacts that are not enclosed by polyhedra: more contacts, or in
+/// space. A function that no solution of the inclusion lets grow, the kinetic energy plus a
+/// quadratic form of the normal velocities' positive and negative parts, is found by linear
+/// programs and proven in integers (docs/algorithms/enclosure.md, "Any number of contacts").
+namespace carom::enclosure {
+
+/// Largest number of contacts whose form is more than the energy.
+inline constexpr int kMostFormContacts = 6;
+
+/// Status `outer`: bounds, no modes, the proof in `invariant`. A problem whose numbers are good, of
+/// any dimension and number of contacts.
+ImpactEnclosure bound_by_forms(const ImpactProblem& problem);
+
+/// See proves_enclosure: of what bound_by_forms gave.
+bool proves_bound(const ImpactProblem& problem, const ImpactEnclosure& enclosure);
+
+}  // namespace carom::enclosure
