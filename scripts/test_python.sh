@@ -29,6 +29,7 @@ pip=("$venv/bin/python" -m pip --disable-pip-version-check --quiet)
   skip "pip cannot install what is needed: $(tail -n 1 "$work/pip.log")"
 # What some tests compare with, where it can be had in a few megabytes.
 "${pip[@]}" install pandas xarray mujoco pyarrow zarr mypy 2>/dev/null || true
+"${pip[@]}" install pycddlib-standalone 2>/dev/null || true
 
 run_quietly "Library for Python" cmake --install "$build" --prefix "$work/installed"
 config=$(dirname "$(find "$work/installed" -name carom-config.cmake)")
