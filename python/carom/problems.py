@@ -142,6 +142,8 @@ class Problems(Result):
         for i in range(len(self)):
             entry: dict[str, Any] = {"name": self.name if len(self) == 1 else f"{self.name} {i}"}
             entry.update((name, value[i].tolist()) for name, value in self.arrays().items())
+            if len(set(self.contact_names)) == self.contacts > 0 and all(self.contact_names):
+                entry["contact_names"] = list(self.contact_names)
             entries.append(entry)
         with open(path, "w", encoding="utf-8") as file:
             json.dump(entries, file)
@@ -182,6 +184,7 @@ def read_json(path: str | os.PathLike[str]) -> Problems:
     made = Problems.of(
         arrays["mass_matrix"], arrays["normal_jacobian"], arrays["tangent_jacobian"],
         arrays["friction"], arrays["velocity"], name=str(entries[0].get("name", "impact")),
+        contact_names=tuple(entries[0].get("contact_names", ())),
     )  # fmt: skip
     made.validate()
     return made

@@ -164,4 +164,6 @@ def test_the_command_takes_a_robots_file(command, tmp_path):
     said = command("impact", file, "--step", 2, "--max-steps", 40, "--samples", 512, "--json", "--no-check")
     run = carom.impact.sample(problems, samples=512, step_size=2.0, max_steps=40, mode_table=True)
     said = said[0] if isinstance(said, list) else said
+    assert "contacts: floor/box 1, floor/box 2, floor/box 3, floor/box 4" in command("impact", file, "--samples", 8)
+    assert carom.load(file).contact_names == problems.contact_names
     assert said["mode_counts"] == run.mode_names() and said["max_residual"] == run.summary["max_residual"][0]

@@ -24,7 +24,7 @@ bool of_results(std::string_view setting) {
   return std::find(std::begin(kResults), std::end(kResults), setting) != std::end(kResults);
 }
 
-// Contacts of a file have no names: A, B, ... as in the papers, then C26, C27, ...
+// Contacts without names of their own: A, B, ... as in the papers, then C26, C27, ...
 std::vector<std::string> letters(int contacts) {
   std::vector<std::string> names;
   names.reserve(static_cast<std::size_t>(contacts));
@@ -40,12 +40,13 @@ constexpr int kFileSteps = 40;
 
 std::vector<run::ImpactTask> file_tasks(const std::string& file) {
   std::vector<run::ImpactTask> tasks;
-  std::vector<ImpactProblem> problems =
+  std::vector<io::NamedImpact> problems =
       read_as(file, io::FileKind::impact, [&file] { return io::read_impact_problems(file); });
   for (std::size_t i = 0; i < problems.size(); ++i) {
     run::ImpactTask task;
     task.model = problems[i].name.empty() ? fmt::format("problem {}", i) : problems[i].name;
-    task.contact_names = letters(problems[i].contacts);
+    task.contact_names = std::move(problems[i].contact_names);
+    if (task.contact_names.empty()) task.contact_names = letters(problems[i].contacts);
     task.problem = std::move(problems[i]);
     task.max_steps = kFileSteps;
     tasks.push_back(std::move(task));

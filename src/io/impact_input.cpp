@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <span>
@@ -19,8 +20,31 @@ namespace carom::io {
 
 namespace {
 
-constexpr std::array<std::string_view, 6> kKeys = {
-    "name", "mass_matrix", "normal_jacobian", "tangent_jacobian", "friction", "velocity"};
+constexpr std::array<std::string_view, 8> kKeys = {
+    "name",     "mass_matrix", "normal_jacobian", "tangent_jacobian",
+    "friction", "velocity",    "contact_names",   "source"};
+constexpr std::span kSets(kKeys.data(), 6);  ///< what an HDF5 file may hold
+
+/// A name for every contact, each another; none where the key is missing.
+std::vector<std::string> read_contact_names(const nlohmann::json& object, int contacts,
+                                            const std::string& where) {
+  std::vector<std::string> names;
+  if (!object.contains("contact_names")) return names;
+  const nlohmann::json& list = object["contact_names"];
+  if (!list.is_array() || list.size() != static_cast<std::size_t>(contacts)) {
+    throw InvalidInput(fmt::format("{}: contact_names is {}: must be a list of {} texts", where,
+                                   shown(list), contacts));
+  }
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (!list[i].is_string() || list[i].get_ref<const std::string&>().empty() ||
+        std::count(list.begin(), list.end(), list[i]) > 1) {
+      throw InvalidInput(fmt::format("{}: contact_names[{}] is {}: must be a text that no other is",
+                                     where, i, shown(list[i])));
+    }
+    names.push_back(list[i].get<std::string>());
+  }
+  return names;
+}
 
 // m rows of tangents are planar contacts, 2m spatial ones.
 int dimension_from_rows(std::size_t tangent_rows, std::size_t contacts, const std::string& where) {
@@ -39,10 +63,10 @@ void require_columns(const Matrix& matrix, int velocities, std::string_view key,
   }
 }
 
-std::vector<ImpactProblem> from_hdf5(const std::filesystem::path& path) {
+std::vector<NamedImpact> from_hdf5(const std::filesystem::path& path) {
   const std::string file = path.string();
   const Hdf5Reader reader(path);
-  require_known_sets(reader, kKeys, file);
+  require_known_sets(reader, kSets, file);
   const auto found = [&](std::string_view name, std::size_t rank) {
     const char* axes = rank == 3 ? "problems, rows, columns" : "problems, numbers";
     return required_shape(reader, name, rank, axes, file);
@@ -64,9 +88,9 @@ std::vector<ImpactProblem> from_hdf5(const std::filesystem::path& path) {
       sets);
   const std::vector<std::string> names = read_names(reader, count, "problems", file);
 
-  std::vector<ImpactProblem> problems(count);
+  std::vector<NamedImpact> problems(count);
   for (std::size_t p = 0; p < count; ++p) {
-    ImpactProblem& problem = problems[p];
+    NamedImpact& problem = problems[p];
     problem.name = names[p];
     problem.dimension = sizes.dimension;
     problem.velocities = sizes.velocities;
@@ -77,16 +101,16 @@ std::vector<ImpactProblem> from_hdf5(const std::filesystem::path& path) {
           const auto each = static_cast<std::size_t>(extents.stride());
           to = part(from, p * each, each);
         },
-        problem, sets);
+        static_cast<ImpactProblem&>(problem), sets);
   }
   return problems;
 }
 
 }  // namespace
 
-ImpactProblem impact_problem_from_json(const nlohmann::json& object, const std::string& file,
-                                       std::size_t index) {
-  ImpactProblem problem;
+NamedImpact impact_problem_from_json(const nlohmann::json& object, const std::string& file,
+                                     std::size_t index) {
+  NamedImpact problem;
   const std::string where = begin_entry(object, kKeys, file, "problem", index, problem.name);
   problem.velocity = read_numbers(object, "velocity", where);
   problem.velocities = static_cast<int>(problem.velocity.size());
@@ -104,11 +128,13 @@ ImpactProblem impact_problem_from_json(const nlohmann::json& object, const std::
                                   "one per contact", where);
   problem.normal_jacobian = std::move(normal.values);
   problem.tangent_jacobian = std::move(tangent.values);
+  problem.contact_names = read_contact_names(object, problem.contacts, where);
+  if (object.contains("source")) read_text(object, "source", where);
   return problem;
 }
 
-std::vector<ImpactProblem> read_impact_problems(const std::filesystem::path& file) {
-  std::vector<ImpactProblem> problems = read_either(file, from_hdf5, [](const auto& path) {
+std::vector<NamedImpact> read_impact_problems(const std::filesystem::path& file) {
+  std::vector<NamedImpact> problems = read_either(file, from_hdf5, [](const auto& path) {
     return read_json_entries(path, impact_problem_from_json);
   });
   check_entries(file, problems, "problem", [](const ImpactProblem& problem, std::size_t i) {

@@ -41,6 +41,15 @@ INSTANTIATE_TEST_SUITE_P(
                      p["mass_matrix"][2] = {0, 0};
                    },
                    {"mass_matrix[2] has 2", "\"spoilt\""}},
+        BadProblem{"contact_names_few",
+                   [](json& p) { p["contact_names"] = {"heel"}; },
+                   {"contact_names is [\"heel\"]", "a list of 2 texts"}},
+        BadProblem{"contact_names_twice",
+                   [](json& p) {
+                     p["contact_names"] = {"toe", "toe"};
+                   },
+                   {"contact_names[0] is \"toe\"", "no other"}},
+        BadProblem{"source_is_number", [](json& p) { p["source"] = 3; }, {"source is 3", "text"}},
         BadProblem{"mass_not_symmetric",
                    [](json& p) { p["mass_matrix"][0][1] = 0.125; },
                    {"mass_matrix", "0.125", "symmetric", "\"spoilt\""}},
