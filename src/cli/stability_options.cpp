@@ -69,12 +69,12 @@ run::StancePoints model_points(const StabilityOptions& options) {
   points.name = model.name;
   points.set = set;
   fill(points, all, set, [&](const std::map<std::string, double>& values) {
-    std::vector<double> all;
+    std::vector<double> parameters;
     for (const models::Parameter& parameter : model.parameters) {
       const auto found = values.find(parameter.name);
-      all.push_back(found == values.end() ? parameter.value : found->second);
+      parameters.push_back(found == values.end() ? parameter.value : found->second);
     }
-    return models::stance_of(model, all);
+    return models::stance_of(model, parameters);
   });
   return points;
 }

@@ -370,7 +370,9 @@ TEST(ImpactEnclosure, DecidesWithoutTheWholeSet) {
       events.method = ImpactMethod::events;
       events.samples = events.keep_samples = 512;
       const ImpactResult samples = sample_impacts(make_batch({&problems[p], 1}), events);
-      if (never) EXPECT_EQ(first_happening(problems[p], samples.samples, 0, event, 1e-9), -1);
+      if (never) {
+        EXPECT_EQ(first_happening(problems[p], samples.samples, 0, event, 1e-9), -1);
+      }
     }
   }
   EXPECT_GE(answered, 24);

@@ -213,7 +213,9 @@ TEST_P(Everywhere, CancelledRunsReportWhatTheyHave) {
   std::vector<std::int64_t> seen;
   settings.progress = [&](const ImpactProgress& progress) {
     EXPECT_EQ(progress.samples_total, 2 * samples);
-    if (!seen.empty()) EXPECT_GT(progress.samples_done, seen.back());
+    if (!seen.empty()) {
+      EXPECT_GT(progress.samples_done, seen.back());
+    }
     seen.push_back(progress.samples_done);
     return progress.samples_done == 0;
   };

@@ -272,7 +272,9 @@ TEST(LpLimits, LargestShapes) {
         EXPECT_TRUE(status == Status::solved || status == Status::infeasible ||
                     status == Status::unbounded)
             << test::to_string(flavour) << " " << rows << " " << to_string(status);
-        if (flavour == LpFlavour::feasible) EXPECT_EQ(status, Status::solved);
+        if (flavour == LpFlavour::feasible) {
+          EXPECT_EQ(status, Status::solved);
+        }
         test::expect_proven(problems[p], result, p);
       }
     }

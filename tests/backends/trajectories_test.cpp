@@ -259,7 +259,9 @@ TEST_P(Trajectories, FloatIsCertifiedToo) {
   EXPECT_LT(100 * result.summary[0].fallback_solves, result.summary[0].lcp_solves);
   const int apart =
       expect_apart_only_where_nonunique(GetParam(), model_settings(GetParam(), 1), narrow, 1500);
-  if (GetParam() == "rocking_block" || GetParam() == "box_wall") EXPECT_EQ(apart, 0);
+  if (GetParam() == "rocking_block" || GetParam() == "box_wall") {
+    EXPECT_EQ(apart, 0);
+  }
 }
 
 // The path and Lemke likewise.
@@ -268,7 +270,9 @@ TEST_P(Trajectories, PathAndLemkeDifferOnlyWhereTheStepHasAChoice) {
   lemke.selection = Selection::lemke;
   const int apart =
       expect_apart_only_where_nonunique(GetParam(), model_settings(GetParam(), 1), lemke, 500);
-  if (GetParam() == "rocking_block" || GetParam() == "box_wall") EXPECT_EQ(apart, 0);
+  if (GetParam() == "rocking_block" || GetParam() == "box_wall") {
+    EXPECT_EQ(apart, 0);
+  }
 }
 
 TEST_P(Trajectories, ReferenceAgreesUnderLemke) {
