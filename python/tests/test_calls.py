@@ -7,7 +7,6 @@ import multiprocessing
 import os
 import pathlib
 import resource
-import signal
 import subprocess
 import sys
 import threading
@@ -17,6 +16,7 @@ import numpy as np
 import pytest
 
 import carom
+from conftest import ends_at_ctrl_c
 
 
 def lcps(n, k=6, seed=0):
@@ -74,27 +74,12 @@ def test_two_calls_at_once_and_a_workspace_that_refuses_the_second():
     "carom.impact.sample('compass_gait', samples=2**36, keep_samples=0)",
     "carom.solve_lcp(M, q, max_pivots=10**6)",
 ])  # fmt: skip
-def test_ctrl_c_ends_the_call_at_once(code):
-    script = f"""
-import numpy as np, carom, time
-rng = np.random.default_rng(0)
-root = rng.normal(size=(40000, 32, 32))
-M, q = root @ root.transpose(0, 2, 1) + np.eye(32), rng.normal(size=(40000, 32))
-print('ready', flush=True)
-try:
-    while True:
-        {code}
-except KeyboardInterrupt:
-    print('interrupted', flush=True)
-"""
-    process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
-    assert process.stdout.readline().strip() == "ready"
-    time.sleep(0.5)
-    start = time.perf_counter()
-    process.send_signal(signal.SIGINT)
-    assert process.stdout.readline().strip() == "interrupted"
-    assert time.perf_counter() - start < 3.0
-    assert process.wait(20) == 0
+def test_ctrl_c_ends_the_call(code):
+    assert ends_at_ctrl_c("""
+        rng = np.random.default_rng(0)
+        root = rng.normal(size=(40000, 32, 32))
+        M, q = root @ root.transpose(0, 2, 1) + np.eye(32), rng.normal(size=(40000, 32))
+    """, code)  # fmt: skip
 
 
 def test_progress_is_called_stops_and_raises():

@@ -7,10 +7,6 @@ import gc
 import os
 import pathlib
 import resource
-import signal
-import subprocess
-import sys
-import textwrap
 import threading
 import time
 
@@ -18,6 +14,7 @@ import numpy as np
 import pytest
 
 import carom
+from conftest import ends_at_ctrl_c
 
 
 def spd(n, k, seed=0):
@@ -212,26 +209,10 @@ def test_a_refused_call_leaves_its_workspace_usable():
     "carom.compliant.worlds('inclined_block', n=10**5, steps=10**5)",
 ])  # fmt: skip
 def test_ctrl_c_ends_it(code):
-    script = textwrap.dedent(f"""
-        import time
-        import numpy as np, carom
+    assert ends_at_ctrl_c("""
         rng = np.random.default_rng(0)
         root = rng.normal(size=(30000, 6, 6))
         W, q = root @ root.transpose(0, 2, 1) + np.eye(6), rng.normal(size=(30000, 6))
         A = np.tile(np.stack([np.diag([1.0, 0.0]), np.array([[0.0, 1.0], [1.0, 0.0]])]), (30000, 1, 1, 1))
         C, b = np.tile(np.eye(2), (30000, 1, 1)), rng.normal(size=(30000, 2))
-        print('ready', flush=True)
-        try:
-            while True:
-                {code}
-        except KeyboardInterrupt:
-            print('interrupted', flush=True)
-    """)
-    process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
-    assert process.stdout.readline().strip() == "ready"
-    time.sleep(1.0)
-    start = time.perf_counter()
-    process.send_signal(signal.SIGINT)
-    assert process.stdout.readline().strip() == "interrupted"
-    assert time.perf_counter() - start < 3.0
-    assert process.wait(20) == 0
+    """, code)  # fmt: skip
