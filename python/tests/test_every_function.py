@@ -71,7 +71,7 @@ CALLS = {
     "impact.steps": (lambda n: carom.impact.steps(block(n), max_impulse=0.3),
                      lambda: carom.impact.steps(block(2), max_impulse=[0.1, 0.2, 0.3]), 4, 300000),
     "impact.enclose": (lambda n: carom.impact.enclose(block(n)),
-                       lambda: carom.impact.enclose(carom.model("cube_drop")), 1, 60),
+                       lambda: carom.impact.enclose(block(1), budget=-1), 1, 60),
     "impact.simultaneous": (lambda n: [carom.impact.simultaneous(block(1)) for _ in range(n)],
                             lambda: carom.impact.simultaneous(block(2)), 1, 3000),
     "impact.check_unique_step": (lambda n: carom.impact.check_unique_step(block(1), trajectories=n, step_size=0.3),

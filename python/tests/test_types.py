@@ -38,7 +38,7 @@ def test_code_of_the_pages_is_strictly_typed(mypy, tmp_path):
         files.append(tmp_path / f"block_{i}.py")
         files[-1].write_text(block.values[0])
     assert len(files) > 4
-    done = mypy("--ignore-missing-imports", "--allow-untyped-calls", *files)
+    done = mypy("--ignore-missing-imports", "--allow-untyped-calls", "--allow-untyped-decorators", *files)
     assert done.returncode == 0, done.stdout
 
 
