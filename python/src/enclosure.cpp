@@ -6,20 +6,13 @@
 
 #include "call.hpp"
 #include "families.hpp"
+#include "impacts.hpp"
 #include "settings.hpp"
 #include "tables.hpp"
 
 namespace carom::python {
 
 namespace {
-
-ImpactBatch borrowed_batch(const nb::dict& arrays, std::int64_t problems, int dimension,
-                           int velocities, int contacts) {
-  ImpactBatch batch;
-  static_cast<ImpactSizes&>(batch) = {problems, dimension, velocities, contacts};
-  borrow(batch, batch, arrays);
-  return batch;
-}
 
 nb::dict dict_of(ImpactEnclosure&& enclosure, std::size_t contacts) {
   nb::dict result;
@@ -76,7 +69,7 @@ ImpactEnclosure from_dict(const nb::dict& given) {
 
 nb::list enclose(const nb::dict& arrays, std::int64_t problems, int dimension, int velocities,
                  int contacts, const nb::dict& settings) {
-  const ImpactBatch batch = borrowed_batch(arrays, problems, dimension, velocities, contacts);
+  const ImpactBatch batch = impact_batch(arrays, problems, dimension, velocities, contacts);
   const auto chosen = settings_from<EnclosureSettings>(settings);
   std::vector<ImpactEnclosure> found = list_in_pieces(
       batch, [&](const ImpactBatch& piece, std::int64_t) { return enclose_impacts(piece, chosen); },
@@ -91,7 +84,7 @@ nb::list enclose(const nb::dict& arrays, std::int64_t problems, int dimension, i
 nb::list decide(const nb::dict& arrays, std::int64_t problems, int dimension, int velocities,
                 int contacts, const std::string& text, const std::vector<std::string>& names,
                 const nb::dict& settings) {
-  const ImpactBatch batch = borrowed_batch(arrays, problems, dimension, velocities, contacts);
+  const ImpactBatch batch = impact_batch(arrays, problems, dimension, velocities, contacts);
   const auto chosen = settings_from<EnclosureSettings>(settings);
   const ImpactEvent event = impact_event(text, names, dimension);
   std::vector<ImpactDecision> found = list_in_pieces(
@@ -115,14 +108,7 @@ nb::list decide(const nb::dict& arrays, std::int64_t problems, int dimension, in
 
 bool proves(const nb::dict& arrays, int dimension, int velocities, int contacts,
             const nb::dict& given) {
-  const ImpactBatch batch = borrowed_batch(arrays, 1, dimension, velocities, contacts);
-  ImpactProblem problem;
-  problem.dimension = dimension;
-  problem.velocities = velocities;
-  problem.contacts = contacts;
-  ImpactBatch::each_array(
-      batch, [](const char*, const Extents&, auto& to, const auto& from) { to = from.to_vector(); },
-      problem, batch);
+  const ImpactProblem problem = impact_problem(arrays, dimension, velocities, contacts);
   const ImpactEnclosure enclosure = from_dict(given);
   return without_gil([&] { return proves_enclosure(problem, enclosure); });
 }

@@ -37,23 +37,12 @@ void check_inertia(const TreePart& part, const SpatialTreeLink& link) {
 
 void check(const SpatialTree& tree) {
   const TreePart all(tree.name, "mechanism", 0, tree.name);
-  if (tree.links.empty() || tree.links.size() > kMostSpatialTreeLinks) {
-    all.refuse("links", std::to_string(tree.links.size()) + " long",
-               "must have 1 to " + std::to_string(kMostSpatialTreeLinks));
-  }
-  if (tree.contacts.size() > kMostSpatialTreeContacts) {
-    all.refuse("contacts", std::to_string(tree.contacts.size()) + " long",
-               "must have at most " + std::to_string(kMostSpatialTreeContacts));
-  }
-  all.finite("gravity", tree.gravity);
+  check_sizes(all, tree, kMostSpatialTreeLinks, kMostSpatialTreeContacts);
   for (std::size_t i = 0; i < tree.links.size(); ++i) {
     const SpatialTreeLink& link = tree.links[i];
     const TreePart part(tree.name, "link", i, link.name);
     const bool free = tree.floating && i == 0;
-    if (link.parent < -1 || link.parent >= static_cast<int>(i)) {
-      part.refuse("parent", std::to_string(link.parent),
-                  "must be an earlier link or -1: trees have no loops");
-    }
+    check_parent(part, link.parent, i);
     if (tree.floating && i > 0 && link.parent < 0) {
       part.refuse("parent", std::to_string(link.parent),
                   "must be an earlier link: the first one is free");
@@ -62,21 +51,9 @@ void check(const SpatialTree& tree) {
     if (!free) part.unit("axis", link.axis);
     part.not_negative("mass", link.mass);
     check_inertia(part, link);
-    part.finite("mass_centre", link.mass_centre);
-    part.not_negative("stiffness", link.stiffness);
-    part.finite("rest", link.rest);
-    part.not_negative("damping", link.damping);
-    part.finite("effort", link.effort);
+    check_joint(part, link);
   }
-  for (std::size_t i = 0; i < tree.contacts.size(); ++i) {
-    const SpatialTreeContact& contact = tree.contacts[i];
-    const TreePart part(tree.name, "contact", i, contact.name);
-    part.link("link", contact.link, 0, tree.links.size());
-    part.finite("point", contact.point);
-    part.unit("normal", contact.normal);
-    part.finite("offset", contact.offset);
-    part.not_negative("friction", contact.friction);
-  }
+  check_contacts(tree);
 }
 
 }  // namespace

@@ -13,41 +13,18 @@ static_assert(TreeMechanism::kMostContacts == kMostTreeContacts);
 
 void check(const MechanismTree& tree) {
   const TreePart all(tree.name, "mechanism", 0, tree.name);
-  if (tree.links.empty() || tree.links.size() > kMostTreeLinks) {
-    all.refuse("links", std::to_string(tree.links.size()) + " long",
-               "must have 1 to " + std::to_string(kMostTreeLinks));
-  }
-  if (tree.contacts.size() > kMostTreeContacts) {
-    all.refuse("contacts", std::to_string(tree.contacts.size()) + " long",
-               "must have at most " + std::to_string(kMostTreeContacts));
-  }
-  all.finite("gravity", tree.gravity);
+  check_sizes(all, tree, kMostTreeLinks, kMostTreeContacts);
   for (std::size_t i = 0; i < tree.links.size(); ++i) {
     const TreeLink& link = tree.links[i];
     const TreePart part(tree.name, "link", i, link.name);
-    if (link.parent < -1 || link.parent >= static_cast<int>(i)) {
-      part.refuse("parent", std::to_string(link.parent),
-                  "must be an earlier link or -1: trees have no loops");
-    }
+    check_parent(part, link.parent, i);
     part.finite("hinge", link.hinge);
     part.finite("axis", link.axis);
     part.not_negative("mass", link.mass);
     part.not_negative("inertia", link.inertia);
-    part.finite("mass_centre", link.mass_centre);
-    part.not_negative("stiffness", link.stiffness);
-    part.finite("rest", link.rest);
-    part.not_negative("damping", link.damping);
-    part.finite("effort", link.effort);
+    check_joint(part, link);
   }
-  for (std::size_t i = 0; i < tree.contacts.size(); ++i) {
-    const TreeContact& contact = tree.contacts[i];
-    const TreePart part(tree.name, "contact", i, contact.name);
-    part.link("link", contact.link, 0, tree.links.size());
-    part.finite("point", contact.point);
-    part.unit("normal", contact.normal);
-    part.finite("offset", contact.offset);
-    part.not_negative("friction", contact.friction);
-  }
+  check_contacts(tree);
   for (std::size_t i = 0; i < tree.springs.size(); ++i) {
     const TreeSpring& spring = tree.springs[i];
     const TreePart part(tree.name, "spring", i, "");

@@ -67,4 +67,47 @@ class TreePart {
   std::string name_;
 };
 
+/// What planar and spatial trees have alike: sizes, gravity, then each part of a kind.
+template <class Tree>
+void check_sizes(const TreePart& all, const Tree& tree, int most_links, int most_contacts) {
+  if (tree.links.empty() || tree.links.size() > static_cast<std::size_t>(most_links)) {
+    all.refuse("links", std::to_string(tree.links.size()) + " long",
+               "must have 1 to " + std::to_string(most_links));
+  }
+  if (tree.contacts.size() > static_cast<std::size_t>(most_contacts)) {
+    all.refuse("contacts", std::to_string(tree.contacts.size()) + " long",
+               "must have at most " + std::to_string(most_contacts));
+  }
+  all.finite("gravity", tree.gravity);
+}
+
+inline void check_parent(const TreePart& part, int parent, std::size_t link) {
+  if (parent >= -1 && parent < static_cast<int>(link)) return;
+  part.refuse("parent", std::to_string(parent),
+              "must be an earlier link or -1: trees have no loops");
+}
+
+/// Behind mass and inertia.
+template <class Link>
+void check_joint(const TreePart& part, const Link& link) {
+  part.finite("mass_centre", link.mass_centre);
+  part.not_negative("stiffness", link.stiffness);
+  part.finite("rest", link.rest);
+  part.not_negative("damping", link.damping);
+  part.finite("effort", link.effort);
+}
+
+template <class Tree>
+void check_contacts(const Tree& tree) {
+  for (std::size_t i = 0; i < tree.contacts.size(); ++i) {
+    const auto& contact = tree.contacts[i];
+    const TreePart part(tree.name, "contact", i, contact.name);
+    part.link("link", contact.link, 0, tree.links.size());
+    part.finite("point", contact.point);
+    part.unit("normal", contact.normal);
+    part.finite("offset", contact.offset);
+    part.not_negative("friction", contact.friction);
+  }
+}
+
 }  // namespace carom

@@ -205,21 +205,30 @@ std::vector<Contact> contacts_from_json(const json& object, const LinkNames& nam
   return contacts;
 }
 
+/// What planar and spatial trees have alike; the names of the links, for what else refers to them.
+template <class Tree, class Read>
+LinkNames read_tree(const json& object, const std::string& name, const std::string& where,
+                    Read&& read_link, Tree& tree) {
+  tree.name = name;
+  read_floating(object, tree.floating, where);
+  tree.gravity = optional_vector(object, "gravity", tree.gravity, where);
+  required(object, "links", where);
+  LinkNames names(object, where);
+  each_entry(object, "links", where, [&](const json& link, const std::string& place) {
+    tree.links.push_back(read_link(link, names, tree.links.size(), place));
+  });
+  using Contact = typename decltype(tree.contacts)::value_type;
+  tree.contacts = contacts_from_json<Contact>(object, names, where);
+  return names;
+}
+
 }  // namespace
 
 MechanismTree tree_from_json(const json& object, const std::string& name,
                              const std::string& where) {
   require_known_keys(object, kTreeKeys, where);
   MechanismTree tree;
-  tree.name = name;
-  read_floating(object, tree.floating, where);
-  tree.gravity = optional_vector(object, "gravity", tree.gravity, where);
-  required(object, "links", where);
-  const LinkNames names(object, where);
-  each_entry(object, "links", where, [&](const json& link, const std::string& place) {
-    tree.links.push_back(planar_link(link, names, tree.links.size(), place));
-  });
-  tree.contacts = contacts_from_json<TreeContact>(object, names, where);
+  const LinkNames names = read_tree(object, name, where, planar_link, tree);
   each_entry(object, "springs", where, [&](const json& part, const std::string& place) {
     require_known_keys(part, kSpringKeys, place);
     TreeSpring& spring = tree.springs.emplace_back();
@@ -238,15 +247,7 @@ SpatialTree spatial_tree_from_json(const json& object, const std::string& name,
                                    const std::string& where) {
   require_known_keys(object, kSpatialTreeKeys, where);
   SpatialTree tree;
-  tree.name = name;
-  read_floating(object, tree.floating, where);
-  tree.gravity = optional_vector(object, "gravity", tree.gravity, where);
-  required(object, "links", where);
-  const LinkNames names(object, where);
-  each_entry(object, "links", where, [&](const json& link, const std::string& place) {
-    tree.links.push_back(spatial_link(link, names, tree.links.size(), place));
-  });
-  tree.contacts = contacts_from_json<SpatialTreeContact>(object, names, where);
+  read_tree(object, name, where, spatial_link, tree);
   return tree;
 }
 
