@@ -281,6 +281,57 @@ TEST(LpLimits, LargestShapes) {
   }
 }
 
+/// Rows through zero: what rounding leaves of values and prices that are zero stands alone there.
+TEST(LpDegenerate, ConesEndAtZeroOrTheirBox) {
+  Generator random(15);
+  long at_zero = 0;
+  for (const auto& [rows, columns] :
+       {std::pair{81, 57}, {112, 57}, {129, 57}, {131, 38}, {40, 20}, {9, 6}}) {
+    std::vector<Lp> problems;
+    for (int p = 0; p < 60; ++p) problems.push_back(test::random_cone_lp(random, rows, columns));
+    const LpBatch batch = batch_of(problems);
+    const LpResult result = solve_lp(batch, {}, Backend::cpu);
+    test::expect_identical(emulation::solve_lp(batch, {}, nullptr, true), result);
+    for (std::size_t p = 0; p < problems.size(); ++p) {
+      SCOPED_TRACE(std::to_string(rows) + " x " + std::to_string(columns) + ", " +
+                   std::to_string(p));
+      ASSERT_EQ(result.status.host()[p], Status::solved);
+      const Lp& lp = problems[p];
+      test::expect_proven(lp, result, p);
+      // Primal and dual by hand: the box alone has bounds other than zero.
+      const double* x = result.solution.data() + p * lp.cost.size();
+      const double* y = result.dual.data() + p * lp.row_upper.size();
+      double dual = 0.0;
+      double terms = 0.0;
+      for (int j = 0; j < columns; ++j) {
+        const auto column = static_cast<std::size_t>(j);
+        double reduced = lp.cost[column];
+        double size = std::fabs(reduced);
+        for (int i = 0; i < rows; ++i) {
+          const double term = y[i] * lp.matrix[static_cast<std::size_t>(i * columns + j)];
+          reduced -= term;
+          size += std::fabs(term);
+        }
+        dual += reduced * (reduced > 0.0 ? lp.column_lower : lp.column_upper)[column];
+        terms += size * lp.column_upper[column];
+        EXPECT_GE(x[j], lp.column_lower[column] - 1e-12);
+        EXPECT_LE(x[j], lp.column_upper[column] + 1e-12);
+      }
+      for (int i = 0; i < rows; ++i) {
+        double activity = 0.0;
+        for (int j = 0; j < columns; ++j) {
+          activity += lp.matrix[static_cast<std::size_t>(i * columns + j)] * x[j];
+        }
+        EXPECT_LE(activity, 1e-8);
+        EXPECT_LE(y[i], 0.0);
+      }
+      EXPECT_NEAR(result.objective.host()[p], dual, 1e-12 * terms);
+      at_zero += result.objective.host()[p] == 0.0 ? 1 : 0;
+    }
+  }
+  EXPECT_GT(at_zero, 10);
+}
+
 /// Rows and their copies that contradict each other: two multipliers, and dust in the others'.
 TEST(LpDegenerate, ContradictingCopiesAreProven) {
   Generator random(3);

@@ -227,6 +227,43 @@ inline Lp random_lp(Generator& random, LpFlavour flavour, int m, int n) {
   return lp;
 }
 
+/// A cone cut off by a box: m rows a.x <= 0 of real numbers, x = 0 feasible, every vertex but for
+/// the box's of more rows than columns. Rows are sparse, and sums and multiples of others.
+inline Lp random_cone_lp(Generator& random, int m, int n) {
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  Lp lp;
+  lp.rows = m;
+  lp.columns = n;
+  const auto at = [&](int i, int j) -> double& {
+    return lp.matrix[static_cast<std::size_t>(i * n + j)];
+  };
+  lp.matrix.assign(static_cast<std::size_t>(m) * static_cast<std::size_t>(n), 0.0);
+  const int last =
+      n - 1;  // the margin of every other row, as programmes for the sign of a form have
+  for (int i = 0; i < m; ++i) {
+    if (i > 1 && random.unit() < 0.4) {
+      const int one = random.integer(0, i - 1);
+      const int other = random.integer(0, i - 1);
+      const double a = random.unit();
+      const double b = random.unit() < 0.5 ? 0.0 : random.unit();
+      for (int j = 0; j < n; ++j) at(i, j) = a * at(one, j) + b * at(other, j);
+    } else {
+      const int entries = random.integer(1, 6);
+      for (int e = 0; e < entries; ++e) at(i, random.integer(0, n - 2)) = random.normal() / 3.0;
+      at(i, last) = random.integer(0, 1);
+    }
+    lp.row_lower.push_back(-kInf);
+    lp.row_upper.push_back(0.0);
+  }
+  for (int j = 0; j < n; ++j) {
+    lp.cost.push_back(random.unit() < 0.4 ? random.normal() : 0.0);
+    lp.column_lower.push_back(j == last ? 0.0 : -32.0);
+    lp.column_upper.push_back(j == last ? 1.0 : 32.0);
+  }
+  lp.cost.back() = -1.0;
+  return lp;
+}
+
 /// Recomputes what answer k of the problem claims; `tolerance` as the solver's.
 inline void expect_proven(const Lp& lp, const LpResult& result, std::size_t k,
                           double tolerance = 1e-9) {

@@ -130,6 +130,8 @@ class LpSolver {
   static constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   static constexpr int kAttempts = 3;
   static constexpr double kDrift = 1e-3;  // of the tolerance: asks for a new inverse
+  static constexpr double kDust = Simplex<Lanes, PaddedRows>::kDust;
+  static constexpr double kCoarseDust = 1e-9;  // of a basis that is nearly singular
 
   /// A claim of the simplex method stands once its certificate does; a new inverse where it fails
   /// or has drifted.
@@ -158,9 +160,12 @@ class LpSolver {
   /// The residual that belongs to the claim.
   CAROM_HOST_DEVICE double certify(Status claim, double* x, double* y) {
     switch (claim) {
-      case Status::solved:
+      case Status::solved: {
         simplex_.read(x, y);
-        return certificate_.residual(x, y);
+        const double residual = certificate_.residual(x, y);
+        if (certificate::within(residual, arrays_.tolerance)) return residual;
+        return certify_without_dust(x, y);
+      }
       case Status::infeasible: {
         simplex_.read_prices(multipliers_);
         const double proof = certificate_.farkas_residual(multipliers_);
@@ -171,7 +176,11 @@ class LpSolver {
       case Status::unbounded: {
         // A ray proves something only where there is a point to start from; x holds it.
         simplex_.read_point(x);
-        const double point = certificate_.primal_residual(x);
+        double point = certificate_.primal_residual(x);
+        if (!certificate::within(point, arrays_.tolerance)) {
+          simplex_.drop_value_dust(x);
+          point = certificate_.primal_residual(x);
+        }
         simplex_.read_ray(direction_);
         const double ray = certificate_.ray_residual(direction_);
         return larger(point, ray);
@@ -179,6 +188,24 @@ class LpSolver {
       default:
         return kNan;
     }
+  }
+
+  /// What rounding left in place of zeros is dropped from x and y, from y, from x, first the least
+  /// of it: the first that is certified stands, or what was read.
+  CAROM_HOST_DEVICE double certify_without_dust(double* x, double* y) {
+    constexpr int kOfX = 1;
+    constexpr int kOfY = 2;
+    for (const double share : {kDust, kCoarseDust}) {
+      for (int dropped = kOfX | kOfY; dropped > 0; --dropped) {
+        simplex_.read(x, y);
+        if ((dropped & kOfX) != 0) simplex_.drop_value_dust(x, share);
+        if ((dropped & kOfY) != 0) simplex_.drop_dust(y, share);
+        const double residual = certificate_.residual(x, y);
+        if (certificate::within(residual, arrays_.tolerance)) return residual;
+      }
+    }
+    simplex_.read(x, y);
+    return certificate_.residual(x, y);
   }
 
   CAROM_HOST_DEVICE void write(long k, const LpAnswer& answer) {

@@ -28,6 +28,8 @@ class Simplex : SimplexRatio<Lanes, PaddedRows> {
   using Base = SimplexRatio<Lanes, PaddedRows>;
 
  public:
+  static constexpr double kDust = 1e-12;  // of prices and values, relative to their size
+
   CAROM_HOST_DEVICE Simplex(const Lanes& lanes, int rows, int columns, double* reals, int* ints)
       : Base(lanes, rows, columns, reals, ints) {}
 
@@ -141,11 +143,27 @@ class Simplex : SimplexRatio<Lanes, PaddedRows> {
       y[i] = absent && magnitude(price) <= kDust * price_noise_ ? 0.0 : price * at_.scale[np_ + i];
     });
   }
-  /// Multipliers of an infeasible problem without any dust: few rows contradict each other, and
-  /// what rounding leaves of the others is felt by every column.
-  CAROM_HOST_DEVICE void drop_dust(double* y) const {
+  /// Prices that were read, without any dust: few rows of an infeasible problem contradict each
+  /// other, and what rounding leaves of the others is felt by every column. share: of their size.
+  CAROM_HOST_DEVICE void drop_dust(double* y, double share = kDust) const {
     lanes_.for_each(m_, [&](int i) {
-      if (magnitude(at_.reduced[np_ + i]) <= kDust * price_noise_) y[i] = 0.0;
+      if (magnitude(at_.reduced[np_ + i]) <= share * price_noise_) y[i] = 0.0;
+    });
+  }
+  /// Values that were read, those at zero or at a bound up to rounding put there: a degenerate row
+  /// of such values alone has no other unit.
+  CAROM_HOST_DEVICE void drop_value_dust(double* x, double share = kDust) const {
+    const double dust = share * values_size_;
+    lanes_.for_each(m_, [&](int i) {
+      const int j = basic_[i];
+      if (j >= n_) return;
+      const double value = at_.basic_value[i];
+      const double to = magnitude(value) <= dust
+                            ? 0.0
+                            : (value - at_.lower[j] <= dust
+                                   ? at_.lower[j]
+                                   : (at_.upper[j] - value <= dust ? at_.upper[j] : value));
+      x[j] = smaller(larger(to, at_.lower[j]), at_.upper[j]) * at_.scale[j];
     });
   }
   /// The direction of an unbounded problem, [n]; dust is left out.
@@ -180,7 +198,6 @@ class Simplex : SimplexRatio<Lanes, PaddedRows> {
   static constexpr double kLooselyFeasible = 1e-9;
   static constexpr double kOptimal = 1e-11;   // relative to the size of the prices
   static constexpr double kWellApart = 0.03;  // a pivot at which a free column enters unasked
-  static constexpr double kDust = 1e-12;      // of prices, relative to their size
   static constexpr int kMaxReturns = 10;
   static constexpr int kMaxUpdates = 64;
 
