@@ -6,7 +6,7 @@
 #include "core/parallel.hpp"
 #include "core/require.hpp"
 #include "core/settings.hpp"
-#include "programs/sdp/solver.hpp"
+#include "programs/sdp/judge.hpp"
 
 namespace carom {
 
@@ -70,7 +70,7 @@ std::vector<SdpResult> solve_sdps(std::span<const SdpProblem> problems,
   parallel_for_each(static_cast<std::int64_t>(problems.size()), settings.threads,
                     [&](std::int64_t i) {
                       const auto k = static_cast<std::size_t>(i);
-                      results[k] = sdp::solve(problems[k], settings);
+                      results[k] = sdp::solve_judged(problems[k], settings);
                     });
   return results;
 }

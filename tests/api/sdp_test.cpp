@@ -2,96 +2,15 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/Dense>
-
 #include <cmath>
-#include <random>
 
 #include "support/message.hpp"
+#include "support/random_sdps.hpp"
 
 namespace carom {
 namespace {
 
-using Eigen::MatrixXd;
-using Eigen::VectorXd;
-
-/// A random programme, blocks as matrices.
-class Programme {
- public:
-  Programme(std::uint64_t seed, std::vector<int> blocks, int variables) : random_(seed) {
-    problem.blocks = std::move(blocks);
-    problem.objective.assign(static_cast<std::size_t>(variables), 0.0);
-    for (int i = 0; i < variables; ++i) {
-      for (const int n : problem.blocks) put(problem.coefficients, symmetric(n));
-    }
-  }
-
-  double number() { return std::uniform_real_distribution<double>(-1.0, 1.0)(random_); }
-  MatrixXd symmetric(int n) {
-    MatrixXd m(n, n);
-    for (int i = 0; i < n; ++i) {
-      for (int j = 0; j <= i; ++j) m(i, j) = m(j, i) = number();
-    }
-    return m;
-  }
-  MatrixXd definite(int n) {
-    const MatrixXd m = symmetric(n);
-    return m * m.transpose() + 0.1 * MatrixXd::Identity(n, n);
-  }
-  static void put(std::vector<double>& to, const MatrixXd& m) {
-    for (int i = 0; i < m.rows(); ++i) {
-      for (int j = 0; j < m.cols(); ++j) to.push_back(m(i, j));
-    }
-  }
-  [[nodiscard]] std::size_t size() const {
-    std::size_t sum = 0;
-    for (const int n : problem.blocks) sum += static_cast<std::size_t>(n * n);
-    return sum;
-  }
-  /// Block b of coefficient matrix i.
-  [[nodiscard]] MatrixXd coefficient(std::size_t i, std::size_t b) const {
-    return block(problem.coefficients, i * size(), b);
-  }
-  [[nodiscard]] MatrixXd block(const std::vector<double>& from, std::size_t at,
-                               std::size_t b) const {
-    for (std::size_t k = 0; k < b; ++k) {
-      at += static_cast<std::size_t>(problem.blocks[k] * problem.blocks[k]);
-    }
-    const int n = problem.blocks[b];
-    using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-    return Eigen::Map<const Rows>(from.data() + at, n, n);
-  }
-  /// C - sum y A, or - sum y A.
-  [[nodiscard]] double least_slack(const std::vector<double>& y, bool with_constant) const {
-    double least = 1e300;
-    for (std::size_t b = 0; b < problem.blocks.size(); ++b) {
-      MatrixXd m = block(problem.constant, 0, b);
-      if (!with_constant) m.setZero();
-      for (std::size_t i = 0; i < y.size(); ++i) m -= y[i] * coefficient(i, b);
-      least = std::min(least, Eigen::SelfAdjointEigenSolver<MatrixXd>(m).eigenvalues()(0));
-    }
-    return least;
-  }
-  [[nodiscard]] double trace(const std::vector<double>& a, std::size_t at,
-                             const std::vector<double>& x) const {
-    double sum = 0.0;
-    for (std::size_t k = 0; k < size(); ++k) sum += a[at + k] * x[k];
-    return sum;
-  }
-  [[nodiscard]] double least_of_x(const std::vector<double>& x) const {
-    double least = 1e300;
-    for (std::size_t b = 0; b < problem.blocks.size(); ++b) {
-      least =
-          std::min(least, Eigen::SelfAdjointEigenSolver<MatrixXd>(block(x, 0, b)).eigenvalues()(0));
-    }
-    return least;
-  }
-
-  SdpProblem problem;
-
- private:
-  std::mt19937_64 random_;
-};
+using test::Programme;
 
 TEST(Sdp, SolvesWhatHasInteriors) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {

@@ -5,57 +5,29 @@
 #include <cmath>
 #include <limits>
 
-#include "programs/sdp/small_matrix.hpp"
+#include "programs/sdp/proofs.hpp"
 
 namespace carom::sdp {
 
 namespace {
 
-using Numbers = std::vector<double>;
-
 constexpr double kBack = 0.98;  // of the way to the boundary
 constexpr double kLeastStep = 1e-9;
-
-double product(const double* a, const double* b, std::size_t count) {
-  double sum = 0.0;
-  for (std::size_t i = 0; i < count; ++i) sum += a[i] * b[i];
-  return sum;
-}
-double largest(const Numbers& values) {
-  double size = 0.0;
-  for (const double v : values) size = std::max(size, std::fabs(v));
-  return size;
-}
-
-struct Block {
-  int n;
-  std::size_t at;              // first number in C
-  std::vector<int> variables;  // whose A is not zero here
-};
 
 /// HKM direction with Mehrotra's predictor and corrector.
 class InteriorPoint {
  public:
   InteriorPoint(const SdpProblem& problem, const SdpSettings& settings, double enough)
-      : p_(problem), settings_(settings), enough_(enough), m_(problem.objective.size()) {
-    std::size_t at = 0;
-    for (const int n : p_.blocks) {
-      Block block{n, at, {}};
-      const auto size = static_cast<std::size_t>(n * n);
-      for (std::size_t i = 0; i < m_; ++i) {
-        const double* a = coefficient(i) + at;
-        if (std::any_of(a, a + size, [](double v) { return v != 0.0; })) {
-          block.variables.push_back(static_cast<int>(i));
-        }
-      }
-      blocks_.push_back(std::move(block));
-      at += size;
-      order_ += n;
-    }
-    size_ = at;
-    scale_c_ = 1.0 + largest(p_.constant);
-    scale_b_ = 1.0 + largest(p_.objective);
-  }
+      : p_(problem),
+        form_(problem),
+        blocks_(form_.blocks()),
+        settings_(settings),
+        enough_(enough),
+        m_(form_.variables()),
+        size_(form_.size()),
+        order_(form_.order()),
+        scale_c_(1.0 + largest(p_.constant)),
+        scale_b_(1.0 + largest(p_.objective)) {}
 
   SdpResult run() {
     start();
@@ -85,12 +57,7 @@ class InteriorPoint {
   }
 
  private:
-  using Scratch = std::array<double, static_cast<std::size_t>(kMaxSdpBlock* kMaxSdpBlock)>;
-
-  [[nodiscard]] const double* coefficient(std::size_t i) const {
-    return p_.coefficients.data() + i * size_of_c();
-  }
-  [[nodiscard]] std::size_t size_of_c() const { return p_.constant.size(); }
+  [[nodiscard]] const double* coefficient(std::size_t i) const { return form_.coefficient(i); }
 
   void start() {
     double least_x = 10.0, least_s = 10.0;
@@ -111,45 +78,11 @@ class InteriorPoint {
     }
   }
 
-  /// C - sum y A.
-  [[nodiscard]] Numbers slack(const Numbers& y, bool with_constant) const {
-    Numbers result = with_constant ? p_.constant : Numbers(size_, 0.0);
-    for (const Block& block : blocks_) {
-      const auto size = static_cast<std::size_t>(block.n * block.n);
-      for (const int i : block.variables) {
-        const double value = y[static_cast<std::size_t>(i)];
-        const double* a = coefficient(static_cast<std::size_t>(i)) + block.at;
-        for (std::size_t k = 0; k < size; ++k) result[block.at + k] -= value * a[k];
-      }
-    }
-    return result;
-  }
-  [[nodiscard]] Numbers traces(const Numbers& x) const {
-    Numbers result(m_, 0.0);
-    for (const Block& block : blocks_) {
-      const auto size = static_cast<std::size_t>(block.n * block.n);
-      for (const int i : block.variables) {
-        const auto k = static_cast<std::size_t>(i);
-        result[k] += product(coefficient(k) + block.at, x.data() + block.at, size);
-      }
-    }
-    return result;
-  }
-  [[nodiscard]] double least_eigenvalue(const Numbers& matrix) const {
-    double least = std::numeric_limits<double>::infinity();
-    for (const Block& block : blocks_) {
-      const double* from = matrix.data() + block.at;
-      std::copy(from, from + block.n * block.n, scratch_[0].begin());
-      least = std::min(least, small::least_eigenvalue(block.n, scratch_[0].data()));
-    }
-    return least;
-  }
-
   void measure() {
-    const Numbers traces_x = traces(x_);
+    const Numbers traces_x = form_.traces(x_);
     rp_.resize(m_);
     for (std::size_t i = 0; i < m_; ++i) rp_[i] = p_.objective[i] - traces_x[i];
-    rd_ = slack(y_, true);
+    rd_ = form_.slack(y_, true);
     for (std::size_t k = 0; k < size_; ++k) rd_[k] -= s_[k];
     mu_ = product(x_.data(), s_.data(), size_) / order_;
   }
@@ -161,10 +94,9 @@ class InteriorPoint {
     result.objective = product(p_.objective.data(), y_.data(), m_);
     result.dual = product(p_.constant.data(), x_.data(), size_);
     const double values = 1.0 + std::fabs(result.objective) + std::fabs(result.dual);
-    now_slack_ = least_eigenvalue(slack(y_, true));
-    result.residual = std::max({-now_slack_ / (scale_c_ + largest(y_)),
-                                -least_eigenvalue(x_) / (1.0 + largest(x_)),
-                                largest(rp_) / (scale_b_ + largest(x_)),
+    now_slack_ = form_.least_eigenvalue(form_.slack(y_, true));
+    result.residual = std::max({-now_slack_ / scale_c_, -form_.least_eigenvalue(x_) / scale_b_,
+                                largest(rp_) / scale_b_,
                                 std::fabs(result.dual - result.objective) / values, 0.0});
     if (!std::isfinite(result.residual)) {
       result.residual = std::numeric_limits<double>::infinity();
@@ -175,37 +107,26 @@ class InteriorPoint {
   /// Whether the iterate has become a proof that there is no y, or that b'y has no bound.
   bool proof(SdpResult& result) const {
     const double nan = std::numeric_limits<double>::quiet_NaN();
-    const double falls = -product(p_.constant.data(), x_.data(), size_);
-    if (falls > 0.0) {
-      const double off = largest(traces(x_)) / falls;
-      const double least = -least_eigenvalue(x_) / falls;
-      if (off <= settings_.tolerance && least <= settings_.tolerance) {
-        result.status = Status::infeasible;
-        result.x = x_;
-        for (double& v : result.x) v /= falls;
-        result.y.assign(m_, nan);
-        result.objective = nan;
-        result.dual = -1.0;
-        result.residual = std::max({off, least, 0.0});
-        return true;
-      }
+    if (auto found = infeasibility(form_, x_)) {
+      result.status = Status::infeasible;
+      result.x = std::move(found->numbers);
+      result.y.assign(m_, nan);
+      result.objective = nan;
+      result.dual = -1.0;
+      result.residual = found->residual;
+      return true;
     }
-    const double rises = product(p_.objective.data(), y_.data(), m_);
-    if (rises > 0.0) {
-      const double least = -least_eigenvalue(slack(y_, false)) / rises;
-      // feasible itself: what C takes is nothing beside what the ray gives
-      const double off = -least_eigenvalue(slack(y_, true)) / (scale_c_ + largest(y_));
-      if (least <= settings_.tolerance && off <= settings_.tolerance) {
-        result.status = Status::unbounded;
-        result.y = y_;
-        result.ray = y_;
-        for (double& v : result.ray) v /= rises;
-        result.x.assign(size_, nan);
-        result.dual = nan;
-        result.objective = std::numeric_limits<double>::infinity();
-        result.residual = std::max({least, off, 0.0});
-        return true;
-      }
+    const double off = std::max(-now_slack_ / scale_c_, 0.0);
+    if (s_inverse_.empty() || !(off <= settings_.tolerance)) return false;
+    if (auto found = ascent(form_, y_, s_inverse_)) {
+      result.status = Status::unbounded;
+      result.y = y_;
+      result.ray = std::move(found->numbers);
+      result.x.assign(size_, nan);
+      result.dual = nan;
+      result.objective = std::numeric_limits<double>::infinity();
+      result.residual = std::max(found->residual, off);
+      return true;
     }
     return false;
   }
@@ -231,22 +152,7 @@ class InteriorPoint {
         }
       }
     }
-    // Schur complement <A_i, X A_k S^-1>.
-    schur_.assign(m_ * m_, 0.0);
-    Scratch &half = scratch_[1], &whole = scratch_[2];
-    for (const Block& block : blocks_) {
-      const auto size = static_cast<std::size_t>(block.n * block.n);
-      for (const int k : block.variables) {
-        const auto column = static_cast<std::size_t>(k);
-        small::multiply(block.n, x_.data() + block.at, coefficient(column) + block.at, half.data());
-        small::multiply(block.n, half.data(), s_inverse_.data() + block.at, whole.data());
-        for (const int i : block.variables) {
-          if (i > k) continue;
-          const auto row = static_cast<std::size_t>(i);
-          schur_[row * m_ + column] += product(coefficient(row) + block.at, whole.data(), size);
-        }
-      }
-    }
+    schur_ = form_.schur(x_, s_inverse_);
     double most = 0.0;
     for (std::size_t i = 0; i < m_; ++i) most = std::max(most, schur_[i * m_ + i]);
     for (std::size_t i = 0; i < m_; ++i) {
@@ -281,11 +187,11 @@ class InteriorPoint {
         known[block.at + k] = target * s_inverse_[block.at + k] - known[block.at + k];
       }
     }
-    const Numbers of_known = traces(known);
+    const Numbers of_known = form_.traces(known);
     dy.resize(m_);
     for (std::size_t i = 0; i < m_; ++i) dy[i] = p_.objective[i] - of_known[i];
     small::solve_cholesky(static_cast<int>(m_), schur_lower_.data(), dy.data());
-    ds = slack(dy, false);
+    ds = form_.slack(dy, false);
     for (std::size_t k = 0; k < size_; ++k) ds[k] += rd_[k];
     dx.resize(size_);
     for (const Block& block : blocks_) {
@@ -356,13 +262,14 @@ class InteriorPoint {
   }
 
   const SdpProblem& p_;
+  const BlockForm form_;
+  const std::vector<Block>& blocks_;
   const SdpSettings& settings_;
   double enough_;
-  double now_slack_ = 0.0;
-  std::size_t m_, size_ = 0;
-  int order_ = 0;
-  double scale_c_ = 1.0, scale_b_ = 1.0, mu_ = 0.0;
-  std::vector<Block> blocks_;
+  std::size_t m_, size_;
+  int order_;
+  double scale_c_, scale_b_;
+  double now_slack_ = 0.0, mu_ = 0.0;
   mutable std::array<Scratch, 3> scratch_;  // a block each
   Numbers x_, s_, y_, rp_, rd_;
   Numbers x_inverse_lower_, s_inverse_lower_, s_inverse_, schur_, schur_lower_;

@@ -1,0 +1,130 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <vector>
+
+#include <carom/sdp.hpp>
+
+#include "programs/sdp/small_matrix.hpp"
+
+/// A programme's matrices block by block, each with the variables that it has.
+namespace carom::sdp {
+
+using Numbers = std::vector<double>;
+using Scratch = std::array<double, static_cast<std::size_t>(kMaxSdpBlock* kMaxSdpBlock)>;
+
+inline double product(const double* a, const double* b, std::size_t count) {
+  double sum = 0.0;
+  for (std::size_t i = 0; i < count; ++i) sum += a[i] * b[i];
+  return sum;
+}
+inline double largest(const Numbers& values) {
+  double size = 0.0;
+  for (const double v : values) size = std::max(size, std::fabs(v));
+  return size;
+}
+
+struct Block {
+  int n;
+  std::size_t at;              // first number in C
+  std::vector<int> variables;  // whose A is not zero here
+
+  [[nodiscard]] std::size_t size() const {
+    return static_cast<std::size_t>(n) * static_cast<std::size_t>(n);
+  }
+};
+
+class BlockForm {
+ public:
+  explicit BlockForm(const SdpProblem& problem) : p_(problem) {
+    std::size_t at = 0;
+    for (const int n : p_.blocks) {
+      Block block{n, at, {}};
+      for (std::size_t i = 0; i < variables(); ++i) {
+        const double* a = coefficient(i) + at;
+        if (std::any_of(a, a + block.size(), [](double v) { return v != 0.0; })) {
+          block.variables.push_back(static_cast<int>(i));
+        }
+      }
+      at += block.size();
+      order_ += n;
+      blocks_.push_back(std::move(block));
+    }
+  }
+
+  [[nodiscard]] const SdpProblem& problem() const { return p_; }
+  [[nodiscard]] const std::vector<Block>& blocks() const { return blocks_; }
+  [[nodiscard]] std::size_t variables() const { return p_.objective.size(); }
+  [[nodiscard]] std::size_t size() const { return p_.constant.size(); }
+  [[nodiscard]] int order() const { return order_; }
+  [[nodiscard]] const double* coefficient(std::size_t i) const {
+    return p_.coefficients.data() + i * size();
+  }
+
+  /// C - sum y A, or - sum y A.
+  [[nodiscard]] Numbers slack(const Numbers& y, bool with_constant) const {
+    Numbers result = with_constant ? p_.constant : Numbers(size(), 0.0);
+    for (const Block& block : blocks_) {
+      for (const int i : block.variables) {
+        const double value = y[static_cast<std::size_t>(i)];
+        const double* a = coefficient(static_cast<std::size_t>(i)) + block.at;
+        for (std::size_t k = 0; k < block.size(); ++k) result[block.at + k] -= value * a[k];
+      }
+    }
+    return result;
+  }
+  /// <A_i, X>
+  [[nodiscard]] Numbers traces(const Numbers& x) const {
+    Numbers result(variables(), 0.0);
+    for (const Block& block : blocks_) {
+      for (const int i : block.variables) {
+        const auto k = static_cast<std::size_t>(i);
+        result[k] += product(coefficient(k) + block.at, x.data() + block.at, block.size());
+      }
+    }
+    return result;
+  }
+  [[nodiscard]] double least_eigenvalue(const Numbers& matrix) const {
+    double least = std::numeric_limits<double>::infinity();
+    Scratch copy;
+    for (const Block& block : blocks_) {
+      const double* from = matrix.data() + block.at;
+      std::copy(from, from + block.size(), copy.begin());
+      least = std::min(least, small::least_eigenvalue(block.n, copy.data()));
+    }
+    return least;
+  }
+
+  /// <A_i, L A_k R> of symmetric L, R, upper part, by rows.
+  [[nodiscard]] Numbers schur(const Numbers& left, const Numbers& right) const {
+    const std::size_t m = variables();
+    Numbers result(m * m, 0.0);
+    Scratch half, whole;
+    for (const Block& block : blocks_) {
+      for (const int k : block.variables) {
+        const auto column = static_cast<std::size_t>(k);
+        small::multiply(block.n, left.data() + block.at, coefficient(column) + block.at,
+                        half.data());
+        small::multiply(block.n, half.data(), right.data() + block.at, whole.data());
+        for (const int i : block.variables) {
+          if (i > k) break;  // in ascending order
+          const auto row = static_cast<std::size_t>(i);
+          result[row * m + column] +=
+              product(coefficient(row) + block.at, whole.data(), block.size());
+        }
+      }
+    }
+    return result;
+  }
+
+ private:
+  const SdpProblem& p_;
+  std::vector<Block> blocks_;
+  int order_ = 0;
+};
+
+}  // namespace carom::sdp

@@ -1,0 +1,66 @@
+#include "programs/sdp/judge.hpp"
+
+#include "programs/sdp/blocks.hpp"
+#include "programs/sdp/scaling.hpp"
+#include "programs/sdp/solver.hpp"
+
+namespace carom::sdp {
+
+namespace {
+
+constexpr double kFiner = 1e-3;  ///< of the tolerance, at the next try
+constexpr double kLeastTolerance = 1e-13;
+
+/// SdpResult::residual of an answer, from the programme alone.
+double residual_of(const SdpProblem& problem, const SdpResult& result) {
+  const BlockForm form(problem);
+  const double scale_c = 1.0 + largest(problem.constant);
+  const double scale_b = 1.0 + largest(problem.objective);
+  const double objective = product(problem.objective.data(), result.y.data(), form.variables());
+  const double dual = product(problem.constant.data(), result.x.data(), form.size());
+  double off = 0.0;
+  const Numbers traces = form.traces(result.x);
+  for (std::size_t i = 0; i < traces.size(); ++i) {
+    off = std::max(off, std::fabs(traces[i] - problem.objective[i]));
+  }
+  const double residual =
+      std::max({-form.least_eigenvalue(form.slack(result.y, true)) / scale_c,
+                -form.least_eigenvalue(result.x) / (1.0 + largest(result.x)), off / scale_b,
+                std::fabs(dual - objective) / (1.0 + std::fabs(objective) + std::fabs(dual)), 0.0});
+  return std::isfinite(residual) ? residual : std::numeric_limits<double>::infinity();
+}
+
+}  // namespace
+
+SdpResult solve_judged(const SdpProblem& problem, const SdpSettings& settings) {
+  const Scaled scaled(problem);
+  SdpSettings finer = settings;
+  SdpResult best;
+  for (;;) {
+    SdpResult result = scaled.original(solve(scaled.problem(), finer));
+    if (result.status == Status::infeasible || result.status == Status::unbounded) return result;
+    const double own = result.residual;
+    if (result.status == Status::solved || result.status == Status::inaccurate) {
+      result.residual = std::max(own, residual_of(problem, result));
+    }
+    const bool better = best.y.empty() || result.residual < best.residual;
+    if (better) best = std::move(result);
+    if (best.residual <= settings.tolerance) {
+      best.status = Status::solved;
+      return best;
+    }
+    const bool coarse = own <= finer.tolerance && finer.tolerance > kLeastTolerance;
+    if (!coarse) break;  // the method was at its end
+    finer.tolerance = std::max(kLeastTolerance, kFiner * finer.tolerance);
+  }
+  if (best.status == Status::solved) best.status = Status::inaccurate;
+  if (best.status != Status::inaccurate) {
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    std::fill(best.y.begin(), best.y.end(), nan);
+    std::fill(best.x.begin(), best.x.end(), nan);
+    best.objective = best.dual = nan;
+  }
+  return best;
+}
+
+}  // namespace carom::sdp

@@ -1,0 +1,116 @@
+#include "programs/sdp/proofs.hpp"
+
+namespace carom::sdp {
+
+namespace {
+
+constexpr double kNear = 1e-3;    ///< off a proof, that trying to make one is worth the time
+constexpr double kExact = 1e-11;  ///< what may be left of it
+constexpr int kRefinements = 3;
+
+/// Solves sum_k <A_i, W A_k W> z_k = r_i: what r asks of a matrix, at least cost beside W^-1.
+class Weighted {
+ public:
+  Weighted(const BlockForm& form, const Numbers& weight)
+      : m_(form.variables()), matrix_(form.schur(weight, weight)), size_(m_), lower_(m_ * m_) {
+    for (std::size_t i = 0; i < m_; ++i) {
+      const double d = matrix_[i * m_ + i];
+      size_[i] = d > 0.0 ? 1.0 / std::sqrt(d) : 0.0;
+    }
+    for (std::size_t i = 0; i < m_; ++i) {
+      for (std::size_t j = i; j < m_; ++j) {
+        const double v = matrix_[i * m_ + j] * size_[i] * size_[j];
+        matrix_[i * m_ + j] = matrix_[j * m_ + i] = v;
+      }
+    }
+    const int m = static_cast<int>(m_);
+    for (double shift = 1e-15; shift < 1e-6; shift *= 10.0) {  // of redundant variables
+      Numbers shifted = matrix_;
+      for (std::size_t i = 0; i < m_; ++i) {
+        shifted[i * m_ + i] = size_[i] > 0.0 ? shifted[i * m_ + i] + shift : 1.0;
+      }
+      usable_ = small::cholesky(m, shifted.data(), lower_.data());
+      if (usable_) break;
+    }
+  }
+
+  [[nodiscard]] bool usable() const { return usable_; }
+  [[nodiscard]] Numbers solve(const Numbers& r) const {
+    Numbers scaled(m_), z(m_, 0.0);
+    for (std::size_t i = 0; i < m_; ++i) scaled[i] = r[i] * size_[i];
+    for (int k = 0; k < kRefinements; ++k) {
+      Numbers left = scaled;
+      for (std::size_t i = 0; i < m_; ++i) left[i] -= product(&matrix_[i * m_], z.data(), m_);
+      small::solve_cholesky(static_cast<int>(m_), lower_.data(), left.data());
+      for (std::size_t i = 0; i < m_; ++i) z[i] += left[i];
+    }
+    for (std::size_t i = 0; i < m_; ++i) z[i] *= size_[i];
+    return z;
+  }
+
+ private:
+  std::size_t m_;
+  Numbers matrix_, size_, lower_;
+  bool usable_ = false;
+};
+
+/// W M W, symmetric.
+Numbers between(const BlockForm& form, const Numbers& w, const Numbers& m) {
+  Numbers result(m.size());
+  Scratch half, whole;
+  for (const Block& block : form.blocks()) {
+    small::multiply(block.n, w.data() + block.at, m.data() + block.at, half.data());
+    small::multiply(block.n, half.data(), w.data() + block.at, whole.data());
+    for (int i = 0; i < block.n; ++i) {
+      for (int j = 0; j < block.n; ++j) {
+        const auto a = static_cast<std::size_t>(i * block.n + j),
+                   b = static_cast<std::size_t>(j * block.n + i);
+        result[block.at + a] = 0.5 * (whole[a] + whole[b]);
+      }
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+std::optional<Proof> infeasibility(const BlockForm& form, const Numbers& x) {
+  const Numbers& c = form.problem().constant;
+  double falls = -product(c.data(), x.data(), form.size());
+  if (!(falls > 0.0) || !(largest(form.traces(x)) <= kNear * falls)) return {};
+  const Weighted weighted(form, x);
+  if (!weighted.usable()) return {};
+  // X - X (sum z A) X, with <A_i, .> = 0
+  Numbers proof = x;
+  for (int k = 0; k < 2; ++k) {
+    const Numbers change = between(form, x, form.slack(weighted.solve(form.traces(proof)), false));
+    for (std::size_t i = 0; i < proof.size(); ++i) proof[i] += change[i];
+  }
+  falls = -product(c.data(), proof.data(), form.size());
+  if (!(falls > 0.0)) return {};
+  for (double& v : proof) v /= falls;
+  const double residual = std::max(largest(form.traces(proof)), -form.least_eigenvalue(proof));
+  if (!(residual <= kExact)) return {};
+  return Proof{std::move(proof), std::max(residual, 0.0)};
+}
+
+std::optional<Proof> ascent(const BlockForm& form, const Numbers& y, const Numbers& s_inverse) {
+  const Numbers& b = form.problem().objective;
+  const double rises = product(b.data(), y.data(), y.size());
+  if (!(rises > 0.0)) return {};
+  if (!(form.least_eigenvalue(form.slack(y, false)) >= -kNear * rises)) return {};
+  const Weighted weighted(form, s_inverse);
+  if (!weighted.usable()) return {};
+  // -sum d A next to the slack that y has
+  Numbers wanted = form.traces(s_inverse);
+  for (double& v : wanted) v = -v;
+  Numbers d = weighted.solve(wanted);
+  const double gain = product(b.data(), d.data(), d.size());
+  if (!(gain > 0.0)) return {};
+  for (double& v : d) v /= gain;
+  const double residual = -form.least_eigenvalue(form.slack(d, false));
+  if (!(residual <= kExact)) return {};
+  return Proof{std::move(d), std::max(residual, 0.0)};
+}
+
+}  // namespace carom::sdp

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <optional>
+
+#include "programs/sdp/blocks.hpp"
+
+/// Proofs that an iterate points at, made as exact as double numbers allow: what is left of their
+/// equalities and eigenvalues is rounding, so that no programme with an answer of a size below 1e9
+/// has one. Matrices and objective are taken to be of size 1 (scaling.hpp).
+namespace carom::sdp {
+
+struct Proof {
+  Numbers numbers;  ///< X with <C, X> = -1, or d with b'd = 1
+  double residual;  ///< what is left: |<A_i, X>|, negative eigenvalues
+};
+
+/// X >= 0 with <A_i, X> = 0 and <C, X> < 0 near x: there is no y.
+std::optional<Proof> infeasibility(const BlockForm& form, const Numbers& x);
+
+/// d with b'd > 0 and -sum d_i A_i >= 0 near y, s_inverse being the inverse of C - sum y A: b'y has
+/// no bound if there is a y at all.
+std::optional<Proof> ascent(const BlockForm& form, const Numbers& y, const Numbers& s_inverse);
+
+}  // namespace carom::sdp
