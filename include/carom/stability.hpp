@@ -81,6 +81,10 @@ struct StanceBatch : StanceSizes, StanceBatchArrays<Buffer> {
 /// Errors: InvalidInput where the stances differ in their number of contacts.
 StanceBatch stance_batch(std::span<const Stance> stances);
 
+/// Stance `problem` of a batch on the host, without a name. Errors: InvalidInput for an index that
+/// the batch has not, and for arrays of other shapes.
+Stance stance_at(const StanceBatch& batch, std::int64_t problem);
+
 /// What is known of a stance, each with its proof or its counterexample.
 enum class StabilityVerdict : std::uint8_t {
   stable,              ///< proven by a certificate (StabilityResult::certificate)
@@ -224,7 +228,8 @@ bool proves_stable(const Stance& stance, const std::array<double, 24>& coefficie
 /// Whether the mode `word` certainly makes the equilibrium ambiguous, likewise.
 bool proves_ambiguous(const Stance& stance, const std::string& word);
 /// Largest growth of the motion from (q, v) within `events` events, simulated anew with 60 decimal
-/// digits; 1e300 where a mode goes on for ever, 0 where the motion is not unique.
+/// digits; where several modes or orders of impacts are possible, of four ways to choose. 1e300
+/// where a mode goes on for ever, 0 where none is possible.
 double replayed_growth(const Stance& stance, const std::array<double, 6>& start,
                        std::int64_t events);
 
@@ -246,8 +251,9 @@ struct StanceMode {
 /// Errors: InvalidInput as validate(stance).
 std::vector<StanceMode> contact_modes(const Stance& stance);
 
-/// Errors: InvalidInput naming field, contact and value.
-void validate(const Stance& stance);
+/// problem: index among others, which refusals tell; < 0: there are none. Errors: InvalidInput
+/// naming field, contact and value.
+void validate(const Stance& stance, std::int64_t problem = -1);
 
 enum class ImpactKind : std::uint8_t { stick, slip_positive, slip_negative };
 

@@ -5,25 +5,29 @@ programming".) Mass and radius of gyration are 1, positions q = (y, z, theta) re
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from . import _core
+from . import _core, _parts
 from ._arrays import Batch, from_any, refuse
 from ._results import CertificateKind, Result, StabilityVerdict, result
 from ._settings import in_words, takes_settings
+from .errors import InvalidInput
 from .problems import Parameter, columns, parameters_of
 
 __all__ = [
     "CertificateKind", "StabilityChart", "StabilityResult", "StabilityVerdict", "StanceModel",
     "Stances", "analyse", "chart", "impact", "impacts_dissipate", "model", "models", "modes",
-    "proves_ambiguous", "replayed_growth", "trajectory", "verify",
+    "proves_ambiguous", "read", "replayed_growth", "trajectory", "verify",
 ]  # fmt: skip
 
 _BY_CONTACT = ("l", "h", "slope", "friction", "restitution")
 _BY_STANCE = ("force", "angle", "torque")
+_NEEDED = ("l", "h", "friction", "angle")
+_ABSENT = {"slope": 0.0, "restitution": 0.0, "force": 1.0, "torque": 0.0}  # what a file may leave out
 
 
 @result
@@ -45,6 +49,10 @@ class Stances(Result):
         for field, value in zip(_BY_STANCE, (force, angle, torque)):
             batch.add(field, value)
         return cls(**batch.arrays())
+
+    def validate(self) -> None:
+        """Errors: InvalidInput naming the stance, the field, the contact and the value."""
+        _core.validate_stances(self.to_dict(), len(self), self.contacts)
 
     def __len__(self) -> int:
         return len(self.l)
@@ -102,6 +110,60 @@ def model(name: str, *, n: int | None = None, **parameters: Any) -> Stances:
     taken, count = columns(parameters, n)
     lists = {key: column.tolist() for key, column in taken.items()}
     return Stances(**_core.build_stances(name, lists, count))
+
+
+def read(path: Any) -> Stances:
+    """Stances of a file that `carom stability` takes: JSON, or HDF5 data sets l, h, slope, friction,
+    restitution (n, c), force, angle, torque (n), also below /stance of its own output.
+
+    Errors: InvalidInput naming the file, the field and the stance; FileNotFoundError.
+    """
+    with open(path, "rb") as file:
+        is_hdf5 = file.read(8) == b"\x89HDF\r\n\x1a\n"
+    columns = _hdf5_columns(path) if is_hdf5 else _json_columns(path)
+    for field in _NEEDED:
+        if field not in columns:
+            raise refuse(f"{path}: {field}", "missing", "must be there")
+    try:
+        stances = Stances.of(**columns)
+        stances.validate()
+    except InvalidInput as error:
+        raise InvalidInput(
+            f"{path}: {error}", error.field, error.index, error.problem, str(error.value), error.rule
+        ) from None
+    return stances
+
+
+def _hdf5_columns(path: Any) -> dict[str, Any]:
+    h5py = _parts.need_h5py()
+    with h5py.File(path, "r") as file:
+        group = file["stance"] if file.attrs.get("kind") == "stability" else file
+        odd = sorted(set(group) - {"name", *_BY_CONTACT, *_BY_STANCE})
+        if odd:
+            raise refuse(f"{path}: {odd[0]}", "no data set of stances", "must be one")
+        return {field: item[...] for field, item in group.items() if field != "name"}
+
+
+def _json_columns(path: Any) -> dict[str, Any]:
+    with open(path, encoding="utf-8") as file:
+        try:
+            entries = json.load(file)
+        except json.JSONDecodeError as error:
+            raise refuse(str(path), "no JSON", str(error)) from None
+    entries = entries if isinstance(entries, list) else [entries]
+    counts = {len(entry.get("contacts", ())) for entry in entries}
+    if len(counts) != 1:
+        raise refuse(f"{path}: contacts", "of several numbers", "read them one number at a time", "are")
+    columns: dict[str, Any] = {}
+    for i, entry in enumerate(entries):
+        known = {field: entry.get(field, _ABSENT.get(field)) for field in _BY_STANCE}
+        for field in _BY_CONTACT:
+            known[field] = [c.get(field, _ABSENT.get(field)) for c in entry["contacts"]]
+        for field, value in known.items():
+            if value is None or (isinstance(value, list) and None in value):
+                raise refuse(f"{path}: {field} of stance {i}", "missing", "must be there")
+            columns.setdefault(field, []).append(value)
+    return columns
 
 
 def _stances(given: Any) -> Stances:

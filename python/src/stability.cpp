@@ -26,16 +26,14 @@ StanceBatch batch_of(const nb::dict& arrays, std::int64_t problems, std::int64_t
 
 /// One stance from arrays of one problem.
 Stance stance_from(const nb::dict& arrays, std::int64_t contacts) {
-  const StanceBatch batch = batch_of(arrays, 1, contacts);
-  Stance stance;
-  for (std::size_t c = 0; c < static_cast<std::size_t>(contacts); ++c) {
-    stance.contacts.push_back({batch.l.host()[c], batch.h.host()[c], batch.slope.host()[c],
-                               batch.friction.host()[c], batch.restitution.host()[c]});
-  }
-  stance.force = batch.force.host()[0];
-  stance.angle = batch.angle.host()[0];
-  stance.torque = batch.torque.host()[0];
-  return stance;
+  return stance_at(batch_of(arrays, 1, contacts), 0);
+}
+
+void validate_all(const nb::dict& arrays, std::int64_t problems, std::int64_t contacts) {
+  const StanceBatch batch = batch_of(arrays, problems, contacts);
+  without_gil([&] {
+    for (std::int64_t p = 0; p < problems; ++p) validate(stance_at(batch, p), p);
+  });
 }
 
 nb::dict analyse(const nb::dict& arrays, std::int64_t problems, std::int64_t contacts,
@@ -166,6 +164,7 @@ nb::dict build_stances(const std::string& name, const Columns& columns, std::int
 }  // namespace
 
 void add_stability(nb::module_& module) {
+  module.def("validate_stances", validate_all);
   module.def("analyse_stability", analyse);
   module.def("verify_certificates", verify);
   module.def("replayed_growth", replay);

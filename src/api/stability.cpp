@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
 
 #include "core/arrays.hpp"
@@ -33,19 +34,6 @@ void require_two_contacts(const Stance& stance) {
 }
 
 constexpr std::int64_t kVerifyGrain = 64;
-
-Stance stance_at(const StanceBatch& batch, std::int64_t problem) {
-  const auto p = static_cast<std::size_t>(problem);
-  Stance stance;
-  for (std::size_t i = 2 * p; i < 2 * p + 2; ++i) {
-    stance.contacts.push_back({batch.l.host()[i], batch.h.host()[i], batch.slope.host()[i],
-                               batch.friction.host()[i], batch.restitution.host()[i]});
-  }
-  stance.force = batch.force.host()[p];
-  stance.angle = batch.angle.host()[p];
-  stance.torque = batch.torque.host()[p];
-  return stance;
-}
 
 body::ContactForm contact_of(const Stance& stance, int contact) {
   require::between("contact", contact, 0, static_cast<std::int64_t>(stance.contacts.size()) - 1);
@@ -89,12 +77,29 @@ StanceBatch stance_batch(std::span<const Stance> stances) {
   return batch;
 }
 
-void validate(const Stance& stance) {
+Stance stance_at(const StanceBatch& batch, std::int64_t problem) {
+  arrays::require_sizes(batch, batch);
+  require::between("problem", problem, 0, batch.problems - 1);
+  const auto p = static_cast<std::size_t>(problem), c = static_cast<std::size_t>(batch.contacts);
+  Stance stance;
+  for (std::size_t i = c * p; i < c * (p + 1); ++i) {
+    stance.contacts.push_back({batch.l.host()[i], batch.h.host()[i], batch.slope.host()[i],
+                               batch.friction.host()[i], batch.restitution.host()[i]});
+  }
+  stance.force = batch.force.host()[p];
+  stance.angle = batch.angle.host()[p];
+  stance.torque = batch.torque.host()[p];
+  return stance;
+}
+
+void validate(const Stance& stance, std::int64_t problem) {
+  const auto which = problem < 0 ? std::nullopt : std::optional(problem);
   const auto contacts = static_cast<std::int64_t>(stance.contacts.size());
   require::between("contacts", contacts, 1, kMaxStanceContacts,
-                   {.kind = "stance", .name = stance.name});
+                   {.kind = "stance", .problem = which, .name = stance.name});
   Refusal wrong = stability::refused(stance_batch({&stance, 1}), 0);
   if (wrong.field.empty()) return;
+  wrong.problem = which;
   wrong.name = stance.name;
   throw InvalidInput(std::move(wrong));
 }

@@ -134,7 +134,8 @@ void add_stability_options(CLI::App& command, StabilityOptions& options) {
                                const char* help) {
     return add_text(command, name, value, type, help);
   };
-  text("target", options.target, "MODEL|FILE", "figure2, figure3, or a JSON file of stances")
+  text("target", options.target, "MODEL|FILE",
+       "figure2, figure3, or a JSON or HDF5 file of stances")
       ->required();
   command.add_option("--set", options.set, "Set a parameter; repeat for several")
       ->type_name("NAME=VALUE")

@@ -27,8 +27,10 @@ struct VerifyOptions {
 
 enum class Judgement { proven, refuted, unjudged };
 
-// A replay of the same motion in other arithmetic may differ in its last event.
+// A replay of the same motion in other arithmetic may differ in its last event, and where impacts
+// bounce long before that: it is given more events then.
 constexpr double kReplayShare = 0.9;
+constexpr std::int64_t kLongerReplay = 8;
 
 Judgement judge(const io::KeptVerdict& kept) {
   const auto of = [](bool proven) { return proven ? Judgement::proven : Judgement::refuted; };
@@ -47,9 +49,14 @@ Judgement judge(const io::KeptVerdict& kept) {
       return Judgement::refuted;
     }
     case StabilityVerdict::unstable: {
-      const double growth = replayed_growth(kept.stance, kept.start, kept.events);
-      const bool endless = std::isinf(kept.growth) && growth >= 1e300;
-      return of(endless || (growth > 1.0 && growth >= kReplayShare * kept.growth));
+      for (const std::int64_t longer : {std::int64_t{1}, kLongerReplay}) {
+        const double growth = replayed_growth(kept.stance, kept.start, longer * kept.events);
+        const bool endless = std::isinf(kept.growth) && growth >= 1e300;
+        if (endless || (growth > 1.0 && growth >= kReplayShare * kept.growth)) {
+          return Judgement::proven;
+        }
+      }
+      return Judgement::refuted;
     }
     default:
       return Judgement::unjudged;

@@ -17,6 +17,7 @@ struct Mark {
 };
 constexpr Mark kMarks[] = {{"normal_jacobian", "normal_jacobian", FileKind::impact},
                            {"angle", "/stance/angle", FileKind::stance},
+                           {"angle", "angle", FileKind::stance},
                            {"contacts", "position", FileKind::posture},
                            {"constraints", "jacobian", FileKind::step},
                            {"M", "M", FileKind::program},

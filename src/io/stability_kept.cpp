@@ -108,18 +108,15 @@ std::vector<KeptVerdict> from_hdf5(const std::filesystem::path& file) {
   const auto numbers = column("/result/coefficients", 24);
   const auto start = column("/result/start", 6), growth = column("/result/start_growth", 1);
   const auto events = column("/result/start_events", 1);
-  const auto l = column("/stance/l", 2), h = column("/stance/h", 2);
-  const auto slope = column("/stance/slope", 2), friction = column("/stance/friction", 2);
-  const auto restitution = column("/stance/restitution", 2);
-  const auto force = column("/stance/force", 1), angle = column("/stance/angle", 1);
-  const auto torque = column("/stance/torque", 1);
+  const std::vector<Stance> stances = stances_from_hdf5(reader, "/stance/", name);
+  if (stances.size() != count) {
+    throw InvalidInput(
+        fmt::format("{}: has {} verdicts of {} stances", name, count, stances.size()));
+  }
   std::vector<KeptVerdict> kept(count);
   for (std::size_t p = 0; p < count; ++p) {
     KeptVerdict& k = kept[p];
-    for (std::size_t i = 2 * p; i < 2 * p + 2; ++i) {
-      k.stance.contacts.push_back({l[i], h[i], slope[i], friction[i], restitution[i]});
-    }
-    k.stance.force = force[p], k.stance.angle = angle[p], k.stance.torque = torque[p];
+    k.stance = stances[p];
     k.verdict = static_cast<StabilityVerdict>(verdicts[p]);
     k.certificate = static_cast<CertificateKind>(static_cast<int>(kinds[p]));
     k.s = s[p], k.kappa = kappa[p];
@@ -141,9 +138,9 @@ std::vector<KeptVerdict> read_kept_verdicts(const std::filesystem::path& file) {
   std::vector<KeptVerdict> kept = read_either(file, from_hdf5, from_json);
   for (std::size_t i = 0; i < kept.size(); ++i) {
     try {
-      validate(kept[i].stance);
+      validate(kept[i].stance, static_cast<std::int64_t>(i));
     } catch (const InvalidInput& error) {
-      throw error.with_problem(static_cast<std::int64_t>(i)).with_source(file.string());
+      throw error.with_source(file.string());
     }
   }
   return kept;

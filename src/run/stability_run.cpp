@@ -59,11 +59,7 @@ StabilityRun run_stability(StancePoints points, const StabilitySettings& setting
   std::vector<Stance> pairs;
   const auto& stances = run.points.stances;
   for (std::size_t i = 0; i < stances.size(); ++i) {
-    try {
-      validate(stances[i]);
-    } catch (const InvalidInput& error) {
-      throw error.with_problem(static_cast<std::int64_t>(i));
-    }
+    validate(stances[i], stances.size() > 1 ? static_cast<std::int64_t>(i) : -1);
     const bool two = stances[i].contacts.size() == 2;
     run.row.push_back(two ? static_cast<std::int64_t>(pairs.size()) : -1);
     if (two) pairs.push_back(stances[i]);
@@ -72,10 +68,12 @@ StabilityRun run_stability(StancePoints points, const StabilitySettings& setting
   const auto rows = static_cast<std::int64_t>(pairs.size());
   run.result = allocate<StabilityResult>(StanceSizes{rows, 2});
   const StanceBatch all = stance_batch(pairs);
+  StabilitySettings part_settings = settings;  // of the piece: random states by the chart's index
   control.show(0, rows);
   while (run.done < rows && !control.is_stopped()) {
     const std::int64_t end = std::min(rows, run.done + kPiece);
-    auto part = analyse_stability(arrays::slice(all, run.done, end), settings, backend);
+    part_settings.first_problem = settings.first_problem + run.done;
+    auto part = analyse_stability(arrays::slice(all, run.done, end), part_settings, backend);
     append(run.result, part, run.done, end - run.done);
     run.done = end;
     control.show(end, rows);

@@ -14,7 +14,7 @@ constexpr int kIterations = 60;
 
 }  // namespace
 
-LabelProgram::Answer LabelProgram::solve(double size) const {
+SdpProblem LabelProgram::programme(double size) const {
   std::size_t extra = 0;
   for (const Condition& c : conditions_) {
     if (c.copositive) extra += static_cast<std::size_t>(c.matrix.n * (c.matrix.n - 1) / 2);
@@ -67,6 +67,12 @@ LabelProgram::Answer LabelProgram::solve(double size) const {
     set(i, scalar(size), -1.0);
   }
   set(last, scalar(kMostSlack), -1.0);
+  return problem;
+}
+
+LabelProgram::Answer LabelProgram::solve(double size) const {
+  const SdpProblem problem = programme(size);
+  const std::size_t variables = problem.objective.size(), last = variables - 1;
   SdpSettings settings;
   settings.tolerance = kTolerance;
   settings.max_iterations = kIterations;

@@ -73,7 +73,8 @@ class LabelProgram {
     double slack = 0.0;
     std::array<double, kMostUnknowns> x{};
   };
-  /// Unknowns stay within `size`.
+  /// Unknowns stay within `size`; the last variable is the slack.
+  [[nodiscard]] SdpProblem programme(double size) const;
   [[nodiscard]] Answer solve(double size) const;
 
  private:

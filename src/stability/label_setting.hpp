@@ -2,6 +2,8 @@
 
 #include <Eigen/Dense>
 
+#include <optional>
+
 #include "stability/body/events_body.hpp"
 #include "stability/label_program.hpp"
 #include "stability/labelled.hpp"
@@ -48,5 +50,8 @@ bool slides(const Setting& s, int way);
 /// e = 0 for both contacts, and otherwise.
 LabelledCertificate find_inelastic(const Setting& setting);
 LabelledCertificate find_elastic(const Setting& setting);
+/// The programmes that they solve.
+std::optional<SdpProblem> programme_inelastic(const Setting& setting);
+std::optional<SdpProblem> programme_elastic(const Setting& setting);
 
 }  // namespace carom::stability

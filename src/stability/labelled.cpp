@@ -68,11 +68,22 @@ void add_sliding(LabelProgram& program, const Setting& s, int way, const Affine&
 }
 bool slides(const Setting& s, int way) { return s.tables.choices[6 + way] == body::kBothSlip; }
 
+namespace {
+
+bool is_elastic(const Setting& s) { return s.side[0].e > 0.0 || s.side[1].e > 0.0; }
+
+}  // namespace
+
 LabelledCertificate find_labelled(const body::StanceForm& stance) {
   const Setting s = setting_of(stance);
   if (!s.usable) return {};
-  const bool elastic = s.side[0].e > 0.0 || s.side[1].e > 0.0;
-  return elastic ? find_elastic(s) : find_inelastic(s);
+  return is_elastic(s) ? find_elastic(s) : find_inelastic(s);
+}
+
+std::optional<SdpProblem> labelled_programme(const body::StanceForm& stance) {
+  const Setting s = setting_of(stance);
+  if (!s.usable) return {};
+  return is_elastic(s) ? programme_elastic(s) : programme_inelastic(s);
 }
 
 }  // namespace carom::stability

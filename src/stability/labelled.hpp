@@ -1,6 +1,9 @@
 #pragma once
 
 #include <array>
+#include <optional>
+
+#include <carom/sdp.hpp>
 
 #include "stability/body/stance_body.hpp"
 
@@ -19,5 +22,7 @@ struct LabelledCertificate {
 
 /// The stance is held, unambiguous, has no paradox, and no impact creates energy.
 LabelledCertificate find_labelled(const kernels::stability::StanceForm& stance);
+/// The programme that it solves, if there is one; its last variable is the slack.
+std::optional<SdpProblem> labelled_programme(const kernels::stability::StanceForm& stance);
 
 }  // namespace carom::stability

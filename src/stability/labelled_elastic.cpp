@@ -13,17 +13,17 @@ class ElasticProgram {
  public:
   explicit ElasticProgram(const Setting& s) : s_(s), program_(kUnknowns) {}
 
-  LabelledCertificate solve() {
-    LabelledCertificate certificate;
+  /// Whether the conditions could be written down.
+  bool build() {
     for (int i = 0; i < 2; ++i) {
       const Side& side = s_.side[i];
       const double rate = s_.side[1 - i].normal.dot(side.turn);
-      if (!(std::fabs(rate) > kDegenerate)) return certificate;
+      if (!(std::fabs(rate) > kDegenerate)) return false;
       for (int k = 0; k < 4; ++k)
         part_[i][k] = Affine::unknown(static_cast<std::size_t>(4 * i + k));
       gap_[i] = (-side.turn2 * side.turn.dot(s_.g) / rate) * part_[i][0];
     }
-    if (!meet()) return certificate;
+    if (!meet()) return false;
     for (int i = 0; i < 2; ++i) {
       conditions(i);
       bounces(i);
@@ -34,8 +34,13 @@ class ElasticProgram {
       add_sliding(program_, s_, way, Affine::unknown(8 + static_cast<std::size_t>(way)),
                   form(0, s_.n, s_.n));
     }
-    const double size = std::max({1.0, s_.g.norm(), s_.side[0].turn2, s_.side[1].turn2});
-    const LabelProgram::Answer answer = program_.solve(kMostSize * s_.m * size);
+    return true;
+  }
+  [[nodiscard]] SdpProblem programme() const { return program_.programme(size()); }
+
+  [[nodiscard]] LabelledCertificate solve() const {
+    LabelledCertificate certificate;
+    const LabelProgram::Answer answer = program_.solve(size());
     if (!answer.found) return certificate;
     certificate.found = true;
     certificate.margin = answer.slack;
@@ -50,6 +55,10 @@ class ElasticProgram {
  private:
   // q, S_nn, S_nt, S_tt of both contacts, three of them given by the others; Q12 of both ways
   static constexpr std::size_t kUnknowns = 10;
+
+  [[nodiscard]] double size() const {
+    return kMostSize * s_.m * std::max({1.0, s_.g.norm(), s_.side[0].turn2, s_.side[1].turn2});
+  }
 
   /// Where a contact that is closed is touched without any impulse, both ways along n: the labels'
   /// forms are equal at (n, n), (n, r_1), (n, r_2). S_nt and S_tt of contact 2 and S_nt of contact
@@ -218,6 +227,15 @@ class ElasticProgram {
 
 }  // namespace
 
-LabelledCertificate find_elastic(const Setting& setting) { return ElasticProgram(setting).solve(); }
+LabelledCertificate find_elastic(const Setting& setting) {
+  ElasticProgram program(setting);
+  return program.build() ? program.solve() : LabelledCertificate{};
+}
+
+std::optional<SdpProblem> programme_elastic(const Setting& setting) {
+  ElasticProgram program(setting);
+  if (!program.build()) return {};
+  return program.programme();
+}
 
 }  // namespace carom::stability

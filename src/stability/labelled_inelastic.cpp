@@ -21,22 +21,28 @@ class InelasticProgram {
  public:
   explicit InelasticProgram(const Setting& s) : s_(s), program_(kUnknowns) {}
 
-  LabelledCertificate solve() {
-    LabelledCertificate certificate;
+  /// Whether the conditions could be written down.
+  bool build() {
     for (int i = 0; i < 2; ++i) {
-      if (!forms(i)) return certificate;
+      if (!forms(i)) return false;
     }
-    if (!meet_at_n()) return certificate;
+    if (!meet_at_n()) return false;
     for (int i = 0; i < 2; ++i) conditions(i);
     for (int way = 0; way < 2; ++way) {
       if (slides(s_, way)) add_sliding(program_, s_, way, both(way), at_n(0, way));
     }
     for (int i = 0; i < 2; ++i) {
       for (int label = 0; label < (s_.side[i].sticks ? 3 : 2); ++label) {
-        if (!impacts(i, label)) return certificate;
+        if (!impacts(i, label)) return false;
       }
     }
-    const LabelProgram::Answer answer = program_.solve(kMostSize * s_.m * size());
+    return true;
+  }
+  [[nodiscard]] SdpProblem programme() const { return program_.programme(size()); }
+
+  [[nodiscard]] LabelledCertificate solve() const {
+    LabelledCertificate certificate;
+    const LabelProgram::Answer answer = program_.solve(size());
     if (!answer.found) return certificate;
     certificate.found = true;
     certificate.margin = answer.slack;
@@ -56,7 +62,7 @@ class InelasticProgram {
   static constexpr std::size_t kUnknowns = 14;
 
   [[nodiscard]] double size() const {
-    return std::max({1.0, s_.g.norm(), s_.side[0].turn2, s_.side[1].turn2});
+    return kMostSize * s_.m * std::max({1.0, s_.g.norm(), s_.side[0].turn2, s_.side[1].turn2});
   }
   static Affine both(int way) { return Affine::unknown(12 + static_cast<std::size_t>(way)); }
 
@@ -249,7 +255,14 @@ class InelasticProgram {
 }  // namespace
 
 LabelledCertificate find_inelastic(const Setting& setting) {
-  return InelasticProgram(setting).solve();
+  InelasticProgram program(setting);
+  return program.build() ? program.solve() : LabelledCertificate{};
+}
+
+std::optional<SdpProblem> programme_inelastic(const Setting& setting) {
+  InelasticProgram program(setting);
+  if (!program.build()) return {};
+  return program.programme();
 }
 
 }  // namespace carom::stability

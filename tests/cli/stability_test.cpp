@@ -5,6 +5,9 @@
 
 #include "cli/command.hpp"
 #include "cli/refusal.hpp"
+#include "io/hdf5_file.hpp"
+#include "run/stability_run.hpp"
+#include "support/stances.hpp"
 
 namespace carom::test {
 namespace {
@@ -139,6 +142,92 @@ TEST(StabilityCommand, RefusesByName) {
   expect_refusal(carom({"stability", "figure2", "--sweep", "d=0.1:1:3", "--start", "0,0,0,1,1,1"}),
                  {"--start", "one point"});
   expect_refusal(carom({"stability", "figure4"}), {"figure4", "figure2, figure3"});
+}
+
+/// Two stances as data sets; slope and torque are left out.
+struct StanceSets {
+  std::vector<double> l = {-0.3, 0.8, -0.4, 0.6}, h = {1, 0.9, 1, 1}, friction = {0.9, 0.9, 0.5, 2};
+  std::vector<double> restitution = {0, 0, 0.1, 0.1}, angle = {0.2, 0.1};
+  io::Shape shape = {2, 2};
+  const char* surplus = nullptr;
+  bool named = true;
+
+  void write(const std::filesystem::path& file) const {
+    io::Hdf5Writer writer(file);
+    if (named) writer.dataset("/name", std::vector<std::string>{"walker", "gripper"});
+    writer.dataset("/l", l, {2, 2});
+    writer.dataset("/h", h, {2, 2});
+    writer.dataset("/friction", friction, shape);
+    writer.dataset("/restitution", restitution, {2, 2});
+    if (!angle.empty()) writer.dataset("/angle", angle, {2});
+    if (surplus != nullptr) writer.dataset(surplus, angle, {2});
+    writer.close();
+  }
+};
+
+TEST(StabilityCommand, DataSetsAreReadLikeJson) {
+  const Scratch scratch;
+  const std::string sets = (scratch / "stances.h5").string();
+  StanceSets{}.write(sets);
+  const std::string text = scratch.file("stances.json", R"([
+    {"name": "walker", "angle": 0.2, "contacts": [{"l": -0.3, "h": 1, "friction": 0.9},
+      {"l": 0.8, "h": 0.9, "friction": 0.9}]},
+    {"name": "gripper", "angle": 0.1, "force": 1, "torque": 0, "contacts":
+      [{"l": -0.4, "h": 1, "friction": 0.5, "restitution": 0.1},
+       {"l": 0.6, "h": 1, "friction": 2, "restitution": 0.1}]}])");
+  const std::string output = (scratch / "out.h5").string();
+  const Outcome from_sets = carom({"stability", sets, "--json", "--output", output});
+  ASSERT_EQ(from_sets.status, 0) << from_sets.err;
+  const json points = from_sets.document()["points"];
+  EXPECT_EQ(points, carom({"stability", text, "--json"}).document()["points"]);
+  EXPECT_EQ(points[0]["verdict"], "stable");
+  EXPECT_EQ(points[1]["stance"]["name"], "gripper");
+  // an output stands for its stances
+  const json again = carom({"stability", output, "--json"}).document()["points"];
+  ASSERT_EQ(again.size(), 2U);
+  EXPECT_EQ(again[1]["certificate"], points[1]["certificate"]);
+  EXPECT_EQ(carom({"info", sets}).status, 0);
+  EXPECT_EQ(carom({"validate", sets}).status, 0);
+
+  const auto refused = [&](auto&& spoil, const std::vector<std::string>& words) {
+    StanceSets bad;
+    spoil(bad);
+    bad.write(scratch / "bad.h5");
+    expect_refusal(carom({"stability", (scratch / "bad.h5").string()}), words);
+  };
+  refused([](StanceSets& s) { s.friction[2] = -1.0; }, {"bad.h5", "gripper", "friction[0]", "-1"});
+  refused([](StanceSets& s) { s.restitution[1] = 1.0; }, {"walker", "restitution[1]", "[0, 1)"});
+  refused([](StanceSets& s) { s.angle[1] = NAN; }, {"gripper", "angle", "nan"});
+  refused([](StanceSets& s) { s.l[1] = -0.3, s.h[1] = 1.0; }, {"walker", "different points"});
+  refused([](StanceSets& s) { s.named = false, s.friction[2] = -1.0; },
+          {"bad.h5", "stance 1", "friction[0]", "-1"});
+  refused([](StanceSets& s) { s.shape = {4}; }, {"bad.h5", "friction", "axes"});
+  refused([](StanceSets& s) { s.shape = {1, 4}; }, {"friction", "[1, 4]", "[2, 2]"});
+  refused([](StanceSets& s) { s.surplus = "/mass"; }, {"bad.h5", "mass", "restitution"});
+  refused([](StanceSets& s) { s.angle.clear(); }, {"bad.h5", "angle"});
+}
+
+/// Random states are functions of a point's place in the chart, not in the piece it came in.
+TEST(StabilityRun, PiecesAreTheWhole) {
+  run::StancePoints points;
+  const std::size_t first = 16384, count = first + 40;
+  for (std::size_t i = 0; i < count; ++i) {  // those of the first piece do not rest
+    points.stances.push_back(test::of_figure3(i < first ? 0.01 : 0.5, 0.5));
+    points.at.emplace_back();
+  }
+  StabilitySettings settings;
+  settings.method = StabilityMethod::simulate;
+  settings.states = 2;
+  const StabilityResult whole =
+      analyse_stability(stance_batch(points.stances), settings, Backend::cpu);
+  const run::StabilityRun pieces =
+      run::run_stability(std::move(points), settings, Backend::cpu, {}, {});
+  std::set<std::int64_t> seen;
+  for (std::size_t i = 0; i < count; ++i) {
+    ASSERT_EQ(whole.events.host()[i], pieces.result.events.host()[i]) << i;
+    if (i >= first) seen.insert(whole.events.host()[i]);
+  }
+  EXPECT_GT(seen.size(), 3U);  // other random states at other places
 }
 
 /// Drawn points are functions of the seed and of their place, whatever is swept beside them.

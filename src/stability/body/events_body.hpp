@@ -142,6 +142,8 @@ struct MotionLimits {
   std::int64_t events;
 };
 inline constexpr MotionLimits kScanLimits{20, -10, 0};
+/// Events after which a shape of motion that came back is seen: a multiple of most cycles' lengths.
+inline constexpr std::int64_t kCycle = 48;
 
 inline constexpr double kBounceCut =
     1e-8;  ///< gap velocities beside a state's size that end bounces
@@ -234,6 +236,7 @@ class Motion {
 
   CAROM_INLINE MotionEnd run(const MotionLimits& limits) {
     while (events_ < limits.events) {
+      if (rescale_ && events_ % kCycle == 0 && shrinks()) return MotionEnd::contracted;
       bool hit[2];
       for (int i = 0; i < 2; ++i) hit[i] = state_.gap[i] == 0.0 && state_.v[i] < 0.0;
       if (hit[0] || hit[1]) {
@@ -254,6 +257,22 @@ class Motion {
   }
 
  private:
+  /// Whether the state is what it was kCycle events ago, only smaller: it will go on so for ever.
+  CAROM_INLINE bool shrinks() {
+    const double squared = squared_size(t_, state_), size = square_root(squared);
+    double shape[5] = {state_.v[0] / size, state_.v[1] / size, state_.v[2] / size,
+                       state_.gap[0] * t_.weight / squared, state_.gap[1] * t_.weight / squared};
+    double off = state_.stuck == seen_stuck_ ? 0.0 : 1.0;
+    for (int k = 0; k < 5; ++k) {
+      off = larger(off, magnitude(shape[k] - seen_[k]));
+      seen_[k] = shape[k];
+    }
+    double ratio = size / seen_size_;
+    for (int i = state_.scale; i < seen_scale_; ++i) ratio *= 0.5;
+    const bool smaller = state_.scale <= seen_scale_ && ratio < 1.0 - 1e-9;
+    seen_size_ = size, seen_scale_ = state_.scale, seen_stuck_ = state_.stuck;
+    return off <= 1e-13 && smaller;
+  }
   CAROM_INLINE void normalise() {
     double size = squared_size(t_, state_);
     if (!(size > 0.0)) return;
@@ -369,6 +388,8 @@ class Motion {
   Listener& listener_;
   bool rescale_;
   std::int64_t events_ = 0;
+  double seen_[5] = {2.0}, seen_size_ = 1.0;  ///< the shape and size at the last look
+  int seen_scale_ = 0, seen_stuck_ = -1;
 };
 
 }  // namespace carom::kernels::stability

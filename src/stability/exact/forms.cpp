@@ -1,5 +1,6 @@
 #include "stability/exact/forms.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -79,14 +80,43 @@ bool positive_on_unit(const Interval& q0, const Interval& q1, const Interval& q2
 namespace {
 
 // x of sum x_k columns_k = right, by Cramer's rule.
-bool solve_three(const std::array<Triple, 3>& columns, const Triple& right,
-                 std::array<Interval, 3>& x) {
-  const Interval det = product(columns[0], cross(columns[1], columns[2]));
-  bool valid = true;
-  x[0] = Interval::quotient(product(right, cross(columns[1], columns[2])), det, valid);
-  x[1] = Interval::quotient(product(columns[0], cross(right, columns[2])), det, valid);
-  x[2] = Interval::quotient(product(columns[0], cross(columns[1], right)), det, valid);
-  return valid;
+class ThreeColumns {
+ public:
+  ThreeColumns(const Triple& a, const Triple& b, const Triple& c)
+      : row_{cross(b, c), cross(c, a), cross(a, b)}, det_(product(a, row_[0])) {}
+
+  bool solve(const Triple& right, std::array<Interval, 3>& x) const {
+    bool valid = true;
+    for (std::size_t k = 0; k < 3; ++k) {
+      x[k] = Interval::quotient(product(right, row_[k]), det_, valid);
+    }
+    return valid;
+  }
+
+ private:
+  std::array<Triple, 3> row_;
+  Interval det_;
+};
+
+// Where the least of six linear functions is largest, in plain numbers.
+double best_of(const std::array<double, 6>& value, const std::array<double, 6>& slope) {
+  const auto least = [&](double t) {
+    double worst = value[0] + t * slope[0];
+    for (std::size_t i = 1; i < 6; ++i) worst = std::min(worst, value[i] + t * slope[i]);
+    return worst;
+  };
+  double best = 0.0;
+  const auto consider = [&](double t) {
+    if (std::isfinite(t) && least(t) > least(best)) best = t;
+  };
+  for (std::size_t i = 0; i < 6; ++i) {
+    consider((1.0 + std::fabs(value[i])) / slope[i]);
+    consider(-value[i] / slope[i]);
+    for (std::size_t j = i + 1; j < 6; ++j) {
+      consider((value[j] - value[i]) / (slope[i] - slope[j]));
+    }
+  }
+  return best;
 }
 
 }  // namespace
@@ -101,44 +131,34 @@ bool held(const StanceData& data) {
     const Triple load{-data.g[0], -data.g[1], -data.g[2]};
     const Triple unload{-free[0], -free[1], -free[2]};
     std::array<Interval, 3> base, change;
-    if (!solve_three({a.normal, a.tangent, fixed}, load, base)) continue;
-    if (!solve_three({a.normal, a.tangent, fixed}, unload, change)) continue;
+    const ThreeColumns columns(a.normal, a.tangent, fixed);
+    if (!columns.solve(load, base) || !columns.solve(unload, change)) continue;
     // normal and tangential force of both contacts, value + slope t
     const Interval zero(0.0), one(1.0);
     const std::array<Interval, 4> value{base[0], base[1], tangent_free ? base[2] : zero,
                                         tangent_free ? zero : base[2]};
     const std::array<Interval, 4> slope{change[0], change[1], tangent_free ? change[2] : one,
                                         tangent_free ? one : change[2]};
-    std::vector<Interval> margins, slopes;
+    std::array<Interval, 6> margins, slopes;
     for (std::size_t i = 0; i < 2; ++i) {
       const Interval& mu = data.contact[i].mu;
       for (const auto& [from, to] : {std::pair{&value, &margins}, std::pair{&slope, &slopes}}) {
-        to->push_back((*from)[2 * i]);
-        to->push_back(mu * (*from)[2 * i] - (*from)[2 * i + 1]);
-        to->push_back(mu * (*from)[2 * i] + (*from)[2 * i + 1]);
+        (*to)[3 * i] = (*from)[2 * i];
+        (*to)[3 * i + 1] = mu * (*from)[2 * i] - (*from)[2 * i + 1];
+        (*to)[3 * i + 2] = mu * (*from)[2 * i] + (*from)[2 * i + 1];
       }
     }
     // The t to try is found in plain numbers; what it gives is judged in intervals.
-    std::vector<double> tries{0.0};
-    for (std::size_t i = 0; i < margins.size(); ++i) {
-      const double own = slopes[i].middle();
-      if (own != 0.0) {
-        tries.push_back((1.0 + std::fabs(margins[i].middle())) / own);
-        tries.push_back(-margins[i].middle() / own);
-      }
-      for (std::size_t j = i + 1; j < margins.size(); ++j) {
-        const double apart = own - slopes[j].middle();
-        if (apart != 0.0) tries.push_back((margins[j].middle() - margins[i].middle()) / apart);
-      }
+    std::array<double, 6> plain_margins{}, plain_slopes{};
+    for (std::size_t i = 0; i < 6; ++i) {
+      plain_margins[i] = margins[i].middle(), plain_slopes[i] = slopes[i].middle();
     }
-    for (const double t : tries) {
-      if (!std::isfinite(t)) continue;
-      bool holds = true;
-      for (std::size_t i = 0; i < margins.size() && holds; ++i) {
-        holds = (margins[i] + Interval(t) * slopes[i]).at_least_zero();
-      }
-      if (holds) return true;
+    const Interval t(best_of(plain_margins, plain_slopes));
+    bool holds = true;
+    for (std::size_t i = 0; i < 6 && holds; ++i) {
+      holds = (margins[i] + t * slopes[i]).at_least_zero();
     }
+    if (holds) return true;
   }
   return false;
 }

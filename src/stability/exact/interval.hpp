@@ -15,12 +15,13 @@ using Integer = boost::multiprecision::number<boost::multiprecision::cpp_int_bac
 
 inline constexpr unsigned kDigits = 128;
 
+/// x / 2^bits, down; the sign stands beside the digits, which a shift cuts.
 inline Integer floor_shift(const Integer& x, unsigned bits) {
   if (x >= 0) return x >> bits;
-  const Integer size = -x;
-  Integer down = size >> bits;
-  if ((down << bits) != size) ++down;
-  return -down;
+  Integer size = (Integer(1) << bits) - 1;
+  size -= x;
+  size >>= bits;
+  return -size;
 }
 inline Integer floor_divide(const Integer& a, const Integer& b) {
   Integer quotient, rest;
@@ -52,8 +53,7 @@ class Interval {
   [[nodiscard]] bool at_most_zero() const { return high_ <= 0; }
   [[nodiscard]] double middle() const {
     const Integer sum = low_ + high_;
-    return std::ldexp(static_cast<double>(boost::multiprecision::cpp_int(sum)),
-                      -static_cast<int>(kDigits) - 1);
+    return std::ldexp(static_cast<double>(sum), -static_cast<int>(kDigits) - 1);
   }
 
   friend Interval operator-(const Interval& a) { return {-a.high_, -a.low_}; }

@@ -21,7 +21,8 @@ bool labelled_functions_prove(const Stance& stance, const std::array<double, 24>
 bool is_ambiguous_by(const Stance& stance, const std::string& word);
 
 /// Largest growth of the motion from (q, v) within `events` events, simulated anew with 60 digits;
-/// 1e300 where a mode goes on for ever, 0 where the motion is not unique.
+/// where several modes or orders of impacts are possible, of four ways to choose. 1e300 where a
+/// mode goes on for ever, 0 where none is possible.
 double replayed_growth(const Stance& stance, const std::array<double, 6>& start,
                        std::int64_t events);
 

@@ -1,5 +1,6 @@
 #include <boost/multiprecision/cpp_bin_float.hpp>
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string>
@@ -32,7 +33,8 @@ const Real kBounceEnd("1e-8");  // gap velocities that end a chain of bounces, a
 
 class Replay {
  public:
-  explicit Replay(const Stance& stance) {
+  /// choice, in [0, 1): which of several modes, and of two impacts at once which one first.
+  Replay(const Stance& stance, double choice) : choice_(choice) {
     for (std::size_t i = 0; i < 2; ++i) {
       const StanceContact& c = stance.contacts[i];
       const Real sine = sin(Real(c.slope)), cosine = cos(Real(c.slope));
@@ -47,7 +49,10 @@ class Replay {
     weight_ = sqrt(dot(g_, g_));
   }
 
-  /// Largest growth of the state within `events`; nothing where the motion is not unique.
+  /// Whether there was a choice.
+  [[nodiscard]] bool chose() const { return chose_; }
+
+  /// Largest growth of the state within `events`; nothing where the laws have no answer.
   std::optional<Real> growth(const std::array<double, 6>& start, std::int64_t events) {
     Vector q{Real(start[0]), Real(start[1]), Real(start[2])};
     v_ = {Real(start[3]), Real(start[4]), Real(start[5])};
@@ -180,6 +185,11 @@ class Replay {
     return true;
   }
 
+  std::size_t pick(std::size_t count) {
+    chose_ = chose_ || count > 1;
+    return static_cast<std::size_t>(choice_ * static_cast<double>(count));
+  }
+
   Outcome advance() {
     const Real scale = size();
     if (!(scale > 0)) return Outcome::rest;
@@ -191,13 +201,13 @@ class Replay {
       speed[i] = dot(contacts_[i].normal, v_);
       if (gap_[i] == 0 && speed[i] < -kNothing * scale) hits.push_back(i);
     }
-    if (hits.size() == 2) return Outcome::unclear;  // the order is free
-    if (hits.size() == 1) {
-      strike(hits[0]);
+    if (!hits.empty()) {
+      strike(hits[pick(hits.size())]);
       return Outcome::event;
     }
     for (std::size_t i = 0; i < 2; ++i) {
       closed[i] = gap_[i] == 0 && speed[i] <= kNothing * scale;
+      if (closed[i]) speed[i] = 0;
       const Real slip = dot(contacts_[i].tangent, v_);
       if (sticking_ != static_cast<int>(i)) slips[i] = slip > 0 ? 1 : (slip < 0 ? -1 : 0);
     }
@@ -213,9 +223,11 @@ class Replay {
         if (consistent(mode.word, closed, slips, mode.acceleration)) modes.push_back(mode);
       }
     }
-    if (modes.size() != 1) return Outcome::unclear;
-    const Vector& a = modes[0].acceleration;
-    const std::string& word = modes[0].word;
+    if (modes.empty()) return Outcome::unclear;
+    if (closed[0] && closed[1]) std::reverse(modes.begin(), modes.end());  // slip before flight
+    const Mode& mode = modes[pick(modes.size())];
+    const Vector& a = mode.acceleration;
+    const std::string& word = mode.word;
     Real time = -1;
     int arrives = -1, stops = -1;
     for (std::size_t i = 0; i < 2; ++i) {
@@ -259,6 +271,8 @@ class Replay {
   Real weight_;
   std::array<Real, 2> gap_;
   int sticking_ = -1;
+  double choice_;
+  bool chose_ = false;
 };
 
 }  // namespace
@@ -266,8 +280,14 @@ class Replay {
 double replayed_growth(const Stance& stance, const std::array<double, 6>& start,
                        std::int64_t events) {
   if (stance.contacts.size() != 2) return 0.0;
-  const auto growth = Replay(stance).growth(start, events);
-  return growth ? static_cast<double>(*growth) : 0.0;
+  double most = 0.0;
+  for (const double choice : {0.125, 0.375, 0.625, 0.875}) {  // as the search chooses
+    Replay replay(stance, choice);
+    const auto growth = replay.growth(start, events);
+    if (growth) most = std::max(most, static_cast<double>(*growth));
+    if (!replay.chose()) break;
+  }
+  return most;
 }
 
 }  // namespace carom::exact
