@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 
 #include "core/arrays.hpp"
 
@@ -20,6 +21,19 @@ void append(StabilityResult& to, StabilityResult& from, std::int64_t first, std:
                   all.host().begin() + first * extents.stride());
       },
       to, from);
+}
+
+/// A certificate that exact arithmetic does not confirm is none.
+void withdraw_unproven(StabilityRun& run) {
+  StabilityResult& result = run.result;
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (std::size_t p = 0; p < static_cast<std::size_t>(run.done); ++p) {
+    if (result.certificate.host()[p] == CertificateKind::none || run.exact[p] != 0) continue;
+    result.verdict.host()[p] = StabilityVerdict::undecided;
+    result.certificate.host()[p] = CertificateKind::none;
+    result.s.host()[p] = result.kappa.host()[p] = result.margin.host()[p] = nan;
+    std::fill_n(result.coefficients.data() + 24 * p, 24, nan);
+  }
 }
 
 void ask(StabilityRun& run, const StanceQuestions& questions) {
@@ -80,6 +94,7 @@ StabilityRun run_stability(StancePoints points, const StabilitySettings& setting
   }
   run.exact = verify_certificates(arrays::slice(all, 0, run.done), run.result, settings.threads);
   run.exact.resize(static_cast<std::size_t>(rows), 0);
+  withdraw_unproven(run);
   run.complete = run.done == rows;
   run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return run;

@@ -198,6 +198,7 @@ struct PaperCertificate {
 
 inline constexpr int kPaperSteps = 64;
 inline constexpr double kLargestStride = 1e3;  ///< of s |c|^2 beyond which a slack may just rise
+inline constexpr double kFarthest = 1e6;       ///< beyond which what is left of slacks is rounding
 
 /// The s of the largest least slack, a concave function of s: where the steepest known cuts from
 /// both sides meet, until no s can have a slack > 0, or the best is known to a hundredth.
@@ -228,6 +229,7 @@ CAROM_CALL inline PaperCertificate find_paper_certificate(const PaperClass& pape
       s = across;
     } else {
       if (best.margin > 0.0 && stride > kLargestStride * paper.scale()) break;  // no end to it
+      if (stride > kFarthest * paper.scale()) break;
       s += rises ? stride : -stride;
       stride *= 4.0;
       if (s <= paper.least_s()) s = 0.5 * (paper.least_s() + (falls ? down_s : 0.0));
