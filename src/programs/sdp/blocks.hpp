@@ -19,7 +19,15 @@ using Scratch = std::array<double, static_cast<std::size_t>(kMaxSdpBlock* kMaxSd
 
 inline double product(const double* a, const double* b, std::size_t count) {
   double sum = 0.0;
-  for (std::size_t i = 0; i < count; ++i) sum += a[i] * b[i];
+  std::size_t i = 0;
+  if (count >= 64) {  // four sums at a time, for registers
+    double part[4] = {};
+    for (; i + 4 <= count; i += 4) {
+      for (std::size_t k = 0; k < 4; ++k) part[k] += a[i + k] * b[i + k];
+    }
+    sum = (part[0] + part[1]) + (part[2] + part[3]);
+  }
+  for (; i < count; ++i) sum += a[i] * b[i];
   return sum;
 }
 inline double largest(const Numbers& values) {

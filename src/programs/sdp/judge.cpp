@@ -34,7 +34,8 @@ double residual_of(const SdpProblem& problem, const SdpResult& result) {
 
 SdpResult solve_judged(const SdpProblem& problem, const SdpSettings& settings) {
   const Scaled scaled(problem);
-  SdpSettings finer = settings;
+  SdpSettings finer = settings;  // whose own measure may differ from the given one's
+  finer.tolerance = std::max(kLeastTolerance, 0.1 * settings.tolerance);
   SdpResult best;
   for (;;) {
     SdpResult result = scaled.original(solve(scaled.problem(), finer));

@@ -62,9 +62,67 @@ inline void multiply(int n, const double* a, const double* b, double* c) {
   }
 }
 
-/// Least eigenvalue, by Jacobi's rotations; a is overwritten.
+inline constexpr int kMostRotated = 4;  ///< rows up to which Jacobi's rotations are as fast
+
+/// Least eigenvalue of n > 1 rows: Householder's reflections to three diagonals, then halving by
+/// the number of negative pivots. a is overwritten; its diagonal and the one below are left.
+inline double least_by_bisection(int n, double* a) {
+  double size = 0.0;
+  for (int k = 0; k + 2 < n; ++k) {
+    double below = 0.0;
+    for (int i = k + 2; i < n; ++i) below += a[i * n + k] * a[i * n + k];
+    if (below == 0.0) continue;
+    const double head = a[(k + 1) * n + k];
+    const double length = std::copysign(std::sqrt(head * head + below), head);
+    // v = column + length e in place, H = 1 - v v' / (length v_0)
+    a[(k + 1) * n + k] = head + length;
+    const double scale = 1.0 / (length * (head + length));
+    double* w = a + k * n;  // the row above is not needed any more
+    double along = 0.0;
+    for (int i = k + 1; i < n; ++i) {
+      double sum = 0.0;
+      for (int j = k + 1; j <= i; ++j) sum += a[i * n + j] * a[j * n + k];
+      for (int j = i + 1; j < n; ++j) sum += a[j * n + i] * a[j * n + k];
+      w[i] = scale * sum;
+      along += w[i] * a[i * n + k];
+    }
+    for (int i = k + 1; i < n; ++i) w[i] -= 0.5 * scale * along * a[i * n + k];
+    for (int i = k + 1; i < n; ++i) {
+      const double vi = a[i * n + k], wi = w[i];
+      for (int j = k + 1; j <= i; ++j) a[i * n + j] -= vi * w[j] + wi * a[j * n + k];
+    }
+    a[(k + 1) * n + k] = -length;
+  }
+  double low = a[0], high = a[0];
+  for (int i = 0; i < n; ++i) {
+    const double above = i > 0 ? std::fabs(a[i * n + i - 1]) : 0.0;
+    const double next = i + 1 < n ? std::fabs(a[(i + 1) * n + i]) : 0.0;
+    const double d = a[i * n + i];
+    low = std::fmin(low, d - above - next);
+    high = std::fmin(high, d);  // no eigenvalue is larger than all of the diagonal
+    size = std::fmax(size, std::fabs(d) + above + next);
+  }
+  const double tiny = 1e-300 + 1e-32 * size;
+  while (high - low > 1e-16 * size) {
+    const double x = 0.5 * (low + high);
+    if (!(x > low && x < high)) break;
+    bool below = false;
+    double pivot = a[0] - x;
+    for (int i = 0;;) {
+      below = pivot < 0.0;
+      if (below || ++i == n) break;
+      const double e = a[i * n + i - 1];
+      pivot = a[i * n + i] - x - e * e / std::fmax(pivot, tiny);
+    }
+    (below ? high : low) = x;
+  }
+  return low;
+}
+
+/// Least eigenvalue; a is overwritten.
 inline double least_eigenvalue(int n, double* a) {
   if (n == 1) return a[0];
+  if (n > kMostRotated) return least_by_bisection(n, a);
   if (n == 2) {
     const double half = 0.5 * (a[0] - a[3]);
     return 0.5 * (a[0] + a[3]) - std::sqrt(half * half + a[1] * a[1]);
