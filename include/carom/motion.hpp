@@ -147,7 +147,7 @@ struct MotionSettings {
   std::int64_t max_events = 10000;   ///< of one motion
   int friction_directions = 4;       ///< of spatial contacts in impacts
   double tolerance = 1e-10;          ///< of the integration, relative and absolute
-  double contact_tolerance = 1e-9;   ///< [m]: a smaller gap counts as touching
+  double contact_tolerance = 1e-10;  ///< [m]: a smaller gap counts as touching
   double velocity_tolerance = 1e-9;  ///< [m/s]: slower approach, slip and motion count as none
   double law_tolerance = 1e-8;       ///< largest relative residual of a contact law
   double zeno_tolerance = 1e-9;      ///< [s]: to which the limit of a sequence of impacts is known

@@ -13,7 +13,7 @@ namespace carom {
 
 namespace {
 
-constexpr double kMostPenetration = 1e-9;  // [m], as MotionSettings::contact_tolerance
+constexpr double kMostPenetration = 1e-9;  // [m], as of a motion's start
 
 Refusal of(const OwnMechanism& mechanism) { return {.kind = "mechanism", .name = mechanism.name}; }
 

@@ -16,7 +16,7 @@ namespace carom::motion {
 
 namespace {
 
-constexpr double kMostPenetration = 1e-9;  // [m], as MotionSettings::contact_tolerance
+constexpr double kMostPenetration = 1e-9;  // [m], as of a motion's start
 constexpr int kMostImpactSteps = 100000;   // of one impact; Algorithm 1 ends long before
 
 kernels::motion::MotionRun run_of(const MotionBatch& batch, const MotionSettings& settings) {

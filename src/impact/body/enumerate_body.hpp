@@ -52,6 +52,7 @@ class StepEnumerator {
 
   /// Fills the outcomes, ordered by J v'; returns how many there are.
   CAROM_HOST_DEVICE int run() {
+    count_ = 0;
     double speed = 0.0;
     double impulse = 0.0;
     for (int i = 0; i < rows_; ++i) speed = larger(speed, magnitude(u_[i]));

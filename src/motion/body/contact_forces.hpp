@@ -169,62 +169,100 @@ struct Response {
   }
 };
 
+/// The contacts' unknown forces under their laws: with x of them, v' = free + effect x and
+/// rows (v' + drift) = 0, of a contact that slips its normal force alone.
 template <class T>
-CAROM_CALL bool respond(const SizesOf<T>& size, const LocalState<T>& at, const Laws<T>& laws,
-                        Response<T>& out) {
-  constexpr int kRows = T::kRows;
-  constexpr int kMost = kRows * T::kSizes.constraints;
-  constexpr int kV = T::kSizes.velocities;
-  const int nv = size.velocities;
+struct ForceSystem {
+  static constexpr int kRows = T::kRows;
+  static constexpr int kMost = kRows * T::kSizes.constraints;
+  static constexpr int kV = T::kSizes.velocities;
+
   SmallSystem<kMost, LaneOf<T>> system;
-  double effect[kMost][kV];  // M^-1 times the direction of each unknown
+  double effect[kMost][kV];  ///< M^-1 times the direction of each unknown
   int contact_of[kMost];
   int row_of[kMost];
   int unknowns = 0;
-  for (int i = 0; i < size.constraints; ++i) {
-    for (int k = 0; k < kRows; ++k) out.force[i][k] = 0.0;
-    if (laws.law[i] == Law::open) continue;
-    const int rows = laws.law[i] == Law::stick ? kRows : 1;
-    for (int k = 0; k < rows; ++k) {
-      const double* row = at.rows[i] + k * nv;
-      double* column = effect[unknowns];
-      for (int j = 0; j < nv; ++j) column[j] = row[j];
-      if (laws.law[i] == Law::slide) {
-        for (int d = 0; d < kRows - 1; ++d) {
-          const double share = -at.friction[i] * laws.direction[i][d];
-          const double* tangent = at.rows[i] + (1 + d) * nv;
-          for (int j = 0; j < nv; ++j) column[j] = fused(share, tangent[j], column[j]);
+
+  /// Without the system's matrix and right side.
+  CAROM_CALL void assemble(const SizesOf<T>& size, const LocalState<T>& at, const Laws<T>& laws) {
+    const int nv = size.velocities;
+    for (int i = 0; i < size.constraints; ++i) {
+      if (laws.law[i] == Law::open) continue;
+      const int rows = laws.law[i] == Law::stick ? kRows : 1;
+      for (int k = 0; k < rows; ++k) {
+        const double* row = at.rows[i] + k * nv;
+        double* column = effect[unknowns];
+        for (int j = 0; j < nv; ++j) column[j] = row[j];
+        if (laws.law[i] == Law::slide) {
+          for (int d = 0; d < kRows - 1; ++d) {
+            const double share = -at.friction[i] * laws.direction[i][d];
+            const double* tangent = at.rows[i] + (1 + d) * nv;
+            for (int j = 0; j < nv; ++j) column[j] = fused(share, tangent[j], column[j]);
+          }
         }
+        at.solve(nv, column);
+        contact_of[unknowns] = i;
+        row_of[unknowns] = k;
+        ++unknowns;
       }
-      at.solve(nv, column);
-      system.b[unknowns] = -(LocalState<T>::along(nv, row, at.free) + at.drift[i][k]);
-      contact_of[unknowns] = i;
-      row_of[unknowns] = k;
-      ++unknowns;
     }
   }
-  for (int j = 0; j < nv; ++j) out.acceleration[j] = at.free[j];
-  out.redundant = false;
-  if (unknowns == 0) return true;
-  for (int r = 0; r < unknowns; ++r) {
-    const double* row = at.rows[contact_of[r]] + row_of[r] * nv;
+  CAROM_CALL void fill_matrix(const SizesOf<T>& size, const LocalState<T>& at) {
+    for (int r = 0; r < unknowns; ++r) {
+      const double* row = at.rows[contact_of[r]] + row_of[r] * size.velocities;
+      for (int c = 0; c < unknowns; ++c) {
+        system.a[r][c] = LocalState<T>::along(size.velocities, row, effect[c]);
+      }
+    }
+  }
+  /// What the rows lack at `acceleration`.
+  CAROM_CALL void fill_side(const SizesOf<T>& size, const LocalState<T>& at,
+                            const double* acceleration) {
+    for (int r = 0; r < unknowns; ++r) {
+      const double* row = at.rows[contact_of[r]] + row_of[r] * size.velocities;
+      system.b[r] = -(LocalState<T>::along(size.velocities, row, acceleration) +
+                      at.drift[contact_of[r]][row_of[r]]);
+    }
+  }
+  CAROM_CALL void accelerate(const SizesOf<T>& size, const LocalState<T>& at, const double* x,
+                             double* acceleration) const {
+    for (int j = 0; j < size.velocities; ++j) acceleration[j] = at.free[j];
     for (int c = 0; c < unknowns; ++c) {
-      system.a[r][c] = LocalState<T>::along(nv, row, effect[c]);
+      for (int j = 0; j < size.velocities; ++j) {
+        acceleration[j] = fused(effect[c][j], x[c], acceleration[j]);
+      }
     }
   }
-  double x[kMost];
-  if (!system.solve(unknowns, x, out.redundant)) return false;
-  for (int c = 0; c < unknowns; ++c) {
-    const int i = contact_of[c];
-    out.force[i][row_of[c]] = x[c];
-    for (int j = 0; j < nv; ++j) {
-      out.acceleration[j] = fused(effect[c][j], x[c], out.acceleration[j]);
-    }
-    if (laws.law[i] != Law::slide) continue;
-    for (int d = 0; d < kRows - 1; ++d) {
-      out.force[i][1 + d] = -at.friction[i] * laws.direction[i][d] * x[c];
+  CAROM_CALL void tell(const LocalState<T>& at, const Laws<T>& laws, const double* x,
+                       Response<T>& out) const {
+    for (int c = 0; c < unknowns; ++c) {
+      const int i = contact_of[c];
+      out.force[i][row_of[c]] = x[c];
+      if (laws.law[i] != Law::slide) continue;
+      for (int d = 0; d < kRows - 1; ++d) {
+        out.force[i][1 + d] = -at.friction[i] * laws.direction[i][d] * x[c];
+      }
     }
   }
+};
+
+template <class T>
+CAROM_CALL bool respond(const SizesOf<T>& size, const LocalState<T>& at, const Laws<T>& laws,
+                        Response<T>& out) {
+  ForceSystem<T> forces;
+  for (int i = 0; i < size.constraints; ++i) {
+    for (int k = 0; k < T::kRows; ++k) out.force[i][k] = 0.0;
+  }
+  forces.assemble(size, at, laws);
+  out.redundant = false;
+  double x[ForceSystem<T>::kMost];
+  if (forces.unknowns > 0) {
+    forces.fill_matrix(size, at);
+    forces.fill_side(size, at, at.free);
+    if (!forces.system.solve(forces.unknowns, x, out.redundant)) return false;
+  }
+  forces.accelerate(size, at, x, out.acceleration);
+  forces.tell(at, laws, x, out);
   return true;
 }
 
@@ -260,83 +298,59 @@ CAROM_INLINE void to_cone(double friction, double* force) {
 }
 
 /// Whether loads that contacts share can be split so that every force obeys its law, where the
-/// split of least norm does not: forces in their cones, sliding ones on their rays, with the same
-/// effect J' lambda. Projected Gauss-Seidel on the distance of the effects in the metric of M^-1,
-/// from `start`, a split nearby, if it is not null. `response` takes the split.
+/// split of least norm does not: projections on the cones, at first on narrower ones, so that what
+/// lies just outside comes in, and on the splits in turn, from `start`, a split nearby, if it is
+/// not null. `response` takes the split and
+/// what it accelerates: of contacts that slip that depends on the split. Where there is none it has
+/// the forces that come nearest to the cones.
 template <class T>
 CAROM_CALL bool share(const SizesOf<T>& size, const LocalState<T>& at, const Laws<T>& laws,
                       double slack, const double (*start)[T::kRows], Response<T>& response) {
   constexpr int kRows = T::kRows;
-  constexpr int kV = T::kSizes.velocities;
-  constexpr int kSweeps = 400;
-  const int nv = size.velocities;
-  double effect[kRows * T::kSizes.constraints][kV];
-  double yielding[T::kSizes.constraints];
-  double missing[kV];  // acceleration that the forces do not give yet
-  double force[T::kSizes.constraints][kRows];
-  for (int j = 0; j < nv; ++j) missing[j] = response.acceleration[j] - at.free[j];
-  for (int i = 0; i < size.constraints; ++i) {
-    yielding[i] = 0.0;
-    for (int k = 0; k < kRows; ++k) {
-      force[i][k] = 0.0;
-      if (laws.law[i] == Law::open || (laws.law[i] == Law::slide && k > 0)) continue;
-      double* column = effect[kRows * i + k];
-      double row[kV];
-      for (int j = 0; j < nv; ++j) row[j] = at.rows[i][k * nv + j];
-      for (int d = 1; d < kRows && laws.law[i] == Law::slide; ++d) {
-        const double share_of = -at.friction[i] * laws.direction[i][d - 1];
-        for (int j = 0; j < nv; ++j) row[j] = fused(share_of, at.rows[i][d * nv + j], row[j]);
-      }
-      for (int j = 0; j < nv; ++j) column[j] = row[j];
-      at.solve(nv, column);
-      yielding[i] += LocalState<T>::along(nv, row, column);
-      if (start == nullptr) continue;
-      force[i][k] = start[i][k];
-      for (int j = 0; j < nv; ++j) missing[j] = fused(-force[i][k], column[j], missing[j]);
+  constexpr int kRounds = 300;
+  constexpr double kStride = 1.6;
+  constexpr double kNarrower = 0.2;
+  ForceSystem<T> forces;
+  forces.assemble(size, at, laws);
+  forces.fill_matrix(size, at);
+  const int n = forces.unknowns;
+  double x[ForceSystem<T>::kMost];
+  double step[ForceSystem<T>::kMost];
+  bool redundant = false;
+  forces.fill_side(size, at, at.free);
+  if (!forces.system.solve(n, x, redundant) || !redundant) return false;
+  for (int c = 0; c < n && start != nullptr; ++c)
+    x[c] = start[forces.contact_of[c]][forces.row_of[c]];
+  Response<T> split = response;
+  for (int round = 0; round < kRounds; ++round) {
+    if (round > 0 || start != nullptr) {
+      forces.accelerate(size, at, x, split.acceleration);
+      forces.fill_side(size, at, split.acceleration);
+      if (!forces.system.solve_again(n, step)) return false;
+      for (int c = 0; c < n; ++c) x[c] += step[c];
     }
-  }
-  for (int sweep = 0; sweep < kSweeps; ++sweep) {
-    for (int i = 0; i < size.constraints; ++i) {
-      if (laws.law[i] == Law::open || !(yielding[i] > 0.0)) continue;
-      double next[kRows] = {};
+    forces.tell(at, laws, x, split);
+    if (obeys<T>(size, at, laws, split, slack)) {
+      forces.accelerate(size, at, x, split.acceleration);
+      response = split;
+      return true;
+    }
+    for (int c = 0; c < n;) {
+      const int i = forces.contact_of[c];
       const int rows = laws.law[i] == Law::stick ? kRows : 1;
-      for (int k = 0; k < rows; ++k) {
-        double pull = 0.0;  // of the missing acceleration on this force
-        for (int j = 0; j < nv; ++j) {
-          double row = at.rows[i][k * nv + j];
-          for (int d = 1; d < kRows && rows == 1; ++d) {
-            row = fused(-at.friction[i] * laws.direction[i][d - 1], at.rows[i][d * nv + j], row);
-          }
-          pull = fused(row, missing[j], pull);
-        }
-        next[k] = force[i][k] + pull / yielding[i];
-      }
+      double nearest[kRows];
+      for (int k = 0; k < rows; ++k) nearest[k] = x[c + k];
       if (rows == 1) {
-        next[0] = at_least_zero(next[0]);
+        nearest[0] = at_least_zero(nearest[0]);
       } else {
-        to_cone<kRows>(at.friction[i], next);
+        const double left = 1.0 - static_cast<double>(round) / kRounds;
+        to_cone<kRows>(at.friction[i] * (1.0 - kNarrower * left), nearest);
       }
-      for (int k = 0; k < rows; ++k) {
-        const double change = next[k] - force[i][k];
-        force[i][k] = next[k];
-        for (int j = 0; j < nv; ++j) {
-          missing[j] = fused(-change, effect[kRows * i + k][j], missing[j]);
-        }
-      }
+      for (int k = 0; k < rows; ++k) x[c + k] = fused(kStride, nearest[k] - x[c + k], x[c + k]);
+      c += rows;
     }
-    double left = 0.0;
-    for (int j = 0; j < nv; ++j) left = larger(left, magnitude(missing[j]));
-    if (left > slack) continue;
-    for (int i = 0; i < size.constraints; ++i) {
-      if (laws.law[i] == Law::slide) {
-        for (int d = 1; d < kRows; ++d) {
-          force[i][d] = -at.friction[i] * laws.direction[i][d - 1] * force[i][0];
-        }
-      }
-      for (int k = 0; k < kRows; ++k) response.force[i][k] = force[i][k];
-    }
-    return true;
   }
+  forces.tell(at, laws, x, response);
   return false;
 }
 

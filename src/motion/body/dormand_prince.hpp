@@ -131,6 +131,11 @@ class DormandPrince {
     return true;
   }
 
+  /// For `coarse`, of a step by another method.
+  CAROM_INLINE void start_at(const double* slope) {
+    for (int i = 0; i < count(); ++i) k_[0][i] = slope[i];
+  }
+
   /// State at fraction `at` of the step, to the order of the step.
   CAROM_CALL void dense(const double* y, double at, double* out) const {
     const double left = 1.0 - at;

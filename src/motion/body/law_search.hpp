@@ -53,11 +53,17 @@ class LawSearch {
     for (int i = 0; i < size_.constraints; ++i) combinations *= options(i);
     Laws<T> laws;
     Response<T> response;
-    for (long code = 0; code < combinations; ++code) {
-      if (!holds(code, laws, response)) continue;
-      keep(code, laws, response);
-    }
+    const auto try_all = [&] {
+      for (long code = 0; code < combinations; ++code) {
+        if (holds(code, laws, response)) keep(code, laws, response);
+      }
+    };
+    try_all();
     if constexpr (kRows == 3) {
+      if (count_ == 0) {
+        thorough_ = true;
+        try_all();
+      }
       if (count_ == 0 && iterate()) {
         code_[0] = kIterated;
         count_ = 1;
@@ -74,16 +80,23 @@ class LawSearch {
     } else {
       holds(code_[which], laws, response);
     }
-    return law_residual<T>(size_, at_, laws, response, candidates_, sliding_, acceleration_,
-                           force_);
+    double force = force_;
+    for (int i = 0; i < size_.constraints; ++i) {
+      force = larger(force, magnitude(response.force[i][0]));
+    }
+    double quick = acceleration_;
+    for (int j = 0; j < size_.velocities; ++j) {
+      quick = larger(quick, 1e-3 * magnitude(response.acceleration[j]));
+    }
+    return law_residual<T>(size_, at_, laws, response, candidates_, sliding_, quick, force);
   }
 
   [[nodiscard]] CAROM_INLINE double acceleration_scale() const { return acceleration_; }
   [[nodiscard]] CAROM_INLINE double force_scale() const { return force_; }
 
  private:
-  [[nodiscard]] CAROM_INLINE bool touches(int i) const { return (candidates_ >> i & 1U) != 0U; }
-  [[nodiscard]] CAROM_INLINE bool slides(int i) const { return (sliding_ >> i & 1U) != 0U; }
+  [[nodiscard]] CAROM_INLINE bool touches(int i) const { return has(candidates_, i); }
+  [[nodiscard]] CAROM_INLINE bool slides(int i) const { return has(sliding_, i); }
   [[nodiscard]] CAROM_INLINE bool rough(int i) const { return at_.friction[i] > 0.0; }
   [[nodiscard]] CAROM_INLINE int options(int i) const {
     if (!touches(i)) return 1;
@@ -170,6 +183,11 @@ class LawSearch {
           slip = fused(laws.direction[i][d - 1], bend(i, d, response.acceleration), slip);
         }
         if (!(slip >= -slack)) return false;
+        if constexpr (kRows == 3) {  // along its own acceleration, whatever split was taken
+          const double across = fused(laws.direction[i][0], bend(i, 2, response.acceleration),
+                                      -(laws.direction[i][1] * bend(i, 1, response.acceleration)));
+          if (!(magnitude(across) <= slack)) return false;
+        }
       }
     }
     return true;
@@ -180,7 +198,7 @@ class LawSearch {
   CAROM_CALL bool split(const Laws<T>& laws, const double (*start)[kRows],
                         Response<T>& response) const {
     return obeys<T>(size_, at_, laws, response, tolerance_ * force_) ||
-           share<T>(size_, at_, laws, 0.1 * tolerance_ * acceleration_, start, response);
+           share<T>(size_, at_, laws, tolerance_ * force_, start, response);
   }
 
   [[nodiscard]] CAROM_INLINE static bool has(unsigned mask, int i) {
@@ -195,11 +213,13 @@ class LawSearch {
       if (has(onset, i)) stuck.law[i] = Law::stick;
     }
     if (!respond<T>(size_, at_, stuck, response)) return false;
+    if (thorough_ && response.redundant) split(stuck, nullptr, response);
     for (int i = 0; i < size_.constraints; ++i) {
       if (!has(onset, i)) continue;
       double way[2] = {-response.force[i][1], -response.force[i][kRows - 1]};
-      if (!turn(way, laws.direction[i])) return false;
+      if (!turn_to(way, laws.direction[i])) return false;
     }
+    const Laws<T> start = laws;
     for (int round = 0; round < kRounds; ++round) {
       if (!respond<T>(size_, at_, laws, response)) return false;
       double moved = 0.0;
@@ -208,14 +228,59 @@ class LawSearch {
         double way[2] = {bend(i, 1, response.acceleration),
                          bend(i, kRows - 1, response.acceleration)};
         const double before[2] = {laws.direction[i][0], laws.direction[i][1]};
-        if (!turn(way, laws.direction[i])) return false;
+        if (!turn(way, laws.direction[i])) {
+          if (!thorough_) return false;
+          continue;  // any will do
+        }
         for (int d = 0; d < 2; ++d) {
           moved = larger(moved, magnitude(laws.direction[i][d] - before[d]));
         }
       }
       if (moved <= 1e-13) return true;
     }
-    return sharpen(onset, laws, response);
+    if (sharpen(onset, laws, response)) return true;
+    if (!thorough_) return false;
+    // Substitution goes astray where slip is about to start: friction's turns outweigh it.
+    laws = start;
+    if (sharpen(onset, laws, response)) return true;
+    laws = start;
+    return look_around(onset, laws, response);
+  }
+
+  /// The direction of one contact, by a look at all of them.
+  CAROM_CALL bool look_around(unsigned onset, Laws<T>& laws, Response<T>& response) const {
+    constexpr int kLooks = 48;
+    constexpr double kCosine = 0.9914448613738104;  // of 1 / kLooks of a turn
+    constexpr double kSine = 0.13052619222005157;
+    if ((onset & (onset - 1U)) != 0U) return false;
+    int i = 0;
+    while (!has(onset, i)) ++i;
+    double* d = laws.direction[i];
+    double across = 0.0;
+    double along = 0.0;
+    if (!astray(i, laws, response, across, along)) return false;
+    for (int look = 0; look < kLooks; ++look) {
+      double low[2] = {d[0], d[1]};
+      const double before = across;
+      const bool ahead = along > 0.0;
+      rotate(d, kCosine, kSine);
+      double high[2] = {d[0], d[1]};
+      if (!astray(i, laws, response, across, along)) return false;
+      if ((before > 0.0) == (across > 0.0) || !(ahead || along > 0.0)) continue;
+      double there = before;
+      double onward = 0.0;
+      for (int halving = 0; halving < 60; ++halving) {
+        const double middle[2] = {low[0] + high[0], low[1] + high[1]};
+        if (!turn_to(middle, d) || !astray(i, laws, response, there, onward)) return false;
+        double* end = (there > 0.0) == (before > 0.0) ? low : high;
+        end[0] = d[0];
+        end[1] = d[1];
+      }
+      if (onward > 0.0 && magnitude(there) <= tolerance_ * acceleration_) return true;
+      for (int k = 0; k < 2; ++k) d[k] = high[k];
+      if (!astray(i, laws, response, across, along)) return false;
+    }
+    return false;
   }
 
   /// How far contact i's acceleration along its tangents turns away from its direction.
@@ -230,11 +295,8 @@ class LawSearch {
     return true;
   }
   CAROM_INLINE static void rotate(double* d, double cosine, double sine) {
-    const double x = fused(cosine, d[0], -(sine * d[1]));
-    const double y = fused(sine, d[0], cosine * d[1]);
-    const double size = square_root(fused(x, x, y * y));
-    d[0] = x / size;
-    d[1] = y / size;
+    const double way[2] = {fused(cosine, d[0], -(sine * d[1])), fused(sine, d[0], cosine * d[1])};
+    turn_to(way, d);
   }
 
   /// Newton's method in the angles of all directions.
@@ -253,7 +315,7 @@ class LawSearch {
         double along = 0.0;
         if (!astray(contact[k], laws, response, out[k], along)) return false;
         out[k] /= acceleration_;
-        forward = forward && along > 0.0;
+        forward = forward && along > -tolerance_ * acceleration_;
       }
       return true;
     };
@@ -286,7 +348,11 @@ class LawSearch {
   }
   CAROM_INLINE bool turn(const double* way, double* direction) const {
     const double size = square_root(fused(way[0], way[0], way[1] * way[1]));
-    if (!(size > tolerance_ * acceleration_)) return false;
+    return size > tolerance_ * acceleration_ && turn_to(way, direction);
+  }
+  CAROM_INLINE static bool turn_to(const double* way, double* direction) {
+    const double size = square_root(fused(way[0], way[0], way[1] * way[1]));
+    if (!(size > 0.0)) return false;
     direction[0] = way[0] / size;
     direction[1] = way[1] / size;
     return true;
@@ -353,12 +419,18 @@ class LawSearch {
       laws.direction[i][0] = laws.direction[i][1] = 0.0;
       if (!touches(i) || !(force[i][0] > kDistinct * force_)) continue;
       const double way[2] = {bend(i, 1, moving), bend(i, kRows - 1, moving)};
+      const double against[2] = {-force[i][1], -force[i][kRows - 1]};
+      const double friction = square_root(fused(against[0], against[0], against[1] * against[1]));
       if (slides(i) || !rough(i)) {
         laws.law[i] = Law::slide;
         for (int d = 0; d < 2 && slides(i); ++d) laws.direction[i][d] = direction_[i][d];
       } else if (square_root(fused(way[0], way[0], way[1] * way[1])) > kCreep * acceleration_) {
         laws.law[i] = Law::slide;
         turn(way, laws.direction[i]);
+        onset |= 1U << i;
+      } else if (friction > (1.0 - kDistinct) * at_.friction[i] * force[i][0]) {
+        laws.law[i] = Law::slide;
+        turn_to(against, laws.direction[i]);
         onset |= 1U << i;
       } else {
         laws.law[i] = Law::stick;
@@ -420,6 +492,7 @@ class LawSearch {
   int score_[kMostSolutions];
   long code_[kMostSolutions];
   double found_[kMostSolutions][kV];
+  bool thorough_ = false;  ///< directions in which slip starts are looked for by all means
   Laws<T> iterated_laws_;
   Response<T> iterated_;
 };

@@ -60,8 +60,9 @@ class Motion : MotionFlight<T> {
     unsigned near = 0;
     unsigned touching = 0;
     bool approaches = false;
+    const double closed = larger(run_.contact_tolerance, time_ == 0.0 ? Base::kStartGap : 0.0);
     for (int i = 0; i < size_.constraints; ++i) {
-      if (!this->closes(i) || !(local_.gap[i] <= run_.contact_tolerance)) continue;
+      if (!this->closes(i) || !(local_.gap[i] <= closed)) continue;
       near |= 1U << i;
       approaches = approaches || local_.speed[i][0] < -run_.velocity_tolerance;
       if (local_.speed[i][0] <= run_.velocity_tolerance) touching |= 1U << i;
@@ -73,7 +74,8 @@ class Motion : MotionFlight<T> {
     }
     if (!this->settle(touching)) return false;
     double scale = 0.0;
-    const int found = choose(touching, scale);
+    int found = choose(touching, scale);
+    if (found == 0 && stop_slip(touching, kCreep)) found = choose(touching, scale);
     if (found == 0) return collide(touching, true);
     for (int i = 0; i < size_.constraints; ++i) {
       if (has(near, i) && laws_.law[i] == Law::open) this->armed_ &= ~(1U << i);
@@ -90,7 +92,9 @@ class Motion : MotionFlight<T> {
       end = MotionEnd::event_limit;
       return false;
     }
-    if (flight == FlightEnd::jammed) return evaluate(~0U) && collide(touching, true);
+    if (flight == FlightEnd::jammed) {
+      return evaluate(~0U) && (collide(touching, true) || stop_slip(touching, kJammed));
+    }
     return flight != FlightEnd::failed;
   }
 
@@ -125,6 +129,29 @@ class Motion : MotionFlight<T> {
     return found;
   }
 
+  /// Impacts without collision of contacts whose slip is at most `share` of the mechanism's
+  /// velocities, too slow for a step to tell what becomes of it: it stops. Whether there was any.
+  CAROM_CALL bool stop_slip(unsigned touching, double share) {
+    const double slow = share * this->fastest();
+    unsigned creeping = 0;
+    unsigned still = 0;
+    for (int i = 0; i < size_.constraints; ++i) {
+      double direction[2];
+      if (!has(touching, i)) continue;
+      const double slip = slip_of(local_, i, direction);
+      if (slip <= run_.velocity_tolerance) still |= 1U << i;
+      if (slip <= slow && slip > run_.velocity_tolerance) creeping |= 1U << i;
+    }
+    if (creeping == 0) return false;
+    project_velocity<T>(size_, local_, touching, still | creeping, v());
+    if (!evaluate(~0U)) return false;
+    ++*out_.pushes;
+    this->track_energy();
+    this->keep_state();
+    note(MotionEventKind::push, creeping);
+    return true;
+  }
+
   /// Events of the contacts whose law is another one now.
   CAROM_CALL void tell_changes(const Laws<T>& before) {
     unsigned lifted = 0;
@@ -157,7 +184,7 @@ class Motion : MotionFlight<T> {
   }
 
   CAROM_CALL bool collide(unsigned touching, bool push) {
-    MotionImpact<T> impact(size_, local_, touching, v());
+    MotionImpact<T> impact(size_, local_, touching, v(), push);
     const double before = energy();
     const auto number = static_cast<std::uint64_t>(*out_.impacts + *out_.pushes);
     const ImpactOutcome outcome = impact.run(run_.impact, index_, sample_, number, push,
@@ -260,6 +287,8 @@ class Motion : MotionFlight<T> {
     }
   }
 
+  static constexpr double kCreep = 1e-6;
+  static constexpr double kJammed = 1e-3;
   static constexpr int kMostStalled = 64;
   static constexpr double kStopped = 1e-5;  ///< of the velocities at a sequence's start
 

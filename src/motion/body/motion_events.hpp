@@ -2,6 +2,7 @@
 
 #include "motion/body/dormand_prince.hpp"
 #include "motion/body/motion_state.hpp"
+#include "motion/body/stiff_steps.hpp"
 
 namespace carom::kernels::motion {
 
@@ -16,6 +17,10 @@ class MotionEvents : public MotionState<T> {
   using Base::laws_, Base::local_, Base::nq_, Base::nv_, Base::n_, Base::parameters_,
       Base::response_, Base::run_, Base::size_, Base::time_, Base::y_;
   using Steps = DormandPrince<kState, !SizedAtRunTime<T>, LaneOf<T>>;
+  struct NoSteps {  ///< friction in the plane does not turn
+    CAROM_INLINE NoSteps(int, int, int) {}
+  };
+  using StiffSteps = std::conditional_t<kRows == 3, RadauSteps<kState, kV, LaneOf<T>>, NoSteps>;
 
   enum class Happening : unsigned char { none, gap, force, cone, stop, split };
   struct Found {
@@ -68,6 +73,9 @@ class MotionEvents : public MotionState<T> {
     int stage = 0;
     suspects_ = 0;
     extended_ = false;
+    if constexpr (kRows == 3) {
+      if (stiff_) return advance_stiff(h, next);
+    }
     return steps_.step(
         time_, h, y_, slope_,
         [&](double time, const double* y, double* dy) {
@@ -82,8 +90,69 @@ class MotionEvents : public MotionState<T> {
         },
         next);
   }
-  /// Before steps_.dense; local_ and response_ are of another state afterwards.
+  /// Slip that is slow for its friction turns at once: such steps are implicit.
+  CAROM_CALL bool advance_stiff(double h, double* next) {
+    steps_.start_at(slope_);
+    return stiff_steps_.prepare(time_, y_, slope_, kApart * slowest_slip_, slopes()) &&
+           stiff_steps_.step(time_, h, y_, slope_, slopes(), next) &&
+           slope(time_ + h, next, steps_.end_slope());
+  }
+  /// Of the step just made, as DormandPrince's.
+  CAROM_CALL double step_error(double h, const double* next) {
+    if constexpr (kRows == 3) {
+      if (stiff_) {
+        return stiff_steps_.error(h, y_, slope_, run_.tolerance, kSlipKnown * slowest_slip_);
+      }
+    }
+    return steps_.error(h, y_, next, run_.tolerance);
+  }
+  CAROM_INLINE auto slopes() {
+    return [this](double time, const double* y, double* dy) { return slope(time, y, dy); };
+  }
+
+  /// State at fraction `at` of the step. After extend.
+  CAROM_CALL void state_at(double h, const double* next, double at, double* y) {
+    if constexpr (kRows == 3) {
+      if (stiff_) {
+        if (!stiff_steps_.step(time_, at * h, y_, slope_, slopes(), y)) {
+          steps_.coarse(h, y_, next, at, y);
+        }
+        return;
+      }
+    }
+    steps_.dense(y_, at, y);
+  }
+
+  /// How fast friction turns the slip of sliding contacts, at the state that local_ and response_
+  /// describe [1/s].
+  CAROM_CALL double turning_rate() {
+    double most = 0.0;
+    slowest_slip_ = kInfinity;
+    for (int i = 0; i < size_.constraints; ++i) {
+      if (laws_.law[i] != Law::slide || !(local_.friction[i] > 0.0)) continue;
+      double direction[2];
+      const double slip = this->slip_of(local_, i, direction);
+      if (!(slip > run_.velocity_tolerance)) continue;
+      slowest_slip_ = smaller(slowest_slip_, slip);
+      if (slip > kQuickSlip) continue;
+      double yielding = 0.0;
+      for (int d = 1; d < kRows; ++d) {
+        double effect[kV];
+        const double* row = local_.rows[i] + d * nv_;
+        for (int j = 0; j < nv_; ++j) effect[j] = row[j];
+        local_.solve(nv_, effect);
+        yielding = larger(yielding, LocalState<T>::along(nv_, row, effect));
+      }
+      most = larger(most, local_.friction[i] * response_.force[i][0] * yielding / slip);
+    }
+    return most;
+  }
+
+  /// Before state_at; local_ and response_ are of another state afterwards.
   CAROM_CALL bool extend(double h, const double* next) {
+    if constexpr (kRows == 3) {
+      if (stiff_) return extended_ = true;
+    }
     if (!extended_) {
       extended_ = steps_.extend(
           time_, h, y_, next,
@@ -133,7 +202,7 @@ class MotionEvents : public MotionState<T> {
   CAROM_CALL double value_at(Happening what, int i, double h, const double* next, double at) {
     double y[kState] = {};
     if (!extend(h, next)) return -1.0;
-    steps_.dense(y_, at, y);
+    state_at(h, next, at, y);
     if (what == Happening::gap) {
       return T(parameters_, time_ + at * h, y).constraint(i).gap;
     }
@@ -155,14 +224,13 @@ class MotionEvents : public MotionState<T> {
     split = response_;
     const double force = slack(Happening::force);
     return obeys<T>(size_, local_, laws_, split, force) ||
-           share<T>(size_, local_, laws_, run_.law_tolerance * acceleration_scale_, split_.force,
-                    split);
+           share<T>(size_, local_, laws_, force, split_.force, split);
   }
   CAROM_CALL bool bears_at(double h, const double* next, double at) {
     double y[kState] = {};
     double unused[kState];
     if (!extend(h, next)) return false;
-    steps_.dense(y_, at, y);
+    state_at(h, next, at, y);
     Response<T> split;
     return slope(time_ + at * h, y, unused) && bears(split);
   }
@@ -337,6 +405,9 @@ class MotionEvents : public MotionState<T> {
   double acceleration_scale_ = 0.0;  ///< likewise [m/s2]
   Response<T> split_;                ///< last of loads that contacts share
   Steps steps_{n_};
+  StiffSteps stiff_steps_{n_, nq_, nv_};
+  bool stiff_ = false;
+  double slowest_slip_ = 0.0;  ///< of contacts that slide, where friction's turning was looked at
   double slope_[kState];
   unsigned closed_ = 0;
   unsigned watched_ = 0;
@@ -346,6 +417,9 @@ class MotionEvents : public MotionState<T> {
  private:
   static constexpr double kGapSlack = 1e-12;   ///< [m]
   static constexpr double kForceSlack = 10.0;  ///< of the law's tolerance
+  static constexpr double kQuickSlip = 0.05;   ///< [m/s]: nothing stiff
+  static constexpr double kApart = 1e-4;       ///< of the slowest slip: differences
+  static constexpr double kSlipKnown = 1e-3;   ///< of the slowest slip: to which it is integrated
   static constexpr int kFirstLook = Steps::kLateStages;
   static constexpr int kLastLook = kFirstLook + 3;
   static constexpr double kLook = 0.65;  ///< of a step: where they look, more or less

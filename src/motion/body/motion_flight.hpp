@@ -4,7 +4,7 @@
 
 namespace carom::kernels::motion {
 
-enum class FlightEnd : unsigned char { event, stop, jammed, stalled, failed };
+enum class FlightEnd : unsigned char { event, stop, jammed, stalled, failed, again };
 
 /// Motion under fixed contact laws, until one of them ends.
 template <class T>
@@ -29,8 +29,11 @@ class MotionFlight : public MotionEvents<T> {
     }
     if (!slope(time_, y_, slope_)) return FlightEnd::failed;
     bool rejected = false;
+    this->stiff_ = false;
+    double rate = turning();
+    int short_steps = 0;  // for what friction's turning is, in turn
     while (time_ < stop) {
-      const double speed = fastest();
+      const double speed = this->fastest();
       const double longest = kMostSamples / (kSamples + kSamplesBySpeed * speed);
       const double left = stop - time_;
       double h = smaller(smaller(length_, left), longest);
@@ -45,18 +48,32 @@ class MotionFlight : public MotionEvents<T> {
       }
       double next[kState];
       const bool done = this->advance(h, next);
-      const double error = done ? steps_.error(h, y_, next, run_.tolerance) : kInfinity;
+      const double error = done ? this->step_error(h, next) : kInfinity;
+      const bool slow = h * rate > 1.0;
+      short_steps = slow != this->stiff_ ? short_steps + 1 : 0;
       if (!(error <= 1.0)) {
-        length_ = is_finite(error) ? next_length(h, error) : 0.1 * h;
+        length_ = is_finite(error) ? next_after(h, error) : 0.1 * h;
         rejected = true;
         continue;
       }
       const int samples = 1 + static_cast<int>(h * (kSamples + kSamplesBySpeed * speed));
       const Found first = this->first_event(h, next, samples);
-      if (first.what != Happening::none) return meet(first, h);
+      if (first.what != Happening::none) {
+        const FlightEnd met = meet(first, h, next);
+        if (met != FlightEnd::again) return met;
+        rejected = true;
+        continue;
+      }
+      // Looking for events left local_ at another state.
+      if (extended_ && !slope(time_ + h, next, steps_.end_slope())) return FlightEnd::failed;
       if (!accept(h, whole ? stop : time_ + h, next)) return FlightEnd::failed;
-      length_ = rejected ? smaller(h, next_length(h, error)) : next_length(h, error);
+      length_ = rejected ? smaller(h, next_after(h, error)) : next_after(h, error);
       rejected = false;
+      rate = turning();
+      if (!(rate > 0.0) || short_steps >= (this->stiff_ ? kLoose : kStiff)) {
+        this->stiff_ = rate > 0.0 && !this->stiff_;
+        short_steps = 0;
+      }
     }
     return FlightEnd::stop;
   }
@@ -74,15 +91,23 @@ class MotionFlight : public MotionEvents<T> {
   static constexpr double kShortest = 1e-14;
   static constexpr double kFirstLength = 1e-2;
   static constexpr double kDrifted = 1e-12;
+  static constexpr int kStiff =
+      60;  ///< steps that friction's turning kept short: implicit from then
+  static constexpr int kLoose = 4;  ///< implicit ones that it would not have
+  static constexpr double kBent = 1e-10;
+  static constexpr double kAgain = 0.7;
+  static constexpr double kMissed = 1e-11;       ///< [m]
   static constexpr long kStepsAWatch = 4096;     ///< of which the time is looked at:
   static constexpr double kShortestMean = 1e-7;  ///< a motion whose steps are shorter is given up
   static constexpr double kMet = 1e-14;          ///< of an event's function [m, m/s]
   static constexpr double kClose = 1e-9;         ///< [s]
 
-  [[nodiscard]] CAROM_INLINE double fastest() const {
-    double most = 0.0;
-    for (int j = 0; j < nv_; ++j) most = larger(most, magnitude(y_[nq_ + j]));
-    return most;
+  [[nodiscard]] CAROM_INLINE double next_after(double h, double error) const {
+    return this->stiff_ ? next_stiff_length(h, error) : next_length(h, error);
+  }
+  CAROM_INLINE double turning() {
+    if constexpr (kRows == 3) return this->turning_rate();
+    return 0.0;
   }
 
   /// From the end of a step by a time whose square is nothing.
@@ -92,14 +117,24 @@ class MotionFlight : public MotionEvents<T> {
     return slope(time_ + length, next, slope_there);
   }
 
+  /// Largest gap and normal velocity of closed contacts, at the state that local_ describes.
+  [[nodiscard]] CAROM_INLINE double drift() const {
+    double most = 0.0;
+    for (int i = 0; i < size_.constraints; ++i) {
+      if (laws_.law[i] == Law::open) continue;
+      most = larger(most, larger(magnitude(local_.gap[i]), magnitude(local_.speed[i][0])));
+    }
+    return most;
+  }
+
   /// Goes to the event and corrects its time by the function's own rate.
-  CAROM_CALL FlightEnd meet(const Found& event, double h) {
+  CAROM_CALL FlightEnd meet(const Found& event, double h, const double* next) {
     const int i = event.contact;
     double length = event.at * h;
     if (length > 1e-15 * (1.0 + time_)) {
       double end[kState] = {};
       const auto go = [&](double at) {
-        steps_.dense(y_, at, end);
+        this->state_at(h, next, at, end);
         return slope(time_ + length, end, steps_.end_slope());
       };
       watched_ = 1U << i;
@@ -124,6 +159,19 @@ class MotionFlight : public MotionEvents<T> {
         done = magnitude(correction) <= kClose ? move_on(correction, length, end) : go(length / h);
       }
       watched_ = 0;
+      // Slip that comes to nothing within a step may turn by more than its dense output knows.
+      if (done && !(drift() <= kBent)) {
+        length_ = kAgain * length;
+        return FlightEnd::again;
+      }
+      // Another gap may be closed here and be open again at the step's end.
+      for (int k = 0; done && k < size_.constraints; ++k) {
+        if (k == i || laws_.law[k] != Law::open || !this->closes(k)) continue;
+        if (local_.gap[k] < -kMissed) {
+          length_ = length;
+          return FlightEnd::again;
+        }
+      }
       if (!done || !accept(h, time_ + length, end)) return FlightEnd::failed;
     }
     if (event.what == Happening::force) preferred_[i] = static_cast<int>(Law::open);
@@ -142,11 +190,13 @@ class MotionFlight : public MotionEvents<T> {
     if (inside() && !extended_ && !(extend(h, next) && slope(time, next, steps_.end_slope()))) {
       return false;
     }
+    const bool anew = this->stiff_ && inside();
     while (inside()) {
       double at[kState];
-      steps_.dense(y_, (this->grid_time(this->next_point_) - time_) / h, at);
+      this->state_at(h, next, (this->grid_time(this->next_point_) - time_) / h, at);
       this->put_state(this->next_point_++, at);
     }
+    if (anew && !slope(time, next, steps_.end_slope())) return false;
     const double before = balance_of(y_);
     for (int i = 0; i < n_; ++i) {
       y_[i] = next[i];
@@ -155,11 +205,8 @@ class MotionFlight : public MotionEvents<T> {
     time_ = time;
     this->normalise();
     error_ += energy_known_ ? balance_of(y_) + this->energy() - energy_ - before : 0.0;
-    bool drifted = false;
+    const bool drifted = drift() > kDrifted;
     for (int i = 0; i < size_.constraints; ++i) {
-      if (laws_.law[i] == Law::open) continue;
-      drifted = drifted || magnitude(local_.gap[i]) > kDrifted ||
-                magnitude(local_.speed[i][0]) > kDrifted;
       if (kRows == 3 && laws_.law[i] == Law::slide && local_.friction[i] > 0.0) {
         this->follow_slip(local_, i, laws_);
       }

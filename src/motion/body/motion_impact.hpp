@@ -50,9 +50,10 @@ class MotionImpact {
   static constexpr int kOrder = step_lcp_order<kDim>(kContacts, kMotionFrictionDirections);
 
  public:
-  /// touching: contacts of the impact.
+  /// touching: contacts of the impact. `along_slip`: the first tangent of a spatial contact that
+  /// slips is its slip's direction, so that friction's polygon has a corner against it.
   CAROM_CALL MotionImpact(const SizesOf<T>& size, const LocalState<T>& at, unsigned touching,
-                          const double* v)
+                          const double* v, bool along_slip)
       : size_(size) {
     for (int i = 0; i < size.constraints; ++i) {
       if ((touching >> i & 1U) != 0U) contact_[count_++] = i;
@@ -63,11 +64,20 @@ class MotionImpact {
     for (int i = 0; i < m; ++i) {
       const int c = contact_[i];
       friction_[i] = at.friction[c];
+      double turn[2] = {1.0, 0.0};
+      if (kDim == 3 && along_slip) slip_direction(at.speed[c], turn);
       for (int k = 0; k < kDim; ++k) {
         const int row = k == 0 ? i : m + (kDim - 1) * i + k - 1;
         double column[kV];
         for (int j = 0; j < size_.velocities; ++j) {
-          column[j] = jacobian_[row * size_.velocities + j] = at.rows[c][k * size_.velocities + j];
+          column[j] = at.rows[c][k * size_.velocities + j];
+          if (kDim == 3 && k > 0) {
+            const double first = at.rows[c][size_.velocities + j];
+            const double second = at.rows[c][(kDim - 1) * size_.velocities + j];
+            column[j] = k == 1 ? fused(turn[0], first, turn[1] * second)
+                               : fused(turn[0], second, -(turn[1] * first));
+          }
+          jacobian_[row * size_.velocities + j] = column[j];
         }
         at.solve(size_.velocities, column);
         for (int j = 0; j < size_.velocities; ++j) response_[j * rows + row] = column[j];
@@ -168,6 +178,13 @@ class MotionImpact {
   }
 
  private:
+  CAROM_INLINE static void slip_direction(const double* speed, double* direction) {
+    const double size = square_root(fused(speed[1], speed[1], speed[kDim - 1] * speed[kDim - 1]));
+    if (!(size > 0.0)) return;
+    direction[0] = speed[1] / size;
+    direction[1] = speed[kDim - 1] / size;
+  }
+
   [[nodiscard]] CAROM_INLINE int of(int row) const {
     return row < count_ ? row : (row - count_) / (kDim - 1);
   }
@@ -179,23 +196,27 @@ class MotionImpact {
     const int m = count_;
     const int rows = kDim * m;
     if (rows > kMaxEnumeratedRows) return false;
-    for (int i = 0; i < m; ++i) {
-      const double limit =
-          run.step_size * uniform(seed, index, sample, static_cast<std::uint32_t>(i));
-      scratch_.scaled_limit[i] = limit / scale_[i];
-    }
     for (int i = 0; i < rows; ++i) scratch_.scaled_u[i] = contact_velocity_[i] * scale_[of(i)];
     StepEnumerator<kDim, LaneOf<T>> steps(m, run.polygon, scaled_, friction_, scratch_.scaled_u,
                                           scratch_.scaled_limit, outcomes_);
-    const int found = steps.run();
     int pushing[kMaxOutcomes];
     int count = 0;
-    for (int o = 0; o < found; ++o) {
-      double taken = 0.0;
+    // Slow slip turns within a large step: none may push in where a smaller one does.
+    double share = 1.0;
+    for (int attempt = 0; attempt < kAttempts && count == 0; ++attempt, share *= kShrink) {
       for (int i = 0; i < m; ++i) {
-        taken = larger(taken, steps.impulse(o)[i] / larger(scratch_.scaled_limit[i], 1e-300));
+        const double limit =
+            share * run.step_size * uniform(seed, index, sample, static_cast<std::uint32_t>(i));
+        scratch_.scaled_limit[i] = limit / scale_[i];
       }
-      if (taken > kTaken) pushing[count++] = o;
+      const int found = steps.run();
+      for (int o = 0; o < found; ++o) {
+        double taken = 0.0;
+        for (int i = 0; i < m; ++i) {
+          taken = larger(taken, steps.impulse(o)[i] / larger(scratch_.scaled_limit[i], 1e-300));
+        }
+        if (taken > kTaken) pushing[count++] = o;
+      }
     }
     if (count == 0) return false;
     int chosen = static_cast<int>(uniform(seed, index, sample, kChoiceDraws) * count);
@@ -226,6 +247,8 @@ class MotionImpact {
     return 0.5 * twice;
   }
 
+  static constexpr int kAttempts = 10;
+  static constexpr double kShrink = 0.1;
   static constexpr double kTaken = 1e-6;  ///< of what a step may take: an impulse, not rounding
 
   SizesOf<T> size_;

@@ -92,7 +92,7 @@ class MotionState : protected MotionCounts<T> {
       if (!evaluate(~0U)) return false;
       double least = 0.0;
       for (int i = 0; i < size_.constraints; ++i) least = smaller(least, local_.gap[i]);
-      if (least >= -run_.contact_tolerance) {
+      if (least >= -larger(kStartGap, run_.contact_tolerance)) {
         arm();
         lowest_energy_ = energy();
         keep_state();
@@ -113,6 +113,12 @@ class MotionState : protected MotionCounts<T> {
   }
   CAROM_CALL bool evaluate(unsigned wanted) {
     return local_.evaluate(parameters_, size_, time_, q(), v(), drive(), wanted);
+  }
+
+  [[nodiscard]] CAROM_INLINE double fastest() const {
+    double most = 0.0;
+    for (int j = 0; j < nv_; ++j) most = larger(most, magnitude(y_[nq_ + j]));
+    return most;
   }
 
   [[nodiscard]] CAROM_INLINE double energy() const {
@@ -292,8 +298,9 @@ class MotionState : protected MotionCounts<T> {
   static constexpr int kStartAttempts = 256;
 
  protected:
-  static constexpr double kClosed = 1e-13;  ///< [m]
-  static constexpr double kStill = 1e-13;   ///< [m/s]
+  static constexpr double kStartGap = 1e-9;  ///< [m]: a smaller one touches at the start
+  static constexpr double kClosed = 1e-13;   ///< [m]
+  static constexpr double kStill = 1e-13;    ///< [m/s]
 
   const MotionRun& run_;
   const MotionProblemView& problem_;

@@ -38,10 +38,10 @@ CAROM_INLINE void solve_factor(int n, const double* factor, double* x) {
   }
 }
 
-/// A x = b for few unknowns, A: [n, n] with rows of kMost. Elimination with complete pivoting where
-/// A is regular; where it is not, as for contacts that share a load, the solution of least norm of
-/// what is consistent: x += (A + e I)^-1 (b - A x), whose iterates stay in the range of A'.
-/// Build: whose code it is (LaneOf).
+/// A x = b for few unknowns, A: [n, n] with rows of kMost. Elimination with complete pivoting;
+/// where A is singular, as for contacts that share a load, the solution of least norm of the rows
+/// that elimination leaves: with P A Q = L U of rank r, x = Q U' (U U')^-1 y, L y = P b. A is
+/// overwritten then. Build: whose code it is (LaneOf).
 template <int kMost, class Build>
 class SmallSystem {
  public:
@@ -63,31 +63,45 @@ class SmallSystem {
       for (int j = 0; j < n; ++j) largest = larger(largest, magnitude(a[i][j]));
     }
     if (!is_finite(largest)) return false;
-    if (eliminate(n, 0.0)) {
-      substitute(n, b, x);
+    const int rank = eliminate(n);
+    if (rank == n) {
+      substitute(n, x);
       return true;
     }
     redundant = true;
-    if (!eliminate(n, kShift * largest)) return false;
-    double rest[kMost];
-    double step[kMost];
+    rank_ = rank;
+    return prepare_least_norm(n) && solve_again(n, x);
+  }
+
+  /// The same A with another b, after a solve that was redundant.
+  CAROM_CALL bool solve_again(int n, double* x) const {
+    double y[kMost] = {};
+    double step[kMost] = {};
+    forward(rank_, y);
     for (int i = 0; i < n; ++i) x[i] = 0.0;
-    for (int round = 0; round < kRounds; ++round) {
-      for (int i = 0; i < n; ++i) {
-        double sum = b[i];
-        for (int j = 0; j < n; ++j) sum = fused(-a[i][j], x[j], sum);
-        rest[i] = sum;
+    for (int round = 0; round < 2; ++round) {  // the second refines
+      for (int i = 0; i < rank_; ++i) {
+        double sum = y[i];
+        for (int c = i; c < n; ++c) sum = fused(-lu_[i][c], x[column_[c]], sum);
+        for (int c = 0; c < i; ++c) sum = fused(-a[i][c], step[c], sum);
+        step[i] = sum / a[i][i];
       }
-      substitute(n, rest, step);
-      for (int i = 0; i < n; ++i) x[i] += step[i];
+      for (int i = rank_ - 1; i >= 0; --i) {
+        double sum = step[i];
+        for (int c = i + 1; c < rank_; ++c) sum = fused(-a[c][i], step[c], sum);
+        step[i] = sum / a[i][i];
+      }
+      for (int c = 0; c < n; ++c) {
+        double sum = x[column_[c]];
+        for (int i = 0; i < rank_ && i <= c; ++i) sum = fused(lu_[i][c], step[i], sum);
+        x[column_[c]] = sum;
+      }
     }
     return true;
   }
 
  private:
   static constexpr double kSingular = 1e-11;
-  static constexpr double kShift = 1e-5;
-  static constexpr int kRounds = 5;
 
   /// As eliminate and substitute.
   CAROM_INLINE bool solve_pair(double* x) const {
@@ -111,10 +125,11 @@ class SmallSystem {
     return true;
   }
 
-  CAROM_CALL bool eliminate(int n, double shift) {
+  /// Rank of A.
+  CAROM_CALL int eliminate(int n) {
     for (int i = 0; i < n; ++i) {
       row_[i] = column_[i] = i;
-      for (int j = 0; j < n; ++j) lu_[i][j] = a[i][j] + (i == j ? shift : 0.0);
+      for (int j = 0; j < n; ++j) lu_[i][j] = a[i][j];
     }
     double first = 0.0;
     for (int k = 0; k < n; ++k) {
@@ -130,7 +145,7 @@ class SmallSystem {
       }
       const double pivot = magnitude(lu_[row][column]);
       if (k == 0) first = pivot;
-      if (!(pivot > kSingular * first)) return false;
+      if (!(pivot > kSingular * first)) return k;
       for (int j = 0; j < n; ++j) swap(lu_[k][j], lu_[row][j]);
       for (int i = 0; i < n; ++i) swap(lu_[i][k], lu_[i][column]);
       swap(row_[k], row_[row]);
@@ -140,16 +155,35 @@ class SmallSystem {
         for (int j = k + 1; j < n; ++j) lu_[i][j] = fused(-lu_[i][k], lu_[k][j], lu_[i][j]);
       }
     }
-    return true;
+    return n;
   }
 
-  CAROM_CALL void substitute(int n, const double* from, double* x) const {
-    double y[kMost] = {};
-    for (int i = 0; i < n; ++i) {
-      double sum = from[row_[i]];
+  /// L y = P b, the first `rank` rows.
+  CAROM_INLINE void forward(int rank, double* y) const {
+    for (int i = 0; i < rank; ++i) {
+      double sum = b[row_[i]];
       for (int c = 0; c < i; ++c) sum = fused(-lu_[i][c], y[c], sum);
       y[i] = sum;
     }
+  }
+
+  /// U U' = C C', C in the lower triangle of a.
+  CAROM_CALL bool prepare_least_norm(int n) {
+    for (int i = 0; i < rank_; ++i) {
+      for (int j = 0; j <= i; ++j) {
+        double sum = 0.0;
+        for (int c = i; c < n; ++c) sum = fused(lu_[i][c], lu_[j][c], sum);
+        for (int c = 0; c < j; ++c) sum = fused(-a[i][c], a[j][c], sum);
+        if (i == j && !(sum > 0.0)) return false;
+        a[i][j] = i == j ? square_root(sum) : sum / a[j][j];
+      }
+    }
+    return true;
+  }
+
+  CAROM_CALL void substitute(int n, double* x) const {
+    double y[kMost] = {};
+    forward(n, y);
     for (int i = n - 1; i >= 0; --i) {
       double sum = y[i];
       for (int c = i + 1; c < n; ++c) sum = fused(-lu_[i][c], y[c], sum);
@@ -167,6 +201,7 @@ class SmallSystem {
 
   double lu_[kMost][kMost];
   int row_[kMost], column_[kMost];
+  int rank_ = 0;
 };
 
 }  // namespace carom::kernels::motion
