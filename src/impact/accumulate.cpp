@@ -49,11 +49,11 @@ void ImpactAccumulator::add(const TrajectoryRow& row) {
     raise(totals_.velocity_max, row.velocity);
     lower(contact_min_, row.contact_velocity);
     raise(contact_max_, row.contact_velocity);
-    if (last_count_ == nullptr || row.modes != last_mode_) {
-      last_mode_ = row.modes;
-      last_count_ = &modes_[row.modes];
+    Counter& counter = frequent_[(row.modes * 0x9E3779B97F4A7C15ULL) >> 60];
+    if (counter.count == nullptr || counter.modes != row.modes) {
+      counter = {row.modes, &modes_[row.modes]};
     }
-    ++*last_count_;
+    ++*counter.count;
   } else {
     ++totals_.max_steps_reached;
   }

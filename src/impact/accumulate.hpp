@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <unordered_map>
 #include <vector>
@@ -62,8 +63,12 @@ class ImpactAccumulator {
   ImpactSummary totals_;
   std::vector<double> contact_min_, contact_max_;
   std::unordered_map<std::uint64_t, std::int64_t> modes_;
-  std::uint64_t last_mode_ = ~std::uint64_t{0};
-  std::int64_t* last_count_ = nullptr;
+  struct Counter {
+    std::uint64_t modes = 0;
+    std::int64_t* count = nullptr;  ///< in modes_
+  };
+  /// Where the counts of frequent modes are: neighbouring samples rarely have the same.
+  std::array<Counter, 16> frequent_;
   NetBuilder net_;
 };
 

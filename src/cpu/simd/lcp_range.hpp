@@ -302,12 +302,16 @@ class Ranges {
       scale[i] = kernels::contact_scale<Dim>(delassus, m, i);
       scaled_limit[i] = limit[i] / scale[i];
     }
+    double* row_scale = scaled_impulse;  // until there is an impulse
     for (int i = 0; i < rows; ++i) {
-      scaled_u[i] = u[i] * scale[contact_of(i)];
-      for (int j = 0; j < rows; ++j) {
-        r.scaled[i * rows + j] =
-            delassus[i * rows + j] * scale[contact_of(i)] * scale[contact_of(j)];
-      }
+      row_scale[i] = scale[contact_of(i)];
+      scaled_u[i] = u[i] * row_scale[i];
+    }
+    for (int i = 0; i < rows; ++i) {
+      const double own = row_scale[i];
+      const double* __restrict from = delassus + static_cast<long>(i) * rows;
+      double* __restrict to = r.scaled + static_cast<long>(i) * rows;
+      for (int j = 0; j < rows; ++j) to[j] = from[j] * own * row_scale[j];
     }
     const auto certify = [&] {
       answer.residual = certificate::step_residual<Dim>(*r.polygon, m, delassus, u, friction, limit,

@@ -15,9 +15,9 @@ constexpr int lcp_pack_pivots(int n) { return n + 8; }
 
 /// Scratch of a pack of problems of order n, of the widest instruction set.
 constexpr long lcp_pack_reals(int n) {
-  return (lcp_pack_pivots(n) * (n + 2L) + 2L * n + 1) * kLargestPadding + n;
+  return (lcp_pack_pivots(n) * (n + 2L) + 2L * n + 1) * kLargestPadding + (n + 2L) * n;
 }
-constexpr long lcp_pack_ints(int n) { return 3L * n * kLargestPadding; }
+constexpr long lcp_pack_ints(int n) { return 3L * n * kLargestPadding + n; }
 
 /// Lemke's method with one problem a lane of a register, and its columns only as they enter.
 ///
@@ -25,9 +25,11 @@ constexpr long lcp_pack_ints(int n) { return 3L * n * kLargestPadding; }
 /// reads k columns. Here a pivot is stored as its column, element and row, and a column that enters
 /// starts from what it was when its variable last left the basis (M's at the start) and takes the
 /// pivots since: the same operations on the same numbers, k n / 2 instead of n^2 of them a pivot.
-/// A lane that ends gets the next problem at once. What the pack does not do, ties among rows
-/// without z0, rays, broken numbers, too many pivots, is left to kernels::Lemke from the start, so
-/// that every problem's answer is that of kernels::Lemke, bit for bit.
+/// A tie among rows without z0 asks for rows of B^-1: the columns of the w that have left, as many
+/// as there were pivots at most, are brought up to date in that lane alone. A lane that ends gets
+/// the next problem at once. What the pack does not do, rays, broken numbers, too many pivots, is
+/// left to kernels::Lemke from the start, so that every problem's answer is that of kernels::Lemke,
+/// bit for bit.
 template <class Isa>
 class LemkePack {
   using Pack = typename Isa::Pack;
@@ -46,8 +48,11 @@ class LemkePack {
         column_(row_ + static_cast<long>(most_ + 1) * kWidth),
         value_(column_ + static_cast<long>(n) * kWidth),
         index_(value_ + static_cast<long>(n) * kWidth),
+        inverse_rows_(index_ + n),
+        restored_(inverse_rows_ + static_cast<long>(n) * n),
         basic_(ints),
-        left_at_(ints + static_cast<long>(n) * kWidth) {
+        left_at_(ints + static_cast<long>(n) * kWidth),
+        tied_(left_at_ + 2L * n * kWidth) {
     for (int i = 0; i < n; ++i) index_[i] = i;
     for (double* x = pivots_; x < column_; ++x) *x = 0.0;
   }
@@ -206,7 +211,7 @@ class LemkePack {
     }
   }
 
-  /// Ratio test: chosen_ and the lanes whose row is beyond doubt.
+  /// Ratio test: chosen_ and the lanes that have a row.
   unsigned choose_rows() {
     const Pack zero(0.0);
     const Pack infinity(kernels::kInfinity);
@@ -239,7 +244,89 @@ class LemkePack {
     }
     select(z0, z0_row, chosen).store(chosen_);
     const Mask sound = (largest < infinity) & (first < infinity);
-    return active_ & any.bits() & sound.bits() & (~several.bits() | z0.bits());
+    const unsigned found = active_ & any.bits() & sound.bits();
+    const unsigned ties = found & several.bits() & ~z0.bits();
+    if (ties != 0) {
+      alignas(64) double least[kWidth];
+      alignas(64) double length[kWidth];
+      smallest.store(least);
+      first.store(length);
+      for (unsigned left = ties; left != 0; left &= left - 1) {
+        const int lane = __builtin_ctz(left);
+        chosen_[lane] = lexicographic_row(lane, least[lane], length[lane]);
+      }
+    }
+    return found;
+  }
+
+  /// kernels::Lemke's choice among the rows of a lane that block at `length`.
+  int lexicographic_row(int lane, double smallest, double length) {
+    int count = 0;
+    for (int i = 0; i < n_; ++i) {
+      const double rate = -column_[i * kWidth + lane];
+      const double value = kernels::at_least_zero(value_[i * kWidth + lane]);
+      if (rate > smallest && value - length * rate <= Rule::kTieTolerance * scale_[lane]) {
+        tied_[count++] = i;
+      }
+    }
+    const int* basic = basic_ + static_cast<long>(lane) * n_;
+    const int* left_at = left_at_ + 2L * lane * n_;
+    for (int c = 0; c < count; ++c) {
+      double* entries = inverse_rows_ + static_cast<long>(c) * n_;
+      for (int k = 0; k < n_; ++k) entries[k] = 0.0;
+      const int variable = basic[tied_[c]];
+      if (variable >= n_) entries[variable - n_] = 1.0;
+    }
+    for (int k = 0; k < n_; ++k) {
+      if (left_at[n_ + k] < 0) continue;  // w_k is basic
+      restore_column(lane, left_at[n_ + k]);
+      for (int c = 0; c < count; ++c) {
+        inverse_rows_[static_cast<long>(c) * n_ + k] = -restored_[tied_[c]];
+      }
+    }
+    int best = 0;
+    for (int c = 1; c < count; ++c) {
+      if (precedes(lane, c, best)) best = c;
+    }
+    return tied_[best];
+  }
+
+  /// restored_: the column of the variable that left in pivot `left`, as enter_columns has it.
+  void restore_column(int lane, std::int64_t left) {
+    int s = place(left);
+    const double* stored = pivot_column(s) + lane;
+    const double start = inverse_[s * kWidth + lane];
+    for (int i = 0; i < n_; ++i) restored_[i] = stored[i * kWidth] * start;
+    for (std::int64_t step = left + 1; step < step_; ++step) {
+      s = s + 1 < most_ ? s + 1 : 0;
+      const int row = static_cast<int>(row_[s * kWidth + lane]);
+      const double factor = -restored_[row] * inverse_[s * kWidth + lane];
+      if (factor != 0.0) {
+        stored = pivot_column(s) + lane;
+        for (int i = 0; i < n_; ++i) {
+          restored_[i] = kernels::fused(stored[i * kWidth], factor, restored_[i]);
+        }
+      }
+      restored_[row] = factor;
+    }
+  }
+
+  /// Whether tied row a's entries of B^-1 over its rate are lexicographically less than b's.
+  [[nodiscard]] bool precedes(int lane, int a, int b) const {
+    const double rate_a = -column_[tied_[a] * kWidth + lane];
+    const double rate_b = -column_[tied_[b] * kWidth + lane];
+    const double* of_a = inverse_rows_ + static_cast<long>(a) * n_;
+    const double* of_b = inverse_rows_ + static_cast<long>(b) * n_;
+    double size = 0.0;
+    for (int k = 0; k < n_; ++k) {
+      size = kernels::larger(size, kernels::larger(kernels::magnitude(of_a[k] / rate_a),
+                                                   kernels::magnitude(of_b[k] / rate_b)));
+    }
+    for (int k = 0; k < n_; ++k) {
+      const double difference = of_a[k] / rate_a - of_b[k] / rate_b;
+      if (kernels::magnitude(difference) > Rule::kSameEntry * size) return difference < 0.0;
+    }
+    return tied_[a] < tied_[b];
   }
 
   /// Stores the pivot of the lanes in `chosen` and takes it to their values.
@@ -280,6 +367,7 @@ class LemkePack {
     int& basic = basic_[static_cast<long>(lane) * n_ + row];
     const int leaving = basic;
     basic = entering_[lane];
+    left_at_[2L * lane * n_ + basic] = -1;
     if (leaving == 2 * n_) return false;
     left_at_[2L * lane * n_ + leaving] = static_cast<int>(step_);
     entering_[lane] = leaving < n_ ? leaving + n_ : leaving - n_;
@@ -303,14 +391,17 @@ class LemkePack {
 
   int n_;
   int most_;
-  double* pivots_;   // [most, n, lane] columns before their pivots, 1 in the pivot's row
-  double* inverse_;  // [most, lane] 1 / element
-  double* row_;      // [most + 1, lane]
-  double* column_;   // [n, lane]
-  double* value_;    // [n, lane]
-  double* index_;    // [n] 0, 1, ...
-  int* basic_;       // [lane, n] variable of each row
-  int* left_at_;     // [lane, 2 n] pivot in which a variable last left, or -1
+  double* pivots_;        // [most, n, lane] columns before their pivots, 1 in the pivot's row
+  double* inverse_;       // [most, lane] 1 / element
+  double* row_;           // [most + 1, lane]
+  double* column_;        // [n, lane]
+  double* value_;         // [n, lane]
+  double* index_;         // [n] 0, 1, ...
+  double* inverse_rows_;  // [tied row, n] of B^-1 in one lane
+  double* restored_;      // [n] a column of one lane
+  int* basic_;            // [lane, n] variable of each row
+  int* left_at_;          // [lane, 2 n] pivot in which a nonbasic variable last left, or -1
+  int* tied_;             // [n] rows of one lane that block at once
   const double* base_ = nullptr;
   unsigned active_ = 0;
   int limit_ = 0;

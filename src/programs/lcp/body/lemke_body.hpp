@@ -49,6 +49,7 @@ struct LemkeOutcome {
 struct LemkeRule {
   static constexpr double kPivotTolerance = 1e-11;  // relative to the column's largest entry
   static constexpr double kTieTolerance = 1e-12;    // of values, relative to -min q
+  static constexpr double kSameEntry = 1e-10;       // of rows of B^-1, relative to their size
 };
 
 /// Find z >= 0, w = M z + q >= 0, z'w = 0 with covering vector e.
@@ -245,7 +246,7 @@ class Lemke {
     }
     for (int k = 0; k < n_; ++k) {
       const double difference = inverse_entry(a, k) / rate_a - inverse_entry(b, k) / rate_b;
-      if (magnitude(difference) > 1e-10 * size) return difference < 0.0;
+      if (magnitude(difference) > LemkeRule::kSameEntry * size) return difference < 0.0;
     }
     return a < b;
   }
