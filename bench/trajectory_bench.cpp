@@ -86,10 +86,6 @@ void add_trajectory_benchmarks(bool full) {
       add_run(prefix + "carom_path", model, other);
     }
     other = run;
-    other.settings.mode_table = false;
-    other.settings.precision = Precision::float32;
-    add_run(prefix + "carom_float", model, other);
-    other = run;
     other.settings.samples = kSlowSamples;
     other.settings.selection = Selection::lemke;
     add_run(prefix + "carom_lemke", model, other);

@@ -16,8 +16,8 @@ enum class Backend : std::uint8_t {
   reference,  ///< plain Eigen and textbook algorithms, slow, shares nothing with the other two
 };
 
-/// Arithmetic of the solver. Certificates are computed in double in either case, and what fails
-/// its certificate in float32 is solved again in float64.
+/// Arithmetic of the solver: double in either case. A path in float32 was slower on every model and
+/// is gone; the word stays for what was written when there was one.
 enum class Precision : std::uint8_t { float64, float32 };
 
 std::string_view to_string(Backend backend);

@@ -150,7 +150,7 @@ struct ImpactSettings {
   Selection selection = Selection::any;
   Precision precision = Precision::float64;
   bool mode_table =
-      true;  ///< selection any in double, up to 6 planar or 4 spatial contacts: solve by a table of
+      true;  ///< selection any, up to 6 planar or 4 spatial contacts: solve by a table of
              ///< modes that the samples of a problem share. It costs about as much as 300 of them;
              ///< choose false for fewer than about 30 samples a problem
   double velocity_tolerance = 1e-9;  ///< [m/s]: contact i approaches while Jn_i v < -tolerance
@@ -197,7 +197,7 @@ struct ImpactSettings {
         tables.residual_tolerance...);
     visit({"mode_tolerance", "Slower contacts count as sticking", Range::finite_from(0), "m/s"},
           tables.mode_tolerance...);
-    visit({"precision", "Arithmetic of the solver; certificates are computed in double"},
+    visit({"precision", "Arithmetic of the solver; float is computed in double, too"},
           tables.precision...);
     visit({"threads", "CPU threads", Range::at_least(0), "", "all"}, tables.threads...);
     visit({"seed", "Seed of the random numbers"}, tables.seed...);

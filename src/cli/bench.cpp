@@ -130,7 +130,7 @@ void print_json(const Results& results, const SamplingOptions& options) {
   document["target"] = options.target;
   document["problems"] = results.tasks.size();
   document["selection"] = options.settings["selection"];
-  document["precision"] = options.settings["precision"];
+  document["precision"] = to_string(Precision::float64);
   document["instruction_set"] = cpu_instruction_set();
   document["results"] = nlohmann::ordered_json::array();
   for (const Contestant& contestant : results.list) {
@@ -154,7 +154,7 @@ void print_text(const Results& results, const SamplingOptions& options) {
   fmt::print("{}: {} {}, selection {}, {}; medians of {} passes taken in turn\n\n",
              io::printable(options.target), results.tasks.size(),
              results.tasks.size() == 1 ? "problem" : "problems", options.settings["selection"],
-             options.settings["precision"], results.list.front().seconds.size());
+             to_string(Precision::float64), results.list.front().seconds.size());
   TextTable table({"backend", "threads", "samples", "samples/s", "LCPs/s", "ratio", "certified",
                    "fallbacks", "largest residual"});
   for (const Contestant& contestant : results.list) {

@@ -380,8 +380,7 @@ bool wants_mode_table(int dimension, int contacts, const ImpactSettings& setting
   return settings.method == ImpactMethod::lcp && settings.mode_table &&
          settings.selection == Selection::any && contacts >= 1 &&
          contacts <= (dimension == 2 ? kernels::kMaxPlanarTableContacts
-                                     : kernels::kMaxSpatialTableContacts) &&
-         settings.precision == Precision::float64;
+                                     : kernels::kMaxSpatialTableContacts);
 }
 
 }  // namespace carom

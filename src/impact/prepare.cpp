@@ -124,7 +124,6 @@ kernels::ImpactRun impact_run(const ImpactBatch& batch, const ImpactSettings& se
   run.first_problem = static_cast<std::uint32_t>(settings.first_problem);
   run.sampler = settings.sampler;
   run.selection = settings.selection;
-  run.precision = settings.precision;
   run.sobol_directions = sobol.empty() ? nullptr : sobol.data();
   return run;
 }

@@ -32,7 +32,6 @@ kernels::motion::MotionRun run_of(const MotionBatch& batch, const MotionSettings
   run.impact.seed = settings.seed;
   run.impact.sampler = Sampler::uniform;
   run.impact.selection = Selection::any;
-  run.impact.precision = Precision::float64;
   run.duration = settings.duration;
   run.coefficient = settings.coefficient;
   run.tolerance = settings.tolerance;

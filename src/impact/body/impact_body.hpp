@@ -47,7 +47,6 @@ struct ImpactRun {
   std::uint32_t first_problem;  ///< index of the batch's first problem among the run's
   Sampler sampler;
   Selection selection;
-  Precision precision;
   const std::uint64_t* sobol_directions;
 
   /// What random numbers know problem p of the batch by.
@@ -141,7 +140,6 @@ struct AllSteps {
   static constexpr bool kEnumeration = true;  ///< Selection::random
   static constexpr bool kTable = true;        ///< Selection::any: the mode table ...
   static constexpr bool kPath = true;         ///< ... and the path
-  static constexpr bool kFloat = true;        ///< the path in float32, too
   static constexpr bool kCalls = false;       ///< the path is called: quicker to compile
   static constexpr bool kFallback = true;     ///< Lemke on (75)
 };
@@ -236,7 +234,6 @@ class ImpactTrajectory {
  private:
   static constexpr int kCorrections = 3;
   static constexpr double kPolished = 1e-12;
-  static constexpr double kFloat = 1e-11;
 
   CAROM_INLINE bool collides(const double* u) const {
     for (int i = 0; i < run_.contacts; ++i) {
@@ -309,7 +306,7 @@ class ImpactTrajectory {
         for (int attempt = 1; !certified && attempt <= kPathAttempts; ++attempt) {
           if (run_.selection == Selection::lemke && attempt == 1) ++end.fallback;
           scale();
-          certified = follow<double>(end, residual, attempt);
+          certified = follow(end, residual, attempt);
         }
       }
     }
@@ -335,33 +332,25 @@ class ImpactTrajectory {
     return found && certify(residual);
   }
 
-  /// The path in the arithmetic asked for; a float's path whose answer cannot be brought to the
-  /// tolerance is followed again in double.
   CAROM_HOST_DEVICE bool step_path(TrajectoryEnd& end, double& residual) {
     scale();
-    if constexpr (Steps::kFloat) {
-      if (run_.precision == Precision::float32 && follow<float>(end, residual)) return true;
-    }
-    return follow<double>(end, residual);
+    return follow(end, residual);
   }
 
-  template <class Real>
   CAROM_INLINE bool follow(TrajectoryEnd& end, double& residual, int attempt = 0) {
     if constexpr (Steps::kCalls) {
-      return call_path_in<Real>(end, residual, attempt);
+      return call_path(end, residual, attempt);
     } else {
-      return path_in<Real>(end, residual, attempt);
+      return path(end, residual, attempt);
     }
   }
-  template <class Real>
-  CAROM_CALL bool call_path_in(TrajectoryEnd& end, double& residual, int attempt) {
-    return path_in<Real>(end, residual, attempt);
+  CAROM_CALL bool call_path(TrajectoryEnd& end, double& residual, int attempt) {
+    return path(end, residual, attempt);
   }
 
-  template <class Real>
-  CAROM_HOST_DEVICE bool path_in(TrajectoryEnd& end, double& residual, int attempt = 0) {
-    ContactPath<Dim, Real, Lanes> path(lanes_, run_.contacts, run_.polygon, problem_.friction,
-                                       reinterpret_cast<Real*>(s_.reals), s_.ints);
+  CAROM_HOST_DEVICE bool path(TrajectoryEnd& end, double& residual, int attempt = 0) {
+    ContactPath<Dim, double, Lanes> path(lanes_, run_.contacts, run_.polygon, problem_.friction,
+                                         s_.reals, s_.ints);
     const PathOutcome outcome = path.run(problem_.delassus, s_.scaled_u, s_.scaled_limit,
                                          12 * Dim * run_.contacts + 20, s_.scaled_impulse, attempt);
     end.pivots += outcome.pivots;
@@ -370,10 +359,8 @@ class ImpactTrajectory {
       unscale();
       const bool certified = certify(residual);
       // One correction brings what rounding cost at large friction back to a double's accuracy.
-      if (certified && (residual <= kPolished || (correction > 0 && sizeof(Real) == 8)))
-        return true;
-      // A float's mode that leaves more than this may be a neighbour of the right one.
-      if (correction == kCorrections) return certified && (sizeof(Real) == 8 || residual <= kFloat);
+      if (certified && (residual <= kPolished || correction > 0)) return true;
+      if (correction == kCorrections) return certified;
       if (!path.correct(problem_.delassus, s_.scaled_u, s_.scaled_impulse)) return false;
     }
   }

@@ -23,12 +23,10 @@ CAROM_INLINE std::uint64_t derived_seed(std::uint64_t seed, std::uint64_t purpos
 }
 enum Purpose : std::uint64_t { kImpactDraws, kPushDraws, kLawDraws, kStartDraws };
 
-/// What an impact's steps need: its contacts have no table of modes, any solution will do, and all
-/// is in double.
+/// What an impact's steps need: its contacts have no table of modes, and any solution will do.
 struct MotionSteps : AllSteps {
   static constexpr bool kEnumeration = false;
   static constexpr bool kTable = false;
-  static constexpr bool kFloat = false;
   static constexpr bool kCalls = true;
 };
 
