@@ -179,6 +179,33 @@ def test_modes_impacts_and_motions_of_a_stance():
         stability.impact(stance, 0, [0.0, -1.0])
 
 
+def test_stances_of_files(tmp_path, command):
+    h5py = pytest.importorskip("h5py")
+    sets = {"l": [[-0.3, 0.8], [-0.4, 0.6]], "h": [[1, 0.9], [1, 1]], "friction": [[0.9, 0.9], [0.5, 2]],
+            "angle": [0.2, 0.1]}  # fmt: skip
+
+    def write(**changed):
+        with h5py.File(tmp_path / "stances.h5", "w") as file:
+            for name, values in {**sets, **changed}.items():
+                file[name] = np.asarray(values, dtype=float)
+        return tmp_path / "stances.h5"
+
+    read = stability.read(write())
+    assert len(read) == 2 and read.force.tolist() == [1.0, 1.0] and not read.slope.any()
+    said = command("stability", write(), "--json")
+    words = [stability.StabilityVerdict(int(v)).name for v in stability.analyse(read).verdict]
+    assert words == [point["verdict"] for point in said["points"]]
+    (tmp_path / "stances.json").write_text(json.dumps([point["stance"] for point in said["points"]]))
+    again = stability.read(tmp_path / "stances.json")
+    for name, values in read.to_dict().items():
+        assert values.tobytes() == getattr(again, name).tobytes()
+    with pytest.raises(carom.InvalidInput, match=r"stances.h5: friction\[0\] of stance 1 is -1") as refusal:
+        stability.read(write(friction=[[0.9, 0.9], [-1, 2]]))
+    assert refusal.value.problem == 1 and refusal.value.index == (0,)
+    with pytest.raises(carom.InvalidInput, match="mass"):
+        stability.read(write(mass=[1.0, 1.0]))
+
+
 @pytest.mark.parametrize("family", ["equilibrium", "stability"])
 def test_models_refuse_unknown_parameters(family):
     module = getattr(carom, family)
