@@ -2,7 +2,7 @@
 """What is worth keeping of Google Benchmark's JSON.
 
 compact.py RAW.json OUT.json [PEERS.json ...]
-PEERS.json is qp_peers.py's or mujoco_peer.py's, whose entries are of the same form and follow. One
+PEERS.json is qp_peers.py's, sdp_peers.py's or mujoco_peer.py's, whose entries are of the same form and follow. One
 entry per benchmark with the times of its repetitions. Drops what names the machine or a path (host
 name, executable) and the aggregates, adds the CPU's model, and rounds to six digits.
 """
@@ -58,7 +58,9 @@ def main():
             by_name[entry["name"]] = {key: [rounded(time) for time in value]
                                       if key in TIMES else rounded(value)
                                       for key, value in entry.items()}
-            context["peers"] += " " + entry["name"].split("/")[2]
+            peer = entry["name"].split("/")[2]
+            if peer not in context["peers"].split():
+                context["peers"] = f"{context['peers']} {peer}".strip()
     with open(sys.argv[2], "w", encoding="utf-8") as stream:
         stream.write('{"context": ' + json.dumps(context, indent=1) + ',\n"benchmarks": [\n')
         stream.write(",\n".join(json.dumps(entry) for entry in by_name.values()) + "\n]}\n")

@@ -189,6 +189,7 @@ CAPTIONS = {
     "lps": "Linear programmes of support functions, by the general solver.",
     "equilibrium": "Support functions and regions of spatial postures.",
     "qps": "Quadratic programmes and steps of a box on four contacts.",
+    "sdps": "Small semidefinite programmes: random ones with planted answers, those of labelled certificates.",
     "worlds": "Steps of worlds.",
     "stiffness": "Steps of worlds by stiffness.",
     "constraints": "Steps of worlds by the number of constraints.",

@@ -35,7 +35,7 @@ install_peers() {
   local packages="" package as_root=
   command -v apt-get >/dev/null || return 0
   for package in libdart-dev libsiconos-numerics-dev libglpk-dev coinor-libclp-dev \
-    python3-venv; do
+    coinor-csdp python3-venv; do
     dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' ||
       packages="$packages $package"
   done
@@ -75,10 +75,11 @@ say_cuda_compiler
 build_targets "Building the benchmarks" carom_bench
 
 output=${output:-$build/bench.json}
+rm -rf "$build/sdps"
 start=$SECONDS
 # One thread for a peer's linear algebra: rates are per core.
 export OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
-CAROM_QP_PROBLEMS=$build/qps.bin "$build/bin/carom_bench" ${full[@]+"${full[@]}"} \
+CAROM_QP_PROBLEMS=$build/qps.bin CAROM_SDP_PROBLEMS=$build/sdps "$build/bin/carom_bench" ${full[@]+"${full[@]}"} \
   --benchmark_filter="$filter" --benchmark_min_time="$min_time" \
   --benchmark_repetitions="$repetitions" --benchmark_enable_random_interleaving=true \
   --benchmark_out="$output.raw" \
@@ -92,6 +93,14 @@ if [[ qps/contact_pyramids_n012 =~ $filter ]] && [ -f "$build/qps.bin" ]; then
     say "QP codes from PyPI cannot be installed here: goes without them"
   fi
 fi
+if [ -d "$build/sdps" ]; then
+  if install_python_peers numpy scipy clarabel scs &&
+    "$build/peers/bin/python" "$root/bench/sdp_peers.py" "$build/sdps" >"$output.sdps"; then
+    python_peers+=("$output.sdps")
+  else
+    say "SDP codes from PyPI cannot be installed here: goes without them"
+  fi
+fi
 if [[ worlds/inclined_block =~ $filter ]]; then
   if install_python_peers mujoco &&
     "$build/peers/bin/python" "$root/bench/mujoco_peer.py" >"$output.mujoco"; then
@@ -101,7 +110,7 @@ if [[ worlds/inclined_block =~ $filter ]]; then
   fi
 fi
 python3 "$root/bench/compact.py" "$output.raw" "$output" ${python_peers[@]+"${python_peers[@]}"}
-rm -f "$output.raw" "$output.peers" "$output.mujoco"
+rm -f "$output.raw" "$output.peers" "$output.sdps" "$output.mujoco"
 say "Measured in $((SECONDS - start)) s"
 python3 "$root/bench/report.py" "$output"
 say ""
