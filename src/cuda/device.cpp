@@ -6,6 +6,7 @@
 #include "core/backends.hpp"
 #include "cuda/devices.hpp"
 #include "cuda/memory.hpp"
+#include "cuda/motion/motion_shards.hpp"
 #include "equilibrium/planar_backends.hpp"
 #include "equilibrium/spatial_backends.hpp"
 #include "impact/backends.hpp"
@@ -87,10 +88,6 @@ StabilityResult stances(const StanceBatch& batch, const StabilitySettings& setti
   return on_first([&] { return cuda::analyse_stability(batch, settings); });
 }
 
-MotionResult motions(const MotionBatch& batch, const MotionSettings& settings) {
-  return on_first([&] { return cuda::simulate_motions(batch, settings); });
-}
-
 /// Worlds stay where they were made.
 class StepperThere : public WorldStepper {
  public:
@@ -122,7 +119,7 @@ const Device* device() {
        on_devices<StepResult, StepBatch, StepSettings, solve_steps>, sample_impacts,
        on_devices<PlanarResult, PostureBatch, PlanarSettings, planar_equilibrium>, margins,
        supports, on_devices<CompliantResult, CompliantBatch, CompliantSettings, solve_compliant>,
-       worlds, stances, motions},
+       worlds, stances, motions_divided},
       devices,
       allocate,
       release,

@@ -1,5 +1,7 @@
 // What only a host that plays the device can tell: how often its memory is taken and given back.
 #include <functional>
+#include <limits>
+#include <span>
 #include <string>
 #include <thread>
 #include <tuple>
@@ -12,6 +14,7 @@
 #include <carom/impact.hpp>
 #include <carom/lp.hpp>
 #include <carom/models/models.hpp>
+#include <carom/models/motions.hpp>
 #include <carom/workspace.hpp>
 
 #include "cuda/cuda_test.hpp"
@@ -317,6 +320,33 @@ TEST(CudaOnHost, DevicesDoNotMatterForImpacts) {
       EXPECT_EQ(one.paths[p].offset, two.paths[p].offset);
       EXPECT_EQ(one.paths[p].velocity, two.paths[p].velocity);
     }
+  }
+}
+
+/// Likewise.
+TEST(CudaOnHost, DevicesDoNotMatterForMotions) {
+  std::vector<MotionProblem> problems;
+  for (const double width : {0.8, 1.0, 1.3}) {
+    problems.push_back(models::build_motion("rocking_block_drop", {{"width", width}}));
+    problems.back().velocity_spread = {0.1, 0.0, 0.2};
+  }
+  problems[1].velocity[0] = std::numeric_limits<double>::quiet_NaN();
+  MotionSettings settings;
+  settings.duration = 0.2;
+  settings.samples = 5;
+  settings.keep_samples = 4;
+  settings.keep_events = 6;
+  settings.grid = 0.05;
+  settings.first_problem = 3;
+  settings.first_sample = 2;
+  for (const std::size_t count : {std::size_t{1}, std::size_t{3}}) {
+    const MotionBatch batch = make_batch(std::span(problems).first(count));
+    const MotionResult one = simulate_motions(batch, settings, Backend::cuda);
+    const CudaScope both(std::vector<int>{1, 0});
+    const MotionResult two = simulate_motions(batch, settings, Backend::cuda);
+    EXPECT_EQ(two.problems, one.problems);
+    EXPECT_EQ(two.kept, one.kept);
+    expect_same_result(one, two);
   }
 }
 

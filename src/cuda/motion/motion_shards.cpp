@@ -1,0 +1,59 @@
+#include "cuda/motion/motion_shards.hpp"
+
+#include <algorithm>
+
+#include "core/arrays.hpp"
+#include "cuda/devices.hpp"
+#include "motion/backends.hpp"
+#include "motion/prepare.hpp"
+
+namespace carom::cuda {
+
+namespace {
+
+/// Copies a shard's rows to where its problems and samples begin.
+void place_rows(MotionResult& whole, std::int64_t problem, std::int64_t sample,
+                const MotionResult& part) {
+  MotionResult::each_array(
+      part,
+      [&](const char*, const Extents& extents, auto& to, const auto& from) {
+        if (from.empty()) return;
+        const std::int64_t row = extents.stride() / extents[1];
+        const auto rows = static_cast<std::int64_t>(to.size()) / (whole.problems * row);
+        for (std::int64_t p = 0; p < part.problems; ++p) {
+          std::copy_n(from.data() + p * extents.stride(), extents.stride(),
+                      to.data() + ((problem + p) * rows + sample) * row);
+        }
+      },
+      whole, part);
+}
+
+}  // namespace
+
+MotionResult motions_divided(const MotionBatch& batch, const MotionSettings& settings) {
+  const auto devices = static_cast<std::int64_t>(chosen_devices().size());
+  const bool here = batch.parameters.space() == MemorySpace::device;
+  const bool by_problems = batch.problems >= devices;
+  const std::int64_t items = by_problems ? batch.problems : settings.samples;
+  if (devices < 2 || here || batch.problems == 0 || items < 2) {
+    return on_first([&] { return cuda::simulate_motions(batch, settings); });
+  }
+  MotionResult whole = motion::empty_result(batch, settings);
+  on_each_device(items, nullptr, [&](const Share& share, WorkspaceState*) {
+    MotionSettings own = settings;
+    if (by_problems) {
+      own.first_problem += share.begin;
+      place_rows(whole, share.begin, 0,
+                 cuda::simulate_motions(arrays::slice(batch, share.begin, share.end), own));
+      return;
+    }
+    own.first_sample += share.begin;
+    own.samples = share.end - share.begin;
+    own.keep_samples =
+        std::clamp<std::int64_t>(settings.keep_samples - share.begin, 0, own.samples);
+    place_rows(whole, 0, share.begin, cuda::simulate_motions(batch, own));
+  });
+  return whole;
+}
+
+}  // namespace carom::cuda
