@@ -60,6 +60,7 @@ if("avx2" IN_LIST simd_sets AND "avx512" IN_LIST simd_sets)
   target_compile_definitions(carom_simd_avx512 PRIVATE CAROM_MOTIONS_OF_AVX2)
 endif()
 # -O3 takes nearly twice as long over eleven mechanisms and gains a tenth.
-set_property(SOURCE src/cpu/simd/motions.cpp APPEND PROPERTY COMPILE_OPTIONS -O2)
+set_property(SOURCE src/cpu/simd/motions.cpp src/cpu/motion/simulate_own.cpp APPEND PROPERTY
+  COMPILE_OPTIONS $<$<CONFIG:Release>:-O2>)
 list(TRANSFORM carom_simd_rooms REPLACE "^carom_" "" OUTPUT_VARIABLE CAROM_SIMD_ROOMS)
 set_property(SOURCE src/cpu/simd/dispatch.cpp APPEND PROPERTY COMPILE_DEFINITIONS ${carom_simd_has})

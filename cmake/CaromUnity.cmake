@@ -11,3 +11,20 @@ endfunction()
 function(carom_unity target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${CAROM_UNITY} UNITY_BUILD_MODE GROUP)
 endfunction()
+
+# What a compiler cache would have to know anew with every header; scripts/lib.sh turns it on where
+# there is none.
+option(CAROM_PRECOMPILE "Parse the libraries' headers once a target instead of once a unit" OFF)
+
+# carom_precompiled(TARGET [FROM OTHER] HEADERS...): OTHER's, where its flags are TARGET's.
+function(carom_precompiled target)
+  cmake_parse_arguments(arg "" "FROM" "" ${ARGN})
+  if(NOT CAROM_PRECOMPILE)
+    return()
+  endif()
+  if(arg_FROM)
+    target_precompile_headers(${target} REUSE_FROM ${arg_FROM})
+  else()
+    target_precompile_headers(${target} PRIVATE ${arg_UNPARSED_ARGUMENTS})
+  endif()
+endfunction()

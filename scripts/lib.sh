@@ -90,11 +90,12 @@ say_cuda_compiler() {
 
 # configure [CMAKE ARGUMENTS...]; what another script chose for the same folder is not kept.
 configure() {
-  local launcher=()
+  local launcher=(-DCAROM_PRECOMPILE=ON)
   command -v ccache >/dev/null &&
-    launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_CUDA_COMPILER_LAUNCHER=ccache)
+    launcher=(-DCAROM_PRECOMPILE=OFF -DCMAKE_CXX_COMPILER_LAUNCHER=ccache
+      -DCMAKE_CUDA_COMPILER_LAUNCHER=ccache)
   run_quietly "Configuring" cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
-    -DCAROM_NATIVE_ONLY=OFF -DCAROM_UNITY=OFF -DCAROM_REFERENCE=ON ${launcher[@]+"${launcher[@]}"} "$@"
+    -DCAROM_NATIVE_ONLY=OFF -DCAROM_UNITY=OFF -DCAROM_REFERENCE=ON "${launcher[@]}" "$@"
 }
 
 # prepare [CMAKE ARGUMENTS...]: from a bare machine to a configured build folder.

@@ -68,7 +68,7 @@ Posture build_climbing_four(const Values& values) {
   return posture;
 }
 
-Parameter slope(const std::string& name, double value, const std::string& meaning) {
+Parameter lean(const std::string& name, double value, const std::string& meaning) {
   return angle(name, value, 0.0, 90.0, meaning);
 }
 
@@ -82,7 +82,7 @@ std::span<const PostureDefinition> spatial_postures() {
         3,
         {"x1", "x2", "x3"},
         {friction(0.2), length("radius", 1.0, "distance of the feet from the middle"),
-         slope("slope", 25.0, "lean of the normals towards the middle")}},
+         lean("slope", 25.0, "lean of the normals towards the middle")}},
        build_tripod_flat},
       {{"tripod_steep",
         "three feet at different heights on steep ground",
@@ -91,9 +91,9 @@ std::span<const PostureDefinition> spatial_postures() {
         {"x1", "x2", "x3"},
         {friction(0.2), length("radius", 1.0, "distance of the feet from the middle"),
          length("rise", 0.3, "height of each foot above the one before"),
-         slope("slope_1", 30.0, "lean of the first foot's normal"),
-         slope("slope_2", 22.0, "lean of the second foot's normal"),
-         slope("slope_3", 28.0, "lean of the third foot's normal")}},
+         lean("slope_1", 30.0, "lean of the first foot's normal"),
+         lean("slope_2", 22.0, "lean of the second foot's normal"),
+         lean("slope_3", 28.0, "lean of the third foot's normal")}},
        build_tripod_steep},
       {{"climbing_four",
         "hands and feet of a climber between two steep walls",

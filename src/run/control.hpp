@@ -2,8 +2,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 
 namespace carom::run {
+
+/// What a result holds where nothing was computed.
+inline constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 /// How a caller follows a run, and ends it between two calls of the library.
 struct Control {

@@ -22,7 +22,8 @@ void answer(ImpactRun& run, const std::vector<std::string>& never) {
   EnclosedRun& enclosed = *run.enclosure;
   for (const std::string& text : never) {
     const ImpactEvent event = impact_event(text, run.contact_names, run.problem.dimension);
-    NeverAnswer given{.question = text};
+    NeverAnswer given;
+    given.question = text;
     given.proven = never_happens(enclosed.set, event);
     if (!given.proven && run.rows.count > 0) {
       const std::int64_t row =

@@ -47,7 +47,6 @@ Shape shape_of(const ImpactTask& task, const ImpactRequest& request) {
 
 // What a problem reports whose batch was never reached.
 ImpactSummary nothing_computed(const ImpactProblem& problem) {
-  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   ImpactSummary summary;
   summary.status = Status::cancelled;
   const auto contacts = static_cast<std::size_t>(problem.contacts);

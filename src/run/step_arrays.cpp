@@ -1,12 +1,10 @@
 #include "run/step_arrays.hpp"
 
-#include <limits>
+#include "run/control.hpp"
 
 namespace carom::run {
 
 namespace {
-
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 std::vector<double> part(const Buffer<double>& values, std::size_t row, std::size_t width,
                          std::size_t kept) {

@@ -2,15 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "models/scenario_kinds.hpp"
+#include "run/control.hpp"
 
 namespace carom::run {
 
 namespace {
-
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 std::span<const double> row(const std::vector<double>& values, std::size_t index, int width) {
   const auto size = static_cast<std::size_t>(width);

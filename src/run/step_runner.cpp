@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <tuple>
 
@@ -75,7 +74,6 @@ std::int64_t stride_for(const StepRequest& request, const StepGroup& group,
 // What a group reports that was never reached.
 WorldsResult nothing_computed(const StepGroup& group, const models::ScenarioSizes& sizes,
                               Backend backend) {
-  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   const std::size_t worlds = group.worlds.size();
   WorldsResult result;
   result.backend = backend;
