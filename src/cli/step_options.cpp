@@ -57,16 +57,9 @@ std::vector<WorldVariation> variations_of(const StepOptions& options,
                     "it",
                     all.back().option));
   }
-  std::map<std::string, std::string> given;
-  for (const auto& [name, value] : set) given[name] = fmt::format("--set {}={}", name, value);
-  if (!options.dt.empty()) given[run::kStepSizeName] = "--dt " + options.dt;
-  for (const WorldVariation& variation : all) {
-    const auto [other, fresh] = given.emplace(variation.name, variation.option);
-    if (!fresh) {
-      throw InvalidInput(fmt::format("{}: {} is also given by {}: leave one out", variation.option,
-                                     variation.name, other->second));
-    }
-  }
+  GivenOnce given(set);
+  if (!options.dt.empty()) given.add(run::kStepSizeName, "--dt " + options.dt);
+  for (const WorldVariation& variation : all) given.add(variation.name, variation.option);
   return all;
 }
 
@@ -82,17 +75,12 @@ std::int64_t world_count(const StepOptions& options,
           fmt::format("{}: the sweeps have more than 2^32 worlds", variation.option));
     }
   }
-  if (const std::string& draws = options.variations.draws; !draws.empty()) {
-    if (options.variations.random.empty()) {
-      throw InvalidInput("--draws: belongs to --random, which is missing");
-    }
-    if (!options.worlds.empty()) {
-      throw InvalidInput(
-          fmt::format("--draws is {} and --worlds is {}: give one of them", draws, options.worlds));
-    }
-    return grid * parse_count("--draws", draws, 1, kMostWorlds / grid);
+  const std::int64_t draws = draws_of(options.variations, kMostWorlds / grid);
+  if (options.worlds.empty()) return grid * draws;
+  if (!options.variations.draws.empty()) {
+    throw InvalidInput(fmt::format("--draws is {} and --worlds is {}: give one of them",
+                                   options.variations.draws, options.worlds));
   }
-  if (options.worlds.empty()) return grid;
   const std::int64_t worlds = parse_count("--worlds", options.worlds, 1, kMostWorlds);
   if (!options.first_world.empty() || sweeps.empty() || worlds == grid) return worlds;
   if (options.variations.random.empty()) {

@@ -56,6 +56,26 @@ Variation variation_from(const char* option, const std::string& text, std::int64
   return result;
 }
 
+GivenOnce::GivenOnce(const std::map<std::string, double>& set) {
+  for (const auto& [name, value] : set) option_of_[name] = fmt::format("--set {}={}", name, value);
+}
+
+void GivenOnce::add(const std::string& name, const std::string& option) {
+  const auto [other, fresh] = option_of_.emplace(name, option);
+  if (!fresh) {
+    throw InvalidInput(
+        fmt::format("{}: {} is also given by {}: leave one out", option, name, other->second));
+  }
+}
+
+std::int64_t draws_of(const VariationOptions& options, std::int64_t most) {
+  if (options.draws.empty()) return 1;
+  if (options.random.empty()) {
+    throw InvalidInput("--draws: belongs to --random, which is missing");
+  }
+  return parse_count("--draws", options.draws, 1, most);
+}
+
 void add_variation_options(CLI::App& command, VariationOptions& options, bool seed) {
   command
       .add_option("--sweep", options.sweep,
@@ -83,27 +103,17 @@ VariedPoints::VariedPoints(const VariationOptions& options,
     all_.push_back(variation_from("--sweep", text, most));
   }
   for (const std::string& text : options.random) all_.push_back(variation_from("--random", text));
-  std::map<std::string, std::string> given;
-  for (const auto& [name, value] : set) given[name] = fmt::format("--set {}={}", name, value);
+  GivenOnce given(set);
   for (const Variation& variation : all_) {
     require_known(variation.name);
-    const auto [other, fresh] = given.emplace(variation.name, variation.option);
-    if (!fresh) {
-      throw InvalidInput(fmt::format("{}: {} is also given by {}: leave one out", variation.option,
-                                     variation.name, other->second));
-    }
+    given.add(variation.name, variation.option);
     grid_ *= std::max<std::int64_t>(variation.count, 1);
     if (grid_ > most) {
       throw InvalidInput(fmt::format("{}: more than 2^{} points", variation.option,
                                      std::bit_width(static_cast<std::uint64_t>(most)) - 1));
     }
   }
-  if (!options.draws.empty()) {
-    if (options.random.empty()) {
-      throw InvalidInput("--draws: belongs to --random, which is missing");
-    }
-    draws_ = parse_count("--draws", options.draws, 1, most / grid_);
-  }
+  draws_ = draws_of(options, most / grid_);
   seed_ = parse_seed("--seed", options.seed);
   if (!options.first.empty()) first_ = parse_count("--first-problem", options.first, 0);
 }

@@ -33,6 +33,17 @@ struct Variation {
 Variation variation_from(const char* option, const std::string& text,
                          std::int64_t most = std::int64_t{1} << 32);
 
+/// Refuses a parameter that two options give.
+class GivenOnce {
+ public:
+  explicit GivenOnce(const std::map<std::string, double>& set);  ///< those of --set
+  /// Errors: InvalidInput naming both options.
+  void add(const std::string& name, const std::string& option);
+
+ private:
+  std::map<std::string, std::string> option_of_;
+};
+
 /// Texts of the options that vary parameters.
 struct VariationOptions {
   std::vector<std::string> sweep;
@@ -41,6 +52,9 @@ struct VariationOptions {
   std::string seed = "0";
   std::string first;  ///< index of the first point, which addresses what is drawn; empty: 0
 };
+
+/// --draws, 1 where it is not given. Errors: InvalidInput where nothing is drawn or beyond `most`.
+std::int64_t draws_of(const VariationOptions& options, std::int64_t most);
 
 /// --sweep, --random and --draws; --seed where the command has none.
 void add_variation_options(CLI::App& command, VariationOptions& options, bool seed);
