@@ -145,9 +145,8 @@ class Motion : MotionFlight<T> {
     if (creeping == 0) return false;
     project_velocity<T>(size_, local_, touching, still | creeping, v());
     if (!evaluate(~0U)) return false;
-    ++*out_.pushes;
     this->track_energy();
-    this->keep_state();
+    count(out_.pushes);
     note(MotionEventKind::push, creeping);
     return true;
   }
@@ -183,6 +182,15 @@ class Motion : MotionFlight<T> {
     return true;
   }
 
+  /// An impact that just happened.
+  CAROM_CALL void count(std::int32_t* kind) {
+    if (*out_.impacts + *out_.pushes == 0) {
+      for (int j = 0; j < nv_; ++j) out_.first_impact[j] = v()[j];
+    }
+    ++*kind;
+    this->keep_state();
+  }
+
   CAROM_CALL bool collide(unsigned touching, bool push) {
     MotionImpact<T> impact(size_, local_, touching, v(), push);
     const double before = energy();
@@ -195,11 +203,7 @@ class Motion : MotionFlight<T> {
     if (!evaluate(~0U)) return false;
     *out_.energy_gain = larger(*out_.energy_gain, energy() - before);
     this->track_energy();
-    if (number == 0) {
-      for (int j = 0; j < nv_; ++j) out_.first_impact[j] = v()[j];
-    }
-    ++*(push ? out_.pushes : out_.impacts);
-    this->keep_state();
+    count(push ? out_.pushes : out_.impacts);
     note(push ? MotionEventKind::push : MotionEventKind::impact, impact.struck());
     watch_.add(nq_ + nv_, time_, s(), impact.struck(), y_);
     return complete();

@@ -91,9 +91,8 @@ class MotionFlight : public MotionEvents<T> {
   static constexpr double kShortest = 1e-14;
   static constexpr double kFirstLength = 1e-2;
   static constexpr double kDrifted = 1e-12;
-  static constexpr int kStiff =
-      60;  ///< steps that friction's turning kept short: implicit from then
-  static constexpr int kLoose = 4;  ///< implicit ones that it would not have
+  static constexpr int kStiff = 60;  ///< steps that friction's turning kept short, until implicit
+  static constexpr int kLoose = 4;   ///< implicit ones that it would not have
   static constexpr double kBent = 1e-10;
   static constexpr double kAgain = 0.7;
   static constexpr double kMissed = 1e-11;       ///< [m]
