@@ -11,6 +11,14 @@ namespace {
 constexpr double kFiner = 1e-3;  ///< of the tolerance, at the next try
 constexpr double kLeastTolerance = 1e-13;
 
+/// What the rounding of a sum of products can be: where multipliers have no bound they grow until
+/// this is all that a residual says.
+double rounding(const double* a, const double* b, std::size_t count) {
+  double sum = 0.0;
+  for (std::size_t i = 0; i < count; ++i) sum += std::fabs(a[i] * b[i]);
+  return 4.0 * std::numeric_limits<double>::epsilon() * sum;
+}
+
 /// SdpResult::residual of an answer, from the programme alone.
 double residual_of(const SdpProblem& problem, const SdpResult& result) {
   const BlockForm form(problem);
@@ -21,12 +29,15 @@ double residual_of(const SdpProblem& problem, const SdpResult& result) {
   double off = 0.0;
   const Numbers traces = form.traces(result.x);
   for (std::size_t i = 0; i < traces.size(); ++i) {
-    off = std::max(off, std::fabs(traces[i] - problem.objective[i]));
+    off = std::max(off, std::fabs(traces[i] - problem.objective[i]) +
+                            rounding(form.coefficient(i), result.x.data(), form.size()));
   }
+  const double gap =
+      std::fabs(dual - objective) + rounding(problem.constant.data(), result.x.data(), form.size());
   const double residual =
       std::max({-form.least_eigenvalue(form.slack(result.y, true)) / scale_c,
                 -form.least_eigenvalue(result.x) / (1.0 + largest(result.x)), off / scale_b,
-                std::fabs(dual - objective) / (1.0 + std::fabs(objective) + std::fabs(dual)), 0.0});
+                gap / (1.0 + std::fabs(objective) + std::fabs(dual)), 0.0});
   return std::isfinite(residual) ? residual : std::numeric_limits<double>::infinity();
 }
 
@@ -41,9 +52,7 @@ SdpResult solve_judged(const SdpProblem& problem, const SdpSettings& settings) {
     SdpResult result = scaled.original(solve(scaled.problem(), finer));
     if (result.status == Status::infeasible || result.status == Status::unbounded) return result;
     const double own = result.residual;
-    if (result.status == Status::solved || result.status == Status::inaccurate) {
-      result.residual = std::max(own, residual_of(problem, result));
-    }
+    result.residual = std::max(own, residual_of(problem, result));  // however the method ended
     const bool better = best.y.empty() || result.residual < best.residual;
     if (better) best = std::move(result);
     if (best.residual <= settings.tolerance) {
