@@ -10,6 +10,8 @@ if(CAROM_BUILD_PYTHON)
   find_program(CAROM_CCACHE ccache)
   if(CAROM_CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
     set(CMAKE_CXX_COMPILER_LAUNCHER ${CAROM_CCACHE})
+  elseif(NOT CAROM_CCACHE)
+    set(CAROM_PRECOMPILE ON)  # CaromUnity.cmake
   endif()
   message(STATUS "carom: compiling the whole library, some twelve minutes of one processor; "
     "-C cmake.define.CAROM_NATIVE_ONLY=ON compiles for this machine's instruction set alone")

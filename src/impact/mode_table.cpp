@@ -24,9 +24,11 @@ constexpr int kEnumeratedPilots = 24;
 constexpr int kEnumeratedPilotsOfSeveral = 128;
 constexpr int kFollowedPilots = 36;
 constexpr int kFollowedPilotsOfSeveral = 192;
+constexpr int kFollowedPilotsOfWide = 512;
 // Words of 64 steps that conditions are ordered by: one serves the order, two the count of steps
 // with several v'.
 constexpr int kOrderingWords = 2;
+constexpr int kOrderingWordsOfWide = OrderJob::kWords;
 
 /// Every combination is tried.
 bool complete(int dimension, int contacts) {
@@ -344,7 +346,8 @@ void ModeTableBuilder::write(ModeTable& table) const {
 }
 
 void ModeTableBuilder::build(int dimension, const kernels::ImpactProblemView& problem,
-                             const kernels::ImpactRun& run, ModeTable& table) {
+                             const kernels::ImpactRun& run, ModeTable& table,
+                             TableBreadth breadth) {
   problem_ = &problem;
   run_ = &run;
   dimension_ = dimension;
@@ -365,6 +368,10 @@ void ModeTableBuilder::build(int dimension, const kernels::ImpactProblemView& pr
     cover();
     arrange_steps(kOrderingWords);
     order();
+  } else if (breadth == TableBreadth::wide) {
+    follow(kFollowedPilotsOfWide);
+    arrange_steps(kOrderingWordsOfWide);
+    order();
   } else {
     for (const int pilots : {kFollowedPilots, kFollowedPilotsOfSeveral}) {
       follow(pilots);
@@ -374,6 +381,12 @@ void ModeTableBuilder::build(int dimension, const kernels::ImpactProblemView& pr
     }
   }
   write(table);
+}
+
+TableStretch table_stretch(int dimension, int contacts, std::int64_t sample) {
+  if (complete(dimension, contacts)) return {};
+  if (sample < kWideFrom) return {.end = kWideFrom};
+  return {.breadth = TableBreadth::wide};
 }
 
 bool wants_mode_table(int dimension, int contacts, const ImpactSettings& settings) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -46,9 +47,25 @@ class ModeTable {
   std::vector<double> numbers_;
 };
 
-/// Tables of the step's solutions, one problem after the other, from a few pilot trajectories with
-/// numbers of their own: a function of the problem, of step_size and max_steps alone. Up to three
-/// planar contacts: every regular combination of modes, as far as the table has room; more
+/// How many pilots a table has followed. More of them find more of the modes, and cost as much as
+/// some thousands of trajectories gain by it.
+enum class TableBreadth { narrow, wide };
+
+/// Samples from this index on have the wide table: the index alone decides, so that shards of a run
+/// agree with the whole.
+inline constexpr std::int64_t kWideFrom = 8192;
+
+/// Samples with one table: [sample, end).
+struct TableStretch {
+  TableBreadth breadth = TableBreadth::narrow;
+  std::int64_t end = std::numeric_limits<std::int64_t>::max();
+};
+/// That of a sample. Tables of all combinations know one breadth.
+TableStretch table_stretch(int dimension, int contacts, std::int64_t sample);
+
+/// Tables of the step's solutions, one problem after the other, from pilot trajectories with
+/// numbers of their own: a function of the problem, of step_size, max_steps and breadth alone. Up
+/// to three planar contacts: every regular combination of modes, as far as the table has room; more
 /// contacts, or spatial ones: those that the contact path ended in. Most frequent first. Keeps its
 /// memory.
 class ModeTableBuilder {
@@ -56,7 +73,8 @@ class ModeTableBuilder {
   explicit ModeTableBuilder(const PilotCode& code) : code_(code) {}
 
   void build(int dimension, const kernels::ImpactProblemView& problem,
-             const kernels::ImpactRun& run, ModeTable& table);
+             const kernels::ImpactRun& run, ModeTable& table,
+             TableBreadth breadth = TableBreadth::narrow);
 
  private:
   [[nodiscard]] ModeCodes canonical(ModeCodes codes) const;

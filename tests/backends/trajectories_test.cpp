@@ -12,6 +12,7 @@
 
 #include "core/random.hpp"
 #include "impact/backends.hpp"
+#include "impact/mode_table.hpp"
 #include "support/bits.hpp"
 #include "support/enumerated.hpp"
 #include "support/model_runs.hpp"
@@ -105,17 +106,19 @@ TEST_P(Trajectories, ThreadsDoNotMatter) {
   test::expect_identical(one, on_cpu(batch, settings));
 }
 
-// Shards of a run, and the first samples of a longer one.
-TEST_P(Trajectories, AnySplitGivesTheSameSamples) {
-  const ImpactBatch batch = model_batch(GetParam());
+/// Shards of a run whose first sample is `origin`, and the first samples of a longer one.
+void expect_any_split(const std::string& model, std::int64_t origin) {
+  SCOPED_TRACE(origin);
+  const ImpactBatch batch = model_batch(model);
   const auto nv = static_cast<std::size_t>(batch.velocities);
   const auto rows = static_cast<std::size_t>(batch.contact_rows());
-  ImpactSettings settings = model_settings(GetParam(), 1500);
+  ImpactSettings settings = model_settings(model, 1500);
+  settings.first_sample = origin;
   const ImpactResult whole = on_cpu(batch, settings);
   ImpactSummary sums;
   for (const auto& [first, count] :
        {std::pair{0, 1}, std::pair{1, 255}, std::pair{256, 1000}, std::pair{1256, 244}}) {
-    settings.first_sample = first;
+    settings.first_sample = origin + first;
     settings.samples = count;
     const ImpactResult shard = on_cpu(batch, settings);
     const auto from = static_cast<std::size_t>(first);
@@ -139,6 +142,13 @@ TEST_P(Trajectories, AnySplitGivesTheSameSamples) {
   EXPECT_EQ(sums.lcp_solves, whole.summary[0].lcp_solves);
   EXPECT_EQ(sums.pivots, whole.summary[0].pivots);
   EXPECT_EQ(sums.max_residual, whole.summary[0].max_residual);
+}
+
+TEST_P(Trajectories, AnySplitGivesTheSameSamples) { expect_any_split(GetParam(), 0); }
+
+// Where samples begin to have the wide table.
+TEST_P(Trajectories, AnySplitGivesTheSameSamplesAcrossTables) {
+  expect_any_split(GetParam(), kWideFrom - 700);
 }
 
 // Shards by problems: a part of a batch, told where it begins.

@@ -9,6 +9,7 @@
 #include "core/workspace.hpp"
 #include "cuda/cuda_test.hpp"
 #include "cuda/impact/sample_policy.hpp"
+#include "impact/mode_table.hpp"
 #include "support/enclosures.hpp"
 #include "support/model_runs.hpp"
 #include "support/random_problems.hpp"
@@ -235,6 +236,23 @@ TEST_F(CudaImpacts, ShardsMakeTheWhole) {
   EXPECT_EQ(
       test::first_difference(shard.samples.velocity, 0, whole.samples.velocity, 333 * nv, 567 * nv),
       -1);
+}
+
+// A stretch of samples of which some have the wide table, of one problem and of several.
+TEST_F(CudaImpacts, TablesWidenAsOnTheCpu) {
+  ImpactSettings settings = test::model_settings("cube_drop", 60);
+  settings.keep_samples = -1;
+  settings.epsilon = 0.0;
+  WorkspaceState workspace;
+  for (const int problems : {1, 3}) {
+    const ImpactBatch batch = test::model_batch("cube_drop", problems);
+    for (const std::int64_t first : {kWideFrom - 25, kWideFrom + 5}) {
+      settings.first_sample = first;
+      const ImpactResult cpu = sample_impacts(batch, settings, Backend::cpu);
+      cuda::SamplePolicy policy;
+      test::expect_same(cuda::sample_impacts_with(batch, settings, policy, &workspace), cpu);
+    }
+  }
 }
 
 // Coarsening between chunks: the net is the one of a single pass.

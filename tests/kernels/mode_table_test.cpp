@@ -166,6 +166,19 @@ TEST_P(ModeTables, PacksAndSingleSamplesAgreeBitForBit) {
   test::expect_identical(run(true, native), run(false, plain));
 }
 
+TEST(ModeTable, WideOnesKnowMoreModes) {
+  const ImpactBatch batch = test::model_batch("cube_drop");
+  const ImpactSettings settings = test::model_settings("cube_drop", 1);
+  const PreparedImpacts prepared(batch, settings);
+  const kernels::ImpactRun run = impact_run(batch, settings, {});
+  ModeTableBuilder builder(cpu::pilot_code());
+  ModeTable table;
+  builder.build(3, prepared.view(0), run, table);
+  const int narrow = table.view().count;
+  builder.build(3, prepared.view(0), run, table, TableBreadth::wide);
+  EXPECT_GT(table.view().count, narrow);
+}
+
 TEST(ModeTable, OneContactHasTheTextbooksAnswer) {
   // Unit mass, mu = 0.5, falling and sliding: closed or full, sliding back.
   ImpactProblem problem;

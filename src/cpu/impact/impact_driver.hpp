@@ -288,12 +288,17 @@ class ImpactDriver {
 
   using PathsOf = std::vector<std::vector<double>>;  // one per kept sample
 
-  void prepare(std::int64_t p, ModeTableBuilder& builder, Prepared& problem) const {
+  /// For the samples from position `first` on; returns the position where they end that share it.
+  std::int64_t prepare(std::int64_t p, std::int64_t first, ModeTableBuilder& builder,
+                       Prepared& problem) const {
     problem.view = prepared_.view(p);
-    if (settings_.method == ImpactMethod::events) return;
+    if (settings_.method == ImpactMethod::events) return settings_.samples;
+    std::int64_t end = settings_.samples;
     if (tabled_) {
-      builder.build(Dim, problem.view, run_, problem.table);
+      const TableStretch stretch = table_stretch(Dim, m_, settings_.first_sample + first);
+      builder.build(Dim, problem.view, run_, problem.table, stretch.breadth);
       problem.view.table = problem.table.view();
+      end = std::min(end, stretch.end - settings_.first_sample);
     }
     // A pack starts its lanes on steps: a problem at rest has none.
     const double* u = problem.view.contact_velocity;
@@ -301,6 +306,7 @@ class ImpactDriver {
         packs_ && problem.view.table.count > 0 && std::any_of(u, u + m_, [&](double normal) {
           return normal < -settings_.velocity_tolerance;
         });
+    return end;
   }
 
   /// Samples [first, first + count) of problem p on this thread.
@@ -396,11 +402,12 @@ class ImpactDriver {
 
   void sample_valid(std::int64_t p, ImpactAccumulator& sums, PathsOf& path_of) {
     Prepared problem;
-    prepare(p, memories_->local().builder(), problem);
+    std::int64_t prepared = 0;
     tbb::enumerable_thread_specific<Worker> workers([this] { return new_worker(); });
     std::int64_t count = 0;
     for (std::int64_t chunk = 0; chunk < settings_.samples && !result_.cancelled; chunk += count) {
-      count = std::min(chunk_, settings_.samples - chunk);
+      if (chunk == prepared) prepared = prepare(p, chunk, memories_->local().builder(), problem);
+      count = std::min(chunk_, prepared - chunk);
       const auto start = std::chrono::steady_clock::now();
       parallel_for(count, grain(), settings_.threads, [&](std::int64_t begin, std::int64_t end) {
         sample_block(workers.local(), p, problem, chunk + begin, end - begin, path_of);
@@ -428,8 +435,11 @@ class ImpactDriver {
           worker.sums = new_sums();
           if (prepared_.valid(p)) {
             Prepared& problem = worker.problem;
-            prepare(p, worker.memory->builder(), problem);
-            sample_block(worker, p, problem, 0, settings_.samples, path_of);
+            for (std::int64_t sample = 0; sample < settings_.samples;) {
+              const std::int64_t next = prepare(p, sample, worker.memory->builder(), problem);
+              sample_block(worker, p, problem, sample, next - sample, path_of);
+              sample = next;
+            }
           }
           store_result(p, worker.sums, path_of);
         }

@@ -40,7 +40,7 @@ struct ProblemStore::Tables {
   std::size_t reals = 0;
   std::size_t ints = 0;
 
-  explicit Tables(std::size_t problems) : slots(problems, TableSlot{}) {}
+  explicit Tables(std::size_t problems) : slots(problems, TableSlot{}) {}  // those without stay so
 
   void set(std::size_t p, int rows, int m, const kernels::ModeTableView& table) {
     if (table.count == 0) return;
@@ -97,20 +97,12 @@ void ProblemStore::from_host(const ImpactBatch& batch, const ImpactSettings& set
   const auto m = static_cast<std::size_t>(batch.contacts);
   const auto rows = static_cast<std::size_t>(batch.contact_rows());
   std::vector<double> energy(problems), closing(problems);
-  const bool tabled = wants_mode_table(batch.dimension, batch.contacts, settings);
-  ModeTableBuilder builder(cpu::pilot_code());
-  ModeTable table;
-  Tables tables(tabled ? problems : 0);
   for (std::size_t p = 0; p < problems; ++p) {
     valid_[p] = prepared.valid(static_cast<std::int64_t>(p)) ? 1 : 0;
     if (valid_[p] == 0) continue;
     const kernels::ImpactProblemView view = prepared.view(static_cast<std::int64_t>(p));
     energy[p] = view.energy;
     closing[p] = view.closing_impulse;
-    if (tabled) {
-      builder.build(batch.dimension, view, run, table);
-      tables.set(p, batch.contact_rows(), batch.contacts, table.view());
-    }
   }
   // Each array of the prepared problems is contiguous over the problems.
   const kernels::ImpactProblemView first = prepared.view(0);
@@ -125,18 +117,50 @@ void ProblemStore::from_host(const ImpactBatch& batch, const ImpactSettings& set
       contact_velocity_.upload(first.contact_velocity, problems * rows, stream);
   arrays_.energy = energy_.upload(energy.data(), problems, stream);
   arrays_.closing_impulse = closing_.upload(closing.data(), problems, stream);
-  if (tabled) upload(tables, stream);
+  if (wants_mode_table(batch.dimension, batch.contacts, settings)) {
+    source_ = {batch.dimension,
+               batch.contacts,
+               run,
+               {first.delassus, first.delassus + problems * rows * rows},
+               {first.scale, first.scale + problems * m},
+               {first.friction, first.friction + problems * m},
+               {first.contact_velocity, first.contact_velocity + problems * rows}};
+    tabulate(0, batch.problems, TableBreadth::narrow, narrow_, arrays_, stream);
+  }
   // The host arrays end here.
   cuda::check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
 }
 
-void ProblemStore::upload(const Tables& tables, cudaStream_t stream) {
-  arrays_.tables = tables_.upload(tables.slots.data(), tables.slots.size(), stream);
-  arrays_.table_numbers =
-      table_numbers_.upload(tables.numbers.data(), tables.numbers.size(), stream);
-  arrays_.table_first = table_first_.upload(tables.first.data(), tables.first.size(), stream);
-  arrays_.table_reals = static_cast<int>(tables.reals);
-  arrays_.table_ints = static_cast<int>(tables.ints);
+void ProblemStore::tabulate(std::int64_t first, std::int64_t count, TableBreadth breadth,
+                            DeviceTables& to, ProblemArrays& arrays, cudaStream_t stream) {
+  const int m = source_.contacts;
+  const int rows = source_.dimension * m;
+  Tables tables(valid_.size());
+  ModeTableBuilder builder(cpu::pilot_code());
+  ModeTable table;
+  for (std::int64_t p = first; p < first + count; ++p) {
+    if (!valid(p)) continue;
+    kernels::ImpactProblemView view{};
+    view.delassus = source_.delassus.data() + p * rows * rows;
+    view.scale = source_.scale.data() + p * m;
+    view.friction = source_.friction.data() + p * m;
+    view.contact_velocity = source_.contact_velocity.data() + p * rows;
+    builder.build(source_.dimension, view, source_.run, table, breadth);
+    tables.set(static_cast<std::size_t>(p), rows, m, table.view());
+  }
+  arrays.tables = to.slots.upload(tables.slots.data(), tables.slots.size(), stream);
+  arrays.table_numbers = to.numbers.upload(tables.numbers.data(), tables.numbers.size(), stream);
+  arrays.table_first = to.first.upload(tables.first.data(), tables.first.size(), stream);
+  arrays.table_reals = static_cast<int>(tables.reals);
+  arrays.table_ints = static_cast<int>(tables.ints);
+  // The host's tables end here.
+  cuda::check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+}
+
+ProblemArrays ProblemStore::widened(std::int64_t first, std::int64_t count, cudaStream_t stream) {
+  ProblemArrays arrays = arrays_;
+  tabulate(first, count, TableBreadth::wide, wide_, arrays, stream);
+  return arrays;
 }
 
 void ProblemStore::factorise(int nv, int rows, int problems, cudaStream_t stream) {
@@ -237,28 +261,17 @@ void ProblemStore::from_device(const ImpactBatch& batch, const ImpactSettings& s
   arrays_.closing_impulse = launch.closing_impulse;
   if (!wants_mode_table(batch.dimension, batch.contacts, settings)) return;
   // Tables are built on the host from what the device prepared.
-  std::vector<double> delassus(problems * rows * rows), scale(problems * m), friction(problems * m);
-  std::vector<double> contact_velocity(problems * rows);
-  download(delassus.data(), arrays_.delassus, delassus.size(), stream);
-  download(scale.data(), arrays_.scale, scale.size(), stream);
-  download(friction.data(), arrays_.friction, friction.size(), stream);
-  download(contact_velocity.data(), arrays_.contact_velocity, contact_velocity.size(), stream);
+  source_ = {batch.dimension, batch.contacts, run, {}, {}, {}, {}};
+  const auto take = [&](std::vector<double>& to, const double* from, std::size_t size) {
+    to.resize(size);
+    download(to.data(), from, size, stream);
+  };
+  take(source_.delassus, arrays_.delassus, problems * rows * rows);
+  take(source_.scale, arrays_.scale, problems * m);
+  take(source_.friction, arrays_.friction, problems * m);
+  take(source_.contact_velocity, arrays_.contact_velocity, problems * rows);
   cuda::check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
-  Tables tables(problems);
-  ModeTableBuilder builder(cpu::pilot_code());
-  ModeTable table;
-  for (std::size_t p = 0; p < problems; ++p) {
-    if (valid_[p] == 0) continue;
-    kernels::ImpactProblemView view{};
-    view.delassus = delassus.data() + p * rows * rows;
-    view.scale = scale.data() + p * m;
-    view.friction = friction.data() + p * m;
-    view.contact_velocity = contact_velocity.data() + p * rows;
-    builder.build(batch.dimension, view, run, table);
-    tables.set(p, batch.contact_rows(), batch.contacts, table.view());
-  }
-  upload(tables, stream);
-  cuda::check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+  tabulate(0, batch.problems, TableBreadth::narrow, narrow_, arrays_, stream);
 }
 
 }  // namespace carom::cuda

@@ -9,6 +9,7 @@
 #include "cuda/impact/sample_launch.hpp"
 #include "cuda/runtime.hpp"
 #include "impact/body/impact_body.hpp"
+#include "impact/mode_table.hpp"
 
 namespace carom::cuda {
 
@@ -29,7 +30,11 @@ class ProblemStore {
   void prepare(const ImpactBatch& batch, const ImpactSettings& settings,
                const kernels::ImpactRun& run, cudaStream_t stream);
 
+  /// With the narrow tables.
   [[nodiscard]] const ProblemArrays& arrays() const { return arrays_; }
+  /// With the wide tables of problems [first, first + count), until the next call. Waits for
+  /// `stream`.
+  ProblemArrays widened(std::int64_t first, std::int64_t count, cudaStream_t stream);
   [[nodiscard]] bool valid(std::int64_t p) const {
     return valid_[static_cast<std::size_t>(p)] != 0;
   }
@@ -37,12 +42,25 @@ class ProblemStore {
  private:
   struct Handles;
   struct Tables;
+  /// What tables are built from, [problems, ..] each, and the device's copy of them.
+  struct TableSource {
+    int dimension = 0, contacts = 0;
+    kernels::ImpactRun run{};
+    std::vector<double> delassus, scale, friction, contact_velocity;
+  };
+  struct DeviceTables {
+    DeviceArray<TableSlot> slots;
+    DeviceArray<double> numbers;
+    DeviceArray<int> first;
+  };
 
   void from_host(const ImpactBatch& batch, const ImpactSettings& settings,
                  const kernels::ImpactRun& run, cudaStream_t stream);
   void from_device(const ImpactBatch& batch, const ImpactSettings& settings,
                    const kernels::ImpactRun& run, cudaStream_t stream);
-  void upload(const Tables& tables, cudaStream_t stream);
+  /// Builds and uploads the tables of problems [first, first + count) and points `arrays` to them.
+  void tabulate(std::int64_t first, std::int64_t count, TableBreadth breadth, DeviceTables& to,
+                ProblemArrays& arrays, cudaStream_t stream);
   void factorise(int nv, int rows, int problems, cudaStream_t stream);
 
   ProblemArrays arrays_{};
@@ -50,9 +68,8 @@ class ProblemStore {
   std::unique_ptr<Handles> handles_;
   DeviceArray<double> mass_, jacobian_, response_, delassus_, scale_, friction_, velocity_;
   DeviceArray<double> contact_velocity_, energy_, closing_;
-  DeviceArray<TableSlot> tables_;
-  DeviceArray<double> table_numbers_;
-  DeviceArray<int> table_first_;
+  TableSource source_;
+  DeviceTables narrow_, wide_;
   // of the preparation on the device
   DeviceArray<double> factor_, solution_, product_;
   DeviceArray<double*> factor_pointers_, solution_pointers_;

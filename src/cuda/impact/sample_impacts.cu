@@ -10,6 +10,7 @@
 #include "impact/accumulate.hpp"
 #include "impact/backends.hpp"
 #include "impact/body/event_table.hpp"
+#include "impact/mode_table.hpp"
 #include "impact/prepare.hpp"
 
 namespace carom::cuda {
@@ -34,7 +35,8 @@ class Sampling {
         rows_(batch.contact_rows()),
         net_(settings.epsilon > 0.0),
         paths_(std::min(settings.keep_paths, settings.samples)),
-        sobol_(run_directions(batch, settings)) {
+        sobol_(run_directions(batch, settings)),
+        tabled_(wants_mode_table(batch.dimension, batch.contacts, settings)) {
     launch_.run = impact_run(batch, settings, sobol_);
     scratch_.problems.prepare(batch, settings, launch_.run, stream_);
     launch_.problems = scratch_.problems.arrays();
@@ -81,12 +83,21 @@ class Sampling {
   }
 
   [[nodiscard]] std::int64_t problems_of_a_chunk() const {
-    if (paths_ > 0) return 1;
+    if (paths_ > 0 || table_end(0) < settings_.samples) return 1;
     std::size_t bytes = ChunkSummary::bytes_per_problem(nv_, rows_);
     if (follows_events()) bytes += event_bytes();
     const std::size_t fitting = policy_.chunk_bytes / bytes;
     return std::clamp<std::int64_t>(slots_of_a_chunk() / settings_.samples, 1,
                                     std::max<std::int64_t>(1, static_cast<std::int64_t>(fitting)));
+  }
+
+  [[nodiscard]] TableStretch stretch(std::int64_t position) const {
+    return table_stretch(batch_.dimension, m_, settings_.first_sample + position);
+  }
+  /// Position where the samples end that share the table of `position`.
+  [[nodiscard]] std::int64_t table_end(std::int64_t position) const {
+    if (!tabled_) return settings_.samples;
+    return std::min(settings_.samples, stretch(position).end - settings_.first_sample);
   }
 
   [[nodiscard]] bool follows_events() const {
@@ -119,8 +130,15 @@ class Sampling {
     std::vector<ImpactAccumulator> sums;
     for (int p = 0; p < count; ++p) sums.push_back(accumulator());
     std::vector<std::vector<double>> path_of(static_cast<std::size_t>(paths_));
+    std::int64_t tabled = 0;
     for (std::int64_t position = 0; position < settings_.samples && !result_.cancelled;) {
-      const std::int64_t samples = std::min(slots_at(position), settings_.samples - position);
+      if (tabled_ && position == tabled) {
+        tabled = table_end(position);
+        launch_.problems = stretch(position).breadth == TableBreadth::wide
+                               ? scratch_.problems.widened(first, count, stream_)
+                               : scratch_.problems.arrays();
+      }
+      const std::int64_t samples = std::min(slots_at(position), table_end(position) - position);
       run_chunk({first, settings_.first_sample + position, count, static_cast<int>(samples)},
                 position, sums, path_of);
       position += samples;
@@ -312,6 +330,7 @@ class Sampling {
   bool net_;
   std::int64_t paths_;
   std::vector<std::uint64_t> sobol_;
+  bool tabled_;
   SampleLaunch launch_{};
   ImpactResult result_;
   ImpactProgress progress_;
