@@ -156,17 +156,23 @@ class Problems(Result):
         )
 
 
-def read_json(path: str | os.PathLike[str]) -> Problems:
-    """Problems of one shape from a file of the carom command (README, "Your own impact").
-
-    Errors: InvalidInput naming the file, the field and the problem.
-    """
+def json_entries(path: str | os.PathLike[str]) -> list[Any]:
+    """The objects of a file that holds one or a list of them. Errors: InvalidInput naming the file."""
     with open(path, encoding="utf-8") as file:
         try:
             entries = json.load(file)
         except json.JSONDecodeError as error:
             raise refuse(str(path), "no JSON", str(error)) from None
     entries = entries if isinstance(entries, list) else [entries]
+    return entries
+
+
+def read_json(path: str | os.PathLike[str]) -> Problems:
+    """Problems of one shape from a file of the carom command (README, "Your own impact").
+
+    Errors: InvalidInput naming the file, the field and the problem.
+    """
+    entries = json_entries(path)
     if not entries:
         raise refuse(str(path), "empty", "must hold a problem")
     arrays = {}

@@ -5,7 +5,6 @@ programming".) Mass and radius of gyration are 1, positions q = (y, z, theta) re
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,7 +15,7 @@ from ._arrays import Batch, from_any, refuse
 from ._results import CertificateKind, Result, StabilityVerdict, result
 from ._settings import in_words, takes_settings
 from .errors import InvalidInput
-from .problems import Parameter, columns, parameters_of
+from .problems import Parameter, columns, json_entries, parameters_of
 
 __all__ = [
     "CertificateKind", "StabilityChart", "StabilityResult", "StabilityVerdict", "StanceModel",
@@ -145,12 +144,7 @@ def _hdf5_columns(path: Any) -> dict[str, Any]:
 
 
 def _json_columns(path: Any) -> dict[str, Any]:
-    with open(path, encoding="utf-8") as file:
-        try:
-            entries = json.load(file)
-        except json.JSONDecodeError as error:
-            raise refuse(str(path), "no JSON", str(error)) from None
-    entries = entries if isinstance(entries, list) else [entries]
+    entries = json_entries(path)
     counts = {len(entry.get("contacts", ())) for entry in entries}
     if len(counts) != 1:
         raise refuse(f"{path}: contacts", "of several numbers", "read them one number at a time", "are")
