@@ -135,7 +135,7 @@ void ProblemStore::tabulate(std::int64_t first, std::int64_t count, TableBreadth
                             DeviceTables& to, ProblemArrays& arrays, cudaStream_t stream) {
   const int m = source_.contacts;
   const int rows = source_.dimension * m;
-  Tables tables(valid_.size());
+  Tables tables(static_cast<std::size_t>(count));
   ModeTableBuilder builder(cpu::pilot_code());
   ModeTable table;
   for (std::int64_t p = first; p < first + count; ++p) {
@@ -146,9 +146,10 @@ void ProblemStore::tabulate(std::int64_t first, std::int64_t count, TableBreadth
     view.friction = source_.friction.data() + p * m;
     view.contact_velocity = source_.contact_velocity.data() + p * rows;
     builder.build(source_.dimension, view, source_.run, table, breadth);
-    tables.set(static_cast<std::size_t>(p), rows, m, table.view());
+    tables.set(static_cast<std::size_t>(p - first), rows, m, table.view());
   }
   arrays.tables = to.slots.upload(tables.slots.data(), tables.slots.size(), stream);
+  arrays.first_table = first;
   arrays.table_numbers = to.numbers.upload(tables.numbers.data(), tables.numbers.size(), stream);
   arrays.table_first = to.first.upload(tables.first.data(), tables.first.size(), stream);
   arrays.table_reals = static_cast<int>(tables.reals);

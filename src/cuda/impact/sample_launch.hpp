@@ -24,7 +24,8 @@ struct TableSlot {
 struct ProblemArrays {
   const double *mass, *jacobian, *response, *delassus, *scale, *friction, *velocity;
   const double *contact_velocity, *energy, *closing_impulse;
-  const TableSlot* tables;  ///< [problems]; null where problems have none
+  const TableSlot* tables;  ///< of problems from first_table on; null where problems have none
+  std::int64_t first_table;
   const double* table_numbers;
   const int* table_first;
   int table_reals;  ///< length of the longest table's numbers ...

@@ -34,7 +34,7 @@ CAROM_INLINE kernels::ImpactProblemView view_of(const ProblemArrays& arrays, int
   view.energy = arrays.energy[p];
   view.closing_impulse = arrays.closing_impulse[p];
   if (arrays.tables != nullptr) {
-    const TableSlot& slot = arrays.tables[p];
+    const TableSlot& slot = arrays.tables[p - arrays.first_table];
     view.table = slot.table;
     view.table.numbers = arrays.table_numbers + slot.numbers;
     view.table.first = arrays.table_first + slot.first;
