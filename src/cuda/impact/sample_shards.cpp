@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/arrays.hpp"
+#include "cuda/shard_rows.hpp"
 
 namespace carom::cuda {
 
@@ -69,21 +70,6 @@ ImpactResult by_problems(const ImpactBatch& batch, const ImpactSettings& setting
   return whole;
 }
 
-/// Copies a shard's rows to where its samples begin.
-void place_rows(ImpactSamples& whole, std::int64_t begin, const ImpactSamples& part) {
-  ImpactSamples::each_array(
-      whole,
-      [&](const char*, const Extents& extents, auto& to, const auto& from) {
-        if (from.empty()) return;
-        const std::int64_t width = extents.stride() / whole.count;
-        for (std::int64_t p = 0; p < whole.problems; ++p) {
-          std::copy_n(from.data() + p * part.count * width, part.count * width,
-                      to.data() + (p * whole.count + begin) * width);
-        }
-      },
-      whole, part);
-}
-
 ImpactResult by_samples(const ImpactBatch& batch, const ImpactSettings& settings,
                         WorkspaceState* workspace, const SolveShard& solve) {
   std::vector<ImpactResult> parts(chosen_devices().size());
@@ -107,7 +93,7 @@ ImpactResult by_samples(const ImpactBatch& batch, const ImpactSettings& settings
   whole.samples = allocate_samples(batch, settings, MemorySpace::host);
   for (std::size_t d = 0; d < parts.size(); ++d) {
     whole.cancelled = whole.cancelled || parts[d].cancelled;
-    place_rows(whole.samples, begins[d], parts[d].samples);
+    place_rows(whole.samples, 0, begins[d], parts[d].samples);
   }
   for (std::size_t p = 0; p < static_cast<std::size_t>(batch.problems); ++p) {
     ImpactAccumulator sum(batch.dimension, batch.velocities, batch.contacts, settings);

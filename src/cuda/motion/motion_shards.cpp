@@ -4,31 +4,11 @@
 
 #include "core/arrays.hpp"
 #include "cuda/devices.hpp"
+#include "cuda/shard_rows.hpp"
 #include "motion/backends.hpp"
 #include "motion/prepare.hpp"
 
 namespace carom::cuda {
-
-namespace {
-
-/// Copies a shard's rows to where its problems and samples begin.
-void place_rows(MotionResult& whole, std::int64_t problem, std::int64_t sample,
-                const MotionResult& part) {
-  MotionResult::each_array(
-      part,
-      [&](const char*, const Extents& extents, auto& to, const auto& from) {
-        if (from.empty()) return;
-        const std::int64_t row = extents.stride() / extents[1];
-        const auto rows = static_cast<std::int64_t>(to.size()) / (whole.problems * row);
-        for (std::int64_t p = 0; p < part.problems; ++p) {
-          std::copy_n(from.data() + p * extents.stride(), extents.stride(),
-                      to.data() + ((problem + p) * rows + sample) * row);
-        }
-      },
-      whole, part);
-}
-
-}  // namespace
 
 MotionResult motions_divided(const MotionBatch& batch, const MotionSettings& settings) {
   const auto devices = static_cast<std::int64_t>(chosen_devices().size());
