@@ -28,7 +28,7 @@ pip=("$venv/bin/python" -m pip --disable-pip-version-check --quiet)
   pytest h5py matplotlib 2>"$work/pip.log" ||
   skip "pip cannot install what is needed: $(tail -n 1 "$work/pip.log")"
 # What some tests compare with, where it can be had in a few megabytes.
-"${pip[@]}" install pandas xarray mujoco pyarrow zarr mypy 2>/dev/null || true
+"${pip[@]}" install pandas xarray mujoco pyarrow zarr fsspec mypy 2>/dev/null || true
 "${pip[@]}" install pycddlib-standalone 2>/dev/null || true
 
 run_quietly "Library for Python" cmake --install "$build" --prefix "$work/installed"

@@ -12,7 +12,7 @@ def _dataset(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     actions = parser.add_subparsers(dest="action", required=True)
     make = actions.add_parser("make", help="compute the parts that are not there yet")
     make.add_argument("spec", help="TOML file")
-    make.add_argument("folder")
+    make.add_argument("folder", help="or a URL of an object store, such as s3://bucket/name")
     make.add_argument("--shard", metavar="I/N", help="every N-th part, from I")
     make.add_argument("--part", type=int, metavar="K", help="that part alone")
     make.add_argument("--threads", type=int, default=0, help="CPU threads, 0 all")
@@ -24,6 +24,7 @@ def _dataset(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     verify = actions.add_parser("verify", help="read every byte; exit status 1 where any is wrong")
     verify.add_argument("folder")
     verify.add_argument("--recompute", default="0", metavar="K|1%", help="parts to compute again")
+    verify.add_argument("--shard", metavar="I/N", help="every N-th part, from I")
     verify.add_argument("--threads", type=int, default=0, help="CPU threads, 0 all")
     export = actions.add_parser("export", help="write all parts in another format")
     export.add_argument("folder")
@@ -41,14 +42,16 @@ def _run_dataset(chosen: argparse.Namespace) -> int:
         print(f"{written} parts written")
     elif chosen.action == "finish":
         manifest = dataset.finish(chosen.folder)
-        print(f"{manifest['rows']} rows in {len(manifest['parts'])} parts")
+        print(f"{manifest['rows']} rows in {len(dataset.parts(manifest['spec']))} parts, digest {manifest['digest']}")
     elif chosen.action == "show":
         print(json.dumps(dataset.show(chosen.folder), indent=2))
     elif chosen.action == "export":
         print(f"{dataset.export(chosen.folder, chosen.out, to=chosen.to)} parts written")
     else:
         recompute = chosen.recompute if chosen.recompute.endswith("%") else int(chosen.recompute)
-        wrong = dataset.verify(chosen.folder, recompute=recompute, threads=chosen.threads)
+        wrong = dataset.verify(
+            chosen.folder, recompute=recompute, shard=chosen.shard, threads=chosen.threads
+        )
         print("\n".join(wrong) or "all parts are as they were computed")
         return 1 if wrong else 0
     return 0

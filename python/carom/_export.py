@@ -10,25 +10,28 @@ from typing import Any
 
 import numpy as np
 
-from . import _parts, compliant
+from . import _manifest, _parts, compliant
 from ._arrays import refuse
+from ._layout import Parts
 from ._optional import needed
+from ._store import Folder, Store, write_whole
 
 Manifest = Mapping[str, Any]
 
 
-def _each(folder: pathlib.Path, manifest: Manifest) -> Iterator[tuple[Mapping[str, Any], dict[str, np.ndarray]]]:
-    for record in manifest["parts"]:
-        yield record, _parts.read_columns(folder / record["file"])
+def _each(store: Store, manifest: Manifest) -> Iterator[tuple[Mapping[str, Any], dict[str, np.ndarray]]]:
+    for record in _manifest.every_record(store, manifest):
+        with store.local(record["file"]) as path:
+            yield record, _parts.read_columns(path)
 
 
 def _file_a_part(
     suffix: str, writer: Callable[[Mapping[str, np.ndarray]], Callable[[pathlib.Path], None]]
-) -> Callable[[pathlib.Path, Manifest, pathlib.Path], None]:
-    def export(folder: pathlib.Path, manifest: Manifest, out: pathlib.Path) -> None:
-        for record, columns in _each(folder, manifest):
+) -> Callable[[Store, Manifest, pathlib.Path], None]:
+    def export(store: Store, manifest: Manifest, out: pathlib.Path) -> None:
+        for record, columns in _each(store, manifest):
             target = out / (os.path.splitext(record["file"])[0] + suffix)
-            _parts.write_whole(target, writer(columns))
+            write_whole(target, writer(columns))
 
     return export
 
@@ -63,16 +66,14 @@ def _parquet(columns: Mapping[str, np.ndarray]) -> Callable[[pathlib.Path], None
     return lambda beside: _pyarrow().parquet.write_table(table, beside)
 
 
-def _zarr(folder: pathlib.Path, manifest: Manifest, out: pathlib.Path) -> None:
+def _zarr(store: Store, manifest: Manifest, out: pathlib.Path) -> None:
     """A group a split, a chunk of an array for every part; the manifest's digests in the attributes."""
     zarr = needed("zarr", "an export to zarr", "export")
     root = zarr.open_group(str(out), mode="w-")
     root.attrs["carom"] = json.loads(json.dumps(manifest["spec"]))
-    rows = {split: 0 for split in manifest["spec"]["splits"]}
-    for record in manifest["parts"]:
-        rows[record["split"]] += record["rows"]
+    rows = {split.name: split.rows for split in Parts(manifest["spec"]).splits}
     done = {split: 0 for split in rows}
-    for record, columns in _each(folder, manifest):
+    for record, columns in _each(store, manifest):
         split = record["split"]
         for name, column in columns.items():
             path = f"{split}/{name}"
@@ -83,7 +84,7 @@ def _zarr(folder: pathlib.Path, manifest: Manifest, out: pathlib.Path) -> None:
         done[split] += record["rows"]
 
 
-def _lerobot(folder: pathlib.Path, manifest: Manifest, out: pathlib.Path) -> None:
+def _lerobot(store: Store, manifest: Manifest, out: pathlib.Path) -> None:
     """LeRobotDataset v3: every world of kind step is an episode, its kept frames the state, its
     parameters observation.environment_state. float32, as that format has it."""
     pyarrow = _pyarrow()
@@ -97,12 +98,11 @@ def _lerobot(folder: pathlib.Path, manifest: Manifest, out: pathlib.Path) -> Non
     if abs(fps - round(fps)) > 1e-6 * fps:
         raise refuse("stride", f"{fps:g} frames a second", "that format has whole numbers of them", "makes")
     frames = manifest["columns"]["state"]["shape"][0]
-    order = {split: place for place, split in enumerate(spec["splits"])}
 
     data: dict[str, list[np.ndarray]] = {}
     episodes = 0
     splits: dict[str, list[int]] = {}
-    for record, columns in sorted(_each(folder, manifest), key=lambda each: (order[each[0]["split"]], each[0]["number"])):
+    for record, columns in _each(store, manifest):
         count = record["rows"]
         splits.setdefault(record["split"], [episodes, episodes])[1] += count
         state = columns["state"].astype(np.float32)
@@ -126,7 +126,7 @@ def _lerobot(folder: pathlib.Path, manifest: Manifest, out: pathlib.Path) -> Non
     whole = {name: column.reshape(len(column)) if column[0].size == 1 else column for name, column in whole.items()}
 
     def write(path: str, table: Any) -> None:
-        _parts.write_whole(out / path, lambda beside: pyarrow.parquet.write_table(table, beside))
+        write_whole(out / path, lambda beside: pyarrow.parquet.write_table(table, beside))
 
     task = f"{spec['name']}: {scenario.name}"
     write("data/chunk-000/file-000.parquet", _table(whole))
@@ -145,13 +145,13 @@ def _lerobot(folder: pathlib.Path, manifest: Manifest, out: pathlib.Path) -> Non
         "meta/episodes/file_index": np.zeros(episodes, dtype=np.int64),
     }
     write("meta/episodes/chunk-000/file-000.parquet", pyarrow.table(by_episode))
-    _parts.write_json(out / "meta/stats.json", statistics)
+    Folder(out).put_json("meta/stats.json", statistics)
     labels = {"observation.state": names, "observation.environment_state": [name.split("/", 1)[1] for name in drawn]}
     features = {
         name: {"dtype": str(column.dtype), "shape": list(column.shape[1:]) or [1], "names": labels.get(name)}
         for name, column in whole.items()
     }
-    _parts.write_json(out / "meta/info.json", {
+    Folder(out).put_json("meta/info.json", {
         "codebase_version": "v3.0", "robot_type": scenario.name, "total_episodes": episodes,
         "total_frames": episodes * frames, "total_tasks": 1, "chunks_size": 1000,
         "data_files_size_in_mb": 100, "video_files_size_in_mb": 200, "fps": round(fps),
@@ -169,7 +169,7 @@ def _statistics(column: np.ndarray) -> dict[str, Any]:
     }  # fmt: skip
 
 
-FORMATS: dict[str, Callable[[pathlib.Path, Manifest, pathlib.Path], None]] = {
+FORMATS: dict[str, Callable[[Store, Manifest, pathlib.Path], None]] = {
     "parquet": _file_a_part(".parquet", _parquet),
     "npz": _file_a_part(".npz", _npz),
     "zarr": _zarr,

@@ -13,6 +13,7 @@ import numpy as np
 from . import _parts
 from ._arrays import refuse
 from ._results import Result
+from ._store import write_whole
 
 _SCHEMA = "carom-result/1"
 _MODULES = ("impact", "problems", "solvers", "equilibrium", "compliant", "stability", "motion")
@@ -87,7 +88,7 @@ def save(result: Result, path: Any) -> None:
             file.attrs["schema"] = _SCHEMA
             _write(file, "result", result)
 
-    _parts.write_whole(pathlib.Path(path), write)
+    write_whole(pathlib.Path(path), write)
 
 
 def load(path: Any) -> Any:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import os
-import pathlib
+from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from . import _parts
+from . import _manifest, _parts
 from ._arrays import refuse
+from ._layout import Parts
+from ._store import store_of
 
 __all__ = ["Rows"]
+
+_OPEN_FILES = 64  # of a dataset of very many parts no process may hold all
 
 
 class Rows:
@@ -24,32 +28,35 @@ class Rows:
     """
 
     def __init__(self, folder: Any, split: str = "train", fields: Iterable[str] | None = None) -> None:
-        self.folder = pathlib.Path(folder)
-        if not (self.folder / "manifest.json").exists():
+        self._store = store_of(folder)
+        if self._store.size("manifest.json") is None:
             raise refuse(str(folder), "no finished dataset", "has no manifest.json")
-        manifest = _parts.read_json(self.folder / "manifest.json")
+        manifest = _manifest.opened(self._store)
         if split not in manifest["spec"]["splits"]:
             raise refuse("split", repr(split), "must be one of " + ", ".join(manifest["spec"]["splits"]))
-        self.split = split
+        self.folder, self.split = folder, split
         self.fields = list(manifest["columns"]) if fields is None else list(fields)
         for name in self.fields:
             if name not in manifest["columns"]:
                 known = ", ".join(manifest["columns"])
                 raise refuse("fields", repr(name), f"must be among {known}")
-        records = [record for record in manifest["parts"] if record["split"] == split]
-        self._files = [record["file"] for record in records]
-        self._ends = np.cumsum([record["rows"] for record in records], dtype=np.int64)
-        self._open: dict[tuple[int, int], Any] = {}
+        self._parts = Parts(manifest["spec"])
+        self._own = self._parts.split(split)
+        self._open: dict[int, OrderedDict[int, Any]] = {}  # by process, the last used last
 
     def __len__(self) -> int:
-        return int(self._ends[-1]) if len(self._ends) else 0
+        return self._own.rows
 
     def _file(self, part: int) -> Any:
-        key = (os.getpid(), part)
-        if key not in self._open:
-            # Handles of another process are its own: they are neither used nor closed here.
-            self._open[key] = _parts.need_h5py().File(self.folder / self._files[part], "r")
-        return self._open[key]
+        # Handles of another process are its own: they are neither used nor closed here.
+        files = self._open.setdefault(os.getpid(), OrderedDict())
+        if part not in files:
+            while len(files) >= _OPEN_FILES:
+                files.popitem(last=False)[1].close()
+            key = self._parts[self._own.part + part].file
+            files[part] = _parts.need_h5py().File(self._store.handle(key), "r")
+        files.move_to_end(part)
+        return files[part]
 
     def batch(self, indices: Sequence[int]) -> dict[str, np.ndarray]:
         """Rows at these places, stacked, in their order."""
@@ -59,11 +66,11 @@ class Rows:
         if len(wanted) and not (-len(self) <= wanted.min() and wanted.max() < len(self)):
             raise IndexError(f"rows {wanted.min()}..{wanted.max()} of {len(self)}")
         wanted = np.where(wanted < 0, wanted + len(self), wanted)
-        owner = np.searchsorted(self._ends, wanted, side="right")
+        owner = wanted // self._parts.rows_a_part
         result: dict[str, np.ndarray] = {}
         for part in np.unique(owner):
             places = np.flatnonzero(owner == part)
-            begin = int(self._ends[part - 1]) if part else 0
+            begin = int(part) * self._parts.rows_a_part
             rows, back = np.unique(wanted[places] - begin, return_inverse=True)
             file = self._file(int(part))
             for name in self.fields:

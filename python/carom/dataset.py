@@ -9,23 +9,24 @@ docs/python.md has the spec's fields and the files.
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import math
 import pathlib
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from . import _core, _draw, _kinds, _parts
-from ._export import FORMATS
+from . import _core, _draw, _kinds, _manifest, _parts
 from ._arrays import refuse
+from ._export import FORMATS
+from ._layout import Part, Parts
+from ._manifest import SCHEMA
 from ._optional import needed
+from ._store import Store, store_of
 from .errors import InvalidInput
 
-SCHEMA = "carom-dataset/1"
 __all__ = ["Part", "export", "finish", "make", "parts", "resolve", "show", "verify", "write_part"]
 
 _DATASET = {
@@ -33,25 +34,6 @@ _DATASET = {
     "splits": None, "float": "float64", "compression": 0,
 }  # fmt: skip
 _PART_BYTES = 64 << 20
-
-
-@dataclasses.dataclass(frozen=True)
-class Part:
-    """Rows [first, first + rows) of the dataset, of one split; a file of its own."""
-
-    part: int
-    split: str
-    number: int
-    first: int
-    rows: int
-
-    @property
-    def file(self) -> str:
-        return f"data/{self.split}-{self.number:05d}.h5"
-
-    @property
-    def record(self) -> str:
-        return f"parts/{self.split}-{self.number:05d}.json"
 
 
 def _whole(field: str, value: Any, least: int, most: int = 2**63 - 1) -> int:
@@ -147,78 +129,62 @@ def _columns(spec: Mapping[str, Any], first: int, rows: int, threads: int) -> di
     return columns
 
 
-def parts(spec: Mapping[str, Any]) -> list[Part]:
-    """All parts of a resolved spec: a function of it, so that shards agree without talking."""
-    found: list[Part] = []
-    begin, share = 0, 0.0
-    names = list(spec["splits"])
-    for split in names:
-        share += spec["splits"][split]
-        end = spec["problems"] if split == names[-1] else round(share * spec["problems"])
-        for number, first in enumerate(range(begin, end, spec["part_rows"])):
-            rows = min(spec["part_rows"], end - first)
-            found.append(Part(len(found), split, number, first, rows))
-        begin = end
-    return found
+def parts(spec: Mapping[str, Any]) -> Parts:
+    """All parts of a resolved spec, a sequence: a function of it, so that shards agree without talking."""
+    return Parts(spec)
 
 
 def _comparable(spec: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in json.loads(json.dumps(spec)).items() if name != "carom"}
 
 
-def _opened(folder: pathlib.Path) -> dict[str, Any]:
-    path = folder / "spec.json"
-    if not path.exists():
-        raise refuse(str(folder), "no dataset", "has no spec.json: make one")
-    spec: dict[str, Any] = _parts.read_json(path)
+def _spec_of(store: Store) -> dict[str, Any] | None:
+    """None where there is none, or half of one, as a store without rename may have."""
+    try:
+        spec: dict[str, Any] = store.read_json("spec.json")
+    except (FileNotFoundError, ValueError):
+        return None
     if spec.get("schema") != SCHEMA:
-        raise refuse(str(path), repr(spec.get("schema")), f"must be {SCHEMA}")
+        raise refuse(f"{store}/spec.json", repr(spec.get("schema")), f"must be {SCHEMA}")
     return spec
 
 
-def _same(kept: Mapping[str, Any], asked: Mapping[str, Any], folder: pathlib.Path) -> None:
+def _opened(store: Store) -> dict[str, Any]:
+    spec = _spec_of(store)
+    if spec is None:
+        raise refuse(str(store), "no dataset", "has no spec.json: make one")
+    return spec
+
+
+def _same(kept: Mapping[str, Any], asked: Mapping[str, Any], store: Store) -> None:
     old, new = _comparable(kept), _comparable(asked)
     for name in new:
         if old.get(name) != new[name]:
             raise refuse(
-                name, json.dumps(new[name]), f"is {json.dumps(old.get(name))} in {folder}: one "
+                name, json.dumps(new[name]), f"is {json.dumps(old.get(name))} in {store}: one "
                 "dataset has one spec",
             )  # fmt: skip
 
 
-def _valid(folder: pathlib.Path, part: Part) -> bool:
-    return (folder / part.record).exists() and (folder / part.file).exists()
-
-
 def write_part(spec: Mapping[str, Any], folder: Any, part: Part, *, threads: int = 0) -> dict[str, Any]:
-    """Computes and writes one part of a resolved spec; the record, written last, says it is done."""
-    folder = pathlib.Path(folder)
+    """Computes and writes one part of a resolved spec; the record, written last, says it is done. Where
+    another writer has done it meanwhile, that record, and nothing is written."""
+    store = store_of(folder)
     columns = _columns(spec, part.first, part.rows, threads)
+    kept = _manifest.record_of(store, part)
+    if kept is not None:
+        return kept
     attributes = {"schema": SCHEMA, "split": part.split, "first": part.first, "rows": part.rows}
-    _parts.write_columns(folder / part.file, columns, attributes, spec["compression"])
-    status = columns.get("problem_status", columns.get("status", columns.get("verdict")))
-    status = columns.get("end") if status is None else status
-    residual = columns.get("residual", columns.get("max_residual"))
-    assert status is not None  # every kind has one of these
-    kinds, counts = np.unique(status, return_counts=True)
-    finite = residual[np.isfinite(residual)] if residual is not None else np.zeros(0)
-    record = {
-        **dataclasses.asdict(part),
-        "file": part.file,
-        "bytes": (folder / part.file).stat().st_size,
-        "digest": _parts.digest_of(columns),
-        "sha256": _parts.file_digest(folder / part.file),
-        "status": {str(int(kind)): int(count) for kind, count in zip(kinds, counts)},
-        "max_residual": float(finite.max(initial=0.0)),
-        "columns": {
-            name: {
-                "dtype": column.dtype.str, "shape": list(column.shape[1:]),
-                "unit": _kinds.UNITS.get(name, ""),
-            }
-            for name, column in columns.items()
-        },
-    }  # fmt: skip
-    _parts.write_json(folder / part.record, record)
+    content = _parts.file_of(columns, attributes, spec["compression"])
+    record = _manifest.new_record(part, columns, content)
+    try:
+        store.put(part.file, content)
+        store.put_json(part.record, record, indent=None)
+    except FileNotFoundError:  # finish swept away what a writer that came late had begun
+        kept = _manifest.record_of(store, part)
+        if kept is None:
+            raise
+        return kept
     return record
 
 
@@ -236,42 +202,47 @@ def _shard(given: Any) -> tuple[int, int]:
     return index, count
 
 
+def _begin(store: Store, spec: Any, resolved: Mapping[str, Any]) -> None:
+    kept = _spec_of(store)
+    if kept is not None:
+        _same(kept, resolved, store)
+        return
+    names = {*store.sizes(""), *store.folders("")}
+    if names - {"spec.json", "spec.toml", "data", "parts"}:
+        raise refuse(str(store), "no dataset and not empty", "choose another folder")
+    _, source = _loaded(spec)
+    if source is not None:
+        store.put_text("spec.toml", source)
+    store.put_json("spec.json", resolved)
+
+
 def make(
-    spec: Any, folder: Any, *, shard: Any = None, part: int | None = None, threads: int = 0,
-    progress: Any = None,
+    spec: Any, folder: Any, *, shard: Any = None, part: int | Iterable[int] | None = None,
+    threads: int = 0, progress: Any = None,
 ) -> int:  # fmt: skip
     """Computes the parts of a dataset that are not there yet; how many those were.
 
-    spec: a TOML file or a dict of its tables. shard: "I/N" or (I, N), every N-th part from I; part:
-    that one alone. Parts are the same bytes whoever computes them: shards may overlap, and what a
-    kill interrupted is done again by the next call. progress: called with (parts done, parts).
-    Errors: InvalidInput for the spec, or where the folder holds another dataset.
+    spec: a TOML file or a dict of its tables. folder: a folder, or the URL of an object store
+    (s3://bucket/name, by fsspec). shard: "I/N" or (I, N), every N-th part from I; part: that one alone,
+    or those. Parts are the same bytes whoever computes them: shards may overlap, and what a kill
+    interrupted is done again by the next call. progress: called with (parts done, parts).
+    Errors: InvalidInput for the spec, or where the folder holds another dataset; OSError where it
+    cannot be written, with everything that was written whole.
     """
-    folder = pathlib.Path(folder)
+    store = store_of(folder)
     resolved = resolve(spec)
     index, count = _shard(shard)
-    kept = folder / "spec.json"
-    if kept.exists():
-        _same(_opened(folder), resolved, folder)
-    else:
-        if folder.exists() and any(p for p in folder.iterdir() if not p.name.startswith(".")):
-            text = [p.name for p in folder.iterdir()]
-            if set(text) - {"spec.toml", "data", "parts"}:
-                raise refuse(str(folder), "no dataset and not empty", "choose another folder")
-        _, source = _loaded(spec)
-        if source is not None:
-            _parts.write_text(folder / "spec.toml", source)
-        _parts.write_json(kept, resolved)
     every = parts(resolved)
+    mine: Sequence[int] = range(index, len(every), count)
     if part is not None:
-        _whole("part", part, 0, len(every) - 1)
-        mine = [every[part]]
-    else:
-        mine = every[index::count]
+        mine = [part] if isinstance(part, int) else list(part)
+        for each in mine:
+            _whole("part", each, 0, len(every) - 1)
+    _begin(store, spec, resolved)
     written = 0
     for done, each in enumerate(mine):
-        if not _valid(folder, each):
-            write_part(resolved, folder, each, threads=threads)
+        if _manifest.record_of(store, every[each]) is None:
+            write_part(resolved, store, every[each], threads=threads)
             written += 1
         if progress is not None:
             progress(done + 1, len(mine))
@@ -281,7 +252,8 @@ def make(
 def _card(spec: Mapping[str, Any], manifest: Mapping[str, Any]) -> str:
     lines = ["---", "configs:", "- config_name: default", "  data_files:"]
     for split in spec["splits"]:
-        lines += [f"  - split: {split}", f"    path: data/{split}-*.h5"]
+        below = "data/*" if "branches" in manifest else "data"
+        lines += [f"  - split: {split}", f"    path: {below}/{split}-*.h5"]
     source = " ".join(f"{key} {value}" for key, value in spec["source"].items())
     lines += [
         "---", "", f"# {spec['name']}", "",
@@ -297,100 +269,97 @@ def _card(spec: Mapping[str, Any], manifest: Mapping[str, Any]) -> str:
 
 
 def finish(folder: Any) -> dict[str, Any]:
-    """Writes the card and, last, the manifest. Errors: InvalidInput naming the parts that lack."""
-    folder = pathlib.Path(folder)
-    spec = _opened(folder)
-    every = parts(spec)
-    lacking = [each.part for each in every if not _valid(folder, each)]
-    if lacking:
-        shown = ", ".join(map(str, lacking[:8])) + (", ..." if len(lacking) > 8 else "")
-        raise refuse(str(folder), f"{len(every) - len(lacking)} of {len(every)} parts",
-                     f"make parts {shown} first", "has")  # fmt: skip
-    records = [_parts.read_json(folder / each.record) for each in every]
-    for record in records:
-        size = (folder / record["file"]).stat().st_size
-        if size != record["bytes"]:
-            raise refuse(record["file"], f"{size} bytes", f"must have {record['bytes']}", "has")
-    for left in _parts.orphans(folder):
-        left.unlink(missing_ok=True)
-    columns = records[0]["columns"]
-    manifest = {
-        "schema": SCHEMA,
-        "spec": spec,
-        "rows": sum(record["rows"] for record in records),
-        "columns": columns,
-        "parts": [{k: v for k, v in r.items() if k != "columns"} for r in records],
-    }
-    _parts.write_text(folder / "README.md", _card(spec, manifest))
-    _parts.write_json(folder / "manifest.json", manifest)
+    """Writes the card and, last, the manifest, which it returns. More than a thousand parts: the manifest
+    is a tree, a file of records a thousand (docs/scale.md). Errors: InvalidInput naming the parts that
+    lack."""
+    store = store_of(folder)
+    spec = _opened(store)
+    manifest = _manifest.write(store, spec, parts(spec))
+    for left in store.orphans():
+        store.remove(left)
+    store.put_text("README.md", _card(spec, manifest))
+    store.put_json("manifest.json", manifest)
     return manifest
 
 
-def _sampled(every: Sequence[Any], recompute: Any) -> list[Any]:
-    """How many parts are computed again: a number, a share such as "1%", or all."""
+def _sampled(count: int, recompute: Any) -> set[int]:
+    """Which parts are computed again: a number of them, a share such as "1%", or all."""
     if recompute in (None, 0):
-        return []
+        return set()
     if isinstance(recompute, str) and recompute.endswith("%"):
-        recompute = math.ceil(float(recompute[:-1]) / 100.0 * len(every))
-    count = min(_whole("recompute", int(recompute), 1), len(every))
-    chosen = np.linspace(0, len(every) - 1, count).round().astype(int)
-    return [every[i] for i in sorted(set(chosen.tolist()))]
+        recompute = math.ceil(float(recompute[:-1]) / 100.0 * count)
+    wanted = min(_whole("recompute", int(recompute), 1), count)
+    return set(np.linspace(0, count - 1, wanted).round().astype(int).tolist())
 
 
-def verify(folder: Any, *, recompute: Any = 0, threads: int = 0) -> list[str]:
+def _wrong_part(store: Store, part: Part, record: Mapping[str, Any]) -> str | None:
+    if store.size(part.file) is None:
+        return f"{part.file}: missing"
+    with store.local(part.file) as path:
+        if _parts.file_digest(path) != record["sha256"]:
+            return f"{part.file}: its bytes are not those that were written"
+        if _parts.digest_of(_parts.read_columns(path)) != record["digest"]:
+            return f"{part.file}: its values are not those that were computed"
+    return None
+
+
+def _strangers(store: Store, every: Parts) -> list[str]:
+    found = []
+    for below in ("data", *(f"data/{name}" for name in store.folders("data"))):
+        found += [key for key in store.sizes(below) if key.endswith(".h5") and every.named(key) is None]
+    return [f"{key}: belongs to no part" for key in sorted(found)]
+
+
+def verify(folder: Any, *, recompute: Any = 0, shard: Any = None, threads: int = 0) -> list[str]:
     """What is wrong with a finished dataset, a line each; empty where nothing is. Every file's
-    bytes and values are read; recompute: so many parts, or "1%" of them, are computed again."""
-    folder = pathlib.Path(folder)
-    if not (folder / "manifest.json").exists():
-        raise refuse(str(folder), "not finished", "has no manifest.json: finish it")
-    manifest = _parts.read_json(folder / "manifest.json")
+    bytes and values are read; recompute: so many parts, or "1%" of them, are computed again. shard: as of
+    make, every N-th part alone."""
+    store = store_of(folder)
+    manifest = _manifest.opened(store)
     spec = manifest["spec"]
     every = parts(spec)
+    index, count = _shard(shard)
     wrong: list[str] = []
     try:
-        _same(_opened(folder), spec, folder)
+        _same(_opened(store), spec, store)
     except InvalidInput as error:
         wrong.append(f"spec.json: {error}")
-    if [record["part"] for record in manifest["parts"]] != [each.part for each in every]:
+    if _manifest.count_of_parts(manifest) != len(every):
         return [*wrong, "manifest.json: its parts are not those of its spec"]
-    for each, record in zip(every, manifest["parts"]):
-        path = folder / each.file
-        if not path.exists():
-            wrong.append(f"{each.file}: missing")
-        elif _parts.file_digest(path) != record["sha256"]:
-            wrong.append(f"{each.file}: its bytes are not those that were written")
-        elif _parts.digest_of(_parts.read_columns(path)) != record["digest"]:
-            wrong.append(f"{each.file}: its values are not those that were computed")
-    known = {each.file for each in every}
-    for path in sorted((folder / "data").glob("*.h5")):
-        if f"data/{path.name}" not in known:
-            wrong.append(f"data/{path.name}: belongs to no part")
-    for each in _sampled(every, recompute):
-        if _parts.digest_of(_columns(spec, each.first, each.rows, threads)) != (
-            manifest["parts"][each.part]["digest"]
-        ):
-            wrong.append(f"{each.file}: computed again, its values are others")
-    return wrong
+    again = _sampled(len(every), recompute)
+    for records in _manifest.branches(store, manifest, wrong):
+        for record in records:
+            part = every[record["part"]]
+            if part.file != record["file"]:
+                return [*wrong, "manifest.json: its parts are not those of its spec"]
+            if part.part % count != index:
+                continue
+            found = _wrong_part(store, part, record)
+            if found is not None:
+                wrong.append(found)
+            if part.part in again:
+                columns = _columns(spec, part.first, part.rows, threads)
+                if _parts.digest_of(columns) != record["digest"]:
+                    wrong.append(f"{part.file}: computed again, its values are others")
+    if _manifest.digest_of(manifest) != manifest.get("digest", _manifest.digest_of(manifest)):
+        wrong.append("manifest.json: its digest is not that of its parts")
+    return wrong + _strangers(store, every)
 
 
 def show(folder: Any) -> dict[str, Any]:
-    """What a dataset is and how far it is: spec, parts done, rows, bytes, statuses."""
-    folder = pathlib.Path(folder)
-    spec = _opened(folder)
+    """What a dataset is and how far it is: spec, parts done, rows, bytes, statuses; once it is finished
+    the digest of it all."""
+    store = store_of(folder)
+    spec = _opened(store)
     every = parts(spec)
-    done = [each for each in every if _valid(folder, each)]
-    statuses: dict[str, int] = {}
-    size = 0
-    for each in done:
-        record = _parts.read_json(folder / each.record)
-        size += record["bytes"]
-        for status, count in record["status"].items():
-            statuses[status] = statuses.get(status, 0) + count
+    finished = store.size("manifest.json") is not None
+    done, totals = _manifest.parts_done(store, every)
     return {
         "name": spec["name"], "kind": spec["kind"], "source": spec["source"],
         "problems": spec["problems"], "splits": spec["splits"], "part_rows": spec["part_rows"],
-        "parts": len(every), "parts_done": len(done), "rows_done": sum(p.rows for p in done),
-        "bytes": size, "status": statuses, "finished": (folder / "manifest.json").exists(),
+        "parts": len(every), "parts_done": done, "rows_done": totals.rows, "bytes": totals.bytes,
+        "status": totals.status, "finished": finished,
+        "digest": _manifest.opened(store).get("digest") if finished else None,
         "settings": spec["settings"],
     }  # fmt: skip
 
@@ -400,13 +369,11 @@ def export(folder: Any, out: Any, *, to: str) -> int:
     lists; zarr: a group a split, its columns as arrays (docs/python.md); lerobot: worlds of kind step
     with kept frames as episodes. Errors: InvalidInput for another format, or a kind that has no such
     export; ImportError."""
-    folder, out = pathlib.Path(folder), pathlib.Path(out)
+    store, out = store_of(folder), pathlib.Path(out)
     if to not in FORMATS:
         raise refuse("to", repr(to), "must be " + " or ".join(FORMATS))
-    if not (folder / "manifest.json").exists():
-        raise refuse(str(folder), "not finished", "has no manifest.json: finish it")
+    manifest = _manifest.opened(store)
     if out.exists() and any(out.iterdir()):
         raise refuse(str(out), "not empty", "choose another folder")
-    manifest = _parts.read_json(folder / "manifest.json")
-    FORMATS[to](folder, manifest, out)
-    return len(manifest["parts"])
+    FORMATS[to](store, manifest, out)
+    return _manifest.count_of_parts(manifest)

@@ -435,13 +435,30 @@ def test_lerobots_files(worlds):
 
 
 def test_lerobot_loads_it(worlds):
+    """The real library, where it is installed (it wants an environment of its own: lerobot==0.4.4)."""
     lerobot = pytest.importorskip("lerobot.datasets.lerobot_dataset")
+    torch = pytest.importorskip("torch")
     loaded = lerobot.LeRobotDataset("carom/blocks", root=worlds / "lerobot",
-                                    delta_timestamps={"observation.state": [-0.05, 0.0]})  # fmt: skip
-    assert loaded.num_episodes == 10 and len(loaded) == 50
-    frame = loaded[7]
-    assert frame["observation.state"].shape == (2, 13) and int(frame["episode_index"]) == 1
-    assert float(frame["observation.environment_state"]) > 0.0
+                                    delta_timestamps={"observation.state": [-0.1, -0.05, 0.0]})  # fmt: skip
+    assert loaded.num_episodes == 10 and len(loaded) == 50 and loaded.fps == 20
+    rows = [carom.data.Rows(worlds / "set", split) for split in ("train", "test")]
+    worlds_ = [each for split in rows for each in split]
+    seen = 0
+    for batch in torch.utils.data.DataLoader(loaded, batch_size=16, shuffle=True, num_workers=0):
+        states, padded = batch["observation.state"].numpy(), batch["observation.state_is_pad"].numpy()
+        assert states.shape[1:] == (3, 13) and states.dtype == np.float32
+        for state, pad, frame, episode, given in zip(
+            states, padded, batch["frame_index"].tolist(), batch["episode_index"].tolist(),
+            batch["observation.environment_state"].ravel().tolist(),
+        ):  # fmt: skip
+            kept = worlds_[episode]["state"].astype(np.float32)
+            # a window does not reach into the episode before: its first frame stands in, marked
+            places = [max(frame - 2, 0), max(frame - 1, 0), frame]
+            assert state.tobytes() == kept[places].tobytes()
+            assert pad.tolist() == [frame < 2, frame < 1, False]
+            assert np.float32(given) == np.float32(worlds_[episode]["parameter/friction"])
+            seen += 1
+    assert seen == 50
 
 
 def test_ray(whole, tmp_path):
