@@ -13,8 +13,7 @@ if(CAROM_BUILD_PYTHON)
   elseif(NOT CAROM_CCACHE)
     set(CAROM_PRECOMPILE ON)  # CaromUnity.cmake
   endif()
-  message(STATUS "carom: compiling the whole library, some twelve minutes of one processor; "
-    "-C cmake.define.CAROM_NATIVE_ONLY=ON compiles for this machine's instruction set alone")
+  message(STATUS "carom: compiling the whole library, some minutes")
 endif()
 set(CAROM_CUDA "AUTO" CACHE STRING "CUDA backend: AUTO, ON or OFF")
 set_property(CACHE CAROM_CUDA PROPERTY STRINGS AUTO ON OFF)

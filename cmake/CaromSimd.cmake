@@ -3,30 +3,46 @@
 option(CAROM_NATIVE_ONLY
   "Compile the code of this machine's instruction set alone; such a build runs nowhere else" OFF)
 
+set(CAROM_INSTRUCTION_SETS all CACHE STRING
+  "all, or native: this machine's and generic, which runs everywhere and is optimised less")
+set_property(CACHE CAROM_INSTRUCTION_SETS PROPERTY STRINGS all native)
+
 set(simd_sets generic)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   list(APPEND simd_sets avx2 avx512)
 endif()
 
-if(CAROM_NATIVE_ONLY)
+set(fallback_options)
+if(CAROM_NATIVE_ONLY OR CAROM_INSTRUCTION_SETS STREQUAL native)
   if(CAROM_BUILD_TESTS OR CAROM_BUILD_BENCHMARKS)
-    message(FATAL_ERROR "CAROM_NATIVE_ONLY leaves out what tests and benchmarks compare: set "
-      "CAROM_BUILD_TESTS and CAROM_BUILD_BENCHMARKS to OFF")
+    message(FATAL_ERROR "CAROM_NATIVE_ONLY and CAROM_INSTRUCTION_SETS=native leave out what tests "
+      "and benchmarks compare: set CAROM_BUILD_TESTS and CAROM_BUILD_BENCHMARKS to OFF")
   endif()
   if(NOT DEFINED CAROM_NATIVE_SET)
     # The same question as in src/cpu/simd/dispatch.cpp.
     try_run(ran compiled ${PROJECT_BINARY_DIR}/native
       ${PROJECT_SOURCE_DIR}/cmake/native_instruction_set.cpp RUN_OUTPUT_VARIABLE set)
     if(NOT compiled OR NOT "${set}" IN_LIST simd_sets)
-      message(FATAL_ERROR "CAROM_NATIVE_ONLY: cannot tell this machine's instruction set")
+      message(FATAL_ERROR "Cannot tell this machine's instruction set: set CAROM_NATIVE_SET, or "
+        "CAROM_INSTRUCTION_SETS=all")
     endif()
-    set(CAROM_NATIVE_SET ${set} CACHE STRING "Instruction set of CAROM_NATIVE_ONLY")
+    set(CAROM_NATIVE_SET ${set} CACHE STRING "This machine's instruction set")
   endif()
-  message(STATUS "Instruction set: ${CAROM_NATIVE_SET} alone")
-  set(simd_sets ${CAROM_NATIVE_SET})
+  if(CAROM_NATIVE_ONLY)
+    set(simd_sets ${CAROM_NATIVE_SET})
+  elseif(NOT CAROM_NATIVE_SET STREQUAL generic)
+    set(simd_sets generic ${CAROM_NATIVE_SET})
+    set(fallback_options $<$<CONFIG:Release>:-O1>)
+  else()
+    set(simd_sets generic)
+  endif()
+  message(STATUS "Instruction sets: ${simd_sets}")
+elseif(NOT CAROM_INSTRUCTION_SETS STREQUAL all)
+  message(FATAL_ERROR "CAROM_INSTRUCTION_SETS is ${CAROM_INSTRUCTION_SETS}: must be all or native")
 endif()
 
 set(generic_isa Generic)
+set(generic_options ${fallback_options})
 set(avx2_isa Avx2)
 set(avx512_isa Avx512)
 set(avx2_options -mavx2 -mfma)

@@ -12,6 +12,7 @@ from .check import check, info
 from ._files import load
 from ._mujoco import from_mujoco
 from ._pinocchio import from_pinocchio
+from ._validate import Validation, validate
 from .errors import BackendUnavailable, CudaError, InvalidInput, SolveError
 from .problems import Problems, model, models
 from .solvers import CoulombResult, LcpResult, LpResult, QpResult, SdpResult
@@ -22,7 +23,7 @@ __version__ = info()["version"]
 __all__ = [
     "BackendUnavailable", "CoulombResult", "CudaError", "InvalidInput", "LcpResult", "LpResult", "Problems",
     "QpMethod", "QpResult", "RowType", "SdpResult", "SolveError", "Status", "TrajectoryStatus",
-    "Workspace", "check", "compliant", "data", "dataset", "equilibrium", "from_mujoco", "from_pinocchio", "impact",
+    "Validation", "Workspace", "check", "compliant", "data", "dataset", "equilibrium", "from_mujoco", "from_pinocchio", "impact",
     "info", "load", "model", "models", "motion", "solve_coulomb", "solve_lcp", "solve_lp", "solve_qp", "solve_sdp",
-    "stability",
+    "stability", "validate",
 ]  # fmt: skip

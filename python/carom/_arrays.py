@@ -97,6 +97,13 @@ class Batch:
             )
         return counts.pop() if counts else 1
 
+    def given(self) -> dict[str, np.ndarray]:
+        """Every array with n problems or one."""
+        return {
+            field: array[None] if array.ndim == self._ranks[field] else array
+            for field, array in self._given.items()
+        }
+
     def arrays(self) -> dict[str, np.ndarray]:
         """Every array with all problems; what is shared by several is repeated in memory."""
         n = self.problems

@@ -11,7 +11,8 @@ from .errors import BackendUnavailable
 
 
 def info() -> dict[str, Any]:
-    """Version, commit, compiler, instruction set, threads and CUDA devices."""
+    """Version, commit, compiler, threads, CUDA devices; instruction_sets that were compiled, and the
+    one of them that runs here. Bits are the same on all."""
     return _core.info()
 
 

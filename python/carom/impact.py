@@ -4,6 +4,7 @@ Posa, "Set-Valued Rigid-Body Dynamics for Simultaneous, Inelastic, Frictional Im
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -139,6 +140,21 @@ class ImpactEnclosure(Result):
         given = self.to_dict()
         del given["problem"]
         return _core.proves_enclosure(self.problem.arrays(), *self.problem.sizes()[1:], given)
+
+    def filled(self, run: ImpactResult, i: int = 0) -> float:
+        """How much of the bounds the samples of problem i of a run fill: the smallest share among the
+        contact velocities, 1 where the samples reach all bounds. NaN where no sample ended or the
+        status says nothing. Errors: InvalidInput for a run of other contacts."""
+        if self.status not in (EnclosureStatus.enclosed, EnclosureStatus.outer):
+            return math.nan
+        summary = run.summary[i]
+        if summary["terminated"] == 0:
+            return math.nan
+        low, high = (np.concatenate([summary[f"normal_velocity_{end}"], summary[f"tangent_velocity_{end}"]])
+                     for end in ("min", "max"))  # fmt: skip
+        given = self.to_dict()
+        del given["problem"]
+        return float(_core.filled_share(given, low, high))
 
     def never(self, event: str) -> bool:
         """Whether it is proven that, say, "A separating, B sticking" or "B normal > 0.1" never

@@ -13,6 +13,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import Batch, from_any, refuse
+from ._proofs import sdp_residuals
 from ._results import Result, checked, result
 from ._settings import in_words, takes_settings
 
@@ -22,11 +23,39 @@ __all__ = [
 ]  # fmt: skip
 
 
+class Proven(Result):
+    """An answer with its problem: `problem` has the arrays that were given, by their names in C++,
+    shared and not copied where they were taken as they are."""
+
+    def _judged(self) -> np.ndarray:
+        raise NotImplementedError
+
+    def residuals(self) -> np.ndarray:
+        """Recomputed from the problem's and this result's arrays as they are now, by the library's
+        certificates, which share no code with its solvers: of x with its multipliers where the status is
+        solved, of the Farkas vector where it is infeasible, of ray and point where it is unbounded.
+        Infinite where that is no proof, NaN where the status claims nothing. As status."""
+        return self._judged().reshape(self.status.shape)
+
+    def verify(self, tolerance: float | None = None) -> np.ndarray:
+        """Where the status is proven anew: solved, infeasible, unbounded or nonconvex, with residuals()
+        of at most the tolerance, that of the solver's settings where left out. False where the status
+        claims nothing. As status."""
+        bound = self.problem["tolerance"] if tolerance is None else tolerance
+        with np.errstate(invalid="ignore"):
+            return np.asarray(self.residuals() <= bound)
+
+
 @result
-class LcpResult(Result):
+class LcpResult(Proven):
     """solution (n, k), status (n), pivots (n), residual (n); w = M z + q (n, k)."""
 
     w: np.ndarray
+    problem: dict[str, Any]
+
+    def _judged(self) -> np.ndarray:
+        found: np.ndarray = _core.lcp_residuals(self.problem, self.to_dict(), *self.solution.shape)
+        return found
 
     @property
     def z(self) -> np.ndarray:
@@ -34,9 +63,16 @@ class LcpResult(Result):
 
 
 @result
-class LpResult(Result):
+class LpResult(Proven):
     """solution (n, K, v), dual (n, K, r), objective, status, pivots, residual (n, K), the proofs
     farkas (n, K, r), ray and point (n, K, v), or None without certificates; basis (n, v + r)."""
+
+    problem: dict[str, Any]
+
+    def _judged(self) -> np.ndarray:
+        n, k, v = self.solution.shape
+        found: np.ndarray = _core.lp_residuals(self.problem, self.to_dict(), n, self.dual.shape[2], v, k)
+        return found
 
     @property
     def x(self) -> np.ndarray:
@@ -48,9 +84,17 @@ class LpResult(Result):
 
 
 @result
-class QpResult(Result):
+class QpResult(Proven):
     """solution (n, v), dual (n, r), cone_dual (n, k), objective, status, method, iterations,
     residual (n); certificate (n, max(v, r + k)) where the status is proven by it; point (n, v)."""
+
+    problem: dict[str, Any]
+
+    def _judged(self) -> np.ndarray:
+        n, v = self.solution.shape
+        cones = [(str(kind), int(size)) for kind, size in self.problem["cones"]]
+        found: np.ndarray = _core.qp_residuals(self.problem, self.to_dict(), n, v, self.dual.shape[1], cones)
+        return found
 
     @property
     def x(self) -> np.ndarray:
@@ -66,9 +110,10 @@ class QpResult(Result):
 
 
 @result
-class SdpResult(Result):
+class SdpResult(Proven):
     """y, ray (n, v); x (n, sum of squares of the blocks), block after block by rows; objective
-    b'y, dual <C, X>, residual, iterations, status (n)."""
+    b'y, dual <C, X>, residual, iterations, status (n). residuals() are NumPy's, beside the size of what
+    they belong to."""
 
     y: np.ndarray
     ray: np.ndarray
@@ -78,10 +123,14 @@ class SdpResult(Result):
     residual: np.ndarray
     iterations: np.ndarray
     status: np.ndarray
+    problem: dict[str, Any]
+
+    def _judged(self) -> np.ndarray:
+        return sdp_residuals(self.problem, self.to_dict())
 
 
 @result
-class CoulombResult(Result):
+class CoulombResult(Proven):
     """reaction r and velocity u = W r + q (n, d m), each contact's normal first; status, residual,
     iterations (n)."""
 
@@ -90,6 +139,19 @@ class CoulombResult(Result):
     status: np.ndarray
     residual: np.ndarray
     iterations: np.ndarray
+    problem: dict[str, Any]
+
+    def _judged(self) -> np.ndarray:
+        n, m = len(self.status), self.problem["friction"].shape[-1]
+        rows = self.reaction.shape[1]
+        found: np.ndarray = _core.coulomb_residuals(self.problem, self.to_dict(), n, rows // m, m)
+        return found
+
+
+def _problem(batch: Batch, table: Any, settings: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """What a result keeps of its problem."""
+    default = next(entry["default"] for entry in table if entry["name"] == "tolerance")
+    return {**batch.given(), **more, "tolerance": float(settings.get("tolerance", default))}
 
 
 @takes_settings(_core.coulomb_settings())
@@ -114,7 +176,8 @@ def solve_coulomb(
     answer = _core.solve_coulomb(
         batch.arrays(), batch.problems, k // m, m, in_words(settings), int(threads)
     )
-    return checked(CoulombResult(**answer), on_error)
+    problem = _problem(batch, _core.coulomb_settings(), settings)
+    return checked(CoulombResult(**answer, problem=problem), on_error)
 
 
 @takes_settings(_core.lcp_settings())
@@ -136,7 +199,8 @@ def solve_lcp(
     )
     z = answer["solution"]
     w = np.einsum("nij,nj->ni", arrays["matrix"], z) + arrays["vector"]
-    return checked(LcpResult(**answer, w=w), on_error)
+    problem = _problem(batch, _core.lcp_settings(), settings)
+    return checked(LcpResult(**answer, w=w, problem=problem), on_error)
 
 
 def _bounds(value: Any, missing: float, count: int, n: int) -> Any:
@@ -179,7 +243,8 @@ def solve_lp(
     answer = _core.solve_lp(
         batch.arrays(), n, r, v, batch.extents["K"], in_words(settings), backend, start, workspace
     )
-    return checked(LpResult(**answer), on_error)
+    problem = _problem(batch, _core.lp_settings(), settings)
+    return checked(LpResult(**answer, problem=problem), on_error)
 
 
 _CONES = {"zero": "zero", "nonneg": "nonneg", "nonnegative": "nonneg", "soc": "second_order"}
@@ -232,7 +297,8 @@ def solve_qp(
     answer = _core.solve_qp(
         batch.arrays(), n, v, r, kinds, start, in_words(settings), backend, workspace
     )
-    return checked(QpResult(**answer), on_error)
+    problem = _problem(batch, _core.qp_settings(), settings, cones=[list(cone) for cone in kinds])
+    return checked(QpResult(**answer, problem=problem), on_error)
 
 
 @takes_settings(_core.sdp_settings())
@@ -261,4 +327,5 @@ def solve_sdp(
         list(blocks), arrays["objective"], arrays["constant"], arrays["coefficients"],
         batch.problems, batch.extents["v"], in_words(settings),
     )  # fmt: skip
-    return checked(SdpResult(**answer), on_error)
+    problem = _problem(batch, _core.sdp_settings(), settings, blocks=[int(k) for k in blocks])
+    return checked(SdpResult(**answer, problem=problem), on_error)

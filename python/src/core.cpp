@@ -18,6 +18,7 @@ NB_MODULE(_core, module) {
   add_info(module);
   add_solvers(module);
   add_coulomb(module);
+  add_proofs(module);
   add_models(module);
   add_impact(module);
   add_impact_models(module);

@@ -123,6 +123,9 @@ void add_enclosure(nb::module_& module) {
                                  const std::vector<std::string>& contacts, int dimension) {
     return never_happens(from_dict(given), impact_event(event, contacts, dimension));
   });
+  module.def("filled_share", [](const nb::dict& given, nb::handle low, nb::handle high) {
+    return filled_share(from_dict(given), copied<double>(low), copied<double>(high));
+  });
   module.def("enclosure_settings", described<EnclosureSettings>);
 }
 

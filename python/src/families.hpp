@@ -9,6 +9,7 @@ namespace carom::python {
 /// conversions and classes of results are made in Python (carom/_arrays.py).
 void add_info(nanobind::module_& module);
 void add_solvers(nanobind::module_& module);
+void add_proofs(nanobind::module_& module);
 void add_models(nanobind::module_& module);
 void add_impact(nanobind::module_& module);
 void add_impact_models(nanobind::module_& module);

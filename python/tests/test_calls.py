@@ -218,6 +218,7 @@ def test_check_and_info():
     assert done.returncode == 0, done.stdout + done.stderr
     assert "WRONG" not in done.stdout and done.stdout.count(" ok") >= 17
     assert carom.info()["version"] == carom.__version__
+    assert carom.info()["instruction_set"] in carom.info()["instruction_sets"]
 
 
 def test_the_extension_is_for_every_python_from_3_10():

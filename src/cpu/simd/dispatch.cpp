@@ -5,6 +5,7 @@
 #include <carom/error.hpp>
 
 #include "core/backends.hpp"
+#include "cpu/simd/compiled.hpp"
 
 namespace carom::cpu::simd {
 
@@ -46,5 +47,20 @@ std::span<const InstructionSet* const> instruction_sets() {
 }
 
 }  // namespace carom::cpu::simd
+
+std::span<const std::string_view> carom::cpu::compiled_instruction_sets() {
+  static constexpr std::string_view kSets[] = {
+#if defined(CAROM_SIMD_GENERIC)
+    "generic",
+#endif
+#if defined(CAROM_SIMD_AVX2)
+    "avx2",
+#endif
+#if defined(CAROM_SIMD_AVX512)
+    "avx512",
+#endif
+  };
+  return kSets;
+}
 
 std::string_view carom::cpu::instruction_set() { return simd::instruction_set().name; }
