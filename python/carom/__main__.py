@@ -37,8 +37,9 @@ def _run_dataset(chosen: argparse.Namespace) -> int:
 
     if chosen.action == "make":
         written = dataset.make(
-            chosen.spec, chosen.folder, shard=chosen.shard, part=chosen.part, threads=chosen.threads
-        )
+            chosen.spec, chosen.folder, shard=chosen.shard, part=chosen.part, threads=chosen.threads,
+            progress=sys.stderr.isatty() or None,
+        )  # fmt: skip
         print(f"{written} parts written")
     elif chosen.action == "finish":
         manifest = dataset.finish(chosen.folder)

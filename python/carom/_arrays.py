@@ -39,6 +39,8 @@ def from_any(field: str, value: Any, dtype: Any = np.float64, strict: bool = Fal
         array = np.asarray(value)
     except ValueError:  # rows of several lengths
         raise refuse(field, "no array", "all rows must have one length") from None
+    except RuntimeError as error:  # a list of tensors, one of which has a gradient
+        raise refuse(field, "no array", str(error)) from None
     if array.dtype.kind not in "fiub":
         raise refuse(field, f"of type {array.dtype}", "must be real numbers")
     if array.dtype == dtype and array.flags.c_contiguous:

@@ -142,7 +142,7 @@ def _motion(spec: Mapping[str, Any], drawn: Parameters, first: int, count: int, 
         starts, **spec["settings"], seed=spec["seed"], first_problem=first, threads=threads
     )
     columns = {f"start_{name}": getattr(starts, name) for name in ("parameters", "position", "velocity")}
-    return columns | {name: value for name, value in ran.to_dict().items() if value is not None}
+    return columns | {name: value for name, value in ran.to_dict().items() if isinstance(value, np.ndarray)}
 
 
 Rows = Callable[[Mapping[str, Any], Parameters, int, int, int], Columns]

@@ -59,6 +59,44 @@ def plot_impact(run: Any, i: int, x: int | None, y: int | None, ax: Any) -> Any:
     return ax
 
 
+def plot_enclosure(enclosure: Any, ax: Any) -> Any:
+    """In the plane of two normal velocities, or of the only contact's tangential and normal one."""
+    from . import _core
+    from .impact import mode_words
+
+    problem = enclosure.problem
+    names = problem.contact_names or tuple(map(str, range(problem.contacts)))
+    m = problem.contacts
+    x, y = (0, 1) if m >= 2 else (m, 0)
+    low = np.concatenate([enclosure.normal_velocity_min, enclosure.tangent_velocity_min])
+    high = np.concatenate([enclosure.normal_velocity_max, enclosure.tangent_velocity_max])
+    ax = axes(ax)
+    corners = np.array([[low[x], low[y]], [high[x], low[y]], [high[x], high[y]], [low[x], high[y]], [low[x], low[y]]])
+    ax.plot(corners[:, 0], corners[:, 1], "k:", label="bounds")
+    for mode, vertices in zip(enclosure.modes, enclosure.vertices):
+        hull = _core.convex_hull(np.ascontiguousarray(vertices), len(vertices), vertices.shape[1], x, y)
+        if len(hull):
+            closed = np.vstack([hull, hull[:1]])
+            ax.plot(closed[:, 0], closed[:, 1], "o-", markersize=3, label=mode_words(mode, m, problem.dimension))
+    tangent = f"tangential velocity of {names[0]} [m/s]"
+    ax.set_xlabel(f"normal velocity of {names[0]} [m/s]" if m >= 2 else tangent)
+    ax.set_ylabel(f"normal velocity of {names[y]} [m/s]")
+    ax.set_title(f"{problem.name}: no outcome lies outside")
+    ax.legend(fontsize="small")
+    return ax
+
+
+def plot_strips(regions: Any, ax: Any) -> Any:
+    ax = axes(ax)
+    place = np.arange(len(regions.status))
+    ax.hlines(place, regions.lower, regions.upper, linewidth=6, color="tab:green", label="held")
+    ax.set_xlabel("centre of mass [m]")
+    ax.set_ylabel("posture")
+    ax.yaxis.get_major_locator().set_params(integer=True)
+    ax.legend(fontsize="small")
+    return ax
+
+
 def plot_polygons(polygons: dict[str, np.ndarray], ax: Any) -> Any:
     ax = axes(ax)
     for name, corners in polygons.items():

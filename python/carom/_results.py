@@ -36,6 +36,11 @@ ImpactAnswer = _enumeration("ImpactAnswer", "What is known of a question to an i
 MotionEnd = _enumeration("MotionEnd", "How a motion ended.")
 MotionEventKind = _enumeration("MotionEventKind", "What happened in a motion.")
 
+# Of arrays of whole numbers by these names.
+WORDS: dict[str, Any] = {
+    "status": Status, "end": MotionEnd, "verdict": StabilityVerdict, "method": QpMethod, "certificate": CertificateKind,
+}  # fmt: skip
+
 
 def result(cls: T) -> T:
     """A result's class: its own fields, after those of the library's list of that name, if any."""
@@ -97,6 +102,28 @@ class Result:
         from ._files import save
 
         save(self, path)
+
+
+class Batched(Result):
+    """A result whose arrays have a row for each problem, and along rows' second axis, where there is one,
+    for each of what `_axes` names."""
+
+    _axes: ClassVar[tuple[str, ...]] = ("problem",)
+    _apart: ClassVar[tuple[str, ...]] = ()  # arrays without such rows
+
+    def to_xarray(self) -> Any:
+        """All arrays of it as an xarray.Dataset: dimensions problem (and sample, cost or direction),
+        the others by the array's name and their place. Needs xarray."""
+        from ._tables import batch_xarray
+
+        return batch_xarray(self)
+
+    def to_pandas(self) -> Any:
+        """A row for each problem (and sample, cost or direction): numbers by name, arrays of up to 64
+        numbers a row by name and place, statuses in words. Needs pandas."""
+        from ._tables import batch_pandas
+
+        return batch_pandas(self)
 
 
 def checked(answer: R, on_error: str, solved: tuple[int, ...] = (0,)) -> R:

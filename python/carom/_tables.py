@@ -8,6 +8,7 @@ import numpy as np
 
 from . import _core
 from ._optional import needed
+from ._results import WORDS
 
 
 def impact_xarray(run: Any) -> Any:
@@ -56,3 +57,43 @@ def impact_pandas(run: Any) -> Any:
     names = [word for word, _ in _core.enumerations()["TrajectoryStatus"]]
     table["status"] = pandas.Categorical.from_codes(samples.status.ravel().astype(int), names)
     return pandas.DataFrame(table, index=index)
+
+
+def _rows(batch: Any) -> tuple[tuple[str, ...], tuple[int, ...], dict[str, np.ndarray]]:
+    """Names and extents of a row's place, and the arrays that have such rows."""
+    arrays = {name: value for name, value in batch.to_dict().items() if isinstance(value, np.ndarray) and value.ndim}
+    known = next(arrays[name] for name in ("end", "verdict", "status") if name in arrays)
+    extents = known.shape[: len(batch._axes)]
+    return batch._axes, extents, {
+        name: value for name, value in arrays.items() if value.shape[0] == extents[0] and name not in batch._apart
+    }
+
+
+def batch_xarray(batch: Any) -> Any:
+    xarray = needed("xarray", "to_xarray", "tables")
+    axes, extents, arrays = _rows(batch)
+    data = {}
+    for name, value in arrays.items():
+        leads = len(axes) if value.shape[: len(axes)] == extents else 1
+        data[name] = ((*axes[:leads], *(f"{name}_{k}" for k in range(leads, value.ndim))), value)
+    return xarray.Dataset(data, coords={axis: np.arange(extent) for axis, extent in zip(axes, extents)})
+
+
+def batch_pandas(batch: Any) -> Any:
+    pandas = needed("pandas", "to_pandas", "tables")
+    axes, extents, arrays = _rows(batch)
+    table: dict[str, Any] = {}
+    for name, value in arrays.items():
+        inner = value.shape[len(axes) :]
+        if value.shape[: len(axes)] != extents or not 0 < np.prod(inner, dtype=int) <= 64:
+            continue
+        flat = value.reshape((-1, *inner))
+        if not inner and name in WORDS and value.dtype.kind in "iu":
+            members = sorted(WORDS[name])
+            places = np.searchsorted([int(member) for member in members], flat)
+            table[name] = pandas.Categorical.from_codes(places, [member.name for member in members])
+            continue
+        for place in np.ndindex(*inner):
+            table[f"{name}[{','.join(map(str, place))}]" if inner else name] = flat[(slice(None), *place)]
+    index = pandas.MultiIndex.from_product([range(extent) for extent in extents], names=axes)
+    return pandas.DataFrame(table, index=index if len(axes) > 1 else pandas.RangeIndex(extents[0], name=axes[0]))

@@ -12,7 +12,7 @@ import numpy as np
 from . import _core
 from ._arrays import Batch, from_any, refuse
 from ._progress import called
-from ._results import Result, RowType, checked, result
+from ._results import Batched, RowType, checked, result
 from ._settings import in_words, takes_settings
 from .problems import Parameter, columns, parameters_of
 
@@ -39,17 +39,18 @@ class Rows:
 
 
 @result
-class StepResult(Result):
+class StepResult(Batched):
     """velocity v' (n, nv), increment q' - q (n, nq or nv), force lambda (n, m) [N], kinetic_energy
     [J], status, iterations, residual (n)."""
 
 
 @result
-class WorldsResult(Result):
+class WorldsResult(Batched):
     """w worlds after their steps: position (w, nq), velocity (w, nv), force of the last step,
     displacement, energy [J], max_residual, failed, steps_taken, status, ... (w); frames of every
     stride: frame_time (f) [s], frame_state (f, w, nq + nv), frame_energy (f, w)."""
 
+    _apart = ("frame_time", "frame_state", "frame_energy")
     scenario: str
     backend: str
     cancelled: bool

@@ -24,6 +24,7 @@ from ._export import FORMATS
 from ._layout import Part, Parts
 from ._manifest import SCHEMA
 from ._optional import needed
+from ._progress import called
 from ._store import Store, store_of
 from .errors import InvalidInput
 
@@ -225,7 +226,8 @@ def make(
     spec: a TOML file or a dict of its tables. folder: a folder, or the URL of an object store
     (s3://bucket/name, by fsspec). shard: "I/N" or (I, N), every N-th part from I; part: that one alone,
     or those. Parts are the same bytes whoever computes them: shards may overlap, and what a kill
-    interrupted is done again by the next call. progress: called with (parts done, parts).
+    interrupted is done again by the next call. progress: called with (parts done, parts); returning
+    False ends the call; True shows a bar.
     Errors: InvalidInput for the spec, or where the folder holds another dataset; OSError where it
     cannot be written, with everything that was written whole.
     """
@@ -239,13 +241,13 @@ def make(
         for each in mine:
             _whole("part", each, 0, len(every) - 1)
     _begin(store, spec, resolved)
-    written = 0
+    written, report = 0, called(progress)
     for done, each in enumerate(mine):
         if _manifest.record_of(store, every[each]) is None:
             write_part(resolved, store, every[each], threads=threads)
             written += 1
-        if progress is not None:
-            progress(done + 1, len(mine))
+        if report is not None and report(done + 1, len(mine)) is False:
+            break
     return written
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import Batch, from_any, refuse
-from ._results import Result, Status, checked, result
+from ._results import Batched, Result, Status, checked, result
 from ._settings import in_words, takes_settings
 from .problems import Parameter, columns, parameters_of
 
@@ -153,13 +153,19 @@ def model(name: str, *, n: int | None = None, neighbourhood: Any = None, **param
 
 
 @result
-class PlanarRegions(Result):
+class PlanarRegions(Batched):
     """Strips lower <= x . normal <= upper of the centres of mass that are held, and their proofs.
 
     status, torque_min, torque_max, lower, upper, residual (n); normal (n, 2); force (n, 2, k, 2) at
     the two ends; torque (n, 2, k); height, separation (n, 2); essential (n, 4), -1 after the last;
     robust_*: of the neighbourhood, empty without one.
     """
+
+    def plot(self, ax: Any = None) -> Any:
+        """The strip of each posture, one above the other. Needs matplotlib."""
+        from ._plots import plot_strips
+
+        return plot_strips(self, ax)
 
     def polygon(self, i: int = 0) -> np.ndarray:
         """The robust region of posture i, counter-clockwise (q, 2); empty where there is none."""
@@ -170,13 +176,13 @@ class PlanarRegions(Result):
 
 
 @result
-class PlanarMargins(Result):
+class PlanarMargins(Batched):
     """distance (n) of each centre of mass to the nearer end, negative outside [m]; robust_distance;
     scale: how far the neighbourhood may grow; limiting_vertex; status."""
 
 
 @result
-class SpatialMargins(Result):
+class SpatialMargins(Batched):
     """status solved: held by forces (n, k, 3), of least norm; infeasible: proven not to be, dual
     (n, 6). margin_lower <= signed distance to the region's boundary <= margin_upper [m]."""
 
@@ -189,9 +195,11 @@ class SpatialMargins(Result):
 
 
 @result
-class Support(Result):
+class Support(Batched):
     """lower <= h(d) <= upper (n, q) of the support function in each direction; point (n, q, 2),
     forces (n, q, k, 3), dual (n, q, 6), slack, residual, status, pivots (n, q)."""
+
+    _axes = ("problem", "direction")
 
 
 @result

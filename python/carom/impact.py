@@ -156,6 +156,15 @@ class ImpactEnclosure(Result):
         del given["problem"]
         return float(_core.filled_share(given, low, high))
 
+    def plot(self, ax: Any = None) -> Any:
+        """The bounds, and the outcomes of each combination of contact modes, in the first two contacts'
+        normal velocities. Needs matplotlib. Errors: InvalidInput where nothing is enclosed."""
+        from ._plots import plot_enclosure
+
+        if self.status not in (EnclosureStatus.enclosed, EnclosureStatus.outer):
+            raise refuse("status", EnclosureStatus(self.status).name, "says nothing to draw")
+        return plot_enclosure(self, ax)
+
     def never(self, event: str) -> bool:
         """Whether it is proven that, say, "A separating, B sticking" or "B normal > 0.1" never
         happens; in space "A sliding", "A tangent1 > 0.1". Contacts by the problem's names, else

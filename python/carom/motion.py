@@ -12,7 +12,7 @@ import numpy as np
 from . import _core
 from ._arrays import from_any, refuse
 from ._progress import called
-from ._results import MotionEnd, MotionEventKind, Result, result
+from ._results import Batched, MotionEnd, MotionEventKind, Result, result
 from ._settings import in_words, takes_settings
 from .impact import EpsilonNet
 from .problems import Parameter, Problems, columns, parameters_of
@@ -97,10 +97,33 @@ class Motions(Result):
 
 
 @result
-class MotionResult(Result):
+class MotionResult(Batched):
     """end (MotionEnd), time, s, events, impacts, pushes, ambiguous, zeno, residual, ... (n, samples);
     position, velocity at the end; of the kept samples state (n, kept, grid, nq + nv + 1), q, v and s
-    on the grid, and event_kind, event_time, ... (n, kept, keep_events)."""
+    on the grid, and event_kind, event_time, ... (n, kept, keep_events). name, grid [s]: of the run."""
+
+    _axes = ("problem", "sample")
+    name: str
+    grid: float
+
+    def plot(self, coordinate: int = 0, ax: Any = None) -> Any:
+        """One coordinate of the kept samples over time, a line each. Needs matplotlib."""
+        from ._plots import axes
+
+        if not self.state.size:
+            raise refuse("keep_samples, grid", "0", "states are kept by both", "are")
+        wide = self.state.shape[3] - 1
+        if not 0 <= coordinate < wide:
+            raise refuse("coordinate", str(coordinate), f"must be in 0..{wide - 1}")
+        ax = axes(ax)
+        time = self.grid * np.arange(self.state.shape[2])
+        ax.plot(time, self.state[..., coordinate].reshape(-1, len(time)).T)
+        known = models().get(self.name)
+        names = known.positions + known.velocities if known else ()
+        ax.set_xlabel("time [s]")
+        ax.set_ylabel(names[coordinate] if coordinate < len(names) else f"coordinate {coordinate}")
+        ax.set_title(f"{self.name}: {self.state.shape[0] * self.state.shape[1]} motions")
+        return ax
 
     def _summary(self) -> str:
         values, counts = np.unique(self.end, return_counts=True)
@@ -196,15 +219,14 @@ def simulate(
     Errors: InvalidInput naming problem, field and value: NaN, a start in penetration, settings.
     """
     batch = _motions(motions)
-    answer = _core.simulate_motions(
-        batch.arrays(), batch.given(), _chosen(batch, settings), backend, called(progress)
-    )
+    chosen = _chosen(batch, settings)
+    answer = _core.simulate_motions(batch.arrays(), batch.given(), chosen, backend, called(progress))
     done = answer.pop("done")
     problems, samples = answer["end"].shape
     if 0 < done < max(problems, samples):  # which of them had come
         some = (slice(None), slice(done)) if samples > problems else (slice(done),)
         answer = {name: None if value is None else value[some] for name, value in answer.items()}
-    return MotionResult(**answer)
+    return MotionResult(**answer, name=batch.name, grid=float(chosen.get("grid", 0.0)))
 
 
 @takes_settings(

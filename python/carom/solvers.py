@@ -14,7 +14,7 @@ import numpy as np
 from . import _core
 from ._arrays import Batch, from_any, refuse
 from ._proofs import sdp_residuals
-from ._results import Result, checked, result
+from ._results import Batched, Result, checked, result
 from ._settings import in_words, takes_settings
 
 __all__ = [
@@ -23,7 +23,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-class Proven(Result):
+class Proven(Batched):
     """An answer with its problem: `problem` has the arrays that were given, by their names in C++,
     shared and not copied where they were taken as they are."""
 
@@ -67,6 +67,7 @@ class LpResult(Proven):
     """solution (n, K, v), dual (n, K, r), objective, status, pivots, residual (n, K), the proofs
     farkas (n, K, r), ray and point (n, K, v), or None without certificates; basis (n, v + r)."""
 
+    _axes = ("problem", "cost")
     problem: dict[str, Any]
 
     def _judged(self) -> np.ndarray:

@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _core, _parts
 from ._arrays import Batch, from_any, refuse
-from ._results import CertificateKind, Result, StabilityVerdict, result
+from ._results import Batched, CertificateKind, Result, StabilityVerdict, result
 from ._settings import in_words, takes_settings
 from .errors import InvalidInput
 from .problems import Parameter, columns, json_entries, parameters_of
@@ -71,7 +71,7 @@ class Stances(Result):
 
 
 @result
-class StabilityResult(Result):
+class StabilityResult(Batched):
     """verdict (n), of carom.stability.StabilityVerdict, with its proof: certificate and its numbers
     s, kappa, margin (n), coefficients (n, 24); or a start (n, 6) from which the motion grows;
     force_margin [N], ambiguous_modes, paradox, growth, events (n)."""
