@@ -1,8 +1,12 @@
 #include "stability/exact/copositive.hpp"
 
+#include "stability/exact/interval.hpp"
+#include "stability/exact/plain_interval.hpp"
+
 namespace carom::exact {
 
-bool positive_definite(Matrix m) {
+template <class Interval>
+bool positive_definite(Matrix<Interval> m) {
   for (std::size_t k = 0; k < m.n; ++k) {
     if (!m(k, k).positive()) return false;
     for (std::size_t i = k + 1; i < m.n; ++i) {
@@ -15,7 +19,8 @@ bool positive_definite(Matrix m) {
   return true;
 }
 
-bool strictly_copositive(const Matrix& m, int depth) {
+template <class Interval>
+bool strictly_copositive(const Matrix<Interval>& m, int depth) {
   bool all = true;
   std::size_t row = 0, column = 0;
   double worst = 0.0;
@@ -33,7 +38,7 @@ bool strictly_copositive(const Matrix& m, int depth) {
   // The edge with the most negative entry, halved.
   for (const std::size_t moved : {row, column}) {
     const std::size_t kept = moved == row ? column : row;
-    Matrix half = m;
+    Matrix<Interval> half = m;
     const Interval share(0.5);
     for (std::size_t k = 0; k < m.n; ++k) {
       half(moved, k) = share * (m(moved, k) + m(kept, k));
@@ -45,5 +50,10 @@ bool strictly_copositive(const Matrix& m, int depth) {
   }
   return true;
 }
+
+template bool positive_definite(Matrix<PlainInterval>);
+template bool positive_definite(Matrix<FineInterval>);
+template bool strictly_copositive(const Matrix<PlainInterval>&, int);
+template bool strictly_copositive(const Matrix<FineInterval>&, int);
 
 }  // namespace carom::exact

@@ -1,12 +1,12 @@
 #pragma once
 
+#include <cstddef>
 #include <vector>
-
-#include "stability/exact/interval.hpp"
 
 namespace carom::exact {
 
 /// A symmetric matrix by rows.
+template <class Interval>
 struct Matrix {
   std::size_t n = 0;
   std::vector<Interval> entry;
@@ -16,10 +16,13 @@ struct Matrix {
 };
 
 /// Certainly positive definite: Gauss's pivots are positive.
-bool positive_definite(Matrix m);
+template <class Interval>
+bool positive_definite(Matrix<Interval> m);
 
-/// Certainly positive for all vectors >= 0 but 0: on a simplex where every entry is positive or
-/// which is positive definite, else on both halves of it (Bundfuss and Duer, 2008).
-bool strictly_copositive(const Matrix& m, int depth = 40);
+/// Certainly positive for all vectors >= 0 but 0: on a simplex where every
+/// entry is positive or which is positive definite, else on both halves of it
+/// (Bundfuss and Duer, 2008).
+template <class Interval>
+bool strictly_copositive(const Matrix<Interval>& m, int depth = 40);
 
 }  // namespace carom::exact

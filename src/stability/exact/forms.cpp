@@ -6,21 +6,12 @@
 
 namespace carom::exact {
 
-Interval product(const Triple& a, const Triple& b) {
-  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-Triple cross(const Triple& a, const Triple& b) {
-  return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
-}
-Triple sum(const Triple& a, const Interval& factor, const Triple& b) {
-  return {a[0] + factor * b[0], a[1] + factor * b[1], a[2] + factor * b[2]};
-}
-
 double sign_of(char letter) { return letter == 'P' ? 1.0 : (letter == 'N' ? -1.0 : 0.0); }
 
 namespace {
 
 // Charts ask for the same angle many times.
+template <class Interval>
 void sine_cosine(double x, Interval& sine, Interval& cosine) {
   thread_local double last = 0.0;
   thread_local Interval last_sine(0.0), last_cosine(1.0);
@@ -33,11 +24,12 @@ void sine_cosine(double x, Interval& sine, Interval& cosine) {
 
 }  // namespace
 
-StanceData data_of(const Stance& stance) {
-  StanceData data;
+template <class Interval>
+StanceData<Interval> data_of(const Stance& stance) {
+  StanceData<Interval> data;
   for (std::size_t i = 0; i < 2; ++i) {
     const StanceContact& from = stance.contacts[i];
-    ContactData& to = data.contact[i];
+    ContactData<Interval>& to = data.contact[i];
     Interval sine, cosine;
     if (from.slope == 0.0) {
       sine = Interval(0.0), cosine = Interval(1.0);
@@ -70,6 +62,7 @@ bool is_judged(const Stance& stance) {
   return fits(stance.force) && fits(stance.torque);
 }
 
+template <class Interval>
 bool positive_on_unit(const Interval& q0, const Interval& q1, const Interval& q2) {
   if (!q0.positive() || !(q0 + q1 + q2).positive()) return false;
   if (q2.at_most_zero() || q1.at_least_zero()) return true;
@@ -80,12 +73,13 @@ bool positive_on_unit(const Interval& q0, const Interval& q1, const Interval& q2
 namespace {
 
 // x of sum x_k columns_k = right, by Cramer's rule.
+template <class Interval>
 class ThreeColumns {
  public:
-  ThreeColumns(const Triple& a, const Triple& b, const Triple& c)
+  ThreeColumns(const Triple<Interval>& a, const Triple<Interval>& b, const Triple<Interval>& c)
       : row_{cross(b, c), cross(c, a), cross(a, b)}, det_(product(a, row_[0])) {}
 
-  bool solve(const Triple& right, std::array<Interval, 3>& x) const {
+  bool solve(const Triple<Interval>& right, std::array<Interval, 3>& x) const {
     bool valid = true;
     for (std::size_t k = 0; k < 3; ++k) {
       x[k] = Interval::quotient(product(right, row_[k]), det_, valid);
@@ -94,7 +88,7 @@ class ThreeColumns {
   }
 
  private:
-  std::array<Triple, 3> row_;
+  std::array<Triple<Interval>, 3> row_;
   Interval det_;
 };
 
@@ -121,17 +115,18 @@ double best_of(const std::array<double, 6>& value, const std::array<double, 6>& 
 
 }  // namespace
 
-bool held(const StanceData& data) {
-  const ContactData& a = data.contact[0];
-  const ContactData& b = data.contact[1];
+template <class Interval>
+bool held(const StanceData<Interval>& data) {
+  const ContactData<Interval>& a = data.contact[0];
+  const ContactData<Interval>& b = data.contact[1];
   // Either component of contact 2 may be the one that is free.
   for (const bool tangent_free : {true, false}) {
-    const Triple& fixed = tangent_free ? b.normal : b.tangent;
-    const Triple& free = tangent_free ? b.tangent : b.normal;
-    const Triple load{-data.g[0], -data.g[1], -data.g[2]};
-    const Triple unload{-free[0], -free[1], -free[2]};
+    const Triple<Interval>& fixed = tangent_free ? b.normal : b.tangent;
+    const Triple<Interval>& free = tangent_free ? b.tangent : b.normal;
+    const Triple<Interval> load{-data.g[0], -data.g[1], -data.g[2]};
+    const Triple<Interval> unload{-free[0], -free[1], -free[2]};
     std::array<Interval, 3> base, change;
-    const ThreeColumns columns(a.normal, a.tangent, fixed);
+    const ThreeColumns<Interval> columns(a.normal, a.tangent, fixed);
     if (!columns.solve(load, base) || !columns.solve(unload, change)) continue;
     // normal and tangential force of both contacts, value + slope t
     const Interval zero(0.0), one(1.0);
@@ -148,7 +143,8 @@ bool held(const StanceData& data) {
         (*to)[3 * i + 2] = mu * (*from)[2 * i] + (*from)[2 * i + 1];
       }
     }
-    // The t to try is found in plain numbers; what it gives is judged in intervals.
+    // The t to try is found in plain numbers; what it gives is judged in
+    // intervals.
     std::array<double, 6> plain_margins{}, plain_slopes{};
     for (std::size_t i = 0; i < 6; ++i) {
       plain_margins[i] = margins[i].middle(), plain_slopes[i] = slopes[i].middle();
@@ -163,7 +159,8 @@ bool held(const StanceData& data) {
   return false;
 }
 
-bool dissipates(const ContactData& c) {
+template <class Interval>
+bool dissipates(const ContactData<Interval>& c) {
   if (c.restitution == 0.0) return true;
   const Interval one(1.0), two(2.0);
   // (1 - e) W_NN + 2 r W_NT + (1 + e) r^2 W_TT > 0, for all r or for |r| <= mu
@@ -174,11 +171,12 @@ bool dissipates(const ContactData& c) {
                           range * range * q2);
 }
 
-bool solve(const StanceData& data, const std::string& word, ModeData& mode) {
-  std::vector<Triple> rows, forces;
+template <class Interval>
+bool solve(const StanceData<Interval>& data, const std::string& word, ModeData<Interval>& mode) {
+  std::vector<Triple<Interval>> rows, forces;
   std::vector<std::size_t> of;
   for (std::size_t i = 0; i < 2; ++i) {
-    const ContactData& c = data.contact[i];
+    const ContactData<Interval>& c = data.contact[i];
     if (word[i] == 'F') continue;
     rows.push_back(c.normal);
     forces.push_back(sum(c.normal, Interval(-sign_of(word[i])) * c.mu, c.tangent));
@@ -211,5 +209,16 @@ bool solve(const StanceData& data, const std::string& word, ModeData& mode) {
   }
   return true;
 }
+
+template StanceData<PlainInterval> data_of(const Stance&);
+template StanceData<FineInterval> data_of(const Stance&);
+template bool positive_on_unit(const PlainInterval&, const PlainInterval&, const PlainInterval&);
+template bool positive_on_unit(const FineInterval&, const FineInterval&, const FineInterval&);
+template bool held(const StanceData<PlainInterval>&);
+template bool held(const StanceData<FineInterval>&);
+template bool dissipates(const ContactData<PlainInterval>&);
+template bool dissipates(const ContactData<FineInterval>&);
+template bool solve(const StanceData<PlainInterval>&, const std::string&, ModeData<PlainInterval>&);
+template bool solve(const StanceData<FineInterval>&, const std::string&, ModeData<FineInterval>&);
 
 }  // namespace carom::exact

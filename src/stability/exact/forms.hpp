@@ -6,50 +6,73 @@
 #include <carom/stability.hpp>
 
 #include "stability/exact/interval.hpp"
+#include "stability/exact/plain_interval.hpp"
 
-/// A stance's zero-order data in intervals, from its own numbers alone.
+/// A stance's zero-order data in intervals, from its own numbers alone. All is
+/// done by PlainInterval, and once more by FineInterval where that does not
+/// decide.
 namespace carom::exact {
 
+template <class Interval>
 using Triple = std::array<Interval, 3>;
 
-Interval product(const Triple& a, const Triple& b);
-Triple cross(const Triple& a, const Triple& b);
-Triple sum(const Triple& a, const Interval& factor, const Triple& b);  ///< a + factor b
+template <class Interval>
+Interval product(const Triple<Interval>& a, const Triple<Interval>& b) {
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+template <class Interval>
+Triple<Interval> cross(const Triple<Interval>& a, const Triple<Interval>& b) {
+  return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
+}
+/// a + factor b
+template <class Interval>
+Triple<Interval> sum(const Triple<Interval>& a, const Interval& factor, const Triple<Interval>& b) {
+  return {a[0] + factor * b[0], a[1] + factor * b[1], a[2] + factor * b[2]};
+}
 
+template <class Interval>
 struct ContactData {
-  Triple normal, tangent;
+  Triple<Interval> normal, tangent;
   Interval nn, nt, tt, mu, e;
   double friction = 0.0, restitution = 0.0;
 };
+template <class Interval>
 struct StanceData {
-  std::array<ContactData, 2> contact;
-  Triple g;
+  std::array<ContactData<Interval>, 2> contact;
+  Triple<Interval> g;
 };
 
-/// Largest size of a number that is judged: what is made of such numbers fits into an Integer.
+/// Largest size of a number that is judged: what is made of such numbers fits
+/// into an Integer.
 inline constexpr double kLargestJudged = 1e9;
 /// Whether all numbers of the stance are of such a size.
 bool is_judged(const Stance& stance);
 
 /// Of a stance on two contacts.
-StanceData data_of(const Stance& stance);
+template <class Interval>
+StanceData<Interval> data_of(const Stance& stance);
 
 /// Whether x in [0, 1] certainly has q0 + q1 x + q2 x^2 > 0.
+template <class Interval>
 bool positive_on_unit(const Interval& q0, const Interval& q1, const Interval& q2);
 
 /// Some contact forces certainly hold the body at rest.
-bool held(const StanceData& data);
+template <class Interval>
+bool held(const StanceData<Interval>& data);
 
 /// No single impact creates kinetic energy.
-bool dissipates(const ContactData& contact);
+template <class Interval>
+bool dissipates(const ContactData<Interval>& contact);
 
-/// Forces and acceleration of a word of letters F, S, P, N without redundancy; false where they
-/// are not certain.
+/// Forces and acceleration of a word of letters F, S, P, N without redundancy;
+/// false where they are not certain.
+template <class Interval>
 struct ModeData {
-  Triple acceleration;
+  Triple<Interval> acceleration;
   std::array<Interval, 2> normal, tangential;
 };
-bool solve(const StanceData& data, const std::string& word, ModeData& mode);
+template <class Interval>
+bool solve(const StanceData<Interval>& data, const std::string& word, ModeData<Interval>& mode);
 
 /// The sign of slip of a letter.
 double sign_of(char letter);

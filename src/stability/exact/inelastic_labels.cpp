@@ -8,9 +8,10 @@ namespace carom::exact {
 
 namespace {
 
+template <class Interval>
 class Inelastic {
  public:
-  Inelastic(const Frame& f, const std::array<double, 24>& numbers) : f_(f) {
+  Inelastic(const Frame<Interval>& f, const std::array<double, 24>& numbers) : f_(f) {
     for (std::size_t i = 0; i < 2; ++i) {
       for (std::size_t label = 0; label < 3; ++label) {
         const double* from = numbers.data() + 12 * i + 4 * label;
@@ -42,13 +43,13 @@ class Inelastic {
   static Interval value(const Form& form, const Pair& u, const Pair& w) {
     return form.xx * u[0] * w[0] + form.xs * (u[0] * w[1] + u[1] * w[0]) + form.ss * u[1] * w[1];
   }
-  [[nodiscard]] Pair parts(std::size_t i, const Triple& v) const {
+  [[nodiscard]] Pair parts(std::size_t i, const Triple<Interval>& v) const {
     return {product(f_.turn[i], v), product(f_.data.contact[i].tangent, v)};
   }
 
   /// What the equalities of slip and stick leave no choice of.
   bool settle(std::size_t i) {
-    const ContactData& k = f_.data.contact[i];
+    const ContactData<Interval>& k = f_.data.contact[i];
     const Interval rate =
         Interval::quotient(product(f_.data.contact[1 - i].normal, f_.turn[i]), f_.turn2[i], valid_);
     const Interval turning = product(f_.turn[i], f_.data.g);
@@ -80,7 +81,7 @@ class Inelastic {
   }
   bool meet() {
     const Pair u = parts(1, f_.n);
-    for (const ContactData& k : f_.data.contact) {
+    for (const ContactData<Interval>& k : f_.data.contact) {
       if (certain_sign(product(k.tangent, f_.n)) == 0) return false;
     }
     for (std::size_t way = 0; way < 2; ++way) {
@@ -93,8 +94,8 @@ class Inelastic {
 
   bool continuous(std::size_t i) {
     const std::size_t j = 1 - i;
-    const ContactData& k = f_.data.contact[i];
-    const Triple& dual = f_.tangent_dual[i];
+    const ContactData<Interval>& k = f_.data.contact[i];
+    const Triple<Interval>& dual = f_.tangent_dual[i];
     const Interval below = product(minus(f_.c, scaled(f_.m, f_.data.g)), f_.gap_dual[j]);
     const Interval turning = product(f_.turn[i], f_.data.g);
     const Interval tau = product(f_.data.contact[j].normal, dual);
@@ -106,7 +107,7 @@ class Inelastic {
         if (!(form.xx + spin).positive()) return false;
         continue;
       }
-      Matrix m(2);
+      Matrix<Interval> m(2);
       m(0, 0) = form.xx + spin;
       m(0, 1) = m(1, 0) = form.xs;
       m(1, 1) = form.ss + f_.m * product(dual, dual);
@@ -124,15 +125,15 @@ class Inelastic {
   }
 
   /// Slacks mu LN - LT, mu LN + LT of the impulse that sticks.
-  [[nodiscard]] std::array<Interval, 2> spare(std::size_t j, const Triple& v) const {
-    const ContactData& k = f_.data.contact[j];
+  [[nodiscard]] std::array<Interval, 2> spare(std::size_t j, const Triple<Interval>& v) const {
+    const ContactData<Interval>& k = f_.data.contact[j];
     const Interval gap = product(k.normal, v), slip = product(k.tangent, v);
     // both multiplied by W_NN W_TT - W_NT^2 > 0
     const Interval normal = k.nt * slip - k.tt * gap, tangential = k.nt * gap - k.nn * slip;
     return {k.mu * normal - tangential, k.mu * normal + tangential};
   }
-  [[nodiscard]] Triple after(std::size_t j, int kind, const Triple& v) {
-    const ContactData& k = f_.data.contact[j];
+  [[nodiscard]] Triple<Interval> after(std::size_t j, int kind, const Triple<Interval>& v) {
+    const ContactData<Interval>& k = f_.data.contact[j];
     const Interval gap = product(k.normal, v);
     if (kind == 0) {  // what turns about the contact is left
       const Interval part = Interval::quotient(product(f_.turn[j], v), f_.turn2[j], valid_);
@@ -143,10 +144,11 @@ class Inelastic {
     return plus(v, scaled(pressed, minus(k.normal, scaled(sign * k.mu, k.tangent))));
   }
   /// 0 stick, 1 slip +, -1 slip -; 2 where that is not certain.
-  [[nodiscard]] int kind_of(std::size_t j, const Triple& v) const {
+  [[nodiscard]] int kind_of(std::size_t j, const Triple<Interval>& v) const {
     const auto slack = spare(j, v);
     if (slack[0].positive() && slack[1].positive()) return 0;
-    // The impulse that would stick lies beyond the cone's edge LT = -mu LN or LT = mu LN.
+    // The impulse that would stick lies beyond the cone's edge LT = -mu LN or
+    // LT = mu LN.
     if (slack[1].negative() && slack[0].positive()) return 1;
     if (slack[0].negative() && slack[1].positive()) return -1;
     return 2;
@@ -156,13 +158,13 @@ class Inelastic {
     const std::size_t j = 1 - i;
     const int opens = certain_sign(product(f_.data.contact[j].normal, f_.turn[i]));
     if (opens == 0) return false;
-    const Triple turn = scaled(Interval(-opens), f_.turn[i]);
+    const Triple<Interval> turn = scaled(Interval(-opens), f_.turn[i]);
     if (label == 2) {
       const int kind = kind_of(j, turn);
-      return kind != 2 && falls(i, label, j, kind, {turn});
+      return kind != 2 && falls(i, label, j, kind, {turn}, false);
     }
     const int along = certain_sign(product(f_.data.contact[i].tangent, f_.n));
-    const Triple slide = scaled(Interval(label == 0 ? along : -along), f_.n);
+    const Triple<Interval> slide = scaled(Interval(label == 0 ? along : -along), f_.n);
     const auto at_slide = spare(j, slide), at_turn = spare(j, turn);
     std::array<Interval, 2> cut;
     std::size_t cuts = 0;
@@ -185,23 +187,25 @@ class Inelastic {
     for (std::size_t part = 0; part <= cuts; ++part) {
       const Interval to = part < cuts ? cut[part] : one;
       const int kind = kind_of(j, between(Interval(0.5) * (from + to)));
-      if (kind == 2 || !falls(i, label, j, kind, {between(from), between(to)})) return false;
+      if (kind == 2 || !falls(i, label, j, kind, {between(from), between(to)}, part == 0))
+        return false;
       from = to;
     }
     return valid_;
   }
 
+  /// at_slide: the first ray is along n.
   bool falls(std::size_t i, std::size_t label, std::size_t j, int kind,
-             const std::vector<Triple>& rays) {
+             const std::vector<Triple<Interval>>& rays, bool at_slide) {
     std::size_t next = kind > 0 ? 0 : 1;
     if (kind == 0) next = sticks_[j] ? 2 : (slows_[j][0] < 0 ? 0 : 1);
     std::vector<Pair> before, behind;
-    for (const Triple& ray : rays) {
+    for (const Triple<Interval>& ray : rays) {
       before.push_back(parts(i, ray));
       behind.push_back(parts(j, after(j, kind, ray)));
       if (kind == 0) behind.back()[1] = Interval(0.0);
     }
-    Matrix m(rays.size());
+    Matrix<Interval> m(rays.size());
     for (std::size_t a = 0; a < rays.size(); ++a) {
       for (std::size_t b = 0; b < rays.size(); ++b) {
         m(a, b) = value(form_[i][label], before[a], before[b]) -
@@ -209,9 +213,8 @@ class Inelastic {
       }
     }
     if (!valid_) return false;
-    const bool at_slide =
-        rays.size() == 2 && product(f_.data.contact[j].normal, rays[0]).negative() == false;
-    if (at_slide) {  // no impulse along n, and next is the label there: equal by meet()
+    if (at_slide) {  // no impulse along n, and next is the label there: equal by
+                     // meet()
       const int along = certain_sign(product(f_.data.contact[j].tangent, rays[0]));
       if (kind == 0 || along != kind) return false;
       return m(0, 1).at_least_zero() && m(1, 1).positive();
@@ -219,7 +222,7 @@ class Inelastic {
     return strictly_copositive(m);
   }
 
-  const Frame& f_;
+  const Frame<Interval>& f_;
   bool valid_ = true;
   std::array<std::array<Form, 3>, 2> form_;
   std::array<std::array<int, 2>, 2> slows_{};
@@ -228,8 +231,12 @@ class Inelastic {
 
 }  // namespace
 
-bool inelastic_labels_hold(const Frame& f, const std::array<double, 24>& numbers) {
-  return Inelastic(f, numbers).holds();
+template <class Interval>
+bool inelastic_labels_hold(const Frame<Interval>& f, const std::array<double, 24>& numbers) {
+  return Inelastic<Interval>(f, numbers).holds();
 }
+
+template bool inelastic_labels_hold(const Frame<PlainInterval>&, const std::array<double, 24>&);
+template bool inelastic_labels_hold(const Frame<FineInterval>&, const std::array<double, 24>&);
 
 }  // namespace carom::exact

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 /// Intervals with ends of 128 binary digits after the point, rounded outwards: what is said of one
-/// is true of every number in it.
+/// is true of every number in it. For where those of plain_interval.hpp are too wide to tell.
 namespace carom::exact {
 
 using Integer = boost::multiprecision::number<boost::multiprecision::cpp_int_backend<
@@ -30,11 +30,11 @@ inline Integer floor_divide(const Integer& a, const Integer& b) {
   return quotient;
 }
 
-class Interval {
+class FineInterval {
  public:
-  Interval() = default;
+  FineInterval() = default;
   /// Exactly, but for digits below the last.
-  Interval(double value) {  // NOLINT: numbers are intervals
+  FineInterval(double value) {  // NOLINT: numbers are intervals
     int exponent = 0;
     const double fraction = std::frexp(value, &exponent);
     const Integer mantissa = static_cast<std::int64_t>(std::ldexp(fraction, 53));
@@ -51,19 +51,22 @@ class Interval {
   [[nodiscard]] bool negative() const { return high_ < 0; }
   [[nodiscard]] bool at_least_zero() const { return low_ >= 0; }
   [[nodiscard]] bool at_most_zero() const { return high_ <= 0; }
+  /// Doubles that enclose it.
+  [[nodiscard]] double below() const { return end(low_, -1.0); }
+  [[nodiscard]] double above() const { return end(high_, 1.0); }
   [[nodiscard]] double middle() const {
     const Integer sum = low_ + high_;
     return std::ldexp(static_cast<double>(sum), -static_cast<int>(kDigits) - 1);
   }
 
-  friend Interval operator-(const Interval& a) { return {-a.high_, -a.low_}; }
-  friend Interval operator+(const Interval& a, const Interval& b) {
+  friend FineInterval operator-(const FineInterval& a) { return {-a.high_, -a.low_}; }
+  friend FineInterval operator+(const FineInterval& a, const FineInterval& b) {
     return {a.low_ + b.low_, a.high_ + b.high_};
   }
-  friend Interval operator-(const Interval& a, const Interval& b) {
+  friend FineInterval operator-(const FineInterval& a, const FineInterval& b) {
     return {a.low_ - b.high_, a.high_ - b.low_};
   }
-  friend Interval operator*(const Interval& a, const Interval& b) {
+  friend FineInterval operator*(const FineInterval& a, const FineInterval& b) {
     if (a.low_ >= 0 && b.low_ >= 0) return outwards(a.low_ * b.low_, a.high_ * b.high_);
     if (a.high_ <= 0 && b.high_ <= 0) return outwards(a.high_ * b.high_, a.low_ * b.low_);
     if (a.low_ >= 0 && b.high_ <= 0) return outwards(a.high_ * b.low_, a.low_ * b.high_);
@@ -72,34 +75,34 @@ class Interval {
     return outwards(*std::min_element(p, p + 4), *std::max_element(p, p + 4));
   }
   /// Of a divisor that does not hold 0; `valid` is turned off by one that does.
-  static Interval quotient(const Interval& a, const Interval& b, bool& valid) {
+  static FineInterval quotient(const FineInterval& a, const FineInterval& b, bool& valid) {
     if (!b.positive() && !b.negative()) {
       valid = false;
       return {};
     }
     if (b.negative()) return quotient(-a, -b, valid);
-    Interval result;
+    FineInterval result;
     result.low_ = floor_divide(a.low_ << kDigits, a.low_ < 0 ? b.low_ : b.high_);
     result.high_ = -floor_divide(-(a.high_ << kDigits), a.high_ < 0 ? b.high_ : b.low_);
     return result;
   }
   /// Of what is not negative.
-  friend Interval root(const Interval& a) {
+  friend FineInterval root(const FineInterval& a) {
     const auto of = [](const Integer& x) -> Integer {
       return x > 0 ? Integer(sqrt(Integer(x << kDigits))) : Integer(0);
     };
     return {of(a.low_), of(a.high_) + 1};
   }
   /// Both halves of sine and cosine by their series, for |x| <= 2 pi.
-  static void sine_cosine(double x, Interval& sine, Interval& cosine) {
-    const Interval point(x);
-    Interval term(1.0);
-    sine = Interval(0.0), cosine = Interval(1.0);
+  static void sine_cosine(double x, FineInterval& sine, FineInterval& cosine) {
+    const FineInterval point(x);
+    FineInterval term(1.0);
+    sine = FineInterval(0.0), cosine = FineInterval(1.0);
     if (x == 0.0) return;
     bool valid = true;
     for (int n = 1; n <= 100; ++n) {
-      term = quotient(term * point, Interval(static_cast<double>(n)), valid);
-      Interval& sum = n % 2 == 0 ? cosine : sine;
+      term = quotient(term * point, FineInterval(static_cast<double>(n)), valid);
+      FineInterval& sum = n % 2 == 0 ? cosine : sine;
       sum = (n / 2) % 2 == 0 ? sum + term : sum - term;
       if (n > 13 && term.low_ >= -1 && term.high_ <= 1) break;  // terms halve from n = 13 on
     }
@@ -110,10 +113,14 @@ class Interval {
   }
 
  private:
-  static Interval outwards(const Integer& low, const Integer& high) {
+  static double end(const Integer& x, double way) {
+    const double near = std::ldexp(static_cast<double>(x), -static_cast<int>(kDigits));
+    return near + way * (std::fabs(near) * 0x1p-50 + 0x1p-1000);
+  }
+  static FineInterval outwards(const Integer& low, const Integer& high) {
     return {floor_shift(low, kDigits), -floor_shift(-high, kDigits)};
   }
-  Interval(const Integer& low, const Integer& high) : low_(low), high_(high) {}
+  FineInterval(const Integer& low, const Integer& high) : low_(low), high_(high) {}
 
   Integer low_ = 0, high_ = 0;
 };

@@ -8,33 +8,48 @@
 /// What the judges of labelled functions share.
 namespace carom::exact {
 
-inline Triple scaled(const Interval& factor, const Triple& v) {
+template <class Interval>
+Triple<Interval> scaled(const Interval& factor, const Triple<Interval>& v) {
   return {factor * v[0], factor * v[1], factor * v[2]};
 }
-inline Triple plus(const Triple& a, const Triple& b) { return sum(a, Interval(1.0), b); }
-inline Triple minus(const Triple& a, const Triple& b) { return sum(a, Interval(-1.0), b); }
+template <class Interval>
+Triple<Interval> plus(const Triple<Interval>& a, const Triple<Interval>& b) {
+  return sum(a, Interval(1.0), b);
+}
+template <class Interval>
+Triple<Interval> minus(const Triple<Interval>& a, const Triple<Interval>& b) {
+  return sum(a, Interval(-1.0), b);
+}
 
 /// What both kinds of labels start from: k = 1, c.n = 1, |n| = 1.
+template <class Interval>
 struct Frame {
-  StanceData data;
-  Triple n, c;
+  StanceData<Interval> data;
+  Triple<Interval> n, c;
   Interval m;
-  std::array<Triple, 2> turn, normal_dual, tangent_dual, gap_dual;
+  std::array<Triple<Interval>, 2> turn, normal_dual, tangent_dual, gap_dual;
   std::array<Interval, 2> turn2, load;
-  std::array<std::array<Triple, 2>, 2> slipping;  ///< A of contact i alone, slip + and -
+  std::array<std::array<Triple<Interval>, 2>, 2> slipping;  ///< A of contact i alone, slip + and -
   bool valid = true;
 };
 
-Frame frame_of(const Stance& stance);
+template <class Interval>
+Frame<Interval> frame_of(const Stance& stance);
 
 /// The sign of a number that certainly has one; 0 otherwise.
-int certain_sign(const Interval& x);
+template <class Interval>
+int certain_sign(const Interval& x) {
+  return x.positive() ? 1 : (x.negative() ? -1 : 0);
+}
 
 /// Some Q12 <= form at n has Q12 + m > 0 and 1 + Q12 A.n not along the motion.
-bool slides_down(const Frame& f, const Interval& at_n);
+template <class Interval>
+bool slides_down(const Frame<Interval>& f, const Interval& at_n);
 
 /// Numbers as StabilityResult::coefficients; all restitutions 0, and otherwise.
-bool inelastic_labels_hold(const Frame& f, const std::array<double, 24>& numbers);
-bool elastic_labels_hold(const Frame& f, const std::array<double, 24>& numbers);
+template <class Interval>
+bool inelastic_labels_hold(const Frame<Interval>& f, const std::array<double, 24>& numbers);
+template <class Interval>
+bool elastic_labels_hold(const Frame<Interval>& f, const std::array<double, 24>& numbers);
 
 }  // namespace carom::exact

@@ -7,11 +7,12 @@
 
 namespace carom::exact {
 
-Frame frame_of(const Stance& stance) {
-  Frame f;
-  f.data = data_of(stance);
-  const ContactData& a = f.data.contact[0];
-  const ContactData& b = f.data.contact[1];
+template <class Interval>
+Frame<Interval> frame_of(const Stance& stance) {
+  Frame<Interval> f;
+  f.data = data_of<Interval>(stance);
+  const ContactData<Interval>& a = f.data.contact[0];
+  const ContactData<Interval>& b = f.data.contact[1];
   f.n = cross(a.normal, b.normal);
   if (product(f.n, f.data.g).negative()) f.n = scaled(Interval(-1.0), f.n);
   const Interval square = product(f.n, f.n);
@@ -22,7 +23,7 @@ Frame frame_of(const Stance& stance) {
   f.n = scaled(Interval::quotient(Interval(1.0), root(square), f.valid), f.n);
   f.m = Interval::quotient(Interval(1.0), product(f.n, f.data.g), f.valid);
   for (std::size_t i = 0; i < 2; ++i) {
-    const ContactData& k = f.data.contact[i];
+    const ContactData<Interval>& k = f.data.contact[i];
     f.turn[i] = cross(k.normal, k.tangent);
     f.turn2[i] = product(f.turn[i], f.turn[i]);
     const Interval inverse = Interval::quotient(Interval(1.0), k.nn * k.tt - k.nt * k.nt, f.valid);
@@ -49,28 +50,28 @@ Frame frame_of(const Stance& stance) {
   return f;
 }
 
-int certain_sign(const Interval& x) { return x.positive() ? 1 : (x.negative() ? -1 : 0); }
-
 namespace {
 
-/// Both contacts slide along way * n: whether they stay, or one of them leaves; nothing where that
-/// is not certain.
+/// Both contacts slide along way * n: whether they stay, or one of them leaves;
+/// nothing where that is not certain.
 enum class Sliding { both, one };
-std::optional<Sliding> sliding(const Frame& f, double way, Interval& pull) {
+template <class Interval>
+std::optional<Sliding> sliding(const Frame<Interval>& f, double way, Interval& pull) {
   std::string word;
-  for (const ContactData& k : f.data.contact) {
+  for (const ContactData<Interval>& k : f.data.contact) {
     const int sign = certain_sign(Interval(way) * product(k.tangent, f.n));
     if (sign == 0) return std::nullopt;
     word += sign > 0 ? 'P' : 'N';
   }
-  ModeData mode;
+  ModeData<Interval> mode;
   if (!solve(f.data, word, mode)) return std::nullopt;
   const int first = certain_sign(mode.normal[0]), second = certain_sign(mode.normal[1]);
   if (first == 0 || second == 0) return std::nullopt;
-  // Another consistent word beside, or instead of, both: contact i alone, the other leaving.
+  // Another consistent word beside, or instead of, both: contact i alone, the
+  // other leaving.
   int alone = 0;
   for (std::size_t i = 0; i < 2; ++i) {
-    const Triple& a = f.slipping[i][word[i] == 'P' ? 0 : 1];
+    const Triple<Interval>& a = f.slipping[i][word[i] == 'P' ? 0 : 1];
     const int leaves = certain_sign(product(f.data.contact[1 - i].normal, a));
     if (leaves == 0) return std::nullopt;
     alone += leaves > 0 ? 1 : 0;
@@ -83,7 +84,8 @@ std::optional<Sliding> sliding(const Frame& f, double way, Interval& pull) {
 
 }  // namespace
 
-bool slides_down(const Frame& f, const Interval& at_n) {
+template <class Interval>
+bool slides_down(const Frame<Interval>& f, const Interval& at_n) {
   for (const double way : {1.0, -1.0}) {
     Interval pull;
     const auto kind = sliding(f, way, pull);
@@ -100,19 +102,42 @@ bool slides_down(const Frame& f, const Interval& at_n) {
   return true;
 }
 
-bool labelled_functions_prove(const Stance& stance, const std::array<double, 24>& numbers) {
+template Frame<PlainInterval> frame_of(const Stance&);
+template Frame<FineInterval> frame_of(const Stance&);
+template bool slides_down(const Frame<PlainInterval>&, const PlainInterval&);
+template bool slides_down(const Frame<FineInterval>&, const FineInterval&);
+
+namespace {
+
+bool are_judged(const Stance& stance, const std::array<double, 24>& numbers) {
   if (stance.contacts.size() != 2 || !is_judged(stance)) return false;
   for (const double number : numbers) {
     if (std::fabs(number) > 1e3 * kLargestJudged) return false;
   }
-  const Frame f = frame_of(stance);
+  return true;
+}
+
+template <class Interval>
+bool prove_by(const Stance& stance, const std::array<double, 24>& numbers) {
+  const Frame<Interval> f = frame_of<Interval>(stance);
   if (!f.valid || !held(f.data)) return false;
   bool flights = false;
-  for (const ContactData& k : f.data.contact) {
+  for (const ContactData<Interval>& k : f.data.contact) {
     if (!dissipates(k)) return false;
     flights = flights || k.restitution > 0.0;
   }
   return flights ? elastic_labels_hold(f, numbers) : inelastic_labels_hold(f, numbers);
+}
+
+}  // namespace
+
+bool labelled_functions_prove_plainly(const Stance& stance, const std::array<double, 24>& numbers) {
+  return are_judged(stance, numbers) && prove_by<PlainInterval>(stance, numbers);
+}
+
+bool labelled_functions_prove(const Stance& stance, const std::array<double, 24>& numbers) {
+  return labelled_functions_prove_plainly(stance, numbers) ||
+         (are_judged(stance, numbers) && prove_by<FineInterval>(stance, numbers));
 }
 
 }  // namespace carom::exact

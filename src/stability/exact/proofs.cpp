@@ -9,17 +9,19 @@ namespace carom::exact {
 namespace {
 
 // n, c of the paper's class, along which nothing but their sign is free.
+template <class Interval>
 struct Directions {
-  Triple n, c;
+  Triple<Interval> n, c;
   Interval zeta;
   bool level = false;  ///< the wrench may have no part along n
   bool valid = true;
 };
 
-Directions directions_of(const StanceData& data) {
-  Directions d;
-  const ContactData& a = data.contact[0];
-  const ContactData& b = data.contact[1];
+template <class Interval>
+Directions<Interval> directions_of(const StanceData<Interval>& data) {
+  Directions<Interval> d;
+  const ContactData<Interval>& a = data.contact[0];
+  const ContactData<Interval>& b = data.contact[1];
   d.n = cross(a.normal, b.normal);
   if (product(d.n, data.g).negative()) d.n = {-d.n[0], -d.n[1], -d.n[2]};
   d.level = !product(d.n, data.g).positive();
@@ -36,10 +38,11 @@ Directions directions_of(const StanceData& data) {
 }
 
 /// One contact of a function with p + Q g = (B + s c.g) c.
+template <class Interval>
 class ContactProof {
  public:
-  ContactProof(const StanceData& data, std::size_t i, const Triple& c, const Interval& s,
-               const Interval& b, bool flights)
+  ContactProof(const StanceData<Interval>& data, std::size_t i, const Triple<Interval>& c,
+               const Interval& s, const Interval& b, bool flights)
       : k_(data.contact[i]), s_(s), b_(b), flights_(flights) {
     load_ = -product(k_.normal, data.g);
     cn_ = product(c, k_.normal);
@@ -77,8 +80,9 @@ class ContactProof {
                               valid_);
   }
 
-  /// Fall of V over a flight of duration d and an impact with LT = r, LN = 1: a quadratic of (r, d)
-  /// that must be positive on |r| <= mu, 0 <= d <= longest(r).
+  /// Fall of V over a flight of duration d and an impact with LT = r, LN = 1: a
+  /// quadratic of (r, d) that must be positive on |r| <= mu, 0 <= d <=
+  /// longest(r).
   bool impacts() {
     const Interval half(0.5), two(2.0);
     const Interval b0 = b_ + s_ * cg_;
@@ -114,7 +118,7 @@ class ContactProof {
     return (f0 + half * (f1 * r + d0 * d)).positive();
   }
 
-  const ContactData& k_;
+  const ContactData<Interval>& k_;
   const Interval& s_;
   const Interval& b_;
   bool flights_;
@@ -122,7 +126,8 @@ class ContactProof {
   Interval load_, cn_, ct_, cg_, along_normal_, along_tangent_, bounce_;
 };
 
-bool slides_down(const StanceData& data, const Directions& d, const Interval& s,
+template <class Interval>
+bool slides_down(const StanceData<Interval>& data, const Directions<Interval>& d, const Interval& s,
                  const Interval& b) {
   for (const double way : {1.0, -1.0}) {
     std::string word;
@@ -133,7 +138,7 @@ bool slides_down(const StanceData& data, const Directions& d, const Interval& s,
       word += along.positive() ? 'P' : 'N';
       slips[i] = along.positive() ? along : -along;
     }
-    ModeData mode;
+    ModeData<Interval> mode;
     if (!solve(data, word, mode)) return false;
     if (mode.normal[0].negative() || mode.normal[1].negative()) continue;
     const Interval loss = data.contact[0].mu * mode.normal[0] * slips[0] +
@@ -145,58 +150,54 @@ bool slides_down(const StanceData& data, const Directions& d, const Interval& s,
   return true;
 }
 
-}  // namespace
-
-bool paper_function_proves(const Stance& stance, double s, double kappa) {
-  if (stance.contacts.size() != 2 || !is_judged(stance)) return false;
-  if (!(kappa > 0.0 && kappa <= kLargestJudged && std::fabs(s) <= kLargestJudged)) return false;
-  const StanceData data = data_of(stance);
-  const Directions d = directions_of(data);
+template <class Interval>
+bool paper_function_holds(const Stance& stance, double s, double kappa) {
+  const StanceData<Interval> data = data_of<Interval>(stance);
+  const Directions<Interval> d = directions_of(data);
   if (!d.valid) return false;
   const bool flights = data.contact[0].restitution > 0.0 || data.contact[1].restitution > 0.0;
-  for (const ContactData& contact : data.contact) {
+  for (const ContactData<Interval>& contact : data.contact) {
     if (!dissipates(contact)) return false;
   }
   const Interval quadratic(s), rise(kappa);
   if (!(Interval(1.0) + quadratic * product(d.c, d.c)).positive()) return false;
   // V + m V1 grows with both gaps: zeta c - g = a1 N1 + a2 N2 with a > 0.
-  const Triple f = sum({-data.g[0], -data.g[1], -data.g[2]}, d.zeta, d.c);
-  const ContactData& a = data.contact[0];
-  const ContactData& b = data.contact[1];
+  const Triple<Interval> f = sum({-data.g[0], -data.g[1], -data.g[2]}, d.zeta, d.c);
+  const ContactData<Interval>& a = data.contact[0];
+  const ContactData<Interval>& b = data.contact[1];
   const Interval ab = product(a.normal, b.normal);
   const Interval fa = product(f, a.normal), fb = product(f, b.normal);
   if (!(fa * b.nn - fb * ab).positive() || !(fb * a.nn - fa * ab).positive()) return false;
   if (!held(data)) return false;
   for (const double side : {1.0, -1.0}) {
     if (side < 0.0 && !d.level) continue;
-    // On level ground two functions bound both ways; kappa must outweigh what is not level.
+    // On level ground two functions bound both ways; kappa must outweigh what
+    // is not level.
     const Interval along = d.zeta + Interval(side) * rise;
     if (d.level && !(Interval(side) * along - d.zeta).positive()) return false;
     for (std::size_t i = 0; i < 2; ++i) {
-      if (!ContactProof(data, i, d.c, quadratic, along, flights).holds()) return false;
+      if (!ContactProof<Interval>(data, i, d.c, quadratic, along, flights).holds()) return false;
     }
     if (!slides_down(data, d, quadratic, along)) return false;
   }
   return true;
 }
 
-bool is_ambiguous_by(const Stance& stance, const std::string& word) {
-  if (stance.contacts.size() != 2 || word.size() != 2 || word == "SS") return false;
-  if (!is_judged(stance)) return false;
-  if (word.find_first_not_of("FSPN") != std::string::npos) return false;
-  const StanceData data = data_of(stance);
+template <class Interval>
+bool moves_by(const Stance& stance, const std::string& word) {
+  const StanceData<Interval> data = data_of<Interval>(stance);
   if (!held(data)) return false;
-  ModeData mode;
+  ModeData<Interval> mode;
   if (word.find('F') == std::string::npos) {  // both slip, along n or against it
     if (word.find('S') != std::string::npos) return false;
-    const Triple n = cross(data.contact[0].normal, data.contact[1].normal);
+    const Triple<Interval> n = cross(data.contact[0].normal, data.contact[1].normal);
     const Interval turn = Interval(sign_of(word[0]) * sign_of(word[1])) *
                           product(data.contact[0].tangent, n) * product(data.contact[1].tangent, n);
     if (!turn.positive()) return false;
   }
   if (!solve(data, word, mode)) return false;
   for (std::size_t i = 0; i < 2; ++i) {
-    const ContactData& c = data.contact[i];
+    const ContactData<Interval>& c = data.contact[i];
     if (word[i] == 'F') {
       if (!product(c.normal, mode.acceleration).positive()) return false;
       continue;
@@ -212,6 +213,22 @@ bool is_ambiguous_by(const Stance& stance, const std::string& word) {
     }
   }
   return true;
+}
+
+}  // namespace
+
+bool paper_function_proves(const Stance& stance, double s, double kappa) {
+  if (stance.contacts.size() != 2 || !is_judged(stance)) return false;
+  if (!(kappa > 0.0 && kappa <= kLargestJudged && std::fabs(s) <= kLargestJudged)) return false;
+  return paper_function_holds<PlainInterval>(stance, s, kappa) ||
+         paper_function_holds<FineInterval>(stance, s, kappa);
+}
+
+bool is_ambiguous_by(const Stance& stance, const std::string& word) {
+  if (stance.contacts.size() != 2 || word.size() != 2 || word == "SS") return false;
+  if (!is_judged(stance)) return false;
+  if (word.find_first_not_of("FSPN") != std::string::npos) return false;
+  return moves_by<PlainInterval>(stance, word) || moves_by<FineInterval>(stance, word);
 }
 
 }  // namespace carom::exact

@@ -15,6 +15,8 @@ bool paper_function_proves(const Stance& stance, double s, double kappa);
 /// The labelled functions of these numbers (StabilityResult::coefficients) do. What their
 /// equalities leave no choice of is taken from them, not from the numbers.
 bool labelled_functions_prove(const Stance& stance, const std::array<double, 24>& numbers);
+/// Whether intervals of doubles suffice to show that: in a tenth of the time.
+bool labelled_functions_prove_plainly(const Stance& stance, const std::array<double, 24>& numbers);
 
 /// `word` is no rest, some velocity moves so, and at rest it is consistent with strict margins,
 /// while forces hold the body.
