@@ -9,7 +9,9 @@
 
 #include <carom/backend.hpp>
 #include <carom/batch.hpp>
+#include <carom/sdp.hpp>
 #include <carom/settings.hpp>
+#include <carom/status.hpp>
 
 /// Does a rigid body on two frictional contacts return to rest after a small push? (Varkonyi,
 /// "Lyapunov stability analysis of rigid body systems with multiple contacts by sums-of-squares
@@ -102,12 +104,14 @@ enum class StabilityMethod : std::uint8_t {
   paper,     ///< the paper's class of functions alone
   labelled,  ///< functions of the last contact touched alone
   simulate,  ///< simulation alone
+  sos,       ///< the paper's own programme of 55 coefficients, where all e are 0: for comparison
 };
 
 enum class CertificateKind : std::uint8_t {
   none,
   paper,     ///< V = V1 + (zeta + kappa) c.q + s (c.v)^2 / 2
   labelled,  ///< one function for each contact that was touched last
+  sos,       ///< as `paper`, s and kappa read from an answer of the paper's own programme
 };
 
 /// A contact's letter in a mode's word.
@@ -173,9 +177,9 @@ struct StabilityResultArrays {
   /// there is no such cycle or an impact bounces, [problems].
   Array<double> growth;
   Array<CertificateKind> certificate;  ///< [problems]
-  Array<double> s;                     ///< of certificate `paper`, [problems]; NaN without
+  Array<double> s;                     ///< of `paper` and `sos`, [problems]; NaN without
   Array<double> kappa;                 ///< likewise
-  Array<double> margin;                ///< least of its conditions' slacks, [problems]; likewise
+  Array<double> margin;                ///< least slack (labelled: where it was found), [problems]
   /// Of certificate `labelled` (docs/algorithms/stability.md, "Labelled functions"): e = 0: a, A,
   /// B, C of labels 1+, 1-, 1S, 2+, 2-, 2S; else q, S_nn, S_nt, S_tt of labels 1 and 2, Q12 along n
   /// and against it; k = 1, c.n = 1. [problems, 24]; NaN without.
@@ -186,6 +190,11 @@ struct StabilityResultArrays {
   Array<double> start_growth;        ///< by how much it grew within `start_events`, [problems]
   Array<std::int32_t> start_events;  ///< events of that motion, [problems]; 0 otherwise
   Array<std::int64_t> events;        ///< simulated for this stance, [problems]
+  /// Of method `sos`: how the interior-point method ended; `cancelled` where nothing was posed.
+  /// [problems]
+  Array<Status> sos_status;
+  Array<double> sos_residual;          ///< SdpResult::residual, recomputed, [problems]; NaN without
+  Array<std::int32_t> sos_iterations;  ///< [problems]
 
   template <class Visit, class... Tables>
   static void each_array(const Sizes& sizes, Visit&& visit, Tables&&... tables) {
@@ -204,14 +213,17 @@ struct StabilityResultArrays {
     visit("start_growth", Extents{p}, tables.start_growth...);
     visit("start_events", Extents{p}, tables.start_events...);
     visit("events", Extents{p}, tables.events...);
+    visit("sos_status", Extents{p}, tables.sos_status...);
+    visit("sos_residual", Extents{p}, tables.sos_residual...);
+    visit("sos_iterations", Extents{p}, tables.sos_iterations...);
   }
 };
 struct StabilityResult : StabilityResultArrays<Buffer> {};
 
 /// Verdicts of stances on two contacts. One with a number that is refused gets
 /// StabilityVerdict::invalid_input and leaves its neighbours unchanged. Everything lives in the
-/// memory space of `batch`. Errors: InvalidInput for shapes that do not fit and for another number
-/// of contacts; BackendUnavailable.
+/// memory space of `batch`. Errors: InvalidInput for shapes that do not fit, for another number
+/// of contacts and for method `sos` with a restitution > 0; BackendUnavailable.
 StabilityResult analyse_stability(const StanceBatch& batch, const StabilitySettings& settings = {},
                                   Backend backend = Backend::automatic);
 
@@ -232,6 +244,20 @@ bool proves_ambiguous(const Stance& stance, const std::string& word);
 /// where a mode goes on for ever, 0 where none is possible.
 double replayed_growth(const Stance& stance, const std::array<double, 6>& start,
                        std::int64_t events);
+
+/// What method `sos` solves: Theorem 2's conditions on V2 = y + P, P of degrees 1 to 3 in (z,
+/// theta, u, w, omega), as sums of squares (section IV.A, e = 0). X are the Gram matrices; `rows`
+/// counts the equalities before the 55 coefficients of P are eliminated from them.
+struct SosProgramme {
+  SdpProblem problem;
+  int rows = 0;      ///< 686 without sliding of both contacts
+  int unknowns = 0;  ///< 2220 likewise: entries of the Gram matrices and coefficients
+};
+
+/// Errors: InvalidInput as validate, for other than two contacts, for a restitution > 0, and where
+/// no such function can exist or be posed: a wrench with no part along both contacts, a mode that
+/// is not unique, k = W_NN -+ mu W_NT <= 0.
+SosProgramme sos_programme(const Stance& stance);
 
 /// One contact mode of a stance (section II.C of the paper), state independent.
 struct StanceMode {

@@ -15,6 +15,7 @@
 #include "stability/modes.hpp"
 #include "stability/numbers.hpp"
 #include "stability/prepare.hpp"
+#include "stability/sos_program.hpp"
 
 namespace carom {
 
@@ -34,6 +35,24 @@ void require_two_contacts(const Stance& stance) {
 }
 
 constexpr std::int64_t kVerifyGrain = 64;
+
+/// With flights the paper's programme is beyond what carom solves.
+void require_inelastic(const Buffer<double>& restitution, std::int64_t contacts) {
+  for (std::size_t at = 0; at < restitution.size(); ++at) {
+    const double e = restitution.host()[at];
+    if (!(e > 0.0)) continue;
+    const auto c = static_cast<std::size_t>(contacts);
+    Refusal refusal{.field = "restitution",
+                    .index = {static_cast<std::int64_t>(at % c)},
+                    .value = settings::shown(e),
+                    .rule =
+                        "must be 0 for method sos: with flights its programme has 3038 "
+                        "equalities and blocks of 56, more than kMaxSdpBlock = " +
+                        std::to_string(kMaxSdpBlock) + "; methods paper and labelled have it"};
+    if (restitution.size() > c) refusal.problem = static_cast<std::int64_t>(at / c);
+    throw InvalidInput(std::move(refusal));
+  }
+}
 
 body::ContactForm contact_of(const Stance& stance, int contact) {
   require::between("contact", contact, 0, static_cast<std::int64_t>(stance.contacts.size()) - 1);
@@ -112,6 +131,9 @@ StabilityResult analyse_stability(const StanceBatch& batch, const StabilitySetti
   arrays::require_sizes(batch, batch);
   const Backend chosen = resolve(backend);
   require::reachable(chosen, arrays::common_space("stance batch", batch));
+  if (settings.method == StabilityMethod::sos) {
+    require_inelastic(batch.restitution.to(MemorySpace::host), batch.contacts);
+  }
   return entries(chosen).analyse_stability(batch, settings);
 }
 
@@ -125,10 +147,11 @@ std::vector<std::uint8_t> verify_certificates(const StanceBatch& batch,
     for (std::int64_t p = begin; p < end; ++p) {
       const auto i = static_cast<std::size_t>(p);
       bool proven = false;
-      if (result.certificate.host()[i] == CertificateKind::paper) {
+      const CertificateKind kind = result.certificate.host()[i];
+      if (kind == CertificateKind::paper || kind == CertificateKind::sos) {
         proven = exact::paper_function_proves(stance_at(batch, p), result.s.host()[i],
                                               result.kappa.host()[i]);
-      } else if (result.certificate.host()[i] == CertificateKind::labelled) {
+      } else if (kind == CertificateKind::labelled) {
         std::array<double, 24> numbers{};
         std::copy_n(result.coefficients.data() + 24 * p, numbers.size(), numbers.begin());
         proven = exact::labelled_functions_prove(stance_at(batch, p), numbers);
@@ -158,6 +181,23 @@ double replayed_growth(const Stance& stance, const std::array<double, 6>& start,
                        std::int64_t events) {
   require_two_contacts(stance);
   return exact::replayed_growth(stance, start, events);
+}
+
+SosProgramme sos_programme(const Stance& stance) {
+  require_two_contacts(stance);
+  require_inelastic(stance_batch({&stance, 1}).restitution, 2);
+  const auto setting = stability::setting_of(stability::form_of(stance));
+  if (!setting.usable) {
+    throw InvalidInput(Refusal{.field = "contacts",
+                               .kind = "stance",
+                               .name = stance.name,
+                               .relation = "",
+                               .value = "",
+                               .rule = "pose no programme: the wrench has no part along both, they "
+                                       "do not press, or a mode is not unique"});
+  }
+  stability::SosForm form = stability::pose_sos(setting);
+  return {std::move(form.sdp), form.rows, form.unknowns};
 }
 
 std::vector<StanceMode> contact_modes(const Stance& stance) {

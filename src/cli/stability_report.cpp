@@ -47,6 +47,11 @@ std::string proof_of(const run::StabilityRun& run, std::size_t i) {
     return fmt::format("V2 with s = {:.6g}, slack {:.2g}{}", r.s.host()[row], r.margin.host()[row],
                        run.exact[row] != 0 ? ", exact" : "");
   }
+  if (r.certificate.host()[row] == CertificateKind::sos) {
+    return fmt::format("V2 of the programme with s = {:.6g}, kappa = {:.3g}, slack {:.2g}{}",
+                       r.s.host()[row], r.kappa.host()[row], r.margin.host()[row],
+                       run.exact[row] != 0 ? ", exact" : "");
+  }
   if (r.certificate.host()[row] == CertificateKind::labelled) {
     return fmt::format("labelled functions, slack {:.2g}{}", r.margin.host()[row],
                        run.exact[row] != 0 ? ", exact" : "");
@@ -88,6 +93,30 @@ std::string point_table(const run::StabilityRun& run) {
   return text;
 }
 
+/// How the paper's own programme ended, and what its class contains.
+std::string sos_lines(const run::StabilityRun& run) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(run.points.stances.size(), kRows); ++i) {
+    if (run.row[i] < 0) continue;
+    const auto row = static_cast<std::size_t>(run.row[i]);
+    const Status status = run.result.sos_status.host()[row];
+    if (status == Status::cancelled) continue;
+    const SosProgramme programme = sos_programme(run.points.stances[i]);
+    const std::vector<int>& blocks = programme.problem.blocks;
+    text += fmt::format(
+        "  {}: programme of {} equalities, {} unknowns, {} blocks up to {}: {} after {} "
+        "iterations, "
+        "residual {:.2g}; {}\n",
+        i, programme.rows, programme.unknowns, blocks.size(),
+        *std::max_element(blocks.begin(), blocks.end()), to_string(status),
+        run.result.sos_iterations.host()[row], run.result.sos_residual.host()[row],
+        run.result.certificate.host()[row] == CertificateKind::sos
+            ? "its V2 is proven"
+            : "no function confirmed (--method paper decides this class by one number)");
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string stability_report(const run::StabilityRun& run) {
@@ -114,11 +143,13 @@ std::string stability_report(const run::StabilityRun& run) {
     text += fmt::format("  {:<20} {:>9}  {:.2f} %", word, of,
                         100.0 * static_cast<double>(of) / static_cast<double>(count));
     if (verdict == StabilityVerdict::stable) {
-      text += fmt::format("  (paper's class {}, labelled {}; {} proven exactly)", kinds[1],
-                          kinds[2], exact);
+      text +=
+          fmt::format("  (paper's class {}, labelled {}{}; {} proven exactly)", kinds[1], kinds[2],
+                      kinds[3] > 0 ? fmt::format(", its programme {}", kinds[3]) : "", exact);
     }
     text += '\n';
   }
+  if (run.settings.method == StabilityMethod::sos) text += sos_lines(run);
   if (run.impact) {
     text += fmt::format("\n  impact: {}, impulses {:.10g} and {:.10g} N s, velocity after {}\n",
                         to_string(run.impact->kind), run.impact->normal_impulse,

@@ -39,7 +39,7 @@ Judgement judge(const io::KeptVerdict& kept) {
       if (kept.certificate == CertificateKind::labelled) {
         return of(proves_stable(kept.stance, kept.coefficients));
       }
-      return of(kept.certificate == CertificateKind::paper &&
+      return of(kept.certificate != CertificateKind::none &&
                 proves_stable(kept.stance, kept.s, kept.kappa));
     case StabilityVerdict::ambiguous: {
       if (kept.stance.contacts.size() != 2) return Judgement::unjudged;

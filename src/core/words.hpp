@@ -248,6 +248,7 @@ inline constexpr auto words<StabilityMethod> = std::to_array<Word<StabilityMetho
     {StabilityMethod::paper, "paper"},
     {StabilityMethod::labelled, "labelled"},
     {StabilityMethod::simulate, "simulate"},
+    {StabilityMethod::sos, "sos"},
 });
 
 template <>
@@ -255,6 +256,7 @@ inline constexpr auto words<CertificateKind> = std::to_array<Word<CertificateKin
     {CertificateKind::none, "none"},
     {CertificateKind::paper, "paper"},
     {CertificateKind::labelled, "labelled"},
+    {CertificateKind::sos, "sos"},
 });
 
 template <>

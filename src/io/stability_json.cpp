@@ -76,7 +76,7 @@ ordered_json certificate_json(const run::StabilityRun& run, std::size_t row) {
   const CertificateKind kind = result.certificate.host()[row];
   if (kind == CertificateKind::none) return nullptr;
   ordered_json entry = {{"kind", to_string(kind)}, {"exact", run.exact[row] != 0}};
-  if (kind == CertificateKind::paper) {
+  if (kind != CertificateKind::labelled) {
     entry["s"] = number_or_null(result.s.host()[row]);
     entry["kappa"] = number_or_null(result.kappa.host()[row]);
   } else {
@@ -85,6 +85,21 @@ ordered_json certificate_json(const run::StabilityRun& run, std::size_t row) {
   }
   entry["margin"] = number_or_null(result.margin.host()[row]);
   return entry;
+}
+
+/// How the paper's own programme ended; null where none was posed.
+ordered_json sos_json(const run::StabilityRun& run, const Stance& stance, std::size_t row) {
+  const Status status = run.result.sos_status.host()[row];
+  if (status == Status::cancelled) return nullptr;
+  const SosProgramme programme = sos_programme(stance);
+  const std::vector<int>& blocks = programme.problem.blocks;
+  return {{"status", to_string(status)},
+          {"residual", number_or_null(run.result.sos_residual.host()[row])},
+          {"iterations", run.result.sos_iterations.host()[row]},
+          {"rows", programme.rows},
+          {"unknowns", programme.unknowns},
+          {"blocks", blocks.size()},
+          {"largest_block", *std::max_element(blocks.begin(), blocks.end())}};
 }
 
 ordered_json counterexample_json(const StabilityResult& result, std::size_t row) {
@@ -134,6 +149,9 @@ ordered_json point_json(const run::StabilityRun& run, std::size_t i, bool with_m
   entry["growth"] = judged ? number_or_null(run.result.growth.host()[row]) : ordered_json(nullptr);
   entry["verdict"] = to_string(verdict);
   entry["certificate"] = judged ? certificate_json(run, row) : ordered_json(nullptr);
+  if (run.settings.method == StabilityMethod::sos) {
+    entry["sos"] = judged ? sos_json(run, points.stances[i], row) : ordered_json(nullptr);
+  }
   entry["counterexample"] = judged ? counterexample_json(run.result, row) : ordered_json(nullptr);
   return entry;
 }

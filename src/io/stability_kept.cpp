@@ -47,7 +47,7 @@ KeptVerdict kept_from(const json& point, const std::string& file, std::size_t in
   if (!certificate.is_null()) {
     const std::string place = where + ": certificate";
     kept.certificate = word_in<CertificateKind>(certificate, "kind", place);
-    if (kept.certificate == CertificateKind::paper) {
+    if (kept.certificate == CertificateKind::paper || kept.certificate == CertificateKind::sos) {
       kept.s = read_number(certificate, "s", place);
       kept.kappa = read_number(certificate, "kappa", place);
     }

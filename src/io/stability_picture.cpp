@@ -33,7 +33,7 @@ std::size_t region_of(const run::StabilityRun& run, std::size_t i) {
   switch (run.verdict(i)) {
     case StabilityVerdict::stable: {
       const auto row = static_cast<std::size_t>(run.row[i]);
-      return run.result.certificate.host()[row] == CertificateKind::paper ? 0 : 1;
+      return run.result.certificate.host()[row] == CertificateKind::labelled ? 1 : 0;
     }
     case StabilityVerdict::unstable:
       return 3;
@@ -264,7 +264,8 @@ class MotionPicture {
   const run::StabilityRun& run_;
   const Stance& stance_;
   std::vector<StanceEvent> events_;
-  bool has_certificate_ = run_.result.certificate.host()[0] == CertificateKind::paper;
+  bool has_certificate_ = run_.result.certificate.host()[0] == CertificateKind::paper ||
+                          run_.result.certificate.host()[0] == CertificateKind::sos;
   std::array<std::pair<double, double>, 8> extent_{empty_extent(), empty_extent(), empty_extent(),
                                                    empty_extent(), empty_extent(), empty_extent(),
                                                    empty_extent(), empty_extent()};

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <string>
+
+#include <carom/error.hpp>
 
 #include "core/arrays.hpp"
 
@@ -11,6 +14,8 @@ namespace carom::run {
 namespace {
 
 constexpr std::int64_t kPiece = 16384;
+constexpr std::int64_t kProgrammes = 16;  // a piece of method sos: seconds each
+constexpr std::size_t kMostProgrammes = 1024;
 
 void append(StabilityResult& to, StabilityResult& from, std::int64_t first, std::int64_t count) {
   const StanceSizes sizes{count, 2};
@@ -70,6 +75,14 @@ StabilityRun run_stability(StancePoints points, const StabilitySettings& setting
   run.points = std::move(points);
   run.settings = settings;
   run.backend = backend;
+  const bool sos = settings.method == StabilityMethod::sos;
+  if (sos && run.points.stances.size() > kMostProgrammes) {
+    throw InvalidInput(Refusal{.field = "method",
+                               .relation = "sos of",
+                               .value = std::to_string(run.points.stances.size()) + " points",
+                               .rule = "must be of at most " + std::to_string(kMostProgrammes) +
+                                       ": its programme takes seconds a point"});
+  }
   std::vector<Stance> pairs;
   const auto& stances = run.points.stances;
   for (std::size_t i = 0; i < stances.size(); ++i) {
@@ -85,7 +98,7 @@ StabilityRun run_stability(StancePoints points, const StabilitySettings& setting
   StabilitySettings part_settings = settings;  // of the piece: random states by the chart's index
   control.show(0, rows);
   while (run.done < rows && !control.is_stopped()) {
-    const std::int64_t end = std::min(rows, run.done + kPiece);
+    const std::int64_t end = std::min(rows, run.done + (sos ? kProgrammes : kPiece));
     part_settings.first_problem = settings.first_problem + run.done;
     auto part = analyse_stability(arrays::slice(all, run.done, end), part_settings, backend);
     append(run.result, part, run.done, end - run.done);

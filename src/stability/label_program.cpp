@@ -9,6 +9,7 @@ namespace {
 constexpr double kMostSlack = 1.0;
 constexpr double kLeastSlack = 1e-7;  ///< beside which errors of the programme's answer are nothing
 constexpr double kEnough = 1e-2;      ///< a slack that needs no improvement
+constexpr double kHopeless = -1e-3;   ///< a bound below which no slack is near 0
 constexpr double kTolerance = 1e-9;
 constexpr int kIterations = 60;
 
@@ -76,7 +77,7 @@ LabelProgram::Answer LabelProgram::solve(double size) const {
   SdpSettings settings;
   settings.tolerance = kTolerance;
   settings.max_iterations = kIterations;
-  const SdpResult result = sdp::solve(problem, settings, kEnough);
+  const SdpResult result = sdp::solve(problem, settings, {kEnough, kHopeless});
   Answer answer;
   if (result.y.size() != variables) return answer;
   for (std::size_t i = 0; i < unknowns_; ++i) answer.x[i] = result.y[i];

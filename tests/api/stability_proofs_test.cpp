@@ -269,6 +269,41 @@ TEST(StabilityProofs, LevelGroundIsStable) {
   EXPECT_EQ(verdict_of(stance), StabilityVerdict::stable);
 }
 
+// Stances that round to the same numbers take one another's functions, and it is always the same
+// ones: alone, in any order and by any number of threads.
+TEST(StabilityProofs, NeighboursDoNotMatter) {
+  std::vector<Stance> stances;
+  for (int i = 0; i < 40; ++i) stances.push_back(test::of_figure3(0.5 + 0.001 * i, 0.45));
+  for (int i = 0; i < 40; ++i) stances.push_back(of_figure2(0.3, 0.5 + 0.001 * i));
+  const auto together = judged(stances, StabilityMethod::labelled);
+  std::vector<Stance> turned(stances.rbegin(), stances.rend());
+  turned[3].contacts[0].friction = -1.0;
+  StabilitySettings settings;
+  settings.method = StabilityMethod::labelled;
+  settings.threads = 1;
+  const auto backwards = analyse_stability(stance_batch(turned), settings, Backend::cpu);
+  int proven = 0, shared = 0;
+  for (std::size_t p = 0; p < stances.size(); ++p) {
+    const std::size_t back = stances.size() - 1 - p;
+    if (back == 3) continue;
+    ASSERT_EQ(together.verdict.host()[p], backwards.verdict.host()[back]) << p;
+    if (together.verdict.host()[p] != StabilityVerdict::stable) continue;
+    ++proven;
+    const double* here = together.coefficients.data() + 24 * p;
+    const double* there = backwards.coefficients.data() + 24 * back;
+    const auto alone = judged({stances[p]}, StabilityMethod::labelled);
+    const auto same = [](double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); };
+    EXPECT_TRUE(std::equal(here, here + 24, there, same)) << p;
+    EXPECT_TRUE(std::equal(here, here + 24, alone.coefficients.data(), same)) << p;
+    EXPECT_EQ(together.margin.host()[p], alone.margin.host()[0]);
+    shared += p > 0 && here[0] == here[-24] ? 1 : 0;
+  }
+  EXPECT_GT(proven, 40);
+  EXPECT_GT(shared, 20);
+  const auto exact = verify_certificates(stance_batch(stances), together);
+  EXPECT_EQ(std::count(exact.begin(), exact.end(), 1), count(together, StabilityVerdict::stable));
+}
+
 TEST(StabilityProofs, PainleveIsFlagged) {
   // k of slip 2+ is (1 - L2)^2 in the family of Figure 2: zero at d = 1 - tan 30 deg, and < 0
   // around it where friction is larger.

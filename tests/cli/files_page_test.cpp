@@ -123,6 +123,7 @@ std::vector<std::vector<std::string>> runs(const Scratch& scratch) {
       {"step", example("step.json")},
       {"stability", "figure2", "--sweep", "d=0.1:1.1:4"},
       {"stability", "figure2", "--random", "mu1=0.2:1"},
+      {"stability", "figure2", "--set", "mu1=1", "--set", "d=0.9", "--method", "sos"},
       {"stability", example("walker.json")},
       {"stability", "figure2", "--set", "d=0.5", "--impact", "1:0.3,-1,0", "--start",
        "0,0,0,0.3,1,-0.4"},

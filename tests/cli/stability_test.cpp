@@ -97,6 +97,35 @@ TEST(StabilityCommand, VerifyJudgesFilesAnew) {
   expect_refusal(carom({"verify", scratch.file("other.json", "{\"name\": 1}")}), {"other.json"});
 }
 
+// The paper's own programme tells how it ended; what it proves is kept and judged as anything else.
+TEST(StabilityCommand, ThePapersProgramme) {
+  const Scratch scratch;
+  const std::string h5 = (scratch / "sos.h5").string();
+  const Outcome outcome = carom({"stability", "figure2", "--set", "mu1=1", "--sweep",
+                                 "d=0.25:0.9:2", "--method", "sos", "--json", "--output", h5});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const json points = outcome.document()["points"];
+  const json& point = points[1];
+  EXPECT_EQ(point["verdict"], "stable");
+  EXPECT_EQ(point["certificate"]["kind"], "sos");
+  EXPECT_EQ(point["certificate"]["exact"], true);
+  EXPECT_EQ(point["sos"]["rows"], 686);
+  EXPECT_EQ(point["sos"]["unknowns"], 2220);
+  EXPECT_EQ(point["sos"]["blocks"], 81);
+  EXPECT_EQ(point["sos"]["largest_block"], 21);
+  EXPECT_GT(point["sos"]["iterations"], 10);
+  EXPECT_GT(point["sos"]["residual"], 0.0);
+  for (const std::string& file : {scratch.file("sos.json", outcome.out), h5}) {
+    const Outcome judged = carom({"verify", file, "--json"});
+    ASSERT_EQ(judged.status, 0) << judged.err;
+    EXPECT_EQ(judged.document()["stable"]["proven"], points[0]["verdict"] == "stable" ? 2 : 1);
+  }
+  const Outcome text =
+      carom({"stability", "figure2", "--set", "mu1=0.3", "--set", "d=0.5", "--method", "sos"});
+  EXPECT_NE(text.out.find("no function confirmed"), std::string::npos) << text.out;
+  EXPECT_NE(text.out.find("undecided"), std::string::npos) << text.out;
+}
+
 TEST(StabilityCommand, FilesAndTheirSweeps) {
   const Scratch scratch;
   const std::string file = scratch.file("walker.json", R"({"name": "walker", "angle": 0.2,
@@ -137,7 +166,11 @@ TEST(StabilityCommand, RefusesByName) {
   expect_refusal(carom({"stability", "figure2", "--sweep", "d=0.1:1:3", "--sweep", "d=0.1:1:3"}),
                  {"--sweep", "d is also given"});
   expect_refusal(carom({"stability", "figure2", "--set", "nothing=1"}), {"nothing", "mu1"});
-  expect_refusal(carom({"stability", "figure2", "--method", "sos"}), {"--method", "labelled"});
+  expect_refusal(carom({"stability", "figure2", "--method", "lmi"}), {"--method", "labelled, sim"});
+  expect_refusal(carom({"stability", "figure2", "--method", "sos"}), {"method", "90000 points"});
+  expect_refusal(
+      carom({"stability", "figure3", "--method", "sos", "--set", "mu=1", "--set", "d=1"}),
+      {"restitution[0]", "0.1", "3038", "kMaxSdpBlock = 32"});
   expect_refusal(carom({"stability", "figure2", "--impact", "3:0,0,0"}), {"--impact"});
   expect_refusal(carom({"stability", "figure2", "--sweep", "d=0.1:1:3", "--start", "0,0,0,1,1,1"}),
                  {"--start", "one point"});

@@ -23,7 +23,7 @@ StabilityResult analyse_stability(const StanceBatch& batch, const StabilitySetti
   parallel_for(batch.problems, kGrain, settings.threads, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t p = begin; p < end; ++p) view.solve(p, static_cast<std::uint32_t>(p));
   });
-  stability::certify_undecided(prepared, settings, result);
+  stability::certify_undecided(batch, prepared, settings, result);
   return result;
 }
 

@@ -35,9 +35,10 @@ StabilityResult analyse_stability(const StanceBatch& batch, const StabilitySetti
   auto result = allocate<StabilityResult>(batch, space);
   if (batch.problems == 0) return result;
   // Sines and cosines are the host's.
-  const stability::PreparedStances prepared = space == MemorySpace::host
-                                                  ? stability::prepare(batch)
-                                                  : stability::prepare(batch.to(MemorySpace::host));
+  const StanceBatch fetched =
+      space == MemorySpace::host ? StanceBatch{} : batch.to(MemorySpace::host);
+  const StanceBatch& here = space == MemorySpace::host ? batch : fetched;
+  const stability::PreparedStances prepared = stability::prepare(here);
   const Stream stream;
   const std::int64_t resident = resident_blocks(reinterpret_cast<const void*>(&stance_kernel),
                                                 kStanceThreads, 0, device_limits());
@@ -55,7 +56,7 @@ StabilityResult analyse_stability(const StanceBatch& batch, const StabilitySetti
   });
   // Semidefinite programmes are the host's.
   if (space == MemorySpace::host) {
-    stability::certify_undecided(prepared, settings, result);
+    stability::certify_undecided(here, prepared, settings, result);
     return result;
   }
   auto settled = allocate<StabilityResult>(batch);
@@ -65,7 +66,7 @@ StabilityResult analyse_stability(const StanceBatch& batch, const StabilitySetti
         to = from.to(MemorySpace::host);
       },
       settled, result);
-  stability::certify_undecided(prepared, settings, settled);
+  stability::certify_undecided(here, prepared, settings, settled);
   StabilityResult::each_array(
       batch,
       [](const char*, const Extents&, auto& to, const auto& from) {

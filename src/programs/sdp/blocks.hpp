@@ -101,6 +101,10 @@ class BlockForm {
     Scratch copy;
     for (const Block& block : blocks_) {
       const double* from = matrix.data() + block.at;
+      if (block.n == 1) {
+        least = std::min(least, *from);
+        continue;
+      }
       std::copy(from, from + block.size(), copy.begin());
       least = std::min(least, small::least_eigenvalue(block.n, copy.data()));
     }
@@ -115,6 +119,16 @@ class BlockForm {
     for (const Block& block : blocks_) {
       for (const int k : block.variables) {
         const auto column = static_cast<std::size_t>(k);
+        if (block.n == 1) {
+          const std::size_t at = block.at;
+          const double weighted = left[at] * coefficient(column)[at] * right[at];
+          for (const int i : block.variables) {
+            if (i > k) break;
+            const auto row = static_cast<std::size_t>(i);
+            result[row * m + column] += coefficient(row)[at] * weighted;
+          }
+          continue;
+        }
         small::multiply(block.n, left.data() + block.at, coefficient(column) + block.at,
                         half.data());
         small::multiply(block.n, half.data(), right.data() + block.at, whole.data());

@@ -43,7 +43,7 @@ double residual_of(const SdpProblem& problem, const SdpResult& result) {
 
 }  // namespace
 
-SdpResult solve_judged(const SdpProblem& problem, const SdpSettings& settings) {
+SdpResult solve_judged(const SdpProblem& problem, const SdpSettings& settings, bool keep) {
   const Scaled scaled(problem);
   SdpSettings finer = settings;  // whose own measure may differ from the given one's
   finer.tolerance = std::max(kLeastTolerance, 0.1 * settings.tolerance);
@@ -64,7 +64,7 @@ SdpResult solve_judged(const SdpProblem& problem, const SdpSettings& settings) {
     finer.tolerance = std::max(kLeastTolerance, kFiner * finer.tolerance);
   }
   if (best.status == Status::solved) best.status = Status::inaccurate;
-  if (best.status != Status::inaccurate) {
+  if (best.status != Status::inaccurate && !keep) {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     std::fill(best.y.begin(), best.y.end(), nan);
     std::fill(best.x.begin(), best.x.end(), nan);

@@ -7,8 +7,34 @@
 /// Dense symmetric matrices of up to some tens of rows, by rows.
 namespace carom::small {
 
+/// As cholesky(), row after row of L' in l's place: the same numbers, in registers.
+inline bool cholesky_by_rows(int n, const double* a, double* l) {
+  for (int i = 0; i < n; ++i) {
+    for (int j = i; j < n; ++j) l[i * n + j] = a[j * n + i];
+  }
+  for (int k = 0; k < n; ++k) {
+    double* row = l + k * n;
+    if (!(row[k] > 0.0)) return false;
+    const double root = std::sqrt(row[k]);
+    row[k] = root;
+    for (int j = k + 1; j < n; ++j) row[j] /= root;
+    for (int i = k + 1; i < n; ++i) {
+      const double factor = row[i];
+      double* to = l + i * n;
+      for (int j = i; j < n; ++j) to[j] -= factor * row[j];
+    }
+  }
+  for (int i = 0; i < n; ++i) {
+    for (int j = i + 1; j < n; ++j) l[j * n + i] = l[i * n + j], l[i * n + j] = 0.0;
+  }
+  return true;
+}
+
+inline constexpr int kLeastByRows = 12;
+
 /// L of a = L L', in l; false unless a is positive definite.
 inline bool cholesky(int n, const double* a, double* l) {
+  if (n >= kLeastByRows) return cholesky_by_rows(n, a, l);
   for (int i = 0; i < n; ++i) {
     for (int j = 0; j <= i; ++j) {
       double sum = a[i * n + j];

@@ -17,12 +17,12 @@ constexpr double kLeastStep = 1e-9;
 /// HKM direction with Mehrotra's predictor and corrector.
 class InteriorPoint {
  public:
-  InteriorPoint(const SdpProblem& problem, const SdpSettings& settings, double enough)
+  InteriorPoint(const SdpProblem& problem, const SdpSettings& settings, const SdpStops& stops)
       : p_(problem),
         form_(problem),
         blocks_(form_.blocks()),
         settings_(settings),
-        enough_(enough),
+        stops_(stops),
         m_(form_.variables()),
         size_(form_.size()),
         order_(form_.order()),
@@ -40,7 +40,8 @@ class InteriorPoint {
       if (now.residual < best.residual) best = now;
       best.iterations = iteration;
       if (best.residual <= settings_.tolerance) break;
-      if (now.objective >= enough_ && now_slack_ >= 0.0) return now;
+      if (now.objective >= stops_.enough && now_slack_ >= 0.0) return now;
+      if (bound(now.dual) <= stops_.hopeless) return now;
       if (proof(best)) return best;
       if (iteration >= settings_.max_iterations) {
         best.status = Status::iteration_limit;
@@ -104,6 +105,14 @@ class InteriorPoint {
     return result;
   }
 
+  /// Of b'y by X, whose equalities do not hold yet, for y up to ten times the iterate.
+  [[nodiscard]] double bound(double dual) const {
+    for (std::size_t i = 0; i < m_; ++i) {
+      dual += std::fabs(rp_[i]) * (1.0 + 10.0 * std::fabs(y_[i]));
+    }
+    return dual;
+  }
+
   /// Whether the iterate has become a proof that there is no y, or that b'y has no bound.
   bool proof(SdpResult& result) const {
     const double nan = std::numeric_limits<double>::quiet_NaN();
@@ -138,6 +147,14 @@ class InteriorPoint {
     Scratch& lower = scratch_[0];
     for (const Block& block : blocks_) {
       const int n = block.n;
+      if (n == 1) {  // as below; most blocks are
+        const std::size_t at = block.at;
+        if (!(x_[at] > 0.0) || !(s_[at] > 0.0)) return false;
+        x_inverse_lower_[at] = 1.0 / std::sqrt(x_[at]);
+        const double l = s_inverse_lower_[at] = 1.0 / std::sqrt(s_[at]);
+        s_inverse_[at] = l * l;
+        continue;
+      }
       if (!small::cholesky(n, x_.data() + block.at, lower.data())) return false;
       small::invert_lower(n, lower.data(), x_inverse_lower_.data() + block.at);
       if (!small::cholesky(n, s_.data() + block.at, lower.data())) return false;
@@ -178,6 +195,13 @@ class InteriorPoint {
     for (const Block& block : blocks_) {
       const int n = block.n;
       const auto size = static_cast<std::size_t>(n * n);
+      if (n == 1) {
+        const std::size_t at = block.at;
+        double product = x_[at] * rd_[at];
+        if (corrector != nullptr) product += (*corrector)[at];
+        known[at] = target * s_inverse_[at] - product * s_inverse_[at];
+        continue;
+      }
       small::multiply(n, x_.data() + block.at, rd_.data() + block.at, inner.data());
       if (corrector != nullptr) {
         for (std::size_t k = 0; k < size; ++k) inner[k] += (*corrector)[block.at + k];
@@ -197,6 +221,12 @@ class InteriorPoint {
     for (const Block& block : blocks_) {
       const int n = block.n;
       const auto size = static_cast<std::size_t>(n * n);
+      if (n == 1) {
+        const std::size_t at = block.at;
+        const double moves = x_[at] * (rd_[at] - ds[at]) * s_inverse_[at];
+        dx[at] = 0.5 * (known[at] + moves + known[at] + moves) - x_[at];
+        continue;
+      }
       // X + dX = K + X (sum dy A) S^-1
       for (std::size_t k = 0; k < size; ++k) moved[k] = rd_[block.at + k] - ds[block.at + k];
       small::multiply(n, x_.data() + block.at, moved.data(), half.data());
@@ -220,6 +250,10 @@ class InteriorPoint {
     for (const Block& block : blocks_) {
       const int n = block.n;
       const double* l = inverse_lower.data() + block.at;
+      if (n == 1) {
+        least = std::min(least, l[0] * change[block.at] * l[0]);
+        continue;
+      }
       small::multiply(n, l, change.data() + block.at, half.data());
       for (int i = 0; i < n; ++i) {
         for (int j = 0; j < n; ++j) {
@@ -265,7 +299,7 @@ class InteriorPoint {
   const BlockForm form_;
   const std::vector<Block>& blocks_;
   const SdpSettings& settings_;
-  double enough_;
+  SdpStops stops_;
   std::size_t m_, size_;
   int order_;
   double scale_c_, scale_b_;
@@ -277,8 +311,8 @@ class InteriorPoint {
 
 }  // namespace
 
-SdpResult solve(const SdpProblem& problem, const SdpSettings& settings, double enough) {
-  return InteriorPoint(problem, settings, enough).run();
+SdpResult solve(const SdpProblem& problem, const SdpSettings& settings, const SdpStops& stops) {
+  return InteriorPoint(problem, settings, stops).run();
 }
 
 double least_slack(const SdpProblem& problem, const std::vector<double>& y, double credit) {

@@ -6,10 +6,16 @@
 
 namespace carom::sdp {
 
-/// The interior-point method on one problem whose shapes were checked. It stops as soon as a
-/// feasible y has b'y >= enough, with status numerical_error where y is not yet the answer.
-SdpResult solve(const SdpProblem& problem, const SdpSettings& settings,
-                double enough = std::numeric_limits<double>::infinity());
+/// Where the value of a programme is asked for and not its answer.
+struct SdpStops {
+  double enough = std::numeric_limits<double>::infinity();  ///< a feasible y has b'y >= this
+  /// X bounds b'y by less than this, for y not much larger than the iterate.
+  double hopeless = -std::numeric_limits<double>::infinity();
+};
+
+/// The interior-point method on one problem whose shapes were checked. Where it stops before the
+/// answer its status is numerical_error.
+SdpResult solve(const SdpProblem& problem, const SdpSettings& settings, const SdpStops& stops = {});
 
 /// Least eigenvalue of C - sum y A, plus `credit`.
 double least_slack(const SdpProblem& problem, const std::vector<double>& y, double credit);

@@ -291,6 +291,9 @@ struct StabilityView : StanceFormArrays<ConstPointer>, StabilityResultArrays<Poi
     start_growth[p] = record.escape.found ? record.escape.growth : nan;
     start_events[p] = record.escape.found ? record.escape.events : 0;
     events[p] = record.events;
+    sos_status[p] = Status::cancelled;
+    sos_residual[p] = nan;
+    sos_iterations[p] = 0;
   }
 
  private:

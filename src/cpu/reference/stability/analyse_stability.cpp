@@ -87,6 +87,8 @@ void judge(const StanceBatch& batch, const StabilitySettings& settings, std::siz
   result.ambiguous_modes.host()[p] = result.paradox.host()[p] = 0;
   result.start_events.host()[p] = 0;
   result.events.host()[p] = 0;
+  result.sos_status.host()[p] = Status::cancelled;
+  result.sos_iterations.host()[p] = 0;
   if (!is_stance(batch, p)) return;
   const System system = biped::system_of(batch, p);
   verdict = StabilityVerdict::no_equilibrium;
@@ -142,10 +144,10 @@ void judge(const StanceBatch& batch, const StabilitySettings& settings, std::siz
 }  // namespace
 
 StabilityResult analyse_stability(const StanceBatch& batch, const StabilitySettings& settings) {
-  if (settings.method == StabilityMethod::labelled) {
+  if (settings.method == StabilityMethod::labelled || settings.method == StabilityMethod::sos) {
     throw InvalidInput(Refusal{.field = "method",
                                .relation = "",
-                               .value = "labelled",
+                               .value = std::string(to_string(settings.method)),
                                .rule = "is known to backends cpu and cuda, not to reference"});
   }
   auto result = allocate<StabilityResult>(batch);
