@@ -25,7 +25,7 @@ SCHEMA = "carom-dataset/1"
 Record = dict[str, Any]
 
 
-def new_record(part: Part, columns: Mapping[str, np.ndarray], content: bytes) -> Record:
+def new_record(part: Part, columns: Mapping[str, np.ndarray], size: int, sha256: str) -> Record:
     status = columns.get("problem_status", columns.get("status", columns.get("verdict")))
     status = columns.get("end") if status is None else status
     residual = columns.get("residual", columns.get("max_residual"))
@@ -36,9 +36,9 @@ def new_record(part: Part, columns: Mapping[str, np.ndarray], content: bytes) ->
     return {
         **own,
         "file": part.file,
-        "bytes": len(content),
+        "bytes": size,
         "digest": _parts.digest_of(columns),
-        "sha256": hashlib.sha256(content).hexdigest(),
+        "sha256": sha256,
         "status": {str(int(kind)): int(count) for kind, count in zip(kinds, counts)},
         "max_residual": float(finite.max(initial=0.0)),
         "columns": {
@@ -176,6 +176,8 @@ def every_record(store: Store, manifest: Mapping[str, Any]) -> Iterator[Record]:
     """The records of all parts. Errors: InvalidInput where the manifest is not whole."""
     wrong: list[str] = []
     for records in branches(store, manifest, wrong):
+        if wrong:
+            break
         yield from records
     if wrong:
         raise refuse(str(store), wrong[0], "verify it", "is not whole:")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import pathlib
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -37,13 +37,13 @@ def file_digest(path: pathlib.Path) -> str:
     return total.hexdigest()
 
 
-def file_of(columns: Mapping[str, np.ndarray], attributes: Mapping[str, Any], compression: int) -> bytes:
+def write_columns(
+    target: BinaryIO, columns: Mapping[str, np.ndarray], attributes: Mapping[str, Any], compression: int
+) -> None:
     """An HDF5 file of one data set a column, rows first in all of them. Whole numbers are compressed
     always, other numbers by the level asked for: digits of doubles hardly shrink and cost most of the
-    time. Made in memory: where a disk is full HDF5 ends badly, and a store is given a whole file."""
-    size = sum(column.nbytes for column in columns.values())
-    with need_h5py().File("part.h5", "w", libver=("v108", "v110"), driver="core", backing_store=False,
-                          block_size=max(1 << 16, size // 8)) as file:  # fmt: skip
+    time."""
+    with need_h5py().File(target, "w", libver=("v108", "v110")) as file:
         for name, value in attributes.items():
             file.attrs[name] = value
         for name, column in columns.items():
@@ -56,9 +56,6 @@ def file_of(columns: Mapping[str, np.ndarray], attributes: Mapping[str, Any], co
                 if level > 0:
                     packed |= {"compression": "gzip", "compression_opts": level, "shuffle": True}
             file.create_dataset(name, data=column, track_times=False, **packed)
-        file.flush()
-        image: bytes = file.id.get_file_image()
-    return image
 
 
 def read_columns(path: pathlib.Path) -> dict[str, np.ndarray]:
@@ -69,6 +66,11 @@ def read_columns(path: pathlib.Path) -> dict[str, np.ndarray]:
         if isinstance(item, h5py.Dataset):
             columns[name] = item[...]
 
-    with h5py.File(path, "r") as file:
-        file.visititems(take)
+    try:
+        with h5py.File(path, "r") as file:
+            file.visititems(take)
+    except FileNotFoundError:
+        raise
+    except (OSError, RuntimeError) as error:
+        raise OSError(f"{path} is damaged: {error}") from None
     return columns

@@ -4,13 +4,15 @@ no rename and whose objects appear whole when they are put. Keys are paths below
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import io
 import json
 import os
 import pathlib
 import socket
 import tempfile
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 from ._optional import needed
 
@@ -38,6 +40,52 @@ def _below(folder: str, name: str) -> str:
     return f"{folder}/{name}" if folder else name
 
 
+class _Patient(io.RawIOBase):
+    """A file whose first failure waits until HDF5, which ends badly on a full disk, is done with it."""
+
+    def __init__(self, file: io.FileIO) -> None:
+        self._file, self._at = file, 0
+        self.failure: OSError | None = None
+
+    def readable(self) -> bool:
+        return True
+
+    def writable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, place: int, whence: int = 0) -> int:
+        end = self._file.seek(0, 2) if whence == 2 else 0
+        self._at = place + (self._at if whence == 1 else end)
+        return self._at
+
+    def tell(self) -> int:
+        return self._at
+
+    def readinto(self, into: Any) -> int:
+        self._file.seek(self._at)
+        count = self._file.readinto(into) or 0
+        self._at += count
+        return count
+
+    def write(self, content: Any) -> int:
+        left = memoryview(content).cast("B")
+        count = len(left)
+        try:
+            self._file.seek(self._at)
+            while self.failure is None and len(left):
+                left = left[self._file.write(left) or 0 :]
+        except OSError as error:
+            self.failure = error
+        self._at += count
+        return count
+
+    def truncate(self, size: int | None = None) -> int:
+        return self._file.truncate(self._at if size is None else size)
+
+
 class Store:
     """What datasets ask of the place where they lie."""
 
@@ -45,6 +93,10 @@ class Store:
 
     def put(self, key: str, content: bytes) -> None:
         """Under its key whole or not at all. Errors: OSError."""
+        raise NotImplementedError
+
+    def put_by(self, key: str, write: Callable[[BinaryIO], Any]) -> tuple[int, str]:
+        """The same of what write(file) writes; its size and SHA-256."""
         raise NotImplementedError
 
     def read(self, key: str) -> bytes:
@@ -96,6 +148,24 @@ class Folder(Store):
 
     def put(self, key: str, content: bytes) -> None:
         write_whole(self.path / key, lambda path: path.write_bytes(content))
+
+    def put_by(self, key: str, write: Callable[[BinaryIO], Any]) -> tuple[int, str]:
+        found: list[tuple[int, str]] = []
+
+        def whole(path: pathlib.Path) -> None:
+            total = hashlib.sha256()
+            with open(path, "w+b", buffering=0) as file:
+                patient = _Patient(file)
+                write(cast(BinaryIO, patient))
+                if patient.failure is not None:
+                    raise patient.failure
+                file.seek(0)
+                while block := file.read(1 << 20):
+                    total.update(block)
+                found.append((file.tell(), total.hexdigest()))
+
+        write_whole(self.path / key, whole)
+        return found[0]
 
     def read(self, key: str) -> bytes:
         return (self.path / key).read_bytes()
@@ -151,6 +221,13 @@ class Objects(Store):
     def put(self, key: str, content: bytes) -> None:
         system, path = self._at(key)
         system.pipe_file(path, content)
+
+    def put_by(self, key: str, write: Callable[[BinaryIO], Any]) -> tuple[int, str]:
+        file = io.BytesIO()
+        write(file)
+        content = file.getvalue()
+        self.put(key, content)
+        return len(content), hashlib.sha256(content).hexdigest()
 
     def read(self, key: str) -> bytes:
         system, path = self._at(key)

@@ -14,7 +14,7 @@ import math
 import pathlib
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -176,10 +176,13 @@ def write_part(spec: Mapping[str, Any], folder: Any, part: Part, *, threads: int
     if kept is not None:
         return kept
     attributes = {"schema": SCHEMA, "split": part.split, "first": part.first, "rows": part.rows}
-    content = _parts.file_of(columns, attributes, spec["compression"])
-    record = _manifest.new_record(part, columns, content)
+
+    def write(file: BinaryIO) -> None:
+        _parts.write_columns(file, columns, attributes, spec["compression"])
+
     try:
-        store.put(part.file, content)
+        size, sha256 = store.put_by(part.file, write)
+        record = _manifest.new_record(part, columns, size, sha256)
         store.put_json(part.record, record, indent=None)
     except FileNotFoundError:  # finish swept away what a writer that came late had begun
         kept = _manifest.record_of(store, part)
