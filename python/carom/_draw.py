@@ -97,6 +97,27 @@ def checked(name: str, given: Any) -> dict[str, Any]:
     return result
 
 
+def outside(spec: Mapping[str, Any], low: float, high: float, low_open: bool = False) -> float:
+    """The share of a distribution's values that are not in [low, high], or (low, high]."""
+
+    def out(value: float) -> bool:
+        return value < low or value > high or (low_open and value == low)
+
+    if "choice" in spec:
+        values = spec["choice"] if "clip" not in spec else np.clip(spec["choice"], *spec["clip"])
+        return sum(map(out, values)) / len(values)
+    if "clip" in spec:
+        ends = spec["clip"]
+    elif "norm" in spec:
+        normal = NormalDist(*spec["norm"])
+        return normal.cdf(low) + (0.0 if math.isinf(high) else normal.cdf(2.0 * normal.mean - high))
+    else:
+        ends = spec["truncnorm"][2:] if "truncnorm" in spec else spec.get("uniform", spec.get("loguniform"))
+    if "clip" not in spec:  # whose ends are not reached
+        return 1.0 if ends[0] < low or ends[1] > high else 0.0
+    return 1.0 if any(map(out, ends)) else 0.0
+
+
 def drawn(spec: Mapping[str, Any], seed: int, first: int, count: int, name: str) -> np.ndarray:
     """Values of a parameter. uniform, loguniform: (low, high); norm: (mean, deviation); truncnorm:
     (mean, deviation, low, high). The C library's functions, value by value: NumPy's own differ in

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
-from . import _core, compliant, equilibrium, impact, motion, problems, stability
+from . import _core, _draw, compliant, equilibrium, impact, motion, problems, stability
 from ._arrays import refuse
 
 Columns = dict[str, np.ndarray]
 Parameters = Mapping[str, np.ndarray]
+_RARE = 1e-3  # values out of range that may be expected in a whole dataset
 
 
 def _with_velocities(made: problems.Problems, drawn: Parameters) -> problems.Problems:
@@ -227,6 +229,20 @@ def check_source(spec: dict[str, Any]) -> None:
         free = spec["kind"] == "impact" and (name.startswith("v.") or key == "file")
         if name not in parameters and not free:
             raise refuse(f"draw.{name}", "no parameter", "known are " + ", ".join(parameters))
+        if name in parameters:
+            known = parameters[name]
+            _check_range(spec, name, known.minimum, known.maximum, known.minimum_open)
+        elif name == "friction":
+            _check_range(spec, name, 0.0, math.inf, False)
+
+
+def _check_range(spec: Mapping[str, Any], name: str, low: float, high: float, low_open: bool) -> None:
+    """Before hours of work: a part with a value out of range could not be made."""
+    share = _draw.outside(spec["draw"][name], low, high, low_open)
+    if share * spec["problems"] > _RARE:
+        least = f"{'>' if low_open else '>='} {low:g}"
+        rule = least + ("" if math.isinf(high) else f" and <= {high:g}")
+        raise refuse(f"draw.{name}", str(spec["draw"][name]), f"must stay {rule}; clip = [low, high] cuts it off")
 
 
 def checked_spec(kind: Any) -> str:

@@ -81,6 +81,22 @@ def test_philox_is_random123s():
     assert [hex(int(word)) for word in ones] == ["0x408f276d", "0x41c83b0e", "0xa20bc7c6", "0x6d5451fd"]
 
 
+def test_values_out_of_range_are_foreseen(tmp_path):
+    for spec, share in (
+        ({"uniform": [0.0, 1.0]}, 0.0), ({"uniform": [-1.0, 1.0]}, 1.0), ({"choice": [-1.0, 1.0]}, 0.5),
+        ({"norm": [0.0, 1.0]}, 0.5), ({"norm": [0.6, 0.1], "clip": [0.1, 1.0]}, 0.0), ({"loguniform": [0.5, 20.0]}, 1.0),
+        ({"truncnorm": [0.5, 1.0, 0.0, 1.0]}, 0.0), ({"norm": [-1.0, 1.0], "clip": [-1.0, 1.0]}, 1.0),
+    ):  # fmt: skip
+        assert _draw.outside(spec, 0.0, 10.0) == pytest.approx(share, abs=1e-12), spec
+    assert _draw.outside({"choice": [0.0]}, 0.0, 1.0, True) == 1.0
+    assert _draw.outside({"uniform": [0.0, 1.0]}, 0.0, 1.0, True) == 0.0
+    assert _draw.outside({"norm": [0.0, 1.0]}, -1.0, 1.0) == pytest.approx(0.3173, abs=1e-4)
+    rare = changed(draw={"friction": {"norm": [0.6, 0.1]}})  # one of 10^9
+    assert dataset.resolve(rare)["draw"]["friction"] == {"norm": [0.6, 0.1]}
+    with pytest.raises(carom.InvalidInput, match="clip"):
+        dataset.resolve(changed(rare, dataset={"problems": 2**31}))
+
+
 def test_draws_have_their_distributions_and_no_order():
     n = 20000
     draw = {name: _draw.drawn(_draw.checked(name, each), 3, 0, n, name)
@@ -228,6 +244,10 @@ def test_one_folder_has_one_spec(whole):
         ({"draw": {"friction": {"beta": [1, 2]}}}, "draw.friction"),
         ({"draw": {"width": {"loguniform": [0, 1]}}}, "draw.width.loguniform"),
         ({"draw": {"v.9": 1.0}}, "draw.v.9"),
+        ({"draw": {"friction": {"uniform": [-0.1, 1]}}}, "draw.friction"),
+        ({"draw": {"friction": {"norm": [0.3, 0.1]}}}, "draw.friction"),
+        ({"draw": {"width": {"choice": [1.0, 0.0]}}}, "draw.width"),
+        ({"draw": {"width": {"truncnorm": [1.0, 1.0, -1.0, 2.0]}}}, "draw.width"),
         ({"impact": {"sampels": 4}}, "sampels"),
         ({"impact": {"samples": 0}}, "samples"),
         ({"impact": {"first_problem": 4}}, "impact.first_problem"),
@@ -317,6 +337,14 @@ def test_data_loaders(whole):
                                              multiprocessing_context=context)  # fmt: skip
         seen = sorted(int(i) for batch in loader for i in batch["index"])
         assert seen == list(range(207))
+
+
+def test_grain(whole):
+    grain = pytest.importorskip("grain")
+    rows = carom.data.Rows(whole, "train", fields=["index", "velocity_after"])
+    batches = list(grain.MapDataset.source(rows).shuffle(seed=3).batch(16))
+    assert batches[0]["velocity_after"].shape == (16, 16, 3)
+    assert sorted(int(i) for batch in batches for i in batch["index"]) == list(range(207))
 
 
 def test_load_dataset_in_one_line(whole):
