@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -141,6 +142,14 @@ def test_a_writer_that_comes_late_writes_nothing(whole, tmp_path):
     before = (tmp_path / part.file).stat().st_mtime_ns
     assert dataset.write_part(spec, tmp_path, part) == record
     assert (tmp_path / part.file).stat().st_mtime_ns == before
+
+
+def test_threads_may_make_the_same_parts(whole, tmp_path):
+    """As two containers may that have one host name and process number."""
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda _: dataset.make(SPEC, tmp_path / "set", threads=1), range(4)))
+    dataset.finish(tmp_path / "set")
+    assert (tmp_path / "set/manifest.json").read_bytes() == (whole / "manifest.json").read_bytes()
 
 
 @pytest.mark.parametrize("form", ["memory", "file"])
