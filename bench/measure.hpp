@@ -75,6 +75,7 @@ void add_problems_benchmarks();
 void add_part_benchmarks();
 void add_qp_benchmarks();
 void add_sdp_benchmarks();
+void add_stability_benchmarks();
 void add_world_benchmarks();
 /// Nothing where there is no GPU.
 void add_device_benchmarks();

@@ -190,6 +190,8 @@ CAPTIONS = {
     "equilibrium": "Support functions and regions of spatial postures.",
     "qps": "Quadratic programmes and steps of a box on four contacts.",
     "sdps": "Small semidefinite programmes: random ones with planted answers, those of labelled certificates.",
+    "stability": "Stances: events of motions (plain: the same motions, written simply; solved: same verdicts), points of charts with judged "
+                 "proofs (solved: share decided).",
     "worlds": "Steps of worlds.",
     "stiffness": "Steps of worlds by stiffness.",
     "constraints": "Steps of worlds by the number of constraints.",

@@ -39,6 +39,7 @@ MotionEventKind = _enumeration("MotionEventKind", "What happened in a motion.")
 # Of arrays of whole numbers by these names.
 WORDS: dict[str, Any] = {
     "status": Status, "end": MotionEnd, "verdict": StabilityVerdict, "method": QpMethod, "certificate": CertificateKind,
+    "sos_status": Status,
 }  # fmt: skip
 
 

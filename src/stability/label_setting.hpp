@@ -16,7 +16,6 @@ using Eigen::Matrix3d;
 using Eigen::Vector2d;
 using Eigen::Vector3d;
 
-inline constexpr double kMostSize = 1e4;     ///< of unknowns beside the energy's
 inline constexpr double kDegenerate = 1e-9;  ///< of rates that are divided by
 
 /// A contact and what belongs to it.
@@ -47,11 +46,14 @@ void add_sliding(LabelProgram& program, const Setting& s, int way, const Affine&
                  const Affine& at_n);
 bool slides(const Setting& s, int way);
 
-/// e = 0 for both contacts, and otherwise.
-LabelledCertificate find_inelastic(const Setting& setting);
-LabelledCertificate find_elastic(const Setting& setting);
-/// The programmes that they solve.
-std::optional<SdpProblem> programme_inelastic(const Setting& setting);
-std::optional<SdpProblem> programme_elastic(const Setting& setting);
+/// Conditions, and how the certificate's numbers depend on the unknowns.
+struct PosedLabels {
+  LabelProgram program;
+  std::array<Affine, kLabelledNumbers> numbers{};
+};
+
+/// e = 0 for both contacts, and otherwise; nothing where a condition cannot be written down.
+std::optional<PosedLabels> pose_inelastic(const Setting& setting);
+std::optional<PosedLabels> pose_elastic(const Setting& setting);
 
 }  // namespace carom::stability

@@ -1,5 +1,6 @@
 #include "stability/label_setting.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace carom::stability {
@@ -70,20 +71,38 @@ bool slides(const Setting& s, int way) { return s.tables.choices[6 + way] == bod
 
 namespace {
 
-bool is_elastic(const Setting& s) { return s.side[0].e > 0.0 || s.side[1].e > 0.0; }
+constexpr double kMostSize = 1e4;  // of unknowns beside the energy's
+
+std::optional<PosedLabels> posed(const Setting& s) {
+  if (!s.usable) return {};
+  return s.side[0].e > 0.0 || s.side[1].e > 0.0 ? pose_elastic(s) : pose_inelastic(s);
+}
+double most_of(const Setting& s) {
+  return kMostSize * s.m * std::max({1.0, s.g.norm(), s.side[0].turn2, s.side[1].turn2});
+}
 
 }  // namespace
 
 LabelledCertificate find_labelled(const body::StanceForm& stance) {
-  const Setting s = setting_of(stance);
-  if (!s.usable) return {};
-  return is_elastic(s) ? find_elastic(s) : find_inelastic(s);
+  const Setting setting = setting_of(stance);
+  const auto labels = posed(setting);
+  LabelledCertificate certificate;
+  if (!labels) return certificate;
+  const LabelProgram::Answer answer = labels->program.solve(most_of(setting));
+  if (!answer.found) return certificate;
+  certificate.found = true;
+  certificate.margin = answer.slack;
+  for (std::size_t k = 0; k < certificate.numbers.size(); ++k) {
+    certificate.numbers[k] = labels->numbers[k].at(answer.x);
+  }
+  return certificate;
 }
 
 std::optional<SdpProblem> labelled_programme(const body::StanceForm& stance) {
-  const Setting s = setting_of(stance);
-  if (!s.usable) return {};
-  return is_elastic(s) ? programme_elastic(s) : programme_inelastic(s);
+  const Setting setting = setting_of(stance);
+  const auto labels = posed(setting);
+  if (!labels) return {};
+  return labels->program.programme(most_of(setting));
 }
 
 }  // namespace carom::stability

@@ -36,29 +36,19 @@ class ElasticProgram {
     }
     return true;
   }
-  [[nodiscard]] SdpProblem programme() const { return program_.programme(size()); }
-
-  [[nodiscard]] LabelledCertificate solve() const {
-    LabelledCertificate certificate;
-    const LabelProgram::Answer answer = program_.solve(size());
-    if (!answer.found) return certificate;
-    certificate.found = true;
-    certificate.margin = answer.slack;
+  [[nodiscard]] PosedLabels posed() {
+    PosedLabels result{std::move(program_)};
     std::size_t at = 0;
     for (const auto& of_contact : part_) {
-      for (const Affine& number : of_contact) certificate.numbers[at++] = number.at(answer.x);
+      for (const Affine& number : of_contact) result.numbers[at++] = number;
     }
-    for (std::size_t way = 0; way < 2; ++way) certificate.numbers[at++] = answer.x[8 + way];
-    return certificate;
+    for (std::size_t way = 0; way < 2; ++way) result.numbers[at++] = Affine::unknown(8 + way);
+    return result;
   }
 
  private:
   // q, S_nn, S_nt, S_tt of both contacts, three of them given by the others; Q12 of both ways
   static constexpr std::size_t kUnknowns = 10;
-
-  [[nodiscard]] double size() const {
-    return kMostSize * s_.m * std::max({1.0, s_.g.norm(), s_.side[0].turn2, s_.side[1].turn2});
-  }
 
   /// Where a contact that is closed is touched without any impulse, both ways along n: the labels'
   /// forms are equal at (n, n), (n, r_1), (n, r_2). S_nt and S_tt of contact 2 and S_nt of contact
@@ -227,15 +217,10 @@ class ElasticProgram {
 
 }  // namespace
 
-LabelledCertificate find_elastic(const Setting& setting) {
-  ElasticProgram program(setting);
-  return program.build() ? program.solve() : LabelledCertificate{};
-}
-
-std::optional<SdpProblem> programme_elastic(const Setting& setting) {
+std::optional<PosedLabels> pose_elastic(const Setting& setting) {
   ElasticProgram program(setting);
   if (!program.build()) return {};
-  return program.programme();
+  return program.posed();
 }
 
 }  // namespace carom::stability

@@ -38,32 +38,22 @@ class InelasticProgram {
     }
     return true;
   }
-  [[nodiscard]] SdpProblem programme() const { return program_.programme(size()); }
-
-  [[nodiscard]] LabelledCertificate solve() const {
-    LabelledCertificate certificate;
-    const LabelProgram::Answer answer = program_.solve(size());
-    if (!answer.found) return certificate;
-    certificate.found = true;
-    certificate.margin = answer.slack;
+  [[nodiscard]] PosedLabels posed() {
+    PosedLabels result{std::move(program_)};
     std::size_t at = 0;
     for (const auto& of_contact : form_) {
       for (const Form& form : of_contact) {
         for (const Affine* part : {&form.a, &form.xx, &form.xs, &form.ss}) {
-          if (at < certificate.numbers.size()) certificate.numbers[at++] = part->at(answer.x);
+          result.numbers[at++] = *part;
         }
       }
     }
-    return certificate;
+    return result;
   }
 
  private:
   // a, A, C of labels (i, +), (i, -) but C of contact 2; a of (i, S); Q12 of both ways
   static constexpr std::size_t kUnknowns = 14;
-
-  [[nodiscard]] double size() const {
-    return kMostSize * s_.m * std::max({1.0, s_.g.norm(), s_.side[0].turn2, s_.side[1].turn2});
-  }
   static Affine both(int way) { return Affine::unknown(12 + static_cast<std::size_t>(way)); }
 
   /// x and sd of a velocity that leaves contact i closed.
@@ -254,15 +244,10 @@ class InelasticProgram {
 
 }  // namespace
 
-LabelledCertificate find_inelastic(const Setting& setting) {
-  InelasticProgram program(setting);
-  return program.build() ? program.solve() : LabelledCertificate{};
-}
-
-std::optional<SdpProblem> programme_inelastic(const Setting& setting) {
+std::optional<PosedLabels> pose_inelastic(const Setting& setting) {
   InelasticProgram program(setting);
   if (!program.build()) return {};
-  return program.programme();
+  return program.posed();
 }
 
 }  // namespace carom::stability

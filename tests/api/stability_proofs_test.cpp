@@ -304,6 +304,22 @@ TEST(StabilityProofs, NeighboursDoNotMatter) {
   EXPECT_EQ(std::count(exact.begin(), exact.end(), 1), count(together, StabilityVerdict::stable));
 }
 
+// On mu_1 = 2 - 2 d of Figure 2 no forces belong to sliding downhill at both contacts; beside that
+// line they pull at one of them, or press without bound.
+TEST(StabilityProofs, SlidingWithoutForces) {
+  int proven = 0;
+  for (const double d : {0.25, 0.375, 0.5, 0.625}) {
+    const Stance on = of_figure2(2.0 - 2.0 * d, d);
+    const auto result = judged({on}, StabilityMethod::any);
+    if (result.verdict.host()[0] != StabilityVerdict::stable) continue;
+    ++proven;
+    EXPECT_EQ(verify_certificates(stance_batch({&on, 1}), result)[0], 1) << d;
+    EXPECT_EQ(verdict_of(of_figure2(2.0 - 2.0 * d + 1e-6, d)), StabilityVerdict::stable);
+    EXPECT_EQ(verdict_of(on, StabilityMethod::simulate), StabilityVerdict::undecided);
+  }
+  EXPECT_GE(proven, 1);
+}
+
 TEST(StabilityProofs, PainleveIsFlagged) {
   // k of slip 2+ is (1 - L2)^2 in the family of Figure 2: zero at d = 1 - tan 30 deg, and < 0
   // around it where friction is larger.

@@ -73,7 +73,7 @@ class PaperClass {
         slip_[way][i] = magnitude(along_tangent);
       }
       sliding_[way] = solve_mode(stance, letter[0], letter[1]);
-      usable_ = usable_ && sliding_[way].solvable;
+      usable_ = usable_ && (sliding_[way].solvable || never_presses(stance, letter[0], letter[1]));
       along_[way] = sign * dot(c_, n);
     }
   }
@@ -125,7 +125,8 @@ class PaperClass {
   /// Both slip along n or -n, where the forces press.
   [[nodiscard]] CAROM_INLINE Slack of_sliding(int way, double s, double b) const {
     const ModeSolution& mode = sliding_[way];
-    if (!(mode.normal[0] >= 0.0 && mode.normal[1] >= 0.0)) return {kInfinity, 0.0};
+    const bool presses = mode.solvable && mode.normal[0] >= 0.0 && mode.normal[1] >= 0.0;
+    if (!presses) return {kInfinity, 0.0};
     const double ca = dot(c_, mode.acceleration);
     const double loss = stance_.contact[0].friction * mode.normal[0] * slip_[way][0] +
                         stance_.contact[1].friction * mode.normal[1] * slip_[way][1];

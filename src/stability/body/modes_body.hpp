@@ -195,6 +195,18 @@ CAROM_INLINE ModeSolution solve_mode(const StanceForm& stance, int first, int se
   return mode;
 }
 
+/// Both slip: whether no forces >= 0 keep both gaps closed. Cramer's numerators of opposite signs
+/// say so even where the determinant vanishes and solve_mode() has no answer.
+CAROM_INLINE bool never_presses(const StanceForm& stance, int first, int second) {
+  const ContactForm& a = stance.contact[0];
+  const ContactForm& b = stance.contact[1];
+  const Vec3 f = a.slip_force(sign_of(first)), h = b.slip_force(sign_of(second));
+  const double p = -dot(a.normal, stance.g), q = -dot(b.normal, stance.g);
+  const double of_first = p * dot(b.normal, h) - q * dot(a.normal, h);
+  const double of_second = q * dot(a.normal, f) - p * dot(b.normal, f);
+  return of_first * of_second < 0.0;
+}
+
 /// Whether some velocity moves as the word says: with one contact free always; with both slipping
 /// along n or -n; SS at rest; a contact that sticks leaves the other no slip.
 CAROM_INLINE bool is_admissible(const StanceForm& stance, int first, int second) {

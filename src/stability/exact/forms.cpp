@@ -210,6 +210,26 @@ bool solve(const StanceData<Interval>& data, const std::string& word, ModeData<I
   return true;
 }
 
+template <class Interval>
+bool never_presses(const StanceData<Interval>& data, const std::string& word) {
+  std::array<Triple<Interval>, 2> force;
+  std::array<Interval, 2> load;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const ContactData<Interval>& c = data.contact[i];
+    force[i] = sum(c.normal, Interval(-sign_of(word[i])) * c.mu, c.tangent);
+    load[i] = -product(c.normal, data.g);
+  }
+  const auto k = [&](std::size_t i, std::size_t j) {
+    return product(data.contact[i].normal, force[j]);
+  };
+  // the numerators of Cramer's rule: opposite signs whatever the determinant is
+  const Interval first = load[0] * k(1, 1) - load[1] * k(0, 1);
+  const Interval second = load[1] * k(0, 0) - load[0] * k(1, 0);
+  return (first * second).negative();
+}
+
+template bool never_presses(const StanceData<PlainInterval>&, const std::string&);
+template bool never_presses(const StanceData<FineInterval>&, const std::string&);
 template StanceData<PlainInterval> data_of(const Stance&);
 template StanceData<FineInterval> data_of(const Stance&);
 template bool positive_on_unit(const PlainInterval&, const PlainInterval&, const PlainInterval&);

@@ -74,6 +74,10 @@ struct ModeData {
 template <class Interval>
 bool solve(const StanceData<Interval>& data, const std::string& word, ModeData<Interval>& mode);
 
+/// Both slip: no forces >= 0 certainly keep the gaps closed, be there a solution or none.
+template <class Interval>
+bool never_presses(const StanceData<Interval>& data, const std::string& word);
+
 /// The sign of slip of a letter.
 double sign_of(char letter);
 

@@ -63,10 +63,15 @@ std::optional<Sliding> sliding(const Frame<Interval>& f, double way, Interval& p
     if (sign == 0) return std::nullopt;
     word += sign > 0 ? 'P' : 'N';
   }
-  ModeData<Interval> mode;
-  if (!solve(f.data, word, mode)) return std::nullopt;
-  const int first = certain_sign(mode.normal[0]), second = certain_sign(mode.normal[1]);
-  if (first == 0 || second == 0) return std::nullopt;
+  bool both = false;
+  if (!never_presses(f.data, word)) {
+    ModeData<Interval> mode;
+    if (!solve(f.data, word, mode)) return std::nullopt;
+    const int first = certain_sign(mode.normal[0]), second = certain_sign(mode.normal[1]);
+    if (first == 0 || second == 0) return std::nullopt;
+    both = first > 0 && second > 0;
+    pull = product(mode.acceleration, f.n);
+  }
   // Another consistent word beside, or instead of, both: contact i alone, the
   // other leaving.
   int alone = 0;
@@ -76,9 +81,7 @@ std::optional<Sliding> sliding(const Frame<Interval>& f, double way, Interval& p
     if (leaves == 0) return std::nullopt;
     alone += leaves > 0 ? 1 : 0;
   }
-  const bool both = first > 0 && second > 0;
   if ((both ? 1 : 0) + alone != 1) return std::nullopt;
-  pull = product(mode.acceleration, f.n);
   return both ? Sliding::both : Sliding::one;
 }
 

@@ -139,6 +139,7 @@ bool slides_down(const StanceData<Interval>& data, const Directions<Interval>& d
       slips[i] = along.positive() ? along : -along;
     }
     ModeData<Interval> mode;
+    if (never_presses(data, word)) continue;
     if (!solve(data, word, mode)) return false;
     if (mode.normal[0].negative() || mode.normal[1].negative()) continue;
     const Interval loss = data.contact[0].mu * mode.normal[0] * slips[0] +
