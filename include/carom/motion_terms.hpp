@@ -22,6 +22,7 @@ struct MotionTerms {
   std::vector<double> jacobian;  ///< J, [contacts, rows, nv]
   std::vector<double> drift;     ///< (dJ/dt) v, [contacts, rows]
   double energy = 0.0;           ///< kinetic and potential [J]
+  std::vector<int> quaternions;  ///< where in q a unit quaternion w, x, y, z begins
 };
 
 /// Of a problem's mechanism at q and v (SI) at a time [s]. Errors: InvalidInput naming the array

@@ -73,6 +73,7 @@ MotionProblem motion_problem(const MechanismTree& tree, std::span<const double> 
 
 inline constexpr int kMostSpatialTreeLinks = 7;
 inline constexpr int kMostSpatialTreeContacts = 8;
+inline constexpr int kMostSpatialTreeVelocities = 12;
 
 /// A link in space with the joint that carries it. Its frame has its origin at the joint and its
 /// parent's axes where the joint's coordinate is zero; that of a free link is anywhere in it.
@@ -80,6 +81,7 @@ struct SpatialTreeLink {
   std::string name;
   int parent = -1;                      ///< an earlier link; -1: the world; -1 of a free link
   bool slides = false;                  ///< a slide along the axis instead of a hinge about it
+  bool ball = false;                    ///< a ball joint, which has no axis and no spring
   std::array<double, 3> place{};        ///< of the joint, in the parent [m]
   std::array<double, 3> axis{0, 0, 1};  ///< of the joint, in the parent, of length 1
   double mass = 1.0;                    ///< [kg], >= 0
@@ -105,7 +107,9 @@ struct SpatialTreeContact {
 
 /// With a free first link q = (place of its origin, quaternion w, x, y, z from it to the world;
 /// joint coordinates of the others), v = (velocity of that origin in the world, angular velocity in
-/// the link; rates of the joints); without, the joint coordinates of all and their rates.
+/// the link; rates of the joints); without, the joint coordinates of all and their rates. Those of
+/// a ball are a quaternion from the link to its parent and the angular velocity against the parent,
+/// in the link. At most 12 velocities.
 struct SpatialTree {
   std::string name;
   bool floating = true;                            ///< the first link is free
@@ -115,7 +119,8 @@ struct SpatialTree {
 };
 
 /// Likewise. Errors as above, and of an axis that is not of length 1, moments of inertia that no
-/// body has, a quaternion that is not of length 1 (to 1e-9), a free link's parent.
+/// body has, a quaternion that is not of length 1 (to 1e-9), a free link's parent, a ball joint
+/// that slides or has stiffness, rest or effort, more velocities than above.
 MotionProblem motion_problem(const SpatialTree& tree, std::span<const double> position,
                              std::span<const double> velocity);
 

@@ -81,9 +81,13 @@ def resolved(description: Any) -> tuple[int, dict[str, Any]]:
             raise refuse(f"{where}: mass", "missing", "must be there")
         made: dict[str, Any] = {"parent": link(where, "parent", each.get("parent"), optional=True)}
         joint = each.get("joint", "hinge")
-        if joint not in ("hinge", "slide"):
-            raise refuse(f"{where}: joint", repr(joint), "must be hinge or slide")
+        joints = ("hinge", "slide") if dimension == 2 else ("hinge", "slide", "ball")
+        if joint not in joints:
+            raise refuse(f"{where}: joint", repr(joint), "must be " + " or ".join(joints))
+        if joint == "ball" and "axis" in each:
+            raise refuse(f"{where}: axis", repr(each["axis"]), "must be missing: a ball joint has none")
         made["slides"] = joint == "slide"
+        made["ball"] = joint == "ball"
         for key, value in each.items():
             if key not in ("parent", "joint"):
                 made[key] = _value(where, key, value, dimension)

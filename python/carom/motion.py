@@ -259,7 +259,8 @@ def tree(
     gravity, links, contacts, half_spaces, springs. position (nq) or (n, nq) and velocity (nv) or (n,
     nv): in the plane the floating point's x and y, then a number a link; in space the free first
     link's place and quaternion w, x, y, z, its velocity and angular velocity in its own axes, then a
-    number a link. Errors: InvalidInput naming link, contact, half-space or spring and the field.
+    number a link, of a ball joint a quaternion from link to parent and the angular velocity against
+    the parent, in the link's axes. Errors: InvalidInput naming link, contact, half-space or spring and the field.
     """
     from ._trees import resolved
 

@@ -33,6 +33,7 @@ Link link_of(const nb::dict& given) {
   take(given, "name", link.name);
   take(given, "parent", link.parent);
   take(given, "slides", link.slides);
+  if constexpr (requires { link.ball; }) take(given, "ball", link.ball);
   if constexpr (requires { link.hinge; }) {
     take(given, "place", link.hinge);
   } else {

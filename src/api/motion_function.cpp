@@ -82,6 +82,7 @@ MotionTerms motion_terms(const OwnMechanism& mechanism, std::span<const double> 
       Eigen::LLT<Eigen::MatrixXd>(mass).info() != Eigen::Success) {
     require::refuse(whose, "mass", {}, "singular or not symmetric", "must be positive definite");
   }
+  if (mechanism.positions > mechanism.velocities) terms.quaternions = {3};
   const Eigen::Map<const Eigen::VectorXd> v(velocity.data(), mechanism.velocities);
   terms.energy = 0.5 * v.dot(mass * v) + answer.potential;
   return terms;

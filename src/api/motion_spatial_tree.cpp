@@ -14,6 +14,7 @@ namespace {
 using kernels::SpatialTreeMechanism;
 static_assert(SpatialTreeMechanism::kMostLinks == kMostSpatialTreeLinks);
 static_assert(SpatialTreeMechanism::kMostContacts == kMostSpatialTreeContacts);
+static_assert(SpatialTreeMechanism::kMostVelocities == kMostSpatialTreeVelocities);
 
 constexpr double kInertiaRounding = 1e-12;  // of a body's largest moment
 
@@ -35,6 +36,22 @@ void check_inertia(const TreePart& part, const SpatialTreeLink& link) {
   }
 }
 
+void check_ball(const TreePart& part, const SpatialTreeLink& link) {
+  if (link.slides) part.refuse("slides", "true", "must be false of a ball joint");
+  const auto none = [&](const char* field, double value) {
+    if (value != 0.0) part.refuse(field, message::number(value), "must be 0 of a ball joint");
+  };
+  none("stiffness", link.stiffness);
+  none("rest", link.rest);
+  none("effort", link.effort);
+}
+
+/// 0: hinge, 1: slide, 2: ball.
+double joint_of(const SpatialTreeLink& link) {
+  if (link.ball) return 2.0;
+  return link.slides ? 1.0 : 0.0;
+}
+
 void check(const SpatialTree& tree) {
   const TreePart all(tree.name, "mechanism", 0, tree.name);
   check_sizes(all, tree, kMostSpatialTreeLinks, kMostSpatialTreeContacts);
@@ -48,10 +65,11 @@ void check(const SpatialTree& tree) {
                   "must be an earlier link: the first one is free");
     }
     part.finite("place", link.place);
-    if (!free) part.unit("axis", link.axis);
+    if (!free && !link.ball) part.unit("axis", link.axis);
     part.not_negative("mass", link.mass);
     check_inertia(part, link);
     check_joint(part, link);
+    if (link.ball && !free) check_ball(part, link);
   }
   check_contacts(tree);
 }
@@ -61,16 +79,27 @@ void check(const SpatialTree& tree) {
 MotionProblem motion_problem(const SpatialTree& tree, std::span<const double> position,
                              std::span<const double> velocity) {
   check(tree);
-  const std::size_t velocities = tree.links.size() + (tree.floating ? 5 : 0);
+  std::size_t velocities = 0;
+  std::vector<std::size_t> quaternions;  // where they begin
+  for (std::size_t i = 0; i < tree.links.size(); ++i) {
+    const bool free = tree.floating && i == 0;
+    const bool turns = free || tree.links[i].ball;
+    if (turns) quaternions.push_back(velocities + quaternions.size() + (free ? 3 : 0));
+    velocities += free ? 6 : turns ? 3 : 1;
+  }
   const TreePart all(tree.name, "mechanism", 0, tree.name);
   const auto require_length = [&](const char* field, std::size_t size, std::size_t expected) {
     if (size == expected) return;
     all.refuse(field, std::to_string(size) + " numbers long",
                "must have " + std::to_string(expected));
   };
-  require_length("position", position.size(), velocities + (tree.floating ? 1 : 0));
+  if (velocities > static_cast<std::size_t>(kMostSpatialTreeVelocities)) {
+    all.refuse("links", "of " + std::to_string(velocities) + " velocities",
+               "must have at most " + std::to_string(kMostSpatialTreeVelocities));
+  }
+  require_length("position", position.size(), velocities + quaternions.size());
   require_length("velocity", velocity.size(), velocities);
-  if (tree.floating) all.unit("quaternion", position.subspan(3, 4));
+  for (const std::size_t first : quaternions) all.unit("quaternion", position.subspan(first, 4));
   MotionProblem problem;
   problem.name = tree.name;
   problem.mechanism = MotionMechanism::spatial_tree;
@@ -83,7 +112,7 @@ MotionProblem motion_problem(const SpatialTree& tree, std::span<const double> po
        tree.floating ? 1.0 : 0.0};
   put(tree.gravity);
   for (const SpatialTreeLink& l : tree.links) {
-    p.insert(p.end(), {static_cast<double>(l.parent), l.slides ? 1.0 : 0.0});
+    p.insert(p.end(), {static_cast<double>(l.parent), joint_of(l)});
     put(l.place);
     put(l.axis);
     p.push_back(l.mass);

@@ -56,6 +56,11 @@ MotionTerms motion_terms(const MotionProblem& problem, std::span<const double> p
     terms.rates.resize(position.size());
     mechanism.rates(velocity.data(), terms.rates.data());
     terms.energy = at.kinetic(size.velocities, velocity.data()) + at.potential;
+    if constexpr (kernels::TurningMechanism<T, const double*>) {
+      terms.quaternions.resize(kernels::kMostQuaternions);
+      terms.quaternions.resize(
+          static_cast<std::size_t>(T::quaternions(p, terms.quaternions.data())));
+    }
     for (int i = 0; i < size.constraints; ++i) {
       terms.gap.push_back(at.gap[i]);
       terms.friction.push_back(at.friction[i]);

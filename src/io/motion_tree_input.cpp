@@ -127,8 +127,16 @@ Link link_from_json(const json& object, const LinkNames& names, std::size_t inde
   }
   if (object.contains("joint")) {
     const std::string joint = read_text(object, "joint", where);
-    if (joint != "hinge" && joint != "slide") {
-      throw InvalidInput(fmt::format("{}: joint is \"{}\": must be hinge or slide", where, joint));
+    constexpr bool kSpatial = requires { link.ball; };
+    if constexpr (kSpatial) {
+      link.ball = joint == "ball";
+      if (link.ball && object.contains("axis")) {
+        throw InvalidInput(fmt::format("{}: axis: a ball joint has none", where));
+      }
+    }
+    if (joint != "hinge" && joint != "slide" && !(kSpatial && joint == "ball")) {
+      throw InvalidInput(fmt::format("{}: joint is \"{}\": must be {}", where, joint,
+                                     kSpatial ? "hinge, slide or ball" : "hinge or slide"));
     }
     link.slides = joint == "slide";
   }

@@ -208,6 +208,22 @@ TEST(MotionCommand, ShardsByProblemsMakeTheWhole) {
   EXPECT_EQ(carom({"motion", "rocking_block_drop", "--first-problem", "-1"}).status, 2);
 }
 
+TEST(MotionCommand, BallJointFromAFile) {
+  const Scratch scratch;
+  const std::string file = scratch.file("top.json", R"({
+    "name": "top",
+    "mechanism": {"dimension": 3, "floating": false, "links": [
+      {"name": "top", "joint": "ball", "mass": 0.8, "mass_centre": [0, 0, 0.1],
+       "inertia": [0.004, 0.004, 0.002]}]},
+    "position": [0.8, 0.36, 0.48, 0.0], "velocity": [0.5, -1.0, 30.0], "duration": 1.0})");
+  const Outcome outcome = carom({"motion", file, "--json"});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const json problem = outcome.document()["problems"][0];
+  // A symmetric top keeps its spin.
+  EXPECT_NEAR(problem["final"]["velocity_min"][2].get<double>(), 30.0, 1e-9);
+  EXPECT_LT(problem["max_energy_gain"].get<double>(), 1e-9);
+}
+
 TEST(MotionCommand, SpatialMechanismFromAFile) {
   const std::string file = CAROM_TEST_DATA "/../../examples/data/tumbling_hammer.json";
   const Outcome outcome = carom({"motion", file, "--samples", "3", "--json"});
@@ -230,6 +246,11 @@ TEST(MotionCommand, SpatialMechanismFromAFile) {
       R"({"dimension": 3, "floating": false, "links": [{"name": "a", "mass": 1, "axis": 0.5}]})",
       "axis");
   refused(R"({"dimension": 3, "floating": false, "springs": [], "links": []})", "springs");
+  refused(R"({"floating": false, "links": [{"name": "a", "mass": 1, "joint": "ball"}]})",
+          "must be hinge or slide");
+  refused(R"({"dimension": 3, "floating": false, "links": [{"name": "a", "mass": 1,
+             "joint": "ball", "axis": [0, 0, 1]}]})",
+          "a ball joint has none");
 }
 
 }  // namespace

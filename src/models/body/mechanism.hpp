@@ -57,6 +57,14 @@ concept Mechanism = std::constructible_from<T, const double*, double, const doub
   { at.friction(constraint) } -> std::same_as<double>;
 });
 
+/// Mechanisms whose positions have unit quaternions w, x, y, z: quaternions(p, first) fills in
+/// where in q each begins and says how many there are, kMostQuaternions at most.
+template <class T, class Parameters>
+concept TurningMechanism = requires(const Parameters& p, int* first) {
+  { T::quaternions(p, first) } -> std::same_as<int>;
+};
+inline constexpr int kMostQuaternions = 4;
+
 /// Mechanisms of one size for any parameters.
 template <class T>
 concept SizedMechanism = Mechanism<T> && requires {

@@ -108,6 +108,10 @@ CAROM_INLINE void quaternion_rate(const double* quaternion, const double* a, dou
 /// What mechanisms of one free body share.
 class FreeBody {
  public:
+  static CAROM_INLINE int quaternions(const double*, int* first) {
+    first[0] = 3;
+    return 1;
+  }
   /// q' = (velocity, rate of the quaternion).
   CAROM_INLINE void rates(const double* v, double* q_dot) const {
     for (int j = 0; j < 3; ++j) q_dot[j] = v[j];

@@ -17,22 +17,25 @@ CAROM_INLINE void times(const double* a, const double* b, double* out) {
 
 /// Spatial tree of links whose shape is among its parameters, its points against half-spaces.
 /// q = (place and quaternion of the first link, if it is free, as FreeBody's; then each other
-/// link's joint: the angle about its axis, or the way along it), v = (velocity of the first link's
-/// origin in the world, its angular velocity in the link; rates of the joints). A link's frame has
-/// its origin at the joint and its parent's axes where the joint is at zero. Parameters: a header,
-/// then the links and the contacts, a record each (`src/api/motion_spatial_tree.cpp` writes them).
+/// link's joint: the angle about its axis, the way along it, or a ball's quaternion from link to
+/// parent), v = (velocity of the first link's origin in the world, its angular velocity in the
+/// link; rates of the joints, of a ball the angular velocity against the parent, in the link). A
+/// link's frame has its origin at the joint and its parent's axes where the joint is at zero.
+/// Parameters: a header, then the links and the contacts, a record each
+/// (`src/api/motion_spatial_tree.cpp` writes them).
 class SpatialTreeMechanism {
  public:
   static constexpr int kRows = 3;
   static constexpr int kMostLinks = 7;
   static constexpr int kMostContacts = 8;
   static constexpr int kMostVelocities = 6 + kMostLinks - 1;
-  static constexpr MechanismSizes kSizes{kMostVelocities + 1, kMostVelocities, kMostContacts};
+  static constexpr MechanismSizes kSizes{kMostVelocities + kMostQuaternions, kMostVelocities,
+                                         kMostContacts};
 
   enum Header { kLinks, kContacts, kFree, kField, kHeader = kField + 3 };
   enum LinkRecord {
     kParent,  ///< -1: the world; free links have none
-    kSlides,  ///< 0: hinge, 1: slide
+    kJoint,   ///< 0: hinge, 1: slide, 2: ball
     kPlace,   ///< of the joint, in the parent
     kAxis = kPlace + 3,
     kMass = kAxis + 3,
@@ -64,9 +67,27 @@ class SpatialTreeMechanism {
   };
 
   static CAROM_INLINE MechanismSizes sizes(const double* p) {
+    int first[kMostQuaternions];
+    const int turning = quaternions(p, first);
     const int free = p[kFree] > 0.0 ? 1 : 0;
-    const int velocities = whole(p[kLinks]) + 5 * free;
-    return {velocities + free, velocities, whole(p[kContacts])};
+    const int velocities = whole(p[kLinks]) + 2 * turning + 3 * free;
+    return {velocities + turning, velocities, whole(p[kContacts])};
+  }
+  static CAROM_INLINE int quaternions(const double* p, int* first) {
+    int count = 0;
+    int at = 0;
+    for (int i = 0; i < whole(p[kLinks]); ++i) {
+      if (i == 0 && p[kFree] > 0.0) {
+        first[count++] = 3;
+        at = 7;
+      } else if (p[kHeader + i * kLinkRecord + kJoint] > 1.5) {
+        first[count++] = at;
+        at += 4;
+      } else {
+        ++at;
+      }
+    }
+    return count;
   }
   static CAROM_INLINE int parameter_count(const double* p) {
     return kHeader + whole(p[kLinks]) * kLinkRecord + whole(p[kContacts]) * kContactRecord;
@@ -74,7 +95,12 @@ class SpatialTreeMechanism {
 
   CAROM_INLINE SpatialTreeMechanism(const double* p, double, const double* q)
       : p_(p), q_(q), links_(whole(p[kLinks])), free_(p[kFree] > 0.0) {
+    int at_position = 0;
     for (int i = 0; i < links_; ++i) {
+      position_[i] = at_position;
+      column_[i] = velocities_;
+      at_position += is_free(i) ? 7 : is_ball(i) ? 4 : 1;
+      velocities_ += is_free(i) ? 6 : is_ball(i) ? 3 : 1;
       if (is_free(i)) {
         rotation_of(q + 3, rotation_[i]);
         for (int d = 0; d < 3; ++d) origin_[i][d] = q[d];
@@ -99,10 +125,16 @@ class SpatialTreeMechanism {
   }
 
   CAROM_INLINE void rates(const double* v, double* q_dot) const {
-    const int first = free_ ? 6 : 0;
     for (int j = 0; j < 3 && free_; ++j) q_dot[j] = v[j];
-    if (free_) quaternion_rate(q_ + 3, v + 3, q_dot + 3);
-    for (int j = first; j < velocities(); ++j) q_dot[j + (free_ ? 1 : 0)] = v[j];
+    for (int i = 0; i < links_; ++i) {
+      const int shift = is_free(i) ? 3 : 0;
+      if (turns(i)) {
+        quaternion_rate(q_ + position_[i] + shift, v + column_[i] + shift,
+                        q_dot + position_[i] + shift);
+      } else {
+        q_dot[position_[i]] = v[column_[i]];
+      }
+    }
   }
 
   CAROM_INLINE void mass_matrix(double* matrix) const {
@@ -166,7 +198,10 @@ class SpatialTreeMechanism {
         for (int d = 0; d < 3; ++d) f[j] += rows[d][j] * drawn[d] + spin[d][j] * torque[d];
       }
       if (is_free(i)) continue;
-      const int j = column(i);
+      for (int c = 0; c < 3 && is_ball(i); ++c)
+        f[column_[i] + c] -= l[kDamping] * v[column_[i] + c];
+      if (is_ball(i)) continue;
+      const int j = column_[i];
       f[j] += l[kEffort] - l[kStiffness] * (joint(i) - l[kRest]) - l[kDamping] * v[j];
     }
   }
@@ -174,8 +209,10 @@ class SpatialTreeMechanism {
   [[nodiscard]] CAROM_INLINE double loss(const double* v) const {
     double sum = 0.0;
     for (int i = free_ ? 1 : 0; i < links_; ++i) {
-      const double rate = v[column(i)];
-      sum = fused(link(i)[kDamping] * rate, rate, sum);
+      for (int c = 0; c < (is_ball(i) ? 3 : 1); ++c) {
+        const double rate = v[column_[i] + c];
+        sum = fused(link(i)[kDamping] * rate, rate, sum);
+      }
     }
     return sum;
   }
@@ -186,7 +223,7 @@ class SpatialTreeMechanism {
       double at[3];
       place(i, l + kCentre, at);
       sum -= l[kMass] * inner(p_ + kField, at);
-      if (is_free(i)) continue;
+      if (turns(i)) continue;
       const double stretch = joint(i) - l[kRest];
       sum += 0.5 * l[kStiffness] * stretch * stretch - l[kEffort] * joint(i);
     }
@@ -249,7 +286,6 @@ class SpatialTreeMechanism {
           to_world(tree.rotation_[i], v + 3, spin[i]);
           continue;
         }
-        const double rate = v[tree.column(i)];
         if (parent >= 0) {
           for (int d = 0; d < 3; ++d) {
             spin[i][d] = spin[parent][d];
@@ -260,6 +296,17 @@ class SpatialTreeMechanism {
           carried(parent, arm, drawn[i]);
         }
         double across[3] = {0.0, 0.0, 0.0};  // what turns the axis
+        if (tree.is_ball(i)) {
+          double turned[3];
+          to_world(tree.rotation_[i], v + tree.column_[i], turned);
+          if (parent >= 0) outer(spin[parent], turned, across);
+          for (int d = 0; d < 3; ++d) {
+            bias[i][d] += across[d];
+            spin[i][d] += turned[d];
+          }
+          continue;
+        }
+        const double rate = v[tree.column_[i]];
         if (parent >= 0) outer(spin[parent], tree.axis_[i], across);
         for (int d = 0; d < 3; ++d) {
           if (tree.slides(i)) {  // Coriolis': twice
@@ -298,14 +345,16 @@ class SpatialTreeMechanism {
     return link(i)[kParent] < 0.0 ? -1 : whole(link(i)[kParent]);
   }
   [[nodiscard]] CAROM_INLINE bool is_free(int i) const { return free_ && i == 0; }
-  [[nodiscard]] CAROM_INLINE bool slides(int i) const { return link(i)[kSlides] > 0.0; }
-  [[nodiscard]] CAROM_INLINE int velocities() const { return links_ + (free_ ? 5 : 0); }
-  /// Of v, of a link with a joint.
-  [[nodiscard]] CAROM_INLINE int column(int i) const { return free_ ? 5 + i : i; }
-  [[nodiscard]] CAROM_INLINE double joint(int i) const { return q_[free_ ? 6 + i : i]; }
+  [[nodiscard]] CAROM_INLINE bool slides(int i) const { return whole(link(i)[kJoint]) == 1; }
+  [[nodiscard]] CAROM_INLINE bool is_ball(int i) const { return whole(link(i)[kJoint]) == 2; }
+  /// It has a quaternion.
+  [[nodiscard]] CAROM_INLINE bool turns(int i) const { return is_free(i) || is_ball(i); }
+  [[nodiscard]] CAROM_INLINE int velocities() const { return velocities_; }
+  [[nodiscard]] CAROM_INLINE double joint(int i) const { return q_[position_[i]]; }
 
-  /// Rotation of a link against its parent, by Rodrigues' formula.
+  /// Rotation of a link against its parent, of a hinge by Rodrigues' formula.
   CAROM_INLINE void joint_turn(int i, double* r) const {
+    if (is_ball(i)) return rotation_of(q_ + position_[i], r);
     const double* a = link(i) + kAxis;
     const double angle = slides(i) ? 0.0 : joint(i);
     const double sine = std::sin(angle);
@@ -335,19 +384,20 @@ class SpatialTreeMechanism {
     for (int k = i; k >= 0; k = parent_of(k)) {
       double arm[3];
       for (int d = 0; d < 3; ++d) arm[d] = at[d] - origin_[k][d];
-      if (is_free(k)) {
+      if (turns(k)) {
+        const int turning = column_[k] + (is_free(k) ? 3 : 0);
         for (int c = 0; c < 3; ++c) {
           const double axis[3] = {rotation_[k][c], rotation_[k][3 + c], rotation_[k][6 + c]};
           double swept[3];
           outer(axis, arm, swept);
-          rows[c][c] = 1.0;
-          for (int d = 0; d < 3; ++d) rows[d][3 + c] = swept[d];
+          if (is_free(k)) rows[c][c] = 1.0;
+          for (int d = 0; d < 3; ++d) rows[d][turning + c] = swept[d];
         }
         continue;
       }
       double moved[3];
       outer(axis_[k], arm, moved);
-      for (int d = 0; d < 3; ++d) rows[d][column(k)] = slides(k) ? axis_[k][d] : moved[d];
+      for (int d = 0; d < 3; ++d) rows[d][column_[k]] = slides(k) ? axis_[k][d] : moved[d];
     }
   }
   CAROM_INLINE void centre_rows(int i, double (*rows)[kMostVelocities]) const {
@@ -358,9 +408,10 @@ class SpatialTreeMechanism {
   /// Rows of the link's angular velocity in the world, likewise.
   CAROM_INLINE void spin_rows(int i, double (*rows)[kMostVelocities]) const {
     for (int k = i; k >= 0; k = parent_of(k)) {
+      const int turning = column_[k] + (is_free(k) ? 3 : 0);
       for (int d = 0; d < 3; ++d) {
-        for (int c = 0; c < 3 && is_free(k); ++c) rows[d][3 + c] = rotation_[k][3 * d + c];
-        if (!is_free(k) && !slides(k)) rows[d][column(k)] = axis_[k][d];
+        for (int c = 0; c < 3 && turns(k); ++c) rows[d][turning + c] = rotation_[k][3 * d + c];
+        if (!turns(k) && !slides(k)) rows[d][column_[k]] = axis_[k][d];
       }
     }
   }
@@ -369,6 +420,9 @@ class SpatialTreeMechanism {
   const double* q_;
   int links_;
   bool free_;
+  int velocities_ = 0;
+  int position_[kMostLinks];  ///< where in q and in v a link begins
+  int column_[kMostLinks];
   double rotation_[kMostLinks][9];
   double origin_[kMostLinks][3];
   double axis_[kMostLinks][3];  ///< of the joint, in the world

@@ -72,6 +72,15 @@ class AnyMechanism {
     choose(parameters.kind, [&]<class M>() { result = M::sizes(parameters.numbers); });
     return result;
   }
+  CAROM_CALL static int quaternions(const Parameters& parameters, int* first) {
+    int result = 0;
+    choose(parameters.kind, [&]<class M>() {
+      if constexpr (TurningMechanism<M, const double*>) {
+        result = M::quaternions(parameters.numbers, first);
+      }
+    });
+    return result;
+  }
   /// Whether `clears` has anything to say.
   CAROM_INLINE static bool lifts(const Parameters& parameters) {
     bool result = false;

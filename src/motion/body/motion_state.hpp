@@ -138,12 +138,16 @@ class MotionState : protected MotionCounts<T> {
     }
   }
   CAROM_INLINE void normalise() {
-    if constexpr (kQ == kV + 1) {
-      if (nq_ == nv_) return;  // trees that hang on the world
-      double square = 0.0;
-      for (int j = 3; j < 7; ++j) square = fused(y_[j], y_[j], square);
-      const double size = square_root(square);
-      for (int j = 3; j < 7; ++j) y_[j] /= size;
+    if constexpr (TurningMechanism<T, ParametersOf<T>>) {
+      int first[kMostQuaternions];
+      const int count = T::quaternions(parameters_, first);
+      for (int k = 0; k < count; ++k) {
+        double* const at = y_ + first[k];
+        double square = 0.0;
+        for (int j = 0; j < 4; ++j) square = fused(at[j], at[j], square);
+        const double size = square_root(square);
+        for (int j = 0; j < 4; ++j) at[j] /= size;
+      }
     }
   }
 

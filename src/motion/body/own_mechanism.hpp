@@ -92,6 +92,10 @@ class OwnMechanismAt {
   static MechanismSizes sizes(const Parameters& parameters) {
     return {parameters.own->positions, parameters.own->velocities, parameters.own->contacts};
   }
+  static int quaternions(const Parameters& parameters, int* first) {
+    first[0] = 3;
+    return parameters.own->positions - parameters.own->velocities;
+  }
   template <class Local>
   static bool evaluate(Local& local, const Parameters& parameters, const MechanismSizes& size,
                        double time, const double* q, const double* v, const double* drive,

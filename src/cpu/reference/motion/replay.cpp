@@ -89,7 +89,7 @@ class Stepper {
     const VectorXd middle = 0.5 * (at.v + v);
     const MotionTerms there = motion_terms(problem_, span_of(at.q), span_of(middle), at.time);
     at.q += h * Eigen::Map<const VectorXd>(there.rates.data(), at.q.size());
-    if (at.q.size() == at.v.size() + 1) at.q.segment(3, 4).normalize();
+    for (const int first : there.quaternions) at.q.segment(first, 4).normalize();
     at.v = v;
   }
 
