@@ -151,10 +151,14 @@ struct MotionSettings {
   double velocity_tolerance = 1e-9;  ///< [m/s]: slower approach, slip and motion count as none
   double law_tolerance = 1e-8;       ///< largest relative residual of a contact law
   double zeno_tolerance = 1e-9;      ///< [s]: to which the limit of a sequence of impacts is known
-  double grid = 0.0;                 ///< [s]: interval of the states that are kept; 0: none
-  std::int64_t keep_samples = 0;     ///< motions whose states and events are kept, the first ones
-  std::int64_t keep_events = 0;      ///< events kept of each of them at most
-  int threads = 0;                   ///< cpu, reference: 0 = all hardware threads
+  bool mode_table = true;         ///< the first impact has the impact family's table of modes, so
+                                  ///< that same seeds give same samples where its steps have
+                                  ///< several solutions; it costs a flight and a table a problem:
+                                  ///< choose false for few samples of each of many problems
+  double grid = 0.0;              ///< [s]: interval of the states that are kept; 0: none
+  std::int64_t keep_samples = 0;  ///< motions whose states and events are kept, the first ones
+  std::int64_t keep_events = 0;   ///< events kept of each of them at most
+  int threads = 0;                ///< cpu, reference: 0 = all hardware threads
 
   /// See settings.hpp.
   template <class Visit, class... Tables>
@@ -190,6 +194,8 @@ struct MotionSettings {
     visit({"zeno_tolerance", "To which the limit of accumulating impacts is known", Range::above(0),
            "s"},
           tables.zeno_tolerance...);
+    visit({"mode_table", "Read steps of the first impact off the impact family's table of modes"},
+          tables.mode_table...);
     visit({"grid", "Interval of the states that are kept", Range::finite_from(0), "s", "none"},
           tables.grid...);
     visit({"keep_samples", "Motions whose states and events are kept, the first ones",

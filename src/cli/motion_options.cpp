@@ -65,6 +65,10 @@ std::span<const OptionForm> motion_forms() {
       {.setting = "duration", .note = "; default: the model's", .open = true},
       {.setting = "step_size", .note = "; default: the model's", .open = true},
       {.setting = "coefficient", .note = "; default: the model's", .open = true},
+      {.setting = "mode_table",
+       .text =
+           "Solve the first impact's steps without a table of modes: for few samples of each of "
+           "many problems"},
       {.setting = "grid", .option = "--dt-output", .open = true},
       {.setting = "keep_samples", .note = "; default: what --output and --plot need", .open = true},
       {.setting = "keep_events", .open = true},

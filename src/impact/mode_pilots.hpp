@@ -13,6 +13,9 @@
 namespace carom {
 
 inline constexpr std::uint64_t kPilotSeed = 0x6361726f6d;
+/// Steps of one pilot at most, whatever the run's max_steps: more of them change no sample that had
+/// ended.
+inline constexpr int kPilotSteps = 64;
 
 /// Pilot trajectories along the contact path.
 struct PilotJob {
@@ -46,7 +49,6 @@ inline constexpr int kEnumeratedContacts = 3;
 inline constexpr int kEnumeratedWords = 6;         // of 64: 7^3 combinations
 inline constexpr int kMostOutcomes = 1024;         // told apart
 inline constexpr double kDistinctOutcomes = 1e-7;  // two v' differ by more, relative to max|z|
-inline constexpr int kPilotSteps = 64;             // of one pilot through all combinations
 
 /// Pilot trajectories that try every combination of planar modes in each step.
 struct EnumerationJob {
@@ -115,7 +117,7 @@ void follow_pilots_in(const PilotJob& job) {
   count = 0;
   for (int pilot = 0; pilot < job.pilots; ++pilot) {
     for (int i = 0; i < rows; ++i) u[i] = problem.contact_velocity[i];
-    for (int step = 0; step < run.max_steps && pilot_collides(run, u); ++step) {
+    for (int step = 0; step < kPilotSteps && pilot_collides(run, u); ++step) {
       if (count == job.capacity) return;
       double* const z = job.steps + static_cast<long>(count) * (rows + m);
       draw_pilot(run, pilot, step, z + rows);

@@ -64,7 +64,7 @@ struct TableStretch {
 TableStretch table_stretch(int dimension, int contacts, std::int64_t sample);
 
 /// Tables of the step's solutions, one problem after the other, from pilot trajectories with
-/// numbers of their own: a function of the problem, of step_size, max_steps and breadth alone. Up
+/// numbers of their own: a function of the problem, of step_size and breadth alone. Up
 /// to three planar contacts: every regular combination of modes, as far as the table has room; more
 /// contacts, or spatial ones: those that the contact path ended in. Most frequent first. Keeps its
 /// memory.

@@ -15,15 +15,16 @@ namespace carom::models::detail {
 
 inline constexpr double kStandardGravity = 9.81;  ///< [m/s2]; no impact depends on it
 
-/// Parameters of a mechanism, in its order, from those of its impact model.
+/// Parameters of a mechanism, in its order, from those of its impact model; those behind gravity
+/// are zero.
 template <kernels::ImpactMechanism Mechanism>
 std::vector<double> mechanism_parameters(const Values& values) {
   std::vector<double> parameters = values.in_order();
-  parameters.push_back(kStandardGravity);
-  static_assert(Mechanism::kGravity + 1 == Mechanism::kParameters);
-  if (parameters.size() != Mechanism::kParameters) {
+  if (parameters.size() != Mechanism::kGravity) {
     throw std::logic_error("a model's parameters are not those of its mechanism");
   }
+  parameters.push_back(kStandardGravity);
+  parameters.resize(Mechanism::kParameters);
   return parameters;
 }
 

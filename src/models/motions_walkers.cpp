@@ -55,7 +55,9 @@ MotionDefinition ramone_step() {
   MotionModel model;
   static_cast<Model&>(model) = find("ramone");
   model.name = "ramone_step";
-  model.summary = "the biped RAMone after a step, without drive";
+  model.summary =
+      "the biped RAMone after a step, without drive; the floor under the leading foot is where the "
+      "foot is at the start";
   model.duration = 0.3;
   model.positions = {
       "x", "y", "pitch", "leading hip", "leading knee", "trailing hip", "trailing knee"};
@@ -72,8 +74,11 @@ MotionDefinition ramone_step() {
             problem.parameters = mechanism_parameters<kernels::Ramone>(values);
             problem.position.resize(kernels::Ramone::kSizes.positions);
             problem.velocity.resize(kernels::Ramone::kSizes.velocities);
-            kernels::Ramone::start(problem.parameters.data(), problem.position.data(),
-                                   problem.velocity.data());
+            double* p = problem.parameters.data();
+            kernels::Ramone::start(p, problem.position.data(), problem.velocity.data());
+            p[kernels::Ramone::kLevel] = kernels::Ramone(p, 0.0, problem.position.data())
+                                             .constraint(kernels::Ramone::kLeading)
+                                             .gap;
             return problem;
           }};
 }

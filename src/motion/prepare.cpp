@@ -9,6 +9,7 @@
 #include "core/message.hpp"
 #include "core/require.hpp"
 #include "impact/friction_polygon.hpp"
+#include "impact/mode_table.hpp"
 #include "motion/body/contact_forces.hpp"
 #include "motion/mechanisms.hpp"
 
@@ -75,6 +76,7 @@ kernels::motion::MotionView view_of(const MotionBatch& batch, const MotionSettin
   view.event_rows = static_cast<long>(result.event_rows);
   view.first_problem = static_cast<long>(settings.first_problem);
   view.first_sample = static_cast<std::uint64_t>(settings.first_sample);
+  view.wide_from = static_cast<std::uint64_t>(kWideFrom);
   return view;
 }
 

@@ -67,6 +67,21 @@ TEST_F(CudaMotion, RefusedProblemsOfEveryMechanismHarmNoNeighbour) {
   }
 }
 
+/// Where the first impact's table is the narrow and the wide one.
+TEST_F(CudaMotion, SameFirstImpactsAsCpu) {
+  for (const char* name : {"disk_stack_drop", "bar_on_steps_drop", "compass_walk"}) {
+    SCOPED_TRACE(name);
+    const models::MotionModel& model = models::find_motion(name);
+    const MotionProblem problem = models::build_motion(name);
+    const std::vector<MotionProblem> problems{problem, problem};
+    MotionSettings settings = settings_of(model);
+    settings.samples = test::some(400, 20);
+    settings.first_sample = 8192 - settings.samples / 2;
+    settings.max_events = 2;
+    expect_same(make_batch(problems), settings);
+  }
+}
+
 TEST_F(CudaMotion, SameBitsForOwnMechanisms) {
   MotionSettings settings;
   settings.duration = 0.8;
@@ -75,6 +90,16 @@ TEST_F(CudaMotion, SameBitsForOwnMechanisms) {
   settings.keep_events = 20;
   const MotionProblem hammer = test::hammer_problem();
   expect_same(make_batch({&hammer, 1}), settings);
+  SpatialTree balls = test::hammer_tree();
+  balls.links[1].ball = true;
+  balls.links[1].stiffness = 0.0;
+  std::vector<double> at = hammer.position;
+  at.erase(at.begin() + 7);
+  at.insert(at.begin() + 7, {0.8, 0.0, 0.6, 0.0});
+  std::vector<double> rates = hammer.velocity;
+  rates.insert(rates.begin() + 6, {1.0, 2.0});
+  const MotionProblem turning = motion_problem(balls, at, rates);
+  expect_same(make_batch({&turning, 1}), settings);
   MechanismTree tree;
   TreeLink body;
   body.inertia = 0.3;

@@ -1,34 +1,22 @@
 // Mechanisms of the design beyond the closed forms: they run, are certified, and do what is known.
 
-#include <carom/models/motions.hpp>
-#include <carom/motion.hpp>
-
 #include <cmath>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "support/motion_runs.hpp"
+
 namespace carom {
 namespace {
-
-MotionResult simulate(const std::string& name, const std::map<std::string, double>& set,
-                      std::int64_t samples, double duration = 0.0) {
-  const models::MotionModel& model = models::find_motion(name);
-  const MotionProblem problem = models::build_motion(name, set);
-  MotionSettings settings;
-  settings.duration = duration > 0.0 ? duration : model.duration;
-  settings.step_size = model.step_size;
-  settings.coefficient = model.coefficient;
-  settings.samples = samples;
-  settings.keep_samples = samples;
-  settings.keep_events = 400;
-  return simulate_motions(make_batch({&problem, 1}), settings, Backend::cpu);
-}
 
 TEST(Walking, CompassGaitKeepsItsPassiveGait) {
   // Goswami, Thuilot and Espiau: at 3 degrees a step takes 0.734 s and starts with rates -1.092 and
   // -0.377 of the legs.
-  const MotionResult result = simulate("compass_walk", {}, 1, 12.0);
+  MotionSettings settings = test::motion_settings("compass_walk");
+  settings.duration = 12.0;
+  const MotionResult result =
+      simulate_motions(test::motion_batch("compass_walk"), settings, Backend::cpu);
   std::vector<double> times;
   std::vector<const double*> states;
   for (std::size_t k = 0; k < static_cast<std::size_t>(result.event_count.host()[0]); ++k) {
@@ -47,7 +35,7 @@ TEST(Walking, CompassGaitKeepsItsPassiveGait) {
 }
 
 TEST(Walking, TenStepsOfManyWalksEndOrAreNamed) {
-  const MotionResult result = simulate("compass_walk", {}, 200);
+  const MotionResult result = test::simulate_model("compass_walk", {}, 200);
   const MotionSummary sum = summarise(result, 0);
   EXPECT_EQ(sum.ended_failed, 0);
   EXPECT_EQ(sum.ended_duration + sum.ended_rest + sum.ended_event_limit, 200);
@@ -57,7 +45,7 @@ TEST(Walking, TenStepsOfManyWalksEndOrAreNamed) {
 TEST(Mechanisms, AllRunAndAreCertified) {
   for (const models::MotionModel& model : models::motions()) {
     SCOPED_TRACE(model.name);
-    const MotionResult result = simulate(model.name, {}, 50);
+    const MotionResult result = test::simulate_model(model.name, {}, 50);
     const MotionSummary sum = summarise(result, 0);
     EXPECT_EQ(sum.ended_failed, 0);
     EXPECT_EQ(sum.ended_event_limit, 0);
@@ -71,13 +59,10 @@ TEST(Mechanisms, AllRunAndAreCertified) {
 TEST(Mechanisms, BlocksThatRestAlmostAtOnceDoNotHopForEver) {
   // Each of these is left with some 1e-6 rad/s, hops lower than 1e-12 m.
   for (const std::int64_t sample : {7911, 10872, 17030}) {
-    const models::MotionModel& model = models::find_motion("rocking_block_drop");
-    const MotionProblem problem = models::build_motion(model.name);
-    MotionSettings settings;
-    settings.duration = model.duration;
-    settings.step_size = model.step_size;
+    MotionSettings settings = test::motion_settings("rocking_block_drop");
     settings.first_sample = sample;
-    const MotionResult result = simulate_motions(make_batch({&problem, 1}), settings, Backend::cpu);
+    const MotionResult result =
+        simulate_motions(test::motion_batch("rocking_block_drop"), settings, Backend::cpu);
     EXPECT_EQ(result.end.host()[0], MotionEnd::rest);
     EXPECT_LT(result.events.host()[0], 200);
     EXPECT_LT(result.energy_gain.host()[0], 1e-12);
@@ -87,15 +72,11 @@ TEST(Mechanisms, BlocksThatRestAlmostAtOnceDoNotHopForEver) {
 TEST(Mechanisms, LimitsOfImpactsEndWhereAnotherContactCloses) {
   // With restitution one corner's impacts accumulate while the other comes down.
   for (const Restitution law : {Restitution::newton, Restitution::poisson, Restitution::stronge}) {
-    const models::MotionModel& model = models::find_motion("rocking_block_drop");
-    const MotionProblem problem = models::build_motion(model.name);
-    MotionSettings settings;
-    settings.duration = model.duration;
-    settings.step_size = model.step_size;
-    settings.samples = 300;
+    MotionSettings settings = test::motion_settings("rocking_block_drop", 300);
     settings.restitution = law;
     settings.coefficient = 0.5;
-    const MotionResult result = simulate_motions(make_batch({&problem, 1}), settings, Backend::cpu);
+    const MotionResult result =
+        simulate_motions(test::motion_batch("rocking_block_drop"), settings, Backend::cpu);
     const MotionSummary sum = summarise(result, 0);
     EXPECT_EQ(sum.ended_rest, 300);
     EXPECT_LT(sum.max_gap_drift, 1e-11);
@@ -105,7 +86,7 @@ TEST(Mechanisms, LimitsOfImpactsEndWhereAnotherContactCloses) {
 TEST(Mechanisms, CubeOnItsFaceSlidesByCoulombsLaw) {
   // Released on the floor with 0.5 m/s: stops after v^2 / (2 mu g).
   const MotionResult result =
-      simulate("cube_toss", {{"drop", 0.0}, {"spin_y", 0.0}, {"spin_z", 0.0}}, 1);
+      test::simulate_model("cube_toss", {{"drop", 0.0}, {"spin_y", 0.0}, {"spin_z", 0.0}}, 1);
   EXPECT_EQ(result.end.host()[0], MotionEnd::rest);
   EXPECT_NEAR(result.time.host()[0], 0.5 / (0.3 * 9.81), 1e-8);
   EXPECT_NEAR(result.position.host()[0], 0.25 / (2.0 * 0.3 * 9.81), 1e-8);
@@ -115,7 +96,7 @@ TEST(Mechanisms, CubeOnItsFaceSlidesByCoulombsLaw) {
 }
 
 TEST(Mechanisms, BoxStopsAtTheWall) {
-  const MotionResult result = simulate("box_along_wall", {}, 50);
+  const MotionResult result = test::simulate_model("box_along_wall", {}, 50);
   for (std::size_t i = 0; i < 50; ++i) {
     EXPECT_LE(result.position.host()[3 * i], -0.5 + 1e-9);
     EXPECT_GT(result.impacts.host()[i], 0);

@@ -5,48 +5,25 @@
 #include <cmath>
 #include <cstring>
 #include <numbers>
-#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include <carom/error.hpp>
-#include <carom/impact.hpp>
-#include <carom/models/models.hpp>
 #include <carom/models/motions.hpp>
 
 #include "core/arrays.hpp"
 #include "cpu/simd/dispatch.hpp"
 #include "cpu/simd/motions.hpp"
 #include "motion/prepare.hpp"
+#include "support/motion_runs.hpp"
 
 namespace carom {
 namespace {
 
 constexpr double kGravity = 9.81;
 
-using Set = std::map<std::string, double>;
-
-MotionBatch batch_of(const std::string& model, const Set& set = {}) {
-  const MotionProblem problem = models::build_motion(model, set);
-  return make_batch({&problem, 1});
-}
-
-MotionSettings settings_of(const std::string& model, std::int64_t samples = 1) {
-  const models::MotionModel& found = models::find_motion(model);
-  MotionSettings settings;
-  settings.samples = samples;
-  settings.duration = found.duration;
-  settings.step_size = found.step_size;
-  settings.coefficient = found.coefficient;
-  settings.keep_samples = samples;
-  settings.keep_events = 200;
-  return settings;
-}
-
-MotionResult simulate(const std::string& model, const Set& set = {}, std::int64_t samples = 1) {
-  return simulate_motions(batch_of(model, set), settings_of(model, samples), Backend::cpu);
-}
+using test::Set;
 
 /// Rows of the first kept motion's events of a kind.
 std::vector<std::size_t> events_of(const MotionResult& result, MotionEventKind kind) {
@@ -72,9 +49,10 @@ void expect_certified(const MotionSummary& sum) {
 TEST(Motion, InstructionSetsGiveTheSameBits) {
   for (const char* name : {"rocking_block_zeno", "compass_walk", "cube_toss"}) {
     SCOPED_TRACE(name);
-    const MotionBatch batch = batch_of(name);
-    MotionSettings settings = settings_of(name, 4);
+    const MotionBatch batch = test::motion_batch(name);
+    MotionSettings settings = test::motion_settings(name, 4);
     settings.duration = 1.0;
+    settings.mode_table = false;  // what calls these functions has the table
     const std::uint8_t accepted = 1;
     const MotionResult expected = simulate_motions(batch, settings, Backend::cpu);
     for (const cpu::simd::InstructionSet* set : cpu::simd::instruction_sets()) {
@@ -93,7 +71,7 @@ TEST(Motion, InstructionSetsGiveTheSameBits) {
 }
 
 TEST(Motion, RockingBlockReachesItsZenoPoint) {
-  const MotionResult result = simulate("rocking_block_zeno", {}, 8);
+  const MotionResult result = test::simulate_model("rocking_block_zeno", {}, 8);
   expect_certified(summarise(result, 0));
   for (std::size_t i = 0; i < 8; ++i) {
     EXPECT_EQ(result.end.host()[i], MotionEnd::rest);
@@ -115,11 +93,11 @@ TEST(Motion, RockingBlockReachesItsZenoPoint) {
 }
 
 TEST(Motion, RockingBlockTurnsBackAtItsApex) {
-  MotionSettings settings = settings_of("rocking_block_zeno");
+  MotionSettings settings = test::motion_settings("rocking_block_zeno");
   settings.grid = 1e-3;
   settings.duration = 1.0;
   const MotionResult result =
-      simulate_motions(batch_of("rocking_block_zeno"), settings, Backend::cpu);
+      simulate_motions(test::motion_batch("rocking_block_zeno"), settings, Backend::cpu);
   double highest = 0.0;
   for (std::int64_t k = 0; k < result.grid_points; ++k) {
     highest = std::max(highest, result.state.host()[static_cast<std::size_t>(7 * k + 2)]);
@@ -137,12 +115,12 @@ TEST(Motion, BallComesToRestWhereItsSeriesDoes) {
   for (const double e : {0.1, 0.5, 0.8, 0.95}) {
     for (const Restitution kind :
          {Restitution::newton, Restitution::poisson, Restitution::stronge}) {
-      MotionSettings settings = settings_of("bouncing_ball");
+      MotionSettings settings = test::motion_settings("bouncing_ball");
       settings.coefficient = e;
       settings.restitution = kind;
       settings.duration = 10.0;
       const MotionResult result =
-          simulate_motions(batch_of("bouncing_ball"), settings, Backend::cpu);
+          simulate_motions(test::motion_batch("bouncing_ball"), settings, Backend::cpu);
       EXPECT_EQ(result.end.host()[0], MotionEnd::rest);
       // Thrown up with 1 m/s, it lands with 1 m/s and flies e, e^2, ... as long afterwards.
       EXPECT_NEAR(result.zeno_time.host()[0], 2.0 / kGravity / (1.0 - e), 1e-9);
@@ -160,10 +138,11 @@ TEST(Motion, BallComesToRestWhereItsSeriesDoes) {
 }
 
 TEST(Motion, ElasticBallNeverRestsAndKeepsItsEnergy) {
-  MotionSettings settings = settings_of("bouncing_ball");
+  MotionSettings settings = test::motion_settings("bouncing_ball");
   settings.coefficient = 1.0;
   settings.duration = 10.0;
-  const MotionResult result = simulate_motions(batch_of("bouncing_ball"), settings, Backend::cpu);
+  const MotionResult result =
+      simulate_motions(test::motion_batch("bouncing_ball"), settings, Backend::cpu);
   EXPECT_EQ(result.end.host()[0], MotionEnd::duration);
   EXPECT_EQ(result.zeno.host()[0], 0);
   EXPECT_EQ(result.impacts.host()[0], static_cast<int>(10.0 * kGravity / 2.0));
@@ -175,10 +154,10 @@ TEST(Motion, ElasticBallNeverRestsAndKeepsItsEnergy) {
 TEST(Motion, BallWithSpinSlidesAndThenRolls) {
   // Without bounce: rolling when omega r = -v, after (v + omega r) / (3 mu g) of friction.
   const Set set{{"upward_velocity", 0.0}, {"friction", 0.3}, {"horizontal_velocity", 1.0}};
-  MotionSettings settings = settings_of("bouncing_ball");
+  MotionSettings settings = test::motion_settings("bouncing_ball");
   settings.coefficient = 0.0;
   const MotionResult result =
-      simulate_motions(batch_of("bouncing_ball", set), settings, Backend::cpu);
+      simulate_motions(test::motion_batch("bouncing_ball", set), settings, Backend::cpu);
   const auto sticks = events_of(result, MotionEventKind::stick);
   ASSERT_EQ(sticks.size(), 1U);
   EXPECT_NEAR(result.event_time.host()[sticks[0]], 1.0 / (3.0 * 0.3 * kGravity), 1e-9);
@@ -197,7 +176,7 @@ double painleve_number(double angle, double friction) {
 TEST(Motion, RodWithoutConsistentForcesIsStruckWithoutCollision) {
   const double angle = std::numbers::pi / 4.0;
   ASSERT_LT(painleve_number(angle, 2.0), 0.0);
-  const MotionResult result = simulate("painleve_rod", {}, 200);
+  const MotionResult result = test::simulate_model("painleve_rod", {}, 200);
   expect_certified(summarise(result, 0));
   for (std::size_t i = 0; i < 200; ++i) {
     ASSERT_NE(result.end.host()[i], MotionEnd::failed);
@@ -221,10 +200,10 @@ TEST(Motion, RodWithoutConsistentForcesIsStruckWithoutCollision) {
 TEST(Motion, RodOutsidePainlevesRegionSlides) {
   // mu = 1 < 4/3: the force exists and is unique, N = g m / k at rest in rotation.
   ASSERT_GT(painleve_number(std::numbers::pi / 4.0, 1.0), 0.0);
-  MotionSettings settings = settings_of("painleve_rod");
+  MotionSettings settings = test::motion_settings("painleve_rod");
   settings.duration = 1e-3;
-  const MotionResult result =
-      simulate_motions(batch_of("painleve_rod", {{"friction", 1.0}}), settings, Backend::cpu);
+  const MotionResult result = simulate_motions(
+      test::motion_batch("painleve_rod", {{"friction", 1.0}}), settings, Backend::cpu);
   EXPECT_EQ(result.pushes.host()[0], 0);
   EXPECT_EQ(result.ambiguous.host()[0], 0);
   const double force = kGravity / painleve_number(std::numbers::pi / 4.0, 1.0);
@@ -234,10 +213,10 @@ TEST(Motion, RodOutsidePainlevesRegionSlides) {
 TEST(Motion, RodThatSpinsHasTwoFuturesInPainlevesRegion) {
   // k < 0 and the free end rises: it may leave the floor or go on sliding; the samples draw.
   const Set set{{"angular_velocity", 6.0}};
-  MotionSettings settings = settings_of("painleve_rod", 400);
+  MotionSettings settings = test::motion_settings("painleve_rod", 400);
   settings.duration = 1e-3;
   const MotionResult result =
-      simulate_motions(batch_of("painleve_rod", set), settings, Backend::cpu);
+      simulate_motions(test::motion_batch("painleve_rod", set), settings, Backend::cpu);
   int lifted = 0;
   for (std::size_t i = 0; i < 400; ++i) {
     EXPECT_GE(result.ambiguous.host()[i], 1);
@@ -247,34 +226,9 @@ TEST(Motion, RodThatSpinsHasTwoFuturesInPainlevesRegion) {
   EXPECT_LT(lifted, 280);
 }
 
-/// Same seeds, same samples: in the plane, and in space with several contacts.
-TEST(Motion, FirstImpactIsTheImpactFamilys) {
-  constexpr std::int64_t kSamples = 300;
-  for (const auto& [motion, impact] : {std::pair{"rocking_block_drop", "rocking_block"},
-                                       std::pair{"bar_on_steps_drop", "bar_on_steps"}}) {
-    MotionSettings settings = settings_of(motion, kSamples);
-    settings.duration = 1e-6;
-    settings.seed = 7;
-    const MotionResult motions = simulate_motions(batch_of(motion), settings, Backend::cpu);
-    const ImpactProblem problem = models::build(impact);
-    ImpactSettings sampling;
-    sampling.samples = kSamples;
-    sampling.keep_samples = kSamples;
-    sampling.seed = 7;
-    sampling.step_size = settings.step_size;
-    sampling.max_steps = 1000;
-    const ImpactResult impacts = sample_impacts(make_batch({&problem, 1}), sampling, Backend::cpu);
-    ASSERT_EQ(motions.first_impact.size(), impacts.samples.velocity.size());
-    for (std::size_t i = 0; i < motions.first_impact.size(); ++i) {
-      EXPECT_NEAR(motions.first_impact.host()[i], impacts.samples.velocity.host()[i], 1e-11)
-          << motion << i;
-    }
-  }
-}
-
 TEST(Motion, SequentialOutcomesAppear) {
   // A first or B first: the extremes of the rotation just after the drop.
-  const MotionResult result = simulate("rocking_block_drop", {}, 4000);
+  const MotionResult result = test::simulate_model("rocking_block_drop", {}, 4000);
   double least = 0.0;
   double most = 0.0;
   for (std::size_t i = 0; i < 4000; ++i) {
@@ -292,8 +246,8 @@ TEST(Motion, SequentialOutcomesAppear) {
 }
 
 TEST(Motion, SameForThreadsAndSplits) {
-  const MotionBatch batch = batch_of("rocking_block_drop");
-  MotionSettings settings = settings_of("rocking_block_drop", 64);
+  const MotionBatch batch = test::motion_batch("rocking_block_drop");
+  MotionSettings settings = test::motion_settings("rocking_block_drop", 64);
   settings.grid = 0.01;
   settings.threads = 1;
   const MotionResult one = simulate_motions(batch, settings, Backend::cpu);
@@ -320,7 +274,7 @@ TEST(Motion, ShardsByProblemsMakeTheWhole) {
   for (const double width : {0.8, 1.0, 1.2, 1.4}) {
     problems.push_back(models::build_motion("rocking_block_drop", {{"width", width}}));
   }
-  MotionSettings settings = settings_of("rocking_block_drop", 12);
+  MotionSettings settings = test::motion_settings("rocking_block_drop", 12);
   settings.duration = 0.5;
   const MotionResult whole = simulate_motions(make_batch(problems), settings, Backend::cpu);
   settings.first_problem = 2;
@@ -341,12 +295,13 @@ TEST(Motion, ShardsByProblemsMakeTheWhole) {
 TEST(Motion, RestitutionNeverAddsEnergy) {
   for (const Restitution kind : {Restitution::newton, Restitution::poisson, Restitution::stronge}) {
     for (const double e : {0.3, 0.9}) {
-      MotionSettings settings = settings_of("rocking_block_drop", 40);
+      MotionSettings settings = test::motion_settings("rocking_block_drop", 40);
       settings.coefficient = e;
       settings.restitution = kind;
       settings.duration = 1.0;
       const MotionResult result = simulate_motions(
-          batch_of("rocking_block_drop", {{"angle", 5.0}, {"drop", 0.1}}), settings, Backend::cpu);
+          test::motion_batch("rocking_block_drop", {{"angle", 5.0}, {"drop", 0.1}}), settings,
+          Backend::cpu);
       const MotionSummary sum = summarise(result, 0);
       EXPECT_EQ(sum.ended_failed, 0) << to_string(kind) << e;
       EXPECT_LT(sum.max_energy_gain, 1e-9) << to_string(kind) << e;
@@ -356,10 +311,10 @@ TEST(Motion, RestitutionNeverAddsEnergy) {
 }
 
 TEST(Motion, EventLimitIsSaid) {
-  MotionSettings settings = settings_of("rocking_block_zeno");
+  MotionSettings settings = test::motion_settings("rocking_block_zeno");
   settings.max_events = 10;
   const MotionResult result =
-      simulate_motions(batch_of("rocking_block_zeno"), settings, Backend::cpu);
+      simulate_motions(test::motion_batch("rocking_block_zeno"), settings, Backend::cpu);
   EXPECT_EQ(result.end.host()[0], MotionEnd::event_limit);
   EXPECT_EQ(summarise(result, 0).ended_event_limit, 1);
 }
@@ -370,7 +325,7 @@ TEST(Motion, DrivePushesTheBlock) {
       "rocking_block_drop", {{"friction", 0.0}, {"downward_velocity", 0.0}, {"height", 0.5}});
   problem.drive_interval = 0.5;
   problem.drive = {2.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-  MotionSettings settings = settings_of("rocking_block_drop");
+  MotionSettings settings = test::motion_settings("rocking_block_drop");
   settings.duration = 1.0;
   const MotionResult result = simulate_motions(make_batch({&problem, 1}), settings, Backend::cpu);
   EXPECT_NEAR(result.velocity.host()[0], 1.0, 1e-9);
@@ -382,7 +337,7 @@ TEST(Motion, StartsAreDrawnAboveTheFloor) {
   MotionProblem problem = models::build_motion("bouncing_ball", {{"height", 0.01}});
   problem.position_spread = {0.5, 0.05, 0.0};
   problem.velocity_spread = {0.0, 1.0, 0.0};
-  MotionSettings settings = settings_of("bouncing_ball", 200);
+  MotionSettings settings = test::motion_settings("bouncing_ball", 200);
   settings.grid = 0.5;
   const MotionResult result = simulate_motions(make_batch({&problem, 1}), settings, Backend::cpu);
   double least = 1.0;
@@ -422,7 +377,7 @@ TEST(Motion, RefusesByName) {
   // In a batch the refused one harms no neighbour.
   const std::vector<MotionProblem> pair{problem, models::build_motion("bouncing_ball")};
   const MotionResult result =
-      simulate_motions(make_batch(pair), settings_of("bouncing_ball"), Backend::cpu);
+      simulate_motions(make_batch(pair), test::motion_settings("bouncing_ball"), Backend::cpu);
   EXPECT_EQ(result.end.host()[0], MotionEnd::invalid_input);
   EXPECT_EQ(result.end.host()[1], MotionEnd::rest);
 }

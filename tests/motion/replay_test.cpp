@@ -8,7 +8,8 @@
 #include <gtest/gtest.h>
 
 #include <carom/error.hpp>
-#include <carom/models/motions.hpp>
+
+#include "support/motion_runs.hpp"
 
 namespace carom {
 namespace {
@@ -19,16 +20,8 @@ struct Simulated {
 };
 
 Simulated simulated(const std::string& name, std::int64_t samples) {
-  const models::MotionModel& model = models::find_motion(name);
   Simulated out{models::build_motion(name), {}};
-  MotionSettings settings;
-  settings.duration = model.duration;
-  settings.step_size = model.step_size;
-  settings.coefficient = model.coefficient;
-  settings.samples = samples;
-  settings.keep_samples = samples;
-  settings.keep_events = 300;
-  out.result = simulate_motions(make_batch({&out.problem, 1}), settings, Backend::cpu);
+  out.result = test::simulate_model(name, {}, samples);
   return out;
 }
 

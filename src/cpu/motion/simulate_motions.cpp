@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <vector>
 
 #include "core/arrays.hpp"
@@ -5,6 +6,7 @@
 #include "cpu/simd/dispatch.hpp"
 #include "cpu/simd/motions.hpp"
 #include "motion/backends.hpp"
+#include "motion/first_impact.hpp"
 #include "motion/prepare.hpp"
 
 namespace carom::cpu {
@@ -13,7 +15,29 @@ namespace {
 
 constexpr std::int64_t kGrain = 16;
 
+/// A thread's: the first impact of the problem and the samples that it is at.
+struct FirstImpactAt {
+  motion::FirstImpactBuilder builder;
+  std::int64_t problem = -1;
+  bool wide = false;
+  const kernels::motion::FirstImpact* first = nullptr;
+
+  const kernels::motion::FirstImpact* of(std::int64_t p, std::int64_t sample) {
+    if (problem != p || wide != (sample >= kWideFrom)) {
+      first = &builder.build(p, sample);
+      problem = p;
+      wide = sample >= kWideFrom;
+    }
+    return first;
+  }
+};
+
 }  // namespace
+
+void simulate_row(const kernels::motion::MotionView& view, MotionMechanism mechanism) {
+  const std::uint8_t accepted = 1;
+  simd::instruction_set().simulate_motions({&view, mechanism, &accepted, 0, 1});
+}
 
 MotionResult simulate_motions(const MotionBatch& batch, const MotionSettings& settings) {
   MotionResult result = motion::empty_result(batch, settings);
@@ -27,11 +51,37 @@ MotionResult simulate_motions(const MotionBatch& batch, const MotionSettings& se
   arrays::bind(view.batch, batch);
   arrays::bind(view.result, result);
   const auto simulate = simd::instruction_set().simulate_motions;
-  parallel_for(batch.problems * settings.samples, kGrain, settings.threads,
-               [&](std::int64_t begin, std::int64_t end) {
-                 simulate({&view, batch.mechanism, accepted.data(), static_cast<long>(begin),
-                           static_cast<long>(end)});
-               });
+  const auto simulate_range = [&](const kernels::motion::MotionView& of, std::int64_t begin,
+                                  std::int64_t end) {
+    simulate(
+        {&of, batch.mechanism, accepted.data(), static_cast<long>(begin), static_cast<long>(end)});
+  };
+  const std::int64_t rows = batch.problems * settings.samples;
+  if (!motion::wants_first_impacts(batch, settings)) {
+    parallel_for(rows, kGrain, settings.threads,
+                 [&](std::int64_t begin, std::int64_t end) { simulate_range(view, begin, end); });
+    return result;
+  }
+  tbb::enumerable_thread_specific<FirstImpactAt> known([&] {
+    return FirstImpactAt{{batch, settings, [&](const kernels::motion::MotionView& one) {
+                            simulate_row(one, batch.mechanism);
+                          }}};
+  });
+  parallel_for(rows, kGrain, settings.threads, [&](std::int64_t begin, std::int64_t end) {
+    kernels::motion::MotionView own = view;
+    for (std::int64_t row = begin; row < end;) {
+      const std::int64_t p = row / settings.samples;
+      const std::int64_t sample = settings.first_sample + row % settings.samples;
+      std::int64_t last = std::min(end, (p + 1) * settings.samples);
+      if (sample < kWideFrom) last = std::min(last, row + kWideFrom - sample);
+      if (accepted[static_cast<std::size_t>(p)] != 0) {
+        own.first[0] = own.first[1] = known.local().of(p, sample);
+        own.first_of = static_cast<long>(p);
+        simulate_range(own, row, last);
+      }
+      row = last;
+    }
+  });
   return result;
 }
 

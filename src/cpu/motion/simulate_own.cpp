@@ -5,6 +5,7 @@
 #include "motion/backends.hpp"
 #include "motion/body/motion_body.hpp"
 #include "motion/body/own_mechanism.hpp"
+#include "motion/first_impact.hpp"
 #include "motion/prepare.hpp"
 
 namespace carom::cpu {
@@ -16,14 +17,27 @@ MotionResult simulate_own(const OwnMechanism& mechanism, const MotionBatch& batc
   view.run.own = &mechanism;
   arrays::bind(view.batch, batch);
   arrays::bind(view.result, result);
-  parallel_for_each(settings.samples, settings.threads, [&](std::int64_t sample) {
-    const auto row = static_cast<long>(sample);
+  const auto simulate = [&](const kernels::motion::MotionView& of, long row) {
     if (mechanism.dimension == 2) {
-      kernels::motion::simulate<kernels::motion::OwnMechanismAt<2>>(view, row);
+      kernels::motion::simulate<kernels::motion::OwnMechanismAt<2>>(of, row);
     } else {
-      kernels::motion::simulate<kernels::motion::OwnMechanismAt<3>>(view, row);
+      kernels::motion::simulate<kernels::motion::OwnMechanismAt<3>>(of, row);
     }
-  });
+  };
+  const auto probe = [&](kernels::motion::MotionView one) {
+    one.run.own = &mechanism;
+    simulate(one, 0);
+  };
+  motion::FirstImpactBuilder narrow(batch, settings, probe);
+  motion::FirstImpactBuilder wide(batch, settings, probe);
+  if (motion::wants_first_impacts(batch, settings)) {
+    if (settings.first_sample < kWideFrom) view.first[0] = &narrow.build(0, 0);
+    if (settings.first_sample + settings.samples > kWideFrom) {
+      view.first[1] = &wide.build(0, kWideFrom);
+    }
+  }
+  parallel_for_each(settings.samples, settings.threads,
+                    [&](std::int64_t sample) { simulate(view, static_cast<long>(sample)); });
   return result;
 }
 

@@ -33,8 +33,7 @@ class EnumeratedPilots {
       for (int i = 0; i < kRows; ++i) {
         for (double& u : u_[i]) u = job_.problem->contact_velocity[i];
       }
-      const int steps = job_.run->max_steps < kPilotSteps ? job_.run->max_steps : kPilotSteps;
-      for (int step = 0; step < steps && open != 0U; ++step) {
+      for (int step = 0; step < kPilotSteps && open != 0U; ++step) {
         for (int part = 0; part < kTogether; part += kWidth) {
           const unsigned lanes = open >> part & ((1U << kWidth) - 1U);
           if (lanes != 0U)

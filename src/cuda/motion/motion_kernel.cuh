@@ -16,21 +16,23 @@ namespace carom::cuda {
 constexpr int kMotionThreads = 64;
 
 struct MotionLaunch : kernels::motion::MotionView {
-  std::int64_t problems;
+  std::int64_t begin, end;  ///< problems of the piece on the device
 };
 
 /// A thread simulates motions in turn.
 template <int kDim>
 __global__ void __launch_bounds__(kMotionThreads)
     motion_kernel(const __grid_constant__ MotionLaunch launch) {
-  const std::int64_t motions = launch.problems * launch.samples;
-  for (std::int64_t row = Grid::global_thread(); row < motions; row += Grid::global_threads()) {
+  const std::int64_t end = launch.end * launch.samples;
+  for (std::int64_t row = launch.begin * launch.samples + Grid::global_thread(); row < end;
+       row += Grid::global_threads()) {
     kernels::motion::simulate<kernels::motion::AnyMechanism<kDim>>(launch, static_cast<long>(row));
   }
 }
 
 template <int kDim>
-void run_motions(const MotionBatch& batch, const MotionSettings& settings, MotionResult& result) {
+void run_motions(const MotionBatch& batch, const MotionSettings& settings, FirstImpacts& first,
+                 MotionResult& result) {
   const Stream stream;
   const auto kernel = &motion_kernel<kDim>;
   const std::int64_t resident =
@@ -42,10 +44,14 @@ void run_motions(const MotionBatch& batch, const MotionSettings& settings, Motio
   staging.results(launch.result, result, result);
   staging.run([&](std::int64_t begin, std::int64_t count) {
     launch.first_problem = static_cast<long>(settings.first_problem + begin);
-    launch.problems = count;
-    const std::int64_t blocks = (count * settings.samples + kMotionThreads - 1) / kMotionThreads;
-    launch_kernel("motion_kernel", kernel, {std::min(blocks, resident), kMotionThreads},
-                  stream.get(), launch);
+    for (launch.begin = 0; launch.begin < count; launch.begin = launch.end) {
+      launch.end = first.upload(begin + launch.begin, begin + count, launch, stream.get()) - begin;
+      launch.first_of -= static_cast<long>(begin);
+      const std::int64_t motions = (launch.end - launch.begin) * settings.samples;
+      const std::int64_t blocks = (motions + kMotionThreads - 1) / kMotionThreads;
+      launch_kernel("motion_kernel", kernel, {std::min(blocks, resident), kMotionThreads},
+                    stream.get(), launch);
+    }
   });
 }
 

@@ -2,6 +2,7 @@
 
 namespace carom::cuda {
 
-template void run_motions<2>(const MotionBatch&, const MotionSettings&, MotionResult&);
+template void run_motions<2>(const MotionBatch&, const MotionSettings&, FirstImpacts&,
+                             MotionResult&);
 
 }  // namespace carom::cuda

@@ -28,12 +28,16 @@ void mark(const MotionBatch& batch, MotionResult& result) {
 MotionResult simulate_motions(const MotionBatch& batch, const MotionSettings& settings) {
   MotionResult result = motion::empty_result(batch, settings, batch.parameters.space());
   if (batch.problems == 0) return result;
+  const bool here = batch.parameters.space() == MemorySpace::host;
+  const MotionBatch copy = here ? MotionBatch() : batch.to(MemorySpace::host);
+  const MotionBatch& host = here ? batch : copy;
+  FirstImpacts first(host, settings);
   if (motion::dimension_of(batch.mechanism) == 2) {
-    run_motions<2>(batch, settings, result);
+    run_motions<2>(batch, settings, first, result);
   } else {
-    run_motions<3>(batch, settings, result);
+    run_motions<3>(batch, settings, first, result);
   }
-  mark(batch.to(MemorySpace::host), result);
+  mark(host, result);
   return result;
 }
 

@@ -45,7 +45,7 @@ class Walker : public PlainMechanism<2 + kLinks, 2, 2> {
     } else {
       tree_.place(foot.link, foot.point, c.place);
     }
-    c.gap = q_[1] + c.place[1];
+    c.gap = q_[1] + c.place[1] - (which == kLeading ? level_ : 0.0);
     return c;
   }
   CAROM_INLINE void jacobian(const Constraint& c, double* rows, int stride) const {
@@ -60,9 +60,15 @@ class Walker : public PlainMechanism<2 + kLinks, 2, 2> {
   }
 
  protected:
+  /// level: of the floor under the leading foot.
   CAROM_INLINE Walker(const PlanarLink* links, const WalkerFoot* feet, double friction,
-                      double gravity, const double* q)
-      : tree_(links, q), feet_{feet[0], feet[1]}, friction_(friction), gravity_(gravity), q_(q) {}
+                      double gravity, const double* q, double level = 0.0)
+      : tree_(links, q),
+        feet_{feet[0], feet[1]},
+        friction_(friction),
+        gravity_(gravity),
+        level_(level),
+        q_(q) {}
 
   [[nodiscard]] CAROM_INLINE const PlanarTree<kLinks>& tree() const { return tree_; }
   [[nodiscard]] CAROM_INLINE const double* position() const { return q_; }
@@ -90,7 +96,7 @@ class Walker : public PlainMechanism<2 + kLinks, 2, 2> {
  private:
   PlanarTree<kLinks> tree_;
   WalkerFoot feet_[2];
-  double friction_, gravity_;
+  double friction_, gravity_, level_;
   const double* q_;
 };
 
@@ -137,7 +143,8 @@ struct CompassGait : Walker<2> {
 };
 
 /// Table 7 of Halm and Posa. Links: 0 trunk, 1 and 2 leading upper and lower leg, 3 and 4 trailing
-/// upper and lower leg; q = (pelvis x, y, pitch, leading hip, knee, trailing hip, knee).
+/// upper and lower leg; q = (pelvis x, y, pitch, leading hip, knee, trailing hip, knee). The
+/// table's angles are rounded: its feet are not quite on one level.
 struct Ramone : Walker<5> {
   enum {
     kTrunkMass,
@@ -156,6 +163,7 @@ struct Ramone : Walker<5> {
     kFirstRate = kFirstAngle + 5,  ///< likewise
     kFriction = kFirstRate + 5,
     kGravity,
+    kLevel,  ///< of the floor under the leading foot [m]
     kParameters
   };
   CAROM_INLINE Ramone(const double* p, double, const double* q) : Ramone(parts(p), p, q) {}
@@ -170,7 +178,7 @@ struct Ramone : Walker<5> {
 
  private:
   CAROM_INLINE Ramone(const WalkerParts<5>& parts, const double* p, const double* q)
-      : Walker(parts.links, parts.feet, p[kFriction], p[kGravity], q) {}
+      : Walker(parts.links, parts.feet, p[kFriction], p[kGravity], q, p[kLevel]) {}
   static CAROM_INLINE WalkerParts<5> parts(const double* p) {
     const PlanarLink trunk{-1, {0.0, 0.0}, p[kTrunkMass], p[kTrunkInertia], {0.0, 0.0}};
     const PlanarLink thigh{

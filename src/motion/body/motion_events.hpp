@@ -169,7 +169,7 @@ class MotionEvents : public MotionState<T> {
   }
   [[nodiscard]] CAROM_INLINE bool breaks(int i) const {
     for (const Happening what : {Happening::force, Happening::cone, Happening::stop}) {
-      if (ends(what, i) && value(what, i) < -slack(what)) return true;
+      if (ends(what, i) && value(what, i) < -slack(what, i)) return true;
     }
     return false;
   }
@@ -192,6 +192,11 @@ class MotionEvents : public MotionState<T> {
       square = fused(response_.force[i][d], response_.force[i][d], square);
     }
     return fused(local_.friction[i], normal, -square_root(square));
+  }
+  /// What a force lacks is as much friction, times mu, along a contact's slip.
+  [[nodiscard]] CAROM_INLINE double slack(Happening what, int i) const {
+    const bool slides = what == Happening::force && laws_.law[i] == Law::slide;
+    return slides ? slack(what) / larger(1.0, local_.friction[i]) : slack(what);
   }
   [[nodiscard]] CAROM_INLINE double slack(Happening what) const {
     if (what == Happening::gap) return kGapSlack;
@@ -243,7 +248,7 @@ class MotionEvents : public MotionState<T> {
     const bool shared = response_.redundant;
     for (int i = 0; i < size_.constraints; ++i) {
       const auto look = [&](Happening what) {
-        if (value(what, i) < -slack(what)) {
+        if (value(what, i) < -slack(what, i)) {
           broken[count].what = what;
           broken[count++].contact = i;
         }
@@ -257,7 +262,7 @@ class MotionEvents : public MotionState<T> {
       for (const Happening what : {Happening::force, Happening::cone, Happening::stop}) {
         if (!ends(what, i) || (shared && what != Happening::stop)) continue;
         look(what);
-        if ((suspects_ >> i & 1U) == 0U || value(what, i) < -slack(what)) continue;
+        if ((suspects_ >> i & 1U) == 0U || value(what, i) < -slack(what, i)) continue;
         broken[count].what = what;
         broken[count].contact = i;
         broken[count++].at = kLook;
@@ -324,7 +329,7 @@ class MotionEvents : public MotionState<T> {
       return;
     }
     double above = function(0.0);
-    const double least = slack(event.what);
+    const double least = slack(event.what, event.contact);
     double level = 0.0;
     if (!(above > least)) {  // it starts at zero: look for where it is above
       double at = high;

@@ -6,6 +6,7 @@
 
 #include "impact/body/impact_body.hpp"
 #include "motion/body/contact_forces.hpp"
+#include "motion/body/motion_view.hpp"
 #include "motion/body/restitution.hpp"
 
 namespace carom::kernels::motion {
@@ -23,10 +24,9 @@ CAROM_INLINE std::uint64_t derived_seed(std::uint64_t seed, std::uint64_t purpos
 }
 enum Purpose : std::uint64_t { kImpactDraws, kPushDraws, kLawDraws, kStartDraws };
 
-/// What an impact's steps need: its contacts have no table of modes, and any solution will do.
+/// What an impact's steps need: any solution will do.
 struct MotionSteps : AllSteps {
   static constexpr bool kEnumeration = false;
-  static constexpr bool kTable = false;
   static constexpr bool kCalls = true;
 };
 
@@ -120,6 +120,20 @@ class MotionImpact {
   }
   MotionImpact(const MotionImpact&) = delete;
   MotionImpact& operator=(const MotionImpact&) = delete;
+
+  /// Puts what there is to prepare into `probe`. y: (q, v), [length].
+  CAROM_CALL void tell(const double* y, int length, unsigned touching,
+                       FirstImpactProbe& probe) const {
+    const int nv = size_.velocities;
+    probe.contacts = touching;
+    for (int j = 0; j < length; ++j) probe.state[j] = y[j];
+    for (int j = 0; j < nv * nv; ++j) probe.mass[j] = view_.mass[j];
+    for (int j = 0; j < kDim * count_ * nv; ++j) probe.jacobian[j] = jacobian_[j];
+    for (int i = 0; i < count_; ++i) probe.friction[i] = friction_[i];
+  }
+
+  /// Steps are those of the impact family's own problem.
+  CAROM_CALL void adopt(const ImpactProblemView& prepared) { view_ = prepared; }
 
   /// v := the velocity after impact number `number` of the sample. `push`: without collision, the
   /// first step is one that pushes in. impulse: [contacts], normal impulses are added.

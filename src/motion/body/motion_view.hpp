@@ -18,10 +18,28 @@ using Pointer = Value*;
 template <class Value>
 using ReadPointer = const Value*;
 
+/// The first impact of a problem's motions as the impact family prepares it, mode table included,
+/// at the state in which sample 0 meets it.
+struct FirstImpact {
+  unsigned contacts = 0;          ///< bits of those that touch; 0: there is none
+  const double* state = nullptr;  ///< (q, v) before it
+  ImpactProblemView problem{};
+};
+
+/// What a motion that ends at its first impact finds there.
+struct FirstImpactProbe {
+  unsigned contacts;  ///< 0: there is none
+  double* state;      ///< (q, v), [nq + nv]
+  double* mass;       ///< [nv, nv]
+  double* jacobian;   ///< [Jn; Jt] of the contacts that touch
+  double* friction;   ///< likewise
+};
+
 /// What all motions of a run share.
 struct MotionRun {
   MotionMechanism mechanism;
   const OwnMechanism* own;  ///< null but on the cpu, for one's own function
+  FirstImpactProbe* probe;  ///< on the host: motions end at their first impact; null elsewhere
   ImpactRun impact;         ///< velocities and contacts are those of each impact
   double duration, coefficient, tolerance, contact_tolerance, velocity_tolerance, law_tolerance,
       zeno_tolerance, grid;
@@ -34,6 +52,7 @@ struct MotionRun {
 struct MotionProblemView : MotionBatchArrays<ReadPointer> {
   long knots;
   double drive_interval;
+  const FirstImpact* first;  ///< of these samples; null: none is known
 };
 
 /// Where one sample's numbers go; `state` and the events' arrays are null where none are kept.
@@ -76,9 +95,17 @@ struct MotionView {
   double drive_interval;
   long first_problem;
   std::uint64_t first_sample;
+  /// First impacts of problem `first_of` and those behind it: of samples below `wide_from` and of
+  /// the others. Null: none are known.
+  const FirstImpact* first[2];
+  long first_of;
+  std::uint64_t wide_from;
 
-  [[nodiscard]] CAROM_HOST_DEVICE MotionProblemView problem(long p) const {
+  [[nodiscard]] CAROM_HOST_DEVICE MotionProblemView problem(long p, long i) const {
     MotionProblemView view{};
+    const FirstImpact* known =
+        first[first_sample + static_cast<std::uint64_t>(i) < wide_from ? 0 : 1];
+    view.first = known == nullptr ? nullptr : known + (p - first_of);
     static_cast<MotionBatchArrays<ReadPointer>&>(view) = batch_steps.at(batch, p, 0);
     view.knots = knots;
     view.drive_interval = drive_interval;

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include <carom/motion.hpp>
+
+#include "impact/mode_table.hpp"
+#include "impact/prepare.hpp"
+#include "motion/body/motion_view.hpp"
+
+namespace carom::motion {
+
+/// Whether first impacts of a run are prepared: its samples have one start and something to touch.
+bool wants_first_impacts(const MotionBatch& batch, const MotionSettings& settings);
+
+/// Simulates row 0 of a view whose arrays are on the host.
+using SimulateRow = std::function<void(const kernels::motion::MotionView&)>;
+
+/// The first impact of one problem after the other: sample 0 is simulated until there, and what it
+/// meets is prepared as the impact family prepares its problems. Keeps its memory.
+class FirstImpactBuilder {
+ public:
+  /// The host's batch outlives it.
+  FirstImpactBuilder(const MotionBatch& batch, const MotionSettings& settings,
+                     SimulateRow simulate);
+  FirstImpactBuilder(const FirstImpactBuilder&) = delete;
+  FirstImpactBuilder& operator=(const FirstImpactBuilder&) = delete;
+
+  /// Of problem p, with the mode table of samples from `sample` on; until the next call.
+  const kernels::motion::FirstImpact& build(std::int64_t p, std::int64_t sample);
+
+ private:
+  void find(std::int64_t p);
+  void prepare();
+
+  int dimension_;
+  ImpactSettings settings_;
+  SimulateRow simulate_;
+  MotionResult result_;
+  kernels::motion::MotionView view_;
+  MotionBatchArrays<kernels::motion::ReadPointer> arrays_{};
+  std::int64_t first_problem_;
+  std::int64_t found_ = -1;  ///< the problem that is prepared
+  std::vector<double> state_, mass_, jacobian_, friction_;
+  kernels::motion::FirstImpactProbe probe_{};
+  ImpactBatch impact_;
+  std::optional<PreparedImpacts> prepared_;
+  ModeTableBuilder tables_;
+  ModeTable table_;
+  kernels::motion::FirstImpact first_{};
+};
+
+/// visit(pointer) for every array of a first impact.
+template <class Visit>
+void each_array(kernels::motion::FirstImpact& first, Visit&& visit) {
+  kernels::ImpactProblemView& problem = first.problem;
+  visit(first.state);
+  for (const double** array :
+       {&problem.mass, &problem.jacobian, &problem.response, &problem.delassus, &problem.scale,
+        &problem.friction, &problem.velocity, &problem.contact_velocity}) {
+    visit(*array);
+  }
+  visit(problem.table.first);
+  visit(problem.table.numbers);
+}
+
+/// Their lengths in this order, (q, v) being `states` long.
+std::array<long, 11> lengths_of(const kernels::motion::FirstImpact& first, int dimension,
+                                int states, int velocities);
+
+}  // namespace carom::motion
+
+namespace carom::cpu {
+/// As SimulateRow, by this machine's instruction set.
+void simulate_row(const kernels::motion::MotionView& view, MotionMechanism mechanism);
+}  // namespace carom::cpu
