@@ -13,16 +13,20 @@ constexpr double kFiner = 1024.0;  ///< of directions, restitutions, the wrench:
 constexpr std::size_t kMostKnown = 8192;
 
 double rounded(double value, double steps) { return std::round(value * steps) / steps; }
-/// A direction's two components and an arm.
-body::Vec3 rounded(const body::Vec3& v) {
-  return {rounded(v.y, kFiner), rounded(v.z, kFiner), rounded(v.t, kSteps)};
+/// Directions, and arms by their mean and half their difference: charts often keep one of them.
+void round_both(body::Vec3& a, body::Vec3& b) {
+  const double mean = rounded(0.5 * (a.t + b.t), kSteps), half = rounded(0.5 * (b.t - a.t), kSteps);
+  a = {rounded(a.y, kFiner), rounded(a.z, kFiner), mean - half};
+  b = {rounded(b.y, kFiner), rounded(b.z, kFiner), mean + half};
 }
 
 body::StanceForm rounded(const body::StanceForm& stance) {
-  body::StanceForm result{};
+  body::StanceForm result = stance;
+  round_both(result.contact[0].normal, result.contact[1].normal);
+  round_both(result.contact[0].tangent, result.contact[1].tangent);
   for (int i = 0; i < 2; ++i) {
-    const body::ContactForm& c = stance.contact[i];
-    const body::Vec3 n = rounded(c.normal), t = rounded(c.tangent);
+    const body::ContactForm& c = result.contact[i];
+    const body::Vec3 &n = c.normal, &t = c.tangent;
     const double normal[3] = {n.y, n.z, n.t}, tangent[3] = {t.y, t.z, t.t};
     const double e = c.restitution;
     // a small restitution stays one: whether bodies bounce decides what is asked
