@@ -20,7 +20,7 @@ struct SosCondition {
   std::vector<Polynomial> per_coefficient;  ///< [monomials of P]
   Polynomial known;
   std::vector<Polynomial> where;  ///< linear and products of two; the unit ball last
-  /// Of `before`, `after`: how (z, theta, v) depend on x, each a linear polynomial.
+  /// (z, theta, v) as linear polynomials of x.
   std::array<Polynomial, 5> state;
 };
 
