@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <numbers>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -205,6 +206,33 @@ TEST(RandomTrees, Boxes) {
 
 TEST(RandomTrees, BodiesWithAnArm) {
   expect_certified(throw_all(14, [](Draws& draw) { return spatial(draw, 2); }));
+}
+
+/// Slip that starts finds no direction, or two gaps hide each other's events.
+TEST(RandomTrees, ThoseThatOnceFoundNoWayOn) {
+  struct Run {
+    int kind;
+    std::uint64_t number;
+  };
+  for (const auto& [kind, number] :
+       {Run{0, 263}, Run{1, 172}, Run{2, 85}, Run{2, 110}, Run{2, 116}, Run{2, 28}}) {
+    SCOPED_TRACE(std::to_string(kind) + " " + std::to_string(number));
+    Draws draw(number * 7919 + static_cast<std::uint64_t>(kind) * 104729 + 17);
+    const MotionProblem problem = spatial(draw, kind);
+    MotionSettings settings;
+    settings.duration = draw.between(0.5, 2.0);
+    settings.seed = number;
+    settings.restitution = static_cast<Restitution>(draw.below(3));
+    settings.coefficient = draw.below(4) == 0 ? 0.0 : draw.between(0.0, 0.9);
+    settings.max_events = 3000;
+    const MotionResult result = simulate_motions(make_batch({&problem, 1}), settings, Backend::cpu);
+    EXPECT_NE(result.end.host()[0], MotionEnd::failed);
+    EXPECT_NE(result.end.host()[0], MotionEnd::event_limit);
+    EXPECT_LT(result.residual.host()[0], 1e-6);
+    EXPECT_LT(result.gap_drift.host()[0], 1.1e-10);
+    EXPECT_LT(result.energy_gain.host()[0], 1e-9);
+    EXPECT_LT(result.energy_error.host()[0], 1e-8);
+  }
 }
 
 }  // namespace

@@ -355,16 +355,18 @@ CAROM_CALL bool share(const SizesOf<T>& size, const LocalState<T>& at, const Law
 }
 
 /// Takes from v what the held rows feel of it, M-orthogonally, so that energy never grows: normals
-/// of the contacts in `normals`, tangents of those in `tangents`.
+/// of the contacts in `normals`, tangents of those in `tangents`. Returns |Lambda_n|_1 of the
+/// impulse that takes it [N s].
 template <class T>
-CAROM_CALL void project_velocity(const SizesOf<T>& size, const LocalState<T>& at, unsigned normals,
-                                 unsigned tangents, double* v) {
+CAROM_CALL double project_velocity(const SizesOf<T>& size, const LocalState<T>& at,
+                                   unsigned normals, unsigned tangents, double* v) {
   constexpr int kRows = T::kRows;
   constexpr int kMost = kRows * T::kSizes.constraints;
   const int nv = size.velocities;
   SmallSystem<kMost, LaneOf<T>> system;
   double effect[kMost][T::kSizes.velocities];
   const double* row_at[kMost];
+  bool normal[kMost];
   int unknowns = 0;
   for (int i = 0; i < size.constraints; ++i) {
     for (int k = 0; k < kRows; ++k) {
@@ -374,10 +376,11 @@ CAROM_CALL void project_velocity(const SizesOf<T>& size, const LocalState<T>& at
       at.solve(nv, effect[unknowns]);
       system.b[unknowns] = -LocalState<T>::along(nv, row, v);
       row_at[unknowns] = row;
+      normal[unknowns] = k == 0;
       ++unknowns;
     }
   }
-  if (unknowns == 0) return;
+  if (unknowns == 0) return 0.0;
   for (int r = 0; r < unknowns; ++r) {
     for (int c = 0; c < unknowns; ++c) {
       system.a[r][c] = LocalState<T>::along(nv, row_at[r], effect[c]);
@@ -385,10 +388,13 @@ CAROM_CALL void project_velocity(const SizesOf<T>& size, const LocalState<T>& at
   }
   double x[kMost];
   bool redundant = false;
-  if (!system.solve(unknowns, x, redundant)) return;
+  if (!system.solve(unknowns, x, redundant)) return 0.0;
+  double pressed = 0.0;
   for (int c = 0; c < unknowns; ++c) {
     for (int j = 0; j < nv; ++j) v[j] = fused(effect[c][j], x[c], v[j]);
+    if (normal[c]) pressed += magnitude(x[c]);
   }
+  return pressed;
 }
 
 /// Largest row of a contact's J v' + dJ/dt v that its law leaves free, and violations of the law:

@@ -1,7 +1,6 @@
 #pragma once
 
-#include "motion/body/law_search.hpp"
-#include "motion/body/motion_flight.hpp"
+#include "motion/body/motion_leap.hpp"
 #include "motion/body/zeno.hpp"
 
 /// One motion: phases of fixed contact laws, integrated with error control until an event; impacts;
@@ -9,8 +8,8 @@
 namespace carom::kernels::motion {
 
 template <class T>
-class Motion : MotionFlight<T> {
-  using Base = MotionFlight<T>;
+class Motion : MotionLeap<T> {
+  using Base = MotionLeap<T>;
   using Base::energy, Base::evaluate, Base::has, Base::note, Base::s, Base::slip_of, Base::v;
   using Base::index_, Base::laws_, Base::local_, Base::nq_, Base::nv_, Base::out_, Base::preferred_,
       Base::parameters_, Base::problem_, Base::response_, Base::run_, Base::sample_, Base::size_,
@@ -76,7 +75,7 @@ class Motion : MotionFlight<T> {
     double scale = 0.0;
     int found = choose(touching, scale);
     if (found == 0 && stop_slip(touching, kCreep)) found = choose(touching, scale);
-    if (found == 0) return collide(touching, true);
+    if (found == 0) return collide(touching, true) || leaps();
     for (int i = 0; i < size_.constraints; ++i) {
       if (has(near, i) && laws_.law[i] == Law::open) this->armed_ &= ~(1U << i);
     }
@@ -93,10 +92,13 @@ class Motion : MotionFlight<T> {
       return false;
     }
     if (flight == FlightEnd::jammed) {
-      return evaluate(~0U) && (collide(touching, true) || stop_slip(touching, kJammed));
+      return evaluate(~0U) && (collide(touching, true) || stop_slip(touching, kJammed) || leaps());
     }
     return flight != FlightEnd::failed;
   }
+
+  /// As leap; a run that asks for the first impact has it no longer.
+  CAROM_CALL bool leaps() { return run_.probe == nullptr && evaluate(~0U) && this->leap(); }
 
   /// Laws of the contacts that touch; how many solutions there were.
   CAROM_CALL int choose(unsigned touching, double& scale) {
@@ -143,10 +145,10 @@ class Motion : MotionFlight<T> {
       if (slip <= slow && slip > run_.velocity_tolerance) creeping |= 1U << i;
     }
     if (creeping == 0) return false;
-    project_velocity<T>(size_, local_, touching, still | creeping, v());
+    s() += project_velocity<T>(size_, local_, touching, still | creeping, v());
     if (!evaluate(~0U)) return false;
     this->track_energy();
-    count(out_.pushes);
+    this->count(out_.pushes);
     note(MotionEventKind::push, creeping);
     return true;
   }
@@ -182,15 +184,6 @@ class Motion : MotionFlight<T> {
     return true;
   }
 
-  /// An impact that just happened.
-  CAROM_CALL void count(std::int32_t* kind) {
-    if (*out_.impacts + *out_.pushes == 0) {
-      for (int j = 0; j < nv_; ++j) out_.first_impact[j] = v()[j];
-    }
-    ++*kind;
-    this->keep_state();
-  }
-
   CAROM_CALL bool collide(unsigned touching, bool push) {
     MotionImpact<T> impact(size_, local_, touching, v(), push);
     const double before = energy();
@@ -208,7 +201,7 @@ class Motion : MotionFlight<T> {
     if (!evaluate(~0U)) return false;
     *out_.energy_gain = larger(*out_.energy_gain, energy() - before);
     this->track_energy();
-    count(push ? out_.pushes : out_.impacts);
+    this->count(push ? out_.pushes : out_.impacts);
     note(push ? MotionEventKind::push : MotionEventKind::impact, impact.struck());
     watch_.add(nq_ + nv_, time_, s(), impact.struck(), y_);
     return complete();

@@ -167,7 +167,7 @@ class MotionFlight : public MotionEvents<T> {
       for (int k = 0; done && k < size_.constraints; ++k) {
         if (k == i || laws_.law[k] != Law::open || !this->closes(k)) continue;
         if (local_.gap[k] < -kMissed) {
-          length_ = length;
+          length_ = smaller(length, 0.5 * h);  // of the same length it would be found no sooner
           return FlightEnd::again;
         }
       }

@@ -225,6 +225,15 @@ class MotionState : protected MotionCounts<T> {
     return evaluate(~0U);
   }
 
+  /// An impact that just happened.
+  CAROM_CALL void count(std::int32_t* kind) {
+    if (*out_.impacts + *out_.pushes == 0) {
+      for (int j = 0; j < nv_; ++j) out_.first_impact[j] = v()[j];
+    }
+    ++*kind;
+    keep_state();
+  }
+
   /// Counts an event and keeps it where there is room.
   CAROM_CALL void note(MotionEventKind kind, unsigned contacts) {
     ++*out_.events;
