@@ -94,6 +94,7 @@ def batch_pandas(batch: Any) -> Any:
             table[name] = pandas.Categorical.from_codes(places, [member.name for member in members])
             continue
         for place in np.ndindex(*inner):
-            table[f"{name}[{','.join(map(str, place))}]" if inner else name] = flat[(slice(None), *place)]
+            column = (slice(None), *place)
+            table[f"{name}[{','.join(map(str, place))}]" if inner else name] = flat[column]
     index = pandas.MultiIndex.from_product([range(extent) for extent in extents], names=axes)
     return pandas.DataFrame(table, index=index if len(axes) > 1 else pandas.RangeIndex(extents[0], name=axes[0]))
