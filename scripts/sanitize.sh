@@ -55,6 +55,13 @@ for name in "$@"; do
   for file in "$root"/tests/data/{lcp,lp,qp,socp}/*.json; do
     case $((files++ % 4)) in 0) run solve "$file" $with --json ;; esac
   done
+  run impact compass_gait --method events --samples 50 --enclose $with --output "$log/set.h5"
+  run verify "$log/set.h5"
+  run stability figure2 --sweep mu1=0.2:1:3 --sweep d=0.2:1.1:3 $with --output "$log/chart.h5"
+  run verify "$log/chart.h5"
+  run motion rocking_block_zeno --samples 4 --restitution stronge $with --output "$log/motion.h5"
+  run motion bar_on_steps_drop --samples 2 --duration 0.5 $with
+  run motion "$root/examples/data/tumbling_hammer.json" --samples 2 --duration 0.5 $with --json
   run validate rocking_block --samples 50 $with
   run solve "$root/README.md"
   say "$runs runs of the command under -fsanitize=$sanitizers: no finding ($((SECONDS - start)) s)"

@@ -1,15 +1,13 @@
 #include "cli/backend_comparison.hpp"
+#include "core/constants.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <limits>
 
 namespace carom::cli {
 
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 double largest(const std::vector<double>& values) {
   double result = 0.0;

@@ -203,12 +203,12 @@ int run_bench(const BenchOptions& options) {
 
 void add_bench(Program& program) {
   CLI::App* command = program.app.add_subcommand("bench", "Measure the backends on a problem");
-  command->description(
+  command->footer(
       "Samples the same problems with the reference, with the CPU on one thread and on all, and\n"
       "with CUDA where there is a device; --backend picks one of them. Wall time, everything\n"
       "included; the ratio is that of samples/s to the first line's. The reference takes at most\n"
-      "1024 samples a problem unless it is the one picked.");
-  command->footer("Example: carom bench rocking_block --samples 2^18");
+      "1024 samples a problem unless it is the one picked.\n\n"
+      "Example: carom bench rocking_block --samples 2^18");
   const auto options = std::make_shared<BenchOptions>();
   options->sampling.settings.set("samples", "2^16");
   add_sampling_options(*command, options->sampling);

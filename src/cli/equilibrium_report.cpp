@@ -22,7 +22,7 @@ std::string end_words(double value) {
 }
 
 // "x1, x3"
-std::string names_of(const run::EquilibriumRun& run, const std::vector<int>& contacts) {
+std::string contact_names(const run::EquilibriumRun& run, const std::vector<int>& contacts) {
   std::vector<std::string> names;
   names.reserve(contacts.size());
   for (const int i : contacts) names.push_back(run.contact_names[static_cast<std::size_t>(i)]);
@@ -74,7 +74,7 @@ class Report {
            end_words(region.lower), end_words(region.upper));
       line("torque", "{} to {} N m about the origin", end_words(region.torque_min),
            end_words(region.torque_max));
-      line("essential contacts", "{}", names_of(run_, region.essential));
+      line("essential contacts", "{}", contact_names(run_, region.essential));
       line("residual", "{:.2e}", region.residual);
     }
     if (!region.robust_status) return;

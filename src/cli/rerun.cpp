@@ -233,12 +233,12 @@ int run_rerun(const RerunOptions& options, const Program& program) {
 void add_rerun(Program& program) {
   CLI::App* command =
       program.app.add_subcommand("rerun", "Run what made a file again and compare, bit for bit");
-  command->description(
+  command->footer(
       "Files of --output and --json say which command wrote them; this runs it again on the same\n"
       "backend and compares everything but times. Files of --output keep their inputs, those of\n"
       "--json need them where they were. On the same commit and instruction set nothing differs;\n"
-      "what does is listed. Exit status 1 where anything differs.");
-  command->footer("Example: carom rerun block.h5");
+      "what does is listed. Exit status 1 where anything differs.\n\n"
+      "Example: carom rerun block.h5");
   const auto options = std::make_shared<RerunOptions>();
   command->add_option("file", options->file, "HDF5 or JSON file that carom wrote")
       ->required()

@@ -31,8 +31,8 @@ namespace carom::cli {
 
 namespace {
 
-constexpr const char* kDescription =
-    R"(Solves problems of files, one or thousands: linear complementarity problems (kind lcp),
+constexpr const char* kFooter =
+    R"(Problems of files, one or thousands: linear complementarity problems (kind lcp),
 Coulomb friction problems (kind coulomb_friction, always on the host), linear programs
 (kind lp), convex quadratic programs (kind qp) and quadratic programs with second-order
 cones (kind socp). A JSON file holds an object or an array of them (examples/data/lcp.json,
@@ -53,7 +53,9 @@ With --json and --output every verdict comes with its proof; null where a status
         with d'P d < 0
   socp  cone_dual z with P x + q + A'z = 0, z in the dual cones; farkas z with A'z = 0,
         b'z < 0; point, ray and direction as of qp
-docs/check_a_proof.md has a short check for each.)";
+docs/check_a_proof.md has a short check for each.
+
+Example: carom solve examples/data/lcp.json --json)";
 
 // Where the options differ from the list of QpSettings.
 constexpr OptionForm kForms[] = {
@@ -206,8 +208,7 @@ int run_solve(const SolveOptions& options, const std::string& command_line) {
 void add_solve(Program& program) {
   CLI::App* command = program.app.add_subcommand(
       "solve", "Solve LCPs, LPs, QPs, cone and friction problems of files");
-  command->description(kDescription);
-  command->footer("Example: carom solve examples/data/lcp.json --json");
+  command->footer(kFooter);
   const auto options = std::make_shared<SolveOptions>();
   command->add_option("files", options->files, "Problem files")->required()->type_name("FILE");
   options->settings.add(*command, run::CaseSettings{}, [&](std::string_view setting) {

@@ -228,20 +228,18 @@ int run_validate(const ValidateOptions& options) {
 void add_validate(Program& program) {
   CLI::App* command =
       program.app.add_subcommand("validate", "Compare two backends on the same problems");
-  command->description(
-      "Solves the same batch on two backends. Impacts: compares statuses, modes and velocities, "
-      "with\n"
-      "selection any and lemke unless --selection names one. A sample on which they differ is a\n"
-      "disagreement unless both answers are certified and the problem has steps with several\n"
-      "solutions; of --method events every differing sample is one. Postures: compares statuses, "
-      "strips and proven bounds of regions; solved and\n"
-      "inaccurate, a region that --max-vertices left open, agree where their bounds do. Scenarios "
-      "and\n"
-      "steps: compares statuses and states. Stances: compares verdicts, modes and margins. "
-      "Motions: sixteen\n"
-      "of a problem are replayed from event to event by small time steps.\n"
-      "Exit status 1 where there is a disagreement.");
-  command->footer("Example: carom validate rocking_block --samples 4096 --against reference");
+  command->footer(
+      "Impacts: compares statuses, modes and velocities, with selection any and lemke unless\n"
+      "--selection names one. A sample on which they differ is a disagreement unless both answers\n"
+      "are certified and the problem has steps with several solutions; of --method events every\n"
+      "differing sample is one. Postures: compares statuses, strips and proven bounds of regions;\n"
+      "solved and inaccurate, a region that --max-vertices left open, agree where their bounds "
+      "do.\n"
+      "Scenarios and steps: compares statuses and states. Stances: compares verdicts, modes and\n"
+      "margins. Motions: sixteen of a problem are replayed from event to event by small time "
+      "steps.\n"
+      "Exit status 1 where there is a disagreement.\n\n"
+      "Example: carom validate rocking_block --samples 4096 --against reference");
   const auto options = std::make_shared<ValidateOptions>();
   options->sampling.settings.set("samples", "2^12");
   options->sampling.settings.set("selection", "");

@@ -1,4 +1,5 @@
 #include "impact/impact_models.hpp"
+#include "core/constants.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -15,8 +16,6 @@
 namespace carom::dense {
 
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 std::vector<double> to_std(const Vector& values) { return {values.begin(), values.end()}; }
 

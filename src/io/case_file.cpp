@@ -273,7 +273,7 @@ run::CaseProblem case_of(const nlohmann::json& object, const std::filesystem::pa
   return result;
 }
 
-run::Cases from_json(const std::filesystem::path& file) {
+run::Cases cases_from_json(const std::filesystem::path& file) {
   const JsonDocument document(file);
   const nlohmann::json& root = document.root();
   run::Cases cases;
@@ -286,7 +286,7 @@ run::Cases from_json(const std::filesystem::path& file) {
   return cases;
 }
 
-run::Cases from_hdf5(const std::filesystem::path& file) {
+run::Cases cases_from_hdf5(const std::filesystem::path& file) {
   const Hdf5Reader reader(file);
   run::Cases cases;
   const auto read = [&](const CaseSets& sets) {
@@ -322,7 +322,7 @@ run::Cases from_hdf5(const std::filesystem::path& file) {
 }  // namespace
 
 run::Cases read_cases(const std::filesystem::path& file) {
-  return read_either(file, from_hdf5, from_json);
+  return read_either(file, cases_from_hdf5, cases_from_json);
 }
 
 }  // namespace carom::io

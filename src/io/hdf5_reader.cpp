@@ -58,7 +58,7 @@ std::uint64_t saturating_product(std::uint64_t a, std::uint64_t b) {
   return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
 }
 
-Shape shape_of(hid_t space) {
+Shape extents_of(hid_t space) {
   const int rank = H5Sget_simple_extent_ndims(space);
   std::vector<hsize_t> extents(static_cast<std::size_t>(std::max(rank, 0)));
   if (rank > 0) H5Sget_simple_extent_dims(space, extents.data(), nullptr);
@@ -77,7 +77,7 @@ struct VariableTexts {
 // An empty data set may have any extents, one of `null` extent has none and no value.
 std::uint64_t declared_points(hid_t space) {
   if (H5Sget_simple_extent_type(space) == H5S_NULL) return 0;
-  const Shape shape = shape_of(space);
+  const Shape shape = extents_of(space);
   std::uint64_t points = 1;
   for (const std::uint64_t extent : shape) {
     if (extent == 0) return 0;
@@ -167,7 +167,7 @@ bool Hdf5Reader::is_group(std::string_view path) const {
 Shape Hdf5Reader::shape(std::string_view path) const {
   const Hdf5Handle set = state_->open(path);
   const Hdf5Handle space = state_->own(H5Dget_space(set.id()), H5Sclose, "read a shape");
-  return shape_of(space.id());
+  return extents_of(space.id());
 }
 
 template <class T>

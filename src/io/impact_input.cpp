@@ -20,10 +20,10 @@ namespace carom::io {
 
 namespace {
 
-constexpr std::array<std::string_view, 8> kKeys = {
+constexpr std::array<std::string_view, 8> kImpactKeys = {
     "name",     "mass_matrix", "normal_jacobian", "tangent_jacobian",
     "friction", "velocity",    "contact_names",   "source"};
-constexpr std::span kSets(kKeys.data(), 6);  ///< what an HDF5 file may hold
+constexpr std::span kImpactSets(kImpactKeys.data(), 6);  ///< what an HDF5 file may hold
 
 /// A name for every contact, each another; none where the key is missing.
 std::vector<std::string> read_contact_names(const nlohmann::json& object, int contacts,
@@ -63,10 +63,10 @@ void require_columns(const Matrix& matrix, int velocities, std::string_view key,
   }
 }
 
-std::vector<NamedImpact> from_hdf5(const std::filesystem::path& path) {
+std::vector<NamedImpact> impacts_from_hdf5(const std::filesystem::path& path) {
   const std::string file = path.string();
   const Hdf5Reader reader(path);
-  require_known_sets(reader, kSets, file);
+  require_known_sets(reader, kImpactSets, file);
   const auto found = [&](std::string_view name, std::size_t rank) {
     const char* axes = rank == 3 ? "problems, rows, columns" : "problems, numbers";
     return required_shape(reader, name, rank, axes, file);
@@ -111,7 +111,7 @@ std::vector<NamedImpact> from_hdf5(const std::filesystem::path& path) {
 NamedImpact impact_problem_from_json(const nlohmann::json& object, const std::string& file,
                                      std::size_t index) {
   NamedImpact problem;
-  const std::string where = begin_entry(object, kKeys, file, "problem", index, problem.name);
+  const std::string where = begin_entry(object, kImpactKeys, file, "problem", index, problem.name);
   problem.velocity = read_numbers(object, "velocity", where);
   problem.velocities = static_cast<int>(problem.velocity.size());
   if (problem.velocities == 0) throw InvalidInput(where + ": velocity is empty");
@@ -134,7 +134,7 @@ NamedImpact impact_problem_from_json(const nlohmann::json& object, const std::st
 }
 
 std::vector<NamedImpact> read_impact_problems(const std::filesystem::path& file) {
-  std::vector<NamedImpact> problems = read_either(file, from_hdf5, [](const auto& path) {
+  std::vector<NamedImpact> problems = read_either(file, impacts_from_hdf5, [](const auto& path) {
     return read_json_entries(path, impact_problem_from_json);
   });
   check_entries(file, problems, "problem", [](const ImpactProblem& problem, std::size_t i) {

@@ -23,13 +23,13 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::array<std::string_view, 7> kKeys = {
+constexpr std::array<std::string_view, 7> kPostureKeys = {
     "name", "dimension", "contacts", "wrench", "neighbourhood", "directions", "cone_sides"};
 constexpr std::array<std::string_view, 4> kContactKeys = {"position", "normal", "friction",
                                                           "length"};
 constexpr std::array<std::string_view, 2> kWrenchKeys = {"force", "torque"};
 constexpr std::array<std::string_view, 4> kNeighbourhoodKeys = {"p", "q", "polygon", "wrenches"};
-constexpr std::array<std::string_view, 7> kSets = {
+constexpr std::array<std::string_view, 7> kPostureSets = {
     "name", "position", "normal", "friction", "length", "wrench", "wrench_vertices"};
 
 const json& object_at(const json& value, const std::string& where) {
@@ -172,7 +172,7 @@ int positive(const json& object, const char* key, int minimum, const std::string
 PostureEntry entry_from(const json& object, const std::string& file, std::size_t index) {
   PostureEntry entry;
   Posture& posture = entry.posture;
-  const std::string where = begin_entry(object, kKeys, file, "posture", index, posture.name);
+  const std::string where = begin_entry(object, kPostureKeys, file, "posture", index, posture.name);
   posture.dimension = 0;  // as the positions say
   if (object.contains("dimension")) {
     posture.dimension = read_count(object, "dimension", where);
@@ -194,10 +194,10 @@ PostureEntry entry_from(const json& object, const std::string& file, std::size_t
   return entry;
 }
 
-std::vector<PostureEntry> from_hdf5(const std::filesystem::path& path) {
+std::vector<PostureEntry> postures_from_hdf5(const std::filesystem::path& path) {
   const std::string file = path.string();
   const Hdf5Reader reader(path);
-  require_known_sets(reader, kSets, file);
+  require_known_sets(reader, kPostureSets, file);
   for (const char* name : {"position", "normal", "friction"}) {
     if (!reader.has(name)) {
       throw InvalidInput(fmt::format("{}: data set {} is missing", file, name));
@@ -264,8 +264,9 @@ std::vector<PostureEntry> from_hdf5(const std::filesystem::path& path) {
 }  // namespace
 
 std::vector<PostureEntry> read_postures(const std::filesystem::path& file) {
-  std::vector<PostureEntry> entries = read_either(
-      file, from_hdf5, [](const auto& path) { return read_json_entries(path, entry_from); });
+  std::vector<PostureEntry> entries = read_either(file, postures_from_hdf5, [](const auto& path) {
+    return read_json_entries(path, entry_from);
+  });
   check_entries(file, entries, "posture", [](const PostureEntry& entry, std::size_t i) {
     validate(entry.posture, static_cast<std::int64_t>(i));
   });

@@ -73,7 +73,7 @@ KeptVerdict kept_from(const json& point, const std::string& file, std::size_t in
   return kept;
 }
 
-std::vector<KeptVerdict> from_json(const std::filesystem::path& file) {
+std::vector<KeptVerdict> verdicts_from_json(const std::filesystem::path& file) {
   const JsonDocument parsed(file);
   const json& root = parsed.root();
   const std::string name = file.string();
@@ -87,7 +87,7 @@ std::vector<KeptVerdict> from_json(const std::filesystem::path& file) {
   return kept;
 }
 
-std::vector<KeptVerdict> from_hdf5(const std::filesystem::path& file) {
+std::vector<KeptVerdict> verdicts_from_hdf5(const std::filesystem::path& file) {
   const Hdf5Reader reader(file);
   const std::string name = file.string();
   if (!reader.has_attribute("/", "kind") || reader.text_attribute("/", "kind") != "stability") {
@@ -135,7 +135,7 @@ std::vector<KeptVerdict> from_hdf5(const std::filesystem::path& file) {
 }  // namespace
 
 std::vector<KeptVerdict> read_kept_verdicts(const std::filesystem::path& file) {
-  std::vector<KeptVerdict> kept = read_either(file, from_hdf5, from_json);
+  std::vector<KeptVerdict> kept = read_either(file, verdicts_from_hdf5, verdicts_from_json);
   for (std::size_t i = 0; i < kept.size(); ++i) {
     try {
       validate(kept[i].stance, static_cast<std::int64_t>(i));

@@ -22,11 +22,11 @@ namespace {
 using nlohmann::json;
 using Type = CompliantConstraint::Type;
 
-constexpr std::array<std::string_view, 7> kKeys = {"name", "mass_matrix",  "force",      "velocity",
-                                                   "dt",   "position_map", "constraints"};
+constexpr std::array<std::string_view, 7> kStepKeys = {
+    "name", "mass_matrix", "force", "velocity", "dt", "position_map", "constraints"};
 constexpr std::array<std::string_view, 7> kConstraintKeys = {
     "type", "jacobian", "jacobian_dot_v", "phi", "stiffness", "damping", "friction"};
-constexpr std::array<std::string_view, 13> kSets = {
+constexpr std::array<std::string_view, 13> kStepSets = {
     "name",     "mass_matrix",    "force", "velocity",  "dt",      "position_map", "type",
     "jacobian", "jacobian_dot_v", "phi",   "stiffness", "damping", "friction"};
 
@@ -119,7 +119,7 @@ CompliantConstraint constraint_from(const json& object, int velocities, const st
 
 CompliantProblem problem_from(const json& object, const std::string& file, std::size_t index) {
   CompliantProblem problem;
-  const std::string where = begin_entry(object, kKeys, file, "problem", index, problem.name);
+  const std::string where = begin_entry(object, kStepKeys, file, "problem", index, problem.name);
   problem.velocity = read_numbers(object, "velocity", where);
   problem.velocities = static_cast<int>(problem.velocity.size());
   if (problem.velocities == 0) throw InvalidInput(where + ": velocity is empty");
@@ -164,7 +164,7 @@ using Numbers = std::vector<double>;
 class BatchedSteps {
  public:
   explicit BatchedSteps(const std::filesystem::path& path) : file_(path.string()), reader_(path) {
-    require_known_sets(reader_, kSets, file_);
+    require_known_sets(reader_, kStepSets, file_);
     const Shape velocity = shape_of("velocity", 2, "problems, numbers");
     const Shape jacobian = shape_of("jacobian", 3, "problems, rows, columns");
     count_ = velocity[0];

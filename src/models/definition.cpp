@@ -89,6 +89,8 @@ Parameter friction(double value, const std::string& of_what) {
                        "Coulomb friction coefficient of " + of_what);
 }
 
+Parameter gravity() { return at_least_zero("gravity", "m/s2", 9.81, 1e3, "downward acceleration"); }
+
 Parameter mass(double value, const std::string& of_what) {
   return part_mass("mass", value, of_what);
 }

@@ -60,6 +60,7 @@ std::string range(const Parameter& parameter);
 
 // Parameters that several models share; one word, one unit, one range.
 Parameter friction(double value, const std::string& of_what = "every contact");
+Parameter gravity();
 Parameter mass(double value, const std::string& of_what);
 Parameter part_mass(const std::string& name, double value, const std::string& of_what);
 Parameter inertia(const std::string& name, double value, const std::string& meaning);

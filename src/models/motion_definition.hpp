@@ -11,8 +11,6 @@ struct MotionDefinition {
   MotionProblem (*build)(const Values& values);
 };
 
-Parameter gravity();
-
 /// A model of one body with q = (x, y, theta).
 MotionModel planar_body(const char* name, const char* summary, const char* source,
                         std::vector<std::string> contacts);

@@ -132,10 +132,10 @@ MotionDefinition painleve_rod() {
           }};
 }
 
-using Registry = detail::NamedDefinitions<MotionDefinition>;
+using MotionRegistry = detail::NamedDefinitions<MotionDefinition>;
 
-const Registry& registry() {
-  static const Registry instance(
+const MotionRegistry& motion_registry() {
+  static const MotionRegistry instance(
       "motion",
       {rocking_block_zeno(), rocking_block(), bouncing_ball(), painleve_rod(), detail::block_toss(),
        detail::box_along_wall(), detail::compass_walk(), detail::ramone_step(),
@@ -145,12 +145,12 @@ const Registry& registry() {
 
 }  // namespace
 
-std::span<const MotionModel> motions() { return registry().models(); }
+std::span<const MotionModel> motions() { return motion_registry().models(); }
 
-const MotionModel& find_motion(std::string_view name) { return registry().find(name).model; }
+const MotionModel& find_motion(std::string_view name) { return motion_registry().find(name).model; }
 
 MotionProblem build_motion(std::string_view name, const std::map<std::string, double>& overrides) {
-  const MotionDefinition& definition = registry().find(name);
+  const MotionDefinition& definition = motion_registry().find(name);
   Values values(definition.model);
   for (const auto& [parameter, value] : overrides) values.set(parameter, value);
   MotionProblem problem = definition.build(values);

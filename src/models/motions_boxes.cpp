@@ -51,10 +51,6 @@ std::vector<double> box_numbers(const Values& values, double wall_friction, doub
 
 }  // namespace
 
-Parameter gravity() {
-  return at_least_zero("gravity", "m/s2", 9.81, 1e3, "acceleration downwards");
-}
-
 MotionModel planar_body(const char* name, const char* summary, const char* source,
                         std::vector<std::string> contacts) {
   MotionModel model;

@@ -6,10 +6,10 @@
 namespace carom::models {
 namespace {
 
-using Registry = detail::NamedDefinitions<detail::PostureDefinition>;
+using PostureRegistry = detail::NamedDefinitions<detail::PostureDefinition>;
 
-const Registry& posture_registry() {
-  static const Registry instance("posture", [] {
+const PostureRegistry& posture_registry() {
+  static const PostureRegistry instance("posture", [] {
     std::vector<detail::PostureDefinition> all;
     for (const auto& family : {detail::planar_postures(), detail::spatial_postures()}) {
       all.insert(all.end(), family.begin(), family.end());

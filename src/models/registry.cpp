@@ -4,10 +4,10 @@
 namespace carom::models {
 namespace {
 
-using Registry = detail::NamedDefinitions<detail::Definition>;
+using ImpactRegistry = detail::NamedDefinitions<detail::Definition>;
 
-const Registry& registry() {
-  static const Registry instance(
+const ImpactRegistry& impact_registry() {
+  static const ImpactRegistry instance(
       "model", {detail::rocking_block(), detail::compass_gait(), detail::box_wall(),
                 detail::ramone(), detail::disk_stack(), detail::cube_drop(), detail::tripod(),
                 detail::bar_on_steps(), detail::ball_in_corner()});
@@ -16,12 +16,12 @@ const Registry& registry() {
 
 }  // namespace
 
-std::span<const Model> all() { return registry().models(); }
+std::span<const Model> all() { return impact_registry().models(); }
 
-const Model& find(std::string_view name) { return registry().find(name).model; }
+const Model& find(std::string_view name) { return impact_registry().find(name).model; }
 
 ImpactProblem build(std::string_view name, const std::map<std::string, double>& overrides) {
-  const detail::Definition& definition = registry().find(name);
+  const detail::Definition& definition = impact_registry().find(name);
   detail::Values values(definition.model);
   for (const auto& [parameter, value] : overrides) values.set(parameter, value);
   ImpactProblem problem = definition.build(values);

@@ -21,9 +21,9 @@ constexpr std::int64_t kPlanarChunk = 65536;
 constexpr std::size_t kSearchedPostures = 16;  // whose exact boundary is searched too
 
 // What the postures of one batch share: shape, patches, directions, cone sides.
-using Shape = std::tuple<int, int, std::size_t, bool, int, int>;
+using PostureShape = std::tuple<int, int, std::size_t, bool, int, int>;
 
-Shape shape_of(const PostureTask& task) {
+PostureShape shape_of(const PostureTask& task) {
   const Posture& posture = task.posture;
   return {posture.dimension,       posture.contacts, posture.wrench_vertices.size(),
           !posture.length.empty(), task.directions,  task.cone_sides};
@@ -171,7 +171,7 @@ void run_spatial(const Chunk& chunk, const SpatialSettings& settings, const Post
 
 std::vector<EquilibriumRun> run_postures(const std::vector<PostureTask>& tasks,
                                          const PostureRequest& request, const Control& control) {
-  std::map<Shape, std::vector<std::size_t>> groups;
+  std::map<PostureShape, std::vector<std::size_t>> groups;
   for (std::size_t i = 0; i < tasks.size(); ++i) groups[shape_of(tasks[i])].push_back(i);
   std::vector<EquilibriumRun> runs(tasks.size());
   Workspace workspace;

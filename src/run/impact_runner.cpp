@@ -29,13 +29,13 @@ constexpr double kDefaultEpsilon = 0.02;  // of the largest contact speed before
 
 // Shape of the problem, and to within a factor of two the step size that follows from it: a batch
 // has one.
-using Shape = std::tuple<int, int, int, int>;
+using ImpactShape = std::tuple<int, int, int, int>;
 
 bool derived(const ImpactTask& task, const ImpactRequest& request) {
   return !task.step_size && !request.step_size;
 }
 
-Shape shape_of(const ImpactTask& task, const ImpactRequest& request) {
+ImpactShape shape_of(const ImpactTask& task, const ImpactRequest& request) {
   const ImpactProblem& problem = task.problem;
   int octave = 0;
   if (derived(task, request)) {
@@ -172,7 +172,7 @@ std::vector<std::vector<int>> orders_of(int contacts) {
 
 std::vector<ImpactRun> run_impacts(const std::vector<ImpactTask>& tasks,
                                    const ImpactRequest& request, const Control& control) {
-  std::map<Shape, std::vector<std::size_t>> groups;
+  std::map<ImpactShape, std::vector<std::size_t>> groups;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     groups[shape_of(tasks[i], request)].push_back(i);
   }

@@ -9,7 +9,7 @@ namespace carom::run {
 
 namespace {
 
-constexpr std::int64_t kPiece = 32768;
+constexpr std::int64_t kSamplesAtOnce = 32768;
 
 /// The last states of motions that did not fail.
 void add_states(NetBuilder& net, const MotionResult& result, std::int64_t first) {
@@ -63,7 +63,8 @@ MotionRunResult run_motions(MotionPlan plan, const Control& control) {
       // Kept motions come alone: their states take much more room.
       const bool keeps = first < settings.keep_samples;
       piece.samples =
-          std::min(keeps ? settings.keep_samples : first + kPiece, settings.samples) - first;
+          std::min(keeps ? settings.keep_samples : first + kSamplesAtOnce, settings.samples) -
+          first;
       piece.keep_samples = keeps ? piece.samples : 0;
       MotionResult result = simulate_motions(batch, piece, run.plan.backend);
       outcome.summary.add(summarise(result, 0, piece.first_sample));

@@ -54,10 +54,10 @@ QpResult solved_by_name(const QpBatch& batch, const QpSettings& qp_settings, Bac
 }
 
 // Problems of one shape are one batch.
-using Shape = std::pair<std::pair<int, int>, std::vector<std::pair<ConeKind, int>>>;
+using QpShape = std::pair<std::pair<int, int>, std::vector<std::pair<ConeKind, int>>>;
 
-Shape shape_of(const QpProblem& qp) {
-  Shape shape{{qp.variables, qp.rows}, {}};
+QpShape shape_of(const QpProblem& qp) {
+  QpShape shape{{qp.variables, qp.rows}, {}};
   for (const Cone& cone : qp.cones) shape.second.emplace_back(cone.kind, cone.size);
   return shape;
 }
@@ -65,7 +65,7 @@ Shape shape_of(const QpProblem& qp) {
 }  // namespace
 
 void solve_qp_cases(const Cases& cases, const CaseSettings& settings, CaseAnswers& answers) {
-  std::map<Shape, std::vector<std::size_t>> by_shape;
+  std::map<QpShape, std::vector<std::size_t>> by_shape;
   for (std::size_t i = 0; i < cases.size(); ++i) {
     if (const auto* qp = std::get_if<QpProblem>(&cases[i].problem)) {
       by_shape[shape_of(*qp)].push_back(i);

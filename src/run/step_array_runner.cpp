@@ -12,9 +12,9 @@ namespace {
 
 constexpr std::size_t kMostProblems = std::size_t{1} << 14;  // of a batch: then Ctrl-C is heard
 
-using Shape = std::tuple<int, int, int>;
+using StepShape = std::tuple<int, int, int>;
 
-Shape shape_of(const CompliantProblem& problem) {
+StepShape shape_of(const CompliantProblem& problem) {
   return {problem.dimension, problem.velocities, problem.positions};
 }
 
@@ -28,7 +28,7 @@ ArrayStepRun run_array_steps(std::vector<CompliantProblem> problems,
   run.settings = settings;
   run.backend = backend;
   run.place.resize(run.problems.size());
-  std::map<Shape, std::size_t> open;  // batch that a problem of this shape still fits into
+  std::map<StepShape, std::size_t> open;  // batch that a problem of this shape still fits into
   for (std::size_t i = 0; i < run.problems.size(); ++i) {
     auto [at, fresh] = open.emplace(shape_of(run.problems[i]), run.batches.size());
     if (!fresh && run.batches[at->second].problems.size() == kMostProblems) {

@@ -1,9 +1,9 @@
 #include "stability/modes.hpp"
+#include "core/constants.hpp"
 
 #include <Eigen/Dense>
 
 #include <cmath>
-#include <limits>
 #include <string_view>
 
 #include "programs/lp/dense_simplex.hpp"
@@ -20,8 +20,6 @@ using Eigen::VectorXd;
 
 constexpr std::string_view kLetters = "FSPN";
 constexpr double kRank = 1e-12;  // of pivots, beside the largest
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 struct Contact {
   Vector3d normal, tangent;

@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <memory>
 
 #include <carom/equilibrium_certificate.hpp>
 
+#include "core/constants.hpp"
 #include "core/parallel.hpp"
 #include "core/thread_scratch.hpp"
 #include "cpu/equilibrium/spatial_contour.hpp"
@@ -14,8 +14,6 @@
 namespace carom::cpu {
 
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 /// Nearest boundary point of a convex polygon, counter-clockwise: signed distance, positive inside,
 /// and the outward direction in which the boundary was met.

@@ -12,7 +12,7 @@ namespace {
 using kernels::PlanarView;
 using kernels::StripRecord;
 
-constexpr std::int64_t kGrain = 64;
+constexpr std::int64_t kPosturesAtOnce = 64;
 
 void record_strip(const PlanarView& view, std::int64_t p, int which, const StripRecord& record) {
   if (which == 0) {
@@ -100,7 +100,7 @@ PlanarResult planar_equilibrium(const PostureBatch& batch, const PlanarSettings&
   auto result = allocate<PlanarResult>(batch);
   const PlanarView view = planar_view(batch, settings, result);
   if (settings.method != PlanarMethod::lp) {
-    parallel_for(batch.problems, kGrain, settings.threads,
+    parallel_for(batch.problems, kPosturesAtOnce, settings.threads,
                  [&](std::int64_t begin, std::int64_t end) {
                    for (std::int64_t p = begin; p < end; ++p) {
                      solve_geometric(view, settings.method, p);
@@ -110,14 +110,15 @@ PlanarResult planar_equilibrium(const PostureBatch& batch, const PlanarSettings&
   }
   const simd::PlanarSearch& search = simd::instruction_set().planar;
   const Scratch<ThreadScratch<PlanarScratch>> memories(workspace);
-  parallel_for(batch.problems, kGrain, settings.threads, [&](std::int64_t begin, std::int64_t end) {
-    PlanarScratch& scratch = memories->local();
-    scratch.fit(view, search.width);
-    for (std::int64_t p = begin; p < end; p += search.width) {
-      const auto left = static_cast<int>(std::min<std::int64_t>(search.width, end - p));
-      solve_planar_pack(view, search, p, left, scratch);
-    }
-  });
+  parallel_for(
+      batch.problems, kPosturesAtOnce, settings.threads, [&](std::int64_t begin, std::int64_t end) {
+        PlanarScratch& scratch = memories->local();
+        scratch.fit(view, search.width);
+        for (std::int64_t p = begin; p < end; p += search.width) {
+          const auto left = static_cast<int>(std::min<std::int64_t>(search.width, end - p));
+          solve_planar_pack(view, search, p, left, scratch);
+        }
+      });
   return result;
 }
 
@@ -129,14 +130,15 @@ PlanarMargin planar_margins(const PostureBatch& batch, const Buffer<double>& cen
   const PlanarView view = planar_inputs(batch, settings);
   const double* centre = centre_of_mass.data();
   const Scratch<ThreadScratch<PlanarScratch>> memories(workspace);
-  parallel_for(batch.problems, kGrain, settings.threads, [&](std::int64_t begin, std::int64_t end) {
-    PlanarScratch& scratch = memories->local();
-    scratch.fit(view, 1);
-    const kernels::PlanarMarginBody body(view, {scratch.workspace.data(), 1});
-    for (std::int64_t p = begin; p < end; ++p) {
-      body.run(p, centre[2 * p], centre[2 * p + 1]).write(to, p);
-    }
-  });
+  parallel_for(batch.problems, kPosturesAtOnce, settings.threads,
+               [&](std::int64_t begin, std::int64_t end) {
+                 PlanarScratch& scratch = memories->local();
+                 scratch.fit(view, 1);
+                 const kernels::PlanarMarginBody body(view, {scratch.workspace.data(), 1});
+                 for (std::int64_t p = begin; p < end; ++p) {
+                   body.run(p, centre[2 * p], centre[2 * p + 1]).write(to, p);
+                 }
+               });
   return margin;
 }
 

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <vector>
 
+#include "core/constants.hpp"
 #include "cpu/equilibrium/planar_edges.hpp"
 
 // Lemma 2.3: the strip of two contacts from the intersections of their double cones, without any
@@ -13,7 +13,6 @@ namespace carom::cpu {
 
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kSlack = 1e-13;
 
 /// An interval of x; empty where lower > upper.

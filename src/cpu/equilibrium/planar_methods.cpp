@@ -1,4 +1,5 @@
 #include "cpu/equilibrium/planar_methods.hpp"
+#include "core/constants.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,8 +11,6 @@
 namespace carom::cpu {
 
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Lowest and highest basis; none where no edges can bear the force.
 struct Extremes {

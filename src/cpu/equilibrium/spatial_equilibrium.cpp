@@ -1,6 +1,6 @@
 #include <algorithm>
-#include <limits>
 
+#include "core/constants.hpp"
 #include "core/parallel.hpp"
 #include "core/thread_scratch.hpp"
 #include "cpu/equilibrium/support_driver.hpp"
@@ -10,8 +10,6 @@ namespace carom {
 namespace cpu {
 
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 /// What the set-ups of a posture ended with; proof: [6], null where nothing is proven empty.
 struct SetUp {

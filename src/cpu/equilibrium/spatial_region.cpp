@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <memory>
 
 #include "core/arrays.hpp"
+#include "core/constants.hpp"
 #include "core/parallel.hpp"
 #include "core/thread_scratch.hpp"
 #include "cpu/equilibrium/spatial_contour.hpp"
@@ -12,7 +12,6 @@ namespace carom::cpu {
 
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 /// Extents below this, relative to the contacts', make a segment or a point.
 constexpr double kFlat = 1e-8;
 

@@ -15,7 +15,7 @@ namespace carom::cpu {
 
 namespace {
 
-constexpr std::int64_t kGrain = 64;
+constexpr std::int64_t kProblemsAtOnce = 64;
 
 using Solve = void (*)(const simd::QpRange&);
 
@@ -38,7 +38,7 @@ class Driver {
         settings_(settings),
         solve_(solve),
         layout_(batch),
-        grain_(batch.variables > simd::kLargestPackedQp ? 1 : kGrain),
+        grain_(batch.variables > simd::kLargestPackedQp ? 1 : kProblemsAtOnce),
         doubles_(simd::qp_workspace(settings.method, layout_.shape())),
         scratch_(workspace),
         end_(scratch_->end) {

@@ -32,7 +32,7 @@ struct Generic {
       return a;
     }
     friend Mask operator!(Mask a) {
-      for (bool& lane : a.lane) lane = !lane;
+      for (int i = 0; i < kWidth; ++i) a.lane[i] = !a.lane[i];
       return a;
     }
     friend bool all_of(Mask a) {

@@ -75,8 +75,7 @@ class EventWeights {
     for (int i = 0; i < M; ++i) drawn_[i] = weight[i] /= sum;
     first = static_cast<unsigned>(choice.second * 1048576.0);
     const int halvings = static_cast<int>(choice.first * 12.0);
-    double scale = 4.0;
-    for (int i = 0; i < halvings; ++i) scale *= 0.5;
+    const double scale = 4.0 / (1U << halvings);
     left = longest * scale * (0.5 + kind.second);
     follows = wanted_ && !spoiled_;
     spoiled_ = false;

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "impact/body/event_search.hpp"
+#include "impact/body/event_series.hpp"
 #include "impact/body/event_table.hpp"
 #include "impact/body/event_weights.hpp"
 
@@ -61,15 +63,13 @@ class EventTrajectory {
 
  private:
   static constexpr int kMostPieces = 4096;
+  static constexpr int kMostRedrawn = kMostPieces / 8;  ///< stretches without a mode
+  static constexpr int kPolicyEvents = 32;
   static constexpr double kZero = 1e-13;      ///< of the largest contact speed
   static constexpr double kTogether = 1e-12;  ///< of a piece: events at once
-  static constexpr double kSameShape = 1e-8;  ///< of a cycle that repeats itself smaller
-  static constexpr double kSlowest = 0.999;   ///< ratio of cycles that are summed
-  static constexpr double kSettled = 1e-11;   ///< of the largest contact speed: their limit is 0
-  static constexpr int kCyclesFrom = 24;      ///< events before cycles are looked for, ...
-  static constexpr int kPolicyCycles = 4;     ///< ... under a policy, which repeats itself
-  static constexpr int kPolicyEvents = 32;
-  static constexpr double kNothing = 1e-13;  ///< of the terms of a sum: rounding
+  static constexpr double kNothing = 1e-13;   ///< of the terms of a sum: rounding
+  static constexpr double kCone = 1e-12;      ///< of the friction limit
+  static constexpr double kGain = 1e-15;      ///< of the energy before: no gain
 
   CAROM_INLINE bool approaches() const {
     bool some = false;
@@ -95,52 +95,23 @@ class EventTrajectory {
 
   CAROM_INLINE void begin_stretch() {
     weights_.draw(u_, longest_);
-    events_ = 0;
-    cycle_ = 0;
+    series_.begin();
   }
 
-  /// Impulses and rates of the first mode from number `weights_.first` on, cyclically, that holds.
+  /// Impulses and rates of the first mode that holds.
   CAROM_INLINE bool find() {
-    constexpr signed char kOptions[7][7] = {
-        {0}, {0, 1, 4}, {0, 2, 3, 1, 5, 6, 4}, {0, 3, 6}, {1}, {2, 3, 1}, {3}};
-    constexpr signed char kCount[7] = {1, 3, 7, 3, 1, 3, 1};
-    constexpr int kPower[4] = {1, 7, 49, 343};
-    int state[M], digit[M];
-    unsigned count = 1, pushing = 0;
-    for (int i = 0; i < M; ++i) {
-      state[i] = event_state(u_[i], u_[M + i]);
-      count *= static_cast<unsigned>(kCount[state[i]]);
-      pushing |= (weights_.weight[i] > 0.0 ? 1U : 0U) << i;
-    }
-    unsigned rest = count > 1 ? weights_.first % count : 0;
-    for (int i = 0; i < M; ++i) {
-      const auto own = static_cast<unsigned>(kCount[state[i]]);
-      digit[i] = static_cast<int>(rest % own);
-      rest /= own;
-    }
-    for (unsigned tried = 0; tried < count; ++tried) {
-      int number = 0, choice[M];
-      for (int i = 0; i < M; ++i) {
-        choice[i] = kOptions[state[i]][digit[i]];
-        number += kPower[i] * choice[i];
-      }
-      const double* mode = table_.mode(number, pushing);
-      if (mode != nullptr) {
-        for (int k = 0; k < kRows; ++k) {
-          double impulse = 0.0, rate = 0.0;
-          for (int j = 0; j < M; ++j) {
-            impulse = fused(mode[2 * j * kRows + k], weights_.weight[j], impulse);
-            rate = fused(mode[(2 * j + 1) * kRows + k], weights_.weight[j], rate);
-          }
-          impulse_[k] = impulse;
-          rate_[k] = rate;
+    search_.begin(u_, weights_);
+    while (const double* mode = search_.next(table_)) {
+      for (int k = 0; k < kRows; ++k) {
+        double impulse = 0.0, rate = 0.0;
+        for (int j = 0; j < M; ++j) {
+          impulse = fused(mode[2 * j * kRows + k], weights_.weight[j], impulse);
+          rate = fused(mode[(2 * j + 1) * kRows + k], weights_.weight[j], rate);
         }
-        if (holds(state, choice)) return true;
+        impulse_[k] = impulse;
+        rate_[k] = rate;
       }
-      for (int i = 0; i < M; ++i) {
-        if (++digit[i] < kCount[state[i]]) break;
-        digit[i] = 0;
-      }
+      if (holds(search_.state, search_.choice)) return true;
     }
     return false;
   }
@@ -181,7 +152,7 @@ class EventTrajectory {
   /// One linear piece: to the next zero of a contact velocity or the stretch's end.
   CAROM_INLINE bool piece(TrajectoryEnd& end) {
     if (!find()) {
-      if (++redrawn_ > kMostPieces / 8) end.status = TrajectoryStatus::failed;
+      if (++redrawn_ > kMostRedrawn) end.status = TrajectoryStatus::failed;
       return false;
     }
     double until[kRows], next[kRows];
@@ -213,7 +184,7 @@ class EventTrajectory {
       worth += magnitude(part);
     }
     certify(next, end);
-    if (work > 1e-12 * worth + 1e-15 * problem_.energy) {
+    if (work > kCone * worth + kGain * problem_.energy) {
       end.residual = larger(end.residual, work / problem_.energy);
     }
     for (int k = 0; k < kRows; ++k) {
@@ -221,11 +192,12 @@ class EventTrajectory {
       total_[k] = fused(length, impulse_[k], total_[k]);
     }
     weights_.left = key < 0 ? 0.0 : weights_.left - length;
-    since_mark_ += length;
-    ++events_;
-    const int cycles_from = weights_.follows ? kPolicyCycles : kCyclesFrom;
-    if (key >= 0 && events_ > cycles_from) watch(key, zeros, end);
-    if (weights_.follows && events_ >= kPolicyEvents) weights_.spoil();
+    series_.add(length);
+    if (key >= 0 && series_.due(weights_.follows) &&
+        series_.sum(key, zeros, size_, u_, total_, weights_.left)) {
+      ++end.pivots;
+    }
+    if (weights_.follows && series_.events() >= kPolicyEvents) weights_.spoil();
     return true;
   }
 
@@ -236,70 +208,18 @@ class EventTrajectory {
     for (int i = 0; i < M; ++i) {
       const double normal = impulse_[i], tangent = impulse_[M + i];
       const double most = problem_.friction[i] * normal;
-      impossible = impossible || normal < 0.0 || magnitude(tangent) > most * (1.0 + 1e-12);
+      impossible = impossible || normal < 0.0 || magnitude(tangent) > most * (1.0 + kCone);
       if (!(normal > 0.0)) continue;
       wrong = larger(wrong, larger(u_[i], next[i]));
       for (int at = 0; at < 2; ++at) {  // where the piece begins and ends
         const double slip = at == 0 ? u_[M + i] : next[M + i];
         const double opposed = slip > 0.0 ? -most : most;
-        if (slip != 0.0 && magnitude(tangent - opposed) > 1e-12 * most) {
+        if (slip != 0.0 && magnitude(tangent - opposed) > kCone * most) {
           wrong = larger(wrong, magnitude(slip));
         }
       }
     }
     end.residual = larger(end.residual, impossible ? kInfinity : wrong / size_);
-  }
-
-  /// Events that alternate in cycles, each a copy of the one before it and smaller by one ratio,
-  /// sum to a geometric series: the state behind all of them is taken at once.
-  CAROM_INLINE void watch(int key, std::uint32_t zeros, TrajectoryEnd& end) {
-    if (cycle_ == 0) key_ = key, zeros_ = 0, since_ = 0, since_mark_ = 0.0;
-    zeros_ |= zeros;
-    ++since_;
-    if (key != key_) {
-      if (since_ > kCyclesFrom) cycle_ = 0;
-      return;
-    }
-    Mark& mark = mark_[cycle_ % 3];
-    for (int k = 0; k < kRows; ++k) mark.u[k] = u_[k], mark.total[k] = total_[k];
-    mark.length = since_mark_;
-    mark.zeros = zeros_;
-    mark.events = since_;
-    since_mark_ = 0.0;
-    zeros_ = 0;
-    since_ = 0;
-    if (++cycle_ < 3) return;
-    const Mark& first = mark_[cycle_ % 3];
-    const Mark& second = mark_[(cycle_ + 1) % 3];
-    const double ratio = mark.length / second.length;
-    if (mark.zeros != second.zeros || mark.events != second.events || !(ratio < kSlowest)) return;
-    double largest = 0.0, wrong = 0.0;
-    for (int k = 0; k < kRows; ++k) {
-      const double step = second.u[k] - first.u[k], next = mark.u[k] - second.u[k];
-      largest = larger(largest, magnitude(step));
-      wrong = larger(wrong, magnitude(fused(-ratio, step, next)));
-    }
-    if (!(wrong <= kSameShape * largest)) return;
-    const double times = ratio / (1.0 - ratio);
-    const double spent = times * mark.length;
-    if (!(spent < weights_.left)) return;
-    double limit[kRows];
-    for (int k = 0; k < kRows; ++k) {
-      limit[k] = fused(times, mark.u[k] - second.u[k], u_[k]);
-      if ((mark.zeros >> k & 1U) != 0) {
-        if (!(magnitude(limit[k]) <= kSettled * size_)) return;
-        limit[k] = 0.0;
-      } else if (limit[k] * u_[k] < 0.0) {
-        return;
-      }
-    }
-    for (int k = 0; k < kRows; ++k) {
-      total_[k] = fused(times, mark.total[k] - second.total[k], total_[k]);
-      u_[k] = limit[k];
-    }
-    weights_.left -= spent;
-    cycle_ = 0;
-    ++end.pivots;
   }
 
   CAROM_INLINE void finish(TrajectoryEnd& end) {
@@ -327,13 +247,6 @@ class EventTrajectory {
     end.net_modes = end.modes;
   }
 
-  struct Mark {
-    double u[kRows], total[kRows];
-    double length;  ///< of the cycle that ends here
-    std::uint32_t zeros;
-    int events;
-  };
-
   const ImpactRun& run_;
   const ImpactProblemView& problem_;
   const ImpactScratch<2>& s_;
@@ -343,12 +256,9 @@ class EventTrajectory {
   double u_[kRows], total_[kRows];
   double impulse_[kRows], rate_[kRows];
   EventWeights<M> weights_;
-  double since_mark_ = 0.0;
-  int events_ = 0;  ///< of the stretch
+  EventSearch<M> search_;
+  EventSeries<M> series_;
   int redrawn_ = 0;
-  Mark mark_[3];
-  int cycle_ = 0, key_ = -1, since_ = 0;
-  std::uint32_t zeros_ = 0;
 };
 
 }  // namespace carom::kernels

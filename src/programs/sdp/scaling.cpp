@@ -16,7 +16,7 @@ double power(double size) {
   std::frexp(size, &exponent);
   return std::ldexp(1.0, std::clamp(exponent, -1000, 1000));
 }
-double largest(const double* values, std::size_t count) {
+double largest_of(const double* values, std::size_t count) {
   double most = 0.0;
   for (std::size_t i = 0; i < count; ++i) most = std::max(most, std::fabs(values[i]));
   return most;
@@ -38,9 +38,9 @@ Scaled::Scaled(const SdpProblem& problem)
       const auto n = static_cast<std::size_t>(scaled_.blocks[b]);
       double most = 0.0;
       for (std::size_t i = 0; i < variable_.size(); ++i) {
-        most = std::max(most, largest(scaled_.coefficients.data() + i * size + at, n * n));
+        most = std::max(most, largest_of(scaled_.coefficients.data() + i * size + at, n * n));
       }
-      if (most == 0.0) most = largest(scaled_.constant.data() + at, n * n);
+      if (most == 0.0) most = largest_of(scaled_.constant.data() + at, n * n);
       const double factor = 1.0 / power(most);
       block_[b] *= factor;
       multiply(scaled_.constant.data() + at, n * n, factor);
@@ -51,15 +51,15 @@ Scaled::Scaled(const SdpProblem& problem)
     }
     for (std::size_t i = 0; i < variable_.size(); ++i) {
       double* a = scaled_.coefficients.data() + i * size;
-      const double factor = power(largest(a, size));
+      const double factor = power(largest_of(a, size));
       variable_[i] *= factor;
       multiply(a, size, 1.0 / factor);
       scaled_.objective[i] /= factor;
     }
   }
-  constant_ = power(largest(scaled_.constant.data(), size));
+  constant_ = power(largest_of(scaled_.constant.data(), size));
   multiply(scaled_.constant.data(), size, 1.0 / constant_);
-  objective_ = power(largest(scaled_.objective.data(), scaled_.objective.size()));
+  objective_ = power(largest_of(scaled_.objective.data(), scaled_.objective.size()));
   multiply(scaled_.objective.data(), scaled_.objective.size(), 1.0 / objective_);
 }
 
