@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include <carom/certificate.hpp>
 #include <carom/certificate_lcp.hpp>
 
 namespace carom::bench {
@@ -17,8 +18,8 @@ class Judge {
   explicit Judge(const DenseSet& set) : set_(set) {}
 
   void add(long p, const double* z, bool claimed) {
-    const double residual =
-        certificate::lcp_residual(set_.order, set_.matrix_of(p), set_.vector_of(p), z);
+    const auto judged = set_.step ? certificate::lcp_natural_residual : certificate::lcp_residual;
+    const double residual = judged(set_.order, set_.matrix_of(p), set_.vector_of(p), z);
     const bool right = certificate::within(residual, kTolerance);
     solved_ += right && claimed ? 1 : 0;
     claimed_ += claimed ? 1 : 0;

@@ -39,7 +39,8 @@ auto share(Make make) {
   return std::make_shared<Lazy<T>>(std::function<T()>(std::move(make)));
 }
 
-/// How a solver did on a set, every answer judged by certificate::lcp_residual on the dense LCP.
+/// How a solver did on a set, every answer judged on the dense LCP: steps (75) by
+/// certificate::lcp_natural_residual, other LCPs by certificate::lcp_residual.
 struct Verdict {
   double solved = 0.0;          ///< share with a residual of at most 1e-9
   double claimed = 0.0;         ///< share that the solver itself calls solved

@@ -21,6 +21,7 @@ StepSet finish(std::string name, int directions, std::vector<test::StepProblem> 
   set.steps = std::move(steps);
   set.batch = test::step_batch(set.steps);
   set.lcp.count = static_cast<long>(set.steps.size());
+  set.lcp.step = true;
   for (const test::StepProblem& step : set.steps) {
     const test::FullLcp lcp = test::full_lcp(step);
     set.lcp.order = static_cast<int>(lcp.vector.size());

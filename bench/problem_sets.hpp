@@ -19,6 +19,7 @@ struct DenseSet {
   long count = 0;
   std::vector<double> matrix;  ///< row-major, [count, order, order]
   std::vector<double> vector;  ///< [count, order]
+  bool step = false;           ///< programmes (75): judged as the library judges a step
 
   [[nodiscard]] const double* matrix_of(long p) const { return matrix.data() + p * order * order; }
   [[nodiscard]] const double* vector_of(long p) const { return vector.data() + p * order; }

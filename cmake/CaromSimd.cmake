@@ -61,6 +61,12 @@ function(carom_simd_rooms prefix)
     target_compile_definitions(${prefix}_${set} PRIVATE
       CAROM_ISA=${${set}_isa} CAROM_ISA_HEADER="cpu/simd/pack_${set}.hpp")
     target_compile_options(${prefix}_${set} PRIVATE ${${set}_options})
+    set(intrinsics)
+    if(NOT set STREQUAL generic)
+      set(intrinsics <immintrin.h>)
+    endif()
+    carom_precompiled(${prefix}_${set} ${intrinsics} <algorithm> <array> <cmath> <cstdint>
+      <functional> <memory> <span> <string> <vector>)
     list(APPEND rooms ${prefix}_${set})
     string(TOUPPER CAROM_SIMD_${set} definition)
     list(APPEND has ${definition})

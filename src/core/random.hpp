@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#define R123_USE_SSE 0  // Philox needs none of the intrinsics, whose header is half a second a unit
 #include <Random123/philox.h>
 
 #include <carom/device/host_device.hpp>
