@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "impact/enclosure/common_divisor.hpp"
+
 namespace carom::enclosure {
 
 namespace {
@@ -176,7 +178,7 @@ void make_primitive(Vector& v) {
   Integer divisor = 0;
   for (const Integer& x : v) {
     if (x == 0) continue;
-    divisor = divisor == 0 ? Integer(abs(x)) : Integer(gcd(divisor, x));
+    divisor = divisor == 0 ? Integer(abs(x)) : common_divisor(divisor, x);
     if (divisor == 1) return;
   }
   if (divisor == 0) return;
