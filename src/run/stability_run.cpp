@@ -13,13 +13,9 @@ namespace carom::run {
 
 namespace {
 
-<<<<<<< HEAD
-constexpr std::int64_t kPiece = 16384;
+constexpr std::int64_t kStancesAtOnce = 16384;
 constexpr std::int64_t kProgrammes = 16;  // a piece of method sos: seconds each
 constexpr std::size_t kMostProgrammes = 1024;
-=======
-constexpr std::int64_t kStancesAtOnce = 16384;
->>>>>>> 909c3bc (Fewer and larger units of text: 29 for the demo instead of 57; search and series of events apart from the trajectory; the overview of --help has one line a command)
 
 void append(StabilityResult& to, StabilityResult& from, std::int64_t first, std::int64_t count) {
   const StanceSizes sizes{count, 2};
@@ -102,11 +98,7 @@ StabilityRun run_stability(StancePoints points, const StabilitySettings& setting
   StabilitySettings part_settings = settings;  // of the piece: random states by the chart's index
   control.show(0, rows);
   while (run.done < rows && !control.is_stopped()) {
-<<<<<<< HEAD
-    const std::int64_t end = std::min(rows, run.done + (sos ? kProgrammes : kPiece));
-=======
-    const std::int64_t end = std::min(rows, run.done + kStancesAtOnce);
->>>>>>> 909c3bc (Fewer and larger units of text: 29 for the demo instead of 57; search and series of events apart from the trajectory; the overview of --help has one line a command)
+    const std::int64_t end = std::min(rows, run.done + (sos ? kProgrammes : kStancesAtOnce));
     part_settings.first_problem = settings.first_problem + run.done;
     auto part = analyse_stability(arrays::slice(all, run.done, end), part_settings, backend);
     append(run.result, part, run.done, end - run.done);

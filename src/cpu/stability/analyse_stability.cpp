@@ -21,19 +21,12 @@ StabilityResult analyse_stability(const StanceBatch& batch, const StabilitySetti
   arrays::bind(view, prepared);
   arrays::bind(view, result);
   view.settings = stability::cascade_settings(settings);
-<<<<<<< HEAD
-  parallel_for(batch.problems, kGrain, settings.threads, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t p = begin; p < end; ++p) view.solve(p, static_cast<std::uint32_t>(p));
-  });
-  stability::certify_undecided(batch, prepared, settings, result);
-=======
   parallel_for(batch.problems, kStancesAtOnce, settings.threads,
                [&](std::int64_t begin, std::int64_t end) {
                  for (std::int64_t p = begin; p < end; ++p)
                    view.solve(p, static_cast<std::uint32_t>(p));
                });
-  stability::certify_undecided(prepared, settings, result);
->>>>>>> 909c3bc (Fewer and larger units of text: 29 for the demo instead of 57; search and series of events apart from the trajectory; the overview of --help has one line a command)
+  stability::certify_undecided(batch, prepared, settings, result);
   return result;
 }
 

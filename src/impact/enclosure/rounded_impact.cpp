@@ -34,9 +34,11 @@ Integer rounded(double x, int bits) {
 
 /// Largest common divisor that is a power of two up to 2^kBits.
 Integer content(const Vector& v) {
-  Integer divisor = Integer(1) << kBits;
-  for (const Integer& x : v) divisor = gcd(divisor, x);
-  return divisor;
+  unsigned shift = kBits;
+  for (const Integer& x : v) {
+    if (x != 0) shift = std::min(shift, static_cast<unsigned>(lsb(Integer(abs(x)))));
+  }
+  return Integer(1) << shift;
 }
 
 /// Rows whose responses are independent: pivots of a Cholesky factorisation with unit diagonal.
