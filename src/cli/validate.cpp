@@ -35,6 +35,7 @@ struct ValidateOptions {
   SamplingOptions sampling;
   std::string against = "reference";
   std::string tolerance = "1e-9";
+  bool method_given = false;
 };
 
 // Two backends, one selection, one problem.
@@ -54,8 +55,9 @@ std::vector<std::string> selections(const SamplingOptions& options) {
   return {"any", "lemke"};
 }
 
-std::vector<Verdict> compare(const std::vector<run::ImpactTask>& tasks, SamplingOptions options,
-                             const ValidateOptions& validate, double tolerance) {
+std::vector<Verdict> compare(const std::vector<run::ImpactTask>& tasks,
+                             const SamplingOptions& options, const ValidateOptions& validate,
+                             double tolerance) {
   SamplingOptions other = options;
   other.backend = validate.against;
   std::vector<run::ImpactRun> first = run_impacts(tasks, options);
@@ -137,6 +139,14 @@ void print_text(const std::vector<Verdict>& verdicts, double tolerance) {
   }
 }
 
+// Errors: InvalidInput where --method, a word of other commands too, is given for another family
+// than impacts.
+void refuse_method(const ValidateOptions& options, const char* family) {
+  if (!options.method_given) return;
+  throw InvalidInput(
+      fmt::format("--method: lcp or events of impacts; comparing {} takes none", family));
+}
+
 // The options of another family's command that a comparison takes.
 template <class Options>
 Options options_of(const ValidateOptions& options, std::initializer_list<const char*> settings) {
@@ -186,15 +196,19 @@ int run_validate(const ValidateOptions& options) {
   const std::string& target = options.sampling.target;
   const io::FileKind kind = io::kind_of_file(target);
   if (is_named(models::postures(), target) || kind == io::FileKind::posture) {
+    refuse_method(options, "postures");
     return validate_postures(posture_options(options), first, second, tolerance);
   }
   if (is_named(models::scenarios(), target) || kind == io::FileKind::step) {
+    refuse_method(options, "steps");
     return validate_steps(step_options(options), first, second, tolerance);
   }
   if (is_named(models::stances(), target) || kind == io::FileKind::stance) {
+    refuse_method(options, "stances");
     return validate_stances(stance_options(options), first, second, tolerance);
   }
   if (is_named(models::motions(), target) || kind == io::FileKind::motion) {
+    refuse_method(options, "motions");
     return validate_motions(motion_options(options), first, second, tolerance);
   }
   const std::vector<run::ImpactTask> tasks = load_tasks(options.sampling);
@@ -253,8 +267,10 @@ void add_validate(Program& program) {
                    "Largest difference of v+, relative to the largest velocity before")
       ->type_name("X")
       ->capture_default_str();
-  command->callback(
-      [&program, options] { program.chosen = [options] { return run_validate(*options); }; });
+  command->callback([&program, command, options] {
+    options->method_given = command->get_option("--method")->count() > 0;
+    program.chosen = [options] { return run_validate(*options); };
+  });
 }
 
 }  // namespace carom::cli

@@ -151,6 +151,13 @@ TEST(StabilityCommand, ValidateFindsNoDisagreement) {
   EXPECT_LE(result["decided_by_one"].get<int>(), 16);  // the labelled ones, near boundaries
 }
 
+TEST(StabilityCommand, ValidateTakesNoMethodOfImpacts) {
+  const Outcome outcome = carom({"validate", "figure2", "--method", "lcp"});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_NE(outcome.err.find("--method: lcp or events of impacts"), std::string::npos)
+      << outcome.err;
+}
+
 TEST(StabilityCommand, RefusesByName) {
   const Scratch scratch;
   const auto file = [&](const std::string& contact) {
