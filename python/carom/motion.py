@@ -316,7 +316,7 @@ def replay(
     arrays = {
         name: np.ascontiguousarray(value[problem : problem + 1])
         for name, value in result.to_dict().items()
-        if value is not None
+        if isinstance(value, np.ndarray)
     }
     sizes = {
         "samples": arrays["end"].shape[1], "positions": arrays["position"].shape[2],
