@@ -22,6 +22,7 @@ std::string number(double value) {
 template <class Values>
 std::string numbers(const Values& values) {
   std::vector<std::string> words;
+  words.reserve(values.size());
   for (const double value : values) words.push_back(number(value));
   return fmt::format("({})", fmt::join(words, ", "));
 }

@@ -48,9 +48,12 @@ struct AffineMatrix {
   std::vector<Affine> entry;
   explicit AffineMatrix(int size)
       : n(size), entry(static_cast<std::size_t>(size) * static_cast<std::size_t>(size)) {}
-  Affine& operator()(int i, int j) { return entry[static_cast<std::size_t>(i * n + j)]; }
-  const Affine& operator()(int i, int j) const {
-    return entry[static_cast<std::size_t>(i * n + j)];
+  Affine& operator()(int i, int j) { return entry[place(i, j)]; }
+  const Affine& operator()(int i, int j) const { return entry[place(i, j)]; }
+
+ private:
+  [[nodiscard]] std::size_t place(int i, int j) const {
+    return static_cast<std::size_t>(i) * static_cast<std::size_t>(n) + static_cast<std::size_t>(j);
   }
 };
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <utility>
 #include <vector>
 
 /// Polynomials of a few variables and small degrees.
@@ -78,7 +79,7 @@ class Polynomial {
     return a;
   }
   friend Polynomial operator-(Polynomial a, const Polynomial& b) {
-    return a + Polynomial(-1.0) * b;
+    return std::move(a) + Polynomial(-1.0) * b;
   }
 
  private:
