@@ -172,10 +172,10 @@ void read_cones(const nlohmann::json& object, const std::string& where, run::QpP
 }
 
 void require_symmetric(const std::vector<double>& matrix, int order, const std::string& where) {
-  for (int i = 0; i < order; ++i) {
-    for (int j = 0; j < i; ++j) {
-      const double a = matrix[static_cast<std::size_t>(i * order + j)];
-      const double b = matrix[static_cast<std::size_t>(j * order + i)];
+  const auto size = static_cast<std::size_t>(order);
+  for (std::size_t i = 0; i < size; ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      const double a = matrix[i * size + j], b = matrix[j * size + i];
       if (std::abs(a - b) > 1e-9 * std::max(std::abs(a), std::abs(b))) {
         throw InvalidInput(fmt::format("{}: P[{}][{}] is {}, but P[{}][{}] is {}: must be equal",
                                        where, i, j, a, j, i, b));

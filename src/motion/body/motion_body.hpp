@@ -187,7 +187,8 @@ class Motion : MotionLeap<T> {
   CAROM_CALL bool collide(unsigned touching, bool push) {
     MotionImpact<T> impact(size_, local_, touching, v(), push);
     const double before = energy();
-    const auto number = static_cast<std::uint64_t>(*out_.impacts + *out_.pushes);
+    const auto number =
+        static_cast<std::uint64_t>(*out_.impacts) + static_cast<std::uint64_t>(*out_.pushes);
     if (run_.probe != nullptr) {
       if (number == 0 && !push) impact.tell(y_, nq_ + nv_, touching, *run_.probe);
       return false;
