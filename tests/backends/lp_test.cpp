@@ -8,6 +8,8 @@
 
 #include <carom/lp.hpp>
 
+#include "cpu/programs/lp_driver.hpp"
+#include "cpu/simd/dispatch.hpp"
 #include "programs/lp/backends.hpp"
 #include "support/lp_problems.hpp"
 
@@ -79,6 +81,52 @@ TEST_P(LpFamilies, EmulatedWarpsComputeTheSameBits) {
     test::expect_identical(emulation::solve_lp(batch, {}, nullptr, false), cpu);
     test::expect_identical(emulation::solve_lp(batch, {}, nullptr, true), cpu);
   }
+}
+
+/// Problems of all families in one batch, whose lanes end at different times and in different ways.
+TEST(LpPacks, LanesAnswerAsEachProblemAlone) {
+  constexpr int kCount = 104;
+  constexpr Shape kPacked[] = {{1, 1}, {2, 3}, {3, 7}, {3, 34}, {5, 11}, {6, 34}, {7, 9}, {8, 20}};
+  Generator random(2077);
+  long pivots = 0;
+  for (const Shape shape : kPacked) {
+    SCOPED_TRACE(std::to_string(shape.rows) + " x " + std::to_string(shape.columns));
+    std::vector<Lp> problems;
+    for (int p = 0; p < kCount; ++p) {
+      const LpFlavour flavour = test::kLpFlavours[p / 4 % std::size(test::kLpFlavours)];
+      problems.push_back(test::random_lp(random, flavour, shape.rows, shape.columns));
+    }
+    problems[17].cost[0] = std::nan("");
+    std::vector<LpResult> alone;
+    alone.reserve(kCount);
+    for (const Lp& lp : problems) alone.push_back(solve_lp(batch_of({lp}), {}, Backend::cpu));
+    const LpBatch batch = batch_of(problems);
+    for (const cpu::simd::InstructionSet* set : cpu::simd::instruction_sets()) {
+      SCOPED_TRACE(set->name);
+      const LpResult packed = cpu::drive_lp(batch, {}, nullptr, set->solve_lps);
+      for (int p = 0; p < kCount; ++p) {
+        SCOPED_TRACE(p);
+        const LpResult& one = alone[static_cast<std::size_t>(p)];
+        ASSERT_EQ(packed.status.host()[p], one.status.host()[0]);
+        EXPECT_EQ(packed.pivots.host()[p], one.pivots.host()[0]);
+        pivots += one.pivots.host()[0];
+        const auto same = [&](const auto& all, const auto& own, int size) {
+          return test::first_difference(all, static_cast<std::size_t>(p) * size, own, 0, size);
+        };
+        const int n = shape.columns;
+        const int m = shape.rows;
+        EXPECT_EQ(same(packed.solution, one.solution, n), -1);
+        EXPECT_EQ(same(packed.dual, one.dual, m), -1);
+        EXPECT_EQ(same(packed.basis, one.basis, n + m), -1);
+        EXPECT_EQ(same(packed.farkas, one.farkas, m), -1);
+        EXPECT_EQ(same(packed.ray, one.ray, n), -1);
+        EXPECT_EQ(same(packed.point, one.point, n), -1);
+        EXPECT_EQ(same(packed.objective, one.objective, 1), -1);
+        EXPECT_EQ(same(packed.residual, one.residual, 1), -1);
+      }
+    }
+  }
+  EXPECT_GT(pivots, 10 * kCount);
 }
 
 TEST_P(LpFamilies, PowersOfTwoChangeNothingElse) {

@@ -16,11 +16,15 @@ namespace carom::cpu {
 struct LpMemory {
   Buffer<double> reals;  // aligned to cache lines
   std::vector<int> ints;
+  Buffer<double> pack;
+  simd::LpPackCounts counts;
   std::vector<double> finish;  // for what is left open, taken when it is first needed
 
-  void fit(const LpBatch& batch) {
-    make_room(reals, kernels::lp_real_workspace(batch.rows, batch.columns));
-    make_room(ints, kernels::lp_int_workspace(batch.rows));
+  void fit(const LpBatch& batch, bool packs) {
+    const int lanes = packs ? simd::kLargestPadding : 1;
+    make_room(reals, lanes * simd::lp_lane_reals(batch.rows, batch.columns));
+    make_room(ints, lanes * simd::lp_lane_ints(batch.rows));
+    if (packs) make_room(pack, simd::lp_pack_reals(batch.rows, batch.columns));
   }
 };
 
@@ -35,18 +39,21 @@ LpResult drive_lp(const LpBatch& batch, const LpSettings& settings,
   arrays::bind(task, result);
   task.start = start != nullptr ? start->data() : nullptr;
   const Scratch<ThreadScratch<LpMemory>> memories(workspace);
+  const bool packs = simd::lp_packs(task, batch.problems);
   const std::int64_t grain = std::max(1, 32 / batch.objectives);
   parallel_for(batch.problems, grain, settings.threads, [&](std::int64_t begin, std::int64_t end) {
     LpMemory& memory = memories->local();
-    memory.fit(batch);
-    solve(simd::LpRange{begin, end, &task, memory.reals.data(), memory.ints.data(), nullptr});
+    memory.fit(batch, packs);
+    solve(simd::LpRange{begin, end, &task, memory.reals.data(), memory.ints.data(), nullptr,
+                        packs ? memory.pack.data() : nullptr, &memory.counts});
     const auto is_open = [&](Status status) { return kernels::lp_is_open(task, status); };
     if (std::none_of(task.status + begin * batch.objectives, task.status + end * batch.objectives,
                      is_open)) {
       return;
     }
     make_room(memory.finish, kernels::lp_finish_workspace(batch.rows, batch.columns));
-    solve(simd::LpRange{begin, end, &task, nullptr, nullptr, memory.finish.data()});
+    solve(
+        simd::LpRange{begin, end, &task, nullptr, nullptr, memory.finish.data(), nullptr, nullptr});
   });
   return result;
 }

@@ -1,13 +1,31 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include "cpu/simd/dispatch.hpp"
+#include "cpu/simd/pack_lps.hpp"
 #include "cpu/simd/packed_lane.hpp"
 #include "programs/lp/body/lp_finish_body.hpp"
 
 /// Linear programs in one thread, one after the other.
 namespace carom::cpu::simd {
+
+/// What packs took and gave up lately, by one thread.
+struct LpPackCounts {
+  int taken = 0;
+  int given_up = 0;
+  int skipped = 0;
+
+  /// What packs give up costs both ways: where that is most of it, they are tried now and then.
+  bool pays() {
+    constexpr int kSkipped = 1024;
+    if (2 * given_up <= taken) return true;
+    if (++skipped < kSkipped) return false;
+    *this = {};
+    return true;
+  }
+};
 
 /// Problems [begin, end) with workspaces of lp_real_workspace and lp_int_workspace; or, where
 /// `finish` is given (lp_finish_workspace), what an earlier call left open.
@@ -17,6 +35,74 @@ struct LpRange {
   double* reals;
   int* ints;
   double* finish;
+  /// lp_pack_reals, or null: one problem at a time. With it reals and ints hold as many workspaces
+  /// as a pack has lanes.
+  double* pack;
+  LpPackCounts* counts;
+};
+
+/// Whether a batch's problems go through packs: a cold start and one objective each, few rows.
+inline bool lp_packs(const kernels::LpArrays& arrays, std::int64_t problems) {
+  return arrays.objectives == 1 && arrays.start == nullptr && arrays.rows <= kMostPackedRows &&
+         problems >= kLargestPadding;
+}
+constexpr long lp_lane_reals(int rows, int columns) {
+  return kernels::padded(static_cast<int>(kernels::lp_real_workspace(rows, columns)),
+                         kernels::kPackPadding);
+}
+constexpr long lp_lane_ints(int rows) { return kernels::lp_int_workspace(rows); }
+
+/// Problems of few rows, as many at a time as a register has lanes.
+template <class Isa, int M>
+class LpPacks {
+  static constexpr int kWidth = Isa::kWidth;
+  using Solver = kernels::LpSolver<PackedLane<Isa>, kMostPackedRows>;
+
+ public:
+  explicit LpPacks(const LpRange& range)
+      : LpPacks(range, std::make_integer_sequence<int, kWidth>()) {}
+
+  void run() {
+    int count = 0;
+    long problem[kWidth];
+    typename SimplexPack<Isa, M>::Simplex* simplex[kWidth];
+    for (std::int64_t p = range_.begin; p < range_.end; ++p) {
+      if (!range_.counts->pays() || !solver_[count].begin(p)) {
+        solver_[count].solve(p);
+        continue;
+      }
+      problem[count] = p;
+      simplex[count] = solver_[count].simplex();
+      if (++count < kWidth) continue;
+      count = 0;
+      const auto outcome = pack_.run(simplex, range_.arrays->max_pivots);
+      for (int lane = 0; lane < kWidth; ++lane) {
+        const bool solved = (outcome.solved >> lane & 1U) != 0U;
+        const bool claimed = solved || (outcome.infeasible >> lane & 1U) != 0U;
+        const Status claim = solved ? Status::solved : Status::infeasible;
+        ++range_.counts->taken;
+        if (claimed && solver_[lane].end(problem[lane], claim, outcome.pivots[lane])) continue;
+        ++range_.counts->given_up;
+        solver_[lane].solve(problem[lane]);
+      }
+    }
+    for (int lane = 0; lane < count; ++lane) solver_[lane].solve(problem[lane]);
+  }
+
+ private:
+  template <int... Lane>
+  LpPacks(const LpRange& range, std::integer_sequence<int, Lane...>)
+      : range_(range),
+        pack_(range.arrays->rows, range.arrays->columns, range.pack),
+        solver_{
+            Solver(lanes_, *range.arrays,
+                   range.reals + Lane * lp_lane_reals(range.arrays->rows, range.arrays->columns),
+                   range.ints + Lane * lp_lane_ints(range.arrays->rows))...} {}
+
+  const LpRange& range_;
+  PackedLane<Isa> lanes_{};
+  SimplexPack<Isa, M> pack_;
+  Solver solver_[kWidth];
 };
 
 template <class Lanes>
@@ -37,6 +123,18 @@ void solve_lp_range(const Lanes& lanes, const LpRange& range) {
 
 template <class Isa>
 void solve_lps(const LpRange& range) {
+  if constexpr (Isa::kInRegisters) {
+    if (range.pack != nullptr) {
+      switch (range.arrays->rows) {
+        case 3:
+          return LpPacks<Isa, 3>(range).run();
+        case 6:
+          return LpPacks<Isa, 6>(range).run();
+        default:
+          return LpPacks<Isa, 0>(range).run();
+      }
+    }
+  }
   solve_lp_range(PackedLane<Isa>{}, range);
 }
 

@@ -82,11 +82,28 @@ class LpSolver {
   CAROM_HOST_DEVICE LpSolver(const Lanes& lanes, const LpArrays& arrays, double* reals, int* ints)
       : LpSolver(lanes, arrays, placed<LpLayout>(reals, arrays.rows, arrays.columns), ints) {}
 
+  /// Problem p's one objective is ready for a pack's pivots; false: it wants solve.
+  CAROM_INLINE bool begin(long p) {
+    if (!load(p) || !certificate_.load_cost(arrays_.cost + p * n_)) return false;
+    simplex_.load(certificate_);
+    simplex_.start();
+    simplex_.take(certificate_.cost());
+    return true;
+  }
+  [[nodiscard]] CAROM_INLINE Simplex<Lanes, PaddedRows>* simplex() { return &simplex_; }
+  /// After those pivots: false where the claim does not stand at once, and solve is to begin anew.
+  CAROM_INLINE bool end(long p, Status claim, int pivots) {
+    LpAnswer answer{claim, pivots, kNan};
+    answer.residual = certify(claim, arrays_.solution + p * n_, arrays_.dual + p * m_);
+    if (!certificate::within(answer.residual, kDrift * arrays_.tolerance)) return false;
+    write(p, answer);
+    simplex_.read_basis(arrays_.basis + p * (m_ + n_));
+    return true;
+  }
+
   CAROM_HOST_DEVICE void solve(long p) {
     const long first = p * arrays_.objectives;
-    const bool usable = certificate_.load(
-        {m_, n_, nullptr, arrays_.matrix + p * m_ * n_, arrays_.row_lower + p * m_,
-         arrays_.row_upper + p * m_, arrays_.column_lower + p * n_, arrays_.column_upper + p * n_});
+    const bool usable = load(p);
     bool started = false;
     if (usable) {
       simplex_.load(certificate_);
@@ -126,6 +143,12 @@ class LpSolver {
         certificate_(lanes, arrays.rows, arrays.columns, at.certificate),
         multipliers_(at.multipliers),
         direction_(at.direction) {}
+
+  CAROM_HOST_DEVICE bool load(long p) {
+    return certificate_.load({m_, n_, nullptr, arrays_.matrix + p * m_ * n_,
+                              arrays_.row_lower + p * m_, arrays_.row_upper + p * m_,
+                              arrays_.column_lower + p * n_, arrays_.column_upper + p * n_});
+  }
 
   static constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   static constexpr int kAttempts = 3;

@@ -194,20 +194,30 @@ class SimplexBasis {
     return kAtZero;
   }
 
-  /// Status of variable j, or of a register of them, with what pricing needs to know.
+  /// What a status between these bounds makes of a variable, or of a register of them.
   template <class V>
-  CAROM_INLINE void place(int j, V status) const {
-    const V lower = kernels::load<V>(at_.lower + j);
-    const V upper = kernels::load<V>(at_.upper + j);
+  struct Placed {
+    V value, rises, falls;
+  };
+  template <class V>
+  static CAROM_INLINE Placed<V> placed_between(V lower, V upper, V status) {
     const auto at_lower = (status >= V(kAtLower)) & (status <= V(kAtLower));
     const auto at_upper = (status >= V(kAtUpper)) & (status <= V(kAtUpper));
     const V weight =
         select((lower <= V(-kInfinity)) & (upper >= V(kInfinity)), V(kFreeWeight), V(1.0));
     const V moves = select((status > V(kBasic)) & (lower < upper), weight, V(0.0));
+    return {select(at_lower, lower, select(at_upper, upper, V(0.0))),
+            select(at_upper, V(0.0), moves), select(at_lower, V(0.0), moves)};
+  }
+  /// Status of variable j, or of a register of them, with what pricing needs to know.
+  template <class V>
+  CAROM_INLINE void place(int j, V status) const {
+    const Placed<V> placed =
+        placed_between(kernels::load<V>(at_.lower + j), kernels::load<V>(at_.upper + j), status);
     store(at_.status + j, status);
-    store(at_.value + j, select(at_lower, lower, select(at_upper, upper, V(0.0))));
-    store(at_.rises + j, select(at_upper, V(0.0), moves));
-    store(at_.falls + j, select(at_lower, V(0.0), moves));
+    store(at_.value + j, placed.value);
+    store(at_.rises + j, placed.rises);
+    store(at_.falls + j, placed.falls);
   }
 
   /// All rows basic: B = -I. Their statuses are the caller's.

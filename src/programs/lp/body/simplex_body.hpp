@@ -96,6 +96,11 @@ class Simplex : SimplexRatio<Lanes, PaddedRows> {
 
   /// Minimises the objective, in the caller's units, from the present basis. cost: [np].
   CAROM_HOST_DEVICE SimplexOutcome optimise(const double* cost, int max_pivots) {
+    take(cost);
+    return run(max_pivots);
+  }
+  /// The first part of it, where a pack of problems pivots (src/cpu/simd/pack_lps.hpp).
+  CAROM_HOST_DEVICE void take(const double* cost) {
     price_size_ = largest_packed(lanes_, np_, [&](auto number, int j) {
       using V = decltype(number);
       const V scaled = kernels::load<V>(cost + j) * kernels::load<V>(at_.scale + j);
@@ -106,8 +111,35 @@ class Simplex : SimplexRatio<Lanes, PaddedRows> {
       at_.basic_cost[i] = i < m_ && basic_[i] < np_ ? at_.cost[basic_[i]] : 0.0;
     });
     feasible_ = kFeasible;
-    return run(max_pivots);
   }
+
+  /// What a pack takes over: a Simplex that was started and took an objective.
+  struct State {
+    SimplexLayout<double*> at;
+    int* basic;
+    int columns;  ///< padded: what stands before the rows
+    double data_size, values_size, price_size;
+  };
+  [[nodiscard]] CAROM_INLINE State state() const {
+    return {at_, basic_, np_, data_size_, values_size_, price_size_};
+  }
+  /// Sizes that belong to the basic values and prices that a pack wrote back.
+  CAROM_INLINE void accept(double values_size, double price_noise) {
+    values_size_ = values_size;
+    price_noise_ = price_noise;
+  }
+  /// The rules of pivots, for packs.
+  struct Rule {
+    using Placed = typename Base::template Placed<double>;
+    static CAROM_INLINE Placed placed(const State& s, int j, double status) {
+      return Base::placed_between(s.at.lower[j], s.at.upper[j], status);
+    }
+    static constexpr double kBasic = Base::kBasic, kAtLower = Base::kAtLower,
+                            kAtUpper = Base::kAtUpper;
+    static constexpr double kFeasible = Base::kFeasible, kOptimal = 1e-11, kTie = Base::kTie,
+                            kPivot = Base::kPivot, kWeakPivot = Base::kWeakPivot;
+    static constexpr int kMaxUpdates = 64;
+  };
 
   /// The same objective again from a new inverse; later attempts call small violations none.
   CAROM_HOST_DEVICE SimplexOutcome repeat(int max_pivots, int attempt) {
@@ -196,10 +228,10 @@ class Simplex : SimplexRatio<Lanes, PaddedRows> {
   using typename Base::Blocking;
 
   static constexpr double kLooselyFeasible = 1e-9;
-  static constexpr double kOptimal = 1e-11;   // relative to the size of the prices
+  static constexpr double kOptimal = Rule::kOptimal;  // relative to the size of the prices
   static constexpr double kWellApart = 0.03;  // a pivot at which a free column enters unasked
   static constexpr int kMaxReturns = 10;
-  static constexpr int kMaxUpdates = 64;
+  static constexpr int kMaxUpdates = Rule::kMaxUpdates;
 
   enum class Step : std::uint8_t { taken, unbounded, broken };
 
