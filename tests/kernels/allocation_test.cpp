@@ -9,6 +9,8 @@
 #include <carom/models/models.hpp>
 
 #include "cpu/impact/impact_driver.hpp"
+#include "cpu/programs/lcp_driver.hpp"
+#include "cpu/programs/lp_driver.hpp"
 #include "cpu/simd/dispatch.hpp"
 #include "cpu/simd/qp.hpp"
 #include "programs/lcp/body/lemke_body.hpp"
@@ -16,6 +18,7 @@
 #include "support/allocations.hpp"
 #include "support/compliant_problems.hpp"
 #include "support/compliant_range.hpp"
+#include "support/lp_problems.hpp"
 #include "support/model_runs.hpp"
 #include "support/path_run.hpp"
 #include "support/random_qps.hpp"
@@ -160,8 +163,10 @@ TEST(Allocations, NoneInCompliantSteps) {
   }
   const CompliantBatch batch = make_batch(problems);
   test::CompliantRangeRun run(batch);
-  const cpu::simd::InstructionSet& plain = *cpu::simd::instruction_sets().front();
-  EXPECT_EQ(allocations_of([&] { run.run(plain); }), 0);
+  for (const cpu::simd::InstructionSet* set : cpu::simd::instruction_sets()) {
+    SCOPED_TRACE(set->name);
+    EXPECT_EQ(allocations_of([&] { run.run(*set); }), 0);
+  }
   EXPECT_EQ(run.result().status.data()[39], Status::solved);
 }
 
@@ -180,6 +185,62 @@ TEST(Allocations, NoneInTrajectories) {
                                        : allocations_of_trajectories<3>(batch, settings),
                   0);
       }
+    }
+  }
+}
+
+/// Single problems, packs of eight and what goes on to Lemke's method in twice the precision.
+TEST(Allocations, NoneInLinearPrograms) {
+  for (const int rows : {6, 12}) {
+    for (const test::LpFlavour flavour : test::kLpFlavours) {
+      Generator random(11 + rows);
+      const LpBatch batch = test::batch_of(test::random_lps(random, flavour, rows, 20, 44));
+      for (const cpu::simd::InstructionSet* set : cpu::simd::instruction_sets()) {
+        SCOPED_TRACE(set->name);
+        long count = 0;
+        long problems = 0;
+        const LpResult result =
+            cpu::drive_lp(batch, {.threads = 1}, nullptr, [&](const cpu::simd::LpRange& range) {
+              problems += range.finish == nullptr ? range.end - range.begin : 0;
+              count += allocations_of([&] { set->solve_lps(range); });
+            });
+        EXPECT_EQ(count, 0);
+        EXPECT_EQ(problems, batch.problems);
+        EXPECT_NE(result.status.data()[43], Status::numerical_error);
+      }
+    }
+  }
+}
+
+TEST(Allocations, NoneInLcpsOfABatch) {
+  for (const int order : {4, 10, 28}) {
+    constexpr int kProblems = 30;
+    Generator random(order);
+    std::vector<double> matrix;
+    std::vector<double> vector;
+    for (int p = 0; p < kProblems; ++p) {
+      // Half of them without full rank, and with equal entries that tie.
+      const test::Matrix b = random.normal_matrix(order, p % 2 == 0 ? order : order / 2);
+      const test::Matrix m = b * b.transpose();
+      const test::Vector q = p % 3 == 0 ? test::Vector(m * test::Vector::Constant(order, -1.0))
+                                        : test::Vector(m * random.normal_vector(order));
+      matrix.insert(matrix.end(), m.data(), m.data() + m.size());
+      vector.insert(vector.end(), q.data(), q.data() + q.size());
+    }
+    LcpBatch batch;
+    batch.problems = kProblems;
+    batch.order = order;
+    batch.matrix = Buffer<double>::from(matrix);
+    batch.vector = Buffer<double>::from(vector);
+    for (const cpu::simd::InstructionSet* set : cpu::simd::instruction_sets()) {
+      SCOPED_TRACE(set->name);
+      long count = 0;
+      const LcpResult result =
+          cpu::drive_lcp(batch, {.threads = 1}, [&](const cpu::simd::LcpRange& range) {
+            count += allocations_of([&] { set->solve_lcps(range); });
+          });
+      EXPECT_EQ(count, 0);
+      EXPECT_EQ(result.status.data()[0], Status::solved);
     }
   }
 }

@@ -39,6 +39,8 @@ LpResult drive_lp(const LpBatch& batch, const LpSettings& settings,
   arrays::bind(task, result);
   task.start = start != nullptr ? start->data() : nullptr;
   const Scratch<ThreadScratch<LpMemory>> memories(workspace);
+  // What packs are worth is found out anew.
+  for (LpMemory& memory : memories->of_thread) memory.counts = {};
   const bool packs = simd::lp_packs(task, batch.problems);
   const std::int64_t grain = std::max(1, 32 / batch.objectives);
   parallel_for(batch.problems, grain, settings.threads, [&](std::int64_t begin, std::int64_t end) {
