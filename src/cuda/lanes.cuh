@@ -129,8 +129,12 @@ struct GroupLanes {
       const kernels::ArgMin<Real> next = candidate(i);
       if (next.key < best.key) best = next;
     });
+    // kernels::precedes without branches: where there is no index the key is `infinity`.
     best = reduce(best, [](const kernels::ArgMin<Real>& a, const kernels::ArgMin<Real>& b) {
-      return kernels::precedes(b, a) ? b : a;
+      const bool lower = static_cast<unsigned>(b.index) < static_cast<unsigned>(a.index);
+      const bool take = static_cast<int>(b.key < a.key) |
+                        (static_cast<int>(b.key == a.key) & static_cast<int>(lower));
+      return kernels::ArgMin<Real>{take ? b.key : a.key, take ? b.index : a.index};
     });
     barrier();  // a key may have stored what other lanes go on to read; shuffles order no memory
     return best;

@@ -12,7 +12,7 @@ constexpr int kBanks = 16;   // of doubles
 constexpr int kBlocks = 12;  // resident ones, for the register limit
 /// Share of a warp's problems that end before new ones are taken: fewer would have the code behind
 /// a path run for them alone, more would leave their lanes idle longer.
-constexpr int kWaitingShare = 4;
+constexpr int kWaitingShare = 2;
 
 template <int Dim, int Contacts>
 struct StepGroup {

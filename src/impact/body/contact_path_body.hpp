@@ -178,9 +178,10 @@ class ContactPath : Tangents<Dim, Real, Lanes> {
   using Base::at, Base::at_, Base::basic_in_time, Base::choose_corner, Base::column_of,
       Base::corner_basis, Base::cover, Base::direction_, Base::drive, Base::driving_,
       Base::driving_value_, Base::fill_tableau, Base::friction_, Base::int_at_,
-      Base::kRateTolerance, Base::kReal0, Base::kTangents, Base::lanes_, Base::linear, Base::m_,
-      Base::max_impulse_, Base::mu, Base::pivot, Base::polygon_, Base::rows_, Base::set,
-      Base::tangent_pair, Base::time_id, Base::turn_corner, Base::velocity_of;
+      Base::kRateTolerance, Base::kReal0, Base::kTangents, Base::lanes_, Base::linear,
+      Base::linear_alike, Base::m_, Base::max_impulse_, Base::mu, Base::pivot, Base::polygon_,
+      Base::rows_, Base::set, Base::tangent_pair, Base::time_id, Base::turn_corner,
+      Base::velocity_of;
   static constexpr int kMostEvents = kNormalEvents + 16;  // the edges of the largest polygon
   static constexpr Real kTieTolerance = Real(sizeof(Real) == 8 ? 1e-13 : 1e-6);
 
@@ -219,11 +220,36 @@ class ContactPath : Tangents<Dim, Real, Lanes> {
   /// A contact's next event and how far the driving variable has to move for it.
   CAROM_INLINE ArgMin<Real> next_event(int contact, int column) const {
     ArgMin<Real> best{std::numeric_limits<Real>::infinity(), -1};
-    watch(contact, column, [&best, contact](int event, Linear<Real> f) {
+    const auto earlier = [&best, contact](int event, Linear<Real> f) {
       const Real step = step_to(f);
       if (step < best.key) best = {step, kMostEvents * contact + event};
-    });
+    };
+    if constexpr (Dim == 3 && takes_rows<Lanes>()) {
+      watch_alike(contact, column, earlier);
+    } else {
+      watch(contact, column, earlier);
+    }
     return best;
+  }
+
+  /// As watch, by one text for all modes: lanes whose contacts are in different ones stay together.
+  template <class Visit>
+  CAROM_INLINE void watch_alike(int contact, int column, Visit&& visit) const {
+    const int state = int_at_.normal[contact];
+    const int mode = int_at_.tangent[contact];
+    const bool closed = state == kClosed;
+    const bool frictional = mu(contact) > kReal0;
+    const Real limit = static_cast<Real>(max_impulse_[contact]);
+    const Linear<Real> near = linear_alike(closed ? contact : velocity_of(contact), column);
+    const Linear<Real> normal{closed ? near.value : limit, closed ? near.rate : kReal0};
+    // Slacks that are not there do not shrink.
+    const bool lower = !closed || !frictional || mode == kCorner;
+    const Real sign = state == kFull ? Real(-1) : Real(1);
+    visit(0, Linear<Real>{sign * near.value, lower ? sign * near.rate : kReal0});
+    const bool upper = closed && max_impulse_[contact] < kInfinity;
+    visit(1, Linear<Real>{limit - normal.value, upper ? -normal.rate : kReal0});
+    if (state == kSeparate || !frictional) return;
+    this->watch_tangent_alike(contact, mode, normal, column, visit);
   }
 
   /// The pivot stands in one place, where groups of lanes meet that have different events.

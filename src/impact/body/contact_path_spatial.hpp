@@ -13,9 +13,9 @@ class SpatialTangents : protected Start<3, Real, Lanes> {
  protected:
   using Base::at, Base::at_, Base::column_of, Base::columns_, Base::corner_basis,
       Base::corner_change, Base::drive, Base::driving_, Base::edge_length, Base::far_end_basic,
-      Base::give_far_end, Base::int_at_, Base::kTangents, Base::lanes_, Base::linear, Base::mu,
-      Base::polygon_, Base::relabel_velocity, Base::row_entry, Base::rows_, Base::set,
-      Base::swap_pair, Base::tangent_pair, Base::velocity_of;
+      Base::give_far_end, Base::int_at_, Base::kTangents, Base::lanes_, Base::linear,
+      Base::linear_alike, Base::mu, Base::polygon_, Base::relabel_velocity, Base::row_entry,
+      Base::rows_, Base::set, Base::swap_pair, Base::tangent_pair, Base::velocity_of;
   using Base::Base;
 
   /// Calls visit(event, slack) for the tangential events of a contact that carries an impulse.
@@ -37,6 +37,32 @@ class SpatialTangents : protected Start<3, Real, Lanes> {
     visit(kNormalEvents, along);
     visit(kNormalEvents + 1, beyond(along, normal, mu(contact) * edge_length()));
     visit(kNormalEvents + 2, linear(velocity_of(mode == kAlongA ? b : a), column));
+  }
+
+  /// The same by one text for all modes.
+  template <class Visit>
+  CAROM_INLINE void watch_tangent_alike(int contact, int mode, Linear<Real> normal, int column,
+                                        Visit&& visit) const {
+    const int a = tangent_pair(contact, 0);
+    const int b = tangent_pair(contact, 1);
+    const bool inside = mode == kInside;
+    const bool corner = mode == kCorner;
+    const int on_edge = mode == kAlongB ? b : a;
+    const int off_edge = mode == kAlongB ? a : b;
+    const Linear<Real> first = linear_alike(corner ? velocity_of(a) : on_edge, column);
+    const Linear<Real> second = linear_alike(inside ? b : velocity_of(off_edge), column);
+    const Linear<Real> end = beyond(first, normal, mu(contact) * edge_length());
+    ConeSection cone;
+    if (inside) cone = cone_section(contact, normal, first, second);
+    const int count = inside ? polygon_.count : corner ? 2 : 3;
+#if defined(__CUDA_ARCH__)
+#pragma unroll 1  // lanes with fewer wait in it, not beside an unrolled one
+#endif
+    for (int i = 0; i < count; ++i) {
+      Linear<Real> slack = i == 0 ? first : i == 1 && !corner ? end : second;
+      if (inside) slack = edge_slack(cone, i);
+      visit(kNormalEvents + i, slack);
+    }
   }
 
   /// What leaves at a tangential event, in a tableau that is ready for it.
@@ -80,30 +106,42 @@ class SpatialTangents : protected Start<3, Real, Lanes> {
   }
 
  private:
-  /// Distances of a sticking impulse from the edges of its cone.
-  template <class Visit>
-  CAROM_INLINE void watch_edges(int contact, Linear<Real> normal, Linear<Real> a, Linear<Real> b,
-                                Visit&& visit) const {
+  /// A sticking impulse and its cone at this normal impulse.
+  struct ConeSection {
+    Linear<Real> radius;
+    Linear<Real> t[2];
+    Real apothem;
+  };
+  CAROM_INLINE ConeSection cone_section(int contact, Linear<Real> normal, Linear<Real> a,
+                                        Linear<Real> b) const {
     const int j = int_at_.corner[contact];
     Real basis[kTangents][kTangents];
     corner_basis(j, basis);
-    const Linear<Real> radius{mu(contact) * normal.value, mu(contact) * normal.rate};
-    Linear<Real> t[2];
+    ConeSection cone;
+    cone.radius = {mu(contact) * normal.value, mu(contact) * normal.rate};
     for (int c = 0; c < 2; ++c) {
       const Real d = static_cast<Real>(polygon_.direction[j][c]);
-      t[c].value = fused(d, radius.value, fused(basis[c][0], a.value, basis[c][1] * b.value));
-      t[c].rate = fused(d, radius.rate, fused(basis[c][0], a.rate, basis[c][1] * b.rate));
+      cone.t[c].value =
+          fused(d, cone.radius.value, fused(basis[c][0], a.value, basis[c][1] * b.value));
+      cone.t[c].rate = fused(d, cone.radius.rate, fused(basis[c][0], a.rate, basis[c][1] * b.rate));
     }
-    const Real apothem = fused(
+    cone.apothem = fused(
         static_cast<Real>(polygon_.along[0][1]), static_cast<Real>(polygon_.direction[0][0]),
         static_cast<Real>(-polygon_.along[0][0]) * static_cast<Real>(polygon_.direction[0][1]));
-    for (int i = 0; i < polygon_.count; ++i) {
-      const Real nx = static_cast<Real>(polygon_.along[i][1]);
-      const Real ny = static_cast<Real>(-polygon_.along[i][0]);
-      visit(kNormalEvents + i,
-            Linear<Real>{apothem * radius.value - fused(nx, t[0].value, ny * t[1].value),
-                         apothem * radius.rate - fused(nx, t[0].rate, ny * t[1].rate)});
-    }
+    return cone;
+  }
+  /// Its distance from edge i.
+  CAROM_INLINE Linear<Real> edge_slack(const ConeSection& cone, int i) const {
+    const Real nx = static_cast<Real>(polygon_.along[i][1]);
+    const Real ny = static_cast<Real>(-polygon_.along[i][0]);
+    return {cone.apothem * cone.radius.value - fused(nx, cone.t[0].value, ny * cone.t[1].value),
+            cone.apothem * cone.radius.rate - fused(nx, cone.t[0].rate, ny * cone.t[1].rate)};
+  }
+  template <class Visit>
+  CAROM_INLINE void watch_edges(int contact, Linear<Real> normal, Linear<Real> a, Linear<Real> b,
+                                Visit&& visit) const {
+    const ConeSection cone = cone_section(contact, normal, a, b);
+    for (int i = 0; i < polygon_.count; ++i) visit(kNormalEvents + i, edge_slack(cone, i));
   }
 
   /// A sticking impulse that reaches edge `to` is measured from that edge's corner, where b = 0.

@@ -113,6 +113,22 @@ class Tableau {
     return {kReal0, kReal0};
   }
 
+  /// The same of a variable that is at no lambda_max, without branches.
+  CAROM_INLINE Linear<Real> linear_alike(int id, int column) const {
+    const int place = int_at_.place[id];
+    const bool basic = place < rows_;
+    const bool drives = id == driving_;
+    const int row = basic ? place : 0;
+    const Real value = at_.x[row];
+    const Real rate = direction_ * at(row, column);
+    return {basic    ? value
+            : drives ? driving_value_
+                     : kReal0,
+            basic    ? rate
+            : drives ? direction_
+                     : kReal0};
+  }
+
   CAROM_INLINE void drive(int id) {
     driving_ = id;
     direction_ = Real(1);
