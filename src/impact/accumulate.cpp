@@ -1,7 +1,8 @@
 #include "impact/accumulate.hpp"
 
 #include <algorithm>
-#include <limits>
+
+#include "core/constants.hpp"
 
 namespace carom {
 
@@ -23,7 +24,6 @@ ImpactAccumulator::ImpactAccumulator(int dimension, int velocities, int contacts
       contacts_(contacts),
       rows_(dimension * contacts),
       net_(velocities, dimension * contacts, settings.epsilon, settings.net_capacity) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   totals_.velocity_min.assign(static_cast<std::size_t>(nv_), kInfinity);
   totals_.velocity_max.assign(static_cast<std::size_t>(nv_), -kInfinity);
   contact_min_.assign(static_cast<std::size_t>(rows_), kInfinity);

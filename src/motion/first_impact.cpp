@@ -103,20 +103,4 @@ void FirstImpactBuilder::prepare() {
   first_.problem = prepared_->view(0);
 }
 
-std::array<long, 11> lengths_of(const kernels::motion::FirstImpact& first, int dimension,
-                                int states, int velocities) {
-  const int m = std::popcount(first.contacts);
-  const int rows = dimension * m;
-  const kernels::ModeTableView& table = first.problem.table;
-  const int block = rows * velocities;
-  std::array<long, 11> lengths{
-      states, velocities * velocities, block, block, rows * rows, m, m, velocities, rows, 0, 0};
-  if (table.count > 0) {
-    lengths[9] = table.count + 1;
-    lengths[10] =
-        kernels::ModeTableView::size(rows, rows + m, table.count, table.first[table.count]);
-  }
-  return lengths;
-}
-
 }  // namespace carom::motion

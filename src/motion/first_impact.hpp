@@ -1,6 +1,6 @@
 #pragma once
 
-#include <array>
+#include <bit>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -54,23 +54,37 @@ class FirstImpactBuilder {
   kernels::motion::FirstImpact first_{};
 };
 
-/// visit(pointer) for every array of a first impact.
-template <class Visit>
-void each_array(kernels::motion::FirstImpact& first, Visit&& visit) {
-  kernels::ImpactProblemView& problem = first.problem;
-  visit(first.state);
-  for (const double** array :
-       {&problem.mass, &problem.jacobian, &problem.response, &problem.delassus, &problem.scale,
-        &problem.friction, &problem.velocity, &problem.contact_velocity}) {
-    visit(*array);
-  }
-  visit(problem.table.first);
-  visit(problem.table.numbers);
-}
+/// What the lengths of first impacts' arrays follow from, (q, v) being `states` long.
+struct FirstImpactShape {
+  int dimension, states, velocities;
+};
 
-/// Their lengths in this order, (q, v) being `states` long.
-std::array<long, 11> lengths_of(const kernels::motion::FirstImpact& first, int dimension,
-                                int states, int velocities);
+/// visit(pointer, length) for every array of a first impact; length() may be asked before the
+/// visit of that array changes its pointer.
+template <class Visit>
+void each_array(kernels::motion::FirstImpact& first, const FirstImpactShape& shape, Visit&& visit) {
+  kernels::ImpactProblemView& problem = first.problem;
+  kernels::ModeTableView& table = problem.table;
+  const int m = std::popcount(first.contacts);
+  const int rows = shape.dimension * m;
+  const auto array = [&](auto& pointer, long length) { visit(pointer, [=] { return length; }); };
+  array(first.state, shape.states);
+  array(problem.mass, shape.velocities * shape.velocities);
+  array(problem.jacobian, rows * shape.velocities);
+  array(problem.response, rows * shape.velocities);
+  array(problem.delassus, rows * rows);
+  array(problem.scale, m);
+  array(problem.friction, m);
+  array(problem.velocity, shape.velocities);
+  array(problem.contact_velocity, rows);
+  // The numbers' length stands in `first`, which is visited after them.
+  visit(table.numbers, [&] {
+    if (table.count == 0) return 0L;
+    return static_cast<long>(
+        kernels::ModeTableView::size(rows, rows + m, table.count, table.first[table.count]));
+  });
+  array(table.first, table.count > 0 ? table.count + 1 : 0);
+}
 
 }  // namespace carom::motion
 

@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "core/parallel.hpp"
-#include "motion/first_impact.hpp"
 #include "motion/mechanisms.hpp"
 #include "motion/prepare.hpp"
 
@@ -20,6 +19,11 @@ constexpr std::size_t kAlignment = 8;
 FirstImpacts::FirstImpacts(const MotionBatch& batch, const MotionSettings& settings)
     : batch_(batch), settings_(settings), wanted_(motion::wants_first_impacts(batch, settings)) {}
 
+motion::FirstImpactShape FirstImpacts::shape() const {
+  return {motion::dimension_of(batch_.mechanism), batch_.positions + batch_.velocities,
+          batch_.velocities};
+}
+
 std::vector<FirstImpacts::Packed> FirstImpacts::prepare(std::int64_t first, std::int64_t end,
                                                         std::int64_t sample) const {
   std::vector<Packed> problems(static_cast<std::size_t>(end - first));
@@ -28,18 +32,15 @@ std::vector<FirstImpacts::Packed> FirstImpacts::prepare(std::int64_t first, std:
   };
   tbb::enumerable_thread_specific<motion::FirstImpactBuilder> builders(
       [&] { return motion::FirstImpactBuilder(batch_, settings_, simulate); });
-  const int dimension = motion::dimension_of(batch_.mechanism);
+  const motion::FirstImpactShape shape = this->shape();
   parallel_for_each(end - first, settings_.threads, [&](std::int64_t p) {
     if (!motion::refused(batch_, first + p).field.empty()) return;
     Packed& packed = problems[static_cast<std::size_t>(p)];
     packed.first = builders.local().build(first + p, sample);
     if (packed.first.contacts == 0) return;
-    const auto lengths = motion::lengths_of(
-        packed.first, dimension, batch_.positions + batch_.velocities, batch_.velocities);
-    std::size_t array = 0;
-    motion::each_array(packed.first, [&](auto& pointer) {
+    motion::each_array(packed.first, shape, [&](auto& pointer, auto length) {
       const std::size_t at = packed.bytes.size();
-      const std::size_t size = static_cast<std::size_t>(lengths[array++]) * sizeof(*pointer);
+      const std::size_t size = static_cast<std::size_t>(length()) * sizeof(*pointer);
       packed.bytes.resize(at + (size + kAlignment - 1) / kAlignment * kAlignment);
       if (size > 0) std::memcpy(packed.bytes.data() + at, pointer, size);
       std::memcpy(&pointer, &at, sizeof(at));
@@ -49,16 +50,17 @@ std::vector<FirstImpacts::Packed> FirstImpacts::prepare(std::int64_t first, std:
 }
 
 const kernels::motion::FirstImpact* FirstImpacts::place(std::vector<Packed> problems, OnDevice& to,
-                                                        cudaStream_t stream) {
+                                                        cudaStream_t stream) const {
   check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");  // motions may still look at it
   std::size_t total = 0;
   for (const Packed& packed : problems) total += packed.bytes.size();
+  const motion::FirstImpactShape shape = this->shape();
   const char* base = to.bytes.reserve(total);
   std::vector<kernels::motion::FirstImpact> firsts;
   std::vector<char> bytes;
   bytes.reserve(total);
   for (Packed& packed : problems) {
-    motion::each_array(packed.first, [&](auto& pointer) {
+    motion::each_array(packed.first, shape, [&](auto& pointer, auto) {
       std::size_t at = 0;
       std::memcpy(&at, &pointer, sizeof(at));
       const char* const there = base + bytes.size() + at;

@@ -7,6 +7,7 @@
 
 #include "cuda/runtime.hpp"
 #include "motion/body/motion_view.hpp"
+#include "motion/first_impact.hpp"
 
 namespace carom::cuda {
 
@@ -35,8 +36,9 @@ class FirstImpacts {
 
   [[nodiscard]] std::vector<Packed> prepare(std::int64_t first, std::int64_t end,
                                             std::int64_t sample) const;
-  static const kernels::motion::FirstImpact* place(std::vector<Packed> problems, OnDevice& to,
-                                                   cudaStream_t stream);
+  [[nodiscard]] motion::FirstImpactShape shape() const;
+  const kernels::motion::FirstImpact* place(std::vector<Packed> problems, OnDevice& to,
+                                            cudaStream_t stream) const;
 
   const MotionBatch& batch_;
   const MotionSettings& settings_;

@@ -2,9 +2,9 @@
 
 #include <bit>
 #include <cmath>
-#include <limits>
 
 #include "core/arrays.hpp"
+#include "core/constants.hpp"
 
 namespace carom {
 
@@ -26,7 +26,6 @@ void collect_bits(const double* __restrict values, std::size_t count,
 void collect_sides(const double* __restrict l, const double* __restrict u, std::size_t rows,
                    std::uint64_t* __restrict lower, std::uint64_t* __restrict upper,
                    std::uint64_t* __restrict equal) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const auto bits = [](bool flag) { return flag ? ~std::uint64_t{0} : std::uint64_t{0}; };
   for (std::size_t i = 0; i < rows; ++i) {
     const std::uint64_t same = bits(l[i] == u[i]);
