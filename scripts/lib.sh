@@ -20,7 +20,7 @@ run_quietly() {
     rm -f "$log"
   else
     # the first error lines say more than the end of a parallel build
-    grep -nE 'error|Error|E: ' "$log" | head -n 20 >&2
+    grep -nE 'error|Error|E: ' "$log" | head -n 20 >&2 || true
     tail -n 60 "$log" >&2
     rm -f "$log"
     die "$what: failed after $((SECONDS - start)) s"

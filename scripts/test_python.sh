@@ -34,7 +34,8 @@ pip=("$venv/bin/python" -m pip --disable-pip-version-check --quiet)
 run_quietly "Library for Python" cmake --install "$build" --prefix "$work/installed"
 config=$(dirname "$(find "$work/installed" -name carom-config.cmake)")
 run_quietly "Wheel" "${pip[@]}" wheel --no-build-isolation --no-deps "$root/python" -w "$work" \
-  -C "build-dir=$work/build" -C cmake.source-dir=. -C "cmake.define.carom_DIR=$config"
+  --config-settings "build-dir=$work/build" --config-settings cmake.source-dir=. \
+  --config-settings "cmake.define.carom_DIR=$config"  # pip 23.0 has no -C
 run_quietly "Installing the wheel" "${pip[@]}" install --no-deps "$work"/carom-*.whl
 
 start=$SECONDS
