@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <string>
 #include <utility>
 
 #include "core/arrays.hpp"
 #include "core/backends.hpp"
+#include "core/constants.hpp"
 #include "core/require.hpp"
 #include "core/settings.hpp"
 #include "core/words.hpp"
@@ -187,15 +187,14 @@ void MotionSummary::add(const MotionSummary& other) {
 MotionSummary summarise(const MotionResult& result, std::int64_t problem,
                         std::int64_t first_sample) {
   MotionSummary sum;
-  const double infinity = std::numeric_limits<double>::infinity();
   const auto nq = static_cast<std::size_t>(result.positions);
   const auto nv = static_cast<std::size_t>(result.velocities);
-  sum.position_min.assign(nq, infinity);
-  sum.position_max.assign(nq, -infinity);
-  sum.velocity_min.assign(nv, infinity);
-  sum.velocity_max.assign(nv, -infinity);
+  sum.position_min.assign(nq, kInfinity);
+  sum.position_max.assign(nq, -kInfinity);
+  sum.velocity_min.assign(nv, kInfinity);
+  sum.velocity_max.assign(nv, -kInfinity);
   sum.samples = result.samples;
-  sum.zeno_time = sum.zeno_s = std::numeric_limits<double>::quiet_NaN();
+  sum.zeno_time = sum.zeno_s = kNan;
   for (std::int64_t i = 0; i < result.samples; ++i) {
     const auto row = static_cast<std::size_t>(problem * result.samples + i);
     switch (result.end.host()[row]) {

@@ -111,7 +111,6 @@ ImpactSummary ImpactAccumulator::summary() const {
   result.tangent_velocity_max.assign(contact_max_.begin() + normals, contact_max_.end());
   if (totals_.terminated == 0) {
     // No terminated sample: there is no range to report.
-    constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
     for (auto* range :
          {&result.normal_velocity_min, &result.normal_velocity_max, &result.tangent_velocity_min,
           &result.tangent_velocity_max, &result.velocity_min, &result.velocity_max}) {
@@ -140,7 +139,6 @@ ImpactSamples allocate_samples(const ImpactBatch& batch, const ImpactSettings& s
 void store_row(ImpactSamples& samples, std::int64_t problem, std::int64_t position,
                const TrajectoryRow& row) {
   const std::int64_t index = problem * samples.count + position;
-  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   const bool failed = row.status == TrajectoryStatus::failed;
   double* velocity = samples.velocity.data() + index * samples.velocities;
   double* impulse = samples.impulse.data() + index * samples.contact_rows;
