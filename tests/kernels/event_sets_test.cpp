@@ -1,8 +1,12 @@
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include <carom/models/models.hpp>
 
 #include "cpu/impact/impact_driver.hpp"
 #include "cpu/simd/dispatch.hpp"
@@ -10,6 +14,69 @@
 
 namespace carom {
 namespace {
+
+template <class T>
+bool same_bits(const T& a, const T& b) {
+  const auto bytes = static_cast<std::size_t>(a.size()) * sizeof(*a.data());
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), bytes) == 0;
+}
+
+/// Everything that a call returns of its samples.
+void expect_same(const ImpactResult& a, const ImpactResult& b, const std::string& where) {
+  EXPECT_TRUE(same_bits(a.samples.velocity, b.samples.velocity)) << where;
+  EXPECT_TRUE(same_bits(a.samples.impulse, b.samples.impulse)) << where;
+  EXPECT_TRUE(same_bits(a.samples.residual, b.samples.residual)) << where;
+  EXPECT_TRUE(same_bits(a.samples.modes, b.samples.modes)) << where;
+  EXPECT_TRUE(same_bits(a.samples.steps, b.samples.steps)) << where;
+  EXPECT_TRUE(same_bits(a.samples.status, b.samples.status)) << where;
+  EXPECT_EQ(a.summary[0].pivots, b.summary[0].pivots) << where;
+  EXPECT_EQ(a.summary[0].terminated, b.summary[0].terminated) << where;
+  EXPECT_TRUE(same_bits(a.summary[0].tangent_velocity_max, b.summary[0].tangent_velocity_max))
+      << where;
+}
+
+// A trajectory a lane of a register: the text of a trajectory alone, lane by lane.
+TEST(EventSets, PacksGiveTheBitsOfTrajectoriesAlone) {
+  std::vector<ImpactProblem> problems;
+  for (const char* name : {"rocking_block", "compass_gait", "box_wall", "ramone"}) {
+    problems.push_back(models::build(name));
+  }
+  test::Generator random(505);
+  for (int trial = 0; trial < 220; ++trial) {
+    ImpactProblem problem = test::random_impact(random, 1 + trial % 10 / 2, 4, 1.0);
+    if (problem.contacts == 5) problem = test::random_impact(random, 2, 3, 1.0);
+    if (trial % 20 == 2) problem.friction.assign(problem.friction.size(), 0.0);
+    if (trial % 20 == 3) problem.friction.assign(problem.friction.size(), 1e5);
+    if (trial % 20 == 9) {  // contact 1 repeats contact 0
+      for (auto* jacobian : {&problem.normal_jacobian, &problem.tangent_jacobian}) {
+        std::copy_n(jacobian->begin(), 3, jacobian->begin() + 3);
+      }
+    }
+    problems.push_back(problem);
+  }
+  std::int64_t pieces = 0, series = 0;
+  for (std::size_t p = 0; p < problems.size(); ++p) {
+    const ImpactBatch batch = make_batch({&problems[p], 1});
+    ImpactSettings settings;
+    settings.method = ImpactMethod::events;
+    settings.samples = settings.keep_samples = p < 4 ? 6000 : 300;
+    settings.keep_paths = static_cast<std::int64_t>(p % 4);
+    settings.seed = p;
+    settings.threads = 1;
+    const auto followed = [&](const cpu::simd::InstructionSet& set, bool packs) {
+      return cpu::drive_impacts<2>(batch, settings, packs, {set.run_block, set.follow_events});
+    };
+    const ImpactResult alone = followed(*cpu::simd::instruction_sets().front(), false);
+    pieces += alone.summary[0].lcp_solves;
+    series += alone.summary[0].pivots;
+    for (const cpu::simd::InstructionSet* set : cpu::simd::instruction_sets()) {
+      expect_same(alone, followed(*set, true),
+                  std::string(set->name) + ", problem " + std::to_string(p));
+    }
+  }
+  EXPECT_GT(pieces, 300000);
+  EXPECT_GT(series, 1000);
+}
 
 TEST(EventSets, InstructionSetsGiveTheSameBits) {
   const auto wide = cpu::simd::instruction_sets().subspan(1);

@@ -166,15 +166,21 @@ class EventMemory {
   void fit(int contacts) {
     modes_.resize(static_cast<std::size_t>(kernels::event_reals(contacts)));
     known_.resize(static_cast<std::size_t>(kernels::event_modes(contacts)));
+    if (contacts <= simd::kMaxPackEventContacts) faces_.resize(known_.size());
   }
   /// For another problem.
-  void forget() { std::fill(known_.begin(), known_.end(), std::uint8_t{0}); }
+  void forget() {
+    std::fill(known_.begin(), known_.end(), std::uint8_t{0});
+    for (simd::EventFace& face : faces_) face.count = 0;
+  }
   [[nodiscard]] double* modes() { return modes_.data(); }
   [[nodiscard]] unsigned char* known() { return known_.data(); }
+  [[nodiscard]] simd::EventFace* faces() { return faces_.data(); }
 
  private:
   std::vector<double> modes_;
   std::vector<std::uint8_t> known_;
+  std::vector<simd::EventFace> faces_;
 };
 
 /// What a thread keeps of a call for the next one of the same shape.
@@ -292,7 +298,11 @@ class ImpactDriver {
   std::int64_t prepare(std::int64_t p, std::int64_t first, ModeTableBuilder& builder,
                        Prepared& problem) const {
     problem.view = prepared_.view(p);
-    if (settings_.method == ImpactMethod::events) return settings_.samples;
+    const double* u = problem.view.contact_velocity;
+    if (settings_.method == ImpactMethod::events) {
+      problem.packed = packs_ && m_ <= simd::kMaxPackEventContacts;
+      return settings_.samples;
+    }
     std::int64_t end = settings_.samples;
     if (tabled_) {
       const TableStretch stretch = table_stretch(Dim, m_, settings_.first_sample + first);
@@ -301,7 +311,6 @@ class ImpactDriver {
       end = std::min(end, stretch.end - settings_.first_sample);
     }
     // A pack starts its lanes on steps: a problem at rest has none.
-    const double* u = problem.view.contact_velocity;
     problem.packed =
         packs_ && problem.view.table.count > 0 && std::any_of(u, u + m_, [&](double normal) {
           return normal < -settings_.velocity_tolerance;
@@ -348,14 +357,15 @@ class ImpactDriver {
     if (worker.events_of != context.problem) memory.forget();
     worker.events_of = context.problem;
     simd::EventBlock block{};
-    block.problem = &problem.view;
-    block.run = &run_;
-    block.index = run_.index_of(context.problem);
-    block.first = static_cast<std::uint64_t>(settings_.first_sample + context.first);
-    block.count = static_cast<int>(count);
+    block.packs = worker.memory->packs().job(
+        problem.view, run_, run_.index_of(context.problem),
+        static_cast<std::uint64_t>(settings_.first_sample + context.first),
+        static_cast<int>(count));
+    block.packed = problem.packed;
     block.scratch = &worker.memory->scratch();
     block.modes = memory.modes();
     block.known = memory.known();
+    block.faces = memory.faces();
     block.path = worker.path.data();
     block.paths = paths_from(context.first);
     block.finished = hand_over;

@@ -3,35 +3,52 @@
 #include <cstdint>
 
 #include "cpu/simd/dispatch.hpp"
+#include "cpu/simd/pack_events.hpp"
 #include "impact/body/events_body.hpp"
 
 namespace carom::cpu::simd {
 
+/// Contacts whose trajectories packs follow.
+inline constexpr int kMaxPackEventContacts = 2;
+
 /// Samples [first, first + count) of one planar problem, from event to event, in one thread.
 struct EventBlock {
-  const kernels::ImpactProblemView* problem;
-  const kernels::ImpactRun* run;
-  std::uint32_t index;
-  std::uint64_t first;
-  int count;
+  PackJob packs;  ///< problem, run, index, first, count, and the outputs of packs
+  bool packed;    ///< try packs first
   const kernels::ImpactScratch<2>* scratch;
   double* modes;         ///< the problem's EventTable, kept from block to block
   unsigned char* known;  ///< likewise; zeros at first
+  EventFace* faces;      ///< likewise, of its EventRanges; [7^m] where packs may be tried
   double* path;          ///< receives the path of one trajectory at positions below `paths`
   int paths;
-  /// Called for each position in turn; the trajectory's numbers lie in `scratch`.
+  /// Called for each position in turn. `end` describes the trajectory whose numbers lie in
+  /// `scratch`, or is null where the packs' outputs hold them.
   void (*finished)(void* context, int position, const kernels::TrajectoryEnd* end);
   void* context;
 };
 
 template <class Isa, int M>
 void follow_block(const EventBlock& block) {
-  const kernels::EventTable<Isa, M> table(*block.problem, block.modes, block.known);
-  kernels::EventTrajectory<Isa, M> trajectory(*block.run, *block.problem, *block.scratch, table);
-  for (int position = 0; position < block.count; ++position) {
+  const PackJob& job = block.packs;
+  const kernels::EventTable<Isa, M> table(*job.problem, block.modes, block.known);
+  bool packed = false;
+  if constexpr (Isa::kPacksPay && M <= kMaxPackEventContacts) {
+    if (block.packed && block.paths < job.count) {
+      PackEvents<Isa, M> packs(job, block.paths, table, block.faces);
+      packed = packs.starts();
+      if (packed) packs();
+    }
+  }
+  kernels::EventTrajectory<Isa, M> trajectory(*job.run, *job.problem, *block.scratch, table);
+  for (int position = 0; position < job.count; ++position) {
+    const bool recorded = position < block.paths;
+    if (packed && !recorded && job.status[position] != kUnfinished) {
+      block.finished(block.context, position, nullptr);
+      continue;
+    }
     const kernels::TrajectoryEnd end =
-        trajectory.run(block.index, block.first + static_cast<std::uint64_t>(position),
-                       position < block.paths ? block.path : nullptr);
+        trajectory.run(job.index, job.first + static_cast<std::uint64_t>(position),
+                       recorded ? block.path : nullptr);
     block.finished(block.context, position, &end);
   }
 }
@@ -39,7 +56,7 @@ void follow_block(const EventBlock& block) {
 template <class Isa>
 void follow_events(const EventBlock& block) {
   static_assert(kernels::kMaxEventContacts == 4);
-  switch (block.run->contacts) {
+  switch (block.packs.run->contacts) {
     case 1:
       return follow_block<Isa, 1>(block);
     case 2:

@@ -73,12 +73,37 @@ struct Avx2 {
     // max and min return their second operand where the comparison fails, as a > b ? a : b does.
     friend CAROM_INLINE Pack larger(Pack a, Pack b) { return _mm256_max_pd(a.value, b.value); }
     friend CAROM_INLINE Pack smaller(Pack a, Pack b) { return _mm256_min_pd(a.value, b.value); }
-    friend CAROM_INLINE Pack fraction(Pack a) {
-      return _mm256_sub_pd(a.value, _mm256_floor_pd(a.value));
-    }
+    friend CAROM_INLINE Pack fraction(Pack a) { return a - rounded_down(a); }
+    friend CAROM_INLINE Pack rounded_down(Pack a) { return _mm256_floor_pd(a.value); }
     friend CAROM_INLINE Pack square_root(Pack a) { return _mm256_sqrt_pd(a.value); }
     friend CAROM_INLINE Pack magnitude(Pack a) {
       return _mm256_andnot_pd(_mm256_set1_pd(-0.0), a.value);
+    }
+  };
+
+  /// Unsigned numbers of 32 bits, in the low halves of 64-bit lanes; what stands above is
+  /// nothing's.
+  struct Words {
+    __m256i value;
+    Words() = default;
+    CAROM_INLINE Words(__m256i x) : value(x) {}
+    /// Of whole numbers from 0 to 2^32 - 1.
+    explicit CAROM_INLINE Words(Pack whole)
+        : value(_mm256_castpd_si256(_mm256_add_pd(whole.value, _mm256_set1_pd(0x1.0p52)))) {}
+    friend CAROM_INLINE Words operator^(Words a, Words b) {
+      return _mm256_xor_si256(a.value, b.value);
+    }
+    friend CAROM_INLINE Words operator*(Words a, std::uint32_t factor) {
+      return _mm256_mul_epu32(a.value, _mm256_set1_epi64x(factor));
+    }
+    friend CAROM_INLINE Words operator>>(Words a, unsigned places) {
+      return _mm256_srl_epi32(a.value, _mm_cvtsi32_si128(static_cast<int>(places)));
+    }
+    [[nodiscard]] CAROM_INLINE Pack number() const {
+      const __m256i word = _mm256_and_si256(value, _mm256_set1_epi64x(0xffffffff));
+      const __m256i two52 = _mm256_set1_epi64x(0x4330000000000000);
+      return _mm256_sub_pd(_mm256_castsi256_pd(_mm256_or_si256(word, two52)),
+                           _mm256_castsi256_pd(two52));
     }
   };
 

@@ -71,13 +71,37 @@ struct Avx512 {
     // max and min return their second operand where the comparison fails, as a > b ? a : b does.
     friend CAROM_INLINE Pack larger(Pack a, Pack b) { return _mm512_max_pd(a.value, b.value); }
     friend CAROM_INLINE Pack smaller(Pack a, Pack b) { return _mm512_min_pd(a.value, b.value); }
-    friend CAROM_INLINE Pack fraction(Pack a) {
-      return _mm512_sub_pd(
-          a.value, _mm512_roundscale_pd(a.value, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC));
+    friend CAROM_INLINE Pack fraction(Pack a) { return a - rounded_down(a); }
+    friend CAROM_INLINE Pack rounded_down(Pack a) {
+      return _mm512_roundscale_pd(a.value, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
     }
     friend CAROM_INLINE Pack square_root(Pack a) { return _mm512_sqrt_pd(a.value); }
     friend CAROM_INLINE Pack magnitude(Pack a) {
       return _mm512_andnot_pd(_mm512_set1_pd(-0.0), a.value);
+    }
+  };
+
+  /// Unsigned numbers of 32 bits, in the low halves of 64-bit lanes; what stands above is
+  /// nothing's.
+  struct Words {
+    __m512i value;
+    Words() = default;
+    CAROM_INLINE Words(__m512i x) : value(x) {}
+    /// Of whole numbers from 0 to 2^32 - 1.
+    explicit CAROM_INLINE Words(Pack whole)
+        : value(_mm512_castpd_si512(_mm512_add_pd(whole.value, _mm512_set1_pd(0x1.0p52)))) {}
+    friend CAROM_INLINE Words operator^(Words a, Words b) {
+      return _mm512_xor_si512(a.value, b.value);
+    }
+    friend CAROM_INLINE Words operator*(Words a, std::uint32_t factor) {
+      return _mm512_mul_epu32(a.value, _mm512_set1_epi64(factor));
+    }
+    friend CAROM_INLINE Words operator>>(Words a, unsigned places) {
+      return _mm512_srl_epi32(a.value, _mm_cvtsi32_si128(static_cast<int>(places)));
+    }
+    [[nodiscard]] CAROM_INLINE Pack number() const {
+      const __m512i word = _mm512_and_si512(value, _mm512_set1_epi64(0xffffffff));
+      return _mm512_cvtepu64_pd(word);
     }
   };
 

@@ -120,11 +120,42 @@ struct Generic {
     friend Pack fraction(Pack a) {
       return map([&](int i) { return kernels::fraction(a.lane[i]); });
     }
+    friend Pack rounded_down(Pack a) {
+      return map([&](int i) { return __builtin_floor(a.lane[i]); });
+    }
     friend Pack square_root(Pack a) {
       return map([&](int i) { return kernels::square_root(a.lane[i]); });
     }
     friend Pack magnitude(Pack a) {
       return map([&](int i) { return kernels::magnitude(a.lane[i]); });
+    }
+  };
+
+  /// Unsigned numbers of 32 bits.
+  struct Words {
+    std::uint32_t lane[kWidth];
+    Words() = default;
+    /// Of whole numbers from 0 to 2^32 - 1.
+    explicit Words(Pack whole) {
+      for (int i = 0; i < kWidth; ++i) lane[i] = static_cast<std::uint32_t>(whole.lane[i]);
+    }
+    template <class F>
+    static Words map(F&& f) {
+      Words words;
+      for (int i = 0; i < kWidth; ++i) words.lane[i] = f(i);
+      return words;
+    }
+    friend Words operator^(Words a, Words b) {
+      return map([&](int i) { return a.lane[i] ^ b.lane[i]; });
+    }
+    friend Words operator*(Words a, std::uint32_t factor) {
+      return map([&](int i) { return a.lane[i] * factor; });
+    }
+    friend Words operator>>(Words a, unsigned places) {
+      return map([&](int i) { return a.lane[i] >> places; });
+    }
+    [[nodiscard]] Pack number() const {
+      return Pack::map([&](int i) { return static_cast<double>(lane[i]); });
     }
   };
 

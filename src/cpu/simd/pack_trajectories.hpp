@@ -44,6 +44,28 @@ struct IsaLane : kernels::SingleLane {
   static constexpr int kRowPadding = Isa::kWidth;
 };
 
+/// contact_modes of every lane, as a number.
+template <class Isa, int Dim, int M, class Pack = typename Isa::Pack>
+CAROM_INLINE Pack pack_modes(const Pack* u, double mode_tolerance) {
+  const Pack tolerance(mode_tolerance);
+  const auto word = [](ContactMode mode) { return Pack(static_cast<double>(mode)); };
+  Pack modes(0.0);
+  for (int i = M - 1; i >= 0; --i) {
+    Pack mode = word(ContactMode::sticking);
+    if constexpr (Dim == 2) {
+      mode = select(u[M + i] > tolerance, word(ContactMode::sliding), mode);
+      mode = select(u[M + i] < -tolerance, word(ContactMode::sliding_negative), mode);
+    } else {
+      const Pack* t = u + M + 2 * i;
+      mode = select(t[0] * t[0] + t[1] * t[1] > tolerance * tolerance, word(ContactMode::sliding),
+                    mode);
+    }
+    mode = select(u[i] > tolerance, word(ContactMode::separating), mode);
+    modes = Pack(4.0) * modes + mode;
+  }
+  return modes;
+}
+
 template <class Isa, int Dim, int M>
 class PackTrajectories {
   using Pack = typename Isa::Pack;
@@ -153,27 +175,6 @@ class PackTrajectories {
     pivots_[lane] += end.pivots;
   }
 
-  /// contact_modes of every lane, as a number.
-  [[nodiscard]] Pack modes_of(const Pack* u) const {
-    const Pack tolerance(run_.mode_tolerance);
-    const auto word = [](ContactMode mode) { return Pack(static_cast<double>(mode)); };
-    Pack modes(0.0);
-    for (int i = M - 1; i >= 0; --i) {
-      Pack mode = word(ContactMode::sticking);
-      if constexpr (Dim == 2) {
-        mode = select(u[M + i] > tolerance, word(ContactMode::sliding), mode);
-        mode = select(u[M + i] < -tolerance, word(ContactMode::sliding_negative), mode);
-      } else {
-        const Pack* t = u + M + 2 * i;
-        mode = select(t[0] * t[0] + t[1] * t[1] > tolerance * tolerance, word(ContactMode::sliding),
-                      mode);
-      }
-      mode = select(u[i] > tolerance, word(ContactMode::separating), mode);
-      modes = Pack(4.0) * modes + mode;
-    }
-    return modes;
-  }
-
   /// Writes out the lanes whose trajectory has ended and starts their next ones.
   void finish_lanes() {
     Pack u[kRows];
@@ -193,7 +194,7 @@ class PackTrajectories {
     for (int i = 0; i < nv_; ++i) v[i] = Pack::load(v_[i]);
     alignas(64) double ratio[kWidth], modes[kWidth];
     kernels::energy_ratio<Pack>(problem_, nv_, v).store(ratio);
-    modes_of(u).store(modes);
+    pack_modes<Isa, Dim, M>(u, run_.mode_tolerance).store(modes);
     for (; ended != 0U; ended &= ended - 1U) {
       const int lane = kernels::lowest_bit(ended);
       const auto position = static_cast<long>(position_[lane]);

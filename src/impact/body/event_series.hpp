@@ -18,6 +18,20 @@ class EventSeries {
     cycle_ = 0;
   }
 
+  /// Takes the place of `add` for who counts himself: pieces of the stretch, and length since the
+  /// cycle began.
+  CAROM_INLINE void resume(int events, double since) {
+    events_ = events;
+    since_mark_ = since;
+  }
+  /// Length since the cycle began.
+  [[nodiscard]] CAROM_INLINE double since() const { return since_mark_; }
+  /// Whether cycles are being looked at.
+  [[nodiscard]] CAROM_INLINE bool open() const { return cycle_ > 0; }
+  CAROM_HOST_DEVICE static constexpr int cycles_from(bool follows) {
+    return follows ? kPolicyCycles : kCyclesFrom;
+  }
+
   /// Pieces of the stretch.
   [[nodiscard]] CAROM_INLINE int events() const { return events_; }
 
@@ -28,9 +42,7 @@ class EventSeries {
   }
 
   /// Whether cycles are looked for after the newest piece.
-  [[nodiscard]] CAROM_INLINE bool due(bool follows) const {
-    return events_ > (follows ? kPolicyCycles : kCyclesFrom);
-  }
+  [[nodiscard]] CAROM_INLINE bool due(bool follows) const { return events_ > cycles_from(follows); }
 
   /// The newest piece ended at a zero of row `key`, with those in `zeros` zero. Where a series is
   /// found u and total go to its limit, `left` to what remains of the stretch. size: of velocities.

@@ -39,6 +39,9 @@ class EventTable {
   CAROM_INLINE EventTable(const ImpactProblemView& problem, double* modes, unsigned char* known)
       : problem_(problem), modes_(modes), known_(known) {}
 
+  /// [kModes, M, 2, kRows]
+  [[nodiscard]] CAROM_INLINE const double* modes() const { return modes_; }
+
   /// A(row, column) of u = A lambda.
   CAROM_INLINE double response(int row, int column) const {
     return problem_.delassus[row * kRows + column] /

@@ -24,6 +24,8 @@ CAROM_INLINE int event_state(double normal, double tangent) {
 template <int M>
 class EventWeights {
  public:
+  static constexpr double kLeast = 1e-5;  ///< of the largest weight; smaller ones are none
+
   double weight[M];      ///< of each contact, sum 1
   double left = 0.0;     ///< of the stretch [N s]
   bool follows = false;  ///< the policy; `choose` is wanted before each piece
@@ -102,8 +104,6 @@ class EventWeights {
   }
 
  private:
-  static constexpr double kLeast = 1e-5;  ///< of the largest weight; smaller ones are none
-
   CAROM_INLINE UniformPair next() { return uniform_pair(seed_, index_, sample_, block_++); }
   CAROM_INLINE static double corner(double x) {
     const double square = x * x, fourth = square * square;
