@@ -4,7 +4,7 @@ option(CAROM_NATIVE_ONLY
   "Compile the code of this machine's instruction set alone; such a build runs nowhere else" OFF)
 
 set(CAROM_INSTRUCTION_SETS all CACHE STRING
-  "all, or native: this machine's and generic, which runs everywhere and is optimised less")
+  "all, or native: this machine's and generic, which runs everywhere")
 set_property(CACHE CAROM_INSTRUCTION_SETS PROPERTY STRINGS all native)
 
 set(simd_sets generic)
@@ -12,7 +12,6 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   list(APPEND simd_sets avx2 avx512)
 endif()
 
-set(fallback_options)
 if(CAROM_NATIVE_ONLY OR CAROM_INSTRUCTION_SETS STREQUAL native)
   if(CAROM_BUILD_TESTS OR CAROM_BUILD_BENCHMARKS)
     message(FATAL_ERROR "CAROM_NATIVE_ONLY and CAROM_INSTRUCTION_SETS=native leave out what tests "
@@ -32,7 +31,6 @@ if(CAROM_NATIVE_ONLY OR CAROM_INSTRUCTION_SETS STREQUAL native)
     set(simd_sets ${CAROM_NATIVE_SET})
   elseif(NOT CAROM_NATIVE_SET STREQUAL generic)
     set(simd_sets generic ${CAROM_NATIVE_SET})
-    set(fallback_options $<$<CONFIG:Release>:-O1>)
   else()
     set(simd_sets generic)
   endif()
@@ -42,7 +40,12 @@ elseif(NOT CAROM_INSTRUCTION_SETS STREQUAL all)
 endif()
 
 set(generic_isa Generic)
-set(generic_options ${fallback_options})
+set(generic_options)
+set(generic_motions)
+if(simd_sets MATCHES ";")  # it is for old machines alone, and a minute of the compiler less
+  set(generic_options $<$<CONFIG:Release>:-O1>)
+  set(generic_motions -O1)
+endif()
 set(avx2_isa Avx2)
 set(avx512_isa Avx512)
 set(avx2_options -mavx2 -mfma)
@@ -61,6 +64,7 @@ function(carom_simd_rooms prefix)
     target_compile_definitions(${prefix}_${set} PRIVATE
       CAROM_ISA=${${set}_isa} CAROM_ISA_HEADER="cpu/simd/pack_${set}.hpp")
     target_compile_options(${prefix}_${set} PRIVATE ${${set}_options})
+    set_target_properties(${prefix}_${set} PROPERTIES CAROM_MOTIONS "${${set}_motions}")
     set(intrinsics)
     if(NOT set STREQUAL generic)
       set(intrinsics <immintrin.h>)
@@ -84,7 +88,10 @@ endif()
 # -O3 takes nearly twice as long over eleven mechanisms and gains a tenth. The room's precompiled
 # header would bring its own level with it.
 set(motion_units src/cpu/simd/motions.cpp src/cpu/motion/simulate_own.cpp)
-set_property(SOURCE ${motion_units} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-O2>)
+set(room_level $<TARGET_PROPERTY:CAROM_MOTIONS>)
+set(motion_level $<IF:$<STREQUAL:${room_level},>,-O2,${room_level}>)
+set_property(SOURCE ${motion_units} APPEND PROPERTY COMPILE_OPTIONS
+  $<$<CONFIG:Release>:${motion_level}>)
 set_property(SOURCE ${motion_units} PROPERTY SKIP_PRECOMPILE_HEADERS ON)
 list(TRANSFORM carom_simd_rooms REPLACE "^carom_" "" OUTPUT_VARIABLE CAROM_SIMD_ROOMS)
 set_property(SOURCE src/cpu/simd/dispatch.cpp APPEND PROPERTY COMPILE_DEFINITIONS ${carom_simd_has})

@@ -12,6 +12,12 @@ function(carom_unity target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${CAROM_UNITY} UNITY_BUILD_MODE GROUP)
 endfunction()
 
+# Neighbours in the list of sources, `size` at a time.
+function(carom_unity_batches target size)
+  set_target_properties(${target} PROPERTIES
+    UNITY_BUILD ${CAROM_UNITY} UNITY_BUILD_MODE BATCH UNITY_BUILD_BATCH_SIZE ${size})
+endfunction()
+
 # What a compiler cache would have to know anew with every header; scripts/lib.sh turns it on where
 # there is none.
 option(CAROM_PRECOMPILE "Parse the libraries' headers once a target instead of once a unit" OFF)

@@ -9,8 +9,8 @@ namespace carom::certificate {
 /// d'P d over sum |d_i P_ij d_j|: negative beyond rounding proves that P is not convex.
 /// work: [2 n].
 template <class Lanes, class Data, class Answer, class Memory>
-CAROM_HOST_DEVICE double relative_curvature(const Lanes& lanes, int variables, const Data& hessian,
-                                            const Answer& d, const Memory& work) {
+CAROM_CALL double relative_curvature(const Lanes& lanes, int variables, const Data& hessian,
+                                     const Answer& d, const Memory& work) {
   using kernels::magnitude;
   const Memory size = work + variables;
   const long n = variables;

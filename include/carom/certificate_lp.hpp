@@ -15,7 +15,7 @@ class LpCertificate : public LpScales<Lanes> {
   using Base::Base;
 
   /// Largest violation of a bound by x, each over its datum.
-  CAROM_HOST_DEVICE double primal_residual(const double* x) {
+  CAROM_CALL double primal_residual(const double* x) {
     Base::load_point(x);
     Base::explain_point(true);
     double worst = violation();
@@ -27,7 +27,7 @@ class LpCertificate : public LpScales<Lanes> {
   /// The largest of primal_residual; of the multipliers (y_i, and d = c - A'y) that press against
   /// absent bounds, over the data of the columns that feel them; and of the multipliers times the
   /// distance to the bound that they press against, both relative.
-  CAROM_HOST_DEVICE double residual(const double* x, const double* y) {
+  CAROM_CALL double residual(const double* x, const double* y) {
     Base::load_point(x);
     Base::explain_point(true);
     Base::combine_columns(at_.cost, y);
@@ -42,7 +42,7 @@ class LpCertificate : public LpScales<Lanes> {
   /// yet y'(A x) >= L and g'x <= U over the bounds that are there, L > U. The residual is the
   /// largest multiplier against an absent bound over the datum of what it is a sum of; the margin L
   /// - U is the datum that explains y.
-  CAROM_HOST_DEVICE double farkas_residual(const double* y) {
+  CAROM_CALL double farkas_residual(const double* y) {
     Base::combine_columns(nullptr, y);
     const auto earned = [&](auto number, int j) {
       using V = decltype(number);
@@ -93,7 +93,7 @@ class LpCertificate : public LpScales<Lanes> {
   /// Whether c'x falls along r without end: the largest movement of a row or column against a bound
   /// that is there, over its datum; the fall -c'r is the datum that explains r. A proof together
   /// with a point that primal_residual accepts.
-  CAROM_HOST_DEVICE double ray_residual(const double* ray) {
+  CAROM_CALL double ray_residual(const double* ray) {
     Base::load_point(ray);
     const auto change = [&](auto number, int j) {
       using V = decltype(number);
@@ -132,7 +132,7 @@ class LpCertificate : public LpScales<Lanes> {
       Base::n_, Base::np_, Base::pressed, Base::row, Base::row_rounding_, Base::total_;
 
   /// The largest share of a column's datum that a multiplier of row i of one has.
-  CAROM_HOST_DEVICE double weight(int i) const {
+  CAROM_CALL double weight(int i) const {
     return kernels::largest_packed(lanes_, np_, [&](auto number, int j) {
       using V = decltype(number);
       const V datum = kernels::load<V>(at_.price_datum + j);
@@ -141,7 +141,7 @@ class LpCertificate : public LpScales<Lanes> {
   }
 
   /// Largest violation of a bound over its datum.
-  CAROM_HOST_DEVICE double violation() const {
+  CAROM_CALL double violation() const {
     return kernels::largest_packed(lanes_, total_, [&](auto number, int j) {
       using V = decltype(number);
       const V value = kernels::load<V>(at_.point + j);
@@ -165,7 +165,7 @@ class LpCertificate : public LpScales<Lanes> {
 
   /// Violations, reduced costs against absent bounds, and the gap: a multiplier times the distance
   /// to the bound that it presses against.
-  CAROM_HOST_DEVICE double judge() const {
+  CAROM_CALL double judge() const {
     MaxAbs<> worst;
     worst.add(violation());
     worst.add(kernels::largest_packed(lanes_, np_, [&](auto number, int j) {
@@ -226,7 +226,7 @@ class LpCertificate : public LpScales<Lanes> {
 
   /// As QpJudge::widen_single_rows: bounds of columns, and rows of one entry, take the change of
   /// their variable that larger rows would count as one datum where that is more than their own.
-  CAROM_HOST_DEVICE void widen() {
+  CAROM_CALL void widen() {
     const auto entries = [&](int i) {
       int count = 0;
       for (int j = 0; j < n_; ++j) count += row(i)[j] != 0.0 ? 1 : 0;

@@ -85,7 +85,7 @@ class LpScales {
         at_(kernels::placed<LpScalesLayout>(reals, rows, total_ - np_, np_)) {}
 
   /// Takes over rows and bounds. False where a coefficient is not finite or bounds are in disorder.
-  CAROM_HOST_DEVICE bool load(const LpData& lp) {
+  CAROM_CALL bool load(const LpData& lp) {
     for (int i = 0; i < m_; ++i) {
       kernels::copy_padded(lanes_, n_, lp.matrix + static_cast<long>(i) * n_, row(i));
     }
@@ -120,7 +120,7 @@ class LpScales {
   }
 
   /// Takes over an objective; false where it is not finite.
-  CAROM_HOST_DEVICE bool load_cost(const double* cost) {
+  CAROM_CALL bool load_cost(const double* cost) {
     kernels::copy_padded(lanes_, n_, cost, at_.cost);
     const double most = kernels::largest_packed(lanes_, np_, [&](auto number, int j) {
       return magnitude(kernels::load<decltype(number)>(at_.cost + j));
@@ -136,7 +136,7 @@ class LpScales {
   [[nodiscard]] CAROM_HOST_DEVICE const double* row_size() const { return at_.size + np_; }
 
   /// c'x of the latest x.
-  CAROM_HOST_DEVICE double objective() const {
+  CAROM_CALL double objective() const {
     return kernels::sum_packed(lanes_, np_, [&](auto number, int j) {
       using V = decltype(number);
       return kernels::load<V>(at_.cost + j) * kernels::load<V>(at_.point + j);
@@ -174,7 +174,7 @@ class LpScales {
   }
 
   /// x, A x, and the sizes of their terms.
-  CAROM_HOST_DEVICE void load_point(const double* x) {
+  CAROM_CALL void load_point(const double* x) {
     kernels::copy_padded(lanes_, n_, x, at_.point);
     kernels::each_packed(lanes_, np_, [&](auto number, int j) {
       using V = decltype(number);
@@ -197,7 +197,7 @@ class LpScales {
   }
 
   /// point_datum. bounds: explain by them; otherwise by the columns that are known.
-  CAROM_HOST_DEVICE void explain_point(bool bounds) {
+  CAROM_CALL void explain_point(bool bounds) {
     kernels::each_packed(lanes_, total_, [&](auto number, int j) {
       using V = decltype(number);
       kernels::store(at_.point_datum + j, bounds ? seed<V>(j) : V(0.0));
@@ -235,7 +235,7 @@ class LpScales {
     }
     gather_point(bounds);
   }
-  CAROM_HOST_DEVICE void gather_point(bool bounds) {
+  CAROM_CALL void gather_point(bool bounds) {
     const auto own = [&](auto number, int j) {
       using V = decltype(number);
       return bounds ? seed<V>(j) : V(0.0);
@@ -285,7 +285,7 @@ class LpScales {
   }
 
   /// price_datum. costs: explain by them; otherwise by the multipliers that are known.
-  CAROM_HOST_DEVICE void explain_prices(bool costs) {
+  CAROM_CALL void explain_prices(bool costs) {
     if (costs) {
       kernels::each_packed(lanes_, total_ - np_, [&](auto number, int i) {
         using V = decltype(number);
@@ -315,7 +315,7 @@ class LpScales {
     }
     gather_prices(costs);
   }
-  CAROM_HOST_DEVICE void gather_prices(bool costs) {
+  CAROM_CALL void gather_prices(bool costs) {
     const bool all = !kernels::any_packed(lanes_, total_ - np_, [&](auto number, int i) {
       return kernels::load<decltype(number)>(at_.known + np_ + i) < decltype(number)(1.0);
     });

@@ -57,7 +57,7 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
 
   /// Of the optimality conditions at (x, y).
   template <class X, class Y>
-  CAROM_HOST_DEVICE QpResidual<V> residual(const X& x, const Y& y) const {
+  CAROM_CALL QpResidual<V> residual(const X& x, const Y& y) const {
     using kernels::all_of;
     using kernels::select;
     Base::multiply_rows(x);
@@ -79,8 +79,8 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
   /// Zeros in place of what rounding left there: x_j that no equation feels but rows whose bounds
   /// are zero, y_i that no column feels. Of the (x, y) that `residual` judged last, where `wanted`.
   template <class X, class Y>
-  CAROM_HOST_DEVICE void clean(const X& x, const Y& y,
-                               kernels::MaskOf<V> wanted = kernels::mask_of<V>(true)) const {
+  CAROM_CALL void clean(const X& x, const Y& y,
+                        kernels::MaskOf<V> wanted = kernels::mask_of<V>(true)) const {
     using kernels::larger;
     using kernels::magnitude;
     using kernels::select;
@@ -103,7 +103,7 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
 
   /// Of the rows and cones alone.
   template <class X>
-  CAROM_HOST_DEVICE V point_residual(const X& x) const {
+  CAROM_CALL V point_residual(const X& x) const {
     using kernels::larger;
     using kernels::magnitude;
     using kernels::select;
@@ -136,7 +136,7 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
   /// dual cones, and u'y+ - l'y- + h'z < 0. The negative of that support is the datum that explains
   /// y; infinity where there is none.
   template <class Y>
-  CAROM_HOST_DEVICE V farkas_residual(const Y& y) const {
+  CAROM_CALL V farkas_residual(const Y& y) const {
     using kernels::larger;
     using kernels::magnitude;
     using kernels::select;
@@ -185,7 +185,7 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
   /// the way. The fall -q'd is the datum that explains d; infinity where it is not positive.
   /// Unbounded only with a point that point_residual accepts.
   template <class X>
-  CAROM_HOST_DEVICE V ray_residual(const X& d) const {
+  CAROM_CALL V ray_residual(const X& d) const {
     using kernels::larger;
     using kernels::magnitude;
     using kernels::select;
@@ -242,7 +242,7 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
 
   /// The residual by the data as they stand, known_x and known_y weighed.
   template <class X, class Y>
-  CAROM_HOST_DEVICE QpResidual<V> evaluate(const X& x, const Y& y) const {
+  CAROM_CALL QpResidual<V> evaluate(const X& x, const Y& y) const {
     using kernels::larger;
     using kernels::magnitude;
     using kernels::select;
@@ -314,7 +314,7 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
   /// its variable that every larger equation would count as one datum, other bounds of it as well,
   /// so that a bound missed by what no equation feels is no violation. known_x: 1 / column
   /// data; objective: 1 / datum of the equation q'x, or 0. Overwrites the columns' sizes.
-  CAROM_HOST_DEVICE void widen_single_rows(V objective) const {
+  CAROM_CALL void widen_single_rows(V objective) const {
     using kernels::larger;
     using kernels::magnitude;
     using kernels::select;
@@ -420,7 +420,7 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
   }
 
   /// known_x, which has served, = 1 / column data; 0 where there is none.
-  CAROM_HOST_DEVICE void invert_columns() const {
+  CAROM_CALL void invert_columns() const {
     using kernels::select;
     lanes_.for_each(n_, [&](int j) {
       const V datum = at_.column_datum[j];
@@ -432,7 +432,7 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
   /// known_y = the largest term that a multiplier of one has in a column, over the column's
   /// datum.
   template <class Y>
-  CAROM_HOST_DEVICE void weigh_multipliers(const Y& y) const {
+  CAROM_CALL void weigh_multipliers(const Y& y) const {
     using kernels::any_of;
     using kernels::larger;
     using kernels::magnitude;

@@ -73,7 +73,7 @@ class QpScales {
     for (int c = 0; c < shape_.cones; ++c) f(shape_.cone[c]);
   }
   /// All rows of a cone share the largest of their values.
-  CAROM_HOST_DEVICE void join_cones(const Memory& values) const {
+  CAROM_CALL void join_cones(const Memory& values) const {
     using kernels::larger;
     for_cones([&](const kernels::QpConeSpan& cone) {
       V most(0.0);
@@ -84,7 +84,7 @@ class QpScales {
 
   /// value = A x and the sizes of its terms.
   template <class Answer>
-  CAROM_HOST_DEVICE void multiply_rows(const Answer& x) const {
+  CAROM_CALL void multiply_rows(const Answer& x) const {
     using kernels::larger;
     using kernels::magnitude;
     lanes_.for_each(rows_, [&](int i) {
@@ -102,7 +102,7 @@ class QpScales {
   }
   /// bent = P x and the sizes of its terms.
   template <class Answer>
-  CAROM_HOST_DEVICE void multiply_hessian(const Answer& x) const {
+  CAROM_CALL void multiply_hessian(const Answer& x) const {
     using kernels::larger;
     using kernels::magnitude;
     lanes_.for_each(n_, [&](int j) {
@@ -118,7 +118,7 @@ class QpScales {
       at_.column_size[j] = size;
     });
   }
-  CAROM_HOST_DEVICE void no_hessian() const {
+  CAROM_CALL void no_hessian() const {
     lanes_.for_each(n_, [&](int j) {
       at_.bent[j] = V(0.0);
       at_.column_size[j] = V(0.0);
@@ -126,7 +126,7 @@ class QpScales {
   }
   /// pull = A'y; its terms join the columns' sizes.
   template <class Answer>
-  CAROM_HOST_DEVICE void multiply_columns(const Answer& y) const {
+  CAROM_CALL void multiply_columns(const Answer& y) const {
     using kernels::larger;
     using kernels::magnitude;
     lanes_.for_each(n_, [&](int j) { at_.pull[j] = V(0.0); });
@@ -159,7 +159,7 @@ class QpScales {
 
   /// Fills the data, from the seeds and the unknowns that are known at the start.
   template <class X, class Y>
-  CAROM_HOST_DEVICE void explain(const Parts& parts, const X& x, const Y& y) const {
+  CAROM_CALL void explain(const Parts& parts, const X& x, const Y& y) const {
     using kernels::any_of;
     using kernels::larger;
     using kernels::select;
@@ -209,7 +209,7 @@ class QpScales {
 
   /// Which unknowns the data explain.
   template <class X, class Y>
-  CAROM_HOST_DEVICE void reach(const Parts& parts, const X& x, const Y& y) const {
+  CAROM_CALL void reach(const Parts& parts, const X& x, const Y& y) const {
     using kernels::larger;
     using kernels::magnitude;
     if (parts.hessian) {
@@ -250,7 +250,7 @@ class QpScales {
 
   /// The data with the terms that are explained so far.
   template <class X, class Y>
-  CAROM_HOST_DEVICE void gather(const Parts& parts, const X& x, const Y& y) const {
+  CAROM_CALL void gather(const Parts& parts, const X& x, const Y& y) const {
     using kernels::larger;
     using kernels::magnitude;
     if (parts.rows) {

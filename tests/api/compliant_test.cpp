@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/constants.hpp"
 #include "support/bits.hpp"
 #include "support/compliant_problems.hpp"
 #include "support/message.hpp"
@@ -19,8 +20,6 @@ using test::expect_names;
 using test::first_difference;
 using test::random_compliant;
 using test::refusal;
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 CompliantProblem good() {
   CompliantProblem problem = random_compliant({}, 0);

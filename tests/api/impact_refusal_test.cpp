@@ -1,6 +1,5 @@
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -8,6 +7,7 @@
 
 #include <carom/impact.hpp>
 
+#include "core/constants.hpp"
 #include "support/message.hpp"
 
 // What a bad input gets: a refusal that names the field, the problem, the index and the value.
@@ -16,9 +16,6 @@ namespace {
 
 using test::expect_names;
 using test::refusal;
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInf = std::numeric_limits<double>::infinity();
 
 /// Two contacts of a planar body with three velocities.
 ImpactProblem block() {
@@ -35,7 +32,7 @@ ImpactProblem block() {
 }
 
 /// Refusal of `block` after a change, which validate, make_batch and sample_impacts share.
-std::string refused(const std::function<void(ImpactProblem&)>& change) {
+std::string refused_impact(const std::function<void(ImpactProblem&)>& change) {
   ImpactProblem problem = block();
   change(problem);
   const std::string by_validate = refusal([&] { validate(problem); });
@@ -53,35 +50,35 @@ TEST(BadInput, HealthyBlockIsAccepted) {
 }
 
 TEST(BadInput, NumbersThatAreNotFinite) {
-  for (const double bad : {kNan, kInf, -kInf}) {
-    expect_names(refused([&](auto& p) { p.mass_matrix[4] = bad; }),
+  for (const double bad : {kNan, kInfinity, -kInfinity}) {
+    expect_names(refused_impact([&](auto& p) { p.mass_matrix[4] = bad; }),
                  {"mass_matrix[1][1]", "problem 0 (\"block\")", "must be finite"});
-    expect_names(refused([&](auto& p) { p.normal_jacobian[5] = bad; }),
+    expect_names(refused_impact([&](auto& p) { p.normal_jacobian[5] = bad; }),
                  {"normal_jacobian[1][2]", "problem 0 (\"block\")", "must be finite"});
-    expect_names(refused([&](auto& p) { p.tangent_jacobian[3] = bad; }),
+    expect_names(refused_impact([&](auto& p) { p.tangent_jacobian[3] = bad; }),
                  {"tangent_jacobian[1][0]", "problem 0 (\"block\")", "must be finite"});
-    expect_names(refused([&](auto& p) { p.friction[1] = bad; }),
+    expect_names(refused_impact([&](auto& p) { p.friction[1] = bad; }),
                  {"friction[1]", "problem 0 (\"block\")", "must be finite"});
-    expect_names(refused([&](auto& p) { p.velocity[2] = bad; }),
+    expect_names(refused_impact([&](auto& p) { p.velocity[2] = bad; }),
                  {"velocity[2]", "problem 0 (\"block\")", "must be finite"});
   }
-  expect_names(refused([](auto& p) { p.velocity[0] = kNan; }), {"nan"});
-  expect_names(refused([](auto& p) { p.velocity[0] = -kInf; }), {"-inf"});
+  expect_names(refused_impact([](auto& p) { p.velocity[0] = kNan; }), {"nan"});
+  expect_names(refused_impact([](auto& p) { p.velocity[0] = -kInfinity; }), {"-inf"});
 }
 
 TEST(BadInput, NegativeFriction) {
-  expect_names(refused([](auto& p) { p.friction[1] = -0.5; }),
+  expect_names(refused_impact([](auto& p) { p.friction[1] = -0.5; }),
                {"friction[1]", "problem 0 (\"block\")", "-0.5", ">= 0"});
 }
 
 TEST(BadInput, MassMatrix) {
-  expect_names(refused([](auto& p) { p.mass_matrix[1] = 0.25; }),
+  expect_names(refused_impact([](auto& p) { p.mass_matrix[1] = 0.25; }),
                {"mass_matrix[1][0]", "mass_matrix[0][1]", "0.25", "symmetric", "block"});
-  expect_names(refused([](auto& p) { p.mass_matrix[8] = -0.5; }),
+  expect_names(refused_impact([](auto& p) { p.mass_matrix[8] = -0.5; }),
                {"mass_matrix", "-0.5", "row 2", "positive definite", "block"});
-  expect_names(refused([](auto& p) { p.mass_matrix[8] = 0.0; }), {"positive definite"});
+  expect_names(refused_impact([](auto& p) { p.mass_matrix[8] = 0.0; }), {"positive definite"});
   // Singular, though every diagonal entry is positive.
-  expect_names(refused([](auto& p) { p.mass_matrix = {1, 1, 0, 1, 1, 0, 0, 0, 1}; }),
+  expect_names(refused_impact([](auto& p) { p.mass_matrix = {1, 1, 0, 1, 1, 0, 0, 0, 1}; }),
                {"mass_matrix", "row 1", "positive definite"});
   // Asymmetry of 1e-9 relative is where it starts to matter.
   ImpactProblem nearly = block();
@@ -172,7 +169,7 @@ TEST(BadSettings, EveryFieldIsNamed) {
   expect_names(refused_setting([](auto& s) { s.step_size = 0.0; }), {"step_size", "0", "positive"});
   expect_names(refused_setting([](auto& s) { s.step_size = -2.5; }), {"step_size", "-2.5"});
   expect_names(refused_setting([](auto& s) { s.step_size = kNan; }), {"step_size", "nan"});
-  expect_names(refused_setting([](auto& s) { s.step_size = kInf; }), {"step_size", "inf"});
+  expect_names(refused_setting([](auto& s) { s.step_size = kInfinity; }), {"step_size", "inf"});
   expect_names(refused_setting([](auto& s) { s.max_steps = 0; }), {"max_steps", "0"});
   expect_names(refused_setting([](auto& s) { s.friction_directions = 3; }),
                {"friction_directions", "3", "4..16"});
@@ -228,7 +225,7 @@ TEST(BadSteps, AreRefusedByName) {
   batch.delassus = Buffer<double>::from(std::vector<double>{1, 0, 0, 1});
   batch.contact_velocity = Buffer<double>::from(std::vector<double>{-1, 0});
   batch.friction = Buffer<double>::from(std::vector<double>{1.0});
-  batch.max_impulse = Buffer<double>::from(std::vector<double>{kInf});
+  batch.max_impulse = Buffer<double>::from(std::vector<double>{kInfinity});
   EXPECT_EQ(solve_steps(batch, {}, Backend::cpu).status.host()[0], Status::solved);
   StepSettings settings;
   settings.friction_directions = 2;

@@ -1,5 +1,4 @@
 #include <cmath>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -8,6 +7,7 @@
 #include <carom/backend.hpp>
 #include <carom/lp.hpp>
 
+#include "core/constants.hpp"
 #include "support/lp_problems.hpp"
 #include "support/message.hpp"
 
@@ -19,8 +19,6 @@ using test::expect_names;
 using test::Lp;
 using test::refusal;
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
-
 /// max x + 2 y + 3 z over x + 2 z <= 3, y + 2 z <= 2, all >= 0: 7 at (3, 2, 0).
 Lp corner() {
   Lp lp;
@@ -28,10 +26,10 @@ Lp corner() {
   lp.columns = 3;
   lp.cost = {-1, -2, -3};
   lp.matrix = {1, 0, 2, 0, 1, 2};
-  lp.row_lower = {-kInf, -kInf};
+  lp.row_lower = {-kInfinity, -kInfinity};
   lp.row_upper = {3, 2};
   lp.column_lower = {0, 0, 0};
-  lp.column_upper = {kInf, kInf, kInf};
+  lp.column_upper = {kInfinity, kInfinity, kInfinity};
   return lp;
 }
 
@@ -72,7 +70,7 @@ TEST_P(SolveLp, SmallProblemByHand) {
 
 TEST_P(SolveLp, UnboundedAndInfeasibleAreToldApart) {
   Lp unbounded = corner();
-  unbounded.row_upper[1] = kInf;  // y may grow
+  unbounded.row_upper[1] = kInfinity;  // y may grow
   Lp infeasible = corner();
   infeasible.row_upper[0] = -1.0;
   Lp both = unbounded;
@@ -96,10 +94,10 @@ TEST_P(SolveLp, UnboundedAndInfeasibleAreToldApart) {
 TEST_P(SolveLp, NoRowMatters) {
   // Rows without bounds, a free column without cost, a fixed one and a box.
   Lp lp = corner();
-  lp.row_upper = {kInf, kInf};
+  lp.row_upper = {kInfinity, kInfinity};
   lp.cost = {0, 5, -1};
-  lp.column_lower = {-kInf, 1.5, -2};
-  lp.column_upper = {kInf, 1.5, 4};
+  lp.column_lower = {-kInfinity, 1.5, -2};
+  lp.column_upper = {kInfinity, 1.5, 4};
   const LpResult result = solve_lp(batch_of({lp}), {}, GetParam());
   ASSERT_EQ(result.status.host()[0], Status::solved);
   EXPECT_DOUBLE_EQ(result.objective.host()[0], 3.5);
@@ -128,7 +126,7 @@ TEST_P(SolveLp, ObjectivesOfOnePolytope) {
   const LpResult result = solve_lp(batch, {}, GetParam());
   for (std::size_t k = 0; k < 32; ++k) {
     ASSERT_EQ(result.status.host()[k], Status::solved);
-    double best = kInf;
+    double best = kInfinity;
     for (const auto& corner :
          {std::pair{1.0, 0.5}, {0.5, 1.0}, {-1.0, -0.5}, {-0.5, -1.0}, {1.0, -1.0}, {-1.0, 1.0}}) {
       best = std::min(best, cost[2 * k] * corner.first + cost[2 * k + 1] * corner.second);
@@ -140,9 +138,9 @@ TEST_P(SolveLp, ObjectivesOfOnePolytope) {
 TEST_P(SolveLp, BrokenNumbersAreReported) {
   std::vector<Lp> problems(8, corner());
   problems[1].matrix[4] = std::nan("");
-  problems[2].cost[0] = kInf;
-  problems[3].row_lower[1] = kInf;
-  problems[4].column_upper[2] = -kInf;
+  problems[2].cost[0] = kInfinity;
+  problems[3].row_lower[1] = kInfinity;
+  problems[4].column_upper[2] = -kInfinity;
   problems[5].column_lower[0] = 2.0;
   problems[5].column_upper[0] = 1.0;
   problems[6].row_upper[0] = std::nan("");

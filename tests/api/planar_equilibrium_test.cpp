@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numbers>
 #include <vector>
 
@@ -8,6 +7,7 @@
 
 #include <carom/models/postures.hpp>
 
+#include "core/constants.hpp"
 #include "support/planar_batches.hpp"
 
 namespace carom {
@@ -16,8 +16,6 @@ namespace {
 using test::batch_of;
 using test::PostureKind;
 using test::PostureSource;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 PlanarResult solve(const Posture& posture, PlanarMethod method = PlanarMethod::lp) {
   return planar_equilibrium(batch_of(posture), {.method = method, .threads = 1}, Backend::cpu);

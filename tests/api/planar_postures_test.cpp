@@ -16,7 +16,7 @@ namespace {
 
 double radians(double degrees) { return degrees * std::numbers::pi / 180.0; }
 
-PlanarResult solve(const Posture& posture) {
+PlanarResult solve_posture(const Posture& posture) {
   return planar_equilibrium(test::batch_of(posture), {}, Backend::cpu);
 }
 
@@ -29,7 +29,7 @@ TEST(PlanarPostures, AllAreHeldSomewhere) {
     EXPECT_EQ(posture.name, model.name);
     EXPECT_EQ(posture.contacts, static_cast<int>(model.contact_names.size()));
     EXPECT_FALSE(model.source.empty());
-    const PlanarResult result = solve(posture);
+    const PlanarResult result = solve_posture(posture);
     EXPECT_EQ(result.status.host()[0], Status::solved) << model.name;
     if (!posture.wrench_vertices.empty()) {
       EXPECT_EQ(result.robust_status.host()[0], Status::solved) << model.name;
@@ -42,7 +42,7 @@ TEST(PlanarPostures, AllAreHeldSomewhere) {
 
 // Example 2: x1 and x3 make the left edge, x5 and x6 the right one; x2 and x4 are redundant.
 TEST(PlanarPostures, SixContactsHasThePapersEssentialContacts) {
-  const PlanarResult result = solve(models::build_posture("six_contacts"));
+  const PlanarResult result = solve_posture(models::build_posture("six_contacts"));
   EXPECT_EQ(result.essential.to_vector(), (std::vector<std::int32_t>{0, 2, 4, 5}));
   for (std::size_t e = 0; e < 2; ++e) {
     std::vector<std::size_t> bearing;
@@ -57,8 +57,8 @@ TEST(PlanarPostures, SixContactsHasThePapersEssentialContacts) {
 TEST(PlanarPostures, OverridesChangeThePosture) {
   const Posture slippery = models::build_posture("two_contacts", {{"friction", 0.1}});
   EXPECT_EQ(slippery.friction, (std::vector<double>{0.1, 0.1}));
-  const PlanarResult narrow = solve(slippery);
-  const PlanarResult wide = solve(models::build_posture("two_contacts"));
+  const PlanarResult narrow = solve_posture(slippery);
+  const PlanarResult wide = solve_posture(models::build_posture("two_contacts"));
   EXPECT_GT(narrow.lower.host()[0], wide.lower.host()[0]);
   EXPECT_LT(narrow.upper.host()[0], wide.upper.host()[0]);
   const Posture leaning = models::build_posture("v_terrain", {{"tilt", 10.0}});

@@ -1,13 +1,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include <carom/qp.hpp>
 
+#include "core/constants.hpp"
 #include "programs/qp/backends.hpp"
 #include "support/bits.hpp"
 #include "support/qp_residual.hpp"
@@ -22,8 +22,6 @@ using test::part_of;
 using test::QpFlavour;
 using test::random_qps;
 using test::with;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Problems of which some have bounds on one side only, an equation, rows twice or a row switched
 /// off, and some a Hessian that is only semidefinite, which the active set leaves to the others.

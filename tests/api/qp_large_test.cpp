@@ -9,36 +9,31 @@
 
 #include <carom/qp.hpp>
 
+#include "core/constants.hpp"
 #include "programs/qp/backends.hpp"
 #include "support/bits.hpp"
 #include "support/large_qps.hpp"
 #include "support/qp_residual.hpp"
+#include "support/qp_runs.hpp"
 
 /// Quadratic programs of 70 to 900 unknowns: the elastic foundation with a force for each element,
 /// and random ones, by every method on the cpu and by the device's path on host lanes.
 namespace carom {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+using test::with;
 
-struct Way {
+struct LargeWay {
   bool emulated;
   QpMethod method;
 };
 
-std::string way_name(const ::testing::TestParamInfo<Way>& info) {
+std::string large_way_name(const ::testing::TestParamInfo<LargeWay>& info) {
   return std::string(info.param.emulated ? "emulation_" : "cpu_") +
          std::string(to_string(info.param.method));
 }
 
-QpSettings with(QpMethod method) {
-  QpSettings settings;
-  settings.method = method;
-  settings.threads = 1;
-  return settings;
-}
-
-class LargeQp : public ::testing::TestWithParam<Way> {
+class LargeQp : public ::testing::TestWithParam<LargeWay> {
  protected:
   static QpResult solve(const QpBatch& batch, const QpSettings& settings) {
     return GetParam().emulated ? emulation::solve_qp(batch, settings, false)
@@ -113,13 +108,15 @@ TEST_P(LargeQp, WhatIsMissing) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Ways, LargeQp,
-    ::testing::Values(Way{false, QpMethod::automatic}, Way{false, QpMethod::interior_point},
-                      Way{false, QpMethod::active_set}, Way{false, QpMethod::admm},
-                      Way{false, QpMethod::projected}, Way{true, QpMethod::automatic},
-                      Way{true, QpMethod::admm}),
-    way_name);
+INSTANTIATE_TEST_SUITE_P(Ways, LargeQp,
+                         ::testing::Values(LargeWay{false, QpMethod::automatic},
+                                           LargeWay{false, QpMethod::interior_point},
+                                           LargeWay{false, QpMethod::active_set},
+                                           LargeWay{false, QpMethod::admm},
+                                           LargeWay{false, QpMethod::projected},
+                                           LargeWay{true, QpMethod::automatic},
+                                           LargeWay{true, QpMethod::admm}),
+                         large_way_name);
 
 TEST(LargeQpSizes, NineHundredElements) {
   const test::Foundation foundation = test::foundation(30, 30, 1e11, 1e-3);

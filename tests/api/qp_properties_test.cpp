@@ -1,11 +1,11 @@
 #include <cmath>
 #include <cstdint>
-#include <limits>
 
 #include <gtest/gtest.h>
 
 #include <carom/qp.hpp>
 
+#include "core/constants.hpp"
 #include "support/qp_residual.hpp"
 #include "support/qp_runs.hpp"
 #include "support/random_qps.hpp"
@@ -17,8 +17,6 @@ using test::QpFlavour;
 using test::random_qps;
 using test::with;
 using test::with_cones;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 TEST(QpProperties, ScaledCostsAndRowsGiveTheSameSolution) {
   const QpBatch batch = random_qps(with_cones(), 30, 13);

@@ -8,6 +8,7 @@
 
 #include <carom/qp.hpp>
 
+#include "core/constants.hpp"
 #include "programs/qp/backends.hpp"
 #include "support/bits.hpp"
 #include "support/qp_cases.hpp"
@@ -21,8 +22,6 @@ namespace {
 using test::QpFlavour;
 using test::random_qps;
 using test::with;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 bool takes(const QpBatch& batch, QpMethod method) {
   if (method != QpMethod::active_set) return true;

@@ -14,13 +14,13 @@
 namespace carom {
 namespace {
 
-using test::PostureKind;
+using test::SpatialKind;
 
-const PostureKind kKinds[] = {
+const SpatialKind kKinds[] = {
     {1, 0.6}, {2, 0.6}, {3, 0.6},           {3, 1.2}, {4, 0.6}, {4, 0.9, 0.1, 0.8, true},
     {6, 1.5}, {5, 3.0}, {4, 0.4, 0.0, 0.0}, {12, 0.3}};
 
-SpatialSettings settings_of(ConeModel cones) {
+SpatialSettings cone_settings(ConeModel cones) {
   SpatialSettings settings;
   settings.cones = cones;
   settings.threads = 1;
@@ -28,12 +28,12 @@ SpatialSettings settings_of(ConeModel cones) {
 }
 
 TEST(SpatialSupport, PolygonalConesEqualTheDenseLinearProgram) {
-  for (const PostureKind& kind : kKinds) {
+  for (const SpatialKind& kind : kKinds) {
     const auto postures = test::random_spatials(11, 12, kind);
     const PostureBatch batch = make_batch(postures);
     const auto directions = equal_directions(12);
     for (const ConeModel cones : {ConeModel::inscribed, ConeModel::circumscribed}) {
-      const SpatialSettings settings = settings_of(cones);
+      const SpatialSettings settings = cone_settings(cones);
       const SupportResult fast = support(batch, directions, settings, Backend::cpu);
       const SupportResult plain = support(batch, directions, settings, Backend::reference);
       for (std::size_t i = 0; i < fast.status.size(); ++i) {
@@ -47,18 +47,18 @@ TEST(SpatialSupport, PolygonalConesEqualTheDenseLinearProgram) {
 }
 
 TEST(SpatialSupport, ExactConesEqualTheReferenceAndLieBetweenThePolygons) {
-  for (const PostureKind& kind : kKinds) {
+  for (const SpatialKind& kind : kKinds) {
     const auto postures = test::random_spatials(5, 8, kind);
     const PostureBatch batch = make_batch(postures);
     const auto directions = equal_directions(9);
     const SupportResult exact =
-        support(batch, directions, settings_of(ConeModel::exact), Backend::cpu);
+        support(batch, directions, cone_settings(ConeModel::exact), Backend::cpu);
     const SupportResult plain =
-        support(batch, directions, settings_of(ConeModel::exact), Backend::reference);
+        support(batch, directions, cone_settings(ConeModel::exact), Backend::reference);
     const SupportResult inside =
-        support(batch, directions, settings_of(ConeModel::inscribed), Backend::cpu);
+        support(batch, directions, cone_settings(ConeModel::inscribed), Backend::cpu);
     const SupportResult around =
-        support(batch, directions, settings_of(ConeModel::circumscribed), Backend::cpu);
+        support(batch, directions, cone_settings(ConeModel::circumscribed), Backend::cpu);
     for (std::size_t i = 0; i < exact.status.size(); ++i) {
       if (around.status.data()[i] == Status::infeasible) {
         EXPECT_EQ(exact.status.data()[i], Status::infeasible);
@@ -83,8 +83,8 @@ TEST(SpatialSupport, ExactPolygonsConvergeToTheCone) {
   const PostureBatch batch = make_batch(postures);
   const auto directions = equal_directions(7);
   const SupportResult exact =
-      support(batch, directions, settings_of(ConeModel::exact), Backend::cpu);
-  SpatialSettings settings = settings_of(ConeModel::pair);
+      support(batch, directions, cone_settings(ConeModel::exact), Backend::cpu);
+  SpatialSettings settings = cone_settings(ConeModel::pair);
   settings.cone_sides = 64;
   const SupportResult pair = support(batch, directions, settings, Backend::cpu);
   int compared = 0;
@@ -100,12 +100,12 @@ TEST(SpatialSupport, ExactPolygonsConvergeToTheCone) {
 }
 
 TEST(SpatialSupport, EmulatedThreadsEqualPacks) {
-  for (const PostureKind& kind : kKinds) {
+  for (const SpatialKind& kind : kKinds) {
     const auto postures = test::random_spatials(3, 9, kind);
     const PostureBatch batch = make_batch(postures);
     const auto directions = equal_directions(21);
     for (const ConeModel cones : {ConeModel::exact, ConeModel::inscribed, ConeModel::pair}) {
-      const SpatialSettings settings = settings_of(cones);
+      const SpatialSettings settings = cone_settings(cones);
       const SupportResult packs = support(batch, directions, settings, Backend::cpu);
       for (const bool backwards : {false, true}) {
         const SupportResult threads = emulation::support(batch, directions, settings, backwards);
@@ -116,7 +116,7 @@ TEST(SpatialSupport, EmulatedThreadsEqualPacks) {
 }
 
 TEST(SpatialSupport, FewDirectionsInPacksOfPosturesEqualOnePostureAfterTheOther) {
-  for (const PostureKind& kind : kKinds) {
+  for (const SpatialKind& kind : kKinds) {
     auto postures = test::random_spatials(61, 37, kind);
     PostureBatch batch = make_batch(postures);
     const auto k = static_cast<std::size_t>(kind.contacts);
@@ -125,7 +125,7 @@ TEST(SpatialSupport, FewDirectionsInPacksOfPosturesEqualOnePostureAfterTheOther)
     for (const int n : {1, 2, 7}) {
       const auto directions = equal_directions(n);
       for (const ConeModel cones : {ConeModel::exact, ConeModel::inscribed, ConeModel::pair}) {
-        SpatialSettings settings = settings_of(cones);
+        SpatialSettings settings = cone_settings(cones);
         const SupportResult packs = support(batch, directions, settings, Backend::cpu);
         // Emulated threads take one posture after the other, each with its own set-up.
         for (const bool backwards : {false, true}) {
@@ -142,7 +142,7 @@ TEST(SpatialSupport, SplittingABatchChangesNothing) {
   const auto postures = test::random_spatials(62, 29, {4, 1.0});
   const double direction[] = {0.6, -0.8};
   for (const ConeModel cones : {ConeModel::exact, ConeModel::pair}) {
-    const SpatialSettings settings = settings_of(cones);
+    const SpatialSettings settings = cone_settings(cones);
     const SupportResult all = support(make_batch(postures), direction, settings, Backend::cpu);
     for (std::size_t first = 0, count = 1; first < postures.size(); first += count, ++count) {
       count = std::min(count, postures.size() - first);
@@ -167,7 +167,7 @@ TEST(SpatialSupport, PoisonedNeighbourAndThreadsChangeNothing) {
   poisoned.position.data()[3 * 4 * 7] = std::nan("");
   poisoned.friction.data()[4 * 20 + 1] = -1.0;
   poisoned.normal.data()[3 * 4 * 30] = INFINITY;
-  SpatialSettings settings = settings_of(ConeModel::exact);
+  SpatialSettings settings = cone_settings(ConeModel::exact);
   const auto directions = equal_directions(10);
   const SupportResult alone = support(batch, directions, settings, Backend::cpu);
   settings.threads = 2;
@@ -192,7 +192,7 @@ TEST(SpatialSupport, PoisonedNeighbourAndThreadsChangeNothing) {
 TEST(SpatialSupport, TiltedContactsWithLargeForcesAreSolved) {
   struct Case {
     std::uint64_t seed;
-    PostureKind kind;
+    SpatialKind kind;
     std::size_t posture;
   };
   const Case cases[] = {{1000, {3, 1.0}, 63},   {1000, {3, 1.0}, 511},  {1007, {6, 1.3}, 466},
@@ -204,7 +204,7 @@ TEST(SpatialSupport, TiltedContactsWithLargeForcesAreSolved) {
     const auto postures =
         test::random_spatials(one.seed, static_cast<int>(one.posture) + 1, one.kind);
     const SupportResult result = support(make_batch(std::span(&postures.back(), 1)), directions,
-                                         settings_of(ConeModel::exact), Backend::cpu);
+                                         cone_settings(ConeModel::exact), Backend::cpu);
     for (std::size_t j = 0; j < 64; ++j) {
       const Status status = result.status.data()[j];
       EXPECT_TRUE(status == Status::solved || status == Status::infeasible ||
@@ -217,12 +217,12 @@ TEST(SpatialSupport, TiltedContactsWithLargeForcesAreSolved) {
 TEST(SpatialSupport, InfeasibleAndUnboundedAreProven) {
   int infeasible = 0;
   int unbounded = 0;
-  for (const PostureKind& kind : {PostureKind{1, 1.0}, PostureKind{3, 1.2}, PostureKind{6, 2.0}}) {
+  for (const SpatialKind& kind : {SpatialKind{1, 1.0}, SpatialKind{3, 1.2}, SpatialKind{6, 2.0}}) {
     const auto postures = test::random_spatials(23, 60, kind);
     const PostureBatch batch = make_batch(postures);
     const auto directions = equal_directions(5);
     const SupportResult result =
-        support(batch, directions, settings_of(ConeModel::exact), Backend::cpu);
+        support(batch, directions, cone_settings(ConeModel::exact), Backend::cpu);
     const auto k = static_cast<std::size_t>(kind.contacts);
     for (std::size_t i = 0; i < result.status.size(); ++i) {
       const Posture& posture = postures[i / 5];
@@ -262,7 +262,7 @@ TEST(SpatialSupport, ManyDegeneratePosturesEndWithoutCycling) {
   std::mt19937_64 draw(99);
   std::vector<Posture> postures;
   for (int i = 0; i < 2000; ++i) {
-    PostureKind kind{1 + i % 6, (i % 3 == 0) ? 0.0 : 0.7};
+    SpatialKind kind{1 + i % 6, (i % 3 == 0) ? 0.0 : 0.7};
     Posture posture = test::random_spatial(draw, kind);
     for (std::size_t c = 0; c < posture.friction.size(); ++c) {
       if (i % 4 == 1) posture.friction[c] = 0.0;
@@ -283,7 +283,7 @@ TEST(SpatialSupport, ManyDegeneratePosturesEndWithoutCycling) {
   for (const ConeModel cones : {ConeModel::inscribed, ConeModel::exact}) {
     for (std::size_t p = 0; p < postures.size(); ++p) {
       const PostureBatch batch = make_batch(std::span(&postures[p], 1));
-      const SupportResult result = support(batch, directions, settings_of(cones), Backend::cpu);
+      const SupportResult result = support(batch, directions, cone_settings(cones), Backend::cpu);
       for (std::size_t j = 0; j < 16; ++j) {
         const Status status = result.status.data()[j];
         EXPECT_TRUE(status == Status::solved || status == Status::infeasible ||
@@ -298,10 +298,10 @@ TEST(SpatialSupport, ManyDegeneratePosturesEndWithoutCycling) {
 }
 
 TEST(SpatialRegion, ProvenAndWithinTheTolerance) {
-  for (const PostureKind& kind : kKinds) {
+  for (const SpatialKind& kind : kKinds) {
     const auto postures = test::random_spatials(31, 6, kind);
     const PostureBatch batch = make_batch(postures);
-    const auto regions = spatial_equilibrium(batch, settings_of(ConeModel::exact), Backend::cpu);
+    const auto regions = spatial_equilibrium(batch, cone_settings(ConeModel::exact), Backend::cpu);
     for (std::size_t p = 0; p < regions.size(); ++p) {
       const SpatialRegion& region = regions[p];
       ASSERT_TRUE(region.status == Status::solved || region.status == Status::infeasible ||
@@ -322,7 +322,7 @@ TEST(SpatialRegion, FlatGroundGivesTheSupportPolygon) {
     const Posture posture = test::flat_ground(feet, friction);
     const PostureBatch batch = make_batch(std::span(&posture, 1));
     for (const ConeModel cones : {ConeModel::exact, ConeModel::inscribed, ConeModel::pair}) {
-      const auto regions = spatial_equilibrium(batch, settings_of(cones), Backend::cpu);
+      const auto regions = spatial_equilibrium(batch, cone_settings(cones), Backend::cpu);
       ASSERT_EQ(regions[0].status, Status::solved);
       EXPECT_EQ(regions[0].inner.size(), 8U);
       EXPECT_NEAR(regions[0].area_inner, 2.25, 1e-9);
@@ -338,7 +338,7 @@ TEST(SpatialRegion, DimensionFollowsTheNumberOfContacts) {
         test::flat_ground(std::span(feet, static_cast<std::size_t>(2 * k)), 0.4);
     const PostureBatch batch = make_batch(std::span(&posture, 1));
     for (const Backend backend : {Backend::cpu, Backend::reference}) {
-      SpatialSettings settings = settings_of(ConeModel::exact);
+      SpatialSettings settings = cone_settings(ConeModel::exact);
       settings.directions = 16;
       const auto regions = spatial_equilibrium(batch, settings, backend);
       EXPECT_EQ(regions[0].status, Status::solved);
@@ -350,7 +350,7 @@ TEST(SpatialRegion, DimensionFollowsTheNumberOfContacts) {
   Posture steep = test::flat_ground(std::span(feet, 2), 0.1);
   steep.normal = {0.6, 0.0, 0.8};
   const auto empty = spatial_equilibrium(make_batch(std::span(&steep, 1)),
-                                         settings_of(ConeModel::exact), Backend::cpu);
+                                         cone_settings(ConeModel::exact), Backend::cpu);
   EXPECT_EQ(empty[0].status, Status::infeasible);
   EXPECT_EQ(empty[0].dimension, -1);
   ASSERT_EQ(empty[0].dual.size(), 6U);
@@ -374,7 +374,7 @@ TEST(SpatialRegion, TurningThePostureTurnsTheRegion) {
   const Eigen::Vector3d force = turn * Eigen::Vector3d(0.0, 0.0, -3.0);
   turned.wrench = {force.x(), force.y(), force.z(), 0.0, 0.0, 0.0};
   const Posture both[] = {upright, turned};
-  SpatialSettings settings = settings_of(ConeModel::exact);
+  SpatialSettings settings = cone_settings(ConeModel::exact);
   settings.area_tolerance = 1e-5;
   const auto regions = spatial_equilibrium(make_batch(both), settings, Backend::cpu);
   ASSERT_EQ(regions[0].status, Status::solved);
@@ -395,7 +395,7 @@ TEST(SpatialRegion, NamedPosturesAreSolved) {
   for (const char* name : {"tripod_flat", "tripod_steep", "climbing_four"}) {
     const Posture posture = models::build_posture(name);
     const auto regions = spatial_equilibrium(make_batch(std::span(&posture, 1)),
-                                             settings_of(ConeModel::exact), Backend::cpu);
+                                             cone_settings(ConeModel::exact), Backend::cpu);
     ASSERT_EQ(regions[0].status, Status::solved) << name;
     EXPECT_EQ(regions[0].dimension, 2);
     test::expect_proven(posture, regions[0], 1e-9);

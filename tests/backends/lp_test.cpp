@@ -21,17 +21,17 @@ using test::Generator;
 using test::Lp;
 using test::LpFlavour;
 
-struct Shape {
+struct LpShape {
   int rows, columns;
 };
-constexpr Shape kShapes[] = {{1, 1}, {2, 3}, {3, 2}, {6, 34}, {8, 8}, {13, 40}, {20, 9}};
+constexpr LpShape kShapes[] = {{1, 1}, {2, 3}, {3, 2}, {6, 34}, {8, 8}, {13, 40}, {20, 9}};
 
 class LpFamilies : public ::testing::TestWithParam<LpFlavour> {};
 
 TEST_P(LpFamilies, CpuAgreesWithReference) {
   Generator random(41 + static_cast<int>(GetParam()));
   long solved = 0;
-  for (const Shape shape : kShapes) {
+  for (const LpShape shape : kShapes) {
     SCOPED_TRACE(std::to_string(shape.rows) + " x " + std::to_string(shape.columns));
     const std::vector<Lp> problems =
         test::random_lps(random, GetParam(), shape.rows, shape.columns, 40);
@@ -73,7 +73,7 @@ TEST_P(LpFamilies, CpuAgreesWithReference) {
 
 TEST_P(LpFamilies, EmulatedWarpsComputeTheSameBits) {
   Generator random(51 + static_cast<int>(GetParam()));
-  for (const Shape shape : kShapes) {
+  for (const LpShape shape : kShapes) {
     SCOPED_TRACE(std::to_string(shape.rows) + " x " + std::to_string(shape.columns));
     const LpBatch batch =
         batch_of(test::random_lps(random, GetParam(), shape.rows, shape.columns, 10));
@@ -86,10 +86,11 @@ TEST_P(LpFamilies, EmulatedWarpsComputeTheSameBits) {
 /// Problems of all families in one batch, whose lanes end at different times and in different ways.
 TEST(LpPacks, LanesAnswerAsEachProblemAlone) {
   constexpr int kCount = 104;
-  constexpr Shape kPacked[] = {{1, 1}, {2, 3}, {3, 7}, {3, 34}, {5, 11}, {6, 34}, {7, 9}, {8, 20}};
+  constexpr LpShape kPacked[] = {{1, 1},  {2, 3},  {3, 7}, {3, 34},
+                                 {5, 11}, {6, 34}, {7, 9}, {8, 20}};
   Generator random(2077);
   long pivots = 0;
-  for (const Shape shape : kPacked) {
+  for (const LpShape shape : kPacked) {
     SCOPED_TRACE(std::to_string(shape.rows) + " x " + std::to_string(shape.columns));
     std::vector<Lp> problems;
     for (int p = 0; p < kCount; ++p) {

@@ -22,14 +22,14 @@ using test::Matrix;
 using test::StepProblem;
 using test::Vector;
 
-struct Shape {
+struct StepShape {
   int dimension;
   int contacts;
   int directions;
 };
 
-std::vector<Shape> shapes(int most_contacts) {
-  std::vector<Shape> all;
+std::vector<StepShape> shapes(int most_contacts) {
+  std::vector<StepShape> all;
   for (int m = 1; m <= most_contacts; ++m) {
     all.push_back({2, m, 4});
     for (const int k : {4, 5, 8, 16}) all.push_back({3, m, k});
@@ -37,7 +37,8 @@ std::vector<Shape> shapes(int most_contacts) {
   return all;
 }
 
-std::vector<StepProblem> random_steps(Generator& random, Flavour flavour, Shape shape, int count) {
+std::vector<StepProblem> random_steps(Generator& random, Flavour flavour, StepShape shape,
+                                      int count) {
   std::vector<StepProblem> steps;
   for (int i = 0; i < count; ++i) {
     const ImpactProblem problem =
@@ -48,7 +49,7 @@ std::vector<StepProblem> random_steps(Generator& random, Flavour flavour, Shape 
   return steps;
 }
 
-StepSettings settings_of(Shape shape, Selection selection = Selection::any) {
+StepSettings settings_of(StepShape shape, Selection selection = Selection::any) {
   StepSettings settings;
   settings.friction_directions = shape.directions;
   settings.selection = selection;
@@ -94,7 +95,7 @@ class Steps : public ::testing::TestWithParam<Flavour> {
 TEST_P(Steps, SolvedAndCertifiedOnEveryKindOfLanes) {
   std::int64_t fallbacks = 0;
   std::int64_t problems = 0;
-  for (const Shape shape : shapes(8)) {
+  for (const StepShape shape : shapes(8)) {
     SCOPED_TRACE("dimension " + std::to_string(shape.dimension) + ", m " +
                  std::to_string(shape.contacts) + ", k " + std::to_string(shape.directions));
     const auto steps = random_steps(random, GetParam(), shape, shape.dimension == 2 ? 45 : 13);
@@ -121,7 +122,7 @@ TEST_P(Steps, SolvedAndCertifiedOnEveryKindOfLanes) {
 TEST_P(Steps, AgreeWithLemkeAndReferenceWhereUnique) {
   int unique = 0;
   int compared = 0;
-  for (const Shape shape : shapes(4)) {
+  for (const StepShape shape : shapes(4)) {
     if (shape.dimension == 3 && shape.contacts > 2) continue;
     SCOPED_TRACE("dimension " + std::to_string(shape.dimension) + ", m " +
                  std::to_string(shape.contacts) + ", k " + std::to_string(shape.directions));
@@ -164,7 +165,8 @@ TEST_P(Steps, AgreeWithLemkeAndReferenceWhereUnique) {
 
 // Velocities and impulses times a power of two; masses and impulses times another.
 TEST_P(Steps, ScaleExactly) {
-  for (const Shape shape : {Shape{2, 3, 4}, Shape{2, 6, 4}, Shape{3, 2, 5}, Shape{3, 4, 8}}) {
+  for (const StepShape shape :
+       {StepShape{2, 3, 4}, StepShape{2, 6, 4}, StepShape{3, 2, 5}, StepShape{3, 4, 8}}) {
     const auto steps = random_steps(random, GetParam(), shape, 10);
     const StepResult plain = cpu::solve_steps(test::step_batch(steps), settings_of(shape));
     auto faster = steps;
@@ -193,7 +195,8 @@ TEST_P(Steps, ScaleExactly) {
 // Contacts in another order: the same v' wherever the step is unique.
 TEST_P(Steps, OrderOfContactsDoesNotMatter) {
   int compared = 0;
-  for (const Shape shape : {Shape{2, 3, 4}, Shape{2, 4, 4}, Shape{3, 2, 4}, Shape{3, 2, 5}}) {
+  for (const StepShape shape :
+       {StepShape{2, 3, 4}, StepShape{2, 4, 4}, StepShape{3, 2, 4}, StepShape{3, 2, 5}}) {
     const int m = shape.contacts;
     const int t = shape.dimension - 1;
     const auto steps = random_steps(random, GetParam(), shape, 12);
@@ -233,7 +236,7 @@ INSTANTIATE_TEST_SUITE_P(Flavours, Steps, ::testing::ValuesIn(test::kFlavours),
 
 TEST(StepBatches, PoisonStaysInItsProblem) {
   Generator random(7);
-  for (const Shape shape : {Shape{2, 3, 4}, Shape{3, 2, 8}}) {
+  for (const StepShape shape : {StepShape{2, 3, 4}, StepShape{3, 2, 8}}) {
     const auto steps = random_steps(random, Flavour::generic, shape, 35);
     const int rows = shape.dimension * shape.contacts;
     const StepResult clean = cpu::solve_steps(test::step_batch(steps), settings_of(shape));
@@ -255,7 +258,7 @@ TEST(StepBatches, PoisonStaysInItsProblem) {
 
 TEST(StepBatches, PositionAndThreadsDoNotMatter) {
   Generator random(11);
-  const Shape shape{3, 3, 5};
+  const StepShape shape{3, 3, 5};
   const auto steps = random_steps(random, Flavour::rank_deficient, shape, 1);
   std::vector<StepProblem> many = random_steps(random, Flavour::generic, {3, 3, 5}, 100);
   for (StepProblem& step : many) step.contacts = 3;

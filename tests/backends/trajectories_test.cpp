@@ -28,7 +28,7 @@ ImpactResult on_cpu(const ImpactBatch& batch, const ImpactSettings& settings) {
   return sample_impacts(batch, settings, Backend::cpu);
 }
 
-void expect_certified(const ImpactSummary& summary, std::int64_t samples) {
+void expect_all_certified(const ImpactSummary& summary, std::int64_t samples) {
   EXPECT_EQ(summary.status, Status::solved);
   EXPECT_EQ(summary.samples, samples);
   EXPECT_EQ(summary.failed, 0);
@@ -48,7 +48,7 @@ TEST_P(Trajectories, AllCertified) {
   const ImpactProblem problem = models::build(GetParam());
   const ImpactResult result = on_cpu(make_batch({&problem, 1}), settings);
   const ImpactSummary& summary = result.summary[0];
-  expect_certified(summary, samples);
+  expect_all_certified(summary, samples);
   EXPECT_LT(100 * summary.fallback_solves, summary.lcp_solves);
   EXPECT_GT(10 * summary.terminated, 9 * samples);
   std::int64_t steps = 0;
@@ -265,7 +265,7 @@ TEST_P(Trajectories, FloatIsCertifiedToo) {
   ImpactSettings narrow = model_settings(GetParam(), 4000);
   narrow.precision = Precision::float32;
   const ImpactResult result = on_cpu(model_batch(GetParam()), narrow);
-  expect_certified(result.summary[0], 4000);
+  expect_all_certified(result.summary[0], 4000);
   EXPECT_LT(100 * result.summary[0].fallback_solves, result.summary[0].lcp_solves);
   const int apart =
       expect_apart_only_where_nonunique(GetParam(), model_settings(GetParam(), 1), narrow, 1500);
@@ -291,8 +291,8 @@ TEST_P(Trajectories, ReferenceAgreesUnderLemke) {
   const ImpactBatch batch = model_batch(GetParam());
   const ImpactResult fast = on_cpu(batch, settings);
   const ImpactResult slow = sample_impacts(batch, settings, Backend::reference);
-  expect_certified(fast.summary[0], 250);
-  expect_certified(slow.summary[0], 250);
+  expect_all_certified(fast.summary[0], 250);
+  expect_all_certified(slow.summary[0], 250);
   const int nv = batch.velocities;
   double speed = 0.0;
   for (const double v : batch.velocity.host()) speed = std::max(speed, std::abs(v));
@@ -313,13 +313,13 @@ TEST_P(Trajectories, SobolAndOtherDirectionsAreCertified) {
   ImpactSettings settings = model_settings(GetParam(), 3000);
   settings.sampler = Sampler::sobol;
   const ImpactBatch batch = model_batch(GetParam());
-  expect_certified(on_cpu(batch, settings).summary[0], 3000);
+  expect_all_certified(on_cpu(batch, settings).summary[0], 3000);
   if (batch.dimension == 2) return;
   settings.sampler = Sampler::uniform;
   settings.samples = 1000;
   for (const int k : {5, 7, 8, 16}) {
     settings.friction_directions = k;
-    expect_certified(on_cpu(batch, settings).summary[0], 1000);
+    expect_all_certified(on_cpu(batch, settings).summary[0], 1000);
   }
 }
 

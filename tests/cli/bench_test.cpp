@@ -5,7 +5,7 @@
 namespace carom::test {
 namespace {
 
-const std::vector<std::string> kKeys = {
+const std::vector<std::string> kBenchKeys = {
     "backend", "certified", "fallback",           "lcps_per_second", "max_residual",
     "ratio",   "samples",   "samples_per_second", "seconds",         "threads"};
 
@@ -33,7 +33,7 @@ TEST(Bench, MeasuresReferenceAndBothThreadCounts) {
   EXPECT_EQ(results[2]["backend"], "cpu");
   EXPECT_EQ(results[2]["threads"], 2);
   for (const json& result : results) {
-    EXPECT_EQ(keys(result), kKeys);
+    EXPECT_EQ(keys(result), kBenchKeys);
     EXPECT_EQ(result["seconds"].size(), 2U);
     EXPECT_EQ(result["certified"], 1.0);
     EXPECT_LE(result["max_residual"].get<double>(), 1e-9);

@@ -39,6 +39,19 @@ inline void write_text(const fs::path& file, const std::string& text) {
   stream << text;
 }
 
+/// A file of examples/data.
+inline std::string example(const std::string& name) {
+  return (fs::path(CAROM_TEST_DATA).parent_path().parent_path() / "examples" / "data" / name)
+      .string();
+}
+
+/// `words` followed by `more`.
+inline std::vector<std::string> with(std::vector<std::string> words,
+                                     const std::vector<std::string>& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
 /// A folder of its own for every test, removed with its content.
 class Scratch {
  public:
@@ -151,6 +164,8 @@ inline Outcome carom(std::vector<std::string> arguments) {
 inline Outcome shell(const std::string& script) {
   return Process({"/bin/sh", "-c", "CAROM='" CAROM_COMMAND "'\n" + script}).wait();
 }
+
+inline bool have_gnuplot() { return shell("command -v gnuplot").status == 0; }
 
 inline std::vector<std::string> keys(const json& object) {
   std::vector<std::string> result;

@@ -18,8 +18,6 @@ namespace {
 
 const fs::path kRoot = fs::path(CAROM_TEST_DATA).parent_path().parent_path();
 
-std::string example(const std::string& name) { return (kRoot / "examples/data" / name).string(); }
-
 const char* const kIntroduction =
     R"(# Files
 

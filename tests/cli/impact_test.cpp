@@ -8,36 +8,36 @@ namespace carom::test {
 namespace {
 
 // The keys of the command's description and nonunique_examined, sorted.
-const std::vector<std::string> kKeys = {"approaching",
-                                        "backend",
-                                        "contacts",
-                                        "epsilon_net",
-                                        "failed",
-                                        "fallback_solves",
-                                        "lcp_per_sample",
-                                        "lcp_solves",
-                                        "max_energy_ratio",
-                                        "max_residual",
-                                        "max_steps",
-                                        "max_steps_reached",
-                                        "mode_counts",
-                                        "model",
-                                        "nonunique_examined",
-                                        "nonunique_solves",
-                                        "normal_velocity_max",
-                                        "normal_velocity_min",
-                                        "precision",
-                                        "sampler",
-                                        "samples",
-                                        "samples_per_second",
-                                        "seconds",
-                                        "seed",
-                                        "selection",
-                                        "step_size",
-                                        "step_size_reason",
-                                        "tangent_velocity_max",
-                                        "tangent_velocity_min",
-                                        "terminated"};
+const std::vector<std::string> kImpactKeys = {"approaching",
+                                              "backend",
+                                              "contacts",
+                                              "epsilon_net",
+                                              "failed",
+                                              "fallback_solves",
+                                              "lcp_per_sample",
+                                              "lcp_solves",
+                                              "max_energy_ratio",
+                                              "max_residual",
+                                              "max_steps",
+                                              "max_steps_reached",
+                                              "mode_counts",
+                                              "model",
+                                              "nonunique_examined",
+                                              "nonunique_solves",
+                                              "normal_velocity_max",
+                                              "normal_velocity_min",
+                                              "precision",
+                                              "sampler",
+                                              "samples",
+                                              "samples_per_second",
+                                              "seconds",
+                                              "seed",
+                                              "selection",
+                                              "step_size",
+                                              "step_size_reason",
+                                              "tangent_velocity_max",
+                                              "tangent_velocity_min",
+                                              "terminated"};
 
 json without_time(json document) {
   document.erase("seconds");
@@ -50,7 +50,7 @@ TEST(Impact, JsonHasExactlyTheKeysAndAddsUp) {
   EXPECT_EQ(outcome.status, 0);
   EXPECT_TRUE(outcome.err.empty()) << outcome.err;
   const json result = outcome.document();
-  EXPECT_EQ(keys(result), kKeys);
+  EXPECT_EQ(keys(result), kImpactKeys);
   EXPECT_EQ(result["model"], "rocking_block");
   EXPECT_EQ(result["samples"], 1000);
   EXPECT_EQ(result["contacts"], 2);
@@ -125,7 +125,7 @@ TEST(Impact, EpsilonZeroMeansNoNet) {
   const json result =
       carom({"impact", "rocking_block", "--samples", "64", "--epsilon", "0", "--json"}).document();
   EXPECT_TRUE(result["epsilon_net"].is_null());
-  EXPECT_EQ(keys(result), kKeys);
+  EXPECT_EQ(keys(result), kImpactKeys);
 }
 
 TEST(Impact, NonUniqueStepsAreFoundAndCounted) {
@@ -179,7 +179,7 @@ TEST(Impact, SeveralShapesOfAFileAreReportedInItsOrder) {
   EXPECT_EQ(results[1]["contacts"], 1);
   EXPECT_EQ(results[1]["tangent_velocity_min"].size(), 2U);
   EXPECT_EQ(results[2]["model"], "light");
-  for (const json& result : results) EXPECT_EQ(keys(result), kKeys);
+  for (const json& result : results) EXPECT_EQ(keys(result), kImpactKeys);
   EXPECT_LT(results[0]["normal_velocity_max"][0], results[2]["normal_velocity_max"][0]);
 
   const json chosen =

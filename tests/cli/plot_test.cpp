@@ -5,8 +5,6 @@
 namespace carom::test {
 namespace {
 
-bool have_gnuplot() { return shell("command -v gnuplot").status == 0; }
-
 TEST(Plot, DrawsSvgAndPng) {
   if (!have_gnuplot()) GTEST_SKIP() << "gnuplot is not installed";
   const Scratch scratch;

@@ -8,11 +8,6 @@
 namespace carom::test {
 namespace {
 
-std::string example(const std::string& name) {
-  return (fs::path(CAROM_TEST_DATA).parent_path().parent_path() / "examples" / "data" / name)
-      .string();
-}
-
 // One run of every family, from a built-in model and from a file.
 const std::vector<std::vector<std::string>> kRuns = {
     {"impact", "disk_stack", "--set", "friction=0.4", "--samples", "64"},
@@ -26,12 +21,6 @@ const std::vector<std::vector<std::string>> kRuns = {
     {"stability", example("walker.json")},
     {"solve", example("lp.json"), example("qp.json"), example("friction.json")},
 };
-
-std::vector<std::string> with(std::vector<std::string> words,
-                              const std::vector<std::string>& more) {
-  words.insert(words.end(), more.begin(), more.end());
-  return words;
-}
 
 TEST(Rerun, FilesOfEveryFamilyAreReproducedBitForBit) {
   const Scratch scratch;

@@ -10,11 +10,6 @@
 namespace carom::test {
 namespace {
 
-std::string example(const std::string& name) {
-  return (fs::path(CAROM_TEST_DATA).parent_path().parent_path() / "examples" / "data" / name)
-      .string();
-}
-
 json without(json entry, const char* key) {
   entry.erase(key);
   return entry;

@@ -7,8 +7,8 @@
 namespace carom::test {
 namespace {
 
-const std::vector<std::string> kKeys = {"iterations", "kind", "name", "residual",
-                                        "status",     "w",    "x"};
+const std::vector<std::string> kSolveKeys = {"iterations", "kind", "name", "residual",
+                                             "status",     "w",    "x"};
 
 std::vector<std::string> files_of(const std::string& folder) {
   std::vector<std::string> files;
@@ -49,7 +49,7 @@ TEST(Solve, LinearComplementarityProblems) {
   bool all_solved = true;
   for (std::size_t i = 0; i < files.size(); ++i) {
     const json problem = json::parse(read_text(files[i]));
-    EXPECT_EQ(keys(answers[i]), kKeys);
+    EXPECT_EQ(keys(answers[i]), kSolveKeys);
     EXPECT_EQ(answers[i]["name"], problem["name"]);
     EXPECT_EQ(answers[i]["kind"], "lcp");
     EXPECT_EQ(answers[i]["w"].is_null(), answers[i]["x"].is_null());

@@ -15,11 +15,6 @@ namespace {
 const std::vector<std::string> kChart = {
     "stability", "figure2", "--sweep", "mu1=0.02:1.12:12", "--sweep", "d=0.08:1.18:12", "--json"};
 
-std::vector<std::string> with(std::vector<std::string> words, std::vector<std::string> more) {
-  words.insert(words.end(), more.begin(), more.end());
-  return words;
-}
-
 TEST(StabilityCommand, ChartOfFigure2) {
   const Outcome outcome = carom(kChart);
   ASSERT_EQ(outcome.status, 0) << outcome.err;

@@ -13,8 +13,6 @@ using io::Hdf5Reader;
 using io::Hdf5Writer;
 using io::Shape;
 
-bool have_gnuplot() { return shell("command -v gnuplot").status == 0; }
-
 /// A mass pushed along a stiff floor; right in every field, tests spoil one at a time.
 json pushed() {
   return json::parse(R"({"name": "pushed",

@@ -10,28 +10,28 @@ namespace carom::test {
 namespace {
 
 // The keys of the command's description and what goes with them, sorted.
-const std::vector<std::string> kKeys = {"backend",
-                                        "displacement",
-                                        "dt",
-                                        "energy",
-                                        "energy_start",
-                                        "failed",
-                                        "final_state",
-                                        "iterations_max",
-                                        "iterations_mean",
-                                        "max_kkt_residual",
-                                        "method",
-                                        "parameters",
-                                        "precision",
-                                        "scenario",
-                                        "seconds",
-                                        "seed",
-                                        "status_counts",
-                                        "steps",
-                                        "steps_taken",
-                                        "swept",
-                                        "world_steps_per_second",
-                                        "worlds"};
+const std::vector<std::string> kStepKeys = {"backend",
+                                            "displacement",
+                                            "dt",
+                                            "energy",
+                                            "energy_start",
+                                            "failed",
+                                            "final_state",
+                                            "iterations_max",
+                                            "iterations_mean",
+                                            "max_kkt_residual",
+                                            "method",
+                                            "parameters",
+                                            "precision",
+                                            "scenario",
+                                            "seconds",
+                                            "seed",
+                                            "status_counts",
+                                            "steps",
+                                            "steps_taken",
+                                            "swept",
+                                            "world_steps_per_second",
+                                            "worlds"};
 
 json step(std::vector<std::string> words) {
   words.insert(words.begin(), "step");
@@ -50,7 +50,7 @@ json without_time(json document) {
 
 TEST(Step, JsonHasExactlyTheKeysAndTheStateOfEveryWorld) {
   const json result = step({"inclined_block", "--sweep", "friction=0:0.375:4", "--set", "mass=2"});
-  EXPECT_EQ(keys(result), kKeys);
+  EXPECT_EQ(keys(result), kStepKeys);
   EXPECT_EQ(result["scenario"], "inclined_block");
   EXPECT_EQ(result["worlds"], 4);
   EXPECT_EQ(result["steps"], 100);
@@ -88,7 +88,7 @@ TEST(Step, InclinedBlocksSlideAsCoulombSays) {
 TEST(Step, ManyWorldsAreReportedByTheirRanges) {
   const json result = step({"inclined_block", "--worlds", "80", "--random", "friction=0:0.4",
                             "--steps", "10", "--seed", "3"});
-  EXPECT_EQ(keys(result), kKeys);
+  EXPECT_EQ(keys(result), kStepKeys);
   EXPECT_EQ(keys(result["final_state"]), (std::vector<std::string>{"q", "v"}));
   const json& q = result["final_state"]["q"];
   EXPECT_EQ(keys(q), (std::vector<std::string>{"max", "mean", "min"}));

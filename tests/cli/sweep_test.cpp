@@ -8,11 +8,6 @@
 namespace carom::test {
 namespace {
 
-std::string example(const std::string& name) {
-  return (fs::path(CAROM_TEST_DATA).parent_path().parent_path() / "examples" / "data" / name)
-      .string();
-}
-
 json without_time(json document) {
   document.erase("seconds");
   document.erase("samples_per_second");

@@ -175,7 +175,7 @@ INSTANTIATE_TEST_SUITE_P(Models, CudaModel, ::testing::ValuesIn(test::model_name
 
 class CudaImpacts : public test::CudaTest {};
 
-ImpactBatch random_batch(Generator& random, int dimension, int contacts, int count) {
+ImpactBatch random_impacts(Generator& random, int dimension, int contacts, int count) {
   std::vector<ImpactProblem> problems;
   while (static_cast<int>(problems.size()) < count) {
     ImpactProblem problem = test::random_problem(random, Flavour::generic, dimension, contacts);
@@ -200,14 +200,14 @@ TEST_F(CudaImpacts, RandomMechanismsAgreeWithCpu) {
   for (const int dimension : {2, 3}) {
     for (int m = 1; m <= 8; ++m) {
       SCOPED_TRACE("dimension " + std::to_string(dimension) + ", m " + std::to_string(m));
-      compare_with_cpu(random_batch(random, dimension, m, 3), random_settings(67));
+      compare_with_cpu(random_impacts(random, dimension, m, 3), random_settings(67));
     }
   }
 }
 
 TEST_F(CudaImpacts, ManyProblemsOfFewSamples) {
   Generator random(92);
-  const ImpactBatch batch = random_batch(random, 2, 2, 201);
+  const ImpactBatch batch = random_impacts(random, 2, 2, 201);
   ImpactSettings settings = random_settings(3);
   compare_with_cpu(batch, settings);
   settings.keep_samples = 2;

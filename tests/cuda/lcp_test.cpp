@@ -19,7 +19,7 @@ using test::Matrix;
 /// Positive definite, monotone without symmetry, or anything at all: the last meets rays.
 enum class Kind { definite, skew, arbitrary };
 
-LcpBatch random_batch(Generator& random, Kind kind, int order, int problems) {
+LcpBatch random_lcps(Generator& random, Kind kind, int order, int problems) {
   std::vector<double> matrices, vectors;
   for (int p = 0; p < problems; ++p) {
     const Matrix factor = random.normal_matrix(order, order);
@@ -47,7 +47,7 @@ TEST_F(CudaLcp, AgreesWithCpuBitForBit) {
       SCOPED_TRACE("order " + std::to_string(order) + ", kind " +
                    std::to_string(static_cast<int>(kind)));
       const LcpBatch batch =
-          random_batch(random, kind, order, order < 64 ? test::some(77, 19) : test::some(5, 2));
+          random_lcps(random, kind, order, order < 64 ? test::some(77, 19) : test::some(5, 2));
       const LcpResult cpu = solve_lcp(batch, {}, Backend::cpu);
       test::expect_identical(solve_lcp(batch, {}, Backend::cuda), cpu);
       if (kind == Kind::definite) {
@@ -59,7 +59,7 @@ TEST_F(CudaLcp, AgreesWithCpuBitForBit) {
 
 TEST_F(CudaLcp, DeviceBatchGivesDeviceResult) {
   Generator random(72);
-  const LcpBatch batch = random_batch(random, Kind::definite, 12, 131);
+  const LcpBatch batch = random_lcps(random, Kind::definite, 12, 131);
   const LcpResult device = solve_lcp(batch.to(MemorySpace::device), {}, Backend::cuda);
   EXPECT_EQ(device.solution.space(), MemorySpace::device);
   EXPECT_EQ(device.status.space(), MemorySpace::device);
@@ -68,7 +68,7 @@ TEST_F(CudaLcp, DeviceBatchGivesDeviceResult) {
 
 TEST_F(CudaLcp, PoisonedNeighbourChangesNothing) {
   Generator random(73);
-  LcpBatch batch = random_batch(random, Kind::definite, 9, 35);
+  LcpBatch batch = random_lcps(random, Kind::definite, 9, 35);
   const LcpResult clean = solve_lcp(batch, {}, Backend::cuda);
   batch.matrix.data()[17 * 81 + 40] = std::numeric_limits<double>::quiet_NaN();
   batch.vector.data()[20 * 9] = std::numeric_limits<double>::infinity();
@@ -88,8 +88,8 @@ TEST_F(CudaLcp, PoisonedNeighbourChangesNothing) {
 // Their tableaux want more shared memory than a kernel has without asking, and not the same.
 TEST_F(CudaLcp, HostThreadsOfDifferentOrders) {
   Generator random(75);
-  const LcpBatch batches[] = {random_batch(random, Kind::definite, 80, 2),
-                              random_batch(random, Kind::definite, 120, 2)};
+  const LcpBatch batches[] = {random_lcps(random, Kind::definite, 80, 2),
+                              random_lcps(random, Kind::definite, 120, 2)};
   LcpSettings settings;
   settings.max_pivots = 2;
   std::atomic<int> ready = 0;
@@ -113,7 +113,7 @@ TEST_F(CudaLcp, HostThreadsOfDifferentOrders) {
 
 TEST_F(CudaLcp, PivotLimitAndEmptyBatch) {
   Generator random(74);
-  const LcpBatch batch = random_batch(random, Kind::definite, 20, 33);
+  const LcpBatch batch = random_lcps(random, Kind::definite, 20, 33);
   LcpSettings settings;
   settings.max_pivots = 3;
   test::expect_identical(solve_lcp(batch, settings, Backend::cuda),

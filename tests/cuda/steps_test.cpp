@@ -15,7 +15,7 @@ namespace {
 using test::Flavour;
 using test::Generator;
 
-StepBatch random_batch(Generator& random, Flavour flavour, int dimension, int contacts,
+StepBatch random_steps(Generator& random, Flavour flavour, int dimension, int contacts,
                        int directions, int count) {
   std::vector<test::StepProblem> steps;
   // A batch has one shape; the number of velocities may differ within it.
@@ -31,7 +31,7 @@ class CudaSteps : public test::CudaTest {
  protected:
   static void compare(Generator& random, int dimension, int contacts, int directions) {
     for (const Flavour flavour : test::kFlavours) {
-      const StepBatch batch = random_batch(random, flavour, dimension, contacts, directions,
+      const StepBatch batch = random_steps(random, flavour, dimension, contacts, directions,
                                            contacts < 5 ? test::some(37, 9) : test::some(9, 2));
       for (const Selection selection : {Selection::any, Selection::lemke}) {
         SCOPED_TRACE(std::string(test::to_string(flavour)) + ", m " + std::to_string(contacts) +
@@ -61,7 +61,7 @@ TEST_F(CudaSteps, SpatialAgreesWithCpuBitForBit) {
 // Lemke's tableau of 16 contacts with 16 directions lies in global memory.
 TEST_F(CudaSteps, LargestStepAgreesWithCpu) {
   Generator random(83);
-  const StepBatch batch = random_batch(random, Flavour::generic, 3, 16, 16, 3);
+  const StepBatch batch = random_steps(random, Flavour::generic, 3, 16, 16, 3);
   StepSettings settings;
   settings.friction_directions = 16;
   settings.selection = Selection::lemke;
@@ -74,7 +74,7 @@ TEST_F(CudaSteps, WhatGroupsLeaveIsSolved) {
   Generator random(86);
   for (const int dimension : {2, 3}) {
     for (const int contacts : {2, 4}) {
-      const StepBatch batch = random_batch(random, Flavour::generic, dimension, contacts, 6, 75);
+      const StepBatch batch = random_steps(random, Flavour::generic, dimension, contacts, 6, 75);
       StepSettings settings;
       settings.friction_directions = 6;
       const StepResult usual = solve_steps(batch, settings, Backend::cpu);
@@ -92,7 +92,7 @@ TEST_F(CudaSteps, WhatGroupsLeaveIsSolved) {
 
 TEST_F(CudaSteps, DeviceBatchGivesDeviceResult) {
   Generator random(84);
-  const StepBatch host = random_batch(random, Flavour::generic, 3, 3, 4, 65);
+  const StepBatch host = random_steps(random, Flavour::generic, 3, 3, 4, 65);
   const auto device = copy_to(host, MemorySpace::device);
   const StepResult result = solve_steps(device, {}, Backend::cuda);
   EXPECT_EQ(result.impulse.space(), MemorySpace::device);
@@ -102,7 +102,7 @@ TEST_F(CudaSteps, DeviceBatchGivesDeviceResult) {
 
 TEST_F(CudaSteps, PoisonedNeighbourChangesNothing) {
   Generator random(85);
-  StepBatch batch = random_batch(random, Flavour::generic, 2, 2, 4, 33);
+  StepBatch batch = random_steps(random, Flavour::generic, 2, 2, 4, 33);
   const StepResult clean = solve_steps(batch, {}, Backend::cuda);
   batch.delassus.data()[5 * 16 + 3] = std::numeric_limits<double>::quiet_NaN();
   batch.friction.data()[7 * 2] = -0.5;

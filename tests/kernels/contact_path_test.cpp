@@ -27,7 +27,7 @@ using test::Vector;
 using Forwards = EmulatedLanes<32, false>;
 using Backwards = EmulatedLanes<32, true>;
 
-void expect_same(const PathRun& a, const PathRun& b) {
+void expect_same_path(const PathRun& a, const PathRun& b) {
   EXPECT_EQ(a.found, b.found);
   EXPECT_EQ(a.pivots, b.pivots);
   EXPECT_EQ(a.corrections, b.corrections);
@@ -48,17 +48,17 @@ TEST_P(PathBody, SameOnEveryKindOfLanes) {
     const int dimension = 2 + trial % 2;
     const StepProblem step =
         random_step(random, GetParam(), dimension, random.integer(1, 8), random.integer(4, 16));
-    expect_same(test::follow_path<double>(step, SingleLane{}),
-                test::follow_path<double>(step, Forwards{}));
-    expect_same(test::follow_path<double>(step, SingleLane{}),
-                test::follow_path<double>(step, Backwards{}));
-    expect_same(test::follow_path<float>(step, SingleLane{}),
-                test::follow_path<float>(step, Forwards{}));
-    expect_same(test::follow_path<float>(step, SingleLane{}),
-                test::follow_path<float>(step, Backwards{}));
+    expect_same_path(test::follow_path<double>(step, SingleLane{}),
+                     test::follow_path<double>(step, Forwards{}));
+    expect_same_path(test::follow_path<double>(step, SingleLane{}),
+                     test::follow_path<double>(step, Backwards{}));
+    expect_same_path(test::follow_path<float>(step, SingleLane{}),
+                     test::follow_path<float>(step, Forwards{}));
+    expect_same_path(test::follow_path<float>(step, SingleLane{}),
+                     test::follow_path<float>(step, Backwards{}));
     // Narrower warps split the work differently.
-    expect_same(test::follow_path<double>(step, SingleLane{}),
-                test::follow_path<double>(step, EmulatedLanes<4, true>{}));
+    expect_same_path(test::follow_path<double>(step, SingleLane{}),
+                     test::follow_path<double>(step, EmulatedLanes<4, true>{}));
   }
 }
 

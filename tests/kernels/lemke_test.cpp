@@ -8,6 +8,7 @@
 
 #include <carom/lcp.hpp>
 
+#include "core/constants.hpp"
 #include "programs/lcp/backends.hpp"
 #include "support/bits.hpp"
 #include "support/lcp_cases.hpp"
@@ -20,8 +21,6 @@ namespace {
 using test::Generator;
 using test::Matrix;
 using test::Vector;
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 struct Problem {
   Matrix matrix;
@@ -110,7 +109,7 @@ TEST(LemkeBody, LanesDoNotChangeStoredProblems) {
 
 enum class Kind { positive_definite, semidefinite, copositive, p_matrix };
 
-std::string name_of(Kind kind) {
+std::string kind_name(Kind kind) {
   switch (kind) {
     case Kind::positive_definite:
       return "positive_definite";
@@ -200,7 +199,7 @@ TEST_P(LemkeRandom, SolvesItsClassOnEveryKindOfLanes) {
 INSTANTIATE_TEST_SUITE_P(Classes, LemkeRandom,
                          ::testing::Values(Kind::positive_definite, Kind::semidefinite,
                                            Kind::copositive, Kind::p_matrix),
-                         [](const auto& test_case) { return name_of(test_case.param); });
+                         [](const auto& test_case) { return kind_name(test_case.param); });
 
 TEST(LemkeBody, PoisonStaysInItsProblem) {
   Generator random(5);

@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "core/constants.hpp"
 #include "cpu/simd/planar_search.hpp"
 #include "equilibrium/body/strip_polygon_body.hpp"
 #include "equilibrium/planar_backends.hpp"
@@ -18,9 +18,6 @@ namespace {
 
 using test::PostureKind;
 using test::random_batch;
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 TEST(PlanarStripBody, EmulationEqualsProduction) {
   for (const PostureKind kind : {PostureKind::upward, PostureKind::any, PostureKind::lattice}) {

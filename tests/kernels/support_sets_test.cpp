@@ -9,9 +9,9 @@ namespace carom {
 namespace {
 
 /// Directions of each posture by itself, or of all together in packs of postures.
-SupportResult searched(const cpu::simd::SupportCode& code, const PostureBatch& batch,
-                       std::span<const double> directions, const SpatialSettings& settings,
-                       bool together) {
+SupportResult searched_supports(const cpu::simd::SupportCode& code, const PostureBatch& batch,
+                                std::span<const double> directions, const SpatialSettings& settings,
+                                bool together) {
   const std::size_t n = directions.size() / 2;
   const SupportRules rules = support_rules(settings);
   cpu::PreparedSupport prepared(code, rules, settings, batch.contacts);
@@ -32,21 +32,22 @@ TEST(SupportBody, InstructionSetsGiveTheSameBits) {
   const auto wide = cpu::simd::instruction_sets().subspan(1);
   if (wide.empty()) GTEST_SKIP() << "SKIP_ONE_INSTRUCTION_SET: this machine has no other";
   for (const ConeModel cones : {ConeModel::exact, ConeModel::inscribed, ConeModel::pair}) {
-    for (const test::PostureKind& kind :
-         {test::PostureKind{3}, {4, 1.4}, {7, 0.6, 0.1, 0.8, true}}) {
+    for (const test::SpatialKind& kind :
+         {test::SpatialKind{3}, {4, 1.4}, {7, 0.6, 0.1, 0.8, true}}) {
       const std::vector<Posture> postures =
           test::random_spatials(31, cpu::simd::kSupportLanes, kind);
       const PostureBatch batch = make_batch(postures);
       const SpatialSettings settings{.cones = cones};
       for (const int n : {1, 5, 64}) {
         const std::vector<double> directions = equal_directions(n);
-        const SupportResult plain = searched(cpu::simd::instruction_sets().front()->support, batch,
-                                             directions, settings, false);
+        const SupportResult plain = searched_supports(
+            cpu::simd::instruction_sets().front()->support, batch, directions, settings, false);
         for (const cpu::simd::InstructionSet* set : wide) {
-          test::expect_identical(plain, searched(set->support, batch, directions, settings, false));
+          test::expect_identical(
+              plain, searched_supports(set->support, batch, directions, settings, false));
           if (n <= kernels::kSupportArcs) {
-            test::expect_identical(plain,
-                                   searched(set->support, batch, directions, settings, true));
+            test::expect_identical(
+                plain, searched_supports(set->support, batch, directions, settings, true));
           }
         }
       }

@@ -11,16 +11,17 @@
 #include <carom/error.hpp>
 #include <carom/motion_replay.hpp>
 
+#include "support/motion_runs.hpp"
 #include "support/own_mechanisms.hpp"
 
 namespace carom {
 namespace {
 
+using test::kGravity;
+
 using Eigen::Matrix3d, Eigen::Quaterniond, Eigen::Vector3d, Eigen::VectorXd;
 
-constexpr double kGravity = 9.81;
-
-MotionResult simulate(const MotionProblem& problem, double duration) {
+MotionResult simulate_joint(const MotionProblem& problem, double duration) {
   MotionSettings settings;
   settings.duration = duration;
   settings.keep_samples = 1;
@@ -104,7 +105,7 @@ TEST(BallJoint, HungBodiesFollowEulersEquations) {
     const std::vector<double> q{0.8, 0.36, 0.48, 0.0};
     const std::vector<double> v{0.5, -1.0, 30.0 * (body.centre[1] == 0.0 ? 1.0 : 0.1)};
     const MotionProblem problem = motion_problem(hung(mass, body.moments, body.centre), q, v);
-    const MotionResult result = simulate(problem, 1.5);
+    const MotionResult result = simulate_joint(problem, 1.5);
     ASSERT_EQ(result.end.host()[0], MotionEnd::duration);
     EXPECT_LT(result.energy_error.host()[0], 1e-9);
     const HungBody euler(mass, body.moments, body.centre);
@@ -169,8 +170,8 @@ MotionProblem armed_problem(bool ball) {
 }
 
 TEST(BallJoint, IsThreeHingesAwayFromTheirSingularity) {
-  const MotionResult one = simulate(armed_problem(true), 0.3);
-  const MotionResult three = simulate(armed_problem(false), 0.3);
+  const MotionResult one = simulate_joint(armed_problem(true), 0.3);
+  const MotionResult three = simulate_joint(armed_problem(false), 0.3);
   ASSERT_EQ(one.end.host()[0], MotionEnd::duration);
   EXPECT_EQ(one.impacts.host()[0], three.impacts.host()[0]);
   for (std::size_t j = 0; j < 7; ++j) {
@@ -230,7 +231,7 @@ TEST(BallJoint, DampersTakeEnergy) {
   const std::vector<double> q{1.0, 0.0, 0.0, 0.0};
   const std::vector<double> v{0.5, -1.0, 3.0};
   const MotionProblem problem = motion_problem(tree, q, v);
-  const MotionResult result = simulate(problem, 2.0);
+  const MotionResult result = simulate_joint(problem, 2.0);
   const auto energy = [&](const std::vector<double>& at, const std::vector<double>& rate) {
     return motion_terms(problem, at, rate).energy;
   };

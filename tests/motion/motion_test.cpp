@@ -21,7 +21,7 @@
 namespace carom {
 namespace {
 
-constexpr double kGravity = 9.81;
+using test::kGravity;
 
 using test::Set;
 

@@ -180,7 +180,7 @@ Tally throw_all(int count, Make&& make) {
   return tally;
 }
 
-void expect_certified(const Tally& tally) {
+void expect_tally_certified(const Tally& tally) {
   EXPECT_LT(tally.sum.max_residual, 1e-7);
   EXPECT_LT(tally.sum.max_gap_drift, 1.1e-10);
   EXPECT_LT(tally.sum.max_energy_error, 1e-8);
@@ -191,21 +191,21 @@ void expect_certified(const Tally& tally) {
 }
 
 TEST(RandomTrees, LeggedOnes) {
-  expect_certified(throw_all(150, [](Draws& draw) { return legged(draw); }));
+  expect_tally_certified(throw_all(150, [](Draws& draw) { return legged(draw); }));
 }
 
 TEST(RandomTrees, Tripods) {
   const Tally tally = throw_all(80, [](Draws& draw) { return spatial(draw, 0); });
-  expect_certified(tally);
+  expect_tally_certified(tally);
   EXPECT_EQ(tally.sum.ended_event_limit, 0);  // slow slip, stiff by its friction, is implicit
 }
 
 TEST(RandomTrees, Boxes) {
-  expect_certified(throw_all(60, [](Draws& draw) { return spatial(draw, 1); }));
+  expect_tally_certified(throw_all(60, [](Draws& draw) { return spatial(draw, 1); }));
 }
 
 TEST(RandomTrees, BodiesWithAnArm) {
-  expect_certified(throw_all(14, [](Draws& draw) { return spatial(draw, 2); }));
+  expect_tally_certified(throw_all(14, [](Draws& draw) { return spatial(draw, 2); }));
 }
 
 /// Slip that starts finds no direction, or two gaps hide each other's events.

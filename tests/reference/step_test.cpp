@@ -1,4 +1,5 @@
 #include "cpu/reference/impact/step.hpp"
+#include "core/constants.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -15,8 +16,6 @@
 
 namespace carom::reference {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 TEST(Step, AssemblesTheBlocksOfThePaper) {
   Matrix delassus(2, 2);

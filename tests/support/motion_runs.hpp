@@ -9,6 +9,8 @@
 /// Runs of built-in motions that tests share.
 namespace carom::test {
 
+inline constexpr double kGravity = 9.81;  // [m/s^2]
+
 using Set = std::map<std::string, double>;
 
 inline MotionBatch motion_batch(const std::string& model, const Set& set = {}) {

@@ -15,7 +15,7 @@
 /// Random and degenerate spatial postures, and proofs checked with Eigen from the posture alone.
 namespace carom::test {
 
-struct PostureKind {
+struct SpatialKind {
   int contacts = 4;
   double tilt = 0.6;  ///< largest lean of a normal [rad]
   double friction_low = 0.1;
@@ -23,7 +23,7 @@ struct PostureKind {
   bool wrench = false;  ///< a random external wrench instead of gravity
 };
 
-inline Posture random_spatial(std::mt19937_64& draw, const PostureKind& kind) {
+inline Posture random_spatial(std::mt19937_64& draw, const SpatialKind& kind) {
   const auto uniform = [&](double low, double high) {
     return std::uniform_real_distribution<double>(low, high)(draw);
   };
@@ -48,7 +48,7 @@ inline Posture random_spatial(std::mt19937_64& draw, const PostureKind& kind) {
 }
 
 inline std::vector<Posture> random_spatials(std::uint64_t seed, int count,
-                                            const PostureKind& kind) {
+                                            const SpatialKind& kind) {
   std::mt19937_64 draw(seed);
   std::vector<Posture> postures;
   for (int i = 0; i < count; ++i) postures.push_back(random_spatial(draw, kind));

@@ -50,7 +50,7 @@ class ArrayTask {
 
   /// False where the problem is refused. What CompliantPack refuses by itself may not have been
   /// looked at: `acceptable` must be asked before another solver takes the task.
-  CAROM_HOST_DEVICE bool begin(std::int64_t problem, bool centripetal) {
+  CAROM_CALL bool begin(std::int64_t problem, bool centripetal) {
     const long nv = a_.velocities;
     task_.step_size = a_.step_size[problem];
     task_.mass = a_.mass_matrix + problem * nv * nv;
@@ -66,7 +66,7 @@ class ArrayTask {
     return (all_in_pack && a_.positions == 0) || acceptable(problem);
   }
 
-  [[nodiscard]] CAROM_HOST_DEVICE bool acceptable(std::int64_t problem) const {
+  [[nodiscard]] CAROM_CALL bool acceptable(std::int64_t problem) const {
     const ConstraintRows& rows = task_.rows;
     const int nv = a_.velocities;
     const int nq = a_.positions;
@@ -98,7 +98,7 @@ class ArrayTask {
     return good && bad == 0.0;
   }
 
-  CAROM_HOST_DEVICE void end(std::int64_t problem, const StepVerdict& verdict, double tolerance) {
+  CAROM_CALL void end(std::int64_t problem, const StepVerdict& verdict, double tolerance) {
     a_.result.iterations[problem] = verdict.iterations;
     if (!verdict.finite || !is_finite(verdict.residual)) {
       refuse(problem, Status::numerical_error);
@@ -109,7 +109,7 @@ class ArrayTask {
     hand_out(problem);
   }
 
-  CAROM_HOST_DEVICE void refuse(std::int64_t problem, Status status) const {
+  CAROM_CALL void refuse(std::int64_t problem, Status status) const {
     const double nan = kInfinity - kInfinity;
     const int nq = a_.positions == 0 ? a_.velocities : a_.positions;
     for (int j = 0; j < a_.velocities; ++j) a_.result.velocity[problem * a_.velocities + j] = nan;
@@ -224,8 +224,8 @@ class ArraySolver {
   }
 
   /// False where M is not positive definite.
-  CAROM_HOST_DEVICE bool solve(const CompliantOptions& options, const StepTask& task,
-                               StepVerdict& verdict) {
+  CAROM_CALL bool solve(const CompliantOptions& options, const StepTask& task,
+                        StepVerdict& verdict) {
     if (!factor(task.mass)) return false;
     trim(task.rows);
     whiten(task);
@@ -359,9 +359,9 @@ class ArraySolver {
 /// One problem by itself: as in a pack, and by the scalar solver where that does not do. False
 /// where it is refused. pack: [alone_reals(rows, velocities, false)].
 template <class Target, class Memory>
-CAROM_HOST_DEVICE bool solve_problem(const ArrayTask<Target>& problem, std::int64_t index,
-                                     ArraySolver<Target>& solver, const CompliantOptions& options,
-                                     const Memory& pack, StepVerdict& verdict) {
+CAROM_CALL bool solve_problem(const ArrayTask<Target>& problem, std::int64_t index,
+                              ArraySolver<Target>& solver, const CompliantOptions& options,
+                              const Memory& pack, StepVerdict& verdict) {
   const StepTask& task = problem.task();
   int iterations = 0;
   if (task.pattern != 0) {

@@ -69,7 +69,7 @@ class CompliantStep {
         velocities_(velocities) {}
 
   /// task: its rows chosen, its mass the diagonal of M^-1.
-  CAROM_HOST_DEVICE CompliantOutcome solve(const CompliantOptions& options, const StepTask& task) {
+  CAROM_CALL CompliantOutcome solve(const CompliantOptions& options, const StepTask& task) {
     const ConstraintRows& rows = task.rows;
     const double* inverse_mass = task.mass;
     const double h = task.step_size;

@@ -48,7 +48,7 @@ class ContactNewton {
 
   /// p: [rows], in: first guess, out: the best found. Stops at `accuracy` relative to max|rho u|.
   /// max_iterations bounds Newton's method; a path may take a multiple of it.
-  CAROM_HOST_DEVICE ContactOutcome solve(double* p, double accuracy, int max_iterations) {
+  CAROM_CALL ContactOutcome solve(double* p, double accuracy, int max_iterations) {
     set_weights();
     double scale = 0.0;
     bool finite = true;
@@ -88,7 +88,7 @@ class ContactNewton {
 
   /// Full Newton steps from p, sweeps where several in turn do not descend; keeps the best point in
   /// best and least_, and leaves it in p.
-  CAROM_HOST_DEVICE int attempt(double* p, double target, double scale, int max_iterations) {
+  CAROM_CALL int attempt(double* p, double target, double scale, int max_iterations) {
     int worse = 0;
     int iteration = 0;
     double merit = least_;
@@ -167,7 +167,7 @@ class ContactNewton {
 
   /// Linearises at p (force and slip as natural_residual left them) and solves for
   /// step.
-  CAROM_HOST_DEVICE bool newton_step(const double* p) {
+  CAROM_CALL bool newton_step(const double* p) {
     for (int i = 0; i < n_; ++i) {
       const int low = lu_first(i);
       const int high = lu_last(i);
@@ -234,7 +234,7 @@ class ContactNewton {
   CAROM_INLINE double& entry(int i, int j) { return at_.path[static_cast<long>(i) * n_ + j]; }
 
   /// Gauss with row pivots inside the band; step: right-hand side in, solution out.
-  CAROM_HOST_DEVICE bool eliminate() {
+  CAROM_CALL bool eliminate() {
     for (int k = 0; k < n_; ++k) {
       const int below = k + width() + 1 < n_ ? k + width() + 1 : n_;
       const int right = lu_last(k);
@@ -267,7 +267,7 @@ class ContactNewton {
   }
 
   /// Block Gauss-Seidel: each contact's own problem with the others held.
-  CAROM_HOST_DEVICE void sweep(double* p, int sweeps) {
+  CAROM_CALL void sweep(double* p, int sweeps) {
     for (int turn = 0; turn < sweeps; ++turn) {
       for (int i = 0; i < n_; i += 1 + s_.tangents_of(i)) {
         const int count = s_.tangents_of(i);

@@ -29,7 +29,7 @@ class CompliantMany {
         flow_(centripetal_ + capacity) {}
 
   /// task: its mass the diagonal of M^-1; the choice of rows is not read.
-  CAROM_HOST_DEVICE CompliantOutcome solve(const CompliantOptions& options, const StepTask& task) {
+  CAROM_CALL CompliantOutcome solve(const CompliantOptions& options, const StepTask& task) {
     const ConstraintRows& rows = task.rows;
     const double* inverse_mass = task.mass;
     double* next_v = task.next_v;

@@ -324,9 +324,8 @@ CAROM_HOST_DEVICE constexpr long alone_reals(long rows, long velocities, bool di
 
 /// One task by itself: what a pack does, with the same bits. Memory: [alone_reals(..)].
 template <bool kDiagonal, int kContacts, class Memory>
-CAROM_HOST_DEVICE PackOutcome<double> solve_alone(const StepTask& task, const PackShape& shape,
-                                                  const CompliantOptions& options,
-                                                  const Memory& memory) {
+CAROM_CALL PackOutcome<double> solve_alone(const StepTask& task, const PackShape& shape,
+                                           const CompliantOptions& options, const Memory& memory) {
   CompliantPack<double, Memory, kDiagonal, kContacts> pack(shape, memory);
   const auto values = [&](long e) -> double& { return memory[e]; };
   load_task(task, pack.layout(), kDiagonal, values);
@@ -335,9 +334,8 @@ CAROM_HOST_DEVICE PackOutcome<double> solve_alone(const StepTask& task, const Pa
   return outcome;
 }
 template <bool kDiagonal, int kContacts, class Memory>
-CAROM_HOST_DEVICE PackOutcome<double> solve_alone(const StepTask& task,
-                                                  const CompliantOptions& options,
-                                                  const Memory& memory) {
+CAROM_CALL PackOutcome<double> solve_alone(const StepTask& task, const CompliantOptions& options,
+                                           const Memory& memory) {
   const PackShape shape = pack_shape(task, options.tangents);
   return shape.is_body_on(kContacts)
              ? solve_alone<kDiagonal, kContacts>(task, shape, options, memory)

@@ -58,7 +58,7 @@ class CompliantPath {
   /// Follows the path with at most `budget` linear solutions; true where it reached s = 0, with the
   /// impulses in p. `variant` chooses among the c; the higher, the shorter are the steps allowed,
   /// so that they do not jump to another branch.
-  CAROM_HOST_DEVICE bool follow(double* p, int budget, int variant) {
+  CAROM_CALL bool follow(double* p, int budget, int variant) {
     budget_ = budget;
     e_.solutions = 0;
     bend_ = kBend / (1 + 2 * variant);

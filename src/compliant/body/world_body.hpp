@@ -66,9 +66,8 @@ class World {
 
   /// q: [positions]; v: [velocities]; kept: impulses [N s] by slot, [rows], zero where a slot is
   /// not there. Whether there is a step to be solved.
-  CAROM_HOST_DEVICE bool begin(const double* parameters, const WorldSettings& settings,
-                               std::int64_t step, double* q, double* v, double* kept,
-                               WorldRecord& record) {
+  CAROM_CALL bool begin(const double* parameters, const WorldSettings& settings, std::int64_t step,
+                        double* q, double* v, double* kept, WorldRecord& record) {
     if (record.finished || record.broken) return false;
     const double h = settings.step_size;
     ++record.steps;
@@ -88,9 +87,9 @@ class World {
   }
   [[nodiscard]] CAROM_INLINE const StepTask& task() const { return task_; }
 
-  CAROM_HOST_DEVICE void end(const double* parameters, const WorldSettings& settings,
-                             const StepVerdict& verdict, double* q, double* v, double* kept,
-                             WorldRecord& record) {
+  CAROM_CALL void end(const double* parameters, const WorldSettings& settings,
+                      const StepVerdict& verdict, double* q, double* v, double* kept,
+                      WorldRecord& record) {
     const ConstraintRows& rows = task_.rows;
     record.iterations += verdict.iterations;
     if (verdict.iterations > record.most_iterations) record.most_iterations = verdict.iterations;
@@ -157,7 +156,7 @@ class WorldSolver {
         solver_reals_(reals + sizes.velocities + 2L * sizes.rows),
         solver_ints_(ints) {}
 
-  CAROM_HOST_DEVICE StepVerdict solve(const CompliantOptions& options, const StepTask& task) {
+  CAROM_CALL StepVerdict solve(const CompliantOptions& options, const StepTask& task) {
     if constexpr (Scenario::kMany) {
       CompliantMany<Target> solver(sizes_.rows, sizes_.velocities, solver_reals_);
       return judge(task, solver.solve(options, task), solver.centripetal());
@@ -185,9 +184,9 @@ class WorldSolver {
 /// One step of one world by itself: as in a pack, and by the scalar solver where that does not do.
 /// pack: [alone_reals(rows, velocities, true)].
 template <class Scenario, class Target, class Memory>
-CAROM_HOST_DEVICE StepVerdict solve_world(WorldSolver<Scenario, Target>& solver,
-                                          const CompliantOptions& options, const StepTask& task,
-                                          const Memory& pack) {
+CAROM_CALL StepVerdict solve_world(WorldSolver<Scenario, Target>& solver,
+                                   const CompliantOptions& options, const StepTask& task,
+                                   const Memory& pack) {
   int iterations = 0;
   if (task.pattern != 0) {
     const PackOutcome<double> outcome = solve_alone<true, Scenario::kContacts>(task, options, pack);

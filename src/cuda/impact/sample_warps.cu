@@ -13,6 +13,7 @@ struct PathAndFallback : kernels::AllSteps {
   static constexpr bool kEnumeration = false;
   static constexpr bool kTable = true;
   static constexpr bool kPath = true;
+  static constexpr bool kCalls = true;
   static constexpr bool kFallback = true;
 };
 
@@ -20,6 +21,7 @@ struct EnumerationAndFallback : kernels::AllSteps {
   static constexpr bool kEnumeration = true;
   static constexpr bool kTable = false;
   static constexpr bool kPath = false;
+  static constexpr bool kCalls = true;  // of the fallback's other paths
   static constexpr bool kFallback = true;
 };
 

@@ -382,7 +382,7 @@ class ImpactTrajectory {
     });
   }
 
-  CAROM_HOST_DEVICE bool step_lemke(TrajectoryEnd& end) {
+  CAROM_CALL bool step_lemke(TrajectoryEnd& end) {
     const StepLcp<Dim> lcp{run_.contacts,
                            &run_.polygon,
                            problem_.delassus,
@@ -403,8 +403,7 @@ class ImpactTrajectory {
   }
 
   /// Selection::random: one of the distinct v', by the sample's own number.
-  CAROM_HOST_DEVICE bool step_random(std::uint32_t index, std::uint64_t sample,
-                                     TrajectoryEnd& end) {
+  CAROM_CALL bool step_random(std::uint32_t index, std::uint64_t sample, TrajectoryEnd& end) {
     scale();
     StepEnumerator<Dim, Lanes> enumerator(run_.contacts, run_.polygon, problem_.delassus,
                                           problem_.friction, s_.scaled_u, s_.scaled_limit,

@@ -78,7 +78,7 @@ class ConvexLemke {
 
   /// The verdict: solved, infeasible or unbounded; numerical_error where there is none, or more
   /// than kLargestConvexLemke pairs.
-  CAROM_HOST_DEVICE Status solve() {
+  CAROM_CALL Status solve() {
     list_unknowns();
     if (order() > kLargestConvexLemke) return Status::numerical_error;
     scale();
@@ -99,7 +99,7 @@ class ConvexLemke {
   [[nodiscard]] CAROM_INLINE int pivots() const { return pivots_; }
 
   /// x of a solved or unbounded problem.
-  [[nodiscard]] CAROM_HOST_DEVICE double point(int j) const {
+  [[nodiscard]] CAROM_CALL double point(int j) const {
     const Doubled x = x_part(j, [&](int i) { return lemke_.solution(i); });
     return cancelled_sum(Doubled(at_.base[j]), x).hi;
   }
@@ -107,7 +107,7 @@ class ConvexLemke {
   [[nodiscard]] CAROM_INLINE double ray(int j) const { return at_.direction[j]; }
   /// Multiplier of row i, positive where it presses at its lower bound: of a solved problem, or
   /// Farkas' vector.
-  [[nodiscard]] CAROM_HOST_DEVICE double multiplier(int i, Status status) const {
+  [[nodiscard]] CAROM_CALL double multiplier(int i, Status status) const {
     Doubled sum(0.0);
     for (int k = 0; k < sides_; ++k) {
       if (static_cast<int>(at_.side_row[k]) != i) continue;
@@ -159,7 +159,7 @@ class ConvexLemke {
 
   /// Powers of two that bring most entries of P, q and A to one: exponents of columns in
   /// column_scale, of rows in row_scale, of the objective in cost_, then their powers.
-  CAROM_HOST_DEVICE void scale() {
+  CAROM_CALL void scale() {
     lanes_.for_each(n_, [&](int j) { at_.column_scale[j] = 0.0; });
     lanes_.for_each(m_, [&](int i) { at_.row_scale[i] = 0.0; });
     cost_ = 0.0;
@@ -213,7 +213,7 @@ class ConvexLemke {
     });
   }
 
-  CAROM_HOST_DEVICE void list_unknowns() {
+  CAROM_CALL void list_unknowns() {
     lanes_.for_each(n_, [&](int j) {
       const double l = source_.column_lower(j);
       const double u = source_.column_upper(j);
@@ -257,7 +257,7 @@ class ConvexLemke {
     return i >= n_ ? -1.0 : (at_.kind[i] == kFree ? 1.0 : at_.kind[i]);
   }
 
-  CAROM_HOST_DEVICE Doubled entry(int i, int j, double objective) const {
+  CAROM_CALL Doubled entry(int i, int j, double objective) const {
     const int first = first_side();
     if (i < first && j < first) {
       if (objective == 0.0) return Doubled(0.0);
@@ -268,7 +268,7 @@ class ConvexLemke {
                              : sign_of(j) * side_entry(i - first, variable_of(j)));
   }
 
-  CAROM_HOST_DEVICE Doubled vector(int i, double objective) const {
+  CAROM_CALL Doubled vector(int i, double objective) const {
     if (i >= first_side()) return side_offset(i - first_side());
     return objective == 0.0 ? Doubled(0.0) : slope(variable_of(i)) * sign_of(i);
   }
@@ -294,7 +294,7 @@ class ConvexLemke {
     return sum;
   }
 
-  CAROM_HOST_DEVICE LemkeEnd run(double objective) {
+  CAROM_CALL LemkeEnd run(double objective) {
     const int size = order();
     const LemkeEnd end = lemke_.run(
         size, [&](int i, int j) { return entry(i, j, objective); },
@@ -310,7 +310,7 @@ class ConvexLemke {
   }
 
   /// Whether the ray's multipliers are Farkas': offsets times multipliers sum to less than zero.
-  CAROM_HOST_DEVICE bool excludes_points() const {
+  CAROM_CALL bool excludes_points() const {
     Doubled sum(0.0);
     for (int i = first_side(); i < order(); ++i) {
       sum = cancelled_sum(sum, vector(i, 0.0) * lemke_.direction(i));

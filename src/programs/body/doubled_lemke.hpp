@@ -64,8 +64,8 @@ class DoubledLemke {
 
   /// entry(i, j) -> M_ij, vector(i) -> q_i: Doubled; cover(i) -> d_i > 0.
   template <class Entry, class Vector, class Cover>
-  CAROM_HOST_DEVICE LemkeEnd run(int order, Entry&& entry, Vector&& vector, Cover&& cover,
-                                 int max_pivots) {
+  CAROM_CALL LemkeEnd run(int order, Entry&& entry, Vector&& vector, Cover&& cover,
+                          int max_pivots) {
     n_ = order;
     stride_ = order + 2;
     at_ = placed<DoubledLemkeLayout>(memory_, n_);
@@ -132,7 +132,7 @@ class DoubledLemke {
   CAROM_INLINE Doubled value(int i) const { return at(i, n_ + 1); }
 
   /// Exchanges basic[row] and nonbasic[column].
-  CAROM_HOST_DEVICE bool pivot(int row, int column) {
+  CAROM_CALL bool pivot(int row, int column) {
     const Doubled element = at(row, column);
     if (element.hi == 0.0 || !is_finite(element)) return false;
     const Doubled inverse = Doubled(1.0) / element;
@@ -166,7 +166,7 @@ class DoubledLemke {
   }
 
   /// The row whose basic variable first reaches zero, or -1.
-  CAROM_HOST_DEVICE int leaving_row(int column) const {
+  CAROM_CALL int leaving_row(int column) const {
     int best = -1;
     for (int i = 0; i < n_; ++i) {
       if (!(at(i, column) < Doubled(0.0))) continue;

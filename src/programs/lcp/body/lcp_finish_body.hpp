@@ -53,8 +53,8 @@ struct LcpAnswer {
 
 /// Powers of two that bring most entries of M's rows and columns to one.
 template <class Lanes>
-CAROM_HOST_DEVICE void scale_lcp(const Lanes& lanes, int n, const double* matrix, double* row_scale,
-                                 double* column_scale) {
+CAROM_CALL void scale_lcp(const Lanes& lanes, int n, const double* matrix, double* row_scale,
+                          double* column_scale) {
   lanes.for_each(n, [&](int j) { column_scale[j] = 0.0; });
   const auto median = [&](auto&& entry, const double* others) {
     return -median_exponent([&](auto&& visit) {
@@ -83,9 +83,9 @@ CAROM_HOST_DEVICE void scale_lcp(const Lanes& lanes, int n, const double* matrix
 /// z: [n] out where solved; memory: lcp_finish_workspace. `before`: what is to be finished, with
 /// its residual, which stands where there is nothing better.
 template <class Lanes>
-CAROM_HOST_DEVICE LcpAnswer finish_lcp(const Lanes& lanes, int n, const double* matrix,
-                                       const double* vector, double tolerance,
-                                       const LcpAnswer& before, double* z, double* memory) {
+CAROM_CALL LcpAnswer finish_lcp(const Lanes& lanes, int n, const double* matrix,
+                                const double* vector, double tolerance, const LcpAnswer& before,
+                                double* z, double* memory) {
   using Memory = PlainMemory<double>;
   const auto at = placed<LcpFinishLayout>(memory, n);
   double* const found = at.found;

@@ -119,7 +119,7 @@ class Lemke {
 
   /// Refines what `find` solved in one or more pivots.
   template <class Entry, class Vector>
-  CAROM_HOST_DEVICE void improve(Entry&& entry, Vector&& q, double* z) {
+  CAROM_CALL void improve(Entry&& entry, Vector&& q, double* z) {
     for (int round = 0; round < kRefinements && refine(entry, q, z); ++round) {
     }
   }
@@ -159,7 +159,7 @@ class Lemke {
   /// Removes from z what rounding left in the w that ought to vanish: the tableau's column of a
   /// nonbasic w_k says how the basic variables answer to it. False where nothing was left.
   template <class Entry, class Vector>
-  CAROM_HOST_DEVICE bool refine(Entry&& entry, Vector&& q, double* z) {
+  CAROM_CALL bool refine(Entry&& entry, Vector&& q, double* z) {
     lanes_.for_each(n_, [&](int k) {
       const int place = int_at_.place[n_ + k];
       at_.column[k] = 0.0;

@@ -33,9 +33,9 @@ struct LpAnswer {
 /// Writes the answer to objective k, or NaN and its proof. x, y: in place or elsewhere; x holds the
 /// point of an unbounded problem.
 template <class Lanes>
-CAROM_HOST_DEVICE void write_lp(const Lanes& lanes, const LpArrays& arrays, long k,
-                                const LpAnswer& answer, const double* x, const double* y,
-                                const double* farkas, const double* ray, double objective) {
+CAROM_CALL void write_lp(const Lanes& lanes, const LpArrays& arrays, long k, const LpAnswer& answer,
+                         const double* x, const double* y, const double* farkas, const double* ray,
+                         double objective) {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   const int n = arrays.columns;
   const int m = arrays.rows;
@@ -144,7 +144,7 @@ class LpSolver {
         multipliers_(at.multipliers),
         direction_(at.direction) {}
 
-  CAROM_HOST_DEVICE bool load(long p) {
+  CAROM_CALL bool load(long p) {
     return certificate_.load({m_, n_, nullptr, arrays_.matrix + p * m_ * n_,
                               arrays_.row_lower + p * m_, arrays_.row_upper + p * m_,
                               arrays_.column_lower + p * n_, arrays_.column_upper + p * n_});
@@ -158,7 +158,7 @@ class LpSolver {
 
   /// A claim of the simplex method stands once its certificate does; a new inverse where it fails
   /// or has drifted.
-  CAROM_HOST_DEVICE LpAnswer solve_objective(double* x, double* y) {
+  CAROM_CALL LpAnswer solve_objective(double* x, double* y) {
     const int limit = arrays_.max_pivots;
     LpAnswer answer{Status::numerical_error, 0, kNan};
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
@@ -181,7 +181,7 @@ class LpSolver {
   }
 
   /// The residual that belongs to the claim.
-  CAROM_HOST_DEVICE double certify(Status claim, double* x, double* y) {
+  CAROM_CALL double certify(Status claim, double* x, double* y) {
     switch (claim) {
       case Status::solved: {
         simplex_.read(x, y);
@@ -215,7 +215,7 @@ class LpSolver {
 
   /// What rounding left in place of zeros is dropped from x and y, from y, from x, first the least
   /// of it: the first that is certified stands, or what was read.
-  CAROM_HOST_DEVICE double certify_without_dust(double* x, double* y) {
+  CAROM_CALL double certify_without_dust(double* x, double* y) {
     constexpr int kOfX = 1;
     constexpr int kOfY = 2;
     for (const double share : {kDust, kCoarseDust}) {
@@ -231,7 +231,7 @@ class LpSolver {
     return certificate_.residual(x, y);
   }
 
-  CAROM_HOST_DEVICE void write(long k, const LpAnswer& answer) {
+  CAROM_CALL void write(long k, const LpAnswer& answer) {
     double* x = arrays_.solution + k * n_;
     double* y = arrays_.dual + k * m_;
     write_lp(lanes_, arrays_, k, answer, x, y, multipliers_, direction_,

@@ -68,7 +68,7 @@ class LpFinish {
   }
 
  private:
-  CAROM_HOST_DEVICE void finish_objective(long p, long at) {
+  CAROM_CALL void finish_objective(long p, long at) {
     const long m = arrays_.rows;
     const long n = arrays_.columns;
     const certificate::LpData lp{arrays_.rows,

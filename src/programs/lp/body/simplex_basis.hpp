@@ -115,7 +115,7 @@ class SimplexBasis {
   }
 
   /// y' = weight' B^-1. weight: [mp], zeros behind m.
-  CAROM_HOST_DEVICE void compute_prices(const double* weight) {
+  CAROM_CALL void compute_prices(const double* weight) {
     lanes_.for_each(m_, [&](int k) {
       at_.reduced[np_ + k] =
           dot_packed(lanes_, mp(), weight, at_.inverse + static_cast<long>(k) * mp());
@@ -123,7 +123,7 @@ class SimplexBasis {
   }
 
   /// Values of the basic variables from those of the others: B x_B = -N x_N.
-  CAROM_HOST_DEVICE void compute_values() {
+  CAROM_CALL void compute_values() {
     lanes_.for_each(m_, [&](int k) {
       at_.work[k] = at_.value[np_ + k] -
                     dot_packed(lanes_, np_, at_.value, at_.matrix + static_cast<long>(k) * np_);
@@ -221,7 +221,7 @@ class SimplexBasis {
   }
 
   /// All rows basic: B = -I. Their statuses are the caller's.
-  CAROM_HOST_DEVICE void start_from_rows() {
+  CAROM_CALL void start_from_rows() {
     each_packed_2d(lanes_, m_, mp(), [&](auto number, int k, int i) {
       using V = decltype(number);
       store(at_.inverse + static_cast<long>(k) * mp() + i,
@@ -242,7 +242,7 @@ class SimplexBasis {
 
   /// A new inverse for the variables that are marked as basic: Gauss-Jordan with row pivoting, one
   /// exchange for each column. A column that depends on others leaves the basis, and rows fill up.
-  CAROM_HOST_DEVICE void rebuild(double dependent = kDependent) {
+  CAROM_CALL void rebuild(double dependent = kDependent) {
     lanes_.for_each(m_, [&](int i) { at_.sign[i] = at_.status[np_ + i] == kBasic ? 1.0 : 0.0; });
     lanes_.for_each(m_, [&](int i) { at_.event[i] = at_.status[np_ + i]; });
     start_from_rows();

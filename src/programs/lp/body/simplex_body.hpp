@@ -34,7 +34,7 @@ class Simplex : SimplexRatio<Lanes, PaddedRows> {
       : Base(lanes, rows, columns, reals, ints) {}
 
   /// Takes over the problem's rows and bounds, scaled by powers of two.
-  CAROM_HOST_DEVICE void load(const certificate::LpCertificate<Lanes>& problem) {
+  CAROM_CALL void load(const certificate::LpCertificate<Lanes>& problem) {
     // Until the bounds are placed, the array of the reduced costs holds their factors.
     SimplexScaling<Lanes>(lanes_, m_, n_, at_.matrix, at_.scale, at_.reduced)
         .load(problem.matrix(), problem.row_size());
@@ -53,7 +53,7 @@ class Simplex : SimplexRatio<Lanes, PaddedRows> {
 
   /// All rows basic but those whose place a free column takes; columns at their bounds nearest to
   /// zero.
-  CAROM_HOST_DEVICE void start() {
+  CAROM_CALL void start() {
     each_packed(lanes_, np_, [&](auto number, int j) {
       using V = decltype(number);
       place(j, select(kernels::load<V>(at_.lower + j) >= V(0.0), V(kAtLower),
@@ -81,7 +81,7 @@ class Simplex : SimplexRatio<Lanes, PaddedRows> {
   }
 
   /// The selection of an earlier result, [columns + rows].
-  CAROM_HOST_DEVICE void start(const BasisStatus* basis) {
+  CAROM_CALL void start(const BasisStatus* basis) {
     lanes_.for_each(total_, [&](int j) {
       const bool row = j >= np_;
       const bool real = row ? j - np_ < m_ : j < n_;
@@ -95,12 +95,12 @@ class Simplex : SimplexRatio<Lanes, PaddedRows> {
   }
 
   /// Minimises the objective, in the caller's units, from the present basis. cost: [np].
-  CAROM_HOST_DEVICE SimplexOutcome optimise(const double* cost, int max_pivots) {
+  CAROM_CALL SimplexOutcome optimise(const double* cost, int max_pivots) {
     take(cost);
     return run(max_pivots);
   }
   /// The first part of it, where a pack of problems pivots (src/cpu/simd/pack_lps.hpp).
-  CAROM_HOST_DEVICE void take(const double* cost) {
+  CAROM_CALL void take(const double* cost) {
     price_size_ = largest_packed(lanes_, np_, [&](auto number, int j) {
       using V = decltype(number);
       const V scaled = kernels::load<V>(cost + j) * kernels::load<V>(at_.scale + j);
@@ -142,14 +142,14 @@ class Simplex : SimplexRatio<Lanes, PaddedRows> {
   };
 
   /// The same objective again from a new inverse; later attempts call small violations none.
-  CAROM_HOST_DEVICE SimplexOutcome repeat(int max_pivots, int attempt) {
+  CAROM_CALL SimplexOutcome repeat(int max_pivots, int attempt) {
     rebuild();
     feasible_ = attempt > 1 ? kLooselyFeasible : kFeasible;
     return run(max_pivots);
   }
 
   /// x and y of a solved problem in the caller's units. x: [n]; y: [m].
-  CAROM_HOST_DEVICE void read(double* x, double* y) const {
+  CAROM_CALL void read(double* x, double* y) const {
     lanes_.for_each(n_, [&](int j) { x[j] = at_.value[j] * at_.scale[j]; });
     lanes_.for_each(m_, [&](int i) {
       const int j = basic_[i];
@@ -159,7 +159,7 @@ class Simplex : SimplexRatio<Lanes, PaddedRows> {
     read_prices(y);
   }
   /// x alone, of a point that may be anything.
-  CAROM_HOST_DEVICE void read_point(double* x) const {
+  CAROM_CALL void read_point(double* x) const {
     lanes_.for_each(n_, [&](int j) { x[j] = at_.value[j] * at_.scale[j]; });
     lanes_.for_each(m_, [&](int i) {
       if (basic_[i] < n_) x[basic_[i]] = at_.basic_value[i] * at_.scale[basic_[i]];
@@ -167,7 +167,7 @@ class Simplex : SimplexRatio<Lanes, PaddedRows> {
   }
   /// y of a solved problem, or the multipliers of an infeasible one; dust against absent bounds is
   /// left out.
-  CAROM_HOST_DEVICE void read_prices(double* y) const {
+  CAROM_CALL void read_prices(double* y) const {
     lanes_.for_each(m_, [&](int i) {
       const double price = at_.reduced[np_ + i];
       const bool absent =
@@ -177,14 +177,14 @@ class Simplex : SimplexRatio<Lanes, PaddedRows> {
   }
   /// Prices that were read, without any dust: few rows of an infeasible problem contradict each
   /// other, and what rounding leaves of the others is felt by every column. share: of their size.
-  CAROM_HOST_DEVICE void drop_dust(double* y, double share = kDust) const {
+  CAROM_CALL void drop_dust(double* y, double share = kDust) const {
     lanes_.for_each(m_, [&](int i) {
       if (magnitude(at_.reduced[np_ + i]) <= share * price_noise_) y[i] = 0.0;
     });
   }
   /// Values that were read, those at zero or at a bound up to rounding put there: a degenerate row
   /// of such values alone has no other unit.
-  CAROM_HOST_DEVICE void drop_value_dust(double* x, double share = kDust) const {
+  CAROM_CALL void drop_value_dust(double* x, double share = kDust) const {
     const double dust = share * values_size_;
     lanes_.for_each(m_, [&](int i) {
       const int j = basic_[i];
@@ -199,7 +199,7 @@ class Simplex : SimplexRatio<Lanes, PaddedRows> {
     });
   }
   /// The direction of an unbounded problem, [n]; dust is left out.
-  CAROM_HOST_DEVICE void read_ray(double* ray) const {
+  CAROM_CALL void read_ray(double* ray) const {
     lanes_.for_each(n_, [&](int j) { ray[j] = 0.0; });
     double steepest = 1.0;
     for (int i = 0; i < m_; ++i) steepest = larger(magnitude(at_.rate[i]), steepest);
@@ -211,7 +211,7 @@ class Simplex : SimplexRatio<Lanes, PaddedRows> {
       if (entering_ < n_) ray[entering_] = direction_ * at_.scale[entering_];
     });
   }
-  CAROM_HOST_DEVICE void read_basis(BasisStatus* basis) const {
+  CAROM_CALL void read_basis(BasisStatus* basis) const {
     lanes_.for_each(n_ + m_, [&](int k) {
       basis[k] = static_cast<BasisStatus>(static_cast<int>(at_.status[k < n_ ? k : np_ + k - n_]));
     });
@@ -235,7 +235,7 @@ class Simplex : SimplexRatio<Lanes, PaddedRows> {
 
   enum class Step : std::uint8_t { taken, unbounded, broken };
 
-  CAROM_HOST_DEVICE SimplexOutcome run(int max_pivots) {
+  CAROM_CALL SimplexOutcome run(int max_pivots) {
     stalled_ = 0;
     int pivots = 0;
     int returns = 0;

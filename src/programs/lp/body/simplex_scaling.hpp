@@ -39,7 +39,7 @@ class SimplexScaling {
         unit_(unit) {}
 
   /// from: [m, np]; row_size: max|a_ij|, [mp].
-  CAROM_HOST_DEVICE void load(const double* from, const double* row_size) const {
+  CAROM_CALL void load(const double* from, const double* row_size) const {
     lanes_.for_each(mp_, [&](int i) {
       const double factor = i < m_ ? inverse_power_of_two(power_of_two_below(row_size[i])) : 1.0;
       scale_[np_ + i] = factor;

@@ -53,8 +53,8 @@ class AdmmQp : public QpIterate<V, Lanes, Memory, AdmmQpLayout> {
 
   /// start_x: [n], start_y: [rows] in the problem's units.
   template <class Data, class Start>
-  CAROM_HOST_DEVICE QpOutcome<V> solve(const QpView<Data>& view, const QpFirstOrderOptions& options,
-                                       const Start& start_x, const Start& start_y) {
+  CAROM_CALL QpOutcome<V> solve(const QpView<Data>& view, const QpFirstOrderOptions& options,
+                                const Start& start_x, const Start& start_y) {
     using kernels::all_of;
     const QpShape& shape = rows_.shape;
     scale_ = scale_problem<V>(lanes_, shape, view, rows_.scaled);
@@ -104,7 +104,7 @@ class AdmmQp : public QpIterate<V, Lanes, Memory, AdmmQpLayout> {
   static constexpr double kAdaptRatio = 3.0;
   static constexpr double kSmallestPivot = 1e-40;
 
-  CAROM_HOST_DEVICE void refactor() {
+  CAROM_CALL void refactor() {
     const long n = n_;
     lanes_.for_each(m_, [&](int i) {
       const V equation =
@@ -119,7 +119,7 @@ class AdmmQp : public QpIterate<V, Lanes, Memory, AdmmQpLayout> {
     factor_symmetric<V>(lanes_, n_, at_.factor, at_.inverse, V(kSmallestPivot));
   }
 
-  CAROM_HOST_DEVICE void iterate(V relax, MaskOf<V> going) {
+  CAROM_CALL void iterate(V relax, MaskOf<V> going) {
     lanes_.for_each(
         n_, [&](int j) { at_.next[j] = fused(V(kSigma), at_.x[j], -rows_.scaled.gradient[j]); });
     lanes_.for_each(m_, [&](int i) { at_.work_m[i] = fused(at_.penalty[i], at_.z[i], -at_.y[i]); });
@@ -146,7 +146,7 @@ class AdmmQp : public QpIterate<V, Lanes, Memory, AdmmQpLayout> {
   }
 
   // Support of the rows at a direction of multipliers, infinite where it has a sign without bound.
-  CAROM_HOST_DEVICE MaskOf<V> infeasible(V tolerance) {
+  CAROM_CALL MaskOf<V> infeasible(V tolerance) {
     lanes_.for_each(n_, [&](int j) { at_.work_n[j] = V(0.0); });
     rows_.add_transposed(at_.change_y, at_.work_n);
     V size(0.0);
@@ -173,7 +173,7 @@ class AdmmQp : public QpIterate<V, Lanes, Memory, AdmmQpLayout> {
     return (support < V(0.0)) & (size > V(0.0)) & (scale_.bounds * larger(balance, wrong) <= limit);
   }
 
-  CAROM_HOST_DEVICE MaskOf<V> unbounded(V tolerance) {
+  CAROM_CALL MaskOf<V> unbounded(V tolerance) {
     rows_.gradient(at_.change_x, at_.work_n);
     V slope(0.0);
     V bent(0.0);
@@ -204,7 +204,7 @@ class AdmmQp : public QpIterate<V, Lanes, Memory, AdmmQpLayout> {
   }
 
   // A copy is polished; lanes that it brings to the tolerance take it, the others go on.
-  CAROM_HOST_DEVICE void try_polish(QpOutcome<V>& outcome, V tolerance, MaskOf<V> going) {
+  CAROM_CALL void try_polish(QpOutcome<V>& outcome, V tolerance, MaskOf<V> going) {
     using kernels::any_of;
     const MaskOf<V> near = going & !(outcome.end != V(qp_end::kConverged));
     if (!any_of(near)) return;
@@ -219,7 +219,7 @@ class AdmmQp : public QpIterate<V, Lanes, Memory, AdmmQpLayout> {
   }
 
   // The penalty that would have balanced primal and dual residuals.
-  CAROM_HOST_DEVICE void adapt(const QpMerit<V>& merit, V end) {
+  CAROM_CALL void adapt(const QpMerit<V>& merit, V end) {
     const V primal = larger(larger(merit.primal, merit.gap), V(1e-30));
     const V ratio = square_root(primal / larger(merit.dual, V(1e-30)));
     const V bounded = smaller(larger(ratio, V(1e-3)), V(1e3));
@@ -233,7 +233,7 @@ class AdmmQp : public QpIterate<V, Lanes, Memory, AdmmQpLayout> {
   }
 
   // What proves a status is the last difference.
-  CAROM_HOST_DEVICE void finish_proofs(V end) {
+  CAROM_CALL void finish_proofs(V end) {
     lanes_.for_each(m_, [&](int i) {
       at_.y[i] = select(end != V(qp_end::kInfeasible), at_.y[i], at_.change_y[i]);
     });

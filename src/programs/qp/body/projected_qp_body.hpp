@@ -44,8 +44,8 @@ class ProjectedQp : public QpIterate<V, Lanes, Memory, ProjectedQpLayout> {
 
   /// Lanes whose Hessian is not positive definite end as kBroken: no such dual exists.
   template <class Data, class Start>
-  CAROM_HOST_DEVICE QpOutcome<V> solve(const QpView<Data>& view, const QpFirstOrderOptions& options,
-                                       const Start&, const Start& start_y) {
+  CAROM_CALL QpOutcome<V> solve(const QpView<Data>& view, const QpFirstOrderOptions& options,
+                                const Start&, const Start& start_y) {
     using kernels::all_of;
     scale_ = scale_problem<V>(lanes_, rows_.shape, view, rows_.scaled);
     const long n = n_;
@@ -104,7 +104,7 @@ class ProjectedQp : public QpIterate<V, Lanes, Memory, ProjectedQpLayout> {
   static constexpr int kPowerSteps = 30;
 
   /// x = -P^-1 (q + A'y)
-  CAROM_HOST_DEVICE void minimise(const Memory& y, const Memory& x) {
+  CAROM_CALL void minimise(const Memory& y, const Memory& x) {
     lanes_.for_each(n_, [&](int j) { x[j] = rows_.scaled.gradient[j]; });
     rows_.add_transposed(y, x);
     lanes_.for_each(n_, [&](int j) { x[j] = -x[j]; });
@@ -113,7 +113,7 @@ class ProjectedQp : public QpIterate<V, Lanes, Memory, ProjectedQpLayout> {
 
   /// Steps 1 / (L d_i): d the diagonal of A P^-1 A' (one value for a cone's rows), L a bound on the
   /// largest eigenvalue of D^-1/2 A P^-1 A' D^-1/2 by the power method, raised by a tenth.
-  CAROM_HOST_DEVICE void find_steps() {
+  CAROM_CALL void find_steps() {
     const QpShape& shape = rows_.shape;
     for (int i = 0; i < m_; ++i) {
       lanes_.for_each(n_, [&](int j) { at_.work_n[j] = V(0.0); });
@@ -157,8 +157,7 @@ class ProjectedQp : public QpIterate<V, Lanes, Memory, ProjectedQpLayout> {
     lanes_.for_each(m_, [&](int i) { at_.step[i] = share * at_.step[i]; });
   }
 
-  CAROM_HOST_DEVICE void check(QpOutcome<V>& outcome, const QpFirstOrderOptions& options,
-                               V tolerance) {
+  CAROM_CALL void check(QpOutcome<V>& outcome, const QpFirstOrderOptions& options, V tolerance) {
     const MaskOf<V> going = !(outcome.end > V(0.0));
     minimise(at_.y, at_.trial);
     const QpMerit<V> merit =

@@ -57,8 +57,8 @@ class QpActiveSet : public QpIterate<double, Lanes, Memory, QpActiveSetLayout> {
 
   /// x: [n], y: [rows], where to start; the rows with a multiplier are taken as active.
   template <class Data, class Start>
-  CAROM_HOST_DEVICE QpExactOutcome solve(const QpView<Data>& view, int max_iterations,
-                                         const Start& x, const Start& y) {
+  CAROM_CALL QpExactOutcome solve(const QpView<Data>& view, int max_iterations, const Start& x,
+                                  const Start& y) {
     scale_ = scale_problem<double>(lanes_, rows_.shape, view, at_.scaled);
     lanes_.for_each(n_, [&](int j) {
       at_.centre[j] = scaled_x(j, x[j]);
@@ -127,7 +127,7 @@ class QpActiveSet : public QpIterate<double, Lanes, Memory, QpActiveSetLayout> {
   }
 
   /// H = P + eps I factorised.
-  CAROM_HOST_DEVICE void prepare() {
+  CAROM_CALL void prepare() {
     const long n = n_;
     proximity_ = 0.0;
     for (int attempt = 0; attempt < 2; ++attempt) {
@@ -142,7 +142,7 @@ class QpActiveSet : public QpIterate<double, Lanes, Memory, QpActiveSetLayout> {
   }
 
   /// H^-1 a_i, where it is not known from an earlier visit of row i.
-  CAROM_HOST_DEVICE void reach(int i) {
+  CAROM_CALL void reach(int i) {
     if (at_.known[i] > 0.0) return;
     const long n = n_;
     const Memory column = at_.through + i * n;
@@ -157,7 +157,7 @@ class QpActiveSet : public QpIterate<double, Lanes, Memory, QpActiveSetLayout> {
   }
 
   /// A row that is taken as active from the start; one that depends on the others is left out.
-  CAROM_HOST_DEVICE void adopt(int i, double multiplier) {
+  CAROM_CALL void adopt(int i, double multiplier) {
     const bool equation = is_equation(i);
     const double state = equation ? kFixed : (multiplier > 0.0 ? kUpper : kLower);
     if (!equation && !(magnitude(bound_of(state, i)) < kInfinity)) return;
@@ -170,7 +170,7 @@ class QpActiveSet : public QpIterate<double, Lanes, Memory, QpActiveSetLayout> {
 
   /// Adds row i to the factor of A_W H^-1 A_W'. False, with column = D^-1 L^-1 A_W H^-1 a_i and
   /// nothing changed, where the row depends on those that are active.
-  CAROM_HOST_DEVICE bool append(int i) {
+  CAROM_CALL bool append(int i) {
     reach(i);
     const Memory through = at_.through + static_cast<long>(i) * n_;
     lanes_.for_each(count_, [&](int k) { at_.column[k] = row_times(row_at(k), through); });
@@ -194,7 +194,7 @@ class QpActiveSet : public QpIterate<double, Lanes, Memory, QpActiveSetLayout> {
 
   /// Removes the active row at place r: what its column carried goes into the rows below as a
   /// rank-one change (Gill, Golub, Murray and Saunders 1974, method C1).
-  CAROM_HOST_DEVICE void remove(int r) {
+  CAROM_CALL void remove(int r) {
     const int row = row_at(r);
     double share = at_.pivot[r];
     lanes_.for_each(count_ - r - 1, [&](int t) { at_.column[t] = triangle(r + 1 + t, r); });
@@ -226,7 +226,7 @@ class QpActiveSet : public QpIterate<double, Lanes, Memory, QpActiveSetLayout> {
   }
 
   /// target = (A_W H^-1 A_W')^-1 (A_W free - bound), the multipliers that make W tight.
-  CAROM_HOST_DEVICE void solve_active() {
+  CAROM_CALL void solve_active() {
     lanes_.for_each(count_, [&](int k) {
       const int i = row_at(k);
       at_.target[k] = row_times(i, at_.free) - bound_of(at_.state[i], i);
@@ -236,7 +236,7 @@ class QpActiveSet : public QpIterate<double, Lanes, Memory, QpActiveSetLayout> {
     back_substitute(at_.target);
   }
   /// L v = v in place.
-  CAROM_HOST_DEVICE void substitute(const Memory& v) {
+  CAROM_CALL void substitute(const Memory& v) {
     for (int k = 1; k < count_; ++k) {
       const Memory row = at_.triangle + static_cast<long>(k) * n_;
       double sum[4] = {0.0, 0.0, 0.0, 0.0};  // products that do not wait for one another
@@ -250,7 +250,7 @@ class QpActiveSet : public QpIterate<double, Lanes, Memory, QpActiveSetLayout> {
     }
   }
   /// L' v = v in place.
-  CAROM_HOST_DEVICE void back_substitute(const Memory& v) {
+  CAROM_CALL void back_substitute(const Memory& v) {
     for (int k = count_ - 1; k > 0; --k) {
       const Memory row = at_.triangle + static_cast<long>(k) * n_;
       const double value = v[k];
@@ -260,7 +260,7 @@ class QpActiveSet : public QpIterate<double, Lanes, Memory, QpActiveSetLayout> {
 
   /// Longest step along `change(k)` of the active multipliers that keeps their signs.
   template <class F>
-  CAROM_HOST_DEVICE ArgMin<double> blocking(F&& change) const {
+  CAROM_CALL ArgMin<double> blocking(F&& change) const {
     ArgMin<double> first{kInfinity, -1};
     for (int k = 0; k < count_; ++k) {
       const int i = row_at(k);
@@ -274,7 +274,7 @@ class QpActiveSet : public QpIterate<double, Lanes, Memory, QpActiveSetLayout> {
     return first;
   }
 
-  CAROM_HOST_DEVICE void take_primal() {
+  CAROM_CALL void take_primal() {
     lanes_.for_each(n_, [&](int j) { at_.x[j] = at_.free[j]; });
     for (int k = 0; k < count_; ++k) {
       const int i = row_at(k);
@@ -285,7 +285,7 @@ class QpActiveSet : public QpIterate<double, Lanes, Memory, QpActiveSetLayout> {
   }
 
   /// Rows enter until none is violated.
-  CAROM_HOST_DEVICE double inner() {
+  CAROM_CALL double inner() {
     for (;; ++iterations_) {
       if (iterations_ >= limit_) return qp_end::kStalled;
       // The multipliers of the active rows, dropping those that would change their sign.
@@ -319,7 +319,7 @@ class QpActiveSet : public QpIterate<double, Lanes, Memory, QpActiveSetLayout> {
     const double size = larger(larger(size_, magnitude(bound)), 1e-300);
     return worst > kFeasible * size ? worst / size : 0.0;
   }
-  CAROM_HOST_DEVICE int most_violated() {
+  CAROM_CALL int most_violated() {
     size_ = 0.0;
     for (int j = 0; j < n_; ++j) size_ = larger(size_, magnitude(at_.x[j]));
     return lanes_
@@ -334,7 +334,7 @@ class QpActiveSet : public QpIterate<double, Lanes, Memory, QpActiveSetLayout> {
   /// Adds a violated row. Where it depends on the active ones, multipliers move along the
   /// dependence until one of them vanishes and its row leaves; where none does, the dependence
   /// proves that no x meets the rows, and stays in y.
-  CAROM_HOST_DEVICE double enter(int i) {
+  CAROM_CALL double enter(int i) {
     const double value = row_times(i, at_.x);
     const bool equation = is_equation(i);
     const double state =
@@ -365,7 +365,7 @@ class QpActiveSet : public QpIterate<double, Lanes, Memory, QpActiveSetLayout> {
   }
 
   /// Moves the centre; a step that goes on for ever is a direction without end.
-  CAROM_HOST_DEVICE double after_proximal_step() {
+  CAROM_CALL double after_proximal_step() {
     const long n = n_;
     double step = 0.0;
     double size = 0.0;

@@ -47,7 +47,7 @@ class QpAttempt {
   /// Leaves x, y; first-order methods start from them. N, ConeSize: the number of variables and
   /// the size of every cone where they are known in advance, or 0; they change no bit.
   template <QpMethod Method, int N = 0, int ConeSize = 0>
-  CAROM_HOST_DEVICE QpOutcome<V> run() const {
+  CAROM_CALL QpOutcome<V> run() const {
     const QpShape& shape = arrays_.shape;
     const QpTaskSettings& settings = arrays_.settings;
     const Memory body_memory = memory_ + parts_.body;
@@ -89,7 +89,7 @@ class QpAttempt {
   /// Of x, y; those of the dual pivots, where they are not good enough, without what rounding left
   /// in place of zeros. Overwrites what the method kept.
   template <QpMethod Method, int N = 0>
-  CAROM_HOST_DEVICE certificate::QpResidual<V> judge() const {
+  CAROM_CALL certificate::QpResidual<V> judge() const {
     QpShape shape = arrays_.shape;
     if constexpr (N > 0) shape.variables = N;
     const Memory x = memory_ + parts_.x;
@@ -114,7 +114,7 @@ class QpAttempt {
             memory_ + parts_.lower, memory_ + parts_.upper};
   }
   template <class Body>
-  CAROM_HOST_DEVICE void read(const Body& body, const Memory& x, const Memory& y) const {
+  CAROM_CALL void read(const Body& body, const Memory& x, const Memory& y) const {
     lanes_.for_each(arrays_.shape.variables, [&](int j) { x[j] = body.solution(j); });
     lanes_.for_each(arrays_.shape.rows, [&](int i) { y[i] = body.dual(i); });
   }

@@ -22,7 +22,7 @@ struct QpConeScaling {
 
   /// Nesterov-Todd point of one cone: point = w with w'J w = 1, weight = eta^-2, W = eta H(w),
   /// lambda = H z = eta^-2 H^-1 s.
-  static CAROM_HOST_DEVICE void scale(const Data& data, const QpConeSpan& cone) {
+  static CAROM_CALL void scale(const Data& data, const QpConeSpan& cone) {
     const Data m = data;
     V s_det = m.cone.slack[cone.first] * m.cone.slack[cone.first];
     V z_det = m.cone.dual[cone.first] * m.cone.dual[cone.first];
@@ -98,7 +98,7 @@ struct QpConeScaling {
 
   /// dual_step = -z + W^-1 (W z \ (target e - (W^-1 ds) o (W dz))), where eta drops out but for
   /// eta^-2.
-  static CAROM_HOST_DEVICE void centre(const Data& data, const QpConeSpan& cone, V target) {
+  static CAROM_CALL void centre(const Data& data, const QpConeSpan& cone, V target) {
     const Data m = data;
     const int f = cone.first;
     apply_scaling(m, cone, m.cone.slack_step, m.cone.slack_step, V(-1.0), V(1.0));

@@ -62,8 +62,7 @@ class QpDualPivots {
   CAROM_INLINE V dual(int i) const { return -parts_.second[i]; }
 
   template <class Data>
-  CAROM_HOST_DEVICE QpOutcome<V> solve(const QpView<Data>& view,
-                                       const QpDualPivotOptions& options) {
+  CAROM_CALL QpOutcome<V> solve(const QpView<Data>& view, const QpDualPivotOptions& options) {
     const bool two_sided = parts_.shape.uppers > 0 || parts_.shape.equations > 0;
     return two_sided ? run<true>(view, options) : run<false>(view, options);
   }
@@ -88,7 +87,7 @@ class QpDualPivots {
   };
 
   template <bool TwoSided, class Data>
-  CAROM_HOST_DEVICE QpOutcome<V> run(const QpView<Data>& view, const QpDualPivotOptions& options) {
+  CAROM_CALL QpOutcome<V> run(const QpView<Data>& view, const QpDualPivotOptions& options) {
     using kernels::any_of;
     QpOutcome<V> outcome{V(qp_end::kRunning), V(0.0)};
     const MaskOf<V> definite = table_.factorise(view.hessian);
@@ -115,7 +114,7 @@ class QpDualPivots {
 
   /// The minimum without rows.
   template <bool TwoSided, class Data>
-  CAROM_HOST_DEVICE void start(const QpView<Data>& view) {
+  CAROM_CALL void start(const QpView<Data>& view) {
     const Parts m = parts_;
     const int n = table_.variables();
     for (int j = 0; j < n; ++j) m.x[j] = -view.gradient[j];
@@ -230,8 +229,8 @@ class QpDualPivots {
 
   /// Rows enter, and leave where their multiplier would change its sign, until none is violated.
   template <bool TwoSided, class Data>
-  CAROM_HOST_DEVICE void pivot(const QpView<Data>& view, const QpDualPivotOptions& options,
-                               MaskOf<V> definite, QpOutcome<V>& outcome) {
+  CAROM_CALL void pivot(const QpView<Data>& view, const QpDualPivotOptions& options,
+                        MaskOf<V> definite, QpOutcome<V>& outcome) {
     const Parts m = parts_;
     const double feasible = smaller(kFeasible, 0.1 * options.tolerance);
     limit_ = V(feasible * feasible);
@@ -340,7 +339,7 @@ class QpDualPivots {
   /// x from the active rows' multipliers; those, and with them x, are then corrected once by what x
   /// leaves of the rows' bounds, which an ill-conditioned P makes larger than rounding.
   template <bool TwoSided, class Data>
-  CAROM_HOST_DEVICE void finish(const QpView<Data>& view) {
+  CAROM_CALL void finish(const QpView<Data>& view) {
     const Parts m = parts_;
     const int n = table_.variables();
     const V zero(0.0);

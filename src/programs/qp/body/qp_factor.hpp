@@ -59,8 +59,8 @@ CAROM_INLINE void solve_upper(const Memory& matrix, const Memory& inverse, V* x)
 /// 1/D. A pivot that is not above `smallest` gets the inverse 0: its unknown stays at zero.
 /// Returns the smallest pivot. N: n where it is known in advance and one lane does it all, or 0.
 template <class V, int N = 0, class Lanes, class Memory>
-CAROM_HOST_DEVICE V factor_symmetric(const Lanes& lanes, int n, Memory matrix, Memory inverse,
-                                     V smallest) {
+CAROM_CALL V factor_symmetric(const Lanes& lanes, int n, Memory matrix, Memory inverse,
+                              V smallest) {
   V least(kInfinity);
   if constexpr (N > 0) {
     detail::factor_columns<V, N, 0>(matrix, inverse, smallest, least);
@@ -119,8 +119,8 @@ CAROM_HOST_DEVICE V factor_symmetric(const Lanes& lanes, int n, Memory matrix, M
 
 /// Solves L D L' x = x in place.
 template <class V, int N = 0, class Lanes, class Memory>
-CAROM_HOST_DEVICE void solve_symmetric(const Lanes& lanes, int n, Memory matrix, Memory inverse,
-                                       Memory x) {
+CAROM_CALL void solve_symmetric(const Lanes& lanes, int n, Memory matrix, Memory inverse,
+                                Memory x) {
   if constexpr (N > 0) {
     V local[N];
     for (int j = 0; j < N; ++j) local[j] = x[j];

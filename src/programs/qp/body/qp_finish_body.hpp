@@ -93,8 +93,8 @@ class QpFinish {
   /// first: what ended at x, y before, or null where nothing was tried. end: its qp_end.
   /// start(): fills x, y with the caller's guess. Afterwards x, y hold the answer or the proof.
   template <class Start>
-  CAROM_HOST_DEVICE QpVerdict run(const QpTaskSettings& settings, int interval_rows,
-                                  const QpVerdict* first, double end, Start&& start) {
+  CAROM_CALL QpVerdict run(const QpTaskSettings& settings, int interval_rows,
+                           const QpVerdict* first, double end, Start&& start) {
     QpVerdict answer = find(settings, interval_rows, first, end, start);
     if (answer.status == Status::solved && answer.method != QpMethod::lemke &&
         qp_wants_refinement(shape_, answer.residual, settings.tolerance)) {
@@ -106,8 +106,8 @@ class QpFinish {
 
  private:
   template <class Start>
-  CAROM_HOST_DEVICE QpVerdict find(const QpTaskSettings& settings, int interval_rows,
-                                   const QpVerdict* first, double end, Start&& start) {
+  CAROM_CALL QpVerdict find(const QpTaskSettings& settings, int interval_rows,
+                            const QpVerdict* first, double end, Start&& start) {
     QpVerdict answer;
     answer.method = settings.method;
     if (first != nullptr) answer = *first;
@@ -177,7 +177,7 @@ class QpFinish {
 
   /// Keeps what the exact method makes of it where that is better. A proof that there is no answer
   /// is: along a bound that is far away an answer may be right for data that differ by rounding.
-  CAROM_HOST_DEVICE void refine(QpVerdict& answer, const QpTaskSettings& settings) {
+  CAROM_CALL void refine(QpVerdict& answer, const QpTaskSettings& settings) {
     keep_first();
     const QpVerdict exact = decide(settings);
     if (is_proven(exact.status) ||
@@ -194,11 +194,11 @@ class QpFinish {
   CAROM_INLINE static bool is_final(Status status) {
     return status == Status::solved || is_proven(status);
   }
-  CAROM_HOST_DEVICE void keep_first() {
+  CAROM_CALL void keep_first() {
     lanes_.for_each(shape_.variables, [&](int j) { at_.first_x[j] = x_[j]; });
     lanes_.for_each(shape_.rows, [&](int i) { at_.first_y[i] = y_[i]; });
   }
-  CAROM_HOST_DEVICE void back_to_first() {
+  CAROM_CALL void back_to_first() {
     lanes_.for_each(shape_.variables, [&](int j) { x_[j] = at_.first_x[j]; });
     lanes_.for_each(shape_.rows, [&](int i) { y_[i] = at_.first_y[i]; });
   }
@@ -247,7 +247,7 @@ class QpFinish {
 
   /// The verdict in twice the precision, judged like any other; numerical_error where there is
   /// none.
-  CAROM_HOST_DEVICE QpVerdict decide(const QpTaskSettings& settings) {
+  CAROM_CALL QpVerdict decide(const QpTaskSettings& settings) {
     QpVerdict answer;
     const Status claim = shape_.cones > 0 ? by_homogeneous(answer) : by_lemke(answer);
     if (claim == Status::solved) {
@@ -276,7 +276,7 @@ class QpFinish {
     return claim;
   }
   /// The same for cones, in one lane.
-  CAROM_HOST_DEVICE Status by_homogeneous(QpVerdict& answer) {
+  CAROM_CALL Status by_homogeneous(QpVerdict& answer) {
     answer.method = QpMethod::interior_point;
 #if defined(__CUDA_ARCH__)
     return Status::numerical_error;  // too much code beside the rest of a kernel
@@ -306,7 +306,7 @@ class QpFinish {
 #endif
   }
 
-  CAROM_HOST_DEVICE QpVerdict solve(const QpTaskSettings& settings, bool untried) {
+  CAROM_CALL QpVerdict solve(const QpTaskSettings& settings, bool untried) {
     if (settings.method == QpMethod::lemke) return decide(settings);
     // Exact first; cones only the splitting takes.
     if (shape_.cones == 0 && (untried || settings.method != QpMethod::automatic)) {
@@ -331,7 +331,7 @@ class QpFinish {
   }
 
   template <class Body>
-  CAROM_HOST_DEVICE void read(const Body& body) {
+  CAROM_CALL void read(const Body& body) {
     lanes_.for_each(shape_.variables, [&](int j) { x_[j] = body.solution(j); });
     lanes_.for_each(shape_.rows, [&](int i) { y_[i] = body.dual(i); });
   }
@@ -357,7 +357,7 @@ class QpFinish {
   }
 
   template <QpMethod Method, class View>
-  CAROM_HOST_DEVICE QpVerdict attempt(const QpTaskSettings& settings, const View& view) {
+  CAROM_CALL QpVerdict attempt(const QpTaskSettings& settings, const View& view) {
     QpVerdict answer;
     answer.method = Method;
     const double end = iterate<Method>(settings, view, answer.iterations);

@@ -39,7 +39,7 @@ class QpHomogeneous {
       : QpHomogeneous(shape, QpArena(memory)) {}
 
   /// What it takes of its memory, qp_homogeneous_workspace at most.
-  [[nodiscard]] CAROM_HOST_DEVICE long doubles() const { return doubles_; }
+  [[nodiscard]] CAROM_CALL long doubles() const { return doubles_; }
 
   /// The answer; of an unbounded problem a feasible point.
   CAROM_INLINE double solution(int j) const { return x_[j]; }
@@ -51,8 +51,8 @@ class QpHomogeneous {
   /// The whole decision: an endless direction counts with a feasible point only, and what is both
   /// infeasible and without bound is infeasible.
   template <class Data>
-  CAROM_HOST_DEVICE QpHomogeneousOutcome decide(const QpView<Data>& view,
-                                                const QpHomogeneousOptions& options) {
+  CAROM_CALL QpHomogeneousOutcome decide(const QpView<Data>& view,
+                                         const QpHomogeneousOptions& options) {
     QpHomogeneousOutcome first = solve(view, true, options);
     if (first.end == qp_end::kConverged || first.end == qp_end::kInfeasible) return first;
     const QpHomogeneousOutcome second = solve(view, false, options);
@@ -71,8 +71,8 @@ class QpHomogeneous {
   /// One run. With objective = false P and q are taken as zero: a feasible point or Farkas' vector.
   /// kUnbounded leaves `direction` and says nothing of a feasible point.
   template <class Data>
-  CAROM_HOST_DEVICE QpHomogeneousOutcome solve(const QpView<Data>& view, bool objective,
-                                               const QpHomogeneousOptions& options) {
+  CAROM_CALL QpHomogeneousOutcome solve(const QpView<Data>& view, bool objective,
+                                        const QpHomogeneousOptions& options) {
     QpHomogeneousOutcome outcome;
     const auto state = reduction_.load(view, objective, iterate_.z, scratch_);
     if (state == QpReduction<Real>::End::infeasible) {
@@ -138,9 +138,9 @@ class QpHomogeneous {
 
   /// Tries what the iterate may be the limit of.
   template <class Data>
-  CAROM_HOST_DEVICE void look(const QpView<Data>& view, bool objective,
-                              const QpHomogeneousOptions& options, QpHomogeneousOutcome& outcome,
-                              bool last) {
+  CAROM_CALL void look(const QpView<Data>& view, bool objective,
+                       const QpHomogeneousOptions& options, QpHomogeneousOutcome& outcome,
+                       bool last) {
     const auto tau = static_cast<double>(iterate_.tau);
     const auto kappa = static_cast<double>(iterate_.kappa);
     const auto gap = static_cast<double>(iterate_.gap);
@@ -157,9 +157,8 @@ class QpHomogeneous {
   }
 
   template <class Data>
-  CAROM_HOST_DEVICE void try_faces(const QpView<Data>& view, QpFaceKind kind, bool objective,
-                                   double level, const QpHomogeneousOptions& options,
-                                   QpHomogeneousOutcome& outcome) {
+  CAROM_CALL void try_faces(const QpView<Data>& view, QpFaceKind kind, bool objective, double level,
+                            const QpHomogeneousOptions& options, QpHomogeneousOutcome& outcome) {
     if (!(level < 1.0)) return;
     const double root = square_root(square_root(1.0 / level));
     const double answers[kAttempts] = {root, 1.0, square_root(root), root, 1.0};
@@ -188,7 +187,7 @@ class QpHomogeneous {
 
   /// The face's point in the problem's variables and rows.
   template <class Data>
-  CAROM_HOST_DEVICE void expand(const QpView<Data>& view, QpFaceKind kind, bool objective) {
+  CAROM_CALL void expand(const QpView<Data>& view, QpFaceKind kind, bool objective) {
     const bool answer = kind == QpFaceKind::answer;
     if (kind != QpFaceKind::contradiction) {
       reduction_.point(Real(answer ? 1.0 : 0.0), face_.u, full_x_);
@@ -200,8 +199,8 @@ class QpHomogeneous {
 
   /// Rounds to doubles of the problem's units, asks the data, keeps what is better.
   template <class Data>
-  CAROM_HOST_DEVICE void claim(const QpView<Data>& view, QpFaceKind kind, bool objective,
-                               const QpHomogeneousOptions& options, QpHomogeneousOutcome& outcome) {
+  CAROM_CALL void claim(const QpView<Data>& view, QpFaceKind kind, bool objective,
+                        const QpHomogeneousOptions& options, QpHomogeneousOutcome& outcome) {
     const QpHomogeneousUnits& units = reduction_.units;
     const QpHomogeneousCheck<Data> check(shape_, view);
     const int n = shape_.variables;
@@ -227,8 +226,7 @@ class QpHomogeneous {
   }
 
   /// to = factor / unit value; what only rounding keeps from zero is zero.
-  CAROM_HOST_DEVICE void round(int count, const Real* values, const double* factor,
-                               double* to) const {
+  CAROM_CALL void round(int count, const Real* values, const double* factor, double* to) const {
     constexpr double kNothing = 1e-24;
     double most = 1.0;
     for (int i = 0; i < count; ++i) {

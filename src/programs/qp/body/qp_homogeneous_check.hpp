@@ -15,7 +15,7 @@ class QpHomogeneousCheck {
       : shape_(shape), view_(view) {}
 
   /// Rows and cones at x.
-  [[nodiscard]] CAROM_HOST_DEVICE double feasible(const double* x) const {
+  [[nodiscard]] CAROM_CALL double feasible(const double* x) const {
     double worst = 0.0;
     each(
         [&](int i) {
@@ -42,7 +42,7 @@ class QpHomogeneousCheck {
   }
 
   /// Optimality of x with multipliers y.
-  [[nodiscard]] CAROM_HOST_DEVICE double optimal(const double* x, const double* y) const {
+  [[nodiscard]] CAROM_CALL double optimal(const double* x, const double* y) const {
     const int n = shape_.variables;
     double worst = feasible(x);
     for (int j = 0; j < n; ++j) {
@@ -77,7 +77,7 @@ class QpHomogeneousCheck {
   }
 
   /// Farkas' proof: A'y = 0, y in the dual cone, support < 0.
-  [[nodiscard]] CAROM_HOST_DEVICE double contradiction(const double* y) const {
+  [[nodiscard]] CAROM_CALL double contradiction(const double* y) const {
     double worst = 0.0;
     Sum support;
     for (int j = 0; j < shape_.variables; ++j) {
@@ -102,7 +102,7 @@ class QpHomogeneousCheck {
   }
 
   /// Direction without end: P d = 0, q'd < 0, no row and no cone ends it.
-  [[nodiscard]] CAROM_HOST_DEVICE double endless(const double* d) const {
+  [[nodiscard]] CAROM_CALL double endless(const double* d) const {
     double worst = 0.0;
     Sum slope;
     for (int j = 0; j < shape_.variables; ++j) {

@@ -38,7 +38,7 @@ class QpEmbedding {
   Real tau, kappa;
   Real gap;  ///< (s'z + t k) / (degree + 1)
 
-  CAROM_HOST_DEVICE void start() {
+  CAROM_CALL void start() {
     k_ = p_.unknowns;
     elements_ = p_.elements;
     for (int j = 0; j < k_; ++j) u[j] = Real(0.0);
@@ -51,7 +51,7 @@ class QpEmbedding {
   [[nodiscard]] CAROM_INLINE double residual() const { return residual_; }
 
   /// One predictor and corrector. Returns the step's length, 0 where there is none.
-  CAROM_HOST_DEVICE double iterate() {
+  CAROM_CALL double iterate() {
     measure();
     scale();
     factorise();
@@ -83,7 +83,7 @@ class QpEmbedding {
   }
 
   /// G u of an element.
-  [[nodiscard]] CAROM_HOST_DEVICE Real image(int e, const Real* v) const {
+  [[nodiscard]] CAROM_CALL Real image(int e, const Real* v) const {
     const Real* const row = p_.matrix + static_cast<long>(p_.element[e].row) * k_;
     Real sum(0.0);
     for (int c = 0; c < k_; ++c) sum += row[c] * v[c];
@@ -98,7 +98,7 @@ class QpEmbedding {
       first += shape_.cone[c].size;
     }
   }
-  CAROM_HOST_DEVICE void bend(const Real* v, Real* result) const {
+  CAROM_CALL void bend(const Real* v, Real* result) const {
     for (int c = 0; c < k_; ++c) {
       Real sum(0.0);
       for (int d = 0; d < k_; ++d) sum += p_.hessian[static_cast<long>(c) * k_ + d] * v[d];
@@ -106,7 +106,7 @@ class QpEmbedding {
     }
   }
   /// result += G'v
-  CAROM_HOST_DEVICE void add_pull(const Real* v, Real* result) const {
+  CAROM_CALL void add_pull(const Real* v, Real* result) const {
     for (int e = 0; e < elements_; ++e) {
       const Real value = p_.element[e].sign > 0 ? v[e] : -v[e];
       const Real* const row = p_.matrix + static_cast<long>(p_.element[e].row) * k_;
@@ -127,12 +127,12 @@ class QpEmbedding {
     return sum;
   }
 
-  CAROM_HOST_DEVICE void find_gap() {
+  CAROM_CALL void find_gap() {
     const double degree = static_cast<double>(p_.halves + shape_.cones + 1);
     gap = (dot(elements_, s, z) + tau * kappa) / degree;
   }
 
-  [[nodiscard]] CAROM_HOST_DEVICE bool inside() const {
+  [[nodiscard]] CAROM_CALL bool inside() const {
     bool good = is_finite(gap) && gap > Real(0.0) && tau > Real(0.0) && kappa > Real(0.0);
     for (int e = 0; e < p_.halves; ++e) good = good && s[e] > Real(0.0) && z[e] > Real(0.0);
     for_cones([&](int first, int size) {
@@ -144,7 +144,7 @@ class QpEmbedding {
 
   /// Whether a step keeps all products of pairs above a share of their mean: the wide neighbourhood
   /// of the central path, without which a slack without interior runs ahead of the others.
-  [[nodiscard]] CAROM_HOST_DEVICE bool is_centred(const Real& length) {
+  [[nodiscard]] CAROM_CALL bool is_centred(const Real& length) {
     for (int e = 0; e < elements_; ++e) {
       affine_[e] = s[e] + length * ds_[e];
       other_[e] = z[e] + length * dz_[e];
@@ -162,7 +162,7 @@ class QpEmbedding {
     return centred;
   }
 
-  CAROM_HOST_DEVICE void measure() {
+  CAROM_CALL void measure() {
     bend(u, bent_);
     for (int c = 0; c < k_; ++c) dual_rest_[c] = bent_[c] + p_.gradient[c] * tau;
     add_pull(z, dual_rest_);
@@ -184,14 +184,14 @@ class QpEmbedding {
   }
 
   /// weight_: z / s of half-lines, w of cones; lambda_[first] of a cone: eta.
-  CAROM_HOST_DEVICE void scale() {
+  CAROM_CALL void scale() {
     for (int e = 0; e < p_.halves; ++e) weight_[e] = z[e] / s[e];
     for_cones([&](int first, int size) {
       lambda_[first] = soc::find_scaling(s + first, z + first, size, weight_ + first);
     });
   }
   /// v -> W^-2 v, or W^2 v. May overwrite.
-  CAROM_HOST_DEVICE void weigh(const Real* from, Real* to) const {
+  CAROM_CALL void weigh(const Real* from, Real* to) const {
     for (int e = 0; e < p_.halves; ++e) to[e] = from[e] * weight_[e];
     for_cones([&](int first, int size) {
       const soc::Scaling<Real> w = scaling(first, size);
@@ -199,7 +199,7 @@ class QpEmbedding {
       w.apply_inverse(to + first, to + first);
     });
   }
-  CAROM_HOST_DEVICE void unweigh(const Real* from, Real* to) const {
+  CAROM_CALL void unweigh(const Real* from, Real* to) const {
     for (int e = 0; e < p_.halves; ++e) to[e] = from[e] / weight_[e];
     for_cones([&](int first, int size) {
       const soc::Scaling<Real> w = scaling(first, size);
@@ -209,7 +209,7 @@ class QpEmbedding {
   }
 
   /// L D L' of P + (W^-1 G)'(W^-1 G), lower half; the diagonal holds 1 / D.
-  CAROM_HOST_DEVICE void factorise() {
+  CAROM_CALL void factorise() {
     const int k = k_;
     const auto entry = [&](int i, int j) -> Real& { return factor_[static_cast<long>(i) * k + j]; };
     for (int i = 0; i < k; ++i) {
@@ -256,7 +256,7 @@ class QpEmbedding {
       entry(j, j) = pivot > Real(0.0) ? Real(1.0) / pivot : Real(0.0);
     }
   }
-  CAROM_HOST_DEVICE void solve_factor(Real* x) const {
+  CAROM_CALL void solve_factor(Real* x) const {
     const int k = k_;
     const auto entry = [&](int i, int j) { return factor_[static_cast<long>(i) * k + j]; };
     for (int j = 0; j < k; ++j) {
@@ -271,7 +271,7 @@ class QpEmbedding {
   }
 
   /// P x + G'y = rhs_, G x - W^2 y = side_, refined once.
-  CAROM_HOST_DEVICE void solve(Real* x, Real* y) {
+  CAROM_CALL void solve(Real* x, Real* y) {
     for (int c = 0; c < k_; ++c) {
       x[c] = Real(0.0);
       right_[c] = rhs_[c];
@@ -299,7 +299,7 @@ class QpEmbedding {
   }
 
   /// Step to (1 - centre) less residual, with target_ = W (lambda \ d_s) and d_k.
-  CAROM_HOST_DEVICE void step(const Real& centre, const Real& dk) {
+  CAROM_CALL void step(const Real& centre, const Real& dk) {
     const Real share = Real(1.0) - centre;
     for (int c = 0; c < k_; ++c) rhs_[c] = -(share * dual_rest_[c]);
     for (int e = 0; e < elements_; ++e) side_[e] = target_[e] - share * primal_rest_[e];
@@ -321,7 +321,7 @@ class QpEmbedding {
   }
 
   /// target_ = W (lambda \ (lambda o lambda + (W^-1 ds) o (W dz) - centre e)).
-  CAROM_HOST_DEVICE void correct(const Real& centre) {
+  CAROM_CALL void correct(const Real& centre) {
     for (int e = 0; e < p_.halves; ++e) {
       target_[e] = s[e] + (ds_[e] * dz_[e] - centre) / z[e];
     }
@@ -344,7 +344,7 @@ class QpEmbedding {
   }
 
   /// Longest step, at most 1.
-  [[nodiscard]] CAROM_HOST_DEVICE Real longest() const {
+  [[nodiscard]] CAROM_CALL Real longest() const {
     Real most(1.0);
     for (int e = 0; e < p_.halves; ++e) {
       most = larger(most, larger(-(ds_[e] / s[e]), -(dz_[e] / z[e])));

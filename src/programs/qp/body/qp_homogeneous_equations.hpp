@@ -32,7 +32,7 @@ class QpFaceEquations {
     table_ = arena.take<Real>((n + 2 * rows + 2) * columns);
   }
 
-  CAROM_HOST_DEVICE bool start() {
+  CAROM_CALL bool start() {
     for (int e = 0; e < p_.elements; ++e) {
       z[e] = iterate_.z[e];
       s_[e] = iterate_.s[e];
@@ -65,7 +65,7 @@ class QpFaceEquations {
     return true;
   }
 
-  CAROM_HOST_DEVICE void classify(double band) {
+  CAROM_CALL void classify(double band) {
     const double most_slack = largest(s_);
     const double most_dual = largest(z);
     // Of a pair whose product vanishes: bit 0: the slack is zero; bit 1: the multiplier is.
@@ -104,7 +104,7 @@ class QpFaceEquations {
     });
   }
 
-  [[nodiscard]] CAROM_HOST_DEVICE double largest(const Real* values) const {
+  [[nodiscard]] CAROM_CALL double largest(const Real* values) const {
     double most = 0.0;
     for (int e = 0; e < p_.elements; ++e) {
       most = larger(magnitude(static_cast<double>(values[e])), most);
@@ -112,7 +112,7 @@ class QpFaceEquations {
     return most;
   }
 
-  CAROM_HOST_DEVICE void list_unknowns() {
+  CAROM_CALL void list_unknowns() {
     columns_ = kind_ == QpFaceKind::contradiction ? 0 : p_.unknowns;
     for (int j = 0; j < columns_; ++j) owner_[j] = -1;
     const auto place = [&](int first, int size, bool free) {
@@ -130,7 +130,7 @@ class QpFaceEquations {
     iterate_.for_cones([&](int first, int size) { place(first, size, dual_face_[first] != zero); });
   }
 
-  CAROM_HOST_DEVICE void find_slacks() {
+  CAROM_CALL void find_slacks() {
     const bool answer = kind_ == QpFaceKind::answer;
     for (int e = 0; e < p_.elements; ++e) {
       s_[e] = (answer ? p_.bound[e] : Real(0.0)) - iterate_.image(e, u);
@@ -139,7 +139,7 @@ class QpFaceEquations {
 
   /// Rows of the linearised equations of the face, the negative residual last. Returns their
   /// number.
-  CAROM_HOST_DEVICE int linearise() {
+  CAROM_CALL int linearise() {
     const int k = p_.unknowns;
     const int stride = columns_ + 1;
     const bool with_u = kind_ != QpFaceKind::contradiction;

@@ -35,7 +35,7 @@ class QpFace : public QpFaceEquations<Real> {
   /// band: of slack over multiplier, within [1/band, band] both count as zero. Of proofs: what is
   /// below 1/band of the largest is zero. dependent, least: of least_squares. False where there is
   /// nothing to start from.
-  CAROM_HOST_DEVICE bool find(QpFaceKind kind, double band, double dependent, double least) {
+  CAROM_CALL bool find(QpFaceKind kind, double band, double dependent, double least) {
     kind_ = kind;
     if (!start()) return false;
     classify(band);
@@ -52,7 +52,7 @@ class QpFace : public QpFaceEquations<Real> {
 
   /// Unknowns that the face leaves open to zero, one after another, as far as no slack and no
   /// multiplier forbids it: what the data do not ask for is not in the answer. False where none is.
-  CAROM_HOST_DEVICE bool simplify() {
+  CAROM_CALL bool simplify() {
     const int rank =
         least_squares(linearise(), columns_, dependent_, least_, table_, order_, size_, step_);
     const int stride = columns_ + 1;
@@ -91,7 +91,7 @@ class QpFace : public QpFaceEquations<Real> {
   /// Whether the face has a point where we are, in the method's units: what only shrinks while the
   /// point escapes is no answer. On the boundary of a cone an escape leaves the square of its rest
   /// only, so that far points say nothing there; and a proof that large excludes nothing.
-  [[nodiscard]] CAROM_HOST_DEVICE bool is_met() const {
+  [[nodiscard]] CAROM_CALL bool is_met() const {
     double size = larger(1.0, largest(z));
     for (int c = 0; c < p_.unknowns; ++c) {
       size = larger(magnitude(static_cast<double>(u[c])), size);
@@ -127,12 +127,12 @@ class QpFace : public QpFaceEquations<Real> {
   [[nodiscard]] CAROM_INLINE Real& unknown(int column) {
     return owner_[column] < 0 ? u[column] : z[owner_[column]];
   }
-  CAROM_HOST_DEVICE void move(double sign) {
+  CAROM_CALL void move(double sign) {
     for (int j = 0; j < columns_; ++j) unknown(j) += step_[j] * sign;
   }
 
   /// Newton's method.
-  CAROM_HOST_DEVICE void refine() {
+  CAROM_CALL void refine() {
     rest_ = kInfinity;
     for (int pass = 0; pass < kSteps; ++pass) {
       const int rows = linearise();
@@ -150,7 +150,7 @@ class QpFace : public QpFaceEquations<Real> {
   }
 
   /// Whether what is not zero on the face is on its side.
-  [[nodiscard]] CAROM_HOST_DEVICE bool is_inside() {
+  [[nodiscard]] CAROM_CALL bool is_inside() {
     const bool with_u = kind_ != QpFaceKind::contradiction;
     const bool with_z = kind_ != QpFaceKind::ray;
     if (with_u) find_slacks();
@@ -170,7 +170,7 @@ class QpFace : public QpFaceEquations<Real> {
     });
     return good;
   }
-  [[nodiscard]] CAROM_HOST_DEVICE double right_side(int rows) const {
+  [[nodiscard]] CAROM_CALL double right_side(int rows) const {
     double most = 0.0;
     for (int i = 0; i < rows; ++i) {
       const auto rest =
@@ -182,7 +182,7 @@ class QpFace : public QpFaceEquations<Real> {
   }
 
   /// Multipliers that only rounding keeps from zero, or from their cone.
-  CAROM_HOST_DEVICE void settle() {
+  CAROM_CALL void settle() {
     constexpr double kNothing = 1e-24;
     const double most = larger(1.0, largest(z));
     for (int e = 0; e < p_.halves; ++e) {

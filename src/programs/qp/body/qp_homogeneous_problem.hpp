@@ -16,13 +16,13 @@ class QpArena {
  public:
   CAROM_HOST_DEVICE explicit QpArena(double* memory) : memory_(memory) {}
   template <class T>
-  CAROM_HOST_DEVICE T* take(long count) {
+  CAROM_CALL T* take(long count) {
     constexpr long kSize = sizeof(T) > sizeof(double) ? sizeof(T) / sizeof(double) : 1;
     T* const place = reinterpret_cast<T*>(memory_ + used_);
     used_ += count * kSize;
     return place;
   }
-  [[nodiscard]] CAROM_HOST_DEVICE long used() const { return used_; }
+  [[nodiscard]] CAROM_CALL long used() const { return used_; }
 
  private:
   double* memory_;
@@ -66,8 +66,8 @@ CAROM_INLINE bool is_off(const QpView<Data>& view, int i) {
 /// Least squares for the logarithms of all entries (Curtis and Reid 1972), by coordinates: unlike
 /// largest entries, the mean hardly moves for one huge entry.
 template <class Data>
-CAROM_HOST_DEVICE void find_units(const QpShape& shape, const QpView<Data>& view,
-                                  QpHomogeneousUnits& units, double* sum, double* weight) {
+CAROM_CALL void find_units(const QpShape& shape, const QpView<Data>& view,
+                           QpHomogeneousUnits& units, double* sum, double* weight) {
   constexpr int kSweeps = 16;
   const int n = shape.variables;
   const auto for_bounds = [&](int i, bool cone, auto&& f) {
@@ -177,8 +177,8 @@ struct SizedSum {
 /// k < rank, and the rows from rank on are zero in those columns. Returns the rank.
 /// order: [columns]; size: [rows, sized].
 template <class Real>
-CAROM_HOST_DEVICE int eliminate(int rows, int columns, int sized, int stride, Real* table,
-                                double* size, int* order) {
+CAROM_CALL int eliminate(int rows, int columns, int sized, int stride, Real* table, double* size,
+                         int* order) {
   for (int j = 0; j < columns; ++j) order[j] = j;
   for (int i = 0; i < rows; ++i) {
     for (int j = 0; j < sized; ++j) {

@@ -64,8 +64,7 @@ class QpReduction {
   /// objective: false for P = 0, q = 0. multiplier: [2 rows], Farkas' where infeasible (elements).
   /// scratch: qp_reduction_scratch.
   template <class Data>
-  CAROM_HOST_DEVICE End load(const QpView<Data>& view, bool objective, Real* multiplier,
-                             double* scratch) {
+  CAROM_CALL End load(const QpView<Data>& view, bool objective, Real* multiplier, double* scratch) {
     const int n = shape_.variables;
     find_units(shape_, view, units, scratch, scratch + n);
     if (!eliminate_equations(view)) return End::infeasible;
@@ -77,7 +76,7 @@ class QpReduction {
   }
 
   /// x = x0 t + Z u in the units of the method.
-  CAROM_HOST_DEVICE void point(const Real& t, const Real* u, Real* x) const {
+  CAROM_CALL void point(const Real& t, const Real* u, Real* x) const {
     const int n = shape_.variables;
     for (int j = 0; j < n; ++j) {
       Real sum = origin_[j] * t;
@@ -89,8 +88,8 @@ class QpReduction {
   /// Row multipliers from those of the elements; those of the equations such that
   /// t (P x + q) + A'y = 0 holds where they can see to it, t = 0 or 1. x: in the method's units.
   template <class Data>
-  CAROM_HOST_DEVICE void multipliers(const QpView<Data>& view, bool objective, const Real& t,
-                                     const Real* x, const Real* z, Real* y) const {
+  CAROM_CALL void multipliers(const QpView<Data>& view, bool objective, const Real& t,
+                              const Real* x, const Real* z, Real* y) const {
     const int n = shape_.variables;
     for (int i = 0; i < shape_.rows; ++i) y[i] = Real(0.0);
     for (int e = 0; e < elements; ++e) {
@@ -119,7 +118,7 @@ class QpReduction {
   }
 
   /// Farkas' vector of equations that contradict one another.
-  CAROM_HOST_DEVICE void contradiction(Real* y) const {
+  CAROM_CALL void contradiction(Real* y) const {
     for (int i = 0; i < shape_.rows; ++i) y[i] = Real(0.0);
     const double sign = static_cast<double>(side(contradiction_)) > 0.0 ? -1.0 : 1.0;
     for (int e = 0; e < equations_; ++e) y[equation_[e]] = transform(contradiction_, e) * sign;
@@ -150,7 +149,7 @@ class QpReduction {
   /// x_B = side - N x_F by elimination, with the rows' own part in it beside. False where a row
   /// without entries keeps a side.
   template <class Data>
-  CAROM_HOST_DEVICE bool eliminate_equations(const QpView<Data>& view) {
+  CAROM_CALL bool eliminate_equations(const QpView<Data>& view) {
     const int n = shape_.variables;
     equations_ = 0;
     for_intervals([&](int i) {
@@ -201,7 +200,7 @@ class QpReduction {
 
   /// Z'P Z, Z'(q + P x0), A Z; what is left of their sums by rounding becomes zero.
   template <class Data>
-  CAROM_HOST_DEVICE void project(const QpView<Data>& view, bool objective, Real* product) {
+  CAROM_CALL void project(const QpView<Data>& view, bool objective, Real* product) {
     const int n = shape_.variables;
     const int k = unknowns;
     for (int j = 0; j < n; ++j) {
@@ -241,7 +240,7 @@ class QpReduction {
 
   /// Directions that P and all rows send to zero: a descent along one is kept, the unknowns that
   /// only they move are left out.
-  CAROM_HOST_DEVICE void remove_lines(double* scratch) {
+  CAROM_CALL void remove_lines(double* scratch) {
     const int n = shape_.variables;
     const int k = unknowns;
     has_line = false;
@@ -298,7 +297,7 @@ class QpReduction {
   /// Slacks of all sides that are there; rows that the equations leave without entries only where
   /// they contradict: then false and their multiplier.
   template <class Data>
-  CAROM_HOST_DEVICE bool list_elements(const QpView<Data>& view, Real* multiplier) {
+  CAROM_CALL bool list_elements(const QpView<Data>& view, Real* multiplier) {
     halves = 0;
     int contradiction = -1;
     const auto add = [&](int i, int sign, double side) {

@@ -37,7 +37,7 @@ class QpInteriorPoint {
   CAROM_INLINE V dual(int i) const { return data_.best_y[i]; }
 
   template <class View>
-  CAROM_HOST_DEVICE QpOutcome<V> solve(const QpView<View>& view, const QpOptions& options) {
+  CAROM_CALL QpOutcome<V> solve(const QpView<View>& view, const QpOptions& options) {
     const Data m = data_;
     using kernels::all_of;
     scale_ = scale_problem<V, N>(m.lanes, m.shape, view, m.scaled);
@@ -92,7 +92,7 @@ class QpInteriorPoint {
 
   /// Residuals of the optimality conditions at the iterate, its multipliers y, gradient =
   /// P x + q, the gap; ends lanes that have converged or proved that they cannot.
-  CAROM_HOST_DEVICE V measure(V tolerance, QpOutcome<V>& outcome) {
+  CAROM_CALL V measure(V tolerance, QpOutcome<V>& outcome) {
     const Data m = data_;
     const long n = m.variables();
     m.lanes.for_each(m.rows, [&](int i) { m.y[i] = V(0.0); });
@@ -206,7 +206,7 @@ class QpInteriorPoint {
     return merit;
   }
 
-  CAROM_HOST_DEVICE void keep_best(MaskOf<V> keep) {
+  CAROM_CALL void keep_best(MaskOf<V> keep) {
     const Data m = data_;
     m.lanes.for_each(m.variables(),
                      [&](int j) { m.best_x[j] = select(keep, m.x[j], m.best_x[j]); });
@@ -214,7 +214,7 @@ class QpInteriorPoint {
   }
 
   /// One predictor and corrector.
-  CAROM_HOST_DEVICE void iterate() {
+  CAROM_CALL void iterate() {
     const Data m = data_;
     const V tight(1.0 / kEquationProximity);
     m.lanes.for_each(m.rows, [&](int i) {
@@ -343,7 +343,7 @@ class QpInteriorPoint {
   }
 
   /// `share` of the way to the boundary, at most 1.
-  CAROM_HOST_DEVICE V step_length(V share) const {
+  CAROM_CALL V step_length(V share) const {
     const Data m = data_;
     V ratio = share;
     data_.over_sides([&](const Side& side, int k, int, V) {
@@ -362,7 +362,7 @@ class QpInteriorPoint {
     return share / ratio;
   }
 
-  CAROM_HOST_DEVICE void unscale() {
+  CAROM_CALL void unscale() {
     const Data m = data_;
     m.lanes.for_each(m.variables(), [&](int j) {
       m.best_x[j] = m.best_x[j] * scale_.length * m.scaled.column_scale[j];

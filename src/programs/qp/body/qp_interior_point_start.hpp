@@ -9,7 +9,7 @@ namespace carom::kernels {
 
 /// Marks the equations and sides that are there; the degree of the complementarity.
 template <class Data>
-CAROM_HOST_DEVICE typename Data::V mark_present(const Data& data) {
+CAROM_CALL typename Data::V mark_present(const Data& data) {
   using V = typename Data::V;
   using Side = typename Data::Side;
   const Data m = data;
@@ -38,7 +38,7 @@ CAROM_HOST_DEVICE typename Data::V mark_present(const Data& data) {
 /// Least squares for x with unit weights, slacks and multipliers from its residuals, both moved
 /// into their cones (Mehrotra 1992, section 7).
 template <class Data>
-CAROM_HOST_DEVICE void start_interior_point(const Data& data) {
+CAROM_CALL void start_interior_point(const Data& data) {
   using V = typename Data::V;
   using Side = typename Data::Side;
   using Cones = QpConeScaling<Data>;

@@ -10,8 +10,8 @@ namespace carom::kernels {
 /// A column is explained below `dependent` of its size, of `least` where that is larger. order, x:
 /// [columns]; size: [columns].
 template <class Real>
-CAROM_HOST_DEVICE int least_squares(int rows, int columns, double dependent, double least,
-                                    Real* table, int* order, double* size, Real* x) {
+CAROM_CALL int least_squares(int rows, int columns, double dependent, double least, Real* table,
+                             int* order, double* size, Real* x) {
   const int stride = columns + 1;
   const auto entry = [&](int i, int j) -> Real& {
     return table[static_cast<long>(i) * stride + j];

@@ -32,7 +32,7 @@ struct QpNormalEquations {
   }
 
   /// data.transposed = A' v
-  static CAROM_HOST_DEVICE void transpose_product(const Data& data, const Memory& v) {
+  static CAROM_CALL void transpose_product(const Data& data, const Memory& v) {
     const Data m = data;
     m.lanes.for_each(m.variables(), [&](int j) { m.transposed[j] = V(0.0); });
     for (int i = 0; i < m.rows; ++i) {
@@ -54,7 +54,7 @@ struct QpNormalEquations {
   }
 
   /// data.weight -> data.factor = P + A' W A + the cones' part, factorised.
-  static CAROM_HOST_DEVICE void factorise(const Data& data, bool cones) {
+  static CAROM_CALL void factorise(const Data& data, bool cones) {
     const Data m = data;
     const long n = m.variables();
     m.lanes.for_each(m.variables(), [&](int j) {
@@ -83,7 +83,7 @@ struct QpNormalEquations {
   }
 
   /// Solves for dx with right-hand side -(keep (P x + q) + A' data.push), then A dx.
-  static CAROM_HOST_DEVICE void solve_step(const Data& data, V keep) {
+  static CAROM_CALL void solve_step(const Data& data, V keep) {
     const Data m = data;
     transpose_product(data, m.push);
     m.lanes.for_each(m.variables(),
@@ -150,7 +150,7 @@ struct QpNormalEquations {
   }
 
   /// eta^-2 (2 v v' - G'J G), v = G'J w; the rows' own parts came with data.weight.
-  static CAROM_HOST_DEVICE void add_cone(const Data& data, const QpConeSpan& cone) {
+  static CAROM_CALL void add_cone(const Data& data, const QpConeSpan& cone) {
     const Data m = data;
     const long n = m.variables();
     const int count = cone.column_last - cone.column_first;

@@ -63,7 +63,7 @@ class QpPivotTable {
 
   /// Whether P is definite beyond doubt.
   template <class Data>
-  CAROM_HOST_DEVICE MaskOf<V> factorise(const Data& hessian) {
+  CAROM_CALL MaskOf<V> factorise(const Data& hessian) {
     const Parts m = parts_;
     const int n = variables();
     for (int j = 0; j < n; ++j) {
@@ -80,7 +80,7 @@ class QpPivotTable {
   }
 
   /// P^-1 = K' D^-1 K with K = L^-1, which stands in `through` meanwhile.
-  CAROM_HOST_DEVICE void invert() {
+  CAROM_CALL void invert() {
     if constexpr (N > 0) {
       invert_factor<0>();
       multiply_factors<0>();
@@ -92,7 +92,7 @@ class QpPivotTable {
   /// G = A P^-1 A', always from the later row's nonzero entries: which of two rows is the shorter
   /// one depends on the whole batch, and an answer must not.
   template <class Data>
-  CAROM_HOST_DEVICE void fill(const Data& matrix) {
+  CAROM_CALL void fill(const Data& matrix) {
     const Parts m = parts_;
     for (int i = 0; i < m.rows; ++i) {
       switch (m.shape.row_first[i + 1] - m.shape.row_first[i]) {
@@ -112,7 +112,7 @@ class QpPivotTable {
   }
 
   /// x := P^-1 x
-  CAROM_HOST_DEVICE void solve(const Memory& x) const {
+  CAROM_CALL void solve(const Memory& x) const {
     const SingleLane lane;
     solve_symmetric<V, N>(lane, variables(), parts_.factor, parts_.pivot_inverse, x);
   }

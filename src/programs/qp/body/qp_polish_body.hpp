@@ -47,7 +47,7 @@ class QpPolish {
       : rows_(rows), n_(rows.shape.variables), m_(rows.shape.rows), at_(layout) {}
 
   /// x, y: in and out, improved or unchanged. Returns the merit of what stands there afterwards.
-  CAROM_HOST_DEVICE QpMerit<V> run(const Memory& x, const Memory& y) {
+  CAROM_CALL QpMerit<V> run(const Memory& x, const Memory& y) {
     using kernels::any_of;
     QpMerit<V> best = qp_merit<V>(rows_, x, y, at_.work_n, at_.work_m, at_.work_p);
     identify(y);
@@ -79,7 +79,7 @@ class QpPolish {
   static constexpr double kSmallestPivot = 1e-40;
 
   // work_m holds A x. A row is active where its multiplier outweighs its distance.
-  CAROM_HOST_DEVICE void identify(const Memory& y) {
+  CAROM_CALL void identify(const Memory& y) {
     const QpShape& shape = rows_.shape;
     rows_.lanes.for_each(m_, [&](int i) {
       const V value = at_.work_m[i];
@@ -114,7 +114,7 @@ class QpPolish {
                          [&](int i) { at_.y[i] = select(at_.active[i] > V(0.0), y[i], V(0.0)); });
   }
 
-  CAROM_HOST_DEVICE void newton_step(int pass) {
+  CAROM_CALL void newton_step(int pass) {
     const long n = n_;
     const QpShape& shape = rows_.shape;
     const V penalty(kPenalty);
@@ -168,7 +168,7 @@ class QpPolish {
 
   // c(x) = |s_1| - s_0 with s = h - G x and multiplier nu = y of the first row:
   // gradient g = G_0 - u'G_1, u = s_1 / |s_1|, curvature nu / |s_1| G_1'(I - u u') G_1.
-  CAROM_HOST_DEVICE void add_boundary(const QpConeSpan& cone) {
+  CAROM_CALL void add_boundary(const QpConeSpan& cone) {
     const long n = n_;
     const QpShape& shape = rows_.shape;
     const Boundary b = boundary_of(cone);
@@ -207,7 +207,7 @@ class QpPolish {
     });
   }
 
-  CAROM_HOST_DEVICE void move_boundary(const QpConeSpan& cone) {
+  CAROM_CALL void move_boundary(const QpConeSpan& cone) {
     const Boundary b = boundary_of(cone);
     V change = at_.work_p[cone.first];
     for (int i = cone.first + 1; i < cone.first + cone.size; ++i) {

@@ -12,7 +12,7 @@ namespace carom::kernels {
 
 /// f(i) for the rows that no second-order cone holds.
 template <class Lanes, class F>
-CAROM_HOST_DEVICE void for_interval_rows(const Lanes& lanes, const QpShape& shape, F&& f) {
+CAROM_CALL void for_interval_rows(const Lanes& lanes, const QpShape& shape, F&& f) {
   int first = 0;
   for (int c = 0; c <= shape.cones; ++c) {
     const int last = c < shape.cones ? shape.cone[c].first : shape.rows;
@@ -23,7 +23,7 @@ CAROM_HOST_DEVICE void for_interval_rows(const Lanes& lanes, const QpShape& shap
 
 /// Scales to a largest entry of one; false where there is nothing or no number.
 template <class Lanes, class Memory>
-CAROM_HOST_DEVICE bool normalise(const Lanes& lanes, int count, const Memory& values) {
+CAROM_CALL bool normalise(const Lanes& lanes, int count, const Memory& values) {
   certificate::MaxAbs<> size;
   for (int i = 0; i < count; ++i) size.add(values[i]);
   if (!(size.value > 0.0) || !(size.value < kInfinity)) return false;
@@ -35,9 +35,9 @@ CAROM_HOST_DEVICE bool normalise(const Lanes& lanes, int count, const Memory& va
 /// y is normalised, and is the proof where the residual is within the tolerance.
 /// work: qp_judge_workspace.
 template <class Lanes, class Data, class Memory>
-CAROM_HOST_DEVICE double infeasibility_residual(const Lanes& lanes, const QpShape& shape,
-                                                const QpView<Data>& view, const Memory& y,
-                                                const Memory& work, double tolerance) {
+CAROM_CALL double infeasibility_residual(const Lanes& lanes, const QpShape& shape,
+                                         const QpView<Data>& view, const Memory& y,
+                                         const Memory& work, double tolerance) {
   if (!normalise(lanes, shape.rows, y)) return kInfinity;
   // Signs that no bound allows, and what of a cone's multiplier lies outside of its cone.
   for_interval_rows(lanes, shape, [&](int i) {
@@ -76,9 +76,8 @@ CAROM_HOST_DEVICE double infeasibility_residual(const Lanes& lanes, const QpShap
 /// Of d as a direction in which the objective falls without end; d is normalised likewise.
 /// work: qp_judge_workspace.
 template <class Lanes, class Data, class Memory>
-CAROM_HOST_DEVICE double ray_residual(const Lanes& lanes, const QpShape& shape,
-                                      const QpView<Data>& view, const Memory& d, const Memory& work,
-                                      double tolerance) {
+CAROM_CALL double ray_residual(const Lanes& lanes, const QpShape& shape, const QpView<Data>& view,
+                               const Memory& d, const Memory& work, double tolerance) {
   if (!normalise(lanes, shape.variables, d)) return kInfinity;
   const certificate::QpJudge<double, Lanes, Data, Memory> judge(lanes, shape, view, work);
   for (const double dust : {0.0, 1e-13, 1e-10, 1e-7}) {
@@ -94,10 +93,9 @@ CAROM_HOST_DEVICE double ray_residual(const Lanes& lanes, const QpShape& shape,
 /// The same from a point that meets the rows: the larger one of both residuals.
 /// work: qp_judge_workspace.
 template <class Lanes, class Data, class Memory>
-CAROM_HOST_DEVICE double unboundedness_residual(const Lanes& lanes, const QpShape& shape,
-                                                const QpView<Data>& view, const Memory& point,
-                                                const Memory& d, const Memory& work,
-                                                double tolerance) {
+CAROM_CALL double unboundedness_residual(const Lanes& lanes, const QpShape& shape,
+                                         const QpView<Data>& view, const Memory& point,
+                                         const Memory& d, const Memory& work, double tolerance) {
   const double falling = ray_residual(lanes, shape, view, d, work, tolerance);
   if (!certificate::within(falling, tolerance)) return kInfinity;
   const certificate::QpJudge<double, Lanes, Data, Memory> judge(lanes, shape, view, work);
@@ -108,9 +106,8 @@ CAROM_HOST_DEVICE double unboundedness_residual(const Lanes& lanes, const QpShap
 /// Whether the Hessian has a direction of negative curvature; x then holds it.
 /// factor: [n, n]; inverse: [n]; work: [2 n].
 template <class Lanes, class Data, class Memory>
-CAROM_HOST_DEVICE bool proves_nonconvex(const Lanes& lanes, int n, const Data& hessian,
-                                        const Memory& x, const Memory& factor,
-                                        const Memory& inverse, const Memory& work) {
+CAROM_CALL bool proves_nonconvex(const Lanes& lanes, int n, const Data& hessian, const Memory& x,
+                                 const Memory& factor, const Memory& inverse, const Memory& work) {
   if (convexity_pivot<double>(lanes, n, hessian, factor, inverse) >= 0.0) return false;
   // First negative pivot, of column k: with L D L' = P so far, L' d = e_k gives d'P d = D_k.
   int k = 0;
@@ -128,8 +125,8 @@ CAROM_HOST_DEVICE bool proves_nonconvex(const Lanes& lanes, int n, const Data& h
 
 /// l_i > u_i in one of the first `rows` rows: y becomes the unit vector of that row, a proof.
 template <class Lanes, class Data, class Memory>
-CAROM_HOST_DEVICE bool crossed_bounds(const Lanes& lanes, int rows, const QpShape& shape,
-                                      const QpView<Data>& view, const Memory& y) {
+CAROM_CALL bool crossed_bounds(const Lanes& lanes, int rows, const QpShape& shape,
+                               const QpView<Data>& view, const Memory& y) {
   int crossed = 0;
   while (crossed < rows && !(view.lower[crossed] > view.upper[crossed])) ++crossed;
   if (crossed == rows) return false;

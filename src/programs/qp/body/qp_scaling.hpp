@@ -42,9 +42,8 @@ CAROM_INLINE V reciprocal_or_one(V x) {
 
 /// N: the number of variables where it is known in advance, or 0.
 template <class V, int N = 0, class Lanes, class Data, class Memory>
-CAROM_HOST_DEVICE QpScale<V> scale_problem(const Lanes& lanes, const QpShape& shape,
-                                           const QpView<Data>& view,
-                                           const ScaledQp<Memory>& scaled) {
+CAROM_CALL QpScale<V> scale_problem(const Lanes& lanes, const QpShape& shape,
+                                    const QpView<Data>& view, const ScaledQp<Memory>& scaled) {
   constexpr double kSmallestDiagonal = 1e-12;
   const int variables = N > 0 ? N : shape.variables;
   const long n = variables;
@@ -152,8 +151,8 @@ inline constexpr double kConvexityShift = 1e-9;
 /// units of the variables; where a diagonal is not positive, by 1e-9 of what the others' curvature
 /// and its entries would ask of it, P_ij^2 / P_ii. factor: [n, n]; work: [n], both overwritten.
 template <class V, int N = 0, class Lanes, class Data, class Memory>
-CAROM_HOST_DEVICE void raise_hessian(const Lanes& lanes, int size, const Data& hessian,
-                                     const Memory& factor, const Memory& work) {
+CAROM_CALL void raise_hessian(const Lanes& lanes, int size, const Data& hessian,
+                              const Memory& factor, const Memory& work) {
   const int variables = N > 0 ? N : size;
   const long n = variables;
   lanes.for_each(variables, [&](int j) {
@@ -180,8 +179,8 @@ CAROM_HOST_DEVICE void raise_hessian(const Lanes& lanes, int size, const Data& h
 /// Negative (or NaN) where the Hessian is not convex: the smallest pivot of L D L' of what
 /// raise_hessian makes of it. factor: [n, n]; inverse: [n], both overwritten.
 template <class V, int N = 0, class Lanes, class Data, class Memory>
-CAROM_HOST_DEVICE V convexity_pivot(const Lanes& lanes, int size, const Data& hessian,
-                                    const Memory& factor, const Memory& inverse) {
+CAROM_CALL V convexity_pivot(const Lanes& lanes, int size, const Data& hessian,
+                             const Memory& factor, const Memory& inverse) {
   const int variables = N > 0 ? N : size;
   raise_hessian<V, N>(lanes, size, hessian, factor, inverse);
   return factor_symmetric<V, N>(lanes, variables, factor, inverse, V(0.0));

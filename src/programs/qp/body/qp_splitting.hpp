@@ -27,7 +27,7 @@ struct QpRows {
   }
 
   /// to += A' v
-  CAROM_HOST_DEVICE void add_transposed(const Memory& v, const Memory& to) const {
+  CAROM_CALL void add_transposed(const Memory& v, const Memory& to) const {
     for (int i = 0; i < shape.rows; ++i) {
       const V value = v[i];
       const Memory row = scaled.matrix + static_cast<long>(i) * shape.variables;
@@ -40,7 +40,7 @@ struct QpRows {
   }
 
   /// to = P x + q
-  CAROM_HOST_DEVICE void gradient(const Memory& x, const Memory& to) const {
+  CAROM_CALL void gradient(const Memory& x, const Memory& to) const {
     const long n = shape.variables;
     lanes.for_each(shape.variables, [&](int j) {
       V sum = scaled.gradient[j];
@@ -67,7 +67,7 @@ struct QpRows {
   }
 
   /// from -> to, rows of intervals onto [l, u], rows of a cone onto h - K. In place allowed.
-  CAROM_HOST_DEVICE void project(const Memory& from, const Memory& to) const {
+  CAROM_CALL void project(const Memory& from, const Memory& to) const {
     int next = 0;
     int i = 0;
     while (i < shape.rows) {
@@ -122,9 +122,9 @@ struct QpMerit {
 
 /// work_n: [n], work_m, work_p: [rows], overwritten; work_m ends as A x.
 template <class V, class Lanes, class Memory>
-CAROM_HOST_DEVICE QpMerit<V> qp_merit(const QpRows<V, Lanes, Memory>& rows, const Memory& x,
-                                      const Memory& y, const Memory& work_n, const Memory& work_m,
-                                      const Memory& work_p) {
+CAROM_CALL QpMerit<V> qp_merit(const QpRows<V, Lanes, Memory>& rows, const Memory& x,
+                               const Memory& y, const Memory& work_n, const Memory& work_m,
+                               const Memory& work_p) {
   const QpShape& shape = rows.shape;
   rows.gradient(x, work_n);
   V force(1.0);

@@ -29,7 +29,7 @@ class QpTask {
   /// Tries one method; true where that is the end of it. Otherwise the results hold the attempt,
   /// which may be a solved one that wants refinement.
   template <QpMethod Method>
-  CAROM_HOST_DEVICE bool first(long p) const {
+  CAROM_CALL bool first(long p) const {
     if (!problem_.load(p)) {
       problem_.refuse(p);
       return true;
@@ -46,7 +46,7 @@ class QpTask {
   }
 
   /// Everything else, from what `first` left if `tried`.
-  CAROM_HOST_DEVICE void finish(long p, bool tried) const {
+  CAROM_CALL void finish(long p, bool tried) const {
     const QpShape& shape = arrays_.shape;
     if (!problem_.load(p)) return problem_.refuse(p);
     QpVerdict verdict;
@@ -67,7 +67,7 @@ class QpTask {
 
  private:
   template <QpMethod Method>
-  CAROM_HOST_DEVICE QpLeft attempt(long p) const {
+  CAROM_CALL QpLeft attempt(long p) const {
     const QpOutcome<double> outcome = attempt_.template run<Method>();
     const certificate::QpResidual<double> judged = attempt_.template judge<Method>();
     return problem_.conclude(p, Method, static_cast<std::uint8_t>(outcome.end),

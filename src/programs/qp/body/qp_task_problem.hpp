@@ -54,7 +54,7 @@ class QpTaskProblem {
   CAROM_INLINE Memory y() const { return memory_ + parts_.y; }
 
   /// Copies problem p; false where a number is refused.
-  CAROM_HOST_DEVICE bool load(long p) const {
+  CAROM_CALL bool load(long p) const {
     const QpShape& shape = arrays_.shape;
     const long n = shape.variables;
     const long m = arrays_.interval_rows;
@@ -101,8 +101,8 @@ class QpTaskProblem {
   }
 
   /// x, y from arrays like those of a batch; null stands for zeros.
-  CAROM_HOST_DEVICE void load_pair(long p, const double* solution, const double* dual,
-                                   const double* cone_dual) const {
+  CAROM_CALL void load_pair(long p, const double* solution, const double* dual,
+                            const double* cone_dual) const {
     const QpShape& shape = arrays_.shape;
     const long n = shape.variables;
     const long m = arrays_.interval_rows;
@@ -116,12 +116,12 @@ class QpTaskProblem {
       to_y[i] = from == nullptr ? 0.0 : from[i < m ? p * m + i : p * k + i - m];
     });
   }
-  CAROM_HOST_DEVICE void load_start(long p) const {
+  CAROM_CALL void load_start(long p) const {
     load_pair(p, arrays_.start.solution, arrays_.start.dual, arrays_.start.cone_dual);
   }
 
   /// Of a problem with a number that is refused.
-  CAROM_HOST_DEVICE void refuse(long p) const {
+  CAROM_CALL void refuse(long p) const {
     QpVerdict verdict;
     verdict.status = Status::invalid_input;
     verdict.method = first_method(arrays_.settings.method);
@@ -130,8 +130,8 @@ class QpTaskProblem {
   }
 
   /// What an attempt came to. Written but for that of the dual pivots, if it is none.
-  CAROM_HOST_DEVICE QpLeft conclude(long p, QpMethod method, std::uint8_t end, int iterations,
-                                    double residual, double objective) const {
+  CAROM_CALL QpLeft conclude(long p, QpMethod method, std::uint8_t end, int iterations,
+                             double residual, double objective) const {
     const double tolerance = arrays_.settings.tolerance;
     const bool pivots = method == QpMethod::active_set;
     const bool solved =
@@ -146,12 +146,12 @@ class QpTaskProblem {
   }
 
   /// x, y and the verdict, or NaN and the proof.
-  CAROM_HOST_DEVICE void write(long p, const QpVerdict& verdict) const {
+  CAROM_CALL void write(long p, const QpVerdict& verdict) const {
     write(p, verdict, [](int) { return std::numeric_limits<double>::quiet_NaN(); });
   }
   /// point(j): of an unbounded problem.
   template <class Point>
-  CAROM_HOST_DEVICE void write(long p, const QpVerdict& verdict, Point&& point) const {
+  CAROM_CALL void write(long p, const QpVerdict& verdict, Point&& point) const {
     const QpShape& shape = arrays_.shape;
     const long n = shape.variables;
     const long m = arrays_.interval_rows;
