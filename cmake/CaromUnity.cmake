@@ -22,13 +22,20 @@ endfunction()
 # there is none.
 option(CAROM_PRECOMPILE "Parse the libraries' headers once a target instead of once a unit" OFF)
 
-# carom_precompiled(TARGET [FROM OTHER] HEADERS...): OTHER's, where its flags are TARGET's.
+# carom_precompiled(TARGET [FROM OTHER] HEADERS...): OTHER's, where its flags are TARGET's. GCC compiles
+# a unit at the level of optimisation of its precompiled header, whatever the unit's own says.
 function(carom_precompiled target)
   cmake_parse_arguments(arg "" "FROM" "" ${ARGN})
   if(NOT CAROM_PRECOMPILE)
     return()
   endif()
   if(arg_FROM)
+    get_property(own TARGET ${target} PROPERTY COMPILE_OPTIONS)
+    get_property(others TARGET ${arg_FROM} PROPERTY COMPILE_OPTIONS)
+    if(NOT "${own}" STREQUAL "${others}")
+      message(FATAL_ERROR "${target} cannot use the precompiled header of ${arg_FROM}: its options "
+        "are \"${own}\", the header's \"${others}\"")
+    endif()
     target_precompile_headers(${target} REUSE_FROM ${arg_FROM})
   else()
     target_precompile_headers(${target} PRIVATE ${arg_UNPARSED_ARGUMENTS})

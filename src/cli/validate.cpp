@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -139,14 +140,6 @@ void print_text(const std::vector<Verdict>& verdicts, double tolerance) {
   }
 }
 
-// Errors: InvalidInput where --method, a word of other commands too, is given for another family
-// than impacts.
-void refuse_method(const ValidateOptions& options, const char* family) {
-  if (!options.method_given) return;
-  throw InvalidInput(
-      fmt::format("--method: lcp or events of impacts; comparing {} takes none", family));
-}
-
 // The options of another family's command that a comparison takes.
 template <class Options>
 Options options_of(const ValidateOptions& options, std::initializer_list<const char*> settings) {
@@ -195,21 +188,28 @@ int run_validate(const ValidateOptions& options) {
   }
   const std::string& target = options.sampling.target;
   const io::FileKind kind = io::kind_of_file(target);
-  if (is_named(models::postures(), target) || kind == io::FileKind::posture) {
-    refuse_method(options, "postures");
-    return validate_postures(posture_options(options), first, second, tolerance);
-  }
-  if (is_named(models::scenarios(), target) || kind == io::FileKind::step) {
-    refuse_method(options, "steps");
-    return validate_steps(step_options(options), first, second, tolerance);
-  }
-  if (is_named(models::stances(), target) || kind == io::FileKind::stance) {
-    refuse_method(options, "stances");
-    return validate_stances(stance_options(options), first, second, tolerance);
-  }
-  if (is_named(models::motions(), target) || kind == io::FileKind::motion) {
-    refuse_method(options, "motions");
-    return validate_motions(motion_options(options), first, second, tolerance);
+  // Families other than impacts, which have no --method to choose.
+  const struct {
+    const char* name;
+    bool wanted;
+    std::function<int()> validate;
+  } others[] = {
+      {"postures", is_named(models::postures(), target) || kind == io::FileKind::posture,
+       [&] { return validate_postures(posture_options(options), first, second, tolerance); }},
+      {"steps", is_named(models::scenarios(), target) || kind == io::FileKind::step,
+       [&] { return validate_steps(step_options(options), first, second, tolerance); }},
+      {"stances", is_named(models::stances(), target) || kind == io::FileKind::stance,
+       [&] { return validate_stances(stance_options(options), first, second, tolerance); }},
+      {"motions", is_named(models::motions(), target) || kind == io::FileKind::motion,
+       [&] { return validate_motions(motion_options(options), first, second, tolerance); }},
+  };
+  for (const auto& family : others) {
+    if (!family.wanted) continue;
+    if (options.method_given) {
+      throw InvalidInput(
+          fmt::format("--method: lcp or events of impacts; comparing {} takes none", family.name));
+    }
+    return family.validate();
   }
   const std::vector<run::ImpactTask> tasks = load_tasks(options.sampling);
   const InterruptGuard guard;
