@@ -9,18 +9,20 @@ namespace carom::cpu::simd {
 /// Which modes hold for a face, by the ratio of two contacts' weights. Each condition of a mode is
 /// a sum linear in both, so that its sign changes at one ratio; between these ratios the modes that
 /// hold are the same. Around each of them lies a zone in which rounding may decide.
-struct EventFace {
+struct alignas(64) EventFace {
   static constexpr int kZones = 8;
   static constexpr int kModes = kernels::event_modes(2);
+  static constexpr std::uint64_t kNone = std::uint64_t{1} << 63;
   static constexpr double kAlone = 1e9;  ///< stands for larger ratios: the first contact alone
 
   // A ratio is in a zone where it is at least `low` and below `high`; what stays free is infinite.
   double low[kZones], high[kZones];
-  std::uint64_t hold[kZones + 1];  ///< after so many zones; bit n: the n-th of the modes tried
-  std::uint32_t count;             ///< of modes that may be tried; 0: not looked at yet
-  std::uint32_t inverse;           ///< ceil(2^32 / count)
-  /// Number of a mode, above 8 bits that say which contacts stick; the last is that of none.
-  std::uint16_t mode[kModes + 1];
+  /// After so many zones; bit n: the n-th of the modes tried. Where none holds, the first one's bit
+  /// and kNone.
+  std::uint64_t hold[kZones + 1];
+  std::uint64_t inverse;       ///< ceil(2^32 / count)
+  std::uint32_t count;         ///< of modes that may be tried; 0: not looked at yet
+  std::uint16_t mode[kModes];  ///< its number, above 8 bits that say which contacts stick
 };
 
 /// The faces of one problem with M <= 2 contacts, each looked at when it is met first. With one
@@ -81,8 +83,7 @@ class EventRanges {
     }
     search.begin(0, 0);
     face.count = search.count();
-    face.mode[EventFace::kModes] = 0;
-    face.inverse = static_cast<std::uint32_t>((0x100000000ULL + face.count - 1) / face.count);
+    face.inverse = (0x100000000ULL + face.count - 1) / face.count;
     Mode modes[EventFace::kModes];
     Zone zones[kZones + 1];
     int found = 0;  // above kZones: too many
@@ -115,6 +116,7 @@ class EventRanges {
         const std::uint64_t one = holds(search, modes[n], first, second) ? 1 : 0;
         face.hold[above] |= one << n;
       }
+      if (face.hold[above] == 0) face.hold[above] = EventFace::kNone | 1U;
     };
     const auto zone = [&](double low, double high) {
       face.low[above] = low;

@@ -1,34 +1,16 @@
 #pragma once
 
-#include <cstdint>
-#include <cstring>
+#include "cpu/simd/event_lanes.hpp"
 
-#include <carom/certificate.hpp>
-
-#include "cpu/simd/event_ranges.hpp"
-#include "cpu/simd/pack_trajectories.hpp"
-#include "cpu/simd/spread.hpp"
-#include "impact/body/event_piece.hpp"
-#include "impact/body/event_series.hpp"
-
-/// Packs of planar trajectories that are followed from event to event: each lane of a register
-/// follows a sample of its own, by the text of events_body.hpp, and takes the next one as soon as
-/// it is done.
 namespace carom::cpu::simd {
 
+/// Packs side by side: what one waits for another fills.
 template <class Isa, int M>
 class PackEvents {
   using Pack = typename Isa::Pack;
-  using Mask = typename Isa::Mask;
-  using Words = typename Isa::Words;
-  using Rules = kernels::EventRules;
   using Table = kernels::EventTable<Isa, M>;
   static constexpr int kWidth = Isa::kWidth;
   static constexpr int kRows = 2 * M;
-  static constexpr int kModeSize = 2 * M * kRows;
-  static constexpr int kPairs = (M + 1) / 2;  // of draws for weights
-  static constexpr double kTwo52 = 0x1.0p52;  // makes a whole number a double's low bits
-  static constexpr std::uint64_t kNoMode = std::uint64_t{1} << EventFace::kModes;
 
  public:
   /// Positions [first, job.count), where `starts()`.
@@ -36,11 +18,11 @@ class PackEvents {
       : job_(job),
         problem_(*job.problem),
         run_(*job.run),
-        ranges_(table, job.problem->friction, faces),
-        modes_(table.modes()),
+        table_(table),
+        faces_(faces),
         sizes_(kernels::event_sizes<M>(*job.problem, table)),
         nv_(job.run->velocities),
-        next_(first) {}
+        first_(first) {}
 
   /// Whether some contact approaches before the impact.
   [[nodiscard]] bool starts() const {
@@ -52,349 +34,22 @@ class PackEvents {
   }
 
   void operator()() {
-    const int first = next_;
-    const Pack none(0.0);
-    for (int k = 0; k < kRows; ++k) u_[k] = total_[k] = none;
-    for (int i = 0; i < M; ++i) weight_[i] = drawn_[i] = none;
-    start((1U << kWidth) - 1U);
-    while (active_ != 0U) {
-      states();
-      draw();
-      choose();
-      const unsigned moves = find() & active_;
-      follow(moves);
-      finish(moves);
+    EventSupply<Isa> supply(job_, first_);
+    using Lanes = EventLanes<Isa, M>;
+    Lanes packs[] = {Lanes(job_, table_, faces_, sizes_, supply),
+                     Lanes(job_, table_, faces_, sizes_, supply)};
+    while (packs[0].active() || packs[1].active()) {
+#pragma GCC unroll 1
+      for (Lanes& lanes : packs) lanes.states(), lanes.draw(), lanes.choose();
+#pragma GCC unroll 1
+      for (Lanes& lanes : packs) lanes.find();
+#pragma GCC unroll 1
+      for (Lanes& lanes : packs) lanes.follow(), lanes.finish();
     }
-    for (int position = first; position < job_.count; position += kWidth) summarise(position);
+    for (int position = first_; position < job_.count; position += kWidth) summarise(position);
   }
 
  private:
-  static CAROM_INLINE bool bit(unsigned bits, int lane) { return ((bits >> lane) & 1U) != 0U; }
-  static CAROM_INLINE Mask mask(unsigned bits) { return Mask::from_bits(bits); }
-
-  /// Gives these lanes their next samples, or retires them.
-  void start(unsigned lanes) {
-    const Mask fresh = mask(lanes);
-    unsigned wanted = wanted_.bits() & ~lanes;
-    for (unsigned rest = lanes; rest != 0U; rest &= rest - 1U) {
-      const int lane = kernels::lowest_bit(rest);
-      if (next_ == job_.count) {
-        active_ &= ~(1U << lane);
-        continue;
-      }
-      if (drawn_to_ <= next_) draw_policies();
-      active_ |= 1U << lane;
-      position_[lane] = next_;
-      sample_[lane] = job_.first + static_cast<std::uint64_t>(next_);
-      block_[lane] = 1;
-      const int ahead = next_ - (drawn_to_ - kWidth);
-      policy_[lane] = policies_[ahead];
-      wanted |= static_cast<unsigned>(policy_wanted_[ahead]) << lane;
-      pivots_[lane] = 0;
-      ++next_;
-    }
-    wanted_ = mask(wanted);
-    const Pack none(0.0);
-    for (int k = 0; k < kRows; ++k) {
-      const Pack u(kernels::event_start(problem_, sizes_.speed, k));
-      u_[k] = select(fresh, u, u_[k]);
-      total_[k] = select(fresh, none, total_[k]);
-    }
-    left_ = select(fresh, none, left_);
-    wrong_ = select(fresh, none, wrong_);
-    gained_ = select(fresh, none, gained_);
-    steps_ = select(fresh, none, steps_);
-    redrawn_ = select(fresh, none, redrawn_);
-    spoiled_ = spoiled_ & !fresh;
-    follows_ = follows_ & !fresh;
-  }
-
-  /// EventWeights::begin of the next samples.
-  void draw_policies() {
-    alignas(64) std::uint64_t sample[kWidth], block[kWidth] = {};
-    for (int lane = 0; lane < kWidth; ++lane) {
-      sample[lane] = job_.first + static_cast<std::uint64_t>(next_ + lane);
-    }
-    Pack first, second;
-    Isa::uniform_pairs(run_.seed, job_.index, sample, block, first, second);
-    alignas(64) double word[kWidth];
-    rounded_down(second * Pack(4294967296.0)).store(word);
-    const unsigned wanted = (first < Pack(0.5)).bits();
-    for (int lane = 0; lane < kWidth; ++lane) {
-      policies_[lane] = word[lane];
-      policy_wanted_[lane] = bit(wanted, lane);
-    }
-    drawn_to_ = next_ + kWidth;
-  }
-
-  /// kernels::event_state.
-  CAROM_INLINE void states() {
-    const Pack none(0.0), one(1.0), two(2.0), four(4.0);
-    for (int i = 0; i < M; ++i) {
-      const Pack normal = u_[i], tangent = u_[M + i];
-      const Pack slip = select(tangent > none, two, select(tangent < none, none, one));
-      state_[i] = select(normal > none, none, select(normal < none, four, one) + slip);
-    }
-  }
-
-  static CAROM_INLINE Pack corner(Pack x) {
-    const Pack square = x * x, fourth = square * square;
-    return fourth * fourth;
-  }
-
-  /// EventWeights::draw where a stretch begins.
-  CAROM_INLINE void draw() {
-    const Pack none(0.0);
-    const Mask wants = mask(active_) & !(left_ > none);
-    const unsigned begins = wants.bits();
-    if (begins == 0U) return;
-    Pack draws[2 + kPairs][2];
-    alignas(64) std::uint64_t block[kWidth];
-    for (int b = 0; b < 2 + kPairs; ++b) {
-      for (int lane = 0; lane < kWidth; ++lane) {
-        block[lane] = block_[lane] + static_cast<std::uint64_t>(b);
-      }
-      Isa::uniform_pairs(run_.seed, job_.index, sample_, block, draws[b][0], draws[b][1]);
-    }
-    for (int lane = 0; lane < kWidth; ++lane) {
-      block_[lane] += static_cast<std::uint64_t>((begins >> lane & 1U) * (2 + kPairs));
-    }
-    const Pack *kind = draws[0], *choice = draws[1];
-    Pack weight[M], most(0.0), sum(0.0);
-    for (int i = 0; i < M; ++i) weight[i] = corner(draws[2 + i / 2][i % 2]);
-    for (int i = 0; i < M; ++i) most = larger(most, weight[i]);
-    const Pack which = kind[0] * Pack(3.0) * Pack(M);
-    const Mask alone = which < Pack(M);
-    for (int i = 0; i < M; ++i) {
-      const Mask here = (which >= Pack(i)) & (which < Pack(i + 1));
-      weight[i] = select(alone, select(here, most, none), weight[i]);
-      weight[i] =
-          select(weight[i] < Pack(kernels::EventWeights<M>::kLeast) * most, none, weight[i]);
-      sum = select(u_[i] < none, sum + weight[i], sum);
-    }
-    const Mask idle = !(sum > none);
-    const Pack instead = select(most > none, most, Pack(1.0));
-    sum = none;
-    for (int i = 0; i < M; ++i) {
-      weight[i] = select(idle & (u_[i] < none), instead, weight[i]);
-      sum = sum + weight[i];
-    }
-    for (int i = 0; i < M; ++i) {
-      weight_[i] = drawn_[i] = select(wants, weight[i] / sum, drawn_[i]);
-    }
-    first_ = select(wants, rounded_down(choice[1] * Pack(1048576.0)), first_);
-    Pack halvings = rounded_down(choice[0] * Pack(12.0)), scale(4.0);
-    for (const int power : {8, 4, 2, 1}) {
-      const Mask some = halvings >= Pack(power);
-      halvings = select(some, halvings - Pack(power), halvings);
-      scale = select(some, scale * Pack(1.0 / (1 << power)), scale);
-    }
-    const Mask follows = wants & wanted_ & !spoiled_;
-    Pack length = Pack(sizes_.length) * scale * (Pack(0.5) + kind[1]);
-    length = select(follows & (kind[1] < Pack(0.75)), Pack(64.0 * sizes_.length), length);
-    left_ = select(wants, length, left_);
-    follows_ = (follows_ & !wants) | follows;
-    spoiled_ = spoiled_ & !wants;
-    events_ = select(wants, none, events_);
-    for (unsigned rest = begins & cycling_; rest != 0U; rest &= rest - 1U) {
-      series_[kernels::lowest_bit(rest)].begin();
-    }
-    cycling_ &= ~begins;
-  }
-
-  /// EventWeights::choose where a policy is followed.
-  CAROM_INLINE void choose() {
-    if (!any_of(follows_)) return;
-    const Pack none(0.0), one(1.0);
-    Words x(Pack::load(policy_));
-    Mask able[M];
-    Pack count(0.0);
-    for (int i = 0; i < M; ++i) {
-      x = (x ^ Words(state_[i])) * 0x9E3779B9U;
-      x = x ^ (x >> 15);
-      able[i] = u_[i] <= none;
-      count = select(able[i], count + one, count);
-    }
-    x = x * 0x85EBCA6BU;
-    x = x ^ (x >> 13);
-    x = x * 0xC2B2AE35U;
-    x = x ^ (x >> 16);
-    const Pack number = x.number(), ways = count + one;
-    Pack share(1.0);
-    for (int n = 2; n <= M + 1; ++n) share = select(ways >= Pack(n), Pack(1.0 / n), share);
-    // The quotient of whole numbers is no closer to the next one than 0.5 / ways.
-    const Pack pick = number - ways * rounded_down((number + Pack(0.5)) * share);
-    const Mask all = pick >= count;
-    Pack at(0.0);
-    for (int i = 0; i < M; ++i) {
-      const Mask here = able[i] & !(at != pick);
-      const Pack weight = select(all, drawn_[i], select(here, one, none));
-      weight_[i] = select(follows_, weight, weight_[i]);
-      at = select(able[i], at + one, at);
-    }
-  }
-
-  /// A whole number from a pack's memory after kTwo52 was added.
-  static CAROM_INLINE std::uint32_t whole(const double* at) {
-    std::uint64_t bits;
-    std::memcpy(&bits, at, sizeof bits);
-    return static_cast<std::uint32_t>(bits);
-  }
-
-  /// The lanes whose byte has its lowest bit.
-  static CAROM_INLINE unsigned lanes_of(std::uint64_t bytes) {
-    return static_cast<unsigned>((bytes & 0x0101010101010101ULL) * 0x0102040810204080ULL >> 56);
-  }
-
-  /// Impulses and rates of the first mode that holds; lanes that have one. Those for which only
-  /// rounding tells go to `open_`.
-  CAROM_INLINE unsigned find() {
-    alignas(64) double face_of[kWidth], ratio_of[kWidth], first_of[kWidth];
-    Pack face = state_[M - 1];
-    for (int i = M - 1; i-- > 0;) face = fused(Pack(kernels::kEventChoices), face, state_[i]);
-    (face + Pack(kTwo52)).store(face_of);
-    (first_ + Pack(kTwo52)).store(first_of);
-    if constexpr (M == 2) smaller(weight_[0] / weight_[1], Pack(EventFace::kAlone)).store(ratio_of);
-    const double* from[kWidth];
-    unsigned found = 0, open = 0;
-    std::uint64_t sticking = 0;  // a byte a lane, a bit a contact
-    for (int lane = 0; lane < kWidth; ++lane) {
-      const EventFace& own = ranges_.face(static_cast<int>(whole(face_of + lane)));
-      unsigned above = 0;
-      if constexpr (M == 2) {
-        const Pack ratio(ratio_of[lane]);
-        unsigned within = 0;
-        for (int z = 0; z < EventFace::kZones; z += kWidth) {
-          above |= (ratio >= Pack::load(own.low + z)).bits() << z;
-          within |= (ratio >= Pack::load(own.high + z)).bits() << z;
-        }
-        open |= (above != within ? 1U : 0U) << lane;
-      }
-      // Zones are in order, so that those below the ratio are the first ones.
-      const std::uint64_t hold = own.hold[__builtin_ctz(~above)];
-      const std::uint32_t first = whole(first_of + lane);
-      const auto quotient = static_cast<std::uint32_t>(std::uint64_t{first} * own.inverse >> 32);
-      const std::uint32_t begin = first - quotient * own.count;
-      const std::uint64_t later = hold & ~std::uint64_t{0} << begin;
-      const std::uint64_t in_turn = later != 0 ? later : hold;
-      found |= (in_turn != 0 ? 1U : 0U) << lane;
-      const unsigned mode = own.mode[__builtin_ctzll(in_turn | kNoMode)];
-      from[lane] = modes_ + (mode >> 8) * kModeSize;
-      sticking |= std::uint64_t{mode & 0xffU} << (8 * lane);
-    }
-    open_ = open & active_;
-    alignas(64) double mode[kModeSize][kWidth];
-    spread<kWidth>(from, kModeSize, mode[0]);
-    Pack solution[kModeSize];
-    for (int e = 0; e < kModeSize; ++e) solution[e] = Pack::load(mode[e]);
-    kernels::event_motion<M>(solution, weight_, impulse_, rate_);
-    const Pack none(0.0);
-    for (int i = 0; i < M; ++i) {  // within their bounds, as event_holds leaves them
-      const Mask pulls = impulse_[i] < none;
-      const Pack normal = select(pulls, none, impulse_[i]);
-      const Pack tangent = select(pulls, none, impulse_[M + i]);
-      const Pack most = Pack(problem_.friction[i]) * normal;
-      const Mask sticks = mask(lanes_of(sticking >> i));
-      impulse_[i] = normal;
-      impulse_[M + i] = select(sticks, smaller(larger(tangent, -most), most), tangent);
-    }
-    return found & ~open;
-  }
-
-  /// One linear piece of these lanes; another stretch for those without a mode.
-  CAROM_INLINE void follow(unsigned lanes) {
-    const Mask moves = mask(lanes), stays = mask(active_ & ~lanes);
-    const Pack none(0.0), one(1.0);
-    const auto piece = kernels::event_piece<Pack, M>(problem_, u_, impulse_, rate_, left_);
-    for (int k = 0; k < kRows; ++k) {
-      u_[k] = select(moves, piece.next[k], u_[k]);
-      total_[k] = select(moves, fused(piece.length, impulse_[k], total_[k]), total_[k]);
-    }
-    wrong_ = select(moves, larger(wrong_, piece.wrong), wrong_);
-    gained_ = select(moves, larger(gained_, piece.gained), gained_);
-    const Mask event = piece.key >= none;
-    left_ = select(moves & event, left_ - piece.length, none);
-    since_ = select(moves, since_ + piece.length, since_);
-    events_ = select(moves, events_ + one, events_);
-    constexpr auto from = [](bool follows) {
-      return Pack(kernels::EventSeries<M>::cycles_from(follows));
-    };
-    const Mask due = moves & event & (events_ > select(follows_, from(true), from(false)));
-    if (const unsigned bits = due.bits(); bits != 0U) sum_series(bits, piece.key);
-    const Mask spoils = moves & follows_ & (events_ >= Pack(Rules::kPolicyEvents));
-    left_ = select(spoils, none, left_);
-    spoiled_ = spoiled_ | spoils | stays;
-    redrawn_ = select(stays, redrawn_ + one, redrawn_);
-    steps_ = steps_ + one;
-  }
-
-  void sum_series(unsigned lanes, const Pack& key) {
-    alignas(64) double u[kRows][kWidth], total[kRows][kWidth], left[kWidth], since[kWidth];
-    alignas(64) double key_of[kWidth], events[kWidth];
-    for (int k = 0; k < kRows; ++k) u_[k].store(u[k]), total_[k].store(total[k]);
-    left_.store(left);
-    since_.store(since);
-    key.store(key_of);
-    events_.store(events);
-    for (; lanes != 0U; lanes &= lanes - 1U) {
-      const int lane = kernels::lowest_bit(lanes);
-      double own_u[kRows], own_total[kRows];
-      std::uint32_t zeros = 0;
-      for (int k = 0; k < kRows; ++k) {
-        own_u[k] = u[k][lane];
-        own_total[k] = total[k][lane];
-        zeros |= (own_u[k] == 0.0 ? 1U : 0U) << k;
-      }
-      kernels::EventSeries<M>& series = series_[lane];
-      series.resume(static_cast<int>(events[lane]), since[lane]);
-      if (series.sum(static_cast<int>(key_of[lane]), zeros, sizes_.speed, own_u, own_total,
-                     left[lane])) {
-        ++pivots_[lane];
-        for (int k = 0; k < kRows; ++k) u[k][lane] = own_u[k], total[k][lane] = own_total[k];
-      }
-      since[lane] = series.since();
-      cycling_ |= 1U << lane;
-    }
-    for (int k = 0; k < kRows; ++k) u_[k] = Pack::load(u[k]), total_[k] = Pack::load(total[k]);
-    left_ = Pack::load(left);
-    since_ = Pack::load(since);
-  }
-
-  /// Writes out the lanes whose trajectory has ended and starts their next ones.
-  CAROM_INLINE void finish(unsigned moved) {
-    const Pack none(0.0);
-    Mask approaching = u_[0] < none;
-    for (int i = 1; i < M; ++i) approaching = approaching | (u_[i] < none);
-    const unsigned collides = approaching.bits();
-    const unsigned last = (steps_ >= Pack(Rules::kMostPieces)).bits();
-    const unsigned stuck = (redrawn_ > Pack(Rules::kMostRedrawn)).bits() & ~moved;
-    const unsigned ended = active_ & (~collides | last | stuck | open_);
-    if (ended == 0U) return;
-    alignas(64) double u[kRows][kWidth], total[kRows][kWidth], residual[kWidth], steps[kWidth];
-    for (int k = 0; k < kRows; ++k) u_[k].store(u[k]), total_[k].store(total[k]);
-    kernels::event_residual(wrong_, gained_, sizes_.speed, problem_.energy).store(residual);
-    steps_.store(steps);
-    for (unsigned rest = ended; rest != 0U; rest &= rest - 1U) {
-      const int lane = kernels::lowest_bit(rest);
-      const auto position = static_cast<long>(position_[lane]);
-      for (int k = 0; k < kRows; ++k) {
-        job_.contact_velocity[position * kRows + k] = u[k][lane];
-        job_.impulse[position * kRows + k] = total[k][lane];
-      }
-      job_.residual[position] = residual[lane];
-      job_.pivots[position] = pivots_[lane];
-      job_.fallback[position] = 0;
-      // what only rounding tells, and what fails, is another's
-      const bool left_out = bit(open_ | stuck, lane);
-      job_.steps[position] = static_cast<std::int32_t>(steps[lane]);
-      job_.status[position] =
-          left_out ? kUnfinished
-                   : static_cast<std::uint8_t>(bit(collides, lane) ? TrajectoryStatus::max_steps
-                                                                   : TrajectoryStatus::terminated);
-    }
-    start(ended);
-  }
-
   /// EventTrajectory::finish of the trajectories from `position` on.
   void summarise(int position) {
     const int last = job_.count - 1;
@@ -439,33 +94,18 @@ class PackEvents {
       job_.residual[at] = residual[lane];
       job_.energy_ratio[at] = ratio[lane];
       job_.modes[at] = static_cast<std::uint64_t>(modes[lane]);
-      if (!bit(good, lane)) job_.status[at] = kUnfinished;
+      if ((good >> lane & 1U) == 0U) job_.status[at] = kUnfinished;
     }
   }
 
   const PackJob& job_;
   const kernels::ImpactProblemView& problem_;
   const kernels::ImpactRun& run_;
-  EventRanges<Isa, M> ranges_;
-  const double* modes_;
+  const Table& table_;
+  EventFace* faces_;
   kernels::EventSizes sizes_;
   int nv_;
-  int next_;
-  int drawn_to_ = 0;  ///< position that the drawn policies end before
-  unsigned active_ = 0, open_ = 0;
-  unsigned cycling_ = 0;  ///< lanes whose series has begun to look at cycles
-  Pack u_[kRows], total_[kRows], impulse_[kRows], rate_[kRows], state_[M];
-  Pack weight_[M], drawn_[M], first_{0.0}, left_{0.0}, wrong_{0.0}, gained_{0.0};
-  Pack events_{0.0}, since_{0.0}, steps_{0.0}, redrawn_{0.0};
-  Mask follows_ = Mask::from_bits(0), wanted_ = follows_, spoiled_ = follows_;
-  alignas(64) std::uint64_t sample_[kWidth] = {};
-  alignas(64) std::uint64_t block_[kWidth] = {};
-  alignas(64) double policy_[kWidth] = {};
-  double policies_[kWidth] = {};
-  bool policy_wanted_[kWidth] = {};
-  int position_[kWidth] = {};
-  std::int32_t pivots_[kWidth] = {};
-  kernels::EventSeries<M> series_[kWidth];
+  int first_;
 };
 
 }  // namespace carom::cpu::simd
