@@ -90,8 +90,8 @@ void validate(const ImpactBatch& batch);
 /// What follows the inclusion (39), (40).
 enum class ImpactMethod : std::uint8_t {
   lcp,     ///< Algorithm 1: steps (75) under drawn lambda_max, with an error that h bounds
-  events,  ///< planar, up to 4 contacts: solutions followed exactly from event to event under drawn
-           ///< weights, without a step size (docs/algorithms/enclosure.md); backend cpu
+  events,  ///< up to 8 contacts: solutions followed exactly from event to event under drawn
+           ///< weights, without a step size (docs/algorithms/enclosure.md)
 };
 
 /// How lambda_max is drawn from [0, h]^m.

@@ -15,7 +15,7 @@
 #include "core/words.hpp"
 #include "core/workspace.hpp"
 #include "impact/backends.hpp"
-#include "impact/body/event_table.hpp"
+#include "impact/body/event_modes.hpp"
 #include "impact/prepare.hpp"
 
 namespace carom {
@@ -103,9 +103,8 @@ void require_events(const ImpactBatch& batch) {
     throw InvalidInput(
         Refusal{.field = "method", .relation = "", .value = "events", .rule = std::move(rule)});
   };
-  if (batch.dimension != 2) refuse("follows planar contacts; the problem's dimension is 3");
-  if (batch.contacts > kernels::kMaxEventContacts) {
-    refuse("follows at most " + std::to_string(kernels::kMaxEventContacts) + " contacts, not " +
+  if (batch.contacts > kernels::kMaxFollowedContacts) {
+    refuse("follows at most " + std::to_string(kernels::kMaxFollowedContacts) + " contacts, not " +
            std::to_string(batch.contacts));
   }
 }

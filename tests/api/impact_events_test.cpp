@@ -9,7 +9,6 @@
 #include <carom/models/models.hpp>
 
 #include "support/enclosures.hpp"
-#include "support/message.hpp"
 
 // Solutions of the inclusion that are followed from event to event.
 namespace carom {
@@ -279,13 +278,6 @@ TEST(ImpactEvents, TakeHardProblems) {
   const ImpactSummary still = followed(rest, events(4)).summary[0];
   EXPECT_EQ(still.terminated, 4);
   EXPECT_EQ(still.lcp_solves, 0);
-}
-
-TEST(ImpactEvents, RefuseWhatTheyCannotFollow) {
-  const ImpactProblem spatial = models::build("cube_drop"), stack = models::build("disk_stack");
-  test::expect_names(test::refusal([&] { followed(spatial, events(4)); }),
-                     {"method", "events", "planar"});
-  test::expect_names(test::refusal([&] { followed(stack, events(4)); }), {"method", "4", "5"});
 }
 
 }  // namespace

@@ -117,7 +117,15 @@ TEST(EnclosureCommand, BoundsOtherShapes) {
 TEST(EnclosureCommand, RefusesWhatItCannotDo) {
   expect_refusal(carom({"impact", "cube_drop", "--never", "A tangent > 1"}), {"tangent1"});
   expect_refusal(carom({"impact", "box_wall", "--never", "Q separating"}), {"Q", "A or B"});
-  expect_refusal(carom({"impact", "disk_stack", "--method", "events"}), {"events", "5"});
+}
+
+TEST(EnclosureCommand, FollowsEventsOfSpatialImpacts) {
+  for (const char* name : {"cube_drop", "disk_stack"}) {
+    const Outcome outcome = carom({"impact", name, "--method", "events", "--samples", "64"});
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_NE(outcome.out.find("followed from event to event"), std::string::npos) << outcome.out;
+  }
+  EXPECT_EQ(carom({"validate", "bar_on_steps", "--method", "events", "--samples", "32"}).status, 0);
 }
 
 }  // namespace

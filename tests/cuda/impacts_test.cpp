@@ -131,6 +131,36 @@ TEST(CudaEvents, AgreeWithCpuBitForBit) {
   }
 }
 
+/// The same for spatial contacts, and planar ones without a table of modes.
+TEST(CudaEvents, OfAnyContactsAgreeWithCpuBitForBit) {
+  if (test::no_device()) GTEST_SKIP() << "no usable CUDA device";
+  Generator random(22);
+  const std::pair<int, int> shapes[] = {{3, 0}, {3, 1}, {3, 3}, {3, 4}, {3, 5}, {2, 6}};
+  for (const auto& [dimension, contacts] : shapes) {
+    std::vector<ImpactProblem> problems;
+    for (int p = 0; p < 3; ++p) {
+      problems.push_back(
+          contacts == 0
+              ? test::random_problem(random, Flavour::generic, dimension, 0)
+              : test::random_problem(random, Flavour::rank_deficient, dimension, contacts));
+      if (problems.back().velocities != problems.front().velocities) problems.pop_back();
+    }
+    ImpactSettings settings;
+    settings.method = ImpactMethod::events;
+    settings.friction_directions = contacts == 5 ? 7 : 4;
+    settings.samples = test::some(317, 53);
+    settings.keep_samples = -1;
+    settings.keep_paths = 5;
+    settings.max_steps = 8;
+    settings.epsilon = 0.1;
+    compare_with_cpu(make_batch(problems), settings);
+    settings.keep_paths = 0;
+    settings.samples = 20;
+    settings.first_sample = 1000;
+    compare_with_cpu(make_batch(problems), settings);
+  }
+}
+
 /// Every number of mass, normals and velocity moved by one unit in its last place.
 ImpactBatch moved(ImpactBatch batch) {
   for (Buffer<double>* values : {&batch.mass_matrix, &batch.normal_jacobian, &batch.velocity}) {

@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -10,6 +12,7 @@
 
 #include "cpu/impact/impact_driver.hpp"
 #include "cpu/simd/dispatch.hpp"
+#include "impact/prepare.hpp"
 #include "support/enclosures.hpp"
 
 namespace carom {
@@ -101,6 +104,83 @@ TEST(EventSets, InstructionSetsGiveTheSameBits) {
       EXPECT_EQ(plain.summary[0].lcp_solves, other.summary[0].lcp_solves);
     }
   }
+}
+
+/// Samples of a problem by this set's code, contact by contact.
+ImpactResult followed(const ImpactProblem& problem, const cpu::simd::InstructionSet& set,
+                      ImpactSettings settings) {
+  const ImpactBatch batch = make_batch({&problem, 1});
+  const cpu::ImpactCode code{set.run_block, set.follow_events, set.follow_any_events};
+  return problem.dimension == 2 ? cpu::drive_impacts<2>(batch, settings, true, code)
+                                : cpu::drive_impacts<3>(batch, settings, true, code);
+}
+
+TEST(EventSets, OfAnyContactsGiveTheSameBits) {
+  const auto wide = cpu::simd::instruction_sets().subspan(1);
+  if (wide.empty()) GTEST_SKIP() << "SKIP_ONE_INSTRUCTION_SET: this machine has no other";
+  test::Generator random(18);
+  const std::pair<int, int> shapes[] = {{3, 1}, {3, 2}, {3, 4}, {3, 6}, {2, 5}, {2, 8}};
+  for (const auto& [dimension, contacts] : shapes) {
+    const ImpactProblem problem =
+        test::random_problem(random, test::Flavour::rank_deficient, dimension, contacts);
+    ImpactSettings settings;
+    settings.method = ImpactMethod::events;
+    settings.samples = settings.keep_samples = 300;
+    const ImpactResult plain = followed(problem, *cpu::simd::instruction_sets().front(), settings);
+    EXPECT_GE(plain.summary[0].terminated, 299) << dimension << " " << contacts;
+    for (const cpu::simd::InstructionSet* set : wide) {
+      const ImpactResult other = followed(problem, *set, settings);
+      const auto bytes = static_cast<std::size_t>(plain.samples.velocity.size()) * sizeof(double);
+      EXPECT_EQ(std::memcmp(plain.samples.velocity.data(), other.samples.velocity.data(), bytes), 0)
+          << set->name << ", " << dimension << ", " << contacts << " contacts";
+    }
+  }
+}
+
+/// The search without a table finds the modes that the table holds: of problems with little
+/// friction, where each velocity has one.
+TEST(EventSets, SearchedModesAreThoseOfTheTable) {
+  test::Generator random(19);
+  const cpu::simd::InstructionSet& set = cpu::simd::instruction_set();
+  int apart = 0;
+  for (int trial = 0; trial < 20; ++trial) {
+    const int contacts = 1 + trial % 4;
+    const ImpactProblem problem = test::random_impact(random, contacts, 2 * contacts + 1, 0.1);
+    const ImpactBatch batch = make_batch({&problem, 1});
+    ImpactSettings settings;
+    settings.method = ImpactMethod::events;
+    settings.samples = settings.keep_samples = 200;
+    const ImpactResult tabled = followed(problem, set, settings);
+    const auto prepared = PreparedImpacts(batch, settings);
+    const kernels::ImpactProblemView view = prepared.view(0);
+    const kernels::ImpactRun run = impact_run(batch, settings, {});
+    double v[16], u[16], total[16];
+    kernels::ImpactScratch<2> scratch{};
+    scratch.v = v;
+    scratch.u = u;
+    scratch.total = total;
+    struct Judge {
+      const ImpactResult* tabled;
+      const double* v;
+      int nv;
+      int* apart;
+    } judge{&tabled, v, problem.velocities, &apart};
+    cpu::simd::AnyEventBlock block{};
+    block.problem = &view;
+    block.run = &run;
+    block.count = 200;
+    block.planar = &scratch;
+    block.context = &judge;
+    block.finished = [](void* context, int position, const kernels::TrajectoryEnd*) {
+      const Judge& to = *static_cast<Judge*>(context);
+      const double* const expected = to.tabled->samples.velocity.data() + position * to.nv;
+      bool same = true;
+      for (int j = 0; j < to.nv; ++j) same = same && std::abs(expected[j] - to.v[j]) < 1e-9;
+      *to.apart += same ? 0 : 1;
+    };
+    set.follow_any_events(block);
+  }
+  EXPECT_LE(apart, 40);  // of 4000: where a mode is not unique after all
 }
 
 }  // namespace

@@ -10,6 +10,8 @@
 
 #include "core/parallel.hpp"
 #include "core/thread_scratch.hpp"
+#include "cpu/impact/block_memory.hpp"
+#include "cpu/simd/any_event_block.hpp"
 #include "cpu/simd/block.hpp"
 #include "cpu/simd/event_block.hpp"
 #include "cpu/simd/padding.hpp"
@@ -82,105 +84,17 @@ TrajectoryRow describe(const kernels::TrajectoryEnd& end,
   return row;
 }
 
-/// Outputs of a block's packs.
-class PackMemory {
- public:
-  PackMemory(int nv, int rows, std::int64_t grain)
-      : nv_(nv),
-        rows_(rows),
-        velocity_(static_cast<std::size_t>(grain * nv)),
-        contact_velocity_(static_cast<std::size_t>(grain * rows)),
-        impulse_(contact_velocity_.size()),
-        residual_(static_cast<std::size_t>(grain)),
-        energy_ratio_(residual_.size()),
-        modes_(residual_.size()),
-        steps_(residual_.size()),
-        fallback_(residual_.size()),
-        pivots_(residual_.size()),
-        status_(residual_.size()) {}
-
-  simd::PackJob job(const kernels::ImpactProblemView& view, const kernels::ImpactRun& run,
-                    std::uint32_t index, std::uint64_t first, int count) {
-    return {&view,
-            &run,
-            index,
-            first,
-            count,
-            velocity_.data(),
-            contact_velocity_.data(),
-            impulse_.data(),
-            residual_.data(),
-            energy_ratio_.data(),
-            modes_.data(),
-            steps_.data(),
-            fallback_.data(),
-            pivots_.data(),
-            status_.data()};
-  }
-
-  /// The finished trajectory at `position`.
-  [[nodiscard]] TrajectoryRow describe(std::int64_t sample, int position) const {
-    const auto at = static_cast<std::size_t>(position);
-    TrajectoryRow row;
-    row.sample = sample;
-    row.status = static_cast<TrajectoryStatus>(status_[at]);
-    row.steps = steps_[at];
-    row.fallback = fallback_[at];
-    row.pivots = pivots_[at];
-    row.residual = residual_[at];
-    row.velocity = velocity_.data() + position * nv_;
-    row.contact_velocity = contact_velocity_.data() + position * rows_;
-    row.impulse = impulse_.data() + position * rows_;
-    row.energy_ratio = energy_ratio_[at];
-    row.modes = modes_[at];
-    if (row.status == TrajectoryStatus::terminated) {
-      row.net_velocity = row.velocity;
-      row.net_impulse = row.impulse;
-      row.net_modes = row.modes;
-    }
-    return row;
-  }
-
- private:
-  int nv_;
-  int rows_;
-  std::vector<double> velocity_, contact_velocity_, impulse_, residual_, energy_ratio_;
-  std::vector<std::uint64_t> modes_;
-  std::vector<std::int32_t> steps_, fallback_, pivots_;
-  std::vector<std::uint8_t> status_;
-};
-
 /// The loops over a block's samples, compiled for one instruction set.
 struct ImpactCode {
   void (*run_block)(const simd::BlockJob&);
-  void (*follow_events)(const simd::EventBlock&);  ///< null: ImpactMethod::events is not asked for
+  /// ImpactMethod::events: of few planar contacts, and of any; null where it is not asked for.
+  void (*follow_events)(const simd::EventBlock&);
+  void (*follow_any_events)(const simd::AnyEventBlock&);
 
   ImpactCode(void (*block)(const simd::BlockJob&),
-             void (*events)(const simd::EventBlock&) = nullptr)
-      : run_block(block), follow_events(events) {}
-};
-
-/// The solved modes of one problem at a time.
-class EventMemory {
- public:
-  void fit(int contacts) {
-    modes_.resize(static_cast<std::size_t>(kernels::event_reals(contacts)));
-    known_.resize(static_cast<std::size_t>(kernels::event_modes(contacts)));
-    if (contacts <= simd::kMaxPackEventContacts) faces_.resize(known_.size());
-  }
-  /// For another problem.
-  void forget() {
-    std::fill(known_.begin(), known_.end(), std::uint8_t{0});
-    for (simd::EventFace& face : faces_) face.count = 0;
-  }
-  [[nodiscard]] double* modes() { return modes_.data(); }
-  [[nodiscard]] unsigned char* known() { return known_.data(); }
-  [[nodiscard]] simd::EventFace* faces() { return faces_.data(); }
-
- private:
-  std::vector<double> modes_;
-  std::vector<std::uint8_t> known_;
-  std::vector<simd::EventFace> faces_;
+             void (*events)(const simd::EventBlock&) = nullptr,
+             void (*any_events)(const simd::AnyEventBlock&) = nullptr)
+      : run_block(block), follow_events(events), follow_any_events(any_events) {}
 };
 
 /// What a thread keeps of a call for the next one of the same shape.
@@ -194,7 +108,7 @@ class WorkerMemory {
     if (trajectory_ && shape == shape_) return;
     trajectory_.emplace(nv, m, settings.friction_directions, settings.selection);
     packs_.emplace(nv, Dim * m, grain);
-    if (settings.method == ImpactMethod::events) events_.fit(m);
+    if (settings.method == ImpactMethod::events && tables_events<Dim>(m)) events_.fit(m);
     shape_ = shape;
   }
   [[nodiscard]] const kernels::ImpactScratch<Dim>& scratch() const {
@@ -322,10 +236,8 @@ class ImpactDriver {
   void sample_block(Worker& worker, std::int64_t p, const Prepared& problem, std::int64_t first,
                     std::int64_t count, PathsOf& path_of) {
     Context context{this, &worker, p, first, &path_of};
-    if constexpr (Dim == 2) {
-      if (settings_.method == ImpactMethod::events && m_ > 0) {
-        return follow_events(context, problem, count);
-      }
+    if (settings_.method == ImpactMethod::events && m_ > 0) {
+      return follow_events(context, problem, count);
     }
     simd::BlockJob job{};
     job.packs = worker.memory->packs().job(
@@ -352,6 +264,28 @@ class ImpactDriver {
   }
 
   void follow_events(Context& context, const Prepared& problem, std::int64_t count) {
+    if constexpr (Dim == 2) {
+      if (tables_events<Dim>(m_)) return follow_tabled_events(context, problem, count);
+    }
+    simd::AnyEventBlock block{};
+    block.problem = &problem.view;
+    block.run = &run_;
+    block.index = run_.index_of(context.problem);
+    block.first = static_cast<std::uint64_t>(settings_.first_sample + context.first);
+    block.count = static_cast<int>(count);
+    if constexpr (Dim == 2) {
+      block.planar = &context.worker->memory->scratch();
+    } else {
+      block.spatial = &context.worker->memory->scratch();
+    }
+    block.path = context.worker->path.data();
+    block.paths = paths_from(context.first);
+    block.finished = hand_over;
+    block.context = &context;
+    code_.follow_any_events(block);
+  }
+
+  void follow_tabled_events(Context& context, const Prepared& problem, std::int64_t count) {
     Worker& worker = *context.worker;
     EventMemory& memory = worker.memory->events();
     if (worker.events_of != context.problem) memory.forget();

@@ -21,6 +21,7 @@ namespace carom::cpu::simd {
 
 struct BlockJob;
 struct EventBlock;
+struct AnyEventBlock;
 struct StepRange;
 struct LcpRange;
 struct LpRange;
@@ -46,6 +47,7 @@ struct InstructionSet {
   std::string_view name;
   void (*run_block)(const BlockJob&);
   void (*follow_events)(const EventBlock&);
+  void (*follow_any_events)(const AnyEventBlock&);
   void (*solve_steps)(const StepRange&);
   void (*follow_pilots)(const PilotJob&);
   void (*build_entries)(const EntryJob&);
@@ -67,6 +69,8 @@ template <class Isa>
 void run_block(const BlockJob& job);
 template <class Isa>
 void follow_events(const EventBlock& block);
+template <class Isa>
+void follow_any_events(const AnyEventBlock& block);
 template <class Isa>
 void solve_steps(const StepRange& range);
 template <class Isa>

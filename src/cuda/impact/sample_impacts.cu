@@ -85,7 +85,7 @@ class Sampling {
   [[nodiscard]] std::int64_t problems_of_a_chunk() const {
     if (paths_ > 0 || table_end(0) < settings_.samples) return 1;
     std::size_t bytes = ChunkSummary::bytes_per_problem(nv_, rows_);
-    if (follows_events()) bytes += event_bytes();
+    if (tables_events()) bytes += event_bytes();
     const std::size_t fitting = policy_.chunk_bytes / bytes;
     return std::clamp<std::int64_t>(slots_of_a_chunk() / settings_.samples, 1,
                                     std::max<std::int64_t>(1, static_cast<std::int64_t>(fitting)));
@@ -102,6 +102,9 @@ class Sampling {
 
   [[nodiscard]] bool follows_events() const {
     return settings_.method == ImpactMethod::events && m_ > 0;
+  }
+  [[nodiscard]] bool tables_events() const {
+    return follows_events() && batch_.dimension == 2 && m_ <= kernels::kMaxEventContacts;
   }
   [[nodiscard]] std::size_t event_bytes() const {
     return static_cast<std::size_t>(kernels::event_reals(m_)) * sizeof(double) +
@@ -207,6 +210,10 @@ class Sampling {
   void launch_trajectories() {
     launch_.work = SlotList{};
     launch_.unfinished = SlotList{};
+    if (follows_events() && !tables_events()) {
+      follow_any_events(batch_.dimension, launch_, stream_);
+      return;
+    }
     if (follows_events()) {
       const auto problems = static_cast<std::size_t>(launch_.chunk.problems);
       launch_.events = {scratch_.event_modes.reserve(

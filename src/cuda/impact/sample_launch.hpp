@@ -65,7 +65,8 @@ struct SlotList {
   int* count;
 };
 
-/// The modes of ImpactMethod::events of a chunk's problems, each kernels::EventTable.
+/// The modes of ImpactMethod::events of a chunk's problems, each kernels::EventTable;
+/// null where modes are not tabled.
 struct EventModeArrays {
   double* modes;         ///< [problems, kernels::event_reals]
   unsigned char* known;  ///< [problems, kernels::event_modes]
@@ -100,6 +101,10 @@ void sample_by_threads_spatial(const SampleLaunch& launch, cudaStream_t stream);
 /// ImpactMethod::events, up to kernels::kMaxEventContacts contacts: one thread a mode of the
 /// chunk's problems, then one thread a trajectory.
 void follow_events(const SampleLaunch& launch, cudaStream_t stream);
+
+/// ImpactMethod::events of spatial contacts and of more planar ones, up to
+/// kernels::kMaxFollowedContacts: one thread a trajectory, which looks for its modes itself.
+void follow_any_events(int dimension, const SampleLaunch& launch, cudaStream_t stream);
 
 /// One warp a trajectory, without fallback. Selection::any only.
 void sample_by_warps(int dimension, const SampleLaunch& launch, cudaStream_t stream);

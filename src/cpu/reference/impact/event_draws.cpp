@@ -1,6 +1,7 @@
 #include "cpu/reference/impact/event_draws.hpp"
 
 #include <cmath>
+#include <cstddef>
 #include <vector>
 
 #include "core/random.hpp"
@@ -52,14 +53,21 @@ void EventDraws::next_stretch(const Vector& u, double longest) {
 }
 
 void EventDraws::apply_policy(const Vector& u) {
+  std::vector<int> states;
+  for (int i = 0; i < contacts_; ++i) {
+    const ContactSigns signs = signs_of(u, contacts_, i);
+    states.push_back(signs.normal > 0 ? 0 : (signs.normal < 0 ? 5 : 2) + signs.slip);
+  }
+  apply_policy(u, states);
+}
+
+void EventDraws::apply_policy(const Vector& u, const std::vector<int>& states) {
   std::uint32_t hash = key_;
   std::vector<int> able;
   for (int i = 0; i < contacts_; ++i) {
-    const ContactSigns signs = signs_of(u, contacts_, i);
-    const int state = signs.normal > 0 ? 0 : (signs.normal < 0 ? 5 : 2) + signs.slip;
-    hash = (hash ^ static_cast<std::uint32_t>(state)) * 0x9E3779B9U;
+    hash = (hash ^ static_cast<std::uint32_t>(states[static_cast<std::size_t>(i)])) * 0x9E3779B9U;
     hash ^= hash >> 15;
-    if (signs.normal <= 0) able.push_back(i);
+    if (u[i] <= 0.0) able.push_back(i);
   }
   hash *= 0x85EBCA6BU;
   hash ^= hash >> 13;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "cpu/reference/impact/mechanism.hpp"
 
@@ -20,8 +21,10 @@ class EventDraws {
 
   /// Another stretch from u on; `longest`: impulse that stops the fastest contact.
   void next_stretch(const Vector& u, double longest);
-  /// Weights of the sample's policy at u.
+  /// Weights of the sample's policy at u, planar.
   void apply_policy(const Vector& u);
+  /// The same where a number names the state of each contact.
+  void apply_policy(const Vector& u, const std::vector<int>& states);
   /// Ends the stretch; the next one is drawn without the policy.
   void spoil();
 

@@ -10,23 +10,13 @@
 #include <carom/certificate.hpp>
 
 #include "cpu/reference/impact/event_draws.hpp"
+#include "cpu/reference/impact/event_sizes.hpp"
 
 namespace carom::reference {
 
 namespace {
 
-// What docs/algorithms/enclosure.md names: relative sizes below which something is nothing.
-constexpr double kRounding = 1e-13;
-constexpr double kVanishing = 1e-11;
-constexpr double kTogether = 1e-12;
-constexpr double kSameShape = 1e-8;
-constexpr double kSlowest = 0.999;
-constexpr double kSettled = 1e-11;
-constexpr int kMostPieces = 4096;
-constexpr int kMostRedrawn = 512;
-constexpr int kCyclesFrom = 24;
-constexpr int kPolicyCycles = 4;
-constexpr int kPolicyEvents = 32;
+using namespace event_sizes;
 
 enum class Push { none, full, held };
 struct Part {

@@ -10,6 +10,7 @@
 #include "core/parallel.hpp"
 #include "core/random.hpp"
 #include "cpu/reference/impact/events.hpp"
+#include "cpu/reference/impact/fan_events.hpp"
 #include "cpu/reference/impact/trajectory.hpp"
 #include "impact/backends.hpp"
 
@@ -117,6 +118,8 @@ void Run::sample_problem(std::int64_t index) {
     const Simulator simulator(mechanism, settings_, number_of_problem,
                               sobol_.empty() ? nullptr : sobol_.data());
     const EventSimulator events(mechanism, settings_, number_of_problem);
+    const FanEventSimulator fan_events(mechanism, settings_, number_of_problem);
+    const bool few = batch_.dimension == 2 && batch_.contacts <= 4;
     const bool follows_events = settings_.method == ImpactMethod::events;
     std::vector<Sample> chunk;
     for (std::int64_t begin = 0; begin < settings_.samples; begin += kChunk) {
@@ -130,8 +133,12 @@ void Run::sample_problem(std::int64_t index) {
         Sample& sample = chunk[static_cast<std::size_t>(i)];
         const std::int64_t number = settings_.first_sample + begin + i;
         const bool keep_path = begin + i < settings_.keep_paths;
-        sample.trajectory =
-            follows_events ? events.run(number, keep_path) : simulator.run(number, keep_path);
+        if (follows_events) {
+          sample.trajectory =
+              few ? events.run(number, keep_path) : fan_events.run(number, keep_path);
+        } else {
+          sample.trajectory = simulator.run(number, keep_path);
+        }
         if (!follows_events && settings_.epsilon > 0.0 &&
             sample.trajectory.status == TrajectoryStatus::max_steps) {
           Trajectory closed = sample.trajectory;

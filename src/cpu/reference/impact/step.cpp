@@ -12,8 +12,6 @@
 #include "impact/backends.hpp"
 
 namespace carom::reference {
-namespace {
-
 Matrix friction_fan(int dimension, int directions) {
   if (dimension == 2) {
     Matrix fan(1, 2);
@@ -28,6 +26,8 @@ Matrix friction_fan(int dimension, int directions) {
   }
   return fan;
 }
+
+namespace {
 
 // Weights >= 0 of smallest sum with fan * weights = tangent: two neighbouring directions.
 Vector smallest_weights(const Matrix& fan, const Vector& tangent) {

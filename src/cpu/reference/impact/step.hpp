@@ -20,6 +20,9 @@ struct StepLcp {
   Vector vector;
 };
 
+/// Friction directions of a contact, [d - 1, k]; planar: +1, -1.
+Matrix friction_fan(int dimension, int directions);
+
 /// The step LCP (75) in contact coordinates, z = [beta; lambda_n; lambda_D; gamma] with lambda_D
 /// grouped by contact. A contact with infinite lambda_max has no beta; with none left it is (31).
 class StepModel {

@@ -1,0 +1,21 @@
+#pragma once
+
+/// What docs/algorithms/enclosure.md names: relative sizes below which something is nothing, and
+/// numbers of events.
+namespace carom::reference::event_sizes {
+
+inline constexpr double kRounding = 1e-13;
+inline constexpr double kSmall = 1e-14;
+inline constexpr double kVanishing = 1e-11;
+inline constexpr double kTogether = 1e-12;
+inline constexpr double kSameShape = 1e-8;
+inline constexpr double kSlowest = 0.999;
+inline constexpr double kSettled = 1e-11;
+inline constexpr int kMostPieces = 4096;
+inline constexpr int kMostRedrawn = 512;
+inline constexpr int kCyclesFrom = 24;
+inline constexpr int kPolicyCycles = 4;
+inline constexpr int kPiecesOfLength = 256;
+inline constexpr int kPolicyEvents = 32;
+
+}  // namespace carom::reference::event_sizes

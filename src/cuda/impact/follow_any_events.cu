@@ -1,0 +1,54 @@
+#include "cuda/impact/sample_store.cuh"
+#include "cuda/lanes.cuh"
+#include "cuda/launch.cuh"
+#include "impact/body/any_events_body.hpp"
+
+/// Solutions of impacts from event to event that have no table of modes: one thread a trajectory.
+namespace carom::cuda {
+
+namespace {
+
+struct Device;  // whose code the bodies' instances are
+
+constexpr int kThreads = 64;
+constexpr int kFewContacts = 4;  // whose arrays are half as long
+
+template <int Dim, int Most>
+__global__ void __launch_bounds__(kThreads)
+    follow_any_event_trajectories(const __grid_constant__ SampleLaunch launch) {
+  double v[kMaxVelocities], u[Dim * Most], total[Dim * Most];
+  kernels::ImpactScratch<Dim> scratch{};
+  scratch.v = v;
+  scratch.u = u;
+  scratch.total = total;
+  const kernels::SingleLane lane;
+  const int count = launch.chunk.slots();
+  for (int slot = Grid::global_thread(); slot < count; slot += Grid::global_threads()) {
+    const SlotAddress address = address_of(launch.chunk, slot);
+    const kernels::ImpactProblemView view =
+        view_of<Dim>(launch.problems, launch.run.velocities, launch.run.contacts, address.problem);
+    kernels::AnyEventTrajectory<Device, Dim, Most> trajectory(launch.run, view, scratch);
+    const kernels::TrajectoryEnd end =
+        trajectory.run(launch.run.index_of(address.problem),
+                       static_cast<std::uint64_t>(address.sample), path_of(launch, slot));
+    store_trajectory<Dim>(lane, launch, slot, end, scratch);
+  }
+}
+
+template <int Dim, int Most>
+void follow(const SampleLaunch& launch, cudaStream_t stream) {
+  const std::int64_t blocks = (launch.chunk.slots() + kThreads - 1) / kThreads;
+  launch_kernel("follow_any_event_trajectories", follow_any_event_trajectories<Dim, Most>,
+                {blocks, kThreads}, stream, launch);
+}
+
+}  // namespace
+
+void follow_any_events(int dimension, const SampleLaunch& launch, cudaStream_t stream) {
+  constexpr int kMost = kernels::kMaxFollowedContacts;
+  if (dimension == 2) return follow<2, kMost>(launch, stream);
+  if (launch.run.contacts <= kFewContacts) return follow<3, kFewContacts>(launch, stream);
+  follow<3, kMost>(launch, stream);
+}
+
+}  // namespace carom::cuda
