@@ -37,6 +37,40 @@ CAROM_HOST_DEVICE constexpr long lcp_judge_workspace(int n) {
   return kernels::values_of<LcpJudgeLayout>(kernels::padded(n, kernels::kPackPadding));
 }
 
+// From here on a residual is not close to zero, and its rows want units of their own; what they
+// want that is close otherwise.
+inline constexpr double kLcpClose = 1e-13;
+inline constexpr double kLcpBeyondClose = 2e-13;
+
+/// Row i of an LCP: w_i, the magnitudes of the products in it, and |q_i|.
+template <class V>
+struct LcpRow {
+  V z;
+  V w;
+  V size;
+  V own;
+
+  /// What the row misses in this unit; NaN stays.
+  [[nodiscard]] CAROM_INLINE V share(V unit, double rounding) const {
+    const V missing =
+        select((w > V(0.0)) & (z <= V(0.0)), V(0.0) * w, missed(w, size + own, unit, rounding));
+    return select(z < V(0.0), V(kernels::kInfinity), missing + V(0.0) * z);
+  }
+  /// share(|q_i|) where that can be what counts, otherwise more than kLcpClose.
+  [[nodiscard]] CAROM_INLINE V simple_share(double rounding) const {
+    const V by_own = share(own, rounding);
+    const auto plain = (size <= V(0.0)) | (V(rounding) * size <= V(kHidden) * own);
+    // NaN is neither below nor above.
+    return select(plain, by_own, select(by_own <= V(kLcpClose), V(kLcpBeyondClose), by_own));
+  }
+  /// share of the row's datum.
+  [[nodiscard]] CAROM_INLINE V relative_share(V datum, double rounding) const {
+    return share(unit_of_residual(larger(datum, own), own), rounding);
+  }
+  /// What q_i says of the row's datum.
+  [[nodiscard]] CAROM_INLINE V seed() const { return select(own <= V(2.0) * size, own, V(0.0)); }
+};
+
 /// Judges z of w = M z + q >= 0, z >= 0, z'w = 0. Row i misses by -w_i where that is positive, and
 /// by w_i where z_i is; what exceeds the rounding of the row's sum counts over the row's datum, as
 /// certificate_qp_scales.hpp has it. Where z_i is so small that no row feels it, that counts
@@ -62,21 +96,14 @@ class LcpJudge {
     kernels::copy_padded(lanes_, n_, z, at_.z);
     lanes_.for_each(np_, [&](int i) { multiply(i); });
     const double simple = kernels::largest_packed(lanes_, np_, [&](auto number, int i) {
-      using V = decltype(number);
-      const V own = magnitude(kernels::load<V>(at_.vector + i));
-      const V size = kernels::load<V>(at_.size + i);
-      const V share = share_of(own, i);
-      const auto plain = (size <= V(0.0)) | (V(rounding_) * size <= V(kHidden) * own);
-      // NaN is neither below nor above.
-      return select(plain, share, select(share <= V(kClose), V(kBeyondClose), share));
+      return row_of<decltype(number)>(i).simple_share(rounding_);
     });
-    if (simple <= kClose) return simple;
+    if (simple <= kLcpClose) return simple;
     explain();
     if (!(simple < kernels::kInfinity)) return simple;
     const auto relative = [&](auto number, int i) {
       using V = decltype(number);
-      const V own = magnitude(kernels::load<V>(at_.vector + i));
-      return share_of(unit_of_residual(larger(kernels::load<V>(at_.datum + i), own), own), i);
+      return row_of<V>(i).relative_share(kernels::load<V>(at_.datum + i), rounding_);
     };
     const auto beyond = [&](auto number, int i) {
       using V = decltype(number);
@@ -85,12 +112,12 @@ class LcpJudge {
     };
     const double strict = kernels::largest_packed(
         lanes_, np_, [&](auto number, int i) { return relative(number, i) + beyond(number, i); });
-    if (strict <= kClose || !(strict < kernels::kInfinity)) return strict;
+    if (strict <= kLcpClose || !(strict < kernels::kInfinity)) return strict;
     feel_columns(true);
     MaxAbs<> worst;
     for (int i = 0; i < n_; ++i) {
       double share = relative(0.0, i);
-      if (share > kClose && at_.z[i] > 0.0 && at_.value[i] > 0.0) {
+      if (share > kLcpClose && at_.z[i] > 0.0 && at_.value[i] > 0.0) {
         share = kernels::smaller(share, at_.known[i] * at_.z[i]);
         conceded_ = true;
       }
@@ -118,8 +145,6 @@ class LcpJudge {
   }
 
  private:
-  static constexpr double kClose = 1e-13;
-  static constexpr double kBeyondClose = 2e-13;
   static constexpr double kNoise = 1e-11;  // share of a row's datum
 
   CAROM_INLINE const double* row(int i) const { return matrix_ + static_cast<long>(i) * n_; }
@@ -188,21 +213,14 @@ class LcpJudge {
     }
   }
 
-  /// What row i misses in this unit; NaN stays.
   template <class V>
-  CAROM_INLINE V share_of(V unit, int i) const {
-    const V z = kernels::load<V>(at_.z + i);
-    const V w = kernels::load<V>(at_.value + i);
-    const V size = kernels::load<V>(at_.size + i) + magnitude(kernels::load<V>(at_.vector + i));
-    const V share =
-        select((w > V(0.0)) & (z <= V(0.0)), V(0.0) * w, missed(w, size, unit, rounding_));
-    return select(z < V(0.0), V(kernels::kInfinity), share + V(0.0) * z);
+  CAROM_INLINE LcpRow<V> row_of(int i) const {
+    return {kernels::load<V>(at_.z + i), kernels::load<V>(at_.value + i),
+            kernels::load<V>(at_.size + i), magnitude(kernels::load<V>(at_.vector + i))};
   }
-
   template <class V>
   CAROM_INLINE V seed(int i) const {
-    const V q = magnitude(kernels::load<V>(at_.vector + i));
-    return select(q <= V(2.0) * kernels::load<V>(at_.size + i), q, V(0.0));
+    return row_of<V>(i).seed();
   }
 
   /// The rows' data, from their q and the z that those explain.
@@ -286,9 +304,9 @@ CAROM_HOST_DEVICE double clean_lcp_residual(const Lanes& lanes, int n, const dou
   const double as_is = judge.residual(z);
   const bool conceded = judge.conceded();
   double* cleaned = memory + lcp_judge_workspace(n);
-  if ((as_is <= 1e-13 && !conceded) || !judge.clean(cleaned)) return as_is;
+  if ((as_is <= kLcpClose && !conceded) || !judge.clean(cleaned)) return as_is;
   const double without = judge.residual(cleaned);
-  if (!(without < as_is || (conceded && without <= 1e-13))) return as_is;
+  if (!(without < as_is || (conceded && without <= kLcpClose))) return as_is;
   lanes.for_each(n, [&](int j) { z[j] = cleaned[j]; });
   return without;
 }

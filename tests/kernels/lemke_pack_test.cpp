@@ -88,6 +88,12 @@ Batch mixture(std::uint64_t seed, int n, int count) {
           vector[n - 1] = vector[0];
         }
         break;
+      case 7:  // a chain: only its first row has a q, which explains the others one by one
+        matrix.setIdentity();
+        for (int i = 1; i < n; ++i) matrix(i, i - 1) = -random.between(0.5, 2.0);
+        vector.setZero();
+        vector[0] = -1.0;
+        break;
       default:
         break;
     }

@@ -4,6 +4,7 @@
 // CAROM_STEP: a step of a body that is called from several places and long enough for a call. On
 // the host one copy a translation unit, of internal linkage: no instruction set shares another's.
 // CAROM_CALL: long and seldom, not to be copied into every kernel that calls it.
+// CAROM_UNROLLED: before a short loop whose indices the host's registers want known.
 #if defined(__CUDACC__)
 #define CAROM_HOST_DEVICE __host__ __device__
 #define CAROM_INLINE __host__ __device__ __forceinline__
@@ -14,4 +15,9 @@
 #define CAROM_INLINE inline __attribute__((always_inline))
 #define CAROM_STEP static __attribute__((noinline))
 #define CAROM_CALL
+#endif
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
+#define CAROM_UNROLLED _Pragma("GCC unroll 16")
+#else
+#define CAROM_UNROLLED
 #endif

@@ -99,12 +99,27 @@ struct StepTask {
   bool in_place = false;  ///< the rows chosen are the first ones, in their order and full
 
   CAROM_INLINE void choose(bool centripetal) {
+    if (chosen_again()) return;
     chosen = choose_rows(rows, step_size, order, type);
     pattern = pack_pattern(rows, chosen, order, type, centripetal);
     in_place = true;
     for (int a = 0; a < chosen.active; ++a) {
       in_place = in_place && order[a] == a && rows.begin[a] == 0 && rows.end[a] == rows.velocities;
     }
+  }
+
+ private:
+  /// Whether all rows were chosen in their order, full, and would be again.
+  [[nodiscard]] CAROM_INLINE bool chosen_again() const {
+    if (!in_place || chosen.active != rows.count) return false;
+    bool same = true;
+    for (int i = 0; i < rows.count; ++i) {
+      const double eta = step_size * (step_size * rows.stiffness[i] + rows.damping[i]);
+      same = same & (eta > 0.0) & (rows.type[i] == type[i]) & (rows.begin[i] == 0) &
+             (rows.end[i] == rows.velocities) &
+             ((rows.type[i] != RowType::normal) | (rows.friction[i] > 0.0));
+    }
+    return same;
   }
 };
 

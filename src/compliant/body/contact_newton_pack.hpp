@@ -4,6 +4,8 @@
 #include <carom/device/constraint_rows.hpp>
 #include <carom/device/numeric.hpp>
 
+#include "compliant/body/contact_newton_rows.hpp"
+
 /// Newton's method of compliant_contact.hpp for few rows, on packs of systems whose rows are of the
 /// same types: no branch depends on a number. Gauss takes the pivots in their order, which W's
 /// positive definiteness allows in every mode but a wedged sliding one; who asks must judge the
@@ -60,71 +62,6 @@ template <class V, class Memory>
 struct RowValues<V, Memory, 0> {
   using Type = Memory;
 };
-
-/// Row of the Newton matrix: gain times W's rows of the contact, what stands on the diagonal
-/// block beside it, and the right-hand side.
-template <class V>
-struct NewtonRow {
-  V gain[3];
-  V fixed[3];
-  V wanted;
-};
-
-/// Closed: rho F_n = 0. Open: p_n = 0. force: p - rho F; slip: F; weight: rho.
-template <class V>
-CAROM_INLINE void newton_normal_row(V p, V force, V slip, V weight, NewtonRow<V>& row) {
-  const auto closed = force > V(0.0);
-  row.gain[0] = select(closed, weight, V(0.0));
-  row.fixed[0] = select(closed, V(0.0), V(1.0));
-  row.wanted = select(closed, -weight * slip, -p);
-}
-
-/// Two tangents of a spatial contact, all arrays normal first; sliding: p_t = mu p_n d(p), d the
-/// direction of p_t - rho F_t, whose length is `size`.
-template <class V>
-CAROM_INLINE void newton_disk_rows(const V (&p)[3], const V (&force)[3], const V (&slip)[3], V rho,
-                                   V mu, V size, NewtonRow<V>* row) {
-  const V zero(0.0);
-  const V one(1.0);
-  const V inverse = one / size;
-  const auto closed = force[0] > zero;
-  const auto sticks = closed & (size <= mu * force[0]);
-  const V d[2] = {force[1] * inverse, force[2] * inverse};
-  const V bend = smaller(mu * larger(p[0], zero) * inverse, one);
-  for (int k = 0; k < 2; ++k) {
-    row[k].gain[0] = zero;
-    row[k].fixed[0] = select(sticks, zero, select(closed, -(mu * d[k]), zero));
-    for (int l = 0; l < 2; ++l) {
-      const V unit = k == l ? one : zero;
-      const V across = bend * (unit - d[k] * d[l]);
-      row[k].gain[1 + l] = select(sticks, unit * rho, select(closed, across * rho, zero));
-      row[k].fixed[1 + l] = select(sticks, zero, select(closed, unit - across, unit));
-    }
-    row[k].wanted = select(sticks, -rho * slip[1 + k],
-                           select(closed, fused(mu * p[0], d[k], -p[1 + k]), -p[1 + k]));
-  }
-}
-
-/// Inverse of a contact's diagonal block, by cofactors.
-template <class V>
-CAROM_INLINE void invert_block(const V (&m)[3][3], V (&inverse)[3][3]) {
-  V cofactor[3][3];
-  for (int a = 0; a < 3; ++a) {
-    const int b = (a + 1) % 3;
-    const int c = (a + 2) % 3;
-    for (int l = 0; l < 3; ++l) {
-      const int k = (l + 1) % 3;
-      const int q = (l + 2) % 3;
-      cofactor[a][l] = fused(m[b][k], m[c][q], -(m[b][q] * m[c][k]));
-    }
-  }
-  const V determinant =
-      fused(m[0][0], cofactor[0][0], fused(m[0][1], cofactor[0][1], m[0][2] * cofactor[0][2]));
-  const V scale = V(1.0) / determinant;
-  for (int a = 0; a < 3; ++a) {
-    for (int l = 0; l < 3; ++l) inverse[a][l] = cofactor[l][a] * scale;
-  }
-}
 
 // Of Newton's method: the floor that rounding leaves to the residual, relative, ...
 inline constexpr double kNewtonFloor = 1e-10;
@@ -249,6 +186,7 @@ class ContactNewtonPack {
       if (count == 0) continue;
       const V radius = s_.friction[i] * larger(p[i], V(0.0));
       const V size = length(i + 1, count);
+      if constexpr (kContacts > 0) length_[i / 3] = size;
       const V shrink = select(size > radius, radius / size, V(1.0));
       for (int k = 1; k <= count; ++k) {
         worst = larger(magnitude(fused(-shrink, force_[i + k], p[i + k])), worst);
@@ -287,7 +225,9 @@ class ContactNewtonPack {
   /// Linearises at p (force_ and slip_ as natural_residual left them) and solves for step_.
   CAROM_INLINE void newton_step(const Values& p) {
     if constexpr (kContacts > 0) {
+      CAROM_UNROLLED
       for (int first = 0; first < kRows; first += 3) contact_rows(p, first);
+      CAROM_UNROLLED
       for (int first = kRows - 3; first >= 0; first -= 3) substitute(first);
     } else {
       for (int i = 0; i < n(); i += 1 + tangents(i)) {
@@ -311,67 +251,69 @@ class ContactNewtonPack {
 
   using Block = V[3][3];
 
-  /// The rows of one spatial contact, the contacts before it taken out in blocks of 3 x 3.
+  /// The rows of one spatial contact, the contacts before it taken out in blocks of 3 x 3, each of
+  /// which stays in registers from W to U.
   CAROM_INLINE void contact_rows(const Values& p, int first) {
     Row row[3];
     normal_row(p, first, row[0]);
     disk_rows(p, first, row + 1);
-    for (int j = 0; j < kRows; ++j) {
-      upper(first, j) = row[0].gain[0] * w(first, j);
-      const V one = w(first + 1, j);
-      const V two = w(first + 2, j);
-      upper(first + 1, j) = fused(row[1].gain[1], one, row[1].gain[2] * two);
-      upper(first + 2, j) = fused(row[2].gain[1], one, row[2].gain[2] * two);
-    }
-    upper(first, first) = upper(first, first) + row[0].fixed[0];
-    for (int a = 1; a < 3; ++a) {
-      for (int l = 0; l < 3; ++l) {
-        upper(first + a, first + l) = upper(first + a, first + l) + row[a].fixed[l];
-      }
-    }
     V wanted[3] = {row[0].wanted, row[1].wanted, row[2].wanted};
-    for (int k = 0; k < first; k += 3) {
-      Block own;
-      Block factor;
-      take(first, k, own);
+    Block factor[kContacts > 1 ? kContacts - 1 : 1];
+    Block left;
+    CAROM_UNROLLED
+    for (int j = 0; j < first; j += 3) {
+      eliminated(row, first, j, factor, left);
+      Block& own = factor[j / 3];
       for (int a = 0; a < 3; ++a) {
         for (int l = 0; l < 3; ++l) {
-          V sum = own[a][0] * inverse(k, 0, l);
-          sum = fused(own[a][1], inverse(k, 1, l), sum);
-          factor[a][l] = -fused(own[a][2], inverse(k, 2, l), sum);
+          V sum = left[a][0] * inverse(j, 0, l);
+          sum = fused(left[a][1], inverse(j, 1, l), sum);
+          own[a][l] = -fused(left[a][2], inverse(j, 2, l), sum);
         }
-        for (int l = 0; l < 3; ++l) wanted[a] = fused(factor[a][l], step_[k + l], wanted[a]);
-      }
-      for (int j = k + 3; j < kRows; j += 3) {
-        Block left;
-        take(first, j, left);
-        for (int b = 0; b < 3; ++b) {
-          for (int l = 0; l < 3; ++l) {
-            const V above = upper(k + b, j + l);
-            for (int a = 0; a < 3; ++a) left[a][l] = fused(factor[a][b], above, left[a][l]);
-          }
-        }
-        for (int a = 0; a < 3; ++a) {
-          for (int l = 0; l < 3; ++l) upper(first + a, j + l) = left[a][l];
-        }
+        for (int l = 0; l < 3; ++l) wanted[a] = fused(own[a][l], step_[j + l], wanted[a]);
       }
     }
     for (int a = 0; a < 3; ++a) step_[first + a] = wanted[a];
-    invert(first);
-  }
-  CAROM_INLINE void take(int first, int j, Block& block) {
-    for (int a = 0; a < 3; ++a) {
-      for (int l = 0; l < 3; ++l) block[a][l] = upper(first + a, j + l);
-    }
-  }
-
-  CAROM_INLINE void invert(int first) {
-    Block m;
-    take(first, first, m);
+    eliminated(row, first, first, factor, left);
     Block inverted;
-    invert_block(m, inverted);
+    invert_block(left, inverted);
     for (int a = 0; a < 3; ++a) {
       for (int l = 0; l < 3; ++l) inverse(first, a, l) = inverted[a][l];
+    }
+    CAROM_UNROLLED
+    for (int j = first + 3; j < kRows; j += 3) {
+      eliminated(row, first, j, factor, left);
+      for (int a = 0; a < 3; ++a) {
+        for (int l = 0; l < 3; ++l) upper(first + a, j + l) = left[a][l];
+      }
+    }
+  }
+  /// left: the block of contact `first` at column j without the contacts before both.
+  CAROM_INLINE void eliminated(const Row* row, int first, int j, const Block* factor,
+                               Block& left) const {
+    for (int l = 0; l < 3; ++l) {
+      left[0][l] = row[0].gain[0] * w(first, j + l);
+      const V one = w(first + 1, j + l);
+      const V two = w(first + 2, j + l);
+      left[1][l] = fused(row[1].gain[1], one, row[1].gain[2] * two);
+      left[2][l] = fused(row[2].gain[1], one, row[2].gain[2] * two);
+    }
+    if (j == first) {
+      left[0][0] = left[0][0] + row[0].fixed[0];
+      for (int a = 1; a < 3; ++a) {
+        for (int l = 0; l < 3; ++l) left[a][l] = left[a][l] + row[a].fixed[l];
+      }
+    }
+    const int known = j < first ? j : first;
+    CAROM_UNROLLED
+    for (int k = 0; k < known; k += 3) {
+      const Block& by = factor[k / 3];
+      for (int b = 0; b < 3; ++b) {
+        for (int l = 0; l < 3; ++l) {
+          const V above = upper_[static_cast<long>(k + b) * n() + j + l];
+          for (int a = 0; a < 3; ++a) left[a][l] = fused(by[a][b], above, left[a][l]);
+        }
+      }
     }
   }
   CAROM_INLINE V& inverse(int first, int a, int l) { return pivot_[3 * (first + a) + l]; }
@@ -413,8 +355,13 @@ class ContactNewtonPack {
     const V impulse[3] = {p[i], p[i + 1], p[i + 2]};
     const V force[3] = {force_[i], force_[i + 1], force_[i + 2]};
     const V slip[3] = {slip_[i], slip_[i + 1], slip_[i + 2]};
-    newton_disk_rows<V>(impulse, force, slip, weight_[i + 1], s_.friction[i], length(i + 1, 2),
-                        row);
+    V size;
+    if constexpr (kContacts > 0) {
+      size = length_[i / 3];
+    } else {
+      size = length(i + 1, 2);
+    }
+    newton_disk_rows<V>(impulse, force, slip, weight_[i + 1], s_.friction[i], size, row);
   }
 
   CAROM_INLINE V& upper(int i, int j) { return upper_[static_cast<long>(i) * n() + j]; }
@@ -454,6 +401,7 @@ class ContactNewtonPack {
   Values slip_;    // F
   Values step_;
   Values best_;
+  LocalValues<V, (kContacts > 0 ? kContacts : 1)> length_;  // of the contacts' p - rho F
   Pivots pivot_;  // reciprocals of U's diagonal, or inverses of its blocks
 };
 

@@ -122,6 +122,29 @@ void step_worlds(const WorldsRange& r) {
   });
 }
 
+CAROM_INLINE void ask_for(const double* from, long count) {
+  constexpr long kLine = 64 / sizeof(double);
+  for (long e = 0; e < count; e += kLine) __builtin_prefetch(from + e);
+}
+/// Asks for a problem's numbers that packs load: the choice of rows leaves the time to fetch them.
+CAROM_INLINE void ask_for_pack(const kernels::CompliantArrays& a, std::int64_t problem) {
+  const long rows = a.rows;
+  const long nv = a.velocities;
+  ask_for(a.jacobian + problem * rows * nv, rows * nv);
+  ask_for(a.mass_matrix + problem * nv * nv, nv * nv);
+  ask_for(a.jacobian_dot_v + problem * rows, rows);
+  ask_for(a.phi + problem * rows, rows);
+  ask_for(a.force + problem * nv, nv);
+  ask_for(a.velocity + problem * nv, nv);
+}
+/// Asks for those that the choice of rows reads.
+CAROM_INLINE void ask_for_choice(const kernels::CompliantArrays& a, std::int64_t problem) {
+  const long rows = a.rows;
+  ask_for(a.stiffness + problem * rows, rows);
+  ask_for(a.damping + problem * rows, rows);
+  ask_for(a.friction + problem * rows, rows);
+}
+
 template <class Isa>
 void solve_compliant(const CompliantRange& r) {
   const int rows = r.arrays->rows;
@@ -144,6 +167,9 @@ void solve_compliant(const CompliantRange& r) {
     int which[kStepBlock];
     int waiting = 0;
     for (int i = 0; i < count; ++i) {
+      constexpr int kAhead = 6;
+      if (first + i + kAhead < r.end) ask_for_choice(*r.arrays, first + i + kAhead);
+      ask_for_pack(*r.arrays, first + i);
       if (!problems[i].begin(first + i, r.options.centripetal)) {
         problems[i].refuse(first + i, Status::invalid_input);
         continue;

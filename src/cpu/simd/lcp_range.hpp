@@ -12,6 +12,7 @@
 
 #include "core/pointers.hpp"
 #include "cpu/simd/dispatch.hpp"
+#include "cpu/simd/pack_lcp_judge.hpp"
 #include "cpu/simd/pack_lcps.hpp"
 #include "cpu/simd/packed_lane.hpp"
 #include "cpu/simd/padding.hpp"
@@ -32,7 +33,7 @@ struct LcpRange : LcpBatchArrays<ConstPointer>, LcpResultArrays<Pointer> {
   bool limited;        ///< max_pivots is the caller's
   double* reals;       ///< lemke_real_workspace
   int* ints;           ///< lemke_int_workspace
-  double* pack_reals;  ///< lcp_pack_reals; null: one problem at a time
+  double* pack_reals;  ///< lcp_pack_judge_reals, then lcp_pack_reals; null: one problem at a time
   int* pack_ints;      ///< lcp_pack_ints
   int* pack_counts;    ///< problems that packs took so far, and gave up
   double* finish;      ///< lcp_finish_workspace: only what an earlier call left open; else null
@@ -180,7 +181,47 @@ class Ranges {
     int& taken = r.pack_counts[0];
     int& given_up = r.pack_counts[1];
     const auto pays = [&] { return given_up < 16 || 2L * given_up < taken; };
-    LemkePack<Isa> pack(n, r.pack_reals, r.pack_ints);
+    constexpr int kWidth = Isa::kWidth;
+    LcpPackJudge<Isa> judge(n, r.pack_reals);
+    LemkePack<Isa> pack(n, r.pack_reals + lcp_pack_judge_reals(n), r.pack_ints);
+    std::int64_t waiting[kWidth];  // solved, not yet judged
+    int count = 0;
+    const auto give_up = [&](std::int64_t problem) {
+      ++given_up;
+      solve_alone(r, problem);
+    };
+    const auto judge_waiting = [&] {
+      if (count == 0) return;
+      const double* matrix[kWidth];
+      const double* vector[kWidth];
+      const double* z[kWidth];
+      double residual[kWidth];
+      for (int lane = 0; lane < kWidth; ++lane) {
+        const std::int64_t problem = waiting[lane < count ? lane : 0];
+        matrix[lane] = r.matrix + problem * square;
+        vector[lane] = r.vector + problem * n;
+        z[lane] = r.solution + problem * n;
+      }
+      judge.judge(matrix, vector, z, residual);
+      for (int lane = 0; lane < count; ++lane) {
+        const std::int64_t problem = waiting[lane];
+        const bool close = residual[lane] <= certificate::kLcpClose;
+        const int pivots = r.pivots[problem];
+        if (!(close ? accept(r, problem, pivots, residual[lane]) : accept(r, problem, pivots))) {
+          give_up(problem);
+        }
+      }
+      count = 0;
+    };
+    const auto found = [&](std::int64_t problem, int pivots) {
+      r.pivots[problem] = pivots;
+      if (n <= kMostJudgedInPacks) {
+        waiting[count] = problem;
+        if (++count == kWidth) judge_waiting();
+      } else if (!accept(r, problem, pivots)) {
+        give_up(problem);
+      }
+    };
     std::int64_t p = r.begin;
     pack.run(
         r.matrix, r.max_pivots,
@@ -194,7 +235,8 @@ class Ranges {
             least = vector[0];
             for (int i = 1; i < n; ++i) least = kernels::smaller(vector[i], least);
             if (!(least < 0.0)) {
-              solve_alone(r, p);
+              for (int i = 0; i < n; ++i) r.solution[p * n + i] = 0.0;
+              found(p, 0);
               continue;
             }
             problem = p;
@@ -205,20 +247,26 @@ class Ranges {
           }
           return false;
         },
-        [&](std::int64_t problem, int pivots, const double* found) {
-          double* z = r.solution + problem * n;
-          for (int i = 0; i < n; ++i) z[i] = found[i];
-          const double residual =
-              residual_of(n, r.matrix + problem * square, r.vector + problem * n, z);
-          if (kernels::wants_refinement(residual, r.tolerance)) return false;
-          put(r, problem, {judged(residual, r.tolerance), pivots}, residual);
-          return true;
+        [&](std::int64_t problem, int pivots, const double* z) {
+          for (int i = 0; i < n; ++i) r.solution[problem * n + i] = z[i];
+          found(problem, pivots);
         },
-        [&](std::int64_t problem) {
-          ++given_up;
-          solve_alone(r, problem);
-        });
+        give_up);
+    judge_waiting();
     for (; p < r.end; ++p) solve_checked(r, p);
+  }
+
+  /// Takes what stands in a problem's solution for its answer; false where that wants refinement.
+  bool accept(const LcpRange& r, std::int64_t p, int pivots) const {
+    const long n = r.order;
+    const double residual =
+        residual_of(r.order, r.matrix + p * n * n, r.vector + p * n, r.solution + p * n);
+    return accept(r, p, pivots, residual);
+  }
+  static bool accept(const LcpRange& r, std::int64_t p, int pivots, double residual) {
+    if (kernels::wants_refinement(residual, r.tolerance)) return false;
+    put(r, p, {judged(residual, r.tolerance), pivots}, residual);
+    return true;
   }
 
   static void put(const LcpRange& r, std::int64_t p, kernels::LemkeOutcome outcome,

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include <carom/device/numeric.hpp>
+#include <carom/lcp.hpp>
 
 #include "cpu/simd/gather.hpp"
 #include "cpu/simd/padding.hpp"
@@ -15,9 +16,27 @@ constexpr int lcp_pack_pivots(int n) { return n + 8; }
 
 /// Scratch of a pack of problems of order n, of the widest instruction set.
 constexpr long lcp_pack_reals(int n) {
-  return (lcp_pack_pivots(n) * (n + 2L) + 2L * n + 1) * kLargestPadding + (n + 2L) * n;
+  return (lcp_pack_pivots(n) * (n + 2L) + 2L * n + 1) * kLargestPadding +
+         static_cast<long>(n) * kernels::padded(n, kLargestPadding) + 2L * n + lcp_pack_pivots(n);
 }
-constexpr long lcp_pack_ints(int n) { return 3L * n * kLargestPadding + n; }
+constexpr long lcp_pack_ints(int n) {
+  return 3L * n * kLargestPadding + 3L * n + lcp_pack_pivots(n);
+}
+
+/// Of the variables of a problem, at most kMaxLcpOrder.
+struct VariableSet {
+  std::uint64_t words[kMaxLcpOrder / 64] = {};
+
+  CAROM_INLINE void change(int k) { words[k >> 6] ^= std::uint64_t{1} << (k & 63); }
+  template <class F>
+  CAROM_INLINE void each(F&& f) const {
+    for (int word = 0; word < kMaxLcpOrder / 64; ++word) {
+      for (std::uint64_t left = words[word]; left != 0; left &= left - 1) {
+        f(64 * word + __builtin_ctzll(left));
+      }
+    }
+  }
+};
 
 /// Lemke's method with one problem a lane of a register, and its columns only as they enter.
 ///
@@ -49,29 +68,31 @@ class LemkePack {
         value_(column_ + static_cast<long>(n) * kWidth),
         index_(value_ + static_cast<long>(n) * kWidth),
         inverse_rows_(index_ + n),
-        restored_(inverse_rows_ + static_cast<long>(n) * n),
+        restored_(inverse_rows_ + n * static_cast<long>(padded())),
         basic_(ints),
         left_at_(ints + static_cast<long>(n) * kWidth),
-        tied_(left_at_ + 2L * n * kWidth) {
+        watched_(left_at_ + 2L * n * kWidth),
+        hits_(watched_ + n + most_) {
     for (int i = 0; i < n; ++i) index_[i] = i;
     for (double* x = pivots_; x < column_; ++x) *x = 0.0;
   }
 
   /// M of a problem lies at base + its offset. next(problem, offset, q, min q) -> false when none
-  /// is left; min q < 0. found(problem, pivots, z) -> whether z is accepted; failed(problem) where
-  /// it is not or the pack gives up.
+  /// is left; min q < 0. found(problem, pivots, z), or failed(problem) where the pack gives up.
   template <class Next, class Found, class Failed>
   void run(const double* base, int max_pivots, Next&& next, Found&& found, Failed&& failed) {
     base_ = base;
     limit_ = max_pivots < most_ ? max_pivots : most_;
     active_ = 0;
     step_ = 0;
+    here_ = 0;
     for (int lane = 0; lane < kWidth; ++lane) {
       matrix_[lane] = 0;
       refill(lane, next, failed);
     }
     while (active_ != 0) {
       ++step_;
+      here_ = after(here_);
       enter_columns();
       const unsigned chosen = choose_rows();
       pivot(chosen);
@@ -82,11 +103,12 @@ class LemkePack {
           if (exchange(lane)) {
             if (step_ - start_[lane] + 1 < limit_) continue;
           } else {
-            done = collect(lane) &&
-                   found(problem_[lane], static_cast<int>(step_ - start_[lane] + 1), column_);
+            done = collect(lane);
           }
         }
-        if (!done) {
+        if (done) {
+          found(problem_[lane], static_cast<int>(step_ - start_[lane] + 1), column_);
+        } else {
           scrub(lane);
           failed(problem_[lane]);
         }
@@ -97,8 +119,13 @@ class LemkePack {
 
  private:
   /// Pivots lie in a ring: all lanes store theirs of one step in one place.
+  [[nodiscard]] CAROM_INLINE int after(int place) const {
+    return place + 1 < most_ ? place + 1 : 0;
+  }
+  /// Of one of the last steps.
   [[nodiscard]] CAROM_INLINE int place(std::int64_t step) const {
-    return static_cast<int>(step % most_);
+    const int place = here_ - static_cast<int>(step_ - step);
+    return place >= 0 ? place : place + most_;
   }
   [[nodiscard]] CAROM_INLINE double* pivot_column(int place) const {
     return pivots_ + static_cast<long>(place) * n_ * kWidth;
@@ -107,6 +134,7 @@ class LemkePack {
   /// Gives the lane the next problem, with z0 in its basis.
   template <class Next, class Failed>
   void refill(int lane, Next&& next, Failed&& failed) {
+    const int n = n_;  // which stores of integers might change
     for (;;) {
       const double* vector = nullptr;
       std::int64_t offset = 0;
@@ -117,28 +145,29 @@ class LemkePack {
       }
       matrix_[lane] = offset;
       int row = 0;
-      for (int i = 1; i < n_; ++i) row = vector[i] > least ? row : i;
+      for (int i = 1; i < n; ++i) row = vector[i] > least ? row : i;
       least = -least;
       if (limit_ < 2) {
         failed(problem_[lane]);
         continue;
       }
       scale_[lane] = least;
-      const int here = place(step_);
-      double* column = pivot_column(here) + lane;
+      double* column = pivot_column(here_) + lane;
       int* basic = basic_ + static_cast<long>(lane) * n_;
       int* left_at = left_at_ + 2L * lane * n_;
-      for (int i = 0; i < n_; ++i) {
+      for (int i = 0; i < n; ++i) {
         column[i * kWidth] = 1.0;
         value_[i * kWidth + lane] = kernels::fused(1.0, least, vector[i]);
         basic[i] = n_ + i;
         left_at[i] = left_at[n_ + i] = -1;
       }
       value_[row * kWidth + lane] = least;
-      inverse_[here * kWidth + lane] = 1.0;
-      row_[here * kWidth + lane] = row;
+      inverse_[here_ * kWidth + lane] = 1.0;
+      row_[here_ * kWidth + lane] = row;
       basic[row] = 2 * n_;
       left_at[n_ + row] = static_cast<int>(step_);
+      gone_[lane] = {};
+      gone_[lane].change(row);
       z0_row_[lane] = row;
       start_[lane] = step_;
       entering_[lane] = row;
@@ -158,6 +187,7 @@ class LemkePack {
 
   /// column_: the tableau's column of each lane's entering variable.
   void enter_columns() {
+    const int n = n_;  // which stores of integers might change
     std::int64_t begin = step_;
     unsigned later = 0;
     alignas(64) std::int64_t at[kWidth];
@@ -175,20 +205,20 @@ class LemkePack {
       }
       begin = from < begin ? from : begin;
     }
-    gather_rows<kWidth>(base_, at, n_, n_, column_);
+    gather_rows<kWidth>(base_, at, n, n, column_);
     for (unsigned rest = later; rest != 0; rest &= rest - 1) {
       const int lane = __builtin_ctz(rest);
       const int s = place(static_cast<std::int64_t>(from_[lane]) - 1);
       const double* from = pivot_column(s) + lane;
       const double inverse = inverse_[s * kWidth + lane];
-      for (int i = 0; i < n_; ++i) column_[i * kWidth + lane] = from[i * kWidth] * inverse;
+      for (int i = 0; i < n; ++i) column_[i * kWidth + lane] = from[i * kWidth] * inverse;
     }
     const Pack from = Pack::load(from_);
     const Pack zero(0.0);
     int s = place(begin);
     Pack next_row = Pack::load(row_ + static_cast<long>(s) * kWidth);
     Pack element = zero;
-    for (int i = 0; i < n_; ++i) {
+    for (int i = 0; i < n; ++i) {
       const Pack x = Pack::load(column_ + static_cast<long>(i) * kWidth);
       element = select(next_row != Pack(index_[i]), element, x);
     }
@@ -198,10 +228,10 @@ class LemkePack {
           select(takes, -element * Pack::load(inverse_ + static_cast<long>(s) * kWidth), zero);
       const Pack row = select(takes, next_row, Pack(-1.0));
       const double* stored = pivot_column(s);
-      s = s + 1 < most_ ? s + 1 : 0;
+      s = after(s);
       next_row = Pack::load(row_ + static_cast<long>(s) * kWidth);
       double* to = column_;
-      for (int i = 0; i < n_; ++i, stored += kWidth, to += kWidth) {
+      for (int i = 0; i < n; ++i, stored += kWidth, to += kWidth) {
         const Pack index(index_[i]);
         Pack x = fused(Pack::load(stored), factor, Pack::load(to));
         x = select(row != index, x, factor);
@@ -213,15 +243,16 @@ class LemkePack {
 
   /// Ratio test: chosen_ and the lanes that have a row.
   unsigned choose_rows() {
+    const int n = n_;  // which stores of integers might change
     const Pack zero(0.0);
     const Pack infinity(kernels::kInfinity);
     Pack largest = zero;
-    for (int i = 0; i < n_; ++i) {
+    for (int i = 0; i < n; ++i) {
       largest = larger(magnitude(Pack::load(column_ + static_cast<long>(i) * kWidth)), largest);
     }
     const Pack smallest = Pack(Rule::kPivotTolerance) * largest;
     Pack first = infinity;
-    for (int i = 0; i < n_; ++i) {
+    for (int i = 0; i < n; ++i) {
       const Pack rate = -Pack::load(column_ + static_cast<long>(i) * kWidth);
       const Pack value = larger(Pack::load(value_ + static_cast<long>(i) * kWidth), zero);
       first = smaller(select(rate > smallest, value / rate, infinity), first);
@@ -232,11 +263,12 @@ class LemkePack {
     Mask any = Mask::from_bits(0);
     Mask several = any;
     Mask z0 = any;
-    for (int i = 0; i < n_; ++i) {
+    for (int i = 0; i < n; ++i) {
       const Pack index(index_[i]);
       const Pack rate = -Pack::load(column_ + static_cast<long>(i) * kWidth);
       const Pack value = larger(Pack::load(value_ + static_cast<long>(i) * kWidth), zero);
       const Mask hit = (rate > smallest) & (value - first * rate <= tie);
+      hits_[i] = static_cast<int>(hit.bits());
       chosen = select(hit, index, chosen);
       several = several | (any & hit);
       any = any | hit;
@@ -246,91 +278,117 @@ class LemkePack {
     const Mask sound = (largest < infinity) & (first < infinity);
     const unsigned found = active_ & any.bits() & sound.bits();
     const unsigned ties = found & several.bits() & ~z0.bits();
-    if (ties != 0) {
-      alignas(64) double least[kWidth];
-      alignas(64) double length[kWidth];
-      smallest.store(least);
-      first.store(length);
-      for (unsigned left = ties; left != 0; left &= left - 1) {
-        const int lane = __builtin_ctz(left);
-        chosen_[lane] = lexicographic_row(lane, least[lane], length[lane]);
-      }
+    for (unsigned left = ties; left != 0; left &= left - 1) {
+      const int lane = __builtin_ctz(left);
+      chosen_[lane] = lexicographic_row(lane);
     }
     return found;
   }
 
-  /// kernels::Lemke's choice among the rows of a lane that block at `length`.
-  int lexicographic_row(int lane, double smallest, double length) {
+  [[nodiscard]] CAROM_INLINE int padded() const { return kernels::padded(n_, kLargestPadding); }
+
+  /// kernels::Lemke's choice among the rows of a lane that block at once.
+  int lexicographic_row(int lane) {
+    int* tied = watched_;
     int count = 0;
     for (int i = 0; i < n_; ++i) {
-      const double rate = -column_[i * kWidth + lane];
-      const double value = kernels::at_least_zero(value_[i * kWidth + lane]);
-      if (rate > smallest && value - length * rate <= Rule::kTieTolerance * scale_[lane]) {
-        tied_[count++] = i;
-      }
+      tied[count] = i;
+      count += hits_[i] >> lane & 1;
     }
+    const long stride = padded();
     const int* basic = basic_ + static_cast<long>(lane) * n_;
     const int* left_at = left_at_ + 2L * lane * n_;
     for (int c = 0; c < count; ++c) {
-      double* entries = inverse_rows_ + static_cast<long>(c) * n_;
-      for (int k = 0; k < n_; ++k) entries[k] = 0.0;
-      const int variable = basic[tied_[c]];
+      double* entries = inverse_rows_ + c * stride;
+      for (int k = 0; k < stride; ++k) entries[k] = 0.0;
+      const int variable = basic[tied[c]];
       if (variable >= n_) entries[variable - n_] = 1.0;
     }
-    for (int k = 0; k < n_; ++k) {
-      if (left_at[n_ + k] < 0) continue;  // w_k is basic
-      restore_column(lane, left_at[n_ + k]);
-      for (int c = 0; c < count; ++c) {
-        inverse_rows_[static_cast<long>(c) * n_ + k] = -restored_[tied_[c]];
+    gone_[lane].each([&](int k) {
+      restore_entries(lane, left_at[n_ + k], count);
+      for (int c = 0; c < count; ++c) inverse_rows_[c * stride + k] = -restored_[c];
+    });
+    for (int c = 0; c < count; ++c) {
+      const Pack rate(-column_[tied[c] * kWidth + lane]);
+      double* entries = inverse_rows_ + c * stride;
+      for (int k = 0; k < stride; k += kWidth) {
+        (Pack::load(entries + k) / rate).store(entries + k);
       }
     }
     int best = 0;
     for (int c = 1; c < count; ++c) {
-      if (precedes(lane, c, best)) best = c;
+      if (precedes(inverse_rows_ + c * stride, inverse_rows_ + best * stride)) best = c;
     }
-    return tied_[best];
+    return tied[best];
   }
 
-  /// restored_: the column of the variable that left in pivot `left`, as enter_columns has it.
-  void restore_column(int lane, std::int64_t left) {
+  /// restored_: the entries in the `count` tied rows of the column of the variable that left in
+  /// pivot `left`, as enter_columns has it. The rows of the pivots since are all that they want.
+  void restore_entries(int lane, std::int64_t left, int count) {
+    const int since = static_cast<int>(step_ - left) - 1;
     int s = place(left);
+    int* pivot_row = watched_ + count;
+    for (int t = 0, at = s; t < since; ++t) {
+      at = after(at);
+      pivot_row[t] = static_cast<int>(row_[at * kWidth + lane]);
+    }
+    const int all = count + since;
     const double* stored = pivot_column(s) + lane;
     const double start = inverse_[s * kWidth + lane];
-    for (int i = 0; i < n_; ++i) restored_[i] = stored[i * kWidth] * start;
-    for (std::int64_t step = left + 1; step < step_; ++step) {
-      s = s + 1 < most_ ? s + 1 : 0;
-      const int row = static_cast<int>(row_[s * kWidth + lane]);
-      const double factor = -restored_[row] * inverse_[s * kWidth + lane];
-      if (factor != 0.0) {
-        stored = pivot_column(s) + lane;
-        for (int i = 0; i < n_; ++i) {
-          restored_[i] = kernels::fused(stored[i * kWidth], factor, restored_[i]);
+    for (int e = 0; e < all; ++e) restored_[e] = stored[watched_[e] * kWidth] * start;
+    for (int t = 0; t < since; ++t) {
+      s = after(s);
+      const double factor = -restored_[count + t] * inverse_[s * kWidth + lane];
+      stored = pivot_column(s) + lane;
+      const int row = pivot_row[t];
+      for (int e = 0; e < all; ++e) {
+        const int here = watched_[e];
+        if (here == row) {
+          restored_[e] = factor;
+        } else if (factor != 0.0) {
+          restored_[e] = kernels::fused(stored[here * kWidth], factor, restored_[e]);
         }
       }
-      restored_[row] = factor;
     }
   }
 
-  /// Whether tied row a's entries of B^-1 over its rate are lexicographically less than b's.
-  [[nodiscard]] bool precedes(int lane, int a, int b) const {
-    const double rate_a = -column_[tied_[a] * kWidth + lane];
-    const double rate_b = -column_[tied_[b] * kWidth + lane];
-    const double* of_a = inverse_rows_ + static_cast<long>(a) * n_;
-    const double* of_b = inverse_rows_ + static_cast<long>(b) * n_;
-    double size = 0.0;
-    for (int k = 0; k < n_; ++k) {
-      size = kernels::larger(size, kernels::larger(kernels::magnitude(of_a[k] / rate_a),
-                                                   kernels::magnitude(of_b[k] / rate_b)));
+  /// Whether the entries of a tied row of B^-1 over its rate are lexicographically less than those
+  /// of one before it; equal ones are not.
+  [[nodiscard]] bool precedes(const double* a, const double* b) const {
+    Pack most(0.0);
+    Mask broken = Mask::from_bits(0);
+    for (int k = 0; k < n_; k += kWidth) {
+      const Pack x = Pack::load(a + k);
+      const Pack y = Pack::load(b + k);
+      broken = broken | (x != x) | (y != y);
+      most = larger(larger(magnitude(x), magnitude(y)), most);
     }
-    for (int k = 0; k < n_; ++k) {
-      const double difference = of_a[k] / rate_a - of_b[k] / rate_b;
-      if (kernels::magnitude(difference) > Rule::kSameEntry * size) return difference < 0.0;
+    double sizes[kWidth];
+    most.store(sizes);
+    double size = sizes[0];
+    for (int l = 1; l < kWidth; ++l) size = kernels::larger(size, sizes[l]);
+    if (any_of(broken)) {  // as kernels::Lemke, which forgets what stood before NaN
+      size = 0.0;
+      for (int k = 0; k < n_; ++k) {
+        size = kernels::larger(size,
+                               kernels::larger(kernels::magnitude(a[k]), kernels::magnitude(b[k])));
+      }
     }
-    return tied_[a] < tied_[b];
+    const Pack same(Rule::kSameEntry * size);
+    for (int k = 0; k < n_; k += kWidth) {
+      const Pack difference = Pack::load(a + k) - Pack::load(b + k);
+      const unsigned apart = (magnitude(difference) > same).bits();
+      if (apart != 0) {
+        const int first = k + __builtin_ctz(apart);
+        return a[first] - b[first] < 0.0;
+      }
+    }
+    return false;
   }
 
   /// Stores the pivot of the lanes in `chosen` and takes it to their values.
   void pivot(unsigned chosen) {
+    const int n = n_;  // which stores of integers might change
     alignas(64) double element[kWidth];
     alignas(64) double old[kWidth];
     for (int lane = 0; lane < kWidth; ++lane) {
@@ -347,11 +405,10 @@ class LemkePack {
     const Pack inverse = Pack(1.0) / Pack::load(element);
     const Pack moved = -Pack::load(old) * inverse;
     const Pack row = Pack::load(chosen_);
-    const int here = place(step_);
-    inverse.store(inverse_ + static_cast<long>(here) * kWidth);
-    row.store(row_ + static_cast<long>(here) * kWidth);
-    double* stored = pivot_column(here);
-    for (int i = 0; i < n_; ++i) {
+    inverse.store(inverse_ + static_cast<long>(here_) * kWidth);
+    row.store(row_ + static_cast<long>(here_) * kWidth);
+    double* stored = pivot_column(here_);
+    for (int i = 0; i < n; ++i) {
       const long at = static_cast<long>(i) * kWidth;
       const Pack index(index_[i]);
       const Pack x = Pack::load(column_ + at);
@@ -370,6 +427,8 @@ class LemkePack {
     left_at_[2L * lane * n_ + basic] = -1;
     if (leaving == 2 * n_) return false;
     left_at_[2L * lane * n_ + leaving] = static_cast<int>(step_);
+    if (basic >= n_) gone_[lane].change(basic - n_);
+    if (leaving >= n_) gone_[lane].change(leaving - n_);
     entering_[lane] = leaving < n_ ? leaving + n_ : leaving - n_;
     return true;
   }
@@ -377,11 +436,12 @@ class LemkePack {
   /// column_[0 .. 2n]: the solution in which a lane has ended; false where it holds NaN or
   /// infinity.
   bool collect(int lane) {
+    const int n = n_;       // which stores of integers might change
     double* all = column_;  // z, w and z0: no test of what each row's variable is
-    for (int i = 0; i < n_; ++i) all[i] = 0.0;
+    for (int i = 0; i < n; ++i) all[i] = 0.0;
     const int* basic = basic_ + static_cast<long>(lane) * n_;
     bool finite = true;
-    for (int i = 0; i < n_; ++i) {
+    for (int i = 0; i < n; ++i) {
       const double value = value_[i * kWidth + lane];
       finite = finite & kernels::is_finite(value);
       all[basic[i]] = kernels::at_least_zero(value);
@@ -397,15 +457,17 @@ class LemkePack {
   double* column_;        // [n, lane]
   double* value_;         // [n, lane]
   double* index_;         // [n] 0, 1, ...
-  double* inverse_rows_;  // [tied row, n] of B^-1 in one lane
-  double* restored_;      // [n] a column of one lane
+  double* inverse_rows_;  // [tied row, n padded] of B^-1 in one lane
+  double* restored_;      // [n + most] entries of a column of one lane
   int* basic_;            // [lane, n] variable of each row
   int* left_at_;          // [lane, 2 n] pivot in which a nonbasic variable last left, or -1
-  int* tied_;             // [n] rows of one lane that block at once
+  int* watched_;          // [n + most] rows of one lane that block at once, then others
+  int* hits_;             // [n] the lanes in which a row blocks, as bits
   const double* base_ = nullptr;
   unsigned active_ = 0;
   int limit_ = 0;
   std::int64_t step_ = 0;
+  int here_ = 0;                     // place of step_
   alignas(64) double from_[kWidth];  // first pivot that the entering column takes
   alignas(64) double z0_row_[kWidth] = {};
   alignas(64) double scale_[kWidth] = {};
@@ -414,6 +476,7 @@ class LemkePack {
   std::int64_t matrix_[kWidth];      // of M from base_
   std::int64_t problem_[kWidth];
   int entering_[kWidth] = {};
+  VariableSet gone_[kWidth] = {};  // the w that are nonbasic
 };
 
 }  // namespace carom::cpu::simd
