@@ -19,10 +19,10 @@ __extension__ typedef unsigned __int128 WideWord;
 /// numbers and applied some twenty at a time. Boost takes them bit by bit, six times as long.
 class Number {
  public:
-  static constexpr int kWords = 16;
+  static constexpr int kWords = 64;
 
   explicit Number(const Integer& x) : size_(static_cast<int>(x.backend().size())) {
-    for (int i = 0; i < kWords; ++i) word_[i] = i < size_ ? x.backend().limbs()[i] : 0;
+    for (int i = 0; i < size_; ++i) word_[i] = x.backend().limbs()[i];
     trim();
   }
 
@@ -43,6 +43,35 @@ class Number {
     x.backend().resize(size, size);
     for (int i = 0; i < size_; ++i) x.backend().limbs()[i] = word_[i];
     return x;
+  }
+
+  /// *this / divisor, which leaves no rest: the quotient's words from the lowest on (Jebelean
+  /// 1993), as many as `length` tells.
+  void quotient(Number divisor, Word* to, int& length) {
+    const int zeros = __builtin_ctzll(divisor.word_[divisor.lowest()]);
+    shift_down(divisor.lowest(), zeros);
+    divisor.shift_down(divisor.lowest(), zeros);
+    length = size_ - divisor.size_ + 1;
+    const Word odd = divisor.word_[0];
+    Word inverse = odd * 3 ^ 2;  // of five bits, doubled by each step
+    for (int step = 0; step < 4; ++step) inverse *= 2 - odd * inverse;
+    for (int i = 0; i < length; ++i) {
+      const Word q = word_[i] * inverse;
+      to[i] = q;
+      Word carry = 0;
+      int at = i;
+      for (int j = 0; j < divisor.size_ && at < length; ++j, ++at) {
+        const WideWord product = static_cast<WideWord>(q) * divisor.word_[j] + carry;
+        const Word low = static_cast<Word>(product);
+        carry = static_cast<Word>(product >> 64) + (word_[at] < low ? 1 : 0);
+        word_[at] -= low;
+      }
+      for (; carry != 0 && at < length; ++at) {
+        const Word before = word_[at];
+        word_[at] -= carry;
+        carry = before < carry ? 1 : 0;
+      }
+    }
   }
 
   [[nodiscard]] Word remainder(Word divisor) const {
@@ -87,6 +116,21 @@ class Number {
     while (size_ > 0 && word_[size_ - 1] == 0) --size_;
   }
 
+  [[nodiscard]] int lowest() const {
+    int i = 0;
+    while (word_[i] == 0) ++i;
+    return i;
+  }
+
+  void shift_down(int words, int bits) {
+    for (int i = 0; i + words < size_; ++i) {
+      const Word next = i + words + 1 < size_ ? word_[i + words + 1] : 0;
+      word_[i] = bits == 0 ? word_[i + words] : word_[i + words] >> bits | next << (64 - bits);
+    }
+    size_ -= words;
+    trim();
+  }
+
   /// The first 62 bits from where a number of `size` words with so many leading zeros begins.
   [[nodiscard]] std::int64_t leading(int size, int zeros) const {
     const Word high = size <= size_ ? word_[size - 1] : 0;
@@ -100,13 +144,14 @@ class Number {
 };
 
 Integer by_lehmer(const Integer& x, const Integer& y) {
-  Number a(x), b(y);
-  if (a < b) std::swap(a, b);
-  while (b.size() > 1) {
-    if (!a.reduce(b)) a = Number(Integer(a.value() % b.value()));
-    if (a < b) std::swap(a, b);
+  Number first(x), second(y);
+  Number *a = &first, *b = &second;  // a >= b
+  if (*a < *b) std::swap(a, b);
+  while (b->size() > 1) {
+    if (!a->reduce(*b)) *a = Number(Integer(a->value() % b->value()));
+    if (*a < *b) std::swap(a, b);
   }
-  return b.size() == 0 ? a.value() : Integer(std::gcd(a.remainder(b.low()), b.low()));
+  return b->size() == 0 ? a->value() : Integer(std::gcd(a->remainder(b->low()), b->low()));
 }
 
 bool fits(const Integer& x) {
@@ -122,6 +167,23 @@ Integer common_divisor(const Integer& x, const Integer& y) {
   if (fits(x) && fits(y)) return by_lehmer(x, y);
 #endif
   return gcd(x, y);
+}
+
+void divide_exactly(Integer& x, const Integer& divisor) {
+#if defined(__SIZEOF_INT128__)
+  if (x != 0 && fits(x) && fits(divisor)) {
+    Word words[Number::kWords];
+    int length = 0;
+    Number(x).quotient(Number(divisor), words, length);
+    auto& to = x.backend();
+    const auto size = static_cast<unsigned>(length);
+    to.resize(size, size);
+    for (int i = 0; i < length; ++i) to.limbs()[i] = words[i];
+    to.normalize();
+    return;
+  }
+#endif
+  x /= divisor;
 }
 
 }  // namespace carom::enclosure

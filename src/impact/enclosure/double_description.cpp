@@ -47,7 +47,12 @@ struct Ray {
 /// a x - b y, primitive.
 Vector combined(const Integer& a, const Vector& x, const Integer& b, const Vector& y) {
   Vector v(x.size());
-  for (std::size_t i = 0; i < x.size(); ++i) v[i] = a * x[i] - b * y[i];
+  Integer second;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    multiply(v[i], a, x[i]);
+    multiply(second, b, y[i]);
+    v[i] -= second;
+  }
   make_primitive(v);
   return v;
 }
@@ -167,9 +172,11 @@ double shortened(const Integer& value, int& exponent) {
 }  // namespace
 
 Integer dot(const Vector& a, const Vector& b) {
-  Integer sum = 0;
+  Integer sum = 0, product;
   for (std::size_t i = 0; i < a.size(); ++i) {
-    if (a[i] != 0 && b[i] != 0) sum += a[i] * b[i];
+    if (a[i].is_zero() || b[i].is_zero()) continue;
+    multiply(product, a[i], b[i]);
+    sum += product;
   }
   return sum;
 }
@@ -182,7 +189,7 @@ void make_primitive(Vector& v) {
     if (divisor == 1) return;
   }
   if (divisor == 0) return;
-  for (Integer& x : v) x /= divisor;
+  for (Integer& x : v) divide_exactly(x, divisor);
 }
 
 double quotient(const Integer& a, const Integer& b) {
