@@ -38,6 +38,21 @@ void expect_same(const ImpactResult& a, const ImpactResult& b, const std::string
       << where;
 }
 
+TEST(EventSets, NoContactIsNoEvent) {
+  ImpactProblem problem = models::build("rocking_block");
+  problem.contacts = 0;
+  for (auto* part : {&problem.normal_jacobian, &problem.tangent_jacobian, &problem.friction}) {
+    part->clear();
+  }
+  ImpactSettings settings;
+  settings.method = ImpactMethod::events;
+  settings.samples = 40;
+  const ImpactSummary summary =
+      sample_impacts(make_batch({&problem, 1}), settings, Backend::cpu).summary[0];
+  EXPECT_EQ(summary.terminated, 40);
+  EXPECT_EQ(summary.lcp_solves, 0);
+}
+
 // A trajectory a lane of a register: the text of a trajectory alone, lane by lane.
 TEST(EventSets, PacksGiveTheBitsOfTrajectoriesAlone) {
   std::vector<ImpactProblem> problems;

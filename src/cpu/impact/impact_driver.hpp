@@ -214,7 +214,7 @@ class ImpactDriver {
     problem.view = prepared_.view(p);
     const double* u = problem.view.contact_velocity;
     if (settings_.method == ImpactMethod::events) {
-      problem.packed = packs_ && m_ <= simd::kMaxPackEventContacts;
+      problem.packed = packs_ && m_ > 0 && m_ <= simd::kMaxPackEventContacts;
       return settings_.samples;
     }
     std::int64_t end = settings_.samples;
