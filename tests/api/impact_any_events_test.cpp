@@ -293,6 +293,16 @@ TEST(AnyImpactEvents, TakeHardProblems) {
       EXPECT_LE(summary.max_energy_ratio, 1.0 + 1e-9) << problem.name << " " << trial;
     }
   }
+  for (const int dimension : {2, 3}) {  // no contacts: nothing happens
+    ImpactProblem free;
+    free.dimension = dimension;
+    free.velocities = 2;
+    free.mass_matrix = {2.0, 0.0, 0.0, 3.0};
+    free.velocity = {1.0, -1.0};
+    const ImpactResult result = followed(free, events(4));
+    EXPECT_EQ(result.summary[0].terminated, 4);
+    EXPECT_EQ(result.samples.velocity.host()[7], -1.0);
+  }
   ImpactProblem rest = models::build("cube_drop");
   rest.velocity.assign(rest.velocity.size(), 0.0);
   const ImpactSummary still = followed(rest, events(4)).summary[0];

@@ -135,15 +135,12 @@ TEST(CudaEvents, AgreeWithCpuBitForBit) {
 TEST(CudaEvents, OfAnyContactsAgreeWithCpuBitForBit) {
   if (test::no_device()) GTEST_SKIP() << "no usable CUDA device";
   Generator random(22);
-  const std::pair<int, int> shapes[] = {{3, 0}, {3, 1}, {3, 3}, {3, 4}, {3, 5}, {2, 6}};
+  const std::pair<int, int> shapes[] = {{3, 1}, {3, 3}, {3, 4}, {3, 5}, {2, 6}};
   for (const auto& [dimension, contacts] : shapes) {
     std::vector<ImpactProblem> problems;
     for (int p = 0; p < 3; ++p) {
       problems.push_back(
-          contacts == 0
-              ? test::random_problem(random, Flavour::generic, dimension, 0)
-              : test::random_problem(random, Flavour::rank_deficient, dimension, contacts));
-      if (problems.back().velocities != problems.front().velocities) problems.pop_back();
+          test::random_problem(random, Flavour::rank_deficient, dimension, contacts));
     }
     ImpactSettings settings;
     settings.method = ImpactMethod::events;
