@@ -5,7 +5,7 @@
 #include "impact/body/event_cycles.hpp"
 #include "impact/body/event_modes.hpp"
 #include "impact/body/event_slip.hpp"
-#include "impact/body/event_stretches.hpp"
+#include "impact/body/event_weights.hpp"
 
 /// One solution of the inclusion (39), (40) of an impact, planar or with the polygonal friction
 /// cone of spatial contacts, followed exactly from event to event as EventTrajectory
@@ -58,7 +58,7 @@ class AnyEventTrajectory {
         weights_.draw(u_, longest_ * (1U << end.steps / kPiecesOfLength));
         cycles_.begin();
       }
-      if (weights_.follows) choose();
+      if (weights_.follows) weights_.choose(u_, [&](int i) { return state(i); });
       if (modes_.find(u_, slip_, weights_.weight, weights_.first)) {
         piece(end);
       } else if (++redrawn_ > kMostRedrawn) {
@@ -116,12 +116,9 @@ class AnyEventTrajectory {
     }
   }
 
-  CAROM_INLINE void choose() {
-    int state[Most];
-    for (int i = 0; i < contacts_; ++i) {
-      state[i] = u_[i] > 0.0 ? 0 : (u_[i] < 0.0 ? 1 + slips_.states() : 1) + slips_.code(slip_[i]);
-    }
-    weights_.choose(u_, state);
+  /// event_state of contact i.
+  [[nodiscard]] CAROM_INLINE int state(int i) const {
+    return u_[i] > 0.0 ? 0 : (u_[i] < 0.0 ? 1 + slips_.states() : 1) + slips_.code(slip_[i]);
   }
 
   /// One linear piece: to the next zero of a normal velocity, the end of a slip's sector or ray, or
@@ -278,7 +275,7 @@ class AnyEventTrajectory {
   double longest_;  ///< a length that stops the fastest contact
   double u_[kMaxRows], total_[kMaxRows];
   int slip_[Most];
-  EventStretches<Most> weights_;
+  EventWeights<Most, true> weights_;
   EventCycles<Dim, Most> cycles_;
   int redrawn_ = 0;
 };

@@ -21,17 +21,20 @@ CAROM_INLINE int event_state(double normal, double tangent) {
 /// Half of the samples follow a policy: which contact pushes alone is a function of the face, that
 /// is of all states, drawn once. What bounds the set is mostly reached by such motions, which a new
 /// draw at each event would repeat with a probability that falls with every turn.
-template <int M>
+/// Most: the number of contacts, or, AtMost, the most of them.
+template <int Most, bool AtMost = false>
 class EventWeights {
  public:
   static constexpr double kLeast = 1e-5;  ///< of the largest weight; smaller ones are none
 
-  double weight[M];      ///< of each contact, sum 1
+  double weight[Most];   ///< of each contact, sum 1
   double left = 0.0;     ///< of the stretch [N s]
   bool follows = false;  ///< the policy; `choose` is wanted before each piece
-  unsigned first = 0;    ///< mode that is tried first
+  unsigned first = 0;    ///< what the mode that is tried first is drawn by
 
-  CAROM_INLINE void begin(std::uint64_t seed, std::uint32_t index, std::uint64_t sample) {
+  CAROM_INLINE void begin(int contacts, std::uint64_t seed, std::uint32_t index,
+                          std::uint64_t sample) {
+    contacts_ = contacts;
     seed_ = seed;
     index_ = index;
     sample_ = sample;
@@ -50,31 +53,32 @@ class EventWeights {
   }
 
   /// Weights close to the corners of their simplex, at times in one; a length over all orders of
-  /// magnitude up to `longest`, what would stop the fastest contact.
+  /// magnitude up to `longest`. u: normal velocities.
   CAROM_INLINE void draw(const double* u, double longest) {
+    const int m = contacts();
     const UniformPair kind = next();
     const UniformPair choice = next();
-    for (int i = 0; i < M; i += 2) {
+    for (int i = 0; i < m; i += 2) {
       const UniformPair pair = next();
       weight[i] = corner(pair.first);
-      if (i + 1 < M) weight[i + 1 < M ? i + 1 : i] = corner(pair.second);
+      if (i + 1 < m) weight[i + 1 < Most ? i + 1 : i] = corner(pair.second);
     }
     double most = 0.0, sum = 0.0;
-    for (int i = 0; i < M; ++i) most = larger(most, weight[i]);
-    const int alone = static_cast<int>(kind.first * 3.0 * M);
-    for (int i = 0; i < M; ++i) {
-      if (alone < M) weight[i] = i == alone ? most : 0.0;
+    for (int i = 0; i < m; ++i) most = larger(most, weight[i]);
+    const int alone = static_cast<int>(kind.first * 3.0 * m);
+    for (int i = 0; i < m; ++i) {
+      if (alone < m) weight[i] = i == alone ? most : 0.0;
       if (weight[i] < kLeast * most) weight[i] = 0.0;
       if (u[i] < 0.0) sum += weight[i];
     }
     if (!(sum > 0.0)) {
-      for (int i = 0; i < M; ++i) {
+      for (int i = 0; i < m; ++i) {
         if (u[i] < 0.0) weight[i] = most > 0.0 ? most : 1.0;
       }
     }
     sum = 0.0;
-    for (int i = 0; i < M; ++i) sum += weight[i];
-    for (int i = 0; i < M; ++i) drawn_[i] = weight[i] /= sum;
+    for (int i = 0; i < m; ++i) sum += weight[i];
+    for (int i = 0; i < m; ++i) drawn_[i] = weight[i] /= sum;
     first = static_cast<unsigned>(choice.second * 1048576.0);
     const int halvings = static_cast<int>(choice.first * 12.0);
     const double scale = 4.0 / (1U << halvings);
@@ -84,12 +88,15 @@ class EventWeights {
     if (follows && kind.second < 0.75) left = 64.0 * longest;
   }
 
-  /// What the policy says for the face of u: one contact that may push, or the drawn weights.
-  CAROM_INLINE void choose(const double* u) {
+  /// What the policy says for the face of these states, state(i) of contact i: one contact that may
+  /// push, or the drawn weights.
+  template <class State>
+  CAROM_INLINE void choose(const double* u, State&& state) {
+    const int m = contacts();
     std::uint32_t x = policy_;
-    int count = 0, able[M] = {};
-    for (int i = 0; i < M; ++i) {
-      x = (x ^ static_cast<std::uint32_t>(event_state(u[i], u[M + i]))) * 0x9E3779B9U;
+    int count = 0, able[Most] = {};
+    for (int i = 0; i < m; ++i) {
+      x = (x ^ static_cast<std::uint32_t>(state(i))) * 0x9E3779B9U;
       x ^= x >> 15;
       if (u[i] <= 0.0) able[count++] = i;
     }
@@ -98,22 +105,24 @@ class EventWeights {
     x *= 0xC2B2AE35U;
     x ^= x >> 16;
     const auto pick = static_cast<int>(x % static_cast<unsigned>(count + 1));
-    for (int i = 0; i < M; ++i) {
+    for (int i = 0; i < m; ++i) {
       weight[i] = pick == count ? drawn_[i] : (i == able[pick] ? 1.0 : 0.0);
     }
   }
 
  private:
+  [[nodiscard]] CAROM_INLINE int contacts() const { return AtMost ? contacts_ : Most; }
   CAROM_INLINE UniformPair next() { return uniform_pair(seed_, index_, sample_, block_++); }
   CAROM_INLINE static double corner(double x) {
     const double square = x * x, fourth = square * square;
     return fourth * fourth;
   }
 
+  int contacts_ = Most;
   std::uint64_t seed_ = 0, sample_ = 0;
   std::uint32_t index_ = 0, block_ = 0, policy_ = 0;
   bool wanted_ = false, spoiled_ = false;
-  double drawn_[M];
+  double drawn_[Most];
 };
 
 }  // namespace carom::kernels

@@ -40,10 +40,12 @@ class EventTrajectory {
     wrong_ = gained_ = 0.0;
     if (path != nullptr) record(path, 0);
     bool collides = approaches();
-    if (collides) weights_.begin(run_.seed, index, sample);
+    if (collides) weights_.begin(M, run_.seed, index, sample);
     while (collides && end.steps < Rules::kMostPieces) {
       if (!(weights_.left > 0.0)) begin_stretch();
-      if (weights_.follows) weights_.choose(u_);
+      if (weights_.follows) {
+        weights_.choose(u_, [&](int i) { return event_state(u_[i], u_[M + i]); });
+      }
       if (!follow_piece(end)) {
         if (end.status == TrajectoryStatus::failed) break;
         weights_.spoil();  // no mode under these weights: others are drawn
