@@ -407,7 +407,7 @@ class ImpactDriver {
     if (s < kept_) store_row(result_.samples, context.problem, s, row);
     if (s < paths_) {
       const int steps = std::min(row.steps, settings_.max_steps);  // events may be more
-      const auto length = static_cast<std::ptrdiff_t>((steps + 1) * nv_);
+      const auto length = std::ptrdiff_t{steps + 1} * nv_;
       (*context.path_of)[static_cast<std::size_t>(s)].assign(worker.path.begin(),
                                                              worker.path.begin() + length);
     }

@@ -213,7 +213,7 @@ class Walk {
 
   // To the first zero of a contact velocity that counts, or to the stretch's end.
   void move(const Motion& motion) {
-    std::vector<double> until(static_cast<std::size_t>(2 * m_),
+    std::vector<double> until(2 * static_cast<std::size_t>(m_),
                               std::numeric_limits<double>::infinity());
     for (int k = 0; k < 2 * m_; ++k) {
       const bool separates = k >= m_ && u_[k - m_] > 0.0;
@@ -278,7 +278,7 @@ class Walk {
       row_ = row;
       cycle_events_ = 0;
       cycle_length_ = 0.0;
-      zeros_.assign(static_cast<std::size_t>(2 * m_), false);
+      zeros_.assign(2 * static_cast<std::size_t>(m_), false);
     }
     for (int k = 0; k < 2 * m_; ++k) {
       if (u_[k] == 0.0) zeros_[static_cast<std::size_t>(k)] = true;
@@ -289,7 +289,7 @@ class Walk {
       return;
     }
     cycles_.push_back({u_, result_.impulse, cycle_length_, zeros_, cycle_events_});
-    zeros_.assign(static_cast<std::size_t>(2 * m_), false);
+    zeros_.assign(2 * static_cast<std::size_t>(m_), false);
     cycle_events_ = 0;
     cycle_length_ = 0.0;
     if (cycles_.size() > 3) cycles_.pop_front();
