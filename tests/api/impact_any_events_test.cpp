@@ -19,21 +19,10 @@ namespace {
 
 using test::Bounds;
 using test::bounds_of;
+using test::events;
 using test::Flavour;
+using test::followed;
 using test::Generator;
-
-ImpactSettings events(std::int64_t samples) {
-  ImpactSettings settings;
-  settings.method = ImpactMethod::events;
-  settings.samples = samples;
-  settings.keep_samples = -1;
-  settings.seed = 3;
-  return settings;
-}
-
-ImpactResult followed(const ImpactProblem& problem, const ImpactSettings& settings) {
-  return sample_impacts(make_batch({&problem, 1}), settings, Backend::cpu);
-}
 
 /// Contact velocities before the impact, normals, then tangents.
 std::vector<double> before(const ImpactProblem& problem) {

@@ -15,21 +15,10 @@ namespace carom {
 namespace {
 
 using test::bounds_of;
+using test::events;
+using test::followed;
 using test::Generator;
 using test::random_impact;
-
-ImpactSettings events(std::int64_t samples) {
-  ImpactSettings settings;
-  settings.method = ImpactMethod::events;
-  settings.samples = samples;
-  settings.keep_samples = -1;
-  settings.seed = 3;
-  return settings;
-}
-
-ImpactResult followed(const ImpactProblem& problem, const ImpactSettings& settings) {
-  return sample_impacts(make_batch({&problem, 1}), settings, Backend::cpu);
-}
 
 /// Largest distance of a sample from the enclosure's polyhedra, those of modes with several
 /// polyhedra left out.

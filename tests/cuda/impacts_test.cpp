@@ -109,25 +109,32 @@ TEST_P(CudaModel, TablesDoNotMatter) {
   test::expect_same(cuda::sample_impacts_with(batch, settings, tiny, &workspace), usual);
 }
 
-/// From event to event, alone and in a batch whose chunks hold several problems.
+/// From event to event: with paths, and a later part without.
+void compare_followed(const std::vector<ImpactProblem>& problems, int directions, int samples,
+                      int later) {
+  ImpactSettings settings;
+  settings.method = ImpactMethod::events;
+  settings.friction_directions = directions;
+  settings.samples = samples;
+  settings.keep_samples = -1;
+  settings.keep_paths = 5;
+  settings.max_steps = 8;
+  settings.epsilon = 0.1;
+  compare_with_cpu(make_batch(problems), settings);
+  settings.keep_paths = 0;
+  settings.samples = later;
+  settings.first_sample = 1000;
+  compare_with_cpu(make_batch(problems), settings);
+}
+
+/// In a batch whose chunks hold several problems.
 TEST(CudaEvents, AgreeWithCpuBitForBit) {
   if (test::no_device()) GTEST_SKIP() << "no usable CUDA device";
   Generator random(21);
   for (const int contacts : {0, 1, 2, 3, 4}) {
     std::vector<ImpactProblem> problems;
     for (int p = 0; p < 3; ++p) problems.push_back(test::random_impact(random, contacts, 5, 1.0));
-    ImpactSettings settings;
-    settings.method = ImpactMethod::events;
-    settings.samples = test::some(517, 131);
-    settings.keep_samples = -1;
-    settings.keep_paths = 5;
-    settings.max_steps = 8;
-    settings.epsilon = 0.1;
-    compare_with_cpu(make_batch(problems), settings);
-    settings.keep_paths = 0;
-    settings.samples = 40;
-    settings.first_sample = 1000;
-    compare_with_cpu(make_batch(problems), settings);
+    compare_followed(problems, ImpactSettings{}.friction_directions, test::some(517, 131), 40);
   }
 }
 
@@ -142,19 +149,7 @@ TEST(CudaEvents, OfAnyContactsAgreeWithCpuBitForBit) {
       problems.push_back(
           test::random_problem(random, Flavour::rank_deficient, dimension, contacts));
     }
-    ImpactSettings settings;
-    settings.method = ImpactMethod::events;
-    settings.friction_directions = contacts == 5 ? 7 : 4;
-    settings.samples = test::some(317, 53);
-    settings.keep_samples = -1;
-    settings.keep_paths = 5;
-    settings.max_steps = 8;
-    settings.epsilon = 0.1;
-    compare_with_cpu(make_batch(problems), settings);
-    settings.keep_paths = 0;
-    settings.samples = 20;
-    settings.first_sample = 1000;
-    compare_with_cpu(make_batch(problems), settings);
+    compare_followed(problems, contacts == 5 ? 7 : 4, test::some(317, 53), 20);
   }
 }
 

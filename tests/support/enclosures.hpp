@@ -15,6 +15,20 @@
 
 namespace carom::test {
 
+/// Settings of solutions followed from event to event, every sample kept.
+inline ImpactSettings events(std::int64_t samples) {
+  ImpactSettings settings;
+  settings.method = ImpactMethod::events;
+  settings.samples = samples;
+  settings.keep_samples = -1;
+  settings.seed = 3;
+  return settings;
+}
+
+inline ImpactResult followed(const ImpactProblem& problem, const ImpactSettings& settings) {
+  return sample_impacts(make_batch({&problem, 1}), settings, Backend::cpu);
+}
+
 /// A planar problem with J and v normally distributed, M well conditioned, mu in [0, most], contact
 /// 0 approaching.
 inline ImpactProblem random_impact(Generator& random, int contacts, int velocities, double most) {

@@ -4,6 +4,7 @@
 
 #include "impact/body/event_cycles.hpp"
 #include "impact/body/event_modes.hpp"
+#include "impact/body/event_piece.hpp"
 #include "impact/body/event_slip.hpp"
 #include "impact/body/event_weights.hpp"
 
@@ -15,6 +16,7 @@ namespace carom::kernels {
 template <class Isa, int Dim, int Most>
 class AnyEventTrajectory {
   using Modes = EventModes<Isa, Dim, Most>;
+  using Rules = EventRules;
   static constexpr int kMaxRows = Dim * Most;
   static constexpr int kTangents = Dim - 1;
 
@@ -44,7 +46,7 @@ class AnyEventTrajectory {
     end.status = TrajectoryStatus::max_steps;
     for (int k = 0; k < rows_; ++k) {
       const double u = problem_.contact_velocity[k];
-      u_[k] = magnitude(u) <= kZero * size_ ? 0.0 : u;
+      u_[k] = magnitude(u) <= Rules::kZero * size_ ? 0.0 : u;
       total_[k] = 0.0;
     }
     for (int i = 0; i < contacts_; ++i) arrive(i);
@@ -52,7 +54,7 @@ class AnyEventTrajectory {
     if (path != nullptr) record(path, 0);
     bool collides = approaches();
     if (collides) weights_.begin(contacts_, run_.seed, index, sample);
-    while (collides && end.steps < kMostPieces) {
+    while (collides && end.steps < Rules::kMostPieces) {
       if (!(weights_.left > 0.0)) {
         // Heavy bodies behind light ones take more impulse than any contact by itself.
         weights_.draw(u_, longest_ * (1U << end.steps / kPiecesOfLength));
@@ -61,7 +63,7 @@ class AnyEventTrajectory {
       if (weights_.follows) weights_.choose(u_, [&](int i) { return state(i); });
       if (modes_.find(u_, slip_, weights_.weight, weights_.first)) {
         piece(end);
-      } else if (++redrawn_ > kMostRedrawn) {
+      } else if (++redrawn_ > Rules::kMostRedrawn) {
         end.status = TrajectoryStatus::failed;
         break;
       } else {
@@ -77,15 +79,8 @@ class AnyEventTrajectory {
   }
 
  private:
-  static constexpr int kMostPieces = 4096;
-  static constexpr int kMostRedrawn = kMostPieces / 8;  ///< stretches without a mode
   static constexpr int kPiecesOfLength = 256;  ///< after which stretches may be twice as long
-  static constexpr int kPolicyEvents = 32;
-  static constexpr double kZero = 1e-13;      ///< of the largest contact speed
-  static constexpr double kSmall = 1e-14;     ///< likewise, where events come at once
-  static constexpr double kTogether = 1e-12;  ///< of a piece: events at once
-  static constexpr double kCone = 1e-12;      ///< of the friction limit
-  static constexpr double kGain = 1e-15;      ///< of the energy before: no gain
+  static constexpr double kSmall = 1e-14;      ///< of the largest contact speed, of events at once
 
   CAROM_INLINE bool approaches() const {
     bool some = false;
@@ -96,7 +91,7 @@ class AnyEventTrajectory {
 
   /// Contact i does not separate, or no longer: where its slip is.
   CAROM_INLINE void arrive(int i) {
-    slip_[i] = slips_.of(u_ + tangent(i), kZero * size_);
+    slip_[i] = slips_.of(u_ + tangent(i), Rules::kZero * size_);
     slips_.project(slip_[i], u_ + tangent(i));
   }
 
@@ -140,7 +135,7 @@ class AnyEventTrajectory {
       length = smaller(length, smaller(reach[i], reach[Most + i]));
     }
     const bool event = length < weights_.left;
-    const double together = event ? length * (1.0 + kTogether) : 0.0;
+    const double together = event ? length * (1.0 + Rules::kTogether) : 0.0;
     int key = -1;  // the first of those at once
     for (int i = contacts_; event && i-- > 0;) {
       if (reach[Most + i] <= together) key = Most * (1 + arrival[i]) + i;
@@ -158,7 +153,8 @@ class AnyEventTrajectory {
       double* const t = next + tangent(i);
       if (reach[i] < kInfinity &&
           (reach[i] <= together || nears(u_[i], next[i]) ||
-           (key >= 0 && magnitude(next[i]) <= larger(kZero * magnitude(u_[i]), kSmall * size_)))) {
+           (key >= 0 &&
+            magnitude(next[i]) <= larger(Rules::kZero * magnitude(u_[i]), kSmall * size_)))) {
         next[i] = 0.0;
       }
       state[i] = slip_[i];
@@ -174,7 +170,7 @@ class AnyEventTrajectory {
       worth += magnitude(part);
     }
     certify(next, end);
-    if (work > kCone * worth + kGain * problem_.energy) {
+    if (work > Rules::kCone * worth + Rules::kGain * problem_.energy) {
       end.residual = larger(end.residual, work / problem_.energy);
     }
     for (int k = 0; k < rows_; ++k) {
@@ -193,7 +189,7 @@ class AnyEventTrajectory {
         cycles_.sum(slips_, contacts_, key, size_, u_, slip_, total_, weights_.left)) {
       ++end.pivots;
     }
-    if (weights_.follows && cycles_.events() >= kPolicyEvents) weights_.spoil();
+    if (weights_.follows && cycles_.events() >= Rules::kPolicyEvents) weights_.spoil();
   }
 
   /// State of contact i's slip t behind a piece, which went towards `arrival` and got there, or
@@ -207,8 +203,8 @@ class AnyEventTrajectory {
       now = larger(now, magnitude(t[c]));
     }
     // What is left of events at once is what sums of velocities round.
-    const double nothing = larger(kZero * size, kSmall * size_);
-    if (now <= kZero * size) return 0;
+    const double nothing = larger(Rules::kZero * size, kSmall * size_);
+    if (now <= Rules::kZero * size) return 0;
     if (!reached && !slips_.passed(state, arrival, before, t, nothing)) return state;
     if (arrival == 0) return 0;
     return slips_.along(slips_.index(arrival), t) > nothing ? arrival : 0;
@@ -222,7 +218,8 @@ class AnyEventTrajectory {
       const double normal = modes_.impulse[i];
       const double* const friction = modes_.impulse + tangent(i);
       const double most = problem_.friction[i] * normal;
-      impossible = impossible || normal < 0.0 || slips_.beyond(friction, most) > kCone * most;
+      impossible =
+          impossible || normal < 0.0 || slips_.beyond(friction, most) > Rules::kCone * most;
       if (!(normal > 0.0)) continue;
       wrong = larger(wrong, larger(u_[i], next[i]));
       for (int at = 0; at < 2; ++at) {  // where the piece begins and ends
@@ -234,7 +231,7 @@ class AnyEventTrajectory {
         }
         // Friction takes as much as it can.
         const double lacks = fused(-most, slips_.most_opposed(slip), taken);
-        if (lacks > kCone * most * size) wrong = larger(wrong, lacks / most);
+        if (lacks > Rules::kCone * most * size) wrong = larger(wrong, lacks / most);
       }
     }
     end.residual = larger(end.residual, impossible ? kInfinity : wrong / size_);

@@ -5,6 +5,7 @@
 #include <carom/device/host_device.hpp>
 #include <carom/device/numeric.hpp>
 
+#include "impact/body/event_series.hpp"
 #include "impact/body/event_slip.hpp"
 
 namespace carom::kernels {
@@ -12,7 +13,7 @@ namespace carom::kernels {
 /// EventSeries (event_series.hpp) of contacts whose slip has sectors: cycles of events, each a copy
 /// of the one before it and smaller by one ratio, sum to a geometric series.
 template <int Dim, int Most>
-class EventCycles {
+class EventCycles : EventCycleRules {
   static constexpr int kRows = Dim * Most;
   static constexpr int kTangents = Dim - 1;
 
@@ -29,9 +30,7 @@ class EventCycles {
     ++events_;
   }
   /// Whether cycles are looked for after the newest piece.
-  [[nodiscard]] CAROM_INLINE bool due(bool follows) const {
-    return events_ > (follows ? kPolicyCycles : kCyclesFrom);
-  }
+  [[nodiscard]] CAROM_INLINE bool due(bool follows) const { return events_ > cycles_from(follows); }
 
   /// The newest piece ended at event `key`. Where a series is found u, its slip states and total go
   /// to its limit, `left` to what remains of the stretch. size: of velocities.
@@ -96,11 +95,6 @@ class EventCycles {
   }
 
  private:
-  static constexpr double kSameShape = 1e-8;  ///< of a cycle that repeats itself smaller
-  static constexpr double kSlowest = 0.999;   ///< ratio of cycles that are summed
-  static constexpr double kSettled = 1e-11;   ///< of the largest contact speed: their limit is 0
-  static constexpr int kCyclesFrom = 24;      ///< events before cycles are looked for, ...
-  static constexpr int kPolicyCycles = 4;     ///< ... under a policy, which repeats itself
   static constexpr std::uint32_t kTouched = 1U, kStuck = 2U;
 
   struct Mark {

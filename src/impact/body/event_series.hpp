@@ -6,10 +6,23 @@
 
 namespace carom::kernels {
 
+/// When events repeat themselves.
+struct EventCycleRules {
+  static constexpr double kSameShape = 1e-8;  ///< of a cycle that repeats itself smaller
+  static constexpr double kSlowest = 0.999;   ///< ratio of cycles that are summed
+  static constexpr double kSettled = 1e-11;   ///< of the largest contact speed: their limit is 0
+  static constexpr int kCyclesFrom = 24;      ///< events before cycles are looked for, ...
+  static constexpr int kPolicyCycles = 4;     ///< ... under a policy, which repeats itself
+
+  CAROM_HOST_DEVICE static constexpr int cycles_from(bool follows) {
+    return follows ? kPolicyCycles : kCyclesFrom;
+  }
+};
+
 /// Events of one stretch that alternate in cycles, each a copy of the one before it and smaller by
 /// one ratio, sum to a geometric series: the state behind all of them is taken at once.
 template <int M>
-class EventSeries {
+class EventSeries : public EventCycleRules {
   static constexpr int kRows = 2 * M;
 
  public:
@@ -28,9 +41,6 @@ class EventSeries {
   [[nodiscard]] CAROM_INLINE double since() const { return since_mark_; }
   /// Whether cycles are being looked at.
   [[nodiscard]] CAROM_INLINE bool open() const { return cycle_ > 0; }
-  CAROM_HOST_DEVICE static constexpr int cycles_from(bool follows) {
-    return follows ? kPolicyCycles : kCyclesFrom;
-  }
 
   /// Pieces of the stretch.
   [[nodiscard]] CAROM_INLINE int events() const { return events_; }
@@ -100,12 +110,6 @@ class EventSeries {
   }
 
  private:
-  static constexpr double kSameShape = 1e-8;  ///< of a cycle that repeats itself smaller
-  static constexpr double kSlowest = 0.999;   ///< ratio of cycles that are summed
-  static constexpr double kSettled = 1e-11;   ///< of the largest contact speed: their limit is 0
-  static constexpr int kCyclesFrom = 24;      ///< events before cycles are looked for, ...
-  static constexpr int kPolicyCycles = 4;     ///< ... under a policy, which repeats itself
-
   struct Mark {
     double u[kRows], total[kRows];
     double length;  ///< of the cycle that ends here
