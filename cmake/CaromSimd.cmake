@@ -49,11 +49,15 @@ endif()
 set(avx2_isa Avx2)
 set(avx512_isa Avx512)
 set(avx2_options -mavx2 -mfma)
-if(NOT CAROM_SANITIZE)  # which makes minutes a file of it
+if(CAROM_SANITIZE)  # inlined checks are minutes a file
+  set(generic_options -O0)
+  list(APPEND avx2_options -O0)
+else()
   list(APPEND avx2_options -O3)
 endif()
 # GCC 12's own header reads undefined registers in its unmasked intrinsics.
-set(avx512_options -mavx512f -mavx512dq ${avx2_options} -Wno-uninitialized -Wno-maybe-uninitialized)
+set(avx512_options -mavx512f -mavx512dq ${avx2_options} -Wno-uninitialized
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 # carom_simd_rooms(PREFIX SOURCES...): the rooms PREFIX_<set>, whose names are in PREFIX_rooms, and
 # in PREFIX_has a definition for each, CAROM_SIMD_<SET>, for the source that chooses among them.
 function(carom_simd_rooms prefix)

@@ -74,6 +74,26 @@ __device__ __forceinline__ double* shared_memory() {
   return carom_shared_memory;
 }
 
+/// f(i, j) for every width-th element of a matrix from the lane-th on, row by row.
+template <class F>
+CAROM_INLINE void over_elements(int lane, int width, int rows, int columns, F&& f) {
+  if (columns <= 0) return;
+  // One division for the whole loop instead of one an element.
+  const int row_step = width / columns;
+  const int column_step = width % columns;
+  int i = lane / columns;
+  int j = lane % columns;
+  while (i < rows) {
+    f(i, j);
+    i += row_step;
+    j += column_step;
+    if (j >= columns) {
+      j -= columns;
+      ++i;
+    }
+  }
+}
+
 /// `Width` neighbouring threads of a warp, a power of two, that run the same body on one problem.
 template <int Width>
 struct GroupLanes {
@@ -97,22 +117,7 @@ struct GroupLanes {
   template <class F>
   CAROM_INLINE void for_each_2d(int rows, int columns, F&& f) const {
     barrier();
-    if (columns > 0) {
-      // One division for the whole loop instead of one an element.
-      const int row_step = Width / columns;
-      const int column_step = Width % columns;
-      int i = lane() / columns;
-      int j = lane() % columns;
-      while (i < rows) {
-        f(i, j);
-        i += row_step;
-        j += column_step;
-        if (j >= columns) {
-          j -= columns;
-          ++i;
-        }
-      }
-    }
+    over_elements(lane(), Width, rows, columns, f);
     barrier();
   }
 
@@ -224,7 +229,7 @@ struct WarpLanes : GroupLanes<32> {
   }
 };
 
-/// All threads of a block, a whole number of warps.
+/// All threads of a block, a whole number of warps; as quick as WarpLanes where that is one.
 struct BlockLanes {
   template <class F>
   CAROM_INLINE void for_each(int count, F&& f) const {
@@ -235,7 +240,9 @@ struct BlockLanes {
 
   template <class F>
   CAROM_INLINE void for_each_2d(int rows, int columns, F&& f) const {
-    for_each(rows * columns, [&](int e) { f(e / columns, e % columns); });
+    barrier();
+    over_elements(Grid::thread(), Grid::threads_per_block(), rows, columns, f);
+    barrier();
   }
 
   /// As kernels::SingleLane::argmin; every lane gets the same answer.
@@ -255,6 +262,10 @@ struct BlockLanes {
       return kernels::precedes(b, a) ? b : a;
     };
     best = WarpLanes{}.reduce(best, first);
+    if (one_warp()) {
+      barrier();
+      return best;
+    }
 #if defined(CAROM_DEVICE_CODE)
     __shared__ Real keys[kMostWarps];
     __shared__ int indices[kMostWarps];
@@ -274,9 +285,14 @@ struct BlockLanes {
  private:
   static constexpr int kMostWarps = 32;
 
+  CAROM_INLINE static bool one_warp() { return Grid::threads_per_block() == WarpLanes::kWidth; }
   CAROM_INLINE static void barrier() {
 #if defined(CAROM_DEVICE_CODE)
-    __syncthreads();
+    if (one_warp()) {
+      WarpLanes::barrier();
+    } else {
+      __syncthreads();
+    }
 #endif
   }
 };

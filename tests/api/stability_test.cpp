@@ -344,7 +344,7 @@ TEST(Stability, PrintedFormulasFail) {
     // (18), (19): A and B as printed leave a slip after a sticking impact
     const Vector3d v(0.3, -1.0, 0.1);
     const double nn = normal.dot(normal), nt = normal.dot(tangent), tt = tangent.dot(tangent);
-    const auto slip_left = [&](double sign) {
+    const auto slip_left = [&, normal = normal, tangent = tangent](double sign) {
       const double a = sign * tangent.dot(v) / tt, b = sign * nt / tt;
       const double pressed = (-(1 + c.restitution) * normal.dot(v) - nt * a) / (nn + nt * b);
       return tangent.dot(v + pressed * normal + (a + b * pressed) * tangent);

@@ -59,7 +59,6 @@ TEST_P(Trajectories, AllCertified) {
   const int nv = problem.velocities;
   const int m = problem.contacts;
   const int t = (problem.dimension - 1) * m;
-  using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   const Eigen::Map<const Matrix> mass(problem.mass_matrix.data(), nv, nv);
   const Eigen::Map<const Matrix> normal(problem.normal_jacobian.data(), m, nv);
   const Eigen::Map<const Matrix> tangent(problem.tangent_jacobian.data(), t, nv);

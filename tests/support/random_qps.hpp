@@ -31,8 +31,6 @@ inline QpBatch random_qps(const QpFlavour& flavour, int problems, unsigned seed)
   std::uniform_real_distribution<double> uniform;
   const int n = flavour.variables;
   const int m = flavour.rows;
-  int k = 0;
-  for (const Cone& cone : flavour.cones) k += cone.size;
   std::vector<double> hessian, vector, matrix, lower, upper, cone_matrix, cone_vector;
   for (int p = 0; p < problems; ++p) {
     std::vector<double> unit(static_cast<std::size_t>(n), 1.0);

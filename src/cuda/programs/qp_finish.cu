@@ -37,22 +37,14 @@ __global__ void __launch_bounds__(kThreads)
              Grid::global_thread(), Grid::global_threads());
 }
 
-__global__ void __launch_bounds__(WarpLanes::kWidth)
-    qp_finish_warps(const __grid_constant__ QpKernelLaunch launch) {
-  const WarpLanes lanes;
-  const kernels::QpTaskParts parts = parts_of(launch.arrays.shape);
-  double* memory =
-      launch.work == nullptr ? shared_memory() : launch.work + Grid::block() * parts.end;
-  run_finish(lanes, launch, parts, kernels::PlainMemory<double>{memory}, Grid::block(),
-             Grid::blocks());
-}
-
+/// Of one warp or more.
 __global__ void __launch_bounds__(kBlockThreads)
     qp_finish_blocks(const __grid_constant__ QpKernelLaunch launch) {
   const BlockLanes lanes;
   const kernels::QpTaskParts parts = parts_of(launch.arrays.shape);
-  run_finish(lanes, launch, parts,
-             kernels::PlainMemory<double>{launch.work + Grid::block() * parts.end}, Grid::block(),
+  double* memory =
+      launch.work == nullptr ? shared_memory() : launch.work + Grid::block() * parts.end;
+  run_finish(lanes, launch, parts, kernels::PlainMemory<double>{memory}, Grid::block(),
              Grid::blocks());
 }
 
@@ -66,7 +58,7 @@ QpPlan plan_finish(const kernels::QpShape& shape, std::int64_t problems,
   }
   if (shape.variables <= kWarpVariables) {
     // Where several warps of a multiprocessor find room in it at the same time.
-    return {qp_finish_warps, WarpLanes::kWidth, false, doubles, shared_per_block / 4};
+    return {qp_finish_blocks, WarpLanes::kWidth, false, doubles, shared_per_block / 4};
   }
   return {qp_finish_blocks, kBlockThreads, false, doubles, 0};
 }

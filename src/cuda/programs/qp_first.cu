@@ -9,7 +9,8 @@ constexpr int kThreadVariables = 24;
 constexpr int kThreads = 64;
 constexpr int kBlockThreads = 256;
 
-template <QpMethod Method, class Lanes, class Memory>
+/// Pivots: whether a problem may be so small that dual pivots are tried.
+template <QpMethod Method, bool Pivots, class Lanes, class Memory>
 CAROM_INLINE void run_first(const Lanes& lanes, const QpKernelLaunch& launch, const Memory& memory,
                             int begin, int step) {
   const kernels::QpShape& shape = launch.arrays.shape;
@@ -17,7 +18,7 @@ CAROM_INLINE void run_first(const Lanes& lanes, const QpKernelLaunch& launch, co
       lanes, launch.arrays, kernels::qp_first_parts(Method, shape.variables, shape.rows), memory);
   for (int i = begin; i < launch.count; i += step) {
     const int p = launch.list == nullptr ? i : launch.list[i];
-    if (task.template first<Method>(p)) continue;
+    if (task.template first<Method, Pivots>(p)) continue;
     lanes.for_each(1, [&](int) { launch.rest[Grid::claim(launch.rest_count)] = p; });
   }
 }
@@ -26,10 +27,10 @@ template <QpMethod Method>
 __global__ void __launch_bounds__(kThreads)
     qp_first_threads(const __grid_constant__ QpKernelLaunch launch) {
   const kernels::SingleLane lane;
-  run_first<Method>(lane, launch,
-                    kernels::InterleavedMemory<double>{launch.work + Grid::global_thread(),
-                                                       Grid::global_threads()},
-                    Grid::global_thread(), Grid::global_threads());
+  run_first<Method, true>(lane, launch,
+                          kernels::InterleavedMemory<double>{launch.work + Grid::global_thread(),
+                                                             Grid::global_threads()},
+                          Grid::global_thread(), Grid::global_threads());
 }
 
 template <QpMethod Method>
@@ -38,8 +39,10 @@ __global__ void __launch_bounds__(kBlockThreads)
   const BlockLanes lanes;
   const long each =
       kernels::qp_first_parts(Method, launch.arrays.shape.variables, launch.arrays.shape.rows).end;
-  run_first<Method>(lanes, launch, kernels::PlainMemory<double>{launch.work + Grid::block() * each},
-                    Grid::block(), Grid::blocks());
+  static_assert(kThreadVariables >= kernels::kLargestPivotTableVariables);
+  run_first<Method, false>(lanes, launch,
+                           kernels::PlainMemory<double>{launch.work + Grid::block() * each},
+                           Grid::block(), Grid::blocks());
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 
 #include "motion/body/motion_state.hpp"
 #include "motion/mechanisms.hpp"
@@ -91,33 +92,26 @@ class AnyMechanism {
   CAROM_INLINE AnyMechanism(const Parameters& parameters, double time, const double* q)
       : parameters_(parameters), time_(time), q_(q) {}
 
-  CAROM_CALL void rates(const double* v, double* q_dot) const {
-    choose(parameters_.kind, [&]<class M>() { at<M>().rates(v, q_dot); });
+  CAROM_INLINE void rates(const double* v, double* q_dot) const {
+    ask({Question::rates, 0, v, q_dot, 0});
   }
-  [[nodiscard]] CAROM_CALL double loss(const double* v) const {
+  [[nodiscard]] CAROM_INLINE double loss(const double* v) const {
     double result = 0.0;
-    choose(parameters_.kind, [&]<class M>() {
-      if constexpr (requires(const M& m) { m.loss(v); }) result = at<M>().loss(v);
-    });
+    ask({Question::loss, 0, v, &result, 0});
     return result;
   }
-  [[nodiscard]] CAROM_CALL Constraint constraint(int i) const {
+  [[nodiscard]] CAROM_INLINE Constraint constraint(int i) const {
     Constraint result{0.0, i};
-    choose(parameters_.kind, [&]<class M>() { result.gap = at<M>().constraint(i).gap; });
+    ask({Question::gap, i, nullptr, &result.gap, 0});
     return result;
   }
-  CAROM_CALL void jacobian(const Constraint& c, double* rows, int stride) const {
-    choose(parameters_.kind, [&]<class M>() {
-      const M m = at<M>();
-      m.jacobian(m.constraint(c.index), rows, stride);
-    });
+  CAROM_INLINE void jacobian(const Constraint& c, double* rows, int stride) const {
+    ask({Question::jacobian, c.index, nullptr, rows, stride});
   }
-  [[nodiscard]] CAROM_CALL bool clears(int i) const {
-    bool result = false;
-    choose(parameters_.kind, [&]<class M>() {
-      if constexpr (LiftingMechanism<M>) result = at<M>().clears(i);
-    });
-    return result;
+  [[nodiscard]] CAROM_INLINE bool clears(int i) const {
+    double result = 0.0;
+    ask({Question::clears, i, nullptr, &result, 0});
+    return result != 0.0;
   }
 
  private:
@@ -127,9 +121,35 @@ class AnyMechanism {
                               unsigned wanted) {
     return local.fill(M(numbers, time, q), size, v, drive, wanted);
   }
-  template <class M>
-  [[nodiscard]] CAROM_INLINE M at() const {
-    return M(parameters_.numbers, time_, q_);
+  enum class Question : std::uint8_t { rates, loss, gap, jacobian, clears };
+  struct Ask {
+    Question question;
+    int constraint;
+    const double* v;
+    double* answer;
+    int stride;
+  };
+  /// Makes every mechanism in one place: that is most of the code of each question.
+  CAROM_CALL void ask(const Ask& a) const {
+    choose(parameters_.kind, [&]<class M>() {
+      const M m(parameters_.numbers, time_, q_);
+      switch (a.question) {
+        case Question::rates:
+          m.rates(a.v, a.answer);
+          break;
+        case Question::loss:
+          if constexpr (requires { m.loss(a.v); }) *a.answer = m.loss(a.v);
+          break;
+        case Question::gap:
+          *a.answer = m.constraint(a.constraint).gap;
+          break;
+        case Question::jacobian:
+          m.jacobian(m.constraint(a.constraint), a.answer, a.stride);
+          break;
+        case Question::clears:
+          if constexpr (LiftingMechanism<M>) *a.answer = m.clears(a.constraint) ? 1.0 : 0.0;
+      }
+    });
   }
 
   Parameters parameters_;

@@ -75,12 +75,9 @@ inline constexpr int kMostEndless = 8;
 /// Searches motions of one stance that grow.
 class Falsifier {
  public:
-  CAROM_INLINE Falsifier(const StanceForm& stance, const EventTables& tables,
-                         const CascadeSettings& settings, std::uint32_t problem)
-      : stance_(stance),
-        tables_(tables),
-        settings_(settings),
-        problem_(settings.first_problem + problem) {}
+  CAROM_INLINE Falsifier(const EventTables& tables, const CascadeSettings& settings,
+                         std::uint32_t problem)
+      : tables_(tables), settings_(settings), problem_(settings.first_problem + problem) {}
 
   /// Bodies that turn about one contact as it just stuck, then directions of all impacts of one
   /// contact with the other closed (e = 0: complete, both gaps being 0), or random states.
@@ -149,7 +146,6 @@ class Falsifier {
     escape_.growth = growth;
   }
 
-  const StanceForm& stance_;
   const EventTables& tables_;
   const CascadeSettings& settings_;
   std::uint32_t problem_;
@@ -240,7 +236,7 @@ CAROM_INLINE StanceRecord judge(const StanceForm& stance, const CascadeSettings&
     }
   }
   if (settings.simulate) {
-    Falsifier falsifier(stance, tables, settings, problem);
+    Falsifier falsifier(tables, settings, problem);
     record.escape = falsifier.search(settings.scan || none);
     record.events = falsifier.events();
     if (record.escape.found) record.verdict = StabilityVerdict::unstable;

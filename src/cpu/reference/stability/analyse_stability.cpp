@@ -1,5 +1,4 @@
 #include <cmath>
-#include <limits>
 #include <numbers>
 #include <string>
 
@@ -14,7 +13,6 @@ namespace {
 using biped::System;
 using biped::Vector3d;
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr std::string_view kLetters = "FSPN";
 
 /// Judged by the same words as every backend's: it belongs to the problem.

@@ -27,17 +27,20 @@ class QpTask {
         body_(memory + parts.body) {}
 
   /// Tries one method; true where that is the end of it. Otherwise the results hold the attempt,
-  /// which may be a solved one that wants refinement.
-  template <QpMethod Method>
+  /// which may be a solved one that wants refinement. Pivots: false where no problem is so small
+  /// that an automatic choice begins with the dual pivots.
+  template <QpMethod Method, bool Pivots = true>
   CAROM_CALL bool first(long p) const {
     if (!problem_.load(p)) {
       problem_.refuse(p);
       return true;
     }
     if constexpr (Method == QpMethod::interior_point) {
-      if (begins_with_pivots(arrays_)) {
-        const QpLeft left = attempt<QpMethod::active_set>(p);
-        if (left != QpLeft::another_attempt) return left == QpLeft::nothing;
+      if constexpr (Pivots) {
+        if (begins_with_pivots(arrays_)) {
+          const QpLeft left = attempt<QpMethod::active_set>(p);
+          if (left != QpLeft::another_attempt) return left == QpLeft::nothing;
+        }
       }
     } else {
       problem_.load_start(p);
