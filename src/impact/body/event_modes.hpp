@@ -39,11 +39,14 @@ class EventModes {
         rows_(Dim * run.contacts),
         friction_(problem.friction),
         slip_(run.polygon) {
+    for (int column = 0; column < rows_; ++column) {
+      for (int row = rows_; row < kMaxRows; ++row) response_[column][row] = 0.0;
+    }
     for (int row = 0; row < rows_; ++row) {
       root_[row] = square_root(at_least_zero(problem.delassus[row * rows_ + row])) /
                    problem.scale[contact_of(row)];
       for (int column = 0; column < rows_; ++column) {
-        response_[row][column] =
+        response_[column][row] =
             problem.delassus[row * rows_ + column] /
             (problem.scale[contact_of(row)] * problem.scale[contact_of(column)]);
       }
@@ -52,7 +55,7 @@ class EventModes {
 
   /// A(row, column) of u = A lambda.
   [[nodiscard]] CAROM_INLINE double response(int row, int column) const {
-    return response_[row][column];
+    return response_[column][row];
   }
   [[nodiscard]] CAROM_INLINE int tangent(int i) const { return contacts_ + kTangents * i; }
 
@@ -64,6 +67,8 @@ class EventModes {
   static constexpr double kNothing = 1e-13;    ///< of the terms of a sum: rounding
   static constexpr double kResidual = 1e-11;   ///< likewise, of what is to vanish
   static constexpr double kDependent = 1e-11;  ///< of a row's largest entry
+  static constexpr int kTogether = 4;          ///< rows of a product at once
+  static_assert(kMaxRows % kTogether == 0);
   static constexpr int kMostTries = 96;
   static constexpr int kTriesAtOnce = 6;  ///< that put all right at once, then one contact
   static constexpr int kTriesOfStart = 24;
@@ -99,6 +104,23 @@ class EventModes {
     }
   }
 
+  /// rate = A impulse, and the sum of root |impulse|; in the order of impulses, most of which are
+  /// 0.
+  CAROM_INLINE double respond() {
+    double sum[kMaxRows], all = 0.0;
+    for (int row = 0; row < kMaxRows; ++row) sum[row] = 0.0;
+    for (int k = 0; k < rows_; ++k) {
+      const double one = impulse[k];
+      if (one == 0.0) continue;
+      all = fused(root_[k], magnitude(one), all);
+      for (int row = 0; row < rows_; row += kTogether) {
+        for (int r = row; r < row + kTogether; ++r) sum[r] = fused(response_[k][r], one, sum[r]);
+      }
+    }
+    for (int row = 0; row < kMaxRows; ++row) rate[row] = sum[row];
+    return all;
+  }
+
   CAROM_INLINE bool solve(const double* weight);
   CAROM_INLINE void eliminate(int count);
   CAROM_INLINE int mend(const double* u, const int* slip, const double* weight, unsigned number);
@@ -110,9 +132,9 @@ class EventModes {
   unsigned char idle_[Most];
   EventPush push_[Most], next_push_[Most];
   int choice_[Most], next_choice_[Most];
-  double root_[kMaxRows];   ///< of A's diagonal: |A_ab| is at most the product of two
-  double terms_[kMaxRows];  ///< what the terms of a rate may come to
-  double response_[kMaxRows][kMaxRows];
+  double root_[kMaxRows];                ///< of A's diagonal: |A_ab| is at most the product of two
+  double terms_[kMaxRows];               ///< what the terms of a rate may come to
+  double response_[kMaxRows][kMaxRows];  ///< A by columns
   double system_[kMaxRows][kMaxRows + 1];
 };
 
@@ -181,25 +203,21 @@ CAROM_INLINE bool EventModes<Isa, Dim, Most>::solve(const double* weight) {
   }
   const auto moved = [&](const Unknown& x, int row) {
     const int t = tangent(x.contact);
-    if (x.kind == 1 || x.kind == 2) return response_[row][t + x.kind - 1];
+    if (x.kind == 1 || x.kind == 2) return response(row, t + x.kind - 1);
     if (x.kind == 3) {
       const double* const edge = slip_.edge(slip_.index(choice_[x.contact]));
-      return fused(edge[0], response_[row][t], edge[1] * response_[row][t + kTangents - 1]);
+      return fused(edge[0], response(row, t), edge[1] * response(row, t + kTangents - 1));
     }
-    double sum = response_[row][x.contact];
+    double sum = response(row, x.contact);
     if (choice_[x.contact] != 0) {
       const double* const direction = slip_.direction(slip_.index(choice_[x.contact]));
       for (int c = 0; c < kTangents; ++c) {
-        sum = fused(friction_[x.contact] * direction[c], response_[row][t + c], sum);
+        sum = fused(friction_[x.contact] * direction[c], response(row, t + c), sum);
       }
     }
     return sum;
   };
-  for (int row = 0; row < rows_; ++row) {
-    double sum = 0.0;
-    for (int k = 0; k < rows_; ++k) sum = fused(response_[row][k], impulse[k], sum);
-    rate[row] = sum;
-  }
+  if (count > 0) respond();
   const auto rests = [&](const Unknown& x, const auto& value) {
     const int t = tangent(x.contact);
     if (x.kind == 0) return value(x.contact);
@@ -232,13 +250,10 @@ CAROM_INLINE bool EventModes<Isa, Dim, Most>::solve(const double* weight) {
       for (int c = 0; c < kTangents; ++c) impulse[t + c] = fused(value, edge[c], impulse[t + c]);
     }
   }
-  double all = 0.0;
-  for (int k = 0; k < rows_; ++k) all = fused(root_[k], magnitude(impulse[k]), all);
+  const double all = respond();
   for (int row = 0; row < rows_; ++row) {
-    double sum = 0.0;
-    for (int k = 0; k < rows_; ++k) sum = fused(response_[row][k], impulse[k], sum);
     terms_[row] = root_[row] * all;
-    rate[row] = magnitude(sum) <= kNothing * terms_[row] ? 0.0 : sum;
+    if (magnitude(rate[row]) <= kNothing * terms_[row]) rate[row] = 0.0;
   }
   for (int a = 0; a < count; ++a) {
     const double left = rests(unknown[a], [&](int row) { return rate[row]; });
