@@ -80,7 +80,6 @@ class AnyEventTrajectory {
 
  private:
   static constexpr int kPiecesOfLength = 256;  ///< after which stretches may be twice as long
-  static constexpr double kSmall = 1e-14;      ///< of the largest contact speed, of events at once
 
   CAROM_INLINE bool approaches() const {
     bool some = false;
@@ -91,7 +90,7 @@ class AnyEventTrajectory {
 
   /// Contact i does not separate, or no longer: where its slip is.
   CAROM_INLINE void arrive(int i) {
-    slip_[i] = slips_.of(u_ + tangent(i), Rules::kZero * size_);
+    slip_[i] = slips_.of(u_ + tangent(i), Rules::kMet * size_);
     slips_.project(slip_[i], u_ + tangent(i));
   }
 
@@ -136,13 +135,6 @@ class AnyEventTrajectory {
     }
     const bool event = length < weights_.left;
     const double together = event ? length * (1.0 + Rules::kTogether) : 0.0;
-    int key = -1;  // the first of those at once
-    for (int i = contacts_; event && i-- > 0;) {
-      if (reach[Most + i] <= together) key = Most * (1 + arrival[i]) + i;
-    }
-    for (int i = contacts_; event && i-- > 0;) {
-      if (reach[i] <= together) key = i;
-    }
     double next[kMaxRows];
     double work = 0.0, worth = 0.0;
     for (int k = 0; k < rows_; ++k) {
@@ -151,10 +143,8 @@ class AnyEventTrajectory {
     int state[Most];
     for (int i = 0; i < contacts_; ++i) {
       double* const t = next + tangent(i);
-      if (reach[i] < kInfinity &&
-          (reach[i] <= together || nears(u_[i], next[i]) ||
-           (key >= 0 &&
-            magnitude(next[i]) <= larger(Rules::kZero * magnitude(u_[i]), kSmall * size_)))) {
+      if ((reach[i] < kInfinity && (reach[i] <= together || nears(u_[i], next[i]))) ||
+          magnitude(next[i]) <= Rules::kMet * size_) {
         next[i] = 0.0;
       }
       state[i] = slip_[i];
@@ -162,12 +152,20 @@ class AnyEventTrajectory {
       state[i] = modes_.moving[i];
       if (reach[Most + i] < kInfinity)
         state[i] = follow_slip(i, reach[Most + i] <= together, arrival[i], t);
+      state[i] = slips_.met(state[i], t, Rules::kMet * size_);
       slips_.project(state[i], t);
     }
     for (int k = 0; k < rows_; ++k) {
       const double part = modes_.impulse[k] * 0.5 * (u_[k] + next[k]) * length;
       work += part;
       worth += magnitude(part);
+    }
+    int key = -1;  // the first of the boundaries that are met, normals before slips
+    for (int i = contacts_; event && i-- > 0;) {
+      if (!(u_[i] > 0.0) && state[i] != modes_.moving[i]) key = Most * (1 + state[i]) + i;
+    }
+    for (int i = contacts_; event && i-- > 0;) {
+      if (next[i] == 0.0 && u_[i] != 0.0) key = i;
     }
     certify(next, end);
     if (work > Rules::kCone * worth + Rules::kGain * problem_.energy) {
@@ -197,17 +195,9 @@ class AnyEventTrajectory {
   CAROM_INLINE int follow_slip(int i, bool reached, int arrival, const double* t) const {
     const int state = modes_.moving[i];
     const double* const before = u_ + tangent(i);
-    double size = 0.0, now = 0.0;
-    for (int c = 0; c < kTangents; ++c) {
-      size = larger(size, magnitude(before[c]));
-      now = larger(now, magnitude(t[c]));
-    }
-    // What is left of events at once is what sums of velocities round.
-    const double nothing = larger(Rules::kZero * size, kSmall * size_);
-    if (now <= Rules::kZero * size) return 0;
-    if (!reached && !slips_.passed(state, arrival, before, t, nothing)) return state;
+    if (!reached && !slips_.passed(state, arrival, before, t)) return state;
     if (arrival == 0) return 0;
-    return slips_.along(slips_.index(arrival), t) > nothing ? arrival : 0;
+    return slips_.along(slips_.index(arrival), t) > 0.0 ? arrival : 0;
   }
 
   /// Coulomb's law and complementarity of push and gap velocity at both ends of a piece.

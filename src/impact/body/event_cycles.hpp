@@ -68,7 +68,8 @@ class EventCycles : EventCycleRules {
       largest = larger(largest, magnitude(step));
       wrong = larger(wrong, magnitude(fused(-ratio, step, next)));
     }
-    if (!(wrong <= kSameShape * largest)) return false;
+    const double rounding = kSameRounding * size * (1.0 - ratio);  // a limit sums many of it
+    if (!(wrong <= fused(kSameShape, largest, rounding))) return false;
     const double times = ratio / (1.0 - ratio);
     const double spent = times * mark.length;
     if (!(spent < left)) return false;
@@ -113,14 +114,13 @@ class EventCycles : EventCycleRules {
     return bits;
   }
 
-  /// Whether a contact's limit is 0 where something vanished in every cycle, and of the signs it
-  /// has now elsewhere; its zeros become exact.
+  /// Whether a contact's limit is 0 where something vanished in every cycle, and in the closure of
+  /// where it is now elsewhere; its zeros become exact.
   CAROM_INLINE static bool settle(const EventSlip<Dim>& slips, std::uint32_t seen, double nothing,
                                   double normal, double& limit, double* t, int& state) {
-    if ((seen & kTouched) != 0) {
-      if (!(magnitude(limit) <= nothing)) return false;
+    if (magnitude(limit) <= nothing) {
       limit = 0.0;
-    } else if (limit * normal < 0.0) {
+    } else if ((seen & kTouched) != 0 || limit * normal < 0.0) {
       return false;
     }
     if (limit > 0.0) return true;
@@ -133,7 +133,7 @@ class EventCycles : EventCycleRules {
     } else if (normal > 0.0) {
       state = now;  // no face before: it separated
     }
-    if (now != state && now != 0) return false;
+    if (!slips.ends(state, now)) return false;
     state = now;
     slips.project(state, t);
     return true;

@@ -15,6 +15,7 @@ struct EventRules {
   static constexpr int kMostRedrawn = kMostPieces / 8;  ///< stretches without a mode
   static constexpr int kPolicyEvents = 32;
   static constexpr double kZero = 1e-13;      ///< of the largest contact speed
+  static constexpr double kMet = 1e-12;       ///< likewise: a boundary so near is met
   static constexpr double kTogether = 1e-12;  ///< of a piece: events at once
   static constexpr double kNothing = 1e-13;   ///< of the terms of a sum: rounding
   static constexpr double kCone = 1e-12;      ///< of the friction limit

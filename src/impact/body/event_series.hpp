@@ -8,11 +8,12 @@ namespace carom::kernels {
 
 /// When events repeat themselves.
 struct EventCycleRules {
-  static constexpr double kSameShape = 1e-8;  ///< of a cycle that repeats itself smaller
-  static constexpr double kSlowest = 0.999;   ///< ratio of cycles that are summed
-  static constexpr double kSettled = 1e-11;   ///< of the largest contact speed: their limit is 0
-  static constexpr int kCyclesFrom = 24;      ///< events before cycles are looked for, ...
-  static constexpr int kPolicyCycles = 4;     ///< ... under a policy, which repeats itself
+  static constexpr double kSameShape = 1e-8;      ///< of a cycle that repeats itself smaller
+  static constexpr double kSameRounding = 1e-13;  ///< likewise, of the largest contact speed
+  static constexpr double kSlowest = 0.999;       ///< ratio of cycles that are summed
+  static constexpr double kSettled = 1e-11;  ///< of the largest contact speed: their limit is 0
+  static constexpr int kCyclesFrom = 24;     ///< events before cycles are looked for, ...
+  static constexpr int kPolicyCycles = 4;    ///< ... under a policy, which repeats itself
 
   CAROM_HOST_DEVICE static constexpr int cycles_from(bool follows) {
     return follows ? kPolicyCycles : kCyclesFrom;

@@ -131,15 +131,33 @@ class EventSlip {
 
   /// Whether t, come from `before` in a sector or on a ray, lies at that state's end `end` or
   /// beyond.
-  [[nodiscard]] CAROM_INLINE bool passed(int state, int end, const double* before, const double* t,
-                                         double nothing) const {
+  [[nodiscard]] CAROM_INLINE bool passed(int state, int end, const double* before,
+                                         const double* t) const {
     if constexpr (Dim == 2) {
       return nears(before[0], t[0]);
     } else {
-      if (end == 0) return along(index(state), t) <= nothing;
+      if (end == 0) return along(index(state), t) <= 0.0;
       const double side = across(index(end), t);
-      return index(end) == index(state) ? side <= nothing : side >= -nothing;
+      return index(end) == index(state) ? side <= 0.0 : side >= 0.0;
     }
+  }
+
+  /// Whether state `end` is `state` or an end of it.
+  [[nodiscard]] CAROM_INLINE bool ends(int state, int end) const {
+    if (end == 0 || end == state) return true;
+    if (Dim == 2 || !is_sector(state) || !is_ray(end)) return false;
+    return index(end) == index(state) || after(index(end)) == index(state);
+  }
+
+  /// The state of slip t, which is in `state` but where within `nothing` of an end of it: that end.
+  [[nodiscard]] CAROM_INLINE int met(int state, const double* t, double nothing) const {
+    double size = magnitude(t[0]);
+    if (Dim == 3) size = larger(size, magnitude(t[kTangents - 1]));
+    if (size <= nothing) return 0;
+    if (Dim == 2 || !is_sector(state)) return state;
+    const int j = index(state), previous = before(j);
+    if (magnitude(across(j, t)) <= nothing) return ray(j);
+    return magnitude(across(previous, t)) <= nothing ? ray(previous) : state;
   }
 
   /// Where friction t of a contact with this limit lies: 0 within the polygon, else the sector or

@@ -5,10 +5,11 @@
 namespace carom::reference::event_sizes {
 
 inline constexpr double kRounding = 1e-13;
-inline constexpr double kSmall = 1e-14;
+inline constexpr double kMet = 1e-12;
 inline constexpr double kVanishing = 1e-11;
 inline constexpr double kTogether = 1e-12;
 inline constexpr double kSameShape = 1e-8;
+inline constexpr double kSameRounding = 1e-13;
 inline constexpr double kSlowest = 0.999;
 inline constexpr double kSettled = 1e-11;
 inline constexpr int kMostPieces = 4096;

@@ -54,6 +54,16 @@ Arc Fan::after(const Arc& now, const Vector& rate, double nothing) const {
   return {turn > 0.0 ? now.first : (now.first + 1) % directions(), 1};
 }
 
+Arc Fan::closest(const Arc& now, const Vector& slip, double nothing) const {
+  if (slip.cwiseAbs().maxCoeff() <= nothing) return all();
+  const int k = directions();
+  for (const int j : {now.first, (now.first + k - 1) % k}) {
+    if (now.count != 1 || tangents() == 1) break;
+    if (std::abs(edge(j).dot(slip)) <= nothing) return {j, 2};
+  }
+  return now;
+}
+
 Vector Fan::onto(const Arc& arc, const Vector& slip) const {
   if (arc.count == directions()) return Vector::Zero(slip.size());
   if (arc.count == 1) return slip;

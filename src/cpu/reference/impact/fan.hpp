@@ -37,6 +37,8 @@ class Fan {
   [[nodiscard]] Arc opposing(const Vector& slip, double nothing) const;
   /// Those right after a slip with these ones at this rate.
   [[nodiscard]] Arc after(const Arc& now, const Vector& rate, double nothing) const;
+  /// Those of a slip that `now` opposes, or of one with fewer components within `nothing` of it.
+  [[nodiscard]] Arc closest(const Arc& now, const Vector& slip, double nothing) const;
   /// The slip with exactly these directions opposing that is nearest.
   [[nodiscard]] Vector onto(const Arc& arc, const Vector& slip) const;
   /// Directions whose vertex or edge of `limit` times the polygon is nearest to a friction outside;

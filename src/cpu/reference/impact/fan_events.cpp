@@ -86,7 +86,7 @@ class FanWalk {
 
   void find_slip(int i) {
     const Vector slip = slip_of(state_.u, i);
-    state_.slip[at(i)] = fan_.opposing(slip, kRounding * size_);
+    state_.slip[at(i)] = fan_.opposing(slip, kMet * size_);
     state_.u.segment(m_ + fan_.tangents() * i, fan_.tangents()) =
         fan_.onto(state_.slip[at(i)], slip);
   }
@@ -162,30 +162,27 @@ class FanWalk {
     }
     const bool event = length < draws_.left;
     const double together = event ? length * (1.0 + kTogether) : 0.0;
-    int key = -1;  // the first of the events at once, normals before slips
-    for (int i = 0; event && i < m_ && key < 0; ++i) {
-      if (touching[at(i)] <= together) key = i;
-    }
-    for (int i = 0; event && i < m_ && key < 0; ++i) {
-      if (arrivals[at(i)].length <= together) {
-        key = m_ * (1 + fan_.number(arrivals[at(i)].slip)) + i;
-      }
-    }
     FanState next{state_.u + length * motion.rate, state_.slip};
     for (int i = 0; i < m_; ++i) {
       double& normal = next.u[i];
-      if (touching[at(i)] < kInfinite &&
-          (touching[at(i)] <= together || nears(state_.u[i], normal) ||
-           (event &&
-            std::abs(normal) <= std::max(kRounding * std::abs(state_.u[i]), kSmall * size_)))) {
-        normal = 0.0;
-      }
+      const bool touched = touching[at(i)] < kInfinite &&
+                           (touching[at(i)] <= together || nears(state_.u[i], normal));
+      if (touched || std::abs(normal) <= kMet * size_) normal = 0.0;
       if (state_.u[i] > 0.0) continue;
       const Vector slip = slip_of(next.u, i);
       next.slip[at(i)] = arrivals[at(i)].length < kInfinite
                              ? reached(i, motion.slip[at(i)], arrivals[at(i)], together, slip)
                              : motion.slip[at(i)];
+      next.slip[at(i)] = fan_.closest(next.slip[at(i)], slip, kMet * size_);
       next.u.segment(m_ + fan_.tangents() * i, fan_.tangents()) = fan_.onto(next.slip[at(i)], slip);
+    }
+    int key = -1;  // the first of the boundaries that are met, normals before slips
+    for (int i = 0; event && i < m_ && key < 0; ++i) {
+      if (next.u[i] == 0.0 && state_.u[i] != 0.0) key = i;
+    }
+    for (int i = 0; event && i < m_ && key < 0; ++i) {
+      if (state_.u[i] > 0.0 || next.slip[at(i)] == motion.slip[at(i)]) continue;
+      key = m_ * (1 + fan_.number(next.slip[at(i)])) + i;
     }
     certify(motion, next.u, length);
     const Vector before = state_.u;
@@ -206,22 +203,19 @@ class FanWalk {
   [[nodiscard]] Arc reached(int i, const Arc& moving, const Arrival& arrival, double together,
                             const Vector& slip) const {
     const Vector before = slip_of(state_.u, i);
-    const double own = kRounding * before.cwiseAbs().maxCoeff();
-    if (slip.cwiseAbs().maxCoeff() <= own) return fan_.all();
-    const double nothing = std::max(own, kSmall * size_);
     bool there = arrival.length <= together;
     if (!there && fan_.tangents() == 1) there = nears(before[0], slip[0]);
     if (!there && fan_.tangents() > 1) {
       if (moving.count == 2) {
-        there = fan_.ray(moving.first).dot(slip) <= nothing;
+        there = fan_.ray(moving.first).dot(slip) <= 0.0;
       } else {
         const double side = fan_.edge(arrival.slip.first).dot(slip);
-        there = (arrival.slip.first == moving.first ? side : -side) <= nothing;
+        there = (arrival.slip.first == moving.first ? side : -side) <= 0.0;
       }
     }
     if (!there) return moving;
     if (arrival.slip.count != 2 || fan_.tangents() == 1) return fan_.all();
-    return fan_.ray(arrival.slip.first).dot(slip) > nothing ? arrival.slip : fan_.all();
+    return fan_.ray(arrival.slip.first).dot(slip) > 0.0 ? arrival.slip : fan_.all();
   }
 
   // (39), (40) at both ends of a piece, and that it gains no energy.
@@ -283,10 +277,9 @@ class FanWalk {
     const double ratio = c.length / b.length;
     if (c.vanished != b.vanished || c.events != b.events || !(ratio < kSlowest)) return;
     const Vector before = b.u - a.u, after = c.u - b.u;
-    if (!((after - ratio * before).cwiseAbs().maxCoeff() <=
-          kSameShape * before.cwiseAbs().maxCoeff())) {
-      return;
-    }
+    const double slack = kSameShape * before.cwiseAbs().maxCoeff() +
+                         kSameRounding * size_ * (1.0 - ratio);  // a limit sums many cycles
+    if (!((after - ratio * before).cwiseAbs().maxCoeff() <= slack)) return;
     const double more = ratio / (1.0 - ratio);
     if (!(more * c.length < draws_.left)) return;
     FanState limit{state_.u + more * after, state_.slip};
@@ -300,14 +293,14 @@ class FanWalk {
     ++result_.pivots;
   }
 
-  // Whether contact i's limit is 0 where something vanished in every cycle and otherwise what it is
-  // now.
+  // Whether contact i's limit is 0 where something vanished in every cycle and otherwise in the
+  // closure of what it is now.
   [[nodiscard]] bool settles(int i, std::set<int> vanished, FanState& limit) const {
     const double nothing = kSettled * size_;
-    if (vanished.erase(-1) > 0) {
-      if (!(std::abs(limit.u[i]) <= nothing)) return false;
+    const bool touched = vanished.erase(-1) > 0;
+    if (std::abs(limit.u[i]) <= nothing) {
       limit.u[i] = 0.0;
-    } else if (limit.u[i] * state_.u[i] < 0.0) {
+    } else if (touched || limit.u[i] * state_.u[i] < 0.0) {
       return false;
     }
     if (limit.u[i] > 0.0) return true;
@@ -317,7 +310,9 @@ class FanWalk {
     if (vanished.size() == 1) arc = fan_.arc(*vanished.begin());
     if (vanished.size() > 1) arc = fan_.all();
     if (vanished.empty() && state_.u[i] > 0.0) arc = now;
-    if (!(now == arc) && !(now == fan_.all())) return false;
+    for (int j = 0; j < arc.count; ++j) {  // less slip is opposed by more directions
+      if (!fan_.contains(now, (arc.first + j) % fan_.directions())) return false;
+    }
     arc = now;
     limit.u.segment(m_ + fan_.tangents() * i, fan_.tangents()) = fan_.onto(arc, slip);
     return true;
