@@ -25,8 +25,8 @@ struct LcpMemory {
   void fit(int n) {
     make_room(reals, kernels::lemke_real_workspace(n, simd::kLargestPadding));
     make_room(ints, kernels::lemke_int_workspace(n));
-    make_room(pack_reals, simd::lcp_pack_reals(n) + simd::lcp_pack_judge_reals(n));
-    make_room(pack_ints, simd::lcp_pack_ints(n));
+    make_room(pack_reals, simd::lcp_range_reals(n));
+    make_room(pack_ints, simd::lcp_range_ints(n));
   }
 };
 

@@ -32,4 +32,24 @@ CAROM_INLINE void gather_rows(const double* from, const std::int64_t* at, long s
   }
 }
 
+/// from[at[e] Width] of the elements e of a register that `marked` has a bit of, zeros elsewhere;
+/// at: readable for a whole register.
+template <class Isa>
+CAROM_INLINE typename Isa::Pack gather_marked(const double* from, const int* at, unsigned marked) {
+  constexpr int kWidth = Isa::kWidth;
+#if defined(__AVX512F__)
+  if constexpr (kWidth == 8) {
+    const __m256i place = _mm256_slli_epi32(
+        _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at)), 3);  // of rows of eight
+    return _mm512_mask_i32gather_pd(_mm512_setzero_pd(), static_cast<__mmask8>(marked), place, from,
+                                    8);
+  }
+#endif
+  double entry[kWidth];
+  for (int e = 0; e < kWidth; ++e) {
+    entry[e] = (marked >> e & 1U) != 0 ? from[static_cast<long>(at[e]) * kWidth] : 0.0;
+  }
+  return Isa::Pack::load(entry);
+}
+
 }  // namespace carom::cpu::simd

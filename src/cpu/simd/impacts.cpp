@@ -35,7 +35,6 @@ void enumerate_pilots(const EnumerationJob& job) {
 
 template void run_block<CAROM_ISA>(const BlockJob&);
 template void solve_steps<CAROM_ISA>(const StepRange&);
-template void solve_lcps<CAROM_ISA>(const LcpRange&);
 template void follow_pilots<CAROM_ISA>(const PilotJob&);
 template void order_conditions<CAROM_ISA>(const OrderJob&);
 template void build_entries<CAROM_ISA>(const EntryJob&);

@@ -12,10 +12,11 @@
 
 #include "core/pointers.hpp"
 #include "cpu/simd/dispatch.hpp"
-#include "cpu/simd/pack_lcp_judge.hpp"
+#include "cpu/simd/lcp_packs.hpp"
 #include "cpu/simd/pack_lcps.hpp"
 #include "cpu/simd/packed_lane.hpp"
 #include "cpu/simd/padding.hpp"
+#include "cpu/simd/spread.hpp"
 #include "impact/body/contact_path_body.hpp"
 #include "impact/body/step_lcp.hpp"
 #include "programs/lcp/body/lcp_finish_body.hpp"
@@ -24,20 +25,6 @@
 /// Single problems in one thread: plain loops over raw arrays, so that each instruction set's
 /// translation unit holds nothing that another one could share.
 namespace carom::cpu::simd {
-
-struct LcpRange : LcpBatchArrays<ConstPointer>, LcpResultArrays<Pointer> {
-  std::int64_t begin, end;  ///< problems
-  int order;
-  double tolerance;
-  int max_pivots;
-  bool limited;        ///< max_pivots is the caller's
-  double* reals;       ///< lemke_real_workspace
-  int* ints;           ///< lemke_int_workspace
-  double* pack_reals;  ///< lcp_pack_judge_reals, then lcp_pack_reals; null: one problem at a time
-  int* pack_ints;      ///< lcp_pack_ints
-  int* pack_counts;    ///< problems that packs took so far, and gave up
-  double* finish;      ///< lcp_finish_workspace: only what an earlier call left open; else null
-};
 
 struct StepRange : StepBatchArrays<ConstPointer> {
   std::int64_t begin, end;
@@ -95,8 +82,11 @@ class Ranges {
     }
     if constexpr (IsaOf<Lanes>::kKnown) {
       if (r.pack_reals != nullptr) {
-        solve_in_packs<typename IsaOf<Lanes>::Isa>(r);
-        return;
+        using Isa = typename IsaOf<Lanes>::Isa;
+        if (r.order > LcpPacks<Isa, Ranges>::kMostInTableaus) return stream_packs<Isa>(r);
+        if constexpr (LcpPacks<Isa, Ranges>::kMostInTableaus > 0) {
+          return LcpPacks<Isa, Ranges>(*this, r).solve();
+        }
       }
     }
     for (std::int64_t p = r.begin; p < r.end; ++p) solve_checked(r, p);
@@ -110,13 +100,7 @@ class Ranges {
     }
   }
 
- private:
-  struct Answer {
-    Status status;
-    double residual;
-    int pivots;
-    bool fallback;
-  };
+  // One problem of a range, for LcpPacks.
 
   /// certificate::clean_lcp_residual in this unit's own instructions.
   double residual_of(int n, const double* matrix, const double* vector, double* z) const {
@@ -138,7 +122,7 @@ class Ranges {
     if (usable(r, p)) {
       solve_alone(r, p);
     } else {
-      put(r, p, {Status::invalid_input, 0}, kNan);
+      refuse(r, p);
     }
   }
 
@@ -163,6 +147,31 @@ class Ranges {
     put(r, p, outcome, residual);
   }
 
+  /// Takes what stands in a problem's solution for its answer; false where that wants refinement.
+  bool accept(const LcpRange& r, std::int64_t p, int pivots) const {
+    const long n = r.order;
+    const double residual =
+        residual_of(r.order, r.matrix + p * n * n, r.vector + p * n, r.solution + p * n);
+    return accept(r, p, pivots, residual);
+  }
+  static bool accept(const LcpRange& r, std::int64_t p, int pivots, double residual) {
+    if (kernels::wants_refinement(residual, r.tolerance)) return false;
+    put(r, p, {judged(residual, r.tolerance), pivots}, residual);
+    return true;
+  }
+
+  static void refuse(const LcpRange& r, std::int64_t p) {
+    put(r, p, {Status::invalid_input, 0}, kNan);
+  }
+
+ private:
+  struct Answer {
+    Status status;
+    double residual;
+    int pivots;
+    bool fallback;
+  };
+
   void finish(const LcpRange& r, std::int64_t p) const {
     if (!kernels::lcp_is_open(r.order, r.status[p], r.residual[p], r.limited)) return;
     const long n = r.order;
@@ -174,8 +183,9 @@ class Ranges {
     r.residual[p] = answer.residual;
   }
 
+  /// Each problem in the next lane that ends, while that pays.
   template <class Isa>
-  void solve_in_packs(const LcpRange& r) const {
+  void stream_packs(const LcpRange& r) const {
     const int n = r.order;
     const long square = static_cast<long>(n) * n;
     int& taken = r.pack_counts[0];
@@ -202,7 +212,9 @@ class Ranges {
         vector[lane] = r.vector + problem * n;
         z[lane] = r.solution + problem * n;
       }
-      judge.judge(matrix, vector, z, residual);
+      judge.load(matrix, vector);
+      spread<kWidth>(z, n, judge.z());
+      judge.judge(residual);
       for (int lane = 0; lane < count; ++lane) {
         const std::int64_t problem = waiting[lane];
         const bool close = residual[lane] <= certificate::kLcpClose;
@@ -254,19 +266,6 @@ class Ranges {
         give_up);
     judge_waiting();
     for (; p < r.end; ++p) solve_checked(r, p);
-  }
-
-  /// Takes what stands in a problem's solution for its answer; false where that wants refinement.
-  bool accept(const LcpRange& r, std::int64_t p, int pivots) const {
-    const long n = r.order;
-    const double residual =
-        residual_of(r.order, r.matrix + p * n * n, r.vector + p * n, r.solution + p * n);
-    return accept(r, p, pivots, residual);
-  }
-  static bool accept(const LcpRange& r, std::int64_t p, int pivots, double residual) {
-    if (kernels::wants_refinement(residual, r.tolerance)) return false;
-    put(r, p, {judged(residual, r.tolerance), pivots}, residual);
-    return true;
   }
 
   static void put(const LcpRange& r, std::int64_t p, kernels::LemkeOutcome outcome,

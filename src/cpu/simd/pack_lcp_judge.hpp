@@ -29,20 +29,33 @@ class LcpPackJudge {
       : n_(n),
         rounding_(certificate::sum_rounding(n)),
         terms_(memory),
-        z_(terms_ + static_cast<long>(n) * n * kWidth),
-        vector_(z_ + static_cast<long>(n) * kWidth),
-        value_(vector_ + static_cast<long>(n) * kWidth),
+        vector_(terms_ + static_cast<long>(n) * n * kWidth),
+        z_(vector_ + static_cast<long>(n) * kWidth),
+        value_(z_ + static_cast<long>(n) * kWidth),
         size_(value_ + static_cast<long>(n) * kWidth),
         datum_(size_ + static_cast<long>(n) * kWidth),
         known_(datum_ + static_cast<long>(n) * kWidth),
         reach_(known_ + static_cast<long>(n) * kWidth) {}
 
-  /// M, q and z of the lanes, all numbers finite; residual: [lanes].
-  void judge(const double* const* matrix, const double* const* vector, const double* const* z,
-             double* residual) {
+  /// M and q of the lanes.
+  void load(const double* const* matrix, const double* const* vector) {
     spread<kWidth>(matrix, n_ * n_, terms_);
     spread<kWidth>(vector, n_, vector_);
-    spread<kWidth>(z, n_, z_);
+  }
+  [[nodiscard]] const double* matrix() const { return terms_; }
+  [[nodiscard]] const double* vector() const { return vector_; }
+  /// Where an answer belongs, [n, lane]; what stands behind it, [n + 1, lane], is free until then.
+  [[nodiscard]] double* z() const { return z_; }
+
+  /// What was loaded with the answer in `z`, once; residual: [lanes], of those whose numbers are
+  /// all finite.
+  void judge(double* residual) const {
+    const LcpPackJudge self = *this;  // which stores of packs might change
+    self.judge_loaded(residual);
+  }
+
+ private:
+  CAROM_INLINE void judge_loaded(double* residual) const {
     Pack simple(0.0);
     for (int i = 0; i < n_; ++i) {
       multiply(i);
@@ -64,7 +77,6 @@ class LcpPackJudge {
     simple.store(residual);
   }
 
- private:
   static CAROM_INLINE Pack at(const double* array, int i) {
     return Pack::load(array + static_cast<long>(i) * kWidth);
   }
@@ -96,7 +108,7 @@ class LcpPackJudge {
   }
 
   /// w_i and the magnitudes of its products, which replace row i of M.
-  CAROM_INLINE void multiply(int i) {
+  CAROM_INLINE void multiply(int i) const {
     double* row = terms(i);
     Pack sum[kParts];
     Pack size[kParts];
@@ -113,7 +125,7 @@ class LcpPackJudge {
   }
 
   /// LcpJudge::explain. Rows that a lane no longer needs change nothing in it.
-  void explain() {
+  CAROM_INLINE void explain() const {
     const Pack zero(0.0);
     const Pack one(1.0);
     Mask open = Mask::from_bits(0);
@@ -159,9 +171,9 @@ class LcpPackJudge {
 
   int n_;
   double rounding_;
-  double* terms_;  // [n, n, lane] M, then |M_ij z_j|
-  double* z_;      // [n, lane], as all below
-  double* vector_;
+  double* terms_;   // [n, n, lane] M, then |M_ij z_j|
+  double* vector_;  // [n, lane], as all below
+  double* z_;
   double* value_;
   double* size_;
   double* datum_;

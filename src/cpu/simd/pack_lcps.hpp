@@ -6,6 +6,7 @@
 #include <carom/lcp.hpp>
 
 #include "cpu/simd/gather.hpp"
+#include "cpu/simd/pack_lcp_ties.hpp"
 #include "cpu/simd/padding.hpp"
 #include "programs/lcp/body/lemke_body.hpp"
 
@@ -287,6 +288,11 @@ class LemkePack {
 
   [[nodiscard]] CAROM_INLINE int padded() const { return kernels::padded(n_, kLargestPadding); }
 
+  struct StoredRow {
+    const double* entries;
+    CAROM_INLINE Pack operator()(int k) const { return Pack::load(entries + k); }
+  };
+
   /// kernels::Lemke's choice among the rows of a lane that block at once.
   int lexicographic_row(int lane) {
     int* tied = watched_;
@@ -317,7 +323,10 @@ class LemkePack {
     }
     int best = 0;
     for (int c = 1; c < count; ++c) {
-      if (precedes(inverse_rows_ + c * stride, inverse_rows_ + best * stride)) best = c;
+      if (tied_row_precedes<Isa>(n_, StoredRow{inverse_rows_ + c * stride},
+                                 StoredRow{inverse_rows_ + best * stride})) {
+        best = c;
+      }
     }
     return tied[best];
   }
@@ -350,40 +359,6 @@ class LemkePack {
         }
       }
     }
-  }
-
-  /// Whether the entries of a tied row of B^-1 over its rate are lexicographically less than those
-  /// of one before it; equal ones are not.
-  [[nodiscard]] bool precedes(const double* a, const double* b) const {
-    Pack most(0.0);
-    Mask broken = Mask::from_bits(0);
-    for (int k = 0; k < n_; k += kWidth) {
-      const Pack x = Pack::load(a + k);
-      const Pack y = Pack::load(b + k);
-      broken = broken | (x != x) | (y != y);
-      most = larger(larger(magnitude(x), magnitude(y)), most);
-    }
-    double sizes[kWidth];
-    most.store(sizes);
-    double size = sizes[0];
-    for (int l = 1; l < kWidth; ++l) size = kernels::larger(size, sizes[l]);
-    if (any_of(broken)) {  // as kernels::Lemke, which forgets what stood before NaN
-      size = 0.0;
-      for (int k = 0; k < n_; ++k) {
-        size = kernels::larger(size,
-                               kernels::larger(kernels::magnitude(a[k]), kernels::magnitude(b[k])));
-      }
-    }
-    const Pack same(Rule::kSameEntry * size);
-    for (int k = 0; k < n_; k += kWidth) {
-      const Pack difference = Pack::load(a + k) - Pack::load(b + k);
-      const unsigned apart = (magnitude(difference) > same).bits();
-      if (apart != 0) {
-        const int first = k + __builtin_ctz(apart);
-        return a[first] - b[first] < 0.0;
-      }
-    }
-    return false;
   }
 
   /// Stores the pivot of the lanes in `chosen` and takes it to their values.

@@ -37,16 +37,18 @@ CAROM_INLINE void spread(const double* const* from, int count, double* to) {
 #if defined(__AVX512F__)
   if constexpr (Width == 8) {
     // Blocks of 8 x 8 transposed in registers; what a last block lacks is neither read nor written.
-    for (; e < count; e += 8) {
-      const int left = count - e;
-      const __mmask8 there = static_cast<__mmask8>(left < 8 ? (1U << left) - 1U : 0xffU);
-      __m512d row[8];
-      for (int lane = 0; lane < 8; ++lane) row[lane] = _mm512_maskz_loadu_pd(there, from[lane] + e);
-      __m512d column[8];
+    __m512d row[8];
+    __m512d column[8];
+    for (; e + 8 <= count; e += 8) {
+      for (int lane = 0; lane < 8; ++lane) row[lane] = _mm512_loadu_pd(from[lane] + e);
       transpose(row, column);
-      for (int k = 0; k < 8; ++k) {
-        if (k < left) _mm512_storeu_pd(to + 8L * (e + k), column[k]);
-      }
+      for (int k = 0; k < 8; ++k) _mm512_storeu_pd(to + 8L * (e + k), column[k]);
+    }
+    if (const int left = count - e; left > 0) {
+      const __mmask8 there = static_cast<__mmask8>((1U << left) - 1U);
+      for (int lane = 0; lane < 8; ++lane) row[lane] = _mm512_maskz_loadu_pd(there, from[lane] + e);
+      transpose(row, column);
+      for (int k = 0; k < left; ++k) _mm512_storeu_pd(to + 8L * (e + k), column[k]);
     }
     return;
   }
@@ -70,6 +72,32 @@ CAROM_INLINE void spread(const double* const* from, int count, double* to) {
   for (; e < count; ++e) {
     for (int lane = 0; lane < Width; ++lane)
       to[static_cast<long>(e) * Width + lane] = from[lane][e];
+  }
+}
+
+/// to[lane][e] = from[e Width + lane] for e in [0, count) and lanes [0, lanes).
+template <int Width>
+CAROM_INLINE void collect(const double* from, int count, int lanes, double* const* to) {
+#if defined(__AVX512F__)
+  if constexpr (Width == 8) {
+    for (int e = 0; e < count; e += 8) {
+      const int left = count - e < 8 ? count - e : 8;
+      const __mmask8 there = static_cast<__mmask8>((1U << left) - 1U);
+      __m512d row[8];
+      for (int k = 0; k < 8; ++k) {
+        row[k] = k < left ? _mm512_loadu_pd(from + 8L * (e + k)) : _mm512_setzero_pd();
+      }
+      __m512d column[8];
+      transpose(row, column);
+      for (int lane = 0; lane < 8; ++lane) {
+        if (lane < lanes) _mm512_mask_storeu_pd(to[lane] + e, there, column[lane]);
+      }
+    }
+    return;
+  }
+#endif
+  for (int lane = 0; lane < lanes; ++lane) {
+    for (int e = 0; e < count; ++e) to[lane][e] = from[static_cast<long>(e) * Width + lane];
   }
 }
 
