@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "cpu/simd/ahead.hpp"
 #include "cpu/simd/dispatch.hpp"
 #include "cpu/simd/pack_lps.hpp"
 #include "cpu/simd/packed_lane.hpp"
@@ -75,7 +76,8 @@ class LpPacks {
       simplex[count] = solver_[count].simplex();
       if (++count < kWidth) continue;
       count = 0;
-      const auto outcome = pack_.run(simplex, range_.arrays->max_pivots);
+      Ahead ahead = next_pack(p + 1);
+      const auto outcome = pack_.run(simplex, range_.arrays->max_pivots, [&] { ahead.ask(); });
       for (int lane = 0; lane < kWidth; ++lane) {
         const bool solved = (outcome.solved >> lane & 1U) != 0U;
         const bool claimed = solved || (outcome.infeasible >> lane & 1U) != 0U;
@@ -90,6 +92,21 @@ class LpPacks {
   }
 
  private:
+  [[nodiscard]] Ahead next_pack(std::int64_t first) const {
+    const kernels::LpArrays& a = *range_.arrays;
+    const long m = a.rows;
+    const long n = a.columns;
+    Ahead ahead;
+    ahead.add(a.matrix + first * m * n, m * n * kWidth);
+    for (const double* values : {a.cost, a.column_lower, a.column_upper}) {
+      ahead.add(values + first * n, n * kWidth);
+    }
+    for (const double* values : {a.row_lower, a.row_upper}) {
+      ahead.add(values + first * m, m * kWidth);
+    }
+    return ahead;
+  }
+
   template <int... Lane>
   LpPacks(const LpRange& range, std::integer_sequence<int, Lane...>)
       : range_(range),

@@ -63,8 +63,9 @@ class SimplexPack : SimplexPackRatio<Isa, M> {
     event_ = take(2L * rows);
   }
 
-  /// simplex: of each lane, started with an objective.
-  Outcome run(Simplex* const* simplex, int max_pivots) {
+  /// simplex: of each lane, started with an objective. meanwhile(): called before each step.
+  template <class Meanwhile>
+  Outcome run(Simplex* const* simplex, int max_pivots, Meanwhile&& meanwhile) {
     load(simplex);
     Outcome outcome;
     unsigned active = kAll;
@@ -72,6 +73,7 @@ class SimplexPack : SimplexPackRatio<Isa, M> {
     unsigned feasible = kAll & ~violated(kAll);
     compute_prices(kAll, feasible);
     while (active != 0U) {
+      meanwhile();
       unsigned moving = price(feasible) & active;
       unsigned changed = 0;  // lanes whose prices are to be computed anew
       const unsigned idle = active & ~moving;
@@ -249,16 +251,19 @@ class SimplexPack : SimplexPackRatio<Isa, M> {
     }
     const Pack noise = select(good, larger(Pack::load(price_size_), most), most);
     noise.store(price_noise_);
+    // The least key below the bound, the first of equal ones; one operation from key to key.
     const Pack bound = Pack(-Rule::kOptimal) * noise;
-    Pack best(kernels::kInfinity);
+    Pack best = bound;
     Pack place(0.0);
     Pack reduced(0.0);
+    Pack here(0.0);
     const auto offer = [&](int j, Pack d) {
       const Pack key = smaller(d * at(rises_, j), -d * at(falls_, j));
-      const Mask better = (key < bound) & (key < best);
-      best = select(better, key, best);
-      place = select(better, Pack(static_cast<double>(j)), place);
+      const Mask better = key < best;
+      best = smaller(key, best);
+      place = select(better, here, place);
       reduced = select(better, d, reduced);
+      here = here + Pack(1.0);
     };
     for (int j = 0; j < n_; ++j) {
       Pack d = select(good, at(cost_, j), Pack(0.0));
@@ -270,7 +275,7 @@ class SimplexPack : SimplexPackRatio<Isa, M> {
     for (int i = 0; i < m(); ++i) offer(n_ + i, at(price_, i));
     place.store(entering_);
     reduced.store(reduced_);
-    return (best < Pack(kernels::kInfinity)).bits();
+    return (best < bound).bits();
   }
 
   /// Moves the entering variables; the lanes that could.
@@ -351,6 +356,15 @@ class SimplexPack : SimplexPackRatio<Isa, M> {
   /// SimplexBasis::exchange, or the entering variable goes to its other bound.
   void exchange(Mask on, unsigned feasible, const Blocking& block, Pack direction,
                 const double* of_entering) {
+    // Members, which stores of packs might change.
+    double* const column = column_;
+    double* const inverse = inverse_;
+    double* const work = work_;
+    double* const price = price_;
+    double* const basic_value = basic_value_;
+    double* const basic_lower = basic_lower_;
+    double* const basic_upper = basic_upper_;
+    double* const basic_cost = basic_cost_;
     double row[kWidth];
     block.row.store(row);
     const unsigned taken = on.bits();
@@ -364,31 +378,31 @@ class SimplexPack : SimplexPackRatio<Isa, M> {
         place[lane] = static_cast<std::int64_t>(r) * kWidth + lane;
       }
       double element[kWidth];
-      gather_rows<kWidth>(column_, place, kWidth, 1, element);
-      gather_rows<kWidth>(inverse_, place, static_cast<long>(m()) * kWidth, m(), work_);
+      gather_rows<kWidth>(column, place, kWidth, 1, element);
+      gather_rows<kWidth>(inverse, place, static_cast<long>(m()) * kWidth, m(), work);
       const Pack pivot = Pack(1.0) / Pack::load(element);
       const Mask cheap = pivots & mask(feasible);
       const Pack d = Pack::load(reduced_);
       for (int k = 0; k < m(); ++k) {
-        const Pack entry = at(work_, k) * pivot;
-        put(work_, k, entry);
-        put_where(cheap, price_, k, fused(d, entry, at(price_, k)));
+        const Pack entry = at(work, k) * pivot;
+        put(work, k, entry);
+        put_where(cheap, price, k, fused(d, entry, at(price, k)));
       }
       const Pack reached = fused(direction, block.length, at(of_entering, 2));
       for (int i = 0; i < m(); ++i) {
         const Pack here(static_cast<double>(i));
         const Mask others = block.row != here;
-        const Pack factor = select(others, -at(column_, i), Pack(1.0));
+        const Pack factor = select(others, -at(column, i), Pack(1.0));
         for (int k = 0; k < m(); ++k) {
-          const Pack old = at(inverse_, k * m() + i);
+          const Pack old = at(inverse, k * m() + i);
           const Pack from = select(others, old, Pack(0.0));
-          put(inverse_, k * m() + i, select(pivots, fused(at(work_, k), factor, from), old));
+          put(inverse, k * m() + i, select(pivots, fused(at(work, k), factor, from), old));
         }
         const Mask leaves = pivots & (!others);
-        put_where(leaves, basic_value_, i, reached);
-        put_where(leaves, basic_lower_, i, at(of_entering, 0));
-        put_where(leaves, basic_upper_, i, at(of_entering, 1));
-        put_where(leaves, basic_cost_, i, at(of_entering, 3));
+        put_where(leaves, basic_value, i, reached);
+        put_where(leaves, basic_lower, i, at(of_entering, 0));
+        put_where(leaves, basic_upper, i, at(of_entering, 1));
+        put_where(leaves, basic_cost, i, at(of_entering, 3));
       }
     }
     for (int lane = 0; lane < kWidth; ++lane) {
