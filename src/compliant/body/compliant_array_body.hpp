@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include <carom/certificate_compliant.hpp>
 #include <carom/compliant.hpp>
@@ -164,11 +165,21 @@ class ArrayTask {
   }
 
   CAROM_INLINE void hand_out(std::int64_t problem) const {
-    const int nv = a_.velocities;
+    if (a_.rows == 3 * kArrayContacts && a_.velocities == 6) {
+      hand_out(problem, std::integral_constant<int, 3 * kArrayContacts>(),
+               std::integral_constant<int, 6>());
+    } else {
+      hand_out(problem, a_.rows, a_.velocities);
+    }
+  }
+  /// rows, velocities: numbers, known when this is compiled or not.
+  template <class Rows, class Velocities>
+  CAROM_INLINE void hand_out(std::int64_t problem, Rows rows, Velocities velocities) const {
+    const int nv = velocities;
     const double h = task_.step_size;
     const double* next_v = a_.result.velocity + problem * nv;
-    double* force = a_.result.force + problem * a_.rows;
-    for (int i = 0; i < a_.rows; ++i) force[i] = task_.impulse[i] / h;
+    double* force = a_.result.force + problem * rows;
+    for (int i = 0; i < rows; ++i) force[i] = task_.impulse[i] / h;
     double energy = 0.0;
     for (int i = 0; i < nv; ++i) {
       double momentum = 0.0;

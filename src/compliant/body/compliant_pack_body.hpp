@@ -34,6 +34,14 @@ class CompliantPack {
   /// Takes the step; leaves the impulses and v'. A lane whose numbers are refused has a residual of
   /// infinity.
   CAROM_HOST_DEVICE PackOutcome<V> solve(const CompliantOptions& options) {
+    // A copy, which stores of packs cannot change, with offsets that the compiler knows.
+    CompliantPack own = *this;
+    if constexpr (kContacts > 0) own.at_ = pack_layout(rows(), nv(), kDiagonal);
+    return own.take(options);
+  }
+
+ private:
+  CAROM_INLINE PackOutcome<V> take(const CompliantOptions& options) {
     const V refused = refusal();
     whiten();
     assemble_matrix();
@@ -64,7 +72,6 @@ class CompliantPack {
     return {select(refused > V(0.0), refused, certify()), iterations};
   }
 
- private:
   CAROM_INLINE int rows() const { return kContacts > 0 ? 3 * kContacts : shape_.rows; }
   CAROM_INLINE int nv() const { return kContacts > 0 ? 6 : shape_.velocities; }
   CAROM_INLINE Memory part(long offset) const { return m_ + offset; }
@@ -298,7 +305,7 @@ class CompliantPack {
   }
 
   CAROM_INLINE V certify() const {
-    const RowsOfPack<Memory> view{shape_, at_, m_};
+    const RowsOfPack<Memory, kContacts> view{shape_, at_, m_};
     const auto judge = [&](const auto& mass) {
       return certificate::step_law_residual<V>(mass, view, V(m_[at_.step_size]), part(at_.force),
                                                part(at_.v), part(at_.next_v), part(at_.impulse),

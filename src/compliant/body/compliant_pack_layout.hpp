@@ -132,19 +132,24 @@ CAROM_INLINE void unload_task(const StepTask& task, const PackLayout& at, const 
   for (int j = 0; j < task.rows.velocities; ++j) task.next_v[j] = values(at.next_v + j);
 }
 
-/// The certificate's view of a pack.
-template <class Memory>
+/// The certificate's view of a pack. kContacts: as of CompliantPack.
+template <class Memory, int kContacts>
 struct RowsOfPack {
   const PackShape& shape;
   const PackLayout& at;
   Memory memory;
-  [[nodiscard]] CAROM_INLINE int count() const { return shape.rows; }
-  [[nodiscard]] CAROM_INLINE int velocities() const { return shape.velocities; }
-  [[nodiscard]] CAROM_INLINE RowType type(int i) const { return shape.type[i]; }
+  [[nodiscard]] CAROM_INLINE int count() const {
+    return kContacts > 0 ? 3 * kContacts : shape.rows;
+  }
+  [[nodiscard]] CAROM_INLINE int velocities() const { return kContacts > 0 ? 6 : shape.velocities; }
+  [[nodiscard]] CAROM_INLINE RowType type(int i) const {
+    if constexpr (kContacts > 0) return i % 3 == 0 ? RowType::normal : RowType::tangent;
+    return shape.type[i];
+  }
   [[nodiscard]] CAROM_INLINE int begin(int) const { return 0; }
-  [[nodiscard]] CAROM_INLINE int end(int) const { return shape.velocities; }
+  [[nodiscard]] CAROM_INLINE int end(int) const { return velocities(); }
   [[nodiscard]] CAROM_INLINE auto jacobian(int i, int j) const {
-    return memory[at.jacobian + static_cast<long>(i) * shape.velocities + j];
+    return memory[at.jacobian + static_cast<long>(i) * velocities() + j];
   }
   [[nodiscard]] CAROM_INLINE auto jacobian_dot_v(int i) const {
     return memory[at.jacobian_dot_v + i];

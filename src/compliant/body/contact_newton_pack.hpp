@@ -148,7 +148,10 @@ class ContactNewtonPack {
   static constexpr int kLateSweeps = 8;
 
   CAROM_INLINE int n() const { return kRows > 0 ? kRows : s_.rows; }
-  CAROM_INLINE V w(int i, int j) const { return s_.matrix[static_cast<long>(i) * s_.stride + j]; }
+  CAROM_INLINE V w(int i, int j) const {
+    const int stride = kRows > 0 ? kRows : s_.stride;  // bilateral rows would come before contacts
+    return s_.matrix[static_cast<long>(i) * stride + j];
+  }
   CAROM_INLINE int tangents(int i) const {
     if constexpr (kContacts > 0) return 2;
     return s_.type[i] == RowType::normal ? s_.tangents : 0;

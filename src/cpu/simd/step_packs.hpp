@@ -113,7 +113,9 @@ class StepPacks {
     using Task = kernels::StepTask;
     const int nv = lane_task[0]->rows.velocities;
     const int rows = lane_task[0]->chosen.active;
-    take(at.step_size, 1, [](const Task& t) { return &t.step_size; });
+    for (int lane = 0; lane < Width; ++lane) {
+      workspace_[at.step_size * Width + lane] = lane_task[lane]->step_size;
+    }
     take(at.mass, kDiagonal ? nv : nv * nv, [](const Task& t) { return t.mass; });
     take(at.force, nv, [](const Task& t) { return t.force; });
     take(at.v, nv, [](const Task& t) { return t.v; });
