@@ -33,10 +33,11 @@ ImpactAccumulator::ImpactAccumulator(int dimension, int velocities, int contacts
 void ImpactAccumulator::add(const TrajectoryRow& row) {
   ++totals_.samples;
   totals_.lcp_solves += row.steps;
-  totals_.fallback_solves += row.fallback;
-  totals_.pivots += row.pivots;
-  totals_.nonunique_solves += row.nonunique;
-  totals_.examined_solves += row.examined;
+  // Mostly zero, and asked one by one: loaded together they would wait for the stores of each.
+  if (row.fallback != 0) totals_.fallback_solves += row.fallback;
+  if (row.pivots != 0) totals_.pivots += row.pivots;
+  if (row.nonunique != 0) totals_.nonunique_solves += row.nonunique;
+  if (row.examined != 0) totals_.examined_solves += row.examined;
   if (row.status == TrajectoryStatus::failed) {
     ++totals_.failed;
     return;

@@ -50,24 +50,27 @@ class PackMemory {
   /// The finished trajectory at `position`.
   [[nodiscard]] TrajectoryRow describe(std::int64_t sample, int position) const {
     const auto at = static_cast<std::size_t>(position);
-    TrajectoryRow row;
-    row.sample = sample;
-    row.status = static_cast<TrajectoryStatus>(status_[at]);
-    row.steps = steps_[at];
-    row.fallback = fallback_[at];
-    row.pivots = pivots_[at];
-    row.residual = residual_[at];
-    row.velocity = velocity_.data() + position * nv_;
-    row.contact_velocity = contact_velocity_.data() + position * rows_;
-    row.impulse = impulse_.data() + position * rows_;
-    row.energy_ratio = energy_ratio_[at];
-    row.modes = modes_[at];
-    if (row.status == TrajectoryStatus::terminated) {
-      row.net_velocity = row.velocity;
-      row.net_impulse = row.impulse;
-      row.net_modes = row.modes;
-    }
-    return row;
+    const auto status = static_cast<TrajectoryStatus>(status_[at]);
+    const bool in_net = status == TrajectoryStatus::terminated;
+    const double* velocity = velocity_.data() + position * nv_;
+    const double* impulse = impulse_.data() + position * rows_;
+    // At once: a row of zeros would first be written.
+    return {.sample = sample,
+            .status = status,
+            .steps = steps_[at],
+            .fallback = fallback_[at],
+            .pivots = pivots_[at],
+            .nonunique = 0,
+            .examined = 0,
+            .residual = residual_[at],
+            .energy_ratio = energy_ratio_[at],
+            .modes = modes_[at],
+            .velocity = velocity,
+            .contact_velocity = contact_velocity_.data() + position * rows_,
+            .impulse = impulse,
+            .net_velocity = in_net ? velocity : nullptr,
+            .net_impulse = in_net ? impulse : nullptr,
+            .net_modes = in_net ? modes_[at] : 0};
   }
 
  private:

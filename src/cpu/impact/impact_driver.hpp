@@ -61,27 +61,23 @@ class TrajectoryMemory {
 template <int Dim>
 TrajectoryRow describe(const kernels::TrajectoryEnd& end,
                        const kernels::ImpactScratch<Dim>& scratch, std::int64_t sample) {
-  TrajectoryRow row;
-  row.sample = sample;
-  row.status = end.status;
-  row.steps = end.steps;
-  row.fallback = end.fallback;
-  row.pivots = end.pivots;
-  row.nonunique = end.nonunique;
-  row.examined = end.examined;
-  row.residual = end.residual;
-  row.energy_ratio = end.energy_ratio;
-  row.modes = end.modes;
-  row.velocity = scratch.v;
-  row.contact_velocity = scratch.u;
-  row.impulse = scratch.total;
-  if (end.in_net) {
-    const bool closed = end.status != TrajectoryStatus::terminated;
-    row.net_velocity = closed ? scratch.next_v : scratch.v;
-    row.net_impulse = closed ? scratch.impulse : scratch.total;
-    row.net_modes = end.net_modes;
-  }
-  return row;
+  const bool closed = end.status != TrajectoryStatus::terminated;
+  return {.sample = sample,
+          .status = end.status,
+          .steps = end.steps,
+          .fallback = end.fallback,
+          .pivots = end.pivots,
+          .nonunique = end.nonunique,
+          .examined = end.examined,
+          .residual = end.residual,
+          .energy_ratio = end.energy_ratio,
+          .modes = end.modes,
+          .velocity = scratch.v,
+          .contact_velocity = scratch.u,
+          .impulse = scratch.total,
+          .net_velocity = !end.in_net ? nullptr : (closed ? scratch.next_v : scratch.v),
+          .net_impulse = !end.in_net ? nullptr : (closed ? scratch.impulse : scratch.total),
+          .net_modes = end.in_net ? end.net_modes : 0};
 }
 
 /// The loops over a block's samples, compiled for one instruction set.
