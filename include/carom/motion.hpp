@@ -9,6 +9,7 @@
 #include <carom/backend.hpp>
 #include <carom/batch.hpp>
 #include <carom/settings.hpp>
+#include <carom/workspace.hpp>
 
 /// Motions of mechanisms in time, through free flight, sticking and sliding contact, simultaneous
 /// impacts, impacts without collision and accumulations of impacts: samples of the solutions of the
@@ -298,7 +299,7 @@ struct MotionResult : MotionResultSizes, MotionResultArrays<Buffer> {};
 /// cannot go on ends `failed` and leaves its neighbours unchanged; a problem with a number that is
 /// refused gets `invalid_input`. Errors: InvalidInput for settings and shapes; BackendUnavailable.
 MotionResult simulate_motions(const MotionBatch& batch, const MotionSettings& settings = {},
-                              Backend backend = Backend::automatic);
+                              Backend backend = Backend::automatic, Workspace* workspace = nullptr);
 
 /// Checks all problems. Errors: InvalidInput naming the problem, field and value: NaN, a start in
 /// penetration, a mass matrix that is not positive definite.

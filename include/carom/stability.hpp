@@ -12,6 +12,7 @@
 #include <carom/sdp.hpp>
 #include <carom/settings.hpp>
 #include <carom/status.hpp>
+#include <carom/workspace.hpp>
 
 /// Does a rigid body on two frictional contacts return to rest after a small push? (Varkonyi,
 /// "Lyapunov stability analysis of rigid body systems with multiple contacts by sums-of-squares
@@ -225,7 +226,8 @@ struct StabilityResult : StabilityResultArrays<Buffer> {};
 /// memory space of `batch`. Errors: InvalidInput for shapes that do not fit, for another number
 /// of contacts and for method `sos` with a restitution > 0; BackendUnavailable.
 StabilityResult analyse_stability(const StanceBatch& batch, const StabilitySettings& settings = {},
-                                  Backend backend = Backend::automatic);
+                                  Backend backend = Backend::automatic,
+                                  Workspace* workspace = nullptr);
 
 /// Judges the certificates of a result anew, in interval arithmetic with 128 binary digits, from
 /// the stances' numbers and the certificates' own alone: 1 where one proves stability, [problems].

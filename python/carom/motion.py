@@ -209,7 +209,7 @@ _RECOMMENDED = {"step_size": None, "duration": None, "coefficient": None}
 @takes_settings(_core.motion_settings(), defaults=_RECOMMENDED)
 def simulate(
     motions: Any, *, backend: str = "auto", progress: Callable[[int, int], Any] | bool | None = None,
-    **settings: Any,
+    workspace: Any = None, **settings: Any,
 ) -> MotionResult:  # fmt: skip
     """Simulates motions from their starts. motions: Motions, or a model's name. step_size, duration
     and coefficient: None takes what the model recommends. progress: called with (done, all) of the
@@ -220,7 +220,9 @@ def simulate(
     """
     batch = _motions(motions)
     chosen = _chosen(batch, settings)
-    answer = _core.simulate_motions(batch.arrays(), batch.given(), chosen, backend, called(progress))
+    answer = _core.simulate_motions(
+        batch.arrays(), batch.given(), chosen, backend, called(progress), workspace
+    )
     done = answer.pop("done")
     problems, samples = answer["end"].shape
     if 0 < done < max(problems, samples):  # which of them had come

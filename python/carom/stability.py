@@ -177,12 +177,14 @@ def _one(given: Any) -> tuple[dict[str, np.ndarray], int]:
 
 
 @takes_settings(_core.stability_settings())
-def analyse(stances: Any, *, backend: str = "auto", **settings: Any) -> StabilityResult:
+def analyse(
+    stances: Any, *, backend: str = "auto", workspace: Any = None, **settings: Any
+) -> StabilityResult:
     """Verdicts of stances on two contacts, each with its proof or its counterexample. A stance with a
     refused number has the verdict invalid_input. Errors: InvalidInput for settings and shapes."""
     batch = _stances(stances)
     answer = _core.analyse_stability(
-        batch.to_dict(), len(batch), batch.contacts, in_words(settings), backend
+        batch.to_dict(), len(batch), batch.contacts, in_words(settings), backend, workspace
     )
     return StabilityResult(**answer)
 

@@ -75,13 +75,13 @@ void append(MotionResult& whole, const MotionResult& piece, std::int64_t problem
 /// Piece by piece, so that Ctrl-C and `progress` are heard between: by problems, or by samples
 /// where there are more of these. Neither know of each other. `done`: of those.
 MotionResult in_pieces_of(const MotionBatch& batch, const MotionSettings& settings, Backend backend,
-                          Listener& listener, std::int64_t& done) {
+                          Workspace* workspace, Listener& listener, std::int64_t& done) {
   constexpr std::int64_t kMotions = 1024;  // of the first piece
   constexpr double kPiece = 0.05;          // [s]
   const bool by_samples = settings.samples > batch.problems;
   const std::int64_t all = by_samples ? settings.samples : batch.problems;
   const std::int64_t each = by_samples ? batch.problems : settings.samples;
-  if (all == 0 || each == 0) return simulate_motions(batch, settings, backend);
+  if (all == 0 || each == 0) return simulate_motions(batch, settings, backend, workspace);
   MotionResult whole;
   std::int64_t size = std::max<std::int64_t>(1, kMotions / each);
   for (std::int64_t begin = 0; begin < all;) {
@@ -97,7 +97,7 @@ MotionResult in_pieces_of(const MotionBatch& batch, const MotionSettings& settin
     const auto start = Clock::now();
     MotionResult part = simulate_motions(by_samples ? arrays::slice(batch, 0, batch.problems)
                                                     : arrays::slice(batch, begin, begin + count),
-                                         piece, backend);
+                                         piece, backend, workspace);
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
     if (count == all) {
       whole = std::move(part);
@@ -121,15 +121,16 @@ MotionResult in_pieces_of(const MotionBatch& batch, const MotionSettings& settin
 /// progress: None, or called with (done, all) of problems, or of samples where there are more. What
 /// is done is "done"; the arrays have room for all.
 nb::dict simulate(const nb::dict& arrays, const nb::dict& given, const nb::dict& settings,
-                  nb::handle backend, nb::object progress) {
+                  nb::handle backend, nb::object progress, nb::handle workspace) {
   const MotionBatch batch = motion_batch(arrays, given);
   const auto chosen = settings_from<MotionSettings>(settings);
   const auto where = enumerator<Backend>("backend", backend);
+  Workspace* const memory = workspace_of(workspace);
   Listener listener(std::move(progress));
   std::int64_t done = 0;
   MotionResult result = without_gil([&] {
     validate(batch);
-    return in_pieces_of(batch, chosen, where, listener, done);
+    return in_pieces_of(batch, chosen, where, memory, listener, done);
   });
   listener.raise();
   const MotionResultSizes sizes = result;
@@ -168,7 +169,7 @@ void add_motion(nb::module_& module) {
   module.def("motion_models", models_of);
   module.def("build_motions", build);
   module.def("simulate_motions", simulate, "arrays"_a, "given"_a, "settings"_a, "backend"_a,
-             "progress"_a.none());
+             "progress"_a.none(), "workspace"_a.none());
   module.def("motion_settings", described<MotionSettings>);
 }
 

@@ -37,15 +37,17 @@ void validate_all(const nb::dict& arrays, std::int64_t problems, std::int64_t co
 }
 
 nb::dict analyse(const nb::dict& arrays, std::int64_t problems, std::int64_t contacts,
-                 const nb::dict& settings, nb::handle backend) {
+                 const nb::dict& settings, nb::handle backend, nb::handle workspace) {
   const StanceBatch batch = batch_of(arrays, problems, contacts);
   const auto chosen = settings_from<StabilitySettings>(settings);
   const auto where = enumerator<Backend>("backend", backend);
+  Workspace* const memory = workspace_of(workspace);
   return arrays_of(in_pieces<StabilityResult>(batch, batch,
                                               [&](const StanceBatch& piece, std::int64_t first) {
                                                 StabilitySettings part = chosen;
                                                 part.first_problem += first;
-                                                return analyse_stability(piece, part, where);
+                                                return analyse_stability(piece, part, where,
+                                                                         memory);
                                               }),
                    batch);
 }
@@ -164,8 +166,10 @@ nb::dict build_stances(const std::string& name, const Columns& columns, std::int
 }  // namespace
 
 void add_stability(nb::module_& module) {
+  using nb::literals::operator""_a;
   module.def("validate_stances", validate_all);
-  module.def("analyse_stability", analyse);
+  module.def("analyse_stability", analyse, "arrays"_a, "problems"_a, "contacts"_a, "settings"_a,
+             "backend"_a, "workspace"_a.none());
   module.def("verify_certificates", verify);
   module.def("replayed_growth", replay);
   module.def("contact_modes", modes);

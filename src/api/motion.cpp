@@ -11,6 +11,7 @@
 #include "core/require.hpp"
 #include "core/settings.hpp"
 #include "core/words.hpp"
+#include "core/workspace.hpp"
 #include "motion/backends.hpp"
 #include "motion/mechanisms.hpp"
 #include "motion/prepare.hpp"
@@ -131,7 +132,7 @@ void validate(const MotionBatch& batch) {
 }
 
 MotionResult simulate_motions(const MotionBatch& batch, const MotionSettings& settings,
-                              Backend backend) {
+                              Backend backend, Workspace* workspace) {
   settings.validate();
   require_shape(batch);
   require::countable(settings.first_problem, batch.problems);
@@ -142,7 +143,8 @@ MotionResult simulate_motions(const MotionBatch& batch, const MotionSettings& se
     throw BackendUnavailable("backend " + std::string(to_string(chosen)) +
                              ": has no motions; use cpu");
   }
-  return simulate(batch, settings);
+  const WorkspaceLease lease(workspace);
+  return simulate(batch, settings, lease.state());
 }
 
 void MotionSummary::add(const MotionSummary& other) {

@@ -10,6 +10,7 @@
 #include "core/parallel.hpp"
 #include "core/require.hpp"
 #include "core/settings.hpp"
+#include "core/workspace.hpp"
 #include "stability/backends.hpp"
 #include "stability/exact/proofs.hpp"
 #include "stability/modes.hpp"
@@ -124,7 +125,7 @@ void validate(const Stance& stance, std::int64_t problem) {
 }
 
 StabilityResult analyse_stability(const StanceBatch& batch, const StabilitySettings& settings,
-                                  Backend backend) {
+                                  Backend backend, Workspace* workspace) {
   settings.validate();
   require::at_least("problems", batch.problems, 0);
   if (batch.problems > 0) require::between("contacts", batch.contacts, 2, 2);
@@ -134,7 +135,8 @@ StabilityResult analyse_stability(const StanceBatch& batch, const StabilitySetti
   if (settings.method == StabilityMethod::sos) {
     require_inelastic(batch.restitution.to(MemorySpace::host), batch.contacts);
   }
-  return entries(chosen).analyse_stability(batch, settings);
+  const WorkspaceLease lease(workspace);
+  return entries(chosen).analyse_stability(batch, settings, lease.state());
 }
 
 std::vector<std::uint8_t> verify_certificates(const StanceBatch& batch,

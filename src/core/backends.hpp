@@ -65,9 +65,11 @@ struct BackendEntries {
   CompliantResult (*solve_compliant)(const CompliantBatch&, const CompliantSettings&,
                                      WorkspaceState*);
   std::unique_ptr<WorldStepper> (*make_stepper)(const CompliantSettings&, WorkspaceState*);
-  StabilityResult (*analyse_stability)(const StanceBatch&, const StabilitySettings&);
+  StabilityResult (*analyse_stability)(const StanceBatch&, const StabilitySettings&,
+                                       WorkspaceState*);
   /// Null where a backend has none.
-  MotionResult (*simulate_motions)(const MotionBatch&, const MotionSettings&) = nullptr;
+  MotionResult (*simulate_motions)(const MotionBatch&, const MotionSettings&,
+                                   WorkspaceState*) = nullptr;
 };
 
 /// `chosen` is not automatic, and cuda only where a device was found: what `resolve` returns.

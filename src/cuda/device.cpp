@@ -84,8 +84,15 @@ SupportResult supports(const PostureBatch& batch, std::span<const double> direct
                                 });
 }
 
-StabilityResult stances(const StanceBatch& batch, const StabilitySettings& settings) {
-  return on_first([&] { return cuda::analyse_stability(batch, settings); });
+StabilityResult stances(const StanceBatch& batch, const StabilitySettings& settings,
+                        WorkspaceState* workspace) {
+  return divided<StabilityResult>(
+      batch, batch, arrays::common_space("batch", batch), workspace,
+      [&](const StanceBatch& part, std::int64_t begin, WorkspaceState* own) {
+        StabilitySettings of_part = settings;
+        of_part.first_problem += begin;  // what random numbers are functions of
+        return analyse_stability(part, of_part, own);
+      });
 }
 
 /// Worlds stay where they were made.

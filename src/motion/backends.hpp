@@ -6,8 +6,11 @@
 // What each backend offers for motions. Shapes were validated before.
 namespace carom {
 
+struct WorkspaceState;
+
 namespace cpu {
-MotionResult simulate_motions(const MotionBatch& batch, const MotionSettings& settings);
+MotionResult simulate_motions(const MotionBatch& batch, const MotionSettings& settings,
+                              WorkspaceState* workspace);
 /// batch: start and sizes of the mechanism, no parameters.
 MotionResult simulate_own(const OwnMechanism& mechanism, const MotionBatch& batch,
                           const MotionSettings& settings);
@@ -18,7 +21,8 @@ MotionReplay replay_motion(const MotionProblem& problem, const MotionResult& res
                            std::int64_t sample, const ReplaySettings& settings);
 }  // namespace reference
 namespace cuda {
-MotionResult simulate_motions(const MotionBatch& batch, const MotionSettings& settings);
+MotionResult simulate_motions(const MotionBatch& batch, const MotionSettings& settings,
+                              WorkspaceState* workspace);
 }
 
 }  // namespace carom

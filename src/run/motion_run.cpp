@@ -47,6 +47,7 @@ MotionRunResult run_motions(MotionPlan plan, const Control& control) {
   const std::int64_t total = settings.samples * static_cast<std::int64_t>(run.plan.tasks.size());
   std::int64_t done = 0;
   control.show(done, total);
+  Workspace workspace;
   for (std::size_t p = 0; p < run.plan.tasks.size(); ++p) {
     const MotionTask& task = run.plan.tasks[p];
     const MotionBatch batch = make_batch({&task.problem, 1});
@@ -66,7 +67,7 @@ MotionRunResult run_motions(MotionPlan plan, const Control& control) {
           std::min(keeps ? settings.keep_samples : first + kSamplesAtOnce, settings.samples) -
           first;
       piece.keep_samples = keeps ? piece.samples : 0;
-      MotionResult result = simulate_motions(batch, piece, run.plan.backend);
+      MotionResult result = simulate_motions(batch, piece, run.plan.backend, &workspace);
       outcome.summary.add(summarise(result, 0, piece.first_sample));
       if (net.enabled()) add_states(net, result, piece.first_sample);
       first += piece.samples;

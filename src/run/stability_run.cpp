@@ -96,11 +96,13 @@ StabilityRun run_stability(StancePoints points, const StabilitySettings& setting
   run.result = allocate<StabilityResult>(StanceSizes{rows, 2});
   const StanceBatch all = stance_batch(pairs);
   StabilitySettings part_settings = settings;  // of the piece: random states by the chart's index
+  Workspace workspace;
   control.show(0, rows);
   while (run.done < rows && !control.is_stopped()) {
     const std::int64_t end = std::min(rows, run.done + (sos ? kProgrammes : kStancesAtOnce));
     part_settings.first_problem = settings.first_problem + run.done;
-    auto part = analyse_stability(arrays::slice(all, run.done, end), part_settings, backend);
+    auto part =
+        analyse_stability(arrays::slice(all, run.done, end), part_settings, backend, &workspace);
     append(run.result, part, run.done, end - run.done);
     run.done = end;
     control.show(end, rows);

@@ -31,18 +31,20 @@ Refusal of(const char* field, std::vector<std::int64_t> index, double value, con
 /// Of contact i of the stance whose contacts begin at `first`.
 Refusal refused_contact(const StanceBatch& batch, std::size_t first, std::size_t i) {
   const std::size_t at = first + i;
-  const std::vector<std::int64_t> index{static_cast<std::int64_t>(i)};
+  const auto wrong = [i](const char* field, double value, const char* rule) {
+    return of(field, {static_cast<std::int64_t>(i)}, value, rule);
+  };
   const double friction = batch.friction.host()[at], e = batch.restitution.host()[at];
   const double slope = batch.slope.host()[at];
-  if (!within(batch.l.host()[at])) return of("l", index, batch.l.host()[at], "must be finite");
-  if (!within(batch.h.host()[at])) return of("h", index, batch.h.host()[at], "must be finite");
+  if (!within(batch.l.host()[at])) return wrong("l", batch.l.host()[at], "must be finite");
+  if (!within(batch.h.host()[at])) return wrong("h", batch.h.host()[at], "must be finite");
   if (!(std::fabs(slope) <= 2.0 * std::numbers::pi)) {
-    return of("slope", index, slope, "must be in [-2 pi, 2 pi] rad");
+    return wrong("slope", slope, "must be in [-2 pi, 2 pi] rad");
   }
   if (!(friction >= 0.0 && within(friction))) {
-    return of("friction", index, friction, "must be >= 0 and finite");
+    return wrong("friction", friction, "must be >= 0 and finite");
   }
-  if (!(e >= 0.0 && e < 1.0)) return of("restitution", index, e, "must be in [0, 1)");
+  if (!(e >= 0.0 && e < 1.0)) return wrong("restitution", e, "must be in [0, 1)");
   return {};
 }
 

@@ -37,11 +37,22 @@ void prepare_one(const StanceBatch& batch, PreparedStances& to, std::int64_t pro
 }  // namespace
 
 PreparedStances prepare(const StanceBatch& batch) {
-  auto prepared = allocate<PreparedStances>(batch);
-  parallel_for(batch.problems, kGrain, 0, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t p = begin; p < end; ++p) prepare_one(batch, prepared, p);
-  });
+  PreparedStances prepared;
+  prepare(batch, 0, prepared);
   return prepared;
+}
+
+void prepare(const StanceBatch& batch, int threads, PreparedStances& to) {
+  static_cast<StanceSizes&>(to) = batch;
+  PreparedStances::each_array(
+      batch,
+      [&](const char*, const Extents& extents, auto& values) {
+        make_room(values, extents.count());
+      },
+      to);
+  parallel_for(batch.problems, kGrain, threads, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t p = begin; p < end; ++p) prepare_one(batch, to, p);
+  });
 }
 
 PreparedStances prepare(const Stance& stance) { return prepare(stance_batch({&stance, 1})); }

@@ -4,6 +4,7 @@
 
 #include <carom/stability.hpp>
 
+#include "core/workspace.hpp"
 #include "stability/body/cascade_body.hpp"
 
 /// From stances to the bodies' form, on the host: sines and cosines of every backend are the same.
@@ -13,6 +14,13 @@ struct PreparedStances : StanceSizes, kernels::stability::StanceFormArrays<Buffe
 
 /// `batch` lives on the host.
 PreparedStances prepare(const StanceBatch& batch);
+/// Into arrays that grow where they lack room.
+void prepare(const StanceBatch& batch, int threads, PreparedStances& to);
+
+/// What a call leaves to the next.
+struct StanceBlock : ScratchBlock {
+  PreparedStances prepared;
+};
 
 /// One stance; `accepted` of the result is 0 where a number is refused.
 PreparedStances prepare(const Stance& stance);

@@ -29,6 +29,7 @@
 #include "support/planar_batches.hpp"
 #include "support/random_problems.hpp"
 #include "support/random_qps.hpp"
+#include "support/stances.hpp"
 #include "support/step_problem.hpp"
 
 namespace carom {
@@ -287,6 +288,13 @@ TEST(CudaOnHost, DevicesDoNotMatter) {
   const std::vector<double> directions = equal_directions(16);
   expect_devices_do_not_matter(
       [&](Workspace* w) { return support(spatial, directions, {}, kCuda, w); });
+  std::vector<Stance> stances;
+  test::RandomStances any_stance(32);
+  for (int p = 0; p < 11; ++p) stances.push_back(any_stance.any());
+  const StanceBatch bipeds = stance_batch(stances);
+  const StabilitySettings from{.first_problem = 5};
+  expect_devices_do_not_matter(
+      [&](Workspace* w) { return analyse_stability(bipeds, from, kCuda, w); });
 }
 
 /// Fewer problems than devices are divided by samples, others by problems.
@@ -343,7 +351,9 @@ TEST(CudaOnHost, DevicesDoNotMatterForMotions) {
     const MotionBatch batch = make_batch(std::span(problems).first(count));
     const MotionResult one = simulate_motions(batch, settings, Backend::cuda);
     const CudaScope both(std::vector<int>{1, 0});
-    const MotionResult two = simulate_motions(batch, settings, Backend::cuda);
+    Workspace workspace;
+    simulate_motions(batch, settings, Backend::cuda, &workspace);
+    const MotionResult two = simulate_motions(batch, settings, Backend::cuda, &workspace);
     EXPECT_EQ(two.problems, one.problems);
     EXPECT_EQ(two.kept, one.kept);
     expect_same_result(one, two);

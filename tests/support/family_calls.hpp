@@ -10,16 +10,21 @@
 #include <carom/equilibrium_spatial.hpp>
 #include <carom/lcp.hpp>
 #include <carom/lp.hpp>
+#include <carom/models/motions.hpp>
 #include <carom/models/scenarios.hpp>
+#include <carom/motion.hpp>
 #include <carom/qp.hpp>
+#include <carom/stability.hpp>
 #include <carom/workspace.hpp>
 
+#include "motion/prepare.hpp"
 #include "support/compliant_problems.hpp"
 #include "support/lp_problems.hpp"
 #include "support/model_runs.hpp"
 #include "support/random_problems.hpp"
 #include "support/random_qps.hpp"
 #include "support/spatial_postures.hpp"
+#include "support/stances.hpp"
 #include "support/step_problem.hpp"
 
 /// A call of every family with arrays of one size, `size` 0 small and 1 larger.
@@ -86,6 +91,32 @@ inline PostureBatch calls_spatial(int size) {
   return make_batch(random_spatials(9, 9, {.contacts = 4 + 2 * size}));
 }
 
+inline StanceBatch calls_stances(int size) {
+  std::vector<Stance> stances;
+  for (int p = 0; p < 5 + 4 * size; ++p) {
+    stances.push_back(of_figure2(0.1 + 0.1 * p, 0.5));
+  }
+  return stance_batch(stances);
+}
+
+inline MotionBatch calls_motions(int size) {
+  std::vector<MotionProblem> problems;
+  for (int p = 0; p < 2 + 3 * size; ++p) {
+    problems.push_back(models::build_motion("rocking_block_drop", {{"width", 0.8 + 0.1 * p}}));
+  }
+  return make_batch(problems);
+}
+
+/// Without tables of modes, which each call prepares anew.
+inline MotionSettings calls_motion_settings() {
+  MotionSettings settings;
+  settings.duration = 0.1;
+  settings.samples = 3;
+  settings.mode_table = false;
+  settings.threads = 1;
+  return settings;
+}
+
 /// visit(name, call, results): call(workspace) makes the call and returns its result, results()
 /// allocates what the call has to allocate for it. One thread.
 template <class Visit>
@@ -145,6 +176,20 @@ void each_family_call(int size, Backend backend, Visit&& visit) {
         const std::vector<double> unit(directions.begin(), directions.end());
         return allocate<SupportResult>({spatial.problems, 3 + size, spatial.contacts});
       });
+  const StanceBatch stances = calls_stances(size);
+  visit(
+      "stances",
+      [&](Workspace* workspace) {
+        return analyse_stability(stances, {.method = StabilityMethod::simulate, .threads = 1},
+                                 backend, workspace);
+      },
+      [&] { return allocate<StabilityResult>(stances); });
+  const MotionBatch motions = calls_motions(size);
+  const MotionSettings settings = calls_motion_settings();
+  visit(
+      "motions",
+      [&](Workspace* workspace) { return simulate_motions(motions, settings, backend, workspace); },
+      [&] { return motion::empty_result(motions, settings); });
 }
 
 }  // namespace carom::test

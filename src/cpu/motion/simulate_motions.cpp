@@ -3,6 +3,7 @@
 
 #include "core/arrays.hpp"
 #include "core/parallel.hpp"
+#include "core/workspace.hpp"
 #include "cpu/simd/dispatch.hpp"
 #include "cpu/simd/motions.hpp"
 #include "motion/backends.hpp"
@@ -14,6 +15,10 @@ namespace carom::cpu {
 namespace {
 
 constexpr std::int64_t kGrain = 16;
+
+struct MotionBlock : ScratchBlock {
+  std::vector<std::uint8_t> accepted;  ///< 0 for problems with a number that is refused
+};
 
 /// A thread's: the first impact of the problem and the samples that it is at.
 struct FirstImpactAt {
@@ -39,9 +44,12 @@ void simulate_row(const kernels::motion::MotionView& view, MotionMechanism mecha
   simd::instruction_set().simulate_motions({&view, mechanism, &accepted, 0, 1});
 }
 
-MotionResult simulate_motions(const MotionBatch& batch, const MotionSettings& settings) {
+MotionResult simulate_motions(const MotionBatch& batch, const MotionSettings& settings,
+                              WorkspaceState* workspace) {
   MotionResult result = motion::empty_result(batch, settings);
-  std::vector<std::uint8_t> accepted(static_cast<std::size_t>(batch.problems), 1);
+  const Scratch<MotionBlock> scratch(workspace);
+  std::vector<std::uint8_t>& accepted = scratch->accepted;
+  accepted.assign(static_cast<std::size_t>(batch.problems), 1);
   for (std::int64_t p = 0; p < batch.problems; ++p) {
     if (motion::refused(batch, p).field.empty()) continue;
     motion::mark_refused(result, p);

@@ -36,6 +36,6 @@ const carom::BackendEntries& carom::reference::entries() {
                                            Keepless<&support>::call,
                                            Keepless<&solve_compliant>::call,
                                            Keepless<&make_stepper>::call,
-                                           analyse_stability};
+                                           Keepless<&analyse_stability>::call};
   return kEntries;
 }

@@ -14,9 +14,12 @@ constexpr std::int64_t kStancesAtOnce =
 
 }  // namespace
 
-StabilityResult analyse_stability(const StanceBatch& batch, const StabilitySettings& settings) {
+StabilityResult analyse_stability(const StanceBatch& batch, const StabilitySettings& settings,
+                                  WorkspaceState* workspace) {
   auto result = allocate<StabilityResult>(batch);
-  const stability::PreparedStances prepared = stability::prepare(batch);
+  const Scratch<stability::StanceBlock> scratch(workspace);
+  stability::PreparedStances& prepared = scratch->prepared;
+  stability::prepare(batch, settings.threads, prepared);
   kernels::stability::StabilityView view{};
   arrays::bind(view, prepared);
   arrays::bind(view, result);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cuda/device_scratch.hpp"
 #include "cuda/lanes.cuh"
 #include "cuda/launch.cuh"
 #include "cuda/motion/run_motions.hpp"
@@ -32,12 +33,13 @@ __global__ void __launch_bounds__(kMotionThreads)
 
 template <int kDim>
 void run_motions(const MotionBatch& batch, const MotionSettings& settings, FirstImpacts& first,
-                 MotionResult& result) {
-  const Stream stream;
+                 MotionResult& result, WorkspaceState* workspace) {
+  const DeviceScratch<> scratch(workspace);
+  const Stream& stream = scratch->stream;
   const auto kernel = &motion_kernel<kDim>;
   const std::int64_t resident =
       resident_blocks(reinterpret_cast<const void*>(kernel), kMotionThreads, 0, device_limits());
-  Staging staging(stream, batch.problems);
+  Staging staging(stream, batch.problems, &scratch->staging);
   MotionLaunch launch{};
   static_cast<kernels::motion::MotionView&>(launch) = motion::view_of(batch, settings, result);
   staging.inputs(launch.batch, batch, batch);

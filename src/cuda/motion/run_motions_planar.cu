@@ -3,6 +3,6 @@
 namespace carom::cuda {
 
 template void run_motions<2>(const MotionBatch&, const MotionSettings&, FirstImpacts&,
-                             MotionResult&);
+                             MotionResult&, WorkspaceState*);
 
 }  // namespace carom::cuda

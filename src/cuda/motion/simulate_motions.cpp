@@ -25,7 +25,8 @@ void mark(const MotionBatch& batch, MotionResult& result) {
 
 }  // namespace
 
-MotionResult simulate_motions(const MotionBatch& batch, const MotionSettings& settings) {
+MotionResult simulate_motions(const MotionBatch& batch, const MotionSettings& settings,
+                              WorkspaceState* workspace) {
   MotionResult result = motion::empty_result(batch, settings, batch.parameters.space());
   if (batch.problems == 0) return result;
   const bool here = batch.parameters.space() == MemorySpace::host;
@@ -33,9 +34,9 @@ MotionResult simulate_motions(const MotionBatch& batch, const MotionSettings& se
   const MotionBatch& host = here ? batch : copy;
   FirstImpacts first(host, settings);
   if (motion::dimension_of(batch.mechanism) == 2) {
-    run_motions<2>(batch, settings, first, result);
+    run_motions<2>(batch, settings, first, result, workspace);
   } else {
-    run_motions<3>(batch, settings, first, result);
+    run_motions<3>(batch, settings, first, result, workspace);
   }
   mark(host, result);
   return result;

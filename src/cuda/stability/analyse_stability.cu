@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "cuda/device_scratch.hpp"
 #include "cuda/lanes.cuh"
 #include "cuda/launch.cuh"
 #include "cuda/runtime.hpp"
@@ -30,7 +31,8 @@ __global__ void __launch_bounds__(kStanceThreads)
 
 }  // namespace
 
-StabilityResult analyse_stability(const StanceBatch& batch, const StabilitySettings& settings) {
+StabilityResult analyse_stability(const StanceBatch& batch, const StabilitySettings& settings,
+                                  WorkspaceState* workspace) {
   const MemorySpace space = batch.force.space();
   auto result = allocate<StabilityResult>(batch, space);
   if (batch.problems == 0) return result;
@@ -38,11 +40,14 @@ StabilityResult analyse_stability(const StanceBatch& batch, const StabilitySetti
   const StanceBatch fetched =
       space == MemorySpace::host ? StanceBatch{} : batch.to(MemorySpace::host);
   const StanceBatch& here = space == MemorySpace::host ? batch : fetched;
-  const stability::PreparedStances prepared = stability::prepare(here);
-  const Stream stream;
+  const Scratch<stability::StanceBlock> host(workspace);
+  stability::PreparedStances& prepared = host->prepared;
+  stability::prepare(here, settings.threads, prepared);
+  const DeviceScratch<> scratch(workspace);
+  const Stream& stream = scratch->stream;
   const std::int64_t resident = resident_blocks(reinterpret_cast<const void*>(&stance_kernel),
                                                 kStanceThreads, 0, device_limits());
-  Staging staging(stream, batch.problems);
+  Staging staging(stream, batch.problems, &scratch->staging);
   StanceLaunch launch{};
   launch.settings = stability::cascade_settings(settings);
   staging.inputs(launch, prepared, batch);
