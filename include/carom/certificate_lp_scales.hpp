@@ -1,5 +1,7 @@
 #pragma once
 
+#include <initializer_list>
+
 #include <carom/certificate.hpp>
 #include <carom/certificate_scales.hpp>
 #include <carom/device/arena.hpp>
