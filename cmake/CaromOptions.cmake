@@ -47,4 +47,7 @@ if(CAROM_SANITIZE)
   target_compile_options(carom_flags INTERFACE
     $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${CAROM_SANITIZE} -fno-omit-frame-pointer>)
   target_link_options(carom_flags INTERFACE -fsanitize=${CAROM_SANITIZE})
+  if(CAROM_SANITIZE MATCHES thread)
+    target_compile_definitions(carom_flags INTERFACE CAROM_PLAIN_THREADS)  # src/core/parallel.hpp
+  endif()
 endif()

@@ -1,8 +1,14 @@
 #pragma once
 
+#include <algorithm>
+#include <atomic>
 #include <cstdint>
+#include <exception>
 #include <memory>
+#include <mutex>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include <tbb/blocked_range.h>
 #include <tbb/enumerable_thread_specific.h>
@@ -35,6 +41,34 @@ void with_threads(int threads, Work&& work) {
   (*arena).execute(std::forward<Work>(work));
 }
 
+#if defined(CAROM_PLAIN_THREADS)
+/// As below, on threads that the thread sanitizer sees: it knows nothing of how TBB's library
+/// synchronises.
+template <class Body>
+void parallel_for(std::int64_t count, std::int64_t grain, int threads, Body&& body) {
+  const std::int64_t pieces = (count + grain - 1) / grain;
+  const std::int64_t most = threads > 0 ? threads : std::thread::hardware_concurrency();
+  std::atomic<std::int64_t> next{0};
+  std::mutex mutex;
+  std::exception_ptr error;
+  const auto work = [&] {
+    for (std::int64_t begin; (begin = next.fetch_add(grain)) < count;) {
+      try {
+        body(begin, std::min(count, begin + grain));
+      } catch (...) {
+        const std::lock_guard lock(mutex);
+        if (!error) error = std::current_exception();
+        next = count;
+      }
+    }
+  };
+  std::vector<std::thread> others;
+  for (std::int64_t t = 1; t < std::min(most, pieces); ++t) others.emplace_back(work);
+  work();
+  for (std::thread& other : others) other.join();
+  if (error) std::rethrow_exception(error);
+}
+#else
 /// body(begin, end) over [0, count) in pieces of `grain` on `threads` threads (0: all).
 template <class Body>
 void parallel_for(std::int64_t count, std::int64_t grain, int threads, Body&& body) {
@@ -46,6 +80,7 @@ void parallel_for(std::int64_t count, std::int64_t grain, int threads, Body&& bo
         tbb::simple_partitioner());
   });
 }
+#endif
 
 /// body(i) for every i of [0, count), each a piece of its own.
 template <class Body>

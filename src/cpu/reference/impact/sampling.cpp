@@ -3,8 +3,6 @@
 #include <optional>
 #include <vector>
 
-#include <tbb/parallel_for.h>
-
 #include <carom/error.hpp>
 
 #include "core/parallel.hpp"
@@ -129,7 +127,7 @@ void Run::sample_problem(std::int64_t index) {
       }
       const std::int64_t size = std::min(kChunk, settings_.samples - begin);
       chunk.assign(static_cast<std::size_t>(size), {});
-      tbb::parallel_for(std::int64_t{0}, size, [&](std::int64_t i) {
+      parallel_for_each(size, settings_.threads, [&](std::int64_t i) {
         Sample& sample = chunk[static_cast<std::size_t>(i)];
         const std::int64_t number = settings_.first_sample + begin + i;
         const bool keep_path = begin + i < settings_.keep_paths;
@@ -161,9 +159,7 @@ void Run::sample_problem(std::int64_t index) {
 
 ImpactResult Run::operator()() {
   const auto start = std::chrono::steady_clock::now();
-  with_threads(settings_.threads, [&] {
-    for (std::int64_t p = 0; p < batch_.problems; ++p) sample_problem(p);
-  });
+  for (std::int64_t p = 0; p < batch_.problems; ++p) sample_problem(p);
   if (!result_.cancelled && settings_.progress) {
     settings_.progress({done_, settings_.samples * batch_.problems});  // nothing left to stop
   }
