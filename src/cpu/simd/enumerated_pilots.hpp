@@ -56,7 +56,7 @@ class EnumeratedPilots {
     for (int i = 0; i < kRows; ++i) z[i] = Pack::load(u_[i] + part);
     alignas(64) std::uint64_t pilot[kWidth], steps[kWidth];
     for (int lane = 0; lane < kWidth; ++lane) {
-      pilot[lane] = static_cast<std::uint64_t>(first + part + lane);
+      pilot[lane] = static_cast<std::uint64_t>(first) + static_cast<std::uint64_t>(part + lane);
       steps[lane] = static_cast<std::uint64_t>(step);
     }
     draw_limits<Isa>(kPilotSeed, 0, pilot, steps, M, job_.run->step_size, z + kRows);
