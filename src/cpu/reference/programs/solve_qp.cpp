@@ -268,9 +268,10 @@ class Solver {
   void copy(const PlainAnswer& plain) {
     answer_.x = plain.x.cast<double>();
     Vector y = Vector::Zero(problem_.rows());
-    for (std::size_t k = 0; k < origin_.size(); ++k) {
-      const Origin& origin = origin_[k];
-      const Scalar u = plain.multipliers[static_cast<Eigen::Index>(k)];
+    // Cuts that were added since have no multiplier.
+    for (Eigen::Index k = 0; k < plain.multipliers.size(); ++k) {
+      const Origin& origin = origin_[static_cast<std::size_t>(k)];
+      const Scalar u = plain.multipliers[k];
       y[origin.row] += origin.direction * u;
       for (std::size_t t = 0; t < origin.tail.size(); ++t) {
         y[origin.row + 1 + static_cast<int>(t)] -= u * origin.tail[t];
