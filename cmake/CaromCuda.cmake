@@ -39,7 +39,8 @@ function(carom_cuda_room name)
   target_compile_options(${name} PRIVATE
     $<$<COMPILE_LANGUAGE:CUDA>:-fmad=false --extended-lambda --expt-relaxed-constexpr
       -Xcompiler=-ffp-contract=off,-Wall,-Wextra>)
-  target_link_libraries(${name} PRIVATE CUDA::cudart CUDA::cublas CUDA::cusolver carom_random123)
+  target_link_libraries(${name} PRIVATE carom_flags CUDA::cudart CUDA::cublas CUDA::cusolver
+    carom_random123)
 endfunction()
 
 # Sources of kernels as C++ of a host that plays the device (tests/cuda_on_host).

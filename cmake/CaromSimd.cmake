@@ -73,8 +73,10 @@ function(carom_simd_rooms prefix)
     if(NOT set STREQUAL generic)
       set(intrinsics <immintrin.h>)
     endif()
-    carom_precompiled(${prefix}_${set} ${intrinsics} <algorithm> <array> <cmath> <cstdint>
-      <functional> <memory> <span> <string> <vector>)
+    if(ARGC GREATER 2)  # for one source it is the longer way
+      carom_precompiled(${prefix}_${set} ${intrinsics} <algorithm> <array> <cmath> <cstdint>
+        <functional> <memory> <span> <string> <vector>)
+    endif()
     list(APPEND rooms ${prefix}_${set})
     string(TOUPPER CAROM_SIMD_${set} definition)
     list(APPEND has ${definition})

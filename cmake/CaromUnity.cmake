@@ -30,7 +30,8 @@ if(CAROM_PRECOMPILE AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   math(EXPR each "${memory} / ${cores}")
   if(each GREATER 4000)
     target_compile_options(carom_flags INTERFACE
-      $<$<COMPILE_LANGUAGE:CXX>:--param=ggc-min-heapsize=1000000>)
+      $<$<COMPILE_LANGUAGE:CXX>:--param=ggc-min-heapsize=1000000>
+      $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=--param=ggc-min-heapsize=1000000>)
   endif()
 endif()
 

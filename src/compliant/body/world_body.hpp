@@ -136,9 +136,9 @@ class World {
 };
 
 /// Scratch of a world's solver.
-template <class Scenario>
+template <bool Many>
 CAROM_HOST_DEVICE constexpr long world_solver_reals(const WorldSizes& s) {
-  const long solver = Scenario::kMany ? compliant_many_reals(s.rows, s.velocities)
+  const long solver = Many ? compliant_many_reals(s.rows, s.velocities)
                                       : compliant_step_reals(s.rows, s.velocities);
   return solver + s.velocities + 2L * s.rows;
 }
@@ -146,8 +146,9 @@ CAROM_HOST_DEVICE constexpr long world_solver_ints(const WorldSizes& s) {
   return compliant_step_ints(s.rows);
 }
 
-/// The scalar solvers of a world's step, for all shapes.
-template <class Scenario, class Target>
+/// The scalar solvers of a world's step, for all shapes: one text for all scenarios of few, or of
+/// many, contacts.
+template <bool Many, class Target>
 class WorldSolver {
  public:
   CAROM_HOST_DEVICE WorldSolver(const WorldSizes& sizes, double* reals, int* ints)
@@ -157,7 +158,7 @@ class WorldSolver {
         solver_ints_(ints) {}
 
   CAROM_CALL StepVerdict solve(const CompliantOptions& options, const StepTask& task) {
-    if constexpr (Scenario::kMany) {
+    if constexpr (Many) {
       CompliantMany<Target> solver(sizes_.rows, sizes_.velocities, solver_reals_);
       return judge(task, solver.solve(options, task), solver.centripetal());
     } else {
@@ -183,13 +184,13 @@ class WorldSolver {
 
 /// One step of one world by itself: as in a pack, and by the scalar solver where that does not do.
 /// pack: [alone_reals(rows, velocities, true)].
-template <class Scenario, class Target, class Memory>
-CAROM_CALL StepVerdict solve_world(WorldSolver<Scenario, Target>& solver,
+template <int Contacts, bool Many, class Target, class Memory>
+CAROM_CALL StepVerdict solve_world(WorldSolver<Many, Target>& solver,
                                    const CompliantOptions& options, const StepTask& task,
                                    const Memory& pack) {
   int iterations = 0;
   if (task.pattern != 0) {
-    const PackOutcome<double> outcome = solve_alone<true, Scenario::kContacts>(task, options, pack);
+    const PackOutcome<double> outcome = solve_alone<true, Contacts>(task, options, pack);
     iterations = static_cast<int>(outcome.iterations);
     if (outcome.residual <= options.tolerance) return {outcome.residual, iterations, true};
   }

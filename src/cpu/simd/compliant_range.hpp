@@ -55,7 +55,7 @@ constexpr int steps_at_once(int velocities) {
 template <class Scenario>
 constexpr StepWorkspaceSizes worlds_workspace(const kernels::WorldSizes& s) {
   const int side = steps_at_once(s.velocities);
-  return {side * kernels::world_reals(s) + kernels::world_solver_reals<Scenario>(s),
+  return {side * kernels::world_reals(s) + kernels::world_solver_reals<Scenario::kMany>(s),
           side * kernels::world_ints(s) + kernels::world_solver_ints(s),
           side * kernels::world_types(s)};
 }
@@ -79,7 +79,7 @@ void step_worlds(const WorldsRange& r) {
                         r.work.ints + i * kernels::world_ints(r.sizes),
                         r.work.types + i * kernels::world_types(r.sizes));
     }
-    kernels::WorldSolver<Scenario, Isa> solver(r.sizes,
+    kernels::WorldSolver<Scenario::kMany, Isa> solver(r.sizes,
                                                r.work.reals + side * kernels::world_reals(r.sizes),
                                                r.work.ints + side * kernels::world_ints(r.sizes));
     StepPacks<Isa, true, Scenario::kContacts> packs(options, r.work.pack);

@@ -40,7 +40,7 @@ constexpr std::size_t kMostScratch = std::size_t{4} << 30;
 
 template <class Scenario>
 constexpr __host__ __device__ long thread_reals(const kernels::WorldSizes& s) {
-  return kernels::world_reals(s) + kernels::world_solver_reals<Scenario>(s) +
+  return kernels::world_reals(s) + kernels::world_solver_reals<Scenario::kMany>(s) +
          kernels::alone_reals(s.rows, s.velocities, true);
 }
 constexpr __host__ __device__ long thread_ints(const kernels::WorldSizes& s) {
@@ -56,10 +56,10 @@ __device__ void run_world(const WorldsLaunch& launch, std::int64_t w, double* re
   if (record.broken || record.finished) return;
   kernels::World<Scenario, DeviceTarget> world(sizes, reals, ints, types);
   double* solver_reals = reals + kernels::world_reals(sizes);
-  kernels::WorldSolver<Scenario, DeviceTarget> solver(sizes, solver_reals,
+  kernels::WorldSolver<Scenario::kMany, DeviceTarget> solver(sizes, solver_reals,
                                                       ints + kernels::world_ints(sizes));
   const kernels::PlainMemory<double> pack{solver_reals +
-                                          kernels::world_solver_reals<Scenario>(sizes)};
+                                          kernels::world_solver_reals<Scenario::kMany>(sizes)};
   const double* parameters = launch.parameters + w * launch.parameter_stride;
   const kernels::CompliantOptions options = kernels::world_options<Scenario>(launch.settings);
   double* q = launch.position + w * sizes.positions;
@@ -68,7 +68,8 @@ __device__ void run_world(const WorldsLaunch& launch, std::int64_t w, double* re
   for (std::int64_t step = launch.first; step < launch.first + launch.count; ++step) {
     if (record.finished || record.broken) break;
     if (!world.begin(parameters, launch.settings, step, q, v, kept, record)) continue;
-    const kernels::StepVerdict verdict = kernels::solve_world(solver, options, world.task(), pack);
+    const kernels::StepVerdict verdict =
+        kernels::solve_world<Scenario::kContacts>(solver, options, world.task(), pack);
     world.end(parameters, launch.settings, verdict, q, v, kept, record);
   }
   launch.record[w] = record;
