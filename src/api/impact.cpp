@@ -1,5 +1,6 @@
 #include <carom/impact.hpp>
 
+#include <atomic>
 #include <cmath>
 #include <optional>
 #include <string>
@@ -10,6 +11,7 @@
 #include "core/arrays.hpp"
 #include "core/backends.hpp"
 #include "core/message.hpp"
+#include "core/parallel.hpp"
 #include "core/require.hpp"
 #include "core/settings.hpp"
 #include "core/words.hpp"
@@ -131,6 +133,32 @@ std::optional<Refusal> problem_refusal(const ImpactBatch& batch, std::int64_t p,
   return mass_refusal(batch.mass_matrix.data() + p * nv * nv, batch.velocities, p, name);
 }
 
+namespace {
+
+/// Refuses the first bad problem of a batch whose sizes are right.
+void validate_on(int threads, const ImpactBatch& batch) {
+  if (batch.mass_matrix.space() == MemorySpace::device) {
+    return validate_on(threads, batch.to(MemorySpace::host));
+  }
+  std::atomic<std::int64_t> first{batch.problems};
+  const auto look = [&](std::int64_t begin, std::int64_t end) {
+    std::int64_t p = begin;
+    while (p < end && p < first && !problem_refusal(batch, p)) ++p;
+    if (p == end) return;
+    std::int64_t least = first;
+    while (p < least && !first.compare_exchange_weak(least, p)) continue;
+  };
+  constexpr std::int64_t kGrain = 256;  // a microsecond or two each
+  if (batch.problems <= kGrain) {
+    look(0, batch.problems);
+  } else {
+    parallel_for(batch.problems, kGrain, threads, look);
+  }
+  if (first < batch.problems) throw InvalidInput(*problem_refusal(batch, first));
+}
+
+}  // namespace
+
 ImpactBatch make_batch(std::span<const ImpactProblem> problems) {
   ImpactBatch batch;
   batch.problems = static_cast<std::int64_t>(problems.size());
@@ -170,13 +198,7 @@ void validate(const ImpactProblem& problem) {
 
 void validate(const ImpactBatch& batch) {
   require_batch_sizes(batch);
-  if (batch.mass_matrix.space() == MemorySpace::device) {
-    validate(batch.to(MemorySpace::host));
-    return;
-  }
-  for (std::int64_t p = 0; p < batch.problems; ++p) {
-    if (auto refused = problem_refusal(batch, p)) throw InvalidInput(std::move(*refused));
-  }
+  validate_on(0, batch);
 }
 
 std::string mode_words(std::uint64_t modes, int contacts, int dimension) {
@@ -212,7 +234,7 @@ ImpactResult sample_impacts(const ImpactBatch& batch, const ImpactSettings& sett
   settings.validate();
   require_batch_sizes(batch);
   require::countable(settings.first_problem, batch.problems);
-  if (settings.bad_problem == BadProblem::refuse) validate(batch);
+  if (settings.bad_problem == BadProblem::refuse) validate_on(settings.threads, batch);
   if (settings.selection == Selection::random) {
     const double combinations =
         batch.dimension == 2

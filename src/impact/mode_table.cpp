@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 
+#include "impact/friction_polygon.hpp"
 #include "impact/mode_pilots.hpp"
 
 namespace carom {
@@ -387,6 +388,18 @@ TableStretch table_stretch(int dimension, int contacts, std::int64_t sample) {
   if (complete(dimension, contacts)) return {};
   if (sample < kWideFrom) return {.end = kWideFrom};
   return {.breadth = TableBreadth::wide};
+}
+
+long largest_mode_table(int dimension, int contacts, int directions) {
+  const int rows = dimension * contacts;
+  const int columns = rows + contacts;
+  const auto entries =
+      static_cast<long>(complete(dimension, contacts) ? kLargestEnumerated : kLargestFollowed);
+  const int others =
+      std::max(0, most_conditions(dimension, contacts, friction_polygon(dimension, directions)) -
+                      kernels::mode_screens(columns));
+  return kernels::ModeTableView::size(
+      rows, columns, entries, entries * kernels::padded(others, kernels::mode_group(columns)));
 }
 
 bool wants_mode_table(int dimension, int contacts, const ImpactSettings& settings) {

@@ -121,6 +121,9 @@ class ModeTableBuilder {
   std::vector<std::uint64_t> once_, twice_;
 };
 
+/// Numbers of a table at most.
+long largest_mode_table(int dimension, int contacts, int directions);
+
 /// Whether problems of this shape get a table under these settings.
 bool wants_mode_table(int dimension, int contacts, const ImpactSettings& settings);
 

@@ -5,6 +5,7 @@
 
 #include <Eigen/Dense>
 
+#include "core/parallel.hpp"
 #include "impact/friction_polygon.hpp"
 
 namespace carom {
@@ -13,6 +14,7 @@ namespace {
 using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using MatrixMap = Eigen::Map<const Matrix>;
 using VectorMap = Eigen::Map<const Eigen::VectorXd>;
+constexpr std::int64_t kGrain = 64;  // problems, some microseconds each
 }  // namespace
 
 PreparedImpacts::PreparedImpacts(const ImpactBatch& batch, const ImpactSettings& settings)
@@ -28,10 +30,17 @@ PreparedImpacts::PreparedImpacts(const ImpactBatch& batch, const ImpactSettings&
   contact_velocity_.resize(problems * rows);
   energy_.resize(problems);
   closing_.resize(problems);
-  for (std::int64_t p = 0; p < batch.problems; ++p) {
-    if (settings.bad_problem == BadProblem::isolate && problem_refusal(batch, p)) continue;
-    prepare(batch, settings, p);
-    valid_[static_cast<std::size_t>(p)] = 1;
+  const auto prepare_some = [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t p = begin; p < end; ++p) {
+      if (settings.bad_problem == BadProblem::isolate && problem_refusal(batch, p)) continue;
+      prepare(batch, settings, p);
+      valid_[static_cast<std::size_t>(p)] = 1;
+    }
+  };
+  if (batch.problems <= kGrain) {
+    prepare_some(0, batch.problems);  // not worth an arena
+  } else {
+    parallel_for(batch.problems, kGrain, settings.threads, prepare_some);
   }
 }
 

@@ -17,7 +17,7 @@ namespace carom {
 std::optional<Refusal> problem_refusal(const ImpactBatch& batch, std::int64_t p,
                                        const std::string& name = {});
 
-/// Per-problem data that its samples share, on the host.
+/// Per-problem data that its samples share, on the host. Prepared on settings.threads threads.
 class PreparedImpacts {
  public:
   PreparedImpacts(const ImpactBatch& batch, const ImpactSettings& settings);
@@ -25,7 +25,11 @@ class PreparedImpacts {
   [[nodiscard]] bool valid(std::int64_t p) const {
     return valid_[static_cast<std::size_t>(p)] != 0;
   }
+  /// Its arrays are those of all problems, [problems, ..], from p on.
   [[nodiscard]] kernels::ImpactProblemView view(std::int64_t p) const;
+  [[nodiscard]] const std::vector<std::uint8_t>& valid() const { return valid_; }
+  [[nodiscard]] const std::vector<double>& energy() const { return energy_; }
+  [[nodiscard]] const std::vector<double>& closing_impulse() const { return closing_; }
 
  private:
   void prepare(const ImpactBatch& batch, const ImpactSettings& settings, std::int64_t p);

@@ -109,6 +109,24 @@ TEST(BadInput, ShapesThatDoNotFit) {
   expect_names(shape([](auto& p) { p.contacts = -1; }), {"contacts", "block", "-1"});
 }
 
+// Problems are looked at by several threads: it is the first bad one that is named.
+TEST(BadInput, FirstBadProblemOfManyIsNamed) {
+  ImpactBatch batch = make_batch(std::vector<ImpactProblem>(2000, block()));
+  batch.friction.data()[2 * 1999] = -1.0;
+  batch.friction.data()[2 * 1234 + 1] = -0.25;
+  batch.velocity.data()[3 * 1235] = kNan;
+  for (int repeat = 0; repeat < 20; ++repeat) {
+    expect_names(refusal([&] { validate(batch); }), {"friction[1]", "problem 1234", "-0.25"});
+  }
+  batch.mass_matrix.data()[9 * 300 + 8] = 0.0;
+  for (const int threads : {1, 3}) {
+    ImpactSettings settings;
+    settings.threads = threads;
+    expect_names(refusal([&] { sample_impacts(batch, settings, Backend::cpu); }),
+                 {"mass_matrix", "problem 300", "positive definite"});
+  }
+}
+
 TEST(BadInput, ProblemsOfOneBatchHaveOneShape) {
   ImpactProblem other = block();
   other.name = "odd";

@@ -277,6 +277,75 @@ TEST_F(CudaImpacts, TablesWidenAsOnTheCpu) {
   }
 }
 
+// Powers of two make every preparation exact, so that the device's equals the host's.
+ImpactProblem exact_problem() {
+  ImpactProblem problem;
+  problem.name = "exact";
+  problem.velocities = 3;
+  problem.contacts = 2;
+  problem.mass_matrix = {1, 0, 0, 0, 1, 0, 0, 0, 0.25};
+  problem.normal_jacobian = {0, 1, -0.5, 0, 1, 0.5};
+  problem.tangent_jacobian = {1, 0, 1, 1, 0, 1};
+  problem.friction = {0.5, 0.75};
+  problem.velocity = {0.25, -1, 0.5};
+  return problem;
+}
+
+// Problems that come to the device in pieces, one at a time or a few.
+TEST_F(CudaImpacts, PiecesDoNotMatter) {
+  Generator random(93);
+  ImpactBatch planar = random_impacts(random, 2, 2, 23);
+  planar.friction.data()[0] = -0.5;
+  planar.velocity.data()[7 * planar.velocities] = std::numeric_limits<double>::quiet_NaN();
+  planar.mass_matrix.data()[22 * planar.velocities * planar.velocities] = -1.0;
+  ImpactSettings settings = random_settings(31);
+  settings.bad_problem = BadProblem::isolate;
+  settings.keep_paths = 3;
+  const ImpactBatch spatial = test::model_batch("cube_drop", 3);
+  ImpactSettings wide = test::model_settings("cube_drop", 60);
+  wide.keep_samples = -1;
+  wide.epsilon = 0.0;
+  wide.first_sample = kWideFrom - 25;
+  WorkspaceState workspace;
+  const auto pieces_of = [&](const ImpactBatch& batch, const ImpactSettings& of,
+                             const ImpactResult& expected) {
+    for (const std::size_t bytes : {1, 150000}) {  // the latter: some five planar problems
+      SCOPED_TRACE(bytes);
+      cuda::SamplePolicy policy;
+      policy.problem_bytes = bytes;
+      test::expect_same(cuda::sample_impacts_with(batch, of, policy, &workspace), expected);
+    }
+  };
+  pieces_of(planar, settings, sample_impacts(planar, settings, Backend::cpu));
+  settings.keep_paths = 0;
+  pieces_of(planar, settings, sample_impacts(planar, settings, Backend::cpu));
+  pieces_of(spatial, wide, sample_impacts(spatial, wide, Backend::cpu));
+  settings.epsilon = 0.0;
+  settings.bad_problem = BadProblem::refuse;
+  const ImpactBatch exact =
+      make_batch(std::vector<ImpactProblem>(12, exact_problem())).to(MemorySpace::device);
+  pieces_of(exact, settings, sample_impacts(exact, settings, Backend::cuda));
+}
+
+// What follows a cancelled piece is cancelled, and no longer prepared.
+TEST_F(CudaImpacts, CancelledBetweenPieces) {
+  const ImpactBatch batch = test::model_batch("rocking_block", 4);
+  ImpactSettings settings = test::model_settings("rocking_block", 100);
+  settings.keep_paths = 1;  // a problem a chunk
+  int calls = 0;
+  settings.progress = [&calls](const ImpactProgress&) { return ++calls < 2; };
+  cuda::SamplePolicy policy;
+  policy.problem_bytes = 1;
+  WorkspaceState workspace;
+  const ImpactResult result = cuda::sample_impacts_with(batch, settings, policy, &workspace);
+  EXPECT_TRUE(result.cancelled);
+  ASSERT_EQ(result.summary.size(), 4U);
+  for (std::size_t p = 0; p < 4; ++p) {
+    EXPECT_EQ(result.summary[p].status, p < 2 ? Status::solved : Status::cancelled);
+    EXPECT_EQ(result.summary[p].samples, p < 2 ? 100 : 0);
+  }
+}
+
 // Coarsening between chunks: the net is the one of a single pass.
 TEST_F(CudaImpacts, FullNetIsCoarsenedAlike) {
   const ImpactBatch batch = test::model_batch("rocking_block");
@@ -304,20 +373,6 @@ TEST_F(CudaImpacts, WorkspaceServesOtherShapes) {
                         sample_impacts(batch, settings, Backend::cuda));
     }
   }
-}
-
-// Powers of two make every preparation exact, so that the device's equals the host's.
-ImpactProblem exact_problem() {
-  ImpactProblem problem;
-  problem.name = "exact";
-  problem.velocities = 3;
-  problem.contacts = 2;
-  problem.mass_matrix = {1, 0, 0, 0, 1, 0, 0, 0, 0.25};
-  problem.normal_jacobian = {0, 1, -0.5, 0, 1, 0.5};
-  problem.tangent_jacobian = {1, 0, 1, 1, 0, 1};
-  problem.friction = {0.5, 0.75};
-  problem.velocity = {0.25, -1, 0.5};
-  return problem;
 }
 
 TEST_F(CudaImpacts, ExactDeviceBatchEqualsHostBatch) {

@@ -139,7 +139,7 @@ class World {
 template <bool Many>
 CAROM_HOST_DEVICE constexpr long world_solver_reals(const WorldSizes& s) {
   const long solver = Many ? compliant_many_reals(s.rows, s.velocities)
-                                      : compliant_step_reals(s.rows, s.velocities);
+                           : compliant_step_reals(s.rows, s.velocities);
   return solver + s.velocities + 2L * s.rows;
 }
 CAROM_HOST_DEVICE constexpr long world_solver_ints(const WorldSizes& s) {

@@ -79,9 +79,9 @@ void step_worlds(const WorldsRange& r) {
                         r.work.ints + i * kernels::world_ints(r.sizes),
                         r.work.types + i * kernels::world_types(r.sizes));
     }
-    kernels::WorldSolver<Scenario::kMany, Isa> solver(r.sizes,
-                                               r.work.reals + side * kernels::world_reals(r.sizes),
-                                               r.work.ints + side * kernels::world_ints(r.sizes));
+    kernels::WorldSolver<Scenario::kMany, Isa> solver(
+        r.sizes, r.work.reals + side * kernels::world_reals(r.sizes),
+        r.work.ints + side * kernels::world_ints(r.sizes));
     StepPacks<Isa, true, Scenario::kContacts> packs(options, r.work.pack);
     for (std::int64_t first = r.begin; first < r.end; first += side) {
       const int count = static_cast<int>(first + side < r.end ? side : r.end - first);

@@ -57,7 +57,7 @@ __device__ void run_world(const WorldsLaunch& launch, std::int64_t w, double* re
   kernels::World<Scenario, DeviceTarget> world(sizes, reals, ints, types);
   double* solver_reals = reals + kernels::world_reals(sizes);
   kernels::WorldSolver<Scenario::kMany, DeviceTarget> solver(sizes, solver_reals,
-                                                      ints + kernels::world_ints(sizes));
+                                                             ints + kernels::world_ints(sizes));
   const kernels::PlainMemory<double> pack{solver_reals +
                                           kernels::world_solver_reals<Scenario::kMany>(sizes)};
   const double* parameters = launch.parameters + w * launch.parameter_stride;

@@ -9,9 +9,6 @@
 #include "core/arrays.hpp"
 #include "cuda/launch.cuh"
 #include "cuda/programs/problem_kernels.cuh"
-#include "impact/friction_polygon.hpp"
-#include "impact/mode_table.hpp"
-#include "impact/prepare.hpp"
 
 namespace carom::cuda {
 
@@ -32,32 +29,6 @@ void check(cusolverStatus_t status, const char* call) {
 
 }  // namespace
 
-/// Mode tables of a batch, one behind the other.
-struct ProblemStore::Tables {
-  std::vector<TableSlot> slots;
-  std::vector<double> numbers;
-  std::vector<int> first;
-  std::size_t reals = 0;
-  std::size_t ints = 0;
-
-  explicit Tables(std::size_t problems) : slots(problems, TableSlot{}) {}  // those without stay so
-
-  void set(std::size_t p, int rows, int m, const kernels::ModeTableView& table) {
-    if (table.count == 0) return;
-    slots[p] = {table, static_cast<std::int64_t>(numbers.size()),
-                static_cast<std::int64_t>(first.size())};
-    slots[p].table.numbers = nullptr;
-    slots[p].table.first = nullptr;
-    const auto size = static_cast<std::size_t>(
-        kernels::ModeTableView::size(rows, rows + m, table.count, table.first[table.count]));
-    const auto count = static_cast<std::size_t>(table.count) + 1;
-    numbers.insert(numbers.end(), table.numbers, table.numbers + size);
-    first.insert(first.end(), table.first, table.first + count);
-    reals = std::max(reals, size);
-    ints = std::max(ints, count);
-  }
-};
-
 struct ProblemStore::Handles {
   cublasHandle_t blas = nullptr;
   cusolverDnHandle_t solver = nullptr;
@@ -77,35 +48,37 @@ struct ProblemStore::Handles {
 ProblemStore::ProblemStore() = default;
 ProblemStore::~ProblemStore() = default;
 
-void ProblemStore::prepare(const ImpactBatch& batch, const ImpactSettings& settings,
-                           const kernels::ImpactRun& run, cudaStream_t stream) {
-  arrays_ = ProblemArrays{};
-  valid_.assign(static_cast<std::size_t>(batch.problems), 0);
-  if (batch.problems == 0) return;
-  if (batch.mass_matrix.space() == MemorySpace::host) {
-    from_host(batch, settings, run, stream);
-  } else {
-    from_device(batch, settings, run, stream);
-  }
+ProblemArrays ProblemStore::arrays(TableBreadth breadth) const {
+  ProblemArrays arrays = arrays_;
+  const DeviceTables& tables = breadth == TableBreadth::wide ? wide_ : narrow_;
+  if (tables.reals == 0) return arrays;
+  arrays.tables = tables.slots.data();
+  arrays.table_numbers = tables.numbers.data();
+  arrays.table_first = tables.first.data();
+  arrays.table_reals = tables.reals;
+  arrays.table_ints = tables.ints;
+  return arrays;
 }
 
-void ProblemStore::from_host(const ImpactBatch& batch, const ImpactSettings& settings,
-                             const kernels::ImpactRun& run, cudaStream_t stream) {
-  const PreparedImpacts prepared(batch, settings);
+void ProblemStore::DeviceTables::upload(const PackedTables& tables, cudaStream_t stream) {
+  slots.upload(tables.slots.data(), tables.slots.size(), stream);
+  numbers.upload(tables.numbers.data(), tables.numbers.size(), stream);
+  first.upload(tables.first.data(), tables.first.size(), stream);
+  reals = tables.reals;
+  ints = tables.ints;
+}
+
+void ProblemStore::take(const HostProblems& piece, cudaStream_t stream) {
+  const ImpactBatch& batch = piece.batch();
+  const PreparedImpacts& prepared = piece.prepared();
   const auto problems = static_cast<std::size_t>(batch.problems);
   const auto nv = static_cast<std::size_t>(batch.velocities);
   const auto m = static_cast<std::size_t>(batch.contacts);
   const auto rows = static_cast<std::size_t>(batch.contact_rows());
-  std::vector<double> energy(problems), closing(problems);
-  for (std::size_t p = 0; p < problems; ++p) {
-    valid_[p] = prepared.valid(static_cast<std::int64_t>(p)) ? 1 : 0;
-    if (valid_[p] == 0) continue;
-    const kernels::ImpactProblemView view = prepared.view(static_cast<std::int64_t>(p));
-    energy[p] = view.energy;
-    closing[p] = view.closing_impulse;
-  }
-  // Each array of the prepared problems is contiguous over the problems.
+  valid_ = prepared.valid();
   const kernels::ImpactProblemView first = prepared.view(0);
+  arrays_ = ProblemArrays{};
+  arrays_.first = piece.first();
   arrays_.mass = mass_.upload(first.mass, problems * nv * nv, stream);
   arrays_.jacobian = jacobian_.upload(first.jacobian, problems * rows * nv, stream);
   arrays_.response = response_.upload(first.response, problems * nv * rows, stream);
@@ -115,53 +88,16 @@ void ProblemStore::from_host(const ImpactBatch& batch, const ImpactSettings& set
   arrays_.velocity = velocity_.upload(first.velocity, problems * nv, stream);
   arrays_.contact_velocity =
       contact_velocity_.upload(first.contact_velocity, problems * rows, stream);
-  arrays_.energy = energy_.upload(energy.data(), problems, stream);
-  arrays_.closing_impulse = closing_.upload(closing.data(), problems, stream);
-  if (wants_mode_table(batch.dimension, batch.contacts, settings)) {
-    source_ = {batch.dimension,
-               batch.contacts,
-               run,
-               {first.delassus, first.delassus + problems * rows * rows},
-               {first.scale, first.scale + problems * m},
-               {first.friction, first.friction + problems * m},
-               {first.contact_velocity, first.contact_velocity + problems * rows}};
-    tabulate(0, batch.problems, TableBreadth::narrow, narrow_, arrays_, stream);
-  }
-  // The host arrays end here.
+  arrays_.energy = energy_.upload(prepared.energy().data(), problems, stream);
+  arrays_.closing_impulse = closing_.upload(prepared.closing_impulse().data(), problems, stream);
+  take(piece.tables(), stream);
+  // The piece may end here.
   cuda::check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
 }
 
-void ProblemStore::tabulate(std::int64_t first, std::int64_t count, TableBreadth breadth,
-                            DeviceTables& to, ProblemArrays& arrays, cudaStream_t stream) {
-  const int m = source_.contacts;
-  const int rows = source_.dimension * m;
-  Tables tables(static_cast<std::size_t>(count));
-  ModeTableBuilder builder(cpu::pilot_code());
-  ModeTable table;
-  for (std::int64_t p = first; p < first + count; ++p) {
-    if (!valid(p)) continue;
-    kernels::ImpactProblemView view{};
-    view.delassus = source_.delassus.data() + p * rows * rows;
-    view.scale = source_.scale.data() + p * m;
-    view.friction = source_.friction.data() + p * m;
-    view.contact_velocity = source_.contact_velocity.data() + p * rows;
-    builder.build(source_.dimension, view, source_.run, table, breadth);
-    tables.set(static_cast<std::size_t>(p - first), rows, m, table.view());
-  }
-  arrays.tables = to.slots.upload(tables.slots.data(), tables.slots.size(), stream);
-  arrays.first_table = first;
-  arrays.table_numbers = to.numbers.upload(tables.numbers.data(), tables.numbers.size(), stream);
-  arrays.table_first = to.first.upload(tables.first.data(), tables.first.size(), stream);
-  arrays.table_reals = static_cast<int>(tables.reals);
-  arrays.table_ints = static_cast<int>(tables.ints);
-  // The host's tables end here.
-  cuda::check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
-}
-
-ProblemArrays ProblemStore::widened(std::int64_t first, std::int64_t count, cudaStream_t stream) {
-  ProblemArrays arrays = arrays_;
-  tabulate(first, count, TableBreadth::wide, wide_, arrays, stream);
-  return arrays;
+void ProblemStore::take(const BreadthTables& tables, cudaStream_t stream) {
+  narrow_.upload(tables.narrow, stream);
+  wide_.upload(tables.wide, stream);
 }
 
 void ProblemStore::factorise(int nv, int rows, int problems, cudaStream_t stream) {
@@ -198,13 +134,14 @@ void ProblemStore::factorise(int nv, int rows, int problems, cudaStream_t stream
   }
 }
 
-void ProblemStore::from_device(const ImpactBatch& batch, const ImpactSettings& settings,
-                               const kernels::ImpactRun& run, cudaStream_t stream) {
+void ProblemStore::prepare(const ImpactBatch& whole, const ImpactSettings& settings,
+                           const kernels::ImpactRun& run, std::int64_t begin, std::int64_t end,
+                           cudaStream_t stream) {
+  const ImpactBatch batch = arrays::slice(whole, begin, end);
   const auto problems = static_cast<std::size_t>(batch.problems);
   const auto nv = static_cast<std::size_t>(batch.velocities);
   const auto m = static_cast<std::size_t>(batch.contacts);
   const auto rows = static_cast<std::size_t>(batch.contact_rows());
-  if (problems > (std::size_t{1} << 30)) throw CudaError("device batch: more than 2^30 problems");
   ImpactBatch::each_array(
       batch,
       [](const char*, const Extents&, const auto& values) {
@@ -239,17 +176,19 @@ void ProblemStore::from_device(const ImpactBatch& batch, const ImpactSettings& s
   factorise(batch.velocities, batch.contact_rows(), launch.problems, stream);
   launch_kernel("finish_problems", planar ? &finish_problems<2> : &finish_problems<3>, grid, stream,
                 launch);
+  valid_.resize(problems);
   download(valid_.data(), device_valid_.data(), problems, stream);
   cuda::check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
   if (settings.bad_problem == BadProblem::refuse) {
     const auto bad = std::find(valid_.begin(), valid_.end(), std::uint8_t{0});
     if (bad != valid_.end()) {
       throw InvalidInput(Refusal{.field = "mass_matrix",
-                                 .problem = bad - valid_.begin(),
+                                 .problem = begin + (bad - valid_.begin()),
                                  .rule = "must be positive definite"});
     }
   }
   arrays_ = ProblemArrays{};
+  arrays_.first = begin;
   arrays_.mass = launch.mass_matrix;
   arrays_.jacobian = launch.jacobian;
   arrays_.response = launch.response;
@@ -260,19 +199,27 @@ void ProblemStore::from_device(const ImpactBatch& batch, const ImpactSettings& s
   arrays_.contact_velocity = launch.contact_velocity;
   arrays_.energy = launch.energy;
   arrays_.closing_impulse = launch.closing_impulse;
-  if (!wants_mode_table(batch.dimension, batch.contacts, settings)) return;
+  const TableNeeds needs = table_needs(batch, settings);
+  if (!needs.any()) return take(BreadthTables{}, stream);
   // Tables are built on the host from what the device prepared.
-  source_ = {batch.dimension, batch.contacts, run, {}, {}, {}, {}};
-  const auto take = [&](std::vector<double>& to, const double* from, std::size_t size) {
+  std::vector<double> delassus, scale, friction, contact_velocity;
+  const auto fetch = [&](std::vector<double>& to, const double* from, std::size_t size) {
     to.resize(size);
     download(to.data(), from, size, stream);
+    return to.data();
   };
-  take(source_.delassus, arrays_.delassus, problems * rows * rows);
-  take(source_.scale, arrays_.scale, problems * m);
-  take(source_.friction, arrays_.friction, problems * m);
-  take(source_.contact_velocity, arrays_.contact_velocity, problems * rows);
+  const TableSource source{batch.dimension,
+                           run,
+                           valid_,
+                           fetch(delassus, arrays_.delassus, problems * rows * rows),
+                           fetch(scale, arrays_.scale, problems * m),
+                           fetch(friction, arrays_.friction, problems * m),
+                           fetch(contact_velocity, arrays_.contact_velocity, problems * rows)};
   cuda::check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
-  tabulate(0, batch.problems, TableBreadth::narrow, narrow_, arrays_, stream);
+  const BreadthTables tables = build_tables(source, needs, settings.threads);
+  take(tables, stream);
+  // The host's tables end here.
+  cuda::check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
 }
 
 }  // namespace carom::cuda

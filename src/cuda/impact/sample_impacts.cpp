@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <chrono>
 #include <iterator>
+#include <optional>
 #include <type_traits>
 
 #include "cuda/device_scratch.hpp"
+#include "cuda/impact/host_problems.hpp"
 #include "cuda/impact/sample_policy.hpp"
 #include "cuda/impact/sample_scratch.hpp"
 #include "cuda/impact/sample_shards.hpp"
@@ -38,8 +40,7 @@ class Sampling {
         sobol_(run_directions(batch, settings)),
         tabled_(wants_mode_table(batch.dimension, batch.contacts, settings)) {
     launch_.run = impact_run(batch, settings, sobol_);
-    scratch_.problems.prepare(batch, settings, launch_.run, stream_);
-    launch_.problems = scratch_.problems.arrays();
+    host_run_ = launch_.run;
     if (!sobol_.empty()) {
       launch_.run.sobol_directions = scratch_.sobol.upload(sobol_.data(), sobol_.size(), stream_);
     }
@@ -51,17 +52,30 @@ class Sampling {
 
   ImpactResult run() {
     const std::int64_t most_problems = problems_of_a_chunk();
+    const std::int64_t piece = problems_of_a_piece(most_problems);
+    std::optional<ProblemFeed> feed;
+    if (batch_.mass_matrix.space() == MemorySpace::host) {
+      feed.emplace(batch_, settings_, host_run_, piece);
+    }
+    std::int64_t end = 0;  // of the piece on the device
     for (std::int64_t p = 0; p < batch_.problems;) {
-      if (!scratch_.problems.valid(p)) {
+      if (p == end && !result_.cancelled) {
+        if (feed) {
+          scratch_.problems.take(feed->next(p), stream_);
+        } else {
+          scratch_.problems.prepare(batch_, settings_, host_run_, p,
+                                    std::min(batch_.problems, p + piece), stream_);
+        }
+        end = scratch_.problems.end();
+      }
+      if (p < end && !scratch_.problems.valid(p)) {
         refuse();
         ++p;
         continue;
       }
+      const std::int64_t most = std::min({most_problems, p < end ? end - p : 1});
       std::int64_t count = 1;
-      while (count < most_problems && p + count < batch_.problems &&
-             scratch_.problems.valid(p + count)) {
-        ++count;
-      }
+      while (count < most && scratch_.problems.valid(p + count)) ++count;
       run_problems(p, static_cast<int>(count));
       p += count;
     }
@@ -89,6 +103,16 @@ class Sampling {
     const std::size_t fitting = policy_.chunk_bytes / bytes;
     return std::clamp<std::int64_t>(slots_of_a_chunk() / settings_.samples, 1,
                                     std::max<std::int64_t>(1, static_cast<std::int64_t>(fitting)));
+  }
+
+  /// Problems that are prepared at once: a chunk's, and enough of them for all of the host's
+  /// threads.
+  [[nodiscard]] std::int64_t problems_of_a_piece(std::int64_t of_a_chunk) const {
+    constexpr std::int64_t kEnough = 256;
+    const auto fitting =
+        static_cast<std::int64_t>(policy_.problem_bytes / bytes_per_problem(batch_, settings_));
+    return std::clamp<std::int64_t>(std::max(of_a_chunk, kEnough), 1,
+                                    std::max<std::int64_t>(1, fitting));
   }
 
   [[nodiscard]] TableStretch stretch(std::int64_t position) const {
@@ -134,12 +158,11 @@ class Sampling {
     for (int p = 0; p < count; ++p) sums.push_back(accumulator());
     std::vector<std::vector<double>> path_of(static_cast<std::size_t>(paths_));
     std::int64_t tabled = 0;
+    launch_.problems = scratch_.problems.arrays(TableBreadth::narrow);
     for (std::int64_t position = 0; position < settings_.samples && !result_.cancelled;) {
       if (tabled_ && position == tabled) {
         tabled = table_end(position);
-        launch_.problems = stretch(position).breadth == TableBreadth::wide
-                               ? scratch_.problems.widened(first, count, stream_)
-                               : scratch_.problems.arrays();
+        launch_.problems = scratch_.problems.arrays(stretch(position).breadth);
       }
       const std::int64_t samples = std::min(slots_at(position), table_end(position) - position);
       run_chunk({first, settings_.first_sample + position, count, static_cast<int>(samples)},
@@ -338,6 +361,7 @@ class Sampling {
   std::int64_t paths_;
   std::vector<std::uint64_t> sobol_;
   bool tabled_;
+  kernels::ImpactRun host_run_{};  // as launch_.run, but for pointers
   SampleLaunch launch_{};
   ImpactResult result_;
   ImpactProgress progress_;

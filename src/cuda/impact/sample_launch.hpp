@@ -20,12 +20,13 @@ struct TableSlot {
   std::int64_t first = 0;
 };
 
-/// Prepared problems on the device, as kernels::ImpactProblemView, [problems, ...].
+/// Prepared problems on the device, those from `first` on, as kernels::ImpactProblemView,
+/// [problems, ...].
 struct ProblemArrays {
+  std::int64_t first;
   const double *mass, *jacobian, *response, *delassus, *scale, *friction, *velocity;
   const double *contact_velocity, *energy, *closing_impulse;
-  const TableSlot* tables;  ///< of problems from first_table on; null where problems have none
-  std::int64_t first_table;
+  const TableSlot* tables;  ///< null where problems have none
   const double* table_numbers;
   const int* table_first;
   int table_reals;  ///< length of the longest table's numbers ...

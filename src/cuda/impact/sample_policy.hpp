@@ -14,6 +14,7 @@ struct SamplePolicy {
   int thread_velocities = 12;  ///< ... and velocities, at most 12 each; one warp beyond
   int chunk = 1 << 20;         ///< trajectories of a chunk at most
   std::size_t chunk_bytes = std::size_t{1} << 30;     ///< device memory of a chunk at most
+  std::size_t problem_bytes = std::size_t{1} << 30;   ///< of the problems that lie there at once
   std::size_t fallback_bytes = std::size_t{1} << 29;  ///< of the workers that can fall back
 };
 

@@ -20,7 +20,8 @@ CAROM_INLINE SlotAddress address_of(const Chunk& chunk, int slot) {
 
 template <int Dim>
 CAROM_INLINE kernels::ImpactProblemView view_of(const ProblemArrays& arrays, int nv, int m,
-                                                std::int64_t p) {
+                                                std::int64_t problem) {
+  const std::int64_t p = problem - arrays.first;
   const long rows = static_cast<long>(Dim) * m;
   kernels::ImpactProblemView view;
   view.mass = arrays.mass + p * nv * nv;
@@ -34,7 +35,7 @@ CAROM_INLINE kernels::ImpactProblemView view_of(const ProblemArrays& arrays, int
   view.energy = arrays.energy[p];
   view.closing_impulse = arrays.closing_impulse[p];
   if (arrays.tables != nullptr) {
-    const TableSlot& slot = arrays.tables[p - arrays.first_table];
+    const TableSlot& slot = arrays.tables[p];
     view.table = slot.table;
     view.table.numbers = arrays.table_numbers + slot.numbers;
     view.table.first = arrays.table_first + slot.first;
