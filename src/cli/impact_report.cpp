@@ -44,9 +44,18 @@ std::vector<std::string> performance_cells(const run::ImpactRun& run) {
           fmt::format("{:.3g}", run.samples_per_second)};
 }
 
-const std::vector<std::string> kPerformanceHead = {"samples",  "terminated",  "step limit",
-                                                   "failed",   "LCPs/sample", "time/sample",
-                                                   "time/LCP", "samples/s"};
+/// Solutions that are followed from event to event solve no LCPs: theirs are linear pieces.
+std::vector<std::string> performance_head(const ImpactSettings& settings) {
+  const char* unit = settings.method == ImpactMethod::events ? "piece" : "LCP";
+  return {"samples",
+          "terminated",
+          "step limit",
+          "failed",
+          fmt::format("{}s/sample", unit),
+          "time/sample",
+          fmt::format("time/{}", unit),
+          "samples/s"};
+}
 
 std::string heading(const run::ImpactRun& run) {
   const ImpactSettings& settings = run.settings;
@@ -200,7 +209,7 @@ std::string run_report(const run::ImpactRun& run, bool verbose) {
                         run.settings.samples);
   }
   if (run::approaching_contacts(run).empty()) return text + nothing_to_solve(run);
-  TextTable performance(kPerformanceHead);
+  TextTable performance(performance_head(run.settings));
   performance.add(performance_cells(run));
   text += '\n';
   text += performance.text();
@@ -229,7 +238,8 @@ std::string runs_table(const std::vector<run::ImpactRun>& runs) {
   for (const auto& [name, value] : runs.front().parameters) head.push_back(name);
   if (!varied) head.emplace_back("problem");
   if (varied) head.emplace_back("outcomes");
-  head.insert(head.end(), kPerformanceHead.begin(), kPerformanceHead.end());
+  const std::vector<std::string> performance = performance_head(runs.front().settings);
+  head.insert(head.end(), performance.begin(), performance.end());
   head.push_back("net points");
   TextTable table(head);
   std::vector<std::string> still;
