@@ -5,7 +5,7 @@
 
 #include "compliant/body/compliant_body.hpp"
 #include "compliant/body/compliant_pack_layout.hpp"
-#include "compliant/body/contact_newton_pack.hpp"
+#include "compliant/body/contact_newton_pair.hpp"
 
 /// One compliant step of each world of a pack, whose rows chosen have the same types
 /// (docs/algorithms/compliant.md; equations as in compliant_body.hpp).
@@ -34,14 +34,65 @@ class CompliantPack {
   /// Takes the step; leaves the impulses and v'. A lane whose numbers are refused has a residual of
   /// infinity.
   CAROM_HOST_DEVICE PackOutcome<V> solve(const CompliantOptions& options) {
-    // A copy, which stores of packs cannot change, with offsets that the compiler knows.
-    CompliantPack own = *this;
-    if constexpr (kContacts > 0) own.at_ = pack_layout(rows(), nv(), kDiagonal);
-    return own.take(options);
+    CompliantPack own = known();
+    const V refused = own.prepare(options);
+    V iterations(0.0);
+    if (own.rows() > own.bilateral()) {
+      Newton newton(own.system(), own.part(own.at_.scratch));
+      iterations = newton.solve(own.impulses(), options.accuracy, most_iterations(options));
+    }
+    return {own.finish(refused), iterations};
+  }
+
+  /// The same of `count` packs, one or two, side by side.
+  static void solve(CompliantPack* packs, int count, const CompliantOptions& options,
+                    PackOutcome<V>* outcomes) {
+    V refused[2];
+    for (int k = 0; k < count; ++k) {
+      CompliantPack own = packs[k].known();
+      refused[k] = own.prepare(options);
+    }
+    const auto newton = [&](int k) {
+      return Newton(packs[k].system(), packs[k].part(packs[k].at_.scratch));
+    };
+    Newton newtons[2] = {newton(0), newton(count - 1)};
+    const Memory impulses[2] = {packs[0].impulses(), packs[count - 1].impulses()};
+    V iterations[2];
+    ContactNewtonPair<V, Memory, kContacts>(newtons, impulses, count)
+        .solve(options.accuracy, most_iterations(options), iterations);
+    for (int k = 0; k < count; ++k) {
+      CompliantPack own = packs[k].known();
+      outcomes[k] = {own.finish(refused[k]), iterations[k]};
+    }
   }
 
  private:
-  CAROM_INLINE PackOutcome<V> take(const CompliantOptions& options) {
+  using Newton = ContactNewtonPack<V, Memory, kContacts>;
+
+  /// A copy, which stores of packs cannot change, with offsets that the compiler knows.
+  CAROM_INLINE CompliantPack known() const {
+    CompliantPack own = *this;
+    if constexpr (kContacts > 0) own.at_ = pack_layout(rows(), nv(), kDiagonal);
+    return own;
+  }
+  static CAROM_INLINE int most_iterations(const CompliantOptions& options) {
+    return options.max_iterations < kMostIterations ? options.max_iterations : kMostIterations;
+  }
+  CAROM_INLINE int bilateral() const { return kContacts > 0 ? 0 : shape_.bilateral; }
+  CAROM_INLINE Memory impulses() const { return part(at_.impulse) + bilateral(); }
+  CAROM_INLINE ContactPackSystem<Memory> system() const {
+    const int b = bilateral();
+    return {rows() - b,
+            rows(),
+            part(at_.matrix) + (static_cast<long>(b) * rows() + b),
+            part(at_.vector) + b,
+            part(at_.friction) + b,
+            shape_.type + b,
+            shape_.tangents};
+  }
+
+  /// Up to W and u; which lanes are refused.
+  CAROM_INLINE V prepare(const CompliantOptions& options) {
     const V refused = refusal();
     whiten();
     assemble_matrix();
@@ -52,24 +103,13 @@ class CompliantPack {
     }
     assemble_vector();
     eliminate_bilateral();
-    V iterations(0.0);
-    const int b = kContacts > 0 ? 0 : shape_.bilateral;
-    if (rows() > b) {
-      ContactPackSystem<Memory> system{rows() - b,
-                                       rows(),
-                                       part(at_.matrix) + (static_cast<long>(b) * rows() + b),
-                                       part(at_.vector) + b,
-                                       part(at_.friction) + b,
-                                       shape_.type + b,
-                                       shape_.tangents};
-      ContactNewtonPack<V, Memory, kContacts> newton(system, part(at_.scratch));
-      const int most =
-          options.max_iterations < kMostIterations ? options.max_iterations : kMostIterations;
-      iterations = newton.solve(part(at_.impulse) + b, options.accuracy, most);
-    }
+    return refused;
+  }
+  /// The residual, from the impulses on.
+  CAROM_INLINE V finish(V refused) {
     back_substitute();
     apply();
-    return {select(refused > V(0.0), refused, certify()), iterations};
+    return select(refused > V(0.0), refused, certify());
   }
 
   CAROM_INLINE int rows() const { return kContacts > 0 ? 3 * kContacts : shape_.rows; }

@@ -1,67 +1,15 @@
 #pragma once
 
-#include <carom/device/arena.hpp>
-#include <carom/device/constraint_rows.hpp>
 #include <carom/device/numeric.hpp>
 
 #include "compliant/body/contact_newton_rows.hpp"
+#include "compliant/body/contact_pack_system.hpp"
 
 /// Newton's method of compliant_contact.hpp for few rows, on packs of systems whose rows are of the
 /// same types: no branch depends on a number. Gauss takes the pivots in their order, which W's
 /// positive definiteness allows in every mode but a wedged sliding one; who asks must judge the
 /// answer and turn to ContactNewton where it is not good.
 namespace carom::kernels {
-
-/// Rows in order, a contact's tangents behind its normal. Memory holds values of V.
-template <class Memory>
-struct ContactPackSystem {
-  int rows;
-  int stride;
-  Memory matrix;    ///< W, [rows, stride]
-  Memory vector;    ///< u, [rows]
-  Memory friction;  ///< mu, [rows], read at normal rows
-  const RowType* type;
-  int tangents;  ///< of a normal row
-};
-
-template <class Memory>
-struct ContactPackLayout {
-  Memory upper;   ///< factor U above its diagonal
-  Memory weight;  ///< rho
-  Memory force;   ///< p - rho F
-  Memory slip;    ///< F
-  Memory step;
-  Memory best;
-  Memory pivot;
-
-  CAROM_INLINE constexpr ContactPackLayout(Arena<Memory>& arena, long rows)
-      : upper(arena.take(rows * rows)),
-        weight(arena.take(rows)),
-        force(arena.take(rows)),
-        slip(arena.take(rows)),
-        step(arena.take(rows)),
-        best(arena.take(rows)),
-        pivot(arena.take(rows)) {}
-};
-CAROM_HOST_DEVICE constexpr long contact_pack_workspace(long rows) {
-  return values_of<ContactPackLayout>(rows);
-}
-
-/// Values of V that the compiler may keep in registers.
-template <class V, int kSize>
-struct LocalValues {
-  V data[kSize];
-  CAROM_INLINE V& operator[](int i) { return data[i]; }
-  CAROM_INLINE const V& operator[](int i) const { return data[i]; }
-};
-template <class V, class Memory, int kSize>
-struct RowValues {
-  using Type = LocalValues<V, kSize>;
-};
-template <class V, class Memory>
-struct RowValues<V, Memory, 0> {
-  using Type = Memory;
-};
 
 // Of Newton's method: the floor that rounding leaves to the residual, relative, ...
 inline constexpr double kNewtonFloor = 1e-10;
@@ -79,6 +27,7 @@ class ContactNewtonPack {
   static constexpr int kRows = 3 * kContacts;
   using Values = typename RowValues<V, Memory, kRows>::Type;
   using Pivots = typename RowValues<V, Memory, 3 * kRows>::Type;
+  static constexpr bool kUnrolled = kRows > 0 && sizeof(V) > sizeof(double);  // pays for packs
 
  public:
   CAROM_INLINE ContactNewtonPack(const ContactPackSystem<Memory>& system, const Memory& scratch)
@@ -98,11 +47,46 @@ class ContactNewtonPack {
   /// - rho F)| is `accuracy` times max|rho u|, or does not fall below the floor that rounding
   /// leaves. Returns the number of steps of each lane.
   CAROM_HOST_DEVICE V solve(const Memory& impulse, double accuracy, int max_iterations) {
-    Values p;
     if constexpr (kRows > 0) {
-      for (int i = 0; i < n(); ++i) p[i] = impulse[i];
+      return run(impulse, accuracy, max_iterations);
     } else {
-      p = impulse;
+      ContactNewtonPack own = *this;  // which stores of packs cannot change
+      return own.run(impulse, accuracy, max_iterations);
+    }
+  }
+
+ private:
+  static constexpr int kLateSweeps = 8;
+
+  template <class, class, int>
+  friend class ContactNewtonPair;
+
+  CAROM_INLINE V run(const Memory& impulse, double accuracy, int max_iterations) {
+    start(impulse, accuracy);
+    if (any_of(chosen_ > V(0.0))) {
+      for (int turn = 0; turn < kNewtonSweeps; ++turn) sweep();
+      settle();
+    }
+    for (int turn = 0; turn < max_iterations && any_of(running_ > V(0.0)); ++turn) {
+      if (turn == kNewtonPatience) {
+        choose_late();
+        for (int k = 0; k < kLateSweeps; ++k) sweep();
+        natural_residual();
+      }
+      newton_step();
+      accept();
+    }
+    for (int i = 0; i < n(); ++i) impulse[i] = best_[i];
+    return iterations_;
+  }
+
+  /// Chooses the lanes that shall be swept before Newton's method.
+  CAROM_INLINE void start(const Memory& impulse, double accuracy) {
+    if constexpr (kRows > 0) {
+      for (int i = 0; i < n(); ++i) p_[i] = impulse[i];
+      for (int i = 0; i < kContacts; ++i) friction_[i] = s_.friction[3 * i];
+    } else {
+      p_ = impulse;
     }
     const V zero(0.0);
     const V one(1.0);
@@ -110,47 +94,49 @@ class ContactNewtonPack {
     V scale(1e-300);
     for (int i = 0; i < n(); ++i) {
       scale = larger(magnitude(weight_[i] * s_.vector[i]), scale);
-      best_[i] = p[i];
+      best_[i] = p_[i];
     }
-    const V target = scale * V(accuracy);
-    const V floor = scale * V(kNewtonFloor);
-    V least = natural_residual(p);
-    if (any_of(least > scale * V(kNewtonPoor))) {
-      const V poor = select(least > scale * V(kNewtonPoor), one, zero);
-      for (int turn = 0; turn < kNewtonSweeps; ++turn) sweep(p, poor);
-      least = natural_residual(p);
-      for (int i = 0; i < n(); ++i) best_[i] = p[i];
-    }
-    V running = select(least <= target, zero, one);
-    V iterations = zero;
-    for (int turn = 0; turn < max_iterations && any_of(running > zero); ++turn) {
-      if (turn == kNewtonPatience) {
-        for (int i = 0; i < n(); ++i) p[i] = select(running > zero, best_[i], p[i]);
-        natural_residual(p);
-        for (int k = 0; k < kLateSweeps; ++k) sweep(p, running);
-        natural_residual(p);
-      }
-      newton_step(p);
-      for (int i = 0; i < n(); ++i) p[i] = select(running > zero, p[i] + step_[i], p[i]);
-      const V merit = natural_residual(p);
-      const auto lower = merit < least;
-      for (int i = 0; i < n(); ++i) best_[i] = select(lower, p[i], best_[i]);
-      iterations = iterations + running;
-      const V stalled = select(lower, zero, select(least <= floor, one, zero));
-      least = select(lower, merit, least);
-      running = select(least <= target, zero, select(stalled > zero, zero, running));
-    }
-    for (int i = 0; i < n(); ++i) impulse[i] = best_[i];
-    return iterations;
+    target_ = scale * V(accuracy);
+    floor_ = scale * V(kNewtonFloor);
+    least_ = natural_residual();
+    chosen_ = select(least_ > scale * V(kNewtonPoor), one, zero);
+    running_ = select(least_ <= target_, zero, one);
+    iterations_ = zero;
   }
-
- private:
-  static constexpr int kLateSweeps = 8;
+  /// After the first sweeps.
+  CAROM_INLINE void settle() {
+    least_ = natural_residual();
+    for (int i = 0; i < n(); ++i) best_[i] = p_[i];
+    running_ = select(least_ <= target_, V(0.0), V(1.0));
+  }
+  /// Lanes that go round in circles are swept from the best they had.
+  CAROM_INLINE void choose_late() {
+    for (int i = 0; i < n(); ++i) p_[i] = select(running_ > V(0.0), best_[i], p_[i]);
+    natural_residual();
+    chosen_ = running_;
+  }
+  /// Takes the step and keeps the best.
+  CAROM_INLINE void accept() {
+    const V zero(0.0);
+    const V one(1.0);
+    for (int i = 0; i < n(); ++i) p_[i] = select(running_ > zero, p_[i] + step_[i], p_[i]);
+    const V merit = natural_residual();
+    const auto lower = merit < least_;
+    for (int i = 0; i < n(); ++i) best_[i] = select(lower, p_[i], best_[i]);
+    iterations_ = iterations_ + running_;
+    const V stalled = select(lower, zero, select(least_ <= floor_, one, zero));
+    least_ = select(lower, merit, least_);
+    running_ = select(least_ <= target_, zero, select(stalled > zero, zero, running_));
+  }
 
   CAROM_INLINE int n() const { return kRows > 0 ? kRows : s_.rows; }
   CAROM_INLINE V w(int i, int j) const {
     const int stride = kRows > 0 ? kRows : s_.stride;  // bilateral rows would come before contacts
     return s_.matrix[static_cast<long>(i) * stride + j];
+  }
+  CAROM_INLINE V friction(int i) const {
+    if constexpr (kContacts > 0) return friction_[i / 3];
+    return s_.friction[i];
   }
   CAROM_INLINE int tangents(int i) const {
     if constexpr (kContacts > 0) return 2;
@@ -167,27 +153,22 @@ class ContactNewtonPack {
   }
 
   /// max |p - Pi(p - rho F)|, NaN where any F is; leaves p - rho F in force_ and F in slip_.
-  CAROM_INLINE V natural_residual(const Values& p) {
+  CAROM_INLINE V natural_residual() {
     V poison(0.0);
-    for (int i = 0; i < n(); ++i) {
-      V even = s_.vector[i];
-      V odd(0.0);
-      for (int j = 0; j + 1 < n(); j += 2) {
-        even = fused(w(i, j), p[j], even);
-        odd = fused(w(i, j + 1), p[j + 1], odd);
-      }
-      if (n() % 2 != 0) even = fused(w(i, n() - 1), p[n() - 1], even);
-      const V flow = even + odd;
-      slip_[i] = flow;
-      force_[i] = fused(-weight_[i], flow, p[i]);
-      poison = poison + flow * V(0.0);
+    if constexpr (kUnrolled) {
+      const Values p = p_;
+      CAROM_UNROLLED
+      for (int i = 0; i < kRows; ++i) add_flow(p, i, poison);
+    } else {
+      for (int i = 0; i < n(); ++i) add_flow(p_, i, poison);
     }
+    const Values& p = p_;
     V worst(0.0);
     for (int i = 0; i < n(); i += 1 + tangents(i)) {
       worst = larger(magnitude(p[i] - larger(force_[i], V(0.0))), worst);
       const int count = tangents(i);
       if (count == 0) continue;
-      const V radius = s_.friction[i] * larger(p[i], V(0.0));
+      const V radius = friction(i) * larger(p[i], V(0.0));
       const V size = length(i + 1, count);
       if constexpr (kContacts > 0) length_[i / 3] = size;
       const V shrink = select(size > radius, radius / size, V(1.0));
@@ -197,48 +178,98 @@ class ContactNewtonPack {
     }
     return worst + poison;
   }
+  CAROM_INLINE void add_flow(const Values& p, int i, V& poison) {
+    V even = s_.vector[i];
+    V odd(0.0);
+    for (int j = 0; j + 1 < n(); j += 2) {
+      even = fused(w(i, j), p[j], even);
+      odd = fused(w(i, j + 1), p[j + 1], odd);
+    }
+    if (n() % 2 != 0) even = fused(w(i, n() - 1), p[n() - 1], even);
+    const V flow = even + odd;
+    slip_[i] = flow;
+    force_[i] = fused(-weight_[i], flow, p[i]);
+    poison = poison + flow * V(0.0);
+  }
   CAROM_INLINE V length(int i, int count) const {
     if (count == 1) return magnitude(force_[i]);
-    return square_root(fused(force_[i], force_[i], force_[i + 1] * force_[i + 1]));
+    const V force[2] = {force_[i], force_[i + 1]};
+    return length(force, count);
+  }
+  static CAROM_INLINE V length(const V* force, int count) {
+    if (count == 1) return magnitude(force[0]);
+    return square_root(fused(force[0], force[0], force[1] * force[1]));
   }
 
-  /// Block Gauss-Seidel, in the lanes that are `chosen` (1, otherwise 0); slip_: F of p, in and
-  /// out.
-  CAROM_INLINE void sweep(Values& p, V chosen) {
-    for (int i = 0; i < n(); i += 1 + tangents(i)) relax(p, i, chosen);
+  /// Block Gauss-Seidel, in the lanes that are chosen; slip_: F of p, in and out.
+  CAROM_INLINE void sweep() {
+    if constexpr (kUnrolled) {
+      ContactNewtonPack* own[1] = {this};
+      sweep_together<1>(own, 1);
+    } else {
+      for (int i = 0; i < n(); i += 1 + tangents(i)) relax(i, slip_);
+    }
+  }
+  /// Of kPacks packs, whose F stays in registers.
+  template <int kPacks>
+  CAROM_INLINE static void sweep_together(ContactNewtonPack* const* packs, int turns) {
+    Values slip[kPacks];
+    CAROM_UNROLLED
+    for (int k = 0; k < kPacks; ++k) {
+      CAROM_UNROLLED
+      for (int i = 0; i < kRows; ++i) slip[k][i] = packs[k]->slip_[i];
+    }
+    for (int turn = 0; turn < turns; ++turn) {
+      CAROM_UNROLLED
+      for (int i = 0; i < kRows; i += 3) {
+        CAROM_UNROLLED
+        for (int k = 0; k < kPacks; ++k) packs[k]->relax(i, slip[k]);
+      }
+    }
+    CAROM_UNROLLED
+    for (int k = 0; k < kPacks; ++k) {
+      CAROM_UNROLLED
+      for (int i = 0; i < kRows; ++i) packs[k]->slip_[i] = slip[k][i];
+    }
   }
   /// One contact with the others held: first its normal impulse, then its tangential ones.
-  CAROM_INLINE void relax(Values& p, int i, V chosen) {
+  CAROM_INLINE void relax(int i, Values& slip) {
+    const V chosen = chosen_;
     const int count = tangents(i);
-    move(p, i, chosen * (larger(fused(-weight_[i], slip_[i], p[i]), V(0.0)) - p[i]));
+    move(i, chosen * (larger(fused(-weight_[i], slip[i], p_[i]), V(0.0)) - p_[i]), slip);
     if (count == 0) return;
-    for (int k = i + 1; k <= i + count; ++k) force_[k] = fused(-weight_[k], slip_[k], p[k]);
-    const V radius = s_.friction[i] * p[i];
-    const V size = length(i + 1, count);
+    V force[2];
+    for (int k = 0; k < count; ++k) {
+      force[k] = fused(-weight_[i + 1 + k], slip[i + 1 + k], p_[i + 1 + k]);
+    }
+    const V radius = friction(i) * p_[i];
+    const V size = length(force, count);
     const V shrink = select(size > radius, radius / size, V(1.0));
-    for (int k = i + 1; k <= i + count; ++k) move(p, k, chosen * fused(shrink, force_[k], -p[k]));
+    for (int k = 0; k < count; ++k) {
+      move(i + 1 + k, chosen * fused(shrink, force[k], -p_[i + 1 + k]), slip);
+    }
   }
-  CAROM_INLINE void move(Values& p, int i, V change) {
-    p[i] = p[i] + change;
-    for (int j = 0; j < n(); ++j) slip_[j] = fused(w(i, j), change, slip_[j]);
+  CAROM_INLINE void move(int i, V change, Values& slip) {
+    p_[i] = p_[i] + change;
+    for (int j = 0; j < n(); ++j) slip[j] = fused(w(i, j), change, slip[j]);
   }
 
   using Row = NewtonRow<V>;
 
   /// Linearises at p (force_ and slip_ as natural_residual left them) and solves for step_.
-  CAROM_INLINE void newton_step(const Values& p) {
+  CAROM_INLINE void newton_step() {
     if constexpr (kContacts > 0) {
       CAROM_UNROLLED
-      for (int first = 0; first < kRows; first += 3) contact_rows(p, first);
+      for (int first = 0; first < kRows; first += 3) contact_rows(first);
       CAROM_UNROLLED
       for (int first = kRows - 3; first >= 0; first -= 3) substitute(first);
     } else {
       for (int i = 0; i < n(); i += 1 + tangents(i)) {
         const int count = tangents(i);
         Row row[3];
-        normal_row(p, i, row[0]);
-        if (count == 1) line_row(p, i, row[1]);
-        if (count == 2) disk_rows(p, i, row + 1);
+        normal_row(i, row[0]);
+        if (count == 1) line_row(i, row[1]);
+        if (count == 2) disk_rows(i, row + 1);
         for (int at = 0; at <= count; ++at) {
           form(i, at, count, row[at]);
           eliminate(i + at, row[at].wanted);
@@ -256,10 +287,10 @@ class ContactNewtonPack {
 
   /// The rows of one spatial contact, the contacts before it taken out in blocks of 3 x 3, each of
   /// which stays in registers from W to U.
-  CAROM_INLINE void contact_rows(const Values& p, int first) {
+  CAROM_INLINE void contact_rows(int first) {
     Row row[3];
-    normal_row(p, first, row[0]);
-    disk_rows(p, first, row + 1);
+    normal_row(first, row[0]);
+    disk_rows(first, row + 1);
     V wanted[3] = {row[0].wanted, row[1].wanted, row[2].wanted};
     Block factor[kContacts > 1 ? kContacts - 1 : 1];
     Block left;
@@ -333,15 +364,16 @@ class ContactNewtonPack {
     }
   }
 
-  CAROM_INLINE void normal_row(const Values& p, int i, Row& row) const {
-    newton_normal_row<V>(p[i], force_[i], slip_[i], weight_[i], row);
+  CAROM_INLINE void normal_row(int i, Row& row) const {
+    newton_normal_row<V>(p_[i], force_[i], slip_[i], weight_[i], row);
   }
 
   /// One tangent. Open: p_t = 0. Sticking: rho F_t = 0. Sliding: p_t = mu p_n d.
-  CAROM_INLINE void line_row(const Values& p, int i, Row& row) const {
+  CAROM_INLINE void line_row(int i, Row& row) const {
+    const Values& p = p_;
     const V zero(0.0);
     const V one(1.0);
-    const V mu = s_.friction[i];
+    const V mu = friction(i);
     const V force = force_[i + 1];
     const V side = select(force < zero, -mu, mu);
     const auto closed = force_[i] > zero;
@@ -354,8 +386,8 @@ class ContactNewtonPack {
                         select(closed, fused(side, p[i], -p[i + 1]), -p[i + 1]));
   }
 
-  CAROM_INLINE void disk_rows(const Values& p, int i, Row* row) const {
-    const V impulse[3] = {p[i], p[i + 1], p[i + 2]};
+  CAROM_INLINE void disk_rows(int i, Row* row) const {
+    const V impulse[3] = {p_[i], p_[i + 1], p_[i + 2]};
     const V force[3] = {force_[i], force_[i + 1], force_[i + 2]};
     const V slip[3] = {slip_[i], slip_[i + 1], slip_[i + 2]};
     V size;
@@ -364,7 +396,7 @@ class ContactNewtonPack {
     } else {
       size = length(i + 1, 2);
     }
-    newton_disk_rows<V>(impulse, force, slip, weight_[i + 1], s_.friction[i], size, row);
+    newton_disk_rows<V>(impulse, force, slip, weight_[i + 1], friction(i), size, row);
   }
 
   CAROM_INLINE V& upper(int i, int j) { return upper_[static_cast<long>(i) * n() + j]; }
@@ -404,7 +436,15 @@ class ContactNewtonPack {
   Values slip_;    // F
   Values step_;
   Values best_;
+  Values p_;
   LocalValues<V, (kContacts > 0 ? kContacts : 1)> length_;  // of the contacts' p - rho F
+  LocalValues<V, (kContacts > 0 ? kContacts : 1)> friction_;
+  V target_;
+  V floor_;
+  V least_;       // residual, at best_
+  V chosen_;      // 1 in lanes to be swept, otherwise 0
+  V running_;     // 1 in lanes that want steps, otherwise 0
+  V iterations_;  // taken by each lane
   Pivots pivot_;  // reciprocals of U's diagonal, or inverses of its blocks
 };
 

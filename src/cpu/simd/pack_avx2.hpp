@@ -79,6 +79,25 @@ struct Avx2 {
     friend CAROM_INLINE Pack magnitude(Pack a) {
       return _mm256_andnot_pd(_mm256_set1_pd(-0.0), a.value);
     }
+    /// Of each lane: a lane of one pack, or kWidth + a lane of another.
+    struct Places {
+      __m256i halves;   // of 32 bits
+      __m256d another;  // mask
+      explicit CAROM_INLINE Places(const std::int64_t* from) {
+        const __m256i place = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
+        const __m256i low = _mm256_slli_epi64(place, 1);
+        const __m256i high = _mm256_slli_epi64(_mm256_add_epi64(low, _mm256_set1_epi64x(1)), 32);
+        halves = _mm256_or_si256(low, high);
+        another = _mm256_castsi256_pd(_mm256_cmpgt_epi64(place, _mm256_set1_epi64x(kWidth - 1)));
+      }
+    };
+    friend CAROM_INLINE Pack taken(Pack a, Pack b, const Places& places) {
+      const auto lanes = [&](__m256d x) {
+        return _mm256_castsi256_pd(
+            _mm256_permutevar8x32_epi32(_mm256_castpd_si256(x), places.halves));
+      };
+      return _mm256_blendv_pd(lanes(a.value), lanes(b.value), places.another);
+    }
   };
 
   /// Unsigned numbers of 32 bits, in the low halves of 64-bit lanes; what stands above is

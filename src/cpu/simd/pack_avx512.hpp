@@ -79,6 +79,14 @@ struct Avx512 {
     friend CAROM_INLINE Pack magnitude(Pack a) {
       return _mm512_andnot_pd(_mm512_set1_pd(-0.0), a.value);
     }
+    /// Of each lane: a lane of one pack, or kWidth + a lane of another.
+    struct Places {
+      __m512i value;
+      explicit CAROM_INLINE Places(const std::int64_t* from) : value(_mm512_loadu_si512(from)) {}
+    };
+    friend CAROM_INLINE Pack taken(Pack a, Pack b, Places places) {
+      return _mm512_permutex2var_pd(a.value, places.value, b.value);
+    }
   };
 
   /// Unsigned numbers of 32 bits, in the low halves of 64-bit lanes; what stands above is

@@ -129,6 +129,17 @@ struct Generic {
     friend Pack magnitude(Pack a) {
       return map([&](int i) { return kernels::magnitude(a.lane[i]); });
     }
+    /// Of each lane: a lane of one pack, or kWidth + a lane of another.
+    struct Places {
+      const std::int64_t* from;
+      explicit Places(const std::int64_t* places) : from(places) {}
+    };
+    friend Pack taken(Pack a, Pack b, Places places) {
+      return map([&](int i) {
+        const std::int64_t place = places.from[i];
+        return place < kWidth ? a.lane[place] : b.lane[place - kWidth];
+      });
+    }
   };
 
   /// Unsigned numbers of 32 bits.

@@ -38,42 +38,78 @@ class StepPacks {
         verdicts[first] = {kernels::kInfinity, 0, false};
         continue;
       }
-      int members[kWidth];
+      int members[2 * kWidth];
       int found = 0;
-      for (int i = first; i < count && found < kWidth; ++i) {
+      for (int i = first; i < count && found < 2 * kWidth; ++i) {
         if (taken[i] || tasks[i]->pattern != tasks[first]->pattern) continue;
         taken[i] = true;
         members[found++] = i;
       }
+      const kernels::PackShape shape = kernels::pack_shape(*tasks[first], options_.tangents);
+      const bool known = kContacts > 0 && shape.is_body_on(kContacts);
+      int done = 0;
       if constexpr (Isa::kPacksPay) {
-        if (found > 1) {
-          solve_pack<typename Isa::Pack, kWidth>(tasks, members, found, verdicts);
-          continue;
+        using Pack = typename Isa::Pack;
+        if constexpr (kContacts > 0) {
+          if (known && found > 1) {
+            solve_two<Pack>(shape, tasks, members, found, verdicts);
+            continue;
+          }
+        }
+        while (found - done > 1) {
+          const int some = found - done < kWidth ? found - done : kWidth;
+          solve_pack<Pack, kWidth, 0>(shape, tasks, members + done, some, verdicts);
+          done += some;
         }
       }
-      for (int k = 0; k < found; ++k) solve_pack<double, 1>(tasks, members + k, 1, verdicts);
+      for (; done < found; ++done) {
+        if (known) {
+          solve_pack<double, 1, kContacts>(shape, tasks, members + done, 1, verdicts);
+        } else {
+          solve_pack<double, 1, 0>(shape, tasks, members + done, 1, verdicts);
+        }
+      }
     }
   }
 
  private:
-  template <class V, int Width>
-  void solve_pack(const kernels::StepTask* const* tasks, const int* members, int found,
-                  kernels::StepVerdict* verdicts) {
-    const kernels::PackShape shape = kernels::pack_shape(*tasks[members[0]], options_.tangents);
-    if (shape.is_body_on(kContacts)) {
-      solve_pack<V, Width, kContacts>(shape, tasks, members, found, verdicts);
-    } else {
-      solve_pack<V, Width, 0>(shape, tasks, members, found, verdicts);
-    }
-  }
-
   template <class V, int Width, int kFixed>
   void solve_pack(const kernels::PackShape& shape, const kernels::StepTask* const* tasks,
                   const int* members, int found, kernels::StepVerdict* verdicts) {
     kernels::CompliantPack<V, IsaMemory<Isa, V>, kDiagonal, kFixed> pack(
         shape, {reinterpret_cast<V*>(workspace_)});
-    load<Width>(tasks, members, found, pack.layout());
-    const kernels::PackOutcome<V> outcome = pack.solve(options_);
+    load<Width>(tasks, members, found, pack.layout(), workspace_);
+    give<Width>(pack.solve(options_), tasks, members, found, pack.layout(), workspace_, verdicts);
+  }
+
+  /// Up to two packs of a body on kContacts side by side.
+  template <class V>
+  void solve_two(const kernels::PackShape& shape, const kernels::StepTask* const* tasks,
+                 const int* members, int found, kernels::StepVerdict* verdicts) {
+    using Memory = IsaMemory<Isa, V>;
+    using Pack = kernels::CompliantPack<V, Memory, kDiagonal, kContacts>;
+    const long size = kernels::pack_layout(shape.rows, shape.velocities, kDiagonal).end;
+    double* const memory[2] = {workspace_, workspace_ + size * kWidth};
+    Pack packs[2] = {Pack(shape, Memory{reinterpret_cast<V*>(memory[0])}),
+                     Pack(shape, Memory{reinterpret_cast<V*>(memory[1])})};
+    const int in_pack[2] = {found < kWidth ? found : kWidth, found - kWidth};
+    const int count = found > kWidth ? 2 : 1;
+    for (int k = 0; k < count; ++k) {
+      load<kWidth>(tasks, members + k * kWidth, in_pack[k], packs[k].layout(), memory[k]);
+    }
+    kernels::PackOutcome<V> outcomes[2];
+    Pack::solve(packs, count, options_, outcomes);
+    for (int k = 0; k < count; ++k) {
+      give<kWidth>(outcomes[k], tasks, members + k * kWidth, in_pack[k], packs[k].layout(),
+                   memory[k], verdicts);
+    }
+  }
+
+  template <int Width, class V>
+  CAROM_INLINE void give(const kernels::PackOutcome<V>& outcome,
+                         const kernels::StepTask* const* tasks, const int* members, int found,
+                         const kernels::PackLayout& at, double* workspace,
+                         kernels::StepVerdict* verdicts) {
     alignas(64) double residual[Width];
     alignas(64) double iterations[Width];
     store_lanes<Width>(outcome.residual, residual);
@@ -84,7 +120,7 @@ class StepPacks {
       verdict.iterations = static_cast<int>(iterations[lane]);
       verdict.finite = true;
       if (residual[lane] <= options_.tolerance) {
-        kernels::unload_task(*tasks[members[lane]], pack.layout(), Lane<Width>{workspace_ + lane});
+        kernels::unload_task(*tasks[members[lane]], at, Lane<Width>{workspace + lane});
       }
     }
   }
@@ -92,7 +128,7 @@ class StepPacks {
   /// Lanes beyond `found` repeat the first.
   template <int Width>
   CAROM_INLINE void load(const kernels::StepTask* const* tasks, const int* members, int found,
-                         const kernels::PackLayout& at) {
+                         const kernels::PackLayout& at, double* workspace) {
     const kernels::StepTask* lane_task[Width];
     bool in_place = Width > 1;
     for (int lane = 0; lane < Width; ++lane) {
@@ -101,20 +137,20 @@ class StepPacks {
     }
     if (!in_place) {
       for (int lane = 0; lane < Width; ++lane) {
-        kernels::load_task(*lane_task[lane], at, kDiagonal, Lane<Width>{workspace_ + lane});
+        kernels::load_task(*lane_task[lane], at, kDiagonal, Lane<Width>{workspace + lane});
       }
       return;
     }
     const auto take = [&](long offset, int count, auto from) {
       const double* source[Width];
       for (int lane = 0; lane < Width; ++lane) source[lane] = from(*lane_task[lane]);
-      spread<Width>(source, count, workspace_ + offset * Width);
+      spread<Width>(source, count, workspace + offset * Width);
     };
     using Task = kernels::StepTask;
     const int nv = lane_task[0]->rows.velocities;
     const int rows = lane_task[0]->chosen.active;
     for (int lane = 0; lane < Width; ++lane) {
-      workspace_[at.step_size * Width + lane] = lane_task[lane]->step_size;
+      workspace[at.step_size * Width + lane] = lane_task[lane]->step_size;
     }
     take(at.mass, kDiagonal ? nv : nv * nv, [](const Task& t) { return t.mass; });
     take(at.force, nv, [](const Task& t) { return t.force; });
@@ -127,7 +163,7 @@ class StepPacks {
     take(at.friction, rows, [](const Task& t) { return t.rows.friction; });
     for (int a = 0; a < rows; ++a) {
       if (lane_task[0]->rows.type[a] == RowType::normal) continue;
-      for (int lane = 0; lane < Width; ++lane) workspace_[(at.friction + a) * Width + lane] = 0.0;
+      for (int lane = 0; lane < Width; ++lane) workspace[(at.friction + a) * Width + lane] = 0.0;
     }
     take(at.impulse, rows, [](const Task& t) { return t.impulse; });
   }
