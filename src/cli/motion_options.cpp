@@ -78,7 +78,9 @@ std::span<const OptionForm> motion_forms() {
 }
 
 void add_motion_options(CLI::App& command, MotionOptions& options) {
-  add_target_options(command, options.target, {"motion", "motion", "MODEL|FILE"});
+  add_target_options(
+      command, options.target,
+      {"motion", "motion", "MODEL|FILE", "a JSON file, or an output of carom motion"});
   const auto text = [&command](const char* name, std::string& value, const char* type,
                                const char* help) {
     return add_text(command, name, value, type, help);

@@ -7,8 +7,10 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include <carom/error.hpp>
 
@@ -30,8 +32,18 @@ bool same_problems(std::string_view a, std::string_view b) {
 
 bool reads_problems(std::string_view command) {
   static constexpr std::string_view kCommands[] = {
-      "impact", "impact-models", "equilibrium", "step", "stability", "validate", "bench"};
+      "impact", "impact-models", "equilibrium", "step", "stability", "motion", "validate", "bench"};
   return std::find(std::begin(kCommands), std::end(kCommands), command) != std::end(kCommands);
+}
+
+// The value of an option that is given once; none where it is not.
+std::optional<std::string> value_of(const std::vector<std::string>& words,
+                                    const std::string& option) {
+  for (std::size_t i = 2; i < words.size(); ++i) {
+    if (words[i] == option && i + 1 < words.size()) return words[i + 1];
+    if (words[i].rfind(option + "=", 0) == 0) return words[i].substr(option.size() + 1);
+  }
+  return std::nullopt;
 }
 
 // What of a command line belongs to the problems rather than to how they are solved.
@@ -52,6 +64,19 @@ std::vector<std::string> problem_words(const std::vector<std::string>& words) {
     }
   }
   return own;
+}
+
+// The options that say which problems these are and are given once, with their values. A drawn
+// problem is a function of the seed too.
+std::vector<std::pair<std::string, std::string>> problem_choices(
+    const std::vector<std::string>& words, bool drawn) {
+  std::vector<std::pair<std::string, std::string>> choices;
+  for (const char* option :
+       {"--draws", "--problem", "--first-problem", "--worlds", "--first-world"}) {
+    if (auto value = value_of(words, option)) choices.emplace_back(option, std::move(*value));
+  }
+  if (drawn) choices.emplace_back("--seed", value_of(words, "--seed").value_or("0"));
+  return choices;
 }
 
 // The model, posture, ... of a line without an input file.
@@ -123,6 +148,18 @@ void OpenedOutputs::open(std::size_t place) {
     }
     if (target.empty()) return;
     std::vector<std::string> own = problem_words(recorded);
+    const bool drawn = std::any_of(own.begin(), own.end(), [](const std::string& word) {
+      return word.rfind("--random", 0) == 0;
+    });
+    for (const auto& [option, value] : problem_choices(recorded, drawn)) {
+      const std::optional<std::string> given = value_of(words_, option);
+      if (given && *given != value) {
+        throw InvalidInput(
+            fmt::format("{} is {}: the problems of {} were made with {} {}: leave it out", option,
+                        *given, file, option, value));
+      }
+      if (!given) own.insert(own.end(), {option, value});
+    }
     words_[place] = target;
     words_.insert(words_.begin() + static_cast<std::ptrdiff_t>(place) + 1, own.begin(), own.end());
   } catch (const io::FileError&) {

@@ -23,10 +23,12 @@ class TemporaryFolder {
 
 /// A command line in which outputs of carom stand for the problems that they were made from: a file
 /// with a record (io/hdf5_output.hpp) is replaced by the copy of the input that it keeps, or by its
-/// built-in model with the words of --set, --sweep and --random.
+/// built-in model with the words that made the problems: --set, --sweep, --random, --draws, --seed
+/// where they were drawn, and those that choose some of them.
 class OpenedOutputs {
  public:
-  /// Errors: InvalidInput where the file is another command's.
+  /// Errors: InvalidInput where the file is another command's, or its problems were made by another
+  /// value of an option that is given.
   explicit OpenedOutputs(std::vector<std::string> words);
 
   [[nodiscard]] const std::vector<std::string>& words() const { return words_; }

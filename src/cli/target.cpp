@@ -11,7 +11,7 @@ namespace carom::cli {
 void add_target_options(CLI::App& command, TargetOptions& options, const TargetWords& words) {
   command
       .add_option("target", options.target,
-                  fmt::format("Name of a built-in {}, or a JSON or HDF5 file", words.built_in))
+                  fmt::format("Name of a built-in {}, or {}", words.built_in, words.files))
       ->required()
       ->type_name(words.type);
   command

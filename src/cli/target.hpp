@@ -31,6 +31,7 @@ struct TargetWords {
   const char* built_in;  ///< e.g. "model"
   const char* problem;   ///< e.g. "problem"
   const char* type;      ///< e.g. "MODEL|FILE"
+  const char* files = "a JSON or HDF5 file";
 };
 
 /// TARGET, --set and --problem.

@@ -140,7 +140,13 @@ run::MotionTask motion_from_json(const json& object, const std::string& file, st
 }  // namespace
 
 std::vector<run::MotionTask> read_motions(const std::filesystem::path& file) {
-  auto tasks = with_memory_for(file, [&] { return read_json_entries(file, motion_from_json); });
+  const auto no_hdf5 = [](const std::filesystem::path& path) -> std::vector<run::MotionTask> {
+    throw InvalidInput(path.string() +
+                       ": is HDF5, but no output of carom motion: motions are read from JSON");
+  };
+  auto tasks = read_either(file, no_hdf5, [](const std::filesystem::path& path) {
+    return read_json_entries(path, motion_from_json);
+  });
   check_entries(file, tasks, "motion", [](const run::MotionTask& task, std::size_t index) {
     try {
       validate(make_batch({&task.problem, 1}));

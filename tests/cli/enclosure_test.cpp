@@ -36,9 +36,8 @@ TEST(EnclosureCommand, SaysWhatIsPossibleAndAnswers) {
 
 TEST(EnclosureCommand, EventsAreCountedInPieces) {
   for (const char* draws : {"1", "2"}) {  // a report of one problem, a table of several
-    const Outcome outcome =
-        carom({"impact", "compass_gait", "--method", "events", "--samples", "64", "--random",
-               "friction=0.3:0.6", "--draws", draws});
+    const Outcome outcome = carom({"impact", "compass_gait", "--method", "events", "--samples",
+                                   "64", "--random", "friction=0.3:0.6", "--draws", draws});
     ASSERT_EQ(outcome.status, 0) << outcome.err;
     EXPECT_NE(outcome.out.find("pieces/sample"), std::string::npos) << outcome.out;
     EXPECT_NE(outcome.out.find("time/piece"), std::string::npos) << outcome.out;

@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <functional>
 
 #include "cli/command.hpp"
 #include "cli/refusal.hpp"
@@ -19,6 +20,7 @@ const std::vector<std::vector<std::string>> kRuns = {
     {"step", example("step.json")},
     {"stability", "figure2", "--sweep", "d=0.1:1.1:3"},
     {"stability", example("walker.json")},
+    {"motion", "rocking_block_drop", "--samples", "3", "--random", "angle=0.02:0.1"},
     {"solve", example("lp.json"), example("qp.json"), example("friction.json")},
 };
 
@@ -75,6 +77,83 @@ TEST(Rerun, OutputsStandForTheirProblems) {
   expect_refusal(carom({"equilibrium", output}), {"written by carom impact", "carom equilibrium"});
   written({"equilibrium", "tripod_flat", "--set", "friction=0.3"});
   EXPECT_EQ(carom({"equilibrium", output, "--json"}).document()["name"], "tripod_flat");
+}
+
+TEST(Rerun, DrawnAndChosenProblemsAreTheSameAgain) {
+  const Scratch scratch;
+  const std::string output = (scratch / "out.h5").string();
+  const auto results_of = [&](std::vector<std::string> words, const std::vector<std::string>& of) {
+    json results = carom(with(with(std::move(words), of), {"--samples", "8", "--json"})).document();
+    for (json& result : results) {
+      for (const char* key : {"seconds", "samples_per_second", "carom"}) result.erase(key);
+    }
+    return results;
+  };
+  const std::vector<std::string> drawn = {"--random", "friction=0.2:0.8", "--draws=5", "--seed",
+                                          "7",        "--first-problem",  "2"};
+  const std::vector<std::string> words = {"impact", "rocking_block"};
+  ASSERT_EQ(carom(with(with(words, drawn), {"--quiet", "--output", output})).status, 0);
+  const json again = results_of({"impact", output}, {});
+  EXPECT_EQ(again.size(), 5U);
+  EXPECT_EQ(again, results_of(words, drawn));
+  EXPECT_EQ(results_of({"impact", output}, {"--seed", "7"}), again);
+  expect_refusal(carom({"impact", output, "--seed", "8"}), {"--seed is 8", "out.h5", "--seed 7"});
+  expect_refusal(carom({"impact", output, "--draws", "6"}), {"--draws is 6", "--draws 5"});
+
+  json two = json::array({block(), block()});
+  two[1]["name"] = "the second";
+  const std::string input = scratch.file("two.json", two.dump());
+  ASSERT_EQ(
+      carom({"impact", input, "--problem", "1", "--samples", "8", "--quiet", "--output", output})
+          .status,
+      0);
+  EXPECT_EQ(carom({"impact", output, "--samples", "8", "--json"}).document()["model"],
+            "the second");
+}
+
+// Every command that reads problems takes its own output for them.
+TEST(Rerun, OutputsOfEveryCommandStandForTheirProblems) {
+  const Scratch scratch;
+  const std::vector<std::vector<std::string>> runs = {
+      {"impact", "rocking_block", "--samples", "8", "--sweep", "friction=0.2:0.4:2"},
+      {"equilibrium", "two_contacts", "--sweep", "friction=0.2:0.4:2"},
+      {"step", "inclined_block", "--sweep", "angle=10:20:2"},
+      {"stability", "figure2", "--sweep", "mu1=0.2:0.4:2"},
+      {"motion", "rocking_block_drop", "--random", "angle=0.02:0.1", "--draws", "2", "--seed", "3"},
+      {"solve", example("lcp.json")}};
+  for (const std::vector<std::string>& words : runs) {
+    SCOPED_TRACE(words[0]);
+    const std::string output = (scratch / (words[0] + ".h5")).string();
+    const Outcome first = carom(with(words, {"--quiet", "--output", output}));
+    ASSERT_EQ(first.status, 0) << first.err;
+    std::vector<std::string> again = {words[0], output, "--json"};
+    if (words[0] == "impact") again.insert(again.end(), {"--samples", "8"});
+    const auto times_aside = [](json document) {
+      const std::function<void(json&)> strip = [&](json& part) {
+        if (part.is_object()) {
+          for (const char* key : {"seconds", "carom", "file"}) part.erase(key);
+          for (auto it = part.begin(); it != part.end();) {
+            const bool rate = it.key().find("per_second") != std::string::npos;
+            it = rate ? part.erase(it) : std::next(it);
+          }
+        }
+        for (json& inner : part) {
+          if (inner.is_structured()) strip(inner);
+        }
+      };
+      strip(document);
+      return document;
+    };
+    EXPECT_EQ(times_aside(carom(again).document()),
+              times_aside(carom(with(words, {"--json"})).document()));
+  }
+  expect_refusal(carom({"motion", (scratch / "impact.h5").string()}),
+                 {"written by carom impact", "carom motion"});
+  io::Hdf5Writer writer(scratch / "foreign.h5");
+  writer.dataset("/M", std::vector<double>{1}, {1, 1, 1});
+  writer.close();
+  expect_refusal(carom({"motion", (scratch / "foreign.h5").string()}),
+                 {"foreign.h5", "is HDF5", "JSON"});
 }
 
 TEST(Rerun, DifferencesAreNamed) {
