@@ -56,8 +56,7 @@ void write_motion_hdf5(const std::filesystem::path& file, const run::MotionRunRe
     writer.attribute("/", "kind", std::string_view("motion"));
     writer.attribute("/", "backend", to_string(run.plan.backend));
     writer.attribute("/", "complete", std::int64_t{run.complete ? 1 : 0});
-    static constexpr std::string_view kUnwritten[] = {"threads"};
-    write_settings(writer, "/", settings, kUnwritten);
+    write_settings(writer, "/", settings);
     writer.dataset("/time", times, {times.size()});
     for (std::size_t p = 0; p < run.outcomes.size(); ++p) {
       const run::MotionTask& task = run.plan.tasks[p];

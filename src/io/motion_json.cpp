@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/words.hpp"
+#include "io/setting_json.hpp"
 
 namespace carom::io {
 
@@ -98,13 +99,7 @@ ordered_json motion_json(const run::MotionRunResult& run, bool events) {
   document["backend"] = to_string(plan.backend);
   document["complete"] = run.complete;
   document["seconds"] = run.seconds;
-  document["settings"] = {{"duration", plan.settings.duration},
-                          {"samples", plan.settings.samples},
-                          {"first_sample", plan.settings.first_sample},
-                          {"seed", plan.settings.seed},
-                          {"step_size", plan.settings.step_size},
-                          {"restitution", to_string(plan.settings.restitution)},
-                          {"coefficient", plan.settings.coefficient}};
+  document["settings"] = settings_json(plan.settings);
   ordered_json problems = ordered_json::array();
   for (std::size_t p = 0; p < run.outcomes.size(); ++p) {
     ordered_json entry = summary_json(plan.tasks[p], run.outcomes[p]);

@@ -1,8 +1,6 @@
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
-#include <span>
 #include <string_view>
 #include <type_traits>
 
@@ -11,15 +9,12 @@
 
 namespace carom::io {
 
-/// One attribute of `object` for every setting of a list but `unwritten`, which stand there
-/// already.
+/// One attribute of `object` for every setting of a list.
 template <class Settings>
-void write_settings(Hdf5Writer& writer, std::string_view object, const Settings& settings,
-                    std::span<const std::string_view> unwritten = {}) {
+void write_settings(Hdf5Writer& writer, std::string_view object, const Settings& settings) {
   Settings::each_setting(
       [&](const Setting& setting, const auto& value) {
         using Value = std::remove_cvref_t<decltype(value)>;
-        if (std::find(unwritten.begin(), unwritten.end(), setting.name) != unwritten.end()) return;
         if constexpr (std::is_enum_v<Value>) {
           writer.attribute(object, setting.name, word_of(value));
         } else if constexpr (std::is_integral_v<Value> && !std::is_unsigned_v<Value>) {
