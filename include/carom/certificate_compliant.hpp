@@ -57,6 +57,17 @@ struct Violation {
   MaxAbs<V> worst;
   MaxAbs<V> scale;
 
+  /// Compared among each other before they wait for the terms before them.
+  CAROM_INLINE void add_terms(V x, V y, V z, V u) {
+    MaxAbs<V> these;
+    MaxAbs<V> others;
+    these.add(x);
+    others.add(y);
+    these.add(z);
+    others.add(u);
+    these.add(others.value);
+    scale.add(these.value);
+  }
   [[nodiscard]] CAROM_INLINE V relative() const {
     using kernels::select;
     return worst.value / select(scale.value > V(kTiny), scale.value, V(kTiny));
@@ -82,10 +93,7 @@ CAROM_INLINE void add_balance(Violation<V>& sum, const Mass& mass, const Rows& r
     const V before = mass_row_times<V>(mass, j, 0, nv, [&](int k) { return V(v[k]); });
     const V pushed = h * force[j];
     sum.worst.add(after - before - pushed - momentum[j]);
-    sum.scale.add(after);
-    sum.scale.add(before);
-    sum.scale.add(pushed);
-    sum.scale.add(momentum[j]);
+    sum.add_terms(after, before, pushed, momentum[j]);
   }
 }
 
@@ -130,10 +138,8 @@ CAROM_INLINE void add_laws(Violation<V>& sum, const Mass& mass, const Rows& rows
     const auto where = [&](V x) { return select(carries, x, zero); };
     weight[i] = where(rho);
     flow[i] = where(fused(impulse[i], softness, speed + curve + spring));
-    sum.scale.add(where(impulse[i]));
-    sum.scale.add(where(rho * approach));
-    sum.scale.add(where(rho * curve));
-    sum.scale.add(where(rho * spring));
+    sum.add_terms(where(impulse[i]), where(rho * approach), where(rho * curve),
+                  where(rho * spring));
   }
   for (int i = begin; i < end; ++i) {
     const RowType type = rows.type(i);

@@ -207,19 +207,44 @@ class CompliantPack {
     }
   }
 
-  /// W on and below the diagonal, D's diagonal by itself.
+  /// W, and D's diagonal by itself.
   CAROM_INLINE void assemble_matrix() {
-    for (int a = 0; a < rows(); ++a) {
-      for (int b = 0; b <= a; ++b) {
-        V sum(0.0);
-        for (int j = 0; j < nv(); ++j) sum = fused(white(a, j), white(b, j), sum);
-        at(a, b) = sum;
-        at(b, a) = sum;
+    if constexpr (kContacts > 0) {
+      for (int first = 0; first < rows(); first += 3) assemble_contact(first);
+    } else {
+      for (int a = 0; a < rows(); ++a) {
+        for (int b = 0; b <= a; ++b) {
+          V sum(0.0);
+          for (int j = 0; j < nv(); ++j) sum = fused(white(a, j), white(b, j), sum);
+          at(a, b) = sum;
+          at(b, a) = sum;
+        }
       }
+    }
+    for (int a = 0; a < rows(); ++a) {
       m_[at_.own + a] = at(a, a);
       const V softness = compliance(a);
       m_[at_.softness + a] = softness;
       at(a, a) = at(a, a) + softness;
+    }
+  }
+  /// D's rows of a contact up to its own block, and their columns: its whitened rows in registers.
+  CAROM_INLINE void assemble_contact(int first) {
+    constexpr int kVelocities = 6;
+    V own[3][kVelocities];
+    for (int k = 0; k < 3; ++k) {
+      for (int j = 0; j < kVelocities; ++j) own[k][j] = white(first + k, j);
+    }
+    for (int b = 0; b < first + 3; ++b) {
+      V sum[3] = {V(0.0), V(0.0), V(0.0)};
+      for (int j = 0; j < kVelocities; ++j) {
+        const V other = white(b, j);
+        for (int k = 0; k < 3; ++k) sum[k] = fused(own[k][j], other, sum[k]);
+      }
+      for (int k = 0; k < 3; ++k) {
+        at(first + k, b) = sum[k];
+        at(b, first + k) = sum[k];
+      }
     }
   }
 

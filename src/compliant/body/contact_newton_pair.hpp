@@ -49,10 +49,8 @@ class ContactNewtonPair {
         sweep(live, left, Pack::kLateSweeps);
         for (int k = 0; k < left; ++k) live[k]->natural_residual();
       }
-      for (int k = 0; k < left; ++k) {
-        live[k]->newton_step();
-        live[k]->accept();
-      }
+      for (int k = 0; k < left; ++k) live[k]->newton_step();
+      for (int k = 0; k < left; ++k) live[k]->accept();
       left = running(live, left, live);
     }
     if (joined_) {
