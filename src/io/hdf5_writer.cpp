@@ -9,16 +9,21 @@ namespace carom::io {
 
 struct Hdf5Writer::State : Hdf5File {
   Hdf5Handle link_list;  // makes intermediate groups
+  Hdf5Handle text_type;
+  Hdf5Handle scalar_space;
 
   void write(std::string_view path, hid_t file_type, hid_t memory_type, const void* values,
              const Shape& shape, std::size_t value_bytes) const;
   void attribute(std::string_view object, std::string_view name, hid_t type, hid_t space,
                  const void* value) const;
-  /// Nothing where the value is empty.
-  void text(std::string_view object, std::string_view name, std::string_view value) const;
   void scalar(std::string_view object, std::string_view name, hid_t type, const void* value) const {
-    const Hdf5Handle space = own(H5Screate(H5S_SCALAR), H5Sclose, "make a scalar");
-    attribute(object, name, type, space.id(), value);
+    attribute(object, name, type, scalar_space.id(), value);
+  }
+  /// On an object that has no attribute of that name.
+  void add(hid_t owner, const std::string& name, hid_t type, hid_t space, const void* value) const;
+  /// A note on a data set that is open; nothing where it is empty.
+  void note(hid_t set, const char* name, const char* text) const {
+    if (*text != '\0') add(set, name, text_type.id(), scalar_space.id(), &text);
   }
 };
 
@@ -34,13 +39,6 @@ std::uint64_t count_of(const Shape& shape) {
   return count;
 }
 
-Hdf5Handle text_type(const std::string& file) {
-  Hdf5Handle type(H5Tcopy(H5T_C_S1), H5Tclose, file, "make a string type");
-  H5Tset_size(type.id(), H5T_VARIABLE);
-  H5Tset_cset(type.id(), H5T_CSET_UTF8);
-  return type;
-}
-
 }  // namespace
 
 Hdf5Writer::Hdf5Writer(const std::filesystem::path& file) : state_(std::make_unique<State>()) {
@@ -54,6 +52,10 @@ Hdf5Writer::Hdf5Writer(const std::filesystem::path& file) : state_(std::make_uni
   state_->link_list = state_->own(H5Pcreate(H5P_LINK_CREATE), H5Pclose, "make a property list");
   state_->require(H5Pset_create_intermediate_group(state_->link_list.id(), 1),
                   "make a property list");
+  state_->text_type = state_->own(H5Tcopy(H5T_C_S1), H5Tclose, "make a string type");
+  H5Tset_size(state_->text_type.id(), H5T_VARIABLE);
+  H5Tset_cset(state_->text_type.id(), H5T_CSET_UTF8);
+  state_->scalar_space = state_->own(H5Screate(H5S_SCALAR), H5Sclose, "make a scalar");
 }
 
 Hdf5Writer::~Hdf5Writer() = default;
@@ -93,11 +95,11 @@ void Hdf5Writer::State::write(std::string_view path, hid_t file_type, hid_t memo
     require(H5Dwrite(set.id(), memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values),
             "write " + name);
   }
-  const DataSetNote* note = data_set_note(path);
-  if (note == nullptr) return;
-  text(path, "axes", note->axes);
-  text(path, "unit", note->unit);
-  text(path, "meaning", note->meaning);
+  const DataSetNote* words = data_set_note(path);
+  if (words == nullptr) return;
+  note(set.id(), "axes", words->axes);
+  note(set.id(), "unit", words->unit);
+  note(set.id(), "meaning", words->meaning);
 }
 
 void Hdf5Writer::dataset(std::string_view path, std::span<const double> values,
@@ -125,8 +127,8 @@ void Hdf5Writer::dataset(std::string_view path, const std::vector<std::string>& 
   std::vector<const char*> texts;
   texts.reserve(values.size());
   for (const std::string& value : values) texts.push_back(value.c_str());
-  const Hdf5Handle type = text_type(state_->file);
-  state_->write(path, type.id(), type.id(), texts.data(), {values.size()}, 0);
+  const hid_t type = state_->text_type.id();
+  state_->write(path, type, type, texts.data(), {values.size()}, 0);
 }
 
 void Hdf5Writer::State::attribute(std::string_view object, std::string_view name, hid_t type,
@@ -138,10 +140,15 @@ void Hdf5Writer::State::attribute(std::string_view object, std::string_view name
   if (H5Aexists(owner.id(), label.c_str()) > 0) {
     require(H5Adelete(owner.id(), label.c_str()), "replace attribute " + label);
   }
+  add(owner.id(), label, type, space, value);
+}
+
+void Hdf5Writer::State::add(hid_t owner, const std::string& name, hid_t type, hid_t space,
+                            const void* value) const {
   const Hdf5Handle made =
-      own(H5Acreate2(owner.id(), label.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose,
-          "create attribute " + label);
-  require(H5Awrite(made.id(), type, value), "write attribute " + label);
+      own(H5Acreate2(owner, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose,
+          "create attribute " + name);
+  require(H5Awrite(made.id(), type, value), "write attribute " + name);
 }
 
 void Hdf5Writer::attribute(std::string_view object, std::string_view name, double value) {
@@ -156,14 +163,7 @@ void Hdf5Writer::attribute(std::string_view object, std::string_view name, std::
 void Hdf5Writer::attribute(std::string_view object, std::string_view name, std::string_view value) {
   const std::string text(value);
   const char* pointer = text.c_str();
-  state_->scalar(object, name, text_type(state_->file).id(), static_cast<const void*>(&pointer));
-}
-void Hdf5Writer::State::text(std::string_view object, std::string_view name,
-                             std::string_view value) const {
-  if (value.empty()) return;
-  const std::string copy(value);
-  const char* pointer = copy.c_str();
-  scalar(object, name, text_type(file).id(), static_cast<const void*>(&pointer));
+  state_->scalar(object, name, state_->text_type.id(), static_cast<const void*>(&pointer));
 }
 void Hdf5Writer::attribute(std::string_view object, std::string_view name,
                            std::span<const double> values) {
