@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
+#include <utility>
 
 #include "cli/table.hpp"
 #include "io/printable.hpp"
@@ -15,6 +17,39 @@ constexpr std::size_t kShownOutcomes = 16;
 
 std::string bounds_text(double low, double high) {
   return fmt::format("{:.7g} .. {:.7g}", low, high);
+}
+
+bool is_known(const ImpactEnclosure& set) {
+  return set.status == EnclosureStatus::enclosed || set.status == EnclosureStatus::outer;
+}
+
+std::string question_text(const run::NeverAnswer& answer) {
+  return fmt::format("never \"{}\"", io::printable(answer.question));
+}
+
+std::string answer_text(const run::NeverAnswer& answer) {
+  const std::string_view word = run::answer_word(answer);
+  if (!answer.counterexample) return std::string(word);
+  return fmt::format("{}, sample {}", word, *answer.counterexample);
+}
+
+/// "proven in 3, open in 1" of what word_of says of each run, in the order of their first ones.
+template <class WordOf>
+std::string counts_text(std::span<const run::ImpactRun> runs, WordOf&& word_of) {
+  std::vector<std::pair<std::string, std::size_t>> counts;
+  for (const run::ImpactRun& run : runs) {
+    const std::string word = run.enclosure ? std::string(word_of(run)) : "not computed";
+    const auto found = std::find_if(counts.begin(), counts.end(),
+                                    [&](const auto& count) { return count.first == word; });
+    if (found == counts.end()) {
+      counts.emplace_back(word, 1);
+    } else {
+      ++found->second;
+    }
+  }
+  std::vector<std::string> parts;
+  for (const auto& [word, count] : counts) parts.push_back(fmt::format("{} in {}", word, count));
+  return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 std::string status_line(const ImpactEnclosure& set) {
@@ -81,9 +116,7 @@ std::string outcomes_text(const run::ImpactRun& run) {
 std::string enclosure_report(const run::ImpactRun& run) {
   const ImpactEnclosure& set = run.enclosure->set;
   std::string text = status_line(set);
-  const bool known =
-      set.status == EnclosureStatus::enclosed || set.status == EnclosureStatus::outer;
-  if (known && run.problem.contacts > 0) {
+  if (is_known(set) && run.problem.contacts > 0) {
     text += "\n" + bounds_table(set, run.contact_names) + "\n";
     if (!set.modes.empty()) text += outcomes_text(run);
     text += fmt::format(
@@ -92,10 +125,44 @@ std::string enclosure_report(const run::ImpactRun& run) {
         100.0 * run.enclosure->filled);
   }
   for (const run::NeverAnswer& answer : run.enclosure->answers) {
-    text +=
-        fmt::format("  never \"{}\": {}", io::printable(answer.question), run::answer_word(answer));
-    if (answer.counterexample) text += fmt::format(", sample {}", *answer.counterexample);
-    text += "\n";
+    text += fmt::format("  {}: {}\n", question_text(answer), answer_text(answer));
+  }
+  return text;
+}
+
+std::vector<std::string> enclosure_titles(const run::ImpactRun& run) {
+  if (!run.enclosure) return {};
+  std::vector<std::string> titles = {"enclosure", "filled"};
+  for (const run::NeverAnswer& answer : run.enclosure->answers) {
+    titles.push_back(question_text(answer));
+  }
+  return titles;
+}
+
+std::vector<std::string> enclosure_cells(const run::ImpactRun& run) {
+  if (!run.enclosure) return {};
+  const ImpactEnclosure& set = run.enclosure->set;
+  std::vector<std::string> cells = {
+      std::string(to_string(set.status)),
+      is_known(set) ? fmt::format("{:.2f} %", 100.0 * run.enclosure->filled) : "-"};
+  for (const run::NeverAnswer& answer : run.enclosure->answers) {
+    cells.push_back(answer_text(answer));
+  }
+  return cells;
+}
+
+std::string enclosure_totals(std::span<const run::ImpactRun> runs) {
+  if (runs.empty() || !runs.front().enclosure) return "";
+  std::string text =
+      fmt::format("  enclosures: {}\n", counts_text(runs, [](const run::ImpactRun& run) {
+                    return to_string(run.enclosure->set.status);
+                  }));
+  const std::vector<run::NeverAnswer>& questions = runs.front().enclosure->answers;
+  for (std::size_t q = 0; q < questions.size(); ++q) {
+    text += fmt::format("  {}: {}\n", question_text(questions[q]),
+                        counts_text(runs, [q](const run::ImpactRun& run) {
+                          return run::answer_word(run.enclosure->answers[q]);
+                        }));
   }
   return text;
 }

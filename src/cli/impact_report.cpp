@@ -241,6 +241,8 @@ std::string runs_table(const std::vector<run::ImpactRun>& runs) {
   const std::vector<std::string> performance = performance_head(runs.front().settings);
   head.insert(head.end(), performance.begin(), performance.end());
   head.push_back("net points");
+  const std::vector<std::string> enclosed = enclosure_titles(runs.front());
+  head.insert(head.end(), enclosed.begin(), enclosed.end());
   TextTable table(head);
   std::vector<std::string> still;
   for (const run::ImpactRun& run : runs) {
@@ -251,11 +253,14 @@ std::string runs_table(const std::vector<run::ImpactRun>& runs) {
     const std::vector<std::string> cells = performance_cells(run);
     row.insert(row.end(), cells.begin(), cells.end());
     row.push_back(run.net ? fmt::format("{}", run.net->points()) : "-");
+    std::vector<std::string> set = enclosure_cells(run);
+    set.resize(enclosed.size(), "-");  // a run that was stopped
+    row.insert(row.end(), set.begin(), set.end());
     table.add(row);
     const std::vector<int> approaching = run::approaching_contacts(run);
     if (approaching.empty()) still.push_back(run.model);
   }
-  std::string text = table.text();
+  std::string text = table.text() + enclosure_totals(runs);
   if (!still.empty()) {
     constexpr std::size_t kNamed = 12;
     const std::size_t named = std::min(still.size(), kNamed);

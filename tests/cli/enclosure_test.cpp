@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 #include <string>
+#include <vector>
 
 #include "cli/command.hpp"
 #include "cli/refusal.hpp"
@@ -42,6 +44,30 @@ TEST(EnclosureCommand, EventsAreCountedInPieces) {
     EXPECT_NE(outcome.out.find("pieces/sample"), std::string::npos) << outcome.out;
     EXPECT_NE(outcome.out.find("time/piece"), std::string::npos) << outcome.out;
     EXPECT_EQ(outcome.out.find("LCP"), std::string::npos) << outcome.out;
+  }
+}
+
+TEST(EnclosureCommand, ManyProblemsAreAnsweredInATableAndTogether) {
+  const std::vector<std::string> words = {
+      "impact",  "compass_gait",     "--method", "events",       "--samples", "64",
+      "--sweep", "friction=0.3:5:4", "--never",  "A separating", "--never",   "B normal > 0.2"};
+  const Outcome text = carom(words);
+  ASSERT_EQ(text.status, 0) << text.err;
+  const json results = carom(with(words, {"--json"})).document();
+  ASSERT_EQ(results.size(), 4U);
+  for (std::size_t q = 0; q < 2; ++q) {
+    std::map<std::string, int> counts;
+    for (const json& result : results) {
+      ++counts[result["enclosure"]["never"][q]["answer"].get<std::string>()];
+    }
+    for (const auto& [word, count] : counts) {
+      EXPECT_NE(text.out.find(word + " in " + std::to_string(count)), std::string::npos)
+          << text.out;
+    }
+  }
+  for (const char* word : {"enclosures: enclosed in 4", "filled",
+                           "never \"A separating\": ", "never \"B normal > 0.2\": "}) {
+    EXPECT_NE(text.out.find(word), std::string::npos) << text.out;
   }
 }
 
