@@ -1,10 +1,15 @@
 #include "cli/impact_command.hpp"
 
+#include <fmt/format.h>
+
 #include <memory>
+
+#include <carom/error.hpp>
 
 #include "cli/impact_output.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/sampling_options.hpp"
+#include "io/printable.hpp"
 #include "run/enclosure_run.hpp"
 
 namespace carom::cli {
@@ -12,8 +17,15 @@ namespace carom::cli {
 namespace {
 
 void require_questions(const SamplingOptions& options, const std::vector<run::ImpactTask>& tasks) {
-  for (const run::ImpactTask& task : tasks) {
-    run::require_questions(task.problem, task.contact_names, options.enclosure.never);
+  for (std::size_t p = 0; p < tasks.size(); ++p) {
+    const run::ImpactTask& task = tasks[p];
+    try {
+      run::require_questions(task.problem, task.contact_names, options.enclosure.never);
+    } catch (const InvalidInput& error) {
+      if (tasks.size() == 1) throw;
+      throw InvalidInput(
+          fmt::format("problem {} (\"{}\"): {}", p, io::printable(task.model), error.what()));
+    }
   }
 }
 

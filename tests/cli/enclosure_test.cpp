@@ -154,6 +154,20 @@ TEST(EnclosureCommand, BoundsOtherShapes) {
 TEST(EnclosureCommand, RefusesWhatItCannotDo) {
   expect_refusal(carom({"impact", "cube_drop", "--never", "A tangent > 1"}), {"tangent1"});
   expect_refusal(carom({"impact", "box_wall", "--never", "Q separating"}), {"Q", "A or B"});
+  const Scratch scratch;
+  json named = block();
+  named["name"] = "the other";
+  named["contact_names"] = {"left", "right"};
+  const std::string file = scratch.file("two.json", json::array({block(), named}).dump());
+  expect_refusal(carom({"impact", file, "--never", "A separating"}),
+                 {"problem 1 (\"the other\")", "A separating", "left or right"});
+  json free = block();
+  for (const char* key : {"normal_jacobian", "tangent_jacobian", "friction"}) {
+    free[key] = json::array();
+  }
+  expect_refusal(
+      carom({"impact", scratch.file("free.json", free.dump()), "--never", "A separating"}),
+      {"must name a contact", "none"});
 }
 
 TEST(EnclosureCommand, FollowsEventsOfSpatialImpacts) {
