@@ -152,6 +152,11 @@ void OpenedOutputs::open(std::size_t place) {
       return word.rfind("--random", 0) == 0;
     });
     for (const auto& [option, value] : problem_choices(recorded, drawn)) {
+      if (words_[1] == "validate" && option.find("world") != std::string::npos) {
+        throw InvalidInput(fmt::format(
+            "the problems of {} were made with {} {}, which carom validate does not take", file,
+            option, value));
+      }
       const std::optional<std::string> given = value_of(words_, option);
       if (given && *given != value) {
         throw InvalidInput(

@@ -100,6 +100,12 @@ TEST(Rerun, DrawnAndChosenProblemsAreTheSameAgain) {
   expect_refusal(carom({"impact", output, "--seed", "8"}), {"--seed is 8", "out.h5", "--seed 7"});
   expect_refusal(carom({"impact", output, "--draws", "6"}), {"--draws is 6", "--draws 5"});
 
+  ASSERT_EQ(carom({"step", "sphere_stack", "--random", "friction=0.2:0.8", "--worlds", "2",
+                   "--steps", "1", "--quiet", "--output", output})
+                .status,
+            0);
+  expect_refusal(carom({"validate", output}), {"out.h5", "--worlds 2", "carom validate"});
+
   json two = json::array({block(), block()});
   two[1]["name"] = "the second";
   const std::string input = scratch.file("two.json", two.dump());
