@@ -81,7 +81,8 @@ class SimplexPack : SimplexPackRatio<Isa, M> {
         finish(simplex, ended, feasible, outcome);
         active &= ~ended;
       }
-      if (const unsigned stale = idle & ~exact; stale != 0U) {
+      // Once for all: lanes that seem to be done wait for those that move.
+      if (const unsigned stale = idle & ~exact; stale != 0U && moving == 0U) {
         compute_values(stale);
         exact |= stale;
         const unsigned bad = violated(stale);
