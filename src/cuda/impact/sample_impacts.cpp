@@ -330,14 +330,13 @@ class Sampling {
 
   /// Rows that are never computed read NaN, zero and cancelled, as on the host.
   void clear_device_samples() {
-    constexpr int kNanByte = 0xff;  // eight of them are a quiet NaN
     static_assert(sizeof(TrajectoryStatus) == 1);
     ImpactSamples::each_array(
         result_.samples,
         [this](const char*, const Extents&, auto& values) {
           using Value = std::remove_reference_t<decltype(*values.data())>;
           if (values.empty()) return;
-          const int byte = std::is_same_v<Value, double> ? kNanByte
+          const int byte = std::is_same_v<Value, double> ? 0xff  // eight of them are a quiet NaN
                            : std::is_same_v<Value, TrajectoryStatus>
                                ? static_cast<int>(TrajectoryStatus::cancelled)
                                : 0;
