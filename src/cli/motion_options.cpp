@@ -54,8 +54,10 @@ std::vector<run::MotionTask> tasks_of_target(const MotionOptions& options) {
           options.target.target));
     }
   }
-  return tasks_of_file(options.target, models::motions(), "motion",
-                       [&] { return io::read_motions(options.target.target); });
+  const std::string& file = options.target.target;
+  return tasks_of_file(options.target, models::motions(), "motion", [&] {
+    return read_as(file, io::FileKind::motion, [&file] { return io::read_motions(file); });
+  });
 }
 
 }  // namespace

@@ -50,6 +50,12 @@ std::string right_command(const std::string& name) {
 void require_kind(const std::string& file, io::FileKind wanted) {
   const io::FileKind kind = io::kind_of_file(file);
   if (kind == wanted) return;
+  if (kind == io::FileKind::answer) {
+    throw InvalidInput(
+        fmt::format("{0} was printed by --json, which keeps no problems: carom rerun {0} repeats "
+                    "its run; an HDF5 file of --output stands for its problems",
+                    file));
+  }
   for (const Owner& owner : kOwners) {
     if (owner.kind != kind) continue;
     throw InvalidInput(

@@ -48,6 +48,7 @@ FileKind kind_of_file(const std::filesystem::path& file) {
     const JsonDocument parsed(file);
     const nlohmann::json& document = parsed.root();
     const nlohmann::json& first = document.is_array() && !document.empty() ? document[0] : document;
+    if (first.is_object() && first.contains("carom")) return FileKind::answer;
     return first_mark(
         [&](const Mark& mark) { return first.is_object() && first.contains(mark.key); });
   } catch (const std::exception&) {

@@ -153,10 +153,14 @@ TEST(Rerun, OutputsOfEveryCommandStandForTheirProblems) {
     EXPECT_EQ(times_aside(carom(again).document()),
               times_aside(carom(with(words, {"--json"})).document()));
   }
+  for (const std::vector<std::string>& words : runs) {
+    const std::string printed = scratch.file("printed.json", carom(with(words, {"--json"})).out);
+    expect_refusal(carom({words[0], printed}), {"printed by --json", "carom rerun"});
+  }
   expect_refusal(carom({"motion", (scratch / "impact.h5").string()}),
                  {"written by carom impact", "carom motion"});
   io::Hdf5Writer writer(scratch / "foreign.h5");
-  writer.dataset("/M", std::vector<double>{1}, {1, 1, 1});
+  writer.dataset("/anything", std::vector<double>{1}, {1, 1, 1});
   writer.close();
   expect_refusal(carom({"motion", (scratch / "foreign.h5").string()}),
                  {"foreign.h5", "is HDF5", "JSON"});
