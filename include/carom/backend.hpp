@@ -53,7 +53,7 @@ class CudaScope {
  public:
   /// A batch in host memory is divided among the devices (indices of cuda_devices()), a host
   /// thread, stream and memory each: by problems, impacts and motions of fewer problems by samples.
-  /// Stances and worlds, and what lives in device memory, stay on the first one. Errors:
+  /// What lives in device memory stays on the first one. Errors:
   /// InvalidInput for a device that is not there or named twice; BackendUnavailable without any.
   explicit CudaScope(std::vector<int> devices);
   /// `stream`: a cudaStream_t of the thread's current device. Work follows what the stream holds; a

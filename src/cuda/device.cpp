@@ -95,29 +95,6 @@ StabilityResult stances(const StanceBatch& batch, const StabilitySettings& setti
       });
 }
 
-/// Worlds stay where they were made.
-class StepperThere : public WorldStepper {
- public:
-  StepperThere(int device, const CompliantSettings& settings, WorkspaceState* workspace)
-      : device_(device) {
-    const OnDevice there(device_);
-    stepper_ = make_stepper(settings, workspace);
-  }
-  void advance(WorldStates& states, std::int64_t first, std::int64_t count) override {
-    const OnDevice there(device_);
-    stepper_->advance(states, first, count);
-  }
-
- private:
-  int device_;
-  std::unique_ptr<WorldStepper> stepper_;
-};
-
-std::unique_ptr<WorldStepper> worlds(const CompliantSettings& settings, WorkspaceState* workspace) {
-  if (chosen_devices().empty()) return make_stepper(settings, workspace);
-  return std::make_unique<StepperThere>(chosen_devices().front(), settings, workspace);
-}
-
 }  // namespace
 
 const Device* device() {
@@ -126,7 +103,7 @@ const Device* device() {
        on_devices<StepResult, StepBatch, StepSettings, solve_steps>, sample_impacts,
        on_devices<PlanarResult, PostureBatch, PlanarSettings, planar_equilibrium>, margins,
        supports, on_devices<CompliantResult, CompliantBatch, CompliantSettings, solve_compliant>,
-       worlds, stances, motions_divided},
+       make_stepper, stances, motions_divided},
       devices,
       allocate,
       release,

@@ -331,6 +331,39 @@ TEST(CudaOnHost, DevicesDoNotMatterForImpacts) {
   }
 }
 
+/// Worlds stay on their device from chunk to chunk.
+TEST(CudaOnHost, DevicesDoNotMatterForWorlds) {
+  const models::Scenario& scenario = models::find_scenario("inclined_block");
+  WorldRun run;
+  run.steps = 30;
+  run.stride = 7;
+  for (const std::int64_t worlds : {1, 5}) {
+    run.worlds = worlds;
+    run.parameters.clear();
+    for (std::int64_t w = 0; w < worlds; ++w) {
+      const std::vector<double> own = models::scenario_parameters(
+          scenario, {{"angle", 10.0 + 5.0 * static_cast<double>(w)}, {"friction", 0.2}});
+      run.parameters.insert(run.parameters.end(), own.begin(), own.end());
+    }
+    for (const bool alike : {false, true}) {
+      if (alike) run.parameters = models::scenario_parameters(scenario, {{"friction", 0.2}});
+      const WorldsResult one = step_worlds(scenario, run, {}, Backend::cuda);
+      const CudaScope both(std::vector<int>{1, 0});
+      Workspace workspace;
+      for (int turn = 0; turn < 2; ++turn) {
+        const WorldsResult two = step_worlds(scenario, run, {}, Backend::cuda, &workspace);
+        EXPECT_EQ(one.frame_state, two.frame_state);
+        EXPECT_EQ(one.position, two.position);
+        EXPECT_EQ(one.velocity, two.velocity);
+        EXPECT_EQ(one.force, two.force);
+        EXPECT_EQ(one.max_residual, two.max_residual);
+        EXPECT_EQ(one.iterations, two.iterations);
+        EXPECT_EQ(one.status, two.status);
+      }
+    }
+  }
+}
+
 /// Likewise.
 TEST(CudaOnHost, DevicesDoNotMatterForMotions) {
   std::vector<MotionProblem> problems;

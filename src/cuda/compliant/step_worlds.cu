@@ -1,9 +1,12 @@
 #include <algorithm>
+#include <memory>
+#include <vector>
 
 #include <carom/device/memory.hpp>
 
 #include "compliant/backends.hpp"
 #include "cuda/device_scratch.hpp"
+#include "cuda/devices.hpp"
 #include "cuda/lanes.cuh"
 #include "cuda/launch.cuh"
 #include "cuda/runtime.hpp"
@@ -113,22 +116,27 @@ struct WorldsBlock : ScratchBlock {
   DeviceArray<RowType> types;
 };
 
-/// Keeps the worlds on the device between chunks; what a chunk leaves is copied out after it.
-class Stepper : public WorldStepper {
+/// Keeps worlds [begin, end) on the current device between chunks; what a chunk leaves is copied
+/// out after it.
+class DeviceWorlds {
  public:
-  explicit Stepper(WorkspaceState* workspace) : on_(workspace) {}
+  DeviceWorlds(std::int64_t begin, std::int64_t end, WorkspaceState* workspace)
+      : begin_(begin), worlds_(end - begin), on_(workspace) {}
 
-  void advance(WorldStates& states, std::int64_t first, std::int64_t count) override {
+  void advance(WorldStates& states, std::int64_t first, std::int64_t count) {
     cudaStream_t stream = on_->stream.get();
     if (!uploaded_) {
-      on_->parameters.upload(states.parameters.data(), states.parameters.size(), stream);
-      on_->position.upload(states.position.data(), states.position.size(), stream);
-      on_->velocity.upload(states.velocity.data(), states.velocity.size(), stream);
-      on_->impulse.upload(states.impulse.data(), states.impulse.size(), stream);
-      on_->record.upload(states.record.data(), states.record.size(), stream);
+      each_state(states, [&](auto& to, auto& from, std::int64_t offset, std::size_t size) {
+        to.upload(from.data() + offset, size, stream);
+      });
+      const std::int64_t stride = states.parameter_stride;
+      on_->parameters.upload(
+          states.parameters.data() + begin_ * stride,
+          stride > 0 ? static_cast<std::size_t>(worlds_ * stride) : states.parameters.size(),
+          stream);
       uploaded_ = true;
     }
-    WorldsLaunch launch{states.worlds,
+    WorldsLaunch launch{worlds_,
                         states.sizes,
                         states.settings,
                         first,
@@ -144,14 +152,26 @@ class Stepper : public WorldStepper {
                         nullptr};
     models::detail::visit_scenario(states.scenario->kind,
                                    [&](auto body) { start<decltype(body)>(launch); });
-    download(states.position.data(), on_->position.data(), states.position.size(), stream);
-    download(states.velocity.data(), on_->velocity.data(), states.velocity.size(), stream);
-    download(states.impulse.data(), on_->impulse.data(), states.impulse.size(), stream);
-    download(states.record.data(), on_->record.data(), states.record.size(), stream);
+    each_state(states, [&](auto& from, auto& to, std::int64_t offset, std::size_t size) {
+      download(to.data() + offset, from.data(), size, stream);
+    });
     on_->stream.synchronize();
   }
 
  private:
+  /// visit(device array, host array, offset of these worlds there, their size) of what steps
+  /// change.
+  template <class Visit>
+  void each_state(WorldStates& states, Visit&& visit) {
+    const auto part = [&](auto& device, auto& host, std::int64_t width) {
+      visit(device, host, begin_ * width, static_cast<std::size_t>(worlds_ * width));
+    };
+    part(on_->position, states.position, states.sizes.positions);
+    part(on_->velocity, states.velocity, states.sizes.velocities);
+    part(on_->impulse, states.impulse, states.sizes.rows);
+    part(on_->record, states.record, 1);
+  }
+
   template <class Scenario>
   void start(WorldsLaunch& launch) {
     if constexpr (kernels::SizedAlike<Scenario>) {
@@ -176,8 +196,56 @@ class Stepper : public WorldStepper {
     }
   }
 
+  std::int64_t begin_;
+  std::int64_t worlds_;
   DeviceScratch<WorldsBlock> on_;
   bool uploaded_ = false;
+};
+
+/// Worlds of one call, divided among the chosen devices.
+class Stepper : public WorldStepper {
+ public:
+  explicit Stepper(WorkspaceState* workspace) : workspace_(workspace) {}
+  Stepper(const Stepper&) = delete;
+  Stepper& operator=(const Stepper&) = delete;
+  ~Stepper() override {
+    for (std::size_t d = 0; d < shares_.size(); ++d) {
+      if (shares_[d] == nullptr) continue;
+      if (chosen_devices().empty()) {
+        shares_[d].reset();
+      } else {
+        const OnDevice there(chosen_devices()[d]);
+        shares_[d].reset();
+      }
+    }
+  }
+
+  void advance(WorldStates& states, std::int64_t first, std::int64_t count) override {
+    const std::size_t devices = chosen_devices().size();
+    if (devices < 2 || states.worlds < 2) {
+      shares_.resize(1);
+      return on_first([&] {
+        advance_share({0, states.worlds, 0}, workspace_, states, first, count);
+      });
+    }
+    shares_.resize(devices);
+    on_each_device(states.worlds, workspace_, [&](const Share& share, WorkspaceState* own) {
+      advance_share(share, own, states, first, count);
+    });
+  }
+
+ private:
+  void advance_share(const Share& share, WorkspaceState* workspace, WorldStates& states,
+                     std::int64_t first, std::int64_t count) {
+    std::unique_ptr<DeviceWorlds>& worlds = shares_[share.place];
+    if (worlds == nullptr) {
+      worlds = std::make_unique<DeviceWorlds>(share.begin, share.end, workspace);
+    }
+    worlds->advance(states, first, count);
+  }
+
+  WorkspaceState* workspace_;
+  std::vector<std::unique_ptr<DeviceWorlds>> shares_;
 };
 
 }  // namespace
