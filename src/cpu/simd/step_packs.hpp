@@ -114,11 +114,30 @@ class StepPacks {
     alignas(64) double iterations[Width];
     store_lanes<Width>(outcome.residual, residual);
     store_lanes<Width>(outcome.iterations, iterations);
+    // All answered, their rows chosen in place: registers of eight are transposed.
+    bool all = Width == 8;
     for (int lane = 0; lane < found; ++lane) {
+      const kernels::StepTask& task = *tasks[members[lane]];
       kernels::StepVerdict& verdict = verdicts[members[lane]];
       verdict.residual = residual[lane];
       verdict.iterations = static_cast<int>(iterations[lane]);
       verdict.finite = true;
+      all = all && residual[lane] <= options_.tolerance && task.in_place &&
+            task.chosen.active == task.rows.count;
+    }
+    if (all) {
+      double* impulse[Width];
+      double* next_v[Width];
+      for (int lane = 0; lane < found; ++lane) {
+        impulse[lane] = tasks[members[lane]]->impulse;
+        next_v[lane] = tasks[members[lane]]->next_v;
+      }
+      const kernels::StepTask& task = *tasks[members[0]];
+      collect<Width>(workspace + at.impulse * Width, task.rows.count, found, impulse);
+      collect<Width>(workspace + at.next_v * Width, task.rows.velocities, found, next_v);
+      return;
+    }
+    for (int lane = 0; lane < found; ++lane) {
       if (residual[lane] <= options_.tolerance) {
         kernels::unload_task(*tasks[members[lane]], at, Lane<Width>{workspace + lane});
       }
