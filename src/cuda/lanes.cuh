@@ -95,7 +95,10 @@ CAROM_INLINE void over_elements(int lane, int width, int rows, int columns, F&& 
 }
 
 /// `Width` neighbouring threads of a warp, a power of two, that run the same body on one problem.
-template <int Width>
+/// Together: all groups of a warp make every call at the same time. Barriers and shuffles then know
+/// their lanes; otherwise a barrier costs six instructions where the warp is together, and each
+/// group its own where it is not.
+template <int Width, bool Together = false>
 struct GroupLanes {
   static constexpr int kWarp = 32;
   static constexpr int kWidth = Width;
@@ -167,6 +170,8 @@ struct GroupLanes {
   /// Whether one of the lanes says so.
   CAROM_INLINE static bool any(bool flag) {
 #if defined(CAROM_DEVICE_CODE)
+    if constexpr (Together && Width < kWarp)
+      return (__ballot_sync(mask(), flag ? 1 : 0) & own_mask()) != 0;
     return __any_sync(mask(), flag ? 1 : 0) != 0;
 #else
     return flag;
@@ -181,7 +186,15 @@ struct GroupLanes {
   }
 
  protected:
+  /// Of the lanes that make a call at the same time.
   CAROM_INLINE static unsigned mask() {
+    if constexpr (Width == kWarp || Together) {
+      return 0xffffffffU;
+    } else {
+      return own_mask();
+    }
+  }
+  CAROM_INLINE static unsigned own_mask() {
     if constexpr (Width == kWarp) {
       return 0xffffffffU;
     } else {

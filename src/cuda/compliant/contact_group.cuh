@@ -36,32 +36,85 @@ struct GroupRows {
 /// What CompliantPack does with dense M for such a body, every sum in its order, so with its bits.
 /// What needs more than that is left: other rows, numbers that are refused, Newton steps beyond
 /// kNewtonPatience, residuals above the tolerance.
+/// All groups of a warp go through the same calls at once.
 class ContactGroup : public NewtonGroup {
  public:
+  /// open: the list of problems that are left.
   __device__ ContactGroup(const Lanes& lanes, const kernels::CompliantArrays& arrays,
-                          const kernels::CompliantOptions& options, double* memory)
-      : NewtonGroup(lanes, options, memory), arrays_(arrays) {}
+                          const kernels::CompliantOptions& options, double* memory, int* open,
+                          int* open_count)
+      : NewtonGroup(lanes, options, memory), arrays_(arrays), open_(open), count_(open_count) {}
 
-  /// False where the problem is left, with nothing written.
-  __device__ bool solve(int p) {
-    problem_ = p;
-    const GroupRows rows{arrays_, static_cast<std::int64_t>(p) * kRows, row_};
-    if (lanes_.any(!takes(rows) || !acceptable(rows))) return false;
-    double free[kVelocities];
-    double white[3][kVelocities];
-    whiten(rows, free, white);
-    assemble_matrix(rows, white);
-    centripetal_force(rows);
-    assemble_vector(rows, free, white);
-    if (!newton()) return false;
-    apply(rows);
-    const double residual = certify(rows);
-    if (!(residual <= options_.tolerance)) return false;
-    hand_out(residual);
-    return true;
+  [[nodiscard]] __device__ bool holds() const { return problem_ >= 0; }
+
+  /// Takes problem p, up to Newton's first step. True where there is one to take.
+  __device__ bool begin(bool on, int p) {
+    bool good = true;
+    if (on) {
+      problem_ = p;
+      good = takes(rows()) && acceptable(rows());
+    }
+    const bool bad = lanes_.any(on && !good);
+    if (bad) leave();
+    on = on && !bad;
+    if (on) whiten(rows());
+    lanes_.barrier();
+    if (on) assemble_matrix(rows());
+    lanes_.barrier();
+    centripetal_force(on, rows());
+    if (on) assemble_vector(rows());
+    lanes_.barrier();  // the rows have been read, their memory has other uses now
+    return begin_newton(on);
+  }
+
+  /// A step of Newton's method. False where no more are to follow.
+  __device__ bool advance(bool on) {
+    on = advance_newton(on);
+    const bool impatient = on && iterations_ == kernels::kNewtonPatience;
+    if (impatient) leave();
+    return on && !impatient;
+  }
+
+  /// Stores a certified answer, or leaves the problem with nothing written.
+  __device__ void finish(bool on) {
+    if (on) {
+      take_best();
+    }
+    lanes_.barrier();
+    if (on) push(rows());
+    lanes_.barrier();
+    double next[kVelocities];
+    if (on) apply(next);
+    lanes_.barrier();
+    if (on) {
+      if (contact_ == 0) {
+        for (int j = 0; j < kVelocities; ++j) at_.next_v[j] = next[j];
+      }
+      // From here on M lies where its factor was.
+      for (int e = contact_; e < kVelocities * kVelocities; e += kContacts) {
+        at_.factor[e] = arrays_.mass_matrix[36L * problem_ + e];
+      }
+    }
+    lanes_.barrier();
+    const double residual = certify(on, rows());
+    if (!on) return;
+    if (residual <= options_.tolerance) {
+      hand_out(residual);
+      problem_ = -1;
+    } else {
+      leave();
+    }
   }
 
  private:
+  [[nodiscard]] __device__ GroupRows rows() const {
+    return {arrays_, static_cast<std::int64_t>(problem_) * kRows, row_};
+  }
+  __device__ void leave() {
+    if (contact_ == 0) open_[Grid::claim(count_)] = problem_;
+    problem_ = -1;
+  }
+
   /// Where the problem's vectors of velocities begin.
   [[nodiscard]] __device__ long velocities_at() const { return 6L * problem_; }
   [[nodiscard]] __device__ double h() const { return arrays_.step_size[problem_]; }
@@ -72,12 +125,13 @@ class ContactGroup : public NewtonGroup {
     return at_.factor[i * kVelocities + j];
   }
 
-  /// Whether the lane's rows are those of a contact that carries forces in all of them.
+  /// Whether the lane's rows are those of a contact that carries forces in all of them. No test
+  /// ends it early: the lanes of a warp stay together.
   [[nodiscard]] __device__ bool takes(const GroupRows& rows) const {
     bool good = rows.friction(row_) > 0.0;
     for (int i = row_; i < row_ + 3; ++i) {
-      good = good && arrays_.type[rows.first + i] == rows.type(i) &&
-             h() * (h() * rows.stiffness(i) + rows.damping(i)) > 0.0;
+      good = good & (arrays_.type[rows.first + i] == rows.type(i)) &
+             (h() * (h() * rows.stiffness(i) + rows.damping(i)) > 0.0);
     }
     return good;
   }
@@ -93,18 +147,25 @@ class ContactGroup : public NewtonGroup {
       finite(rows.phi(i));
       finite(rows.stiffness(i));
       finite(rows.damping(i));
-      good = good && rows.stiffness(i) >= 0.0 && rows.damping(i) >= 0.0;
+      good = good & (rows.stiffness(i) >= 0.0) & (rows.damping(i) >= 0.0);
     }
-    for (int i = contact_; i < kVelocities; i += kContacts) {
-      for (int j = 0; j < i; ++j) {
-        const double entry = mass()[i * kVelocities + j];
-        const double mirrored = mass()[j * kVelocities + i];
-        finite(entry);
-        finite(mirrored);
-        good = good &&
-               kernels::magnitude(entry - mirrored) <=
-                   kernels::kAsymmetry * (kernels::magnitude(entry) + kernels::magnitude(mirrored));
-      }
+    // Entry (i, j) below the diagonal and the one above it: 15 pairs, four on a lane.
+    constexpr int kPairs = kVelocities * (kVelocities - 1) / 2;
+    for (int turn = 0; turn < kPairs; turn += kContacts) {
+      const int e = turn + contact_ < kPairs ? turn + contact_ : 0;
+      const int i = 1 + static_cast<int>(e >= 1) + static_cast<int>(e >= 3) +
+                    static_cast<int>(e >= 6) + static_cast<int>(e >= 10);
+      const int j = e - i * (i - 1) / 2;
+      const double entry = mass()[i * kVelocities + j];
+      const double mirrored = mass()[j * kVelocities + i];
+      finite(entry);
+      finite(mirrored);
+      good =
+          good & (kernels::magnitude(entry - mirrored) <=
+                  kernels::kAsymmetry * (kernels::magnitude(entry) + kernels::magnitude(mirrored)));
+    }
+    for (int turn = 0; turn < kVelocities; turn += kContacts) {
+      const int i = turn + contact_ < kVelocities ? turn + contact_ : 0;
       finite(mass()[i * kVelocities + i]);
       finite(arrays_.force[velocities_at() + i]);
       finite(arrays_.velocity[velocities_at() + i]);
@@ -113,14 +174,14 @@ class ContactGroup : public NewtonGroup {
     for (int e = contact_; e < map; e += kContacts) {
       finite(arrays_.position_map[static_cast<long>(problem_) * map + e]);
     }
-    good = good && poison == 0.0;
-    return good;
+    return good & (poison == 0.0);
   }
 
-  /// M = L L' on every lane; the lane's rows of L^-1 G', and L'v + h L^-1 f.
-  __device__ void whiten(const GroupRows& rows, double (&free)[kVelocities],
-                         double (&white)[3][kVelocities]) const {
+  /// M = L L' on every lane; the lane's rows of L^-1 G', and L'v + h L^-1 f, which goes to next_v.
+  __device__ void whiten(const GroupRows& rows) const {
     double f[kVelocities][kVelocities];
+    double free[kVelocities];
+    double white[3][kVelocities];
     for (int i = 0; i < kVelocities; ++i) {
       for (int j = 0; j <= i; ++j) {
         double sum = mass()[i * kVelocities + j];
@@ -147,7 +208,6 @@ class ContactGroup : public NewtonGroup {
       for (int i = j + 1; i < kVelocities; ++i) sum = kernels::fused(f[i][j], v[i], sum);
       free[j] = kernels::fused(h(), free[j], sum);
     }
-    lanes_.barrier();  // the memory may still be read for the problem before
     for (int a = 0; a < 3; ++a) {
       for (int j = 0; j < kVelocities; ++j) {
         at_.white[(row_ + a) * kVelocities + j] = white[a][j];
@@ -155,18 +215,21 @@ class ContactGroup : public NewtonGroup {
     }
     if (contact_ == 0) {
       for (int i = 0; i < kVelocities; ++i) {
+        at_.next_v[i] = free[i];
         for (int j = 0; j <= i; ++j) at_.factor[i * kVelocities + j] = f[i][j];
       }
     }
-    lanes_.barrier();
   }
 
   [[nodiscard]] __device__ double softness(const GroupRows& rows, int i) const {
     return 1.0 / (h() * kernels::fused(h(), rows.stiffness(i), rows.damping(i)));
   }
 
-  __device__ void assemble_matrix(const GroupRows& rows,
-                                  const double (&white)[3][kVelocities]) const {
+  __device__ void assemble_matrix(const GroupRows& rows) const {
+    double white[3][kVelocities];
+    for (int a = 0; a < 3; ++a) {
+      for (int j = 0; j < kVelocities; ++j) white[a][j] = at_.white[(row_ + a) * kVelocities + j];
+    }
     for (int b = 0; b < kRows; ++b) {
       double sum[3] = {};
       for (int j = 0; j < kVelocities; ++j) {
@@ -179,20 +242,20 @@ class ContactGroup : public NewtonGroup {
       at_.own[i] = w(i, i);
       at_.matrix[i * kRows + i] = w(i, i) + softness(rows, i);
     }
-    lanes_.barrier();
   }
 
   /// m = M^ (dG/dt) v: three lanes take one kind of rows each, by Cholesky.
-  __device__ void centripetal_force(const GroupRows& rows) const {
+  __device__ void centripetal_force(bool on, const GroupRows& rows) const {
     bool moves = false;
-    for (int i = row_; i < row_ + 3; ++i) {
-      at_.centripetal[i] = 0.0;
-      moves = moves || rows.jacobian_dot_v(i) != 0.0;
+    if (on) {
+      for (int i = row_; i < row_ + 3; ++i) {
+        at_.centripetal[i] = 0.0;
+        moves = moves || rows.jacobian_dot_v(i) != 0.0;
+      }
     }
     const bool wanted = lanes_.any(moves) && options_.centripetal;
     lanes_.barrier();
-    if (!wanted) return;
-    if (contact_ < 3) {
+    if (wanted && contact_ < 3) {
       double lower[kContacts][kContacts];
       double out[kContacts];
       for (int i = 0; i < kContacts; ++i) {
@@ -221,22 +284,22 @@ class ContactGroup : public NewtonGroup {
     lanes_.barrier();
   }
 
-  __device__ void assemble_vector(const GroupRows& rows, const double (&free)[kVelocities],
-                                  const double (&white)[3][kVelocities]) {
-    mu_ = rows.friction(row_);
+  __device__ void assemble_vector(const GroupRows& rows) const {
+    at_.friction[contact_] = rows.friction(row_);
     for (int a = 0; a < 3; ++a) {
       const int i = row_ + a;
       const double spring = kernels::fused(rows.stiffness(i), rows.phi(i), at_.centripetal[i]) *
                             (h() * softness(rows, i));
       double sum = kernels::fused(h(), rows.jacobian_dot_v(i), spring);
-      for (int j = 0; j < kVelocities; ++j) sum = kernels::fused(white[a][j], free[j], sum);
+      for (int j = 0; j < kVelocities; ++j) {
+        sum = kernels::fused(at_.white[i * kVelocities + j], at_.next_v[j], sum);
+      }
       at_.vector[i] = sum;
     }
-    lanes_.barrier();  // the rows have been read, their memory has other uses now
   }
 
-  /// v' = v + M^-1 (h f + G'p).
-  __device__ void apply(const GroupRows& rows) const {
+  /// h f + G'p, a share of it on each lane.
+  __device__ void push(const GroupRows& rows) const {
     for (int j = contact_; j < kVelocities; j += kContacts) {
       double sum = 0.0;
       for (int a = 0; a < kRows; ++a) {
@@ -244,8 +307,9 @@ class ContactGroup : public NewtonGroup {
       }
       at_.next_v[j] = kernels::fused(h(), arrays_.force[velocities_at() + j], sum);
     }
-    lanes_.barrier();
-    double next[kVelocities];
+  }
+  /// v' = v + M^-1 (h f + G'p).
+  __device__ void apply(double (&next)[kVelocities]) const {
     for (int j = 0; j < kVelocities; ++j) {
       double sum = at_.next_v[j];
       for (int k = 0; k < j; ++k) sum = kernels::fused(-factor(j, k), next[k], sum);
@@ -256,43 +320,44 @@ class ContactGroup : public NewtonGroup {
       for (int i = j + 1; i < kVelocities; ++i) sum = kernels::fused(-factor(i, j), next[i], sum);
       next[j] = sum * factor(j, j);
     }
-    lanes_.barrier();
-    if (contact_ == 0) {
-      for (int j = 0; j < kVelocities; ++j) {
-        at_.next_v[j] = next[j] + arrays_.velocity[velocities_at() + j];
-      }
-    }
-    lanes_.barrier();
+    for (int j = 0; j < kVelocities; ++j) next[j] = next[j] + arrays_.velocity[velocities_at() + j];
   }
 
   /// The certificate, a lane its contact's laws and a share of the balance.
-  [[nodiscard]] __device__ double certify(const GroupRows& rows) const {
-    const certificate::DenseMass<> dense{mass(), kVelocities};
-    const double* const force = arrays_.force + velocities_at();
-    const double* const v = arrays_.velocity + velocities_at();
-    const double* const next_v = at_.next_v;
-    const double* const impulse = at_.impulse;
-    const double* const centripetal = at_.centripetal;
+  [[nodiscard]] __device__ double certify(bool on, const GroupRows& rows) const {
     certificate::Violation<double> balance;
-    for (int j = contact_; j < kVelocities; j += kContacts) {
-      certificate::add_balance(balance, dense, rows, h(), force, v, next_v, impulse,
-                               at_.white + 2 * kRows, j, j + 1);
-    }
     certificate::Violation<double> laws;
-    certificate::add_laws(laws, dense, rows, h(), v, next_v, impulse, centripetal, at_.white,
-                          at_.white + kRows, row_, row_ + 3);
+    if (on) {
+      const certificate::DenseMass<> dense{at_.factor, kVelocities};
+      const double* const force = arrays_.force + velocities_at();
+      const double* const v = arrays_.velocity + velocities_at();
+      const double* const next_v = at_.next_v;
+      const double* const impulse = at_.impulse;
+      const double* const centripetal = at_.centripetal;
+      for (int j = contact_; j < kVelocities; j += kContacts) {
+        certificate::add_balance(balance, dense, rows, h(), force, v, next_v, impulse,
+                                 at_.white + 2 * kRows, j, j + 1);
+      }
+      certificate::add_laws(laws, dense, rows, h(), v, next_v, impulse, centripetal, at_.white,
+                            at_.white + kRows, row_, row_ + 3);
+    }
     for (auto* violation : {&balance, &laws}) {
       violation->worst.value = largest(violation->worst.value);
       violation->scale.value = largest(violation->scale.value);
     }
-    return certificate::joined_residual(balance.relative(), laws.relative());
+    const auto relative = [](const certificate::Violation<double>& violation) {
+      const double scale = violation.scale.value;
+      return quotient(violation.worst.value,
+                      scale > certificate::kTiny ? scale : certificate::kTiny);
+    };
+    return certificate::joined_residual(relative(balance), relative(laws));
   }
 
   __device__ void hand_out(double residual) const {
     const std::int64_t p = problem_;
     const kernels::CompliantArrays& a = arrays_;
     for (int k = 0; k < 3; ++k) {
-      a.result.force[p * kRows + row_ + k] = at_.impulse[row_ + k] / h();
+      a.result.force[p * kRows + row_ + k] = quotient(at_.impulse[row_ + k], h());
     }
     for (int j = contact_; j < kVelocities; j += kContacts) {
       a.result.velocity[p * kVelocities + j] = at_.next_v[j];
@@ -313,7 +378,7 @@ class ContactGroup : public NewtonGroup {
     for (int i = 0; i < kVelocities; ++i) {
       double momentum = 0.0;
       for (int j = 0; j < kVelocities; ++j) {
-        momentum = kernels::fused(mass()[i * kVelocities + j], at_.next_v[j], momentum);
+        momentum = kernels::fused(at_.factor[i * kVelocities + j], at_.next_v[j], momentum);
       }
       energy = kernels::fused(0.5 * at_.next_v[i], momentum, energy);
     }
@@ -324,7 +389,9 @@ class ContactGroup : public NewtonGroup {
   }
 
   const kernels::CompliantArrays& arrays_;
-  int problem_ = 0;
+  int* open_;
+  int* count_;
+  int problem_ = -1;  ///< none below 0
 };
 
 }  // namespace carom::cuda

@@ -5,6 +5,7 @@
 
 #include "compliant/body/compliant_array_body.hpp"
 #include "cuda/lanes.cuh"
+#include "cuda/quotient.cuh"
 
 /// The contact laws of a body on four spatial contacts, on as many lanes.
 namespace carom::cuda {
@@ -13,7 +14,7 @@ namespace carom::cuda {
 class NewtonGroup {
  public:
   static constexpr int kContacts = kernels::kArrayContacts;
-  using Lanes = GroupLanes<kContacts>;
+  using Lanes = GroupLanes<kContacts, true>;
 
   /// Memory of a group.
   template <class Memory>
@@ -23,9 +24,13 @@ class NewtonGroup {
     Memory vector;   ///< u
     Memory own;      ///< the diagonal of G M^-1 G'; then the best p so far
     Memory centripetal;
-    Memory next_v;  ///< [velocities]
-    Memory factor;  ///< L of M with reciprocals on its diagonal, [velocities, velocities]
-    Memory white;   ///< L^-1 G', [rows, velocities]; then Shown; then scratch of the certificate
+    Memory friction;        ///< [contacts]
+    Memory normal_weight;   ///< rho of the normal, [contacts]
+    Memory tangent_weight;  ///< and of both tangents
+    Memory merit;           ///< scale of the residual, least residual so far
+    Memory next_v;          ///< [velocities]
+    Memory factor;          ///< L of M with reciprocals on its diagonal, [velocities, velocities]
+    Memory white;  ///< L^-1 G', [rows, velocities]; then Shown; then scratch of the certificate
 
     CAROM_INLINE constexpr explicit Layout(kernels::Arena<Memory>& arena)
         : matrix(arena.take(kRows * kRows)),
@@ -33,9 +38,13 @@ class NewtonGroup {
           vector(arena.take(kRows)),
           own(arena.take(kRows)),
           centripetal(arena.take(kRows)),
+          friction(arena.take(kContacts)),
+          normal_weight(arena.take(kContacts)),
+          tangent_weight(arena.take(kContacts)),
+          merit(arena.take(2)),
           next_v(arena.take(kVelocities)),
           factor(arena.take(kVelocities * kVelocities)),
-          white(arena.take_largest(kRows * kVelocities, 3 * kRows + 3 + 3 * kRows,
+          white(arena.take_largest(kRows * kVelocities, 3 * kRows + 4 + 3 * kRows,
                                    2 * kRows + kVelocities)) {}
   };
 
@@ -59,108 +68,154 @@ class NewtonGroup {
                          [](double a, double b) { return a != a ? a : (b != b || b > a ? b : a); });
   }
 
-  /// ContactNewtonPack::solve from p = 0; the lane's impulses go to memory. False where it takes
-  /// too many steps.
-  __device__ bool newton() {
-    const auto reciprocal = [&](int a) { return 1.0 / w(row_ + a, row_ + a); };
-    normal_weight_ = reciprocal(0);
-    tangent_weight_ = kernels::smaller(reciprocal(1), reciprocal(2));
+  /// ContactNewtonPack::solve in parts, from p = 0, by all groups of the warp at once; those that
+  /// are not `on` change nothing. True where steps are to follow.
+  __device__ bool begin_newton(bool on) {
     double scale = 1e-300;
-    for (int a = 0; a < 3; ++a) {
-      p(a) = 0.0;
-      scale = kernels::larger(kernels::magnitude(weight(a) * at_.vector[row_ + a]), scale);
+    if (on) {
+      const auto reciprocal = [&](int a) { return 1.0 / w(row_ + a, row_ + a); };
+      const double normal = reciprocal(0);
+      const double tangent = kernels::smaller(reciprocal(1), reciprocal(2));
+      at_.normal_weight[contact_] = normal;
+      at_.tangent_weight[contact_] = tangent;
+      for (int a = 0; a < 3; ++a) {
+        p(a) = 0.0;
+        scale = kernels::larger(
+            kernels::magnitude((a == 0 ? normal : tangent) * at_.vector[row_ + a]), scale);
+      }
     }
     scale = largest(scale);
-    double least = natural_residual();
-    if (least > scale * kernels::kNewtonPoor) {
-      for (int turn = 0; turn < kernels::kNewtonSweeps; ++turn) sweep();
-      least = natural_residual();
+    double least = natural_residual(on);
+    const bool poor = on && least > scale * kernels::kNewtonPoor;
+    if (WarpLanes::any(poor)) {
+      sweep(poor);
+      const double swept = natural_residual(poor);
+      least = poor ? swept : least;
     }
+    if (!on) return false;
     for (int a = 0; a < 3; ++a) at_.own[row_ + a] = p(a);
-    const int most = options_.max_iterations < kernels::kMostIterations ? options_.max_iterations
-                                                                        : kernels::kMostIterations;
+    at_.merit[0] = scale;  // the same on all lanes
+    at_.merit[1] = least;
     iterations_ = 0;
-    bool running = !(least <= scale * options_.accuracy);
-    while (running && iterations_ < most) {
-      if (iterations_ == kernels::kNewtonPatience) return false;
-      newton_step();
-      const double merit = natural_residual();
-      const bool lower = merit < least;
-      if (lower) {
-        for (int a = 0; a < 3; ++a) at_.own[row_ + a] = p(a);
-      }
-      ++iterations_;
-      const bool stalled = !lower && least <= scale * kernels::kNewtonFloor;
-      least = lower ? merit : least;
-      running = !(least <= scale * options_.accuracy) && !stalled;
-    }
-    for (int a = 0; a < 3; ++a) p(a) = at_.own[row_ + a];
-    lanes_.barrier();
-    return true;
+    return !(least <= scale * options_.accuracy) && iterations_ < most_iterations();
   }
 
-  [[nodiscard]] __device__ double weight(int a) const {
-    return a == 0 ? normal_weight_ : tangent_weight_;
+  /// One step. False where it was the last one.
+  __device__ bool advance_newton(bool on) {
+    newton_step(on);
+    const double scale = at_.merit[0];
+    double least = at_.merit[1];  // before the barriers behind which another lane changes it
+    const double merit = natural_residual(on);
+    if (!on) return false;
+    const bool lower = merit < least;
+    if (lower) {
+      for (int a = 0; a < 3; ++a) at_.own[row_ + a] = p(a);
+    }
+    ++iterations_;
+    const bool stalled = !lower && least <= scale * kernels::kNewtonFloor;
+    least = lower ? merit : least;
+    at_.merit[1] = least;
+    return !(least <= scale * options_.accuracy) && !stalled && iterations_ < most_iterations();
   }
+
+  /// The lane's impulses go to memory.
+  __device__ void take_best() {
+    for (int a = 0; a < 3; ++a) p(a) = at_.own[row_ + a];
+  }
+
+  [[nodiscard]] __device__ int most_iterations() const {
+    return options_.max_iterations < kernels::kMostIterations ? options_.max_iterations
+                                                              : kernels::kMostIterations;
+  }
+
+  [[nodiscard]] __device__ double mu() const { return at_.friction[contact_]; }
+  [[nodiscard]] __device__ double normal_weight() const { return at_.normal_weight[contact_]; }
+  [[nodiscard]] __device__ double tangent_weight() const { return at_.tangent_weight[contact_]; }
   /// Of the lane's impulses.
   [[nodiscard]] __device__ double& p(int a) const { return at_.impulse[row_ + a]; }
 
-  __device__ double tangent_length() const {
-    return kernels::square_root(kernels::fused(force_[1], force_[1], force_[2] * force_[2]));
+  __device__ static double length(double x, double y) {
+    return kernels::square_root(kernels::fused(x, x, y * y));
+  }
+  /// radius / size where that is below 1; radius 0 is not divided, see quotient.cuh.
+  __device__ static double shrink_to(double radius, double size) {
+    const bool shrinks = size > radius;
+    const bool vanishes = shrinks && radius == 0.0;
+    const double divided = (shrinks && !vanishes ? radius : 1.0) / (shrinks ? size : 1.0);
+    return vanishes ? radius : divided;
   }
 
   /// max |p - Pi(p - rho F)|; leaves p - rho F in force_ and F in slip_.
-  __device__ double natural_residual() {
+  __device__ double natural_residual(bool on) {
     lanes_.barrier();
-    double even[3] = {at_.vector[row_], at_.vector[row_ + 1], at_.vector[row_ + 2]};
-    double odd[3] = {};
-    for (int j = 0; j < kRows; j += 2) {
-      const double first = at_.impulse[j];
-      const double second = at_.impulse[j + 1];
-      for (int a = 0; a < 3; ++a) {
-        even[a] = kernels::fused(w(row_ + a, j), first, even[a]);
-        odd[a] = kernels::fused(w(row_ + a, j + 1), second, odd[a]);
+    double worst = 0.0;
+    if (on) {
+      double even[3] = {at_.vector[row_], at_.vector[row_ + 1], at_.vector[row_ + 2]};
+      double odd[3] = {};
+      for (int j = 0; j < kRows; j += 2) {
+        const double first = at_.impulse[j];
+        const double second = at_.impulse[j + 1];
+        for (int a = 0; a < 3; ++a) {
+          even[a] = kernels::fused(w(row_ + a, j), first, even[a]);
+          odd[a] = kernels::fused(w(row_ + a, j + 1), second, odd[a]);
+        }
       }
+      double poison = 0.0;
+      for (int a = 0; a < 3; ++a) {
+        slip_[a] = even[a] + odd[a];
+        force_[a] = kernels::fused(a == 0 ? -normal_weight() : -tangent_weight(), slip_[a], p(a));
+        poison = poison + slip_[a] * 0.0;
+      }
+      worst = kernels::larger(kernels::magnitude(p(0) - kernels::larger(force_[0], 0.0)), 0.0);
+      const double radius = mu() * kernels::larger(p(0), 0.0);
+      size_ = length(force_[1], force_[2]);
+      const double shrink = shrink_to(radius, size_);
+      for (int k = 1; k < 3; ++k) {
+        worst =
+            kernels::larger(kernels::magnitude(kernels::fused(-shrink, force_[k], p(k))), worst);
+      }
+      worst = worst + poison;
     }
     lanes_.barrier();  // before a lane changes its own
-    double poison = 0.0;
-    for (int a = 0; a < 3; ++a) {
-      slip_[a] = even[a] + odd[a];
-      force_[a] = kernels::fused(-weight(a), slip_[a], p(a));
-      poison = poison + slip_[a] * 0.0;
-    }
-    double worst = kernels::larger(kernels::magnitude(p(0) - kernels::larger(force_[0], 0.0)), 0.0);
-    const double radius = mu_ * kernels::larger(p(0), 0.0);
-    const double size = tangent_length();
-    const double shrink = size > radius ? radius / size : 1.0;
-    for (int k = 1; k < 3; ++k) {
-      worst = kernels::larger(kernels::magnitude(kernels::fused(-shrink, force_[k], p(k))), worst);
-    }
-    return largest(worst + poison);
+    return largest(worst);
   }
 
-  /// Block Gauss-Seidel, contact after contact.
-  __device__ void sweep() {
-    for (int c = 0; c < kContacts; ++c) {
-      const double normal =
-          kernels::larger(kernels::fused(-normal_weight_, slip_[0], p(0)), 0.0) - p(0);
-      move(c, 0, normal);
-      double change[3];
-      for (int k = 1; k < 3; ++k) force_[k] = kernels::fused(-tangent_weight_, slip_[k], p(k));
-      const double radius = mu_ * p(0);
-      const double size = tangent_length();
-      const double shrink = size > radius ? radius / size : 1.0;
-      for (int k = 1; k < 3; ++k) change[k] = kernels::fused(shrink, force_[k], -p(k));
-      for (int k = 1; k < 3; ++k) move(c, k, change[k]);
-    }
-  }
-  /// Impulse k of contact c changes by what its lane says.
-  __device__ void move(int c, int k, double own) {
-    const double change = Lanes::from(own, c);
-    if (contact_ == c) p(k) = p(k) + change;
+  /// Sweeps of block Gauss-Seidel, contact after contact: every lane works out the change of its
+  /// contact and takes that of the one whose turn it is, on copies, which it keeps where it is on.
+  __device__ void sweep(bool on) {
+    const double friction = mu();
+    const double normal_weight = this->normal_weight();
+    const double tangent_weight = this->tangent_weight();
+    double own[3] = {p(0), p(1), p(2)};
+    double slip[3] = {slip_[0], slip_[1], slip_[2]};
+    double row[3][kRows];  // W is symmetric to the bit
     for (int a = 0; a < 3; ++a) {
-      slip_[a] = kernels::fused(w(3 * c + k, row_ + a), change, slip_[a]);
+      for (int j = 0; j < kRows; ++j) row[a][j] = w(row_ + a, j);
     }
+#if defined(__CUDA_ARCH__)
+#pragma unroll 1
+#endif
+    for (int turn = 0; turn < kernels::kNewtonSweeps; ++turn) {
+      each_contact([&](auto contact) {
+        constexpr int c = contact;
+        const auto move = [&](int k, double wanted) {
+          const double change = Lanes::from(wanted, c);
+          if (contact_ == c) own[k] = own[k] + change;
+          for (int a = 0; a < 3; ++a) {
+            slip[a] = kernels::fused(row[a][3 * c + k], change, slip[a]);
+          }
+        };
+        move(0, kernels::larger(kernels::fused(-normal_weight, slip[0], own[0]), 0.0) - own[0]);
+        double force[3];
+        for (int k = 1; k < 3; ++k) force[k] = kernels::fused(-tangent_weight, slip[k], own[k]);
+        const double shrink = shrink_to(friction * own[0], length(force[1], force[2]));
+        double change[3];
+        for (int k = 1; k < 3; ++k) change[k] = kernels::fused(shrink, force[k], -own[k]);
+        for (int k = 1; k < 3; ++k) move(k, change[k]);
+      });
+    }
+    if (!on) return;
+    for (int a = 0; a < 3; ++a) p(a) = own[a];
   }
 
   /// What contacts' lanes show: their diagonal blocks' inverses, and to the lanes behind them, one
@@ -172,7 +227,7 @@ class NewtonGroup {
     }
     [[nodiscard]] __device__ double& wanted(int a) const { return memory[3 * kRows + a]; }
     [[nodiscard]] __device__ double& upper(int a, int j) const {
-      return memory[3 * kRows + 3 + a * kRows + j];
+      return memory[3 * kRows + 4 + a * kRows + j];
     }
   };
 
@@ -187,13 +242,89 @@ class NewtonGroup {
 
   /// Linearises at p and takes the step: every lane forms its rows, and takes out those of the
   /// contacts before it, in blocks of 3 x 3, as soon as they are final.
-  __device__ void newton_step() {
+  __device__ void newton_step(bool on) {
+    double upper[3][kRows];
+    double wanted[3];
+    if (on) linearise(upper, wanted);
+    const Shown shown{at_.white};
+    each_contact([&](auto turn) {
+      constexpr int k = turn;
+      if (on && contact_ == k) {
+        double own[3][3];
+        for (int a = 0; a < 3; ++a) {
+          for (int l = 0; l < 3; ++l) own[a][l] = upper[a][3 * k + l];
+        }
+        double inverse[3][3];
+        kernels::invert_block<double>(own, inverse);
+        for (int a = 0; a < 3; ++a) {
+          for (int l = 0; l < 3; ++l) shown.inverse(k, a, l) = inverse[a][l];
+        }
+        if constexpr (k < kContacts - 1) {
+          for (int a = 0; a < 3; ++a) {
+            for (int j = 3 * k + 3; j < kRows; ++j) shown.upper(a, j) = upper[a][j];
+            shown.wanted(a) = wanted[a];
+          }
+        }
+      }
+      if constexpr (k < kContacts - 1) {
+        lanes_.barrier();
+        if (on && contact_ > k) {
+          double out[3][3];
+          for (int a = 0; a < 3; ++a) {
+            for (int l = 0; l < 3; ++l) {
+              double sum = upper[a][3 * k] * shown.inverse(k, 0, l);
+              sum = kernels::fused(upper[a][3 * k + 1], shown.inverse(k, 1, l), sum);
+              out[a][l] = -kernels::fused(upper[a][3 * k + 2], shown.inverse(k, 2, l), sum);
+            }
+            for (int l = 0; l < 3; ++l) {
+              wanted[a] = kernels::fused(out[a][l], shown.wanted(l), wanted[a]);
+            }
+          }
+          for (int j = 3 * k + 3; j < kRows; ++j) {
+            for (int b = 0; b < 3; ++b) {
+              const double above = shown.upper(b, j);
+              for (int a = 0; a < 3; ++a) {
+                upper[a][j] = kernels::fused(out[a][b], above, upper[a][j]);
+              }
+            }
+          }
+        }
+        lanes_.barrier();
+      }
+    });
+    double step[3];
+    each_contact([&](auto turn) {
+      constexpr int k = kContacts - 1 - turn;
+      // Lanes behind contact k know their step already, lanes before it do not yet.
+      if (on && contact_ == k) {
+        const auto inverse = [&](int a, int l) { return shown.inverse(k, a, l); };
+        for (int a = 0; a < 3; ++a) {
+          step[a] =
+              kernels::fused(inverse(a, 0), wanted[0],
+                             kernels::fused(inverse(a, 1), wanted[1], inverse(a, 2) * wanted[2]));
+        }
+      }
+      if constexpr (k > 0) {
+        double found[3];
+        for (int a = 0; a < 3; ++a) found[a] = Lanes::from(step[a], k);
+        for (int l = 2; l >= 0; --l) {
+          for (int a = 0; a < 3; ++a) {
+            wanted[a] = kernels::fused(-upper[a][3 * k + l], found[l], wanted[a]);
+          }
+        }
+      }
+    });
+    if (!on) return;
+    for (int a = 0; a < 3; ++a) p(a) = p(a) + step[a];
+  }
+
+  /// The lane's rows of the Newton matrix, and their right-hand side.
+  __device__ void linearise(double (&upper)[3][kRows], double (&wanted)[3]) const {
     kernels::NewtonRow<double> row[3];
     const double impulse[3] = {p(0), p(1), p(2)};
-    kernels::newton_normal_row<double>(p(0), force_[0], slip_[0], normal_weight_, row[0]);
-    kernels::newton_disk_rows<double>(impulse, force_, slip_, tangent_weight_, mu_,
-                                      tangent_length(), row + 1);
-    double upper[3][kRows];
+    kernels::newton_normal_row<double>(p(0), force_[0], slip_[0], normal_weight(), row[0]);
+    kernels::newton_disk_rows<double>(impulse, force_, slip_, tangent_weight(), mu(), size_,
+                                      row + 1);
     for (int j = 0; j < kRows; ++j) {
       const double one = w(row_ + 1, j);
       const double two = w(row_ + 2, j);
@@ -211,66 +342,7 @@ class NewtonGroup {
         }
       }
     });
-    double wanted[3] = {row[0].wanted, row[1].wanted, row[2].wanted};
-    const Shown shown{at_.white};
-    each_contact([&](auto turn) {
-      constexpr int k = turn;
-      if (contact_ == k) {
-        double own[3][3];
-        for (int a = 0; a < 3; ++a) {
-          for (int l = 0; l < 3; ++l) own[a][l] = upper[a][3 * k + l];
-        }
-        double inverse[3][3];
-        kernels::invert_block<double>(own, inverse);
-        for (int a = 0; a < 3; ++a) {
-          for (int j = 3 * k + 3; j < kRows; ++j) shown.upper(a, j) = upper[a][j];
-          for (int l = 0; l < 3; ++l) shown.inverse(k, a, l) = inverse[a][l];
-          shown.wanted(a) = wanted[a];
-        }
-      }
-      lanes_.barrier();
-      if (contact_ > k) {
-        double out[3][3];
-        for (int a = 0; a < 3; ++a) {
-          for (int l = 0; l < 3; ++l) {
-            double sum = upper[a][3 * k] * shown.inverse(k, 0, l);
-            sum = kernels::fused(upper[a][3 * k + 1], shown.inverse(k, 1, l), sum);
-            out[a][l] = -kernels::fused(upper[a][3 * k + 2], shown.inverse(k, 2, l), sum);
-          }
-          for (int l = 0; l < 3; ++l) {
-            wanted[a] = kernels::fused(out[a][l], shown.wanted(l), wanted[a]);
-          }
-        }
-        for (int j = 3 * k + 3; j < kRows; ++j) {
-          for (int b = 0; b < 3; ++b) {
-            const double above = shown.upper(b, j);
-            for (int a = 0; a < 3; ++a) {
-              upper[a][j] = kernels::fused(out[a][b], above, upper[a][j]);
-            }
-          }
-        }
-      }
-      lanes_.barrier();
-    });
-    each_contact([&](auto turn) {
-      constexpr int k = kContacts - 1 - turn;
-      const auto inverse = [&](int a, int l) { return shown.inverse(contact_, a, l); };
-      double step[3];
-      for (int a = 0; a < 3; ++a) {
-        step[a] =
-            kernels::fused(inverse(a, 0), wanted[0],
-                           kernels::fused(inverse(a, 1), wanted[1], inverse(a, 2) * wanted[2]));
-      }
-      for (int a = 0; a < 3; ++a) {
-        if (contact_ == k) p(a) = p(a) + step[a];
-        step[a] = Lanes::from(step[a], k);
-      }
-      for (int l = 2; l >= 0; --l) {
-        for (int a = 0; a < 3; ++a) {
-          wanted[a] = kernels::fused(-upper[a][3 * k + l], step[l], wanted[a]);
-        }
-      }
-    });
+    for (int a = 0; a < 3; ++a) wanted[a] = row[a].wanted;
   }
 
   const Lanes& lanes_;
@@ -279,9 +351,8 @@ class NewtonGroup {
   int contact_;  ///< the lane's
   int row_;      ///< its first
   // The lane's contact, normal first.
-  double mu_ = 0.0;
-  double normal_weight_ = 0.0, tangent_weight_ = 0.0;
   double force_[3] = {}, slip_[3] = {};
+  double size_ = 0.0;  ///< of the tangential force_
   int iterations_ = 0;
 };
 

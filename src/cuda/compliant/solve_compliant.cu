@@ -32,10 +32,14 @@ struct CompliantLaunch {
   int* open_count;
 };
 
-/// A block is one warp, whose groups of lanes take problems in turn.
+/// A block is one warp, whose groups of lanes take problems in turn, all of them a step of Newton's
+/// method at a time.
 struct ContactGroups {
+  /// Lanes that go on while the others wait for new problems: fewer would idle along, more would
+  /// have what is before and behind Newton's method run for few.
+  static constexpr int kRunning = 8;
   static constexpr int kProblems = WarpLanes::kWidth / ContactGroup::kContacts;
-  static constexpr int kBlocks = 10;  // resident ones, for the register limit
+  static constexpr int kBlocks = 8;   // resident ones: no spills, of ten 900 bytes
   static constexpr long kBanks = 16;  // of doubles
   /// Between two problems: lanes that all read one number of theirs meet in no bank.
   static constexpr long kStride =
@@ -49,15 +53,21 @@ __global__ void __launch_bounds__(WarpLanes::kWidth, ContactGroups::kBlocks)
     step_contacts(const __grid_constant__ CompliantLaunch launch) {
   const ContactGroup::Lanes lanes;
   ContactGroup group(lanes, launch.arrays, launch.options,
-                     shared_memory() + ContactGroups::kStride * lanes.group());
-  const std::int64_t first =
+                     shared_memory() + ContactGroups::kStride * lanes.group(), launch.open,
+                     launch.open_count);
+  std::int64_t next =
       static_cast<std::int64_t>(Grid::block()) * ContactGroups::kProblems + lanes.group();
-  const std::int64_t stride = static_cast<std::int64_t>(Grid::blocks()) * ContactGroups::kProblems;
-  for (std::int64_t p = first; p < launch.problems; p += stride) {
-    if (group.solve(p)) continue;
-    lanes.for_each(1,
-                   [&](int) { launch.open[Grid::claim(launch.open_count)] = static_cast<int>(p); });
-  }
+  bool running = false;
+  do {
+    if (WarpLanes::count(running) <= ContactGroups::kRunning) {
+      group.finish(!running && group.holds());
+      const bool takes = !running && next < launch.problems;
+      const bool begun = group.begin(takes, static_cast<int>(next));
+      running = running || begun;
+      if (takes) next += static_cast<std::int64_t>(Grid::blocks()) * ContactGroups::kProblems;
+    }
+    running = group.advance(running);
+  } while (WarpLanes::any(running || group.holds() || next < launch.problems));
 }
 
 /// Scratch of a thread, but for what is interleaved.
