@@ -66,15 +66,6 @@ CAROM_HOST_DEVICE constexpr int row_padding() {
     return 1;
   }
 }
-/// Whether a lane takes whole rows of a matrix: as many lanes as there are elements do not.
-template <class Lanes>
-CAROM_HOST_DEVICE constexpr bool takes_rows() {
-  if constexpr (requires { Lanes::kTakesRows; }) {
-    return Lanes::kTakesRows;
-  } else {
-    return false;
-  }
-}
 CAROM_HOST_DEVICE constexpr int padded(int count, int padding) {
   return (count + padding - 1) / padding * padding;
 }
@@ -92,24 +83,6 @@ CAROM_INLINE void add_outer(const Lanes& lanes, int rows, int stride, Real* matr
       const Real factor = column[i];
       for (int j = 0; j < whole; ++j) to[j] = fused(factor, from[j], to[j]);
     }
-  } else if constexpr (takes_rows<Lanes>()) {
-    lanes.for_each(Lanes::kWidth, [&](int lane) {
-      constexpr int kHeld = 4;  // of the row, for all rows of the lane
-      for (int first = 0; first < stride; first += kHeld) {
-        Real held[kHeld] = {};
-        for (int k = 0; k < kHeld; ++k) {
-          if (first + k < stride) held[k] = row[first + k];
-        }
-        for (int turn = 0; turn < rows; turn += Lanes::kWidth) {
-          const int i = turn + lane;
-          if (i >= rows) break;
-          Real* const to = matrix + static_cast<long>(i) * stride + first;
-          for (int k = 0; k < kHeld; ++k) {
-            if (first + k < stride) to[k] = fused(column[i], held[k], to[k]);
-          }
-        }
-      }
-    });
   } else {
     lanes.for_each_2d(rows, stride, [&](int i, int j) {
       Real& to = matrix[static_cast<long>(i) * stride + j];

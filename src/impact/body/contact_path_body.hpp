@@ -38,7 +38,7 @@ using Tangents =
 
 /// The path itself: its public calls, the normals' modes, and what it leaves behind.
 template <int Dim, class Real, class Lanes>
-class ContactPath : Tangents<Dim, Real, Lanes> {
+class ContactPath : protected Tangents<Dim, Real, Lanes> {
   using Base = Tangents<Dim, Real, Lanes>;
 
  public:
@@ -74,13 +74,11 @@ class ContactPath : Tangents<Dim, Real, Lanes> {
     choose_corner(u, attempt);
     fill_tableau(delassus, u);
     const Real start = cover(attempt);
-    driving_ = time_id();
-    if (!(start > Real(0))) return PathProgress::arrived;
-    lanes_.for_each(rows_, [&](int i) { at_.x[i] = fused(at(i, rows_), start, at_.x[i]); });
-    direction_ = Real(-1);
-    driving_value_ = start;
-    smallest_time_ = kTieTolerance * start;
-    return PathProgress::running;
+    const PathProgress progress = depart(start);
+    if (progress == PathProgress::running) {
+      lanes_.for_each(rows_, [&](int i) { at_.x[i] = fused(at(i, rows_), start, at_.x[i]); });
+    }
+    return progress;
   }
 
   CAROM_HOST_DEVICE PathProgress advance() {
@@ -104,30 +102,7 @@ class ContactPath : Tangents<Dim, Real, Lanes> {
   }
 
   CAROM_HOST_DEVICE void extract(double* impulse) const {
-    lanes_.for_each(m_, [&](int i) {
-      const auto force = [&](int id) -> double {
-        const int place = int_at_.place[id];
-        if (id == driving_) return static_cast<double>(at_least_zero(driving_value_));
-        if (place < rows_) return static_cast<double>(at_least_zero(at_.x[place]));
-        return id < m_ && int_at_.normal[id] == kFull ? max_impulse_[id] : 0.0;
-      };
-      double normal = force(i);
-      if (normal > max_impulse_[i]) normal = max_impulse_[i];
-      impulse[i] = normal;
-      const double limit = friction_[i] * normal;
-      const int j = int_at_.corner[i];
-      for (int c = 0; c < kTangents; ++c) {
-        double sum = limit * polygon_.direction[j][c];
-        if (normal > 0.0 && friction_[i] > 0.0) {
-          Real basis[kTangents][kTangents];
-          corner_basis(j, basis);
-          for (int slot = 0; slot < kTangents; ++slot) {
-            sum = fused(static_cast<double>(basis[c][slot]), force(tangent_pair(i, slot)), sum);
-          }
-        }
-        impulse[m_ + kTangents * i + c] = sum;
-      }
-    });
+    lanes_.for_each(m_, [&](int i) { extract_contact(i, impulse); });
   }
 
   /// After run: removes from the impulse what rounding left in the velocities that its modes hold
@@ -174,14 +149,13 @@ class ContactPath : Tangents<Dim, Real, Lanes> {
     return 1 + place + (int_at_.normal[i] == kFull ? places : 0);
   }
 
- private:
+ protected:
   using Base::at, Base::at_, Base::basic_in_time, Base::choose_corner, Base::column_of,
       Base::corner_basis, Base::cover, Base::direction_, Base::drive, Base::driving_,
       Base::driving_value_, Base::fill_tableau, Base::friction_, Base::int_at_,
-      Base::kRateTolerance, Base::kReal0, Base::kTangents, Base::lanes_, Base::linear,
-      Base::linear_alike, Base::m_, Base::max_impulse_, Base::mu, Base::pivot, Base::polygon_,
-      Base::rows_, Base::set, Base::tangent_pair, Base::time_id, Base::turn_corner,
-      Base::velocity_of;
+      Base::kRateTolerance, Base::kReal0, Base::kTangents, Base::lanes_, Base::linear, Base::m_,
+      Base::max_impulse_, Base::mu, Base::pivot, Base::polygon_, Base::rows_, Base::set,
+      Base::tangent_pair, Base::time_id, Base::turn_corner, Base::velocity_of;
   static constexpr int kMostEvents = kNormalEvents + 16;  // the edges of the largest polygon
   static constexpr Real kTieTolerance = Real(sizeof(Real) == 8 ? 1e-13 : 1e-6);
 
@@ -212,6 +186,16 @@ class ContactPath : Tangents<Dim, Real, Lanes> {
     this->watch_tangent(contact, mode, normal, column, visit);
   }
 
+  /// Along the first line, from t = start.
+  CAROM_INLINE PathProgress depart(Real start) {
+    driving_ = time_id();
+    if (!(start > Real(0))) return PathProgress::arrived;
+    direction_ = Real(-1);
+    driving_value_ = start;
+    smallest_time_ = kTieTolerance * start;
+    return PathProgress::running;
+  }
+
   CAROM_INLINE static Real step_to(Linear<Real> f) {
     return f.rate < -kRateTolerance ? at_least_zero(f.value) / -f.rate
                                     : std::numeric_limits<Real>::infinity();
@@ -224,35 +208,35 @@ class ContactPath : Tangents<Dim, Real, Lanes> {
       const Real step = step_to(f);
       if (step < best.key) best = {step, kMostEvents * contact + event};
     };
-    if constexpr (Dim == 3 && takes_rows<Lanes>()) {
-      watch_alike(contact, column, earlier);
-    } else {
-      watch(contact, column, earlier);
-    }
+    watch(contact, column, earlier);
     return best;
   }
 
-  /// As watch, by one text for all modes: lanes whose contacts are in different ones stay together.
-  template <class Visit>
-  CAROM_INLINE void watch_alike(int contact, int column, Visit&& visit) const {
-    const int state = int_at_.normal[contact];
-    const int mode = int_at_.tangent[contact];
-    const bool closed = state == kClosed;
-    const bool frictional = mu(contact) > kReal0;
-    const Real limit = static_cast<Real>(max_impulse_[contact]);
-    const Linear<Real> near = linear_alike(closed ? contact : velocity_of(contact), column);
-    const Linear<Real> normal{closed ? near.value : limit, closed ? near.rate : kReal0};
-    // Slacks that are not there do not shrink.
-    const bool lower = !closed || !frictional || mode == kCorner;
-    const Real sign = state == kFull ? Real(-1) : Real(1);
-    visit(0, Linear<Real>{sign * near.value, lower ? sign * near.rate : kReal0});
-    const bool upper = closed && max_impulse_[contact] < kInfinity;
-    visit(1, Linear<Real>{limit - normal.value, upper ? -normal.rate : kReal0});
-    if (state == kSeparate || !frictional) return;
-    this->watch_tangent_alike(contact, mode, normal, column, visit);
+  CAROM_INLINE void extract_contact(int i, double* impulse) const {
+    const auto force = [&](int id) -> double {
+      const int place = int_at_.place[id];
+      if (id == driving_) return static_cast<double>(at_least_zero(driving_value_));
+      if (place < rows_) return static_cast<double>(at_least_zero(at_.x[place]));
+      return id < m_ && int_at_.normal[id] == kFull ? max_impulse_[id] : 0.0;
+    };
+    double normal = force(i);
+    if (normal > max_impulse_[i]) normal = max_impulse_[i];
+    impulse[i] = normal;
+    const double limit = friction_[i] * normal;
+    const int j = int_at_.corner[i];
+    for (int c = 0; c < kTangents; ++c) {
+      double sum = limit * polygon_.direction[j][c];
+      if (normal > 0.0 && friction_[i] > 0.0) {
+        Real basis[kTangents][kTangents];
+        corner_basis(j, basis);
+        for (int slot = 0; slot < kTangents; ++slot) {
+          sum = fused(static_cast<double>(basis[c][slot]), force(tangent_pair(i, slot)), sum);
+        }
+      }
+      impulse[m_ + kTangents * i + c] = sum;
+    }
   }
 
-  /// The pivot stands in one place, where groups of lanes meet that have different events.
   CAROM_HOST_DEVICE bool change_mode(int contact, int event, int column) {
     const int leaving = event < kNormalEvents
                             ? normal_leaving(contact, event)

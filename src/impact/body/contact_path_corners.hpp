@@ -64,11 +64,8 @@ class Corners : protected Tableau<Dim, Real, Lanes> {
     const Real turn = static_cast<Real>(polygon_.turn);
     const int other_column = Dim == 2 ? -1 : column_of(tangent_pair(contact, other));
     lanes_.for_each(columns_, [&](int j) {
-      at_.combined[j] =
+      at(row, j) =
           fused(length, row_entry(contact, j), -at(row, j)) + (j == other_column ? turn : kReal0);
-    });
-    lanes_.for_each(columns_, [&](int j) {
-      at(row, j) = at_.combined[j];
       if (j == 0) at_.x[row] = value;
     });
     swap_pair(contact, active, other);
@@ -110,7 +107,9 @@ class Corners : protected Tableau<Dim, Real, Lanes> {
     const int count = polygon_.count;
     lanes_.for_each(1, [&](int) {
       const int j = int_at_.corner[contact];
-      int_at_.corner[contact] = active == 0 ? (j + 1) % count : (j + count - 1) % count;
+      const int before = j == 0 ? count - 1 : j - 1;
+      const int behind = j + 1 == count ? 0 : j + 1;
+      int_at_.corner[contact] = active == 0 ? behind : before;
       if (Dim == 3) {
         exchange_places(tangent_pair(contact, active), tangent_pair(contact, other));
         exchange_places(velocity_of(tangent_pair(contact, active)),

@@ -13,9 +13,9 @@ class SpatialTangents : protected Start<3, Real, Lanes> {
  protected:
   using Base::at, Base::at_, Base::column_of, Base::columns_, Base::corner_basis,
       Base::corner_change, Base::drive, Base::driving_, Base::edge_length, Base::far_end_basic,
-      Base::give_far_end, Base::int_at_, Base::kTangents, Base::lanes_, Base::linear,
-      Base::linear_alike, Base::mu, Base::polygon_, Base::relabel_velocity, Base::row_entry,
-      Base::rows_, Base::set, Base::swap_pair, Base::tangent_pair, Base::velocity_of;
+      Base::give_far_end, Base::int_at_, Base::kTangents, Base::lanes_, Base::linear, Base::mu,
+      Base::polygon_, Base::relabel_velocity, Base::row_entry, Base::rows_, Base::set,
+      Base::swap_pair, Base::tangent_pair, Base::velocity_of;
   using Base::Base;
 
   /// Calls visit(event, slack) for the tangential events of a contact that carries an impulse.
@@ -37,32 +37,6 @@ class SpatialTangents : protected Start<3, Real, Lanes> {
     visit(kNormalEvents, along);
     visit(kNormalEvents + 1, beyond(along, normal, mu(contact) * edge_length()));
     visit(kNormalEvents + 2, linear(velocity_of(mode == kAlongA ? b : a), column));
-  }
-
-  /// The same by one text for all modes.
-  template <class Visit>
-  CAROM_INLINE void watch_tangent_alike(int contact, int mode, Linear<Real> normal, int column,
-                                        Visit&& visit) const {
-    const int a = tangent_pair(contact, 0);
-    const int b = tangent_pair(contact, 1);
-    const bool inside = mode == kInside;
-    const bool corner = mode == kCorner;
-    const int on_edge = mode == kAlongB ? b : a;
-    const int off_edge = mode == kAlongB ? a : b;
-    const Linear<Real> first = linear_alike(corner ? velocity_of(a) : on_edge, column);
-    const Linear<Real> second = linear_alike(inside ? b : velocity_of(off_edge), column);
-    const Linear<Real> end = beyond(first, normal, mu(contact) * edge_length());
-    ConeSection cone;
-    if (inside) cone = cone_section(contact, normal, first, second);
-    const int count = inside ? polygon_.count : corner ? 2 : 3;
-#if defined(__CUDA_ARCH__)
-#pragma unroll 1  // lanes with fewer wait in it, not beside an unrolled one
-#endif
-    for (int i = 0; i < count; ++i) {
-      Linear<Real> slack = i == 0 ? first : i == 1 && !corner ? end : second;
-      if (inside) slack = edge_slack(cone, i);
-      visit(kNormalEvents + i, slack);
-    }
   }
 
   /// What leaves at a tangential event, in a tableau that is ready for it.
@@ -105,7 +79,6 @@ class SpatialTangents : protected Start<3, Real, Lanes> {
     drive(velocity_of(tangent_pair(contact, event == 0 ? active : other)));
   }
 
- private:
   /// A sticking impulse and its cone at this normal impulse.
   struct ConeSection {
     Linear<Real> radius;
@@ -144,6 +117,7 @@ class SpatialTangents : protected Start<3, Real, Lanes> {
     for (int i = 0; i < polygon_.count; ++i) visit(kNormalEvents + i, edge_slack(cone, i));
   }
 
+ private:
   /// A sticking impulse that reaches edge `to` is measured from that edge's corner, where b = 0.
   struct Turn {
     Real change[kTangents][kTangents];
@@ -217,11 +191,8 @@ class SpatialTangents : protected Start<3, Real, Lanes> {
       const Real of_basic = driving_ == a ? turn.change[0][1] : turn.change[0][0];
       const Real of_driving = driving_ == a ? turn.change[0][0] : turn.change[0][1];
       lanes_.for_each(columns_, [&](int j) {
-        at_.combined[j] = fused(of_basic, at(row, j), of_driving * at_.pivot_row[j]) +
-                          turn.offset[0] * friction * row_entry(contact, j);
-      });
-      lanes_.for_each(columns_, [&](int j) {
-        at(row, j) = at_.combined[j];
+        at(row, j) = fused(of_basic, at(row, j), of_driving * at_.pivot_row[j]) +
+                     turn.offset[0] * friction * row_entry(contact, j);
         if (j == 0) {
           at_.x[row] = turn.force[0];
           int_at_.place[a] = row;

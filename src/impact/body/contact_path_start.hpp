@@ -96,6 +96,14 @@ class Start : protected Corners<Dim, Real, Lanes> {
     lanes_.for_each(1, [&](int) { int_at_.place[2 * rows_] = rows_ + rows_; });
   }
 
+  /// Irregular weights keep two bounds from being met at once.
+  CAROM_INLINE static Real covering_weight(int i, int attempt) {
+    return Real(1) +
+           Real(0.3819660112501051) * static_cast<Real>((i * (7 + 2 * attempt) + 3) % 11) /
+               Real(11) +
+           Real(0.013) * static_cast<Real>(i);
+  }
+
   /// Fills column t with the covering vector; returns the smallest t at which the corner solves.
   CAROM_HOST_DEVICE Real cover(int attempt) {
     const auto shortfall = [&](int i) {
@@ -109,11 +117,7 @@ class Start : protected Corners<Dim, Real, Lanes> {
     };
     lanes_.for_each(rows_, [&](int i) {
       for (int j = rows_ + 1; j < columns_; ++j) at(i, j) = kReal0;
-      // Irregular weights keep two bounds from being met at once.
-      const Real weight = Real(1) +
-                          Real(0.3819660112501051) *
-                              static_cast<Real>((i * (7 + 2 * attempt) + 3) % 11) / Real(11) +
-                          Real(0.013) * static_cast<Real>(i);
+      const Real weight = covering_weight(i, attempt);
       at(i, rows_) = (i < m_ && int_at_.normal[i] == kFull) ? -weight : weight;
     });
     const ArgMin<Real> worst = lanes_.argmin(

@@ -14,14 +14,12 @@ template <class Memory>
 struct PathRealLayout {
   Memory tableau;
   Memory pivot_row;
-  Memory combined;
   Memory pivot_column;
   Memory x;  ///< values of the basic variables
 
   CAROM_INLINE constexpr PathRealLayout(Arena<Memory>& arena, long rows, long columns)
       : tableau(arena.take(rows * columns)),
         pivot_row(arena.take(columns)),
-        combined(arena.take(columns)),
         pivot_column(arena.take(rows)),
         x(arena.take(rows)) {}
 };
@@ -111,22 +109,6 @@ class Tableau {
     if (id < m_ && int_at_.normal[id] == kFull)
       return {static_cast<Real>(max_impulse_[id]), kReal0};
     return {kReal0, kReal0};
-  }
-
-  /// The same of a variable that is at no lambda_max, without branches.
-  CAROM_INLINE Linear<Real> linear_alike(int id, int column) const {
-    const int place = int_at_.place[id];
-    const bool basic = place < rows_;
-    const bool drives = id == driving_;
-    const int row = basic ? place : 0;
-    const Real value = at_.x[row];
-    const Real rate = direction_ * at(row, column);
-    return {basic    ? value
-            : drives ? driving_value_
-                     : kReal0,
-            basic    ? rate
-            : drives ? direction_
-                     : kReal0};
   }
 
   CAROM_INLINE void drive(int id) {
