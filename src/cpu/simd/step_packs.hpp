@@ -46,7 +46,7 @@ class StepPacks {
         members[found++] = i;
       }
       const kernels::PackShape shape = kernels::pack_shape(*tasks[first], options_.tangents);
-      const bool known = kContacts > 0 && shape.is_body_on(kContacts);
+      [[maybe_unused]] const bool known = kContacts > 0 && shape.is_body_on(kContacts);
       int done = 0;
       if constexpr (Isa::kPacksPay) {
         using Pack = typename Isa::Pack;
@@ -63,11 +63,13 @@ class StepPacks {
         }
       }
       for (; done < found; ++done) {
-        if (known) {
-          solve_pack<double, 1, kContacts>(shape, tasks, members + done, 1, verdicts);
-        } else {
-          solve_pack<double, 1, 0>(shape, tasks, members + done, 1, verdicts);
+        if constexpr (kContacts > 0) {
+          if (known) {
+            solve_pack<double, 1, kContacts>(shape, tasks, members + done, 1, verdicts);
+            continue;
+          }
         }
+        solve_pack<double, 1, 0>(shape, tasks, members + done, 1, verdicts);
       }
     }
   }
