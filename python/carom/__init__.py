@@ -6,7 +6,7 @@
 """
 
 from . import compliant, data, dataset, equilibrium, impact, motion, stability
-from ._core import Workspace
+from ._core import CudaScope, Workspace
 from ._results import QpMethod, RowType, Status, TrajectoryStatus
 from .check import check, info
 from ._files import load
@@ -21,7 +21,7 @@ from .solvers import solve_coulomb, solve_lcp, solve_lp, solve_qp, solve_sdp
 __version__ = info()["version"]
 
 __all__ = [
-    "BackendUnavailable", "CoulombResult", "CudaError", "InvalidInput", "LcpResult", "LpResult", "Problems",
+    "BackendUnavailable", "CoulombResult", "CudaError", "CudaScope", "InvalidInput", "LcpResult", "LpResult", "Problems",
     "QpMethod", "QpResult", "RowType", "SdpResult", "SolveError", "Status", "TrajectoryStatus",
     "Validation", "Workspace", "check", "compliant", "data", "dataset", "equilibrium", "from_mujoco", "from_pinocchio", "impact",
     "info", "load", "model", "models", "motion", "solve_coulomb", "solve_lcp", "solve_lp", "solve_qp", "solve_sdp",

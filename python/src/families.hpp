@@ -8,6 +8,7 @@ namespace carom::python {
 /// contiguous and of the very type, sizes, settings by name, and give arrays by name: shapes,
 /// conversions and classes of results are made in Python (carom/_arrays.py).
 void add_info(nanobind::module_& module);
+void add_cuda_scope(nanobind::module_& module);
 void add_solvers(nanobind::module_& module);
 void add_proofs(nanobind::module_& module);
 void add_models(nanobind::module_& module);

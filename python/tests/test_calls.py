@@ -48,6 +48,20 @@ def test_other_threads_run_meanwhile():
     assert len(ticks) - before > 10
 
 
+def test_devices_that_are_not_there_are_refused():
+    there = [device["index"] for device in carom.info()["cuda_devices"]]
+    if there:
+        with carom.CudaScope(), carom.CudaScope(there[:1]):
+            assert carom.impact.sample("rocking_block", samples=8, backend="cuda").summary["terminated"][0] == 8
+        with pytest.raises(carom.InvalidInput, match="devices is 4096"), carom.CudaScope([4096]):
+            pass
+    else:
+        for devices in (None, [0]):
+            with pytest.raises(carom.BackendUnavailable, match="cuda"), carom.CudaScope(devices):
+                pass
+    assert carom.impact.sample("rocking_block", samples=8).summary["terminated"][0] == 8
+
+
 def test_two_calls_at_once_and_a_workspace_that_refuses_the_second():
     workspace = carom.Workspace()
     started = threading.Event()
