@@ -3,6 +3,7 @@
 #include <carom/device/memory.hpp>
 
 #include "compliant/backends.hpp"
+#include "cuda/compliant/compliant_launch.cuh"
 #include "cuda/compliant/contact_group.cuh"
 #include "cuda/device_scratch.hpp"
 #include "cuda/lanes.cuh"
@@ -19,18 +20,6 @@ struct DeviceTarget {};
 constexpr int kThreads = 64;
 constexpr int kBlocks = 4;  // resident ones: 255 registers, half the spills that 128 would have
 constexpr std::size_t kMostScratch = std::size_t{4} << 30;
-
-struct CompliantLaunch {
-  kernels::CompliantArrays arrays;
-  std::int64_t problems;
-  kernels::CompliantOptions options;
-  double* reals;
-  double* packs;  ///< of all threads, interleaved
-  int* ints;
-  RowType* types;
-  int* open;  ///< problems that groups of lanes leave, in any order; null without groups
-  int* open_count;
-};
 
 /// A block is one warp, whose groups of lanes take problems in turn, all of them a step of Newton's
 /// method at a time.

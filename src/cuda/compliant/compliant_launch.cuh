@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+
+#include "compliant/body/compliant_array_body.hpp"
+
+namespace carom::cuda {
+
+/// What the kernels for compliant steps are given.
+struct CompliantLaunch {
+  kernels::CompliantArrays arrays;
+  std::int64_t problems;
+  kernels::CompliantOptions options;
+  double* reals;
+  double* packs;  ///< of all threads, interleaved
+  int* ints;
+  RowType* types;
+  int* open;  ///< problems that groups of lanes leave, in any order; null without groups
+  int* open_count;
+};
+
+}  // namespace carom::cuda
