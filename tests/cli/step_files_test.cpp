@@ -314,7 +314,8 @@ TEST(StepOutput, CompliantImpactsComeWithTheRigidSet) {
   double largest = 0.0;
   for (const double n : set) largest = std::max(largest, n);
   EXPECT_GT(largest, 0.05);
-  for (const json& n : outcome.document()["normal_velocity"]) {
+  const json document = outcome.document();
+  for (const json& n : document["normal_velocity"]) {
     EXPECT_LE(std::max(n[0].get<double>(), n[1].get<double>()), 1.02 * largest);
     EXPECT_GE(std::min(n[0].get<double>(), n[1].get<double>()), -0.02 * largest);
   }
