@@ -116,7 +116,9 @@ TEST(BallJoint, HungBodiesFollowEulersEquations) {
     EXPECT_NEAR(euler.energy(end), euler.energy(start), 1e-9);
     // Gravity has no moment about the vertical, of a symmetric top none about its axis either.
     EXPECT_NEAR(euler.momentum(end)[2], euler.momentum(start)[2], 1e-9);
-    if (body.centre[1] == 0.0) EXPECT_NEAR(end[6], start[6], 1e-9);
+    if (body.centre[1] == 0.0) {
+      EXPECT_NEAR(end[6], start[6], 1e-9);
+    }
   }
 }
 
