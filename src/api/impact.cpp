@@ -149,11 +149,7 @@ void validate_on(int threads, const ImpactBatch& batch) {
     while (p < least && !first.compare_exchange_weak(least, p)) continue;
   };
   constexpr std::int64_t kGrain = 256;  // a microsecond or two each
-  if (batch.problems <= kGrain) {
-    look(0, batch.problems);
-  } else {
-    parallel_for(batch.problems, kGrain, threads, look);
-  }
+  parallel_for(batch.problems, kGrain, threads, look);
   if (first < batch.problems) throw InvalidInput(*problem_refusal(batch, first));
 }
 

@@ -69,10 +69,12 @@ void parallel_for(std::int64_t count, std::int64_t grain, int threads, Body&& bo
   if (error) std::rethrow_exception(error);
 }
 #else
-/// body(begin, end) over [0, count) in pieces of `grain` on `threads` threads (0: all).
+/// body(begin, end) over [0, count) in pieces of `grain` on `threads` threads (0: all); one piece
+/// is the caller's, without an arena.
 template <class Body>
 void parallel_for(std::int64_t count, std::int64_t grain, int threads, Body&& body) {
   if (count <= 0) return;
+  if (count <= grain) return body(std::int64_t{0}, count);
   with_threads(threads, [&] {
     tbb::parallel_for(
         tbb::blocked_range<std::int64_t>(0, count, static_cast<std::size_t>(grain)),

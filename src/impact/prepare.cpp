@@ -37,11 +37,7 @@ PreparedImpacts::PreparedImpacts(const ImpactBatch& batch, const ImpactSettings&
       valid_[static_cast<std::size_t>(p)] = 1;
     }
   };
-  if (batch.problems <= kGrain) {
-    prepare_some(0, batch.problems);  // not worth an arena
-  } else {
-    parallel_for(batch.problems, kGrain, settings.threads, prepare_some);
-  }
+  parallel_for(batch.problems, kGrain, settings.threads, prepare_some);
 }
 
 void PreparedImpacts::prepare(const ImpactBatch& batch, const ImpactSettings& settings,

@@ -73,7 +73,7 @@ class Sampling {
         ++p;
         continue;
       }
-      const std::int64_t most = std::min({most_problems, p < end ? end - p : 1});
+      const std::int64_t most = p < end ? std::min(most_problems, end - p) : 1;
       std::int64_t count = 1;
       while (count < most && scratch_.problems.valid(p + count)) ++count;
       run_problems(p, static_cast<int>(count));
