@@ -5,6 +5,7 @@
 
 #include <carom/device/contact_geometry.hpp>
 #include <carom/device/host_device.hpp>
+#include <carom/device/packed.hpp>
 
 /// Residuals recomputed from the problem data. No solver calls or shares this code; every answer is
 /// judged by it, in double, whatever the solver's precision.
@@ -73,9 +74,10 @@ CAROM_INLINE void add_normal_rows(MaxAbs<V>& worst, V limit, V normal, V next_no
 /// Natural residual of one contact's rows of (75), not yet relative, in the original unknowns:
 /// beta = max(0, -u_n'), lambda_D >= 0 with sum_j d_j lambda_D,j = lambda_t, and the smallest gamma
 /// that the sliding velocity allows. An infinite limit means that the row of beta is not there.
-/// impulse_t, next_t: [1]; normal: lambda_n; next_normal: (Jn v')_i.
-template <class V>
-CAROM_INLINE V planar_contact_residual(double friction, V limit, V normal, V impulse_t,
+/// impulse_t, next_t: [1]; normal: lambda_n; next_normal: (Jn v')_i. friction: of all that V holds,
+/// or a V.
+template <class V, class Friction>
+CAROM_INLINE V planar_contact_residual(Friction friction, V limit, V normal, V impulse_t,
                                        V next_normal, V next_t) {
   using kernels::larger;
   using kernels::magnitude;
@@ -92,8 +94,8 @@ CAROM_INLINE V planar_contact_residual(double friction, V limit, V normal, V imp
 }
 
 /// The same for a spatial contact with the polygon's directions.
-template <class V>
-CAROM_INLINE V spatial_contact_residual(const kernels::FrictionPolygon& polygon, double friction,
+template <class V, class Friction>
+CAROM_INLINE V spatial_contact_residual(const kernels::FrictionPolygon& polygon, Friction friction,
                                         V limit, V normal, const V* impulse_t, V next_normal,
                                         const V* next_t) {
   using kernels::larger;
@@ -165,13 +167,13 @@ CAROM_INLINE V contact_residual(const kernels::FrictionPolygon& polygon, double 
 }
 
 /// Residual of a step in contact coordinates, relative to max|w|; next_u = u + A impulse is filled.
-/// delassus: A, [rows, rows].
-template <int Dim>
+/// delassus: A, [rows, rows]. V, of kWidth doubles: contacts that are looked at side by side.
+template <int Dim, class V = double, int kWidth = 1>
 CAROM_INLINE double step_residual(const kernels::FrictionPolygon& polygon, int m,
                                   const double* delassus, const double* u, const double* friction,
                                   const double* limit, const double* impulse, double* next_u) {
   const int rows = Dim * m;
-  MaxAbs<> worst;
+  MaxAbs<V> worst;
   MaxAbs<> scale;
   for (int i = 0; i < rows; ++i) {
     double sum = u[i];
@@ -183,10 +185,32 @@ CAROM_INLINE double step_residual(const kernels::FrictionPolygon& polygon, int m
   }
   for (int i = 0; i < m; ++i) {
     if (limit[i] < kernels::kInfinity) scale.add(limit[i]);
-    worst.add(
-        contact_residual<Dim>(polygon, friction[i], i, m + (Dim - 1) * i, limit, impulse, next_u));
   }
-  return worst.value / (scale.value > kTiny ? scale.value : kTiny);
+  for (int first = 0; first < m; first += kWidth) {
+    alignas(8 * kWidth) double side[2 + 2 * Dim][kWidth] = {};  // no contact: no residual
+    for (int lane = 0; lane < kWidth && first + lane < m; ++lane) {
+      const int i = first + lane;
+      side[0][lane] = limit[i];
+      side[1][lane] = friction[i];
+      for (int c = 0; c < Dim; ++c) {
+        const int row = c == 0 ? i : m + (Dim - 1) * i + c - 1;
+        side[2 + c][lane] = impulse[row];
+        side[2 + Dim + c][lane] = next_u[row];
+      }
+    }
+    V of[2 + 2 * Dim];
+    for (int c = 0; c < 2 + 2 * Dim; ++c) of[c] = kernels::load<V>(side[c]);
+    if constexpr (Dim == 2) {
+      worst.add(planar_contact_residual<V>(of[1], of[0], of[2], of[3], of[4], of[5]));
+    } else {
+      worst.add(spatial_contact_residual<V>(polygon, of[1], of[0], of[2], of + 3, of[5], of + 6));
+    }
+  }
+  alignas(8 * kWidth) double part[kWidth];
+  kernels::store(part, worst.value);
+  MaxAbs<> most;
+  for (int lane = 0; lane < kWidth; ++lane) most.add(part[lane]);
+  return most.value / (scale.value > kTiny ? scale.value : kTiny);
 }
 
 /// Takes the step v' = v + M^-1 J' lambda and certifies it from the problem's own data.

@@ -159,7 +159,8 @@ void ModeTableBuilder::follow(int pilots) {
       kernels::path_real_workspace(dimension_, m_, code_.padding) + 3 * rows_ + m_);
   if (reals_.size() < reals)
     reals_ = Buffer<double>(reals);  // on a cache line, as padded rows want
-  ints_.resize(static_cast<std::size_t>(kernels::path_int_workspace(dimension_, m_)));
+  ints_.resize(
+      static_cast<std::size_t>(kernels::path_int_workspace(dimension_, m_, code_.padding)));
   steps_.resize(capacity * static_cast<std::size_t>(columns_));
   path_codes_.resize(capacity * m);
   code_.follow_pilots({dimension_, problem_, run_, pilots, static_cast<int>(capacity),

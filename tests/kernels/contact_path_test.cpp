@@ -7,6 +7,8 @@
 
 #include <carom/device/lanes.hpp>
 
+#include "cpu/impact/step_driver.hpp"
+#include "cpu/simd/dispatch.hpp"
 #include "support/bits.hpp"
 #include "support/enumerated.hpp"
 #include "support/path_run.hpp"
@@ -98,6 +100,30 @@ TEST_P(PathBody, FloatMeetsTheSameCertificate) {
   // The rest is followed again in double; mu = 1e5 leaves a float few digits.
   EXPECT_GE(certified, GetParam() == Flavour::jamming ? 45 : 250);
   EXPECT_GE(compared, GetParam() == Flavour::jamming ? 25 : 75);
+}
+
+// Tableaus by columns, whose events are looked for in registers, and by rows.
+TEST_P(PathBody, InstructionSetsGiveTheSameBits) {
+  const auto wide = cpu::simd::instruction_sets().subspan(1);
+  if (wide.empty()) GTEST_SKIP() << "SKIP_ONE_INSTRUCTION_SET: this machine has no other";
+  Generator random(600 + static_cast<std::uint64_t>(GetParam()));
+  for (int shape = 0; shape < 48; ++shape) {
+    const int dimension = 2 + shape % 2;
+    const int contacts = shape / 2 < 16 ? 1 + shape / 2 : random.integer(1, 6);
+    const int directions = random.integer(3, 16);
+    SCOPED_TRACE(std::to_string(dimension) + "-dimensional, contacts: " + std::to_string(contacts));
+    std::vector<StepProblem> steps;
+    for (int p = 0; p < 8; ++p) {
+      steps.push_back(random_step(random, GetParam(), dimension, contacts, directions));
+    }
+    const StepBatch batch = test::step_batch(steps);
+    const StepSettings settings{.friction_directions = directions, .threads = 1};
+    const StepResult plain =
+        cpu::drive_steps(batch, settings, cpu::simd::instruction_sets().front()->solve_steps);
+    for (const cpu::simd::InstructionSet* set : wide) {
+      test::expect_identical(plain, cpu::drive_steps(batch, settings, set->solve_steps));
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Flavours, PathBody, ::testing::ValuesIn(test::kFlavours),

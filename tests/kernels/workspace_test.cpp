@@ -109,6 +109,7 @@ void expect_settles(Call&& call) {
 }
 
 TEST(Workspace, ServesRegionsAndMemberships) {
+  if (!test::kAlignedAreCounted) GTEST_SKIP() << "the thread sanitizer counts no aligned memory";
   const PostureBatch batch = test::calls_spatial(0);
   expect_settles([&](Workspace* workspace) {
     return spatial_equilibrium(batch, {.threads = 1}, Backend::cpu, workspace);
@@ -176,6 +177,7 @@ TEST(Workspace, IsFreeAfterACallThatThrows) {
 }
 
 TEST(Workspace, MovesWithItsMemoryAndLeavesANewOne) {
+  if (!test::kAlignedAreCounted) GTEST_SKIP() << "the thread sanitizer counts no aligned memory";
   const LcpBatch batch = test::calls_lcps(1);
   const LcpResult plain = solve_lcp(batch, {}, Backend::cpu);
   const auto allocations_with = [&](Workspace& workspace) {

@@ -36,12 +36,14 @@ class TrajectoryMemory {
         outcomes_(selection == Selection::random
                       ? static_cast<std::size_t>(kernels::enumeration_workspace(Dim * m))
                       : 0),
-        ints_(static_cast<std::size_t>(kernels::ImpactScratch<Dim>::int_count(m) +
-                                       kernels::lemke_int_workspace(order_))),
+        ints_(static_cast<std::size_t>(
+            kernels::ImpactScratch<Dim>::int_count(m, simd::kLargestPadding) +
+            kernels::lemke_int_workspace(order_))),
         scratch_(kernels::ImpactScratch<Dim>::carve(nv, m, reals_.data(), ints_.data())) {
     scratch_.reals = path_.data();  // on a cache line, as padded rows want it
     scratch_.fallback_reals = fallback_.data();
-    scratch_.fallback_ints = ints_.data() + kernels::ImpactScratch<Dim>::int_count(m);
+    scratch_.fallback_ints =
+        ints_.data() + kernels::ImpactScratch<Dim>::int_count(m, simd::kLargestPadding);
     if (!outcomes_.empty()) scratch_.outcomes = outcomes_.data();
   }
   TrajectoryMemory(const TrajectoryMemory&) = delete;

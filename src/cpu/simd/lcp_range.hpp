@@ -50,7 +50,7 @@ constexpr long step_real_workspace(int m, int directions) {
 template <int Dim>
 constexpr long step_int_workspace(int m, int directions) {
   const long lemke = kernels::lemke_int_workspace(kernels::step_lcp_order<Dim>(m, directions));
-  const long path = kernels::path_int_workspace(Dim, m);
+  const long path = kernels::path_int_workspace(Dim, m, kLargestPadding);
   return lemke > path ? lemke : path;
 }
 
@@ -304,6 +304,20 @@ class Ranges {
     for (int i = 0; i < count; ++i) values[i] = kNan;
   }
 
+  template <int Dim, class... Arrays>
+  static double residual_of(const kernels::FrictionPolygon& polygon, int m, Arrays... arrays) {
+    if constexpr (IsaOf<Lanes>::kKnown) {
+      using Isa = typename IsaOf<Lanes>::Isa;
+      if constexpr (Dim == 3 && Isa::kInRegisters) {
+        // Fewer are judged sooner one by one.
+        if (m >= 4)
+          return certificate::step_residual<Dim, typename Isa::Pack, Isa::kWidth>(polygon, m,
+                                                                                  arrays...);
+      }
+    }
+    return certificate::step_residual<Dim>(polygon, m, arrays...);
+  }
+
   template <int Dim>
   void solve_steps(const StepRange& r) const {
     const int m = r.contacts;
@@ -361,8 +375,8 @@ class Ranges {
       for (int j = 0; j < rows; ++j) to[j] = from[j] * own * row_scale[j];
     }
     const auto certify = [&] {
-      answer.residual = certificate::step_residual<Dim>(*r.polygon, m, delassus, u, friction, limit,
-                                                        impulse, next);
+      answer.residual =
+          residual_of<Dim>(*r.polygon, m, delassus, u, friction, limit, impulse, next);
       answer.status = judged(answer.residual, r.tolerance);
     };
     const auto follow_path = [&](int attempt) {

@@ -75,6 +75,11 @@ struct Avx2 {
     friend CAROM_INLINE Pack smaller(Pack a, Pack b) { return _mm256_min_pd(a.value, b.value); }
     friend CAROM_INLINE Pack fraction(Pack a) { return a - rounded_down(a); }
     friend CAROM_INLINE Pack rounded_down(Pack a) { return _mm256_floor_pd(a.value); }
+    friend CAROM_INLINE double least_of(Pack a) {
+      const __m128d two =
+          _mm_min_pd(_mm256_castpd256_pd128(a.value), _mm256_extractf128_pd(a.value, 1));
+      return _mm_cvtsd_f64(_mm_min_sd(two, _mm_unpackhi_pd(two, two)));
+    }
     friend CAROM_INLINE Pack square_root(Pack a) { return _mm256_sqrt_pd(a.value); }
     friend CAROM_INLINE Pack magnitude(Pack a) {
       return _mm256_andnot_pd(_mm256_set1_pd(-0.0), a.value);

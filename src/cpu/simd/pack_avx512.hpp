@@ -75,6 +75,7 @@ struct Avx512 {
     friend CAROM_INLINE Pack rounded_down(Pack a) {
       return _mm512_roundscale_pd(a.value, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
     }
+    friend CAROM_INLINE double least_of(Pack a) { return _mm512_reduce_min_pd(a.value); }
     friend CAROM_INLINE Pack square_root(Pack a) { return _mm512_sqrt_pd(a.value); }
     friend CAROM_INLINE Pack magnitude(Pack a) {
       return _mm512_andnot_pd(_mm512_set1_pd(-0.0), a.value);

@@ -43,6 +43,11 @@ template <class Isa>
 struct IsaLane : kernels::SingleLane {
   static constexpr int kRowPadding = Isa::kWidth;
 };
+template <class Isa>
+requires Isa::kInRegisters struct IsaLane<Isa> : kernels::SingleLane {
+  static constexpr int kRowPadding = Isa::kWidth;
+  using Register = typename Isa::Pack;
+};
 
 /// contact_modes of every lane, as a number.
 template <class Isa, int Dim, int M, class Pack = typename Isa::Pack>

@@ -1,10 +1,8 @@
 #pragma once
 
 #include <limits>
-#include <type_traits>
 
-#include "impact/body/contact_path_planar.hpp"
-#include "impact/body/contact_path_spatial.hpp"
+#include "impact/body/contact_path_events.hpp"
 
 /// Step problem (75) in its reduced form by following one path through the contact modes.
 ///
@@ -32,14 +30,10 @@ enum class PathProgress { running, arrived, lost };
 
 namespace contact_path {
 
-template <int Dim, class Real, class Lanes>
-using Tangents =
-    std::conditional_t<Dim == 2, PlanarTangents<Real, Lanes>, SpatialTangents<Real, Lanes>>;
-
 /// The path itself: its public calls, the normals' modes, and what it leaves behind.
 template <int Dim, class Real, class Lanes>
-class ContactPath : protected Tangents<Dim, Real, Lanes> {
-  using Base = Tangents<Dim, Real, Lanes>;
+class ContactPath : protected Events<Dim, Real, Lanes> {
+  using Base = Events<Dim, Real, Lanes>;
 
  public:
   /// `scratch`: path_real_workspace Reals; `ints`: path_int_workspace.
@@ -76,23 +70,23 @@ class ContactPath : protected Tangents<Dim, Real, Lanes> {
     const Real start = cover(attempt);
     const PathProgress progress = depart(start);
     if (progress == PathProgress::running) {
-      lanes_.for_each(rows_, [&](int i) { at_.x[i] = fused(at(i, rows_), start, at_.x[i]); });
+      this->move(start, rows_);
+      if constexpr (Base::kByColumns) {
+        if (this->at_once()) this->mark_all();
+      }
     }
     return progress;
   }
 
   CAROM_HOST_DEVICE PathProgress advance() {
     const int column = column_of(driving_);
-    const Real infinity = std::numeric_limits<Real>::infinity();
-    const ArgMin<Real> first =
-        lanes_.best_of(m_, infinity, [&](int i) { return next_event(i, column); });
+    const ArgMin<Real> first = first_event(column);
     // t wins a tie.
     const Real to_zero = step_to(linear(time_id(), column));
-    const bool arrives = to_zero < infinity && to_zero <= first.key;
+    const bool arrives = to_zero < Base::kNever && to_zero <= first.key;
     if (!arrives && first.index < 0) return PathProgress::lost;
     const Real step = arrives ? to_zero : first.key;
-    lanes_.for_each(rows_,
-                    [&](int i) { at_.x[i] = fused(direction_ * step, at(i, column), at_.x[i]); });
+    this->move(direction_ * step, column);
     driving_value_ = fused(direction_, step, driving_value_);
     // A solution on several bounds at once is reached with t: no mode needs to change any more.
     if (arrives || linear(time_id(), column).value <= smallest_time_) return PathProgress::arrived;
@@ -152,39 +146,12 @@ class ContactPath : protected Tangents<Dim, Real, Lanes> {
  protected:
   using Base::at, Base::at_, Base::basic_in_time, Base::choose_corner, Base::column_of,
       Base::corner_basis, Base::cover, Base::direction_, Base::drive, Base::driving_,
-      Base::driving_value_, Base::fill_tableau, Base::friction_, Base::int_at_,
-      Base::kRateTolerance, Base::kReal0, Base::kTangents, Base::lanes_, Base::linear, Base::m_,
-      Base::max_impulse_, Base::mu, Base::pivot, Base::polygon_, Base::rows_, Base::set,
-      Base::tangent_pair, Base::time_id, Base::turn_corner, Base::velocity_of;
-  static constexpr int kMostEvents = kNormalEvents + 16;  // the edges of the largest polygon
+      Base::driving_value_, Base::fill_tableau, Base::first_event, Base::friction_, Base::int_at_,
+      Base::kMostEvents, Base::kRateTolerance, Base::kReal0, Base::kTangents, Base::lanes_,
+      Base::linear, Base::m_, Base::max_impulse_, Base::mu, Base::pivot, Base::polygon_,
+      Base::rows_, Base::set, Base::step_to, Base::tangent_pair, Base::time_id, Base::turn_corner,
+      Base::velocity_of;
   static constexpr Real kTieTolerance = Real(sizeof(Real) == 8 ? 1e-13 : 1e-6);
-
-  /// Calls visit(event, slack) for everything that a contact watches in its present mode. Events 0
-  /// and 1 are the normal's lower and upper ones, the tangential ones follow.
-  template <class Visit>
-  CAROM_INLINE void watch(int contact, int column, Visit&& visit) const {
-    const int state = int_at_.normal[contact];
-    const int mode = int_at_.tangent[contact];
-    if (state == kSeparate) {
-      visit(0, linear(velocity_of(contact), column));
-      return;
-    }
-    const bool frictional = mu(contact) > kReal0;
-    const Linear<Real> normal = linear(contact, column);
-    if (state == kFull) {
-      const Linear<Real> u = linear(velocity_of(contact), column);
-      visit(0, Linear<Real>{-u.value, -u.rate});
-    } else {
-      // An impulse within its cone vanishes only at the cone's corner.
-      if (!frictional || mode == kCorner) visit(0, normal);
-      if (max_impulse_[contact] < kInfinity) {
-        visit(1,
-              Linear<Real>{static_cast<Real>(max_impulse_[contact]) - normal.value, -normal.rate});
-      }
-    }
-    if (!frictional) return;
-    this->watch_tangent(contact, mode, normal, column, visit);
-  }
 
   /// Along the first line, from t = start.
   CAROM_INLINE PathProgress depart(Real start) {
@@ -194,22 +161,6 @@ class ContactPath : protected Tangents<Dim, Real, Lanes> {
     driving_value_ = start;
     smallest_time_ = kTieTolerance * start;
     return PathProgress::running;
-  }
-
-  CAROM_INLINE static Real step_to(Linear<Real> f) {
-    return f.rate < -kRateTolerance ? at_least_zero(f.value) / -f.rate
-                                    : std::numeric_limits<Real>::infinity();
-  }
-
-  /// A contact's next event and how far the driving variable has to move for it.
-  CAROM_INLINE ArgMin<Real> next_event(int contact, int column) const {
-    ArgMin<Real> best{std::numeric_limits<Real>::infinity(), -1};
-    const auto earlier = [&best, contact](int event, Linear<Real> f) {
-      const Real step = step_to(f);
-      if (step < best.key) best = {step, kMostEvents * contact + event};
-    };
-    watch(contact, column, earlier);
-    return best;
   }
 
   CAROM_INLINE void extract_contact(int i, double* impulse) const {
@@ -238,6 +189,7 @@ class ContactPath : protected Tangents<Dim, Real, Lanes> {
   }
 
   CAROM_HOST_DEVICE bool change_mode(int contact, int event, int column) {
+    [[maybe_unused]] const int driven = driving_;
     const int leaving = event < kNormalEvents
                             ? normal_leaving(contact, event)
                             : this->prepare_tangent(contact, event - kNormalEvents, column);
@@ -246,6 +198,12 @@ class ContactPath : protected Tangents<Dim, Real, Lanes> {
       conclude_normal(contact, event);
     } else {
       this->conclude_tangent(contact, event - kNormalEvents, column);
+    }
+    if constexpr (Base::kByColumns) {
+      if (this->at_once()) {
+        this->mark(contact);
+        if (leaving != kNothing) this->mark_owner(driven, contact);
+      }
     }
     return true;
   }

@@ -24,9 +24,15 @@ class PlanarTangents : protected Start<2, Real, Lanes> {
       visit(kNormalEvents, linear(velocity_of(pair), column));
       return;
     }
-    const Linear<Real> a = linear(pair, column);
-    visit(kNormalEvents, a);
-    visit(kNormalEvents + 1, beyond(a, normal, mu(contact) * edge_length()));
+    visit(kNormalEvents, linear(pair, column));
+    watch_sums(contact, mode, normal, column, visit);
+  }
+  /// Of them those that are a sum of variables.
+  template <class Visit>
+  CAROM_INLINE void watch_sums(int contact, int, Linear<Real> normal, int column,
+                               Visit&& visit) const {
+    visit(kNormalEvents + 1,
+          beyond(linear(tangent_pair(contact, 0), column), normal, mu(contact) * edge_length()));
   }
 
   /// What leaves at a tangential event, in a tableau that is ready for it.

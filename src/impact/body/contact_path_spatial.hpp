@@ -14,7 +14,7 @@ class SpatialTangents : protected Start<3, Real, Lanes> {
   using Base::at, Base::at_, Base::column_of, Base::columns_, Base::corner_basis,
       Base::corner_change, Base::drive, Base::driving_, Base::edge_length, Base::far_end_basic,
       Base::give_far_end, Base::int_at_, Base::kTangents, Base::lanes_, Base::linear, Base::mu,
-      Base::polygon_, Base::relabel_velocity, Base::row_entry, Base::rows_, Base::set,
+      Base::polygon_, Base::put, Base::relabel_velocity, Base::row_entry, Base::rows_, Base::set,
       Base::swap_pair, Base::tangent_pair, Base::velocity_of;
   using Base::Base;
 
@@ -24,19 +24,28 @@ class SpatialTangents : protected Start<3, Real, Lanes> {
                                   Visit&& visit) const {
     const int a = tangent_pair(contact, 0);
     const int b = tangent_pair(contact, 1);
-    if (mode == kInside) {
-      watch_edges(contact, normal, linear(a, column), linear(b, column), visit);
-      return;
-    }
+    if (mode == kInside) return watch_sums(contact, mode, normal, column, visit);
     if (mode == kCorner) {
       visit(kNormalEvents, linear(velocity_of(a), column));
       visit(kNormalEvents + 1, linear(velocity_of(b), column));
       return;
     }
-    const Linear<Real> along = linear(mode == kAlongA ? a : b, column);
-    visit(kNormalEvents, along);
-    visit(kNormalEvents + 1, beyond(along, normal, mu(contact) * edge_length()));
+    visit(kNormalEvents, linear(mode == kAlongA ? a : b, column));
+    watch_sums(contact, mode, normal, column, visit);
     visit(kNormalEvents + 2, linear(velocity_of(mode == kAlongA ? b : a), column));
+  }
+  /// Of them those that are a sum of variables.
+  template <class Visit>
+  CAROM_INLINE void watch_sums(int contact, int mode, Linear<Real> normal, int column,
+                               Visit&& visit) const {
+    const int a = tangent_pair(contact, 0);
+    const int b = tangent_pair(contact, 1);
+    if (mode == kInside) {
+      watch_edges(contact, normal, linear(a, column), linear(b, column), visit);
+    } else {
+      const Linear<Real> along = linear(mode == kAlongA ? a : b, column);
+      visit(kNormalEvents + 1, beyond(along, normal, mu(contact) * edge_length()));
+    }
   }
 
   /// What leaves at a tangential event, in a tableau that is ready for it.
@@ -195,8 +204,8 @@ class SpatialTangents : protected Start<3, Real, Lanes> {
                      turn.offset[0] * friction * row_entry(contact, j);
         if (j == 0) {
           at_.x[row] = turn.force[0];
-          int_at_.place[a] = row;
-          int_at_.place[b] = rows_ + column;
+          put(a, row);
+          put(b, rows_ + column);
         }
       });
       turn_velocities(contact, turn);

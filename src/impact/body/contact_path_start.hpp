@@ -1,5 +1,9 @@
 #pragma once
 
+#include <cstdint>
+
+#include <carom/device/packed.hpp>
+
 #include "impact/body/contact_path_corners.hpp"
 
 /// Where the path begins: a corner of the bounds, the tableau there, and the covering vector.
@@ -10,9 +14,9 @@ class Start : protected Corners<Dim, Real, Lanes> {
   using Base = Corners<Dim, Real, Lanes>;
 
  protected:
-  using Base::at, Base::at_, Base::columns_, Base::corner_basis, Base::int_at_, Base::kReal0,
-      Base::kTangents, Base::lanes_, Base::m_, Base::max_impulse_, Base::mu, Base::polygon_,
-      Base::rows_;
+  using Base::at, Base::at_, Base::columns_, Base::corner_basis, Base::int_at_, Base::kByColumns,
+      Base::kPadding, Base::kReal0, Base::kTangents, Base::lanes_, Base::line_, Base::m_,
+      Base::max_impulse_, Base::move, Base::mu, Base::polygon_, Base::put, Base::rows_;
   using Base::Base;
 
   /// Start: approaching contacts at lambda_max, the others at zero, all sliding against u_t.
@@ -85,19 +89,31 @@ class Start : protected Corners<Dim, Real, Lanes> {
                         static_cast<Real>(u[row_of(contact, 1 + c)]), value);
         }
       }
-      for (int j = 0; j < m_; ++j) {
-        if (int_at_.normal[j] == kFull)
-          value = fused(at(i, j), static_cast<Real>(max_impulse_[j]), value);
+      if constexpr (!kByColumns) {
+        for (int j = 0; j < m_; ++j) {
+          if (int_at_.normal[j] == kFull)
+            value = fused(at(i, j), static_cast<Real>(max_impulse_[j]), value);
+        }
       }
       at_.x[i] = value;
-      int_at_.place[i] = rows_ + i;  // forces nonbasic
-      int_at_.place[rows_ + i] = i;  // velocities basic
+      put(i, rows_ + i);  // forces nonbasic
+      put(rows_ + i, i);  // velocities basic
     });
     lanes_.for_each(1, [&](int) { int_at_.place[2 * rows_] = rows_ + rows_; });
+    if constexpr (kByColumns) {
+      for (int i = 0; i < line_; ++i) at_.above[i] = kReal0;
+      for (int i = rows_; i < line_; ++i) at_.x[i] = kReal0;
+      for (int j = 0; j < rows_; ++j) {
+        for (int i = rows_; i < line_; ++i) at(i, j) = kReal0;
+      }
+      for (int j = 0; j < m_; ++j) {
+        if (int_at_.normal[j] == kFull) move(static_cast<Real>(max_impulse_[j]), j);
+      }
+    }
   }
 
   /// Irregular weights keep two bounds from being met at once.
-  CAROM_INLINE static Real covering_weight(int i, int attempt) {
+  CAROM_INLINE static constexpr Real covering_weight(int i, int attempt) {
     return Real(1) +
            Real(0.3819660112501051) * static_cast<Real>((i * (7 + 2 * attempt) + 3) % 11) /
                Real(11) +
@@ -106,6 +122,9 @@ class Start : protected Corners<Dim, Real, Lanes> {
 
   /// Fills column t with the covering vector; returns the smallest t at which the corner solves.
   CAROM_HOST_DEVICE Real cover(int attempt) {
+    if constexpr (kByColumns) {
+      if (attempt == 0) return cover_lines();
+    }
     const auto shortfall = [&](int i) {
       const bool upper = i < m_ && int_at_.normal[i] == kFull;
       const Real slack = upper ? -at_.x[i] : at_.x[i];
@@ -123,6 +142,45 @@ class Start : protected Corners<Dim, Real, Lanes> {
     const ArgMin<Real> worst = lanes_.argmin(
         rows_, Real(1), [&](int i) { return -shortfall(i) / magnitude(at(i, rows_)); });
     return worst.index < 0 ? kReal0 : -worst.key;
+  }
+
+ private:
+  /// covering_weight(i, 0).
+  struct Weights {
+    Real value[3 * 16 + kPackPadding];
+    constexpr Weights() : value() {
+      for (int i = 0; i < 3 * 16 + kPackPadding; ++i) value[i] = covering_weight(i, 0);
+    }
+  };
+
+  /// cover(0) in registers.
+  CAROM_INLINE Real cover_lines() requires kByColumns {
+    using Pack = typename Lanes::Register;
+    using Mask = decltype(Pack() < Pack());
+    static constexpr Weights kWeights{};
+    std::uint64_t full = 0;      // rows
+    std::uint64_t short_of = 0;  // rows that may be
+    for (int i = 0; i < m_; ++i) {
+      full |= std::uint64_t{int_at_.normal[i] == kFull} << i;
+      const bool slides = int_at_.normal[i] != kSeparate && mu(i) > kReal0;
+      constexpr std::uint64_t kPair = (1U << kTangents) - 1;
+      short_of |= (std::uint64_t{1} << i) | (slides ? kPair << (m_ + kTangents * i) : 0);
+    }
+    Pack least(1.0);
+    for (int first = 0; first < rows_; first += kPadding) {
+      const auto bits = [&](std::uint64_t rows) {
+        return Mask::from_bits(static_cast<unsigned>(rows >> first) & ((1U << kPadding) - 1));
+      };
+      const Pack weight = Pack::load(kWeights.value + first);
+      const Pack x = Pack::load(at_.x + first);
+      const Mask upper = bits(full);
+      select(bits((std::uint64_t{1} << rows_) - 1), select(upper, -weight, weight), Pack(0.0))
+          .store(&at(first, rows_));
+      const Pack slack = select(upper, -x, x);
+      least = smaller(select(bits(short_of), slack / weight, Pack(0.0)), least);
+    }
+    const Real key = least_of(least);
+    return key < Real(1) ? -key : kReal0;
   }
 };
 

@@ -74,7 +74,9 @@ struct ImpactScratch {
     const long rows = static_cast<long>(Dim) * m;
     return 2L * nv + 6L * rows + 2L * m + path_real_workspace(Dim, m, padding);
   }
-  CAROM_HOST_DEVICE static constexpr long int_count(int m) { return path_int_workspace(Dim, m); }
+  CAROM_HOST_DEVICE static constexpr long int_count(int m, int padding = 1) {
+    return path_int_workspace(Dim, m, padding);
+  }
 
   CAROM_HOST_DEVICE static ImpactScratch carve(int nv, int m, double* r, int* i) {
     const int rows = Dim * m;
