@@ -165,18 +165,21 @@ void scaled_add(Warp& warp, const Instruction& in, Mask on) {
   });
 }
 
-/// SHF: the pair (high, low) shifted; HI: its upper half, otherwise its lower one.
+/// SHF: the pair (high, low) shifted; HI: its upper half, otherwise its lower one. W: by what is
+/// left of the number of places without whole words.
 void shift(Warp& warp, const Instruction& in, Mask on) {
   const auto& o = in.operands;
   const bool upper = in.has("HI");
   const bool wide = in.has("U64") || in.has("S64");
   const bool is_signed = in.has("S32") || in.has("S64");
-  if (in.has("W")) throw Stuck("unknown form", in);
+  const std::uint32_t most = wide ? 63U : 32U;
+  const std::uint32_t within = wide ? 63U : 31U;
   each_lane(on, [&](int lane) {
     const std::uint32_t low = warp.integer(lane, o[1]);
     const std::uint32_t high = warp.integer(lane, o[3]);
     const std::uint64_t both = std::uint64_t{high} << 32U | low;
-    const std::uint32_t by = std::min(warp.integer(lane, o[2]), wide ? 63U : 32U);
+    const std::uint32_t places = warp.integer(lane, o[2]);
+    const std::uint32_t by = in.has("W") ? places & within : std::min(places, most);
     std::uint64_t result = 0;
     if (in.has("L")) {
       result = upper ? both << by >> 32U : both << by;

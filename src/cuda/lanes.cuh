@@ -240,6 +240,32 @@ struct WarpLanes : GroupLanes<32> {
     return flag ? 1 : 0;
 #endif
   }
+  /// The lanes that say so, a bit each.
+  CAROM_INLINE static unsigned where(bool flag) {
+#if defined(CAROM_DEVICE_CODE)
+    return __ballot_sync(mask(), flag ? 1 : 0);
+#else
+    return flag ? 1U : 0U;
+#endif
+  }
+  /// Bits that one of the lanes has.
+  CAROM_INLINE static unsigned united(unsigned bits) {
+#if defined(CAROM_DEVICE_CODE)
+    return __reduce_or_sync(mask(), bits);
+#else
+    return bits;
+#endif
+  }
+  /// Place of the highest bit of some.
+  CAROM_INLINE static int highest(unsigned bits) {
+#if defined(CAROM_DEVICE_CODE)
+    return 31 - __clz(static_cast<int>(bits));
+#else
+    int place = 0;
+    while (bits >>= 1U) ++place;
+    return place;
+#endif
+  }
 };
 
 /// All threads of a block, a whole number of warps; as quick as WarpLanes where that is one.

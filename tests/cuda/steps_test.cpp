@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include <carom/impact.hpp>
@@ -86,6 +88,41 @@ TEST_F(CudaSteps, WhatGroupsLeaveIsSolved) {
       EXPECT_GT(std::count_if(usual.residual.data(), usual.residual.data() + 75,
                               [&](double residual) { return residual > settings.tolerance; }),
                 10);
+    }
+  }
+}
+
+// More problems than all warps hold at once: groups go on with those that wait, some end where they
+// begin (nothing approaches), are refused or left.
+TEST_F(CudaSteps, WarpsTakeProblemsInTurn) {
+  Generator random(87);
+  for (const int dimension : {2, 3}) {
+    const int contacts = dimension == 2 ? 2 : 4;
+    const StepBatch few = random_steps(random, Flavour::generic, dimension, contacts, 4, 61);
+    const int count = test::some(dimension == 2 ? 3001 : 1501, 701);
+    StepBatch batch;
+    static_cast<StepSizes&>(batch) = few;
+    batch.problems = count;
+    StepBatch::each_array(
+        batch,
+        [&](const char*, const Extents& extents, auto& to, const auto& from) {
+          to = std::remove_cvref_t<decltype(to)>(static_cast<std::size_t>(extents.count()));
+          for (std::size_t i = 0; i < to.size(); ++i) to.data()[i] = from.data()[i % from.size()];
+        },
+        batch, few);
+    const int rows = dimension * contacts;
+    for (int p = 0; p < count; p += 7) {
+      for (int i = 0; i < rows; ++i) {
+        double& u = batch.contact_velocity.data()[p * rows + i];
+        u = std::abs(u);
+      }
+    }
+    for (int p = 3; p < count; p += 41) batch.friction.data()[p * contacts] = -1.0;
+    for (const double tolerance : {1e-9, 1e-15}) {
+      StepSettings settings;
+      settings.tolerance = tolerance;
+      test::expect_identical(solve_steps(batch, settings, Backend::cuda),
+                             solve_steps(batch, settings, Backend::cpu));
     }
   }
 }

@@ -3,81 +3,23 @@
 #include <limits>
 
 #include "cuda/impact/first_event.cuh"
-#include "cuda/lanes.cuh"
-#include "impact/body/contact_path_body.hpp"
+#include "cuda/impact/path_slot.cuh"
 
 /// The contact-mode path of some problems side by side, a contact a lane.
 namespace carom::cuda {
-
-/// Lanes of one problem where they act alone; `Together`: with those of the warp's other problems.
-template <int Contacts>
-struct PathLanes : GroupLanes<Contacts <= 2 ? 2 : 4> {
-  static constexpr int kRowPadding = 2;  // two numbers a load
-  using Together = GroupLanes<Contacts <= 2 ? 2 : 4, true>;
-};
 
 /// kernels::ContactPath with its bits, all groups of a warp a line of their paths at a time: what
 /// every line takes, events and a pivot, is one text that they run together; a change of mode, of
 /// which there are many, they run apart. Groups that are not `on` change nothing.
 template <int Dim, int Contacts>
-class PathGroup : protected kernels::ContactPath<Dim, double, PathLanes<Contacts>> {
-  using Base = kernels::ContactPath<Dim, double, PathLanes<Contacts>>;
-  using Together = typename PathLanes<Contacts>::Together;
+class PathGroup : public PathSlot<Dim, Contacts> {
+  using Base = PathSlot<Dim, Contacts>;
+  using Together = typename Base::Together;
   using Linear = kernels::contact_path::Linear<double>;
 
  public:
-  using Progress = kernels::PathProgress;
-  static constexpr int kRows = Dim * Contacts;
-  static constexpr int kColumns = kernels::padded(kRows + 1, PathLanes<Contacts>::kRowPadding);
-
-  /// weights: of the covering vector, [rows].
-  __device__ PathGroup(const PathLanes<Contacts>& lanes, const kernels::FrictionPolygon& polygon,
-                       const double* friction, const double* weights, double* scratch, int* ints)
-      : Base(lanes, Contacts, polygon, friction, scratch, ints),
-        weights_(weights),
-        contact_(lanes.lane()),
-        owns_(contact_ < Contacts) {}
-
-  [[nodiscard]] __device__ static double weight(int row) { return Base::covering_weight(row, 0); }
-  /// Row r of a contact, its normal's first.
-  [[nodiscard]] __device__ static int row_of(int contact, int r) {
-    return r == 0 ? contact : Contacts + kTangents * contact + r - 1;
-  }
-
-  /// matrix: the lane's rows of A; u: [rows]; max_impulse: [contacts]; scaled as for ContactPath.
-  __device__ Progress begin(bool on, const double (&matrix)[Dim][kRows], const double* u,
-                            const double* max_impulse) {
-    if (on) {
-      max_impulse_ = max_impulse;
-      if (owns_) {
-        limit_ = max_impulse[contact_];
-        frictional_ = mu(contact_) > 0.0;
-        reach_ = mu(contact_) * edge_length();
-        choose_own_corner(u);
-      }
-    }
-    Together::barrier();
-    double key = 1.0;
-    if (on && owns_) {
-      fill_rows(matrix, u);
-      key = cover_rows();
-    }
-    const double least = Together{}.reduce(key, [](double a, double b) { return b < a ? b : a; });
-    Progress progress = Progress::lost;
-    if (on) {
-      const double start = least < 1.0 ? -least : 0.0;
-      progress = Base::depart(start);
-      time_row_ = -1;
-      if (progress == Progress::running && owns_) {
-        for (int r = 0; r < Dim; ++r) {
-          const int i = row_of(contact_, r);
-          at_.x[i] = kernels::fused(at(i, kRows), start, at_.x[i]);
-        }
-      }
-    }
-    Together::barrier();
-    return progress;
-  }
+  using Base::Base, Base::kColumns, Base::kRows, Base::row_of;
+  using typename Base::Progress;
 
   /// One line of the path.
   __device__ Progress advance(bool on) {
@@ -137,47 +79,12 @@ class PathGroup : protected kernels::ContactPath<Dim, double, PathLanes<Contacts
     return lost ? Progress::lost : arrives ? Progress::arrived : Progress::running;
   }
 
-  /// The impulse of the lane's contact at the path's end, into [rows].
-  __device__ void extract(double* impulse) const {
-    const bool full = int_at_.normal[contact_] == kernels::contact_path::kFull;
-    const double limit = max_impulse_[contact_];
-    const double found = force(contact_, full ? limit : 0.0);
-    const double normal = found > limit ? limit : found;
-    impulse[contact_] = normal;
-    const double radius = mu(contact_) * normal;
-    const int corner = int_at_.corner[contact_];
-    const bool carries = normal > 0.0 && mu(contact_) > 0.0;
-    double basis[kTangents][kTangents];
-    corner_basis(corner, basis);
-    double along[kTangents];
-    for (int slot = 0; slot < kTangents; ++slot) {
-      along[slot] = force(tangent_pair(contact_, slot), 0.0);
-    }
-    for (int c = 0; c < kTangents; ++c) {
-      const double at_corner = radius * polygon_.direction[corner][c];
-      double sum = at_corner;
-      for (int slot = 0; slot < kTangents; ++slot) {
-        sum = kernels::fused(basis[c][slot], along[slot], sum);
-      }
-      impulse[row_of(contact_, 1 + c)] = carries ? sum : at_corner;
-    }
-  }
-
  private:
-  using Base::at, Base::at_, Base::column_of, Base::corner_basis, Base::direction_, Base::driving_,
-      Base::driving_value_, Base::edge_length, Base::int_at_, Base::kRateTolerance, Base::kTangents,
-      Base::linear, Base::max_impulse_, Base::mu, Base::polygon_, Base::tangent_pair, Base::time_id,
-      Base::velocity_of;
+  using Base::at, Base::at_, Base::column_of, Base::contact_, Base::direction_, Base::driving_,
+      Base::driving_value_, Base::frictional_, Base::int_at_, Base::kRateTolerance, Base::kTangents,
+      Base::limit_, Base::linear, Base::max_impulse_, Base::polygon_, Base::reach_,
+      Base::tangent_pair, Base::time_id, Base::time_row_, Base::velocity_of;
   static constexpr int kMostEvents = 32;  // of a contact
-
-  /// Value of a force variable, `otherwise` where it is at a bound.
-  __device__ double force(int id, double otherwise) const {
-    const int place = int_at_.place[id];
-    const bool basic = place < kRows;
-    const double value = at_.x[basic ? place : 0];
-    const double kept = kernels::at_least_zero(id == driving_ ? driving_value_ : value);
-    return basic || id == driving_ ? kept : otherwise;
-  }
 
   /// linear() of t: driving first, then basic, in one row to the end.
   __device__ Linear time(int column) const {
@@ -227,95 +134,6 @@ class PathGroup : protected kernels::ContactPath<Dim, double, PathLanes<Contacts
     }
     if (contact_ == 0) int_at_.tangent[contact] = after;
     this->drive(next);
-  }
-
-  // As choose_corner, fill_tableau and cover of ContactPath, of the lane's contact alone.
-
-  __device__ void choose_own_corner(const double* u) {
-    const bool full = u[contact_] < 0.0 && max_impulse_[contact_] < kernels::kInfinity;
-    double against[kTangents];
-    for (int c = 0; c < kTangents; ++c) against[c] = -u[row_of(contact_, 1 + c)];
-    int_at_.normal[contact_] =
-        full ? kernels::contact_path::kFull : kernels::contact_path::kSeparate;
-    int_at_.tangent[contact_] = kernels::contact_path::kCorner;
-    int_at_.corner[contact_] = kernels::nearest_direction<Dim>(polygon_, against);
-  }
-
-  __device__ void fill_rows(const double (&matrix)[Dim][kRows], const double* u) {
-    double velocity[kTangents][kTangents];
-    corner_basis(int_at_.corner[contact_], velocity);
-    double value[Dim];
-    value[0] = kernels::fused(u[contact_], 1.0, 0.0);
-    for (int slot = 0; slot < kTangents; ++slot) {
-      double sum = 0.0;
-      for (int c = 0; c < kTangents; ++c) {
-        sum = kernels::fused(velocity[c][slot], u[row_of(contact_, 1 + c)], sum);
-      }
-      value[1 + slot] = sum;
-    }
-    for (int j = 0; j < Contacts; ++j) {
-      double force[kTangents][kTangents];
-      const int corner = int_at_.corner[j];
-      corner_basis(corner, force);
-      double sliding[kTangents];
-      for (int c = 0; c < kTangents; ++c) sliding[c] = mu(j) * polygon_.direction[corner][c];
-      double response[Dim][Dim];
-      for (int r = 0; r < Dim; ++r) {
-        response[r][0] = kernels::fused(matrix[r][j], 1.0, 0.0);
-        for (int c = 0; c < kTangents; ++c) {
-          response[r][0] = kernels::fused(matrix[r][row_of(j, 1 + c)], sliding[c], response[r][0]);
-        }
-        for (int slot = 0; slot < kTangents; ++slot) {
-          double sum = 0.0;
-          for (int c = 0; c < kTangents; ++c) {
-            sum = kernels::fused(matrix[r][row_of(j, 1 + c)], force[c][slot], sum);
-          }
-          response[r][1 + slot] = sum;
-        }
-      }
-      const bool full = int_at_.normal[j] == kernels::contact_path::kFull;
-      const double limit = full ? max_impulse_[j] : 0.0;
-      for (int c = 0; c < Dim; ++c) {
-        const int column = row_of(j, c);
-        at(contact_, column) = response[0][c];
-        if (c == 0 && full) value[0] = kernels::fused(response[0][0], limit, value[0]);
-        for (int slot = 0; slot < kTangents; ++slot) {
-          double sum = 0.0;
-          for (int r = 0; r < kTangents; ++r) {
-            sum = kernels::fused(velocity[r][slot], response[1 + r][c], sum);
-          }
-          at(row_of(contact_, 1 + slot), column) = sum;
-          if (c == 0 && full) value[1 + slot] = kernels::fused(sum, limit, value[1 + slot]);
-        }
-      }
-    }
-    for (int r = 0; r < Dim; ++r) {
-      const int i = row_of(contact_, r);
-      at_.x[i] = value[r];
-      int_at_.place[i] = kRows + i;
-      int_at_.place[kRows + i] = i;
-    }
-    if (contact_ == 0) int_at_.place[2 * kRows] = kRows + kRows;
-  }
-
-  /// The least key of the lane's rows.
-  __device__ double cover_rows() {
-    const int state = int_at_.normal[contact_];
-    const bool full = state == kernels::contact_path::kFull;
-    const bool slides = state != kernels::contact_path::kSeparate && mu(contact_) > 0.0;
-    double least = 1.0;
-    for (int r = 0; r < Dim; ++r) {
-      const int i = row_of(contact_, r);
-      for (int j = kRows + 1; j < kColumns; ++j) at(i, j) = 0.0;
-      const double size = weights_[i];
-      at(i, kRows) = r == 0 && full ? -size : size;
-      const double slack = r == 0 && full ? -at_.x[i] : at_.x[i];
-      // A slack of 0 is not divided, see quotient.cuh; its sign does not matter here.
-      const bool vanishes = slack == 0.0 || !(r == 0 || slides);
-      const double key = (vanishes ? 1.0 : slack) / size * (vanishes ? 0.0 : 1.0);
-      if (key < least) least = key;
-    }
-    return least;
   }
 
   /// As linear of a variable that is at no lambda_max, without branches.
@@ -460,15 +278,6 @@ class PathGroup : protected kernels::ContactPath<Dim, double, PathLanes<Contacts
     Together::barrier();
     return fine;
   }
-
-  const double* weights_;
-  int contact_;  ///< the lane's
-  bool owns_;    ///< that there is one
-  // Of the lane's contact.
-  double limit_ = 0.0;
-  double reach_ = 0.0;  ///< length of the polygon's edges at a unit impulse
-  bool frictional_ = false;
-  int time_row_ = -1;
 };
 
 }  // namespace carom::cuda

@@ -38,7 +38,8 @@ class ContactPath : protected Events<Dim, Real, Lanes> {
  public:
   /// `scratch`: path_real_workspace Reals; `ints`: path_int_workspace.
   CAROM_HOST_DEVICE ContactPath(const Lanes& lanes, int contacts, const FrictionPolygon& polygon,
-                                const double* friction, Real* scratch, int* ints)
+                                const double* friction, Real* scratch,
+                                typename Kept<Lanes>::Int* ints)
       : Base(lanes, contacts, polygon, friction, scratch, ints) {}
 
   /// A: [rows, rows], read by entry(), and u: [rows], both scaled per contact to unit diagonal;

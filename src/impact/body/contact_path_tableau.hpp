@@ -63,6 +63,17 @@ CAROM_HOST_DEVICE constexpr long path_int_workspace(int dimension, int contacts,
 
 namespace contact_path {
 
+/// What the path's whole numbers are kept in: int where a Lanes type does not name another.
+template <class Lanes>
+struct Kept {
+  using Int = int;
+};
+template <class Lanes>
+requires requires { typename Lanes::PathInt; }
+struct Kept<Lanes> {
+  using Int = typename Lanes::PathInt;
+};
+
 enum NormalState { kSeparate = 0, kClosed = 1, kFull = 2 };
 // Corner: both tangential forces nonbasic. AlongA, AlongB: on the edge at which that force is
 // measured. Inside: sticking.
@@ -93,9 +104,10 @@ class Tableau {
   static constexpr Real kReal0 = Real(0);
   static constexpr bool kByColumns = by_columns<Lanes>();
   static constexpr int kPadding = row_padding<Lanes>();
+  using Int = typename Kept<Lanes>::Int;
 
   CAROM_HOST_DEVICE Tableau(const Lanes& lanes, int contacts, const FrictionPolygon& polygon,
-                            const double* friction, Real* scratch, int* ints)
+                            const double* friction, Real* scratch, Int* ints)
       : lanes_(lanes),
         polygon_(polygon),
         friction_(friction),
@@ -150,7 +162,7 @@ class Tableau {
     driving_value_ = kReal0;
   }
 
-  CAROM_INLINE void set(int* states, int contact, int state) {
+  CAROM_INLINE void set(Int* states, int contact, int state) {
     lanes_.for_each(1, [&](int) { states[contact] = state; });
   }
 
@@ -225,7 +237,7 @@ class Tableau {
   int columns_;  // rows + 1, padded where lines are rows
   int line_;
   PathRealLayout<Real*> at_;
-  PathIntLayout<int*> int_at_;
+  PathIntLayout<Int*> int_at_;
   int driving_ = 0;
   Real direction_ = Real(1);
   Real driving_value_ = Real(0);

@@ -74,6 +74,13 @@ inline unsigned __ballot_sync(unsigned mask, int flag) {
 }
 inline int __any_sync(unsigned mask, int flag) { return __ballot_sync(mask, flag) != 0 ? 1 : 0; }
 inline int __popc(unsigned bits) { return __builtin_popcount(bits); }
+inline int __clz(int bits) { return bits == 0 ? 32 : __builtin_clz(static_cast<unsigned>(bits)); }
+inline unsigned __reduce_or_sync(unsigned mask, unsigned bits) {
+  for (int lane_xor = 16; lane_xor > 0; lane_xor /= 2) {
+    bits |= __shfl_xor_sync(mask, bits, lane_xor);
+  }
+  return bits;
+}
 
 // Fibres change at barriers alone.
 inline int atomicAdd(int* at, int value) {
