@@ -92,6 +92,27 @@ TEST_F(CudaCompliant, FourContactsHaveTheHostsBits) {
   }
 }
 
+/// More of them than all warps hold at once: groups go on with those that wait.
+TEST_F(CudaCompliant, WarpsTakeProblemsInTurn) {
+  test::CompliantMix mix{.velocities = 6, .bilateral = 0, .unilateral = 0, .contacts = 4};
+  std::vector<CompliantProblem> problems;
+  const auto count = static_cast<std::uint32_t>(test::some(901, 501));
+  for (std::uint32_t i = 0; i < count; ++i) {
+    problems.push_back(test::random_compliant(mix, i % 61, 19));
+    if (i % 43 == 0) problems.back().constraints[1].friction = 0.0;
+  }
+  CompliantBatch batch = make_batch(problems);
+  for (std::size_t p = 5; p < count; p += 47) {
+    batch.force.data()[6 * p] = std::numeric_limits<double>::infinity();
+  }
+  for (const double tolerance : {1e-9, 1e-15}) {
+    CompliantSettings settings;
+    settings.tolerance = tolerance;
+    test::expect_identical(solve_compliant(batch, settings, Backend::cpu),
+                           solve_compliant(batch, settings, Backend::cuda));
+  }
+}
+
 TEST_F(CudaCompliant, StaysOnTheDevice) {
   const CompliantBatch batch = mixed_batch(3);
   const CompliantResult there = solve_compliant(batch.to(MemorySpace::device), {}, Backend::cuda);

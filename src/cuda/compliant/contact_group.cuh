@@ -41,14 +41,19 @@ class ContactGroup : public NewtonGroup {
  public:
   /// open: the list of problems that are left.
   __device__ ContactGroup(const Lanes& lanes, const kernels::CompliantArrays& arrays,
-                          const kernels::CompliantOptions& options, double* memory, int* open,
-                          int* open_count)
-      : NewtonGroup(lanes, options, memory), arrays_(arrays), open_(open), count_(open_count) {}
+                          const kernels::CompliantOptions& options, double* memory,
+                          double* call_memory, int* open, int* open_count)
+      : NewtonGroup(lanes, options, memory, call_memory),
+        arrays_(arrays),
+        open_(open),
+        count_(open_count) {}
 
-  [[nodiscard]] __device__ bool holds() const { return problem_ >= 0; }
+  /// Where a problem stands: left or without one, in front of a step of Newton's method, behind
+  /// the last one.
+  enum class Progress { none, running, arrived };
 
-  /// Takes problem p, up to Newton's first step. True where there is one to take.
-  __device__ bool begin(bool on, int p) {
+  /// Problem p up to Newton's first step.
+  __device__ Progress begin(bool on, int p) {
     bool good = true;
     if (on) {
       problem_ = p;
@@ -57,6 +62,7 @@ class ContactGroup : public NewtonGroup {
     const bool bad = lanes_.any(on && !good);
     if (bad) leave();
     on = on && !bad;
+    if (on && contact_ == 0) record() = {p, 0};
     if (on) whiten(rows());
     lanes_.barrier();
     if (on) assemble_matrix(rows());
@@ -64,20 +70,28 @@ class ContactGroup : public NewtonGroup {
     centripetal_force(on, rows());
     if (on) assemble_vector(rows());
     lanes_.barrier();  // the rows have been read, their memory has other uses now
-    return begin_newton(on);
+    const bool follows = begin_newton(on);
+    return !on ? Progress::none : follows ? Progress::running : Progress::arrived;
   }
 
-  /// A step of Newton's method. False where no more are to follow.
-  __device__ bool advance(bool on) {
-    on = advance_newton(on);
-    const bool impatient = on && iterations_ == kernels::kNewtonPatience;
-    if (impatient) leave();
-    return on && !impatient;
+  /// A step of Newton's method.
+  __device__ Progress advance(bool on) {
+    const bool follows = advance_newton(on);
+    if (!on) return Progress::none;
+    if (follows && iterations_ == kernels::kNewtonPatience) {
+      problem_ = record().problem;
+      leave();
+      return Progress::none;
+    }
+    if (!follows && contact_ == 0) record().iterations = iterations_;
+    return follows ? Progress::running : Progress::arrived;
   }
 
   /// Stores a certified answer, or leaves the problem with nothing written.
   __device__ void finish(bool on) {
+    const Record record = this->record();
     if (on) {
+      problem_ = record.problem;
       take_best();
     }
     lanes_.barrier();
@@ -88,19 +102,17 @@ class ContactGroup : public NewtonGroup {
     lanes_.barrier();
     if (on) {
       if (contact_ == 0) {
-        for (int j = 0; j < kVelocities; ++j) at_.next_v[j] = next[j];
+        for (int j = 0; j < kVelocities; ++j) call_.next_v[j] = next[j];
       }
-      // From here on M lies where its factor was.
       for (int e = contact_; e < kVelocities * kVelocities; e += kContacts) {
-        at_.factor[e] = arrays_.mass_matrix[36L * problem_ + e];
+        copied_mass()[e] = mass()[e];
       }
     }
     lanes_.barrier();
     const double residual = certify(on, rows());
     if (!on) return;
     if (residual <= options_.tolerance) {
-      hand_out(residual);
-      problem_ = -1;
+      hand_out(record.iterations, residual);
     } else {
       leave();
     }
@@ -112,7 +124,6 @@ class ContactGroup : public NewtonGroup {
   }
   __device__ void leave() {
     if (contact_ == 0) open_[Grid::claim(count_)] = problem_;
-    problem_ = -1;
   }
 
   /// Where the problem's vectors of velocities begin.
@@ -122,8 +133,9 @@ class ContactGroup : public NewtonGroup {
     return arrays_.mass_matrix + 36L * problem_;
   }
   [[nodiscard]] __device__ double factor(int i, int j) const {
-    return at_.factor[i * kVelocities + j];
+    return at_.factor[i * (i + 1) / 2 + j];
   }
+  [[nodiscard]] __device__ double* copied_mass() const { return call_.white + kMass; }
 
   /// Whether the lane's rows are those of a contact that carries forces in all of them. No test
   /// ends it early: the lanes of a warp stay together.
@@ -210,13 +222,13 @@ class ContactGroup : public NewtonGroup {
     }
     for (int a = 0; a < 3; ++a) {
       for (int j = 0; j < kVelocities; ++j) {
-        at_.white[(row_ + a) * kVelocities + j] = white[a][j];
+        call_.white[(row_ + a) * kVelocities + j] = white[a][j];
       }
     }
     if (contact_ == 0) {
       for (int i = 0; i < kVelocities; ++i) {
-        at_.next_v[i] = free[i];
-        for (int j = 0; j <= i; ++j) at_.factor[i * kVelocities + j] = f[i][j];
+        call_.next_v[i] = free[i];
+        for (int j = 0; j <= i; ++j) at_.factor[i * (i + 1) / 2 + j] = f[i][j];
       }
     }
   }
@@ -228,12 +240,12 @@ class ContactGroup : public NewtonGroup {
   __device__ void assemble_matrix(const GroupRows& rows) const {
     double white[3][kVelocities];
     for (int a = 0; a < 3; ++a) {
-      for (int j = 0; j < kVelocities; ++j) white[a][j] = at_.white[(row_ + a) * kVelocities + j];
+      for (int j = 0; j < kVelocities; ++j) white[a][j] = call_.white[(row_ + a) * kVelocities + j];
     }
     for (int b = 0; b < kRows; ++b) {
       double sum[3] = {};
       for (int j = 0; j < kVelocities; ++j) {
-        const double other = at_.white[b * kVelocities + j];
+        const double other = call_.white[b * kVelocities + j];
         for (int a = 0; a < 3; ++a) sum[a] = kernels::fused(white[a][j], other, sum[a]);
       }
       for (int a = 0; a < 3; ++a) at_.matrix[(row_ + a) * kRows + b] = sum[a];
@@ -292,7 +304,7 @@ class ContactGroup : public NewtonGroup {
                             (h() * softness(rows, i));
       double sum = kernels::fused(h(), rows.jacobian_dot_v(i), spring);
       for (int j = 0; j < kVelocities; ++j) {
-        sum = kernels::fused(at_.white[i * kVelocities + j], at_.next_v[j], sum);
+        sum = kernels::fused(call_.white[i * kVelocities + j], call_.next_v[j], sum);
       }
       at_.vector[i] = sum;
     }
@@ -305,13 +317,13 @@ class ContactGroup : public NewtonGroup {
       for (int a = 0; a < kRows; ++a) {
         sum = kernels::fused(rows.jacobian(a, j), at_.impulse[a], sum);
       }
-      at_.next_v[j] = kernels::fused(h(), arrays_.force[velocities_at() + j], sum);
+      call_.next_v[j] = kernels::fused(h(), arrays_.force[velocities_at() + j], sum);
     }
   }
   /// v' = v + M^-1 (h f + G'p).
   __device__ void apply(double (&next)[kVelocities]) const {
     for (int j = 0; j < kVelocities; ++j) {
-      double sum = at_.next_v[j];
+      double sum = call_.next_v[j];
       for (int k = 0; k < j; ++k) sum = kernels::fused(-factor(j, k), next[k], sum);
       next[j] = sum * factor(j, j);
     }
@@ -328,18 +340,18 @@ class ContactGroup : public NewtonGroup {
     certificate::Violation<double> balance;
     certificate::Violation<double> laws;
     if (on) {
-      const certificate::DenseMass<> dense{at_.factor, kVelocities};
+      const certificate::DenseMass<> dense{copied_mass(), kVelocities};
       const double* const force = arrays_.force + velocities_at();
       const double* const v = arrays_.velocity + velocities_at();
-      const double* const next_v = at_.next_v;
+      const double* const next_v = call_.next_v;
       const double* const impulse = at_.impulse;
       const double* const centripetal = at_.centripetal;
       for (int j = contact_; j < kVelocities; j += kContacts) {
         certificate::add_balance(balance, dense, rows, h(), force, v, next_v, impulse,
-                                 at_.white + 2 * kRows, j, j + 1);
+                                 call_.white + 2 * kRows, j, j + 1);
       }
-      certificate::add_laws(laws, dense, rows, h(), v, next_v, impulse, centripetal, at_.white,
-                            at_.white + kRows, row_, row_ + 3);
+      certificate::add_laws(laws, dense, rows, h(), v, next_v, impulse, centripetal, call_.white,
+                            call_.white + kRows, row_, row_ + 3);
     }
     for (auto* violation : {&balance, &laws}) {
       violation->worst.value = largest(violation->worst.value);
@@ -353,24 +365,24 @@ class ContactGroup : public NewtonGroup {
     return certificate::joined_residual(relative(balance), relative(laws));
   }
 
-  __device__ void hand_out(double residual) const {
+  __device__ void hand_out(int iterations, double residual) const {
     const std::int64_t p = problem_;
     const kernels::CompliantArrays& a = arrays_;
     for (int k = 0; k < 3; ++k) {
       a.result.force[p * kRows + row_ + k] = quotient(at_.impulse[row_ + k], h());
     }
     for (int j = contact_; j < kVelocities; j += kContacts) {
-      a.result.velocity[p * kVelocities + j] = at_.next_v[j];
+      a.result.velocity[p * kVelocities + j] = call_.next_v[j];
     }
     if (a.positions == 0) {
       for (int j = contact_; j < kVelocities; j += kContacts) {
-        a.result.increment[p * kVelocities + j] = h() * at_.next_v[j];
+        a.result.increment[p * kVelocities + j] = h() * call_.next_v[j];
       }
     }
     for (int i = contact_; i < a.positions; i += kContacts) {
       const double* const row = a.position_map + (p * a.positions + i) * kVelocities;
       double sum = 0.0;
-      for (int j = 0; j < kVelocities; ++j) sum = kernels::fused(row[j], at_.next_v[j], sum);
+      for (int j = 0; j < kVelocities; ++j) sum = kernels::fused(row[j], call_.next_v[j], sum);
       a.result.increment[p * a.positions + i] = h() * sum;
     }
     if (contact_ != 0) return;
@@ -378,12 +390,12 @@ class ContactGroup : public NewtonGroup {
     for (int i = 0; i < kVelocities; ++i) {
       double momentum = 0.0;
       for (int j = 0; j < kVelocities; ++j) {
-        momentum = kernels::fused(at_.factor[i * kVelocities + j], at_.next_v[j], momentum);
+        momentum = kernels::fused(copied_mass()[i * kVelocities + j], call_.next_v[j], momentum);
       }
-      energy = kernels::fused(0.5 * at_.next_v[i], momentum, energy);
+      energy = kernels::fused(0.5 * call_.next_v[i], momentum, energy);
     }
     a.result.kinetic_energy[p] = energy;
-    a.result.iterations[p] = iterations_;
+    a.result.iterations[p] = iterations;
     a.result.residual[p] = residual;
     a.result.status[p] = Status::solved;
   }
@@ -391,7 +403,7 @@ class ContactGroup : public NewtonGroup {
   const kernels::CompliantArrays& arrays_;
   int* open_;
   int* count_;
-  int problem_ = -1;  ///< none below 0
+  int problem_ = 0;
 };
 
 }  // namespace carom::cuda

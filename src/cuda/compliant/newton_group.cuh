@@ -16,21 +16,22 @@ class NewtonGroup {
   static constexpr int kContacts = kernels::kArrayContacts;
   using Lanes = GroupLanes<kContacts, true>;
 
-  /// Memory of a group.
+  /// Memory of a problem, whether steps of it are taken or not.
   template <class Memory>
   struct Layout {
     Memory matrix;   ///< W, [rows, rows]
     Memory impulse;  ///< p, likewise below [rows]
     Memory vector;   ///< u
-    Memory own;      ///< the diagonal of G M^-1 G'; then the best p so far
+    Memory own;      ///< the diagonal of G M^-1 G'; F in front of the first step; the best p so far
     Memory centripetal;
+    Memory force;           ///< p - rho F
+    Memory size;            ///< of its tangential part, [contacts]
     Memory friction;        ///< [contacts]
     Memory normal_weight;   ///< rho of the normal, [contacts]
     Memory tangent_weight;  ///< and of both tangents
     Memory merit;           ///< scale of the residual, least residual so far
-    Memory next_v;          ///< [velocities]
-    Memory factor;          ///< L of M with reciprocals on its diagonal, [velocities, velocities]
-    Memory white;  ///< L^-1 G', [rows, velocities]; then Shown; then scratch of the certificate
+    Memory record;          ///< Record
+    Memory factor;          ///< L of M, its rows; reciprocals on its diagonal
 
     CAROM_INLINE constexpr explicit Layout(kernels::Arena<Memory>& arena)
         : matrix(arena.take(kRows * kRows)),
@@ -38,29 +39,81 @@ class NewtonGroup {
           vector(arena.take(kRows)),
           own(arena.take(kRows)),
           centripetal(arena.take(kRows)),
+          force(arena.take(kRows)),
+          size(arena.take(kContacts)),
           friction(arena.take(kContacts)),
           normal_weight(arena.take(kContacts)),
           tangent_weight(arena.take(kContacts)),
           merit(arena.take(2)),
-          next_v(arena.take(kVelocities)),
-          factor(arena.take(kVelocities * kVelocities)),
-          white(arena.take_largest(kRows * kVelocities, 3 * kRows + 4 + 3 * kRows,
-                                   2 * kRows + kVelocities)) {}
+          record(arena.take(1)),
+          factor(arena.take(kVelocities * (kVelocities + 1) / 2)) {}
+  };
+  struct Record {
+    int problem;
+    int iterations;
+  };
+  static_assert(sizeof(Record) == sizeof(double));
+  /// Memory of a group, for one of its calls.
+  template <class Memory>
+  struct CallLayout {
+    Memory next_v;  ///< [velocities]
+    Memory white;   ///< L^-1 G', [rows, velocities]; or Shown; or what the certificate works with
+
+    CAROM_INLINE constexpr explicit CallLayout(kernels::Arena<Memory>& arena)
+        : next_v(arena.take(kVelocities)),
+          white(
+              arena.take_largest(kRows * kVelocities, kShown, kMass + kVelocities * kVelocities)) {}
   };
 
+  /// Of the problem in `memory`; call_memory: of the group.
   __device__ NewtonGroup(const Lanes& lanes, const kernels::CompliantOptions& options,
-                         double* memory)
+                         double* memory, double* call_memory)
       : lanes_(lanes),
         options_(options),
         at_(kernels::placed<Layout>(memory)),
+        call_(kernels::placed<CallLayout>(call_memory)),
         contact_(Lanes::lane()),
         row_(3 * contact_) {}
+
+  /// Another problem's memory, or the same again: places are computed, not kept.
+  __device__ void look_at(double* memory) { at_ = kernels::placed<Layout>(memory); }
+  [[nodiscard]] __device__ Record& record() const { return *reinterpret_cast<Record*>(at_.record); }
+
+  /// Leaves registers to other work until recall.
+  __device__ void pause() const {
+    for (int a = 0; a < 3; ++a) at_.force[row_ + a] = force_[a];
+    at_.size[contact_] = size_;
+  }
+  /// Takes the problem up again; `begins`: in front of its first step.
+  __device__ void recall(bool begins) {
+    if (begins) {
+      iterations_ = 0;
+      for (int a = 0; a < 3; ++a) {
+        slip_[a] = at_.own[row_ + a];
+        at_.own[row_ + a] = p(a);
+      }
+    }
+    for (int a = 0; a < 3; ++a) force_[a] = at_.force[row_ + a];
+    size_ = at_.size[contact_];
+  }
 
  protected:
   static constexpr int kRows = 3 * kContacts;
   static constexpr int kVelocities = 6;
+  static constexpr int kShown = 3 * kRows + 4 + 3 * kRows;  // Shown
+  static constexpr int kMass = 2 * kRows + kVelocities;  ///< of the certificate: M behind the rest
 
   [[nodiscard]] __device__ double w(int i, int j) const { return at_.matrix[i * kRows + j]; }
+
+  /// Neighbouring numbers, the first of them at a whole Pair: one access of 16 bytes.
+  struct alignas(16) Pair {
+    double first, second;
+  };
+  __device__ static Pair& pair(double* memory, int i) { return reinterpret_cast<Pair*>(memory)[i]; }
+  /// W's row i, columns 2 j and 2 j + 1.
+  [[nodiscard]] __device__ Pair two_of_w(int i, int j) const {
+    return pair(at_.matrix, i * (kRows / 2) + j);
+  }
 
   /// The largest of the lanes' values, NaN where one is.
   [[nodiscard]] __device__ double largest(double own) const {
@@ -93,11 +146,12 @@ class NewtonGroup {
       least = poor ? swept : least;
     }
     if (!on) return false;
-    for (int a = 0; a < 3; ++a) at_.own[row_ + a] = p(a);
     at_.merit[0] = scale;  // the same on all lanes
     at_.merit[1] = least;
-    iterations_ = 0;
-    return !(least <= scale * options_.accuracy) && iterations_ < most_iterations();
+    const bool follows = !(least <= scale * options_.accuracy) && 0 < most_iterations();
+    for (int a = 0; a < 3; ++a) at_.own[row_ + a] = follows ? slip_[a] : p(a);
+    pause();
+    return follows;
   }
 
   /// One step. False where it was the last one.
@@ -153,11 +207,11 @@ class NewtonGroup {
       double even[3] = {at_.vector[row_], at_.vector[row_ + 1], at_.vector[row_ + 2]};
       double odd[3] = {};
       for (int j = 0; j < kRows; j += 2) {
-        const double first = at_.impulse[j];
-        const double second = at_.impulse[j + 1];
+        const Pair both = pair(at_.impulse, j / 2);
         for (int a = 0; a < 3; ++a) {
-          even[a] = kernels::fused(w(row_ + a, j), first, even[a]);
-          odd[a] = kernels::fused(w(row_ + a, j + 1), second, odd[a]);
+          const Pair of_row = two_of_w(row_ + a, j / 2);
+          even[a] = kernels::fused(of_row.first, both.first, even[a]);
+          odd[a] = kernels::fused(of_row.second, both.second, odd[a]);
         }
       }
       double poison = 0.0;
@@ -190,7 +244,11 @@ class NewtonGroup {
     double slip[3] = {slip_[0], slip_[1], slip_[2]};
     double row[3][kRows];  // W is symmetric to the bit
     for (int a = 0; a < 3; ++a) {
-      for (int j = 0; j < kRows; ++j) row[a][j] = w(row_ + a, j);
+      for (int j = 0; j < kRows; j += 2) {
+        const Pair of_row = two_of_w(row_ + a, j / 2);
+        row[a][j] = of_row.first;
+        row[a][j + 1] = of_row.second;
+      }
     }
 #if defined(__CUDA_ARCH__)
 #pragma unroll 1
@@ -246,7 +304,7 @@ class NewtonGroup {
     double upper[3][kRows];
     double wanted[3];
     if (on) linearise(upper, wanted);
-    const Shown shown{at_.white};
+    const Shown shown{call_.white};
     each_contact([&](auto turn) {
       constexpr int k = turn;
       if (on && contact_ == k) {
@@ -325,12 +383,16 @@ class NewtonGroup {
     kernels::newton_normal_row<double>(p(0), force_[0], slip_[0], normal_weight(), row[0]);
     kernels::newton_disk_rows<double>(impulse, force_, slip_, tangent_weight(), mu(), size_,
                                       row + 1);
-    for (int j = 0; j < kRows; ++j) {
-      const double one = w(row_ + 1, j);
-      const double two = w(row_ + 2, j);
-      upper[0][j] = row[0].gain[0] * w(row_, j);
-      upper[1][j] = kernels::fused(row[1].gain[1], one, row[1].gain[2] * two);
-      upper[2][j] = kernels::fused(row[2].gain[1], one, row[2].gain[2] * two);
+    for (int j = 0; j < kRows; j += 2) {
+      const Pair normal = two_of_w(row_, j / 2);
+      const Pair one = two_of_w(row_ + 1, j / 2);
+      const Pair two = two_of_w(row_ + 2, j / 2);
+      upper[0][j] = row[0].gain[0] * normal.first;
+      upper[0][j + 1] = row[0].gain[0] * normal.second;
+      for (int a = 1; a < 3; ++a) {
+        upper[a][j] = kernels::fused(row[a].gain[1], one.first, row[a].gain[2] * two.first);
+        upper[a][j + 1] = kernels::fused(row[a].gain[1], one.second, row[a].gain[2] * two.second);
+      }
     }
     each_contact([&](auto turn) {
       constexpr int k = turn;
@@ -348,6 +410,7 @@ class NewtonGroup {
   const Lanes& lanes_;
   const kernels::CompliantOptions& options_;
   Layout<double*> at_;
+  CallLayout<double*> call_;
   int contact_;  ///< the lane's
   int row_;      ///< its first
   // The lane's contact, normal first.

@@ -6,6 +6,7 @@
 #include "cuda/compliant/compliant_launch.cuh"
 #include "cuda/compliant/contact_group.cuh"
 #include "cuda/device_scratch.hpp"
+#include "cuda/group_slots.cuh"
 #include "cuda/lanes.cuh"
 #include "cuda/launch.cuh"
 #include "cuda/runtime.hpp"
@@ -21,42 +22,72 @@ constexpr int kThreads = 64;
 constexpr int kBlocks = 4;  // resident ones: 255 registers, half the spills that 128 would have
 constexpr std::size_t kMostScratch = std::size_t{4} << 30;
 
-/// A block is one warp, whose groups of lanes take problems in turn, all of them a step of Newton's
-/// method at a time.
+/// A block is one warp, whose groups of lanes take steps of Newton's method for some problems, all
+/// of them at once; what is before and behind waits until all groups have something of it to do.
 struct ContactGroups {
-  /// Lanes that go on while the others wait for new problems: fewer would idle along, more would
-  /// have what is before and behind Newton's method run for few.
-  static constexpr int kRunning = 8;
-  static constexpr int kProblems = WarpLanes::kWidth / ContactGroup::kContacts;
-  static constexpr int kBlocks = 8;   // resident ones: no spills, of ten 900 bytes
-  static constexpr long kBanks = 16;  // of doubles
-  /// Between two problems: lanes that all read one number of theirs meet in no bank.
-  static constexpr long kStride =
-      (kernels::values_of<ContactGroup::Layout>() - ContactGroup::kContacts + kBanks - 1) / kBanks *
-          kBanks +
-      ContactGroup::kContacts;
+  using Slots = GroupSlots<ContactGroup::Lanes>;
+  static constexpr int kProblems = Slots::kGroups;
+  static constexpr int kBlocks = 8;  // resident ones: no spills, of ten 900 bytes
+  static constexpr long kSlotStride =
+      apart(kernels::values_of<ContactGroup::Layout>(), ContactGroup::kContacts);
+  static constexpr long kCallStride =
+      apart(kernels::values_of<ContactGroup::CallLayout>(), ContactGroup::kContacts);
+  static constexpr long kSlots = kProblems * kCallStride;
   static constexpr std::size_t kBytes =
-      static_cast<std::size_t>(kProblems * kStride) * sizeof(double);
+      static_cast<std::size_t>(kSlots + Slots::kSlots * kSlotStride) * sizeof(double);
 };
 __global__ void __launch_bounds__(WarpLanes::kWidth, ContactGroups::kBlocks)
     step_contacts(const __grid_constant__ CompliantLaunch launch) {
+  using Progress = ContactGroup::Progress;
+  using Slots = ContactGroups::Slots;
+  const WarpLanes warp;
   const ContactGroup::Lanes lanes;
-  ContactGroup group(lanes, launch.arrays, launch.options,
-                     shared_memory() + ContactGroups::kStride * lanes.group(), launch.open,
-                     launch.open_count);
+  double* const memory = shared_memory();
+  double* const call_memory = memory + ContactGroups::kCallStride * lanes.group();
+  const auto memory_of = [&](int slot) {
+    return memory + ContactGroups::kSlots + ContactGroups::kSlotStride * (slot < 0 ? 0 : slot);
+  };
+  const auto group_at = [&](int slot) {
+    return ContactGroup(lanes, launch.arrays, launch.options, memory_of(slot), call_memory,
+                        launch.open, launch.open_count);
+  };
+  Slots slots;
   std::int64_t next =
       static_cast<std::int64_t>(Grid::block()) * ContactGroups::kProblems + lanes.group();
+  int slot = Slots::kNone;
   bool running = false;
+  bool more = warp.any(next < launch.problems);
+  ContactGroup group = group_at(slot);
   do {
-    if (WarpLanes::count(running) <= ContactGroups::kRunning) {
-      group.finish(!running && group.holds());
-      const bool takes = !running && next < launch.problems;
-      const bool begun = group.begin(takes, static_cast<int>(next));
-      running = running || begun;
-      if (takes) next += static_cast<std::int64_t>(Grid::blocks()) * ContactGroups::kProblems;
+    if (warp.any(!running)) {
+      if (running) group.pause();
+      if (!slots.any_ready() && (more || !warp.any(running))) {
+        warp.barrier();  // what ended is there for all lanes
+        const int chosen = slots.choose(more);
+        ContactGroup behind = group_at(chosen);
+        behind.finish(slots.has_ended(chosen));
+        warp.barrier();  // what finish reads is overwritten by begin
+        const bool takes = chosen != Slots::kNone && next < launch.problems;
+        const Progress progress = behind.begin(takes, static_cast<int>(next));
+        if (takes) next += static_cast<std::int64_t>(Grid::blocks()) * ContactGroups::kProblems;
+        more = warp.any(next < launch.problems);
+        slots.conclude(chosen, progress == Progress::running, progress == Progress::arrived);
+        warp.barrier();  // what began is there for all lanes
+      }
+      const int given = slots.take(!running);
+      if (given != Slots::kNone) {
+        slot = given;
+        running = true;
+      }
+      group.look_at(memory_of(slot));
+      group.recall(given != Slots::kNone);
     }
-    running = group.advance(running);
-  } while (WarpLanes::any(running || group.holds() || next < launch.problems));
+    group.look_at(memory_of(slot));
+    const Progress progress = group.advance(running);
+    const bool ends = running && progress != Progress::running;
+    running = running && !ends;
+    slots.end(ends, slot, progress == Progress::arrived);
+  } while (warp.any(running) || slots.any_ready() || slots.any_ended() || more);
 }
 
 /// Scratch of a thread, but for what is interleaved.
