@@ -38,7 +38,7 @@ NetBuilder::NetBuilder(int velocities, int contact_rows, double epsilon, std::in
 
 void NetBuilder::add(std::int64_t sample, const double* velocity, const double* impulse,
                      std::uint64_t modes, std::int64_t multiplicity) {
-  std::array<std::int64_t, kMaxVelocities> cell{};
+  std::array<std::int64_t, kMaxVelocities> cell;
   for (int i = 0; i < nv_; ++i) {
     const auto fine = floor_to_cell(velocity[i] / edge_);
     cell[static_cast<std::size_t>(i)] = (fine + kOrigin) >> level_;
@@ -73,7 +73,9 @@ std::size_t NetBuilder::find_slot(const std::int64_t* cell) const {
   while (slots_[slot] >= 0) {
     const std::int64_t* held =
         cells_.data() + static_cast<std::size_t>(slots_[slot]) * static_cast<std::size_t>(nv_);
-    if (std::equal(held, held + nv_, cell)) break;
+    int same = 0;  // a loop: calling memcmp for so few takes longer
+    while (same < nv_ && held[same] == cell[same]) ++same;
+    if (same == nv_) break;
     slot = (slot + 1) & mask;
   }
   return slot;
