@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 
-#include "impact/enclosure/common_divisor.hpp"
+#include "impact/enclosure/sums.hpp"
 
 namespace carom::enclosure {
 
@@ -15,6 +16,9 @@ class Incidence {
  public:
   explicit Incidence(std::size_t rows) : words_((rows + 63) / 64) {}
   void set(std::size_t row) { words_[row / 64] |= std::uint64_t{1} << (row % 64); }
+  [[nodiscard]] bool has(std::size_t row) const {
+    return (words_[row / 64] >> (row % 64) & 1) != 0;
+  }
   [[nodiscard]] Incidence common(const Incidence& other) const {
     Incidence both = *this;
     for (std::size_t i = 0; i < words_.size(); ++i) both.words_[i] &= other.words_[i];
@@ -41,21 +45,11 @@ class Incidence {
 struct Ray {
   Vector vector;
   Incidence on;
-  Integer value;  // of the row in hand
-};
+  Rough rough;
+  int sign = 0;  // of the value of the row in hand
 
-/// a x - b y, primitive.
-Vector combined(const Integer& a, const Vector& x, const Integer& b, const Vector& y) {
-  Vector v(x.size());
-  Integer second;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    multiply(v[i], a, x[i]);
-    multiply(second, b, y[i]);
-    v[i] -= second;
-  }
-  make_primitive(v);
-  return v;
-}
+  Ray(Vector v, Incidence rows) : vector(std::move(v)), on(std::move(rows)), rough(vector) {}
+};
 
 class Cone {
  public:
@@ -70,31 +64,36 @@ class Cone {
     const std::size_t index = added_++;
     if (cut_line(row, equation, index)) return;
     std::vector<std::size_t> above, below;
-    std::vector<Ray> kept;
+    const Rough rough(row);
     for (std::size_t i = 0; i < rays_.size(); ++i) {
       Ray& ray = rays_[i];
-      ray.value = dot(row, ray.vector);
-      if (ray.value > 0) above.push_back(i);
-      if (ray.value < 0) below.push_back(i);
+      ray.sign = sign_of_dot(row, rough, ray.vector, ray.rough);
+      if (ray.sign > 0) above.push_back(i);
+      if (ray.sign < 0) below.push_back(i);
     }
     if (below.empty() && (!equation || above.empty())) {
       for (Ray& ray : rays_) {
-        if (ray.value == 0) ray.on.set(index);
+        if (ray.sign == 0) ray.on.set(index);
       }
       return;
     }
+    std::vector<Ray> kept;
+    std::vector<Integer> value(rays_.size());
     for (const std::size_t p : above) {
       for (const std::size_t q : below) {
         Incidence both = rays_[p].on.common(rays_[q].on);
         if (!adjacent(p, q, both)) continue;
         both.set(index);
-        kept.push_back({combined(rays_[p].value, rays_[q].vector, rays_[q].value, rays_[p].vector),
-                        std::move(both), Integer(0)});
+        for (const std::size_t i : {p, q}) {
+          if (value[i].is_zero()) value[i] = dot(row, rays_[i].vector);
+        }
+        kept.emplace_back(combined(value[p], rays_[q].vector, value[q], rays_[p].vector),
+                          std::move(both));
       }
     }
     for (Ray& ray : rays_) {
-      if (ray.value < 0 || (equation && ray.value > 0)) continue;
-      if (ray.value == 0) ray.on.set(index);
+      if (ray.sign < 0 || (equation && ray.sign > 0)) continue;
+      if (ray.sign == 0) ray.on.set(index);
       kept.push_back(std::move(ray));
     }
     rays_ = std::move(kept);
@@ -107,7 +106,33 @@ class Cone {
     return result;
   }
 
+  /// The cone that the rows added so far generate, in this cone's lines and rays, room for so many
+  /// more rows: its rays are those of the rows that no other one has all incidences of. None where
+  /// it holds a line.
+  [[nodiscard]] std::optional<Cone> dual(std::span<const Vector> rows, std::size_t more) const {
+    const std::size_t known = lines_.size() + rays_.size();
+    Cone other(n_, known + more, known);
+    for (std::size_t g = 0; g < rows.size(); ++g) {
+      Ray ray(rows[g], Incidence(known + more));
+      for (std::size_t k = 0; k < lines_.size(); ++k) ray.on.set(k);
+      std::size_t tight = 0;
+      for (std::size_t k = 0; k < rays_.size(); ++k) {
+        if (!rays_[k].on.has(g)) continue;
+        ray.on.set(lines_.size() + k);
+        ++tight;
+      }
+      if (tight == rays_.size()) return std::nullopt;
+      const auto covers = [&](const Ray& kept) { return kept.on.holds(ray.on); };
+      if (std::any_of(other.rays_.begin(), other.rays_.end(), covers)) continue;
+      std::erase_if(other.rays_, [&](const Ray& kept) { return ray.on.holds(kept.on); });
+      other.rays_.push_back(std::move(ray));
+    }
+    return other;
+  }
+
  private:
+  Cone(std::size_t n, std::size_t rows, std::size_t added) : n_(n), rows_(rows), added_(added) {}
+
   /// Where a line leaves the row's plane, everything else is moved along it into the plane.
   bool cut_line(const Vector& row, bool equation, std::size_t index) {
     std::size_t chosen = lines_.size();
@@ -130,14 +155,17 @@ class Cone {
     }
     for (Ray& ray : rays_) {
       const Integer value = dot(row, ray.vector);
-      if (value != 0) ray.vector = combined(rise, ray.vector, value, line);
+      if (value != 0) {
+        ray.vector = combined(rise, ray.vector, value, line);
+        ray.rough = Rough(ray.vector);
+      }
       ray.on.set(index);
     }
     if (!equation) {
       Incidence on(rows_);
       for (std::size_t i = 0; i < index; ++i) on.set(i);
       make_primitive(line);
-      rays_.push_back({std::move(line), std::move(on), Integer(0)});
+      rays_.emplace_back(std::move(line), std::move(on));
     }
     return true;
   }
@@ -171,27 +199,6 @@ double shortened(const Integer& value, int& exponent) {
 
 }  // namespace
 
-Integer dot(const Vector& a, const Vector& b) {
-  Integer sum = 0, product;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    if (a[i].is_zero() || b[i].is_zero()) continue;
-    multiply(product, a[i], b[i]);
-    sum += product;
-  }
-  return sum;
-}
-
-void make_primitive(Vector& v) {
-  Integer divisor = 0;
-  for (const Integer& x : v) {
-    if (x == 0) continue;
-    divisor = divisor == 0 ? Integer(abs(x)) : common_divisor(divisor, x);
-    if (divisor == 1) return;
-  }
-  if (divisor == 0) return;
-  for (Integer& x : v) divide_exactly(x, divisor);
-}
-
 double quotient(const Integer& a, const Integer& b) {
   int up = 0, down = 0;
   const double numerator = shortened(a, up), denominator = shortened(b, down);
@@ -204,6 +211,23 @@ Generators generators(std::size_t n, std::span<const Vector> equations,
   for (const Vector& equation : equations) cone.add(equation, true);
   for (const Vector& row : rows) cone.add(row, false);
   return cone.take();
+}
+
+Hull hull(std::size_t n, std::span<const Vector> points, std::span<const Vector> sides) {
+  Cone cone(n, points.size());
+  for (const Vector& point : points) cone.add(point, false);
+  std::optional<Cone> cut = cone.dual(points, sides.size());
+  Generators dual = cone.take();
+  Hull result{std::move(dual.lines), std::move(dual.rays), {}};
+  if (cut) {
+    for (const Vector& side : sides) cut->add(side, false);
+    result.cut = cut->take().rays;
+  } else {
+    std::vector<Vector> rows(sides.begin(), sides.end());
+    rows.insert(rows.end(), result.rows.begin(), result.rows.end());
+    result.cut = generators(n, result.equations, rows).rays;
+  }
+  return result;
 }
 
 }  // namespace carom::enclosure

@@ -33,4 +33,13 @@ struct Generators {
 Generators generators(std::size_t n, std::span<const Vector> equations,
                       std::span<const Vector> rows);
 
+struct Hull {
+  std::vector<Vector> equations, rows;  ///< of cone(points): e.y = 0, r.y >= 0; minimal
+  std::vector<Vector> cut;              ///< rays of its part where s.y >= 0 for all sides
+};
+
+/// Both descriptions at once: what the points say of the rows is not computed again. Those with
+/// small numbers first. The points are primitive.
+Hull hull(std::size_t n, std::span<const Vector> points, std::span<const Vector> sides);
+
 }  // namespace carom::enclosure

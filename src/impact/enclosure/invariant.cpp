@@ -1,8 +1,9 @@
 #include "impact/enclosure/invariant.hpp"
 
 #include <cmath>
-#include <exception>
+#include <limits>
 #include <sstream>
+#include <string>
 
 namespace carom::enclosure {
 
@@ -10,18 +11,27 @@ namespace {
 
 constexpr std::size_t kMostWords = std::size_t{1} << 24;
 
-void write(std::ostream& out, const Integer& value) {
-  if (value < 0) out << '-';
-  const Integer size = abs(value);
-  out << std::hex << size << std::dec;
+void write(std::string& out, const Integer& value) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  const auto& backend = value.backend();
+  if (backend.sign()) out += '-';
+  constexpr int kBits = std::numeric_limits<boost::multiprecision::limb_type>::digits;
+  bool leading = true;
+  for (auto i = static_cast<int>(backend.size()); i-- > 0;) {
+    for (int shift = kBits - 4; shift >= 0; shift -= 4) {
+      const auto digit = static_cast<unsigned>(backend.limbs()[i] >> shift & 15U);
+      leading = leading && digit == 0 && (i > 0 || shift > 0);
+      if (!leading) out += kDigits[digit];
+    }
+  }
 }
 
-void write(std::ostream& out, const Vector& row) {
+void write(std::string& out, const Vector& row) {
   for (const Integer& value : row) {
-    out << ' ';
+    out += ' ';
     write(out, value);
   }
-  out << '\n';
+  out += '\n';
 }
 
 class Reader {
@@ -76,10 +86,10 @@ class Reader {
 }  // namespace
 
 std::string text_of(const RoundedImpact& impact, const Family& family) {
-  std::ostringstream out;
-  out << "carom-enclosure 1\n" << impact.contacts << ' ' << impact.basis.size();
-  for (const int k : impact.basis) out << ' ' << k;
-  out << ' ' << std::ilogb(impact.unit) << '\n';
+  std::string out = "carom-enclosure 1\n" + std::to_string(impact.contacts) + ' ' +
+                    std::to_string(impact.basis.size());
+  for (const int k : impact.basis) out += ' ' + std::to_string(k);
+  out += ' ' + std::to_string(std::ilogb(impact.unit)) + '\n';
   for (std::size_t k = 0; k < impact.row.size(); ++k) {
     write(out, Integer(static_cast<std::int64_t>(impact.scale[k])));
     write(out, impact.row[k]);
@@ -89,15 +99,16 @@ std::string text_of(const RoundedImpact& impact, const Family& family) {
   for (const Vector& row : impact.energy) write(out, row);
   std::size_t pieces = 0;
   for (const auto& [code, kept] : family) pieces += kept.size();
-  out << pieces << '\n';
+  out += std::to_string(pieces) + '\n';
   for (const auto& [code, kept] : family) {
     for (const Piece& piece : kept) {
-      out << code << ' ' << piece.equations.size() << ' ' << piece.rows.size() << '\n';
+      out += std::to_string(code) + ' ' + std::to_string(piece.equations.size()) + ' ' +
+             std::to_string(piece.rows.size()) + '\n';
       for (const Vector& row : piece.equations) write(out, row);
       for (const Vector& row : piece.rows) write(out, row);
     }
   }
-  return out.str();
+  return out;
 }
 
 std::optional<Invariant> read_invariant(const std::string& text) {

@@ -13,9 +13,9 @@ enum class Side : std::uint8_t { zero, positive, negative, both };
 Side side_of(const Vector& row, const Points& points) {
   bool above = false, below = false;
   for (const Vector& point : points) {
-    const Integer value = dot(row, point);
-    above = above || value > 0;
-    below = below || value < 0;
+    const int sign = sign_of_dot(row, point);
+    above = above || sign > 0;
+    below = below || sign < 0;
   }
   if (above && below) return Side::both;
   return above ? Side::positive : (below ? Side::negative : Side::zero);
@@ -46,6 +46,9 @@ constexpr std::int64_t kPatience = 64;  // polyhedra after which the tolerance i
 constexpr std::int64_t kHaste = 12;     // ... and to its double once the energy bounds them
 constexpr double kCoarsest = 1e-3;      // tolerance beyond which rows are given up for the energy's
 constexpr std::int64_t kBounded = 3;    // of these until what the energy forbids is cut off
+
+constexpr std::size_t kMany = 48;  // points of a part, ...
+constexpr unsigned kHuge = 2048;   // ... or bits, from which on no polyhedron is made anew
 
 unsigned longest(const std::vector<Vector>& rows) {
   unsigned most = 0;
@@ -142,7 +145,7 @@ std::vector<Points> Reach::parts(const Face& face, const Piece& piece) {
   std::vector<const Vector*> attained;
   for (const Vector& side : face.side) {
     if (std::any_of(piece.vertices.begin(), piece.vertices.end(),
-                    [&](const Vector& v) { return dot(side, v) == 0; })) {
+                    [&](const Vector& v) { return sign_of_dot(side, v) == 0; })) {
       attained.push_back(&side);
     }
   }
@@ -153,7 +156,7 @@ std::vector<Points> Reach::parts(const Face& face, const Piece& piece) {
     for (std::size_t v = 0; v < piece.vertices.size(); ++v) {
       bool on = true;
       for (std::size_t k = 0; on && k < attained.size(); ++k) {
-        on = (chosen >> k & 1U) == 0 || dot(*attained[k], piece.vertices[v]) == 0;
+        on = (chosen >> k & 1U) == 0 || sign_of_dot(*attained[k], piece.vertices[v]) == 0;
       }
       if (on) subset.push_back(v);
     }
@@ -169,34 +172,60 @@ std::vector<Points> Reach::parts(const Face& face, const Piece& piece) {
 }
 
 bool Reach::holds(const Piece& piece, const Points& points) {
-  return std::all_of(points.begin(), points.end(), [&](const Vector& point) {
-    return std::all_of(piece.equations.begin(), piece.equations.end(),
-                       [&](const Vector& e) { return dot(e, point) == 0; }) &&
-           std::all_of(piece.rows.begin(), piece.rows.end(),
-                       [&](const Vector& r) { return dot(r, point) >= 0; });
+  return holds(piece, points, {points.begin(), points.end()});
+}
+
+bool Reach::holds(const Piece& piece, const Points& points, const std::vector<Rough>& rough) {
+  // What doubles are sure of first: most answers are no.
+  struct Open {
+    const Vector *row, *point;
+    bool equation;
+  };
+  std::vector<Open> open;
+  const auto may_hold = [&](const std::vector<Vector>& rows, bool equation) {
+    for (const Vector& row : rows) {
+      const Rough own(row);
+      for (std::size_t i = 0; i < points.size(); ++i) {
+        const int sign = Rough::sign(own, rough[i]);
+        if (sign < 0 || (sign > 0 && equation)) return false;
+        if (sign == 0) open.push_back({&row, &points[i], equation});
+      }
+    }
+    return true;
+  };
+  if (!may_hold(piece.rows, false) || !may_hold(piece.equations, true)) return false;
+  return std::all_of(open.begin(), open.end(), [](const Open& o) {
+    const int sign = sign_of_dot(*o.row, *o.point);
+    return sign == 0 || (sign > 0 && !o.equation);
   });
 }
 
-void Reach::cut(const Face& face, Piece& piece) {
-  std::vector<Vector> equations = piece.equations, rows = piece.rows;
-  equations.insert(equations.end(), face.zero.begin(), face.zero.end());
-  rows.insert(rows.end(), face.side.begin(), face.side.end());
+std::vector<Vector> Reach::sides(const Face& face) {
+  std::vector<Vector> rows = face.side;
+  rows.emplace_back(impact_.size());
+  rows.back()[0] = 1;
   if (made_ >= kBounded * kPatience) {
     rows.insert(rows.end(), impact_.energy.begin(), impact_.energy.end());
     bounded_ = true;
   }
-  rows.emplace_back(impact_.size());
-  rows.back()[0] = 1;
+  return rows;
+}
+
+void Reach::cut(const Face& face, Piece& piece) {
+  // Rows of the face first: their numbers are small, and with them those in between.
+  std::vector<Vector> equations = face.zero, rows = sides(face);
+  equations.insert(equations.end(), piece.equations.begin(), piece.equations.end());
+  rows.insert(rows.end(), piece.rows.begin(), piece.rows.end());
   piece.vertices = generators(impact_.size(), equations, rows).rays;
   piece.number = made_++;
 }
 
 Piece Reach::closed(const Face& face, const Points& points) {
-  std::vector<Vector> all = points;
-  all.insert(all.end(), face.motion.begin(), face.motion.end());
-  Generators dual = generators(impact_.size(), {}, all);
-  Piece piece{std::move(dual.lines), std::move(dual.rays), {}};
-  cut(face, piece);
+  std::vector<Vector> all = face.motion;
+  all.insert(all.end(), points.begin(), points.end());
+  Hull hulled = hull(impact_.size(), all, sides(face));
+  Piece piece{std::move(hulled.equations), std::move(hulled.rows), std::move(hulled.cut)};
+  piece.number = made_++;
   return piece;
 }
 
@@ -214,7 +243,7 @@ double Reach::distance(const Piece& piece, const Points& points) const {
   };
   for (const Vector& point : points) {
     for (const Vector& e : piece.equations) {
-      if (dot(e, point) != 0) return std::numeric_limits<double>::infinity();
+      if (sign_of_dot(e, point) != 0) return std::numeric_limits<double>::infinity();
     }
     for (const Vector& r : piece.rows) most = std::max(most, -beyond(r, point));
   }
@@ -225,8 +254,9 @@ void Reach::widen(const Face& face, Piece& piece, const Points& points) {
   std::vector<Vector> equations = std::move(piece.equations);
   piece.equations.clear();
   for (Vector& equation : equations) {  // one that a point violates becomes two rows
-    const bool kept = std::all_of(points.begin(), points.end(),
-                                  [&](const Vector& point) { return dot(equation, point) == 0; });
+    const bool kept = std::all_of(points.begin(), points.end(), [&](const Vector& point) {
+      return sign_of_dot(equation, point) == 0;
+    });
     if (kept) {
       piece.equations.push_back(std::move(equation));
       continue;
@@ -261,12 +291,14 @@ void Reach::widen(const Face& face, Piece& piece, const Points& points) {
 
 void Reach::add(FaceCode code, const Points& points, bool reached, const Question& question) {
   std::vector<Piece>& pieces = family_[code];
+  const std::vector<Rough> rough(points.begin(), points.end());
   for (const Piece& piece : pieces) {
-    if (holds(piece, points)) return;
+    if (holds(piece, points, rough)) return;
   }
   const Face& face = faces_.face(code);
   Piece made;
-  if (pieces.size() < limits_.pieces) {
+  const bool endless = !limits_.tight && (points.size() > kMany || longest(points) > kHuge);
+  if (pieces.empty() || (pieces.size() < limits_.pieces && !endless)) {
     made = closed(face, points);
     made.reached = reached;
   } else {

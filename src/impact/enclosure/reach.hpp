@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "impact/enclosure/faces.hpp"
+#include "impact/enclosure/sums.hpp"
 
 namespace carom::enclosure {
 
@@ -65,10 +66,12 @@ class Reach {
   static std::vector<Points> parts(const Face& face, const Piece& piece);
 
   static bool holds(const Piece& piece, const Points& points);
+  static bool holds(const Piece& piece, const Points& points, const std::vector<Rough>& rough);
 
  private:
   void add(FaceCode code, const Points& points, bool reached, const Question& question);
   [[nodiscard]] Piece closed(const Face& face, const Points& points);
+  [[nodiscard]] std::vector<Vector> sides(const Face& face);
   void cut(const Face& face, Piece& piece);
   void widen(const Face& face, Piece& piece, const Points& points);
   [[nodiscard]] double slack() const;

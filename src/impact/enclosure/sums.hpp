@@ -1,0 +1,31 @@
+#pragma once
+
+#include "impact/enclosure/double_description.hpp"
+
+namespace carom::enclosure {
+
+/// a x - b y, primitive.
+Vector combined(const Integer& a, const Vector& x, const Integer& b, const Vector& y);
+
+/// A vector in doubles, up to a power of two, that tells most signs of products.
+class Rough {
+ public:
+  explicit Rough(const Vector& v);
+
+  /// Sign of the product of two vectors where rounding cannot change it; else 0.
+  static int sign(const Rough& a, const Rough& b);
+
+ private:
+  static constexpr std::size_t kMost = 16;   ///< longer vectors tell nothing
+  static constexpr double kError = 0x1p-48;  ///< of a sum's terms
+  static constexpr double kTiny = 0x1p-700;  ///< what numbers may be that count as zero
+
+  int size_ = 0;
+  double value_[kMost];
+};
+
+/// Sign of a.b, exactly.
+int sign_of_dot(const Vector& a, const Vector& b);
+int sign_of_dot(const Vector& a, const Rough& rough_a, const Vector& b, const Rough& rough_b);
+
+}  // namespace carom::enclosure
