@@ -40,6 +40,7 @@ int main() try {
   std::vector<double> angles;
   for (double angle = 10.0; angle <= 70.0; angle += 2.5) angles.push_back(angle);
   std::vector<carom::ImpactProblem> steps;
+  steps.reserve(angles.size());
   for (const double angle : angles) steps.push_back(step_of(angle));
   const carom::ImpactBatch batch = carom::make_batch(steps);
 

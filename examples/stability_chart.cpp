@@ -25,7 +25,7 @@ int main() {
   long proven = 0;
   for (int row = 0; row < kRows; ++row) {
     for (int column = 0; column < kColumns; ++column) {
-      const auto p = static_cast<std::size_t>(row * kColumns + column);
+      const auto p = static_cast<std::size_t>(row) * kColumns + static_cast<std::size_t>(column);
       // S stable, U unstable, A ambiguous, ? undecided, - no equilibrium, P Painleve
       std::putchar("SUA?-P!"[static_cast<int>(result.verdict.host()[p])]);
       proven += exact[p];
