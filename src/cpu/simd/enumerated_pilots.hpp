@@ -19,14 +19,17 @@ class EnumeratedPilots {
   static constexpr int kTogether = 8;
   static constexpr int kRows = 2 * M;
   static constexpr int kColumns = kRows + M;
-  static constexpr int kGroups = 16;  // distinct v' of a step at most
-  static constexpr int kWords = kEnumeratedWords;
+  static constexpr int kAtOnce = (M > 2 ? 3 : 8) * kColumns;
+  static constexpr int kGroups = 16;                           // distinct v' of a step at most
+  static constexpr int kWords = M > 2 ? kEnumeratedWords : 1;  // used of an outcome's
 
  public:
   explicit EnumeratedPilots(const EnumerationJob& job) : job_(job) {}
 
   void operator()() {
     if (!pilot_collides(*job_.run, job_.problem->contact_velocity)) return;
+    for (int i = 0; i < kRows; ++i)
+      inverse_scale_[i] = 1.0 / job_.problem->scale[i < M ? i : i - M];
     for (int first = job_.first_pilot; first < job_.pilots; first += kTogether) {
       const int count = job_.pilots - first < kTogether ? job_.pilots - first : kTogether;
       unsigned open = (1U << count) - 1U;
@@ -69,9 +72,13 @@ class EnumeratedPilots {
       if (job_.counts[entry] == 0) continue;
       const double* condition = job_.conditions + static_cast<long>(entry) * job_.most * kColumns;
       Mask solves = Mask::from_bits(lanes);
-      for (int c = 0; c < job_.counts[entry]; ++c, condition += kColumns) {
-        solves = solves & (kernels::mode_row(condition, kColumns, z) >= lowest);
-        if (!any_of(solves)) break;
+      // As many conditions at once as cost less than a branch that nobody foresees.
+      const double* const last = condition + job_.counts[entry] * kColumns;
+      while (condition < last && any_of(solves)) {
+        const double* const end = last - condition > kAtOnce ? condition + kAtOnce : last;
+        for (; condition < end; condition += kColumns) {
+          solves = solves & (kernels::mode_row(condition, kColumns, z) >= lowest);
+        }
       }
       const unsigned solved = solves.bits();
       if (solved == 0U) continue;
@@ -114,17 +121,16 @@ class EnumeratedPilots {
   void follow(int entry, const Pack* z, double (*after)[kWidth]) const {
     const kernels::ImpactProblemView& problem = *job_.problem;
     const double* map = job_.maps + static_cast<long>(entry) * kRows * kColumns;
-    const auto scale = [&](int i) { return problem.scale[i < M ? i : i - M]; };
     Pack impulse[kRows];
     for (int i = 0; i < kRows; ++i) {
-      impulse[i] = kernels::mode_row(map + i * kColumns, kColumns, z) * Pack(1.0 / scale(i));
+      impulse[i] = kernels::mode_row(map + i * kColumns, kColumns, z) * Pack(inverse_scale_[i]);
     }
     for (int i = 0; i < kRows; ++i) {
       Pack sum(0.0);
       for (int j = 0; j < kRows; ++j) {
         sum = fused(Pack(problem.delassus[i * kRows + j]), impulse[j], sum);
       }
-      (z[i] + sum * Pack(1.0 / scale(i))).store(after[i]);
+      (z[i] + sum * Pack(inverse_scale_[i])).store(after[i]);
     }
   }
 
@@ -152,7 +158,7 @@ class EnumeratedPilots {
   void count(const std::uint64_t* entries) const {
     int o = 0;
     for (; o < *job_.outcomes; ++o) {
-      const std::uint64_t* known = job_.leading + static_cast<long>(o) * kWords;
+      const std::uint64_t* known = job_.leading + static_cast<long>(o) * kEnumeratedWords;
       bool same = true;
       for (int w = 0; w < kWords; ++w) same = same && known[w] == entries[w];
       if (same) break;
@@ -161,12 +167,15 @@ class EnumeratedPilots {
     if (o == *job_.outcomes) {
       ++*job_.outcomes;
       job_.uses[o] = 0;
-      for (int w = 0; w < kWords; ++w) job_.leading[static_cast<long>(o) * kWords + w] = entries[w];
+      for (int w = 0; w < kEnumeratedWords; ++w) {
+        job_.leading[static_cast<long>(o) * kEnumeratedWords + w] = w < kWords ? entries[w] : 0;
+      }
     }
     ++job_.uses[o];
   }
 
   const EnumerationJob& job_;
+  double inverse_scale_[kRows];
   alignas(64) double u_[kRows][kTogether];
   Group group_[kWidth][kGroups];
 };
