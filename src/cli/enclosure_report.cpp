@@ -48,6 +48,7 @@ std::string counts_text(std::span<const run::ImpactRun> runs, WordOf&& word_of) 
     }
   }
   std::vector<std::string> parts;
+  parts.reserve(counts.size());
   for (const auto& [word, count] : counts) parts.push_back(fmt::format("{} in {}", word, count));
   return fmt::format("{}", fmt::join(parts, ", "));
 }

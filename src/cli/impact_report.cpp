@@ -78,6 +78,7 @@ std::string heading(const run::ImpactRun& run) {
   }
   if (!approaching.empty() && approaching.size() < contacts) {
     std::vector<std::string> names;
+    names.reserve(approaching.size());
     for (const int i : approaching) names.push_back(run.contact_names[static_cast<std::size_t>(i)]);
     text += fmt::format("  before the impact {} of {} contacts approach: {}\n", names.size(),
                         contacts, io::printable(fmt::format("{}", fmt::join(names, ", "))));

@@ -38,7 +38,7 @@ ordered_json attributes_of(const io::Hdf5Reader& reader, const std::string& obje
 void collect(const io::Hdf5Reader& reader, const std::string& group, ordered_json& groups,
              ordered_json& sets) {
   for (const std::string& name : reader.names(group)) {
-    const std::string path = group == "/" ? "/" + name : group + "/" + name;
+    const std::string path = fmt::format("{}/{}", group == "/" ? "" : group, name);
     ordered_json entry;
     entry["path"] = path;
     if (reader.is_group(path)) {

@@ -109,7 +109,7 @@ std::filesystem::path extract_input(const std::filesystem::path& output, std::si
   if (!reader.has(set)) return {};
   const std::string name =
       std::filesystem::path(reader.text_attribute(set, "name")).filename().string();
-  const std::filesystem::path file = folder / std::to_string(place) / name;
+  std::filesystem::path file = folder / std::to_string(place) / name;
   std::filesystem::create_directories(file.parent_path());
   const std::vector<std::uint8_t> bytes = reader.bytes(set);
   std::ofstream stream(file, std::ios::binary);

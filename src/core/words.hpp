@@ -319,6 +319,7 @@ std::string listed(std::string_view last = ", ", std::string_view without = {}) 
 template <class Enum>
 std::string codes_meaning(std::string_view last = ", ") {
   std::vector<std::string> texts;
+  texts.reserve(std::size(words<Enum>));
   for (const auto& [value, word] : words<Enum>) {
     texts.push_back(std::to_string(static_cast<int>(value)) + " " + std::string(word));
   }

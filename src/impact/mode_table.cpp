@@ -84,7 +84,7 @@ void ModeTableBuilder::run_enumerated_pilots() {
   leading_.resize(kMostOutcomes * kEnumeratedWords);
   uses_.resize(kMostOutcomes);
   const int capacity = kOrderingWords * kWord;
-  steps_.resize(static_cast<std::size_t>(capacity * columns_));
+  steps_.resize(static_cast<std::size_t>(capacity) * static_cast<std::size_t>(columns_));
   int outcomes = 0;
   EnumerationJob job{problem_,
                      run_,
@@ -154,7 +154,7 @@ void ModeTableBuilder::follow(int pilots) {
   codes_.clear();
   chosen_.clear();
   const auto m = static_cast<std::size_t>(m_);
-  const auto capacity = static_cast<std::size_t>(kFollowedSteps * pilots);
+  const auto capacity = static_cast<std::size_t>(kFollowedSteps) * static_cast<std::size_t>(pilots);
   const auto reals = static_cast<std::size_t>(
       kernels::path_real_workspace(dimension_, m_, code_.padding) + 3 * rows_ + m_);
   if (reals_.size() < reals)
@@ -195,7 +195,7 @@ void ModeTableBuilder::arrange_steps(int words) {
   const int kept = std::min(count_, most);
   steps_of_order_ = kept;
   words_ = (kept + kWord - 1) / kWord;
-  const auto stride = static_cast<std::size_t>(words_ * kWord);
+  const auto stride = static_cast<std::size_t>(words_) * kWord;
   arranged_.assign(stride * static_cast<std::size_t>(columns_), 0.0);
   lowest_.assign(stride, 1.0);  // what fills the last word fails all
   for (int s = 0; s < kept; ++s) {

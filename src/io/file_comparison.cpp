@@ -4,7 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstring>
+#include <bit>
+#include <cstdint>
 #include <iterator>
 #include <string_view>
 
@@ -122,7 +123,7 @@ class Comparer {
     std::size_t count = 0;
     std::size_t first = a.size();
     for (std::size_t i = 0; i < a.size(); ++i) {
-      if (std::memcmp(&a[i], &b[i], sizeof(double)) == 0) continue;
+      if (std::bit_cast<std::uint64_t>(a[i]) == std::bit_cast<std::uint64_t>(b[i])) continue;
       first = std::min(first, i);
       ++count;
     }
@@ -140,12 +141,16 @@ class Comparer {
   FileComparison result_;
 };
 
+std::string within(const std::string& path, const std::string& key) {
+  return path.empty() ? key : fmt::format("{}.{}", path, key);
+}
+
 void compare_values(const nlohmann::json& a, const nlohmann::json& b, const std::string& path,
                     const Renamed& renamed, FileComparison& result) {
   if (a.is_object() && b.is_object()) {
     for (const auto& [key, value] : a.items()) {
       if (of_the_run(key)) continue;
-      const std::string at = path.empty() ? key : path + "." + key;
+      const std::string at = within(path, key);
       if (b.contains(key)) {
         compare_values(value, b[key], at, renamed, result);
       } else {
@@ -154,7 +159,7 @@ void compare_values(const nlohmann::json& a, const nlohmann::json& b, const std:
     }
     for (const auto& [key, value] : b.items()) {
       if (!of_the_run(key) && !a.contains(key)) {
-        result.differences.push_back((path.empty() ? key : path + "." + key) + ": only now");
+        result.differences.push_back((within(path, key)) + ": only now");
       }
     }
     return;

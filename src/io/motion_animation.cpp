@@ -88,7 +88,8 @@ class Animation {
   /// Frames of a motion; those after it failed show where it was last.
   void follow(std::int64_t motion) {
     std::vector<Line> lines;
-    const auto width = static_cast<std::size_t>(kept_.positions + kept_.velocities + 1);
+    const auto width =
+        static_cast<std::size_t>(kept_.positions) + static_cast<std::size_t>(kept_.velocities) + 1;
     for (std::int64_t frame = 0; frame < frames_; ++frame) {
       const std::int64_t point = frame * (kept_.grid_points - 1) / (frames_ - 1);
       const double* state =

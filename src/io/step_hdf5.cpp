@@ -17,6 +17,7 @@ std::uint64_t extent(std::int64_t value) { return static_cast<std::uint64_t>(val
 
 std::vector<std::uint8_t> codes(const std::vector<Status>& statuses) {
   std::vector<std::uint8_t> values;
+  values.reserve(statuses.size());
   for (const Status status : statuses) values.push_back(static_cast<std::uint8_t>(status));
   return values;
 }

@@ -51,7 +51,7 @@ Face Faces::make(FaceCode code) const {
     if (sign == 0) face.zero.push_back(row(m + i));
     if (sign > 0) face.side.push_back(row(m + i));
     if (sign < 0) face.side.push_back(negative(row(m + i)));
-    const auto first = static_cast<std::size_t>(2 * i);
+    const auto first = 2 * static_cast<std::size_t>(i);
     if (sign <= 0) pushes.push_back(&impact_.push[first]);
     if (sign >= 0) pushes.push_back(&impact_.push[first + 1]);
   }

@@ -56,7 +56,7 @@ class FormProgram {
       gain[gamma_] = 1.0;
     }
     for (int round = 0; round < kRounds; ++round) {
-      const std::vector<double> x = maximum(gain, for_margin ? 1.0 : 0.0);
+      std::vector<double> x = maximum(gain, for_margin ? 1.0 : 0.0);
       if (x.empty() || !add_violated(x)) return x;
     }
     return {};
@@ -76,7 +76,7 @@ class FormProgram {
       }
     }
     if (contact != kEnergyAlone) {
-      const auto a = static_cast<std::size_t>(2 * contact);
+      const auto a = 2 * static_cast<std::size_t>(contact);
       form.gamma = std::max(form.gamma, QuadraticForm{}.gamma - form(a, a));
     }
     form.gamma = std::max<std::int64_t>(form.gamma, 0);
@@ -161,7 +161,7 @@ QuadraticForm best_form(const NormalRates& rates, int contact) {
   if (inner.empty() || program.margin_of(inner) < 1e4 * kMargin) return {};
   const double share = 2.0 * kMargin / program.margin_of(inner);
   for (std::size_t k = 0; k < best.size(); ++k) best[k] += share * (inner[k] - best[k]);
-  const QuadraticForm form = program.form_of(best, contact);
+  QuadraticForm form = program.form_of(best, contact);
   if (!never_grows(rates, form) || value_before(rates, form) >= 1.0) return {};
   return form;
 }

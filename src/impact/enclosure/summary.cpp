@@ -68,13 +68,15 @@ std::uint64_t modes_of(FaceCode code, int contacts) {
 }
 
 std::vector<double> velocities_of(const RoundedImpact& impact, FaceCode code, const Vector& point) {
+  const auto m = static_cast<std::size_t>(impact.contacts);
   std::vector<double> u;
+  u.reserve(2 * m);
   for (int k = 0; k < 2 * impact.contacts; ++k) u.push_back(impact.velocity(k, point));
   for (int i = 0; i < impact.contacts; ++i) {
     const ContactFace face = contact_face(code, i);
     if (face == ContactFace::separating) continue;
     u[static_cast<std::size_t>(i)] = 0.0;
-    if (slip(face) == 0) u[static_cast<std::size_t>(impact.contacts + i)] = 0.0;
+    if (slip(face) == 0) u[m + static_cast<std::size_t>(i)] = 0.0;
   }
   return u;
 }

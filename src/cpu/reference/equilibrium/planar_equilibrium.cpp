@@ -237,9 +237,9 @@ void write_robust(const PostureBatch& batch, double tolerance, std::int64_t p,
     strips.push_back({answer.normal, answer.end[0], answer.end[1]});
     residual = residual >= answer.residual ? residual : answer.residual;
     if (status == Status::invalid_input) continue;
-    if (answer.status == Status::invalid_input || answer.status == Status::infeasible) {
-      status = answer.status;
-    } else if (answer.status != Status::unbounded && status == Status::solved) {
+    const bool final =
+        answer.status == Status::invalid_input || answer.status == Status::infeasible;
+    if (final || (answer.status != Status::unbounded && status == Status::solved)) {
       status = answer.status;
     }
   }

@@ -274,9 +274,10 @@ class Bland {
       if (form_.place[i] < 0) {
         outcome_.basis.push_back(BasisStatus::basic);
       } else if (form_.slacks[i].first < 0) {
-        outcome_.basis.push_back(basic[static_cast<std::size_t>(n_ + form_.place[i])]
-                                     ? BasisStatus::basic
-                                     : BasisStatus::at_lower);
+        outcome_.basis.push_back(
+            basic[static_cast<std::size_t>(n_) + static_cast<std::size_t>(form_.place[i])]
+                ? BasisStatus::basic
+                : BasisStatus::at_lower);
       } else {
         outcome_.basis.push_back(status_of(form_.slacks[i], basic));
       }

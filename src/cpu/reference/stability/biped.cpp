@@ -116,9 +116,10 @@ bool is_consistent_at_rest(const System& system, const std::string& word) {
     const char letter = word[static_cast<std::size_t>(i)];
     if (letter == 'F') {
       if (!(c.normal.dot(mode->acceleration) > 0.0)) return false;
-    } else if (!(mode->normal(i) > 0.0)) {
-      return false;
-    } else if (letter == 'S') {
+      continue;
+    }
+    if (!(mode->normal(i) > 0.0)) return false;
+    if (letter == 'S') {
       if (!(std::fabs(mode->tangential(i)) < c.friction * mode->normal(i))) return false;
     } else if (!(sign_of(letter) * c.tangent.dot(mode->acceleration) > 0.0)) {
       return false;
