@@ -1,6 +1,7 @@
 #include "io/stability_input.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>

@@ -115,6 +115,7 @@ std::vector<double> corner_velocity(std::span<const double> parameters, std::spa
   using Block = kernels::CompliantBlockImpact;
   const Block::Mechanism at(parameters.data(), 0.0, q.data());
   std::vector<double> normal;
+  normal.reserve(2);
   for (int corner = 0; corner < 2; ++corner) {
     normal.push_back(Block::approach(at.constraint(corner), v.data()));
   }

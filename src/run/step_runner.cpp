@@ -44,6 +44,7 @@ void group_worlds(const StepWorlds& worlds, StepRun& run) {
   for (std::int64_t world = 0; world < worlds.worlds; ++world) {
     const auto w = static_cast<std::size_t>(world);
     std::vector<double> shape;
+    shape.reserve(sizes.size());
     for (const std::size_t i : sizes) {
       shape.push_back(worlds.parameters[w * scenario.parameters.size() + i]);
     }

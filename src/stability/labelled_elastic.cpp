@@ -20,7 +20,8 @@ class ElasticProgram {
       const double rate = s_.side[1 - i].normal.dot(side.turn);
       if (!(std::fabs(rate) > kDegenerate)) return false;
       for (int k = 0; k < 4; ++k)
-        part_[i][k] = Affine::unknown(static_cast<std::size_t>(4 * i + k));
+        part_[i][k] =
+            Affine::unknown(4 * static_cast<std::size_t>(i) + static_cast<std::size_t>(k));
       gap_[i] = (-side.turn2 * side.turn.dot(s_.g) / rate) * part_[i][0];
     }
     if (!meet()) return false;
@@ -186,7 +187,7 @@ class ElasticProgram {
     const double mu = side.mu;
     const double rate = s_.side[j].normal.dot(side.turn);
     // Turned about contact i until gap j is zero at the end, too: N_j.v- + G_j time / 2 = 0.
-    const auto on_edge = [&](Arrival ray) {
+    const auto on_edge = [&](const Arrival& ray) {
       const double opening = s_.side[j].normal.dot(ray.before) + 0.5 * s_.side[j].load * ray.time;
       const Vector3d turn = -opening / rate * side.turn;
       return Arrival{ray.before + turn, ray.after + turn, ray.time};

@@ -66,7 +66,7 @@ class InelasticProgram {
     const double rate = s_.side[1 - i].normal.dot(side.turn) / side.turn2;  // of gap j per x
     const double turning = side.turn.dot(s_.g);
     for (int way = 0; way < 2; ++way) {
-      const auto at = static_cast<std::size_t>(5 * i + (i == 0 ? 3 : 2) * way);
+      const std::size_t at = (i == 0 ? 0U : 5U) + (way == 0 ? 0U : i == 0 ? 3U : 2U);
       Form& form = form_[i][way];
       form.a = Affine::unknown(at);
       form.xx = Affine::unknown(at + 1);

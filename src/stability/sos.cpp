@@ -23,8 +23,8 @@ Matrix3d quadratic_part(const SosForm& form, const std::vector<double>& coeffici
     for (int i = 0; i < 3; ++i) {
       for (int j = 0; j < 3; ++j) {
         Monomial product{};
-        ++product[static_cast<std::size_t>(2 + i)];
-        ++product[static_cast<std::size_t>(2 + j)];
+        ++product[2 + static_cast<std::size_t>(i)];
+        ++product[2 + static_cast<std::size_t>(j)];
         if (product == m) q(i, j) = (i == j ? 2.0 : 1.0) * coefficients[a];
       }
     }

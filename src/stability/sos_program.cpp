@@ -58,7 +58,7 @@ class Conditions {
     for (std::size_t i = 0; i < q.size(); ++i) {
       const auto [z, theta] = across(q[i]);
       rows[0].push_back(z), rows[1].push_back(theta);
-      for (int k = 0; k < 3; ++k) rows[static_cast<std::size_t>(2 + k)].push_back(v[i](k));
+      for (int k = 0; k < 3; ++k) rows[2 + static_cast<std::size_t>(k)].push_back(v[i](k));
     }
     State state;
     for (std::size_t k = 0; k < 5; ++k) state[k] = linear(rows[k]);

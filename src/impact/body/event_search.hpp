@@ -55,7 +55,7 @@ class EventSearch {
 
   /// The next one, whatever its equations are.
   CAROM_INLINE int next_number() {
-    constexpr signed char kOptions[7][7] = {
+    constexpr unsigned char kOptions[7][7] = {
         // by state
         {0}, {0, 1, 4}, {0, 2, 3, 1, 5, 6, 4}, {0, 3, 6}, {1}, {2, 3, 1}, {3}};
     int number = 0;

@@ -63,8 +63,7 @@ Numbers between(const BlockForm& form, const Numbers& w, const Numbers& m) {
     small::multiply(block.n, half.data(), w.data() + block.at, whole.data());
     for (int i = 0; i < block.n; ++i) {
       for (int j = 0; j < block.n; ++j) {
-        const auto a = static_cast<std::size_t>(i * block.n + j),
-                   b = static_cast<std::size_t>(j * block.n + i);
+        const std::size_t a = small::place(block.n, i, j), b = small::place(block.n, j, i);
         result[block.at + a] = 0.5 * (whole[a] + whole[b]);
       }
     }

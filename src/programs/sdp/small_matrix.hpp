@@ -7,6 +7,11 @@
 /// Dense symmetric matrices of up to some tens of rows, by rows.
 namespace carom::small {
 
+/// Of element (i, j) in a matrix of n columns.
+inline std::size_t place(int n, int i, int j) {
+  return static_cast<std::size_t>(i) * static_cast<std::size_t>(n) + static_cast<std::size_t>(j);
+}
+
 /// As cholesky(), row after row of L' in l's place: the same numbers, in registers.
 inline bool cholesky_by_rows(int n, const double* a, double* l) {
   for (int i = 0; i < n; ++i) {

@@ -194,7 +194,7 @@ class InteriorPoint {
     Scratch &half = scratch_[0], &whole = scratch_[1], &inner = scratch_[2], &moved = scratch_[2];
     for (const Block& block : blocks_) {
       const int n = block.n;
-      const auto size = static_cast<std::size_t>(n * n);
+      const auto size = small::place(n, n, 0);
       if (n == 1) {
         const std::size_t at = block.at;
         double product = x_[at] * rd_[at];
@@ -220,7 +220,7 @@ class InteriorPoint {
     dx.resize(size_);
     for (const Block& block : blocks_) {
       const int n = block.n;
-      const auto size = static_cast<std::size_t>(n * n);
+      const auto size = small::place(n, n, 0);
       if (n == 1) {
         const std::size_t at = block.at;
         const double moves = x_[at] * (rd_[at] - ds[at]) * s_inverse_[at];
@@ -234,8 +234,7 @@ class InteriorPoint {
       double* to = dx.data() + block.at;
       for (int i = 0; i < n; ++i) {
         for (int j = 0; j < n; ++j) {
-          const auto a = static_cast<std::size_t>(i * n + j),
-                     b = static_cast<std::size_t>(j * n + i);
+          const std::size_t a = small::place(n, i, j), b = small::place(n, j, i);
           to[a] = 0.5 * (known[block.at + a] + whole[a] + known[block.at + b] + whole[b]) -
                   x_[block.at + a];
         }
@@ -258,9 +257,8 @@ class InteriorPoint {
       for (int i = 0; i < n; ++i) {
         for (int j = 0; j < n; ++j) {
           double sum = 0.0;
-          for (int k = 0; k <= j; ++k)
-            sum += half[static_cast<std::size_t>(i * n + k)] * l[j * n + k];
-          whole[static_cast<std::size_t>(i * n + j)] = sum;
+          for (int k = 0; k <= j; ++k) sum += half[small::place(n, i, k)] * l[j * n + k];
+          whole[small::place(n, i, j)] = sum;
         }
       }
       least = std::min(least, small::least_eigenvalue(n, whole.data()));
@@ -325,7 +323,7 @@ double least_slack(const SdpProblem& problem, const std::vector<double>& y, doub
   std::size_t at = 0;
   for (const int n : problem.blocks) {
     least = std::min(least, small::least_eigenvalue(n, slack.data() + at));
-    at += static_cast<std::size_t>(n * n);
+    at += small::place(n, n, 0);
   }
   return least + credit;
 }

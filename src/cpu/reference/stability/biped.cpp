@@ -199,7 +199,7 @@ int paradox(const System& system) {
   return bits;
 }
 
-Motion simulate(const System& system, Vector3d q, Vector3d v, std::int64_t events,
+Motion simulate(const System& system, const Vector3d& q, Vector3d v, std::int64_t events,
                 std::mt19937_64& random) {
   Motion motion;
   std::array<double, 2> gap{}, speed{};

@@ -17,6 +17,7 @@ class QpArena {
   CAROM_HOST_DEVICE explicit QpArena(double* memory) : memory_(memory) {}
   template <class T>
   CAROM_CALL T* take(long count) {
+    // NOLINTNEXTLINE(bugprone-sizeof-expression): whole doubles
     constexpr long kSize = sizeof(T) > sizeof(double) ? sizeof(T) / sizeof(double) : 1;
     T* const place = reinterpret_cast<T*>(memory_ + used_);
     used_ += count * kSize;
