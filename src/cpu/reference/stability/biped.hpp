@@ -57,7 +57,7 @@ struct Motion {
   std::int64_t events = 0;
 };
 /// From gaps q.N and velocity v until its size has grown 2^20 or shrunk 2^-10 times.
-Motion simulate(const System& system, Vector3d q, Vector3d v, std::int64_t events,
+Motion simulate(const System& system, const Vector3d& q, Vector3d v, std::int64_t events,
                 std::mt19937_64& random);
 
 /// Growth of one cycle of inverse chatter; NaN where there is none.
