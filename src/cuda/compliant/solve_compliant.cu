@@ -27,7 +27,7 @@ constexpr std::size_t kMostScratch = std::size_t{4} << 30;
 struct ContactGroups {
   using Slots = GroupSlots<ContactGroup::Lanes>;
   static constexpr int kProblems = Slots::kGroups;
-  static constexpr int kBlocks = 8;  // resident ones: no spills, of ten 900 bytes
+  static constexpr int kBlocks = 8;  // for whose registers is compiled: more of them spill
   static constexpr long kSlotStride =
       apart(kernels::values_of<ContactGroup::Layout>(), ContactGroup::kContacts);
   static constexpr long kCallStride =
