@@ -154,8 +154,8 @@ CAROM_INLINE V spatial_contact_residual(const kernels::FrictionPolygon& polygon,
 }
 
 /// Residual of contact i from the arrays of a step; t is the index of its first tangent row.
-template <int Dim, class V>
-CAROM_INLINE V contact_residual(const kernels::FrictionPolygon& polygon, double friction, int i,
+template <int Dim, class V, class Friction>
+CAROM_INLINE V contact_residual(const kernels::FrictionPolygon& polygon, Friction friction, int i,
                                 int t, const V* limit, const V* impulse, const V* next_u) {
   if constexpr (Dim == 2) {
     return planar_contact_residual<V>(friction, limit[i], impulse[i], impulse[t], next_u[i],
@@ -200,11 +200,7 @@ CAROM_INLINE double step_residual(const kernels::FrictionPolygon& polygon, int m
     }
     V of[2 + 2 * Dim];
     for (int c = 0; c < 2 + 2 * Dim; ++c) of[c] = kernels::load<V>(side[c]);
-    if constexpr (Dim == 2) {
-      worst.add(planar_contact_residual<V>(of[1], of[0], of[2], of[3], of[4], of[5]));
-    } else {
-      worst.add(spatial_contact_residual<V>(polygon, of[1], of[0], of[2], of + 3, of[5], of + 6));
-    }
+    worst.add(contact_residual<Dim>(polygon, of[1], 0, 1, of, of + 2, of + 2 + Dim));
   }
   alignas(8 * kWidth) double part[kWidth];
   kernels::store(part, worst.value);

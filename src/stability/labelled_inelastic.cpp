@@ -66,13 +66,11 @@ class InelasticProgram {
     const double rate = s_.side[1 - i].normal.dot(side.turn) / side.turn2;  // of gap j per x
     const double turning = side.turn.dot(s_.g);
     for (int way = 0; way < 2; ++way) {
-      const std::size_t at = (i == 0 ? 0U : 5U) + (way == 0 ? 0U : i == 0 ? 3U : 2U);
+      const auto at = static_cast<std::size_t>(i == 0 ? 3 * way : 6 + 2 * way);
       Form& form = form_[i][way];
       form.a = Affine::unknown(at);
       form.xx = Affine::unknown(at + 1);
       if (i == 0) form.ss = Affine::unknown(at + 2);
-      if (i == 1) form.a = Affine::unknown(6 + static_cast<std::size_t>(2 * way));
-      if (i == 1) form.xx = Affine::unknown(7 + static_cast<std::size_t>(2 * way));
       const double change = side.tangent.dot(side.slip_acceleration[way]);
       if (!(std::fabs(change) > kDegenerate * s_.g.norm())) return false;
       form.xs = (-1.0 / change) * (rate * form.a + turning * form.xx);

@@ -22,8 +22,8 @@ class Events : protected Tangents<Dim, Real, Lanes> {
   using Base::Base;
   using Base::column_of, Base::direction_, Base::driving_, Base::driving_value_, Base::int_at_,
       Base::kByColumns, Base::kPadding, Base::kRateTolerance, Base::kReal0, Base::kTangents,
-      Base::lanes_, Base::linear, Base::m_, Base::max_impulse_, Base::mu, Base::polygon_,
-      Base::rows_, Base::tangent_pair, Base::time_id, Base::velocity_of;
+      Base::lanes_, Base::linear, Base::m_, Base::mask_of, Base::max_impulse_, Base::mu,
+      Base::polygon_, Base::rows_, Base::tangent_pair, Base::time_id, Base::velocity_of;
   static constexpr int kMostEvents = kNormalEvents + 16;  // the edges of the largest polygon
   static constexpr int kFewRows = 4;
   static constexpr Real kNever = std::numeric_limits<Real>::infinity();
@@ -169,7 +169,6 @@ class Events : protected Tangents<Dim, Real, Lanes> {
   CAROM_INLINE ArgMin<Real> first_of_rows(int column) const requires kByColumns {
     using Pack = typename Lanes::Register;
     using Mask = decltype(Pack() < Pack());
-    constexpr unsigned kAll = (1U << kPadding) - 1;
     const Real* const rates = &this->at(0, column);
     Real* const keys = this->at_.pivot_column;
     const Pack never(kNever);
@@ -177,11 +176,8 @@ class Events : protected Tangents<Dim, Real, Lanes> {
     for (int first = 0; first < rows_; first += kPadding) {
       const Pack rate = Pack(direction_) * Pack::load(rates + first);
       const Pack x = Pack::load(this->at_.x + first);
-      const auto bits = [&](std::uint64_t rows) {
-        return Mask::from_bits(static_cast<unsigned>(rows >> first) & kAll);
-      };
-      const Mask falls = (rate < Pack(-kRateTolerance)) & bits(marks_.below);
-      const Mask grows = (rate > Pack(kRateTolerance)) & bits(marks_.above);
+      const Mask falls = (rate < Pack(-kRateTolerance)) & mask_of(marks_.below, first);
+      const Mask grows = (rate > Pack(kRateTolerance)) & mask_of(marks_.above, first);
       const Pack slack = select(grows, Pack::load(this->at_.above + first) - x, x);
       const Pack key = select(falls | grows, larger(slack, Pack(0.0)) / magnitude(rate), never);
       key.store(keys + first);

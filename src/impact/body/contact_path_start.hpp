@@ -16,7 +16,8 @@ class Start : protected Corners<Dim, Real, Lanes> {
  protected:
   using Base::at, Base::at_, Base::columns_, Base::corner_basis, Base::int_at_, Base::kByColumns,
       Base::kPadding, Base::kReal0, Base::kTangents, Base::lanes_, Base::line_, Base::m_,
-      Base::max_impulse_, Base::move, Base::mu, Base::polygon_, Base::put, Base::rows_;
+      Base::mask_of, Base::max_impulse_, Base::move, Base::mu, Base::polygon_, Base::put,
+      Base::rows_;
   using Base::Base;
 
   /// Start: approaching contacts at lambda_max, the others at zero, all sliding against u_t.
@@ -147,16 +148,16 @@ class Start : protected Corners<Dim, Real, Lanes> {
  private:
   /// covering_weight(i, 0).
   struct Weights {
-    Real value[3 * 16 + kPackPadding];
+    static constexpr int kSize = kMostRows + kPackPadding;
+    Real value[kSize];
     constexpr Weights() : value() {
-      for (int i = 0; i < 3 * 16 + kPackPadding; ++i) value[i] = covering_weight(i, 0);
+      for (int i = 0; i < kSize; ++i) value[i] = covering_weight(i, 0);
     }
   };
 
   /// cover(0) in registers.
   CAROM_INLINE Real cover_lines() requires kByColumns {
     using Pack = typename Lanes::Register;
-    using Mask = decltype(Pack() < Pack());
     static constexpr Weights kWeights{};
     std::uint64_t full = 0;      // rows
     std::uint64_t short_of = 0;  // rows that may be
@@ -168,16 +169,14 @@ class Start : protected Corners<Dim, Real, Lanes> {
     }
     Pack least(1.0);
     for (int first = 0; first < rows_; first += kPadding) {
-      const auto bits = [&](std::uint64_t rows) {
-        return Mask::from_bits(static_cast<unsigned>(rows >> first) & ((1U << kPadding) - 1));
-      };
       const Pack weight = Pack::load(kWeights.value + first);
       const Pack x = Pack::load(at_.x + first);
-      const Mask upper = bits(full);
-      select(bits((std::uint64_t{1} << rows_) - 1), select(upper, -weight, weight), Pack(0.0))
+      const auto upper = mask_of(full, first);
+      select(mask_of((std::uint64_t{1} << rows_) - 1, first), select(upper, -weight, weight),
+             Pack(0.0))
           .store(&at(first, rows_));
       const Pack slack = select(upper, -x, x);
-      least = smaller(select(bits(short_of), slack / weight, Pack(0.0)), least);
+      least = smaller(select(mask_of(short_of, first), slack / weight, Pack(0.0)), least);
     }
     const Real key = least_of(least);
     return key < Real(1) ? -key : kReal0;

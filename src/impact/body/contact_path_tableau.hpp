@@ -5,6 +5,7 @@
 #include <carom/device/host_device.hpp>
 #include <carom/device/lanes.hpp>
 #include <carom/device/numeric.hpp>
+#include <cstdint>
 
 /// The tableau of the path in contact_path_body.hpp: its memory, its variables, and a pivot.
 namespace carom::kernels {
@@ -73,6 +74,8 @@ requires requires { typename Lanes::PathInt; }
 struct Kept<Lanes> {
   using Int = typename Lanes::PathInt;
 };
+
+inline constexpr int kMostRows = 64;  // a bit of a mask each
 
 enum NormalState { kSeparate = 0, kClosed = 1, kFull = 2 };
 // Corner: both tangential forces nonbasic. AlongA, AlongB: on the edge at which that force is
@@ -214,6 +217,13 @@ class Tableau {
     put(b, held);
   }
 
+  /// Those of the rows `first`, ..., a lane of a register each, whose bits are set.
+  CAROM_INLINE static auto mask_of(std::uint64_t rows, int first) requires kByColumns {
+    using Pack = typename Lanes::Register;
+    constexpr unsigned kAll = (1U << kPadding) - 1;
+    return decltype(Pack() < Pack())::from_bits(static_cast<unsigned>(rows >> first) & kAll);
+  }
+
   CAROM_INLINE void put(int id, int place) {
     int_at_.place[id] = place;
     if (kByColumns && place < rows_) int_at_.basic[place] = id;
@@ -259,8 +269,7 @@ class Tableau {
     }
     entries[column] = inverse;
     for (int first = 0; first < line; first += kPadding) {
-      const bool here = row >= first && row < first + kPadding;
-      const auto own = decltype(Pack() < Pack())::from_bits(here ? 1U << (row - first) : 0U);
+      const auto own = mask_of(row < 0 ? 0 : std::uint64_t{1} << row, first);
       Real* __restrict to = at_.tableau + first;
       const Pack factor = select(own, Pack(0.0), Pack::load(to + column * line));
       Pack(0.0).store(to + column * line);
@@ -273,8 +282,7 @@ class Tableau {
     }
   }
 
- protected:
-  /// Of a basic variable where it has one, see RowEvents.
+  /// Of a basic variable; 0 where it has none, see Events::mark.
   CAROM_INLINE Real upper_bound(int id) const {
     return id < m_ ? static_cast<Real>(max_impulse_[id]) : kReal0;
   }

@@ -38,6 +38,21 @@ int longest(const Vector& v) {  // in words
   for (const Integer& x : v) most = std::max(most, limbs::size_of(x));
   return most;
 }
+
+struct Dot {
+  Natural magnitude;
+  bool negative;
+};
+/// a.b where words of a fixed number hold it.
+bool dot_in_words(const Vector& a, const Vector& b, Dot& dot) {
+  const int na = longest(a), nb = longest(b);
+  if (na > limbs::kFactor || nb > limbs::kFactor) return false;
+  const int size = na + nb + 1;
+  std::fill_n(dot.magnitude.word, size, Word{0});
+  for (std::size_t i = 0; i < a.size(); ++i) add(dot.magnitude, size, a[i], b[i], false);
+  dot.negative = take_sign(dot.magnitude, size);
+  return true;
+}
 #endif
 
 constexpr std::size_t kMostNumbers = 16;  // of a vector that is made without memory of its own
@@ -58,15 +73,9 @@ double leading_part(const Integer& x, int words) {
 
 Integer dot(const Vector& a, const Vector& b) {
 #if defined(__SIZEOF_INT128__)
-  const int na = longest(a), nb = longest(b);
-  if (na <= limbs::kFactor && nb <= limbs::kFactor) {
-    const int size = na + nb + 1;
-    Natural sum;
-    std::fill_n(sum.word, size, Word{0});
-    for (std::size_t i = 0; i < a.size(); ++i) add(sum, size, a[i], b[i], false);
-    const bool negative = take_sign(sum, size);
+  if (Dot words; dot_in_words(a, b, words)) {
     Integer result;
-    limbs::assign(result, sum, negative);
+    limbs::assign(result, words.magnitude, words.negative);
     return result;
   }
 #endif
@@ -146,14 +155,8 @@ int Rough::sign(const Rough& a, const Rough& b) {
 
 int sign_of_dot(const Vector& a, const Vector& b) {
 #if defined(__SIZEOF_INT128__)
-  const int na = longest(a), nb = longest(b);
-  if (na <= limbs::kFactor && nb <= limbs::kFactor) {
-    const int size = na + nb + 1;
-    Natural sum;
-    std::fill_n(sum.word, size, Word{0});
-    for (std::size_t i = 0; i < a.size(); ++i) add(sum, size, a[i], b[i], false);
-    const bool negative = take_sign(sum, size);
-    return negative ? -1 : (sum.size > 0 ? 1 : 0);
+  if (Dot words; dot_in_words(a, b, words)) {
+    return words.negative ? -1 : (words.magnitude.size > 0 ? 1 : 0);
   }
 #endif
   return dot(a, b).sign();
