@@ -97,6 +97,12 @@ CAROM_INLINE void add_balance(Violation<V>& sum, const Mass& mass, const Rows& r
   }
 }
 
+/// Whether rows say of themselves that none has K = B = 0.
+template <class Rows>
+inline constexpr bool kAllCarry = false;
+template <class Rows>
+requires Rows::kAllCarry inline constexpr bool kAllCarry<Rows> = true;
+
 /// The laws of rows [begin, end), of whole contacts. weight, flow: scratch, [rows].
 template <class V, class Mass, class Rows, class Values, class Memory>
 CAROM_INLINE void add_laws(Violation<V>& sum, const Mass& mass, const Rows& rows, V h,
@@ -135,7 +141,10 @@ CAROM_INLINE void add_laws(Violation<V>& sum, const Mass& mass, const Rows& rows
                          select(carries, h * rate, zero));
     const V curve = h * rows.jacobian_dot_v(i);
     const V spring = fused(rows.stiffness(i), rows.phi(i), centripetal[i]) * (h * softness);
-    const auto where = [&](V x) { return select(carries, x, zero); };
+    const auto where = [&](V x) {
+      if constexpr (kAllCarry<Rows>) return x;
+      return select(carries, x, zero);
+    };
     weight[i] = where(rho);
     flow[i] = where(fused(impulse[i], softness, speed + curve + spring));
     sum.add_terms(where(impulse[i]), where(rho * approach), where(rho * curve),

@@ -40,8 +40,8 @@ class GroupSlots {
 #if defined(__CUDA_ARCH__)
 #pragma unroll 1
 #endif
-    for (int turn = Lanes::group(); turn > 0; --turn) from &= ~bit(highest(from));
-    return from == 0 ? kNone : highest(from);
+    for (int turn = Lanes::group(); turn > 0; --turn) from = without_one(from);
+    return lowest(from);
   }
   [[nodiscard]] __device__ bool has_ended(int slot) const {
     return slot != kNone && (ended_ & bit(slot)) != 0;
@@ -56,26 +56,28 @@ class GroupSlots {
 
   /// A ready slot for each group that asks for one; kNone where there are no more.
   [[nodiscard]] __device__ int take(bool asks) {
-    int slot = kNone;
-    unsigned asking = WarpLanes::where(asks && Lanes::lane() == 0);
+    const unsigned asking = WarpLanes::where(asks && Lanes::lane() == 0);
+    const int first = Lanes::group() * Lanes::kWidth;  // its lane
+    const int before = WarpLanes::bits_in(asking & (bit(first) - 1U));
+    const int all = WarpLanes::bits_in(asking);
+    unsigned own = 0;
 #if defined(__CUDA_ARCH__)
 #pragma unroll 1
 #endif
-    while (asking != 0 && ready_ != 0) {
-      const int lane = highest(asking);
-      const int given = highest(ready_);
-      if (Lanes::group() == lane / Lanes::kWidth) slot = given;
-      asking &= ~bit(lane);
-      ready_ &= ~bit(given);
+    for (int turn = 0; turn < all; ++turn) {
+      own = turn == before ? ready_ : own;
+      ready_ = without_one(ready_);
     }
-    return slot;
+    return asks ? lowest(own) : kNone;
   }
 
  private:
   static constexpr unsigned kAll = kSlots == 32 ? ~0U : (1U << (kSlots % 32)) - 1U;
 
   __device__ static unsigned bit(int place) { return 1U << place; }
-  __device__ static int highest(unsigned bits) { return WarpLanes::highest(bits); }
+  __device__ static unsigned without_one(unsigned bits) { return bits & (bits - 1U); }
+  /// kNone of none.
+  __device__ static int lowest(unsigned bits) { return WarpLanes::lowest(bits); }
 
   unsigned free_ = kAll;  ///< nobody works on, nor waits
   unsigned ended_ = 0;    ///< some of these

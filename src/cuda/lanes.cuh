@@ -4,6 +4,7 @@
 
 #include <carom/device/host_device.hpp>
 #include <carom/device/lanes.hpp>
+#include <carom/device/numeric.hpp>
 
 // A device's code, not the copy that nvcc makes for the host; or that of a host that plays the
 // device (tests/cuda_on_host).
@@ -72,6 +73,21 @@ struct Grid {
 __device__ __forceinline__ double* shared_memory() {
   extern __shared__ double carom_shared_memory[];
   return carom_shared_memory;
+}
+
+/// x, of which a device's compiler does not know what it is: it keeps x where it would work it out
+/// again.
+CAROM_INLINE double kept(double x) {
+#if defined(__CUDA_ARCH__)
+  asm("" : "+d"(x));
+#endif
+  return x;
+}
+CAROM_INLINE int kept(int x) {
+#if defined(__CUDA_ARCH__)
+  asm("" : "+r"(x));
+#endif
+  return x;
 }
 
 /// f(i, j) for every width-th element of a matrix from the lane-th on, row by row.
@@ -256,14 +272,21 @@ struct WarpLanes : GroupLanes<32> {
     return bits;
 #endif
   }
-  /// Place of the highest bit of some.
-  CAROM_INLINE static int highest(unsigned bits) {
+  /// Place of the lowest bit; -1 where there is none.
+  CAROM_INLINE static int lowest(unsigned bits) {
 #if defined(CAROM_DEVICE_CODE)
-    return 31 - __clz(static_cast<int>(bits));
+    return 31 - __clz(static_cast<int>(bits & (~bits + 1U)));
 #else
-    int place = 0;
-    while (bits >>= 1U) ++place;
-    return place;
+    return bits == 0 ? -1 : kernels::lowest_bit(bits);
+#endif
+  }
+  CAROM_INLINE static int bits_in(unsigned bits) {
+#if defined(CAROM_DEVICE_CODE)
+    return __popc(bits);
+#else
+    int count = 0;
+    for (; bits != 0; bits &= bits - 1U) ++count;
+    return count;
 #endif
   }
 };

@@ -33,19 +33,23 @@ CAROM_INLINE void newton_disk_rows(const V (&p)[3], const V (&force)[3], const V
   const V inverse = one / size;
   const auto closed = force[0] > zero;
   const auto sticks = closed & (size <= mu * force[0]);
-  const V d[2] = {force[1] * inverse, force[2] * inverse};
+  const auto slides = closed & (size > mu * force[0]);
+  const V d[2] = {select(slides, force[1] * inverse, zero),
+                  select(slides, force[2] * inverse, zero)};
   const V bend = smaller(mu * larger(p[0], zero) * inverse, one);
+  // Share of rho F in the equation: all of it where the contact sticks, none where it is open.
+  const V held = select(sticks, one, zero);
+  const V mixed = select(slides, bend * (zero - d[0] * d[1]), zero);
+  const V along[2] = {select(slides, bend * (one - d[0] * d[0]), held),
+                      select(slides, bend * (one - d[1] * d[1]), held)};
   for (int k = 0; k < 2; ++k) {
     row[k].gain[0] = zero;
-    row[k].fixed[0] = select(sticks, zero, select(closed, -(mu * d[k]), zero));
-    for (int l = 0; l < 2; ++l) {
-      const V unit = k == l ? one : zero;
-      const V across = bend * (unit - d[k] * d[l]);
-      row[k].gain[1 + l] = select(sticks, unit * rho, select(closed, across * rho, zero));
-      row[k].fixed[1 + l] = select(sticks, zero, select(closed, unit - across, unit));
-    }
-    row[k].wanted = select(sticks, -rho * slip[1 + k],
-                           select(closed, fused(mu * p[0], d[k], -p[1 + k]), -p[1 + k]));
+    row[k].gain[1 + k] = along[k] * rho;
+    row[k].gain[2 - k] = mixed * rho;
+    row[k].fixed[0] = -(mu * d[k]);
+    row[k].fixed[1 + k] = one - along[k];
+    row[k].fixed[2 - k] = zero - mixed;
+    row[k].wanted = select(sticks, -rho * slip[1 + k], fused(mu * p[0], d[k], -p[1 + k]));
   }
 }
 

@@ -11,8 +11,9 @@ namespace carom::cuda {
 /// The rows of one problem of a batch, all of them chosen in their order.
 struct GroupRows {
   const kernels::CompliantArrays& arrays;
-  std::int64_t first;  ///< of its rows among all
-  int normal;          ///< row of the lane's contact
+  std::int64_t first;                      ///< of its rows among all
+  int normal;                              ///< row of the lane's contact
+  static constexpr bool kAllCarry = true;  // ContactGroup::takes sees to it
 
   [[nodiscard]] CAROM_INLINE int count() const { return 12; }
   [[nodiscard]] CAROM_INLINE int velocities() const { return 6; }
@@ -142,8 +143,9 @@ class ContactGroup : public NewtonGroup {
   [[nodiscard]] __device__ bool takes(const GroupRows& rows) const {
     bool good = rows.friction(row_) > 0.0;
     for (int i = row_; i < row_ + 3; ++i) {
+      // More than 0, so that it is with other roundings too.
       good = good & (arrays_.type[rows.first + i] == rows.type(i)) &
-             (h() * (h() * rows.stiffness(i) + rows.damping(i)) > 0.0);
+             (h() * (h() * rows.stiffness(i) + rows.damping(i)) > 1e-290);
     }
     return good;
   }
@@ -233,10 +235,7 @@ class ContactGroup : public NewtonGroup {
     }
   }
 
-  [[nodiscard]] __device__ double softness(const GroupRows& rows, int i) const {
-    return 1.0 / (h() * kernels::fused(h(), rows.stiffness(i), rows.damping(i)));
-  }
-
+  /// Softnesses are left where Newton's method has force.
   __device__ void assemble_matrix(const GroupRows& rows) const {
     double white[3][kVelocities];
     for (int a = 0; a < 3; ++a) {
@@ -250,9 +249,13 @@ class ContactGroup : public NewtonGroup {
       }
       for (int a = 0; a < 3; ++a) at_.matrix[(row_ + a) * kRows + b] = sum[a];
     }
-    for (int i = row_; i < row_ + 3; ++i) {
-      at_.own[i] = w(i, i);
-      at_.matrix[i * kRows + i] = w(i, i) + softness(rows, i);
+    for (int a = 0; a < 3; ++a) {
+      const int i = row_ + a;
+      const double softness = 1.0 / (h() * kernels::fused(h(), rows.stiffness(i), rows.damping(i)));
+      at_.force[i] = softness;
+      const double own = w(i, i);
+      at_.own[i] = own;
+      at_.matrix[i * kRows + i] = own + softness;
     }
   }
 
@@ -300,8 +303,8 @@ class ContactGroup : public NewtonGroup {
     at_.friction[contact_] = rows.friction(row_);
     for (int a = 0; a < 3; ++a) {
       const int i = row_ + a;
-      const double spring = kernels::fused(rows.stiffness(i), rows.phi(i), at_.centripetal[i]) *
-                            (h() * softness(rows, i));
+      const double spring =
+          kernels::fused(rows.stiffness(i), rows.phi(i), at_.centripetal[i]) * (h() * at_.force[i]);
       double sum = kernels::fused(h(), rows.jacobian_dot_v(i), spring);
       for (int j = 0; j < kVelocities; ++j) {
         sum = kernels::fused(call_.white[i * kVelocities + j], call_.next_v[j], sum);
@@ -368,22 +371,28 @@ class ContactGroup : public NewtonGroup {
   __device__ void hand_out(int iterations, double residual) const {
     const std::int64_t p = problem_;
     const kernels::CompliantArrays& a = arrays_;
+    const double h = this->h();
+    const double frequency = 1.0 / h;
+    const double impulse[3] = {at_.impulse[row_], at_.impulse[row_ + 1], at_.impulse[row_ + 2]};
+    bool plain = is_plain_divisor(h);
+    for (const double value : impulse) plain = plain & is_plain_dividend(value);
     for (int k = 0; k < 3; ++k) {
-      a.result.force[p * kRows + row_ + k] = quotient(at_.impulse[row_ + k], h());
+      a.result.force[p * kRows + row_ + k] =
+          plain ? quotient_by(frequency, impulse[k], h) : impulse[k] / h;
     }
     for (int j = contact_; j < kVelocities; j += kContacts) {
       a.result.velocity[p * kVelocities + j] = call_.next_v[j];
     }
     if (a.positions == 0) {
       for (int j = contact_; j < kVelocities; j += kContacts) {
-        a.result.increment[p * kVelocities + j] = h() * call_.next_v[j];
+        a.result.increment[p * kVelocities + j] = h * call_.next_v[j];
       }
     }
     for (int i = contact_; i < a.positions; i += kContacts) {
       const double* const row = a.position_map + (p * a.positions + i) * kVelocities;
       double sum = 0.0;
       for (int j = 0; j < kVelocities; ++j) sum = kernels::fused(row[j], call_.next_v[j], sum);
-      a.result.increment[p * a.positions + i] = h() * sum;
+      a.result.increment[p * a.positions + i] = h * sum;
     }
     if (contact_ != 0) return;
     double energy = 0.0;

@@ -57,7 +57,8 @@ class NewtonGroup {
   template <class Memory>
   struct CallLayout {
     Memory next_v;  ///< [velocities]
-    Memory white;   ///< L^-1 G', [rows, velocities]; or Shown; or what the certificate works with
+    Memory
+        white;  ///< L^-1 G', [rows, velocities]; or ShownRows; or what the certificate works with
 
     CAROM_INLINE constexpr explicit CallLayout(kernels::Arena<Memory>& arena)
         : next_v(arena.take(kVelocities)),
@@ -100,7 +101,9 @@ class NewtonGroup {
  protected:
   static constexpr int kRows = 3 * kContacts;
   static constexpr int kVelocities = 6;
-  static constexpr int kShown = 3 * kRows + 4 + 3 * kRows;  // Shown
+  static constexpr int kRowShown = kRows - 3 + 1;         ///< behind the first contact
+  static constexpr int kShown = (kRows - 3) * kRowShown;  ///< of ShownRows
+  static_assert(kShown >= 3 * (kRows + 2));
   static constexpr int kMass = 2 * kRows + kVelocities;  ///< of the certificate: M behind the rest
 
   [[nodiscard]] __device__ double w(int i, int j) const { return at_.matrix[i * kRows + j]; }
@@ -188,16 +191,7 @@ class NewtonGroup {
   /// Of the lane's impulses.
   [[nodiscard]] __device__ double& p(int a) const { return at_.impulse[row_ + a]; }
 
-  __device__ static double length(double x, double y) {
-    return kernels::square_root(kernels::fused(x, x, y * y));
-  }
-  /// radius / size where that is below 1; radius 0 is not divided, see quotient.cuh.
-  __device__ static double shrink_to(double radius, double size) {
-    const bool shrinks = size > radius;
-    const bool vanishes = shrinks && radius == 0.0;
-    const double divided = (shrinks && !vanishes ? radius : 1.0) / (shrinks ? size : 1.0);
-    return vanishes ? radius : divided;
-  }
+  __device__ static double square_of(double x, double y) { return kernels::fused(x, x, y * y); }
 
   /// max |p - Pi(p - rho F)|; leaves p - rho F in force_ and F in slip_.
   __device__ double natural_residual(bool on) {
@@ -222,8 +216,8 @@ class NewtonGroup {
       }
       worst = kernels::larger(kernels::magnitude(p(0) - kernels::larger(force_[0], 0.0)), 0.0);
       const double radius = mu() * kernels::larger(p(0), 0.0);
-      size_ = length(force_[1], force_[2]);
-      const double shrink = shrink_to(radius, size_);
+      const auto [size, shrink] = shrink_to(radius, square_of(force_[1], force_[2]));
+      size_ = size;
       for (int k = 1; k < 3; ++k) {
         worst =
             kernels::larger(kernels::magnitude(kernels::fused(-shrink, force_[k], p(k))), worst);
@@ -242,6 +236,10 @@ class NewtonGroup {
     const double tangent_weight = this->tangent_weight();
     double own[3] = {p(0), p(1), p(2)};
     double slip[3] = {slip_[0], slip_[1], slip_[2]};
+    double turn_of[kContacts];  // 1 where it is the lane's: a product costs less than a choice
+    for (int c = 0; c < kContacts; ++c) {
+      turn_of[c] = kept(contact_ == c ? 1.0 : 0.0);
+    }
     double row[3][kRows];  // W is symmetric to the bit
     for (int a = 0; a < 3; ++a) {
       for (int j = 0; j < kRows; j += 2) {
@@ -258,7 +256,7 @@ class NewtonGroup {
         constexpr int c = contact;
         const auto move = [&](int k, double wanted) {
           const double change = Lanes::from(wanted, c);
-          if (contact_ == c) own[k] = own[k] + change;
+          own[k] = kernels::fused(turn_of[c], change, own[k]);
           for (int a = 0; a < 3; ++a) {
             slip[a] = kernels::fused(row[a][3 * c + k], change, slip[a]);
           }
@@ -266,7 +264,7 @@ class NewtonGroup {
         move(0, kernels::larger(kernels::fused(-normal_weight, slip[0], own[0]), 0.0) - own[0]);
         double force[3];
         for (int k = 1; k < 3; ++k) force[k] = kernels::fused(-tangent_weight, slip[k], own[k]);
-        const double shrink = shrink_to(friction * own[0], length(force[1], force[2]));
+        const double shrink = shrink_to(friction * own[0], square_of(force[1], force[2])).factor;
         double change[3];
         for (int k = 1; k < 3; ++k) change[k] = kernels::fused(shrink, force[k], -own[k]);
         for (int k = 1; k < 3; ++k) move(k, change[k]);
@@ -275,19 +273,6 @@ class NewtonGroup {
     if (!on) return;
     for (int a = 0; a < 3; ++a) p(a) = own[a];
   }
-
-  /// What contacts' lanes show: their diagonal blocks' inverses, and to the lanes behind them, one
-  /// after another, their right-hand side and their rows of the factor.
-  struct Shown {
-    double* memory;
-    [[nodiscard]] __device__ double& inverse(int contact, int a, int l) const {
-      return memory[9 * contact + 3 * a + l];
-    }
-    [[nodiscard]] __device__ double& wanted(int a) const { return memory[3 * kRows + a]; }
-    [[nodiscard]] __device__ double& upper(int a, int j) const {
-      return memory[3 * kRows + 4 + a * kRows + j];
-    }
-  };
 
   /// visit(k) for every contact, each in a text of its own: arrays indexed by it stay registers.
   template <class Visit>
@@ -298,86 +283,142 @@ class NewtonGroup {
     (std::make_integer_sequence<int, kContacts>{});
   }
 
-  /// Linearises at p and takes the step: every lane forms its rows, and takes out those of the
-  /// contacts before it, in blocks of 3 x 3, as soon as they are final.
-  __device__ void newton_step(bool on) {
-    double upper[3][kRows];
-    double wanted[3];
-    if (on) linearise(upper, wanted);
-    const Shown shown{call_.white};
-    each_contact([&](auto turn) {
-      constexpr int k = turn;
-      if (on && contact_ == k) {
-        double own[3][3];
-        for (int a = 0; a < 3; ++a) {
-          for (int l = 0; l < 3; ++l) own[a][l] = upper[a][3 * k + l];
+  using Block = double[3][3];
+
+  /// Rows of the Newton matrix in the group's memory: a row's numbers from the diagonal block of
+  /// the contact that is taken out on, its right-hand side behind them.
+  struct ShownRows {
+    double* memory;
+    int stride;  // even
+    template <int kCount>
+    __device__ void store(int row, const double* from) const {
+      for (int j = 0; j + 1 < kCount; j += 2) {
+        pair(memory + row * stride, j / 2) = {from[j], from[j + 1]};
+      }
+      if constexpr (kCount % 2 != 0) memory[row * stride + kCount - 1] = from[kCount - 1];
+    }
+    template <int kCount>
+    __device__ void load(int row, double* to) const {
+      for (int j = 0; j + 1 < kCount; j += 2) {
+        const Pair both = pair(memory + row * stride, j / 2);
+        to[j] = both.first;
+        to[j + 1] = both.second;
+      }
+      if constexpr (kCount % 2 != 0) to[kCount - 1] = memory[row * stride + kCount - 1];
+    }
+    /// Of the contact whose rows are from `row` on.
+    __device__ void invert(int row, Block& inverse) const {
+      Block block;
+      for (int a = 0; a < 3; ++a) {
+        load<3>(row + a, block[a]);
+      }
+      kernels::invert_block<double>(block, inverse);
+    }
+    /// Takes that contact out of some rows: all but their first three numbers are left.
+    template <int kTargets, int kCount>
+    __device__ void take_out(int row, const Block& inverse,
+                             double (&rows)[kTargets][kCount]) const {
+      double out[kTargets][3];
+      for (int t = 0; t < kTargets; ++t) {
+        for (int l = 0; l < 3; ++l) {
+          double sum = rows[t][0] * inverse[0][l];
+          sum = kernels::fused(rows[t][1], inverse[1][l], sum);
+          out[t][l] = -kernels::fused(rows[t][2], inverse[2][l], sum);
         }
-        double inverse[3][3];
-        kernels::invert_block<double>(own, inverse);
-        for (int a = 0; a < 3; ++a) {
-          for (int l = 0; l < 3; ++l) shown.inverse(k, a, l) = inverse[a][l];
-        }
-        if constexpr (k < kContacts - 1) {
-          for (int a = 0; a < 3; ++a) {
-            for (int j = 3 * k + 3; j < kRows; ++j) shown.upper(a, j) = upper[a][j];
-            shown.wanted(a) = wanted[a];
+      }
+      for (int j = 3; j < kCount; ++j) {
+        for (int b = 0; b < 3; ++b) {
+          const double above = memory[(row + b) * stride + j];
+          for (int t = 0; t < kTargets; ++t) {
+            rows[t][j] = kernels::fused(out[t][b], above, rows[t][j]);
           }
         }
       }
-      if constexpr (k < kContacts - 1) {
-        lanes_.barrier();
-        if (on && contact_ > k) {
-          double out[3][3];
-          for (int a = 0; a < 3; ++a) {
-            for (int l = 0; l < 3; ++l) {
-              double sum = upper[a][3 * k] * shown.inverse(k, 0, l);
-              sum = kernels::fused(upper[a][3 * k + 1], shown.inverse(k, 1, l), sum);
-              out[a][l] = -kernels::fused(upper[a][3 * k + 2], shown.inverse(k, 2, l), sum);
-            }
-            for (int l = 0; l < 3; ++l) {
-              wanted[a] = kernels::fused(out[a][l], shown.wanted(l), wanted[a]);
-            }
-          }
-          for (int j = 3 * k + 3; j < kRows; ++j) {
-            for (int b = 0; b < 3; ++b) {
-              const double above = shown.upper(b, j);
-              for (int a = 0; a < 3; ++a) {
-                upper[a][j] = kernels::fused(out[a][b], above, upper[a][j]);
-              }
-            }
-          }
-        }
-        lanes_.barrier();
-      }
-    });
-    double step[3];
-    each_contact([&](auto turn) {
-      constexpr int k = kContacts - 1 - turn;
-      // Lanes behind contact k know their step already, lanes before it do not yet.
-      if (on && contact_ == k) {
-        const auto inverse = [&](int a, int l) { return shown.inverse(k, a, l); };
-        for (int a = 0; a < 3; ++a) {
-          step[a] =
-              kernels::fused(inverse(a, 0), wanted[0],
-                             kernels::fused(inverse(a, 1), wanted[1], inverse(a, 2) * wanted[2]));
-        }
-      }
-      if constexpr (k > 0) {
-        double found[3];
-        for (int a = 0; a < 3; ++a) found[a] = Lanes::from(step[a], k);
-        for (int l = 2; l >= 0; --l) {
-          for (int a = 0; a < 3; ++a) {
-            wanted[a] = kernels::fused(-upper[a][3 * k + l], found[l], wanted[a]);
-          }
-        }
-      }
-    });
-    if (!on) return;
-    for (int a = 0; a < 3; ++a) p(a) = p(a) + step[a];
+    }
+  };
+
+  /// inverse * wanted
+  __device__ static void solve_block(const Block& inverse, const double (&wanted)[3],
+                                     double (&step)[3]) {
+    for (int a = 0; a < 3; ++a) {
+      step[a] = kernels::fused(inverse[a][0], wanted[0],
+                               kernels::fused(inverse[a][1], wanted[1], inverse[a][2] * wanted[2]));
+    }
+  }
+  /// What is left of a right-hand side behind `step`, whose columns the row has.
+  __device__ static void substitute(const double* row, const double (&step)[3], double& wanted) {
+    for (int l = 2; l >= 0; --l) wanted = kernels::fused(-row[l], step[l], wanted);
   }
 
-  /// The lane's rows of the Newton matrix, and their right-hand side.
-  __device__ void linearise(double (&upper)[3][kRows], double (&wanted)[3]) const {
+  /// Linearises at p and takes the step. Contacts are taken out one after another, in blocks of
+  /// 3 x 3: the first of the rows that its contacts' lanes have formed; then a lane has one row of
+  /// the third contact and one of the fourth, so that none waits for one that has three. Lanes that
+  /// are not `on`, or have no such row, work with what there is and store nothing.
+  __device__ void newton_step(bool on) {
+    static_assert(kContacts == 4);
+    double rows[3][kRows + 1];
+    linearise(rows);
+    const ShownRows first{call_.white, kRows + 2};
+    if (contact_ == 0) {
+      for (int a = 0; a < 3; ++a) first.store<kRows + 1>(a, rows[a]);
+    }
+    lanes_.barrier();
+    Block inverse[3];
+    first.invert(0, inverse[0]);
+    if (contact_ > 0) {
+      first.take_out(0, inverse[0], rows);
+    }
+    lanes_.barrier();
+    const ShownRows shown{call_.white, kRowShown};
+    if (contact_ > 0) {
+      for (int a = 0; a < 3; ++a) shown.store<kRowShown>(row_ - 3 + a, rows[a] + 3);
+    }
+    lanes_.barrier();
+    // Its rows of the others; one that nobody changes where it has none.
+    const int third = contact_ < 3 ? 3 + contact_ : 0;
+    const int fourth = contact_ != 2 ? 6 + (contact_ + 1) % kContacts : 0;
+    double both[2][kRowShown];
+    shown.load<kRowShown>(third, both[0]);
+    shown.load<kRowShown>(fourth, both[1]);
+    shown.invert(0, inverse[1]);
+    shown.take_out(0, inverse[1], both);
+    if (third > 0) shown.store<kRowShown - 3>(third, both[0] + 3);
+    lanes_.barrier();
+    shown.invert(3, inverse[2]);
+    double last[1][kRowShown - 3];
+    for (int j = 3; j < kRowShown; ++j) last[0][j - 3] = both[1][j];
+    shown.take_out(3, inverse[2], last);
+    if (fourth > 0) shown.store<kRowShown - 6>(fourth, last[0] + 3);
+    lanes_.barrier();
+    Block inverse_of_last;
+    shown.invert(6, inverse_of_last);
+    double wanted[3];
+    double step[kContacts][3];
+    for (int a = 0; a < 3; ++a) wanted[a] = shown.memory[(6 + a) * kRowShown + 3];
+    solve_block(inverse_of_last, wanted, step[3]);
+    double own = both[0][kRowShown - 1];
+    substitute(both[0] + 6, step[3], own);
+    for (int a = 0; a < 3; ++a) wanted[a] = Lanes::from(own, a);
+    solve_block(inverse[2], wanted, step[2]);
+    for (int a = 0; a < 3; ++a) {
+      wanted[a] = rows[a][kRows];
+      substitute(rows[a] + 9, step[3], wanted[a]);
+      substitute(rows[a] + 6, step[2], wanted[a]);
+    }
+    solve_block(inverse[1], wanted, step[1]);
+    for (int a = 0; a < 3; ++a) step[1][a] = Lanes::from(step[1][a], 1);
+    for (int a = 0; a < 3; ++a) substitute(rows[a] + 3, step[1], wanted[a]);
+    solve_block(inverse[0], wanted, step[0]);
+    if (!on) return;
+    for (int a = 0; a < 3; ++a) {
+      const double low = contact_ == 0 ? step[0][a] : step[1][a];
+      const double high = contact_ == 2 ? step[2][a] : step[3][a];
+      p(a) = p(a) + (contact_ < 2 ? low : high);
+    }
+  }
+
+  /// The lane's rows of the Newton matrix, their right-hand side behind them.
+  __device__ void linearise(double (&upper)[3][kRows + 1]) const {
     kernels::NewtonRow<double> row[3];
     const double impulse[3] = {p(0), p(1), p(2)};
     kernels::newton_normal_row<double>(p(0), force_[0], slip_[0], normal_weight(), row[0]);
@@ -404,7 +445,7 @@ class NewtonGroup {
         }
       }
     });
-    for (int a = 0; a < 3; ++a) wanted[a] = row[a].wanted;
+    for (int a = 0; a < 3; ++a) upper[a][kRows] = row[a].wanted;
   }
 
   const Lanes& lanes_;

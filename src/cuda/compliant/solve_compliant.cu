@@ -44,11 +44,14 @@ __global__ void __launch_bounds__(WarpLanes::kWidth, ContactGroups::kBlocks)
   const ContactGroup::Lanes lanes;
   double* const memory = shared_memory();
   double* const call_memory = memory + ContactGroups::kCallStride * lanes.group();
-  const auto memory_of = [&](int slot) {
-    return memory + ContactGroups::kSlots + ContactGroups::kSlotStride * (slot < 0 ? 0 : slot);
+  // One number: from more the compiler works out the place of each of the problem's arrays.
+  const auto place_of = [](int slot) {
+    constexpr int kBegin = static_cast<int>(ContactGroups::kSlots);
+    constexpr int kStride = static_cast<int>(ContactGroups::kSlotStride);
+    return kept(kBegin + kStride * (slot < 0 ? 0 : slot));
   };
   const auto group_at = [&](int slot) {
-    return ContactGroup(lanes, launch.arrays, launch.options, memory_of(slot), call_memory,
+    return ContactGroup(lanes, launch.arrays, launch.options, memory + place_of(slot), call_memory,
                         launch.open, launch.open_count);
   };
   Slots slots;
@@ -57,6 +60,7 @@ __global__ void __launch_bounds__(WarpLanes::kWidth, ContactGroups::kBlocks)
   int slot = Slots::kNone;
   bool running = false;
   bool more = warp.any(next < launch.problems);
+  int place = place_of(slot);
   ContactGroup group = group_at(slot);
   do {
     if (warp.any(!running)) {
@@ -77,12 +81,13 @@ __global__ void __launch_bounds__(WarpLanes::kWidth, ContactGroups::kBlocks)
       const int given = slots.take(!running);
       if (given != Slots::kNone) {
         slot = given;
+        place = place_of(slot);
         running = true;
       }
-      group.look_at(memory_of(slot));
+      group.look_at(memory + place);
       group.recall(given != Slots::kNone);
     }
-    group.look_at(memory_of(slot));
+    group.look_at(memory + place);
     const Progress progress = group.advance(running);
     const bool ends = running && progress != Progress::running;
     running = running && !ends;
