@@ -44,16 +44,15 @@ CAROM_INLINE bool any_not_finite(const Lanes& lanes, const double* values, int c
 }
 
 /// A block is one warp and solves problems in turn.
+/// kShared: the tableau lies in shared memory, as the compiler then knows.
+template <bool kShared>
 __global__ void __launch_bounds__(WarpLanes::kWidth)
     solve_lcps(const __grid_constant__ LcpLaunch launch) {
   const WarpLanes lanes;
   const int n = launch.order;
-  double* reals = shared_memory();
-  int* ints = reinterpret_cast<int*>(reals + lcp_reals(n));
-  if (launch.work != nullptr) {
-    reals = launch.work + Grid::block() * lcp_reals(n);
-    ints = launch.int_work + Grid::block() * lcp_ints(n);
-  }
+  double* const reals = kShared ? shared_memory() : launch.work + Grid::block() * lcp_reals(n);
+  int* const ints = kShared ? reinterpret_cast<int*>(reals + lcp_reals(n))
+                            : launch.int_work + Grid::block() * lcp_ints(n);
   for (int p = Grid::block(); p < launch.problems; p += Grid::blocks()) {
     const double* matrix = launch.matrix + static_cast<long>(p) * n * n;
     const double* vector = launch.vector + static_cast<long>(p) * n;
@@ -125,9 +124,10 @@ LcpResult solve_lcp(const LcpBatch& batch, const LcpSettings& settings, Workspac
   const std::size_t tableau = static_cast<std::size_t>(lcp_reals(n)) * sizeof(double) +
                               static_cast<std::size_t>(lcp_ints(n)) * sizeof(int);
   const bool shared = tableau <= limits.shared_per_block;
-  const void* kernel = reinterpret_cast<const void*>(&solve_lcps);
+  const auto kernel = shared ? &solve_lcps<true> : &solve_lcps<false>;
   std::int64_t blocks = std::min<std::int64_t>(
-      batch.problems, resident_blocks(kernel, WarpLanes::kWidth, shared ? tableau : 0, limits));
+      batch.problems, resident_blocks(reinterpret_cast<const void*>(kernel), WarpLanes::kWidth,
+                                      shared ? tableau : 0, limits));
   Staging staging(stream, batch.problems, &scratch->staging);
   LcpLaunch launch{};
   launch.order = n;
@@ -148,7 +148,7 @@ LcpResult solve_lcp(const LcpBatch& batch, const LcpSettings& settings, Workspac
   staging.results(launch, result, batch);
   staging.alternate([&](std::int64_t, std::int64_t count) {
     launch.problems = static_cast<int>(count);
-    launch_kernel("solve_lcps", solve_lcps,
+    launch_kernel("solve_lcps", kernel,
                   {std::min(blocks, count), WarpLanes::kWidth, shared ? tableau : 0}, stream.get(),
                   launch);
     launch_kernel("finish_lcps", finish_lcps, {std::min(finishing, count), WarpLanes::kWidth, 0},
