@@ -41,7 +41,7 @@ struct LpScalesLayout {
   Memory felt;         ///< [np] the share of a row's datum that a change of x_j by one makes
   Memory lower;        ///< [np + mp], columns before rows
   Memory upper;        ///< [np + mp]
-  Memory size;         ///< [np + mp] 1, then max|a_ij|
+  Memory row_size;     ///< [mp] max|a_ij|, or 1
   Memory point;        ///< [np + mp] x, then A x
   Memory point_size;   ///< [np + mp] the terms, added up
   Memory point_datum;  ///< [np + mp]
@@ -57,7 +57,7 @@ struct LpScalesLayout {
         felt(arena.take(n)),
         lower(arena.take(n + m)),
         upper(arena.take(n + m)),
-        size(arena.take(n + m)),
+        row_size(arena.take(m)),
         point(arena.take(n + m)),
         point_size(arena.take(n + m)),
         point_datum(arena.take(n + m)),
@@ -95,30 +95,30 @@ class LpScales {
     kernels::copy_padded(lanes_, n_, lp.column_upper, at_.upper);
     kernels::copy_padded(lanes_, m_, lp.row_lower, at_.lower + np_);
     kernels::copy_padded(lanes_, m_, lp.row_upper, at_.upper + np_);
-    kernels::each_packed(lanes_, total_, [&](auto number, int j) {
+    // Rows of the padding have sizes and values too; all else is written before it is read.
+    kernels::each_packed(lanes_, total_ - np_, [&](auto number, int i) {
       using V = decltype(number);
-      kernels::store(at_.size + j, V(1.0));
-      for (double* zeros : {at_.point, at_.point_size, at_.point_datum, at_.price}) {
-        kernels::store(zeros + j, V(0.0));
-      }
-      kernels::store(at_.known + j, V(1.0));
+      kernels::store(at_.row_size + i, V(1.0));
+      kernels::store(at_.point + np_ + i, V(0.0));
+      kernels::store(at_.point_size + np_ + i, V(0.0));
     });
     lanes_.for_each(m_, [&](int i) {
       const double size = largest_of([&](auto number, int j) {
         return magnitude(kernels::load<decltype(number)>(row(i) + j));
       });
-      at_.size[np_ + i] = size > 0.0 ? size : 1.0;
+      at_.row_size[i] = size > 0.0 ? size : 1.0;
     });
     const bool broken = kernels::any_packed(lanes_, total_, [&](auto number, int j) {
       using V = decltype(number);
       const V l = kernels::load<V>(at_.lower + j);
       const V u = kernels::load<V>(at_.upper + j);
-      const V good = select((l <= u) & (l < V(kernels::kInfinity)) & (u > V(-kernels::kInfinity)) &
-                                (kernels::load<V>(at_.size + j) < V(kernels::kInfinity)),
+      const V good = select((l <= u) & (l < V(kernels::kInfinity)) & (u > V(-kernels::kInfinity)),
                             V(1.0), V(0.0));
       return good < V(1.0);
     });
-    return !broken;
+    return !broken && kernels::largest_packed(lanes_, total_ - np_, [&](auto number, int i) {
+                        return kernels::load<decltype(number)>(at_.row_size + i);
+                      }) < kernels::kInfinity;
   }
 
   /// Takes over an objective; false where it is not finite.
@@ -135,7 +135,7 @@ class LpScales {
   [[nodiscard]] CAROM_HOST_DEVICE const double* cost() const { return at_.cost; }
   [[nodiscard]] CAROM_HOST_DEVICE const double* lower() const { return at_.lower; }
   [[nodiscard]] CAROM_HOST_DEVICE const double* upper() const { return at_.upper; }
-  [[nodiscard]] CAROM_HOST_DEVICE const double* row_size() const { return at_.size + np_; }
+  [[nodiscard]] CAROM_HOST_DEVICE const double* row_size() const { return at_.row_size; }
 
   /// c'x of the latest x.
   CAROM_CALL double objective() const {

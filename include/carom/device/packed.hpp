@@ -32,7 +32,7 @@ CAROM_INLINE V load(const double* from) {
 CAROM_INLINE void store(double* to, double value) { *to = value; }
 template <class V>
 CAROM_INLINE void store(double* to, V value) {
-  value.store(to);
+  value.store_doubles(to);
 }
 
 /// 0, 1, .. of the widest register.

@@ -37,6 +37,8 @@ struct Avx2 {
     }
   };
 
+  using Doubles [[gnu::vector_size(32), gnu::aligned(8)]] = double;
+
   struct Pack {
     __m256d value;
     Pack() = default;
@@ -44,6 +46,7 @@ struct Avx2 {
     CAROM_INLINE Pack(__m256d x) : value(x) {}
     static CAROM_INLINE Pack load(const double* from) { return _mm256_loadu_pd(from); }
     CAROM_INLINE void store(double* to) const { _mm256_storeu_pd(to, value); }
+    CAROM_INLINE void store_doubles(double* to) const { *reinterpret_cast<Doubles*>(to) = value; }
     friend CAROM_INLINE Pack operator+(Pack a, Pack b) { return _mm256_add_pd(a.value, b.value); }
     friend CAROM_INLINE Pack operator-(Pack a, Pack b) { return _mm256_sub_pd(a.value, b.value); }
     friend CAROM_INLINE Pack operator*(Pack a, Pack b) { return _mm256_mul_pd(a.value, b.value); }

@@ -35,6 +35,8 @@ struct Avx512 {
     static CAROM_INLINE Mask from_bits(unsigned bits) { return static_cast<__mmask8>(bits); }
   };
 
+  using Doubles [[gnu::vector_size(64), gnu::aligned(8)]] = double;
+
   struct Pack {
     __m512d value;
     Pack() = default;
@@ -42,6 +44,7 @@ struct Avx512 {
     CAROM_INLINE Pack(__m512d x) : value(x) {}
     static CAROM_INLINE Pack load(const double* from) { return _mm512_loadu_pd(from); }
     CAROM_INLINE void store(double* to) const { _mm512_storeu_pd(to, value); }
+    CAROM_INLINE void store_doubles(double* to) const { *reinterpret_cast<Doubles*>(to) = value; }
     friend CAROM_INLINE Pack operator+(Pack a, Pack b) { return _mm512_add_pd(a.value, b.value); }
     friend CAROM_INLINE Pack operator-(Pack a, Pack b) { return _mm512_sub_pd(a.value, b.value); }
     friend CAROM_INLINE Pack operator*(Pack a, Pack b) { return _mm512_mul_pd(a.value, b.value); }

@@ -71,6 +71,7 @@ struct Generic {
     void store(double* to) const {
       for (int i = 0; i < kWidth; ++i) to[i] = lane[i];
     }
+    void store_doubles(double* to) const { store(to); }
     template <class F>
     static Pack map(F&& f) {
       Pack pack;

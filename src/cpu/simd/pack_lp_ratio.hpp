@@ -29,7 +29,7 @@ class SimplexPackRatio {
     return Pack::load(array + i * kWidth);
   }
   static CAROM_INLINE void put(double* array, long i, Pack value) {
-    value.store(array + i * kWidth);
+    value.store_doubles(array + i * kWidth);
   }
   static CAROM_INLINE void put_where(Mask on, double* array, long i, Pack value) {
     put(array, i, select(on, value, at(array, i)));
@@ -97,7 +97,6 @@ class SimplexPackRatio {
   /// Simplex::block_infeasible.
   Blocking block_infeasible(unsigned open, Pack steepest, Pack range, Pack slope) {
     const Pack smallest = Pack(Rule::kPivot) * steepest;
-    const Pack one(1.0);
     const Pack zero(0.0);
     const Pack none(kernels::kInfinity);
     for (int i = 0; i < m(); ++i) {
@@ -116,7 +115,7 @@ class SimplexPackRatio {
       const Mask outside = sign != zero;
       const Mask returning = select(rising, -sign, sign) > zero;
       const Pack near = select(outside, behind, larger(ahead, zero));
-      const Pack inverse = one / size;
+      const Pack inverse = Pack(1.0) / size;
       const Mask stays = !returning;
       const Mask away = outside & stays;
       const Mask meets = !away;
@@ -125,12 +124,9 @@ class SimplexPackRatio {
       put(event_, m() + i, select(moves & outside & apart & meets, ahead * inverse, none));
       const Mask equation = (lower <= upper) & (lower >= upper) & outside;
       put(drop_, i, select(equation, Pack(2.0) * size, size));
-      put(upward_, i, select(rising, one, zero));
     }
     Blocking chosen{none, Pack(-1.0), mask(0)};
     Mask has = mask(0);
-    Pack last(-1.0);
-    Pack last_event(-1.0);
     Mask on = mask(open);
     Mask over = mask(0);  // the sum of violations would rise behind the chosen event
     for (int round = 0; round < 2 * m() && any_of(on); ++round) {
@@ -138,34 +134,32 @@ class SimplexPackRatio {
       Pack next_event(-1.0);
       for (int e = 0; e < 2 * m(); ++e) {
         const Pack key = at(event_, e);
-        const Mask later = Pack(static_cast<double>(e)) > last_event;
-        const Mask better = ((key > last) | ((key >= last) & later)) & (key < next);
+        const Mask better = key < next;
         next = select(better, key, next);
         next_event = select(better, Pack(static_cast<double>(e)), next_event);
       }
-      on = on & (next < none) & (next < range);
+      on = on & (next < range);
       if (!any_of(on)) break;
-      last = select(on, next, last);
-      last_event = select(on, next_event, last_event);
-      Pack size = zero;
+      const Pack rows(static_cast<double>(m()));
+      const Mask first = next_event < rows;
+      const Pack row = select(first, next_event, next_event - rows);
+      Pack rate = zero;
       Pack drop = zero;
-      Pack row = zero;
-      Mask upper = mask(0);
+      Pack sign = zero;
       for (int i = 0; i < m(); ++i) {
-        const Mask first = (next_event >= Pack(static_cast<double>(i))) &
-                           (next_event <= Pack(static_cast<double>(i)));
-        const Pack second_event(static_cast<double>(m() + i));
-        const Mask second = (next_event >= second_event) & (next_event <= second_event);
-        const Mask here = first | second;
-        const Mask up = at(upward_, i) > zero;
-        const Mask outside = at(sign_, i) != zero;
-        size = select(here, magnitude(at(rate_, i)), size);
-        drop = select(here, at(drop_, i), drop);
-        row = select(here, Pack(static_cast<double>(i)), row);
-        // Who comes back from outside meets the bound behind first.
-        const Mask turned = first & outside;
-        upper = either(here, either(turned, !up, up), upper);
+        const Mask others = row != Pack(static_cast<double>(i));
+        rate = select(others, rate, at(rate_, i));
+        drop = select(others, drop, at(drop_, i));
+        sign = select(others, sign, at(sign_, i));
+        // Passed once; the first of equal events was found.
+        put(event_, i, select(others | !first, at(event_, i), none));
+        put(event_, m() + i, select(others | first, at(event_, m() + i), none));
       }
+      // Who comes back from outside meets the bound behind first.
+      const Mask up = rate > zero;
+      const Mask turned = first & (sign != zero);
+      const Mask upper = either(turned, !up, up);
+      const Pack size = magnitude(rate);
       const Mask fresh = !has;
       const Mask take = on & (fresh | (size >= Pack(Rule::kWeakPivot) * steepest));
       has = has | take;
@@ -183,8 +177,7 @@ class SimplexPackRatio {
   }
 
   int rows_;
-  double *basic_value_, *basic_lower_, *basic_upper_, *sign_, *rate_, *work_, *drop_, *upward_,
-      *event_;
+  double *basic_value_, *basic_lower_, *basic_upper_, *sign_, *rate_, *work_, *drop_, *event_;
   double values_size_[kWidth];
 };
 

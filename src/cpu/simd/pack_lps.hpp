@@ -13,7 +13,7 @@ namespace carom::cpu::simd {
 constexpr long lp_pack_reals(int rows, int columns) {
   const long m = rows;
   const long n = columns;
-  return (m * n + m * m + 6 * (n + m) + 13 * m) * kLargestPadding;
+  return (m * n + m * m + 6 * (n + m) + 12 * m) * kLargestPadding;
 }
 
 /// The pivots of kernels::Simplex with one problem a lane of a register, from the basis where each
@@ -57,7 +57,7 @@ class SimplexPack : SimplexPackRatio<Isa, M> {
     rises_ = take(total_);
     falls_ = take(total_);
     for (double** array : {&price_, &basic_value_, &basic_lower_, &basic_upper_, &basic_cost_,
-                           &sign_, &column_, &rate_, &work_, &drop_, &upward_}) {
+                           &sign_, &column_, &rate_, &work_, &drop_}) {
       *array = take(rows);
     }
     event_ = take(2L * rows);
@@ -118,7 +118,7 @@ class SimplexPack : SimplexPackRatio<Isa, M> {
  private:
   using Base::at, Base::either, Base::basic_lower_, Base::basic_upper_, Base::basic_value_,
       Base::drop_, Base::event_, Base::joined, Base::largest, Base::m, Base::mask, Base::put,
-      Base::put_where, Base::rate_, Base::sign_, Base::upward_, Base::values_size_, Base::work_;
+      Base::put_where, Base::rate_, Base::sign_, Base::values_size_, Base::work_;
 
   void load(Simplex* const* simplex) {
     const double* from[kWidth];
@@ -357,15 +357,6 @@ class SimplexPack : SimplexPackRatio<Isa, M> {
   /// SimplexBasis::exchange, or the entering variable goes to its other bound.
   void exchange(Mask on, unsigned feasible, const Blocking& block, Pack direction,
                 const double* of_entering) {
-    // Members, which stores of packs might change.
-    double* const column = column_;
-    double* const inverse = inverse_;
-    double* const work = work_;
-    double* const price = price_;
-    double* const basic_value = basic_value_;
-    double* const basic_lower = basic_lower_;
-    double* const basic_upper = basic_upper_;
-    double* const basic_cost = basic_cost_;
     double row[kWidth];
     block.row.store(row);
     const unsigned taken = on.bits();
@@ -379,31 +370,31 @@ class SimplexPack : SimplexPackRatio<Isa, M> {
         place[lane] = static_cast<std::int64_t>(r) * kWidth + lane;
       }
       double element[kWidth];
-      gather_rows<kWidth>(column, place, kWidth, 1, element);
-      gather_rows<kWidth>(inverse, place, static_cast<long>(m()) * kWidth, m(), work);
+      gather_rows<kWidth>(column_, place, kWidth, 1, element);
+      gather_rows<kWidth>(inverse_, place, static_cast<long>(m()) * kWidth, m(), work_);
       const Pack pivot = Pack(1.0) / Pack::load(element);
       const Mask cheap = pivots & mask(feasible);
       const Pack d = Pack::load(reduced_);
       for (int k = 0; k < m(); ++k) {
-        const Pack entry = at(work, k) * pivot;
-        put(work, k, entry);
-        put_where(cheap, price, k, fused(d, entry, at(price, k)));
+        const Pack entry = at(work_, k) * pivot;
+        put(work_, k, entry);
+        put_where(cheap, price_, k, fused(d, entry, at(price_, k)));
       }
       const Pack reached = fused(direction, block.length, at(of_entering, 2));
       for (int i = 0; i < m(); ++i) {
         const Pack here(static_cast<double>(i));
         const Mask others = block.row != here;
-        const Pack factor = select(others, -at(column, i), Pack(1.0));
+        const Pack factor = select(others, -at(column_, i), Pack(1.0));
         for (int k = 0; k < m(); ++k) {
-          const Pack old = at(inverse, k * m() + i);
+          const Pack old = at(inverse_, k * m() + i);
           const Pack from = select(others, old, Pack(0.0));
-          put(inverse, k * m() + i, select(pivots, fused(at(work, k), factor, from), old));
+          put(inverse_, k * m() + i, select(pivots, fused(at(work_, k), factor, from), old));
         }
         const Mask leaves = pivots & (!others);
-        put_where(leaves, basic_value, i, reached);
-        put_where(leaves, basic_lower, i, at(of_entering, 0));
-        put_where(leaves, basic_upper, i, at(of_entering, 1));
-        put_where(leaves, basic_cost, i, at(of_entering, 3));
+        put_where(leaves, basic_value_, i, reached);
+        put_where(leaves, basic_lower_, i, at(of_entering, 0));
+        put_where(leaves, basic_upper_, i, at(of_entering, 1));
+        put_where(leaves, basic_cost_, i, at(of_entering, 3));
       }
     }
     for (int lane = 0; lane < kWidth; ++lane) {

@@ -124,9 +124,13 @@ class SimplexBasis {
 
   /// Values of the basic variables from those of the others: B x_B = -N x_N.
   CAROM_CALL void compute_values() {
+    // Columns often stand at zero, all of them before the first pivot.
+    const bool moved = any_packed(lanes_, np_, [&](auto number, int j) {
+      return kernels::load<decltype(number)>(at_.value + j) != decltype(number)(0.0);
+    });
     lanes_.for_each(m_, [&](int k) {
-      at_.work[k] = at_.value[np_ + k] -
-                    dot_packed(lanes_, np_, at_.value, at_.matrix + static_cast<long>(k) * np_);
+      const double* row = at_.matrix + static_cast<long>(k) * np_;
+      at_.work[k] = at_.value[np_ + k] - (moved ? dot_packed(lanes_, np_, at_.value, row) : 0.0);
     });
     combine_inverse(at_.work, 1, at_.basic_value);
     exact_ = true;
