@@ -142,7 +142,8 @@ void follow_pilots_in(const PilotJob& job) {
   }
 }
 
-template <class Lane>
+/// A step a lane, of `Width` in a pack.
+template <class Pack, int Width>
 void order_conditions(const OrderJob& job) {
   constexpr int kWord = OrderJob::kWord;
   const long stride = static_cast<long>(job.words) * kWord;
@@ -153,18 +154,17 @@ void order_conditions(const OrderJob& job) {
     std::uint64_t any = 0;
     for (int c = 0; c < job.conditions; ++c) {
       const double* row = job.rows + static_cast<long>(c) * job.columns;
-      double value[kWord] = {};
-      for (int j = 0; j < job.columns; ++j) {
-        const double* z = job.steps + j * stride + static_cast<long>(word) * kWord;
-        for (int s = 0; s < kWord; ++s) value[s] = kernels::fused(row[j], z[s], value[s]);
+      std::uint64_t holds = 0;
+      for (int s = 0; s < kWord; s += Width) {
+        const long step = static_cast<long>(word) * kWord + s;
+        Pack value(0.0);
+        for (int j = 0; j < job.columns; ++j) {
+          value = fused(Pack(row[j]), Pack::load(job.steps + j * stride + step), value);
+        }
+        holds |= std::uint64_t{(value >= Pack::load(job.lowest + step)).bits()} << s;
       }
-      std::uint64_t bits = 0;
-      for (int s = 0; s < kWord; ++s) {
-        const bool fails = !(value[s] >= job.lowest[word * kWord + s]);
-        bits |= static_cast<std::uint64_t>(fails) << s;
-      }
-      failed[c][word] = bits;
-      any |= bits;
+      failed[c][word] = ~holds;
+      any |= ~holds;
     }
     job.solved[word] = ~any;
   }

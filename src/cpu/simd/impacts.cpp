@@ -14,7 +14,7 @@ void follow_pilots(const PilotJob& job) {
 }
 template <class Isa>
 void order_conditions(const OrderJob& job) {
-  carom::order_conditions<IsaLane<Isa>>(job);
+  carom::order_conditions<typename Isa::Pack, Isa::kWidth>(job);
 }
 template <class Isa>
 void build_entries(const EntryJob& job) {
