@@ -99,7 +99,7 @@ class EventMemory {
   /// For another problem.
   void forget() {
     std::fill(known_.begin(), known_.end(), std::uint8_t{0});
-    for (simd::EventFace& face : faces_) face.count = 0;
+    for (simd::EventFace& face : faces_) face.forget();
   }
   [[nodiscard]] double* modes() { return modes_.data(); }
   [[nodiscard]] unsigned char* known() { return known_.data(); }

@@ -73,6 +73,8 @@ class EventLanes {
   static constexpr int kRows = 2 * M;
   static constexpr int kModeSize = 2 * M * kRows;
   static constexpr int kPairs = (M + 1) / 2;  // of draws for weights
+  static constexpr unsigned kAll = (1U << kWidth) - 1U;
+  static constexpr std::uint32_t kOpen = 32;  // in a zone; above the bits of EventFace::only
   static constexpr double kTwo52 = 0x1.0p52;  // makes a whole number a double's low bits
 
  public:
@@ -89,7 +91,7 @@ class EventLanes {
     const Pack none(0.0);
     for (int k = 0; k < kRows; ++k) u_[k] = total_[k] = none;
     for (int i = 0; i < M; ++i) weight_[i] = drawn_[i] = none;
-    start((1U << kWidth) - 1U);
+    start(kAll);
   }
 
   [[nodiscard]] CAROM_INLINE bool active() const { return active_ != 0U; }
@@ -111,16 +113,11 @@ class EventLanes {
     const unsigned begins = wants.bits();
     if (begins == 0U) return;
     Pack draws[2 + kPairs][2];
-    alignas(64) std::uint64_t block[kWidth];
     for (int b = 0; b < 2 + kPairs; ++b) {
-      for (int lane = 0; lane < kWidth; ++lane) {
-        block[lane] = block_[lane] + static_cast<std::uint64_t>(b);
-      }
-      Isa::uniform_pairs(run_.seed, job_.index, sample_, block, draws[b][0], draws[b][1]);
+      Isa::uniform_pairs(run_.seed, job_.index, sample_, Words(block_ + Pack(b)), draws[b][0],
+                         draws[b][1]);
     }
-    for (int lane = 0; lane < kWidth; ++lane) {
-      block_[lane] += static_cast<std::uint64_t>((begins >> lane & 1U) * (2 + kPairs));
-    }
+    block_ = select(wants, block_ + Pack(2 + kPairs), block_);
     const Pack *kind = draws[0], *choice = draws[1];
     Pack weight[M], most(0.0), sum(0.0);
     for (int i = 0; i < M; ++i) weight[i] = corner(draws[2 + i / 2][i % 2]);
@@ -206,51 +203,46 @@ class EventLanes {
     (first_ + Pack(kTwo52)).store(first_of);
     if constexpr (M == 2) smaller(weight_[0] / weight_[1], Pack(EventFace::kAlone)).store(ratio_of);
     const double* from[kWidth];
-    unsigned found = 0, open = 0;
-    std::uint64_t sticking = 0;  // a byte a lane, a bit a contact
-    for (int lane = 0; lane < kWidth; ++lane) {
-      const EventFace& own = ranges_.face(static_cast<int>(whole(face_of + lane)));
-      unsigned above = 0;
-      if constexpr (M == 2) {
-        const Pack ratio(ratio_of[lane]);
-        unsigned within = 0;
-        for (int z = 0; z < EventFace::kZones; z += kWidth) {
-          above |= (ratio >= Pack::load(own.low + z)).bits() << z;
-          within |= (ratio >= Pack::load(own.high + z)).bits() << z;
-        }
-        open |= (above != within ? 1U : 0U) << lane;
+    std::uint64_t tells = 0;  // EventFace::only of each lane, a byte a lane, and kOpen
+    for (bool known = false; !known;) {
+      tells = 0;
+#pragma GCC unroll 8
+      for (int lane = 0; lane < kWidth; ++lane) {
+        const EventFace& own = ranges_.face(whole(face_of + lane));
+        unsigned above = 0, within = 0;
+        zones(own, ratio_of + lane, above, within);
+        const std::uint32_t entry = own.only[__builtin_ctz(~above)];
+        from[lane] = modes_ + (entry >> 8) * kModeSize;
+        const std::uint32_t open = above != within ? kOpen : 0;
+        tells |= std::uint64_t{(entry & 0xffU) | open} << (8 * lane);
       }
-      // Zones are in order, so that those below the ratio are the first ones.
-      const std::uint64_t hold = own.hold[__builtin_ctz(~above)];
-      const std::uint32_t first = whole(first_of + lane);
-      const auto quotient = static_cast<std::uint32_t>(first * own.inverse >> 32);
-      const std::uint32_t begin = first - quotient * own.count;
-      found |= (hold < EventFace::kNone ? 1U : 0U) << lane;
-      // without a branch that nobody foresees: the modes from `begin` on, then those before it
-      const std::uint64_t in_turn = hold >> begin | hold << (own.count - begin);
-      const std::uint32_t past = begin + static_cast<std::uint32_t>(__builtin_ctzll(in_turn));
-      const std::uint32_t round = past >= own.count ? own.count : 0;
-      const unsigned mode = own.mode[past - round];
-      from[lane] = modes_ + (mode >> 8) * kModeSize;
-      sticking |= std::uint64_t{mode & 0xffU} << (8 * lane);
+      known = lanes_where(tells, EventFace::kKnown) == kAll;
+      for (int lane = 0; lane < kWidth && !known; ++lane) ranges_.look_at(whole(face_of + lane));
     }
+    std::uint64_t sticking = tells;
+    const unsigned several = lanes_where(tells, EventFace::kSeveral) & active_;
+    for (unsigned rest = several; rest != 0U; rest &= rest - 1U) {
+      const int lane = kernels::lowest_bit(rest);
+      const unsigned mode = first_that_holds(ranges_.face(whole(face_of + lane)), ratio_of + lane,
+                                             whole(first_of + lane));
+      from[lane] = modes_ + (mode >> 8) * kModeSize;
+      sticking &= ~(std::uint64_t{EventFace::kSticks} << (8 * lane));
+      sticking |= std::uint64_t{mode & EventFace::kSticks} << (8 * lane);
+    }
+    const unsigned open = lanes_where(tells, kOpen);
     open_ = open & active_;
-    alignas(64) double mode[kModeSize][kWidth];
-    spread<kWidth>(from, kModeSize, mode[0]);
-    Pack solution[kModeSize];
-    for (int e = 0; e < kModeSize; ++e) solution[e] = Pack::load(mode[e]);
-    kernels::event_motion<M>(solution, weight_, impulse_, rate_);
+    motion(from);
     const Pack none(0.0);
     for (int i = 0; i < M; ++i) {  // within their bounds, as event_holds leaves them
       const Mask pulls = impulse_[i] < none;
       const Pack normal = select(pulls, none, impulse_[i]);
       const Pack tangent = select(pulls, none, impulse_[M + i]);
       const Pack most = Pack(problem_.friction[i]) * normal;
-      const Mask sticks = mask(lanes_of(sticking >> i));
+      const Mask sticks = mask(lanes_where(sticking, 1U << i));
       impulse_[i] = normal;
       impulse_[M + i] = select(sticks, smaller(larger(tangent, -most), most), tangent);
     }
-    moves_ = active_ & found & ~open;
+    moves_ = active_ & ~lanes_where(tells, EventFace::kNobody) & ~open;
   }
 
   /// One linear piece of lanes with a mode; another stretch for those without.
@@ -333,7 +325,6 @@ class EventLanes {
       active_ |= 1U << lane;
       position_[lane] = next.position;
       sample_[lane] = job_.first + static_cast<std::uint64_t>(next.position);
-      block_[lane] = 1;
       policy_[lane] = next.policy;
       wanted |= static_cast<unsigned>(next.wanted) << lane;
       pivots_[lane] = 0;
@@ -345,6 +336,7 @@ class EventLanes {
       u_[k] = select(fresh, u, u_[k]);
       total_[k] = select(fresh, none, total_[k]);
     }
+    block_ = select(fresh, Pack(1.0), block_);
     left_ = select(fresh, none, left_);
     wrong_ = select(fresh, none, wrong_);
     gained_ = select(fresh, none, gained_);
@@ -366,9 +358,67 @@ class EventLanes {
     return static_cast<std::uint32_t>(bits);
   }
 
-  /// The lanes whose byte has its lowest bit.
-  static CAROM_INLINE unsigned lanes_of(std::uint64_t bytes) {
-    return static_cast<unsigned>((bytes & 0x0101010101010101ULL) * 0x0102040810204080ULL >> 56);
+  /// The lanes whose byte has this bit.
+  static CAROM_INLINE unsigned lanes_where(std::uint64_t bytes, std::uint32_t bit) {
+    return static_cast<unsigned>((bytes / bit & 0x0101010101010101ULL) * 0x0102040810204080ULL >>
+                                 56);
+  }
+
+  /// The zones whose ends a ratio of weights has reached, one end and the other: those below it,
+  /// which are the first ones, in both, and one that it is in in one of them.
+  static CAROM_INLINE void zones(const EventFace& face, const double* ratio, unsigned& above,
+                                 unsigned& within) {
+    if constexpr (M == 2) {
+      const Pack own(*ratio);
+      for (int z = 0; z < EventFace::kZones; z += kWidth) {
+        above |= (own >= Pack::load(face.low + z)).bits() << z;
+        within |= (own >= Pack::load(face.high + z)).bits() << z;
+      }
+    }
+  }
+
+  /// Of several modes that hold the first one from a random number on.
+  static unsigned first_that_holds(const EventFace& face, const double* ratio,
+                                   std::uint32_t first) {
+    unsigned above = 0, within = 0;
+    zones(face, ratio, above, within);
+    const std::uint64_t hold = face.hold[__builtin_ctz(~above)];
+    const auto quotient = static_cast<std::uint32_t>(first * face.inverse >> 32);
+    const std::uint32_t begin = first - quotient * face.count;
+    // without a branch that nobody foresees: the modes from `begin` on, then those before it
+    const std::uint64_t in_turn = hold >> begin | hold << (face.count - begin);
+    const std::uint32_t past = begin + static_cast<std::uint32_t>(__builtin_ctzll(in_turn));
+    return face.mode[past - (past >= face.count ? face.count : 0)];
+  }
+
+  /// kernels::event_motion of each lane's mode, whose impulses and rates for one weight lie side by
+  /// side: what is turned into lanes is their sums.
+  CAROM_INLINE void motion(const double* const* from) {
+    constexpr int kOwn = 2 * kRows;
+    if constexpr (kOwn % kWidth == 0) {
+      alignas(64) double weight[M][kWidth];
+      for (int j = 0; j < M; ++j) weight_[j].store(weight[j]);
+      for (int e = 0; e < kOwn; e += kWidth) {
+        Pack sum[kWidth], column[kWidth];
+        for (int lane = 0; lane < kWidth; ++lane) {
+          sum[lane] = Pack(0.0);
+          for (int j = 0; j < M; ++j) {
+            sum[lane] =
+                fused(Pack::load(from[lane] + j * kOwn + e), Pack(weight[j][lane]), sum[lane]);
+          }
+        }
+        transpose_packs<kWidth>(sum, column);
+        for (int k = 0; k < kWidth; ++k) {
+          (e + k < kRows ? impulse_[e + k] : rate_[e + k - kRows]) = column[k];
+        }
+      }
+    } else {
+      alignas(64) double mode[kModeSize][kWidth];
+      spread<kWidth>(from, kModeSize, mode[0]);
+      Pack solution[kModeSize];
+      for (int e = 0; e < kModeSize; ++e) solution[e] = Pack::load(mode[e]);
+      kernels::event_motion<M>(solution, weight_, impulse_, rate_);
+    }
   }
 
   void sum_series(unsigned lanes, const Pack& key) {
@@ -416,9 +466,9 @@ class EventLanes {
   Pack u_[kRows], total_[kRows], impulse_[kRows], rate_[kRows], state_[M];
   Pack weight_[M], drawn_[M], first_{0.0}, left_{0.0}, wrong_{0.0}, gained_{0.0};
   Pack events_{0.0}, since_{0.0}, steps_{0.0}, redrawn_{0.0};
+  Pack block_{1.0};  ///< of draws, the next one
   Mask follows_ = Mask::from_bits(0), wanted_ = follows_, spoiled_ = follows_;
   alignas(64) std::uint64_t sample_[kWidth] = {};
-  alignas(64) std::uint64_t block_[kWidth] = {};
   alignas(64) double policy_[kWidth] = {};
   int position_[kWidth] = {};
   std::int32_t pivots_[kWidth] = {};

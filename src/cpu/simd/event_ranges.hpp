@@ -12,17 +12,27 @@ namespace carom::cpu::simd {
 struct alignas(64) EventFace {
   static constexpr int kZones = 8;
   static constexpr int kModes = kernels::event_modes(2);
-  static constexpr std::uint64_t kNone = std::uint64_t{1} << 63;
   static constexpr double kAlone = 1e9;  ///< stands for larger ratios: the first contact alone
+
+  // What a pack's lane wants to know of a range, in the low byte of `only`.
+  static constexpr std::uint32_t kSticks = 3;   ///< the contacts that stick, ...
+  static constexpr std::uint32_t kNobody = 4;   ///< no mode holds
+  static constexpr std::uint32_t kSeveral = 8;  ///< several do: see `hold`
+  static constexpr std::uint32_t kKnown = 16;   ///< in each entry once the face has been looked at
 
   // A ratio is in a zone where it is at least `low` and below `high`; what stays free is infinite.
   double low[kZones], high[kZones];
-  /// After so many zones; bit n: the n-th of the modes tried. Where none holds, the first one's bit
-  /// and kNone.
+  /// After so many zones: the mode that holds where it is the only one, above these 8 bits.
+  std::uint32_t only[kZones + 1];
+  /// After so many zones; bit n: the n-th of the modes tried.
   std::uint64_t hold[kZones + 1];
   std::uint64_t inverse;       ///< ceil(2^32 / count)
-  std::uint32_t count;         ///< of modes that may be tried; 0: not looked at yet
+  std::uint32_t count;         ///< of modes that may be tried
   std::uint16_t mode[kModes];  ///< its number, above 8 bits that say which contacts stick
+
+  void forget() {
+    for (std::uint32_t& entry : only) entry = 0;
+  }
 };
 
 /// The faces of one problem with M <= 2 contacts, each looked at when it is met first. With one
@@ -38,16 +48,15 @@ class EventRanges {
  public:
   static constexpr int kFaces = kernels::event_modes(M);  // seven states a contact
 
-  /// faces: [kFaces], with `count` 0 where one has not been met.
+  /// faces: [kFaces], forgotten where one has not been met.
   CAROM_INLINE EventRanges(const Table& table, const double* friction, EventFace* faces)
       : table_(table), friction_(friction), faces_(faces) {}
 
   /// Of the states sum_i state_i 7^i.
-  CAROM_INLINE const EventFace& face(int states) const {
-    EventFace& face = faces_[states];
-    if (face.count == 0) look_at(states, face);
-    return face;
+  [[nodiscard]] CAROM_INLINE const EventFace& face(std::uint32_t states) const {
+    return faces_[states];
   }
+  void look_at(std::uint32_t states) const { look_at(static_cast<int>(states), faces_[states]); }
 
  private:
   // Ratios of weights beyond these are those of a contact alone: the others lie within 1e5.
@@ -109,6 +118,7 @@ class EventRanges {
       found = 1;
     }
     for (int z = 0; z < EventFace::kZones; ++z) face.low[z] = face.high[z] = kernels::kInfinity;
+    for (std::uint32_t& entry : face.only) entry = EventFace::kKnown | EventFace::kNobody;
     int above = 0;  // zones so far
     const auto range = [&](double first, double second) {
       face.hold[above] = 0;
@@ -116,7 +126,11 @@ class EventRanges {
         const std::uint64_t one = holds(search, modes[n], first, second) ? 1 : 0;
         face.hold[above] |= one << n;
       }
-      if (face.hold[above] == 0) face.hold[above] = EventFace::kNone | 1U;
+      const std::uint64_t all = face.hold[above];
+      std::uint32_t tells = EventFace::kKnown;
+      if ((all & (all - 1)) != 0) tells |= EventFace::kSeveral;
+      if (all == 0) tells |= EventFace::kNobody;
+      face.only[above] = tells | face.mode[all == 0 ? 0 : __builtin_ctzll(all)];
     };
     const auto zone = [&](double low, double high) {
       face.low[above] = low;

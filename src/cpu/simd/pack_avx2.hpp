@@ -139,9 +139,16 @@ struct Avx2 {
   static CAROM_INLINE void uniform_pairs(std::uint64_t seed, std::uint32_t problem,
                                          const std::uint64_t* sample, const std::uint64_t* block,
                                          Pack& first, Pack& second) {
+    uniform_pairs(seed, problem, sample,
+                  Words(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(block))), first,
+                  second);
+  }
+  static CAROM_INLINE void uniform_pairs(std::uint64_t seed, std::uint32_t problem,
+                                         const std::uint64_t* sample, Words block, Pack& first,
+                                         Pack& second) {
     __m256i c0 = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(sample));
     __m256i c1 = _mm256_srli_epi64(c0, 32);
-    __m256i c2 = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(block));
+    __m256i c2 = block.value;
     __m256i c3 = _mm256_set1_epi64x(problem);
     std::uint32_t k0 = static_cast<std::uint32_t>(seed);
     std::uint32_t k1 = static_cast<std::uint32_t>(seed >> 32);

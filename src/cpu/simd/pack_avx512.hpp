@@ -122,9 +122,15 @@ struct Avx512 {
   static CAROM_INLINE void uniform_pairs(std::uint64_t seed, std::uint32_t problem,
                                          const std::uint64_t* sample, const std::uint64_t* block,
                                          Pack& first, Pack& second) {
+    uniform_pairs(seed, problem, sample,
+                  Words(_mm512_loadu_si512(reinterpret_cast<const void*>(block))), first, second);
+  }
+  static CAROM_INLINE void uniform_pairs(std::uint64_t seed, std::uint32_t problem,
+                                         const std::uint64_t* sample, Words block, Pack& first,
+                                         Pack& second) {
     __m512i c0 = _mm512_loadu_si512(reinterpret_cast<const void*>(sample));
     __m512i c1 = _mm512_srli_epi64(c0, 32);
-    __m512i c2 = _mm512_loadu_si512(reinterpret_cast<const void*>(block));
+    __m512i c2 = block.value;
     __m512i c3 = _mm512_set1_epi64(static_cast<long long>(problem));
     std::uint32_t k0 = static_cast<std::uint32_t>(seed);
     std::uint32_t k1 = static_cast<std::uint32_t>(seed >> 32);

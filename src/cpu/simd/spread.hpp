@@ -29,6 +29,32 @@ CAROM_INLINE void transpose(const __m512d* row, __m512d* column) {
   }
 }
 #endif
+#if defined(__AVX2__)
+/// Four rows of four doubles to their columns.
+CAROM_INLINE void transpose(const __m256d* row, __m256d* column) {
+  const __m256d a = _mm256_unpacklo_pd(row[0], row[1]);
+  const __m256d b = _mm256_unpackhi_pd(row[0], row[1]);
+  const __m256d c = _mm256_unpacklo_pd(row[2], row[3]);
+  const __m256d d = _mm256_unpackhi_pd(row[2], row[3]);
+  column[0] = _mm256_permute2f128_pd(a, c, 0x20);
+  column[1] = _mm256_permute2f128_pd(b, d, 0x20);
+  column[2] = _mm256_permute2f128_pd(a, c, 0x31);
+  column[3] = _mm256_permute2f128_pd(b, d, 0x31);
+}
+#endif
+
+/// As many packs as they have lanes to their columns.
+template <int Width, class Pack>
+CAROM_INLINE void transpose_packs(const Pack* row, Pack* column) {
+  if constexpr (Width > 1) {
+    decltype(Pack::value) rows[Width], columns[Width];
+    for (int k = 0; k < Width; ++k) rows[k] = row[k].value;
+    transpose(rows, columns);
+    for (int k = 0; k < Width; ++k) column[k] = Pack(columns[k]);
+  } else {
+    column[0] = row[0];
+  }
+}
 
 /// to[e Width + lane] = from[lane][e] for e in [0, count).
 template <int Width>
@@ -58,14 +84,9 @@ CAROM_INLINE void spread(const double* const* from, int count, double* to) {
     for (; e + 4 <= count; e += 4) {
       __m256d row[4];
       for (int lane = 0; lane < 4; ++lane) row[lane] = _mm256_loadu_pd(from[lane] + e);
-      const __m256d a = _mm256_unpacklo_pd(row[0], row[1]);
-      const __m256d b = _mm256_unpackhi_pd(row[0], row[1]);
-      const __m256d c = _mm256_unpacklo_pd(row[2], row[3]);
-      const __m256d d = _mm256_unpackhi_pd(row[2], row[3]);
-      _mm256_storeu_pd(to + 4L * e, _mm256_permute2f128_pd(a, c, 0x20));
-      _mm256_storeu_pd(to + 4L * (e + 1), _mm256_permute2f128_pd(b, d, 0x20));
-      _mm256_storeu_pd(to + 4L * (e + 2), _mm256_permute2f128_pd(a, c, 0x31));
-      _mm256_storeu_pd(to + 4L * (e + 3), _mm256_permute2f128_pd(b, d, 0x31));
+      __m256d column[4];
+      transpose(row, column);
+      for (int k = 0; k < 4; ++k) _mm256_storeu_pd(to + 4L * (e + k), column[k]);
     }
   }
 #endif
