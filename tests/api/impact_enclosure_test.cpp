@@ -205,6 +205,21 @@ TEST(ImpactEnclosure, TakesHardProblems) {
   EXPECT_TRUE(proves_enclosure(rest, stays));
 }
 
+// Hulls that feed on themselves: without drafts the first search makes 96 polyhedra in vain, and
+// 150 are not enough.
+TEST(ImpactEnclosure, MakesFewPolyhedraWhereADraftKnowsTheEnd) {
+  Generator random(404);
+  ImpactProblem problem;
+  for (int p = 0; p <= 13; ++p) problem = random_impact(random, 2, 4, 1.0);
+  EnclosureSettings settings;
+  settings.budget = 150;
+  const ImpactEnclosure enclosure = enclose_impact(problem, settings);
+  EXPECT_EQ(enclosure.status, EnclosureStatus::enclosed);
+  EXPECT_TRUE(enclosure.exact);
+  EXPECT_LE(enclosure.made, 96);
+  EXPECT_TRUE(proves_enclosure(problem, enclosure));
+}
+
 // A coarser run may only say less.
 TEST(ImpactEnclosure, AFinerRunLiesWithin) {
   Generator random(42);
@@ -259,9 +274,9 @@ TEST(ImpactEnclosure, AnswersWhatNeverHappens) {
 TEST(ImpactEnclosure, IsOuterWhereItWasMovedFar) {
   Generator random(404);
   int moved = 0;
-  for (int trial = 0; trial < 45; ++trial) {
+  for (int trial = 0; trial < 20; ++trial) {
     const ImpactProblem problem = random_impact(random, 2, 4, 1.0);
-    if (trial != 42 && trial > 8) continue;  // 42: its hulls feed on themselves
+    if (trial != 19 && trial > 8) continue;  // 19: its hulls feed on themselves
     EnclosureSettings settings;
     settings.budget = 700;
     const ImpactEnclosure enclosure = enclose_impact(problem, settings);

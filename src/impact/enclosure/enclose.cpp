@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include "impact/enclosure/event.hpp"
 #include "impact/enclosure/invariant.hpp"
@@ -106,6 +107,7 @@ struct Attempt {
   bool last;
 };
 constexpr Attempt kAttempts[] = {{1, 96, false}, {2, 192, false}, {2, std::int64_t{1} << 40, true}};
+constexpr std::int64_t kSmall = 16;     // made before it is worth while to draft the search first
 constexpr unsigned kLongest = 400;      // bits of a vertex with which no hull is made any more ...
 constexpr unsigned kLongestLast = 128;  // ... and in the last run
 
@@ -117,7 +119,7 @@ ReachLimits limits_of(const EnclosureSettings& settings, const Attempt& attempt,
 }
 
 /// What a finished family says.
-void describe(const RoundedImpact& impact, Reach& reach, double largest_rounding,
+void describe(const RoundedImpact& impact, const Reach& reach, double largest_rounding,
               ImpactEnclosure& enclosure) {
   enclosure.faces = static_cast<std::int64_t>(reach.family().size());
   enclosure.exact = reach.exact();
@@ -163,27 +165,89 @@ Reach::Met meets(const RoundedImpact& impact, const ImpactEvent& event, FaceCode
   return met;
 }
 
+/// The searches for one problem's set: exact ones, where drafts do not say that they would not end.
+class Enclosing {
+ public:
+  Enclosing(RoundedImpact impact, const EnclosureSettings& settings)
+      : impact_(std::move(impact)),
+        settings_(settings),
+        faces_(impact_),
+        first_(impact_, faces_, limits_of(settings, small(), 0)) {}
+
+  ImpactEnclosure take() {
+    Draft draft(impact_, faces_);
+    done_ = accept(first_.run(), first_);
+    made_ = first_.made();
+    for (const Attempt& attempt : kAttempts) {
+      if (done_ || made_ >= settings_.budget) break;
+      if (!attempt.last) {
+        try_out(attempt, draft);
+      } else if (enclosure_.status == EnclosureStatus::budget &&
+                 settings_.budget - made_ >= Reach::kUnbounded) {
+        search(attempt, nullptr);
+      }
+    }
+    enclosure_.made = made_;
+    return std::move(enclosure_);
+  }
+
+ private:
+  /// A small search needs no draft.
+  static Attempt small() { return {1, kSmall, false}; }
+
+  bool accept(bool ended, const Reach& reach) {
+    if (ended && closer(reach, impact_, enclosure_)) {
+      describe(impact_, reach, settings_.largest_rounding, enclosure_);
+    }
+    if (enclosure_.status == EnclosureStatus::budget) {
+      enclosure_.faces = static_cast<std::int64_t>(reach.family().size());
+    }
+    return ended && enclosure_.status == EnclosureStatus::enclosed;
+  }
+
+  /// Whether the set is enclosed afterwards; plan: null for none.
+  bool search(const Attempt& attempt, const std::vector<DraftPiece>* plan) {
+    if (plan == nullptr && &attempt == kAttempts) {  // the small search goes on
+      const std::int64_t before = first_.made();
+      first_.extend(std::min(before + settings_.budget - made_, attempt.most));
+      const bool enclosed = accept(first_.run(), first_);
+      made_ += first_.made() - before;
+      return enclosed;
+    }
+    Reach reach(impact_, faces_, limits_of(settings_, attempt, made_));
+    const bool ended = plan != nullptr ? reach.run(*plan, first_.family()) : reach.run();
+    made_ += reach.made();
+    return accept(ended, reach);
+  }
+
+  void try_out(const Attempt& attempt, Draft& draft) {
+    const ReachLimits limits = limits_of(settings_, attempt, 0);
+    const bool ends = draft.run({limits.tolerance, limits.budget, limits.pieces});
+    // Of two contacts, polyhedra that get beyond a draft go on growing.
+    if (!ends && !(draft.lost() && impact_.contacts > 2)) return;
+    if (ends) {
+      const std::vector<DraftPiece> plan = draft.plan();
+      // Where the plan has not many fewer polyhedra than are still to be made, they are made.
+      const auto planned = static_cast<std::int64_t>(plan.size()) * 5 / 4;
+      if (&attempt != kAttempts || draft.made() - made_ >= planned) done_ = search(attempt, &plan);
+    }
+    if (!done_ && made_ < settings_.budget) done_ = search(attempt, nullptr);
+  }
+
+  RoundedImpact impact_;
+  EnclosureSettings settings_;
+  Faces faces_;
+  Reach first_;
+  ImpactEnclosure enclosure_;
+  std::int64_t made_ = 0;
+  bool done_ = false;
+};
+
 }  // namespace
 
 ImpactEnclosure enclose(const ImpactProblem& problem, const EnclosureSettings& settings) {
   const auto start = std::chrono::steady_clock::now();
-  ImpactEnclosure enclosure;
-  const RoundedImpact impact = round_impact(problem);
-  std::int64_t made = 0;
-  for (const Attempt& attempt : kAttempts) {
-    if (made >= settings.budget || enclosure.status == EnclosureStatus::enclosed) break;
-    if (attempt.last && enclosure.status == EnclosureStatus::outer) break;
-    Reach reach(impact, limits_of(settings, attempt, made));
-    const bool done = reach.run();
-    made += reach.made();
-    if (done && closer(reach, impact, enclosure)) {
-      describe(impact, reach, settings.largest_rounding, enclosure);
-    }
-    if (enclosure.status == EnclosureStatus::budget) {
-      enclosure.faces = static_cast<std::int64_t>(reach.family().size());
-    }
-  }
-  enclosure.made = made;
+  ImpactEnclosure enclosure = Enclosing(round_impact(problem), settings).take();
   if (enclosure.status == EnclosureStatus::budget) {
     enclosure.rounding = std::numeric_limits<double>::infinity();
     const std::vector<double> unknown(static_cast<std::size_t>(problem.contacts),
@@ -200,8 +264,9 @@ ImpactDecision decide(const ImpactProblem& problem, const ImpactEvent& event,
   const auto start = std::chrono::steady_clock::now();
   ImpactDecision decision;
   const RoundedImpact impact = round_impact(problem);
+  Faces faces(impact);
   for (const Attempt& attempt : kAttempts) {
-    Reach reach(impact, limits_of(settings, attempt, decision.made));
+    Reach reach(impact, faces, limits_of(settings, attempt, decision.made));
     const bool done = reach.run(
         [&](FaceCode code, const Piece& piece) { return meets(impact, event, code, piece); });
     decision.made += reach.made();

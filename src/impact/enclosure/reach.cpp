@@ -4,48 +4,21 @@
 #include <cmath>
 #include <limits>
 
+#include "impact/enclosure/hand_over.hpp"
+
 namespace carom::enclosure {
 
 namespace {
 
-enum class Side : std::uint8_t { zero, positive, negative, both };
+constexpr std::int64_t kPatience =
+    Reach::kUnbounded / 3;           // polyhedra after which the tolerance is made coarser ...
+constexpr std::int64_t kHaste = 12;  // ... and to its double once the energy bounds them
+constexpr double kCoarsest = 1e-3;   // tolerance beyond which rows are given up for the energy's
 
-Side side_of(const Vector& row, const Points& points) {
-  bool above = false, below = false;
-  for (const Vector& point : points) {
-    const int sign = sign_of_dot(row, point);
-    above = above || sign > 0;
-    below = below || sign < 0;
-  }
-  if (above && below) return Side::both;
-  return above ? Side::positive : (below ? Side::negative : Side::zero);
-}
-
-/// Generators of conv(points) where sign * row >= 0, or = 0 for sign 0; not all are vertices.
-Points clipped(const Vector& row, int sign, const Points& points) {
-  Points result;
-  std::vector<Integer> value;
-  for (const Vector& point : points) value.push_back(dot(row, point));
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    if (value[i] == 0 || (sign != 0 && (value[i] > 0) == (sign > 0))) result.push_back(points[i]);
-    for (std::size_t j = 0; j < i; ++j) {
-      if ((value[i] > 0) == (value[j] > 0) || value[i] == 0 || value[j] == 0) continue;
-      const Integer a = abs(value[i]), b = abs(value[j]);
-      Vector crossing(points[i].size());
-      for (std::size_t k = 0; k < crossing.size(); ++k) {
-        crossing[k] = b * points[i][k] + a * points[j][k];
-      }
-      make_primitive(crossing);
-      result.push_back(std::move(crossing));
-    }
-  }
-  return result;
-}
-
-constexpr std::int64_t kPatience = 64;  // polyhedra after which the tolerance is made coarser ...
-constexpr std::int64_t kHaste = 12;     // ... and to its double once the energy bounds them
-constexpr double kCoarsest = 1e-3;      // tolerance beyond which rows are given up for the energy's
-constexpr std::int64_t kBounded = 3;    // of these until what the energy forbids is cut off
+constexpr double kLost = 1e-6;             // of a part outside of all polyhedra that were expected
+constexpr std::int64_t kTurns = 2;         // polyhedra made for each that was expected, and ...
+constexpr std::int64_t kFew = 4;           // ... so many more
+constexpr unsigned kLongestPlanned = 768;  // bits with which hulls are no longer what was expected
 
 constexpr std::size_t kMany = 48;  // points of a part, ...
 constexpr unsigned kHuge = 2048;   // ... or bits, from which on no polyhedron is made anew
@@ -75,100 +48,16 @@ Integer power_above(double value) {
 
 }  // namespace
 
-Reach::Reach(const RoundedImpact& impact, const ReachLimits& limits)
-    : impact_(impact), limits_(limits), faces_(impact) {}
+Reach::Reach(const RoundedImpact& impact, Faces& faces, const ReachLimits& limits)
+    : impact_(impact), limits_(limits), faces_(faces) {}
 
 void Reach::hand_over(Faces& faces, const RoundedImpact& impact, const Points& points,
                       const Hand& hand) {
-  if (points.empty()) return;
-  const int m = impact.contacts;
-  const auto row = [&](int k) -> const Vector& { return impact.row[static_cast<std::size_t>(k)]; };
-  bool ends = true;
-  std::vector<Side> normal(static_cast<std::size_t>(m)), tangent(normal);
-  for (int i = 0; i < m; ++i) {
-    const auto at = static_cast<std::size_t>(i);
-    normal[at] = side_of(row(i), points);
-    ends = ends && normal[at] != Side::negative;
-    if (normal[at] == Side::positive) continue;
-    tangent[at] = side_of(row(m + i), points);
-    if (tangent[at] != Side::both) continue;
-    for (const int sign : {-1, 0, 1}) {
-      hand_over(faces, impact, clipped(row(m + i), sign, points), hand);
-    }
-    return;
-  }
-  // What each contact may do next, with the rows that leave zero.
-  struct Choice {
-    ContactFace face;
-    std::uint32_t leaving;
-  };
-  std::vector<std::vector<Choice>> choices(static_cast<std::size_t>(m));
-  for (int i = 0; i < m; ++i) {
-    const auto at = static_cast<std::size_t>(i);
-    const std::uint32_t n = 1U << i, t = 1U << (m + i);
-    if (normal[at] == Side::positive) {
-      choices[at].push_back({ContactFace::separating, 0});
-      continue;
-    }
-    const bool touches = normal[at] == Side::zero;
-    if (touches && !ends) choices[at].push_back({ContactFace::separating, n});
-    for (const int sign : {-1, 0, 1}) {
-      const bool leaves = tangent[at] == Side::zero && sign != 0;
-      if (tangent[at] != Side::zero && sign != (tangent[at] == Side::positive ? 1 : -1)) continue;
-      if (leaves && ends) continue;
-      const auto with = [&](ContactFace middle) {
-        return static_cast<ContactFace>(static_cast<int>(middle) + sign);
-      };
-      if (touches) choices[at].push_back({with(ContactFace::touching_sticking), leaves ? t : 0});
-      if (!ends) {
-        choices[at].push_back(
-            {with(ContactFace::approaching_sticking), (leaves ? t : 0) | (touches ? n : 0)});
-      }
-    }
-  }
-  const std::function<void(int, FaceCode, std::uint32_t)> choose = [&](int i, FaceCode code,
-                                                                       std::uint32_t leaving) {
-    if (i < m) {
-      for (const Choice& choice : choices[static_cast<std::size_t>(i)]) {
-        choose(i + 1, code | face_code(choice.face, i), leaving | choice.leaving);
-      }
-      return;
-    }
-    const Face& next = faces.face(code);
-    if (next.terminal != ends) return;
-    if (ends || (!next.motion.empty() && faces.enterable(code, leaving))) hand(code, points);
-  };
-  choose(0, 0, 0);
+  enclosure::hand_over(faces, impact.contacts, impact.row, points, hand);
 }
 
 std::vector<Points> Reach::parts(const Face& face, const Piece& piece) {
-  std::vector<const Vector*> attained;
-  for (const Vector& side : face.side) {
-    if (std::any_of(piece.vertices.begin(), piece.vertices.end(),
-                    [&](const Vector& v) { return sign_of_dot(side, v) == 0; })) {
-      attained.push_back(&side);
-    }
-  }
-  std::vector<std::vector<std::size_t>> subsets;
-  std::vector<Points> result;
-  for (std::uint32_t chosen = 0; chosen < 1U << attained.size(); ++chosen) {
-    std::vector<std::size_t> subset;
-    for (std::size_t v = 0; v < piece.vertices.size(); ++v) {
-      bool on = true;
-      for (std::size_t k = 0; on && k < attained.size(); ++k) {
-        on = (chosen >> k & 1U) == 0 || sign_of_dot(*attained[k], piece.vertices[v]) == 0;
-      }
-      if (on) subset.push_back(v);
-    }
-    if (subset.empty() || std::find(subsets.begin(), subsets.end(), subset) != subsets.end()) {
-      continue;
-    }
-    Points points;
-    for (const std::size_t v : subset) points.push_back(piece.vertices[v]);
-    subsets.push_back(std::move(subset));
-    result.push_back(std::move(points));
-  }
-  return result;
+  return enclosure::parts(face.side, piece.vertices);
 }
 
 bool Reach::holds(const Piece& piece, const Points& points) {
@@ -204,7 +93,7 @@ std::vector<Vector> Reach::sides(const Face& face) {
   std::vector<Vector> rows = face.side;
   rows.emplace_back(impact_.size());
   rows.back()[0] = 1;
-  if (made_ >= kBounded * kPatience) {
+  if (made_ >= kUnbounded) {
     rows.insert(rows.end(), impact_.energy.begin(), impact_.energy.end());
     bounded_ = true;
   }
@@ -224,13 +113,17 @@ Piece Reach::closed(const Face& face, const Points& points) {
   std::vector<Vector> all = face.motion;
   all.insert(all.end(), points.begin(), points.end());
   Hull hulled = hull(impact_.size(), all, sides(face));
-  Piece piece{std::move(hulled.equations), std::move(hulled.rows), std::move(hulled.cut)};
+  Piece piece;
+  piece.equations = std::move(hulled.equations);
+  piece.rows = std::move(hulled.rows);
+  piece.vertices = std::move(hulled.cut);
+  piece.from = points;
   piece.number = made_++;
   return piece;
 }
 
 double Reach::slack() const {
-  const std::int64_t patient = std::min(made_, kBounded * kPatience);
+  const std::int64_t patient = std::min(made_, kUnbounded);
   const std::int64_t doublings = patient / (kPatience / 2) + (made_ - patient) / kHaste;
   return std::ldexp(limits_.tolerance, static_cast<int>(std::min<std::int64_t>(doublings, 60)));
 }
@@ -329,6 +222,92 @@ void Reach::add(FaceCode code, const Points& points, bool reached, const Questio
   }
   open_.emplace_back(code, made.number);
   pieces.push_back(std::move(made));
+}
+
+void Reach::plan(FaceCode code, const Points& points) {
+  const Tuples own = rough(points);
+  Target* nearest = nullptr;
+  double least = kLost;
+  for (const std::size_t t : targets_of_[code]) {
+    const double far = targets_[t].draft.distance(own);
+    if (far < least) least = far, nearest = &targets_[t];
+    if (far == 0.0) break;
+  }
+  if (nearest == nullptr) {
+    lost_ = true;
+    return;
+  }
+  const std::vector<Piece>& pieces = family_[code];
+  const auto made = std::find_if(pieces.begin(), pieces.end(),
+                                 [&](const Piece& piece) { return piece.number == nearest->made; });
+  if (made != pieces.end() && holds(*made, points)) return;
+  nearest->due.insert(nearest->due.end(), points.begin(), points.end());
+  due_.insert(static_cast<std::size_t>(nearest - targets_.data()));
+}
+
+const Piece* Reach::made_before(FaceCode code, const Points& points) const {
+  if (before_ == nullptr) return nullptr;
+  const auto known = before_->find(code);
+  if (known == before_->end()) return nullptr;
+  const auto same = std::find_if(known->second.begin(), known->second.end(),
+                                 [&](const Piece& piece) { return piece.from == points; });
+  return same == known->second.end() ? nullptr : &*same;
+}
+
+void Reach::make(Target& target) {
+  const FaceCode code = target.draft.code;
+  const Face& face = faces_.face(code);
+  std::vector<Piece>& pieces = family_[code];
+  const auto known = std::find_if(pieces.begin(), pieces.end(),
+                                  [&](const Piece& p) { return p.number == target.made; });
+  Piece made;
+  const Points points = std::move(target.due);
+  target.due.clear();
+  if (known == pieces.end()) {
+    const Piece* const before = made_before(code, points);
+    made = before != nullptr ? *before : closed(face, points);
+    if (before != nullptr) made.number = --reused_;
+  } else {
+    made = std::move(*known);
+    pieces.erase(known);
+    if (distance(made, points) >= slack()) {
+      Points both = made.vertices;
+      both.insert(both.end(), points.begin(), points.end());
+      made = closed(face, both);
+    } else {
+      widen(face, made, points);
+    }
+  }
+  target.made = made.number;
+  pieces.push_back(std::move(made));
+}
+
+bool Reach::run(const std::vector<DraftPiece>& drafts, const Family& before) {
+  before_ = &before;
+  for (const DraftPiece& draft : drafts) {
+    targets_of_[draft.code].push_back(targets_.size());
+    targets_.push_back({draft, {}, kNone});
+  }
+  const Hand hand = [&](FaceCode code, const Points& points) {
+    if (!lost_) plan(code, points);
+  };
+  hand_over(faces_, impact_, {impact_.start}, hand);
+  const auto most =
+      std::min(limits_.budget, kTurns * (kFew + static_cast<std::int64_t>(drafts.size())));
+  while (!due_.empty() && !lost_) {
+    if (made_ >= most || bounded_) return false;
+    Target& target = targets_[*due_.begin()];
+    due_.erase(due_.begin());
+    make(target);
+    const Face& face = faces_.face(target.draft.code);
+    if (face.terminal) continue;
+    const Points vertices = family_[target.draft.code].back().vertices;
+    lost_ = lost_ || longest(vertices) > kLongestPlanned;
+    for (const Points& points : enclosure::parts(face.side, vertices)) {
+      hand_over(faces_, impact_, points, hand);
+    }
+  }
+  return !lost_;
 }
 
 bool Reach::run(const Question& question) {

@@ -3,10 +3,13 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <limits>
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
+#include "impact/enclosure/draft.hpp"
 #include "impact/enclosure/faces.hpp"
 #include "impact/enclosure/sums.hpp"
 
@@ -19,6 +22,7 @@ struct Piece {
   std::vector<Vector> equations;  ///< of the uncut polyhedron
   std::vector<Vector> rows;       ///< likewise, >= 0
   Points vertices;                ///< of the cut one
+  Points from;                    ///< what it was made of, if from points alone
   std::int64_t number = 0;        ///< in the order of making
   bool reached = false;           ///< every point is one that solutions come to, or close to
 };
@@ -31,11 +35,16 @@ struct ReachLimits {
   unsigned longest = 400;        ///< bits of a vertex with which no hull is made any more
 };
 
+using Family = std::map<FaceCode, std::vector<Piece>>;
+
 /// Family of polyhedra, some in each face that is met, with the start among them, that no solution
 /// of the inclusion leaves.
 class Reach {
  public:
-  Reach(const RoundedImpact& impact, const ReachLimits& limits);
+  /// Polyhedra made until what the energy forbids is cut off, in searches that are not tight.
+  static constexpr std::int64_t kUnbounded = 192;
+
+  Reach(const RoundedImpact& impact, Faces& faces, const ReachLimits& limits);
 
   /// What a terminal polyhedron says to a question that must not be met.
   enum class Met : std::uint8_t { no, perhaps, certainly };
@@ -44,11 +53,16 @@ class Reach {
   /// Goes on until nothing new is met; false where the budget was not enough, or a terminal
   /// polyhedron met the question.
   bool run(const Question& question = nullptr);
+  /// Another budget, with which `run` goes on.
+  void extend(std::int64_t budget) { limits_.budget = budget; }
+  /// The same with the polyhedra that are expected in the end: each is made once all its parts are
+  /// there, where there is such an order. False as well where others are met. before: those of a
+  /// search that did not end, of which some may be taken over.
+  bool run(const std::vector<DraftPiece>& drafts, const Family& before);
   /// `certainly`: where all that met it is reached.
   [[nodiscard]] Met met() const { return met_; }
 
-  [[nodiscard]] const std::map<FaceCode, std::vector<Piece>>& family() const { return family_; }
-  [[nodiscard]] Faces& faces() { return faces_; }
+  [[nodiscard]] const Family& family() const { return family_; }
   [[nodiscard]] std::int64_t made() const { return made_; }
   /// Whether no polyhedron was moved outward beyond the hulls.
   [[nodiscard]] bool exact() const { return !widened_; }
@@ -69,6 +83,16 @@ class Reach {
   static bool holds(const Piece& piece, const Points& points, const std::vector<Rough>& rough);
 
  private:
+  static constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::min();
+  struct Target {
+    DraftPiece draft;
+    Points due;         ///< to be held by it
+    std::int64_t made;  ///< number of its piece, or kNone
+  };
+
+  void plan(FaceCode code, const Points& points);
+  void make(Target& target);
+  [[nodiscard]] const Piece* made_before(FaceCode code, const Points& points) const;
   void add(FaceCode code, const Points& points, bool reached, const Question& question);
   [[nodiscard]] Piece closed(const Face& face, const Points& points);
   [[nodiscard]] std::vector<Vector> sides(const Face& face);
@@ -79,9 +103,15 @@ class Reach {
 
   const RoundedImpact& impact_;
   ReachLimits limits_;
-  Faces faces_;
-  std::map<FaceCode, std::vector<Piece>> family_;
+  Faces& faces_;
+  Family family_;
   std::deque<std::pair<FaceCode, std::int64_t>> open_;
+  std::vector<Target> targets_;
+  std::map<FaceCode, std::vector<std::size_t>> targets_of_;
+  std::set<std::size_t> due_;
+  const Family* before_ = nullptr;
+  std::int64_t reused_ = 0;  ///< as a negative number
+  bool lost_ = false;
   std::int64_t made_ = 0;
   bool widened_ = false;
   double moved_ = 0.0;

@@ -9,8 +9,6 @@
 
 namespace carom::enclosure {
 
-using Family = std::map<FaceCode, std::vector<Piece>>;
-
 /// Contact modes of a terminal face.
 std::uint64_t modes_of(FaceCode code, int contacts);
 /// Contact velocities at a point of a terminal face [2 m]; what is 0 on the face is 0.

@@ -128,6 +128,14 @@ void make_primitive(Vector& v) {
   for (Integer& x : v) x /= divisor;
 }
 
+Vector crossing(const Vector& row, const Vector& p, const Vector& q) {
+  const Integer a = abs(dot(row, p)), b = abs(dot(row, q));
+  Vector v(p.size());
+  for (std::size_t k = 0; k < v.size(); ++k) v[k] = b * p[k] + a * q[k];
+  make_primitive(v);
+  return v;
+}
+
 Rough::Rough(const Vector& v) {
   if (v.size() > kMost) return;
   size_ = static_cast<int>(v.size());

@@ -7,6 +7,9 @@ namespace carom::enclosure {
 /// a x - b y, primitive.
 Vector combined(const Integer& a, const Vector& x, const Integer& b, const Vector& y);
 
+/// Where the line between two points of different signs in a row has none.
+Vector crossing(const Vector& row, const Vector& p, const Vector& q);
+
 /// A vector in doubles, up to a power of two, that tells most signs of products.
 class Rough {
  public:
@@ -14,6 +17,8 @@ class Rough {
 
   /// Sign of the product of two vectors where rounding cannot change it; else 0.
   static int sign(const Rough& a, const Rough& b);
+  /// A number of the vector, in a unit that all of them share.
+  [[nodiscard]] double operator[](std::size_t i) const { return value_[i]; }
 
  private:
   static constexpr std::size_t kMost = 16;   ///< longer vectors tell nothing

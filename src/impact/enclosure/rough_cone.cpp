@@ -1,0 +1,247 @@
+#include "impact/enclosure/rough_cone.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <optional>
+
+#include "impact/enclosure/sums.hpp"
+
+namespace carom::enclosure {
+
+namespace {
+
+constexpr std::size_t kMostRows = 64;   // bits of a word
+constexpr std::size_t kMostRays = 512;  // beyond which it takes too long
+
+void scale(Tuple& v) {
+  double most = 0.0;
+  for (const double x : v) most = std::max(most, std::abs(x));
+  if (most == 0.0) return;
+  for (double& x : v) x /= most;
+}
+
+/// a x - b y, scaled; what cancels is zero.
+Tuple combined(double a, const Tuple& x, double b, const Tuple& y) {
+  constexpr double kCancels = 1e-14;
+  Tuple v;
+  for (std::size_t i = 0; i < v.size(); ++i) {
+    const double first = a * x[i], second = b * y[i];
+    v[i] = first - second;
+    if (std::abs(v[i]) <= kCancels * (std::abs(first) + std::abs(second))) v[i] = 0.0;
+  }
+  scale(v);
+  return v;
+}
+
+struct RoughRay {
+  Tuple vector;
+  std::uint64_t on;  // rows that it lies on
+  double value = 0.0;
+};
+
+bool holds(std::uint64_t whole, std::uint64_t part) { return (part & ~whole) == 0; }
+
+class RoughCone {
+ public:
+  explicit RoughCone(std::size_t n) : n_(n) {
+    for (std::size_t i = 0; i < n; ++i) {
+      lines_.push_back({});
+      lines_.back()[i] = 1.0;
+    }
+  }
+
+  [[nodiscard]] bool known() const { return known_; }
+  [[nodiscard]] const Tuples& lines() const { return lines_; }
+  [[nodiscard]] Tuples rays() const {
+    Tuples result;
+    result.reserve(rays_.size());
+    for (const RoughRay& ray : rays_) result.push_back(ray.vector);
+    return result;
+  }
+
+  void add(const Tuple& row, bool equation) {
+    if (!known_ || added_ == kMostRows || rays_.size() > kMostRays) {
+      known_ = false;
+      return;
+    }
+    const std::uint64_t bit = std::uint64_t{1} << added_++;
+    if (cut_line(row, equation, bit)) return;
+    above_.clear();
+    below_.clear();
+    for (std::size_t i = 0; i < rays_.size(); ++i) {
+      RoughRay& ray = rays_[i];
+      ray.value = product(row, ray.vector);
+      if (ray.value > 0.0) above_.push_back(i);
+      if (ray.value < 0.0) below_.push_back(i);
+    }
+    kept_.clear();
+    for (const std::size_t p : above_) {
+      for (const std::size_t q : below_) {
+        const std::uint64_t both = rays_[p].on & rays_[q].on;
+        if (!adjacent(p, q, both)) continue;
+        kept_.push_back({combined(rays_[p].value, rays_[q].vector, rays_[q].value, rays_[p].vector),
+                         both | bit});
+      }
+    }
+    for (RoughRay& ray : rays_) {
+      if (ray.value < 0.0 || (equation && ray.value > 0.0)) continue;
+      if (ray.value == 0.0) ray.on |= bit;
+      kept_.push_back(ray);
+    }
+    rays_.swap(kept_);
+  }
+
+  /// The cone that the rows so far generate, as Cone::dual.
+  [[nodiscard]] std::optional<RoughCone> dual(std::span<const Tuple> rows) const {
+    const std::size_t lines = lines_.size();
+    RoughCone other(n_);
+    other.lines_.clear();
+    other.added_ = lines + rays_.size();
+    if (!known_ || other.added_ > kMostRows) return std::nullopt;
+    for (std::size_t g = 0; g < rows.size(); ++g) {
+      RoughRay ray{rows[g], (std::uint64_t{1} << lines) - 1};
+      std::size_t tight = 0;
+      for (std::size_t k = 0; k < rays_.size(); ++k) {
+        if ((rays_[k].on >> g & 1) == 0) continue;
+        ray.on |= std::uint64_t{1} << (lines + k);
+        ++tight;
+      }
+      if (tight == rays_.size()) return std::nullopt;
+      scale(ray.vector);
+      const auto covers = [&](const RoughRay& kept) { return holds(kept.on, ray.on); };
+      if (std::any_of(other.rays_.begin(), other.rays_.end(), covers)) continue;
+      std::erase_if(other.rays_, [&](const RoughRay& kept) { return holds(ray.on, kept.on); });
+      other.rays_.push_back(ray);
+    }
+    return other;
+  }
+
+ private:
+  [[nodiscard]] static double product(const Tuple& a, const Tuple& b) {
+    const double sum = dot(a, b);
+    return std::abs(sum) <= kRoughZero ? 0.0 : sum;
+  }
+
+  bool cut_line(const Tuple& row, bool equation, std::uint64_t bit) {
+    std::size_t chosen = lines_.size();
+    double rise = 0.0;
+    for (std::size_t i = 0; i < lines_.size(); ++i) {
+      const double value = product(row, lines_[i]);
+      if (std::abs(value) > std::abs(rise)) rise = value, chosen = i;
+    }
+    if (chosen == lines_.size()) return false;
+    Tuple line = lines_[chosen];
+    if (rise < 0.0) {
+      rise = -rise;
+      for (double& x : line) x = -x;
+    }
+    lines_.erase(lines_.begin() + static_cast<std::ptrdiff_t>(chosen));
+    for (Tuple& other : lines_) {
+      const double value = product(row, other);
+      if (value != 0.0) other = combined(rise, other, value, line);
+    }
+    for (RoughRay& ray : rays_) {
+      const double value = product(row, ray.vector);
+      if (value != 0.0) ray.vector = combined(rise, ray.vector, value, line);
+      ray.on |= bit;
+    }
+    if (!equation) {
+      scale(line);
+      rays_.push_back({line, bit - 1});
+    }
+    return true;
+  }
+
+  [[nodiscard]] bool adjacent(std::size_t p, std::size_t q, std::uint64_t both) const {
+    if (static_cast<std::size_t>(std::popcount(both)) + 2 + lines_.size() < n_) return false;
+    for (std::size_t i = 0; i < rays_.size(); ++i) {
+      if (i != p && i != q && holds(rays_[i].on, both)) return false;
+    }
+    return true;
+  }
+
+  std::size_t n_, added_ = 0;
+  bool known_ = true;
+  Tuples lines_;
+  std::vector<RoughRay> rays_, kept_;
+  std::vector<std::size_t> above_, below_;
+};
+
+/// Rays as points, whose first number is 1, and directions, for which it is 0.
+void make_points(Tuples& rays) {
+  constexpr double kDirection = 1e-9;
+  for (Tuple& v : rays) {
+    if (v[0] <= kDirection) {
+      v[0] = 0.0;
+      continue;
+    }
+    const double first = v[0];
+    for (double& x : v) x /= first;
+  }
+}
+
+}  // namespace
+
+Tuple rough(const Vector& v) {
+  Tuple result{};
+  const Rough own(v);
+  double unit = own[0];
+  for (std::size_t i = 1; i < v.size() && own[0] == 0.0; ++i) {
+    unit = std::max(unit, std::abs(own[i]));
+  }
+  for (std::size_t i = 0; i < v.size() && unit > 0.0; ++i) result[i] = own[i] / unit;
+  return result;
+}
+
+Tuples rough(const std::vector<Vector>& vectors) {
+  Tuples result;
+  result.reserve(vectors.size());
+  for (const Vector& v : vectors) result.push_back(rough(v));
+  return result;
+}
+
+int sign_of_dot(const Tuple& a, const Tuple& b) {
+  const double sum = dot(a, b);
+  return std::abs(sum) <= kRoughZero ? 0 : (sum > 0.0 ? 1 : -1);
+}
+
+Tuple crossing(const Tuple& row, const Tuple& p, const Tuple& q) {
+  const double a = std::abs(dot(row, p)), b = std::abs(dot(row, q));
+  Tuple v;
+  for (std::size_t i = 0; i < v.size(); ++i) v[i] = (b * p[i] + a * q[i]) / (a + b);
+  return v;
+}
+
+Tuples rough_rays(std::size_t n, std::span<const Tuple> equations, std::span<const Tuple> rows) {
+  RoughCone cone(n);
+  for (const Tuple& equation : equations) cone.add(equation, true);
+  for (const Tuple& row : rows) cone.add(row, false);
+  if (!cone.known()) return {};
+  Tuples rays = cone.rays();
+  make_points(rays);
+  return rays;
+}
+
+RoughHull rough_hull(std::size_t n, std::span<const Tuple> points, std::span<const Tuple> sides) {
+  RoughHull result;
+  RoughCone cone(n);
+  for (const Tuple& point : points) cone.add(point, false);
+  if (!cone.known()) return result;
+  result.equations = cone.lines();
+  result.rows = cone.rays();
+  if (std::optional<RoughCone> cut = cone.dual(points)) {
+    for (const Tuple& side : sides) cut->add(side, false);
+    result.known = cut->known();
+    result.cut = cut->rays();
+    make_points(result.cut);
+    return result;
+  }
+  Tuples rows(sides.begin(), sides.end());
+  rows.insert(rows.end(), result.rows.begin(), result.rows.end());
+  result.cut = rough_rays(n, result.equations, rows);
+  result.known = !result.cut.empty();
+  return result;
+}
+
+}  // namespace carom::enclosure
