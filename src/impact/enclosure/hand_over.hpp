@@ -30,6 +30,7 @@ template <class V>
 std::vector<V> clipped(const V& row, int sign, const std::vector<V>& points) {
   std::vector<V> result;
   std::vector<int> side;
+  side.reserve(points.size());
   for (const V& point : points) side.push_back(sign_of_dot(row, point));
   for (std::size_t i = 0; i < points.size(); ++i) {
     if (side[i] == 0 || side[i] == sign) result.push_back(points[i]);
