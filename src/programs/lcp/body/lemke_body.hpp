@@ -40,6 +40,25 @@ CAROM_INLINE bool wants_refinement(double residual, double tolerance) {
   return !(residual <= smaller(tolerance, 1e-12));
 }
 
+/// visit(i), in order, for the i below count that pass the test, until it says false. A warp tests
+/// as many at once as it has lanes.
+template <class Lanes, class Test, class Visit>
+CAROM_INLINE void visit_where(int count, Test&& test, Visit&& visit) {
+  if constexpr (requires { Lanes::where(true); }) {
+    for (int begin = 0; begin < count; begin += Lanes::kWidth) {
+      const int own = begin + Lanes::lane();
+      unsigned passed = Lanes::where(own < count && test(own));
+      for (; passed != 0; passed &= passed - 1U) {
+        if (!visit(begin + lowest_bit(passed))) return;
+      }
+    }
+  } else {
+    for (int i = 0; i < count; ++i) {
+      if (test(i) && !visit(i)) return;
+    }
+  }
+}
+
 struct LemkeOutcome {
   Status status;
   int pivots;
@@ -220,16 +239,18 @@ class Lemke {
       return rate > smallest ? at_least_zero(value(i)) / rate : kInfinity;
     });
     if (first.index < 0) return kRay;
-    int best = -1;
-    for (int i = 0; i < n_; ++i) {
+    // What is left of the value there says whether it would vanish too.
+    const auto vanishes = [&](int i) {
       const double rate = -at(i, column);
-      if (!(rate > smallest)) continue;
-      // What is left of the value there says whether it would vanish too.
-      if (!(at_least_zero(value(i)) - first.key * rate <= LemkeRule::kTieTolerance * scale_))
-        continue;
-      if (int_at_.basic[i] == 2 * n_) return i;
-      if (best < 0 || lexicographically_smaller(i, best, column)) best = i;
-    }
+      return rate > smallest &&
+             at_least_zero(value(i)) - first.key * rate <= LemkeRule::kTieTolerance * scale_;
+    };
+    int best = -1;
+    visit_where<Lanes>(n_, vanishes, [&](int i) {
+      const bool ends = int_at_.basic[i] == 2 * n_;
+      if (ends || best < 0 || lexicographically_smaller(i, best, column)) best = i;
+      return !ends;
+    });
     return best;
   }
 
