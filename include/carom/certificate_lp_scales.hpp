@@ -76,7 +76,8 @@ CAROM_HOST_DEVICE constexpr long lp_certificate_workspace(int rows, int columns)
 template <class Lanes>
 class LpScales {
  public:
-  CAROM_HOST_DEVICE LpScales(const Lanes& lanes, int rows, int columns, double* reals)
+  CAROM_HOST_DEVICE LpScales(const Lanes& lanes, int rows, int columns,
+                             kernels::WorkspaceReals<Lanes> reals)
       : lanes_(lanes),
         m_(rows),
         n_(columns),
@@ -340,7 +341,7 @@ class LpScales {
   const Lanes& lanes_;
   int m_, n_, np_, total_;
   double row_rounding_, column_rounding_;
-  LpScalesLayout<double*> at_;
+  LpScalesLayout<kernels::WorkspaceReals<Lanes>> at_;
 };
 
 }  // namespace carom::certificate

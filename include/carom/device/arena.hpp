@@ -34,6 +34,20 @@ class Arena {
   long used_ = 0;
 };
 
+/// What a body with these lanes has for a pointer into its workspace: Lanes::Reals where a compiler
+/// is to know the kind of memory in functions that are called as well.
+template <class Lanes>
+struct WorkspaceOf {
+  using Reals = double*;
+};
+template <class Lanes>
+requires requires { typename Lanes::Reals; }
+struct WorkspaceOf<Lanes> {
+  using Reals = typename Lanes::Reals;
+};
+template <class Lanes>
+using WorkspaceReals = typename WorkspaceOf<Lanes>::Reals;
+
 /// Values that a layout takes.
 template <template <class> class Layout, class... Sizes>
 CAROM_INLINE constexpr long values_of(Sizes... sizes) {

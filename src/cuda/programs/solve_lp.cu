@@ -1,3 +1,4 @@
+#include <type_traits>
 
 #include "cuda/device_scratch.hpp"
 #include "cuda/lanes.cuh"
@@ -20,18 +21,24 @@ struct LpLaunch {
 };
 
 /// A block is one warp and solves problems in turn, all objectives of a problem one after another.
+/// kShared: the workspace lies in shared memory, as the compiler then knows.
+template <bool kShared>
 __global__ void __launch_bounds__(WarpLanes::kWidth)
     solve_lps(const __grid_constant__ LpLaunch launch) {
-  const WarpLanes lanes;
+  using Lanes = std::conditional_t<kShared, SharedWarpLanes, WarpLanes>;
+  const Lanes lanes;
   const int m = launch.arrays.rows;
   const int n = launch.arrays.columns;
-  double* reals = shared_memory();
-  int* ints = reinterpret_cast<int*>(reals + kernels::lp_real_workspace(m, n));
-  if (launch.work != nullptr) {
-    reals = launch.work + Grid::block() * kernels::lp_real_workspace(m, n);
+  const long size = kernels::lp_real_workspace(m, n);
+  kernels::WorkspaceReals<Lanes> reals{};
+  int* ints = nullptr;
+  if constexpr (kShared) {
+    ints = reinterpret_cast<int*>(shared_memory() + size);
+  } else {
+    reals = launch.work + Grid::block() * size;
     ints = launch.int_work + Grid::block() * kernels::lp_int_workspace(m);
   }
-  kernels::LpSolver<WarpLanes> solver(lanes, launch.arrays, reals, ints);
+  kernels::LpSolver<Lanes> solver(lanes, launch.arrays, reals, ints);
   for (int p = Grid::block(); p < launch.problems; p += Grid::blocks()) solver.solve(p);
 }
 
@@ -63,9 +70,10 @@ LpResult solve_lp(const LpBatch& batch, const LpSettings& settings,
                             static_cast<std::size_t>(ints) * sizeof(int);
   // Shared memory where several warps of a multiprocessor find room in it at the same time.
   const bool shared = bytes <= limits.shared_per_block / 4;
-  const void* kernel = reinterpret_cast<const void*>(&solve_lps);
+  const auto kernel = shared ? &solve_lps<true> : &solve_lps<false>;
   std::int64_t blocks = std::min<std::int64_t>(
-      batch.problems, resident_blocks(kernel, WarpLanes::kWidth, shared ? bytes : 0, limits));
+      batch.problems, resident_blocks(reinterpret_cast<const void*>(kernel), WarpLanes::kWidth,
+                                      shared ? bytes : 0, limits));
   Staging staging(stream, batch.problems, &scratch->staging);
   LpLaunch launch{};
   if (!shared) {
@@ -85,7 +93,7 @@ LpResult solve_lp(const LpBatch& batch, const LpSettings& settings,
   staging.results(arrays, result, batch);
   staging.alternate([&](std::int64_t, std::int64_t count) {
     launch.problems = static_cast<int>(count);
-    launch_kernel("solve_lps", solve_lps,
+    launch_kernel("solve_lps", kernel,
                   {std::min(blocks, count), WarpLanes::kWidth, shared ? bytes : 0}, stream.get(),
                   launch);
     launch_kernel("finish_lps", finish_lps, {std::min(finishing, count), WarpLanes::kWidth, 0},

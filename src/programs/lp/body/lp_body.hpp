@@ -79,7 +79,8 @@ CAROM_HOST_DEVICE constexpr long lp_int_workspace(int rows) { return simplex_int
 template <class Lanes, int PaddedRows = 0>
 class LpSolver {
  public:
-  CAROM_HOST_DEVICE LpSolver(const Lanes& lanes, const LpArrays& arrays, double* reals, int* ints)
+  CAROM_HOST_DEVICE LpSolver(const Lanes& lanes, const LpArrays& arrays,
+                             WorkspaceReals<Lanes> reals, int* ints)
       : LpSolver(lanes, arrays, placed<LpLayout>(reals, arrays.rows, arrays.columns), ints) {}
 
   /// Problem p's one objective is ready for a pack's pivots; false: it wants solve.
@@ -134,7 +135,7 @@ class LpSolver {
 
  private:
   CAROM_HOST_DEVICE LpSolver(const Lanes& lanes, const LpArrays& arrays,
-                             const LpLayout<double*>& at, int* ints)
+                             const LpLayout<WorkspaceReals<Lanes>>& at, int* ints)
       : lanes_(lanes),
         arrays_(arrays),
         m_(arrays.rows),

@@ -81,8 +81,8 @@ class SimplexBasis {
   static constexpr double kDependent = 1e-11;  // a pivot of a new inverse that is taken for zero
   static constexpr double kFreeWeight = 1024.0;
 
-  CAROM_HOST_DEVICE SimplexBasis(const Lanes& lanes, int rows, int columns, double* reals,
-                                 int* ints)
+  CAROM_HOST_DEVICE SimplexBasis(const Lanes& lanes, int rows, int columns,
+                                 WorkspaceReals<Lanes> reals, int* ints)
       : lanes_(lanes),
         m_(rows),
         n_(columns),
@@ -273,7 +273,7 @@ class SimplexBasis {
 
   const Lanes& lanes_;
   int m_, n_, padded_rows_, np_, total_;
-  SimplexLayout<double*> at_;
+  SimplexLayout<WorkspaceReals<Lanes>> at_;
   int* basic_;  // [mp] variable of each row
   double feasible_ = kFeasible;
   double data_size_ = 0.0;

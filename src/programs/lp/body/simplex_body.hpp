@@ -30,7 +30,8 @@ class Simplex : SimplexRatio<Lanes, PaddedRows> {
  public:
   static constexpr double kDust = 1e-12;  // of prices and values, relative to their size
 
-  CAROM_HOST_DEVICE Simplex(const Lanes& lanes, int rows, int columns, double* reals, int* ints)
+  CAROM_HOST_DEVICE Simplex(const Lanes& lanes, int rows, int columns, WorkspaceReals<Lanes> reals,
+                            int* ints)
       : Base(lanes, rows, columns, reals, ints) {}
 
   /// Takes over the problem's rows and bounds, scaled by powers of two.

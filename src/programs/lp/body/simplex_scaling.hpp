@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstdint>
 
+#include <carom/device/arena.hpp>
 #include <carom/device/host_device.hpp>
 #include <carom/device/numeric.hpp>
 #include <carom/device/packed.hpp>
@@ -26,10 +27,12 @@ CAROM_INLINE double inverse_power_of_two(double x) {
 template <class Lanes>
 class SimplexScaling {
  public:
+  using Reals = WorkspaceReals<Lanes>;
+
   /// matrix: [m, np] out; scale: [np + mp] out, x = scale x_scaled of columns, then the factors of
   /// the rows; unit: [np + mp] out, what bounds are multiplied by.
-  CAROM_HOST_DEVICE SimplexScaling(const Lanes& lanes, int rows, int columns, double* matrix,
-                                   double* scale, double* unit)
+  CAROM_HOST_DEVICE SimplexScaling(const Lanes& lanes, int rows, int columns, Reals matrix,
+                                   Reals scale, Reals unit)
       : lanes_(lanes),
         m_(rows),
         np_(padded(columns, kPackPadding)),
@@ -69,9 +72,9 @@ class SimplexScaling {
  private:
   const Lanes& lanes_;
   int m_, np_, mp_;
-  double* matrix_;
-  double* scale_;
-  double* unit_;
+  Reals matrix_;
+  Reals scale_;
+  Reals unit_;
 };
 
 }  // namespace carom::kernels
