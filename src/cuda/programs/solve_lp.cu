@@ -20,10 +20,14 @@ struct LpLaunch {
   double* finish_work;  ///< lp_finish_workspace for each block of finish_lps
 };
 
+constexpr int kFewRows = 8;  // padded; then the loops over rows are known
+constexpr int kBlocks = 16;  // for whose registers is compiled, where it keeps from spilling
+
 /// A block is one warp and solves problems in turn, all objectives of a problem one after another.
-/// kShared: the workspace lies in shared memory, as the compiler then knows.
-template <bool kShared>
-__global__ void __launch_bounds__(WarpLanes::kWidth)
+/// kShared: the workspace lies in shared memory, as the compiler then knows. PaddedRows: as of
+/// LpSolver.
+template <bool kShared, int PaddedRows>
+__global__ void __launch_bounds__(WarpLanes::kWidth, kShared ? kBlocks : 0)
     solve_lps(const __grid_constant__ LpLaunch launch) {
   using Lanes = std::conditional_t<kShared, SharedWarpLanes, WarpLanes>;
   const Lanes lanes;
@@ -38,12 +42,12 @@ __global__ void __launch_bounds__(WarpLanes::kWidth)
     reals = launch.work + Grid::block() * size;
     ints = launch.int_work + Grid::block() * kernels::lp_int_workspace(m);
   }
-  kernels::LpSolver<Lanes> solver(lanes, launch.arrays, reals, ints);
+  kernels::LpSolver<Lanes, PaddedRows> solver(lanes, launch.arrays, reals, ints);
   for (int p = Grid::block(); p < launch.problems; p += Grid::blocks()) solver.solve(p);
 }
 
 /// The same for what solve_lps leaves without a verdict.
-__global__ void __launch_bounds__(WarpLanes::kWidth)
+__global__ void __launch_bounds__(WarpLanes::kWidth, kBlocks)
     finish_lps(const __grid_constant__ LpLaunch launch) {
   const WarpLanes lanes;
   const long size = kernels::lp_finish_workspace(launch.arrays.rows, launch.arrays.columns);
@@ -70,7 +74,10 @@ LpResult solve_lp(const LpBatch& batch, const LpSettings& settings,
                             static_cast<std::size_t>(ints) * sizeof(int);
   // Shared memory where several warps of a multiprocessor find room in it at the same time.
   const bool shared = bytes <= limits.shared_per_block / 4;
-  const auto kernel = shared ? &solve_lps<true> : &solve_lps<false>;
+  const bool few = kernels::padded(m, kernels::kPackPadding) == kFewRows;
+  const auto kernel = !shared ? &solve_lps<false, 0>
+                      : few   ? &solve_lps<true, kFewRows>
+                              : &solve_lps<true, 0>;
   std::int64_t blocks = std::min<std::int64_t>(
       batch.problems, resident_blocks(reinterpret_cast<const void*>(kernel), WarpLanes::kWidth,
                                       shared ? bytes : 0, limits));
