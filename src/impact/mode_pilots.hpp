@@ -46,9 +46,14 @@ struct EntryJob {
 
 /// Planar contacts of a problem whose combinations are all tried, and what that makes of them.
 inline constexpr int kEnumeratedContacts = 3;
-inline constexpr int kEnumeratedWords = 6;         // of 64: 7^3 combinations
+inline constexpr int kEnumeratedWords = 6;         // of 64 entries: 7^3 combinations
 inline constexpr int kMostOutcomes = 1024;         // told apart
 inline constexpr double kDistinctOutcomes = 1e-7;  // two v' differ by more, relative to max|z|
+
+/// Words that hold a bit for each combination.
+CAROM_HOST_DEVICE constexpr int outcome_words(int contacts) {
+  return contacts > 2 ? kEnumeratedWords : 1;
+}
 
 /// Pilot trajectories that try every combination of planar modes in each step.
 struct EnumerationJob {
@@ -62,7 +67,7 @@ struct EnumerationJob {
   int capacity;   ///< steps that are kept
   double* steps;  ///< [capacity, rows + m]: z
   int* count;
-  std::uint64_t* leading;  ///< [kMostOutcomes, kEnumeratedWords]: entries that lead to an outcome
+  std::uint64_t* leading;  ///< [kMostOutcomes, outcome_words]: entries that lead to an outcome
   long* uses;              ///< [kMostOutcomes]: steps that had it
   int* outcomes;
   bool* mixed;  ///< set where a step has several v'
@@ -85,14 +90,14 @@ struct OrderJob {
 };
 
 /// lambda_max of a pilot's step, [m].
-inline void draw_pilot(const kernels::ImpactRun& run, int pilot, int step, double* limit) {
+CAROM_INLINE void draw_pilot(const kernels::ImpactRun& run, int pilot, int step, double* limit) {
   for (int i = 0; i < run.contacts; ++i) {
     limit[i] = run.step_size * uniform(kPilotSeed, 0, static_cast<std::uint64_t>(pilot),
                                        static_cast<std::uint32_t>(step * run.contacts + i));
   }
 }
 
-inline bool pilot_collides(const kernels::ImpactRun& run, const double* u) {
+CAROM_INLINE bool pilot_collides(const kernels::ImpactRun& run, const double* u) {
   for (int i = 0; i < run.contacts; ++i) {
     if (u[i] < -run.velocity_tolerance) return true;
   }
@@ -144,7 +149,7 @@ void follow_pilots_in(const PilotJob& job) {
 
 /// A step a lane, of `Width` in a pack.
 template <class Pack, int Width>
-void order_conditions(const OrderJob& job) {
+CAROM_HOST_DEVICE void order_conditions(const OrderJob& job) {
   constexpr int kWord = OrderJob::kWord;
   const long stride = static_cast<long>(job.words) * kWord;
   std::uint64_t failed[OrderJob::kConditions][OrderJob::kWords];

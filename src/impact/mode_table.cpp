@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 
+#include "impact/body/complete_table.hpp"
 #include "impact/friction_polygon.hpp"
 #include "impact/mode_pilots.hpp"
 
@@ -12,7 +12,6 @@ namespace carom {
 
 namespace {
 
-constexpr std::size_t kLargestEnumerated = 64;
 constexpr std::size_t kLargestFollowed = 256;
 constexpr std::size_t kLargestRanked = 1024;  // of which some are singular
 constexpr int kFollowedSteps = 8;             // a pilot along the path, on average at most
@@ -20,15 +19,9 @@ constexpr int kFollowedSteps = 8;             // a pilot along the path, on aver
 constexpr double kBeside = 0.25;
 constexpr double kBesideOfSeveral = 4.0;  // and no more often than this times such steps occur
 constexpr int kWord = OrderJob::kWord;
-// Pilots of a table; more of them where they met steps with several v', whose outcomes all count.
-constexpr int kEnumeratedPilots = 24;
-constexpr int kEnumeratedPilotsOfSeveral = 128;
 constexpr int kFollowedPilots = 36;
 constexpr int kFollowedPilotsOfSeveral = 192;
 constexpr int kFollowedPilotsOfWide = 512;
-// Words of 64 steps that conditions are ordered by: one serves the order, two the count of steps
-// with several v'.
-constexpr int kOrderingWords = 2;
 constexpr int kOrderingWordsOfWide = OrderJob::kWords;
 
 /// Every combination is tried.
@@ -36,39 +29,16 @@ bool complete(int dimension, int contacts) {
   return dimension == 2 && contacts <= kEnumeratedContacts;
 }
 
-double largest_of(const double* z, int count) {
-  double size = 0.0;
-  for (int j = 0; j < count; ++j) size = std::max(size, std::abs(z[j]));
-  return size;
-}
-
 }  // namespace
 
-/// Contacts without friction know one place.
-ModeCodes ModeTableBuilder::canonical(ModeCodes codes) const {
-  const int places = mode_places(dimension_, run_->polygon);
-  for (int i = 0; i < m_; ++i) {
-    auto& code = codes[static_cast<std::size_t>(i)];
-    if (code > 0 && !(problem_->friction[i] > 0.0)) {
-      code = static_cast<std::uint8_t>(code > places ? 1 + places : 1);
-    }
-  }
-  return codes;
+ModeCodes ModeTableBuilder::canonical(const ModeCodes& codes) const {
+  return canonical_modes(codes, *problem_, m_, mode_places(dimension_, run_->polygon));
 }
 
 void ModeTableBuilder::enumerate() {
-  const int options = 1 + 2 * mode_places(dimension_, run_->polygon);
-  long combinations = 1;
-  for (int i = 0; i < m_; ++i) combinations *= options;
-  ModeCodes codes{};
-  for (long number = 0; number < combinations; ++number) {
-    long rest = number;
-    for (int i = 0; i < m_; ++i) {
-      codes[static_cast<std::size_t>(i)] = static_cast<std::uint8_t>(rest % options);
-      rest /= options;
-    }
-    if (canonical(codes) == codes) codes_.push_back(codes);
-  }
+  const int places = mode_places(dimension_, run_->polygon);
+  codes_.resize(static_cast<std::size_t>(mode_combinations(m_, places)));
+  codes_.resize(static_cast<std::size_t>(enumerate_modes(*problem_, m_, places, codes_.data())));
 }
 
 void ModeTableBuilder::make_entries() {
@@ -81,7 +51,7 @@ void ModeTableBuilder::make_entries() {
 }
 
 void ModeTableBuilder::run_enumerated_pilots() {
-  leading_.resize(kMostOutcomes * kEnumeratedWords);
+  leading_.resize(std::size_t{kMostOutcomes} * static_cast<std::size_t>(outcome_words(m_)));
   uses_.resize(kMostOutcomes);
   const int capacity = kOrderingWords * kWord;
   steps_.resize(static_cast<std::size_t>(capacity) * static_cast<std::size_t>(columns_));
@@ -111,42 +81,14 @@ void ModeTableBuilder::run_enumerated_pilots() {
   outcomes_ = outcomes;
 }
 
-/// Greedy cover: each place goes to the entry that gives most of the pilots' outcomes still open.
-/// Where modes overlap (the impulse of a step need not be unique) this leaves few to try.
 void ModeTableBuilder::cover() {
-  const std::size_t count = codes_.size();
-  std::vector<long>& open = open_;
-  open.assign(count, 0);
-  const auto leads = [&](std::size_t o, const auto& visit) {
-    for (std::size_t w = 0; w < kEnumeratedWords; ++w) {
-      for (std::uint64_t bits = leading_[o * kEnumeratedWords + w]; bits != 0; bits &= bits - 1) {
-        visit(w * 64 + static_cast<std::size_t>(std::countr_zero(bits)));
-      }
-    }
-  };
-  const auto outcomes = static_cast<std::size_t>(outcomes_);
-  for (std::size_t o = 0; o < outcomes; ++o) {
-    leads(o, [&](std::size_t e) { open[e] += uses_[o]; });
-  }
-  while (chosen_.size() < kLargestEnumerated) {
-    std::size_t best = count;
-    for (std::size_t e = 0; e < count; ++e) {
-      if (counts_[e] > 0 && open[e] >= 0 && (best == count || open[e] > open[best])) best = e;
-    }
-    if (best == count || open[best] == 0) break;
-    for (std::size_t o = 0; o < outcomes; ++o) {
-      if ((leading_[o * kEnumeratedWords + best / 64] >> (best % 64) & 1U) == 0U) continue;
-      leads(o, [&](std::size_t e) { open[e] -= uses_[o]; });
-      for (std::size_t w = 0; w < kEnumeratedWords; ++w) leading_[o * kEnumeratedWords + w] = 0;
-    }
-    open[best] = -1;  // taken
-    chosen_.push_back(static_cast<int>(best));
-  }
-  used_ = chosen_.size();
-  if (mixed_) return;  // a second entry of one outcome would weigh double
-  for (std::size_t e = 0; e < count && chosen_.size() < kLargestEnumerated; ++e) {
-    if (counts_[e] > 0 && open[e] == 0) chosen_.push_back(static_cast<int>(e));
-  }
+  open_.resize(codes_.size());
+  chosen_.resize(kLargestEnumerated);
+  const ChosenEntries found =
+      cover_outcomes(static_cast<int>(codes_.size()), counts_.data(), outcomes_, outcome_words(m_),
+                     leading_.data(), uses_.data(), mixed_, open_.data(), chosen_.data());
+  chosen_.resize(static_cast<std::size_t>(found.count));
+  used_ = static_cast<std::size_t>(found.used);
 }
 
 /// Modes in which the contact path ends, most frequent first.
@@ -196,16 +138,10 @@ void ModeTableBuilder::arrange_steps(int words) {
   steps_of_order_ = kept;
   words_ = (kept + kWord - 1) / kWord;
   const auto stride = static_cast<std::size_t>(words_) * kWord;
-  arranged_.assign(stride * static_cast<std::size_t>(columns_), 0.0);
-  lowest_.assign(stride, 1.0);  // what fills the last word fails all
-  for (int s = 0; s < kept; ++s) {
-    const long at = static_cast<long>(s) * count_ / kept;
-    const double* z = steps_.data() + at * columns_;
-    for (int j = 0; j < columns_; ++j) {
-      arranged_[static_cast<std::size_t>(j) * stride + static_cast<std::size_t>(s)] = z[j];
-    }
-    lowest_[static_cast<std::size_t>(s)] = -kernels::kModeTolerance * largest_of(z, columns_);
-  }
+  arranged_.resize(stride * static_cast<std::size_t>(columns_));
+  lowest_.resize(stride);
+  arrange_pilot_steps(columns_, count_, kept, static_cast<int>(stride), steps_.data(),
+                      arranged_.data(), lowest_.data());
 }
 
 /// u' = u + A map z.
@@ -257,22 +193,6 @@ int ModeTableBuilder::several(const std::vector<std::uint64_t>& steps) const {
   return count;
 }
 
-/// Numbers ahead of the entries' own.
-void ModeTableBuilder::start(ModeTable& table) const {
-  double largest = run_->step_size;
-  for (int i = 0; i < rows_; ++i) {
-    largest = std::max(largest, std::abs(problem_->contact_velocity[i]));
-  }
-  // Irregular weights: a change in the last bits of any component changes the fraction of the sum.
-  for (int j = 0; j < columns_; ++j) {
-    table.numbers_.push_back((67108859.0 + 1234567.891 * (j + 1) * std::sqrt(2.0 + j)) / largest);
-  }
-  for (std::size_t e = 0; e < chosen_.size(); ++e) {
-    const double golden = 0.6180339887498949 * static_cast<double>(e + 1);
-    table.numbers_.push_back(524287.0 + 524287.0 * (golden - std::floor(golden)));
-  }
-}
-
 /// Orders the conditions of the entries and finds steps with several v'.
 void ModeTableBuilder::order() {
   const auto words = static_cast<std::size_t>(words_);
@@ -305,44 +225,23 @@ void ModeTableBuilder::order() {
   }
 }
 
-/// The entries' screens, their maps, their other conditions.
 void ModeTableBuilder::write(ModeTable& table) const {
-  const int screens = kernels::mode_screens(columns_);
-  long rest = 0;
-  table.first_.clear();
-  table.first_.push_back(0);
-  for (const int entry : chosen_) {
-    const int others = std::max(0, counts_[static_cast<std::size_t>(entry)] - screens);
-    rest += kernels::padded(others, kernels::mode_group(columns_));
-    table.first_.push_back(static_cast<int>(rest));
-  }
-  table.numbers_.clear();
-  table.numbers_.reserve(static_cast<std::size_t>(
-      kernels::ModeTableView::size(rows_, columns_, static_cast<long>(chosen_.size()), rest)));
-  start(table);
-  // Conditions [begin, end) in their order, zero where there are none.
-  const auto append = [&](std::size_t e, int begin, int end) {
-    const auto entry = static_cast<std::size_t>(chosen_[e]);
-    for (int c = begin; c < end; ++c) {
-      if (c >= counts_[entry]) {
-        table.numbers_.insert(table.numbers_.end(), static_cast<std::size_t>(columns_), 0.0);
-        continue;
-      }
-      const int at = places_[e * static_cast<std::size_t>(most_) + static_cast<std::size_t>(c)];
-      const double* row = conditions_.data() +
-                          (entry * static_cast<std::size_t>(most_) + static_cast<std::size_t>(at)) *
-                              static_cast<std::size_t>(columns_);
-      table.numbers_.insert(table.numbers_.end(), row, row + columns_);
-    }
-  };
-  for (std::size_t e = 0; e < chosen_.size(); ++e) append(e, 0, screens);
-  for (const int entry : chosen_) {
-    const double* map = maps_.data() + static_cast<long>(entry) * rows_ * columns_;
-    table.numbers_.insert(table.numbers_.end(), map, map + rows_ * columns_);
-  }
-  for (std::size_t e = 0; e < chosen_.size(); ++e) {
-    append(e, screens, screens + table.first_[e + 1] - table.first_[e]);
-  }
+  const TableDraft draft{problem_,
+                         run_->step_size,
+                         rows_,
+                         columns_,
+                         most_,
+                         maps_.data(),
+                         conditions_.data(),
+                         counts_.data(),
+                         chosen_.data(),
+                         static_cast<int>(chosen_.size()),
+                         places_.data()};
+  table.first_.resize(chosen_.size() + 1);
+  write_first(draft, table.first_.data());
+  table.numbers_.resize(static_cast<std::size_t>(
+      kernels::ModeTableView::size(rows_, columns_, draft.entries, table.first_.back())));
+  write_numbers(draft, table.first_.data(), table.numbers_.data());
   table.mixed_ = mixed_;
   table.beside_ = beside_;
 }

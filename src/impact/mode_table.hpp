@@ -77,7 +77,7 @@ class ModeTableBuilder {
              TableBreadth breadth = TableBreadth::narrow);
 
  private:
-  [[nodiscard]] ModeCodes canonical(ModeCodes codes) const;
+  [[nodiscard]] ModeCodes canonical(const ModeCodes& codes) const;
   void enumerate();
   void make_entries();
   void run_enumerated_pilots();
@@ -88,7 +88,6 @@ class ModeTableBuilder {
   void write(ModeTable& table) const;
   [[nodiscard]] int several(const std::vector<std::uint64_t>& steps) const;
   void next(int entry, const double* z, double* after) const;
-  void start(ModeTable& table) const;
 
   PilotCode code_;
   // Of the problem at hand.

@@ -1,9 +1,9 @@
 #include CAROM_ISA_HEADER
 
 #include "cpu/simd/block.hpp"
-#include "cpu/simd/enumerated_pilots.hpp"
 #include "cpu/simd/lcp_range.hpp"
-#include "cpu/simd/mode_entries.hpp"
+#include "impact/body/enumerated_pilots.hpp"
+#include "impact/body/mode_entries.hpp"
 #include "impact/mode_pilots.hpp"
 
 namespace carom::cpu::simd {

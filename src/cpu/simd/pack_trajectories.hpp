@@ -5,7 +5,7 @@
 #include <carom/certificate.hpp>
 #include <carom/device/lanes.hpp>
 
-#include "cpu/simd/draw.hpp"
+#include "impact/body/draw_limits.hpp"
 #include "impact/body/impact_body.hpp"
 #include "impact/body/mode_table.hpp"
 

@@ -4,6 +4,7 @@
 
 #include "core/arrays.hpp"
 #include "core/parallel.hpp"
+#include "cuda/impact/complete_tables.hpp"
 
 namespace carom::cuda {
 
@@ -108,23 +109,31 @@ BreadthTables build_tables(const TableSource& source, const TableNeeds& needs, i
 }
 
 HostProblems::HostProblems(const ImpactBatch& batch, const ImpactSettings& settings,
-                           const kernels::ImpactRun& run, std::int64_t begin, std::int64_t end)
-    : first_(begin), part_(arrays::slice(batch, begin, end)), prepared_(part_, settings) {
+                           const kernels::ImpactRun& run, const SamplePolicy& policy,
+                           std::int64_t begin, std::int64_t end)
+    : first_(begin),
+      part_(arrays::slice(batch, begin, end)),
+      prepared_(part_, settings),
+      run_(run) {
+  const TableNeeds needs = table_needs(batch, settings);
+  tables_left_ = needs.any() && makes_tables(batch.dimension, batch.contacts, end - begin, policy);
+  if (tables_left_) return;
   const kernels::ImpactProblemView arrays = prepared_.view(0);
   tables_ = build_tables({batch.dimension, run, prepared_.valid(), arrays.delassus, arrays.scale,
                           arrays.friction, arrays.contact_velocity},
-                         table_needs(batch, settings), settings.threads);
+                         needs, settings.threads);
 }
 
 ProblemFeed::ProblemFeed(const ImpactBatch& batch, const ImpactSettings& settings,
-                         const kernels::ImpactRun& run, std::int64_t piece)
-    : batch_(batch), settings_(settings), run_(run), piece_(piece) {}
+                         const kernels::ImpactRun& run, const SamplePolicy& policy,
+                         std::int64_t piece)
+    : batch_(batch), settings_(settings), run_(run), policy_(policy), piece_(piece) {}
 
 void ProblemFeed::prepare(std::int64_t begin) {
   const std::int64_t end = std::min(batch_.problems, begin + piece_);
   ahead_ = std::async(std::launch::async, [this, begin, end] {
     return std::unique_ptr<const HostProblems>(
-        std::make_unique<HostProblems>(batch_, settings_, run_, begin, end));
+        std::make_unique<HostProblems>(batch_, settings_, run_, policy_, begin, end));
   });
 }
 

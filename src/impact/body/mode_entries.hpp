@@ -5,18 +5,19 @@
 #include "impact/mode_entry.hpp"
 #include "impact/mode_pilots.hpp"
 
-namespace carom::cpu::simd {
+namespace carom {
 
 /// Combinations of contact modes as functions of z, one combination a lane. Each contact has Dim
 /// unknowns: its normal impulse (or, sliding at a corner, that of its force), then what friction
 /// adds inside its bounds. What a mode does not use is an identity row.
-template <class Isa, int Dim>
+template <class Isa, int Dim,
+          int MostContacts =
+              Dim == 2 ? kernels::kMaxPlanarTableContacts : kernels::kMaxSpatialTableContacts>
 class ModeEntries {
   using Pack = typename Isa::Pack;
   using Mask = typename Isa::Mask;
   static constexpr int kWidth = Isa::kWidth;
-  static constexpr int kContacts =
-      Dim == 2 ? kernels::kMaxPlanarTableContacts : kernels::kMaxSpatialTableContacts;
+  static constexpr int kContacts = MostContacts;
   static constexpr int kRows = Dim * kContacts;
   static constexpr int kColumns = kRows + kContacts;
   static constexpr int kConditions = Dim == 2 ? 3 : 17;  // of a contact at most
@@ -25,7 +26,7 @@ class ModeEntries {
   static constexpr double kRounding = 4.0 * 0x1.0p-52;
 
  public:
-  explicit ModeEntries(const EntryJob& job)
+  CAROM_HOST_DEVICE explicit ModeEntries(const EntryJob& job)
       : job_(job),
         problem_(*job.problem),
         polygon_(job.run->polygon),
@@ -34,7 +35,7 @@ class ModeEntries {
         columns_(rows_ + m_),
         places_(mode_places(Dim, polygon_)) {}
 
-  void operator()() {
+  CAROM_HOST_DEVICE void operator()() {
     for (int first = 0; first < job_.count; first += kWidth) {
       for (int lane = 0; lane < kWidth; ++lane) {
         const int entry = first + lane < job_.count ? first + lane : job_.count - 1;
@@ -49,7 +50,7 @@ class ModeEntries {
   }
 
  private:
-  [[nodiscard]] int row(int contact, int component) const {
+  [[nodiscard]] CAROM_HOST_DEVICE int row(int contact, int component) const {
     return component == 0 ? contact : m_ + kTangents * contact + component - 1;
   }
 
@@ -64,7 +65,7 @@ class ModeEntries {
     int conditions[kWidth];
   };
 
-  void describe(int contact, int code, int lane) {
+  CAROM_HOST_DEVICE void describe(int contact, int code, int lane) {
     Contact& c = contact_[contact];
     for (int a = 0; a < Dim; ++a) {
       for (int b = 0; b < Dim; ++b) c.force[a][b][lane] = c.velocity[a][b][lane] = 0.0;
@@ -179,10 +180,12 @@ class ModeEntries {
     bounds();  // mostly kept, so tried last
   }
 
-  [[nodiscard]] Pack delassus(int i, int j) const { return Pack(problem_.delassus[i * rows_ + j]); }
+  [[nodiscard]] CAROM_HOST_DEVICE Pack delassus(int i, int j) const {
+    return Pack(problem_.delassus[i * rows_ + j]);
+  }
 
   /// [V A F | V, V A given] of the unknowns.
-  void assemble() {
+  CAROM_HOST_DEVICE void assemble() {
     for (int i = 0; i < m_; ++i) {
       const Contact& ci = contact_[i];
       for (int j = 0; j < m_; ++j) {
@@ -219,10 +222,12 @@ class ModeEntries {
     }
   }
 
-  [[nodiscard]] Pack& right(Pack* of, int column) const { return of[rows_ + column]; }
+  [[nodiscard]] CAROM_HOST_DEVICE Pack& right(Pack* of, int column) const {
+    return of[rows_ + column];
+  }
 
   /// Gaussian elimination with rows exchanged lane by lane; false where a pivot is next to nothing.
-  Mask solve() {
+  CAROM_HOST_DEVICE Mask solve() {
     const int width = rows_ + columns_;
     Pack smallest(kernels::kInfinity);
     Pack largest(0.0);
@@ -268,7 +273,7 @@ class ModeEntries {
   }
 
   /// The impulse and u' as functions of z.
-  void functions() {
+  CAROM_HOST_DEVICE void functions() {
     for (int i = 0; i < m_; ++i) {
       const Contact& contact = contact_[i];
       for (int p = 0; p < Dim; ++p) {
@@ -291,15 +296,15 @@ class ModeEntries {
     }
   }
 
-  [[nodiscard]] double scale(int i) const {
+  [[nodiscard]] CAROM_HOST_DEVICE double scale(int i) const {
     return problem_.scale[i < m_ ? i : (i - m_) / kTangents];
   }
   /// Powers of two turn the scaled z into the caller's.
-  [[nodiscard]] Pack unit(int column) const {
+  [[nodiscard]] CAROM_HOST_DEVICE Pack unit(int column) const {
     return Pack(column < rows_ ? scale(column) : 1.0 / scale(column - rows_));
   }
 
-  void write(int first, unsigned regular) {
+  CAROM_HOST_DEVICE void write(int first, unsigned regular) {
     const int lanes = job_.count - first < kWidth ? job_.count - first : kWidth;
     alignas(64) double value[kWidth];
     for (int i = 0; i < rows_; ++i) {
@@ -357,4 +362,4 @@ class ModeEntries {
   Pack next_[kRows][kColumns];
 };
 
-}  // namespace carom::cpu::simd
+}  // namespace carom

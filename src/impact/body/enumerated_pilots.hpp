@@ -4,10 +4,10 @@
 
 #include <carom/device/numeric.hpp>
 
-#include "cpu/simd/draw.hpp"
+#include "impact/body/draw_limits.hpp"
 #include "impact/mode_pilots.hpp"
 
-namespace carom::cpu::simd {
+namespace carom {
 
 /// Pilot trajectories through all combinations at once, a pilot a lane, eight pilots together
 /// whatever the register's width.
@@ -20,13 +20,13 @@ class EnumeratedPilots {
   static constexpr int kRows = 2 * M;
   static constexpr int kColumns = kRows + M;
   static constexpr int kAtOnce = (M > 2 ? 3 : 8) * kColumns;
-  static constexpr int kGroups = 16;                           // distinct v' of a step at most
-  static constexpr int kWords = M > 2 ? kEnumeratedWords : 1;  // used of an outcome's
+  static constexpr int kGroups = 16;  // distinct v' of a step at most
+  static constexpr int kWords = outcome_words(M);
 
  public:
-  explicit EnumeratedPilots(const EnumerationJob& job) : job_(job) {}
+  CAROM_HOST_DEVICE explicit EnumeratedPilots(const EnumerationJob& job) : job_(job) {}
 
-  void operator()() {
+  CAROM_HOST_DEVICE void operator()() {
     if (!pilot_collides(*job_.run, job_.problem->contact_velocity)) return;
     for (int i = 0; i < kRows; ++i)
       inverse_scale_[i] = 1.0 / job_.problem->scale[i < M ? i : i - M];
@@ -54,7 +54,7 @@ class EnumeratedPilots {
   };
 
   /// One step of pilots first + part + lane; the lanes that go on.
-  unsigned advance(int first, int part, int step, unsigned lanes) {
+  CAROM_HOST_DEVICE unsigned advance(int first, int part, int step, unsigned lanes) {
     Pack z[kColumns];
     for (int i = 0; i < kRows; ++i) z[i] = Pack::load(u_[i] + part);
     alignas(64) std::uint64_t pilot[kWidth], steps[kWidth];
@@ -108,7 +108,7 @@ class EnumeratedPilots {
     return on;
   }
 
-  void record(const Pack* z, unsigned lanes) {
+  CAROM_HOST_DEVICE void record(const Pack* z, unsigned lanes) {
     alignas(64) double value[kColumns][kWidth];
     for (int j = 0; j < kColumns; ++j) z[j].store(value[j]);
     for (; lanes != 0U && *job_.count < job_.capacity; lanes &= lanes - 1U) {
@@ -118,7 +118,7 @@ class EnumeratedPilots {
   }
 
   /// u' = u + A map z.
-  void follow(int entry, const Pack* z, double (*after)[kWidth]) const {
+  CAROM_HOST_DEVICE void follow(int entry, const Pack* z, double (*after)[kWidth]) const {
     const kernels::ImpactProblemView& problem = *job_.problem;
     const double* map = job_.maps + static_cast<long>(entry) * kRows * kColumns;
     Pack impulse[kRows];
@@ -134,7 +134,8 @@ class EnumeratedPilots {
     }
   }
 
-  void join(int entry, int lane, const double (*after)[kWidth], double distinct, int& groups) {
+  CAROM_HOST_DEVICE void join(int entry, int lane, const double (*after)[kWidth], double distinct,
+                              int& groups) {
     int g = 0;
     for (; g < groups; ++g) {
       bool same = true;
@@ -155,10 +156,10 @@ class EnumeratedPilots {
   }
 
   /// One more step had an outcome that these entries lead to.
-  void count(const std::uint64_t* entries) const {
+  CAROM_HOST_DEVICE void count(const std::uint64_t* entries) const {
     int o = 0;
     for (; o < *job_.outcomes; ++o) {
-      const std::uint64_t* known = job_.leading + static_cast<long>(o) * kEnumeratedWords;
+      const std::uint64_t* known = job_.leading + static_cast<long>(o) * kWords;
       bool same = true;
       for (int w = 0; w < kWords; ++w) same = same && known[w] == entries[w];
       if (same) break;
@@ -167,8 +168,8 @@ class EnumeratedPilots {
     if (o == *job_.outcomes) {
       ++*job_.outcomes;
       job_.uses[o] = 0;
-      for (int w = 0; w < kEnumeratedWords; ++w) {
-        job_.leading[static_cast<long>(o) * kEnumeratedWords + w] = w < kWords ? entries[w] : 0;
+      for (int w = 0; w < kWords; ++w) {
+        job_.leading[static_cast<long>(o) * kWords + w] = entries[w];
       }
     }
     ++job_.uses[o];
@@ -180,4 +181,4 @@ class EnumeratedPilots {
   Group group_[kWidth][kGroups];
 };
 
-}  // namespace carom::cpu::simd
+}  // namespace carom

@@ -4,7 +4,7 @@
 
 #include "impact/body/impact_body.hpp"
 
-namespace carom::cpu::simd {
+namespace carom {
 
 /// lambda_max [m] of each lane's sample and step, uniform on [0, h): draws m step .. m step + m - 1
 /// of core/random.hpp.
@@ -36,4 +36,4 @@ CAROM_INLINE void draw_limits(std::uint64_t seed, std::uint32_t problem,
   }
 }
 
-}  // namespace carom::cpu::simd
+}  // namespace carom

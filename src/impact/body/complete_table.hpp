@@ -1,0 +1,189 @@
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "impact/body/mode_table.hpp"
+#include "impact/mode_pilots.hpp"
+
+/// What makes a mode table of entries and pilots, on the host and on a device.
+namespace carom {
+
+inline constexpr int kLargestEnumerated = 64;
+// Pilots of a table; more of them where they met steps with several v', whose outcomes all count.
+inline constexpr int kEnumeratedPilots = 24;
+inline constexpr int kEnumeratedPilotsOfSeveral = 128;
+/// Words of 64 steps that conditions are ordered by: one serves the order, two the count of steps
+/// with several v'.
+inline constexpr int kOrderingWords = 2;
+
+CAROM_INLINE double largest_of(const double* z, int count) {
+  double size = 0.0;
+  for (int j = 0; j < count; ++j) size = kernels::larger(kernels::magnitude(z[j]), size);
+  return size;
+}
+
+/// Contacts without friction know one place.
+CAROM_INLINE ModeCodes canonical_modes(ModeCodes codes, const kernels::ImpactProblemView& problem,
+                                       int m, int places) {
+  for (int i = 0; i < m; ++i) {
+    auto& code = codes[static_cast<std::size_t>(i)];
+    if (code > 0 && !(problem.friction[i] > 0.0)) {
+      code = static_cast<std::uint8_t>(code > places ? 1 + places : 1);
+    }
+  }
+  return codes;
+}
+
+/// Combinations of m contacts at most.
+CAROM_HOST_DEVICE constexpr long mode_combinations(int m, int places) {
+  long combinations = 1;
+  for (int i = 0; i < m; ++i) combinations *= 1 + 2 * places;
+  return combinations;
+}
+
+/// Fills codes [mode_combinations]; their number.
+CAROM_HOST_DEVICE inline int enumerate_modes(const kernels::ImpactProblemView& problem, int m,
+                                             int places, ModeCodes* codes) {
+  const int options = 1 + 2 * places;
+  const long combinations = mode_combinations(m, places);
+  int count = 0;
+  ModeCodes some{};
+  for (long number = 0; number < combinations; ++number) {
+    long rest = number;
+    for (int i = 0; i < m; ++i) {
+      some[static_cast<std::size_t>(i)] = static_cast<std::uint8_t>(rest % options);
+      rest /= options;
+    }
+    const ModeCodes same = canonical_modes(some, problem, m, places);
+    bool own = true;
+    for (int i = 0; i < m; ++i) {
+      own = own && same[static_cast<std::size_t>(i)] == some[static_cast<std::size_t>(i)];
+    }
+    if (own) codes[count++] = some;
+  }
+  return count;
+}
+
+/// Entries of a table: `chosen`, of which pilots met the first `used`.
+struct ChosenEntries {
+  int count = 0;
+  int used = 0;
+};
+
+/// Greedy cover: each place goes to the entry that gives most of the pilots' outcomes still open.
+/// Where modes overlap (the impulse of a step need not be unique) this leaves few to try.
+/// leading [outcomes, words] is used up; open [entries]; chosen [kLargestEnumerated].
+CAROM_HOST_DEVICE inline ChosenEntries cover_outcomes(int entries, const int* counts, int outcomes,
+                                                      int words, std::uint64_t* leading,
+                                                      const long* uses, bool mixed, long* open,
+                                                      int* chosen) {
+  const auto add = [&](int o, long by) {
+    for (int w = 0; w < words; ++w) {
+      for (std::uint64_t bits = leading[static_cast<long>(o) * words + w]; bits != 0;
+           bits &= bits - 1) {
+        open[w * 64 + std::countr_zero(bits)] += by;
+      }
+    }
+  };
+  ChosenEntries result;
+  for (int e = 0; e < entries; ++e) open[e] = 0;
+  for (int o = 0; o < outcomes; ++o) add(o, uses[o]);
+  while (result.count < kLargestEnumerated) {
+    int best = entries;
+    for (int e = 0; e < entries; ++e) {
+      if (counts[e] > 0 && open[e] >= 0 && (best == entries || open[e] > open[best])) best = e;
+    }
+    if (best == entries || open[best] == 0) break;
+    for (int o = 0; o < outcomes; ++o) {
+      std::uint64_t* const own = leading + static_cast<long>(o) * words;
+      if ((own[best / 64] >> (best % 64) & 1U) == 0U) continue;
+      add(o, -uses[o]);
+      for (int w = 0; w < words; ++w) own[w] = 0;
+    }
+    open[best] = -1;  // taken
+    chosen[result.count++] = best;
+  }
+  result.used = result.count;
+  if (mixed) return result;  // a second entry of one outcome would weigh double
+  for (int e = 0; e < entries && result.count < kLargestEnumerated; ++e) {
+    if (counts[e] > 0 && open[e] == 0) chosen[result.count++] = e;
+  }
+  return result;
+}
+
+/// Steps of all pilots, not the first pilots' alone, as OrderJob reads them: `kept` of `count`
+/// steps; arranged [columns, stride], lowest [stride].
+CAROM_HOST_DEVICE inline void arrange_pilot_steps(int columns, int count, int kept, int stride,
+                                                  const double* steps, double* arranged,
+                                                  double* lowest) {
+  for (int i = 0; i < columns * stride; ++i) arranged[i] = 0.0;
+  for (int s = 0; s < stride; ++s) lowest[s] = 1.0;  // what fills the last word fails all
+  for (int s = 0; s < kept; ++s) {
+    const long at = static_cast<long>(s) * count / kept;
+    const double* z = steps + at * columns;
+    for (int j = 0; j < columns; ++j) arranged[j * stride + s] = z[j];
+    lowest[s] = -kernels::kModeTolerance * largest_of(z, columns);
+  }
+}
+
+/// What a table is written from.
+struct TableDraft {
+  const kernels::ImpactProblemView* problem;
+  double step_size;
+  int rows, columns, most;
+  const double *maps, *conditions;  ///< as in EntryJob
+  const int* counts;
+  const int* chosen;
+  int entries;        ///< chosen ones
+  const int* places;  ///< [entries, most]: order of the conditions of each
+};
+
+/// Fills first [entries + 1].
+CAROM_HOST_DEVICE inline void write_first(const TableDraft& draft, int* first) {
+  first[0] = 0;
+  for (int e = 0; e < draft.entries; ++e) {
+    const int others = draft.counts[draft.chosen[e]] - kernels::mode_screens(draft.columns);
+    first[e + 1] =
+        first[e] + kernels::padded(others > 0 ? others : 0, kernels::mode_group(draft.columns));
+  }
+}
+
+/// Fills numbers [ModeTableView::size]: what draws, the entries' screens, their maps, their other
+/// conditions.
+CAROM_HOST_DEVICE inline void write_numbers(const TableDraft& draft, const int* first,
+                                            double* numbers) {
+  const int columns = draft.columns;
+  double largest = draft.step_size;
+  for (int i = 0; i < draft.rows; ++i) {
+    largest = kernels::larger(kernels::magnitude(draft.problem->contact_velocity[i]), largest);
+  }
+  // Irregular weights: a change in the last bits of any component changes the fraction of the sum.
+  for (int j = 0; j < columns; ++j) {
+    *numbers++ = (67108859.0 + 1234567.891 * (j + 1) * kernels::square_root(2.0 + j)) / largest;
+  }
+  for (int e = 0; e < draft.entries; ++e) {
+    const double golden = 0.6180339887498949 * static_cast<double>(e + 1);
+    *numbers++ = 524287.0 + 524287.0 * kernels::fraction(golden);
+  }
+  // Conditions [begin, end) in their order, zero where there are none.
+  const auto append = [&](int e, int begin, int end) {
+    const int entry = draft.chosen[e];
+    for (int c = begin; c < end; ++c) {
+      const bool none = c >= draft.counts[entry];
+      const long at = none ? 0 : draft.places[static_cast<long>(e) * draft.most + c];
+      const double* row = draft.conditions + (static_cast<long>(entry) * draft.most + at) * columns;
+      for (int j = 0; j < columns; ++j) *numbers++ = none ? 0.0 : row[j];
+    }
+  };
+  const int screens = kernels::mode_screens(columns);
+  for (int e = 0; e < draft.entries; ++e) append(e, 0, screens);
+  const int size = draft.rows * columns;
+  for (int e = 0; e < draft.entries; ++e) {
+    const double* map = draft.maps + static_cast<long>(draft.chosen[e]) * size;
+    for (int j = 0; j < size; ++j) *numbers++ = map[j];
+  }
+  for (int e = 0; e < draft.entries; ++e) append(e, screens, screens + first[e + 1] - first[e]);
+}
+
+}  // namespace carom
