@@ -111,7 +111,7 @@ void Draft::widen(const RoughFace& face, const Tuples& points, DraftPiece& piece
   piece.number = made_++;
 }
 
-void Draft::add(FaceCode code, const Tuples& points) {
+void Draft::add(FaceCode code, const Tuples& points, bool reached, const Question& question) {
   std::vector<DraftPiece>& pieces = family_[code];
   if (std::any_of(pieces.begin(), pieces.end(),
                   [&](const DraftPiece& piece) { return holds(piece, points); })) {
@@ -122,6 +122,7 @@ void Draft::add(FaceCode code, const Tuples& points) {
   made.code = code;
   if (pieces.size() < limits_.pieces) {
     lost_ = lost_ || !close(own, points, made);
+    made.reached = reached;
   } else {
     std::size_t nearest = 0;
     double least = std::numeric_limits<double>::infinity();
@@ -138,24 +139,32 @@ void Draft::add(FaceCode code, const Tuples& points) {
       both.insert(both.end(), points.begin(), points.end());
       lost_ = lost_ || !close(own, both, made);
     }
+    made.reached = false;
   }
   std::erase_if(pieces, [&](const DraftPiece& piece) { return holds(made, piece.vertices); });
+  if (question && own.terminal && !lost_) {
+    const Met met = question(code, made);
+    doubtful_ = met == Met::perhaps;
+    if (met != Met::no) met_ = made.reached ? met : Met::perhaps;
+  }
   open_.emplace_back(code, made.number);
   pieces.push_back(std::move(made));
 }
 
-bool Draft::run(const DraftLimits& limits) {
+bool Draft::run(const DraftLimits& limits, const Question& question) {
   limits_ = limits;
   family_.clear();
   open_.clear();
   made_ = 0;
-  lost_ = false;
+  lost_ = doubtful_ = false;
+  met_ = Met::no;
+  bool reached = true;
   const auto hand = [&](FaceCode code, const Tuples& points) {
-    if (!lost_) add(code, points);
+    if (!lost_ && met_ == Met::no) add(code, points, reached, question);
   };
   hand_over(faces_, impact_.contacts, row_, Tuples{start_}, hand);
   while (!open_.empty()) {
-    if (lost_ || made_ >= limits_.budget) return false;
+    if (lost_ || met_ != Met::no || made_ >= limits_.budget) return false;
     const auto [code, number] = open_.front();
     open_.pop_front();
     const RoughFace& own = face(code);
@@ -163,11 +172,12 @@ bool Draft::run(const DraftLimits& limits) {
     const auto piece = std::find_if(pieces.begin(), pieces.end(),
                                     [n = number](const DraftPiece& p) { return p.number == n; });
     if (piece == pieces.end() || own.terminal) continue;
+    reached = piece->reached;
     for (const Tuples& points : parts(own.side, piece->vertices)) {
       hand_over(faces_, impact_.contacts, row_, points, hand);
     }
   }
-  return !lost_;
+  return !lost_ && met_ == Met::no;
 }
 
 std::vector<DraftPiece> Draft::plan() {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <utility>
 #include <vector>
@@ -17,10 +18,14 @@ struct DraftPiece {
   Tuples equations, rows;  ///< as those of a Piece
   Tuples vertices;
   std::int64_t number = 0;
+  bool reached = false;  ///< as that of a Piece
 
   /// By how much points lie outside, in units of RoundedImpact::unit.
   [[nodiscard]] double distance(const Tuples& points) const;
 };
+
+/// What a terminal polyhedron says to a question that must not be met.
+enum class Met : std::uint8_t { no, perhaps, certainly };
 
 struct DraftLimits {
   double tolerance;     ///< as those of ReachLimits
@@ -35,8 +40,12 @@ class Draft {
  public:
   Draft(const RoundedImpact& impact, Faces& faces);
 
-  /// Whether nothing new was met in the end. Each call begins anew.
-  bool run(const DraftLimits& limits);
+  using Question = std::function<Met(FaceCode, const DraftPiece&)>;
+  /// Whether nothing new was met in the end, nor the question. Each call begins anew.
+  bool run(const DraftLimits& limits, const Question& question = nullptr);
+  /// As Reach::met; no statement where what met it is `doubtful`: too close for doubles.
+  [[nodiscard]] Met met() const { return met_; }
+  [[nodiscard]] bool doubtful() const { return doubtful_; }
   /// Whether it was given up before its budget was spent: more rows than doubles are trusted with.
   [[nodiscard]] bool lost() const { return lost_; }
   /// The polyhedra of the last run, each behind those that it has its parts from where there is
@@ -51,7 +60,7 @@ class Draft {
   };
 
   const RoughFace& face(FaceCode code);
-  void add(FaceCode code, const Tuples& points);
+  void add(FaceCode code, const Tuples& points, bool reached, const Question& question);
   [[nodiscard]] bool close(const RoughFace& face, const Tuples& points, DraftPiece& piece);
   void widen(const RoughFace& face, const Tuples& points, DraftPiece& piece);
   [[nodiscard]] double slack() const;
@@ -66,6 +75,8 @@ class Draft {
   std::deque<std::pair<FaceCode, std::int64_t>> open_;
   std::int64_t made_ = 0;
   bool lost_ = false;
+  Met met_ = Met::no;
+  bool doubtful_ = false;
 };
 
 }  // namespace carom::enclosure

@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-#include "impact/enclosure/event.hpp"
+#include "impact/enclosure/attempts.hpp"
 #include "impact/enclosure/invariant.hpp"
 
 namespace carom::enclosure {
@@ -16,7 +16,6 @@ namespace carom::enclosure {
 namespace {
 
 constexpr double kSameData = 0x1p-40;  // of the largest entry; the data were rounded to 2^-44
-constexpr double kTrust = 1e-13;       // of the terms of a sum of rounded velocities
 
 /// Whether two rows have the same direction but for their rounding.
 bool nearly_same(const Vector& a, const Vector& b) {
@@ -99,42 +98,6 @@ bool is_inductive(const RoundedImpact& impact, bool bounded, Family& family) {
   return held;
 }
 
-/// Where hulls feed on themselves, more polyhedra a face may not. Runs that close do so soon; the
-/// last one takes what it gets.
-struct Attempt {
-  int polyhedra;      // times those of the settings
-  std::int64_t most;  // made
-  bool last;
-};
-constexpr Attempt kAttempts[] = {{1, 96, false}, {2, 192, false}, {2, std::int64_t{1} << 40, true}};
-constexpr std::int64_t kSmall = 16;     // made before it is worth while to draft the search first
-constexpr unsigned kLongest = 400;      // bits of a vertex with which no hull is made any more ...
-constexpr unsigned kLongestLast = 128;  // ... and in the last run
-
-ReachLimits limits_of(const EnclosureSettings& settings, const Attempt& attempt,
-                      std::int64_t made) {
-  return {settings.tolerance, std::min(settings.budget - made, attempt.most),
-          static_cast<std::size_t>(settings.polyhedra * attempt.polyhedra), !attempt.last,
-          attempt.last ? kLongestLast : kLongest};
-}
-
-/// What a finished family says.
-void describe(const RoundedImpact& impact, const Reach& reach, double largest_rounding,
-              ImpactEnclosure& enclosure) {
-  enclosure.faces = static_cast<std::int64_t>(reach.family().size());
-  enclosure.exact = reach.exact();
-  enclosure.rounding = reach.moved() * impact.unit;
-  summarise(impact, reach.family(), enclosure);
-  enclosure.invariant = text_of(impact, reach.family());
-  double extent = 0.0;
-  for (std::size_t i = 0; i < enclosure.normal_velocity_min.size(); ++i) {
-    extent = std::max({extent, enclosure.normal_velocity_max[i] - enclosure.normal_velocity_min[i],
-                       enclosure.tangent_velocity_max[i] - enclosure.tangent_velocity_min[i]});
-  }
-  const bool close = enclosure.rounding <= largest_rounding * extent;
-  enclosure.status = reach.bounded() || !close ? EnclosureStatus::outer : EnclosureStatus::enclosed;
-}
-
 /// Whether a finished family says more than what is known.
 bool closer(const Reach& reach, const RoundedImpact& impact, const ImpactEnclosure& enclosure) {
   return enclosure.status == EnclosureStatus::budget ||
@@ -145,26 +108,6 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Whether a terminal polyhedron holds the event, in doubles that are not trusted to the last
-/// digits.
-Reach::Met meets(const RoundedImpact& impact, const ImpactEvent& event, FaceCode code,
-                 const Piece& piece) {
-  if (!has_modes(modes_of(code, impact.contacts), event)) return Reach::Met::no;
-  if (event.direction.empty()) return Reach::Met::certainly;
-  Reach::Met met = Reach::Met::no;
-  for (const Vector& vertex : piece.vertices) {
-    const std::vector<double> u = velocities_of(impact, code, vertex);
-    double value = 0.0, size = std::abs(event.bound);
-    for (std::size_t k = 0; k < u.size(); ++k) {
-      value += event.direction[k] * u[k];
-      size += std::abs(event.direction[k] * u[k]);
-    }
-    if (value - kTrust * size > event.bound) return Reach::Met::certainly;
-    if (value + kTrust * size > event.bound) met = Reach::Met::perhaps;
-  }
-  return met;
-}
-
 /// The searches for one problem's set: exact ones, where drafts do not say that they would not end.
 class Enclosing {
  public:
@@ -172,7 +115,7 @@ class Enclosing {
       : impact_(std::move(impact)),
         settings_(settings),
         faces_(impact_),
-        first_(impact_, faces_, limits_of(settings, small(), 0)) {}
+        first_(impact_, faces_, limits_of(settings, kSmallAttempt, 0)) {}
 
   ImpactEnclosure take() {
     Draft draft(impact_, faces_);
@@ -192,9 +135,6 @@ class Enclosing {
   }
 
  private:
-  /// A small search needs no draft.
-  static Attempt small() { return {1, kSmall, false}; }
-
   bool accept(bool ended, const Reach& reach) {
     if (ended && closer(reach, impact_, enclosure_)) {
       describe(impact_, reach, settings_.largest_rounding, enclosure_);
@@ -221,15 +161,12 @@ class Enclosing {
   }
 
   void try_out(const Attempt& attempt, Draft& draft) {
-    const ReachLimits limits = limits_of(settings_, attempt, 0);
-    const bool ends = draft.run({limits.tolerance, limits.budget, limits.pieces});
+    const bool ends = draft.run(draft_limits_of(settings_, attempt));
     // Of two contacts, polyhedra that get beyond a draft go on growing.
     if (!ends && !(draft.lost() && impact_.contacts > 2)) return;
     if (ends) {
       const std::vector<DraftPiece> plan = draft.plan();
-      // Where the plan has not many fewer polyhedra than are still to be made, they are made.
-      const auto planned = static_cast<std::int64_t>(plan.size()) * 5 / 4;
-      if (&attempt != kAttempts || draft.made() - made_ >= planned) done_ = search(attempt, &plan);
+      if (&attempt != kAttempts || saves(plan, draft.made(), made_)) done_ = search(attempt, &plan);
     }
     if (!done_ && made_ < settings_.budget) done_ = search(attempt, nullptr);
   }
@@ -245,6 +182,22 @@ class Enclosing {
 
 }  // namespace
 
+void describe(const RoundedImpact& impact, const Reach& reach, double largest_rounding,
+              ImpactEnclosure& enclosure) {
+  enclosure.faces = static_cast<std::int64_t>(reach.family().size());
+  enclosure.exact = reach.exact();
+  enclosure.rounding = reach.moved() * impact.unit;
+  summarise(impact, reach.family(), enclosure);
+  enclosure.invariant = text_of(impact, reach.family());
+  double extent = 0.0;
+  for (std::size_t i = 0; i < enclosure.normal_velocity_min.size(); ++i) {
+    extent = std::max({extent, enclosure.normal_velocity_max[i] - enclosure.normal_velocity_min[i],
+                       enclosure.tangent_velocity_max[i] - enclosure.tangent_velocity_min[i]});
+  }
+  const bool close = enclosure.rounding <= largest_rounding * extent;
+  enclosure.status = reach.bounded() || !close ? EnclosureStatus::outer : EnclosureStatus::enclosed;
+}
+
 ImpactEnclosure enclose(const ImpactProblem& problem, const EnclosureSettings& settings) {
   const auto start = std::chrono::steady_clock::now();
   ImpactEnclosure enclosure = Enclosing(round_impact(problem), settings).take();
@@ -257,29 +210,6 @@ ImpactEnclosure enclose(const ImpactProblem& problem, const EnclosureSettings& s
   }
   enclosure.seconds = seconds_since(start);
   return enclosure;
-}
-
-ImpactDecision decide(const ImpactProblem& problem, const ImpactEvent& event,
-                      const EnclosureSettings& settings) {
-  const auto start = std::chrono::steady_clock::now();
-  ImpactDecision decision;
-  const RoundedImpact impact = round_impact(problem);
-  Faces faces(impact);
-  for (const Attempt& attempt : kAttempts) {
-    Reach reach(impact, faces, limits_of(settings, attempt, decision.made));
-    const bool done = reach.run(
-        [&](FaceCode code, const Piece& piece) { return meets(impact, event, code, piece); });
-    decision.made += reach.made();
-    if (done) {
-      decision.answer = ImpactAnswer::never;
-      describe(impact, reach, settings.largest_rounding, decision.proof);
-      decision.proof.made = decision.made;
-    }
-    if (reach.met() == Reach::Met::certainly) decision.answer = ImpactAnswer::happens;
-    if (decision.answer != ImpactAnswer::open || decision.made >= settings.budget) break;
-  }
-  decision.seconds = decision.proof.seconds = seconds_since(start);
-  return decision;
 }
 
 bool proves(const ImpactProblem& problem, const ImpactEnclosure& enclosure) {

@@ -46,8 +46,6 @@ class Reach {
 
   Reach(const RoundedImpact& impact, Faces& faces, const ReachLimits& limits);
 
-  /// What a terminal polyhedron says to a question that must not be met.
-  enum class Met : std::uint8_t { no, perhaps, certainly };
   using Question = std::function<Met(FaceCode, const Piece&)>;
 
   /// Goes on until nothing new is met; false where the budget was not enough, or a terminal

@@ -68,17 +68,20 @@ std::uint64_t modes_of(FaceCode code, int contacts) {
 }
 
 std::vector<double> velocities_of(const RoundedImpact& impact, FaceCode code, const Vector& point) {
-  const auto m = static_cast<std::size_t>(impact.contacts);
   std::vector<double> u;
-  u.reserve(2 * m);
+  u.reserve(impact.row.size());
   for (int k = 0; k < 2 * impact.contacts; ++k) u.push_back(impact.velocity(k, point));
-  for (int i = 0; i < impact.contacts; ++i) {
+  make_zeros(code, impact.contacts, u);
+  return u;
+}
+
+void make_zeros(FaceCode code, int contacts, std::vector<double>& u) {
+  for (int i = 0; i < contacts; ++i) {
     const ContactFace face = contact_face(code, i);
     if (face == ContactFace::separating) continue;
     u[static_cast<std::size_t>(i)] = 0.0;
-    if (slip(face) == 0) u[m + static_cast<std::size_t>(i)] = 0.0;
+    if (slip(face) == 0) u[static_cast<std::size_t>(contacts + i)] = 0.0;
   }
-  return u;
 }
 
 void summarise(const RoundedImpact& impact, const Family& family, ImpactEnclosure& enclosure) {
