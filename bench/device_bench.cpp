@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -11,6 +13,9 @@
 #include <carom/qp.hpp>
 
 #include "contact_qps.hpp"
+#include "core/workspace.hpp"
+#include "cuda/impact/sample_policy.hpp"
+#include "impact/backends.hpp"
 #include "measure.hpp"
 
 // Each family where its batch lies in a GPU's memory and the results stay there ("cuda"), where
@@ -127,6 +132,42 @@ void add_trajectories(const std::string& name, int largest) {
   }
 }
 
+/// Many problems with few samples each, whose mode tables are made on the device or by the host.
+void add_different_impacts(const std::string& name, int contacts) {
+  constexpr std::int64_t kSamples = 256;
+  for (int power = kSmallest; power <= 14; power += 2) {
+    const std::int64_t problems = std::int64_t{1} << power;
+    const auto batch = share([=] { return random_impacts(problems, 2, contacts); });
+    const auto add_one = [&](const char* who, const auto& solve) {
+      const auto workspace = std::make_shared<WorkspaceState>();
+      add_timed("device/" + name + "_2^" + std::to_string(power) + "/" + who, problems * kSamples,
+                [=](bool) {
+                  ImpactSettings settings;
+                  settings.samples = kSamples;
+                  const ImpactResult result = solve(batch->get(), settings, workspace.get());
+                  std::int64_t failed = 0;
+                  for (const ImpactSummary& summary : result.summary) failed += summary.failed;
+                  const auto all = static_cast<double>(problems * kSamples);
+                  return Outcome{1.0 - static_cast<double>(failed) / all, 0.0};
+                });
+    };
+    const auto on_device = [](std::int64_t from) {
+      return [from](const ImpactBatch& some, const ImpactSettings& settings,
+                    WorkspaceState* workspace) {
+        cuda::SamplePolicy policy;
+        policy.device_tables = from;
+        return cuda::sample_impacts_with(some, settings, policy, workspace);
+      };
+    };
+    add_one("cuda_tables_there", on_device(1));
+    add_one("cuda_tables_here", on_device(problems + 1));
+    add_one("cpu",
+            [](const ImpactBatch& some, const ImpactSettings& settings, WorkspaceState* workspace) {
+              return cpu::sample_impacts(some, settings, workspace);
+            });
+  }
+}
+
 }  // namespace
 
 void add_device_benchmarks() {
@@ -134,6 +175,8 @@ void add_device_benchmarks() {
   add_trajectories("rocking_block", 26);
   add_trajectories("compass_gait", 22);
   add_trajectories("cube_drop", 22);
+  add_different_impacts("different_planar_2", 2);
+  add_different_impacts("different_planar_3", 3);
   add_family(
       "steps_n028", 22, 1,
       share([] { return random_steps(test::Flavour::generic, 3, 4, 4).batch; }),

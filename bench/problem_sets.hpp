@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,10 @@ StepSet random_steps(test::Flavour flavour, int dimension, int contacts, int dir
 
 /// Random LCPs with a positive definite, unsymmetric matrix: each has exactly one solution.
 DenseSet random_lcps(int order);
+
+/// Random mechanisms whose contacts all approach, all different: M = I + B B', normal entries
+/// throughout.
+ImpactBatch random_impacts(std::int64_t problems, int dimension, int contacts);
 
 /// Bodies on four contacts around them, normals roughly upwards, friction 0.2 to 0.8.
 std::vector<Posture> four_contact_postures(int count);
