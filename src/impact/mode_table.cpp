@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "impact/body/complete_table.hpp"
+#include "impact/body/one_lane.hpp"
 #include "impact/friction_polygon.hpp"
 #include "impact/mode_pilots.hpp"
 
@@ -38,7 +39,8 @@ ModeCodes ModeTableBuilder::canonical(const ModeCodes& codes) const {
 void ModeTableBuilder::enumerate() {
   const int places = mode_places(dimension_, run_->polygon);
   codes_.resize(static_cast<std::size_t>(mode_combinations(m_, places)));
-  codes_.resize(static_cast<std::size_t>(enumerate_modes(*problem_, m_, places, codes_.data())));
+  codes_.resize(
+      static_cast<std::size_t>(enumerate_modes(TableLane{}, *problem_, m_, places, codes_.data())));
 }
 
 void ModeTableBuilder::make_entries() {
@@ -84,9 +86,9 @@ void ModeTableBuilder::run_enumerated_pilots() {
 void ModeTableBuilder::cover() {
   open_.resize(codes_.size());
   chosen_.resize(kLargestEnumerated);
-  const ChosenEntries found =
-      cover_outcomes(static_cast<int>(codes_.size()), counts_.data(), outcomes_, outcome_words(m_),
-                     leading_.data(), uses_.data(), mixed_, open_.data(), chosen_.data());
+  const ChosenEntries found = cover_outcomes(
+      TableLane{}, static_cast<int>(codes_.size()), counts_.data(), outcomes_, outcome_words(m_),
+      leading_.data(), uses_.data(), mixed_, open_.data(), chosen_.data());
   chosen_.resize(static_cast<std::size_t>(found.count));
   used_ = static_cast<std::size_t>(found.used);
 }
@@ -140,7 +142,7 @@ void ModeTableBuilder::arrange_steps(int words) {
   const auto stride = static_cast<std::size_t>(words_) * kWord;
   arranged_.resize(stride * static_cast<std::size_t>(columns_));
   lowest_.resize(stride);
-  arrange_pilot_steps(columns_, count_, kept, static_cast<int>(stride), steps_.data(),
+  arrange_pilot_steps(TableLane{}, columns_, count_, kept, static_cast<int>(stride), steps_.data(),
                       arranged_.data(), lowest_.data());
 }
 
@@ -238,10 +240,10 @@ void ModeTableBuilder::write(ModeTable& table) const {
                          static_cast<int>(chosen_.size()),
                          places_.data()};
   table.first_.resize(chosen_.size() + 1);
-  write_first(draft, table.first_.data());
+  write_first(TableLane{}, draft, table.first_.data());
   table.numbers_.resize(static_cast<std::size_t>(
       kernels::ModeTableView::size(rows_, columns_, draft.entries, table.first_.back())));
-  write_numbers(draft, table.first_.data(), table.numbers_.data());
+  write_numbers(TableLane{}, draft, table.first_.data(), table.numbers_.data());
   table.mixed_ = mixed_;
   table.beside_ = beside_;
 }

@@ -15,9 +15,9 @@ namespace carom::cuda {
 
 namespace {
 
-constexpr int kThreads = 32;
+constexpr std::int64_t kMostWarps = 8192;  // more than any device runs at once
 
-/// What one thread keeps while it makes a table.
+/// What a warp keeps while it makes a table.
 template <int M>
 struct Room {
   static constexpr int kRows = 2 * M;
@@ -37,30 +37,53 @@ struct Room {
                                         kEntries * sizeof(ModeCodes);
 };
 
+/// A warp whose lanes share the combinations of a problem.
+struct TableWarp : WarpLanes {
+  /// As TableLane::each_where; the lanes test together, then act one index after the other.
+  template <class Test, class Act>
+  __device__ __forceinline__ void each_where(int count, Test&& test, Act&& act) const {
+    for (int base = 0; base < count; base += kWidth) {
+      const unsigned value = base + lane() < count ? test(base + lane()) : 0U;
+      for (unsigned hits = where(value != 0U); hits != 0U; hits &= hits - 1U) {
+        const int hit = lowest(hits);
+        act(base + hit, from(value, hit));
+      }
+    }
+  }
+  template <class Test>
+  __device__ __forceinline__ int first_where(int count, Test&& test) const {
+    for (int base = 0; base < count; base += kWidth) {
+      const unsigned hits = where(base + lane() < count && test(base + lane()));
+      if (hits != 0U) return base + lowest(hits);
+    }
+    return count;
+  }
+};
+
 template <int M>
-__device__ void make_table(const CompleteTables& launch, int p, int thread) {
+__device__ void make_table(const TableWarp& lanes, const CompleteTables& launch, int p, int warp) {
   using R = Room<M>;
   kernels::ImpactProblemView view{};
   view.delassus = launch.delassus + static_cast<long>(p) * R::kRows * R::kRows;
   view.scale = launch.scale + static_cast<long>(p) * M;
   view.friction = launch.friction + static_cast<long>(p) * M;
   view.contact_velocity = launch.contact_velocity + static_cast<long>(p) * R::kRows;
-  double* const maps = launch.reals + thread * R::kReals;
+  double* const maps = launch.reals + warp * R::kReals;
   double* const conditions = maps + R::kMaps;
   double* const steps = conditions + R::kConditions;
   double* const arranged = steps + R::kStepReals;
   double* const lowest = arranged + R::kStepReals;
-  std::uint64_t* const leading = launch.leading + thread * R::kWords;
-  long* const uses = launch.longs + thread * R::kLongs;
-  int* const counts = launch.ints + thread * R::kInts;
+  std::uint64_t* const leading = launch.leading + warp * R::kWords;
+  long* const uses = launch.longs + warp * R::kLongs;
+  int* const counts = launch.ints + warp * R::kInts;
   int* const chosen = counts + R::kEntries;
   int* const places = chosen + kLargestEnumerated;
-  ModeCodes* const codes = launch.codes + static_cast<long>(thread) * R::kEntries;
+  ModeCodes* const codes = launch.codes + static_cast<long>(warp) * R::kEntries;
 
-  const int entries = enumerate_modes(view, M, mode_places(2, launch.run.polygon), codes);
+  const int entries = enumerate_modes(lanes, view, M, mode_places(2, launch.run.polygon), codes);
   const EntryJob entry_job{2,        &view, &launch.run, entries, codes,
                            R::kMost, maps,  conditions,  counts};
-  ModeEntries<OneLane, 2, M>{entry_job}();
+  lanes.for_each(entries, [&](int e) { ModeEntries<OneLane, 2, M>{entry_job}.make(e); });
   int count = 0;
   int outcomes = 0;
   bool mixed = false;
@@ -68,58 +91,63 @@ __device__ void make_table(const CompleteTables& launch, int p, int thread) {
                      entries, R::kMost,    maps,      conditions,
                      counts,  R::kSteps,   steps,     &count,
                      leading, uses,        &outcomes, &mixed};
-  EnumeratedPilots<OneLane, M>{job}();
+  EnumeratedPilots<OneLane, M, TableWarp>{job, lanes}();
   if (mixed) {
     job.first_pilot = kEnumeratedPilots;
     job.pilots = kEnumeratedPilotsOfSeveral;
-    EnumeratedPilots<OneLane, M>{job}();
+    EnumeratedPilots<OneLane, M, TableWarp>{job, lanes}();
   }
-  const ChosenEntries found = cover_outcomes(entries, counts, outcomes, outcome_words(M), leading,
-                                             uses, mixed, uses + kMostOutcomes, chosen);
+  const ChosenEntries found = cover_outcomes(lanes, entries, counts, outcomes, outcome_words(M),
+                                             leading, uses, mixed, uses + kMostOutcomes, chosen);
   const int kept = count < R::kSteps ? count : R::kSteps;
   const int words = (kept + OrderJob::kWord - 1) / OrderJob::kWord;
-  arrange_pilot_steps(R::kColumns, count, kept, words * OrderJob::kWord, steps, arranged, lowest);
-  for (int e = 0; e < found.count; ++e) {
+  arrange_pilot_steps(lanes, R::kColumns, count, kept, words * OrderJob::kWord, steps, arranged,
+                      lowest);
+  lanes.for_each(found.count, [&](int e) {
     int* const order = places + e * R::kMost;
     const int own = counts[chosen[e]];
     if (e >= found.used) {  // no pilot came by
       for (int c = 0; c < own; ++c) order[c] = c;
-      continue;
+      return;
     }
     std::uint64_t solved[OrderJob::kWords];
     order_conditions<OneLane::Pack, OneLane::kWidth>(
         {R::kColumns, own, conditions + static_cast<long>(chosen[e]) * R::kMost * R::kColumns,
          words, arranged, lowest, order, solved});
-  }
+  });
   const TableDraft draft{&view, launch.run.step_size, R::kRows, R::kColumns, R::kMost,
                          maps,  conditions,           counts,   chosen,      found.count,
                          places};
   const std::int64_t at_numbers = p * launch.room.reals;
   const std::int64_t at_first = p * launch.room.ints;
   int* const first = launch.first + at_first;
-  write_first(draft, first);
-  write_numbers(draft, first, launch.numbers + at_numbers);
-  TableSlot slot{};
-  slot.table.count = found.count;
-  slot.table.mixed = mixed;
-  slot.numbers = at_numbers;
-  slot.first = at_first;
-  launch.slots[p] = slot;
-  if (found.count == 0) return;
-  launch.sizes[2 * p] = static_cast<int>(
-      kernels::ModeTableView::size(R::kRows, R::kColumns, found.count, first[found.count]));
-  launch.sizes[2 * p + 1] = found.count + 1;
+  write_first(lanes, draft, first);
+  write_numbers(lanes, draft, first, launch.numbers + at_numbers);
+  lanes.for_each(1, [&](int) {
+    TableSlot slot{};
+    slot.table.count = found.count;
+    slot.table.mixed = mixed;
+    slot.numbers = at_numbers;
+    slot.first = at_first;
+    launch.slots[p] = slot;
+    if (found.count == 0) return;
+    launch.sizes[2 * p] = static_cast<int>(
+        kernels::ModeTableView::size(R::kRows, R::kColumns, found.count, first[found.count]));
+    launch.sizes[2 * p + 1] = found.count + 1;
+  });
 }
 
-/// A problem a thread.
+/// A problem a warp.
 template <int M>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(TableWarp::kWidth)
     complete_tables(const __grid_constant__ CompleteTables launch) {
-  const int thread = Grid::global_thread();
-  for (int p = thread; p < launch.problems; p += Grid::global_threads()) {
-    launch.sizes[2 * p] = launch.sizes[2 * p + 1] = 0;
-    launch.slots[p] = TableSlot{};
-    if (launch.valid[p] != 0) make_table<M>(launch, p, thread);
+  const TableWarp lanes;
+  for (int p = Grid::block(); p < launch.problems; p += Grid::blocks()) {
+    lanes.for_each(1, [&](int) {
+      launch.sizes[2 * p] = launch.sizes[2 * p + 1] = 0;
+      launch.slots[p] = TableSlot{};
+    });
+    if (launch.valid[p] != 0) make_table<M>(lanes, launch, p, Grid::block());
   }
 }
 
@@ -138,17 +166,17 @@ TableRoom complete_table_room(int contacts) {
 void CompleteTableMaker::make(CompleteTables launch, std::size_t bytes, cudaStream_t stream) {
   const auto start = [&](auto contacts) {
     using R = Room<decltype(contacts)::value>;
-    const auto fitting = static_cast<std::int64_t>(bytes / R::kBytes / kThreads);
-    const std::int64_t blocks = std::clamp<std::int64_t>(
-        (launch.problems + kThreads - 1) / kThreads, 1, std::max<std::int64_t>(1, fitting));
-    const auto threads = static_cast<std::size_t>(blocks * kThreads);
-    launch.reals = reals_.reserve(threads * R::kReals);
-    launch.leading = leading_.reserve(threads * R::kWords);
-    launch.longs = longs_.reserve(threads * R::kLongs);
-    launch.ints = ints_.reserve(threads * R::kInts);
-    launch.codes = codes_.reserve(threads * R::kEntries);
-    launch_kernel("complete_tables", complete_tables<decltype(contacts)::value>, {blocks, kThreads},
-                  stream, launch);
+    const auto fitting = static_cast<std::int64_t>(bytes / R::kBytes);
+    const std::int64_t blocks =
+        std::clamp<std::int64_t>(std::min(fitting, kMostWarps), 1, launch.problems);
+    const auto warps = static_cast<std::size_t>(blocks);
+    launch.reals = reals_.reserve(warps * R::kReals);
+    launch.leading = leading_.reserve(warps * R::kWords);
+    launch.longs = longs_.reserve(warps * R::kLongs);
+    launch.ints = ints_.reserve(warps * R::kInts);
+    launch.codes = codes_.reserve(warps * R::kEntries);
+    launch_kernel("complete_tables", complete_tables<decltype(contacts)::value>,
+                  {blocks, TableWarp::kWidth}, stream, launch);
   };
   switch (launch.run.contacts) {
     case 1:

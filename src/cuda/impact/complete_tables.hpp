@@ -29,7 +29,7 @@ struct CompleteTables {
   double* numbers;   ///< [problems, room.reals]
   int* first;        ///< [problems, room.ints]
   int* sizes;        ///< [problems, 2]: doubles and ints in use
-  // Memory of a thread, [threads, ..].
+  // Memory of the warps, [warps, ..].
   double* reals;
   std::uint64_t* leading;
   long* longs;
@@ -37,11 +37,11 @@ struct CompleteTables {
   ModeCodes* codes;
 };
 
-/// Memory of the threads, kept for the next call.
+/// Memory of the warps, kept for the next call.
 class CompleteTableMaker {
  public:
-  /// `launch`: all but the memory of the threads, for which there are `bytes` (or what one warp
-  /// needs). Errors: CudaError.
+  /// `launch`: all but the memory of the warps, for which there are `bytes` (or what one needs).
+  /// Errors: CudaError.
   void make(CompleteTables launch, std::size_t bytes, cudaStream_t stream);
 
  private:

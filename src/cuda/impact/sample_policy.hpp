@@ -16,8 +16,8 @@ struct SamplePolicy {
   int chunk = 1 << 20;         ///< trajectories of a chunk at most
   std::size_t chunk_bytes = std::size_t{1} << 30;    ///< device memory of a chunk at most
   std::size_t problem_bytes = std::size_t{1} << 30;  ///< of the problems that lie there at once
-  std::int64_t device_tables = 512;  ///< problems from which on the device makes their tables
-  std::size_t table_bytes = std::size_t{1} << 30;     ///< of the threads that make them
+  std::int64_t device_tables = 64;  ///< problems from which on the device makes their tables
+  std::size_t table_bytes = std::size_t{1} << 30;     ///< of the warps that make them
   std::size_t fallback_bytes = std::size_t{1} << 29;  ///< of the workers that can fall back
 };
 

@@ -6,7 +6,8 @@
 #include "impact/body/mode_table.hpp"
 #include "impact/mode_pilots.hpp"
 
-/// What makes a mode table of entries and pilots, on the host and on a device.
+/// What makes a mode table of entries and pilots, on the host and on a device: `Lanes` as
+/// TableLane, scalars the same on all.
 namespace carom {
 
 inline constexpr int kLargestEnumerated = 64;
@@ -43,25 +44,33 @@ CAROM_HOST_DEVICE constexpr long mode_combinations(int m, int places) {
 }
 
 /// Fills codes [mode_combinations]; their number.
-CAROM_HOST_DEVICE inline int enumerate_modes(const kernels::ImpactProblemView& problem, int m,
-                                             int places, ModeCodes* codes) {
+template <class Lanes>
+CAROM_HOST_DEVICE int enumerate_modes(const Lanes& lanes, const kernels::ImpactProblemView& problem,
+                                      int m, int places, ModeCodes* codes) {
   const int options = 1 + 2 * places;
-  const long combinations = mode_combinations(m, places);
-  int count = 0;
-  ModeCodes some{};
-  for (long number = 0; number < combinations; ++number) {
-    long rest = number;
+  const auto combination = [=](int number) {
+    ModeCodes some{};
     for (int i = 0; i < m; ++i) {
-      some[static_cast<std::size_t>(i)] = static_cast<std::uint8_t>(rest % options);
-      rest /= options;
+      some[static_cast<std::size_t>(i)] = static_cast<std::uint8_t>(number % options);
+      number /= options;
     }
+    return some;
+  };
+  const auto is_canonical = [&](int number) {
+    const ModeCodes some = combination(number);
     const ModeCodes same = canonical_modes(some, problem, m, places);
     bool own = true;
     for (int i = 0; i < m; ++i) {
       own = own && same[static_cast<std::size_t>(i)] == some[static_cast<std::size_t>(i)];
     }
-    if (own) codes[count++] = some;
-  }
+    return own ? 1U : 0U;
+  };
+  int count = 0;
+  lanes.each_where(static_cast<int>(mode_combinations(m, places)), is_canonical,
+                   [&](int number, unsigned) {
+                     lanes.for_each(1, [&](int) { codes[count] = combination(number); });
+                     ++count;
+                   });
   return count;
 }
 
@@ -74,10 +83,11 @@ struct ChosenEntries {
 /// Greedy cover: each place goes to the entry that gives most of the pilots' outcomes still open.
 /// Where modes overlap (the impulse of a step need not be unique) this leaves few to try.
 /// leading [outcomes, words] is used up; open [entries]; chosen [kLargestEnumerated].
-CAROM_HOST_DEVICE inline ChosenEntries cover_outcomes(int entries, const int* counts, int outcomes,
-                                                      int words, std::uint64_t* leading,
-                                                      const long* uses, bool mixed, long* open,
-                                                      int* chosen) {
+template <class Lanes>
+CAROM_HOST_DEVICE ChosenEntries cover_outcomes(const Lanes& lanes, int entries, const int* counts,
+                                               int outcomes, int words, std::uint64_t* leading,
+                                               const long* uses, bool mixed, long* open,
+                                               int* chosen) {
   const auto add = [&](int o, long by) {
     for (int w = 0; w < words; ++w) {
       for (std::uint64_t bits = leading[static_cast<long>(o) * words + w]; bits != 0;
@@ -87,44 +97,64 @@ CAROM_HOST_DEVICE inline ChosenEntries cover_outcomes(int entries, const int* co
     }
   };
   ChosenEntries result;
-  for (int e = 0; e < entries; ++e) open[e] = 0;
-  for (int o = 0; o < outcomes; ++o) add(o, uses[o]);
+  lanes.for_each(entries, [&](int e) { open[e] = 0; });
+  lanes.for_each(1, [&](int) {
+    for (int o = 0; o < outcomes; ++o) add(o, uses[o]);
+  });
   while (result.count < kLargestEnumerated) {
-    int best = entries;
-    for (int e = 0; e < entries; ++e) {
-      if (counts[e] > 0 && open[e] >= 0 && (best == entries || open[e] > open[best])) best = e;
-    }
-    if (best == entries || open[best] == 0) break;
-    for (int o = 0; o < outcomes; ++o) {
-      std::uint64_t* const own = leading + static_cast<long>(o) * words;
-      if ((own[best / 64] >> (best % 64) & 1U) == 0U) continue;
-      add(o, -uses[o]);
-      for (int w = 0; w < words; ++w) own[w] = 0;
-    }
-    open[best] = -1;  // taken
-    chosen[result.count++] = best;
+    const int best = lanes
+                         .argmin(entries, kernels::kInfinity,
+                                 [&](int e) {
+                                   return counts[e] > 0 && open[e] >= 0
+                                              ? -static_cast<double>(open[e])
+                                              : kernels::kInfinity;
+                                 })
+                         .index;
+    if (best < 0 || open[best] == 0) break;
+    const auto gives = [&](int o) {
+      const std::uint64_t word = leading[static_cast<long>(o) * words + best / 64];
+      return static_cast<unsigned>(word >> (best % 64) & 1U);
+    };
+    lanes.each_where(outcomes, gives, [&](int o, unsigned) {
+      lanes.for_each(1, [&](int) {
+        add(o, -uses[o]);
+        for (int w = 0; w < words; ++w) leading[static_cast<long>(o) * words + w] = 0;
+      });
+    });
+    lanes.for_each(1, [&](int) {
+      open[best] = -1;  // taken
+      chosen[result.count] = best;
+    });
+    ++result.count;
   }
   result.used = result.count;
   if (mixed) return result;  // a second entry of one outcome would weigh double
-  for (int e = 0; e < entries && result.count < kLargestEnumerated; ++e) {
-    if (counts[e] > 0 && open[e] == 0) chosen[result.count++] = e;
-  }
+  const auto is_left = [&](int e) { return counts[e] > 0 && open[e] == 0 ? 1U : 0U; };
+  lanes.each_where(entries, is_left, [&](int e, unsigned) {
+    if (result.count == kLargestEnumerated) return;
+    lanes.for_each(1, [&](int) { chosen[result.count] = e; });
+    ++result.count;
+  });
   return result;
 }
 
 /// Steps of all pilots, not the first pilots' alone, as OrderJob reads them: `kept` of `count`
 /// steps; arranged [columns, stride], lowest [stride].
-CAROM_HOST_DEVICE inline void arrange_pilot_steps(int columns, int count, int kept, int stride,
-                                                  const double* steps, double* arranged,
-                                                  double* lowest) {
-  for (int i = 0; i < columns * stride; ++i) arranged[i] = 0.0;
-  for (int s = 0; s < stride; ++s) lowest[s] = 1.0;  // what fills the last word fails all
-  for (int s = 0; s < kept; ++s) {
+template <class Lanes>
+CAROM_HOST_DEVICE void arrange_pilot_steps(const Lanes& lanes, int columns, int count, int kept,
+                                           int stride, const double* steps, double* arranged,
+                                           double* lowest) {
+  lanes.for_each(stride, [&](int s) {
+    if (s >= kept) {
+      for (int j = 0; j < columns; ++j) arranged[j * stride + s] = 0.0;
+      lowest[s] = 1.0;  // what fills the last word fails all
+      return;
+    }
     const long at = static_cast<long>(s) * count / kept;
     const double* z = steps + at * columns;
     for (int j = 0; j < columns; ++j) arranged[j * stride + s] = z[j];
     lowest[s] = -kernels::kModeTolerance * largest_of(z, columns);
-  }
+  });
 }
 
 /// What a table is written from.
@@ -140,50 +170,58 @@ struct TableDraft {
 };
 
 /// Fills first [entries + 1].
-CAROM_HOST_DEVICE inline void write_first(const TableDraft& draft, int* first) {
-  first[0] = 0;
-  for (int e = 0; e < draft.entries; ++e) {
-    const int others = draft.counts[draft.chosen[e]] - kernels::mode_screens(draft.columns);
-    first[e + 1] =
-        first[e] + kernels::padded(others > 0 ? others : 0, kernels::mode_group(draft.columns));
-  }
+template <class Lanes>
+CAROM_HOST_DEVICE void write_first(const Lanes& lanes, const TableDraft& draft, int* first) {
+  lanes.for_each(1, [&](int) {
+    first[0] = 0;
+    for (int e = 0; e < draft.entries; ++e) {
+      const int others = draft.counts[draft.chosen[e]] - kernels::mode_screens(draft.columns);
+      first[e + 1] =
+          first[e] + kernels::padded(others > 0 ? others : 0, kernels::mode_group(draft.columns));
+    }
+  });
 }
 
 /// Fills numbers [ModeTableView::size]: what draws, the entries' screens, their maps, their other
 /// conditions.
-CAROM_HOST_DEVICE inline void write_numbers(const TableDraft& draft, const int* first,
-                                            double* numbers) {
+template <class Lanes>
+CAROM_HOST_DEVICE void write_numbers(const Lanes& lanes, const TableDraft& draft, const int* first,
+                                     double* numbers) {
   const int columns = draft.columns;
   double largest = draft.step_size;
   for (int i = 0; i < draft.rows; ++i) {
     largest = kernels::larger(kernels::magnitude(draft.problem->contact_velocity[i]), largest);
   }
   // Irregular weights: a change in the last bits of any component changes the fraction of the sum.
-  for (int j = 0; j < columns; ++j) {
-    *numbers++ = (67108859.0 + 1234567.891 * (j + 1) * kernels::square_root(2.0 + j)) / largest;
-  }
-  for (int e = 0; e < draft.entries; ++e) {
-    const double golden = 0.6180339887498949 * static_cast<double>(e + 1);
-    *numbers++ = 524287.0 + 524287.0 * kernels::fraction(golden);
-  }
-  // Conditions [begin, end) in their order, zero where there are none.
-  const auto append = [&](int e, int begin, int end) {
-    const int entry = draft.chosen[e];
-    for (int c = begin; c < end; ++c) {
-      const bool none = c >= draft.counts[entry];
-      const long at = none ? 0 : draft.places[static_cast<long>(e) * draft.most + c];
-      const double* row = draft.conditions + (static_cast<long>(entry) * draft.most + at) * columns;
-      for (int j = 0; j < columns; ++j) *numbers++ = none ? 0.0 : row[j];
-    }
-  };
-  const int screens = kernels::mode_screens(columns);
-  for (int e = 0; e < draft.entries; ++e) append(e, 0, screens);
+  lanes.for_each(columns, [&](int j) {
+    numbers[j] = (67108859.0 + 1234567.891 * (j + 1) * kernels::square_root(2.0 + j)) / largest;
+  });
+  double* const marks = numbers + columns;
+  double* const screens = marks + draft.entries;
+  const int screened = kernels::mode_screens(columns);
+  double* const maps = screens + static_cast<long>(draft.entries) * screened * columns;
   const int size = draft.rows * columns;
-  for (int e = 0; e < draft.entries; ++e) {
-    const double* map = draft.maps + static_cast<long>(draft.chosen[e]) * size;
-    for (int j = 0; j < size; ++j) *numbers++ = map[j];
-  }
-  for (int e = 0; e < draft.entries; ++e) append(e, screens, screens + first[e + 1] - first[e]);
+  double* const others = maps + static_cast<long>(draft.entries) * size;
+  lanes.for_each(draft.entries, [&](int e) {
+    const int entry = draft.chosen[e];
+    const double golden = 0.6180339887498949 * static_cast<double>(e + 1);
+    marks[e] = 524287.0 + 524287.0 * kernels::fraction(golden);
+    // Conditions [begin, end) in their order, zero where there are none.
+    const auto write = [&](int begin, int end, double* to) {
+      for (int c = begin; c < end; ++c) {
+        const bool none = c >= draft.counts[entry];
+        const long at = none ? 0 : draft.places[static_cast<long>(e) * draft.most + c];
+        const double* row =
+            draft.conditions + (static_cast<long>(entry) * draft.most + at) * columns;
+        for (int j = 0; j < columns; ++j) *to++ = none ? 0.0 : row[j];
+      }
+    };
+    write(0, screened, screens + static_cast<long>(e) * screened * columns);
+    const double* map = draft.maps + static_cast<long>(entry) * size;
+    for (int j = 0; j < size; ++j) maps[static_cast<long>(e) * size + j] = map[j];
+    write(screened, screened + first[e + 1] - first[e],
+          others + static_cast<long>(first[e]) * columns);
+  });
 }
 
 }  // namespace carom

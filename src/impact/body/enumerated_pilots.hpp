@@ -5,13 +5,15 @@
 #include <carom/device/numeric.hpp>
 
 #include "impact/body/draw_limits.hpp"
+#include "impact/body/one_lane.hpp"
 #include "impact/mode_pilots.hpp"
 
 namespace carom {
 
-/// Pilot trajectories through all combinations at once, a pilot a lane, eight pilots together
-/// whatever the register's width.
-template <class Isa, int M>
+/// Pilot trajectories through all combinations at once, a pilot a lane of the pack, eight pilots
+/// together whatever the register's width. `Lanes` share the combinations of a step; what is not in
+/// the job's arrays is each lane's own, and the same on all.
+template <class Isa, int M, class Lanes = TableLane>
 class EnumeratedPilots {
   using Pack = typename Isa::Pack;
   using Mask = typename Isa::Mask;
@@ -24,7 +26,8 @@ class EnumeratedPilots {
   static constexpr int kWords = outcome_words(M);
 
  public:
-  CAROM_HOST_DEVICE explicit EnumeratedPilots(const EnumerationJob& job) : job_(job) {}
+  CAROM_HOST_DEVICE explicit EnumeratedPilots(const EnumerationJob& job, Lanes shared = {})
+      : job_(job), shared_(shared) {}
 
   CAROM_HOST_DEVICE void operator()() {
     if (!pilot_collides(*job_.run, job_.problem->contact_velocity)) return;
@@ -68,8 +71,8 @@ class EnumeratedPilots {
     (lowest * Pack(-kDistinctOutcomes / kernels::kModeTolerance)).store(distinct);
     record(z, lanes);
     int groups[kWidth] = {};
-    for (int entry = 0; entry < job_.entries; ++entry) {
-      if (job_.counts[entry] == 0) continue;
+    const auto solve = [&](int entry) {
+      if (job_.counts[entry] == 0) return 0U;
       const double* condition = job_.conditions + static_cast<long>(entry) * job_.most * kColumns;
       Mask solves = Mask::from_bits(lanes);
       // As many conditions at once as cost less than a branch that nobody foresees.
@@ -80,15 +83,16 @@ class EnumeratedPilots {
           solves = solves & (kernels::mode_row(condition, kColumns, z) >= lowest);
         }
       }
-      const unsigned solved = solves.bits();
-      if (solved == 0U) continue;
+      return solves.bits();
+    };
+    shared_.each_where(job_.entries, solve, [&](int entry, unsigned solved) {
       alignas(64) double after[kRows][kWidth];
       follow(entry, z, after);
       for (unsigned left = solved; left != 0U; left &= left - 1U) {
         const int lane = kernels::lowest_bit(left);
         join(entry, lane, after, distinct[lane], groups[lane]);
       }
-    }
+    });
     unsigned on = 0;
     for (unsigned left = lanes; left != 0U; left &= left - 1U) {
       const int lane = kernels::lowest_bit(left);
@@ -113,7 +117,8 @@ class EnumeratedPilots {
     for (int j = 0; j < kColumns; ++j) z[j].store(value[j]);
     for (; lanes != 0U && *job_.count < job_.capacity; lanes &= lanes - 1U) {
       double* const to = job_.steps + static_cast<long>((*job_.count)++) * kColumns;
-      for (int j = 0; j < kColumns; ++j) to[j] = value[j][kernels::lowest_bit(lanes)];
+      const int lane = kernels::lowest_bit(lanes);
+      shared_.for_each(kColumns, [&](int j) { to[j] = value[j][lane]; });
     }
   }
 
@@ -157,25 +162,29 @@ class EnumeratedPilots {
 
   /// One more step had an outcome that these entries lead to.
   CAROM_HOST_DEVICE void count(const std::uint64_t* entries) const {
-    int o = 0;
-    for (; o < *job_.outcomes; ++o) {
-      const std::uint64_t* known = job_.leading + static_cast<long>(o) * kWords;
+    const int known = *job_.outcomes;
+    const int o = shared_.first_where(known, [&](int at) {
+      const std::uint64_t* own = job_.leading + static_cast<long>(at) * kWords;
       bool same = true;
-      for (int w = 0; w < kWords; ++w) same = same && known[w] == entries[w];
-      if (same) break;
-    }
+      for (int w = 0; w < kWords; ++w) same = same && own[w] == entries[w];
+      return same;
+    });
     if (o == kMostOutcomes) return;
-    if (o == *job_.outcomes) {
-      ++*job_.outcomes;
-      job_.uses[o] = 0;
+    shared_.for_each(1, [&](int) {
+      if (o < known) {
+        ++job_.uses[o];
+        return;
+      }
+      job_.uses[o] = 1;
       for (int w = 0; w < kWords; ++w) {
         job_.leading[static_cast<long>(o) * kWords + w] = entries[w];
       }
-    }
-    ++job_.uses[o];
+    });
+    if (o == known) ++*job_.outcomes;
   }
 
   const EnumerationJob& job_;
+  Lanes shared_;
   double inverse_scale_[kRows];
   alignas(64) double u_[kRows][kTogether];
   Group group_[kWidth][kGroups];

@@ -36,17 +36,19 @@ class ModeEntries {
         places_(mode_places(Dim, polygon_)) {}
 
   CAROM_HOST_DEVICE void operator()() {
-    for (int first = 0; first < job_.count; first += kWidth) {
-      for (int lane = 0; lane < kWidth; ++lane) {
-        const int entry = first + lane < job_.count ? first + lane : job_.count - 1;
-        for (int i = 0; i < m_; ++i)
-          describe(i, job_.codes[entry][static_cast<std::size_t>(i)], lane);
-      }
-      assemble();
-      const unsigned regular = solve().bits();
-      functions();
-      write(first, regular);
+    for (int first = 0; first < job_.count; first += kWidth) make(first);
+  }
+  /// Combinations first .. first + kWidth - 1.
+  CAROM_HOST_DEVICE void make(int first) {
+    for (int lane = 0; lane < kWidth; ++lane) {
+      const int entry = first + lane < job_.count ? first + lane : job_.count - 1;
+      for (int i = 0; i < m_; ++i)
+        describe(i, job_.codes[entry][static_cast<std::size_t>(i)], lane);
     }
+    assemble();
+    const unsigned regular = solve().bits();
+    functions();
+    write(first, regular);
   }
 
  private:
