@@ -29,8 +29,8 @@ Answer without_drafts(const ImpactProblem& problem, const ImpactEvent& event,
   const auto question = [&](FaceCode code, const Piece& piece) {
     if (!has_modes(modes_of(code, impact.contacts), event)) return Met::no;
     if (event.direction.empty()) return Met::certainly;
-    for (const Vector& vertex : piece.vertices) {
-      const std::vector<double> u = velocities_of(impact, code, vertex);
+    for (const Point* vertex : piece.vertices) {
+      const std::vector<double> u = velocities_of(impact, code, vertex->exact);
       double value = 0.0;
       for (std::size_t k = 0; k < u.size(); ++k) value += event.direction[k] * u[k];
       if (value > event.bound) return Met::certainly;

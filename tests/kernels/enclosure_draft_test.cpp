@@ -51,13 +51,14 @@ TEST(EnclosureDraft, DoublesFindTheHullsOfIntegers) {
           random_points(random, static_cast<int>(n) + (n < 7 ? 4 : 2), n);
       Vector side(n);
       side[1] = 1;
-      const Hull exact = hull(n, points, {&side, 1});
+      const Hull exact = HullBase(n, points).with({}, std::vector<Measured>{Measured(side)});
       const Tuple rough_side = rough(side);
       const RoughHull found = rough_hull(n, rough(points), {&rough_side, 1});
       ASSERT_TRUE(found.known);
       EXPECT_EQ(found.equations.size(), exact.equations.size());
       EXPECT_EQ(found.rows.size(), exact.rows.size());
-      const Tuples cut = rough(exact.cut);
+      Tuples cut;
+      for (const CutRay& ray : exact.cut) cut.push_back(rough(ray.vector));
       EXPECT_EQ(found.cut.size(), cut.size());
       EXPECT_LE(apart(found.cut, cut), 1e-10);
       EXPECT_LE(apart(cut, found.cut), 1e-10);
@@ -84,10 +85,9 @@ TEST(EnclosureDraft, APlanHoldsWhatTheExactSearchFinds) {
     EXPECT_LE(reach.made(), 2 * (draft.made() + 4)) << p;
     for (const auto& [code, pieces] : reach.family()) {
       for (const Piece& piece : pieces) {
-        const Tuples vertices = rough(piece.vertices);
         const bool held =
             std::any_of(plan.begin(), plan.end(), [&, of = code](const DraftPiece& expected) {
-              return expected.code == of && expected.distance(vertices) <= 1e-8;
+              return expected.code == of && expected.distance(piece.vertices) <= 1e-8;
             });
         EXPECT_TRUE(held) << p << ' ' << code;
       }

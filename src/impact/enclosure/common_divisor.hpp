@@ -1,6 +1,6 @@
 #pragma once
 
-#include "impact/enclosure/double_description.hpp"
+#include "impact/enclosure/integer.hpp"
 
 namespace carom::enclosure {
 

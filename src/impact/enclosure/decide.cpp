@@ -102,14 +102,16 @@ class Deciding {
     if (!has_modes(modes_of(code, impact_.contacts), event_)) return Met::no;
     if (event_.direction.empty()) return Met::certainly;
     Beyond beyond(event_, kTrust);
-    for (const Vector& vertex : piece.vertices) beyond.add(velocities_of(impact_, code, vertex));
+    for (const Point* vertex : piece.vertices) {
+      beyond.add(velocities_of(impact_, code, vertex->exact));
+    }
     return beyond.met();
   }
   [[nodiscard]] Met draft_meets(FaceCode code, const DraftPiece& piece) const {
     if (!has_modes(modes_of(code, impact_.contacts), event_)) return Met::no;
     if (event_.direction.empty()) return Met::certainly;
     Beyond beyond(event_, kTrustDraft);
-    for (const Tuple& vertex : piece.vertices) beyond.add(velocities_.at(code, vertex));
+    for (const DraftPoint& vertex : piece.vertices) beyond.add(velocities_.at(code, vertex.at));
     return beyond.met();
   }
 

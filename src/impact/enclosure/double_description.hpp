@@ -1,27 +1,15 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <vector>
 
-#include <boost/multiprecision/cpp_int.hpp>
+#include "impact/enclosure/sums.hpp"
 
 /// Polyhedral cones in exact integers: from rows to generators and back by the double description
 /// method (Motzkin et al., 1953; Fukuda and Prodon, 1996).
 namespace carom::enclosure {
-
-/// Without memory of its own up to 512 bits, unlimited beyond.
-using Integer = boost::multiprecision::number<
-    boost::multiprecision::cpp_int_backend<512, 0, boost::multiprecision::signed_magnitude,
-                                           boost::multiprecision::unchecked>,
-    boost::multiprecision::et_off>;
-using Vector = std::vector<Integer>;
-
-Integer dot(const Vector& a, const Vector& b);
-/// Divides by the greatest common divisor.
-void make_primitive(Vector& v);
-/// a / b as a double, whatever their sizes; b != 0.
-double quotient(const Integer& a, const Integer& b);
 
 struct Generators {
   std::vector<Vector> lines;  ///< a basis of the largest linear subspace
@@ -33,13 +21,31 @@ struct Generators {
 Generators generators(std::size_t n, std::span<const Vector> equations,
                       std::span<const Vector> rows);
 
-struct Hull {
-  std::vector<Vector> equations, rows;  ///< of cone(points): e.y = 0, r.y >= 0; minimal
-  std::vector<Vector> cut;              ///< rays of its part where s.y >= 0 for all sides
+/// A ray of a cut hull: one of the points that were added to the base's, or another one.
+struct CutRay {
+  const Measured* point = nullptr;
+  Vector vector;  ///< of another one
 };
 
-/// Both descriptions at once: what the points say of the rows is not computed again. Those with
-/// small numbers first. The points are primitive.
-Hull hull(std::size_t n, std::span<const Vector> points, std::span<const Vector> sides);
+struct Hull {
+  std::vector<Vector> equations, rows;  ///< of cone(points): e.y = 0, r.y >= 0; minimal
+  std::vector<CutRay> cut;              ///< rays of its part where s.y >= 0 for all sides
+};
+
+/// Points that many hulls have in common, and what they say of rows.
+class HullBase {
+ public:
+  /// n: of the points' numbers. They are primitive.
+  HullBase(std::size_t n, const std::vector<Vector>& points);
+
+  /// Both descriptions of these and more points at once: what the points say of the rows is not
+  /// computed again. Those with small numbers first.
+  [[nodiscard]] Hull with(std::span<const Measured* const> points,
+                          std::span<const Measured> sides) const;
+
+ private:
+  struct State;
+  std::shared_ptr<const State> state_;
+};
 
 }  // namespace carom::enclosure

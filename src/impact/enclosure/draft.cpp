@@ -19,13 +19,17 @@ double length(const Tuple& row) {
 /// By how much points with first number 1 lie outside of a row; negative inside.
 double beyond(const Tuple& row, const Tuple& point) { return -dot(row, point); }
 
-bool holds(const DraftPiece& piece, const Tuples& points) {
+bool holds(const DraftPiece& piece, const DraftPoints& points) {
   const auto within = [&](const Tuple& r) {
     return std::all_of(points.begin(), points.end(),
-                       [&](const Tuple& point) { return dot(r, point) >= -kRoughZero; });
+                       [&](const DraftPoint& point) { return dot(r, point.at) >= -kRoughZero; });
+  };
+  const auto on = [&](const Tuple& e) {
+    return std::all_of(points.begin(), points.end(),
+                       [&](const DraftPoint& point) { return sign_of_dot(e, point.at) == 0; });
   };
   return std::all_of(piece.rows.begin(), piece.rows.end(), within) &&
-         piece.distance(points) <= kRoughZero;
+         std::all_of(piece.equations.begin(), piece.equations.end(), on);
 }
 
 /// Of length 1.
@@ -39,38 +43,61 @@ void make_unit(Tuples& rows) {
 
 }  // namespace
 
-double DraftPiece::distance(const Tuples& points) const {
-  double most = 0.0;
-  for (const Tuple& point : points) {
-    for (const Tuple& e : equations) {
-      if (sign_of_dot(e, point) != 0) return std::numeric_limits<double>::infinity();
-    }
-    for (const Tuple& r : rows) most = std::max(most, beyond(r, point));
+double DraftPiece::distance(const Tuple& point) const {
+  for (const Tuple& e : equations) {
+    if (sign_of_dot(e, point) != 0) return std::numeric_limits<double>::infinity();
   }
+  double most = 0.0;
+  for (const Tuple& r : rows) most = std::max(most, beyond(r, point));
   return most;
 }
 
 Draft::Draft(const RoundedImpact& impact, Faces& faces)
-    : impact_(impact), faces_(faces), row_(rough(impact.row)), start_(rough(impact.start)) {}
+    : impact_(impact), faces_(faces), row_(rough(impact.row)) {}
+
+DraftPoint Draft::point(const Tuple& at) const {
+  DraftPoint result{at, {}};
+  for (std::size_t k = 0; k < row_.size(); ++k) {
+    const int sign = sign_of_dot(row_[k], at);
+    if (sign > 0) result.signs.above |= 1U << k;
+    if (sign < 0) result.signs.below |= 1U << k;
+  }
+  return result;
+}
+
+DraftPoints Draft::points(const Tuples& all) const {
+  DraftPoints result;
+  result.reserve(all.size());
+  for (const Tuple& at : all) result.push_back(point(at));
+  return result;
+}
+
+template <class Hand>
+void Draft::pass_on(const DraftPoints& points, const Hand& hand) {
+  const auto cross = [&](int k, const DraftPoint& p, const DraftPoint& q) {
+    return point(crossing(row_[static_cast<std::size_t>(k)], p.at, q.at));
+  };
+  hand_over(faces_, impact_.contacts, points, cross, hand);
+}
 
 const Draft::RoughFace& Draft::face(FaceCode code) {
   const auto known = rough_.find(code);
   if (known != rough_.end()) return known->second;
   const Face& exact = faces_.face(code);
-  RoughFace own{rough(exact.zero), rough(exact.side), rough(exact.motion), exact.terminal};
+  RoughFace own{rough(exact.zero), rough(exact.side), rough(exact.motion), &exact};
   own.side.push_back({1.0});
   return rough_.emplace(code, std::move(own)).first->second;
 }
 
-bool Draft::close(const RoughFace& face, const Tuples& points, DraftPiece& piece) {
+bool Draft::close(const RoughFace& face, const DraftPoints& points, DraftPiece& piece) {
   Tuples all = face.motion;
-  all.insert(all.end(), points.begin(), points.end());
+  for (const DraftPoint& point : points) all.push_back(point.at);
   RoughHull hulled = rough_hull(impact_.size(), all, face.side);
   if (!hulled.known) return false;
   piece.equations = std::move(hulled.equations);
   piece.rows = std::move(hulled.rows);
   make_unit(piece.rows);
-  piece.vertices = std::move(hulled.cut);
+  piece.vertices = this->points(hulled.cut);
   piece.number = made_++;
   return true;
 }
@@ -81,12 +108,12 @@ double Draft::slack() const {
                     static_cast<int>(std::min<std::int64_t>(made_, 192) / kPatience));
 }
 
-void Draft::widen(const RoughFace& face, const Tuples& points, DraftPiece& piece) {
+void Draft::widen(const RoughFace& face, const DraftPoints& points, DraftPiece& piece) {
   Tuples equations;
   equations.swap(piece.equations);
   for (Tuple& equation : equations) {
-    const bool kept = std::all_of(points.begin(), points.end(), [&](const Tuple& point) {
-      return sign_of_dot(equation, point) == 0;
+    const bool kept = std::all_of(points.begin(), points.end(), [&](const DraftPoint& point) {
+      return sign_of_dot(equation, point.at) == 0;
     });
     if (kept) {
       piece.equations.push_back(equation);
@@ -99,19 +126,19 @@ void Draft::widen(const RoughFace& face, const Tuples& points, DraftPiece& piece
   make_unit(piece.rows);
   for (Tuple& row : piece.rows) {
     double most = 0.0;
-    for (const Tuple& point : points) most = std::max(most, beyond(row, point));
+    for (const DraftPoint& point : points) most = std::max(most, beyond(row, point.at));
     if (most > 0.0) row[0] += 1.25 * most + slack() / 16.0;
   }
   equations = face.zero;
   equations.insert(equations.end(), piece.equations.begin(), piece.equations.end());
   Tuples rows = face.side;
   rows.insert(rows.end(), piece.rows.begin(), piece.rows.end());
-  piece.vertices = rough_rays(impact_.size(), equations, rows);
+  piece.vertices = this->points(rough_rays(impact_.size(), equations, rows));
   lost_ = lost_ || piece.vertices.empty();
   piece.number = made_++;
 }
 
-void Draft::add(FaceCode code, const Tuples& points, bool reached, const Question& question) {
+void Draft::add(FaceCode code, const DraftPoints& points, bool reached, const Question& question) {
   std::vector<DraftPiece>& pieces = family_[code];
   if (std::any_of(pieces.begin(), pieces.end(),
                   [&](const DraftPiece& piece) { return holds(piece, points); })) {
@@ -135,14 +162,14 @@ void Draft::add(FaceCode code, const Tuples& points, bool reached, const Questio
     if (least < slack()) {
       widen(own, points, made);
     } else {
-      Tuples both = made.vertices;
+      DraftPoints both = made.vertices;
       both.insert(both.end(), points.begin(), points.end());
       lost_ = lost_ || !close(own, both, made);
     }
     made.reached = false;
   }
   std::erase_if(pieces, [&](const DraftPiece& piece) { return holds(made, piece.vertices); });
-  if (question && own.terminal && !lost_) {
+  if (question && own.exact->terminal && !lost_) {
     const Met met = question(code, made);
     doubtful_ = met == Met::perhaps;
     if (met != Met::no) met_ = made.reached ? met : Met::perhaps;
@@ -159,10 +186,10 @@ bool Draft::run(const DraftLimits& limits, const Question& question) {
   lost_ = doubtful_ = false;
   met_ = Met::no;
   bool reached = true;
-  const auto hand = [&](FaceCode code, const Tuples& points) {
+  const auto hand = [&](FaceCode code, const DraftPoints& points) {
     if (!lost_ && met_ == Met::no) add(code, points, reached, question);
   };
-  hand_over(faces_, impact_.contacts, row_, Tuples{start_}, hand);
+  pass_on({point(rough(impact_.start))}, hand);
   while (!open_.empty()) {
     if (lost_ || met_ != Met::no || made_ >= limits_.budget) return false;
     const auto [code, number] = open_.front();
@@ -171,10 +198,10 @@ bool Draft::run(const DraftLimits& limits, const Question& question) {
     const auto& pieces = family_[code];
     const auto piece = std::find_if(pieces.begin(), pieces.end(),
                                     [n = number](const DraftPiece& p) { return p.number == n; });
-    if (piece == pieces.end() || own.terminal) continue;
+    if (piece == pieces.end() || own.exact->terminal) continue;
     reached = piece->reached;
-    for (const Tuples& points : parts(own.side, piece->vertices)) {
-      hand_over(faces_, impact_.contacts, row_, points, hand);
+    for (const DraftPoints& points : parts(*own.exact, piece->vertices)) {
+      pass_on(points, hand);
     }
   }
   return !lost_ && met_ == Met::no;
@@ -190,13 +217,17 @@ std::vector<DraftPiece> Draft::plan() {
     }
   }
   std::vector<std::size_t> next;
-  const auto hand = [&](FaceCode code, const Tuples& points) {
+  const auto hand = [&](FaceCode code, const DraftPoints& points) {
     const auto found = of_face.find(code);
     if (found == of_face.end()) return;
-    next.push_back(*std::min_element(
-        found->second.begin(), found->second.end(), [&](std::size_t a, std::size_t b) {
-          return pieces[a]->distance(points) < pieces[b]->distance(points);
-        }));
+    std::size_t nearest = found->second.front();
+    double least = std::numeric_limits<double>::infinity();
+    for (const std::size_t p : found->second) {
+      const double far = pieces[p]->distance(points);
+      if (far < least) least = far, nearest = p;
+      if (far == 0.0) break;
+    }
+    next.push_back(nearest);
   };
   // Depth first; those that are done last come first.
   struct Visit {
@@ -210,14 +241,14 @@ std::vector<DraftPiece> Draft::plan() {
     seen[at] = true;
     next.clear();
     const RoughFace& own = face(pieces[at]->code);
-    if (!own.terminal) {
-      for (const Tuples& points : parts(own.side, pieces[at]->vertices)) {
-        hand_over(faces_, impact_.contacts, row_, points, hand);
+    if (!own.exact->terminal) {
+      for (const DraftPoints& points : parts(*own.exact, pieces[at]->vertices)) {
+        pass_on(points, hand);
       }
     }
     path.push_back({at, next});
   };
-  hand_over(faces_, impact_.contacts, row_, Tuples{start_}, hand);
+  pass_on({point(rough(impact_.start))}, hand);
   for (const std::vector<std::size_t> first = next; const std::size_t at : first) {
     if (seen[at]) continue;
     enter(at);

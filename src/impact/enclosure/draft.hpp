@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -12,16 +13,34 @@
 
 namespace carom::enclosure {
 
+/// A point in doubles, and what of its contact velocities is not nearly 0.
+struct DraftPoint {
+  Tuple at;
+  Signs signs;
+};
+using DraftPoints = std::vector<DraftPoint>;
+inline const Signs& signs_of(const DraftPoint& point) { return point.signs; }
+
 /// A polyhedron that a search is expected to end with.
 struct DraftPiece {
   FaceCode code = 0;
   Tuples equations, rows;  ///< as those of a Piece
-  Tuples vertices;
+  DraftPoints vertices;
   std::int64_t number = 0;
   bool reached = false;  ///< as that of a Piece
 
   /// By how much points lie outside, in units of RoundedImpact::unit.
-  [[nodiscard]] double distance(const Tuples& points) const;
+  [[nodiscard]] double distance(const Tuple& point) const;
+  template <class List>
+  [[nodiscard]] double distance(const List& points) const {
+    double most = 0.0;
+    for (const auto& point : points) most = std::max(most, distance(tuple_of(point)));
+    return most;
+  }
+
+ private:
+  static const Tuple& tuple_of(const DraftPoint& point) { return point.at; }
+  static const Tuple& tuple_of(const Point* point) { return point->tuple; }
 };
 
 /// What a terminal polyhedron says to a question that must not be met.
@@ -56,19 +75,22 @@ class Draft {
  private:
   struct RoughFace {
     Tuples zero, side, motion;
-    bool terminal = true;
+    const Face* exact;
   };
 
   const RoughFace& face(FaceCode code);
-  void add(FaceCode code, const Tuples& points, bool reached, const Question& question);
-  [[nodiscard]] bool close(const RoughFace& face, const Tuples& points, DraftPiece& piece);
-  void widen(const RoughFace& face, const Tuples& points, DraftPiece& piece);
+  void add(FaceCode code, const DraftPoints& points, bool reached, const Question& question);
+  [[nodiscard]] bool close(const RoughFace& face, const DraftPoints& points, DraftPiece& piece);
+  void widen(const RoughFace& face, const DraftPoints& points, DraftPiece& piece);
+  [[nodiscard]] DraftPoint point(const Tuple& at) const;
+  [[nodiscard]] DraftPoints points(const Tuples& all) const;
+  template <class Hand>
+  void pass_on(const DraftPoints& points, const Hand& hand);
   [[nodiscard]] double slack() const;
 
   const RoundedImpact& impact_;
   Faces& faces_;
   Tuples row_;
-  Tuple start_;
   DraftLimits limits_{};
   std::map<FaceCode, RoughFace> rough_;
   std::map<FaceCode, std::vector<DraftPiece>> family_;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "impact/enclosure/attempts.hpp"
+#include "impact/enclosure/hand_over.hpp"
 #include "impact/enclosure/invariant.hpp"
 
 namespace carom::enclosure {
@@ -45,7 +46,8 @@ bool nearly_same(const RoundedImpact& a, const RoundedImpact& b) {
 }
 
 /// Vertices of a polyhedron cut to its face's closure; false where that has none or no end.
-bool find_vertices(const RoundedImpact& impact, const Face& face, bool bounded, Piece& piece) {
+bool find_vertices(const RoundedImpact& impact, const Face& face, bool bounded, PointTable& points,
+                   Piece& piece) {
   std::vector<Vector> equations = piece.equations, rows = piece.rows;
   equations.insert(equations.end(), face.zero.begin(), face.zero.end());
   rows.insert(rows.end(), face.side.begin(), face.side.end());
@@ -54,9 +56,9 @@ bool find_vertices(const RoundedImpact& impact, const Face& face, bool bounded, 
   rows.back()[0] = 1;
   Generators all = generators(impact.size(), equations, rows);
   if (!all.lines.empty() || all.rays.empty()) return false;
-  piece.vertices = std::move(all.rays);
+  for (Vector& ray : all.rays) piece.vertices.push_back(points.add(std::move(ray)));
   return std::all_of(piece.vertices.begin(), piece.vertices.end(),
-                     [](const Vector& vertex) { return vertex[0] > 0; });
+                     [](const Point* vertex) { return vertex->exact[0] > 0; });
 }
 
 /// That no motion in the face leaves the polyhedron.
@@ -69,12 +71,15 @@ bool keeps_motion(const Face& face, const Piece& piece) {
   });
 }
 
-bool is_inductive(const RoundedImpact& impact, bool bounded, Family& family) {
-  Faces faces(impact);
+/// faces: of the impact; the family gets points of theirs.
+bool is_inductive(const RoundedImpact& impact, bool bounded, Faces& faces, Family& family) {
   for (auto& [code, pieces] : family) {
     const Face& face = faces.face(code);
     for (Piece& piece : pieces) {
-      if (!keeps_motion(face, piece) || !find_vertices(impact, face, bounded, piece)) return false;
+      if (!keeps_motion(face, piece) ||
+          !find_vertices(impact, face, bounded, faces.points(), piece)) {
+        return false;
+      }
     }
   }
   bool held = true;
@@ -82,14 +87,14 @@ bool is_inductive(const RoundedImpact& impact, bool bounded, Family& family) {
     const auto found = family.find(code);
     held = held && found != family.end() &&
            std::any_of(found->second.begin(), found->second.end(),
-                       [&](const Piece& piece) { return Reach::holds(piece, points); });
+                       [&](Piece& piece) { return Reach::holds(piece, points); });
   };
-  Reach::hand_over(faces, impact, {impact.start}, hand);
+  Reach::hand_over(faces, impact, {faces.points().add(impact.start)}, hand);
   for (const auto& [code, pieces] : family) {
     const Face& face = faces.face(code);
     if (face.terminal) continue;
     for (const Piece& piece : pieces) {
-      for (const Points& points : Reach::parts(face, piece)) {
+      for (const Points& points : parts(face, piece.vertices)) {
         Reach::hand_over(faces, impact, points, hand);
         if (!held) return false;
       }
@@ -216,10 +221,9 @@ bool proves(const ImpactProblem& problem, const ImpactEnclosure& enclosure) {
   const bool bounded = enclosure.status == EnclosureStatus::outer;
   if (!bounded && enclosure.status != EnclosureStatus::enclosed) return false;
   std::optional<Invariant> invariant = read_invariant(enclosure.invariant);
-  if (!invariant || !nearly_same(invariant->impact, round_impact(problem)) ||
-      !is_inductive(invariant->impact, bounded, invariant->family)) {
-    return false;
-  }
+  if (!invariant || !nearly_same(invariant->impact, round_impact(problem))) return false;
+  Faces faces(invariant->impact);
+  if (!is_inductive(invariant->impact, bounded, faces, invariant->family)) return false;
   ImpactEnclosure held;
   summarise(invariant->impact, invariant->family, held);
   return is_within(held, enclosure) &&

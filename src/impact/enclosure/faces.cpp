@@ -31,31 +31,45 @@ Vector weighted(const Vector& weight, const std::vector<const Vector*>& rays, st
 
 }  // namespace
 
+Faces::Faces(const RoundedImpact& impact)
+    : impact_(impact),
+      points_(impact),
+      faces_(std::size_t{1} << (3 * impact.contacts)),
+      hulls_(faces_.size()),
+      enterable_(faces_.size()) {}
+
 Face Faces::make(FaceCode code) const {
   const int m = impact_.contacts;
   Face face;
   std::vector<const Vector*> pushes;
   const auto row = [&](int k) -> const Vector& { return impact_.row[static_cast<std::size_t>(k)]; };
+  const auto side = [&](int k, int sign) {
+    face.side.push_back(sign > 0 ? row(k) : negative(row(k)));
+    face.side_of.push_back(k);
+  };
   for (int i = 0; i < m; ++i) {
     const ContactFace state = contact_face(code, i);
     if (state == ContactFace::separating) {
-      face.side.push_back(row(i));
+      side(i, 1);
       continue;
     }
     if (touching(state)) face.zero.push_back(row(i));
     if (approaching(state)) {
-      face.side.push_back(negative(row(i)));
+      side(i, -1);
       face.terminal = false;
     }
     const int sign = slip(state);
     if (sign == 0) face.zero.push_back(row(m + i));
-    if (sign > 0) face.side.push_back(row(m + i));
-    if (sign < 0) face.side.push_back(negative(row(m + i)));
+    if (sign != 0) side(m + i, sign);
     const auto first = 2 * static_cast<std::size_t>(i);
     if (sign <= 0) pushes.push_back(&impact_.push[first]);
     if (sign >= 0) pushes.push_back(&impact_.push[first + 1]);
   }
-  if (face.terminal) return face;
+  if (!face.terminal) find_motion(pushes, face);
+  return face;
+}
+
+void Faces::find_motion(const std::vector<const Vector*>& pushes, Face& face) const {
   std::vector<Vector> equations, rows;
   for (const Vector& zero : face.zero) {
     Vector equation(pushes.size());
@@ -70,19 +84,37 @@ Face Faces::make(FaceCode code) const {
       face.motion.push_back(std::move(ray));
     }
   }
-  return face;
 }
 
 const Face& Faces::face(FaceCode code) {
-  const auto known = faces_.find(code);
-  return known != faces_.end() ? known->second : faces_.emplace(code, make(code)).first->second;
+  std::unique_ptr<const Face>& known = faces_[code];
+  if (!known) known = std::make_unique<const Face>(make(code));
+  return *known;
+}
+
+const FaceHulls& Faces::hulls(FaceCode code) {
+  std::unique_ptr<const FaceHulls>& known = hulls_[code];
+  if (known) return *known;
+  const Face& own = face(code);
+  auto made = std::make_unique<FaceHulls>(FaceHulls{{impact_.size(), own.motion}, {}});
+  for (const Vector& row : own.side) made->closure.emplace_back(row);
+  made->closure.emplace_back(unit_row(impact_.size(), 0));
+  known = std::move(made);
+  return *known;
 }
 
 bool Faces::enterable(FaceCode code, std::uint32_t leaving) {
   if (leaving == 0) return true;
-  const auto key = std::make_pair(code, leaving);
-  const auto known = enterable_.find(key);
-  if (known != enterable_.end()) return known->second;
+  std::vector<Known>& of_face = enterable_[code];
+  if (of_face.empty()) of_face.resize(std::size_t{1} << (2 * impact_.contacts), Known::no);
+  Known& known = of_face[leaving];
+  if (known == Known::no) {
+    known = find_enterable(code, leaving) ? Known::enterable : Known::not_enterable;
+  }
+  return known == Known::enterable;
+}
+
+bool Faces::find_enterable(FaceCode code, std::uint32_t leaving) {
   const Face& entered = face(code);
   const int m = impact_.contacts;
   std::vector<Vector> rows;  // rate of each row that leaves, along its sign, of each ray
@@ -111,7 +143,6 @@ bool Faces::enterable(FaceCode code, std::uint32_t leaving) {
                          [&](const Vector& weight) { return dot(rates, weight) > 0; });
     });
   }
-  enterable_.emplace(key, answer);
   return answer;
 }
 

@@ -1,11 +1,11 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <unordered_map>
-#include <utility>
+#include <memory>
 #include <vector>
 
+#include "impact/enclosure/double_description.hpp"
+#include "impact/enclosure/points.hpp"
 #include "impact/enclosure/rounded_impact.hpp"
 
 namespace carom::enclosure {
@@ -42,25 +42,41 @@ struct Face {
   bool terminal = true;      ///< nothing approaches
   std::vector<Vector> zero;  ///< rows that are 0 on it
   std::vector<Vector> side;  ///< rows that are >= 0 on its closure
+  std::vector<int> side_of;  ///< the contact velocities that they are, or the opposites of
   std::vector<Vector>
       motion;  ///< extreme rays of the rates that stay in it; none in a terminal one
 };
 
+/// What hulls in a face begin with and are cut with.
+struct FaceHulls {
+  HullBase base;                  ///< of the motions
+  std::vector<Measured> closure;  ///< the sides, and the row of points
+};
+
 class Faces {
  public:
-  explicit Faces(const RoundedImpact& impact) : impact_(impact) {}
+  explicit Faces(const RoundedImpact& impact);
 
   const Face& face(FaceCode code);
+  const FaceHulls& hulls(FaceCode code);
   /// Whether some motion in the face makes all rows of `leaving` (bit k: u_k, which is 0 where the
   /// motion starts) get the face's sign at once.
   bool enterable(FaceCode code, std::uint32_t leaving);
+  /// The points that polyhedra of the faces have.
+  PointTable& points() { return points_; }
 
  private:
+  enum class Known : std::uint8_t { no, enterable, not_enterable };
+
   [[nodiscard]] Face make(FaceCode code) const;
+  void find_motion(const std::vector<const Vector*>& pushes, Face& face) const;
+  [[nodiscard]] bool find_enterable(FaceCode code, std::uint32_t leaving);
 
   const RoundedImpact& impact_;
-  std::unordered_map<FaceCode, Face> faces_;
-  std::map<std::pair<FaceCode, std::uint32_t>, bool> enterable_;
+  PointTable points_;
+  std::vector<std::unique_ptr<const Face>> faces_;  // by code
+  std::vector<std::unique_ptr<const FaceHulls>> hulls_;
+  std::vector<std::vector<Known>> enterable_;  // by code and what leaves
 };
 
 }  // namespace carom::enclosure

@@ -13,11 +13,14 @@ namespace carom::enclosure {
 
 enum class Side : std::uint8_t { zero, positive, negative, both };
 
-template <class V>
-Side side_of(const V& row, const std::vector<V>& points) {
+/// A point in integers or in doubles: `signs_of(point)`.
+inline const Signs& signs_of(const Point* point) { return point->signs; }
+
+template <class P>
+Side side_of(int k, const std::vector<P>& points) {
   bool above = false, below = false;
-  for (const V& point : points) {
-    const int sign = sign_of_dot(row, point);
+  for (const P& point : points) {
+    const int sign = signs_of(point).of(k);
     above = above || sign > 0;
     below = below || sign < 0;
   }
@@ -25,41 +28,38 @@ Side side_of(const V& row, const std::vector<V>& points) {
   return above ? Side::positive : (below ? Side::negative : Side::zero);
 }
 
-/// Generators of conv(points) where sign * row >= 0, or = 0 for sign 0; not all are vertices.
-template <class V>
-std::vector<V> clipped(const V& row, int sign, const std::vector<V>& points) {
-  std::vector<V> result;
-  std::vector<int> side;
-  side.reserve(points.size());
-  for (const V& point : points) side.push_back(sign_of_dot(row, point));
+/// Generators of conv(points) where sign u_k >= 0, or = 0 for sign 0; not all are vertices.
+template <class P, class Cross>
+std::vector<P> clipped(int k, int sign, const std::vector<P>& points, const Cross& cross) {
+  std::vector<P> result;
   for (std::size_t i = 0; i < points.size(); ++i) {
-    if (side[i] == 0 || side[i] == sign) result.push_back(points[i]);
+    const int own = signs_of(points[i]).of(k);
+    if (own == 0 || own == sign) result.push_back(points[i]);
     for (std::size_t j = 0; j < i; ++j) {
-      if (side[i] * side[j] < 0) result.push_back(crossing(row, points[i], points[j]));
+      if (own * signs_of(points[j]).of(k) < 0) result.push_back(cross(k, points[i], points[j]));
     }
   }
   return result;
 }
 
 /// hand(code, part) for every face that takes up parts of `points`, all of which lie in the
-/// closure of one face: those that a motion enters from there at once, and terminal ones. rows: of
-/// the contact velocities, [2 m].
-template <class V, class Hand>
-void hand_over(Faces& faces, int m, const std::vector<V>& rows, const std::vector<V>& points,
+/// closure of one face: those that a motion enters from there at once, and terminal ones.
+/// cross(k, p, q): where u_k is 0 between points of different signs.
+template <class P, class Cross, class Hand>
+void hand_over(Faces& faces, int m, const std::vector<P>& points, const Cross& cross,
                const Hand& hand) {
   if (points.empty()) return;
-  const auto row = [&](int k) -> const V& { return rows[static_cast<std::size_t>(k)]; };
   bool ends = true;
   std::vector<Side> normal(static_cast<std::size_t>(m)), tangent(normal);
   for (int i = 0; i < m; ++i) {
     const auto at = static_cast<std::size_t>(i);
-    normal[at] = side_of(row(i), points);
+    normal[at] = side_of(i, points);
     ends = ends && normal[at] != Side::negative;
     if (normal[at] == Side::positive) continue;
-    tangent[at] = side_of(row(m + i), points);
+    tangent[at] = side_of(m + i, points);
     if (tangent[at] != Side::both) continue;
     for (const int sign : {-1, 0, 1}) {
-      hand_over(faces, m, rows, clipped(row(m + i), sign, points), hand);
+      hand_over(faces, m, clipped(m + i, sign, points, cross), cross, hand);
     }
     return;
   }
@@ -115,21 +115,21 @@ void hand_over(Faces& faces, int m, const std::vector<V>& rows, const std::vecto
 }
 
 /// The sets of a polyhedron's vertices that lie on common ones of its face's sides, and all.
-template <class V>
-std::vector<std::vector<V>> parts(const std::vector<V>& sides, const std::vector<V>& vertices) {
+template <class P>
+std::vector<std::vector<P>> parts(const Face& face, const std::vector<P>& vertices) {
   std::vector<std::uint32_t> on(vertices.size(), 0);  // a bit for each side that is attained
   int attained = 0;
-  for (const V& side : sides) {
+  for (const int side : face.side_of) {
     bool some = false;
     for (std::size_t v = 0; v < vertices.size(); ++v) {
-      if (sign_of_dot(side, vertices[v]) != 0) continue;
+      if (!signs_of(vertices[v]).zero(side)) continue;
       on[v] |= 1U << attained;
       some = true;
     }
     if (some) ++attained;
   }
   std::vector<std::uint32_t> known;  // all sides that a subset lies on tell it from others
-  std::vector<std::vector<V>> result;
+  std::vector<std::vector<P>> result;
   for (std::uint32_t chosen = 0; chosen < 1U << attained; ++chosen) {
     std::uint32_t common = ~0U;
     bool some = false;
@@ -140,7 +140,7 @@ std::vector<std::vector<V>> parts(const std::vector<V>& sides, const std::vector
     }
     if (!some || std::find(known.begin(), known.end(), common) != known.end()) continue;
     known.push_back(common);
-    std::vector<V> points;
+    std::vector<P> points;
     for (std::size_t v = 0; v < vertices.size(); ++v) {
       if ((on[v] & chosen) == chosen) points.push_back(vertices[v]);
     }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "impact/enclosure/double_description.hpp"
+#include "impact/enclosure/integer.hpp"
 #include "impact/enclosure/limbs.hpp"
 
 #if defined(__SIZEOF_INT128__)

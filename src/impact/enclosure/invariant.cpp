@@ -1,5 +1,7 @@
 #include "impact/enclosure/invariant.hpp"
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <sstream>
@@ -16,12 +18,15 @@ void write(std::string& out, const Integer& value) {
   const auto& backend = value.backend();
   if (backend.sign()) out += '-';
   constexpr int kBits = std::numeric_limits<boost::multiprecision::limb_type>::digits;
-  bool leading = true;
-  for (auto i = static_cast<int>(backend.size()); i-- > 0;) {
-    for (int shift = kBits - 4; shift >= 0; shift -= 4) {
-      const auto digit = static_cast<unsigned>(backend.limbs()[i] >> shift & 15U);
-      leading = leading && digit == 0 && (i > 0 || shift > 0);
-      if (!leading) out += kDigits[digit];
+  const auto top = static_cast<int>(backend.size()) - 1;
+  const auto used = static_cast<int>(std::bit_width(backend.limbs()[top]));
+  const auto digits = static_cast<std::size_t>(std::max(1, (used + 3) / 4) + top * (kBits / 4));
+  out.resize(out.size() + digits);
+  char* at = out.data() + out.size();
+  for (int i = 0; i <= top; ++i) {
+    auto limb = backend.limbs()[i];
+    for (int k = 0; k < kBits / 4 && at > out.data() + out.size() - digits; ++k, limb >>= 4) {
+      *--at = kDigits[limb & 15U];
     }
   }
 }

@@ -23,13 +23,9 @@ constexpr unsigned kLongestPlanned = 768;  // bits with which hulls are no longe
 constexpr std::size_t kMany = 48;  // points of a part, ...
 constexpr unsigned kHuge = 2048;   // ... or bits, from which on no polyhedron is made anew
 
-unsigned longest(const std::vector<Vector>& rows) {
+unsigned longest(const Points& points) {
   unsigned most = 0;
-  for (const Vector& row : rows) {
-    for (const Integer& x : row) {
-      if (x != 0) most = std::max(most, static_cast<unsigned>(msb(abs(x))) + 1);
-    }
-  }
+  for (const Point* point : points) most = std::max(most, point->bits);
   return most;
 }
 
@@ -53,70 +49,84 @@ Reach::Reach(const RoundedImpact& impact, Faces& faces, const ReachLimits& limit
 
 void Reach::hand_over(Faces& faces, const RoundedImpact& impact, const Points& points,
                       const Hand& hand) {
-  enclosure::hand_over(faces, impact.contacts, impact.row, points, hand);
+  const auto cross = [&](int k, const Point* p, const Point* q) {
+    return faces.points().crossing(k, *p, *q);
+  };
+  enclosure::hand_over(faces, impact.contacts, points, cross, hand);
 }
 
-std::vector<Points> Reach::parts(const Face& face, const Piece& piece) {
-  return enclosure::parts(face.side, piece.vertices);
-}
-
-bool Reach::holds(const Piece& piece, const Points& points) {
-  return holds(piece, points, {points.begin(), points.end()});
-}
-
-bool Reach::holds(const Piece& piece, const Points& points, const std::vector<Rough>& rough) {
+bool Reach::holds(Piece& piece, const Points& points) {
+  Points asked;
+  for (const Point* point : points) {
+    if (!piece.held.has(*point)) asked.push_back(point);
+  }
+  if (asked.empty()) return true;
+  if (piece.rough.empty()) {
+    for (const Vector& row : piece.rows) piece.rough.emplace_back(row);
+    for (const Vector& row : piece.equations) piece.rough.emplace_back(row);
+  }
   // What doubles are sure of first: most answers are no.
   struct Open {
     const Vector *row, *point;
     bool equation;
   };
   std::vector<Open> open;
-  const auto may_hold = [&](const std::vector<Vector>& rows, bool equation) {
-    for (const Vector& row : rows) {
-      const Rough own(row);
-      for (std::size_t i = 0; i < points.size(); ++i) {
-        const int sign = Rough::sign(own, rough[i]);
-        if (sign < 0 || (sign > 0 && equation)) return false;
-        if (sign == 0) open.push_back({&row, &points[i], equation});
-      }
+  for (std::size_t r = 0; r < piece.rough.size(); ++r) {
+    const bool equation = r >= piece.rows.size();
+    const Vector& row = equation ? piece.equations[r - piece.rows.size()] : piece.rows[r];
+    for (const Point* point : asked) {
+      const int sign = Rough::sign(piece.rough[r], point->rough);
+      if (sign < 0 || (sign > 0 && equation)) return false;
+      if (sign == 0) open.push_back({&row, &point->exact, equation});
     }
-    return true;
-  };
-  if (!may_hold(piece.rows, false) || !may_hold(piece.equations, true)) return false;
-  return std::all_of(open.begin(), open.end(), [](const Open& o) {
+  }
+  const bool held = std::all_of(open.begin(), open.end(), [](const Open& o) {
     const int sign = sign_of_dot(*o.row, *o.point);
     return sign == 0 || (sign > 0 && !o.equation);
   });
+  if (held) piece.held.add(asked);
+  return held;
 }
 
-std::vector<Vector> Reach::sides(const Face& face) {
-  std::vector<Vector> rows = face.side;
-  rows.emplace_back(impact_.size());
-  rows.back()[0] = 1;
-  if (made_ >= kUnbounded) {
-    rows.insert(rows.end(), impact_.energy.begin(), impact_.energy.end());
-    bounded_ = true;
-  }
-  return rows;
+const std::vector<Measured>& Reach::sides(FaceCode code) {
+  const std::vector<Measured>& closure = faces_.hulls(code).closure;
+  if (made_ < kUnbounded) return closure;
+  bounded_ = true;
+  bounded_sides_ = closure;
+  for (const Vector& row : impact_.energy) bounded_sides_.emplace_back(row);
+  return bounded_sides_;
 }
 
-void Reach::cut(const Face& face, Piece& piece) {
+void Reach::cut(FaceCode code, Piece& piece) {
   // Rows of the face first: their numbers are small, and with them those in between.
-  std::vector<Vector> equations = face.zero, rows = sides(face);
+  std::vector<Vector> equations = faces_.face(code).zero, rows;
+  for (const Measured& side : sides(code)) rows.push_back(side.exact);
   equations.insert(equations.end(), piece.equations.begin(), piece.equations.end());
   rows.insert(rows.end(), piece.rows.begin(), piece.rows.end());
-  piece.vertices = generators(impact_.size(), equations, rows).rays;
+  piece.vertices.clear();
+  for (Vector& ray : generators(impact_.size(), equations, rows).rays) {
+    piece.vertices.push_back(faces_.points().add(std::move(ray)));
+  }
+  piece.rough.clear();
+  piece.held.add(piece.vertices);
   piece.number = made_++;
 }
 
-Piece Reach::closed(const Face& face, const Points& points) {
-  std::vector<Vector> all = face.motion;
-  all.insert(all.end(), points.begin(), points.end());
-  Hull hulled = hull(impact_.size(), all, sides(face));
+Piece Reach::closed(FaceCode code, const Points& points) {
   Piece piece;
+  std::vector<const Measured*> once;
+  for (const Point* point : points) {
+    if (!piece.held.has(*point)) once.push_back(point);
+    piece.held.add(*point);
+  }
+  Hull hulled = faces_.hulls(code).base.with(once, sides(code));
   piece.equations = std::move(hulled.equations);
   piece.rows = std::move(hulled.rows);
-  piece.vertices = std::move(hulled.cut);
+  for (CutRay& ray : hulled.cut) {
+    piece.vertices.push_back(ray.point != nullptr ? static_cast<const Point*>(ray.point)
+                                                  : faces_.points().add(std::move(ray.vector)));
+  }
+  piece.held.add(piece.vertices);
   piece.from = points;
   piece.number = made_++;
   return piece;
@@ -128,27 +138,28 @@ double Reach::slack() const {
   return std::ldexp(limits_.tolerance, static_cast<int>(std::min<std::int64_t>(doublings, 60)));
 }
 
-double Reach::distance(const Piece& piece, const Points& points) const {
+double Reach::distance(const Piece& piece, const Points& points) {
   double most = 0.0;
   const auto beyond = [](const Vector& row, const Vector& point) {
     const Integer size = length(row);
     return size == 0 ? 0.0 : quotient(dot(row, point), size * point[0]);
   };
-  for (const Vector& point : points) {
+  for (const Point* point : points) {
+    if (piece.held.has(*point)) continue;
     for (const Vector& e : piece.equations) {
-      if (sign_of_dot(e, point) != 0) return std::numeric_limits<double>::infinity();
+      if (sign_of_dot(e, point->exact) != 0) return std::numeric_limits<double>::infinity();
     }
-    for (const Vector& r : piece.rows) most = std::max(most, -beyond(r, point));
+    for (const Vector& r : piece.rows) most = std::max(most, -beyond(r, point->exact));
   }
   return most;
 }
 
-void Reach::widen(const Face& face, Piece& piece, const Points& points) {
+void Reach::widen(FaceCode code, Piece& piece, const Points& points) {
   std::vector<Vector> equations = std::move(piece.equations);
   piece.equations.clear();
   for (Vector& equation : equations) {  // one that a point violates becomes two rows
-    const bool kept = std::all_of(points.begin(), points.end(), [&](const Vector& point) {
-      return sign_of_dot(equation, point) == 0;
+    const bool kept = std::all_of(points.begin(), points.end(), [&](const Point* point) {
+      return sign_of_dot(equation, point->exact) == 0;
     });
     if (kept) {
       piece.equations.push_back(std::move(equation));
@@ -161,15 +172,15 @@ void Reach::widen(const Face& face, Piece& piece, const Points& points) {
   if (bounded_ && slack() > kCoarsest) {
     std::erase_if(piece.rows, [&](const Vector& row) {
       return std::any_of(points.begin(), points.end(),
-                         [&](const Vector& point) { return dot(row, point) < 0; });
+                         [&](const Point* point) { return dot(row, point->exact) < 0; });
     });
   }
   for (Vector& row : piece.rows) {
     Integer most = 0;  // what is to be added to row[0], rounded up
-    for (const Vector& point : points) {
-      const Integer value = dot(row, point);
+    for (const Point* point : points) {
+      const Integer value = dot(row, point->exact);
       if (value >= 0) continue;
-      const Integer needed = -value / point[0] + 1;
+      const Integer needed = -value / point->exact[0] + 1;
       if (needed > most) most = needed;
     }
     if (most == 0) continue;
@@ -178,21 +189,21 @@ void Reach::widen(const Face& face, Piece& piece, const Points& points) {
     moved_ = std::max(moved_, beyond);
     row[0] += most + most / 4 + Integer(size / power_above(16.0 / slack())) + 1;
   }
-  cut(face, piece);
+  piece.held.add(points);
+  cut(code, piece);
   widened_ = true;
 }
 
 void Reach::add(FaceCode code, const Points& points, bool reached, const Question& question) {
   std::vector<Piece>& pieces = family_[code];
-  const std::vector<Rough> rough(points.begin(), points.end());
-  for (const Piece& piece : pieces) {
-    if (holds(piece, points, rough)) return;
+  for (Piece& piece : pieces) {
+    if (holds(piece, points)) return;
   }
   const Face& face = faces_.face(code);
   Piece made;
   const bool endless = !limits_.tight && (points.size() > kMany || longest(points) > kHuge);
   if (pieces.empty() || (pieces.size() < limits_.pieces && !endless)) {
-    made = closed(face, points);
+    made = closed(code, points);
     made.reached = reached;
   } else {
     std::size_t nearest = 0;
@@ -208,11 +219,11 @@ void Reach::add(FaceCode code, const Points& points, bool reached, const Questio
     if (hulled) {
       Points both = made.vertices;
       both.insert(both.end(), points.begin(), points.end());
-      Piece hull = closed(face, both);
+      Piece hull = closed(code, both);
       hulled = longest(hull.vertices) < limits_.longest;
       if (hulled) made = std::move(hull);
     }
-    if (!hulled) widen(face, made, points);
+    if (!hulled) widen(code, made, points);
     made.reached = false;
   }
   std::erase_if(pieces, [&](const Piece& piece) { return holds(made, piece.vertices); });
@@ -225,11 +236,10 @@ void Reach::add(FaceCode code, const Points& points, bool reached, const Questio
 }
 
 void Reach::plan(FaceCode code, const Points& points) {
-  const Tuples own = rough(points);
   Target* nearest = nullptr;
   double least = kLost;
   for (const std::size_t t : targets_of_[code]) {
-    const double far = targets_[t].draft.distance(own);
+    const double far = targets_[t].draft.distance(points);
     if (far < least) least = far, nearest = &targets_[t];
     if (far == 0.0) break;
   }
@@ -237,7 +247,7 @@ void Reach::plan(FaceCode code, const Points& points) {
     lost_ = true;
     return;
   }
-  const std::vector<Piece>& pieces = family_[code];
+  std::vector<Piece>& pieces = family_[code];
   const auto made = std::find_if(pieces.begin(), pieces.end(),
                                  [&](const Piece& piece) { return piece.number == nearest->made; });
   if (made != pieces.end() && holds(*made, points)) return;
@@ -256,7 +266,6 @@ const Piece* Reach::made_before(FaceCode code, const Points& points) const {
 
 void Reach::make(Target& target) {
   const FaceCode code = target.draft.code;
-  const Face& face = faces_.face(code);
   std::vector<Piece>& pieces = family_[code];
   const auto known = std::find_if(pieces.begin(), pieces.end(),
                                   [&](const Piece& p) { return p.number == target.made; });
@@ -265,7 +274,7 @@ void Reach::make(Target& target) {
   target.due.clear();
   if (known == pieces.end()) {
     const Piece* const before = made_before(code, points);
-    made = before != nullptr ? *before : closed(face, points);
+    made = before != nullptr ? *before : closed(code, points);
     if (before != nullptr) made.number = --reused_;
   } else {
     made = std::move(*known);
@@ -273,9 +282,9 @@ void Reach::make(Target& target) {
     if (distance(made, points) >= slack()) {
       Points both = made.vertices;
       both.insert(both.end(), points.begin(), points.end());
-      made = closed(face, both);
+      made = closed(code, both);
     } else {
-      widen(face, made, points);
+      widen(code, made, points);
     }
   }
   target.made = made.number;
@@ -291,7 +300,7 @@ bool Reach::run(const std::vector<DraftPiece>& drafts, const Family& before) {
   const Hand hand = [&](FaceCode code, const Points& points) {
     if (!lost_) plan(code, points);
   };
-  hand_over(faces_, impact_, {impact_.start}, hand);
+  hand_over(faces_, impact_, {faces_.points().add(impact_.start)}, hand);
   const auto most =
       std::min(limits_.budget, kTurns * (kFew + static_cast<std::int64_t>(drafts.size())));
   while (!due_.empty() && !lost_) {
@@ -303,7 +312,7 @@ bool Reach::run(const std::vector<DraftPiece>& drafts, const Family& before) {
     if (face.terminal) continue;
     const Points vertices = family_[target.draft.code].back().vertices;
     lost_ = lost_ || longest(vertices) > kLongestPlanned;
-    for (const Points& points : enclosure::parts(face.side, vertices)) {
+    for (const Points& points : parts(face, vertices)) {
       hand_over(faces_, impact_, points, hand);
     }
   }
@@ -315,7 +324,7 @@ bool Reach::run(const Question& question) {
   const Hand hand = [&](FaceCode code, const Points& points) {
     if (met_ == Met::no) add(code, points, reached, question);
   };
-  if (made_ == 0) hand_over(faces_, impact_, {impact_.start}, hand);
+  if (made_ == 0) hand_over(faces_, impact_, {faces_.points().add(impact_.start)}, hand);
   while (!open_.empty()) {
     if (met_ != Met::no || made_ >= limits_.budget || (limits_.tight && bounded_)) return false;
     const auto [code, number] = open_.front();
@@ -326,7 +335,9 @@ bool Reach::run(const Question& question) {
     const Face& face = faces_.face(code);
     if (piece == pieces.end() || face.terminal) continue;
     reached = piece->reached;
-    for (const Points& points : parts(face, *piece)) hand_over(faces_, impact_, points, hand);
+    for (const Points& points : parts(face, piece->vertices)) {
+      hand_over(faces_, impact_, points, hand);
+    }
   }
   return met_ == Met::no;
 }

@@ -15,14 +15,14 @@
 
 namespace carom::enclosure {
 
-using Points = std::vector<Vector>;
-
 /// A polyhedron that no motion in its face leaves, cut to the face's closure.
 struct Piece {
   std::vector<Vector> equations;  ///< of the uncut polyhedron
   std::vector<Vector> rows;       ///< likewise, >= 0
   Points vertices;                ///< of the cut one
   Points from;                    ///< what it was made of, if from points alone
+  std::vector<Rough> rough;       ///< of the rows, then of the equations
+  PointSet held;                  ///< points that are known to be in it
   std::int64_t number = 0;        ///< in the order of making
   bool reached = false;           ///< every point is one that solutions come to, or close to
 };
@@ -74,11 +74,9 @@ class Reach {
   /// closure of one face: those that a motion enters from there at once, and terminal ones.
   static void hand_over(Faces& faces, const RoundedImpact& impact, const Points& points,
                         const Hand& hand);
-  /// The sets of points of a piece that lie on common sub-faces of its face, and all.
-  static std::vector<Points> parts(const Face& face, const Piece& piece);
 
-  static bool holds(const Piece& piece, const Points& points);
-  static bool holds(const Piece& piece, const Points& points, const std::vector<Rough>& rough);
+  /// Whether all points are in a piece, which then knows them.
+  static bool holds(Piece& piece, const Points& points);
 
  private:
   static constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::min();
@@ -92,12 +90,12 @@ class Reach {
   void make(Target& target);
   [[nodiscard]] const Piece* made_before(FaceCode code, const Points& points) const;
   void add(FaceCode code, const Points& points, bool reached, const Question& question);
-  [[nodiscard]] Piece closed(const Face& face, const Points& points);
-  [[nodiscard]] std::vector<Vector> sides(const Face& face);
-  void cut(const Face& face, Piece& piece);
-  void widen(const Face& face, Piece& piece, const Points& points);
+  [[nodiscard]] Piece closed(FaceCode code, const Points& points);
+  [[nodiscard]] const std::vector<Measured>& sides(FaceCode code);
+  void cut(FaceCode code, Piece& piece);
+  void widen(FaceCode code, Piece& piece, const Points& points);
   [[nodiscard]] double slack() const;
-  [[nodiscard]] double distance(const Piece& piece, const Points& points) const;
+  [[nodiscard]] static double distance(const Piece& piece, const Points& points);
 
   const RoundedImpact& impact_;
   ReachLimits limits_;
@@ -114,6 +112,7 @@ class Reach {
   bool widened_ = false;
   double moved_ = 0.0;
   bool bounded_ = false;
+  std::vector<Measured> bounded_sides_;
   Met met_ = Met::no;
 };
 

@@ -41,7 +41,7 @@ Piece outline(const RoundedImpact& impact, const std::vector<Piece>& pieces) {
   if (pieces.size() == 1) return pieces.front();
   std::vector<Vector> vertices;
   for (const Piece& piece : pieces) {
-    vertices.insert(vertices.end(), piece.vertices.begin(), piece.vertices.end());
+    for (const Point* vertex : piece.vertices) vertices.push_back(vertex->exact);
   }
   Generators hull = generators(impact.size(), {}, vertices);
   Piece piece;
@@ -94,8 +94,8 @@ void summarise(const RoundedImpact& impact, const Family& family, ImpactEnclosur
     EnclosedMode& mode = modes[modes_of(code, impact.contacts)];
     mode.modes = modes_of(code, impact.contacts);
     for (const Piece& piece : pieces) {
-      for (const Vector& vertex : piece.vertices) {
-        const std::vector<double> u = velocities_of(impact, code, vertex);
+      for (const Point* vertex : piece.vertices) {
+        const std::vector<double> u = velocities_of(impact, code, vertex->exact);
         for (std::size_t k = 0; k < 2 * m; ++k) {
           low[k] = std::min(low[k], outward(u[k], -infinite));
           high[k] = std::max(high[k], outward(u[k], infinite));

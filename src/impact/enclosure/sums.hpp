@@ -1,6 +1,8 @@
 #pragma once
 
-#include "impact/enclosure/double_description.hpp"
+#include <utility>
+
+#include "impact/enclosure/integer.hpp"
 
 namespace carom::enclosure {
 
@@ -29,8 +31,19 @@ class Rough {
   double value_[kMost];
 };
 
+/// A vector with what doubles know of it.
+struct Measured {
+  Vector exact;
+  Rough rough;
+
+  explicit Measured(Vector v) : exact(std::move(v)), rough(exact) {}
+};
+
 /// Sign of a.b, exactly.
 int sign_of_dot(const Vector& a, const Vector& b);
 int sign_of_dot(const Vector& a, const Rough& rough_a, const Vector& b, const Rough& rough_b);
+inline int sign_of_dot(const Measured& a, const Measured& b) {
+  return sign_of_dot(a.exact, a.rough, b.exact, b.rough);
+}
 
 }  // namespace carom::enclosure
