@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Counts the warp slots of the kernels for single and compliant steps, without a GPU: compiles them
-# for sm_90, carries the machine code out instruction by instruction on this host
-# (bench/warp_slots/machine.hpp says how) and prints slots and traffic of a problem. Fails where an
+# Counts the warp slots of the kernels for single and compliant steps and linear programs, without a
+# GPU: compiles them for sm_90, carries the machine code out instruction by instruction on this host
+# (bench/warp_slots/machine.hpp says how) and prints slots and traffic of an answer. Fails where an
 # answer has not the CPU's bits, or on an instruction that it does not know.
 #   scripts/warp_slots.sh [--profile DEPTH] [--problems N] [SET...]
 # SET: spatial2 to spatial4, planar2, planar4 for random steps of as many contacts, a model's name,
-# boxes for compliant steps; by default spatial4 cube_drop boxes, a minute without what is compiled.
+# boxes for compliant steps, support_cold and support_warm for linear programs; by default spatial4
+# cube_drop boxes support_cold, two minutes without what is compiled.
 # --profile: where the slots go, by source line, so many functions deep from the kernel on.
 # Needs nvcc and nvdisasm of CUDA 12 or 13 and what the library needs; listings and program are put
 # into CAROM_BUILD_DIR (build-slots). The counts belong to the compiler: its version is printed.
@@ -36,5 +37,7 @@ list() {
 }
 list src/cuda/impact/step_groups.cu
 list src/cuda/compliant/solve_compliant.cu
+list src/cuda/programs/solve_lp.cu
 "$nvcc" --version | sed -n 's/^Cuda compilation tools, //p'
-"$build/bin/carom_warp_slots" "$listings/step_groups.sass" "$listings/solve_compliant.sass" "$@"
+"$build/bin/carom_warp_slots" "$listings/step_groups.sass" "$listings/solve_compliant.sass" \
+  "$listings/solve_lp.sass" "$@"

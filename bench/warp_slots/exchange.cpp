@@ -79,6 +79,13 @@ void reduce(Warp& warp, const Instruction& in, Mask on) {
   each_lane(on, [&](int lane) { warp.set(lane, o[0], all); });
 }
 
+/// R2UR: a word of the first lane, for all.
+void make_uniform(Warp& warp, const Instruction& in, Mask on) {
+  const auto& o = in.operands;
+  if (o[0].is_predicate()) throw Stuck("unknown form", in);
+  if (on != 0) warp.set(0, o[0], warp.bits(std::countr_zero(on), o[1]));
+}
+
 /// S2R, CS2R: what a lane is. The uniform data path has the block's.
 void read_special(Warp& warp, const Instruction& in, Mask on) {
   const auto& o = in.operands;
@@ -93,6 +100,8 @@ void read_special(Warp& warp, const Instruction& in, Mask on) {
       warp.set(lane, o[0], static_cast<std::uint32_t>(warp.block()));
     } else if (name == "SR_CgaCtaId") {  // clusters of one block
       warp.set(lane, o[0], 0);
+    } else if (name == "SR_SWINHI") {
+      warp.set(lane, o[0], static_cast<std::uint32_t>(Warp::kSharedBase >> 32U));
     } else if (name == "SR_LTMASK") {
       warp.set(lane, o[0], bit - 1);
     } else if (name == "SR_EQMASK") {
@@ -107,8 +116,9 @@ void read_special(Warp& warp, const Instruction& in, Mask on) {
 
 const Instructions& exchange_instructions() {
   static const Instructions known{
-      {"SHFL", shuffle}, {"VOTE", vote},        {"VOTEU", vote},        {"MATCH", match},
-      {"REDUX", reduce}, {"S2R", read_special}, {"S2UR", read_special}, {"CS2R", read_special}};
+      {"SHFL", shuffle},     {"VOTE", vote},         {"VOTEU", vote},
+      {"MATCH", match},      {"REDUX", reduce},      {"R2UR", make_uniform},
+      {"S2R", read_special}, {"S2UR", read_special}, {"CS2R", read_special}};
   return known;
 }
 

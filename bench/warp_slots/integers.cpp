@@ -44,7 +44,8 @@ void multiply_add(Warp& warp, const Instruction& in, Mask on) {
   });
 }
 
-/// Three words to a sum and its carry; X: with the carries of the lower words, -a being ~a then.
+/// Three words to a sum and its carry, of which a second predicate has what is above one; X: with
+/// the carries of the lower words, -a being ~a then.
 void add_three(Warp& warp, const Instruction& in, Mask on) {
   const auto& o = in.operands;
   std::size_t first = 1;
@@ -62,7 +63,7 @@ void add_three(Warp& warp, const Instruction& in, Mask on) {
       sum += warp.predicate(lane, o[k]) ? 1 : 0;
     }
     warp.set(lane, o[0], static_cast<std::uint32_t>(sum));
-    for (std::size_t k = 1; k < first; ++k) warp.set_predicate(lane, o[k], sum >> 32U != 0);
+    for (std::size_t k = 1; k < first; ++k) warp.set_predicate(lane, o[k], sum >> 32U >= k);
   });
 }
 
@@ -210,6 +211,19 @@ void permute_bytes(Warp& warp, const Instruction& in, Mask on) {
   });
 }
 
+/// SGXT: the sign of a word's lower bits, as many as named, into the others.
+void extend_sign(Warp& warp, const Instruction& in, Mask on) {
+  const auto& o = in.operands;
+  const std::uint32_t bits = o[2].value;
+  if (!in.modifiers.empty() || o[2].kind != Operand::Kind::immediate || bits < 1 || bits > 32) {
+    throw Stuck("unknown form", in);
+  }
+  each_lane(on, [&](int lane) {
+    const auto shifted = static_cast<std::int32_t>(warp.integer(lane, o[1]) << (32U - bits));
+    warp.set(lane, o[0], static_cast<std::uint32_t>(shifted >> (32U - bits)));
+  });
+}
+
 void count_bits(Warp& warp, const Instruction& in, Mask on) {
   const auto& o = in.operands;
   each_lane(on, [&](int lane) {
@@ -263,6 +277,7 @@ const Instructions& integer_instructions() {
                                   {"USHF", shift},
                                   {"PRMT", permute_bytes},
                                   {"UPRMT", permute_bytes},
+                                  {"SGXT", extend_sign},
                                   {"POPC", count_bits},
                                   {"UPOPC", count_bits},
                                   {"FLO", find_highest_bit},

@@ -19,4 +19,8 @@ std::int64_t count_steps(const std::string& listing, const std::string& set, int
 /// src/cuda/compliant/solve_compliant.cu.
 std::int64_t count_contacts(const std::string& listing, int problems, int depth);
 
+/// solve_lps in shared memory: support LPs, cold or 64 directions of a posture in turn.
+/// listing: of src/cuda/programs/solve_lp.cu.
+std::int64_t count_lps(const std::string& listing, bool cold, int problems, int depth);
+
 }  // namespace carom::warp_slots

@@ -154,7 +154,7 @@ Instruction read_instruction(const std::string& line, std::size_t comment) {
   in.name = word;
   read_operands(text.substr(space), in.operands);
   const bool floating = in.name[0] == 'D' || in.name == "FFMA" || in.name == "FSEL" ||
-                        in.name == "FSETP" || in.name == "MUFU";
+                        in.name == "FSETP" || in.name == "MUFU" || in.name == "HFMA2";
   for (Operand& operand : in.operands) {
     if (operand.kind == Kind::immediate && (floating || operand.real_number)) {
       operand.value = static_cast<std::uint32_t>(in.encoding >> 32U);  // not rounded by printing
@@ -186,6 +186,7 @@ class Reader {
       Instruction in = read_instruction(line, comment);
       source_begun_ = false;
       in.source = source_;
+      in.function = function_;
       const int place = static_cast<int>(program_.code.size());
       for (const std::string& label : waiting_) place_of_label_[label] = place;
       waiting_.clear();
@@ -195,7 +196,11 @@ class Reader {
       std::string text = trimmed(line);
       if (text.empty() || text.back() != ':') return;
       text.pop_back();
-      if (text[0] == '$') source_.clear();  // a function of the compiler's own
+      if (text[0] == '$') {  // of a function that is called, behind the kernel's own name
+        source_.clear();
+        function_ = text.substr(text.rfind('$') + 1);
+        if (function_.rfind("__", 0) == 0) function_ = text.substr(1);  // $__internal_0_$__name
+      }
       waiting_.push_back(text);
     }
   }
@@ -218,6 +223,7 @@ class Reader {
   std::map<std::string, int> place_of_label_;
   std::vector<std::string> waiting_;  ///< labels of the next instruction
   std::vector<SourceLine> source_;
+  std::string function_;
   bool source_begun_ = false;
 };
 

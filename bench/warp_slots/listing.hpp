@@ -61,6 +61,7 @@ struct Instruction {
   int target = -1;                 ///< place of the label it names
   std::uint64_t encoding = 0;      ///< first half; immediates are exact here
   std::vector<SourceLine> source;  ///< innermost first; empty in the compiler's own functions
+  std::string function;            ///< that the kernel calls, mangled; empty in the kernel itself
 
   [[nodiscard]] bool has(std::string_view modifier) const {
     return std::find(modifiers.begin(), modifiers.end(), modifier) != modifiers.end();

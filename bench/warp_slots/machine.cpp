@@ -27,6 +27,7 @@ Machine::Control Machine::control_of(const Instruction& in) {
                                                          {"BSSY", Control::set_barrier},
                                                          {"BSYNC", Control::wait_barrier},
                                                          {"BREAK", Control::leave_barrier},
+                                                         {"BMOV", Control::move_barrier},
                                                          {"WARPSYNC", Control::sync},
                                                          {"EXIT", Control::exit},
                                                          {"RET", Control::back},
@@ -99,14 +100,18 @@ bool Machine::follow(Warp& warp, const Instruction& in, Control control, Mask on
       if (on != set.lanes) throw Stuck("unknown form", in);
       each_lane(on, [&](int lane) {
         const int barrier = in.operands[0].index;
-        const int next = barriers_[at(lane)][at(barrier)].next;
-        if (next < 0) throw Stuck("waits for nobody", in);
+        int next = barriers_[at(lane)][at(barrier)].next;
+        if (next == kNotSet) throw Stuck("waits for nobody", in);
+        if (next == kBehind) next = set.place + 1;
         waits_[at(lane)] = {Wait::At::barrier, barrier, 0, next};
       });
       release();
       return false;
     case Control::leave_barrier:
-      leave_barrier(in, on);
+      leave_barrier(warp, in, on);
+      break;
+    case Control::move_barrier:
+      move_barrier(warp, in, on);
       break;
     case Control::sync:
       if (on != set.lanes) throw Stuck("unknown form", in);
@@ -125,7 +130,8 @@ bool Machine::follow(Warp& warp, const Instruction& in, Control control, Mask on
       if (set.lanes == 0) return false;
       break;
     case Control::back:
-      return go_back(warp, in, on, set);
+      go_back(warp, in, on, set);
+      return true;
   }
   ++set.place;
   return true;
@@ -136,8 +142,10 @@ void Machine::jump(Warp& warp, const Instruction& in, Mask on, LaneSet& set) {
   for (const Operand& operand : in.operands) {
     if (operand.is_predicate()) taken = warp.where(taken, operand);
   }
-  // DIV: only where the set is not the one that a mask names; U: only where all take it.
+  // DIV: only where the set is not the one that a mask names, CONV: only where it is; U: only where
+  // all take it.
   if (in.has("DIV") && set.lanes == warp.bits(0, in.operands[0])) taken = 0;
+  if (in.has("CONV") && set.lanes != warp.bits(0, in.operands[0])) taken = 0;
   if (in.has("U") && taken != set.lanes) taken = 0;
   if (in.target < 0) throw Stuck("unknown form", in);
   if (taken == set.lanes) {
@@ -149,28 +157,48 @@ void Machine::jump(Warp& warp, const Instruction& in, Mask on, LaneSet& set) {
   ++set.place;
 }
 
-void Machine::leave_barrier(const Instruction& in, Mask on) {
-  const std::size_t index = at(in.operands[0].index);
+void Machine::leave_barrier(Warp& warp, const Instruction& in, Mask on) {
+  std::size_t which = 0;
+  for (; in.operands[which].is_predicate(); ++which) on = warp.where(on, in.operands[which]);
+  const std::size_t index = at(in.operands[which].index);
   for (auto& lane : barriers_) lane[index].lanes &= ~on;
   each_lane(on, [&](int lane) { barriers_[at(lane)][index].lanes = 0; });
   release();
 }
 
-/// Each lane to the address in its register; the lowest first.
-bool Machine::go_back(Warp& warp, const Instruction& in, Mask on, LaneSet& set) {
-  if (on != set.lanes) throw Stuck("unknown form", in);
+/// BMOV.32.CLEAR R, B and BMOV.32 B, R.
+void Machine::move_barrier(Warp& warp, const Instruction& in, Mask on) {
+  const bool keeps = in.operands[0].kind == Operand::Kind::word;
+  if (!in.has("32") || keeps != in.has("CLEAR")) throw Stuck("unknown form", in);
+  each_lane(on, [&](int lane) {
+    Barrier& barrier = barriers_[at(lane)][at(in.operands[keeps ? 1 : 0].index)];
+    if (keeps) {
+      warp.set(lane, in.operands[0], barrier.lanes);
+      barrier = {};
+    } else {
+      barrier = {warp.bits(lane, in.operands[1]), kBehind};
+    }
+  });
+}
+
+/// Each lane to the address in its register; the lowest first, behind lanes that stay.
+void Machine::go_back(Warp& warp, const Instruction& in, Mask on, LaneSet& set) {
+  std::size_t from = 0;
+  for (; in.operands[from].is_predicate(); ++from) on = warp.where(on, in.operands[from]);
   std::map<int, Mask> by_place;
   each_lane(on, [&](int lane) {
-    const auto address = static_cast<int>(warp.bits(lane, in.operands[0]));
+    const auto address = static_cast<int>(warp.bits(lane, in.operands[from]));
     const auto found = program_.place_of.find(address);
     if (found == program_.place_of.end()) throw Stuck("no instruction to return to", in);
     by_place[found->second] |= bit(lane);
   });
-  for (auto each = std::next(by_place.begin()); each != by_place.end(); ++each) {
+  set = {set.lanes & ~on, set.place + 1};
+  for (auto each = by_place.rbegin(); each != by_place.rend(); ++each) {
     ready_.push_back({each->second, each->first});
   }
-  set = {by_place.begin()->second, by_place.begin()->first};
-  return true;
+  if (set.lanes != 0) return;
+  set = ready_.back();
+  ready_.pop_back();
 }
 
 /// Lanes that one that waits goes on with. Who has left the barrier goes alone.

@@ -25,7 +25,8 @@ struct Issues {
 /// Lanes come together where the machine code says so, nowhere else:
 /// - BSSY B, L notes in B, for each of the lanes that run it, who they are and where they go on; at
 ///   BSYNC B a lane waits until all that its B names have come or ended, and they go on at L
-///   together. BREAK B strikes the lanes that run it from every B.
+///   together. BREAK B strikes the lanes that run it from every B. BMOV carries the lanes of a B to
+///   a register and back; where they go on is then what stands behind the BSYNC.
 /// - WARPSYNC (of __syncwarp and shuffles) waits for the lanes of a mask. WARPSYNC.COLLECTIVE
 ///   begins the form for a warp that has come apart, where BRA.DIV goes, up to ENDCOLLECTIVE.
 /// A set that comes apart lets those who do not jump go first, one set after another; a device may
@@ -49,6 +50,7 @@ class Machine {
     set_barrier,
     wait_barrier,
     leave_barrier,
+    move_barrier,
     sync,
     exit,
     back
@@ -66,9 +68,11 @@ class Machine {
     int next = 0;  ///< where it goes on
   };
   static constexpr int kBarriers = 16;
+  static constexpr int kNotSet = -1;
+  static constexpr int kBehind = -2;
   struct Barrier {
     Mask lanes = 0;
-    int next = -1;  ///< below 0: not set
+    int next = kNotSet;  ///< kBehind: after the instruction that waits
   };
 
   static Control control_of(const Instruction& in);
@@ -76,8 +80,9 @@ class Machine {
   /// Moves the set on; false where none of its lanes runs any longer.
   bool follow(Warp& warp, const Instruction& in, Control control, Mask on, LaneSet& set);
   void jump(Warp& warp, const Instruction& in, Mask on, LaneSet& set);
-  void leave_barrier(const Instruction& in, Mask on);
-  bool go_back(Warp& warp, const Instruction& in, Mask on, LaneSet& set);
+  void leave_barrier(Warp& warp, const Instruction& in, Mask on);
+  void move_barrier(Warp& warp, const Instruction& in, Mask on);
+  void go_back(Warp& warp, const Instruction& in, Mask on, LaneSet& set);
   void release();
   [[nodiscard]] Mask needed(int lane) const;
   [[nodiscard]] bool meet(const Wait& a, const Wait& b) const;

@@ -54,51 +54,83 @@ std::uint64_t wavefronts(const Addresses& addresses, Mask on, int bytes) {
   return passes;
 }
 
-void shared_access(Warp& warp, const Instruction& in, Mask on) {
-  const bool loads = in.name == "LDS";
-  const int bytes = access_bytes(in);
-  const Operand& at = in.operands[loads ? 1 : 0];
-  const Operand& value = in.operands[loads ? 0 : 1];
-  Addresses addresses{};
+/// What an instruction of a load's or a store's form names.
+struct Access {
+  explicit Access(const Instruction& in)
+      : bytes(access_bytes(in)),
+        at(in.operands[in.name[0] == 'S' ? 0 : 1]),
+        value(in.operands[in.name[0] == 'S' ? 1 : 0]) {}
+  int bytes;
+  const Operand& at;
+  const Operand& value;
+};
+
+void access_shared(Warp& warp, const Instruction& in, Mask on, const Addresses& addresses) {
+  const Access what(in);
   each_lane(on, [&](int lane) {
-    addresses[static_cast<std::size_t>(lane)] = warp.short_address(lane, at);
-  });
-  each_lane(on, [&](int lane) {
-    std::uint8_t* place = warp.shared(addresses[static_cast<std::size_t>(lane)], bytes, in);
-    access(warp, in, lane, value, place, bytes);
+    std::uint8_t* place = warp.shared(addresses[static_cast<std::size_t>(lane)], what.bytes, in);
+    access(warp, in, lane, what.value, place, what.bytes);
   });
   ++warp.traffic.shared_accesses;
-  warp.traffic.shared_wavefronts += wavefronts(addresses, on, bytes);
+  warp.traffic.shared_wavefronts += wavefronts(addresses, on, what.bytes);
+}
+
+void access_local(Warp& warp, const Instruction& in, Mask on, const Addresses& addresses) {
+  const Access what(in);
+  each_lane(on, [&](int lane) {
+    const std::uint32_t address = addresses[static_cast<std::size_t>(lane)];
+    access(warp, in, lane, what.value, warp.local(lane, address, what.bytes, in), what.bytes);
+  });
+  ++warp.traffic.local_accesses;
 }
 
 void global_access(Warp& warp, const Instruction& in, Mask on) {
-  const bool loads = in.name == "LDG";
-  const int bytes = access_bytes(in);
-  const Operand& at = in.operands[loads ? 1 : 0];
-  const Operand& value = in.operands[loads ? 0 : 1];
+  const Access what(in);
   std::set<std::uint64_t> sectors;
   each_lane(on, [&](int lane) {
-    const std::uint64_t address = warp.global_address(lane, at);
-    for (std::uint64_t byte = 0; byte < static_cast<std::uint64_t>(bytes); byte += 4) {
+    const std::uint64_t address = warp.global_address(lane, what.at);
+    for (std::uint64_t byte = 0; byte < static_cast<std::uint64_t>(what.bytes); byte += 4) {
       sectors.insert((address + byte) / 32);
     }
     auto* place = std::bit_cast<std::uint8_t*>(address);
-    access(warp, in, lane, value, place, bytes);
+    access(warp, in, lane, what.value, place, what.bytes);
   });
   warp.traffic.sectors += sectors.size();
   warp.traffic.touched.insert(sectors.begin(), sectors.end());
 }
 
-void local_access(Warp& warp, const Instruction& in, Mask on) {
-  const bool loads = in.name == "LDL";
-  const int bytes = access_bytes(in);
-  const Operand& at = in.operands[loads ? 1 : 0];
-  const Operand& value = in.operands[loads ? 0 : 1];
+template <class Enter>
+void short_access(Warp& warp, const Instruction& in, Mask on, Enter&& enter) {
+  const Access what(in);
+  Addresses addresses{};
   each_lane(on, [&](int lane) {
-    std::uint8_t* place = warp.local(lane, warp.short_address(lane, at), bytes, in);
-    access(warp, in, lane, value, place, bytes);
+    addresses[static_cast<std::size_t>(lane)] = warp.short_address(lane, what.at);
   });
-  ++warp.traffic.spill_accesses;
+  enter(warp, in, on, addresses);
+}
+void shared_access(Warp& warp, const Instruction& in, Mask on) {
+  short_access(warp, in, on, access_shared);
+}
+void local_access(Warp& warp, const Instruction& in, Mask on) {
+  short_access(warp, in, on, access_local);
+}
+
+/// LD, ST: each lane to the memory that its address lies in.
+void generic_access(Warp& warp, const Instruction& in, Mask on) {
+  const Access what(in);
+  Addresses addresses{};
+  Mask shared = 0;
+  Mask local = 0;
+  each_lane(on, [&](int lane) {
+    const std::uint64_t address = warp.global_address(lane, what.at);
+    const Mask bit = Mask{1} << static_cast<unsigned>(lane);
+    addresses[static_cast<std::size_t>(lane)] = static_cast<std::uint32_t>(address);
+    if ((address & Warp::kSharedBase) != 0) shared |= bit;
+    if ((address & Warp::kLocalBase) != 0) local |= bit;
+  });
+  if (shared != 0) access_shared(warp, in, shared, addresses);
+  if (local != 0) access_local(warp, in, local, addresses);
+  if (const Mask rest = on & ~shared & ~local; rest != 0) global_access(warp, in, rest);
 }
 
 /// ATOMG.ADD: the old value, and the sum in its place.
@@ -132,7 +164,8 @@ const Instructions& memory_instructions() {
   static const Instructions known{
       {"LDS", shared_access}, {"STS", shared_access}, {"LDG", global_access},
       {"STG", global_access}, {"LDL", local_access},  {"STL", local_access},
-      {"ATOMG", atomic_add},  {"LDC", load_constant}, {"ULDC", load_constant}};
+      {"LD", generic_access}, {"ST", generic_access}, {"ATOMG", atomic_add},
+      {"LDC", load_constant}, {"ULDC", load_constant}};
   return known;
 }
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cfenv>
 #include <cmath>
 
@@ -111,15 +112,42 @@ void approximate(Warp& warp, const Instruction& in, Mask on) {
 }
 
 void integer_to_double(Warp& warp, const Instruction& in, Mask on) {
-  if (!in.has("F64")) throw Stuck("unknown form", in);
+  if (!in.has("F64") || in.has("U64")) throw Stuck("unknown form", in);
   const auto& o = in.operands;
   each_lane(on, [&](int lane) {
+    if (in.has("S64")) {
+      const auto value = static_cast<std::int64_t>(warp.pair(lane, o[1]));
+      return warp.set_real(lane, o[0], static_cast<double>(value));
+    }
     const std::uint32_t value = warp.bits(lane, o[1]);
     const double real = in.has("U16")   ? static_cast<double>(value & 0xffffU)
                         : in.has("U32") ? static_cast<double>(value)
                                         : static_cast<double>(static_cast<std::int32_t>(value));
     warp.set_real(lane, o[0], real);
   });
+}
+
+/// To the signed word towards zero, or the nearest one there is.
+void double_to_integer(Warp& warp, const Instruction& in, Mask on) {
+  if (in.modifiers != std::vector<std::string>{"F64", "TRUNC"}) throw Stuck("unknown form", in);
+  const auto& o = in.operands;
+  each_lane(on, [&](int lane) {
+    const double value = warp.real(lane, o[1]);
+    if (std::isnan(value)) throw Stuck("no number", in);
+    const double within = std::clamp(std::trunc(value), -0x1p31, 0x1p31 - 1.0);
+    warp.set(lane, o[0], static_cast<std::uint32_t>(static_cast<std::int32_t>(within)));
+  });
+}
+
+/// HFMA2.MMA of zeros: two halves that stand in it, of which compilers make a move.
+void move_halves(Warp& warp, const Instruction& in, Mask on) {
+  const auto& o = in.operands;
+  for (const std::size_t k : {1, 2}) {
+    if (o[k].kind != Operand::Kind::word || o[k].index != kZeroRegister) {
+      throw Stuck("unknown form", in);
+    }
+  }
+  each_lane(on, [&](int lane) { warp.set(lane, o[0], o[4].value); });
 }
 
 }  // namespace
@@ -133,7 +161,9 @@ const Instructions& number_instructions() {
                                   {"FSETP", compare},
                                   {"FSEL", select_single},
                                   {"MUFU", approximate},
-                                  {"I2F", integer_to_double}};
+                                  {"I2F", integer_to_double},
+                                  {"F2I", double_to_integer},
+                                  {"HFMA2", move_halves}};
   return known;
 }
 

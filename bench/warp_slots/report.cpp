@@ -1,9 +1,13 @@
 #include "report.hpp"
 
+#include <cxxabi.h>
+
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <map>
+#include <string_view>
 
 namespace carom::warp_slots {
 
@@ -36,23 +40,43 @@ std::string text_of(const SourceLine& line) {
 struct Share {
   double slots = 0.0;
   double lanes = 0.0;
+
+  void add(const Issues& issues) {
+    slots += static_cast<double>(issues.slots);
+    lanes += static_cast<double>(issues.lanes);
+  }
 };
+
+/// A mangled name without its parameters.
+std::string readable(const std::string& mangled) {
+  int failed = 0;
+  char* text = abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &failed);
+  std::string name = failed == 0 ? text : mangled;
+  std::free(text);
+  name.resize(std::min(name.find('('), name.size()));
+  for (const char* room : {"carom::", "kernels::", "certificate::", "cuda::"}) {
+    for (std::size_t at; (at = name.find(room)) != std::string::npos;) {
+      name.erase(at, std::string_view(room).size());
+    }
+  }
+  return name;
+}
 
 }  // namespace
 
 void print_head() {
   std::printf(
-      "Of a problem, those left to another kernel included; problems a second: an estimate, were "
+      "Of an answer, those left to another kernel included; answers a second: an estimate, were "
       "%.0f %% of the slots of %.0f multiprocessors at %.2f GHz used.\n"
       "| kernel | problems | left | other bits | rounds | slots | a second | memory touched [B] | "
-      "sectors of 32 B | shared accesses | their passes | spills |\n"
+      "sectors of 32 B | shared accesses | their passes | local accesses |\n"
       "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n",
       100.0 * kUsed, kMultiprocessors, 1e-9 * kClock);
 }
 
 void print_row(const Answers& answers, const Run& run) {
   const auto each = [&](std::uint64_t number) {
-    return static_cast<double>(number) / static_cast<double>(answers.left.size());
+    return static_cast<double>(number) / answers.count();
   };
   const Traffic& traffic = run.traffic;
   const double slots = each(run.machine.slots());
@@ -63,43 +87,49 @@ void print_row(const Answers& answers, const Run& run) {
       static_cast<long long>(answers.different), answers.rounds, slots,
       kMultiprocessors * kSchedulers * kClock * kUsed / slots, 32.0 * each(traffic.touched.size()),
       each(traffic.sectors), each(traffic.shared_accesses), each(traffic.shared_wavefronts),
-      each(traffic.spill_accesses));
+      each(traffic.local_accesses));
   std::fflush(stdout);
 }
 
 void print_profile(const Answers& answers, const Run& run, int depth) {
-  std::map<std::vector<SourceLine>, Share> shares;
+  struct Function {
+    Share share;
+    std::map<std::vector<SourceLine>, Share> lines;
+  };
+  std::map<std::string, Function> functions;  // the kernel first: it has no name
   for (std::size_t place = 0; place < run.program.code.size(); ++place) {
+    const Instruction& in = run.program.code[place];
     const Issues& issues = run.machine.issues()[place];
-    std::vector<SourceLine> from_kernel;
-    const auto& source = run.program.code[place].source;
-    for (auto line = source.rbegin(); line != source.rend(); ++line) {
-      if (static_cast<int>(from_kernel.size()) == depth) break;
-      if (is_tool(*line)) continue;
-      from_kernel.push_back(*line);
-      Share& share = shares[from_kernel];
-      share.slots += static_cast<double>(issues.slots);
-      share.lanes += static_cast<double>(issues.lanes);
+    Function& function = functions[in.function];
+    function.share.add(issues);
+    std::vector<SourceLine> from_outside;
+    if (!in.function.empty()) {  // what its lines were inlined into is wrong in nvdisasm's listings
+      if (!in.source.empty()) function.lines[{in.source.front()}].add(issues);
+      continue;
     }
-    if (from_kernel.empty()) {
-      Share& share = shares[{SourceLine{}}];
-      share.slots += static_cast<double>(issues.slots);
-      share.lanes += static_cast<double>(issues.lanes);
+    for (auto line = in.source.rbegin(); line != in.source.rend(); ++line) {
+      if (static_cast<int>(from_outside.size()) == depth) break;
+      if (is_tool(*line)) continue;
+      from_outside.push_back(*line);
+      function.lines[from_outside].add(issues);
     }
   }
   const auto all = static_cast<double>(run.machine.slots());
+  const double count = answers.count();
+  const auto print = [&](const Share& share, int indent, const std::string& what) {
+    if (share.slots < 0.01 * all) return;
+    std::printf("%5.0f   %4.1f %%      %4.1f  %*s%s\n", share.slots / count,
+                100.0 * share.slots / all, share.lanes / share.slots, indent, "", what.c_str());
+  };
   std::printf("\nslots  of all  lanes on  source\n");
-  for (const auto& [lines, share] : shares) {
-    if (share.slots < 0.01 * all) continue;
-    const SourceLine& line = lines.back();
-    const std::string where = line.file.empty()
-                                  ? "long divisions and other functions of the compiler"
-                                  : line.file.substr(line.file.rfind('/') + 1) + ":" +
-                                        std::to_string(line.line) + "  " + text_of(line);
-    std::printf("%5.0f   %4.1f %%      %4.1f  %*s%s\n",
-                share.slots / static_cast<double>(answers.left.size()), 100.0 * share.slots / all,
-                share.lanes / share.slots, 2 * (static_cast<int>(lines.size()) - 1), "",
-                where.c_str());
+  for (const auto& [name, function] : functions) {
+    print(function.share, 0, name.empty() ? answers.kernel : readable(name));
+    for (const auto& [lines, share] : function.lines) {
+      const SourceLine& line = lines.back();
+      print(share, 2 * static_cast<int>(lines.size()),
+            line.file.substr(line.file.rfind('/') + 1) + ":" + std::to_string(line.line) + "  " +
+                text_of(line));
+    }
   }
   std::printf("\n");
 }

@@ -15,14 +15,15 @@ namespace carom::warp_slots {
 
 /// A kernel carried out, one warp for all problems.
 struct Run {
-  static constexpr std::uint64_t kMostSlots = 100'000;  // of a problem: more do not end
+  static constexpr std::uint64_t kMostSlots = 100'000;  // of an answer: more do not end
 
+  /// answers: that the problems have together.
   template <class Parameter>
-  Run(const std::string& listing, const std::string& name, const Parameter& parameter, int problems)
+  Run(const std::string& listing, const std::string& name, const Parameter& parameter, int answers)
       : program(read_listing(listing, name)), machine(program) {
     Warp warp(parameter, 1);
     warp.begin(0);
-    machine.run(warp, kMostSlots * static_cast<std::uint64_t>(problems));
+    machine.run(warp, kMostSlots * static_cast<std::uint64_t>(answers));
     traffic = std::move(warp.traffic);
   }
   Run(const Run&) = delete;
@@ -37,14 +38,20 @@ struct Run {
 struct Answers {
   std::string kernel;
   std::string problems;        ///< what they are
-  std::vector<bool> left;      ///< of a problem: listed for another kernel
-  std::int64_t different = 0;  ///< answers that have not the CPU's bits
-  double rounds = 0.0;         ///< of an answer: lines of its path, steps of Newton's method
+  std::vector<bool> left;      ///< of a problem: to another kernel
+  int each;                    ///< answers of a problem
+  std::int64_t different = 0;  ///< problems whose answers have not the CPU's bits
+  double rounds = 0.0;  ///< of an answer: lines of its path, steps of Newton's method, pivots
 
-  Answers(std::string of, std::string on, std::int64_t count)
-      : kernel(std::move(of)), problems(std::move(on)), left(static_cast<std::size_t>(count)) {}
+  Answers(std::string of, std::string on, std::int64_t count, int of_each = 1)
+      : kernel(std::move(of)),
+        problems(std::move(on)),
+        left(static_cast<std::size_t>(count)),
+        each(of_each) {}
 
-  /// open: problems that are left; rounds_of: of each problem.
+  [[nodiscard]] double count() const { return static_cast<double>(left.size()) * each; }
+
+  /// open: problems that are left; rounds_of: of each answer.
   template <class Result>
   void compare(const Result& found, const Result& expected, const typename Result::Sizes& sizes,
                std::span<const int> open, std::span<const std::int32_t> rounds_of) {
@@ -65,8 +72,9 @@ struct Answers {
     std::int64_t answers = 0;
     for (std::size_t p = 0; p < left.size(); ++p) {
       if (left[p]) continue;
-      ++answers;
-      rounds += rounds_of[p];
+      const auto many = static_cast<std::size_t>(each);
+      for (std::size_t k = 0; k < many; ++k) rounds += rounds_of[p * many + k];
+      answers += each;
       if (differs[p]) ++different;
     }
     if (answers > 0) rounds /= static_cast<double>(answers);
@@ -74,9 +82,10 @@ struct Answers {
 };
 
 void print_head();
-/// Slots and traffic of a problem, those included that are left to another kernel.
+/// Slots and traffic of an answer, those included that are left to another kernel.
 void print_row(const Answers& answers, const Run& run);
-/// Slots by source line, `depth` functions deep from the kernel on, those of at least 1 %.
+/// Slots by source line, `depth` functions deep from the kernel on, innermost lines of functions
+/// that it calls; those of at least 1 %.
 void print_profile(const Answers& answers, const Run& run, int depth);
 
 }  // namespace carom::warp_slots

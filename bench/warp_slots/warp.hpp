@@ -36,17 +36,21 @@ struct Traffic {
   std::uint64_t sectors = 0;            ///< the same, one by one as instructions ask for them
   std::uint64_t shared_accesses = 0;    ///< instructions
   std::uint64_t shared_wavefronts = 0;  ///< passes they take: more where lanes meet in a bank
-  std::uint64_t spill_accesses = 0;     ///< of local memory
+  std::uint64_t local_accesses = 0;     ///< instructions, of the stack and spills
 };
 
 /// Registers and memories of one warp, a block by itself. Global memory is the host's.
 class Warp {
  public:
   /// Places in the bank of constants.
-  static constexpr int kBlockSize = 0x0, kGridSize = 0xc, kStackTop = 0x28, kParameters = 0x210;
+  static constexpr int kBlockSize = 0x0, kGridSize = 0xc, kLocalWindow = 0x20, kStackTop = 0x28,
+                       kParameterAddress = 0x198, kParameters = 0x210;
   static constexpr std::uint32_t kSharedBegin = 0x400;     // the system's memory lies below it
   static constexpr std::size_t kSharedBytes = 227 * 1024;  // the most that a block may have
   static constexpr std::uint32_t kLocalBytes = 1U << 16U;
+  /// Where the generic addresses of shared and local memory begin, out of reach of the host's.
+  static constexpr std::uint64_t kSharedBase = std::uint64_t{1} << 56U;
+  static constexpr std::uint64_t kLocalBase = std::uint64_t{1} << 57U;
 
   /// parameter: the kernel's. blocks: of the grid.
   template <class Parameter>
@@ -55,7 +59,9 @@ class Warp {
     std::memcpy(&constants_[kParameters], &parameter, sizeof parameter);
     set_constant(kBlockSize, kLanes);
     set_constant(kGridSize, static_cast<std::uint32_t>(blocks));
+    set_constant(kLocalWindow, kLocalBase);
     set_constant(kStackTop, kLocalBytes / 2);
+    set_constant(kParameterAddress, std::bit_cast<std::uint64_t>(&constants_[kParameters]));
   }
 
   /// As at the start of a block.
@@ -101,7 +107,8 @@ class Warp {
   Traffic traffic;
 
  private:
-  void set_constant(int offset, std::uint32_t value) {
+  template <class Value>
+  void set_constant(int offset, Value value) {
     std::memcpy(&constants_[static_cast<std::size_t>(offset)], &value, sizeof value);
   }
   [[nodiscard]] std::uint32_t word(int lane, const Operand& from, int further) const;

@@ -3,6 +3,7 @@
 #include "cuda/device_scratch.hpp"
 #include "cuda/lanes.cuh"
 #include "cuda/launch.cuh"
+#include "cuda/programs/lp_launch.cuh"
 #include "cuda/runtime.hpp"
 #include "cuda/staging.hpp"
 #include "programs/lp/body/lp_finish_body.hpp"
@@ -11,14 +12,6 @@
 namespace carom::cuda {
 
 namespace {
-
-struct LpLaunch {
-  kernels::LpArrays arrays;
-  int problems;
-  double* work;  ///< a workspace for each block; null where it lies in shared memory
-  int* int_work;
-  double* finish_work;  ///< lp_finish_workspace for each block of finish_lps
-};
 
 constexpr int kFewRows = 8;  // padded; then the loops over rows are known
 constexpr int kBlocks = 16;  // for whose registers is compiled, where it keeps from spilling

@@ -1,0 +1,16 @@
+#pragma once
+
+#include "programs/lp/body/lp_body.hpp"
+
+namespace carom::cuda {
+
+/// What the kernels for linear programs are given.
+struct LpLaunch {
+  kernels::LpArrays arrays;
+  int problems;
+  double* work;  ///< a workspace for each block; null where it lies in shared memory
+  int* int_work;
+  double* finish_work;  ///< lp_finish_workspace for each block of finish_lps
+};
+
+}  // namespace carom::cuda
