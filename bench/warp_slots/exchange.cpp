@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 
 #include "instructions.hpp"
@@ -70,12 +71,25 @@ void match(Warp& warp, const Instruction& in, Mask on) {
   });
 }
 
-/// REDUX.OR: bits that one of the lanes has.
+/// REDUX: of words without signs, bits that one of the lanes has, the smallest, the largest.
 void reduce(Warp& warp, const Instruction& in, Mask on) {
-  if (!in.has("OR")) throw Stuck("unknown form", in);
+  if (on == 0) return;
   const auto& o = in.operands;
-  std::uint32_t all = 0;
-  for (const std::uint32_t value : words_of(warp, on, o[1])) all |= value;
+  const Words words = words_of(warp, on, o[1]);
+  std::uint32_t all = words[at(std::countr_zero(on))];
+  each_lane(on, [&](int lane) {
+    const std::uint32_t value = words[at(lane)];
+    if (in.has("S32")) throw Stuck("unknown form", in);
+    if (in.has("OR")) {
+      all |= value;
+    } else if (in.has("MIN")) {
+      all = std::min(all, value);
+    } else if (in.has("MAX")) {
+      all = std::max(all, value);
+    } else {
+      throw Stuck("unknown form", in);
+    }
+  });
   each_lane(on, [&](int lane) { warp.set(lane, o[0], all); });
 }
 

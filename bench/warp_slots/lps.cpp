@@ -49,7 +49,7 @@ std::int64_t count_lps(const std::string& listing, bool cold, int problems, int 
   launch.problems = problems;
 
   // The instance for at most eight rows, in shared memory.
-  const Run run(listing, "solve_lpsILb1ELi8E", launch, problems * batch.objectives);
+  const Run run(listing, "solve_lpsILb1ELi8ELi40E", launch, problems * batch.objectives);
   std::vector<int> open;
   for (int p = 0; p < problems; ++p) {
     for (int k = 0; k < batch.objectives; ++k) {

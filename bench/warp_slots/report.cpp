@@ -22,7 +22,7 @@ constexpr double kUsed = 0.4;
 
 /// What bodies are made of stands in these; the functions that call it say more.
 bool is_tool(const SourceLine& line) {
-  for (const char* name : {"/lanes.cuh", "/lanes.hpp", "/numeric.hpp"}) {
+  for (const char* name : {"/lanes.cuh", "/shared_lanes.cuh", "/lanes.hpp", "/numeric.hpp"}) {
     if (line.file.ends_with(name)) return true;
   }
   return false;

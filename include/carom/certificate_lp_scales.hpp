@@ -1,6 +1,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <type_traits>
 
 #include <carom/certificate.hpp>
 #include <carom/certificate_scales.hpp>
@@ -73,7 +74,10 @@ CAROM_HOST_DEVICE constexpr long lp_certificate_workspace(int rows, int columns)
 /// certificate_qp_scales.hpp has them for P = 0, whose equations in x are the rows and the columns'
 /// bounds, and in y the reduced costs. A row's activity counts as one more variable behind the n
 /// columns, and y_i as its reduced cost.
-template <class Lanes>
+/// PaddedRows, PaddedColumns: sizes that are known when this is compiled, multiples of
+/// kPackPadding, m and n or more; the workspace then begins at WorkspaceReals<Lanes>{} + First. 0:
+/// not known.
+template <class Lanes, int PaddedRows = 0, int PaddedColumns = 0, long First = 0>
 class LpScales {
  public:
   CAROM_HOST_DEVICE LpScales(const Lanes& lanes, int rows, int columns,
@@ -81,94 +85,150 @@ class LpScales {
       : lanes_(lanes),
         m_(rows),
         n_(columns),
-        np_(kernels::padded(columns, kernels::kPackPadding)),
-        total_(np_ + kernels::padded(rows, kernels::kPackPadding)),
+        padded_columns_(kernels::padded(columns, kernels::kPackPadding)),
+        padded_rows_(kernels::padded(rows, kernels::kPackPadding)),
         row_rounding_(sum_rounding(columns)),
         column_rounding_(sum_rounding(rows + 1L)),
-        at_(kernels::placed<LpScalesLayout>(reals, rows, total_ - np_, np_)) {}
+        at_(kernels::placed<LpScalesLayout>(reals, kKnown ? PaddedRows : rows, total() - np(),
+                                            np())) {}
 
   /// Takes over rows and bounds. False where a coefficient is not finite or bounds are in disorder.
   CAROM_CALL bool load(const LpData& lp) {
     for (int i = 0; i < m_; ++i) {
-      kernels::copy_padded(lanes_, n_, lp.matrix + static_cast<long>(i) * n_, row(i));
+      kernels::copy_padded(lanes_, n_, lp.matrix + static_cast<long>(i) * n_, row(i), np());
     }
-    kernels::copy_padded(lanes_, n_, lp.column_lower, at_.lower);
-    kernels::copy_padded(lanes_, n_, lp.column_upper, at_.upper);
-    kernels::copy_padded(lanes_, m_, lp.row_lower, at_.lower + np_);
-    kernels::copy_padded(lanes_, m_, lp.row_upper, at_.upper + np_);
+    kernels::copy_padded(lanes_, n_, lp.column_lower, at().lower, np());
+    kernels::copy_padded(lanes_, n_, lp.column_upper, at().upper, np());
+    kernels::copy_padded(lanes_, m_, lp.row_lower, at().lower + np());
+    kernels::copy_padded(lanes_, m_, lp.row_upper, at().upper + np());
     // Rows of the padding have sizes and values too; all else is written before it is read.
-    kernels::each_packed(lanes_, total_ - np_, [&](auto number, int i) {
+    kernels::each_packed(lanes_, total() - np(), [&](auto number, int i) {
       using V = decltype(number);
-      kernels::store(at_.row_size + i, V(1.0));
-      kernels::store(at_.point + np_ + i, V(0.0));
-      kernels::store(at_.point_size + np_ + i, V(0.0));
+      kernels::store(at().row_size + i, V(1.0));
+      kernels::store(at().point + np() + i, V(0.0));
+      kernels::store(at().point_size + np() + i, V(0.0));
     });
-    lanes_.for_each(m_, [&](int i) {
-      const double size = largest_of([&](auto number, int j) {
-        return magnitude(kernels::load<decltype(number)>(row(i) + j));
-      });
-      at_.row_size[i] = size > 0.0 ? size : 1.0;
-    });
-    const bool broken = kernels::any_packed(lanes_, total_, [&](auto number, int j) {
+    each_row_size([&](int i, double size) { at().row_size[i] = size > 0.0 ? size : 1.0; });
+    const bool broken = kernels::any_packed(lanes_, total(), [&](auto number, int j) {
       using V = decltype(number);
-      const V l = kernels::load<V>(at_.lower + j);
-      const V u = kernels::load<V>(at_.upper + j);
+      const V l = kernels::load<V>(at().lower + j);
+      const V u = kernels::load<V>(at().upper + j);
       const V good = select((l <= u) & (l < V(kernels::kInfinity)) & (u > V(-kernels::kInfinity)),
                             V(1.0), V(0.0));
       return good < V(1.0);
     });
-    return !broken && kernels::largest_packed(lanes_, total_ - np_, [&](auto number, int i) {
-                        return kernels::load<decltype(number)>(at_.row_size + i);
+    return !broken && kernels::largest_packed(lanes_, total() - np(), [&](auto number, int i) {
+                        return kernels::load<decltype(number)>(at().row_size + i);
                       }) < kernels::kInfinity;
   }
 
   /// Takes over an objective; false where it is not finite.
   CAROM_CALL bool load_cost(const double* cost) {
-    kernels::copy_padded(lanes_, n_, cost, at_.cost);
-    const double most = kernels::largest_packed(lanes_, np_, [&](auto number, int j) {
-      return magnitude(kernels::load<decltype(number)>(at_.cost + j));
+    kernels::copy_padded(lanes_, n_, cost, at().cost, np());
+    const double most = kernels::largest_packed(lanes_, np(), [&](auto number, int j) {
+      return magnitude(kernels::load<decltype(number)>(at().cost + j));
     });
     return most < kernels::kInfinity;
   }
 
   // What was taken over, padded with zeros: [m, np], and [np + mp], columns before rows.
-  [[nodiscard]] CAROM_HOST_DEVICE const double* matrix() const { return at_.matrix; }
-  [[nodiscard]] CAROM_HOST_DEVICE const double* cost() const { return at_.cost; }
-  [[nodiscard]] CAROM_HOST_DEVICE const double* lower() const { return at_.lower; }
-  [[nodiscard]] CAROM_HOST_DEVICE const double* upper() const { return at_.upper; }
-  [[nodiscard]] CAROM_HOST_DEVICE const double* row_size() const { return at_.row_size; }
+  [[nodiscard]] CAROM_HOST_DEVICE const double* matrix() const { return at().matrix; }
+  [[nodiscard]] CAROM_HOST_DEVICE const double* cost() const { return at().cost; }
+  [[nodiscard]] CAROM_HOST_DEVICE const double* lower() const { return at().lower; }
+  [[nodiscard]] CAROM_HOST_DEVICE const double* upper() const { return at().upper; }
+  [[nodiscard]] CAROM_HOST_DEVICE const double* row_size() const { return at().row_size; }
 
   /// c'x of the latest x.
   CAROM_CALL double objective() const {
-    return kernels::sum_packed(lanes_, np_, [&](auto number, int j) {
+    return kernels::sum_of_all(lanes_, np(), [&](auto number, int j) {
       using V = decltype(number);
-      return kernels::load<V>(at_.cost + j) * kernels::load<V>(at_.point + j);
+      return kernels::load<V>(at().cost + j) * kernels::load<V>(at().point + j);
     });
   }
 
  protected:
+  static constexpr bool kKnown = PaddedColumns > 0;
+  using Reals = kernels::WorkspaceReals<Lanes>;
+  using Places = std::conditional_t<kKnown, LpScalesLayout<Reals>, const LpScalesLayout<Reals>&>;
+
+  CAROM_INLINE int np() const {
+    if constexpr (kKnown) {
+      return PaddedColumns;
+    } else {
+      return padded_columns_;
+    }
+  }
+  /// Columns and rows.
+  CAROM_INLINE int total() const {
+    if constexpr (kKnown) {
+      return PaddedColumns + PaddedRows;
+    } else {
+      return padded_columns_ + padded_rows_;
+    }
+  }
+  CAROM_INLINE Places at() const {
+    if constexpr (kKnown) {
+      return kernels::placed<LpScalesLayout>(Reals{} + First, PaddedRows, PaddedRows,
+                                             PaddedColumns);
+    } else {
+      return at_;
+    }
+  }
+  /// f(i) for every row, in order.
+  template <class F>
+  CAROM_INLINE void each_row(F&& f) const {
+    if constexpr (kKnown) {
+      CAROM_UNROLLED
+      for (int i = 0; i < PaddedRows; ++i) {
+        if (i < m_) f(i);
+      }
+    } else {
+      for (int i = 0; i < m_; ++i) f(i);
+    }
+  }
+
   template <class V>
   static CAROM_INLINE V finite(V x) {
     return select(magnitude(x) < V(kernels::kInfinity), x, V(0.0));
   }
-  CAROM_INLINE double* row(int i) const { return at_.matrix + static_cast<long>(i) * np_; }
+  CAROM_INLINE double* row(int i) const { return at().matrix + static_cast<long>(i) * np(); }
   /// The bound that a multiplier presses against.
   template <class V>
   CAROM_INLINE V pressed(V price, int j) const {
-    return select(price > V(0.0), kernels::load<V>(at_.lower + j), kernels::load<V>(at_.upper + j));
+    return select(price > V(0.0), kernels::load<V>(at().lower + j),
+                  kernels::load<V>(at().upper + j));
   }
   /// Whether a column's multiplier is no more than the rounding of its sum.
   template <class V>
   CAROM_INLINE auto is_rounding(V price, int j) const {
-    const V size = j < np_ ? kernels::load<V>(at_.price_size + j) : V(0.0);
+    const V size = j < np() ? kernels::load<V>(at().price_size + j) : V(0.0);
     return magnitude(price) <= V(column_rounding_) * size;
   }
 
+  /// done(i, max|a_ij|) for every row, infinite where one is NaN.
+  template <class Done>
+  CAROM_INLINE void each_row_size(Done&& done) const {
+    if constexpr (kernels::HasVotes<Lanes>) {
+      lanes_.each_row(
+          m_, np(), 0.0,
+          [&](double most, int i, int j) {
+            const double x = magnitude(row(i)[j]);
+            return x <= most ? most : (x != x ? kernels::kInfinity : x);
+          },
+          [](double a, double b) { return larger(a, b); }, done);
+    } else {
+      lanes_.for_each(m_, [&](int i) {
+        done(i, largest_of([&](auto number, int j) {
+               return magnitude(kernels::load<decltype(number)>(row(i) + j));
+             }));
+      });
+    }
+  }
   /// Largest value(V(), j) of [0, np), infinite where one is NaN; by one lane.
   template <class F>
   CAROM_INLINE double largest_of(F&& value) const {
     if constexpr (kernels::HasPack<Lanes>) {
-      return kernels::largest_packed(lanes_, np_, value);
+      return kernels::largest_packed(lanes_, np(), value);
     } else {
       MaxAbs<> most;
       for (int j = 0; j < n_; ++j) most.add(value(0.0, j));
@@ -178,60 +238,61 @@ class LpScales {
 
   /// x, A x, and the sizes of their terms.
   CAROM_CALL void load_point(const double* x) {
-    kernels::copy_padded(lanes_, n_, x, at_.point);
-    kernels::each_packed(lanes_, np_, [&](auto number, int j) {
+    kernels::copy_padded(lanes_, n_, x, at().point, np());
+    kernels::each_packed(lanes_, np(), [&](auto number, int j) {
       using V = decltype(number);
-      kernels::store(at_.point_size + j, magnitude(kernels::load<V>(at_.point + j)));
+      kernels::store(at().point_size + j, magnitude(kernels::load<V>(at().point + j)));
     });
-    lanes_.for_each(m_, [&](int i) {
-      const auto [dot, size] = kernels::dot_and_size(lanes_, np_, row(i), at_.point);
-      at_.point[np_ + i] = dot;
-      at_.point_size[np_ + i] = size;
-    });
+    kernels::each_row_dot(
+        lanes_, m_, np(), [&](int i) { return row(i); }, at().point,
+        [&](int i, const kernels::DotAndSize& sums) {
+          at().point[np() + i] = sums.dot;
+          at().point_size[np() + i] = sums.size;
+        });
   }
 
   /// The bounds that a value of this size reaches at all.
   template <class V>
   CAROM_INLINE V seed(int j) const {
-    const V most = V(2.0) * kernels::load<V>(at_.point_size + j);
-    const V l = magnitude(kernels::load<V>(at_.lower + j));
-    const V u = magnitude(kernels::load<V>(at_.upper + j));
+    const V most = V(2.0) * kernels::load<V>(at().point_size + j);
+    const V l = magnitude(kernels::load<V>(at().lower + j));
+    const V u = magnitude(kernels::load<V>(at().upper + j));
     return larger(select(l <= most, l, V(0.0)), select(u <= most, u, V(0.0)));
   }
 
   /// point_datum. bounds: explain by them; otherwise by the columns that are known.
   CAROM_CALL void explain_point(bool bounds) {
-    kernels::each_packed(lanes_, total_, [&](auto number, int j) {
+    kernels::each_packed(lanes_, total(), [&](auto number, int j) {
       using V = decltype(number);
-      kernels::store(at_.point_datum + j, bounds ? seed<V>(j) : V(0.0));
+      kernels::store(at().point_datum + j, bounds ? seed<V>(j) : V(0.0));
     });
     if (bounds) {
-      kernels::each_packed(lanes_, np_, [&](auto number, int j) {
+      kernels::each_packed(lanes_, np(), [&](auto number, int j) {
         using V = decltype(number);
-        const V size = kernels::load<V>(at_.point_size + j);
-        kernels::store(at_.known + j, larger(reached(size, kernels::load<V>(at_.point_datum + j)),
-                                             select(size != V(0.0), V(0.0), V(1.0))));
+        const V size = kernels::load<V>(at().point_size + j);
+        kernels::store(at().known + j, larger(reached(size, kernels::load<V>(at().point_datum + j)),
+                                              select(size != V(0.0), V(0.0), V(1.0))));
       });
     }
     const auto unknown = [&](auto number, int j) {
-      return kernels::load<decltype(number)>(at_.known + j) < decltype(number)(1.0);
+      return kernels::load<decltype(number)>(at().known + j) < decltype(number)(1.0);
     };
-    bool open = kernels::any_packed(lanes_, np_, unknown);
+    bool open = kernels::any_packed(lanes_, np(), unknown);
     for (int round = 0; open && round <= n_; ++round) {
       if (round > 0 || !bounds) gather_point(bounds);
       bool grown = false;
       for (int i = 0; i < m_ && open; ++i) {
-        const double datum = at_.point_datum[np_ + i];
+        const double datum = at().point_datum[np() + i];
         if (!(datum > 0.0)) continue;
-        const bool more = kernels::any_packed(lanes_, np_, [&](auto number, int j) {
+        const bool more = kernels::any_packed(lanes_, np(), [&](auto number, int j) {
           using V = decltype(number);
-          const V known = kernels::load<V>(at_.known + j);
-          const V term = magnitude(kernels::load<V>(row(i) + j) * kernels::load<V>(at_.point + j));
+          const V known = kernels::load<V>(at().known + j);
+          const V term = magnitude(kernels::load<V>(row(i) + j) * kernels::load<V>(at().point + j));
           const V now = larger(reached(term, V(datum)), known);
-          kernels::store(at_.known + j, now);
+          kernels::store(at().known + j, now);
           return known < now;
         });
-        if (more) open = kernels::any_packed(lanes_, np_, unknown);
+        if (more) open = kernels::any_packed(lanes_, np(), unknown);
         grown |= more;
       }
       if (!grown && (round > 0 || !bounds)) return;
@@ -243,57 +304,57 @@ class LpScales {
       using V = decltype(number);
       return bounds ? seed<V>(j) : V(0.0);
     };
-    const bool all = !kernels::any_packed(lanes_, np_, [&](auto number, int j) {
-      return kernels::load<decltype(number)>(at_.known + j) < decltype(number)(1.0);
+    const bool all = !kernels::any_packed(lanes_, np(), [&](auto number, int j) {
+      return kernels::load<decltype(number)>(at().known + j) < decltype(number)(1.0);
     });
-    kernels::each_packed(lanes_, np_, [&](auto number, int j) {
+    kernels::each_packed(lanes_, np(), [&](auto number, int j) {
       using V = decltype(number);
-      const V known = kernels::load<V>(at_.known + j) * kernels::load<V>(at_.point_size + j);
-      kernels::store(at_.point_datum + j, larger(known, own(number, j)));
+      const V known = kernels::load<V>(at().known + j) * kernels::load<V>(at().point_size + j);
+      kernels::store(at().point_datum + j, larger(known, own(number, j)));
     });
     if (all) {
-      kernels::each_packed(lanes_, total_ - np_, [&](auto number, int i) {
+      kernels::each_packed(lanes_, total() - np(), [&](auto number, int i) {
         using V = decltype(number);
-        const V size = kernels::load<V>(at_.point_size + np_ + i);
-        kernels::store(at_.point_datum + np_ + i, own(number, np_ + i) + size);
+        const V size = kernels::load<V>(at().point_size + np() + i);
+        kernels::store(at().point_datum + np() + i, own(number, np() + i) + size);
       });
       return;
     }
-    lanes_.for_each(m_, [&](int i) {
-      const double known = kernels::sum_packed(lanes_, np_, [&](auto number, int j) {
-        using V = decltype(number);
-        return kernels::load<V>(at_.known + j) *
-               magnitude(kernels::load<V>(row(i) + j) * kernels::load<V>(at_.point + j));
-      });
-      at_.point_datum[np_ + i] = own(0.0, np_ + i) + known;
-    });
+    kernels::each_row_sum(
+        lanes_, m_, np(),
+        [&](auto number, int i, int j) {
+          using V = decltype(number);
+          return kernels::load<V>(at().known + j) *
+                 magnitude(kernels::load<V>(row(i) + j) * kernels::load<V>(at().point + j));
+        },
+        [&](int i, double known) { at().point_datum[np() + i] = own(0.0, np() + i) + known; });
   }
 
   /// price = (base - A'y, y) and the sizes of the terms; base may be null.
   CAROM_INLINE void combine_columns(const double* base, const double* y) {
-    kernels::copy_padded(lanes_, m_, y, at_.price + np_);
-    kernels::each_packed(lanes_, np_, [&](auto number, int j) {
+    kernels::copy_padded(lanes_, m_, y, at().price + np());
+    kernels::each_packed(lanes_, np(), [&](auto number, int j) {
       using V = decltype(number);
       V sum = base != nullptr ? kernels::load<V>(base + j) : V(0.0);
       V size = magnitude(sum);
-      for (int i = 0; i < m_; ++i) {
+      each_row([&](int i) {
         const V entry = kernels::load<V>(row(i) + j);
-        const V multiplier(-at_.price[np_ + i]);
+        const V multiplier(-at().price[np() + i]);
         sum = fused(multiplier, entry, sum);
         size = size + magnitude(multiplier * entry);
-      }
-      kernels::store(at_.price + j, sum);
-      kernels::store(at_.price_size + j, size);
+      });
+      kernels::store(at().price + j, sum);
+      kernels::store(at().price_size + j, size);
     });
   }
 
   /// price_datum. costs: explain by them; otherwise by the multipliers that are known.
   CAROM_CALL void explain_prices(bool costs) {
     if (costs) {
-      kernels::each_packed(lanes_, total_ - np_, [&](auto number, int i) {
+      kernels::each_packed(lanes_, total() - np(), [&](auto number, int i) {
         using V = decltype(number);
-        kernels::store(at_.known + np_ + i,
-                       select(kernels::load<V>(at_.price + np_ + i) != V(0.0), V(0.0), V(1.0)));
+        kernels::store(at().known + np() + i,
+                       select(kernels::load<V>(at().price + np() + i) != V(0.0), V(0.0), V(1.0)));
       });
     }
     gather_prices(costs);
@@ -301,14 +362,14 @@ class LpScales {
       bool grown = false;
       bool open = false;
       for (int i = 0; i < m_; ++i) {
-        if (at_.known[np_ + i] > 0.0) continue;
-        const double multiplier = magnitude(at_.price[np_ + i]);
-        const bool found = kernels::any_packed(lanes_, np_, [&](auto number, int j) {
+        if (at().known[np() + i] > 0.0) continue;
+        const double multiplier = magnitude(at().price[np() + i]);
+        const bool found = kernels::any_packed(lanes_, np(), [&](auto number, int j) {
           using V = decltype(number);
           return reached(magnitude(kernels::load<V>(row(i) + j)) * V(multiplier),
-                         kernels::load<V>(at_.price_datum + j)) > V(0.0);
+                         kernels::load<V>(at().price_datum + j)) > V(0.0);
         });
-        if (found) lanes_.for_each(1, [&](int) { at_.known[np_ + i] = 1.0; });
+        if (found) lanes_.for_each(1, [&](int) { at().known[np() + i] = 1.0; });
         grown |= found;
         open |= !found;
       }
@@ -319,27 +380,27 @@ class LpScales {
     gather_prices(costs);
   }
   CAROM_CALL void gather_prices(bool costs) {
-    const bool all = !kernels::any_packed(lanes_, total_ - np_, [&](auto number, int i) {
-      return kernels::load<decltype(number)>(at_.known + np_ + i) < decltype(number)(1.0);
+    const bool all = !kernels::any_packed(lanes_, total() - np(), [&](auto number, int i) {
+      return kernels::load<decltype(number)>(at().known + np() + i) < decltype(number)(1.0);
     });
-    kernels::each_packed(lanes_, np_, [&](auto number, int j) {
+    kernels::each_packed(lanes_, np(), [&](auto number, int j) {
       using V = decltype(number);
-      const V own = costs ? magnitude(kernels::load<V>(at_.cost + j)) : V(0.0);
-      kernels::store(at_.price_datum + j, all ? own + kernels::load<V>(at_.price_size + j) : own);
+      const V own = costs ? magnitude(kernels::load<V>(at().cost + j)) : V(0.0);
+      kernels::store(at().price_datum + j, all ? own + kernels::load<V>(at().price_size + j) : own);
     });
     for (int i = 0; !all && i < m_; ++i) {
-      const double multiplier = at_.known[np_ + i] * magnitude(at_.price[np_ + i]);
+      const double multiplier = at().known[np() + i] * magnitude(at().price[np() + i]);
       if (multiplier == 0.0) continue;
-      kernels::each_packed(lanes_, np_, [&](auto number, int j) {
+      kernels::each_packed(lanes_, np(), [&](auto number, int j) {
         using V = decltype(number);
         const V term = magnitude(kernels::load<V>(row(i) + j)) * V(multiplier);
-        kernels::store(at_.price_datum + j, kernels::load<V>(at_.price_datum + j) + term);
+        kernels::store(at().price_datum + j, kernels::load<V>(at().price_datum + j) + term);
       });
     }
   }
 
   const Lanes& lanes_;
-  int m_, n_, np_, total_;
+  int m_, n_, padded_columns_, padded_rows_;
   double row_rounding_, column_rounding_;
   LpScalesLayout<kernels::WorkspaceReals<Lanes>> at_;
 };

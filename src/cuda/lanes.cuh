@@ -2,9 +2,15 @@
 
 #include <cuda_runtime.h>
 
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
 #include <carom/device/host_device.hpp>
 #include <carom/device/lanes.hpp>
 #include <carom/device/numeric.hpp>
+#include <carom/device/packed.hpp>
 
 // A device's code, not the copy that nvcc makes for the host; or that of a host that plays the
 // device (tests/cuda_on_host).
@@ -118,7 +124,6 @@ template <int Width, bool Together = false>
 struct GroupLanes {
   static constexpr int kWarp = 32;
   static constexpr int kWidth = Width;
-  static constexpr bool kTakesRows = Width < kWarp;
 
   CAROM_INLINE static int lane() { return Grid::thread() & (Width - 1); }
   /// Its place among the groups of its warp.
@@ -218,18 +223,14 @@ struct GroupLanes {
     }
   }
 
- private:
+  /// f(i) for the lane's share of [0, count), all lanes turn by turn: counts that are known leave
+  /// no test, and no lanes go apart where a loop is unrolled.
   template <class F>
   CAROM_INLINE static void each(int count, F&& f) {
-    if constexpr (kTakesRows) {  // counts that are known leave no test
-      for (int turn = 0; turn < count; turn += Width) {
-        if (turn + lane() < count) f(turn + lane());
-      }
-    } else {
-      for (int i = lane(); i < count; i += Width) f(i);
+    for (int turn = 0; turn < count; turn += Width) {
+      if (turn + lane() < count) f(turn + lane());
     }
   }
-
   /// The value of the lane whose index differs in `offset`.
   template <class T>
   CAROM_INLINE static T partner(T value, int offset) {
@@ -240,6 +241,8 @@ struct GroupLanes {
     return value;
 #endif
   }
+
+ private:
   template <class Real>
   CAROM_INLINE static kernels::ArgMin<Real> partner(kernels::ArgMin<Real> best, int offset) {
     return {partner(best.key, offset), partner(best.index, offset)};
@@ -248,13 +251,98 @@ struct GroupLanes {
 
 /// One warp.
 struct WarpLanes : GroupLanes<32> {
+  static constexpr bool kVotes = true;
+
   /// A lane goes down its columns: the next element is a row further, a third of the instructions
-  /// that it takes to find it elsewhere.
+  /// that it takes to find it elsewhere. Of few columns each has several lanes.
   template <class F>
   CAROM_INLINE void for_each_2d(int rows, int columns, F&& f) const {
     barrier();
-    for (int j = lane(); j < columns; j += kWidth) {
-      for (int i = 0; i < rows; ++i) f(i, j);
+    if (columns <= kWidth / 2) {
+      over_elements(lane(), kWidth, rows, columns, f);
+    } else {
+      for (int j = lane(); j < columns; j += kWidth) {
+        for (int i = 0; i < rows; ++i) f(i, j);
+      }
+    }
+    barrier();
+  }
+
+  /// As kernels::SingleLane::argmin, of doubles by words instead of from lane to lane.
+  template <class Real, class F>
+  CAROM_INLINE kernels::ArgMin<Real> argmin(int count, Real infinity, F&& key) const {
+#if defined(CAROM_DEVICE_CODE)
+    if constexpr (std::is_same_v<Real, double>) {
+      barrier();
+      kernels::ArgMin<double> best{kept(infinity), -1};
+      each(count, [&](int i) {
+        const double next = key(i);
+        if (next < best.key) best = {next, i};
+      });
+      best.index = first_of_least(best);
+      best.key = from(best.key, best.index & (kWidth - 1));  // -1: nobody has one
+      barrier();                                             // as behind best_of
+      return best;
+    }
+#endif
+    return GroupLanes<32>::argmin(count, infinity, key);
+  }
+  /// Whether test(i) holds anywhere; every index is asked, and may write.
+  template <class F>
+  CAROM_INLINE bool any_of(int count, F&& test) const {
+    barrier();
+    bool found = false;
+    each(count, [&](int i) {
+      if (test(i)) found = true;
+    });
+    found = any(found);
+    barrier();
+    return found;
+  }
+  /// The largest value(i), at least 0; infinite where one is NaN.
+  template <class F>
+  CAROM_INLINE double largest_of(int count, F&& value) const {
+    barrier();
+    double most = 0.0;
+    each(count, [&](int i) {
+      const double x = value(i);
+      most = x <= most ? most : (x != x ? kernels::kInfinity : x);
+    });
+#if defined(CAROM_DEVICE_CODE)
+    // Doubles that are not negative stand in the order of their bits.
+    const auto bits = std::bit_cast<std::uint64_t>(most);
+    const auto own_upper = static_cast<unsigned>(bits >> 32U);
+    const unsigned upper = __reduce_max_sync(mask(), own_upper);
+    const unsigned lower =
+        __reduce_max_sync(mask(), own_upper == upper ? static_cast<unsigned>(bits) : 0U);
+    most = std::bit_cast<double>(std::uint64_t{upper} << 32U | lower);
+#endif
+    barrier();
+    return most;
+  }
+
+  /// A part of [0, count) on each of eight neighbouring lanes, part = next(part, j), joined as
+  /// kernels::accumulate_packed does; four times the same.
+  template <class Part, class Next, class Join>
+  CAROM_INLINE Part joined(int count, Part start, Next&& next, Join&& join) const {
+    barrier();
+    for (int j = lane() % kParts; j < count; j += kParts) start = next(start, j);
+    barrier();
+    return join_parts(start, join);
+  }
+  /// done(i, x) for every row i, x joined from next(part, i, j): four rows at the same time.
+  template <class Part, class Next, class Join, class Done>
+  CAROM_INLINE void each_row(int rows, int count, Part start, Next&& next, Join&& join,
+                             Done&& done) const {
+    barrier();
+    for (int first = 0; first < rows; first += kWidth / kParts) {
+      const int i = first + lane() / kParts;
+      Part part = start;
+      if (i < rows) {
+        for (int j = lane() % kParts; j < count; j += kParts) part = next(part, i, j);
+      }
+      part = join_parts(part, join);
+      if (i < rows && lane() % kParts == 0) done(i, part);
     }
     barrier();
   }
@@ -300,34 +388,39 @@ struct WarpLanes : GroupLanes<32> {
     return count;
 #endif
   }
-};
-
-/// A place in the block's shared memory by its number of values. Functions that are called then
-/// know where they read; a pointer that they are handed may be to anything.
-class SharedReals {
- public:
-  CAROM_INLINE constexpr SharedReals operator+(long count) const {
-    return SharedReals(first_ + static_cast<int>(count));
-  }
-  CAROM_INLINE double& operator[](long i) const { return static_cast<double*>(*this)[i]; }
-  CAROM_INLINE operator double*() const {
-#if defined(CAROM_DEVICE_CODE)
-    return shared_memory() + first_;
-#else
-    return nullptr;
-#endif
-  }
-
-  SharedReals() = default;
 
  private:
-  CAROM_INLINE constexpr explicit SharedReals(int first) : first_(first) {}
-  int first_ = 0;
-};
+  static constexpr int kParts = kernels::kPackPadding;
 
-/// WarpLanes with a workspace in shared memory.
-struct SharedWarpLanes : WarpLanes {
-  using Reals = SharedReals;
+  template <class Part, class Join>
+  CAROM_INLINE static Part join_parts(Part part, Join&& join) {
+    for (int offset = kParts / 2; offset > 0; offset /= 2) part = join(part, partner(part, offset));
+    return part;
+  }
+  CAROM_INLINE static double partner(double value, int offset) {
+    return GroupLanes<32>::partner(value, offset);
+  }
+  CAROM_INLINE static kernels::DotAndSize partner(const kernels::DotAndSize& part, int offset) {
+    return {partner(part.dot, offset), partner(part.size, offset)};
+  }
+
+#if defined(CAROM_DEVICE_CODE)
+  /// The lowest index among the lanes' smallest keys; -1 where all have none.
+  CAROM_INLINE static int first_of_least(const kernels::ArgMin<double>& own) {
+    // Bits in the order of the doubles; -0 is 0.
+    const auto bits = std::bit_cast<std::int64_t>(own.key + 0.0);
+    constexpr auto kSign = std::numeric_limits<std::int64_t>::min();
+    const auto order = static_cast<std::uint64_t>(bits ^ (bits >> 63U | kSign));
+    const auto own_upper = static_cast<unsigned>(order >> 32U);
+    const auto own_lower = static_cast<unsigned>(order);
+    const unsigned upper = __reduce_min_sync(mask(), own_upper);
+    const bool least = own_upper == upper;
+    const unsigned lower = __reduce_min_sync(mask(), least ? own_lower : ~0U);
+    const bool first = least && own_lower == lower;
+    return static_cast<int>(
+        __reduce_min_sync(mask(), first ? static_cast<unsigned>(own.index) : ~0U));
+  }
+#endif
 };
 
 /// All threads of a block, a whole number of warps; as quick as WarpLanes where that is one.

@@ -21,6 +21,13 @@ concept HasPack = requires {
   typename Lanes::Pack;
 };
 
+/// Lanes that answer together: any_of, largest_of, and each_row, which gives a row to eight of
+/// them.
+template <class Lanes>
+concept HasVotes = requires {
+  Lanes::kVotes;
+};
+
 template <class V>
 CAROM_INLINE V load(const double* from) {
   if constexpr (std::is_same_v<V, double>) {
@@ -76,10 +83,10 @@ CAROM_INLINE void each_packed_2d(const Lanes& lanes, int rows, int columns, F&& 
   }
 }
 
-/// to[0, padded) = from[0, count), then zeros; `from` need not be padded.
+/// to[0, size) = from[0, count), then zeros; `from` need not be padded.
 template <class Lanes>
-CAROM_INLINE void copy_padded(const Lanes& lanes, int count, const double* from, double* to) {
-  const int size = padded(count, kPackPadding);
+CAROM_INLINE void copy_padded(const Lanes& lanes, int count, const double* from, double* to,
+                              int size) {
   if constexpr (HasPack<Lanes>) {
     using Pack = typename Lanes::Pack;
     int j = 0;
@@ -90,6 +97,12 @@ CAROM_INLINE void copy_padded(const Lanes& lanes, int count, const double* from,
   } else {
     lanes.for_each(size, [&](int j) { to[j] = j < count ? from[j] : 0.0; });
   }
+}
+
+/// The same with size = padded(count, kPackPadding).
+template <class Lanes>
+CAROM_INLINE void copy_padded(const Lanes& lanes, int count, const double* from, double* to) {
+  copy_padded(lanes, count, from, to, padded(count, kPackPadding));
 }
 
 /// key(V(), j) -> V; infinity or NaN: not eligible. The lowest index among the smallest keys. The
@@ -121,6 +134,8 @@ CAROM_INLINE bool any_packed(const Lanes& lanes, int count, F&& test) {
       bits |= test(typename Lanes::Pack(0.0), j).bits();
     }
     return bits != 0U;
+  } else if constexpr (HasVotes<Lanes>) {
+    return lanes.any_of(count, [&](int j) { return test(0.0, j); });
   } else {
     return lanes
                .argmin(count, kInfinity,
@@ -141,6 +156,8 @@ CAROM_INLINE double largest_packed(const Lanes& lanes, int count, F&& value) {
       most = select(x <= most, most, select(x != x, Pack(kInfinity), x));
     }
     return lanes.largest(most);
+  } else if constexpr (HasVotes<Lanes>) {
+    return lanes.largest_of(count, [&](int j) { return value(0.0, j); });
   } else {
     const ArgMin<double> result = lanes.argmin(count, kInfinity, [&](int j) {
       const double x = value(0.0, j);
@@ -214,6 +231,53 @@ CAROM_INLINE DotAndSize dot_and_size(const Lanes& lanes, int count, const double
   } else {
     return {dot_packed(lanes, count, a, b),
             sum_packed(lanes, count, [&](double, int j) { return magnitude(a[j] * b[j]); })};
+  }
+}
+
+/// done(i, x) for every row i: x the sum over [0, count) of term(V(), i, j) as sum_packed has it.
+template <class Lanes, class F, class Done>
+CAROM_INLINE void each_row_sum(const Lanes& lanes, int rows, int count, F&& term, Done&& done) {
+  if constexpr (HasVotes<Lanes>) {
+    lanes.each_row(
+        rows, count, 0.0, [&](double sum, int i, int j) { return sum + term(0.0, i, j); },
+        [](double a, double b) { return a + b; }, done);
+  } else {
+    lanes.for_each(rows, [&](int i) {
+      done(i, sum_packed(lanes, count, [&](auto number, int j) { return term(number, i, j); }));
+    });
+  }
+}
+
+/// dot_and_size of each row(i) with b.
+template <class Lanes, class Row, class Done>
+CAROM_INLINE void each_row_dot(const Lanes& lanes, int rows, int count, Row&& row, const double* b,
+                               Done&& done) {
+  if constexpr (HasVotes<Lanes>) {
+    lanes.each_row(
+        rows, count, DotAndSize{0.0, 0.0},
+        [&](const DotAndSize& sum, int i, int j) {
+          const double x = row(i)[j];
+          const double y = b[j];
+          return DotAndSize{fused(x, y, sum.dot), sum.size + magnitude(x * y)};
+        },
+        [](const DotAndSize& one, const DotAndSize& other) {
+          return DotAndSize{one.dot + other.dot, one.size + other.size};
+        },
+        done);
+  } else {
+    lanes.for_each(rows, [&](int i) { done(i, dot_and_size(lanes, count, row(i), b)); });
+  }
+}
+
+/// sum_packed outside of a call of for_each: all lanes ask for the same sum.
+template <class Lanes, class F>
+CAROM_INLINE double sum_of_all(const Lanes& lanes, int count, F&& term) {
+  if constexpr (HasVotes<Lanes>) {
+    return lanes.joined(
+        count, 0.0, [&](double sum, int j) { return sum + term(0.0, j); },
+        [](double a, double b) { return a + b; });
+  } else {
+    return sum_packed(lanes, count, term);
   }
 }
 

@@ -1,10 +1,10 @@
 #include <type_traits>
 
 #include "cuda/device_scratch.hpp"
-#include "cuda/lanes.cuh"
 #include "cuda/launch.cuh"
 #include "cuda/programs/lp_launch.cuh"
 #include "cuda/runtime.hpp"
+#include "cuda/shared_lanes.cuh"
 #include "cuda/staging.hpp"
 #include "programs/lp/body/lp_finish_body.hpp"
 #include "programs/lp/task.hpp"
@@ -13,20 +13,22 @@ namespace carom::cuda {
 
 namespace {
 
-constexpr int kFewRows = 8;  // padded; then the loops over rows are known
-constexpr int kBlocks = 16;  // for whose registers is compiled, where it keeps from spilling
+constexpr int kFewRows = 8;      // padded; then the loops over rows are known
+constexpr int kFewColumns = 40;  // at most so many, too: then all places are
+constexpr int kBlocks = 16;      // for whose registers is compiled, where it keeps from spilling
 
 /// A block is one warp and solves problems in turn, all objectives of a problem one after another.
-/// kShared: the workspace lies in shared memory, as the compiler then knows. PaddedRows: as of
-/// LpSolver.
-template <bool kShared, int PaddedRows>
+/// kShared: the workspace lies in shared memory, as the compiler then knows. PaddedRows,
+/// PaddedColumns: as of LpSolver.
+template <bool kShared, int PaddedRows, int PaddedColumns>
 __global__ void __launch_bounds__(WarpLanes::kWidth, kShared ? kBlocks : 0)
     solve_lps(const __grid_constant__ LpLaunch launch) {
   using Lanes = std::conditional_t<kShared, SharedWarpLanes, WarpLanes>;
   const Lanes lanes;
   const int m = launch.arrays.rows;
   const int n = launch.arrays.columns;
-  const long size = kernels::lp_real_workspace(m, n);
+  const long size = PaddedColumns > 0 ? kernels::lp_real_workspace(PaddedRows, PaddedColumns)
+                                      : kernels::lp_real_workspace(m, n);
   kernels::WorkspaceReals<Lanes> reals{};
   int* ints = nullptr;
   if constexpr (kShared) {
@@ -35,7 +37,7 @@ __global__ void __launch_bounds__(WarpLanes::kWidth, kShared ? kBlocks : 0)
     reals = launch.work + Grid::block() * size;
     ints = launch.int_work + Grid::block() * kernels::lp_int_workspace(m);
   }
-  kernels::LpSolver<Lanes, PaddedRows> solver(lanes, launch.arrays, reals, ints);
+  kernels::LpSolver<Lanes, PaddedRows, PaddedColumns> solver(lanes, launch.arrays, reals, ints);
   for (int p = Grid::block(); p < launch.problems; p += Grid::blocks()) solver.solve(p);
 }
 
@@ -61,16 +63,19 @@ LpResult solve_lp(const LpBatch& batch, const LpSettings& settings,
   const DeviceScratch<> scratch(workspace);
   const Stream& stream = scratch->stream;
   const DeviceLimits limits = device_limits();
-  const long reals = kernels::lp_real_workspace(m, n);
+  const bool few = kernels::padded(m, kernels::kPackPadding) == kFewRows;
+  const bool known = few && n <= kFewColumns;
+  const long reals =
+      known ? kernels::lp_real_workspace(kFewRows, kFewColumns) : kernels::lp_real_workspace(m, n);
   const long ints = kernels::lp_int_workspace(m);
   const std::size_t bytes = static_cast<std::size_t>(reals) * sizeof(double) +
                             static_cast<std::size_t>(ints) * sizeof(int);
   // Shared memory where several warps of a multiprocessor find room in it at the same time.
   const bool shared = bytes <= limits.shared_per_block / 4;
-  const bool few = kernels::padded(m, kernels::kPackPadding) == kFewRows;
-  const auto kernel = !shared ? &solve_lps<false, 0>
-                      : few   ? &solve_lps<true, kFewRows>
-                              : &solve_lps<true, 0>;
+  const auto kernel = !shared ? &solve_lps<false, 0, 0>
+                      : known ? &solve_lps<true, kFewRows, kFewColumns>
+                      : few   ? &solve_lps<true, kFewRows, 0>
+                              : &solve_lps<true, 0, 0>;
   std::int64_t blocks = std::min<std::int64_t>(
       batch.problems, resident_blocks(reinterpret_cast<const void*>(kernel), WarpLanes::kWidth,
                                       shared ? bytes : 0, limits));

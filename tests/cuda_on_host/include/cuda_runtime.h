@@ -2,6 +2,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <functional>
@@ -80,6 +81,15 @@ inline unsigned __reduce_or_sync(unsigned mask, unsigned bits) {
     bits |= __shfl_xor_sync(mask, bits, lane_xor);
   }
   return bits;
+}
+inline unsigned __reduce_max_sync(unsigned mask, unsigned value) {
+  for (int lane_xor = 16; lane_xor > 0; lane_xor /= 2) {
+    value = std::max(value, __shfl_xor_sync(mask, value, lane_xor));
+  }
+  return value;
+}
+inline unsigned __reduce_min_sync(unsigned mask, unsigned value) {
+  return ~__reduce_max_sync(mask, ~value);
 }
 
 // Fibres change at barriers alone.

@@ -64,6 +64,7 @@ template <class Memory>
 struct LpLayout {
   Memory simplex, certificate, multipliers, direction;
 
+  /// The simplex method's first, as places that are known want it.
   CAROM_INLINE constexpr LpLayout(Arena<Memory>& arena, int rows, int columns)
       : simplex(arena.take(simplex_real_workspace(rows, columns))),
         certificate(arena.take(certificate::lp_certificate_workspace(rows, columns))),
@@ -76,12 +77,16 @@ CAROM_HOST_DEVICE constexpr long lp_real_workspace(int rows, int columns) {
 CAROM_HOST_DEVICE constexpr long lp_int_workspace(int rows) { return simplex_int_workspace(rows); }
 
 /// Solves the objectives of one problem after another and lets certificate_lp.hpp judge each.
-template <class Lanes, int PaddedRows = 0>
+/// Sizes: as of SimplexBasis; with PaddedColumns reals is lp_real_workspace of them.
+template <class Lanes, int PaddedRows = 0, int PaddedColumns = 0>
 class LpSolver {
  public:
   CAROM_HOST_DEVICE LpSolver(const Lanes& lanes, const LpArrays& arrays,
                              WorkspaceReals<Lanes> reals, int* ints)
-      : LpSolver(lanes, arrays, placed<LpLayout>(reals, arrays.rows, arrays.columns), ints) {}
+      : LpSolver(lanes, arrays,
+                 placed<LpLayout>(reals, kKnown ? PaddedRows : arrays.rows,
+                                  kKnown ? PaddedColumns : arrays.columns),
+                 ints) {}
 
   /// Problem p's one objective is ready for a pack's pivots; false: it wants solve.
   CAROM_INLINE bool begin(long p) {
@@ -91,7 +96,9 @@ class LpSolver {
     simplex_.take(certificate_.cost());
     return true;
   }
-  [[nodiscard]] CAROM_INLINE Simplex<Lanes, PaddedRows>* simplex() { return &simplex_; }
+  [[nodiscard]] CAROM_INLINE Simplex<Lanes, PaddedRows, PaddedColumns>* simplex() {
+    return &simplex_;
+  }
   /// After those pivots: false where the claim does not stand at once, and solve is to begin anew.
   CAROM_INLINE bool end(long p, Status claim, int pivots) {
     LpAnswer answer{claim, pivots, kNan};
@@ -151,10 +158,11 @@ class LpSolver {
                               arrays_.column_lower + p * n_, arrays_.column_upper + p * n_});
   }
 
+  static constexpr bool kKnown = PaddedColumns > 0;
   static constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   static constexpr int kAttempts = 3;
   static constexpr double kDrift = 1e-3;  // of the tolerance: asks for a new inverse
-  static constexpr double kDust = Simplex<Lanes, PaddedRows>::kDust;
+  static constexpr double kDust = Simplex<Lanes, PaddedRows, PaddedColumns>::kDust;
   static constexpr double kCoarseDust = 1e-9;  // of a basis that is nearly singular
 
   /// A claim of the simplex method stands once its certificate does; a new inverse where it fails
@@ -241,8 +249,8 @@ class LpSolver {
   const Lanes& lanes_;
   const LpArrays& arrays_;
   int m_, n_;
-  Simplex<Lanes, PaddedRows> simplex_;
-  certificate::LpCertificate<Lanes> certificate_;
+  Simplex<Lanes, PaddedRows, PaddedColumns> simplex_;
+  typename Simplex<Lanes, PaddedRows, PaddedColumns>::Certificate certificate_;
   double* multipliers_;  // [m]
   double* direction_;    // [n]
 };

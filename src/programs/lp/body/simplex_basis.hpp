@@ -1,5 +1,7 @@
 #pragma once
 
+#include <type_traits>
+
 #include <carom/device/arena.hpp>
 #include <carom/device/host_device.hpp>
 #include <carom/device/lanes.hpp>
@@ -69,10 +71,15 @@ CAROM_HOST_DEVICE constexpr long simplex_int_workspace(int rows) {
 /// have no other right-hand side, and all data stand in bounds. Index j < np is column j (np: n
 /// padded), np + i is s_i. A row's price y_i is also the reduced cost of s_i, so that d = c - A'y
 /// and y form one array.
-/// PaddedRows: m padded, where it is known when this is compiled; 0 otherwise.
-template <class Lanes, int PaddedRows>
+/// PaddedRows: m padded, where it is known when this is compiled; 0 otherwise. PaddedColumns:
+/// likewise a multiple of kPackPadding, n or more, together with PaddedRows alone; all places are
+/// known then, the first being WorkspaceReals<Lanes>{}.
+template <class Lanes, int PaddedRows, int PaddedColumns>
 class SimplexBasis {
  protected:
+  using Reals = WorkspaceReals<Lanes>;
+  static constexpr bool kKnown = PaddedColumns > 0;
+  using Places = std::conditional_t<kKnown, SimplexLayout<Reals>, const SimplexLayout<Reals>&>;
   static constexpr double kBasic = static_cast<int>(BasisStatus::basic);
   static constexpr double kAtLower = static_cast<int>(BasisStatus::at_lower);
   static constexpr double kAtUpper = static_cast<int>(BasisStatus::at_upper);
@@ -87,10 +94,14 @@ class SimplexBasis {
         m_(rows),
         n_(columns),
         padded_rows_(padded(rows, kPackPadding)),
-        np_(padded(columns, kPackPadding)),
-        total_(np_ + mp()),
-        at_(placed<SimplexLayout>(reals, m_, mp(), np_)),
-        basic_(ints) {}
+        padded_columns_(padded(columns, kPackPadding)),
+        at_(placed<SimplexLayout>(reals, kKnown ? PaddedRows : m_, mp(), np())),
+        basic_(ints) {
+    if constexpr (kKnown) {  // rows that are not there: pricing asks them all, their prices are 0
+      lanes_.for_each((PaddedRows - m_) * np(),
+                      [&](int e) { at().matrix[static_cast<long>(m_) * np() + e] = 0.0; });
+    }
+  }
 
   CAROM_INLINE int mp() const {
     if constexpr (PaddedRows > 0) {
@@ -99,17 +110,52 @@ class SimplexBasis {
       return padded_rows_;
     }
   }
+  CAROM_INLINE int np() const {
+    if constexpr (kKnown) {
+      return PaddedColumns;
+    } else {
+      return padded_columns_;
+    }
+  }
+  CAROM_INLINE int total() const { return np() + mp(); }
+  CAROM_INLINE Places at() const {
+    if constexpr (kKnown) {
+      return placed<SimplexLayout>(Reals{}, PaddedRows, PaddedRows, PaddedColumns);
+    } else {
+      return at_;
+    }
+  }
+  /// Rows that pricing asks: those of the padding have prices and entries of zero.
+  CAROM_INLINE int priced_rows() const {
+    if constexpr (kKnown) {
+      return PaddedRows;
+    } else {
+      return m_;
+    }
+  }
+  /// f(i) for every row, in order.
+  template <class F>
+  CAROM_INLINE void each_row(F&& f) const {
+    if constexpr (kKnown) {
+      CAROM_UNROLLED
+      for (int i = 0; i < PaddedRows; ++i) {
+        if (i < m_) f(i);
+      }
+    } else {
+      for (int i = 0; i < m_; ++i) f(i);
+    }
+  }
 
   /// sign_i = -1, 0 or 1: below, between or above the bounds. True where one is violated.
   CAROM_HOST_DEVICE bool find_violations() {
     const double allowed = feasible_ * values_size_;
     return any_packed(lanes_, mp(), [&](auto number, int i) {
       using V = decltype(number);
-      const V x = kernels::load<V>(at_.basic_value + i);
+      const V x = kernels::load<V>(at().basic_value + i);
       const V below =
-          select(x < kernels::load<V>(at_.basic_lower + i) - V(allowed), V(-1.0), V(0.0));
-      const V sign = select(x > kernels::load<V>(at_.basic_upper + i) + V(allowed), V(1.0), below);
-      store(at_.sign + i, sign);
+          select(x < kernels::load<V>(at().basic_lower + i) - V(allowed), V(-1.0), V(0.0));
+      const V sign = select(x > kernels::load<V>(at().basic_upper + i) + V(allowed), V(1.0), below);
+      store(at().sign + i, sign);
       return sign != V(0.0);
     });
   }
@@ -117,25 +163,26 @@ class SimplexBasis {
   /// y' = weight' B^-1. weight: [mp], zeros behind m.
   CAROM_CALL void compute_prices(const double* weight) {
     lanes_.for_each(m_, [&](int k) {
-      at_.reduced[np_ + k] =
-          dot_packed(lanes_, mp(), weight, at_.inverse + static_cast<long>(k) * mp());
+      at().reduced[np() + k] =
+          dot_packed(lanes_, mp(), weight, at().inverse + static_cast<long>(k) * mp());
     });
   }
 
   /// Values of the basic variables from those of the others: B x_B = -N x_N.
   CAROM_CALL void compute_values() {
     // Columns often stand at zero, all of them before the first pivot.
-    const bool moved = any_packed(lanes_, np_, [&](auto number, int j) {
-      return kernels::load<decltype(number)>(at_.value + j) != decltype(number)(0.0);
+    const bool moved = any_packed(lanes_, np(), [&](auto number, int j) {
+      return kernels::load<decltype(number)>(at().value + j) != decltype(number)(0.0);
     });
     lanes_.for_each(m_, [&](int k) {
-      const double* row = at_.matrix + static_cast<long>(k) * np_;
-      at_.work[k] = at_.value[np_ + k] - (moved ? dot_packed(lanes_, np_, at_.value, row) : 0.0);
+      const double* row = at().matrix + static_cast<long>(k) * np();
+      at().work[k] =
+          at().value[np() + k] - (moved ? dot_packed(lanes_, np(), at().value, row) : 0.0);
     });
-    combine_inverse(at_.work, 1, at_.basic_value);
+    combine_inverse(at().work, 1, at().basic_value);
     exact_ = true;
     values_size_ = larger(data_size_, largest_packed(lanes_, mp(), [&](auto number, int i) {
-                            return magnitude(kernels::load<decltype(number)>(at_.basic_value + i));
+                            return magnitude(kernels::load<decltype(number)>(at().basic_value + i));
                           }));
   }
 
@@ -144,22 +191,22 @@ class SimplexBasis {
     each_packed(lanes_, mp(), [&](auto number, int i) {
       using V = decltype(number);
       V sum(0.0);
-      for (int k = 0; k < m_; ++k) {
+      each_row([&](int k) {
         sum = fused(V(from[k * stride]),
-                    kernels::load<V>(at_.inverse + static_cast<long>(k) * mp() + i), sum);
-      }
+                    kernels::load<V>(at().inverse + static_cast<long>(k) * mp() + i), sum);
+      });
       store(out + i, sum);
     });
   }
 
   /// column = B^-1 a_q.
   CAROM_HOST_DEVICE void compute_column(int q) {
-    if (q < np_) {
-      combine_inverse(at_.matrix + q, np_, at_.column);
+    if (q < np()) {
+      combine_inverse(at().matrix + q, np(), at().column);
     } else {
-      const double* from = at_.inverse + static_cast<long>(q - np_) * mp();
+      const double* from = at().inverse + static_cast<long>(q - np()) * mp();
       each_packed(lanes_, mp(), [&](auto number, int i) {
-        store(at_.column + i, -kernels::load<decltype(number)>(from + i));
+        store(at().column + i, -kernels::load<decltype(number)>(from + i));
       });
     }
   }
@@ -167,34 +214,36 @@ class SimplexBasis {
   /// Variable q, whose column is column, takes row r; the row of the new inverse stays in
   /// work.
   CAROM_HOST_DEVICE void exchange(int r, int q, double leaving_status, double reached) {
-    const double pivot = 1.0 / at_.column[r];
+    const double pivot = 1.0 / at().column[r];
     lanes_.for_each(
-        m_, [&](int k) { at_.work[k] = at_.inverse[static_cast<long>(k) * mp() + r] * pivot; });
+        m_, [&](int k) { at().work[k] = at().inverse[static_cast<long>(k) * mp() + r] * pivot; });
     // Row r restarts from zero and takes the new row once: its elements are as the others'.
     each_packed_2d(lanes_, m_, mp(), [&](auto number, int k, int i) {
       using V = decltype(number);
-      double* to = at_.inverse + static_cast<long>(k) * mp() + i;
+      double* to = at().inverse + static_cast<long>(k) * mp() + i;
       const V row(static_cast<double>(r));
       const auto others = indices<V>(i) != row;
-      const V factor = select(others, -kernels::load<V>(at_.column + i), V(1.0));
+      const V factor = select(others, -kernels::load<V>(at().column + i), V(1.0));
       const V from = select(others, kernels::load<V>(to), V(0.0));
-      store(to, fused(V(at_.work[k]), factor, from));
+      store(to, fused(V(at().work[k]), factor, from));
+    });
+    const int leaving = basic_[r];
+    lanes_.for_each(2, [&](int which) {
+      place(which == 0 ? leaving : q, which == 0 ? leaving_status : kBasic);
     });
     lanes_.for_each(1, [&](int) {
-      place(basic_[r], leaving_status);
       basic_[r] = q;
-      at_.basic_value[r] = reached;
-      at_.basic_lower[r] = at_.lower[q];
-      at_.basic_upper[r] = at_.upper[q];
-      at_.basic_cost[r] = q < np_ ? at_.cost[q] : 0.0;
-      place(q, kBasic);
+      at().basic_value[r] = reached;
+      at().basic_lower[r] = at().lower[q];
+      at().basic_upper[r] = at().upper[q];
+      at().basic_cost[r] = q < np() ? at().cost[q] : 0.0;
     });
     ++updates_;
   }
 
   CAROM_INLINE double natural(int j) const {
-    if (at_.lower[j] >= 0.0) return kAtLower;
-    if (at_.upper[j] <= 0.0) return kAtUpper;
+    if (at().lower[j] >= 0.0) return kAtLower;
+    if (at().upper[j] <= 0.0) return kAtUpper;
     return kAtZero;
   }
 
@@ -217,62 +266,62 @@ class SimplexBasis {
   template <class V>
   CAROM_INLINE void place(int j, V status) const {
     const Placed<V> placed =
-        placed_between(kernels::load<V>(at_.lower + j), kernels::load<V>(at_.upper + j), status);
-    store(at_.status + j, status);
-    store(at_.value + j, placed.value);
-    store(at_.rises + j, placed.rises);
-    store(at_.falls + j, placed.falls);
+        placed_between(kernels::load<V>(at().lower + j), kernels::load<V>(at().upper + j), status);
+    store(at().status + j, status);
+    store(at().value + j, placed.value);
+    store(at().rises + j, placed.rises);
+    store(at().falls + j, placed.falls);
   }
 
   /// All rows basic: B = -I. Their statuses are the caller's.
   CAROM_CALL void start_from_rows() {
     each_packed_2d(lanes_, m_, mp(), [&](auto number, int k, int i) {
       using V = decltype(number);
-      store(at_.inverse + static_cast<long>(k) * mp() + i,
+      store(at().inverse + static_cast<long>(k) * mp() + i,
             select(indices<V>(i) != V(static_cast<double>(k)), V(0.0), V(-1.0)));
     });
     each_packed(lanes_, mp(), [&](auto number, int i) {
       using V = decltype(number);
-      store(at_.value + np_ + i, V(0.0));
-      store(at_.rises + np_ + i, V(0.0));
-      store(at_.falls + np_ + i, V(0.0));
-      store(at_.basic_lower + i, kernels::load<V>(at_.lower + np_ + i));
-      store(at_.basic_upper + i, kernels::load<V>(at_.upper + np_ + i));
-      store(at_.basic_cost + i, V(0.0));
+      store(at().value + np() + i, V(0.0));
+      store(at().rises + np() + i, V(0.0));
+      store(at().falls + np() + i, V(0.0));
+      store(at().basic_lower + i, kernels::load<V>(at().lower + np() + i));
+      store(at().basic_upper + i, kernels::load<V>(at().upper + np() + i));
+      store(at().basic_cost + i, V(0.0));
     });
-    lanes_.for_each(mp(), [&](int i) { basic_[i] = np_ + i; });
+    lanes_.for_each(mp(), [&](int i) { basic_[i] = np() + i; });
     updates_ = 0;
   }
 
   /// A new inverse for the variables that are marked as basic: Gauss-Jordan with row pivoting, one
   /// exchange for each column. A column that depends on others leaves the basis, and rows fill up.
   CAROM_CALL void rebuild(double dependent = kDependent) {
-    lanes_.for_each(m_, [&](int i) { at_.sign[i] = at_.status[np_ + i] == kBasic ? 1.0 : 0.0; });
-    lanes_.for_each(m_, [&](int i) { at_.event[i] = at_.status[np_ + i]; });
+    lanes_.for_each(m_, [&](int i) { at().sign[i] = at().status[np() + i] == kBasic ? 1.0 : 0.0; });
+    lanes_.for_each(m_, [&](int i) { at().event[i] = at().status[np() + i]; });
     start_from_rows();
     for (int j = 0; j < n_; ++j) {
-      if (at_.status[j] != kBasic) continue;
+      if (at().status[j] != kBasic) continue;
       compute_column(j);
       // Rows that are to stay basic or have been taken are marked by sign = 1.
       const ArgMin<double> best = lanes_.argmin(m_, kInfinity, [&](int i) {
-        return at_.sign[i] == 0.0 ? -magnitude(at_.column[i]) : kInfinity;
+        return at().sign[i] == 0.0 ? -magnitude(at().column[i]) : kInfinity;
       });
       if (best.index < 0 || !(-best.key > dependent)) {
         lanes_.for_each(1, [&](int) { place(j, natural(j)); });
         continue;
       }
-      exchange(best.index, j, at_.event[best.index], 0.0);
-      lanes_.for_each(1, [&](int) { at_.sign[best.index] = 1.0; });
+      exchange(best.index, j, at().event[best.index], 0.0);
+      lanes_.for_each(1, [&](int) { at().sign[best.index] = 1.0; });
     }
     lanes_.for_each(m_, [&](int i) {
-      if (basic_[i] >= np_) place(basic_[i], kBasic);
+      if (basic_[i] >= np()) place(basic_[i], kBasic);
     });
     updates_ = 0;
     compute_values();
   }
 
   const Lanes& lanes_;
-  int m_, n_, padded_rows_, np_, total_;
+  int m_, n_, padded_rows_, padded_columns_;
   SimplexLayout<WorkspaceReals<Lanes>> at_;
   int* basic_;  // [mp] variable of each row
   double feasible_ = kFeasible;

@@ -23,11 +23,17 @@ struct SimplexOutcome {
 };
 
 /// PaddedRows: as of SimplexBasis, whose variables and arrays these are.
-template <class Lanes, int PaddedRows = 0>
-class Simplex : SimplexRatio<Lanes, PaddedRows> {
-  using Base = SimplexRatio<Lanes, PaddedRows>;
+template <class Lanes, int PaddedRows = 0, int PaddedColumns = 0>
+class Simplex : SimplexRatio<Lanes, PaddedRows, PaddedColumns> {
+  using Base = SimplexRatio<Lanes, PaddedRows, PaddedColumns>;
 
  public:
+  /// Of the same problem; where places are known it has those behind this method's.
+  using Certificate =
+      certificate::LpCertificate<Lanes, Base::kKnown ? PaddedRows : 0, PaddedColumns,
+                                 Base::kKnown ? simplex_real_workspace(PaddedRows, PaddedColumns)
+                                              : 0>;
+
   static constexpr double kDust = 1e-12;  // of prices and values, relative to their size
 
   CAROM_HOST_DEVICE Simplex(const Lanes& lanes, int rows, int columns, WorkspaceReals<Lanes> reals,
@@ -35,43 +41,43 @@ class Simplex : SimplexRatio<Lanes, PaddedRows> {
       : Base(lanes, rows, columns, reals, ints) {}
 
   /// Takes over the problem's rows and bounds, scaled by powers of two.
-  CAROM_CALL void load(const certificate::LpCertificate<Lanes>& problem) {
+  CAROM_CALL void load(const Certificate& problem) {
     // Until the bounds are placed, the array of the reduced costs holds their factors.
-    SimplexScaling<Lanes>(lanes_, m_, n_, at_.matrix, at_.scale, at_.reduced)
+    SimplexScaling<Lanes>(lanes_, m_, np(), at().matrix, at().scale, at().reduced)
         .load(problem.matrix(), problem.row_size());
-    each_packed(lanes_, total_, [&](auto number, int j) {
+    each_packed(lanes_, total(), [&](auto number, int j) {
       using V = decltype(number);
-      const V unit = kernels::load<V>(at_.reduced + j);
-      store(at_.lower + j, kernels::load<V>(problem.lower() + j) * unit);
-      store(at_.upper + j, kernels::load<V>(problem.upper() + j) * unit);
-      store(at_.reduced + j, V(0.0));
+      const V unit = kernels::load<V>(at().reduced + j);
+      store(at().lower + j, kernels::load<V>(problem.lower() + j) * unit);
+      store(at().upper + j, kernels::load<V>(problem.upper() + j) * unit);
+      store(at().reduced + j, V(0.0));
     });
-    data_size_ = largest_packed(lanes_, total_, [&](auto number, int j) {
+    data_size_ = largest_packed(lanes_, total(), [&](auto number, int j) {
       using V = decltype(number);
-      return larger(kernels::load<V>(at_.lower + j), -kernels::load<V>(at_.upper + j));
+      return larger(kernels::load<V>(at().lower + j), -kernels::load<V>(at().upper + j));
     });
   }
 
   /// All rows basic but those whose place a free column takes; columns at their bounds nearest to
   /// zero.
   CAROM_CALL void start() {
-    each_packed(lanes_, np_, [&](auto number, int j) {
+    each_packed(lanes_, np(), [&](auto number, int j) {
       using V = decltype(number);
-      place(j, select(kernels::load<V>(at_.lower + j) >= V(0.0), V(kAtLower),
-                      select(kernels::load<V>(at_.upper + j) <= V(0.0), V(kAtUpper), V(kAtZero))));
+      place(j, select(kernels::load<V>(at().lower + j) >= V(0.0), V(kAtLower),
+                      select(kernels::load<V>(at().upper + j) <= V(0.0), V(kAtUpper), V(kAtZero))));
     });
     // Free columns never leave a basis: where there are some, they take equations' places at once.
-    const bool free = any_packed(lanes_, np_, [&](auto number, int j) {
+    const bool free = any_packed(lanes_, np(), [&](auto number, int j) {
       using V = decltype(number);
-      const auto is_free = kernels::load<V>(at_.rises + j) >= V(kFreeWeight);
-      store(at_.status + j, select(is_free, V(kBasic), kernels::load<V>(at_.status + j)));
+      const auto is_free = kernels::load<V>(at().rises + j) >= V(kFreeWeight);
+      store(at().status + j, select(is_free, V(kBasic), kernels::load<V>(at().status + j)));
       return is_free;
     });
     each_packed(lanes_, mp(), [&](auto number, int i) {
       using V = decltype(number);
-      const V lower = kernels::load<V>(at_.lower + np_ + i);
-      place(np_ + i, select(lower < kernels::load<V>(at_.upper + np_ + i), V(kBasic),
-                            V(free ? kAtLower : kBasic)));
+      const V lower = kernels::load<V>(at().lower + np() + i);
+      place(np() + i, select(lower < kernels::load<V>(at().upper + np() + i), V(kBasic),
+                             V(free ? kAtLower : kBasic)));
     });
     if (free) {
       rebuild(kWellApart);
@@ -83,13 +89,14 @@ class Simplex : SimplexRatio<Lanes, PaddedRows> {
 
   /// The selection of an earlier result, [columns + rows].
   CAROM_CALL void start(const BasisStatus* basis) {
-    lanes_.for_each(total_, [&](int j) {
-      const bool row = j >= np_;
-      const bool real = row ? j - np_ < m_ : j < n_;
-      const double wanted =
-          real ? static_cast<double>(basis[row ? n_ + j - np_ : j]) : static_cast<double>(kAtLower);
-      const bool possible = wanted == kBasic || (wanted == kAtLower && at_.lower[j] > -kInfinity) ||
-                            (wanted == kAtUpper && at_.upper[j] < kInfinity);
+    lanes_.for_each(total(), [&](int j) {
+      const bool row = j >= np();
+      const bool real = row ? j - np() < m_ : j < n_;
+      const double wanted = real ? static_cast<double>(basis[row ? n_ + j - np() : j])
+                                 : static_cast<double>(kAtLower);
+      const bool possible = wanted == kBasic ||
+                            (wanted == kAtLower && at().lower[j] > -kInfinity) ||
+                            (wanted == kAtUpper && at().upper[j] < kInfinity);
       place(j, possible ? wanted : natural(j));
     });
     rebuild();
@@ -102,14 +109,14 @@ class Simplex : SimplexRatio<Lanes, PaddedRows> {
   }
   /// The first part of it, where a pack of problems pivots (src/cpu/simd/pack_lps.hpp).
   CAROM_CALL void take(const double* cost) {
-    price_size_ = largest_packed(lanes_, np_, [&](auto number, int j) {
+    price_size_ = largest_packed(lanes_, np(), [&](auto number, int j) {
       using V = decltype(number);
-      const V scaled = kernels::load<V>(cost + j) * kernels::load<V>(at_.scale + j);
-      store(at_.cost + j, scaled);
+      const V scaled = kernels::load<V>(cost + j) * kernels::load<V>(at().scale + j);
+      store(at().cost + j, scaled);
       return magnitude(scaled);
     });
     lanes_.for_each(mp(), [&](int i) {
-      at_.basic_cost[i] = i < m_ && basic_[i] < np_ ? at_.cost[basic_[i]] : 0.0;
+      at().basic_cost[i] = i < m_ && basic_[i] < np() ? at().cost[basic_[i]] : 0.0;
     });
     feasible_ = kFeasible;
   }
@@ -122,7 +129,7 @@ class Simplex : SimplexRatio<Lanes, PaddedRows> {
     double data_size, values_size, price_size;
   };
   [[nodiscard]] CAROM_INLINE State state() const {
-    return {at_, basic_, np_, data_size_, values_size_, price_size_};
+    return {at(), basic_, np(), data_size_, values_size_, price_size_};
   }
   /// Sizes that belong to the basic values and prices that a pack wrote back.
   CAROM_INLINE void accept(double values_size, double price_noise) {
@@ -151,36 +158,37 @@ class Simplex : SimplexRatio<Lanes, PaddedRows> {
 
   /// x and y of a solved problem in the caller's units. x: [n]; y: [m].
   CAROM_CALL void read(double* x, double* y) const {
-    lanes_.for_each(n_, [&](int j) { x[j] = at_.value[j] * at_.scale[j]; });
+    lanes_.for_each(n_, [&](int j) { x[j] = at().value[j] * at().scale[j]; });
     lanes_.for_each(m_, [&](int i) {
       const int j = basic_[i];
       if (j < n_)
-        x[j] = smaller(larger(at_.basic_value[i], at_.lower[j]), at_.upper[j]) * at_.scale[j];
+        x[j] = smaller(larger(at().basic_value[i], at().lower[j]), at().upper[j]) * at().scale[j];
     });
     read_prices(y);
   }
   /// x alone, of a point that may be anything.
   CAROM_CALL void read_point(double* x) const {
-    lanes_.for_each(n_, [&](int j) { x[j] = at_.value[j] * at_.scale[j]; });
+    lanes_.for_each(n_, [&](int j) { x[j] = at().value[j] * at().scale[j]; });
     lanes_.for_each(m_, [&](int i) {
-      if (basic_[i] < n_) x[basic_[i]] = at_.basic_value[i] * at_.scale[basic_[i]];
+      if (basic_[i] < n_) x[basic_[i]] = at().basic_value[i] * at().scale[basic_[i]];
     });
   }
   /// y of a solved problem, or the multipliers of an infeasible one; dust against absent bounds is
   /// left out.
   CAROM_CALL void read_prices(double* y) const {
     lanes_.for_each(m_, [&](int i) {
-      const double price = at_.reduced[np_ + i];
+      const double price = at().reduced[np() + i];
       const bool absent =
-          price > 0.0 ? at_.lower[np_ + i] == -kInfinity : at_.upper[np_ + i] == kInfinity;
-      y[i] = absent && magnitude(price) <= kDust * price_noise_ ? 0.0 : price * at_.scale[np_ + i];
+          price > 0.0 ? at().lower[np() + i] == -kInfinity : at().upper[np() + i] == kInfinity;
+      y[i] =
+          absent && magnitude(price) <= kDust * price_noise_ ? 0.0 : price * at().scale[np() + i];
     });
   }
   /// Prices that were read, without any dust: few rows of an infeasible problem contradict each
   /// other, and what rounding leaves of the others is felt by every column. share: of their size.
   CAROM_CALL void drop_dust(double* y, double share = kDust) const {
     lanes_.for_each(m_, [&](int i) {
-      if (magnitude(at_.reduced[np_ + i]) <= share * price_noise_) y[i] = 0.0;
+      if (magnitude(at().reduced[np() + i]) <= share * price_noise_) y[i] = 0.0;
     });
   }
   /// Values that were read, those at zero or at a bound up to rounding put there: a degenerate row
@@ -190,42 +198,43 @@ class Simplex : SimplexRatio<Lanes, PaddedRows> {
     lanes_.for_each(m_, [&](int i) {
       const int j = basic_[i];
       if (j >= n_) return;
-      const double value = at_.basic_value[i];
+      const double value = at().basic_value[i];
       const double to = magnitude(value) <= dust
                             ? 0.0
-                            : (value - at_.lower[j] <= dust
-                                   ? at_.lower[j]
-                                   : (at_.upper[j] - value <= dust ? at_.upper[j] : value));
-      x[j] = smaller(larger(to, at_.lower[j]), at_.upper[j]) * at_.scale[j];
+                            : (value - at().lower[j] <= dust
+                                   ? at().lower[j]
+                                   : (at().upper[j] - value <= dust ? at().upper[j] : value));
+      x[j] = smaller(larger(to, at().lower[j]), at().upper[j]) * at().scale[j];
     });
   }
   /// The direction of an unbounded problem, [n]; dust is left out.
   CAROM_CALL void read_ray(double* ray) const {
     lanes_.for_each(n_, [&](int j) { ray[j] = 0.0; });
     double steepest = 1.0;
-    for (int i = 0; i < m_; ++i) steepest = larger(magnitude(at_.rate[i]), steepest);
+    for (int i = 0; i < m_; ++i) steepest = larger(magnitude(at().rate[i]), steepest);
     lanes_.for_each(m_, [&](int i) {
-      const bool moves = magnitude(at_.rate[i]) > kDust * steepest;
-      if (basic_[i] < n_ && moves) ray[basic_[i]] = at_.rate[i] * at_.scale[basic_[i]];
+      const bool moves = magnitude(at().rate[i]) > kDust * steepest;
+      if (basic_[i] < n_ && moves) ray[basic_[i]] = at().rate[i] * at().scale[basic_[i]];
     });
     lanes_.for_each(1, [&](int) {
-      if (entering_ < n_) ray[entering_] = direction_ * at_.scale[entering_];
+      if (entering_ < n_) ray[entering_] = direction_ * at().scale[entering_];
     });
   }
   CAROM_CALL void read_basis(BasisStatus* basis) const {
     lanes_.for_each(n_ + m_, [&](int k) {
-      basis[k] = static_cast<BasisStatus>(static_cast<int>(at_.status[k < n_ ? k : np_ + k - n_]));
+      basis[k] =
+          static_cast<BasisStatus>(static_cast<int>(at().status[k < n_ ? k : np() + k - n_]));
     });
   }
 
  private:
-  using Base::at_, Base::basic_, Base::block_feasible, Base::block_infeasible, Base::compute_column,
-      Base::compute_prices, Base::compute_values, Base::data_size_, Base::direction_,
-      Base::entering_, Base::exact_, Base::exchange, Base::feasible_, Base::find_violations,
-      Base::kAtLower, Base::kAtUpper, Base::kAtZero, Base::kBasic, Base::kFeasible,
-      Base::kFreeWeight, Base::kTie, Base::lanes_, Base::m_, Base::mp, Base::n_, Base::natural,
-      Base::np_, Base::place, Base::price_noise_, Base::price_size_, Base::rebuild, Base::stalled_,
-      Base::start_from_rows, Base::total_, Base::updates_, Base::values_size_;
+  using Base::at, Base::basic_, Base::block_feasible, Base::block_infeasible, Base::compute_column,
+      Base::compute_prices, Base::compute_values, Base::priced_rows, Base::data_size_,
+      Base::direction_, Base::entering_, Base::exact_, Base::exchange, Base::feasible_,
+      Base::find_violations, Base::kAtLower, Base::kAtUpper, Base::kAtZero, Base::kBasic,
+      Base::kFeasible, Base::kFreeWeight, Base::kTie, Base::lanes_, Base::m_, Base::mp, Base::n_,
+      Base::natural, Base::np, Base::place, Base::price_noise_, Base::price_size_, Base::rebuild,
+      Base::stalled_, Base::start_from_rows, Base::total, Base::updates_, Base::values_size_;
   using typename Base::Blocking;
 
   static constexpr double kLooselyFeasible = 1e-9;
@@ -242,9 +251,9 @@ class Simplex : SimplexRatio<Lanes, PaddedRows> {
     int returns = 0;
     bool exact = exact_;  // nothing has moved since values and prices were computed anew
     bool feasible = !find_violations();
-    if (feasible) compute_prices(at_.basic_cost);
+    if (feasible) compute_prices(at().basic_cost);
     for (;;) {
-      if (!feasible) compute_prices(at_.sign);
+      if (!feasible) compute_prices(at().sign);
       const bool bland = stalled_ > 2 * m_ + 10;
       const int q = price(feasible, bland);
       if (q < 0) {
@@ -255,7 +264,7 @@ class Simplex : SimplexRatio<Lanes, PaddedRows> {
           feasible = !find_violations();
           // What keeps coming back is rounding: the certificate will say whether it matters.
           if (was_feasible && !feasible && ++returns > kMaxReturns) feasible = true;
-          if (feasible) compute_prices(at_.basic_cost);
+          if (feasible) compute_prices(at().basic_cost);
           continue;
         }
         if (!is_finite(values_size_)) return {Status::numerical_error, pivots};
@@ -266,7 +275,7 @@ class Simplex : SimplexRatio<Lanes, PaddedRows> {
         rebuild();
         exact = false;
         feasible = !find_violations();
-        if (feasible) compute_prices(at_.basic_cost);
+        if (feasible) compute_prices(at().basic_cost);
         continue;
       }
       const Step step = move(q, feasible, bland);
@@ -277,7 +286,7 @@ class Simplex : SimplexRatio<Lanes, PaddedRows> {
       exact_ = false;
       if (!feasible) {
         feasible = !find_violations();
-        if (feasible) compute_prices(at_.basic_cost);
+        if (feasible) compute_prices(at().basic_cost);
       }
     }
   }
@@ -285,26 +294,26 @@ class Simplex : SimplexRatio<Lanes, PaddedRows> {
   /// Computes the reduced costs and finds the variable to enter; -1: none. Dantzig's rule, free
   /// variables first; Bland's where the values have stalled.
   CAROM_HOST_DEVICE int price(bool feasible, bool bland) {
-    const double* y = at_.reduced + np_;
+    const double* y = at().reduced + np();
     const double most = largest_packed(lanes_, mp(), [&](auto number, int i) {
       return magnitude(kernels::load<decltype(number)>(y + i));
     });
     price_noise_ = feasible ? larger(price_size_, most) : most;
     const double bound = -kOptimal * price_noise_;
-    const ArgMin<double> best = argmin_packed(lanes_, total_, [&](auto number, int j) {
+    const ArgMin<double> best = argmin_packed(lanes_, total(), [&](auto number, int j) {
       using V = decltype(number);
       V d(0.0);
-      if (j < np_) {
-        if (feasible) d = kernels::load<V>(at_.cost + j);
-        for (int i = 0; i < m_; ++i) {
-          d = fused(V(-y[i]), kernels::load<V>(at_.matrix + static_cast<long>(i) * np_ + j), d);
+      if (j < np()) {
+        if (feasible) d = kernels::load<V>(at().cost + j);
+        for (int i = 0; i < priced_rows(); ++i) {
+          d = fused(V(-y[i]), kernels::load<V>(at().matrix + static_cast<long>(i) * np() + j), d);
         }
-        store(at_.reduced + j, d);
+        store(at().reduced + j, d);
       } else {
-        d = kernels::load<V>(at_.reduced + j);
+        d = kernels::load<V>(at().reduced + j);
       }
       const V key =
-          smaller(d * kernels::load<V>(at_.rises + j), -d * kernels::load<V>(at_.falls + j));
+          smaller(d * kernels::load<V>(at().rises + j), -d * kernels::load<V>(at().falls + j));
       const V eligible = bland ? V(-1.0) : key;
       return select(key < V(bound), eligible, V(kInfinity));
     });
@@ -313,36 +322,37 @@ class Simplex : SimplexRatio<Lanes, PaddedRows> {
 
   /// Moves variable q as far as it goes.
   CAROM_HOST_DEVICE Step move(int q, bool feasible, bool bland) {
-    const double d = at_.reduced[q];
+    const double d = at().reduced[q];
     entering_ = q;
     direction_ = d < 0.0 ? 1.0 : -1.0;
     compute_column(q);
     const double steepest = largest_packed(lanes_, mp(), [&](auto number, int i) {
-      return magnitude(kernels::load<decltype(number)>(at_.column + i));
+      return magnitude(kernels::load<decltype(number)>(at().column + i));
     });
     if (!is_finite(steepest)) return Step::broken;
     const double range =
-        direction_ > 0.0 ? at_.upper[q] - at_.value[q] : at_.value[q] - at_.lower[q];
+        direction_ > 0.0 ? at().upper[q] - at().value[q] : at().value[q] - at().lower[q];
     const Blocking block = feasible ? block_feasible(steepest, range, bland)
                                     : block_infeasible(steepest, range, magnitude(d), bland);
     if (!(block.length < kInfinity)) return feasible ? Step::unbounded : Step::broken;
     stalled_ = block.length * steepest > kTie * values_size_ ? 0 : stalled_ + 1;
     each_packed(lanes_, mp(), [&](auto number, int i) {
       using V = decltype(number);
-      store(at_.basic_value + i, fused(kernels::load<V>(at_.rate + i), V(block.length),
-                                       kernels::load<V>(at_.basic_value + i)));
+      store(at().basic_value + i, fused(kernels::load<V>(at().rate + i), V(block.length),
+                                        kernels::load<V>(at().basic_value + i)));
     });
     values_size_ = larger(values_size_, block.length * steepest);
     if (block.row < 0) {
       lanes_.for_each(1, [&](int) { place(q, direction_ > 0.0 ? kAtUpper : kAtLower); });
       return Step::taken;
     }
-    const double reached = fused(direction_, block.length, at_.value[q]);
+    const double reached = fused(direction_, block.length, at().value[q]);
     exchange(block.row, q, block.to_upper ? kAtUpper : kAtLower, reached);
     if (feasible) {
       // y + d (row of the new B^-1); work holds that row.
-      lanes_.for_each(
-          m_, [&](int k) { at_.reduced[np_ + k] = fused(d, at_.work[k], at_.reduced[np_ + k]); });
+      lanes_.for_each(m_, [&](int k) {
+        at().reduced[np() + k] = fused(d, at().work[k], at().reduced[np() + k]);
+      });
     }
     return Step::taken;
   }

@@ -5,12 +5,12 @@
 /// The ratio tests of the simplex method: how far a variable goes, and which one it replaces.
 namespace carom::kernels {
 
-template <class Lanes, int PaddedRows>
-class SimplexRatio : protected SimplexBasis<Lanes, PaddedRows> {
-  using Base = SimplexBasis<Lanes, PaddedRows>;
+template <class Lanes, int PaddedRows, int PaddedColumns>
+class SimplexRatio : protected SimplexBasis<Lanes, PaddedRows, PaddedColumns> {
+  using Base = SimplexBasis<Lanes, PaddedRows, PaddedColumns>;
 
  protected:
-  using Base::at_, Base::basic_, Base::direction_, Base::lanes_, Base::m_, Base::mp,
+  using Base::at, Base::basic_, Base::direction_, Base::lanes_, Base::m_, Base::mp,
       Base::values_size_;
   using Base::Base;
 
@@ -30,30 +30,30 @@ class SimplexRatio : protected SimplexBasis<Lanes, PaddedRows> {
     const double smallest = kPivot * steepest;
     const ArgMin<double> first = argmin_packed(lanes_, mp(), [&](auto number, int i) {
       using V = decltype(number);
-      const V rate = V(-direction_) * kernels::load<V>(at_.column + i);
+      const V rate = V(-direction_) * kernels::load<V>(at().column + i);
       const V size = magnitude(rate);
-      const V x = kernels::load<V>(at_.basic_value + i);
-      const V room = select(rate > V(0.0), kernels::load<V>(at_.basic_upper + i) - x,
-                            x - kernels::load<V>(at_.basic_lower + i));
-      store(at_.rate + i, rate);
-      store(at_.work + i, larger(room, V(0.0)));
+      const V x = kernels::load<V>(at().basic_value + i);
+      const V room = select(rate > V(0.0), kernels::load<V>(at().basic_upper + i) - x,
+                            x - kernels::load<V>(at().basic_lower + i));
+      store(at().rate + i, rate);
+      store(at().work + i, larger(room, V(0.0)));
       const V length = select(size > V(smallest), larger(room, V(0.0)) / size, V(kInfinity));
-      store(at_.event + i, length);
+      store(at().event + i, length);
       return length;
     });
     if (first.index < 0 || range <= first.key) return {range, -1, false};
     const double tie = kTie * values_size_;
     const ArgMin<double> best = argmin_packed(lanes_, mp(), [&](auto number, int i) {
       using V = decltype(number);
-      const V size = magnitude(kernels::load<V>(at_.rate + i));
-      const V rest = kernels::load<V>(at_.work + i) - V(first.key) * size;
+      const V size = magnitude(kernels::load<V>(at().rate + i));
+      const V rest = kernels::load<V>(at().work + i) - V(first.key) * size;
       const V key = -size;
       return select((size > V(smallest)) & (rest <= V(tie)), key, V(kInfinity));
     });
     const int row = bland ? lowest_within(first.key) : best.index;
-    if (row < 0) return {first.key, first.index, at_.rate[first.index] > 0.0};
-    if (range <= at_.event[row]) return {range, -1, false};
-    return {at_.event[row], row, at_.rate[row] > 0.0};
+    if (row < 0) return {first.key, first.index, at().rate[first.index] > 0.0};
+    if (range <= at().event[row]) return {range, -1, false};
+    return {at().event[row], row, at().rate[row] > 0.0};
   }
 
   /// Row of the lowest variable among events at `length`.
@@ -61,7 +61,7 @@ class SimplexRatio : protected SimplexBasis<Lanes, PaddedRows> {
     return lanes_
         .argmin(m_, kInfinity,
                 [&](int i) {
-                  return at_.event[i] <= length ? static_cast<double>(basic_[i]) : kInfinity;
+                  return at().event[i] <= length ? static_cast<double>(basic_[i]) : kInfinity;
                 })
         .index;
   }
@@ -73,16 +73,16 @@ class SimplexRatio : protected SimplexBasis<Lanes, PaddedRows> {
     const double smallest = kPivot * steepest;
     each_packed(lanes_, mp(), [&](auto number, int i) {
       using V = decltype(number);
-      const V rate = V(-direction_) * kernels::load<V>(at_.column + i);
+      const V rate = V(-direction_) * kernels::load<V>(at().column + i);
       const V size = magnitude(rate);
-      const V x = kernels::load<V>(at_.basic_value + i);
-      const V sign = kernels::load<V>(at_.sign + i);
+      const V x = kernels::load<V>(at().basic_value + i);
+      const V sign = kernels::load<V>(at().sign + i);
       const auto rising = rate > V(0.0);
       // The distances to the bound that is met first and to the one behind it.
-      const V to_lower = select(rising, kernels::load<V>(at_.basic_lower + i) - x,
-                                x - kernels::load<V>(at_.basic_lower + i));
-      const V to_upper = select(rising, kernels::load<V>(at_.basic_upper + i) - x,
-                                x - kernels::load<V>(at_.basic_upper + i));
+      const V to_lower = select(rising, kernels::load<V>(at().basic_lower + i) - x,
+                                x - kernels::load<V>(at().basic_lower + i));
+      const V to_upper = select(rising, kernels::load<V>(at().basic_upper + i) - x,
+                                x - kernels::load<V>(at().basic_upper + i));
       const V ahead = select(rising, to_upper, to_lower);
       const V behind = select(rising, to_lower, to_upper);
       const auto moves = size > V(smallest);
@@ -91,15 +91,15 @@ class SimplexRatio : protected SimplexBasis<Lanes, PaddedRows> {
       const auto returning = select(rising, -sign, sign) > V(0.0);
       const V near = select(outside, behind, larger(ahead, V(0.0)));
       const V inverse = V(1.0) / size;
-      store(at_.rate + i, rate);
+      store(at().rate + i, rate);
       const auto none = select(outside, select(returning, V(0.0), V(1.0)), V(0.0)) > V(0.0);
       const V first = select(moves, near * inverse, V(kInfinity));
       // Both bounds of an equation are one event that counts twice.
-      const auto two =
-          outside & (kernels::load<V>(at_.basic_lower + i) < kernels::load<V>(at_.basic_upper + i));
+      const auto two = outside & (kernels::load<V>(at().basic_lower + i) <
+                                  kernels::load<V>(at().basic_upper + i));
       const V second = select(moves & two, ahead * inverse, V(kInfinity));
-      store(at_.event + i, select(none, V(kInfinity), first));
-      store(at_.event + mp() + i, select(none, V(kInfinity), second));
+      store(at().event + i, select(none, V(kInfinity), first));
+      store(at().event + mp() + i, select(none, V(kInfinity), second));
     });
     int chosen = -1;
     double length = kInfinity;
@@ -108,19 +108,19 @@ class SimplexRatio : protected SimplexBasis<Lanes, PaddedRows> {
       // The event behind the last one, in the order of lengths and rows.
       const ArgMin<double> next = argmin_packed(lanes_, 2 * mp(), [&](auto number, int e) {
         using V = decltype(number);
-        const V key = kernels::load<V>(at_.event + e);
+        const V key = kernels::load<V>(at().event + e);
         const auto later = indices<V>(e) > V(static_cast<double>(last.index));
         return select((key > V(last.key)) | ((key >= V(last.key)) & later), key, V(kInfinity));
       });
       if (next.index < 0 || next.key >= range) break;
       last = next;
       const int row = next.index % mp();
-      const double size = magnitude(at_.rate[row]);
+      const double size = magnitude(at().rate[row]);
       if (chosen < 0 || size >= kWeakPivot * steepest) {
         chosen = next.index;
         length = next.key;
       }
-      const bool equation = at_.basic_lower[row] == at_.basic_upper[row] && at_.sign[row] != 0.0;
+      const bool equation = at().basic_lower[row] == at().basic_upper[row] && at().sign[row] != 0.0;
       slope -= equation ? 2.0 * size : size;
       if (bland || slope <= 0.0) {
         if (bland && length <= 0.0) chosen = lowest_within(0.0);
@@ -135,8 +135,8 @@ class SimplexRatio : protected SimplexBasis<Lanes, PaddedRows> {
   /// The bound that event e stands for.
   CAROM_HOST_DEVICE bool leaves_at_upper(int e) const {
     const int row = e % mp();
-    const bool rising = at_.rate[row] > 0.0;
-    const bool near_of_outside = e < mp() && at_.sign[row] != 0.0;
+    const bool rising = at().rate[row] > 0.0;
+    const bool near_of_outside = e < mp() && at().sign[row] != 0.0;
     return near_of_outside ? !rising : rising;
   }
 };

@@ -29,20 +29,20 @@ class SimplexScaling {
  public:
   using Reals = WorkspaceReals<Lanes>;
 
-  /// matrix: [m, np] out; scale: [np + mp] out, x = scale x_scaled of columns, then the factors of
-  /// the rows; unit: [np + mp] out, what bounds are multiplied by.
+  /// columns: padded. matrix: [m, np] out; scale: [np + mp] out, x = scale x_scaled of columns,
+  /// then the factors of the rows; unit: [np + mp] out, what bounds are multiplied by.
   CAROM_HOST_DEVICE SimplexScaling(const Lanes& lanes, int rows, int columns, Reals matrix,
                                    Reals scale, Reals unit)
       : lanes_(lanes),
         m_(rows),
-        np_(padded(columns, kPackPadding)),
+        np_(columns),
         mp_(padded(rows, kPackPadding)),
         matrix_(matrix),
         scale_(scale),
         unit_(unit) {}
 
   /// from: [m, np]; row_size: max|a_ij|, [mp].
-  CAROM_CALL void load(const double* from, const double* row_size) const {
+  CAROM_INLINE void load(const double* from, const double* row_size) const {
     lanes_.for_each(mp_, [&](int i) {
       const double factor = i < m_ ? inverse_power_of_two(power_of_two_below(row_size[i])) : 1.0;
       scale_[np_ + i] = factor;
