@@ -4,7 +4,7 @@
 ptxas_report.py [--jobs N] [--write] [FILE.cu ...]
 Compiles src/cuda/**/*.cu, or the files named, for compute capability 8.0 and 9.0 and prints a table;
 --write puts it into docs/performance_ptxas.md between its markers. Instructions (9.0) are counted
-where cuobjdump is present. Needs nvcc, no GPU.
+where nvdisasm (NVDISASM=FILE names one) or cuobjdump is present. Needs nvcc, no GPU.
 """
 import argparse
 import concurrent.futures
@@ -33,14 +33,15 @@ def compile_one(source, generated):
     """{kernel: {architecture: (registers, stack, stores, loads)}}, {kernel: instructions}"""
     with tempfile.TemporaryDirectory() as folder:
         target = os.path.join(folder, "kernels.o")
-        command = [tool("nvcc"), *FLAGS, f"-I{generated}", "-c", str(source), "-o", target]
+        command = [tool("nvcc"), *FLAGS, f"-I{generated}", "-c", str(source), "-o", target,
+                   "--keep", f"--keep-dir={folder}"]
         for architecture in ARCHITECTURES:
             command.append(f"-gencode=arch=compute_{architecture},code=sm_{architecture}")
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             sys.exit(f"{source}: nvcc failed\n{done.stderr[-2000:]}")
         usage = parse(done.stdout + done.stderr)
-        return usage, instructions(target)
+        return usage, instructions(pathlib.Path(folder), target)
 
 
 def parse(text):
@@ -62,17 +63,22 @@ def parse(text):
     return usage
 
 
-def instructions(target):
-    cuobjdump = tool("cuobjdump")
-    if not cuobjdump:
+def instructions(folder, target):
+    """{kernel: instructions} of 9.0, those of the functions that it calls included"""
+    nvdisasm, cuobjdump = os.environ.get("NVDISASM") or tool("nvdisasm"), tool("cuobjdump")
+    cubins = list(folder.glob("*sm_90.cubin"))
+    if nvdisasm and cubins:
+        command = [nvdisasm, "-c", str(cubins[0])]
+    elif cuobjdump:
+        command = [cuobjdump, "-sass", "-arch", "sm_90", target]
+    else:
         return {}
-    text = subprocess.run([cuobjdump, "-sass", "-arch", "sm_90", target], capture_output=True,
-                          text=True, check=False).stdout
+    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     counts, kernel = {}, None
     for line in text.splitlines():
-        name = re.search(r"Function : (\w+)", line)
+        name = re.search(r"Function : (\w+)|\.section\s+\.text\.(\w+)", line)
         if name:
-            kernel = name[1]
+            kernel = name[1] or name[2]
         elif kernel and re.match(r"\s+/\*[0-9a-f]{4,}\*/", line):
             counts[kernel] = counts.get(kernel, 0) + 1
     return counts
