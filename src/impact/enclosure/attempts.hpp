@@ -20,7 +20,7 @@ struct Attempt {
 inline constexpr Attempt kAttempts[] = {
     {1, 96, false}, {2, 192, false}, {2, std::int64_t{1} << 40, true}};
 /// Polyhedra made before it is worth while to draft the search first.
-inline constexpr Attempt kSmallAttempt = {1, 16, false};
+inline constexpr Attempt kSmallAttempt = {1, 8, false};
 
 inline ReachLimits limits_of(const EnclosureSettings& settings, const Attempt& attempt,
                              std::int64_t made) {

@@ -56,11 +56,27 @@ class Incidence {
   std::vector<std::uint64_t> more_;
 };
 
+/// Words of numbers that are not made primitive before they are asked for: most vectors are made
+/// anew before that, and a divisor of several products takes no longer than that of one, as what
+/// counts is what is left of a number.
+inline constexpr int kShort = 8;
+
+/// A ray of the cone's own.
+struct Made : Measured {
+  bool primitive;
+
+  Made(Vector v, bool is_primitive) : Measured(std::move(v)), primitive(is_primitive) {}
+  Vector take() {
+    if (!primitive) make_primitive(exact);
+    return std::move(exact);
+  }
+};
+
 struct Ray {
   const Measured* vector;
   Incidence on;
-  Measured* own = nullptr;  // the same, where the cone made it
-  int sign = 0;             // of the value of the row in hand
+  Made* own = nullptr;  // the same, where the cone made it
+  int sign = 0;         // of the value of the row in hand
 };
 
 class Cone {
@@ -108,9 +124,8 @@ class Cone {
         for (const std::size_t i : {p, q}) {
           if (value[i].is_zero()) value[i] = dot(row.exact, rays_[i].vector->exact);
         }
-        kept.push_back(
-            made(combined(value[p], rays_[q].vector->exact, value[q], rays_[p].vector->exact),
-                 std::move(both)));
+        kept.push_back(combined(value[p], rays_[q].vector->exact, value[q], rays_[p].vector->exact,
+                                std::move(both)));
       }
     }
     for (Ray& ray : rays_) {
@@ -121,19 +136,31 @@ class Cone {
     rays_ = std::move(kept);
   }
 
-  [[nodiscard]] std::vector<Vector> take_lines() { return std::move(lines_); }
+  std::vector<Vector> take_lines() {
+    for (Vector& line : lines_) make_primitive(line);
+    return std::move(lines_);
+  }
   [[nodiscard]] const std::vector<Ray>& rays() const { return rays_; }
-  /// The rays' vectors; those of another cone, or points, stay there.
+  /// The rays' vectors, primitive; those of another cone, or points, stay there.
   std::vector<Vector> take_rays() {
     std::vector<Vector> result;
     result.reserve(rays_.size());
     for (const Ray& ray : rays_) result.push_back(taken(ray));
     return result;
   }
+  /// Before it is copied.
+  void make_all_primitive() {
+    for (Vector& line : lines_) make_primitive(line);
+    for (Ray& ray : rays_) {
+      if (ray.own == nullptr || ray.own->primitive) continue;
+      own_.emplace_back(ray.own->take(), true);
+      ray.vector = ray.own = &own_.back();
+    }
+  }
   /// Of a ray that the cone made itself.
   Vector taken(const Ray& ray) {
     if (ray.own == nullptr) return ray.vector->exact;
-    return std::move(ray.own->exact);
+    return ray.own->take();
   }
 
   /// The cone that the rows added so far generate, in this cone's lines and rays: its rays are
@@ -162,8 +189,10 @@ class Cone {
   Cone(std::size_t n, std::size_t added, std::vector<Vector> lines)
       : n_(n), added_(added), lines_(std::move(lines)) {}
 
-  Ray made(Vector v, Incidence on) {
-    own_.emplace_back(std::move(v));
+  Ray combined(const Integer& a, const Vector& x, const Integer& b, const Vector& y, Incidence on) {
+    Vector v;
+    const bool primitive = combine(a, x, b, y, kShort, v);
+    own_.emplace_back(std::move(v), primitive);
     return {&own_.back(), std::move(on), &own_.back()};
   }
 
@@ -186,20 +215,23 @@ class Cone {
     lines_.erase(lines_.begin() + static_cast<std::ptrdiff_t>(chosen));
     values.erase(values.begin() + static_cast<std::ptrdiff_t>(chosen));
     for (std::size_t i = 0; i < lines_.size(); ++i) {
-      if (values[i] != 0) lines_[i] = combined(rise, lines_[i], values[i], line);
+      if (values[i] == 0) continue;
+      Vector moved;
+      combine(rise, lines_[i], values[i], line, kShort, moved);
+      lines_[i] = std::move(moved);
     }
     for (Ray& ray : rays_) {
       const Integer value = dot(row, ray.vector->exact);
       if (value != 0) {
-        ray = made(combined(rise, ray.vector->exact, value, line), std::move(ray.on));
+        ray = combined(rise, ray.vector->exact, value, line, std::move(ray.on));
       }
       ray.on.set(index);
     }
     if (!equation) {
       Incidence on;
       for (std::size_t i = 0; i < index; ++i) on.set(i);
-      make_primitive(line);
-      rays_.push_back(made(std::move(line), std::move(on)));
+      own_.emplace_back(std::move(line), false);
+      rays_.push_back({&own_.back(), std::move(on), &own_.back()});
     }
     return true;
   }
@@ -216,7 +248,7 @@ class Cone {
   std::size_t n_, added_ = 0;
   std::vector<Vector> lines_;
   std::vector<Ray> rays_;
-  std::deque<Measured> own_;
+  std::deque<Made> own_;
   std::vector<std::size_t> above_, below_;
 };
 

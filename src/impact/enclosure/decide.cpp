@@ -53,7 +53,8 @@ class DraftVelocities {
 
   [[nodiscard]] std::vector<double> at(FaceCode code, const Tuple& point) const {
     std::vector<double> u;
-    for (std::size_t k = 0; k < row_.size(); ++k) u.push_back(scale_[k] * dot(row_[k], point));
+    for (std::size_t k = 0; k < row_.size(); ++k)
+      u.push_back(scale_[k] * dot(row_[k], point, false));
     make_zeros(code, contacts_, u);
     return u;
   }

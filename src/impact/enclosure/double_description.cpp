@@ -53,6 +53,7 @@ struct HullBase::State {
 HullBase::HullBase(std::size_t n, const std::vector<Vector>& points) {
   auto state = std::make_shared<State>(State{n, {points.begin(), points.end()}, Cone(n)});
   for (const Measured& point : state->points) state->cone.add(point, false);
+  state->cone.make_all_primitive();
   state_ = std::move(state);
 }
 

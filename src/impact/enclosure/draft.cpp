@@ -17,16 +17,18 @@ double length(const Tuple& row) {
 }
 
 /// By how much points with first number 1 lie outside of a row; negative inside.
-double beyond(const Tuple& row, const Tuple& point) { return -dot(row, point); }
+double beyond(const Tuple& row, const Tuple& point, bool few) { return -dot(row, point, few); }
 
 bool holds(const DraftPiece& piece, const DraftPoints& points) {
   const auto within = [&](const Tuple& r) {
-    return std::all_of(points.begin(), points.end(),
-                       [&](const DraftPoint& point) { return dot(r, point.at) >= -kRoughZero; });
+    return std::all_of(points.begin(), points.end(), [&](const DraftPoint& point) {
+      return dot(r, point.at, piece.few) >= -kRoughZero;
+    });
   };
   const auto on = [&](const Tuple& e) {
-    return std::all_of(points.begin(), points.end(),
-                       [&](const DraftPoint& point) { return sign_of_dot(e, point.at) == 0; });
+    return std::all_of(points.begin(), points.end(), [&](const DraftPoint& point) {
+      return sign_of_dot(e, point.at, piece.few) == 0;
+    });
   };
   return std::all_of(piece.rows.begin(), piece.rows.end(), within) &&
          std::all_of(piece.equations.begin(), piece.equations.end(), on);
@@ -45,10 +47,10 @@ void make_unit(Tuples& rows) {
 
 double DraftPiece::distance(const Tuple& point) const {
   for (const Tuple& e : equations) {
-    if (sign_of_dot(e, point) != 0) return std::numeric_limits<double>::infinity();
+    if (sign_of_dot(e, point, few) != 0) return std::numeric_limits<double>::infinity();
   }
   double most = 0.0;
-  for (const Tuple& r : rows) most = std::max(most, beyond(r, point));
+  for (const Tuple& r : rows) most = std::max(most, beyond(r, point, few));
   return most;
 }
 
@@ -58,7 +60,7 @@ Draft::Draft(const RoundedImpact& impact, Faces& faces)
 DraftPoint Draft::point(const Tuple& at) const {
   DraftPoint result{at, {}};
   for (std::size_t k = 0; k < row_.size(); ++k) {
-    const int sign = sign_of_dot(row_[k], at);
+    const int sign = sign_of_dot(row_[k], at, few());
     if (sign > 0) result.signs.above |= 1U << k;
     if (sign < 0) result.signs.below |= 1U << k;
   }
@@ -75,7 +77,7 @@ DraftPoints Draft::points(const Tuples& all) const {
 template <class Hand>
 void Draft::pass_on(const DraftPoints& points, const Hand& hand) {
   const auto cross = [&](int k, const DraftPoint& p, const DraftPoint& q) {
-    return point(crossing(row_[static_cast<std::size_t>(k)], p.at, q.at));
+    return point(crossing(row_[static_cast<std::size_t>(k)], p.at, q.at, few()));
   };
   hand_over(faces_, impact_.contacts, points, cross, hand);
 }
@@ -113,7 +115,7 @@ void Draft::widen(const RoughFace& face, const DraftPoints& points, DraftPiece& 
   equations.swap(piece.equations);
   for (Tuple& equation : equations) {
     const bool kept = std::all_of(points.begin(), points.end(), [&](const DraftPoint& point) {
-      return sign_of_dot(equation, point.at) == 0;
+      return sign_of_dot(equation, point.at, few()) == 0;
     });
     if (kept) {
       piece.equations.push_back(equation);
@@ -126,7 +128,7 @@ void Draft::widen(const RoughFace& face, const DraftPoints& points, DraftPiece& 
   make_unit(piece.rows);
   for (Tuple& row : piece.rows) {
     double most = 0.0;
-    for (const DraftPoint& point : points) most = std::max(most, beyond(row, point.at));
+    for (const DraftPoint& point : points) most = std::max(most, beyond(row, point.at, few()));
     if (most > 0.0) row[0] += 1.25 * most + slack() / 16.0;
   }
   equations = face.zero;
@@ -147,6 +149,7 @@ void Draft::add(FaceCode code, const DraftPoints& points, bool reached, const Qu
   const RoughFace& own = face(code);
   DraftPiece made;
   made.code = code;
+  made.few = few();
   if (pieces.size() < limits_.pieces) {
     lost_ = lost_ || !close(own, points, made);
     made.reached = reached;

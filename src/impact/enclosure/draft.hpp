@@ -27,6 +27,7 @@ struct DraftPiece {
   Tuples equations, rows;  ///< as those of a Piece
   DraftPoints vertices;
   std::int64_t number = 0;
+  bool few = false;      ///< numbers in a tuple, as `dot` has it
   bool reached = false;  ///< as that of a Piece
 
   /// By how much points lie outside, in units of RoundedImpact::unit.
@@ -87,6 +88,8 @@ class Draft {
   template <class Hand>
   void pass_on(const DraftPoints& points, const Hand& hand);
   [[nodiscard]] double slack() const;
+
+  [[nodiscard]] bool few() const { return impact_.size() <= kFewNumbers; }
 
   const RoundedImpact& impact_;
   Faces& faces_;

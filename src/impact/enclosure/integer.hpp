@@ -4,6 +4,8 @@
 
 #include <boost/multiprecision/cpp_int.hpp>
 
+#include "impact/enclosure/recycled.hpp"
+
 namespace carom::enclosure {
 
 /// Without memory of its own up to 512 bits, unlimited beyond.
@@ -11,7 +13,7 @@ using Integer = boost::multiprecision::number<
     boost::multiprecision::cpp_int_backend<512, 0, boost::multiprecision::signed_magnitude,
                                            boost::multiprecision::unchecked>,
     boost::multiprecision::et_off>;
-using Vector = std::vector<Integer>;
+using Vector = std::vector<Integer, RecycledAllocator<Integer>>;
 
 Integer dot(const Vector& a, const Vector& b);
 /// Divides by the greatest common divisor.

@@ -14,23 +14,26 @@ namespace {
 constexpr std::size_t kMostRows = 64;   // bits of a word
 constexpr std::size_t kMostRays = 512;  // beyond which it takes too long
 
+/// N: numbers that are not 0 by themselves.
+template <std::size_t N>
 void scale(Tuple& v) {
   double most = 0.0;
-  for (const double x : v) most = std::max(most, std::abs(x));
+  for (std::size_t i = 0; i < N; ++i) most = std::max(most, std::abs(v[i]));
   if (most == 0.0) return;
-  for (double& x : v) x /= most;
+  for (std::size_t i = 0; i < N; ++i) v[i] /= most;
 }
 
 /// a x - b y, scaled; what cancels is zero.
+template <std::size_t N>
 Tuple combined(double a, const Tuple& x, double b, const Tuple& y) {
   constexpr double kCancels = 1e-14;
-  Tuple v;
-  for (std::size_t i = 0; i < v.size(); ++i) {
+  Tuple v{};
+  for (std::size_t i = 0; i < N; ++i) {
     const double first = a * x[i], second = b * y[i];
     v[i] = first - second;
     if (std::abs(v[i]) <= kCancels * (std::abs(first) + std::abs(second))) v[i] = 0.0;
   }
-  scale(v);
+  scale<N>(v);
   return v;
 }
 
@@ -42,6 +45,7 @@ struct RoughRay {
 
 bool holds(std::uint64_t whole, std::uint64_t part) { return (part & ~whole) == 0; }
 
+template <std::size_t N>
 class RoughCone {
  public:
   explicit RoughCone(std::size_t n) : n_(n) {
@@ -80,8 +84,9 @@ class RoughCone {
       for (const std::size_t q : below_) {
         const std::uint64_t both = rays_[p].on & rays_[q].on;
         if (!adjacent(p, q, both)) continue;
-        kept_.push_back({combined(rays_[p].value, rays_[q].vector, rays_[q].value, rays_[p].vector),
-                         both | bit});
+        kept_.push_back(
+            {combined<N>(rays_[p].value, rays_[q].vector, rays_[q].value, rays_[p].vector),
+             both | bit});
       }
     }
     for (RoughRay& ray : rays_) {
@@ -108,7 +113,7 @@ class RoughCone {
         ++tight;
       }
       if (tight == rays_.size()) return std::nullopt;
-      scale(ray.vector);
+      scale<N>(ray.vector);
       const auto covers = [&](const RoughRay& kept) { return holds(kept.on, ray.on); };
       if (std::any_of(other.rays_.begin(), other.rays_.end(), covers)) continue;
       std::erase_if(other.rays_, [&](const RoughRay& kept) { return holds(ray.on, kept.on); });
@@ -119,7 +124,7 @@ class RoughCone {
 
  private:
   [[nodiscard]] static double product(const Tuple& a, const Tuple& b) {
-    const double sum = dot(a, b);
+    const double sum = dot(a, b, N <= kFewNumbers);
     return std::abs(sum) <= kRoughZero ? 0.0 : sum;
   }
 
@@ -139,15 +144,15 @@ class RoughCone {
     lines_.erase(lines_.begin() + static_cast<std::ptrdiff_t>(chosen));
     for (Tuple& other : lines_) {
       const double value = product(row, other);
-      if (value != 0.0) other = combined(rise, other, value, line);
+      if (value != 0.0) other = combined<N>(rise, other, value, line);
     }
     for (RoughRay& ray : rays_) {
       const double value = product(row, ray.vector);
-      if (value != 0.0) ray.vector = combined(rise, ray.vector, value, line);
+      if (value != 0.0) ray.vector = combined<N>(rise, ray.vector, value, line);
       ray.on |= bit;
     }
     if (!equation) {
-      scale(line);
+      scale<N>(line);
       rays_.push_back({line, bit - 1});
     }
     return true;
@@ -181,6 +186,39 @@ void make_points(Tuples& rays) {
   }
 }
 
+template <std::size_t N>
+Tuples rays_of(std::size_t n, std::span<const Tuple> equations, std::span<const Tuple> rows) {
+  RoughCone<N> cone(n);
+  for (const Tuple& equation : equations) cone.add(equation, true);
+  for (const Tuple& row : rows) cone.add(row, false);
+  if (!cone.known()) return {};
+  Tuples rays = cone.rays();
+  make_points(rays);
+  return rays;
+}
+
+template <std::size_t N>
+RoughHull hull_of(std::size_t n, std::span<const Tuple> points, std::span<const Tuple> sides) {
+  RoughHull result;
+  RoughCone<N> cone(n);
+  for (const Tuple& point : points) cone.add(point, false);
+  if (!cone.known()) return result;
+  result.equations = cone.lines();
+  result.rows = cone.rays();
+  if (std::optional<RoughCone<N>> cut = cone.dual(points)) {
+    for (const Tuple& side : sides) cut->add(side, false);
+    result.known = cut->known();
+    result.cut = cut->rays();
+    make_points(result.cut);
+    return result;
+  }
+  Tuples rows(sides.begin(), sides.end());
+  rows.insert(rows.end(), result.rows.begin(), result.rows.end());
+  result.cut = rays_of<N>(n, result.equations, rows);
+  result.known = !result.cut.empty();
+  return result;
+}
+
 }  // namespace
 
 Tuple rough(const Vector& v) {
@@ -201,47 +239,21 @@ Tuples rough(const std::vector<Vector>& vectors) {
   return result;
 }
 
-int sign_of_dot(const Tuple& a, const Tuple& b) {
-  const double sum = dot(a, b);
-  return std::abs(sum) <= kRoughZero ? 0 : (sum > 0.0 ? 1 : -1);
-}
-
-Tuple crossing(const Tuple& row, const Tuple& p, const Tuple& q) {
-  const double a = std::abs(dot(row, p)), b = std::abs(dot(row, q));
+Tuple crossing(const Tuple& row, const Tuple& p, const Tuple& q, bool few) {
+  const double a = std::abs(dot(row, p, few)), b = std::abs(dot(row, q, few));
   Tuple v;
   for (std::size_t i = 0; i < v.size(); ++i) v[i] = (b * p[i] + a * q[i]) / (a + b);
   return v;
 }
 
 Tuples rough_rays(std::size_t n, std::span<const Tuple> equations, std::span<const Tuple> rows) {
-  RoughCone cone(n);
-  for (const Tuple& equation : equations) cone.add(equation, true);
-  for (const Tuple& row : rows) cone.add(row, false);
-  if (!cone.known()) return {};
-  Tuples rays = cone.rays();
-  make_points(rays);
-  return rays;
+  return n <= kFewNumbers ? rays_of<kFewNumbers>(n, equations, rows)
+                          : rays_of<kMostNumbersOfTuple>(n, equations, rows);
 }
 
 RoughHull rough_hull(std::size_t n, std::span<const Tuple> points, std::span<const Tuple> sides) {
-  RoughHull result;
-  RoughCone cone(n);
-  for (const Tuple& point : points) cone.add(point, false);
-  if (!cone.known()) return result;
-  result.equations = cone.lines();
-  result.rows = cone.rays();
-  if (std::optional<RoughCone> cut = cone.dual(points)) {
-    for (const Tuple& side : sides) cut->add(side, false);
-    result.known = cut->known();
-    result.cut = cut->rays();
-    make_points(result.cut);
-    return result;
-  }
-  Tuples rows(sides.begin(), sides.end());
-  rows.insert(rows.end(), result.rows.begin(), result.rows.end());
-  result.cut = rough_rays(n, result.equations, rows);
-  result.known = !result.cut.empty();
-  return result;
+  return n <= kFewNumbers ? hull_of<kFewNumbers>(n, points, sides)
+                          : hull_of<kMostNumbersOfTuple>(n, points, sides);
 }
 
 }  // namespace carom::enclosure

@@ -24,17 +24,23 @@ inline constexpr double kRoughZero = 1e-11;
 /// Of a point, or of what has no first number.
 Tuple rough(const Vector& v);
 Tuples rough(const std::vector<Vector>& vectors);
-inline double dot(const Tuple& a, const Tuple& b) {
-  static_assert(kMostNumbersOfTuple == 9);
+/// few: not more than kFewNumbers, as of two contacts, so that the others are left out.
+inline constexpr std::size_t kFewNumbers = 5;
+inline double dot(const Tuple& a, const Tuple& b, bool few) {
+  static_assert(kMostNumbersOfTuple == 9 && kFewNumbers == 5);
   const double first = (a[0] * b[0] + a[1] * b[1]) + (a[2] * b[2] + a[3] * b[3]);
+  if (few) return first + a[4] * b[4];
   const double second = (a[4] * b[4] + a[5] * b[5]) + (a[6] * b[6] + a[7] * b[7]);
   return first + second + a[8] * b[8];
 }
 /// 0 where it is nothing.
-int sign_of_dot(const Tuple& a, const Tuple& b);
+inline int sign_of_dot(const Tuple& a, const Tuple& b, bool few) {
+  const double sum = dot(a, b, few);
+  return sum > kRoughZero ? 1 : (sum < -kRoughZero ? -1 : 0);
+}
 
 /// Where the line between two points of different signs has none.
-Tuple crossing(const Tuple& row, const Tuple& p, const Tuple& q);
+Tuple crossing(const Tuple& row, const Tuple& p, const Tuple& q, bool few);
 
 struct RoughHull {
   bool known = false;      ///< false: too many rows or points

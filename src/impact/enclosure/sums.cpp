@@ -84,14 +84,16 @@ Integer dot(const Vector& a, const Vector& b) {
   return sum;
 }
 
-Vector combined(const Integer& a, const Vector& x, const Integer& b, const Vector& y) {
-  Vector v(x.size());
+bool combine(const Integer& a, const Vector& x, const Integer& b, const Vector& y, int words,
+             Vector& result) {
+  result.resize(x.size());
 #if defined(__SIZEOF_INT128__)
   const int factor = std::max(limbs::size_of(a), limbs::size_of(b));
   const int other = std::max(longest(x), longest(y));
   if (factor <= limbs::kFactor && other <= limbs::kFactor && x.size() <= kMostNumbers) {
     Natural magnitude[kMostNumbers];
     bool negative[kMostNumbers];
+    int most = 0;
     for (std::size_t i = 0; i < x.size(); ++i) {
       const int size = factor + std::max(limbs::size_of(x[i]), limbs::size_of(y[i])) + 1;
       Natural& sum = magnitude[i];
@@ -99,15 +101,16 @@ Vector combined(const Integer& a, const Vector& x, const Integer& b, const Vecto
       add(sum, size, a, x[i], false);
       add(sum, size, b, y[i], true);
       negative[i] = take_sign(sum, size);
+      most = std::max(most, sum.size);
     }
-    limbs::make_primitive(magnitude, static_cast<int>(x.size()));
-    for (std::size_t i = 0; i < x.size(); ++i) limbs::assign(v[i], magnitude[i], negative[i]);
-    return v;
+    if (most > words) limbs::make_primitive(magnitude, static_cast<int>(x.size()));
+    for (std::size_t i = 0; i < x.size(); ++i) limbs::assign(result[i], magnitude[i], negative[i]);
+    return most > words;
   }
 #endif
-  for (std::size_t i = 0; i < x.size(); ++i) v[i] = a * x[i] - b * y[i];
-  make_primitive(v);
-  return v;
+  for (std::size_t i = 0; i < x.size(); ++i) result[i] = a * x[i] - b * y[i];
+  make_primitive(result);
+  return true;
 }
 
 void make_primitive(Vector& v) {

@@ -6,8 +6,10 @@
 
 namespace carom::enclosure {
 
-/// a x - b y, primitive.
-Vector combined(const Integer& a, const Vector& x, const Integer& b, const Vector& y);
+/// a x - b y where all its numbers have that many words at most; primitive otherwise. Whether it
+/// was made primitive.
+bool combine(const Integer& a, const Vector& x, const Integer& b, const Vector& y, int words,
+             Vector& result);
 
 /// Where the line between two points of different signs in a row has none.
 Vector crossing(const Vector& row, const Vector& p, const Vector& q);
