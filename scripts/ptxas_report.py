@@ -66,7 +66,7 @@ def parse(text):
 def instructions(folder, target):
     """{kernel: instructions} of 9.0, those of the functions that it calls included"""
     nvdisasm, cuobjdump = os.environ.get("NVDISASM") or tool("nvdisasm"), tool("cuobjdump")
-    cubins = list(folder.glob("*sm_90.cubin"))
+    cubins = list(folder.glob("*_90.cubin"))
     if nvdisasm and cubins:
         command = [nvdisasm, "-c", str(cubins[0])]
     elif cuobjdump:
