@@ -54,7 +54,9 @@ TEST(DoubleDescription, SumsAreThoseOfTheLibrary) {
   int unreduced = 0;
   for (int trial = 0; trial < 4000; ++trial) {
     const std::size_t size = 1 + numbers.below(trial % 50 == 0 ? 20 : 6);
-    const unsigned bits = trial % 20 == 0 ? 3000 : (trial % 2 == 0 ? 60 : 400);
+    // 9,000 and 20,000: beyond what is multiplied, or divided, in words.
+    const unsigned most = trial % 400 == 0 ? 20'000 : (trial % 100 == 0 ? 9'000 : 3'000);
+    const unsigned bits = trial % 20 == 0 ? most : (trial % 2 == 0 ? 60 : 400);
     const Vector x = numbers.vector(size, bits), y = numbers.vector(size, bits);
     const Integer a = numbers.draw(bits), b = numbers.draw(bits);
     ASSERT_EQ(dot(x, y), plain_dot(x, y));

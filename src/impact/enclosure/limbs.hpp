@@ -17,7 +17,7 @@ static_assert(sizeof(Word) == 8);
 __extension__ typedef __int128 Wide;
 __extension__ typedef unsigned __int128 WideWord;
 
-inline constexpr int kMost = 64;                 ///< words of a number, ...
+inline constexpr int kMost = 256;                ///< words of a number, ...
 inline constexpr int kFactor = (kMost - 2) / 2;  ///< ... of the factors of sums of products
 
 inline int trimmed(const Word* x, int size) {
