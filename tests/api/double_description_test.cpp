@@ -146,5 +146,22 @@ TEST(DoubleDescription, AHullIsCutAsFromItsRows) {
   EXPECT_GT(cut, 500);
 }
 
+TEST(RecycledBlocks, AreGivenAgainUpToTheirNumber) {
+  RecycledBlocks<Integer> blocks;
+  void* const first = blocks.take(5);
+  void* const other = blocks.take(4);
+  blocks.give(first, 5);
+  void* const third = blocks.take(4);
+  EXPECT_NE(third, first);
+  EXPECT_EQ(blocks.take(5), first);
+  std::vector<void*> all = {first};
+  for (std::size_t i = 0; i < 2 * blocks.kMostBlocks; ++i) all.push_back(blocks.take(5));
+  for (void* block : all) blocks.give(block, 5);  // none is lost: sanitizers count them
+  blocks.give(third, 4);
+  blocks.give(other, 4);
+  EXPECT_EQ(blocks.take(4), other);  // the last one first
+  blocks.give(other, 4);
+}
+
 }  // namespace
 }  // namespace carom::enclosure

@@ -11,7 +11,8 @@ namespace carom::enclosure {
 template <class T>
 class RecycledBlocks {
  public:
-  static constexpr std::size_t kMost = 16;  // objects of a block that is kept
+  static constexpr std::size_t kMost = 16;          ///< objects of a block that is kept
+  static constexpr std::size_t kMostBlocks = 4096;  ///< kept of one number of objects
 
   RecycledBlocks() = default;
   RecycledBlocks(const RecycledBlocks&) = delete;
@@ -23,9 +24,13 @@ class RecycledBlocks {
   }
 
   void* take(std::size_t objects) {
-    return first_[objects] != nullptr ? take(first_[objects]) : ::operator new(objects * sizeof(T));
+    if (first_[objects] == nullptr) return ::operator new(objects * sizeof(T));
+    --kept_[objects];
+    return take(first_[objects]);
   }
   void give(void* memory, std::size_t objects) noexcept {
+    if (kept_[objects] == kMostBlocks) return ::operator delete(memory);
+    ++kept_[objects];
     first_[objects] = new (memory) Block{first_[objects]};
   }
 
@@ -42,6 +47,7 @@ class RecycledBlocks {
   }
 
   std::array<Block*, kMost + 1> first_{};
+  std::array<std::size_t, kMost + 1> kept_{};
 };
 
 template <class T>
