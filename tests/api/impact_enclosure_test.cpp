@@ -220,6 +220,17 @@ TEST(ImpactEnclosure, MakesFewPolyhedraWhereADraftKnowsTheEnd) {
   EXPECT_TRUE(proves_enclosure(problem, enclosure));
 }
 
+// A body on four contacts: half of these problems do not close with eight polyhedra a face.
+TEST(ImpactEnclosure, EnclosesFourContactsOfOneBody) {
+  Generator random(43);
+  for (int trial = 0; trial < 12; ++trial) {
+    const ImpactProblem problem = random_impact(random, 4, 3, 1.0);
+    const ImpactEnclosure enclosure = enclose_impact(problem);
+    EXPECT_EQ(enclosure.status, EnclosureStatus::enclosed) << trial;
+    EXPECT_TRUE(proves_enclosure(problem, enclosure)) << trial;
+  }
+}
+
 // A coarser run may only say less.
 TEST(ImpactEnclosure, AFinerRunLiesWithin) {
   Generator random(42);

@@ -53,7 +53,7 @@ TEST(EnclosureDraft, DoublesFindTheHullsOfIntegers) {
       side[1] = 1;
       const Hull exact = HullBase(n, points).with({}, std::vector<Measured>{Measured(side)});
       const Tuple rough_side = rough(side);
-      const RoughHull found = rough_hull(n, rough(points), {&rough_side, 1});
+      const RoughHull found = rough_hull(n, rough(points), {&rough_side, 1}, false);
       ASSERT_TRUE(found.known);
       EXPECT_EQ(found.equations.size(), exact.equations.size());
       EXPECT_EQ(found.rows.size(), exact.rows.size());

@@ -10,15 +10,16 @@
 /// The searches for one problem's set, one after another until one ends.
 namespace carom::enclosure {
 
-/// Where hulls feed on themselves, more polyhedra a face may not. Runs that close do so soon; the
-/// last one takes what it gets.
+/// Where hulls feed on themselves, more polyhedra a face may not. Runs that close do so soon, of
+/// more than two contacts some when nearly nothing is hulled; the last one takes what it gets.
 struct Attempt {
   int polyhedra;      // times those of the settings
   std::int64_t most;  // made
   bool last;
+  int contacts = 0;  // of the problem, more than these
 };
 inline constexpr Attempt kAttempts[] = {
-    {1, 96, false}, {2, 192, false}, {2, std::int64_t{1} << 40, true}};
+    {1, 96, false}, {2, 192, false}, {16, 1024, false, 2}, {2, std::int64_t{1} << 40, true}};
 /// Polyhedra made before it is worth while to draft the search first.
 inline constexpr Attempt kSmallAttempt = {1, 8, false};
 
@@ -31,9 +32,10 @@ inline ReachLimits limits_of(const EnclosureSettings& settings, const Attempt& a
           attempt.last ? kLongestLast : kLongest};
 }
 
-inline DraftLimits draft_limits_of(const EnclosureSettings& settings, const Attempt& attempt) {
+inline DraftLimits draft_limits_of(const EnclosureSettings& settings, const Attempt& attempt,
+                                   int contacts) {
   const ReachLimits limits = limits_of(settings, attempt, 0);
-  return {limits.tolerance, limits.budget, limits.pieces};
+  return {limits.tolerance, limits.budget, limits.pieces, contacts > 2};
 }
 
 /// Whether a plan has many fewer polyhedra than a search that goes on after `made` of `drafted`.

@@ -83,6 +83,7 @@ class Deciding {
     Draft draft(impact_, faces_);
     for (const Attempt& attempt : kAttempts) {
       if (is_over()) break;
+      if (impact_.contacts <= attempt.contacts) continue;
       if (!attempt.last) {
         try_out(attempt, draft);
       } else if (settings_.budget - decision_.made >= Reach::kUnbounded) {
@@ -153,13 +154,12 @@ class Deciding {
 
   void try_out(const Attempt& attempt, Draft& draft) {
     const bool ends =
-        draft.run(draft_limits_of(settings_, attempt),
+        draft.run(draft_limits_of(settings_, attempt, impact_.contacts),
                   [&](FaceCode code, const DraftPiece& piece) { return draft_meets(code, piece); });
     if (ends) {
       const std::vector<DraftPiece> plan = draft.plan();
       if (&attempt != kAttempts || saves(plan, draft.made(), decision_.made)) follow(attempt, plan);
-    } else if (draft.met() != Met::certainly && !draft.doubtful() &&
-               !(draft.lost() && impact_.contacts > 2)) {
+    } else if (draft.met() != Met::certainly && !draft.doubtful()) {
       return;  // left without an answer, or endless
     }
     if (!is_over()) search(attempt);

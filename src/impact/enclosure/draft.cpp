@@ -94,7 +94,7 @@ const Draft::RoughFace& Draft::face(FaceCode code) {
 bool Draft::close(const RoughFace& face, const DraftPoints& points, DraftPiece& piece) {
   Tuples all = face.motion;
   for (const DraftPoint& point : points) all.push_back(point.at);
-  RoughHull hulled = rough_hull(impact_.size(), all, face.side);
+  RoughHull hulled = rough_hull(impact_.size(), all, face.side, limits_.many);
   if (!hulled.known) return false;
   piece.equations = std::move(hulled.equations);
   piece.rows = std::move(hulled.rows);
@@ -135,7 +135,7 @@ void Draft::widen(const RoughFace& face, const DraftPoints& points, DraftPiece& 
   equations.insert(equations.end(), piece.equations.begin(), piece.equations.end());
   Tuples rows = face.side;
   rows.insert(rows.end(), piece.rows.begin(), piece.rows.end());
-  piece.vertices = this->points(rough_rays(impact_.size(), equations, rows));
+  piece.vertices = this->points(rough_rays(impact_.size(), equations, rows, limits_.many));
   lost_ = lost_ || piece.vertices.empty();
   piece.number = made_++;
 }

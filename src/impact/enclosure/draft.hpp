@@ -51,6 +51,7 @@ struct DraftLimits {
   double tolerance;     ///< as those of ReachLimits
   std::int64_t budget;  ///< likewise
   std::size_t pieces;   ///< likewise
+  bool many;            ///< as of rough_hull
 };
 
 /// The search for an invariant in doubles: whether it ends, which polyhedra are left then, and in

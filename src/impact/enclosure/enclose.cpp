@@ -128,6 +128,7 @@ class Enclosing {
     made_ = first_.made();
     for (const Attempt& attempt : kAttempts) {
       if (done_ || made_ >= settings_.budget) break;
+      if (impact_.contacts <= attempt.contacts) continue;
       if (!attempt.last) {
         try_out(attempt, draft);
       } else if (enclosure_.status == EnclosureStatus::budget &&
@@ -166,13 +167,10 @@ class Enclosing {
   }
 
   void try_out(const Attempt& attempt, Draft& draft) {
-    const bool ends = draft.run(draft_limits_of(settings_, attempt));
-    // Of two contacts, polyhedra that get beyond a draft go on growing.
-    if (!ends && !(draft.lost() && impact_.contacts > 2)) return;
-    if (ends) {
-      const std::vector<DraftPiece> plan = draft.plan();
-      if (&attempt != kAttempts || saves(plan, draft.made(), made_)) done_ = search(attempt, &plan);
-    }
+    const bool ends = draft.run(draft_limits_of(settings_, attempt, impact_.contacts));
+    if (!ends) return;
+    const std::vector<DraftPiece> plan = draft.plan();
+    if (&attempt != kAttempts || saves(plan, draft.made(), made_)) done_ = search(attempt, &plan);
     if (!done_ && made_ < settings_.budget) done_ = search(attempt, nullptr);
   }
 

@@ -90,7 +90,7 @@ bool Reach::holds(Piece& piece, const Points& points) {
 
 const std::vector<Measured>& Reach::sides(FaceCode code) {
   const std::vector<Measured>& closure = faces_.hulls(code).closure;
-  if (made_ < kUnbounded) return closure;
+  if (limits_.tight || made_ < kUnbounded) return closure;
   bounded_ = true;
   bounded_sides_ = closure;
   for (const Vector& row : impact_.energy) bounded_sides_.emplace_back(row);
@@ -134,7 +134,8 @@ Piece Reach::closed(FaceCode code, const Points& points) {
 
 double Reach::slack() const {
   const std::int64_t patient = std::min(made_, kUnbounded);
-  const std::int64_t doublings = patient / (kPatience / 2) + (made_ - patient) / kHaste;
+  const std::int64_t hasty = limits_.tight ? 0 : made_ - patient;
+  const std::int64_t doublings = patient / (kPatience / 2) + hasty / kHaste;
   return std::ldexp(limits_.tolerance, static_cast<int>(std::min<std::int64_t>(doublings, 60)));
 }
 

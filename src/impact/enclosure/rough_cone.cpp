@@ -1,6 +1,7 @@
 #include "impact/enclosure/rough_cone.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <optional>
@@ -11,8 +12,9 @@ namespace carom::enclosure {
 
 namespace {
 
-constexpr std::size_t kMostRows = 64;   // bits of a word
-constexpr std::size_t kMostRays = 512;  // beyond which it takes too long
+constexpr std::size_t kMostRays =
+    512;  // times the words of a set of rows: beyond, it takes too long
+constexpr std::size_t kManyWords = 4;
 
 /// N: numbers that are not 0 by themselves.
 template <std::size_t N>
@@ -37,16 +39,44 @@ Tuple combined(double a, const Tuple& x, double b, const Tuple& y) {
   return v;
 }
 
-struct RoughRay {
-  Tuple vector;
-  std::uint64_t on;  // rows that it lies on
-  double value = 0.0;
+/// A set of up to 64 `Words` rows.
+template <std::size_t Words>
+struct RowSet {
+  std::array<std::uint64_t, Words> words{};
+
+  void set(std::size_t row) { words[row / 64] |= std::uint64_t{1} << (row % 64); }
+  void set_below(std::size_t end) {
+    for (std::size_t row = 0; row < end; ++row) set(row);
+  }
+  [[nodiscard]] bool has(std::size_t row) const { return (words[row / 64] >> (row % 64) & 1) != 0; }
+  [[nodiscard]] bool holds(const RowSet& part) const {
+    for (std::size_t i = 0; i < Words; ++i) {
+      if ((part.words[i] & ~words[i]) != 0) return false;
+    }
+    return true;
+  }
+  [[nodiscard]] RowSet common(const RowSet& other) const {
+    RowSet both;
+    for (std::size_t i = 0; i < Words; ++i) both.words[i] = words[i] & other.words[i];
+    return both;
+  }
+  [[nodiscard]] std::size_t count() const {
+    std::size_t sum = 0;
+    for (const std::uint64_t word : words) sum += static_cast<std::size_t>(std::popcount(word));
+    return sum;
+  }
 };
 
-bool holds(std::uint64_t whole, std::uint64_t part) { return (part & ~whole) == 0; }
-
-template <std::size_t N>
+template <std::size_t N, std::size_t Words>
 class RoughCone {
+  using Rows = RowSet<Words>;
+  static constexpr std::size_t kMostRows = 64 * Words;
+  struct Ray {
+    Tuple vector;
+    Rows on;  // rows that it lies on
+    double value = 0.0;
+  };
+
  public:
   explicit RoughCone(std::size_t n) : n_(n) {
     for (std::size_t i = 0; i < n; ++i) {
@@ -60,21 +90,21 @@ class RoughCone {
   [[nodiscard]] Tuples rays() const {
     Tuples result;
     result.reserve(rays_.size());
-    for (const RoughRay& ray : rays_) result.push_back(ray.vector);
+    for (const Ray& ray : rays_) result.push_back(ray.vector);
     return result;
   }
 
   void add(const Tuple& row, bool equation) {
-    if (!known_ || added_ == kMostRows || rays_.size() > kMostRays) {
+    if (!known_ || added_ == kMostRows || rays_.size() > kMostRays * Words) {
       known_ = false;
       return;
     }
-    const std::uint64_t bit = std::uint64_t{1} << added_++;
-    if (cut_line(row, equation, bit)) return;
+    const std::size_t index = added_++;
+    if (cut_line(row, equation, index)) return;
     above_.clear();
     below_.clear();
     for (std::size_t i = 0; i < rays_.size(); ++i) {
-      RoughRay& ray = rays_[i];
+      Ray& ray = rays_[i];
       ray.value = product(row, ray.vector);
       if (ray.value > 0.0) above_.push_back(i);
       if (ray.value < 0.0) below_.push_back(i);
@@ -82,16 +112,16 @@ class RoughCone {
     kept_.clear();
     for (const std::size_t p : above_) {
       for (const std::size_t q : below_) {
-        const std::uint64_t both = rays_[p].on & rays_[q].on;
+        Rows both = rays_[p].on.common(rays_[q].on);
         if (!adjacent(p, q, both)) continue;
+        both.set(index);
         kept_.push_back(
-            {combined<N>(rays_[p].value, rays_[q].vector, rays_[q].value, rays_[p].vector),
-             both | bit});
+            {combined<N>(rays_[p].value, rays_[q].vector, rays_[q].value, rays_[p].vector), both});
       }
     }
-    for (RoughRay& ray : rays_) {
+    for (Ray& ray : rays_) {
       if (ray.value < 0.0 || (equation && ray.value > 0.0)) continue;
-      if (ray.value == 0.0) ray.on |= bit;
+      if (ray.value == 0.0) ray.on.set(index);
       kept_.push_back(ray);
     }
     rays_.swap(kept_);
@@ -105,18 +135,19 @@ class RoughCone {
     other.added_ = lines + rays_.size();
     if (!known_ || other.added_ > kMostRows) return std::nullopt;
     for (std::size_t g = 0; g < rows.size(); ++g) {
-      RoughRay ray{rows[g], (std::uint64_t{1} << lines) - 1};
+      Ray ray{rows[g], {}};
+      ray.on.set_below(lines);
       std::size_t tight = 0;
       for (std::size_t k = 0; k < rays_.size(); ++k) {
-        if ((rays_[k].on >> g & 1) == 0) continue;
-        ray.on |= std::uint64_t{1} << (lines + k);
+        if (!rays_[k].on.has(g)) continue;
+        ray.on.set(lines + k);
         ++tight;
       }
       if (tight == rays_.size()) return std::nullopt;
       scale<N>(ray.vector);
-      const auto covers = [&](const RoughRay& kept) { return holds(kept.on, ray.on); };
+      const auto covers = [&](const Ray& kept) { return kept.on.holds(ray.on); };
       if (std::any_of(other.rays_.begin(), other.rays_.end(), covers)) continue;
-      std::erase_if(other.rays_, [&](const RoughRay& kept) { return holds(ray.on, kept.on); });
+      std::erase_if(other.rays_, [&](const Ray& kept) { return ray.on.holds(kept.on); });
       other.rays_.push_back(ray);
     }
     return other;
@@ -128,7 +159,7 @@ class RoughCone {
     return std::abs(sum) <= kRoughZero ? 0.0 : sum;
   }
 
-  bool cut_line(const Tuple& row, bool equation, std::uint64_t bit) {
+  bool cut_line(const Tuple& row, bool equation, std::size_t index) {
     std::size_t chosen = lines_.size();
     double rise = 0.0;
     for (std::size_t i = 0; i < lines_.size(); ++i) {
@@ -146,22 +177,24 @@ class RoughCone {
       const double value = product(row, other);
       if (value != 0.0) other = combined<N>(rise, other, value, line);
     }
-    for (RoughRay& ray : rays_) {
+    for (Ray& ray : rays_) {
       const double value = product(row, ray.vector);
       if (value != 0.0) ray.vector = combined<N>(rise, ray.vector, value, line);
-      ray.on |= bit;
+      ray.on.set(index);
     }
     if (!equation) {
       scale<N>(line);
-      rays_.push_back({line, bit - 1});
+      Ray ray{line, {}};
+      ray.on.set_below(index);
+      rays_.push_back(ray);
     }
     return true;
   }
 
-  [[nodiscard]] bool adjacent(std::size_t p, std::size_t q, std::uint64_t both) const {
-    if (static_cast<std::size_t>(std::popcount(both)) + 2 + lines_.size() < n_) return false;
+  [[nodiscard]] bool adjacent(std::size_t p, std::size_t q, const Rows& both) const {
+    if (both.count() + 2 + lines_.size() < n_) return false;
     for (std::size_t i = 0; i < rays_.size(); ++i) {
-      if (i != p && i != q && holds(rays_[i].on, both)) return false;
+      if (i != p && i != q && rays_[i].on.holds(both)) return false;
     }
     return true;
   }
@@ -169,7 +202,7 @@ class RoughCone {
   std::size_t n_, added_ = 0;
   bool known_ = true;
   Tuples lines_;
-  std::vector<RoughRay> rays_, kept_;
+  std::vector<Ray> rays_, kept_;
   std::vector<std::size_t> above_, below_;
 };
 
@@ -186,9 +219,9 @@ void make_points(Tuples& rays) {
   }
 }
 
-template <std::size_t N>
+template <std::size_t N, std::size_t Words>
 Tuples rays_of(std::size_t n, std::span<const Tuple> equations, std::span<const Tuple> rows) {
-  RoughCone<N> cone(n);
+  RoughCone<N, Words> cone(n);
   for (const Tuple& equation : equations) cone.add(equation, true);
   for (const Tuple& row : rows) cone.add(row, false);
   if (!cone.known()) return {};
@@ -197,15 +230,15 @@ Tuples rays_of(std::size_t n, std::span<const Tuple> equations, std::span<const 
   return rays;
 }
 
-template <std::size_t N>
+template <std::size_t N, std::size_t Words>
 RoughHull hull_of(std::size_t n, std::span<const Tuple> points, std::span<const Tuple> sides) {
   RoughHull result;
-  RoughCone<N> cone(n);
+  RoughCone<N, Words> cone(n);
   for (const Tuple& point : points) cone.add(point, false);
   if (!cone.known()) return result;
   result.equations = cone.lines();
   result.rows = cone.rays();
-  if (std::optional<RoughCone<N>> cut = cone.dual(points)) {
+  if (std::optional<RoughCone<N, Words>> cut = cone.dual(points)) {
     for (const Tuple& side : sides) cut->add(side, false);
     result.known = cut->known();
     result.cut = cut->rays();
@@ -214,7 +247,7 @@ RoughHull hull_of(std::size_t n, std::span<const Tuple> points, std::span<const 
   }
   Tuples rows(sides.begin(), sides.end());
   rows.insert(rows.end(), result.rows.begin(), result.rows.end());
-  result.cut = rays_of<N>(n, result.equations, rows);
+  result.cut = rays_of<N, Words>(n, result.equations, rows);
   result.known = !result.cut.empty();
   return result;
 }
@@ -246,14 +279,24 @@ Tuple crossing(const Tuple& row, const Tuple& p, const Tuple& q, bool few) {
   return v;
 }
 
-Tuples rough_rays(std::size_t n, std::span<const Tuple> equations, std::span<const Tuple> rows) {
-  return n <= kFewNumbers ? rays_of<kFewNumbers>(n, equations, rows)
-                          : rays_of<kMostNumbersOfTuple>(n, equations, rows);
+Tuples rough_rays(std::size_t n, std::span<const Tuple> equations, std::span<const Tuple> rows,
+                  bool many) {
+  const auto with = [&]<std::size_t Words>() {
+    return n <= kFewNumbers ? rays_of<kFewNumbers, Words>(n, equations, rows)
+                            : rays_of<kMostNumbersOfTuple, Words>(n, equations, rows);
+  };
+  Tuples rays = with.template operator()<1>();
+  return rays.empty() && many ? with.template operator()<kManyWords>() : rays;
 }
 
-RoughHull rough_hull(std::size_t n, std::span<const Tuple> points, std::span<const Tuple> sides) {
-  return n <= kFewNumbers ? hull_of<kFewNumbers>(n, points, sides)
-                          : hull_of<kMostNumbersOfTuple>(n, points, sides);
+RoughHull rough_hull(std::size_t n, std::span<const Tuple> points, std::span<const Tuple> sides,
+                     bool many) {
+  const auto with = [&]<std::size_t Words>() {
+    return n <= kFewNumbers ? hull_of<kFewNumbers, Words>(n, points, sides)
+                            : hull_of<kMostNumbersOfTuple, Words>(n, points, sides);
+  };
+  RoughHull hull = with.template operator()<1>();
+  return !hull.known && many ? with.template operator()<kManyWords>() : hull;
 }
 
 }  // namespace carom::enclosure

@@ -9,7 +9,7 @@
 
 #include "impact/enclosure/double_description.hpp"
 
-/// The double description in doubles, of few rows: what polyhedra will be like, proving nothing.
+/// The double description in doubles: what polyhedra will be like, proving nothing.
 namespace carom::enclosure {
 
 /// A row or direction whose largest number is 1, or a point whose first number is; numbers beyond
@@ -48,9 +48,11 @@ struct RoughHull {
   Tuples cut;              ///< rays of its part where all sides are >= 0
 };
 
-/// As `hull`. n: of the tuples' numbers.
-RoughHull rough_hull(std::size_t n, std::span<const Tuple> points, std::span<const Tuple> sides);
+/// As `hull`. n: of the tuples' numbers; many: of up to 256 rows instead of 64.
+RoughHull rough_hull(std::size_t n, std::span<const Tuple> points, std::span<const Tuple> sides,
+                     bool many);
 /// As `generators`, rays alone; empty as well where there are too many rows.
-Tuples rough_rays(std::size_t n, std::span<const Tuple> equations, std::span<const Tuple> rows);
+Tuples rough_rays(std::size_t n, std::span<const Tuple> equations, std::span<const Tuple> rows,
+                  bool many);
 
 }  // namespace carom::enclosure
