@@ -3,8 +3,6 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <type_traits>
-#include <utility>
 #include <vector>
 
 #include <carom/compliant.hpp>
@@ -17,6 +15,7 @@
 #include "cuda/impact/sample_policy.hpp"
 #include "impact/backends.hpp"
 #include "measure.hpp"
+#include "picked.hpp"
 
 // Each family where its batch lies in a GPU's memory and the results stay there ("cuda"), where
 // both lie in the host's ("cuda_host"), and on all cores of the machine beside it ("cpu"): whole
@@ -28,24 +27,6 @@ namespace {
 
 constexpr int kSmallest = 10;
 constexpr int kLargestOnCpu = 16;
-
-/// `problems` of them, those of `some` over and over.
-template <class Batch>
-Batch tiled(const Batch& some, std::int64_t problems) {
-  Batch many;
-  static_cast<typename Batch::Sizes&>(many) = some;
-  many.problems = problems;
-  Batch::each_array(
-      some,
-      [&](const char*, const Extents&, auto& to, const auto& from) {
-        if (from.empty()) return;
-        const std::size_t stride = from.size() / static_cast<std::size_t>(some.problems);
-        to = std::remove_cvref_t<decltype(to)>(stride * static_cast<std::size_t>(problems));
-        for (std::size_t e = 0; e < to.size(); ++e) to.data()[e] = from.data()[e % from.size()];
-      },
-      many, some);
-  return many;
-}
 
 template <class Table>
 double bytes_of(const Table& table) {

@@ -1,42 +1,18 @@
 #include <cuda_runtime.h>
-
-#include <algorithm>
-#include <utility>
-
 #include "core/arrays.hpp"
 #include "cuda/programs/lp_launch.cuh"
 #include "kernels.hpp"
+#include "picked.hpp"
 #include "programs/lp/body/lp_finish_body.hpp"
 #include "programs/lp/task.hpp"
 #include "support_lps.hpp"
 
 namespace carom::warp_slots {
 
-namespace {
-
-/// `problems` of a set, evenly spread over it.
-LpBatch spread(const LpBatch& set, int problems) {
-  LpBatch batch;
-  static_cast<LpSizes&>(batch) = set;
-  batch.problems = problems;
-  LpBatch::each_array(
-      batch,
-      [&](const char*, const Extents& extents, auto& to, const auto& from) {
-        const std::int64_t stride = extents.stride();
-        to = std::remove_cvref_t<decltype(to)>(static_cast<std::size_t>(extents.count()));
-        for (std::int64_t p = 0; p < problems; ++p) {
-          std::copy_n(from.data() + p * set.problems / problems * stride, stride,
-                      to.data() + p * stride);
-        }
-      },
-      batch, set);
-  return batch;
-}
-
-}  // namespace
-
 std::int64_t count_lps(const std::string& listing, bool cold, int problems, int depth) {
-  const LpBatch batch = spread(bench::support_lps(bench::random_supports(), cold), problems);
+  const LpBatch set = bench::support_lps(bench::random_supports(), cold);
+  const LpBatch batch = bench::picked(
+      set, problems, [&](std::int64_t p) { return p * set.problems / problems; });  // evenly spread
   LpSettings settings;
   settings.threads = 1;
   const LpResult expected = solve_lp(batch, settings, Backend::cpu);

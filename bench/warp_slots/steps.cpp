@@ -1,11 +1,10 @@
 #include <cuda_runtime.h>
 
-#include <type_traits>
-
 #include "core/arrays.hpp"
 #include "cuda/impact/step_task.cuh"
 #include "impact/friction_polygon.hpp"
 #include "kernels.hpp"
+#include "picked.hpp"
 #include "problem_sets.hpp"
 
 namespace carom::warp_slots {
@@ -25,26 +24,11 @@ bench::StepSet find_set(const std::string& name) {
   return bench::model_steps(models::find(name));
 }
 
-/// The set over and over.
-StepBatch repeated(const StepBatch& set, int problems) {
-  StepBatch batch;
-  static_cast<StepSizes&>(batch) = set;
-  batch.problems = problems;
-  StepBatch::each_array(
-      batch,
-      [&](const char*, const Extents& extents, auto& to, const auto& from) {
-        to = std::remove_cvref_t<decltype(to)>(static_cast<std::size_t>(extents.count()));
-        for (std::size_t i = 0; i < to.size(); ++i) to.data()[i] = from.data()[i % from.size()];
-      },
-      batch, set);
-  return batch;
-}
-
 }  // namespace
 
 std::int64_t count_steps(const std::string& listing, const std::string& set, int problems,
                          int depth) {
-  const StepBatch batch = repeated(find_set(set).batch, problems);
+  const StepBatch batch = bench::tiled(find_set(set).batch, problems);
   StepSettings settings;
   settings.threads = 1;
   settings.friction_directions = kDirections;
