@@ -38,6 +38,13 @@ inline DraftLimits draft_limits_of(const EnclosureSettings& settings, const Atte
   return {limits.tolerance, limits.budget, limits.pieces, contacts > 2};
 }
 
+/// Whether a problem of so many contacts gets this attempt after `made` polyhedra.
+inline bool is_due(const Attempt& attempt, const EnclosureSettings& settings, int contacts,
+                   std::int64_t made) {
+  return contacts > attempt.contacts &&
+         (!attempt.last || settings.budget - made >= Reach::kUnbounded);
+}
+
 /// Whether a plan has many fewer polyhedra than a search that goes on after `made` of `drafted`.
 inline bool saves(const std::vector<DraftPiece>& plan, std::int64_t drafted, std::int64_t made) {
   return drafted - made >= static_cast<std::int64_t>(plan.size()) * 5 / 4;

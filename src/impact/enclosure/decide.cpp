@@ -83,10 +83,10 @@ class Deciding {
     Draft draft(impact_, faces_);
     for (const Attempt& attempt : kAttempts) {
       if (is_over()) break;
-      if (impact_.contacts <= attempt.contacts) continue;
+      if (!is_due(attempt, settings_, impact_.contacts, decision_.made)) continue;
       if (!attempt.last) {
         try_out(attempt, draft);
-      } else if (settings_.budget - decision_.made >= Reach::kUnbounded) {
+      } else {
         search(attempt);
       }
     }

@@ -67,8 +67,6 @@ class Draft {
   /// As Reach::met; no statement where what met it is `doubtful`: too close for doubles.
   [[nodiscard]] Met met() const { return met_; }
   [[nodiscard]] bool doubtful() const { return doubtful_; }
-  /// Whether it was given up before its budget was spent: more rows than doubles are trusted with.
-  [[nodiscard]] bool lost() const { return lost_; }
   /// The polyhedra of the last run, each behind those that it has its parts from where there is
   /// such an order.
   [[nodiscard]] std::vector<DraftPiece> plan();

@@ -128,11 +128,10 @@ class Enclosing {
     made_ = first_.made();
     for (const Attempt& attempt : kAttempts) {
       if (done_ || made_ >= settings_.budget) break;
-      if (impact_.contacts <= attempt.contacts) continue;
+      if (!is_due(attempt, settings_, impact_.contacts, made_)) continue;
       if (!attempt.last) {
         try_out(attempt, draft);
-      } else if (enclosure_.status == EnclosureStatus::budget &&
-                 settings_.budget - made_ >= Reach::kUnbounded) {
+      } else if (enclosure_.status == EnclosureStatus::budget) {
         search(attempt, nullptr);
       }
     }
