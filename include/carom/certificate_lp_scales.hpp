@@ -7,6 +7,7 @@
 #include <carom/certificate_scales.hpp>
 #include <carom/device/arena.hpp>
 #include <carom/device/host_device.hpp>
+#include <carom/device/known_size.hpp>
 #include <carom/device/packed.hpp>
 
 /// What the residuals of linear programs are relative to: docs/algorithms/certificates.md.
@@ -151,20 +152,10 @@ class LpScales {
   using Reals = kernels::WorkspaceReals<Lanes>;
   using Places = std::conditional_t<kKnown, LpScalesLayout<Reals>, const LpScalesLayout<Reals>&>;
 
-  CAROM_INLINE int np() const {
-    if constexpr (kKnown) {
-      return PaddedColumns;
-    } else {
-      return padded_columns_;
-    }
-  }
+  CAROM_INLINE int np() const { return kernels::known_or<PaddedColumns>(padded_columns_); }
   /// Columns and rows.
   CAROM_INLINE int total() const {
-    if constexpr (kKnown) {
-      return PaddedColumns + PaddedRows;
-    } else {
-      return padded_columns_ + padded_rows_;
-    }
+    return np() + kernels::known_or < kKnown ? PaddedRows : 0 > (padded_rows_);
   }
   CAROM_INLINE Places at() const {
     if constexpr (kKnown) {
@@ -177,14 +168,7 @@ class LpScales {
   /// f(i) for every row, in order.
   template <class F>
   CAROM_INLINE void each_row(F&& f) const {
-    if constexpr (kKnown) {
-      CAROM_UNROLLED
-      for (int i = 0; i < PaddedRows; ++i) {
-        if (i < m_) f(i);
-      }
-    } else {
-      for (int i = 0; i < m_; ++i) f(i);
-    }
+    kernels::each_up_to<kKnown ? PaddedRows : 0>(m_, f);
   }
 
   template <class V>

@@ -4,6 +4,7 @@
 
 #include <carom/device/arena.hpp>
 #include <carom/device/host_device.hpp>
+#include <carom/device/known_size.hpp>
 #include <carom/device/lanes.hpp>
 #include <carom/device/numeric.hpp>
 #include <carom/device/packed.hpp>
@@ -103,20 +104,8 @@ class SimplexBasis {
     }
   }
 
-  CAROM_INLINE int mp() const {
-    if constexpr (PaddedRows > 0) {
-      return PaddedRows;
-    } else {
-      return padded_rows_;
-    }
-  }
-  CAROM_INLINE int np() const {
-    if constexpr (kKnown) {
-      return PaddedColumns;
-    } else {
-      return padded_columns_;
-    }
-  }
+  CAROM_INLINE int mp() const { return known_or<PaddedRows>(padded_rows_); }
+  CAROM_INLINE int np() const { return known_or<PaddedColumns>(padded_columns_); }
   CAROM_INLINE int total() const { return np() + mp(); }
   CAROM_INLINE Places at() const {
     if constexpr (kKnown) {
@@ -126,24 +115,11 @@ class SimplexBasis {
     }
   }
   /// Rows that pricing asks: those of the padding have prices and entries of zero.
-  CAROM_INLINE int priced_rows() const {
-    if constexpr (kKnown) {
-      return PaddedRows;
-    } else {
-      return m_;
-    }
-  }
+  CAROM_INLINE int priced_rows() const { return known_or < kKnown ? PaddedRows : 0 > (m_); }
   /// f(i) for every row, in order.
   template <class F>
   CAROM_INLINE void each_row(F&& f) const {
-    if constexpr (kKnown) {
-      CAROM_UNROLLED
-      for (int i = 0; i < PaddedRows; ++i) {
-        if (i < m_) f(i);
-      }
-    } else {
-      for (int i = 0; i < m_; ++i) f(i);
-    }
+    each_up_to<kKnown ? PaddedRows : 0>(m_, f);
   }
 
   /// sign_i = -1, 0 or 1: below, between or above the bounds. True where one is violated.
