@@ -13,7 +13,7 @@
 
 /// All outcomes of an impact, enclosed from outside: a proof of what cannot happen. Planar impacts
 /// with few contacts are enclosed by polyhedra in exact arithmetic; of all others every contact
-/// velocity is bounded, not closely, by functions that no solution lets grow. What is enclosed is
+/// velocity is bounded, less closely, by functions that no solution lets grow. What is enclosed is
 /// the set of velocities in which solutions of the differential inclusion (39), (40) of Halm and
 /// Posa end, with friction and contacts as in impact.hpp; docs/algorithms/enclosure.md derives it.
 /// Samples of Algorithm 1 follow the inclusion as h goes to 0 and may lie outside by what a finite
@@ -39,7 +39,13 @@ struct EnclosureSettings {
                                    ///< the enclosure `outer`
   int polyhedra = 4;  ///< of one pattern of contact signs; more are hulled, which holds more than
                       ///< what is reached; twice as many where that does not come to an end
-  int threads = 0;    ///< 0 = all hardware threads
+  /// Of bounds alone. 0: by functions of the normal velocities, in milliseconds, for every friction
+  /// polygon and the cone. 1: by functions of slip as well, in seconds, for `friction_directions` of
+  /// 4 in space. 2: by more of them, in up to a minute. Where these are too many, or not found, what
+  /// is coarser is kept.
+  int closeness = 1;
+  int friction_directions = 4;  ///< k of spatial contacts, which bounds of closeness 0 do not need
+  int threads = 0;              ///< 0 = all hardware threads
 
   /// See settings.hpp.
   template <class Visit, class... Tables>
@@ -58,6 +64,14 @@ struct EnclosureSettings {
           tables.largest_rounding...);
     visit({"polyhedra", "Polyhedra kept for one pattern of contact signs", Range::between(1, 64)},
           tables.polyhedra...);
+    visit({"closeness",
+           "How close bounds of contact velocities are where there are no polyhedra: 0 in "
+           "milliseconds, 1 in seconds, 2 in up to a minute",
+           Range::between(0, 2)},
+          tables.closeness...);
+    visit({"friction_directions", "Friction directions of a spatial contact",
+           Range::between(4, kMaxFrictionDirections)},
+          tables.friction_directions...);
     visit({"threads", "CPU threads", Range::at_least(0), "", "all"}, tables.threads...);
   }
 

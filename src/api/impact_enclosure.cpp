@@ -25,7 +25,7 @@ bool by_polyhedra(int dimension, int contacts) {
 
 ImpactEnclosure enclosed(const ImpactProblem& problem, const EnclosureSettings& settings) {
   return by_polyhedra(problem.dimension, problem.contacts) ? enclosure::enclose(problem, settings)
-                                                           : enclosure::bound_by_forms(problem);
+                                                           : enclosure::bound_by_forms(problem, settings);
 }
 
 ImpactDecision decided(const ImpactProblem& problem, const ImpactEvent& event,
@@ -34,7 +34,7 @@ ImpactDecision decided(const ImpactProblem& problem, const ImpactEvent& event,
     return enclosure::decide(problem, event, settings);
   }
   ImpactDecision decision;
-  ImpactEnclosure bounds = enclosure::bound_by_forms(problem);
+  ImpactEnclosure bounds = enclosure::bound_by_forms(problem, settings);
   decision.seconds = bounds.seconds;
   if (enclosure::never_happens(bounds, event)) {
     decision.answer = ImpactAnswer::never;
@@ -59,17 +59,20 @@ ImpactProblem problem_at(const ImpactBatch& batch, std::int64_t p) {
   return problem;
 }
 
-/// visit(p, problem) on all threads that the settings allow; null where the numbers are refused.
+/// visit(p, problem, settings of its own) on all threads that the settings allow; null where the
+/// numbers are refused.
 template <class Visit>
 void for_each_good_problem(const ImpactBatch& batch, const EnclosureSettings& settings,
                            Visit&& visit) {
   settings.validate();
   arrays::require_sizes(batch, batch);
   require::reachable(Backend::cpu, arrays::common_space("impact batch", batch));
+  EnclosureSettings own = settings;
+  if (batch.problems > 1) own.threads = 1;
   parallel_for_each(batch.problems, settings.threads, [&](std::int64_t p) {
-    if (problem_refusal(batch, p)) return visit(p, nullptr);
+    if (problem_refusal(batch, p)) return visit(p, nullptr, own);
     const ImpactProblem problem = problem_at(batch, p);
-    visit(p, &problem);
+    visit(p, &problem, own);
   });
 }
 
@@ -80,12 +83,13 @@ void EnclosureSettings::validate() const { require::settings(*this); }
 std::vector<ImpactEnclosure> enclose_impacts(const ImpactBatch& batch,
                                              const EnclosureSettings& settings) {
   std::vector<ImpactEnclosure> result(static_cast<std::size_t>(batch.problems));
-  for_each_good_problem(batch, settings, [&](std::int64_t p, const ImpactProblem* problem) {
+  for_each_good_problem(batch, settings, [&](std::int64_t p, const ImpactProblem* problem,
+                                             const EnclosureSettings& own) {
     ImpactEnclosure& enclosure = result[static_cast<std::size_t>(p)];
     if (problem == nullptr) {
       enclosure.status = EnclosureStatus::invalid_input;
     } else {
-      enclosure = enclosed(*problem, settings);
+      enclosure = enclosed(*problem, own);
     }
   });
   return result;
@@ -118,12 +122,13 @@ std::vector<ImpactDecision> decide_impacts(const ImpactBatch& batch, const Impac
                                            const EnclosureSettings& settings) {
   std::vector<ImpactDecision> result(static_cast<std::size_t>(batch.problems));
   require_event(event, batch.dimension, batch.contacts);
-  for_each_good_problem(batch, settings, [&](std::int64_t p, const ImpactProblem* problem) {
+  for_each_good_problem(batch, settings, [&](std::int64_t p, const ImpactProblem* problem,
+                                             const EnclosureSettings& own) {
     ImpactDecision& decision = result[static_cast<std::size_t>(p)];
     if (problem == nullptr) {
       decision.answer = ImpactAnswer::invalid_input;
     } else {
-      decision = decided(*problem, event, settings);
+      decision = decided(*problem, event, own);
     }
   });
   return result;

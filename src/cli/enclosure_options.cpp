@@ -14,6 +14,11 @@ std::span<const OptionForm> enclosure_forms() {
            "--enclose: outward moves up to which a set is called enclosed, relative to its extent"},
       {.setting = "polyhedra",
        .text = "--enclose: polyhedra kept for one pattern of contact signs; more are hulled"},
+      {.setting = "closeness",
+       .text =
+           "--enclose: how close bounds are where there are no polyhedra: 0 in milliseconds, 1 in "
+           "seconds, 2 in up to a minute"},
+      {.setting = "friction_directions", .option = kNoOption},
       {.setting = "threads", .option = kNoOption},
   };
   return kForms;

@@ -44,12 +44,14 @@ void require_questions(const ImpactProblem& problem, const std::vector<std::stri
 void enclose_runs(std::vector<ImpactRun>& runs, const EnclosureSettings& settings,
                   const std::vector<std::string>& never, const Control& control) {
   EnclosureSettings own = settings;
-  own.threads = 1;
+  if (runs.size() > 1) own.threads = 1;
   own.validate();
   parallel_for_each(static_cast<std::int64_t>(runs.size()), settings.threads, [&](std::int64_t i) {
     ImpactRun& run = runs[static_cast<std::size_t>(i)];
     if (control.is_stopped()) return;
-    run.enclosure = EnclosedRun{enclose_impact(run.problem, own), 0.0, {}};
+    EnclosureSettings of_run = own;
+    of_run.friction_directions = run.settings.friction_directions;
+    run.enclosure = EnclosedRun{enclose_impact(run.problem, of_run), 0.0, {}};
     const ImpactSummary& summary = run.summary;
     std::vector<double> low = summary.normal_velocity_min, high = summary.normal_velocity_max;
     low.insert(low.end(), summary.tangent_velocity_min.begin(), summary.tangent_velocity_min.end());

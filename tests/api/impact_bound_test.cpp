@@ -60,7 +60,7 @@ TEST(ImpactBound, HoldsWhatIsEnclosedExactly) {
     const ImpactEnclosure exact = enclose_impact(problem, settings);
     if (exact.status != EnclosureStatus::enclosed) continue;
     ++compared;
-    const ImpactEnclosure bound = enclosure::bound_by_forms(problem);
+    const ImpactEnclosure bound = enclosure::bound_by_forms(problem, {});
     EXPECT_LE(excess(bounds_of(exact), bounds_of(bound)), 1e-9) << trial;
     EXPECT_TRUE(enclosure::proves_bound(problem, bound)) << trial;
     ImpactEnclosure energy = bound;  // its forms replaced by the energy's own

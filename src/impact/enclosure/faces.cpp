@@ -6,12 +6,6 @@ namespace carom::enclosure {
 
 namespace {
 
-Vector negative(const Vector& v) {
-  Vector result(v.size());
-  for (std::size_t i = 0; i < v.size(); ++i) result[i] = -v[i];
-  return result;
-}
-
 Vector unit_row(std::size_t size, std::size_t at) {
   Vector row(size);
   row[at] = 1;

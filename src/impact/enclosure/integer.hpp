@@ -16,6 +16,7 @@ using Integer = boost::multiprecision::number<
 using Vector = std::vector<Integer, RecycledAllocator<Integer>>;
 
 Integer dot(const Vector& a, const Vector& b);
+Vector negative(const Vector& v);
 /// Divides by the greatest common divisor.
 void make_primitive(Vector& v);
 /// a / b as a double, whatever their sizes; b != 0.

@@ -11,6 +11,7 @@
 #include <carom/lp.hpp>
 
 #include "impact/enclosure/normal_rates.hpp"
+#include "impact/enclosure/piecewise_bound.hpp"
 #include "impact/enclosure/summary.hpp"
 
 namespace carom::enclosure {
@@ -180,14 +181,18 @@ bool bounds_outcomes(const NormalRates& rates, const QuadraticForm& form, int co
   return true;
 }
 
+/// Whether nothing approaches: the velocity is the outcome.
+bool has_ended(const NormalRates& rates) {
+  return std::all_of(rates.velocity.begin(), rates.velocity.begin() + rates.contacts,
+                     [](double u) { return u >= 0.0; });
+}
+
 /// Bounds that follow from proven forms: of all velocities first, then of every contact.
 void set_bounds(const NormalRates& rates, const std::vector<QuadraticForm>& forms,
                 ImpactEnclosure& enclosure) {
   const auto m = static_cast<std::size_t>(rates.contacts);
   const double infinite = std::numeric_limits<double>::infinity();
-  const bool ended =
-      std::all_of(rates.velocity.begin(), rates.velocity.begin() + static_cast<std::ptrdiff_t>(m),
-                  [](double u) { return u >= 0.0; });
+  const bool ended = has_ended(rates);
   const double of_all = value_before(rates, forms.front());
   const auto outward = [&](double value, double direction) {
     return value == 0.0
@@ -240,7 +245,7 @@ std::optional<std::vector<QuadraticForm>> read_forms(const std::string& text, in
 
 }  // namespace
 
-ImpactEnclosure bound_by_forms(const ImpactProblem& problem) {
+ImpactEnclosure bound_by_forms(const ImpactProblem& problem, const EnclosureSettings& settings) {
   const auto start = std::chrono::steady_clock::now();
   const NormalRates rates = normal_rates(problem);
   std::vector<QuadraticForm> forms;
@@ -251,6 +256,7 @@ ImpactEnclosure bound_by_forms(const ImpactProblem& problem) {
   enclosure.status = EnclosureStatus::outer;
   set_bounds(rates, forms, enclosure);
   enclosure.invariant = text_of(forms);
+  if (!has_ended(rates)) tighten(problem, settings, enclosure);
   enclosure.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return enclosure;
@@ -261,7 +267,9 @@ bool proves_bound(const ImpactProblem& problem, const ImpactEnclosure& enclosure
     return false;
   }
   const NormalRates rates = normal_rates(problem);
-  const auto forms = read_forms(enclosure.invariant, problem.contacts);
+  const std::string& text = enclosure.invariant;
+  const std::size_t planes = std::min(text.find(kPlanesWord), text.size());
+  const auto forms = read_forms(text.substr(0, planes), problem.contacts);
   if (!forms) return false;
   for (std::size_t f = 0; f < forms->size(); ++f) {
     const int contact = static_cast<int>(f) + kEnergyAlone;
@@ -271,6 +279,10 @@ bool proves_bound(const ImpactProblem& problem, const ImpactEnclosure& enclosure
   }
   ImpactEnclosure held;
   set_bounds(rates, *forms, held);
+  if (planes < text.size() &&
+      (has_ended(rates) || !tighten_by(problem, text.substr(planes), held))) {
+    return false;
+  }
   return is_within(held, enclosure);
 }
 

@@ -68,6 +68,23 @@ std::vector<int> independent_rows(const Matrix& delassus) {
   return basis;
 }
 
+/// Normals, then rows of slip.
+Matrix rows_of(const ImpactProblem& problem) {
+  const int m = problem.contacts, nv = problem.velocities, tangents = problem.dimension - 1;
+  Matrix rows(problem.dimension * m, nv);
+  rows.topRows(m) = MatrixMap(problem.normal_jacobian.data(), m, nv);
+  const MatrixMap tangent(problem.tangent_jacobian.data(), tangents * m, nv);
+  if (tangents == 1) {
+    rows.bottomRows(m) = tangent;
+    return rows;
+  }
+  for (int i = 0; i < m; ++i) {
+    rows.row(m + 2 * i) = tangent.row(2 * i) + tangent.row(2 * i + 1);
+    rows.row(m + 2 * i + 1) = tangent.row(2 * i) - tangent.row(2 * i + 1);
+  }
+  return rows;
+}
+
 }  // namespace
 
 double RoundedImpact::velocity(int k, const Vector& w) const {
@@ -76,11 +93,9 @@ double RoundedImpact::velocity(int k, const Vector& w) const {
 }
 
 RoundedImpact round_impact(const ImpactProblem& problem) {
-  const int m = problem.contacts, nv = problem.velocities, rows = 2 * m;
+  const int m = problem.contacts, nv = problem.velocities, rows = problem.dimension * m;
   const MatrixMap mass(problem.mass_matrix.data(), nv, nv);
-  Matrix jacobian(rows, nv);
-  jacobian.topRows(m) = MatrixMap(problem.normal_jacobian.data(), m, nv);
-  jacobian.bottomRows(m) = MatrixMap(problem.tangent_jacobian.data(), m, nv);
+  const Matrix jacobian = rows_of(problem);
   const Eigen::LLT<Eigen::MatrixXd> factor(mass);
   const Matrix half = factor.matrixL().solve(jacobian.transpose());
   const Matrix delassus = half.transpose() * half;
@@ -89,6 +104,7 @@ RoundedImpact round_impact(const ImpactProblem& problem) {
 
   RoundedImpact result;
   result.contacts = m;
+  result.slips = problem.dimension - 1;
   result.basis = independent_rows(delassus);
   const auto size = static_cast<int>(result.basis.size());
   Matrix own(size, size), all(size, rows);
@@ -96,6 +112,7 @@ RoundedImpact round_impact(const ImpactProblem& problem) {
     all.row(a) = delassus.row(result.basis[static_cast<std::size_t>(a)]);
     for (int b = 0; b < size; ++b) own(a, b) = all(a, result.basis[static_cast<std::size_t>(b)]);
   }
+  result.response.assign(own.data(), own.data() + own.size());
   const Matrix shares = size > 0 ? Matrix(own.ldlt().solve(all)) : Matrix(0, rows);
   for (int k = 0; k < rows; ++k) {
     Vector row(result.size());
@@ -135,9 +152,15 @@ RoundedImpact round_impact(const ImpactProblem& problem) {
   for (int i = 0; i < m; ++i) {
     const double mu = problem.friction[static_cast<std::size_t>(i)];
     const int bits = kBits + (mu > 1.0 ? std::min(std::ilogb(mu) + 1, 64) : 0);
-    for (const double sign : {1.0, -1.0}) {
+    for (int corner = 0; corner < result.corners(); ++corner) {
       Eigen::VectorXd rate(size);
-      for (int a = 0; a < size; ++a) rate(a) = all(a, i) + sign * mu * all(a, m + i);
+      for (int a = 0; a < size; ++a) {
+        rate(a) = all(a, i);
+        for (int s = 0; s < result.slips; ++s) {
+          const double share = -RoundedImpact::opposed(corner, s) * mu / result.slips;
+          rate(a) += share * all(a, result.slip_row(i, s));
+        }
+      }
       const double most = size > 0 ? rate.cwiseAbs().maxCoeff() : 0.0;
       Vector push(1);
       for (int a = 0; a < size; ++a) {

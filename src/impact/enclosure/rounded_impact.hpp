@@ -9,27 +9,38 @@
 
 namespace carom::enclosure {
 
-/// A planar impact in integers. Contact velocities are u = J v, normals [m], then tangents [m];
-/// those reached from a start differ by the range of A = J M^-1 J'. Independent rows of J are the
+/// An impact in integers, planar or with four friction directions in space. Rows of J are the
+/// normals [m], then what tells the slip's friction: planar tangents [m], in space the two sums
+/// t1 + t2, t1 - t2 whose signs are the sector that the slip is in [2 m]. Contact velocities reached
+/// from a start differ by the range of A = J M^-1 J'. Independent rows of J are the
 /// coordinates w, the other rows integer combinations of them, so that dependent contacts stay so.
 struct RoundedImpact {
   int contacts = 0;
+  int slips = 1;              ///< rows of slip of each contact
   std::vector<int> basis;     ///< rows of J that are coordinates
-  std::vector<Vector> row;    ///< [2 m]: u_k = unit (row_k . w) / (scale_k w_0), w homogeneous
-  std::vector<double> scale;  ///< [2 m], > 0
+  std::vector<Vector> row;    ///< [m + slips m]: u_k = unit (row_k . w) / (scale_k w_0), w homogeneous
+  std::vector<double> scale;  ///< likewise, > 0
   double unit = 1.0;          ///< [m/s], a power of two
   Vector start;               ///< w before the impact, [1 + basis]
-  /// [2 m]: A (e_n + mu e_t) of contact i at 2 i, A (e_n - mu e_t) at 2 i + 1, as rays (0, ...).
+  /// A (e_n + mu d) as rays (0, ...), of contact i from corners() i on: planar d = e_t, then -e_t.
   std::vector<Vector> push;
+  std::vector<double> response;  ///< A of the coordinates, [basis, basis]
   /// Rows >= 0 wherever the kinetic energy is not above that before the impact: u_k^2 <= 2 K A_kk.
   std::vector<Vector> energy;
 
   [[nodiscard]] std::size_t size() const { return basis.size() + 1; }
+  /// Of a contact's friction.
+  [[nodiscard]] int corners() const { return 1 << slips; }
+  /// The sign of a row of slip that a corner's friction opposes.
+  static int opposed(int corner, int slip) { return (corner >> slip & 1) != 0 ? 1 : -1; }
+  [[nodiscard]] int slip_row(int contact, int slip) const {
+    return contacts + slips * contact + slip;
+  }
   /// Contact velocity k at the homogeneous point w [m/s].
   [[nodiscard]] double velocity(int k, const Vector& w) const;
 };
 
-/// Rounds the problem's data to 2^-44 of their largest (finer for mu > 1): 6e-14. Planar, checked.
+/// Rounds the problem's data to 2^-44 of their largest (finer for mu > 1): 6e-14. Checked ones.
 RoundedImpact round_impact(const ImpactProblem& problem);
 
 }  // namespace carom::enclosure

@@ -113,6 +113,12 @@ bool combine(const Integer& a, const Vector& x, const Integer& b, const Vector& 
   return true;
 }
 
+Vector negative(const Vector& v) {
+  Vector result(v.size());
+  for (std::size_t i = 0; i < v.size(); ++i) result[i] = -v[i];
+  return result;
+}
+
 void make_primitive(Vector& v) {
 #if defined(__SIZEOF_INT128__)
   if (v.size() <= kMostNumbers && longest(v) <= limbs::kMost - 2) {

@@ -1,0 +1,148 @@
+#include "impact/enclosure/piecewise_bound.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <sstream>
+#include <vector>
+
+#include "core/parallel.hpp"
+#include "impact/enclosure/piecewise_form.hpp"
+
+namespace carom::enclosure {
+
+namespace {
+
+constexpr int kVersion = 1;
+constexpr int kFormDirections = 4;          // of friction in space
+constexpr std::int64_t kFaces = 20'000;     // cones up to which bounds take seconds
+constexpr std::int64_t kMostFaces = 60'000;  // ... and up to a minute
+
+struct RowForm {
+  BoundedRow bounded;
+  PiecewiseForm form;
+};
+
+/// Both sides of every contact velocity but the least normal ones, which are 0.
+std::vector<BoundedRow> bounded_rows(const ImpactProblem& problem) {
+  std::vector<BoundedRow> rows;
+  const auto normals = static_cast<std::size_t>(problem.contacts);
+  const auto all = normals * static_cast<std::size_t>(problem.dimension);
+  for (std::size_t k = 0; k < all; ++k) {
+    rows.push_back({k, 1});
+    if (k >= normals) rows.push_back({k, -1});
+  }
+  return rows;
+}
+
+void lower(const Arrangement& arrangement, const RowForm& given, ImpactEnclosure& enclosure) {
+  const auto [row, sign] = given.bounded;
+  const std::size_t normals = enclosure.normal_velocity_max.size();
+  const double bound = bound_of(arrangement, given.form, given.bounded);
+  if (row < normals) {
+    double& most = enclosure.normal_velocity_max[row];
+    most = std::min(most, bound);
+  } else if (sign > 0) {
+    double& most = enclosure.tangent_velocity_max[row - normals];
+    most = std::min(most, bound);
+  } else {
+    double& least = enclosure.tangent_velocity_min[row - normals];
+    least = std::max(least, -bound);
+  }
+}
+
+std::string text_of(bool pairs, const std::vector<RowForm>& forms) {
+  std::ostringstream out;
+  out << kPlanesWord << ' ' << kVersion << ' ' << (pairs ? 1 : 0) << ' ' << forms.size() << '\n';
+  for (const auto& [bounded, form] : forms) {
+    out << bounded.row << ' ' << bounded.sign << ' ' << form.gamma << ' ' << form.alpha << ' '
+        << form.beta << ' ' << form.entries.size();
+    for (const std::int64_t entry : form.entries) out << ' ' << entry;
+    out << '\n';
+  }
+  return out.str();
+}
+
+struct Read {
+  bool pairs = false;
+  std::vector<RowForm> forms;
+};
+
+std::optional<Read> read_forms(const std::string& text, const ImpactProblem& problem) {
+  std::istringstream in(text);
+  std::string word;
+  int version = 0, pairs = 0;
+  std::size_t count = 0;
+  if (!(in >> word >> version >> pairs >> count) || word != kPlanesWord || version != kVersion ||
+      pairs < 0 || pairs > 1 || count > bounded_rows(problem).size()) {
+    return std::nullopt;
+  }
+  Read read;
+  read.pairs = pairs == 1;
+  read.forms.resize(count);
+  const FormEntries most(kMostPlanes);
+  for (auto& [bounded, form] : read.forms) {
+    std::size_t entries = 0;
+    if (!(in >> bounded.row >> bounded.sign >> form.gamma >> form.alpha >> form.beta >> entries) ||
+        bounded.row >= static_cast<std::size_t>(problem.dimension * problem.contacts) ||
+        (bounded.sign != 1 && bounded.sign != -1) || entries > most.count()) {
+      return std::nullopt;
+    }
+    form.entries.resize(entries);
+    for (std::int64_t& entry : form.entries) {
+      if (!(in >> entry)) return std::nullopt;
+    }
+  }
+  return in >> word ? std::nullopt : std::optional(std::move(read));
+}
+
+}  // namespace
+
+void tighten(const ImpactProblem& problem, const EnclosureSettings& settings,
+             ImpactEnclosure& enclosure) {
+  if (settings.closeness == 0 ||
+      (problem.dimension == 3 && settings.friction_directions != kFormDirections)) {
+    return;
+  }
+  const RoundedImpact impact = round_impact(problem);
+  bool pairs = settings.closeness == 2;
+  const std::int64_t most = pairs ? kMostFaces : kFaces;
+  std::optional<Arrangement> arrangement = arrange(impact, pairs, most);
+  if (!arrangement && pairs) {
+    pairs = false;
+    arrangement = arrange(impact, pairs, most);
+  }
+  if (!arrangement) return;
+  FormSearch search(*arrangement);
+  const std::vector<BoundedRow> rows = bounded_rows(problem);
+  std::vector<std::optional<PiecewiseForm>> found(rows.size());
+  found.front() = search.first_closest(rows.front());
+  parallel_for_each(static_cast<std::int64_t>(rows.size()) - 1, settings.threads,
+                    [&](std::int64_t i) {
+                      const auto at = static_cast<std::size_t>(i) + 1;
+                      found[at] = search.closest(rows[at]);
+                    });
+  std::vector<RowForm> forms;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (!found[i]) continue;
+    forms.push_back({rows[i], std::move(*found[i])});
+    lower(*arrangement, forms.back(), enclosure);
+  }
+  if (!forms.empty()) enclosure.invariant += text_of(pairs, forms);
+}
+
+bool tighten_by(const ImpactProblem& problem, const std::string& text,
+                ImpactEnclosure& enclosure) {
+  const std::optional<Read> read = read_forms(text, problem);
+  if (!read) return false;
+  const std::optional<Arrangement> arrangement =
+      arrange(round_impact(problem), read->pairs, kMostFaces);
+  if (!arrangement) return false;
+  for (const RowForm& each : read->forms) {
+    if (!is_bound(*arrangement, each.form, each.bounded)) return false;
+    lower(*arrangement, each, enclosure);
+  }
+  return true;
+}
+
+}  // namespace carom::enclosure
