@@ -8,13 +8,15 @@
 #include "support/enclosures.hpp"
 
 // How fast the post-impact set is known from both sides: enclosures a second, and what share of
-// their extents 4,096 samples fill, by events and by Algorithm 1 with several step sizes.
+// their extents 4,096 samples fill, by events and by Algorithm 1 with several step sizes. Of what
+// has bounds alone: what share of the widest one event samples fill.
 namespace carom::bench {
 
 namespace {
 
 constexpr std::int64_t kSamples = 4096;
 constexpr int kRandomProblems = 64;
+constexpr const char* kBounded[] = {"ball_in_corner", "tripod", "cube_drop", "disk_stack"};
 constexpr const char* kModels[] = {"rocking_block", "compass_gait", "box_wall", "ramone"};
 
 struct Case {
@@ -83,9 +85,39 @@ void add_filling(const Case& given, const std::string& method, const ImpactSetti
   });
 }
 
+/// Extent of the fastest velocity that samples come to, over the bound of the same.
+double reached(const ImpactEnclosure& set, const test::Bounds& inner) {
+  const test::Bounds outer = test::bounds_of(set);
+  double most = 0.0, bound = 0.0;
+  for (std::size_t k = 0; k < inner.high.size(); ++k) {
+    most = std::max(most, inner.high[k] - inner.low[k]);
+    bound = std::max(bound, outer.high[k] - outer.low[k]);
+  }
+  return most / bound;
+}
+
+void add_bounds(const std::string& model, int closeness) {
+  add("bounds/" + model + "/carom_closeness_" + std::to_string(closeness),
+      [model, closeness](benchmark::State& state) {
+        const ImpactProblem problem = models::build(model);
+        const EnclosureSettings settings{.closeness = closeness, .threads = 1};
+        ImpactEnclosure set;
+        for (auto _ : state) set = enclose_impact(problem, settings);
+        state.SetItemsProcessed(state.iterations());
+        state.counters["problems"] = 1;
+        state.counters["threads"] = 1;
+        state.counters["solved"] = proves_enclosure(problem, set) ? 1.0 : 0.0;
+        state.counters["filled"] = reached(
+            set, test::bounds_of(test::followed(problem, test::events(kSamples)).summary[0]));
+      });
+}
+
 }  // namespace
 
 void add_enclosure_benchmarks() {
+  for (const char* model : kBounded) {
+    for (const int closeness : {0, 1}) add_bounds(model, closeness);
+  }
   for (const Case& given : cases()) {
     add_enclosures(given);
     ImpactSettings settings;

@@ -40,9 +40,9 @@ struct EnclosureSettings {
   int polyhedra = 4;  ///< of one pattern of contact signs; more are hulled, which holds more than
                       ///< what is reached; twice as many where that does not come to an end
   /// Of bounds alone. 0: by functions of the normal velocities, in milliseconds, for every friction
-  /// polygon and the cone. 1: by functions of slip as well, in seconds, for `friction_directions` of
-  /// 4 in space. 2: by more of them, in up to a minute. Where these are too many, or not found, what
-  /// is coarser is kept.
+  /// polygon and the cone. 1: by functions of slip as well, in seconds, for `friction_directions`
+  /// of 4 in space. 2: by more of them, in up to a minute. Where these are too many, or not found,
+  /// what is coarser is kept.
   int closeness = 1;
   int friction_directions = 4;  ///< k of spatial contacts, which bounds of closeness 0 do not need
   int threads = 0;              ///< 0 = all hardware threads

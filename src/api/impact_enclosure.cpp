@@ -24,8 +24,9 @@ bool by_polyhedra(int dimension, int contacts) {
 }
 
 ImpactEnclosure enclosed(const ImpactProblem& problem, const EnclosureSettings& settings) {
-  return by_polyhedra(problem.dimension, problem.contacts) ? enclosure::enclose(problem, settings)
-                                                           : enclosure::bound_by_forms(problem, settings);
+  return by_polyhedra(problem.dimension, problem.contacts)
+             ? enclosure::enclose(problem, settings)
+             : enclosure::bound_by_forms(problem, settings);
 }
 
 ImpactDecision decided(const ImpactProblem& problem, const ImpactEvent& event,
@@ -83,15 +84,16 @@ void EnclosureSettings::validate() const { require::settings(*this); }
 std::vector<ImpactEnclosure> enclose_impacts(const ImpactBatch& batch,
                                              const EnclosureSettings& settings) {
   std::vector<ImpactEnclosure> result(static_cast<std::size_t>(batch.problems));
-  for_each_good_problem(batch, settings, [&](std::int64_t p, const ImpactProblem* problem,
-                                             const EnclosureSettings& own) {
-    ImpactEnclosure& enclosure = result[static_cast<std::size_t>(p)];
-    if (problem == nullptr) {
-      enclosure.status = EnclosureStatus::invalid_input;
-    } else {
-      enclosure = enclosed(*problem, own);
-    }
-  });
+  for_each_good_problem(
+      batch, settings,
+      [&](std::int64_t p, const ImpactProblem* problem, const EnclosureSettings& own) {
+        ImpactEnclosure& enclosure = result[static_cast<std::size_t>(p)];
+        if (problem == nullptr) {
+          enclosure.status = EnclosureStatus::invalid_input;
+        } else {
+          enclosure = enclosed(*problem, own);
+        }
+      });
   return result;
 }
 
@@ -122,15 +124,16 @@ std::vector<ImpactDecision> decide_impacts(const ImpactBatch& batch, const Impac
                                            const EnclosureSettings& settings) {
   std::vector<ImpactDecision> result(static_cast<std::size_t>(batch.problems));
   require_event(event, batch.dimension, batch.contacts);
-  for_each_good_problem(batch, settings, [&](std::int64_t p, const ImpactProblem* problem,
-                                             const EnclosureSettings& own) {
-    ImpactDecision& decision = result[static_cast<std::size_t>(p)];
-    if (problem == nullptr) {
-      decision.answer = ImpactAnswer::invalid_input;
-    } else {
-      decision = decided(*problem, event, own);
-    }
-  });
+  for_each_good_problem(
+      batch, settings,
+      [&](std::int64_t p, const ImpactProblem* problem, const EnclosureSettings& own) {
+        ImpactDecision& decision = result[static_cast<std::size_t>(p)];
+        if (problem == nullptr) {
+          decision.answer = ImpactAnswer::invalid_input;
+        } else {
+          decision = decided(*problem, event, own);
+        }
+      });
   return result;
 }
 

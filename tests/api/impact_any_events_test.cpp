@@ -77,7 +77,9 @@ TEST(AnyImpactEvents, StayInTheBoundsOfTheModelsAndFillMoreThanSteps) {
     const ImpactResult result = followed(problem, events(4096));
     expect_certified(result.summary[0], 4096, name);
     const Bounds inner = bounds_of(result.summary[0]);
-    EXPECT_LE(test::excess(inner, bounds_of(enclose_impact(problem))), 1e-9) << name;
+    EnclosureSettings bounds;
+    bounds.closeness = problem.contacts <= 3 ? 1 : 0;
+    EXPECT_LE(test::excess(inner, bounds_of(enclose_impact(problem, bounds))), 1e-9) << name;
     // Algorithm 1 with a fiftieth of the impulse that stops it leaves the set by little, if at all.
     ImpactSettings steps;
     steps.samples = 1 << 14;
@@ -97,7 +99,9 @@ TEST(AnyImpactEvents, StayInTheBoundsOfRandomProblemsAndFillMoreThanSteps) {
     EXPECT_LE(result.summary[0].max_residual, 1e-9) << trial;
     EXPECT_LE(result.summary[0].max_energy_ratio, 1.0) << trial;
     const Bounds inner = bounds_of(result.summary[0]);
-    EXPECT_LE(test::excess(inner, bounds_of(enclose_impact(problem))), 1e-9) << trial;
+    EnclosureSettings bounds;  // the closer ones take seconds of three contacts and more
+    bounds.closeness = problem.contacts <= 2 || trial < 8 ? 1 : 0;
+    EXPECT_LE(test::excess(inner, bounds_of(enclose_impact(problem, bounds))), 1e-9) << trial;
     if (trial % 10 != 0) continue;
     ImpactSettings steps;
     steps.samples = 1 << 14;

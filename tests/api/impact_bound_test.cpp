@@ -18,6 +18,9 @@ using test::Bounds;
 using test::bounds_of;
 using test::excess;
 
+/// Of the normal velocities alone; impact_planes_test.cpp has the closer bounds.
+constexpr EnclosureSettings kCoarse = {.closeness = 0};
+
 ImpactResult sampled(const ImpactProblem& problem, double step, int samples) {
   ImpactSettings settings;
   settings.samples = samples;
@@ -38,7 +41,7 @@ double speed_of(const Bounds& b) {
 TEST(ImpactBound, HoldsTheSamplesInSpaceAndOfManyContacts) {
   for (const char* name : {"cube_drop", "tripod", "ball_in_corner", "disk_stack"}) {
     const ImpactProblem problem = models::build(name);
-    const ImpactEnclosure set = enclose_impact(problem);
+    const ImpactEnclosure set = enclose_impact(problem, kCoarse);
     ASSERT_EQ(set.status, EnclosureStatus::outer) << name;
     EXPECT_TRUE(set.modes.empty() && set.impossible_modes.empty());
     EXPECT_EQ(set.tangent_velocity_max.size(), problem.friction.size() * (problem.dimension - 1U));
@@ -60,7 +63,7 @@ TEST(ImpactBound, HoldsWhatIsEnclosedExactly) {
     const ImpactEnclosure exact = enclose_impact(problem, settings);
     if (exact.status != EnclosureStatus::enclosed) continue;
     ++compared;
-    const ImpactEnclosure bound = enclosure::bound_by_forms(problem, {});
+    const ImpactEnclosure bound = enclosure::bound_by_forms(problem, kCoarse);
     EXPECT_LE(excess(bounds_of(exact), bounds_of(bound)), 1e-9) << trial;
     EXPECT_TRUE(enclosure::proves_bound(problem, bound)) << trial;
     ImpactEnclosure energy = bound;  // its forms replaced by the energy's own
@@ -82,13 +85,13 @@ TEST(ImpactBound, OneContactDoesNotRebound) {
   ball.tangent_jacobian = {1, 0, 0, 0, 1, 0};
   ball.friction = {0.0};
   ball.velocity = {0.5, 0.0, -3.0};
-  const ImpactEnclosure set = enclose_impact(ball);
+  const ImpactEnclosure set = enclose_impact(ball, kCoarse);
   EXPECT_EQ(set.normal_velocity_min[0], 0.0);
   EXPECT_LE(set.normal_velocity_max[0], 1e-3);
   EXPECT_TRUE(proves_enclosure(ball, set));
   // Before the impact has begun it is over.
   ball.velocity[2] = 0.25;
-  const ImpactEnclosure stays = enclose_impact(ball);
+  const ImpactEnclosure stays = enclose_impact(ball, kCoarse);
   EXPECT_NEAR(stays.normal_velocity_min[0], 0.25, 1e-12);
   EXPECT_NEAR(stays.normal_velocity_max[0], 0.25, 1e-12);
   EXPECT_NEAR(stays.tangent_velocity_max[0], 0.5, 1e-12);
@@ -108,7 +111,7 @@ TEST(ImpactBound, ProblemsWithoutContactsStay) {
 
 TEST(ImpactBound, ADamagedProofProvesNothing) {
   const ImpactProblem problem = models::build("tripod");
-  const ImpactEnclosure set = enclose_impact(problem);
+  const ImpactEnclosure set = enclose_impact(problem, kCoarse);
   for (std::size_t i = 0; i < set.normal_velocity_max.size(); ++i) {
     ImpactEnclosure narrowed = set;
     narrowed.normal_velocity_max[i] *= 1.0 - 1e-6;
@@ -133,7 +136,7 @@ TEST(ImpactBound, ADamagedProofProvesNothing) {
 // Every entry of every form raised or lowered by a hundredth: a form that grows or bounds less.
 TEST(ImpactBound, ChangedEntriesAreSeen) {
   const ImpactProblem problem = models::build("tripod");
-  const ImpactEnclosure set = enclose_impact(problem);
+  const ImpactEnclosure set = enclose_impact(problem, kCoarse);
   std::vector<std::string> words;
   std::string word;
   for (const char c : set.invariant) {
@@ -166,11 +169,11 @@ TEST(ImpactBound, ChangedEntriesAreSeen) {
 
 TEST(ImpactBound, DoesNotDependOnUnits) {
   const ImpactProblem problem = models::build("cube_drop");
-  const Bounds b = bounds_of(enclose_impact(problem));
+  const Bounds b = bounds_of(enclose_impact(problem, kCoarse));
   ImpactProblem scaled = problem;
   for (double& entry : scaled.mass_matrix) entry *= 37.0;
   for (double& entry : scaled.velocity) entry *= 5.0;
-  const Bounds s = bounds_of(enclose_impact(scaled));
+  const Bounds s = bounds_of(enclose_impact(scaled, kCoarse));
   for (std::size_t k = 0; k < b.high.size(); ++k) {
     EXPECT_NEAR(s.high[k], 5.0 * b.high[k], 1e-4 * speed_of(s)) << k;
   }
@@ -179,7 +182,7 @@ TEST(ImpactBound, DoesNotDependOnUnits) {
 TEST(ImpactBound, AnswersWhatNeverHappens) {
   const ImpactProblem problem = models::build("cube_drop");
   const std::vector<std::string> names = models::find("cube_drop").contact_names;
-  const ImpactEnclosure set = enclose_impact(problem);
+  const ImpactEnclosure set = enclose_impact(problem, kCoarse);
   const auto event = [&](const std::string& text) { return impact_event(text, names, 3); };
   const std::string above = std::to_string(set.normal_velocity_max[0] + 1e-5);
   EXPECT_LT(set.normal_velocity_max[0], 1.9);  // the energy alone allows 2
@@ -188,8 +191,9 @@ TEST(ImpactBound, AnswersWhatNeverHappens) {
   EXPECT_TRUE(never_happens(set, event("A normal < -0.001")));
   EXPECT_TRUE(never_happens(set, event("B tangent2 > 2.01")));
   EXPECT_FALSE(never_happens(set, event("B sliding, C separating")));
-  EXPECT_EQ(decide_impact(problem, event("A normal > " + above)).answer, ImpactAnswer::never);
-  EXPECT_EQ(decide_impact(problem, event("B sliding")).answer, ImpactAnswer::open);
+  EXPECT_EQ(decide_impact(problem, event("A normal > " + above), kCoarse).answer,
+            ImpactAnswer::never);
+  EXPECT_EQ(decide_impact(problem, event("B sliding"), kCoarse).answer, ImpactAnswer::open);
   const ImpactResult samples = sampled(problem, 1.0, 1024);
   EXPECT_GE(first_happening(problem, samples.samples, 0, event("B sliding"), 1e-6), 0);
   EXPECT_EQ(first_happening(problem, samples.samples, 0, event("A normal > " + above), 1e-6), -1);
@@ -206,7 +210,7 @@ TEST(ImpactBound, BatchesAreTheSameForAnyThreads) {
   }
   ImpactBatch batch = make_batch(problems);
   batch.friction.host()[7] = -1.0;
-  EnclosureSettings settings;
+  EnclosureSettings settings = kCoarse;
   settings.threads = 1;
   const std::vector<ImpactEnclosure> one = enclose_impacts(batch, settings);
   settings.threads = 2;

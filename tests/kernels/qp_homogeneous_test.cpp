@@ -19,13 +19,13 @@ using test::ConeJudge;
 using test::ConeProblem;
 using test::ConeShape;
 using test::ConeVerdict;
-using Vector = std::vector<double>;
+using Numbers = std::vector<double>;
 
 constexpr double kInfinity = kernels::kInfinity;
 
 struct Decision {
   kernels::QpHomogeneousOutcome outcome;
-  Vector x, y, direction;
+  Numbers x, y, direction;
 };
 
 Decision decide(const ConeProblem& problem) {
@@ -35,7 +35,7 @@ Decision decide(const ConeProblem& problem) {
                                                                  {problem.matrix.data()},
                                                                  {problem.lower.data()},
                                                                  {problem.upper.data()}};
-  Vector memory(
+  Numbers memory(
       static_cast<std::size_t>(kernels::qp_homogeneous_workspace(problem.n, problem.rows())));
   kernels::QpHomogeneous<> body(shape.shape(), memory.data());
   EXPECT_LE(body.doubles(), static_cast<long>(memory.size()));
@@ -105,19 +105,19 @@ INSTANTIATE_TEST_SUITE_P(Verdicts, Homogeneous,
                          name_of);
 
 /// One cone of three rows: x y >= 1 in x, y >= 0.
-ConeProblem hyperbola(const Vector& hessian, const Vector& vector) {
+ConeProblem hyperbola(const Numbers& hessian, const Numbers& vector) {
   ConeProblem problem;
   problem.n = 2;
   problem.cones = {3};
   problem.hessian = hessian;
   problem.vector = vector;
   problem.matrix = {-1, -1, -1, 1, 0, 0};
-  problem.lower = Vector(3, -kInfinity);
+  problem.lower = Numbers(3, -kInfinity);
   problem.upper = {0, 0, 2};
   return problem;
 }
 
-void add_row(ConeProblem& problem, const Vector& row, double lower, double upper) {
+void add_row(ConeProblem& problem, const Numbers& row, double lower, double upper) {
   problem.matrix.insert(problem.matrix.begin(), row.begin(), row.end());
   problem.lower.insert(problem.lower.begin(), lower);
   problem.upper.insert(problem.upper.begin(), upper);
@@ -150,7 +150,7 @@ TEST(HomogeneousLimits, ClaimsNothingWithoutMultipliersOrAStrictProof) {
 TEST(HomogeneousLimits, FindsTheTipOfTheHyperbola) {
   const Decision decision = decide(hyperbola({0, 0, 0, 0}, {1, 1}));
   ASSERT_EQ(decision.outcome.end, kernels::qp_end::kConverged);
-  EXPECT_EQ(decision.x, (Vector{1, 1}));
+  EXPECT_EQ(decision.x, (Numbers{1, 1}));
 }
 
 TEST(HomogeneousLimits, TakesProblemsWithoutRowsAndWithoutCurvature) {
@@ -160,7 +160,7 @@ TEST(HomogeneousLimits, TakesProblemsWithoutRowsAndWithoutCurvature) {
   problem.vector = {-3, 0};
   Decision decision = decide(problem);
   ASSERT_EQ(decision.outcome.end, kernels::qp_end::kConverged);
-  EXPECT_EQ(decision.x, (Vector{3, 0}));
+  EXPECT_EQ(decision.x, (Numbers{3, 0}));
   problem.vector = {-3, 1};
   decision = decide(problem);
   ASSERT_EQ(decision.outcome.end, kernels::qp_end::kUnbounded);

@@ -19,7 +19,7 @@ namespace {
 
 using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-constexpr unsigned kRatioBits = 20;  // of the ratio of two rows in a plane of pairs
+constexpr unsigned kRatioBits = 20;     // of the ratio of two rows in a plane of pairs
 constexpr double kDependentRow = 1e-9;  // of a row's length, left after those before it
 
 /// A plane's row, and its opposite.
@@ -45,8 +45,8 @@ class DirectionTable {
 
 class Arranging {
  public:
-  Arranging(const RoundedImpact& impact, bool pairs, std::int64_t faces)
-      : impact_(impact), most_(faces), n_(impact.size()) {
+  Arranging(const RoundedImpact& impact, const ArrangementLimits& limits)
+      : impact_(impact), limits_(limits), n_(impact.size()) {
     const auto size = static_cast<Eigen::Index>(n_ - 1);
     const Eigen::Map<const Matrix> response(impact.response.data(), size, size);
     factor_ = response.llt().matrixL();
@@ -54,16 +54,16 @@ class Arranging {
     inverse_ = inverse_.cwiseAbs().eval();
     const auto contact_rows = static_cast<int>(impact.row.size());
     for (int k = 0; k < contact_rows; ++k) add_plane(impact.row[static_cast<std::size_t>(k)]);
-    for (int i = 0; pairs && i < impact.contacts; ++i) {
-      for (int j = 0; j < i; ++j) add_pair(i, j);
-    }
+    if (limits.refinement >= Refinement::pairs) add_pairs();
+    if (limits.refinement >= Refinement::events) add_events();
     result_.planes = static_cast<int>(planes_.size());
   }
 
   std::optional<Arrangement> take() {
     const bool moves = std::any_of(impact_.start.begin() + 1, impact_.start.end(),
                                    [](const Integer& x) { return x != 0; });
-    if (n_ == 1 || !moves || result_.planes > kMostPlanes) return std::nullopt;
+    if (n_ == 1 || !moves || result_.planes > std::min(limits_.planes, kMostPlanes))
+      return std::nullopt;
     set_rows();
     result_.start = direction(impact_.start, &result_.speed);
     result_.speed *= impact_.unit;
@@ -74,7 +74,7 @@ class Arranging {
     Cone cone(n_);
     cone.add(Measured(homogeneous), true);
     descend(cone, 0);
-    if (faces_ > most_) return std::nullopt;
+    if (faces_ > limits_.faces) return std::nullopt;
     result_.outcomes.assign(outcomes_.begin(), outcomes_.end());
     return std::move(result_);
   }
@@ -101,20 +101,44 @@ class Arranging {
     planes_.emplace_back(primitive, length > 0.0 ? length : 1.0);
   }
 
-  /// u_i / length_i = u_j / length_j of normals.
-  void add_pair(int i, int j) {
-    const Plane& first = planes_[static_cast<std::size_t>(i)];
-    const Plane& second = planes_[static_cast<std::size_t>(j)];
-    const double ratio = std::ldexp(first.length / second.length, kRatioBits);
-    if (!(ratio >= 1.0 && ratio < 0x1p60)) return;
+  /// first / its length = ratio * second / its length: of the given planes.
+  void add_between(int first, int second, double ratio) {
+    const Plane& one = planes_[static_cast<std::size_t>(first)];
+    const Plane& other = planes_[static_cast<std::size_t>(second)];
+    const double share = std::ldexp(ratio * one.length / other.length, kRatioBits);
+    if (!(std::abs(share) >= 1.0 && std::abs(share) < 0x1p60)) return;
     Vector row(n_);
     bool some = false;
     for (std::size_t k = 0; k < n_; ++k) {
-      row[k] = (first.row.exact[k] << kRatioBits) -
-               Integer(std::llround(ratio)) * second.row.exact[k];
+      row[k] = (one.row.exact[k] << kRatioBits) - Integer(std::llround(share)) * other.row.exact[k];
       some = some || row[k] != 0;
     }
     if (some) add_plane(row);
+  }
+
+  void add_pairs() {
+    for (int i = 0; i < impact_.contacts; ++i) {
+      for (int j = 0; j < i; ++j) add_between(i, j, 1.0);
+    }
+  }
+
+  /// While only contact i pushes, at a corner's friction, u_n / u_s stays what their rates'
+  /// quotient is on one plane.
+  void add_events() {
+    for (int i = 0; i < impact_.contacts; ++i) {
+      for (int corner = 0; corner < impact_.corners(); ++corner) {
+        const Vector& push = impact_.push[static_cast<std::size_t>(i * impact_.corners() + corner)];
+        const auto rate = [&](int row) {
+          const Plane& plane = planes_[static_cast<std::size_t>(row)];
+          return quotient(dot(plane.row.exact, push), Integer(1)) / plane.length;
+        };
+        for (int s = 0; s < impact_.slips; ++s) {
+          const int slip = impact_.slip_row(i, s);
+          const double other = rate(slip);
+          if (other != 0.0) add_between(i, slip, rate(i) / other);
+        }
+      }
+    }
   }
 
   void set_rows() {
@@ -207,7 +231,7 @@ class Arranging {
   }
 
   void descend(const Cone& cone, std::size_t depth) {
-    if (faces_ > most_) return;
+    if (faces_ > limits_.faces) return;
     if (depth == order_.size()) {
       ++faces_;
       visit(cone);
@@ -316,7 +340,7 @@ class Arranging {
   struct PushCone {
     bool made = false;
     std::deque<Measured> pushes;
-    std::optional<Cone> cone;              // none where it holds a line
+    std::optional<Cone> cone;             // none where it holds a line
     std::vector<Vector> equations, rows;  // of such a one
 
     void make(std::size_t n, const std::vector<const Vector*>& all) {
@@ -338,7 +362,8 @@ class Arranging {
   };
 
   const RoundedImpact& impact_;
-  std::int64_t most_, faces_ = 0;
+  ArrangementLimits limits_;
+  std::int64_t faces_ = 0;
   std::size_t n_;
   Eigen::MatrixXd factor_, inverse_;  // of the response: L, and sizes in its inverse
   std::vector<Plane> planes_;
@@ -353,8 +378,8 @@ class Arranging {
 
 }  // namespace
 
-std::optional<Arrangement> arrange(const RoundedImpact& impact, bool pairs, std::int64_t faces) {
-  return Arranging(impact, pairs, faces).take();
+std::optional<Arrangement> arrange(const RoundedImpact& impact, const ArrangementLimits& limits) {
+  return Arranging(impact, limits).take();
 }
 
 }  // namespace carom::enclosure

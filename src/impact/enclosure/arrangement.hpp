@@ -8,9 +8,9 @@
 
 #include "impact/enclosure/rounded_impact.hpp"
 
-/// Velocity space cut into cones by planes through 0, on each of which the inclusion's rates are the
-/// same: what a piecewise quadratic function of the velocity must fulfil for no solution to let it
-/// grow. The cones are enumerated in exact integers, numbers of directions are their doubles.
+/// Velocity space cut into cones by planes through 0, on each of which the inclusion's rates are
+/// the same: what a piecewise quadratic function of the velocity must fulfil for no solution to let
+/// it grow. The cones are enumerated in exact integers, numbers of directions are their doubles.
 namespace carom::enclosure {
 
 /// A ray of velocities, or of rates, of length 1: twice its kinetic energy is 1.
@@ -45,8 +45,20 @@ struct Arrangement {
   std::vector<double> length;
 };
 
-/// pairs: with the planes where two contacts approach equally fast, in units of their rows. None
-/// where there are more than `faces` cones, more planes than kMostPlanes, or no velocity.
-std::optional<Arrangement> arrange(const RoundedImpact& impact, bool pairs, std::int64_t faces);
+/// Planes beside those of the contacts' rows, each with those before it.
+enum class Refinement : std::uint8_t {
+  none,
+  pairs,   ///< where two contacts approach equally fast, in units of their rows
+  events,  ///< where a contact's push ends its approach and its slip, or a row of it, at once
+};
+
+struct ArrangementLimits {
+  Refinement refinement = Refinement::none;
+  int planes = kMostPlanes;
+  std::int64_t faces = 0;  ///< cones
+};
+
+/// None where there are more planes or cones than that, or no velocity.
+std::optional<Arrangement> arrange(const RoundedImpact& impact, const ArrangementLimits& limits);
 
 }  // namespace carom::enclosure

@@ -11,6 +11,7 @@
 #include "impact/enclosure/attempts.hpp"
 #include "impact/enclosure/hand_over.hpp"
 #include "impact/enclosure/invariant.hpp"
+#include "impact/enclosure/piecewise_bound.hpp"
 
 namespace carom::enclosure {
 
@@ -210,6 +211,7 @@ ImpactEnclosure enclose(const ImpactProblem& problem, const EnclosureSettings& s
     enclosure.normal_velocity_min = enclosure.normal_velocity_max = unknown;
     enclosure.tangent_velocity_min = enclosure.tangent_velocity_max = unknown;
   }
+  if (enclosure.status == EnclosureStatus::outer) tighten(problem, settings, enclosure);
   enclosure.seconds = seconds_since(start);
   return enclosure;
 }
@@ -217,13 +219,15 @@ ImpactEnclosure enclose(const ImpactProblem& problem, const EnclosureSettings& s
 bool proves(const ImpactProblem& problem, const ImpactEnclosure& enclosure) {
   const bool bounded = enclosure.status == EnclosureStatus::outer;
   if (!bounded && enclosure.status != EnclosureStatus::enclosed) return false;
-  std::optional<Invariant> invariant = read_invariant(enclosure.invariant);
+  const std::string& text = enclosure.invariant;
+  const std::size_t planes = planes_at(text);
+  std::optional<Invariant> invariant = read_invariant(text.substr(0, planes));
   if (!invariant || !nearly_same(invariant->impact, round_impact(problem))) return false;
   Faces faces(invariant->impact);
   if (!is_inductive(invariant->impact, bounded, faces, invariant->family)) return false;
   ImpactEnclosure held;
   summarise(invariant->impact, invariant->family, held);
-  return is_within(held, enclosure) &&
+  return tighten_by(problem, text.substr(planes), held) && is_within(held, enclosure) &&
          std::all_of(enclosure.impossible_modes.begin(), enclosure.impossible_modes.end(),
                      [&](std::uint64_t modes) {
                        return std::none_of(held.modes.begin(), held.modes.end(),

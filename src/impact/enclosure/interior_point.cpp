@@ -60,8 +60,8 @@ class Solver {
     const double scale = 1.0 + p_.cost.cwiseAbs().maxCoeff();
     for (int step = 0; step < kSteps; ++step) {
       const VectorXd infeasible = p_.bounds - p_.rows * x_ - slack_.row;
-      const VectorXd dual = -p_.cost - p_.rows.transpose() * multiplier_.row - multiplier_.high +
-                            multiplier_.low;
+      const VectorXd dual =
+          -p_.cost - p_.rows.transpose() * multiplier_.row - multiplier_.high + multiplier_.low;
       const double gap = slack_.dot(multiplier_);
       const double mean = gap / static_cast<double>(slack_.count());
       const double off = infeasible.size() > 0 ? infeasible.cwiseAbs().maxCoeff() : 0.0;
@@ -102,9 +102,8 @@ class Solver {
  private:
   [[nodiscard]] Pairs product(double sign) const {
     Pairs result;
-    Pairs::each([&](auto part) {
-      result.*part = sign * (slack_.*part).cwiseProduct(multiplier_.*part);
-    });
+    Pairs::each(
+        [&](auto part) { result.*part = sign * (slack_.*part).cwiseProduct(multiplier_.*part); });
     return result;
   }
 
@@ -119,8 +118,8 @@ class Solver {
         for (Entry other = first; other; ++other) column[other.col()] += value * other.value();
       }
     }
-    normal.diagonal() += multiplier_.high.cwiseQuotient(slack_.high) +
-                         multiplier_.low.cwiseQuotient(slack_.low);
+    normal.diagonal() +=
+        multiplier_.high.cwiseQuotient(slack_.high) + multiplier_.low.cwiseQuotient(slack_.low);
     // Near the optimum rounding makes what is left of small pivots negative.
     const double largest = normal.diagonal().maxCoeff();
     for (double more = 0.0; more < 1e-6; more = std::max(10.0 * more, 1e-15)) {
@@ -141,9 +140,8 @@ class Solver {
     x_step = factor_.solve(dual - p_.rows.transpose() * of_row - of_high + of_low);
     slack_step = {infeasible - p_.rows * x_step, -x_step, x_step};
     Pairs::each([&](auto part) {
-      multiplier_step.*part =
-          (target.*part - (multiplier_.*part).cwiseProduct(slack_step.*part))
-              .cwiseQuotient(slack_.*part);
+      multiplier_step.*part = (target.*part - (multiplier_.*part).cwiseProduct(slack_step.*part))
+                                  .cwiseQuotient(slack_.*part);
     });
   }
 

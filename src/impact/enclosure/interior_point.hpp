@@ -19,8 +19,8 @@ struct InnerSolution {
 };
 
 /// Mehrotra's primal-dual method with dense normal equations, for a few hundred unknowns and rows
-/// with few of them, many of which are at their bounds at once; x is feasible up to `tolerance`, as far from the optimum.
-/// low < high, finite.
+/// with few of them, many of which are at their bounds at once; x is feasible up to `tolerance`, as
+/// far from the optimum. low < high, finite.
 InnerSolution solve_inner(const InnerProgram& program, double tolerance);
 
 }  // namespace carom::enclosure

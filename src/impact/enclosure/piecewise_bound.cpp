@@ -13,10 +13,21 @@ namespace carom::enclosure {
 
 namespace {
 
+constexpr const char* kPlanesWord = "carom-planes";
 constexpr int kVersion = 1;
-constexpr int kFormDirections = 4;          // of friction in space
-constexpr std::int64_t kFaces = 20'000;     // cones up to which bounds take seconds
-constexpr std::int64_t kMostFaces = 60'000;  // ... and up to a minute
+constexpr int kFormDirections = 4;           // of friction in space
+constexpr std::int64_t kMostFaces = 60'000;  // cones up to which bounds take a minute
+
+/// Arrangements that are tried in turn, the finest first, by the closeness that is asked for.
+struct FormAttempt {
+  int closeness;
+  ArrangementLimits limits;
+};
+constexpr FormAttempt kFormAttempts[] = {{1, {Refinement::pairs, 14, 6'000}},
+                                         {1, {Refinement::none, 16, 20'000}},
+                                         {2, {Refinement::events, 16, 20'000}},
+                                         {2, {Refinement::pairs, 20, kMostFaces}},
+                                         {2, {Refinement::none, kMostPlanes, kMostFaces}}};
 
 struct RowForm {
   BoundedRow bounded;
@@ -51,9 +62,10 @@ void lower(const Arrangement& arrangement, const RowForm& given, ImpactEnclosure
   }
 }
 
-std::string text_of(bool pairs, const std::vector<RowForm>& forms) {
+std::string text_of(Refinement refinement, const std::vector<RowForm>& forms) {
   std::ostringstream out;
-  out << kPlanesWord << ' ' << kVersion << ' ' << (pairs ? 1 : 0) << ' ' << forms.size() << '\n';
+  out << kPlanesWord << ' ' << kVersion << ' ' << static_cast<int>(refinement) << ' '
+      << forms.size() << '\n';
   for (const auto& [bounded, form] : forms) {
     out << bounded.row << ' ' << bounded.sign << ' ' << form.gamma << ' ' << form.alpha << ' '
         << form.beta << ' ' << form.entries.size();
@@ -64,21 +76,22 @@ std::string text_of(bool pairs, const std::vector<RowForm>& forms) {
 }
 
 struct Read {
-  bool pairs = false;
+  Refinement refinement = Refinement::none;
   std::vector<RowForm> forms;
 };
 
 std::optional<Read> read_forms(const std::string& text, const ImpactProblem& problem) {
   std::istringstream in(text);
   std::string word;
-  int version = 0, pairs = 0;
+  int version = 0, refinement = 0;
   std::size_t count = 0;
-  if (!(in >> word >> version >> pairs >> count) || word != kPlanesWord || version != kVersion ||
-      pairs < 0 || pairs > 1 || count > bounded_rows(problem).size()) {
+  if (!(in >> word >> version >> refinement >> count) || word != kPlanesWord ||
+      version != kVersion || refinement < 0 || refinement > static_cast<int>(Refinement::events) ||
+      count > bounded_rows(problem).size()) {
     return std::nullopt;
   }
   Read read;
-  read.pairs = pairs == 1;
+  read.refinement = static_cast<Refinement>(refinement);
   read.forms.resize(count);
   const FormEntries most(kMostPlanes);
   for (auto& [bounded, form] : read.forms) {
@@ -105,12 +118,12 @@ void tighten(const ImpactProblem& problem, const EnclosureSettings& settings,
     return;
   }
   const RoundedImpact impact = round_impact(problem);
-  bool pairs = settings.closeness == 2;
-  const std::int64_t most = pairs ? kMostFaces : kFaces;
-  std::optional<Arrangement> arrangement = arrange(impact, pairs, most);
-  if (!arrangement && pairs) {
-    pairs = false;
-    arrangement = arrange(impact, pairs, most);
+  std::optional<Arrangement> arrangement;
+  Refinement refinement = Refinement::none;
+  for (const auto& [closeness, limits] : kFormAttempts) {
+    if (closeness != settings.closeness || arrangement) continue;
+    refinement = limits.refinement;
+    arrangement = arrange(impact, limits);
   }
   if (!arrangement) return;
   FormSearch search(*arrangement);
@@ -128,15 +141,19 @@ void tighten(const ImpactProblem& problem, const EnclosureSettings& settings,
     forms.push_back({rows[i], std::move(*found[i])});
     lower(*arrangement, forms.back(), enclosure);
   }
-  if (!forms.empty()) enclosure.invariant += text_of(pairs, forms);
+  if (!forms.empty()) enclosure.invariant += text_of(refinement, forms);
 }
 
-bool tighten_by(const ImpactProblem& problem, const std::string& text,
-                ImpactEnclosure& enclosure) {
+std::size_t planes_at(const std::string& text) {
+  return std::min(text.find(kPlanesWord), text.size());
+}
+
+bool tighten_by(const ImpactProblem& problem, const std::string& text, ImpactEnclosure& enclosure) {
+  if (text.empty()) return true;
   const std::optional<Read> read = read_forms(text, problem);
   if (!read) return false;
   const std::optional<Arrangement> arrangement =
-      arrange(round_impact(problem), read->pairs, kMostFaces);
+      arrange(round_impact(problem), {read->refinement, kMostPlanes, kMostFaces});
   if (!arrangement) return false;
   for (const RowForm& each : read->forms) {
     if (!is_bound(*arrangement, each.form, each.bounded)) return false;

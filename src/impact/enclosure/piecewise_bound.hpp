@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include <carom/impact_enclosure.hpp>
@@ -8,16 +9,18 @@
 /// quadratic form for each (piecewise_form.hpp).
 namespace carom::enclosure {
 
-/// Begins the part of an invariant's text that tells these forms.
-inline constexpr const char* kPlanesWord = "carom-planes";
-
 /// Lowers the bounds to those of forms that are found, and appends these to the invariant. In space
-/// they hold for four friction directions: nothing is done for other numbers.
+/// they hold for four friction directions: nothing is done for other numbers. The impact has not
+/// ended.
 void tighten(const ImpactProblem& problem, const EnclosureSettings& settings,
              ImpactEnclosure& enclosure);
 
-/// Lowers the bounds to those of the forms in `text`, from kPlanesWord on. False where it is not such
-/// a text or a form does not prove its bound.
+/// Where the part of an invariant's text that tells these forms begins; its end where there is
+/// none.
+std::size_t planes_at(const std::string& text);
+
+/// Lowers the bounds to those of the forms in such a part, which may be empty. False where it is
+/// damaged or a form does not prove its bound.
 bool tighten_by(const ImpactProblem& problem, const std::string& text, ImpactEnclosure& enclosure);
 
 }  // namespace carom::enclosure

@@ -13,13 +13,14 @@ namespace {
 using Eigen::VectorXd;
 
 constexpr double kLargestFormEntry = 32.0;
-constexpr double kFormMargin = 1e-8;        // by which conditions hold, for the rounding of entries
-constexpr double kLeastMargin = 1e-4;   // of all conditions at once, that a search needs
+constexpr double kFormMargin = 1e-8;      // by which conditions hold, for the rounding of entries
+constexpr double kLeastMargin = 1e-4;     // of all conditions at once, that a search needs
 constexpr double kTolerance = 1e-6;       // of a program
 constexpr double kRoughTolerance = 1e-3;  // while conditions are still met
 constexpr double kActive = 1e-6, kNear = 0.05;  // multipliers and slacks of rows that are kept
+constexpr std::size_t kManyRows = 12;           // times the unknowns: then some leave
 constexpr int kMostRounds = 60;
-constexpr double kFormTrust = 0x1p-44;     // of the magnitudes in a sum of doubles
+constexpr double kFormTrust = 0x1p-44;    // of the magnitudes in a sum of doubles
 constexpr double kEnergyTrust = 0x1p-40;  // of the doubts in a product of two directions
 
 double product(const std::vector<double>& a, const std::vector<double>& b) {
@@ -113,8 +114,9 @@ bool is_bound(const Arrangement& all, const PiecewiseForm& form, const BoundedRo
     const Direction& first = all.corners[i];
     const Direction& second = all.corners[j];
     const double doubt = kEnergyTrust * first.doubt * second.doubt;
-    const double wanted = std::max(velocity_at(all, bounded, first) + kEnergyTrust * first.doubt, 0.0) *
-                          std::max(velocity_at(all, bounded, second) + kEnergyTrust * second.doubt, 0.0);
+    const double wanted =
+        std::max(velocity_at(all, bounded, first) + kEnergyTrust * first.doubt, 0.0) *
+        std::max(velocity_at(all, bounded, second) + kEnergyTrust * second.doubt, 0.0);
     const double has = rest * product(first.energy, second.energy) - std::abs(rest) * doubt +
                        part[i].dot(change[j]) - kFormTrust * part[i].dot(largest[j]);
     if (!(has >= (1.0 - alpha) * wanted * (1.0 + kFormTrust))) return false;
@@ -128,8 +130,8 @@ double bound_of(const Arrangement& all, const PiecewiseForm& form, const Bounded
   const VectorXd y = parts(all.start);
   const double before = in_doubles(form.gamma) + y.dot(matrix * y);
   const double size = in_doubles(form.gamma) + y.dot(matrix.cwiseAbs() * y);
-  return std::sqrt(std::max(before + kFormTrust * size, 0.0)) * all.length[bounded.row] * all.speed *
-         (1.0 + 1e-12);
+  return std::sqrt(std::max(before + kFormTrust * size, 0.0)) * all.length[bounded.row] *
+         all.speed * (1.0 + 1e-12);
 }
 
 struct FormSearch::Met {
@@ -221,8 +223,7 @@ std::vector<FormSearch::Met> FormSearch::violated(const VectorXd& x, const Vecto
   return met;
 }
 
-double FormSearch::write_row(std::size_t condition, const VectorXd& velocity,
-                             VectorXd& row) const {
+double FormSearch::write_row(std::size_t condition, const VectorXd& velocity, VectorXd& row) const {
   const auto first = static_cast<Eigen::Index>(gamma());
   const auto add = [&](std::size_t a, std::size_t b, double value) {
     row(static_cast<Eigen::Index>(entries_.place(a, b))) += value;
@@ -239,8 +240,7 @@ double FormSearch::write_row(std::size_t condition, const VectorXd& velocity,
     each_rate(descent, all_.motions[descent.motion], [&](std::size_t b, double rate) {
       each_part(y, [&](std::size_t a, double part) { add(a, b, part * rate / scale); });
     });
-    row(first) =
-        corner_energy_.col(descent.corner).dot(motion_energy_.col(descent.motion)) / scale;
+    row(first) = corner_energy_.col(descent.corner).dot(motion_energy_.col(descent.motion)) / scale;
     return 0.0;
   }
   const std::size_t outcome = condition - all_.descents.size();
@@ -303,7 +303,7 @@ FormSearch::Solved FormSearch::solve(InnerProgram program, const VectorXd& veloc
     // Rows that do nothing leave, as long as the program gets tighter; the most violated come.
     const VectorXd slack = program.bounds - program.rows * found.x;
     const double value = program.cost.dot(found.x);
-    const bool tighter = value > least + kRoughTolerance && chosen.size() > 8 * most_new;
+    const bool tighter = value > least + kRoughTolerance && chosen.size() > kManyRows * most_new;
     least = std::max(least, value);
     std::vector<std::size_t> kept;
     for (Eigen::Index r = 0; r < rows; ++r) {

@@ -10,18 +10,19 @@
 #include "impact/enclosure/arrangement.hpp"
 #include "impact/enclosure/interior_point.hpp"
 
-/// Functions of the velocity that no solution of the inclusion lets grow, and that bound one contact
-/// velocity where the impact ends (docs/algorithms/enclosure.md, "Piecewise quadratic forms").
+/// Functions of the velocity that no solution of the inclusion lets grow, and that bound one
+/// contact velocity where the impact ends (docs/algorithms/enclosure.md, "Piecewise quadratic
+/// forms").
 namespace carom::enclosure {
 
-/// V = gamma |z|^2 + sum_ab entry_ab y_a y_b: z the velocity in coordinates of the kinetic energy, of
-/// length 1 before the impact, y_2k = max(r_k.z, 0) and y_2k+1 = max(-r_k.z, 0) for every plane's
-/// unit row r_k. Where nothing approaches V >= alpha |z|^2 + (1 - alpha) max(c.z, 0)^2 for the row c
-/// that is bounded. All times 2^kFormBits.
+/// V = gamma |z|^2 + sum_ab entry_ab y_a y_b: z the velocity in coordinates of the kinetic energy,
+/// of length 1 before the impact, y_2k = max(r_k.z, 0) and y_2k+1 = max(-r_k.z, 0) for every
+/// plane's unit row r_k. Where nothing approaches V >= alpha |z|^2 + (1 - alpha) max(c.z, 0)^2 for
+/// the row c that is bounded. All times 2^kFormBits.
 struct PiecewiseForm {
   std::int64_t gamma = 0;
   std::int64_t alpha = 0;
-  std::int64_t beta = 0;               ///< of gamma, that is not needed for this
+  std::int64_t beta = 0;              ///< of gamma, that is not needed for this
   std::vector<std::int64_t> entries;  ///< as FormEntries has them
 };
 

@@ -268,7 +268,7 @@ bool proves_bound(const ImpactProblem& problem, const ImpactEnclosure& enclosure
   }
   const NormalRates rates = normal_rates(problem);
   const std::string& text = enclosure.invariant;
-  const std::size_t planes = std::min(text.find(kPlanesWord), text.size());
+  const std::size_t planes = planes_at(text);
   const auto forms = read_forms(text.substr(0, planes), problem.contacts);
   if (!forms) return false;
   for (std::size_t f = 0; f < forms->size(); ++f) {
@@ -279,11 +279,8 @@ bool proves_bound(const ImpactProblem& problem, const ImpactEnclosure& enclosure
   }
   ImpactEnclosure held;
   set_bounds(rates, *forms, held);
-  if (planes < text.size() &&
-      (has_ended(rates) || !tighten_by(problem, text.substr(planes), held))) {
-    return false;
-  }
-  return is_within(held, enclosure);
+  return (planes == text.size() || !has_ended(rates)) &&
+         tighten_by(problem, text.substr(planes), held) && is_within(held, enclosure);
 }
 
 }  // namespace carom::enclosure

@@ -11,14 +11,15 @@ namespace carom::enclosure {
 
 /// An impact in integers, planar or with four friction directions in space. Rows of J are the
 /// normals [m], then what tells the slip's friction: planar tangents [m], in space the two sums
-/// t1 + t2, t1 - t2 whose signs are the sector that the slip is in [2 m]. Contact velocities reached
-/// from a start differ by the range of A = J M^-1 J'. Independent rows of J are the
+/// t1 + t2, t1 - t2 whose signs are the sector that the slip is in [2 m]. Contact velocities
+/// reached from a start differ by the range of A = J M^-1 J'. Independent rows of J are the
 /// coordinates w, the other rows integer combinations of them, so that dependent contacts stay so.
 struct RoundedImpact {
   int contacts = 0;
-  int slips = 1;              ///< rows of slip of each contact
-  std::vector<int> basis;     ///< rows of J that are coordinates
-  std::vector<Vector> row;    ///< [m + slips m]: u_k = unit (row_k . w) / (scale_k w_0), w homogeneous
+  int slips = 1;           ///< rows of slip of each contact
+  std::vector<int> basis;  ///< rows of J that are coordinates
+  std::vector<Vector>
+      row;  ///< [m + slips m]: u_k = unit (row_k . w) / (scale_k w_0), w homogeneous
   std::vector<double> scale;  ///< likewise, > 0
   double unit = 1.0;          ///< [m/s], a power of two
   Vector start;               ///< w before the impact, [1 + basis]
