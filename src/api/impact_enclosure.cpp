@@ -35,7 +35,7 @@ ImpactDecision decided(const ImpactProblem& problem, const ImpactEvent& event,
     return enclosure::decide(problem, event, settings);
   }
   ImpactDecision decision;
-  ImpactEnclosure bounds = enclosure::bound_by_forms(problem, settings);
+  ImpactEnclosure bounds = enclosure::bound_by_forms(problem, settings, &event);
   decision.seconds = bounds.seconds;
   if (enclosure::never_happens(bounds, event)) {
     decision.answer = ImpactAnswer::never;

@@ -211,7 +211,7 @@ ImpactEnclosure enclose(const ImpactProblem& problem, const EnclosureSettings& s
     enclosure.normal_velocity_min = enclosure.normal_velocity_max = unknown;
     enclosure.tangent_velocity_min = enclosure.tangent_velocity_max = unknown;
   }
-  if (enclosure.status == EnclosureStatus::outer) tighten(problem, settings, enclosure);
+  if (enclosure.status == EnclosureStatus::outer) tighten(problem, settings, nullptr, enclosure);
   enclosure.seconds = seconds_since(start);
   return enclosure;
 }

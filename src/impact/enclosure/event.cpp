@@ -157,7 +157,8 @@ bool never_happens(const ImpactEnclosure& enclosure, const ImpactEvent& event) {
   const std::size_t rows =
       enclosure.normal_velocity_min.size() + enclosure.tangent_velocity_min.size();
   if (!event.direction.empty()) require::size("direction", event.direction.size(), rows);
-  if (enclosure.modes.empty()) return bounds_exclude(enclosure, event);
+  if (bounds_exclude(enclosure, event)) return true;
+  if (enclosure.modes.empty()) return false;
   return std::all_of(enclosure.modes.begin(), enclosure.modes.end(), [&](const EnclosedMode& mode) {
     if (!has_modes(mode.modes, event)) return true;
     if (event.direction.empty()) return false;

@@ -34,14 +34,20 @@ struct RowForm {
   PiecewiseForm form;
 };
 
-/// Both sides of every contact velocity but the least normal ones, which are 0.
-std::vector<BoundedRow> bounded_rows(const ImpactProblem& problem) {
+/// Both sides of every contact velocity but the least normal ones, which are 0; of those that make
+/// a question's half-space reachable, if there is one.
+std::vector<BoundedRow> bounded_rows(const ImpactProblem& problem, const ImpactEvent* question) {
   std::vector<BoundedRow> rows;
   const auto normals = static_cast<std::size_t>(problem.contacts);
   const auto all = normals * static_cast<std::size_t>(problem.dimension);
+  const auto add = [&](std::size_t row, int sign) {
+    const bool asked = question == nullptr ||
+                       (!question->direction.empty() && sign * question->direction[row] > 0.0);
+    if (asked) rows.push_back({row, sign});
+  };
   for (std::size_t k = 0; k < all; ++k) {
-    rows.push_back({k, 1});
-    if (k >= normals) rows.push_back({k, -1});
+    add(k, 1);
+    if (k >= normals) add(k, -1);
   }
   return rows;
 }
@@ -87,7 +93,7 @@ std::optional<Read> read_forms(const std::string& text, const ImpactProblem& pro
   std::size_t count = 0;
   if (!(in >> word >> version >> refinement >> count) || word != kPlanesWord ||
       version != kVersion || refinement < 0 || refinement > static_cast<int>(Refinement::events) ||
-      count > bounded_rows(problem).size()) {
+      count > bounded_rows(problem, nullptr).size()) {
     return std::nullopt;
   }
   Read read;
@@ -112,8 +118,9 @@ std::optional<Read> read_forms(const std::string& text, const ImpactProblem& pro
 }  // namespace
 
 void tighten(const ImpactProblem& problem, const EnclosureSettings& settings,
-             ImpactEnclosure& enclosure) {
-  if (settings.closeness == 0 ||
+             const ImpactEvent* question, ImpactEnclosure& enclosure) {
+  const std::vector<BoundedRow> rows = bounded_rows(problem, question);
+  if (rows.empty() || settings.closeness == 0 ||
       (problem.dimension == 3 && settings.friction_directions != kFormDirections)) {
     return;
   }
@@ -127,7 +134,6 @@ void tighten(const ImpactProblem& problem, const EnclosureSettings& settings,
   }
   if (!arrangement) return;
   FormSearch search(*arrangement);
-  const std::vector<BoundedRow> rows = bounded_rows(problem);
   std::vector<std::optional<PiecewiseForm>> found(rows.size());
   found.front() = search.first_closest(rows.front());
   parallel_for_each(static_cast<std::int64_t>(rows.size()) - 1, settings.threads,

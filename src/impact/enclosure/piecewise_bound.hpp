@@ -11,9 +11,9 @@ namespace carom::enclosure {
 
 /// Lowers the bounds to those of forms that are found, and appends these to the invariant. In space
 /// they hold for four friction directions: nothing is done for other numbers. The impact has not
-/// ended.
+/// ended. question: only the bounds that its half-space asks for; null for all.
 void tighten(const ImpactProblem& problem, const EnclosureSettings& settings,
-             ImpactEnclosure& enclosure);
+             const ImpactEvent* question, ImpactEnclosure& enclosure);
 
 /// Where the part of an invariant's text that tells these forms begins; its end where there is
 /// none.

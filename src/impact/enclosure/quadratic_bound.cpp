@@ -245,7 +245,8 @@ std::optional<std::vector<QuadraticForm>> read_forms(const std::string& text, in
 
 }  // namespace
 
-ImpactEnclosure bound_by_forms(const ImpactProblem& problem, const EnclosureSettings& settings) {
+ImpactEnclosure bound_by_forms(const ImpactProblem& problem, const EnclosureSettings& settings,
+                               const ImpactEvent* question) {
   const auto start = std::chrono::steady_clock::now();
   const NormalRates rates = normal_rates(problem);
   std::vector<QuadraticForm> forms;
@@ -256,7 +257,7 @@ ImpactEnclosure bound_by_forms(const ImpactProblem& problem, const EnclosureSett
   enclosure.status = EnclosureStatus::outer;
   set_bounds(rates, forms, enclosure);
   enclosure.invariant = text_of(forms);
-  if (!has_ended(rates)) tighten(problem, settings, enclosure);
+  if (!has_ended(rates)) tighten(problem, settings, question, enclosure);
   enclosure.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return enclosure;

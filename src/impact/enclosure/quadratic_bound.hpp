@@ -12,9 +12,10 @@ namespace carom::enclosure {
 inline constexpr int kMostFormContacts = 6;
 
 /// Status `outer`: bounds, no modes, the proof in `invariant`. A problem whose numbers are good, of
-/// any dimension and number of contacts. settings: `closeness` and what belongs to it, on all threads
-/// that they allow.
-ImpactEnclosure bound_by_forms(const ImpactProblem& problem, const EnclosureSettings& settings);
+/// any dimension and number of contacts. settings: `closeness` and what belongs to it, on all
+/// threads that they allow. question: what is asked of it, if nothing else.
+ImpactEnclosure bound_by_forms(const ImpactProblem& problem, const EnclosureSettings& settings,
+                               const ImpactEvent* question = nullptr);
 
 /// See proves_enclosure: of what bound_by_forms gave.
 bool proves_bound(const ImpactProblem& problem, const ImpactEnclosure& enclosure);
