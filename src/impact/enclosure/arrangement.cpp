@@ -127,7 +127,7 @@ class Arranging {
   void add_events() {
     for (int i = 0; i < impact_.contacts; ++i) {
       for (int corner = 0; corner < impact_.corners(); ++corner) {
-        const Vector& push = impact_.push[static_cast<std::size_t>(i * impact_.corners() + corner)];
+        const Vector& push = impact_.push[impact_.push_at(i, corner)];
         const auto rate = [&](int row) {
           const Plane& plane = planes_[static_cast<std::size_t>(row)];
           return quotient(dot(plane.row.exact, push), Integer(1)) / plane.length;
@@ -303,10 +303,10 @@ class Arranging {
           const int slip = sign_[static_cast<std::size_t>(impact_.slip_row(i, s))];
           opposes = opposes && (slip == 0 || slip == RoundedImpact::opposed(corner, s));
         }
-        const int at = i * impact_.corners() + corner;
+        const std::size_t at = impact_.push_at(i, corner);
         if (!opposes) continue;
         chosen |= std::uint64_t{1} << at;
-        pushes.push_back(&impact_.push[static_cast<std::size_t>(at)]);
+        pushes.push_back(&impact_.push[at]);
       }
     }
     PushCone& own = push_cones_.try_emplace(chosen).first->second;

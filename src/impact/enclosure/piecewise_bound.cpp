@@ -100,11 +100,12 @@ std::optional<Read> read_forms(const std::string& text, const ImpactProblem& pro
   read.refinement = static_cast<Refinement>(refinement);
   read.forms.resize(count);
   const FormEntries most(kMostPlanes);
+  const std::size_t rows = problem.friction.size() * static_cast<std::size_t>(problem.dimension);
   for (auto& [bounded, form] : read.forms) {
     std::size_t entries = 0;
     if (!(in >> bounded.row >> bounded.sign >> form.gamma >> form.alpha >> form.beta >> entries) ||
-        bounded.row >= static_cast<std::size_t>(problem.dimension * problem.contacts) ||
-        (bounded.sign != 1 && bounded.sign != -1) || entries > most.count()) {
+        bounded.row >= rows || (bounded.sign != 1 && bounded.sign != -1) ||
+        entries > most.count()) {
       return std::nullopt;
     }
     form.entries.resize(entries);

@@ -32,6 +32,10 @@ struct RoundedImpact {
   [[nodiscard]] std::size_t size() const { return basis.size() + 1; }
   /// Of a contact's friction.
   [[nodiscard]] int corners() const { return 1 << slips; }
+  /// Of `push`.
+  [[nodiscard]] std::size_t push_at(int contact, int corner) const {
+    return (static_cast<std::size_t>(contact) << slips) + static_cast<std::size_t>(corner);
+  }
   /// The sign of a row of slip that a corner's friction opposes.
   static int opposed(int corner, int slip) { return (corner >> slip & 1) != 0 ? 1 : -1; }
   [[nodiscard]] int slip_row(int contact, int slip) const {
