@@ -62,8 +62,8 @@ class Arranging {
   std::optional<Arrangement> take() {
     const bool moves = std::any_of(impact_.start.begin() + 1, impact_.start.end(),
                                    [](const Integer& x) { return x != 0; });
-    if (n_ == 1 || !moves || result_.planes > std::min(limits_.planes, kMostPlanes))
-      return std::nullopt;
+    const int most_planes = std::min(limits_.planes, kMostPlanes);
+    if (n_ == 1 || !moves || result_.planes > most_planes) return std::nullopt;
     set_rows();
     result_.start = direction(impact_.start, &result_.speed);
     result_.speed *= impact_.unit;
@@ -181,7 +181,7 @@ class Arranging {
     const double size = energy.norm();
     Direction result;
     for (const Plane& plane : planes_) {
-      const Integer value = dot_of(plane.row.exact, w);
+      const Integer value = dot(plane.row.exact, w);
       result.part.push_back(value == 0 ? 0.0 : quotient(value, largest) / (plane.length * size));
     }
     result.energy.assign(energy.data(), energy.data() + energy.size());
@@ -190,13 +190,6 @@ class Arranging {
     result.doubt = (inverse_ * terms).norm() / size;
     if (length != nullptr) *length = size;
     return result;
-  }
-
-  /// Without the homogeneous coordinate.
-  static Integer dot_of(const Vector& row, const Vector& w) {
-    Integer sum = dot(row, w);
-    if (row[0] != 0) sum -= row[0] * w[0];
-    return sum;
   }
 
   /// Independent rows first: cones have no lines behind them.
