@@ -258,6 +258,25 @@ double FormSearch::write_row(std::size_t condition, const VectorXd& velocity, Ve
   return -wanted;
 }
 
+void FormSearch::fill(const std::vector<std::size_t>& chosen, const VectorXd& velocity, bool margin,
+                      InnerProgram& program) const {
+  const auto rows = static_cast<Eigen::Index>(chosen.size());
+  const Eigen::Index n = program.cost.size();
+  program.rows.resize(rows, n);
+  program.bounds.resize(rows);
+  VectorXd row = VectorXd::Zero(n);
+  for (Eigen::Index r = 0; r < rows; ++r) {
+    program.bounds(r) = write_row(chosen[static_cast<std::size_t>(r)], velocity, row);
+    if (margin) row(n - 1) = 1.0;
+    program.rows.startVec(r);
+    for (Eigen::Index k = 0; k < n; ++k) {
+      if (row(k) != 0.0) program.rows.insertBack(r, k) = row(k);
+    }
+    row.setZero();
+  }
+  program.rows.finalize();
+}
+
 FormSearch::Solved FormSearch::solve(InnerProgram program, const VectorXd& velocity,
                                      bool margin) const {
   const Eigen::Index n = program.cost.size();
@@ -269,62 +288,45 @@ FormSearch::Solved FormSearch::solve(InnerProgram program, const VectorXd& veloc
   }
   std::sort(chosen.begin(), chosen.end());
   chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
+  Solved result;
   double tolerance = kRoughTolerance, least = -std::numeric_limits<double>::infinity();
   for (int round = 0; round < kMostRounds; ++round) {
-    const auto rows = static_cast<Eigen::Index>(chosen.size());
-    program.rows.resize(rows, n);
-    program.bounds.resize(rows);
-    VectorXd row = VectorXd::Zero(n);
-    for (Eigen::Index r = 0; r < rows; ++r) {
-      program.bounds(r) = write_row(chosen[static_cast<std::size_t>(r)], velocity, row);
-      if (margin) row(n - 1) = 1.0;
-      program.rows.startVec(r);
-      for (Eigen::Index k = 0; k < n; ++k) {
-        if (row(k) != 0.0) program.rows.insertBack(r, k) = row(k);
-      }
-      row.setZero();
-    }
-    program.rows.finalize();
+    fill(chosen, velocity, margin, program);
     const InnerSolution found = solve_inner(program, tolerance);
     const bool last = tolerance == kTolerance;
-    if (!found.solved && !(last && found.x.size() > 0)) return {};
+    if (!found.solved && !(last && found.x.size() > 0)) break;
+    result = {found.x, {}};
+    const auto matters = [&](std::size_t r) {
+      return found.multipliers(static_cast<Eigen::Index>(r)) > kActive;
+    };
+    for (std::size_t r = 0; r < chosen.size(); ++r) {
+      if (matters(r)) result.active.push_back(chosen[r]);
+    }
     std::vector<Met> met =
         violated(found.x, velocity, margin ? found.x(n - 1) : 0.0, 2.0 * tolerance);
-    if (last && (met.empty() || !found.solved)) {
-      Solved result{found.x, {}};
-      for (Eigen::Index r = 0; r < rows; ++r) {
-        if (found.multipliers(r) > kActive) {
-          result.active.push_back(chosen[static_cast<std::size_t>(r)]);
-        }
-      }
-      return result;
-    }
+    if (last && (met.empty() || !found.solved)) return result;
     if (met.empty()) tolerance = kTolerance;
     // Rows that do nothing leave, as long as the program gets tighter; the most violated come.
     const VectorXd slack = program.bounds - program.rows * found.x;
     const double value = program.cost.dot(found.x);
-    const bool tighter = value > least + kRoughTolerance && chosen.size() > kManyRows * most_new;
-    least = std::max(least, value);
-    std::vector<std::size_t> kept;
-    for (Eigen::Index r = 0; r < rows; ++r) {
-      if (!tighter || slack(r) < kNear || found.multipliers(r) > kActive) {
-        kept.push_back(chosen[static_cast<std::size_t>(r)]);
+    if (value > least + kRoughTolerance && chosen.size() > kManyRows * most_new) {
+      std::vector<std::size_t> kept;
+      for (std::size_t r = 0; r < chosen.size(); ++r) {
+        if (slack(static_cast<Eigen::Index>(r)) < kNear || matters(r)) kept.push_back(chosen[r]);
       }
+      chosen = std::move(kept);
     }
+    least = std::max(least, value);
     std::sort(met.begin(), met.end(), [](const Met& a, const Met& b) {
       return a.by != b.by ? a.by > b.by : a.condition < b.condition;
     });
     if (met.size() > most_new) met.resize(most_new);
-    std::sort(kept.begin(), kept.end());
-    const auto present = static_cast<std::ptrdiff_t>(kept.size());
-    for (const Met& each : met) {
-      if (!std::binary_search(kept.begin(), kept.begin() + present, each.condition)) {
-        kept.push_back(each.condition);
-      }
-    }
-    chosen = std::move(kept);
+    for (const Met& each : met) chosen.push_back(each.condition);
+    std::sort(chosen.begin(), chosen.end());
+    chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
   }
-  return {};
+  // What is violated still is put right by the centre, which has to be one itself.
+  return margin ? Solved{} : result;
 }
 
 std::optional<PiecewiseForm> FormSearch::closest(const BoundedRow& bounded) const {

@@ -89,6 +89,9 @@ class FormSearch {
   /// A condition as row <= bound, of largest coefficient about 1; row: all 0. Its bound.
   double write_row(std::size_t condition, const Eigen::VectorXd& velocity,
                    Eigen::VectorXd& row) const;
+  /// The chosen conditions as the program's rows.
+  void fill(const std::vector<std::size_t>& chosen, const Eigen::VectorXd& velocity, bool margin,
+            InnerProgram& program) const;
   /// Over all conditions; margin: the unknown behind the others stands in every row. Empty where it
   /// fails.
   [[nodiscard]] Solved solve(InnerProgram program, const Eigen::VectorXd& velocity,
