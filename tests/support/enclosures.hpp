@@ -4,7 +4,9 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <limits>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -50,6 +52,36 @@ inline ImpactProblem random_impact(Generator& random, int contacts, int velociti
   problem.velocity = list(v);
   for (int i = 0; i < contacts; ++i) problem.friction.push_back(random.between(0.0, most));
   return problem;
+}
+
+/// How many of an invariant's words, from `first` on, every `step`-th one of at least 10^9, were
+/// raised and lowered by a hundredth, and how many of the changes a proof refused.
+struct Changes {
+  int made = 0, refused = 0;
+};
+
+inline Changes change_entries(const ImpactProblem& problem, const ImpactEnclosure& set,
+                              const std::string& first, std::size_t step) {
+  std::istringstream in(set.invariant);
+  const std::vector<std::string> words{std::istream_iterator<std::string>(in), {}};
+  const auto start = std::find(words.begin(), words.end(), first) - words.begin();
+  Changes changes;
+  for (std::size_t i = static_cast<std::size_t>(start) + 3; i < words.size(); i += step) {
+    const long long value = std::stoll(words[i]);
+    if (std::abs(value) < 1'000'000'000) continue;
+    for (const double by : {0.99, 1.01}) {
+      ImpactEnclosure damaged = set;
+      damaged.invariant.clear();
+      for (std::size_t k = 0; k < words.size(); ++k) {
+        damaged.invariant +=
+            (k == i ? std::to_string(std::llround(by * static_cast<double>(value))) : words[k]) +
+            ' ';
+      }
+      ++changes.made;
+      changes.refused += proves_enclosure(problem, damaged) ? 0 : 1;
+    }
+  }
+  return changes;
 }
 
 /// The same problem of two contacts, the second one first.
