@@ -1,5 +1,6 @@
 #include <algorithm>
-#include <cmath>
+#include <cstdint>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -173,6 +174,31 @@ TEST(ImpactPlanes, ADamagedProofProvesNothing) {
   ImpactEnclosure longer = set;
   longer.invariant += "1";
   EXPECT_FALSE(proves_enclosure(problem, longer));
+}
+
+// A form of the opposite of a normal velocity is easily found, and says nothing of the largest one.
+TEST(ImpactPlanes, OppositeNormalsBoundNoLargestVelocity) {
+  test::Generator random(5);
+  const ImpactProblem problem = random_body(random, 3, 2);
+  const ImpactEnclosure set = enclose_impact(problem);
+  ImpactEnclosure forged = enclose_impact(problem, {.closeness = 0});
+  ASSERT_TRUE(proves_enclosure(problem, forged));
+  std::istringstream in(set.invariant.substr(set.invariant.find("carom-planes")));
+  std::string word;
+  int version = 0, refinement = 0, sign = 0;
+  std::size_t count = 0, row = 0, entries = 0;
+  std::int64_t gamma = 0, alpha = 0, beta = 0, entry = 0;
+  in >> word >> version >> refinement >> count >> row >> sign >> gamma >> alpha >> beta >> entries;
+  ASSERT_TRUE(in && row == 0 && sign == 1);
+  // The form of the largest one over 1024: it does not grow either.
+  std::ostringstream out;
+  out << word << ' ' << version << ' ' << refinement << " 1\n0 -1 " << gamma / 1024 << " 0 "
+      << (alpha + beta) / 1024 << ' ' << entries;
+  for (std::size_t k = 0; k < entries && in >> entry; ++k) out << ' ' << entry / 1024;
+  forged.invariant += out.str();
+  EXPECT_TRUE(proves_enclosure(problem, forged));
+  forged.normal_velocity_max[0] = 0.9 * set.normal_velocity_max[0];
+  EXPECT_FALSE(proves_enclosure(problem, forged));
 }
 
 // Entries raised or lowered by a hundredth: a form that grows or bounds less.

@@ -56,14 +56,14 @@ void lower(const Arrangement& arrangement, const RowForm& given, ImpactEnclosure
   const auto [row, sign] = given.bounded;
   const std::size_t normals = enclosure.normal_velocity_max.size();
   const double bound = bound_of(arrangement, given.form, given.bounded);
-  if (row < normals) {
-    double& most = enclosure.normal_velocity_max[row];
-    most = std::min(most, bound);
-  } else if (sign > 0) {
-    double& most = enclosure.tangent_velocity_max[row - normals];
+  const auto own = [&](std::vector<double>& normal, std::vector<double>& tangent) -> double& {
+    return row < normals ? normal[row] : tangent[row - normals];
+  };
+  if (sign > 0) {
+    double& most = own(enclosure.normal_velocity_max, enclosure.tangent_velocity_max);
     most = std::min(most, bound);
   } else {
-    double& least = enclosure.tangent_velocity_min[row - normals];
+    double& least = own(enclosure.normal_velocity_min, enclosure.tangent_velocity_min);
     least = std::max(least, -bound);
   }
 }
