@@ -1,4 +1,5 @@
 #include <cuda_runtime.h>
+
 #include "core/arrays.hpp"
 #include "cuda/programs/lp_launch.cuh"
 #include "kernels.hpp"

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <deque>
 #include <map>
-#include <memory>
 #include <set>
 #include <tuple>
 
@@ -28,19 +27,6 @@ struct Plane {
   double length;  ///< of the row in the energy's coordinates
 
   Plane(const Vector& v, double size) : row(v), opposite(negative(v)), length(size) {}
-};
-
-/// Vectors that are met again and again, numbered.
-class DirectionTable {
- public:
-  /// The number of v, whether it is new.
-  std::pair<std::uint32_t, bool> add(const Vector& v) {
-    const auto [at, is_new] = known_.try_emplace(v, static_cast<std::uint32_t>(known_.size()));
-    return {at->second, is_new};
-  }
-
- private:
-  std::map<Vector, std::uint32_t> known_;
 };
 
 class Arranging {
@@ -91,11 +77,12 @@ class Arranging {
   void add_plane(const Vector& row) {
     Vector primitive = row;
     make_primitive(primitive);
-    if (std::any_of(planes_.begin(), planes_.end(), [&](const Plane& plane) {
-          return impact_.row.size() <= planes_.size() &&
-                 (plane.row.exact == primitive || plane.opposite.exact == primitive);
-        })) {
-      return;  // a contact's row has its place, another plane does not stand twice
+    const auto same = [&](const Plane& plane) {
+      return plane.row.exact == primitive || plane.opposite.exact == primitive;
+    };
+    // A contact's row has its place; another plane does not stand twice.
+    if (planes_.size() >= impact_.row.size() && std::any_of(planes_.begin(), planes_.end(), same)) {
+      return;
     }
     const double length = rough_row(primitive).norm();
     planes_.emplace_back(primitive, length > 0.0 ? length : 1.0);
@@ -165,16 +152,13 @@ class Arranging {
     }
   }
 
+  /// Of a ray, or of a point, whose length is asked for.
   [[nodiscard]] Direction direction(const Vector& w, double* length = nullptr) const {
-    Integer largest = 0;
-    if (length != nullptr) {
-      largest = w[0];
-    } else {
-      for (std::size_t i = 1; i < n_; ++i) largest = std::max(largest, Integer(abs(w[i])));
-    }
+    Integer unit = w[0];  // of a ray the largest number
+    for (std::size_t i = 1; i < n_ && w[0] == 0; ++i) unit = std::max(unit, Integer(abs(w[i])));
     Eigen::VectorXd own(static_cast<Eigen::Index>(n_ - 1));
     for (std::size_t i = 1; i < n_; ++i) {
-      own(static_cast<Eigen::Index>(i - 1)) = quotient(w[i], largest);
+      own(static_cast<Eigen::Index>(i - 1)) = quotient(w[i], unit);
     }
     const auto triangle = factor_.triangularView<Eigen::Lower>();
     const Eigen::VectorXd energy = triangle.solve(own);
@@ -182,7 +166,7 @@ class Arranging {
     Direction result;
     for (const Plane& plane : planes_) {
       const Integer value = dot(plane.row.exact, w);
-      result.part.push_back(value == 0 ? 0.0 : quotient(value, largest) / (plane.length * size));
+      result.part.push_back(value == 0 ? 0.0 : quotient(value, unit) / (plane.length * size));
     }
     result.energy.assign(energy.data(), energy.data() + energy.size());
     for (double& x : result.energy) x /= size;
@@ -252,7 +236,7 @@ class Arranging {
     for (int i = 0; i < impact_.contacts; ++i) ended = ended && (below >> i & 1) == 0;
     std::vector<std::uint32_t> corners;
     for (const Ray& ray : cone.rays()) {
-      corners.push_back(number(ray.vector->exact, corner_table_, result_.corners));
+      corners.push_back(number(ray.vector->exact, corner_numbers_, result_.corners));
     }
     if (ended) {
       std::sort(corners.begin(), corners.end());
@@ -264,7 +248,7 @@ class Arranging {
       return;
     }
     for (const Vector& rate : motions()) {
-      const std::uint32_t motion = number(rate, motion_table_, result_.motions);
+      const std::uint32_t motion = number(rate, motion_numbers_, result_.motions);
       const std::vector<double>& part = result_.motions[motion].part;
       Planes moved = 0;
       for (std::size_t k = 0; k < part.size(); ++k) {
@@ -278,10 +262,12 @@ class Arranging {
     }
   }
 
-  std::uint32_t number(const Vector& v, DirectionTable& table, std::vector<Direction>& all) {
-    const auto [at, is_new] = table.add(v);
+  /// The number of a direction, which is added where it is met first.
+  std::uint32_t number(const Vector& v, std::map<Vector, std::uint32_t>& known,
+                       std::vector<Direction>& all) {
+    const auto [at, is_new] = known.try_emplace(v, static_cast<std::uint32_t>(all.size()));
     if (is_new) all.push_back(direction(v));
-    return at;
+    return at->second;
   }
 
   /// Rays of the rates that stay in the face, which its signs say.
@@ -302,8 +288,9 @@ class Arranging {
         pushes.push_back(&impact_.push[at]);
       }
     }
-    PushCone& own = push_cones_.try_emplace(chosen).first->second;
-    if (!own.made) own.make(n_, pushes);
+    const auto [at, is_new] = push_cones_.try_emplace(chosen);
+    PushCone& own = at->second;
+    if (is_new) own.make(n_, pushes);
     std::vector<Vector> rates;
     if (own.cone) {
       Cone cut(*own.cone);
@@ -331,13 +318,11 @@ class Arranging {
 
   /// Some contacts' pushes, as a cone that planes are cut with.
   struct PushCone {
-    bool made = false;
     std::deque<Measured> pushes;
     std::optional<Cone> cone;             // none where it holds a line
     std::vector<Vector> equations, rows;  // of such a one
 
     void make(std::size_t n, const std::vector<const Vector*>& all) {
-      made = true;
       Cone facets(n);
       std::vector<const Measured*> points;
       for (const Vector* push : all) {
@@ -362,7 +347,7 @@ class Arranging {
   std::vector<Plane> planes_;
   std::vector<std::size_t> order_;
   std::vector<int> sign_;  // of every plane
-  DirectionTable corner_table_, motion_table_;
+  std::map<Vector, std::uint32_t> corner_numbers_, motion_numbers_;
   std::map<std::uint64_t, PushCone> push_cones_;
   std::set<std::tuple<std::uint32_t, std::uint32_t, Planes, Planes>> known_;
   std::set<std::pair<std::uint32_t, std::uint32_t>> outcomes_;

@@ -71,8 +71,9 @@ class Solver {
         break;
       }
       if (!factor()) break;
-      Pairs target = product(-1.0);
-      Pairs slack_step, multiplier_step;
+      Pairs target, slack_step, multiplier_step;
+      Pairs::each(
+          [&](auto part) { target.*part = -(slack_.*part).cwiseProduct(multiplier_.*part); });
       VectorXd x_step;
       direction(infeasible, dual, target, x_step, slack_step, multiplier_step);
       const double primal = longest(slack_, slack_step);
@@ -100,13 +101,6 @@ class Solver {
   }
 
  private:
-  [[nodiscard]] Pairs product(double sign) const {
-    Pairs result;
-    Pairs::each(
-        [&](auto part) { result.*part = sign * (slack_.*part).cwiseProduct(multiplier_.*part); });
-    return result;
-  }
-
   bool factor() {
     using Entry = Eigen::SparseMatrix<double, Eigen::RowMajor>::InnerIterator;
     Eigen::MatrixXd normal = Eigen::MatrixXd::Zero(x_.size(), x_.size());

@@ -53,13 +53,13 @@ std::vector<BoundedRow> bounded_rows(const ImpactProblem& problem, const ImpactE
 }
 
 void lower(const Arrangement& arrangement, const RowForm& given, ImpactEnclosure& enclosure) {
-  const auto [row, sign] = given.bounded;
+  const std::size_t row = given.bounded.row;
   const std::size_t normals = enclosure.normal_velocity_max.size();
   const double bound = bound_of(arrangement, given.form, given.bounded);
   const auto own = [&](std::vector<double>& normal, std::vector<double>& tangent) -> double& {
     return row < normals ? normal[row] : tangent[row - normals];
   };
-  if (sign > 0) {
+  if (given.bounded.sign > 0) {
     double& most = own(enclosure.normal_velocity_max, enclosure.tangent_velocity_max);
     most = std::min(most, bound);
   } else {

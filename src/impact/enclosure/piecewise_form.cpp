@@ -49,14 +49,20 @@ void each_rate(const Descent& descent, const Direction& motion, Visit&& visit) {
 
 double in_doubles(std::int64_t value) { return std::ldexp(static_cast<double>(value), -kFormBits); }
 
-Eigen::MatrixXd matrix_of(const FormEntries& entries, const PiecewiseForm& form) {
+/// The symmetric matrix of entries, entry(place) each.
+template <class Entry>
+Eigen::MatrixXd matrix_of(const FormEntries& entries, const Entry& entry) {
   const auto size = static_cast<Eigen::Index>(entries.parts());
   Eigen::MatrixXd matrix = Eigen::MatrixXd::Zero(size, size);
   entries.each([&](std::size_t a, std::size_t b, std::size_t place) {
     const auto i = static_cast<Eigen::Index>(a), j = static_cast<Eigen::Index>(b);
-    matrix(i, j) = matrix(j, i) = in_doubles(form.entries[place]);
+    matrix(i, j) = matrix(j, i) = entry(place);
   });
   return matrix;
+}
+
+Eigen::MatrixXd matrix_of(const FormEntries& entries, const PiecewiseForm& form) {
+  return matrix_of(entries, [&](std::size_t place) { return in_doubles(form.entries[place]); });
 }
 
 /// Velocity of a row at a direction, at most.
@@ -150,8 +156,8 @@ FormSearch::FormSearch(const Arrangement& arrangement)
     }
     return result;
   };
-  corner_energy_ = columns(all_.corners);
-  motion_energy_ = columns(all_.motions);
+  const Eigen::MatrixXd corner_energy = columns(all_.corners);
+  const Eigen::MatrixXd motion_energy = columns(all_.motions);
   corner_parts_.resize(static_cast<Eigen::Index>(entries_.parts()),
                        static_cast<Eigen::Index>(all_.corners.size()));
   for (std::size_t i = 0; i < all_.corners.size(); ++i) {
@@ -162,14 +168,15 @@ FormSearch::FormSearch(const Arrangement& arrangement)
     each_rate(descent, all_.motions[descent.motion],
               [&](std::size_t, double rate) { fastest = std::max(fastest, std::abs(rate)); });
     const double most = corner_parts_.col(descent.corner).maxCoeff() * fastest;
-    const double energy =
-        corner_energy_.col(descent.corner).dot(motion_energy_.col(descent.motion));
+    const double energy = corner_energy.col(descent.corner).dot(motion_energy.col(descent.motion));
+    descent_energy_.push_back(energy);
     descent_scale_.push_back(std::max({most, std::abs(energy), 1e-12}));
   }
   for (const auto& [i, j] : all_.outcomes) {
     const double most = corner_parts_.col(i).maxCoeff() * corner_parts_.col(j).maxCoeff();
-    outcome_scale_.push_back(
-        std::max(most, std::abs(corner_energy_.col(i).dot(corner_energy_.col(j)))));
+    const double energy = corner_energy.col(i).dot(corner_energy.col(j));
+    outcome_energy_.push_back(energy);
+    outcome_scale_.push_back(std::max(most, std::abs(energy)));
   }
   // The form that all conditions leave the most of.
   const auto n = static_cast<Eigen::Index>(entries_.count() + 4);
@@ -193,19 +200,15 @@ FormSearch::FormSearch(const Arrangement& arrangement)
 
 std::vector<FormSearch::Met> FormSearch::violated(const VectorXd& x, const VectorXd& velocity,
                                                   double margin, double beyond) const {
-  const auto size = static_cast<Eigen::Index>(entries_.parts());
-  Eigen::MatrixXd matrix = Eigen::MatrixXd::Zero(size, size);
-  entries_.each([&](std::size_t a, std::size_t b, std::size_t place) {
-    const auto i = static_cast<Eigen::Index>(a), j = static_cast<Eigen::Index>(b);
-    matrix(i, j) = matrix(j, i) = x(static_cast<Eigen::Index>(place));
-  });
+  const Eigen::MatrixXd matrix =
+      matrix_of(entries_, [&](std::size_t place) { return x(static_cast<Eigen::Index>(place)); });
   const auto first = static_cast<Eigen::Index>(gamma());
   const double own = x(first), alpha = x(first + 1), rest = own - alpha - x(first + 2);
   const Eigen::MatrixXd change = matrix * corner_parts_;
   std::vector<Met> met;
   for (std::size_t d = 0; d < all_.descents.size(); ++d) {
     const Descent& descent = all_.descents[d];
-    double sum = own * corner_energy_.col(descent.corner).dot(motion_energy_.col(descent.motion));
+    double sum = own * descent_energy_[d];
     each_rate(descent, all_.motions[descent.motion], [&](std::size_t part, double rate) {
       sum += change(static_cast<Eigen::Index>(part), descent.corner) * rate;
     });
@@ -214,8 +217,7 @@ std::vector<FormSearch::Met> FormSearch::violated(const VectorXd& x, const Vecto
   }
   for (std::size_t o = 0; o < all_.outcomes.size(); ++o) {
     const auto& [i, j] = all_.outcomes[o];
-    const double has = rest * corner_energy_.col(i).dot(corner_energy_.col(j)) +
-                       corner_parts_.col(i).dot(change.col(j));
+    const double has = rest * outcome_energy_[o] + corner_parts_.col(i).dot(change.col(j));
     const double by =
         ((1.0 - alpha) * velocity(i) * velocity(j) - has) / outcome_scale_[o] + margin;
     if (by > beyond) met.push_back({by, all_.descents.size() + o});
@@ -240,7 +242,7 @@ double FormSearch::write_row(std::size_t condition, const VectorXd& velocity, Ve
     each_rate(descent, all_.motions[descent.motion], [&](std::size_t b, double rate) {
       each_part(y, [&](std::size_t a, double part) { add(a, b, part * rate / scale); });
     });
-    row(first) = corner_energy_.col(descent.corner).dot(motion_energy_.col(descent.motion)) / scale;
+    row(first) = descent_energy_[condition] / scale;
     return 0.0;
   }
   const std::size_t outcome = condition - all_.descents.size();
@@ -250,7 +252,7 @@ double FormSearch::write_row(std::size_t condition, const VectorXd& velocity, Ve
   each_part(y, [&](std::size_t a, double part) {
     each_part(other, [&](std::size_t b, double second) { add(a, b, -part * second / scale); });
   });
-  const double energy = corner_energy_.col(i).dot(corner_energy_.col(j)) / scale;
+  const double energy = outcome_energy_[outcome] / scale;
   const double wanted = velocity(i) * velocity(j) / scale;
   row(first) = -energy;
   row(first + 1) = energy - wanted;

@@ -102,7 +102,8 @@ class FormSearch {
 
   const Arrangement& all_;
   FormEntries entries_;
-  Eigen::MatrixXd corner_parts_, corner_energy_, motion_energy_;  // a column each
+  Eigen::MatrixXd corner_parts_;                         // a column each
+  std::vector<double> descent_energy_, outcome_energy_;  // products of both directions
   std::vector<double> descent_scale_, outcome_scale_;
   std::vector<std::size_t> active_;  // conditions that searches begin with
   Eigen::VectorXd centre_;           // fulfils all conditions without a velocity by ...
