@@ -149,14 +149,13 @@ class LpScales {
 
  protected:
   static constexpr bool kKnown = PaddedColumns > 0;
+  static constexpr int kKnownRows = kKnown ? PaddedRows : 0;
   using Reals = kernels::WorkspaceReals<Lanes>;
   using Places = std::conditional_t<kKnown, LpScalesLayout<Reals>, const LpScalesLayout<Reals>&>;
 
   CAROM_INLINE int np() const { return kernels::known_or<PaddedColumns>(padded_columns_); }
   /// Columns and rows.
-  CAROM_INLINE int total() const {
-    return np() + kernels::known_or < kKnown ? PaddedRows : 0 > (padded_rows_);
-  }
+  CAROM_INLINE int total() const { return np() + kernels::known_or<kKnownRows>(padded_rows_); }
   CAROM_INLINE Places at() const {
     if constexpr (kKnown) {
       return kernels::placed<LpScalesLayout>(Reals{} + First, PaddedRows, PaddedRows,
@@ -168,7 +167,7 @@ class LpScales {
   /// f(i) for every row, in order.
   template <class F>
   CAROM_INLINE void each_row(F&& f) const {
-    kernels::each_up_to<kKnown ? PaddedRows : 0>(m_, f);
+    kernels::each_up_to<kKnownRows>(m_, f);
   }
 
   template <class V>
