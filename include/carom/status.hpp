@@ -19,6 +19,9 @@ enum class Status : std::uint8_t {
   numerical_error,  ///< overflow, NaN or a vanishing pivot inside the solver
   invalid_input,    ///< problem data refused (NaN, not positive definite, ...)
   cancelled,        ///< the caller asked to stop before this problem was finished
+  no_interior,      ///< a cone program without interior: neither an optimum nor a proof exists;
+                    ///< `certificate` is the face that shows it
+  contradiction,    ///< two results for the same problem exclude each other; neither is reported
 };
 
 /// How one sampling trajectory (Algorithm 1) ended.

@@ -108,6 +108,8 @@ inline constexpr auto words<Status> = std::to_array<Word<Status>>({
     {Status::numerical_error, "numerical_error"},
     {Status::invalid_input, "invalid_input"},
     {Status::cancelled, "cancelled"},
+    {Status::no_interior, "no_interior"},
+    {Status::contradiction, "contradiction"},
 });
 
 template <>
