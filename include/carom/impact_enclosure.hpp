@@ -121,6 +121,10 @@ ImpactEnclosure enclose_impact(const ImpactProblem& problem,
 /// False as well for what is no enclosure. Errors: InvalidInput where the problem is refused.
 bool proves_enclosure(const ImpactProblem& problem, const ImpactEnclosure& enclosure);
 
+/// What `enclosure.invariant` proves of the problem in the same way: status as given, bounds, modes
+/// and faces anew. Status `budget` where it proves nothing. Errors: likewise.
+ImpactEnclosure proven_enclosure(const ImpactProblem& problem, const ImpactEnclosure& enclosure);
+
 /// Something that may be asked never to happen: all of `modes` at once with velocity.u > bound.
 struct ImpactEvent {
   std::vector<std::pair<int, ContactMode>> modes;  ///< (contact, mode); sliding: planar u_t > 0

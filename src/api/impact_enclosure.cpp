@@ -152,6 +152,21 @@ bool proves_enclosure(const ImpactProblem& problem, const ImpactEnclosure& enclo
              : enclosure::proves_bound(problem, enclosure);
 }
 
+ImpactEnclosure proven_enclosure(const ImpactProblem& problem, const ImpactEnclosure& enclosure) {
+  validate(problem);
+  const bool outer = enclosure.status == EnclosureStatus::outer;
+  if (!outer && enclosure.status != EnclosureStatus::enclosed) return {};
+  const bool polyhedra = by_polyhedra(problem.dimension, problem.contacts);
+  if (!polyhedra && !outer) return {};
+  std::optional<ImpactEnclosure> held = polyhedra
+                                            ? enclosure::proven(problem, outer, enclosure.invariant)
+                                            : enclosure::proven_bound(problem, enclosure.invariant);
+  if (!held) return {};
+  held->status = enclosure.status;
+  held->invariant = enclosure.invariant;
+  return std::move(*held);
+}
+
 ImpactEvent impact_event(std::string_view text, std::span<const std::string> contact_names,
                          int dimension) {
   require::between("dimension", dimension, 2, 3);

@@ -14,6 +14,7 @@
 
 #include "cli/json_output.hpp"
 #include "cli/target.hpp"
+#include "io/file_checksum.hpp"
 #include "io/file_kind.hpp"
 #include "io/hdf5_file.hpp"
 #include "io/json_file.hpp"
@@ -58,6 +59,8 @@ ordered_json hdf5_info(const std::string& file) {
   ordered_json result;
   result["file"] = file;
   result["format"] = "HDF5";
+  // the reader refuses one that does not fit
+  result["checksum"] = io::has_checksum(file) ? ordered_json(true) : ordered_json(nullptr);
   result["attributes"] = attributes_of(reader, "/");
   result["groups"] = ordered_json::array();
   result["data_sets"] = ordered_json::array();
@@ -114,6 +117,10 @@ void print_text(const ordered_json& info) {
     fmt::print("  {} {}, keys {}\n", info["entries"].get<std::size_t>(),
                info["entries"] == 1 ? "object" : "objects", fmt::join(keys, ", "));
     return;
+  }
+  if (written) {
+    fmt::print("  {:<20} {}\n", "checksum",
+               info["checksum"].is_null() ? "none: a changed number would not be noticed" : "fits");
   }
   for (const ordered_json& group : info["groups"]) {
     fmt::print("\n  {}\n", io::printable(group["path"].get<std::string>()));

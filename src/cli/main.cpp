@@ -17,6 +17,7 @@
 #include "cli/json_output.hpp"
 #include "cli/opened_outputs.hpp"
 #include "io/command_line.hpp"
+#include "io/file_error.hpp"
 #include "io/memory_reserve.hpp"
 #include "io/printable.hpp"
 
@@ -140,6 +141,8 @@ int main(int argc, char** argv) {
     }
     return status;
   } catch (const carom::InvalidInput& error) {
+    return complain(error.what(), carom::cli::kBadInput);
+  } catch (const carom::io::DamagedFile& error) {
     return complain(error.what(), carom::cli::kBadInput);
   } catch (const carom::BackendUnavailable& error) {
     return complain(error.what(), carom::cli::kBadInput);

@@ -143,6 +143,7 @@ void OpenedOutputs::open(std::size_t place) {
     std::string target = target_of(recorded);
     if (reader.has("/input")) {
       const std::vector<std::string> kept = reader.names("/input");
+      if (kept.empty()) throw InvalidInput(file + ": /input is empty");
       const auto first = static_cast<std::size_t>(std::atoll(kept.front().c_str()));
       target = extract_input(file, first, folder_.path()).string();
     }

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -81,6 +83,7 @@ CoulombProblem read_coulomb(const nlohmann::json& object, const std::string& whe
     }
   }
   require_agreement(object, "nc", problem.contacts, where);
+  require_agreement(object, "n", static_cast<int>(problem.vector.size()), where);
   const std::size_t order = problem.friction.size() * static_cast<std::size_t>(problem.dimension);
   if (problem.vector.size() != order) {
     throw InvalidInput(fmt::format("{}: q has {} numbers: must have {}, dim x the number of mu",
@@ -230,6 +233,50 @@ run::QpProblem read_qp(const nlohmann::json& object, bool with_cones, const std:
   return problem;
 }
 
+// The keys of each kind, with the counts that files may repeat.
+struct KindKeys {
+  std::string_view kind;
+  std::array<std::string_view, 13> keys;  ///< empty ones at the end
+};
+constexpr std::array<KindKeys, 5> kKindKeys = {
+    {{"lcp", {"kind", "name", "M", "q", "n"}},
+     {"coulomb_friction", {"kind", "name", "dim", "W", "q", "mu", "n", "nc"}},
+     {"lp",
+      {"kind", "name", "c", "A", "row_lower", "row_upper", "col_lower", "col_upper", "sense",
+       "offset", "m", "n"}},
+     {"qp", {"kind", "name", "P", "q", "A", "l", "u", "r", "m", "n"}},
+     {"socp", {"kind", "name", "P", "q", "A", "b", "cones", "r", "m", "n"}}}};
+// Of an object that keeps the problem in `data`, as collections with provenance do.
+constexpr std::array<std::string_view, 3> kWrapperKeys = {"kind", "name", "data"};
+
+void require_keys_of(const nlohmann::json& object, const std::string& kind,
+                     const std::string& where) {
+  for (const KindKeys& entry : kKindKeys) {
+    if (entry.kind != kind) continue;
+    const auto end = std::find(entry.keys.begin(), entry.keys.end(), std::string_view());
+    require_known_keys(object,
+                       {entry.keys.data(), static_cast<std::size_t>(end - entry.keys.begin())},
+                       where + ": kind " + kind);
+    return;
+  }
+  throw InvalidInput(
+      fmt::format("{}: kind \"{}\" is not supported: must be lcp, coulomb_friction, lp, qp or socp",
+                  where, kind));
+}
+
+// The problem that `object` is or wraps.
+nlohmann::json unwrapped(const nlohmann::json& object, std::string& where) {
+  if (!object.contains("data")) return object;
+  require_known_keys(object, kWrapperKeys, where);
+  where += ": data";
+  nlohmann::json inner = object["data"];
+  if (!inner.is_object()) throw InvalidInput(where + ": must be an object");
+  for (const char* key : {"kind", "name"}) {
+    if (object.contains(key) && !inner.contains(key)) inner[key] = object[key];
+  }
+  return inner;
+}
+
 // What the keys say where there is no `kind`.
 std::string kind_of(const nlohmann::json& object, const std::string& where) {
   if (object.contains("kind")) return read_text(object, "kind", where);
@@ -242,13 +289,14 @@ std::string kind_of(const nlohmann::json& object, const std::string& where) {
 }
 
 // single: nothing beside it in the file, which messages then call it by.
-run::CaseProblem case_of(const nlohmann::json& object, const std::filesystem::path& file,
+run::CaseProblem case_of(const nlohmann::json& given, const std::filesystem::path& file,
                          std::size_t index, bool single) {
   std::string where = file.string();
   if (!single) where += fmt::format(": problem {}", index);
-  if (!object.is_object()) {
+  if (!given.is_object()) {
     throw InvalidInput(where + ": must be an object with the key \"kind\"");
   }
+  const nlohmann::json object = unwrapped(given, where);
   run::CaseProblem result;
   result.name = single ? file.stem().string() : fmt::format("{} {}", file.stem().string(), index);
   if (object.contains("name")) {
@@ -257,18 +305,15 @@ run::CaseProblem case_of(const nlohmann::json& object, const std::filesystem::pa
   }
   result.file = where;
   result.kind = kind_of(object, where);
+  require_keys_of(object, result.kind, where);
   if (result.kind == "lcp") {
     result.problem = read_lcp(object, where);
   } else if (result.kind == "coulomb_friction") {
     result.problem = read_coulomb(object, where);
   } else if (result.kind == "lp") {
     result.problem = read_lp(object, where);
-  } else if (result.kind == "qp" || result.kind == "socp") {
-    result.problem = read_qp(object, result.kind == "socp", where);
   } else {
-    throw InvalidInput(fmt::format(
-        "{}: kind \"{}\" is not supported: must be lcp, coulomb_friction, lp, qp or socp", where,
-        result.kind));
+    result.problem = read_qp(object, result.kind == "socp", where);
   }
   return result;
 }

@@ -11,4 +11,10 @@ class FileError : public std::runtime_error {
   explicit FileError(const std::string& message) : std::runtime_error(message) {}
 };
 
+/// What a file holds cannot be read, or cannot be trusted: bad input.
+class DamagedFile : public FileError {
+ public:
+  using FileError::FileError;
+};
+
 }  // namespace carom::io

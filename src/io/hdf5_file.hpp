@@ -56,8 +56,9 @@ class Hdf5Writer {
 /// filter that files meet in practice, can have made of the whole file; small ones always.
 inline constexpr std::uint64_t kMaxHdf5Values = std::uint64_t{1} << 28;
 
-/// An existing file, read only. Sizes that a damaged file declares are refused before memory is
-/// asked for them.
+/// An existing file, read only, whatever its bytes are: HDF5's library reads it in a child process,
+/// sizes that a damaged file declares are refused before memory is asked for them, and a file that
+/// carom wrote is refused where its checksum does not fit (file_checksum.hpp).
 class Hdf5Reader {
  public:
   explicit Hdf5Reader(const std::filesystem::path& file);

@@ -13,6 +13,7 @@
 #include <carom/backend.hpp>
 
 #include "io/command_line.hpp"
+#include "io/file_checksum.hpp"
 #include "io/file_error.hpp"
 #include "io/pending_file.hpp"
 
@@ -55,6 +56,7 @@ void write_hdf5(const std::filesystem::path& file, const std::string& command_li
     content(writer);
     write_inputs(writer, command_line);
     writer.close();
+    append_checksum(pending.path());
   } catch (const FileError& error) {
     // Blame the file that the user named, not the hidden one.
     std::string text = error.what();

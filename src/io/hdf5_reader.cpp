@@ -1,337 +1,428 @@
-#include <algorithm>
-#include <cstddef>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
 #include <cstdint>
-#include <exception>
+#include <cstring>
+#include <ctime>
+#include <fstream>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <type_traits>
 #include <utility>
 
+#include "io/file_checksum.hpp"
+#include "io/file_error.hpp"
 #include "io/hdf5_file.hpp"
-#include "io/hdf5_handle.hpp"
+#include "io/hdf5_source.hpp"
+#include "io/printable.hpp"
 
+// HDF5's library follows addresses and sizes of the file where it finds them, and may crash or
+// never end on a damaged one. So it reads in a child process, which answers questions over a
+// socket; where the child dies, the file is refused.
 namespace carom::io {
 
 bool hdf5_available() { return true; }
 
-struct Hdf5Reader::State : Hdf5File {
-  /// Values of the native `type`, of a data set of that class: integers alone or all numbers.
-  template <class T>
-  [[nodiscard]] std::vector<T> numbers(std::string_view path, hid_t type, bool floats) const;
-  Hdf5Handle open_attribute(std::string_view object, const std::string& name) const {
-    return own(H5Aopen_by_name(handle.id(), std::string(object).c_str(), name.c_str(), H5P_DEFAULT,
-                               H5P_DEFAULT),
-               H5Aclose, "open attribute " + name);
-  }
-  Hdf5Handle open(std::string_view path) const {
-    const std::string name(path);
-    return own(H5Dopen2(handle.id(), name.c_str(), H5P_DEFAULT), H5Dclose,
-               "open the data set " + name);
-  }
-  /// Values of `path`, `value_bytes` each. Errors: FileError beyond what the file may declare.
-  [[nodiscard]] std::size_t points(hid_t space, std::string_view path,
-                                   std::size_t value_bytes) const;
-  [[nodiscard]] std::size_t value_bytes(hid_t set) const {
-    const Hdf5Handle type = own(H5Dget_type(set), H5Tclose, "read a type");
-    return H5Tget_size(type.id());
-  }
-  // H5Aread fills the whole extent of an attribute.
-  void require_single(hid_t attribute, std::string_view name) const {
-    const Hdf5Handle space = own(H5Aget_space(attribute), H5Sclose, "read a shape");
-    if (H5Sget_simple_extent_npoints(space.id()) == 1) return;
-    throw FileError(fmt::format("{}: attribute {} does not hold one value", file, name));
-  }
-  void require_class(hid_t set, std::string_view path, bool floats) const {
-    const Hdf5Handle type = own(H5Dget_type(set), H5Tclose, "read a type");
-    const H5T_class_t found = H5Tget_class(type.id());
-    if (found == H5T_INTEGER || (floats && found == H5T_FLOAT)) return;
-    throw FileError(
-        fmt::format("{}: {} does not hold {}", file, path, floats ? "numbers" : "integers"));
-  }
-};
-
 namespace {
 
-constexpr std::uint64_t kAlwaysAllowed = std::uint64_t{1} << 20;
-constexpr std::uint64_t kDeflateRatio = 1032;
-constexpr std::size_t kMaxTextBytes = std::size_t{1} << 20;  // of one text of fixed length
-
-std::uint64_t saturating_product(std::uint64_t a, std::uint64_t b) {
-  std::uint64_t product = 0;
-  return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
-}
-
-Shape extents_of(hid_t space) {
-  const int rank = H5Sget_simple_extent_ndims(space);
-  std::vector<hsize_t> extents(static_cast<std::size_t>(std::max(rank, 0)));
-  if (rank > 0) H5Sget_simple_extent_dims(space, extents.data(), nullptr);
-  return {extents.begin(), extents.end()};
-}
-
-// Texts that HDF5 allocated.
-struct VariableTexts {
-  std::vector<char*> data;
-  hid_t type;
-  hid_t space;
-
-  ~VariableTexts() { H5Dvlen_reclaim(type, space, H5P_DEFAULT, data.data()); }
+enum class Question : std::uint8_t {
+  open,
+  names,
+  has,
+  is_group,
+  shape,
+  doubles,
+  integers,
+  strings,
+  bytes,
+  holds_text,
+  attributes,
+  shown_attribute,
+  has_attribute,
+  number_attribute,
+  text_attribute,
 };
 
-// An empty data set may have any extents, one of `null` extent has none and no value.
-std::uint64_t declared_points(hid_t space) {
-  if (H5Sget_simple_extent_type(space) == H5S_NULL) return 0;
-  const Shape shape = extents_of(space);
-  std::uint64_t points = 1;
-  for (const std::uint64_t extent : shape) {
-    if (extent == 0) return 0;
-    points = saturating_product(points, extent);
-  }
-  return points;
-}
+enum class Reply : std::uint8_t { value, refused, no_memory };
 
-}  // namespace
+constexpr std::uint64_t kMostReply = kMaxHdf5Values * 8 + 4096;
+constexpr std::int64_t kSettled = 2'000'000'000;  // nanoseconds
+constexpr rlim_t kSeconds = 30;                   // of the child's processor
+constexpr std::uint64_t kSpeed = 200000;  // bytes of the file a second, besides: deflate's worst
 
-std::size_t Hdf5Reader::State::points(hid_t space, std::string_view path,
-                                      std::size_t value_bytes) const {
-  const std::uint64_t count = declared_points(space);
-  hsize_t file_bytes = 0;
-  require(H5Fget_filesize(handle.id(), &file_bytes), "tell the size of the file");
-  const std::uint64_t held =
-      saturating_product(file_bytes, kDeflateRatio) / std::max<std::size_t>(value_bytes, 1);
-  const std::uint64_t most = std::clamp(held, kAlwaysAllowed, kMaxHdf5Values);
-  if (count > most) {
-    throw FileError(fmt::format(
-        "{}: {} declares {} values: must be at most {} in a file of {} bytes", file, path,
-        count == UINT64_MAX ? "2^64 or more" : std::to_string(count), most, file_bytes));
-  }
-  return static_cast<std::size_t>(count);
-}
-
-Hdf5Reader::Hdf5Reader(const std::filesystem::path& file) : state_(std::make_unique<State>()) {
-  silence_hdf5();
-  state_->file = file.string();
-  state_->handle = state_->own(H5Fopen(file.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose,
-                               "open the file (is it an HDF5 file, complete and readable?)");
-}
-
-Hdf5Reader::~Hdf5Reader() = default;
-
-bool Hdf5Reader::is_hdf5(const std::filesystem::path& file) {
-  silence_hdf5();
-  return H5Fis_hdf5(file.c_str()) > 0;
-}
-
-std::vector<std::string> Hdf5Reader::names(std::string_view group) const {
-  const Hdf5Handle owner =
-      state_->own(H5Gopen2(state_->handle.id(), std::string(group).c_str(), H5P_DEFAULT), H5Gclose,
-                  "open group " + std::string(group));
-  struct Found {
-    std::vector<std::string> names;
-    std::exception_ptr error;  // must not cross HDF5's own frames
-  } found;
-  const auto visit = [](hid_t, const char* name, const H5L_info_t*, void* data) -> herr_t {
-    auto* to = static_cast<Found*>(data);
-    try {
-      to->names.emplace_back(name);
-      return 0;
-    } catch (...) {
-      to->error = std::current_exception();
-      return -1;
-    }
-  };
-  const herr_t result = H5Literate(owner.id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, visit, &found);
-  if (found.error) std::rethrow_exception(found.error);
-  state_->require(result, "list group " + std::string(group));
-  return std::move(found.names);
-}
-
-bool Hdf5Reader::has(std::string_view path) const {
-  // H5Lexists asks for every link on the way to exist.
-  std::string so_far;
-  std::size_t begin = 0;
-  while (begin < path.size()) {
-    std::size_t end = path.find('/', begin + 1);
-    if (end == std::string_view::npos) end = path.size();
-    so_far.append(path.substr(begin, end - begin));
-    begin = end;
-    if (so_far == "/") continue;
-    if (H5Lexists(state_->handle.id(), so_far.c_str(), H5P_DEFAULT) <= 0) return false;
+bool send_all(int socket, const void* data, std::size_t size) {
+  const char* at = static_cast<const char*>(data);
+  while (size > 0) {
+    const ssize_t sent = ::send(socket, at, size, MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent <= 0) return false;
+    at += sent;
+    size -= static_cast<std::size_t>(sent);
   }
   return true;
 }
 
-bool Hdf5Reader::is_group(std::string_view path) const {
-  const Hdf5Handle object =
-      state_->own(H5Oopen(state_->handle.id(), std::string(path).c_str(), H5P_DEFAULT), H5Oclose,
-                  "open " + std::string(path));
-  return H5Iget_type(object.id()) == H5I_GROUP;
-}
-
-Shape Hdf5Reader::shape(std::string_view path) const {
-  const Hdf5Handle set = state_->open(path);
-  const Hdf5Handle space = state_->own(H5Dget_space(set.id()), H5Sclose, "read a shape");
-  return extents_of(space.id());
-}
-
-template <class T>
-std::vector<T> Hdf5Reader::State::numbers(std::string_view path, hid_t type, bool floats) const {
-  const Hdf5Handle set = open(path);
-  require_class(set.id(), path, floats);
-  const Hdf5Handle space = own(H5Dget_space(set.id()), H5Sclose, "read a shape");
-  std::vector<T> values(points(space.id(), path, value_bytes(set.id())));
-  if (!values.empty()) {
-    require(H5Dread(set.id(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()),
-            "read " + std::string(path));
+bool receive_all(int socket, void* data, std::size_t size) {
+  char* at = static_cast<char*>(data);
+  while (size > 0) {
+    const ssize_t got = ::recv(socket, at, size, 0);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    at += got;
+    size -= static_cast<std::size_t>(got);
   }
-  return values;
+  return true;
 }
 
-std::vector<double> Hdf5Reader::doubles(std::string_view path) const {
-  return state_->numbers<double>(path, H5T_NATIVE_DOUBLE, true);
+template <class Text>
+bool send_text(int socket, const Text& text) {
+  const std::uint64_t size = text.size();
+  return send_all(socket, &size, sizeof size) && send_all(socket, text.data(), text.size());
 }
 
-std::vector<std::int64_t> Hdf5Reader::integers(std::string_view path) const {
-  return state_->numbers<std::int64_t>(path, H5T_NATIVE_INT64, false);
+// Of the parent, which alone sends such texts.
+bool receive_text(int socket, std::string& text) {
+  std::uint64_t size = 0;
+  if (!receive_all(socket, &size, sizeof size)) return false;
+  text.resize(size);
+  return receive_all(socket, text.data(), size);
 }
 
-std::vector<std::string> Hdf5Reader::strings(std::string_view path) const {
-  const Hdf5Handle set = state_->open(path);
-  const Hdf5Handle type = state_->own(H5Dget_type(set.id()), H5Tclose, "read a type");
-  if (H5Tget_class(type.id()) != H5T_STRING) {
-    throw FileError(fmt::format("{}: {} does not hold strings", state_->file, path));
+bool reply(int socket, Reply kind, const void* data, std::uint64_t size) {
+  return send_all(socket, &kind, sizeof kind) && send_all(socket, &size, sizeof size) &&
+         send_all(socket, data, size);
+}
+
+template <class Value>
+bool reply_value(int socket, const Value& value) {
+  if constexpr (std::is_same_v<Value, std::vector<std::string>>) {
+    std::string all;
+    for (const std::string& text : value) {
+      const std::uint64_t size = text.size();
+      all.append(reinterpret_cast<const char*>(&size), sizeof size);
+      all += text;
+    }
+    return reply(socket, Reply::value, all.data(), all.size());
+  } else if constexpr (std::is_arithmetic_v<Value>) {
+    return reply(socket, Reply::value, &value, sizeof value);
+  } else {
+    return reply(socket, Reply::value, value.data(), value.size() * sizeof value[0]);
   }
-  const Hdf5Handle space = state_->own(H5Dget_space(set.id()), H5Sclose, "read a shape");
-  const std::size_t length = H5Tget_size(type.id());
-  const std::size_t count = state_->points(space.id(), path, length);
-  std::vector<std::string> values;
-  if (count == 0) return values;
-  if (H5Tis_variable_str(type.id()) > 0) {
-    VariableTexts texts{std::vector<char*>(count, nullptr), type.id(), space.id()};
-    state_->require(H5Dread(set.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, texts.data.data()),
-                    "read " + std::string(path));
-    for (const char* text : texts.data) values.emplace_back(text == nullptr ? "" : text);
+}
+
+bool answer(int socket, const Hdf5Source& source, Question question, const std::string& path,
+            const std::string& name) {
+  switch (question) {
+    case Question::open:
+      return reply_value(socket, true);
+    case Question::names:
+      return reply_value(socket, source.names(path));
+    case Question::has:
+      return reply_value(socket, source.has(path));
+    case Question::is_group:
+      return reply_value(socket, source.is_group(path));
+    case Question::shape:
+      return reply_value(socket, source.shape(path));
+    case Question::doubles:
+      return reply_value(socket, source.doubles(path));
+    case Question::integers:
+      return reply_value(socket, source.integers(path));
+    case Question::strings:
+      return reply_value(socket, source.strings(path));
+    case Question::bytes:
+      return reply_value(socket, source.bytes(path));
+    case Question::holds_text:
+      return reply_value(socket, source.holds_text(path));
+    case Question::attributes:
+      return reply_value(socket, source.attributes(path));
+    case Question::shown_attribute:
+      return reply_value(socket, source.shown_attribute(path, name));
+    case Question::has_attribute:
+      return reply_value(socket, source.has_attribute(path, name));
+    case Question::number_attribute:
+      return reply_value(socket, source.number_attribute(path, name));
+    case Question::text_attribute:
+      return reply_value(socket, source.text_attribute(path, name));
+  }
+  return false;
+}
+
+/// The child's life: answers until the parent hangs up.
+void serve(int socket, const std::filesystem::path& file) {
+  std::optional<Hdf5Source> source;
+  for (Question question{}; receive_all(socket, &question, sizeof question);) {
+    bool sent = false;
+    std::string path, name;
+    if (!receive_text(socket, path) || !receive_text(socket, name)) return;
+    try {
+      if (!source) source.emplace(file);
+      sent = answer(socket, *source, question, path, name);
+    } catch (const FileError& error) {
+      const std::string text = error.what();
+      sent = reply(socket, Reply::refused, text.data(), text.size());
+    } catch (const std::exception&) {  // more than memory or a vector can hold
+      sent = reply(socket, Reply::no_memory, nullptr, 0);
+    }
+    if (!sent) return;
+  }
+}
+
+void confine(const std::filesystem::path& file) {
+  std::error_code ignored;
+  const std::uintmax_t size = std::filesystem::file_size(file, ignored);
+  const rlim_t seconds = kSeconds + (ignored ? 0 : size / kSpeed);
+  const rlimit time{seconds, seconds}, core{0, 0};
+  ::setrlimit(RLIMIT_CPU, &time);
+  ::setrlimit(RLIMIT_CORE, &core);
+  const int nowhere = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  if (nowhere >= 0) {  // what the C library prints where it aborts
+    ::dup2(nowhere, STDOUT_FILENO);
+    ::dup2(nowhere, STDERR_FILENO);
+  }
+  for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) ::signal(number, SIG_DFL);
+}
+
+/// What a file is known by as long as nobody writes to it.
+struct Identity {
+  dev_t device;
+  ino_t inode;
+  off_t size;
+  std::int64_t changed;
+  bool operator==(const Identity&) const = default;
+};
+
+std::optional<Identity> identity_of(const std::filesystem::path& file) {
+  struct stat found {};
+  if (::stat(file.c_str(), &found) != 0) return std::nullopt;
+  return Identity{
+      found.st_dev, found.st_ino, found.st_size,
+      static_cast<std::int64_t>(found.st_mtim.tv_sec) * 1'000'000'000 + found.st_mtim.tv_nsec};
+}
+
+/// Refuses a file that its checksum does not fit. A command opens its file several times and reads
+/// it through once.
+void require_whole(const std::filesystem::path& file) {
+  static std::mutex mutex;
+  static std::optional<Identity> whole;
+  const std::optional<Identity> identity = identity_of(file);
+  const std::lock_guard<std::mutex> lock(mutex);
+  if (identity && identity == whole) return;
+  const Checksum checksum = checksum_of(file);
+  if (checksum == Checksum::differs) {
+    throw DamagedFile(file.string() +
+                      ": damaged: its bytes do not fit the checksum at its end, so that no number "
+                      "in it can be trusted");
+  }
+  // a clock of the file system ticks coarsely: a file just written may be written again unseen
+  const std::int64_t now = static_cast<std::int64_t>(std::time(nullptr)) * 1'000'000'000;
+  if (checksum == Checksum::fits && identity->changed < now - kSettled) whole = identity;
+}
+
+}  // namespace
+
+struct Hdf5Reader::State {
+  std::string file;
+  pid_t child = -1;
+  int socket = -1;
+
+  explicit State(const std::filesystem::path& path) : file(path.string()) {
+    std::array<int, 2> ends{};
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+      throw FileError(fmt::format("{}: no socket to read it over: {}", file, std::strerror(errno)));
+    }
+    child = ::fork();
+    if (child == 0) {
+      ::close(ends[0]);
+      confine(path);
+      serve(ends[1], path);
+      ::_exit(0);
+    }
+    ::close(ends[1]);
+    socket = ends[0];
+    if (child < 0) {
+      ::close(socket);
+      throw FileError(fmt::format("{}: no process to read it in: {}", file, std::strerror(errno)));
+    }
+  }
+  ~State() { end(); }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  int end() {
+    int status = 0;
+    if (child <= 0) return status;
+    ::close(socket);
+    // a reader opened later holds this socket, too: hanging up may not reach the child
+    ::kill(child, SIGKILL);
+    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    child = -1;
+    return status;
+  }
+
+  [[noreturn]] void died(std::string_view path) {
+    int status = 0;
+    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    child = -1;
+    ::close(socket);
+    const bool slow =
+        WIFSIGNALED(status) && (WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGKILL);
+    const std::string how =
+        slow ? "HDF5's library did not end reading"
+        : WIFSIGNALED(status)
+            ? fmt::format("HDF5's library fails with signal {} where it reads", WTERMSIG(status))
+            : std::string("HDF5's library fails where it reads");
+    throw DamagedFile(
+        fmt::format("{}: damaged: {} {}", file, how, path.empty() ? "the file" : printable(path)));
+  }
+
+  void ask(Question question, std::string_view path, std::string_view name) {
+    if (child <= 0) throw DamagedFile(file + ": damaged");
+    if (!send_all(socket, &question, sizeof question) || !send_text(socket, path) ||
+        !send_text(socket, name)) {
+      died(path);
+    }
+  }
+
+  /// The bytes of the next reply as Ts. Errors: FileError, bad_alloc.
+  template <class T>
+  std::vector<T> receive(std::string_view path) {
+    Reply kind{};
+    std::uint64_t size = 0;
+    if (!receive_all(socket, &kind, sizeof kind) || !receive_all(socket, &size, sizeof size)) {
+      died(path);
+    }
+    const bool known = kind == Reply::value || kind == Reply::refused || kind == Reply::no_memory;
+    if (!known || size > kMostReply || (kind == Reply::value && size % sizeof(T) != 0)) {
+      throw DamagedFile(fmt::format("{}: damaged: {} cannot be read", file, printable(path)));
+    }
+    if (kind == Reply::no_memory) throw std::bad_alloc();
+    if (kind == Reply::refused) {
+      std::string text(size, '\0');
+      if (!receive_all(socket, text.data(), size)) died(path);
+      throw DamagedFile(text);
+    }
+    std::vector<T> values(size / sizeof(T));
+    if (!receive_all(socket, values.data(), size)) died(path);
     return values;
   }
-  if (length > kMaxTextBytes || saturating_product(count, length) > kMaxHdf5Values) {
-    throw FileError(fmt::format("{}: {} declares {} texts of {} bytes: must be at most {} bytes",
-                                state_->file, path, count, length, kMaxHdf5Values));
+
+  template <class T>
+  std::vector<T> values(Question question, std::string_view path, std::string_view name = {}) {
+    ask(question, path, name);
+    return receive<T>(path);
   }
-  std::string block(count * length, '\0');
-  state_->require(H5Dread(set.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, block.data()),
-                  "read " + std::string(path));
-  for (std::size_t i = 0; i < count; ++i) {
-    std::string value = block.substr(i * length, length);
-    value.resize(std::min(value.find('\0'), value.size()));
-    while (H5Tget_strpad(type.id()) == H5T_STR_SPACEPAD && !value.empty() && value.back() == ' ') {
-      value.pop_back();
+  template <class T>
+  T value(Question question, std::string_view path, std::string_view name = {}) {
+    const std::vector<T> one = values<T>(question, path, name);
+    if (one.size() != 1) {
+      throw DamagedFile(fmt::format("{}: damaged: {} cannot be read", file, printable(path)));
     }
-    values.push_back(std::move(value));
+    return one.front();
   }
-  return values;
+  bool truth(Question question, std::string_view path, std::string_view name = {}) {
+    return value<std::uint8_t>(question, path, name) != 0;
+  }
+  std::string text(Question question, std::string_view path, std::string_view name = {}) {
+    const std::vector<char> bytes = values<char>(question, path, name);
+    return {bytes.begin(), bytes.end()};
+  }
+  std::vector<std::string> texts(Question question, std::string_view path) {
+    const std::vector<char> bytes = values<char>(question, path);
+    std::vector<std::string> list;
+    for (std::size_t at = 0; at < bytes.size();) {
+      std::uint64_t size = 0;
+      if (bytes.size() - at >= sizeof size) {
+        std::memcpy(&size, bytes.data() + at, sizeof size);
+        at += sizeof size;
+      } else {
+        size = bytes.size();
+      }
+      if (size > bytes.size() - at) {
+        throw DamagedFile(fmt::format("{}: damaged: {} cannot be read", file, printable(path)));
+      }
+      list.emplace_back(bytes.data() + at, size);
+      at += size;
+    }
+    return list;
+  }
+};
+
+Hdf5Reader::Hdf5Reader(const std::filesystem::path& file) {
+  require_whole(file);
+  state_ = std::make_unique<State>(file);
+  (void)state_->truth(Question::open, "");
 }
 
+Hdf5Reader::~Hdf5Reader() = default;
+
+std::vector<std::string> Hdf5Reader::names(std::string_view group) const {
+  return state_->texts(Question::names, group);
+}
+bool Hdf5Reader::has(std::string_view path) const { return state_->truth(Question::has, path); }
+bool Hdf5Reader::is_group(std::string_view path) const {
+  return state_->truth(Question::is_group, path);
+}
+Shape Hdf5Reader::shape(std::string_view path) const {
+  return state_->values<std::uint64_t>(Question::shape, path);
+}
+std::vector<double> Hdf5Reader::doubles(std::string_view path) const {
+  return state_->values<double>(Question::doubles, path);
+}
+std::vector<std::int64_t> Hdf5Reader::integers(std::string_view path) const {
+  return state_->values<std::int64_t>(Question::integers, path);
+}
+std::vector<std::string> Hdf5Reader::strings(std::string_view path) const {
+  return state_->texts(Question::strings, path);
+}
 std::vector<std::uint8_t> Hdf5Reader::bytes(std::string_view path) const {
-  const Hdf5Handle set = state_->open(path);
-  const Hdf5Handle type = state_->own(H5Dget_type(set.id()), H5Tclose, "read a type");
-  if (H5Tis_variable_str(type.id()) > 0) {
-    throw FileError(fmt::format("{}: {} holds texts", state_->file, path));
-  }
-  const Hdf5Handle space = state_->own(H5Dget_space(set.id()), H5Sclose, "read a shape");
-  const std::size_t size = H5Tget_size(type.id());
-  std::vector<std::uint8_t> values(size * state_->points(space.id(), path, size));
-  if (!values.empty()) {
-    state_->require(H5Dread(set.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()),
-                    "read " + std::string(path));
-  }
-  return values;
+  return state_->values<std::uint8_t>(Question::bytes, path);
 }
-
 bool Hdf5Reader::holds_text(std::string_view path) const {
-  const Hdf5Handle set = state_->open(path);
-  const Hdf5Handle type = state_->own(H5Dget_type(set.id()), H5Tclose, "read a type");
-  return H5Tget_class(type.id()) == H5T_STRING;
+  return state_->truth(Question::holds_text, path);
 }
-
 std::vector<std::string> Hdf5Reader::attributes(std::string_view object) const {
-  const Hdf5Handle owner =
-      state_->own(H5Oopen(state_->handle.id(), std::string(object).c_str(), H5P_DEFAULT), H5Oclose,
-                  "open " + std::string(object));
-  std::vector<std::string> names;
-  const int count = H5Aget_num_attrs(owner.id());
-  for (int i = 0; i < count; ++i) {
-    const Hdf5Handle found =
-        state_->own(H5Aopen_by_idx(owner.id(), ".", H5_INDEX_NAME, H5_ITER_INC,
-                                   static_cast<hsize_t>(i), H5P_DEFAULT, H5P_DEFAULT),
-                    H5Aclose, "open an attribute");
-    const auto length =
-        static_cast<std::size_t>(std::max<ssize_t>(H5Aget_name(found.id(), 0, nullptr), 0));
-    std::string name(length + 1, '\0');
-    H5Aget_name(found.id(), name.size(), name.data());
-    name.resize(length);
-    names.push_back(std::move(name));
-  }
-  return names;
+  return state_->texts(Question::attributes, object);
 }
-
 std::string Hdf5Reader::shown_attribute(std::string_view object, std::string_view name) const {
-  const std::string label(name);
-  const Hdf5Handle found = state_->open_attribute(object, label);
-  const Hdf5Handle type = state_->own(H5Aget_type(found.id()), H5Tclose, "read a type");
-  const H5T_class_t kind = H5Tget_class(type.id());
-  if (kind == H5T_STRING) return text_attribute(object, name);
-  const Hdf5Handle space = state_->own(H5Aget_space(found.id()), H5Sclose, "read a shape");
-  const std::size_t count = state_->points(space.id(), label, 8);
-  std::string text;
-  const auto show = [&](const auto& values) {
-    for (const auto& value : values) text += fmt::format("{}{}", text.empty() ? "" : ", ", value);
-    return values.size() == 1 ? text : "[" + text + "]";
-  };
-  if (kind == H5T_FLOAT) {
-    std::vector<double> values(count);
-    if (count > 0) {
-      state_->require(H5Aread(found.id(), H5T_NATIVE_DOUBLE, values.data()), "read " + label);
-    }
-    return show(values);
-  }
-  if (H5Tget_sign(type.id()) == H5T_SGN_NONE) {
-    std::vector<std::uint64_t> values(count);
-    if (count > 0) {
-      state_->require(H5Aread(found.id(), H5T_NATIVE_UINT64, values.data()), "read " + label);
-    }
-    return show(values);
-  }
-  std::vector<std::int64_t> values(count);
-  if (count > 0) {
-    state_->require(H5Aread(found.id(), H5T_NATIVE_INT64, values.data()), "read " + label);
-  }
-  return show(values);
+  return state_->text(Question::shown_attribute, object, name);
 }
-
 bool Hdf5Reader::has_attribute(std::string_view object, std::string_view name) const {
-  return H5Aexists_by_name(state_->handle.id(), std::string(object).c_str(),
-                           std::string(name).c_str(), H5P_DEFAULT) > 0;
+  return state_->truth(Question::has_attribute, object, name);
 }
-
 double Hdf5Reader::number_attribute(std::string_view object, std::string_view name) const {
-  const std::string label(name);
-  const Hdf5Handle found = state_->open_attribute(object, label);
-  state_->require_single(found.id(), label);
-  double value = 0.0;
-  state_->require(H5Aread(found.id(), H5T_NATIVE_DOUBLE, &value), "read attribute " + label);
-  return value;
+  return state_->value<double>(Question::number_attribute, object, name);
+}
+std::string Hdf5Reader::text_attribute(std::string_view object, std::string_view name) const {
+  return state_->text(Question::text_attribute, object, name);
 }
 
-std::string Hdf5Reader::text_attribute(std::string_view object, std::string_view name) const {
-  const std::string label(name);
-  const Hdf5Handle found = state_->open_attribute(object, label);
-  const Hdf5Handle type = state_->own(H5Aget_type(found.id()), H5Tclose, "read a type");
-  if (H5Tis_variable_str(type.id()) <= 0) {
-    throw FileError(fmt::format("{}: attribute {} is not a text", state_->file, label));
+// By the signature, where HDF5 looks for it, or by the line of the checksum that only HDF5 files of
+// carom have: HDF5's own test would read the file's structures in this process.
+bool Hdf5Reader::is_hdf5(const std::filesystem::path& file) {
+  constexpr std::array<char, 8> kSignature{'\x89', 'H', 'D', 'F', '\r', '\n', '\x1a', '\n'};
+  std::error_code failed;
+  if (!std::filesystem::is_regular_file(file, failed)) return false;
+  const std::uintmax_t size = std::filesystem::file_size(file, failed);
+  std::ifstream stream(file, std::ios::binary);
+  for (std::uintmax_t at = 0; !failed && at + kSignature.size() <= size;
+       at = at == 0 ? 512 : 2 * at) {
+    std::array<char, 8> head{};
+    stream.seekg(static_cast<std::streamoff>(at));
+    if (stream.read(head.data(), head.size()) && head == kSignature) return true;
   }
-  state_->require_single(found.id(), label);
-  char* text = nullptr;
-  state_->require(H5Aread(found.id(), type.id(), static_cast<void*>(&text)),
-                  "read attribute " + label);
-  std::string value(text == nullptr ? "" : text);
-  H5free_memory(text);
-  return value;
+  return has_checksum(file);
 }
 
 }  // namespace carom::io

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstddef>
+#include <iterator>
 #include <limits>
 
 #include <carom/error.hpp>
@@ -46,15 +49,90 @@ std::string shown(const json& value) {
   return text;
 }
 
+namespace {
+
+// What collections of problems say of where a problem is from and what is known of it.
+constexpr std::string_view kFreeKeys[] = {"all_basic_solutions",
+                                          "author",
+                                          "comment",
+                                          "comments",
+                                          "convention",
+                                          "date",
+                                          "description",
+                                          "doi",
+                                          "licence",
+                                          "license",
+                                          "max_eig_P",
+                                          "min_eig_P",
+                                          "note",
+                                          "notes",
+                                          "redundant_equality_rows",
+                                          "reference",
+                                          "references",
+                                          "relative_asymmetry",
+                                          "solvable",
+                                          "source",
+                                          "strictly_convex",
+                                          "symptom",
+                                          "tags",
+                                          "title",
+                                          "tolerance_in_source",
+                                          "url",
+                                          "version"};
+constexpr std::string_view kFreeBeginnings[] = {"_", "checked", "exact_", "expected", "shipped_"};
+
+// Letters to insert, leave out, replace or exchange with the next, case aside.
+std::size_t distance(std::string_view a, std::string_view b) {
+  const auto same = [](char x, char y) {
+    return std::tolower(static_cast<unsigned char>(x)) ==
+           std::tolower(static_cast<unsigned char>(y));
+  };
+  std::vector<std::vector<std::size_t>> far(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i) far[i][0] = i;
+  for (std::size_t j = 0; j <= b.size(); ++j) far[0][j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      far[i][j] = std::min({far[i - 1][j] + 1, far[i][j - 1] + 1,
+                            far[i - 1][j - 1] + (same(a[i - 1], b[j - 1]) ? 0 : 1)});
+      if (i > 1 && j > 1 && same(a[i - 1], b[j - 2]) && same(a[i - 2], b[j - 1])) {
+        far[i][j] = std::min(far[i][j], far[i - 2][j - 2] + 1);
+      }
+    }
+  }
+  return far[a.size()][b.size()];
+}
+
+}  // namespace
+
+bool is_free_key(std::string_view key) {
+  const auto begins = [key](std::string_view start) { return key.starts_with(start); };
+  return std::any_of(std::begin(kFreeBeginnings), std::end(kFreeBeginnings), begins) ||
+         std::find(std::begin(kFreeKeys), std::end(kFreeKeys), key) != std::end(kFreeKeys);
+}
+
+std::string nearest_key(std::string_view key, std::span<const std::string_view> known) {
+  std::string_view nearest;
+  std::size_t least = std::max<std::size_t>(1, key.size() / 3) + 1;
+  for (const std::string_view other : known) {
+    // of a name of one or two letters another letter makes another name
+    const std::size_t far = distance(key, other);
+    if (far < least && far < std::min(key.size(), other.size())) {
+      least = far;
+      nearest = other;
+    }
+  }
+  return std::string(nearest);
+}
+
 void require_known_keys(const json& object, std::span<const std::string_view> known,
                         const std::string& where) {
   for (const auto& item : object.items()) {
-    bool found = false;
-    for (const std::string_view key : known) found = found || key == item.key();
-    if (!found) {
-      throw InvalidInput(fmt::format("{}: unknown key \"{}\"; known are {}", where, item.key(),
-                                     fmt::join(known, ", ")));
-    }
+    const std::string& key = item.key();
+    if (std::find(known.begin(), known.end(), key) != known.end() || is_free_key(key)) continue;
+    const std::string nearest = nearest_key(key, known);
+    throw InvalidInput(fmt::format("{}: unknown key \"{}\"{}; known are {}", where, key,
+                                   nearest.empty() ? "" : ": is \"" + nearest + "\" meant?",
+                                   fmt::join(known, ", ")));
   }
 }
 

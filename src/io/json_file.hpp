@@ -24,7 +24,12 @@ struct Matrix {
 /// The value as messages show it: JSON, cut short where it is long.
 std::string shown(const nlohmann::json& value);
 
-/// Refuses keys of `object` that are not in `known`.
+/// Whether any object may have the key: it says something to readers, nothing to carom.
+/// docs/files.md lists them.
+bool is_free_key(std::string_view key);
+/// That of `known` which a mistyped key was meant to be; empty where none is near.
+std::string nearest_key(std::string_view key, std::span<const std::string_view> known);
+/// Refuses keys of `object` that are neither in `known` nor free.
 void require_known_keys(const nlohmann::json& object, std::span<const std::string_view> known,
                         const std::string& where);
 /// The value of a key that must be there.

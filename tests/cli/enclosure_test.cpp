@@ -82,8 +82,9 @@ TEST(EnclosureCommand, AFileIsVerifiedFromItselfAlone) {
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_EQ(outcome.document()["proven"], 1);
 
-  // One digit of the last polyhedron's last row.
+  // One digit of the last polyhedron's last row; and no checksum, which would tell.
   std::string bytes = read_text(file);
+  bytes.resize(bytes.rfind("carom crc32"));
   std::size_t at = bytes.find("carom-enclosure 1");
   ASSERT_NE(at, std::string::npos);
   at = bytes.find('\0', at);

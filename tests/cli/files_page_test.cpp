@@ -30,6 +30,14 @@ A JSON file holds one object or an array of them (`examples/data`). An HDF5 file
 leading axis of problems, all of one shape; `name` is a data set of texts. What does not fit is refused with file, problem,
 field, position and value. An output of `--output` stands for its problems: `carom impact out.h5`.
 
+A key that is not listed is refused by name, with the listed key that is nearest. Free for readers, in every object, are keys
+that begin with `_`, `checked`, `exact_`, `expected` or `shipped_`, and `author`, `comment`, `comments`, `convention`, `date`,
+`description`, `doi`, `licence`, `license`, `note`, `notes`, `reference`, `references`, `solvable`, `source`, `symptom`, `tags`,
+`title`, `tolerance_in_source`, `url`, `version`; of matrices `all_basic_solutions`, `max_eig_P`, `min_eig_P`,
+`redundant_equality_rows`, `relative_asymmetry`, `strictly_convex`. A file of `carom solve` may wrap its problem: an object with
+`data`, the problem, and beside it `kind`, `name` and free keys. Sizes may be repeated and must then agree: `n`, `m`, of
+friction problems `nc`, the contacts.
+
 )";
 
 const char* const kHdf5 =
@@ -47,6 +55,14 @@ const char* const kHdf5 =
         first = modes & 3                              # contact 0: 0 separating, 1 sticking, ..
         second = (modes >> 2) & 3                      # contact 1
         print(group["samples/impulse"].attrs["meaning"])
+
+The file ends with the line `carom crc32 XXXXXXXX`, the CRC-32 of all bytes before it, which HDF5's own readers do not see
+and every command of carom checks: a changed byte is refused. A file that other software wrote, or changed, has no such line
+and is read as it is. Check it yourself:
+
+    import zlib
+    data = open("block.h5", "rb").read()
+    assert data[-21:] == b"carom crc32 %08x\n" % zlib.crc32(data[:-21])
 
 Root attributes: `carom_version`, `commit`, `command`, `created`, `backend`, and every setting by name (`settings.md`). Each data set
 has the attributes `axes`, `unit` and `meaning` below; of codes `meaning` lists the words. `*` stands for a number or a name.

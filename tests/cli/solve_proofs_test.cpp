@@ -5,6 +5,7 @@
 
 #include "cli/command.hpp"
 #include "cli/refusal.hpp"
+#include "support/from_environment.hpp"
 
 namespace carom::test {
 namespace {
@@ -85,7 +86,7 @@ std::vector<std::string> stored(const std::vector<std::string>& folders) {
 
 TEST_F(Proofs, EveryStoredAnswerPassesThePagesChecks) {
   std::set<std::string> used = {"opening"};
-  for (const std::string& file : stored({"lcp", "lp", "qp", "socp", "trust", "proofs"})) {
+  for (const std::string& file : stored({"lcp", "lp", "qp", "socp", "fc3d", "trust", "proofs"})) {
     SCOPED_TRACE(file);
     const json answer = solved(file);
     if (!has_check(answer)) {  // claims nothing
@@ -97,6 +98,17 @@ TEST_F(Proofs, EveryStoredAnswerPassesThePagesChecks) {
     used.insert(check_named(answer));
   }
   for (const auto& [name, text] : checks_) EXPECT_EQ(used.count(name), 1U) << name;
+}
+
+// CAROM_PAGE_PROBLEMS of each kind: integers, mixed units, problems moved by a rounding.
+TEST_F(Proofs, SoDoRandomAnswers) {
+  const std::string problems = std::to_string(from_environment("CAROM_PAGE_PROBLEMS", 600));
+  const fs::path root = fs::path(CAROM_TEST_DATA).parent_path().parent_path();
+  const Outcome outcome = Process({python_, (root / "tests/cli/check_page.py").string(),
+                                   CAROM_COMMAND, (root / "docs/check_a_proof.md").string(),
+                                   "--problems", problems, "--kinds", "lp,lcp"})
+                              .wait();
+  EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.err;
 }
 
 TEST_F(Proofs, SoDoTheAnswersOfEveryMethod) {

@@ -8,7 +8,7 @@
 namespace carom::test {
 namespace {
 
-json without_time(json document) {
+json without_seconds(json document) {
   document.erase("seconds");
   document.erase("samples_per_second");
   document.erase("parameters");
@@ -83,8 +83,8 @@ TEST(Sweeps, OfImpactsAreTheRunsOneByOne) {
       carom({"impact", "box_wall", "--samples", "64", "--set", "friction=0.2", "--json"})
           .document();
   // a problem's place in its batch is part of its draws: the first is the same
-  json one = without_time(swept[0]);
-  json other = without_time(first);
+  json one = without_seconds(swept[0]);
+  json other = without_seconds(first);
   for (json* document : {&one, &other}) {
     document->erase("epsilon_net");  // one for the batch
     document->erase("nonunique_solves");
@@ -173,7 +173,7 @@ TEST(Sweeps, SetTakesSeveral) {
     std::vector<std::string> words = {"impact", "box_wall", "--samples", "32"};
     words.insert(words.end(), set.begin(), set.end());
     words.emplace_back("--json");
-    return without_time(carom(words).document());
+    return without_seconds(carom(words).document());
   };
   EXPECT_EQ(sampled({"--set", "friction=0.2", "mass=2"}),
             sampled({"--set", "friction=0.2", "--set", "mass=2"}));

@@ -216,21 +216,28 @@ ImpactEnclosure enclose(const ImpactProblem& problem, const EnclosureSettings& s
   return enclosure;
 }
 
+std::optional<ImpactEnclosure> proven(const ImpactProblem& problem, bool bounded,
+                                      const std::string& text) {
+  const std::size_t planes = planes_at(text);
+  std::optional<Invariant> invariant = read_invariant(text.substr(0, planes));
+  if (!invariant || !nearly_same(invariant->impact, round_impact(problem))) return std::nullopt;
+  Faces faces(invariant->impact);
+  if (!is_inductive(invariant->impact, bounded, faces, invariant->family)) return std::nullopt;
+  ImpactEnclosure held;
+  held.faces = static_cast<std::int64_t>(invariant->family.size());
+  summarise(invariant->impact, invariant->family, held);
+  if (!tighten_by(problem, text.substr(planes), held)) return std::nullopt;
+  return held;
+}
+
 bool proves(const ImpactProblem& problem, const ImpactEnclosure& enclosure) {
   const bool bounded = enclosure.status == EnclosureStatus::outer;
   if (!bounded && enclosure.status != EnclosureStatus::enclosed) return false;
-  const std::string& text = enclosure.invariant;
-  const std::size_t planes = planes_at(text);
-  std::optional<Invariant> invariant = read_invariant(text.substr(0, planes));
-  if (!invariant || !nearly_same(invariant->impact, round_impact(problem))) return false;
-  Faces faces(invariant->impact);
-  if (!is_inductive(invariant->impact, bounded, faces, invariant->family)) return false;
-  ImpactEnclosure held;
-  summarise(invariant->impact, invariant->family, held);
-  return tighten_by(problem, text.substr(planes), held) && is_within(held, enclosure) &&
+  const std::optional<ImpactEnclosure> held = proven(problem, bounded, enclosure.invariant);
+  return held && is_within(*held, enclosure) &&
          std::all_of(enclosure.impossible_modes.begin(), enclosure.impossible_modes.end(),
                      [&](std::uint64_t modes) {
-                       return std::none_of(held.modes.begin(), held.modes.end(),
+                       return std::none_of(held->modes.begin(), held->modes.end(),
                                            [&](const EnclosedMode& m) { return m.modes == modes; });
                      });
 }

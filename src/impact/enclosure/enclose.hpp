@@ -1,5 +1,8 @@
 #pragma once
 
+#include <optional>
+#include <string>
+
 #include <carom/impact_enclosure.hpp>
 
 namespace carom::enclosure {
@@ -11,6 +14,10 @@ ImpactEnclosure enclose(const ImpactProblem& problem, const EnclosureSettings& s
 ImpactDecision decide(const ImpactProblem& problem, const ImpactEvent& event,
                       const EnclosureSettings& settings);
 
+/// What the invariant `text` proves of the problem: bounds, modes and faces; none where it proves
+/// nothing. bounded: it needs the energy, as of status `outer`.
+std::optional<ImpactEnclosure> proven(const ImpactProblem& problem, bool bounded,
+                                      const std::string& text);
 /// See proves_enclosure.
 bool proves(const ImpactProblem& problem, const ImpactEnclosure& enclosure);
 

@@ -263,25 +263,30 @@ ImpactEnclosure bound_by_forms(const ImpactProblem& problem, const EnclosureSett
   return enclosure;
 }
 
-bool proves_bound(const ImpactProblem& problem, const ImpactEnclosure& enclosure) {
-  if (enclosure.status != EnclosureStatus::outer || !enclosure.impossible_modes.empty()) {
-    return false;
-  }
+std::optional<ImpactEnclosure> proven_bound(const ImpactProblem& problem, const std::string& text) {
   const NormalRates rates = normal_rates(problem);
-  const std::string& text = enclosure.invariant;
   const std::size_t planes = planes_at(text);
   const auto forms = read_forms(text.substr(0, planes), problem.contacts);
-  if (!forms) return false;
+  if (!forms) return std::nullopt;
   for (std::size_t f = 0; f < forms->size(); ++f) {
     const int contact = static_cast<int>(f) + kEnergyAlone;
     if (!never_grows(rates, (*forms)[f]) || !bounds_outcomes(rates, (*forms)[f], contact)) {
-      return false;
+      return std::nullopt;
     }
   }
   ImpactEnclosure held;
   set_bounds(rates, *forms, held);
-  return (planes == text.size() || !has_ended(rates)) &&
-         tighten_by(problem, text.substr(planes), held) && is_within(held, enclosure);
+  if (planes != text.size() && has_ended(rates)) return std::nullopt;
+  if (!tighten_by(problem, text.substr(planes), held)) return std::nullopt;
+  return held;
+}
+
+bool proves_bound(const ImpactProblem& problem, const ImpactEnclosure& enclosure) {
+  if (enclosure.status != EnclosureStatus::outer || !enclosure.impossible_modes.empty()) {
+    return false;
+  }
+  const std::optional<ImpactEnclosure> held = proven_bound(problem, enclosure.invariant);
+  return held && is_within(*held, enclosure);
 }
 
 }  // namespace carom::enclosure

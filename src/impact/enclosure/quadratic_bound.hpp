@@ -1,5 +1,8 @@
 #pragma once
 
+#include <optional>
+#include <string>
+
 #include <carom/impact_enclosure.hpp>
 
 /// Bounds of the outcomes of impacts that are not enclosed by polyhedra: more contacts, or in
@@ -17,6 +20,8 @@ inline constexpr int kMostFormContacts = 6;
 ImpactEnclosure bound_by_forms(const ImpactProblem& problem, const EnclosureSettings& settings,
                                const ImpactEvent* question = nullptr);
 
+/// The bounds that `text`, an invariant of bound_by_forms, proves; none where it proves nothing.
+std::optional<ImpactEnclosure> proven_bound(const ImpactProblem& problem, const std::string& text);
 /// See proves_enclosure: of what bound_by_forms gave.
 bool proves_bound(const ImpactProblem& problem, const ImpactEnclosure& enclosure);
 
