@@ -12,6 +12,7 @@
 
 #include "core/require.hpp"
 #include "core/settings.hpp"
+#include "programs/coulomb/contacts.hpp"
 #include "programs/coulomb/law.hpp"
 #include "programs/coulomb/solver.hpp"
 
@@ -110,7 +111,9 @@ double coulomb_residual(const CoulombProblem& problem, const std::vector<double>
   const cpu::CoulombSystem system = unscaled_system(problem);
   const VectorXd r = Eigen::Map<const VectorXd>(reaction.data(), system.size());
   const double scale = std::max(largest(system.vector), std::numeric_limits<double>::min());
-  return cpu::natural_residual(system, r) / scale;
+  const double law = cpu::law_residual(system, r) / scale;
+  const double own = cpu::contact_residual(system, r);
+  return law >= own || std::isnan(law) ? law : own;
 }
 
 CoulombResult solve_coulomb(const CoulombProblem& problem, const CoulombSettings& settings) {
@@ -129,29 +132,33 @@ CoulombResult solve_coulomb(const CoulombProblem& problem, const CoulombSettings
 
   VectorXd reaction = VectorXd::Zero(n);
   if (q_scale > 0) {
-    cpu::CoulombSystem scaled = original;
+    const VectorXd units = cpu::contact_units(original);
+    cpu::CoulombSystem scaled = cpu::in_units(original, units);
+    const double own_scale = largest(scaled.vector);
     scaled.matrix /= w_scale;
-    scaled.vector /= q_scale;
+    scaled.vector /= own_scale;
     scaled.weight /= w_scale;
     const cpu::CoulombSolution solution =
         cpu::search_coulomb(scaled, settings.tolerance, settings.max_iterations);
-    reaction = solution.reaction * q_scale / w_scale;
+    reaction = solution.reaction * own_scale / w_scale;
+    for (int i = 0; i < problem.contacts; ++i) {
+      reaction.segment(static_cast<Eigen::Index>(problem.dimension) * i, problem.dimension) *=
+          units[i];
+    }
     result.iterations = solution.iterations;
   }
   const VectorXd velocity = original.velocity(reaction);
   result.reaction.assign(reaction.begin(), reaction.end());
   result.velocity.assign(velocity.begin(), velocity.end());
   result.residual = coulomb_residual(problem, result.reaction);
-  // Stricter than the reported residual: with a large mu the natural map alone would accept
-  // contacts that still approach.
-  const double law = q_scale > 0 ? cpu::law_residual(original, reaction) / q_scale : 0.0;
-  if (result.residual <= settings.tolerance && law <= settings.tolerance) {
+  if (result.residual <= settings.tolerance) {
     result.status = Status::solved;
   } else if (!std::isfinite(result.residual)) {
     result.status = Status::numerical_error;
   } else if (provably_infeasible(original)) {
     result.status = Status::infeasible;
-  } else if (law <= std::min(kInaccurateFactor * settings.tolerance, kInaccurateLimit)) {
+  } else if (result.residual <=
+             std::min(kInaccurateFactor * settings.tolerance, kInaccurateLimit)) {
     result.status = Status::inaccurate;
   } else {
     result.status = Status::iteration_limit;

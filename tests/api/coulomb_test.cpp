@@ -14,6 +14,8 @@
 #include <carom/coulomb.hpp>
 #include <carom/error.hpp>
 
+#include "support/coulomb_problems.hpp"
+
 namespace {
 
 using carom::CoulombProblem;
@@ -198,6 +200,17 @@ TEST(CoulombCases, EveryRealProblemIsSolved) {
   }
 }
 
+TEST(CoulombCases, ContactsOfVeryDifferentSizeEachHold) {
+  const CoulombProblem p = load(CAROM_TEST_DATA "/trust/coulomb_false_solved_scales.json");
+  const CoulombResult result = carom::solve_coulomb(p);
+  ASSERT_EQ(result.status, Status::solved);
+  EXPECT_LE(carom::test::coulomb_violation(p, result.reaction), 1e-12);
+  // Contact 0 that pulls by a millionth of its own force, which no other feels.
+  vector<double> pulled = result.reaction;
+  pulled[0] = -1e-6 * std::hypot(pulled[1], pulled[2]);
+  EXPECT_GE(carom::coulomb_residual(p, pulled), 1e-7);
+}
+
 TEST(CoulombSingle, SeparatingContactFeelsNothing) {
   for (const int d : {2, 3}) {
     const CoulombProblem p =
@@ -308,9 +321,9 @@ TEST(CoulombProperties, RandomAndRankDeficientProblems) {
 }
 
 TEST(CoulombProperties, HugeFrictionIsNeverAFalseSuccess) {
-  // The natural map alone accepts r = 0 here up to |q_n| / mu, although the contact approaches.
+  // The natural map accepts r = 0 here up to |q_n| / mu, although the contact approaches.
   CoulombProblem p = single(2, {1, 1}, {-1, 0.5}, 1e12);
-  EXPECT_LE(carom::coulomb_residual(p, {0, 0}), 1e-9);
+  EXPECT_DOUBLE_EQ(carom::coulomb_residual(p, {0, 0}), 1.0);
   const CoulombResult result = carom::solve_coulomb(p);
   ASSERT_EQ(result.status, Status::solved);
   expect_near(result.reaction, {1, -0.5}, 1e-14);

@@ -11,6 +11,7 @@ const std::string kFolder = CAROM_TEST_DATA "/trust/";
 
 // tests/data/trust/README.md; "unsolvable" problems are whatever claims no solution.
 const std::map<std::string, std::string> kRight = {
+    {"coulomb_false_solved_scales", "solved"},
     {"lcp_false_solved_units", "solved"},
     {"lcp_false_solved_unsolvable", "unsolvable"},
     {"lp_false_solved_big_fixed_column", "infeasible"},

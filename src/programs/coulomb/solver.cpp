@@ -5,6 +5,7 @@
 #include <limits>
 #include <random>
 
+#include "programs/coulomb/contacts.hpp"
 #include "programs/coulomb/lemke.hpp"
 #include "programs/coulomb/local.hpp"
 
@@ -24,7 +25,8 @@ class Search {
   Search(const CoulombSystem& system, double tolerance, int max_iterations)
       : system_(system), tolerance_(tolerance), max_iterations_(max_iterations) {
     best_.reaction = VectorXd::Zero(system.size());
-    best_.residual = law_residual(system, best_.reaction);
+    best_.residual = std::numeric_limits<double>::quiet_NaN();
+    offer(best_.reaction);
   }
 
   CoulombSolution run() {
@@ -250,9 +252,17 @@ class Search {
     }
   }
 
-  void offer(const VectorXd& reaction) {
-    const double residual = law_residual(system_, reaction);
-    if (!(residual < best_.residual) && !std::isnan(best_.residual)) return;
+  void offer(const VectorXd& raw) {
+    const auto worse = [&](double residual) {
+      return !(residual < best_.residual) && !std::isnan(best_.residual);
+    };
+    if (worse(law_residual(system_, raw))) return;
+    const VectorXd reaction = in_cones(system_, raw);
+    const double law = law_residual(system_, reaction);
+    if (worse(law)) return;
+    const double own = contact_residual(system_, reaction);
+    const double residual = law >= own || std::isnan(law) ? law : own;
+    if (worse(residual)) return;
     if (!std::isfinite(residual)) return;
     if (!(best_.residual <= tolerance_)) accepted_at_ = used_;
     best_.reaction = reaction;
