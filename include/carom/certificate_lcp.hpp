@@ -14,6 +14,11 @@ using kernels::larger;
 using kernels::magnitude;
 using kernels::select;
 
+/// Share of its row's terms below which a datum is what rounding left of a zero, and counts as one.
+CAROM_INLINE constexpr double noise_floor(long terms) {
+  return 0x1p-50 * static_cast<double>(terms + 4);
+}
+
 /// np: n padded.
 template <class Memory>
 struct LcpJudgeLayout {
@@ -37,18 +42,26 @@ CAROM_HOST_DEVICE constexpr long lcp_judge_workspace(int n) {
   return kernels::values_of<LcpJudgeLayout>(kernels::padded(n, kernels::kPackPadding));
 }
 
+/// Farkas' margin is more than this share of its largest term, so that a sum of few digits shows
+/// it.
+inline constexpr double kClearMargin = 2e-8;
+
 // From here on a residual is not close to zero, and its rows want units of their own; what they
 // want that is close otherwise.
 inline constexpr double kLcpClose = 1e-13;
 inline constexpr double kLcpBeyondClose = 2e-13;
 
 /// Row i of an LCP: w_i, the magnitudes of the products in it, and |q_i|.
+/// A q_i below noise_floor of them counts as zero.
 template <class V>
 struct LcpRow {
   V z;
   V w;
   V size;
   V own;
+
+  CAROM_INLINE LcpRow(V z_i, V w_i, V terms, V datum, double noise)
+      : z(z_i), w(w_i), size(terms), own(select(datum <= V(noise) * terms, V(0.0), datum)) {}
 
   /// What the row misses in this unit; NaN stays.
   [[nodiscard]] CAROM_INLINE V share(V unit, double rounding) const {
@@ -122,6 +135,60 @@ class LcpJudge {
         conceded_ = true;
       }
       worst.add(share);
+    }
+    return worst.value;
+  }
+
+  /// Whether y proves that no z >= 0 has w >= 0: y >= 0, M'y <= 0 and q'y < 0, for y'w = q'y +
+  /// (M'y)'z would be negative. The residual is the largest (M'y)_j > 0 over its datum; the margin
+  /// -q'y is the datum that explains y. Infinity where y is no proof.
+  CAROM_HOST_DEVICE double farkas_residual(const double* y) {
+    kernels::copy_padded(lanes_, n_, y, at_.z);
+    double margin = 0.0, most = 0.0;
+    for (int i = 0; i < n_; ++i) {
+      if (!(at_.z[i] >= 0.0) || !kernels::is_finite(at_.z[i])) return kernels::kInfinity;
+      const double term = -at_.vector[i] * at_.z[i];
+      margin += term;
+      most = kernels::larger(most, magnitude(term));
+    }
+    if (!(margin > kClearMargin * most)) return kernels::kInfinity;
+    const auto term = [&](int i, int j) { return row(i)[j] * at_.z[i]; };
+    lanes_.for_each(n_, [&](int j) {
+      double sum = 0.0, size = 0.0;
+      for (int i = 0; i < n_; ++i) {
+        sum += term(i, j);
+        size += magnitude(term(i, j));
+      }
+      at_.value[j] = sum;
+      at_.size[j] = size;
+    });
+    lanes_.for_each(n_, [&](int i) {
+      at_.known[i] = at_.z[i] == 0.0 ? 1.0 : reached(magnitude(at_.vector[i] * at_.z[i]), margin);
+    });
+    for (double before = -1.0;;) {
+      lanes_.for_each(n_, [&](int j) {
+        double datum = 0.0;
+        for (int i = 0; i < n_; ++i) datum += at_.known[i] * magnitude(term(i, j));
+        at_.datum[j] = datum;
+      });
+      double count = 0.0;
+      for (int i = 0; i < n_; ++i) count += at_.known[i];
+      if (!(count > before) || count >= n_) break;
+      before = count;
+      lanes_.for_each(n_, [&](int i) {
+        double known = at_.known[i];
+        for (int j = 0; j < n_; ++j) {
+          known = kernels::larger(known, reached(magnitude(term(i, j)), at_.datum[j]));
+        }
+        at_.known[i] = known;
+      });
+    }
+    MaxAbs<> worst;
+    for (int j = 0; j < n_; ++j) {
+      const double sum = at_.value[j], size = at_.size[j], datum = at_.datum[j];
+      if (sum < -rounding_ * size) continue;
+      worst.add(missed(positive_part(sum), size, datum, rounding_) +
+                beyond_reach(size, datum, rounding_));
     }
     return worst.value;
   }
@@ -216,7 +283,8 @@ class LcpJudge {
   template <class V>
   CAROM_INLINE LcpRow<V> row_of(int i) const {
     return {kernels::load<V>(at_.z + i), kernels::load<V>(at_.value + i),
-            kernels::load<V>(at_.size + i), magnitude(kernels::load<V>(at_.vector + i))};
+            kernels::load<V>(at_.size + i), magnitude(kernels::load<V>(at_.vector + i)),
+            noise_floor(n_)};
   }
   template <class V>
   CAROM_INLINE V seed(int i) const {
@@ -275,8 +343,9 @@ class LcpJudge {
       kernels::store(at_.known + j, decltype(number)(0.0));
     });
     for (int i = 0; i < n_; ++i) {
-      if (!all && at_.vector[i] == 0.0) continue;
-      const double datum = kernels::larger(at_.datum[i], kernels::magnitude(at_.vector[i]));
+      const double own = row_of<double>(i).own;
+      if (!all && own == 0.0) continue;
+      const double datum = kernels::larger(at_.datum[i], own);
       const double share = 1.0 / kernels::larger(datum, kTiny);
       each_entry(i, [&](auto entry, int j) {
         using V = decltype(entry);

@@ -17,11 +17,6 @@ CAROM_INLINE constexpr double sum_rounding(long terms) {
   return 0x1p-53 * static_cast<double>(terms + 4);
 }
 
-/// Share of its row's terms below which a datum is what rounding left of a zero.
-CAROM_INLINE constexpr double noise_floor(long terms) {
-  return 0x1p-50 * static_cast<double>(terms + 4);
-}
-
 /// max(v, 0) that keeps NaN.
 template <class V>
 CAROM_INLINE V positive_part(V v) {

@@ -42,9 +42,10 @@ struct LcpBatch : LcpSizes, LcpBatchArrays<Buffer> {
 };
 
 struct LcpSettings {
-  double tolerance = 1e-9;  ///< on certificate::LcpJudge's residual, every row in its own unit
-  int max_pivots = 0;       ///< 0: 50 (n + 1)
-  int threads = 0;          ///< cpu: 0 = all hardware threads
+  double tolerance = 1e-9;   ///< on certificate::LcpJudge's residual, every row in its own unit
+  int max_pivots = 0;        ///< 0: 50 (n + 1)
+  int threads = 0;           ///< cpu: 0 = all hardware threads
+  bool certificates = true;  ///< fill LcpResult::farkas; without it that stays empty
 
   /// See settings.hpp.
   template <class Visit, class... Tables>
@@ -55,6 +56,7 @@ struct LcpSettings {
     visit({"max_pivots", "Pivots at most", Range::at_least(0), "", "50 (n + 1)"},
           tables.max_pivots...);
     visit({"threads", "CPU threads", Range::at_least(0), "", "all"}, tables.threads...);
+    visit({"certificates", "Fill farkas of the result"}, tables.certificates...);
   }
 
   /// Errors: InvalidInput naming the field and its value.
@@ -68,7 +70,9 @@ struct LcpResultArrays {
   Array<double> solution;      ///< z, [problems, n]; NaN unless solved or inaccurate
   Array<Status> status;        ///< [problems]
   Array<std::int32_t> pivots;  ///< [problems]
-  Array<double> residual;      ///< [problems], recomputed from M, q, z
+  Array<double> residual;      ///< [problems], recomputed from M, q and z; where infeasible from y
+  Array<double> farkas;        ///< y >= 0 with M'y <= 0 and q'y < 0, [problems, n]; NaN unless
+                               ///< infeasible, empty without settings.certificates
 
   template <class Visit, class... Tables>
   static void each_array(const Sizes& sizes, Visit&& visit, Tables&&... tables) {
@@ -77,13 +81,15 @@ struct LcpResultArrays {
     visit("status", Extents{p}, tables.status...);
     visit("pivots", Extents{p}, tables.pivots...);
     visit("residual", Extents{p}, tables.residual...);
+    visit("farkas", Extents{p, n}.or_empty(), tables.farkas...);
   }
 };
 struct LcpResult : LcpResultArrays<Buffer> {};
 
 /// Solves every problem with lexicographic Lemke (covering vector e, the artificial variable leaves
 /// first in a tie); what rounding keeps from a certified end is done again in twice the precision.
-/// A secondary ray gives Status::ray, which proves nothing about solvability. A problem with NaN or
+/// Where no z >= 0 has w >= 0, Status::infeasible comes with Farkas' vector as its proof. Any other
+/// secondary ray gives Status::ray, which proves nothing about solvability. A problem with NaN or
 /// infinity gets Status::invalid_input and leaves its neighbours unchanged. The result lives in the
 /// memory space of `batch`. Errors: InvalidInput for shapes that do not fit; BackendUnavailable.
 /// `workspace` keeps memory for later calls (workspace.hpp).

@@ -48,7 +48,8 @@ class Proven(Batched):
 
 @result
 class LcpResult(Proven):
-    """solution (n, k), status (n), pivots (n), residual (n); w = M z + q (n, k)."""
+    """solution (n, k), status (n), pivots (n), residual (n); w = M z + q (n, k); farkas (n, k): y >= 0
+    with M'y <= 0 and q'y < 0 where the status is infeasible, or None without certificates."""
 
     w: np.ndarray
     problem: dict[str, Any]
@@ -187,6 +188,7 @@ def solve_lcp(
     on_error: str = "status", **settings: Any,
 ) -> LcpResult:  # fmt: skip
     """z >= 0 with w = M z + q >= 0 and z'w = 0, by lexicographic Lemke (Cottle, Pang, Stone 2009).
+    Where no z >= 0 has w >= 0 the status is infeasible, with a proof; ray proves nothing.
 
     M (n, k, k), q (n, k); k at most 128. Errors: InvalidInput for shapes and settings; a problem
     with NaN has the status invalid_input and leaves its neighbours as they are.

@@ -96,13 +96,16 @@ nb::object residuals(std::int64_t problems, std::int64_t each, Judge&& judge) {
 nb::object lcp(const nb::dict& problem, const nb::dict& answer, std::int64_t problems, int n) {
   const Given given(problem, problems), own(answer, problems);
   const auto matrix = given("matrix", std::int64_t{n} * n), vector = given("vector", n),
-             solution = own("solution", n);
+             solution = own("solution", n), farkas = own("farkas", n);
+  const bool proofs = !answer["farkas"].is_none();
   const auto status = borrowed<Status>(answer["status"]);
   std::vector<double> memory(static_cast<std::size_t>(certificate::lcp_judge_workspace(n)));
   return residuals(problems, 1, [&](std::int64_t p, double* to) {
-    if (status.data()[p] != Status::solved) return;
     certificate::LcpJudge<kernels::SingleLane> judge(kLane, n, matrix[p], vector[p], memory.data());
-    *to = worst_of(judge.residual(solution[p]));
+    if (status.data()[p] == Status::solved) *to = worst_of(judge.residual(solution[p]));
+    if (status.data()[p] == Status::infeasible && proofs) {
+      *to = worst_of(judge.farkas_residual(farkas[p]));
+    }
   });
 }
 

@@ -135,7 +135,7 @@ def test_refusals_are_data():
         ({"samples": 1.5}, "samples", "integer"),
         ({"step_size": "big"}, "step_size", "number"),
         ({"mode_table": 1}, "mode_table", "True or False"),
-        ({"backend": "automatic"}, "backend", "auto, cpu"),
+        ({"backend": "fastest"}, "backend", "auto, cpu"),
         ({"precision": "half"}, "precision", "double or float"),
         ({"seed": -1}, "seed", "2^64"),
         ({"samples": 2**70}, "samples", "64 bits"),

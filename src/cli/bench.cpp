@@ -51,7 +51,7 @@ std::vector<Contestant> contestants(const SamplingOptions& options) {
   options.settings.read(asked);
   const std::int64_t samples = asked.samples;
   const int all = asked.threads > 0 ? asked.threads : hardware_threads();
-  const bool every = options.backend == "auto";
+  const bool every = value_of<Backend>(options.backend) == Backend::automatic;
   const Backend wanted = backend_named("--backend", options.backend);
   std::vector<Contestant> list;
   const std::vector<Backend> available = available_backends();

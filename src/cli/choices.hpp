@@ -15,7 +15,7 @@ namespace carom::cli {
 template <class Enum>
 Enum choice(std::string_view option, const std::string& text, std::string_view without = {}) {
   const auto value = value_of<Enum>(text);
-  if (value && text != without) return *value;
+  if (value && word_of(*value) != without) return *value;
   throw InvalidInput(Refusal{.field = std::string(option),
                              .value = text,
                              .rule = "must be one of " + listed<Enum>(", ", without)});

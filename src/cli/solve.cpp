@@ -40,7 +40,7 @@ lp.json, qp.json, socp.json, friction.json), an HDF5 file the same names as data
 a leading axis of problems; docs/files.md has every field.
 
 With --json and --output every verdict comes with its proof; null where a status has none:
-  lcp   w = M x + q
+  lcp   w = M x + q; infeasible: farkas y >= 0 with M'y <= 0, q'y < 0
   lp    dual y and reduced_costs c - A'y, whether minimised or maximised: y_i is what the
         objective gains per unit of the bound at which row i stands, so y_i > 0 belongs to
         row_lower where minimised and to row_upper where maximised.

@@ -295,9 +295,10 @@ constexpr std::string_view word_of(Enum value) {
   return "unknown";
 }
 
-/// The value of a word, or nothing.
+/// The value of a word, or nothing. The enumerations' own "automatic" is understood as "auto".
 template <class Enum>
 constexpr std::optional<Enum> value_of(std::string_view word) {
+  if (word == "automatic") word = "auto";
   for (const auto& [value, known] : words<Enum>) {
     if (known == word) return value;
   }

@@ -46,12 +46,13 @@ void solve_lcp_cases(const Cases& cases, const CaseSettings& settings, CaseAnswe
       answer.status = result.status.host()[p];
       answer.residual = result.residual.host()[p];
       answer.iterations = result.pivots.host()[p];
-      Proof w;
+      Proof w, farkas;
       if (has_answer(answer.status)) {
         answer.x = slice(result.solution, p, n);
         w = slacks(std::get<LcpProblem>(cases[members[p]].problem), answer.x);
       }
-      answer.proofs = {{"w", std::move(w)}};
+      if (answer.status == Status::infeasible) farkas = slice(result.farkas, p, n);
+      answer.proofs = {{"w", std::move(w)}, {"farkas", std::move(farkas)}};
     }
   }
 }

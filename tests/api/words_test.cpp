@@ -54,6 +54,13 @@ TEST(Words, GoThereAndBack) {
   expect_words<TrajectoryStatus>();
 }
 
+TEST(Words, AutomaticIsAuto) {
+  EXPECT_EQ(value_of<Backend>("automatic"), Backend::automatic);
+  EXPECT_EQ(value_of<QpMethod>("automatic"), QpMethod::automatic);
+  EXPECT_FALSE(value_of<Sampler>("automatic").has_value());
+  EXPECT_EQ(to_string(Backend::automatic), "auto");
+}
+
 TEST(Words, Lists) {
   EXPECT_EQ(listed<Sampler>(" or "), "uniform or sobol");
   EXPECT_EQ(listed<Selection>(" or ", "random"), "any or lemke");

@@ -144,13 +144,17 @@ TEST_F(Proofs, ChecksRejectSpoiledProofs) {
       {"socp_solved_equation", {"cone_dual", "x"}},
       {"socp_infeasible", {"farkas"}},
       {"socp_unbounded", {"ray"}},
-      {"lcp_solved", {"x", "w"}}};
+      {"lcp_solved", {"x", "w"}},
+      {"lcp_infeasible", {"farkas"}},
+      {"coulomb_friction_solved", {"x"}}};
   const std::map<std::string, std::string> elsewhere = {
       {"qp_solved", "qp/mm_HS76.json"},
       {"qp_infeasible", "qp/clarabel_qp_primal_infeasible.json"},
       {"qp_unbounded", "trust/qp_min_false_solved_unbounded.json"},
       {"socp_infeasible", "trust/socp_false_solved_infeasible.json"},
-      {"lcp_solved", "lcp/drake_Handbook10_2_3.json"}};
+      {"lcp_solved", "lcp/drake_Handbook10_2_3.json"},
+      {"lcp_infeasible", "trust/lcp_false_solved_unsolvable.json"},
+      {"coulomb_friction_solved", "trust/coulomb_false_solved_scales.json"}};
   for (const auto& [name, keys_of_proof] : spoils) {
     const auto place = elsewhere.find(name);
     const std::string file =

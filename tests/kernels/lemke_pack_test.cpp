@@ -186,7 +186,7 @@ TEST(LemkePack, StoredProblemsKeepStatusAndPivots) {
       SCOPED_TRACE(set->name);
       const LcpResult result = solve(batch, 0, batch.problems(), *set, settings);
       for (const Status status : result.status.host()) {
-        EXPECT_EQ(to_string(status), item.outcome);
+        EXPECT_EQ(to_string(status), item.status());
       }
       for (const int pivots : result.pivots.host()) EXPECT_EQ(pivots, item.pivots);
     }

@@ -79,7 +79,7 @@ TEST(LemkeBody, StoredProblemsTakeExactPivots) {
   for (const test::LcpCase& item : cases) {
     SCOPED_TRACE(item.name);
     const LcpResult result = cpu::solve_lcp(pack(item), {});
-    EXPECT_EQ(to_string(result.status.data()[0]), item.outcome);
+    EXPECT_EQ(to_string(result.status.data()[0]), item.status());
     EXPECT_EQ(result.pivots.data()[0], item.pivots);
     if (item.outcome != "solved") {
       for (const double z : result.solution.host()) EXPECT_TRUE(std::isnan(z));

@@ -23,6 +23,11 @@ struct LcpCase {
   int pivots = 0;
   std::vector<double> solution;  ///< its z, empty on a ray
   bool solvable = false;
+
+  /// Of these, a ray without an answer has no point either.
+  [[nodiscard]] std::string status() const {
+    return outcome == "ray" && !solvable ? "infeasible" : outcome;
+  }
 };
 
 inline std::vector<LcpCase> lcp_cases() {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <vector>
 
 #include <carom/lcp.hpp>
@@ -35,7 +36,7 @@ template <class Solve>
 LcpResult drive_lcp(const LcpBatch& batch, const LcpSettings& settings, Solve&& solve,
                     WorkspaceState* workspace = nullptr) {
   const int n = batch.order;
-  auto result = allocate<LcpResult>(batch);
+  auto result = allocate<LcpResult>(batch, MemorySpace::host, settings.certificates);
   const Scratch<ThreadScratch<LcpMemory>> memories(workspace);
   // What packs are worth is found out anew.
   for (LcpMemory& memory : memories->of_thread) memory.pack_counts = {};
@@ -58,6 +59,10 @@ LcpResult drive_lcp(const LcpBatch& batch, const LcpSettings& settings, Solve&& 
     range.pack_ints = memory.pack_ints.data();
     range.pack_counts = memory.pack_counts.data();
     solve(range);
+    if (range.farkas != nullptr) {
+      std::fill(range.farkas + begin * n, range.farkas + end * n,
+                std::numeric_limits<double>::quiet_NaN());
+    }
     bool open = false;
     for (std::int64_t p = begin; p < end; ++p) {
       open = open || kernels::lcp_is_open(n, range.status[p], range.residual[p], range.limited);

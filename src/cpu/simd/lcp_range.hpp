@@ -175,9 +175,11 @@ class Ranges {
   void finish(const LcpRange& r, std::int64_t p) const {
     if (!kernels::lcp_is_open(r.order, r.status[p], r.residual[p], r.limited)) return;
     const long n = r.order;
-    const kernels::LcpAnswer answer = kernels::finish_lcp(
-        lanes_, r.order, r.matrix + p * n * n, r.vector + p * n, r.tolerance,
-        {r.status[p], r.pivots[p], r.residual[p]}, r.solution + p * n, r.finish);
+    kernels::LcpFinish<Lanes> finisher(lanes_, r.order, r.matrix + p * n * n, r.vector + p * n,
+                                       r.tolerance, r.finish);
+    const kernels::LcpAnswer answer =
+        finisher.run({r.status[p], r.pivots[p], r.residual[p]}, r.solution + p * n,
+                     r.farkas != nullptr ? r.farkas + p * n : nullptr);
     r.status[p] = answer.status;
     r.pivots[p] = answer.pivots;
     r.residual[p] = answer.residual;

@@ -95,7 +95,8 @@ class LcpPackJudge {
     return terms_ + static_cast<long>(i) * n_ * kWidth;
   }
   [[nodiscard]] CAROM_INLINE certificate::LcpRow<Pack> row_of(int i) const {
-    return {at(z_, i), at(value_, i), at(size_, i), magnitude(at(vector_, i))};
+    return {at(z_, i), at(value_, i), at(size_, i), magnitude(at(vector_, i)),
+            certificate::noise_floor(n_)};
   }
   /// f(part, j) along a row; `part` is known where this is unrolled.
   template <class F>

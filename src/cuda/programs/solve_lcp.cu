@@ -81,6 +81,10 @@ __global__ void __launch_bounds__(WarpLanes::kWidth, kBlocks)
         }
       }
     }
+    if (launch.farkas != nullptr) {
+      double* y = launch.farkas + static_cast<long>(p) * n;
+      lanes.for_each(n, [&](int i) { y[i] = kNan; });
+    }
     if (outcome.status != Status::solved && outcome.status != Status::inaccurate) {
       lanes.for_each(n, [&](int i) { z[i] = kNan; });
     }
@@ -102,9 +106,11 @@ __global__ void __launch_bounds__(WarpLanes::kWidth, kBlocks)
     const kernels::LcpAnswer before{launch.status[p], launch.pivots[p], launch.residual[p]};
     if (!kernels::lcp_is_open(launch.order, before.status, before.residual, launch.limited))
       continue;
+    kernels::LcpFinish<WarpLanes> finisher(lanes, launch.order, launch.matrix + p * n * n,
+                                           launch.vector + p * n, launch.tolerance, memory);
     const kernels::LcpAnswer answer =
-        kernels::finish_lcp(lanes, launch.order, launch.matrix + p * n * n, launch.vector + p * n,
-                            launch.tolerance, before, launch.solution + p * n, memory);
+        finisher.run(before, launch.solution + p * n,
+                     launch.farkas != nullptr ? launch.farkas + p * n : nullptr);
     lanes.for_each(1, [&](int) {
       launch.status[p] = answer.status;
       launch.pivots[p] = answer.pivots;
@@ -117,7 +123,7 @@ __global__ void __launch_bounds__(WarpLanes::kWidth, kBlocks)
 
 LcpResult solve_lcp(const LcpBatch& batch, const LcpSettings& settings, WorkspaceState* workspace) {
   const int n = batch.order;
-  auto result = allocate<LcpResult>(batch, batch.matrix.space());
+  auto result = allocate<LcpResult>(batch, batch.matrix.space(), settings.certificates);
   if (batch.problems == 0) return result;
 
   const DeviceScratch<> scratch(workspace);

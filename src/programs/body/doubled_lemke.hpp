@@ -66,6 +66,58 @@ class DoubledLemke {
   template <class Entry, class Vector, class Cover>
   CAROM_CALL LemkeEnd run(int order, Entry&& entry, Vector&& vector, Cover&& cover,
                           int max_pivots) {
+    const LemkeEnd begun = begin(order, entry, vector, cover);
+    if (begun != LemkeEnd::limit) return begun;
+    while (pivots_ < max_pivots) {
+      if (leaving_ == 2 * n_) return LemkeEnd::solution;
+      const int entering = leaving_ < n_ ? leaving_ + n_ : leaving_ - n_;
+      const int column = static_cast<int>(at_.place[entering]);
+      entering_ = column;
+      const int row = leaving_row(column);
+      if (row < 0) return LemkeEnd::ray;
+      leaving_ = static_cast<int>(at_.basic[row]);
+      if (!pivot(row, column)) return LemkeEnd::broken;
+    }
+    return leaving_ == 2 * n_ ? LemkeEnd::solution : LemkeEnd::limit;
+  }
+
+  /// From where `run` left z0 in the basis, or where `begin` put it, on to the least z0 that any
+  /// z >= 0 needs for w >= 0: phase 1 of the simplex method, whose lexicographic rule ends it. True
+  /// where that is positive: there is no such z, and `multiplier` is Farkas' vector.
+  CAROM_CALL bool excludes_all(int max_pivots) {
+    base_ = -1;
+    for (int i = 0; i < n_; ++i) {
+      if (static_cast<int>(at_.basic[i]) == 2 * n_) base_ = i;
+    }
+    if (base_ < 0) return false;
+    for (; max_pivots > 0; --max_pivots) {
+      int column = -1;
+      double steepest = 0.0, most = 0.0;
+      for (int j = 0; j <= n_; ++j) {
+        const double slope = at(base_, j).hi;
+        most = larger(most, magnitude(slope));
+        if (slope < steepest) {
+          steepest = slope;
+          column = j;
+        }
+      }
+      if (column < 0 || -steepest <= kCancelled * most) return value(base_) > Doubled(0.0);
+      const int row = leaving_row(column);
+      if (row < 0 || row == base_ || !pivot(row, column)) return false;
+    }
+    return false;
+  }
+  /// y_i >= 0 of the row w_i after `excludes_all`: M'y <= 0, q'y < 0, d'y = 1.
+  [[nodiscard]] CAROM_INLINE Doubled multiplier(int i) const {
+    const int place = static_cast<int>(at_.place[n_ + i]);
+    if (place > n_ || static_cast<int>(at_.nonbasic[place]) != n_ + i) return Doubled(0.0);
+    const Doubled found = at(base_, place);
+    return found > Doubled(0.0) ? found : Doubled(0.0);
+  }
+
+  /// Sets up the dictionary and lets z0 enter; `limit` where something is left to do.
+  template <class Entry, class Vector, class Cover>
+  CAROM_CALL LemkeEnd begin(int order, Entry&& entry, Vector&& vector, Cover&& cover) {
     n_ = order;
     stride_ = order + 2;
     at_ = placed<DoubledLemkeLayout>(memory_, n_);
@@ -88,19 +140,8 @@ class DoubledLemke {
       if (row < 0 || value(i) * at(row, n_).hi <= value(row) * at(i, n_).hi) row = i;
     }
     if (row < 0) return LemkeEnd::solution;
-    int column = n_;
-    while (pivots_ < max_pivots) {
-      const int leaving = static_cast<int>(at_.basic[row]);
-      if (!pivot(row, column)) return LemkeEnd::broken;
-      ++pivots_;
-      if (leaving == 2 * n_) return LemkeEnd::solution;
-      const int entering = leaving < n_ ? leaving + n_ : leaving - n_;
-      column = static_cast<int>(at_.place[entering]);
-      entering_ = column;
-      row = leaving_row(column);
-      if (row < 0) return LemkeEnd::ray;
-    }
-    return LemkeEnd::limit;
+    leaving_ = static_cast<int>(at_.basic[row]);
+    return pivot(row, n_) ? LemkeEnd::limit : LemkeEnd::broken;
   }
 
   [[nodiscard]] CAROM_INLINE int pivots() const { return pivots_; }
@@ -111,6 +152,38 @@ class DoubledLemke {
     if (place >= n_ || static_cast<int>(at_.basic[place]) != i) return Doubled(0.0);
     return value(place);
   }
+  /// Whether w_k is held at zero at a solution.
+  [[nodiscard]] CAROM_INLINE bool holds(int k) const {
+    const int place = static_cast<int>(at_.place[n_ + k]);
+    return place <= n_ && static_cast<int>(at_.nonbasic[place]) == n_ + k;
+  }
+  /// By how much z_i answers to such a w_k.
+  [[nodiscard]] CAROM_INLINE Doubled response(int i, int k) const {
+    const int place = static_cast<int>(at_.place[i]);
+    if (place >= n_ || static_cast<int>(at_.basic[place]) != i) return Doubled(0.0);
+    return at(place, static_cast<int>(at_.place[n_ + k]));
+  }
+  // Row i of a solution's dictionary, basic in which is one of the pair z_k, w_k, k = pair(i).
+  [[nodiscard]] CAROM_INLINE int pair(int i) const {
+    const int basic = static_cast<int>(at_.basic[i]);
+    return basic < n_ ? basic : basic - n_;
+  }
+  [[nodiscard]] CAROM_INLINE bool has_z(int i) const { return static_cast<int>(at_.basic[i]) < n_; }
+  [[nodiscard]] CAROM_INLINE double level(int i) const { return value(i).hi; }
+  /// Its coefficient of the nonbasic one of pair k.
+  [[nodiscard]] CAROM_INLINE Doubled slope(int i, int k) const {
+    const int z = static_cast<int>(at_.place[k]);
+    const bool nonbasic = z <= n_ && static_cast<int>(at_.nonbasic[z]) == k;
+    return at(i, nonbasic ? z : static_cast<int>(at_.place[n_ + k]));
+  }
+  /// Its value for other q.
+  template <class Vector>
+  [[nodiscard]] CAROM_INLINE Doubled value_for(int i, Vector&& vector) const {
+    Doubled sum(0.0);
+    for (int k = 0; k < n_; ++k) sum = sum + inverse_entry(i, k) * vector(k);
+    return sum;
+  }
+
   /// z_i of the direction in which a ray goes.
   [[nodiscard]] CAROM_INLINE Doubled direction(int i) const {
     if (static_cast<int>(at_.nonbasic[entering_]) == i) return Doubled(1.0);
@@ -162,6 +235,7 @@ class DoubledLemke {
       if (entering < 2 * n_) at_.place[entering] = row;
       if (leaving < 2 * n_) at_.place[leaving] = column;
     });
+    ++pivots_;
     return true;
   }
 
@@ -209,6 +283,8 @@ class DoubledLemke {
   DoubledLemkeLayout<Memory> at_;
   int pivots_ = 0;
   int entering_ = 0;
+  int leaving_ = 0;
+  int base_ = 0;  // z0's row, for `multiplier`
 };
 
 }  // namespace carom::kernels

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include <carom/certificate_scales.hpp>
+#include <carom/certificate_lcp.hpp>
 
 namespace carom::cpu {
 namespace {

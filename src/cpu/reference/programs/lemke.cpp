@@ -8,6 +8,7 @@
 #include <carom/certificate_lcp.hpp>
 
 #include "core/parallel.hpp"
+#include "cpu/reference/programs/bland_simplex.hpp"
 #include "programs/lcp/backends.hpp"
 
 namespace carom::reference {
@@ -262,15 +263,85 @@ LemkeOutcome lemke(const Matrix& matrix, const Vector& vector, double tolerance,
   return outcome;
 }
 
+namespace {
+
+/// q without what is rounding beside its largest entry, rows of M brought to one.
+Vector without_noise(const Matrix& matrix, const Vector& vector) {
+  constexpr double kNoise = 0x1p-40;
+  Vector scaled = vector;
+  for (int i = 0; i < vector.size(); ++i) {
+    const double size = matrix.row(i).cwiseAbs().maxCoeff();
+    if (size > 0.0) scaled[i] /= size;
+  }
+  const double floor = kNoise * scaled.cwiseAbs().maxCoeff();
+  return (scaled.array().abs() <= floor).select(0.0, vector.array()).matrix();
+}
+
+/// y >= 0 with M'y <= 0 and q'y < 0 by the simplex method, or nothing; residual: of its judge.
+Vector farkas_vector(const Matrix& matrix, const Vector& vector, const Vector& clean,
+                     double tolerance, double& residual) {
+  const int n = static_cast<int>(vector.size());
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const Vector zero = Vector::Zero(n), least = -clean, none = Vector::Constant(n, kInfinity);
+  const certificate::LpData lp{n,           n,           zero.data(), matrix.data(), least.data(),
+                               none.data(), zero.data(), none.data()};
+  const BlandOutcome outcome = solve_by_bland(lp, 200 * (n + 1));
+  if (outcome.status != Status::infeasible) return {};
+  Vector y = outcome.dual.cwiseMax(0.0);
+  const double dust = 1e-14 * y.maxCoeff();
+  for (double& value : y) value = value <= dust ? 0.0 : value;
+  std::vector<double> memory(static_cast<std::size_t>(certificate::lcp_judge_workspace(n)));
+  const kernels::SingleLane lane;
+  certificate::LcpJudge<kernels::SingleLane> judge(lane, n, matrix.data(), vector.data(),
+                                                   memory.data());
+  residual = judge.farkas_residual(y.data());
+  return residual <= std::min(tolerance, 1e-12) ? y : Vector();
+}
+
+/// What Lemke's method leaves open: without noise in q, then as linear inequalities.
+Vector finish(const Matrix& matrix, const Vector& vector, const LcpSettings& settings,
+              LemkeOutcome& outcome) {
+  const Vector clean = without_noise(matrix, vector);
+  if (clean != vector) {
+    LemkeOutcome other = lemke(matrix, clean, settings.tolerance, settings.max_pivots);
+    if (other.status == Status::solved) {
+      other.residual = certificate::lcp_residual(static_cast<int>(vector.size()), matrix.data(),
+                                                 vector.data(), other.solution.data());
+      if (certificate::within(other.residual, settings.tolerance)) {
+        outcome = std::move(other);
+        return {};
+      }
+    }
+  }
+  double residual = 0.0;
+  Vector y = farkas_vector(matrix, vector, clean, settings.tolerance, residual);
+  if (y.size() > 0) {
+    outcome.status = Status::infeasible;
+    outcome.solution.setConstant(kNaN);
+    outcome.residual = residual;
+  }
+  return y;
+}
+
+}  // namespace
+
 LcpResult solve_lcp(const LcpBatch& batch, const LcpSettings& settings) {
   const int n = batch.order;
-  auto result = allocate<LcpResult>(batch);
+  auto result = allocate<LcpResult>(batch, MemorySpace::host, settings.certificates);
+  fill_nan(result);
   const auto matrices = batch.matrix.host();
   const auto vectors = batch.vector.host();
   parallel_for_each(batch.problems, settings.threads, [&](std::int64_t p) {
     const Eigen::Map<const Matrix> matrix(matrices.data() + p * n * n, n, n);
     const Eigen::Map<const Vector> vector(vectors.data() + p * n, n);
-    const LemkeOutcome outcome = lemke(matrix, vector, settings.tolerance, settings.max_pivots);
+    LemkeOutcome outcome = lemke(matrix, vector, settings.tolerance, settings.max_pivots);
+    if (outcome.status != Status::solved && outcome.status != Status::invalid_input &&
+        !(outcome.status == Status::iteration_limit && settings.max_pivots > 0)) {
+      const Vector y = finish(matrix, vector, settings, outcome);
+      if (settings.certificates && y.size() > 0) {
+        std::copy_n(y.data(), n, result.farkas.data() + p * n);
+      }
+    }
     std::copy_n(outcome.solution.data(), n, result.solution.data() + p * n);
     result.status.data()[p] = outcome.status;
     result.pivots.data()[p] = outcome.pivots;
