@@ -35,8 +35,24 @@ def test_lcps_are_judged_anew():
 
 
 def test_lcps_without_an_answer_claim_nothing():
-    found = carom.solve_lcp([[-1.0]], [-1.0])
-    assert found.status[0] != Status.solved and not found.verify()[0] and np.isnan(found.residuals()[0])
+    # three answers, and a ray on Lemke's path (Cottle, Pang, Stone 2009)
+    found = carom.solve_lcp([[0, 0, 10, 20], [0, 0, 30, 15], [10, 20, 0, 0], [30, 15, 0, 0]], np.full(4, -1.0))
+    assert found.status[0] == Status.ray and not found.verify()[0] and np.isnan(found.residuals()[0])
+
+
+def test_contradictory_lcps_have_a_farkas_vector():
+    found = carom.solve_lcp([[[-1.0]], [[2.0]]], [[-1.0], [-1.0]])
+    assert found.status.tolist() == [Status.infeasible, Status.solved]
+    assert found.verify().all() and found.farkas[0, 0] > 0 and np.isnan(found.farkas[1, 0])
+    assert not tampered(found, farkas=-found.farkas).verify()[0]
+    bare = carom.solve_lcp([[-1.0]], [-1.0], certificates=False)
+    assert bare.status[0] == Status.infeasible and bare.farkas is None and not bare.verify()[0]
+
+
+def test_automatic_is_auto():
+    found = carom.solve_lcp([[2.0]], [-1.0], backend="automatic")
+    assert found.status[0] == Status.solved
+    assert carom.solve_qp([[1.0]], [-1.0], method="automatic").status[0] == Status.solved
 
 
 def linear(n=60):

@@ -7,8 +7,8 @@
 namespace carom::test {
 namespace {
 
-const std::vector<std::string> kSolveKeys = {"iterations", "kind", "name", "residual",
-                                             "status",     "w",    "x"};
+const std::vector<std::string> kSolveKeys = {"farkas",   "iterations", "kind", "name",
+                                             "residual", "status",     "w",    "x"};
 
 std::vector<std::string> files_of(const std::string& folder) {
   std::vector<std::string> files;

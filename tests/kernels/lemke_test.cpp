@@ -228,7 +228,7 @@ TEST(LemkeBody, PoisonStaysInItsProblem) {
 }
 
 // Infeasible problems of a class that Lemke decides: M semidefinite, one row forbids every z.
-TEST(LemkeBody, InfeasibleProblemsEndOnARay) {
+TEST(LemkeBody, InfeasibleProblemsAreProven) {
   Generator random(23);
   Vector unused;
   for (int n = 2; n <= 40; n += 3) {
@@ -237,8 +237,9 @@ TEST(LemkeBody, InfeasibleProblemsEndOnARay) {
     problem.matrix.col(n / 2).setZero();
     problem.vector[n / 2] = -1.0;
     const LcpResult result = cpu::solve_lcp(pack({problem}), {});
-    EXPECT_EQ(result.status.data()[0], Status::ray) << n;
+    EXPECT_EQ(result.status.data()[0], Status::infeasible) << n;
     EXPECT_TRUE(std::isnan(result.solution.data()[0]));
+    for (int i = 0; i < n; ++i) EXPECT_EQ(result.farkas.data()[i] > 0.0, i == n / 2) << n;
   }
 }
 
