@@ -45,7 +45,11 @@ struct EnclosureSettings {
   /// what is coarser is kept.
   int closeness = 1;
   int friction_directions = 4;  ///< k of spatial contacts, which bounds of closeness 0 do not need
-  int threads = 0;              ///< 0 = all hardware threads
+  /// Polyhedra of the problem as its doubles say, in longer numbers, at three to four times the
+  /// cost. Without it well-conditioned data are rounded to 2^-44 of their largest
+  /// (`data_rounding`); all others are taken as they are in any case.
+  bool exact_data = false;
+  int threads = 0;  ///< 0 = all hardware threads
 
   /// See settings.hpp.
   template <class Visit, class... Tables>
@@ -72,6 +76,8 @@ struct EnclosureSettings {
     visit({"friction_directions", "Friction directions of a spatial contact",
            Range::between(4, kMaxFrictionDirections)},
           tables.friction_directions...);
+    visit({"exact_data", "Enclose the problem as its doubles say, in longer numbers"},
+          tables.exact_data...);
     visit({"threads", "CPU threads", Range::at_least(0), "", "all"}, tables.threads...);
   }
 
@@ -89,8 +95,11 @@ struct EnclosedMode {
 
 struct ImpactEnclosure {
   EnclosureStatus status = EnclosureStatus::budget;
-  bool exact = false;      ///< no polyhedron was moved outward
-  double rounding = 0.0;   ///< farthest such move of a face [m/s]; bounds may grow by more
+  bool exact = false;     ///< no polyhedron was moved outward
+  double rounding = 0.0;  ///< farthest such move of a face [m/s]; bounds may grow by more
+  /// What is enclosed is the problem with its data changed by this much of their largest; 0: as its
+  /// doubles say. Of polyhedra.
+  double data_rounding = 0.0;
   std::int64_t made = 0;   ///< polyhedra made
   std::int64_t faces = 0;  ///< patterns of contact signs met
   double seconds = 0.0;

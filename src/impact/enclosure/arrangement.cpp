@@ -18,8 +18,9 @@ namespace {
 
 using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-constexpr unsigned kRatioBits = 20;     // of the ratio of two rows in a plane of pairs
-constexpr double kDependentRow = 1e-9;  // of a row's length, left after those before it
+constexpr unsigned kRatioBits = 20;        // of the ratio of two rows in a plane of pairs
+constexpr double kDependentRow = 1e-9;     // of a row's length, left after those before it
+constexpr double kLeastCondition = 1e-12;  // reciprocal, of the response
 
 /// A plane's row, and its opposite.
 struct Plane {
@@ -35,7 +36,10 @@ class Arranging {
       : impact_(impact), limits_(limits), n_(impact.size()) {
     const auto size = static_cast<Eigen::Index>(n_ - 1);
     const Eigen::Map<const Matrix> response(impact.response.data(), size, size);
-    factor_ = response.llt().matrixL();
+    const Eigen::LLT<Eigen::MatrixXd> factor(response);
+    definite_ = factor.info() == Eigen::Success && factor.rcond() > kLeastCondition;
+    if (!definite_) return;  // no coordinates of the energy in doubles
+    factor_ = factor.matrixL();
     inverse_ = factor_.triangularView<Eigen::Lower>().solve(Eigen::MatrixXd::Identity(size, size));
     inverse_ = inverse_.cwiseAbs().eval();
     const auto contact_rows = static_cast<int>(impact.row.size());
@@ -49,7 +53,7 @@ class Arranging {
     const bool moves = std::any_of(impact_.start.begin() + 1, impact_.start.end(),
                                    [](const Integer& x) { return x != 0; });
     const int most_planes = std::min(limits_.planes, kMostPlanes);
-    if (n_ == 1 || !moves || result_.planes > most_planes) return std::nullopt;
+    if (!definite_ || n_ == 1 || !moves || result_.planes > most_planes) return std::nullopt;
     set_rows();
     result_.start = direction(impact_.start, &result_.speed);
     result_.speed *= impact_.unit;
@@ -132,7 +136,7 @@ class Arranging {
     const auto m = static_cast<std::size_t>(impact_.contacts);
     std::vector<Eigen::VectorXd> own;
     for (std::size_t k = 0; k < impact_.row.size(); ++k) {
-      own.push_back(rough_row(impact_.row[k]) / impact_.scale[k]);
+      own.push_back(rough_row(impact_.row[k]) / quotient(impact_.scale[k], Integer(1)));
     }
     std::vector<Eigen::VectorXd> rows(own.begin(), own.begin() + impact_.contacts);
     for (std::size_t k = m; k < own.size(); k += static_cast<std::size_t>(impact_.slips)) {
@@ -343,6 +347,7 @@ class Arranging {
   ArrangementLimits limits_;
   std::int64_t faces_ = 0;
   std::size_t n_;
+  bool definite_ = true;
   Eigen::MatrixXd factor_, inverse_;  // of the response: L, and sizes in its inverse
   std::vector<Plane> planes_;
   std::vector<std::size_t> order_;

@@ -23,18 +23,22 @@ inline constexpr Attempt kAttempts[] = {
 /// Polyhedra made before it is worth while to draft the search first.
 inline constexpr Attempt kSmallAttempt = {1, 8, false};
 
+/// length: RoundedImpact::length.
 inline ReachLimits limits_of(const EnclosureSettings& settings, const Attempt& attempt,
-                             std::int64_t made) {
+                             std::int64_t made, unsigned length) {
   constexpr unsigned kLongest = 400;  // bits of a vertex with which no hull is made any more ...
   constexpr unsigned kLongestLast = 128;  // ... and in the last run
-  return {settings.tolerance, std::min(settings.budget - made, attempt.most),
-          static_cast<std::size_t>(settings.polyhedra * attempt.polyhedra), !attempt.last,
-          attempt.last ? kLongestLast : kLongest};
+  return {settings.tolerance,
+          std::min(settings.budget - made, attempt.most),
+          static_cast<std::size_t>(settings.polyhedra * attempt.polyhedra),
+          !attempt.last,
+          (attempt.last ? kLongestLast : kLongest) * length,
+          length};
 }
 
 inline DraftLimits draft_limits_of(const EnclosureSettings& settings, const Attempt& attempt,
                                    int contacts) {
-  const ReachLimits limits = limits_of(settings, attempt, 0);
+  const ReachLimits limits = limits_of(settings, attempt, 0, 1);
   return {limits.tolerance, limits.budget, limits.pieces, contacts > 2};
 }
 

@@ -2,6 +2,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstddef>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -47,7 +48,7 @@ class DraftVelocities {
     for (std::size_t k = 0; k < row_.size(); ++k) {
       Integer largest = 0;  // which is 1 in the tuple
       for (const Integer& x : impact.row[k]) largest = std::max(largest, Integer(abs(x)));
-      scale_.push_back(impact.unit * quotient(largest, Integer(1)) / impact.scale[k]);
+      scale_.push_back(impact.unit * quotient(largest, impact.scale[k]));
     }
   }
 
@@ -69,14 +70,13 @@ class DraftVelocities {
 /// they would leave, or end, in vain.
 class Deciding {
  public:
-  Deciding(const ImpactProblem& problem, const ImpactEvent& event,
-           const EnclosureSettings& settings)
-      : impact_(round_impact(problem)),
+  Deciding(RoundedImpact impact, const ImpactEvent& event, const EnclosureSettings& settings)
+      : impact_(std::move(impact)),
         event_(event),
         settings_(settings),
         faces_(impact_),
         velocities_(impact_),
-        first_(impact_, faces_, limits_of(settings, kSmallAttempt, 0)) {}
+        first_(impact_, faces_, limits_of(settings, kSmallAttempt, 0, impact_.length)) {}
 
   ImpactDecision take() {
     go_on(first_, kSmallAttempt.most);
@@ -137,13 +137,13 @@ class Deciding {
 
   void search(const Attempt& attempt) {
     if (&attempt == kAttempts) return go_on(first_, attempt.most);
-    Reach reach(impact_, faces_, limits_of(settings_, attempt, decision_.made));
+    Reach reach(impact_, faces_, limits_of(settings_, attempt, decision_.made, impact_.length));
     go_on(reach, attempt.most);
   }
 
   /// `never` where a planned search ends with what the draft foresees.
   void follow(const Attempt& attempt, const std::vector<DraftPiece>& plan) {
-    Reach reach(impact_, faces_, limits_of(settings_, attempt, decision_.made));
+    Reach reach(impact_, faces_, limits_of(settings_, attempt, decision_.made, impact_.length));
     bool ended = reach.run(plan, first_.family());
     for (const auto& [code, pieces] : reach.family()) {
       if (!faces_.face(code).terminal) continue;
@@ -179,7 +179,9 @@ class Deciding {
 ImpactDecision decide(const ImpactProblem& problem, const ImpactEvent& event,
                       const EnclosureSettings& settings) {
   const auto start = std::chrono::steady_clock::now();
-  ImpactDecision decision = Deciding(problem, event, settings).take();
+  ImpactDecision decision;
+  std::optional<RoundedImpact> impact = round_impact(problem, settings.exact_data);
+  if (impact) decision = Deciding(std::move(*impact), event, settings).take();
   const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
   decision.seconds = decision.proof.seconds = time.count();
   return decision;

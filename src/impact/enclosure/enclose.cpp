@@ -12,39 +12,11 @@
 #include "impact/enclosure/hand_over.hpp"
 #include "impact/enclosure/invariant.hpp"
 #include "impact/enclosure/piecewise_bound.hpp"
+#include "impact/enclosure/summary.hpp"
 
 namespace carom::enclosure {
 
 namespace {
-
-constexpr double kSameData = 0x1p-40;  // of the largest entry; the data were rounded to 2^-44
-
-/// Whether two rows have the same direction but for their rounding.
-bool nearly_same(const Vector& a, const Vector& b) {
-  if (a.size() != b.size()) return false;
-  Integer largest_a = 0, largest_b = 0;
-  for (const Integer& x : a) largest_a = std::max(largest_a, Integer(abs(x)));
-  for (const Integer& x : b) largest_b = std::max(largest_b, Integer(abs(x)));
-  if (largest_a == 0 || largest_b == 0) return largest_a == largest_b;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    if (!(std::abs(quotient(a[i], largest_a) - quotient(b[i], largest_b)) <= kSameData)) {
-      return false;
-    }
-  }
-  return true;
-}
-
-bool nearly_same(const std::vector<Vector>& a, const std::vector<Vector>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](const Vector& x, const Vector& y) { return nearly_same(x, y); });
-}
-
-bool nearly_same(const RoundedImpact& a, const RoundedImpact& b) {
-  return a.contacts == b.contacts && a.basis == b.basis && a.unit == b.unit &&
-         nearly_same(a.row, b.row) && nearly_same({a.start}, {b.start}) &&
-         std::equal(a.scale.begin(), a.scale.end(), b.scale.begin(), b.scale.end()) &&
-         nearly_same(a.push, b.push) && nearly_same(a.energy, b.energy);
-}
 
 /// Vertices of a polyhedron cut to its face's closure; false where that has none or no end.
 bool find_vertices(const RoundedImpact& impact, const Face& face, bool bounded, PointTable& points,
@@ -121,7 +93,7 @@ class Enclosing {
       : impact_(std::move(impact)),
         settings_(settings),
         faces_(impact_),
-        first_(impact_, faces_, limits_of(settings, kSmallAttempt, 0)) {}
+        first_(impact_, faces_, limits_of(settings, kSmallAttempt, 0, impact_.length)) {}
 
   ImpactEnclosure take() {
     Draft draft(impact_, faces_);
@@ -160,7 +132,7 @@ class Enclosing {
       made_ += first_.made() - before;
       return enclosed;
     }
-    Reach reach(impact_, faces_, limits_of(settings_, attempt, made_));
+    Reach reach(impact_, faces_, limits_of(settings_, attempt, made_, impact_.length));
     const bool ended = plan != nullptr ? reach.run(*plan, first_.family()) : reach.run();
     made_ += reach.made();
     return accept(ended, reach);
@@ -188,6 +160,7 @@ class Enclosing {
 void describe(const RoundedImpact& impact, const Reach& reach, double largest_rounding,
               ImpactEnclosure& enclosure) {
   enclosure.faces = static_cast<std::int64_t>(reach.family().size());
+  enclosure.data_rounding = impact.rounding;
   enclosure.exact = reach.exact();
   enclosure.rounding = reach.moved() * impact.unit;
   summarise(impact, reach.family(), enclosure);
@@ -203,13 +176,11 @@ void describe(const RoundedImpact& impact, const Reach& reach, double largest_ro
 
 ImpactEnclosure enclose(const ImpactProblem& problem, const EnclosureSettings& settings) {
   const auto start = std::chrono::steady_clock::now();
-  ImpactEnclosure enclosure = Enclosing(round_impact(problem), settings).take();
+  ImpactEnclosure enclosure;
+  std::optional<RoundedImpact> impact = round_impact(problem, settings.exact_data);
+  if (impact) enclosure = Enclosing(std::move(*impact), settings).take();
   if (enclosure.status == EnclosureStatus::budget) {
-    enclosure.rounding = std::numeric_limits<double>::infinity();
-    const std::vector<double> unknown(static_cast<std::size_t>(problem.contacts),
-                                      std::numeric_limits<double>::quiet_NaN());
-    enclosure.normal_velocity_min = enclosure.normal_velocity_max = unknown;
-    enclosure.tangent_velocity_min = enclosure.tangent_velocity_max = unknown;
+    set_unknown(problem, enclosure);
   }
   if (enclosure.status == EnclosureStatus::outer) tighten(problem, settings, nullptr, enclosure);
   enclosure.seconds = seconds_since(start);
@@ -220,11 +191,14 @@ std::optional<ImpactEnclosure> proven(const ImpactProblem& problem, bool bounded
                                       const std::string& text) {
   const std::size_t planes = planes_at(text);
   std::optional<Invariant> invariant = read_invariant(text.substr(0, planes));
-  if (!invariant || !nearly_same(invariant->impact, round_impact(problem))) return std::nullopt;
+  if (!invariant) return std::nullopt;
+  const std::optional<double> rounding = rounding_between(invariant->impact, problem);
+  if (!rounding) return std::nullopt;
   Faces faces(invariant->impact);
   if (!is_inductive(invariant->impact, bounded, faces, invariant->family)) return std::nullopt;
   ImpactEnclosure held;
   held.faces = static_cast<std::int64_t>(invariant->family.size());
+  held.data_rounding = *rounding;
   summarise(invariant->impact, invariant->family, held);
   if (!tighten_by(problem, text.substr(planes), held)) return std::nullopt;
   return held;

@@ -96,7 +96,7 @@ std::string text_of(const RoundedImpact& impact, const Family& family) {
   for (const int k : impact.basis) out += ' ' + std::to_string(k);
   out += ' ' + std::to_string(std::ilogb(impact.unit)) + '\n';
   for (std::size_t k = 0; k < impact.row.size(); ++k) {
-    write(out, Integer(static_cast<std::int64_t>(impact.scale[k])));
+    write(out, impact.scale[k]);
     write(out, impact.row[k]);
   }
   write(out, impact.start);
@@ -131,9 +131,9 @@ std::optional<Invariant> read_invariant(const std::string& text) {
   if (!in.good() || (!impact.basis.empty() && impact.basis.back() >= rows)) return std::nullopt;
   impact.unit = std::ldexp(1.0, static_cast<int>(in.count(-1000, 1000)));
   for (int k = 0; k < rows && in.good(); ++k) {
-    impact.scale.push_back(quotient(in.integer(), Integer(1)));
+    impact.scale.push_back(in.integer());
     impact.row.push_back(in.row(impact.size()));
-    if (!(impact.scale.back() > 0.0)) return std::nullopt;
+    if (!(impact.scale.back() > 0)) return std::nullopt;
   }
   impact.start = in.row(impact.size());
   impact.push = in.rows(rows, impact.size());

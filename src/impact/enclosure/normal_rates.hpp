@@ -24,6 +24,9 @@ struct NormalRates {
   /// directions are corners of a polygon around the friction disk (planar: both ends of the
   /// segment), so that every polygon within the disk is covered.
   std::vector<std::vector<std::vector<std::int64_t>>> rate;
+  /// By how much each may be wrong.
+  std::vector<std::vector<std::vector<std::int64_t>>> doubt;
+  bool known = false;  ///< false: M is positive definite by rounding alone
 };
 
 NormalRates normal_rates(const ImpactProblem& problem);
@@ -61,7 +64,8 @@ Number worst_rate(const NormalRates& rates, const Entry& entry, std::size_t push
   return sum;
 }
 
-/// That no push lets the form grow, whatever the other contacts do. Exact.
+/// That no push lets the form grow, whatever the other contacts do, for all rates within their
+/// doubt. Exact.
 bool never_grows(const NormalRates& rates, const QuadraticForm& form);
 /// Its value before the impact, rounded up.
 double value_before(const NormalRates& rates, const QuadraticForm& form);

@@ -125,13 +125,14 @@ void tighten(const ImpactProblem& problem, const EnclosureSettings& settings,
       (problem.dimension == 3 && settings.friction_directions != kFormDirections)) {
     return;
   }
-  const RoundedImpact impact = round_impact(problem);
+  const std::optional<RoundedImpact> impact = round_impact(problem);
+  if (!impact) return;
   std::optional<Arrangement> arrangement;
   Refinement refinement = Refinement::none;
   for (const auto& [closeness, limits] : kFormAttempts) {
     if (closeness != settings.closeness || arrangement) continue;
     refinement = limits.refinement;
-    arrangement = arrange(impact, limits);
+    arrangement = arrange(*impact, limits);
   }
   if (!arrangement) return;
   FormSearch search(*arrangement);
@@ -159,8 +160,10 @@ bool tighten_by(const ImpactProblem& problem, const std::string& text, ImpactEnc
   if (text.empty()) return true;
   const std::optional<Read> read = read_forms(text, problem);
   if (!read) return false;
+  const std::optional<RoundedImpact> impact = round_impact(problem);
+  if (!impact) return false;
   const std::optional<Arrangement> arrangement =
-      arrange(round_impact(problem), {read->refinement, kMostPlanes, kMostFaces});
+      arrange(*impact, {read->refinement, kMostPlanes, kMostFaces});
   if (!arrangement) return false;
   for (const RowForm& each : read->forms) {
     if (!is_bound(*arrangement, each.form, each.bounded)) return false;

@@ -249,6 +249,11 @@ ImpactEnclosure bound_by_forms(const ImpactProblem& problem, const EnclosureSett
                                const ImpactEvent* question) {
   const auto start = std::chrono::steady_clock::now();
   const NormalRates rates = normal_rates(problem);
+  if (!rates.known) {
+    ImpactEnclosure nothing;
+    set_unknown(problem, nothing);
+    return nothing;
+  }
   std::vector<QuadraticForm> forms;
   for (int contact = kEnergyAlone; contact < problem.contacts; ++contact) {
     forms.push_back(best_form(rates, contact));
@@ -267,7 +272,7 @@ std::optional<ImpactEnclosure> proven_bound(const ImpactProblem& problem, const 
   const NormalRates rates = normal_rates(problem);
   const std::size_t planes = planes_at(text);
   const auto forms = read_forms(text.substr(0, planes), problem.contacts);
-  if (!forms) return std::nullopt;
+  if (!forms || !rates.known) return std::nullopt;
   for (std::size_t f = 0; f < forms->size(); ++f) {
     const int contact = static_cast<int>(f) + kEnergyAlone;
     if (!never_grows(rates, (*forms)[f]) || !bounds_outcomes(rates, (*forms)[f], contact)) {

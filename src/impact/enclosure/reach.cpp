@@ -202,7 +202,8 @@ void Reach::add(FaceCode code, const Points& points, bool reached, const Questio
   }
   const Face& face = faces_.face(code);
   Piece made;
-  const bool endless = !limits_.tight && (points.size() > kMany || longest(points) > kHuge);
+  const bool endless =
+      !limits_.tight && (points.size() > kMany || longest(points) > kHuge * limits_.length);
   if (pieces.empty() || (pieces.size() < limits_.pieces && !endless)) {
     made = closed(code, points);
     made.reached = reached;
@@ -312,7 +313,7 @@ bool Reach::run(const std::vector<DraftPiece>& drafts, const Family& before) {
     const Face& face = faces_.face(target.draft.code);
     if (face.terminal) continue;
     const Points vertices = family_[target.draft.code].back().vertices;
-    lost_ = lost_ || longest(vertices) > kLongestPlanned;
+    lost_ = lost_ || longest(vertices) > kLongestPlanned * limits_.length;
     for (const Points& points : parts(face, vertices)) {
       hand_over(faces_, impact_, points, hand);
     }

@@ -33,6 +33,7 @@ struct ReachLimits {
   std::size_t pieces = 1;        ///< of one face; more are hulled
   bool tight = false;            ///< give up where the energy would have to bound polyhedra
   unsigned longest = 400;        ///< bits of a vertex with which no hull is made any more
+  unsigned length = 1;           ///< RoundedImpact::length
 };
 
 using Family = std::map<FaceCode, std::vector<Piece>>;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include <carom/impact.hpp>
@@ -20,14 +21,17 @@ struct RoundedImpact {
   std::vector<int> basis;  ///< rows of J that are coordinates
   std::vector<Vector>
       row;  ///< [m + slips m]: u_k = unit (row_k . w) / (scale_k w_0), w homogeneous
-  std::vector<double> scale;  ///< likewise, > 0
-  double unit = 1.0;          ///< [m/s], a power of two
-  Vector start;               ///< w before the impact, [1 + basis]
+  std::vector<Integer> scale;  ///< likewise, > 0
+  double unit = 1.0;           ///< [m/s], a power of two
+  Vector start;                ///< w before the impact, [1 + basis]
   /// A (e_n + mu d) as rays (0, ...), of contact i from corners() i on: planar d = e_t, then -e_t.
   std::vector<Vector> push;
   std::vector<double> response;  ///< A of the coordinates, [basis, basis]
   /// Rows >= 0 wherever the kinetic energy is not above that before the impact: u_k^2 <= 2 K A_kk.
   std::vector<Vector> energy;
+  double rounding = 0.0;  ///< see ImpactEnclosure::data_rounding
+  /// Times the length of rounded data: of numbers, and of what limits are for those.
+  unsigned length = 1;
 
   [[nodiscard]] std::size_t size() const { return basis.size() + 1; }
   /// Of a contact's friction.
@@ -45,7 +49,20 @@ struct RoundedImpact {
   [[nodiscard]] double velocity(int k, const Vector& w) const;
 };
 
-/// Rounds the problem's data to 2^-44 of their largest (finer for mu > 1): 6e-14. Checked ones.
-RoundedImpact round_impact(const ImpactProblem& problem);
+/// Data of a problem whose numbers are good, rounded to 2^-44 of their largest (finer for mu > 1)
+/// where they are well conditioned: independent rows are far from dependent, the others exactly
+/// dependent, none is of another size. Else, and with exact_data, the problem itself. In neither
+/// case is a row taken for a combination of others that is not one. None where M is positive
+/// definite by rounding only.
+std::optional<RoundedImpact> round_impact(const ImpactProblem& problem, bool exact_data = false);
+
+/// The problem itself in coordinates of these rows of J; none where they are not a basis, or M is
+/// not positive definite but for rounding.
+std::optional<RoundedImpact> given_impact(const ImpactProblem& problem,
+                                          const std::vector<int>& basis);
+
+/// What `impact` was rounded by (RoundedImpact::rounding) if it is the problem itself or what
+/// rounding may make of it, by numbers of `problem` that are computed without rounding; else none.
+std::optional<double> rounding_between(const RoundedImpact& impact, const ImpactProblem& problem);
 
 }  // namespace carom::enclosure

@@ -18,13 +18,17 @@ bool is_terminal(FaceCode code, int contacts) {
 /// a.u <= b of a row >= 0 of homogeneous coordinates: (a, b) with the largest |a| being 1.
 void add_constraint(const RoundedImpact& impact, const Vector& row, bool turned,
                     std::vector<double>& constraints) {
+  Vector shares;  // of contact velocities in units of `unit`
   Integer largest = 0;
-  for (std::size_t i = 1; i < row.size(); ++i) largest = std::max(largest, Integer(abs(row[i])));
+  for (std::size_t a = 0; a < impact.basis.size(); ++a) {
+    shares.push_back(row[a + 1] * impact.scale[static_cast<std::size_t>(impact.basis[a])]);
+    largest = std::max(largest, Integer(abs(shares.back())));
+  }
   if (largest == 0) return;
   const double sign = turned ? -1.0 : 1.0;
   std::vector<double> line(2 * static_cast<std::size_t>(impact.contacts) + 1, 0.0);
   for (std::size_t a = 0; a < impact.basis.size(); ++a) {
-    const double share = quotient(row[a + 1], largest);
+    const double share = quotient(shares[a], largest);
     line[static_cast<std::size_t>(impact.basis[a])] = share == 0.0 ? 0.0 : -sign * share;
   }
   const double offset = sign * impact.unit * quotient(row[0], largest);
@@ -33,7 +37,9 @@ void add_constraint(const RoundedImpact& impact, const Vector& row, bool turned,
 }
 
 double outward(double value, double direction) {
-  return value == 0.0 ? value : std::nextafter(value, direction);
+  constexpr double kRounded = 0x1p-50;  // of a quotient of integers in doubles
+  if (value == 0.0) return value;
+  return std::nextafter(value + std::copysign(kRounded * value, direction), direction);
 }
 
 /// The polyhedron of a face, or the hull of several.
@@ -121,6 +127,16 @@ void summarise(const RoundedImpact& impact, const Family& family, ImpactEnclosur
   for (std::uint64_t word = 0; word < std::uint64_t{1} << (2 * m); ++word) {
     if (!modes.contains(word)) enclosure.impossible_modes.push_back(word);
   }
+}
+
+void set_unknown(const ImpactProblem& problem, ImpactEnclosure& enclosure) {
+  enclosure.rounding = std::numeric_limits<double>::infinity();
+  const auto m = static_cast<std::size_t>(problem.contacts);
+  const std::vector<double> normals(m, std::numeric_limits<double>::quiet_NaN());
+  const std::vector<double> tangents(m * static_cast<std::size_t>(problem.dimension - 1),
+                                     std::numeric_limits<double>::quiet_NaN());
+  enclosure.normal_velocity_min = enclosure.normal_velocity_max = normals;
+  enclosure.tangent_velocity_min = enclosure.tangent_velocity_max = tangents;
 }
 
 bool is_within(const ImpactEnclosure& inner, const ImpactEnclosure& outer) {

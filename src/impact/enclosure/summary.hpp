@@ -19,6 +19,9 @@ void make_zeros(FaceCode code, int contacts, std::vector<double>& u);
 /// Bounds, modes and impossible modes of what a family's terminal polyhedra hold.
 void summarise(const RoundedImpact& impact, const Family& family, ImpactEnclosure& enclosure);
 
+/// Bounds of which nothing is known.
+void set_unknown(const ImpactProblem& problem, ImpactEnclosure& enclosure);
+
 /// Whether the first's bounds are not beyond the second's; false where they are of other contacts.
 bool is_within(const ImpactEnclosure& inner, const ImpactEnclosure& outer);
 
