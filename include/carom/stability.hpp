@@ -241,6 +241,11 @@ bool proves_stable(const Stance& stance, double s, double kappa);
 bool proves_stable(const Stance& stance, const std::array<double, 24>& coefficients);
 /// Whether the mode `word` certainly makes the equilibrium ambiguous, likewise.
 bool proves_ambiguous(const Stance& stance, const std::string& word);
+/// Whether contact forces within their cones certainly hold the body at rest, likewise; whether
+/// certainly none do. Neither where that is too close to tell. Both false for other than two
+/// contacts.
+bool proves_equilibrium(const Stance& stance);
+bool proves_no_equilibrium(const Stance& stance);
 /// Largest growth of the motion from (q, v) within `events` events, simulated anew with 60 decimal
 /// digits; where several modes or orders of impacts are possible, of four ways to choose. 1e300
 /// where a mode goes on for ever, 0 where none is possible.

@@ -174,6 +174,16 @@ bool proves_stable(const Stance& stance, const std::array<double, 24>& coefficie
   return exact::labelled_functions_prove(stance, coefficients);
 }
 
+bool proves_equilibrium(const Stance& stance) {
+  validate(stance);
+  return exact::is_held(stance);
+}
+
+bool proves_no_equilibrium(const Stance& stance) {
+  validate(stance);
+  return exact::is_never_held(stance);
+}
+
 bool proves_ambiguous(const Stance& stance, const std::string& word) {
   require_two_contacts(stance);
   return exact::is_ambiguous_by(stance, word);

@@ -68,7 +68,8 @@ ordered_json enclosure_json(const run::ImpactRun& run) {
                        {"normal_jacobian", rows_of(problem.normal_jacobian, columns)},
                        {"tangent_jacobian", rows_of(problem.tangent_jacobian, columns)},
                        {"friction", problem.friction},
-                       {"velocity", problem.velocity}};
+                       {"velocity", problem.velocity},
+                       {"contact_names", run.contact_names}};
   result["invariant"] = set.invariant;
   return result;
 }

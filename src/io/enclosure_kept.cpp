@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <string>
+#include <string_view>
+#include <tuple>
 
 #include <carom/error.hpp>
 
@@ -12,6 +14,7 @@
 #include "io/hdf5_file.hpp"
 #include "io/impact_input.hpp"
 #include "io/json_file.hpp"
+#include "io/other_fields.hpp"
 #include "io/problem_file.hpp"
 
 namespace carom::io {
@@ -21,6 +24,28 @@ namespace {
 std::vector<double> part(const std::vector<double>& bounds, std::size_t at, std::size_t count) {
   const auto first = bounds.begin() + static_cast<std::ptrdiff_t>(at);
   return {first, first + static_cast<std::ptrdiff_t>(count)};
+}
+
+/// Vertices of all modes, each with its own.
+template <class Refuse>
+void read_vertices(const Hdf5Reader& reader, const std::string& place, std::size_t rows,
+                   ImpactEnclosure& set, Refuse&& refuse) {
+  const std::vector<double> vertices = reader.doubles(place + "/vertices");
+  const std::vector<std::int64_t> modes = reader.integers(place + "/vertex_modes");
+  if (vertices.size() != modes.size() * rows) {
+    refuse(
+        fmt::format("vertices has {} numbers: must have {}", vertices.size(), modes.size() * rows));
+  }
+  for (std::size_t i = 0; i < modes.size(); ++i) {
+    const auto code = static_cast<std::uint64_t>(modes[i]);
+    const auto found =
+        std::find_if(set.modes.begin(), set.modes.end(),
+                     [code](const EnclosedMode& mode) { return mode.modes == code; });
+    EnclosedMode& mode =
+        found != set.modes.end() ? *found : set.modes.emplace_back(EnclosedMode{code, {}, {}});
+    const std::vector<double> vertex = part(vertices, i * rows, rows);
+    mode.vertices.insert(mode.vertices.end(), vertex.begin(), vertex.end());
+  }
 }
 
 KeptEnclosure kept_from(const Hdf5Reader& reader, const std::string& group,
@@ -36,6 +61,9 @@ KeptEnclosure kept_from(const Hdf5Reader& reader, const std::string& group,
   problem.tangent_jacobian = reader.doubles(group + "/problem/tangent_jacobian");
   problem.friction = reader.doubles(group + "/problem/friction");
   problem.velocity = reader.doubles(group + "/problem/velocity");
+  if (reader.has(group + "/problem/contact_names")) {
+    kept.contact_names = reader.strings(group + "/problem/contact_names");
+  }
   const std::size_t m = problem.friction.size();
   if (problem.velocity.size() > static_cast<std::size_t>(kMaxVelocities) ||
       m > static_cast<std::size_t>(kMaxContacts)) {
@@ -66,21 +94,34 @@ KeptEnclosure kept_from(const Hdf5Reader& reader, const std::string& group,
   for (const std::int64_t modes : reader.integers(place + "/impossible_modes")) {
     kept.set.impossible_modes.push_back(static_cast<std::uint64_t>(modes));
   }
+  read_vertices(reader, place, rows, kept.set, refuse);
+  kept.set.faces = static_cast<std::int64_t>(reader.number_attribute(place, "faces"));
   const std::vector<std::string> invariant = reader.strings(place + "/invariant");
   if (invariant.size() != 1) refuse("invariant must be one text");
   kept.set.invariant = invariant.front();
   return kept;
 }
 
-std::vector<KeptEnclosure> enclosures_of_hdf5(const std::filesystem::path& file) {
+KeptEnclosures enclosures_of_hdf5(const std::filesystem::path& file) {
   const Hdf5Reader reader(file);
   const std::vector<std::string> names = reader.names();
-  std::vector<KeptEnclosure> kept;
+  KeptEnclosures kept;
   for (std::size_t i = 0; i < names.size(); ++i) {
     const std::string group = fmt::format("/impact_{}", i);
     if (!reader.has(group)) break;
-    if (reader.has(group + "/enclosure")) kept.push_back(kept_from(reader, group, file.string()));
+    if (reader.has(group + "/enclosure")) {
+      kept.sets.push_back(kept_from(reader, group, file.string()));
+    }
   }
+  static constexpr std::string_view kJudged[] = {
+      "/impact_*/enclosure/bounds",        "/impact_*/enclosure/vertices",
+      "/impact_*/enclosure/vertex_modes",  "/impact_*/enclosure/impossible_modes",
+      "/impact_*/enclosure/invariant",     "/impact_*/enclosure@status",
+      "/impact_*/enclosure@faces",         "/impact_*/problem/mass_matrix",
+      "/impact_*/problem/normal_jacobian", "/impact_*/problem/tangent_jacobian",
+      "/impact_*/problem/friction",        "/impact_*/problem/velocity",
+  };
+  kept.other_fields = other_hdf5_fields(reader, kJudged);
   return kept;
 }
 
@@ -98,10 +139,76 @@ bool has_enclosure(const json& run) {
   return run.is_object() && run.contains("enclosure") && run["enclosure"].is_object();
 }
 
-KeptEnclosure enclosure_from(const json& set, const std::string& file, std::size_t index) {
+/// The code of an outcome in words; all of 2 m bits where there is none.
+std::uint64_t code_of(const json& words, int contacts) {
+  const std::uint64_t combinations =
+      contacts <= kMaxEnclosedContacts ? std::uint64_t{1} << (2 * contacts) : std::uint64_t{0};
+  std::uint64_t modes = 0;
+  while (modes < combinations && words != mode_words(modes, contacts, 2)) ++modes;
+  return modes < combinations ? modes : UINT64_MAX;
+}
+
+std::uint64_t required_code(const json& words, int contacts, const char* key,
+                            const std::string& where) {
+  const std::uint64_t code = code_of(words, contacts);
+  if (code != UINT64_MAX) return code;
+  throw InvalidInput(
+      fmt::format("{}: {} has {}: no outcome of {} contacts", where, key, shown(words), contacts));
+}
+
+const json& required_list(const json& object, const char* key, const std::string& where) {
+  const json& list = required(object, key, where);
+  if (!list.is_array()) {
+    throw InvalidInput(fmt::format("{}: {} is {}: must be a list", where, key, shown(list)));
+  }
+  return list;
+}
+
+std::int64_t integer_in(const json& object, const char* key, const std::string& where) {
+  const json& value = required(object, key, where);
+  if (!value.is_number_integer()) {
+    throw InvalidInput(
+        fmt::format("{}: {} is {}: must be a whole number", where, key, shown(value)));
+  }
+  return value.get<std::int64_t>();
+}
+
+void read_modes(const json& set, int contacts, const std::string& where, KeptEnclosure& kept) {
+  const json& modes = required_list(set, "modes", where);
+  for (std::size_t i = 0; i < modes.size(); ++i) {
+    const std::string place = fmt::format("{}: modes[{}]", where, i);
+    const json& entry = modes[i];
+    if (!entry.is_object()) throw InvalidInput(place + ": must be an object");
+    EnclosedMode mode;
+    mode.modes = required_code(required(entry, "modes", place), contacts, "modes", place);
+    const auto columns = 2 * contacts;
+    for (const auto& [key, width, to] :
+         {std::tuple{"vertices", columns, &mode.vertices},
+          std::tuple{"constraints", columns + 1, &mode.constraints}}) {
+      const Matrix matrix = read_matrix(entry, key, place);
+      if (matrix.rows > 0 && matrix.columns != width) {
+        throw InvalidInput(
+            fmt::format("{}: {} has {} columns: must have {}", place, key, matrix.columns, width));
+      }
+      *to = matrix.values;
+    }
+    kept.sampled.emplace_back(entry["modes"].get<std::string>(),
+                              integer_in(entry, "sampled", place));
+    kept.set.modes.push_back(std::move(mode));
+  }
+  for (const json& words : required_list(set, "impossible_modes", where)) {
+    kept.set.impossible_modes.push_back(required_code(words, contacts, "impossible_modes", where));
+  }
+}
+
+KeptEnclosure enclosure_from(const json& run, const std::string& file, std::size_t index) {
+  const json& set = run["enclosure"];
   const std::string where = fmt::format("{}: enclosure {}", file, index);
   KeptEnclosure kept;
-  kept.problem = impact_problem_from_json(required(set, "problem", where), file, index);
+  const NamedImpact problem =
+      impact_problem_from_json(required(set, "problem", where), file, index);
+  kept.problem = problem;
+  kept.contact_names = problem.contact_names;
   const int m = kept.problem.contacts;
   const std::string status = read_text(set, "status", where);
   const auto known = value_of<EnclosureStatus>(status);
@@ -110,39 +217,74 @@ KeptEnclosure enclosure_from(const json& set, const std::string& file, std::size
                                    listed<EnclosureStatus>()));
   }
   kept.set.status = *known;
+  if (set.contains("never")) {
+    for (const json& entry : required_list(set, "never", where)) {
+      const std::string place = where + ": never";
+      if (!entry.is_object()) throw InvalidInput(place + ": must be a list of objects");
+      kept.never.push_back({read_text(entry, "event", place), read_text(entry, "answer", place)});
+    }
+  }
   if (*known != EnclosureStatus::enclosed && *known != EnclosureStatus::outer) return kept;
   const auto count = static_cast<std::size_t>(m);
-  const auto bounds = [&](const char* key, std::size_t each) {
-    return read_numbers(set, key, each * count, each == 1 ? "one per contact" : "two per contact",
+  const auto bounds = [&](const json& from, const char* key, std::size_t each) {
+    return read_numbers(from, key, each * count, each == 1 ? "one per contact" : "two per contact",
                         where);
   };
   const std::size_t tangents = static_cast<std::size_t>(kept.problem.dimension) - 1;
-  kept.set.normal_velocity_min = bounds("normal_velocity_min", 1);
-  kept.set.normal_velocity_max = bounds("normal_velocity_max", 1);
-  kept.set.tangent_velocity_min = bounds("tangent_velocity_min", tangents);
-  kept.set.tangent_velocity_max = bounds("tangent_velocity_max", tangents);
-  for (const json& words : required(set, "impossible_modes", where)) {
-    const std::uint64_t combinations =
-        m <= kMaxEnclosedContacts ? std::uint64_t{1} << (2 * m) : std::uint64_t{0};
-    std::uint64_t modes = 0;
-    while (modes < combinations && words != mode_words(modes, m, 2)) ++modes;
-    if (modes == combinations) {
-      throw InvalidInput(fmt::format("{}: impossible_modes has {}: no outcome of {} contacts",
-                                     where, shown(words), m));
-    }
-    kept.set.impossible_modes.push_back(modes);
-  }
+  kept.set.normal_velocity_min = bounds(set, "normal_velocity_min", 1);
+  kept.set.normal_velocity_max = bounds(set, "normal_velocity_max", 1);
+  kept.set.tangent_velocity_min = bounds(set, "tangent_velocity_min", tangents);
+  kept.set.tangent_velocity_max = bounds(set, "tangent_velocity_max", tangents);
+  read_modes(set, m, where, kept);
+  kept.set.faces = integer_in(set, "faces", where);
   kept.set.invariant = read_text(set, "invariant", where);
+  kept.filled = read_number(set, "filled", where);
+  const json& counts = required(run, "mode_counts", where);
+  if (!counts.is_object()) throw InvalidInput(where + ": mode_counts must be an object");
+  for (const auto& [words, samples] : counts.items()) {
+    kept.mode_counts[words] = integer_in(counts, words.c_str(), where + ": mode_counts");
+  }
+  if (integer_in(run, "terminated", where) > 0) {
+    for (const char* side : {"min", "max"}) {
+      std::vector<double>& to = side[1] == 'i' ? kept.sampled_low : kept.sampled_high;
+      to = bounds(run, fmt::format("normal_velocity_{}", side).c_str(), 1);
+      const auto slip = bounds(run, fmt::format("tangent_velocity_{}", side).c_str(), tangents);
+      to.insert(to.end(), slip.begin(), slip.end());
+    }
+  }
   return kept;
 }
 
-std::vector<KeptEnclosure> enclosures_of_json(const std::filesystem::path& file) {
+KeptEnclosures enclosures_of_json(const std::filesystem::path& file) {
   const JsonDocument parsed(file);
-  std::vector<KeptEnclosure> kept;
+  static constexpr std::string_view kJudged[] = {
+      "enclosure.status",
+      "enclosure.faces",
+      "enclosure.normal_velocity_min",
+      "enclosure.normal_velocity_max",
+      "enclosure.tangent_velocity_min",
+      "enclosure.tangent_velocity_max",
+      "enclosure.modes.modes",
+      "enclosure.modes.sampled",
+      "enclosure.modes.vertices",
+      "enclosure.modes.constraints",
+      "enclosure.impossible_modes",
+      "enclosure.filled",
+      "enclosure.never.event",
+      "enclosure.never.answer",
+      "enclosure.problem.mass_matrix",
+      "enclosure.problem.normal_jacobian",
+      "enclosure.problem.tangent_jacobian",
+      "enclosure.problem.friction",
+      "enclosure.problem.velocity",
+      "enclosure.problem.contact_names",
+      "enclosure.invariant",
+  };
+  KeptEnclosures kept;
   for (const json* run : run_documents(parsed.root())) {
-    if (has_enclosure(*run)) {
-      kept.push_back(enclosure_from((*run)["enclosure"], file.string(), kept.size()));
-    }
+    if (!has_enclosure(*run)) continue;
+    kept.sets.push_back(enclosure_from(*run, file.string(), kept.sets.size()));
+    add_other_json_fields(*run, kJudged, kept.other_fields);
   }
   return kept;
 }
@@ -167,7 +309,7 @@ bool holds_enclosures(const std::filesystem::path& file) {
   return reader.has_attribute("/", "enclosures");
 }
 
-std::vector<KeptEnclosure> read_kept_enclosures(const std::filesystem::path& file) {
+KeptEnclosures read_kept_enclosures(const std::filesystem::path& file) {
   return read_either(file, enclosures_of_hdf5, enclosures_of_json);
 }
 

@@ -1,16 +1,40 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <carom/impact_enclosure.hpp>
 
 namespace carom::io {
 
-/// An enclosure as a file keeps it: what proves_enclosure reads.
+/// A question of --never and its answer, in the file's words.
+struct KeptAnswer {
+  std::string event, answer;
+};
+
+/// An enclosure as a file keeps it, with what is said of it.
 struct KeptEnclosure {
   ImpactProblem problem;
-  ImpactEnclosure set;  ///< status, bounds, impossible modes and the invariant alone
+  std::vector<std::string> contact_names;  ///< those that the questions use; may be empty
+  /// Status, bounds, modes, impossible modes, faces and the invariant; exact, rounding, made and
+  /// seconds are not read.
+  ImpactEnclosure set;
+  std::vector<KeptAnswer> never;
+  std::optional<double> filled;
+  std::vector<double> sampled_low, sampled_high;    ///< of all samples, normals first; or empty
+  std::map<std::string, std::int64_t> mode_counts;  ///< samples by outcome
+  std::vector<std::pair<std::string, std::int64_t>> sampled;  ///< the same, as the modes repeat it
+};
+
+/// Enclosures and the names of all fields that `KeptEnclosure` has not, or has only to compare.
+struct KeptEnclosures {
+  std::vector<KeptEnclosure> sets;
+  std::vector<std::string> other_fields;
 };
 
 /// Whether `file` is what `carom impact --enclose` wrote, HDF5 by --output or JSON.
@@ -18,6 +42,6 @@ bool holds_enclosures(const std::filesystem::path& file);
 
 /// The enclosures of such a file, in the order of its problems; those that were interrupted before
 /// they began are left out. Errors: InvalidInput naming the file and what is missing, FileError.
-std::vector<KeptEnclosure> read_kept_enclosures(const std::filesystem::path& file);
+KeptEnclosures read_kept_enclosures(const std::filesystem::path& file);
 
 }  // namespace carom::io

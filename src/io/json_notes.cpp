@@ -160,6 +160,7 @@ constexpr JsonNote kOutputs[] = {
     {"impact", "enclosure.problem.tangent_jacobian", "contacts, nv", "", "rows Jt"},
     {"impact", "enclosure.problem.friction", "contacts", "", "mu"},
     {"impact", "enclosure.problem.velocity", "nv", "", "before the impact"},
+    {"impact", "enclosure.problem.contact_names", "contacts", "", "that the questions use"},
     {"impact", "enclosure.invariant", "text", "", "the proof, as carom verify reads it"},
     {"impact-models", "model", "text", "", "name"},
     {"impact-models", "approaching", "list", "", "as of impact"},

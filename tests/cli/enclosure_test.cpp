@@ -80,7 +80,7 @@ TEST(EnclosureCommand, AFileIsVerifiedFromItselfAlone) {
       0);
   Outcome outcome = carom({"verify", file, "--json"});
   EXPECT_EQ(outcome.status, 0) << outcome.err;
-  EXPECT_EQ(outcome.document()["proven"], 1);
+  EXPECT_EQ(outcome.document()["enclosure"]["proven"], 1);
 
   // One digit of the last polyhedron's last row; and no checksum, which would tell.
   std::string bytes = read_text(file);
@@ -106,7 +106,7 @@ TEST(EnclosureCommand, ADocumentIsVerifiedFromItselfAlone) {
   Outcome outcome = carom({"verify", file, "--json"});
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_EQ(outcome.document()["kind"], "enclosure");
-  EXPECT_EQ(outcome.document()["proven"], 1);
+  EXPECT_EQ(outcome.document()["enclosure"]["proven"], 1);
 
   json changed = written.document();
   changed["enclosure"]["problem"]["friction"][0] = 4.9;
@@ -140,7 +140,7 @@ TEST(EnclosureCommand, BoundsOtherShapes) {
     for (const std::string& file : {kept, text}) {
       const Outcome judged = carom({"verify", file, "--json"});
       EXPECT_EQ(judged.status, 0) << judged.err;
-      EXPECT_EQ(judged.document()["proven"], 1) << file;
+      EXPECT_EQ(judged.document()["enclosure"]["proven"], 1) << file;
     }
     json changed = outcome.document();
     changed["enclosure"]["normal_velocity_max"][0] = 0.01;

@@ -159,6 +159,32 @@ bool held(const StanceData<Interval>& data) {
   return false;
 }
 
+// A motion along which the load works, and against which no force within a cone does: that of two
+// edges of the cones, perpendicular to both, or of one where the others press along it.
+template <class Interval>
+bool never_held(const StanceData<Interval>& data) {
+  std::array<Triple<Interval>, 4> edges;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const ContactData<Interval>& c = data.contact[i];
+    edges[2 * i] = sum(c.normal, c.mu, c.tangent);
+    edges[2 * i + 1] = sum(c.normal, -c.mu, c.tangent);
+  }
+  const auto separates = [&](const Triple<Interval>& v, std::size_t i, std::size_t j) {
+    if (!product(v, data.g).positive()) return false;
+    for (std::size_t k = 0; k < 4; ++k) {
+      if (k != i && k != j && !product(v, edges[k]).at_least_zero()) return false;
+    }
+    return true;
+  };
+  for (std::size_t i = 0; i < 4; ++i) {
+    for (std::size_t j = i + 1; j < 4; ++j) {
+      const Triple<Interval> v = cross(edges[i], edges[j]);
+      if (separates(v, i, j) || separates({-v[0], -v[1], -v[2]}, i, j)) return true;
+    }
+  }
+  return separates(data.g, 4, 4);
+}
+
 template <class Interval>
 bool dissipates(const ContactData<Interval>& c) {
   if (c.restitution == 0.0) return true;
@@ -236,6 +262,8 @@ template bool positive_on_unit(const PlainInterval&, const PlainInterval&, const
 template bool positive_on_unit(const FineInterval&, const FineInterval&, const FineInterval&);
 template bool held(const StanceData<PlainInterval>&);
 template bool held(const StanceData<FineInterval>&);
+template bool never_held(const StanceData<PlainInterval>&);
+template bool never_held(const StanceData<FineInterval>&);
 template bool dissipates(const ContactData<PlainInterval>&);
 template bool dissipates(const ContactData<FineInterval>&);
 template bool solve(const StanceData<PlainInterval>&, const std::string&, ModeData<PlainInterval>&);

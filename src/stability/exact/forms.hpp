@@ -60,6 +60,10 @@ bool positive_on_unit(const Interval& q0, const Interval& q1, const Interval& q2
 template <class Interval>
 bool held(const StanceData<Interval>& data);
 
+/// Certainly none do.
+template <class Interval>
+bool never_held(const StanceData<Interval>& data);
+
 /// No single impact creates kinetic energy.
 template <class Interval>
 bool dissipates(const ContactData<Interval>& contact);

@@ -232,4 +232,14 @@ bool is_ambiguous_by(const Stance& stance, const std::string& word) {
   return moves_by<PlainInterval>(stance, word) || moves_by<FineInterval>(stance, word);
 }
 
+bool is_held(const Stance& stance) {
+  if (stance.contacts.size() != 2 || !is_judged(stance)) return false;
+  return held(data_of<PlainInterval>(stance)) || held(data_of<FineInterval>(stance));
+}
+
+bool is_never_held(const Stance& stance) {
+  if (stance.contacts.size() != 2 || !is_judged(stance)) return false;
+  return never_held(data_of<PlainInterval>(stance)) || never_held(data_of<FineInterval>(stance));
+}
+
 }  // namespace carom::exact

@@ -22,6 +22,10 @@ bool labelled_functions_prove_plainly(const Stance& stance, const std::array<dou
 /// while forces hold the body.
 bool is_ambiguous_by(const Stance& stance, const std::string& word);
 
+/// Forces within their cones certainly hold the body at rest; certainly none do.
+bool is_held(const Stance& stance);
+bool is_never_held(const Stance& stance);
+
 /// Largest growth of the motion from (q, v) within `events` events, simulated anew with 60 digits;
 /// where several modes or orders of impacts are possible, of four ways to choose. 1e300 where a
 /// mode goes on for ever, 0 where none is possible.

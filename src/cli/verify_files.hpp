@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/verify_report.hpp"
+
+/// One judge for each kind of file that `carom verify` takes. Errors: InvalidInput naming the file
+/// and what is missing.
+namespace carom::cli {
+
+/// Of carom impact --enclose.
+VerifyReport verify_enclosures(const std::string& file);
+/// Of carom stability.
+VerifyReport verify_stability(const std::string& file);
+/// Of carom solve; problems: the files that were solved, none where `file` keeps them itself.
+VerifyReport verify_answers(const std::string& file, const std::vector<std::string>& problems);
+
+}  // namespace carom::cli
