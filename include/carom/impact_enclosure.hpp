@@ -28,6 +28,8 @@ enum class EnclosureStatus : std::uint8_t {
   outer,     ///< a checked fixed point that had to be made coarse, or bounds alone: perhaps wide
   budget,    ///< not finished: no statement at all
   invalid_input,
+  contradiction,  ///< samples that were followed from event to event end outside of what was proven
+                  ///< (rows that are parallel but for rounding): no statement at all
 };
 
 std::string_view to_string(EnclosureStatus status);
@@ -46,8 +48,8 @@ struct EnclosureSettings {
   int closeness = 1;
   int friction_directions = 4;  ///< k of spatial contacts, which bounds of closeness 0 do not need
   /// Polyhedra of the problem as its doubles say, in longer numbers, at three to four times the
-  /// cost. Without it well-conditioned data are rounded to 2^-44 of their largest
-  /// (`data_rounding`); all others are taken as they are in any case.
+  /// cost. Without it well-conditioned data are rounded (`data_rounding`); all others are taken as
+  /// they are in any case.
   bool exact_data = false;
   int threads = 0;  ///< 0 = all hardware threads
 
@@ -97,8 +99,8 @@ struct ImpactEnclosure {
   EnclosureStatus status = EnclosureStatus::budget;
   bool exact = false;     ///< no polyhedron was moved outward
   double rounding = 0.0;  ///< farthest such move of a face [m/s]; bounds may grow by more
-  /// What is enclosed is the problem with its data changed by this much of their largest; 0: as its
-  /// doubles say. Of polyhedra.
+  /// What is enclosed is the problem with its data changed by at most this much of their largest;
+  /// 0: as its doubles say. Of polyhedra.
   double data_rounding = 0.0;
   std::int64_t made = 0;   ///< polyhedra made
   std::int64_t faces = 0;  ///< patterns of contact signs met
@@ -181,6 +183,23 @@ std::vector<ImpactDecision> decide_impacts(const ImpactBatch& batch, const Impac
 /// The same of one. Errors: likewise, and a problem that is refused.
 ImpactDecision decide_impact(const ImpactProblem& problem, const ImpactEvent& event,
                              const EnclosureSettings& settings = {});
+
+/// Samples beside an enclosure of their problem.
+struct OutsideSamples {
+  std::int64_t compared = 0;  ///< terminated ones
+  std::int64_t outside = 0;   ///< of these, by more than 1e-9 of the largest contact speed before
+  double largest = 0.0;       ///< [m/s] farthest distance of one from the enclosure
+};
+
+/// Counts the samples of a problem that lie outside of its enclosure, of bounds and of the outcomes
+/// of possible modes. Those of Algorithm 1 do with its step.
+OutsideSamples compare_samples(const ImpactProblem& problem, const ImpactSamples& samples,
+                               std::int64_t index, const ImpactEnclosure& enclosure);
+/// The same, with samples of ImpactMethod::events, which nothing puts outside: where one is, the
+/// enclosure's status becomes `contradiction` and its statements are taken back. enclose_impact and
+/// decide_impact do so with 1,024 samples where the data could not be rounded (data_rounding 0).
+OutsideSamples check_by_samples(const ImpactProblem& problem, const ImpactSamples& samples,
+                                std::int64_t index, ImpactEnclosure& enclosure);
 
 /// Smallest share, over contact velocities whose enclosed range is wider than 1e-9 of the largest
 /// speed among all bounds, of that range which [low, high] fills; 1 where there is none. low, high:

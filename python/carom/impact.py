@@ -122,6 +122,7 @@ class ImpactEnclosure(Result):
     status: int
     exact: bool
     rounding: float
+    data_rounding: float
     made: int
     faces: int
     seconds: float

@@ -19,6 +19,7 @@ nb::dict dict_of(ImpactEnclosure&& enclosure, std::size_t contacts) {
   result["status"] = static_cast<int>(enclosure.status);
   result["exact"] = enclosure.exact;
   result["rounding"] = enclosure.rounding;
+  result["data_rounding"] = enclosure.data_rounding;
   result["made"] = enclosure.made;
   result["faces"] = enclosure.faces;
   result["seconds"] = enclosure.seconds;
@@ -50,6 +51,7 @@ ImpactEnclosure from_dict(const nb::dict& given) {
   enclosure.status = static_cast<EnclosureStatus>(nb::cast<int>(given["status"]));
   enclosure.exact = nb::cast<bool>(given["exact"]);
   enclosure.rounding = nb::cast<double>(given["rounding"]);
+  enclosure.data_rounding = nb::cast<double>(given["data_rounding"]);
   enclosure.made = nb::cast<std::int64_t>(given["made"]);
   enclosure.faces = nb::cast<std::int64_t>(given["faces"]);
   enclosure.normal_velocity_min = copied<double>(given["normal_velocity_min"]);

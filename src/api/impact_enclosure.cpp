@@ -9,6 +9,7 @@
 #include "core/parallel.hpp"
 #include "core/require.hpp"
 #include "core/settings.hpp"
+#include "impact/enclosure/comparison.hpp"
 #include "impact/enclosure/enclose.hpp"
 #include "impact/enclosure/event.hpp"
 #include "impact/enclosure/quadratic_bound.hpp"
@@ -23,16 +24,36 @@ bool by_polyhedra(int dimension, int contacts) {
   return contacts <= (dimension == 2 ? kMaxEnclosedContacts : 0);
 }
 
+/// Doubles may tell rows apart by less than what samples can follow: then both are compared.
+void check_unrounded(const ImpactProblem& problem, int threads, ImpactEnclosure& enclosure) {
+  constexpr std::int64_t kCompared = 1 << 10;
+  if (!enclosure::is_known(enclosure) || enclosure.data_rounding > 0.0) return;
+  ImpactSettings settings;
+  settings.method = ImpactMethod::events;
+  settings.samples = settings.keep_samples = kCompared;
+  settings.threads = threads;
+  const ImpactResult result = sample_impacts(make_batch({&problem, 1}), settings, Backend::cpu);
+  check_by_samples(problem, result.samples, 0, enclosure);
+}
+
 ImpactEnclosure enclosed(const ImpactProblem& problem, const EnclosureSettings& settings) {
-  return by_polyhedra(problem.dimension, problem.contacts)
-             ? enclosure::enclose(problem, settings)
-             : enclosure::bound_by_forms(problem, settings);
+  if (!by_polyhedra(problem.dimension, problem.contacts)) {
+    return enclosure::bound_by_forms(problem, settings);
+  }
+  ImpactEnclosure result = enclosure::enclose(problem, settings);
+  check_unrounded(problem, settings.threads, result);
+  return result;
 }
 
 ImpactDecision decided(const ImpactProblem& problem, const ImpactEvent& event,
                        const EnclosureSettings& settings) {
   if (by_polyhedra(problem.dimension, problem.contacts)) {
-    return enclosure::decide(problem, event, settings);
+    ImpactDecision decision = enclosure::decide(problem, event, settings);
+    if (decision.answer == ImpactAnswer::never) {
+      check_unrounded(problem, settings.threads, decision.proof);
+      if (!enclosure::is_known(decision.proof)) decision.answer = ImpactAnswer::open;
+    }
+    return decision;
   }
   ImpactDecision decision;
   ImpactEnclosure bounds = enclosure::bound_by_forms(problem, settings, &event);
@@ -182,6 +203,18 @@ std::int64_t first_happening(const ImpactProblem& problem, const ImpactSamples& 
   return enclosure::first_happening(problem, samples, index, event, mode_tolerance);
 }
 
+OutsideSamples compare_samples(const ImpactProblem& problem, const ImpactSamples& samples,
+                               std::int64_t index, const ImpactEnclosure& enclosure) {
+  return enclosure::compare_samples(problem, samples, index, enclosure);
+}
+
+OutsideSamples check_by_samples(const ImpactProblem& problem, const ImpactSamples& samples,
+                                std::int64_t index, ImpactEnclosure& enclosure) {
+  const OutsideSamples found = enclosure::compare_samples(problem, samples, index, enclosure);
+  if (found.outside > 0) enclosure::take_back(problem, enclosure);
+  return found;
+}
+
 double filled_share(const ImpactEnclosure& enclosure, std::span<const double> low,
                     std::span<const double> high) {
   const std::size_t m = enclosure.normal_velocity_min.size();
@@ -201,7 +234,8 @@ double filled_share(const ImpactEnclosure& enclosure, std::span<const double> lo
   for (std::size_t k = 0; k < rows; ++k) {
     const double range = outer(k).second - outer(k).first;
     if (!(range > 1e-9 * fastest)) continue;
-    share = std::min(share, std::max(0.0, high[k] - low[k]) / range);
+    const double within = std::min(high[k], outer(k).second) - std::max(low[k], outer(k).first);
+    share = std::min(share, std::max(0.0, within) / range);
   }
   return share;
 }

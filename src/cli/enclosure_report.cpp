@@ -57,6 +57,7 @@ std::string status_line(const ImpactEnclosure& set) {
   std::string text = fmt::format("  enclosure: {}", to_string(set.status));
   if (set.status == EnclosureStatus::enclosed) {
     text += set.exact ? ", exact" : fmt::format(", moved outward by {:.1e} m/s", set.rounding);
+    if (set.data_rounding > 0.0) text += fmt::format(", data rounded by {:.0e}", set.data_rounding);
   }
   const bool bounds_alone = set.status == EnclosureStatus::outer && set.modes.empty();
   if (bounds_alone) {
@@ -65,6 +66,9 @@ std::string status_line(const ImpactEnclosure& set) {
   }
   if (set.status == EnclosureStatus::outer) text += ": a bound that had to be made coarse";
   if (set.status == EnclosureStatus::budget) text += ": not finished, nothing is known";
+  if (set.status == EnclosureStatus::contradiction) {
+    text += ": samples end outside of what was proven, nothing is known";
+  }
   return text + fmt::format(" ({} polyhedra in {} faces, {})\n", set.made, set.faces,
                             time_words(set.seconds));
 }
@@ -112,6 +116,23 @@ std::string outcomes_text(const run::ImpactRun& run) {
                             set.impossible_modes.size() + set.modes.size());
 }
 
+std::string outside_text(const OutsideSamples& samples, const char* what) {
+  return fmt::format("  {} outside: {} of {} compared, by up to {:.3g} m/s\n", what,
+                     samples.outside, samples.compared, samples.largest);
+}
+
+std::string samples_text(const run::ImpactRun& run) {
+  const OutsideSamples& samples = run.enclosure->samples;
+  if (samples.outside > 0) {  // of Algorithm 1: events would contradict
+    return outside_text(samples, "samples") +
+           "  steps of h leave the set; a smaller --step leaves it less\n";
+  }
+  return fmt::format(
+      "  samples fill {:.2f} % of the bounds, at the contact velocity they fill "
+      "least\n",
+      100.0 * run.enclosure->filled);
+}
+
 }  // namespace
 
 std::string enclosure_report(const run::ImpactRun& run) {
@@ -120,10 +141,10 @@ std::string enclosure_report(const run::ImpactRun& run) {
   if (is_known(set) && run.problem.contacts > 0) {
     text += "\n" + bounds_table(set, run.contact_names) + "\n";
     if (!set.modes.empty()) text += outcomes_text(run);
-    text += fmt::format(
-        "  samples fill {:.2f} % of the bounds, at the contact velocity they fill "
-        "least\n",
-        100.0 * run.enclosure->filled);
+    text += samples_text(run);
+  }
+  if (set.status == EnclosureStatus::contradiction) {
+    text += outside_text(run.enclosure->followed, "samples followed from event to event");
   }
   for (const run::NeverAnswer& answer : run.enclosure->answers) {
     text += fmt::format("  {}: {}\n", question_text(answer), answer_text(answer));
@@ -145,7 +166,11 @@ std::vector<std::string> enclosure_cells(const run::ImpactRun& run) {
   const ImpactEnclosure& set = run.enclosure->set;
   std::vector<std::string> cells = {
       std::string(to_string(set.status)),
-      is_known(set) ? fmt::format("{:.2f} %", 100.0 * run.enclosure->filled) : "-"};
+      !is_known(set) ? "-"
+      : run.enclosure->samples.outside > 0
+          ? fmt::format("{} of {} outside", run.enclosure->samples.outside,
+                        run.enclosure->samples.compared)
+          : fmt::format("{:.2f} %", 100.0 * run.enclosure->filled)};
   for (const run::NeverAnswer& answer : run.enclosure->answers) {
     cells.push_back(answer_text(answer));
   }

@@ -39,7 +39,8 @@ void write_outputs(const SamplingOptions& options, const std::vector<run::Impact
 int exit_status(const std::vector<run::ImpactRun>& runs) {
   if (interrupted()) return kInterrupted;
   const bool good = std::all_of(runs.begin(), runs.end(), [](const run::ImpactRun& run) {
-    return run.summary.status == Status::solved;
+    return run.summary.status == Status::solved &&
+           !(run.enclosure && run.enclosure->set.status == EnclosureStatus::contradiction);
   });
   return good ? kSuccess : kUnsuccessful;
 }

@@ -85,6 +85,7 @@ run::ImpactRequest request_of(const SamplingOptions& options) {
   }
   request.results_wanted =
       !options.output.empty() || !options.plot.empty() || !options.enclosure.never.empty();
+  request.compared = options.enclosure.asked();
   request.source = options.target;
   return request;
 }

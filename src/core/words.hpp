@@ -159,6 +159,7 @@ inline constexpr auto words<EnclosureStatus> = std::to_array<Word<EnclosureStatu
     {EnclosureStatus::outer, "outer"},
     {EnclosureStatus::budget, "budget"},
     {EnclosureStatus::invalid_input, "invalid_input"},
+    {EnclosureStatus::contradiction, "contradiction"},
 });
 
 /// Spatial sliding has no sign; planar sliding carries its own (mode_words).

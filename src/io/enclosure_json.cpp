@@ -25,6 +25,11 @@ std::int64_t sampled(const run::ImpactRun& run, std::uint64_t modes) {
   return found == counts.end() ? 0 : found->second;
 }
 
+ordered_json comparison_json(const OutsideSamples& samples) {
+  return {
+      {"compared", samples.compared}, {"outside", samples.outside}, {"largest", samples.largest}};
+}
+
 }  // namespace
 
 ordered_json enclosure_json(const run::ImpactRun& run) {
@@ -35,6 +40,7 @@ ordered_json enclosure_json(const run::ImpactRun& run) {
   result["status"] = to_string(set.status);
   result["exact"] = set.exact;
   if (std::isfinite(set.rounding)) result["rounding"] = set.rounding;
+  result["data_rounding"] = set.data_rounding;
   result["polyhedra"] = set.made;
   result["faces"] = set.faces;
   result["normal_velocity_min"] = set.normal_velocity_min;
@@ -53,6 +59,8 @@ ordered_json enclosure_json(const run::ImpactRun& run) {
     result["impossible_modes"].push_back(mode_words(modes, m, 2));
   }
   result["filled"] = run.enclosure->filled;
+  result["samples"] = comparison_json(run.enclosure->samples);
+  result["followed"] = comparison_json(run.enclosure->followed);
   if (!run.enclosure->answers.empty()) {
     result["never"] = ordered_json::array();
     for (const run::NeverAnswer& answer : run.enclosure->answers) {

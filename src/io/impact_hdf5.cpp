@@ -185,9 +185,17 @@ class ProblemGroup {
     writer_.attribute(place, "status", carom::to_string(set.status));
     writer_.attribute(place, "exact", std::int64_t{set.exact ? 1 : 0});
     writer_.attribute(place, "rounding", set.rounding);
+    writer_.attribute(place, "data_rounding", set.data_rounding);
     writer_.attribute(place, "polyhedra", set.made);
     writer_.attribute(place, "faces", set.faces);
     writer_.attribute(place, "filled", enclosed.filled);
+    const auto compared = [&](const std::string& of, const OutsideSamples& samples) {
+      writer_.attribute(place, of + "_compared", samples.compared);
+      writer_.attribute(place, of + "_outside", samples.outside);
+      writer_.attribute(place, of + "_largest", samples.largest);
+    };
+    compared("samples", enclosed.samples);
+    compared("followed", enclosed.followed);
     writer_.attribute(place, "seconds", set.seconds);
     std::vector<double> bounds = set.normal_velocity_min;
     for (const std::vector<double>* part :

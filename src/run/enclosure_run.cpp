@@ -4,6 +4,7 @@
 
 #include "core/parallel.hpp"
 #include "core/require.hpp"
+#include "impact/body/event_modes.hpp"
 
 namespace carom::run {
 
@@ -16,6 +17,29 @@ ImpactSamples samples_of(const ImpactRun& run) {
   std::copy(run.rows.velocity.begin(), run.rows.velocity.end(), samples.velocity.data());
   std::copy(run.rows.status.begin(), run.rows.status.end(), samples.status.data());
   return samples;
+}
+
+/// Kept samples beside the enclosure, and samples of events: these or, where the run has none,
+/// others of the same seed.
+void compare(ImpactRun& run, int threads) {
+  EnclosedRun& enclosed = *run.enclosure;
+  if (run.rows.count > 0) {
+    enclosed.samples = compare_samples(run.problem, samples_of(run), 0, enclosed.set);
+  }
+  if (run.settings.method == ImpactMethod::events &&
+      run.rows.count >= std::min(kComparedSamples, run.summary.samples)) {
+    enclosed.followed = check_by_samples(run.problem, samples_of(run), 0, enclosed.set);
+  } else if (run.problem.contacts <= kernels::kMaxFollowedContacts) {
+    ImpactSettings settings;
+    settings.method = ImpactMethod::events;
+    settings.samples = settings.keep_samples = kComparedSamples;
+    settings.seed = run.settings.seed;
+    settings.friction_directions = run.settings.friction_directions;
+    settings.threads = threads;
+    const ImpactResult followed =
+        sample_impacts(make_batch({&run.problem, 1}), settings, Backend::cpu);
+    enclosed.followed = check_by_samples(run.problem, followed.samples, 0, enclosed.set);
+  }
 }
 
 void answer(ImpactRun& run, const std::vector<std::string>& never) {
@@ -51,7 +75,8 @@ void enclose_runs(std::vector<ImpactRun>& runs, const EnclosureSettings& setting
     if (control.is_stopped()) return;
     EnclosureSettings of_run = own;
     of_run.friction_directions = run.settings.friction_directions;
-    run.enclosure = EnclosedRun{enclose_impact(run.problem, of_run), 0.0, {}};
+    run.enclosure = EnclosedRun{enclose_impact(run.problem, of_run), 0.0, {}, {}, {}};
+    compare(run, own.threads);
     const ImpactSummary& summary = run.summary;
     std::vector<double> low = summary.normal_velocity_min, high = summary.normal_velocity_max;
     low.insert(low.end(), summary.tangent_velocity_min.begin(), summary.tangent_velocity_min.end());

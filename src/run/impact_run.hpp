@@ -32,10 +32,15 @@ struct NeverAnswer {
 /// "proven", "counterexample" or "open".
 std::string_view answer_word(const NeverAnswer& answer);
 
+/// Samples that an enclosure is compared with.
+inline constexpr std::int64_t kComparedSamples = 1 << 10;
+
 /// The enclosure of one problem beside its samples.
 struct EnclosedRun {
   ImpactEnclosure set;
-  double filled = 0.0;  ///< filled_share of the samples' bounds
+  double filled = 0.0;      ///< filled_share of the samples' bounds
+  OutsideSamples samples;   ///< the kept samples of the run beside it
+  OutsideSamples followed;  ///< samples of events, the run's own or others
   std::vector<NeverAnswer> answers;
 };
 

@@ -125,7 +125,8 @@ ImpactSettings settings_of(const ImpactRequest& request,
   const auto count = static_cast<std::int64_t>(problems);
   const std::int64_t rows = std::clamp<std::int64_t>(kAllKeptRows / count, 1, kKeptRows);
   const std::int64_t paths = std::min(kAllKeptPaths / count, kKeptPaths);
-  settings.keep_samples = request.keep_samples.value_or(request.results_wanted ? rows : 0);
+  const bool rows_wanted = request.results_wanted || request.compared;
+  settings.keep_samples = request.keep_samples.value_or(rows_wanted ? rows : 0);
   settings.keep_paths = request.keep_paths.value_or(request.results_wanted ? paths : 0);
   if (request.epsilon) settings.epsilon = *request.epsilon;
   settings.validate();

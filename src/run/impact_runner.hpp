@@ -31,6 +31,7 @@ struct ImpactRequest {
   std::optional<std::int64_t> keep_samples;
   std::optional<std::int64_t> keep_paths;
   bool results_wanted = false;  ///< rows and paths are kept where their numbers are not given
+  bool compared = false;        ///< likewise: rows are compared with an enclosure
   Backend backend = Backend::cpu;
   std::string source;  ///< what a refusal names first: a model or a file
 };

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <string>
@@ -179,6 +180,49 @@ TEST(EnclosureCommand, FollowsEventsOfSpatialImpacts) {
     EXPECT_NE(outcome.out.find("followed from event to event"), std::string::npos) << outcome.out;
   }
   EXPECT_EQ(carom({"validate", "bar_on_steps", "--method", "events", "--samples", "32"}).status, 0);
+}
+
+// Steps of Algorithm 1 leave the set: how many samples, and by how much, is said.
+TEST(EnclosureCommand, SamplesOutsideAreCounted) {
+  const std::string file = std::string(CAROM_TEST_DATA) + "/impact/lcp_outside.json";
+  const Outcome outcome = carom({"impact", file, "--enclose", "--samples", "1024", "--json"});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const json result = outcome.document();
+  const json& enclosure = result["enclosure"];
+  EXPECT_EQ(enclosure["status"], "enclosed");
+  EXPECT_EQ(enclosure["followed"]["compared"], 1024);
+  EXPECT_EQ(enclosure["followed"]["outside"], 0);
+  EXPECT_GT(enclosure["samples"]["outside"].get<int>(), 512);
+  double largest = 0.0;
+  for (const char* each : {"normal_velocity", "tangent_velocity"}) {
+    for (std::size_t i = 0; i < 2; ++i) {
+      const auto bound = [&](const json& of, const char* end) {
+        return of[std::string(each) + end][i].get<double>();
+      };
+      largest = std::max({largest, bound(enclosure, "_min") - bound(result, "_min"),
+                          bound(result, "_max") - bound(enclosure, "_max")});
+    }
+  }
+  EXPECT_GT(largest, 1.0);
+  EXPECT_GE(enclosure["samples"]["largest"].get<double>(), largest * (1.0 - 1e-12));
+  const Outcome text = carom({"impact", file, "--enclose", "--samples", "1024"});
+  EXPECT_NE(text.out.find("samples outside: "), std::string::npos) << text.out;
+  EXPECT_EQ(text.out.find("samples fill"), std::string::npos) << text.out;
+}
+
+// Rows that differ by less than samples can follow: two results exclude each other, no proof is
+// given.
+TEST(EnclosureCommand, AContradictionIsNoSuccess) {
+  const std::string file = std::string(CAROM_TEST_DATA) + "/impact/contradiction.json";
+  const Outcome outcome = carom({"impact", file, "--method", "events", "--samples", "1024",
+                                 "--enclose", "--never", "A separating, B separating", "--json"});
+  EXPECT_EQ(outcome.status, 1) << outcome.err;
+  const json result = outcome.document();
+  const json& enclosure = result["enclosure"];
+  EXPECT_EQ(enclosure["status"], "contradiction");
+  EXPECT_TRUE(enclosure["impossible_modes"].empty());
+  EXPECT_TRUE(enclosure["normal_velocity_max"][0].is_null());
+  EXPECT_EQ(enclosure["never"][0]["answer"], "open");
 }
 
 }  // namespace

@@ -43,6 +43,21 @@ class Echelon {
   std::vector<std::pair<std::size_t, Vector>> rows_;
 };
 
+/// Of row k of J.
+Dyadic entry_of(const ImpactProblem& problem, SlipRows slip_rows, std::size_t k, std::size_t j) {
+  const auto m = static_cast<std::size_t>(problem.contacts);
+  const auto n = static_cast<std::size_t>(problem.velocities);
+  if (k < m) return dyadic(problem.normal_jacobian[k * n + j]);
+  const double* tangents = problem.tangent_jacobian.data();
+  if (problem.dimension == 2 || slip_rows == SlipRows::tangents) {
+    return dyadic(tangents[(k - m) * n + j]);
+  }
+  const std::size_t first = (k - m) / 2 * 2;
+  const Dyadic second = dyadic(tangents[(first + 1) * n + j]);
+  const Dyadic sign{Integer((k - m) % 2 == 0 ? 1 : -1), 0};
+  return dyadic(tangents[first * n + j]) + second * sign;
+}
+
 }  // namespace
 
 double Dyadic::rounded() const { return std::ldexp(quotient(number, Integer(1)), exponent); }
@@ -120,6 +135,29 @@ Integer solve_in_place(IntegerMatrix& system, bool* positive) {
   return before;
 }
 
+std::vector<int> independent(const std::vector<Vector>& rows, const std::vector<int>& order) {
+  Echelon echelon;
+  std::vector<int> basis;
+  for (const int k : order) {
+    if (echelon.add(rows[static_cast<std::size_t>(k)])) basis.push_back(k);
+  }
+  std::sort(basis.begin(), basis.end());
+  return basis;
+}
+
+std::vector<Vector> integer_rows(const ImpactProblem& problem) {
+  std::vector<Vector> rows;
+  for (int k = 0; k < problem.dimension * problem.contacts; ++k) {
+    std::vector<Dyadic> row;
+    for (int j = 0; j < problem.velocities; ++j) {
+      row.push_back(entry_of(problem, SlipRows::sums, static_cast<std::size_t>(k),
+                             static_cast<std::size_t>(j)));
+    }
+    rows.push_back(align(row).numbers);
+  }
+  return rows;
+}
+
 ExactImpact::ExactImpact(const ImpactProblem& problem, SlipRows slip_rows) {
   const auto m = static_cast<std::size_t>(problem.contacts);
   const auto n = static_cast<std::size_t>(problem.velocities);
@@ -148,20 +186,11 @@ ExactImpact::ExactImpact(const ImpactProblem& problem, SlipRows slip_rows) {
     }
   }
   twice_energy_ = energy.rounded() * (1.0 + kRoundedUp);
-  const auto entry = [&](std::size_t k, std::size_t j) {
-    if (k < m) return dyadic(problem.normal_jacobian[k * n + j]);
-    const double* tangents = problem.tangent_jacobian.data();
-    if (slips == 1 || slip_rows == SlipRows::tangents) return dyadic(tangents[(k - m) * n + j]);
-    const std::size_t first = (k - m) / 2 * 2;
-    const Dyadic second = dyadic(tangents[(first + 1) * n + j]);
-    const Dyadic sign{Integer((k - m) % 2 == 0 ? 1 : -1), 0};
-    return dyadic(tangents[first * n + j]) + second * sign;
-  };
   for (std::size_t k = 0; k < rows; ++k) {
     std::vector<Dyadic> row;
     Dyadic speed;
     for (std::size_t j = 0; j < n; ++j) {
-      const Dyadic x = entry(k, j);
+      const Dyadic x = entry_of(problem, slip_rows, k, j);
       row.push_back(x.shifted(-shift[j]));
       speed = speed + x * dyadic(problem.velocity[j]);
     }
@@ -193,13 +222,9 @@ double ExactImpact::near_response(int k, int l) const {
 }
 
 std::vector<int> ExactImpact::independent(const std::vector<int>& order) const {
-  Echelon echelon;
-  std::vector<int> basis;
-  for (const int k : order) {
-    if (echelon.add(row_[static_cast<std::size_t>(k)].numbers)) basis.push_back(k);
-  }
-  std::sort(basis.begin(), basis.end());
-  return basis;
+  std::vector<Vector> rows;
+  for (const Aligned& row : row_) rows.push_back(row.numbers);
+  return enclosure::independent(rows, order);
 }
 
 Vector ExactImpact::shares(int k, const std::vector<int>& basis) const {

@@ -43,8 +43,15 @@ struct IntegerMatrix {
 /// singular. Without fractions (Bareiss, 1968). positive: whether all leading minors are.
 Integer solve_in_place(IntegerMatrix& system, bool* positive = nullptr);
 
+/// Rows that the others are combinations of: each in `order` that those before are not enough for.
+/// Sorted.
+std::vector<int> independent(const std::vector<Vector>& rows, const std::vector<int>& order);
+
 /// Rows of slip of a spatial contact: as RoundedImpact has them, or as the problem has them.
 enum class SlipRows : std::uint8_t { sums, tangents };
+
+/// The rows of J as they are, each times a power of two.
+std::vector<Vector> integer_rows(const ImpactProblem& problem);
 
 /// An impact without rounding: u = J v, A = J M^-1 J'. Rows of J are the normals, then those of
 /// slip. M is what its lower triangle says.
@@ -66,8 +73,7 @@ class ExactImpact {
   /// A(k, l) to some 2^-51 of it.
   [[nodiscard]] double near_response(int k, int l) const;
 
-  /// Rows of J that the others are combinations of: each in `order` that those before are not
-  /// enough for. Sorted.
+  /// See above.
   [[nodiscard]] std::vector<int> independent(const std::vector<int>& order) const;
   /// Row k as a combination of independent ones: shares times a number > 0, which comes last.
   [[nodiscard]] Vector shares(int k, const std::vector<int>& basis) const;

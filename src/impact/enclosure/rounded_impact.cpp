@@ -1,6 +1,7 @@
 #include "impact/enclosure/rounded_impact.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -21,6 +22,8 @@ constexpr double kEnergyMargin = 1.0 + 1e-6;  // for the rounding of it all
 constexpr double kRounding = 1e-11;           // of a row's own response, left after those before it
 constexpr double kClear = 1e-5;               // likewise: independent, whatever is rounded
 constexpr double kSameData = 0x1p-40;  // of the largest entry: what rounding may have changed
+constexpr double kFlat = 1e-3;         // volume of unit rows: far from dependent above it
+constexpr unsigned kMostRows = 12;     // whose sets are looked through
 constexpr double kSlippery = 64.0;     // largest friction of rounded data
 constexpr double kAlike = 4096.0;      // largest of rows' responses, times the smallest
 
@@ -118,8 +121,9 @@ struct NearImpact {
   Order order;
   bool clear = false;  ///< that rounding changes nothing but numbers, but for dependent rows
 
-  /// Of their largest, of rounded data: of what dependent rows are made of.
-  [[nodiscard]] double rounding() const { return std::ldexp(1.0, -kBits) / order.least; }
+  /// Of their largest, what a proof allows rounded data to be off, dependent rows by what they are
+  /// made of. Half a bit of 44, and the rounding of the numbers before that, are less.
+  [[nodiscard]] double rounding() const { return kSameData / order.least; }
 
   explicit NearImpact(const ImpactProblem& problem) {
     const int nv = problem.velocities;
@@ -145,6 +149,53 @@ struct NearImpact {
     for (const double mu : problem.friction) clear = clear && mu <= kSlippery;
   }
 };
+
+/// Sets of as many rows as there are coordinates that rounding could make a basis, or none.
+std::vector<std::vector<int>> flat_sets(const NearImpact& near) {
+  const auto rows = static_cast<unsigned>(near.delassus.rows());
+  const auto some = static_cast<Eigen::Index>(near.order.some);
+  std::vector<std::vector<int>> flat;
+  if (some == near.delassus.rows() || rows > kMostRows) return flat;
+  const auto length = [&](int k) { return std::sqrt(near.delassus(k, k)); };
+  Matrix own(some, some), all(some, near.delassus.rows());
+  for (Eigen::Index a = 0; a < some; ++a) {
+    const int k = near.order.rows[static_cast<std::size_t>(a)];
+    for (int l = 0; l < all.cols(); ++l) {
+      all(a, l) = length(l) > 0.0 ? near.delassus(k, l) / (length(k) * length(l)) : 0.0;
+    }
+    for (Eigen::Index b = 0; b < some; ++b) {
+      const int l = near.order.rows[static_cast<std::size_t>(b)];
+      own(a, b) = near.delassus(k, l) / (length(k) * length(l));
+    }
+  }
+  const Matrix place = own.llt().matrixL().solve(all);  // of unit rows, in the energy's coordinates
+  for (unsigned set = 0; set < 1U << rows; ++set) {
+    if (std::popcount(set) != some) continue;
+    std::vector<int> members;
+    for (unsigned k = 0; k < rows; ++k) {
+      if ((set >> k & 1U) != 0) members.push_back(static_cast<int>(k));
+    }
+    if (std::abs(Matrix(place(Eigen::all, members)).determinant()) < kFlat) {
+      flat.push_back(std::move(members));
+    }
+  }
+  return flat;
+}
+
+/// Whether the rounded rows are dependent where the problem's are, and far from it elsewhere.
+bool keeps_dependence(const ImpactProblem& problem, const NearImpact& near,
+                      const RoundedImpact& impact) {
+  if (!near.clear || near.order.some != impact.basis.size()) return false;
+  const std::vector<std::vector<int>> flat = flat_sets(near);
+  const std::size_t most = std::min(near.order.rows.size(), problem.velocity.size());
+  if (flat.empty() && near.order.some == most) return true;
+  const std::vector<Vector> exact = integer_rows(problem);
+  if (independent(exact, near.order.rows).size() != near.order.some) return false;
+  return std::all_of(flat.begin(), flat.end(), [&](const std::vector<int>& set) {
+    return independent(exact, set).size() < set.size() &&
+           independent(impact.row, set).size() < set.size();
+  });
+}
 
 /// u_k^2 <= 2 K A_kk as rows, of every row of J.
 void add_energy(double twice, const std::function<double(int)>& own, RoundedImpact& result) {
@@ -325,13 +376,9 @@ double RoundedImpact::velocity(int k, const Vector& w) const {
 
 std::optional<RoundedImpact> round_impact(const ImpactProblem& problem, bool exact_data) {
   const NearImpact near(problem);
-  const auto nv = static_cast<std::size_t>(problem.velocities);
   if (near.clear && !exact_data) {
-    const std::size_t rows = near.order.rows.size(), some = near.order.some;
-    if (some == rows || some == nv) return rounded_impact(problem, near);
-    if (ExactImpact(problem).independent(near.order.rows).size() == some) {
-      return rounded_impact(problem, near);
-    }
+    RoundedImpact rounded = rounded_impact(problem, near);
+    if (keeps_dependence(problem, near, rounded)) return rounded;
   }
   const ExactImpact exact(problem);
   if (!exact.definite()) return std::nullopt;
@@ -438,7 +485,9 @@ std::optional<double> rounding_between(const RoundedImpact& impact, const Impact
     return 0.0;
   }
   const NearImpact near(problem);
-  if (!near.clear || !is_near(impact, *exact, near.order.least)) return std::nullopt;
+  if (!keeps_dependence(problem, near, impact) || !is_near(impact, *exact, near.order.least)) {
+    return std::nullopt;
+  }
   return near.rounding();
 }
 
