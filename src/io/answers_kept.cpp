@@ -23,7 +23,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::string_view kNumbers[] = {"x",      "w",     "dual", "reduced_costs", "cone_dual",
-                                         "farkas", "point", "ray",  "direction"};
+                                         "farkas", "point", "ray",  "direction",     "face"};
 
 bool is_answer(const json& entry) {
   return entry.is_object() && entry.contains("kind") && entry.contains("status") &&
@@ -50,9 +50,9 @@ KeptCaseAnswer answer_from(const json& entry, const std::string& where) {
 KeptCaseAnswers answers_of_json(const std::filesystem::path& file) {
   const JsonDocument parsed(file);
   const json& root = parsed.root();
-  static constexpr std::string_view kJudged[] = {"kind", "status",    "objective", "x",
-                                                 "w",    "dual",      "farkas",    "point",
-                                                 "ray",  "direction", "cone_dual", "reduced_costs"};
+  static constexpr std::string_view kJudged[] = {
+      "kind",      "status",    "objective",     "x",   "w", "dual", "farkas", "point", "ray",
+      "direction", "cone_dual", "reduced_costs", "face"};
   KeptCaseAnswers kept;
   const auto add = [&](const json& entry, const std::string& where) {
     kept.answers.push_back(answer_from(entry, where));

@@ -79,6 +79,55 @@ INSTANTIATE_TEST_SUITE_P(Files, UnknownKeys,
                            return file.substr(0, file.find('.'));
                          });
 
+/// Pointers to all objects of a document.
+std::vector<std::string> objects_of(const json& value, const std::string& at = "") {
+  std::vector<std::string> found;
+  if (value.is_object()) found.push_back(at);
+  for (const auto& item : value.items()) {
+    if (!value.is_structured()) break;
+    const std::vector<std::string> inner = objects_of(item.value(), at + "/" + item.key());
+    found.insert(found.end(), inner.begin(), inner.end());
+  }
+  return found;
+}
+
+// At any depth, of every command that reads JSON.
+TEST(UnknownKeysInside, AreRefused) {
+  const Scratch scratch;
+  const json contact = {{"position", {-1, 0}}, {"normal", {0, 1}}, {"friction", 0.5}};
+  json posture = {{"contacts", {contact, contact}},
+                  {"wrench", {{"force", {0, -1}}, {"torque", 0}}},
+                  {"neighbourhood", {{"wrenches", {{{"force", {0, -1}}, {"torque", 0}}}}}}};
+  posture["contacts"][1]["position"] = {1, 0};
+  json box = posture;
+  box["neighbourhood"] = {{"p", {-0.1, 0.1}}, {"q", {-0.1, 0.1}}};
+  const std::vector<std::pair<std::string, json>> inputs = {
+      {"equilibrium", posture},
+      {"equilibrium", box},
+      {"motion", first_of("hopper.json")},
+      {"motion", first_of("tumbling_hammer.json")},
+      {"step", first_of("step.json")},
+      {"stability", first_of("walker.json")},
+      {"impact", first_of("block.json")},
+      {"impact-models", first_of("block.json")},
+      {"solve", {{"kind", "lcp"}, {"data", {{"M", {{1}}}, {"q", {1}}}}}}};
+  for (const auto& [command, right] : inputs) {
+    const std::vector<std::string> objects = objects_of(right);
+    ASSERT_FALSE(objects.empty());
+    for (const std::string& at : objects) {
+      SCOPED_TRACE(command + " " + at);
+      json wrong = right;
+      wrong[json::json_pointer(at)]["surely_not_a_key"] = 1;
+      expect_refusal(carom({command, scratch.file("inside.json", wrong.dump()), "--json"}),
+                     {"inside.json", "unknown key \"surely_not_a_key\"; known are"});
+    }
+  }
+  const std::string policy =
+      scratch.file("policy.json", R"({"interval": 0.1, "drive": [[0]], "surely_not_a_key": 1})");
+  expect_refusal(carom({"motion", example("hopper.json"), "--policy", policy}),
+                 {"policy.json", "unknown key \"surely_not_a_key\"; known are"});
+}
+
 TEST(SolveFiles, MayWrapTheirProblem) {
   const Scratch scratch;
   json inner = first_of("lp.json");

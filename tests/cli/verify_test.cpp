@@ -187,8 +187,9 @@ TEST_F(Verify, AnswersOfSolve) {
   for (const char* name : {"lp.json", "lcp.json", "qp.json", "socp.json", "friction.json"}) {
     problems.push_back(example(name));
   }
-  for (const char* name : {"lp_max_infeasible", "lp_max_unbounded", "qp_nonconvex",
-                           "socp_unbounded", "qp_crossed_bounds", "socp_solved_equation"}) {
+  for (const char* name :
+       {"lp_max_infeasible", "lp_max_unbounded", "qp_nonconvex", "socp_unbounded",
+        "qp_crossed_bounds", "socp_solved_equation", "coulomb_infeasible"}) {
     problems.push_back(CAROM_TEST_DATA "/proofs/" + std::string(name) + ".json");
   }
   // each by itself, so that every answer is the first and the last
@@ -198,6 +199,30 @@ TEST_F(Verify, AnswersOfSolve) {
     ASSERT_LE(outcome.status, 1) << outcome.err;
     const std::set<std::string> any = {"farkas", "ray", "point", "direction"};
     tamper(json::parse(outcome.out), {"--problem", problem}, any);
+  }
+}
+
+// Unbounded problems, said to be solved: the multiplier presses against a bound that is absent.
+TEST_F(Verify, MultipliersOfAbsentBoundsAreRefuted) {
+  const json lp = {{"kind", "lp"},        {"c", {-1.0}},          {"A", {{1.0}}},
+                   {"row_lower", {0.0}},  {"row_upper", nullptr}, {"col_lower", nullptr},
+                   {"col_upper", nullptr}};
+  const json qp = {{"kind", "qp"}, {"P", {{0.0}}}, {"q", {-1.0}},
+                   {"A", {{1.0}}}, {"l", {0.0}},   {"u", nullptr}};
+  for (const json& problem : {lp, qp}) {
+    const bool linear = problem["kind"] == "lp";
+    const std::string file = scratch_.file("unbounded.json", problem.dump());
+    json document = json::parse(carom({"solve", file, "--json"}).out);
+    ASSERT_EQ(document[0]["status"], "unbounded");
+    for (const char* key : {"point", "ray"}) document[0][key] = nullptr;
+    document[0]["status"] = "solved";
+    document[0]["x"] = {0.0};
+    document[0]["objective"] = 0.0;
+    document[0]["dual"] = {linear ? -1.0 : 1.0};
+    if (linear) document[0]["reduced_costs"] = {0.0};
+    const Outcome outcome = verified(document, {"--problem", file});
+    EXPECT_EQ(outcome.status, 1);
+    EXPECT_NE(outcome.out.find("misses the objective"), std::string::npos) << outcome.out;
   }
 }
 

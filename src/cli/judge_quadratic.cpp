@@ -1,0 +1,339 @@
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "cli/judge_terms.hpp"
+
+namespace carom::cli {
+
+using run::QpProblem;
+
+namespace {
+
+constexpr double kVisible = 1e-3;   // of a cost: what its sum may be off where rounding could hide
+constexpr double kOfMargin = 1e-6;  // of a contradiction's: what A'y may leave
+constexpr double kInside = 1e-9;    // of a vector's first component: beyond, it is inside its cone
+
+/// Quadratic programs, with rows or with cones.
+class QuadraticJudge {
+ public:
+  QuadraticJudge(const QpProblem& qp, bool cones, Given& given)
+      : qp_(qp),
+        cones_(cones),
+        given_(given),
+        n_(static_cast<std::size_t>(qp.variables)),
+        m_(cones ? qp.cone_vector.size() : static_cast<std::size_t>(qp.rows)),
+        p_{qp.hessian, n_, n_},
+        a_{cones ? qp.cone_matrix : qp.matrix, m_, n_} {}
+
+  void judge(const std::string& status) {
+    if (status == "solved") return solved();
+    if (status == "infeasible") return infeasible();
+    if (status == "unbounded") return unbounded();
+    if (status == "nonconvex") return nonconvex();
+    if (status == "no_interior" && cones_) return no_interior();
+    refute("status {} has no proof for this kind", status);
+  }
+
+ private:
+  void solved() {
+    const Numbers& x = given_.take("x", n_);
+    Numbers y = given_.take(cones_ ? "cone_dual" : "dual", m_);
+    if (!cones_) y = negated(pressing(negated(y), qp_.lower, qp_.upper));
+    bool hidden = false, seen = true;
+    double steepest = 0.0, given = largest(qp_.vector);
+    Numbers gap, value;
+    for (std::size_t j = 0; j < n_; ++j) {
+      const Numbers bent = p_.row_by(j, x);
+      steepest = std::max(steepest, largest(bent));
+      Numbers gradient = bent;
+      gradient.push_back(qp_.vector[j]);
+      append(gradient, a_.column_by(j, y));
+      if (const double rest = total(gradient); rest != 0.0) {
+        refute("entry {} of P x + q + A'y is {}: must be 0", j, rest);
+      }
+      const double cost = std::fabs(qp_.vector[j]);
+      const double most = cost > 0.0 ? kVisible * cost : 1e-15 * largest(gradient);
+      seen = seen && std::fabs(exact_sum(gradient)) <= most;
+      for (const double term : bent) {
+        gap.push_back(x[j] * term);
+        value.push_back(0.5 * (x[j] * term));
+      }
+      gap.push_back(x[j] * qp_.vector[j]);
+      value.push_back(x[j] * qp_.vector[j]);
+    }
+    for (const Numbers* bounds : {&qp_.lower, &qp_.upper}) {
+      for (const double bound : *bounds) {
+        if (!cones_ && std::isfinite(bound)) given = std::max(given, std::fabs(bound));
+      }
+    }
+    if (cones_) given = std::max(given, largest(qp_.cone_vector));
+    hidden = kRounding * steepest > kVisible * given;
+    if (hidden && !seen) refute("x is so large that rounding hides the cost");
+    if (cones_) {
+      require_in_cones(slacks(x), slack_of(x), false, "b - A x");
+      if (given_.has("face")) {
+        require_on_face(y, face());
+      } else {
+        require_dual(y, "cone_dual");
+      }
+      for (std::size_t i = 0; i < m_; ++i) gap.push_back(qp_.cone_vector[i] * y[i]);
+    } else {
+      require_rows(x);
+      append(gap, negated(least(negated(y), qp_.lower, qp_.upper)));
+    }
+    const double rest = total(gap);
+    if (!(rest == 0.0)) refute("the multipliers' bound misses the objective of x by {}", rest);
+    require_objective(value, qp_.offset, given_.objective());
+  }
+
+  void infeasible() {
+    if (!cones_ && !given_.has("farkas") && crossed(qp_.lower, qp_.upper)) return;
+    const Numbers& y = given_.take("farkas", m_);
+    if (cones_) {
+      require_vanishes(y, "farkas");
+      require_dual(y, "farkas");
+      const double margin = total(by_datum(y));
+      if (!(margin < 0.0)) refute("b'farkas is {}: must be < 0", margin);
+      return;
+    }
+    const Numbers gain = least(negated(y), qp_.lower, qp_.upper);
+    const double sum = exact_sum(gain), margin = sum / largest(gain);
+    if (!(margin > 0.0)) refute("farkas: what it combines is no contradiction ({})", sum);
+    // what is left of A'y must not make up for the margin
+    Numbers left(n_);
+    for (std::size_t j = 0; j < n_; ++j) {
+      const Numbers pull = a_.column_by(j, y);
+      const double rest = std::fabs(exact_sum(pull));
+      if (!(rest <= std::min(kRounding, kOfMargin * margin) * largest(pull))) {
+        refute("entry {} of A'farkas is {}: must be 0", j, rest);
+      }
+      left[j] = rest * longest(j);
+    }
+    if (const double most = exact_sum(left); !(most < sum)) {
+      refute("A'farkas leaves {}: the contradiction is {}", most, sum);
+    }
+  }
+
+  void unbounded() {
+    const Numbers& x = given_.take("point", n_);
+    const Numbers& r = given_.take("ray", n_);
+    require_ray(x, r);
+    Numbers fall(n_);
+    for (std::size_t j = 0; j < n_; ++j) fall[j] = qp_.vector[j] * r[j];
+    if (const std::size_t j = bent_by(r); j < n_) {
+      // convex only on the equations: the fall is that at the point
+      if (cones_ || !has_equations()) refute("entry {} of P ray is not 0", j);
+      Numbers curve;
+      for (std::size_t i = 0; i < n_; ++i) {
+        for (const double term : p_.row_by(i, r)) curve.push_back(r[i] * term);
+        for (const double term : p_.row_by(i, x)) fall.push_back(r[i] * term);
+      }
+      if (const double rest = total(curve); rest != 0.0) {
+        refute("ray'P ray is {}: must be 0", rest);
+      }
+    }
+    if (!(total(fall) < 0.0)) refute("the objective does not fall along the ray");
+  }
+
+  void no_interior() {
+    if (given_.has("face")) {
+      face();
+      return;
+    }
+    const Numbers& x = given_.take("point", n_);
+    const Numbers& r = given_.take("ray", n_);
+    require_ray(x, r);
+    if (!(largest(r) > 0.0)) refute("ray is 0");
+    if (const std::size_t j = bent_by(r); j < n_) refute("entry {} of P ray is not 0", j);
+    Numbers rise(n_);
+    for (std::size_t j = 0; j < n_; ++j) rise[j] = qp_.vector[j] * r[j];
+    if (const double rest = total(rise); rest != 0.0) {
+      refute("the objective changes by {} along the ray: must be 0", rest);
+    }
+  }
+
+  void nonconvex() {
+    const Numbers& d = given_.take("direction", n_);
+    // products with what their roundings leave: the sum is exact
+    Numbers terms;
+    for (std::size_t i = 0; i < n_; ++i) {
+      for (std::size_t j = 0; j < n_; ++j) {
+        const double left = d[i] * p_.at(i, j), rest = std::fma(d[i], p_.at(i, j), -left);
+        for (const double part : {left, rest}) {
+          const double whole = part * d[j];
+          terms.push_back(whole);
+          terms.push_back(std::fma(part, d[j], -whole));
+        }
+      }
+    }
+    const double curve = exact_sum(terms);
+    if (!(curve < 0.0)) refute("direction: d'P d is {}: must be < 0", curve);
+    for (std::size_t i = 0; i < m_; ++i) {
+      if (!is_equation(i)) continue;
+      if (const double rest = total(a_.row_by(i, d)); rest != 0.0) {
+        refute("row {} of A direction is {}: must be 0, the row is an equation", i, rest);
+      }
+    }
+  }
+
+  /// A'v = 0.
+  void require_vanishes(const Numbers& v, const char* what) const {
+    for (std::size_t j = 0; j < n_; ++j) {
+      const double rest = total(a_.column_by(j, v));
+      if (rest != 0.0) refute("entry {} of A'{} is {}: must be 0", j, what, rest);
+    }
+  }
+  void require_dual(const Numbers& v, const char* what) const {
+    require_in_cones(v, Numbers(m_, kRounding * largest(v)), true, what);
+  }
+  /// The terms of b'v.
+  [[nodiscard]] Numbers by_datum(const Numbers& v) const {
+    Numbers terms(m_);
+    for (std::size_t i = 0; i < m_; ++i) terms[i] = qp_.cone_vector[i] * v[i];
+    return terms;
+  }
+  /// f in the dual cones with A'f = 0 and b'f = 0: f's = 0 for all slacks s.
+  const Numbers& face() {
+    const Numbers& f = given_.take("face", m_);
+    if (!(largest(f) > 0.0)) refute("face is 0");
+    require_vanishes(f, "face");
+    require_dual(f, "face");
+    if (const double rest = total(by_datum(f)); rest != 0.0) {
+      refute("b'face is {}: must be 0", rest);
+    }
+    return f;
+  }
+  /// y's >= 0 for the slacks s with f's = 0: of a cone its apex where f is inside, a half-line
+  /// where f is on the boundary.
+  void require_on_face(const Numbers& y, const Numbers& f) const {
+    const double room = kRounding * largest(y);
+    std::size_t at = 0;
+    for (std::size_t c = 0; c < qp_.cones.size(); ++c) {
+      const auto size = static_cast<std::size_t>(qp_.cones[c].size);
+      bool holds = qp_.cones[c].kind == ConeKind::zero;
+      if (qp_.cones[c].kind == ConeKind::nonnegative) {
+        holds = true;
+        for (std::size_t i = 0; i < size; ++i) holds = holds && y[at + i] >= -room;
+      } else if (!holds) {
+        double tail_y = 0.0, tail_f = 0.0;
+        Numbers along;
+        for (std::size_t i = 1; i < size; ++i) {
+          tail_y = std::hypot(tail_y, y[at + i]);
+          tail_f = std::hypot(tail_f, f[at + i]);
+          along.push_back(-(y[at + i] * f[at + i]) / f[at]);
+        }
+        if (size > 1 && f[at] > 0.0) {
+          along.push_back(y[at]);
+          holds = f[at] - tail_f > kInside * f[at] || exact_sum(along) >= -room;
+        } else {
+          holds = y[at] - tail_y >= -room;
+        }
+      }
+      if (!holds) refute("cone_dual: its part of cones[{}] does not bound the face", c);
+      at += size;
+    }
+  }
+  /// x meets all bounds and r leaves none of them.
+  void require_ray(const Numbers& x, const Numbers& r) const {
+    if (cones_) {
+      require_in_cones(slacks(x), slack_of(x), false, "b - A point");
+      Numbers steps(m_);
+      for (std::size_t i = 0; i < m_; ++i) steps[i] = total(negated(a_.row_by(i, r)));
+      require_in_cones(steps, slack_of(r), false, "-A ray");
+      return;
+    }
+    require_rows(x);
+    for (std::size_t i = 0; i < m_; ++i) {
+      require_goes_on(total(a_.row_by(i, r)), qp_.lower[i], qp_.upper[i],
+                      fmt::format("row {} along the ray", i));
+    }
+  }
+  /// The first entry of P r that is not 0; n where all are.
+  [[nodiscard]] std::size_t bent_by(const Numbers& r) const {
+    std::size_t j = 0;
+    while (j < n_ && total(p_.row_by(j, r)) == 0.0) ++j;
+    return j;
+  }
+  /// The largest |x_j| that a bound asks for.
+  [[nodiscard]] double longest(std::size_t j) const {
+    double most = 0.0;
+    for (std::size_t i = 0; i < m_; ++i) {
+      if (a_.at(i, j) == 0.0) continue;
+      for (const double bound : {qp_.lower[i], qp_.upper[i]}) {
+        if (std::isfinite(bound)) most = std::max(most, std::fabs(bound / a_.at(i, j)));
+      }
+    }
+    return most;
+  }
+  [[nodiscard]] bool is_equation(std::size_t i) const {
+    if (!cones_) return qp_.lower[i] == qp_.upper[i];
+    std::size_t c = 0;
+    for (std::size_t end = 0; c < qp_.cones.size(); ++c) {
+      end += static_cast<std::size_t>(qp_.cones[c].size);
+      if (i < end) break;
+    }
+    return qp_.cones[c].kind == ConeKind::zero;
+  }
+  [[nodiscard]] bool has_equations() const {
+    for (std::size_t i = 0; i < m_; ++i) {
+      if (is_equation(i)) return true;
+    }
+    return false;
+  }
+  [[nodiscard]] Numbers slacks(const Numbers& x) const {
+    Numbers values(m_);
+    for (std::size_t i = 0; i < m_; ++i) {
+      Numbers terms = negated(a_.row_by(i, x));
+      terms.push_back(qp_.cone_vector[i]);
+      values[i] = total(terms);
+    }
+    return values;
+  }
+  /// What rounding of x does to rows.
+  [[nodiscard]] Numbers slack_of(const Numbers& x) const {
+    Numbers room(m_);
+    for (std::size_t i = 0; i < m_; ++i) room[i] = kRounding * largest(x) * a_.largest_of_row(i);
+    return room;
+  }
+  void require_rows(const Numbers& x) const {
+    const Numbers room = slack_of(x);
+    for (std::size_t i = 0; i < m_; ++i) {
+      require_within(a_.row_by(i, x), qp_.lower[i], qp_.upper[i], room[i],
+                     fmt::format("row {}", i));
+    }
+  }
+  void require_in_cones(const Numbers& values, const Numbers& rooms, bool dual,
+                        const char* what) const {
+    std::size_t at = 0;
+    for (std::size_t c = 0; c < qp_.cones.size(); ++c) {
+      const auto size = static_cast<std::size_t>(qp_.cones[c].size);
+      const auto first = values.begin() + static_cast<std::ptrdiff_t>(at);
+      const Numbers v(first, first + static_cast<std::ptrdiff_t>(size));
+      double room = 0.0, tail = 0.0;
+      for (std::size_t i = 0; i < size; ++i) room = std::max(room, rooms[at + i]);
+      for (std::size_t i = 1; i < size; ++i) tail = std::hypot(tail, v[i]);
+      const bool inside = qp_.cones[c].kind == ConeKind::zero
+                              ? dual || largest(v) <= room
+                              : (qp_.cones[c].kind == ConeKind::nonnegative
+                                     ? *std::min_element(v.begin(), v.end()) >= -room
+                                     : tail <= v[0] + room);
+      if (!inside) refute("{}: its part in cones[{}] is not in the cone", what, c);
+      at += size;
+    }
+  }
+
+  const QpProblem& qp_;
+  bool cones_;
+  Given& given_;
+  std::size_t n_, m_;
+  MatrixView p_, a_;
+};
+
+}  // namespace
+
+void judge(const QpProblem& qp, bool cones, const std::string& status, Given& given) {
+  QuadraticJudge(qp, cones, given).judge(status);
+}
+
+}  // namespace carom::cli

@@ -1,0 +1,181 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/exact_sum.hpp"
+#include "io/answers_kept.hpp"
+#include "run/cases.hpp"
+
+/// What the judges of the kinds share, as docs/check_a_proof.md has it.
+namespace carom::cli {
+
+using Numbers = std::vector<double>;
+
+inline constexpr double kRounding =
+    1e-8;  // of the largest term of a sum, which is taken for zero below
+
+/// What a judge found wrong, thrown to its end.
+struct Refuted {
+  std::string reason;
+};
+
+template <class... Values>
+[[noreturn]] void refute(fmt::format_string<Values...> format, Values&&... values) {
+  throw Refuted{fmt::format(format, std::forward<Values>(values)...)};
+}
+
+inline double largest(const Numbers& values) {
+  double most = 0.0;
+  for (const double value : values) most = std::max(most, std::fabs(value));
+  return most;
+}
+
+/// The sum, zero where it is below the rounding of its largest term; infinite where a term is.
+inline double total(const Numbers& terms) {
+  const double sum = exact_sum(terms);
+  return std::isfinite(sum) && std::fabs(sum) <= kRounding * largest(terms) ? 0.0 : sum;
+}
+
+struct MatrixView {
+  const Numbers& values;
+  std::size_t rows, columns;
+
+  [[nodiscard]] double at(std::size_t i, std::size_t j) const { return values[i * columns + j]; }
+  /// The terms of row i times x.
+  [[nodiscard]] Numbers row_by(std::size_t i, const Numbers& x) const {
+    Numbers terms(columns);
+    for (std::size_t j = 0; j < columns; ++j) terms[j] = at(i, j) * x[j];
+    return terms;
+  }
+  [[nodiscard]] Numbers column_by(std::size_t j, const Numbers& y) const {
+    Numbers terms(rows);
+    for (std::size_t i = 0; i < rows; ++i) terms[i] = at(i, j) * y[i];
+    return terms;
+  }
+  [[nodiscard]] double largest_of_row(std::size_t i) const {
+    double most = 0.0;
+    for (std::size_t j = 0; j < columns; ++j) most = std::max(most, std::fabs(at(i, j)));
+    return most;
+  }
+};
+
+inline void append(Numbers& terms, const Numbers& more) {
+  terms.insert(terms.end(), more.begin(), more.end());
+}
+
+inline Numbers negated(Numbers values) {
+  for (double& value : values) value = -value;
+  return values;
+}
+
+inline void require_within(const Numbers& terms, double low, double high, double room,
+                           const std::string& what) {
+  for (const double bound : {low, high}) {
+    if (std::isinf(bound)) continue;
+    Numbers beyond = terms;
+    beyond.push_back(-bound);
+    const double rest = total(beyond);
+    if (bound == low ? rest >= -room : rest <= room) {
+      if (bound != low || bound != high) continue;
+      if (std::fabs(rest) <= room) continue;
+    }
+    refute("{} is {}: beyond its bound {}", what, exact_sum(terms), bound);
+  }
+}
+
+/// Terms of the least of m'v for v within the bounds.
+inline Numbers least(const Numbers& m, const Numbers& low, const Numbers& high) {
+  Numbers terms;
+  for (std::size_t i = 0; i < m.size(); ++i) {
+    if (m[i] != 0.0) terms.push_back(m[i] * (m[i] > 0.0 ? low[i] : high[i]));
+  }
+  return terms;
+}
+
+/// m without what its rounding presses against absent bounds.
+inline Numbers pressing(Numbers m, const Numbers& low, const Numbers& high) {
+  const double room = kRounding * largest(m);
+  for (std::size_t i = 0; i < m.size(); ++i) {
+    if (std::fabs(m[i]) <= room && std::isinf(m[i] > 0.0 ? low[i] : high[i])) m[i] = 0.0;
+  }
+  return m;
+}
+
+inline bool crossed(const Numbers& low, const Numbers& high) {
+  for (std::size_t i = 0; i < low.size(); ++i) {
+    if (low[i] > high[i]) return true;
+  }
+  return false;
+}
+
+inline void require_goes_on(double step, double low, double high, const std::string& what) {
+  if (!std::isinf(low) && step < 0.0)
+    refute("{} is {}: falls below {} in the end", what, step, low);
+  if (!std::isinf(high) && step > 0.0) refute("{} is {}: exceeds {} in the end", what, step, high);
+}
+
+/// The numbers of a claim, all of which must be used or absent.
+class Given {
+ public:
+  explicit Given(const io::KeptCaseAnswer& claim) : claim_(claim) {}
+
+  const Numbers& take(const char* key, std::size_t count) {
+    static const Numbers kNothing;
+    const auto found = claim_.numbers.find(key);
+    if (found == claim_.numbers.end()) {
+      if (count == 0) return kNothing;
+      refute("{} is missing", key);
+    }
+    const Numbers& values = found->second;
+    if (values.size() != count) {
+      refute("{} has {} numbers: must have {}", key, values.size(), count);
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!std::isfinite(values[i])) refute("{}[{}] is {}: must be finite", key, i, values[i]);
+    }
+    used_.emplace_back(key);
+    return values;
+  }
+  [[nodiscard]] bool has(const char* key) const { return claim_.numbers.count(key) == 1; }
+  double objective() {
+    if (!claim_.objective) refute("objective is missing");
+    objective_used_ = true;
+    return *claim_.objective;
+  }
+  void require_nothing_else() const {
+    for (const auto& [key, values] : claim_.numbers) {
+      if (!values.empty() && std::find(used_.begin(), used_.end(), key) == used_.end()) {
+        refute("{}: status {} has none, must be null", key, claim_.status);
+      }
+    }
+    if (claim_.objective && !objective_used_) {
+      refute("objective: status {} has none, must be null", claim_.status);
+    }
+  }
+
+ private:
+  const io::KeptCaseAnswer& claim_;
+  std::vector<std::string> used_;
+  bool objective_used_ = false;
+};
+
+inline void require_objective(Numbers terms, double offset, double said) {
+  terms.push_back(offset);
+  terms.push_back(-said);
+  if (total(terms) == 0.0) return;
+  terms.pop_back();
+  refute("objective is {}: x has {}", said, exact_sum(terms));
+}
+
+void judge(const run::LcpProblem& lcp, const std::string& status, Given& given);
+void judge(const run::LpProblem& lp, const std::string& status, Given& given);
+void judge(const run::QpProblem& qp, bool cones, const std::string& status, Given& given);
+void judge(const CoulombProblem& problem, const std::string& status, Given& given);
+
+}  // namespace carom::cli
