@@ -124,7 +124,7 @@ void validate(const CompliantProblem& problem, std::int64_t index = 0);
 struct CompliantSettings {
   StepLaw law = StepLaw::complementarity;
   double tolerance = 1e-9;     ///< on the certified residual, certificate::compliant_residual
-  int max_iterations = 100;    ///< of the contact solver, or of solve_qp where 0 means its default
+  int max_iterations = 0;      ///< of the contact solver, 0: 100; or of solve_qp, 0: its default
   bool centripetal = true;     ///< keep the term M^ (dG/dt) v of (23); without it the law is (18)
   double normal_weight = 0.0;  ///< zeta of (99), law programme; 0: 1/h
   QpMethod method = QpMethod::automatic;  ///< law programme

@@ -41,12 +41,13 @@ std::string_view to_string(ConeModel cones);
 
 struct SpatialSettings {
   ConeModel cones = ConeModel::exact;
-  int cone_sides = 8;   ///< 3..kMaxConeSides, of the polygons
+  int cone_sides = 0;   ///< 3..kMaxConeSides, of the polygons; 0: 8. Cones that are exact become a
+                        ///< pair where it is given
   int directions = 64;  ///< D, first directions of a region, 3..kMaxSupportDirections
   /// [m^2], area_outer - area_inner at which a region is finished; never finer than rounding
   /// leaves it, 1e-12 of the contacts' squared extent.
-  double area_tolerance = 1e-3;
-  int max_vertices = 512;   ///< most directions of a region, >= directions
+  double area_tolerance = 1e-4;
+  int max_vertices = 1024;  ///< most directions of a region, >= directions
   double tolerance = 1e-9;  ///< of residuals, and of upper - lower relative to the contacts'
                             ///< extent
   int max_pivots = 0;       ///< a direction; 0: 300 + 8 k
@@ -57,7 +58,8 @@ struct SpatialSettings {
   static void each_setting(Visit&& visit, Tables&&... tables) {
     using Range = SettingRange;
     visit({"cones", "Spatial friction cones"}, tables.cones...);
-    visit({"cone_sides", "Sides of the polygons for the cones", Range::between(3, kMaxConeSides)},
+    visit({"cone_sides", "Sides of the polygons for the cones; exact cones become a pair",
+           Range::between(0, kMaxConeSides), "", "8, and exact cones stay exact"},
           tables.cone_sides...);
     visit({"directions", "Directions of the first sweep over a spatial region",
            Range::between(3, kMaxSupportDirections)},

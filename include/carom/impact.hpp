@@ -25,6 +25,12 @@ inline constexpr int kMaxContacts = 16;
 inline constexpr int kMaxFrictionDirections = 16;
 /// Largest number of generalised velocities of one impact problem.
 inline constexpr int kMaxVelocities = 64;
+/// Steps per trajectory where the settings leave them open. With h the impulse that stops the
+/// contact that takes most, contacts that others keep closing take up to forty steps; trajectories
+/// that end earlier pay nothing.
+inline constexpr int kDerivedSteps = 40;
+/// Samples at most from which a net's radius follows.
+inline constexpr std::int64_t kPilotSamples = 1024;
 
 /// One impact: the state just before it, at a configuration with m active contacts.
 /// Contact i has the normal row Jn_i and dimension-1 tangent rows; J_i v is the contact's velocity
@@ -80,6 +86,14 @@ struct ImpactBatch : ImpactSizes, ImpactBatchArrays<Buffer> {
 
 /// Packs problems of one shape. Errors: InvalidInput naming the first that differs.
 ImpactBatch make_batch(std::span<const ImpactProblem> problems);
+
+/// The contact whose approach takes the largest impulse to stop, each contact by itself.
+struct StoppingImpulse {
+  int contact = -1;      ///< -1: none approaches
+  double impulse = 0.0;  ///< -u_n / (Jn M^-1 Jn') of that contact [N s]
+};
+/// Of a valid problem; contacts slower than `velocity_tolerance` [m/s] do not approach.
+StoppingImpulse stopping_impulse(const ImpactProblem& problem, double velocity_tolerance = 1e-9);
 
 /// Checks one problem or all of a batch. Errors: InvalidInput naming the field, the problem's index
 /// and the value: shapes, NaN or infinity, M not symmetric to 1e-9 relative or not positive
@@ -143,12 +157,12 @@ struct ImpactSettings {
                                    ///< in these alone
   std::uint64_t seed = 0;
   ImpactMethod method = ImpactMethod::lcp;
-  double step_size = 1.0;       ///< h [N s], > 0
-  int max_steps = 10;           ///< N >= 1
+  double step_size = 0.0;       ///< h [N s]; 0: of each problem the impulse that stops the contact
+                                ///< that takes most, max of -u_n / (Jn M^-1 Jn') where u_n < 0
+  int max_steps = 0;            ///< N; 0: kDerivedSteps
   int friction_directions = 4;  ///< k of spatial contacts, 4..16; planar contacts have two
   Sampler sampler = Sampler::uniform;
   Selection selection = Selection::any;
-  Precision precision = Precision::float64;
   bool mode_table =
       true;  ///< selection any, up to 6 planar or 4 spatial contacts: solve by a table of
              ///< modes that the samples of a problem share. It costs about as much as 300 of them;
@@ -157,11 +171,16 @@ struct ImpactSettings {
   double residual_tolerance = 1e-9;  ///< on the natural residual of (75), relative to max|w|
   double mode_tolerance = 1e-6;      ///< [m/s], classification of v+ only
 
-  double epsilon = 0.0;                 ///< radius of the epsilon-net [m/s]; 0: no net
+  double epsilon = -1.0;  ///< radius of the epsilon-net [m/s]; 0: no net; -1: of each problem 0.05
+                          ///< of the extent of its first min(samples, kPilotSamples) samples, or
+                          ///< 0.02 of its contact speed before the impact where the set is a point
   std::int64_t net_capacity = 1 << 20;  ///< largest number of net points; a fuller net is coarsened
                                         ///< by doubling epsilon, and says so
   std::int64_t keep_samples = 0;        ///< rows kept per problem: the first n samples; -1: all
   std::int64_t keep_paths = 0;  ///< whole paths v_0..v_K kept per problem: the first n samples
+
+  /// Radius of each problem's net [problems], >= 0, in place of epsilon; not taken where empty.
+  std::span<const double> problem_epsilon;
 
   BadProblem bad_problem = BadProblem::refuse;
   MemorySpace result_space = MemorySpace::host;  ///< of ImpactSamples; device only with cuda
@@ -182,8 +201,10 @@ struct ImpactSettings {
            Range::between(0, 4294967295.0)},
           tables.first_problem...);
     visit({"method", "What follows the inclusion; events has no step size"}, tables.method...);
-    visit({"step_size", "Step size h", Range::above(0), "N s"}, tables.step_size...);
-    visit({"max_steps", "Steps per trajectory at most", Range::between(1, 1'000'000)},
+    visit({"step_size", "Step size h", Range::finite_from(0), "N s",
+           "the impulse that stops the contact that takes most"},
+          tables.step_size...);
+    visit({"max_steps", "Steps per trajectory at most", Range::between(0, 1'000'000), "", "40"},
           tables.max_steps...);
     visit({"sampler", "How lambda_max is drawn"}, tables.sampler...);
     visit({"selection", "Solution of a non-unique step"}, tables.selection...);
@@ -197,11 +218,10 @@ struct ImpactSettings {
         tables.residual_tolerance...);
     visit({"mode_tolerance", "Slower contacts count as sticking", Range::finite_from(0), "m/s"},
           tables.mode_tolerance...);
-    visit({"precision", "Arithmetic of the solver; float is computed in double, too"},
-          tables.precision...);
     visit({"threads", "CPU threads", Range::at_least(0), "", "all"}, tables.threads...);
     visit({"seed", "Seed of the random numbers"}, tables.seed...);
-    visit({"epsilon", "Radius of the epsilon-net", Range::finite_from(0), "m/s", "none"},
+    visit({"epsilon", "Radius of the epsilon-net; -1: 0.05 of the set's extent",
+           Range::finite_from(-1), "m/s", "none"},
           tables.epsilon...);
     visit({"net_capacity", "Points of the net at most; a fuller one is coarsened",
            Range::between(1, 1 << 30)},
@@ -227,6 +247,10 @@ struct ImpactSettings {
 struct ImpactSummary {
   Status status = Status::solved;  ///< solved: none failed; inaccurate: some did; cancelled;
                                    ///< invalid_input
+  double step_size = 0.0;          ///< h of this problem [N s]
+  int max_steps = 0;               ///< N
+  double epsilon = 0.0;            ///< requested radius of the net [m/s]; 0: none
+  double contact_speed = 0.0;      ///< max |J v| before the impact [m/s]
   std::int64_t samples = 0;        ///< computed ones: terminated + max_steps_reached + failed
   std::int64_t terminated = 0;
   std::int64_t max_steps_reached = 0;
@@ -312,7 +336,7 @@ struct ImpactResult {
   bool cancelled = false;
   double seconds = 0.0;                ///< wall time of the sampling
   std::vector<ImpactSummary> summary;  ///< [problems]
-  std::vector<EpsilonNet> net;         ///< [problems], empty when epsilon = 0
+  std::vector<EpsilonNet> net;         ///< [problems], empty where no problem has one
   std::vector<ImpactPaths> paths;      ///< [problems], empty when keep_paths = 0
   ImpactSamples samples;
 };

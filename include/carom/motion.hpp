@@ -142,7 +142,8 @@ struct MotionSettings {
   std::int64_t first_problem = 0;  ///< ... of the batch's first problem: shards of one run differ
                                    ///< in these alone
   std::uint64_t seed = 0;
-  double step_size = 1.0;  ///< h of Algorithm 1 [N s]: lambda_max is drawn from [0, h]^m
+  double step_size = 0.0;  ///< h of Algorithm 1 [N s]: lambda_max is drawn from [0, h]^m; 0: of each
+                           ///< impact the impulse that stops the contact that takes most
   Restitution restitution = Restitution::newton;
   double coefficient = 0.0;          ///< e of the restitution, in [0, 1]
   std::int64_t max_events = 10000;   ///< of one motion
@@ -174,7 +175,9 @@ struct MotionSettings {
            Range::between(0, 4294967295.0)},
           tables.first_problem...);
     visit({"seed", "Seed of the random numbers"}, tables.seed...);
-    visit({"step_size", "Step size h of impacts", Range::above(0), "N s"}, tables.step_size...);
+    visit({"step_size", "Step size h of impacts", Range::finite_from(0), "N s",
+           "of each impact the impulse that stops the contact that takes most"},
+          tables.step_size...);
     visit({"restitution", "Law of what follows the inelastic part of an impact"},
           tables.restitution...);
     visit({"coefficient", "Coefficient of restitution", Range::between(0, 1)},

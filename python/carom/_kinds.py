@@ -50,18 +50,11 @@ def impact_problems(source: Mapping[str, Any], drawn: Parameters, count: int) ->
 def _impact_settings(spec: Mapping[str, Any]) -> dict[str, Any]:
     """Of the whole run: what is left open is decided here, once, and kept in the dataset."""
     given = dict(spec["settings"])
-    if "mujoco" in spec["source"]:
-        given.setdefault("max_steps", 40)
-        if "step_size" not in given:
-            raise refuse("impact.step_size", "left out", "must be given for states of a robot: it is one "
-                         "for all of them", "is")  # fmt: skip
     for name in ("first_sample", "first_problem", "bad_problem", "keep_samples", "keep_paths",
                  "epsilon", "threads"):  # fmt: skip
         if name in given:
             raise refuse(f"impact.{name}", repr(given[name]), "is the dataset's own matter")
-    robot = "mujoco" in spec["source"]
-    one = problems.model("cube_drop") if robot else impact_problems(spec["source"], {}, 1)
-    chosen = problems.run_settings(one, given)
+    chosen = problems.run_settings(given)
     for name in ("first_problem", "bad_problem", "keep_samples", "keep_paths", "threads", "epsilon"):
         chosen.pop(name, None)
     return chosen
@@ -83,7 +76,7 @@ def _impact(spec: Mapping[str, Any], drawn: Parameters, first: int, count: int, 
         made = impact_problems(spec["source"], drawn, count)
     run = impact.sample(
         made, **spec["settings"], first_problem=first, keep_samples=-1, bad_problem="isolate",
-        threads=threads,
+        threads=threads, epsilon=0.0,
     )  # fmt: skip
     samples = run.samples
     kept = np.float32 if spec["float"] == "float32" else np.float64
@@ -207,7 +200,7 @@ def resolved_settings(spec: Mapping[str, Any]) -> dict[str, Any]:
         defaults |= {"dt": scenario.step_size, "steps": scenario.steps, "stride": 0}
     if kind == "motion":
         known = motion.models()[spec["source"]["model"]]
-        for name in ("step_size", "duration", "coefficient"):
+        for name in ("duration", "coefficient"):
             defaults[name] = getattr(known, name)
     unknown = set(spec["settings"]) - set(defaults)
     if unknown:

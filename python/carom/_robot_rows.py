@@ -87,5 +87,5 @@ def robot_problems(
             raise refuse("source.mujoco", "with equalities that come and go", "must have one number of "
                          "velocities in all states")  # fmt: skip
     arrays: dict[str, Any] = {name: np.concatenate([each.arrays()[name] for each in taken]) for name in refused.arrays()}
-    made = problems.Problems(**arrays, dimension=3, name=pathlib.Path(source["mujoco"]).stem, max_steps=40)
+    made = problems.Problems(**arrays, dimension=3, name=pathlib.Path(source["mujoco"]).stem)
     return made, {"qpos": qpos, "qvel": qvel, "contacts": contacts}

@@ -8,15 +8,15 @@ from typing import Any, TypeVar
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-# The library's words for what NumPy has other words for.
-_ALIASES = {"precision": {"float64": "double", "float32": "float"}}
+# Settings of earlier versions, which have no effect, and the values that they took.
+_FORMER = {"precision": ("double", "float", "float64", "float32")}
 
 
 def in_words(settings: dict[str, Any]) -> dict[str, Any]:
-    """Settings in the library's words."""
-    for name, words in _ALIASES.items():
-        if name in settings:
-            settings[name] = words.get(settings[name], settings[name])
+    """Settings of the library, without those of earlier versions."""
+    for name, words in _FORMER.items():
+        if settings.get(name) in words:
+            del settings[name]
     return settings
 
 

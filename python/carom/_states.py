@@ -13,7 +13,6 @@ from .problems import Problems
 
 MAX_CONTACTS = 16
 MAX_VELOCITIES = 64
-MAX_STEPS = 40  # contacts that others keep closing take that many
 
 # A row: {"Jn": (nv), "Jt": (2, nv), "mu", "phi", "name"}, and of contacts "pair", "pos" and "frame", whose
 # lines are the normal and both tangents.
@@ -144,10 +143,6 @@ def bucketed(found: list[dict[str, Any]], name: str, pad: bool) -> list[Problems
                 lift=stacked("Z") if lifted else None,
             )
         )  # fmt: skip
-    result = [
-        dataclasses.replace(each, step_size=each.stopping_impulse() or None, max_steps=MAX_STEPS)
-        for each in result
-    ]
     if pad and result:
         most = max(each.contacts for each in result)
         result = [each.padded(most) for each in result]

@@ -102,5 +102,5 @@ def check_unique_step(*problems: Any, trajectories: int = 256, **settings: Any) 
     Errors: InvalidInput."""
     one = one_problem(problems, "check_unique_step")
     return _core.check_unique_step(
-        one.arrays(), *one.sizes()[1:], in_words(run_settings(one, settings)), int(trajectories)
+        one.arrays(), *one.sizes()[1:], run_settings(settings), int(trajectories)
     )

@@ -69,6 +69,7 @@ def validate(
     if isinstance(backends, str) or len(backends) < 2:
         raise refuse("backends", repr(backends), "must be two or more")
     batch = given_problems(problems, strict)
+    settings.setdefault("epsilon", 0.0)
     runs = [
         impact.sample(batch, samples=samples, keep_samples=-1, backend=backend, **settings) for backend in backends
     ]

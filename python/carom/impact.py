@@ -203,8 +203,9 @@ class ImpactResult(Result):
     """Sampled post-impact sets of n problems.
 
     samples: rows of the first keep_samples samples; summary: a structured array (n) of what the
-    trajectories did; net, paths: tuples of n, empty where not asked for; settings: those of the
-    run, with what was left open decided.
+    trajectories did, and step_size [N s], max_steps, epsilon and contact_speed [m/s] of each
+    problem; net, paths: tuples of n, empty where not asked for; settings: those of the run, with
+    what was left open decided, an array (n) where problems differ.
     """
 
     problems: Problems
@@ -296,11 +297,20 @@ def _structured(columns: dict[str, np.ndarray]) -> np.ndarray:
     return table
 
 
+def _decided(summary: np.ndarray) -> dict[str, Any]:
+    """step_size, max_steps and epsilon of the problems, one number where all have the same."""
+    decided: dict[str, Any] = {}
+    for name in ("step_size", "max_steps", "epsilon"):
+        values = summary[name]
+        if len(values) > 0:
+            decided[name] = values[0].item() if (values == values[0]).all() else values.copy()
+    return decided
+
+
 @takes_settings(
     _core.impact_settings(),
     without=("result_space",),
-    defaults={"step_size": None, "max_steps": None, "mode_table": None, "keep_samples": -1,
-              "precision": "float64"},
+    defaults={"mode_table": None, "keep_samples": -1},
 )  # fmt: skip
 def sample(
     *problems: Any, backend: str = "auto", progress: Callable[[int, int], Any] | bool | None = None,
@@ -312,22 +322,23 @@ def sample(
     Jn (n, m, nv), Jt (n, (d-1) m, nv), mu (n, m), v (n, nv). Sample s of problem p is a function of
     seed, p, s and the problem alone, bit for bit, whatever the threads and shards. progress:
     called with (samples done, samples in all), ends the run by returning False; True shows a bar.
-    step_size and max_steps: None takes what the problems recommend, else 1 N s and 10. mode_table:
-    None is on from 32 samples; it changes the last bits, so give the shards of one run one value.
+    What step_size, max_steps and epsilon leave open follows from each problem; the result's settings
+    and summary say what was taken. epsilon=0 makes no net. mode_table: None is on from 32 samples; it changes the last bits, so give the shards of one run one value.
     Errors: InvalidInput for shapes, settings and numbers.
     """
     batch = given_problems(problems, strict)
-    chosen = in_words(run_settings(batch, settings))
+    chosen = run_settings(settings)
     answer = _core.sample_impacts(
         batch.arrays(), *batch.sizes(), chosen, backend, called(progress), workspace
     )
+    summary = _structured(answer["summary"])
     made = ImpactResult(
         problems=batch,
-        settings=chosen,
+        settings={**chosen, **_decided(summary)},
         backend=answer["backend"],
         cancelled=answer["cancelled"],
         seconds=answer["seconds"],
-        summary=_structured(answer["summary"]),
+        summary=summary,
         mode_counts=tuple(answer["mode_counts"]),
         samples=ImpactSamples(**answer["samples"]),
         net=tuple(EpsilonNet(**net) for net in answer["net"]),

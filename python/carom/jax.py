@@ -19,7 +19,6 @@ import numpy as np
 
 from . import _core, impact, solvers
 from ._arrays import refuse
-from ._settings import in_words
 from .problems import run_settings
 from .solvers import _CONES
 
@@ -168,7 +167,7 @@ def sample_impacts(
     M: Any, Jn: Any, Jt: Any, mu: Any, v: Any, *, backend: str = "auto", **settings: Any
 ) -> ImpactAnswer:
     """The samples of carom.impact.sample of M (..., nv, nv), Jn (..., m, nv), Jt (..., (d-1) m, nv),
-    mu (..., m), v (..., nv), under jit and vmap; give step_size and max_steps, else 1 N s and 10.
+    mu (..., m), v (..., nv), under jit and vmap.
     A problem that is refused has the status invalid_input. Errors, while tracing: InvalidInput."""
     lead, arrays = _batched({"mass_matrix": (M, 2), "normal_jacobian": (Jn, 2), "tangent_jacobian": (Jt, 2),
                              "friction": (mu, 1), "velocity": (v, 1)})  # fmt: skip
@@ -179,12 +178,12 @@ def sample_impacts(
     nv, m = own[0][-1], own[1][0]
 
     def solve(*given: Any) -> Any:
-        return impact.sample(*given, backend=backend, bad_problem="isolate", **settings).samples
+        return impact.sample(*given, backend=backend, bad_problem="isolate", epsilon=0.0, **settings).samples
 
     one = [np.eye(nv)[None], *(np.zeros((1, *shape)) for shape in own[1:])]
     problems = impact.Problems.of(*one)
     probe = solve(*one)
-    whole = in_words(run_settings(problems, {**settings, "bad_problem": "isolate"}))
+    whole = run_settings({**settings, "bad_problem": "isolate", "epsilon": 0.0})
     return _call("carom_sample_impacts", ImpactAnswer, lead, arrays, (2, 2, 2, 1, 1), probe, solve,
                  {"dimension": problems.dimension, "velocities": nv, "contacts": m, "backend": backend,
                   **whole})  # fmt: skip

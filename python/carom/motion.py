@@ -40,7 +40,6 @@ class Motions(Result):
     drive: np.ndarray | None = None
     drive_interval: float = 0.0
     name: str = "motion"
-    step_size: float | None = None
     duration: float | None = None
     coefficient: float | None = None
 
@@ -90,7 +89,7 @@ class Motions(Result):
         """The impact of start i with the contacts whose gap is at most `gap` [m]."""
         one = self[i]
         dimension, arrays = _core.motion_impact(one.arrays(), one.given(), float(gap))
-        return Problems(**arrays, dimension=dimension, name=self.name, step_size=self.step_size)
+        return Problems(**arrays, dimension=dimension, name=self.name)
 
     def _summary(self) -> str:
         return f"{self.name!r}: {len(self)}"
@@ -133,7 +132,8 @@ class MotionResult(Batched):
 
 @dataclasses.dataclass(frozen=True)
 class MotionModel:
-    """A built-in mechanism with a start, and the run settings that are recommended."""
+    """A built-in mechanism with a start, and the run settings that are recommended. step_size [N s]:
+    that of its source."""
 
     name: str
     summary: str
@@ -174,7 +174,6 @@ def model(name: str, *, n: int | None = None, **parameters: Any) -> Motions:
         mechanism=mechanism,
         drive_interval=interval,
         name=name,
-        step_size=known.step_size,
         duration=known.duration,
         coefficient=known.coefficient,
     )
@@ -203,7 +202,7 @@ def _chosen(batch: Motions, settings: Mapping[str, Any]) -> dict[str, Any]:
     return in_words(chosen)
 
 
-_RECOMMENDED = {"step_size": None, "duration": None, "coefficient": None}
+_RECOMMENDED = {"duration": None, "coefficient": None}
 
 
 @takes_settings(_core.motion_settings(), defaults=_RECOMMENDED)
@@ -211,8 +210,8 @@ def simulate(
     motions: Any, *, backend: str = "auto", progress: Callable[[int, int], Any] | bool | None = None,
     workspace: Any = None, **settings: Any,
 ) -> MotionResult:  # fmt: skip
-    """Simulates motions from their starts. motions: Motions, or a model's name. step_size, duration
-    and coefficient: None takes what the model recommends. progress: called with (done, all) of the
+    """Simulates motions from their starts. motions: Motions, or a model's name. duration and
+    coefficient: None takes what the model recommends. progress: called with (done, all) of the
     problems, or of the samples where there are more; returning False ends the run, whose result has
     those done. True shows a bar.
 

@@ -13,6 +13,7 @@ import numpy as np
 from . import _core
 from ._arrays import Batch, from_any, refuse
 from ._results import Result
+from ._settings import in_words
 
 # Where the table of modes that a problem's samples share pays for itself.
 _TABLE_SAMPLES = 32
@@ -37,8 +38,6 @@ class Problems(Result):
     dimension: int
     name: str = "impact"
     contact_names: tuple[str, ...] = ()
-    step_size: float | None = None  # what the source recommends [N s]
-    max_steps: int | None = None
     distance: np.ndarray | None = None
     index: np.ndarray | None = None
     lift: np.ndarray | None = None  # Z of v = Z u, (n, nv of the robot, nv), where rows were removed
@@ -211,7 +210,7 @@ class Parameter:
 
 @dataclasses.dataclass(frozen=True)
 class Model:
-    """A built-in mechanism at an impact, and the run settings that its source recommends."""
+    """A built-in mechanism at an impact; step_size [N s] and max_steps: those of its source."""
 
     name: str
     summary: str
@@ -264,8 +263,6 @@ def model(name: str, *, n: int | None = None, **parameters: Any) -> Problems:
         dimension=dimension,
         name=name,
         contact_names=known.contact_names,
-        step_size=known.step_size,
-        max_steps=known.max_steps,
         parameters={key: np.broadcast_to(column, (count,)) for key, column in taken.items()},
     )
 
@@ -281,13 +278,9 @@ def given_problems(arguments: Sequence[Any], strict: bool) -> Problems:
     return Problems.of(*arguments, strict=strict)
 
 
-def run_settings(problems: Problems, settings: dict[str, Any]) -> dict[str, Any]:
-    """All settings of a run, with what was left open decided."""
-    settings = {name: value for name, value in settings.items() if value is not None}
-    for name in ("step_size", "max_steps"):
-        recommended = getattr(problems, name)
-        if recommended is not None:
-            settings.setdefault(name, recommended)
+def run_settings(settings: dict[str, Any]) -> dict[str, Any]:
+    """All settings of a run; 0, and epsilon -1, stand for what follows from each problem."""
+    settings = in_words({name: value for name, value in settings.items() if value is not None})
     defaults = {each["name"]: each["default"] for each in _core.impact_settings()}
     settings.setdefault("keep_samples", -1)
     whole = settings.get("samples", defaults["samples"])

@@ -43,6 +43,10 @@ nb::dict summary_of(const std::vector<ImpactSummary>& summaries, const ImpactSiz
   const auto nv = static_cast<std::size_t>(sizes.velocities);
   nb::dict result;
   result["status"] = column(summaries, &S::status);
+  result["step_size"] = column(summaries, &S::step_size);
+  result["max_steps"] = column(summaries, &S::max_steps);
+  result["epsilon"] = column(summaries, &S::epsilon);
+  result["contact_speed"] = column(summaries, &S::contact_speed);
   result["samples"] = column(summaries, &S::samples);
   result["terminated"] = column(summaries, &S::terminated);
   result["max_steps_reached"] = column(summaries, &S::max_steps_reached);

@@ -38,7 +38,7 @@ kernels::CompliantArrays compliant_arrays(const CompliantBatch& batch, Compliant
 kernels::CompliantOptions compliant_options(const CompliantBatch& batch,
                                             const CompliantSettings& settings) {
   return {settings.tolerance, 1e-3 * settings.tolerance,
-          settings.max_iterations > 0 ? settings.max_iterations : 100, batch.dimension - 1,
+          contact_iterations(settings), batch.dimension - 1,
           settings.centripetal};
 }
 

@@ -17,7 +17,7 @@ std::vector<Membership> probe_membership(const PostureBatch& batch,
   require::size("centre_of_mass", centre_of_mass.size(), 3 * problems);
   require::finite("centre_of_mass", centre_of_mass.data(), centre_of_mass.size(), 3);
   const WorkspaceLease lease(workspace);
-  return cpu::probe_membership(batch, centre_of_mass, settings, lease.state());
+  return cpu::probe_membership(batch, centre_of_mass, decided(settings), lease.state());
 }
 
 std::vector<RobustRegion> robust_region(const PostureBatch& batch,
@@ -27,7 +27,7 @@ std::vector<RobustRegion> robust_region(const PostureBatch& batch,
     require::refuse({}, "vertices", {}, std::to_string(batch.vertices),
                     "a robust region needs wrench_vertices");
   }
-  return robust::region(batch, settings);
+  return robust::region(batch, decided(settings));
 }
 
 RobustSection robust_section(const RobustRegion& region, double height) {

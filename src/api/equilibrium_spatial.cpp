@@ -33,12 +33,22 @@ void check_batch(const PostureBatch& batch, Backend chosen) {
 void SpatialSettings::validate() const {
   require::settings(*this);
   static_assert(kMaxConeSides == kernels::kMaxConeSides);
+  if (cone_sides != 0) require::between("cone_sides", cone_sides, 3, kMaxConeSides);
   require::between("max_vertices", max_vertices, directions, kMaxRegionVertices);
 }
 
 void check_spatial(const PostureBatch& batch, const SpatialSettings& settings) {
   settings.validate();
   check_batch(batch, Backend::cpu);
+}
+
+SpatialSettings decided(SpatialSettings settings) {
+  constexpr int kSides = 8;
+  if (settings.cones == ConeModel::exact && settings.cone_sides > 0) {
+    settings.cones = ConeModel::pair;
+  }
+  if (settings.cones != ConeModel::exact && settings.cone_sides == 0) settings.cone_sides = kSides;
+  return settings;
 }
 
 int support_pivots(const SpatialSettings& settings, int contacts) {
@@ -49,7 +59,8 @@ double slack_tolerance(const SpatialSettings& settings) {
   return std::min(0.1 * settings.tolerance, 1e-3);
 }
 
-SupportRules support_rules(const SpatialSettings& settings) {
+SupportRules support_rules(const SpatialSettings& given) {
+  const SpatialSettings settings = decided(given);
   SupportRules rules;
   if (settings.cones == ConeModel::exact) return rules;
   const int s = settings.cone_sides;
@@ -84,8 +95,9 @@ std::vector<double> equal_directions(int n) {
 }
 
 SupportResult support(const PostureBatch& batch, std::span<const double> directions,
-                      const SpatialSettings& settings, Backend backend, Workspace* workspace) {
-  settings.validate();
+                      const SpatialSettings& given, Backend backend, Workspace* workspace) {
+  given.validate();
+  const SpatialSettings settings = decided(given);
   const Backend chosen = resolve(backend);
   check_batch(batch, chosen);
   if (directions.size() % 2 != 0) {
@@ -112,20 +124,19 @@ SupportResult support(const PostureBatch& batch, std::span<const double> directi
 }
 
 std::vector<SpatialRegion> spatial_equilibrium(const PostureBatch& batch,
-                                               const SpatialSettings& settings, Backend backend,
+                                               const SpatialSettings& given, Backend backend,
                                                Workspace* workspace) {
-  settings.validate();
+  given.validate();
+  const SpatialSettings settings = decided(given);
   const Backend chosen = resolve(backend);
   check_batch(batch, chosen);
   const WorkspaceLease lease(workspace);
   if (chosen == Backend::cpu) return cpu::spatial_equilibrium(batch, settings, lease.state());
+  if (chosen == Backend::reference) return reference::spatial_equilibrium(batch, settings);
   const std::vector<double> directions = equal_directions(settings.directions);
   const SupportResult first = entries(chosen).support(batch, directions, settings, lease.state());
-  if (chosen == Backend::reference) {
-    return cpu::regions_from(batch, directions, first, settings, entries(chosen).support);
-  }
   const SupportResult copy = copy_to(first, MemorySpace::host);
-  return cpu::regions_from(batch.to(MemorySpace::host), directions, copy, settings, nullptr);
+  return cpu::regions_from(batch.to(MemorySpace::host), directions, copy, settings);
 }
 
 }  // namespace carom

@@ -1,7 +1,9 @@
 #include <carom/impact.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -18,6 +20,7 @@
 #include "core/workspace.hpp"
 #include "impact/backends.hpp"
 #include "impact/body/event_modes.hpp"
+#include "impact/derived_settings.hpp"
 #include "impact/prepare.hpp"
 
 namespace carom {
@@ -138,7 +141,16 @@ namespace {
 /// Refuses the first bad problem of a batch whose sizes are right.
 void validate_on(int threads, const ImpactBatch& batch) {
   if (batch.mass_matrix.space() == MemorySpace::device) {
-    return validate_on(threads, batch.to(MemorySpace::host));
+    constexpr std::int64_t kPiece = 1 << 14;
+    for (std::int64_t begin = 0; begin < batch.problems; begin += kPiece) {
+      const std::int64_t end = std::min(batch.problems, begin + kPiece);
+      try {
+        validate_on(threads, arrays::slice(batch, begin, end).to(MemorySpace::host));
+      } catch (const InvalidInput& error) {
+        throw error.with_problem(begin + *error.refusal().problem);
+      }
+    }
+    return;
   }
   std::atomic<std::int64_t> first{batch.problems};
   const auto look = [&](std::int64_t begin, std::int64_t end) {
@@ -215,6 +227,9 @@ void ImpactSettings::validate() const {
                     "must be <= " + std::to_string(INT64_MAX - samples) + ", as samples is " +
                         std::to_string(samples));
   }
+  if (epsilon < 0.0 && epsilon != -1.0) {
+    require::refuse({}, "epsilon", {}, number(epsilon), "must be >= 0, or -1: of each problem's set");
+  }
 }
 
 void StepSettings::validate() const {
@@ -225,12 +240,63 @@ void StepSettings::validate() const {
   }
 }
 
+namespace {
+
+void require_epsilons(const ImpactBatch& batch, const ImpactSettings& settings) {
+  const std::span<const double> epsilon = settings.problem_epsilon;
+  if (epsilon.empty()) return;
+  require::size("problem_epsilon", epsilon.size(), static_cast<std::size_t>(batch.problems));
+  for (std::size_t p = 0; p < epsilon.size(); ++p) {
+    if (epsilon[p] >= 0.0 && std::isfinite(epsilon[p])) continue;
+    require::refuse({}, "problem_epsilon", {static_cast<std::int64_t>(p)}, number(epsilon[p]),
+                    "must be >= 0 and finite");
+  }
+}
+
+using RunImpacts = std::function<ImpactResult(const ImpactSettings&)>;
+
+/// Runs with what the settings leave open decided: each problem's step size by the backend, the
+/// steps and each net's radius here.
+ImpactResult run_decided(const ImpactSettings& given, const RunImpacts& run) {
+  ImpactSettings settings = given;
+  if (settings.max_steps == 0) settings.max_steps = kDerivedSteps;
+  if (settings.epsilon >= 0.0 || !settings.problem_epsilon.empty()) return run(settings);
+  bool stopped = false;
+  ImpactSettings pilot = pilot_settings(settings);
+  if (given.progress) {
+    pilot.progress = [&](const ImpactProgress& progress) {
+      stopped = stopped || !given.progress({0, progress.samples_total / pilot.samples * given.samples});
+      return !stopped;
+    };
+    settings.progress = [&](const ImpactProgress& progress) {
+      return !stopped && given.progress(progress);
+    };
+  }
+  const ImpactResult first = run(pilot);
+  std::vector<double> epsilon;
+  for (const ImpactSummary& summary : first.summary) {
+    const auto p = static_cast<std::int64_t>(epsilon.size());
+    epsilon.push_back(derived_epsilon(summary, settings, p));
+  }
+  settings.problem_epsilon = epsilon;
+  ImpactResult result = run(settings);
+  result.seconds += first.seconds;
+  return result;
+}
+
+}  // namespace
+
 ImpactResult sample_impacts(const ImpactBatch& batch, const ImpactSettings& settings,
                             Backend backend, Workspace* workspace) {
   settings.validate();
   require_batch_sizes(batch);
+  require_epsilons(batch, settings);
   require::countable(settings.first_problem, batch.problems);
-  if (settings.bad_problem == BadProblem::refuse) validate_on(settings.threads, batch);
+  // A batch on the device is screened there.
+  const MemorySpace space = batch.mass_matrix.space();
+  if (settings.bad_problem == BadProblem::refuse && space == MemorySpace::host) {
+    validate_on(settings.threads, batch);
+  }
   if (settings.selection == Selection::random) {
     const double combinations =
         batch.dimension == 2
@@ -249,7 +315,6 @@ ImpactResult sample_impacts(const ImpactBatch& batch, const ImpactSettings& sett
   }
   const Backend chosen = resolve(backend);
   if (settings.method == ImpactMethod::events) require_events(batch);
-  const MemorySpace space = batch.mass_matrix.space();
   if (chosen != Backend::cuda &&
       (space == MemorySpace::device || settings.result_space == MemorySpace::device)) {
     throw InvalidInput(
@@ -259,7 +324,9 @@ ImpactResult sample_impacts(const ImpactBatch& batch, const ImpactSettings& sett
                 .rule = "works in host memory; the batch or result_space is on the device"});
   }
   const WorkspaceLease lease(workspace);
-  return entries(chosen).sample_impacts(batch, settings, lease.state());
+  return run_decided(settings, [&](const ImpactSettings& decided) {
+    return entries(chosen).sample_impacts(batch, decided, lease.state());
+  });
 }
 
 StepResult solve_steps(const StepBatch& batch, const StepSettings& settings, Backend backend,

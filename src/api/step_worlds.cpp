@@ -64,7 +64,7 @@ WorldRunner set_up(const models::Scenario& scenario, const WorldRun& run,
           std::move(given.parameters),
           std::move(refused),
           {run.step_size > 0.0 ? run.step_size : scenario.step_size, settings.tolerance,
-           settings.max_iterations > 0 ? settings.max_iterations : 100, settings.centripetal},
+           contact_iterations(settings), settings.centripetal},
           settings};
 }
 

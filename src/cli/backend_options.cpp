@@ -1,10 +1,14 @@
 #include "cli/backend_options.hpp"
 
+#include <fmt/format.h>
+
 #include <cstdint>
+#include <cstdio>
 #include <memory>
 #include <vector>
 
 #include <carom/backend.hpp>
+#include <carom/error.hpp>
 
 #include "cli/numbers.hpp"
 #include "core/words.hpp"
@@ -38,6 +42,19 @@ void add_backend_options(CLI::App& command, std::string& backend) {
           "--devices", use_devices,
           "CUDA devices that backend cuda divides problems or samples among: 0,1 or all")
       ->type_name("LIST");
+}
+
+void add_precision(CLI::App& command, std::string& precision) {
+  command.add_option("--precision", precision, "Without effect: all is computed in double")
+      ->group("");
+}
+
+void warn_of_precision(const std::string& precision) {
+  if (precision.empty() || precision == "double") return;
+  if (precision != "float") {
+    throw InvalidInput(fmt::format("--precision is {}: must be double or float", precision));
+  }
+  fmt::print(stderr, "carom: --precision float has no effect: all is computed in double\n");
 }
 
 }  // namespace carom::cli

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <carom/backend.hpp>
+#include <carom/models/models.hpp>
 
 #include "cli/choices.hpp"
 #include "cli/commands.hpp"
@@ -80,6 +81,14 @@ void pass(Contestant& contestant, const std::vector<run::ImpactTask>& tasks,
   options.settings.set("threads", std::to_string(contestant.threads));
   options.settings.set("samples", std::to_string(contestant.samples));
   options.settings.set("epsilon", "0");
+  if (is_named(models::all(), options.target)) {  // what figures of the models were measured with
+    const models::Model& model = models::find(options.target);
+    const auto leave = [&](const char* setting, std::string value) {
+      if (options.settings[setting].empty()) options.settings.set(setting, std::move(value));
+    };
+    leave("step_size", fmt::format("{:.17g}", model.step_size));
+    leave("max_steps", std::to_string(model.max_steps));
+  }
   options.quiet = true;
   const auto start = std::chrono::steady_clock::now();
   const std::vector<run::ImpactRun> runs = run_impacts(tasks, options);
@@ -130,7 +139,6 @@ void print_json(const Results& results, const SamplingOptions& options) {
   document["target"] = options.target;
   document["problems"] = results.tasks.size();
   document["selection"] = options.settings["selection"];
-  document["precision"] = to_string(Precision::float64);
   document["instruction_set"] = cpu_instruction_set();
   document["results"] = nlohmann::ordered_json::array();
   for (const Contestant& contestant : results.list) {
@@ -151,10 +159,10 @@ void print_json(const Results& results, const SamplingOptions& options) {
 }
 
 void print_text(const Results& results, const SamplingOptions& options) {
-  fmt::print("{}: {} {}, selection {}, {}; medians of {} passes taken in turn\n\n",
+  fmt::print("{}: {} {}, selection {}; medians of {} passes taken in turn\n\n",
              io::printable(options.target), results.tasks.size(),
              results.tasks.size() == 1 ? "problem" : "problems", options.settings["selection"],
-             to_string(Precision::float64), results.list.front().seconds.size());
+             results.list.front().seconds.size());
   TextTable table({"backend", "threads", "samples", "samples/s", "LCPs/s", "ratio", "certified",
                    "fallbacks", "largest residual"});
   for (const Contestant& contestant : results.list) {

@@ -120,7 +120,7 @@ void add_posture_options(CLI::App& command, EquilibriumOptions& options) {
       ->type_name("X,Y[,Z]");
   options.settings.add(command, PlanarSettings{},
                        [](std::string_view setting) { return setting == "method"; });
-  options.settings.add(command, spatial_defaults());
+  options.settings.add(command, SpatialSettings{});
   add_text_options(command, options);
 }
 

@@ -9,7 +9,7 @@
 #include "cli/enclosure_report.hpp"
 #include "cli/table.hpp"
 #include "io/printable.hpp"
-#include "run/impact_defaults.hpp"
+#include "impact/derived_settings.hpp"
 
 namespace carom::cli {
 
@@ -68,8 +68,8 @@ std::string heading(const run::ImpactRun& run) {
     return text;
   }
   text += fmt::format(
-      "  backend {}, {}, {} numbers, selection {}, seed {}, h = {:g} N s, at most {} steps\n",
-      to_string(run.backend), to_string(settings.precision), to_string(settings.sampler),
+      "  backend {}, {} numbers, selection {}, seed {}, h = {:g} N s, at most {} steps\n",
+      to_string(run.backend), to_string(settings.sampler),
       to_string(settings.selection), settings.seed, settings.step_size, settings.max_steps);
   const std::vector<int> approaching = run::approaching_contacts(run);
   const auto contacts = static_cast<std::size_t>(run.problem.contacts);
@@ -171,7 +171,7 @@ std::string net_lines(const run::ImpactRun& run) {
   if (net.epsilon != net.requested_epsilon) {
     text += fmt::format(" (coarsened from {:.4g}: --net-capacity reached)", net.requested_epsilon);
   }
-  if (!run.epsilon_reason.empty() && !run.step_size_reason.empty()) {
+  if (!run.epsilon_reason.empty()) {
     text += fmt::format(" ({})", run.epsilon_reason);
   }
   if (net.dropped > 0) text += fmt::format(", {} samples dropped as still colliding", net.dropped);
@@ -182,15 +182,15 @@ std::string net_lines(const run::ImpactRun& run) {
     text += fmt::format("{} 2^{}: {}", i == first ? "" : ",", i, net.coverage[i]);
   }
   text += '\n';
-  const double extent = run::extent_of(run.summary);
-  if (extent > 0.0 && run::is_rounding(extent, run.settings)) {
+  const double extent = extent_of(run.summary);
+  if (extent > 0.0 && is_rounding(extent, run.summary, run.settings)) {
     text += fmt::format("  the set is one point: its extent of {:.2g} is rounding\n", extent);
   } else if (extent > 0.0 && net.epsilon > extent) {
     text += fmt::format(
         "  epsilon is larger than the whole set, whose extent is {0:.4g}: the net and its curve "
         "say "
         "nothing\n  of its shape; try --epsilon {1:.2g}\n",
-        extent, run::kExtentShare * extent);
+        extent, kExtentShare * extent);
   }
   return text;
 }
@@ -221,7 +221,7 @@ std::string run_report(const run::ImpactRun& run, bool verbose) {
     text += certificate_lines(run, verbose) + net_lines(run);
   }
   if (run.summary.max_steps_reached * 2 > run.summary.samples) {
-    const run::Stop stop = run::stopping_impulse(run.problem, run.settings.velocity_tolerance);
+    const StoppingImpulse stop = stopping_impulse(run.problem, run.settings.velocity_tolerance);
     text += "  most samples reached the step limit: try a larger --step or --max-steps\n";
     if (stop.impulse > run.settings.step_size) {
       text += fmt::format("  (contact {} alone takes {:.4g} N s to stop)\n",

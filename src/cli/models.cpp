@@ -82,7 +82,7 @@ nlohmann::ordered_json to_json(const models::Model& model) {
 
 void print(const models::Model& model) {
   print_common(model);
-  fmt::print("; step size {:g} N s, at most {} steps\n", model.step_size, model.max_steps);
+  fmt::print("; its source takes --step {:g} --max-steps {}\n", model.step_size, model.max_steps);
   print_parameters(model.parameters);
 }
 
@@ -161,8 +161,8 @@ nlohmann::ordered_json to_json(const models::MotionModel& model) {
 
 void print(const models::MotionModel& model) {
   print_common(model);
-  fmt::print("; q = ({}); {:g} s, h = {:g} N s, e = {:g}\n", fmt::join(model.positions, ", "),
-             model.duration, model.step_size, model.coefficient);
+  fmt::print("; q = ({}); {:g} s, e = {:g}; its source takes --step-size {:g}\n",
+             fmt::join(model.positions, ", "), model.duration, model.coefficient, model.step_size);
   print_parameters(model.parameters);
 }
 

@@ -38,7 +38,7 @@ std::vector<run::MotionTask> model_tasks(const MotionOptions& options) {
   std::vector<run::MotionTask> tasks;
   for (const run::Parameters& point : points) {
     const std::map<std::string, double> values = values_with(set, point);
-    tasks.push_back({models::build_motion(name, values), model, values, point});
+    tasks.push_back({models::build_motion(name, values), model, 0.0, values, point});
     tasks.back().problem.name = name_with(model.name, point);
   }
   return tasks;
@@ -65,7 +65,9 @@ std::vector<run::MotionTask> tasks_of_target(const MotionOptions& options) {
 std::span<const OptionForm> motion_forms() {
   static constexpr OptionForm kForms[] = {
       {.setting = "duration", .note = "; default: the model's", .open = true},
-      {.setting = "step_size", .note = "; default: the model's", .open = true},
+      {.setting = "step_size",
+       .note = "; default: of each impact the impulse that stops the contact that takes most",
+       .open = true},
       {.setting = "coefficient", .note = "; default: the model's", .open = true},
       {.setting = "mode_table",
        .text =
@@ -115,7 +117,7 @@ run::MotionPlan motion_plan(const MotionOptions& options) {
   MotionSettings& settings = plan.settings;
   const models::MotionModel& model = plan.tasks.front().model;
   settings.duration = model.duration;
-  settings.step_size = model.step_size;
+  settings.step_size = plan.tasks.front().step_size;
   settings.coefficient = model.coefficient;
   options.settings.read(settings);
   if (!options.sample.empty()) {

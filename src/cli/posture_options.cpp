@@ -100,9 +100,7 @@ run::PostureRequest request_of(const std::vector<run::PostureTask>& tasks,
     request.planar.validate();
   }
   if (any(3)) {
-    request.spatial = spatial_defaults();
     options.settings.read(request.spatial);
-    request.cone_sides_given = !options.settings["cone_sides"].empty();
     request.directions_given = !options.settings["directions"].empty();
     if (!options.height.empty()) request.height = parse_real("--height", options.height);
   }
@@ -114,20 +112,17 @@ run::PostureRequest request_of(const std::vector<run::PostureTask>& tasks,
 std::span<const OptionForm> posture_forms() {
   static constexpr OptionForm kForms[] = {
       {.setting = "method", .text = "Planar: {}"},
-      {.setting = "cone_sides", .type = "S", .note = "; without --cones: pair", .open = true},
+      {.setting = "cone_sides",
+       .type = "S",
+       .text = "Sides of the polygons for the cones, from 3 to 64; default: 8",
+       .note = "; without --cones: pair",
+       .open = true},
       {.setting = "directions", .type = "D", .note = "; default: {}", .open = true},
       {.setting = "max_vertices", .type = "N"},
       {.setting = "max_pivots", .option = kNoOption},
       {.setting = "threads", .most = kMostThreads},
   };
   return kForms;
-}
-
-SpatialSettings spatial_defaults() {
-  SpatialSettings settings;
-  settings.area_tolerance = 1e-4;
-  settings.max_vertices = 1024;
-  return settings;
 }
 
 namespace {

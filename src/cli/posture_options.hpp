@@ -31,9 +31,6 @@ struct EquilibriumOptions : TargetOptions, TextOptions {
   std::string plot;
 };
 
-/// A picture of a region takes more than the library's defaults.
-SpatialSettings spatial_defaults();
-
 /// Target, settings and common options, without --backend.
 void add_posture_options(CLI::App& command, EquilibriumOptions& options);
 

@@ -35,10 +35,6 @@ std::vector<std::string> letters(int contacts) {
   return names;
 }
 
-// With h the impulse that stops the fastest contact, contacts that others keep closing (the compass
-// gait's) take up to forty steps; trajectories that end earlier pay nothing.
-constexpr int kFileSteps = 40;
-
 std::vector<run::ImpactTask> file_tasks(const std::string& file) {
   std::vector<run::ImpactTask> tasks;
   std::vector<io::NamedImpact> problems =
@@ -49,7 +45,6 @@ std::vector<run::ImpactTask> file_tasks(const std::string& file) {
     task.contact_names = std::move(problems[i].contact_names);
     if (task.contact_names.empty()) task.contact_names = letters(problems[i].contacts);
     task.problem = std::move(problems[i]);
-    task.max_steps = kFileSteps;
     tasks.push_back(std::move(task));
   }
   return tasks;
@@ -60,21 +55,12 @@ run::ImpactRequest request_of(const SamplingOptions& options) {
   request.backend = backend_named("--backend", options.backend);
   ImpactSettings& settings = request.settings;
   options.settings.read(settings);
-  if (settings.precision != Precision::float64) {
-    fmt::print(stderr,
-               "carom: --precision {}: computed in double; the path in float was slower on every "
-               "model and is gone\n",
-               to_string(settings.precision));
-    settings.precision = Precision::float64;  // what files and reports say
-  }
+  warn_of_precision(options.precision);
   if (settings.first_sample > INT64_MAX - settings.samples) {
     parse_count("--first-sample", options.settings["first_sample"], 0,
                 INT64_MAX - settings.samples);
   }
   const auto given = [&](const char* setting) { return !options.settings[setting].empty(); };
-  if (given("step_size")) request.step_size = settings.step_size;
-  if (given("max_steps")) request.max_steps = settings.max_steps;
-  if (given("epsilon")) request.epsilon = settings.epsilon;
   if (given("keep_paths")) request.keep_paths = settings.keep_paths;
   if (options.keep == "all") {
     request.keep_samples = -1;
@@ -97,19 +83,19 @@ std::span<const OptionForm> sampling_forms() {
       {.setting = "step_size",
        .option = "--step",
        .type = "H",
-       .note = "; default: the model's; of a file the impulse that stops its fastest contact",
+       .note = "; default: the impulse that stops the contact that takes most",
        .open = true},
-      {.setting = "max_steps", .note = "; default: the model's, 40 for a file", .open = true},
+      {.setting = "max_steps", .note = "; default: 40", .open = true},
       {.setting = "sampler", .text = "{}"},
       {.setting = "friction_directions", .type = "K", .text = "Per spatial contact, {}"},
-      {.setting = "precision", .text = "{}; computed in double in either case"},
       {.setting = "threads", .most = kMostThreads},
       {.setting = "seed", .type = "S"},
       {.setting = "epsilon",
        .type = "E",
+       .text = "Radius of the epsilon-net [m/s], 0: none",
        .note =
-           "; default: 0.02 of the largest contact speed before the impact; of a file 0.05 of the "
-           "set's extent",
+           "; default: 0.05 of the set's extent, of a point 0.02 of the largest contact speed "
+           "before the impact",
        .open = true},
       {.setting = "keep_samples", .option = kNoOption},  // --keep
       {.setting = "keep_paths",
@@ -129,8 +115,9 @@ void add_sampling_options(CLI::App& command, SamplingOptions& options) {
   add_target_options(command, options, {"model", "problem", "MODEL|FILE"});
   add_variation_options(command, options.variations, false);
   options.settings.add(command, ImpactSettings{}, [&](std::string_view setting) {
-    if (setting == "precision") {
+    if (setting == "threads") {
       add_backend_options(command, options.backend);
+      add_precision(command, options.precision);
     }
     return !of_results(setting);
   });
@@ -214,8 +201,7 @@ std::vector<run::ImpactTask> load_tasks(const SamplingOptions& options) {
   tasks.reserve(points.size());
   for (const run::Parameters& point : points) {
     tasks.push_back({name_with(model.name, point), model.contact_names,
-                     models::build(model.name, values_with(set, point)), model.step_size,
-                     model.max_steps, point});
+                     models::build(model.name, values_with(set, point)), point});
   }
   return tasks;
 }

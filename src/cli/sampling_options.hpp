@@ -26,6 +26,7 @@ struct SamplingOptions : TargetOptions, TextOptions {
   SettingOptions settings{sampling_forms()};
   VariationOptions variations;
   std::string backend = "auto";
+  std::string precision;
   std::string keep;
   std::string output;
   std::string plot;

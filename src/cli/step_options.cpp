@@ -24,7 +24,6 @@ namespace carom::cli {
 
 namespace {
 
-constexpr std::string_view kUnknownPrecision = "float";  // to this command
 constexpr std::int64_t kMostWorlds = std::int64_t{1} << 32;
 
 // A variation and what it varies.
@@ -148,8 +147,7 @@ void add_step_options(CLI::App& command, StepOptions& options) {
   options.settings.add(command, CompliantSettings{}, [&](std::string_view setting) {
     if (setting == "threads") {
       add_backend_options(command, options.backend);
-      text("--precision", options.precision, "PRECISION",
-           listed<Precision>(" or ", kUnknownPrecision).c_str());
+      add_precision(command, options.precision);
     }
     return true;
   });
@@ -167,8 +165,7 @@ std::span<const OptionForm> step_forms() {
       {.setting = "method", .type = "METHOD", .text = "Of law programme: {}", .without = "lemke"},
       {.setting = "tolerance", .type = "T"},
       {.setting = "max_iterations",
-       .text = "Of the contact solver",
-       .note = ", default {}; of the method of law programme, default its own",
+       .text = "Of the contact solver, default 100; of the method of law programme, default its own",
        .open = true},
       {.setting = "centripetal", .text = "Drop the term M^ (dG/dt) v of (23) from the law"},
       {.setting = "normal_weight", .option = kNoOption},
@@ -185,10 +182,7 @@ CompliantSettings step_settings(const StepOptions& options) {
         fmt::format("--method is {}: belongs to --law programme, the law is complementarity",
                     to_string(settings.method)));
   }
-  choice<Precision>("--precision", options.precision, kUnknownPrecision);
-  if (settings.law == StepLaw::programme && options.settings["max_iterations"].empty()) {
-    settings.max_iterations = 0;  // the method's own
-  }
+  warn_of_precision(options.precision);
   settings.validate();
   return settings;
 }

@@ -32,7 +32,7 @@ struct StepOptions : TextOptions {
   std::string stride;
   SettingOptions settings{step_forms()};
   std::string backend = "auto";
-  std::string precision = "double";
+  std::string precision;
   std::string output;
   std::string plot;
 };

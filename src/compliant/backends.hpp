@@ -65,6 +65,10 @@ class WorldStepper {
 /// Pointers into a batch and its result, whose memory the caller chose.
 kernels::CompliantArrays compliant_arrays(const CompliantBatch& batch, CompliantResult& result);
 
+/// Of the contact solver.
+inline int contact_iterations(const CompliantSettings& settings) {
+  return settings.max_iterations > 0 ? settings.max_iterations : 100;
+}
 kernels::CompliantOptions compliant_options(const CompliantBatch& batch,
                                             const CompliantSettings& settings);
 

@@ -2,13 +2,14 @@
 #include "core/backends.hpp"
 #include "cuda/impact/sample_policy.hpp"
 
-namespace carom::cuda {
+namespace carom {
 
-const Device* device() { return nullptr; }
+// By their qualified names: what the headers do not declare does not compile.
+const cuda::Device* cuda::device() { return nullptr; }
 
-ImpactResult sample_impacts_with(const ImpactBatch&, const ImpactSettings&, const SamplePolicy&,
-                                 WorkspaceState*) {
+ImpactResult cuda::sample_impacts_with(const ImpactBatch&, const ImpactSettings&,
+                                       const SamplePolicy&, WorkspaceState*) {
   throw BackendUnavailable(kWithoutCuda);
 }
 
-}  // namespace carom::cuda
+}  // namespace carom

@@ -19,6 +19,10 @@ struct SupportRules {
 /// Settings and a host batch of spatial postures. Errors: InvalidInput.
 void check_spatial(const PostureBatch& batch, const SpatialSettings& settings);
 
+/// With what the settings leave open decided: how many sides polygons have, and that a number of
+/// sides asks for polygons.
+SpatialSettings decided(SpatialSettings settings);
+
 SupportRules support_rules(const SpatialSettings& settings);
 
 /// Pivots of one direction.
@@ -37,14 +41,11 @@ std::vector<Membership> probe_membership(const PostureBatch& batch,
                                          std::span<const double> centre_of_mass,
                                          const SpatialSettings& settings,
                                          WorkspaceState* workspace = nullptr);
-/// Regions whose first sweep another backend made; further directions by `again`, or by the cpu
-/// where it is null.
-using SupportCall = SupportResult (*)(const PostureBatch&, std::span<const double>,
-                                      const SpatialSettings&, WorkspaceState*);
+/// Regions whose first sweep another backend made; further directions by the cpu.
 std::vector<SpatialRegion> regions_from(const PostureBatch& batch,
                                         std::span<const double> directions,
-                                        const SupportResult& first, const SpatialSettings& settings,
-                                        SupportCall again);
+                                        const SupportResult& first,
+                                        const SpatialSettings& settings);
 }  // namespace cpu
 
 /// The CUDA kernel's threads one after the other on the host, forwards or backwards.
@@ -56,6 +57,8 @@ SupportResult support(const PostureBatch& batch, std::span<const double> directi
 namespace reference {
 SupportResult support(const PostureBatch& batch, std::span<const double> directions,
                       const SpatialSettings& settings);
+std::vector<SpatialRegion> spatial_equilibrium(const PostureBatch& batch,
+                                               const SpatialSettings& settings);
 }  // namespace reference
 
 namespace cuda {

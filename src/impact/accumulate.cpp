@@ -19,11 +19,11 @@ void raise(std::vector<double>& high, const double* value) {
 }  // namespace
 
 ImpactAccumulator::ImpactAccumulator(int dimension, int velocities, int contacts,
-                                     const ImpactSettings& settings)
+                                     const ImpactSettings& settings, double epsilon)
     : nv_(velocities),
       contacts_(contacts),
       rows_(dimension * contacts),
-      net_(velocities, dimension * contacts, settings.epsilon, settings.net_capacity) {
+      net_(velocities, dimension * contacts, epsilon, settings.net_capacity) {
   totals_.velocity_min.assign(static_cast<std::size_t>(nv_), kInfinity);
   totals_.velocity_max.assign(static_cast<std::size_t>(nv_), -kInfinity);
   contact_min_.assign(static_cast<std::size_t>(rows_), kInfinity);
@@ -121,6 +121,14 @@ ImpactSummary ImpactAccumulator::summary() const {
   result.mode_counts.assign(modes_.begin(), modes_.end());
   std::sort(result.mode_counts.begin(), result.mode_counts.end());
   return result;
+}
+
+void state_facts(ImpactSummary& summary, const ProblemFacts& facts, const ImpactSettings& settings,
+                 double epsilon) {
+  summary.step_size = facts.step_size;
+  summary.contact_speed = facts.contact_speed;
+  summary.max_steps = settings.max_steps;
+  summary.epsilon = epsilon;
 }
 
 ImpactSamples allocate_samples(const ImpactBatch& batch, const ImpactSettings& settings,

@@ -38,7 +38,9 @@ struct TrajectoryRow {
 class ImpactAccumulator {
  public:
   ImpactAccumulator() = default;
-  ImpactAccumulator(int dimension, int velocities, int contacts, const ImpactSettings& settings);
+  /// `epsilon`: radius of the problem's net, 0 for none.
+  ImpactAccumulator(int dimension, int velocities, int contacts, const ImpactSettings& settings,
+                    double epsilon);
   ImpactAccumulator(ImpactAccumulator&&) = default;
   ImpactAccumulator& operator=(ImpactAccumulator&&) = default;
 
@@ -71,6 +73,14 @@ class ImpactAccumulator {
   std::array<Counter, 16> frequent_;
   NetBuilder net_;
 };
+
+/// What a problem's samples share, in its summary.
+struct ProblemFacts {
+  double step_size = 0.0;
+  double contact_speed = 0.0;
+};
+void state_facts(ImpactSummary& summary, const ProblemFacts& facts, const ImpactSettings& settings,
+                 double epsilon);
 
 /// The rows that a call keeps; in host memory as cancelled ones.
 ImpactSamples allocate_samples(const ImpactBatch& batch, const ImpactSettings& settings,

@@ -9,6 +9,7 @@
 #include "core/random.hpp"
 #include "impact/impact_models.hpp"
 #include "impact/mechanism.hpp"
+#include "impact/prepare.hpp"
 #include "impact/step_solutions.hpp"
 #include "programs/lp/dense_simplex.hpp"
 
@@ -117,7 +118,9 @@ UniquenessReport check_unique_step(const ImpactProblem& problem, const ImpactSet
   const StepModel model(mechanism.dimension, mechanism.delassus, mechanism.friction,
                         settings.friction_directions);
   const int m = mechanism.contacts;
-  const std::int64_t count = combinations(model, Vector::Constant(m, settings.step_size));
+  const ImpactBatch batch = make_batch({&problem, 1});
+  const double step_size = PreparedImpacts(batch, settings).view(0).step_size;
+  const std::int64_t count = combinations(model, Vector::Constant(m, step_size));
   if (count > kMaxCombinations) {
     throw InvalidInput(Refusal{.field = "problem \"" + problem.name + "\"",
                                .relation = "has",
@@ -126,16 +129,15 @@ UniquenessReport check_unique_step(const ImpactProblem& problem, const ImpactSet
   }
   std::vector<std::uint64_t> directions;
   if (settings.sampler == Sampler::sobol && m > 0) {
-    directions = sobol_directions(m * settings.max_steps);
+    directions = sobol_directions(m * (settings.max_steps > 0 ? settings.max_steps : kDerivedSteps));
   }
   ImpactSettings followed = settings;
   followed.selection = Selection::lemke;
-  followed.precision = Precision::float64;
   followed.bad_problem = BadProblem::refuse;
   followed.result_space = MemorySpace::host;
   followed.epsilon = 0.0;
+  followed.problem_epsilon = {};
   followed.progress = nullptr;
-  const ImpactBatch batch = make_batch({&problem, 1});
   UniquenessReport report;
   const auto examine = [&](std::int64_t sample, int step, const Vector& velocity) {
     Vector max_impulse(m);
@@ -143,9 +145,9 @@ UniquenessReport check_unique_step(const ImpactProblem& problem, const ImpactSet
       const auto index = static_cast<std::uint64_t>(sample);
       const auto number = static_cast<std::uint32_t>(step * m + i);
       max_impulse[i] =
-          settings.step_size * (directions.empty()
-                                    ? uniform(settings.seed, 0, index, number)
-                                    : sobol(directions.data(), settings.seed, 0, index, number));
+          step_size * (directions.empty()
+                           ? uniform(settings.seed, 0, index, number)
+                           : sobol(directions.data(), settings.seed, 0, index, number));
     }
     const auto velocity_of = [&](const Vector& impulse) -> Vector {
       return velocity + mechanism.response * impulse;

@@ -90,10 +90,10 @@ struct OrderJob {
 };
 
 /// lambda_max of a pilot's step, [m].
-CAROM_INLINE void draw_pilot(const kernels::ImpactRun& run, int pilot, int step, double* limit) {
-  for (int i = 0; i < run.contacts; ++i) {
-    limit[i] = run.step_size * uniform(kPilotSeed, 0, static_cast<std::uint64_t>(pilot),
-                                       static_cast<std::uint32_t>(step * run.contacts + i));
+CAROM_INLINE void draw_pilot(double step_size, int contacts, int pilot, int step, double* limit) {
+  for (int i = 0; i < contacts; ++i) {
+    limit[i] = step_size * uniform(kPilotSeed, 0, static_cast<std::uint64_t>(pilot),
+                                   static_cast<std::uint32_t>(step * contacts + i));
   }
 }
 
@@ -125,7 +125,7 @@ void follow_pilots_in(const PilotJob& job) {
     for (int step = 0; step < kPilotSteps && pilot_collides(run, u); ++step) {
       if (count == job.capacity) return;
       double* const z = job.steps + static_cast<long>(count) * (rows + m);
-      draw_pilot(run, pilot, step, z + rows);
+      draw_pilot(problem.step_size, m, pilot, step, z + rows);
       for (int i = 0; i < rows; ++i) {
         z[i] = u[i];
         scaled[i] = u[i] * scale(i);

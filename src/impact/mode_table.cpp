@@ -229,7 +229,6 @@ void ModeTableBuilder::order() {
 
 void ModeTableBuilder::write(ModeTable& table) const {
   const TableDraft draft{problem_,
-                         run_->step_size,
                          rows_,
                          columns_,
                          most_,

@@ -6,6 +6,8 @@
 #include <Eigen/Dense>
 
 #include "core/parallel.hpp"
+#include "impact/body/closing_step.hpp"
+#include "impact/body/derived_step.hpp"
 #include "impact/friction_polygon.hpp"
 
 namespace carom {
@@ -28,8 +30,9 @@ PreparedImpacts::PreparedImpacts(const ImpactBatch& batch, const ImpactSettings&
   delassus_.resize(problems * rows * rows);
   scale_.resize(problems * static_cast<std::size_t>(m_));
   contact_velocity_.resize(problems * rows);
-  energy_.resize(problems);
-  closing_.resize(problems);
+  for (std::vector<double>* each : {&energy_, &step_size_, &contact_speed_, &closing_}) {
+    each->assign(problems, 0.0);
+  }
   const auto prepare_some = [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t p = begin; p < end; ++p) {
       if (settings.bad_problem == BadProblem::isolate && problem_refusal(batch, p)) continue;
@@ -68,29 +71,21 @@ void PreparedImpacts::prepare(const ImpactBatch& batch, const ImpactSettings& se
   Eigen::Map<Eigen::VectorXd>(contact_velocity_.data() + p * rows_, rows_) = jacobian * v;
   energy_[static_cast<std::size_t>(p)] = 0.5 * v.dot(mass * v);
 
-  double closing = 0.0;
-  if (settings.epsilon > 0.0 && m_ > 0) {
-    // psi of Algorithm 2, line 2, with Jbar = [Jn; J_D].
-    const kernels::FrictionPolygon polygon =
-        friction_polygon(batch.dimension, settings.friction_directions);
-    Eigen::MatrixXd columns(nv_, m_ * (1 + polygon.count));
-    columns.leftCols(m_) = response.leftCols(m_);
-    double friction = 0.0;
-    for (int i = 0; i < m_; ++i) {
-      friction = std::max(friction, batch.friction.data()[p * m_ + i]);
-      for (int j = 0; j < polygon.count; ++j) {
-        Eigen::VectorXd column = Eigen::VectorXd::Zero(nv_);
-        for (int c = 0; c < batch.dimension - 1; ++c) {
-          column += polygon.direction[j][c] * response.col(m_ + (batch.dimension - 1) * i + c);
-        }
-        columns.col(m_ + i * polygon.count + j) = column;
-      }
-    }
-    const double largest = columns.jacobiSvd().singularValues()(0);
-    const double psi = largest * m_ * (1.0 + friction) + 1.0;
-    closing = settings.epsilon / (3.0 * psi);
-  }
-  closing_[static_cast<std::size_t>(p)] = closing;
+  const double* u = contact_velocity_.data() + p * rows_;
+  const auto at = static_cast<std::size_t>(p);
+  step_size_[at] = kernels::step_size_of(settings.step_size, m_, rows_, delassus.data(), scale, u,
+                                         settings.velocity_tolerance);
+  contact_speed_[at] = kernels::contact_speed(rows_, u);
+  const double epsilon = epsilon_of(settings, p);
+  if (!(epsilon > 0.0) || m_ == 0) return;  // no closing step
+  const kernels::FrictionPolygon polygon =
+      friction_polygon(batch.dimension, settings.friction_directions);
+  const double* friction = batch.friction.data() + p * m_;
+  const auto entry = [&](int r, int c) { return response(r, c); };
+  const double psi = batch.dimension == 2
+                         ? kernels::closing_psi<2>(nv_, m_, polygon, friction, entry)
+                         : kernels::closing_psi<3>(nv_, m_, polygon, friction, entry);
+  closing_[at] = epsilon / (3.0 * psi);
 }
 
 kernels::ImpactProblemView PreparedImpacts::view(std::int64_t p) const {
@@ -104,8 +99,18 @@ kernels::ImpactProblemView PreparedImpacts::view(std::int64_t p) const {
   view.velocity = batch_->velocity.data() + p * nv_;
   view.contact_velocity = contact_velocity_.data() + p * rows_;
   view.energy = energy_[static_cast<std::size_t>(p)];
+  view.step_size = step_size_[static_cast<std::size_t>(p)];
   view.closing_impulse = closing_[static_cast<std::size_t>(p)];
   return view;
+}
+
+ImpactSettings part_of(const ImpactSettings& settings, std::int64_t begin, std::int64_t end) {
+  ImpactSettings part = settings;
+  if (!part.problem_epsilon.empty()) {
+    part.problem_epsilon = part.problem_epsilon.subspan(static_cast<std::size_t>(begin),
+                                                        static_cast<std::size_t>(end - begin));
+  }
+  return part;
 }
 
 std::vector<std::uint64_t> run_directions(const ImpactBatch& batch,
@@ -120,7 +125,6 @@ kernels::ImpactRun impact_run(const ImpactBatch& batch, const ImpactSettings& se
   run.velocities = batch.velocities;
   run.contacts = batch.contacts;
   run.polygon = friction_polygon(batch.dimension, settings.friction_directions);
-  run.step_size = settings.step_size;
   run.max_steps = settings.max_steps;
   run.velocity_tolerance = settings.velocity_tolerance;
   run.residual_tolerance = settings.residual_tolerance;

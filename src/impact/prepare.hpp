@@ -29,6 +29,8 @@ class PreparedImpacts {
   [[nodiscard]] kernels::ImpactProblemView view(std::int64_t p) const;
   [[nodiscard]] const std::vector<std::uint8_t>& valid() const { return valid_; }
   [[nodiscard]] const std::vector<double>& energy() const { return energy_; }
+  [[nodiscard]] const std::vector<double>& step_size() const { return step_size_; }
+  [[nodiscard]] const std::vector<double>& contact_speed() const { return contact_speed_; }
   [[nodiscard]] const std::vector<double>& closing_impulse() const { return closing_; }
 
  private:
@@ -39,8 +41,20 @@ class PreparedImpacts {
   int rows_;
   const ImpactBatch* batch_;
   std::vector<std::uint8_t> valid_;
-  std::vector<double> jacobian_, response_, delassus_, scale_, contact_velocity_, energy_, closing_;
+  std::vector<double> jacobian_, response_, delassus_, scale_, contact_velocity_, energy_, step_size_,
+      contact_speed_, closing_;
 };
+
+/// Radius of the net of problem p; 0: none.
+inline double epsilon_of(const ImpactSettings& settings, std::int64_t p) {
+  if (settings.problem_epsilon.empty()) return settings.epsilon > 0.0 ? settings.epsilon : 0.0;
+  return settings.problem_epsilon[static_cast<std::size_t>(p)];
+}
+inline bool wants_net(const ImpactSettings& settings) {
+  return settings.epsilon > 0.0 || !settings.problem_epsilon.empty();
+}
+/// Settings of problems [begin, end) of a batch, whose memory they borrow.
+ImpactSettings part_of(const ImpactSettings& settings, std::int64_t begin, std::int64_t end);
 
 /// Settings of a run in the form that the bodies read; `sobol` outlives it.
 kernels::ImpactRun impact_run(const ImpactBatch& batch, const ImpactSettings& settings,

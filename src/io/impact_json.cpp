@@ -40,7 +40,6 @@ ordered_json impact_json(const run::ImpactRun& run) {
   result["model"] = run.model;
   for (const auto& [name, value] : run.parameters) result["parameters"][name] = value;
   result["backend"] = to_string(run.backend);
-  result["precision"] = to_string(run.settings.precision);
   result["sampler"] = to_string(run.settings.sampler);
   result["selection"] = to_string(run.settings.selection);
   result["seed"] = run.settings.seed;

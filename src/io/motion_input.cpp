@@ -132,7 +132,7 @@ run::MotionTask motion_from_json(const json& object, const std::string& file, st
     if (object.contains(key)) value = read_number(object, key, where);
   };
   number("duration", task.model.duration);
-  number("step_size", task.model.step_size);
+  number("step_size", task.step_size);
   number("coefficient", task.model.coefficient);
   return task;
 }

@@ -30,7 +30,6 @@ void write_status(Hdf5Writer& writer, const std::string& path,
 
 void settings_attributes(Hdf5Writer& writer, const CompliantSettings& settings, Backend backend) {
   writer.attribute("/", "backend", carom::to_string(backend));
-  writer.attribute("/", "precision", std::string_view("double"));
   write_settings(writer, "/", settings);
 }
 

@@ -105,7 +105,6 @@ ordered_json step_json(const run::StepRun& run) {
   result["dt"] = shared_or_listed(run, &run::StepGroup::step_size);
   result["method"] = to_string(run.settings.law);
   result["backend"] = to_string(run.backend);
-  result["precision"] = "double";
   result["seed"] = run.seed;
   result["swept"] = run.varied;
   result["parameters"] = parameters_json(run);

@@ -25,7 +25,7 @@ kernels::motion::MotionRun run_of(const MotionBatch& batch, const MotionSettings
   run.mechanism = batch.mechanism;
   run.impact.polygon =
       friction_polygon(dimension_of(batch.mechanism), settings.friction_directions);
-  run.impact.step_size = settings.step_size;
+  run.step_size = settings.step_size;
   run.impact.max_steps = kMostImpactSteps;
   run.impact.velocity_tolerance = settings.velocity_tolerance;
   run.impact.residual_tolerance = ImpactSettings{}.residual_tolerance;

@@ -11,6 +11,7 @@
 #include <carom/error.hpp>
 
 #include "core/buffer_slice.hpp"
+#include "equilibrium/spatial_backends.hpp"
 
 namespace carom::run {
 
@@ -31,14 +32,11 @@ PostureShape shape_of(const PostureTask& task) {
 
 SpatialSettings spatial_settings(const PostureRequest& request, const PostureTask& task) {
   SpatialSettings settings = request.spatial;
-  if (!request.cone_sides_given && task.cone_sides > 0) settings.cone_sides = task.cone_sides;
+  if (settings.cone_sides == 0) settings.cone_sides = task.cone_sides;
   if (!request.directions_given && task.directions > 0) settings.directions = task.directions;
-  // Whoever names a number of sides means polygons.
-  const bool sides_named = request.cone_sides_given || task.cone_sides > 0;
-  if (sides_named && settings.cones == ConeModel::exact) settings.cones = ConeModel::pair;
   settings.max_vertices = std::max(settings.max_vertices, settings.directions);
   settings.validate();
-  return settings;
+  return decided(settings);
 }
 
 Point2 point_of(const Buffer<double>& buffer, std::size_t problem) {

@@ -25,7 +25,6 @@ struct PostureRequest {
   PlanarSettings planar;
   SpatialSettings spatial;
   bool directions_given = false;  ///< in `spatial`, whatever the task says
-  bool cone_sides_given = false;
   std::vector<double> centre_of_mass;  ///< [dimension] [m]; empty: none
   std::optional<double> height;  ///< of a cross-section [m]; else the centre's, or the contacts'
   Backend backend = Backend::cpu;

@@ -55,7 +55,7 @@ struct ImpactRun {
   std::vector<std::string> contact_names;  ///< [m]
   ImpactProblem problem;
   Parameters parameters;  ///< swept or drawn
-  ImpactSettings settings;
+  ImpactSettings settings;       ///< with what was left open decided
   std::string step_size_reason;  ///< why h is what it is where nobody chose it
   std::string epsilon_reason;    ///< likewise
   Backend backend = Backend::cpu;

@@ -11,7 +11,7 @@
 
 #include "core/buffer_slice.hpp"
 #include "core/message.hpp"
-#include "run/impact_defaults.hpp"
+#include "impact/derived_settings.hpp"
 
 namespace carom::run {
 
@@ -25,24 +25,12 @@ constexpr std::int64_t kKeptRows = 16384;
 constexpr std::int64_t kKeptPaths = 512;
 constexpr std::int64_t kAllKeptRows = std::int64_t{1} << 23;
 constexpr std::int64_t kAllKeptPaths = std::int64_t{1} << 16;
-constexpr double kDefaultEpsilon = 0.02;  // of the largest contact speed before the impact
 
-// Shape of the problem, and to within a factor of two the step size that follows from it: a batch
-// has one.
-using ImpactShape = std::tuple<int, int, int, int>;
+using ImpactShape = std::tuple<int, int, int>;
 
-bool derived(const ImpactTask& task, const ImpactRequest& request) {
-  return !task.step_size && !request.step_size;
-}
-
-ImpactShape shape_of(const ImpactTask& task, const ImpactRequest& request) {
+ImpactShape shape_of(const ImpactTask& task) {
   const ImpactProblem& problem = task.problem;
-  int octave = 0;
-  if (derived(task, request)) {
-    const Stop stop = stopping_impulse(problem, request.settings.velocity_tolerance);
-    octave = stop.contact < 0 ? std::numeric_limits<int>::min() : std::ilogb(stop.impulse);
-  }
-  return {problem.dimension, problem.velocities, problem.contacts, octave};
+  return {problem.dimension, problem.velocities, problem.contacts};
 }
 
 // What a problem reports whose batch was never reached.
@@ -71,77 +59,33 @@ SampleRows rows_of(const ImpactSamples& samples, std::size_t problem) {
   return rows;
 }
 
-double default_epsilon(const std::vector<const ImpactTask*>& batch, const std::string& source) {
-  double speed = 0.0;
-  for (const ImpactTask* task : batch) {
-    for (const double value : contact_velocity(task->problem, task->problem.velocity.data())) {
-      speed = std::max(speed, std::fabs(value));
-    }
-    if (!std::isfinite(speed)) {  // numbers near the end of the range of double
-      throw InvalidInput(source + ": " + task->model + ": the contact speed before the impact is " +
-                         message::number(speed) + ": must be finite");
-    }
+// Why the run has the step size and the epsilon that it has, where nobody chose them.
+void give_reasons(ImpactRun& run, const ImpactSettings& asked) {
+  if (asked.step_size == 0.0) {
+    const StoppingImpulse stop = stopping_impulse(run.problem, asked.velocity_tolerance);
+    run.step_size_reason = stop.contact < 0
+                               ? "no contact approaches"
+                               : "the impulse that stops contact " +
+                                     run.contact_names[static_cast<std::size_t>(stop.contact)];
   }
-  return kDefaultEpsilon * (speed > 0.0 ? speed : 1.0);
+  if (asked.epsilon < 0.0) {
+    run.epsilon_reason = run.summary.epsilon == epsilon_of_speed(run.summary.contact_speed)
+                             ? "0.02 of the largest contact speed before the impact"
+                             : "0.05 of the set's extent in a first sample";
+  }
 }
 
-struct Reasons {
-  std::string step_size;
-  std::string epsilon;
-};
-
-// Of the problem of the batch that takes the largest impulse; any h serves where none approaches.
-double derived_step(const std::vector<const ImpactTask*>& batch, double velocity_tolerance,
-                    std::string& reason) {
-  Stop most;
-  const ImpactTask* of = nullptr;
-  for (const ImpactTask* task : batch) {
-    const Stop stop = stopping_impulse(task->problem, velocity_tolerance);
-    if (stop.impulse > most.impulse) {
-      most = stop;
-      of = task;
-    }
-  }
-  if (of == nullptr) {
-    reason = "no contact approaches";
-    return ImpactSettings{}.step_size;
-  }
-  reason =
-      "the impulse that stops contact " + of->contact_names[static_cast<std::size_t>(most.contact)];
-  if (batch.size() > 1) reason += " of " + of->model;
-  return most.impulse;
-}
-
-// Of a batch out of `problems` problems altogether; epsilon may still be open.
-ImpactSettings settings_of(const ImpactRequest& request,
-                           const std::vector<const ImpactTask*>& batch, std::size_t problems,
-                           Reasons& reasons) {
+// Of a batch out of `problems` problems altogether.
+ImpactSettings settings_of(const ImpactRequest& request, std::size_t problems) {
   ImpactSettings settings = request.settings;
-  settings.step_size = request.step_size ? *request.step_size
-                       : batch.front()->step_size
-                           ? *batch.front()->step_size
-                           : derived_step(batch, settings.velocity_tolerance, reasons.step_size);
-  settings.max_steps = request.max_steps.value_or(batch.front()->max_steps);
   const auto count = static_cast<std::int64_t>(problems);
   const std::int64_t rows = std::clamp<std::int64_t>(kAllKeptRows / count, 1, kKeptRows);
   const std::int64_t paths = std::min(kAllKeptPaths / count, kKeptPaths);
   const bool rows_wanted = request.results_wanted || request.compared;
   settings.keep_samples = request.keep_samples.value_or(rows_wanted ? rows : 0);
   settings.keep_paths = request.keep_paths.value_or(request.results_wanted ? paths : 0);
-  if (request.epsilon) settings.epsilon = *request.epsilon;
   settings.validate();
-  if (!request.epsilon) {
-    settings.epsilon = default_epsilon(batch, request.source);
-    reasons.epsilon = "0.02 of the largest contact speed before the impact";
-  }
   return settings;
-}
-
-// What the set itself says, where it has any extent beside rounding.
-void epsilon_of_set(double extent, ImpactSettings& settings, Reasons& reasons) {
-  if (is_rounding(extent, settings) || !std::isfinite(extent)) return;
-  settings.epsilon = kExtentShare * extent;
-  reasons.epsilon = "0.05 of the set's extent in a first sample";
 }
 
 bool affordable(const ImpactProblem& problem) {
@@ -175,7 +119,7 @@ std::vector<ImpactRun> run_impacts(const std::vector<ImpactTask>& tasks,
                                    const ImpactRequest& request, const Control& control) {
   std::map<ImpactShape, std::vector<std::size_t>> groups;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
-    groups[shape_of(tasks[i], request)].push_back(i);
+    groups[shape_of(tasks[i])].push_back(i);
   }
 
   std::vector<ImpactRun> runs(tasks.size());
@@ -188,12 +132,7 @@ std::vector<ImpactRun> run_impacts(const std::vector<ImpactTask>& tasks,
       batch.push_back(&tasks[i]);
       problems.push_back(tasks[i].problem);
     }
-    Reasons reasons;
-    ImpactSettings settings = settings_of(request, batch, tasks.size(), reasons);
-    if (!request.epsilon && !batch.front()->step_size && !control.is_stopped()) {
-      epsilon_of_set(pilot_extent(problems, settings, request.backend, workspace), settings,
-                     reasons);
-    }
+    ImpactSettings settings = settings_of(request, tasks.size());
     const std::int64_t total = settings.samples * static_cast<std::int64_t>(tasks.size());
     settings.progress = [&control, done, total](const ImpactProgress& progress) {
       control.show(done + progress.samples_done, total);
@@ -202,8 +141,16 @@ std::vector<ImpactRun> run_impacts(const std::vector<ImpactTask>& tasks,
 
     ImpactResult result;
     const bool skipped = control.is_stopped();
-    if (!skipped)
-      result = sample_impacts(make_batch(problems), settings, request.backend, &workspace);
+    if (!skipped) {
+      try {
+        result = sample_impacts(make_batch(problems), settings, request.backend, &workspace);
+      } catch (const InvalidInput& error) {
+        const auto p = error.refusal().problem;
+        if (!p) throw;
+        throw error.with_problem(static_cast<std::int64_t>(members[static_cast<std::size_t>(*p)]))
+            .with_source(request.source);
+      }
+    }
     std::int64_t computed = 0;
     for (const ImpactSummary& summary : result.summary) computed += summary.samples;
     done += computed;
@@ -215,11 +162,15 @@ std::vector<ImpactRun> run_impacts(const std::vector<ImpactTask>& tasks,
       run.problem = std::move(problems[p]);
       run.settings = settings;
       run.settings.progress = nullptr;
-      run.step_size_reason = reasons.step_size;
-      run.epsilon_reason = reasons.epsilon;
       run.backend = skipped ? request.backend : result.backend;
       run.complete = !skipped && !result.cancelled;
       run.summary = skipped ? nothing_computed(run.problem) : std::move(result.summary[p]);
+      if (!skipped) {
+        run.settings.step_size = run.summary.step_size;
+        run.settings.max_steps = run.summary.max_steps;
+        run.settings.epsilon = run.summary.epsilon;
+        give_reasons(run, settings);
+      }
       if (p < result.net.size()) run.net = std::move(result.net[p]);
       if (p < result.paths.size()) run.paths = std::move(result.paths[p]);
       if (!skipped) run.rows = rows_of(result.samples, p);

@@ -15,19 +15,12 @@ struct ImpactTask {
   std::string model;
   std::vector<std::string> contact_names;
   ImpactProblem problem;
-  std::optional<double> step_size;  ///< where the request has none; else the impulse that stops the
-                                    ///< contact that takes most, and epsilon from the set's size
-  int max_steps = 10;               ///< where the request has none
-  Parameters parameters = {};       ///< swept or drawn
+  Parameters parameters = {};  ///< swept or drawn
 };
 
-/// What is asked of a run. Numbers that are not given follow from the tasks.
+/// What is asked of a run.
 struct ImpactRequest {
   ImpactSettings settings;  ///< but for those below
-  std::optional<double> step_size;
-  std::optional<int> max_steps;
-  std::optional<double> epsilon;  ///< else 0.02 of the largest contact speed before the impact, or
-                                  ///< 0.05 of the set's extent where the task has no step size
   std::optional<std::int64_t> keep_samples;
   std::optional<std::int64_t> keep_paths;
   bool results_wanted = false;  ///< rows and paths are kept where their numbers are not given

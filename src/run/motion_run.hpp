@@ -18,6 +18,7 @@ namespace carom::run {
 struct MotionTask {
   MotionProblem problem;
   models::MotionModel model;          ///< names of contacts and coordinates
+  double step_size = 0.0;             ///< h that comes with the motion [N s]; 0: derived
   std::map<std::string, double> set;  ///< parameters that were given
   Parameters parameters;              ///< what varies between the tasks of a sweep
 };

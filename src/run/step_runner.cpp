@@ -166,6 +166,7 @@ RouthSet sample_routh_set(const StepRun& run) {
   settings.seed = run.seed;
   settings.step_size = model.step_size;
   settings.max_steps = model.max_steps;
+  settings.epsilon = 0.0;
   settings.threads = run.settings.threads;
   const ImpactResult result =
       sample_impacts(make_batch(std::span(&problem, 1)), settings, Backend::cpu);

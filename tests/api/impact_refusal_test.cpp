@@ -184,11 +184,10 @@ TEST(BadSettings, EveryFieldIsNamed) {
   expect_names(refused_setting([](auto& s) { s.first_problem = std::int64_t{1} << 32; }),
                {"first_problem", "4294967296"});
   expect_names(refused_setting([](auto& s) { s.first_sample = -3; }), {"first_sample", "-3"});
-  expect_names(refused_setting([](auto& s) { s.step_size = 0.0; }), {"step_size", "0", "positive"});
   expect_names(refused_setting([](auto& s) { s.step_size = -2.5; }), {"step_size", "-2.5"});
   expect_names(refused_setting([](auto& s) { s.step_size = kNan; }), {"step_size", "nan"});
   expect_names(refused_setting([](auto& s) { s.step_size = kInfinity; }), {"step_size", "inf"});
-  expect_names(refused_setting([](auto& s) { s.max_steps = 0; }), {"max_steps", "0"});
+  expect_names(refused_setting([](auto& s) { s.max_steps = -1; }), {"max_steps", "-1"});
   expect_names(refused_setting([](auto& s) { s.friction_directions = 3; }),
                {"friction_directions", "3", "4..16"});
   expect_names(refused_setting([](auto& s) { s.friction_directions = 17; }),
@@ -199,6 +198,7 @@ TEST(BadSettings, EveryFieldIsNamed) {
                {"residual_tolerance"});
   expect_names(refused_setting([](auto& s) { s.mode_tolerance = kNan; }), {"mode_tolerance"});
   expect_names(refused_setting([](auto& s) { s.epsilon = -0.1; }), {"epsilon", "-0.1"});
+  expect_names(refused_setting([](auto& s) { s.epsilon = -2.0; }), {"epsilon", "-2"});
   expect_names(refused_setting([](auto& s) { s.net_capacity = 0; }), {"net_capacity", "0"});
   expect_names(refused_setting([](auto& s) { s.keep_samples = -2; }), {"keep_samples", "-2"});
   expect_names(refused_setting([](auto& s) { s.keep_paths = -1; }), {"keep_paths", "-1"});

@@ -69,10 +69,10 @@ TEST(RefusalData, ProblemArrayIndexAndValue) {
 
 TEST(RefusalData, SettingAndPosture) {
   ImpactSettings settings;
-  settings.max_steps = 0;
+  settings.max_steps = -2;
   const Refusal setting = refusal_of([&] { settings.validate(); });
   EXPECT_EQ(setting.field, "max_steps");
-  EXPECT_EQ(setting.value, "0");
+  EXPECT_EQ(setting.value, "-2");
   EXPECT_FALSE(setting.problem);
 
   Posture posture = models::build_posture("two_contacts");

@@ -17,6 +17,7 @@ inline ImpactSettings model_settings(const models::Model& model, std::int64_t sa
   settings.seed = 12345;
   settings.step_size = model.step_size;
   settings.max_steps = model.max_steps;
+  settings.epsilon = 0.0;
   return settings;
 }
 inline ImpactSettings model_settings(const std::string& name, std::int64_t samples) {

@@ -186,12 +186,8 @@ bool SpatialContour::probe(std::span<const double> directions) {
     start_[j] = static_cast<int>(place == order_.end() ? order_.front() : *place);
     std::copy_n(d, 2, direction_.data() + 2 * (count_ + j));
   }
-  if (solver_) {
-    copy(solver_(directions.first(2 * wanted)), 0, count_, wanted);
-  } else {
-    const BasisStore bases{start_.data(), {basis_[0].data(), basis_[1].data()}};
-    support_of(*prepared_, directions.first(2 * wanted), answers_, count_, work_.data(), &bases);
-  }
+  const BasisStore bases{start_.data(), {basis_[0].data(), basis_[1].data()}};
+  support_of(*prepared_, directions.first(2 * wanted), answers_, count_, work_.data(), &bases);
   insert(count_, wanted);
   count_ += wanted;
   return true;

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <array>
-#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -22,9 +21,6 @@ class SpatialContour {
   void sweep(std::span<const double> directions);
   /// The same with the answers of a sweep made elsewhere: slots first, ... of `answers`.
   void take(std::span<const double> directions, const SupportResult& answers, std::size_t first);
-  /// Has further directions answered elsewhere, too.
-  using Solver = std::function<SupportResult(std::span<const double> directions)>;
-  void use(Solver solver) { solver_ = std::move(solver); }
   /// Probes normals of the edges with the largest gaps, so that the sum of gaps falls below
   /// `area`; false where it is already, or no room is left.
   bool refine(double area);
@@ -60,7 +56,6 @@ class SpatialContour {
   void insert(std::size_t first, std::size_t count);
 
   PreparedSupport* prepared_;
-  Solver solver_;
   std::size_t room_;
   std::size_t count_ = 0;
   SupportResult answers_;

@@ -150,8 +150,8 @@ std::vector<SpatialRegion> spatial_equilibrium(const PostureBatch& batch,
 
 std::vector<SpatialRegion> regions_from(const PostureBatch& batch,
                                         std::span<const double> directions,
-                                        const SupportResult& first, const SpatialSettings& settings,
-                                        SupportCall again) {
+                                        const SupportResult& first,
+                                        const SpatialSettings& settings) {
   const SupportRules rules = support_rules(settings);
   std::vector<SpatialRegion> regions;
   PreparedSupport prepared(simd::instruction_set().support, rules, settings, batch.contacts);
@@ -159,11 +159,6 @@ std::vector<SpatialRegion> regions_from(const PostureBatch& batch,
   for (std::int64_t p = 0; p < batch.problems; ++p) {
     const auto at = static_cast<std::size_t>(p);
     prepared.prepare(batch, p);
-    if (again != nullptr) {
-      contour.use([&, p](std::span<const double> more) {
-        return again(arrays::slice(batch, p, p + 1), more, settings, nullptr);
-      });
-    }
     contour.take(directions, first, at * directions.size() / 2);
     regions.push_back(finish_region(contour));
   }

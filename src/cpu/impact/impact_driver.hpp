@@ -154,7 +154,7 @@ class ImpactDriver {
     result_.samples = allocate_samples(batch_, settings_, MemorySpace::host);
     const auto problems = static_cast<std::size_t>(batch_.problems);
     result_.summary.resize(problems);
-    if (settings_.epsilon > 0.0) result_.net.resize(problems);
+    if (wants_net(settings_)) result_.net.resize(problems);
     if (settings_.keep_paths > 0) result_.paths.resize(problems);
     if (batch_.problems > 1 && settings_.samples <= kGrain) {
       sample_side_by_side();
@@ -191,17 +191,17 @@ class ImpactDriver {
     std::vector<std::vector<double>>* path_of;
   };
 
-  [[nodiscard]] ImpactAccumulator new_sums() const {
-    return ImpactAccumulator(Dim, nv_, m_, settings_);
+  [[nodiscard]] ImpactAccumulator new_sums(std::int64_t p) const {
+    return ImpactAccumulator(Dim, nv_, m_, settings_, epsilon_of(settings_, p));
   }
 
-  [[nodiscard]] Worker new_worker() const {
+  [[nodiscard]] Worker new_worker(std::int64_t p) const {
     WorkerMemory<Dim>& memory = memories_->local();
     memory.fit(nv_, m_, settings_, kGrain);
     const auto path = paths_ > 0 ? static_cast<std::size_t>(settings_.max_steps + 1) *
                                        static_cast<std::size_t>(nv_)
                                  : 0;
-    return Worker{&memory, std::vector<double>(path), new_sums(), {}, -1};
+    return Worker{&memory, std::vector<double>(path), new_sums(p), {}, -1};
   }
 
   using PathsOf = std::vector<std::vector<double>>;  // one per kept sample
@@ -313,8 +313,10 @@ class ImpactDriver {
     } else if (summary.samples < settings_.samples) {
       summary.status = Status::cancelled;
     }
+    state_facts(summary, {prepared_.step_size()[at], prepared_.contact_speed()[at]}, settings_,
+                epsilon_of(settings_, p));
     result_.summary[at] = std::move(summary);
-    if (settings_.epsilon > 0.0) result_.net[at] = sums.finish_net(settings_);
+    if (wants_net(settings_)) result_.net[at] = sums.finish_net(settings_);
     if (settings_.keep_paths > 0) result_.paths[at] = join_paths(path_of, nv_);
   }
 
@@ -328,7 +330,7 @@ class ImpactDriver {
   /// Many samples of one problem, shared among the threads.
   void sample_problem(std::int64_t p) {
     PathsOf path_of(static_cast<std::size_t>(paths_));
-    ImpactAccumulator sums = new_sums();
+    ImpactAccumulator sums = new_sums(p);
     if (prepared_.valid(p)) {
       sample_valid(p, sums, path_of);
     } else {
@@ -345,7 +347,7 @@ class ImpactDriver {
   void sample_valid(std::int64_t p, ImpactAccumulator& sums, PathsOf& path_of) {
     Prepared problem;
     std::int64_t prepared = 0;
-    tbb::enumerable_thread_specific<Worker> workers([this] { return new_worker(); });
+    tbb::enumerable_thread_specific<Worker> workers([this, p] { return new_worker(p); });
     std::int64_t count = 0;
     for (std::int64_t chunk = 0; chunk < settings_.samples && !result_.cancelled; chunk += count) {
       if (chunk == prepared) prepared = prepare(p, chunk, memories_->local().builder(), problem);
@@ -364,7 +366,7 @@ class ImpactDriver {
 
   /// Few samples of many problems: each thread takes whole problems.
   void sample_side_by_side() {
-    tbb::enumerable_thread_specific<Worker> workers([this] { return new_worker(); });
+    tbb::enumerable_thread_specific<Worker> workers([this] { return new_worker(0); });
     std::int64_t group = 64;
     std::int64_t first = 0;
     while (first < batch_.problems && !result_.cancelled) {
@@ -374,7 +376,7 @@ class ImpactDriver {
         Worker& worker = workers.local();
         for (std::int64_t p = first + begin; p < first + end; ++p) {
           PathsOf path_of(static_cast<std::size_t>(paths_));
-          worker.sums = new_sums();
+          worker.sums = new_sums(p);
           if (prepared_.valid(p)) {
             Prepared& problem = worker.problem;
             for (std::int64_t sample = 0; sample < settings_.samples;) {
@@ -391,7 +393,7 @@ class ImpactDriver {
       report(count * settings_.samples);
     }
     for (; first < batch_.problems; ++first) {
-      store_result(first, new_sums(), PathsOf(static_cast<std::size_t>(paths_)));
+      store_result(first, new_sums(first), PathsOf(static_cast<std::size_t>(paths_)));
     }
   }
 

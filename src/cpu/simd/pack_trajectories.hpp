@@ -230,11 +230,11 @@ class PackTrajectories {
               run_.sobol_directions, run_.seed, job_.index, sample_[lane],
               static_cast<std::uint32_t>(bounded_step(lane) * M) + static_cast<std::uint32_t>(i));
         }
-        limit[i] = Pack(run_.step_size) * Pack::load(value);
+        limit[i] = Pack(problem_.step_size) * Pack::load(value);
       }
       return;
     }
-    draw_limits<Isa>(run_.seed, job_.index, sample_, step_, M, run_.step_size, limit);
+    draw_limits<Isa>(run_.seed, job_.index, sample_, step_, M, problem_.step_size, limit);
   }
 
   /// Step of a lane for addressing tables: a retired lane goes on counting.

@@ -27,8 +27,7 @@ struct NetLaunch {
   Chunk chunk;
   int nv;
   int rows;
-  double edge;  ///< of the cubes of level 0
-  int level;
+  const NetCells* cells;  ///< [chunk.problems]
 
   [[nodiscard]] CAROM_INLINE const double* velocity(int slot) const {
     const bool closed = out.status[slot] != TrajectoryStatus::terminated;
@@ -39,15 +38,16 @@ struct NetLaunch {
     return (closed ? out.closed_impulse : out.impulse) + static_cast<long>(slot) * rows;
   }
   /// The cell's coordinate, as NetBuilder::add has it.
-  [[nodiscard]] CAROM_INLINE long long cell(const double* v, int i) const {
-    return (static_cast<long long>(::floor(v[i] / edge)) + NetBuilder::kOrigin) >> level;
+  [[nodiscard]] CAROM_INLINE static long long cell(const NetCells& of, const double* v, int i) {
+    return (static_cast<long long>(::floor(v[i] / of.edge)) + NetBuilder::kOrigin) >> of.level;
   }
   [[nodiscard]] CAROM_INLINE bool same_cell(int a, int b) const {
     if (a / chunk.samples != b / chunk.samples) return false;
     const double* first = velocity(a);
     const double* second = velocity(b);
+    const NetCells of = cells[a / chunk.samples];
     for (int i = 0; i < nv; ++i) {
-      if (cell(first, i) != cell(second, i)) return false;
+      if (cell(of, first, i) != cell(of, second, i)) return false;
     }
     return true;
   }
@@ -65,8 +65,9 @@ __global__ void __launch_bounds__(kThreads)
   std::uint64_t hash =
       0x2545f4914f6cdd1dULL + static_cast<std::uint64_t>(slot / launch.chunk.samples);
   const double* v = launch.velocity(slot);
+  const NetCells of = launch.cells[slot / launch.chunk.samples];
   for (int i = 0; i < launch.nv; ++i) {
-    hash ^= static_cast<std::uint64_t>(launch.cell(v, i));
+    hash ^= static_cast<std::uint64_t>(NetLaunch::cell(of, v, i));
     hash *= 0x9fb21c651e98df25ULL;
     hash ^= hash >> 29;
   }
@@ -123,7 +124,7 @@ constexpr int blocks_for(int count) { return (count + kThreads - 1) / kThreads; 
 
 }  // namespace
 
-void ChunkNet::run(int dimension, const SampleLaunch& launch, const NetBuilder& builder,
+void ChunkNet::run(int dimension, const SampleLaunch& launch, const std::vector<NetCells>& cells,
                    std::int64_t in_net, cudaStream_t stream,
                    const std::function<void(const NetPoint&)>& take) {
   if (in_net == 0) return;
@@ -131,7 +132,8 @@ void ChunkNet::run(int dimension, const SampleLaunch& launch, const NetBuilder& 
   const int inside = static_cast<int>(in_net);
   const int nv = launch.run.velocities;
   const int rows = dimension * launch.run.contacts;
-  const NetLaunch net{launch.out, launch.chunk, nv, rows, builder.edge(), builder.level()};
+  const NetLaunch net{launch.out, launch.chunk, nv, rows,
+                      cells_.upload(cells.data(), cells.size(), stream)};
   const auto size = static_cast<std::size_t>(slots);
   std::uint64_t* keys = keys_.reserve(size);
   std::uint64_t* sorted_keys = sorted_keys_.reserve(size);

@@ -20,13 +20,19 @@ struct NetPoint {
   const double* impulse;   ///< [rows]
 };
 
+/// Cells of one problem's net, as NetBuilder has them.
+struct NetCells {
+  double edge;  ///< of the cubes of level 0
+  int level;
+};
+
 /// Thins a chunk on the device to one sample a net cell. Two cells whose keys collide may come out
 /// in several points each, which NetBuilder joins again.
 class ChunkNet {
  public:
-  /// Passes every point on. Cells are those of `builder`; `in_net`: slots of the chunk that have a
-  /// net velocity. Waits for the stream.
-  void run(int dimension, const SampleLaunch& launch, const NetBuilder& builder,
+  /// Passes every point on. `cells`: of each problem of the chunk; `in_net`: slots of the chunk that
+  /// have a net velocity. Waits for the stream.
+  void run(int dimension, const SampleLaunch& launch, const std::vector<NetCells>& cells,
            std::int64_t in_net, cudaStream_t stream,
            const std::function<void(const NetPoint&)>& take);
 
@@ -38,6 +44,7 @@ class ChunkNet {
   DeviceArray<char> temporary_;
   DeviceArray<double> velocity_, impulse_;
   DeviceArray<std::uint64_t> modes_;
+  DeviceArray<NetCells> cells_;
   DeviceArray<int> slot_of_, multiplicity_;
 };
 

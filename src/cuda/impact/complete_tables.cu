@@ -67,6 +67,7 @@ __device__ void make_table(const TableWarp& lanes, const CompleteTables& launch,
   view.delassus = launch.delassus + static_cast<long>(p) * R::kRows * R::kRows;
   view.scale = launch.scale + static_cast<long>(p) * M;
   view.friction = launch.friction + static_cast<long>(p) * M;
+  view.step_size = launch.step_size[p];
   view.contact_velocity = launch.contact_velocity + static_cast<long>(p) * R::kRows;
   double* const maps = launch.reals + warp * R::kReals;
   double* const conditions = maps + R::kMaps;
@@ -115,7 +116,7 @@ __device__ void make_table(const TableWarp& lanes, const CompleteTables& launch,
         {R::kColumns, own, conditions + static_cast<long>(chosen[e]) * R::kMost * R::kColumns,
          words, arranged, lowest, order, solved});
   });
-  const TableDraft draft{&view, launch.run.step_size, R::kRows, R::kColumns, R::kMost,
+  const TableDraft draft{&view, R::kRows, R::kColumns, R::kMost,
                          maps,  conditions,           counts,   chosen,      found.count,
                          places};
   const std::int64_t at_numbers = p * launch.room.reals;

@@ -22,7 +22,7 @@ TableRoom complete_table_room(int contacts);
 struct CompleteTables {
   kernels::ImpactRun run;
   int problems;
-  const double *delassus, *scale, *friction, *contact_velocity;  ///< as ProblemArrays
+  const double *delassus, *scale, *friction, *contact_velocity, *step_size;  ///< as ProblemArrays
   const std::uint8_t* valid;                                     ///< [problems]
   TableRoom room;
   TableSlot* slots;  ///< [problems]

@@ -46,7 +46,7 @@ std::size_t bytes_per_problem(const ImpactBatch& batch, const ImpactSettings& se
   const auto nv = static_cast<std::size_t>(batch.velocities);
   const auto m = static_cast<std::size_t>(batch.contacts);
   const auto rows = static_cast<std::size_t>(batch.contact_rows());
-  std::size_t reals = nv * nv + 2 * nv * rows + rows * rows + 2 * m + nv + rows + 2;
+  std::size_t reals = nv * nv + 2 * nv * rows + rows * rows + 2 * m + nv + rows + 4;
   const TableNeeds needs = table_needs(batch, settings);
   const auto table = static_cast<std::size_t>(
       largest_mode_table(batch.dimension, batch.contacts, settings.friction_directions));
@@ -73,6 +73,7 @@ PackedTables build_tables(const TableSource& source, TableBreadth breadth, int t
       view.scale = source.scale + p * m;
       view.friction = source.friction + p * m;
       view.contact_velocity = source.contact_velocity + p * rows;
+      view.step_size = source.step_size[p];
       builder.build(source.dimension, view, source.run, table, breadth);
       append(block, static_cast<std::size_t>(p - begin), rows, rows + m, table.view());
     }
@@ -113,14 +114,14 @@ HostProblems::HostProblems(const ImpactBatch& batch, const ImpactSettings& setti
                            std::int64_t begin, std::int64_t end)
     : first_(begin),
       part_(arrays::slice(batch, begin, end)),
-      prepared_(part_, settings),
+      prepared_(part_, part_of(settings, begin, end)),
       run_(run) {
   const TableNeeds needs = table_needs(batch, settings);
   tables_left_ = needs.any() && makes_tables(batch.dimension, batch.contacts, end - begin, policy);
   if (tables_left_) return;
   const kernels::ImpactProblemView arrays = prepared_.view(0);
   tables_ = build_tables({batch.dimension, run, prepared_.valid(), arrays.delassus, arrays.scale,
-                          arrays.friction, arrays.contact_velocity},
+                          arrays.friction, arrays.contact_velocity, prepared_.step_size().data()},
                          needs, settings.threads);
 }
 

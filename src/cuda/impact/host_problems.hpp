@@ -30,7 +30,7 @@ struct TableSource {
   int dimension;
   kernels::ImpactRun run;
   const std::vector<std::uint8_t>& valid;
-  const double *delassus, *scale, *friction, *contact_velocity;
+  const double *delassus, *scale, *friction, *contact_velocity, *step_size;
 };
 
 /// A piece's tables as they lie on the device, one behind the other.

@@ -27,6 +27,15 @@ void check(cusolverStatus_t status, const char* call) {
   }
 }
 
+/// What is wrong with one problem of a device batch, in the words of the host.
+[[noreturn]] void refuse(const ImpactBatch& batch, std::int64_t problem) {
+  const ImpactBatch one = arrays::slice(batch, problem, problem + 1).to(MemorySpace::host);
+  Refusal refused = problem_refusal(one, 0).value_or(
+      Refusal{.field = "mass_matrix", .rule = "must be positive definite"});
+  refused.problem = problem;
+  throw InvalidInput(std::move(refused));
+}
+
 }  // namespace
 
 struct ProblemStore::Handles {
@@ -90,6 +99,11 @@ void ProblemStore::take(const HostProblems& piece, const SamplePolicy& policy,
   arrays_.contact_velocity =
       contact_velocity_.upload(first.contact_velocity, problems * rows, stream);
   arrays_.energy = energy_.upload(prepared.energy().data(), problems, stream);
+  arrays_.step_size = step_size_.upload(prepared.step_size().data(), problems, stream);
+  facts_.resize(problems);
+  for (std::size_t p = 0; p < problems; ++p) {
+    facts_[p] = {prepared.step_size()[p], prepared.contact_speed()[p]};
+  }
   arrays_.closing_impulse = closing_.upload(prepared.closing_impulse().data(), problems, stream);
   take(piece.tables(), stream);
   if (piece.tables_left()) {
@@ -116,6 +130,7 @@ void ProblemStore::make_tables(const kernels::ImpactRun& run, std::size_t bytes,
   launch.scale = arrays_.scale;
   launch.friction = arrays_.friction;
   launch.contact_velocity = arrays_.contact_velocity;
+  launch.step_size = arrays_.step_size;
   launch.valid = device_valid_.data();
   launch.room = room;
   launch.slots = narrow_.slots.reserve(problems);
@@ -167,9 +182,9 @@ void ProblemStore::factorise(int nv, int rows, int problems, cudaStream_t stream
   }
 }
 
-void ProblemStore::prepare(const ImpactBatch& whole, const ImpactSettings& settings,
-                           const kernels::ImpactRun& run, const SamplePolicy& policy,
-                           std::int64_t begin, std::int64_t end, cudaStream_t stream) {
+void ProblemStore::screen(const ImpactBatch& whole, const ImpactSettings& settings,
+                          const kernels::ImpactRun& run, std::int64_t begin, std::int64_t end,
+                          cudaStream_t stream) {
   const ImpactBatch batch = arrays::slice(whole, begin, end);
   const auto problems = static_cast<std::size_t>(batch.problems);
   const auto nv = static_cast<std::size_t>(batch.velocities);
@@ -186,7 +201,13 @@ void ProblemStore::prepare(const ImpactBatch& whole, const ImpactSettings& setti
   launch.nv = batch.velocities;
   launch.m = batch.contacts;
   launch.polygon = run.polygon;
+  launch.step_size = settings.step_size;
+  launch.velocity_tolerance = settings.velocity_tolerance;
   launch.epsilon = settings.epsilon;
+  const ImpactSettings part = part_of(settings, begin, end);
+  if (!part.problem_epsilon.empty()) {
+    launch.problem_epsilon = epsilon_.upload(part.problem_epsilon.data(), problems, stream);
+  }
   arrays::bind(launch, batch);
   launch.jacobian = jacobian_.reserve(problems * rows * nv);
   launch.response = response_.reserve(problems * nv * rows);
@@ -194,6 +215,8 @@ void ProblemStore::prepare(const ImpactBatch& whole, const ImpactSettings& setti
   launch.scale = scale_.reserve(problems * m);
   launch.contact_velocity = contact_velocity_.reserve(problems * rows);
   launch.energy = energy_.reserve(problems);
+  launch.step_sizes = step_size_.reserve(problems);
+  launch.contact_speed = contact_speed_.reserve(problems);
   launch.closing_impulse = closing_.reserve(problems);
   launch.factor = factor_.reserve(problems * nv * nv);
   launch.solution = solution_.reserve(problems * rows * nv);
@@ -211,15 +234,16 @@ void ProblemStore::prepare(const ImpactBatch& whole, const ImpactSettings& setti
                 launch);
   valid_.resize(problems);
   download(valid_.data(), device_valid_.data(), problems, stream);
+  std::vector<double> step_size(problems), contact_speed(problems);
+  download(step_size.data(), launch.step_sizes, problems, stream);
+  download(contact_speed.data(), launch.contact_speed, problems, stream);
   cuda::check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
   if (settings.bad_problem == BadProblem::refuse) {
     const auto bad = std::find(valid_.begin(), valid_.end(), std::uint8_t{0});
-    if (bad != valid_.end()) {
-      throw InvalidInput(Refusal{.field = "mass_matrix",
-                                 .problem = begin + (bad - valid_.begin()),
-                                 .rule = "must be positive definite"});
-    }
+    if (bad != valid_.end()) refuse(whole, begin + (bad - valid_.begin()));
   }
+  facts_.resize(problems);
+  for (std::size_t p = 0; p < problems; ++p) facts_[p] = {step_size[p], contact_speed[p]};
   arrays_ = ProblemArrays{};
   arrays_.first = begin;
   arrays_.mass = launch.mass_matrix;
@@ -231,7 +255,18 @@ void ProblemStore::prepare(const ImpactBatch& whole, const ImpactSettings& setti
   arrays_.velocity = launch.velocity;
   arrays_.contact_velocity = launch.contact_velocity;
   arrays_.energy = launch.energy;
+  arrays_.step_size = launch.step_sizes;
   arrays_.closing_impulse = launch.closing_impulse;
+}
+
+void ProblemStore::prepare(const ImpactBatch& whole, const ImpactSettings& settings,
+                           const kernels::ImpactRun& run, const SamplePolicy& policy,
+                           std::int64_t begin, std::int64_t end, cudaStream_t stream) {
+  screen(whole, settings, run, begin, end, stream);
+  const ImpactBatch batch = arrays::slice(whole, begin, end);
+  const auto problems = static_cast<std::size_t>(batch.problems);
+  const auto m = static_cast<std::size_t>(batch.contacts);
+  const auto rows = static_cast<std::size_t>(batch.contact_rows());
   const TableNeeds needs = table_needs(batch, settings);
   if (!needs.any()) return take(BreadthTables{}, stream);
   if (makes_tables(batch.dimension, batch.contacts, batch.problems, policy)) {
@@ -239,7 +274,7 @@ void ProblemStore::prepare(const ImpactBatch& whole, const ImpactSettings& setti
     return make_tables(run, policy.table_bytes, stream);
   }
   // Tables are built on the host from what the device prepared.
-  std::vector<double> delassus, scale, friction, contact_velocity;
+  std::vector<double> delassus, scale, friction, contact_velocity, step_size;
   const auto fetch = [&](std::vector<double>& to, const double* from, std::size_t size) {
     to.resize(size);
     download(to.data(), from, size, stream);
@@ -251,7 +286,8 @@ void ProblemStore::prepare(const ImpactBatch& whole, const ImpactSettings& setti
                            fetch(delassus, arrays_.delassus, problems * rows * rows),
                            fetch(scale, arrays_.scale, problems * m),
                            fetch(friction, arrays_.friction, problems * m),
-                           fetch(contact_velocity, arrays_.contact_velocity, problems * rows)};
+                           fetch(contact_velocity, arrays_.contact_velocity, problems * rows),
+                           fetch(step_size, arrays_.step_size, problems)};
   cuda::check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
   const BreadthTables tables = build_tables(source, needs, settings.threads);
   take(tables, stream);

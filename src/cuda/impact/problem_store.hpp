@@ -10,6 +10,7 @@
 #include "cuda/impact/host_problems.hpp"
 #include "cuda/impact/sample_launch.hpp"
 #include "cuda/runtime.hpp"
+#include "impact/accumulate.hpp"
 #include "impact/body/impact_body.hpp"
 
 namespace carom::cuda {
@@ -18,9 +19,7 @@ namespace carom::cuda {
 ///
 /// A host batch is prepared on the host, so that its trajectories are the cpu backend's bit for
 /// bit. A device batch is prepared on the device with cuSOLVER and cuBLAS, whose sums round
-/// differently; there psi of Algorithm 2 takes the Frobenius norm of M^-1 Jbar' for its largest
-/// singular value. That is an upper bound, so the closing step stays within epsilon / 3, only
-/// shorter.
+/// differently.
 class ProblemStore {
  public:
   ProblemStore();
@@ -29,8 +28,13 @@ class ProblemStore {
   /// Errors: CudaError.
   void take(const HostProblems& piece, const SamplePolicy& policy, cudaStream_t stream);
 
-  /// Problems [begin, end) of a device batch. Errors: CudaError; InvalidInput where
-  /// BadProblem::refuse meets a mass matrix that cuSOLVER cannot factorise.
+  /// Looks at problems [begin, end) of a device batch, on the device. Errors: CudaError; InvalidInput
+  /// for the first whose numbers are refused, under BadProblem::refuse.
+  void screen(const ImpactBatch& batch, const ImpactSettings& settings,
+              const kernels::ImpactRun& run, std::int64_t begin, std::int64_t end,
+              cudaStream_t stream);
+
+  /// Problems [begin, end) of a device batch. Errors: as of screen.
   void prepare(const ImpactBatch& batch, const ImpactSettings& settings,
                const kernels::ImpactRun& run, const SamplePolicy& policy, std::int64_t begin,
                std::int64_t end, cudaStream_t stream);
@@ -38,15 +42,17 @@ class ProblemStore {
   /// With the tables of that breadth, if there are.
   [[nodiscard]] ProblemArrays arrays(TableBreadth breadth) const;
   /// Of problem p of the batch.
-  [[nodiscard]] bool valid(std::int64_t p) const {
-    return valid_[static_cast<std::size_t>(p - arrays_.first)] != 0;
-  }
+  [[nodiscard]] bool valid(std::int64_t p) const { return valid_[place(p)] != 0; }
+  [[nodiscard]] ProblemFacts facts(std::int64_t p) const { return facts_[place(p)]; }
   /// One behind the last.
   [[nodiscard]] std::int64_t end() const {
     return arrays_.first + static_cast<std::int64_t>(valid_.size());
   }
 
  private:
+  [[nodiscard]] std::size_t place(std::int64_t p) const {
+    return static_cast<std::size_t>(p - arrays_.first);
+  }
   struct Handles;
   struct DeviceTables {
     DeviceArray<TableSlot> slots;
@@ -64,13 +70,15 @@ class ProblemStore {
 
   ProblemArrays arrays_{};
   std::vector<std::uint8_t> valid_;
+  std::vector<ProblemFacts> facts_;
   std::unique_ptr<Handles> handles_;
   DeviceArray<double> mass_, jacobian_, response_, delassus_, scale_, friction_, velocity_;
-  DeviceArray<double> contact_velocity_, energy_, closing_;
+  DeviceArray<double> contact_velocity_, energy_, step_size_, closing_;
   DeviceTables narrow_, wide_;
   CompleteTableMaker maker_;
   DeviceArray<int> table_sizes_;
   // of the preparation on the device
+  DeviceArray<double> contact_speed_, epsilon_;
   DeviceArray<double> factor_, solution_, product_;
   DeviceArray<double*> factor_pointers_, solution_pointers_;
   DeviceArray<int> info_;

@@ -35,7 +35,7 @@ class Sampling {
         nv_(batch.velocities),
         m_(batch.contacts),
         rows_(batch.contact_rows()),
-        net_(settings.epsilon > 0.0),
+        net_(wants_net(settings)),
         paths_(std::min(settings.keep_paths, settings.samples)),
         sobol_(run_directions(batch, settings)),
         tabled_(wants_mode_table(batch.dimension, batch.contacts, settings)) {
@@ -57,6 +57,13 @@ class Sampling {
     if (batch_.mass_matrix.space() == MemorySpace::host) {
       feed.emplace(batch_, settings_, host_run_, policy_, piece);
     }
+    if (!feed && settings_.bad_problem == BadProblem::refuse && piece < batch_.problems) {
+      // Before anything is computed.
+      for (std::int64_t p = 0; p < batch_.problems; p += piece) {
+        scratch_.problems.screen(batch_, settings_, host_run_, p,
+                                 std::min(batch_.problems, p + piece), stream_);
+      }
+    }
     std::int64_t end = 0;  // of the piece on the device
     for (std::int64_t p = 0; p < batch_.problems;) {
       if (p == end && !result_.cancelled) {
@@ -66,10 +73,10 @@ class Sampling {
           scratch_.problems.prepare(batch_, settings_, host_run_, policy_, p,
                                     std::min(batch_.problems, p + piece), stream_);
         }
-        end = scratch_.problems.end();
+        prepared_end_ = end = scratch_.problems.end();
       }
       if (p < end && !scratch_.problems.valid(p)) {
-        refuse();
+        refuse(p);
         ++p;
         continue;
       }
@@ -86,8 +93,8 @@ class Sampling {
   }
 
  private:
-  [[nodiscard]] ImpactAccumulator accumulator() const {
-    return ImpactAccumulator(batch_.dimension, nv_, m_, settings_);
+  [[nodiscard]] ImpactAccumulator accumulator(std::int64_t p) const {
+    return ImpactAccumulator(batch_.dimension, nv_, m_, settings_, epsilon_of(settings_, p));
   }
 
   /// Slots whose arrays fit the policy.
@@ -136,26 +143,32 @@ class Sampling {
   }
 
   /// A problem whose numbers are refused under BadProblem::isolate.
-  void refuse() {
-    ImpactSummary refused = accumulator().summary();
+  void refuse(std::int64_t p) {
+    ImpactSummary refused = accumulator(p).summary();
     refused.status = Status::invalid_input;
+    state_facts(refused, {}, settings_, epsilon_of(settings_, p));
     result_.summary.push_back(std::move(refused));
-    if (net_) result_.net.push_back(accumulator().finish_net(settings_));
+    if (net_) result_.net.push_back(accumulator(p).finish_net(settings_));
     if (settings_.keep_paths > 0) {
       result_.paths.push_back(
           join_paths(std::vector<std::vector<double>>(static_cast<std::size_t>(paths_)), nv_));
     }
     if (shard_ != nullptr) {
-      shard_->sums.push_back(accumulator());
+      shard_->sums.push_back(accumulator(p));
       shard_->paths.emplace_back(static_cast<std::size_t>(paths_));
     }
     progress_.samples_done += settings_.samples;
   }
 
+  /// None of problems that were never prepared.
+  [[nodiscard]] ProblemFacts facts_of(std::int64_t p) const {
+    return p < prepared_end_ ? scratch_.problems.facts(p) : ProblemFacts{};
+  }
+
   /// All chunks of `count` consecutive problems.
   void run_problems(std::int64_t first, int count) {
     std::vector<ImpactAccumulator> sums;
-    for (int p = 0; p < count; ++p) sums.push_back(accumulator());
+    for (int p = 0; p < count; ++p) sums.push_back(accumulator(first + p));
     std::vector<std::vector<double>> path_of(static_cast<std::size_t>(paths_));
     std::int64_t tabled = 0;
     launch_.problems = scratch_.problems.arrays(TableBreadth::narrow);
@@ -171,8 +184,10 @@ class Sampling {
       progress_.samples_done += samples * count;
       if (settings_.progress && !settings_.progress(progress_)) result_.cancelled = true;
     }
-    for (const ImpactAccumulator& sum : sums) {
+    for (std::int64_t p = first; p < first + count; ++p) {
+      const ImpactAccumulator& sum = sums[static_cast<std::size_t>(p - first)];
       result_.summary.push_back(sum.summary());
+      state_facts(result_.summary.back(), facts_of(p), settings_, epsilon_of(settings_, p));
       if (result_.summary.back().samples < settings_.samples) {
         result_.summary.back().status = Status::cancelled;
       }
@@ -218,8 +233,9 @@ class Sampling {
       in_net += totals[p].in_net();
     }
     if (net_) {
-      // Several problems share a chunk only with their first samples, all nets being equally fine.
-      scratch_.net.run(batch_.dimension, launch_, sums.front().net(), in_net, stream_,
+      std::vector<NetCells> cells;
+      for (ImpactAccumulator& sum : sums) cells.push_back({sum.net().edge(), sum.net().level()});
+      scratch_.net.run(batch_.dimension, launch_, cells, in_net, stream_,
                        [&](const NetPoint& point) {
                          sums[static_cast<std::size_t>(point.problem)].net().add(
                              point.sample, point.velocity, point.impulse, point.modes,
@@ -364,6 +380,7 @@ class Sampling {
   SampleLaunch launch_{};
   ImpactResult result_;
   ImpactProgress progress_;
+  std::int64_t prepared_end_ = 0;
 };
 
 }  // namespace

@@ -25,7 +25,7 @@ struct TableSlot {
 struct ProblemArrays {
   std::int64_t first;
   const double *mass, *jacobian, *response, *delassus, *scale, *friction, *velocity;
-  const double *contact_velocity, *energy, *closing_impulse;
+  const double *contact_velocity, *energy, *step_size, *closing_impulse;
   const TableSlot* tables;  ///< null where problems have none
   const double* table_numbers;
   const int* table_first;

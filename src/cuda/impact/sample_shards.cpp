@@ -50,7 +50,7 @@ ImpactResult by_problems(const ImpactBatch& batch, const ImpactSettings& setting
   std::vector<std::int64_t> begins(parts.size(), 0);
   SharedProgress progress(batch, settings, parts.size());
   on_each_device(batch.problems, workspace, [&](const Share& share, WorkspaceState* own) {
-    ImpactSettings of_share = settings;
+    ImpactSettings of_share = part_of(settings, share.begin, share.end);
     of_share.first_problem += share.begin;
     progress.watch(of_share, share.place);
     begins[share.place] = share.begin;
@@ -96,7 +96,8 @@ ImpactResult by_samples(const ImpactBatch& batch, const ImpactSettings& settings
     place_rows(whole.samples, 0, begins[d], parts[d].samples);
   }
   for (std::size_t p = 0; p < static_cast<std::size_t>(batch.problems); ++p) {
-    ImpactAccumulator sum(batch.dimension, batch.velocities, batch.contacts, settings);
+    const double epsilon = epsilon_of(settings, static_cast<std::int64_t>(p));
+    ImpactAccumulator sum(batch.dimension, batch.velocities, batch.contacts, settings, epsilon);
     std::vector<std::vector<double>> paths;
     for (SampleShard& shard : shards) {
       if (shard.sums.empty()) continue;  // fewer samples than devices
@@ -110,7 +111,9 @@ ImpactResult by_samples(const ImpactBatch& batch, const ImpactSettings& settings
     } else if (summary.samples < settings.samples) {
       summary.status = Status::cancelled;
     }
-    if (settings.epsilon > 0.0) whole.net.push_back(sum.finish_net(settings));
+    const ImpactSummary& first = parts.front().summary[p];
+    state_facts(summary, {first.step_size, first.contact_speed}, settings, epsilon);
+    if (wants_net(settings)) whole.net.push_back(sum.finish_net(settings));
     if (settings.keep_paths > 0) whole.paths.push_back(join_paths(paths, batch.velocities));
   }
   return whole;

@@ -33,6 +33,7 @@ CAROM_INLINE kernels::ImpactProblemView view_of(const ProblemArrays& arrays, int
   view.velocity = arrays.velocity + p * nv;
   view.contact_velocity = arrays.contact_velocity + p * rows;
   view.energy = arrays.energy[p];
+  view.step_size = arrays.step_size[p];
   view.closing_impulse = arrays.closing_impulse[p];
   if (arrays.tables != nullptr) {
     const TableSlot& slot = arrays.tables[p];

@@ -3,11 +3,12 @@
 
 #include "motion/backends.hpp"
 
-namespace carom::cuda {
+namespace carom {
 
-MotionResult simulate_motions(const MotionBatch&, const MotionSettings&) {
+// By its qualified name: what the header does not declare does not compile.
+MotionResult cuda::simulate_motions(const MotionBatch&, const MotionSettings&, WorkspaceState*) {
   throw BackendUnavailable(
       "cuda does not simulate motions in this build: configure with -DCAROM_CUDA_MOTION=ON");
 }
 
-}  // namespace carom::cuda
+}  // namespace carom

@@ -3,6 +3,8 @@
 #include "core/pointers.hpp"
 #include "cuda/impact/sample_launch.hpp"
 #include "cuda/lanes.cuh"
+#include "impact/body/closing_step.hpp"
+#include "impact/body/derived_step.hpp"
 
 /// The small kernels around cuSOLVER's factorisation of a device batch. A block is one warp.
 namespace carom::cuda {
@@ -13,8 +15,11 @@ struct PrepareLaunch : ImpactBatchArrays<ConstPointer> {
   int nv;
   int m;
   kernels::FrictionPolygon polygon;
-  double epsilon;
-  double *jacobian, *response, *delassus, *scale, *contact_velocity, *energy, *closing_impulse;
+  double step_size, velocity_tolerance;
+  double epsilon;                 ///< of the problems' nets, where ...
+  const double* problem_epsilon;  ///< ... this is null
+  double *jacobian, *response, *delassus, *scale, *contact_velocity, *energy, *step_sizes, *contact_speed,
+      *closing_impulse;
   double* factor;    ///< [nv, nv]: M, then the factor that cuSOLVER leaves in its place
   double* solution;  ///< [rows, nv]: J, then (M^-1 J')'
   double* product;   ///< [rows, rows]: J M^-1 J' in column-major order
@@ -124,30 +129,22 @@ __global__ void __launch_bounds__(WarpLanes::kWidth)
       const double diagonal = factor[i * nv + i];
       pivot = kernels::smaller(pivot, diagonal * diagonal);
     }
-    // Squares of the columns of M^-1 Jbar' with Jbar = [Jn; J_D].
-    double squares = 0.0;
-    double friction_max = 0.0;
-    for (int i = 0; i < m; ++i) {
-      friction_max = kernels::larger(friction_max, friction[i]);
-      for (int r = 0; r < nv; ++r) {
-        squares = kernels::fused(solution[i * nv + r], solution[i * nv + r], squares);
-      }
-      for (int d = 0; d < launch.polygon.count; ++d) {
-        for (int r = 0; r < nv; ++r) {
-          double entry = 0.0;
-          for (int c = 0; c < Dim - 1; ++c) {
-            entry = kernels::fused(launch.polygon.direction[d][c],
-                                   solution[(m + (Dim - 1) * i + c) * nv + r], entry);
-          }
-          squares = kernels::fused(entry, entry, squares);
-        }
-      }
-    }
-    const double psi = ::sqrt(squares) * m * (1.0 + friction_max) + 1.0;
     lanes.for_each(1, [&](int) {
       launch.energy[p] = 0.5 * twice;
-      launch.closing_impulse[p] =
-          launch.epsilon > 0.0 && m > 0 ? launch.epsilon / (3.0 * psi) : 0.0;
+      launch.step_sizes[p] =
+          kernels::step_size_of(launch.step_size, m, rows, delassus, scale, contact_velocity,
+                                launch.velocity_tolerance);
+      launch.contact_speed[p] = kernels::contact_speed(rows, contact_velocity);
+      const double epsilon =
+          launch.problem_epsilon != nullptr ? launch.problem_epsilon[p] : launch.epsilon;
+      double closing = 0.0;
+      if (epsilon > 0.0 && m > 0) {
+        const double psi =
+            kernels::closing_psi<Dim>(nv, m, launch.polygon, friction,
+                                      [&](int r, int c) { return solution[c * nv + r]; });
+        closing = epsilon / (3.0 * psi);
+      }
+      launch.closing_impulse[p] = closing;
       // The pivots that problem_refusal looks at are the squares of the factor's diagonal.
       if (launch.info[p] != 0 || !(pivot > 1e-14 * largest)) launch.valid[p] = 0;
     });

@@ -160,7 +160,6 @@ CAROM_HOST_DEVICE void arrange_pilot_steps(const Lanes& lanes, int columns, int 
 /// What a table is written from.
 struct TableDraft {
   const kernels::ImpactProblemView* problem;
-  double step_size;
   int rows, columns, most;
   const double *maps, *conditions;  ///< as in EntryJob
   const int* counts;
@@ -188,7 +187,7 @@ template <class Lanes>
 CAROM_HOST_DEVICE void write_numbers(const Lanes& lanes, const TableDraft& draft, const int* first,
                                      double* numbers) {
   const int columns = draft.columns;
-  double largest = draft.step_size;
+  double largest = draft.problem->step_size;
   for (int i = 0; i < draft.rows; ++i) {
     largest = kernels::larger(kernels::magnitude(draft.problem->contact_velocity[i]), largest);
   }

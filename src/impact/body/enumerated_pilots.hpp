@@ -65,7 +65,7 @@ class EnumeratedPilots {
       pilot[lane] = static_cast<std::uint64_t>(first) + static_cast<std::uint64_t>(part + lane);
       steps[lane] = static_cast<std::uint64_t>(step);
     }
-    draw_limits<Isa>(kPilotSeed, 0, pilot, steps, M, job_.run->step_size, z + kRows);
+    draw_limits<Isa>(kPilotSeed, 0, pilot, steps, M, job_.problem->step_size, z + kRows);
     const Pack lowest = kernels::mode_floor(kColumns, z);
     alignas(64) double distinct[kWidth];
     (lowest * Pack(-kDistinctOutcomes / kernels::kModeTolerance)).store(distinct);

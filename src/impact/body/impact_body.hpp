@@ -29,6 +29,7 @@ struct ImpactProblemView {
   const double* velocity;          ///< v_0, [nv]
   const double* contact_velocity;  ///< J v_0, [rows]
   double energy;                   ///< K(v_0) [J]
+  double step_size;                ///< h [N s]
   double closing_impulse;          ///< epsilon / (3 psi) of Algorithm 2 [N s]; 0: no closing step
   ModeTableView table;             ///< empty where the problem has none
 };
@@ -38,7 +39,6 @@ struct ImpactRun {
   int velocities;
   int contacts;
   FrictionPolygon polygon;
-  double step_size;
   int max_steps;
   double velocity_tolerance;
   double residual_tolerance;
@@ -255,7 +255,7 @@ class ImpactTrajectory {
     const std::uint32_t first = static_cast<std::uint32_t>(step) * static_cast<std::uint32_t>(m);
     if (run_.sampler == Sampler::sobol) {
       lanes_.for_each(m, [&](int i) {
-        s_.limit[i] = run_.step_size * sobol(run_.sobol_directions, run_.seed, index, sample,
+        s_.limit[i] = problem_.step_size * sobol(run_.sobol_directions, run_.seed, index, sample,
                                              first + static_cast<std::uint32_t>(i));
       });
       return;
@@ -268,8 +268,8 @@ class ImpactTrajectory {
       const UniformPair pair =
           uniform_pair(run_.seed, index, sample, block + static_cast<std::uint32_t>(b));
       const int even = 2 * b - static_cast<int>(first & 1U);
-      if (even >= 0 && even < m) s_.limit[even] = run_.step_size * pair.first;
-      if (even + 1 < m) s_.limit[even + 1] = run_.step_size * pair.second;
+      if (even >= 0 && even < m) s_.limit[even] = problem_.step_size * pair.first;
+      if (even + 1 < m) s_.limit[even + 1] = problem_.step_size * pair.second;
     });
   }
 

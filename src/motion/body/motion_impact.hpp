@@ -4,6 +4,7 @@
 
 #include <carom/motion.hpp>
 
+#include "impact/body/derived_step.hpp"
 #include "impact/body/impact_body.hpp"
 #include "motion/body/contact_forces.hpp"
 #include "motion/body/motion_view.hpp"
@@ -137,18 +138,22 @@ class MotionImpact {
 
   /// v := the velocity after impact number `number` of the sample. `push`: without collision, the
   /// first step is one that pushes in. impulse: [contacts], normal impulses are added.
-  CAROM_CALL ImpactOutcome run(ImpactRun run, std::uint32_t index, std::uint64_t sample,
-                               std::uint64_t number, bool push, Restitution kind,
-                               double coefficient, double* v) {
+  /// step_size: h [N s]; 0: of this impact.
+  CAROM_CALL ImpactOutcome run(ImpactRun run, double step_size, std::uint32_t index,
+                               std::uint64_t sample, std::uint64_t number, bool push,
+                               Restitution kind, double coefficient, double* v) {
     ImpactOutcome out;
     run.velocities = size_.velocities;
     run.contacts = count_;
     const std::uint64_t seed = run.seed;
     const LaneOf<T> lanes;
     const double before = view_.energy;
-    if (push && !pushes_in(run, index, sample, derived_seed(seed, kPushDraws, number), out)) {
+    if (push && !pushes_in(run, step_size, index, sample, derived_seed(seed, kPushDraws, number),
+                           out)) {
       return out;
     }
+    view_.step_size = step_size_of(step_size, count_, kDim * count_, view_.delassus, view_.scale,
+                                   view_.contact_velocity, run.velocity_tolerance);
     run.seed = derived_seed(seed, kImpactDraws, number);
     ImpactTrajectory<kDim, LaneOf<T>, MotionSteps> trajectory(lanes, run, view_, scratch_);
     TrajectoryEnd end = trajectory.begin(nullptr);
@@ -203,11 +208,12 @@ class MotionImpact {
 
   /// Impact without collision: one step of (75) with an impulse although nothing approaches, drawn
   /// among those there are. What it leaves approaches, and Algorithm 1 goes on from there.
-  CAROM_CALL bool pushes_in(const ImpactRun& run, std::uint32_t index, std::uint64_t sample,
-                            std::uint64_t seed, ImpactOutcome& out) {
+  CAROM_CALL bool pushes_in(const ImpactRun& run, double step_size, std::uint32_t index,
+                            std::uint64_t sample, std::uint64_t seed, ImpactOutcome& out) {
     const int m = count_;
     const int rows = kDim * m;
     if (rows > kMaxEnumeratedRows) return false;
+    const double largest = step_size > 0.0 ? step_size : sliding_impulse();
     for (int i = 0; i < rows; ++i) scratch_.scaled_u[i] = contact_velocity_[i] * scale_[of(i)];
     StepEnumerator<kDim, LaneOf<T>> steps(m, run.polygon, scaled_, friction_, scratch_.scaled_u,
                                           scratch_.scaled_limit, outcomes_);
@@ -218,7 +224,7 @@ class MotionImpact {
     for (int attempt = 0; attempt < kAttempts && count == 0; ++attempt, share *= kShrink) {
       for (int i = 0; i < m; ++i) {
         const double limit =
-            share * run.step_size * uniform(seed, index, sample, static_cast<std::uint32_t>(i));
+            share * largest * uniform(seed, index, sample, static_cast<std::uint32_t>(i));
         scratch_.scaled_limit[i] = limit / scale_[i];
       }
       const int found = steps.run();
@@ -248,6 +254,17 @@ class MotionImpact {
     view_.energy = energy_of(velocity_);
     ++out.steps;
     return true;
+  }
+
+  /// The largest impulse that stops one row of contact velocities by itself [N s].
+  [[nodiscard]] CAROM_INLINE double sliding_impulse() const {
+    const int rows = kDim * count_;
+    double most = 0.0;
+    for (int i = 0; i < rows; ++i) {
+      const double impulse = magnitude(contact_velocity_[i]) / delassus_[i * rows + i];
+      if (is_finite(impulse)) most = larger(most, impulse);
+    }
+    return most > 0.0 ? most : 1.0;
   }
 
   [[nodiscard]] CAROM_INLINE double energy_of(const double* v) const {

@@ -41,6 +41,7 @@ struct MotionRun {
   const OwnMechanism* own;  ///< null but on the cpu, for one's own function
   FirstImpactProbe* probe;  ///< on the host: motions end at their first impact; null elsewhere
   ImpactRun impact;         ///< velocities and contacts are those of each impact
+  double step_size;         ///< h of impacts [N s]; 0: derived at each
   double duration, coefficient, tolerance, contact_tolerance, velocity_tolerance, law_tolerance,
       zeno_tolerance, grid;
   Restitution restitution;

@@ -331,6 +331,14 @@ SupportResult support(const PostureBatch& batch, std::span<const double> directi
         } else if (found.status != Status::solved) {
           status = status == Status::solved ? Status::inaccurate : found.status;
         }
+        const auto write_dual = [&] {
+          const Eigen::VectorXd dual = program.world(found.dual);
+          for (int c = 0; c < 6; ++c) {
+            result.dual.data()[6 * at + static_cast<std::size_t>(c)] = dual[c];
+          }
+          return program.offset(dual);
+        };
+        if (found.status == Status::infeasible && (!inner || !rules.two)) write_dual();
         if (found.status != Status::solved) continue;
         const Frame& frame = program.frame();
         if (inner) {
@@ -354,11 +362,7 @@ SupportResult support(const PostureBatch& batch, std::span<const double> directi
           }
         }
         if (!inner || !rules.two) {
-          const Eigen::VectorXd dual = program.world(found.dual);
-          for (int c = 0; c < 6; ++c) {
-            result.dual.data()[6 * at + static_cast<std::size_t>(c)] = dual[c];
-          }
-          result.upper.data()[at] = program.offset(dual);
+          result.upper.data()[at] = write_dual();
           result.slack.data()[at] = 0.0;
         }
       }

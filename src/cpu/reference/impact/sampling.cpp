@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <optional>
 #include <vector>
 
@@ -38,12 +39,27 @@ class Run {
   const ImpactBatch& batch_;
   const ImpactSettings& settings_;
   std::vector<std::uint64_t> sobol_;
+  bool wants_net_;
   ImpactResult result_;
   std::int64_t done_ = 0;
 };
 
+// The impulse that stops the contact that takes most, each by itself; any h where none approaches.
+double step_size_of(const Mechanism& mechanism, const Vector& before,
+                    const ImpactSettings& settings) {
+  double most = 0.0;
+  for (int i = 0; i < mechanism.contacts(); ++i) {
+    if (before[i] >= -settings.velocity_tolerance) continue;
+    const double impulse = -before[i] / mechanism.delassus(i, i);
+    if (std::isfinite(impulse)) most = std::max(most, impulse);
+  }
+  return most > 0.0 ? most : 1.0;
+}
+
 Run::Run(const ImpactBatch& batch, const ImpactSettings& settings)
-    : batch_(batch), settings_(settings) {
+    : batch_(batch),
+      settings_(settings),
+      wants_net_(settings.epsilon > 0.0 || !settings.problem_epsilon.empty()) {
   if (settings.sampler == Sampler::sobol && batch.contacts > 0) {
     sobol_ = sobol_directions(batch.contacts * settings.max_steps);
   }
@@ -99,7 +115,12 @@ void Run::record(std::int64_t index, const Mechanism& mechanism, std::int64_t po
 }
 
 void Run::sample_problem(std::int64_t index) {
-  ImpactAccumulator accumulator(batch_.dimension, batch_.velocities, batch_.contacts, settings_);
+  const double epsilon = settings_.problem_epsilon.empty()
+                             ? std::max(0.0, settings_.epsilon)
+                             : settings_.problem_epsilon[static_cast<std::size_t>(index)];
+  ImpactAccumulator accumulator(batch_.dimension, batch_.velocities, batch_.contacts, settings_,
+                                epsilon);
+  ProblemFacts facts;
   if (settings_.keep_paths > 0) result_.paths.push_back({{0}, {}});
   Status status = Status::solved;
   const ImpactProblem problem = problem_of(batch_, index);
@@ -113,7 +134,11 @@ void Run::sample_problem(std::int64_t index) {
   if (status == Status::solved) {
     const Mechanism mechanism = make_mechanism(problem);
     const auto number_of_problem = static_cast<std::uint32_t>(settings_.first_problem + index);
-    const Simulator simulator(mechanism, settings_, number_of_problem,
+    const Vector before = mechanism.jacobian * mechanism.velocity;
+    facts.contact_speed = before.size() > 0 ? before.cwiseAbs().maxCoeff() : 0.0;
+    facts.step_size = settings_.step_size > 0.0 ? settings_.step_size
+                                                : step_size_of(mechanism, before, settings_);
+    const Simulator simulator(mechanism, settings_, facts.step_size, epsilon, number_of_problem,
                               sobol_.empty() ? nullptr : sobol_.data());
     const EventSimulator events(mechanism, settings_, number_of_problem);
     const FanEventSimulator fan_events(mechanism, settings_, number_of_problem);
@@ -137,7 +162,7 @@ void Run::sample_problem(std::int64_t index) {
         } else {
           sample.trajectory = simulator.run(number, keep_path);
         }
-        if (!follows_events && settings_.epsilon > 0.0 &&
+        if (!follows_events && epsilon > 0.0 &&
             sample.trajectory.status == TrajectoryStatus::max_steps) {
           Trajectory closed = sample.trajectory;
           if (simulator.close(number, closed)) sample.closed = std::move(closed);
@@ -153,8 +178,9 @@ void Run::sample_problem(std::int64_t index) {
   }
   ImpactSummary summary = accumulator.summary();
   if (status != Status::solved) summary.status = status;
+  state_facts(summary, facts, settings_, epsilon);
   result_.summary.push_back(std::move(summary));
-  if (settings_.epsilon > 0.0) result_.net.push_back(accumulator.finish_net(settings_));
+  if (wants_net_) result_.net.push_back(accumulator.finish_net(settings_));
 }
 
 ImpactResult Run::operator()() {

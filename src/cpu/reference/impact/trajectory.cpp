@@ -30,10 +30,12 @@ void sort_outcomes(std::vector<StepSolution>& outcomes, double tie) {
 
 }  // namespace
 
-Simulator::Simulator(const Mechanism& mechanism, const ImpactSettings& settings,
-                     std::uint32_t problem, const std::uint64_t* sobol)
+Simulator::Simulator(const Mechanism& mechanism, const ImpactSettings& settings, double step_size,
+                     double epsilon, std::uint32_t problem, const std::uint64_t* sobol)
     : mechanism_(mechanism),
       settings_(settings),
+      step_size_(step_size),
+      epsilon_(epsilon),
       problem_(problem),
       sobol_(sobol),
       model_(mechanism.problem.dimension, mechanism.delassus, mechanism.friction,
@@ -50,7 +52,7 @@ Vector Simulator::draw(std::int64_t sample, int step) const {
     const double unit = settings_.sampler == Sampler::sobol
                             ? sobol(sobol_, settings_.seed, problem_, index, number)
                             : uniform(settings_.seed, problem_, index, number);
-    max_impulse[i] = settings_.step_size * unit;
+    max_impulse[i] = step_size_ * unit;
   }
   return max_impulse;
 }
@@ -136,15 +138,14 @@ bool Simulator::close(std::int64_t sample, Trajectory& trajectory) const {
   const int m = mechanism_.contacts();
   const int t = mechanism_.tangents();
   const int k = model_.directions();
-  // psi = sigma_max(M^-1 Jbar') m (1 + max mu) + 1
+  // psi = |M^-1 Jbar'| m (1 + max mu) + 1, Frobenius norm
   Eigen::MatrixXd wide(mechanism_.problem.velocities, (k + 1) * m);
   wide.leftCols(m) = mechanism_.response.leftCols(m);
   for (int i = 0; i < m; ++i) {
     wide.middleCols(m + i * k, k) = mechanism_.response.middleCols(m + i * t, t) * model_.fan();
   }
-  const double sigma = Eigen::JacobiSVD<Eigen::MatrixXd>(wide).singularValues()[0];
-  const double psi = sigma * m * (1.0 + mechanism_.friction.maxCoeff()) + 1.0;
-  const Vector max_impulse = Vector::Constant(m, settings_.epsilon / (3.0 * psi));
+  const double psi = wide.norm() * m * (1.0 + mechanism_.friction.maxCoeff()) + 1.0;
+  const Vector max_impulse = Vector::Constant(m, epsilon_ / (3.0 * psi));
   if (!advance(max_impulse, sample, trajectory.steps, trajectory)) return false;
   return !mechanism_.approaches(trajectory.contact_velocity, settings_.velocity_tolerance);
 }

@@ -28,8 +28,9 @@ struct Trajectory {
 class Simulator {
  public:
   /// sobol: direction numbers for m * max_steps dimensions, null unless the sampler is sobol.
-  Simulator(const Mechanism& mechanism, const ImpactSettings& settings, std::uint32_t problem,
-            const std::uint64_t* sobol);
+  /// step_size: h [N s]; epsilon: radius of the net, of the closing step.
+  Simulator(const Mechanism& mechanism, const ImpactSettings& settings, double step_size,
+            double epsilon, std::uint32_t problem, const std::uint64_t* sobol);
 
   /// Errors: InvalidInput where selection = random meets too many contact modes.
   [[nodiscard]] Trajectory run(std::int64_t sample, bool keep_path) const;
@@ -50,6 +51,8 @@ class Simulator {
 
   const Mechanism& mechanism_;
   const ImpactSettings& settings_;
+  double step_size_;
+  double epsilon_;
   std::uint32_t problem_;
   const std::uint64_t* sobol_;
   StepModel model_;

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <carom/device/host_device.hpp>
+#include <carom/device/numeric.hpp>
+#include <carom/impact.hpp>
+
+/// Step size of problems that come without one, and the speed that tolerances are relative to
+/// (docs/algorithms/impact.md, "How to choose h and epsilon").
+namespace carom::kernels {
+
+/// Of a problem whose Delassus matrix [rows, rows] is scaled by S; `u`: contact velocities.
+CAROM_INLINE StoppingImpulse stopping_impulse(int m, int rows, const double* delassus,
+                                              const double* scale, const double* u,
+                                              double velocity_tolerance) {
+  StoppingImpulse most;
+  for (int i = 0; i < m; ++i) {
+    if (!(-u[i] > velocity_tolerance)) continue;
+    const double mobility = delassus[static_cast<long>(i) * rows + i] / (scale[i] * scale[i]);
+    const double impulse = -u[i] / mobility;
+    if (is_finite(impulse) && impulse > most.impulse) {
+      most.contact = i;
+      most.impulse = impulse;
+    }
+  }
+  return most;
+}
+
+/// h of such a problem. Where no contact approaches there are no steps and any h serves.
+CAROM_INLINE double step_size_of(double given, int m, int rows, const double* delassus,
+                                 const double* scale, const double* u, double velocity_tolerance) {
+  if (given > 0.0) return given;
+  const StoppingImpulse stop = stopping_impulse(m, rows, delassus, scale, u, velocity_tolerance);
+  return stop.contact < 0 ? 1.0 : stop.impulse;
+}
+
+/// max |u| of `rows` contact velocities; NaN where one is NaN.
+CAROM_INLINE double contact_speed(int rows, const double* u) {
+  double largest = 0.0;
+  for (int i = 0; i < rows; ++i) {
+    const double speed = magnitude(u[i]);
+    if (!(speed <= largest)) largest = speed;
+  }
+  return largest;
+}
+
+}  // namespace carom::kernels
