@@ -44,21 +44,6 @@ double speed(const ImpactProblem& problem) {
   return most;
 }
 
-/// Impulse that stops the fastest approaching contact, about.
-double stopping_impulse(const ImpactProblem& problem) {
-  const test::Matrix mass = Eigen::Map<const test::Matrix>(problem.mass_matrix.data(),
-                                                           problem.velocities, problem.velocities);
-  const Eigen::Map<const test::Matrix> normal(problem.normal_jacobian.data(), problem.contacts,
-                                              problem.velocities);
-  const test::Matrix own = normal * mass.inverse() * normal.transpose();
-  const std::vector<double> u = before(problem);
-  double most = 0.0;
-  for (int i = 0; i < problem.contacts; ++i) {
-    most = std::max(most, -u[static_cast<std::size_t>(i)] / own(i, i));
-  }
-  return most;
-}
-
 ImpactProblem random_spatial(Generator& random, int contacts) {
   ImpactProblem problem = test::random_problem(random, Flavour::generic, 3, contacts);
   for (double& mu : problem.friction) mu *= 0.6;
@@ -105,7 +90,7 @@ TEST(AnyImpactEvents, StayInTheBoundsOfRandomProblemsAndFillMoreThanSteps) {
     if (trial % 10 != 0) continue;
     ImpactSettings steps;
     steps.samples = 1 << 14;
-    steps.step_size = 0.05 * stopping_impulse(problem);
+    steps.step_size = 0.05 * stopping_impulse(problem).impulse;
     steps.max_steps = 100000;
     const ImpactSummary walked = followed(problem, steps).summary[0];
     EXPECT_LE(test::excess(bounds_of(walked), inner), 0.03 * speed(problem)) << trial;

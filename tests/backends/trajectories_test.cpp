@@ -86,10 +86,7 @@ TEST_P(Trajectories, EmulatedWarpMatchesBitForBit) {
   const ImpactResult cpu = on_cpu(batch, settings);
   test::expect_identical(cpu, emulation::sample_impacts(batch, settings, false));
   test::expect_identical(cpu, emulation::sample_impacts(batch, settings, true));
-  settings.precision = Precision::float32;
   settings.samples = 200;
-  test::expect_identical(on_cpu(batch, settings), emulation::sample_impacts(batch, settings, true));
-  settings.precision = Precision::float64;
   settings.selection = Selection::lemke;
   test::expect_identical(on_cpu(batch, settings), emulation::sample_impacts(batch, settings, true));
 }
@@ -259,21 +256,7 @@ int expect_apart_only_where_nonunique(const std::string& name, ImpactSettings on
   return apart;
 }
 
-// float32 answers are certified like any other, and differ only where the step has a choice.
-TEST_P(Trajectories, FloatIsCertifiedToo) {
-  ImpactSettings narrow = model_settings(GetParam(), 4000);
-  narrow.precision = Precision::float32;
-  const ImpactResult result = on_cpu(model_batch(GetParam()), narrow);
-  expect_all_certified(result.summary[0], 4000);
-  EXPECT_LT(100 * result.summary[0].fallback_solves, result.summary[0].lcp_solves);
-  const int apart =
-      expect_apart_only_where_nonunique(GetParam(), model_settings(GetParam(), 1), narrow, 1500);
-  if (GetParam() == "rocking_block" || GetParam() == "box_wall") {
-    EXPECT_EQ(apart, 0);
-  }
-}
-
-// The path and Lemke likewise.
+// Two ways differ only where the step has a choice.
 TEST_P(Trajectories, PathAndLemkeDifferOnlyWhereTheStepHasAChoice) {
   ImpactSettings lemke = model_settings(GetParam(), 1);
   lemke.selection = Selection::lemke;

@@ -32,7 +32,6 @@ TEST(Hdf5Output, HoldsWhatTheRunReported) {
   const Hdf5Reader reader(file);
   EXPECT_EQ(reader.text_attribute("/", "model"), "compass_gait");
   EXPECT_EQ(reader.text_attribute("/", "backend"), result["backend"].get<std::string>());
-  EXPECT_EQ(reader.text_attribute("/", "precision"), "double");
   EXPECT_EQ(reader.text_attribute("/", "sampler"), "uniform");
   EXPECT_EQ(reader.text_attribute("/", "selection"), "any");
   EXPECT_EQ(reader.number_attribute("/", "seed"), 7);

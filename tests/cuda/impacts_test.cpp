@@ -52,12 +52,10 @@ TEST_P(CudaModel, AgreesWithCpuBitForBit) {
   }
 }
 
-TEST_P(CudaModel, AgreesWithCpuWithoutTableAndInFloat) {
+TEST_P(CudaModel, AgreesWithCpuWithoutTable) {
   const ImpactBatch batch = test::model_batch(GetParam());
   ImpactSettings settings = test::model_settings(GetParam(), 515);
   settings.mode_table = false;
-  compare_with_cpu(batch, settings);
-  settings.precision = Precision::float32;
   compare_with_cpu(batch, settings);
 }
 

@@ -19,7 +19,7 @@ struct Part {
 ImpactAccumulator sum_of(const std::vector<Part>& parts, std::int64_t first) {
   ImpactSettings settings;
   settings.epsilon = 0.5;
-  ImpactAccumulator sum(2, 2, 1, settings);
+  ImpactAccumulator sum(2, 2, 1, settings, settings.epsilon);
   for (const Part& part : parts) {
     const double velocity[2] = {part.velocity, -part.velocity};
     const double impulse[2] = {1.0, 0.25};

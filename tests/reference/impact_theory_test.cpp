@@ -132,7 +132,7 @@ TEST(TerminationBound, HoldsForTheBlock) {
   settings.max_steps = 1000;
   settings.selection = Selection::lemke;
   const Mechanism mechanism = make_mechanism(problem);
-  const Simulator simulator(mechanism, settings, 0, nullptr);
+  const Simulator simulator(mechanism, settings, settings.step_size, 0.0, 0, nullptr);
   int longer = 0;
   for (int sample = 0; sample < 300; ++sample) {
     const Trajectory trajectory = simulator.run(sample, false);
