@@ -10,6 +10,14 @@
 /// variables, rows or objective, nor on numbers elsewhere: docs/algorithms/certificates.md.
 namespace carom::certificate {
 
+/// Whether an answer may lean on data that the rounding of their own equations hides. Such data are
+/// either rounding in place of zeros, or what proves that there is no answer.
+enum class Leaning : unsigned char {
+  refused,         ///< the residual is infinite: who may decide exactly is asked
+  by_active_rows,  ///< of a strictly convex problem, rows with a multiplier being independent
+  allowed,         ///< such data count as zero
+};
+
 template <class V>
 struct QpResidual {
   V primal;      ///< largest distance to a row's interval or a cone, over the row's datum
@@ -57,7 +65,19 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
 
   /// Of the optimality conditions at (x, y).
   template <class X, class Y>
-  CAROM_CALL QpResidual<V> residual(const X& x, const Y& y) const {
+  CAROM_CALL QpResidual<V> residual(const X& x, const Y& y,
+                                    Leaning leaning = Leaning::allowed) const {
+    using kernels::larger;
+    QpResidual<V> judged = judged_equations(x, y);
+    if (leaning != Leaning::allowed && shape_.cones == 0) {
+      judged.primal = larger(hidden_data(y, leaning), judged.primal);
+    }
+    return judged;
+  }
+
+ private:
+  template <class X, class Y>
+  CAROM_CALL QpResidual<V> judged_equations(const X& x, const Y& y) const {
     using kernels::all_of;
     using kernels::select;
     Base::multiply_rows(x);
@@ -76,6 +96,7 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
             select(judged, strict.complement, wide.complement), strict.gap, strict.objective};
   }
 
+ public:
   /// Zeros in place of what rounding left there: x_j that no equation feels but rows whose bounds
   /// are zero, y_i that no column feels. Of the (x, y) that `residual` judged last, where `wanted`.
   template <class X, class Y>
@@ -84,6 +105,11 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
     using kernels::larger;
     using kernels::magnitude;
     using kernels::select;
+    weigh_by_other_terms(x);
+    lanes_.for_each(rows_, [&](int i) {
+      const auto noise = (at_.row_datum[i] * magnitude(y[i]) <= V(kNoise)) & wanted;
+      y[i] = select(noise, V(0.0), y[i]);
+    });
     feel_columns(V(0.0));
     for (int i = 0; i < rows_; ++i) {
       const V own = larger(finite_size(view_.lower[i]), finite_size(view_.upper[i]));
@@ -94,10 +120,6 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
     lanes_.for_each(n_, [&](int j) {
       const auto noise = (felt_[j] > V(0.0)) & (felt_[j] * magnitude(x[j]) <= V(kNoise)) & wanted;
       x[j] = select(noise, V(0.0), x[j]);
-    });
-    lanes_.for_each(rows_, [&](int i) {
-      const auto noise = (at_.known_y[i] * magnitude(y[i]) <= V(kNoise)) & wanted;
-      y[i] = select(noise, V(0.0), y[i]);
     });
   }
 
@@ -119,11 +141,13 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
         const V there = kernels::presence(bound);
         const V limit = select(there > V(0.0), bound, V(0.0));
         const V size = magnitude(limit) + at_.row_size[i];
-        const V datum = unit_of(larger(magnitude(limit), at_.row_datum[i]), magnitude(limit));
+        const V datum = unit_of(larger(magnitude(limit), at_.row_datum[i]), magnitude(limit), size,
+                                row_rounding_);
         worst.add(there * missed(positive_part(value - limit), size, datum, row_rounding_));
       };
       side(view_.upper[i], at_.value[i]);
       side(-view_.lower[i], -at_.value[i]);
+      worst.add(crossed(i));
       worst.add(reach_of(i, view_.upper[i] - at_.value[i], at_.value[i] - view_.lower[i]));
     });
     Base::for_cones([&](const kernels::QpConeSpan& cone) {
@@ -159,13 +183,15 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
       }
     });
     const V margin = -support;
+    const V explaining = explaining_margin(margin, terms.value);
     lanes_.for_each(rows_, [&](int i) {
       const V zero = select(y[i] != V(0.0), V(0.0), V(1.0));
-      at_.known_y[i] = larger(reached(at_.known_y[i], margin), zero);
+      at_.known_y[i] = larger(reached(at_.known_y[i], explaining), zero);
     });
     Base::no_hessian();
     Base::multiply_columns(y);
     Base::explain({false, false, true, false}, y, y);
+    lower_data(at_.column_datum, n_, margin, explaining);
     weigh_multipliers(y);
     MaxAbs<V> worst;
     for (int j = 0; j < n_; ++j) {
@@ -177,7 +203,7 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
                        magnitude(y[i]) * at_.known_y[i]));
     });
     Base::for_cones([&](const kernels::QpConeSpan& cone) { worst.add(outside_dual(cone, y)); });
-    worst.add(beyond_reach(terms.value, margin, sum_rounding(rows_)));
+    worst.add(hidden_margin(terms.value, margin, sum_rounding(rows_)));
     return select(margin > V(0.0), worst.value, V(kernels::kInfinity));
   }
 
@@ -197,13 +223,16 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
       terms.add(term);
     }
     const V fall = -slope;
+    const V explaining = explaining_margin(fall, terms.value);
     Base::multiply_rows(d);
     Base::multiply_hessian(d);
     lanes_.for_each(n_, [&](int j) {
       const V zero = select(d[j] != V(0.0), V(0.0), V(1.0));
-      at_.known_x[j] = larger(reached(magnitude(view_.gradient[j] * d[j]), fall), zero);
+      at_.known_x[j] = larger(reached(magnitude(view_.gradient[j] * d[j]), explaining), zero);
     });
     Base::explain({true, true, false, false}, d, d);
+    lower_data(at_.column_datum, n_, fall, explaining);
+    lower_data(at_.row_datum, rows_, fall, explaining);
     invert_columns();
     widen_single_rows(V(1.0) / select(fall > V(kTiny), fall, V(kTiny)));
     MaxAbs<V> worst;
@@ -222,7 +251,7 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
     Base::for_cones([&](const kernels::QpConeSpan& cone) {
       worst.add(cone_violation(cone, [&](int i) { return -at_.value[i]; }));
     });
-    worst.add(beyond_reach(terms.value, fall, sum_rounding(n_)));
+    worst.add(hidden_margin(terms.value, fall, sum_rounding(n_)));
     return select(fall > V(0.0), worst.value, V(kernels::kInfinity));
   }
 
@@ -235,8 +264,11 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
         column_rounding_(sum_rounding(static_cast<long>(shape.variables) + shape.rows)) {}
 
   static constexpr double kClose = 1e-13;
-  static constexpr double kNoise = 1e-11;    // share of a datum
-  static constexpr double kGapShare = 1e-3;  // the tolerance is one on equations
+  static constexpr double kNoise = 1e-11;         // share of a datum
+  static constexpr double kGapShare = 1e-3;       // the tolerance is one on equations
+  static constexpr double kComputedZero = 8.0;    // roundings of the terms that one may be
+  static constexpr double kHiddenDatum = 1e-3;    // share of a datum that rounding may hide
+  static constexpr double kSeenMargin = 0x1p-10;  // share of a proof's margin that it may hide
 
   using Base::at_, Base::lanes_, Base::n_, Base::rows_, Base::shape_, Base::view_;
 
@@ -259,7 +291,9 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
     for (int j = 0; j < n_; ++j) {
       const V q = view_.gradient[j];
       dual.add(missed(at_.bent[j] + q + at_.pull[j], at_.column_size[j],
-                      unit_of(at_.column_datum[j], magnitude(q)), column_rounding_));
+                      unit_of(at_.column_datum[j], magnitude(q), at_.column_size[j] + magnitude(q),
+                              column_rounding_),
+                      column_rounding_));
       dual.add(beyond_reach(at_.column_size[j], at_.column_datum[j], column_rounding_));
       result.objective = result.objective + x[j] * (V(0.5) * at_.bent[j] + q);
       bend = bend + x[j] * at_.bent[j];
@@ -275,7 +309,8 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
         const V there = kernels::presence(bound);
         const V limit = select(there > V(0.0), bound, V(0.0));
         const V size = magnitude(limit) + at_.row_size[i];
-        const V datum = unit_of(larger(magnitude(limit), at_.row_datum[i]), magnitude(limit));
+        const V datum = unit_of(larger(magnitude(limit), at_.row_datum[i]), magnitude(limit), size,
+                                row_rounding_);
         const V slack = missed(value - limit, size, datum, row_rounding_);
         primal.add(there * select(value <= limit, V(0.0), slack));
         complement.add(there * (multiplier * at_.known_y[i]) * slack);
@@ -285,6 +320,7 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
       side(view_.upper[i], at_.value[i], positive_part(y[i]));
       side(-view_.lower[i], -at_.value[i], positive_part(-y[i]));
       primal.add(reach_of(i, view_.upper[i] - at_.value[i], at_.value[i] - view_.lower[i]));
+      primal.add(crossed(i));
     });
     Base::for_cones([&](const kernels::QpConeSpan& cone) {
       const auto slack = [&](int i) { return view_.upper[i] - at_.value[i]; };
@@ -359,6 +395,22 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
       felt_[j] = felt;
     });
   }
+  /// A proof by a margin far below its terms, as that of a contradiction by 1e-6, explains as much
+  /// as a larger one would, and each equation then counts by so much more.
+  CAROM_INLINE V explaining_margin(V margin, V terms) const {
+    using kernels::larger;
+    return shape_.cones > 0 ? margin : larger(margin, terms * V(1.0 / kExplained));
+  }
+  CAROM_CALL void lower_data(const Memory& data, int count, V margin, V explaining) const {
+    using kernels::select;
+    const V share = select(explaining > margin, margin / explaining, V(1.0));
+    lanes_.for_each(count, [&](int e) { data[e] = data[e] * share; });
+  }
+  CAROM_INLINE V hidden_margin(V terms, V margin, double rounding) const {
+    using kernels::select;
+    if (shape_.cones > 0) return beyond_reach(terms, margin, rounding);
+    return select(V(rounding) * terms <= V(kSeenMargin) * margin, V(0.0), V(kernels::kInfinity));
+  }
   CAROM_INLINE static V finite_size(V bound) {
     using kernels::magnitude;
     using kernels::select;
@@ -398,8 +450,43 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
                   beyond_reach(at_.row_size[i], at_.row_datum[i], row_rounding_));
   }
   /// Methods for cones come no closer than their tolerance: there the datum itself is the unit.
-  CAROM_INLINE V unit_of(V datum, V own) const {
-    return shape_.cones > 0 ? datum : unit_of_residual(datum, own);
+  /// A bound below the rounding of its terms is a zero that was computed, and no unit.
+  CAROM_INLINE V unit_of(V datum, V own, V size, double rounding) const {
+    using kernels::select;
+    if (shape_.cones > 0) return datum;
+    return unit_of_residual(datum, select(own > V(kComputedZero * rounding) * size, own, V(0.0)));
+  }
+  /// Infinity where l_i > u_i.
+  CAROM_INLINE V crossed(int i) const {
+    using kernels::select;
+    return select(view_.lower[i] > view_.upper[i], V(kernels::kInfinity), V(0.0));
+  }
+
+  /// Infinity where rounding hides the datum of an equation that the answer leans on. After
+  /// judged_equations.
+  template <class Y>
+  CAROM_CALL V hidden_data(const Y& y, Leaning leaning) const {
+    using kernels::magnitude;
+    using kernels::select;
+    const auto hidden = [](V own, V rounding) {
+      return (own > V(0.0)) & (V(kHiddenDatum) * own < rounding);
+    };
+    auto found = kernels::mask_of<V>(false);
+    if (leaning == Leaning::refused) {
+      for (int j = 0; j < n_; ++j) {
+        found =
+            found | hidden(magnitude(view_.gradient[j]), V(column_rounding_) * at_.column_size[j]);
+      }
+    }
+    for (int i = 0; i < rows_; ++i) {
+      const V rounding = V(row_rounding_) * at_.row_size[i];
+      const auto at_upper = !(view_.upper[i] - at_.value[i] > rounding);
+      const auto at_lower = !(at_.value[i] - view_.lower[i] > rounding);
+      const auto leans = (at_upper & hidden(magnitude(view_.upper[i]), rounding)) |
+                         (at_lower & hidden(magnitude(view_.lower[i]), rounding));
+      found = found | (leaning == Leaning::refused ? leans : leans & !(y[i] != V(0.0)));
+    }
+    return select(found, V(kernels::kInfinity), V(0.0));
   }
   CAROM_INLINE void keep(const Memory& to, int i, V value) const {
     lanes_.for_each(1, [&](int) { to[i] = value; });
@@ -426,6 +513,26 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
       const V datum = at_.column_datum[j];
       at_.known_x[j] =
           select(datum > V(kTiny), V(1.0) / select(datum > V(kTiny), datum, V(1.0)), V(0.0));
+    });
+  }
+
+  /// row_datum = the same as known_y after weigh_multipliers, over q_j and P x only, where a row
+  /// meets a column that has them: in others nothing but noise may hold a multiplier.
+  template <class X>
+  CAROM_CALL void weigh_by_other_terms(const X& x) const {
+    using kernels::larger;
+    using kernels::magnitude;
+    using kernels::select;
+    lanes_.for_each(n_, [&](int j) {
+      V size = magnitude(view_.gradient[j]);
+      for (int k = 0; k < n_; ++k) size = size + magnitude(Base::hessian(j, k) * x[k]);
+      felt_[j] = select(size > V(kTiny), V(1.0) / select(size > V(kTiny), size, V(1.0)), V(0.0));
+    });
+    lanes_.for_each(rows_, [&](int i) {
+      V most(0.0);
+      Base::for_row(i,
+                    [&](int j) { most = larger(magnitude(Base::matrix(i, j)) * felt_[j], most); });
+      at_.row_datum[i] = select(most > V(0.0), most, at_.known_y[i]);
     });
   }
 

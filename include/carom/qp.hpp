@@ -156,7 +156,7 @@ struct QpResultArrays {
   /// infeasible: (y, z) with A'y + C'z = 0, z in K*, and u'y+ - l'y- + b'z < 0 (Farkas); where
   /// l_i > u_i for some row, the unit vector of the first such row, whose bounds are the proof;
   /// unbounded: a direction d with P d = 0, q'd < 0 along which no row and no cone ends;
-  /// nonconvex: a direction d with d'P d < 0.
+  /// nonconvex: a direction d with d'P d < 0 and E d = 0 in the rows with l = u and zero cones.
   Array<double> certificate;
   Array<double> point;  ///< [problems, n], NaN unless unbounded: meets the rows and cones
 
@@ -181,8 +181,8 @@ struct QpResultArrays {
 struct QpResult : QpResultArrays<Buffer> {};
 
 /// Solves every problem, whatever becomes of its neighbours. Statuses: solved, inaccurate,
-/// infeasible and unbounded (both proven, see `certificate`), nonconvex (least eigenvalue of the
-/// Hessian scaled to a unit diagonal below -1e-9), iteration_limit, numerical_error, invalid_input
+/// infeasible and unbounded (both proven, see `certificate`), nonconvex (P of unit diagonal has an
+/// eigenvalue below -1e-9 where equations hold), iteration_limit, numerical_error, invalid_input
 /// (NaN, an infinite entry of P, q, A, C or b, or l > u by a NaN). l_i > u_i is infeasible.
 /// The result lives in the memory space of `batch`. backend reference: a dual active set
 /// in long double, for cones tangent planes and Newton's method; it ignores `method` and `start`.

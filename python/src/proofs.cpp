@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <vector>
 
@@ -203,6 +204,28 @@ struct QpForm {
         kLane, shape, view, Memory{work.data()}));
   }
 
+  [[nodiscard]] bool has_equations() const {
+    return !std::equal(lower.begin(), lower.end(), upper.begin(), std::not_equal_to<>());
+  }
+  /// The largest |E d|_i of an equation over its terms.
+  [[nodiscard]] double leaves_equations(const double* d) const {
+    double worst = 0.0;
+    for (int i = 0; i < rows; ++i) {
+      const auto row = static_cast<std::size_t>(i);
+      if (lower[row] != upper[row]) continue;
+      double sum = 0.0;
+      double size = 0.0;
+      for (int j = 0; j < n; ++j) {
+        const double term =
+            matrix[row * static_cast<std::size_t>(n) + static_cast<std::size_t>(j)] * d[j];
+        sum += term;
+        size += std::abs(term);
+      }
+      if (size > 0.0) worst = std::max(worst, std::abs(sum) / size);
+    }
+    return worst;
+  }
+
   /// Whether y is the unit vector of a row whose bounds exclude each other.
   [[nodiscard]] bool crossed(const double* y) const {
     int set = -1;
@@ -220,6 +243,29 @@ struct QpForm {
   std::vector<bool> equation;
   std::vector<double> matrix, lower, upper, work;
   std::vector<int> first, column;
+};
+
+/// Residual of a proof that no other is looked for.
+constexpr double kClose = 1e-9;
+
+/// The objective's slope P x + q at x, and d'P d over its terms.
+struct Slope {
+  Slope(int n, const double* hessian, const double* q, const double* x, const double* d)
+      : flat(static_cast<std::size_t>(n) * static_cast<std::size_t>(n), 0.0), gradient(q, q + n) {
+    double size = 0.0;
+    for (int j = 0; j < n; ++j) {
+      for (int k = 0; k < n; ++k) {
+        const double entry =
+            k <= j ? hessian[std::int64_t{j} * n + k] : hessian[std::int64_t{k} * n + j];
+        gradient[static_cast<std::size_t>(j)] += entry * x[k];
+        curvature += d[j] * entry * d[k];
+        size += std::abs(d[j] * entry * d[k]);
+      }
+    }
+    curvature = size > 0.0 ? std::abs(curvature) / size : 0.0;
+  }
+  std::vector<double> flat, gradient;
+  double curvature = 0.0;
 };
 
 nb::object qp(const nb::dict& problem, const nb::dict& answer, std::int64_t problems, int n, int m,
@@ -259,14 +305,23 @@ nb::object qp(const nb::dict& problem, const nb::dict& answer, std::int64_t prob
       };
       *to = form.crossed(certificate[p]) ? 0.0 : worst_of(judged(farkas));
     } else if (claim == Status::unbounded) {
+      const auto ray = [&](const auto& judge) {
+        return judge.ray_residual(QpForm::Data{certificate[p]});
+      };
+      double falling = judged(ray);
+      if (form.has_equations() && !(falling <= kClose)) {  // perhaps convex on those only
+        const Slope slope(n, hessian[p], gradient[p], point[p], certificate[p]);
+        falling = std::min(
+            falling,
+            worst_of(slope.curvature, form.judged(slope.flat.data(), slope.gradient.data(), ray)));
+      }
       *to = judged([&](const auto& judge) {
-        return worst_of(judge.ray_residual(QpForm::Data{certificate[p]}),
-                        judge.point_residual(QpForm::Data{point[p]}), finite(point[p], n));
+        return worst_of(falling, judge.point_residual(QpForm::Data{point[p]}), finite(point[p], n));
       });
     } else if (claim == Status::nonconvex) {
       const double curvature =
           certificate::relative_curvature(kLane, n, hessian[p], certificate[p], form.work.data());
-      *to = curvature < 0.0 ? 0.0 : kInfinity;
+      *to = curvature < 0.0 ? form.leaves_equations(certificate[p]) : kInfinity;
     }
   });
 }

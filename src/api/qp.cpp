@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <string>
+#include <vector>
 
 #include "core/arrays.hpp"
 #include "core/backends.hpp"
@@ -10,6 +11,7 @@
 #include "core/workspace.hpp"
 #include "programs/body/convex_lemke.hpp"
 #include "programs/qp/backends.hpp"
+#include "programs/qp/linear.hpp"
 
 namespace carom {
 
@@ -68,7 +70,22 @@ QpResult solve_qp(const QpBatch& batch, const QpSettings& settings, Backend back
   const Backend chosen = resolve(backend);
   require::reachable(chosen, arrays::common_space("qp batch", batch, start));
   const WorkspaceLease lease(workspace);
-  return entries(chosen).solve_qp(batch, settings, start, lease.state());
+  const auto solve = [&](const QpBatch& part, const QpWarmStart& guess) {
+    return entries(chosen).solve_qp(part, settings, guess, lease.state());
+  };
+  if (chosen == Backend::cpu && settings.method == QpMethod::automatic &&
+      settings.max_iterations == 0) {
+    const std::vector<std::int64_t> linear = qp_linear::problems(batch);
+    if (!linear.empty()) {
+      return qp_linear::solve(
+          batch, settings, start, linear,
+          [&](const LpBatch& lp, const LpSettings& simplex) {
+            return entries(chosen).solve_lp(lp, simplex, nullptr, lease.state());
+          },
+          solve);
+    }
+  }
+  return solve(batch, start);
 }
 
 }  // namespace carom

@@ -1,5 +1,6 @@
 #include "support/exact_program.hpp"
 
+#include <algorithm>
 #include <cstddef>
 
 namespace carom::test {
@@ -302,9 +303,7 @@ bool is_optimal(Exact& exact, const IntegerProgram& p, const Sides& sides, const
 }
 
 /// Symmetric elimination without fractions; false where a pivot shows negative curvature.
-bool is_convex(Exact& exact, const IntegerProgram& p) {
-  const int n = p.variables;
-  std::vector<Wide> a(p.hessian.begin(), p.hessian.end());
+bool is_convex(Exact& exact, int n, std::vector<Wide> a) {
   const auto at = [&](int i, int j) -> Wide& { return a[static_cast<std::size_t>(i * n + j)]; };
   std::vector<bool> done(static_cast<std::size_t>(n), false);
   Wide last = 1;
@@ -339,6 +338,56 @@ bool is_convex(Exact& exact, const IntegerProgram& p) {
   return true;
 }
 
+/// Z'P Z for a basis Z of the null space of the equations, and its order.
+std::vector<Wide> on_equations(Exact& exact, const IntegerProgram& p, int& order) {
+  const auto n = static_cast<std::size_t>(p.variables);
+  std::vector<std::vector<Wide>> reduced;  // rows of E, one entry at the pivot of each other row
+  std::vector<std::size_t> pivot;
+  Wide denominator = 1;  // that all rows have at their pivots
+  for (std::size_t i = 0; i < static_cast<std::size_t>(p.rows); ++i) {
+    if (!p.lower[i] || p.lower[i] != p.upper[i]) continue;
+    std::vector<Wide> row(n);
+    for (std::size_t j = 0; j < n; ++j) {
+      row[j] = exact.times(p.matrix[i * n + j], denominator);
+      for (std::size_t k = 0; k < reduced.size(); ++k) {
+        row[j] = exact.minus(row[j], exact.times(p.matrix[i * n + pivot[k]], reduced[k][j]));
+      }
+    }
+    std::size_t at = 0;
+    while (at < n && row[at] == 0) ++at;
+    if (at == n) continue;
+    for (std::vector<Wide>& other : reduced) {
+      const Wide factor = other[at];
+      for (std::size_t j = 0; j < n; ++j) {
+        other[j] =
+            exact.minus(exact.times(other[j], row[at]), exact.times(factor, row[j])) / denominator;
+      }
+    }
+    denominator = row[at];
+    reduced.push_back(row);
+    pivot.push_back(at);
+  }
+  std::vector<std::vector<Wide>> basis;
+  for (std::size_t j = 0; j < n; ++j) {
+    if (std::find(pivot.begin(), pivot.end(), j) != pivot.end()) continue;
+    std::vector<Wide> z(n, 0);
+    z[j] = denominator;
+    for (std::size_t k = 0; k < reduced.size(); ++k) z[pivot[k]] = -reduced[k][j];
+    basis.push_back(z);
+  }
+  order = static_cast<int>(basis.size());
+  std::vector<Wide> product;
+  for (const std::vector<Wide>& left : basis) {
+    const std::vector<Wide> bent = hessian_times(exact, p, left);
+    for (const std::vector<Wide>& right : basis) {
+      Wide sum = 0;
+      for (std::size_t j = 0; j < n; ++j) sum = exact.plus(sum, exact.times(bent[j], right[j]));
+      product.push_back(sum);
+    }
+  }
+  return product;
+}
+
 }  // namespace
 
 ExactVerdict decide(const IntegerProgram& program) {
@@ -346,8 +395,10 @@ ExactVerdict decide(const IntegerProgram& program) {
   const Sides sides = sides_of(program);
   ExactVerdict verdict;
   Exact exact;
-  if (!is_convex(exact, program)) {
-    if (exact.sound) verdict.status = Status::nonconvex;
+  if (!is_convex(exact, n, {program.hessian.begin(), program.hessian.end()})) {
+    int order = 0;
+    const std::vector<Wide> projected = on_equations(exact, program, order);
+    if (!is_convex(exact, order, projected) && exact.sound) verdict.status = Status::nonconvex;
     return verdict;
   }
   const auto finish = [&](Status status) {

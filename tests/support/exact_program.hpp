@@ -34,8 +34,8 @@ struct ExactVerdict {
 };
 
 /// Decides by the lexicographic method of Lemke on the optimality conditions, without fractions
-/// (Edmonds' integer pivoting) in 128 bits. Where those do not suffice the status is
-/// numerical_error.
+/// (Edmonds' integer pivoting) in 128 bits. Nonconvex is what is not convex where the equations
+/// hold. Where 128 bits do not suffice, or P is convex there only, the status is numerical_error.
 ExactVerdict decide(const IntegerProgram& program);
 
 /// z of LCP(M, q) with M, q of integers, by the same method: solved or ray.

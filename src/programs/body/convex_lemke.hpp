@@ -35,6 +35,8 @@ struct ConvexLemkeLayout {
   Memory side_row;
   Memory side_sign;
   Memory side_scale;
+  Memory shift_high;  ///< what is added to an unknown's constant: less than its noise
+  Memory shift_low;
   Memory lemke;
 
   ConvexLemkeLayout() = default;
@@ -49,6 +51,8 @@ struct ConvexLemkeLayout {
         side_row(arena.take(sides)),
         side_sign(arena.take(sides)),
         side_scale(arena.take(sides)),
+        shift_high(arena.take(pairs(n, sides))),
+        shift_low(arena.take(pairs(n, sides))),
         lemke(arena.take(doubled_lemke_workspace(pairs(n, sides)))) {}
 
  private:
@@ -60,6 +64,10 @@ struct ConvexLemkeLayout {
 CAROM_INLINE constexpr long convex_lemke_workspace(long n, long rows, long sides) {
   return values_of<ConvexLemkeLayout>(n, rows, sides);
 }
+
+/// Entries of the covering vector: each in the unit of its own constant, so that a huge number
+/// elsewhere does not blur it, or all alike, so that none is lost beside the others.
+enum class LemkeCover : std::uint8_t { own, even };
 
 /// Source: variables(), rows(), hessian(i, j), gradient(j), matrix(i, j), lower(i), upper(i),
 /// column_lower(j), column_upper(j).
@@ -77,22 +85,43 @@ class ConvexLemke {
         lemke_(lanes, at_.lemke) {}
 
   /// The verdict: solved, infeasible or unbounded; numerical_error where there is none, or more
-  /// than kLargestConvexLemke pairs.
-  CAROM_CALL Status solve() {
+  /// than kLargestConvexLemke pairs. A contradiction or a fall of no more than `noise` of its terms
+  /// is none: the data that take part in it are shifted by as much, and the next problem is solved.
+  CAROM_CALL Status solve(double noise = 0.0, LemkeCover cover = LemkeCover::own) {
+    cover_ = cover;
     list_unknowns();
     if (order() > kLargestConvexLemke) return Status::numerical_error;
     scale();
-    LemkeEnd end = run(1.0);
-    if (end == LemkeEnd::solution) return Status::solved;
-    if (end != LemkeEnd::ray) return Status::numerical_error;
-    if (excludes_points()) return Status::infeasible;
-    // The x-part is a direction without end; it remains to be seen whether there is a point.
-    lanes_.for_each(n_, [&](int j) {
-      at_.direction[j] = (x_part(j, [&](int i) { return lemke_.direction(i); })).hi;
+    lanes_.for_each(order(), [&](int i) {
+      at_.shift_high[i] = 0.0;
+      at_.shift_low[i] = 0.0;
     });
-    end = run(0.0);
-    if (end == LemkeEnd::solution) return Status::unbounded;
-    if (end == LemkeEnd::ray && excludes_points()) return Status::infeasible;
+    for (int round = 0; round <= kShifts; ++round) {
+      LemkeEnd end = run(1.0);
+      if (end == LemkeEnd::solution) return Status::solved;
+      if (end != LemkeEnd::ray) return Status::numerical_error;
+      const Earned by_sides = earned(first_side(), order(), 1.0);
+      if (by_sides.exceeds(noise)) return Status::infeasible;
+      const Earned by_slope = earned(0, first_side(), 1.0);
+      if (!by_slope.exceeds(noise)) {
+        // A ray that earns nothing is where rounding kept the artificial variable from leaving.
+        if (!by_sides.exceeds(0.0) && !by_slope.exceeds(0.0)) return Status::solved;
+        shift(first_side(), order(), 1.0, by_sides);
+        shift(0, first_side(), 1.0, by_slope);
+        continue;
+      }
+      // The x-part is a direction without end; it remains to be seen whether there is a point.
+      lanes_.for_each(n_, [&](int j) {
+        at_.direction[j] = (x_part(j, [&](int i) { return lemke_.direction(i); })).hi;
+      });
+      end = run(0.0);
+      if (end == LemkeEnd::solution) return Status::unbounded;
+      if (end != LemkeEnd::ray) return Status::numerical_error;
+      const Earned excluded = earned(first_side(), order(), 0.0);
+      if (excluded.exceeds(noise)) return Status::infeasible;
+      if (!excluded.exceeds(0.0)) return Status::unbounded;
+      shift(first_side(), order(), 0.0, excluded);
+    }
     return Status::numerical_error;
   }
 
@@ -122,6 +151,7 @@ class ConvexLemke {
   static constexpr double kFromLower = 1.0;
   static constexpr double kFromUpper = -1.0;
   static constexpr int kSweeps = 6;
+  static constexpr int kShifts = 8;
 
   /// The unknowns are u, v of the free variables, and the sides' multipliers.
   [[nodiscard]] CAROM_INLINE int first_side() const { return n_ + frees_; }
@@ -269,8 +299,42 @@ class ConvexLemke {
   }
 
   CAROM_CALL Doubled vector(int i, double objective) const {
-    if (i >= first_side()) return side_offset(i - first_side());
-    return objective == 0.0 ? Doubled(0.0) : slope(variable_of(i)) * sign_of(i);
+    if (i < first_side() && objective == 0.0) return Doubled(0.0);
+    const Doubled given =
+        i >= first_side() ? side_offset(i - first_side()) : slope(variable_of(i)) * sign_of(i);
+    return at_.shift_high[i] == 0.0 ? given : given + Doubled(at_.shift_high[i], at_.shift_low[i]);
+  }
+
+  /// A ray's constants times its direction, and the magnitudes of these terms.
+  struct Earned {
+    Doubled sum;
+    double terms = 0.0;
+    [[nodiscard]] CAROM_INLINE bool exceeds(double noise) const {
+      return sum < Doubled(0.0) && -sum.hi > noise * terms;
+    }
+  };
+  CAROM_CALL Earned earned(int first, int last, double objective) const {
+    Earned result;
+    for (int i = first; i < last; ++i) {
+      const Doubled term = vector(i, objective) * lemke_.direction(i);
+      result.sum = cancelled_sum(result.sum, term);
+      result.terms += magnitude(term.hi);
+    }
+    return result;
+  }
+  /// Raises the constants so that the ray earns nothing, each by the same share of its term.
+  CAROM_CALL void shift(int first, int last, double objective, const Earned& found) {
+    if (!(found.sum < Doubled(0.0))) return;
+    const Doubled share = -found.sum / found.terms;
+    for (int i = first; i < last; ++i) {
+      if (!(lemke_.direction(i) > Doubled(0.0))) continue;
+      const Doubled by =
+          share * magnitude(vector(i, objective).hi) + Doubled(at_.shift_high[i], at_.shift_low[i]);
+      lanes_.for_each(1, [&](int) {
+        at_.shift_high[i] = by.hi;
+        at_.shift_low[i] = by.lo;
+      });
+    }
   }
   /// (q + P base)_j, scaled.
   CAROM_HOST_DEVICE Doubled slope(int j) const {
@@ -300,7 +364,7 @@ class ConvexLemke {
         size, [&](int i, int j) { return entry(i, j, objective); },
         [&](int i) { return vector(i, objective); },
         [&](int i) {
-          // In the row's own unit, so that a huge number elsewhere does not blur this one.
+          if (cover_ == LemkeCover::even) return 1.0;
           const double own = magnitude(vector(i, objective).hi);
           return own > 0.0 ? power_of_two_below(own) : 1.0;
         },
@@ -309,21 +373,13 @@ class ConvexLemke {
     return end;
   }
 
-  /// Whether the ray's multipliers are Farkas': offsets times multipliers sum to less than zero.
-  CAROM_CALL bool excludes_points() const {
-    Doubled sum(0.0);
-    for (int i = first_side(); i < order(); ++i) {
-      sum = cancelled_sum(sum, vector(i, 0.0) * lemke_.direction(i));
-    }
-    return sum < Doubled(0.0);
-  }
-
   const Lanes& lanes_;
   const Source& source_;
   int n_, m_;
   int sides_ = 0;
   int frees_ = 0;
   int pivots_ = 0;
+  LemkeCover cover_ = LemkeCover::own;
   double cost_ = 1.0;
   ConvexLemkeLayout<Memory> at_;
   DoubledLemke<Lanes, Memory> lemke_;

@@ -10,7 +10,7 @@
 #include "programs/body/doubled.hpp"
 
 /// Lemke's method in twice the precision of a double, for the few problems that faster methods
-/// leave without a certificate. A sum that cancels to less than 2^-58 of its terms is zero: with
+/// leave without a certificate. A sum that cancels to less than 2^-80 of its terms is zero: with
 /// data of few digits the signs that the method asks for are then those of exact arithmetic,
 /// whatever the units of rows and columns, and its lexicographic rule needs no tolerances.
 namespace carom::kernels {
@@ -45,7 +45,7 @@ CAROM_INLINE constexpr long doubled_lemke_workspace(long order) {
 
 enum class LemkeEnd : std::uint8_t { solution, ray, limit, broken };
 
-inline constexpr double kCancelled = 0x1p-58;
+inline constexpr double kCancelled = 0x1p-80;
 
 /// a + b where what is left of a cancellation by rounding counts as nothing.
 CAROM_INLINE Doubled cancelled_sum(const Doubled& a, const Doubled& b) {

@@ -5,6 +5,9 @@
 #include <limits>
 
 #include <Eigen/Eigenvalues>
+#include <Eigen/QR>
+
+#include "programs/qp/body/qp_proofs.hpp"
 
 namespace carom::reference {
 
@@ -15,17 +18,6 @@ using Eigen::VectorXd;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kProof = 1e-9;
-/// Values below these shares of the largest one are left out of a proof, the fewest first.
-constexpr double kDust[] = {0.0, 1e-13, 1e-10, 1e-7};
-
-/// Scales to a largest entry of one; false where there is nothing or no number.
-bool normalise(VectorXd& values) {
-  if (values.size() == 0 || !values.allFinite()) return false;
-  const double size = values.cwiseAbs().maxCoeff();
-  if (!(size > 0.0)) return false;
-  for (double& value : values) value /= size;
-  return true;
-}
 
 }  // namespace
 
@@ -101,10 +93,80 @@ bool QpProblem::negative_curvature(VectorXd& direction) const {
   return true;
 }
 
-template <class Judged>
-auto QpProblem::judged(Judged&& judgement) const {
-  using Data = kernels::PlainMemory<const double>;
-  using Memory = kernels::PlainMemory<double>;
+bool QpProblem::on_equations(QpProblem& convex, VectorXd& direction) const {
+  const Index n = variables();
+  std::vector<Index> equations;
+  for (Index i = 0; i < rows(); ++i) {
+    if (lower[i] == upper[i]) equations.push_back(i);
+  }
+  VectorXd unit(n);  // lengths in units of the equations
+  for (Index j = 0; j < n; ++j) {
+    double size = 0.0;
+    for (const Index i : equations) size = std::max(size, std::abs(matrix(i, j)));
+    unit[j] = size > 0.0 ? 1.0 / size : 1.0;
+  }
+  Eigen::MatrixXd e(static_cast<Index>(equations.size()), n);
+  VectorXd values(e.rows());
+  for (Index k = 0; k < e.rows(); ++k) {
+    const Index i = equations[static_cast<std::size_t>(k)];
+    e.row(k) = matrix.row(i) * unit.asDiagonal();
+    const double size = e.row(k).cwiseAbs().maxCoeff();
+    const double scale = size > 0.0 ? 1.0 / size : 1.0;
+    e.row(k) *= scale;
+    values[k] = upper[i] * scale;
+  }
+  Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> parts(e.rows(), n);
+  parts.setThreshold(1e-11);
+  if (e.rows() > 0) parts.compute(e);
+  if (e.rows() == 0 || parts.rank() == 0) return false;
+  const Eigen::MatrixXd projector = Eigen::MatrixXd::Identity(n, n) - parts.pseudoInverse() * e;
+  const VectorXd held = unit.cwiseProduct(parts.solve(values));
+  const Eigen::MatrixXd along = unit.asDiagonal() * projector;
+  const Eigen::MatrixXd bent = along.transpose() * hessian * along;
+  const Eigen::MatrixXd sizes =
+      along.cwiseAbs().transpose() * hessian.cwiseAbs() * along.cwiseAbs();
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(0.5 * (bent + bent.transpose()));
+  const double rounding = 1e-12 * sizes.cwiseAbs().maxCoeff();
+  if (solver.eigenvalues()[0] < -rounding) {
+    direction = along * solver.eigenvectors().col(0);
+    for (double& value : direction) {
+      if (std::abs(value) <= 1e-14 * direction.cwiseAbs().maxCoeff()) value = 0.0;
+    }
+    return false;
+  }
+  // z = x / unit: T'P T and T'(q + P x_p), whose x differs in nothing
+  const auto back = unit.cwiseInverse().asDiagonal();
+  convex.hessian = back * bent * back;
+  convex.hessian = (0.5 * (convex.hessian + convex.hessian.transpose())).eval();
+  convex.gradient = back * (along.transpose() * (gradient + hessian * held));
+  const double least = 1e-13 * convex.hessian.cwiseAbs().maxCoeff();
+  for (Index i = 0; i < n; ++i) {
+    for (Index j = 0; j < n; ++j) {
+      if (std::abs(convex.hessian(i, j)) <= least) convex.hessian(i, j) = 0.0;
+    }
+  }
+  return true;
+}
+
+void QpProblem::complete(const VectorXd& x, VectorXd& y) const {
+  std::vector<Index> equations;
+  for (Index i = 0; i < rows(); ++i) {
+    if (lower[i] == upper[i]) equations.push_back(i);
+  }
+  Eigen::MatrixXd e(static_cast<Index>(equations.size()), variables());
+  for (Index k = 0; k < e.rows(); ++k) {
+    e.row(k) = matrix.row(equations[static_cast<std::size_t>(k)]);
+  }
+  const Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> parts(e.transpose());
+  for (int pass = 0; pass < 2; ++pass) {
+    const VectorXd left = hessian * x + gradient + matrix.transpose() * y;
+    const VectorXd change = parts.solve(-left);
+    for (Index k = 0; k < e.rows(); ++k) y[equations[static_cast<std::size_t>(k)]] += change[k];
+  }
+}
+
+template <class Proof>
+auto QpProblem::with_view(Proof&& proof) const {
   kernels::QpShape shape{};
   shape.variables = variables();
   shape.rows = rows();
@@ -116,49 +178,38 @@ auto QpProblem::judged(Judged&& judgement) const {
       {hessian.data()}, {gradient.data()}, {matrix.data()}, {lower.data()}, {upper.data()}};
   std::vector<double> work(
       static_cast<std::size_t>(certificate::qp_judge_workspace(variables(), rows())));
-  return judgement(certificate::QpJudge<double, kernels::SingleLane, Data, Memory>(
-      kernels::SingleLane{}, shape, view, Memory{work.data()}));
+  return proof(shape, view, Memory{work.data()});
 }
 
 certificate::QpResidual<double> QpProblem::residual(const VectorXd& x, const VectorXd& y) const {
-  return judged([&](const auto& judge) { return judge.residual(x, y); });
+  return with_view([&](const kernels::QpShape& shape, const auto& view, const Memory& work) {
+    return certificate::QpJudge<double, kernels::SingleLane, Data, Memory>(kernels::SingleLane{},
+                                                                           shape, view, work)
+        .residual(x, y);
+  });
 }
 
 std::optional<double> QpProblem::infeasibility_residual(VectorXd& y) const {
-  if (!normalise(y)) return std::nullopt;
-  for (int i = 0; i < rows(); ++i) {
-    if (!in_cone(i) && !std::isfinite(y[i] > 0.0 ? upper[i] : lower[i])) y[i] = 0.0;
-  }
-  for (const kernels::QpConeSpan& cone : cones) {
-    double tail = 0.0;
-    for (int t = 1; t < cone.size; ++t) tail += y[cone.first + t] * y[cone.first + t];
-    y[cone.first] = std::max(y[cone.first], std::sqrt(tail));
-  }
-  const VectorXd weight = matrix.cwiseAbs().rowwise().maxCoeff().cwiseProduct(y.cwiseAbs());
-  for (const double dust : kDust) {
-    for (int i = 0; i < rows(); ++i) {
-      // A row of zeros weighs nothing, and proves something by itself.
-      if (!in_cone(i) && weight[i] > 0.0 && weight[i] <= dust * weight.maxCoeff()) y[i] = 0.0;
-    }
-    const double residual = judged([&](const auto& judge) { return judge.farkas_residual(y); });
-    if (certificate::within(residual, kProof)) return residual;
-  }
-  return std::nullopt;
+  if (!y.allFinite()) return std::nullopt;
+  std::vector<double> spare(static_cast<std::size_t>(std::max(rows(), 1)));
+  const double found =
+      with_view([&](const kernels::QpShape& shape, const auto& view, const Memory& work) {
+        return kernels::infeasibility_residual(kernels::SingleLane{}, shape, view, Memory{y.data()},
+                                               work, Memory{spare.data()}, kProof);
+      });
+  return certificate::within(found, kProof) ? std::optional(found) : std::nullopt;
 }
 
 std::optional<double> QpProblem::unboundedness_residual(VectorXd& d, const VectorXd& point) const {
-  if (!normalise(d)) return std::nullopt;
-  for (const double dust : kDust) {
-    for (double& value : d) {
-      if (std::abs(value) <= dust) value = 0.0;
-    }
-    const double residual = judged([&](const auto& judge) { return judge.ray_residual(d); });
-    if (!certificate::within(residual, kProof)) continue;
-    const double feasible = judged([&](const auto& judge) { return judge.point_residual(point); });
-    if (!certificate::within(feasible, kProof)) return std::nullopt;
-    return std::max(residual, feasible);
-  }
-  return std::nullopt;
+  if (!d.allFinite() || !point.allFinite()) return std::nullopt;
+  VectorXd x = point;
+  std::vector<double> spare(static_cast<std::size_t>(variables()));
+  const double found = with_view([&](const kernels::QpShape& shape, const auto& view,
+                                     const Memory& work) {
+    return kernels::unboundedness_residual(kernels::SingleLane{}, shape, view, Memory{x.data()},
+                                           Memory{d.data()}, work, Memory{spare.data()}, kProof);
+  });
+  return certificate::within(found, kProof) ? std::optional(found) : std::nullopt;
 }
 
 }  // namespace carom::reference

@@ -31,6 +31,12 @@ class QpProblem {
   /// where it has none.
   bool negative_curvature(Eigen::VectorXd& direction) const;
 
+  /// The same of directions that no equation ends. Where there is none, `convex`, a copy of this,
+  /// gets the objective that agrees where the equations hold and is convex everywhere.
+  bool on_equations(QpProblem& convex, Eigen::VectorXd& direction) const;
+  /// Multipliers of the equations, from P x + q + A'y = 0.
+  void complete(const Eigen::VectorXd& x, Eigen::VectorXd& y) const;
+
   // The verdicts are the library's certificates.
   [[nodiscard]] certificate::QpResidual<double> residual(const Eigen::VectorXd& x,
                                                          const Eigen::VectorXd& y) const;
@@ -49,8 +55,12 @@ class QpProblem {
   std::vector<kernels::QpConeSpan> cones;  ///< second-order cones of more than one row
 
  private:
-  template <class Judged>
-  auto judged(Judged&& judgement) const;
+  using Data = kernels::PlainMemory<const double>;
+  using Memory = kernels::PlainMemory<double>;
+
+  /// proof(shape, view, work), work: qp_judge_workspace.
+  template <class Proof>
+  auto with_view(Proof&& proof) const;
 
   int interval_rows_;  ///< of A
   std::vector<bool> in_cone_;

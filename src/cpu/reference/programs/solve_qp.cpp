@@ -75,7 +75,7 @@ class Solver {
     judge();
   }
 
- private:
+  /// The answer as it stands.
   void judge() {
     const auto judged = problem_.residual(answer_.x, answer_.y);
     answer_.residual = judged.value();
@@ -85,6 +85,7 @@ class Solver {
                                                                        : Status::numerical_error;
   }
 
+ private:
   /// residual: of the proof of `status`, if there is one.
   void conclude(Status status, std::optional<double> residual) {
     answer_.status = residual ? status : Status::numerical_error;
@@ -308,7 +309,15 @@ QpResult solve_qp(const QpBatch& batch, const QpSettings& settings) {
       answer.y = Eigen::VectorXd::Unit(rows, crossed);
       answer.residual = 0.0;
     } else if (problem.negative_curvature(answer.x)) {
+      QpProblem convex = problem;
       answer.status = Status::nonconvex;
+      if (problem.on_equations(convex, answer.x)) {
+        Solver(convex, settings.tolerance, answer).solve();
+        if (answer.status == Status::solved || answer.status == Status::inaccurate) {
+          problem.complete(answer.x, answer.y);
+          Solver(problem, settings.tolerance, answer).judge();
+        }
+      }
     } else {
       Solver(problem, settings.tolerance, answer).solve();
     }

@@ -55,6 +55,9 @@ class QpActiveSet : public QpIterate<double, Lanes, Memory, QpActiveSetLayout> {
  public:
   using Base::Base;
 
+  /// Whether the Hessian of the problem that was solved last needed no proximal steps.
+  [[nodiscard]] CAROM_INLINE bool is_strictly_convex() const { return proximity_ == 0.0; }
+
   /// x: [n], y: [rows], where to start; the rows with a multiplier are taken as active.
   template <class Data, class Start>
   CAROM_CALL QpExactOutcome solve(const QpView<Data>& view, int max_iterations, const Start& x,

@@ -96,13 +96,16 @@ class QpAttempt {
     const Memory y = memory_ + parts_.y;
     const certificate::QpJudge<V, Lanes, Memory, Memory> judge(lanes_, shape, view(),
                                                                memory_ + parts_.body);
-    const auto judged = judge.residual(x, y);
+    // The dual pivots take definite Hessians only, and hold independent rows.
+    const certificate::Leaning leaning =
+        Method == QpMethod::active_set ? certificate::Leaning::by_active_rows : qp_leaning(shape);
+    const auto judged = judge.residual(x, y, leaning);
     if constexpr (Method == QpMethod::active_set) {
       using kernels::any_of;
       const MaskOf<V> wanting = judged.value() > V(arrays_.settings.tolerance);
       if (any_of(wanting)) {
         judge.clean(x, y, wanting);
-        return judge.residual(x, y);
+        return judge.residual(x, y, leaning);
       }
     }
     return judged;

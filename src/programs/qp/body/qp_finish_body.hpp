@@ -7,6 +7,7 @@
 #include "programs/qp/body/qp_active_set_body.hpp"
 #include "programs/qp/body/qp_homogeneous_body.hpp"
 #include "programs/qp/body/qp_proofs.hpp"
+#include "programs/qp/body/qp_subspace.hpp"
 #include "programs/qp/body/qp_task_arrays.hpp"
 
 /// What becomes of a problem that the first method did not solve, or that is to be solved exactly:
@@ -24,6 +25,9 @@ struct QpFinishLayout {
   Memory work;           ///< of the judgement
   Memory other_hessian;  ///< of the search for a point that meets the rows
   Memory other_gradient;
+  Memory spare;           ///< of a proof that is cleaned
+  Memory convex_hessian;  ///< of the equations' null space
+  Memory convex_gradient;
   Memory body;
 
   QpFinishLayout() = default;
@@ -34,12 +38,15 @@ struct QpFinishLayout {
         work(arena.take(certificate::qp_judge_workspace(n, rows))),
         other_hessian(arena.take(n * n)),
         other_gradient(arena.take(n)),
-        body(cones
-                 ? arena.take_largest(
-                       admm_qp_workspace(n, rows),  // a factor of the Hessian wants less
-                       takes_homogeneous(n, rows) ? qp_homogeneous_workspace(n, rows) : 0)
-                 : arena.take_largest(admm_qp_workspace(n, rows), qp_active_set_workspace(n, rows),
-                                      convex_lemke_workspace(n, rows, 2 * rows))) {}
+        spare(arena.take(n > rows ? n : rows)),
+        convex_hessian(arena.take(n * n)),
+        convex_gradient(arena.take(n)),
+        body(cones ? arena.take_largest(
+                         admm_qp_workspace(n, rows), qp_subspace_workspace(n),
+                         takes_homogeneous(n, rows) ? qp_homogeneous_workspace(n, rows) : 0)
+                   : arena.take_largest(admm_qp_workspace(n, rows),
+                                        qp_active_set_workspace(n, rows), qp_subspace_workspace(n),
+                                        convex_lemke_workspace(n, rows, 2 * rows))) {}
 };
 CAROM_INLINE constexpr long qp_finish_workspace(long n, long rows, bool cones) {
   return values_of<QpFinishLayout>(n, rows, cones);
@@ -96,7 +103,7 @@ class QpFinish {
   CAROM_CALL QpVerdict run(const QpTaskSettings& settings, int interval_rows,
                            const QpVerdict* first, double end, Start&& start) {
     QpVerdict answer = find(settings, interval_rows, first, end, start);
-    if (answer.status == Status::solved && answer.method != QpMethod::lemke &&
+    if (answer.status == Status::solved && answer.method != QpMethod::lemke && convex_ &&
         qp_wants_refinement(shape_, answer.residual, settings.tolerance)) {
       refine(answer, settings);
     }
@@ -105,6 +112,9 @@ class QpFinish {
   }
 
  private:
+  static constexpr double kProvenMargin = 0x1p-43;  // of its terms, for each of the conditions
+  static constexpr double kNearby = 8.0;            // tolerances
+
   template <class Start>
   CAROM_CALL QpVerdict find(const QpTaskSettings& settings, int interval_rows,
                             const QpVerdict* first, double end, Start&& start) {
@@ -120,8 +130,7 @@ class QpFinish {
     if (proves_nonconvex(lanes_, shape_.variables, view_.hessian, x_, at_.body,
                          at_.body + static_cast<long>(shape_.variables) * shape_.variables,
                          at_.work)) {
-      answer.status = Status::nonconvex;
-      return answer;
+      return on_subspace(settings, start);
     }
     if (first != nullptr) {
       back_to_first();
@@ -131,11 +140,11 @@ class QpFinish {
       }
       back_to_first();
       if (may_be_solved(end)) {
-        judge_cleaned(answer, settings.tolerance);
+        judge_cleaned(answer, settings.tolerance, qp_leaning(shape_));
         if (answer.status == Status::solved) return answer;
         keep_first();
       } else {
-        judge(answer, settings.tolerance);
+        judge(answer, settings.tolerance, qp_leaning(shape_));
       }
       if (end == qp_end::kBroken) {
         answer.status = Status::numerical_error;
@@ -175,6 +184,39 @@ class QpFinish {
     return other;
   }
 
+  /// Of a Hessian that is not convex, unless it is so where the equations hold. x_: its direction.
+  template <class Start>
+  CAROM_CALL QpVerdict on_subspace(const QpTaskSettings& settings, Start&& start) {
+    using Subspace = QpSubspace<Lanes, Data, Memory>;
+    const int n = shape_.variables;
+    QpVerdict answer;
+    answer.method = settings.method;
+    answer.status = Status::nonconvex;
+    const Subspace subspace(lanes_, shape_, view_, at_.body);
+    if (subspace.equations() == 0) return answer;
+    subspace.project(at_.convex_hessian, at_.convex_gradient);
+    // The search for a direction takes the place of P T.
+    const QpSubspaceLayout<Memory> at = placed<QpSubspaceLayout>(at_.body, n);
+    if (proves_nonconvex(lanes_, n, at_.convex_hessian, x_, at.product, at.size, at_.work)) {
+      subspace.lift(x_);
+      if (!subspace.proves_nonconvex(x_, at_.work)) answer.status = Status::numerical_error;
+      return answer;
+    }
+    convex_ = false;
+    const QpView<Data> given = view_;
+    view_ = {at_.convex_hessian, at_.convex_gradient, given.matrix, given.lower, given.upper};
+    start();
+    answer = solve(settings, true);
+    view_ = given;
+    if (answer.status == Status::unbounded) {
+      if (!falls_from(lanes_, n, view_, at_.point, x_)) answer.status = Status::numerical_error;
+    } else if (!is_proven(answer.status)) {
+      Subspace(lanes_, shape_, view_, at_.body).complete(x_, y_);
+      judge_cleaned(answer, settings.tolerance, certificate::Leaning::allowed);
+    }
+    return answer;
+  }
+
   /// Keeps what the exact method makes of it where that is better. A proof that there is no answer
   /// is: along a bound that is far away an answer may be right for data that differ by rounding.
   CAROM_CALL void refine(QpVerdict& answer, const QpTaskSettings& settings) {
@@ -203,21 +245,22 @@ class QpFinish {
     lanes_.for_each(shape_.rows, [&](int i) { y_[i] = at_.first_y[i]; });
   }
   CAROM_CALL bool is_infeasible(double tolerance) {
-    proof_ = infeasibility_residual(lanes_, shape_, view_, y_, at_.work, tolerance);
+    proof_ = infeasibility_residual(lanes_, shape_, view_, y_, at_.work, at_.spare, tolerance);
     return certificate::within(proof_, tolerance);
   }
   CAROM_CALL bool is_ray(double tolerance) {
-    proof_ = ray_residual(lanes_, shape_, view_, x_, at_.work, tolerance);
+    proof_ = ray_residual(lanes_, shape_, view_, x_, at_.work, at_.spare, tolerance);
     return certificate::within(proof_, tolerance);
   }
   CAROM_CALL bool is_unbounded(double tolerance) {
-    proof_ = unboundedness_residual(lanes_, shape_, view_, at_.point, x_, at_.work, tolerance);
+    proof_ = unboundedness_residual(lanes_, shape_, view_, at_.point, x_, at_.work, at_.spare,
+                                    tolerance);
     return certificate::within(proof_, tolerance);
   }
 
-  CAROM_CALL void judge(QpVerdict& answer, double tolerance) {
+  CAROM_CALL void judge(QpVerdict& answer, double tolerance, certificate::Leaning leaning) {
     const certificate::QpJudge<double, Lanes, Data, Memory> judge(lanes_, shape_, view_, at_.work);
-    const auto judged = judge.residual(x_, y_);
+    const auto judged = judge.residual(x_, y_, leaning);
     answer.residual = judged.value();
     answer.objective = judged.objective;
     answer.status = certificate::within(answer.residual, tolerance) ? Status::solved
@@ -227,8 +270,8 @@ class QpFinish {
 
   /// The same, without what rounding left in place of zeros where that is better: rows of such
   /// numbers alone know no other unit. Overwrites the body's memory.
-  CAROM_CALL void judge_cleaned(QpVerdict& answer, double tolerance) {
-    judge(answer, tolerance);
+  CAROM_CALL void judge_cleaned(QpVerdict& answer, double tolerance, certificate::Leaning leaning) {
+    judge(answer, tolerance, leaning);
     if (answer.status == Status::solved) return;
     const int n = shape_.variables;
     lanes_.for_each(n, [&](int j) { at_.body[j] = x_[j]; });
@@ -236,7 +279,7 @@ class QpFinish {
     certificate::QpJudge<double, Lanes, Data, Memory>(lanes_, shape_, view_, at_.work)
         .clean(x_, y_);
     QpVerdict cleaned = answer;
-    judge(cleaned, tolerance);
+    judge(cleaned, tolerance, leaning);
     if (cleaned.residual < answer.residual) {
       answer = cleaned;
       return;
@@ -249,22 +292,40 @@ class QpFinish {
   /// none.
   CAROM_CALL QpVerdict decide(const QpTaskSettings& settings) {
     QpVerdict answer;
-    const Status claim = shape_.cones > 0 ? by_homogeneous(answer) : by_lemke(answer);
-    if (claim == Status::solved) {
-      judge(answer, settings.tolerance);
-    } else if ((claim == Status::infeasible && is_infeasible(settings.tolerance)) ||
-               (claim == Status::unbounded && is_unbounded(settings.tolerance))) {
-      answer.status = claim;
+    if (shape_.cones > 0) {
+      confirm(answer, by_homogeneous(answer), settings.tolerance);
+      return answer;
+    }
+    // A margin that no proof may have is rounding, and one that the page's check does not take is
+    // within the tolerance: the problem beside it has an answer.
+    const double rounding = kProvenMargin * (2.0 * shape_.variables + 2.0 * shape_.rows + 4.0);
+    const double nearby = larger(rounding, kNearby * settings.tolerance);
+    for (const double noise : {rounding, nearby}) {
+      for (const LemkeCover cover : {LemkeCover::own, LemkeCover::even}) {
+        QpVerdict decided;
+        confirm(decided, by_lemke(decided, noise, cover), settings.tolerance);
+        if (is_final(decided.status)) return decided;
+        answer.method = decided.method;
+        answer.iterations += decided.iterations;
+      }
     }
     return answer;
   }
+  CAROM_CALL void confirm(QpVerdict& answer, Status claim, double tolerance) {
+    if (claim == Status::solved) {
+      judge_cleaned(answer, tolerance, certificate::Leaning::allowed);
+    } else if ((claim == Status::infeasible && is_infeasible(tolerance)) ||
+               (claim == Status::unbounded && is_unbounded(tolerance))) {
+      answer.status = claim;
+    }
+  }
 
   /// Leaves x, y, and the point of an unbounded problem, whose direction is x.
-  CAROM_CALL Status by_lemke(QpVerdict& answer) {
+  CAROM_CALL Status by_lemke(QpVerdict& answer, double noise, LemkeCover cover) {
     const QpLemkeSource<Data> source{shape_, view_};
     ConvexLemke<Lanes, Memory, QpLemkeSource<Data>> body(lanes_, source, 2L * shape_.rows,
                                                          at_.body);
-    const Status claim = body.solve();
+    const Status claim = body.solve(noise, cover);
     answer.method = QpMethod::lemke;
     answer.iterations = body.pivots();
     if (!is_final(claim)) return claim;
@@ -345,6 +406,8 @@ class QpFinish {
           body.solve(view, settings.limit(Method, shape_.variables, shape_.rows), x_, y_);
       read(body);
       iterations = outcome.iterations;
+      leaning_ =
+          body.is_strictly_convex() ? certificate::Leaning::by_active_rows : qp_leaning(shape_);
       return outcome.end;
     } else {
       AdmmQp<double, Lanes, Memory> body(lanes_, shape_, at_.body);
@@ -352,6 +415,7 @@ class QpFinish {
           body.solve(view, settings.first_order(Method, shape_.variables, shape_.rows), x_, y_);
       read(body);
       iterations = static_cast<int>(outcome.iterations);
+      leaning_ = qp_leaning(shape_);
       return outcome.end;
     }
   }
@@ -368,7 +432,7 @@ class QpFinish {
     } else if (end == qp_end::kBroken) {
       answer.status = Status::numerical_error;
     } else {
-      judge_cleaned(answer, settings.tolerance);
+      judge_cleaned(answer, settings.tolerance, leaning_);
       if (answer.status == Status::inaccurate && end == qp_end::kRunning) {
         answer.status = Status::iteration_limit;
       }
@@ -420,6 +484,8 @@ class QpFinish {
   Memory x_, y_;  // the answer, or its proof
   QpFinishLayout<Memory> at_;
   double proof_ = kInfinity;  // residual of the proof that was tried last
+  certificate::Leaning leaning_ = certificate::Leaning::refused;  // of the last iterate()
+  bool convex_ = true;                                            // without the equations
 };
 
 }  // namespace carom::kernels

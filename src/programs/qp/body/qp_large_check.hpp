@@ -218,7 +218,7 @@ struct Finish {
     const auto view = at.view();
     const certificate::QpJudge<double, Lanes, Input, Memory> judge(lanes, task.shape, view,
                                                                    at[&P::judge]);
-    const auto judged = judge.residual(x, y);
+    const auto judged = judge.residual(x, y, qp_leaning(task.shape));
     QpTaskParts parts;
     parts.x = arrays.parts.x;
     parts.y = arrays.parts.y;

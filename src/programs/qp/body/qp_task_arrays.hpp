@@ -2,10 +2,12 @@
 
 #include <cstdint>
 
+#include <carom/certificate_qp.hpp>
 #include <carom/device/qp_problem.hpp>
 #include <carom/qp.hpp>
 
 #include "core/pointers.hpp"
+#include "programs/body/convex_lemke.hpp"
 #include "programs/qp/body/admm_qp_body.hpp"
 
 namespace carom::kernels {
@@ -83,6 +85,13 @@ CAROM_INLINE bool may_be_solved(double end) {
 /// problems are far below.
 CAROM_INLINE bool qp_wants_refinement(const QpShape& shape, double residual, double tolerance) {
   return shape.cones == 0 && shape.variables + shape.rows <= 64 && residual > 1e-2 * tolerance;
+}
+
+/// What an answer may lean on that no exact method has confirmed: where none can, on anything.
+CAROM_INLINE certificate::Leaning qp_leaning(const QpShape& shape) {
+  const bool decidable = shape.cones == 0 && convex_lemke_order(shape.variables, 2L * shape.rows) <=
+                                                 kLargestConvexLemke;
+  return decidable ? certificate::Leaning::refused : certificate::Leaning::allowed;
 }
 
 }  // namespace carom::kernels

@@ -1,0 +1,209 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <carom/qp.hpp>
+
+/// The checks of docs/check_a_proof.md for quadratic programs with interval rows, line by line in
+/// C++, for numbers of answers that no interpreter takes in a test's time.
+namespace carom::test {
+
+class QpPage {
+ public:
+  /// Of problem p of a batch without cones, which outlives this.
+  QpPage(const QpBatch& batch, const QpResult& result, std::int64_t p)
+      : n_(static_cast<std::size_t>(batch.variables)),
+        m_(static_cast<std::size_t>(batch.rows)),
+        hessian_(batch.hessian.data() + p * batch.variables * batch.variables),
+        gradient_(batch.vector.data() + p * batch.variables),
+        matrix_(batch.matrix.data() + p * batch.rows * batch.variables),
+        lower_(batch.lower.data() + p * batch.rows),
+        upper_(batch.upper.data() + p * batch.rows),
+        x_(result.solution.data() + p * batch.variables),
+        y_(result.dual.data() + p * batch.rows),
+        point_(result.point.data() + p * batch.variables),
+        proof_(result.certificate.data() + p * std::max(batch.variables, batch.rows)),
+        status_(result.status.data()[p]) {}
+
+  /// Which line of the page rejects the answer; empty where none does, or there is nothing to
+  /// check.
+  [[nodiscard]] std::string objection() const {
+    switch (status_) {
+      case Status::solved:
+        return solved();
+      case Status::infeasible:
+        return infeasible();
+      case Status::unbounded:
+        return unbounded();
+      case Status::nonconvex:
+        return nonconvex();
+      default:
+        return {};
+    }
+  }
+
+ private:
+  using Terms = std::vector<double>;
+  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+  static long double sum(const Terms& terms) {
+    long double result = 0.0L;
+    for (const double term : terms) result += term;
+    return result;
+  }
+  static double most(const Terms& terms) {
+    double result = 0.0;
+    for (const double term : terms) result = std::max(result, std::abs(term));
+    return result;
+  }
+  static long double total(const Terms& terms) {
+    const long double value = sum(terms);
+    return std::abs(value) <= 1e-8L * most(terms) ? 0.0L : value;
+  }
+  static bool within(Terms terms, double low, double high, double room) {
+    terms.push_back(-low);
+    if (low != -kInfinity && !(total(terms) >= -room)) return false;
+    terms.back() = -high;
+    return high == kInfinity || total(terms) <= room;
+  }
+  static std::string at(const char* what, std::size_t index) {
+    return std::string(what) + " " + std::to_string(index);
+  }
+
+  [[nodiscard]] Terms row(std::size_t i, const double* x) const {
+    Terms terms;
+    for (std::size_t j = 0; j < n_; ++j) terms.push_back(matrix_[i * n_ + j] * x[j]);
+    return terms;
+  }
+  [[nodiscard]] Terms column(std::size_t j, const double* y) const {
+    Terms terms;
+    for (std::size_t i = 0; i < m_; ++i) terms.push_back(matrix_[i * n_ + j] * y[i]);
+    return terms;
+  }
+  [[nodiscard]] Terms bent(std::size_t j, const double* x) const {
+    Terms terms;
+    for (std::size_t k = 0; k < n_; ++k) terms.push_back(hessian_[j * n_ + k] * x[k]);
+    return terms;
+  }
+  /// Of m'v for v within the rows' bounds, m = -y.
+  [[nodiscard]] Terms least(const double* y) const {
+    Terms terms;
+    for (std::size_t i = 0; i < m_; ++i) {
+      if (y[i] != 0.0) terms.push_back(-y[i] * (y[i] < 0.0 ? lower_[i] : upper_[i]));
+    }
+    return terms;
+  }
+  [[nodiscard]] std::string outside(const double* x) const {
+    double size = 0.0;
+    for (std::size_t j = 0; j < n_; ++j) size = std::max(size, std::abs(x[j]));
+    for (std::size_t i = 0; i < m_; ++i) {
+      double entry = 0.0;
+      for (std::size_t j = 0; j < n_; ++j) entry = std::max(entry, std::abs(matrix_[i * n_ + j]));
+      if (!within(row(i, x), lower_[i], upper_[i], 1e-8 * size * entry)) return at("row", i);
+    }
+    return {};
+  }
+
+  [[nodiscard]] std::string solved() const {
+    Terms gap;
+    double largest = 0.0;
+    for (std::size_t j = 0; j < n_; ++j) {
+      Terms terms = bent(j, x_);
+      largest = std::max(largest, most(terms));
+      for (const double term : terms) gap.push_back(x_[j] * term);
+      gap.push_back(x_[j] * gradient_[j]);
+      terms.push_back(gradient_[j]);
+      for (const double term : column(j, y_)) terms.push_back(term);
+      if (total(terms) != 0.0L) return at("gradient", j);
+    }
+    if (std::string row = outside(x_); !row.empty()) return row;
+    for (const double term : least(y_)) gap.push_back(-term);
+    if (total(gap) != 0.0L) return "gap";
+    double given = 0.0;
+    const auto take = [&](double value) {
+      if (std::abs(value) < kInfinity) given = std::max(given, std::abs(value));
+    };
+    std::for_each(gradient_, gradient_ + n_, take);
+    std::for_each(lower_, lower_ + m_, take);
+    std::for_each(upper_, upper_ + m_, take);
+    return 1e-8 * largest <= 1e-3 * given ? "" : "given";
+  }
+
+  [[nodiscard]] std::string infeasible() const {
+    for (std::size_t i = 0; i < m_; ++i) {
+      if (lower_[i] > upper_[i]) return {};
+    }
+    const Terms gain = least(proof_);
+    const auto margin = static_cast<double>(sum(gain)) / most(gain);
+    if (!(margin > 0.0)) return "margin";
+    long double left = 0.0L;
+    for (std::size_t j = 0; j < n_; ++j) {
+      const Terms pull = column(j, proof_);
+      if (!(std::abs(sum(pull)) <= std::min(1e-8, 1e-6 * margin) * most(pull))) {
+        return at("column", j);
+      }
+      double longest = 0.0;
+      for (std::size_t i = 0; i < m_; ++i) {
+        for (const double bound : {lower_[i], upper_[i]}) {
+          const double entry = matrix_[i * n_ + j];
+          if (entry != 0.0 && std::abs(bound) < kInfinity) {
+            longest = std::max(longest, std::abs(bound / entry));
+          }
+        }
+      }
+      left += std::abs(sum(pull)) * longest;
+    }
+    return left < sum(gain) ? "" : "outweighed";
+  }
+
+  [[nodiscard]] std::string unbounded() const {
+    if (std::string row = outside(point_); !row.empty()) return "point: " + row;
+    for (std::size_t i = 0; i < m_; ++i) {
+      const long double step = total(row(i, proof_));
+      if ((lower_[i] != -kInfinity && step < 0.0L) || (upper_[i] != kInfinity && step > 0.0L)) {
+        return at("way over row", i);
+      }
+    }
+    Terms slope;
+    Terms curvature;
+    Terms rise;
+    bool bends = false;
+    for (std::size_t j = 0; j < n_; ++j) {
+      bends = bends || total(bent(j, proof_)) != 0.0L;
+      slope.push_back(gradient_[j] * proof_[j]);
+      for (const double term : bent(j, proof_)) curvature.push_back(proof_[j] * term);
+      for (const double term : bent(j, point_)) rise.push_back(proof_[j] * term);
+    }
+    if (bends) {
+      bool equations = false;
+      for (std::size_t i = 0; i < m_; ++i) equations = equations || lower_[i] == upper_[i];
+      if (!equations || total(curvature) != 0.0L) return "curvature";
+      slope.insert(slope.end(), rise.begin(), rise.end());
+    }
+    return total(slope) < 0.0L ? "" : "slope";
+  }
+
+  [[nodiscard]] std::string nonconvex() const {
+    Terms terms;
+    for (std::size_t i = 0; i < n_; ++i) {
+      for (const double term : bent(i, proof_)) terms.push_back(proof_[i] * term);
+    }
+    if (!(sum(terms) < 0.0L)) return "curvature";
+    for (std::size_t i = 0; i < m_; ++i) {
+      if (lower_[i] == upper_[i] && total(row(i, proof_)) != 0.0L) return at("equation", i);
+    }
+    return {};
+  }
+
+  std::size_t n_, m_;
+  const double *hessian_, *gradient_, *matrix_, *lower_, *upper_, *x_, *y_, *point_, *proof_;
+  Status status_;
+};
+
+}  // namespace carom::test

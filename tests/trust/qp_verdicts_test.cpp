@@ -1,0 +1,243 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <carom/qp.hpp>
+
+#include "programs/qp/backends.hpp"
+#include "support/from_environment.hpp"
+#include "support/integer_programs.hpp"
+#include "support/qp_page.hpp"
+
+// Quadratic programs that are ill-posed on purpose, of known truth: contradictions by little,
+// rounding in place of zeros, Hessians that are convex on the equations only, variables fixed far
+// away, in any units. No verdict is wrong, proofs pass docs/check_a_proof.md, few are missing.
+// CAROM_TRUST_PROBLEMS and CAROM_TRUST_SEED as in programs_test.cpp.
+namespace carom::qp_verdicts {
+namespace {
+
+using test::ExactVerdict;
+using test::IntegerProgram;
+using test::IntegerPrograms;
+using test::Match;
+using test::ProgramArrays;
+using test::Units;
+
+/// Of one shape. truth: of the numbers as given, but for rounding in place of zeros.
+struct Family {
+  ProgramArrays arrays;
+  std::vector<ExactVerdict> truth;
+  std::vector<Units> units;
+};
+
+struct Kind {
+  const char* name;
+  int exponent;         ///< of the units
+  double open = 0.002;  ///< share that may stay open
+  /// Changes a program of small integers, and says what it is.
+  std::function<ExactVerdict(IntegerPrograms&, IntegerProgram&)> change;
+  double noise = 0.0;  ///< share of the data that rounding is added to
+};
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+/// Two parallel rows that contradict each other by 1e-7 to 1e-2 of their bounds, touch, or leave
+/// as much room.
+ExactVerdict near_contradiction(IntegerPrograms& programs, IntegerProgram& p) {
+  int scale = 1;
+  for (int digits = programs.pick(2, 7); digits > 0; --digits) scale *= 10;
+  for (auto& bound : p.lower) bound = bound ? std::optional(*bound * scale) : bound;
+  for (auto& bound : p.upper) bound = bound ? std::optional(*bound * scale) : bound;
+  if (p.rows < 2) return test::decide(p);
+  const int i = programs.pick(0, p.rows - 2);
+  const int sign = programs.chance(0.5) ? 1 : -1;
+  for (int j = 0; j < p.variables; ++j) {
+    p.matrix[at((i + 1) * p.variables + j)] = sign * p.matrix[at(i * p.variables + j)];
+  }
+  const int bound = programs.pick(-3, 3) * scale;
+  const int other = sign * (bound - programs.pick(-2, 2));
+  p.lower[at(i)] = bound;
+  p.upper[at(i)].reset();
+  p.lower[at(i + 1)] = sign > 0 ? std::nullopt : std::optional(other);
+  p.upper[at(i + 1)] = sign > 0 ? std::optional(other) : std::nullopt;
+  return test::decide(p);
+}
+
+ExactVerdict fixed_far_away(IntegerPrograms& programs, IntegerProgram& p) {
+  const int i = programs.pick(0, p.rows - 1);
+  const int fixed = programs.pick(0, p.variables - 1);
+  for (int j = 0; j < p.variables; ++j) p.matrix[at(i * p.variables + j)] = j == fixed ? 1 : 0;
+  const int place = programs.pick(1, 2'000'000'000);
+  p.lower[at(i)] = p.upper[at(i)] = programs.chance(0.5) ? place : -place;
+  return test::decide(p);
+}
+
+/// P + E'W + W'E and q - W'e, the same objective where E x = e.
+ExactVerdict convex_on_equations(IntegerPrograms& programs, IntegerProgram& p) {
+  const int any = programs.pick(0, p.rows - 1);
+  p.lower[at(any)] = p.upper[at(any)] = p.lower[at(any)].value_or(p.upper[at(any)].value_or(1));
+  const ExactVerdict truth = test::decide(p);
+  for (int i = 0; i < p.rows; ++i) {
+    if (!p.lower[at(i)] || p.lower[at(i)] != p.upper[at(i)]) continue;
+    const int* row = p.matrix.data() + i * p.variables;
+    std::vector<int> w(at(p.variables));
+    for (int& value : w) value = programs.pick(-2, 2);
+    for (int a = 0; a < p.variables; ++a) {
+      for (int b = 0; b < p.variables; ++b) {
+        p.hessian[at(a * p.variables + b)] += row[a] * w[at(b)] + w[at(a)] * row[b];
+      }
+      p.vector[at(a)] -= w[at(a)] * *p.lower[at(i)];
+    }
+  }
+  return truth;
+}
+
+Family family_of(const Kind& kind, int round, int seed, int problems) {
+  std::mt19937 shape(static_cast<unsigned>(seed + round));
+  const int n = std::uniform_int_distribution<int>(1, 6)(shape);
+  const int m = std::uniform_int_distribution<int>(1, 9)(shape);
+  IntegerPrograms programs(n, m, static_cast<unsigned>(1000 * seed + round));
+  Family family;
+  for (int p = 0; p < problems; ++p) {
+    IntegerProgram program = programs.next(round % 4 != 0);
+    const ExactVerdict truth = kind.change ? kind.change(programs, program) : test::decide(program);
+    if (truth.status == Status::numerical_error) continue;  // 128 bits did not suffice
+    const Units units = programs.units({kind.exponent, false});
+    test::append(family.arrays, program, units, false, 0);
+    family.truth.push_back(truth);
+    family.units.push_back(units);
+    if (kind.noise == 0.0) continue;
+    const double size = std::pow(10.0, -programs.pick(14, 17));
+    const auto noise = [&] {
+      return programs.chance(kind.noise) ? size * (2.0 * programs.uniform() - 1.0) : 0.0;
+    };
+    ProgramArrays& arrays = family.arrays;
+    for (std::size_t j = arrays.vector.size() - at(n); j < arrays.vector.size(); ++j) {
+      arrays.vector[j] += noise();
+    }
+    for (std::size_t i = arrays.lower.size() - at(m); i < arrays.lower.size(); ++i) {
+      const bool equation = arrays.lower[i] == arrays.upper[i];
+      arrays.lower[i] += noise();
+      arrays.upper[i] =
+          equation ? arrays.lower[i] : std::max(arrays.upper[i] + noise(), arrays.lower[i]);
+    }
+  }
+  return family;
+}
+
+struct Tally {
+  long right = 0, open = 0;
+};
+
+void compare(const Kind& kind, const Family& family, const QpBatch& batch, const QpResult& result,
+             const std::string& name, Tally& tally) {
+  const auto n = at(batch.variables);
+  for (std::size_t p = 0; p < family.truth.size() && p < at(static_cast<int>(batch.problems));
+       ++p) {
+    const Status status = result.status.host()[p];
+    double objective = 0.0;
+    double terms = 0.0;
+    const double* x = result.solution.data() + p * n;
+    const auto add = [&](double term) {
+      objective += term / family.units[p].objective;
+      terms += std::abs(term) / family.units[p].objective;
+    };
+    for (std::size_t i = 0; status == Status::solved && i < n; ++i) {
+      add(family.arrays.vector[p * n + i] * x[i]);
+      for (std::size_t j = 0; j < n; ++j) {
+        add(0.5 * family.arrays.hessian[(p * n + i) * n + j] * x[i] * x[j]);
+      }
+    }
+    const std::string objection =
+        status == Status::solved
+            ? std::string()
+            : test::QpPage(batch, result, static_cast<std::int64_t>(p)).objection();
+    EXPECT_EQ(objection, "") << kind.name << ", " << name << ", problem " << p << ": "
+                             << to_string(status);
+    Match match = test::match(family.truth[p], status, objective, terms);
+    // What rounding makes of a zero may prove more than the zero did.
+    const bool proven = status == Status::infeasible || status == Status::unbounded;
+    if (kind.noise > 0.0 && proven) match = Match::right;
+    EXPECT_NE(match, Match::wrong)
+        << kind.name << ", " << name << ", problem " << p << ": " << to_string(status) << " is "
+        << to_string(family.truth[p].status) << ", objective " << objective << " for "
+        << family.truth[p].objective;
+    ++(match == Match::open ? tally.open : tally.right);
+  }
+}
+
+class QpVerdicts : public ::testing::TestWithParam<Kind> {
+ protected:
+  static constexpr int kRounds = 8;
+  int seed_ = test::from_environment("CAROM_TRUST_SEED", 1);
+  int problems_ = test::from_environment("CAROM_TRUST_PROBLEMS", 100);
+
+  void expect_few_open(const std::string& name, const Tally& tally) const {
+    EXPECT_LE(static_cast<double>(tally.open),
+              2.0 + GetParam().open * static_cast<double>(tally.open + tally.right))
+        << GetParam().name << ", " << name << ", seed " << seed_;
+    RecordProperty(name + "_right", static_cast<int>(tally.right));
+    RecordProperty(name + "_open", static_cast<int>(tally.open));
+  }
+};
+
+TEST_P(QpVerdicts, AreWhatExactArithmeticSaysByEveryMethod) {
+  for (const QpMethod method : {QpMethod::automatic, QpMethod::interior_point, QpMethod::active_set,
+                                QpMethod::admm, QpMethod::projected, QpMethod::lemke}) {
+    QpSettings settings;
+    settings.method = method;
+    const std::string name(to_string(method));
+    const bool slow = method == QpMethod::admm || method == QpMethod::projected;
+    Tally tally;
+    for (int round = 0; round < kRounds; ++round) {
+      const Family family =
+          family_of(GetParam(), round, seed_, slow ? (problems_ + 9) / 10 : problems_);
+      if (family.truth.empty()) continue;
+      const QpBatch batch = test::qp_batch(family.arrays);
+      compare(GetParam(), family, batch, solve_qp(batch, settings, Backend::cpu), name, tally);
+    }
+    expect_few_open(name, tally);
+  }
+}
+
+TEST_P(QpVerdicts, AreTheSameOnEmulatedLanes) {
+  Tally tally;
+  for (int round = 0; round < kRounds; ++round) {
+    const Family family = family_of(GetParam(), round, seed_ + 50, (problems_ + 9) / 10);
+    if (family.truth.empty()) continue;
+    const QpBatch batch = test::qp_batch(family.arrays);
+    compare(GetParam(), family, batch, emulation::solve_qp(batch, {}, round % 2 == 0), "emulation",
+            tally);
+  }
+  expect_few_open("emulation", tally);
+}
+
+// The reference may give up; what it says is right.
+TEST_P(QpVerdicts, OfTheReferenceAreNeverWrong) {
+  Tally tally;
+  for (int round = 0; round < kRounds; ++round) {
+    const Family family = family_of(GetParam(), round, seed_ + 80, (problems_ + 9) / 10);
+    if (family.truth.empty()) continue;
+    const QpBatch batch = test::qp_batch(family.arrays);
+    compare(GetParam(), family, batch, solve_qp(batch, {}, Backend::reference), "reference", tally);
+  }
+  EXPECT_GT(tally.right, tally.open);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Kinds, QpVerdicts,
+    ::testing::Values(Kind{"plain", 0, 0.002, {}}, Kind{"in_other_units", 20, 0.002, {}},
+                      Kind{"near_contradictions", 0, 0.01, near_contradiction},
+                      Kind{"near_contradictions_in_other_units", 20, 0.01, near_contradiction},
+                      Kind{"fixed_far_away", 0, 0.002, fixed_far_away},
+                      Kind{"fixed_far_away_in_other_units", 20, 0.002, fixed_far_away},
+                      Kind{"convex_on_equations", 0, 0.01, convex_on_equations},
+                      Kind{"rounding_for_zeros", 0, 0.002, {}, 0.5}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace carom::qp_verdicts
