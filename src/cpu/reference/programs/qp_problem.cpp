@@ -119,7 +119,8 @@ bool QpProblem::on_equations(QpProblem& convex, VectorXd& direction) const {
   parts.setThreshold(1e-11);
   if (e.rows() > 0) parts.compute(e);
   if (e.rows() == 0 || parts.rank() == 0) return false;
-  const Eigen::MatrixXd projector = Eigen::MatrixXd::Identity(n, n) - parts.pseudoInverse() * e;
+  Eigen::MatrixXd projector = Eigen::MatrixXd::Identity(n, n) - parts.pseudoInverse() * e;
+  projector = (projector.array().abs() <= 1e-13).select(0.0, projector).eval();
   const VectorXd held = unit.cwiseProduct(parts.solve(values));
   const Eigen::MatrixXd along = unit.asDiagonal() * projector;
   const Eigen::MatrixXd bent = along.transpose() * hessian * along;
