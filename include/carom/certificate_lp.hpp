@@ -22,7 +22,13 @@ class LpCertificate : public LpScales<Lanes, PaddedRows, PaddedColumns, First> {
     double worst = violation();
     if (worst <= kClose) return worst;
     widen();
-    return violation();
+    worst = violation();
+    if (worst <= kHidden) return worst;
+    Base::sharpen_point();
+    return sharply(worst, [&] {
+      Base::explain_point(true);
+      return violation();
+    });
   }
 
   /// The largest of primal_residual; of the multipliers (y_i, and d = c - A'y) that press against
@@ -33,101 +39,112 @@ class LpCertificate : public LpScales<Lanes, PaddedRows, PaddedColumns, First> {
     Base::explain_point(true);
     Base::combine_columns(at().cost, y);
     Base::explain_prices(true);
-    const double strict = judge();
-    if (strict <= kClose) return strict;
+    double worst = judge();
+    if (worst <= kClose) return worst;
     widen();
-    return judge();
+    worst = judge();
+    if (worst <= kHidden) return worst;
+    Base::sharpen_point();
+    Base::combine_columns_sharply(at().cost, y);
+    return sharply(worst, [&] {
+      Base::explain_point(true);
+      Base::explain_prices(true);
+      return judge();
+    });
   }
 
   /// Whether y proves that no x satisfies all bounds. With g = A'y, any such x has g'x = y'(A x),
-  /// yet y'(A x) >= L and g'x <= U over the bounds that are there, L > U. The residual is the
-  /// largest multiplier against an absent bound over the datum of what it is a sum of; the margin L
-  /// - U is the datum that explains y.
+  /// yet y'(A x) >= L and g'x <= U over the bounds that are there, L > U by more than 2^10 roundings
+  /// of the terms. No y_i may press against an absent bound, and a g_j only by what the rounding of
+  /// y leaves of it: the residual is the largest share of its terms that it has then, infinity where
+  /// y proves nothing.
   CAROM_CALL double farkas_residual(const double* y) {
-    Base::combine_columns(nullptr, y);
+    Base::combine_columns_sharply(nullptr, y);
     const auto earned = [&](auto number, int j) {
       using V = decltype(number);
       const V price = kernels::load<V>(at().price + j);
-      const V bound = finite(pressed(price, j));
-      return select(is_rounding(price, j), V(0.0), price * bound);
+      return select(is_rounding(price, j), V(0.0), price * finite(pressed(price, j)));
     };
     const double margin = kernels::sum_of_all(lanes_, total(), earned);
-    if (!(margin > 0.0)) return kernels::kInfinity;
-    // A column's multiplier is rounded like the sum that it is.
-    const double terms = kernels::largest_packed(lanes_, total(), [&](auto number, int j) {
+    const double terms = kernels::sum_of_all(
+        lanes_, total(), [&](auto number, int j) { return magnitude(earned(number, j)); });
+    if (!(margin > clear_of_rounding(total()) * terms)) return kernels::kInfinity;
+    return kernels::largest_packed(lanes_, total(), [&](auto number, int j) {
       using V = decltype(number);
       const V price = kernels::load<V>(at().price + j);
-      const V size = j < np() ? kernels::load<V>(at().price_size + j) : magnitude(price);
-      return select(is_rounding(price, j), V(0.0), size * magnitude(finite(pressed(price, j))));
+      const V open = select(magnitude(pressed(price, j)) < V(kernels::kInfinity), V(0.0),
+                            magnitude(price));
+      if (j >= np()) return select(open <= V(0.0), V(0.0), V(kernels::kInfinity)) + V(0.0) * price;
+      const V size = kernels::load<V>(at().price_size + j);
+      const V share = open / select(size > V(kTiny), size, V(kTiny));
+      return select(share <= V(column_rounding_), share, V(kernels::kInfinity)) + V(0.0) * price;
     });
-    kernels::each_packed(lanes_, total() - np(), [&](auto number, int i) {
-      using V = decltype(number);
-      const V value = kernels::load<V>(at().price + np() + i);
-      const V term = magnitude(value * finite(pressed(value, np() + i)));
-      kernels::store(at().known + np() + i,
-                     larger(reached(term, V(margin)), select(value != V(0.0), V(0.0), V(1.0))));
-    });
-    Base::explain_prices(false);
-    MaxAbs<> worst;
-    worst.add(kernels::largest_packed(lanes_, np(), [&](auto number, int j) {
+  }
+  /// After farkas_residual: whether what a g_j is to have of zero may be more than rounding, as it
+  /// is felt by a column that is not basic. status: of columns; basic: its number for these.
+  CAROM_CALL bool doubtful(const double* status, double basic) const {
+    return kernels::any_packed(lanes_, np(), [&](auto number, int j) {
       using V = decltype(number);
       const V price = kernels::load<V>(at().price + j);
       const V size = kernels::load<V>(at().price_size + j);
-      const V datum = kernels::load<V>(at().price_datum + j);
-      // What presses against a bound that is there needs not vanish.
-      const V matters = select(magnitude(pressed(price, j)) < V(kernels::kInfinity),
-                               select(is_rounding(price, j), V(1.0), V(0.0)), V(1.0));
-      return select(matters > V(0.0),
-                    larger(missed(price, size, datum, column_rounding_),
-                           beyond_reach(size, datum, column_rounding_)),
-                    V(0.0) * price);
-    }));
-    for (int i = 0; i < m_; ++i) {
-      const double value = at().price[np() + i];
-      const double bound = value > 0.0 ? at().lower[np() + i] : at().upper[np() + i];
-      if (value != 0.0 && !(magnitude(bound) < kernels::kInfinity)) worst.add(value * weight(i));
-    }
-    worst.add(beyond_reach(terms, margin, sum_rounding(m_ + static_cast<long>(n_))));
-    return worst.value;
+      const V absent = select((kernels::load<V>(at().lower + j) > V(-kernels::kInfinity)) &
+                                  (kernels::load<V>(at().upper + j) < V(kernels::kInfinity)),
+                              V(0.0), V(1.0));
+      const V share = select(price != V(0.0), magnitude(price), V(kernels::kInfinity));
+      return (kernels::load<V>(status + j) != V(basic)) & (absent > V(0.0)) &
+             (share <= V(kHidden) * size);
+    });
   }
 
-  /// Whether c'x falls along r without end: the largest movement of a row or column against a bound
-  /// that is there, over its datum; the fall -c'r is the datum that explains r. A proof together
-  /// with a point that primal_residual accepts.
+  /// Whether c'x falls along r without end, by more than 2^10 roundings of the terms of c'r: no
+  /// column moves against a bound that is there, and a row only by what the rounding of r leaves:
+  /// the residual is the largest share of its terms that it moves then, infinity where r proves
+  /// nothing. A proof together with a point that primal_residual accepts.
   CAROM_CALL double ray_residual(const double* ray) {
     Base::load_point(ray);
+    Base::sharpen_point();
     const auto change = [&](auto number, int j) {
       using V = decltype(number);
       return kernels::load<V>(at().cost + j) * kernels::load<V>(at().point + j);
     };
     const double fall = -kernels::sum_of_all(lanes_, np(), change);
-    if (!(fall > 0.0)) return kernels::kInfinity;
-    const double terms = kernels::largest_packed(
+    const double terms = kernels::sum_of_all(
         lanes_, np(), [&](auto number, int j) { return magnitude(change(number, j)); });
-    kernels::each_packed(lanes_, np(), [&](auto number, int j) {
-      using V = decltype(number);
-      const V value = kernels::load<V>(at().point + j);
-      kernels::store(at().known + j, larger(reached(magnitude(change(number, j)), V(fall)),
-                                            select(value != V(0.0), V(0.0), V(1.0))));
-    });
-    Base::explain_point(false);
-    const double against = kernels::largest_packed(lanes_, total(), [&](auto number, int j) {
+    if (!(fall > clear_of_rounding(np()) * terms)) return kernels::kInfinity;
+    return kernels::largest_packed(lanes_, total(), [&](auto number, int j) {
       using V = decltype(number);
       const V step = kernels::load<V>(at().point + j);
       const V bound =
           select(step < V(0.0), kernels::load<V>(at().lower + j), kernels::load<V>(at().upper + j));
       const V size = kernels::load<V>(at().point_size + j);
-      const V datum = kernels::load<V>(at().point_datum + j);
-      const double rounding = j < np() ? 0.0 : row_rounding_;
-      const V moved = select(magnitude(bound) < V(kernels::kInfinity),
-                             missed(step, size, datum, rounding), V(0.0) * step);
-      return larger(moved, beyond_reach(size, datum, row_rounding_));
+      const V against = select(magnitude(bound) < V(kernels::kInfinity), magnitude(step), V(0.0));
+      const V share = against / select(size > V(kTiny), size, V(kTiny));
+      const V most(j < np() ? 0.0 : row_rounding_);
+      return select(share <= most, share, V(kernels::kInfinity)) + V(0.0) * step;
     });
-    return kernels::larger(against, beyond_reach(terms, fall, sum_rounding(n_)));
   }
 
  private:
   static constexpr double kClose = 1e-13;
+  static constexpr double kSharp = 0x1p-90;  // rounding of sums in twice the precision
+
+  /// 2^10 roundings, or twice what a sum of so many products may be off.
+  static CAROM_INLINE double clear_of_rounding(int terms) {
+    return kernels::larger(0x1p-43, 2.0 * sum_rounding(terms));
+  }
+
+  /// The lesser of `worst` and what judged() finds of sums in twice the precision: an answer that is
+  /// far away stands where it meets the rows as given, with no rounding that could hide a miss.
+  template <class Judged>
+  CAROM_INLINE double sharply(double worst, Judged&& judged) {
+    const double row_rounding = row_rounding_;
+    const double column_rounding = column_rounding_;
+    row_rounding_ = column_rounding_ = kSharp;
+    const double sharp = judged();
+    row_rounding_ = row_rounding;
+    column_rounding_ = column_rounding;
+    return sharp < worst ? sharp : worst;
+  }
 
   using Base::at, Base::column_rounding_, Base::finite, Base::is_rounding, Base::lanes_, Base::m_,
       Base::n_, Base::np, Base::pressed, Base::row, Base::row_rounding_, Base::total;
@@ -139,6 +156,13 @@ class LpCertificate : public LpScales<Lanes, PaddedRows, PaddedColumns, First> {
       const V datum = kernels::load<V>(at().price_datum + j);
       return magnitude(kernels::load<V>(row(i) + j)) / select(datum > V(kTiny), datum, V(kTiny));
     });
+  }
+
+  /// A bound that the rounding of its row's terms, (n + 4) 2^-50 of them, may have left in place of
+  /// zero is no unit.
+  template <class V>
+  CAROM_INLINE V above_noise(V bound, V size) const {
+    return select(bound <= V(8.0 * sum_rounding(n_)) * size, V(0.0), bound);
   }
 
   /// Largest violation of a bound over its datum.
@@ -158,7 +182,7 @@ class LpCertificate : public LpScales<Lanes, PaddedRows, PaddedColumns, First> {
       const V datum = larger(kernels::load<V>(at().point_datum + j), bound);
       const V hidden = beyond_reach(size, datum, row_rounding_);
       if (all_of(inside)) return hidden;
-      const V unit = unit_of_residual(datum, bound);
+      const V unit = unit_of_residual(datum, above_noise(bound, size));
       const double rounding = j < np() ? 0.0 : row_rounding_;
       return select(inside, V(0.0), missed(outside, size, unit, rounding)) + hidden;
     });
@@ -220,8 +244,9 @@ class LpCertificate : public LpScales<Lanes, PaddedRows, PaddedColumns, First> {
     const V there = select(magnitude(bound) < V(kernels::kInfinity), V(1.0), V(0.0));
     const V limit = finite(bound);
     const V size = kernels::load<V>(at().point_size + j) + magnitude(limit);
-    const V datum = unit_of_residual(
-        larger(kernels::load<V>(at().point_datum + j), magnitude(limit)), magnitude(limit));
+    const V datum =
+        unit_of_residual(larger(kernels::load<V>(at().point_datum + j), magnitude(limit)),
+                         above_noise(magnitude(limit), size));
     return there * missed(kernels::load<V>(at().point + j) - limit, size, datum, rounding);
   }
 

@@ -93,7 +93,8 @@ class LpScales {
         at_(kernels::placed<LpScalesLayout>(reals, kKnown ? PaddedRows : rows, total() - np(),
                                             np())) {}
 
-  /// Takes over rows and bounds. False where a coefficient is not finite or bounds are in disorder.
+  /// Takes over rows and bounds. False where a coefficient is not finite or bounds are in disorder:
+  /// crossed() tells what of it proves that there is no x.
   CAROM_CALL bool load(const LpData& lp) {
     for (int i = 0; i < m_; ++i) {
       kernels::copy_padded(lanes_, n_, lp.matrix + static_cast<long>(i) * n_, row(i), np());
@@ -118,9 +119,31 @@ class LpScales {
                             V(1.0), V(0.0));
       return good < V(1.0);
     });
-    return !broken && kernels::largest_packed(lanes_, total() - np(), [&](auto number, int i) {
-                        return kernels::load<decltype(number)>(at().row_size + i);
-                      }) < kernels::kInfinity;
+    return !broken && finite_entries();
+  }
+
+  /// Whether data that load refused are numbers and infinite on the proper side, so that some lower
+  /// bound lies above its upper bound.
+  CAROM_CALL bool crossed() const {
+    const bool unordered = kernels::any_packed(lanes_, total(), [&](auto number, int j) {
+      using V = decltype(number);
+      const V l = kernels::load<V>(at().lower + j);
+      const V u = kernels::load<V>(at().upper + j);
+      const V good = select((l < V(kernels::kInfinity)) & (u > V(-kernels::kInfinity)), V(1.0),
+                            V(0.0));
+      return good < V(1.0);
+    });
+    return !unordered && finite_entries() && kernels::any_packed(lanes_, total(), [&](auto number, int j) {
+      using V = decltype(number);
+      return kernels::load<V>(at().upper + j) < kernels::load<V>(at().lower + j);
+    });
+  }
+  /// The first row with row_lower > row_upper; -1: none.
+  CAROM_CALL int crossed_row() const {
+    for (int i = 0; i < m_; ++i) {
+      if (at().lower[np() + i] > at().upper[np() + i]) return i;
+    }
+    return -1;
   }
 
   /// Takes over an objective; false where it is not finite.
@@ -186,6 +209,13 @@ class LpScales {
   CAROM_INLINE auto is_rounding(V price, int j) const {
     const V size = j < np() ? kernels::load<V>(at().price_size + j) : V(0.0);
     return magnitude(price) <= V(column_rounding_) * size;
+  }
+
+  /// Whether all coefficients are finite.
+  CAROM_INLINE bool finite_entries() const {
+    return kernels::largest_packed(lanes_, total() - np(), [&](auto number, int i) {
+             return kernels::load<decltype(number)>(at().row_size + i);
+           }) < kernels::kInfinity;
   }
 
   /// done(i, max|a_ij|) for every row, infinite where one is NaN.
@@ -329,6 +359,44 @@ class LpScales {
       kernels::store(at().price + j, sum);
       kernels::store(at().price_size + j, size);
     });
+  }
+
+  /// The same, as if in twice the precision: what is left of sums that cancel is that of the data.
+  CAROM_CALL void combine_columns_sharply(const double* base, const double* y) {
+    kernels::copy_padded(lanes_, m_, y, at().price + np());
+    kernels::each_packed(lanes_, np(), [&](auto number, int j) {
+      using V = decltype(number);
+      V sum = base != nullptr ? kernels::load<V>(base + j) : V(0.0);
+      V rest(0.0);
+      V size = magnitude(sum);
+      each_row([&](int i) {
+        const V entry = kernels::load<V>(row(i) + j);
+        const V multiplier(-at().price[np() + i]);
+        size = size + magnitude(multiplier * entry);
+        add_product(multiplier, entry, sum, rest);
+      });
+      kernels::store(at().price + j, sum + rest);
+      kernels::store(at().price_size + j, size);
+    });
+  }
+  /// A x of the point that was loaded, likewise.
+  CAROM_CALL void sharpen_point() {
+    lanes_.for_each(m_, [&](int i) {
+      double sum = 0.0;
+      double rest = 0.0;
+      for (int j = 0; j < n_; ++j) add_product(row(i)[j], at().point[j], sum, rest);
+      at().point[np() + i] = sum + rest;
+    });
+  }
+  /// sum + rest += a b with the roundings of product and sum in `rest`.
+  template <class V>
+  static CAROM_INLINE void add_product(V a, V b, V& sum, V& rest) {
+    const V product = a * b;
+    const V product_rest = fused(a, b, -product);
+    const V next = sum + product;
+    const V part = next - sum;
+    rest = rest + ((sum - (next - part)) + (product - part)) + product_rest;
+    sum = next;
   }
 
   /// price_datum. costs: explain by them; otherwise by the multipliers that are known.

@@ -11,12 +11,12 @@
 namespace carom {
 
 /// Largest numbers of rows m and columns n of a dense LP that the batched solvers accept.
-inline constexpr int kMaxLpRows = 256;
+inline constexpr int kMaxLpRows = 512;
 inline constexpr int kMaxLpColumns = 1024;
 
 struct LpSizes {
   std::int64_t problems = 0;
-  int rows = 0;        ///< m, 1..kMaxLpRows
+  int rows = 0;        ///< m, 0..kMaxLpRows
   int columns = 0;     ///< n, 1..kMaxLpColumns
   int objectives = 1;  ///< K >= 1
 };
@@ -101,7 +101,7 @@ struct LpResultArrays {
   Array<double> residual;      ///< [problems, objectives]: certificate::lp_residual of x and y,
                                ///< farkas_residual where infeasible, ray_residual where unbounded
   Array<double> farkas;        ///< y of certificate::farkas_residual, [problems, objectives, rows];
-                               ///< NaN unless infeasible
+                               ///< NaN unless infeasible; see solve_lp for crossed bounds
   Array<double> ray;    ///< r of certificate::ray_residual, [problems, objectives, columns]; NaN
                         ///< unless unbounded
   Array<double> point;  ///< [problems, objectives, columns], NaN unless unbounded: satisfies the
@@ -133,8 +133,10 @@ struct LpResult : LpResultArrays<Buffer> {};
 /// was recomputed from the problem data (certificate_lp.hpp).
 /// start: LpResult::basis of a problem of the same shape for each problem, from which its first
 /// objective starts; any selection is accepted and repaired where it is no basis.
-/// A problem with NaN, an infinite coefficient, a lower bound of +infinity, an upper bound of
-/// -infinity or lower > upper gets Status::invalid_input and leaves its neighbours unchanged.
+/// A lower bound above its upper bound makes a problem infeasible: farkas is then the unit vector of
+/// the first such row, zero where only columns' bounds cross, and the residual is zero.
+/// A problem with NaN, an infinite coefficient, a lower bound of +infinity or an upper bound of
+/// -infinity gets Status::invalid_input and leaves its neighbours unchanged.
 /// The result lives in the memory space of `batch`.
 /// Errors: InvalidInput for shapes that do not fit; BackendUnavailable.
 /// `workspace` keeps memory for later calls (workspace.hpp).

@@ -126,7 +126,13 @@ nb::object lp(const nb::dict& problem, const nb::dict& answer, std::int64_t prob
     certificate::LpData data{
         m, n, nullptr, matrix[p], row_lower[p], row_upper[p], column_lower[p], column_upper[p]};
     certificate::LpCertificate<kernels::SingleLane> judge(kLane, m, n, memory.data());
-    if (!judge.load(data)) return;
+    if (!judge.load(data)) {
+      const bool crossed = judge.crossed();
+      for (int k = 0; crossed && k < objectives; ++k) {
+        if (status.data()[p * objectives + k] == Status::infeasible) to[k] = 0.0;
+      }
+      return;
+    }
     for (int k = 0; k < objectives; ++k) {
       const auto of = [k](const double* all, int width) { return all + std::int64_t{k} * width; };
       if (!judge.load_cost(of(cost[p], n))) continue;

@@ -16,7 +16,7 @@ namespace carom {
 namespace {
 
 void require_shapes(const LpBatch& batch) {
-  require::between("rows", batch.rows, 1, kMaxLpRows);
+  require::between("rows", batch.rows, 0, kMaxLpRows);
   require::between("columns", batch.columns, 1, kMaxLpColumns);
   require::at_least("objectives", batch.objectives, 1);
   require::at_least("problems", batch.problems, 0);

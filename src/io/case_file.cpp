@@ -95,31 +95,19 @@ CoulombProblem read_coulomb(const nlohmann::json& object, const std::string& whe
   return problem;
 }
 
-// Lower bounds must not lie above upper ones.
-void require_ordered(const std::vector<double>& lower, const std::vector<double>& upper,
-                     const std::string& side, const std::string& where) {
-  for (std::size_t i = 0; i < lower.size(); ++i) {
-    if (lower[i] > upper[i]) {
-      throw InvalidInput(fmt::format("{}: {}_lower[{}] is {}: must be <= {}_upper[{}], which is {}",
-                                     where, side, i, lower[i], side, i, upper[i]));
-    }
-  }
-}
-
 run::LpProblem read_lp(const nlohmann::json& object, const std::string& where) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   run::LpProblem problem;
   problem.cost = read_numbers(object, "c", where);
   if (problem.cost.empty()) throw InvalidInput(where + ": c is empty");
   Matrix matrix = read_matrix(object, "A", where);
-  if (matrix.rows == 0) throw InvalidInput(where + ": A has no row");
   require_at_most(problem.cost.size(), "the number of columns, numbers of c, is", kMaxLpColumns,
                   where);
   require_at_most(static_cast<std::size_t>(matrix.rows), "the number of rows of A is", kMaxLpRows,
                   where);
   problem.rows = matrix.rows;
   problem.columns = static_cast<int>(problem.cost.size());
-  if (matrix.columns != problem.columns) {
+  if (matrix.rows > 0 && matrix.columns != problem.columns) {
     throw InvalidInput(fmt::format("{}: A has {} columns: must have {}, as c has numbers", where,
                                    matrix.columns, problem.columns));
   }
@@ -133,8 +121,6 @@ run::LpProblem read_lp(const nlohmann::json& object, const std::string& where) {
   problem.row_upper = bounds("row_upper", problem.rows, kInfinity);
   problem.column_lower = bounds("col_lower", problem.columns, -kInfinity);
   problem.column_upper = bounds("col_upper", problem.columns, kInfinity);
-  require_ordered(problem.row_lower, problem.row_upper, "row", where);
-  require_ordered(problem.column_lower, problem.column_upper, "col", where);
   if (object.contains("sense")) {
     const std::string sense = read_text(object, "sense", where);
     if (sense != "min" && sense != "max") {

@@ -1,5 +1,7 @@
 #include <carom/lp.hpp>
 
+#include <algorithm>
+#include <functional>
 #include <map>
 #include <utility>
 #include <variant>
@@ -30,6 +32,14 @@ Proof reduced_costs(const LpProblem& lp, const Proof& y) {
     }
   }
   return costs;
+}
+
+/// Whether a lower bound lies above its upper bound.
+bool crossed(const LpProblem& lp) {
+  const auto above = [](const std::vector<double>& lower, const std::vector<double>& upper) {
+    return !std::equal(lower.begin(), lower.end(), upper.begin(), std::less_equal<>());
+  };
+  return above(lp.row_lower, lp.row_upper) || above(lp.column_lower, lp.column_upper);
 }
 
 }  // namespace
@@ -67,9 +77,11 @@ void solve_lp_cases(const Cases& cases, const CaseSettings& settings, CaseAnswer
       const bool ended = has_answer(answer.status);
       Proof y = ended ? own_dual(lp, proven(slice(result.dual, p, m))) : std::nullopt;
       Proof costs = reduced_costs(lp, y);
+      // Crossed bounds need no vector.
+      Proof farkas = crossed(lp) ? std::nullopt : proven(slice(result.farkas, p, m));
       answer.proofs = {{"dual", std::move(y)},
                        {"reduced_costs", std::move(costs)},
-                       {"farkas", proven(slice(result.farkas, p, m))},
+                       {"farkas", std::move(farkas)},
                        {"point", proven(slice(result.point, p, n))},
                        {"ray", proven(slice(result.ray, p, n))}};
       if (!ended) continue;

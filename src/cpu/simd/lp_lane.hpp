@@ -44,7 +44,7 @@ struct LpRange {
 
 /// Whether a batch's problems go through packs: a cold start and one objective each, few rows.
 inline bool lp_packs(const kernels::LpArrays& arrays, std::int64_t problems) {
-  return arrays.objectives == 1 && arrays.start == nullptr && arrays.rows <= kMostPackedRows &&
+  return arrays.objectives == 1 && arrays.start == nullptr && arrays.rows > 0 && arrays.rows <= kMostPackedRows &&
          problems >= kLargestPadding;
 }
 constexpr long lp_lane_reals(int rows, int columns) {
@@ -131,7 +131,7 @@ void solve_lp_range(const Lanes& lanes, const LpRange& range) {
   if (range.finish != nullptr) {
     kernels::LpFinish<Lanes> left(lanes, *range.arrays, range.finish);
     for (std::int64_t p = range.begin; p < range.end; ++p) left.finish(p);
-  } else if (range.arrays->rows <= kFew) {
+  } else if (range.arrays->rows > 0 && range.arrays->rows <= kFew) {
     run(kernels::LpSolver<Lanes, kFew>(lanes, *range.arrays, range.reals, range.ints));
   } else {
     run(kernels::LpSolver<Lanes>(lanes, *range.arrays, range.reals, range.ints));

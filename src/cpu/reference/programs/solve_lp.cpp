@@ -41,9 +41,17 @@ BlandOutcome solve_one(const certificate::LpData& lp, const LpSettings& settings
   certificate::LpCertificate<kernels::SingleLane> judge(lane, lp.rows, lp.columns, memory.data());
   if (!judge.load(lp) || !judge.load_cost(lp.cost)) {
     BlandOutcome refused;
-    refused.status = Status::invalid_input;
     refused.basis = all_rows(lp);
+    refused.status = Status::invalid_input;
     residual = kNan;
+    if (judge.crossed() && judge.load_cost(lp.cost)) {
+      refused.status = Status::infeasible;
+      residual = 0.0;
+      const int row = judge.crossed_row();
+      for (int i = 0; slot.farkas != nullptr && i < lp.rows; ++i) {
+        slot.farkas[i] = i == row ? 1.0 : 0.0;
+      }
+    }
     return refused;
   }
   BlandOutcome outcome = solve_by_bland(lp, limit);

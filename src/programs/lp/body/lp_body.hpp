@@ -102,9 +102,9 @@ class LpSolver {
   /// After those pivots: false where the claim does not stand at once, and solve is to begin anew.
   CAROM_INLINE bool end(long p, Status claim, int pivots) {
     LpAnswer answer{claim, pivots, kNan};
-    answer.residual = certify(claim, arrays_.solution + p * n_, arrays_.dual + p * m_);
+    answer.residual = certify(claim, arrays_.solution + p * n_, arrays_.dual + p * m_, true);
     if (!certificate::within(answer.residual, kDrift * arrays_.tolerance)) return false;
-    write(p, answer);
+    write(p, doubted(answer));
     simplex_.read_basis(arrays_.basis + p * (m_ + n_));
     return true;
   }
@@ -112,7 +112,13 @@ class LpSolver {
   CAROM_HOST_DEVICE void solve(long p) {
     const long first = p * arrays_.objectives;
     const bool usable = load(p);
+    // A lower bound above its upper bound is a proof by itself.
+    const bool crossed = !usable && certificate_.crossed();
     bool started = false;
+    if (crossed) {
+      const int row = certificate_.crossed_row();
+      lanes_.for_each(m_, [&](int i) { multipliers_[i] = i == row ? 1.0 : 0.0; });
+    }
     if (usable) {
       simplex_.load(certificate_);
       if (arrays_.start != nullptr) {
@@ -122,10 +128,13 @@ class LpSolver {
     }
     for (int k = 0; k < arrays_.objectives; ++k) {
       LpAnswer answer{Status::invalid_input, 0, kNan};
-      if (usable && certificate_.load_cost(arrays_.cost + (first + k) * n_)) {
+      const bool finite =
+          (usable || crossed) && certificate_.load_cost(arrays_.cost + (first + k) * n_);
+      if (finite && crossed) answer = {Status::infeasible, 0, 0.0};
+      if (finite && usable) {
         if (!started) simplex_.start();
-        answer =
-            solve_objective(arrays_.solution + (first + k) * n_, arrays_.dual + (first + k) * m_);
+        answer = doubted(
+            solve_objective(arrays_.solution + (first + k) * n_, arrays_.dual + (first + k) * m_));
         started = answer.status != Status::numerical_error;
       }
       write(first + k, answer);
@@ -165,14 +174,24 @@ class LpSolver {
   static constexpr double kDust = Simplex<Lanes, PaddedRows, PaddedColumns>::kDust;
   static constexpr double kCoarseDust = 1e-9;  // of a basis that is nearly singular
 
+  /// Solutions whose rounding could hide a bound, or that are good and no more than that, are left
+  /// to LpFinish: inaccurate with a residual within the tolerance.
+  CAROM_INLINE LpAnswer doubted(LpAnswer answer) const {
+    const bool sharp = answer.residual <= kDrift * arrays_.tolerance && !simplex_.mixed();
+    if (answer.status == Status::solved && !sharp) answer.status = Status::inaccurate;
+    return answer;
+  }
+
   /// A claim of the simplex method stands once its certificate does; a new inverse where it fails
   /// or has drifted.
   CAROM_CALL LpAnswer solve_objective(double* x, double* y) {
     const int limit = arrays_.max_pivots;
     LpAnswer answer{Status::numerical_error, 0, kNan};
+    bool refuted = false;
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
-      const SimplexOutcome outcome = attempt == 0 ? simplex_.optimise(certificate_.cost(), limit)
-                                                  : simplex_.repeat(limit - answer.pivots, attempt);
+      const SimplexOutcome outcome =
+          attempt == 0 ? simplex_.optimise(certificate_.cost(), limit)
+                       : simplex_.repeat(limit - answer.pivots, attempt, refuted);
       answer.pivots += outcome.pivots;
       answer.status = outcome.status;
       answer.residual = certify(outcome.status, x, y);
@@ -181,6 +200,7 @@ class LpSolver {
       if (certificate::within(answer.residual, kDrift * arrays_.tolerance)) return answer;
       if (attempt > 0 && good) return answer;
       if (!good) {
+        refuted = answer.status == Status::infeasible || answer.status == Status::unbounded;
         answer.status = answer.status == Status::solved && is_finite(answer.residual)
                             ? Status::inaccurate
                             : Status::numerical_error;
@@ -189,8 +209,8 @@ class LpSolver {
     return answer;
   }
 
-  /// The residual that belongs to the claim.
-  CAROM_CALL double certify(Status claim, double* x, double* y) {
+  /// The residual that belongs to the claim. packed: of a pack's pivots, whose inverse is elsewhere.
+  CAROM_CALL double certify(Status claim, double* x, double* y, bool packed = false) {
     switch (claim) {
       case Status::solved: {
         simplex_.read(x, y);
@@ -201,8 +221,12 @@ class LpSolver {
       case Status::infeasible: {
         simplex_.read_prices(multipliers_);
         const double proof = certificate_.farkas_residual(multipliers_);
-        if (certificate::within(proof, arrays_.tolerance)) return proof;
-        simplex_.drop_dust(multipliers_);
+        if (certificate::within(proof, arrays_.tolerance) &&
+            !certificate_.doubtful(simplex_.statuses(), simplex_.kBasic)) {
+          return proof;
+        }
+        if (packed || !simplex_.refine_prices()) return kInfinity;
+        simplex_.read_prices(multipliers_);
         return certificate_.farkas_residual(multipliers_);
       }
       case Status::unbounded: {
@@ -213,8 +237,15 @@ class LpSolver {
           simplex_.drop_value_dust(x);
           point = certificate_.primal_residual(x);
         }
-        simplex_.read_ray(direction_);
-        const double ray = certificate_.ray_residual(direction_);
+        double ray = kInfinity;
+        if (!simplex_.doubtful_rates()) {
+          simplex_.read_ray(direction_);
+          ray = certificate_.ray_residual(direction_);
+        }
+        if (!certificate::within(ray, arrays_.tolerance) && simplex_.refine_rates()) {
+          simplex_.read_ray(direction_, 0.0);
+          ray = certificate_.ray_residual(direction_);
+        }
         return larger(point, ray);
       }
       default:

@@ -63,7 +63,12 @@ class LpFinish {
   CAROM_HOST_DEVICE void finish(long p) {
     for (int k = 0; k < arrays_.objectives; ++k) {
       const long at = p * arrays_.objectives + k;
-      if (lp_is_open(arrays_, arrays_.status[at])) finish_objective(p, at);
+      if (!lp_is_open(arrays_, arrays_.status[at])) continue;
+      finish_objective(p, at);
+      // What was no more than doubted stands where nothing better was found.
+      const bool stands = arrays_.status[at] == Status::inaccurate &&
+                          certificate::within(arrays_.residual[at], arrays_.tolerance);
+      if (stands) lanes_.for_each(1, [&](int) { arrays_.status[at] = Status::solved; });
     }
   }
 
@@ -107,6 +112,11 @@ class LpFinish {
             larger(certificate_.ray_residual(at_.direction), certificate_.primal_residual(at_.x));
     }
     if (!certificate::within(answer.residual, arrays_.tolerance)) return;
+    // The better answer stands, and a proof that there is none wins.
+    if (answer.answered() && arrays_.status[at] == Status::inaccurate &&
+        arrays_.residual[at] <= answer.residual) {
+      return;
+    }
     write_lp(
         lanes_, arrays_, at, answer, at_.x, at_.y, at_.farkas, at_.direction,
         answer.answered() ? certificate_.objective() : std::numeric_limits<double>::quiet_NaN());

@@ -10,7 +10,7 @@
 #include <carom/lp.hpp>
 #include <carom/status.hpp>
 
-#include "programs/lp/body/simplex_ratio.hpp"
+#include "programs/lp/body/simplex_proofs.hpp"
 #include "programs/lp/body/simplex_scaling.hpp"
 
 /// The primal simplex method for bounded variables with an explicit inverse of the basis
@@ -24,10 +24,12 @@ struct SimplexOutcome {
 
 /// PaddedRows: as of SimplexBasis, whose variables and arrays these are.
 template <class Lanes, int PaddedRows = 0, int PaddedColumns = 0>
-class Simplex : SimplexRatio<Lanes, PaddedRows, PaddedColumns> {
-  using Base = SimplexRatio<Lanes, PaddedRows, PaddedColumns>;
+class Simplex : SimplexProofs<Lanes, PaddedRows, PaddedColumns> {
+  using Base = SimplexProofs<Lanes, PaddedRows, PaddedColumns>;
 
  public:
+  using Base::doubtful_rates, Base::kBasic, Base::refine_prices, Base::refine_rates;
+
   /// Of the same problem; where places are known it has those behind this method's.
   using Certificate =
       certificate::LpCertificate<Lanes, Base::kKnown ? PaddedRows : 0, PaddedColumns,
@@ -56,6 +58,17 @@ class Simplex : SimplexRatio<Lanes, PaddedRows, PaddedColumns> {
       using V = decltype(number);
       return larger(kernels::load<V>(at().lower + j), -kernels::load<V>(at().upper + j));
     });
+    smallest_bound_ = argmin_packed(lanes_, total(), [&](auto number, int j) {
+                        using V = decltype(number);
+                        const V l = magnitude(kernels::load<V>(at().lower + j));
+                        const V u = magnitude(kernels::load<V>(at().upper + j));
+                        return smaller(select(l > V(0.0), l, V(kInfinity)),
+                                       select(u > V(0.0), u, V(kInfinity)));
+                      }).key;
+  }
+  /// Whether some bound is so small beside the values that rounding of these could hide it.
+  [[nodiscard]] CAROM_INLINE bool mixed() const {
+    return smallest_bound_ < kMixed * values_size_;
   }
 
   /// All rows basic but those whose place a free column takes; columns at their bounds nearest to
@@ -119,6 +132,8 @@ class Simplex : SimplexRatio<Lanes, PaddedRows, PaddedColumns> {
       at().basic_cost[i] = i < m_ && basic_[i] < np() ? at().cost[basic_[i]] : 0.0;
     });
     feasible_ = kFeasible;
+    optimal_ = kOptimal;
+    pivot_ = kPivot;
   }
 
   /// What a pack takes over: a Simplex that was started and took an objective.
@@ -150,9 +165,12 @@ class Simplex : SimplexRatio<Lanes, PaddedRows, PaddedColumns> {
   };
 
   /// The same objective again from a new inverse; later attempts call small violations none.
-  CAROM_CALL SimplexOutcome repeat(int max_pivots, int attempt) {
+  /// refuted: the claim was, so that what is small counts for more.
+  CAROM_CALL SimplexOutcome repeat(int max_pivots, int attempt, bool refuted) {
     rebuild();
-    feasible_ = attempt > 1 ? kLooselyFeasible : kFeasible;
+    feasible_ = attempt > 1 && !refuted ? kLooselyFeasible : kFeasible;
+    optimal_ = refuted ? kFine : kOptimal;
+    pivot_ = refuted ? kFine : kPivot;
     return run(max_pivots);
   }
 
@@ -207,13 +225,15 @@ class Simplex : SimplexRatio<Lanes, PaddedRows, PaddedColumns> {
       x[j] = smaller(larger(to, at().lower[j]), at().upper[j]) * at().scale[j];
     });
   }
-  /// The direction of an unbounded problem, [n]; dust is left out.
-  CAROM_CALL void read_ray(double* ray) const {
+  /// BasisStatus of columns as numbers, [np].
+  [[nodiscard]] CAROM_INLINE const double* statuses() const { return at().status; }
+  /// The direction of an unbounded problem, [n]; dust, `share` of the largest, is left out.
+  CAROM_CALL void read_ray(double* ray, double share = kDust) const {
     lanes_.for_each(n_, [&](int j) { ray[j] = 0.0; });
     double steepest = 1.0;
     for (int i = 0; i < m_; ++i) steepest = larger(magnitude(at().rate[i]), steepest);
     lanes_.for_each(m_, [&](int i) {
-      const bool moves = magnitude(at().rate[i]) > kDust * steepest;
+      const bool moves = magnitude(at().rate[i]) > share * steepest;
       if (basic_[i] < n_ && moves) ray[basic_[i]] = at().rate[i] * at().scale[basic_[i]];
     });
     lanes_.for_each(1, [&](int) {
@@ -231,17 +251,22 @@ class Simplex : SimplexRatio<Lanes, PaddedRows, PaddedColumns> {
   using Base::at, Base::basic_, Base::block_feasible, Base::block_infeasible, Base::compute_column,
       Base::compute_prices, Base::compute_values, Base::priced_rows, Base::data_size_,
       Base::direction_, Base::entering_, Base::exact_, Base::exchange, Base::feasible_,
-      Base::find_violations, Base::kAtLower, Base::kAtUpper, Base::kAtZero, Base::kBasic,
-      Base::kFeasible, Base::kFreeWeight, Base::kTie, Base::lanes_, Base::m_, Base::mp, Base::n_,
-      Base::natural, Base::np, Base::place, Base::price_noise_, Base::price_size_, Base::rebuild,
+      Base::find_violations, Base::kAtLower, Base::kAtUpper, Base::kAtZero,
+      Base::kFeasible, Base::kFreeWeight, Base::kPivot, Base::kTie, Base::lanes_, Base::m_, Base::mp, Base::n_,
+      Base::natural, Base::np, Base::pivot_, Base::place, Base::price_noise_, Base::price_size_, Base::rebuild,
       Base::stalled_, Base::start_from_rows, Base::total, Base::updates_, Base::values_size_;
   using typename Base::Blocking;
 
   static constexpr double kLooselyFeasible = 1e-9;
   static constexpr double kOptimal = Rule::kOptimal;  // relative to the size of the prices
+  static constexpr double kMixed = 1e-9;
+  static constexpr double kFine = 1e-14;
   static constexpr double kWellApart = 0.03;  // a pivot at which a free column enters unasked
   static constexpr int kMaxReturns = 10;
   static constexpr int kMaxUpdates = Rule::kMaxUpdates;
+
+  double optimal_ = kOptimal;
+  double smallest_bound_ = kInfinity;
 
   enum class Step : std::uint8_t { taken, unbounded, broken };
 
@@ -299,7 +324,7 @@ class Simplex : SimplexRatio<Lanes, PaddedRows, PaddedColumns> {
       return magnitude(kernels::load<decltype(number)>(y + i));
     });
     price_noise_ = feasible ? larger(price_size_, most) : most;
-    const double bound = -kOptimal * price_noise_;
+    const double bound = -optimal_ * price_noise_;
     const ArgMin<double> best = argmin_packed(lanes_, total(), [&](auto number, int j) {
       using V = decltype(number);
       V d(0.0);

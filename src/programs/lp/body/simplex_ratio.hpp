@@ -18,6 +18,8 @@ class SimplexRatio : protected SimplexBasis<Lanes, PaddedRows, PaddedColumns> {
   static constexpr double kPivot = 1e-9;      // relative to the column's largest entry
   static constexpr double kWeakPivot = 1e-5;  // passed over in phase 1 where there is a better one
 
+  double pivot_ = kPivot;
+
   struct Blocking {
     double length;  ///< of the step
     int row;        ///< whose basic variable leaves; -1: q goes to its other bound
@@ -27,7 +29,7 @@ class SimplexRatio : protected SimplexBasis<Lanes, PaddedRows, PaddedColumns> {
   /// Every value stays between its bounds. Among the rows that block at (nearly) the same length
   /// the largest entry pivots; with Bland's rule the variable of lowest index leaves.
   CAROM_HOST_DEVICE Blocking block_feasible(double steepest, double range, bool bland) {
-    const double smallest = kPivot * steepest;
+    const double smallest = pivot_ * steepest;
     const ArgMin<double> first = argmin_packed(lanes_, mp(), [&](auto number, int i) {
       using V = decltype(number);
       const V rate = V(-direction_) * kernels::load<V>(at().column + i);
@@ -70,7 +72,7 @@ class SimplexRatio : protected SimplexBasis<Lanes, PaddedRows, PaddedColumns> {
   /// met; the step ends where it would rise again.
   CAROM_HOST_DEVICE Blocking block_infeasible(double steepest, double range, double slope,
                                               bool bland) {
-    const double smallest = kPivot * steepest;
+    const double smallest = pivot_ * steepest;
     each_packed(lanes_, mp(), [&](auto number, int i) {
       using V = decltype(number);
       const V rate = V(-direction_) * kernels::load<V>(at().column + i);
