@@ -40,6 +40,7 @@ class LpCertificate : public LpScales<Lanes, PaddedRows, PaddedColumns, First> {
     Base::combine_columns(at().cost, y);
     Base::explain_prices(true);
     double worst = judge();
+    widened_ = !(worst <= kHidden);
     if (worst <= kClose) return worst;
     widen();
     worst = judge();
@@ -53,11 +54,15 @@ class LpCertificate : public LpScales<Lanes, PaddedRows, PaddedColumns, First> {
     });
   }
 
+  /// Whether the latest residual leans on units that single rows and bounds take from others: then
+  /// x may hold rounding in place of a zero.
+  [[nodiscard]] CAROM_INLINE bool widened() const { return widened_; }
+
   /// Whether y proves that no x satisfies all bounds. With g = A'y, any such x has g'x = y'(A x),
-  /// yet y'(A x) >= L and g'x <= U over the bounds that are there, L > U by more than 2^10 roundings
-  /// of the terms. No y_i may press against an absent bound, and a g_j only by what the rounding of
-  /// y leaves of it: the residual is the largest share of its terms that it has then, infinity where
-  /// y proves nothing.
+  /// yet y'(A x) >= L and g'x <= U over the bounds that are there, L > U by more than 2^10
+  /// roundings of the terms. No y_i may press against an absent bound, and a g_j only by what the
+  /// rounding of y leaves of it: the residual is the largest share of its terms that it has then,
+  /// infinity where y proves nothing.
   CAROM_CALL double farkas_residual(const double* y) {
     Base::combine_columns_sharply(nullptr, y);
     const auto earned = [&](auto number, int j) {
@@ -72,8 +77,8 @@ class LpCertificate : public LpScales<Lanes, PaddedRows, PaddedColumns, First> {
     return kernels::largest_packed(lanes_, total(), [&](auto number, int j) {
       using V = decltype(number);
       const V price = kernels::load<V>(at().price + j);
-      const V open = select(magnitude(pressed(price, j)) < V(kernels::kInfinity), V(0.0),
-                            magnitude(price));
+      const V open =
+          select(magnitude(pressed(price, j)) < V(kernels::kInfinity), V(0.0), magnitude(price));
       if (j >= np()) return select(open <= V(0.0), V(0.0), V(kernels::kInfinity)) + V(0.0) * price;
       const V size = kernels::load<V>(at().price_size + j);
       const V share = open / select(size > V(kTiny), size, V(kTiny));
@@ -128,13 +133,15 @@ class LpCertificate : public LpScales<Lanes, PaddedRows, PaddedColumns, First> {
   static constexpr double kClose = 1e-13;
   static constexpr double kSharp = 0x1p-90;  // rounding of sums in twice the precision
 
+  bool widened_ = false;
+
   /// 2^10 roundings, or twice what a sum of so many products may be off.
   static CAROM_INLINE double clear_of_rounding(int terms) {
     return kernels::larger(0x1p-43, 2.0 * sum_rounding(terms));
   }
 
-  /// The lesser of `worst` and what judged() finds of sums in twice the precision: an answer that is
-  /// far away stands where it meets the rows as given, with no rounding that could hide a miss.
+  /// The lesser of `worst` and what judged() finds of sums in twice the precision: an answer that
+  /// is far away stands where it meets the rows as given, with no rounding that could hide a miss.
   template <class Judged>
   CAROM_INLINE double sharply(double worst, Judged&& judged) {
     const double row_rounding = row_rounding_;

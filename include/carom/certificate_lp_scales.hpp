@@ -129,14 +129,15 @@ class LpScales {
       using V = decltype(number);
       const V l = kernels::load<V>(at().lower + j);
       const V u = kernels::load<V>(at().upper + j);
-      const V good = select((l < V(kernels::kInfinity)) & (u > V(-kernels::kInfinity)), V(1.0),
-                            V(0.0));
+      const V good =
+          select((l < V(kernels::kInfinity)) & (u > V(-kernels::kInfinity)), V(1.0), V(0.0));
       return good < V(1.0);
     });
-    return !unordered && finite_entries() && kernels::any_packed(lanes_, total(), [&](auto number, int j) {
-      using V = decltype(number);
-      return kernels::load<V>(at().upper + j) < kernels::load<V>(at().lower + j);
-    });
+    return !unordered && finite_entries() &&
+           kernels::any_packed(lanes_, total(), [&](auto number, int j) {
+             using V = decltype(number);
+             return kernels::load<V>(at().upper + j) < kernels::load<V>(at().lower + j);
+           });
   }
   /// The first row with row_lower > row_upper; -1: none.
   CAROM_CALL int crossed_row() const {

@@ -133,9 +133,9 @@ struct LpResult : LpResultArrays<Buffer> {};
 /// was recomputed from the problem data (certificate_lp.hpp).
 /// start: LpResult::basis of a problem of the same shape for each problem, from which its first
 /// objective starts; any selection is accepted and repaired where it is no basis.
-/// A lower bound above its upper bound makes a problem infeasible: farkas is then the unit vector of
-/// the first such row, zero where only columns' bounds cross, and the residual is zero.
-/// A problem with NaN, an infinite coefficient, a lower bound of +infinity or an upper bound of
+/// A lower bound above its upper bound makes a problem infeasible: farkas is then the unit vector
+/// of the first such row, zero where only columns' bounds cross, and the residual is zero. A
+/// problem with NaN, an infinite coefficient, a lower bound of +infinity or an upper bound of
 /// -infinity gets Status::invalid_input and leaves its neighbours unchanged.
 /// The result lives in the memory space of `batch`.
 /// Errors: InvalidInput for shapes that do not fit; BackendUnavailable.

@@ -44,8 +44,8 @@ struct LpRange {
 
 /// Whether a batch's problems go through packs: a cold start and one objective each, few rows.
 inline bool lp_packs(const kernels::LpArrays& arrays, std::int64_t problems) {
-  return arrays.objectives == 1 && arrays.start == nullptr && arrays.rows > 0 && arrays.rows <= kMostPackedRows &&
-         problems >= kLargestPadding;
+  return arrays.objectives == 1 && arrays.start == nullptr && arrays.rows > 0 &&
+         arrays.rows <= kMostPackedRows && problems >= kLargestPadding;
 }
 constexpr long lp_lane_reals(int rows, int columns) {
   return kernels::padded(static_cast<int>(kernels::lp_real_workspace(rows, columns)),

@@ -29,6 +29,7 @@ struct ConvexLemkeLayout {
   Memory base;
   Memory kind;
   Memory direction;
+  Memory direction_low;
   Memory free;      ///< place of v, or -1
   Memory variable;  ///< behind the places of v
   Memory row_scale;
@@ -45,6 +46,7 @@ struct ConvexLemkeLayout {
         base(arena.take(n)),
         kind(arena.take(n)),
         direction(arena.take(n)),
+        direction_low(arena.take(n)),
         free(arena.take(n)),
         variable(arena.take(n)),
         row_scale(arena.take(rows)),
@@ -112,7 +114,9 @@ class ConvexLemke {
       }
       // The x-part is a direction without end; it remains to be seen whether there is a point.
       lanes_.for_each(n_, [&](int j) {
-        at_.direction[j] = (x_part(j, [&](int i) { return lemke_.direction(i); })).hi;
+        const Doubled d = x_part(j, [&](int i) { return lemke_.direction(i); });
+        at_.direction[j] = d.hi;
+        at_.direction_low[j] = d.lo;
       });
       end = run(0.0);
       if (end == LemkeEnd::solution) return Status::unbounded;
@@ -134,15 +138,21 @@ class ConvexLemke {
   }
   /// Of an unbounded problem.
   [[nodiscard]] CAROM_INLINE double ray(int j) const { return at_.direction[j]; }
+  [[nodiscard]] CAROM_INLINE Doubled fine_ray(int j) const {
+    return {at_.direction[j], at_.direction_low[j]};
+  }
   /// Multiplier of row i, positive where it presses at its lower bound: of a solved problem, or
   /// Farkas' vector.
-  [[nodiscard]] CAROM_CALL double multiplier(int i, Status status) const {
+  [[nodiscard]] CAROM_INLINE double multiplier(int i, Status status) const {
+    return fine_multiplier(i, status).hi;
+  }
+  [[nodiscard]] CAROM_CALL Doubled fine_multiplier(int i, Status status) const {
     Doubled sum(0.0);
     for (int k = 0; k < sides_; ++k) {
       if (static_cast<int>(at_.side_row[k]) != i) continue;
       sum += side_multiplier(k, status) * (at_.side_sign[k] * at_.side_scale[k]);
     }
-    return sum.hi * inverse_power_of_two(cost_);
+    return times_power(sum, inverse_power_of_two(cost_));
   }
 
  private:

@@ -170,15 +170,22 @@ class LpSolver {
   static constexpr bool kKnown = PaddedColumns > 0;
   static constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   static constexpr int kAttempts = 3;
-  static constexpr double kDrift = 1e-3;  // of the tolerance: asks for a new inverse
+  static constexpr double kDrift = 1e-3;     // of the tolerance: asks for a new inverse
+  static constexpr int kDoubtedPairs = 192;  // what LpFinish takes whatever bounds are there
   static constexpr double kDust = Simplex<Lanes, PaddedRows, PaddedColumns>::kDust;
   static constexpr double kCoarseDust = 1e-9;  // of a basis that is nearly singular
 
   /// Solutions whose rounding could hide a bound, or that are good and no more than that, are left
-  /// to LpFinish: inaccurate with a residual within the tolerance.
+  /// to LpFinish: inaccurate with a residual within the tolerance. So are points of unbounded
+  /// problems that Lemke's method takes.
   CAROM_INLINE LpAnswer doubted(LpAnswer answer) const {
-    const bool sharp = answer.residual <= kDrift * arrays_.tolerance && !simplex_.mixed();
-    if (answer.status == Status::solved && !sharp) answer.status = Status::inaccurate;
+    const bool sharp = answer.residual <= kDrift * arrays_.tolerance;
+    if (answer.status == Status::solved && !(sharp && !simplex_.mixed())) {
+      answer.status = Status::inaccurate;
+    }
+    if (answer.status == Status::unbounded && !sharp && 2 * m_ + 3 * n_ <= kDoubtedPairs) {
+      answer.status = Status::numerical_error;
+    }
     return answer;
   }
 
@@ -189,9 +196,9 @@ class LpSolver {
     LpAnswer answer{Status::numerical_error, 0, kNan};
     bool refuted = false;
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
-      const SimplexOutcome outcome =
-          attempt == 0 ? simplex_.optimise(certificate_.cost(), limit)
-                       : simplex_.repeat(limit - answer.pivots, attempt, refuted);
+      const SimplexOutcome outcome = attempt == 0
+                                         ? simplex_.optimise(certificate_.cost(), limit)
+                                         : simplex_.repeat(limit - answer.pivots, attempt, refuted);
       answer.pivots += outcome.pivots;
       answer.status = outcome.status;
       answer.residual = certify(outcome.status, x, y);
@@ -209,19 +216,20 @@ class LpSolver {
     return answer;
   }
 
-  /// The residual that belongs to the claim. packed: of a pack's pivots, whose inverse is elsewhere.
+  /// The residual that belongs to the claim. packed: of a pack's pivots, whose inverse is
+  /// elsewhere.
   CAROM_CALL double certify(Status claim, double* x, double* y, bool packed = false) {
     switch (claim) {
       case Status::solved: {
         simplex_.read(x, y);
         const double residual = certificate_.residual(x, y);
-        if (certificate::within(residual, arrays_.tolerance)) return residual;
+        if (stands(residual)) return residual;
         return certify_without_dust(x, y);
       }
       case Status::infeasible: {
         simplex_.read_prices(multipliers_);
         const double proof = certificate_.farkas_residual(multipliers_);
-        if (certificate::within(proof, arrays_.tolerance) &&
+        if (certificate::within(proof, arrays_.tolerance) && !simplex_.doubtful_prices() &&
             !certificate_.doubtful(simplex_.statuses(), simplex_.kBasic)) {
           return proof;
         }
@@ -232,9 +240,10 @@ class LpSolver {
       case Status::unbounded: {
         // A ray proves something only where there is a point to start from; x holds it.
         simplex_.read_point(x);
+        simplex_.drop_value_dust(x);
         double point = certificate_.primal_residual(x);
-        if (!certificate::within(point, arrays_.tolerance)) {
-          simplex_.drop_value_dust(x);
+        if (!certificate::within(point, kDrift * arrays_.tolerance)) {
+          simplex_.read_point(x);
           point = certificate_.primal_residual(x);
         }
         double ray = kInfinity;
@@ -253,6 +262,10 @@ class LpSolver {
     }
   }
 
+  CAROM_INLINE bool stands(double residual) const {
+    return certificate::within(residual, arrays_.tolerance) && !certificate_.widened();
+  }
+
   /// What rounding left in place of zeros is dropped from x and y, from y, from x, first the least
   /// of it: the first that is certified stands, or what was read.
   CAROM_CALL double certify_without_dust(double* x, double* y) {
@@ -264,7 +277,7 @@ class LpSolver {
         if ((dropped & kOfX) != 0) simplex_.drop_value_dust(x, share);
         if ((dropped & kOfY) != 0) simplex_.drop_dust(y, share);
         const double residual = certificate_.residual(x, y);
-        if (certificate::within(residual, arrays_.tolerance)) return residual;
+        if (stands(residual)) return residual;
       }
     }
     simplex_.read(x, y);

@@ -64,16 +64,20 @@ class LpFinish {
     for (int k = 0; k < arrays_.objectives; ++k) {
       const long at = p * arrays_.objectives + k;
       if (!lp_is_open(arrays_, arrays_.status[at])) continue;
-      finish_objective(p, at);
-      // What was no more than doubted stands where nothing better was found.
-      const bool stands = arrays_.status[at] == Status::inaccurate &&
-                          certificate::within(arrays_.residual[at], arrays_.tolerance);
-      if (stands) lanes_.for_each(1, [&](int) { arrays_.status[at] = Status::solved; });
+      if (!finish_objective(p, at)) stand(at);
     }
   }
 
  private:
-  CAROM_CALL void finish_objective(long p, long at) {
+  /// What is no more than doubted stands where nothing else is found.
+  CAROM_CALL void stand(long at) const {
+    const bool good = arrays_.status[at] == Status::inaccurate &&
+                      certificate::within(arrays_.residual[at], arrays_.tolerance);
+    if (good) lanes_.for_each(1, [&](int) { arrays_.status[at] = Status::solved; });
+  }
+
+  /// False where Lemke's method comes to no end.
+  CAROM_CALL bool finish_objective(long p, long at) {
     const long m = arrays_.rows;
     const long n = arrays_.columns;
     const certificate::LpData lp{arrays_.rows,
@@ -89,9 +93,9 @@ class LpFinish {
     ConvexLemke<Lanes, Memory, LpLemkeSource> body(lanes_, source, 2 * m + n, Memory{at_.body});
     LpAnswer answer{body.solve(), 0, 0.0};
     answer.pivots = body.pivots();
-    if (answer.status == Status::numerical_error) return;
+    if (answer.status == Status::numerical_error) return false;
     lanes_.for_each(arrays_.columns, [&](int j) {
-      at_.x[j] = body.point(j);
+      at_.x[j] = clamped(body.point(j), lp.column_lower[j], lp.column_upper[j]);
       at_.direction[j] = body.ray(j);
     });
     lanes_.for_each(arrays_.rows, [&](int i) {
@@ -105,22 +109,91 @@ class LpFinish {
         answer.residual = certificate_.residual(at_.x, at_.y);
         break;
       case Status::infeasible:
-        answer.residual = certificate_.farkas_residual(at_.farkas);
+        answer.residual =
+            proves(lp, body) ? certificate_.farkas_residual(at_.farkas) : kernels::kInfinity;
         break;
       default:
-        answer.residual =
-            larger(certificate_.ray_residual(at_.direction), certificate_.primal_residual(at_.x));
+        answer.residual = leads_away(lp, body) ? larger(certificate_.ray_residual(at_.direction),
+                                                        certificate_.primal_residual(at_.x))
+                                               : kernels::kInfinity;
     }
-    if (!certificate::within(answer.residual, arrays_.tolerance)) return;
     // The better answer stands, and a proof that there is none wins.
-    if (answer.answered() && arrays_.status[at] == Status::inaccurate &&
-        arrays_.residual[at] <= answer.residual) {
-      return;
+    const bool doubted = arrays_.status[at] == Status::inaccurate &&
+                         certificate::within(arrays_.residual[at], arrays_.tolerance);
+    const bool certified = certificate::within(answer.residual, arrays_.tolerance);
+    if (certified && !(doubted && answer.answered() && arrays_.residual[at] <= answer.residual)) {
+      write_lp(
+          lanes_, arrays_, at, answer, at_.x, at_.y, at_.farkas, at_.direction,
+          answer.answered() ? certificate_.objective() : std::numeric_limits<double>::quiet_NaN());
+    } else if (doubted && (certified || arrays_.residual[at] <= kRounding ||
+                           (answer.answered() && agrees(lp, at)))) {
+      lanes_.for_each(1, [&](int) { arrays_.status[at] = Status::solved; });
     }
-    write_lp(
-        lanes_, arrays_, at, answer, at_.x, at_.y, at_.farkas, at_.direction,
-        answer.answered() ? certificate_.objective() : std::numeric_limits<double>::quiet_NaN());
+    return true;
   }
+
+  /// Whether the objective of x is the one that was found before.
+  CAROM_CALL bool agrees(const certificate::LpData& lp, long at) const {
+    constexpr double kSame = 1e-6;
+    double own = 0.0;
+    double terms = 0.0;
+    for (int j = 0; j < lp.columns; ++j) {
+      own += lp.cost[j] * at_.x[j];
+      terms += magnitude(lp.cost[j] * at_.x[j]);
+    }
+    return magnitude(own - arrays_.objective[at]) <= kSame * terms;
+  }
+
+  static CAROM_INLINE double clamped(double x, double lower, double upper) {
+    return smaller(larger(x, lower), upper);
+  }
+
+  /// Whether what Farkas' vector has to have of zeros, before it was rounded, is zero.
+  template <class Body>
+  CAROM_CALL bool proves(const certificate::LpData& lp, const Body& body) const {
+    return lanes_
+               .argmin(lp.columns, kInfinity,
+                       [&](int j) {
+                         Doubled sum(0.0);
+                         double size = 0.0;
+                         for (int i = 0; i < lp.rows; ++i) {
+                           const double a = lp.matrix[static_cast<long>(i) * lp.columns + j];
+                           if (a == 0.0) continue;
+                           const Doubled term = body.fine_multiplier(i, Status::infeasible) * a;
+                           sum += term;
+                           size = larger(size, magnitude(term.hi));
+                         }
+                         const double bound =
+                             sum.hi < 0.0 ? lp.column_lower[j] : lp.column_upper[j];
+                         const bool zero = magnitude(sum.hi) <= kZero * size;
+                         return zero || magnitude(bound) < kInfinity ? kInfinity : 0.0;
+                       })
+               .index < 0;
+  }
+  /// Whether rows that the ray must not move stand still, before it was rounded.
+  template <class Body>
+  CAROM_CALL bool leads_away(const certificate::LpData& lp, const Body& body) const {
+    return lanes_
+               .argmin(lp.rows, kInfinity,
+                       [&](int i) {
+                         Doubled sum(0.0);
+                         double size = 0.0;
+                         for (int j = 0; j < lp.columns; ++j) {
+                           const double a = lp.matrix[static_cast<long>(i) * lp.columns + j];
+                           if (a == 0.0) continue;
+                           const Doubled term = body.fine_ray(j) * a;
+                           sum += term;
+                           size = larger(size, magnitude(term.hi));
+                         }
+                         const double bound = sum.hi < 0.0 ? lp.row_lower[i] : lp.row_upper[i];
+                         const bool zero = magnitude(sum.hi) <= kZero * size;
+                         return zero || !(magnitude(bound) < kInfinity) ? kInfinity : 0.0;
+                       })
+               .index < 0;
+  }
+
+  static constexpr double kZero = 0x1p-80;    // of the terms of a sum in twice the precision
+  static constexpr double kRounding = 1e-12;  // an answer so good is as the digits have it
 
   const Lanes& lanes_;
   const LpArrays& arrays_;

@@ -28,7 +28,8 @@ class Simplex : SimplexProofs<Lanes, PaddedRows, PaddedColumns> {
   using Base = SimplexProofs<Lanes, PaddedRows, PaddedColumns>;
 
  public:
-  using Base::doubtful_rates, Base::kBasic, Base::refine_prices, Base::refine_rates;
+  using Base::doubtful_prices, Base::doubtful_rates, Base::kBasic, Base::refine_prices,
+      Base::refine_rates;
 
   /// Of the same problem; where places are known it has those behind this method's.
   using Certificate =
@@ -58,18 +59,16 @@ class Simplex : SimplexProofs<Lanes, PaddedRows, PaddedColumns> {
       using V = decltype(number);
       return larger(kernels::load<V>(at().lower + j), -kernels::load<V>(at().upper + j));
     });
-    smallest_bound_ = argmin_packed(lanes_, total(), [&](auto number, int j) {
-                        using V = decltype(number);
-                        const V l = magnitude(kernels::load<V>(at().lower + j));
-                        const V u = magnitude(kernels::load<V>(at().upper + j));
-                        return smaller(select(l > V(0.0), l, V(kInfinity)),
-                                       select(u > V(0.0), u, V(kInfinity)));
-                      }).key;
+    smallest_bound_ =
+        argmin_packed(lanes_, total(), [&](auto number, int j) {
+          using V = decltype(number);
+          const V l = magnitude(kernels::load<V>(at().lower + j));
+          const V u = magnitude(kernels::load<V>(at().upper + j));
+          return smaller(select(l > V(0.0), l, V(kInfinity)), select(u > V(0.0), u, V(kInfinity)));
+        }).key;
   }
   /// Whether some bound is so small beside the values that rounding of these could hide it.
-  [[nodiscard]] CAROM_INLINE bool mixed() const {
-    return smallest_bound_ < kMixed * values_size_;
-  }
+  [[nodiscard]] CAROM_INLINE bool mixed() const { return smallest_bound_ < kMixed * values_size_; }
 
   /// All rows basic but those whose place a free column takes; columns at their bounds nearest to
   /// zero.
@@ -184,11 +183,13 @@ class Simplex : SimplexProofs<Lanes, PaddedRows, PaddedColumns> {
     });
     read_prices(y);
   }
-  /// x alone, of a point that may be anything.
+  /// x without y, of an unbounded problem.
   CAROM_CALL void read_point(double* x) const {
     lanes_.for_each(n_, [&](int j) { x[j] = at().value[j] * at().scale[j]; });
     lanes_.for_each(m_, [&](int i) {
-      if (basic_[i] < n_) x[basic_[i]] = at().basic_value[i] * at().scale[basic_[i]];
+      const int j = basic_[i];
+      if (j < n_)
+        x[j] = smaller(larger(at().basic_value[i], at().lower[j]), at().upper[j]) * at().scale[j];
     });
   }
   /// y of a solved problem, or the multipliers of an infeasible one; dust against absent bounds is
@@ -251,10 +252,11 @@ class Simplex : SimplexProofs<Lanes, PaddedRows, PaddedColumns> {
   using Base::at, Base::basic_, Base::block_feasible, Base::block_infeasible, Base::compute_column,
       Base::compute_prices, Base::compute_values, Base::priced_rows, Base::data_size_,
       Base::direction_, Base::entering_, Base::exact_, Base::exchange, Base::feasible_,
-      Base::find_violations, Base::kAtLower, Base::kAtUpper, Base::kAtZero,
-      Base::kFeasible, Base::kFreeWeight, Base::kPivot, Base::kTie, Base::lanes_, Base::m_, Base::mp, Base::n_,
-      Base::natural, Base::np, Base::pivot_, Base::place, Base::price_noise_, Base::price_size_, Base::rebuild,
-      Base::stalled_, Base::start_from_rows, Base::total, Base::updates_, Base::values_size_;
+      Base::find_violations, Base::kAtLower, Base::kAtUpper, Base::kAtZero, Base::kFeasible,
+      Base::kFreeWeight, Base::kPivot, Base::kTie, Base::lanes_, Base::m_, Base::mp, Base::n_,
+      Base::natural, Base::np, Base::pivot_, Base::place, Base::price_noise_, Base::price_size_,
+      Base::rebuild, Base::stalled_, Base::start_from_rows, Base::total, Base::updates_,
+      Base::values_size_;
   using typename Base::Blocking;
 
   static constexpr double kLooselyFeasible = 1e-9;

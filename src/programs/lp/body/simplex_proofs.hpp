@@ -12,12 +12,26 @@ class SimplexProofs : protected SimplexRatio<Lanes, PaddedRows, PaddedColumns> {
 
  protected:
   using Base::at, Base::basic_, Base::combine_inverse, Base::direction_, Base::entering_,
-      Base::kBasic, Base::lanes_, Base::m_, Base::mp, Base::n_, Base::np;
+      Base::kBasic, Base::lanes_, Base::m_, Base::mp, Base::n_, Base::np, Base::price_noise_;
   using Base::Base;
 
-  static constexpr double kZero = 0x1p-80;       // of the terms of a sum in twice the precision
-  static constexpr double kDoubtful = 1e-9;      // of the largest: what may be zero
+  static constexpr double kZero = 0x1p-80;   // of the terms of a sum in twice the precision
+  static constexpr double kDoubtful = 1e-9;  // of the largest: what may be zero
   static constexpr int kRefinements = 3;
+
+  /// Whether a price that is next to nothing presses against a bound that is absent.
+  CAROM_CALL bool doubtful_prices() const {
+    const double doubtful = kDoubtful * price_noise_;
+    return any_packed(lanes_, mp(), [&](auto number, int i) {
+      using V = decltype(number);
+      const int j = np() + i;
+      const V y = kernels::load<V>(at().reduced + j);
+      const V bound =
+          select(y > V(0.0), kernels::load<V>(at().lower + j), kernels::load<V>(at().upper + j));
+      return (y != V(0.0)) & (magnitude(y) <= V(doubtful)) & (magnitude(bound) >= V(kInfinity)) &
+             (kernels::load<V>(at().status + j) != V(kBasic));
+    });
+  }
 
   /// The prices of an infeasible problem, y' B = the signs of its violations, once more: what is
   /// zero becomes so, and false is the answer where a price presses against a bound that is absent,
@@ -91,15 +105,16 @@ class SimplexProofs : protected SimplexRatio<Lanes, PaddedRows, PaddedColumns> {
     return against.index < 0;
   }
 
-  /// Whether a basic value that the ray of an unbounded problem moves by next to nothing has a bound.
+  /// Whether a basic value that the ray of an unbounded problem moves by next to nothing has a
+  /// bound.
   CAROM_CALL bool doubtful_rates() const {
     const double steepest = larger(1.0, largest_of(at().rate));
     return lanes_
                .argmin(m_, kInfinity,
                        [&](int i) {
                          const double rate = magnitude(at().rate[i]);
-                         const bool bounded = at().basic_lower[i] > -kInfinity ||
-                                              at().basic_upper[i] < kInfinity;
+                         const bool bounded =
+                             at().basic_lower[i] > -kInfinity || at().basic_upper[i] < kInfinity;
                          return rate > 0.0 && rate <= kDoubtful * steepest && bounded ? 0.0
                                                                                       : kInfinity;
                        })
@@ -121,8 +136,8 @@ class SimplexProofs : protected SimplexRatio<Lanes, PaddedRows, PaddedColumns> {
     double rest = 0.0;
     for (int round = 0; round <= kRefinements; ++round) {
       lanes_.for_each(m_, [&](int k) {
-        const double own = q < np() ? at().matrix[static_cast<long>(k) * np() + q]
-                                    : (q - np() == k ? -1.0 : 0.0);
+        const double own =
+            q < np() ? at().matrix[static_cast<long>(k) * np() + q] : (q - np() == k ? -1.0 : 0.0);
         Doubled sum(-direction_ * own);
         double size = magnitude(own);
         for (int i = 0; i < m_; ++i) {
@@ -153,7 +168,8 @@ class SimplexProofs : protected SimplexRatio<Lanes, PaddedRows, PaddedColumns> {
     return lanes_
                .argmin(m_, kInfinity,
                        [&](int i) {
-                         const double bound = r[i] > 0.0 ? at().basic_upper[i] : at().basic_lower[i];
+                         const double bound =
+                             r[i] > 0.0 ? at().basic_upper[i] : at().basic_lower[i];
                          return r[i] != 0.0 && magnitude(bound) < kInfinity ? 0.0 : kInfinity;
                        })
                .index < 0;
