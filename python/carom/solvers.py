@@ -212,19 +212,28 @@ def _bounds(value: Any, missing: float, count: int, n: int) -> Any:
 
 @takes_settings(_core.lp_settings())
 def solve_lp(
-    c: Any, A: Any, row_lower: Any = None, row_upper: Any = None, lower: Any = None,
-    upper: Any = None, *, start: Any = None, backend: str = "auto", workspace: Any = None,
+    c: Any, A: Any = None, row_lower: Any = None, row_upper: Any = None, col_lower: Any = None,
+    col_upper: Any = None, *, lower: Any = None, upper: Any = None, start: Any = None,
+    backend: str = "auto", workspace: Any = None,
     strict: bool = False, on_error: str = "status", **settings: Any,
 ) -> LpResult:  # fmt: skip
-    """Minimises c_k'x subject to row_lower <= A x <= row_upper and lower <= x <= upper.
+    """Minimises c_k'x subject to row_lower <= A x <= row_upper and col_lower <= x <= col_upper.
 
-    c (n, K, v), K objectives over one polytope, or (n, v) or (v) for one; A (n, r, v); bounds
-    (n, r) and (n, v), infinite where left out. start: the basis of a result of that shape.
+    c (n, K, v), K objectives over one polytope, or (n, v) or (v) for one; A (n, r, v), left out
+    where there are no rows; bounds (n, r) and (n, v), infinite where left out. lower and upper:
+    other names of col_lower and col_upper. start: the basis of a result of that shape.
     Errors: InvalidInput for shapes and settings.
     """
+    for name, value, other in (("lower", lower, col_lower), ("upper", upper, col_upper)):
+        if value is not None and other is not None:
+            raise refuse(name, "given beside col_" + name, "must be one of them")
+    col_lower = lower if col_lower is None else col_lower
+    col_upper = upper if col_upper is None else col_upper
     batch = Batch(strict)
-    batch.add("matrix", A, "r", "v")
     cost = from_any("cost", c, strict=strict)
+    if A is None or np.shape(A) == (0,):
+        A = np.zeros((0, cost.shape[-1] if cost.ndim else 0))
+    batch.add("matrix", A, "r", "v")
     v, r = batch.extents["v"], batch.extents["r"]
     if cost.ndim == 2 and cost.shape[1] == v:  # one objective a problem
         cost = cost[:, None, :]
@@ -234,8 +243,8 @@ def solve_lp(
     for field, value, missing, letter in (
         ("row_lower", row_lower, -np.inf, "r"),
         ("row_upper", row_upper, np.inf, "r"),
-        ("column_lower", lower, -np.inf, "v"),
-        ("column_upper", upper, np.inf, "v"),
+        ("column_lower", col_lower, -np.inf, "v"),
+        ("column_upper", col_upper, np.inf, "v"),
     ):
         batch.add(field, _bounds(value, missing, batch.extents[letter], 1), letter)
     n = batch.problems

@@ -141,7 +141,7 @@ TEST_P(SolveLp, BrokenNumbersAreReported) {
   problems[2].cost[0] = kInfinity;
   problems[3].row_lower[1] = kInfinity;
   problems[4].column_upper[2] = -kInfinity;
-  problems[5].column_lower[0] = 2.0;
+  problems[5].column_lower[0] = kInfinity;
   problems[5].column_upper[0] = 1.0;
   problems[6].row_upper[0] = std::nan("");
   const LpResult result = solve_lp(batch_of(problems), {}, GetParam());
@@ -157,6 +157,91 @@ TEST_P(SolveLp, BrokenNumbersAreReported) {
       EXPECT_TRUE(std::isnan(result.residual.host()[p]));
     }
   }
+}
+
+// One rule for bounds that cross, of columns and rows, alone and beside others.
+TEST_P(SolveLp, CrossedBoundsAreInfeasible) {
+  std::vector<Lp> problems(20, corner());
+  problems[3].column_lower[0] = 2.0;
+  problems[3].column_upper[0] = 1.0;
+  problems[4].row_lower[1] = 1.0;
+  problems[4].row_upper[1] = std::nextafter(1.0, 0.0);
+  problems[5] = problems[4];
+  problems[5].cost[1] = std::nan("");
+  const LpResult result = solve_lp(batch_of(problems), {}, GetParam());
+  for (std::size_t p = 0; p < problems.size(); ++p) {
+    SCOPED_TRACE(p);
+    const bool crossed = p == 3 || p == 4;
+    EXPECT_EQ(result.status.host()[p], crossed  ? Status::infeasible
+                                       : p == 5 ? Status::invalid_input
+                                                : Status::solved);
+    if (!crossed) continue;
+    EXPECT_EQ(result.residual.host()[p], 0.0);
+    EXPECT_EQ(result.farkas.host()[2 * p], 0.0);
+    EXPECT_EQ(result.farkas.host()[2 * p + 1], p == 4 ? 1.0 : 0.0);
+    EXPECT_TRUE(std::isnan(result.solution.host()[3 * p]));
+  }
+}
+
+TEST_P(SolveLp, ProblemsWithoutRows) {
+  Lp lp;
+  lp.columns = 2;
+  lp.cost = {1.0, -1.0};
+  lp.column_lower = {0.0, 0.0};
+  lp.column_upper = {1.0, 1.0};
+  std::vector<Lp> problems(18, lp);
+  problems[1].column_upper[1] = kInfinity;
+  problems[2].column_upper[0] = -1.0;
+  problems[3].column_lower[0] = -kInfinity;
+  problems[3].cost[0] = 0.0;
+  const LpResult result = solve_lp(batch_of(problems), {}, GetParam());
+  for (std::size_t p = 0; p < problems.size(); ++p) {
+    SCOPED_TRACE(p);
+    EXPECT_EQ(result.status.host()[p], p == 1   ? Status::unbounded
+                                       : p == 2 ? Status::infeasible
+                                                : Status::solved);
+    if (result.status.host()[p] == Status::solved) {
+      EXPECT_EQ(result.objective.host()[p], -1.0);
+      EXPECT_EQ(result.residual.host()[p], 0.0);
+    }
+  }
+  EXPECT_GT(result.ray.host()[3], 0.0);
+}
+
+// A chain of differences with zero right-hand sides, as CVXPY's lp_7 has it: 303 rows, optimum 0.
+TEST_P(SolveLp, ManyRowsWithoutRightHandSides) {
+  if (GetParam() == Backend::reference) GTEST_SKIP() << "its tableau takes seconds";
+  constexpr int kSteps = 50;
+  constexpr int kPoints = kSteps + 1;
+  Lp lp;  // positive parts, a, delta, b, positive parts of b
+  lp.columns = 2 * kSteps + 3 * kPoints;
+  lp.cost.assign(static_cast<std::size_t>(lp.columns), 0.0);
+  std::fill_n(lp.cost.begin(), kSteps, 1.0);
+  lp.column_lower.assign(static_cast<std::size_t>(lp.columns), -kInfinity);
+  lp.column_upper.assign(static_cast<std::size_t>(lp.columns), kInfinity);
+  const auto row = [&](double lower, std::initializer_list<std::pair<int, double>> entries) {
+    std::vector<double> values(static_cast<std::size_t>(lp.columns), 0.0);
+    for (const auto& [j, a] : entries) values[static_cast<std::size_t>(j)] = a;
+    lp.matrix.insert(lp.matrix.end(), values.begin(), values.end());
+    lp.row_lower.push_back(lower);
+    lp.row_upper.push_back(0.0);
+    ++lp.rows;
+  };
+  constexpr int kA = kSteps, kDelta = kA + kPoints, kB = kDelta + kSteps, kPart = kB + kPoints;
+  for (int i = 0; i < kSteps; ++i) {
+    row(0.0, {{kA + i + 1, 1.0}, {kA + i, -1.0}, {kDelta + i, -1.0}});
+    row(-kInfinity, {{kDelta + i, 1.0}, {i, -1.0}});
+    row(-kInfinity, {{i, -1.0}});
+  }
+  for (int i = 0; i < kPoints; ++i) {
+    row(-kInfinity, {{kPart + i, 1.0}, {kA + i, -1.0}});
+    row(-kInfinity, {{kB + i, 1.0}, {kPart + i, -1.0}});
+    row(-kInfinity, {{kPart + i, -1.0}});
+  }
+  ASSERT_EQ(lp.rows, 303);
+  const LpResult result = solve_lp(batch_of({lp}), {}, GetParam());
+  EXPECT_EQ(result.status.host()[0], Status::solved);
+  EXPECT_EQ(result.objective.host()[0], 0.0);
 }
 
 TEST_P(SolveLp, EmptyBatchAndPivotLimit) {
@@ -185,8 +270,9 @@ TEST(SolveLpErrors, ShapesAndSettingsAreNamed) {
     change(copy);
     return copy;
   };
-  expect_names(solve(with([](LpBatch& b) { b.rows = 0; })), {"rows", "0", "1..256"});
-  expect_names(solve(with([](LpBatch& b) { b.rows = 257; })), {"rows", "257"});
+  expect_names(solve(with([](LpBatch& b) { b.rows = -1; })), {"rows", "-1", "0..512"});
+  expect_names(solve(with([](LpBatch& b) { b.rows = 513; })), {"rows", "513"});
+  expect_names(solve(with([](LpBatch& b) { b.rows = 0; })), {"matrix", "6", "0"});
   expect_names(solve(with([](LpBatch& b) { b.columns = 1025; })), {"columns", "1025", "1..1024"});
   expect_names(solve(with([](LpBatch& b) { b.objectives = 0; })), {"objectives", "0"});
   expect_names(solve(with([](LpBatch& b) { b.problems = -2; })), {"problems", "-2"});

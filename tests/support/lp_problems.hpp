@@ -89,38 +89,50 @@ struct LpCase {
   double objective = 0.0;  ///< of `lp`, without the file's offset
 };
 
-inline std::vector<LpCase> lp_cases() {
+/// A stored program, minimised.
+inline Lp lp_from(const nlohmann::json& json) {
   constexpr double kInf = std::numeric_limits<double>::infinity();
+  const auto numbers = [&](const char* key, double absent) {
+    std::vector<double> values;
+    for (const auto& value : json.at(key)) {
+      values.push_back(value.is_null() ? absent : value.get<double>());
+    }
+    return values;
+  };
+  Lp lp;
+  lp.cost = numbers("c", 0.0);
+  for (double& value : lp.cost) value *= json.at("sense") == "max" ? -1.0 : 1.0;
+  for (const auto& row : json.at("A")) {
+    for (const auto& value : row) lp.matrix.push_back(value);
+  }
+  lp.row_lower = numbers("row_lower", -kInf);
+  lp.row_upper = numbers("row_upper", kInf);
+  lp.column_lower = numbers("col_lower", -kInf);
+  lp.column_upper = numbers("col_upper", kInf);
+  lp.rows = static_cast<int>(lp.row_lower.size());
+  lp.columns = static_cast<int>(lp.cost.size());
+  return lp;
+}
+
+/// The objects of the .json files of a folder of the tests' data, by names of files.
+inline std::vector<nlohmann::json> stored(const char* folder) {
   std::vector<std::filesystem::path> files;
-  const std::filesystem::path folder = data_folder() / "lp";
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+  for (const auto& entry : std::filesystem::directory_iterator(data_folder() / folder)) {
     if (entry.path().extension() == ".json") files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end());
+  std::vector<nlohmann::json> objects;
+  for (const auto& file : files) objects.push_back(nlohmann::json::parse(std::ifstream(file)));
+  return objects;
+}
+
+inline std::vector<LpCase> lp_cases() {
   std::vector<LpCase> cases;
-  for (const auto& file : files) {
-    const nlohmann::json json = nlohmann::json::parse(std::ifstream(file));
-    const auto numbers = [&](const char* key, double absent) {
-      std::vector<double> values;
-      for (const auto& value : json.at(key)) {
-        values.push_back(value.is_null() ? absent : value.get<double>());
-      }
-      return values;
-    };
+  for (const nlohmann::json& json : stored("lp")) {
     LpCase item;
     item.name = json.at("name");
+    item.lp = lp_from(json);
     const double sign = json.at("sense") == "max" ? -1.0 : 1.0;
-    item.lp.cost = numbers("c", 0.0);
-    for (double& value : item.lp.cost) value *= sign;
-    for (const auto& row : json.at("A")) {
-      for (const auto& value : row) item.lp.matrix.push_back(value);
-    }
-    item.lp.row_lower = numbers("row_lower", -kInf);
-    item.lp.row_upper = numbers("row_upper", kInf);
-    item.lp.column_lower = numbers("col_lower", -kInf);
-    item.lp.column_upper = numbers("col_upper", kInf);
-    item.lp.rows = static_cast<int>(item.lp.row_lower.size());
-    item.lp.columns = static_cast<int>(item.lp.cost.size());
     item.optimal = json.at("expected_status") == "optimal";
     if (item.optimal) {
       const double stated = json.contains("shipped_objective")

@@ -92,7 +92,8 @@ class FormProgram {
   /// max gain.x over all rows, entries in their box and 0 <= margin <= most; empty where it fails.
   [[nodiscard]] std::vector<double> maximum(const std::vector<double>& gain, double most) const {
     const std::size_t n = margin_ + 1, given = bounds_.size();
-    if (given > kMaxLpRows || n > kMaxLpColumns) return {};
+    constexpr std::size_t kMostRows = 256;  // more would take too long for what it gives
+    if (given > kMostRows || n > kMaxLpColumns) return {};
     LpBatch batch = allocate<LpBatch>({1, static_cast<int>(given), static_cast<int>(n), 1});
     std::copy(rows_.begin(), rows_.end(), batch.matrix.data());
     std::copy(bounds_.begin(), bounds_.end(), batch.row_upper.data());

@@ -1,0 +1,153 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <carom/lp.hpp>
+
+#include "support/from_environment.hpp"
+#include "support/lp_problems.hpp"
+
+// Linear programs whose truth is known by construction and lies close to another one: rows that all
+// but repeat each other, contradictions by little, numbers that are rounding. What is said is true
+// beyond the rule on digits (docs/algorithms/lp.md), and few are left open.
+namespace carom {
+namespace {
+
+using test::batch_of;
+using test::Generator;
+using test::Lp;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+TEST(LinearProofs, PublicReportsAreWhatTheyAre) {
+  for (const nlohmann::json& json : test::stored("lp_reports")) {
+    SCOPED_TRACE(json.at("name").get<std::string>());
+    const Lp lp = test::lp_from(json);
+    const LpResult result = solve_lp(batch_of({lp}), {}, Backend::cpu);
+    const Status status = result.status.host()[0];
+    const std::string expected = json.at("expected_status");
+    // Its feasible points lie at 1e11, where no point in doubles proves anything.
+    if (json.at("name") == "farkas_absent_bound") {
+      EXPECT_TRUE(status == Status::unbounded || status == Status::numerical_error);
+      continue;
+    }
+    EXPECT_EQ(to_string(status), expected);
+    if (status != Status::solved) continue;
+    const double objective = json.at("objective");
+    EXPECT_NEAR(result.objective.host()[0], objective, 1e-14 * std::abs(objective));
+  }
+}
+
+/// Rows and columns that ask for `margin` more than others allow, in three forms.
+Lp contradiction(Generator& random, int form, double margin) {
+  const int n = form == 0 ? random.integer(2, 6) : 1;
+  Lp lp;
+  lp.columns = n;
+  lp.rows = form == 2 ? 1 : 2;
+  for (int j = 0; j < n; ++j) {
+    lp.cost.push_back(random.integer(-2, 2));
+    lp.column_lower.push_back(0.0);
+    lp.column_upper.push_back(form == 2 ? 1.0 - margin : kInfinity);
+  }
+  for (int i = 0; i < lp.rows; ++i)
+    lp.matrix.insert(lp.matrix.end(), static_cast<std::size_t>(n), 1.0);
+  lp.row_lower = {1.0, -kInfinity};
+  lp.row_upper = {kInfinity, 1.0 - margin};
+  lp.row_lower.resize(static_cast<std::size_t>(lp.rows));
+  lp.row_upper.resize(static_cast<std::size_t>(lp.rows));
+  return lp;
+}
+
+TEST(LinearProofs, ContradictionsByLittleAreInfeasible) {
+  Generator random(38);
+  for (int k = 0; k < test::from_environment("CAROM_TRUST_PROBLEMS", 600); ++k) {
+    const double margin = std::pow(10.0, -14.0 * random.unit());
+    const Lp lp = contradiction(random, k % 3, margin);
+    const LpResult result = solve_lp(batch_of({lp}), {}, Backend::cpu);
+    SCOPED_TRACE("form " + std::to_string(k % 3) + ", margin " + std::to_string(margin * 1e9) +
+                 "e-9");
+    const Status status = result.status.host()[0];
+    if (margin > 1e-9) {
+      EXPECT_EQ(status, Status::infeasible);
+    } else {
+      EXPECT_TRUE(status == Status::infeasible || status == Status::solved ||
+                  status == Status::unbounded)
+          << to_string(status);
+    }
+    test::expect_proven(lp, result, 0);
+  }
+}
+
+// The second row is the first one but for a column far away, on which all depends: without a bound
+// it makes the problem feasible at 3 / difference, with one it need not.
+TEST(LinearProofs, RowsThatAllButRepeatEachOther) {
+  Generator random(6);
+  int open = 0;
+  int infeasible = 0;
+  const int problems = test::from_environment("CAROM_TRUST_PROBLEMS", 600);
+  for (int k = 0; k < problems; ++k) {
+    const int n = random.integer(2, 5);
+    const double difference = std::ldexp(1.0, -random.integer(13, 49));
+    const bool bounded = random.integer(0, 1) == 1;
+    Lp lp;
+    lp.rows = 2;
+    lp.columns = n;
+    std::vector<double> row;
+    for (int j = 0; j < n; ++j) {
+      row.push_back(random.integer(1, 3));
+      lp.cost.push_back(random.integer(-1, 1));
+      lp.column_lower.push_back(random.integer(0, 1) == 1 ? -kInfinity : random.integer(-3, 0));
+      lp.column_upper.push_back(bounded ? random.integer(1, 100) : kInfinity);
+    }
+    lp.matrix = row;
+    row[0] *= 1.0 + difference;
+    lp.matrix.insert(lp.matrix.end(), row.begin(), row.end());
+    // a x <= 1, a x + a_0 difference x_0 >= 4: x_0 is 3 / (a_0 difference) or more.
+    lp.row_lower = {-kInfinity, 4.0};
+    lp.row_upper = {1.0, kInfinity};
+    // Others make up for a large x_0 where they may fall without end.
+    bool feasible = 3.0 / (lp.matrix[0] * difference) <= lp.column_upper[0];
+    bool falls = false;
+    for (int j = 1; j < n; ++j) falls |= lp.column_lower[static_cast<std::size_t>(j)] == -kInfinity;
+    feasible = feasible && falls;
+    const Status status = solve_lp(batch_of({lp}), {}, Backend::cpu).status.host()[0];
+    SCOPED_TRACE(k);
+    if (feasible) {
+      EXPECT_NE(status, Status::infeasible) << difference;
+    } else {
+      EXPECT_TRUE(status != Status::solved && status != Status::unbounded) << to_string(status);
+      infeasible += status == Status::infeasible ? 1 : 0;
+      open += status == Status::infeasible ? 0 : 1;
+    }
+  }
+  EXPECT_GT(infeasible, problems / 3);
+  EXPECT_LE(open, problems / 20);
+}
+
+// A bound that is rounding in place of zero is no unit of its row.
+TEST(LinearProofs, NoiseInPlaceOfZeros) {
+  Generator random(11);
+  for (int k = 0; k < 200; ++k) {
+    const double noise = std::pow(10.0, -15.5 - 1.5 * random.unit());
+    Lp lp;
+    lp.rows = 3;
+    lp.columns = 3;
+    lp.cost = {-1.0, -1.0, -1.0};
+    const double a = random.unit() + 0.5;
+    const double b = random.unit() + 0.5;
+    lp.matrix = {a, -b, 0.0, 0.0, b, -a, 1.0, 1.0, 1.0};
+    lp.row_lower = {noise, -noise, -kInfinity};
+    lp.row_upper = {noise, -noise, 3.0};
+    lp.column_lower = {0.0, 0.0, 0.0};
+    lp.column_upper = {kInfinity, kInfinity, kInfinity};
+    const LpResult result = solve_lp(batch_of({lp}), {}, Backend::cpu);
+    EXPECT_EQ(result.status.host()[0], Status::solved) << noise;
+    EXPECT_NEAR(result.objective.host()[0], -3.0, 1e-14);
+  }
+}
+
+}  // namespace
+}  // namespace carom
