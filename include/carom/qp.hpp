@@ -156,9 +156,16 @@ struct QpResultArrays {
   /// infeasible: (y, z) with A'y + C'z = 0, z in K*, and u'y+ - l'y- + b'z < 0 (Farkas); where
   /// l_i > u_i for some row, the unit vector of the first such row, whose bounds are the proof;
   /// unbounded: a direction d with P d = 0, q'd < 0 along which no row and no cone ends;
-  /// nonconvex: a direction d with d'P d < 0 and E d = 0 in the rows with l = u and zero cones.
+  /// nonconvex: a direction d with d'P d < 0 and E d = 0 in the rows with l = u and zero cones;
+  /// no_interior, `point` NaN: a face (y, z) with A'y + C'z = 0, z in K* and not 0,
+  /// u'y+ - l'y- + b'z = 0: z is at right angles to b - C x wherever the rows hold;
+  /// no_interior, `point` numbers: d as of unbounded, with q'd = 0 and C d not 0: no multipliers
+  /// are inside of all cones;
+  /// solved, where every optimum lies on such a face and has multipliers only there: the face.
+  /// z then need not be in K*, only z's >= 0 for all s in K at right angles to the face's z.
   Array<double> certificate;
-  Array<double> point;  ///< [problems, n], NaN unless unbounded: meets the rows and cones
+  /// [problems, n], NaN unless unbounded or no_interior with a direction: meets the rows and cones
+  Array<double> point;
 
   template <class Visit, class... Tables>
   static void each_array(const Sizes& sizes, Visit&& visit, Tables&&... tables) {
@@ -182,8 +189,11 @@ struct QpResult : QpResultArrays<Buffer> {};
 
 /// Solves every problem, whatever becomes of its neighbours. Statuses: solved, inaccurate,
 /// infeasible and unbounded (both proven, see `certificate`), nonconvex (P of unit diagonal has an
-/// eigenvalue below -1e-9 where equations hold), iteration_limit, numerical_error, invalid_input
-/// (NaN, an infinite entry of P, q, A, C or b, or l > u by a NaN). l_i > u_i is infeasible.
+/// eigenvalue below -1e-9 where equations hold), no_interior (neither an optimum with multipliers
+/// nor a proof that there is none was found, and `certificate` shows why: the optimum may not be
+/// attained, the problem weakly infeasible, its multipliers without bound), iteration_limit,
+/// numerical_error, invalid_input (NaN, an infinite entry of P, q, A, C or b, or l > u by a NaN).
+/// l_i > u_i is infeasible.
 /// The result lives in the memory space of `batch`. backend reference: a dual active set
 /// in long double, for cones tangent planes and Newton's method; it ignores `method` and `start`.
 /// Errors: InvalidInput for shapes, a method that does not take the batch's cones, or settings;

@@ -33,12 +33,13 @@ class Proven(Batched):
     def residuals(self) -> np.ndarray:
         """Recomputed from the problem's and this result's arrays as they are now, by the library's
         certificates, which share no code with its solvers: of x with its multipliers where the status is
-        solved, of the Farkas vector where it is infeasible, of ray and point where it is unbounded.
+        solved, of the Farkas vector where it is infeasible, of ray and point where it is unbounded, of the
+        face or the direction where there is no interior.
         Infinite where that is no proof, NaN where the status claims nothing. As status."""
         return self._judged().reshape(self.status.shape)
 
     def verify(self, tolerance: float | None = None) -> np.ndarray:
-        """Where the status is proven anew: solved, infeasible, unbounded or nonconvex, with residuals()
+        """Where the status is proven anew: solved, infeasible, unbounded, nonconvex or no_interior, with residuals()
         of at most the tolerance, that of the solver's settings where left out. False where the status
         claims nothing. As status."""
         bound = self.problem["tolerance"] if tolerance is None else tolerance

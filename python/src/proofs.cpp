@@ -19,6 +19,7 @@
 #include <carom/qp.hpp>
 
 #include "call.hpp"
+#include "cone_faces.hpp"
 #include "families.hpp"
 #include "settings.hpp"
 #include "tables.hpp"
@@ -232,6 +233,12 @@ struct QpForm {
     return worst;
   }
 
+  [[nodiscard]] ConeFaces faces(const double* hessian, const double* gradient) const {
+    ConeFaces judge{n, rows, hessian, gradient, matrix, lower, upper, {}};
+    for (const kernels::QpConeSpan& cone : cones) judge.cones.push_back({cone.first, cone.size});
+    return judge;
+  }
+
   /// Whether y is the unit vector of a row whose bounds exclude each other.
   [[nodiscard]] bool crossed(const double* y) const {
     int set = -1;
@@ -301,6 +308,12 @@ nb::object qp(const nb::dict& problem, const nb::dict& answer, std::int64_t prob
     if (claim == Status::solved) {
       std::copy_n(dual[p], m, y.begin());
       std::copy_n(cone_dual[p], k, y.begin() + m);
+      if (!form.cones.empty() && !std::isnan(certificate[p][0])) {
+        *to = worst_of(
+            form.faces(hessian[p], gradient[p]).optimal(solution[p], y.data(), certificate[p]),
+            finite(solution[p], n), finite(y.data(), form.rows));
+        return;
+      }
       const double residual = judged([&](const auto& judge) {
         return judge.residual(QpForm::Data{solution[p]}, QpForm::Data{y.data()}).value();
       });
@@ -324,6 +337,15 @@ nb::object qp(const nb::dict& problem, const nb::dict& answer, std::int64_t prob
       *to = judged([&](const auto& judge) {
         return worst_of(falling, judge.point_residual(QpForm::Data{point[p]}), finite(point[p], n));
       });
+    } else if (claim == Status::no_interior) {
+      const ConeFaces faces = form.faces(hessian[p], gradient[p]);
+      if (std::isnan(point[p][0])) {
+        *to = worst_of(faces.face(certificate[p]));
+      } else {
+        const double met = judged(
+            [&](const auto& judge) { return judge.point_residual(QpForm::Data{point[p]}); });
+        *to = worst_of(faces.level(certificate[p]), met, finite(point[p], n));
+      }
     } else if (claim == Status::nonconvex) {
       const double curvature =
           certificate::relative_curvature(kLane, n, hessian[p], certificate[p], form.work.data());

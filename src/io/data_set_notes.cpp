@@ -286,8 +286,12 @@ constexpr DataSetNote kNotes[] = {
     {"/problems_*/answer/reduced_costs", "problems, n", "", "lp: c - A'dual"},
     {"/problems_*/answer/cone_dual", "problems, m", "", "socp: multipliers in the dual cones"},
     {"/problems_*/answer/farkas", "problems, m", "", "proof that nothing is feasible"},
-    {"/problems_*/answer/point", "problems, n", "", "unbounded: a feasible point"},
-    {"/problems_*/answer/ray", "problems, n", "", "unbounded: a direction from there"},
+    {"/problems_*/answer/point", "problems, n", "",
+     "unbounded, no_interior with a ray: a feasible point"},
+    {"/problems_*/answer/ray", "problems, n", "",
+     "unbounded: a direction from there; no_interior: one along which the objective is level"},
+    {"/problems_*/answer/face", "problems, m", "",
+     "socp without interior: in the dual cones, at right angles to every slack"},
     {"/problems_*/answer/direction", "problems, n", "", "nonconvex: d with d'P d < 0"},
 };
 

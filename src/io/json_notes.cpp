@@ -419,8 +419,12 @@ constexpr JsonNote kOutputs[] = {
     {"solve", "reduced_costs", "n or null", "", "lp: c - A'dual"},
     {"solve", "cone_dual", "m or null", "", "socp: in the dual cones"},
     {"solve", "farkas", "m or null", "", "proof that nothing is feasible"},
-    {"solve", "point", "n or null", "", "unbounded: a feasible point"},
-    {"solve", "ray", "n or null", "", "unbounded: a direction from there"},
+    {"solve", "point", "n or null", "", "unbounded, no_interior with a ray: a feasible point"},
+    {"solve", "ray", "n or null", "",
+     "unbounded: a direction from there; no_interior: one along which the objective is level"},
+    {"solve", "face", "m or null", "",
+     "socp, no_interior and solved without interior: in the dual cones, at right angles to every "
+     "slack"},
     {"solve", "direction", "n or null", "", "qp and socp, nonconvex: d'P d < 0"},
 };
 

@@ -34,13 +34,16 @@ std::vector<std::pair<std::string_view, Proof>> proofs_of(const CaseProblem& pro
   if (has_answer(status)) dual = proven(slice(cones ? result.cone_dual : result.dual, place, rows));
   bool crossed = false;  // bounds that are proof enough: no combination of rows is needed
   for (std::size_t i = 0; i < qp.lower.size(); ++i) crossed |= qp.lower[i] > qp.upper[i];
-  Proof point;
-  if (status == Status::unbounded) point = proven(slice(result.point, place, n));
+  Proof point = proven(slice(result.point, place, n));  // of unbounded, or of no_interior with a ray
+  const bool without = status == Status::no_interior;
+  const bool with_ray = status == Status::unbounded || (without && point);
+  const bool with_face = cones && (status == Status::solved || (without && !point));
   return {{cones ? "cone_dual" : "dual", std::move(dual)},
           {"farkas", first(status == Status::infeasible && !crossed, rows)},
           {"point", std::move(point)},
-          {"ray", first(status == Status::unbounded, n)},
-          {"direction", first(status == Status::nonconvex, n)}};
+          {"ray", first(with_ray, n)},
+          {"direction", first(status == Status::nonconvex, n)},
+          {"face", first(with_face, rows)}};
 }
 
 // What the library refuses, by the name of the batch's first problem.

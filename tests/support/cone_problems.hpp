@@ -27,6 +27,9 @@ class ConeGenerator {
     return made;
   }
 
+  /// As planted.
+  ConeProblem plain_problem(ConeVerdict verdict) { return plain(verdict); }
+
  private:
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
   using Vector = std::vector<double>;

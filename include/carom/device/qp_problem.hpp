@@ -56,7 +56,8 @@ inline constexpr double kInfeasible = 3.0;
 inline constexpr double kUnbounded = 4.0;
 inline constexpr double kNonconvex = 5.0;
 inline constexpr double kBroken = 6.0;     ///< NaN or overflow
-inline constexpr double kActiveSet = 7.0;  ///< converged on a dual active set
+inline constexpr double kActiveSet = 7.0;   ///< converged on a dual active set
+inline constexpr double kNoInterior = 8.0;  ///< Status::no_interior
 }  // namespace qp_end
 
 /// Where a body stands after solve.

@@ -203,7 +203,7 @@ class QpPackRun {
     return Attempt(lanes_, task_, parts_, part(0)).template run<Method, N, ConeSize>();
   }
   template <QpMethod Method, int N = 0>
-  __attribute__((noinline)) certificate::QpResidual<V> judge() const {
+  __attribute__((noinline)) kernels::QpJudged<V> judge() const {
     return Attempt(lanes_, task_, parts_, part(0)).template judge<Method, N>();
   }
 
@@ -238,22 +238,24 @@ class QpPackRun {
 
   template <QpMethod Method>
   void conclude(int count, const kernels::QpOutcome<V>& outcome) const {
-    const certificate::QpResidual<V> judged = n_ == 12 ? judge<Method, 12>() : judge<Method>();
+    const kernels::QpJudged<V> judged = n_ == 12 ? judge<Method, 12>() : judge<Method>();
     alignas(64) double end[Width];
     alignas(64) double iterations[Width];
     alignas(64) double residual[Width];
     alignas(64) double objective[Width];
+    alignas(64) double doubt[Width];
     store_lanes<Width>(outcome.end, end);
     store_lanes<Width>(outcome.iterations, iterations);
     store_lanes<Width>(judged.value(), residual);
     store_lanes<Width>(judged.objective, objective);
+    store_lanes<Width>(judged.doubt, doubt);
     for (int lane = 0; lane < count; ++lane) {
       const std::int64_t p = problem_[lane];
       if (!valid_[lane]) {
         problem(lane).refuse(p);
       } else if (problem(lane).conclude(p, Method, static_cast<std::uint8_t>(end[lane]),
                                         static_cast<int>(iterations[lane]), residual[lane],
-                                        objective[lane]) == kernels::QpLeft::another_attempt) {
+                                        objective[lane], doubt[lane]) == kernels::QpLeft::another_attempt) {
         task_.end[p] = kPending;
       }
     }

@@ -166,8 +166,7 @@ void QpProblem::complete(const VectorXd& x, VectorXd& y) const {
   }
 }
 
-template <class Proof>
-auto QpProblem::with_view(Proof&& proof) const {
+kernels::QpShape QpProblem::shape() const {
   kernels::QpShape shape{};
   shape.variables = variables();
   shape.rows = rows();
@@ -175,6 +174,17 @@ auto QpProblem::with_view(Proof&& proof) const {
   shape.cone = cones.data();
   shape.row_first = first_.data();
   shape.column = columns_.data();
+  return shape;
+}
+
+qp::ConeVerdict QpProblem::decide() const {
+  return qp::decide_cones(
+      shape(), {hessian.data(), gradient.data(), matrix.data(), lower.data(), upper.data()});
+}
+
+template <class Proof>
+auto QpProblem::with_view(Proof&& proof) const {
+  const kernels::QpShape shape = this->shape();
   const kernels::QpView<Data> view{
       {hessian.data()}, {gradient.data()}, {matrix.data()}, {lower.data()}, {upper.data()}};
   std::vector<double> work(

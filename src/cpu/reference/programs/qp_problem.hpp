@@ -9,6 +9,8 @@
 #include <carom/certificate_qp.hpp>
 #include <carom/qp.hpp>
 
+#include "programs/qp/cone_faces.hpp"
+
 namespace carom::reference {
 
 /// One problem of a batch, the rows of A above those of its cones. Half-lines and equations among
@@ -48,6 +50,9 @@ class QpProblem {
   std::optional<double> unboundedness_residual(Eigen::VectorXd& d,
                                                const Eigen::VectorXd& point) const;
 
+  /// What the homogeneous method says, with faces (programs/qp/cone_faces.hpp).
+  [[nodiscard]] qp::ConeVerdict decide() const;
+
   Rows hessian;  ///< both halves, from the lower one
   Eigen::VectorXd gradient;
   Rows matrix;  ///< [rows, n]
@@ -55,6 +60,7 @@ class QpProblem {
   std::vector<kernels::QpConeSpan> cones;  ///< second-order cones of more than one row
 
  private:
+  [[nodiscard]] kernels::QpShape shape() const;
   using Data = kernels::PlainMemory<const double>;
   using Memory = kernels::PlainMemory<double>;
 

@@ -10,6 +10,7 @@
 #include "cpu/reference/programs/dual_active_set.hpp"
 #include "cpu/reference/programs/qp_problem.hpp"
 #include "programs/qp/backends.hpp"
+#include "programs/qp/cone_faces.hpp"
 
 namespace carom::reference {
 
@@ -33,6 +34,7 @@ struct QpAnswer {
   double objective = kNan;
   Eigen::VectorXd x, y;   ///< the answer, or what proves that there is none
   Eigen::VectorXd point;  ///< unbounded: meets rows and cones
+  Eigen::VectorXd face;   ///< of no interior, empty where `x` is its direction
 };
 
 class Solver {
@@ -289,6 +291,42 @@ class Solver {
   std::vector<Origin> origin_;
 };
 
+/// Tangent planes come as near to a cone without interior as one likes, whether there is a point or
+/// none: a verdict stands where the homogeneous method says the same.
+void confirm(const QpProblem& problem, QpAnswer& answer) {
+  if (problem.cones.empty() ||
+      !kernels::takes_homogeneous(problem.variables(), problem.rows())) {
+    return;
+  }
+  namespace end = kernels::qp_end;
+  const qp::ConeVerdict verdict = problem.decide();
+  const auto as_eigen = [](const std::vector<double>& v) {
+    return Eigen::VectorXd(Eigen::Map<const Eigen::VectorXd>(v.data(), static_cast<int>(v.size())));
+  };
+  if (verdict.end == end::kNoInterior) {
+    answer.status = Status::no_interior;
+    answer.residual = verdict.residual;
+    answer.face = as_eigen(verdict.face);
+    answer.point = as_eigen(verdict.x);
+    if (verdict.face.empty()) answer.x = as_eigen(verdict.direction);
+    return;
+  }
+  bool same = (answer.status == Status::infeasible && verdict.end == end::kInfeasible) ||
+              (answer.status == Status::unbounded && verdict.end == end::kUnbounded);
+  if (answer.status == Status::solved && verdict.end == end::kConverged) {
+    const Eigen::VectorXd x = as_eigen(verdict.x);
+    const double own = problem.gradient.dot(answer.x), other = problem.gradient.dot(x);
+    const double objective = other + 0.5 * x.dot(problem.hessian * x);
+    const double terms = std::abs(own) + std::abs(other) + std::abs(objective);
+    same = std::abs(objective - answer.objective) <= 1e-6 * terms;
+  }
+  const bool claims = answer.status == Status::solved || answer.status == Status::infeasible ||
+                      answer.status == Status::unbounded;
+  if (!claims || same) return;
+  answer.status =
+      answer.status == Status::solved ? Status::inaccurate : Status::numerical_error;
+}
+
 }  // namespace
 
 QpResult solve_qp(const QpBatch& batch, const QpSettings& settings) {
@@ -320,6 +358,7 @@ QpResult solve_qp(const QpBatch& batch, const QpSettings& settings) {
       }
     } else {
       Solver(problem, settings.tolerance, answer).solve();
+      confirm(problem, answer);
     }
     const auto put = [&](const Eigen::VectorXd& values, int first, int count, double* to) {
       std::copy_n(values.data() + first, count, to);
@@ -341,6 +380,14 @@ QpResult solve_qp(const QpBatch& batch, const QpSettings& settings) {
         [[fallthrough]];
       case Status::nonconvex:
         put(answer.x, 0, n, certificate);
+        break;
+      case Status::no_interior:
+        if (answer.face.size() > 0) {
+          put(answer.face, 0, rows, certificate);
+        } else {
+          put(answer.point, 0, n, result.point.data() + p * n);
+          put(answer.x, 0, n, certificate);
+        }
         break;
       default:
         break;

@@ -4,6 +4,7 @@
 
 #include "programs/qp/body/admm_qp_body.hpp"
 #include "programs/qp/body/projected_qp_body.hpp"
+#include "programs/qp/body/qp_doubt.hpp"
 #include "programs/qp/body/qp_dual_pivot_body.hpp"
 #include "programs/qp/body/qp_interior_point_body.hpp"
 #include "programs/qp/body/qp_task_problem.hpp"
@@ -13,7 +14,7 @@ namespace carom::kernels {
 
 /// Memory of a task whose first attempts are those of `method`.
 CAROM_INLINE constexpr QpTaskParts qp_first_parts(QpMethod method, long n, long rows) {
-  const long judge = certificate::qp_judge_workspace(n, rows);
+  const long judge = certificate::qp_judge_workspace(n, rows) + qp_doubt_workspace(n);
   const int variables = static_cast<int>(n);
   const int all_rows = static_cast<int>(rows);
   switch (first_method(method)) {
@@ -89,24 +90,28 @@ class QpAttempt {
   /// Of x, y; those of the dual pivots, where they are not good enough, without what rounding left
   /// in place of zeros. Overwrites what the method kept.
   template <QpMethod Method, int N = 0>
-  CAROM_CALL certificate::QpResidual<V> judge() const {
+  CAROM_CALL QpJudged<V> judge() const {
     QpShape shape = arrays_.shape;
     if constexpr (N > 0) shape.variables = N;
     const Memory x = memory_ + parts_.x;
     const Memory y = memory_ + parts_.y;
-    const certificate::QpJudge<V, Lanes, Memory, Memory> judge(lanes_, shape, view(),
-                                                               memory_ + parts_.body);
+    const Memory work = memory_ + parts_.body;
+    const certificate::QpJudge<V, Lanes, Memory, Memory> judge(lanes_, shape, view(), work);
     // The dual pivots take definite Hessians only, and hold independent rows.
     const certificate::Leaning leaning =
         Method == QpMethod::active_set ? certificate::Leaning::by_active_rows : qp_leaning(shape);
-    const auto judged = judge.residual(x, y, leaning);
+    QpJudged<V> judged{judge.residual(x, y, leaning)};
     if constexpr (Method == QpMethod::active_set) {
       using kernels::any_of;
       const MaskOf<V> wanting = judged.value() > V(arrays_.settings.tolerance);
       if (any_of(wanting)) {
         judge.clean(x, y, wanting);
-        return judge.residual(x, y, leaning);
+        return {judge.residual(x, y, leaning)};
       }
+    } else if (shape.cones > 0) {
+      judged.doubt = doubt_of<V, N>(
+          lanes_, shape, view(), x, y,
+          work + certificate::qp_judge_workspace(shape.variables, shape.rows));
     }
     return judged;
   }

@@ -5,6 +5,7 @@
 #include "programs/body/convex_lemke.hpp"
 #include "programs/qp/body/admm_qp_body.hpp"
 #include "programs/qp/body/qp_active_set_body.hpp"
+#include "programs/qp/body/qp_doubt.hpp"
 #include "programs/qp/body/qp_homogeneous_body.hpp"
 #include "programs/qp/body/qp_proofs.hpp"
 #include "programs/qp/body/qp_subspace.hpp"
@@ -14,14 +15,12 @@
 /// proofs, the active set, the splitting, and the judgement of what they find.
 namespace carom::kernels {
 
-/// Whether problems with cones are small enough for an interior point in twice the precision.
-CAROM_INLINE constexpr bool takes_homogeneous(long n, long rows) { return n + rows <= 160; }
-
 template <class Memory>
 struct QpFinishLayout {
   Memory first_x;        ///< of the first method
   Memory point;          ///< meets the rows
   Memory first_y;        ///< of the first method
+  Memory face;           ///< of a verdict that needs one, with cones
   Memory work;           ///< of the judgement
   Memory other_hessian;  ///< of the search for a point that meets the rows
   Memory other_gradient;
@@ -35,15 +34,15 @@ struct QpFinishLayout {
       : first_x(arena.take(n)),
         point(arena.take(n)),
         first_y(arena.take(rows)),
+        face(arena.take(cones ? rows : 0)),
         work(arena.take(certificate::qp_judge_workspace(n, rows))),
         other_hessian(arena.take(n * n)),
         other_gradient(arena.take(n)),
         spare(arena.take(n > rows ? n : rows)),
         convex_hessian(arena.take(n * n)),
         convex_gradient(arena.take(n)),
-        body(cones ? arena.take_largest(
-                         admm_qp_workspace(n, rows), qp_subspace_workspace(n),
-                         takes_homogeneous(n, rows) ? qp_homogeneous_workspace(n, rows) : 0)
+        body(cones ? arena.take_largest(admm_qp_workspace(n, rows), qp_subspace_workspace(n),
+                                        qp_doubt_workspace(n))
                    : arena.take_largest(admm_qp_workspace(n, rows),
                                         qp_active_set_workspace(n, rows), qp_subspace_workspace(n),
                                         convex_lemke_workspace(n, rows, 2 * rows))) {}
@@ -96,6 +95,8 @@ class QpFinish {
 
   /// A point that meets the rows, of an unbounded problem.
   CAROM_INLINE double point(int j) const { return at_.point[j]; }
+  /// Of a verdict that needs one.
+  CAROM_INLINE double face(int i) const { return at_.face[i]; }
 
   /// first: what ended at x, y before, or null where nothing was tried. end: its qp_end.
   /// start(): fills x, y with the caller's guess. Afterwards x, y hold the answer or the proof.
@@ -133,6 +134,7 @@ class QpFinish {
       return on_subspace(settings, start);
     }
     if (first != nullptr) {
+      if (shape_.cones > 0 && decides_cones()) return find_with_cones(settings, answer, end);
       back_to_first();
       if (is_infeasible(settings.tolerance)) {
         answer.status = Status::infeasible;
@@ -207,6 +209,14 @@ class QpFinish {
     view_ = {at_.convex_hessian, at_.convex_gradient, given.matrix, given.lower, given.upper};
     start();
     answer = solve(settings, true);
+    if (shape_.cones > 0 && decides_cones()) {
+      keep_first();
+      answer = find_with_cones(settings, answer, qp_end::kConverged);
+      // A face of the convex problem is none of the given one.
+      if (answer.faced || answer.status == Status::no_interior) {
+        answer.status = Status::numerical_error;
+      }
+    }
     view_ = given;
     if (answer.status == Status::unbounded) {
       if (!falls_from(lanes_, n, view_, at_.point, x_)) answer.status = Status::numerical_error;
@@ -215,6 +225,44 @@ class QpFinish {
       judge_cleaned(answer, settings.tolerance, certificate::Leaning::allowed);
     }
     return answer;
+  }
+
+  /// With cones that the exact method takes, only answers to a strictly convex objective do without
+  /// it: without an interior, points and proofs of any small residual may be none.
+  CAROM_CALL QpVerdict find_with_cones(const QpTaskSettings& settings, QpVerdict answer,
+                                       double end) {
+    back_to_first();
+    if (may_be_solved(end)) {
+      judge_cleaned(answer, settings.tolerance, qp_leaning(shape_));
+      if (answer.status == Status::solved && doubt() == qp_doubt::kNone) return answer;
+      keep_first();
+    } else {
+      judge(answer, settings.tolerance, qp_leaning(shape_));
+      keep_first();
+    }
+    const QpVerdict exact = decide(settings);
+    const bool limited = settings.method != QpMethod::automatic && settings.max_iterations > 0 &&
+                         end == qp_end::kRunning;
+    if (is_final(exact.status) && !(limited && exact.status == Status::solved)) return exact;
+    back_to_first();
+    if (answer.status == Status::solved) answer.status = Status::inaccurate;
+    if (answer.status == Status::inaccurate && end == qp_end::kRunning && limited) {
+      answer.status = Status::iteration_limit;
+    }
+    return answer;
+  }
+  /// Whether the exact method takes the problem's cones here.
+  CAROM_INLINE bool decides_cones() const {
+#if defined(__CUDA_ARCH__)
+    return false;
+#else
+    if constexpr (requires { at_.body.stride; }) return false;
+    return takes_homogeneous(shape_.variables, shape_.rows);
+#endif
+  }
+  /// Of x, y. Overwrites the body's memory.
+  CAROM_CALL double doubt() const {
+    return doubt_of<double>(lanes_, shape_, view_, x_, y_, at_.body);
   }
 
   /// Keeps what the exact method makes of it where that is better. A proof that there is no answer
@@ -234,7 +282,7 @@ class QpFinish {
     return status == Status::infeasible || status == Status::unbounded;
   }
   CAROM_INLINE static bool is_final(Status status) {
-    return status == Status::solved || is_proven(status);
+    return status == Status::solved || is_proven(status) || status == Status::no_interior;
   }
   CAROM_CALL void keep_first() {
     lanes_.for_each(shape_.variables, [&](int j) { at_.first_x[j] = x_[j]; });
@@ -293,7 +341,12 @@ class QpFinish {
   CAROM_CALL QpVerdict decide(const QpTaskSettings& settings) {
     QpVerdict answer;
     if (shape_.cones > 0) {
-      confirm(answer, by_homogeneous(answer), settings.tolerance);
+      const Status claim = by_homogeneous(answer);
+      if (claim == Status::no_interior || answer.faced) {
+        answer.status = claim;
+      } else {
+        confirm(answer, claim, settings.tolerance);
+      }
       return answer;
     }
     // A margin that no proof may have is rounding, and one that the page's check does not take is
@@ -345,26 +398,45 @@ class QpFinish {
     if constexpr (requires { at_.body.stride; }) {
       return Status::numerical_error;  // it wants memory in one piece
     } else {
-      if (!takes_homogeneous(shape_.variables, shape_.rows)) return Status::numerical_error;
+      if (!decides_cones()) return Status::numerical_error;
       lanes_.for_each(1, [&](int) {
         const QpView<const double*> plain{&view_.hessian[0], &view_.gradient[0], &view_.matrix[0],
                                           &view_.lower[0], &view_.upper[0]};
         const QpHomogeneousOutcome outcome =
-            decide_homogeneous(shape_, plain, &at_.body[0], &at_.point[0], &x_[0], &y_[0]);
-        if (outcome.end != qp_end::kUnbounded) {
+            decide_homogeneous(shape_, plain, &at_.point[0], &x_[0], &y_[0], &at_.face[0]);
+        if (outcome.end == qp_end::kConverged) {
           for (int j = 0; j < shape_.variables; ++j) x_[j] = at_.point[j];
         }
         at_.work[0] = outcome.end;
         at_.work[1] = outcome.iterations;
+        at_.work[2] = outcome.residual;
+        at_.work[3] = outcome.faced ? 1.0 : 0.0;
       });
       const double end = at_.work[0];
       answer.iterations = static_cast<int>(at_.work[1]);
+      answer.residual = at_.work[2];
+      answer.faced = at_.work[3] > 0.0;
+      if (end == qp_end::kConverged && answer.faced) answer.objective = objective();
       return end == qp_end::kConverged    ? Status::solved
              : end == qp_end::kInfeasible ? Status::infeasible
              : end == qp_end::kUnbounded  ? Status::unbounded
+             : end == qp_end::kNoInterior ? Status::no_interior
                                           : Status::numerical_error;
     }
 #endif
+  }
+
+  CAROM_CALL double objective() const {
+    double sum = 0.0;
+    const long n = shape_.variables;
+    for (int i = 0; i < n; ++i) {
+      double slope = view_.gradient[i];
+      for (int j = 0; j < n; ++j) {
+        slope += 0.5 * view_.hessian[j <= i ? i * n + j : j * n + i] * x_[j];
+      }
+      sum += slope * x_[i];
+    }
+    return sum;
   }
 
   CAROM_CALL QpVerdict solve(const QpTaskSettings& settings, bool untried) {

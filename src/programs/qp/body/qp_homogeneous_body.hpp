@@ -10,6 +10,9 @@
 /// (qp_homogeneous_face.hpp) gives an answer that the data confirm (qp_homogeneous_check.hpp).
 namespace carom::kernels {
 
+/// Whether problems with cones are small enough for an interior point in twice the precision.
+CAROM_INLINE constexpr bool takes_homogeneous(long n, long rows) { return n + rows <= 160; }
+
 /// Doubles that a problem needs.
 CAROM_INLINE constexpr long qp_homogeneous_workspace(long n, long rows) {
   const long face = qp_face_workspace(n, rows);
@@ -28,6 +31,7 @@ struct QpHomogeneousOutcome {
   double end = qp_end::kStalled;
   int iterations = 0;
   double residual = kInfinity;  ///< of the claim, QpHomogeneousCheck
+  bool faced = false;           ///< the claim needs a face (programs/qp/cone_faces.hpp)
 };
 
 /// Rows with l > u are for the caller.
@@ -253,11 +257,10 @@ class QpHomogeneous {
   QpFace<Real> face_;
 };
 
-/// QpHomogeneous<>::decide on the host, compiled once for all instruction sets
-/// (src/cpu/programs/qp_homogeneous.cpp). memory: qp_homogeneous_workspace. point, direction: [n];
-/// dual: [rows].
+/// decide_cones (programs/qp/cone_faces.hpp) on the host, compiled once for all instruction sets
+/// (src/cpu/programs/qp_homogeneous.cpp). point, direction: [n]; dual, face: [rows].
 QpHomogeneousOutcome decide_homogeneous(const QpShape& shape, const QpView<const double*>& view,
-                                        double* memory, double* point, double* direction,
-                                        double* dual);
+                                        double* point, double* direction, double* dual,
+                                        double* face);
 
 }  // namespace carom::kernels

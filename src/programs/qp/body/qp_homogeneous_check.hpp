@@ -41,8 +41,10 @@ class QpHomogeneousCheck {
     return worst;
   }
 
-  /// Optimality of x with multipliers y.
-  [[nodiscard]] CAROM_CALL double optimal(const double* x, const double* y) const {
+  /// Optimality of x with multipliers y. face: null, or a vector that `face` accepts; all points then
+  /// lie where it meets the slacks in right angles, and multipliers need to bound those only.
+  [[nodiscard]] CAROM_CALL double optimal(const double* x, const double* y,
+                                          const double* face = nullptr) const {
     const int n = shape_.variables;
     double worst = feasible(x);
     for (int j = 0; j < n; ++j) {
@@ -61,7 +63,7 @@ class QpHomogeneousCheck {
           add(worst, magnitude(static_cast<double>(value.value)), value.size);
         },
         [&](const QpConeSpan& cone) {
-          dual_cone(cone, y, worst);
+          if (face == nullptr || !narrow_dual(cone, y, face, worst)) dual_cone(cone, y, worst);
           // |s o z| over the sizes of s's terms and of z.
           double head = 0.0;
           Doubled gap(0.0);
@@ -71,15 +73,57 @@ class QpHomogeneousCheck {
             head = larger(head, value.size);
             gap += value.value * y[i];
           }
-          add(worst, magnitude(static_cast<double>(gap)), head * magnitude(y[cone.first]));
+          double most = 0.0;
+          for (int i = cone.first; i < cone.first + cone.size; ++i) {
+            most = larger(magnitude(y[i]), most);
+          }
+          add(worst, magnitude(static_cast<double>(gap)), head * most);
         });
     return worst;
   }
 
   /// Farkas' proof: A'y = 0, y in the dual cone, support < 0.
   [[nodiscard]] CAROM_CALL double contradiction(const double* y) const {
-    double worst = 0.0;
     Sum support;
+    const double worst = combination(y, support);
+    return descends(support) ? worst : kInfinity;
+  }
+
+  /// The same with support 0 and a cone that takes part: no slack is inside of all cones.
+  [[nodiscard]] CAROM_CALL double face(const double* y) const {
+    Sum support;
+    double worst = combination(y, support);
+    add(worst, magnitude(static_cast<double>(support.value)), support.size);
+    for (int c = 0; c < shape_.cones; ++c) {
+      if (y[shape_.cone[c].first] > 0.0) return worst;
+    }
+    return kInfinity;
+  }
+
+  /// Direction without end: P d = 0, q'd < 0, no row and no cone ends it.
+  [[nodiscard]] CAROM_CALL double endless(const double* d) const {
+    Sum slope;
+    const double worst = way(d, slope);
+    return descends(slope) ? worst : kInfinity;
+  }
+
+  /// The same with q'd = 0 that moves the slack of a cone: no multipliers are inside of all cones.
+  [[nodiscard]] CAROM_CALL double level(const double* d) const {
+    Sum slope;
+    double worst = way(d, slope);
+    add(worst, magnitude(static_cast<double>(slope.value)), slope.size);
+    for (int c = 0; c < shape_.cones; ++c) {
+      const Sum head = row(shape_.cone[c].first, d);
+      if (static_cast<double>(head.value) < -kLeastSlope * head.size) return worst;
+    }
+    return kInfinity;
+  }
+
+ private:
+  /// A'y, signs and cones of y; the support.
+  template <class Support>
+  [[nodiscard]] CAROM_CALL double combination(const double* y, Support& support) const {
+    double worst = 0.0;
     for (int j = 0; j < shape_.variables; ++j) {
       Sum sum;
       add_pull(sum, j, y);
@@ -98,13 +142,13 @@ class QpHomogeneousCheck {
             support.add(Doubled(view_.upper[i]), y[i]);
           }
         });
-    return descends(support) ? worst : kInfinity;
+    return worst;
   }
 
-  /// Direction without end: P d = 0, q'd < 0, no row and no cone ends it.
-  [[nodiscard]] CAROM_CALL double endless(const double* d) const {
+  /// P d, rows and cones along d; the slope.
+  template <class Slope>
+  [[nodiscard]] CAROM_CALL double way(const double* d, Slope& slope) const {
     double worst = 0.0;
-    Sum slope;
     for (int j = 0; j < shape_.variables; ++j) {
       const Sum sum = bent(j, d);
       add(worst, magnitude(static_cast<double>(sum.value)), sum.size);
@@ -126,10 +170,9 @@ class QpHomogeneousCheck {
           });
           add(worst, -static_cast<double>(margin), size);
         });
-    return descends(slope) ? worst : kInfinity;
+    return worst;
   }
 
- private:
   struct Sum {
     Doubled value{0.0};
     double size = 0.0;
@@ -199,6 +242,23 @@ class QpHomogeneousCheck {
     add(worst, -static_cast<double>(margin), size);
   }
 
+  /// Of multipliers for slacks at right angles to the face's vector: those of a ray, or zero.
+  /// False where that vector leaves the cone as it is.
+  CAROM_INLINE bool narrow_dual(const QpConeSpan& cone, const double* y, const double* face,
+                                double& worst) const {
+    const double head = face[cone.first];
+    if (!(head > 0.0)) return false;
+    const Doubled margin = cone_margin(cone, [&](int i) { return Doubled(face[i]); });
+    if (static_cast<double>(margin) > kOnBoundary * head) return true;
+    Sum along;
+    for (int i = cone.first; i < cone.first + cone.size; ++i) {
+      along.add(Doubled(y[i]), i == cone.first ? face[i] : -face[i]);
+    }
+    add(worst, -static_cast<double>(along.value), along.size);
+    return true;
+  }
+
+  static constexpr double kOnBoundary = 1e-9;
   static constexpr double kLeastSlope = 1e-13;
 
   const QpShape& shape_;

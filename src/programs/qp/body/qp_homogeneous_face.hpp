@@ -107,7 +107,7 @@ class QpFace : public QpFaceEquations<Real> {
       }
     });
     return rest_ * size <= kMet && round <= kFarOnBoundary &&
-           (kind_ == QpFaceKind::answer || size <= kLargestProof);
+           (kind_ == QpFaceKind::answer || size <= kLargestProof) && is_clear();
   }
 
  private:
@@ -117,9 +117,11 @@ class QpFace : public QpFaceEquations<Real> {
   using Base::start, Base::classify, Base::largest, Base::list_unknowns, Base::find_slacks;
   using Base::zero, Base::boundary, Base::inside;
 
-  static constexpr double kMet = 1e-12;
+  static constexpr double kMet = 1e-24;  // what a double cannot hide: far points meet 1e-12
+  static constexpr double kClear = 1e-10;
+  static constexpr double kOnCone = 1e-28;
   static constexpr double kOnBoundary = 1e-6;
-  static constexpr double kFarOnBoundary = 1e6;
+  static constexpr double kFarOnBoundary = 1e5;
   static constexpr double kLargestProof = 1e11;
 
   static constexpr int kSteps = 12;
@@ -169,6 +171,35 @@ class QpFace : public QpFaceEquations<Real> {
       if (with_z) check(z, first, size, dual_face_[first]);
     });
     return good;
+  }
+  /// Whether what is not on a boundary is clear of it. A slack that is within its cone by rounding
+  /// only belongs to the boundary, where the equations of that face decide: two cones that meet in
+  /// a boundary have points within 1e-14 of both, of any tangential part up to 1e-7.
+  [[nodiscard]] CAROM_CALL bool is_clear() const {
+    const bool with_u = kind_ != QpFaceKind::contradiction;
+    const bool with_z = kind_ != QpFaceKind::ray;
+    bool clear = true;
+    const double most = larger(1.0, larger(largest(s_), largest(z)));
+    const auto check = [&](const Real* values, int first, int size, int face) {
+      const Real* const v = values + first;
+      const Real tail = soc::tail_norm(v, size);
+      const double head = magnitude(static_cast<double>(v[0])) + static_cast<double>(tail);
+      const auto margin = static_cast<double>(v[0] - tail);
+      if (face == inside && head > 0.0) {  // up to two rows are plain inequalities
+        clear = clear && margin > (size > 2 ? kClear * head : -kMet * most);
+      }
+      // Where its partner vanishes no equation holds it there.
+      if (face == boundary) clear = clear && margin >= -kOnCone * head;
+    };
+    for (int e = 0; e < p_.halves; ++e) {
+      if (with_u) check(s_, e, 1, slack_face_[e]);
+      if (with_z) check(z, e, 1, dual_face_[e]);
+    }
+    iterate_.for_cones([&](int first, int size) {
+      if (with_u) check(s_, first, size, slack_face_[first]);
+      if (with_z) check(z, first, size, dual_face_[first]);
+    });
+    return clear;
   }
   [[nodiscard]] CAROM_CALL double right_side(int rows) const {
     double most = 0.0;

@@ -72,6 +72,7 @@ struct QpVerdict {
   int iterations = 0;
   double residual = 0.0;
   double objective = 0.0;
+  bool faced = false;  ///< a face belongs to it: QpResultArrays::certificate
 };
 
 /// Whether an answer with this end may be taken where its residual is small enough.

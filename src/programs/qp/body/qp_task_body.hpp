@@ -65,17 +65,17 @@ class QpTask {
     problem_.write(p,
                    body.run(arrays_.settings, arrays_.interval_rows, tried ? &verdict : nullptr,
                             end, [&] { problem_.load_start(p); }),
-                   [&](int j) { return body.point(j); });
+                   [&](int j) { return body.point(j); }, [&](int i) { return body.face(i); });
   }
 
  private:
   template <QpMethod Method>
   CAROM_CALL QpLeft attempt(long p) const {
     const QpOutcome<double> outcome = attempt_.template run<Method>();
-    const certificate::QpResidual<double> judged = attempt_.template judge<Method>();
+    const QpJudged<double> judged = attempt_.template judge<Method>();
     return problem_.conclude(p, Method, static_cast<std::uint8_t>(outcome.end),
                              static_cast<int>(outcome.iterations), judged.value(),
-                             judged.objective);
+                             judged.objective, judged.doubt);
   }
 
   const Lanes& lanes_;

@@ -130,15 +130,17 @@ class QpTaskProblem {
   }
 
   /// What an attempt came to. Written but for that of the dual pivots, if it is none.
+  /// doubt: qp_doubt.
   CAROM_CALL QpLeft conclude(long p, QpMethod method, std::uint8_t end, int iterations,
-                             double residual, double objective) const {
+                             double residual, double objective, double doubt) const {
     const double tolerance = arrays_.settings.tolerance;
     const bool pivots = method == QpMethod::active_set;
     const bool solved =
         certificate::within(residual, tolerance) &&
         (pivots ? end == static_cast<std::uint8_t>(qp_end::kActiveSet) : may_be_solved(end));
     if (pivots && !solved) return QpLeft::another_attempt;
-    const bool last = solved && !qp_wants_refinement(arrays_.shape, residual, tolerance);
+    const bool last =
+        solved && !qp_wants_refinement(arrays_.shape, residual, tolerance) && !(doubt > 0.0);
     lanes_.for_each(1, [&](int) { arrays_.end[p] = last ? kQpFinal : end; });
     write(p,
           {solved ? Status::solved : Status::inaccurate, method, iterations, residual, objective});
@@ -147,11 +149,13 @@ class QpTaskProblem {
 
   /// x, y and the verdict, or NaN and the proof.
   CAROM_CALL void write(long p, const QpVerdict& verdict) const {
-    write(p, verdict, [](int) { return std::numeric_limits<double>::quiet_NaN(); });
+    const auto none = [](int) { return std::numeric_limits<double>::quiet_NaN(); };
+    write(p, verdict, none, none);
   }
-  /// point(j): of an unbounded problem.
-  template <class Point>
-  CAROM_CALL void write(long p, const QpVerdict& verdict, Point&& point) const {
+  /// point(j): of an unbounded problem, or one with a direction that is level. face(i): where the
+  /// verdict is faced.
+  template <class Point, class Face>
+  CAROM_CALL void write(long p, const QpVerdict& verdict, Point&& point, Face&& face) const {
     const QpShape& shape = arrays_.shape;
     const long n = shape.variables;
     const long m = arrays_.interval_rows;
@@ -160,13 +164,15 @@ class QpTaskProblem {
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
     const bool usable = verdict.status == Status::solved || verdict.status == Status::inaccurate;
     const bool by_rows = verdict.status == Status::infeasible;
+    const bool level = verdict.status == Status::no_interior && !verdict.faced;
     const bool by_columns =
-        verdict.status == Status::unbounded || verdict.status == Status::nonconvex;
+        verdict.status == Status::unbounded || verdict.status == Status::nonconvex || level;
+    const bool with_point = verdict.status == Status::unbounded || level;
     const Memory from_x = x();
     const Memory from_y = y();
     lanes_.for_each(shape.variables, [&](int j) {
       arrays_.solution[p * n + j] = usable ? from_x[j] : nan;
-      arrays_.point[p * n + j] = verdict.status == Status::unbounded ? point(j) : nan;
+      arrays_.point[p * n + j] = with_point ? point(j) : nan;
     });
     lanes_.for_each(shape.rows, [&](int i) {
       double* to = i < m ? arrays_.dual + p * m + i : arrays_.cone_dual + p * k + i - m;
@@ -176,13 +182,15 @@ class QpTaskProblem {
       double value = nan;
       if (by_rows && e < shape.rows) value = from_y[e];
       if (by_columns && e < shape.variables) value = from_x[e];
+      if (verdict.faced && e < shape.rows) value = face(e);
       arrays_.certificate[p * proof + e] = value;
     });
     lanes_.for_each(1, [&](int) {
       arrays_.status[p] = verdict.status;
       arrays_.method[p] = verdict.method;
       arrays_.iterations[p] = verdict.iterations;
-      const bool judged = usable || by_rows || verdict.status == Status::unbounded;
+      const bool judged = usable || by_rows || verdict.status == Status::unbounded ||
+                          verdict.status == Status::no_interior;
       arrays_.residual[p] = judged ? verdict.residual : nan;
       arrays_.objective[p] = usable ? verdict.objective : nan;
     });

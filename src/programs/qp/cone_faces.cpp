@@ -1,0 +1,390 @@
+#include "programs/qp/cone_faces.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "programs/qp/dense_cones.hpp"
+
+namespace carom::qp {
+
+namespace {
+
+using kernels::kInfinity;
+using kernels::QpConeSpan;
+using Numbers = std::vector<double>;
+namespace qp_end = kernels::qp_end;
+
+constexpr double kClaim = 1e-14;   ///< on what an answer on a face leaves, QpHomogeneousCheck
+constexpr double kNothing = 1e-9;  ///< of a vector of size 1
+constexpr double kRounding = 1e-13;
+
+std::size_t index(int i) { return static_cast<std::size_t>(i); }
+
+/// What the slack of a cone is held to.
+enum class Part { whole, line, apex };
+
+class Faces {
+ public:
+  Faces(const kernels::QpShape& shape, const kernels::QpView<const double*>& view)
+      : shape_(shape),
+        view_(view),
+        check_(shape, view),
+        n_(shape.variables),
+        part_(index(shape.cones), Part::whole),
+        line_(index(shape.rows), 0.0) {}
+
+  ConeVerdict decide() {
+    ConeVerdict verdict = given();
+    if (verdict.end != qp_end::kStalled) return verdict;
+    while (std::count(part_.begin(), part_.end(), Part::whole) > 0) {
+      const Found found = narrow(verdict);
+      if (found == Found::proof) return verdict;
+      if (found == Found::nothing) {
+        return verdict.face.empty() ? verdict : without_interior(std::move(verdict));
+      }
+      if (found == Found::interior) break;
+    }
+    return verdict.face.empty() ? level(std::move(verdict)) : on_face(std::move(verdict));
+  }
+
+ private:
+  enum class Found { nothing, interior, face, proof };
+
+  /// The problem as it stands.
+  ConeVerdict given() {
+    ConeVerdict verdict;
+    Numbers memory(index(static_cast<int>(kernels::qp_homogeneous_workspace(n_, shape_.rows))));
+    kernels::QpHomogeneous<> body(shape_, memory.data());
+    const kernels::QpHomogeneousOutcome outcome = body.decide(view_, {});
+    verdict.end = outcome.end;
+    verdict.iterations = outcome.iterations;
+    verdict.residual = outcome.residual;
+    for (int j = 0; j < n_; ++j) {
+      verdict.x.push_back(body.solution(j));
+      verdict.direction.push_back(body.direction(j));
+    }
+    for (int i = 0; i < shape_.rows; ++i) verdict.y.push_back(body.dual(i));
+    return verdict;
+  }
+
+  [[nodiscard]] Numbers row(int i, double factor, int columns) const {
+    Numbers result(index(columns), 0.0);
+    kernels::for_row(shape_, view_, i,
+                     [&](int j, double entry) { result[index(j)] += factor * entry; });
+    return result;
+  }
+  /// f(i) for the rows that no cone holds.
+  template <class F>
+  void for_intervals(F&& f) const {
+    int i = 0;
+    for (int c = 0; c <= shape_.cones; ++c) {
+      const int end = c < shape_.cones ? shape_.cone[c].first : shape_.rows;
+      for (; i < end; ++i) f(i);
+      if (c < shape_.cones) i = end + shape_.cone[c].size;
+    }
+  }
+  [[nodiscard]] bool is_equation(int i) const {
+    return kernels::is_there(view_.upper[i]) && view_.lower[i] == view_.upper[i];
+  }
+
+  /// min w over h t - G x + w e in what is left of the cones, t >= 0, w >= -1: -1 if a slack is
+  /// inside of all of them, else 0, and its multipliers are a vector that they are at right angles
+  /// to, or that proves that there is no point.
+  Found narrow(ConeVerdict& verdict) {
+    const int columns = n_ + 2, t = n_, w = n_ + 1;
+    DenseCones search(columns);
+    search.gradient[index(w)] = 1.0;
+    std::vector<Origin> origins;
+    const auto add = [&](Numbers a, double bound, double low, double high, Origin origin) {
+      a[index(t)] = -bound;
+      search.add_row(a, low, high);
+      origins.push_back(origin);
+    };
+    for_rows(columns, [&](Numbers a, double low, double high, Origin origin) {
+      if (low == high) return add(std::move(a), high, 0.0, 0.0, origin);
+      if (kernels::is_there(high)) add(a, high, -kInfinity, 0.0, origin);
+      if (kernels::is_there(low)) add(std::move(a), low, 0.0, kInfinity, origin);
+    });
+    for (const int unknown : {t, w}) {
+      Numbers a(index(columns), 0.0);
+      a[index(unknown)] = 1.0;
+      search.add_row(a, unknown == t ? 0.0 : -1.0, kInfinity);
+      origins.push_back({-1, 0, 0.0});
+    }
+    for_whole([&](const QpConeSpan& cone) {
+      for (int i = cone.first; i < cone.first + cone.size; ++i) {
+        Numbers a = row(i, 1.0, columns);
+        a[index(t)] = -view_.upper[i];
+        if (i == cone.first) a[index(w)] = -1.0;
+        search.add_cone_row(a, 0.0, i == cone.first);
+        origins.push_back({i, -1, 0.0});
+      }
+    });
+    const DenseCones::Answer answer = search.solve(false);
+    verdict.iterations += answer.outcome.iterations;
+    if (answer.outcome.end != qp_end::kConverged) return Found::nothing;
+    if (answer.x[index(w)] < -0.5) {
+      const double scale = answer.x[index(t)];
+      if (!(scale > 0.0)) return Found::nothing;
+      for (int j = 0; j < n_; ++j) verdict.x[index(j)] = answer.x[index(j)] / scale;
+      return Found::interior;
+    }
+    Numbers y = multipliers(origins, answer.y);
+    const Numbers cleaned = clean(y);
+    if (!verdict.face.empty() || check_.face(cleaned.data()) <= kClaim) y = cleaned;
+    if (verdict.face.empty()) {
+      const double refuted = check_.contradiction(y.data());
+      if (refuted <= kClaim) {
+        verdict.end = qp_end::kInfeasible;
+        verdict.residual = refuted;
+        verdict.y = std::move(y);
+        return Found::proof;
+      }
+      const double residual = check_.face(y.data());
+      if (!(residual <= kClaim)) return Found::nothing;
+      verdict.residual = residual;
+      verdict.face = y;
+      levels_ = 0;
+    }
+    ++levels_;
+    return keep_parts(y) ? Found::face : Found::nothing;
+  }
+
+  /// Where a row of a search comes from: line `row` of the problem, of that of a cone's line the
+  /// part along which the slack may go, times `along`.
+  struct Origin {
+    int row;
+    int cone;  ///< whose part it is, or -1
+    double along;
+  };
+
+  /// f(row, lower, upper, origin) for the intervals and for what cones are held to by rows.
+  template <class F>
+  void for_rows(int columns, F&& f) const {
+    for_intervals([&](int i) {
+      f(row(i, 1.0, columns), view_.lower[i], view_.upper[i], Origin{i, -1, 0.0});
+    });
+    for (int c = 0; c < shape_.cones; ++c) {
+      if (part_[index(c)] == Part::whole) continue;
+      const QpConeSpan& cone = shape_.cone[c];
+      const bool line = part_[index(c)] == Part::line;
+      const int head = cone.first;
+      for (int i = head; i < head + cone.size; ++i) {
+        Numbers a = row(i, 1.0, columns);
+        double bound = view_.upper[i];
+        if (line && i > head) {  // s_i = share s_0
+          const double share = line_[index(i)];
+          const Numbers first = row(head, -share, columns);
+          for (std::size_t j = 0; j < a.size(); ++j) a[j] = settled(a[j], first[j]);
+          bound = settled(bound, -share * view_.upper[head]);
+        }
+        f(std::move(a), line && i == head ? -kInfinity : bound, bound,
+          Origin{i, c, line && i > head ? line_[index(i)] : 0.0});
+      }
+    }
+  }
+  /// a + b, zero where only the rounding of a share is left.
+  static double settled(double a, double b) {
+    const double sum = a + b;
+    return std::fabs(sum) <= kRounding * (std::fabs(a) + std::fabs(b)) ? 0.0 : sum;
+  }
+  template <class F>
+  void for_whole(F&& f) const {
+    for (int c = 0; c < shape_.cones; ++c) {
+      if (part_[index(c)] == Part::whole) f(shape_.cone[c]);
+    }
+  }
+  /// Of the problem's rows from those of a search.
+  [[nodiscard]] Numbers multipliers(const std::vector<Origin>& origins, const Numbers& of) const {
+    Numbers y(index(shape_.rows), 0.0);
+    for (std::size_t e = 0; e < origins.size(); ++e) {
+      const Origin& origin = origins[e];
+      if (origin.row < 0) continue;
+      y[index(origin.row)] += of[e];
+      if (origin.along != 0.0) y[index(shape_.cone[origin.cone].first)] -= origin.along * of[e];
+    }
+    return y;
+  }
+
+  /// Without what an iterate left in place of zeros: cones that hardly weigh, and small entries of
+  /// others.
+  [[nodiscard]] Numbers clean(Numbers y) const {
+    double most = 0.0;
+    const auto weight = [&](const QpConeSpan& cone) {
+      double size = 0.0;
+      for (int i = cone.first; i < cone.first + cone.size; ++i) {
+        size = std::max(size, std::fabs(view_.upper[i]));
+        kernels::for_row(shape_, view_, i,
+                         [&](int, double entry) { size = std::max(size, std::fabs(entry)); });
+      }
+      return size * y[index(cone.first)];
+    };
+    for_whole([&](const QpConeSpan& cone) { most = std::max(most, weight(cone)); });
+    for_whole([&](const QpConeSpan& cone) {
+      const bool nothing = weight(cone) <= kNothing * most;
+      const double head = y[index(cone.first)];
+      for (int i = cone.first; i < cone.first + cone.size; ++i) {
+        double& value = y[index(i)];
+        if (nothing || std::fabs(value) <= kNothing * head) value = 0.0;
+      }
+    });
+    return y;
+  }
+
+  /// The cones' parts at right angles to y; false where all stay as they are.
+  bool keep_parts(const Numbers& y) {
+    bool changed = false;
+    for (int c = 0; c < shape_.cones; ++c) {
+      const QpConeSpan& cone = shape_.cone[c];
+      const double head = y[index(cone.first)];
+      if (part_[index(c)] != Part::whole || !(head > 0.0)) continue;
+      double tail = 0.0;
+      for (int i = cone.first + 1; i < cone.first + cone.size; ++i) {
+        tail = std::hypot(tail, y[index(i)]);
+      }
+      changed = true;
+      if (head - tail > kNothing * head) {
+        part_[index(c)] = Part::apex;
+        continue;
+      }
+      part_[index(c)] = Part::line;
+      for (int i = cone.first + 1; i < cone.first + cone.size; ++i) {
+        line_[index(i)] = -y[index(i)] / head;
+      }
+    }
+    return changed;
+  }
+
+  /// The problem on the face, whose slacks have an interior there.
+  ConeVerdict on_face(ConeVerdict verdict) {
+    DenseCones problem(n_);
+    for (int i = 0; i < n_; ++i) {
+      for (int j = 0; j < n_; ++j) {
+        problem.hessian[index(i * n_ + j)] = kernels::hessian_entry(view_, n_, i, j);
+      }
+      problem.gradient[index(i)] = view_.gradient[i];
+    }
+    std::vector<Origin> origins;
+    for_rows(n_, [&](const Numbers& a, double low, double high, Origin origin) {
+      problem.add_row(a, low, high);
+      origins.push_back(origin);
+    });
+    for_whole([&](const QpConeSpan& cone) {
+      for (int i = cone.first; i < cone.first + cone.size; ++i) {
+        problem.add_cone_row(row(i, 1.0, n_), view_.upper[i], i == cone.first);
+        origins.push_back({i, -1, 0.0});
+      }
+    });
+    DenseCones::Answer answer = problem.solve(true);
+    verdict.iterations += answer.outcome.iterations;
+    if (answer.outcome.end == qp_end::kConverged) {
+      const Numbers y = multipliers(origins, answer.y);
+      const double plain = check_.optimal(answer.x.data(), y.data());
+      const bool whole = plain <= kClaim;
+      const double residual =
+          whole ? plain : check_.optimal(answer.x.data(), y.data(), verdict.face.data());
+      if (whole || (levels_ == 1 && residual <= kClaim)) {
+        verdict.end = qp_end::kConverged;
+        verdict.residual = std::max(residual, whole ? 0.0 : verdict.residual);
+        verdict.x = std::move(answer.x);
+        verdict.y = y;
+        if (whole) verdict.face.clear();
+        return verdict;
+      }
+    }
+    return without_interior(std::move(verdict));
+  }
+  static ConeVerdict without_interior(ConeVerdict verdict) {
+    verdict.end = qp_end::kNoInterior;
+    verdict.direction.clear();
+    return verdict;
+  }
+
+  /// The same search for the dual of a problem that has slacks inside of all cones, verdict.x one
+  /// with them: min w over P v + A'y + G'z + q t = 0, z + w e in the dual cones. A direction along
+  /// which neither rows nor objective end shows that it has no interior.
+  ConeVerdict level(ConeVerdict verdict) {
+    struct Unknown {
+      int row;
+      bool equation;
+      double sign;
+    };
+    std::vector<Unknown> unknowns;
+    for_intervals([&](int i) {
+      if (is_equation(i)) return unknowns.push_back({i, true, 1.0});
+      if (kernels::is_there(view_.upper[i])) unknowns.push_back({i, false, 1.0});
+      if (kernels::is_there(view_.lower[i])) unknowns.push_back({i, false, -1.0});
+    });
+    const int side = n_;
+    const int cones = n_ + static_cast<int>(unknowns.size());
+    for (int c = 0; c < shape_.cones; ++c) {
+      for (int i = 0; i < shape_.cone[c].size; ++i) {
+        unknowns.push_back({shape_.cone[c].first + i, true, 1.0});
+      }
+    }
+    const int t = n_ + static_cast<int>(unknowns.size()), w = t + 1, columns = t + 2;
+    if (!kernels::takes_homogeneous(columns, n_ + columns)) return verdict;
+    DenseCones search(columns);
+    search.gradient[index(w)] = 1.0;
+    std::vector<Numbers> equations(index(n_), Numbers(index(columns), 0.0));
+    for (int j = 0; j < n_; ++j) {
+      for (int k = 0; k < n_; ++k) {
+        equations[index(j)][index(k)] = kernels::hessian_entry(view_, n_, j, k);
+      }
+      equations[index(j)][index(t)] = view_.gradient[j];
+    }
+    for (std::size_t u = 0; u < unknowns.size(); ++u) {
+      kernels::for_row(shape_, view_, unknowns[u].row, [&](int j, double entry) {
+        equations[index(j)][index(side) + u] += unknowns[u].sign * entry;
+      });
+    }
+    for (const Numbers& equation : equations) search.add_row(equation, 0.0, 0.0);
+    const auto unit = [&](int column, double value) {
+      Numbers a(index(columns), 0.0);
+      a[index(column)] = value;
+      return a;
+    };
+    for (std::size_t u = 0; u < unknowns.size(); ++u) {
+      if (!unknowns[u].equation) search.add_row(unit(side + static_cast<int>(u), 1.0), 0.0, kInfinity);
+    }
+    search.add_row(unit(t, 1.0), 0.0, kInfinity);
+    search.add_row(unit(w, 1.0), -1.0, kInfinity);
+    int column = cones;
+    for (int c = 0; c < shape_.cones; ++c) {
+      for (int i = 0; i < shape_.cone[c].size; ++i) {
+        Numbers a = unit(column++, -1.0);
+        if (i == 0) a[index(w)] = -1.0;
+        search.add_cone_row(a, 0.0, i == 0);
+      }
+    }
+    const DenseCones::Answer answer = search.solve(false);
+    verdict.iterations += answer.outcome.iterations;
+    if (answer.outcome.end != qp_end::kConverged || answer.x[index(w)] < -0.5) return verdict;
+    Numbers direction(index(n_));
+    for (int j = 0; j < n_; ++j) direction[index(j)] = -answer.y[index(j)];
+    const double residual =
+        std::max(check_.level(direction.data()), check_.feasible(verdict.x.data()));
+    if (!(residual <= kClaim)) return verdict;
+    verdict.end = qp_end::kNoInterior;
+    verdict.residual = residual;
+    verdict.direction = std::move(direction);
+    return verdict;
+  }
+
+  const kernels::QpShape& shape_;
+  const kernels::QpView<const double*>& view_;
+  kernels::QpHomogeneousCheck<const double*> check_;
+  int n_;
+  std::vector<Part> part_;  ///< of each cone
+  Numbers line_;            ///< s_i / s_0 on the line of a cone
+  int levels_ = 0;
+};
+
+}  // namespace
+
+ConeVerdict decide_cones(const kernels::QpShape& shape,
+                         const kernels::QpView<const double*>& view) {
+  return Faces(shape, view).decide();
+}
+
+}  // namespace carom::qp
