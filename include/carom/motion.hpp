@@ -142,8 +142,8 @@ struct MotionSettings {
   std::int64_t first_problem = 0;  ///< ... of the batch's first problem: shards of one run differ
                                    ///< in these alone
   std::uint64_t seed = 0;
-  double step_size = 0.0;  ///< h of Algorithm 1 [N s]: lambda_max is drawn from [0, h]^m; 0: of each
-                           ///< impact the impulse that stops the contact that takes most
+  double step_size = 0.0;  ///< h of Algorithm 1 [N s]: lambda_max is drawn from [0, h]^m; 0: of
+                           ///< each impact the impulse that stops the contact that takes most
   Restitution restitution = Restitution::newton;
   double coefficient = 0.0;          ///< e of the restitution, in [0, 1]
   std::int64_t max_events = 10000;   ///< of one motion

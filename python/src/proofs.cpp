@@ -342,8 +342,8 @@ nb::object qp(const nb::dict& problem, const nb::dict& answer, std::int64_t prob
       if (std::isnan(point[p][0])) {
         *to = worst_of(faces.face(certificate[p]));
       } else {
-        const double met = judged(
-            [&](const auto& judge) { return judge.point_residual(QpForm::Data{point[p]}); });
+        const double met =
+            judged([&](const auto& judge) { return judge.point_residual(QpForm::Data{point[p]}); });
         *to = worst_of(faces.level(certificate[p]), met, finite(point[p], n));
       }
     } else if (claim == Status::nonconvex) {

@@ -37,9 +37,8 @@ kernels::CompliantArrays compliant_arrays(const CompliantBatch& batch, Compliant
 
 kernels::CompliantOptions compliant_options(const CompliantBatch& batch,
                                             const CompliantSettings& settings) {
-  return {settings.tolerance, 1e-3 * settings.tolerance,
-          contact_iterations(settings), batch.dimension - 1,
-          settings.centripetal};
+  return {settings.tolerance, 1e-3 * settings.tolerance, contact_iterations(settings),
+          batch.dimension - 1, settings.centripetal};
 }
 
 CompliantResult solve_compliant(const CompliantBatch& batch, const CompliantSettings& settings,

@@ -228,7 +228,8 @@ void ImpactSettings::validate() const {
                         std::to_string(samples));
   }
   if (epsilon < 0.0 && epsilon != -1.0) {
-    require::refuse({}, "epsilon", {}, number(epsilon), "must be >= 0, or -1: of each problem's set");
+    require::refuse({}, "epsilon", {}, number(epsilon),
+                    "must be >= 0, or -1: of each problem's set");
   }
 }
 
@@ -265,7 +266,8 @@ ImpactResult run_decided(const ImpactSettings& given, const RunImpacts& run) {
   ImpactSettings pilot = pilot_settings(settings);
   if (given.progress) {
     pilot.progress = [&](const ImpactProgress& progress) {
-      stopped = stopped || !given.progress({0, progress.samples_total / pilot.samples * given.samples});
+      stopped =
+          stopped || !given.progress({0, progress.samples_total / pilot.samples * given.samples});
       return !stopped;
     };
     settings.progress = [&](const ImpactProgress& progress) {

@@ -8,8 +8,8 @@
 
 #include "cli/enclosure_report.hpp"
 #include "cli/table.hpp"
-#include "io/printable.hpp"
 #include "impact/derived_settings.hpp"
+#include "io/printable.hpp"
 
 namespace carom::cli {
 
@@ -69,8 +69,8 @@ std::string heading(const run::ImpactRun& run) {
   }
   text += fmt::format(
       "  backend {}, {} numbers, selection {}, seed {}, h = {:g} N s, at most {} steps\n",
-      to_string(run.backend), to_string(settings.sampler),
-      to_string(settings.selection), settings.seed, settings.step_size, settings.max_steps);
+      to_string(run.backend), to_string(settings.sampler), to_string(settings.selection),
+      settings.seed, settings.step_size, settings.max_steps);
   const std::vector<int> approaching = run::approaching_contacts(run);
   const auto contacts = static_cast<std::size_t>(run.problem.contacts);
   if (!run.step_size_reason.empty() && !approaching.empty()) {

@@ -93,9 +93,8 @@ std::span<const OptionForm> sampling_forms() {
       {.setting = "epsilon",
        .type = "E",
        .text = "Radius of the epsilon-net [m/s], 0: none",
-       .note =
-           "; default: 0.05 of the set's extent, of a point 0.02 of the largest contact speed "
-           "before the impact",
+       .note = "; default: 0.05 of the set's extent, of a point 0.02 of the largest contact speed "
+               "before the impact",
        .open = true},
       {.setting = "keep_samples", .option = kNoOption},  // --keep
       {.setting = "keep_paths",

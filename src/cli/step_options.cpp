@@ -165,7 +165,8 @@ std::span<const OptionForm> step_forms() {
       {.setting = "method", .type = "METHOD", .text = "Of law programme: {}", .without = "lemke"},
       {.setting = "tolerance", .type = "T"},
       {.setting = "max_iterations",
-       .text = "Of the contact solver, default 100; of the method of law programme, default its own",
+       .text =
+           "Of the contact solver, default 100; of the method of law programme, default its own",
        .open = true},
       {.setting = "centripetal", .text = "Drop the term M^ (dG/dt) v of (23) from the law"},
       {.setting = "normal_weight", .option = kNoOption},

@@ -12,7 +12,7 @@
 namespace carom {
 
 namespace {
-constexpr double kSpeedShare = 0.02;   // epsilon of a point, of the contact speed before the impact
+constexpr double kSpeedShare = 0.02;  // epsilon of a point, of the contact speed before the impact
 }  // namespace
 
 double extent_of(const ImpactSummary& summary) {

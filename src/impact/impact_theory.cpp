@@ -129,7 +129,8 @@ UniquenessReport check_unique_step(const ImpactProblem& problem, const ImpactSet
   }
   std::vector<std::uint64_t> directions;
   if (settings.sampler == Sampler::sobol && m > 0) {
-    directions = sobol_directions(m * (settings.max_steps > 0 ? settings.max_steps : kDerivedSteps));
+    directions =
+        sobol_directions(m * (settings.max_steps > 0 ? settings.max_steps : kDerivedSteps));
   }
   ImpactSettings followed = settings;
   followed.selection = Selection::lemke;
@@ -144,10 +145,9 @@ UniquenessReport check_unique_step(const ImpactProblem& problem, const ImpactSet
     for (int i = 0; i < m; ++i) {
       const auto index = static_cast<std::uint64_t>(sample);
       const auto number = static_cast<std::uint32_t>(step * m + i);
-      max_impulse[i] =
-          step_size * (directions.empty()
-                           ? uniform(settings.seed, 0, index, number)
-                           : sobol(directions.data(), settings.seed, 0, index, number));
+      max_impulse[i] = step_size * (directions.empty() ? uniform(settings.seed, 0, index, number)
+                                                       : sobol(directions.data(), settings.seed, 0,
+                                                               index, number));
     }
     const auto velocity_of = [&](const Vector& impulse) -> Vector {
       return velocity + mechanism.response * impulse;

@@ -228,15 +228,9 @@ void ModeTableBuilder::order() {
 }
 
 void ModeTableBuilder::write(ModeTable& table) const {
-  const TableDraft draft{problem_,
-                         rows_,
-                         columns_,
-                         most_,
-                         maps_.data(),
-                         conditions_.data(),
-                         counts_.data(),
-                         chosen_.data(),
-                         static_cast<int>(chosen_.size()),
+  const TableDraft draft{problem_,       rows_,          columns_,
+                         most_,          maps_.data(),   conditions_.data(),
+                         counts_.data(), chosen_.data(), static_cast<int>(chosen_.size()),
                          places_.data()};
   table.first_.resize(chosen_.size() + 1);
   write_first(TableLane{}, draft, table.first_.data());

@@ -41,8 +41,8 @@ class PreparedImpacts {
   int rows_;
   const ImpactBatch* batch_;
   std::vector<std::uint8_t> valid_;
-  std::vector<double> jacobian_, response_, delassus_, scale_, contact_velocity_, energy_, step_size_,
-      contact_speed_, closing_;
+  std::vector<double> jacobian_, response_, delassus_, scale_, contact_velocity_, energy_,
+      step_size_, contact_speed_, closing_;
 };
 
 /// Radius of the net of problem p; 0: none.

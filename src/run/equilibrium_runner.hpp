@@ -24,7 +24,7 @@ struct PostureTask {
 struct PostureRequest {
   PlanarSettings planar;
   SpatialSettings spatial;
-  bool directions_given = false;  ///< in `spatial`, whatever the task says
+  bool directions_given = false;       ///< in `spatial`, whatever the task says
   std::vector<double> centre_of_mass;  ///< [dimension] [m]; empty: none
   std::optional<double> height;  ///< of a cross-section [m]; else the centre's, or the contacts'
   Backend backend = Backend::cpu;

@@ -54,7 +54,7 @@ struct ImpactRun {
   std::string model;                       ///< model name, or the problem's own name
   std::vector<std::string> contact_names;  ///< [m]
   ImpactProblem problem;
-  Parameters parameters;  ///< swept or drawn
+  Parameters parameters;         ///< swept or drawn
   ImpactSettings settings;       ///< with what was left open decided
   std::string step_size_reason;  ///< why h is what it is where nobody chose it
   std::string epsilon_reason;    ///< likewise

@@ -34,7 +34,8 @@ std::vector<std::pair<std::string_view, Proof>> proofs_of(const CaseProblem& pro
   if (has_answer(status)) dual = proven(slice(cones ? result.cone_dual : result.dual, place, rows));
   bool crossed = false;  // bounds that are proof enough: no combination of rows is needed
   for (std::size_t i = 0; i < qp.lower.size(); ++i) crossed |= qp.lower[i] > qp.upper[i];
-  Proof point = proven(slice(result.point, place, n));  // of unbounded, or of no_interior with a ray
+  Proof point =
+      proven(slice(result.point, place, n));  // of unbounded, or of no_interior with a ray
   const bool without = status == Status::no_interior;
   const bool with_ray = status == Status::unbounded || (without && point);
   const bool with_face = cones && (status == Status::solved || (without && !point));

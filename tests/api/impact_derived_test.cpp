@@ -144,7 +144,9 @@ TEST(DerivedSettings, ListsOfRadiiAreChecked) {
   expect_names(refusal([&] { sampled({point(2.0, 3.0)}, settings); }), {"problem_epsilon", "2"});
   const std::vector<double> bad = {0.1, -0.5};
   settings.problem_epsilon = bad;
-  expect_names(refusal([&] { sampled({point(2.0, 3.0), point(1.0, 3.0)}, settings); }),
+  expect_names(refusal([&] {
+                 sampled({point(2.0, 3.0), point(1.0, 3.0)}, settings);
+               }),
                {"problem_epsilon", "1", "-0.5"});
 }
 

@@ -110,8 +110,8 @@ TEST(Impact, EveryDoorDerivesTheSame) {
         batch);
     const std::string output = (scratch / (std::string(name) + ".h5")).string();
     const auto sampled = [&](const std::string& target, std::vector<std::string> more = {}) {
-      std::vector<std::string> words = {"impact",    target,  "--samples", "1500",
-                                        "--backend", "cpu",   "--json",    "--no-check"};
+      std::vector<std::string> words = {"impact",    target, "--samples", "1500",
+                                        "--backend", "cpu",  "--json",    "--no-check"};
       words.insert(words.end(), more.begin(), more.end());
       return carom(words).document();
     };
@@ -291,8 +291,7 @@ TEST(Impact, AFilesStepAndEpsilonFollowFromTheProblem) {
   const json both = sampled(json::array({heavy, block()}));
   EXPECT_EQ(both[0]["step_size"], scaled["step_size"]);
   EXPECT_EQ(both[1]["step_size"], result["step_size"]);
-  EXPECT_EQ(both[1]["mode_counts"],
-            sampled(block(), {"--first-problem", "1"})["mode_counts"]);
+  EXPECT_EQ(both[1]["mode_counts"], sampled(block(), {"--first-problem", "1"})["mode_counts"]);
   const json chosen = sampled(block(), {"--step", "0.3", "--epsilon", "0.01"});
   EXPECT_TRUE(chosen["step_size_reason"].is_null());
   EXPECT_TRUE(chosen["epsilon_net"]["reason"].is_null());

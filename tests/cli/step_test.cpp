@@ -10,27 +10,13 @@ namespace carom::test {
 namespace {
 
 // The keys of the command's description and what goes with them, sorted.
-const std::vector<std::string> kStepKeys = {"backend",
-                                            "displacement",
-                                            "dt",
-                                            "energy",
-                                            "energy_start",
-                                            "failed",
-                                            "final_state",
-                                            "iterations_max",
-                                            "iterations_mean",
-                                            "max_kkt_residual",
-                                            "method",
-                                            "parameters",
-                                            "scenario",
-                                            "seconds",
-                                            "seed",
-                                            "status_counts",
-                                            "steps",
-                                            "steps_taken",
-                                            "swept",
-                                            "world_steps_per_second",
-                                            "worlds"};
+const std::vector<std::string> kStepKeys = {
+    "backend",         "displacement",     "dt",          "energy",
+    "energy_start",    "failed",           "final_state", "iterations_max",
+    "iterations_mean", "max_kkt_residual", "method",      "parameters",
+    "scenario",        "seconds",          "seed",        "status_counts",
+    "steps",           "steps_taken",      "swept",       "world_steps_per_second",
+    "worlds"};
 
 json step(std::vector<std::string> words) {
   words.insert(words.begin(), "step");

@@ -334,7 +334,8 @@ class IllPosedConeGenerator {
     }
     for (int i = 0; i < p.n; ++i) {
       double slope = p.vector[static_cast<std::size_t>(i)];
-      for (int j = 0; j < p.n; ++j) slope += 0.5 * p.p(i, j) * planted_[static_cast<std::size_t>(j)];
+      for (int j = 0; j < p.n; ++j)
+        slope += 0.5 * p.p(i, j) * planted_[static_cast<std::size_t>(j)];
       p.objective += slope * planted_[static_cast<std::size_t>(i)];
     }
     return p;

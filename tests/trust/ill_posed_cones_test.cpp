@@ -72,7 +72,8 @@ void expect_honest(const IllPosedCone& made, const QpResult& result, int& decide
       const double x = result.solution.host()[static_cast<std::size_t>(i)];
       terms += std::abs(p.vector[static_cast<std::size_t>(i)] * x);
       for (int j = 0; j < p.n; ++j) {
-        terms += std::abs(0.5 * p.p(i, j) * x * result.solution.host()[static_cast<std::size_t>(j)]);
+        terms +=
+            std::abs(0.5 * p.p(i, j) * x * result.solution.host()[static_cast<std::size_t>(j)]);
       }
     }
     EXPECT_NEAR(result.objective.host()[0], p.objective, 1e-6 * terms);

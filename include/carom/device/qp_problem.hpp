@@ -55,7 +55,7 @@ inline constexpr double kStalled = 2.0;  ///< rounding allows no better; judge t
 inline constexpr double kInfeasible = 3.0;
 inline constexpr double kUnbounded = 4.0;
 inline constexpr double kNonconvex = 5.0;
-inline constexpr double kBroken = 6.0;     ///< NaN or overflow
+inline constexpr double kBroken = 6.0;      ///< NaN or overflow
 inline constexpr double kActiveSet = 7.0;   ///< converged on a dual active set
 inline constexpr double kNoInterior = 8.0;  ///< Status::no_interior
 }  // namespace qp_end

@@ -255,7 +255,8 @@ class QpPackRun {
         problem(lane).refuse(p);
       } else if (problem(lane).conclude(p, Method, static_cast<std::uint8_t>(end[lane]),
                                         static_cast<int>(iterations[lane]), residual[lane],
-                                        objective[lane], doubt[lane]) == kernels::QpLeft::another_attempt) {
+                                        objective[lane],
+                                        doubt[lane]) == kernels::QpLeft::another_attempt) {
         task_.end[p] = kPending;
       }
     }

@@ -30,8 +30,8 @@ struct NetCells {
 /// in several points each, which NetBuilder joins again.
 class ChunkNet {
  public:
-  /// Passes every point on. `cells`: of each problem of the chunk; `in_net`: slots of the chunk that
-  /// have a net velocity. Waits for the stream.
+  /// Passes every point on. `cells`: of each problem of the chunk; `in_net`: slots of the chunk
+  /// that have a net velocity. Waits for the stream.
   void run(int dimension, const SampleLaunch& launch, const std::vector<NetCells>& cells,
            std::int64_t in_net, cudaStream_t stream,
            const std::function<void(const NetPoint&)>& take);

@@ -116,9 +116,8 @@ __device__ void make_table(const TableWarp& lanes, const CompleteTables& launch,
         {R::kColumns, own, conditions + static_cast<long>(chosen[e]) * R::kMost * R::kColumns,
          words, arranged, lowest, order, solved});
   });
-  const TableDraft draft{&view, R::kRows, R::kColumns, R::kMost,
-                         maps,  conditions,           counts,   chosen,      found.count,
-                         places};
+  const TableDraft draft{&view,      R::kRows, R::kColumns, R::kMost,    maps,
+                         conditions, counts,   chosen,      found.count, places};
   const std::int64_t at_numbers = p * launch.room.reals;
   const std::int64_t at_first = p * launch.room.ints;
   int* const first = launch.first + at_first;

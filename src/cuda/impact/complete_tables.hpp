@@ -23,7 +23,7 @@ struct CompleteTables {
   kernels::ImpactRun run;
   int problems;
   const double *delassus, *scale, *friction, *contact_velocity, *step_size;  ///< as ProblemArrays
-  const std::uint8_t* valid;                                     ///< [problems]
+  const std::uint8_t* valid;                                                 ///< [problems]
   TableRoom room;
   TableSlot* slots;  ///< [problems]
   double* numbers;   ///< [problems, room.reals]

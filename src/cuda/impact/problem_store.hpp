@@ -28,8 +28,8 @@ class ProblemStore {
   /// Errors: CudaError.
   void take(const HostProblems& piece, const SamplePolicy& policy, cudaStream_t stream);
 
-  /// Looks at problems [begin, end) of a device batch, on the device. Errors: CudaError; InvalidInput
-  /// for the first whose numbers are refused, under BadProblem::refuse.
+  /// Looks at problems [begin, end) of a device batch, on the device. Errors: CudaError;
+  /// InvalidInput for the first whose numbers are refused, under BadProblem::refuse.
   void screen(const ImpactBatch& batch, const ImpactSettings& settings,
               const kernels::ImpactRun& run, std::int64_t begin, std::int64_t end,
               cudaStream_t stream);

@@ -235,12 +235,11 @@ class Sampling {
     if (net_) {
       std::vector<NetCells> cells;
       for (ImpactAccumulator& sum : sums) cells.push_back({sum.net().edge(), sum.net().level()});
-      scratch_.net.run(batch_.dimension, launch_, cells, in_net, stream_,
-                       [&](const NetPoint& point) {
-                         sums[static_cast<std::size_t>(point.problem)].net().add(
-                             point.sample, point.velocity, point.impulse, point.modes,
-                             point.multiplicity);
-                       });
+      scratch_.net.run(
+          batch_.dimension, launch_, cells, in_net, stream_, [&](const NetPoint& point) {
+            sums[static_cast<std::size_t>(point.problem)].net().add(
+                point.sample, point.velocity, point.impulse, point.modes, point.multiplicity);
+          });
     }
     keep_rows(position);
     take_paths(position, path_of);

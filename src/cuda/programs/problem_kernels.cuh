@@ -18,8 +18,8 @@ struct PrepareLaunch : ImpactBatchArrays<ConstPointer> {
   double step_size, velocity_tolerance;
   double epsilon;                 ///< of the problems' nets, where ...
   const double* problem_epsilon;  ///< ... this is null
-  double *jacobian, *response, *delassus, *scale, *contact_velocity, *energy, *step_sizes, *contact_speed,
-      *closing_impulse;
+  double *jacobian, *response, *delassus, *scale, *contact_velocity, *energy, *step_sizes,
+      *contact_speed, *closing_impulse;
   double* factor;    ///< [nv, nv]: M, then the factor that cuSOLVER leaves in its place
   double* solution;  ///< [rows, nv]: J, then (M^-1 J')'
   double* product;   ///< [rows, rows]: J M^-1 J' in column-major order
@@ -131,17 +131,15 @@ __global__ void __launch_bounds__(WarpLanes::kWidth)
     }
     lanes.for_each(1, [&](int) {
       launch.energy[p] = 0.5 * twice;
-      launch.step_sizes[p] =
-          kernels::step_size_of(launch.step_size, m, rows, delassus, scale, contact_velocity,
-                                launch.velocity_tolerance);
+      launch.step_sizes[p] = kernels::step_size_of(launch.step_size, m, rows, delassus, scale,
+                                                   contact_velocity, launch.velocity_tolerance);
       launch.contact_speed[p] = kernels::contact_speed(rows, contact_velocity);
       const double epsilon =
           launch.problem_epsilon != nullptr ? launch.problem_epsilon[p] : launch.epsilon;
       double closing = 0.0;
       if (epsilon > 0.0 && m > 0) {
-        const double psi =
-            kernels::closing_psi<Dim>(nv, m, launch.polygon, friction,
-                                      [&](int r, int c) { return solution[c * nv + r]; });
+        const double psi = kernels::closing_psi<Dim>(
+            nv, m, launch.polygon, friction, [&](int r, int c) { return solution[c * nv + r]; });
         closing = epsilon / (3.0 * psi);
       }
       launch.closing_impulse[p] = closing;

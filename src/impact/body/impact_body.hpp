@@ -256,7 +256,7 @@ class ImpactTrajectory {
     if (run_.sampler == Sampler::sobol) {
       lanes_.for_each(m, [&](int i) {
         s_.limit[i] = problem_.step_size * sobol(run_.sobol_directions, run_.seed, index, sample,
-                                             first + static_cast<std::uint32_t>(i));
+                                                 first + static_cast<std::uint32_t>(i));
       });
       return;
     }

@@ -194,8 +194,8 @@ class Motion : MotionLeap<T> {
       return false;
     }
     if (number == 0 && !push && is_known(touching)) impact.adopt(problem_.first->problem);
-    const ImpactOutcome outcome = impact.run(run_.impact, run_.step_size, index_, sample_, number, push,
-                                             run_.restitution, run_.coefficient, v());
+    const ImpactOutcome outcome = impact.run(run_.impact, run_.step_size, index_, sample_, number,
+                                             push, run_.restitution, run_.coefficient, v());
     if (!outcome.done) return false;
     s() += outcome.normal_impulse;
     *out_.residual = larger(*out_.residual, outcome.residual);

@@ -148,8 +148,8 @@ class MotionImpact {
     const std::uint64_t seed = run.seed;
     const LaneOf<T> lanes;
     const double before = view_.energy;
-    if (push && !pushes_in(run, step_size, index, sample, derived_seed(seed, kPushDraws, number),
-                           out)) {
+    if (push &&
+        !pushes_in(run, step_size, index, sample, derived_seed(seed, kPushDraws, number), out)) {
       return out;
     }
     view_.step_size = step_size_of(step_size, count_, kDim * count_, view_.delassus, view_.scale,

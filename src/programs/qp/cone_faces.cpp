@@ -345,7 +345,8 @@ class Faces {
       return a;
     };
     for (std::size_t u = 0; u < unknowns.size(); ++u) {
-      if (!unknowns[u].equation) search.add_row(unit(side + static_cast<int>(u), 1.0), 0.0, kInfinity);
+      if (!unknowns[u].equation)
+        search.add_row(unit(side + static_cast<int>(u), 1.0), 0.0, kInfinity);
     }
     search.add_row(unit(t, 1.0), 0.0, kInfinity);
     search.add_row(unit(w, 1.0), -1.0, kInfinity);

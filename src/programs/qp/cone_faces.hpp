@@ -21,7 +21,6 @@ struct ConeVerdict {
   std::vector<double> face;
 };
 
-ConeVerdict decide_cones(const kernels::QpShape& shape,
-                         const kernels::QpView<const double*>& view);
+ConeVerdict decide_cones(const kernels::QpShape& shape, const kernels::QpView<const double*>& view);
 
 }  // namespace carom::qp

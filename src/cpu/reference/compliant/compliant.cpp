@@ -54,8 +54,7 @@ void solve_one(const CompliantBatch& batch, const CompliantSettings& settings, s
   refuse(batch, problem, Status::invalid_input, result);
   if (!acceptable(batch, problem)) return;
   const CompliantEquations e = gather(batch, problem, settings.centripetal);
-  const CompliantSolution solution =
-      solve_equations(e, contact_iterations(settings));
+  const CompliantSolution solution = solve_equations(e, contact_iterations(settings));
   const double residual = certified(e, solution);
   result.iterations.data()[problem] = solution.iterations;
   result.status.data()[problem] = residual <= settings.tolerance ? Status::solved

@@ -54,8 +54,8 @@ class Region {
     extent_ = (position.colwise() - centre).colwise().norm().maxCoeff();
     if (!(extent_ > 0.0)) extent_ = 1.0;
     // Areas of lengths whose digits end with those of the contacts' extent and of their place.
-    tolerance_ = std::max(settings.area_tolerance,
-                          (1e-12 * extent_ + 2e-13 * centre.norm()) * extent_);
+    tolerance_ =
+        std::max(settings.area_tolerance, (1e-12 * extent_ + 2e-13 * centre.norm()) * extent_);
   }
 
   SpatialRegion operator()() {
@@ -270,7 +270,9 @@ class Region {
     }
     region.dimension = inner.size() < 3 ? static_cast<int>(inner.size()) - 1 : 2;
     region.area_inner = area_of(inner);
-    region.area_outer = outer.empty() && region.dimension == 2 ? std::numeric_limits<double>::quiet_NaN() : area_of(outer);
+    region.area_outer = outer.empty() && region.dimension == 2
+                            ? std::numeric_limits<double>::quiet_NaN()
+                            : area_of(outer);
     if (region.status == Status::solved && !support_rules(settings_).two &&
         !(region.area_outer - region.area_inner <= tolerance_)) {
       region.status = Status::inaccurate;

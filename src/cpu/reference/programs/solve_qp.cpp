@@ -294,8 +294,7 @@ class Solver {
 /// Tangent planes come as near to a cone without interior as one likes, whether there is a point or
 /// none: a verdict stands where the homogeneous method says the same.
 void confirm(const QpProblem& problem, QpAnswer& answer) {
-  if (problem.cones.empty() ||
-      !kernels::takes_homogeneous(problem.variables(), problem.rows())) {
+  if (problem.cones.empty() || !kernels::takes_homogeneous(problem.variables(), problem.rows())) {
     return;
   }
   namespace end = kernels::qp_end;
@@ -323,8 +322,7 @@ void confirm(const QpProblem& problem, QpAnswer& answer) {
   const bool claims = answer.status == Status::solved || answer.status == Status::infeasible ||
                       answer.status == Status::unbounded;
   if (!claims || same) return;
-  answer.status =
-      answer.status == Status::solved ? Status::inaccurate : Status::numerical_error;
+  answer.status = answer.status == Status::solved ? Status::inaccurate : Status::numerical_error;
 }
 
 }  // namespace

@@ -109,9 +109,9 @@ class QpAttempt {
         return {judge.residual(x, y, leaning)};
       }
     } else if (shape.cones > 0) {
-      judged.doubt = doubt_of<V, N>(
-          lanes_, shape, view(), x, y,
-          work + certificate::qp_judge_workspace(shape.variables, shape.rows));
+      judged.doubt =
+          doubt_of<V, N>(lanes_, shape, view(), x, y,
+                         work + certificate::qp_judge_workspace(shape.variables, shape.rows));
     }
     return judged;
   }

@@ -121,8 +121,8 @@ CAROM_CALL V doubt_of(const Lanes& lanes, const QpShape& shape, const QpView<Dat
     gap = gap + x[j] * (q + at.bent[j]);
   }
   const V allowed = V(kSlipped) * (terms + given);
-  const auto tight = (magnitude(gap) <= allowed) & (slipped <= allowed) &
-                     (pull <= V(kPushed * kPushed) * given);
+  const auto tight =
+      (magnitude(gap) <= allowed) & (slipped <= allowed) & (pull <= V(kPushed * kPushed) * given);
   lanes.for_each(n, [&](int j) {
     for (int i = j; i < n; ++i) {
       at.factor[static_cast<long>(j) * n + i] = hessian(i, j) * at.unit[i] * at.unit[j];

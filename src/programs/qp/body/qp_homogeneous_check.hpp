@@ -41,8 +41,8 @@ class QpHomogeneousCheck {
     return worst;
   }
 
-  /// Optimality of x with multipliers y. face: null, or a vector that `face` accepts; all points then
-  /// lie where it meets the slacks in right angles, and multipliers need to bound those only.
+  /// Optimality of x with multipliers y. face: null, or a vector that `face` accepts; all points
+  /// then lie where it meets the slacks in right angles, and multipliers need to bound those only.
   [[nodiscard]] CAROM_CALL double optimal(const double* x, const double* y,
                                           const double* face = nullptr) const {
     const int n = shape_.variables;

@@ -62,10 +62,11 @@ class QpTask {
     }
     QpFinish<Lanes, Memory, Memory> body(lanes_, shape, problem_.view(), problem_.x(), problem_.y(),
                                          body_);
-    problem_.write(p,
-                   body.run(arrays_.settings, arrays_.interval_rows, tried ? &verdict : nullptr,
-                            end, [&] { problem_.load_start(p); }),
-                   [&](int j) { return body.point(j); }, [&](int i) { return body.face(i); });
+    problem_.write(
+        p,
+        body.run(arrays_.settings, arrays_.interval_rows, tried ? &verdict : nullptr, end,
+                 [&] { problem_.load_start(p); }),
+        [&](int j) { return body.point(j); }, [&](int i) { return body.face(i); });
   }
 
  private:
@@ -74,8 +75,8 @@ class QpTask {
     const QpOutcome<double> outcome = attempt_.template run<Method>();
     const QpJudged<double> judged = attempt_.template judge<Method>();
     return problem_.conclude(p, Method, static_cast<std::uint8_t>(outcome.end),
-                             static_cast<int>(outcome.iterations), judged.value(),
-                             judged.objective, judged.doubt);
+                             static_cast<int>(outcome.iterations), judged.value(), judged.objective,
+                             judged.doubt);
   }
 
   const Lanes& lanes_;
