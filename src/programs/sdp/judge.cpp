@@ -10,6 +10,10 @@ namespace {
 
 constexpr double kFiner = 1e-3;  ///< of the tolerance, at the next try
 constexpr double kLeastTolerance = 1e-13;
+/// Largest y of an answer to a programme of size 1: where there is no y, or the optimum is not
+/// attained, the size of what seems to be an answer is the inverse of a power of its residual.
+constexpr double kLargestAnswer = 2e4;
+constexpr double kLooseAnswer = 1e-3;  ///< that size squared times the residual, at most
 
 /// What the rounding of a sum of products can be: where multipliers have no bound they grow until
 /// this is all that a residual says.
@@ -21,6 +25,11 @@ double rounding(const double* a, const double* b, std::size_t count) {
 
 /// SdpResult::residual of an answer, from the programme alone.
 double residual_of(const SdpProblem& problem, const SdpResult& result) {
+  const auto finite = [](double v) { return std::isfinite(v); };
+  if (!std::all_of(result.y.begin(), result.y.end(), finite) ||
+      !std::all_of(result.x.begin(), result.x.end(), finite)) {
+    return std::numeric_limits<double>::infinity();
+  }
   const BlockForm form(problem);
   const double scale_c = 1.0 + largest(problem.constant);
   const double scale_b = 1.0 + largest(problem.objective);
@@ -49,14 +58,17 @@ SdpResult solve_judged(const SdpProblem& problem, const SdpSettings& settings, b
   finer.tolerance = std::max(kLeastTolerance, 0.1 * settings.tolerance);
   SdpResult best;
   for (;;) {
-    SdpResult result = scaled.original(solve(scaled.problem(), finer));
+    SdpResult raw = solve(scaled.problem(), finer);
+    const double size = largest(raw.y);
+    const bool far = size > kLargestAnswer || size * size * raw.residual > kLooseAnswer;
+    SdpResult result = scaled.original(std::move(raw));
     if (result.status == Status::infeasible || result.status == Status::unbounded) return result;
     const double own = result.residual;
     result.residual = std::max(own, residual_of(problem, result));  // however the method ended
     const bool better = best.y.empty() || result.residual < best.residual;
     if (better) best = std::move(result);
     if (best.residual <= settings.tolerance) {
-      best.status = Status::solved;
+      best.status = far ? Status::inaccurate : Status::solved;
       return best;
     }
     const bool coarse = own <= finer.tolerance && finer.tolerance > kLeastTolerance;

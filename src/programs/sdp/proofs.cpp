@@ -7,6 +7,13 @@ namespace {
 constexpr double kNear = 1e-3;    ///< off a proof, that trying to make one is worth the time
 constexpr double kExact = 1e-11;  ///< what may be left of it
 constexpr int kRefinements = 3;
+/// Entries of a proof on the boundary of the cone, at most. Where there is no proof, only ever
+/// larger matrices come near to one: their size is the inverse of a power of what is left.
+constexpr double kLargest = 1e3;
+constexpr double kOverflowing = 1e9;  ///< entries of any proof, at most
+constexpr double kInterior = 1e-8;   ///< least eigenvalue of a proof inside, over its largest entry
+constexpr double kRounding = 1e-14;  ///< of an eigenvalue, over the terms of its matrix
+constexpr double kCorrected = 1e-13;  ///< what is left of its equations, likewise
 
 /// Solves sum_k <A_i, W A_k W> z_k = r_i: what r asks of a matrix, at least cost beside W^-1.
 class Weighted {
@@ -90,6 +97,11 @@ std::optional<Proof> infeasibility(const BlockForm& form, const Numbers& x) {
   for (double& v : proof) v /= falls;
   const double residual = std::max(largest(form.traces(proof)), -form.least_eigenvalue(proof));
   if (!(residual <= kExact)) return {};
+  // Inside of the cone a change of this size makes the equations exact.
+  const double size = largest(proof);
+  const bool inside = form.least_eigenvalue(proof) >= kInterior * size &&
+                      largest(form.traces(proof)) <= kCorrected * size;
+  if (!(size <= (inside ? kOverflowing : kLargest))) return {};
   return Proof{std::move(proof), std::max(residual, 0.0)};
 }
 
@@ -109,6 +121,10 @@ std::optional<Proof> ascent(const BlockForm& form, const Numbers& y, const Numbe
   for (double& v : d) v /= gain;
   const double residual = -form.least_eigenvalue(form.slack(d, false));
   if (!(residual <= kExact)) return {};
+  double terms = 0.0;
+  for (const double v : d) terms += std::fabs(v);
+  const bool inside = -residual > kRounding * terms;
+  if (!(largest(d) <= (inside ? kOverflowing : kLargest))) return {};
   return Proof{std::move(d), std::max(residual, 0.0)};
 }
 

@@ -13,6 +13,15 @@ namespace {
 
 constexpr double kBack = 0.98;  // of the way to the boundary
 constexpr double kLeastStep = 1e-9;
+constexpr double kRounding = 1e-14;  ///< of an eigenvalue, over the terms of its matrix
+constexpr double kLargestPoint = 1e3;
+constexpr double kOverflowing = 1e9;
+
+double sum_of_sizes(const Numbers& values) {
+  double sum = 0.0;
+  for (const double v : values) sum += std::fabs(v);
+  return sum;
+}
 
 /// HKM direction with Mehrotra's predictor and corrector.
 class InteriorPoint {
@@ -127,6 +136,9 @@ class InteriorPoint {
     }
     const double off = std::max(-now_slack_ / scale_c_, 0.0);
     if (s_inverse_.empty() || !(off <= settings_.tolerance)) return false;
+    // On the boundary only a y of the programme's own size shows that there is one.
+    const bool inside = now_slack_ > kRounding * (1.0 + sum_of_sizes(y_));
+    if (!(largest(y_) <= (inside ? kOverflowing : kLargestPoint))) return false;
     if (auto found = ascent(form_, y_, s_inverse_)) {
       result.status = Status::unbounded;
       result.y = y_;
