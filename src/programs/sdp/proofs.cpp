@@ -10,9 +10,7 @@ constexpr int kRefinements = 3;
 /// Entries of a proof on the boundary of the cone, at most. Where there is no proof, only ever
 /// larger matrices come near to one: their size is the inverse of a power of what is left.
 constexpr double kLargest = 1e3;
-constexpr double kOverflowing = 1e9;  ///< entries of any proof, at most
-constexpr double kInterior = 1e-8;   ///< least eigenvalue of a proof inside, over its largest entry
-constexpr double kRounding = 1e-14;  ///< of an eigenvalue, over the terms of its matrix
+constexpr double kInterior = 1e-8;  ///< least eigenvalue of a proof inside, over its largest entry
 constexpr double kCorrected = 1e-13;  ///< what is left of its equations, likewise
 
 /// Solves sum_k <A_i, W A_k W> z_k = r_i: what r asks of a matrix, at least cost beside W^-1.

@@ -9,6 +9,9 @@
 /// has one. Matrices and objective are taken to be of size 1 (scaling.hpp).
 namespace carom::sdp {
 
+inline constexpr double kOverflowing = 1e9;  ///< entries of any proof or point, at most
+inline constexpr double kRounding = 1e-14;   ///< of an eigenvalue, over the terms of its matrix
+
 struct Proof {
   Numbers numbers;  ///< X with <C, X> = -1, or d with b'd = 1
   double residual;  ///< what is left: |<A_i, X>|, negative eigenvalues

@@ -13,9 +13,7 @@ namespace {
 
 constexpr double kBack = 0.98;  // of the way to the boundary
 constexpr double kLeastStep = 1e-9;
-constexpr double kRounding = 1e-14;  ///< of an eigenvalue, over the terms of its matrix
 constexpr double kLargestPoint = 1e3;
-constexpr double kOverflowing = 1e9;
 
 double sum_of_sizes(const Numbers& values) {
   double sum = 0.0;

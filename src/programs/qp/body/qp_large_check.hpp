@@ -225,7 +225,8 @@ struct Finish {
     const QpLeft left =
         QpTaskProblem<Lanes, Memory>(lanes, task, parts, arrays.at(slot, 0))
             .conclude(at.problem(), QpMethod::admm, static_cast<std::uint8_t>(arrays.end[slot]),
-                      static_cast<int>(at.scalar(kIterations)), judged.value(), judged.objective);
+                      static_cast<int>(at.scalar(kIterations)), judged.value(), judged.objective,
+                      qp_doubt::kNone);
     lanes.for_each(1, [&](int) { arrays.end[slot] = left == QpLeft::nothing ? 0 : 1; });
   }
 };
