@@ -1,5 +1,6 @@
 #pragma once
 
+#include "programs/qp/body/qp_doubt.hpp"
 #include "programs/qp/body/qp_large_body.hpp"
 
 /// The other half of the steps for large quadratic programs: how far an iterate is, the polish on
