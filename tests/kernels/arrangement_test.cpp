@@ -23,7 +23,7 @@ double product(const std::vector<double>& a, const std::vector<double>& b) {
 }
 
 std::optional<Arrangement> arranged(const ImpactProblem& problem, Refinement refinement) {
-  return arrange(round_impact(problem), {refinement, kMostPlanes, 100'000});
+  return arrange(round_impact(problem).value(), {refinement, kMostPlanes, 100'000});
 }
 
 // Theorem 2: no motion in a face adds energy, whatever the velocity there. Corners lie on the side
@@ -66,7 +66,7 @@ TEST(Arrangement, OfIndependentRowsHasTheirRays) {
   ASSERT_TRUE(found);
   EXPECT_EQ(found->planes, 4);
   EXPECT_EQ(found->corners.size(), 8U);
-  EXPECT_FALSE(arrange(round_impact(test::random_impact(random, 4, 6, 1.0)),
+  EXPECT_FALSE(arrange(round_impact(test::random_impact(random, 4, 6, 1.0)).value(),
                        {Refinement::none, kMostPlanes, 100}));
 }
 

@@ -24,7 +24,7 @@ struct Answer {
 /// The exact searches one after another, without drafts, by the event's largest value in doubles.
 Answer without_drafts(const ImpactProblem& problem, const ImpactEvent& event,
                       const EnclosureSettings& settings) {
-  const RoundedImpact impact = round_impact(problem);
+  const RoundedImpact impact = round_impact(problem).value();
   Faces faces(impact);
   const auto question = [&](FaceCode code, const Piece& piece) {
     if (!has_modes(modes_of(code, impact.contacts), event)) return Met::no;
@@ -39,7 +39,7 @@ Answer without_drafts(const ImpactProblem& problem, const ImpactEvent& event,
   };
   Answer result;
   for (const Attempt& attempt : kAttempts) {
-    Reach reach(impact, faces, limits_of(settings, attempt, result.made));
+    Reach reach(impact, faces, limits_of(settings, attempt, result.made, impact.length));
     const bool ended = reach.run(question);
     result.made += reach.made();
     if (ended) result.answer = ImpactAnswer::never;
@@ -56,7 +56,7 @@ std::vector<ImpactEvent> events_of(const ImpactProblem& problem) {
   events[0].modes = {{1, ContactMode::separating}};
   events[1].modes = {{0, ContactMode::sticking}, {1, ContactMode::separating}};
   events[2].modes = {{0, ContactMode::sliding_negative}};
-  const RoundedImpact impact = round_impact(problem);
+  const RoundedImpact impact = round_impact(problem).value();
   for (std::size_t k = 0; k < 4; ++k) {
     ImpactEvent event;
     event.direction.assign(4, 0.0);

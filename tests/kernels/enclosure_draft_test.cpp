@@ -72,7 +72,7 @@ TEST(EnclosureDraft, APlanHoldsWhatTheExactSearchFinds) {
   Generator random(404);
   int ended = 0, larger = 0;
   for (int p = 0; p < 40; ++p) {
-    const RoundedImpact impact = round_impact(random_impact(random, 2, 4, 1.0));
+    const RoundedImpact impact = round_impact(random_impact(random, 2, 4, 1.0)).value();
     Faces faces(impact);
     Draft draft(impact, faces);
     if (!draft.run({1e-9, 96, 4})) continue;
