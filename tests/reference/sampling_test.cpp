@@ -200,8 +200,8 @@ TEST(Sampling, ClosingStepEndsWhatIsNearlyAtRest) {
   settings.epsilon = 0.3;
   settings.keep_samples = -1;
   const ImpactResult result = run({point_on_floor(1, 0, 0, -1)}, settings);
-  // psi = sigma_max([Jn; J_D]') m (1 + mu) + 1 = sqrt(2) + 1: rows (0, 1), (1, 0), (-1, 0).
-  const double closing = 0.3 / (3.0 * (std::sqrt(2.0) + 1.0));
+  // psi = |[Jn; J_D]'|_F m (1 + mu) + 1 = sqrt(3) + 1: rows (0, 1), (1, 0), (-1, 0).
+  const double closing = 0.3 / (3.0 * (std::sqrt(3.0) + 1.0));
   std::int64_t closed = 0;
   for (int i = 0; i < 500; ++i) {
     closed += result.samples.velocity.host()[2 * i + 1] >= -closing ? 1 : 0;

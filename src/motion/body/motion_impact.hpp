@@ -154,6 +154,10 @@ class MotionImpact {
     }
     view_.step_size = step_size_of(step_size, count_, kDim * count_, view_.delassus, view_.scale,
                                    view_.contact_velocity, run.velocity_tolerance);
+    if (!(step_size >
+          0.0)) {  // an approach that is slow beside the slip may have to stop that, too
+      view_.step_size = larger(view_.step_size, kShareOfSlip * sliding_impulse());
+    }
     run.seed = derived_seed(seed, kImpactDraws, number);
     ImpactTrajectory<kDim, LaneOf<T>, MotionSteps> trajectory(lanes, run, view_, scratch_);
     TrajectoryEnd end = trajectory.begin(nullptr);
@@ -278,6 +282,7 @@ class MotionImpact {
 
   static constexpr int kAttempts = 10;
   static constexpr double kShrink = 0.1;
+  static constexpr double kShareOfSlip = 1e-3;
   static constexpr double kTaken = 1e-6;  ///< of what a step may take: an impulse, not rounding
 
   SizesOf<T> size_;
