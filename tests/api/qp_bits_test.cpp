@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -22,6 +23,47 @@ using test::QpFlavour;
 using test::random_qps;
 using test::with;
 using test::with_cones;
+
+// Answers of QpWideActiveSet, beside those of other methods, in packs or not.
+TEST(QpWide, ThreadsAndSplitsOfABatch) {
+  for (const int variables : {9, 30, 52}) {
+    SCOPED_TRACE(variables);
+    QpFlavour flavour;
+    flavour.variables = variables;
+    flavour.rank = variables / 2;
+    flavour.rows = 2 * variables;
+    flavour.equations = 2;
+    QpBatch batch = random_qps(flavour, 37, 71);
+    const auto n = static_cast<std::size_t>(variables);
+    for (std::size_t p = 0; p < 37; p += 3) {  // definite ones among them
+      for (std::size_t j = 0; j < n; ++j) batch.hessian.data()[(p * n + j) * n + j] += 0.5;
+    }
+    for (std::size_t p = 4; p < 37; p += 9) {  // and some without a point that meets the rows
+      std::copy_n(batch.matrix.data() + p * 2 * n * n, n,
+                  batch.matrix.data() + (p * 2 * n + 1) * n);
+      batch.lower.data()[p * 2 * n] = batch.upper.data()[p * 2 * n] = 1.0;
+      batch.lower.data()[p * 2 * n + 1] = batch.upper.data()[p * 2 * n + 1] = 2.0;
+    }
+    QpSettings settings = with(QpMethod::automatic);
+    const QpResult whole = solve_qp(batch, settings, Backend::cpu);
+    for (std::size_t p = 0; p < 37; ++p) {
+      SCOPED_TRACE(p);
+      const bool empty = p % 9 == 4;
+      EXPECT_EQ(to_string(whole.status.host()[p]), empty ? "infeasible" : "solved");
+      EXPECT_EQ(to_string(whole.method.host()[p]), "active_set");
+      EXPECT_LE(whole.residual.host()[p], 1e-12);
+    }
+    settings.threads = 3;
+    test::expect_identical(whole, solve_qp(batch, settings, Backend::cpu));
+    for (const std::size_t first : {std::size_t{0}, std::size_t{5}, std::size_t{21}}) {
+      const std::size_t count = first == 5 ? 1 : 13;
+      const QpResult part = solve_qp(part_of(batch, first, count), settings, Backend::cpu);
+      EXPECT_EQ(test::first_difference(part.solution, 0, whole.solution, first * n, count * n), -1);
+      EXPECT_EQ(test::first_difference(part.dual, 0, whole.dual, first * 2 * n, count * 2 * n), -1);
+      EXPECT_EQ(test::first_difference(part.residual, 0, whole.residual, first, count), -1);
+    }
+  }
+}
 
 class QpBits : public ::testing::TestWithParam<QpMethod> {};
 
@@ -75,10 +117,11 @@ TEST(QpEmulation, SecondLaunchHasTheBitsOfTheCpu) {
       EXPECT_EQ(to_string(expected.status.host()[1]), "infeasible");
       for (const bool backwards : {false, true}) {
         const QpResult result = emulation::solve_qp(batch, settings, backwards);
-        test::expect_identical(expected, result);
-        EXPECT_EQ(test::first_difference(expected.method, result.method), -1);
-        EXPECT_EQ(test::first_difference(expected.objective, result.objective), -1);
-        EXPECT_EQ(test::first_difference(expected.certificate, result.certificate), -1);
+        if (method == QpMethod::automatic) {
+          EXPECT_EQ(test::expect_same_bits_but_wide(expected, result) > 0, f <= 1);
+        } else {
+          test::expect_identical(expected, result);
+        }
       }
     }
   }

@@ -68,15 +68,13 @@ TEST(QpDualPivots, TakeDefiniteProblemsAndLeaveTheOthers) {
     ASSERT_EQ(to_string(result.status.host()[p]), to_string(reference.status.host()[p]));
     if (result.status.host()[p] != Status::solved) continue;
     ++solved;
-    const bool semidefinite = p % 7 == 6;
-    EXPECT_EQ(result.method.host()[p] == QpMethod::active_set, !semidefinite);
+    EXPECT_EQ(to_string(result.method.host()[p]), "active_set");  // semidefinite ones: QpWide
     const double expected = reference.objective.host()[p];
     EXPECT_NEAR(result.objective.host()[p], expected, 1e-8 * (1.0 + std::abs(expected)));
     const test::PlainKkt kkt = test::plain_kkt(batch, result, static_cast<std::int64_t>(p));
-    const double limit = semidefinite ? 1e-8 : 1e-12;
-    EXPECT_LE(kkt.primal, limit);
-    EXPECT_LE(kkt.dual, limit);
-    EXPECT_LE(kkt.gap, limit);
+    EXPECT_LE(kkt.primal, 1e-12);
+    EXPECT_LE(kkt.dual, 1e-12);
+    EXPECT_LE(kkt.gap, 1e-12);
   }
   EXPECT_GE(solved, 100);
 }
@@ -87,7 +85,7 @@ TEST(QpDualPivots, SameBitsInAnyPackThreadAndEmulation) {
   const QpResult whole = solve_qp(batch, settings, Backend::cpu);
   settings.threads = 3;
   test::expect_identical(whole, solve_qp(batch, settings, Backend::cpu));
-  test::expect_identical(whole, emulation::solve_qp(batch, settings, false));
+  EXPECT_GT(test::expect_same_bits_but_wide(whole, emulation::solve_qp(batch, settings, false)), 0);
   for (const std::size_t first : {std::size_t{0}, std::size_t{5}, std::size_t{130}}) {
     for (const std::size_t count : {std::size_t{1}, std::size_t{2}, std::size_t{67}}) {
       const QpResult part = solve_qp(part_of(batch, first, count), settings, Backend::cpu);

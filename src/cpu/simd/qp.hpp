@@ -5,6 +5,7 @@
 #include <carom/qp.hpp>
 
 #include "cpu/simd/padding.hpp"
+#include "cpu/simd/qp_wide_layout.hpp"
 #include "programs/qp/body/qp_attempt_body.hpp"
 
 namespace carom::cpu::simd {
@@ -21,10 +22,22 @@ struct QpRange {
 /// Problems with more variables go one to a thread, not eight.
 inline constexpr int kLargestPackedQp = 48;
 
+/// Whether an automatic choice asks QpWideActiveSet, at least where the dual pivots do not answer.
+CAROM_INLINE bool asks_wide(QpMethod method, const kernels::QpShape& shape) {
+  return method == QpMethod::automatic && shape.cones == 0 && shape.rows > 0 &&
+         shape.variables <= kLargestWideVariables && shape.rows <= kLargestWideRows;
+}
+
+/// Doubles of a QpRange's packs, in whole cache lines; those of QpWideActiveSet follow.
+CAROM_INLINE long qp_pack_workspace(QpMethod method, const kernels::QpShape& shape) {
+  const long width = shape.variables > kLargestPackedQp ? 1 : kLargestPadding;
+  const long doubles = width * kernels::qp_first_parts(method, shape.variables, shape.rows).end;
+  return (doubles + 7) / 8 * 8;
+}
 /// Doubles that a QpRange needs, for any instruction set.
 CAROM_INLINE long qp_workspace(QpMethod method, const kernels::QpShape& shape) {
-  const long width = shape.variables > kLargestPackedQp ? 1 : kLargestPadding;
-  return width * kernels::qp_first_parts(method, shape.variables, shape.rows).end;
+  return qp_pack_workspace(method, shape) +
+         (asks_wide(method, shape) ? qp_wide_workspace(shape.variables, shape.rows) : 0L);
 }
 
 }  // namespace carom::cpu::simd

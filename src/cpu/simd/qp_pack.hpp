@@ -5,6 +5,8 @@
 #include "cpu/simd/dispatch.hpp"
 #include "cpu/simd/pack_memory.hpp"
 #include "cpu/simd/qp.hpp"
+#include "cpu/simd/qp_wide_active_set.hpp"
+#include "programs/qp/body/qp_proofs.hpp"
 
 /// Attempts on packs of problems. Each instruction set's translation unit instantiates it
 /// with types of its own, so that none shares code with another.
@@ -80,10 +82,12 @@ class QpPackRun {
         n_(task_.shape.variables),
         rows_(task_.shape.rows),
         parts_(kernels::qp_first_parts(task_.settings.method, n_, rows_)),
-        contacts_(is_contacts()) {}
+        contacts_(is_contacts()),
+        pivots_(kernels::begins_with_pivots(task_)),
+        wide_(asks_wide(task_.settings.method, task_.shape)) {}
 
   void run() {
-    const bool pivots = kernels::begins_with_pivots(task_);
+    const bool exact = pivots_ || wide_;
     for (std::int64_t p = range_.begin; p < range_.end; p += Width) {
       const int count = range_.end - p < Width ? static_cast<int>(range_.end - p) : Width;
       for (int lane = 0; lane < count; ++lane) problem_[lane] = p + lane;
@@ -93,9 +97,13 @@ class QpPackRun {
       } else {
         load_each(count);
       }
-      solve(pivots ? QpMethod::active_set : task_.settings.method, count);
+      if (exact) {
+        solve_exactly(count);
+      } else {
+        solve(task_.settings.method, count);
+      }
     }
-    if (pivots) run_pending();
+    if (exact) run_pending();
   }
 
  private:
@@ -104,9 +112,11 @@ class QpPackRun {
   using Problem = kernels::QpTaskProblem<IsaQpLane<Isa>, LaneMemory>;
   using Attempt = kernels::QpAttempt<V, Lanes, Memory, QpEntry<Isa, V, Width>>;
 
+  static constexpr auto kActiveSet = kernels::qp_end::kActiveSet;
+  static constexpr double kRefuted = -1.0;       ///< end of a problem whose proof is written
   static constexpr std::uint8_t kPending = 254;  ///< another attempt is to follow
 
-  /// What the dual pivots left, packed anew.
+  /// What the active sets left, packed anew.
   void run_pending() {
     int count = 0;
     for (std::int64_t p = range_.begin; p < range_.end; ++p) {
@@ -203,8 +213,8 @@ class QpPackRun {
     return Attempt(lanes_, task_, parts_, part(0)).template run<Method, N, ConeSize>();
   }
   template <QpMethod Method, int N = 0>
-  __attribute__((noinline)) kernels::QpJudged<V> judge() const {
-    return Attempt(lanes_, task_, parts_, part(0)).template judge<Method, N>();
+  __attribute__((noinline)) kernels::QpJudged<V> judge(V level = V(0.0)) const {
+    return Attempt(lanes_, task_, parts_, part(0)).template judge<Method, N>(level);
   }
 
   void solve(QpMethod method, int count) {
@@ -216,9 +226,6 @@ class QpPackRun {
       case projected:
         start(count);
         return conclude<projected>(count, attempt<projected>());
-      case active_set:
-        return conclude<active_set>(count,
-                                    n_ == 12 ? attempt<active_set, 12>() : attempt<active_set>());
       default:
         return conclude<interior_point>(
             count, contacts_ ? attempt<interior_point, 12, 3>() : attempt<interior_point>());
@@ -234,6 +241,115 @@ class QpPackRun {
         problem(lane).load_pair(0, nullptr, nullptr, nullptr);
       }
     }
+  }
+
+  /// What is known of each lane.
+  struct Ends {
+    alignas(64) double end[Width];
+    alignas(64) double iterations[Width];
+    alignas(64) double residual[Width];
+    alignas(64) double objective[Width];
+  };
+
+  /// By the dual pivots, then by QpWideActiveSet where they gave no answer as good as is wanted.
+  void solve_exactly(int count) {
+    constexpr QpMethod kMethod = QpMethod::active_set;
+    Ends ends{};
+    if (pivots_) {
+      const kernels::QpOutcome<V> outcome = n_ == 12 ? attempt<kMethod, 12>() : attempt<kMethod>();
+      store_lanes<Width>(outcome.end, ends.end);
+      store_lanes<Width>(outcome.iterations, ends.iterations);
+      judge_exactly(ends, V(0.0));
+    }
+    if (wide_) solve_widely(ends, count);
+    for (int lane = 0; lane < count; ++lane) {
+      const std::int64_t p = problem_[lane];
+      if (!valid_[lane]) {
+        problem(lane).refuse(p);
+      } else if (ends.end[lane] == kRefuted) {
+        task_.end[p] = kernels::kQpFinal;
+      } else if (problem(lane).conclude(p, kMethod, static_cast<std::uint8_t>(ends.end[lane]),
+                                        static_cast<int>(ends.iterations[lane]),
+                                        ends.residual[lane], ends.objective[lane],
+                                        0.0) == kernels::QpLeft::another_attempt) {
+        task_.end[p] = kPending;
+      }
+    }
+  }
+  /// Whether nothing is left to do.
+  [[nodiscard]] bool is_good(const Ends& ends, int lane) const {
+    const double tolerance = task_.settings.tolerance;
+    return ends.end[lane] == kActiveSet && certificate::within(ends.residual[lane], tolerance) &&
+           !kernels::qp_wants_refinement(task_.shape, ends.residual[lane], tolerance);
+  }
+  void solve_widely(Ends& ends, int count) const {
+    QpWideActiveSet<Isa> body(
+        task_, range_.workspace + qp_pack_workspace(task_.settings.method, task_.shape));
+    const int limit = task_.settings.limit(QpMethod::active_set, n_, rows_);
+    const Ends before = ends;
+    alignas(64) double level[Width] = {};
+    bool found[Width] = {};
+    bool any = false;
+    for (int lane = 0; lane < count; ++lane) {
+      if (!valid_[lane] || is_good(ends, lane)) continue;
+      if (!body.solve(problem_[lane], limit)) {
+        ends.iterations[lane] += body.iterations();
+        if (body.has_proof() && before.end[lane] != kActiveSet) refute(ends, lane, body);
+        continue;
+      }
+      any = found[lane] = true;
+      level[lane] = body.is_strictly_convex() ? 0.0 : 1.0;
+      ends.end[lane] = kActiveSet;
+      ends.iterations[lane] += body.iterations();
+      move(lane, parts_.x, parts_.scratch);
+      for (int j = 0; j < n_; ++j) lane_of(parts_.x + j, lane)[0] = body.solution(j);
+      for (int i = 0; i < rows_; ++i) lane_of(parts_.y + i, lane)[0] = 0.0;
+      body.read_multipliers([&](int i, double y) { lane_of(parts_.y + i, lane)[0] = y; });
+    }
+    if (!any) return;
+    judge_exactly(ends, *reinterpret_cast<const V*>(level));
+    for (int lane = 0; lane < count; ++lane) {
+      if (!found[lane] || before.end[lane] != kActiveSet ||
+          !(before.residual[lane] < ends.residual[lane])) {
+        continue;
+      }
+      move(lane, parts_.scratch, parts_.x);
+      ends.end[lane] = before.end[lane];
+      ends.iterations[lane] = before.iterations[lane];
+      ends.residual[lane] = before.residual[lane];
+      ends.objective[lane] = before.objective[lane];
+    }
+  }
+  /// Writes the verdict of a problem without a point, if its proof is one.
+  void refute(Ends& ends, int lane, const QpWideActiveSet<Isa>& body) const {
+    const Problem problem = this->problem(lane);
+    const LaneMemory y = problem.y();
+    for (int i = 0; i < rows_; ++i) y[i] = 0.0;
+    body.read_multipliers([&](int i, double value) { y[i] = value; });
+    const LaneMemory memory{lane_of(0, lane)};
+    const double tolerance = task_.settings.tolerance;
+    const double residual =
+        kernels::infeasibility_residual(kOneLane, task_.shape, problem.view(), y,
+                                        memory + parts_.body, memory + parts_.scratch, tolerance);
+    if (!certificate::within(residual, tolerance)) return;
+    kernels::QpVerdict verdict;
+    verdict.status = Status::infeasible;
+    verdict.method = QpMethod::active_set;
+    verdict.iterations = static_cast<int>(ends.iterations[lane]);
+    verdict.residual = residual;
+    problem.write(problem_[lane], verdict);
+    ends.end[lane] = kRefuted;
+  }
+  /// x and y, which lie one after the other.
+  void move(int lane, long from, long to) const {
+    for (long e = 0; e < n_ + rows_; ++e) lane_of(to + e, lane)[0] = lane_of(from + e, lane)[0];
+  }
+  void judge_exactly(Ends& ends, const V& level) const {
+    constexpr QpMethod kMethod = QpMethod::active_set;
+    const kernels::QpJudged<V> judged =
+        n_ == 12 ? judge<kMethod, 12>(level) : judge<kMethod>(level);
+    store_lanes<Width>(judged.value(), ends.residual);
+    store_lanes<Width>(judged.objective, ends.objective);
   }
 
   template <QpMethod Method>
@@ -271,6 +387,8 @@ class QpPackRun {
   int rows_;
   kernels::QpTaskParts parts_;
   bool contacts_;
+  bool pivots_;
+  bool wide_;
   std::int64_t problem_[Width] = {};  ///< of each lane
   bool valid_[Width] = {};
 };

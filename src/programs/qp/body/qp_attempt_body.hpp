@@ -87,33 +87,47 @@ class QpAttempt {
     }
   }
 
-  /// Of x, y; those of the dual pivots, where they are not good enough, without what rounding left
-  /// in place of zeros. Overwrites what the method kept.
+  /// Of x, y; those of an active set, where they are not good enough, without what rounding left
+  /// in place of zeros. Overwrites what the method kept. level: 1 where an active set's Hessian is
+  /// not definite, so that rows with a multiplier may depend on each other.
   template <QpMethod Method, int N = 0>
-  CAROM_CALL QpJudged<V> judge() const {
+  CAROM_CALL QpJudged<V> judge(V level = V(0.0)) const {
+    using kernels::all_of;
+    using kernels::any_of;
+    using kernels::select;
     QpShape shape = arrays_.shape;
     if constexpr (N > 0) shape.variables = N;
     const Memory x = memory_ + parts_.x;
     const Memory y = memory_ + parts_.y;
     const Memory work = memory_ + parts_.body;
     const certificate::QpJudge<V, Lanes, Memory, Memory> judge(lanes_, shape, view(), work);
-    // The dual pivots take definite Hessians only, and hold independent rows.
-    const certificate::Leaning leaning =
-        Method == QpMethod::active_set ? certificate::Leaning::by_active_rows : qp_leaning(shape);
-    QpJudged<V> judged{judge.residual(x, y, leaning)};
     if constexpr (Method == QpMethod::active_set) {
-      using kernels::any_of;
+      const MaskOf<V> levels = level > V(0.0);
+      const auto residual = [&] {
+        if (all_of(levels)) return QpJudged<V>{judge.residual(x, y, qp_leaning(shape))};
+        QpJudged<V> judged{judge.residual(x, y, certificate::Leaning::by_active_rows)};
+        if (any_of(levels)) {
+          const V primal = judge.residual(x, y, qp_leaning(shape)).primal;
+          judged.primal = select(levels, primal, judged.primal);
+        }
+        return judged;
+      };
+      QpJudged<V> judged = residual();
       const MaskOf<V> wanting = judged.value() > V(arrays_.settings.tolerance);
       if (any_of(wanting)) {
         judge.clean(x, y, wanting);
-        return {judge.residual(x, y, leaning)};
+        judged = residual();
       }
-    } else if (shape.cones > 0) {
-      judged.doubt =
-          doubt_of<V, N>(lanes_, shape, view(), x, y,
-                         work + certificate::qp_judge_workspace(shape.variables, shape.rows));
+      return judged;
+    } else {
+      QpJudged<V> judged{judge.residual(x, y, qp_leaning(shape))};
+      if (shape.cones > 0) {
+        judged.doubt =
+            doubt_of<V, N>(lanes_, shape, view(), x, y,
+                           work + certificate::qp_judge_workspace(shape.variables, shape.rows));
+      }
+      return judged;
     }
-    return judged;
   }
 
  private:

@@ -1,0 +1,447 @@
+#!/usr/bin/env python3
+"""Quadratic programs of classes that other people made, by carom and by QP codes from PyPI.
+
+  python3 bench/qp_classes.py build-bench/bin/carom_qp_classes [--quick] [--class NAME] [--json FILE]
+
+Classes: random definite and semidefinite Hessians with twice as many rows as unknowns, model
+predictive control (inputs only, and states as unknowns), support vector machines (dual and primal),
+lasso, portfolios of a factor model, and small problems of Maros and Meszaros with a moved gradient.
+Each has its seed in the table. carom reads the same numbers from a file; peers are called once a
+problem, and what the call itself costs, measured on a problem with one unknown, is subtracted. One
+thread, process time, the best of several rounds. An answer counts as solved where primal and dual
+residuals and the gap, each relative to its largest term, are at most 1e-7."""
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+
+DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "data", "qp")
+INFINITY = np.inf
+
+
+def random_qp(rng, n, rank, shift):
+    root = rng.standard_normal((rank, n))
+    matrix = rng.standard_normal((2 * n, n))
+    middle = matrix @ rng.standard_normal(n)
+    width = rng.uniform(0.1, 1.0, (2, 2 * n))
+    return (root.T @ root / n + shift * np.eye(n), 3.0 * rng.standard_normal(n), matrix,
+            middle - width[0], middle + width[1])
+
+
+def definite(rng, n):
+    return random_qp(rng, n, n, 0.01)
+
+
+def semidefinite(rng, n):
+    return random_qp(rng, n, n // 2, 0.0)
+
+
+def plant(rng, states, inputs):
+    a = np.eye(states) + 0.1 * rng.standard_normal((states, states))
+    return a, 0.3 * rng.standard_normal((states, inputs))
+
+
+def mpc_inputs(rng, n):
+    """Two inputs, four states, bounds on all; the states are eliminated."""
+    states, inputs = 4, 2
+    steps = n // inputs
+    a, b = plant(rng, states, inputs)
+    start = 0.4 * rng.standard_normal(states)
+    reach = np.zeros((steps * states, n))
+    free = np.zeros(steps * states)
+    state, power = start, [b]
+    for _ in range(steps):
+        power.append(a @ power[-1])
+    for k in range(steps):
+        state = a @ state
+        free[k * states:(k + 1) * states] = state
+        for j in range(k + 1):
+            reach[k * states:(k + 1) * states, j * inputs:(j + 1) * inputs] = power[k - j]
+    hessian = reach.T @ reach + 0.1 * np.eye(n)
+    half = steps // 2  # bounds on states of the first half
+    rows = np.vstack([np.eye(n), reach[:half * states]])
+    limit = 1.0 + np.abs(free[:half * states])
+    return (hessian, reach.T @ free, rows, np.concatenate([-0.5 * np.ones(n), -limit - free[:len(limit)]]),
+            np.concatenate([0.5 * np.ones(n), limit - free[:len(limit)]]))
+
+
+def mpc_states(rng, n):
+    """The same with the states as unknowns and the plant as equations."""
+    states, inputs = 4, 2
+    steps = n // (states + inputs)
+    a, b = plant(rng, states, inputs)
+    start = 0.4 * rng.standard_normal(states)
+    size = steps * (states + inputs)
+    dynamics = np.zeros((steps * states, size))
+    right = np.zeros(steps * states)
+    for k in range(steps):
+        row = slice(k * states, (k + 1) * states)
+        at = k * (states + inputs)
+        dynamics[row, at:at + inputs] = b
+        dynamics[row, at + inputs:at + inputs + states] = -np.eye(states)
+        if k == 0:
+            right[row] = -a @ start
+        else:
+            dynamics[row, at - states:at] = a
+    weight = np.tile(np.concatenate([0.1 * np.ones(inputs), np.ones(states)]), steps)
+    limit = np.tile(np.concatenate([0.5 * np.ones(inputs), 4.0 * np.ones(states)]), steps)
+    return (np.diag(weight), np.zeros(size), np.vstack([dynamics, np.eye(size)]),
+            np.concatenate([right, -limit]), np.concatenate([right, limit]))
+
+
+def samples(rng, count, features):
+    label = np.where(np.arange(count) % 2 == 0, 1.0, -1.0)
+    return label, rng.standard_normal((count, features)) + 0.5 * label[:, None]
+
+
+def svm_dual(rng, n):
+    label, point = samples(rng, n, 5)
+    signed = label[:, None] * point
+    return (signed @ signed.T, -np.ones(n), np.vstack([label, np.eye(n)]), np.zeros(n + 1),
+            np.concatenate([[0.0], np.ones(n)]))
+
+
+def svm_primal(rng, n):
+    features = 3
+    count = n - features - 1
+    label, point = samples(rng, count, features)
+    hessian = np.diag(np.concatenate([np.ones(features), np.zeros(count + 1)]))
+    margin = np.hstack([label[:, None] * point, label[:, None], np.eye(count)])
+    positive = np.hstack([np.zeros((count, features + 1)), np.eye(count)])
+    return (hessian, np.concatenate([np.zeros(features + 1), np.ones(count)]),
+            np.vstack([margin, positive]), np.concatenate([np.ones(count), np.zeros(count)]),
+            np.full(2 * count, INFINITY))
+
+
+def lasso(rng, n):
+    size = n // 2
+    design = rng.standard_normal((2 * size, size))
+    truth = rng.standard_normal(size) * (rng.uniform(size=size) < 0.3)
+    data = design @ truth + 0.1 * rng.standard_normal(2 * size)
+    weight = 0.2 * np.abs(design.T @ data).max()
+    hessian = np.zeros((n, n))
+    hessian[:size, :size] = design.T @ design
+    rows = np.block([[np.eye(size), np.eye(size)], [-np.eye(size), np.eye(size)]])
+    return (hessian, np.concatenate([-design.T @ data, weight * np.ones(size)]), rows,
+            np.zeros(n), np.full(n, INFINITY))
+
+
+def portfolio(rng, n):
+    factors = max(1, n // 10)
+    loading = rng.standard_normal((n, factors)) * (rng.uniform(size=(n, factors)) < 0.5)
+    risk = np.diag(rng.uniform(0.0, np.sqrt(factors), n)) + loading @ loading.T
+    return (2.0 * risk, -rng.standard_normal(n), np.vstack([np.ones(n), np.eye(n)]),
+            np.concatenate([[1.0], np.zeros(n)]), np.concatenate([[1.0], 0.3 * np.ones(n)]))
+
+
+def portfolio_factors(rng, n):
+    """The same with the factors as unknowns."""
+    factors = max(1, n // 10)
+    assets = n - factors
+    loading = rng.standard_normal((assets, factors)) * (rng.uniform(size=(assets, factors)) < 0.5)
+    hessian = np.diag(np.concatenate([rng.uniform(0.0, np.sqrt(factors), assets),
+                                      np.ones(factors)]))
+    rows = np.vstack([np.concatenate([np.ones(assets), np.zeros(factors)]),
+                      np.hstack([loading.T, -np.eye(factors)]),
+                      np.hstack([np.eye(assets), np.zeros((assets, factors))])])
+    lower = np.concatenate([[1.0], np.zeros(factors), np.zeros(assets)])
+    upper = np.concatenate([[1.0], np.zeros(factors), 0.3 * np.ones(assets)])
+    return (2.0 * hessian, np.concatenate([-rng.standard_normal(assets), np.zeros(factors)]), rows,
+            lower, upper)
+
+
+def maros(name):
+    with open(os.path.join(DATA, f"mm_{name}.json")) as file:
+        data = json.load(file)
+    bound = lambda key, sign: np.array([sign * INFINITY if v is None or abs(v) >= 1e20 else v
+                                        for v in data[key]])
+    base = (np.array(data["P"], float), np.array(data["q"], float), np.array(data["A"], float),
+            bound("l", -1.0), bound("u", 1.0))
+
+    def make(rng, _):
+        q = base[1] * (1.0 + 0.01 * rng.standard_normal(len(base[1])))
+        return (base[0], q, *base[2:])
+    return make
+
+
+SIZES = (4, 6, 8, 12, 16, 20, 24, 32, 40, 50, 60)
+CLASSES = {
+    "definite": (definite, SIZES),
+    "semidefinite": (semidefinite, SIZES),
+    "mpc_inputs": (mpc_inputs, (8, 12, 20, 32, 40, 60)),
+    "mpc_states": (mpc_states, (12, 24, 36, 48, 60)),
+    "svm_dual": (svm_dual, (8, 12, 20, 40, 60)),
+    "svm_primal": (svm_primal, (10, 16, 24, 40, 60)),
+    "lasso": (lasso, (8, 12, 20, 40, 60)),
+    "portfolio": (portfolio, (6, 12, 20, 40, 60)),
+    "portfolio_factors": (portfolio_factors, (6, 12, 24, 40, 60)),
+}
+for problem in ("DUALC2", "DUALC8", "HS118", "HS268", "HS35MOD", "HS52", "HS76", "LOTSCHD",
+                "QPTEST"):
+    CLASSES[f"maros_{problem}"] = (maros(problem), (0,))
+
+
+def good(problem, x, y):
+    """y with P x + q + A'y = 0, positive at upper bounds; its sign may be the other one."""
+    hessian, q, matrix, lower, upper = problem
+    if x is None or y is None or not np.all(np.isfinite(x)) or not np.all(np.isfinite(y)):
+        return False
+    value, curved = matrix @ x, hessian @ x
+    finite = lambda bound: np.where(np.isfinite(bound), bound, 0.0)
+    size = max(1e-300, np.abs(value).max(), np.abs(finite(lower)).max(), np.abs(finite(upper)).max())
+    if max(0.0, (lower - value).max(), (value - upper).max()) > 1e-7 * size:
+        return False
+    for sign in (1.0, -1.0):
+        pull = matrix.T @ (sign * y)
+        unit = max(np.abs(curved).max(), np.abs(q).max(), np.abs(pull).max(), 1e-300)
+        up, down = np.maximum(sign * y, 0.0), np.maximum(-sign * y, 0.0)
+        wrong = max(np.abs(np.where(np.isfinite(upper), 0.0, up)).max(),
+                    np.abs(np.where(np.isfinite(lower), 0.0, down)).max())
+        gap = abs(x @ curved + q @ x + finite(upper) @ up - finite(lower) @ down)
+        terms = (abs(x @ curved) + abs(q @ x) + np.abs(finite(upper)) @ up
+                 + np.abs(finite(lower)) @ down)
+        scale = max(np.abs(y).max(), 1e-300)
+        if np.abs(curved + q + pull).max() <= 1e-7 * unit and wrong <= 1e-7 * scale \
+                and gap <= 1e-7 * max(terms, 1e-300):
+            return True
+    return False
+
+
+def bounds_first(problem):
+    """Rows of the identity, if all are there, and the others: codes know them as bounds."""
+    hessian, q, matrix, lower, upper = problem
+    n = len(q)
+    unit = np.flatnonzero((np.count_nonzero(matrix, axis=1) == 1) & (matrix.max(axis=1) == 1.0))
+    bounds = np.full(n, -1)
+    bounds[matrix[unit].argmax(axis=1)] = unit
+    if np.any(bounds < 0):
+        bounds = bounds[:0]
+    rest = np.setdiff1d(np.arange(len(lower)), bounds)
+    return bounds, rest
+
+
+def solver_daqp():
+    import daqp
+    from ctypes import c_int
+    def prepare(problem):
+        hessian, q, matrix, lower, upper = problem
+        bounds, rest = bounds_first(problem)
+        order = np.concatenate([bounds, rest])
+        sense = np.where(lower == upper, 5, 0).astype(c_int)[order]
+        return (hessian, q, np.ascontiguousarray(matrix[rest]),
+                np.where(np.isfinite(upper), upper, 1e30)[order],
+                np.where(np.isfinite(lower), lower, -1e30)[order], sense), order
+    def solve(problem):
+        arrays, order = problem
+        x, _, _, info = daqp.solve(*arrays)
+        y = np.empty(len(order))
+        y[order] = info["lam"]
+        return x, y
+    return prepare, solve
+
+
+def solver_piqp():
+    import piqp
+    def prepare(problem):
+        hessian, q, matrix, lower, upper = problem
+        bounds, rest = bounds_first(problem)
+        equal = rest[lower[rest] == upper[rest]]
+        rest = rest[lower[rest] != upper[rest]]
+        box = (lower[bounds], upper[bounds]) if len(bounds) else (None, None)
+        return (hessian, q, np.ascontiguousarray(matrix[equal]), upper[equal],
+                np.ascontiguousarray(matrix[rest]), lower[rest], upper[rest], *box), \
+            (bounds, equal, rest)
+    def solve(problem):
+        arrays, (bounds, equal, rest) = problem
+        code = piqp.DenseSolver()
+        code.settings.eps_abs = 1e-9
+        code.settings.eps_rel = 1e-9
+        code.setup(*arrays)
+        code.solve()
+        result = code.result
+        y = np.empty(len(bounds) + len(equal) + len(rest))
+        y[equal] = result.y
+        y[rest] = np.array(result.z_u) - np.array(result.z_l)
+        if len(bounds):
+            y[bounds] = np.array(result.z_bu) - np.array(result.z_bl)
+        return np.array(result.x), y
+    return prepare, solve
+
+
+def solver_proxqp():
+    import proxsuite
+    def prepare(problem):
+        hessian, q, matrix, lower, upper = problem
+        equal = lower == upper
+        return (hessian, q, np.ascontiguousarray(matrix[equal]), upper[equal],
+                np.ascontiguousarray(matrix[~equal]),
+                np.where(np.isfinite(lower), lower, -1e30)[~equal],
+                np.where(np.isfinite(upper), upper, 1e30)[~equal], equal)
+    def solve(problem):
+        hessian, q, equations, right, matrix, lower, upper, equal = problem
+        code = proxsuite.proxqp.dense.QP(len(q), len(right), len(lower))
+        code.settings.eps_abs = 1e-9
+        code.settings.eps_rel = 1e-9
+        code.init(hessian, q, equations, right, matrix, lower, upper)
+        code.solve()
+        y = np.empty(len(equal))
+        y[equal] = code.results.y
+        y[~equal] = code.results.z
+        return np.array(code.results.x), y
+    return prepare, solve
+
+
+def solver_quadprog():
+    import quadprog
+    def prepare(problem):
+        hessian, q, matrix, lower, upper = problem
+        equal = lower == upper
+        low, up = ~equal & np.isfinite(lower), ~equal & np.isfinite(upper)
+        rows = np.vstack([matrix[equal], matrix[low], -matrix[up]])
+        right = np.concatenate([lower[equal], lower[low], -upper[up]])
+        return hessian, -q, np.ascontiguousarray(rows.T), right, int(equal.sum()), (equal, low, up)
+    def solve(problem):
+        hessian, q, rows, right, equations, (equal, low, up) = problem
+        answer = quadprog.solve_qp(hessian, q, rows, right, equations)
+        y = np.zeros(len(equal))
+        lam = answer[4]
+        y[equal] = -lam[:equations]
+        y[low] -= lam[equations:equations + int(low.sum())]
+        y[up] += lam[equations + int(low.sum()):]
+        return answer[0], y
+    return prepare, solve
+
+
+def solver_osqp():
+    import osqp
+    from scipy import sparse
+    def prepare(problem):
+        hessian, q, matrix, lower, upper = problem
+        return sparse.csc_matrix(np.triu(hessian)), q, sparse.csc_matrix(matrix), lower, upper
+    def solve(problem):
+        code = osqp.OSQP()
+        code.setup(*problem, eps_abs=1e-9, eps_rel=1e-9, polishing=True, verbose=False,
+                   max_iter=20000)
+        answer = code.solve()
+        return answer.x, answer.y
+    return prepare, solve
+
+
+def write(path, problems):
+    hessian, q, matrix, lower, upper = (np.array(part) for part in zip(*problems))
+    with open(path, "wb") as file:
+        np.array([len(problems), q.shape[1], lower.shape[1]], np.int32).tofile(file)
+        for part in (hessian, q, matrix, lower, upper):
+            np.ascontiguousarray(part, float).tofile(file)
+
+
+def seconds(solve, problems):
+    start = time.process_time()
+    for problem in problems:
+        try:
+            solve(problem)
+        except Exception:
+            pass
+    return (time.process_time() - start) / len(problems)
+
+
+def run_class(name, n, command, solvers, count, rounds, folder):
+    make, _ = CLASSES[name]
+    seed = 1000 * list(CLASSES).index(name) + n
+    rng = np.random.default_rng(seed)
+    problems = [make(rng, n) for _ in range(count)]
+    path = os.path.join(folder, "problems.bin")
+    write(path, problems)
+    unknowns, rows = len(problems[0][1]), len(problems[0][3])
+    row = {"class": name, "n": unknowns, "rows": rows, "seed": seed, "rate": {}, "solved": {}}
+    trivial = (np.eye(1), np.ones(1), np.eye(1), np.zeros(1), np.ones(1))
+    prepared = {}
+    for peer, (prepare, solve) in solvers.items():
+        prepared[peer] = [prepare(problem) for problem in problems]
+        solved = 0
+        for problem, arrays in zip(problems, prepared[peer]):
+            try:
+                solved += good(problem, *solve(arrays))
+            except Exception:
+                pass
+        row["solved"][peer] = solved / count
+    best = {peer: (np.inf, np.inf) for peer in solvers}
+    carom = np.inf
+    for _ in range(rounds):
+        if command:
+            out = subprocess.run([command, path, os.path.join(folder, "answers.bin")], check=True,
+                                 capture_output=True, text=True)
+            carom = min(carom, json.loads(out.stdout)["seconds"])
+        for peer, (prepare, solve) in solvers.items():
+            call = seconds(solve, [prepare(trivial)] * min(count, 100))
+            best[peer] = (min(best[peer][0], seconds(solve, prepared[peer])),
+                          min(best[peer][1], call))
+    for peer in solvers:  # what is lost in the time of the call is not known
+        work = best[peer][0] - best[peer][1]
+        row["rate"][peer] = 1.0 / work if work > 0.1 * best[peer][1] else np.nan
+    if command:
+        answers = np.fromfile(os.path.join(folder, "answers.bin")).reshape(count, unknowns + rows + 1)
+        row["solved"]["carom"] = sum(
+            good(problem, answer[:unknowns], answer[unknowns:-1]) and answer[-1] == 0.0
+            for problem, answer in zip(problems, answers)) / count
+        row["rate"]["carom"] = 1.0 / carom
+    return row
+
+
+def ratio(row):
+    """To the best peer that solves nearly all of what carom solves."""
+    peers = [rate for peer, rate in row["rate"].items()
+             if peer != "carom" and np.isfinite(rate)
+             and row["solved"][peer] >= min(0.95, row["solved"]["carom"])]
+    return row["rate"]["carom"] / max(peers) if peers else np.inf
+
+
+def show(rows, peers):
+    print(f"{'class':>18} {'n':>3} {'rows':>4} {'seed':>6} {'ratio':>6}  problems a second (solved)")
+    for row in sorted(rows, key=ratio):
+        cells = [f"{name} {row['rate'][name]:.3g} ({100 * row['solved'][name]:.0f} %)"
+                 for name in ["carom"] + peers if name in row["rate"]]
+        print(f"{row['class']:>18} {row['n']:>3} {row['rows']:>4} {row['seed']:>6} {ratio(row):>6.2f}  "
+              + "  ".join(cells))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("command", help="carom_qp_classes of the build")
+    parser.add_argument("--quick", action="store_true", help="fewer problems and rounds")
+    parser.add_argument("--class", dest="only", action="append", help="only this class; repeatable")
+    parser.add_argument("--n", type=int, action="append", help="only this size; repeatable")
+    parser.add_argument("--peers", default="daqp,piqp,proxqp,quadprog,osqp")
+    parser.add_argument("--json", help="writes the rows there")
+    options = parser.parse_args()
+    solvers = {}
+    for name in options.peers.split(","):
+        try:
+            if name:
+                solvers[name] = globals()[f"solver_{name}"]()
+        except ImportError:
+            print(f"{name}: not installed", file=sys.stderr)
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        for name, (_, sizes) in CLASSES.items():
+            for n in sizes:
+                if (options.only and name not in options.only) or (options.n and n not in options.n):
+                    continue
+                count = (64 if options.quick else 256) if n <= 24 else (32 if options.quick else 96)
+                rows.append(run_class(name, n, options.command, solvers, count,
+                                      2 if options.quick else 5, folder))
+                print(".", end="", file=sys.stderr, flush=True)
+    print(file=sys.stderr)
+    show(rows, list(solvers))
+    if options.json:
+        with open(options.json, "w") as file:
+            json.dump(rows, file, indent=1)
+
+
+if __name__ == "__main__":
+    main()

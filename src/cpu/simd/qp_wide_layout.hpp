@@ -1,0 +1,46 @@
+#pragma once
+
+#include <carom/device/arena.hpp>
+#include <carom/device/host_device.hpp>
+
+/// What QpWideActiveSet takes and keeps, the same for any instruction set.
+namespace carom::cpu::simd {
+
+inline constexpr int kLargestWideVariables = 128;
+inline constexpr int kLargestWideRows = 512;
+
+CAROM_INLINE constexpr int eights(int count) { return (count + 7) / 8; }
+
+/// Padded to eights: n to `columns`, rows to `width`.
+template <class Memory>
+struct QpWideLayout {
+  Memory hessian;  ///< [n, columns], both halves
+  Memory factor;   ///< [n, columns]
+  Memory matrix;   ///< [n, width], A transposed
+  Memory through;  ///< [n, width], L^-1 A'
+  Memory reach;    ///< [n, width], a column of A H^-1 A' for each active row
+  Memory inverse;  ///< [n, columns], of the active rows among themselves
+  Memory pivot, pivot_inverse, least, unit, centre, proximity, x, step, work, zeros;  // columns
+  Memory multiplier, rate, sign, entry;                              // columns, of active rows
+  Memory value, lower, upper, scale, feasible, size, slope, column;  // width
+
+  QpWideLayout() = default;
+  CAROM_INLINE constexpr QpWideLayout(kernels::Arena<Memory>& arena, long n, long rows) {
+    const long columns = 8L * eights(static_cast<int>(n));
+    const long width = 8L * eights(static_cast<int>(rows));
+    for (Memory* part : {&hessian, &factor, &inverse}) *part = arena.take(n * columns);
+    for (Memory* part : {&matrix, &through, &reach}) *part = arena.take(n * width);
+    for (Memory* part : {&pivot, &pivot_inverse, &least, &unit, &centre, &proximity, &x, &step,
+                         &work, &zeros, &multiplier, &rate, &sign, &entry}) {
+      *part = arena.take(columns);
+    }
+    for (Memory* part : {&value, &lower, &upper, &scale, &feasible, &size, &slope, &column}) {
+      *part = arena.take(width);
+    }
+  }
+};
+CAROM_INLINE constexpr long qp_wide_workspace(long n, long rows) {
+  return kernels::values_of<QpWideLayout>(n, rows);
+}
+
+}  // namespace carom::cpu::simd
