@@ -108,6 +108,12 @@ class EnclosureJudge {
       report_.refute(index_,
                      fmt::format("faces is {}: the proof has {}", kept_.set.faces, held_.faces));
     }
+    if (kept_.data_rounding &&
+        !(std::fabs(*kept_.data_rounding - held_.data_rounding) <= kSame * held_.data_rounding)) {
+      report_.refute(index_,
+                     fmt::format("data_rounding is {}: the proof is of data that are off by {}",
+                                 *kept_.data_rounding, held_.data_rounding));
+    }
     report_.add("outcomes", index_, modes_reason(room));
     if (kept_.filled) report_.add("filled", index_, filled_reason());
     for (const auto& [words, count] : kept_.sampled) {

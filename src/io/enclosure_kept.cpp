@@ -96,6 +96,9 @@ KeptEnclosure kept_from(const Hdf5Reader& reader, const std::string& group,
   }
   read_vertices(reader, place, rows, kept.set, refuse);
   kept.set.faces = static_cast<std::int64_t>(reader.number_attribute(place, "faces"));
+  if (reader.has_attribute(place, "data_rounding")) {
+    kept.data_rounding = reader.number_attribute(place, "data_rounding");
+  }
   const std::vector<std::string> invariant = reader.strings(place + "/invariant");
   if (invariant.size() != 1) refuse("invariant must be one text");
   kept.set.invariant = invariant.front();
@@ -114,12 +117,13 @@ KeptEnclosures enclosures_of_hdf5(const std::filesystem::path& file) {
     }
   }
   static constexpr std::string_view kJudged[] = {
-      "/impact_*/enclosure/bounds",        "/impact_*/enclosure/vertices",
-      "/impact_*/enclosure/vertex_modes",  "/impact_*/enclosure/impossible_modes",
-      "/impact_*/enclosure/invariant",     "/impact_*/enclosure@status",
-      "/impact_*/enclosure@faces",         "/impact_*/problem/mass_matrix",
-      "/impact_*/problem/normal_jacobian", "/impact_*/problem/tangent_jacobian",
-      "/impact_*/problem/friction",        "/impact_*/problem/velocity",
+      "/impact_*/enclosure/bounds",         "/impact_*/enclosure/vertices",
+      "/impact_*/enclosure/vertex_modes",   "/impact_*/enclosure/impossible_modes",
+      "/impact_*/enclosure/invariant",      "/impact_*/enclosure@status",
+      "/impact_*/enclosure@faces",          "/impact_*/problem/mass_matrix",
+      "/impact_*/enclosure@data_rounding",  "/impact_*/problem/normal_jacobian",
+      "/impact_*/problem/tangent_jacobian", "/impact_*/problem/friction",
+      "/impact_*/problem/velocity",
   };
   kept.other_fields = other_hdf5_fields(reader, kJudged);
   return kept;
@@ -237,6 +241,9 @@ KeptEnclosure enclosure_from(const json& run, const std::string& file, std::size
   kept.set.tangent_velocity_max = bounds(set, "tangent_velocity_max", tangents);
   read_modes(set, m, where, kept);
   kept.set.faces = integer_in(set, "faces", where);
+  if (set.contains("followed")) {  // since then
+    kept.data_rounding = read_number(set, "data_rounding", where);
+  }
   kept.set.invariant = read_text(set, "invariant", where);
   kept.filled = read_number(set, "filled", where);
   const json& counts = required(run, "mode_counts", where);
@@ -260,6 +267,7 @@ KeptEnclosures enclosures_of_json(const std::filesystem::path& file) {
   static constexpr std::string_view kJudged[] = {
       "enclosure.status",
       "enclosure.faces",
+      "enclosure.data_rounding",
       "enclosure.normal_velocity_min",
       "enclosure.normal_velocity_max",
       "enclosure.tangent_velocity_min",

@@ -22,10 +22,11 @@ struct KeptEnclosure {
   ImpactProblem problem;
   std::vector<std::string> contact_names;  ///< those that the questions use; may be empty
   /// Status, bounds, modes, impossible modes, faces and the invariant; exact, rounding, made and
-  /// seconds are not read.
+  /// seconds are not read, data_rounding is below.
   ImpactEnclosure set;
   std::vector<KeptAnswer> never;
   std::optional<double> filled;
+  std::optional<double> data_rounding;              ///< files before it have none
   std::vector<double> sampled_low, sampled_high;    ///< of all samples, normals first; or empty
   std::map<std::string, std::int64_t> mode_counts;  ///< samples by outcome
   std::vector<std::pair<std::string, std::int64_t>> sampled;  ///< the same, as the modes repeat it
