@@ -31,6 +31,7 @@ void check_unrounded(const ImpactProblem& problem, int threads, ImpactEnclosure&
   ImpactSettings settings;
   settings.method = ImpactMethod::events;
   settings.samples = settings.keep_samples = kCompared;
+  settings.epsilon = 0.0;
   settings.threads = threads;
   const ImpactResult result = sample_impacts(make_batch({&problem, 1}), settings, Backend::cpu);
   check_by_samples(problem, result.samples, 0, enclosure);

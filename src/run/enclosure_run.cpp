@@ -33,6 +33,7 @@ void compare(ImpactRun& run, int threads) {
     ImpactSettings settings;
     settings.method = ImpactMethod::events;
     settings.samples = settings.keep_samples = kComparedSamples;
+    settings.epsilon = 0.0;
     settings.seed = run.settings.seed;
     settings.friction_directions = run.settings.friction_directions;
     settings.threads = threads;

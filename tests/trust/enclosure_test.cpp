@@ -17,8 +17,6 @@
 namespace carom {
 namespace {
 
-using test::Generator;
-
 /// One over the other: two contacts (or three) of which the second repeats the first but for eps.
 class NearlyParallel {
  public:
@@ -74,7 +72,7 @@ class NearlyParallel {
   [[nodiscard]] double eps() const { return eps_; }
 
  private:
-  Generator random_;
+  test::Generator random_;
   double eps_ = 0.0;
 };
 

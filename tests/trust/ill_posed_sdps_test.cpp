@@ -31,9 +31,9 @@ struct Program {
   double optimum = 0.0;
 };
 
-class Generator {
+class SdpPrograms {
  public:
-  explicit Generator(std::uint64_t seed) : random_(seed) {}
+  explicit SdpPrograms(std::uint64_t seed) : random_(seed) {}
 
   SdpProblem next(Program& made) {
     made = part(integer(0, kParts - 1));
@@ -163,7 +163,7 @@ class Generator {
 
 TEST(IllPosedSdps, GetNoFalseStatus) {
   const auto problems = test::from_environment("CAROM_TRUST_SDPS", 500);
-  Generator generator(static_cast<std::uint64_t>(test::from_environment("CAROM_TRUST_SEED", 1)));
+  SdpPrograms generator(static_cast<std::uint64_t>(test::from_environment("CAROM_TRUST_SEED", 1)));
   int infeasible = 0, unbounded = 0, solved = 0;
   for (int k = 0; k < problems; ++k) {
     Program made;
