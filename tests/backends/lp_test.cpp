@@ -311,23 +311,35 @@ TEST(LpDegenerate, BealesCycle) {
 
 /// Nothing is left open; 129 rows are the first beyond what two registers' indices once reached.
 TEST(LpLimits, LargestShapes) {
+  const auto expect_answers = [](const std::vector<Lp>& problems, LpFlavour flavour) {
+    const LpResult result = solve_lp(batch_of(problems), {}, Backend::cpu);
+    for (std::size_t p = 0; p < problems.size(); ++p) {
+      SCOPED_TRACE(std::string(test::to_string(flavour)) + " " + std::to_string(problems[p].rows) +
+                   " x " + std::to_string(problems[p].columns));
+      const Status status = result.status.host()[p];
+      EXPECT_TRUE(status == Status::solved || status == Status::infeasible ||
+                  status == Status::unbounded)
+          << to_string(status);
+      if (flavour == LpFlavour::feasible) {
+        EXPECT_EQ(status, Status::solved);
+      }
+      if (flavour == LpFlavour::infeasible) {
+        EXPECT_EQ(status, Status::infeasible);
+      }
+      if (flavour == LpFlavour::unbounded) {
+        EXPECT_EQ(status, Status::unbounded);
+      }
+      test::expect_proven(problems[p], result, p);
+    }
+  };
   for (const LpFlavour flavour : test::kLpFlavours) {
     Generator random(7);
-    for (const int rows : {129, kMaxLpRows}) {
-      const std::vector<Lp> problems = test::random_lps(random, flavour, rows, kMaxLpColumns, 2);
-      const LpResult result = solve_lp(batch_of(problems), {}, Backend::cpu);
-      for (std::size_t p = 0; p < 2; ++p) {
-        const Status status = result.status.host()[p];
-        EXPECT_TRUE(status == Status::solved || status == Status::infeasible ||
-                    status == Status::unbounded)
-            << test::to_string(flavour) << " " << rows << " " << to_string(status);
-        if (flavour == LpFlavour::feasible) {
-          EXPECT_EQ(status, Status::solved);
-        }
-        test::expect_proven(problems[p], result, p);
-      }
-    }
+    expect_answers(test::random_lps(random, flavour, 129, kMaxLpColumns, 2), flavour);
+    expect_answers(test::random_lps(random, flavour, kMaxLpRows, 64, 1), flavour);
   }
+  Generator random(7);
+  expect_answers(test::random_lps(random, LpFlavour::degenerate, kMaxLpRows, kMaxLpColumns, 1),
+                 LpFlavour::degenerate);
 }
 
 /// Rows through zero: what rounding leaves of values and prices that are zero stands alone there.

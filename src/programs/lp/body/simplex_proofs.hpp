@@ -74,11 +74,11 @@ class SimplexProofs : protected SimplexRatio<Lanes, PaddedRows, PaddedColumns> {
         y[k] = refined.hi;
         low[k] = refined.lo;
       });
+      drop_below(kZero * largest_of(y), y, low);
     }
     if (!(rest <= kZero)) return false;
-    const double noise = largest_of(y);
     lanes_.for_each(m_, [&](int k) {
-      if (!(magnitude(y[k]) <= kZero * noise) && at().status[np() + k] != kBasic) return;
+      if (at().status[np() + k] != kBasic) return;
       // A basic row has the sign of its violation for a price, or none.
       y[k] = magnitude(y[k]) < 0.5 ? 0.0 : y[k];
       low[k] = 0.0;
@@ -159,12 +159,9 @@ class SimplexProofs : protected SimplexRatio<Lanes, PaddedRows, PaddedColumns> {
         r[i] = refined.hi;
         low[i] = refined.lo;
       });
+      drop_below(kZero * larger(1.0, largest_of(r)), r, low);
     }
     if (!(rest <= kZero)) return false;
-    const double steepest = larger(1.0, largest_of(r));
-    lanes_.for_each(m_, [&](int i) {
-      if (magnitude(r[i]) <= kZero * steepest) r[i] = 0.0;
-    });
     return lanes_
                .argmin(m_, kInfinity,
                        [&](int i) {
@@ -176,6 +173,15 @@ class SimplexProofs : protected SimplexRatio<Lanes, PaddedRows, PaddedColumns> {
   }
 
  private:
+  /// Of zeros a refinement leaves ever smaller numbers: an equation that has no other terms holds
+  /// once they are dropped, or they were none.
+  CAROM_CALL void drop_below(double least, double* high, double* low) const {
+    lanes_.for_each(m_, [&](int i) {
+      if (magnitude(high[i]) > least) return;
+      high[i] = 0.0;
+      low[i] = 0.0;
+    });
+  }
   /// Largest magnitude of [mp] numbers.
   CAROM_CALL double largest_of(const double* from) const {
     return largest_packed(lanes_, mp(), [&](auto number, int i) {
