@@ -166,8 +166,9 @@ def solve_coulomb(
     sliding against u_t, in three dimensions with the true cone.
 
     W (n, d m, d m), q (n, d m), mu (n, m): a contact has d consecutive rows, its normal first; d = 2
-    or 3 is what the shapes say. No proof of convergence: see status. Errors: InvalidInput for shapes
-    and settings; a problem with NaN or mu < 0 has the status invalid_input.
+    or 3 is what the shapes say. No proof of convergence: see status. Errors: InvalidInput for shapes,
+    settings and mu that is negative, infinite or NaN; a problem with NaN in W or q has the status
+    invalid_input.
     """
     batch = Batch(strict)
     batch.add("matrix", W, "k", "k")
@@ -176,8 +177,14 @@ def solve_coulomb(
     k, m = batch.extents["k"], batch.extents["m"]
     if m == 0 or k not in (2 * m, 3 * m):
         raise refuse("vector", f"{k} rows", f"must have 2 or 3 for each of {m} contacts", "has")
+    arrays = batch.arrays()
+    friction = arrays["friction"]
+    bad = np.argwhere(~(np.isfinite(friction) & (friction >= 0.0)))
+    if bad.size:
+        p, i = bad[0]
+        raise refuse(f"friction[{i}] of problem {p}", str(friction[p, i]), "must be >= 0 and finite")
     answer = _core.solve_coulomb(
-        batch.arrays(), batch.problems, k // m, m, in_words(settings), int(threads)
+        arrays, batch.problems, k // m, m, in_words(settings), int(threads)
     )
     problem = _problem(batch, _core.coulomb_settings(), settings)
     return checked(CoulombResult(**answer, problem=problem), on_error)

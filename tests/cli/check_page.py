@@ -5,8 +5,8 @@
 
 The problems have small integers, exact and shifted by rounding, units of powers of two from 2^-20
 to 2^20, flat cones, singular matrices and repeated rows. Prints how many answers of each kind and
-status passed; exit status 1 where the page rejects an answer, or where a status claims something
-that the page has no check for.
+status passed; exit status 1 where the page rejects an answer, where a status claims something
+that the page has no check for, or where `carom verify` says otherwise than the page.
 """
 import argparse
 import collections
@@ -207,15 +207,25 @@ def friction(d, how):
 KINDS = {"lp": lp, "qp": qp, "socp": socp, "lcp": lcp, "coulomb_friction": friction}
 
 
+def document_of(command):
+    run = subprocess.run(command, capture_output=True, text=True)
+    if run.returncode > 1:
+        sys.exit(run.stderr)
+    return run.stdout
+
+
 def answers_of(carom, problems, more):
+    """The answers, and of each why `carom verify` refutes it, None where it does not."""
     with tempfile.TemporaryDirectory() as folder:
-        name = os.path.join(folder, "problems.json")
+        name, answers = os.path.join(folder, "problems.json"), os.path.join(folder, "answers.json")
         with open(name, "w") as file:
             json.dump(problems, file)
-        run = subprocess.run([carom, "solve", name, "--json", *more], capture_output=True, text=True)
-        if run.returncode > 1:
-            sys.exit(run.stderr)
-        return json.loads(run.stdout)
+        text = document_of([carom, "solve", name, "--json", *more])
+        with open(answers, "w") as file:
+            file.write(text)
+        report = json.loads(document_of([carom, "verify", answers, "--problem", name, "--json"]))
+    refuted = {entry["index"]: entry["reason"] for entry in report["reasons"]}
+    return [(answer, refuted.get(i)) for i, answer in enumerate(json.loads(text))]
 
 
 def main():
@@ -238,8 +248,11 @@ def main():
         for at in range(0, len(problems), 5000):
             part = problems[at:at + 5000]
             more = ["--method", given.method] if given.method else []
-            for i, (problem, answer) in enumerate(zip(part, answers_of(given.carom, part, more))):
+            found = answers_of(given.carom, part, more)
+            for i, (problem, (answer, refuted)) in enumerate(zip(part, found)):
                 complaint = checker.complaint(problem, answer)
+                if (complaint is None) != (refuted is None):
+                    complaint = f"{complaint or 'the page takes it'}; carom verify: {refuted}"
                 if complaint is None:
                     passed[answer["status"]] += 1
                 else:
