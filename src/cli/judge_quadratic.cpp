@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 
 #include "cli/judge_terms.hpp"
@@ -42,13 +43,14 @@ class QuadraticJudge {
     if (!cones_) y = negated(pressing(negated(y), qp_.lower, qp_.upper));
     bool hidden = false, seen = true;
     double steepest = 0.0, given = largest(qp_.vector);
-    Numbers gap, value;
+    Numbers gap, value, slopes(n_);
     for (std::size_t j = 0; j < n_; ++j) {
       const Numbers bent = p_.row_by(j, x);
       steepest = std::max(steepest, largest(bent));
       Numbers gradient = bent;
       gradient.push_back(qp_.vector[j]);
       append(gradient, a_.column_by(j, y));
+      slopes[j] = largest(gradient);
       if (const double rest = total(gradient); rest != 0.0) {
         refute("entry {} of P x + q + A'y is {}: must be 0", j, rest);
       }
@@ -75,7 +77,7 @@ class QuadraticJudge {
       if (given_.has("face")) {
         require_on_face(y, face());
       } else {
-        require_dual(y, "cone_dual");
+        require_in_cones(y, felt(y, slopes, largest(gap)), true, "cone_dual");
       }
       for (std::size_t i = 0; i < m_; ++i) gap.push_back(qp_.cone_vector[i] * y[i]);
     } else {
@@ -186,6 +188,23 @@ class QuadraticJudge {
   }
   void require_dual(const Numbers& v, const char* what) const {
     require_in_cones(v, Numbers(m_, kRounding * largest(v)), true, what);
+  }
+  /// What y may be beside the dual cones: no sum of P x + q + A'y, whose largest terms are slopes,
+  /// nor that of the objective, whose largest is value, feels it.
+  [[nodiscard]] Numbers felt(const Numbers& y, const Numbers& slopes, double value) const {
+    Numbers room(m_, largest(y));
+    for (std::size_t i = 0; i < m_; ++i) {
+      double least = std::numeric_limits<double>::infinity();
+      for (std::size_t j = 0; j < n_; ++j) {
+        if (a_.at(i, j) != 0.0) least = std::min(least, slopes[j] / std::fabs(a_.at(i, j)));
+      }
+      if (qp_.cone_vector[i] != 0.0) {
+        least = std::min(least, value / std::fabs(qp_.cone_vector[i]));
+      }
+      if (std::isfinite(least)) room[i] = std::max(room[i], least);
+      room[i] *= kRounding;
+    }
+    return room;
   }
   /// The terms of b'v.
   [[nodiscard]] Numbers by_datum(const Numbers& v) const {

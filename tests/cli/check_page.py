@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 
-CLAIM_NOTHING = {"contradiction", "inaccurate", "iteration_limit", "no_interior", "numerical_error",
+CLAIM_NOTHING = {"contradiction", "inaccurate", "iteration_limit", "numerical_error",
                  "ray"}
 
 

@@ -112,7 +112,7 @@ TEST_F(Proofs, SoDoRandomAnswers) {
             .wait();
     EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.err;
   };
-  run("lp,lcp", problems);
+  run("lp,qp,socp,lcp", problems);
   run("coulomb_friction", std::max(1, problems / 6));  // take longer
 }
 
@@ -156,7 +156,6 @@ TEST_F(Proofs, ChecksRejectSpoiledProofs) {
       {"qp_solved", "qp/mm_HS76.json"},
       {"qp_infeasible", "qp/clarabel_qp_primal_infeasible.json"},
       {"qp_unbounded", "trust/qp_min_false_solved_unbounded.json"},
-      {"socp_infeasible", "trust/socp_false_solved_infeasible.json"},
       {"lcp_solved", "lcp/drake_Handbook10_2_3.json"},
       {"lcp_infeasible", "trust/lcp_false_solved_unsolvable.json"},
       {"coulomb_friction_solved", "trust/coulomb_false_solved_scales.json"}};
