@@ -190,12 +190,14 @@ class ParameterJudge {
   [[nodiscard]] std::string reason(std::size_t i) const {
     std::vector<double> values;
     for (const auto& parameter : model_->parameters) values.push_back(parameter.value);
-    for (const auto& [name, value] : kept_.parameters[i]) {
+    for (const auto& given : kept_.parameters[i]) {
       const auto found =
           std::find_if(model_->parameters.begin(), model_->parameters.end(),
-                       [&](const auto& parameter) { return parameter.name == name; });
-      if (found == model_->parameters.end()) return fmt::format("{} has no {}", model_->name, name);
-      values[static_cast<std::size_t>(found - model_->parameters.begin())] = value;
+                       [&](const auto& parameter) { return parameter.name == given.first; });
+      if (found == model_->parameters.end()) {
+        return fmt::format("{} has no {}", model_->name, given.first);
+      }
+      values[static_cast<std::size_t>(found - model_->parameters.begin())] = given.second;
     }
     try {
       const Stance own = models::stance_of(*model_, values);
