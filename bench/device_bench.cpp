@@ -9,6 +9,7 @@
 #include <carom/equilibrium_spatial.hpp>
 #include <carom/lp.hpp>
 #include <carom/qp.hpp>
+#include <carom/stability.hpp>
 
 #include "contact_qps.hpp"
 #include "core/workspace.hpp"
@@ -16,6 +17,8 @@
 #include "impact/backends.hpp"
 #include "measure.hpp"
 #include "picked.hpp"
+#include "support/stances.hpp"
+#include "support_lps.hpp"
 
 // Each family where its batch lies in a GPU's memory and the results stay there ("cuda"), where
 // both lie in the host's ("cuda_host"), and on all cores of the machine beside it ("cpu"): whole
@@ -47,6 +50,19 @@ double solved_share(const Buffer<Status>& status) {
   return values.empty() ? 1.0 : static_cast<double>(solved) / static_cast<double>(values.size());
 }
 
+/// Of stances: the share that is decided.
+double decided_share(const Buffer<StabilityVerdict>& verdict) {
+  const Buffer<StabilityVerdict> copy = verdict.to(MemorySpace::host);
+  const auto values = copy.host();
+  const auto open = std::count(values.begin(), values.end(), StabilityVerdict::undecided);
+  return 1.0 - static_cast<double>(open) / static_cast<double>(values.size());
+}
+template <class Result>
+double share_of(const Result& result) {
+  return solved_share(result.status);
+}
+double share_of(const StabilityResult& result) { return decided_share(result.verdict); }
+
 struct Outcome {
   double solved = 0.0;
   double bytes = 0.0;
@@ -65,7 +81,7 @@ void add_timed(const std::string& name, std::int64_t answers,
   })->UseRealTime();
 }
 
-/// each: answers a problem. solve(batch, backend) gives a result with `status`.
+/// each: answers a problem. solve(batch, backend) gives a result that share_of takes.
 template <class Batch, class Solve>
 void add_family(const std::string& name, int largest, int each, const Shared<Batch>& some,
                 const Solve& solve) {
@@ -74,13 +90,12 @@ void add_family(const std::string& name, int largest, int each, const Shared<Bat
     const auto many = share([=] { return tiled(some->get(), problems); });
     const auto add_one = [&](const char* who, Backend backend, MemorySpace space) {
       const auto batch = share([=] { return copy_to(many->get(), space); });
-      add_timed(
-          "device/" + name + "_2^" + std::to_string(power) + "/" + who, problems * each,
-          [=](bool first) {
-            const auto result = solve(batch->get(), backend);
-            if (!first) return Outcome{};
-            return Outcome{solved_share(result.status), bytes_of(batch->get()) + bytes_of(result)};
-          });
+      add_timed("device/" + name + "_2^" + std::to_string(power) + "/" + who, problems * each,
+                [=](bool first) {
+                  const auto result = solve(batch->get(), backend);
+                  if (!first) return Outcome{};
+                  return Outcome{share_of(result), bytes_of(batch->get()) + bytes_of(result)};
+                });
     };
     add_one("cuda", Backend::cuda, MemorySpace::device);
     add_one("cuda_host", Backend::cuda, MemorySpace::host);
@@ -176,6 +191,20 @@ void add_device_benchmarks() {
   add_family("compliant_four_contacts", 18, 1, share([] { return contact_steps(256); }),
              [](const CompliantBatch& batch, Backend backend) {
                return solve_compliant(batch, {}, backend);
+             });
+  add_family("support_lps_6x34", 14, 1, share([] { return support_lps(random_supports(), true); }),
+             [](const LpBatch& batch, Backend backend) { return solve_lp(batch, {}, backend); });
+  add_family("stances", 18, 1, share([] {
+               std::vector<Stance> stances;
+               test::RandomStances random(11);
+               while (stances.size() < 1024) {
+                 stances.push_back(
+                     test::of_figure2(random.between(0.02, 1.12), random.between(0.08, 1.18)));
+               }
+               return stance_batch(stances);
+             }),
+             [](const StanceBatch& batch, Backend backend) {
+               return analyse_stability(batch, {}, backend);
              });
   constexpr int kDirections = 64;
   add_family(

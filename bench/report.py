@@ -122,21 +122,25 @@ def world_rows(sets):
 
 def device_rows(sets):
     """Whole calls by wall time: a batch and its results in the GPU's memory, or in the host's."""
+    known = ("cuda", "cuda_host", "cpu")
+    others = list(dict.fromkeys(name for by_solver in sets.values() for name in by_solver
+                                if name not in known))
     rows = [["problems", "cuda /s", "solved", "GB/s", "in host memory /s", "this machine's cores /s",
-             "times the cores"]]
+             "times the cores"] + [f"{name} /s (solved)" for name in others]]
     for problem, by_solver in sets.items():
         def wall(name):
             entry = by_solver.get(name)
             return entry and entry["problems"] * TICKS[entry["time_unit"]] / statistics.median(
                 entry["real_time"])
-        own = by_solver.get("cuda")
-        if own is None:
-            continue
-        cuda, host, cpu = wall("cuda"), wall("cuda_host"), wall("cpu")
-        moved = own.get("bytes", 0.0) * cuda / own["problems"] / 1e9
-        rows.append([problem, number(cuda), f"{100.0 * own['solved']:.5g} %",
+        own = by_solver.get("cuda", {})
+        cuda, host, cpu = (wall(name) for name in known)
+        moved = own.get("bytes", 0.0) * cuda / own["problems"] / 1e9 if cuda else 0.0
+        rows.append([problem, number(cuda) if cuda else "-",
+                     f"{100.0 * own['solved']:.5g} %" if cuda else "-",
                      f"{moved:.3g}" if moved else "-", number(host) if host else "-",
-                     number(cpu) if cpu else "-", f"{cuda / cpu:.3g}" if cpu else "-"])
+                     number(cpu) if cpu else "-", f"{cuda / cpu:.3g}" if cuda and cpu else "-"] + [
+                         f"{number(wall(name))} ({100.0 * by_solver[name]['solved']:.4g} %)"
+                         if name in by_solver else "-" for name in others])
     return rows
 
 

@@ -2,8 +2,8 @@
 # Checks carom on this machine's GPU, in stages that each end within nine minutes and write a JSON
 # file of their own as soon as they are done:
 #   1 smoke        what the machine is, the command, one model on both backends
-#   2 tests        every suite of device tests in a process of its own, 60 s each
-#   3 benchmarks   every family in device memory, in host memory and on this machine's cores
+#   2 tests        every suite of device tests in a process of its own, 120 s each, side by side
+#   3 benchmarks   every family in device memory, in host memory and on this machine's cores, 60 s each
 #   4 profile      Nsight Compute on one kernel of each family
 #   5 sanitizers   memcheck, racecheck and synccheck on small batches
 #   6 variants     the benchmarks of every packed variant beside the packed build
@@ -83,43 +83,67 @@ stage_1() {
   step impact 40 "$bin/carom" impact rocking_block --backend cuda --samples 2^20 --json
 }
 
+# Suites side by side: most of their time is the CPU's, which answers the same problems.
 stage_2() {
-  local suite start=$SECONDS
+  local suite processors
+  processors=$(nproc 2>/dev/null || echo 2)
   "$bin/test_cuda" --gtest_list_tests >"$work/suites" 2>/dev/null || { failed=1; return; }
   for suite in $(awk '/^[^ ]/ && NF { sub(/#.*/, ""); print $1 }' "$work/suites" | grep '\.$'); do
-    if [ $((SECONDS - start)) -gt 480 ]; then
-      leave_out "${suite%.}" "the stage's nine minutes are over"
-      failed=1
-      continue
-    fi
-    step "$(printf '%s' "${suite%.}" | tr / -)" 60 "$bin/test_cuda" --gtest_brief=1 \
-      --gtest_fail_if_no_test_selected --gtest_filter="$suite*" 2>/dev/null ||
-      true
+    while [ "$(jobs -rp | wc -l)" -ge $(((processors + 1) / 2)) ]; do wait -n; done
+    step "$(printf '%s' "${suite%.}" | tr / -)" 120 "$bin/test_cuda" --gtest_brief=1 \
+      --gtest_fail_if_no_test_selected --gtest_filter="$suite*" &
   done
+  wait
+  awk -F'\t' '$2 != "0" { exit 1 }' "$logs/steps" || failed=1
 }
 
 # bench PROGRAM FILTER SECONDS NAME
 bench() {
   local raw=$logs/$4.raw.json
-  step "$4" "$3" "$1" --benchmark_filter="$2" --benchmark_min_time=0.05 --benchmark_repetitions=5 \
+  step "$4" "$3" "$1" --benchmark_filter="$2" --benchmark_min_time=0.05 --benchmark_repetitions=3 \
     --benchmark_out="$raw" --benchmark_out_format=json || return
-  python3 "$root/bench/compact.py" "$raw" "$logs/$4.bench.json" &&
+  local peers=$logs/$4.peers.json
+  [ -e "$peers" ] || peers=
+  python3 "$root/bench/compact.py" "$raw" "$logs/$4.bench.json" ${peers:+"$peers"} &&
     python3 "$root/bench/report.py" "$logs/$4.bench.json"
   rm -f "$raw"
 }
-stage_3() { bench "$bin/carom_bench" '^device/' 500 benchmarks; }
-
-stage_4() {
+# A process for each family, so that what one keeps or breaks is not the next one's.
+stage_3() {
   local family
+  if python3 -c 'import jax, qpax; jax.devices("gpu")' 2>/dev/null; then
+    CAROM_QP_PROBLEMS=$work/problems.bin "$bin/carom_bench" --benchmark_list_tests >"$work/names"
+    step qpax 120 python3 "$root/bench/qpax_device.py" "$work/problems.bin" \
+      "$logs/contact_pyramids_n12.peers.json"
+  else
+    leave_out qpax "no qpax, or no jax that sees the GPU"
+  fi
+  for family in $("$bin/carom_bench" --benchmark_list_tests --benchmark_filter='^device/' |
+    sed -n 's,^device/\(.*\)_2^.*,\1,p' | sort -u); do
+    bench "$bin/carom_bench" "^device/${family}_2\\^" 60 "$family"
+    report 3 "$output"  # what is measured is kept, whatever becomes of the rest
+  done
+}
+
+# FAMILY and SIZE of a benchmark and the kernel of it that is looked at
+profiled="rocking_block_2^22 sample_tables
+  cube_drop_2^18 sample_threads
+  steps_n028_2^18 step_groups
+  lcps_n28_2^18 solve_lcps
+  contact_pyramids_n12_2^18 qp_first
+  compliant_four_contacts_2^18 solve_
+  support_four_contacts_2^14 sweep"
+stage_4() {
+  local family kernel
   if ! command -v ncu >/dev/null; then leave_out profile "no ncu on this machine"; return; fi
-  for family in rocking_block_2^22 cube_drop_2^18 steps_n028_2^18 lcps_n28_2^18 \
-    contact_pyramids_n12_2^18 compliant_four_contacts_2^18 support_four_contacts_2^14; do
-    step "${family%%_2^*}" 80 ncu --clock-control none --launch-skip 1 --launch-count 3 \
+  while read -r family kernel; do
+    step "${family%%_2^*}" 80 ncu --clock-control none --kernel-name "regex:$kernel" \
+      --launch-skip 1 --launch-count 2 \
       --section LaunchStats --section Occupancy --section SpeedOfLight \
       --section MemoryWorkloadAnalysis --section InstructionStats --section WarpStateStats \
       "$bin/carom_bench" --benchmark_min_time=0.001 \
       --benchmark_filter="^device/${family/^/\\^}/cuda/"
-  done
+  done <<<"$profiled"
 }
 
 stage_5() {
@@ -227,8 +251,8 @@ for stage in "${stages[@]}"; do
   started=$(date -u +%Y-%m-%dT%H:%M:%SZ)
   logs=$work/$stage
   mkdir "$logs"
-  "stage_$stage"
   output=$folder/$slug-$stamp-stage$stage.json
+  "stage_$stage"
   report "$stage" "$output" || die "The report could not be written"
   say "  report: $output"
 done

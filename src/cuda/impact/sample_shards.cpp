@@ -8,6 +8,7 @@
 
 #include "core/arrays.hpp"
 #include "cuda/shard_rows.hpp"
+#include "impact/prepare.hpp"
 
 namespace carom::cuda {
 
