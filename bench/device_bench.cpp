@@ -140,6 +140,8 @@ void add_different_impacts(const std::string& name, int contacts) {
                 [=](bool) {
                   ImpactSettings settings;
                   settings.samples = kSamples;
+                  settings.max_steps = kDerivedSteps;
+                  settings.epsilon = 0.0;
                   const ImpactResult result = solve(batch->get(), settings, workspace.get());
                   std::int64_t failed = 0;
                   for (const ImpactSummary& summary : result.summary) failed += summary.failed;

@@ -8,9 +8,10 @@
 #   5 sanitizers   memcheck, racecheck and synccheck on small batches
 #   6 variants     the benchmarks of every packed variant beside the packed build
 #
-#   scripts/gpu_check.sh [--stage N]... [--pack FOLDER] [OUTPUT_FOLDER]
+#   scripts/gpu_check.sh [--stage N]... [--pack ARCHIVE] [OUTPUT_FOLDER]
 #
-# All stages where none is named. --pack: what scripts/gpu_pack.sh made; else the sources are compiled
+# All stages where none is named. --pack: what scripts/gpu_pack.sh made, or a folder with its
+# contents; else the sources are compiled
 # here (CAROM_BUILD_DIR, default build-gpu), with dependencies from .deps/ (scripts/vendor_deps.sh)
 # where the system lacks them. Nothing is downloaded. OUTPUT_FOLDER: default bench/results.
 # Exit status: 0 all passed, 1 something failed, 3 no GPU here.
@@ -28,11 +29,11 @@ while [ $# -gt 0 ]; do
       shift
       ;;
     --pack)
-      [ -x "${2:-}/bin/carom" ] || die "--pack wants a folder of scripts/gpu_pack.sh, with bin/carom"
-      pack=$(cd "$2" && pwd)
+      pack=${2:-}
+      [ -f "$pack" ] || [ -x "$pack/bin/carom" ] || die "--pack wants pack.tar.xz of scripts/gpu_pack.sh"
       shift
       ;;
-    -*) die "Unknown option $1; known: --stage N, --pack FOLDER" ;;
+    -*) die "Unknown option $1; known: --stage N, --pack ARCHIVE" ;;
     *) folder=$1 ;;
   esac
   shift
@@ -83,6 +84,15 @@ stage_1() {
   step impact 40 "$bin/carom" impact rocking_block --backend cuda --samples 2^20 --json
 }
 
+# ran TESTS...: fails too where no test of the selection has run.
+ran() {
+  local output status
+  output=$("$@" 2>&1)
+  status=$?
+  printf '%s\n' "$output"
+  [ "$status" = 0 ] && grep -qE '^\[==========\] [1-9][0-9]* tests? from .* ran' <<<"$output"
+}
+export -f ran
 # Suites side by side: most of their time is the CPU's, which answers the same problems.
 stage_2() {
   local suite processors
@@ -90,8 +100,8 @@ stage_2() {
   "$bin/test_cuda" --gtest_list_tests >"$work/suites" 2>/dev/null || { failed=1; return; }
   for suite in $(awk '/^[^ ]/ && NF { sub(/#.*/, ""); print $1 }' "$work/suites" | grep '\.$'); do
     while [ "$(jobs -rp | wc -l)" -ge $(((processors + 1) / 2)) ]; do wait -n; done
-    step "$(printf '%s' "${suite%.}" | tr / -)" 120 "$bin/test_cuda" --gtest_brief=1 \
-      --gtest_fail_if_no_test_selected --gtest_filter="$suite*" &
+    step "$(printf '%s' "${suite%.}" | tr / -)" 120 bash -c 'ran "$@"' ran "$bin/test_cuda" --gtest_brief=1 \
+      --gtest_filter="$suite*" &
   done
   wait
   awk -F'\t' '$2 != "0" { exit 1 }' "$logs/steps" || failed=1
@@ -125,6 +135,15 @@ stage_3() {
   done
 }
 
+# kernel_times FILTER: launches, seconds and registers of each kernel of two calls.
+kernel_times() {
+  ncu --clock-control none --csv --launch-count 400 \
+    --metrics gpu__time_duration.sum,launch__registers_per_thread,launch__grid_size \
+    "$bin/carom_bench" --benchmark_min_time=0.001 --benchmark_filter="$1" |
+    python3 "$root/bench/kernel_times.py"
+}
+export -f kernel_times
+export bin root
 # FAMILY and SIZE of a benchmark and the kernel of it that is looked at
 profiled="rocking_block_2^22 sample_tables
   cube_drop_2^18 sample_threads
@@ -136,6 +155,14 @@ profiled="rocking_block_2^22 sample_tables
 stage_4() {
   local family kernel
   if ! command -v ncu >/dev/null; then leave_out profile "no ncu on this machine"; return; fi
+  # the largest batch of each family: which kernels take how much of a call
+  for family in $("$bin/carom_bench" --benchmark_list_tests --benchmark_filter='^device/.*/cuda' |
+    sed -n 's,^device/\(.*\)_2^\([0-9]*\)/\(cuda\|cuda_tables_there\)/.*,\1 \2 \3,p' |
+    sort -k1,1 -k2,2n | awk '{ last[$1] = $1 "_2^" $2 "/" $3 } END { for (f in last) print last[f] }' |
+    sort); do
+    step "times_${family%%_2^*}" 30 bash -c 'kernel_times "$1"' times "^device/${family/^/\\^}/"
+    report 4 "$output"
+  done
   while read -r family kernel; do
     step "${family%%_2^*}" 80 ncu --clock-control none --kernel-name "regex:$kernel" \
       --launch-skip 1 --launch-count 2 \
@@ -230,6 +257,11 @@ PYTHON
 
 say "$device, compute capability $capability, driver $(gpu driver_version)"
 if [ -n "$pack" ]; then
+  if [ -f "$pack" ]; then
+    tar -C "$work" -xJf "$pack" || die "Cannot unpack $pack"
+    pack=$work/pack
+  fi
+  pack=$(cd "$pack" && pwd)
   bin=$pack/bin
   about=$(cat "$pack/about.txt")
   export LD_LIBRARY_PATH=$pack/lib:/usr/local/cuda/lib64${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}

@@ -27,9 +27,6 @@ class DeviceScratch {
     int device = 0;
     check(cudaGetDevice(&device), "cudaGetDevice");
     if (kept_ == nullptr || (**this).device != device) kept_ = std::make_unique<Block>(device);
-    if constexpr (requires(Block & block) { block.staging; }) {
-      (**this).staging.outlives = workspace != nullptr;
-    }
   }
   DeviceScratch(const DeviceScratch&) = delete;
   DeviceScratch& operator=(const DeviceScratch&) = delete;

@@ -88,9 +88,11 @@ int resident_blocks(const void* kernel, int threads, std::size_t shared_bytes,
                     const DeviceLimits& limits) {
   if (shared_bytes > kSharedWithoutOptIn) {
     // Always the most: a kernel's limit is the process's, and another host thread may be between
-    // this call and its own launch.
+    // this call and its own launch. What the kernel declares itself comes out of the same memory.
+    cudaFuncAttributes own{};
+    check(cudaFuncGetAttributes(&own, kernel), "cudaFuncGetAttributes");
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               static_cast<int>(limits.shared_per_block)),
+                               static_cast<int>(limits.shared_per_block - own.sharedSizeBytes)),
           "cudaFuncSetAttribute");
   }
   int blocks = 0;

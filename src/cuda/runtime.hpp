@@ -52,6 +52,8 @@ class Event {
   void wait(cudaStream_t stream) const {
     check(cudaStreamWaitEvent(stream, event_, 0), "cudaStreamWaitEvent");
   }
+  /// The host waits; not at all where nothing was recorded.
+  void synchronize() const { check(cudaEventSynchronize(event_), "cudaEventSynchronize"); }
 
  private:
   cudaEvent_t event_ = nullptr;

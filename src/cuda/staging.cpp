@@ -2,8 +2,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
+#include <mutex>
+#include <utility>
 
 #include <carom/backend.hpp>
+
+#include "core/parallel.hpp"
 
 namespace carom::cuda {
 
@@ -18,10 +23,67 @@ std::size_t aligned(std::size_t bytes) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
+/// Arrays from here on travel in such parts.
+constexpr std::size_t kPartBytes = std::size_t{1} << 24;
+/// What a thread copies at a time.
+constexpr std::int64_t kGrainBytes = std::int64_t{1} << 20;
+constexpr std::size_t kMostFreeSlots = 8;
+
+/// One thread moves a tenth of what the bus does.
+void copy_by_all(char* to, const char* from, std::size_t bytes) {
+  parallel_for(static_cast<std::int64_t>(bytes), kGrainBytes, 0,
+               [=](std::int64_t begin, std::int64_t end) {
+                 std::memcpy(to + begin, from + begin, static_cast<std::size_t>(end - begin));
+               });
+}
+
+struct FreeSlots {
+  std::mutex mutex;
+  std::vector<std::unique_ptr<StagingSlot>> slots;
+};
+FreeSlots& free_slots() {
+  static auto* const all = new FreeSlots;  // outlives static objects that have slots
+  return *all;
+}
+
 /// Pointers of any type are set alike.
 void set(void* pointer, char* value) { std::memcpy(pointer, &value, sizeof(value)); }
 
 }  // namespace
+
+StagingSlot& StagingMemory::slot(int which) {
+  std::unique_ptr<StagingSlot>& own = slots_[which];
+  if (own != nullptr) return *own;
+  int device = 0;
+  check(cudaGetDevice(&device), "cudaGetDevice");
+  FreeSlots& all = free_slots();
+  {
+    const std::lock_guard lock(all.mutex);
+    const auto found = std::find_if(all.slots.begin(), all.slots.end(),
+                                    [&](const auto& slot) { return slot->device == device; });
+    if (found != all.slots.end()) {
+      own = std::move(*found);
+      all.slots.erase(found);
+      return *own;
+    }
+  }
+  own = std::make_unique<StagingSlot>();
+  own->device = device;
+  return *own;
+}
+
+StagingMemory::~StagingMemory() {
+  if (std::uncaught_exceptions() > 0) return;  // something may still be on its way
+  FreeSlots& all = free_slots();
+  const std::lock_guard lock(all.mutex);
+  for (std::unique_ptr<StagingSlot>& slot : slots_) {
+    if (slot == nullptr || all.slots.size() >= kMostFreeSlots) continue;
+    try {
+      all.slots.push_back(std::move(slot));
+    } catch (const std::bad_alloc&) {
+    }
+  }
+}
 
 void Staging::add(void* pointer, void* values, MemorySpace space, std::size_t stride, bool result) {
   if (space == MemorySpace::device) require_current_device(values);
@@ -38,7 +100,7 @@ std::size_t Staging::staged_bytes() const {
 bool Staging::alternates() const {
   const CudaScope* const scope = CudaScope::current();
   const std::size_t bytes = staged_bytes();
-  return memory_of_.outlives && (scope == nullptr || scope->stream() == nullptr) && bytes > 0 &&
+  return (scope == nullptr || scope->stream() == nullptr) && bytes > 0 &&
          static_cast<std::size_t>(problems_) > std::min(kAlternateBytes, piece_bytes / 2) / bytes;
 }
 
@@ -78,10 +140,9 @@ std::int64_t Staging::reserve(bool alternating) {
   }
   const std::size_t returned = results_end_ - results_begin_;
   if (alternating) {
-    for (std::unique_ptr<StagingSlot>& slot : memory_of_.slots) {
-      if (slot == nullptr) slot = std::make_unique<StagingSlot>();
-      slot->inputs.reserve(results_begin_);
-      slot->results.reserve(returned);
+    for (const int which : {0, 1}) {
+      memory_of_.slot(which).inputs.reserve(results_begin_);
+      memory_of_.slot(which).results.reserve(returned);
     }
     return piece;
   }
@@ -116,8 +177,7 @@ void Staging::start(std::int64_t first, std::int64_t count) {
     if (together) {
       std::memcpy(memory_of_.inputs.data() + offset, values, bytes);
     } else {
-      check(cudaMemcpyAsync(device + offset, values, bytes, cudaMemcpyHostToDevice, stream_.get()),
-            "cudaMemcpyAsync to the device");
+      to_device(device + offset, values, bytes);
     }
   });
   if (together) {
@@ -135,7 +195,7 @@ void Staging::finish(std::int64_t first, std::int64_t count) {
              stream_.get());
   } else {
     copy_each(true, first, count, [&](char* values, std::size_t offset, std::size_t bytes) {
-      download(values, device + offset, bytes, stream_.get());
+      to_host(values, device + offset, bytes);
     });
   }
   stream_.synchronize();
@@ -145,19 +205,63 @@ void Staging::finish(std::int64_t first, std::int64_t count) {
   });
 }
 
+StagingSlot& Staging::next_part() {
+  turn_ = 1 - turn_;
+  StagingSlot& slot = memory_of_.slot(turn_);
+  slot.inputs.reserve(kPartBytes);
+  slot.computed.synchronize();
+  return slot;
+}
+
+void Staging::to_device(char* to, const char* from, std::size_t bytes) {
+  const cudaStream_t stream = stream_.get();
+  for (std::size_t done = 0; done < bytes; done += kPartBytes) {
+    const std::size_t part = std::min(kPartBytes, bytes - done);
+    const char* source = from + done;
+    if (bytes >= kPartBytes) {
+      const StagingSlot& slot = next_part();
+      copy_by_all(slot.inputs.data(), source, part);
+      source = slot.inputs.data();
+    }
+    check(cudaMemcpyAsync(to + done, source, part, cudaMemcpyHostToDevice, stream),
+          "cudaMemcpyAsync to the device");
+    if (bytes >= kPartBytes) memory_of_.slot(turn_).computed.record(stream);
+  }
+}
+
+void Staging::to_host(char* to, const char* from, std::size_t bytes) {
+  const cudaStream_t stream = stream_.get();
+  if (bytes < kPartBytes) return download(to, from, bytes, stream);
+  std::size_t before = 0;  // where the part begins that is on its way
+  for (std::size_t done = 0; done < bytes; done += kPartBytes) {
+    const StagingSlot& slot = next_part();
+    download(slot.inputs.data(), from + done, std::min(kPartBytes, bytes - done), stream);
+    slot.computed.record(stream);
+    if (done > 0) take_part(to + before, 1 - turn_, done - before);
+    before = done;
+  }
+  take_part(to + before, turn_, bytes - before);
+}
+
+void Staging::take_part(char* to, int which, std::size_t bytes) {
+  const StagingSlot& slot = memory_of_.slot(which);
+  slot.computed.synchronize();
+  copy_by_all(to, slot.inputs.data(), bytes);
+}
+
 void Staging::send(std::int64_t first, std::int64_t count) {
-  const StagingSlot& before = *memory_of_.slots[turn_];
+  const StagingSlot& before = memory_of_.slot(turn_);
   const bool follows = on_way_[turn_].count > 0;
   turn_ = 1 - turn_;
   take_back();
-  StagingSlot& slot = *memory_of_.slots[turn_];
+  StagingSlot& slot = memory_of_.slot(turn_);
   on_way_[turn_] = {first, count};
   char* const staged = memory_of_.device.data() + static_cast<std::size_t>(turn_) * results_end_;
   point(first, staged);
   stream_.stand_in(slot.stream.get());
   if (results_begin_ > 0) {
     copy_each(false, first, count, [&](const char* values, std::size_t offset, std::size_t bytes) {
-      std::memcpy(slot.inputs.data() + offset, values, bytes);
+      copy_by_all(slot.inputs.data() + offset, values, bytes);
     });
     check(cudaMemcpyAsync(staged, slot.inputs.data(), results_begin_, cudaMemcpyHostToDevice,
                           stream_.get()),
@@ -167,7 +271,7 @@ void Staging::send(std::int64_t first, std::int64_t count) {
 }
 
 void Staging::fetch() {
-  StagingSlot& slot = *memory_of_.slots[turn_];
+  StagingSlot& slot = memory_of_.slot(turn_);
   slot.computed.record(stream_.get());
   const char* const staged =
       memory_of_.device.data() + static_cast<std::size_t>(turn_) * results_end_;
@@ -178,11 +282,11 @@ void Staging::fetch() {
 void Staging::take_back() {
   OnWay& piece = on_way_[turn_];
   if (piece.count == 0) return;
-  const StagingSlot& slot = *memory_of_.slots[turn_];
+  const StagingSlot& slot = memory_of_.slot(turn_);
   slot.stream.synchronize();
   copy_each(true, piece.first, piece.count,
             [&](char* values, std::size_t offset, std::size_t bytes) {
-              std::memcpy(values, slot.results.data() + (offset - results_begin_), bytes);
+              copy_by_all(values, slot.results.data() + (offset - results_begin_), bytes);
             });
   piece.count = 0;
 }

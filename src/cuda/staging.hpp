@@ -32,19 +32,30 @@ inline std::int64_t finish_blocks(const void* kernel, long doubles, std::int64_t
   return blocks < problems ? blocks : problems;
 }
 
-/// One of two pieces that are on their way at the same time.
+/// One of two pieces, or parts of an array, that are on their way at the same time.
 struct StagingSlot {
+  int device = 0;
   Stream stream;
-  Event computed;
-  PinnedArray inputs, results;  ///< as on the device
+  Event computed;  ///< or moved, where parts of an array take turns
+  PinnedArray inputs, results;
 };
 
 /// Memory of a Staging that outlives it.
 struct StagingMemory {
+  StagingMemory() = default;
+  StagingMemory(const StagingMemory&) = delete;
+  StagingMemory& operator=(const StagingMemory&) = delete;
+  /// Leaves its slots to later calls: page-locked memory takes long to get.
+  ~StagingMemory();
+
+  /// Slot 0 or 1, from those that earlier calls left. Errors: CudaError.
+  StagingSlot& slot(int which);
+
   DeviceArray<char> device;
-  std::vector<char> inputs, results;      ///< of small pieces, as on the device
-  std::unique_ptr<StagingSlot> slots[2];  ///< made by the first call that alternates
-  bool outlives = false;                  ///< the call: page-locked memory is worth its price
+  std::vector<char> inputs, results;  ///< of small pieces, as on the device
+
+ private:
+  std::unique_ptr<StagingSlot> slots_[2];
 };
 
 /// A batch on its way through the device, piece by piece. The pointers of a launch are bound to
@@ -103,9 +114,8 @@ class Staging {
     memory_.push_back({&pointer, bytes<T>(count), 0});
   }
 
-  /// The same where the work is on stream.get() alone: of a large batch, and with memory that
-  /// outlives the call, one piece travels beside another's work, on two streams of the memory's
-  /// own.
+  /// The same where the work is on stream.get() alone: of a large batch one piece travels beside
+  /// another's work, on two streams of the memory's own.
   template <class Work>
   void alternate(Work&& work) {
     if (!alternates()) return run(work);
@@ -177,6 +187,12 @@ class Staging {
   void take_back();
   void start(std::int64_t first, std::int64_t count);
   void finish(std::int64_t first, std::int64_t count);
+  /// Large arrays in parts through page-locked memory, which all of the host's threads copy.
+  void to_device(char* to, const char* from, std::size_t bytes);
+  void to_host(char* to, const char* from, std::size_t bytes);
+  void take_part(char* to, int which, std::size_t bytes);
+  /// The slot whose turn it is, with a part's memory that no transfer needs any more.
+  StagingSlot& next_part();
   /// The staged inputs or results, one copy each, between the batch and what `place` says.
   template <class Place>
   void copy_each(bool results, std::int64_t first, std::int64_t count, Place&& place);

@@ -212,6 +212,7 @@ ImpactSettings random_settings(std::int64_t samples) {
   settings.seed = 99;
   settings.epsilon = 0.5;
   settings.step_size = 0.5;
+  settings.max_steps = kDerivedSteps;  // for calls below the public function
   return settings;
 }
 

@@ -42,6 +42,15 @@ std::vector<T> fetch(const T* from, std::int64_t size) {
   return values;
 }
 
+/// As the public function leaves them.
+ImpactSettings settings_of(std::int64_t samples) {
+  ImpactSettings settings;
+  settings.samples = samples;
+  settings.max_steps = kDerivedSteps;
+  settings.epsilon = 0.0;
+  return settings;
+}
+
 class CudaModeTables : public test::CudaTest {
  protected:
   /// Problems with a table; `mixed` counts those whose steps have several v'.
@@ -56,9 +65,10 @@ class CudaModeTables : public test::CudaTest {
     store.take(piece, policy, nullptr);
     const PreparedImpacts& prepared = piece.prepared();
     const kernels::ImpactProblemView view = prepared.view(0);
-    const cuda::PackedTables host = cuda::build_tables(
-        {2, run, prepared.valid(), view.delassus, view.scale, view.friction, view.contact_velocity},
-        TableBreadth::narrow, 1);
+    const cuda::PackedTables host =
+        cuda::build_tables({2, run, prepared.valid(), view.delassus, view.scale, view.friction,
+                            view.contact_velocity, prepared.step_size().data()},
+                           TableBreadth::narrow, 1);
     const cuda::ProblemArrays device = store.arrays(TableBreadth::narrow);
     EXPECT_EQ(device.table_reals, host.reals);
     EXPECT_EQ(device.table_ints, host.ints);
@@ -99,8 +109,7 @@ TEST_F(CudaModeTables, AreTheHostsBitForBit) {
       SCOPED_TRACE(std::string(test::to_string(flavour)) + ", m " + std::to_string(m));
       const int count = m == 2 ? 40 : test::some(37, 5);
       const ImpactBatch batch = random_batch(random, flavour, m, count);
-      ImpactSettings settings;
-      settings.samples = 200;
+      const ImpactSettings settings = settings_of(200);
       tables += compare(batch, settings, mixed);
     }
   }
@@ -112,8 +121,7 @@ TEST_F(CudaModeTables, LeaveOutWhatIsRefused) {
   Generator random(162);
   ImpactBatch batch = random_batch(random, Flavour::generic, 2, 70);
   batch.mass_matrix.data()[0] = std::numeric_limits<double>::quiet_NaN();
-  ImpactSettings settings;
-  settings.samples = 20;
+  ImpactSettings settings = settings_of(20);
   settings.bad_problem = BadProblem::isolate;
   int mixed = 0;
   EXPECT_EQ(compare(batch, settings, mixed), 69);
@@ -123,8 +131,7 @@ TEST_F(CudaModeTables, LeaveOutWhatIsRefused) {
 TEST_F(CudaModeTables, OfADeviceBatchToo) {
   Generator random(164);
   const ImpactBatch batch = random_batch(random, Flavour::generic, 2, 50).to(MemorySpace::device);
-  ImpactSettings settings;
-  settings.samples = 100;
+  ImpactSettings settings = settings_of(100);
   settings.keep_samples = -1;
   cuda::SamplePolicy on_device, on_host;
   on_device.device_tables = 1;
@@ -138,8 +145,7 @@ TEST_F(CudaModeTables, OutcomesAreTheCpus) {
   for (const Flavour flavour : test::kFlavours) {
     SCOPED_TRACE(test::to_string(flavour));
     const ImpactBatch batch = random_batch(random, flavour, 2, test::some(300, 30));
-    ImpactSettings settings;
-    settings.samples = 150;
+    ImpactSettings settings = settings_of(150);
     settings.keep_samples = -1;
     cuda::SamplePolicy policy;
     policy.device_tables = 1;

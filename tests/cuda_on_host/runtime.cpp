@@ -226,17 +226,21 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
   return cudaSuccess;
 }
 
+// Shared memory that any kernel may declare itself, beside what a launch asks for.
+constexpr std::size_t kDeclaredBytes = 512;
+
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void*) {
   int device = 0;
   cudaGetDevice(&device);
   attributes->binaryVersion = 90;
+  attributes->sharedSizeBytes = kDeclaredBytes;
   return device == settings().devices ? fail(cudaErrorNoKernelImageForDevice) : cudaSuccess;
 }
 
 cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute, int value) {
   {
     const std::lock_guard lock(mutex());
-    if (value < 0 || static_cast<std::size_t>(value) > kSharedBytes) {
+    if (value < 0 || static_cast<std::size_t>(value) > kSharedBytes - kDeclaredBytes) {
       return fail(cudaErrorInvalidValue);
     }
     shared_limits()[kernel] = static_cast<std::size_t>(value);
@@ -327,6 +331,17 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t on) {
   auto record = std::make_shared<Record>(Record{reinterpret_cast<Stream*>(on)});
   reinterpret_cast<Event*>(event)->last = record;
   enqueue(on, [record] { record->reached = true; });
+  return cudaSuccess;
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  const std::lock_guard lock(mutex());
+  const std::shared_ptr<Record> record = reinterpret_cast<Event*>(event)->last;
+  if (record == nullptr || record->reached || streams().count(record->stream) == 0) {
+    return cudaSuccess;
+  }
+  const DeviceAccess access(record->stream->device);
+  while (!record->reached && !record->stream->waiting.empty()) run_first(*record->stream);
   return cudaSuccess;
 }
 

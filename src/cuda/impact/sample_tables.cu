@@ -52,7 +52,7 @@ __global__ void __launch_bounds__(kThreads, kBlocks)
   kernels::ImpactProblemView view =
       share<kDim>(view_of<kDim>(launch.problems, kNv, kM, launch.chunk.first_problem + problem),
                   kNv, kM, true, shared_memory() + 1);
-  view.closing_impulse = 0.0;
+  if (launch.out.closed_velocity == nullptr) view.closing_impulse = 0.0;
 
   // Arrays of their own: one that is indexed at run time keeps no other out of registers.
   constexpr int kRows = Size::kRows;
@@ -77,7 +77,8 @@ __global__ void __launch_bounds__(kThreads, kBlocks)
     if (WarpLanes::count(running) <= WarpLanes::kWidth - kWaiting) {
       if (ended) {
         const int slot = problem * samples + sample;
-        trajectory.finish(index, 0, end);
+        const std::int64_t address = launch.chunk.first_sample + sample;
+        trajectory.finish(index, static_cast<std::uint64_t>(address), end);
         if (end.unfinished) {
           leave_unfinished(launch.unfinished, slot);
         } else {
@@ -127,7 +128,6 @@ bool launch_if_sized(int dimension, const SampleLaunch& launch, cudaStream_t str
 
 bool sample_by_tables(int dimension, const SampleLaunch& launch, cudaStream_t stream) {
   const bool plain = launch.problems.tables != nullptr && launch.out.paths == 0 &&
-                     launch.out.closed_velocity == nullptr &&
                      launch.run.selection == Selection::any &&
                      launch.run.sampler == Sampler::uniform && launch.chunk.samples >= kThreads;
   if (!plain) return false;

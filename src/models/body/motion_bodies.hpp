@@ -1,6 +1,6 @@
 #pragma once
 
-#include <cmath>
+#include <carom/device/trigonometry.hpp>
 
 #include "models/body/planar_bodies.hpp"
 
@@ -66,8 +66,8 @@ struct SlidingRod : BodyOnFloor {
   CAROM_INLINE SlidingRod(const double* p, double, const double* q)
       : BodyOnFloor(p[kMass], p[kMass] * p[kLength] * p[kLength] / 12.0, p[kGravity], q),
         p_(p),
-        sine_(std::sin(q[2])),
-        cosine_(std::cos(q[2])) {}
+        sine_(kernels::sine(q[2])),
+        cosine_(kernels::cosine(q[2])) {}
   [[nodiscard]] CAROM_INLINE double friction(const Constraint&) const { return p_[kFriction]; }
   [[nodiscard]] CAROM_INLINE Constraint constraint(int end) const {
     const double along = end == 0 ? -0.5 * p_[kLength] : 0.5 * p_[kLength];
@@ -100,7 +100,7 @@ class Box : public PlainMechanism<3, 4 * kSurfaces, 2> {
   using Constraint = PlanarContact;
   enum { kMass, kWidth, kHeight, kFriction, kWallFriction, kPush, kGravity, kParameters };
   CAROM_INLINE Box(const double* p, double, const double* q)
-      : p_(p), at_{q[0], q[1]}, sine_(std::sin(q[2])), cosine_(std::cos(q[2])) {}
+      : p_(p), at_{q[0], q[1]}, sine_(kernels::sine(q[2])), cosine_(kernels::cosine(q[2])) {}
 
   CAROM_INLINE void mass_matrix(double* matrix) const {
     const double diagonal[3] = {p_[kMass], p_[kMass], inertia()};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <carom/device/trigonometry.hpp>
 #include "models/body/walkers.hpp"
 
 namespace carom::kernels {
@@ -29,9 +30,9 @@ class CompassWalker : public Walker<2> {
 
  private:
   CAROM_INLINE CompassWalker(const WalkerParts<2>& parts, const double* p, const double* q)
-      : Walker(parts.links, parts.feet, p[kFriction], p[kGravity] * std::cos(radians(p[kSlope])),
-               q),
-        downhill_(p[kGravity] * std::sin(radians(p[kSlope]))) {}
+      : Walker(parts.links, parts.feet, p[kFriction],
+               p[kGravity] * kernels::cosine(radians(p[kSlope])), q),
+        downhill_(p[kGravity] * kernels::sine(radians(p[kSlope]))) {}
   /// Half of the hip's mass goes with each leg.
   static CAROM_INLINE WalkerParts<2> parts(const double* p) {
     const double along = p[kLeg] - p[kMassToFoot];

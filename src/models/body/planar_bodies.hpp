@@ -1,6 +1,6 @@
 #pragma once
 
-#include <cmath>
+#include <carom/device/trigonometry.hpp>
 
 #include "models/body/mechanism.hpp"
 
@@ -86,8 +86,8 @@ class RectangleOnLines : public PlainMechanism<3, 2, 2> {
   CAROM_INLINE RectangleOnLines(double mass, double width, double height, double friction,
                                 double gravity, const double* q)
       : at_{q[0], q[1]},
-        sine_(std::sin(q[2])),
-        cosine_(std::cos(q[2])),
+        sine_(kernels::sine(q[2])),
+        cosine_(kernels::cosine(q[2])),
         mass_(mass),
         turning_(mass * (width * width + height * height)),
         friction_(friction),

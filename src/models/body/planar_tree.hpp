@@ -1,6 +1,6 @@
 #pragma once
 
-#include <cmath>
+#include <carom/device/trigonometry.hpp>
 
 #include "models/body/mechanism.hpp"
 
@@ -26,8 +26,8 @@ class PlanarTree {
   CAROM_INLINE PlanarTree(const PlanarLink* links, const double* q) {
     for (int i = 0; i < kLinks; ++i) {
       links_[i] = links[i];
-      cosine_[i] = std::cos(q[2 + i]);
-      sine_[i] = std::sin(q[2 + i]);
+      cosine_[i] = kernels::cosine(q[2 + i]);
+      sine_[i] = kernels::sine(q[2 + i]);
     }
     const double origin[2] = {0.0, 0.0};
     for (int i = 0; i < kLinks; ++i) place(i, origin, hinge_[i]);

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <cmath>
+#include <carom/device/trigonometry.hpp>
 
 #include "models/body/scenario_base.hpp"
 
@@ -83,7 +83,7 @@ struct PendulumJoint : ScenarioBase {
     CAROM_INLINE Mechanism(const double* parameters, double, const double* position)
         : p(parameters),
           q(position),
-          arm{-p[kLength] * std::sin(q[2]), p[kLength] * std::cos(q[2])} {}
+          arm{-p[kLength] * kernels::sine(q[2]), p[kLength] * kernels::cosine(q[2])} {}
     CAROM_INLINE void mass_matrix(double* matrix) const {
       const double diagonal[3] = {p[kMass], p[kMass], p[kInertia]};
       put_diagonal(3, diagonal, matrix);
@@ -109,9 +109,9 @@ struct PendulumJoint : ScenarioBase {
   static constexpr WorldSizes kSizes = world_sizes(Mechanism::kSizes, Mechanism::kRows);
   static CAROM_INLINE void start(const double* p, double* q, double* v) {
     const double angle = p[kAngle] * kPi / 180.0;
-    const double s = std::sin(angle);
+    const double s = kernels::sine(angle);
     // cos of a right angle is no rounding error: the paper starts from energy zero.
-    const double c = p[kAngle] == 90.0 || p[kAngle] == -90.0 ? 0.0 : std::cos(angle);
+    const double c = p[kAngle] == 90.0 || p[kAngle] == -90.0 ? 0.0 : kernels::cosine(angle);
     q[0] = p[kLength] * s;
     q[1] = -p[kLength] * c;
     q[2] = angle;
@@ -132,8 +132,8 @@ struct PendulumJoint : ScenarioBase {
   }
   /// Deviation of the joint from its nominal place [m].
   static CAROM_INLINE double displacement(const double* p, const double* q) {
-    const double x = q[0] - p[kLength] * std::sin(q[2]);
-    const double y = q[1] + p[kLength] * std::cos(q[2]);
+    const double x = q[0] - p[kLength] * kernels::sine(q[2]);
+    const double y = q[1] + p[kLength] * kernels::cosine(q[2]);
     return square_root(x * x + y * y);
   }
 };
@@ -157,10 +157,10 @@ struct PendulumLimit : ScenarioBase {
       inverse[0] = 1.0 / (p[kMass] * p[kLength] * p[kLength]);
     }
     CAROM_INLINE void force(const double*, double* f) const {
-      f[0] = -p[kMass] * p[kGravity] * p[kLength] * std::sin(angle);
+      f[0] = -p[kMass] * p[kGravity] * p[kLength] * kernels::sine(angle);
     }
     [[nodiscard]] CAROM_INLINE double potential() const {
-      return -p[kMass] * p[kGravity] * p[kLength] * std::cos(angle);
+      return -p[kMass] * p[kGravity] * p[kLength] * kernels::cosine(angle);
     }
     [[nodiscard]] CAROM_INLINE Constraint constraint(int) const { return {angle}; }
     CAROM_INLINE void jacobian(const Constraint&, double* row, int) const { row[0] = 1.0; }
@@ -183,7 +183,8 @@ struct PendulumLimit : ScenarioBase {
   }
   static CAROM_INLINE double energy(const double* p, const double* q, const double* v) {
     const double inertia = p[kMass] * p[kLength] * p[kLength];
-    return 0.5 * inertia * v[0] * v[0] - p[kMass] * p[kGravity] * p[kLength] * std::cos(q[0]);
+    return 0.5 * inertia * v[0] * v[0] -
+           p[kMass] * p[kGravity] * p[kLength] * kernels::cosine(q[0]);
   }
   static CAROM_INLINE double displacement(const double* p, const double* q) {
     return q[0] - p[kAngle] * kPi / 180.0;

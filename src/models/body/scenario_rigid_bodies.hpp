@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include <carom/device/trigonometry.hpp>
+
 #include "models/body/rigid_body.hpp"
 #include "models/body/scenario_base.hpp"
 
@@ -45,14 +47,15 @@ struct InclinedBlock : ScenarioBase {
     }
     CAROM_INLINE void force(const double* v, double* f) const {
       const double slope = p[kAngle] * kPi / 180.0;
-      f[0] = p[kMass] * p[kGravity] * std::sin(slope);
+      f[0] = p[kMass] * p[kGravity] * kernels::sine(slope);
       f[1] = 0.0;
-      f[2] = -p[kMass] * p[kGravity] * std::cos(slope);
+      f[2] = -p[kMass] * p[kGravity] * kernels::cosine(slope);
       gyroscopic(inertia_, v + 3, f + 3);
     }
     [[nodiscard]] CAROM_INLINE double potential() const {
       const double slope = p[kAngle] * kPi / 180.0;
-      return p[kMass] * p[kGravity] * (q_[2] * std::cos(slope) - q_[0] * std::sin(slope));
+      return p[kMass] * p[kGravity] *
+             (q_[2] * kernels::cosine(slope) - q_[0] * kernels::sine(slope));
     }
     [[nodiscard]] CAROM_INLINE double friction(const Constraint&) const { return p[kFriction]; }
     [[nodiscard]] CAROM_INLINE Constraint constraint(int foot) const {
@@ -106,7 +109,8 @@ struct InclinedBlock : ScenarioBase {
     for (int j = 0; j < 3; ++j) {
       sum += 0.5 * (p[kMass] * v[j] * v[j] + inertia[j] * v[3 + j] * v[3 + j]);
     }
-    return sum + p[kMass] * p[kGravity] * (q[2] * std::cos(slope) - q[0] * std::sin(slope));
+    return sum +
+           p[kMass] * p[kGravity] * (q[2] * kernels::cosine(slope) - q[0] * kernels::sine(slope));
   }
   static CAROM_INLINE double displacement(const double*, const double* q) { return q[0]; }
 };
@@ -149,8 +153,8 @@ struct ElasticFoundation : ScenarioBase {
       inertia_[0] = inertia_[1] = inertia_[2] = mass_ * p[kSide] * p[kSide] / 6.0;
     }
     CAROM_INLINE void force(const double*, double* f) const {
-      const double at[3] = {half * std::cos(p[kFrequency] * t), half * std::sin(p[kFrequency] * t),
-                            half};
+      const double at[3] = {half * kernels::cosine(p[kFrequency] * t),
+                            half * kernels::sine(p[kFrequency] * t), half};
       double torque[6] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
       point_row(rotation_, 2, at, torque);
       f[0] = f[1] = 0.0;

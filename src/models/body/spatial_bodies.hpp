@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include <carom/device/trigonometry.hpp>
+
 #include "models/body/rigid_body.hpp"
 
 /// Single spatial bodies at an impact. The body's axes are the world's at the start, so that there
@@ -173,9 +175,10 @@ struct Tripod : SpatialBody<3> {
     const double slope = radians(p_[kSlope]);
     const double azimuth = foot * 2.0 * kPi / 3.0;
     const double lean = foot * 7.0 * kPi / 6.0;
-    const double normal[3] = {std::sin(slope) * std::cos(lean), std::sin(slope) * std::sin(lean),
-                              std::cos(slope)};
-    const double r[3] = {p_[kRadius] * std::cos(azimuth), p_[kRadius] * std::sin(azimuth),
+    const double normal[3] = {kernels::sine(slope) * kernels::cosine(lean),
+                              kernels::sine(slope) * kernels::sine(lean), kernels::cosine(slope)};
+    const double r[3] = {p_[kRadius] * kernels::cosine(azimuth),
+                         p_[kRadius] * kernels::sine(azimuth),
                          -p_[kHeight] + (foot - 1) * p_[kLevel]};
     return on_plane(r, normal, inner(normal, r));
   }
@@ -202,9 +205,9 @@ struct BarOnSteps : SpatialBody<4> {
   };
   CAROM_INLINE BarOnSteps(const double* p, double, const double* q)
       : SpatialBody(p[kMass], p[kFriction], p[kGravity], q), p_(p) {
-    const double pitch = std::atan2(p[kRise], p[kRun]);
-    const double c = std::cos(pitch);
-    const double s = std::sin(pitch);
+    const double step = kernels::square_root(p[kRun] * p[kRun] + p[kRise] * p[kRise]);
+    const double c = step > 0.0 ? p[kRun] / step : 1.0;
+    const double s = step > 0.0 ? p[kRise] / step : 0.0;
     // Of the bar, as columns: along, across, out of the upper face.
     const double axes[9] = {c, 0.0, -s, 0.0, 1.0, 0.0, s, 0.0, c};
     double moments[3];

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <cmath>
+#include <carom/device/trigonometry.hpp>
 
 #include "models/body/rigid_body.hpp"
 
@@ -357,8 +357,8 @@ class SpatialTreeMechanism {
     if (is_ball(i)) return rotation_of(q_ + position_[i], r);
     const double* a = link(i) + kAxis;
     const double angle = slides(i) ? 0.0 : joint(i);
-    const double sine = std::sin(angle);
-    const double cosine = std::cos(angle);
+    const double sine = kernels::sine(angle);
+    const double cosine = kernels::cosine(angle);
     const double left = 1.0 - cosine;
     const double cross[9] = {0.0, -a[2], a[1], a[2], 0.0, -a[0], -a[1], a[0], 0.0};
     for (int k = 0; k < 9; ++k) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <cmath>
+#include <carom/device/trigonometry.hpp>
 
 #include "models/body/planar_bodies.hpp"
 
@@ -94,17 +94,17 @@ class TreeMechanism {
       double y = l[kHingeY];
       const double above = parent < 0 ? 0.0 : angle_[parent];
       if (l[kSlides] > 0.0) {
-        x += joint * std::cos(l[kAxis]);
-        y += joint * std::sin(l[kAxis]);
+        x += joint * kernels::cosine(l[kAxis]);
+        y += joint * kernels::sine(l[kAxis]);
         angle_[i] = above;
-        axis_[i][0] = std::cos(above + l[kAxis]);
-        axis_[i][1] = std::sin(above + l[kAxis]);
+        axis_[i][0] = kernels::cosine(above + l[kAxis]);
+        axis_[i][1] = kernels::sine(above + l[kAxis]);
       } else {
         angle_[i] = above + joint;
         axis_[i][0] = axis_[i][1] = 0.0;
       }
-      cosine_[i] = std::cos(angle_[i]);
-      sine_[i] = std::sin(angle_[i]);
+      cosine_[i] = kernels::cosine(angle_[i]);
+      sine_[i] = kernels::sine(angle_[i]);
       const double point[2] = {x, y};
       place(parent, point, origin_[i]);
     }

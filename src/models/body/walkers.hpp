@@ -1,5 +1,6 @@
 #pragma once
 
+#include <carom/device/trigonometry.hpp>
 #include "models/body/planar_tree.hpp"
 
 /// Walkers on two feet, level floor y = 0.
@@ -39,8 +40,8 @@ class Walker : public PlainMechanism<2 + kLinks, 2, 2> {
     if (foot.radius > 0.0) {
       // The lowest point of the disc, as a material point of the link.
       const double angle = -tree_.angle(foot.link, q_);
-      const double point[2] = {foot.point[0] + std::sin(angle) * foot.radius,
-                               foot.point[1] - std::cos(angle) * foot.radius};
+      const double point[2] = {foot.point[0] + kernels::sine(angle) * foot.radius,
+                               foot.point[1] - kernels::cosine(angle) * foot.radius};
       tree_.place(foot.link, point, c.place);
     } else {
       tree_.place(foot.link, foot.point, c.place);

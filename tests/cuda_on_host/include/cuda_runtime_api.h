@@ -46,6 +46,7 @@ struct cudaPointerAttributes {
   int device;
 };
 struct cudaFuncAttributes {
+  std::size_t sharedSizeBytes;
   int binaryVersion;
 };
 
@@ -94,4 +95,5 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags);
 cudaError_t cudaEventDestroy(cudaEvent_t event);
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream);
+cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags);
