@@ -161,6 +161,20 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
   /// y; infinity where there is none.
   template <class Y>
   CAROM_CALL V farkas_residual(const Y& y) const {
+    using kernels::all_of;
+    using kernels::select;
+    const V plain = farkas_by(y, shape_.cones == 0);
+    const auto close = plain <= V(kClose);
+    if (shape_.cones == 0 || all_of(close)) return plain;
+    // On the boundary of a dual cone a small margin may be that of a face without any proof.
+    const V small = select(inside_duals(y) > V(0.0), farkas_by(y, true), V(kernels::kInfinity));
+    return select(small < plain, small, plain);
+  }
+
+ private:
+  /// small: margins far below their terms count as well.
+  template <class Y>
+  CAROM_CALL V farkas_by(const Y& y, bool small) const {
     using kernels::larger;
     using kernels::magnitude;
     using kernels::select;
@@ -183,7 +197,7 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
       }
     });
     const V margin = -support;
-    const V explaining = explaining_margin(margin, terms.value);
+    const V explaining = explaining_margin(margin, terms.value, small);
     lanes_.for_each(rows_, [&](int i) {
       const V zero = select(y[i] != V(0.0), V(0.0), V(1.0));
       at_.known_y[i] = larger(reached(at_.known_y[i], explaining), zero);
@@ -203,10 +217,25 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
                        magnitude(y[i]) * at_.known_y[i]));
     });
     Base::for_cones([&](const kernels::QpConeSpan& cone) { worst.add(outside_dual(cone, y)); });
-    worst.add(hidden_margin(terms.value, margin, sum_rounding(rows_)));
+    worst.add(hidden_margin(terms.value, margin, sum_rounding(rows_), small));
     return select(margin > V(0.0), worst.value, V(kernels::kInfinity));
   }
+  /// 1 where what cones have of y is zero or clear of their boundary.
+  template <class Y>
+  CAROM_CALL V inside_duals(const Y& y) const {
+    using kernels::magnitude;
+    using kernels::select;
+    V inside(1.0);
+    Base::for_cones([&](const kernels::QpConeSpan& cone) {
+      V whole(0.0);
+      for (int i = cone.first; i < cone.first + cone.size; ++i) whole = whole + magnitude(y[i]);
+      const V margin = margin_of(cone, [&](int i) { return y[i]; });
+      inside = select(margin >= V(kClearOfCone) * whole, inside, V(0.0));
+    });
+    return inside;
+  }
 
+ public:
   /// Proof that the objective has no lower bound along d: P d = 0, q'd < 0, and no row or cone ends
   /// the way. The fall -q'd is the datum that explains d; infinity where it is not positive.
   /// Unbounded only with a point that point_residual accepts.
@@ -223,7 +252,7 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
       terms.add(term);
     }
     const V fall = -slope;
-    const V explaining = explaining_margin(fall, terms.value);
+    const V explaining = explaining_margin(fall, terms.value, shape_.cones == 0);
     Base::multiply_rows(d);
     Base::multiply_hessian(d);
     lanes_.for_each(n_, [&](int j) {
@@ -251,7 +280,7 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
     Base::for_cones([&](const kernels::QpConeSpan& cone) {
       worst.add(cone_violation(cone, [&](int i) { return -at_.value[i]; }));
     });
-    worst.add(hidden_margin(terms.value, fall, sum_rounding(n_)));
+    worst.add(hidden_margin(terms.value, fall, sum_rounding(n_), shape_.cones == 0));
     return select(fall > V(0.0), worst.value, V(kernels::kInfinity));
   }
 
@@ -264,11 +293,13 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
         column_rounding_(sum_rounding(static_cast<long>(shape.variables) + shape.rows)) {}
 
   static constexpr double kClose = 1e-13;
-  static constexpr double kNoise = 1e-11;         // share of a datum
-  static constexpr double kGapShare = 1e-3;       // the tolerance is one on equations
-  static constexpr double kComputedZero = 8.0;    // roundings of the terms that one may be
-  static constexpr double kHiddenDatum = 1e-3;    // share of a datum that rounding may hide
-  static constexpr double kSeenMargin = 0x1p-10;  // share of a proof's margin that it may hide
+  static constexpr double kNoise = 1e-11;             // share of a datum
+  static constexpr double kGapShare = 1e-3;           // the tolerance is one on equations
+  static constexpr double kComputedZero = 8.0;        // roundings of the terms that one may be
+  static constexpr double kHiddenDatum = 1e-3;        // share of a datum that rounding may hide
+  static constexpr double kSeenMargin = 0x1p-10;      // share of a proof's margin that it may hide
+  static constexpr double kSeenConeMargin = 0x1p-25;  // of the terms, with cones
+  static constexpr double kClearOfCone = 1e-10;       // share of a vector inside of it
 
   using Base::at_, Base::lanes_, Base::n_, Base::rows_, Base::shape_, Base::view_;
 
@@ -397,19 +428,20 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
   }
   /// A proof by a margin far below its terms, as that of a contradiction by 1e-6, explains as much
   /// as a larger one would, and each equation then counts by so much more.
-  CAROM_INLINE V explaining_margin(V margin, V terms) const {
+  CAROM_INLINE V explaining_margin(V margin, V terms, bool small) const {
     using kernels::larger;
-    return shape_.cones > 0 ? margin : larger(margin, terms * V(1.0 / kExplained));
+    return small ? larger(margin, terms * V(1.0 / kExplained)) : margin;
   }
   CAROM_CALL void lower_data(const Memory& data, int count, V margin, V explaining) const {
     using kernels::select;
     const V share = select(explaining > margin, margin / explaining, V(1.0));
     lanes_.for_each(count, [&](int e) { data[e] = data[e] * share; });
   }
-  CAROM_INLINE V hidden_margin(V terms, V margin, double rounding) const {
+  CAROM_INLINE V hidden_margin(V terms, V margin, double rounding, bool small) const {
     using kernels::select;
-    if (shape_.cones > 0) return beyond_reach(terms, margin, rounding);
-    return select(V(rounding) * terms <= V(kSeenMargin) * margin, V(0.0), V(kernels::kInfinity));
+    if (!small) return beyond_reach(terms, margin, rounding);
+    const double hidden = shape_.cones > 0 ? kSeenConeMargin : rounding / kSeenMargin;
+    return select(V(hidden) * terms <= margin, V(0.0), V(kernels::kInfinity));
   }
   CAROM_INLINE static V finite_size(V bound) {
     using kernels::magnitude;

@@ -45,7 +45,7 @@ TEST(ProblemFiles, InfiniteSpeedNamesFileAndProblem) {
   fast["velocity"][1] = -1e308;
   fast["normal_jacobian"] = {{0, 1e10, 0}, {0, 1, 0}};
   const std::string file = scratch.file("fast.json", json::array({block(), fast}).dump());
-  expect_refusal(carom({"impact", file}), {"fast.json", "block", "contact speed", "inf"});
+  expect_refusal(carom({"impact", file}), {"fast.json", "problem 1", "contact speed", "inf"});
 }
 
 TEST(ProblemFiles, NumbersThatJsonHasNotAreNamed) {

@@ -8,8 +8,8 @@ namespace carom::test {
 namespace {
 
 std::vector<std::string> keys_of(const std::string& dual) {
-  return {dual,        "direction", "farkas", "iterations", "kind",   "method", "name",
-          "objective", "point",     "ray",    "residual",   "status", "x"};
+  return {dual,   "direction", "face",  "farkas", "iterations", "kind",   "method",
+          "name", "objective", "point", "ray",    "residual",   "status", "x"};
 }
 
 std::vector<std::string> qp_files() {

@@ -28,7 +28,12 @@ const std::map<std::string, std::string> kRight = {
     {"qp_rounding_for_zero", "solved"},
     {"qp_singular_false_solved_1", "unbounded"},
     {"qp_slope_in_range_by_rounding", "solved"},
-    {"socp_false_solved_infeasible", "infeasible"}};
+    {"socp_clarabel_120", "infeasible"},
+    {"socp_false_solved_infeasible", "infeasible"},
+    {"socp_gap", "solved"},
+    {"socp_unattained", "no_interior"},
+    {"socp_weakly_infeasible", "no_interior"},
+    {"socp_weakly_infeasible_far", "no_interior"}};
 
 void expect_right(const std::string& name, const json& answer) {
   const std::string status = answer["status"];
@@ -59,9 +64,13 @@ TEST(SolveTrust, ObjectivesAreThoseOfExactArithmetic) {
   const std::map<std::string, double> objectives = {
       {"qp_convex_on_row", -8.0},
       {"qp_rounding_for_zero", 600.0012},
-      {"qp_slope_in_range_by_rounding", -5.68726371926}};
+      {"qp_slope_in_range_by_rounding", -5.68726371926},
+      {"socp_gap", -1.5}};
   for (const auto& [name, objective] : objectives) {
+    const bool cones = name.rfind("socp_", 0) == 0;
     for (const char* method : {"auto", "interior_point", "active_set", "admm", "lemke"}) {
+      if (cones && (method == std::string("active_set") || method == std::string("lemke")))
+        continue;
       SCOPED_TRACE(name + " by " + method);
       const json answer =
           carom({"solve", kFolder + name + ".json", "--json", "--method", method}).document()[0];

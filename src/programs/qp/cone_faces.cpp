@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "programs/qp/body/qp_proofs.hpp"
 #include "programs/qp/dense_cones.hpp"
 
 namespace carom::qp {
@@ -17,6 +18,11 @@ namespace qp_end = kernels::qp_end;
 constexpr double kClaim = 1e-14;   ///< on what an answer on a face leaves, QpHomogeneousCheck
 constexpr double kNothing = 1e-9;  ///< of a vector of size 1
 constexpr double kRounding = 1e-13;
+constexpr double kLastDigits = 1e-15;    ///< on what Farkas' vector of an iterate leaves
+constexpr double kInsideSupport = 1e-7;  ///< of its largest number, inside of the dual cones
+constexpr double kBoundarySupport = 1e-2;
+constexpr int kShares = 30;  ///< halvings and doublings
+constexpr double kCertified = 1e-9;
 
 std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
@@ -50,6 +56,14 @@ class Faces {
  private:
   enum class Found { nothing, interior, face, proof };
 
+  /// Where a row of a search comes from: line `row` of the problem, of that of a cone's line the
+  /// part along which the slack may go, times `along`.
+  struct Origin {
+    int row;
+    int cone;  ///< whose part it is, or -1
+    double along;
+  };
+
   /// The problem as it stands.
   ConeVerdict given() {
     ConeVerdict verdict;
@@ -64,7 +78,82 @@ class Faces {
       verdict.direction.push_back(body.direction(j));
     }
     for (int i = 0; i < shape_.rows; ++i) verdict.y.push_back(body.dual(i));
+    if (verdict.end == qp_end::kStalled) {
+      Numbers y(index(shape_.rows));
+      const double support = body.last_multipliers(view_, kNothing, y.data());
+      refute(verdict, support, std::move(y));
+    }
     return verdict;
+  }
+
+  /// Takes what is near Farkas' vector for one if the data confirm it to the last digits of a
+  /// double: where rounding of the data has moved a proof on the boundary of a cone away, no vector
+  /// meets the equations as exactly as the method asks for. What leads to a face without a proof
+  /// looks alike, but its support vanishes with its distance from the boundary.
+  void refute(ConeVerdict& verdict, double support, Numbers y) const {
+    if (support >= (is_inside(y, y) ? kInsideSupport : kBoundarySupport)) {
+      take_proof(verdict, std::move(y));
+    }
+  }
+  bool take_proof(ConeVerdict& verdict, Numbers y) const {
+    const double residual = check_.contradiction(y.data(), kInsideSupport);
+    if (!(residual <= kLastDigits) || !is_certified(y)) return false;
+    verdict.end = qp_end::kInfeasible;
+    verdict.residual = residual;
+    verdict.y = std::move(y);
+    verdict.face.clear();
+    return true;
+  }
+  /// Whether who asked will take it.
+  [[nodiscard]] bool is_certified(Numbers y) const {
+    Numbers work(index(static_cast<int>(certificate::qp_judge_workspace(n_, shape_.rows))));
+    Numbers spare(index(std::max(n_, shape_.rows)));
+    const double residual = kernels::infeasibility_residual(
+        kernels::SingleLane{}, shape_, view_, y.data(), work.data(), spare.data(), kCertified);
+    return certificate::within(residual, kCertified);
+  }
+
+  /// How far the cone's part of y is inside, of its head.
+  static double margin(const QpConeSpan& cone, const Numbers& y) {
+    double tail = 0.0;
+    for (int i = cone.first + 1; i < cone.first + cone.size; ++i) {
+      tail = std::hypot(tail, y[index(i)]);
+    }
+    const double head = y[index(cone.first)];
+    return head > 0.0 ? (head - tail) / head : 0.0;
+  }
+  /// Whether y is clear of the boundary of all cones where `of` is not zero.
+  [[nodiscard]] bool is_inside(const Numbers& y, const Numbers& of) const {
+    for (int c = 0; c < shape_.cones; ++c) {
+      const QpConeSpan& cone = shape_.cone[c];
+      bool asked = false;
+      for (int i = cone.first; i < cone.first + cone.size; ++i) asked |= of[index(i)] != 0.0;
+      if (asked && !(margin(cone, y) >= kNothing)) return false;
+    }
+    return true;
+  }
+  [[nodiscard]] bool is_inside_of_some(const Numbers& y) const {
+    return std::any_of(shape_.cone, shape_.cone + shape_.cones,
+                       [&](const QpConeSpan& cone) { return margin(cone, y) >= kNothing; });
+  }
+  /// y contradicts the rows and what is left of the cones on the face, where it may leave the dual
+  /// cones, or touches their boundaries. With enough of the face's vector it is inside of those
+  /// that this is inside of, and proves that nothing meets the problem itself.
+  bool refute_on_face(ConeVerdict& verdict, const Numbers& y) const {
+    const auto size = [](const Numbers& v) {
+      double most = 0.0;
+      for (const double value : v) most = std::max(most, std::fabs(value));
+      return most;
+    };
+    const double share = size(y) / size(verdict.face);
+    for (int turn = -kShares; turn < kShares && share > 0.0; ++turn) {
+      Numbers sum = y;
+      for (std::size_t i = 0; i < sum.size(); ++i) {
+        sum[i] += std::ldexp(share, turn) * verdict.face[i];
+      }
+      if (is_inside(sum, y) && take_proof(verdict, std::move(sum))) return true;
+    }
+    return false;
   }
 
   [[nodiscard]] Numbers row(int i, double factor, int columns) const {
@@ -87,14 +176,12 @@ class Faces {
     return kernels::is_there(view_.upper[i]) && view_.lower[i] == view_.upper[i];
   }
 
-  /// min w over h t - G x + w e in what is left of the cones, t >= 0, w >= -1: -1 if a slack is
-  /// inside of all of them, else 0, and its multipliers are a vector that they are at right angles
-  /// to, or that proves that there is no point.
-  Found narrow(ConeVerdict& verdict) {
+  /// min w over h t - G x + w e in what is left of the cones, w >= -1, with t >= 0 or, if one, t
+  /// = 1.
+  [[nodiscard]] DenseCones::Answer search(bool one, std::vector<Origin>& origins) const {
     const int columns = n_ + 2, t = n_, w = n_ + 1;
     DenseCones search(columns);
     search.gradient[index(w)] = 1.0;
-    std::vector<Origin> origins;
     const auto add = [&](Numbers a, double bound, double low, double high, Origin origin) {
       a[index(t)] = -bound;
       search.add_row(a, low, high);
@@ -108,7 +195,8 @@ class Faces {
     for (const int unknown : {t, w}) {
       Numbers a(index(columns), 0.0);
       a[index(unknown)] = 1.0;
-      search.add_row(a, unknown == t ? 0.0 : -1.0, kInfinity);
+      const double low = unknown == w ? -1.0 : one ? 1.0 : 0.0;
+      search.add_row(a, low, unknown == t && one ? 1.0 : kInfinity);
       origins.push_back({-1, 0, 0.0});
     }
     for_whole([&](const QpConeSpan& cone) {
@@ -120,12 +208,28 @@ class Faces {
         origins.push_back({i, -1, 0.0});
       }
     });
-    const DenseCones::Answer answer = search.solve(false);
+    return search.solve(false);
+  }
+
+  /// The search with t >= 0 ends at -1 if a slack is inside of all cones, else at 0, and its
+  /// multipliers are a vector that they are at right angles to, or that proves that there is no
+  /// point.
+  Found narrow(ConeVerdict& verdict) {
+    const int t = n_, w = n_ + 1;
+    std::vector<Origin> origins;
+    DenseCones::Answer answer = search(false, origins);
     verdict.iterations += answer.outcome.iterations;
     if (answer.outcome.end != qp_end::kConverged) return Found::nothing;
     if (answer.x[index(w)] < -0.5) {
+      if (!(answer.x[index(t)] > kNothing)) {  // a direction shows it, so there is a point as well
+        origins.clear();
+        answer = search(true, origins);
+        verdict.iterations += answer.outcome.iterations;
+        if (answer.outcome.end != qp_end::kConverged || !(answer.x[index(w)] < 0.0)) {
+          return Found::nothing;
+        }
+      }
       const double scale = answer.x[index(t)];
-      if (!(scale > 0.0)) return Found::nothing;
       for (int j = 0; j < n_; ++j) verdict.x[index(j)] = answer.x[index(j)] / scale;
       return Found::interior;
     }
@@ -146,17 +250,20 @@ class Faces {
       verdict.face = y;
       levels_ = 0;
     }
+    if (levels_ == 0 && is_inside_of_some(y)) {
+      // Of all vectors the one that excludes most: what the slacks lack at best.
+      origins.clear();
+      const DenseCones::Answer nearest = search(true, origins);
+      verdict.iterations += nearest.outcome.iterations;
+      if (nearest.outcome.end == qp_end::kConverged && nearest.x[index(w)] > 0.0 &&
+          refute_on_face(verdict, multipliers(origins, nearest.y))) {
+        return Found::proof;
+      }
+    }
+    if (levels_ == 1 && refute_on_face(verdict, y)) return Found::proof;
     ++levels_;
     return keep_parts(y) ? Found::face : Found::nothing;
   }
-
-  /// Where a row of a search comes from: line `row` of the problem, of that of a cone's line the
-  /// part along which the slack may go, times `along`.
-  struct Origin {
-    int row;
-    int cone;  ///< whose part it is, or -1
-    double along;
-  };
 
   /// f(row, lower, upper, origin) for the intervals and for what cones are held to by rows.
   template <class F>
@@ -291,6 +398,10 @@ class Faces {
         if (whole) verdict.face.clear();
         return verdict;
       }
+    }
+    if (answer.outcome.end == qp_end::kInfeasible && levels_ == 1 &&
+        refute_on_face(verdict, multipliers(origins, answer.y))) {
+      return verdict;
     }
     return without_interior(std::move(verdict));
   }

@@ -78,6 +78,7 @@ class QpHomogeneous {
   CAROM_CALL QpHomogeneousOutcome solve(const QpView<Data>& view, bool objective,
                                         const QpHomogeneousOptions& options) {
     QpHomogeneousOutcome outcome;
+    followed_ = false;
     const auto state = reduction_.load(view, objective, iterate_.z, scratch_);
     if (state == QpReduction<Real>::End::infeasible) {
       if (reduction_.equations_contradict()) {
@@ -95,6 +96,7 @@ class QpHomogeneous {
       return outcome;
     }
     iterate_.start();
+    followed_ = true;
     double next = kFirstLook;
     int short_steps = 0;
     while (outcome.iterations < options.max_iterations) {
@@ -111,6 +113,44 @@ class QpHomogeneous {
       if (last || claimed || outcome.residual <= kAim) break;
     }
     return outcome;
+  }
+
+  /// What the last iterate of a run holds of Farkas' vector, without what stands for zeros: less
+  /// than this share of the largest multiplier. Claims nothing. Returns how far the support is
+  /// below zero, of the largest multiplier, in the method's units; 0 where there is nothing.
+  template <class Data>
+  CAROM_CALL double last_multipliers(const QpView<Data>& view, double nothing, double* y) {
+    if (!followed_) return 0.0;
+    Real* const z = face_.z;
+    for (int e = 0; e < reduction_.elements; ++e) z[e] = iterate_.z[e];
+    // One multiplier for the two sides of a row: what both have in common proves nothing.
+    for (int e = 1; e < reduction_.halves; ++e) {
+      if (reduction_.element[e - 1].row != reduction_.element[e].row) continue;
+      const Real common = smaller(z[e - 1], z[e]);
+      z[e - 1] -= common;
+      z[e] -= common;
+    }
+    double most = 0.0;
+    for (int e = 0; e < reduction_.elements; ++e) {
+      most = larger(magnitude(static_cast<double>(z[e])), most);
+    }
+    if (!(most > 0.0) || !(most < kInfinity)) return 0.0;
+    Real support(0.0);
+    const auto settle = [&](int e, double size) {
+      z[e] = magnitude(static_cast<double>(z[e])) <= nothing * size ? Real(0.0) : z[e] / Real(most);
+      support += z[e] * reduction_.bound[e];
+    };
+    for (int e = 0; e < reduction_.halves; ++e) settle(e, most);
+    iterate_.for_cones([&](int first, int size) {
+      const auto head = static_cast<double>(z[first]);
+      const bool none = head <= nothing * most;
+      for (int e = first; e < first + size; ++e) settle(e, none ? kInfinity : head);
+    });
+    reduction_.multipliers(view, false, Real(0.0), full_x_, z, full_y_);
+    for (int i = 0; i < shape_.rows; ++i) {
+      y[i] = static_cast<double>(full_y_[i]) * reduction_.units.row[i];
+    }
+    return -static_cast<double>(support);
   }
 
  private:
@@ -255,6 +295,7 @@ class QpHomogeneous {
   double* scratch_;  // of the reduction; the face's memory afterwards
   long doubles_;
   QpFace<Real> face_;
+  bool followed_ = false;  // the last run made an iterate
 };
 
 /// decide_cones (programs/qp/cone_faces.hpp) on the host, compiled once for all instruction sets

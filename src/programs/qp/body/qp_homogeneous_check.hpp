@@ -82,11 +82,11 @@ class QpHomogeneousCheck {
     return worst;
   }
 
-  /// Farkas' proof: A'y = 0, y in the dual cone, support < 0.
-  [[nodiscard]] CAROM_CALL double contradiction(const double* y) const {
+  /// Farkas' proof: A'y = 0, y in the dual cone, support < 0 by this share of its terms.
+  [[nodiscard]] CAROM_CALL double contradiction(const double* y, double least = kLeastSlope) const {
     Sum support;
     const double worst = combination(y, support);
-    return descends(support) ? worst : kInfinity;
+    return descends(support, least) ? worst : kInfinity;
   }
 
   /// The same with support 0 and a cone that takes part: no slack is inside of all cones.
@@ -184,8 +184,8 @@ class QpHomogeneousCheck {
   };
 
   /// A slope that is more than the rounding of its terms.
-  static CAROM_INLINE bool descends(const Sum& sum) {
-    return static_cast<double>(sum.value) < -kLeastSlope * sum.size;
+  static CAROM_INLINE bool descends(const Sum& sum, double least = kLeastSlope) {
+    return static_cast<double>(sum.value) < -least * sum.size;
   }
   static CAROM_INLINE void add(double& worst, double excess, double size) {
     if (excess <= 0.0) return;

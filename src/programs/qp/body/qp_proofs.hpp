@@ -98,15 +98,19 @@ CAROM_CALL double length_by_rows(const Lanes&, const QpShape& shape, const QpVie
 inline constexpr int kOutweighed = -2;
 
 /// The first number of y that keeps it from A'y = 0 in a column, -1 if there is none, kOutweighed
-/// where an x as large as the bounds ask for makes up for the margin: docs/check_a_proof.md.
+/// where an x as large as the bounds ask for makes up for the margin: docs/check_a_proof.md. Of
+/// problems with cones, whose numbers no zero may replace, only small margins are judged.
 template <class Lanes, class Data, class Memory>
 CAROM_CALL int farkas_fault(const Lanes& lanes, const QpShape& shape, const QpView<Data>& view,
                             const Memory& y) {
   const long n = shape.variables;
   ProofSum support;
   for (int i = 0; i < shape.rows; ++i) {
-    if (y[i] != 0.0) support.add((y[i] > 0.0 ? view.upper[i] : view.lower[i]) * y[i], i);
+    if (y[i] == 0.0) continue;
+    const bool at_upper = y[i] > 0.0 || (shape.cones > 0 && in_cone(shape, i));
+    support.add((at_upper ? view.upper[i] : view.lower[i]) * y[i], i);
   }
+  if (shape.cones > 0 && !support.is_close()) return -1;
   const double blur = support.blur();
   double outweighed = 0.0;
   for (int j = 0; j < shape.variables; ++j) {
@@ -116,7 +120,7 @@ CAROM_CALL int farkas_fault(const Lanes& lanes, const QpShape& shape, const QpVi
       if (y[i] == 0.0 || !has_column(shape, i, j)) continue;
       pull.add(view.matrix[i * n + j] * y[i], i);
     }
-    if (pull.value(blur) != 0.0) return pull.largest;
+    if (pull.value(blur) != 0.0) return shape.cones > 0 ? kOutweighed : pull.largest;
     const double left = pull.left(support.is_close());
     if (left > 0.0) outweighed += left * length_by_rows(lanes, shape, view, j);
   }
@@ -226,7 +230,7 @@ CAROM_CALL double infeasibility_residual(const Lanes& lanes, const QpShape& shap
   return cleaned_proof(
       lanes, shape.rows, y, spare, tolerance, weight, [&](int i) { return in_cone(shape, i); },
       [&] { return judge.farkas_residual(y); },
-      [&] { return shape.cones > 0 ? -1 : farkas_fault(lanes, shape, view, y); });
+      [&] { return farkas_fault(lanes, shape, view, y); });
 }
 
 /// Of d as a direction in which the objective falls without end; d is normalised likewise.
