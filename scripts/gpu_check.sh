@@ -8,9 +8,9 @@
 #   5 sanitizers   memcheck, racecheck and synccheck on small batches
 #   6 variants     the benchmarks of every packed variant beside the packed build
 #
-#   scripts/gpu_check.sh [--stage N]... [--pack ARCHIVE] [OUTPUT_FOLDER]
+#   scripts/gpu_check.sh [--stage N]... [--families REGEX] [--pack ARCHIVE] [OUTPUT_FOLDER]
 #
-# All stages where none is named. --pack: what scripts/gpu_pack.sh made, or a folder with its
+# All stages where none is named. --families: what stage 3 measures, all by default. --pack: what scripts/gpu_pack.sh made, or a folder with its
 # contents; else the sources are compiled
 # here (CAROM_BUILD_DIR, default build-gpu), with dependencies from .deps/ (scripts/vendor_deps.sh)
 # where the system lacks them. Nothing is downloaded. OUTPUT_FOLDER: default bench/results.
@@ -20,7 +20,7 @@ set -uo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 build=${CAROM_BUILD_DIR:-$root/build-gpu}
-stages=() pack="" folder=$root/bench/results
+stages=() families=. pack="" folder=$root/bench/results
 while [ $# -gt 0 ]; do
   case "$1" in
     --stage)
@@ -28,12 +28,17 @@ while [ $# -gt 0 ]; do
       stages+=("$2")
       shift
       ;;
+    --families)
+      [ $# -gt 1 ] || die "--families wants a regular expression: what stage 3 measures"
+      families=$2
+      shift
+      ;;
     --pack)
       pack=${2:-}
       [ -f "$pack" ] || [ -x "$pack/bin/carom" ] || die "--pack wants pack.tar.xz of scripts/gpu_pack.sh"
       shift
       ;;
-    -*) die "Unknown option $1; known: --stage N, --pack ARCHIVE" ;;
+    -*) die "Unknown option $1; known: --stage N, --families REGEX, --pack ARCHIVE" ;;
     *) folder=$1 ;;
   esac
   shift
@@ -121,7 +126,7 @@ bench() {
 # A process for each family, so that what one keeps or breaks is not the next one's.
 stage_3() {
   local family
-  if python3 -c 'import jax, qpax; jax.devices("gpu")' 2>/dev/null; then
+  if python3 -c 'import qpax, jax; jax.devices("gpu")' 2>/dev/null; then
     CAROM_QP_PROBLEMS=$work/problems.bin "$bin/carom_bench" --benchmark_list_tests >"$work/names"
     step qpax 120 python3 "$root/bench/qpax_device.py" "$work/problems.bin" \
       "$logs/contact_pyramids_n12.peers.json"
@@ -129,7 +134,7 @@ stage_3() {
     leave_out qpax "no qpax, or no jax that sees the GPU"
   fi
   for family in $("$bin/carom_bench" --benchmark_list_tests --benchmark_filter='^device/' |
-    sed -n 's,^device/\(.*\)_2^.*,\1,p' | sort -u); do
+    sed -n 's,^device/\(.*\)_2^.*,\1,p' | sort -u | grep -E "$families"); do
     bench "$bin/carom_bench" "^device/${family}_2\\^" 60 "$family"
     report 3 "$output"  # what is measured is kept, whatever becomes of the rest
   done
