@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "impact/body/complete_table.hpp"
-#include "impact/body/one_lane.hpp"
+#include "impact/body/table_lane.hpp"
 #include "impact/friction_polygon.hpp"
 #include "impact/mode_pilots.hpp"
 

@@ -4,7 +4,6 @@
 
 #include "core/arrays.hpp"
 #include "core/parallel.hpp"
-#include "cuda/impact/complete_tables.hpp"
 
 namespace carom::cuda {
 
@@ -110,15 +109,11 @@ BreadthTables build_tables(const TableSource& source, const TableNeeds& needs, i
 }
 
 HostProblems::HostProblems(const ImpactBatch& batch, const ImpactSettings& settings,
-                           const kernels::ImpactRun& run, const SamplePolicy& policy,
-                           std::int64_t begin, std::int64_t end)
+                           const kernels::ImpactRun& run, std::int64_t begin, std::int64_t end)
     : first_(begin),
       part_(arrays::slice(batch, begin, end)),
-      prepared_(part_, part_of(settings, begin, end)),
-      run_(run) {
+      prepared_(part_, part_of(settings, begin, end)) {
   const TableNeeds needs = table_needs(batch, settings);
-  tables_left_ = needs.any() && makes_tables(batch.dimension, batch.contacts, end - begin, policy);
-  if (tables_left_) return;
   const kernels::ImpactProblemView arrays = prepared_.view(0);
   tables_ = build_tables({batch.dimension, run, prepared_.valid(), arrays.delassus, arrays.scale,
                           arrays.friction, arrays.contact_velocity, prepared_.step_size().data()},
@@ -126,15 +121,14 @@ HostProblems::HostProblems(const ImpactBatch& batch, const ImpactSettings& setti
 }
 
 ProblemFeed::ProblemFeed(const ImpactBatch& batch, const ImpactSettings& settings,
-                         const kernels::ImpactRun& run, const SamplePolicy& policy,
-                         std::int64_t piece)
-    : batch_(batch), settings_(settings), run_(run), policy_(policy), piece_(piece) {}
+                         const kernels::ImpactRun& run, std::int64_t piece)
+    : batch_(batch), settings_(settings), run_(run), piece_(piece) {}
 
 void ProblemFeed::prepare(std::int64_t begin) {
   const std::int64_t end = std::min(batch_.problems, begin + piece_);
   ahead_ = std::async(std::launch::async, [this, begin, end] {
     return std::unique_ptr<const HostProblems>(
-        std::make_unique<HostProblems>(batch_, settings_, run_, policy_, begin, end));
+        std::make_unique<HostProblems>(batch_, settings_, run_, begin, end));
   });
 }
 

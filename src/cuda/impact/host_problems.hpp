@@ -53,34 +53,28 @@ BreadthTables build_tables(const TableSource& source, const TableNeeds& needs, i
 class HostProblems {
  public:
   HostProblems(const ImpactBatch& batch, const ImpactSettings& settings,
-               const kernels::ImpactRun& run, const SamplePolicy& policy, std::int64_t begin,
-               std::int64_t end);
+               const kernels::ImpactRun& run, std::int64_t begin, std::int64_t end);
   HostProblems(const HostProblems&) = delete;  // what is prepared points to the part
   HostProblems& operator=(const HostProblems&) = delete;
 
   [[nodiscard]] std::int64_t first() const { return first_; }
   [[nodiscard]] const ImpactBatch& batch() const { return part_; }
   [[nodiscard]] const PreparedImpacts& prepared() const { return prepared_; }
-  [[nodiscard]] const kernels::ImpactRun& run() const { return run_; }
   [[nodiscard]] const BreadthTables& tables() const { return tables_; }
-  /// Whether the device has to make the tables.
-  [[nodiscard]] bool tables_left() const { return tables_left_; }
 
  private:
   std::int64_t first_;
   ImpactBatch part_;
   PreparedImpacts prepared_;
-  kernels::ImpactRun run_;
   BreadthTables tables_;
-  bool tables_left_;
 };
 
 /// The pieces of a host batch in turn; the next one is prepared while the device works on the last.
 class ProblemFeed {
  public:
-  /// Batch, settings and policy outlive the feed; `piece`: problems of one.
+  /// Batch and settings outlive the feed; `piece`: problems of one.
   ProblemFeed(const ImpactBatch& batch, const ImpactSettings& settings,
-              const kernels::ImpactRun& run, const SamplePolicy& policy, std::int64_t piece);
+              const kernels::ImpactRun& run, std::int64_t piece);
 
   /// The problems from `begin` on, where the last piece ended; theirs until the next call.
   const HostProblems& next(std::int64_t begin);
@@ -91,7 +85,6 @@ class ProblemFeed {
   const ImpactBatch& batch_;
   const ImpactSettings& settings_;
   kernels::ImpactRun run_;
-  const SamplePolicy& policy_;
   std::int64_t piece_;
   std::unique_ptr<const HostProblems> current_;
   std::future<std::unique_ptr<const HostProblems>> ahead_;

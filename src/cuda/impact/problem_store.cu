@@ -77,8 +77,7 @@ void ProblemStore::DeviceTables::upload(const PackedTables& tables, cudaStream_t
   ints = tables.ints;
 }
 
-void ProblemStore::take(const HostProblems& piece, const SamplePolicy& policy,
-                        cudaStream_t stream) {
+void ProblemStore::take(const HostProblems& piece, cudaStream_t stream) {
   const ImpactBatch& batch = piece.batch();
   const PreparedImpacts& prepared = piece.prepared();
   const auto problems = static_cast<std::size_t>(batch.problems);
@@ -106,10 +105,6 @@ void ProblemStore::take(const HostProblems& piece, const SamplePolicy& policy,
   }
   arrays_.closing_impulse = closing_.upload(prepared.closing_impulse().data(), problems, stream);
   take(piece.tables(), stream);
-  if (piece.tables_left()) {
-    device_valid_.upload(valid_.data(), problems, stream);
-    make_tables(piece.run(), policy.table_bytes, stream);
-  }
   // The piece may end here.
   cuda::check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
 }
@@ -117,35 +112,6 @@ void ProblemStore::take(const HostProblems& piece, const SamplePolicy& policy,
 void ProblemStore::take(const BreadthTables& tables, cudaStream_t stream) {
   narrow_.upload(tables.narrow, stream);
   wide_.upload(tables.wide, stream);
-}
-
-void ProblemStore::make_tables(const kernels::ImpactRun& run, std::size_t bytes,
-                               cudaStream_t stream) {
-  const std::size_t problems = valid_.size();
-  const TableRoom room = complete_table_room(run.contacts);
-  CompleteTables launch{};
-  launch.run = run;
-  launch.problems = static_cast<int>(problems);
-  launch.delassus = arrays_.delassus;
-  launch.scale = arrays_.scale;
-  launch.friction = arrays_.friction;
-  launch.contact_velocity = arrays_.contact_velocity;
-  launch.step_size = arrays_.step_size;
-  launch.valid = device_valid_.data();
-  launch.room = room;
-  launch.slots = narrow_.slots.reserve(problems);
-  launch.numbers = narrow_.numbers.reserve(problems * static_cast<std::size_t>(room.reals));
-  launch.first = narrow_.first.reserve(problems * static_cast<std::size_t>(room.ints));
-  launch.sizes = table_sizes_.reserve(2 * problems);
-  maker_.make(launch, bytes, stream);
-  std::vector<int> sizes(2 * problems);
-  download(sizes.data(), launch.sizes, sizes.size(), stream);
-  cuda::check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
-  narrow_.reals = narrow_.ints = 0;
-  for (std::size_t p = 0; p < problems; ++p) {
-    narrow_.reals = std::max(narrow_.reals, sizes[2 * p]);
-    narrow_.ints = std::max(narrow_.ints, sizes[2 * p + 1]);
-  }
 }
 
 void ProblemStore::factorise(int nv, int rows, int problems, cudaStream_t stream) {
@@ -260,8 +226,8 @@ void ProblemStore::screen(const ImpactBatch& whole, const ImpactSettings& settin
 }
 
 void ProblemStore::prepare(const ImpactBatch& whole, const ImpactSettings& settings,
-                           const kernels::ImpactRun& run, const SamplePolicy& policy,
-                           std::int64_t begin, std::int64_t end, cudaStream_t stream) {
+                           const kernels::ImpactRun& run, std::int64_t begin, std::int64_t end,
+                           cudaStream_t stream) {
   screen(whole, settings, run, begin, end, stream);
   const ImpactBatch batch = arrays::slice(whole, begin, end);
   const auto problems = static_cast<std::size_t>(batch.problems);
@@ -269,10 +235,6 @@ void ProblemStore::prepare(const ImpactBatch& whole, const ImpactSettings& setti
   const auto rows = static_cast<std::size_t>(batch.contact_rows());
   const TableNeeds needs = table_needs(batch, settings);
   if (!needs.any()) return take(BreadthTables{}, stream);
-  if (makes_tables(batch.dimension, batch.contacts, batch.problems, policy)) {
-    take(BreadthTables{}, stream);
-    return make_tables(run, policy.table_bytes, stream);
-  }
   // Tables are built on the host from what the device prepared.
   std::vector<double> delassus, scale, friction, contact_velocity, step_size;
   const auto fetch = [&](std::vector<double>& to, const double* from, std::size_t size) {

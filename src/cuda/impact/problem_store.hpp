@@ -6,7 +6,6 @@
 
 #include <carom/impact.hpp>
 
-#include "cuda/impact/complete_tables.hpp"
 #include "cuda/impact/host_problems.hpp"
 #include "cuda/impact/sample_launch.hpp"
 #include "cuda/runtime.hpp"
@@ -26,7 +25,7 @@ class ProblemStore {
   ~ProblemStore();
 
   /// Errors: CudaError.
-  void take(const HostProblems& piece, const SamplePolicy& policy, cudaStream_t stream);
+  void take(const HostProblems& piece, cudaStream_t stream);
 
   /// Looks at problems [begin, end) of a device batch, on the device. Errors: CudaError;
   /// InvalidInput for the first whose numbers are refused, under BadProblem::refuse.
@@ -36,8 +35,8 @@ class ProblemStore {
 
   /// Problems [begin, end) of a device batch. Errors: as of screen.
   void prepare(const ImpactBatch& batch, const ImpactSettings& settings,
-               const kernels::ImpactRun& run, const SamplePolicy& policy, std::int64_t begin,
-               std::int64_t end, cudaStream_t stream);
+               const kernels::ImpactRun& run, std::int64_t begin, std::int64_t end,
+               cudaStream_t stream);
 
   /// With the tables of that breadth, if there are.
   [[nodiscard]] ProblemArrays arrays(TableBreadth breadth) const;
@@ -64,8 +63,6 @@ class ProblemStore {
   };
 
   void take(const BreadthTables& tables, cudaStream_t stream);
-  /// Tables of all combinations, from what is on the device; waits for the stream.
-  void make_tables(const kernels::ImpactRun& run, std::size_t bytes, cudaStream_t stream);
   void factorise(int nv, int rows, int problems, cudaStream_t stream);
 
   ProblemArrays arrays_{};
@@ -75,8 +72,6 @@ class ProblemStore {
   DeviceArray<double> mass_, jacobian_, response_, delassus_, scale_, friction_, velocity_;
   DeviceArray<double> contact_velocity_, energy_, step_size_, closing_;
   DeviceTables narrow_, wide_;
-  CompleteTableMaker maker_;
-  DeviceArray<int> table_sizes_;
   // of the preparation on the device
   DeviceArray<double> contact_speed_, epsilon_;
   DeviceArray<double> factor_, solution_, product_;

@@ -55,7 +55,7 @@ class Sampling {
     const std::int64_t piece = problems_of_a_piece(most_problems);
     std::optional<ProblemFeed> feed;
     if (batch_.mass_matrix.space() == MemorySpace::host) {
-      feed.emplace(batch_, settings_, host_run_, policy_, piece);
+      feed.emplace(batch_, settings_, host_run_, piece);
     }
     if (!feed && settings_.bad_problem == BadProblem::refuse && piece < batch_.problems) {
       // Before anything is computed.
@@ -68,9 +68,9 @@ class Sampling {
     for (std::int64_t p = 0; p < batch_.problems;) {
       if (p == end && !result_.cancelled) {
         if (feed) {
-          scratch_.problems.take(feed->next(p), policy_, stream_);
+          scratch_.problems.take(feed->next(p), stream_);
         } else {
-          scratch_.problems.prepare(batch_, settings_, host_run_, policy_, p,
+          scratch_.problems.prepare(batch_, settings_, host_run_, p,
                                     std::min(batch_.problems, p + piece), stream_);
         }
         prepared_end_ = end = scratch_.problems.end();

@@ -14,10 +14,8 @@ struct SamplePolicy {
   int thread_rows = 12;        ///< one thread a trajectory up to so many contact rows ...
   int thread_velocities = 12;  ///< ... and velocities, at most 12 each; one warp beyond
   int chunk = 1 << 22;         ///< trajectories of a chunk at most
-  std::size_t chunk_bytes = std::size_t{1} << 31;    ///< device memory of a chunk at most
-  std::size_t problem_bytes = std::size_t{1} << 30;  ///< of the problems that lie there at once
-  std::int64_t device_tables = 64;  ///< problems from which on the device makes their tables
-  std::size_t table_bytes = std::size_t{1} << 30;     ///< of the warps that make them
+  std::size_t chunk_bytes = std::size_t{1} << 31;     ///< device memory of a chunk at most
+  std::size_t problem_bytes = std::size_t{1} << 30;   ///< of the problems that lie there at once
   std::size_t fallback_bytes = std::size_t{1} << 29;  ///< of the workers that can fall back
 };
 

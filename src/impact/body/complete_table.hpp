@@ -6,8 +6,7 @@
 #include "impact/body/mode_table.hpp"
 #include "impact/mode_pilots.hpp"
 
-/// What makes a mode table of entries and pilots, on the host and on a device: `Lanes` as
-/// TableLane, scalars the same on all.
+/// What makes a mode table of entries and pilots.
 namespace carom {
 
 inline constexpr int kLargestEnumerated = 64;

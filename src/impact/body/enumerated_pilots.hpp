@@ -5,7 +5,7 @@
 #include <carom/device/numeric.hpp>
 
 #include "impact/body/draw_limits.hpp"
-#include "impact/body/one_lane.hpp"
+#include "impact/body/table_lane.hpp"
 #include "impact/mode_pilots.hpp"
 
 namespace carom {
