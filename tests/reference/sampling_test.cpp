@@ -208,9 +208,15 @@ TEST(Sampling, ClosingStepEndsWhatIsNearlyAtRest) {
   }
   EXPECT_GT(closed, 0);
   EXPECT_EQ(result.net[0].dropped, 500 - closed);
-  ASSERT_EQ(result.net[0].points(), 1);
-  EXPECT_EQ(result.net[0].multiplicity[0], closed);
-  EXPECT_NEAR(result.net[0].impulse[0], 1.0, 1e-12);
+  // Rest is a corner of the net's cells: rounding of either sign makes a point of its own.
+  std::int64_t held = 0;
+  ASSERT_LE(result.net[0].points(), 2);
+  for (std::size_t p = 0; p < static_cast<std::size_t>(result.net[0].points()); ++p) {
+    held += result.net[0].multiplicity[p];
+    EXPECT_NEAR(result.net[0].impulse[2 * p], 1.0, 1e-12);
+    EXPECT_NEAR(result.net[0].velocity[2 * p + 1], 0.0, 1e-12);
+  }
+  EXPECT_EQ(held, closed);
 }
 
 TEST(Sampling, StopsWhenAsked) {

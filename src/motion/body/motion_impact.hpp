@@ -154,9 +154,11 @@ class MotionImpact {
     }
     view_.step_size = step_size_of(step_size, count_, kDim * count_, view_.delassus, view_.scale,
                                    view_.contact_velocity, run.velocity_tolerance);
-    if (!(step_size >
-          0.0)) {  // an approach that is slow beside the slip may have to stop that, too
+    if (!(step_size > 0.0)) {
+      // An approach that is slow beside the slip may have to stop that, too; and beside the terms
+      // of contact velocities a step must be seen, as their rounding is judged by it.
       view_.step_size = larger(view_.step_size, kShareOfSlip * sliding_impulse());
+      view_.step_size = larger(view_.step_size, kShareOfTerms * impulse_of_terms());
     }
     run.seed = derived_seed(seed, kImpactDraws, number);
     ImpactTrajectory<kDim, LaneOf<T>, MotionSteps> trajectory(lanes, run, view_, scratch_);
@@ -271,6 +273,20 @@ class MotionImpact {
     return most > 0.0 ? most : 1.0;
   }
 
+  /// The largest impulse that makes a contact as fast as the terms of its velocity are [N s].
+  [[nodiscard]] CAROM_INLINE double impulse_of_terms() const {
+    double most = 0.0;
+    for (int i = 0; i < kDim * count_; ++i) {
+      double size = 0.0;
+      for (int j = 0; j < size_.velocities; ++j) {
+        size = fused(magnitude(jacobian_[i * size_.velocities + j]), magnitude(velocity_[j]), size);
+      }
+      const double impulse = size / delassus_[i * kDim * count_ + i];
+      if (is_finite(impulse)) most = larger(most, impulse);
+    }
+    return most;
+  }
+
   [[nodiscard]] CAROM_INLINE double energy_of(const double* v) const {
     double twice = 0.0;
     for (int i = 0; i < size_.velocities; ++i) {
@@ -283,6 +299,7 @@ class MotionImpact {
   static constexpr int kAttempts = 10;
   static constexpr double kShrink = 0.1;
   static constexpr double kShareOfSlip = 1e-3;
+  static constexpr double kShareOfTerms = 1e-4;
   static constexpr double kTaken = 1e-6;  ///< of what a step may take: an impulse, not rounding
 
   SizesOf<T> size_;
