@@ -148,6 +148,9 @@ std::string mode_words(std::uint64_t modes, int contacts, int dimension);
 struct ImpactProgress {
   std::int64_t samples_done = 0;  ///< over all problems
   std::int64_t samples_total = 0;
+  /// Of the first sample that a derived epsilon follows from (epsilon = -1); it comes before.
+  std::int64_t pilot_done = 0;
+  std::int64_t pilot_total = 0;
 };
 
 struct ImpactSettings {

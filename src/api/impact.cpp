@@ -263,15 +263,18 @@ ImpactResult run_decided(const ImpactSettings& given, const RunImpacts& run) {
   if (settings.max_steps == 0) settings.max_steps = kDerivedSteps;
   if (settings.epsilon >= 0.0 || !settings.problem_epsilon.empty()) return run(settings);
   bool stopped = false;
+  std::int64_t piloted = 0;
   ImpactSettings pilot = pilot_settings(settings);
   if (given.progress) {
     pilot.progress = [&](const ImpactProgress& progress) {
-      stopped =
-          stopped || !given.progress({0, progress.samples_total / pilot.samples * given.samples});
+      piloted = progress.samples_total;
+      const std::int64_t total = piloted / pilot.samples * given.samples;
+      stopped = stopped || !given.progress({0, total, progress.samples_done, piloted});
       return !stopped;
     };
     settings.progress = [&](const ImpactProgress& progress) {
-      return !stopped && given.progress(progress);
+      return !stopped &&
+             given.progress({progress.samples_done, progress.samples_total, piloted, piloted});
     };
   }
   const ImpactResult first = run(pilot);

@@ -15,17 +15,37 @@ namespace {
 constexpr auto kQuietStart = std::chrono::milliseconds(400);  // short runs draw nothing
 constexpr auto kInterval = std::chrono::milliseconds(100);
 constexpr int kWidth = 32;
+constexpr double kLong = 60.0;       // seconds that are announced ...
+constexpr double kFirstGuess = 1.0;  // ... once a run has taken so many
+
+std::string duration(double seconds) {
+  if (seconds < 90.0) return fmt::format("{:.0f} seconds", seconds);
+  if (seconds < 5400.0) return fmt::format("{:.0f} minutes", seconds / 60.0);
+  return fmt::format("{:.1f} hours", seconds / 3600.0);
+}
 }  // namespace
 
 ProgressBar::ProgressBar(bool wanted, std::string unit)
-    : active_(wanted && ::isatty(STDERR_FILENO) == 1), unit_(std::move(unit)) {}
+    : wanted_(wanted), active_(wanted && ::isatty(STDERR_FILENO) == 1), unit_(std::move(unit)) {}
 
 ProgressBar::~ProgressBar() {
   if (drawn_) fmt::print(stderr, "\r\x1b[K");
 }
 
+void ProgressBar::announce(double seconds, std::int64_t done, std::int64_t total) {
+  if (!wanted_ || announced_ || done <= 0 || seconds < kFirstGuess) return;
+  announced_ = true;
+  const double whole = seconds * static_cast<double>(total) / static_cast<double>(done);
+  if (whole < kLong) return;
+  fmt::print(stderr,
+             "{}This will take about {}: {} of {} {} took {:.1f} s. Ctrl-C stops it and keeps "
+             "what is done.\n",
+             drawn_ ? "\r\x1b[K" : "", duration(whole), done, total, unit_, seconds);
+}
+
 void ProgressBar::show(std::int64_t done, std::int64_t total) {
   const Clock::time_point now = Clock::now();
+  announce(std::chrono::duration<double>(now - start_).count(), done, total);
   if (!active_ || total <= 0 || now - start_ < kQuietStart || (drawn_ && now - last_ < kInterval)) {
     return;
   }

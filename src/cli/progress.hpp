@@ -8,7 +8,8 @@
 
 namespace carom::cli {
 
-/// One line on standard error that shows how far a run is; silent unless that is a terminal.
+/// One line on standard error that shows how far a run is, where that is a terminal. Anywhere a run
+/// of more than a minute is announced, once, with how long it will take.
 class ProgressBar {
  public:
   /// unit: what is counted, e.g. "samples".
@@ -21,6 +22,10 @@ class ProgressBar {
 
  private:
   using Clock = std::chrono::steady_clock;
+  void announce(double seconds, std::int64_t done, std::int64_t total);
+
+  bool wanted_;
+  bool announced_ = false;
   bool active_;
   std::string unit_;
   bool drawn_ = false;

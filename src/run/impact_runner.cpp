@@ -135,7 +135,8 @@ std::vector<ImpactRun> run_impacts(const std::vector<ImpactTask>& tasks,
     ImpactSettings settings = settings_of(request, tasks.size());
     const std::int64_t total = settings.samples * static_cast<std::int64_t>(tasks.size());
     settings.progress = [&control, done, total](const ImpactProgress& progress) {
-      control.show(done + progress.samples_done, total);
+      control.show(done + progress.samples_done + progress.pilot_done,
+                   total + progress.pilot_total);
       return !control.is_stopped();
     };
 

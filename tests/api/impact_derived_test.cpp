@@ -157,6 +157,9 @@ TEST(DerivedSettings, StopsInTheFirstSamples) {
   std::int64_t total = 0;
   settings.progress = [&](const ImpactProgress& progress) {
     total = progress.samples_total;
+    EXPECT_EQ(progress.samples_done, 0);
+    EXPECT_GT(progress.pilot_done, 0);
+    EXPECT_GE(progress.pilot_total, progress.pilot_done);
     return false;
   };
   const ImpactResult result = sampled({models::build("ramone")}, settings);
