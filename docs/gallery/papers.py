@@ -40,6 +40,14 @@ def _shown(numbers):
     return np.array2string(numbers, precision=6, threshold=8, separator=", ")
 
 
+def steps_of(name):
+    """step_size h and max_steps N of the paper's table of a built-in model, for carom.impact.sample."""
+    import carom
+
+    model = carom.models()[name]
+    return {"step_size": model.step_size, "max_steps": model.max_steps}
+
+
 def evolution(problem, planes, *, samples=2**14, paths=300):
     """Samples an impact and draws it as the paper does: paths of velocities in light gray, outcomes in dark,
     the simultaneous ones in blue, the sequential ones (A, B, ...) in red and (B, A, ...) in yellow.
@@ -51,7 +59,7 @@ def evolution(problem, planes, *, samples=2**14, paths=300):
 
     import carom
 
-    run = carom.impact.sample(problem, samples=samples, keep_paths=paths)
+    run = carom.impact.sample(problem, samples=samples, keep_paths=paths, **steps_of(problem.name))
     together = carom.impact.simultaneous(problem)
     orders = [(0, 1), (1, 0)] if problem.contacts == 2 else []
     one_by_one = carom.impact.sequential(problem, orders=orders)

@@ -9,12 +9,12 @@ the same set and slightly beyond. (The paper has 10^5 either way as well; fewer 
 
 import matplotlib.pyplot as plt
 import numpy as np
-from papers import agree, holds
+from papers import agree, holds, steps_of
 
 import carom
 
 block = carom.model("rocking_block")
-run = carom.impact.sample(block, samples=2**15)
+run = carom.impact.sample(block, samples=2**15, **steps_of("rocking_block"))
 rigid = block.contact_velocity(run.samples.velocity)[0][0]
 size = rigid.max()
 

@@ -234,17 +234,22 @@ class ImpactResult(Result):
     def _points(self, i: int) -> np.ndarray:
         if self.net:
             return self.net[i].velocity
+        return self._ended(i)
+
+    def _ended(self, i: int) -> np.ndarray:
         done = self.samples.status[i] == TrajectoryStatus.terminated
         ended: np.ndarray = self.samples.velocity[i][done]
         return ended
 
     def hull(self, i: int = 0, x: int = 0, y: int = 1) -> np.ndarray:
-        """Counter-clockwise convex hull (k, 2) of problem i's outcomes in velocities x and y."""
+        """Counter-clockwise convex hull (k, 2) of problem i's outcomes in velocities x and y: those
+        kept, and the points of its net."""
         nv = self.problems.velocities
         for name, value in (("x", x), ("y", y)):
             if not 0 <= value < nv:
                 raise refuse(name, str(value), f"must be in 0..{nv - 1}")
-        points = np.ascontiguousarray(self._points(i))
+        known = [self._points(i), self._ended(i)] if self.net else [self._ended(i)]
+        points = np.ascontiguousarray(np.concatenate(known))
         corners: np.ndarray = _core.convex_hull(points, len(points), nv, x, y)
         return corners
 

@@ -144,7 +144,6 @@ def test_rows_are_those_of_one_call(whole):
         run = carom.impact.sample(
             problem.mass_matrix, problem.normal_jacobian, problem.tangent_jacobian,
             problem.friction, v, samples=16, seed=11, first_problem=i, mode_table=False,
-            step_size=problem.step_size, max_steps=problem.max_steps,
         )  # fmt: skip
         assert run.samples.velocity[0].tobytes() == at["velocity_after"][place].tobytes()
 
@@ -410,8 +409,6 @@ def test_states_of_a_robot(tmp_path):
     assert rows["velocity"][held][:, 2].tobytes() == rows["parameter/qvel.2"][held].tobytes()
     with pytest.raises(carom.InvalidInput, match="no coordinate"):
         dataset.resolve({**spec, "draw": {"qpos.7": 1.0}})
-    with pytest.raises(carom.InvalidInput, match="step_size"):
-        dataset.resolve({**spec, "impact": {"samples": 8}})
     with pytest.raises(carom.InvalidInput, match="no such file"):
         dataset.resolve({**spec, "source": {"mujoco": "none.xml"}})
     file.write_text(ROBOT.replace(".5 .3", ".5 .4"))

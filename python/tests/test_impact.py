@@ -66,7 +66,7 @@ def test_a_batch_of_models_is_its_problems_and_a_file_of_the_command(command, tm
             assert value[0].tobytes() == getattr(batch, name)[i].tobytes()
     file = tmp_path / "batch.json"
     batch.write_json(file)
-    said = command("impact", file, "--step", batch.step_size, "--samples", 3000, "--json", "--no-check")
+    said = command("impact", file, "--samples", 3000, "--json", "--no-check")
     run = impact.sample(batch, samples=3000)
     assert [entry["mode_counts"] for entry in said] == [run.mode_names(i) for i in range(5)]
 
@@ -136,7 +136,7 @@ def test_refusals_are_data():
         ({"step_size": "big"}, "step_size", "number"),
         ({"mode_table": 1}, "mode_table", "True or False"),
         ({"backend": "fastest"}, "backend", "auto, cpu"),
-        ({"precision": "half"}, "precision", "double or float"),
+        ({"precision": "half"}, "precision", "no such setting"),
         ({"seed": -1}, "seed", "2^64"),
         ({"samples": 2**70}, "samples", "64 bits"),
         ({"max_steps": 2**40}, "max_steps", "out of range"),
