@@ -89,7 +89,8 @@ class QpWideActiveSet {
     hessian_ = task_.hessian + p * n * n;
     gradient_ = task_.vector + p * n;
     matrix_ = task_.matrix + p * m * n;
-    cone_matrix_ = task_.cone_matrix + p * k * n - m * n;
+    // Of rows from m on; without any there may be no array.
+    cone_matrix_ = k > 0 ? task_.cone_matrix + (p * k - m) * n : nullptr;
     Linear::transpose_rows(hessian_, n_, n_, at_.hessian, columns_, at_.zeros);
     for (long j = 1; j < n; ++j) {  // the lower half for both
       for (long i = 0; i < j; ++i) at_.hessian[j * columns_ + i] = hessian_[j * n + i];
@@ -122,7 +123,7 @@ class QpWideActiveSet {
     }
     lower_ = lower;
     upper_ = upper;
-    cone_vector_ = task_.cone_vector + p * k - m;
+    cone_vector_ = k > 0 ? task_.cone_vector + (p * k - m) : nullptr;
     return !crossed;
   }
   [[nodiscard]] CAROM_INLINE const double* row_of(int i) const {
