@@ -5,8 +5,8 @@
   python3 bench/qpax_device.py problems.bin OUT.json [POWER ...]
 
 One vmapped and compiled call for 2^POWER problems (default 10, 14 and 18), all in device memory and
-in doubles, after one that is not timed. Its tolerance is the largest that gives what qp_peers.py
-counts as solved. OUT.json is for compact.py."""
+in doubles, after one that is not timed. Answers are judged as in qp_peers.py. OUT.json is for
+compact.py."""
 import json
 import sys
 import time

@@ -132,13 +132,14 @@ def device_rows(sets):
             entry = by_solver.get(name)
             return entry and entry["problems"] * TICKS[entry["time_unit"]] / statistics.median(
                 entry["real_time"])
-        own = by_solver.get("cuda", {})
+        own = by_solver.get("cuda")
+        if own is None:
+            continue
         cuda, host, cpu = (wall(name) for name in known)
-        moved = own.get("bytes", 0.0) * cuda / own["problems"] / 1e9 if cuda else 0.0
-        rows.append([problem, number(cuda) if cuda else "-",
-                     f"{100.0 * own['solved']:.5g} %" if cuda else "-",
+        moved = own.get("bytes", 0.0) * cuda / own["problems"] / 1e9
+        rows.append([problem, number(cuda), f"{100.0 * own['solved']:.5g} %",
                      f"{moved:.3g}" if moved else "-", number(host) if host else "-",
-                     number(cpu) if cpu else "-", f"{cuda / cpu:.3g}" if cuda and cpu else "-"] + [
+                     number(cpu) if cpu else "-", f"{cuda / cpu:.3g}" if cpu else "-"] + [
                          f"{number(wall(name))} ({100.0 * by_solver[name]['solved']:.4g} %)"
                          if name in by_solver else "-" for name in others])
     return rows

@@ -10,10 +10,10 @@
 #
 #   scripts/gpu_check.sh [--stage N]... [--families REGEX] [--pack ARCHIVE] [OUTPUT_FOLDER]
 #
-# All stages where none is named. --families: what stage 3 measures, all by default. --pack: what scripts/gpu_pack.sh made, or a folder with its
-# contents; else the sources are compiled
-# here (CAROM_BUILD_DIR, default build-gpu), with dependencies from .deps/ (scripts/vendor_deps.sh)
-# where the system lacks them. Nothing is downloaded. OUTPUT_FOLDER: default bench/results.
+# All stages where none is named. --families: what stage 3 measures, all by default. --pack: what
+# scripts/gpu_pack.sh made, or a folder with its contents; else the sources are compiled here
+# (CAROM_BUILD_DIR, default build-gpu), with dependencies from .deps/ (scripts/vendor_deps.sh) where
+# the system lacks them. Nothing is downloaded. OUTPUT_FOLDER: default bench/results.
 # Exit status: 0 all passed, 1 something failed, 3 no GPU here.
 # shellcheck disable=SC2317  # functions are run by step
 set -uo pipefail
@@ -162,10 +162,9 @@ stage_4() {
   if ! command -v ncu >/dev/null; then leave_out profile "no ncu on this machine"; return; fi
   # the largest batch of each family: which kernels take how much of a call
   for family in $("$bin/carom_bench" --benchmark_list_tests --benchmark_filter='^device/.*/cuda' |
-    sed -n 's,^device/\(.*\)_2^\([0-9]*\)/\(cuda\|cuda_tables_there\)/.*,\1 \2 \3,p' |
-    sort -k1,1 -k2,2n | awk '{ last[$1] = $1 "_2^" $2 "/" $3 } END { for (f in last) print last[f] }' |
-    sort); do
-    step "times_${family%%_2^*}" 30 bash -c 'kernel_times "$1"' times "^device/${family/^/\\^}/"
+    sed -n 's,^device/\(.*\)_2^\([0-9]*\)/cuda/.*,\1 \2,p' | sort -k1,1 -k2,2n |
+    awk '{ last[$1] = $2 } END { for (f in last) print f "_2^" last[f] }' | sort); do
+    step "times_${family%%_2^*}" 30 bash -c 'kernel_times "$1"' times "^device/${family/^/\\^}/cuda/"
     report 4 "$output"
   done
   while read -r family kernel; do

@@ -143,9 +143,9 @@ struct MotionSettings {
                                    ///< in these alone
   std::uint64_t seed = 0;
   double step_size = 0.0;  ///< h of Algorithm 1 [N s]: lambda_max is drawn from [0, h]^m; 0: of
-                           ///< each impact the impulse that stops the contact that takes most, at
-                           ///< least 1e-3 of what stops slip and 1e-4 of what the terms of contact
-                           ///< velocities amount to
+                           ///< each impact the largest impulse that one contact needs to stop; at
+                           ///< least 1e-3 of what stops the slip, and 1e-4 of what the terms in
+                           ///< the sum of a contact velocity would need
   Restitution restitution = Restitution::newton;
   double coefficient = 0.0;          ///< e of the restitution, in [0, 1]
   std::int64_t max_events = 10000;   ///< of one motion

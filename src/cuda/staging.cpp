@@ -54,13 +54,13 @@ void set(void* pointer, char* value) { std::memcpy(pointer, &value, sizeof(value
 StagingSlot& StagingMemory::slot(int which) {
   std::unique_ptr<StagingSlot>& own = slots_[which];
   if (own != nullptr) return *own;
-  int device = 0;
-  check(cudaGetDevice(&device), "cudaGetDevice");
+  int current = 0;
+  check(cudaGetDevice(&current), "cudaGetDevice");
   FreeSlots& all = free_slots();
   {
     const std::lock_guard lock(all.mutex);
     const auto found = std::find_if(all.slots.begin(), all.slots.end(),
-                                    [&](const auto& slot) { return slot->device == device; });
+                                    [&](const auto& slot) { return slot->device == current; });
     if (found != all.slots.end()) {
       own = std::move(*found);
       all.slots.erase(found);
@@ -68,7 +68,7 @@ StagingSlot& StagingMemory::slot(int which) {
     }
   }
   own = std::make_unique<StagingSlot>();
-  own->device = device;
+  own->device = current;
   return *own;
 }
 
@@ -215,17 +215,17 @@ StagingSlot& Staging::next_part() {
 
 void Staging::to_device(char* to, const char* from, std::size_t bytes) {
   const cudaStream_t stream = stream_.get();
-  for (std::size_t done = 0; done < bytes; done += kPartBytes) {
-    const std::size_t part = std::min(kPartBytes, bytes - done);
-    const char* source = from + done;
-    if (bytes >= kPartBytes) {
-      const StagingSlot& slot = next_part();
-      copy_by_all(slot.inputs.data(), source, part);
-      source = slot.inputs.data();
-    }
-    check(cudaMemcpyAsync(to + done, source, part, cudaMemcpyHostToDevice, stream),
+  const auto send = [&](std::size_t at, const char* source, std::size_t size) {
+    check(cudaMemcpyAsync(to + at, source, size, cudaMemcpyHostToDevice, stream),
           "cudaMemcpyAsync to the device");
-    if (bytes >= kPartBytes) memory_of_.slot(turn_).computed.record(stream);
+  };
+  if (bytes < kPartBytes) return send(0, from, bytes);
+  for (std::size_t done = 0; done < bytes; done += kPartBytes) {
+    const StagingSlot& slot = next_part();
+    const std::size_t part = std::min(kPartBytes, bytes - done);
+    copy_by_all(slot.inputs.data(), from + done, part);
+    send(done, slot.inputs.data(), part);
+    slot.computed.record(stream);
   }
 }
 

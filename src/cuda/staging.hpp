@@ -114,8 +114,8 @@ class Staging {
     memory_.push_back({&pointer, bytes<T>(count), 0});
   }
 
-  /// The same where the work is on stream.get() alone: of a large batch one piece travels beside
-  /// another's work, on two streams of the memory's own.
+  /// As run, for work that uses only stream.get(). While one piece of a large batch is computed,
+  /// the next one is copied; two streams of the memory take turns.
   template <class Work>
   void alternate(Work&& work) {
     if (!alternates()) return run(work);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <carom/device/trigonometry.hpp>
+
 #include "models/body/walkers.hpp"
 
 namespace carom::kernels {

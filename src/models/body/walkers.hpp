@@ -1,6 +1,7 @@
 #pragma once
 
 #include <carom/device/trigonometry.hpp>
+
 #include "models/body/planar_tree.hpp"
 
 /// Walkers on two feet, level floor y = 0.

@@ -155,8 +155,8 @@ class MotionImpact {
     view_.step_size = step_size_of(step_size, count_, kDim * count_, view_.delassus, view_.scale,
                                    view_.contact_velocity, run.velocity_tolerance);
     if (!(step_size > 0.0)) {
-      // An approach that is slow beside the slip may have to stop that, too; and beside the terms
-      // of contact velocities a step must be seen, as their rounding is judged by it.
+      // A slow approach may have to stop a fast slip. And the step must stay above the rounding of
+      // the contact velocities, or no step can be certified.
       view_.step_size = larger(view_.step_size, kShareOfSlip * sliding_impulse());
       view_.step_size = larger(view_.step_size, kShareOfTerms * impulse_of_terms());
     }
