@@ -85,7 +85,7 @@ function(carom_simd_rooms prefix)
   set(${prefix}_has ${has} PARENT_SCOPE)
 endfunction()
 
-file(GLOB simd_sources CONFIGURE_DEPENDS src/cpu/simd/*.cpp)
+file(GLOB_RECURSE simd_sources CONFIGURE_DEPENDS src/cpu/simd/*.cpp)
 list(REMOVE_ITEM simd_sources ${PROJECT_SOURCE_DIR}/src/cpu/simd/dispatch.cpp)
 carom_simd_rooms(carom_simd ${simd_sources})
 if("avx2" IN_LIST simd_sets AND "avx512" IN_LIST simd_sets)
@@ -93,7 +93,7 @@ if("avx2" IN_LIST simd_sets AND "avx512" IN_LIST simd_sets)
 endif()
 # -O3 takes nearly twice as long over eleven mechanisms and gains a tenth. The room's precompiled
 # header would bring its own level with it.
-set(motion_units src/cpu/simd/motions.cpp src/cpu/motion/simulate_own.cpp)
+set(motion_units src/cpu/simd/motion/motions.cpp src/cpu/motion/simulate_own.cpp)
 set(room_level $<TARGET_PROPERTY:CAROM_MOTIONS>)
 set(motion_level $<IF:$<STREQUAL:${room_level},>,-O2,${room_level}>)
 set_property(SOURCE ${motion_units} APPEND PROPERTY COMPILE_OPTIONS

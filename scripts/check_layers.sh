@@ -16,7 +16,7 @@ rooms='
 ^src/io/                                              io
 ^src/run/                                             run
 ^src/api/                                             api
-^src/cpu/reference/                                   reference
+^src/reference/                                   reference
 ^src/cpu/                                             cpu
 ^src/cuda/                                            cuda
 ^src/(programs|impact|equilibrium|compliant|motion|stability|models)/  families
@@ -83,7 +83,7 @@ grep -HoE '^[[:space:]]*#[[:space:]]*include[[:space:]]+[<"][^>"]+' $files |
       # judged, and the second opinion on cones without interior, which can only withdraw a claim.
       shares = (from == "reference" || to == "reference") && from != to && to != "include" &&
         to != "core" && included !~ /\/([a-z]+_)?backends\.hpp$/ &&
-        included !~ /^programs\/qp\/(cone_faces|body\/qp_proofs)\.hpp$/
+        included !~ /^programs\/qp\/(cone_faces|kernels\/qp_proofs)\.hpp$/
       if (rank[to] <= rank[from] && !backends && !shares) next
       ++wrong
       printf "%-9s > %-9s  %s includes %s\n", from, to, file, included

@@ -30,7 +30,7 @@ using Vector = std::vector<Value>;
 /// Largest number of friction directions of a spatial contact in an impact of a motion.
 inline constexpr int kMotionFrictionDirections = 8;
 
-/// The functor of src/models/body behind a motion; its parameters are those that
+/// The functor of src/models/mechanisms behind a motion; its parameters are those that
 /// models::build_motion yields.
 enum class MotionMechanism : std::uint8_t {
   block,         ///< RockingBlock: two corners on a floor, q = (x, y, theta)

@@ -19,8 +19,8 @@
 #include "core/words.hpp"
 #include "core/workspace.hpp"
 #include "impact/backends.hpp"
-#include "impact/body/event_modes.hpp"
 #include "impact/derived_settings.hpp"
+#include "impact/kernels/event_modes.hpp"
 #include "impact/prepare.hpp"
 
 namespace carom {

@@ -9,7 +9,7 @@
 #include "core/backends.hpp"
 #include "core/message.hpp"
 #include "motion/backends.hpp"
-#include "motion/body/contact_forces.hpp"
+#include "motion/kernels/contact_forces.hpp"
 #include "motion/mechanisms.hpp"
 
 namespace carom {

@@ -5,7 +5,7 @@
 #include <carom/motion_tree.hpp>
 
 #include "api/tree_part.hpp"
-#include "models/body/spatial_tree.hpp"
+#include "models/mechanisms/spatial_tree.hpp"
 
 namespace carom {
 

@@ -7,7 +7,7 @@
 #include <carom/motion_tree.hpp>
 
 #include "core/require.hpp"
-#include "motion/body/contact_forces.hpp"
+#include "motion/kernels/contact_forces.hpp"
 #include "motion/mechanisms.hpp"
 
 namespace carom {

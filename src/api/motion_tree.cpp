@@ -1,7 +1,7 @@
 #include <carom/motion_tree.hpp>
 
 #include "api/tree_part.hpp"
-#include "models/body/tree_mechanism.hpp"
+#include "models/mechanisms/tree_mechanism.hpp"
 
 namespace carom {
 

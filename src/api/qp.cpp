@@ -9,7 +9,7 @@
 #include "core/require.hpp"
 #include "core/settings.hpp"
 #include "core/workspace.hpp"
-#include "programs/body/convex_lemke.hpp"
+#include "programs/kernels/convex_lemke.hpp"
 #include "programs/qp/backends.hpp"
 #include "programs/qp/linear.hpp"
 

@@ -7,12 +7,12 @@
 
 #include <carom/compliant.hpp>
 
-#include "compliant/body/compliant_array_body.hpp"
-#include "compliant/body/world_body.hpp"
+#include "compliant/kernels/compliant_array.hpp"
+#include "compliant/kernels/world.hpp"
 
 namespace carom {
 
-/// A scenario (src/models/body) for those who step one world at a time: the functor's hooks.
+/// A scenario (src/models/mechanisms) for those who step one world at a time: the functor's hooks.
 class WorldModel {
  public:
   WorldModel(int tangent_rows, bool is_many, bool is_smooth)

@@ -8,7 +8,7 @@
 #include <carom/qp.hpp>
 
 #include "compliant/backends.hpp"
-#include "compliant/body/compliant_centripetal.hpp"
+#include "compliant/kernels/compliant_centripetal.hpp"
 
 namespace carom {
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/arrays.hpp"
-#include "equilibrium/body/planar_batch_body.hpp"
+#include "equilibrium/kernels/planar_batch.hpp"
 #include "equilibrium/planar_backends.hpp"
 
 namespace carom {

@@ -6,7 +6,7 @@
 
 #include <carom/equilibrium_membership.hpp>
 
-#include "equilibrium/body/support_sweep_body.hpp"
+#include "equilibrium/kernels/support_sweep.hpp"
 
 namespace carom {
 

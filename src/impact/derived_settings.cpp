@@ -6,7 +6,7 @@
 #include <carom/error.hpp>
 
 #include "core/message.hpp"
-#include "impact/body/derived_step.hpp"
+#include "impact/kernels/derived_step.hpp"
 #include "impact/prepare.hpp"
 
 namespace carom {

@@ -4,9 +4,9 @@
 #include <cstdint>
 
 #include "core/random.hpp"
-#include "impact/body/contact_path_body.hpp"
-#include "impact/body/impact_body.hpp"
-#include "impact/body/mode_table.hpp"
+#include "impact/kernels/contact_path.hpp"
+#include "impact/kernels/impact.hpp"
+#include "impact/kernels/mode_table.hpp"
 #include "impact/mode_entry.hpp"
 
 /// The loops behind a mode table's set-up, compiled once for each instruction set.

@@ -4,9 +4,9 @@
 #include <array>
 #include <cmath>
 
-#include "impact/body/complete_table.hpp"
-#include "impact/body/table_lane.hpp"
 #include "impact/friction_polygon.hpp"
+#include "impact/kernels/complete_table.hpp"
+#include "impact/kernels/table_lane.hpp"
 #include "impact/mode_pilots.hpp"
 
 namespace carom {

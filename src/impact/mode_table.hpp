@@ -7,8 +7,8 @@
 
 #include <carom/batch.hpp>
 
-#include "impact/body/impact_body.hpp"
-#include "impact/body/mode_table.hpp"
+#include "impact/kernels/impact.hpp"
+#include "impact/kernels/mode_table.hpp"
 #include "impact/mode_entry.hpp"
 
 namespace carom {

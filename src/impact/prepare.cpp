@@ -6,9 +6,9 @@
 #include <Eigen/Dense>
 
 #include "core/parallel.hpp"
-#include "impact/body/closing_step.hpp"
-#include "impact/body/derived_step.hpp"
 #include "impact/friction_polygon.hpp"
+#include "impact/kernels/closing_step.hpp"
+#include "impact/kernels/derived_step.hpp"
 
 namespace carom {
 

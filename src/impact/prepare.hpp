@@ -8,7 +8,7 @@
 #include <carom/error.hpp>
 #include <carom/impact.hpp>
 
-#include "impact/body/impact_body.hpp"
+#include "impact/kernels/impact.hpp"
 
 namespace carom {
 

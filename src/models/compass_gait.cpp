@@ -1,5 +1,5 @@
-#include "models/body/walkers.hpp"
 #include "models/mechanism_problem.hpp"
+#include "models/mechanisms/walkers.hpp"
 
 namespace carom::models::detail {
 

@@ -1,7 +1,7 @@
 #include <numbers>
 
-#include "models/body/planar_bodies.hpp"
 #include "models/mechanism_problem.hpp"
+#include "models/mechanisms/planar_bodies.hpp"
 
 namespace carom::models::detail {
 

@@ -8,8 +8,8 @@
 
 #include <carom/impact.hpp>
 
-#include "models/body/mechanism.hpp"
 #include "models/definition.hpp"
+#include "models/mechanisms/mechanism.hpp"
 
 namespace carom::models::detail {
 

@@ -4,11 +4,11 @@
 #include <cmath>
 #include <numbers>
 
-#include "models/body/motion_bodies.hpp"
-#include "models/body/motion_spatial.hpp"
-#include "models/body/motion_walker.hpp"
-#include "models/body/spatial_tree.hpp"
-#include "models/body/tree_mechanism.hpp"
+#include "models/mechanisms/motion_bodies.hpp"
+#include "models/mechanisms/motion_spatial.hpp"
+#include "models/mechanisms/motion_walker.hpp"
+#include "models/mechanisms/spatial_tree.hpp"
+#include "models/mechanisms/tree_mechanism.hpp"
 
 namespace carom::models {
 

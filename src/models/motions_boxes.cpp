@@ -1,8 +1,8 @@
 #include <cmath>
 
-#include "models/body/planar_bodies.hpp"
-#include "models/body/spatial_bodies.hpp"
 #include "models/mechanism_problem.hpp"
+#include "models/mechanisms/planar_bodies.hpp"
+#include "models/mechanisms/spatial_bodies.hpp"
 #include "models/motion_definition.hpp"
 
 namespace carom::models::detail {

@@ -1,7 +1,7 @@
 #include <cmath>
 
-#include "models/body/walkers.hpp"
 #include "models/mechanism_problem.hpp"
+#include "models/mechanisms/walkers.hpp"
 #include "models/motion_definition.hpp"
 
 namespace carom::models::detail {

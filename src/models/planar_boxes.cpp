@@ -1,5 +1,5 @@
-#include "models/body/planar_bodies.hpp"
 #include "models/mechanism_problem.hpp"
+#include "models/mechanisms/planar_bodies.hpp"
 
 namespace carom::models::detail {
 

@@ -2,7 +2,7 @@
 
 #include <carom/models/scenarios.hpp>
 
-#include "models/body/scenario_bodies.hpp"
+#include "models/mechanisms/scenario_bodies.hpp"
 
 namespace carom::models::detail {
 

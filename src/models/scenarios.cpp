@@ -6,8 +6,8 @@
 
 #include <carom/error.hpp>
 
-#include "models/body/scenario_bodies.hpp"
 #include "models/definition.hpp"
+#include "models/mechanisms/scenario_bodies.hpp"
 #include "models/scenario_kinds.hpp"
 #include "models/scenario_table.hpp"
 

@@ -1,7 +1,7 @@
 #include <cmath>
 
-#include "models/body/spatial_bodies.hpp"
 #include "models/mechanism_problem.hpp"
+#include "models/mechanisms/spatial_bodies.hpp"
 
 // Single spatial bodies, v = (vx, vy, vz, wx, wy, wz) at the centre of mass in the world frame.
 namespace carom::models::detail {

@@ -10,7 +10,7 @@
 
 #include "impact/mode_table.hpp"
 #include "impact/prepare.hpp"
-#include "motion/body/motion_view.hpp"
+#include "motion/kernels/motion_view.hpp"
 
 namespace carom::motion {
 

@@ -2,11 +2,11 @@
 
 #include <carom/motion.hpp>
 
-#include "models/body/motion_bodies.hpp"
-#include "models/body/motion_spatial.hpp"
-#include "models/body/motion_walker.hpp"
-#include "models/body/spatial_tree.hpp"
-#include "models/body/tree_mechanism.hpp"
+#include "models/mechanisms/motion_bodies.hpp"
+#include "models/mechanisms/motion_spatial.hpp"
+#include "models/mechanisms/motion_walker.hpp"
+#include "models/mechanisms/spatial_tree.hpp"
+#include "models/mechanisms/tree_mechanism.hpp"
 
 namespace carom::motion {
 

@@ -10,7 +10,7 @@
 #include "core/require.hpp"
 #include "impact/friction_polygon.hpp"
 #include "impact/mode_table.hpp"
-#include "motion/body/contact_forces.hpp"
+#include "motion/kernels/contact_forces.hpp"
 #include "motion/mechanisms.hpp"
 
 namespace carom::motion {

@@ -6,7 +6,7 @@
 #include <carom/error.hpp>
 #include <carom/motion.hpp>
 
-#include "motion/body/motion_view.hpp"
+#include "motion/kernels/motion_view.hpp"
 
 namespace carom::motion {
 

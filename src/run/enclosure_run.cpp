@@ -4,7 +4,7 @@
 
 #include "core/parallel.hpp"
 #include "core/require.hpp"
-#include "impact/body/event_modes.hpp"
+#include "impact/kernels/event_modes.hpp"
 
 namespace carom::run {
 

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "stability/body/events_body.hpp"
+#include "stability/kernels/events.hpp"
 #include "stability/label_program.hpp"
 #include "stability/labelled.hpp"
 

@@ -5,7 +5,7 @@
 
 #include <carom/sdp.hpp>
 
-#include "stability/body/stance_body.hpp"
+#include "stability/kernels/stance.hpp"
 
 /// Functions of the contact that was touched last (docs/algorithms/stability.md, "Labelled
 /// functions"), found by a semidefinite programme.

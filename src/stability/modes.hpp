@@ -4,7 +4,7 @@
 
 #include <carom/stability.hpp>
 
-#include "stability/body/cascade_body.hpp"
+#include "stability/kernels/cascade.hpp"
 
 /// Single stances on the host: modes of any number of contacts, and motions that are written down.
 namespace carom::stability {

@@ -5,7 +5,7 @@
 #include <carom/stability.hpp>
 
 #include "core/workspace.hpp"
-#include "stability/body/cascade_body.hpp"
+#include "stability/kernels/cascade.hpp"
 
 /// From stances to the bodies' form, on the host: sines and cosines of every backend are the same.
 namespace carom::stability {

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "programs/sdp/judge.hpp"
-#include "stability/body/certificate_paper_body.hpp"
+#include "stability/kernels/certificate_paper.hpp"
 #include "stability/sos_program.hpp"
 
 namespace carom::stability {

@@ -2,7 +2,7 @@
 
 #include <carom/status.hpp>
 
-#include "stability/body/stance_body.hpp"
+#include "stability/kernels/stance.hpp"
 
 /// The paper's own programme, solved, and what its answer proves (docs/algorithms/stability.md,
 /// "The paper's own programme").

@@ -6,7 +6,7 @@
 #include <Eigen/Geometry>
 
 #include "api/models_support.hpp"
-#include "models/body/rigid_body.hpp"
+#include "models/mechanisms/rigid_body.hpp"
 
 namespace {
 

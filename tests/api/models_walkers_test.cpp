@@ -8,8 +8,8 @@
 #include <Eigen/Core>
 
 #include "api/models_support.hpp"
-#include "models/body/walkers.hpp"
 #include "models/mechanism_problem.hpp"
+#include "models/mechanisms/walkers.hpp"
 
 namespace {
 

@@ -7,7 +7,7 @@
 
 #include "cpu/programs/qp_large_host.hpp"
 #include "programs/qp/backends.hpp"
-#include "programs/qp/body/qp_task_body.hpp"
+#include "programs/qp/kernels/qp_task.hpp"
 #include "programs/qp/layout.hpp"
 #include "programs/qp/task.hpp"
 

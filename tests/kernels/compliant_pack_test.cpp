@@ -13,8 +13,8 @@
 #include "support/compliant_problems.hpp"
 #include "support/compliant_range.hpp"
 
-// Steps in packs (src/cpu/simd/step_packs.hpp): what a step gets does not depend on the width of
-// the pack, nor on who is in it.
+// Steps in packs (src/cpu/simd/impact/step_packs.hpp): what a step gets does not depend on the
+// width of the pack, nor on who is in it.
 namespace carom {
 namespace {
 

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <Eigen/Dense>
 
-#include "compliant/body/compliant_contact.hpp"
+#include "compliant/kernels/compliant_contact.hpp"
 #include "support/compliant_problems.hpp"
 
 namespace carom {

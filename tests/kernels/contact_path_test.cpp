@@ -14,7 +14,7 @@
 #include "support/path_run.hpp"
 #include "support/random_problems.hpp"
 
-// The body of src/impact/body/contact_path_body.hpp by itself, in double and in float.
+// The body of src/impact/kernels/contact_path.hpp by itself, in double and in float.
 namespace carom {
 namespace {
 

@@ -4,13 +4,13 @@
 
 #include <gtest/gtest.h>
 
-#include "impact/body/enumerate_body.hpp"
+#include "impact/kernels/enumerate.hpp"
 #include "support/enumerated.hpp"
 #include "support/random_problems.hpp"
 #include "support/scaled_step.hpp"
 #include "support/step_problem.hpp"
 
-// The body of src/impact/body/enumerate_body.hpp beside the reference's own enumeration.
+// The body of src/impact/kernels/enumerate.hpp beside the reference's own enumeration.
 namespace carom {
 namespace {
 

@@ -15,7 +15,8 @@
 #include "support/lcp_cases.hpp"
 #include "support/random_problems.hpp"
 
-// Packs of LCPs (src/cpu/simd/pack_lcps.hpp) against kernels::Lemke, one problem after the other.
+// Packs of LCPs (src/cpu/simd/programs/pack_lcps.hpp) against kernels::Lemke, one problem after the
+// other.
 namespace carom {
 namespace {
 

@@ -14,7 +14,7 @@
 #include "support/lcp_cases.hpp"
 #include "support/random_problems.hpp"
 
-// The body of src/programs/lcp/body/lemke_body.hpp on one lane and on an emulated warp.
+// The body of src/programs/lcp/kernels/lemke.hpp on one lane and on an emulated warp.
 namespace carom {
 namespace {
 

@@ -6,13 +6,13 @@
 #include <gtest/gtest.h>
 
 #include "core/constants.hpp"
-#include "cpu/simd/planar_search.hpp"
-#include "equilibrium/body/strip_polygon_body.hpp"
+#include "cpu/simd/equilibrium/planar_search.hpp"
+#include "equilibrium/kernels/strip_polygon.hpp"
 #include "equilibrium/planar_backends.hpp"
 #include "equilibrium/planar_view.hpp"
 #include "support/planar_batches.hpp"
 
-// equilibrium/body/planar_*_body.hpp on packs, threads and the emulated device.
+// equilibrium/kernels/planar_*_body.hpp on packs, threads and the emulated device.
 namespace carom {
 namespace {
 

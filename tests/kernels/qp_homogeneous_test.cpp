@@ -4,12 +4,12 @@
 
 #include <gtest/gtest.h>
 
-#include "programs/qp/body/qp_homogeneous_body.hpp"
+#include "programs/qp/kernels/qp_homogeneous.hpp"
 #include "support/cone_judge.hpp"
 #include "support/cone_problems.hpp"
 #include "support/from_environment.hpp"
 
-// The decision of src/programs/qp/body/qp_homogeneous_body.hpp about problems whose verdict is
+// The decision of src/programs/qp/kernels/qp_homogeneous.hpp about problems whose verdict is
 // known.
 namespace carom {
 namespace {

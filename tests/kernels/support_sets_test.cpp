@@ -4,7 +4,7 @@
 #include "support/bits.hpp"
 #include "support/spatial_postures.hpp"
 
-// equilibrium/body/support_*_body.hpp in every instruction set that this machine has.
+// equilibrium/kernels/support_*_body.hpp in every instruction set that this machine has.
 namespace carom {
 namespace {
 

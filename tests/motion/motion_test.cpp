@@ -14,7 +14,7 @@
 
 #include "core/arrays.hpp"
 #include "cpu/simd/dispatch.hpp"
-#include "cpu/simd/motions.hpp"
+#include "cpu/simd/motion/motions.hpp"
 #include "motion/prepare.hpp"
 #include "support/motion_runs.hpp"
 

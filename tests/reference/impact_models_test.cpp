@@ -13,7 +13,7 @@
 #include <carom/error.hpp>
 #include <carom/models/models.hpp>
 
-#include "cpu/reference/impact/mechanism.hpp"
+#include "reference/impact/mechanism.hpp"
 #include "reference/problems.hpp"
 
 namespace carom::reference {

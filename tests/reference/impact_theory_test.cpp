@@ -9,10 +9,10 @@
 #include <carom/impact_models.hpp>
 #include <carom/models/models.hpp>
 
-#include "cpu/reference/impact/mechanism.hpp"
-#include "cpu/reference/impact/step.hpp"
-#include "cpu/reference/impact/trajectory.hpp"
 #include "programs/lp/dense_simplex.hpp"
+#include "reference/impact/mechanism.hpp"
+#include "reference/impact/step.hpp"
+#include "reference/impact/trajectory.hpp"
 #include "reference/problems.hpp"
 
 namespace carom::reference {

@@ -1,4 +1,4 @@
-#include "cpu/reference/programs/lemke.hpp"
+#include "reference/programs/lemke.hpp"
 
 #include <cmath>
 #include <filesystem>

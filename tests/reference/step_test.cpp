@@ -1,4 +1,4 @@
-#include "cpu/reference/impact/step.hpp"
+#include "reference/impact/step.hpp"
 #include "core/constants.hpp"
 
 #include <algorithm>
@@ -9,9 +9,9 @@
 
 #include <gtest/gtest.h>
 
-#include "cpu/reference/impact/mechanism.hpp"
 #include "impact/backends.hpp"
 #include "impact/step_solutions.hpp"
+#include "reference/impact/mechanism.hpp"
 #include "reference/problems.hpp"
 
 namespace carom::reference {

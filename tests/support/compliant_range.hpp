@@ -5,7 +5,7 @@
 #include <carom/compliant.hpp>
 
 #include "compliant/backends.hpp"
-#include "cpu/simd/compliant_range.hpp"
+#include "cpu/simd/compliant/compliant_range.hpp"
 
 namespace carom::test {
 

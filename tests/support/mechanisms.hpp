@@ -3,10 +3,10 @@
 #include <string>
 #include <type_traits>
 
-#include "models/body/planar_bodies.hpp"
-#include "models/body/scenario_bodies.hpp"
-#include "models/body/spatial_bodies.hpp"
-#include "models/body/walkers.hpp"
+#include "models/mechanisms/planar_bodies.hpp"
+#include "models/mechanisms/scenario_bodies.hpp"
+#include "models/mechanisms/spatial_bodies.hpp"
+#include "models/mechanisms/walkers.hpp"
 
 /// The mechanisms of all impact models and scenarios, and what they say in one row of numbers.
 namespace carom::test {

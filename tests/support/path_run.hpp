@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "impact/body/contact_path_body.hpp"
+#include "impact/kernels/contact_path.hpp"
 #include "support/scaled_step.hpp"
 #include "support/step_problem.hpp"
 

@@ -13,7 +13,7 @@
 /// from a start.
 namespace carom::models {
 
-/// The functor of src/models/body/scenario_bodies.hpp behind a scenario.
+/// The functor of src/models/mechanisms/scenario_bodies.hpp behind a scenario.
 enum class ScenarioKind : std::uint8_t {
   spring_mass_damper,
   pendulum_joint,

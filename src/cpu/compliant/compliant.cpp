@@ -3,7 +3,7 @@
 #include "compliant/backends.hpp"
 #include "core/parallel.hpp"
 #include "core/thread_scratch.hpp"
-#include "cpu/simd/compliant_range.hpp"
+#include "cpu/simd/compliant/compliant_range.hpp"
 
 namespace carom::cpu {
 

@@ -9,7 +9,7 @@
 #include "core/thread_scratch.hpp"
 #include "cpu/equilibrium/spatial_contour.hpp"
 #include "equilibrium/spatial_backends.hpp"
-#include "impact/body/min_norm_body.hpp"
+#include "impact/kernels/min_norm.hpp"
 
 namespace carom::cpu {
 

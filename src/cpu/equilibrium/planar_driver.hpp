@@ -3,8 +3,8 @@
 #include <array>
 
 #include "core/workspace.hpp"
-#include "cpu/simd/planar_search.hpp"
-#include "equilibrium/body/planar_margin_body.hpp"
+#include "cpu/simd/equilibrium/planar_search.hpp"
+#include "equilibrium/kernels/planar_margin.hpp"
 #include "equilibrium/planar_backends.hpp"
 #include "equilibrium/planar_view.hpp"
 

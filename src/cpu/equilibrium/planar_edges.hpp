@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "equilibrium/body/planar_posture_body.hpp"
+#include "equilibrium/kernels/planar_posture.hpp"
 
 /// Cone edges of a planar posture as the geometric methods see them.
 namespace carom::cpu {

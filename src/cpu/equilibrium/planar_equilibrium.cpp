@@ -3,7 +3,7 @@
 #include "core/thread_scratch.hpp"
 #include "cpu/equilibrium/planar_driver.hpp"
 #include "cpu/equilibrium/planar_methods.hpp"
-#include "equilibrium/body/planar_margin_body.hpp"
+#include "equilibrium/kernels/planar_margin.hpp"
 
 namespace carom {
 

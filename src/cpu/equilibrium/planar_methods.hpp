@@ -2,7 +2,7 @@
 
 #include <carom/equilibrium_planar.hpp>
 
-#include "equilibrium/body/planar_posture_body.hpp"
+#include "equilibrium/kernels/planar_posture.hpp"
 
 namespace carom::cpu {
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "core/workspace.hpp"
-#include "cpu/simd/support.hpp"
-#include "equilibrium/body/support_verdict.hpp"
+#include "cpu/simd/equilibrium/support.hpp"
+#include "equilibrium/kernels/support_verdict.hpp"
 #include "equilibrium/spatial_backends.hpp"
 
 namespace carom::cpu {

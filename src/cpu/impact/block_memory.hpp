@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cpu/simd/block.hpp"
-#include "cpu/simd/event_block.hpp"
+#include "cpu/simd/impact/event_block.hpp"
 #include "impact/accumulate.hpp"
 
 /// Memory that the blocks of a thread share.

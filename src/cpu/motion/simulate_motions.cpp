@@ -5,7 +5,7 @@
 #include "core/parallel.hpp"
 #include "core/workspace.hpp"
 #include "cpu/simd/dispatch.hpp"
-#include "cpu/simd/motions.hpp"
+#include "cpu/simd/motion/motions.hpp"
 #include "motion/backends.hpp"
 #include "motion/first_impact.hpp"
 #include "motion/prepare.hpp"

@@ -3,9 +3,9 @@
 #include "core/arrays.hpp"
 #include "core/parallel.hpp"
 #include "motion/backends.hpp"
-#include "motion/body/motion_body.hpp"
-#include "motion/body/own_mechanism.hpp"
 #include "motion/first_impact.hpp"
+#include "motion/kernels/motion.hpp"
+#include "motion/kernels/own_mechanism.hpp"
 #include "motion/prepare.hpp"
 
 namespace carom::cpu {

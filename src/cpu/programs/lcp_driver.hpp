@@ -10,7 +10,7 @@
 #include "core/arrays.hpp"
 #include "core/parallel.hpp"
 #include "core/thread_scratch.hpp"
-#include "cpu/simd/lcp_range.hpp"
+#include "cpu/simd/programs/lcp_range.hpp"
 
 namespace carom::cpu {
 

@@ -6,8 +6,8 @@
 #include "core/arrays.hpp"
 #include "core/parallel.hpp"
 #include "core/thread_scratch.hpp"
-#include "cpu/simd/lp_lane.hpp"
-#include "programs/lp/body/lp_finish_body.hpp"
+#include "cpu/simd/programs/lp_lane.hpp"
+#include "programs/lp/kernels/lp_finish.hpp"
 #include "programs/lp/task.hpp"
 
 namespace carom::cpu {

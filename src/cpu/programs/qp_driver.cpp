@@ -8,7 +8,7 @@
 #include "core/thread_scratch.hpp"
 #include "cpu/simd/dispatch.hpp"
 #include "programs/qp/backends.hpp"
-#include "programs/qp/body/qp_task_body.hpp"
+#include "programs/qp/kernels/qp_task.hpp"
 #include "programs/qp/task.hpp"
 
 namespace carom::cpu {

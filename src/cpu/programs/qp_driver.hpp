@@ -3,7 +3,7 @@
 #include <carom/qp.hpp>
 
 #include "core/workspace.hpp"
-#include "cpu/simd/qp.hpp"
+#include "cpu/simd/programs/qp.hpp"
 #include "programs/qp/layout.hpp"
 
 namespace carom::cpu {

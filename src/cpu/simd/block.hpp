@@ -3,8 +3,8 @@
 #include <carom/device/lanes.hpp>
 
 #include "cpu/simd/dispatch.hpp"
-#include "cpu/simd/pack_trajectories.hpp"
-#include "impact/body/impact_body.hpp"
+#include "cpu/simd/impact/pack_trajectories.hpp"
+#include "impact/kernels/impact.hpp"
 
 namespace carom::cpu::simd {
 

@@ -1,8 +1,8 @@
 #include "core/arrays.hpp"
 #include "core/parallel.hpp"
 #include "stability/backends.hpp"
-#include "stability/body/cascade_body.hpp"
 #include "stability/certify.hpp"
+#include "stability/kernels/cascade.hpp"
 #include "stability/prepare.hpp"
 
 namespace carom::cpu {

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "compliant/body/compliant_array_body.hpp"
+#include "compliant/kernels/compliant_array.hpp"
 
 namespace carom::cuda {
 

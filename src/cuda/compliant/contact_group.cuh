@@ -2,7 +2,7 @@
 
 #include <carom/certificate_compliant.hpp>
 
-#include "compliant/body/compliant_array_body.hpp"
+#include "compliant/kernels/compliant_array.hpp"
 #include "cuda/compliant/newton_group.cuh"
 
 /// One step of one rigid body on four spatial contacts on as many lanes, a contact each.

@@ -3,7 +3,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "compliant/body/compliant_array_body.hpp"
+#include "compliant/kernels/compliant_array.hpp"
 #include "cuda/lanes.cuh"
 #include "cuda/quotient.cuh"
 

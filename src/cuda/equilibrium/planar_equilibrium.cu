@@ -5,7 +5,7 @@
 #include "cuda/launch.cuh"
 #include "cuda/runtime.hpp"
 #include "cuda/staging.hpp"
-#include "equilibrium/body/planar_margin_body.hpp"
+#include "equilibrium/kernels/planar_margin.hpp"
 #include "equilibrium/planar_backends.hpp"
 #include "equilibrium/planar_view.hpp"
 

@@ -7,8 +7,8 @@
 #include "cuda/launch.cuh"
 #include "cuda/runtime.hpp"
 #include "cuda/staging.hpp"
-#include "equilibrium/body/support_sweep_body.hpp"
-#include "equilibrium/body/support_verdict.hpp"
+#include "equilibrium/kernels/support_sweep.hpp"
+#include "equilibrium/kernels/support_verdict.hpp"
 #include "equilibrium/spatial_backends.hpp"
 
 // A thread takes one arc of one posture's directions, so that the eight arcs of four postures make

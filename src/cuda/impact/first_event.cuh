@@ -5,7 +5,7 @@
 #include <carom/device/lanes.hpp>
 #include <carom/device/numeric.hpp>
 
-#include "impact/body/contact_path_tableau.hpp"
+#include "impact/kernels/contact_path_tableau.hpp"
 
 /// Which of some slacks vanishes first, without a division each.
 namespace carom::cuda {

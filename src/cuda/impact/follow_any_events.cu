@@ -1,7 +1,7 @@
 #include "cuda/impact/sample_store.cuh"
 #include "cuda/lanes.cuh"
 #include "cuda/launch.cuh"
-#include "impact/body/any_events_body.hpp"
+#include "impact/kernels/any_events.hpp"
 
 /// Solutions of impacts from event to event that have no table of modes: one thread a trajectory.
 namespace carom::cuda {

@@ -3,7 +3,7 @@
 #include "cuda/impact/sample_store.cuh"
 #include "cuda/lanes.cuh"
 #include "cuda/launch.cuh"
-#include "impact/body/events_body.hpp"
+#include "impact/kernels/events.hpp"
 
 /// Solutions of planar impacts from event to event: all modes of a problem first, then one thread a
 /// trajectory.

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "cuda/lanes.cuh"
-#include "impact/body/contact_path_body.hpp"
+#include "impact/kernels/contact_path.hpp"
 
 /// A problem in the memory of a group of lanes, in front of its contact-mode path and behind it.
 namespace carom::cuda {

@@ -10,7 +10,7 @@
 #include "cuda/impact/sample_launch.hpp"
 #include "cuda/runtime.hpp"
 #include "impact/accumulate.hpp"
-#include "impact/body/impact_body.hpp"
+#include "impact/kernels/impact.hpp"
 
 namespace carom::cuda {
 

@@ -11,7 +11,7 @@
 #include "cuda/impact/sample_shards.hpp"
 #include "impact/accumulate.hpp"
 #include "impact/backends.hpp"
-#include "impact/body/event_table.hpp"
+#include "impact/kernels/event_table.hpp"
 #include "impact/mode_table.hpp"
 #include "impact/prepare.hpp"
 

@@ -8,7 +8,7 @@
 
 #include "cuda/impact/sample_policy.hpp"
 #include "cuda/runtime.hpp"
-#include "impact/body/impact_body.hpp"
+#include "impact/kernels/impact.hpp"
 
 /// What the sampling kernels share with the host: plain structs of device pointers.
 namespace carom::cuda {

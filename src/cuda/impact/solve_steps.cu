@@ -8,9 +8,9 @@
 #include "cuda/runtime.hpp"
 #include "cuda/staging.hpp"
 #include "impact/backends.hpp"
-#include "impact/body/contact_path_body.hpp"
 #include "impact/friction_polygon.hpp"
-#include "programs/lcp/body/lemke_body.hpp"
+#include "impact/kernels/contact_path.hpp"
+#include "programs/lcp/kernels/lemke.hpp"
 
 namespace carom::cuda {
 

@@ -7,7 +7,7 @@
 #include <carom/impact.hpp>
 
 #include "core/pointers.hpp"
-#include "impact/body/step_lcp.hpp"
+#include "impact/kernels/step_lcp.hpp"
 
 /// Single contact steps: what the kernels for them share.
 namespace carom::cuda {

@@ -6,8 +6,8 @@
 #include <carom/motion.hpp>
 
 #include "cuda/runtime.hpp"
-#include "motion/body/motion_view.hpp"
 #include "motion/first_impact.hpp"
+#include "motion/kernels/motion_view.hpp"
 
 namespace carom::cuda {
 

@@ -8,8 +8,8 @@
 #include "cuda/motion/run_motions.hpp"
 #include "cuda/runtime.hpp"
 #include "cuda/staging.hpp"
-#include "motion/body/any_mechanism.hpp"
-#include "motion/body/motion_body.hpp"
+#include "motion/kernels/any_mechanism.hpp"
+#include "motion/kernels/motion.hpp"
 #include "motion/prepare.hpp"
 
 namespace carom::cuda {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "programs/lp/body/lp_body.hpp"
+#include "programs/lp/kernels/lp.hpp"
 
 namespace carom::cuda {
 

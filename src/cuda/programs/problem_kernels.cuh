@@ -3,8 +3,8 @@
 #include "core/pointers.hpp"
 #include "cuda/impact/sample_launch.hpp"
 #include "cuda/lanes.cuh"
-#include "impact/body/closing_step.hpp"
-#include "impact/body/derived_step.hpp"
+#include "impact/kernels/closing_step.hpp"
+#include "impact/kernels/derived_step.hpp"
 
 /// The small kernels around cuSOLVER's factorisation of a device batch. A block is one warp.
 namespace carom::cuda {

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "programs/qp/body/qp_task_body.hpp"
+#include "programs/qp/kernels/qp_task.hpp"
 
 /// The kernels that run kernels::QpTask: which of them a batch gets, and with how much memory.
 namespace carom::cuda {

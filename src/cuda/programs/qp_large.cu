@@ -5,7 +5,7 @@
 #include "cuda/launch.cuh"
 #include "cuda/programs/qp_large_run.hpp"
 #include "cuda/programs/qp_libraries.hpp"
-#include "programs/qp/body/qp_large_check.hpp"
+#include "programs/qp/kernels/qp_large_check.hpp"
 #include "programs/qp/large.hpp"
 
 namespace carom::cuda {

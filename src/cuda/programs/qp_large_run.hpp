@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cuda/runtime.hpp"
-#include "programs/qp/body/qp_task_body.hpp"
+#include "programs/qp/kernels/qp_task.hpp"
 
 namespace carom::cuda {
 

@@ -10,8 +10,8 @@
 #include "cuda/runtime.hpp"
 #include "cuda/staging.hpp"
 #include "programs/lcp/backends.hpp"
-#include "programs/lcp/body/lcp_finish_body.hpp"
-#include "programs/lcp/body/lemke_body.hpp"
+#include "programs/lcp/kernels/lcp_finish.hpp"
+#include "programs/lcp/kernels/lemke.hpp"
 
 namespace carom::cuda {
 

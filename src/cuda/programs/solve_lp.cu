@@ -6,7 +6,7 @@
 #include "cuda/runtime.hpp"
 #include "cuda/shared_lanes.cuh"
 #include "cuda/staging.hpp"
-#include "programs/lp/body/lp_finish_body.hpp"
+#include "programs/lp/kernels/lp_finish.hpp"
 #include "programs/lp/task.hpp"
 
 namespace carom::cuda {

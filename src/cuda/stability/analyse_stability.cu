@@ -6,8 +6,8 @@
 #include "cuda/runtime.hpp"
 #include "cuda/staging.hpp"
 #include "stability/backends.hpp"
-#include "stability/body/cascade_body.hpp"
 #include "stability/certify.hpp"
+#include "stability/kernels/cascade.hpp"
 #include "stability/prepare.hpp"
 
 namespace carom::cuda {

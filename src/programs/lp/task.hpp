@@ -1,7 +1,7 @@
 #pragma once
 
 #include "programs/lp/backends.hpp"
-#include "programs/lp/body/lp_body.hpp"
+#include "programs/lp/kernels/lp.hpp"
 
 namespace carom {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "programs/qp/body/qp_proofs.hpp"
 #include "programs/qp/dense_cones.hpp"
+#include "programs/qp/kernels/qp_proofs.hpp"
 
 namespace carom::qp {
 

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "programs/qp/body/qp_homogeneous_body.hpp"
+#include "programs/qp/kernels/qp_homogeneous.hpp"
 
 /// Cone programs for which no optimum with multipliers and no proof is found: facial reduction
 /// (Borwein and Wolkowicz 1981; Pataki 2013) in doubled precision, on the host.

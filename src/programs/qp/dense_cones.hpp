@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "programs/qp/body/qp_homogeneous_body.hpp"
+#include "programs/qp/kernels/qp_homogeneous.hpp"
 
 /// A quadratic program with cones that is put together row by row, every row with all columns.
 namespace carom::qp {

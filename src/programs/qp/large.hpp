@@ -5,11 +5,11 @@
 #include <utility>
 #include <vector>
 
-#include "programs/qp/body/qp_large_check.hpp"
+#include "programs/qp/kernels/qp_large_check.hpp"
 #include "programs/qp/layout.hpp"
 
 /// The operator splitting for large quadratic programs over an engine that factors, multiplies and
-/// runs the steps of src/programs/qp/body/qp_large_body.hpp: a GPU with its libraries, or the host.
+/// runs the steps of src/programs/qp/kernels/qp_large.hpp: a GPU with its libraries, or the host.
 namespace carom {
 
 /// More variables than this, and rows of A alone: the library path.

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "core/constants.hpp"
-#include "programs/qp/body/qp_proofs.hpp"
-#include "programs/qp/body/qp_task_arrays.hpp"
+#include "programs/qp/kernels/qp_proofs.hpp"
+#include "programs/qp/kernels/qp_task_arrays.hpp"
 #include "programs/qp/layout.hpp"
 
 namespace carom::qp_linear {

@@ -2,7 +2,7 @@
 
 #include <carom/qp.hpp>
 
-#include "programs/qp/body/qp_task_arrays.hpp"
+#include "programs/qp/kernels/qp_task_arrays.hpp"
 #include "programs/qp/layout.hpp"
 
 namespace carom {

@@ -2,7 +2,7 @@
 
 #include "core/arrays.hpp"
 #include "core/parallel.hpp"
-#include "cpu/simd/sliders_range.hpp"
+#include "cpu/simd/programs/sliders_range.hpp"
 
 namespace carom::cpu {
 

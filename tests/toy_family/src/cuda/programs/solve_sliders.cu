@@ -5,7 +5,7 @@
 #include "cuda/runtime.hpp"
 #include "cuda/staging.hpp"
 #include "programs/sliders/backends.hpp"
-#include "programs/sliders/body/sliders_body.hpp"
+#include "programs/sliders/kernels/sliders.hpp"
 
 namespace carom::cuda {
 

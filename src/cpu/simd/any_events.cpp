@@ -1,9 +1,0 @@
-#include CAROM_ISA_HEADER
-
-#include "cpu/simd/any_event_block.hpp"
-
-namespace carom::cpu::simd {
-
-template void follow_any_events<CAROM_ISA>(const AnyEventBlock&);
-
-}  // namespace carom::cpu::simd

@@ -1,9 +1,0 @@
-#include CAROM_ISA_HEADER
-
-#include "cpu/simd/event_block.hpp"
-
-namespace carom::cpu::simd {
-
-template void follow_events<CAROM_ISA>(const EventBlock&);
-
-}  // namespace carom::cpu::simd

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+
+#include "cpu/simd/dispatch.hpp"
+#include "impact/kernels/any_events.hpp"
+
+namespace carom::cpu::simd {
+
+/// Samples [first, first + count) of one problem that is spatial or has many contacts, from event
+/// to event, in one thread.
+struct AnyEventBlock {
+  const kernels::ImpactProblemView* problem;
+  const kernels::ImpactRun* run;
+  std::uint32_t index;
+  std::uint64_t first;
+  int count;
+  const kernels::ImpactScratch<2>* planar;   ///< or ...
+  const kernels::ImpactScratch<3>* spatial;  ///< ... of the problem's dimension
+  double* path;  ///< receives the path of one trajectory at positions below `paths`
+  int paths;
+  /// Called for each position in turn; the trajectory's numbers lie in the scratch.
+  void (*finished)(void* context, int position, const kernels::TrajectoryEnd* end);
+  void* context;
+};
+
+template <class Isa, int Dim>
+void follow_block(const AnyEventBlock& block, const kernels::ImpactScratch<Dim>& scratch) {
+  kernels::AnyEventTrajectory<Isa, Dim, kernels::kMaxFollowedContacts> trajectory(
+      *block.run, *block.problem, scratch);
+  for (int position = 0; position < block.count; ++position) {
+    const kernels::TrajectoryEnd end =
+        trajectory.run(block.index, block.first + static_cast<std::uint64_t>(position),
+                       position < block.paths ? block.path : nullptr);
+    block.finished(block.context, position, &end);
+  }
+}
+
+template <class Isa>
+void follow_any_events(const AnyEventBlock& block) {
+  if (block.spatial != nullptr) {
+    follow_block<Isa, 3>(block, *block.spatial);
+  } else {
+    follow_block<Isa, 2>(block, *block.planar);
+  }
+}
+
+}  // namespace carom::cpu::simd

@@ -1,0 +1,111 @@
+#pragma once
+
+#include "cpu/simd/impact/event_lanes.hpp"
+
+namespace carom::cpu::simd {
+
+/// Packs side by side: what one waits for another fills.
+template <class Isa, int M>
+class PackEvents {
+  using Pack = typename Isa::Pack;
+  using Table = kernels::EventTable<Isa, M>;
+  static constexpr int kWidth = Isa::kWidth;
+  static constexpr int kRows = 2 * M;
+
+ public:
+  /// Positions [first, job.count), where `starts()`.
+  PackEvents(const PackJob& job, int first, const Table& table, EventFace* faces)
+      : job_(job),
+        problem_(*job.problem),
+        run_(*job.run),
+        table_(table),
+        faces_(faces),
+        sizes_(kernels::event_sizes<M>(*job.problem, table)),
+        nv_(job.run->velocities),
+        first_(first) {}
+
+  /// Whether some contact approaches before the impact.
+  [[nodiscard]] bool starts() const {
+    bool some = false;
+    for (int i = 0; i < M; ++i) {
+      some = some || kernels::event_start(problem_, sizes_.speed, i) < 0.0;
+    }
+    return some;
+  }
+
+  void operator()() {
+    EventSupply<Isa> supply(job_, first_);
+    using Lanes = EventLanes<Isa, M>;
+    Lanes packs[] = {Lanes(job_, table_, faces_, sizes_, supply),
+                     Lanes(job_, table_, faces_, sizes_, supply)};
+    while (packs[0].active() || packs[1].active()) {
+#pragma GCC unroll 1
+      for (Lanes& lanes : packs) lanes.states(), lanes.draw(), lanes.choose();
+#pragma GCC unroll 1
+      for (Lanes& lanes : packs) lanes.find();
+#pragma GCC unroll 1
+      for (Lanes& lanes : packs) lanes.follow(), lanes.finish();
+    }
+    for (int position = first_; position < job_.count; position += kWidth) summarise(position);
+  }
+
+ private:
+  /// EventTrajectory::finish of the trajectories from `position` on.
+  void summarise(int position) {
+    const int last = job_.count - 1;
+    const double* from[kWidth];
+    alignas(64) double columns[kRows][kWidth], residual[kWidth];
+    const auto place = [&](int lane) {
+      return static_cast<long>(position + lane < last ? position + lane : last);
+    };
+    const auto load = [&](const double* rows, Pack* to) {
+      for (int lane = 0; lane < kWidth; ++lane) from[lane] = rows + place(lane) * kRows;
+      spread<kWidth>(from, kRows, columns[0]);
+      for (int k = 0; k < kRows; ++k) to[k] = Pack::load(columns[k]);
+    };
+    Pack u[kRows], total[kRows], v[kMaxPackVelocities];
+    load(job_.contact_velocity, u);
+    load(job_.impulse, total);
+    for (int lane = 0; lane < kWidth; ++lane) residual[lane] = job_.residual[place(lane)];
+    for (int j = 0; j < nv_; ++j) {
+      v[j] = Pack(problem_.velocity[j]);
+      for (int k = 0; k < kRows; ++k) {
+        v[j] = fused(Pack(problem_.response[static_cast<long>(j) * kRows + k]), total[k], v[j]);
+      }
+    }
+    Pack wrong(0.0);
+    for (int k = 0; k < kRows; ++k) {
+      Pack sum(0.0);
+      for (int j = 0; j < nv_; ++j) {
+        sum = fused(Pack(problem_.jacobian[static_cast<long>(k) * nv_ + j]), v[j], sum);
+      }
+      wrong = larger(wrong, magnitude(sum - u[k]));
+    }
+    alignas(64) double ratio[kWidth], modes[kWidth], speed[kMaxPackVelocities][kWidth];
+    const Pack all = larger(Pack::load(residual), wrong / Pack(sizes_.speed));
+    all.store(residual);
+    const unsigned good = (all <= Pack(run_.residual_tolerance)).bits();
+    kernels::energy_ratio<Pack>(problem_, nv_, v).store(ratio);
+    pack_modes<Isa, 2, M>(u, run_.mode_tolerance).store(modes);
+    for (int j = 0; j < nv_; ++j) v[j].store(speed[j]);
+    for (int lane = 0; lane < kWidth && position + lane <= last; ++lane) {
+      const long at = position + lane;
+      for (int j = 0; j < nv_; ++j) job_.velocity[at * nv_ + j] = speed[j][lane];
+      job_.residual[at] = residual[lane];
+      job_.energy_ratio[at] = ratio[lane];
+      job_.modes[at] = static_cast<std::uint64_t>(modes[lane]);
+      if ((good >> lane & 1U) == 0U) job_.status[at] = kUnfinished;
+    }
+  }
+
+  const PackJob& job_;
+  const kernels::ImpactProblemView& problem_;
+  const kernels::ImpactRun& run_;
+  const Table& table_;
+  EventFace* faces_;
+  kernels::EventSizes sizes_;
+  int nv_;
+  int first_;
+};
+
+}  // namespace carom::cpu::simd

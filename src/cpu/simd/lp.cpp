@@ -1,9 +1,0 @@
-#include CAROM_ISA_HEADER
-
-#include "cpu/simd/lp_lane.hpp"
-
-namespace carom::cpu::simd {
-
-template void solve_lps<CAROM_ISA>(const LpRange&);
-
-}  // namespace carom::cpu::simd

@@ -1,9 +1,0 @@
-#include CAROM_ISA_HEADER
-
-#include "cpu/simd/planar_search.hpp"
-
-namespace carom::cpu::simd {
-
-template PlanarSearch planar_search<CAROM_ISA>();
-
-}  // namespace carom::cpu::simd

@@ -1,0 +1,407 @@
+#pragma once
+
+#include <type_traits>
+
+#include "cpu/simd/dispatch.hpp"
+#include "cpu/simd/pack_memory.hpp"
+#include "cpu/simd/programs/qp.hpp"
+#include "cpu/simd/programs/qp_wide_active_set.hpp"
+#include "programs/qp/kernels/qp_proofs.hpp"
+
+/// Attempts on packs of problems. Each instruction set's translation unit instantiates it
+/// with types of its own, so that none shares code with another.
+namespace carom::cpu::simd {
+
+template <class Isa>
+struct IsaQpLane {
+  template <class F>
+  CAROM_INLINE void for_each(int count, F&& f) const {
+    for (int i = 0; i < count; ++i) f(i);
+  }
+  template <class F>
+  CAROM_INLINE void for_each_2d(int rows, int columns, F&& f) const {
+    for (int i = 0; i < rows; ++i) {
+      for (int j = 0; j < columns; ++j) f(i, j);
+    }
+  }
+};
+
+/// to[e * Width + lane] = from[lane * stride + e] for e < count; `refused` collects zeros, or NaN
+/// in the lanes of numbers that are not finite. Instruction sets that can transpose in registers
+/// specialise it.
+template <class Isa, class V, int Width>
+struct QpSpread {
+  static CAROM_INLINE void run(const double* from, long stride, long count, double* to,
+                               V& refused) {
+    for (long e = 0; e < count; ++e) {
+      for (int lane = 0; lane < Width; ++lane) to[e * Width + lane] = from[lane * stride + e];
+      refused = refused + reinterpret_cast<const V*>(to)[e] * V(0.0);
+    }
+  }
+};
+
+/// An entry of its own for each lane of a table of packs.
+template <class Isa, class V, int Width>
+struct QpEntry {
+  template <class Memory>
+  static CAROM_INLINE V take(const Memory& table, V index) {
+    alignas(64) double at[Width];
+    alignas(64) double entry[Width];
+    index.store(at);
+    const auto* values = reinterpret_cast<const double*>(table.data);
+    for (int lane = 0; lane < Width; ++lane) {
+      entry[lane] = values[static_cast<long>(at[lane]) * Width + lane];
+    }
+    return V::load(entry);
+  }
+  /// Only where `on`.
+  template <class Memory, class Mask>
+  static CAROM_INLINE void put(const Memory& table, Mask on, V index, V value) {
+    alignas(64) double at[Width];
+    alignas(64) double entry[Width];
+    index.store(at);
+    value.store(entry);
+    auto* values = reinterpret_cast<double*>(table.data);
+    for (unsigned bits = on.bits(); bits != 0; bits &= bits - 1) {
+      const int lane = kernels::lowest_bit(bits);
+      values[static_cast<long>(at[lane]) * Width + lane] = entry[lane];
+    }
+  }
+};
+template <class Isa>
+struct QpEntry<Isa, double, 1> : kernels::QpOneEntry {};
+
+/// V: a pack of Width doubles, or double with Width 1.
+template <class Isa, class V, int Width, class Lanes = IsaQpLane<Isa>>
+class QpPackRun {
+ public:
+  __attribute__((always_inline)) explicit QpPackRun(const QpRange& range, const Lanes& lanes = {})
+      : range_(range),
+        task_(*range.task),
+        lanes_(lanes),
+        n_(task_.shape.variables),
+        rows_(task_.shape.rows),
+        parts_(kernels::qp_first_parts(task_.settings.method, n_, rows_)),
+        contacts_(is_contacts()),
+        pivots_(kernels::begins_with_pivots(task_)),
+        wide_(asks_wide(task_.settings.method, task_.shape)) {}
+
+  void run() {
+    const bool exact = pivots_ || wide_;
+    for (std::int64_t p = range_.begin; p < range_.end; p += Width) {
+      const int count = range_.end - p < Width ? static_cast<int>(range_.end - p) : Width;
+      for (int lane = 0; lane < count; ++lane) problem_[lane] = p + lane;
+      if (count == Width) {
+        load_all(p);
+        idle_invalid();
+      } else {
+        load_each(count);
+      }
+      if (exact) {
+        solve_exactly(count);
+      } else {
+        solve(task_.settings.method, count);
+      }
+    }
+    if (exact) run_pending();
+  }
+
+ private:
+  using Memory = IsaMemory<Isa, V>;
+  using LaneMemory = IsaLaneMemory<Isa, Width>;
+  using Problem = kernels::QpTaskProblem<IsaQpLane<Isa>, LaneMemory>;
+  using Attempt = kernels::QpAttempt<V, Lanes, Memory, QpEntry<Isa, V, Width>>;
+
+  static constexpr auto kActiveSet = kernels::qp_end::kActiveSet;
+  static constexpr double kRefuted = -1.0;       ///< end of a problem whose proof is written
+  static constexpr std::uint8_t kPending = 254;  ///< another attempt is to follow
+
+  /// What the active sets left, packed anew.
+  void run_pending() {
+    int count = 0;
+    for (std::int64_t p = range_.begin; p < range_.end; ++p) {
+      if (task_.end[p] == kPending) problem_[count++] = p;
+      if (count == Width || (count > 0 && p + 1 == range_.end)) {
+        load_each(count);
+        solve(QpMethod::interior_point, count);
+        count = 0;
+      }
+    }
+  }
+
+  void load_each(int count) {
+    for (int lane = 0; lane < Width; ++lane) {
+      valid_[lane] = lane < count && problem(lane).load(problem_[lane]);
+    }
+    idle_invalid();
+  }
+  void idle_invalid() {
+    for (int lane = 0; lane < Width; ++lane) {
+      if (!valid_[lane]) idle(lane);
+    }
+  }
+
+  double* lane_of(long part, int lane) const { return range_.workspace + part * Width + lane; }
+  Problem problem(int lane) const { return {kOneLane, task_, parts_, {lane_of(0, lane)}}; }
+  Memory part(long offset) const { return {reinterpret_cast<V*>(range_.workspace) + offset}; }
+
+  /// Spreads a full pack of problems over the lanes.
+  void load_all(std::int64_t first) {
+    const long n = n_;
+    const long m = task_.interval_rows;
+    const long k = rows_ - m;
+    V refused(0.0);
+    V bounds(0.0);  // which may be infinite
+    const auto take = [&](const double* from, long count, long to, V& sum) {
+      if (count == 0) return;
+      QpSpread<Isa, V, Width>::run(from + first * count, count, count, lane_of(to, 0), sum);
+    };
+    take(task_.hessian, n * n, parts_.hessian, refused);
+    take(task_.vector, n, parts_.gradient, refused);
+    take(task_.matrix, m * n, parts_.matrix, refused);
+    take(task_.cone_matrix, k * n, parts_.matrix + m * n, refused);
+    take(task_.lower, m, parts_.lower, bounds);
+    take(task_.upper, m, parts_.upper, bounds);
+    take(task_.cone_vector, k, parts_.upper + m, refused);
+    using kernels::select;
+    const V infinity(kernels::kInfinity);
+    const Memory lower = part(parts_.lower);
+    const Memory upper = part(parts_.upper);
+    for (long i = 0; i < m; ++i) {
+      refused = select(lower[i] < infinity, refused, infinity);
+      refused = select(upper[i] > -infinity, refused, infinity);
+    }
+    for (long i = m; i < rows_; ++i) {
+      const bool equation = task_.equation[i] != 0;
+      lower[i] = equation ? upper[i] : -infinity;
+    }
+    alignas(64) double sums[Width];
+    store_lanes<Width>(refused, sums);
+    for (int lane = 0; lane < Width; ++lane) valid_[lane] = sums[lane] == 0.0;
+  }
+
+  /// A problem that ends at once.
+  void idle(int lane) {
+    const long n = n_;
+    for (long e = 0; e < n * n; ++e) lane_of(parts_.hessian, lane)[e * Width] = 0.0;
+    for (long j = 0; j < n; ++j) {
+      lane_of(parts_.hessian + j * n + j, lane)[0] = 1.0;
+      lane_of(parts_.gradient + j, lane)[0] = 0.0;
+    }
+    for (long e = 0; e < rows_ * n; ++e) lane_of(parts_.matrix, lane)[e * Width] = 0.0;
+    for (long i = 0; i < rows_; ++i) {
+      lane_of(parts_.lower + i, lane)[0] = -kernels::kInfinity;
+      lane_of(parts_.upper + i, lane)[0] = kernels::kInfinity;
+    }
+    for (int c = 0; c < task_.shape.cones; ++c) {
+      const kernels::QpConeSpan& cone = task_.shape.cone[c];
+      for (int i = cone.first; i < cone.first + cone.size; ++i) {
+        lane_of(parts_.upper + i, lane)[0] = i == cone.first ? 1.0 : 0.0;
+      }
+    }
+  }
+
+  /// Four spatial contacts, for which the interior point is compiled of its own.
+  [[nodiscard]] bool is_contacts() const {
+    bool result = n_ == 12 && std::is_same_v<Lanes, IsaQpLane<Isa>>;
+    for (int c = 0; c < task_.shape.cones; ++c) result = result && task_.shape.cone[c].size == 3;
+    return result;
+  }
+
+  template <QpMethod Method, int N = 0, int ConeSize = 0>
+  __attribute__((noinline)) kernels::QpOutcome<V> attempt() const {
+    return Attempt(lanes_, task_, parts_, part(0)).template run<Method, N, ConeSize>();
+  }
+  template <QpMethod Method, int N = 0>
+  __attribute__((noinline)) kernels::QpJudged<V> judge(V level = V(0.0)) const {
+    return Attempt(lanes_, task_, parts_, part(0)).template judge<Method, N>(level);
+  }
+
+  void solve(QpMethod method, int count) {
+    using enum QpMethod;
+    switch (method) {
+      case admm:
+        start(count);
+        return conclude<admm>(count, attempt<admm>());
+      case projected:
+        start(count);
+        return conclude<projected>(count, attempt<projected>());
+      default:
+        return conclude<interior_point>(
+            count, contacts_ ? attempt<interior_point, 12, 3>() : attempt<interior_point>());
+    }
+  }
+
+  /// The caller's guess in x, y.
+  void start(int count) const {
+    for (int lane = 0; lane < Width; ++lane) {
+      if (lane < count && valid_[lane]) {
+        problem(lane).load_start(problem_[lane]);
+      } else {
+        problem(lane).load_pair(0, nullptr, nullptr, nullptr);
+      }
+    }
+  }
+
+  /// What is known of each lane.
+  struct Ends {
+    alignas(64) double end[Width];
+    alignas(64) double iterations[Width];
+    alignas(64) double residual[Width];
+    alignas(64) double objective[Width];
+  };
+
+  /// By the dual pivots, then by QpWideActiveSet where they gave no answer as good as is wanted.
+  void solve_exactly(int count) {
+    constexpr QpMethod kMethod = QpMethod::active_set;
+    Ends ends{};
+    if (pivots_) {
+      const kernels::QpOutcome<V> outcome = n_ == 12 ? attempt<kMethod, 12>() : attempt<kMethod>();
+      store_lanes<Width>(outcome.end, ends.end);
+      store_lanes<Width>(outcome.iterations, ends.iterations);
+      judge_exactly(ends, V(0.0));
+    }
+    if (wide_) solve_widely(ends, count);
+    for (int lane = 0; lane < count; ++lane) {
+      const std::int64_t p = problem_[lane];
+      if (!valid_[lane]) {
+        problem(lane).refuse(p);
+      } else if (ends.end[lane] == kRefuted) {
+        task_.end[p] = kernels::kQpFinal;
+      } else if (problem(lane).conclude(p, kMethod, static_cast<std::uint8_t>(ends.end[lane]),
+                                        static_cast<int>(ends.iterations[lane]),
+                                        ends.residual[lane], ends.objective[lane],
+                                        0.0) == kernels::QpLeft::another_attempt) {
+        task_.end[p] = kPending;
+      }
+    }
+  }
+  /// Whether nothing is left to do.
+  [[nodiscard]] bool is_good(const Ends& ends, int lane) const {
+    const double tolerance = task_.settings.tolerance;
+    return ends.end[lane] == kActiveSet && certificate::within(ends.residual[lane], tolerance) &&
+           !kernels::qp_wants_refinement(task_.shape, ends.residual[lane], tolerance);
+  }
+  void solve_widely(Ends& ends, int count) const {
+    QpWideActiveSet<Isa> body(
+        task_, range_.workspace + qp_pack_workspace(task_.settings.method, task_.shape));
+    const int limit = task_.settings.limit(QpMethod::active_set, n_, rows_);
+    const Ends before = ends;
+    alignas(64) double level[Width] = {};
+    bool found[Width] = {};
+    bool any = false;
+    for (int lane = 0; lane < count; ++lane) {
+      if (!valid_[lane] || is_good(ends, lane)) continue;
+      if (!body.solve(problem_[lane], limit)) {
+        ends.iterations[lane] += body.iterations();
+        if (body.has_proof() && before.end[lane] != kActiveSet) refute(ends, lane, body);
+        continue;
+      }
+      any = found[lane] = true;
+      level[lane] = body.is_strictly_convex() ? 0.0 : 1.0;
+      ends.end[lane] = kActiveSet;
+      ends.iterations[lane] += body.iterations();
+      move(lane, parts_.x, parts_.scratch);
+      for (int j = 0; j < n_; ++j) lane_of(parts_.x + j, lane)[0] = body.solution(j);
+      for (int i = 0; i < rows_; ++i) lane_of(parts_.y + i, lane)[0] = 0.0;
+      body.read_multipliers([&](int i, double y) { lane_of(parts_.y + i, lane)[0] = y; });
+    }
+    if (!any) return;
+    judge_exactly(ends, *reinterpret_cast<const V*>(level));
+    for (int lane = 0; lane < count; ++lane) {
+      if (!found[lane] || before.end[lane] != kActiveSet ||
+          !(before.residual[lane] < ends.residual[lane])) {
+        continue;
+      }
+      move(lane, parts_.scratch, parts_.x);
+      ends.end[lane] = before.end[lane];
+      ends.iterations[lane] = before.iterations[lane];
+      ends.residual[lane] = before.residual[lane];
+      ends.objective[lane] = before.objective[lane];
+    }
+  }
+  /// Writes the verdict of a problem without a point, if its proof is one.
+  void refute(Ends& ends, int lane, const QpWideActiveSet<Isa>& body) const {
+    const Problem problem = this->problem(lane);
+    const LaneMemory y = problem.y();
+    for (int i = 0; i < rows_; ++i) y[i] = 0.0;
+    body.read_multipliers([&](int i, double value) { y[i] = value; });
+    const LaneMemory memory{lane_of(0, lane)};
+    const double tolerance = task_.settings.tolerance;
+    const double residual =
+        kernels::infeasibility_residual(kOneLane, task_.shape, problem.view(), y,
+                                        memory + parts_.body, memory + parts_.scratch, tolerance);
+    if (!certificate::within(residual, tolerance)) return;
+    kernels::QpVerdict verdict;
+    verdict.status = Status::infeasible;
+    verdict.method = QpMethod::active_set;
+    verdict.iterations = static_cast<int>(ends.iterations[lane]);
+    verdict.residual = residual;
+    problem.write(problem_[lane], verdict);
+    ends.end[lane] = kRefuted;
+  }
+  /// x and y, which lie one after the other.
+  void move(int lane, long from, long to) const {
+    for (long e = 0; e < n_ + rows_; ++e) lane_of(to + e, lane)[0] = lane_of(from + e, lane)[0];
+  }
+  void judge_exactly(Ends& ends, const V& level) const {
+    constexpr QpMethod kMethod = QpMethod::active_set;
+    const kernels::QpJudged<V> judged =
+        n_ == 12 ? judge<kMethod, 12>(level) : judge<kMethod>(level);
+    store_lanes<Width>(judged.value(), ends.residual);
+    store_lanes<Width>(judged.objective, ends.objective);
+  }
+
+  template <QpMethod Method>
+  void conclude(int count, const kernels::QpOutcome<V>& outcome) const {
+    const kernels::QpJudged<V> judged = n_ == 12 ? judge<Method, 12>() : judge<Method>();
+    alignas(64) double end[Width];
+    alignas(64) double iterations[Width];
+    alignas(64) double residual[Width];
+    alignas(64) double objective[Width];
+    alignas(64) double doubt[Width];
+    store_lanes<Width>(outcome.end, end);
+    store_lanes<Width>(outcome.iterations, iterations);
+    store_lanes<Width>(judged.value(), residual);
+    store_lanes<Width>(judged.objective, objective);
+    store_lanes<Width>(judged.doubt, doubt);
+    for (int lane = 0; lane < count; ++lane) {
+      const std::int64_t p = problem_[lane];
+      if (!valid_[lane]) {
+        problem(lane).refuse(p);
+      } else if (problem(lane).conclude(p, Method, static_cast<std::uint8_t>(end[lane]),
+                                        static_cast<int>(iterations[lane]), residual[lane],
+                                        objective[lane],
+                                        doubt[lane]) == kernels::QpLeft::another_attempt) {
+        task_.end[p] = kPending;
+      }
+    }
+  }
+
+  static constexpr IsaQpLane<Isa> kOneLane{};
+
+  const QpRange& range_;
+  const kernels::QpTaskArrays& task_;
+  Lanes lanes_;
+  int n_;
+  int rows_;
+  kernels::QpTaskParts parts_;
+  bool contacts_;
+  bool pivots_;
+  bool wide_;
+  std::int64_t problem_[Width] = {};  ///< of each lane
+  bool valid_[Width] = {};
+};
+
+template <class Isa>
+void solve_qps(const QpRange& range) {
+  if constexpr (Isa::kPacksPay) {
+    if (range.task->shape.variables <= kLargestPackedQp && range.end - range.begin > 1) {
+      QpPackRun<Isa, typename Isa::Pack, Isa::kWidth>(range).run();
+      return;
+    }
+  }
+  QpPackRun<Isa, double, 1>(range).run();
+}
+
+}  // namespace carom::cpu::simd

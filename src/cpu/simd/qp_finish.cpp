@@ -1,9 +1,0 @@
-#include CAROM_ISA_HEADER
-
-#include "cpu/simd/qp_finish.hpp"
-
-namespace carom::cpu::simd {
-
-template void finish_qp<CAROM_ISA>(const kernels::QpTaskArrays&, long, bool, double*);
-
-}  // namespace carom::cpu::simd

@@ -1,0 +1,270 @@
+#pragma once
+
+#include <cstdint>
+
+#include "impact/kernels/event_cycles.hpp"
+#include "impact/kernels/event_modes.hpp"
+#include "impact/kernels/event_piece.hpp"
+#include "impact/kernels/event_slip.hpp"
+#include "impact/kernels/event_weights.hpp"
+
+/// One solution of the inclusion (39), (40) of an impact, planar or with the polygonal friction
+/// cone of spatial contacts, followed exactly from event to event as EventTrajectory
+/// (events.hpp) follows planar ones of few contacts.
+namespace carom::kernels {
+
+template <class Isa, int Dim, int Most>
+class AnyEventTrajectory {
+  using Modes = EventModes<Isa, Dim, Most>;
+  using Rules = EventRules;
+  static constexpr int kMaxRows = Dim * Most;
+  static constexpr int kTangents = Dim - 1;
+
+ public:
+  CAROM_INLINE AnyEventTrajectory(const ImpactRun& run, const ImpactProblemView& problem,
+                                  const ImpactScratch<Dim>& scratch)
+      : run_(run),
+        problem_(problem),
+        s_(scratch),
+        contacts_(run.contacts),
+        rows_(Dim * run.contacts),
+        slips_(run.polygon),
+        modes_(run, problem) {
+    size_ = 0.0;
+    for (int k = 0; k < rows_; ++k) size_ = larger(size_, magnitude(problem_.contact_velocity[k]));
+    longest_ = 0.0;
+    for (int i = 0; i < contacts_; ++i) {
+      const double own = modes_.response(i, i);
+      if (own > 0.0) longest_ = larger(longest_, size_ / own);
+    }
+    if (longest_ == 0.0) longest_ = 1.0;
+  }
+
+  /// As EventTrajectory::run.
+  CAROM_CALL TrajectoryEnd run(std::uint32_t index, std::uint64_t sample, double* path) {
+    TrajectoryEnd end{};
+    end.status = TrajectoryStatus::max_steps;
+    for (int k = 0; k < rows_; ++k) {
+      const double u = problem_.contact_velocity[k];
+      u_[k] = magnitude(u) <= Rules::kZero * size_ ? 0.0 : u;
+      total_[k] = 0.0;
+    }
+    for (int i = 0; i < contacts_; ++i) arrive(i);
+    redrawn_ = 0;
+    if (path != nullptr) record(path, 0);
+    bool collides = approaches();
+    if (collides) weights_.begin(contacts_, run_.seed, index, sample);
+    while (collides && end.steps < Rules::kMostPieces) {
+      if (!(weights_.left > 0.0)) {
+        // Heavy bodies behind light ones take more impulse than any contact by itself.
+        weights_.draw(u_, longest_ * (1U << end.steps / kPiecesOfLength));
+        cycles_.begin();
+      }
+      if (weights_.follows) weights_.choose(u_, [&](int i) { return state(i); });
+      if (modes_.find(u_, slip_, weights_.weight, weights_.first)) {
+        piece(end);
+      } else if (++redrawn_ > Rules::kMostRedrawn) {
+        end.status = TrajectoryStatus::failed;
+        break;
+      } else {
+        weights_.spoil();  // no mode under these weights: others are drawn
+      }
+      ++end.steps;
+      if (path != nullptr) record(path, end.steps);
+      collides = approaches();
+    }
+    if (!collides) end.status = TrajectoryStatus::terminated;
+    finish(end);
+    return end;
+  }
+
+ private:
+  static constexpr int kPiecesOfLength = 256;  ///< after which stretches may be twice as long
+
+  CAROM_INLINE bool approaches() const {
+    bool some = false;
+    for (int i = 0; i < contacts_; ++i) some = some || u_[i] < 0.0;
+    return some;
+  }
+  [[nodiscard]] CAROM_INLINE int tangent(int i) const { return contacts_ + kTangents * i; }
+
+  /// Contact i does not separate, or no longer: where its slip is.
+  CAROM_INLINE void arrive(int i) {
+    slip_[i] = slips_.of(u_ + tangent(i), Rules::kMet * size_);
+    slips_.project(slip_[i], u_ + tangent(i));
+  }
+
+  /// Row `at` of the path; the last one is that of the newest velocity.
+  CAROM_INLINE void record(double* path, int at) const {
+    velocity(path + static_cast<long>(at < run_.max_steps ? at : run_.max_steps) * run_.velocities);
+  }
+
+  /// v + M^-1 J' (impulses so far).
+  CAROM_INLINE void velocity(double* v) const {
+    for (int j = 0; j < run_.velocities; ++j) {
+      double sum = problem_.velocity[j];
+      for (int k = 0; k < rows_; ++k) {
+        sum = fused(problem_.response[static_cast<long>(j) * rows_ + k], total_[k], sum);
+      }
+      v[j] = sum;
+    }
+  }
+
+  /// event_state of contact i.
+  [[nodiscard]] CAROM_INLINE int state(int i) const {
+    return u_[i] > 0.0 ? 0 : (u_[i] < 0.0 ? 1 + slips_.states() : 1) + slips_.code(slip_[i]);
+  }
+
+  /// One linear piece: to the next zero of a normal velocity, the end of a slip's sector or ray, or
+  /// the stretch's end.
+  CAROM_INLINE void piece(TrajectoryEnd& end) {
+    const double* const rate = modes_.rate;
+    double reach[2 * Most];  // of normals, then of slips
+    int arrival[Most];
+    double length = weights_.left;
+    for (int i = 0; i < contacts_; ++i) {
+      const int t = tangent(i);
+      reach[i] = nears(u_[i], rate[i]) ? -u_[i] / rate[i] : kInfinity;
+      reach[Most + i] = kInfinity;
+      arrival[i] = 0;
+      if (!(u_[i] > 0.0)) {
+        slips_.project(modes_.moving[i], modes_.rate + t);
+        reach[Most + i] = slips_.until(modes_.moving[i], u_ + t, rate + t, arrival[i]);
+      }
+      length = smaller(length, smaller(reach[i], reach[Most + i]));
+    }
+    const bool event = length < weights_.left;
+    const double together = event ? length * (1.0 + Rules::kTogether) : 0.0;
+    double next[kMaxRows];
+    double work = 0.0, worth = 0.0;
+    for (int k = 0; k < rows_; ++k) {
+      next[k] = fused(length, rate[k], u_[k]);
+    }
+    int state[Most];
+    for (int i = 0; i < contacts_; ++i) {
+      double* const t = next + tangent(i);
+      if ((reach[i] < kInfinity && (reach[i] <= together || nears(u_[i], next[i]))) ||
+          magnitude(next[i]) <= Rules::kMet * size_) {
+        next[i] = 0.0;
+      }
+      state[i] = slip_[i];
+      if (u_[i] > 0.0) continue;
+      state[i] = modes_.moving[i];
+      if (reach[Most + i] < kInfinity)
+        state[i] = follow_slip(i, reach[Most + i] <= together, arrival[i], t);
+      state[i] = slips_.met(state[i], t, Rules::kMet * size_);
+      slips_.project(state[i], t);
+    }
+    for (int k = 0; k < rows_; ++k) {
+      const double part = modes_.impulse[k] * 0.5 * (u_[k] + next[k]) * length;
+      work += part;
+      worth += magnitude(part);
+    }
+    int key = -1;  // the first of the boundaries that are met, normals before slips
+    for (int i = contacts_; event && i-- > 0;) {
+      if (!(u_[i] > 0.0) && state[i] != modes_.moving[i]) key = Most * (1 + state[i]) + i;
+    }
+    for (int i = contacts_; event && i-- > 0;) {
+      if (next[i] == 0.0 && u_[i] != 0.0) key = i;
+    }
+    certify(next, end);
+    if (work > Rules::kCone * worth + Rules::kGain * problem_.energy) {
+      end.residual = larger(end.residual, work / problem_.energy);
+    }
+    for (int k = 0; k < rows_; ++k) {
+      total_[k] = fused(length, modes_.impulse[k], total_[k]);
+    }
+    for (int i = 0; i < contacts_; ++i) {
+      const bool separated = u_[i] > 0.0;
+      u_[i] = next[i];
+      for (int c = 0; c < kTangents; ++c) u_[tangent(i) + c] = next[tangent(i) + c];
+      slip_[i] = state[i];
+      if (separated && !(u_[i] > 0.0)) arrive(i);
+    }
+    weights_.left = key < 0 ? 0.0 : weights_.left - length;
+    cycles_.add(length);
+    if (key >= 0 && cycles_.due(weights_.follows) &&
+        cycles_.sum(slips_, contacts_, key, size_, u_, slip_, total_, weights_.left)) {
+      ++end.pivots;
+    }
+    if (weights_.follows && cycles_.events() >= Rules::kPolicyEvents) weights_.spoil();
+  }
+
+  /// State of contact i's slip t behind a piece, which went towards `arrival` and got there, or
+  /// beyond it by rounding.
+  CAROM_INLINE int follow_slip(int i, bool reached, int arrival, const double* t) const {
+    const int state = modes_.moving[i];
+    const double* const before = u_ + tangent(i);
+    if (!reached && !slips_.passed(state, arrival, before, t)) return state;
+    if (arrival == 0) return 0;
+    return slips_.along(slips_.index(arrival), t) > 0.0 ? arrival : 0;
+  }
+
+  /// Coulomb's law and complementarity of push and gap velocity at both ends of a piece.
+  CAROM_INLINE void certify(const double* next, TrajectoryEnd& end) const {
+    double wrong = 0.0;
+    bool impossible = false;
+    for (int i = 0; i < contacts_; ++i) {
+      const double normal = modes_.impulse[i];
+      const double* const friction = modes_.impulse + tangent(i);
+      const double most = problem_.friction[i] * normal;
+      impossible =
+          impossible || normal < 0.0 || slips_.beyond(friction, most) > Rules::kCone * most;
+      if (!(normal > 0.0)) continue;
+      wrong = larger(wrong, larger(u_[i], next[i]));
+      for (int at = 0; at < 2; ++at) {  // where the piece begins and ends
+        const double* const slip = (at == 0 ? u_ : next) + tangent(i);
+        double taken = 0.0, size = 0.0;
+        for (int c = 0; c < kTangents; ++c) {
+          taken = fused(friction[c], slip[c], taken);
+          size += magnitude(slip[c]);
+        }
+        // Friction takes as much as it can.
+        const double lacks = fused(-most, slips_.most_opposed(slip), taken);
+        if (lacks > Rules::kCone * most * size) wrong = larger(wrong, lacks / most);
+      }
+    }
+    end.residual = larger(end.residual, impossible ? kInfinity : wrong / size_);
+  }
+
+  CAROM_INLINE void finish(TrajectoryEnd& end) {
+    for (int k = 0; k < rows_; ++k) s_.u[k] = u_[k], s_.total[k] = total_[k];
+    velocity(s_.v);
+    double wrong = 0.0;
+    for (int k = 0; k < rows_; ++k) {
+      double sum = 0.0;
+      for (int j = 0; j < run_.velocities; ++j) {
+        sum = fused(problem_.jacobian[static_cast<long>(k) * run_.velocities + j], s_.v[j], sum);
+      }
+      wrong = larger(wrong, magnitude(sum - u_[k]));
+    }
+    if (size_ > 0.0) end.residual = larger(end.residual, wrong / size_);
+    if (!certificate::within(end.residual, run_.residual_tolerance)) {
+      end.status = TrajectoryStatus::failed;
+    }
+    if (end.status == TrajectoryStatus::failed) {
+      end.residual = kInfinity;
+      return;
+    }
+    end.modes = contact_modes<Dim>(contacts_, u_, run_.mode_tolerance);
+    end.energy_ratio = kernels::energy_ratio<double>(problem_, run_.velocities, s_.v);
+    end.in_net = end.status == TrajectoryStatus::terminated;
+    end.net_modes = end.modes;
+  }
+
+  const ImpactRun& run_;
+  const ImpactProblemView& problem_;
+  const ImpactScratch<Dim>& s_;
+  int contacts_, rows_;
+  EventSlip<Dim> slips_;
+  Modes modes_;
+  double size_;     ///< largest contact speed before the impact
+  double longest_;  ///< a length that stops the fastest contact
+  double u_[kMaxRows], total_[kMaxRows];
+  int slip_[Most];
+  EventWeights<Most, true> weights_;
+  EventCycles<Dim, Most> cycles_;
+  int redrawn_ = 0;
+};
+
+}  // namespace carom::kernels

@@ -1,0 +1,186 @@
+#pragma once
+
+#include <cstdint>
+
+#include <carom/device/packed.hpp>
+
+#include "impact/kernels/contact_path_corners.hpp"
+
+/// Where the path begins: a corner of the bounds, the tableau there, and the covering vector.
+namespace carom::kernels::contact_path {
+
+template <int Dim, class Real, class Lanes>
+class Start : protected Corners<Dim, Real, Lanes> {
+  using Base = Corners<Dim, Real, Lanes>;
+
+ protected:
+  using Base::at, Base::at_, Base::columns_, Base::corner_basis, Base::int_at_, Base::kByColumns,
+      Base::kPadding, Base::kReal0, Base::kTangents, Base::lanes_, Base::line_, Base::m_,
+      Base::mask_of, Base::max_impulse_, Base::move, Base::mu, Base::polygon_, Base::put,
+      Base::rows_;
+  using Base::Base;
+
+  /// Start: approaching contacts at lambda_max, the others at zero, all sliding against u_t.
+  CAROM_HOST_DEVICE void choose_corner(const double* u, int attempt) {
+    lanes_.for_each(m_, [&](int i) {
+      const bool full = attempt == 0 ? u[i] < 0.0 : attempt == 1;
+      int_at_.normal[i] = full && max_impulse_[i] < kInfinity ? kFull : kSeparate;
+      double against[kTangents];
+      for (int c = 0; c < kTangents; ++c) against[c] = -u[m_ + kTangents * i + c];
+      int_at_.corner[i] = nearest_direction<Dim>(polygon_, against);
+      int_at_.tangent[i] = kCorner;
+    });
+  }
+
+  /// One block of the tableau for each pair of contacts: E' A F, F being what a contact's force
+  /// variables are in its impulse and E the tangential part of it.
+  template <class Matrix>
+  CAROM_HOST_DEVICE void fill_tableau(const Matrix& delassus, const double* u) {
+    const auto row_of = [&](int contact, int c) {
+      return c == 0 ? contact : m_ + kTangents * contact + c - 1;
+    };
+    lanes_.for_each_2d(m_, m_, [&](int i, int j) {
+      Real force[kTangents][kTangents];
+      corner_basis(int_at_.corner[j], force);
+      Real sliding[kTangents];
+      for (int c = 0; c < kTangents; ++c) {
+        sliding[c] = mu(j) * static_cast<Real>(polygon_.direction[int_at_.corner[j]][c]);
+      }
+      Real response[Dim][Dim];  // of the impulse's components to the force variables
+      for (int r = 0; r < Dim; ++r) {
+        Real from[Dim];
+        for (int c = 0; c < Dim; ++c) {
+          from[c] = static_cast<Real>(entry(delassus, rows_, row_of(i, r), row_of(j, c)));
+        }
+        response[r][0] = fused(from[0], Real(1), kReal0);
+        for (int c = 0; c < kTangents; ++c) {
+          response[r][0] = fused(from[1 + c], sliding[c], response[r][0]);
+        }
+        for (int slot = 0; slot < kTangents; ++slot) {
+          Real sum = kReal0;
+          for (int c = 0; c < kTangents; ++c) sum = fused(from[1 + c], force[c][slot], sum);
+          response[r][1 + slot] = sum;
+        }
+      }
+      Real velocity[kTangents][kTangents];
+      corner_basis(int_at_.corner[i], velocity);
+      for (int c = 0; c < Dim; ++c) {
+        const int column = row_of(j, c);
+        at(i, column) = response[0][c];
+        for (int slot = 0; slot < kTangents; ++slot) {
+          Real sum = kReal0;
+          for (int r = 0; r < kTangents; ++r) {
+            sum = fused(velocity[r][slot], response[1 + r][c], sum);
+          }
+          at(row_of(i, 1 + slot), column) = sum;
+        }
+      }
+    });
+    lanes_.for_each(rows_, [&](int i) {
+      Real value = kReal0;
+      if (i < m_) {
+        value = fused(static_cast<Real>(u[i]), Real(1), kReal0);
+      } else {
+        const int contact = (i - m_) / kTangents;
+        const bool second = (i - m_) % kTangents != 0;
+        Real velocity[kTangents][kTangents];
+        corner_basis(int_at_.corner[contact], velocity);
+        for (int c = 0; c < kTangents; ++c) {
+          value = fused(second ? velocity[c][kTangents - 1] : velocity[c][0],
+                        static_cast<Real>(u[row_of(contact, 1 + c)]), value);
+        }
+      }
+      if constexpr (!kByColumns) {
+        for (int j = 0; j < m_; ++j) {
+          if (int_at_.normal[j] == kFull)
+            value = fused(at(i, j), static_cast<Real>(max_impulse_[j]), value);
+        }
+      }
+      at_.x[i] = value;
+      put(i, rows_ + i);  // forces nonbasic
+      put(rows_ + i, i);  // velocities basic
+    });
+    lanes_.for_each(1, [&](int) { int_at_.place[2 * rows_] = rows_ + rows_; });
+    if constexpr (kByColumns) {
+      for (int i = 0; i < line_; ++i) at_.above[i] = kReal0;
+      for (int i = rows_; i < line_; ++i) at_.x[i] = kReal0;
+      for (int j = 0; j < rows_; ++j) {
+        for (int i = rows_; i < line_; ++i) at(i, j) = kReal0;
+      }
+      for (int j = 0; j < m_; ++j) {
+        if (int_at_.normal[j] == kFull) move(static_cast<Real>(max_impulse_[j]), j);
+      }
+    }
+  }
+
+  /// Irregular weights keep two bounds from being met at once.
+  CAROM_INLINE static constexpr Real covering_weight(int i, int attempt) {
+    return Real(1) +
+           Real(0.3819660112501051) * static_cast<Real>((i * (7 + 2 * attempt) + 3) % 11) /
+               Real(11) +
+           Real(0.013) * static_cast<Real>(i);
+  }
+
+  /// Fills column t with the covering vector; returns the smallest t at which the corner solves.
+  CAROM_HOST_DEVICE Real cover(int attempt) {
+    if constexpr (kByColumns) {
+      if (attempt == 0) return cover_lines();
+    }
+    const auto shortfall = [&](int i) {
+      const bool upper = i < m_ && int_at_.normal[i] == kFull;
+      const Real slack = upper ? -at_.x[i] : at_.x[i];
+      if (i >= m_) {
+        const int contact = (i - m_) / kTangents;
+        if (int_at_.normal[contact] == kSeparate || !(mu(contact) > kReal0)) return kReal0;
+      }
+      return -slack;
+    };
+    lanes_.for_each(rows_, [&](int i) {
+      for (int j = rows_ + 1; j < columns_; ++j) at(i, j) = kReal0;
+      const Real weight = covering_weight(i, attempt);
+      at(i, rows_) = (i < m_ && int_at_.normal[i] == kFull) ? -weight : weight;
+    });
+    const ArgMin<Real> worst = lanes_.argmin(
+        rows_, Real(1), [&](int i) { return -shortfall(i) / magnitude(at(i, rows_)); });
+    return worst.index < 0 ? kReal0 : -worst.key;
+  }
+
+ private:
+  /// covering_weight(i, 0).
+  struct Weights {
+    static constexpr int kSize = kMostRows + kPackPadding;
+    Real value[kSize];
+    constexpr Weights() : value() {
+      for (int i = 0; i < kSize; ++i) value[i] = covering_weight(i, 0);
+    }
+  };
+
+  /// cover(0) in registers.
+  CAROM_INLINE Real cover_lines() requires kByColumns {
+    using Pack = typename Lanes::Register;
+    static constexpr Weights kWeights{};
+    std::uint64_t full = 0;      // rows
+    std::uint64_t short_of = 0;  // rows that may be
+    for (int i = 0; i < m_; ++i) {
+      full |= std::uint64_t{int_at_.normal[i] == kFull} << i;
+      const bool slides = int_at_.normal[i] != kSeparate && mu(i) > kReal0;
+      constexpr std::uint64_t kPair = (1U << kTangents) - 1;
+      short_of |= (std::uint64_t{1} << i) | (slides ? kPair << (m_ + kTangents * i) : 0);
+    }
+    Pack least(1.0);
+    for (int first = 0; first < rows_; first += kPadding) {
+      const Pack weight = Pack::load(kWeights.value + first);
+      const Pack x = Pack::load(at_.x + first);
+      const auto upper = mask_of(full, first);
+      select(mask_of((std::uint64_t{1} << rows_) - 1, first), select(upper, -weight, weight),
+             Pack(0.0))
+          .store(&at(first, rows_));
+      const Pack slack = select(upper, -x, x);
+      least = smaller(select(mask_of(short_of, first), slack / weight, Pack(0.0)), least);
+    }
+    const Real key = least_of(least);
+    return key < Real(1) ? -key : kReal0;
+  }
+};
+
+}  // namespace carom::kernels::contact_path

@@ -1,0 +1,419 @@
+#pragma once
+
+#include <cstdint>
+
+#include <carom/device/host_device.hpp>
+#include <carom/device/numeric.hpp>
+
+#include "impact/kernels/event_slip.hpp"
+#include "impact/kernels/impact.hpp"
+
+namespace carom::kernels {
+
+/// Most contacts of a problem that is followed from event to event.
+inline constexpr int kMaxFollowedContacts = 8;
+
+/// What a contact's push is in a mode.
+enum class EventPush : unsigned char {
+  none,
+  full,  ///< its weight's
+  held,  ///< what keeps it at u_n = 0
+};
+
+/// The motion right after a velocity: a mode in which impulses and rates of contact velocities keep
+/// the laws of the inclusion (39), (40). Modes are not tabled, there are too many (19 a spatial
+/// contact with four friction directions): one is guessed, solved, and what it breaks is put right.
+/// Isa: whose code this is.
+template <class Isa, int Dim, int Most>
+class EventModes {
+ public:
+  static constexpr int kTangents = Dim - 1;
+  static constexpr int kMaxRows = Dim * Most;
+
+  double impulse[kMaxRows];  ///< normals, then tangents, for one unit of the stretch
+  double rate[kMaxRows];     ///< of contact velocities, likewise
+  int moving[Most];          ///< state of a contact's slip while the motion lasts
+
+  CAROM_INLINE EventModes(const ImpactRun& run, const ImpactProblemView& problem)
+      : contacts_(run.contacts),
+        rows_(Dim * run.contacts),
+        friction_(problem.friction),
+        slip_(run.polygon) {
+    for (int column = 0; column < rows_; ++column) {
+      for (int row = rows_; row < kMaxRows; ++row) response_[column][row] = 0.0;
+    }
+    for (int row = 0; row < rows_; ++row) {
+      root_[row] = square_root(at_least_zero(problem.delassus[row * rows_ + row])) /
+                   problem.scale[contact_of(row)];
+      for (int column = 0; column < rows_; ++column) {
+        response_[column][row] =
+            problem.delassus[row * rows_ + column] /
+            (problem.scale[contact_of(row)] * problem.scale[contact_of(column)]);
+      }
+    }
+  }
+
+  /// A(row, column) of u = A lambda.
+  [[nodiscard]] CAROM_INLINE double response(int row, int column) const {
+    return response_[column][row];
+  }
+  [[nodiscard]] CAROM_INLINE int tangent(int i) const { return contacts_ + kTangents * i; }
+
+  /// u: contact velocities, [rows]; slip: states of those contacts that do not separate; weight:
+  /// [contacts]; first: number that decides which mode is tried first. False where none was found.
+  CAROM_CALL bool find(const double* u, const int* slip, const double* weight, unsigned first);
+
+ private:
+  static constexpr double kNothing = 1e-13;    ///< of the terms of a sum: rounding
+  static constexpr double kResidual = 1e-11;   ///< likewise, of what is to vanish
+  static constexpr double kDependent = 1e-11;  ///< of a row's largest entry
+  static constexpr int kTogether = 4;          ///< rows of a product at once
+  static_assert(kMaxRows % kTogether == 0);
+  static constexpr int kMostTries = 96;
+  static constexpr int kTriesAtOnce = 6;  ///< that put all right at once, then one contact
+  static constexpr int kTriesOfStart = 24;
+
+  [[nodiscard]] CAROM_INLINE int contact_of(int row) const {
+    return row < contacts_ ? row : (row - contacts_) / kTangents;
+  }
+  CAROM_INLINE unsigned hash(unsigned salt) const {
+    std::uint32_t x = (first_ ^ salt * 0x9E3779B9U) * 0x85EBCA6BU;
+    x ^= x >> 13;
+    x *= 0xC2B2AE35U;
+    return x ^ (x >> 16);
+  }
+
+  /// A contact whose push is a choice, or whose friction is.
+  [[nodiscard]] CAROM_INLINE bool chooses(int i, const double* u, const int* slip) const {
+    return idle_[i] == 0 && (u[i] == 0.0 || !slip_.is_sector(slip[i]));
+  }
+  /// Some part of contact i, by a number.
+  CAROM_INLINE void guess(int i, const double* u, const int* slip, unsigned number) {
+    if (idle_[i] != 0) {
+      push_[i] = EventPush::none;
+      return;
+    }
+    push_[i] = u[i] < 0.0 ? EventPush::full : static_cast<EventPush>(number % 3);
+    number /= 3;
+    choice_[i] = slip[i];
+    if (slip[i] == 0 && number % 2 == 1) {
+      choice_[i] = 1 + static_cast<int>(number / 2 % static_cast<unsigned>(slip_.states() - 1));
+    } else if (slip_.is_ray(slip[i]) && number % 2 == 1) {
+      const int j = slip_.index(slip[i]);
+      choice_[i] = slip_.sector(number / 2 % 2 == 0 ? j : slip_.after(j));
+    }
+  }
+
+  /// rate = A impulse, and the sum of root |impulse|; in the order of impulses, most of which are
+  /// 0.
+  CAROM_INLINE double respond() {
+    double sum[kMaxRows], all = 0.0;
+    for (int row = 0; row < kMaxRows; ++row) sum[row] = 0.0;
+    for (int k = 0; k < rows_; ++k) {
+      const double one = impulse[k];
+      if (one == 0.0) continue;
+      all = fused(root_[k], magnitude(one), all);
+      for (int row = 0; row < rows_; row += kTogether) {
+        for (int r = row; r < row + kTogether; ++r) sum[r] = fused(response_[k][r], one, sum[r]);
+      }
+    }
+    for (int row = 0; row < kMaxRows; ++row) rate[row] = sum[row];
+    return all;
+  }
+
+  CAROM_INLINE bool solve(const double* weight);
+  CAROM_INLINE void eliminate(int count);
+  CAROM_INLINE int mend(const double* u, const int* slip, const double* weight, unsigned number);
+
+  int contacts_, rows_;
+  const double* friction_;
+  EventSlip<Dim> slip_;
+  unsigned first_ = 0;
+  unsigned char idle_[Most];
+  EventPush push_[Most], next_push_[Most];
+  int choice_[Most], next_choice_[Most];
+  double root_[kMaxRows];                ///< of A's diagonal: |A_ab| is at most the product of two
+  double terms_[kMaxRows];               ///< what the terms of a rate may come to
+  double response_[kMaxRows][kMaxRows];  ///< A by columns
+  double system_[kMaxRows][kMaxRows + 1];
+};
+
+/// The solution in the last column. Unknowns that say nothing new are 0.
+template <class Isa, int Dim, int Most>
+CAROM_INLINE void EventModes<Isa, Dim, Most>::eliminate(int count) {
+  unsigned used = 0;
+  int pivot_of[kMaxRows];
+  double size[kMaxRows];
+  static_assert(kMaxRows <= 32);
+  for (int a = 0; a < count; ++a) {
+    size[a] = 0.0;
+    for (int b = 0; b < count; ++b) size[a] = larger(size[a], magnitude(system_[a][b]));
+  }
+  for (int column = 0; column < count; ++column) {
+    int pivot = -1;
+    for (int a = 0; a < count; ++a) {
+      if ((used >> a & 1U) != 0 || !(magnitude(system_[a][column]) > kDependent * size[a])) {
+        continue;
+      }
+      if (pivot < 0 || magnitude(system_[a][column]) > magnitude(system_[pivot][column])) pivot = a;
+    }
+    pivot_of[column] = pivot;
+    if (pivot < 0) continue;
+    used |= 1U << pivot;
+    for (int a = 0; a < count; ++a) {
+      if (a == pivot) continue;
+      const double factor = system_[a][column] / system_[pivot][column];
+      for (int b = column + 1; b <= count; ++b) {
+        system_[a][b] = fused(-factor, system_[pivot][b], system_[a][b]);
+      }
+      system_[a][column] = 0.0;
+    }
+  }
+  double value[kMaxRows];
+  for (int column = 0; column < count; ++column) {
+    const int pivot = pivot_of[column];
+    value[column] = pivot < 0 ? 0.0 : system_[pivot][count] / system_[pivot][column];
+  }
+  for (int column = 0; column < count; ++column) system_[column][count] = value[column];
+}
+
+/// Impulses and rates of the mode push_, choice_; false where its equations contradict each other.
+template <class Isa, int Dim, int Most>
+CAROM_INLINE bool EventModes<Isa, Dim, Most>::solve(const double* weight) {
+  // An unknown is a push, along an edge or a friction's component; what it moves, and what rests.
+  struct Unknown {
+    int contact, kind;  // 0: normal; 1, 2: component of friction; 3: along the edge
+  };
+  Unknown unknown[kMaxRows];
+  int count = 0;
+  for (int k = 0; k < rows_; ++k) impulse[k] = 0.0;
+  for (int i = 0; i < contacts_; ++i) {
+    if (push_[i] == EventPush::none) continue;
+    if (push_[i] == EventPush::held) unknown[count++] = {i, 0};
+    if (push_[i] == EventPush::full) impulse[i] = weight[i];
+    if (choice_[i] == 0) {
+      for (int c = 0; c < kTangents; ++c) unknown[count++] = {i, 1 + c};
+    } else {
+      if (Dim == 3 && slip_.is_ray(choice_[i])) unknown[count++] = {i, 3};
+      const double* const direction = slip_.direction(slip_.index(choice_[i]));
+      for (int c = 0; c < kTangents; ++c) {
+        impulse[tangent(i) + c] = friction_[i] * direction[c] * impulse[i];
+      }
+    }
+  }
+  const auto moved = [&](const Unknown& x, int row) {
+    const int t = tangent(x.contact);
+    if (x.kind == 1 || x.kind == 2) return response(row, t + x.kind - 1);
+    if (x.kind == 3) {
+      const double* const edge = slip_.edge(slip_.index(choice_[x.contact]));
+      return fused(edge[0], response(row, t), edge[1] * response(row, t + kTangents - 1));
+    }
+    double sum = response(row, x.contact);
+    if (choice_[x.contact] != 0) {
+      const double* const direction = slip_.direction(slip_.index(choice_[x.contact]));
+      for (int c = 0; c < kTangents; ++c) {
+        sum = fused(friction_[x.contact] * direction[c], response(row, t + c), sum);
+      }
+    }
+    return sum;
+  };
+  if (count > 0) respond();
+  const auto rests = [&](const Unknown& x, const auto& value) {
+    const int t = tangent(x.contact);
+    if (x.kind == 0) return value(x.contact);
+    if (x.kind < 3) return value(t + x.kind - 1);
+    const double* const edge = slip_.edge(slip_.index(choice_[x.contact]));
+    return fused(edge[0], value(t), edge[1] * value(t + kTangents - 1));
+  };
+  for (int a = 0; a < count; ++a) {
+    for (int b = 0; b < count; ++b) {
+      system_[a][b] = rests(unknown[a], [&](int row) { return moved(unknown[b], row); });
+    }
+    system_[a][count] = -rests(unknown[a], [&](int row) { return rate[row]; });
+  }
+  eliminate(count);
+  for (int a = 0; a < count; ++a) {
+    const int i = unknown[a].contact, kind = unknown[a].kind, t = tangent(i);
+    const double value = system_[a][count];
+    if (kind == 0) {
+      impulse[i] = value;
+      if (choice_[i] != 0) {
+        const double* const direction = slip_.direction(slip_.index(choice_[i]));
+        for (int c = 0; c < kTangents; ++c) {
+          impulse[t + c] = friction_[i] * direction[c] * value;
+        }
+      }
+    } else if (kind < 3) {
+      impulse[t + kind - 1] = value;
+    } else {
+      const double* const edge = slip_.edge(slip_.index(choice_[i]));
+      for (int c = 0; c < kTangents; ++c) impulse[t + c] = fused(value, edge[c], impulse[t + c]);
+    }
+  }
+  const double all = respond();
+  for (int row = 0; row < rows_; ++row) {
+    terms_[row] = root_[row] * all;
+    if (magnitude(rate[row]) <= kNothing * terms_[row]) rate[row] = 0.0;
+  }
+  for (int a = 0; a < count; ++a) {
+    const double left = rests(unknown[a], [&](int row) { return rate[row]; });
+    const int i = unknown[a].contact, t = tangent(i);
+    double size = 0.0;
+    if (unknown[a].kind == 0) {
+      size = terms_[i];
+    } else {
+      for (int c = 0; c < kTangents; ++c) size += terms_[t + c];
+    }
+    if (!(magnitude(left) <= kResidual * size)) return false;
+    if (unknown[a].kind == 0) rate[i] = 0.0;
+    if (unknown[a].kind == 1 || unknown[a].kind == 2) rate[t + unknown[a].kind - 1] = 0.0;
+    if (Dim == 3 && unknown[a].kind == 3) slip_.project(choice_[i], rate + t);
+  }
+  return true;
+}
+
+/// How many contacts break a law; next_push_ and next_choice_ receive what they may do instead.
+template <class Isa, int Dim, int Most>
+CAROM_INLINE int EventModes<Isa, Dim, Most>::mend(const double* u, const int* slip,
+                                                  const double* weight, unsigned number) {
+  int broken = 0;
+  for (int i = 0; i < contacts_; ++i) {
+    next_push_[i] = push_[i];
+    next_choice_[i] = choice_[i];
+    if (u[i] > 0.0) continue;
+    double* const t = impulse + tangent(i);
+    double nothing = 0.0;
+    for (int c = 0; c < kTangents; ++c) nothing += terms_[tangent(i) + c];
+    nothing *= kNothing;
+    moving[i] = slip_.moving(slip[i], rate + tangent(i), nothing);
+    if (idle_[i] != 0) continue;
+    if (push_[i] == EventPush::none) {
+      if (u[i] == 0.0 && rate[i] < 0.0) {
+        next_push_[i] = EventPush::held;
+        next_choice_[i] = slip[i] == 0 && number % 2 == 0 ? moving[i] : slip[i];
+        ++broken;
+      }
+      continue;
+    }
+    if (push_[i] == EventPush::held) {
+      double& normal = impulse[i];
+      if (!(normal >= -kNothing * weight[i])) {
+        next_push_[i] = EventPush::none;
+        ++broken;
+        continue;
+      }
+      if (!(normal <= weight[i] * (1.0 + kNothing))) {
+        next_push_[i] = EventPush::full;
+        ++broken;
+        continue;
+      }
+      if (normal <= kNothing * weight[i]) {  // no push: no friction either
+        const double slight = kNothing * (1.0 + friction_[i]) * weight[i];
+        bool rubs = false;
+        for (int c = 0; c < kTangents; ++c) rubs = rubs || magnitude(t[c]) > slight;
+        if (rubs) {
+          next_push_[i] = EventPush::none;
+          ++broken;
+          continue;
+        }
+        normal = 0.0;
+        for (int c = 0; c < kTangents; ++c) t[c] = 0.0;
+      }
+    } else if (u[i] == 0.0 && rate[i] > 0.0) {
+      next_push_[i] = EventPush::held;
+      ++broken;
+      continue;
+    }
+    if (slip_.is_sector(slip[i])) continue;
+    const double limit = friction_[i] * impulse[i];
+    if (choice_[i] == 0) {
+      const int place = slip_.nearest(t, limit, kNothing);
+      if (place != 0) {
+        next_choice_[i] = place;
+        ++broken;
+      }
+    } else if (Dim == 3 && slip_.is_ray(choice_[i])) {
+      const int j = slip_.index(choice_[i]);
+      const double* const from = slip_.direction(j);
+      const double past[2] = {fused(-limit, from[0], t[0]),
+                              fused(-limit, from[1], t[kTangents - 1])};
+      const double share = slip_.across(j, past), whole = limit * slip_.edge_length();
+      if (!(share >= -kNothing * whole)) {
+        next_choice_[i] = slip_.sector(j);
+        ++broken;
+      } else if (!(share <= whole * (1.0 + kNothing))) {
+        next_choice_[i] = slip_.sector(slip_.after(j));
+        ++broken;
+      } else if (!slip_.opposes(choice_[i], moving[i])) {
+        next_choice_[i] = slip[i] == 0 ? 0 : slip[i];
+        ++broken;
+      }
+    } else if (!slip_.opposes(choice_[i], moving[i])) {
+      ++broken;
+      next_choice_[i] = slip[i];
+      if (Dim == 3 && slip[i] == 0 && slip_.is_sector(moving[i])) {
+        const int j = slip_.index(choice_[i]), k = slip_.index(moving[i]);
+        if (slip_.after(j) == k) next_choice_[i] = slip_.ray(j);
+        if (slip_.after(k) == j) next_choice_[i] = slip_.ray(k);
+      }
+    }
+  }
+  return broken;
+}
+
+template <class Isa, int Dim, int Most>
+CAROM_CALL bool EventModes<Isa, Dim, Most>::find(const double* u, const int* slip,
+                                                 const double* weight, unsigned first) {
+  first_ = first;
+  int choosing = 0;
+  bool able = false;
+  for (int i = 0; i < contacts_; ++i) {
+    idle_[i] = u[i] > 0.0 || !(weight[i] > 0.0) ? 1 : 0;
+    able = able || idle_[i] == 0;
+    moving[i] = 0;
+    choice_[i] = 0;
+  }
+  if (!able) return false;
+  for (int i = 0; i < contacts_; ++i) choosing += chooses(i, u, slip) ? 1 : 0;
+  for (int tried = 0; tried < kMostTries; ++tried) {
+    const int turn = tried % kTriesOfStart;
+    if (turn == 0) {
+      for (int i = 0; i < contacts_; ++i) {
+        guess(i, u, slip, hash(static_cast<unsigned>(tried * kMaxFollowedContacts + i)));
+      }
+    }
+    const unsigned number = hash(0x10000U + static_cast<unsigned>(tried));
+    if (!solve(weight)) {
+      if (choosing == 0) return false;
+      auto which = static_cast<int>(number % static_cast<unsigned>(choosing));
+      for (int i = 0; i < contacts_; ++i) {
+        if (chooses(i, u, slip) && which-- == 0) {
+          guess(i, u, slip, hash(0x20000U + static_cast<unsigned>(tried)));
+        }
+      }
+      continue;
+    }
+    const int broken = mend(u, slip, weight, number);
+    if (broken == 0) {
+      bool pushed = false;
+      for (int i = 0; i < contacts_; ++i) pushed = pushed || impulse[i] > 0.0;
+      if (pushed) return true;
+      if (choosing == 0) return false;
+      for (int i = 0; i < contacts_; ++i) {
+        guess(i, u, slip, hash(0x30000U + static_cast<unsigned>(tried * kMaxFollowedContacts + i)));
+      }
+      continue;
+    }
+    auto which = static_cast<int>(number / 2 % static_cast<unsigned>(broken));
+    for (int i = 0; i < contacts_; ++i) {
+      if (next_push_[i] == push_[i] && next_choice_[i] == choice_[i]) continue;
+      if (turn < kTriesAtOnce || which-- == 0) {
+        push_[i] = next_push_[i];
+        choice_[i] = next_choice_[i];
+      }
+    }
+  }
+  return false;
+}
+
+}  // namespace carom::kernels

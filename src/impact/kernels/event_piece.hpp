@@ -1,0 +1,132 @@
+#pragma once
+
+#include <carom/device/host_device.hpp>
+#include <carom/device/numeric.hpp>
+
+#include "impact/kernels/impact.hpp"
+
+/// One linear piece of a solution that is followed from event to event, and its certificate. V: a
+/// double, or a pack of trajectories (src/cpu/simd).
+namespace carom::kernels {
+
+/// Sizes below which something is nothing, and how far is gone at most.
+struct EventRules {
+  static constexpr int kMostPieces = 4096;
+  static constexpr int kMostRedrawn = kMostPieces / 8;  ///< stretches without a mode
+  static constexpr int kPolicyEvents = 32;
+  static constexpr double kZero = 1e-13;      ///< of the largest contact speed
+  static constexpr double kMet = 1e-12;       ///< likewise: a boundary so near is met
+  static constexpr double kTogether = 1e-12;  ///< of a piece: events at once
+  static constexpr double kNothing = 1e-13;   ///< of the terms of a sum: rounding
+  static constexpr double kCone = 1e-12;      ///< of the friction limit
+  static constexpr double kGain = 1e-15;      ///< of the energy before: no gain
+};
+
+/// What the numbers of a problem are measured by.
+struct EventSizes {
+  double speed;   ///< largest contact speed before the impact
+  double length;  ///< impulse that stops the fastest contact
+};
+
+template <int M, class Table>
+CAROM_INLINE EventSizes event_sizes(const ImpactProblemView& problem, const Table& table) {
+  EventSizes sizes{0.0, 0.0};
+  for (int k = 0; k < 2 * M; ++k) {
+    sizes.speed = larger(sizes.speed, magnitude(problem.contact_velocity[k]));
+  }
+  for (int i = 0; i < M; ++i) {
+    const double own = table.response(i, i);
+    if (own > 0.0) sizes.length = larger(sizes.length, sizes.speed / own);
+  }
+  if (sizes.length == 0.0) sizes.length = 1.0;
+  return sizes;
+}
+
+/// Component k of the contact velocity that a sample begins with.
+CAROM_INLINE double event_start(const ImpactProblemView& problem, double speed, int k) {
+  const double u = problem.contact_velocity[k];
+  return magnitude(u) <= EventRules::kZero * speed ? 0.0 : u;
+}
+
+template <class V, int M>
+struct EventPiece {
+  V length;
+  V key;          ///< row whose zero ends the piece, -1: the stretch ends
+  V next[2 * M];  ///< contact velocities at its end
+  V wrong;   ///< velocity by which (39), (40) are missed at its ends, infinite: no such impulse
+  V gained;  ///< energy that is more than rounding
+};
+
+/// What the largest `wrong` and `gained` of a solution's pieces are of its numbers.
+template <class V>
+CAROM_INLINE V event_residual(V wrong, V gained, double speed, double energy) {
+  const V share = wrong / V(speed);
+  return select(gained > V(0.0), larger(share, gained / V(energy)), share);
+}
+
+/// Coulomb's law and complementarity of push and gap velocity at both ends of a piece.
+template <class V, int M>
+CAROM_INLINE V event_wrong(const ImpactProblemView& problem, const V* impulse, const V* before,
+                           const V* after) {
+  const V none(0.0);
+  V wrong(0.0);
+  auto impossible = none < none;
+  for (int i = 0; i < M; ++i) {
+    const V normal = impulse[i], tangent = impulse[M + i];
+    const V most = V(problem.friction[i]) * normal;
+    impossible =
+        impossible | (normal < none) | (magnitude(tangent) > most * V(1.0 + EventRules::kCone));
+    const auto pushes = normal > none;
+    wrong = select(pushes, larger(wrong, larger(before[i], after[i])), wrong);
+    for (int end = 0; end < 2; ++end) {
+      const V slip = end == 0 ? before[M + i] : after[M + i];
+      const V opposed = select(slip > none, -most, most);
+      const auto against =
+          pushes & (slip != none) & (magnitude(tangent - opposed) > V(EventRules::kCone) * most);
+      wrong = select(against, larger(wrong, magnitude(slip)), wrong);
+    }
+  }
+  return select(impossible, V(kInfinity), wrong);
+}
+
+/// To the next zero of a contact velocity or the stretch's end, `left` away.
+template <class V, int M>
+CAROM_INLINE EventPiece<V, M> event_piece(const ImpactProblemView& problem, const V* u,
+                                          const V* impulse, const V* rate, V left) {
+  constexpr int kRows = 2 * M;
+  const V none(0.0), never(kInfinity);
+  EventPiece<V, M> piece;
+  V until[kRows];
+  for (int k = 0; k < kRows; ++k) {
+    auto counts = u[k] * rate[k] < none;
+    if (k >= M) counts = counts & (u[k - (k < M ? 0 : M)] <= none);  // not where it separates
+    until[k] = select(counts, -u[k] / rate[k], never);
+  }
+  piece.length = left;
+  piece.key = V(-1.0);
+  for (int k = 0; k < kRows; ++k) {
+    const auto earlier = until[k] < piece.length;
+    piece.length = select(earlier, until[k], piece.length);
+    piece.key = select(earlier, V(static_cast<double>(k)), piece.key);
+  }
+  const auto event = piece.key >= none;
+  const V together = select(event, piece.length * V(1.0 + EventRules::kTogether), none);
+  V work(0.0), worth(0.0);
+  for (int k = 0; k < kRows; ++k) {
+    const V before = u[k];
+    V after = fused(piece.length, rate[k], before);
+    const auto reached = (until[k] <= together) | (before * after < none) |
+                         (event & (magnitude(after) <= V(EventRules::kZero) * magnitude(before)));
+    after = select((until[k] < never) & reached, none, after);
+    piece.next[k] = after;
+    const V part = impulse[k] * V(0.5) * (before + after) * piece.length;
+    work = work + part;
+    worth = worth + magnitude(part);
+  }
+  piece.wrong = event_wrong<V, M>(problem, impulse, u, piece.next);
+  const V gain(EventRules::kGain * problem.energy);
+  piece.gained = select(work > V(EventRules::kCone) * worth + gain, work, none);
+  return piece;
+}
+
+}  // namespace carom::kernels

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include <carom/device/constraint_rows.hpp>
+#include <carom/device/numeric.hpp>
+
+#include "models/mechanisms/mechanism.hpp"
+
+/// Scenarios as functors: a mechanism (mechanism.hpp), the compliance of its constraints, a start.
+/// Parameters come in the order of the enumerations; names, units and ranges stand in
+/// src/models/scenario_table.cpp. All masses are diagonal; positions follow q' = q + h N v'.
+namespace carom::kernels {
+
+struct WorldSizes {
+  int positions, velocities, rows;
+};
+CAROM_HOST_DEVICE constexpr WorldSizes world_sizes(const MechanismSizes& sizes, int rows) {
+  return {sizes.positions, sizes.velocities, rows * sizes.constraints};
+}
+
+/// Scenarios whose worlds are all of one size, for any parameters.
+template <class Scenario>
+concept SizedAlike = requires {
+  Scenario::kSizes.rows;
+};
+
+/// What holds a constraint: springs and dampers of its first row and of its tangents.
+struct Compliance {
+  RowType type = RowType::normal;
+  double deformation = 0.0;
+  double stiffness = 0.0;
+  double damping = 0.0;
+  double tangent_damping = 0.0;
+};
+
+/// What a scenario that leaves a hook alone gets. It has besides: Mechanism, start, acts (whether a
+/// constraint is there in the step), compliance, advance, energy, displacement.
+struct ScenarioBase {
+  static constexpr int kTangents = 1;  ///< rows behind a normal row
+  static constexpr int kContacts = 0;  ///< usual number of spatial contacts, if CompliantPack shall
+                                       ///< be compiled for it
+  static constexpr bool kMany = false;  ///< CompliantMany instead of CompliantStep
+  /// Without impacts: energies are those of the positions' time, where the velocity is the mean of
+  /// those half a step before and half a step after it.
+  static constexpr bool kSmooth = false;
+  /// The tangents' dJ/dt v enters the step, not only the normals'.
+  static constexpr bool kTangentsTurn = true;
+  template <class... Any>
+  static CAROM_INLINE bool acts(const Any&...) {
+    return true;
+  }
+  static CAROM_INLINE bool direct(const double*, double, double*, double*) { return false; }
+  static CAROM_INLINE bool finished(const double*, const double*, const double*) { return false; }
+};
+
+/// A row ahead of its contact is there where the gap may close within the step.
+CAROM_INLINE bool may_touch(double gap, double speed, double h, double fall) {
+  return gap + h * (speed - h * fall) <= 0.0 || gap <= 0.0;
+}
+
+/// M^-1, F and the constraints' rows of a scenario's mechanism at time t.
+template <class Scenario>
+CAROM_INLINE void evaluate_scenario(const double* p, double t, double h, const double* q,
+                                    const double* v, double* inverse_mass, double* force,
+                                    ConstraintRows& rows) {
+  using Mechanism = typename Scenario::Mechanism;
+  static_assert(DiagonalMechanism<Mechanism>);
+  constexpr int kRows = Mechanism::kRows;
+  const Mechanism at(p, t, q);
+  at.inverse_mass(inverse_mass);
+  at.force(v, force);
+  const int count = Mechanism::sizes(p).constraints;
+  for (int i = 0; i < count; ++i) {
+    const auto constraint = at.constraint(i);
+    if (!Scenario::acts(p, h, at, constraint, v)) continue;
+    const Compliance law = Scenario::compliance(p, h, at, i, constraint);
+    const int first = rows.add(law.type, kRows * i, constraint.begin, constraint.end,
+                               law.deformation, law.stiffness, law.damping);
+    for (int k = 1; k < kRows; ++k) {
+      rows.add(RowType::tangent, kRows * i + k, constraint.begin, constraint.end, 0.0, 0.0,
+               law.tangent_damping);
+    }
+    if constexpr (kRows > 1) rows.friction[first] = at.friction(constraint);
+    at.jacobian(constraint, rows.row(first), rows.velocities);
+    double turning[kRows];
+    at.jacobian_dot_v(constraint, v, turning);
+    const int last = Scenario::kTangentsTurn ? kRows : 1;
+    for (int k = 0; k < last; ++k) rows.jacobian_dot_v[first + k] = turning[k];
+  }
+}
+
+}  // namespace carom::kernels

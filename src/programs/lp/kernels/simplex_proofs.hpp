@@ -1,0 +1,193 @@
+#pragma once
+
+#include "programs/kernels/doubled.hpp"
+#include "programs/lp/kernels/simplex_ratio.hpp"
+
+/// What a basis says of proofs, in twice the precision: whether what is to be zero is zero.
+namespace carom::kernels {
+
+template <class Lanes, int PaddedRows, int PaddedColumns>
+class SimplexProofs : protected SimplexRatio<Lanes, PaddedRows, PaddedColumns> {
+  using Base = SimplexRatio<Lanes, PaddedRows, PaddedColumns>;
+
+ protected:
+  using Base::at, Base::basic_, Base::combine_inverse, Base::direction_, Base::entering_,
+      Base::kBasic, Base::lanes_, Base::m_, Base::mp, Base::n_, Base::np, Base::price_noise_;
+  using Base::Base;
+
+  static constexpr double kZero = 0x1p-80;   // of the terms of a sum in twice the precision
+  static constexpr double kDoubtful = 1e-9;  // of the largest: what may be zero
+  static constexpr int kRefinements = 3;
+
+  /// Whether a price that is next to nothing presses against a bound that is absent.
+  CAROM_CALL bool doubtful_prices() const {
+    const double doubtful = kDoubtful * price_noise_;
+    return any_packed(lanes_, mp(), [&](auto number, int i) {
+      using V = decltype(number);
+      const int j = np() + i;
+      const V y = kernels::load<V>(at().reduced + j);
+      const V bound =
+          select(y > V(0.0), kernels::load<V>(at().lower + j), kernels::load<V>(at().upper + j));
+      return (y != V(0.0)) & (magnitude(y) <= V(doubtful)) & (magnitude(bound) >= V(kInfinity)) &
+             (kernels::load<V>(at().status + j) != V(kBasic));
+    });
+  }
+
+  /// The prices of an infeasible problem, y' B = the signs of its violations, once more: what is
+  /// zero becomes so, and false is the answer where a price presses against a bound that is absent,
+  /// or where the inverse is too coarse to tell.
+  CAROM_CALL bool refine_prices() {
+    double* const y = at().reduced + np();
+    double* const low = at().rate;
+    double* const missing = at().work;
+    lanes_.for_each(mp(), [&](int i) {
+      low[i] = 0.0;
+      missing[i] = 0.0;
+      at().column[i] = 0.0;
+    });
+    const auto price = [&](int i) { return Doubled(y[i], low[i]); };
+    double rest = 0.0;
+    for (int round = 0; round <= kRefinements; ++round) {
+      lanes_.for_each(m_, [&](int i) {
+        const int j = basic_[i];
+        Doubled sum(at().sign[i]);
+        double size = magnitude(sum.hi);
+        if (j >= np()) {
+          sum += price(j - np());
+          size = larger(size, magnitude(y[j - np()]));
+        } else {
+          for (int k = 0; k < m_; ++k) {
+            const Doubled term = price(k) * at().matrix[static_cast<long>(k) * np() + j];
+            sum = sum - term;
+            size = larger(size, magnitude(term.hi));
+          }
+        }
+        missing[i] = sum.hi;
+        at().column[i] = size > 0.0 ? magnitude(sum.hi) / size : 0.0;
+      });
+      rest = largest_of(at().column);
+      if (!(rest > kZero) || round == kRefinements) break;
+      lanes_.for_each(m_, [&](int k) {
+        const double change =
+            dot_packed(lanes_, mp(), missing, at().inverse + static_cast<long>(k) * mp());
+        const Doubled refined = price(k) + change;
+        y[k] = refined.hi;
+        low[k] = refined.lo;
+      });
+      drop_below(kZero * largest_of(y), y, low);
+    }
+    if (!(rest <= kZero)) return false;
+    lanes_.for_each(m_, [&](int k) {
+      if (at().status[np() + k] != kBasic) return;
+      // A basic row has the sign of its violation for a price, or none.
+      y[k] = magnitude(y[k]) < 0.5 ? 0.0 : y[k];
+      low[k] = 0.0;
+    });
+    const ArgMin<double> against = lanes_.argmin(n_ + m_, kInfinity, [&](int e) {
+      Doubled d(0.0);
+      int j = e;
+      if (e < n_) {
+        if (at().status[e] == kBasic) return kInfinity;
+        double size = 0.0;
+        for (int k = 0; k < m_; ++k) {
+          const Doubled term = price(k) * at().matrix[static_cast<long>(k) * np() + e];
+          d = d - term;
+          size = larger(size, magnitude(term.hi));
+        }
+        if (magnitude(d.hi) <= kZero * size) return kInfinity;
+      } else {
+        d = price(e - n_);
+        j = np() + e - n_;
+      }
+      const double bound = d.hi > 0.0 ? at().lower[j] : at().upper[j];
+      return d.hi != 0.0 && !(magnitude(bound) < kInfinity) ? static_cast<double>(e) : kInfinity;
+    });
+    return against.index < 0;
+  }
+
+  /// Whether a basic value that the ray of an unbounded problem moves by next to nothing has a
+  /// bound.
+  CAROM_CALL bool doubtful_rates() const {
+    const double steepest = larger(1.0, largest_of(at().rate));
+    return lanes_
+               .argmin(m_, kInfinity,
+                       [&](int i) {
+                         const double rate = magnitude(at().rate[i]);
+                         const bool bounded =
+                             at().basic_lower[i] > -kInfinity || at().basic_upper[i] < kInfinity;
+                         return rate > 0.0 && rate <= kDoubtful * steepest && bounded ? 0.0
+                                                                                      : kInfinity;
+                       })
+               .index >= 0;
+  }
+
+  /// The rates at which an unbounded problem's basic values move, B r = -(the entering column),
+  /// likewise; false where one moves towards a bound.
+  CAROM_CALL bool refine_rates() {
+    double* const r = at().rate;
+    double* const low = at().event;
+    double* const missing = at().work;
+    lanes_.for_each(mp(), [&](int i) {
+      low[i] = 0.0;
+      missing[i] = 0.0;
+      at().sign[i] = 0.0;
+    });
+    const int q = entering_;
+    double rest = 0.0;
+    for (int round = 0; round <= kRefinements; ++round) {
+      lanes_.for_each(m_, [&](int k) {
+        const double own =
+            q < np() ? at().matrix[static_cast<long>(k) * np() + q] : (q - np() == k ? -1.0 : 0.0);
+        Doubled sum(-direction_ * own);
+        double size = magnitude(own);
+        for (int i = 0; i < m_; ++i) {
+          const int j = basic_[i];
+          const double entry = j < np() ? at().matrix[static_cast<long>(k) * np() + j]
+                                        : (j - np() == k ? -1.0 : 0.0);
+          const Doubled term = Doubled(r[i], low[i]) * entry;
+          sum = sum - term;
+          size = larger(size, magnitude(term.hi));
+        }
+        missing[k] = sum.hi;
+        at().sign[k] = size > 0.0 ? magnitude(sum.hi) / size : 0.0;
+      });
+      rest = largest_of(at().sign);
+      if (!(rest > kZero) || round == kRefinements) break;
+      combine_inverse(missing, 1, at().column);
+      lanes_.for_each(m_, [&](int i) {
+        const Doubled refined = Doubled(r[i], low[i]) + at().column[i];
+        r[i] = refined.hi;
+        low[i] = refined.lo;
+      });
+      drop_below(kZero * larger(1.0, largest_of(r)), r, low);
+    }
+    if (!(rest <= kZero)) return false;
+    return lanes_
+               .argmin(m_, kInfinity,
+                       [&](int i) {
+                         const double bound =
+                             r[i] > 0.0 ? at().basic_upper[i] : at().basic_lower[i];
+                         return r[i] != 0.0 && magnitude(bound) < kInfinity ? 0.0 : kInfinity;
+                       })
+               .index < 0;
+  }
+
+ private:
+  /// Of zeros a refinement leaves ever smaller numbers: an equation that has no other terms holds
+  /// once they are dropped, or they were none.
+  CAROM_CALL void drop_below(double least, double* high, double* low) const {
+    lanes_.for_each(m_, [&](int i) {
+      if (magnitude(high[i]) > least) return;
+      high[i] = 0.0;
+      low[i] = 0.0;
+    });
+  }
+  /// Largest magnitude of [mp] numbers.
+  CAROM_CALL double largest_of(const double* from) const {
+    return largest_packed(lanes_, mp(), [&](auto number, int i) {
+      return magnitude(kernels::load<decltype(number)>(from + i));
+    });
+  }
+};
+
+}  // namespace carom::kernels

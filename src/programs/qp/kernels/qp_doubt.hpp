@@ -1,0 +1,137 @@
+#pragma once
+
+#include <carom/certificate_qp.hpp>
+#include <carom/device/qp_problem.hpp>
+
+#include "programs/qp/kernels/qp_factor.hpp"
+
+/// Whether an answer to a problem with cones whose residual is small is one: without an interior
+/// points of any small residual lie far from every answer, or there is none.
+namespace carom::kernels {
+
+namespace qp_doubt {
+inline constexpr double kNone = 0.0;   ///< P is definite, multipliers and violations are small
+inline constexpr double kOpen = 1.0;   ///< P is not
+inline constexpr double kGreat = 2.0;  ///< an optimum without multipliers may look like this
+}  // namespace qp_doubt
+
+/// A residual and what is to be thought of it.
+template <class V>
+struct QpJudged : certificate::QpResidual<V> {
+  V doubt = V(qp_doubt::kNone);
+};
+
+template <class Memory>
+struct QpDoubtLayout {
+  Memory factor, inverse, unit, bent, pushed;
+  QpDoubtLayout() = default;
+  CAROM_INLINE constexpr QpDoubtLayout(Arena<Memory>& arena, long n)
+      : factor(arena.take(n * n)),
+        inverse(arena.take(n)),
+        unit(arena.take(n)),
+        bent(arena.take(n)),
+        pushed(arena.take(n)) {}
+};
+CAROM_INLINE constexpr long qp_doubt_workspace(long n) { return values_of<QpDoubtLayout>(n); }
+
+/// A strictly convex objective attains its minimum wherever there is a point. That there is none,
+/// or none with multipliers, shows in these: where f(r) is the least objective with violations r,
+/// multipliers are -f'(r), and f a power of r, so that r f' is what the objective is off by.
+/// N: the number of variables where it is known in advance. memory: qp_doubt_workspace.
+template <class V, int N = 0, class Lanes, class Data, class X, class Y, class Memory>
+CAROM_CALL V doubt_of(const Lanes& lanes, const QpShape& shape, const QpView<Data>& view,
+                      const X& x, const Y& y, const Memory& memory) {
+  constexpr double kSlipped = 1e-9;    // of the objective's terms and the unit of P
+  constexpr double kPushed = 1e3;      // sums of multipliers' terms over those of the data
+  constexpr double kDefinite = 1e-12;  // least pivot of P over its diagonal: rounding is below
+  using certificate::kTiny;
+  using certificate::positive_part;
+  const int n = N > 0 ? N : shape.variables;
+  const auto at = placed<QpDoubtLayout>(memory, n);
+  const auto hessian = [&](int i, int j) {
+    return view.hessian[i >= j ? static_cast<long>(i) * n + j : static_cast<long>(j) * n + i];
+  };
+  lanes.for_each(n, [&](int j) {
+    const V diagonal = hessian(j, j);
+    const auto curved = diagonal > V(kTiny);
+    at.unit[j] = select(curved, V(1.0) / square_root(select(curved, diagonal, V(1.0))), V(0.0));
+    at.pushed[j] = V(0.0);
+    V sum(0.0);
+    for (int k = 0; k < n; ++k) sum = fused(hessian(j, k), V(x[k]), sum);
+    at.bent[j] = sum;
+  });
+  V terms(0.0);
+  V gap(0.0);      // of primal and dual objective
+  V slipped(0.0);  // violations times multipliers
+  const auto slack_of = [&](int i, V bound) {
+    V slack = bound;
+    const V multiplier = magnitude(y[i]);
+    for (int t = shape.row_first[i]; t < shape.row_first[i + 1]; ++t) {
+      const int j = shape.column[t];
+      const V entry = view.matrix[static_cast<long>(i) * n + j];
+      slack = fused(-entry, V(x[j]), slack);
+      const V pushed = fused(magnitude(entry), multiplier, V(at.pushed[j]));
+      lanes.for_each(1, [&](int) { at.pushed[j] = pushed; });
+    }
+    return slack;
+  };
+  const auto earn = [&](V term) {
+    gap = gap + term;
+    terms = terms + magnitude(term);
+  };
+  int row = 0;
+  for (int c = 0; c <= shape.cones; ++c) {
+    const int end = c < shape.cones ? shape.cone[c].first : shape.rows;
+    for (; row < end; ++row) {
+      const V value = -slack_of(row, V(0.0));
+      const auto side = [&](V bound, V along, V multiplier) {
+        const V there = presence(bound);
+        const V limit = select(there > V(0.0), bound, V(0.0));
+        earn(limit * multiplier);
+        slipped = slipped + there * positive_part(along - limit) * multiplier;
+      };
+      side(view.upper[row], value, positive_part(V(y[row])));
+      side(-V(view.lower[row]), -value, positive_part(-V(y[row])));
+    }
+    if (c == shape.cones) break;
+    const QpConeSpan& cone = shape.cone[c];
+    V head(0.0);
+    V tail(0.0);
+    for (int i = cone.first; i < cone.first + cone.size; ++i) {
+      const V slack = slack_of(i, view.upper[i]);
+      earn(view.upper[i] * y[i]);
+      if (i == cone.first) {
+        head = slack;
+      } else {
+        tail = fused(slack, slack, tail);
+      }
+    }
+    slipped = slipped + positive_part(square_root(tail) - head) * magnitude(y[cone.first]);
+    row = cone.first + cone.size;
+  }
+  V pull(0.0);
+  V given(0.0);
+  for (int j = 0; j < n; ++j) {
+    const V q = view.gradient[j];
+    const V by_rows = at.pushed[j] * at.unit[j];
+    const V by_data = (magnitude(q) + magnitude(at.bent[j])) * at.unit[j];
+    pull = fused(by_rows, by_rows, pull);
+    given = fused(by_data, by_data, given);
+    terms = terms + magnitude(q * x[j]);
+    gap = gap + x[j] * (q + at.bent[j]);
+  }
+  const V allowed = V(kSlipped) * (terms + given);
+  const auto tight =
+      (magnitude(gap) <= allowed) & (slipped <= allowed) & (pull <= V(kPushed * kPushed) * given);
+  lanes.for_each(n, [&](int j) {
+    for (int i = j; i < n; ++i) {
+      at.factor[static_cast<long>(j) * n + i] = hessian(i, j) * at.unit[i] * at.unit[j];
+    }
+  });
+  const V least =
+      factor_symmetric<V, N>(lanes, n, Memory(at.factor), Memory(at.inverse), V(kDefinite));
+  return select(tight, select(least > V(kDefinite), V(qp_doubt::kNone), V(qp_doubt::kOpen)),
+                V(qp_doubt::kGreat));
+}
+
+}  // namespace carom::kernels

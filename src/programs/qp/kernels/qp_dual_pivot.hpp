@@ -1,0 +1,390 @@
+#pragma once
+
+#include <carom/device/qp_problem.hpp>
+
+#include "programs/qp/kernels/qp_pivot_table.hpp"
+
+/// Dual active set (Goldfarb and Idnani 1983) for few unknowns with a definite Hessian and interval
+/// rows. All that it reads is a table of the rows among themselves: A P^-1 A', where a row that
+/// enters or leaves is one principal pivot. Every pivot costs the same for every problem, so that
+/// packs stay together.
+namespace carom::kernels {
+
+/// Whether the body takes a shape. What it leaves unsolved is for the other methods.
+CAROM_INLINE constexpr bool takes_dual_pivots(int n, int rows, int cones) {
+  return cones == 0 && rows > 0 && n <= kLargestPivotTableVariables &&
+         rows <= kLargestPivotTableRows;
+}
+
+template <class Memory>
+struct QpDualPivotLayout {
+  QpPivotTableLayout<Memory> pivots;
+  Memory below;       ///< l - a'x; -infinity for an active row
+  Memory above;       ///< a'x - u, likewise
+  Memory multiplier;  ///< away from the bound, not negative; infinity for an inactive row
+  Memory side;        ///< of an active row: 1 at its lower bound, -1 at its upper one
+  Memory first;       ///< column of the table, of a pivot that waits
+  Memory second;      ///< the same of the next one
+  Memory move;        ///< of the multipliers in the end
+  Memory x;
+  Memory step;
+
+  QpDualPivotLayout() = default;
+  CAROM_INLINE constexpr QpDualPivotLayout(Arena<Memory>& arena, long n, long rows)
+      : pivots(arena, n, rows),
+        below(arena.take(rows)),
+        above(arena.take(rows)),
+        multiplier(arena.take(rows)),
+        side(arena.take(rows)),
+        first(arena.take(rows)),
+        second(arena.take(rows)),
+        move(arena.take(rows)),
+        x(arena.take(n)),
+        step(arena.take(n)) {}
+};
+CAROM_INLINE constexpr long qp_dual_pivot_workspace(long n, long rows) {
+  return values_of<QpDualPivotLayout>(n, rows);
+}
+
+struct QpDualPivotOptions {
+  double tolerance = 1e-9;
+  int max_pivots = 0;
+};
+
+/// N: the number of variables where it is known in advance, or 0. It changes no bit of an answer.
+template <class V, class Memory, class Entry = QpOneEntry, int N = 0>
+class QpDualPivots {
+ public:
+  CAROM_HOST_DEVICE QpDualPivots(const QpShape& shape, Memory memory)
+      : QpDualPivots(shape, placed<QpDualPivotLayout>(memory, shape.variables, shape.rows)) {}
+
+  CAROM_INLINE V solution(int j) const { return parts_.x[j]; }
+  CAROM_INLINE V dual(int i) const { return -parts_.second[i]; }
+
+  template <class Data>
+  CAROM_CALL QpOutcome<V> solve(const QpView<Data>& view, const QpDualPivotOptions& options) {
+    const bool two_sided = parts_.shape.uppers > 0 || parts_.shape.equations > 0;
+    return two_sided ? run<true>(view, options) : run<false>(view, options);
+  }
+
+ private:
+  using Table = QpPivotTable<V, Memory, Entry, N>;
+  using Change = typename Table::Change;
+
+  // Of violated rows, relative to the length of x in the norm of P, row by row.
+  static constexpr double kFeasible = 1e-13;
+  static constexpr double kDependent = 1e-9;  // of a new pivot relative to its row's first
+  static constexpr double kFeasibleDependent = 1e-10;
+  static constexpr int kChains = 4;
+
+  CAROM_HOST_DEVICE QpDualPivots(const QpShape& shape, const QpDualPivotLayout<Memory>& layout)
+      : table_(shape, layout.pivots), parts_{layout, shape, shape.rows} {}
+
+  /// Rows are in the units of `pivots.scale`.
+  struct Parts : QpDualPivotLayout<Memory> {
+    QpShape shape;
+    int rows;
+  };
+
+  template <bool TwoSided, class Data>
+  CAROM_CALL QpOutcome<V> run(const QpView<Data>& view, const QpDualPivotOptions& options) {
+    using kernels::any_of;
+    QpOutcome<V> outcome{V(qp_end::kRunning), V(0.0)};
+    const MaskOf<V> definite = table_.factorise(view.hessian);
+    if (!any_of(definite)) return outcome;
+    table_.invert();
+    table_.fill(view.matrix);
+    start<TwoSided>(view);
+    pivot<TwoSided>(view, options, definite, outcome);
+    finish<TwoSided>(view);
+    return outcome;
+  }
+
+  template <class Data>
+  CAROM_INLINE V row_product(int i, const Data& matrix) const {
+    const Parts& m = parts_;
+    const long first = static_cast<long>(i) * table_.variables();
+    V sum(0.0);
+    for (int t = m.shape.row_first[i]; t < m.shape.row_first[i + 1]; ++t) {
+      const int j = m.shape.column[t];
+      sum = fused(matrix[first + j], m.x[j], sum);
+    }
+    return sum;
+  }
+
+  /// The minimum without rows.
+  template <bool TwoSided, class Data>
+  CAROM_CALL void start(const QpView<Data>& view) {
+    const Parts m = parts_;
+    const int n = table_.variables();
+    for (int j = 0; j < n; ++j) m.x[j] = -view.gradient[j];
+    table_.solve(m.x);
+    energy_ = V(0.0);
+    for (int j = 0; j < n; ++j) energy_ = fused(-view.gradient[j], m.x[j], energy_);
+    for (int i = 0; i < m.rows; ++i) {
+      const V value = row_product(i, view.matrix);
+      const V scale = m.pivots.scale[i];
+      // A row without entries is left to the certificate.
+      const auto there = scale > V(0.0);
+      m.below[i] = select(there, scale * (view.lower[i] - value), V(-kInfinity));
+      if constexpr (TwoSided) {
+        m.above[i] = select(there, scale * (value - view.upper[i]), V(-kInfinity));
+      }
+      m.multiplier[i] = V(kInfinity);
+      m.side[i] = V(1.0);
+    }
+  }
+
+  /// The row that is violated most, in the norm of P^-1.
+  struct Violation {
+    V score, index, side;
+  };
+  template <bool TwoSided>
+  CAROM_INLINE Violation most_violated() const {
+    const Parts m = parts_;
+    const V zero(0.0);
+    Violation best[kChains];
+    for (Violation& chain : best) chain = {zero, zero, V(1.0)};
+    const auto meet = [&](int i, V index, Violation& chain) {
+      V outside = m.below[i];
+      if constexpr (TwoSided) outside = larger(m.above[i], outside);
+      outside = larger(outside, zero);
+      const V score = outside * outside;
+      const auto more = score > chain.score;
+      chain.score = select(more, score, chain.score);
+      chain.index = select(more, index, chain.index);
+      if constexpr (TwoSided) {
+        const V side = select(m.above[i] > m.below[i], V(-1.0), V(1.0));
+        chain.side = select(more, side, chain.side);
+      }
+    };
+    over_rows([&](int i, V index, int chain) { meet(i, index, best[chain]); });
+    for (int c = 1; c < kChains; ++c) {
+      const auto more = best[c].score > best[0].score;
+      best[0].score = select(more, best[c].score, best[0].score);
+      best[0].index = select(more, best[c].index, best[0].index);
+      if constexpr (TwoSided) best[0].side = select(more, best[c].side, best[0].side);
+    }
+    return best[0];
+  }
+
+  /// f(row, row as V, chain): chains do not wait for one another.
+  template <class F>
+  CAROM_INLINE void over_rows(F&& f) const {
+    const int rows = parts_.rows;
+    V index(0.0);
+    int i = 0;
+    for (; i + kChains <= rows; i += kChains) {
+      for (int c = 0; c < kChains; ++c) f(i + c, index + V(static_cast<double>(c)), c);
+      index = index + V(static_cast<double>(kChains));
+    }
+    for (; i < rows; ++i) {
+      f(i, index, 0);
+      index = index + V(1.0);
+    }
+  }
+
+  /// room / rate is the length of a step; the denominator may be 0, but not negative.
+  struct Block {
+    V room, rate, index;
+  };
+  static CAROM_INLINE void take_sooner(const Block& other, Block& block) {
+    const auto sooner = other.room * block.rate < block.room * other.rate;
+    block.room = select(sooner, other.room, block.room);
+    block.rate = select(sooner, other.rate, block.rate);
+    block.index = select(sooner, other.index, block.index);
+  }
+  /// The first multiplier that vanishes along `column`, where that is before `block`.
+  template <bool TwoSided, class Data>
+  CAROM_INLINE Block first_block(const QpView<Data>& view, const Memory& column, V side,
+                                 const Block& block) const {
+    const Parts m = parts_;
+    const V zero(0.0);
+    Block best[kChains];
+    for (Block& chain : best) chain = {V(1.0), zero, V(-1.0)};
+    best[0] = block;
+    over_rows([&](int i, V index, int chain) {
+      V loss = column[i];
+      V room = m.multiplier[i];
+      if constexpr (TwoSided) {
+        loss = loss * (side * m.side[i]);
+        const auto free = view.lower[i] != view.upper[i];
+        loss = select(free, loss, zero);
+        room = select(free, room, V(kInfinity));
+      }
+      take_sooner({room, larger(loss, zero), index}, best[chain]);
+    });
+    for (int c = 1; c < kChains; ++c) take_sooner(best[c], best[0]);
+    return best[0];
+  }
+
+  /// Where the lanes of a pack stand.
+  struct Progress {
+    MaskOf<V> running;
+    MaskOf<V> pending;  ///< the row that was entering goes on
+    V entering;
+    V side;  ///< 1 where it is below its lower bound, -1 above its upper one
+    V multiplier;
+  };
+
+  /// Rows enter, and leave where their multiplier would change its sign, until none is violated.
+  template <bool TwoSided, class Data>
+  CAROM_CALL void pivot(const QpView<Data>& view, const QpDualPivotOptions& options,
+                        MaskOf<V> definite, QpOutcome<V>& outcome) {
+    const Parts m = parts_;
+    const double feasible = smaller(kFeasible, 0.1 * options.tolerance);
+    limit_ = V(feasible * feasible);
+    Progress at{definite, mask_of<V>(false), V(0.0), V(1.0), V(0.0)};
+    Change waiting{m.first, V(0.0)};
+    Change next{m.second, V(0.0)};
+    for (int count = 0; count < options.max_pivots; count += 2) {
+      // Two changes to one pass over the table.
+      const bool one = step<TwoSided, false>(view, at, waiting, waiting, outcome);
+      const bool two = one && step<TwoSided, true>(view, at, waiting, next, outcome);
+      if (two) {
+        table_.template change<true>(waiting, next);
+      } else if (one) {
+        table_.template change<false>(waiting, next);
+      }
+      if (!two) break;
+    }
+  }
+
+  /// One pivot of every lane that runs, its change of the table left to `own`. False where none
+  /// runs any more.
+  template <bool TwoSided, bool Waiting, class Data>
+  CAROM_INLINE bool step(const QpView<Data>& view, Progress& at, const Change& waiting, Change& own,
+                         QpOutcome<V>& outcome) {
+    using kernels::any_of;
+    const Parts m = parts_;
+    const Memory column = own.column;
+    const V zero(0.0);
+    const Violation worst = most_violated<TwoSided>();
+    const MaskOf<V> goes_on = at.pending;
+    const V entering = select(goes_on, at.entering, worst.index);
+    V side = at.side;
+    if constexpr (TwoSided) side = select(goes_on, side, worst.side);
+    V multiplier = select(goes_on, at.multiplier, zero);
+    const V diagonal = table_.template diagonal<Waiting>(entering, waiting);
+    const auto dependent = diagonal <= V(kDependent);
+    const V loose(kFeasibleDependent * kFeasibleDependent);
+    const V least = energy_ * select(dependent, loose, limit_);
+    const MaskOf<V> found = (worst.score > least) | at.pending;
+    const MaskOf<V> done = at.running & !found;
+    outcome.end = select(done, V(qp_end::kActiveSet), outcome.end);
+    at.running = at.running & found;
+    if (!any_of(at.running)) return false;
+    outcome.iterations = outcome.iterations + as_number<V>(at.running);
+
+    table_.template take_column<Waiting>(entering, waiting, column);
+    V outside = Entry::take(m.below, entering);
+    if constexpr (TwoSided) {
+      outside = select(side > zero, outside, Entry::take(m.above, entering));
+    }
+    const Block block = first_block<TwoSided>(
+        view, column, side, {outside, select(dependent, zero, diagonal), V(-1.0)});
+    // Nothing ends the way: no point meets the rows.
+    at.running = at.running & (block.rate > zero);
+    const MaskOf<V> on = at.running;
+    const V length = select(on, block.room / block.rate, zero);
+    const MaskOf<V> drops = on & (block.index >= zero);
+    multiplier = multiplier + length;
+    energy_ = fused(length, fused(-length, diagonal, V(2.0) * outside), energy_);
+    move<TwoSided>(view, column, length, side);
+    V index = entering;
+    if (any_of(drops)) {
+      index = select(drops, block.index, entering);
+      table_.template take_column<Waiting>(index, waiting, column);
+    }
+    V below = select(drops, zero, V(-kInfinity));
+    if constexpr (TwoSided) {
+      const V width = Entry::take(m.pivots.scale, index) *
+                      (Entry::take(view.lower, index) - Entry::take(view.upper, index));
+      const V held = Entry::take(m.side, index);
+      below = select(drops, select(held > zero, zero, width), V(-kInfinity));
+      const V above = select(drops, select(held > zero, width, zero), V(-kInfinity));
+      Entry::put(m.above, on, index, above);
+      Entry::put(m.side, on, index, side);
+    }
+    Entry::put(m.below, on, index, below);
+    Entry::put(m.multiplier, on, index, select(drops, V(kInfinity), multiplier));
+    table_.begin_pivot(on, index, select(drops, V(-1.0), V(1.0)), own);
+    at.pending = drops;
+    at.entering = entering;
+    at.side = side;
+    at.multiplier = multiplier;
+    return true;
+  }
+
+  /// The rows' distances and multipliers after a step along `column`.
+  template <bool TwoSided, class Data>
+  CAROM_INLINE void move(const QpView<Data>& view, const Memory& column, V length, V side) const {
+    const Parts m = parts_;
+    const V zero(0.0);
+    const V back = TwoSided ? -(length * side) : -length;
+    for (int i = 0; i < m.rows; ++i) {
+      const V entry = column[i];
+      m.below[i] = fused(back, entry, m.below[i]);
+      if constexpr (TwoSided) {
+        m.above[i] = fused(-back, entry, m.above[i]);
+        const V moved = fused(back * m.side[i], entry, m.multiplier[i]);
+        const auto free = view.lower[i] != view.upper[i];
+        m.multiplier[i] = select(free, larger(moved, zero), moved);
+      } else {
+        m.multiplier[i] = larger(fused(back, entry, m.multiplier[i]), zero);
+      }
+    }
+  }
+
+  /// x from the active rows' multipliers; those, and with them x, are then corrected once by what x
+  /// leaves of the rows' bounds, which an ill-conditioned P makes larger than rounding.
+  template <bool TwoSided, class Data>
+  CAROM_CALL void finish(const QpView<Data>& view) {
+    const Parts m = parts_;
+    const int n = table_.variables();
+    const V zero(0.0);
+    for (int i = 0; i < m.rows; ++i) {
+      V value = m.pivots.scale[i] * m.multiplier[i];
+      if constexpr (TwoSided) value = m.side[i] * value;
+      m.second[i] = select(m.multiplier[i] < V(kInfinity), value, zero);
+    }
+    for (int j = 0; j < n; ++j) m.x[j] = -view.gradient[j];
+    add_rows(view.matrix, m.second, m.x);
+    table_.solve(m.x);
+    for (int i = 0; i < m.rows; ++i) {
+      V bound = view.lower[i];
+      if constexpr (TwoSided) bound = select(m.side[i] > zero, bound, view.upper[i]);
+      const V gap = m.pivots.scale[i] * (row_product(i, view.matrix) - bound);
+      m.first[i] = select(m.multiplier[i] < V(kInfinity), gap, zero);
+    }
+    table_.multiply(m.first, m.move);
+    for (int i = 0; i < m.rows; ++i) {
+      m.move[i] = select(m.multiplier[i] < V(kInfinity), m.pivots.scale[i] * m.move[i], zero);
+      m.second[i] = m.second[i] + m.move[i];
+    }
+    for (int j = 0; j < n; ++j) m.step[j] = zero;
+    add_rows(view.matrix, m.move, m.step);
+    table_.solve(m.step);
+    for (int j = 0; j < n; ++j) m.x[j] = m.x[j] + m.step[j];
+  }
+
+  /// to + A' of
+  template <class Data>
+  CAROM_INLINE void add_rows(const Data& matrix, const Memory& of, const Memory& to) const {
+    const Parts m = parts_;
+    for (int i = 0; i < m.rows; ++i) {
+      const V value = of[i];
+      for (int t = m.shape.row_first[i]; t < m.shape.row_first[i + 1]; ++t) {
+        const int j = m.shape.column[t];
+        to[j] = fused(value, matrix[static_cast<long>(i) * table_.variables() + j], to[j]);
+      }
+    }
+  }
+
+  Table table_;
+  Parts parts_;
+  V energy_{};
+  V limit_{};
+};
+
+}  // namespace carom::kernels

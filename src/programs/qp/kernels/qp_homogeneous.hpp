@@ -1,0 +1,307 @@
+#pragma once
+
+#include "programs/qp/kernels/qp_homogeneous_check.hpp"
+#include "programs/qp/kernels/qp_homogeneous_face.hpp"
+
+/// Convex quadratic programs with cones, decided in doubled precision by one lane: what is slow but
+/// says whether a problem is solved, infeasible or unbounded, and proves it. The equations are
+/// eliminated (qp_homogeneous_reduction.hpp), the homogeneous embedding is followed
+/// (qp_homogeneous_embedding.hpp) until Newton's method on the face of its limit
+/// (qp_homogeneous_face.hpp) gives an answer that the data confirm (qp_homogeneous_check.hpp).
+namespace carom::kernels {
+
+/// Whether problems with cones are small enough for an interior point in twice the precision.
+CAROM_INLINE constexpr bool takes_homogeneous(long n, long rows) { return n + rows <= 160; }
+
+/// Doubles that a problem needs.
+CAROM_INLINE constexpr long qp_homogeneous_workspace(long n, long rows) {
+  const long face = qp_face_workspace(n, rows);
+  const long scratch = qp_reduction_scratch(n, rows);
+  return qp_reduction_workspace(n, rows) + qp_embedding_workspace(n, rows) +
+         (face > scratch ? face : scratch) + 5 * n + 4 * rows;
+}
+
+struct QpHomogeneousOptions {
+  int max_iterations = 100;
+  double tolerance = 1e-14;  ///< of a row, column or cone, relative to its own terms
+};
+
+/// qp_end::kConverged, kInfeasible, kUnbounded, or kStalled: nothing is claimed.
+struct QpHomogeneousOutcome {
+  double end = qp_end::kStalled;
+  int iterations = 0;
+  double residual = kInfinity;  ///< of the claim, QpHomogeneousCheck
+  bool faced = false;           ///< the claim needs a face (programs/qp/cone_faces.hpp)
+};
+
+/// Rows with l > u are for the caller.
+template <class Real = Doubled>
+class QpHomogeneous {
+ public:
+  /// memory: qp_homogeneous_workspace.
+  CAROM_HOST_DEVICE QpHomogeneous(const QpShape& shape, double* memory)
+      : QpHomogeneous(shape, QpArena(memory)) {}
+
+  /// What it takes of its memory, qp_homogeneous_workspace at most.
+  [[nodiscard]] CAROM_CALL long doubles() const { return doubles_; }
+
+  /// The answer; of an unbounded problem a feasible point.
+  CAROM_INLINE double solution(int j) const { return x_[j]; }
+  /// The multipliers; of an infeasible problem Farkas' vector.
+  CAROM_INLINE double dual(int i) const { return y_[i]; }
+  /// Of an unbounded problem: descends without end.
+  CAROM_INLINE double direction(int j) const { return direction_[j]; }
+
+  /// The whole decision: an endless direction counts with a feasible point only, and what is both
+  /// infeasible and without bound is infeasible.
+  template <class Data>
+  CAROM_CALL QpHomogeneousOutcome decide(const QpView<Data>& view,
+                                         const QpHomogeneousOptions& options) {
+    QpHomogeneousOutcome first = solve(view, true, options);
+    if (first.end == qp_end::kConverged || first.end == qp_end::kInfeasible) return first;
+    const QpHomogeneousOutcome second = solve(view, false, options);
+    first.iterations += second.iterations;
+    if (second.end == qp_end::kInfeasible) {
+      first.end = qp_end::kInfeasible;
+      first.residual = second.residual;
+    } else if (first.end == qp_end::kUnbounded && second.end == qp_end::kConverged) {
+      first.residual = larger(first.residual, second.residual);
+    } else {
+      first.end = qp_end::kStalled;
+    }
+    return first;
+  }
+
+  /// One run. With objective = false P and q are taken as zero: a feasible point or Farkas' vector.
+  /// kUnbounded leaves `direction` and says nothing of a feasible point.
+  template <class Data>
+  CAROM_CALL QpHomogeneousOutcome solve(const QpView<Data>& view, bool objective,
+                                        const QpHomogeneousOptions& options) {
+    QpHomogeneousOutcome outcome;
+    followed_ = false;
+    const auto state = reduction_.load(view, objective, iterate_.z, scratch_);
+    if (state == QpReduction<Real>::End::infeasible) {
+      if (reduction_.equations_contradict()) {
+        reduction_.contradiction(full_y_);
+      } else {
+        for (int j = 0; j < shape_.variables; ++j) full_x_[j] = Real(0.0);
+        reduction_.multipliers(view, false, Real(0.0), full_x_, iterate_.z, full_y_);
+      }
+      claim(view, QpFaceKind::contradiction, objective, options, outcome);
+      return outcome;
+    }
+    if (reduction_.has_line) {
+      for (int j = 0; j < shape_.variables; ++j) full_x_[j] = reduction_.direction[j];
+      claim(view, QpFaceKind::ray, objective, options, outcome);
+      return outcome;
+    }
+    iterate_.start();
+    followed_ = true;
+    double next = kFirstLook;
+    int short_steps = 0;
+    while (outcome.iterations < options.max_iterations) {
+      const double length = iterate_.iterate();
+      ++outcome.iterations;
+      const auto gap = static_cast<double>(iterate_.gap);
+      short_steps = length < kShort ? short_steps + 1 : 0;
+      const bool last = length <= 0.0 || short_steps > kMaxShort || gap < kLeastGap ||
+                        outcome.iterations == options.max_iterations;
+      if (gap > next && !last) continue;
+      next = gap * kBetweenLooks;
+      const bool claimed = outcome.end != qp_end::kStalled;
+      look(view, objective, options, outcome, last);
+      if (last || claimed || outcome.residual <= kAim) break;
+    }
+    return outcome;
+  }
+
+  /// What the last iterate of a run holds of Farkas' vector, without what stands for zeros: less
+  /// than this share of the largest multiplier. Claims nothing. Returns how far the support is
+  /// below zero, of the largest multiplier, in the method's units; 0 where there is nothing.
+  template <class Data>
+  CAROM_CALL double last_multipliers(const QpView<Data>& view, double nothing, double* y) {
+    if (!followed_) return 0.0;
+    Real* const z = face_.z;
+    for (int e = 0; e < reduction_.elements; ++e) z[e] = iterate_.z[e];
+    // One multiplier for the two sides of a row: what both have in common proves nothing.
+    for (int e = 1; e < reduction_.halves; ++e) {
+      if (reduction_.element[e - 1].row != reduction_.element[e].row) continue;
+      const Real common = smaller(z[e - 1], z[e]);
+      z[e - 1] -= common;
+      z[e] -= common;
+    }
+    double most = 0.0;
+    for (int e = 0; e < reduction_.elements; ++e) {
+      most = larger(magnitude(static_cast<double>(z[e])), most);
+    }
+    if (!(most > 0.0) || !(most < kInfinity)) return 0.0;
+    Real support(0.0);
+    const auto settle = [&](int e, double size) {
+      z[e] = magnitude(static_cast<double>(z[e])) <= nothing * size ? Real(0.0) : z[e] / Real(most);
+      support += z[e] * reduction_.bound[e];
+    };
+    for (int e = 0; e < reduction_.halves; ++e) settle(e, most);
+    iterate_.for_cones([&](int first, int size) {
+      const auto head = static_cast<double>(z[first]);
+      const bool none = head <= nothing * most;
+      for (int e = first; e < first + size; ++e) settle(e, none ? kInfinity : head);
+    });
+    reduction_.multipliers(view, false, Real(0.0), full_x_, z, full_y_);
+    for (int i = 0; i < shape_.rows; ++i) {
+      y[i] = static_cast<double>(full_y_[i]) * reduction_.units.row[i];
+    }
+    return -static_cast<double>(support);
+  }
+
+ private:
+  static constexpr double kFirstLook = 1e-9;
+  static constexpr double kBetweenLooks = 1e-5;
+  static constexpr double kLeastGap = 1e-28;
+  static constexpr double kShort = 1e-4;
+  static constexpr int kMaxShort = 4;
+  static constexpr double kClear = 1e-2;
+  static constexpr double kAim = 1e-15;  // of a claim; short of it one more look is worth it
+
+  CAROM_HOST_DEVICE QpHomogeneous(const QpShape& shape, QpArena arena)
+      : shape_(shape),
+        x_(arena.take<double>(shape.variables)),
+        y_(arena.take<double>(shape.rows)),
+        direction_(arena.take<double>(shape.variables)),
+        trial_x_(arena.take<double>(shape.variables)),
+        trial_y_(arena.take<double>(shape.rows)),
+        full_x_(arena.take<Real>(shape.variables)),
+        full_y_(arena.take<Real>(shape.rows)),
+        reduction_(shape, arena),
+        iterate_(shape, reduction_, arena),
+        scratch_(arena.take<double>(0)),
+        doubles_(arena.used() + qp_reduction_scratch(shape.variables, shape.rows)),
+        face_(shape, reduction_, iterate_, arena) {
+    // The scratch of a reduction and the face lie in one place.
+    doubles_ = arena.used() > doubles_ ? arena.used() : doubles_;
+  }
+
+  /// Tries what the iterate may be the limit of.
+  template <class Data>
+  CAROM_CALL void look(const QpView<Data>& view, bool objective,
+                       const QpHomogeneousOptions& options, QpHomogeneousOutcome& outcome,
+                       bool last) {
+    const auto tau = static_cast<double>(iterate_.tau);
+    const auto kappa = static_cast<double>(iterate_.kappa);
+    const auto gap = static_cast<double>(iterate_.gap);
+    if (last || kappa < kClear * tau) {
+      const double level = gap / (tau * tau);
+      try_faces(view, QpFaceKind::answer, objective, level, options, outcome);
+    }
+    if (outcome.residual <= kAim) return;
+    if (last || tau < kClear * kappa) {
+      try_faces(view, QpFaceKind::contradiction, objective, gap, options, outcome);
+      if (outcome.residual <= kAim || !objective) return;
+      try_faces(view, QpFaceKind::ray, objective, gap, options, outcome);
+    }
+  }
+
+  template <class Data>
+  CAROM_CALL void try_faces(const QpView<Data>& view, QpFaceKind kind, bool objective, double level,
+                            const QpHomogeneousOptions& options, QpHomogeneousOutcome& outcome) {
+    if (!(level < 1.0)) return;
+    const double root = square_root(square_root(1.0 / level));
+    const double answers[kAttempts] = {root, 1.0, square_root(root), root, 1.0};
+    const double proofs[kAttempts] = {root * root, root, root * root * root, root * root, root};
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+      const double band = kind == QpFaceKind::answer ? answers[attempt] : proofs[attempt];
+      // First whatever is not rounding, then what the iterate's own error cannot explain.
+      const double dependent = attempt < kSharp ? kDependent : 1.0 / (root * root);
+      const double least = attempt < kSharp ? 0.0 : 1.0;
+      if (!face_.find(kind, band, dependent, least)) return;
+      if (!face_.is_met()) continue;
+      expand(view, kind, objective);
+      claim(view, kind, objective, options, outcome);
+      if (outcome.residual > kAim) continue;
+      // The same with fewer numbers that the data do not ask for.
+      if (face_.simplify() && face_.is_met()) {
+        QpHomogeneousOutcome simpler = outcome;
+        simpler.residual = kAim;
+        expand(view, kind, objective);
+        claim(view, kind, objective, options, simpler);
+        if (simpler.residual < kAim) outcome = simpler;
+      }
+      return;
+    }
+  }
+
+  /// The face's point in the problem's variables and rows.
+  template <class Data>
+  CAROM_CALL void expand(const QpView<Data>& view, QpFaceKind kind, bool objective) {
+    const bool answer = kind == QpFaceKind::answer;
+    if (kind != QpFaceKind::contradiction) {
+      reduction_.point(Real(answer ? 1.0 : 0.0), face_.u, full_x_);
+    }
+    if (kind != QpFaceKind::ray) {
+      reduction_.multipliers(view, objective && answer, Real(1.0), full_x_, face_.z, full_y_);
+    }
+  }
+
+  /// Rounds to doubles of the problem's units, asks the data, keeps what is better.
+  template <class Data>
+  CAROM_CALL void claim(const QpView<Data>& view, QpFaceKind kind, bool objective,
+                        const QpHomogeneousOptions& options, QpHomogeneousOutcome& outcome) {
+    const QpHomogeneousUnits& units = reduction_.units;
+    const QpHomogeneousCheck<Data> check(shape_, view);
+    const int n = shape_.variables;
+    if (kind != QpFaceKind::contradiction) round(n, full_x_, units.column, trial_x_);
+    if (kind != QpFaceKind::ray) round(shape_.rows, full_y_, units.row, trial_y_);
+    double end = qp_end::kConverged;
+    double residual = kInfinity;
+    if (kind == QpFaceKind::contradiction) {
+      end = qp_end::kInfeasible;
+      residual = check.contradiction(trial_y_);
+    } else if (kind == QpFaceKind::ray) {
+      end = qp_end::kUnbounded;
+      residual = check.endless(trial_x_);
+    } else {
+      residual = objective ? check.optimal(trial_x_, trial_y_) : check.feasible(trial_x_);
+    }
+    if (!(residual <= options.tolerance) || residual >= outcome.residual) return;
+    outcome.end = end;
+    outcome.residual = residual;
+    double* const x = kind == QpFaceKind::ray ? direction_ : x_;
+    for (int j = 0; j < n && kind != QpFaceKind::contradiction; ++j) x[j] = trial_x_[j];
+    for (int i = 0; i < shape_.rows && kind != QpFaceKind::ray; ++i) y_[i] = trial_y_[i];
+  }
+
+  /// to = factor / unit value; what only rounding keeps from zero is zero.
+  CAROM_CALL void round(int count, const Real* values, const double* factor, double* to) const {
+    constexpr double kNothing = 1e-24;
+    double most = 1.0;
+    for (int i = 0; i < count; ++i) {
+      most = larger(magnitude(static_cast<double>(values[i])), most);
+    }
+    for (int i = 0; i < count; ++i) {
+      const auto value = static_cast<double>(values[i]);
+      to[i] =
+          magnitude(value) <= kNothing * most ? 0.0 : value * (factor[i] / reduction_.units.unit);
+    }
+  }
+
+  static constexpr int kAttempts = 5;
+  static constexpr int kSharp = 3;
+  static constexpr double kDependent = 1e-17;
+
+  QpShape shape_;
+  double *x_, *y_, *direction_, *trial_x_, *trial_y_;
+  Real *full_x_, *full_y_;
+  QpReduction<Real> reduction_;
+  QpEmbedding<Real> iterate_;
+  double* scratch_;  // of the reduction; the face's memory afterwards
+  long doubles_;
+  QpFace<Real> face_;
+  bool followed_ = false;  // the last run made an iterate
+};
+
+/// decide_cones (programs/qp/cone_faces.hpp) on the host, compiled once for all instruction sets
+/// (src/cpu/programs/qp_homogeneous.cpp). point, direction: [n]; dual, face: [rows].
+QpHomogeneousOutcome decide_homogeneous(const QpShape& shape, const QpView<const double*>& view,
+                                        double* point, double* direction, double* dual,
+                                        double* face);
+
+}  // namespace carom::kernels

@@ -1,0 +1,370 @@
+#include "reference/impact/fan_events.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <limits>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include <carom/certificate.hpp>
+
+#include "reference/impact/event_draws.hpp"
+#include "reference/impact/event_sizes.hpp"
+#include "reference/impact/fan_motion.hpp"
+
+namespace carom::reference {
+
+namespace {
+
+using namespace event_sizes;
+
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
+// The next event of a contact.
+struct Arrival {
+  double length = kInfinite;
+  Arc slip;
+};
+
+// End of a cycle of events.
+struct FanCycle {
+  Vector u, impulse;
+  double length;
+  std::vector<std::set<int>> vanished;  // by contact: -1 u_n, else the slip's numbers
+  int events;
+};
+
+class FanWalk {
+ public:
+  FanWalk(const Mechanism& mechanism, const ImpactSettings& settings, std::uint32_t problem,
+          std::int64_t sample)
+      : mechanism_(mechanism),
+        settings_(settings),
+        fan_(mechanism.problem.dimension, settings.friction_directions),
+        m_(mechanism.contacts()),
+        state_{mechanism.jacobian * mechanism.velocity,
+               std::vector<Arc>(static_cast<std::size_t>(m_), fan_.all())},
+        size_(state_.u.cwiseAbs().maxCoeff()),
+        draws_(m_, settings.seed, problem, sample) {
+    for (int i = 0; i < m_; ++i) {
+      const double own = mechanism.delassus(i, i);
+      if (own > 0.0) longest_ = std::max(longest_, size_ / own);
+    }
+    if (longest_ == 0.0) longest_ = 1.0;
+    state_.u = (state_.u.array().abs() <= kRounding * size_).select(0.0, state_.u);
+    for (int i = 0; i < m_; ++i) find_slip(i);
+    result_.impulse = Vector::Zero(mechanism.rows());
+    result_.velocity = mechanism.velocity;
+  }
+
+  Trajectory operator()(bool keep_path) {
+    record(keep_path);
+    while (approaches() && result_.steps < kMostPieces) {
+      if (!(draws_.left > 0.0)) begin_stretch();
+      if (draws_.policy) draws_.apply_policy(state_.u, numbers());
+      const auto motion = find_motion(mechanism_, fan_, state_, draws_.weight, draws_.first);
+      if (motion) {
+        move(*motion);
+      } else if (++redrawn_ > kMostRedrawn) {
+        return finished(TrajectoryStatus::failed);
+      } else {
+        draws_.spoil();
+      }
+      ++result_.steps;
+      record(keep_path);
+    }
+    return finished(approaches() ? TrajectoryStatus::max_steps : TrajectoryStatus::terminated);
+  }
+
+ private:
+  static std::size_t at(int i) { return static_cast<std::size_t>(i); }
+  [[nodiscard]] bool approaches() const { return (state_.u.head(m_).array() < 0.0).any(); }
+  [[nodiscard]] auto slip_of(const Vector& u, int i) const {
+    return u.segment(m_ + fan_.tangents() * i, fan_.tangents());
+  }
+
+  void find_slip(int i) {
+    const Vector slip = slip_of(state_.u, i);
+    state_.slip[at(i)] = fan_.opposing(slip, kMet * size_);
+    state_.u.segment(m_ + fan_.tangents() * i, fan_.tangents()) =
+        fan_.onto(state_.slip[at(i)], slip);
+  }
+
+  // What the policy knows the contacts' states by.
+  [[nodiscard]] std::vector<int> numbers() const {
+    std::vector<int> states;
+    for (int i = 0; i < m_; ++i) {
+      int slip = fan_.number(state_.slip[at(i)]);
+      if (fan_.tangents() == 1 && slip < 2) slip = 1 - slip;  // -, none, +
+      const int faces = state_.u[i] < 0.0 ? 1 + fan_.arcs() : 1;
+      states.push_back(state_.u[i] > 0.0 ? 0 : faces + slip);
+    }
+    return states;
+  }
+
+  void record(bool keep_path) {
+    if (!keep_path) return;
+    result_.velocity = mechanism_.velocity + mechanism_.response * result_.impulse;
+    auto& path = result_.path;
+    if (static_cast<int>(path.size()) > settings_.max_steps) path.pop_back();
+    path.push_back(result_.velocity);
+  }
+
+  void begin_stretch() {
+    draws_.next_stretch(state_.u, std::ldexp(longest_, result_.steps / kPiecesOfLength));
+    events_ = 0;
+    cycles_.clear();
+  }
+
+  static bool nears(double x, double rate) {
+    return (x < 0.0 && rate > 0.0) || (x > 0.0 && rate < 0.0);
+  }
+
+  // When the slip leaves its arc, and for which.
+  [[nodiscard]] Arrival slip_arrival(const Arc& arc, const Vector& slip, const Vector& rate) const {
+    if (arc.count == fan_.directions()) return {};
+    if (fan_.tangents() == 1) {
+      return nears(slip[0], rate[0]) ? Arrival{-slip[0] / rate[0], fan_.all()} : Arrival{};
+    }
+    const int k = fan_.directions();
+    if (arc.count == 2) {
+      const Vector ray = fan_.ray(arc.first);
+      const double change = ray.dot(rate);
+      if (!(change < 0.0)) return {};
+      return {std::max(0.0, -ray.dot(slip) / change), fan_.all()};
+    }
+    Arrival first;
+    for (const int j : {arc.first, (arc.first + k - 1) % k}) {
+      const Vector inward = j == arc.first ? fan_.edge(j) : Vector(-fan_.edge(j));
+      const double change = inward.dot(rate);
+      if (!(change < 0.0)) continue;
+      const double length = std::max(0.0, -inward.dot(slip) / change);
+      if (length < first.length) first = {length, {j, 2}};
+    }
+    return first;
+  }
+
+  void move(FanMotion motion) {
+    std::vector<double> touching(at(m_), kInfinite);
+    std::vector<Arrival> arrivals(at(m_));
+    double length = draws_.left;
+    for (int i = 0; i < m_; ++i) {
+      if (nears(state_.u[i], motion.rate[i])) touching[at(i)] = -state_.u[i] / motion.rate[i];
+      length = std::min(length, touching[at(i)]);
+      if (state_.u[i] > 0.0) continue;
+      const int t = m_ + fan_.tangents() * i;
+      motion.rate.segment(t, fan_.tangents()) =
+          fan_.onto(motion.slip[at(i)], slip_of(motion.rate, i));
+      arrivals[at(i)] =
+          slip_arrival(motion.slip[at(i)], slip_of(state_.u, i), slip_of(motion.rate, i));
+      length = std::min(length, arrivals[at(i)].length);
+    }
+    const bool event = length < draws_.left;
+    const double together = event ? length * (1.0 + kTogether) : 0.0;
+    FanState next{state_.u + length * motion.rate, state_.slip};
+    for (int i = 0; i < m_; ++i) {
+      double& normal = next.u[i];
+      const bool touched = touching[at(i)] < kInfinite &&
+                           (touching[at(i)] <= together || nears(state_.u[i], normal));
+      if (touched || std::abs(normal) <= kMet * size_) normal = 0.0;
+      if (state_.u[i] > 0.0) continue;
+      const Vector slip = slip_of(next.u, i);
+      next.slip[at(i)] = arrivals[at(i)].length < kInfinite
+                             ? reached(i, motion.slip[at(i)], arrivals[at(i)], together, slip)
+                             : motion.slip[at(i)];
+      next.slip[at(i)] = fan_.closest(next.slip[at(i)], slip, kMet * size_);
+      next.u.segment(m_ + fan_.tangents() * i, fan_.tangents()) = fan_.onto(next.slip[at(i)], slip);
+    }
+    int key = -1;  // the first of the boundaries that are met, normals before slips
+    for (int i = 0; event && i < m_ && key < 0; ++i) {
+      if (next.u[i] == 0.0 && state_.u[i] != 0.0) key = i;
+    }
+    for (int i = 0; event && i < m_ && key < 0; ++i) {
+      if (state_.u[i] > 0.0 || next.slip[at(i)] == motion.slip[at(i)]) continue;
+      key = m_ * (1 + fan_.number(next.slip[at(i)])) + i;
+    }
+    certify(motion, next.u, length);
+    const Vector before = state_.u;
+    state_ = next;
+    for (int i = 0; i < m_; ++i) {
+      if (before[i] > 0.0 && !(state_.u[i] > 0.0)) find_slip(i);
+    }
+    result_.impulse += length * motion.impulse;
+    draws_.left = event ? draws_.left - length : 0.0;
+    cycle_length_ += length;
+    ++events_;
+    if (event && events_ > (draws_.policy ? kPolicyCycles : kCyclesFrom)) watch(key);
+    if (draws_.policy && events_ >= kPolicyEvents) draws_.spoil();
+  }
+
+  // The arc of contact i's slip behind a piece: where it went, if it got there or by rounding
+  // beyond.
+  [[nodiscard]] Arc reached(int i, const Arc& moving, const Arrival& arrival, double together,
+                            const Vector& slip) const {
+    const Vector before = slip_of(state_.u, i);
+    bool there = arrival.length <= together;
+    if (!there && fan_.tangents() == 1) there = nears(before[0], slip[0]);
+    if (!there && fan_.tangents() > 1) {
+      if (moving.count == 2) {
+        there = fan_.ray(moving.first).dot(slip) <= 0.0;
+      } else {
+        const double side = fan_.edge(arrival.slip.first).dot(slip);
+        there = (arrival.slip.first == moving.first ? side : -side) <= 0.0;
+      }
+    }
+    if (!there) return moving;
+    if (arrival.slip.count != 2 || fan_.tangents() == 1) return fan_.all();
+    return fan_.ray(arrival.slip.first).dot(slip) > 0.0 ? arrival.slip : fan_.all();
+  }
+
+  // (39), (40) at both ends of a piece, and that it gains no energy.
+  void certify(const FanMotion& motion, const Vector& next, double length) {
+    double wrong = 0.0;
+    for (int i = 0; i < m_; ++i) {
+      const double normal = motion.impulse[i];
+      const Vector friction = slip_of(motion.impulse, i);
+      const double limit = mechanism_.friction[i] * normal;
+      if (normal < 0.0 || fan_.beyond(friction, limit) > 1e-12 * limit) wrong = kInfinite;
+      if (!(normal > 0.0)) continue;
+      for (const Vector* u : {&std::as_const(state_.u), &next}) {
+        wrong = std::max(wrong, (*u)[i] / size_);
+        const Vector slip = slip_of(*u, i);
+        const double lacking = limit * fan_.most_taken(slip) + friction.dot(slip);
+        if (lacking > 1e-12 * limit * slip.lpNorm<1>()) {
+          wrong = std::max(wrong, lacking / limit / size_);
+        }
+      }
+    }
+    const double work = 0.5 * length * motion.impulse.dot(state_.u + next);
+    const double energy = mechanism_.kinetic_energy(mechanism_.velocity);
+    const double terms = 0.5 * length * motion.impulse.cwiseAbs().dot((state_.u + next).cwiseAbs());
+    if (work > 1e-12 * terms + 1e-15 * energy) wrong = std::max(wrong, work / energy);
+    result_.residual = std::max(result_.residual, wrong);
+  }
+
+  // Cycles between events of one kind that repeat themselves, smaller by one ratio, end in the
+  // limit of a geometric series.
+  void watch(int key) {
+    if (cycles_.empty()) {
+      key_ = key;
+      cycle_events_ = 0;
+      cycle_length_ = 0.0;
+      vanished_.assign(at(m_), {});
+    }
+    for (int i = 0; i < m_; ++i) {
+      if (state_.u[i] > 0.0) continue;
+      if (state_.u[i] == 0.0) vanished_[at(i)].insert(-1);
+      if (state_.slip[at(i)].count != 1) {
+        vanished_[at(i)].insert(fan_.number(state_.slip[at(i)]));
+      }
+    }
+    ++cycle_events_;
+    if (key != key_) {
+      if (cycle_events_ > kCyclesFrom) cycles_.clear();
+      return;
+    }
+    cycles_.push_back({state_.u, result_.impulse, cycle_length_, vanished_, cycle_events_});
+    vanished_.assign(at(m_), {});
+    cycle_events_ = 0;
+    cycle_length_ = 0.0;
+    if (cycles_.size() > 3) cycles_.pop_front();
+    if (cycles_.size() == 3) take_limit();
+  }
+
+  void take_limit() {
+    const FanCycle &a = cycles_[0], &b = cycles_[1], &c = cycles_[2];
+    const double ratio = c.length / b.length;
+    if (c.vanished != b.vanished || c.events != b.events || !(ratio < kSlowest)) return;
+    const Vector before = b.u - a.u, after = c.u - b.u;
+    const double slack = kSameShape * before.cwiseAbs().maxCoeff() +
+                         kSameRounding * size_ * (1.0 - ratio);  // a limit sums many cycles
+    if (!((after - ratio * before).cwiseAbs().maxCoeff() <= slack)) return;
+    const double more = ratio / (1.0 - ratio);
+    if (!(more * c.length < draws_.left)) return;
+    FanState limit{state_.u + more * after, state_.slip};
+    for (int i = 0; i < m_; ++i) {
+      if (!settles(i, c.vanished[at(i)], limit)) return;
+    }
+    state_ = limit;
+    result_.impulse += more * (c.impulse - b.impulse);
+    draws_.left -= more * c.length;
+    cycles_.clear();
+    ++result_.pivots;
+  }
+
+  // Whether contact i's limit is 0 where something vanished in every cycle and otherwise in the
+  // closure of what it is now.
+  [[nodiscard]] bool settles(int i, std::set<int> vanished, FanState& limit) const {
+    const double nothing = kSettled * size_;
+    const bool touched = vanished.erase(-1) > 0;
+    if (std::abs(limit.u[i]) <= nothing) {
+      limit.u[i] = 0.0;
+    } else if (touched || limit.u[i] * state_.u[i] < 0.0) {
+      return false;
+    }
+    if (limit.u[i] > 0.0) return true;
+    const Vector slip = slip_of(limit.u, i);
+    const Arc now = fan_.opposing(slip, nothing);
+    Arc& arc = limit.slip[at(i)];
+    if (vanished.size() == 1) arc = fan_.arc(*vanished.begin());
+    if (vanished.size() > 1) arc = fan_.all();
+    if (vanished.empty() && state_.u[i] > 0.0) arc = now;
+    for (int j = 0; j < arc.count; ++j) {  // less slip is opposed by more directions
+      if (!fan_.contains(now, (arc.first + j) % fan_.directions())) return false;
+    }
+    arc = now;
+    limit.u.segment(m_ + fan_.tangents() * i, fan_.tangents()) = fan_.onto(arc, slip);
+    return true;
+  }
+
+  Trajectory finished(TrajectoryStatus status) {
+    result_.status = status;
+    result_.velocity = mechanism_.velocity + mechanism_.response * result_.impulse;
+    result_.contact_velocity = state_.u;
+    if (size_ > 0.0) {
+      const Vector difference = mechanism_.jacobian * result_.velocity - state_.u;
+      result_.residual = std::max(result_.residual, difference.cwiseAbs().maxCoeff() / size_);
+    }
+    if (status == TrajectoryStatus::failed ||
+        !certificate::within(result_.residual, settings_.residual_tolerance)) {
+      result_.status = TrajectoryStatus::failed;
+      result_.residual = kInfinite;
+    }
+    return std::move(result_);
+  }
+
+  const Mechanism& mechanism_;
+  const ImpactSettings& settings_;
+  Fan fan_;
+  int m_;
+  FanState state_;
+  double size_;
+  double longest_ = 0.0;
+  EventDraws draws_;
+  Trajectory result_;
+  int redrawn_ = 0, events_ = 0;
+  std::deque<FanCycle> cycles_;
+  int key_ = -1, cycle_events_ = 0;
+  double cycle_length_ = 0.0;
+  std::vector<std::set<int>> vanished_;
+};
+
+}  // namespace
+
+FanEventSimulator::FanEventSimulator(const Mechanism& mechanism, const ImpactSettings& settings,
+                                     std::uint32_t problem)
+    : mechanism_(mechanism), settings_(settings), problem_(problem) {}
+
+Trajectory FanEventSimulator::run(std::int64_t sample, bool keep_path) const {
+  if (mechanism_.contacts() == 0) {
+    Trajectory still;
+    still.status = TrajectoryStatus::terminated;
+    still.velocity = mechanism_.velocity;
+    if (keep_path) still.path.push_back(still.velocity);
+    return still;
+  }
+  return FanWalk(mechanism_, settings_, problem_, sample)(keep_path);
+}
+
+}  // namespace carom::reference
