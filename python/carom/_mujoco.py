@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import copy
+import ctypes
+import functools
+import os
 import warnings
+import weakref
 from typing import Any
 
 import numpy as np
 
 from ._arrays import refuse
 from ._optional import needed
-from ._states import bucketed, limit_rows, problem_of, reduced, refuse_deep, states_of
+from ._states import (
+    DEEP, DEEP_SHARE, Collected, Options, Rows, StateImpacts, StateStatus, allowed_of_limits, answered, assembled,
+    is_near, limits, states_of,
+)  # fmt: skip
+from .errors import InvalidInput
 
-_RANK = 1e-10  # of rows of equalities, relative to the largest
-_BROKEN = 1e-6  # how far a velocity may be from its equalities, relative
+_FASTEST = 20.0  # [m/s]: approaches beyond are looked for as if they had this speed
+_CHUNK = 2048  # states of one pass through the arrays
+_GONE = (2, 3)  # of contact.exclude: 1, within the gap, stays, since a body that exactly touches has it
+_FIELDS = ("dist", "pos", "frame", "friction", "dim", "geom", "exclude", "surfacevel", "adhesion")
 
 
 def _mujoco() -> Any:
@@ -25,168 +36,520 @@ def _name(mujoco: Any, model: Any, kind: str, index: int) -> str:
     return found or f"{kind.lower()} {index}"
 
 
-def _prepared(mujoco: Any, model: Any, activation: float) -> Any:
-    """A copy whose contacts are recorded up to `activation` apart, with their true distance.
+_PROBE = """<mujoco><worldbody><geom type="plane" size="1 1 1" gap="0.02"/><body pos="0 0 0.11"><freejoint/>
+<geom size="0.1"/></body></worldbody></mujoco>"""
 
-    gap, not margin: records within a gap have no forces, and pairs of boxes with a margin come and
-    go (mujoco#2471)."""
-    found = copy.copy(model)
-    found.geom_gap[:] = np.maximum(found.geom_gap, activation)
-    found.opt.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
-    sleep = getattr(mujoco.mjtEnableBit, "mjENBL_SLEEP", None)
-    if sleep is not None:  # a sleeping body has contacts that are not looked for
-        found.opt.enableflags &= ~int(sleep)
-    ball = int(mujoco.mjtJoint.mjJNT_BALL)
-    for j in range(found.njnt):
-        if found.jnt_limited[j] and found.jnt_type[j] == ball:
-            raise refuse("joint", repr(_name(mujoco, model, "JOINT", j)), "limits of ball joints are "
-                         "not taken: remove them from the model")  # fmt: skip
-    for t in range(found.ntendon):
-        if found.tendon_limited[t]:
-            raise refuse("tendon", repr(_name(mujoco, model, "TENDON", t)), "limits of tendons are not "
-                         "taken: remove them from the model")  # fmt: skip
+
+class _Memory:
+    """How contacts lie in a MuJoCo's memory, and whether it looks for contacts within the gap."""
+
+    def __init__(self, mujoco: Any) -> None:
+        model = mujoco.MjModel.from_xml_string(_PROBE)
+        data = mujoco.MjData(model)
+        mujoco.mj_fwdPosition(model, data)
+        self.gap_is_searched = data.ncon == 1
+        model.geom_margin[:] = 0.02
+        data.qpos[2] = 0.09
+        mujoco.mj_fwdPosition(model, data)
+        contact = data.contact
+        arrays = {name: getattr(contact, name) for name in _FIELDS if hasattr(contact, name)}
+        base = self._address(arrays["dist"])
+        places = {name: self._address(array) - base for name, array in arrays.items()}
+        self.size = arrays["pos"].strides[0] if arrays["pos"].ndim == 2 else 0
+        self.type = np.dtype([(name, array.dtype, array.shape[1:]) for name, array in arrays.items()])
+        self.raw: np.dtype[Any] | None = None
+        ends = [place + array.dtype.itemsize * int(np.prod(array.shape[1:])) for place, array in
+                zip(places.values(), arrays.values())]  # fmt: skip
+        if min(places.values()) >= 0 and max(ends) <= self.size:
+            self.raw = np.dtype({"names": list(arrays), "formats": [(array.dtype, array.shape[1:]) for array in arrays.values()],
+                                 "offsets": list(places.values()), "itemsize": self.size})  # fmt: skip
+            if not self._right(data):
+                self.raw = None
+
+    @staticmethod
+    def _address(array: np.ndarray) -> int:
+        return int(array.__array_interface__["data"][0])
+
+    def _right(self, data: Any) -> bool:
+        """Whether copied memory says what the fields say."""
+        copied = np.frombuffer(self.copied(data), dtype=self.raw)
+        return all(np.array_equal(copied[name], getattr(data.contact, name)) for name in self.type.names or ())
+
+    def copied(self, data: Any) -> bytes:
+        """The contacts, as they are."""
+        n = data.ncon
+        if not n:
+            return b""
+        contact = data.contact
+        if self.raw is not None:
+            return ctypes.string_at(self._address(contact.dist), self.size * n)
+        found = np.empty(n, dtype=self.type)
+        for name in self.type.names or ():
+            found[name] = getattr(contact, name)
+        return found.tobytes()
+
+    def read(self, pieces: list[bytes]) -> np.ndarray:
+        return np.frombuffer(b"".join(pieces), dtype=self.raw if self.raw is not None else self.type)
+
+
+@functools.cache
+def _memory() -> _Memory:
+    return _Memory(_mujoco())
+
+
+class MujocoRobot:
+    """A model made ready for many states: a copy that records contacts up to `reach` apart, with what
+    follows from the model alone."""
+
+    def __init__(self, model: Any, reach: float) -> None:
+        self.mujoco = _mujoco()
+        self.memory = _memory()
+        self.model = copy.copy(model)
+        self.warned: set[str] = set()
+        self._fit(reach)
+
+    def _fit(self, reach: float) -> None:
+        mujoco, model = self.mujoco, self.model
+        # gap, not margin: records within a gap have no forces, and pairs of boxes with a margin come
+        # and go (mujoco#2471). Explicit pairs have gaps of their own.
+        for gap, margin in ((model.geom_gap, model.geom_margin), (model.pair_gap, model.pair_margin)):
+            if not self.memory.gap_is_searched:
+                np.maximum(margin, reach, out=margin)
+            np.maximum(gap, reach, out=gap)
+        model.opt.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
+        sleep = getattr(mujoco.mjtEnableBit, "mjENBL_SLEEP", None)
+        if sleep is not None:  # a sleeping body has contacts that are not looked for
+            model.opt.enableflags &= ~int(sleep)
+        self.name = getattr(model, "name", "") or _model_name(model)
+        self.nv, nbody = model.nv, model.nbody
+        above = np.zeros((nbody, self.nv), dtype=bool)
+        for body in range(1, nbody):
+            above[body] = above[model.body_parentid[body]]
+            first = model.body_dofadr[body]
+            if first >= 0:
+                above[body, first : first + model.body_dofnum[body]] = True
+        self.above = above
+        self.root = np.array(model.body_rootid)
+        self.body_of = np.array(model.geom_bodyid)
+        self.welded = np.array(model.body_weldid)
+        self.trees = np.array(model.dof_treeid, dtype=np.int64).reshape(-1)
+        self.size = self._sizes()
+        kind = np.array(model.jnt_type)
+        limited = np.array(model.jnt_limited, dtype=bool)
+        hinge, slide, ball = (int(getattr(mujoco.mjtJoint, f"mjJNT_{word}")) for word in ("HINGE", "SLIDE", "BALL"))
+        self.joints = np.flatnonzero(limited & ((kind == hinge) | (kind == slide)))
+        self.balls = np.flatnonzero(limited & (kind == ball))
+        self.slides = kind == slide
+        self.tendons = np.flatnonzero(np.array(model.tendon_limited, dtype=bool))
+        self._mass_places()
+        types = np.array(model.eq_type) if model.neq else np.zeros(0)
+        self.equalities = len(types) > 0
+        self.whole_forward = bool(model.nflex)  # its kinematics have steps of their own
+
+    def _sizes(self) -> np.ndarray:
+        """Of each geom the diameter of its body's colliding geoms; its own where nothing moves."""
+        model = self.model
+        reach = np.array(model.geom_rbound, dtype=np.float64)
+        colliding = (np.array(model.geom_contype) != 0) | (np.array(model.geom_conaffinity) != 0)
+        for pair in range(model.npair):
+            colliding[[model.pair_geom1[pair], model.pair_geom2[pair]]] = True
+        size = np.where(reach > 0.0, 2.0 * reach, np.inf)
+        place = np.array(model.geom_pos)
+        for body in range(1, model.nbody):
+            mine = np.flatnonzero((self.body_of == body) & colliding & (reach > 0.0))
+            if len(mine) > 1 and self.above[body].any():
+                apart = np.linalg.norm(place[mine][:, None] - place[mine][None], axis=2)
+                size[mine] = (apart + reach[mine][:, None] + reach[mine][None]).max()
+        return size
+
+    def _mass_places(self) -> None:
+        """Where the numbers of the sparse inertia stand in the full one."""
+        model = self.model
+        self.sparse: tuple[np.ndarray, np.ndarray] | None = None
+        if hasattr(model, "M_colind") and self.nv:
+            rows = np.repeat(np.arange(self.nv), np.array(model.M_rownnz))
+            columns = np.array(model.M_colind)
+            starts = np.array(model.M_rowadr)
+            if len(rows) == len(columns) and (np.diff(starts) == np.array(model.M_rownnz)[:-1]).all():
+                self.sparse = rows * self.nv + columns, columns * self.nv + rows
+
+    def row_name(self, a: int, b: int) -> str:
+        mujoco, model = self.mujoco, self.model
+        if a >= 0:
+            return f"{_name(mujoco, model, 'GEOM', a)}/{_name(mujoco, model, 'GEOM', b)}"
+        number = -1 - a
+        if number < model.njnt:
+            word = _name(mujoco, model, "JOINT", number)
+        else:
+            word = _name(mujoco, model, "TENDON", number - model.njnt)
+        return word + {-2: " lower", -3: " upper"}.get(b, "")
+
+    def body_name(self, body: int) -> str:
+        return _name(self.mujoco, self.model, "BODY", body)
+
+    def impacts(
+        self, qpos: np.ndarray, qvel: np.ndarray, options: Options, *, prepare: Any = None, threads: int = 0,
+        whole: bool = True,
+    ) -> tuple[StateImpacts, dict[int, InvalidInput]]:  # fmt: skip
+        """prepare: called with every MjData before it is used."""
+        count = len(qpos)
+        workers = min(threads or os.cpu_count() or 1, max(1, count // 64))
+        size = min(_CHUNK, -(-count // workers)) if count else 1
+        begins = list(range(0, count, size))
+
+        def piece(data: Any, begin: int) -> _Found:
+            return _Found(self, data, qpos[begin : begin + size], qvel[begin : begin + size], options, begin)
+
+        datas = [self.mujoco.MjData(self.model) for _ in range(min(workers, max(len(begins), 1)))]
+        for data in datas:
+            if prepare is not None:
+                prepare(data)
+        if len(datas) <= 1:
+            found = [piece(datas[0], begin) for begin in begins]
+        else:
+            free = list(datas)
+
+            def threaded(begin: int) -> _Found:
+                data = free.pop()
+                try:
+                    return piece(data, begin)
+                finally:
+                    free.append(data)
+
+            with concurrent.futures.ThreadPoolExecutor(len(datas)) as pool:
+                found = list(pool.map(threaded, begins))
+        return assembled(self._joined(found, qvel), options, self.name, self.row_name, self.body_name, whole)
+
+    def _joined(self, found: list[_Found], qvel: np.ndarray) -> Collected:
+        for name in sorted({name for each in found for name in each.torsional} - self.warned):
+            self.warned.add(name)
+            warnings.warn(f"{name}: torsional and rolling friction are left out", stacklevel=5)
+        nv = self.nv
+        M = np.concatenate([each.M for each in found]) if found else np.zeros((0, nv, nv))
+        rows = Rows.joined([each.rows for each in found]) if found else Rows.of(nv, [], [], [], [], [], [])
+        equalities = {state: E for each in found for state, E in each.equalities.items()}
+        refused = {state: why for each in found for state, why in each.refused.items()}
+        return Collected(M, np.array(qvel), rows, equalities, self.trees, refused)
+
+
+class _Found:
+    """A chunk of states: MuJoCo's part state by state, the rest in arrays."""
+
+    def __init__(
+        self, robot: MujocoRobot, data: Any, qpos: np.ndarray, qvel: np.ndarray, options: Options, begin: int
+    ) -> None:
+        self.robot, self.options, self.begin = robot, options, begin
+        self.qpos, self.qvel = qpos, qvel
+        self.equalities: dict[int, np.ndarray] = {}
+        self.refused: dict[int, tuple[StateStatus, InvalidInput]] = {}
+        self.torsional: set[str] = set()
+        self._run(data)
+        parts = [self._contacts(), self._joint_limits(), *self._other_limits()]
+        self.rows = Rows.joined(parts)
+        self.rows.state += begin
+
+    def _refuse(self, state: int, status: StateStatus, error: InvalidInput) -> None:
+        self.refused.setdefault(self.begin + state, (status, error))
+
+    def _run(self, data: Any) -> None:
+        robot, (count, nv) = self.robot, self.qvel.shape
+        mujoco, model, memory = robot.mujoco, robot.model, robot.memory
+        self.com = np.empty((count, model.nbody, 3))
+        self.cdof = np.empty((count, nv, 6))
+        self.ncon = np.zeros(count, dtype=np.int64)
+        tendons = len(robot.tendons) > 0
+        self.length = np.empty((count, model.ntendon)) if tendons else np.zeros((count, 0))
+        self.ten_J = np.zeros((count, len(robot.tendons), nv)) if tendons else np.zeros((count, 0, nv))
+        sparse = np.empty((count, len(robot.sparse[0]))) if robot.sparse is not None else None
+        full = np.zeros((count, nv, nv))
+        raw: list[bytes] = []
+        finite = np.isfinite(self.qpos).all(axis=1) & np.isfinite(self.qvel).all(axis=1)
+        constrained = robot.equalities or len(robot.balls) > 0
+        make_mass = getattr(mujoco, "mj_makeM", mujoco.mj_crb)
+        qpos_view, qvel_view = data.qpos, data.qvel
+        com_view, cdof_view = data.subtree_com, data.cdof
+        mass_view = data.M if sparse is not None else None
+        for i in range(count):
+            if not finite[i]:
+                self._not_finite(i)
+                continue
+            qpos_view[:] = self.qpos[i]
+            # Not mj_step: its qvel would be that after the contact solver.
+            if robot.whole_forward:
+                qvel_view[:] = self.qvel[i]
+                mujoco.mj_fwdPosition(model, data)
+            else:
+                mujoco.mj_kinematics(model, data)
+                mujoco.mj_comPos(model, data)
+                if tendons or constrained:
+                    mujoco.mj_tendon(model, data)
+                make_mass(model, data)
+                mujoco.mj_collision(model, data)
+                if constrained:
+                    mujoco.mj_makeConstraint(model, data)
+            self.com[i], self.cdof[i] = com_view, cdof_view
+            if sparse is not None:
+                sparse[i] = mass_view
+            else:
+                self._full_mass(data, full[i])
+            found = data.ncon
+            if found:
+                self.ncon[i] = found
+                raw.append(memory.copied(data))
+            if tendons:
+                self.length[i] = data.ten_length
+                self.ten_J[i] = self._tendon_rows(data)
+            if robot.equalities:
+                self._equalities(data, i)
+        if sparse is not None and robot.sparse is not None:
+            flat = full.reshape(count, -1)
+            flat[:, robot.sparse[0]] = sparse
+            flat[:, robot.sparse[1]] = sparse
+        for i in np.flatnonzero(~finite).tolist():
+            full[i], self.com[i], self.cdof[i], self.length[i] = np.eye(nv), 0.0, 0.0, 0.0
+        self.finite = finite
+        self.M = full
+        self.contacts = memory.read(raw)
+
+    def _not_finite(self, i: int) -> None:
+        for field, array in (("qpos", self.qpos[i]), ("qvel", self.qvel[i])):
+            bad = np.flatnonzero(~np.isfinite(array))
+            if len(bad):
+                self._refuse(i, StateStatus.invalid, refuse(f"{field}[{bad[0]}] of state {self.begin + i}",
+                             str(array[bad[0]]), "must be finite"))  # fmt: skip
+
+    def _full_mass(self, data: Any, M: np.ndarray) -> None:
+        mujoco, model, nv = self.robot.mujoco, self.robot.model, self.robot.nv
+        column = np.empty((nv, 1))
+        mujoco.mj_factorM(model, data)
+        for j in range(nv):
+            unit = np.zeros((nv, 1))
+            unit[j] = 1.0
+            mujoco.mj_mulM(model, data, column.reshape(-1), unit.reshape(-1))
+            M[:, j] = column.reshape(-1)
+        M[:] = 0.5 * (M + M.T)
+
+    def _tendon_rows(self, data: Any) -> np.ndarray:
+        nv, tendons = self.robot.nv, self.robot.tendons
+        J = np.asarray(data.ten_J)
+        if J.ndim == 2 and J.shape[1] == nv or J.size == nv * self.robot.model.ntendon:
+            dense: np.ndarray = J.reshape(-1, nv)[tendons]
+            return dense
+        found = np.zeros((len(tendons), nv))
+        model = self.robot.model
+        owner = data if hasattr(data, "ten_J_rownnz") else model
+        for k, t in enumerate(tendons):
+            first, n = int(owner.ten_J_rowadr[t]), int(owner.ten_J_rownnz[t])
+            columns = np.asarray(owner.ten_J_colind).reshape(-1)[first : first + n]
+            found[k, columns] = J.reshape(-1)[first : first + n]
+        return found
+
+    def _equalities(self, data: Any, i: int) -> None:
+        count = data.ne
+        if count:  # they come first
+            J = np.asarray(data.efc_J).reshape(-1, self.robot.nv)[:count]
+            self.equalities[self.begin + i] = np.array(J)
+
+    def _contacts(self) -> Rows:
+        robot, options, found = self.robot, self.options, self.contacts
+        nv = robot.nv
+        state = np.repeat(np.arange(len(self.ncon)), self.ncon)
+        keep = ~np.isin(found["exclude"], _GONE)
+        if options.time_to_contact == 0.0:
+            keep &= found["dist"] <= options.activation
+        found, state = found[keep], state[keep]
+        flexes = (found["geom"] < 0).any(axis=1)
+        for r in np.flatnonzero(flexes):
+            self._refuse(int(state[r]), StateStatus.not_taken, refuse(
+                f"a contact of state {self.begin + int(state[r])}", "one of a flex", "only geoms are taken"))  # fmt: skip
+        found, state = found[~flexes], state[~flexes]
+        geom = found["geom"].astype(np.int64)
+        body = robot.body_of[geom]
+        J = self._jacobians(state, body, found["pos"], found["frame"].reshape(-1, 3, 3))
+        if options.time_to_contact > 0.0:
+            rate = np.einsum("ri,ri->r", J[:, 0], self.qvel[state])
+            keep = is_near(found["dist"], rate, options)
+            found, state, geom, body, J = found[keep], state[keep], geom[keep], body[keep], J[keep]
+        self._extras(found, state, geom)
+        mu = np.where(found["dim"] == 1, 0.0, found["friction"][:, 0])
+        if options.max_penetration is not None:
+            allowed = np.full(len(found), options.max_penetration)
+        else:
+            allowed = np.minimum(DEEP, DEEP_SHARE * robot.size[geom].min(axis=1, initial=np.inf))
+        return Rows.of(nv, state, J, mu, found["dist"], allowed, geom, found["pos"], found["frame"],
+                       robot.welded[body])  # fmt: skip
+
+    def _jacobians(self, state: np.ndarray, body: np.ndarray, pos: np.ndarray, frame: np.ndarray) -> np.ndarray:
+        """Of the second body's point less the first's, in the contact's frame (r, 3, nv)."""
+        robot = self.robot
+        moved = np.zeros((len(state), 3, robot.nv))
+        for side, sign in ((1, 1.0), (0, -1.0)):
+            mine = np.flatnonzero(robot.above[body[:, side]].any(axis=1))
+            if not len(mine):
+                continue
+            of = body[mine, side]
+            away = pos[mine] - self.com[state[mine], robot.root[of]]
+            turns = self.cdof[state[mine]].transpose(2, 0, 1)  # (6, r, nv)
+            x, y, z = away.T[:, :, None]
+            linear = np.stack([
+                turns[3] + (turns[1] * z - turns[2] * y), turns[4] + (turns[2] * x - turns[0] * z),
+                turns[5] + (turns[0] * y - turns[1] * x),
+            ], axis=1)  # fmt: skip
+            linear *= robot.above[of][:, None, :]
+            moved[mine] += sign * linear
+        J: np.ndarray = frame @ moved
+        return J
+
+    def _extras(self, found: np.ndarray, state: np.ndarray, geom: np.ndarray) -> None:
+        """What of contacts is not taken."""
+        robot = self.robot
+        for field in ("surfacevel", "adhesion"):
+            if field not in (found.dtype.names or ()):
+                continue
+            extra = found[field] != 0.0
+            for r in np.flatnonzero(extra.any(axis=1) if extra.ndim > 1 else extra):
+                self._refuse(int(state[r]), StateStatus.not_taken, refuse(
+                    f"{field} of {robot.row_name(*map(int, geom[r]))}", str(found[field][r]), "is not taken: must be zero"))  # fmt: skip
+        friction = found["friction"]
+        for r in np.flatnonzero((found["dim"] >= 3) & (friction[:, 0] != friction[:, 1])):
+            self._refuse(int(state[r]), StateStatus.not_taken, refuse(
+                f"friction of {robot.row_name(*map(int, geom[r]))}", str(tuple(float(each) for each in friction[r, :2])),
+                "must be one number: anisotropic pairs are not taken"))  # fmt: skip
+        torsional = found["dim"] > 3
+        if torsional.any():
+            for pair in np.unique(geom[torsional], axis=0):
+                self.torsional.add(robot.row_name(*map(int, pair)))
+
+    def _joint_limits(self) -> Rows:
+        """From the joints' ranges: a joint exactly at its limit has no row of MuJoCo's."""
+        robot, model = self.robot, self.robot.model
+        j = robot.joints
+        dof = np.array(model.jnt_dofadr)[j]
+        low, high = np.array(model.jnt_range)[j].T.reshape(2, -1)
+        rows = limits(
+            robot.nv, dof, low, high, self.qpos[:, np.array(model.jnt_qposadr)[j]], self.qvel[:, dof], robot.slides[j],
+            self.options,
+        )  # fmt: skip
+        rows.geom[:, 0] = -1 - j[-1 - rows.geom[:, 0]]
+        return rows
+
+    def _other_limits(self) -> list[Rows]:
+        """Of tendons and of ball joints, as MuJoCo has them."""
+        robot, model, options = self.robot, self.robot.model, self.options
+        found: list[Rows] = []
+        if len(robot.tendons):
+            t = robot.tendons
+            span = np.array(model.tendon_range)[t]
+            rate = np.einsum("stj,sj->st", self.ten_J, self.qvel)
+            phi = np.stack([self.length[:, t] - span[:, 0], span[:, 1] - self.length[:, t]], axis=2)
+            taken = is_near(phi, np.stack([rate, -rate], axis=2), options) & self.finite[:, None, None]
+            state, k, end = np.nonzero(taken)
+            J = np.zeros((len(state), 3, robot.nv))
+            J[:, 0] = np.where(end == 0, 1.0, -1.0)[:, None] * self.ten_J[state, k]
+            allowed = allowed_of_limits(span[:, 1] - span[:, 0], np.ones(len(t), dtype=bool), options)
+            found.append(Rows.of(robot.nv, state, J, np.zeros(len(state)), phi[taken], allowed[k],
+                                 np.stack([-1 - model.njnt - t[k], -2 - end], axis=1)))  # fmt: skip
+        for j in robot.balls:
+            place, dof = int(model.jnt_qposadr[j]), int(model.jnt_dofadr[j])
+            q = self.qpos[:, place : place + 4]
+            q = q / np.linalg.norm(q, axis=1)[:, None]
+            q = np.where(q[:, :1] < 0.0, -q, q)
+            size = np.linalg.norm(q[:, 1:], axis=1)
+            angle = 2.0 * np.arctan2(size, q[:, 0])
+            axis = np.where(size[:, None] > 0.0, q[:, 1:] / np.where(size > 0.0, size, 1.0)[:, None], [1.0, 0.0, 0.0])
+            most = float(np.max(model.jnt_range[j]))
+            phi = most - angle
+            rate = -np.einsum("si,si->s", axis, self.qvel[:, dof : dof + 3])
+            state = np.flatnonzero(is_near(phi, rate, options) & self.finite)
+            J = np.zeros((len(state), 3, robot.nv))
+            J[:, 0, dof : dof + 3] = -axis[state]
+            allowed = allowed_of_limits(np.array([most]), np.array([False]), options)
+            found.append(Rows.of(robot.nv, state, J, np.zeros(len(state)), phi[state], np.repeat(allowed, len(state)),
+                                 np.tile([-1 - int(j), -4], (len(state), 1))))  # fmt: skip
+        return found
+
+
+# Models made ready by from_mujoco, one a model and reach, with what was copied then: a model that its
+# owner changes is made ready anew.
+_READY: dict[int, tuple[Any, float, list[Any], MujocoRobot]] = {}
+_MESHES = ("mesh_", "bvh_", "oct_", "hfield_", "tex_", "skin_", "names", "paths", "text_data")
+
+
+def _numbers(model: Any) -> list[Any]:
+    """What of a model its owner may have changed, meshes and the like left out."""
+    found: list[Any] = []
+    for part in (model, model.opt):
+        for name in dir(part):
+            if name.startswith(("_", *_MESHES)):
+                continue
+            value = getattr(part, name)
+            if isinstance(value, np.ndarray):
+                found.append(value.tobytes())
+            elif isinstance(value, (int, float)):
+                found.append(value)
     return found
 
 
-class _State:
-    """Rows of the contacts of one state."""
+def ready(model: Any, reach: float) -> MujocoRobot:
+    """The model made ready; the last one of a model is kept while the model lives."""
+    numbers = _numbers(model)
+    known = _READY.get(id(model))
+    if known is not None and known[0]() is model and known[1] == reach and known[2] == numbers:
+        return known[3]
+    made = MujocoRobot(model, reach)
+    key = id(model)
+    try:
+        _READY[key] = (weakref.ref(model, lambda _: _READY.pop(key, None)), reach, numbers, made)
+    except TypeError:  # a MuJoCo whose models have no weak references
+        pass
+    return made
 
-    def __init__(self, mujoco: Any, model: Any, original: Any, options: dict[str, Any]) -> None:
-        self.mujoco, self.model, self.original, self.options = mujoco, model, original, options
-        self.warned: set[str] = set()
 
-    def problem(self, data: Any, place: int) -> dict[str, Any]:
-        mujoco, model = self.mujoco, self.model
-        # Not mj_step: its qvel would be that after the contact solver.
-        mujoco.mj_fwdPosition(model, data)
-        mujoco.mj_fwdVelocity(model, data)
-        nv = model.nv
-        M, column = np.empty((nv, nv)), np.empty((nv, 1))
-        for i in range(nv):
-            unit = np.zeros((nv, 1))
-            unit[i] = 1.0
-            mujoco.mj_mulM(model, data, column.reshape(-1), unit.reshape(-1))
-            M[:, i] = column.reshape(-1)
-        M = 0.5 * (M + M.T)
-        rows = reduced(self._contacts(data, place), self.options["reduce"]) + self._limits(data)
-        v = np.array(data.qvel)
-        Z = self._free_directions(data)
-        if Z is not None:
-            u = Z.T @ v
-            gap = np.abs(v - Z @ u).max(initial=0.0)
-            if gap > _BROKEN * (1.0 + np.abs(v).max(initial=0.0)):
-                raise refuse("qvel", f"{gap:.3g} off", "must keep the model's active equalities")
-            M, v = Z.T @ M @ Z, u
-            M = 0.5 * (M + M.T)
-            for row in rows:
-                row["Jn"], row["Jt"] = row["Jn"] @ Z, row["Jt"] @ Z
-        return problem_of(M, v, rows, place, Z)
-
-    def _contacts(self, data: Any, place: int) -> list[dict[str, Any]]:
-        mujoco, model = self.mujoco, self.model
-        rows = []
-        for i in range(data.ncon):
-            contact = data.contact[i]
-            # 1, within the gap, stays: a body that exactly touches is recorded so.
-            if contact.exclude in (2, 3) or contact.dist > self.options["activation"]:
-                continue
-            if min(contact.geom) < 0:
-                raise refuse(f"contact {i} of state {place}", "one of a flex", "only geoms are taken")
-            name = "/".join(_name(mujoco, self.original, "GEOM", int(g)) for g in contact.geom)
-            refuse_deep(name, contact.dist, self.options["max_penetration"])
-            for field in ("surfacevel", "adhesion"):
-                extra = np.asarray(getattr(contact, field, 0.0), dtype=np.float64)
-                if np.any(extra != 0.0):
-                    raise refuse(f"{field} of {name}", str(extra), "is not taken: must be zero")
-            if contact.dim >= 3 and contact.friction[0] != contact.friction[1]:
-                raise refuse(f"friction of {name}", str(tuple(contact.friction[:2])),
-                             "must be one number: anisotropic pairs are not taken")  # fmt: skip
-            if contact.dim > 3 and name not in self.warned:
-                self.warned.add(name)
-                warnings.warn(f"{name}: torsional and rolling friction (condim {contact.dim}) are left "
-                              "out", stacklevel=4)  # fmt: skip
-            jacobians = []
-            for geom in contact.geom:
-                jacobian = np.zeros((3, model.nv))
-                mujoco.mj_jac(model, data, jacobian, None, contact.pos, model.geom_bodyid[int(geom)])
-                jacobians.append(jacobian)
-            J = jacobians[1] - jacobians[0]
-            frame = np.array(contact.frame).reshape(3, 3)
-            rows.append({
-                "Jn": frame[0] @ J, "Jt": frame[1:] @ J,
-                "mu": 0.0 if contact.dim == 1 else float(contact.friction[0]),
-                "phi": float(contact.dist), "name": name, "pair": tuple(map(int, contact.geom)),
-                "pos": np.array(contact.pos), "frame": frame,
-            })  # fmt: skip
-        return rows
-
-    def _limits(self, data: Any) -> list[dict[str, Any]]:
-        """From the joints' ranges: a joint exactly at its limit has no row of MuJoCo's."""
-        mujoco, model = self.mujoco, self.model
-        single = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
-        rows = []
-        for j in range(model.njnt):
-            if not model.jnt_limited[j] or model.jnt_type[j] not in single:
-                continue
-            name = _name(mujoco, self.original, "JOINT", j)
-            rows += limit_rows(
-                name, data.qpos[model.jnt_qposadr[j]], model.jnt_range[j], model.jnt_dofadr[j],
-                model.nv, self.options["activation"],
-            )  # fmt: skip
-        return rows
-
-    def _free_directions(self, data: Any) -> np.ndarray | None:
-        """Z with orthonormal columns: v = Z u are the velocities that keep the active equalities."""
-        equality = int(self.mujoco.mjtConstraint.mjCNSTR_EQUALITY)
-        types = np.asarray(data.efc_type[: data.nefc])
-        chosen = np.flatnonzero(types == equality)
-        if not len(chosen):
-            return None
-        J = np.asarray(data.efc_J).reshape(-1, self.model.nv)[chosen]
-        _, sizes, directions = np.linalg.svd(J)
-        rank = int(np.count_nonzero(sizes > _RANK * sizes.max(initial=0.0)))
-        Z = directions[rank:].T
-        signs = np.sign(Z[np.abs(Z).argmax(axis=0), np.arange(Z.shape[1])])
-        return np.ascontiguousarray(Z * np.where(signs == 0.0, 1.0, signs))
+def reach_of(options: Options) -> float:
+    """How far apart contacts are looked for."""
+    return max(options.activation, _FASTEST * options.time_to_contact)
 
 
 def from_mujoco(
     model: Any, data: Any = None, *, qpos: Any = None, qvel: Any = None, activation: float = 1e-6,
-    max_penetration: float = 1e-3, reduce: str | None = None, pad: bool = False,
+    time_to_contact: float = 0.0, max_penetration: float | None = None, max_projected: float = 0.01,
+    reduce: str | None = None, pad: bool = False, threads: int = 0, on_error: str | None = None,
 ) -> Any:  # fmt: skip
-    """Impact problems of states of a MuJoCo model, just before contacts act.
+    """Impact problems of states of a MuJoCo model, just before contacts act; carom.robot has more of it.
 
     data: an MjData, which is left as it is; or qpos (nq) and qvel (nv), or many of them (s, nq) and
     (s, nv). One state gives Problems, many a list of Problems, one for each number of contacts, with
-    the states' places in index; pad=True adds rows of zeros up to the largest. Contacts nearer than
-    activation [m] count, hinges and slides at their limits likewise (mu = 0); velocities are those of
-    MuJoCo, or u of v = Z u, Z in lift, where equalities are active. reduce="hull" leaves out contacts
-    between others of their pair of geoms. The recommended step size is the impulse that stops the
-    contact which takes most.
+    the states' places in index, and in its status, why and states what became of each state; pad=True
+    adds rows of zeros up to the largest. Contacts nearer than activation [m] count, those that touch
+    within time_to_contact [s] at their speed, and joints, balls and tendons at their limits likewise
+    (mu = 0); velocities are those of MuJoCo, or u of v = Z u, Z in lift, where equalities are active.
+    Contacts may be as deep as max_penetration [m, limits rad], None: a tenth of the size of the smaller
+    body's geoms and 2 cm, limits a tenth of their range. A velocity off the equalities is projected
+    onto them (states.projected, the share of the energy, at most max_projected). reduce="hull" leaves
+    out contacts between others of a patch of one pair of bodies. on_error: "raise" (None: of one
+    state), or "status" (of many): a refused state is in no problem.
 
-    Errors: InvalidInput naming what is not taken: contacts deeper than max_penetration [m], flexes,
-    anisotropic friction, surface velocities, adhesion, limits of ball joints and tendons, more than
-    16 contacts or 64 velocities, a velocity that breaks the equalities.
+    Errors: InvalidInput naming what is not taken: deeper contacts, flexes, anisotropic friction,
+    surface velocities, adhesion, more than 16 contacts or 64 velocities, a velocity off the equalities.
     """
-    mujoco = _mujoco()
     if (data is None) == (qpos is None):
         raise TypeError("takes data, or qpos and qvel")
-    options = {"activation": activation, "max_penetration": max_penetration, "reduce": reduce}
-    ready = _prepared(mujoco, model, activation)
-    work = mujoco.MjData(ready)
-    name = getattr(model, "name", "") or _model_name(model)
-    state = _State(mujoco, ready, model, options)
+    options = Options(activation, time_to_contact, max_penetration, max_projected, reduce)
+    _mujoco()
+    robot = ready(model, reach_of(options))
+    prepare = None
     if data is not None:
         qpos, qvel = np.array(data.qpos), np.array(data.qvel)
-        for field in ("act", "mocap_pos", "mocap_quat", "eq_active", "userdata"):
-            getattr(work, field)[:] = getattr(data, field)
-    qpos, qvel, single = states_of("qpos", qpos, model.nq, "qvel", qvel, model.nv)
-    found = []
-    for place in range(len(qpos)):
-        work.qpos[:], work.qvel[:] = qpos[place], qvel[place]
-        found.append(state.problem(work, place))
-    buckets = bucketed(found, name, pad)
-    return buckets[0] if single else buckets
+        prepare = functools.partial(_other_state, data)
+    qpos, qvel, single = states_of("qpos", qpos, model.nq, "qvel", qvel, model.nv, finite=False)
+    states, errors = robot.impacts(qpos, qvel, options, prepare=prepare, threads=threads)
+    return answered(states, single, pad, on_error, errors)
+
+
+def _other_state(source: Any, data: Any) -> None:
+    """What of a state is neither position nor velocity."""
+    for field in ("act", "mocap_pos", "mocap_quat", "eq_active", "userdata"):
+        getattr(data, field)[:] = getattr(source, field)
 
 
 def _model_name(model: Any) -> str:

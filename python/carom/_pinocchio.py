@@ -9,7 +9,17 @@ import numpy as np
 
 from ._arrays import refuse
 from ._optional import needed
-from ._states import Row, bucketed, limit_rows, problem_of, reduced, refuse_deep, states_of
+from ._reduce import hull
+from ._states import (
+    DEEP, DEEP_SHARE, Collected, Options, Rows, StateImpacts, StateStatus, answered, assembled, is_near, limits, states_of,
+)  # fmt: skip
+from .errors import InvalidInput
+
+_MESH_CONTACTS = 512  # triangles of a mesh that touch, at most
+_ROUND = 8  # corners of a round face, whose polygon reaches 8 % less far
+_SAME = 1e-9  # [m]: points of a mesh's triangles so near are one
+_FLAT = 1e-6  # of volumes: a mesh which fills its hull so well is convex
+_FASTEST = 20.0  # [m/s]: approaches beyond are looked for as if they had this speed
 
 
 def _tangents(normal: np.ndarray) -> np.ndarray:
@@ -29,82 +39,270 @@ def _friction(given: Any, names: tuple[str, str]) -> float:
     raise refuse("friction", f"without {names}", "must name every pair that touches, or be a number", "is")
 
 
-def _contacts(pin: Any, model: Any, data: Any, geom: Any, found: Any, options: dict[str, Any]) -> list[Row]:
-    def point_jacobian(joint: int, at: np.ndarray) -> np.ndarray:
+def _vertices(shape: Any) -> np.ndarray | None:
+    """Of a polyhedron, in its own frame; None of other shapes."""
+    kind = type(shape).__name__
+    if kind == "Box":
+        half = np.asarray(shape.halfSide)
+        unit = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
+        corners: np.ndarray = unit * half
+        return corners
+    if kind == "TriangleP":
+        return np.array([shape.a, shape.b, shape.c])
+    if kind.startswith("Convex"):
+        return np.array([shape.point(i) for i in range(shape.num_points)])
+    if kind.startswith("BVHModel"):
+        return np.unique(np.array([shape.vertex(i) for i in range(shape.num_vertices)]), axis=0)
+    return None
+
+
+def _volume(points: np.ndarray, triangles: np.ndarray) -> float:
+    a, b, c = (points[triangles[:, k]] for k in range(3))
+    return float(np.abs(np.einsum("ij,ij->i", a, np.cross(b, c)).sum()) / 6.0)
+
+
+def _as_convex(shape: Any, always: bool) -> Any:
+    """A mesh's convex hull, where it is the mesh itself or `always`: the collision library has a face's
+    patch of convex shapes, of meshes single triangles."""
+    if not type(shape).__name__.startswith("BVHModel") or shape.num_tris == 0:
+        return shape
+    try:
+        shape.buildConvexHull(True, "Qt")
+        convex = shape.convex
+    except Exception:  # flat meshes have none
+        return shape
+    if always:
+        return convex
+    points = np.array([shape.vertex(i) for i in range(shape.num_vertices)])
+    triangles = np.array([[shape.tri_indices(i)[k] for k in range(3)] for i in range(shape.num_tris)])
+    corners = np.array([convex.point(i) for i in range(convex.num_points)])
+    faces = np.array([[convex.polygons(i)[k] for k in range(3)] for i in range(convex.num_polygons)])
+    whole, hull = _volume(points - points[0], triangles), _outer_volume(corners - points[0], faces)
+    return convex if abs(whole - hull) <= _FLAT * hull else shape
+
+
+def _outer_volume(points: np.ndarray, faces: np.ndarray) -> float:
+    """Of a convex polyhedron, whose faces may be listed either way round."""
+    middle = points.mean(axis=0)
+    a, b, c = (points[faces[:, k]] - middle for k in range(3))
+    return float(np.abs(np.einsum("ij,ij->i", a, np.cross(b, c))).sum() / 6.0)
+
+
+class PinocchioRobot:
+    """A model and its geometries made ready for many states."""
+
+    def __init__(self, model: Any, geom: Any, friction: Any, hulls: bool = False) -> None:
+        self.pin = needed("pinocchio", "from_pinocchio", "pinocchio")
+        self.model, self.geom, self.friction = model, geom.clone(), friction
+        self.name = model.name or "robot"
+        self.nv = model.nv
+        self.data = model.createData()
+        for each in self.geom.geometryObjects:
+            each.geometry = _as_convex(each.geometry, hulls)
+        self._order_pairs()
+        self.found = self.pin.GeometryData(self.geom)
+        for request in self.found.contactPatchRequests:
+            request.setNumSamplesCurvedShapes(_ROUND)
+        self.half_spaces: dict[int, tuple[int, int, np.ndarray]] = {}  # of pairs: the flat one, the other, its vertices
+        self.meshes = set()
+        for k, pair in enumerate(self.geom.collisionPairs):
+            kinds = [type(self.geom.geometryObjects[i].geometry).__name__ for i in (pair.first, pair.second)]
+            for flat, other in ((0, 1), (1, 0)):
+                points = _vertices(self.geom.geometryObjects[(pair.first, pair.second)[other]].geometry)
+                if kinds[flat] in ("Halfspace", "Plane") and points is not None:
+                    self.half_spaces[k] = ((pair.first, pair.second)[flat], (pair.first, pair.second)[other], points)
+            if any(kind.startswith(("BVHModel", "HeightField", "OcTree")) for kind in kinds):
+                self.meshes.add(k)
+        self.size = np.array([self._size(i) for i in range(len(self.geom.geometryObjects))])
+        tree = np.zeros(model.nv, dtype=np.int64)
+        for j in range(1, model.njoints):
+            root = j
+            while model.parents[root] != 0:
+                root = model.parents[root]
+            joint = model.joints[j]
+            tree[joint.idx_v : joint.idx_v + joint.nv] = root - 1
+        self.trees = np.unique(tree, return_inverse=True)[1].reshape(-1) if model.nv else tree
+        single = [j for j in range(1, model.njoints) if model.joints[j].nq == model.joints[j].nv == 1]
+        self.single = single
+        self.idx_q = np.array([model.joints[j].idx_q for j in single], dtype=np.int64)
+        self.idx_v = np.array([model.joints[j].idx_v for j in single], dtype=np.int64)
+        self.slides = np.array(["Prismatic" in model.joints[j].shortname() or model.joints[j].shortname()
+                                in ("JointModelPX", "JointModelPY", "JointModelPZ") for j in single], dtype=bool)  # fmt: skip
+
+    def _order_pairs(self) -> None:
+        """Pairs anew, those whose first shape is round and flat the other way round: else the collision
+        library has one point of their faces. turned: of each pair whether it was."""
+        pairs = [(pair.first, pair.second) for pair in self.geom.collisionPairs]
+        self.turned = []
+        self.geom.removeAllCollisionPairs()
+        for first, second in pairs:
+            kinds = [type(self.geom.geometryObjects[i].geometry).__name__ for i in (first, second)]
+            turned = kinds[0] in ("Cylinder", "Cone") and kinds[1] not in ("Halfspace", "Plane", "Cylinder", "Cone")
+            self.turned.append(turned)
+            self.geom.addCollisionPair(self.pin.CollisionPair(*((second, first) if turned else (first, second))))
+
+    def _size(self, i: int) -> float:
+        shape = self.geom.geometryObjects[i].geometry
+        if type(shape).__name__ in ("Halfspace", "Plane"):
+            return np.inf
+        shape.computeLocalAABB()
+        return float(2.0 * shape.aabb_radius)
+
+    def row_name(self, a: int, b: int) -> str:
+        if a >= 0:
+            return "/".join(self.geom.geometryObjects[i].name for i in (a, b))
+        return str(self.model.names[self.single[-1 - a]]) + {-2: " lower", -3: " upper"}[b]
+
+    def body_name(self, joint: int) -> str:
+        return str(self.model.names[joint])
+
+    def impacts(
+        self, q: np.ndarray, v: np.ndarray, options: Options, *, whole: bool = True
+    ) -> tuple[StateImpacts, dict[int, InvalidInput]]:
+        pin, model, data = self.pin, self.model, self.data
+        reach = max(options.activation, _FASTEST * options.time_to_contact)
+        for k, request in enumerate(self.found.collisionRequests):
+            request.enable_contact = True
+            request.security_margin = reach
+            if k in self.meshes:
+                request.num_max_contacts = _MESH_CONTACTS
+        masses = np.zeros((len(q), model.nv, model.nv))
+        refused: dict[int, tuple[StateStatus, InvalidInput]] = {}
+        found: list[tuple[Any, ...]] = []
+        for place in range(len(q)):
+            if not (np.isfinite(q[place]).all() and np.isfinite(v[place]).all()):
+                masses[place] = np.eye(model.nv)
+                refused[place] = StateStatus.invalid, _not_finite(q[place], v[place], place)
+                continue
+            M = np.array(pin.crba(model, data, q[place]))
+            masses[place] = np.triu(M) + np.triu(M, 1).T  # crba fills the upper triangle
+            pin.computeJointJacobians(model, data, q[place])
+            pin.updateGeometryPlacements(model, data, self.geom, self.found, q[place])
+            pin.computeCollisions(self.geom, self.found, False)
+            # Contacts alone are one point a pair, however flat.
+            pin.computeContactPatches(self.geom, self.found)
+            try:
+                found += self._contacts(place, v[place], options)
+            except InvalidInput as error:
+                refused[place] = StateStatus.not_taken, error
+        nv = model.nv
+        rows = Rows.of(nv, *(list(column) for column in zip(*found))) if found else Rows.of(nv, [], [], [], [], [], [])
+        low = np.asarray(model.lowerPositionLimit)[self.idx_q]
+        high = np.asarray(model.upperPositionLimit)[self.idx_q]
+        ends = limits(nv, self.idx_v, low, high, q[:, self.idx_q], v[:, self.idx_v], self.slides, options)
+        collected = Collected(masses, v, Rows.joined([rows, ends]), {}, self.trees, refused)
+        return assembled(collected, options, self.name, self.row_name, self.body_name, whole)
+
+    def _point_jacobian(self, joint: int, at: np.ndarray) -> np.ndarray:
         if joint == 0:
-            return np.zeros((3, model.nv))
-        six: np.ndarray = pin.getJointJacobian(model, data, joint, pin.LOCAL_WORLD_ALIGNED)
-        x, y, z = at - data.oMi[joint].translation
+            return np.zeros((3, self.nv))
+        pin = self.pin
+        six: np.ndarray = pin.getJointJacobian(self.model, self.data, joint, pin.LOCAL_WORLD_ALIGNED)
+        x, y, z = at - self.data.oMi[joint].translation
         moved: np.ndarray = six[:3] - np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]]) @ six[3:]
         return moved
 
-    rows = []
-    for k, pair in enumerate(geom.collisionPairs):
-        if not found.activeCollisionPairs[k] or not found.collisionResults[k].isCollision():
-            continue
-        first, second = (geom.geometryObjects[i] for i in (pair.first, pair.second))
-        name = f"{first.name}/{second.name}"
-        patches = found.contactPatchResults[k]
+    def _contacts(self, place: int, v: np.ndarray, options: Options) -> list[tuple[Any, ...]]:
+        rows = []
+        for k, pair in enumerate(self.geom.collisionPairs):
+            if not self.found.activeCollisionPairs[k] or not self.found.collisionResults[k].isCollision():
+                continue
+            numbers = (pair.second, pair.first) if self.turned[k] else (pair.first, pair.second)
+            first, second = (self.geom.geometryObjects[i] for i in numbers)
+            mu = _friction(self.friction, (first.name, second.name))
+            allowed = options.max_penetration
+            if allowed is None:
+                allowed = min(DEEP, DEEP_SHARE * float(self.size[list(numbers)].min()))
+            for phi, normal, at in self._points(k, pair, f"{first.name}/{second.name}"):
+                normal = normal / (-np.linalg.norm(normal) if self.turned[k] else np.linalg.norm(normal))
+                frame = np.vstack([normal, _tangents(normal)])
+                J = self._point_jacobian(second.parentJoint, at) - self._point_jacobian(first.parentJoint, at)
+                J = frame @ J
+                if is_near(np.array(phi), np.array(J[0] @ v), options):
+                    rows.append((place, J, mu, phi, allowed, numbers, at, frame,
+                                 (first.parentJoint, second.parentJoint)))  # fmt: skip
+        return rows
+
+    def _points(self, k: int, pair: Any, name: str) -> list[tuple[float, np.ndarray, np.ndarray]]:
+        """Distances, normals from the first to the second, and points of a pair that touches."""
+        result = self.found.collisionResults[k]
+        contacts = [result.getContact(i) for i in range(result.numContacts())]
+        # Patches of meshes may have the other side's normal (coal#883): those of contacts are right.
+        towards = np.array(contacts[0].normal)
+        if k in self.half_spaces:
+            return self._flat_points(k, pair, towards)
+        if k in self.meshes:
+            points: list[tuple[float, np.ndarray, np.ndarray]] = []
+            for contact in contacts:
+                at, normal = np.array(contact.pos), np.array(contact.normal)
+                self._need_finite(name, normal, at)
+                if all(np.linalg.norm(at - other) > _SAME or np.linalg.norm(normal - before) > _SAME
+                       for _, before, other in points):  # fmt: skip
+                    points.append((float(contact.penetration_depth), normal, at))
+            return points
+        patches = self.found.contactPatchResults[k]
+        found = []
         for p in range(patches.numContactPatches()):
             patch = patches.getContactPatch(p)
-            phi, normal = float(patch.penetration_depth), np.array(patch.getNormal())
-            points = [np.array(patch.getPoint(i)) for i in range(patch.size())]
-            if not np.isfinite(normal).all() or not np.isfinite(points).all():
-                raise refuse(name, "no contact point", "comes from coal for this pair: a Halfspace instead "
-                             "of a Box as the ground has one", "and")  # fmt: skip
-            refuse_deep(name, phi, options["max_penetration"])
-            if phi > options["activation"]:
-                continue
-            normal /= np.linalg.norm(normal)
-            frame = np.vstack([normal, _tangents(normal)])
-            for at in points:
-                J = point_jacobian(second.parentJoint, at) - point_jacobian(first.parentJoint, at)
-                rows.append({
-                    "Jn": frame[0] @ J, "Jt": frame[1:] @ J, "phi": phi, "name": name, "pos": at,
-                    "mu": _friction(options["friction"], (first.name, second.name)),
-                    "pair": (pair.first, pair.second), "frame": frame,
-                })  # fmt: skip
-    return rows
+            normal = np.array(patch.getNormal())
+            if normal @ towards < 0.0:
+                normal = -normal
+            for i in range(patch.size()):
+                at = np.array(patch.getPoint(i))
+                self._need_finite(name, normal, at)
+                found.append((float(patch.penetration_depth), normal, at))
+        return found
+
+    @staticmethod
+    def _need_finite(name: str, normal: np.ndarray, at: np.ndarray) -> None:
+        if not np.isfinite(normal).all() or not np.isfinite(at).all():
+            raise refuse(name, "no contact point", "comes from coal for this pair: a Halfspace instead "
+                         "of a Box as the ground has one", "and")  # fmt: skip
+
+    def _flat_points(self, k: int, pair: Any, towards: np.ndarray) -> list[tuple[float, np.ndarray, np.ndarray]]:
+        """Corners of a polyhedron at a half-space or plane, each with its own distance. The contact's
+        point lies halfway between the corner and the plane."""
+        flat, other, points = self.half_spaces[k]
+        shape, placement = self.geom.geometryObjects[flat].geometry, self.found.oMg[flat]
+        normal = placement.rotation @ np.asarray(shape.n)
+        offset = float(shape.d) + float(normal @ placement.translation)
+        world = points @ self.found.oMg[other].rotation.T + self.found.oMg[other].translation
+        phi = world @ normal - offset
+        outward = normal if flat == pair.first else -normal
+        if outward @ towards < 0.0:  # a plane, from its other side
+            normal, phi, outward = -normal, -phi, -outward
+        near = np.flatnonzero(phi <= self.found.collisionRequests[k].security_margin)
+        if len(near) > 3 and np.ptp(phi[near]) <= _SAME:  # a face: points between its corners add nothing
+            near = near[sorted(hull(world[near] @ _tangents(normal).T))]
+        return [(float(phi[i]), outward, world[i] - 0.5 * phi[i] * normal) for i in near]
+
+
+def _not_finite(q: np.ndarray, v: np.ndarray, place: int) -> InvalidInput:
+    field, array = ("q", q) if not np.isfinite(q).all() else ("v", v)
+    i = int(np.flatnonzero(~np.isfinite(array))[0])
+    return refuse(f"{field}[{i}] of state {place}", str(array[i]), "must be finite")
 
 
 def from_pinocchio(
     model: Any, geom: Any, q: Any, v: Any = None, *, friction: Any, activation: float = 1e-6,
-    max_penetration: float = 1e-3, reduce: str | None = None, pad: bool = False,
+    time_to_contact: float = 0.0, max_penetration: float | None = None, reduce: str | None = None, pad: bool = False,
+    on_error: str | None = None,
 ) -> Any:  # fmt: skip
     """Impact problems of states of a Pinocchio model, just before contacts act.
 
     geom: a GeometryModel with its collision pairs; both are left as they are. q (nq) and v (nv), or
     many of them (s, nq) and (s, nv), velocities as Pinocchio has them (a free-flyer's in the body's
     frame). friction: a number, or {(name, name): number} of pairs of geometries. One state gives
-    Problems, many a list of them by the number of contacts, as from_mujoco does; activation, reduce
-    and pad are its, too. Flat touching faces have a contact at each corner of what they share; joints
-    of one coordinate at a limit are contacts without friction.
+    Problems, many a list of them by the number of contacts, as from_mujoco does; the other arguments
+    are its, too. Flat touching faces have a contact at each corner of what they share, polyhedra on a
+    half-space one at each corner that touches; convex meshes are polyhedra, others have a contact for
+    each triangle. Joints of one coordinate at a limit are contacts without friction.
 
     Errors: InvalidInput naming contacts deeper than max_penetration [m], pairs without friction or for
     which the collision library has no point, more than 16 contacts or 64 velocities.
     """
-    pin = needed("pinocchio", "from_pinocchio", "pinocchio")
-    q, v, single = states_of("q", q, model.nq, "v", v, model.nv)
-    options = {"activation": activation, "max_penetration": max_penetration, "friction": friction}
-    data, found = model.createData(), pin.GeometryData(geom)
-    for request in found.collisionRequests:
-        request.enable_contact = True
-        request.security_margin = activation
-    problems = []
-    for place in range(len(q)):
-        M = np.array(pin.crba(model, data, q[place]))
-        M = np.triu(M) + np.triu(M, 1).T  # crba fills the upper triangle
-        pin.computeJointJacobians(model, data, q[place])
-        pin.updateGeometryPlacements(model, data, geom, found, q[place])
-        pin.computeCollisions(geom, found, False)
-        # Contacts alone are one point a pair, however flat.
-        pin.computeContactPatches(geom, found)
-        rows = reduced(_contacts(pin, model, data, geom, found, options), reduce)
-        for j in range(1, model.njoints):
-            joint = model.joints[j]
-            if joint.nq == joint.nv == 1:
-                limits = model.lowerPositionLimit[joint.idx_q], model.upperPositionLimit[joint.idx_q]
-                rows += limit_rows(model.names[j], q[place, joint.idx_q], limits, joint.idx_v, model.nv, activation)
-        problems.append(problem_of(M, v[place], rows, place))
-    buckets = bucketed(problems, model.name or "robot", pad)
-    return buckets[0] if single else buckets
+    needed("pinocchio", "from_pinocchio", "pinocchio")
+    options = Options(activation, time_to_contact, max_penetration, reduce=reduce)
+    q, v, single = states_of("q", q, model.nq, "v", v, model.nv, finite=False)
+    states, errors = PinocchioRobot(model, geom, friction).impacts(q, v, options)
+    return answered(states, single, pad, on_error, errors)

@@ -122,3 +122,18 @@ def plot_chart(chart: Any, ax: Any) -> Any:
     ax.set_ylabel(chart.names[1])
     ax.legend(fontsize="small")
     return ax
+
+
+def plot_modes(modes: dict[str, dict[str, float]], ax: Any) -> Any:
+    """A bar for each contact: the shares of outcomes in which it sticks, slips and lifts."""
+    ax = axes(ax)
+    names = list(modes)[::-1]
+    left = [0.0] * len(names)
+    for word, colour in (("sticking", "#4477aa"), ("sliding", "#ccbb44"), ("separating", "#ee6677")):
+        shares = [modes[name][word] for name in names]
+        ax.barh(names, shares, left=left, color=colour, label=word)
+        left = [a + b for a, b in zip(left, shares)]
+    ax.set_xlim(0.0, 1.0)
+    ax.set_xlabel("share of samples")
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, 1.15), ncols=3, frameon=False)
+    return ax

@@ -13,7 +13,8 @@ from . import problems
 from ._arrays import refuse
 from ._mujoco import _mujoco, from_mujoco
 from ._states import MAX_CONTACTS
-from .errors import InvalidInput
+
+_DEEP = 1e-3  # [m] of contacts that datasets take
 
 
 def checked(source: Mapping[str, Any]) -> dict[str, Any]:
@@ -70,12 +71,10 @@ def robot_problems(
         field, _, place = name.partition(".")
         (qpos if field == "qpos" else qvel)[:, int(place)] = values
     m = source["contacts"]
-    found: list[problems.Problems | None] = []
-    for q, v in zip(qpos, qvel):
-        try:
-            found.append(from_mujoco(model, qpos=q, qvel=v))
-        except InvalidInput:
-            found.append(None)
+    found: list[problems.Problems | None] = [None] * count
+    for bucket in from_mujoco(model, qpos=qpos, qvel=qvel, max_penetration=_DEEP):
+        for i, state in enumerate(bucket.index):
+            found[int(state)] = bucket[i]
     contacts = np.array([-1 if each is None else each.contacts for each in found], dtype=np.int32)
     nv = next((each.velocities for each in found if each is not None), model.nv)
     refused = problems.Problems.of(

@@ -6,7 +6,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -28,11 +28,13 @@ from ._theory import (
     ImpactSteps, Pointedness, check_unique_step, pointedness, samples_for_epsilon_net, steps,
     termination_bound,
 )  # fmt: skip
-from .problems import Model, Problems, given_problems, model, models, one_problem, run_settings
+from ._state_runs import ImpactRuns, parts_of, sampled
+from ._states import StateImpacts
+from .problems import Model, Problems, RobotProblems, given_problems, model, models, one_problem, robot_settings, run_settings
 
 __all__ = [
     "EnclosureStatus", "EpsilonNet", "ImpactAnswer", "ImpactDecision", "ImpactEnclosure", "ImpactOutcome", "ImpactPaths",
-    "ImpactResult", "ImpactSamples", "ImpactSteps", "Model", "Pointedness", "Problems", "check_unique_step", "decide", "enclose",
+    "ImpactResult", "ImpactRuns", "ImpactSamples", "ImpactSteps", "Model", "Pointedness", "Problems", "check_unique_step", "decide", "enclose",
     "mode_words", "model", "models", "newton", "one_simultaneous", "pointedness", "sample",
     "samples_for_epsilon_net", "sequential", "simultaneous", "step_outcomes", "steps",
     "termination_bound",
@@ -284,8 +286,14 @@ class ImpactResult(Result):
         worst = self.summary["max_residual"].max(initial=0.0)
         return (
             f"{self.problems.name!r}: {len(self.problems)} x {self.settings['samples']} samples: "
-            f"{counts}; largest residual {worst:.3g}"
+            f"{counts}; largest residual {worst:.3g}{self._followed()}"
         )
+
+    def _followed(self) -> str:
+        """What the samples of a robot's states follow, which depends on their contacts."""
+        if not isinstance(self.problems, RobotProblems):
+            return ""
+        return f"; {self.settings['method']}, {self.settings['friction_directions']} friction directions"
 
 
 def mode_words(modes: int, contacts: int, dimension: int) -> str:
@@ -312,27 +320,38 @@ def _decided(summary: np.ndarray) -> dict[str, Any]:
     return decided
 
 
+@overload
+def sample(problems: StateImpacts | list[Problems] | list[RobotProblems], /, **settings: Any) -> ImpactRuns: ...
+@overload
+def sample(*problems: Any, **settings: Any) -> ImpactResult: ...
 @takes_settings(
     _core.impact_settings(),
     without=("result_space",),
-    defaults={"mode_table": None, "keep_samples": -1},
+    defaults={"mode_table": None, "keep_samples": -1, "method": None, "friction_directions": None},
 )  # fmt: skip
 def sample(
     *problems: Any, backend: str = "auto", progress: Callable[[int, int], Any] | bool | None = None,
     workspace: Any = None, strict: bool = False, on_error: str = "status", **settings: Any,
-) -> ImpactResult:  # fmt: skip
+) -> Any:  # fmt: skip
     """Samples the post-impact set of every problem (Algorithms 1 and 2).
 
     problems: Problems (of model(), from_mujoco, ...), a model's name, or the arrays M (n, nv, nv),
-    Jn (n, m, nv), Jt (n, (d-1) m, nv), mu (n, m), v (n, nv). Sample s of problem p is a function of
+    Jn (n, m, nv), Jt (n, (d-1) m, nv), mu (n, m), v (n, nv): an ImpactResult. Or a list of Problems of
+    several shapes, or the impacts of a robot's states: ImpactRuns, first_problem counting through them.
+    method, friction_directions: None is lcp and 4, of a robot's problems events and 8 up to 8 contacts,
+    lcp and 8 beyond or where a step size is given. Sample s of problem p is a function of
     seed, p, s and the problem alone, bit for bit, whatever the threads and shards. progress:
     called with (samples done, samples in all), ends the run by returning False; True shows a bar.
     What step_size, max_steps and epsilon leave open follows from each problem; the result's settings
     and summary say what was taken. epsilon=0 makes no net. mode_table: None is on from 32 samples; it changes the last bits, so give the shards of one run one value.
     Errors: InvalidInput for shapes, settings and numbers.
     """
+    ragged = parts_of(problems)
+    if ragged is not None:
+        options = {"backend": backend, "progress": progress, "workspace": workspace, "strict": strict, "on_error": on_error}
+        return sampled(*ragged, sample, {**options, **settings})
     batch = given_problems(problems, strict)
-    chosen = run_settings(settings)
+    chosen = run_settings(robot_settings(batch, settings))
     answer = _core.sample_impacts(
         batch.arrays(), *batch.sizes(), chosen, backend, called(progress), workspace
     )

@@ -6,7 +6,7 @@ import dataclasses
 import json
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from ._settings import in_words
 
 # Where the table of modes that a problem's samples share pays for itself.
 _TABLE_SAMPLES = 32
+P = TypeVar("P", bound="Problems")
 _ARRAYS = ("mass_matrix", "normal_jacobian", "tangent_jacobian", "friction", "velocity")
 
 
@@ -45,8 +46,8 @@ class Problems(Result):
 
     @classmethod
     def of(
-        cls, M: Any, Jn: Any, Jt: Any, mu: Any, v: Any, *, strict: bool = False, **more: Any
-    ) -> Problems:
+        cls: type[P], M: Any, Jn: Any, Jt: Any, mu: Any, v: Any, *, strict: bool = False, **more: Any
+    ) -> P:
         """From arrays, problem first where they have it. Errors: InvalidInput for shapes."""
         batch = Batch(strict)
         batch.add("mass_matrix", M, "nv", "nv")
@@ -78,7 +79,7 @@ class Problems(Result):
     def sizes(self) -> tuple[int, int, int, int]:
         return len(self), self.dimension, self.velocities, self.contacts
 
-    def __getitem__(self, which: int | slice | np.ndarray) -> Problems:
+    def __getitem__(self: P, which: int | slice | np.ndarray) -> P:
         """Some of the problems; of an int, that one alone."""
         if isinstance(which, (int, np.integer)):
             if not -len(self) <= which < len(self):
@@ -114,7 +115,7 @@ class Problems(Result):
         approaching = (speed > 0.0) & (compliance > 0.0)
         return float((speed[approaching] / compliance[approaching]).max(initial=0.0))
 
-    def padded(self, contacts: int) -> Problems:
+    def padded(self: P, contacts: int) -> P:
         """With rows of zeros up to `contacts`: they take no impulse, but the random numbers of a
         sample are then those of a problem of that size."""
         more = contacts - self.contacts
@@ -153,6 +154,12 @@ class Problems(Result):
             f"Problems({self.name!r}: {len(self)} {kind}, {self.contacts} contacts, "
             f"{self.velocities} velocities)"
         )
+
+
+class RobotProblems(Problems):
+    """Problems of states of a robot, from carom.robot, from_mujoco or from_pinocchio; impact.sample takes
+    other defaults for them. index (n): states; distance (n, m); lift (n, nv of the robot, nv) or None: the
+    robot's velocity changes by lift (u+ - u)."""
 
 
 def json_entries(path: str | os.PathLike[str]) -> list[Any]:
@@ -288,6 +295,23 @@ def run_settings(settings: dict[str, Any]) -> dict[str, Any]:
         settings["mode_table"] = isinstance(whole, int) and whole >= _TABLE_SAMPLES
     del defaults["result_space"]
     return {**defaults, **settings}
+
+
+# Up to so many contacts the samples of a robot's impacts are followed from event to event.
+_FOLLOWED = 8
+_ROBOT_DIRECTIONS = 8
+
+
+def robot_settings(batch: Problems, settings: dict[str, Any]) -> dict[str, Any]:
+    """With what is taken for a robot where it is left open: four friction directions and large steps
+    err by more than its sets are wide."""
+    if not isinstance(batch, RobotProblems):
+        return settings
+    chosen = {name: value for name, value in settings.items() if value is not None}
+    stepped = any(chosen.get(name, 0) for name in ("step_size", "max_steps")) or "sampler" in chosen or "selection" in chosen
+    chosen.setdefault("method", "lcp" if stepped or batch.contacts > _FOLLOWED else "events")
+    chosen.setdefault("friction_directions", _ROBOT_DIRECTIONS)
+    return chosen
 
 
 def one_problem(problems: Sequence[Any], what: str) -> Problems:

@@ -15,7 +15,7 @@ BOX = """
 <body name="box" pos="0 0 {z}"><freejoint/><geom name="box" type="box" size=".5 .3 .2" condim="{condim}"
  friction=".5"/></body></worldbody></mujoco>"""
 LEG = """
-<mujoco model="leg"><worldbody><geom name="floor" type="plane" size="5 5 .1"/>
+<mujoco model="leg"><compiler angle="radian"/><worldbody><geom name="floor" type="plane" size="5 5 .1"/>
 <body pos="0 0 1"><joint name="slide" type="slide" axis="0 0 1"/>
 <geom name="hip" type="sphere" size=".1" mass="5"/>
 <body pos="0 0 -.1"><joint name="knee" type="hinge" axis="0 1 0" limited="true" range="0 2"/>
@@ -112,6 +112,27 @@ def test_a_weld_removes_its_directions():
         carom.from_mujoco(model, data)
 
 
+def test_a_velocity_off_its_equalities_is_projected():
+    """What soft equalities leave: onto the nearest velocity in the mass metric, and it is said how far."""
+    model = mujoco.MjModel.from_xml_string(WELD)
+    qvel = np.zeros(12)
+    qvel[[2, 8]] = -1.0, -0.99
+    qpos = np.array(mujoco.MjData(model).qpos)
+    found = carom.from_mujoco(model, qpos=qpos[None], qvel=qvel[None])
+    problems, M = found[0], np.eye(12)
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    mujoco.mj_fullM(model, data, M)
+    kept = found.states.velocity[0]
+    np.testing.assert_allclose(problems.lift[0] @ problems.velocity[0], kept, atol=1e-12)
+    # The rest is orthogonal, in the mass metric, to all velocities that keep the weld.
+    np.testing.assert_allclose(problems.lift[0].T @ M @ (qvel - kept), 0.0, atol=1e-12)
+    lost = (qvel - kept) @ M @ (qvel - kept) / (qvel @ M @ qvel)
+    assert 0.0 < lost < 1e-4 and abs(found.states.projected[0] - lost) < 1e-12
+    with pytest.raises(carom.InvalidInput, match="max_projected"):
+        carom.from_mujoco(model, qpos=qpos, qvel=qvel, max_projected=0.1 * lost)
+
+
 def test_many_states_are_bucketed():
     model = box()
     qpos = np.tile([0, 0, 0.2, 1, 0, 0, 0], (5, 1)).astype(float)
@@ -128,25 +149,132 @@ def test_many_states_are_bucketed():
 def test_refusals_name_what_is_not_taken():
     model = box(z=0.19)
     with pytest.raises(carom.InvalidInput, match="floor/box.*max_penetration"):
-        carom.from_mujoco(model, falling(model))
+        carom.from_mujoco(model, falling(model), max_penetration=1e-3)
     pair = BOX.format(z=0.2, condim=3, cone="elliptic", mu=0.7).replace(
         "</mujoco>",
         '<contact><pair geom1="floor" geom2="box" condim="4" friction=".5 .2 .01 0 0"/></contact></mujoco>')
     model = mujoco.MjModel.from_xml_string(pair)
     with pytest.raises(carom.InvalidInput, match="anisotropic"):
         carom.from_mujoco(model, falling(model))
-    ball = LEG.replace('type="hinge" axis="0 1 0"', 'type="ball"').replace('range="0 2"', 'range="0 1"')
-    model = mujoco.MjModel.from_xml_string(ball)
-    with pytest.raises(carom.InvalidInput, match="knee.*ball"):
-        carom.from_mujoco(model, mujoco.MjData(model))
     with pytest.raises(carom.InvalidInput, match=r"qvel\[2\] of state 0 is nan"):
         carom.from_mujoco(box(), qpos=[0, 0, 0.2, 1, 0, 0, 0], qvel=[0, 0, np.nan, 0, 0, 0])
     with pytest.raises(carom.InvalidInput, match="reduce"):
         carom.from_mujoco(box(), falling(box()), reduce="corners")
 
 
+PAIR = """
+<mujoco><worldbody><geom name="floor" type="plane" size="5 5 .1"/><body name="box" pos="0 0 .2004"><freejoint/>
+<geom name="box" type="box" size=".5 .3 .2"/></body></worldbody>
+<contact><pair geom1="floor" geom2="box"/></contact></mujoco>"""
+
+
+def test_activation_widens_explicit_pairs_too():
+    model = mujoco.MjModel.from_xml_string(PAIR)
+    assert carom.from_mujoco(model, falling(model), activation=1e-3).contacts == 4
+    assert carom.from_mujoco(model, falling(model)).contacts == 0
+    assert (model.pair_gap == 0.0).all()
+
+
+def test_contacts_by_the_time_to_them():
+    """0.4 mm at 1 m/s: in 0.4 ms."""
+    model = mujoco.MjModel.from_xml_string(PAIR)
+    assert carom.from_mujoco(model, falling(model), time_to_contact=1e-3).contacts == 4
+    assert carom.from_mujoco(model, falling(model), time_to_contact=3e-4).contacts == 0
+    assert carom.from_mujoco(model, falling(model, 1.0), time_to_contact=1e-3).contacts == 0
+    turned = falling(model, 0.0)
+    turned.qvel[4] = 1.0  # about y: one side comes down
+    assert carom.from_mujoco(model, turned, time_to_contact=1e-3).contacts == 2
+
+
+def test_joint_limits_are_no_deeper_than_contacts_may_be():
+    model = mujoco.MjModel.from_xml_string(LEG)
+    deep = {"qpos": [0.0, -0.01], "qvel": [0.0, -1.0]}
+    assert carom.from_mujoco(model, **deep).contacts == 1
+    with pytest.raises(carom.InvalidInput, match="knee lower.*max_penetration"):
+        carom.from_mujoco(model, **deep, max_penetration=1e-3)
+    with pytest.raises(carom.InvalidInput, match="knee lower"):  # more than 0.1 rad
+        carom.from_mujoco(model, qpos=[0.0, -0.15], qvel=[0.0, -1.0])
+
+
+def test_depth_goes_by_the_size_of_the_smaller_body():
+    """A tenth of the diameter of its geoms, at most 2 cm."""
+    for depth, taken in ((0.019, True), (0.021, False)):
+        model = box(z=0.2 - depth)
+        if taken:
+            assert carom.from_mujoco(model, falling(model)).distance.min() == pytest.approx(-depth)
+        else:
+            with pytest.raises(carom.InvalidInput, match="floor/box"):
+                carom.from_mujoco(model, falling(model))
+    small = BOX.replace('size=".5 .3 .2"', 'size=".01 .01 .01"')
+    model = mujoco.MjModel.from_xml_string(small.format(z=0.006, condim=3, cone="elliptic", mu=0.7))
+    with pytest.raises(carom.InvalidInput, match="0.00346"):  # of a diameter of 34.6 mm
+        carom.from_mujoco(model, falling(model))
+
+
+def test_ball_joints_and_tendons_have_limits_where_they_are_active():
+    ball = LEG.replace('type="hinge" axis="0 1 0"', 'type="ball"').replace('range="0 2"', 'range="0 1"')
+    model = mujoco.MjModel.from_xml_string(ball)
+    turn = np.array([np.cos(0.5), 0.0, np.sin(0.5), 0.0])  # 1 rad about y
+    free = carom.from_mujoco(model, qpos=[0.0, 1.0, 0.0, 0.0, 0.0], qvel=[0.0, 0.0, 1.0, 0.0])
+    held = carom.from_mujoco(model, qpos=[0.0, *turn], qvel=[0.0, 0.0, 1.0, 0.0])
+    assert free.contacts == 0 and held.contacts == 1 and held.contact_names == ("knee",)
+    np.testing.assert_allclose(held.normal_jacobian[0, 0], [0.0, 0.0, -1.0, 0.0], atol=1e-12)
+    tendon = LEG.replace("</mujoco>", '<tendon><fixed name="cord" limited="true" range="-1 .5"><joint joint="slide" coef="1"/>'
+                         '<joint joint="knee" coef=".5"/></fixed></tendon></mujoco>')
+    model = mujoco.MjModel.from_xml_string(tendon)
+    assert carom.from_mujoco(model, qpos=[0.0, 0.5], qvel=[0.0, 0.0]).contacts == 0
+    held = carom.from_mujoco(model, qpos=[0.2, 0.6], qvel=[1.0, 0.0])
+    assert held.contact_names == ("cord upper",)
+    np.testing.assert_allclose(held.normal_jacobian[0, 0], [-1.0, -0.5], atol=1e-12)
+
+
+def test_a_bad_state_leaves_the_others():
+    model = box()
+    qpos = np.tile([0, 0, 0.2, 1, 0, 0, 0], (4, 1)).astype(float)
+    qpos[1, 2], qpos[2, 0] = 0.1, np.nan
+    qvel = np.zeros((4, 6))
+    qvel[:, 2] = -1.0
+    buckets = carom.from_mujoco(model, qpos=qpos, qvel=qvel)
+    assert [(each.contacts, each.index.tolist()) for each in buckets] == [(4, [0, 3])]
+    assert buckets.states.reasons() == {"taken": 2, "too_deep": 1, "invalid": 1}
+    assert "floor/box" in buckets.why[1] and buckets.why[2] == "qpos[0] of state 2 is nan: must be finite"
+    with pytest.raises(carom.InvalidInput, match="floor/box"):
+        carom.from_mujoco(model, qpos=qpos, qvel=qvel, on_error="raise")
+
+
+def test_every_state_of_a_bucket_has_its_own_step():
+    """Of one bucket the fastest state is 2,000 times as fast as the slowest: with its step alone the
+    slowest would end in a single jump each time."""
+    model = box()
+    qpos = np.tile([0, 0, 0.2, 1, 0, 0, 0], (2, 1)).astype(float)
+    qvel = np.zeros((2, 6))
+    qvel[:, 2], qvel[:, 3] = [-2.0, -0.001], [1.0, 0.0005]
+    (bucket,) = carom.from_mujoco(model, qpos=qpos, qvel=qvel)
+    run = carom.impact.sample(bucket, samples=512, method="lcp")
+    alone = carom.impact.sample(bucket[1], samples=512, method="lcp", first_problem=1)
+    assert run.summary["step_size"][0] > 1000 * run.summary["step_size"][1] > 0.0
+    assert (run.samples.velocity[1] == alone.samples.velocity[0]).all()
+    shared = carom.impact.sample(bucket, samples=512, method="lcp", step_size=float(run.summary["step_size"][0]))
+    own, fewer = (len(np.unique(each.samples.velocity[1].round(12), axis=0)) for each in (run, shared))
+    assert own > 100 > 10 * fewer
+
+
+def test_what_is_taken_for_a_robot():
+    """Events and 8 directions up to 8 contacts, else lcp with 8; what is given stays."""
+    model = box()
+    problems = carom.from_mujoco(model, falling(model))
+    run = carom.impact.sample(problems, samples=64)
+    assert run.settings["method"] == "events" and run.settings["friction_directions"] == 8
+    assert "events" in repr(run) and "8 friction directions" in repr(run)
+    given = carom.impact.sample(problems, samples=64, friction_directions=4, step_size=0.5)
+    assert given.settings["method"] == "lcp" and given.settings["friction_directions"] == 4
+    wide = carom.impact.sample(problems.padded(9), samples=64)
+    assert wide.settings["method"] == "lcp" and wide.settings["friction_directions"] == 8
+    assert carom.impact.sample("cube_drop", samples=8).settings["method"] == "lcp"
+
+
 def test_points_between_others_are_left_out():
-    from carom._states import _hull
+    from carom._reduce import hull as _hull
 
     square = np.array([[0, 0], [1, 0], [1, 1], [0, 1], [0.5, 0.5], [0.5, 0.0]])
     assert sorted(_hull(square)) == [0, 1, 2, 3]
@@ -162,7 +290,7 @@ def test_the_command_takes_a_robots_file(command, tmp_path):
     file = tmp_path / "box.json"
     problems.write_json(file)
     said = command("impact", file, "--step", 2, "--max-steps", 40, "--samples", 512, "--json", "--no-check")
-    run = carom.impact.sample(problems, samples=512, step_size=2.0, max_steps=40, mode_table=True)
+    run = carom.impact.sample(problems, samples=512, step_size=2.0, max_steps=40, mode_table=True, friction_directions=4)
     said = said[0] if isinstance(said, list) else said
     assert "contacts: floor/box 1, floor/box 2, floor/box 3, floor/box 4" in command("impact", file, "--samples", 8)
     assert carom.load(file).contact_names == problems.contact_names

@@ -106,7 +106,7 @@ def test_refusals():
     model, geom = box()
     q = at(model, 0.2)
     with pytest.raises(carom.InvalidInput, match="max_penetration"):
-        carom.from_pinocchio(model, geom, at(model, 0.19), friction=0.5)
+        carom.from_pinocchio(model, geom, at(model, 0.19), friction=0.5, max_penetration=1e-3)
     with pytest.raises(carom.InvalidInput, match="friction"):
         carom.from_pinocchio(model, geom, q, friction={("box", "wall"): 0.5})
     assert carom.from_pinocchio(model, geom, q, friction={("floor", "box"): 0.3}).friction[0, 0] == 0.3
@@ -116,3 +116,78 @@ def test_refusals():
         carom.from_pinocchio(model, geom, q[:3], friction=0.5)
     with pytest.raises(carom.InvalidInput, match="reduce"):
         carom.from_pinocchio(model, geom, q, friction=0.5, reduce="all")
+
+
+def polyhedron(half, convex):
+    """A box as a convex polyhedron or a mesh."""
+    corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) * half
+    if convex:
+        points = coal.StdVec_Vec3s()
+        for corner in corners:
+            points.append(corner)
+        return coal.ConvexBase.convexHull(points, True, "Qt")
+    sides = ((0, 2, 3), (0, 3, 1), (4, 5, 7), (4, 7, 6), (0, 1, 5), (0, 5, 4), (2, 6, 7), (2, 7, 3), (0, 4, 6), (0, 6, 2),
+             (1, 3, 7), (1, 7, 5))
+    mesh = coal.BVHModelOBBRSS()
+    mesh.beginModel(len(sides), len(corners))
+    for side in sides:
+        a, b, c = corners[list(side)]
+        if np.cross(b - a, c - a) @ (a + b + c) < 0:
+            b, c = c, b
+        mesh.addTriangle(a, b, c)
+    mesh.endModel()
+    return mesh
+
+
+TOPS = {
+    "box": lambda: coal.Box(1.0, 0.6, 0.4), "convex": lambda: polyhedron(np.array([0.5, 0.3, 0.2]), True),
+    "mesh": lambda: polyhedron(np.array([0.5, 0.3, 0.2]), False), "sphere": lambda: coal.Sphere(0.2),
+    "ellipsoid": lambda: coal.Ellipsoid(0.3, 0.3, 0.2), "capsule": lambda: coal.Capsule(0.1, 0.2),
+    "cylinder": lambda: coal.Cylinder(0.3, 0.4), "cone": lambda: coal.Cone(0.3, 0.4),
+}
+GROUNDS = {
+    "half-space": (lambda: coal.Halfspace(np.array([0.0, 0.0, 1.0]), 0.0), 0.0),
+    "plane": (lambda: coal.Plane(np.array([0.0, 0.0, 1.0]), 0.0), 0.0), "box": (lambda: coal.Box(10.0, 10.0, 1.0), -0.5),
+    "convex": (lambda: polyhedron(np.array([5.0, 5.0, 0.5]), True), -0.5),
+    "mesh": (lambda: polyhedron(np.array([5.0, 5.0, 0.5]), False), -0.5),
+}
+
+
+@pytest.mark.parametrize("below", [1e-5, 1e-3])
+@pytest.mark.parametrize("ground", list(GROUNDS))
+@pytest.mark.parametrize("top", list(TOPS))
+def test_normals_are_right_for_every_pair_of_shapes_in_both_orders(top, ground, below):
+    model = pin.Model()
+    joint = model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "base")
+    model.appendBodyToJoint(joint, pin.Inertia.FromBox(1.0, 1.0, 0.6, 0.4), pin.SE3.Identity())
+    make, height = GROUNDS[ground]
+    body = pin.GeometryObject("body", joint, pin.SE3.Identity(), TOPS[top]())
+    floor = pin.GeometryObject("floor", 0, pin.SE3(np.eye(3), np.array([0.0, 0.0, height])), make())
+    found = []
+    for order in ((body, floor), (floor, body)):
+        geom = pin.GeometryModel()
+        for each in order:
+            geom.addGeometryObject(each)
+        geom.addAllCollisionPairs()
+        v = [0.1, 0.0, -1.0, 0.0, 0.0, 0.0]
+        found.append(carom.from_pinocchio(model, geom, at(model, 0.2 - below), v, friction=0.5))
+    for problems in found:
+        normal, tangent = problems.contact_velocity()
+        np.testing.assert_allclose(normal, -1.0, atol=1e-6)  # all approach, upwards is separating
+        np.testing.assert_allclose(problems.distance, -below, atol=1e-6)
+        speed = np.linalg.norm(tangent.reshape(-1, 2), axis=1)
+        np.testing.assert_allclose(speed, 0.1, atol=1e-6)
+        if top in ("box", "convex", "mesh"):
+            corners = problems.normal_jacobian[0][:, 3:5]
+            assert len(corners) == 4 and np.abs(np.abs(corners) - [0.3, 0.5]).max() < 1e-4
+    assert found[0].contacts == found[1].contacts >= (1 if top in ("sphere", "ellipsoid", "capsule") else 3)
+
+
+def test_corners_above_the_plane_are_no_contacts():
+    """A box tilted by 1 mrad: two corners touch, the others are a millimetre up."""
+    model, geom = box()
+    half = 0.5e-3
+    q = at(model, 0.2 + 0.5e-3, (0.0, np.sin(half), 0.0, np.cos(half)))
+    problems = carom.from_pinocchio(model, geom, q, friction=0.5, activation=1e-5)
+    assert problems.contacts == 2
+    assert carom.from_pinocchio(model, geom, q, friction=0.5, activation=2e-3).contacts == 4

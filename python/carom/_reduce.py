@@ -1,0 +1,103 @@
+"""Fewer contacts with the same wrenches: patches to their corners, nearly equal points to one, and
+what of a state moves apart from the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+NEAR = 1e-4  # [m]: points so near are one, and planes so near are one
+_ALIKE = 1e-6  # of unit normals
+
+
+def hull(points: np.ndarray) -> list[int]:
+    """Indices of the corners of the convex hull in the plane (Andrew)."""
+    order = sorted(range(len(points)), key=lambda i: tuple(points[i]))
+    if len(order) < 3:
+        return order
+    scale = np.ptp(points, axis=0).max()
+
+    def chain(indices: list[int]) -> list[int]:
+        corners: list[int] = []
+        for i in indices:
+            while len(corners) > 1:
+                a, b = points[corners[-1]] - points[corners[-2]], points[i] - points[corners[-2]]
+                if a[0] * b[1] - a[1] * b[0] > 1e-12 * scale * scale:
+                    break
+                corners.pop()
+            corners.append(i)
+        return corners[:-1]
+
+    return list(dict.fromkeys(chain(order) + chain(order[::-1])))
+
+
+def _first_of_near(points: np.ndarray) -> list[int]:
+    """Of points within NEAR of an earlier one that stays, the earlier one."""
+    kept: list[int] = []
+    for i, point in enumerate(points):
+        if all(np.linalg.norm(point - points[j]) > NEAR for j in kept):
+            kept.append(i)
+    return kept
+
+
+def _distance_to_hull(point: np.ndarray, corners: np.ndarray) -> float:
+    """In the plane, of a point to the convex hull of a few in counter-clockwise order."""
+    if len(corners) == 1:
+        return float(np.linalg.norm(point - corners[0]))
+    inside, least = len(corners) > 2, np.inf
+    for a, b in zip(corners, np.roll(corners, -1, axis=0)):
+        edge, off = b - a, point - a
+        along = float(np.clip(off @ edge / max(edge @ edge, 1e-300), 0.0, 1.0))
+        least = min(least, float(np.linalg.norm(off - along * edge)))
+        inside = inside and edge[0] * off[1] - edge[1] * off[0] >= 0.0
+    return 0.0 if inside else least
+
+
+def patch_corners(pos: np.ndarray, frame: np.ndarray, mu: np.ndarray) -> tuple[list[int], float, float]:
+    """Which contacts (k) of one pair of bodies stay, and what that changes: a force through one that does
+    not is one through those that do up to a moment of at most the first number [m] times the force,
+    and up to the second number times the force in its direction.
+
+    Contacts with one normal, one friction and one plane are a patch, of which the corners stay: a
+    force at a point between others is a sum of such forces at those."""
+    left, kept = list(range(len(mu))), list[int]()
+    moment = turn = 0.0
+    while left:
+        first = left[0]
+        normal = frame[first, 0]
+        height = (pos[left] - pos[first]) @ normal
+        apart = np.linalg.norm(frame[left, 0] - normal, axis=1)
+        one = (np.abs(height) <= NEAR) & (apart <= _ALIKE) & (mu[left] == mu[first])
+        patch = [i for i, mine in zip(left, one) if mine]
+        left = [i for i, mine in zip(left, one) if not mine]
+        if len(patch) > 1:
+            across = pos[patch] @ frame[first, 1:].T
+            near = _first_of_near(pos[patch])
+            corners = [near[i] for i in hull(across[near])]
+            gone = sorted(set(range(len(patch))) - set(corners))
+            if gone:
+                outside = max(_distance_to_hull(across[i], across[corners]) for i in gone)
+                moment = max(moment, float(np.hypot(outside, np.ptp(height[one]))))
+                turn = max(turn, float(2.0 * apart[one].max()))
+            patch = [patch[i] for i in sorted(corners)]
+        kept += patch
+    return sorted(kept), moment, turn
+
+
+def components(sets: Iterable[Iterable[int]], size: int) -> np.ndarray:
+    """Numbers 0.. of the classes of 0..size-1 when the members of each set belong together."""
+    parent = list(range(size))
+
+    def root(i: int) -> int:
+        while parent[i] != i:
+            parent[i] = parent[parent[i]]
+            i = parent[i]
+        return i
+
+    for each in sets:
+        members = [root(int(i)) for i in each]
+        for other in members[1:]:
+            parent[root(other)] = root(members[0])
+    _, numbers = np.unique([root(i) for i in range(size)], return_inverse=True)
+    return np.asarray(numbers).reshape(-1)

@@ -1,0 +1,139 @@
+"""Sampled impacts of many problems of several shapes: lists of Problems, and states of a robot."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ._arrays import refuse
+from ._results import Result, TrajectoryStatus, result
+from ._states import StateImpacts
+from .problems import Problems
+
+_WORDS = ("separating", "sticking", "sliding", "sliding")  # of two bits a contact
+
+
+@result
+class ImpactRuns(Result):
+    """Sampled impacts of problems of several shapes: runs, an ImpactResult of each part of the list, whose
+    problems' places are in part and place (k) each; status (k). Of a robot's states (states, else
+    None) whose impacts are of_state(i)."""
+
+    runs: tuple[Any, ...]
+    part: np.ndarray
+    place: np.ndarray
+    status: np.ndarray
+    states: Any
+
+    def __len__(self) -> int:
+        return len(self.status) if self.states is None else len(self.states)
+
+    @property
+    def taken(self) -> tuple[str, ...]:
+        """Of each run: how many contacts, and what its samples follow."""
+        return tuple(
+            f"{run.problems.contacts} contacts: {run.settings['method']}, "
+            f"{run.settings['friction_directions']} friction directions" for run in self.runs
+        )  # fmt: skip
+
+    def of_state(self, i: int) -> list[tuple[Any, int]]:
+        """The run and the place in it of each problem of state i, or of problem i of a list."""
+        if self.states is not None:
+            return [(self.runs[part], place) for part, place in self.states.of_state(i)]
+        if not -len(self) <= i < len(self):
+            raise IndexError(f"problem {i} of {len(self)}")
+        return [(self.runs[int(self.part[i])], int(self.place[i]))]
+
+    def velocity(self, i: int) -> np.ndarray:
+        """The velocities (samples, nv) after the impact of state i, the robot's own, NaN where a sample did
+        not end. Islands of a state are drawn apart: sample s has sample s of each."""
+        found = self.of_state(i)
+        outcomes = []
+        for run, place in found:
+            mine = np.array(run.samples.velocity[place])
+            mine[run.samples.status[place] != TrajectoryStatus.terminated] = np.nan
+            outcomes.append(mine)
+        if self.states is None:
+            return outcomes[0]
+        if not found:
+            return np.asarray(self.states.velocity[i : i + 1]) if not self.states.why[i] else self._refused(i)
+        after: np.ndarray = self.states.after(i, outcomes)
+        return after
+
+    def _refused(self, i: int) -> np.ndarray:
+        raise refuse(f"state {i}", self.states.why[i], "has no impact")
+
+    def modes(self, i: int) -> dict[str, dict[str, float]]:
+        """Of each contact of state i the shares of samples that leave it separating, sticking, sliding."""
+        found: dict[str, dict[str, float]] = {}
+        for k, (run, place) in enumerate(self.of_state(i)):
+            modes, counts = run.mode_counts[place]
+            total = counts.sum()
+            names = self._names(i, k, run, place)
+            for contact, name in enumerate(names):
+                shares: Counter[str] = Counter()
+                for mode, count in zip(modes.tolist(), counts.tolist()):
+                    shares[_WORDS[mode >> (2 * contact) & 3]] += count
+                found[name] = {word: shares[word] / total if total else float("nan") for word in _WORDS[:3]}
+        return found
+
+    def _names(self, i: int, k: int, run: Any, place: int) -> Sequence[str]:
+        if self.states is None:
+            return run.problems.contact_names or "ABCDEFGHIJKLMNOP"[: run.problems.contacts]
+        part, place = self.states.of_state(i)[k]
+        return [self._place_name(row) for row in self.states.part_rows[part][place]]
+
+    def _place_name(self, row: int) -> str:
+        """A contact's name; with its number among those of its pair, where there are several."""
+        states = self.states
+        mine = np.flatnonzero((states.row_state == states.row_state[row]) & (states.row_name == states.row_name[row]))
+        name = str(states.row_name[row])
+        return name if len(mine) == 1 else f"{name} {int(np.flatnonzero(mine == row)[0]) + 1}"
+
+    def plot(self, i: int = 0, ax: Any = None) -> Any:
+        """Which contacts of state i may stay, slip or lift: a bar each. Needs matplotlib."""
+        from ._plots import plot_modes
+
+        return plot_modes(self.modes(i), ax)
+
+    def _summary(self) -> str:
+        text = f"{len(self.status)} problems in {len(self.runs)} shapes; " + "; ".join(self.taken[:4])
+        if self.states is not None:
+            text += f"; {len(self.states)} states, {int((~self.states.accepted).sum())} refused"
+        return text
+
+
+def parts_of(arguments: Sequence[Any]) -> tuple[list[Problems], StateImpacts | None] | None:
+    """The parts of a ragged batch, and the states they are of; None for what is one batch."""
+    if len(arguments) != 1 or isinstance(arguments[0], (Problems, str)):
+        return None
+    given = arguments[0]
+    if isinstance(given, StateImpacts):
+        return list(given.parts), given
+    if isinstance(given, (list, tuple)) and all(isinstance(each, Problems) for each in given):
+        states = getattr(given, "states", None)
+        whole = states is not None and [id(each) for each in given] == [id(each) for each in states.parts]
+        return list(given), states if whole else None
+    return None
+
+
+def sampled(
+    parts: list[Problems], states: StateImpacts | None, sample: Callable[..., Any], settings: dict[str, Any]
+) -> ImpactRuns:
+    """Each part by itself; the problems count through all parts, so that no two have the same numbers."""
+    first = int(settings.pop("first_problem", 0))
+    runs = []
+    for part in parts:
+        runs.append(sample(part, first_problem=first, **settings))
+        first += len(part)
+    sizes = [len(part) for part in parts]
+    return ImpactRuns(
+        runs=tuple(runs),
+        part=np.repeat(np.arange(len(parts)), sizes),
+        place=np.concatenate([np.arange(size) for size in sizes]) if sizes else np.zeros(0, dtype=np.int64),
+        status=np.concatenate([run.status for run in runs]) if runs else np.zeros(0, dtype=np.int32),
+        states=states,
+    )
