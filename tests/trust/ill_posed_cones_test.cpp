@@ -118,6 +118,19 @@ TEST_P(IllPosedCones, AreNotSaidToBeWhatTheyAreNot) {
   }
 }
 
+// Three cones that narrow one another: a direction misses them by 5e-30 of its size and falls by
+// 2e-3 of it, and there is a least objective.
+TEST(IllPosedConeProblem, NoRayWhereConesNarrowOneAnother) {
+  const IllPosedCone made =
+      IllPosedConeGenerator(11 * 1000003 + 86 * 8).problem(ConeTruth::attained);
+  QpSettings settings;
+  settings.threads = 1;
+  for (const Backend backend : {Backend::cpu, Backend::reference}) {
+    int decided = 0;
+    expect_honest(made, solve_qp(made.problem.batch(), settings, backend), decided);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Methods, IllPosedCones,
     ::testing::Values(IllPosedMethod{"automatic", QpMethod::automatic, Backend::cpu, 1},

@@ -255,9 +255,18 @@ class QpHomogeneous {
     if (kind == QpFaceKind::contradiction) {
       end = qp_end::kInfeasible;
       residual = check.contradiction(trial_y_);
+      const double slope = slope_of(shape_.rows, full_y_, units.row, [&](int i) {
+        const double bound =
+            trial_y_[i] > 0.0 || !is_there(view.lower[i]) ? view.upper[i] : view.lower[i];
+        return is_there(bound) ? bound : 0.0;
+      });
+      if (is_hidden(slope, check.touched_by(trial_y_))) return;
     } else if (kind == QpFaceKind::ray) {
       end = qp_end::kUnbounded;
       residual = check.endless(trial_x_);
+      const double slope =
+          slope_of(n, full_x_, units.column, [&](int j) { return view.gradient[j]; });
+      if (is_hidden(slope, check.touched_along(trial_x_))) return;
     } else {
       residual = objective ? check.optimal(trial_x_, trial_y_) : check.feasible(trial_x_);
     }
@@ -267,6 +276,28 @@ class QpHomogeneous {
     double* const x = kind == QpFaceKind::ray ? direction_ : x_;
     for (int j = 0; j < n && kind != QpFaceKind::contradiction; ++j) x[j] = trial_x_[j];
     for (int i = 0; i < shape_.rows && kind != QpFaceKind::ray; ++i) y_[i] = trial_y_[i];
+  }
+
+  /// -cost'v over the largest of the cost and of v in the method's units.
+  template <class Cost>
+  CAROM_CALL double slope_of(int count, const Real* v, const double* unit, Cost&& cost) const {
+    Real sum(0.0);
+    double most_v = 0.0;
+    double most_cost = 0.0;
+    for (int i = 0; i < count; ++i) {
+      const double scaled = cost(i) * unit[i];
+      sum -= v[i] * scaled;
+      most_v = larger(most_v, magnitude(static_cast<double>(v[i])));
+      most_cost = larger(most_cost, magnitude(scaled));
+    }
+    return static_cast<double>(sum) / (most_v * most_cost);
+  }
+  /// Of k cones that touch one another in turn the last lets a vector move by the 2^k-th root of
+  /// what the first is missed by. A slope of that size is no proof, however small the residual.
+  static CAROM_CALL bool is_hidden(double slope, int touched) {
+    double least = kHiddenMiss;
+    for (int k = 0; k < touched; ++k) least = square_root(least);
+    return touched > 0 && !(slope > least);
   }
 
   /// to = factor / unit value; what only rounding keeps from zero is zero.
@@ -283,6 +314,7 @@ class QpHomogeneous {
     }
   }
 
+  static constexpr double kHiddenMiss = 1e-20;
   static constexpr int kAttempts = 5;
   static constexpr int kSharp = 3;
   static constexpr double kDependent = 1e-17;

@@ -119,7 +119,26 @@ class QpHomogeneousCheck {
     return kInfinity;
   }
 
+  /// Round cones on whose boundary d moves the slack, and on whose boundary y lies.
+  [[nodiscard]] CAROM_CALL int touched_along(const double* d) const {
+    return touched([&](int i) { return -row(i, d).value; });
+  }
+  [[nodiscard]] CAROM_CALL int touched_by(const double* y) const {
+    return touched([&](int i) { return Doubled(y[i]); });
+  }
+
  private:
+  template <class F>
+  [[nodiscard]] CAROM_CALL int touched(F&& value) const {
+    int count = 0;
+    for (int c = 0; c < shape_.cones; ++c) {
+      if (shape_.cone[c].size < 3) continue;  // two half-planes
+      const auto head = static_cast<double>(value(shape_.cone[c].first));
+      const auto margin = static_cast<double>(cone_margin(shape_.cone[c], value));
+      count += head > 0.0 && margin <= kOnBoundary * head ? 1 : 0;
+    }
+    return count;
+  }
   /// A'y, signs and cones of y; the support.
   template <class Support>
   [[nodiscard]] CAROM_CALL double combination(const double* y, Support& support) const {
