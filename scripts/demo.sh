@@ -11,7 +11,7 @@ out=$root/out
 # Without a GPU the CUDA backend would be compiled for nothing.
 cuda=OFF
 if [ -e /dev/nvidiactl ] || command -v nvidia-smi >/dev/null; then cuda=AUTO; fi
-# What runs here and no more: docs/decisions/0011-build-time.md.
+# What runs here and no more: docs/explanation/decisions/0011-build-time.md.
 prepare -DCAROM_CUDA=$cuda -DCAROM_NATIVE_ONLY=ON -DCAROM_REFERENCE=OFF -DCAROM_UNITY=ON -DCAROM_BUILD_TESTS=OFF \
   -DCAROM_BUILD_EXAMPLES=OFF
 build_targets "Building the command" carom_command

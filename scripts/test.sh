@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds carom and runs all of its tests, from a bare Debian 12 or Ubuntu 22.04 (or later) machine.
-# Where there is no GPU the device tests run on a host that plays one (docs/cuda_on_host.md), and
+# Where there is no GPU the device tests run on a host that plays one (docs/explanation/cuda_on_host.md), and
 # the totals say so. The tests of the Python package run in a virtual environment of their own
 # (scripts/test_python.sh). The last line is the totals.
 set -euo pipefail

@@ -3,7 +3,7 @@
 #include <carom/certificate.hpp>
 #include <carom/device/lanes.hpp>
 
-/// Proof that a quadratic program is not convex: docs/algorithms/certificates.md.
+/// Proof that a quadratic program is not convex: docs/explanation/certificates.md.
 namespace carom::certificate {
 
 /// d'P d over sum |d_i P_ij d_j|: negative beyond rounding proves that P is not convex.

@@ -6,7 +6,7 @@
 #include <carom/device/packed.hpp>
 
 /// Residuals of linear complementarity problems, recomputed from the problem data, every row in its
-/// own unit: docs/algorithms/certificates.md.
+/// own unit: docs/explanation/certificates.md.
 namespace carom::certificate {
 
 // Numbers find these by name; packs of numbers bring their own.

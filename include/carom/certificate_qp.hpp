@@ -7,7 +7,7 @@
 
 /// Residuals and proofs for quadratic programs with cones, recomputed from the problem data alone.
 /// Every row and column is judged in its own units, so that no verdict depends on the units of
-/// variables, rows or objective, nor on numbers elsewhere: docs/algorithms/certificates.md.
+/// variables, rows or objective, nor on numbers elsewhere: docs/explanation/certificates.md.
 namespace carom::certificate {
 
 /// Whether an answer may lean on data that the rounding of their own equations hides. Such data are

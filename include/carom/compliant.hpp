@@ -18,7 +18,7 @@
 
 /// Steps of multibody systems with compliant bilateral, unilateral and contact constraints, stable
 /// at any step size (Drumwright, "An Unconditionally Stable First-Order Constraint Solver for
-/// Multibody Systems"; docs/algorithms/compliant.md derives what is solved). Equation numbers are
+/// Multibody Systems"; docs/explanation/compliant.md derives what is solved). Equation numbers are
 /// that paper's.
 namespace carom {
 

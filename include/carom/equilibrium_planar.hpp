@@ -197,7 +197,7 @@ struct CriticalAngles {
 
 /// beta_1 = atan(l / 2h) and beta_2 = atan(sin 2 gamma / |2h sin 2 alpha / l - cos 2 alpha -
 /// cos 2 gamma|). The paper's text prints sin 2 gamma / l and no absolute value; see
-/// docs/algorithms/equilibrium_planar.md. Errors: as VTerrain::validate.
+/// docs/explanation/equilibrium_planar.md. Errors: as VTerrain::validate.
 CriticalAngles v_terrain_critical_angles(const VTerrain& terrain);
 
 /// Height above which the body slides before it rolls, l / (2 tan(alpha - gamma)); infinity where

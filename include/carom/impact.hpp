@@ -105,7 +105,7 @@ void validate(const ImpactBatch& batch);
 enum class ImpactMethod : std::uint8_t {
   lcp,     ///< Algorithm 1: steps (75) under drawn lambda_max, with an error that h bounds
   events,  ///< up to 8 contacts: solutions followed exactly from event to event under drawn
-           ///< weights, without a step size (docs/algorithms/enclosure.md)
+           ///< weights, without a step size (docs/explanation/enclosure.md)
 };
 
 /// How lambda_max is drawn from [0, h]^m.

@@ -15,7 +15,7 @@
 /// with few contacts are enclosed by polyhedra in exact arithmetic; of all others every contact
 /// velocity is bounded, less closely, by functions that no solution lets grow. What is enclosed is
 /// the set of velocities in which solutions of the differential inclusion (39), (40) of Halm and
-/// Posa end, with friction and contacts as in impact.hpp; docs/algorithms/enclosure.md derives it.
+/// Posa end, with friction and contacts as in impact.hpp; docs/explanation/enclosure.md derives it.
 /// Samples of Algorithm 1 follow the inclusion as h goes to 0 and may lie outside by what a finite
 /// step errs.
 namespace carom {
@@ -112,7 +112,7 @@ struct ImpactEnclosure {
   std::vector<EnclosedMode> modes;
   std::vector<std::uint64_t> impossible_modes;  ///< all others, likewise
   /// The rounded problem and the polyhedra of all faces, or the functions, in integers, in text;
-  /// `proves_enclosure` and docs/algorithms/enclosure.md read it. Empty unless enclosed or outer.
+  /// `proves_enclosure` and docs/explanation/enclosure.md read it. Empty unless enclosed or outer.
   std::string invariant;
 };
 

@@ -14,7 +14,7 @@
 /// Motions of mechanisms in time, through free flight, sticking and sliding contact, simultaneous
 /// impacts, impacts without collision and accumulations of impacts: samples of the solutions of the
 /// differential inclusion (53) of Halm and Posa, "Set-Valued Rigid-Body Dynamics for Simultaneous,
-/// Inelastic, Frictional Impacts". docs/algorithms/motion.md says how.
+/// Inelastic, Frictional Impacts". docs/explanation/motion.md says how.
 ///
 /// A mechanism has positions q, velocities v with q' = N(q) v, and contacts with gaps, Coulomb's
 /// friction and a normal and tangents each. Every sample has two clocks: time t and the paper's s,

@@ -8,7 +8,7 @@
 #include <carom/status.hpp>
 
 /// Small semidefinite programmes, many at a time, by an interior-point method
-/// (docs/algorithms/sdp.md).
+/// (docs/explanation/sdp.md).
 namespace carom {
 
 inline constexpr int kMaxSdpBlock = 32;

@@ -9,7 +9,7 @@
 ///
 /// for every member but callbacks, with what there is to say of it (a Setting) and the members of
 /// that name of the structs given. validate(), the options of the command, attributes of files and
-/// docs/settings.md come from that list; defaults are the members' own.
+/// docs/reference/settings.md come from that list; defaults are the members' own.
 namespace carom {
 
 /// The numbers that a setting takes. NaN is never among them.

@@ -16,7 +16,7 @@
 
 /// Does a rigid body on two frictional contacts return to rest after a small push? (Varkonyi,
 /// "Lyapunov stability analysis of rigid body systems with multiple contacts by sums-of-squares
-/// programming"; docs/algorithms/stability.md derives what is used and corrects what is printed.)
+/// programming"; docs/explanation/stability.md derives what is used and corrects what is printed.)
 ///
 /// The body has mass 1 and radius of gyration 1; the frame's origin is its centre of mass at rest,
 /// position q = (y, z, theta), velocity v = (u, w, omega). Everything is said of the zero-order
@@ -171,7 +171,7 @@ struct StabilityResultArrays {
   /// Bit 4 a + b: word (a, b) of ContactLetter is no rest and consistent at rest, [problems].
   Array<std::int32_t> ambiguous_modes;
   /// Painleve's: bits 0..3: k = W_NN -+ mu W_NT <= 0 for slip 1+, 1-, 2+, 2-; bits 4..11: none or
-  /// several of the modes of situation i - 4 (docs/algorithms/stability.md) are consistent,
+  /// several of the modes of situation i - 4 (docs/explanation/stability.md) are consistent,
   /// [problems].
   Array<std::int32_t> paradox;
   /// Factor of velocities of one cycle of inverse chatter, in which both impacts stick; NaN where
@@ -181,7 +181,7 @@ struct StabilityResultArrays {
   Array<double> s;                     ///< of `paper` and `sos`, [problems]; NaN without
   Array<double> kappa;                 ///< likewise
   Array<double> margin;                ///< least slack (labelled: where it was found), [problems]
-  /// Of certificate `labelled` (docs/algorithms/stability.md, "Labelled functions"): e = 0: a, A,
+  /// Of certificate `labelled` (docs/explanation/stability.md, "Labelled functions"): e = 0: a, A,
   /// B, C of labels 1+, 1-, 1S, 2+, 2-, 2S; else q, S_nn, S_nt, S_tt of labels 1 and 2, Q12 along n
   /// and against it; k = 1, c.n = 1. [problems, 24]; NaN without.
   Array<double> coefficients;

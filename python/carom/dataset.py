@@ -4,7 +4,7 @@
     carom.dataset.finish("DIR")
     carom.dataset.verify("DIR", recompute=3)
 
-docs/python.md has the spec's fields and the files.
+docs/howto/python.md has the spec's fields and the files.
 """
 
 from __future__ import annotations
@@ -275,7 +275,7 @@ def _card(spec: Mapping[str, Any], manifest: Mapping[str, Any]) -> str:
 
 def finish(folder: Any) -> dict[str, Any]:
     """Writes the card and, last, the manifest, which it returns. More than a thousand parts: the manifest
-    is a tree, a file of records a thousand (docs/scale.md). Errors: InvalidInput naming the parts that
+    is a tree, a file of records a thousand (docs/howto/scale.md). Errors: InvalidInput naming the parts that
     lack."""
     store = store_of(folder)
     spec = _opened(store)
@@ -371,7 +371,7 @@ def show(folder: Any) -> dict[str, Any]:
 
 def export(folder: Any, out: Any, *, to: str) -> int:
     """Writes a finished dataset in another format; how many parts. parquet, npz: a file a part, nested
-    lists; zarr: a group a split, its columns as arrays (docs/python.md); lerobot: worlds of kind step
+    lists; zarr: a group a split, its columns as arrays (docs/howto/python.md); lerobot: worlds of kind step
     with kept frames as episodes. Errors: InvalidInput for another format, or a kind that has no such
     export; ImportError."""
     store, out = store_of(folder), pathlib.Path(out)

@@ -374,7 +374,7 @@ def sample(
 @takes_settings(_core.enclosure_settings())
 def enclose(*problems: Any, strict: bool = False, **settings: Any) -> list[ImpactEnclosure]:
     """All outcomes of impacts, enclosed from outside: planar ones of up to four contacts by
-    polyhedra in exact arithmetic, others by bounds alone (docs/algorithms/enclosure.md). A refused
+    polyhedra in exact arithmetic, others by bounds alone (docs/explanation/enclosure.md). A refused
     problem has the status invalid_input.
 
     problems: as sample takes them. Errors: InvalidInput for settings, shapes.

@@ -1,5 +1,5 @@
 """Motions of mechanisms in time through contact and impacts: samples of the solutions of the
-differential inclusion (53) of Halm and Posa (docs/algorithms/motion.md)."""
+differential inclusion (53) of Halm and Posa (docs/explanation/motion.md)."""
 
 from __future__ import annotations
 
@@ -256,7 +256,7 @@ def tree(
 ) -> Motions:
     """Starts of an own mechanism, a tree of links against half-spaces, in the plane or in space.
 
-    description: the keys of a mechanism in a file of the command (docs/files.md): dimension, floating,
+    description: the keys of a mechanism in a file of the command (docs/reference/files.md): dimension, floating,
     gravity, links, contacts, half_spaces, springs. position (nq) or (n, nq) and velocity (nv) or (n,
     nv): in the plane the floating point's x and y, then a number a link; in space the free first
     link's place and quaternion w, x, y, z, its velocity and angular velocity in its own axes, then a

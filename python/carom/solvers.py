@@ -326,7 +326,7 @@ def solve_sdp(
     C: Any, A: Any, b: Any, *, blocks: Sequence[int] | None = None, strict: bool = False,
     on_error: str = "status", **settings: Any,
 ) -> SdpResult:  # fmt: skip
-    """Maximises b'y over C - sum_i y_i A_i positive semidefinite (docs/algorithms/sdp.md).
+    """Maximises b'y over C - sum_i y_i A_i positive semidefinite (docs/explanation/sdp.md).
 
     C (n, k, k), A (n, v, k, k), b (n, v), symmetric. With blocks, the sizes of the blocks on the
     diagonal, C is (n, s) and A (n, v, s): block after block by rows, s the sum of their squares.

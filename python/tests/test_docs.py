@@ -12,7 +12,7 @@ from conftest import ROOT
 
 import carom
 
-PAGES = ["README.md", "docs/python.md", "docs/index.md"]
+PAGES = ["README.md", "docs/howto/python.md", "docs/index.md"]
 WALKER = """
 <mujoco model="walker"><worldbody><geom name="floor" type="plane" size="5 5 .1"/>
 <body pos="0 0 .1"><freejoint/><geom type="box" size=".2 .1 .1"/></body></worldbody></mujoco>"""

@@ -6,8 +6,8 @@
 #include "io/answers_kept.hpp"
 #include "run/cases.hpp"
 
-/// Answers of `carom solve` judged only from the problem's numbers, as docs/check_a_proof.md does
-/// it: by sums rounded once, and by nothing of what solved the problem.
+/// Answers of `carom solve` judged only from the problem's numbers, as docs/howto/check_a_proof.md
+/// does it: by sums rounded once, and by nothing of what solved the problem.
 namespace carom::cli {
 
 struct Verdict {

@@ -12,7 +12,7 @@
 #include "io/answers_kept.hpp"
 #include "run/cases.hpp"
 
-/// What the judges of the kinds share, as docs/check_a_proof.md has it.
+/// What the judges of the kinds share, as docs/howto/check_a_proof.md has it.
 namespace carom::cli {
 
 using Numbers = std::vector<double>;

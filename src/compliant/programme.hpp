@@ -10,7 +10,7 @@ namespace carom {
 
 /// The convex programme of one step in p = h lambda of the rows that are not bilateral: minimise
 /// 1/2 p'H p + g'p with A p >= q, p >= 0 on n and u, |p_t| <= mu p_n; (181)-(198) in the scaling of
-/// docs/algorithms/compliant.md.
+/// docs/explanation/compliant.md.
 struct ConvexProgramme {
   std::vector<RowType> type;   ///< of the variables
   std::vector<int> row;        ///< of the step's arrays behind each variable

@@ -9,7 +9,7 @@
 #include "equilibrium/planar_polygon.hpp"
 
 /// Centres of mass that three spatial contacts hold, as functions of the point r in which their
-/// horizontal forces meet: docs/algorithms/equilibrium_spatial.md.
+/// horizontal forces meet: docs/explanation/equilibrium_spatial.md.
 namespace carom::three_contacts {
 
 using polygon::Point;

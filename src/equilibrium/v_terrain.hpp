@@ -2,7 +2,7 @@
 
 #include <carom/equilibrium_planar.hpp>
 
-/// docs/algorithms/equilibrium_planar.md. The terrains were validated.
+/// docs/explanation/equilibrium_planar.md. The terrains were validated.
 namespace carom::v_terrain {
 
 CriticalAngles critical_angles(const VTerrain& terrain);

@@ -2,7 +2,7 @@
 
 #include <carom/impact.hpp>
 
-/// Settings that follow from the problems (docs/algorithms/impact.md, "How to choose h and
+/// Settings that follow from the problems (docs/explanation/impact.md, "How to choose h and
 /// epsilon").
 namespace carom {
 

@@ -25,7 +25,7 @@ struct Matrix {
 std::string shown(const nlohmann::json& value);
 
 /// Whether any object may have the key: it says something to readers, nothing to carom.
-/// docs/files.md lists them.
+/// docs/reference/files.md lists them.
 bool is_free_key(std::string_view key);
 /// That of `known` which a mistyped key was meant to be; empty where none is near.
 std::string nearest_key(std::string_view key, std::span<const std::string_view> known);

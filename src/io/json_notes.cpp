@@ -94,7 +94,7 @@ constexpr JsonNote kInputs[] = {
 
 constexpr JsonNote kOutputs[] = {
     {"*", "carom", "object", "", "version, commit and command line"},
-    {"*", "settings", "object", "", "every setting by name (docs/settings.md)"},
+    {"*", "settings", "object", "", "every setting by name (docs/reference/settings.md)"},
     {"*", "backend", "text", "", "that computed it"},
     {"*", "seconds", "number", "s", "of the batch"},
     {"impact", "model", "text", "", "name of the model or problem"},

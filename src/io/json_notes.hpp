@@ -4,7 +4,8 @@
 
 namespace carom::io {
 
-/// A key of the JSON files that carom reads or writes; docs/files.md is made from these lists.
+/// A key of the JSON files that carom reads or writes; docs/reference/files.md is made from these
+/// lists.
 struct JsonNote {
   const char* file;  ///< of inputs the kind of problem, of outputs the command
   const char* key;   ///< dots lead into objects and objects of lists

@@ -7,7 +7,7 @@
 
 #include "stability/kernels/stance.hpp"
 
-/// Functions of the contact that was touched last (docs/algorithms/stability.md, "Labelled
+/// Functions of the contact that was touched last (docs/explanation/stability.md, "Labelled
 /// functions"), found by a semidefinite programme.
 namespace carom::stability {
 

@@ -4,7 +4,7 @@
 
 #include "stability/kernels/stance.hpp"
 
-/// The paper's own programme, solved, and what its answer proves (docs/algorithms/stability.md,
+/// The paper's own programme, solved, and what its answer proves (docs/explanation/stability.md,
 /// "The paper's own programme").
 namespace carom::stability {
 

@@ -9,7 +9,7 @@
 #include "stability/polynomial.hpp"
 
 /// Theorem 2's conditions on V2 = y + P(z, theta, v), P of degrees 1 to 3, as sums of squares
-/// (section IV.A of the paper, e = 0; docs/algorithms/stability.md, "The paper's own programme").
+/// (section IV.A of the paper, e = 0; docs/explanation/stability.md, "The paper's own programme").
 /// y stands for the part of q along n, z and theta for the parts along two unit vectors across.
 namespace carom::stability {
 

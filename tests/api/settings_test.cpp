@@ -89,7 +89,7 @@ std::string page() {
 }
 
 TEST(Settings, DocumentIsWhatTheListsSay) {
-  const std::string file = std::string(CAROM_TEST_DATA) + "/../../docs/settings.md";
+  const std::string file = std::string(CAROM_TEST_DATA) + "/../../docs/reference/settings.md";
   if (std::getenv("CAROM_RENEW") != nullptr) std::ofstream(file) << page();
   std::ifstream stream(file);
   std::ostringstream committed;

@@ -91,7 +91,7 @@ TEST(Stability, BoundariesOfFigure2) {
              StabilityVerdict::stable;
     };
     EXPECT_NEAR(boundary(std::max(start, 0.01), 0.6, by_labels, 14), labelled[i], 6e-4) << d[i];
-    // ... which is where slip 1+ comes to rest: derived in docs/algorithms/stability.md
+    // ... which is where slip 1+ comes to rest: derived in docs/explanation/stability.md
     const double tangent = std::tan(std::numbers::pi / 6.0), l = tangent - d[i];
     const double exact = (tangent * (1 + l * l) + l) / (2.0 + l * tangent);
     EXPECT_NEAR(found, exact, 3e-6) << d[i];

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the checks of docs/check_a_proof.md, word for word, on random problems of every kind.
+"""Runs the checks of docs/howto/check_a_proof.md, word for word, on random problems of every kind.
 
     check_page.py CAROM PAGE [--problems N] [--seed S] [--kinds lp,qp,..] [--keep FOLDER] [--method M]
 

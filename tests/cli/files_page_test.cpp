@@ -11,7 +11,7 @@
 #include "io/hdf5_file.hpp"
 #include "io/json_notes.hpp"
 
-// docs/files.md is written from the same lists as the attributes of the files:
+// docs/reference/files.md is written from the same lists as the attributes of the files:
 //   CAROM_RENEW=1 test_cli --gtest_filter=FilesPage.*
 namespace carom::test {
 namespace {
@@ -149,7 +149,7 @@ std::vector<std::vector<std::string>> runs(const Scratch& scratch) {
 }
 
 TEST(FilesPage, IsWhatTheListsSay) {
-  const fs::path file = kRoot / "docs/files.md";
+  const fs::path file = kRoot / "docs/reference/files.md";
   if (std::getenv("CAROM_RENEW") != nullptr) write_text(file, page());
   EXPECT_EQ(read_text(file), page())
       << "renew it: CAROM_RENEW=1 test_cli --gtest_filter=FilesPage.Is*";

@@ -68,7 +68,7 @@ TEST(SolveLpFiles, SenseOffsetAndAbsentBounds) {
   EXPECT_TRUE(answers[1]["objective"].is_null());
 }
 
-// The pair of bounds is the proof, docs/check_a_proof.md.
+// The pair of bounds is the proof, docs/howto/check_a_proof.md.
 TEST(SolveLpFiles, CrossedBoundsAreInfeasible) {
   const Scratch scratch;
   const Outcome outcome = carom(

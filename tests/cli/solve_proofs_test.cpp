@@ -10,10 +10,11 @@
 namespace carom::test {
 namespace {
 
-/// The checks of docs/check_a_proof.md by their first lines, "# lp solved" and so on.
+/// The checks of docs/howto/check_a_proof.md by their first lines, "# lp solved" and so on.
 std::map<std::string, std::string> checks_of_page() {
   std::map<std::string, std::string> checks;
-  std::istringstream page(read_text(fs::path(CAROM_TEST_DATA) / "../../docs/check_a_proof.md"));
+  std::istringstream page(
+      read_text(fs::path(CAROM_TEST_DATA) / "../../docs/howto/check_a_proof.md"));
   std::string* current = nullptr;
   bool opened = false;
   for (std::string line; std::getline(page, line);) {
@@ -104,7 +105,7 @@ TEST_F(Proofs, EveryStoredAnswerPassesThePagesChecks) {
 TEST_F(Proofs, SoDoRandomAnswers) {
   const int problems = from_environment("CAROM_PAGE_PROBLEMS", 600);
   const fs::path root = fs::path(CAROM_TEST_DATA).parent_path().parent_path();
-  const std::string page = (root / "docs/check_a_proof.md").string();
+  const std::string page = (root / "docs/howto/check_a_proof.md").string();
   const auto run = [&](const char* kinds, int count) {
     const Outcome outcome =
         Process({python_, (root / "tests/cli/check_page.py").string(), CAROM_COMMAND, page,

@@ -10,8 +10,8 @@
 
 #include <carom/qp.hpp>
 
-/// The checks of docs/check_a_proof.md for quadratic programs with interval rows, line by line in
-/// C++, for numbers of answers that no interpreter takes in a test's time.
+/// The checks of docs/howto/check_a_proof.md for quadratic programs with interval rows, line by
+/// line in C++, for numbers of answers that no interpreter takes in a test's time.
 namespace carom::test {
 
 class QpPage {

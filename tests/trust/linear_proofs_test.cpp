@@ -12,7 +12,7 @@
 
 // Linear programs whose truth is known by construction and lies close to another one: rows that all
 // but repeat each other, contradictions by little, numbers that are rounding. What is said is true
-// beyond the rule on digits (docs/algorithms/lp.md), and few are left open.
+// beyond the rule on digits (docs/explanation/lp.md), and few are left open.
 namespace carom {
 namespace {
 

@@ -15,8 +15,8 @@
 
 // Quadratic programs that are ill-posed on purpose, of known truth: contradictions by little,
 // rounding in place of zeros, Hessians that are convex on the equations only, variables fixed far
-// away, in any units. No verdict is wrong, proofs pass docs/check_a_proof.md, few are missing.
-// CAROM_TRUST_PROBLEMS and CAROM_TRUST_SEED as in programs_test.cpp.
+// away, in any units. No verdict is wrong, proofs pass docs/howto/check_a_proof.md, few are
+// missing. CAROM_TRUST_PROBLEMS and CAROM_TRUST_SEED as in programs_test.cpp.
 namespace carom::qp_verdicts {
 namespace {
 

@@ -8,7 +8,7 @@
 #include "compliant/kernels/compliant_contact.hpp"
 #include "compliant/kernels/compliant_pattern.hpp"
 
-/// One compliant step of one world (docs/algorithms/compliant.md). With impulses p = h lambda,
+/// One compliant step of one world (docs/explanation/compliant.md). With impulses p = h lambda,
 /// eta = h^2 K + h B and D = G M^-1 G', a row's spring-damper at the end of the step says
 ///   F_i = (D p)_i + p_i / eta_i + u_i,   u = G v_free + h (dG/dt) v + (K phi + m) / (h K + B),
 /// where F_i = 0 is its law, v_free = v + h M^-1 f and m the centripetal term of (23). Stiffness

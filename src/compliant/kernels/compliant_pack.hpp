@@ -8,7 +8,7 @@
 #include "compliant/kernels/contact_newton_pair.hpp"
 
 /// One compliant step of each world of a pack, whose rows chosen have the same types
-/// (docs/algorithms/compliant.md; equations as in compliant.hpp).
+/// (docs/explanation/compliant.md; equations as in compliant.hpp).
 namespace carom::kernels {
 
 inline constexpr double kAsymmetry = 1e-9;  // of M, relative

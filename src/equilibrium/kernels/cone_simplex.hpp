@@ -7,7 +7,7 @@
 #include <carom/device/orthonormal_frame.hpp>
 
 /// Simplex method with four rows whose columns are generated: the support function of the set of
-/// centres of mass that contact forces can hold (docs/algorithms/equilibrium_spatial.md).
+/// centres of mass that contact forces can hold (docs/explanation/equilibrium_spatial.md).
 ///
 /// Units: force |f_ext|, length the contacts' largest distance from their mean. Frame: (u, v, e)
 /// with e against the external force, origin at the contacts' mean. Unknown: forces g_i in cones,

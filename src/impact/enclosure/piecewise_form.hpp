@@ -11,7 +11,7 @@
 #include "impact/enclosure/interior_point.hpp"
 
 /// Functions of the velocity that no solution of the inclusion lets grow, and that bound one
-/// contact velocity where the impact ends (docs/algorithms/enclosure.md, "Piecewise quadratic
+/// contact velocity where the impact ends (docs/explanation/enclosure.md, "Piecewise quadratic
 /// forms").
 namespace carom::enclosure {
 

@@ -8,7 +8,7 @@
 /// Bounds of the outcomes of impacts that are not enclosed by polyhedra: more contacts, or in
 /// space. A function that no solution of the inclusion lets grow, the kinetic energy plus a
 /// quadratic form of the normal velocities' positive and negative parts, is found by linear
-/// programs and proven in integers (docs/algorithms/enclosure.md, "Any number of contacts").
+/// programs and proven in integers (docs/explanation/enclosure.md, "Any number of contacts").
 namespace carom::enclosure {
 
 /// Largest number of contacts whose form is more than the energy.

@@ -11,7 +11,7 @@
 /// a fixed covering vector c: for t large the solution is a corner of the bounds, and as t falls to
 /// zero the solution follows a line in each combination of modes and changes one contact's mode
 /// where a bound is met. Bounded impulses leave the path no way to infinity, so short of a tie it
-/// ends at t = 0 with a solution (docs/algorithms/impact.md has the argument).
+/// ends at t = 0 with a solution (docs/explanation/impact.md has the argument).
 ///
 /// Variables come in pairs (force, velocity), one of which is zero or at a bound: normal
 /// (lambda_n, u_n), and per tangent direction (a, w) relative to a corner d_j of the polygon:

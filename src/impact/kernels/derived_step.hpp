@@ -5,7 +5,7 @@
 #include <carom/impact.hpp>
 
 /// Step size of problems that come without one, and the speed that tolerances are relative to
-/// (docs/algorithms/impact.md, "How to choose h and epsilon").
+/// (docs/explanation/impact.md, "How to choose h and epsilon").
 namespace carom::kernels {
 
 /// Of a problem whose Delassus matrix [rows, rows] is scaled by S; `u`: contact velocities.

@@ -4,7 +4,7 @@
 #include "motion/kernels/zeno.hpp"
 
 /// One motion: phases of fixed contact laws, integrated with error control until an event; impacts;
-/// limits of accumulating impacts (docs/algorithms/motion.md).
+/// limits of accumulating impacts (docs/explanation/motion.md).
 namespace carom::kernels::motion {
 
 template <class T>

@@ -8,7 +8,7 @@ namespace carom::cpu {
 
 /// The largest share by which one contact breaks the law, each in units of itself: cone and sign
 /// by its force, approach, lifting and slip by the data of its own rows (what of |W||r| + |q| the
-/// given numbers explain, docs/algorithms/certificates.md). No unit of W, q or a contact matters.
+/// given numbers explain, docs/explanation/certificates.md). No unit of W, q or a contact matters.
 /// NaN where the data overflow.
 double contact_residual(const CoulombSystem& system, const Eigen::VectorXd& reaction);
 

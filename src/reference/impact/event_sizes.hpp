@@ -1,6 +1,6 @@
 #pragma once
 
-/// What docs/algorithms/enclosure.md names: relative sizes below which something is nothing, and
+/// What docs/explanation/enclosure.md names: relative sizes below which something is nothing, and
 /// numbers of events.
 namespace carom::reference::event_sizes {
 

@@ -6,7 +6,7 @@
 
 namespace carom::reference {
 
-/// Solutions of the inclusion (39), (40) from event to event (docs/algorithms/enclosure.md) of
+/// Solutions of the inclusion (39), (40) from event to event (docs/explanation/enclosure.md) of
 /// spatial impacts and of planar ones with many contacts: a contact's state is the set of friction
 /// directions that oppose its slip, every mode a least-squares solution. A sample is a function of
 /// its index alone.

@@ -3,7 +3,7 @@
 #include "stability/kernels/modes.hpp"
 
 /// The paper's class of functions with one scalar: V = V1 + (zeta + kappa) c.q + s (c.v)^2 / 2,
-/// V1 = |v|^2 / 2 - g.q (docs/algorithms/stability.md, "The paper's class").
+/// V1 = |v|^2 / 2 - g.q (docs/explanation/stability.md, "The paper's class").
 namespace carom::kernels::stability {
 
 /// A slack of the class, linear in s: value at the s that was asked for, and its derivative.

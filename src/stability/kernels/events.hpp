@@ -7,7 +7,7 @@
 #include "core/random.hpp"
 #include "stability/kernels/modes.hpp"
 
-/// Motion of a stance between events, in closed form (docs/algorithms/stability.md, "Events").
+/// Motion of a stance between events, in closed form (docs/explanation/stability.md, "Events").
 ///
 /// Velocities are held as (a1, a2, u), both gap velocities and the part along the cyclic direction,
 /// so that a contact that stays closed has a gap velocity of exactly 0. Scaling (q, v, t) ->

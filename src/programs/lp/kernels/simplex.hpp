@@ -14,7 +14,7 @@
 #include "programs/lp/kernels/simplex_scaling.hpp"
 
 /// The primal simplex method for bounded variables with an explicit inverse of the basis
-/// (Chvatal 1983, ch. 8; Maros 2003, ch. 9): docs/algorithms/lp.md.
+/// (Chvatal 1983, ch. 8; Maros 2003, ch. 9): docs/explanation/lp.md.
 namespace carom::kernels {
 
 struct SimplexOutcome {

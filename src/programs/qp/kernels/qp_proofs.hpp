@@ -67,7 +67,7 @@ struct ProofSum {
     return magnitude(sum) <= blur * most ? 0.0 : sum;
   }
   /// Of the largest term; what the sums beside a margin of this share may leave, which is less than
-  /// docs/check_a_proof.md lets pass.
+  /// docs/howto/check_a_proof.md lets pass.
   [[nodiscard]] CAROM_INLINE double blur() const {
     return most > 0.0 ? smaller(1e-9, 2.5e-7 * magnitude(sum) / most) : 0.0;
   }
@@ -98,8 +98,8 @@ CAROM_CALL double length_by_rows(const Lanes&, const QpShape& shape, const QpVie
 inline constexpr int kOutweighed = -2;
 
 /// The first number of y that keeps it from A'y = 0 in a column, -1 if there is none, kOutweighed
-/// where an x as large as the bounds ask for makes up for the margin: docs/check_a_proof.md. Of
-/// problems with cones, whose numbers no zero may replace, only small margins are judged.
+/// where an x as large as the bounds ask for makes up for the margin: docs/howto/check_a_proof.md.
+/// Of problems with cones, whose numbers no zero may replace, only small margins are judged.
 template <class Lanes, class Data, class Memory>
 CAROM_CALL int farkas_fault(const Lanes& lanes, const QpShape& shape, const QpView<Data>& view,
                             const Memory& y) {
