@@ -55,16 +55,16 @@ sphinx_gallery_conf = {
 
 
 def write_command_reference(command: str) -> None:
-    """docs/reference/command.md, from what the command says of itself."""
+    """docs/reference/help.md, from what the command says of itself."""
 
     def says(*words: str) -> str:
         return subprocess.run([command, *words], capture_output=True, text=True, check=True).stdout
 
     overview = says("--help")
     names = re.findall(r"^  ([a-z][a-z-]+)  +\S", overview.split("SUBCOMMANDS:")[-1].split("Subcommands:")[-1], re.M)
-    pages = ["# The command\n", "Written from `carom --help` when the site was built.\n", f"```text\n{overview}```\n"]
+    pages = ["# Help texts\n", "What `carom --help` prints.\n", f"```text\n{overview}```\n"]
     pages += [f"## carom {name}\n\n```text\n{says(name, '--help')}```\n" for name in names]
-    (ROOT / "docs" / "reference" / "command.md").write_text("\n".join(pages))
+    (ROOT / "docs" / "reference" / "help.md").write_text("\n".join(pages))
 
 
 if "CAROM" in os.environ:
@@ -81,6 +81,8 @@ def write_measurements() -> None:
     pages.mkdir(parents=True)
     for results in sorted((ROOT / "bench" / "results").glob("*.json")):
         (pages / f"{results.stem}.md").write_text(report.page(results))
+    contents = "```{toctree}\n:maxdepth: 1\n:glob:\n\n*\n```\n"
+    (pages / "index.md").write_text(f"# Measured\n\nAll tables of `bench/results`.\n\n{contents}")
 
 
 write_measurements()

@@ -1,10 +1,15 @@
-"""What README and the guide show runs: blocks of Python, TOML and C++, and the command's sessions."""
+"""What README and the pages show runs: blocks of Python, TOML and C++, and sessions of the command.
+
+The blocks of a page run in order, in one folder, those of Python in one module."""
 
 from __future__ import annotations
 
+import importlib.util
 import re
+import shlex
 import shutil
 import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -12,73 +17,81 @@ from conftest import ROOT
 
 import carom
 
-PAGES = ["README.md", "docs/howto/python.md", "docs/index.md"]
+FOLDERS = ("tutorials", "howto")
+PAGES = ["README.md", "docs/index.md", "docs/choosing.md"]
+PAGES += sorted(str(page.relative_to(ROOT)) for folder in FOLDERS for page in (ROOT / "docs" / folder).glob("*.md"))
+PAGES.remove("docs/howto/check_a_proof.md")  # test_cli runs its blocks, each on an answer of its kind
+
+CODE = re.compile(r"^```(python|toml|cpp)\n(.*?)^```", re.S | re.M)
+SESSION = re.compile(r"^    \$ (.*)\n((?:    (?!\$ ).*\n|\n(?=    (?!\$ )))*)", re.M)
 WALKER = """
 <mujoco model="walker"><worldbody><geom name="floor" type="plane" size="5 5 .1"/>
 <body pos="0 0 .1"><freejoint/><geom type="box" size=".2 .1 .1"/></body></worldbody></mujoco>"""
 
 
-def blocks(language):
-    found = []
-    for page in PAGES:
-        text = (ROOT / page).read_text()
-        for match in re.finditer(rf"^```{language}\n(.*?)^```", text, re.S | re.M):
-            line = text[: match.start()].count("\n") + 1
-            found.append(pytest.param(match[1], id=f"{page}:{line}"))
-    return found
+def blocks(page):
+    """Of a page, in order: (line, language or "session", text, what a session prints)."""
+    text = (ROOT / page).read_text()
+    found = [(match.start(), match[1], match[2], "") for match in CODE.finditer(text)]
+    found += [(match.start(), "session", match[1], match[2]) for match in SESSION.finditer(text)]
+    return [(text[:start].count("\n") + 1, *rest) for start, *rest in sorted(found)]
 
 
-def sessions():
-    """Commands of the README with what it says they print."""
-    found = []
-    for match in re.finditer(r"^    \$ build-release/bin/carom (.*)\n((?:    .*\n|\n(?=    ))*)", (ROOT / "README.md").read_text(), re.M):
-        said = [line[4:] for line in match[2].splitlines()]
-        found.append(pytest.param(match[1].split(), said, id=match[1][:40]))
-    return found
-
-
-@pytest.mark.parametrize("code", blocks("python"))
-def test_python(code, tmp_path, monkeypatch):
-    matplotlib = pytest.importorskip("matplotlib")
-    for module in ("mujoco", "jax"):
-        if module in code:
-            pytest.importorskip(module)
-    matplotlib.use("agg")
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)])
+def test_page(page, tmp_path, monkeypatch, request):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "walker.xml").write_text(WALKER)
-    exec(compile(code, "block", "exec"), {"__name__": "__main__"})
-
-
-@pytest.mark.parametrize("text", blocks("toml"))
-def test_toml(text, tmp_path):
-    (tmp_path / "spec.toml").write_text(text)
-    spec = carom.dataset.resolve(str(tmp_path / "spec.toml"))
-    assert spec["problems"] == 100000 and spec["settings"]["samples"] == 64
-
-
-@pytest.mark.parametrize("code", blocks("cpp"))
-def test_cpp(code, tmp_path):
-    compiler = shutil.which("c++")
-    if not compiler:
-        pytest.skip("no C++ compiler")
-    include, *rest = code.splitlines()
-    (tmp_path / "block.cpp").write_text("\n".join([include, "int main() {", *rest, "(void)net; }"]))
-    done = subprocess.run([compiler, "-std=c++20", "-fsyntax-only", f"-I{ROOT / 'include'}", tmp_path / "block.cpp"],
-                          capture_output=True, text=True, check=False)  # fmt: skip
-    assert done.returncode == 0, done.stderr
-
-
-@pytest.mark.parametrize(("words", "said"), sessions())
-def test_session(words, said, command, tmp_path):
     for path in ("examples", "tests"):
         (tmp_path / path).symlink_to(ROOT / path)
-    printed = command(*words, cwd=tmp_path).splitlines()
-    assert said, "what it prints is shown"
-    for line in said:
+    module, missing = {"__name__": "__main__", "carom": carom}, set()
+    for line, kind, text, said in blocks(page):
+        place = f"{page}:{line}"
+        if kind == "python":
+            lacks = {name for name in ("matplotlib", "mujoco", "jax", "h5py") if not importlib.util.find_spec(name)}
+            lacks &= set(re.findall(r"\w+", text.replace(".plot(", " matplotlib ").replace(".save(", " h5py ")))
+            if lacks:
+                missing |= lacks
+                continue
+            monkeypatch.setenv("MPLBACKEND", "agg")
+            exec(compile(text, place, "exec"), module)
+        elif kind == "toml":
+            (tmp_path / text.splitlines()[0].removeprefix("# ")).write_text(text)
+        elif kind == "cpp":
+            missing |= refused_by_compiler(text, tmp_path, place)
+        else:
+            session(text, said, place, request)
+    if missing:
+        pytest.skip("all but what needs " + ", ".join(sorted(missing)))
+
+
+def refused_by_compiler(code, folder, place):
+    compiler = shutil.which("c++")
+    if not compiler:
+        return {"a C++ compiler"}
+    lines = code.splitlines()
+    includes = [line for line in lines if line.startswith("#include")]
+    rest = [line for line in lines if not line.startswith("#include")]
+    (folder / "block.cpp").write_text("\n".join([*includes, "int main() {", *rest, "}", ""]))
+    done = subprocess.run([compiler, "-std=c++20", "-fsyntax-only", f"-I{ROOT / 'include'}", folder / "block.cpp"],
+                          capture_output=True, text=True, check=False)  # fmt: skip
+    assert done.returncode == 0, f"{place}: {done.stderr}"
+    return set()
+
+
+def session(line, said, place, request):
+    program, *words = shlex.split(line)
+    if program == "python":
+        done = subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, f"{place}: {done.stderr}"
+        printed = done.stdout.splitlines()
+    else:
+        assert program.split("/")[-1] == "carom", f"{place}: {line}"
+        printed = request.getfixturevalue("command")(*words).splitlines()
+    for shown in (shown[4:] for shown in said.splitlines()):
         # Times are one machine's, dots what is left out, and points of a net hang on last digits.
-        if re.search(r"\d (ns|us|ms|s)\b|e[-+]\d|\.\.\.|points after", line) or not line.strip():
+        if re.search(r"\d (ns|us|ms|s)\b|e[-+]\d|\.\.\.|points after", shown) or not shown.strip():
             continue
-        assert any(alike(line, other) for other in printed), line
+        assert any(alike(shown, other) for other in printed), f"{place}: {shown}"
 
 
 def alike(line, other):
