@@ -69,10 +69,11 @@ std::string escaped(std::string_view text) {
 std::string page() {
   std::ostringstream text;
   text << "# Settings\n\n"
-          "Every struct of settings with its members, written from the lists in `include/carom` "
-          "that\n`validate()` and the options of the command come from as well.\n";
+          "The fields of every settings struct. Python takes them as keywords, the command as options "
+          "with hyphens.\n`validate()` and the options come from the same lists in "
+          "`include/carom`.\n";
   each_struct([&](const char* name, const char* what_for, const auto& defaults) {
-    text << "\n## " << name << "\n\nOf " << what_for
+    text << "\n## " << name << "\n\nFor " << what_for
          << ".\n\n| setting | default | values | |\n|---|---|---|---|\n";
     defaults.each_setting(
         [&](const Setting& setting, const auto& value) {

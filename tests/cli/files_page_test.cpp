@@ -22,20 +22,20 @@ const char* const kIntroduction =
     R"(# Files
 
 Every field of the files that carom reads and writes. Arrays are row-major: the last index is the fastest. Units are SI.
-`carom info FILE` prints this page's words for a file at hand; `carom rerun FILE` computes it again and compares.
+`carom info FILE` prints the same descriptions for a file; `carom rerun FILE` computes the file again and compares.
 
 ## Problem files
 
-A JSON file holds one object or an array of them (`examples/data`). An HDF5 file holds the same names as data sets with a
-leading axis of problems, all of one shape; `name` is a data set of texts. What does not fit is refused with file, problem,
-field, position and value. An output of `--output` stands for its problems: `carom impact out.h5`.
+A JSON file holds one object or an array of objects (`examples/data`). An HDF5 file holds the same names as data sets with a
+leading axis of problems, all of one shape; `name` is a data set of texts. Bad input is refused with file, problem,
+field, position and value. Files written by `--output` can be used as input: `carom impact out.h5`.
 
-A key that is not listed is refused by name, with the listed key that is nearest. Free for readers, in every object, are keys
+An unknown key is refused; the message names the nearest known key. Keys for readers are allowed in every object: those
 that begin with `_`, `checked`, `exact_`, `expected` or `shipped_`, and `author`, `comment`, `comments`, `convention`, `date`,
 `description`, `doi`, `licence`, `license`, `note`, `notes`, `reference`, `references`, `solvable`, `source`, `symptom`, `tags`,
-`title`, `tolerance_in_source`, `url`, `version`; of matrices `all_basic_solutions`, `max_eig_P`, `min_eig_P`,
+`title`, `tolerance_in_source`, `url`, `version`; for matrices `all_basic_solutions`, `max_eig_P`, `min_eig_P`,
 `redundant_equality_rows`, `relative_asymmetry`, `strictly_convex`. A file of `carom solve` may wrap its problem: an object with
-`data`, the problem, and beside it `kind`, `name` and free keys. Sizes may be repeated and must then agree: `n`, `m`, of
+`data`, the problem, `kind`, `name` and keys for readers. Sizes may be repeated and must then agree: `n`, `m`, and for
 friction problems `nc`, the contacts.
 
 )";
@@ -56,16 +56,17 @@ const char* const kHdf5 =
         second = (modes >> 2) & 3                      # contact 1
         print(group["samples/impulse"].attrs["meaning"])
 
-The file ends with the line `carom crc32 XXXXXXXX`, the CRC-32 of all bytes before it, which HDF5's own readers do not see
-and every command of carom checks: a changed byte is refused. A file that other software wrote, or changed, has no such line
+The file ends with the line `carom crc32 XXXXXXXX`, the CRC-32 of all bytes before it. HDF5's own readers do not see this line;
+every command of carom checks it and refuses a file with a changed byte. A file that other software wrote has no such line
 and is read as it is. Check it yourself:
 
     import zlib
     data = open("block.h5", "rb").read()
     assert data[-21:] == b"carom crc32 %08x\n" % zlib.crc32(data[:-21])
 
-Root attributes: `carom_version`, `commit`, `command`, `created`, `backend`, and every setting by name (`settings.md`). Each data set
-has the attributes `axes`, `unit` and `meaning` below; of codes `meaning` lists the words. `*` stands for a number or a name.
+Root attributes: `carom_version`, `commit`, `command`, `created`, `backend`, and every setting by name
+([settings](settings.md)). Each data set has the attributes `axes`, `unit` and `meaning` below; for codes `meaning` lists
+the names. `*` stands for a number or a name.
 
 | data set | axes | unit | |
 |---|---|---|---|
@@ -101,8 +102,8 @@ std::string page() {
     text += row({"`" + std::string(note.path) + "`", note.axes, note.unit, note.meaning});
   }
   text +=
-      "\n## JSON of --json\n\nOne object, or an array where there are several problems. Null "
-      "stands for what there is not.\n";
+      "\n## JSON of --json\n\nOne object, or an array for several problems. A value that does not "
+      "exist is null.\n";
   last.clear();
   table(io::output_notes());
   return text;
