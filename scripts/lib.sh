@@ -52,7 +52,7 @@ missing_packages() {
 install_missing() {
   local packages as_root=
   if ! command -v apt-get >/dev/null; then
-    say "No apt-get here: the packages are expected to be in place (README.md lists them)"
+    say "No apt-get here: the packages are expected to be in place (docs/howto/install.md lists them)"
     return
   fi
   packages=$(missing_packages)

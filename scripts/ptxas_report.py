@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Registers, stack, spills and instructions of every CUDA kernel, as ptxas reports them.
 
-ptxas_report.py [--jobs N] [--write] [FILE.cu ...]
-Compiles src/cuda/**/*.cu, or the files named, for compute capability 8.0 and 9.0 and prints a table;
---write puts it into docs/performance_ptxas.md between its markers. Instructions (9.0) are counted
-where nvdisasm (NVDISASM=FILE names one) or cuobjdump is present. Needs nvcc, no GPU.
+ptxas_report.py [--jobs N] [FILE.cu ...]
+Compiles src/cuda/**/*.cu, or the files named, for compute capability 8.0 and 9.0 and prints a table.
+Instructions (9.0) are counted where nvdisasm (NVDISASM=FILE names one) or cuobjdump is present. Needs
+nvcc, no GPU.
 """
 import argparse
 import concurrent.futures
@@ -17,8 +17,6 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs" / "performance_ptxas.md"
-BEGIN, END = "<!-- ptxas_report.py: begin -->\n", "<!-- ptxas_report.py: end -->\n"
 ARCHITECTURES = ("80", "90")
 FLAGS = ["-std=c++20", "-O3", "-fmad=false", "--extended-lambda", "--expt-relaxed-constexpr",
          "-Xptxas=-v", f"-I{ROOT}/include", f"-I{ROOT}/src"]
@@ -117,13 +115,10 @@ def table(usage, counts):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--write", action="store_true")
     parser.add_argument("files", nargs="*")
     arguments = parser.parse_args()
     if not tool("nvcc"):
         sys.exit("nvcc is missing")
-    if arguments.write and arguments.files:
-        sys.exit("--write wants the whole table: name no files")
     sources = [pathlib.Path(file) for file in arguments.files] or sorted(
         (ROOT / "src" / "cuda").rglob("*.cu"))
     with tempfile.TemporaryDirectory() as generated:
@@ -132,13 +127,7 @@ def main():
             for found, counted in pool.map(lambda source: compile_one(source, generated), sources):
                 usage.update(found)
                 counts.update(counted)
-    text = table(usage, counts)
-    if not arguments.write:
-        print(text, end="")
-        return
-    page = PAGE.read_text(encoding="utf-8")
-    before, rest = page.split(BEGIN)
-    PAGE.write_text(before + BEGIN + text + END + rest.split(END)[1], encoding="utf-8")
+    print(table(usage, counts), end="")
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@
     carom.dataset.finish("DIR")
     carom.dataset.verify("DIR", recompute=3)
 
-docs/howto/python.md has the spec's fields and the files.
+docs/tutorials/dataset.md has the spec's fields and the files.
 """
 
 from __future__ import annotations
@@ -371,7 +371,7 @@ def show(folder: Any) -> dict[str, Any]:
 
 def export(folder: Any, out: Any, *, to: str) -> int:
     """Writes a finished dataset in another format; how many parts. parquet, npz: a file a part, nested
-    lists; zarr: a group a split, its columns as arrays (docs/howto/python.md); lerobot: worlds of kind step
+    lists; zarr: a group a split, its columns as arrays; lerobot: worlds of kind step
     with kept frames as episodes. Errors: InvalidInput for another format, or a kind that has no such
     export; ImportError."""
     store, out = store_of(folder), pathlib.Path(out)

@@ -137,7 +137,7 @@ class Problems(Result):
         )
 
     def write_json(self, path: str | os.PathLike[str]) -> None:
-        """A file for the carom command (README, "Your own impact")."""
+        """A file for the carom command (docs/tutorials/impact.md, "Your own impact")."""
         entries = []
         for i in range(len(self)):
             entry: dict[str, Any] = {"name": self.name if len(self) == 1 else f"{self.name} {i}"}
@@ -174,7 +174,7 @@ def json_entries(path: str | os.PathLike[str]) -> list[Any]:
 
 
 def read_json(path: str | os.PathLike[str]) -> Problems:
-    """Problems of one shape from a file of the carom command (README, "Your own impact").
+    """Problems of one shape from a file of the carom command (docs/tutorials/impact.md, "Your own impact").
 
     Errors: InvalidInput naming the file, the field and the problem.
     """

@@ -69,7 +69,8 @@ std::string escaped(std::string_view text) {
 std::string page() {
   std::ostringstream text;
   text << "# Settings\n\n"
-          "The fields of every settings struct. Python takes them as keywords, the command as options "
+          "The fields of every settings struct. Python takes them as keywords, the command as "
+          "options "
           "with hyphens.\n`validate()` and the options come from the same lists in "
           "`include/carom`.\n";
   each_struct([&](const char* name, const char* what_for, const auto& defaults) {
