@@ -5,7 +5,7 @@
     result.mode_names(), result.samples.velocity, result.plot()
 """
 
-from . import compliant, data, dataset, equilibrium, impact, motion, stability
+from . import compliant, data, dataset, equilibrium, impact, motion, robots, stability
 from ._core import CudaScope, Workspace
 from ._results import QpMethod, RowType, Status, TrajectoryStatus
 from .check import check, info
@@ -15,6 +15,7 @@ from ._pinocchio import from_pinocchio
 from ._validate import Validation, validate
 from .errors import BackendUnavailable, CudaError, InvalidInput, SolveError
 from .problems import Problems, model, models
+from .robots import robot
 from .solvers import CoulombResult, LcpResult, LpResult, QpResult, SdpResult
 from .solvers import solve_coulomb, solve_lcp, solve_lp, solve_qp, solve_sdp
 
@@ -24,6 +25,6 @@ __all__ = [
     "BackendUnavailable", "CoulombResult", "CudaError", "CudaScope", "InvalidInput", "LcpResult", "LpResult", "Problems",
     "QpMethod", "QpResult", "RowType", "SdpResult", "SolveError", "Status", "TrajectoryStatus",
     "Validation", "Workspace", "check", "compliant", "data", "dataset", "equilibrium", "from_mujoco", "from_pinocchio", "impact",
-    "info", "load", "model", "models", "motion", "solve_coulomb", "solve_lcp", "solve_lp", "solve_qp", "solve_sdp",
+    "info", "load", "model", "models", "motion", "robot", "robots", "solve_coulomb", "solve_lcp", "solve_lp", "solve_qp", "solve_sdp",
     "stability", "validate",
 ]  # fmt: skip

@@ -16,7 +16,7 @@ from ._results import Result
 from ._store import write_whole
 
 _SCHEMA = "carom-result/1"
-_MODULES = ("impact", "problems", "solvers", "equilibrium", "compliant", "stability", "motion", "_validate")
+_MODULES = ("impact", "problems", "solvers", "equilibrium", "compliant", "stability", "motion", "robots", "_validate")
 
 
 def _classes() -> dict[str, type[Result]]:
@@ -30,7 +30,10 @@ def _classes() -> dict[str, type[Result]]:
 
 
 def _write(group: Any, name: str, value: Any) -> None:
-    if isinstance(value, np.ndarray):
+    if isinstance(value, np.ndarray) and value.dtype.kind == "U":
+        words = _parts.need_h5py().string_dtype()
+        group.create_dataset(name, data=value.astype(object), dtype=words, track_times=False)
+    elif isinstance(value, np.ndarray):
         group.create_dataset(name, data=value, track_times=False)
     elif isinstance(value, Result):
         inner = group.create_group(name)
@@ -58,7 +61,11 @@ def _read(group: Any, classes: dict[str, type[Result]]) -> Any:
     h5py = _parts.need_h5py()
     fields: dict[str, Any] = {}
     for name, item in group.items():
-        fields[name] = item[...] if isinstance(item, h5py.Dataset) else _read(item, classes)
+        if isinstance(item, h5py.Dataset):
+            words = h5py.check_string_dtype(item.dtype) is not None
+            fields[name] = item.asstr()[...].astype(str) if words else item[...]
+        else:
+            fields[name] = _read(item, classes)
     for key, text in group.attrs.items():
         kind, _, name = key.partition(":")
         if name:

@@ -106,16 +106,27 @@ class MujocoRobot:
         self.memory = _memory()
         self.model = copy.copy(model)
         self.warned: set[str] = set()
-        self._fit(reach)
+        model = self.model
+        self.own = tuple(np.array(each) for each in (model.geom_gap, model.geom_margin, model.pair_gap, model.pair_margin))
+        self.own_body = np.array(model.body_margin) if hasattr(model, "body_margin") else None
+        self.widen(reach)
+        self._fit()
 
-    def _fit(self, reach: float) -> None:
-        mujoco, model = self.mujoco, self.model
-        # gap, not margin: records within a gap have no forces, and pairs of boxes with a margin come
-        # and go (mujoco#2471). Explicit pairs have gaps of their own.
+    def widen(self, reach: float) -> None:
+        """Looks for contacts up to `reach` apart. gap, not margin: records within a gap have no forces, and
+        pairs of boxes with a margin come and go (mujoco#2471). Explicit pairs have gaps of their own."""
+        model = self.model
+        for own, array in zip(self.own, (model.geom_gap, model.geom_margin, model.pair_gap, model.pair_margin)):
+            array[:] = own
         for gap, margin in ((model.geom_gap, model.geom_margin), (model.pair_gap, model.pair_margin)):
             if not self.memory.gap_is_searched:
                 np.maximum(margin, reach, out=margin)
             np.maximum(gap, reach, out=gap)
+        if self.own_body is not None:  # of bodies with several geoms, which are looked at together first
+            model.body_margin[:] = np.maximum(self.own_body, reach)
+
+    def _fit(self) -> None:
+        mujoco, model = self.mujoco, self.model
         model.opt.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
         sleep = getattr(mujoco.mjtEnableBit, "mjENBL_SLEEP", None)
         if sleep is not None:  # a sleeping body has contacts that are not looked for
@@ -147,19 +158,27 @@ class MujocoRobot:
         self.whole_forward = bool(model.nflex)  # its kinematics have steps of their own
 
     def _sizes(self) -> np.ndarray:
-        """Of each geom the diameter of its body's colliding geoms; its own where nothing moves."""
+        """Of each geom the size of the rigid body that it is fixed to: the diameter of its colliding geoms, or
+        of the ball that turns as heavily; of what does not move, infinite."""
         model = self.model
         reach = np.array(model.geom_rbound, dtype=np.float64)
         colliding = (np.array(model.geom_contype) != 0) | (np.array(model.geom_conaffinity) != 0)
         for pair in range(model.npair):
             colliding[[model.pair_geom1[pair], model.pair_geom2[pair]]] = True
-        size = np.where(reach > 0.0, 2.0 * reach, np.inf)
-        place = np.array(model.geom_pos)
-        for body in range(1, model.nbody):
-            mine = np.flatnonzero((self.body_of == body) & colliding & (reach > 0.0))
-            if len(mine) > 1 and self.above[body].any():
-                apart = np.linalg.norm(place[mine][:, None] - place[mine][None], axis=2)
-                size[mine] = (apart + reach[mine][:, None] + reach[mine][None]).max()
+        size = np.where(self.above[self.body_of].any(axis=1), 2.0 * reach, np.inf)
+        data = self.mujoco.MjData(model)
+        self.mujoco.mj_kinematics(model, data)
+        mass, inertia = np.array(model.body_mass), np.array(model.body_inertia)
+        ball = 2.0 * np.sqrt(5.0 / 3.0 * 0.5 * inertia.sum(axis=1) / np.where(mass > 0.0, mass, np.inf))
+        rigid = self.welded[self.body_of]
+        for body in np.unique(rigid[np.isfinite(size)]):
+            mine = np.flatnonzero((rigid == body) & colliding & (reach > 0.0))
+            wide = ball[self.welded == body].max()
+            if len(mine):
+                place = data.geom_xpos[mine]
+                apart = np.linalg.norm(place[:, None] - place[None], axis=2)
+                wide = max(wide, (apart + reach[mine][:, None] + reach[mine][None]).max())
+            size[rigid == body] = np.maximum(size[rigid == body], wide)
         return size
 
     def _mass_places(self) -> None:
@@ -191,6 +210,14 @@ class MujocoRobot:
         self, qpos: np.ndarray, qvel: np.ndarray, options: Options, *, prepare: Any = None, threads: int = 0,
         whole: bool = True,
     ) -> tuple[StateImpacts, dict[int, InvalidInput]]:  # fmt: skip
+        return self.assembled(self.collected(qpos, qvel, options, prepare, threads), options, whole)
+
+    def assembled(self, found: Collected, options: Options, whole: bool) -> tuple[StateImpacts, dict[int, InvalidInput]]:
+        return assembled(found, options, self.name, self.row_name, self.body_name, whole)
+
+    def collected(
+        self, qpos: np.ndarray, qvel: np.ndarray, options: Options, prepare: Any = None, threads: int = 0
+    ) -> Collected:
         """prepare: called with every MjData before it is used."""
         count = len(qpos)
         workers = min(threads or os.cpu_count() or 1, max(1, count // 64))
@@ -218,7 +245,47 @@ class MujocoRobot:
 
             with concurrent.futures.ThreadPoolExecutor(len(datas)) as pool:
                 found = list(pool.map(threaded, begins))
-        return assembled(self._joined(found, qvel), options, self.name, self.row_name, self.body_name, whole)
+        return self._joined(found, qvel)
+
+    def is_fixed(self) -> bool:
+        """Whether something that moves does so otherwise than from a free joint."""
+        model = self.model
+        free = int(self.mujoco.mjtJoint.mjJNT_FREE)
+        roots = {int(body) for body in range(1, model.nbody) if self.above[body].any()
+                 and not self.above[model.body_parentid[body]].any()}  # fmt: skip
+        return any(model.jnt_type[model.body_jntadr[body]] != free for body in roots)
+
+    def gravity(self) -> np.ndarray:
+        return np.array(self.model.opt.gravity)
+
+    def mass_centres(self, qpos: np.ndarray) -> tuple[np.ndarray, float]:
+        """Of all that moves."""
+        model, data = self.model, self.mujoco.MjData(self.model)
+        moves = np.flatnonzero(self.above.any(axis=1))
+        mass = np.array(model.body_mass)[moves]
+        found = np.empty((len(qpos), 3))
+        for i, q in enumerate(qpos):
+            data.qpos[:] = q
+            self.mujoco.mj_kinematics(model, data)
+            found[i] = mass @ data.xipos[moves] / mass.sum()
+        return found, float(mass.sum())
+
+    def forces(self, qpos: np.ndarray, qvel: np.ndarray) -> np.ndarray:
+        """Generalised forces of gravity, Coriolis terms, springs and dampers (s, nv)."""
+        model, data = self.model, self.mujoco.MjData(self.model)
+        found = np.empty((len(qpos), self.nv))
+        for i, (q, v) in enumerate(zip(qpos, qvel)):
+            data.qpos[:], data.qvel[:] = q, v
+            self.mujoco.mj_fwdPosition(model, data)
+            self.mujoco.mj_fwdVelocity(model, data)
+            found[i] = data.qfrc_passive - data.qfrc_bias
+        return found
+
+    def moved(self, qpos: np.ndarray, qvel: np.ndarray, h: float) -> np.ndarray:
+        found = np.array(qpos)
+        for q, v in zip(found, qvel):
+            self.mujoco.mj_integratePos(self.model, q, np.ascontiguousarray(v), h)
+        return found
 
     def _joined(self, found: list[_Found], qvel: np.ndarray) -> Collected:
         for name in sorted({name for each in found for name in each.torsional} - self.warned):
@@ -229,7 +296,7 @@ class MujocoRobot:
         rows = Rows.joined([each.rows for each in found]) if found else Rows.of(nv, [], [], [], [], [], [])
         equalities = {state: E for each in found for state, E in each.equalities.items()}
         refused = {state: why for each in found for state, why in each.refused.items()}
-        return Collected(M, np.array(qvel), rows, equalities, self.trees, refused)
+        return Collected(M, np.array(qvel), rows, equalities, self.trees, self.welded, refused)
 
 
 class _Found:
@@ -377,7 +444,7 @@ class _Found:
         else:
             allowed = np.minimum(DEEP, DEEP_SHARE * robot.size[geom].min(axis=1, initial=np.inf))
         return Rows.of(nv, state, J, mu, found["dist"], allowed, geom, found["pos"], found["frame"],
-                       robot.welded[body])  # fmt: skip
+                       body)  # fmt: skip
 
     def _jacobians(self, state: np.ndarray, body: np.ndarray, pos: np.ndarray, frame: np.ndarray) -> np.ndarray:
         """Of the second body's point less the first's, in the contact's frame (r, 3, nv)."""
@@ -446,7 +513,7 @@ class _Found:
             state, k, end = np.nonzero(taken)
             J = np.zeros((len(state), 3, robot.nv))
             J[:, 0] = np.where(end == 0, 1.0, -1.0)[:, None] * self.ten_J[state, k]
-            allowed = allowed_of_limits(span[:, 1] - span[:, 0], np.ones(len(t), dtype=bool), options)
+            allowed = allowed_of_limits(np.ones(len(t), dtype=bool), options)
             found.append(Rows.of(robot.nv, state, J, np.zeros(len(state)), phi[taken], allowed[k],
                                  np.stack([-1 - model.njnt - t[k], -2 - end], axis=1)))  # fmt: skip
         for j in robot.balls:
@@ -463,7 +530,7 @@ class _Found:
             state = np.flatnonzero(is_near(phi, rate, options) & self.finite)
             J = np.zeros((len(state), 3, robot.nv))
             J[:, 0, dof : dof + 3] = -axis[state]
-            allowed = allowed_of_limits(np.array([most]), np.array([False]), options)
+            allowed = allowed_of_limits(np.array([False]), options)
             found.append(Rows.of(robot.nv, state, J, np.zeros(len(state)), phi[state], np.repeat(allowed, len(state)),
                                  np.tile([-1 - int(j), -4], (len(state), 1))))  # fmt: skip
         return found
@@ -512,7 +579,7 @@ def reach_of(options: Options) -> float:
 
 def from_mujoco(
     model: Any, data: Any = None, *, qpos: Any = None, qvel: Any = None, activation: float = 1e-6,
-    time_to_contact: float = 0.0, max_penetration: float | None = None, max_projected: float = 0.01,
+    time_to_contact: float = 0.0, max_penetration: float | None = None, max_projected: float = 0.05,
     reduce: str | None = None, pad: bool = False, threads: int = 0, on_error: str | None = None,
 ) -> Any:  # fmt: skip
     """Impact problems of states of a MuJoCo model, just before contacts act; carom.robot has more of it.
@@ -524,7 +591,7 @@ def from_mujoco(
     within time_to_contact [s] at their speed, and joints, balls and tendons at their limits likewise
     (mu = 0); velocities are those of MuJoCo, or u of v = Z u, Z in lift, where equalities are active.
     Contacts may be as deep as max_penetration [m, limits rad], None: a tenth of the size of the smaller
-    body's geoms and 2 cm, limits a tenth of their range. A velocity off the equalities is projected
+    body's geoms and 2 cm, limits 2 cm or 0.2 rad. A velocity off the equalities is projected
     onto them (states.projected, the share of the energy, at most max_projected). reduce="hull" leaves
     out contacts between others of a patch of one pair of bodies. on_error: "raise" (None: of one
     state), or "status" (of many): a refused state is in no problem.

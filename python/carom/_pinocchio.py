@@ -113,7 +113,7 @@ class PinocchioRobot:
                     self.half_spaces[k] = ((pair.first, pair.second)[flat], (pair.first, pair.second)[other], points)
             if any(kind.startswith(("BVHModel", "HeightField", "OcTree")) for kind in kinds):
                 self.meshes.add(k)
-        self.size = np.array([self._size(i) for i in range(len(self.geom.geometryObjects))])
+        self.size = self._sizes()
         tree = np.zeros(model.nv, dtype=np.int64)
         for j in range(1, model.njoints):
             root = j
@@ -141,12 +141,26 @@ class PinocchioRobot:
             self.turned.append(turned)
             self.geom.addCollisionPair(self.pin.CollisionPair(*((second, first) if turned else (first, second))))
 
-    def _size(self, i: int) -> float:
-        shape = self.geom.geometryObjects[i].geometry
-        if type(shape).__name__ in ("Halfspace", "Plane"):
-            return np.inf
-        shape.computeLocalAABB()
-        return float(2.0 * shape.aabb_radius)
+    def _sizes(self) -> np.ndarray:
+        """Of each geometry the size of the rigid body that it is fixed to: the diameter of its shapes, or of
+        the ball that turns as heavily; of what does not move, infinite."""
+        objects = list(self.geom.geometryObjects)
+        joint = np.array([each.parentJoint for each in objects], dtype=np.int64)
+        size = np.full(len(objects), np.inf)
+        for j in np.unique(joint[joint > 0]):
+            mine = np.flatnonzero(joint == j)
+            reach, place = [], []
+            for i in mine:
+                objects[i].geometry.computeLocalAABB()
+                reach.append(float(objects[i].geometry.aabb_radius))
+                place.append(objects[i].placement.act(np.array(objects[i].geometry.aabb_center)))
+            apart = np.linalg.norm(np.array(place)[:, None] - np.array(place)[None], axis=2)
+            wide = float((apart + np.array(reach)[:, None] + np.array(reach)[None]).max())
+            inertia = self.model.inertias[int(j)]
+            if inertia.mass > 0.0:
+                wide = max(wide, 2.0 * float(np.sqrt(5.0 / 6.0 * np.trace(inertia.inertia) / inertia.mass)))
+            size[mine] = wide
+        return size
 
     def row_name(self, a: int, b: int) -> str:
         if a >= 0:
@@ -156,9 +170,38 @@ class PinocchioRobot:
     def body_name(self, joint: int) -> str:
         return str(self.model.names[joint])
 
+    def is_fixed(self) -> bool:
+        """Whether something that moves does so otherwise than from a free joint."""
+        model = self.model
+        return any("FreeFlyer" not in model.joints[j].shortname() for j in range(1, model.njoints) if model.parents[j] == 0)
+
+    def gravity(self) -> np.ndarray:
+        return np.array(self.model.gravity.linear)
+
+    def mass_centres(self, q: np.ndarray) -> tuple[np.ndarray, float]:
+        pin, model, data = self.pin, self.model, self.data
+        mass = sum(float(model.inertias[j].mass) for j in range(1, model.njoints))
+        fixed = np.array(model.inertias[0].mass * model.inertias[0].lever)
+        centres = np.array([pin.centerOfMass(model, data, each) for each in q]).reshape(-1, 3)
+        whole = mass + float(model.inertias[0].mass) if data.mass[0] > mass * (1 + 1e-12) else mass
+        return (centres * whole - (fixed if whole > mass else 0.0)) / mass, mass
+
+    def forces(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """Generalised forces of gravity and Coriolis terms (s, nv)."""
+        return -np.array([self.pin.nonLinearEffects(self.model, self.data, *each) for each in zip(q, v)]).reshape(len(q), -1)
+
+    def moved(self, q: np.ndarray, v: np.ndarray, h: float) -> np.ndarray:
+        return np.array([self.pin.integrate(self.model, a, h * b) for a, b in zip(q, v)]).reshape(len(q), -1)
+
     def impacts(
         self, q: np.ndarray, v: np.ndarray, options: Options, *, whole: bool = True
     ) -> tuple[StateImpacts, dict[int, InvalidInput]]:
+        return self.assembled(self.collected(q, v, options), options, whole)
+
+    def assembled(self, found: Collected, options: Options, whole: bool) -> tuple[StateImpacts, dict[int, InvalidInput]]:
+        return assembled(found, options, self.name, self.row_name, self.body_name, whole)
+
+    def collected(self, q: np.ndarray, v: np.ndarray, options: Options) -> Collected:
         pin, model, data = self.pin, self.model, self.data
         reach = max(options.activation, _FASTEST * options.time_to_contact)
         for k, request in enumerate(self.found.collisionRequests):
@@ -190,8 +233,7 @@ class PinocchioRobot:
         low = np.asarray(model.lowerPositionLimit)[self.idx_q]
         high = np.asarray(model.upperPositionLimit)[self.idx_q]
         ends = limits(nv, self.idx_v, low, high, q[:, self.idx_q], v[:, self.idx_v], self.slides, options)
-        collected = Collected(masses, v, Rows.joined([rows, ends]), {}, self.trees, refused)
-        return assembled(collected, options, self.name, self.row_name, self.body_name, whole)
+        return Collected(masses, v, Rows.joined([rows, ends]), {}, self.trees, np.arange(model.njoints), refused)
 
     def _point_jacobian(self, joint: int, at: np.ndarray) -> np.ndarray:
         if joint == 0:

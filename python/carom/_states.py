@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ._arrays import from_any, refuse
-from ._reduce import components, hull, patch_corners
+from ._reduce import components, patch_corners
 from ._results import Result
 from .errors import InvalidInput
 from .problems import RobotProblems
@@ -19,10 +19,10 @@ from .problems import RobotProblems
 MAX_CONTACTS = 16
 MAX_VELOCITIES = 64
 
-_hull = hull  # its earlier name
 DEEP = 0.02  # [m], and ...
-DEEP_SHARE = 0.1  # ... of a size or a range: how deep a contact or limit may be by default
-PROJECTED_SHARE = 0.01  # of the energy, and ...
+DEEP_ANGLE = 0.2  # [rad], and ...
+DEEP_SHARE = 0.1  # ... of a body's size: how deep a contact or limit may be by default
+PROJECTED_SHARE = 0.05  # of the energy, and ...
 _PROJECTED_SPEED = 1e-3  # ... [m/s]: what a projection onto the equalities may change
 _RANK = 1e-10  # of rows of equalities, relative to the largest
 _KEPT = 1e-6  # a velocity so near to its equalities, relative, keeps them
@@ -114,13 +114,15 @@ class Rows:
 @dataclasses.dataclass
 class Collected:
     """What a converter found: M (s, nv, nv), v (s, nv), rows, E (e, nv) of active equalities by state,
-    trees (nv): velocities of different numbers are not coupled by M; refused: by state, the first."""
+    trees (nv): velocities of different numbers are not coupled by M; welded: of bodies, one number for
+    all that do not move against each other, 0 for what does not move at all; refused: by state, the first."""
 
     M: np.ndarray
     v: np.ndarray
     rows: Rows
     equalities: dict[int, np.ndarray]
     trees: np.ndarray
+    welded: np.ndarray
     refused: dict[int, tuple[StateStatus, InvalidInput]]
 
 
@@ -139,16 +141,16 @@ def limits(
     state, j, end = np.nonzero(taken)
     J = np.zeros((len(state), 3, nv))
     J[np.arange(len(state)), 0, dof[j]] = np.where(end == 0, 1.0, -1.0)
-    allowed = allowed_of_limits(high - low, length, options)
+    allowed = allowed_of_limits(length, options)
     return Rows.of(nv, state, J, np.zeros(len(state)), phi[taken], allowed[j],
                    np.stack([-1 - j, -2 - end], axis=1))  # fmt: skip
 
 
-def allowed_of_limits(span: np.ndarray, length: np.ndarray, options: Options) -> np.ndarray:
+def allowed_of_limits(length: np.ndarray, options: Options) -> np.ndarray:
+    """How far beyond a limit a state may be: its row is the same wherever it is."""
     if options.max_penetration is not None:
-        return np.full(np.shape(span), options.max_penetration)
-    share = DEEP_SHARE * np.where(np.isfinite(span), span, np.inf)
-    return np.where(length, np.minimum(share, DEEP), np.minimum(share, 0.1))
+        return np.full(np.shape(length), options.max_penetration)
+    return np.where(length, DEEP, DEEP_ANGLE)
 
 
 def is_near(phi: np.ndarray, rate: np.ndarray, options: Options) -> np.ndarray:
@@ -225,6 +227,7 @@ class StateImpacts(Result):
     row_state: np.ndarray
     row_name: np.ndarray
     row_bodies: np.ndarray
+    row_still: np.ndarray
     row_point: np.ndarray
     row_frame: np.ndarray
     row_distance: np.ndarray
@@ -284,8 +287,9 @@ class StateImpacts(Result):
         whole: np.ndarray = self.velocity[i]
         for (part, place), mine in zip(found, given):
             problem = self.parts[part]
-            change = mine - problem.velocity[place]
-            whole = whole + (change if problem.lift is None else change @ problem.lift[place].T)
+            if problem.lift is None:
+                return np.asarray(mine)
+            whole = whole + (mine - problem.velocity[place]) @ problem.lift[place].T
         return whole
 
     def _summary(self) -> str:
@@ -327,14 +331,14 @@ def assembled(
 
     for row in np.flatnonzero(rows.phi < -rows.allowed):
         rule = f"max_penetration = {options.max_penetration:g}" if options.max_penetration is not None else (
-            f"{rows.allowed[row]:.3g}, a tenth of its size or range and {DEEP} m: max_penetration says otherwise")  # fmt: skip
+            f"{rows.allowed[row]:.3g}, by its size: max_penetration says otherwise")  # fmt: skip
         unit = "m" if rows.contact[row] else "m or rad"
         refuse_state(int(rows.state[row]), StateStatus.too_deep, refuse(
             named(*map(int, rows.geom[row])), f"{-rows.phi[row]:.6g} {unit} deep", f"must be at most {rule}"))  # fmt: skip
 
     merged, moment, turn = np.zeros(s, dtype=np.int64), np.zeros(s), np.zeros(s)
     if options.reduce == "hull" and len(rows):
-        rows = _reduced(rows, merged, moment, turn)
+        rows = _reduced(rows, found.welded, merged, moment, turn)
 
     projected = np.zeros(s)
     kept: dict[int, np.ndarray] = {}  # Z of states whose velocity keeps its equalities, by rounding
@@ -410,7 +414,8 @@ def assembled(
     states = StateImpacts(
         name=name, status=status, why=tuple(why), parts=tuple(part for part, _ in parts), velocity=velocity,
         projected=projected, depth=depth, merged=merged, reduction_moment=moment, reduction_turn=turn,
-        islands=islands, row_state=rows.state, row_name=names, row_bodies=bodies, row_point=rows.pos,
+        islands=islands, row_state=rows.state, row_name=names, row_bodies=bodies,
+        row_still=(found.welded[rows.body] == 0) & rows.contact[:, None], row_point=rows.pos,
         row_frame=rows.frame, row_distance=rows.phi, row_normal_velocity=normal, row_friction=rows.mu,
         part_rows=tuple(places for _, places in parts), settings=dataclasses.asdict(options),
     )  # fmt: skip
@@ -445,10 +450,10 @@ def _row_words(rows: Rows, named: Named, body_named: Callable[[int], str]) -> tu
     return names, words[place.reshape(rows.body.shape)]
 
 
-def _reduced(rows: Rows, merged: np.ndarray, moment: np.ndarray, turn: np.ndarray) -> Rows:
+def _reduced(rows: Rows, welded: np.ndarray, merged: np.ndarray, moment: np.ndarray, turn: np.ndarray) -> Rows:
     """With the corners of patches alone; fills what that changed in each state."""
     several = rows.contact
-    pair = np.sort(rows.body, axis=1)
+    pair = np.sort(welded[rows.body], axis=1)
     base = int(pair.max(initial=0)) + 1
     key = (rows.state * base + pair[:, 0]) * base + pair[:, 1]
     key[~several] = -1

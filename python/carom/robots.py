@@ -1,0 +1,382 @@
+"""A robot's states: from a model, made ready once, to sets of outcomes, regions of balance, compliant steps and
+motions."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import pathlib
+from typing import Any
+
+import numpy as np
+
+from . import compliant, equilibrium, motion
+from ._arrays import refuse
+from ._mujoco import MujocoRobot, _mujoco, _other_state, reach_of
+from ._optional import needed
+from ._pinocchio import PinocchioRobot
+from ._results import Result, RowType, result
+from ._state_runs import ImpactRuns
+from ._states import Options, StateContact, StateImpacts, StateStatus, states_of
+
+__all__ = ["ImpactRuns", "Robot", "StateContact", "StateImpacts", "StatePostures", "StateStatus", "StateSteps", "robot"]
+
+GROUND = "ground"
+TIME_TO_CONTACT = 1e-3  # [s]: what touches within it acts together with what touches
+
+
+def host(value: Any) -> Any:
+    """An array in host memory: what devices hold is copied."""
+    if value is None or isinstance(value, np.ndarray):
+        return value
+    for name in ("detach", "cpu", "numpy"):  # torch; Warp has numpy() alone
+        if hasattr(value, name):
+            value = getattr(value, name)()
+    return np.asarray(value)
+
+
+@result
+class StatePostures(Result):
+    """Stances of the states of a robot: status, why (s) as of StateImpacts; parts, Postures of one number
+    of contacts each, whose states are in index, one array a part; mass_centre (s, 3) [m]; weight [N]."""
+
+    name: str
+    status: np.ndarray
+    why: tuple[str, ...]
+    parts: tuple[equilibrium.Postures, ...]
+    index: tuple[np.ndarray, ...]
+    mass_centre: np.ndarray
+    weight: float
+
+    def __len__(self) -> int:
+        return len(self.status)
+
+    def margins(self, **settings: Any) -> np.ndarray:
+        """Bounds (s, 2) of how far inside the region of balance each state's centre of mass is [m], negative
+        outside; NaN without contacts. settings: those of equilibrium.margins."""
+        found = np.full((len(self), 2), np.nan)
+        for part, index in zip(self.parts, self.index):
+            answer = equilibrium.margins(part, com=self.mass_centre[index], bad_problem="isolate", **settings)
+            found[index] = np.stack([answer.margin_lower, answer.margin_upper], axis=1)
+        return found
+
+    def _summary(self) -> str:
+        sizes = ", ".join(f"{len(part)} of {part.contacts}" for part in self.parts)
+        return f"{self.name!r}: {len(self)} states; stances by contacts: {sizes or 'none'}"
+
+
+@result
+class StateSteps(Result):
+    """One compliant step of every state: qpos (s, nq) and qvel (s, nv) after it; kinetic_energy [J],
+    residual, solved (s); status, why (s) as of StateImpacts: a refused state keeps its numbers."""
+
+    name: str
+    status: np.ndarray
+    why: tuple[str, ...]
+    solved: np.ndarray
+    qpos: np.ndarray
+    qvel: np.ndarray
+    kinetic_energy: np.ndarray
+    residual: np.ndarray
+
+    def _summary(self) -> str:
+        return f"{self.name!r}: {len(self.status)} states, {int(self.solved.sum())} solved"
+
+
+class Robot:
+    """A model made ready for many states; robot() makes it. What is changed in the model afterwards is
+    not seen. notes: what was taken for the model in words."""
+
+    def __init__(self, ready: Any, notes: tuple[str, ...]) -> None:
+        self._ready = ready
+        self.notes = notes
+
+    @property
+    def name(self) -> str:
+        return str(self._ready.name)
+
+    @property
+    def library(self) -> str:
+        return "mujoco" if isinstance(self._ready, MujocoRobot) else "pinocchio"
+
+    @property
+    def positions(self) -> int:
+        return int(self._ready.model.nq)
+
+    @property
+    def velocities(self) -> int:
+        return int(self._ready.nv)
+
+    def __repr__(self) -> str:
+        return f"Robot({self.name!r} of {self.library}: {self.positions} positions, {self.velocities} velocities)"
+
+    def _states(self, qpos: Any, qvel: Any) -> tuple[np.ndarray, np.ndarray, Any]:
+        """Positions and velocities of states, and the MjData that they came in, if any."""
+        data = None
+        if qvel is None and hasattr(qpos, "qpos") and hasattr(qpos, "qvel"):
+            data, qpos, qvel = qpos, qpos.qpos, qpos.qvel
+        q, v, _ = states_of("qpos", np.array(host(qpos)), self.positions, "qvel", host(qvel), self.velocities, finite=False)
+        if type(data).__name__ != "MjData":
+            data = None
+        return q, v, data
+
+    def impacts(
+        self, qpos: Any, qvel: Any = None, *, activation: float = 1e-6, time_to_contact: float = TIME_TO_CONTACT,
+        max_penetration: float | None = None, max_projected: float = 0.05, reduce: str | None = "hull",
+        islands: bool = True, threads: int = 0, on_error: str = "status",
+    ) -> StateImpacts:  # fmt: skip
+        """The impacts of states, just before contacts act; impact.sample takes them.
+
+        qpos (s, nq), qvel (s, nv), or of one state, as the simulator has them, from NumPy, MJX, Warp, torch;
+        or an object that has both, such as MjData. What acts together: contacts nearer than activation [m],
+        and those that touch within time_to_contact [s] at their speed; 0 is distance alone. Contacts of
+        the simulator may be as deep as max_penetration [m, limits rad], None: a tenth of the size of
+        the smaller rigid body's geoms, at most 2 cm; limits 2 cm or 0.2 rad.
+        Velocities are projected onto active equalities, which may take max_projected of the kinetic
+        energy. reduce="hull": of contacts of one pair of bodies with one normal, friction and plane the
+        corners, and of those within 0.1 mm one; None keeps all. islands: what moves apart is solved apart.
+        threads: 0 all cores. on_error: "status", or "raise" at the first refused state.
+
+        Errors: InvalidInput for shapes; with on_error="raise" that of the first refused state.
+        """
+        options = Options(activation, time_to_contact, max_penetration, max_projected, reduce, islands)
+        q, v, data = self._states(qpos, qvel)
+        if on_error not in ("status", "raise"):
+            raise refuse("on_error", repr(on_error), "must be 'status' or 'raise'")
+        states: StateImpacts
+        states, errors = self._taken(q, v, data, options, threads)
+        if errors and on_error == "raise":
+            raise errors[min(errors)]
+        return states
+
+    def _taken(self, q: np.ndarray, v: np.ndarray, data: Any, options: Options, threads: int = 0) -> Any:
+        return self._ready.assembled(self._collected(q, v, data, options, threads), options, False)
+
+    def _collected(self, q: np.ndarray, v: np.ndarray, data: Any, options: Options, threads: int = 0) -> Any:
+        if isinstance(self._ready, PinocchioRobot):
+            return self._ready.collected(q, v, options)
+        self._ready.widen(reach_of(options))
+        prepare = None if data is None else lambda made: _other_state(data, made)
+        return self._ready.collected(q, v, options, prepare, threads)
+
+    def posture(self, qpos: Any, *, activation: float = 1e-3, max_penetration: float | None = None) -> StatePostures:
+        """The stances of states on what does not move: contacts with the world alone, all bodies one, joints
+        as strong as need be. activation: contacts so near count [m].
+
+        Errors: InvalidInput for a robot whose base is fixed, or whose gravity is not along -z.
+        """
+        q, v, data = self._states(qpos, None)
+        if self._ready.is_fixed():
+            raise refuse("model", "with a fixed base", "stands on contacts where its base is free", "is")
+        gravity = self._ready.gravity()
+        if gravity[2] >= 0.0 or np.abs(gravity[:2]).max() > 1e-12 * abs(gravity[2]):
+            raise refuse("gravity", str(gravity.tolist()), "must be along -z")
+        options = Options(activation, 0.0, max_penetration, reduce="hull")
+        states, _ = self._taken(q, np.zeros_like(v), data, options)
+        centre, mass = self._ready.mass_centres(q)
+        weight = float(-mass * gravity[2])
+        parts, index = [], []
+        mine = states.row_still.sum(axis=1) == 1
+        count = np.bincount(states.row_state[mine], minlength=len(states))
+        for k in np.unique(count[count > 0]):
+            chosen = np.flatnonzero((count == k) & ((states.status <= StateStatus.no_contact)))
+            if not len(chosen):
+                continue
+            rows = np.flatnonzero(mine & np.isin(states.row_state, chosen)).reshape(len(chosen), int(k))
+            normal = states.row_frame[rows][:, :, 0]
+            inward = states.row_still[rows][:, :, 0]  # normals point to the second body
+            normal = np.where(inward[:, :, None], normal, -normal)
+            parts.append(equilibrium.Postures.of(
+                states.row_point[rows], normal, states.row_friction[rows],
+                wrench=np.array([0.0, 0.0, -weight, 0.0, 0.0, 0.0]), name=self.name))  # fmt: skip
+            index.append(chosen)
+        return StatePostures(
+            name=self.name, status=states.status, why=states.why, parts=tuple(parts), index=tuple(index),
+            mass_centre=centre, weight=weight,
+        )  # fmt: skip
+
+    def step(
+        self, qpos: Any, qvel: Any, h: float, *, force: Any = None, stiffness: float = 1e5, damping: float = 1e3,
+        activation: float = 1e-3, max_penetration: float | None = None, **settings: Any,
+    ) -> StateSteps:  # fmt: skip
+        """One compliant step of h [s] of every state (compliant.step), contacts and limits with a stiffness
+        [N/m] and a damping [N s/m]; equalities hold as if rigid. force (s, nv) or (nv): generalised
+        forces [N, N m] of the actuators, 0 where left out; gravity, Coriolis forces and those of springs
+        and dampers of joints are the model's.
+
+        Errors: InvalidInput for shapes and settings.
+        """
+        q, v, data = self._states(qpos, qvel)
+        options = Options(activation, 0.0, max_penetration, 1.0, "hull")
+        found = self._collected(q, v, data, options)
+        states, _ = self._ready.assembled(found, options, False)
+        nv, count = self.velocities, len(q)
+        free = self._ready.forces(q, v)
+        if force is not None:
+            free = free + np.broadcast_to(np.asarray(host(force), dtype=np.float64), free.shape)
+        after_q, after_v = np.array(q), np.array(v)
+        energy, residual = np.full(count, np.nan), np.full(count, np.nan)
+        solved = np.zeros(count, dtype=bool)
+        good = np.flatnonzero(~np.isin(states.status, (StateStatus.too_deep, StateStatus.not_taken, StateStatus.invalid)))
+        blocks = [self._rows(found, int(i), stiffness, damping, h) for i in good]
+        most = max((len(block[0]) for block in blocks), default=0)
+        if len(good):
+            stacked = [np.zeros((len(good), most, *block.shape[1:])) for block in blocks[0]]
+            for place, block in enumerate(blocks):
+                for array, mine in zip(stacked, block):
+                    array[place, : len(mine)] = mine
+            kinds = stacked[0].astype(np.uint8)  # what a state lacks is 0, none
+            rows = compliant.Rows(kinds, stacked[1], phi=stacked[2], K=stacked[3], B=stacked[4], mu=stacked[5])
+            answer = compliant.step(found.M[good], free[good], v[good], rows, h, **settings)
+            solved[good] = answer.status == 0
+            energy[good], residual[good] = answer.kinetic_energy, answer.residual
+            done = good[answer.status == 0]
+            after_v[done] = answer.velocity[answer.status == 0]
+            after_q[done] = self._ready.moved(q[done], after_v[done], h)
+        return StateSteps(
+            name=self.name, status=states.status, why=states.why, solved=solved, qpos=after_q, qvel=after_v,
+            kinetic_energy=energy, residual=residual,
+        )  # fmt: skip
+
+    def _rows(self, found: Any, i: int, stiffness: float, damping: float, h: float) -> tuple[Any, ...]:
+        """A state's constraint rows: type, J, phi, K, B, mu."""
+        kind = RowType
+        mine = np.flatnonzero(found.rows.state == i)
+        types, J, phi, K, B, mu = [], [], [], [], [], []
+        for r in mine:
+            contact = found.rows.geom[r, 0] >= 0
+            lines = 3 if contact else 1
+            types += [kind.normal, kind.tangent, kind.tangent] if contact else [kind.unilateral]
+            J += list(found.rows.J[r, :lines])
+            phi += [found.rows.phi[r]] + [0.0] * (lines - 1)
+            K += [stiffness] + [0.0] * (lines - 1)
+            B += [damping] * lines
+            mu += [found.rows.mu[r]] + [0.0] * (lines - 1)
+        for line in found.equalities.get(i, np.zeros((0, self.velocities))):
+            types.append(kind.bilateral)
+            J.append(line)
+            phi.append(0.0)
+            K.append(0.0)
+            B.append(1e3 / h)
+            mu.append(0.0)
+        return (np.array(types, dtype=np.uint8), np.array(J).reshape(-1, self.velocities), np.array(phi), np.array(K),
+                np.array(B), np.array(mu))  # fmt: skip
+
+    def motion(self, qpos: Any, qvel: Any = None) -> motion.Motions:
+        """Starts of motions (motion.simulate) of the same mechanism: links, hinges, slides and balls with
+        their springs and dampers, and points of its spheres, boxes and capsules that may touch planes.
+
+        Errors: InvalidInput naming what a mechanism of motions has not: equalities, armature, several
+        free bodies, other shapes at planes.
+        """
+        if isinstance(self._ready, PinocchioRobot):
+            raise refuse("model", "of Pinocchio", "motions are made of MuJoCo models", "is")
+        from ._robot_trees import tree_of
+
+        q, v, _ = self._states(qpos, qvel)
+        description, position, velocity = tree_of(self._ready, q, v)
+        return motion.tree(description, position, velocity, name=self.name)
+
+
+def robot(
+    model: Any, *, geometry: Any = None, friction: Any = None, floating: bool = True, ground: bool = True,
+    packages: Any = None, hulls: bool = True,
+) -> Robot:  # fmt: skip
+    """A robot made ready for many states.
+
+    model: a MuJoCo MjModel, or what holds one (dm_control's Physics, an environment of Gymnasium); the
+    path of an MJCF file (.xml, .mjb), or of a URDF file, which Pinocchio reads; a Pinocchio Model with
+    its GeometryModel in geometry, or a RobotWrapper. friction (Pinocchio has none): a number, 0.8 where
+    left out, or {(name, name): number}. floating: a URDF's base is free. ground: a half-space z <= 0 is
+    added to URDFs and RobotWrappers. packages: folders of a URDF's package:// paths. hulls: Pinocchio's
+    meshes are taken as their convex hulls, as MuJoCo does.
+
+    Errors: InvalidInput for what is none of these; ImportError where the library is missing.
+    """
+    if isinstance(model, (str, os.PathLike)):
+        return _from_file(pathlib.Path(model), friction, floating, ground, packages, hulls)
+    holder = model
+    for _ in range(4):  # Gymnasium's environments, dm_control's Physics and its wrapper of a model
+        kind = type(holder).__name__
+        if kind == "MjModel" and type(holder).__module__.startswith("mujoco."):
+            return Robot(MujocoRobot(holder, 0.0), ("made of a MuJoCo model; later changes to it are not seen",))
+        if kind == "MjSpec":
+            holder = holder.compile()
+        elif kind == "Model" and type(holder).__module__.startswith("pinocchio"):
+            if geometry is None:
+                raise refuse("geometry", "None", "a Pinocchio model comes with its GeometryModel")
+            return Robot(PinocchioRobot(holder, geometry, 0.8 if friction is None else friction, hulls), _notes(friction, hulls))
+        elif hasattr(holder, "collision_model"):  # Pinocchio's RobotWrapper, example-robot-data
+            return _of_pinocchio(holder.model, holder.collision_model, friction, ground, hulls)
+        elif type(holder).__module__.startswith(("mujoco.mjx", "mujoco_warp")):
+            raise refuse("model", f"a {type(holder).__module__} Model", "has not all of the MjModel that it was made of: give "
+                         "that; states may come from MJX and Warp")  # fmt: skip
+        else:
+            following = next((getattr(holder, name) for name in ("unwrapped", "physics", "model", "ptr", "mj_model", "sim")
+                              if getattr(holder, name, None) is not None and getattr(holder, name) is not holder), None)  # fmt: skip
+            if following is None:
+                break
+            holder = following
+    raise refuse("model", type(model).__name__, "must be an MjModel, a Pinocchio Model or RobotWrapper, or the path of a file")
+
+
+def _from_file(path: pathlib.Path, friction: Any, floating: bool, ground: bool, packages: Any, hulls: bool) -> Robot:
+    if not path.exists():
+        raise refuse("model", repr(str(path)), "no such file")
+    if path.suffix == ".mjb":
+        return robot(_mujoco().MjModel.from_binary_path(str(path)))
+    text = path.read_text(encoding="utf-8", errors="replace")
+    if path.suffix == ".urdf" or "<robot" in text:
+        pin = needed("pinocchio", "a URDF", "pinocchio")
+        folders = [str(each) for each in ([packages] if isinstance(packages, (str, os.PathLike)) else packages or ())]
+        folders += [str(parent) for parent in path.resolve().parents[:4]]
+        model = pin.buildModelFromUrdf(str(path), pin.JointModelFreeFlyer()) if floating else pin.buildModelFromUrdf(str(path))
+        geom = pin.buildGeomFromUrdf(model, str(path), pin.GeometryType.COLLISION, package_dirs=folders)
+        return _of_pinocchio(model, geom, friction, ground, hulls)
+    return robot(_mujoco().MjModel.from_xml_path(str(path)))
+
+
+def _notes(friction: Any, hulls: bool) -> tuple[str, ...]:
+    notes = ["made of a Pinocchio model"]
+    if friction is None:
+        notes.append("friction 0.8")
+    if hulls:
+        notes.append("meshes are their convex hulls")
+    return tuple(notes)
+
+
+def _of_pinocchio(model: Any, geom: Any, friction: Any, ground: bool, hulls: bool) -> Robot:
+    """With a ground, and the pairs of bodies that are not neighbours and do not overlap as built."""
+    pin = needed("pinocchio", "a Pinocchio model", "pinocchio")
+    geom = geom.clone()
+    notes = list(_notes(friction, hulls))
+    if ground and not geom.existGeometryName(GROUND):
+        coal = needed("coal", "a ground", "pinocchio")
+        plane = coal.Halfspace(np.array([0.0, 0.0, 1.0]), 0.0)
+        geom.addGeometryObject(pin.GeometryObject(GROUND, 0, pin.SE3.Identity(), plane))
+        notes.append("a ground z <= 0")
+        if not len(geom.collisionPairs):
+            _self_pairs(pin, model, geom)
+        number = geom.getGeometryId(GROUND)
+        for i, each in enumerate(geom.geometryObjects):
+            if each.parentJoint != 0:
+                geom.addCollisionPair(pin.CollisionPair(i, number))
+    elif not len(geom.collisionPairs):
+        _self_pairs(pin, model, geom)
+    return Robot(PinocchioRobot(model, geom, 0.8 if friction is None else friction, hulls), tuple(notes))
+
+
+def _self_pairs(pin: Any, model: Any, geom: Any) -> None:
+    objects = list(geom.geometryObjects)
+    for i, first in enumerate(objects):
+        for j in range(i + 1, len(objects)):
+            a, b = first.parentJoint, objects[j].parentJoint
+            neighbours = a == b or model.parents[a] == b or model.parents[b] == a
+            if not neighbours and GROUND not in (first.name, objects[j].name):
+                geom.addCollisionPair(pin.CollisionPair(i, j))
+    data, found = model.createData(), pin.GeometryData(geom)
+    pin.computeCollisions(model, data, geom, found, pin.neutral(model), False)
+    overlapping = [geom.collisionPairs[k].copy() if hasattr(geom.collisionPairs[k], "copy") else geom.collisionPairs[k]
+                   for k in range(len(geom.collisionPairs)) if found.collisionResults[k].isCollision()]  # fmt: skip
+    for pair in overlapping:
+        geom.removeCollisionPair(pair)

@@ -1,0 +1,337 @@
+"""carom.robot: states of a robot as impacts, stances, steps and motions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import carom
+
+mujoco = pytest.importorskip("mujoco")
+
+BOX = """
+<mujoco model="box"><worldbody><geom name="floor" type="plane" size="5 5 .1"/>
+<body name="box" pos="0 0 .2"><freejoint/><geom name="box" type="box" size=".5 .3 .2" friction=".6" mass="2"/></body>
+</worldbody></mujoco>"""
+TWO = """
+<mujoco model="two"><worldbody><geom name="floor" type="plane" size="5 5 .1"/>
+<body name="left" pos="-1 0 .2"><freejoint/><geom name="left" type="box" size=".5 .3 .2" friction=".6"/></body>
+<body name="right" pos="1 0 .1"><freejoint/><geom name="right" type="sphere" size=".1"/></body></worldbody></mujoco>"""
+
+
+def model_of(text=BOX):
+    return mujoco.MjModel.from_xml_string(text)
+
+
+def states(count=4, down=-1.0):
+    qpos = np.tile([0, 0, 0.2, 1, 0, 0, 0], (count, 1)).astype(float)
+    qvel = np.zeros((count, 6))
+    qvel[:, 2] = down
+    return qpos, qvel
+
+
+def test_states_say_what_became_of_them():
+    robot = carom.robot(model_of())
+    qpos, qvel = states(5)
+    qpos[1, 2], qpos[2, 2], qpos[3, 2] = 0.19, 0.1, 0.5
+    found = robot.impacts(qpos, qvel)
+    assert found.reasons() == {"taken": 3, "no_contact": 1, "too_deep": 1}
+    assert found.accepted.tolist() == [True, True, False, True, True]
+    assert found.why[2].startswith("floor/box is 0.1 m deep") and found.why[0] == ""
+    assert found.depth[1] == pytest.approx(0.01) and [each.index.tolist() for each in found.parts] == [[0, 1, 4]]
+    contacts = found.contacts(1)
+    assert len(contacts) == 4 and contacts[0].name == "floor/box" and contacts[0].bodies == ("world", "box")
+    assert contacts[0].normal_velocity == pytest.approx(-1.0) and contacts[0].distance == pytest.approx(-0.01)
+    np.testing.assert_allclose(contacts[0].frame[0], [0.0, 0.0, 1.0], atol=1e-12)
+    assert sorted(np.abs(np.array([each.point for each in contacts]))[:, 0].round(6)) == [0.5] * 4
+    assert found.contacts(3) == [] and found[1].contacts == 4
+    with pytest.raises(carom.InvalidInput, match="deep"):
+        found[2]
+    with pytest.raises(carom.InvalidInput, match="deep"):
+        robot.impacts(qpos, qvel, on_error="raise")
+    assert "1 refused" in repr(found) and "box" in repr(robot)
+
+
+def test_impacts_of_states_are_sampled_and_come_back_in_the_robots_velocities():
+    robot = carom.robot(model_of())
+    qpos, qvel = states(3)
+    qpos[1, 2], qpos[2, 2] = 0.5, 0.1
+    found = robot.impacts(qpos, qvel)
+    run = carom.impact.sample(found, samples=256)
+    assert run.taken == ("4 contacts: events, 8 friction directions",) and len(run) == 3
+    after = run.velocity(0)
+    np.testing.assert_array_equal(after, run.runs[0].samples.velocity[0])
+    modes = run.modes(0)
+    assert list(modes) == [f"floor/box {i}" for i in (1, 2, 3, 4)]
+    assert all(sum(shares.values()) == pytest.approx(1.0) for shares in modes.values())
+    np.testing.assert_array_equal(run.velocity(1), qvel[1:2])  # in flight
+    with pytest.raises(carom.InvalidInput, match="deep"):
+        run.velocity(2)
+    alone = carom.impact.sample(found[0], samples=256)
+    np.testing.assert_array_equal(alone.samples.velocity, run.runs[0].samples.velocity)
+
+
+def test_lists_of_problems_are_one_batch():
+    parts = [carom.model("rocking_block", n=2), carom.model("cube_drop")]
+    run = carom.impact.sample(parts, samples=64)
+    assert len(run) == 3 and run.part.tolist() == [0, 0, 1] and run.place.tolist() == [0, 1, 0]
+    other = carom.impact.sample(parts[1], samples=64, first_problem=2)
+    np.testing.assert_array_equal(run.velocity(2), other.samples.velocity[0])
+    assert "3 problems in 2 shapes" in repr(run)
+
+
+def test_what_moves_apart_is_solved_apart():
+    robot = carom.robot(model_of(TWO))
+    data = mujoco.MjData(robot._ready.model)
+    qpos = np.array(data.qpos)
+    qvel = np.zeros(12)
+    qvel[[2, 8, 6]] = -1.0, -2.0, 0.5
+    found = robot.impacts(qpos, qvel)
+    assert found.islands.tolist() == [2] and sorted(each.contacts for each in found.parts) == [1, 4]
+    assert all(each.velocities == 6 for each in found.parts)
+    run = carom.impact.sample(found, samples=512)
+    after = run.velocity(0)
+    assert after.shape == (512, 12)
+    alone = carom.robot(model_of()).impacts(*states(1))
+    box = carom.impact.sample(alone, samples=2048).velocity(0)
+    for i in (2, 3, 4):  # the same set as the box's that is alone
+        assert after[:, i].max() == pytest.approx(box[:, i].max(), abs=0.1)
+    whole = robot.impacts(qpos, qvel, islands=False)
+    together = carom.impact.sample(whole, samples=512).velocity(0)
+    np.testing.assert_allclose(together[:, 6:].max(axis=0), after[:, 6:].max(axis=0), atol=0.05)
+    np.testing.assert_allclose(together[:, 6:].min(axis=0), after[:, 6:].min(axis=0), atol=0.05)
+
+
+def test_what_nothing_touches_keeps_its_velocity():
+    robot = carom.robot(model_of(TWO))
+    qpos = np.array(mujoco.MjData(robot._ready.model).qpos)
+    qpos[9] = 3.0
+    qvel = np.zeros(12)
+    qvel[[2, 8, 6]] = -1.0, -2.0, 0.5
+    found = robot.impacts(qpos, qvel)
+    assert found.islands.tolist() == [1] and found.parts[0].velocities == 6
+    after = carom.impact.sample(found, samples=32).velocity(0)
+    np.testing.assert_array_equal(after[:, 6:], np.tile(qvel[6:], (32, 1)))
+
+
+TABLE = """
+<mujoco model="table"><worldbody><geom name="floor" type="plane" size="5 5 .1" friction=".5"/>
+<body name="table" pos="0 0 0.1"><freejoint/>{geoms}</body></worldbody></mujoco>"""
+
+
+def table(points):
+    """A body on small spheres, its geoms, and one contact at each."""
+    geoms = "".join(f'<geom type="sphere" size=".1" pos="{x} {y} {z}" friction=".5"/>' for x, y, z in points)
+    return carom.robot(model_of(TABLE.format(geoms=geoms)))
+
+
+def wrenches(contacts, sides=16):
+    """Generators of the cones, columns of force and moment."""
+    angle = 2.0 * np.pi * np.arange(sides) / sides
+    columns = []
+    for each in contacts:
+        across = np.outer(np.cos(angle), each.frame[1]) + np.outer(np.sin(angle), each.frame[2])
+        force = each.frame[0] + each.friction * across
+        columns += [np.concatenate([f, np.cross(each.point, f)]) for f in force]
+    return np.array(columns).T
+
+
+def test_reduction_keeps_the_wrench_cone_within_its_bound():
+    """Every force through a contact that was left out is one through those that stay, up to the moment said."""
+    optimize = pytest.importorskip("scipy.optimize")
+    rng = np.random.default_rng(4)
+    corners = [(x, y, 0.0) for x in (-1, 1) for y in (-1, 1)]
+    inner = [(*rng.uniform(-0.9, 0.9, 2), rng.uniform(0.0, 5e-5)) for _ in range(8)]
+    near = [(1.0 - 3e-5, 1.0 - 4e-5, 2e-5)]
+    qpos, qvel = [0, 0, 0.1, 1, 0, 0, 0], [0.0, 0, -1, 0, 0, 0]
+    robot = table(corners + inner + near)
+    full = robot.impacts(qpos, qvel, reduce=None)
+    found = robot.impacts(qpos, qvel)
+    assert len(full.contacts(0)) == 13 and len(found.contacts(0)) == 4 and found.merged[0] == 9
+    assert 0.0 < found.reduction_moment[0] < 2e-4 and found.reduction_turn[0] < 1e-9
+    kept = wrenches(found.contacts(0))
+    for wanted in wrenches(full.contacts(0)).T:
+        scale = np.linalg.norm(wanted[:3])
+        weights, residual = optimize.nnls(kept, wanted)
+        assert residual <= found.reduction_moment[0] * scale * (1 + 1e-9)
+        assert np.linalg.norm((kept @ weights - wanted)[:3]) <= found.reduction_moment[0] * scale
+
+
+def test_corners_and_other_heights_stay():
+    """What is not between others is left: a corner, another height, another friction."""
+    robot = table([(x, y, z) for x, y, z in ((-1, -1, 0), (1, -1, 0), (1, 1, 0), (-1, 1, 0), (0.0, 0.0, -0.001))])
+    found = robot.impacts([0, 0, 0.1, 1, 0, 0, 0], [0.0, 0, -1, 0, 0, 0])
+    assert len(found.contacts(0)) == 5 and found.merged[0] == 0 and found.reduction_moment[0] == 0.0
+
+
+def test_arrays_of_other_libraries_and_objects_with_both():
+    robot = carom.robot(model_of())
+    qpos, qvel = states(3)
+    expected = robot.impacts(qpos, qvel)
+    data = mujoco.MjData(robot._ready.model)
+    data.qvel[2] = -1.0
+    assert robot.impacts(data).parts[0].contacts == 4
+
+    class World:
+        def __init__(self, wrap):
+            self.qpos, self.qvel = wrap(qpos), wrap(qvel)
+
+    wraps = [lambda a: a]
+    try:
+        import jax.numpy
+
+        wraps.append(jax.numpy.asarray)
+    except ImportError:
+        pass
+
+    class Warp:  # as Warp's arrays
+        def __init__(self, array):
+            self.array = array
+
+        def numpy(self):
+            return self.array
+
+    for wrap in [*wraps, Warp]:
+        found = robot.impacts(World(wrap))
+        np.testing.assert_allclose(found.parts[0].normal_jacobian, expected.parts[0].normal_jacobian, atol=1e-6)
+
+
+def test_models_in_files_and_holders(tmp_path):
+    (tmp_path / "box.xml").write_text(BOX)
+    assert carom.robot(tmp_path / "box.xml").name == "box"
+
+    class Environment:
+        unwrapped = None
+        model = model_of()
+
+    assert carom.robot(Environment()).name == "box"
+    assert carom.robot(mujoco.MjSpec.from_string(BOX)).velocities == 6
+    with pytest.raises(carom.InvalidInput, match="no such file"):
+        carom.robot(tmp_path / "none.xml")
+    with pytest.raises(carom.InvalidInput, match="MjModel"):
+        carom.robot(3)
+
+
+def test_threads_change_nothing():
+    robot = carom.robot(model_of())
+    rng = np.random.default_rng(0)
+    qpos, qvel = states(500)
+    qpos[:, 2] += rng.uniform(-0.02, 0.02, 500)
+    qvel += rng.normal(size=qvel.shape)
+    one, two = (robot.impacts(qpos, qvel, threads=threads) for threads in (1, 2))
+    assert (one.status == two.status).all() and len(one.parts) == len(two.parts)
+    for a, b in zip(one.parts, two.parts):
+        assert a.normal_jacobian.tobytes() == b.normal_jacobian.tobytes() and (a.index == b.index).all()
+
+
+def test_a_stance_and_its_margin():
+    robot = carom.robot(model_of())
+    qpos, _ = states(2)
+    qpos[1, 2] = 0.5
+    stance = robot.posture(qpos)
+    assert [each.contacts for each in stance.parts] == [4] and stance.weight == pytest.approx(2 * 9.81)
+    np.testing.assert_allclose(stance.mass_centre[0], [0.0, 0.0, 0.2], atol=1e-12)
+    margin = stance.margins()
+    assert margin.shape == (2, 2) and np.isnan(margin[1]).all()
+    assert margin[0, 0] - 1e-6 <= 0.3 <= margin[0, 1] + 1e-6  # the nearer side
+    with pytest.raises(carom.InvalidInput, match="fixed base"):
+        carom.robot(model_of(PENDULUM)).posture([0.0, 0.0])
+
+
+PENDULUM = """
+<mujoco model="arm"><compiler angle="radian"/><worldbody><geom name="floor" type="plane" size="5 5 .1" pos="0 0 -2"/>
+<body name="upper" pos="0.1 0 0" euler="0.2 0.1 0.3"><joint name="a" type="hinge" axis="0 1 0" damping=".1" stiffness="2"/>
+<geom type="capsule" fromto="0 0 0 0 0 -.4" size=".02" mass="1" contype="0" conaffinity="0"/>
+<body name="lower" pos="0 0 -.4" euler="0.5 0 0"><joint name="b" type="hinge" axis="1 0 0" pos="0.02 0 0"/>
+<geom type="capsule" fromto="0 0 0 .1 0 -.3" size=".02" mass=".5" contype="0" conaffinity="0"/>
+<geom name="tip" type="sphere" size=".03" pos=".1 0 -.3" mass=".1"/></body></body></worldbody></mujoco>"""
+
+
+def test_a_step_falls_and_lands():
+    robot = carom.robot(model_of())
+    qpos, qvel = states(2)
+    qpos[1, 2] = 1.0
+    found = robot.step(qpos, qvel, 1e-3)
+    assert found.solved.all()
+    np.testing.assert_allclose(found.qvel[1], [0, 0, -1 - 9.81e-3, 0, 0, 0], atol=1e-9)
+    np.testing.assert_allclose(found.qpos[1, 2], 1.0 - 1e-3 * (1 + 9.81e-3), atol=1e-9)
+    assert -1.0 < found.qvel[0, 2] < -0.1  # four dampers of 1 kN s/m take up 2 kg within some steps
+    for _ in range(200):
+        found = robot.step(found.qpos, found.qvel, 1e-3)
+    assert abs(found.qvel[0, 2]) < 1e-3 and 0.199 < found.qpos[0, 2] < 0.2
+
+
+def test_a_motion_is_that_of_the_same_mechanism():
+    """Mass matrix and forces of the tree are MuJoCo's own, and so is a fall."""
+    model = model_of(PENDULUM)
+    robot = carom.robot(model)
+    rng = np.random.default_rng(1)
+    qpos, qvel = rng.uniform(-1, 1, (3, 2)), rng.uniform(-1, 1, (3, 2))
+    starts = robot.motion(qpos, qvel)
+    data = mujoco.MjData(model)
+    for i in range(3):
+        terms = carom.motion.terms(starts[i])
+        data.qpos[:], data.qvel[:] = qpos[i], qvel[i]
+        mujoco.mj_forward(model, data)
+        M = np.zeros((2, 2))
+        mujoco.mj_fullM(model, data, M)
+        np.testing.assert_allclose(terms.mass_matrix, M, atol=1e-12)
+        np.testing.assert_allclose(terms.force, data.qfrc_passive - data.qfrc_bias, atol=1e-10)
+        tip = data.geom_xpos[mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_GEOM, "tip")]
+        np.testing.assert_allclose(terms.gap, tip[2] + 2.0 - 0.03, atol=1e-12)
+
+
+def test_a_free_body_moves_as_it_does_there():
+    model = model_of(BOX.replace('pos="0 0 .2"', 'pos="0 0 1" euler="30 20 10"'))
+    robot = carom.robot(model)
+    data = mujoco.MjData(model)
+    data.qvel[:] = [0.3, -0.2, 0.5, 1.0, 2.0, -1.0]
+    starts = robot.motion(data.qpos, data.qvel)
+    terms = carom.motion.terms(starts)
+    mujoco.mj_forward(model, data)
+    M = np.zeros((6, 6))
+    mujoco.mj_fullM(model, data, M)
+    np.testing.assert_allclose(terms.mass_matrix, M, atol=1e-12)
+    np.testing.assert_allclose(terms.force, data.qfrc_passive - data.qfrc_bias, atol=1e-10)
+    run = carom.motion.simulate(starts, samples=1, duration=0.2)
+    fall = np.array(data.qpos)
+    model.opt.timestep = 1e-5
+    model.opt.integrator = mujoco.mjtIntegrator.mjINT_RK4
+    for _ in range(20000):
+        mujoco.mj_step(model, data)
+    np.testing.assert_allclose(run.position[0, 0], data.qpos, atol=1e-5)
+    assert abs(fall[2] - data.qpos[2]) > 0.05
+
+
+def test_motions_name_what_they_have_not():
+    for change, word in (('armature="0.1"', "dof_armature"), ('limited="true" range="-1 1"', "range of b")):
+        text = PENDULUM.replace('axis="1 0 0"', f'axis="1 0 0" {change}')
+        with pytest.raises(carom.InvalidInput, match=word):
+            carom.robot(model_of(text)).motion([0.0, 0.0])
+
+
+def test_results_are_kept_in_files(tmp_path):
+    pytest.importorskip("h5py")
+    robot = carom.robot(model_of())
+    qpos, qvel = states(2)
+    qpos[1, 2] = 0.1
+    found = robot.impacts(qpos, qvel)
+    found.save(tmp_path / "states.h5")
+    again = carom.load(tmp_path / "states.h5")
+    assert repr(again) == repr(found) and again.contacts(0)[0].name == "floor/box" and again.why == found.why
+    run = carom.impact.sample(found, samples=32)
+    run.save(tmp_path / "run.h5")
+    np.testing.assert_array_equal(carom.load(tmp_path / "run.h5").velocity(0), run.velocity(0))
+
+
+def test_the_picture_of_modes():
+    pytest.importorskip("matplotlib").use("Agg")
+    run = carom.impact.sample(carom.robot(model_of()).impacts(*states(1)), samples=64)
+    assert len(run.plot(0).patches) == 12
+
+
+def test_the_settings_that_states_were_taken_with():
+    found = carom.robot(model_of()).impacts(*states(1), time_to_contact=0.002)
+    assert found.settings["time_to_contact"] == 0.002 and found.settings["reduce"] == "hull"
+    with pytest.raises(carom.InvalidInput, match="activation"):
+        carom.robot(model_of()).impacts(*states(1), activation=-1.0)
