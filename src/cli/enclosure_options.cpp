@@ -5,19 +5,19 @@ namespace carom::cli {
 std::span<const OptionForm> enclosure_forms() {
   static constexpr OptionForm kForms[] = {
       {.setting = "tolerance",
-       .text =
-           "--enclose: growth, relative to the largest contact speed, below which polyhedra are "
-           "moved outward"},
-      {.setting = "budget", .text = "--enclose: polyhedra made for one problem at most"},
+       .text = "--enclose: polyhedra that grow by less are moved outward instead, relative to the "
+               "largest contact speed"},
+      {.setting = "budget", .text = "--enclose: largest number of polyhedra per problem"},
       {.setting = "largest_rounding",
-       .text =
-           "--enclose: outward moves up to which a set is called enclosed, relative to its extent"},
+       .text = "--enclose: largest outward move of a set that counts as enclosed, relative to its "
+               "extent"},
       {.setting = "polyhedra",
-       .text = "--enclose: polyhedra kept for one pattern of contact signs; more are hulled"},
+       .text =
+           "--enclose: polyhedra per pattern of contact signs; more are merged into their hull"},
       {.setting = "closeness",
        .text =
-           "--enclose: how close bounds are where there are no polyhedra: 0 in milliseconds, 1 in "
-           "seconds, 2 in up to a minute"},
+           "--enclose: effort for bounds where the exact set is not available: 0 (milliseconds), 1 "
+           "(seconds) or 2 (up to a minute)"},
       {.setting = "friction_directions", .option = kNoOption},
       {.setting = "threads", .option = kNoOption},
   };
@@ -26,12 +26,13 @@ std::span<const OptionForm> enclosure_forms() {
 
 void add_enclosure_options(CLI::App& command, EnclosureOptions& options) {
   command.add_flag("--enclose", options.wanted,
-                   "Enclose all outcomes from outside: exactly (planar, up to 4 contacts), or by "
-                   "bounds alone");
+                   "Prove bounds of all outcomes: the exact set (planar, up to 4 contacts), "
+                   "otherwise only bounds");
   options.settings.add(command, EnclosureSettings{});
   command
       .add_option("--never", options.never,
-                  "Ask whether this never happens, e.g. \"A separating\" or \"A normal > 0.1\"; "
+                  "Prove that this never happens, or refute it, e.g. \"A separating\" or \"A "
+                  "normal > 0.1\"; "
                   "implies --enclose")
       ->type_name("EVENT");
 }

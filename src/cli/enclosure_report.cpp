@@ -59,15 +59,15 @@ std::string status_line(const ImpactEnclosure& set) {
     text += set.exact ? ", exact" : fmt::format(", moved outward by {:.1e} m/s", set.rounding);
     if (set.data_rounding > 0.0) text += fmt::format(", data rounded by {:.0e}", set.data_rounding);
   }
-  const bool bounds_alone = set.status == EnclosureStatus::outer && set.modes.empty();
-  if (bounds_alone) {
-    return text + fmt::format(": bounds alone, by functions that never grow ({})\n",
+  const bool only_bounds = set.status == EnclosureStatus::outer && set.modes.empty();
+  if (only_bounds) {
+    return text + fmt::format(": only bounds are available, from functions that never grow ({})\n",
                               time_words(set.seconds));
   }
-  if (set.status == EnclosureStatus::outer) text += ": a bound that had to be made coarse";
-  if (set.status == EnclosureStatus::budget) text += ": not finished, nothing is known";
+  if (set.status == EnclosureStatus::outer) text += ": bounds had to be made coarser than the set";
+  if (set.status == EnclosureStatus::budget) text += ": not finished, so nothing is proven";
   if (set.status == EnclosureStatus::contradiction) {
-    text += ": samples end outside of what was proven, nothing is known";
+    text += ": samples end outside the proven range, so nothing is proven";
   }
   return text + fmt::format(" ({} polyhedra in {} faces, {})\n", set.made, set.faces,
                             time_words(set.seconds));
@@ -83,7 +83,7 @@ std::int64_t sampled(const run::ImpactRun& run, std::uint64_t modes) {
 std::string bounds_table(const ImpactEnclosure& set, const std::vector<std::string>& contacts) {
   const std::size_t m = contacts.size();
   const bool spatial = set.tangent_velocity_min.size() > m;
-  std::vector<std::string> titles = {"contact", "certainly: normal [m/s]"};
+  std::vector<std::string> titles = {"contact", "proven range: normal [m/s]"};
   if (spatial) {
     titles.insert(titles.end(), {"tangential 1 [m/s]", "tangential 2 [m/s]"});
   } else {
@@ -125,11 +125,10 @@ std::string samples_text(const run::ImpactRun& run) {
   const OutsideSamples& samples = run.enclosure->samples;
   if (samples.outside > 0) {  // of Algorithm 1: events would contradict
     return outside_text(samples, "samples") +
-           "  steps of h leave the set; a smaller --step leaves it less\n";
+           "  steps of size h leave the set; a smaller --step reduces the error\n";
   }
   return fmt::format(
-      "  samples fill {:.2f} % of the bounds, at the contact velocity they fill "
-      "least\n",
+      "  coverage: samples reach {:.2f} % of the proven range (worst contact velocity)\n",
       100.0 * run.enclosure->filled);
 }
 
@@ -154,7 +153,7 @@ std::string enclosure_report(const run::ImpactRun& run) {
 
 std::vector<std::string> enclosure_titles(const run::ImpactRun& run) {
   if (!run.enclosure) return {};
-  std::vector<std::string> titles = {"enclosure", "filled"};
+  std::vector<std::string> titles = {"enclosure", "coverage"};
   for (const run::NeverAnswer& answer : run.enclosure->answers) {
     titles.push_back(question_text(answer));
   }

@@ -33,7 +33,7 @@ void report_models(std::vector<run::ImpactRun>& runs, const SamplingOptions& opt
 
 void add_impact_models(Program& program) {
   add_impact_command(program, "impact-models",
-                     "Simultaneous and sequential outcomes beside the sampled set",
+                     "Compare simultaneous and sequential impact models with the sampled set",
                      "Example: carom impact-models compass_gait --plot gait.svg", report_models);
 }
 

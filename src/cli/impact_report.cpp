@@ -95,7 +95,7 @@ std::string nothing_to_solve(const run::ImpactRun& run) {
                             short_number(speed[i]));
   }
   return fmt::format(
-      "  no contact approaches{}: nothing to solve, v stays.\n"
+      "  no contact approaches{}: nothing to solve, v does not change.\n"
       "  A contact approaches where its row of normal_jacobian times v, before the impact, is "
       "negative.\n",
       contacts.empty() ? "" : fmt::format(" (normal velocities {} m/s)", contacts));
@@ -198,8 +198,8 @@ std::string net_lines(const run::ImpactRun& run) {
 // Contacts that slide hard against friction may jam: the simultaneous model then has outcomes
 // beside the one in which nothing happens.
 constexpr const char* kJams =
-    "  the other simultaneous outcomes are jams: impulses that sliding friction alone would\n"
-    "  bring about, which the model's conditions allow too\n";
+    "  the other simultaneous outcomes are jams: the model's conditions also allow impulses\n"
+    "  that come only from sliding friction\n";
 
 }  // namespace
 
@@ -224,7 +224,7 @@ std::string run_report(const run::ImpactRun& run, bool verbose) {
     const StoppingImpulse stop = stopping_impulse(run.problem, run.settings.velocity_tolerance);
     text += "  most samples reached the step limit: try a larger --step or --max-steps\n";
     if (stop.impulse > run.settings.step_size) {
-      text += fmt::format("  (contact {} alone takes {:.4g} N s to stop)\n",
+      text += fmt::format("  (stopping contact {} takes {:.4g} N s)\n",
                           io::printable(run.contact_names[static_cast<std::size_t>(stop.contact)]),
                           stop.impulse);
     }
@@ -307,7 +307,7 @@ std::string models_report(const run::ImpactRun& run) {
   std::string text = table.text();
   if (run::approaching_contacts(run).empty() && models.simultaneous.size() > 1) text += kJams;
   if (!models.simultaneous_complete) {
-    text += "  simultaneous: one solution by Lemke, all would be too many to enumerate\n";
+    text += "  simultaneous: one solution by Lemke; there are too many to enumerate all\n";
   }
   return text;
 }

@@ -66,12 +66,13 @@ std::span<const OptionForm> motion_forms() {
   static constexpr OptionForm kForms[] = {
       {.setting = "duration", .note = "; default: the model's", .open = true},
       {.setting = "step_size",
-       .note = "; default: of each impact the impulse that stops the contact that takes most",
+       .text = "Step size h of impacts [N s]; default: for each impact the largest impulse that "
+               "stops one contact",
        .open = true},
       {.setting = "coefficient", .note = "; default: the model's", .open = true},
       {.setting = "mode_table",
        .text =
-           "Solve the first impact's steps without a table of modes: for few samples of each of "
+           "Solve the first impact without a table of contact modes: for few samples of each of "
            "many problems"},
       {.setting = "grid", .option = "--dt-output", .open = true},
       {.setting = "keep_samples", .note = "; default: what --output and --plot need", .open = true},
@@ -99,11 +100,12 @@ void add_motion_options(CLI::App& command, MotionOptions& options) {
   text("--policy", options.policy, "FILE", "Generalised forces over time, JSON {interval, drive}");
   text("--epsilon", options.epsilon, "E", "Radius of an epsilon-net of the last states (q, v)");
   text("--net-capacity", options.net_capacity, "N", "Points of the net at most; default 2^20");
-  text("--sample", options.sample, "I", "This motion alone, of the same seed");
-  command.add_flag("--events", options.events, "The events of the first motion");
-  text("--output", options.output, "FILE.h5", "Write states and events of kept motions here");
-  text("--plot", options.plot, "FILE.svg|.png", "Draw kept motions (needs gnuplot)");
-  text("--animate", options.animate, "FILE.svg", "The same as a picture that moves, in real time");
+  text("--sample", options.sample, "I", "Only this motion, with the same seed");
+  command.add_flag("--events", options.events, "Print the events of the first motion");
+  text("--output", options.output, "FILE.h5",
+       "Write states and events of the stored motions to this HDF5 file");
+  text("--plot", options.plot, "FILE.svg|.png", "Draw the stored motions (needs gnuplot)");
+  text("--animate", options.animate, "FILE.svg", "Write an animation in real time");
   add_text_options(command, options);
 }
 

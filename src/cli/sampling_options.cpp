@@ -83,7 +83,7 @@ std::span<const OptionForm> sampling_forms() {
       {.setting = "step_size",
        .option = "--step",
        .type = "H",
-       .note = "; default: the impulse that stops the contact that takes most",
+       .text = "Step size h [N s]; default: the largest impulse that stops one contact",
        .open = true},
       {.setting = "max_steps", .note = "; default: 40", .open = true},
       {.setting = "sampler", .text = "{}"},
@@ -93,17 +93,18 @@ std::span<const OptionForm> sampling_forms() {
       {.setting = "epsilon",
        .type = "E",
        .text = "Radius of the epsilon-net [m/s], 0: none",
-       .note = "; default: 0.05 of the set's extent, of a point 0.02 of the largest contact speed "
-               "before the impact",
+       .note = "; default: 0.05 of the set's extent (if the set is a point, 0.02 of the largest "
+               "contact "
+               "speed before the impact)",
        .open = true},
       {.setting = "keep_samples", .option = kNoOption},  // --keep
       {.setting = "keep_paths",
        .option = "--paths",
-       .text = "Whole trajectories kept for --output and --plot; default: 512",
+       .text = "Whole trajectories stored for --output and --plot; default: 512",
        .open = true},
       {.setting = "mode_table",
-       .text =
-           "Solve each step alone, without a table of modes: for fewer than 30 samples a problem"},
+       .text = "Solve each step separately, without a table of contact modes: for fewer than 30 "
+               "samples per problem"},
       {.setting = "bad_problem", .option = kNoOption},
       {.setting = "result_space", .option = kNoOption},
   };
@@ -128,12 +129,13 @@ void add_result_options(CLI::App& command, SamplingOptions& options) {
     if (setting == "keep_samples") {
       command
           .add_option("--keep", options.keep,
-                      "Rows of samples that --output writes: a number, all or none; default: 16384")
+                      "Samples that --output writes: a number, all or none; default: 16384")
           ->type_name("N");
     }
     return of_results(setting);
   });
-  command.add_flag("--no-check", options.no_check, "Do not look for steps with several solutions");
+  command.add_flag("--no-check", options.no_check,
+                   "Do not search for steps with several solutions");
   command.add_option("--output", options.output, "Write everything to this HDF5 file")
       ->type_name("FILE.h5");
   command.add_option("--plot", options.plot, "Draw the outcomes (needs gnuplot)")

@@ -176,7 +176,7 @@ int run_solve(const SolveOptions& options, const std::string& command_line) {
   settings.backend = backend_named("--backend", options.backend);
   if (settings.method != QpMethod::automatic && settings.backend == Backend::reference) {
     throw InvalidInput(
-        fmt::format("--method is {}: the backend reference has one of its own, must be auto",
+        fmt::format("--method is {}: backend reference uses its own method, must be auto",
                     to_string(settings.method)));
   }
   require_output(options.output);

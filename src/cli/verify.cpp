@@ -45,7 +45,7 @@ VerifyReport report_of(const VerifyOptions& options) {
 
 void add_verify(Program& program) {
   CLI::App* command = program.app.add_subcommand(
-      "verify", "Judge a kept answer's statements anew, exactly, only from its file");
+      "verify", "Check the statements of a stored answer exactly, using only its file");
   command->footer(kFooter);
   const auto options = std::make_shared<VerifyOptions>();
   command

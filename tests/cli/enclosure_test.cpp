@@ -121,7 +121,7 @@ TEST(EnclosureCommand, ADocumentIsVerifiedFromItselfAlone) {
   expect_refusal(carom({"verify", file}), {"impossible_modes", "flying/sticking"});
 }
 
-// In space, and with many contacts, by bounds alone, which a file proves as well.
+// In space, and with many contacts, only by bounds, which a file proves as well.
 TEST(EnclosureCommand, BoundsOtherShapes) {
   const Scratch scratch;
   for (const char* model : {"ball_in_corner", "disk_stack"}) {
@@ -150,7 +150,7 @@ TEST(EnclosureCommand, BoundsOtherShapes) {
   }
   const Outcome table =
       carom({"impact", "cube_drop", "--samples", "64", "--enclose", "--closeness", "0"});
-  EXPECT_NE(table.out.find("bounds alone"), std::string::npos);
+  EXPECT_NE(table.out.find("only bounds"), std::string::npos);
   EXPECT_NE(table.out.find("tangential 2"), std::string::npos);
 }
 
@@ -207,7 +207,7 @@ TEST(EnclosureCommand, SamplesOutsideAreCounted) {
   EXPECT_GE(enclosure["samples"]["largest"].get<double>(), largest * (1.0 - 1e-12));
   const Outcome text = carom({"impact", file, "--enclose", "--samples", "1024"});
   EXPECT_NE(text.out.find("samples outside: "), std::string::npos) << text.out;
-  EXPECT_EQ(text.out.find("samples fill"), std::string::npos) << text.out;
+  EXPECT_EQ(text.out.find("coverage:"), std::string::npos) << text.out;
 }
 
 // Rows that differ by less than samples can follow: two results exclude each other, no proof is
