@@ -37,7 +37,7 @@ Coulomb friction problems (kind coulomb_friction, always on the host), linear pr
 (kind lp), convex quadratic programs (kind qp) and quadratic programs with second-order
 cones (kind socp). A JSON file holds an object or an array of them (examples/data/lcp.json,
 lp.json, qp.json, socp.json, friction.json), an HDF5 file the same names as data sets with
-a leading axis of problems; docs/files.md has every field.
+a leading axis of problems; docs/reference/files.md has every field.
 
 With --json and --output every verdict comes with its proof; null where a status has none:
   lcp   w = M x + q; infeasible: farkas y >= 0 with M'y <= 0, q'y < 0
@@ -53,7 +53,7 @@ With --json and --output every verdict comes with its proof; null where a status
         with d'P d < 0
   socp  cone_dual z with P x + q + A'z = 0, z in the dual cones; farkas z with A'z = 0,
         b'z < 0; point, ray and direction as of qp
-docs/check_a_proof.md has a short check for each.
+docs/howto/check_a_proof.md has a short check for each.
 
 Example: carom solve examples/data/lcp.json --json)";
 
