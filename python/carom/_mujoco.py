@@ -21,8 +21,8 @@ from ._states import (
 )  # fmt: skip
 from .errors import InvalidInput
 
-_FASTEST = 20.0  # [m/s]: approaches beyond are looked for as if they had this speed
-_CHUNK = 2048  # states of one pass through the arrays
+_FASTEST = 10.0  # [m/s]: approaches beyond are looked for as if they had this speed
+_CHUNK = 256  # states of one pass through the arrays, which then stay in the cache
 _GONE = (2, 3)  # of contact.exclude: 1, within the gap, stays, since a body that exactly touches has it
 _FIELDS = ("dist", "pos", "frame", "friction", "dim", "geom", "exclude", "surfacevel", "adhesion")
 
@@ -151,7 +151,15 @@ class MujocoRobot:
         self.joints = np.flatnonzero(limited & ((kind == hinge) | (kind == slide)))
         self.balls = np.flatnonzero(limited & (kind == ball))
         self.slides = kind == slide
+        free = int(mujoco.mjtJoint.mjJNT_FREE)
+        self.turns = np.ones(self.nv, dtype=bool)
+        for j in range(model.njnt):
+            dof = model.jnt_dofadr[j]
+            if kind[j] in (slide, free):
+                self.turns[dof : dof + (1 if kind[j] == slide else 3)] = False
         self.tendons = np.flatnonzero(np.array(model.tendon_limited, dtype=bool))
+        joint = int(mujoco.mjtWrap.mjWRAP_JOINT)
+        self.tendons_are_fixed = bool((np.array(model.wrap_type) == joint).all())
         self._mass_places()
         types = np.array(model.eq_type) if model.neq else np.zeros(0)
         self.equalities = len(types) > 0
@@ -225,7 +233,10 @@ class MujocoRobot:
         begins = list(range(0, count, size))
 
         def piece(data: Any, begin: int) -> _Found:
-            return _Found(self, data, qpos[begin : begin + size], qvel[begin : begin + size], options, begin)
+            end = begin + size
+            return _Found(self, data, qpos[begin:end], qvel[begin:end], options, begin, M[begin:end])
+
+        M = np.zeros((count, self.nv, self.nv))
 
         datas = [self.mujoco.MjData(self.model) for _ in range(min(workers, max(len(begins), 1)))]
         for data in datas:
@@ -245,7 +256,14 @@ class MujocoRobot:
 
             with concurrent.futures.ThreadPoolExecutor(len(datas)) as pool:
                 found = list(pool.map(threaded, begins))
-        return self._joined(found, qvel)
+        return self._joined(found, qvel, M)
+
+    def fastest(self, qvel: np.ndarray) -> float:
+        """A bound on how fast points of it come near each other, of all states: every turn at the model's
+        whole size, twice."""
+        size = 2.0 * float(self.model.stat.extent)
+        far = np.where(self.turns, size, 1.0)
+        return float((np.abs(np.where(np.isfinite(qvel), qvel, 0.0)) @ far).max(initial=0.0))
 
     def is_fixed(self) -> bool:
         """Whether something that moves does so otherwise than from a free joint."""
@@ -287,12 +305,11 @@ class MujocoRobot:
             self.mujoco.mj_integratePos(self.model, q, np.ascontiguousarray(v), h)
         return found
 
-    def _joined(self, found: list[_Found], qvel: np.ndarray) -> Collected:
+    def _joined(self, found: list[_Found], qvel: np.ndarray, M: np.ndarray) -> Collected:
         for name in sorted({name for each in found for name in each.torsional} - self.warned):
             self.warned.add(name)
             warnings.warn(f"{name}: torsional and rolling friction are left out", stacklevel=5)
         nv = self.nv
-        M = np.concatenate([each.M for each in found]) if found else np.zeros((0, nv, nv))
         rows = Rows.joined([each.rows for each in found]) if found else Rows.of(nv, [], [], [], [], [], [])
         equalities = {state: E for each in found for state, E in each.equalities.items()}
         refused = {state: why for each in found for state, why in each.refused.items()}
@@ -303,14 +320,15 @@ class _Found:
     """A chunk of states: MuJoCo's part state by state, the rest in arrays."""
 
     def __init__(
-        self, robot: MujocoRobot, data: Any, qpos: np.ndarray, qvel: np.ndarray, options: Options, begin: int
+        self, robot: MujocoRobot, data: Any, qpos: np.ndarray, qvel: np.ndarray, options: Options, begin: int, M: np.ndarray
     ) -> None:
         self.robot, self.options, self.begin = robot, options, begin
         self.qpos, self.qvel = qpos, qvel
         self.equalities: dict[int, np.ndarray] = {}
         self.refused: dict[int, tuple[StateStatus, InvalidInput]] = {}
         self.torsional: set[str] = set()
-        self._run(data)
+        self.tendon_shape: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
+        self._run(data, M)
         parts = [self._contacts(), self._joint_limits(), *self._other_limits()]
         self.rows = Rows.joined(parts)
         self.rows.state += begin
@@ -318,7 +336,7 @@ class _Found:
     def _refuse(self, state: int, status: StateStatus, error: InvalidInput) -> None:
         self.refused.setdefault(self.begin + state, (status, error))
 
-    def _run(self, data: Any) -> None:
+    def _run(self, data: Any, full: np.ndarray) -> None:
         robot, (count, nv) = self.robot, self.qvel.shape
         mujoco, model, memory = robot.mujoco, robot.model, robot.memory
         self.com = np.empty((count, model.nbody, 3))
@@ -328,7 +346,6 @@ class _Found:
         self.length = np.empty((count, model.ntendon)) if tendons else np.zeros((count, 0))
         self.ten_J = np.zeros((count, len(robot.tendons), nv)) if tendons else np.zeros((count, 0, nv))
         sparse = np.empty((count, len(robot.sparse[0]))) if robot.sparse is not None else None
-        full = np.zeros((count, nv, nv))
         raw: list[bytes] = []
         finite = np.isfinite(self.qpos).all(axis=1) & np.isfinite(self.qvel).all(axis=1)
         constrained = robot.equalities or len(robot.balls) > 0
@@ -375,7 +392,6 @@ class _Found:
         for i in np.flatnonzero(~finite).tolist():
             full[i], self.com[i], self.cdof[i], self.length[i] = np.eye(nv), 0.0, 0.0, 0.0
         self.finite = finite
-        self.M = full
         self.contacts = memory.read(raw)
 
     def _not_finite(self, i: int) -> None:
@@ -397,19 +413,25 @@ class _Found:
         M[:] = 0.5 * (M + M.T)
 
     def _tendon_rows(self, data: Any) -> np.ndarray:
-        nv, tendons = self.robot.nv, self.robot.tendons
+        """Of the limited tendons, dense."""
+        nv, tendons, model = self.robot.nv, self.robot.tendons, self.robot.model
         J = np.asarray(data.ten_J)
-        if J.ndim == 2 and J.shape[1] == nv or J.size == nv * self.robot.model.ntendon:
+        owner = data if hasattr(data, "ten_J_rownnz") else model
+        if J.size == nv * model.ntendon and not hasattr(owner, "ten_J_colind"):
             dense: np.ndarray = J.reshape(-1, nv)[tendons]
             return dense
-        found = np.zeros((len(tendons), nv))
-        model = self.robot.model
-        owner = data if hasattr(data, "ten_J_rownnz") else model
-        for k, t in enumerate(tendons):
-            first, n = int(owner.ten_J_rowadr[t]), int(owner.ten_J_rownnz[t])
-            columns = np.asarray(owner.ten_J_colind).reshape(-1)[first : first + n]
-            found[k, columns] = J.reshape(-1)[first : first + n]
-        return found
+        shape = self.tendon_shape[0] if self.tendon_shape is not None else np.zeros(0)
+        if not self.robot.tendons_are_fixed:  # those through space have other joints as they wrap
+            shape = np.concatenate([np.asarray(owner.ten_J_rownnz), np.asarray(owner.ten_J_colind).reshape(-1)])
+        if self.tendon_shape is None or not np.array_equal(shape, self.tendon_shape[0]):
+            counts, starts = np.asarray(owner.ten_J_rownnz)[tendons], np.asarray(owner.ten_J_rowadr)[tendons]
+            place = np.concatenate([np.arange(a, a + n) for a, n in zip(starts, counts)]).astype(np.int64)
+            columns = np.asarray(owner.ten_J_colind).reshape(-1)[place]
+            self.tendon_shape = shape, place, np.repeat(np.arange(len(tendons)), counts) * nv + columns
+        _, place, target = self.tendon_shape
+        found = np.zeros(len(tendons) * nv)
+        found[target] = J.reshape(-1)[place]
+        return found.reshape(-1, nv)
 
     def _equalities(self, data: Any, i: int) -> None:
         count = data.ne
@@ -420,31 +442,46 @@ class _Found:
     def _contacts(self) -> Rows:
         robot, options, found = self.robot, self.options, self.contacts
         nv = robot.nv
+        taken = ~np.isin(found["exclude"], _GONE)
         state = np.repeat(np.arange(len(self.ncon)), self.ncon)
-        keep = ~np.isin(found["exclude"], _GONE)
-        if options.time_to_contact == 0.0:
-            keep &= found["dist"] <= options.activation
-        found, state = found[keep], state[keep]
-        flexes = (found["geom"] < 0).any(axis=1)
-        for r in np.flatnonzero(flexes):
+        dist, geom = found["dist"], found["geom"].astype(np.int64)
+        flexes = (geom < 0).any(axis=1)
+        for r in np.flatnonzero(flexes & taken & (dist <= options.activation)):
             self._refuse(int(state[r]), StateStatus.not_taken, refuse(
                 f"a contact of state {self.begin + int(state[r])}", "one of a flex", "only geoms are taken"))  # fmt: skip
-        found, state = found[~flexes], state[~flexes]
-        geom = found["geom"].astype(np.int64)
+        taken &= ~flexes
+        if options.time_to_contact == 0.0:
+            taken &= dist <= options.activation
+        place = np.flatnonzero(taken)
+        state, geom, dist = state[place], geom[place], dist[place]
+        pos, frame = found["pos"][place], found["frame"][place]
         body = robot.body_of[geom]
-        J = self._jacobians(state, body, found["pos"], found["frame"].reshape(-1, 3, 3))
         if options.time_to_contact > 0.0:
-            rate = np.einsum("ri,ri->r", J[:, 0], self.qvel[state])
-            keep = is_near(found["dist"], rate, options)
-            found, state, geom, body, J = found[keep], state[keep], geom[keep], body[keep], J[keep]
-        self._extras(found, state, geom)
-        mu = np.where(found["dim"] == 1, 0.0, found["friction"][:, 0])
+            near = np.flatnonzero(is_near(dist, self._rates(state, body, pos, frame), options))
+            place, state, geom, dist = place[near], state[near], geom[near], dist[near]
+            body, pos, frame = body[near], pos[near], frame[near]
+        J = self._jacobians(state, body, pos, frame.reshape(-1, 3, 3))
+        dim, friction = found["dim"][place], found["friction"][place]
+        self._extras({name: found[name][place] for name in ("surfacevel", "adhesion") if name in (found.dtype.names or ())},
+                     dim, friction, state, geom)  # fmt: skip
+        mu = np.where(dim == 1, 0.0, friction[:, 0])
         if options.max_penetration is not None:
-            allowed = np.full(len(found), options.max_penetration)
+            allowed = np.full(len(place), options.max_penetration)
         else:
             allowed = np.minimum(DEEP, DEEP_SHARE * robot.size[geom].min(axis=1, initial=np.inf))
-        return Rows.of(nv, state, J, mu, found["dist"], allowed, geom, found["pos"], found["frame"],
-                       body)  # fmt: skip
+        return Rows.of(nv, state, J, mu, dist, allowed, geom, pos, frame, body)
+
+    def _rates(self, state: np.ndarray, body: np.ndarray, pos: np.ndarray, frame: np.ndarray) -> np.ndarray:
+        """Of distances, from the twists of bodies: most contacts that are looked for are not taken."""
+        robot = self.robot
+        turns = robot.above.astype(np.float64) @ (self.cdof * np.nan_to_num(self.qvel)[:, :, None])
+        rate = np.zeros(len(state))
+        for side, sign in ((1, 1.0), (0, -1.0)):
+            of = body[:, side]
+            twist = turns[state, of]
+            away = pos - self.com[state, robot.root[of]]
+            rate += sign * np.einsum("ri,ri->r", frame[:, :3], twist[:, 3:] + np.cross(twist[:, :3], away))
+        return rate
 
     def _jacobians(self, state: np.ndarray, body: np.ndarray, pos: np.ndarray, frame: np.ndarray) -> np.ndarray:
         """Of the second body's point less the first's, in the contact's frame (r, 3, nv)."""
@@ -467,22 +504,21 @@ class _Found:
         J: np.ndarray = frame @ moved
         return J
 
-    def _extras(self, found: np.ndarray, state: np.ndarray, geom: np.ndarray) -> None:
+    def _extras(
+        self, extras: dict[str, np.ndarray], dim: np.ndarray, friction: np.ndarray, state: np.ndarray, geom: np.ndarray
+    ) -> None:
         """What of contacts is not taken."""
         robot = self.robot
-        for field in ("surfacevel", "adhesion"):
-            if field not in (found.dtype.names or ()):
-                continue
-            extra = found[field] != 0.0
+        for field, values in extras.items():
+            extra = values != 0.0
             for r in np.flatnonzero(extra.any(axis=1) if extra.ndim > 1 else extra):
                 self._refuse(int(state[r]), StateStatus.not_taken, refuse(
-                    f"{field} of {robot.row_name(*map(int, geom[r]))}", str(found[field][r]), "is not taken: must be zero"))  # fmt: skip
-        friction = found["friction"]
-        for r in np.flatnonzero((found["dim"] >= 3) & (friction[:, 0] != friction[:, 1])):
+                    f"{field} of {robot.row_name(*map(int, geom[r]))}", str(values[r]), "is not taken: must be zero"))  # fmt: skip
+        for r in np.flatnonzero((dim >= 3) & (friction[:, 0] != friction[:, 1])):
             self._refuse(int(state[r]), StateStatus.not_taken, refuse(
                 f"friction of {robot.row_name(*map(int, geom[r]))}", str(tuple(float(each) for each in friction[r, :2])),
                 "must be one number: anisotropic pairs are not taken"))  # fmt: skip
-        torsional = found["dim"] > 3
+        torsional = dim > 3
         if torsional.any():
             for pair in np.unique(geom[torsional], axis=0):
                 self.torsional.add(robot.row_name(*map(int, pair)))
@@ -572,9 +608,9 @@ def ready(model: Any, reach: float) -> MujocoRobot:
     return made
 
 
-def reach_of(options: Options) -> float:
+def reach_of(options: Options, fastest: float = _FASTEST) -> float:
     """How far apart contacts are looked for."""
-    return max(options.activation, _FASTEST * options.time_to_contact)
+    return max(options.activation, min(fastest, _FASTEST) * options.time_to_contact)
 
 
 def from_mujoco(

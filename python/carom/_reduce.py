@@ -34,24 +34,27 @@ def hull(points: np.ndarray) -> list[int]:
 
 def _first_of_near(points: np.ndarray) -> list[int]:
     """Of points within NEAR of an earlier one that stays, the earlier one."""
+    apart = points[:, None] - points[None]
+    near = np.einsum("abi,abi->ab", apart, apart) <= NEAR * NEAR
+    if near.sum() == len(points):
+        return list(range(len(points)))
     kept: list[int] = []
-    for i, point in enumerate(points):
-        if all(np.linalg.norm(point - points[j]) > NEAR for j in kept):
+    for i, row in enumerate(near):
+        if not row[kept].any():
             kept.append(i)
     return kept
 
 
-def _distance_to_hull(point: np.ndarray, corners: np.ndarray) -> float:
-    """In the plane, of a point to the convex hull of a few in counter-clockwise order."""
-    if len(corners) == 1:
-        return float(np.linalg.norm(point - corners[0]))
-    inside, least = len(corners) > 2, np.inf
-    for a, b in zip(corners, np.roll(corners, -1, axis=0)):
-        edge, off = b - a, point - a
-        along = float(np.clip(off @ edge / max(edge @ edge, 1e-300), 0.0, 1.0))
-        least = min(least, float(np.linalg.norm(off - along * edge)))
-        inside = inside and edge[0] * off[1] - edge[1] * off[0] >= 0.0
-    return 0.0 if inside else least
+def _distance_to_hull(points: np.ndarray, corners: np.ndarray) -> float:
+    """In the plane, the largest of points to the convex hull of a few in counter-clockwise order."""
+    edge = np.roll(corners, -1, axis=0) - corners
+    off = points[:, None] - corners[None]
+    along = np.einsum("pei,ei->pe", off, edge) / np.maximum(np.einsum("ei,ei->e", edge, edge), 1e-300)
+    foot = off - np.clip(along, 0.0, 1.0)[:, :, None] * edge
+    least = np.sqrt(np.einsum("pei,pei->pe", foot, foot).min(axis=1))
+    if len(corners) > 2:
+        least[(edge[:, 0] * off[:, :, 1] - edge[:, 1] * off[:, :, 0] >= 0.0).all(axis=1)] = 0.0
+    return float(least.max())
 
 
 def patch_corners(pos: np.ndarray, frame: np.ndarray, mu: np.ndarray) -> tuple[list[int], float, float]:
@@ -67,7 +70,7 @@ def patch_corners(pos: np.ndarray, frame: np.ndarray, mu: np.ndarray) -> tuple[l
         first = left[0]
         normal = frame[first, 0]
         height = (pos[left] - pos[first]) @ normal
-        apart = np.linalg.norm(frame[left, 0] - normal, axis=1)
+        apart = np.sqrt(((frame[left, 0] - normal) ** 2).sum(axis=1))
         one = (np.abs(height) <= NEAR) & (apart <= _ALIKE) & (mu[left] == mu[first])
         patch = [i for i, mine in zip(left, one) if mine]
         left = [i for i, mine in zip(left, one) if not mine]
@@ -77,12 +80,40 @@ def patch_corners(pos: np.ndarray, frame: np.ndarray, mu: np.ndarray) -> tuple[l
             corners = [near[i] for i in hull(across[near])]
             gone = sorted(set(range(len(patch))) - set(corners))
             if gone:
-                outside = max(_distance_to_hull(across[i], across[corners]) for i in gone)
+                outside = _distance_to_hull(across[gone], across[corners])
                 moment = max(moment, float(np.hypot(outside, np.ptp(height[one]))))
                 turn = max(turn, float(2.0 * apart[one].max()))
             patch = [patch[i] for i in sorted(corners)]
         kept += patch
     return sorted(kept), moment, turn
+
+
+def nothing_to_do(pos: np.ndarray, frame: np.ndarray, mu: np.ndarray) -> np.ndarray:
+    """Of groups (g, k) of contacts of one pair of bodies each whether all stay for certain: no two near, and
+    seen along their normals all corners of a convex polygon."""
+    k = pos.shape[1]
+    first, second = np.triu_indices(k, 1)
+    apart = pos[:, first] - pos[:, second]
+    far = (np.einsum("gpi,gpi->gp", apart, apart) > NEAR * NEAR).all(axis=1)
+    if k < 3:
+        return np.asarray(far)
+    normal = frame[:, :, 0]
+    alike = np.abs(normal[:, :, None] - normal[:, None]).max(axis=3) <= 2.0 * _ALIKE
+    one_way = alike.all(axis=(1, 2))  # then corners of all are corners of any of them
+    alike &= mu[:, :, None] == mu[:, None]
+    height = np.einsum("gkji,gki->gkj", pos[:, None] - pos[:, :, None], normal)
+    alike &= np.abs(height) <= 2.0 * NEAR
+    few = (alike.sum(axis=2) < 3).all(axis=1)  # of two alike none is between others
+    across = np.einsum("gki,gai->gka", pos, frame[:, 0, 1:])
+    across = across - across.mean(axis=1, keepdims=True)
+    order = np.argsort(np.arctan2(across[:, :, 1], across[:, :, 0]), axis=1)
+    across = np.take_along_axis(across, order[:, :, None], axis=1)
+    edge = np.roll(across, -1, axis=1) - across
+    following = np.roll(edge, -1, axis=1)
+    turn = edge[:, :, 0] * following[:, :, 1] - edge[:, :, 1] * following[:, :, 0]
+    scale = np.abs(across).max(axis=(1, 2)) ** 2
+    corners = (turn > 1e-9 * scale[:, None]).all(axis=1)
+    return np.asarray(far & (few | (corners & one_way)))
 
 
 def components(sets: Iterable[Iterable[int]], size: int) -> np.ndarray:

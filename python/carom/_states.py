@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ._arrays import from_any, refuse
-from ._reduce import components, patch_corners
+from ._reduce import components, nothing_to_do, patch_corners
 from ._results import Result
 from .errors import InvalidInput
 from .problems import RobotProblems
@@ -308,15 +308,53 @@ def _numbered(names: list[str]) -> tuple[str, ...]:
     return tuple(result)
 
 
-def free_directions(E: np.ndarray) -> np.ndarray:
-    """Z of v = Z u, with orthonormal columns: the velocities that keep the equalities E v = 0."""
+def free_directions(E: np.ndarray) -> list[np.ndarray]:
+    """Of equalities E (k, e, nv) each Z of v = Z u, with orthonormal columns: the velocities that keep them."""
     _, sizes, directions = np.linalg.svd(E)
-    rank = int(np.count_nonzero(sizes > _RANK * sizes.max(initial=0.0)))
-    Z = directions[rank:].T
-    if not Z.size:
-        return np.ascontiguousarray(Z)
-    signs = np.sign(Z[np.abs(Z).argmax(axis=0), np.arange(Z.shape[1])])
-    return np.ascontiguousarray(Z * np.where(signs == 0.0, 1.0, signs))
+    ranks = (sizes > _RANK * sizes.max(axis=1, initial=0.0, keepdims=True)).sum(axis=1)
+    found: list[np.ndarray] = [np.zeros((0, 0))] * len(E)
+    for rank in np.unique(ranks):
+        which = np.flatnonzero(ranks == rank)
+        Z = directions[which, int(rank) :].transpose(0, 2, 1)
+        if Z.size:
+            largest = np.take_along_axis(Z, np.abs(Z).argmax(axis=1)[:, None], axis=1)
+            Z = Z * np.where(largest < 0.0, -1.0, 1.0)
+        for i, mine in zip(which.tolist(), np.ascontiguousarray(Z)):
+            found[i] = mine
+    return found
+
+
+def _by_shape(given: list[tuple[int, np.ndarray]]) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Numbered matrices stacked, those of one shape together."""
+    shapes: dict[tuple[int, ...], list[int]] = {}
+    for place, (_, matrix) in enumerate(given):
+        shapes.setdefault(matrix.shape, []).append(place)
+    return [(np.array([given[i][0] for i in places]), np.stack([given[i][1] for i in places])) for places in shapes.values()]
+
+
+def _projected(
+    found: Collected, velocity: np.ndarray, options: Options, refuse_state: Callable[[int, StateStatus, InvalidInput], None]
+) -> np.ndarray:
+    """The share of the energy that was lost where velocities were put onto their equalities, the nearest that
+    keep them in the mass metric."""
+    lost_share = np.zeros(len(velocity))
+    for states, E in _by_shape(list(found.equalities.items())):
+        M, v = found.M[states], found.v[states]
+        W = np.linalg.solve(M, E.transpose(0, 2, 1))
+        push = np.linalg.pinv(E @ W, rcond=1e-12, hermitian=True) @ (E @ v[:, :, None])
+        lost = (W @ push)[:, :, 0]
+        off = np.abs(lost).max(axis=1) > _KEPT * (1.0 + np.abs(v).max(axis=1, initial=0.0))
+        energy = np.einsum("si,sij,sj->s", lost, M, lost)
+        whole = np.einsum("si,sij,sj->s", v, M, v)
+        share = np.where(off, energy / np.where(whole > 0.0, whole, 1.0), 0.0)
+        speed = np.sqrt(energy / np.diagonal(M, axis1=1, axis2=2).max(axis=1))
+        velocity[states[off]] = (v - lost)[off]
+        lost_share[states] = share
+        for i in np.flatnonzero((share > options.max_projected) & (speed > _PROJECTED_SPEED)):
+            refuse_state(int(states[i]), StateStatus.off_equalities, refuse(
+                "qvel", f"{100 * share[i]:.3g} % of the energy off the model's active equalities",
+                f"must be at most max_projected = {options.max_projected:g}"))  # fmt: skip
+    return lost_share
 
 
 def assembled(
@@ -340,23 +378,7 @@ def assembled(
     if options.reduce == "hull" and len(rows):
         rows = _reduced(rows, found.welded, merged, moment, turn)
 
-    projected = np.zeros(s)
-    kept: dict[int, np.ndarray] = {}  # Z of states whose velocity keeps its equalities, by rounding
-    for state, active in found.equalities.items():
-        v = found.v[state]
-        Z = kept[state] = free_directions(active)
-        gap = np.abs(v - Z @ (Z.T @ v)).max(initial=0.0)
-        if gap > _KEPT * (1.0 + np.abs(v).max(initial=0.0)):
-            M = found.M[state]
-            velocity[state] = Z @ np.linalg.solve(Z.T @ M @ Z, Z.T @ (M @ v)) if Z.size else np.zeros(nv)
-            lost = v - velocity[state]
-            projected[state] = (lost @ M @ lost) / (v @ M @ v)
-            speed = np.sqrt((lost @ M @ lost) / np.diag(M).max())
-            if projected[state] > options.max_projected and speed > _PROJECTED_SPEED:
-                refuse_state(state, StateStatus.off_equalities, refuse(
-                    "qvel", f"{100 * projected[state]:.3g} % of the energy off the model's active equalities",
-                    f"must be at most max_projected = {options.max_projected:g}"))  # fmt: skip
-
+    projected = _projected(found, velocity, options, refuse_state)
     first = np.searchsorted(rows.state, np.arange(s + 1))
     count = np.diff(first)
     groups: dict[tuple[int, int, bool], list[tuple[int, np.ndarray, np.ndarray | None, np.ndarray | None]]] = {}
@@ -377,28 +399,34 @@ def assembled(
         simple = [(int(m), everywhere[~out & (count == m)]) for m in np.unique(count[~out]) if m or whole]
         parts = [_simple_part(found.M, velocity, rows, first, m, states, name, named) for m, states in simple]
     else:
+        islands_of = _Islands(rows, found.trees) if many else None
+        pieces: list[tuple[int, np.ndarray, np.ndarray | None]] = []
+        bound: list[tuple[int, np.ndarray]] = []  # equalities of pieces
         for state in range(s):
+            mine = np.arange(first[state], first[state + 1])
+            if state in refused or not (len(mine) or whole):
+                continue
+            active = found.equalities.get(state)
+            for places, dofs in islands_of.of(mine, active) if islands_of is not None and len(mine) else [(mine, None)]:
+                if active is not None:
+                    own = active if dofs is None else active[:, dofs]
+                    own = own if dofs is None else own[(own != 0.0).any(axis=1)]
+                    if len(own):
+                        bound.append((len(pieces), own))
+                pieces.append((state, places, dofs))
+        keeping: dict[int, np.ndarray] = {}
+        for places, E in _by_shape(bound):
+            keeping.update(zip(places.tolist(), free_directions(E)))
+        widths = [keeping[k].shape[1] if k in keeping else nv if dofs is None else len(dofs)
+                  for k, (_, _, dofs) in enumerate(pieces)]  # fmt: skip
+        for (state, places, _), width in zip(pieces, widths):
+            sizes.taken(state, len(places), width)
+        for k, (state, places, dofs) in enumerate(pieces):
             if state in refused:
                 continue
-            mine = np.arange(first[state], first[state + 1])
-            pieces = _islands(rows, mine, found.equalities.get(state), found.trees) if many else [(mine, None)]
-            if not len(mine):
-                pieces = [(mine, None)] if whole else []
-            made = []
-            for places, dofs in pieces:
-                keeping = kept.get(state)
-                if keeping is not None and dofs is not None:
-                    mine_alone = found.equalities[state][:, dofs]
-                    mine_alone = mine_alone[(mine_alone != 0.0).any(axis=1)]
-                    keeping = free_directions(mine_alone) if len(mine_alone) else None
-                width = keeping.shape[1] if keeping is not None else nv if dofs is None else len(dofs)
-                if not sizes.taken(state, len(places), width):
-                    break
-                made.append((len(places), width, (state, places, dofs, keeping)))
-            else:
-                islands[state] = len(made)
-                for m, width, entry in made:
-                    groups.setdefault((m, width, entry[2] is not None or entry[3] is not None), []).append(entry)
+            islands[state] += 1
+            lifted = dofs is not None or k in keeping
+            groups.setdefault((len(places), widths[k], lifted), []).append((state, places, dofs, keeping.get(k)))
         parts = [_part(found, velocity, rows, groups[key], name, named) for key in sorted(groups)]
 
     status = np.full(s, StateStatus.taken, dtype=np.int32)
@@ -464,7 +492,13 @@ def _reduced(rows: Rows, welded: np.ndarray, merged: np.ndarray, moment: np.ndar
     if not len(candidates):
         return rows
     candidates = candidates[np.argsort(group[candidates], kind="stable")]
-    for members in np.split(candidates, np.flatnonzero(np.diff(group[candidates])) + 1):
+    sizes = count[group[candidates]]
+    slow: list[np.ndarray] = []
+    for k in np.unique(sizes):
+        members = candidates[sizes == k].reshape(-1, int(k))
+        done = nothing_to_do(rows.pos[members], rows.frame[members], rows.mu[members])
+        slow += list(members[~done])
+    for members in slow:
         corners, change, turned = patch_corners(rows.pos[members], rows.frame[members], rows.mu[members])
         if len(corners) < len(members):
             keep[members] = False
@@ -476,25 +510,36 @@ def _reduced(rows: Rows, welded: np.ndarray, merged: np.ndarray, moment: np.ndar
     return rows if keep.all() else rows[keep]
 
 
-def _islands(
-    rows: Rows, mine: np.ndarray, E: np.ndarray | None, trees: np.ndarray
-) -> list[tuple[np.ndarray, np.ndarray | None]]:
+class _Islands:
     """Rows and velocities of what moves apart: blocks of J M^-1 J' by the trees of M, which rows and
     equalities join."""
-    size = int(trees.max(initial=-1)) + 1
-    touched = [np.unique(trees[(rows.J[i] != 0.0).any(axis=0)]) for i in mine]
-    joins = [each for each in touched if len(each) > 1]
-    for row in E if E is not None else ():
-        joins.append(np.unique(trees[row != 0.0]))
-    number = components(joins, size)
-    island = np.array([number[each[0]] if len(each) else -1 for each in touched], dtype=np.int64)
-    found: list[tuple[np.ndarray, np.ndarray | None]] = []
-    for k in dict.fromkeys(island.tolist()):
-        if k < 0:  # a contact that moves nothing
-            continue
-        dofs = np.flatnonzero(number[trees] == k)
-        found.append((mine[island == k], dofs if len(dofs) < len(trees) else None))
-    return found
+
+    def __init__(self, rows: Rows, trees: np.ndarray) -> None:
+        self.trees, self.size = trees, int(trees.max(initial=-1)) + 1
+        moves = (rows.J != 0.0).any(axis=1)
+        self.touched = np.stack([moves[:, trees == k].any(axis=1) for k in range(self.size)], axis=1)
+        self.known: dict[bytes, list[tuple[np.ndarray, np.ndarray | None]]] = {}
+
+    def of(self, mine: np.ndarray, E: np.ndarray | None) -> list[tuple[np.ndarray, np.ndarray | None]]:
+        touched = self.touched[mine]
+        joined = touched
+        if E is not None:
+            moves = E != 0.0
+            ties = np.stack([moves[:, self.trees == k].any(axis=1) for k in range(self.size)], axis=1)
+            joined = np.vstack([touched, ties])
+        key = len(mine).to_bytes(4, "little") + np.packbits(joined).tobytes()
+        if key not in self.known:
+            self.known[key] = self._found(touched, joined)
+        return [(mine[places], dofs) for places, dofs in self.known[key]]
+
+    def _found(self, touched: np.ndarray, joined: np.ndarray) -> list[tuple[np.ndarray, np.ndarray | None]]:
+        number = components([np.flatnonzero(row) for row in joined if row.sum() > 1], self.size)
+        island = np.where(touched.any(axis=1), number[touched.argmax(axis=1)], -1)  # -1: moves nothing
+        found: list[tuple[np.ndarray, np.ndarray | None]] = []
+        for k in dict.fromkeys(island[island >= 0].tolist()):
+            dofs = np.flatnonzero(number[self.trees] == k)
+            found.append((np.flatnonzero(island == k), dofs if len(dofs) < len(self.trees) else None))
+        return found
 
 
 Entry = tuple[int, np.ndarray, "np.ndarray | None", "np.ndarray | None"]
@@ -527,34 +572,38 @@ def _part(
     found: Collected, velocity: np.ndarray, rows: Rows, entries: list[Entry], name: str, named: Named
 ) -> tuple[RobotProblems, np.ndarray]:
     """Problems of one shape."""
-    nv = found.v.shape[1]
-    m = len(entries[0][1])
-    fields: dict[str, list[np.ndarray]] = {key: [] for key in ("M", "Jn", "Jt", "v", "Z")}
-    for state, places, dofs, Z in entries:
-        M, v, J = found.M[state], velocity[state], rows.J[places]
-        lift = None
+    nv, m, n = found.v.shape[1], len(entries[0][1]), len(entries)
+    state_of = np.array([state for state, _, _, _ in entries], dtype=np.int64)
+    places = np.array([each for _, each, _, _ in entries], dtype=np.int64).reshape(n, m)
+    _, _, dofs, Z = entries[0]
+    width = nv if dofs is None and Z is None else len(dofs) if Z is None and dofs is not None else Z.shape[1]  # type: ignore[union-attr]
+    lifted = dofs is not None or Z is not None
+    M, v, J = np.empty((n, width, width)), np.empty((n, width)), np.empty((n, m, 3, width))
+    lift = np.zeros((n, nv, width)) if lifted else None
+    alike: dict[int, list[int]] = {}  # entries of the same velocities: those of one list, which is kept
+    for place, (_, _, dofs, Z) in enumerate(entries):
+        alike.setdefault(id(dofs) if Z is None else -1 - place, []).append(place)
+    for members in alike.values():
+        which = np.array(members)
+        _, _, dofs, Z = entries[members[0]]
+        mine, mine_v, mine_J = found.M[state_of[which]], velocity[state_of[which]], rows.J[places[which]]
+        basis = None
         if dofs is not None:
-            M, v, J = M[np.ix_(dofs, dofs)], v[dofs], J[:, :, dofs]
-            lift = np.zeros((nv, len(dofs)))
-            lift[dofs, np.arange(len(dofs))] = 1.0
+            mine, mine_v, mine_J = mine[:, dofs[:, None], dofs], mine_v[:, dofs], mine_J[..., dofs]
+            basis = np.zeros((nv, len(dofs)))
+            basis[dofs, np.arange(len(dofs))] = 1.0
         if Z is not None:
-            v = Z.T @ v
-            M = Z.T @ M @ Z
-            M = 0.5 * (M + M.T)
-            J = J @ Z
-            lift = Z if lift is None else lift @ Z
-        fields["M"].append(M)
-        fields["v"].append(v)
-        fields["Jn"].append(J[:, 0])
-        fields["Jt"].append(J[:, 1:].reshape(2 * m, -1))
-        if lift is not None:
-            fields["Z"].append(lift)
-    places = np.array([each for _, each, _, _ in entries], dtype=np.int64).reshape(len(entries), m)
-    stacked = {key: np.stack(value) if value else None for key, value in fields.items()}
+            mine_v = mine_v @ Z
+            mine = Z.T @ mine @ Z
+            mine = 0.5 * (mine + mine.transpose(0, 2, 1))
+            mine_J = mine_J @ Z
+            basis = Z if basis is None else basis @ Z
+        M[which], v[which], J[which] = mine, mine_v, mine_J
+        if lift is not None and basis is not None:
+            lift[which] = basis
     problems = RobotProblems.of(
-        stacked["M"], stacked["Jn"], stacked["Jt"], rows.mu[places], stacked["v"], dimension=3, name=name,
-        distance=rows.phi[places], index=np.array([state for state, _, _, _ in entries], dtype=np.int64),
-        contact_names=_common_names(rows, places, named), lift=stacked["Z"],
+        M, np.ascontiguousarray(J[:, :, 0]), J[:, :, 1:].reshape(n, 2 * m, width), rows.mu[places], v, dimension=3, name=name,
+        distance=rows.phi[places], index=state_of, contact_names=_common_names(rows, places, named), lift=lift,
     )  # fmt: skip
     return problems, places
 

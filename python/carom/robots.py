@@ -155,7 +155,7 @@ class Robot:
     def _collected(self, q: np.ndarray, v: np.ndarray, data: Any, options: Options, threads: int = 0) -> Any:
         if isinstance(self._ready, PinocchioRobot):
             return self._ready.collected(q, v, options)
-        self._ready.widen(reach_of(options))
+        self._ready.widen(reach_of(options, self._ready.fastest(v)))
         prepare = None if data is None else lambda made: _other_state(data, made)
         return self._ready.collected(q, v, options, prepare, threads)
 
