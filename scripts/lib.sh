@@ -10,12 +10,26 @@ die() {
   exit 1
 }
 
-# run_quietly WHAT COMMAND...: one line and the time; the command's output only if it fails.
+# run_quietly WHAT COMMAND...: one line and the time; the command's output only if it fails. A
+# command that takes longer says every ten seconds how far it is.
 run_quietly() {
-  local what=$1 start=$SECONDS log
+  local what=$1 start=$SECONDS log child next=10 status=0
   shift
   log=$(mktemp)
-  if "$@" >"$log" 2>&1; then
+  "$@" >"$log" 2>&1 &
+  child=$!
+  # A background process of a script ignores the keyboard's interrupt.
+  trap 'kill "$child" 2>/dev/null; rm -f "$log"; exit 130' INT TERM
+  while kill -0 "$child" 2>/dev/null; do
+    sleep 0.2
+    if [ $((SECONDS - start)) -ge $next ]; then
+      say "  $what: $next s$(steps_done "$log")"
+      next=$((next + 10))
+    fi
+  done
+  wait "$child" || status=$?
+  trap - INT TERM
+  if [ $status = 0 ]; then
     say "$what: done in $((SECONDS - start)) s"
     rm -f "$log"
   else
@@ -25,6 +39,12 @@ run_quietly() {
     rm -f "$log"
     die "$what: failed after $((SECONDS - start)) s"
   fi
+}
+
+# ", 31 of 84 steps", of the last count like "[31/84]" that a log has.
+steps_done() {
+  grep -oE '^\[[0-9]+/[0-9]+\]' "$1" | tail -n 1 | tr -d '[]' |
+    sed -E 's#([0-9]+)/([0-9]+)#, \1 of \2 steps#' || true
 }
 
 # The Debian and Ubuntu packages that the build, the tests and the pictures need.

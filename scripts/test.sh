@@ -33,7 +33,11 @@ start=$SECONDS
 set +e
 ctest --test-dir "$build" -j "$jobs" --output-on-failure --no-tests=error \
   --output-junit "$report" 2>&1 |
-  grep -vE '^ +Start +[0-9]+:| Passed +[0-9.]+ sec *$|^Internal ctest|^Test project|^ *$' |
+  awk '/ Passed +[0-9.]+ sec *$/ {
+         if (++passed % 100 == 0) { split($1, at, "/"); print "  tests: " at[1] " of " at[2]; fflush() }
+         next
+       }
+       !/^ +Start +[0-9]+:|^Internal ctest|^Test project|^ *$/ { print; fflush() }' |
   sed 's/ \.\.\.*\*\*\*/ ***/'
 status=${PIPESTATUS[0]}
 set -e
