@@ -37,8 +37,7 @@ ctest --test-dir "$build" -j "$jobs" --output-on-failure --no-tests=error \
          if (++passed % 100 == 0) { split($1, at, "/"); print "  tests: " at[1] " of " at[2]; fflush() }
          next
        }
-       !/^ +Start +[0-9]+:|^Internal ctest|^Test project|^ *$/ { print; fflush() }' |
-  sed 's/ \.\.\.*\*\*\*/ ***/'
+       !/^ +Start +[0-9]+:|^Internal ctest|^Test project|^ *$/ { sub(/ \.\.+\*\*\*/, " ***"); print; fflush() }'
 status=${PIPESTATUS[0]}
 set -e
 say "Tests: done in $((SECONDS - start)) s"
