@@ -8,7 +8,7 @@ import sys
 
 import pytest
 from conftest import ROOT
-from test_docs import blocks
+from test_docs import PAGES, blocks
 
 import carom
 
@@ -32,12 +32,13 @@ def test_the_package_is_strictly_typed(mypy, version):
 
 
 def test_code_of_the_pages_is_strictly_typed(mypy, tmp_path):
-    """Packages beside carom may lack types of their own."""
+    """Other packages may lack types; the blocks of a page are one module."""
     files = [ROOT / "examples/cluster/ray_dataset.py"]
-    for i, block in enumerate(blocks("python")):
-        files.append(tmp_path / f"block_{i}.py")
-        files[-1].write_text(block.values[0])
-    assert len(files) > 4
+    for i, page in enumerate(PAGES):
+        code = [text for _, kind, text, _ in blocks(page) if kind == "python"]
+        files.append(tmp_path / f"page_{i}.py")
+        files[-1].write_text("import carom\n" + "\n".join(code))
+    assert sum(file.stat().st_size > 100 for file in files) > 6
     done = mypy("--ignore-missing-imports", "--allow-untyped-calls", "--allow-untyped-decorators", *files)
     assert done.returncode == 0, done.stdout
 
