@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <type_traits>
 
 #include "cpu/simd/dispatch.hpp"
@@ -88,6 +89,10 @@ class QpPackRun {
 
   void run() {
     const bool exact = pivots_ || wide_;
+    if (wide_ && !pivots_) {
+      run_widely();
+      return run_pending();
+    }
     for (std::int64_t p = range_.begin; p < range_.end; p += Width) {
       const int count = range_.end - p < Width ? static_cast<int>(range_.end - p) : Width;
       for (int lane = 0; lane < count; ++lane) problem_[lane] = p + lane;
@@ -113,8 +118,101 @@ class QpPackRun {
   using Attempt = kernels::QpAttempt<V, Lanes, Memory, QpEntry<Isa, V, Width>>;
 
   static constexpr auto kActiveSet = kernels::qp_end::kActiveSet;
-  static constexpr double kRefuted = -1.0;       ///< end of a problem whose proof is written
+  static constexpr double kWritten = -1.0;       ///< end of a problem whose verdict is written
   static constexpr std::uint8_t kPending = 254;  ///< another attempt is to follow
+
+  /// What is known of each lane.
+  struct Ends {
+    alignas(64) double end[Width];
+    alignas(64) double iterations[Width];
+    alignas(64) double residual[Width];
+    alignas(64) double objective[Width];
+  };
+
+  /// Without dual pivots a problem needs no pack, unless its answer is to be judged in one.
+  void run_widely() {
+    QpWideActiveSet<Isa> body = wide_body();
+    int count = 0;
+    for (std::int64_t p = range_.begin; p < range_.end; ++p) {
+      if (!answers_alone(body, p)) problem_[count++] = p;
+      if (count == Width || (count > 0 && p + 1 == range_.end)) {
+        load_each(count);
+        solve_exactly(count);
+        count = 0;
+      }
+    }
+  }
+  bool answers_alone(QpWideActiveSet<Isa>& body, std::int64_t p) {
+    if (is_refused(p)) return false;
+    Ends ends{};
+    if (body.solve(p, wide_limit())) return takes_certified(p, ends, 0, body);
+    if (!body.has_proof() || !problem(0).load(p)) return false;
+    problem_[0] = p;
+    ends.iterations[0] = body.iterations();
+    refute(ends, 0, body);
+    if (ends.end[0] == kWritten) task_.end[p] = kernels::kQpFinal;
+    return ends.end[0] == kWritten;
+  }
+  /// Whether a number of problem p is one that QpTaskProblem::load refuses.
+  [[nodiscard]] bool is_refused(std::int64_t p) const {
+    const long n = n_;
+    const long m = task_.interval_rows;
+    const long k = rows_ - m;
+    double sum = zeros_of(task_.hessian, p, n * n) + zeros_of(task_.vector, p, n);
+    if (is_sparse(task_.shape)) {
+      for (int i = 0; i < rows_; ++i) {
+        const double* row =
+            i < m ? task_.matrix + (p * m + i) * n : task_.cone_matrix + (p * k + i - m) * n;
+        for (int t = task_.shape.row_first[i]; t < task_.shape.row_first[i + 1]; ++t) {
+          sum += row[task_.shape.column[t]] * 0.0;
+        }
+      }
+    } else {
+      sum += zeros_of(task_.matrix, p, m * n);
+      if (k > 0) sum += zeros_of(task_.cone_matrix, p, k * n);
+    }
+    if (k > 0) sum += zeros_of(task_.cone_vector, p, k);
+    for (long i = p * m; i < (p + 1) * m; ++i) {
+      if (!(task_.lower[i] < kernels::kInfinity) || !(task_.upper[i] > -kernels::kInfinity)) {
+        return true;
+      }
+    }
+    return sum != 0.0;
+  }
+  /// 0, or NaN where a number of problem p is not finite.
+  CAROM_INLINE static double zeros_of(const double* from, std::int64_t p, long count) {
+    using Vector = Eight<Isa>;
+    const Vector zero(0.0);
+    const double* values = from + p * count;
+    Vector sum(0.0);
+    double rest = 0.0;
+    long e = 0;
+    for (; e + 8 <= count; e += 8) sum = fused(Vector::load(values + e), zero, sum);
+    for (; e < count; ++e) rest += values[e] * 0.0;
+    return sum.sum() + rest;
+  }
+  /// The answer of `body` where its certificate leaves nothing to do; it is then written.
+  bool takes_certified(std::int64_t p, const Ends& before, int lane,
+                       QpWideActiveSet<Isa>& body) const {
+    using certificate::Leaning;
+    const double tolerance = task_.settings.tolerance;
+    const auto answer = body.certify(body.is_strictly_convex() ? Leaning::by_active_rows
+                                                               : kernels::qp_leaning(task_.shape));
+    if (!answer.close || !certificate::within(answer.residual, tolerance) ||
+        kernels::qp_wants_refinement(task_.shape, answer.residual, tolerance) ||
+        (before.end[lane] == kActiveSet && before.residual[lane] < answer.residual)) {
+      return false;
+    }
+    kernels::QpTaskParts parts;
+    parts.x = 0;
+    parts.y = answer.y - answer.x;
+    const IsaMemory<Isa, const double> memory{answer.x};
+    const kernels::QpTaskProblem problem(kOneLane, task_, parts, memory);
+    const int iterations = static_cast<int>(before.iterations[lane]) + body.iterations();
+    return problem.conclude(p, QpMethod::active_set, static_cast<std::uint8_t>(kActiveSet),
+                            iterations, answer.residual, answer.objective,
+                            0.0) == kernels::QpLeft::nothing;
+  }
 
   /// What the active sets left, packed anew.
   void run_pending() {
@@ -243,14 +341,6 @@ class QpPackRun {
     }
   }
 
-  /// What is known of each lane.
-  struct Ends {
-    alignas(64) double end[Width];
-    alignas(64) double iterations[Width];
-    alignas(64) double residual[Width];
-    alignas(64) double objective[Width];
-  };
-
   /// By the dual pivots, then by QpWideActiveSet where they gave no answer as good as is wanted.
   void solve_exactly(int count) {
     constexpr QpMethod kMethod = QpMethod::active_set;
@@ -259,14 +349,16 @@ class QpPackRun {
       const kernels::QpOutcome<V> outcome = n_ == 12 ? attempt<kMethod, 12>() : attempt<kMethod>();
       store_lanes<Width>(outcome.end, ends.end);
       store_lanes<Width>(outcome.iterations, ends.iterations);
-      judge_exactly(ends, V(0.0));
+      if (std::count(ends.end, ends.end + Width, double{kActiveSet}) > 0) {
+        judge_exactly(ends, V(0.0));
+      }
     }
     if (wide_) solve_widely(ends, count);
     for (int lane = 0; lane < count; ++lane) {
       const std::int64_t p = problem_[lane];
       if (!valid_[lane]) {
         problem(lane).refuse(p);
-      } else if (ends.end[lane] == kRefuted) {
+      } else if (ends.end[lane] == kWritten) {
         task_.end[p] = kernels::kQpFinal;
       } else if (problem(lane).conclude(p, kMethod, static_cast<std::uint8_t>(ends.end[lane]),
                                         static_cast<int>(ends.iterations[lane]),
@@ -282,19 +374,27 @@ class QpPackRun {
     return ends.end[lane] == kActiveSet && certificate::within(ends.residual[lane], tolerance) &&
            !kernels::qp_wants_refinement(task_.shape, ends.residual[lane], tolerance);
   }
+  [[nodiscard]] QpWideActiveSet<Isa> wide_body() const {
+    return {task_, range_.workspace + qp_pack_workspace(task_.settings.method, task_.shape)};
+  }
+  [[nodiscard]] int wide_limit() const {
+    return task_.settings.limit(QpMethod::active_set, n_, rows_);
+  }
   void solve_widely(Ends& ends, int count) const {
-    QpWideActiveSet<Isa> body(
-        task_, range_.workspace + qp_pack_workspace(task_.settings.method, task_.shape));
-    const int limit = task_.settings.limit(QpMethod::active_set, n_, rows_);
+    QpWideActiveSet<Isa> body = wide_body();
     const Ends before = ends;
     alignas(64) double level[Width] = {};
     bool found[Width] = {};
     bool any = false;
     for (int lane = 0; lane < count; ++lane) {
       if (!valid_[lane] || is_good(ends, lane)) continue;
-      if (!body.solve(problem_[lane], limit)) {
+      if (!body.solve(problem_[lane], wide_limit())) {
         ends.iterations[lane] += body.iterations();
         if (body.has_proof() && before.end[lane] != kActiveSet) refute(ends, lane, body);
+        continue;
+      }
+      if (takes_certified(problem_[lane], before, lane, body)) {
+        ends.end[lane] = kWritten;
         continue;
       }
       any = found[lane] = true;
@@ -338,7 +438,7 @@ class QpPackRun {
     verdict.iterations = static_cast<int>(ends.iterations[lane]);
     verdict.residual = residual;
     problem.write(problem_[lane], verdict);
-    ends.end[lane] = kRefuted;
+    ends.end[lane] = kWritten;
   }
   /// x and y, which lie one after the other.
   void move(int lane, long from, long to) const {

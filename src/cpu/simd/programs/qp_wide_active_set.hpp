@@ -2,6 +2,7 @@
 
 #include <carom/device/numeric.hpp>
 
+#include "cpu/simd/programs/qp_wide_judge.hpp"
 #include "cpu/simd/programs/qp_wide_layout.hpp"
 #include "cpu/simd/programs/qp_wide_linear.hpp"
 #include "programs/qp/kernels/qp_scaling.hpp"
@@ -39,6 +40,24 @@ class QpWideActiveSet {
   /// Whether solve() ended at rows that exclude each other; then the multipliers are their proof.
   [[nodiscard]] bool has_proof() const { return refuted_ >= 0; }
 
+  /// What QpWideJudge says of x and the multipliers, which stay: y[i] for each row, until the next
+  /// problem is solved.
+  struct Certified {
+    bool close;
+    double residual, objective;
+    const double *x, *y;
+  };
+  CAROM_INLINE Certified certify(certificate::Leaning leaning) {
+    for (int k = 0; k < count_; ++k) {
+      at_.lower[active_[k]] = lower_of(active_[k]);
+      at_.upper[active_[k]] = upper_of(active_[k]);
+    }
+    const auto row = [this](int i) { return row_of(i); };
+    QpWideJudge<Isa, decltype(row)> judge(at_, {task_.shape, gradient_, active_, count_}, row);
+    const bool close = judge.certifies(leaning);
+    return {close, judge.residual(), judge.objective(), at_.x, judge.multipliers()};
+  }
+
   /// Solves problem p, whose numbers are finite. True where x and multipliers meet the conditions
   /// as far as this can tell.
   bool solve(long p, int limit) {
@@ -53,9 +72,7 @@ class QpWideActiveSet {
     Linear::lower_solve_rows(n_, at_.factor, columns_, at_.pivot_inverse, last_, vectors(),
                              at_.matrix, at_.through, width_, at_.scale);
     start();
-    for (int i = 0; i < rows_; ++i) {
-      if (at_.lower[i] == at_.upper[i] && !enter(i)) return false;
-    }
+    if (!enter_equations()) return false;
     if (!descend() || !settle()) return false;
     drop_rounding();
     return true;
@@ -72,6 +89,7 @@ class QpWideActiveSet {
   static constexpr double kMissed = 1e3;   // times kFeasible, by a row that depends on active ones
   static constexpr double kEqual = 1e-12;  // the same of an equation, relative to its bound
   static constexpr double kSettled = 1e-14;
+  static constexpr double kRounded = 0x1p-50;  // then a step of Newton's changes nothing
   static constexpr int kMaxPasses = 60;
   static constexpr int kProofPasses = 2;
 
@@ -95,7 +113,15 @@ class QpWideActiveSet {
     for (long j = 1; j < n; ++j) {  // the lower half for both
       for (long i = 0; i < j; ++i) at_.hessian[j * columns_ + i] = hessian_[j * n + i];
     }
-    if (k == 0) {
+    if (is_sparse(task_.shape)) {
+      fill(at_.matrix, n * width_, 0.0);
+      for (int i = 0; i < rows_; ++i) {
+        const double* row = row_of(i);
+        for (int t = task_.shape.row_first[i]; t < task_.shape.row_first[i + 1]; ++t) {
+          at_.matrix[task_.shape.column[t] * width_ + i] = row[task_.shape.column[t]];
+        }
+      }
+    } else if (k == 0) {
       Linear::transpose_rows(matrix_, rows_, n_, at_.matrix, width_, at_.zeros);
     } else {
       const double* row[8];
@@ -272,6 +298,56 @@ class QpWideActiveSet {
     return Vector::first_smallest(best, place).index;
   }
 
+  /// All equations: those that are independent by one step, the others one by one.
+  CAROM_INLINE bool enter_equations() {
+    int dependent = 0;
+    for (int i = 0; i < rows_; ++i) {
+      if (at_.lower[i] != at_.upper[i]) continue;
+      reach_row(i);
+      const double diagonal = at_.column[i];
+      const double pivot = diagonal > 0.0 ? border(diagonal) : 0.0;
+      if (pivot > kDependent * diagonal && count_ < n_) {
+        ++iterations_;
+        append(i, 1.0, pivot, 0.0, true);
+      } else {
+        ++dependent;
+      }
+    }
+    if (count_ == 0) return true;
+    if (iterations_ > limit_) return false;
+    for (int k = 0; k < count_; ++k) {
+      at_.entry[k] = at_.value[active_[k]] - upper_of(active_[k]);
+    }
+    pad(at_.entry);
+    Linear::combine(eights(count_), count_, at_.entry, at_.inverse, columns_, nullptr,
+                    at_.multiplier);
+    for (int k = 0; k < count_; ++k) at_.entry[k] = -at_.multiplier[k];
+    Linear::combine(vectors(), count_, at_.entry, at_.reach, width_, at_.value, at_.value);
+    for (int i = 0; i < rows_ && dependent > 0; ++i) {
+      if (at_.lower[i] == at_.upper[i] && !enter(i)) return false;
+    }
+    return true;
+  }
+  /// column: row i through H^-1, what a change of its multiplier moves.
+  CAROM_INLINE void reach_row(int i) {
+    const int entries = gather_row(i);
+    if (entries < n_) {
+      Linear::combine_listed(vectors(), entries, at_.work, listed_, at_.through, width_,
+                             at_.column);
+    } else {
+      Linear::combine(vectors(), n_, at_.work, at_.through, width_, nullptr, at_.column);
+    }
+  }
+  /// rate: what the active rows' multipliers lose where that of the row in `column` grows; returns
+  /// the pivot of that row.
+  CAROM_INLINE double border(double diagonal) {
+    const int active = eights(count_);
+    for (int k = 0; k < count_; ++k) at_.entry[k] = at_.column[active_[k]];
+    pad(at_.entry);
+    Linear::combine(active, count_, at_.entry, at_.inverse, columns_, nullptr, at_.rate);
+    return diagonal - Linear::dot(active, at_.entry, at_.rate);
+  }
+
   /// Adds row i, after those have left whose multipliers would change their sign on the way. False
   /// where no multiplier ends a way that meets no point, or too many steps were made.
   bool enter(int i) {
@@ -280,14 +356,7 @@ class QpWideActiveSet {
     const double below = at_.lower[i] - at_.value[i];
     const double side = above > below ? 1.0 : -1.0;
     double multiplier = 0.0;
-    // The row through H^-1, and what a change of its multiplier moves.
-    const int entries = gather_row(i);
-    if (entries < n_) {
-      Linear::combine_listed(vectors(), entries, at_.work, listed_, at_.through, width_,
-                             at_.column);
-    } else {
-      Linear::combine(vectors(), n_, at_.work, at_.through, width_, nullptr, at_.column);
-    }
+    reach_row(i);
     const double diagonal = at_.column[i];
     if (!(diagonal > 0.0)) {
       if (equation && above <= 0.0 && below <= 0.0) return true;
@@ -296,10 +365,7 @@ class QpWideActiveSet {
     for (;;) {
       if (++iterations_ > limit_) return false;
       const int active = eights(count_);
-      for (int k = 0; k < count_; ++k) at_.entry[k] = at_.column[active_[k]];
-      pad(at_.entry);
-      Linear::combine(active, count_, at_.entry, at_.inverse, columns_, nullptr, at_.rate);
-      const double pivot = diagonal - Linear::dot(active, at_.entry, at_.rate);
+      const double pivot = border(diagonal);
       for (int k = 0; k < count_; ++k) at_.entry[k] = -at_.rate[k];
       Linear::combine(vectors(), count_, at_.entry, at_.reach, width_, at_.column, at_.slope);
       const bool dependent = !(pivot > kDependent * diagonal) || count_ == n_;
@@ -468,7 +534,7 @@ class QpWideActiveSet {
     double last = kernels::kInfinity;
     for (int pass = 0; pass < kMaxPasses; ++pass) {
       const double missed = newton();
-      measure();
+      if (missed > kRounded) measure();
       if (drop_wrong()) {
         last = kernels::kInfinity;
         continue;
@@ -540,7 +606,8 @@ class QpWideActiveSet {
   }
 
   /// One step on P dx + A_W'dy = -(P x + q + A_W'y), A_W dx = b_W - A_W x, with H in place of P.
-  /// Returns the largest residual before it, relative to its terms.
+  /// Returns the largest residual before it, relative to its terms; none is made where that is
+  /// rounding already.
   double newton() {
     // work: -(P x + q + A'y)
     Linear::combine(eights(n_), n_, at_.x, at_.hessian, columns_, nullptr, at_.work);
@@ -557,17 +624,19 @@ class QpWideActiveSet {
       terms = kernels::larger(at_.step[j] * at_.unit[j], terms);
     }
     double missed = terms > 0.0 ? residual / terms : 0.0;
-    Linear::solve(n_, at_.factor, columns_, at_.pivot_inverse, last_, at_.work);
-    // A_W x + A_W t - b is what dy is for.
-    Linear::combine(vectors(), n_, at_.work, at_.matrix, width_, nullptr, at_.column);
     for (int k = 0; k < count_; ++k) {
       const int i = active_[k];
       const double bound = at_.sign[k] < 0.0 ? lower_of(i) : upper_of(i);
       const double gap = at_.value[i] - bound;
       const double size = kernels::larger(kernels::magnitude(bound), length_ * at_.size[i]);
       if (kernels::magnitude(gap) > missed * size) missed = kernels::magnitude(gap) / size;
-      at_.entry[k] = gap + at_.column[i];
+      at_.entry[k] = gap;
     }
+    if (missed <= kRounded) return missed;
+    Linear::solve(n_, at_.factor, columns_, at_.pivot_inverse, last_, at_.work);
+    // A_W x + A_W t - b is what dy is for.
+    Linear::combine(vectors(), n_, at_.work, at_.matrix, width_, nullptr, at_.column);
+    for (int k = 0; k < count_; ++k) at_.entry[k] += at_.column[active_[k]];
     pad(at_.entry);
     Linear::combine(eights(count_), count_, at_.entry, at_.inverse, columns_, nullptr, at_.rate);
     for (int j = 0; j < n_; ++j) at_.step[j] = 0.0;

@@ -2,6 +2,7 @@
 
 #include <carom/device/arena.hpp>
 #include <carom/device/host_device.hpp>
+#include <carom/device/qp_problem.hpp>
 
 /// What QpWideActiveSet takes and keeps, the same for any instruction set.
 namespace carom::cpu::simd {
@@ -10,6 +11,11 @@ inline constexpr int kLargestWideVariables = 128;
 inline constexpr int kLargestWideRows = 512;
 
 CAROM_INLINE constexpr int eights(int count) { return (count + 7) / 8; }
+
+/// Whether a row's numbers are sooner met by its list of columns than in vectors.
+CAROM_INLINE bool is_sparse(const kernels::QpShape& shape) {
+  return 4L * shape.row_first[shape.rows] < static_cast<long>(shape.rows) * shape.variables;
+}
 
 /// Padded to eights: n to `columns`, rows to `width`.
 template <class Memory>

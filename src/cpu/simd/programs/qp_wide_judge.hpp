@@ -1,0 +1,448 @@
+#pragma once
+
+#include <carom/certificate_qp.hpp>
+
+#include "cpu/simd/programs/qp_wide_layout.hpp"
+#include "cpu/simd/programs/qp_wide_linear.hpp"
+
+/// certificate::QpJudge of one problem without cones, in vectors along its rows and columns: the
+/// same sums in the same order, so the same bits. It answers where the residual is far below any
+/// tolerance; every other answer is left to QpJudge.
+namespace carom::cpu::simd {
+
+/// What an active set leaves: x in at.x, multipliers of the rows `active` in at.multiplier, bounds
+/// in at.lower and at.upper.
+struct QpWideAnswer {
+  const kernels::QpShape& shape;
+  const double* gradient;
+  const int* active;
+  int count;
+};
+
+/// RowOf: the numbers of a row. Overwrites what the active set kept for its steps.
+template <class Isa, class RowOf>
+class QpWideJudge {
+  using Vector = Eight<Isa>;
+
+ public:
+  CAROM_INLINE QpWideJudge(const QpWideLayout<double*>& at, const QpWideAnswer& answer,
+                           const RowOf& row_of)
+      : at_(at),
+        row_of_(row_of),
+        shape_(answer.shape),
+        n_(answer.shape.variables),
+        rows_(answer.shape.rows),
+        sparse_(is_sparse(shape_)),
+        columns_(8L * eights(n_)),
+        width_(8L * eights(rows_)),
+        count_(answer.count),
+        row_rounding_(certificate::sum_rounding(n_)),
+        column_rounding_(certificate::sum_rounding(static_cast<long>(n_) + rows_)) {
+    for (long j = 0; j < columns_; ++j) q_[j] = j < n_ ? answer.gradient[j] : 0.0;
+    for (long i = 0; i < width_; ++i) y_[i] = 0.0;
+    for (int k = 0; k < count_; ++k) y_[answer.active[k]] = at_.multiplier[k];
+    int met = 0;
+    for (int i = 0; i < rows_ && met < count_; ++i) {
+      if (y_[i] != 0.0) listed_[met++] = i;
+    }
+    count_ = met;
+  }
+
+  [[nodiscard]] double residual() const { return residual_; }
+  [[nodiscard]] double objective() const { return objective_; }
+  /// [rows]
+  [[nodiscard]] const double* multipliers() const { return y_; }
+
+  /// Whether QpJudge would say residual() by the data as they stand.
+  bool certifies(certificate::Leaning leaning) {
+    multiply();
+    return explain() && evaluate() && !leans(leaning);
+  }
+
+ private:
+  static constexpr double kClose = 1e-13;    // as QpJudge: up to it nothing is widened
+  static constexpr double kGapShare = 1e-3;  // these as well
+  static constexpr double kComputedZero = 8.0;
+  static constexpr double kHiddenDatum = 1e-3;
+
+  /// P x, A x and A'y, and the sizes of their terms.
+  CAROM_INLINE void multiply() {
+    for (long v = 0; v < columns_; v += 8) {
+      Vector sum(0.0);
+      Vector size(0.0);
+      add_terms(at_.hessian + v, columns_, sum, size);
+      sum.store(bent_ + v);
+      size.store(column_size_ + v);
+      Vector(0.0).store(pull_ + v);
+    }
+    for (long v = 0; v < width_; v += 8) {
+      Vector sum(0.0);
+      Vector size(0.0);
+      add_terms(at_.matrix + v, width_, sum, size);
+      sum.store(at_.value + v);
+      size.store(row_size_ + v);
+    }
+    double* __restrict pull = pull_;
+    double* __restrict size = column_size_;
+    for (int t = 0; t < count_; ++t) {
+      for_terms(listed_[t], [&](int j, double term) {
+        pull[j] += term;
+        size[j] += kernels::magnitude(term);
+      });
+    }
+  }
+  /// f(j, a_ij y_i) for the numbers of row i.
+  template <class F>
+  CAROM_INLINE void for_terms(int i, F&& f) const {
+    const double* __restrict row = row_of_(i);
+    const double y = y_[i];
+    if (sparse_) {
+      for (int t = shape_.row_first[i]; t < shape_.row_first[i + 1]; ++t) {
+        f(shape_.column[t], row[shape_.column[t]] * y);
+      }
+    } else {
+      for (int j = 0; j < n_; ++j) f(j, row[j] * y);
+    }
+  }
+  CAROM_INLINE void add_terms(const double* column, long stride, Vector& sum, Vector& size) const {
+    for (int j = 0; j < n_; ++j) {
+      const Vector term = Vector::load(column + j * stride) * Vector(at_.x[j]);
+      sum = sum + term;
+      size = size + magnitude(term);
+    }
+  }
+
+  /// QpScales::explain. False where rows of few numbers leave unknowns, for QpJudge.
+  CAROM_INLINE bool explain() {
+    for (long j = 0; j < columns_; ++j) known_x_[j] = at_.x[j] != 0.0 ? 0.0 : 1.0;
+    for (int t = 0; t < count_; ++t) known_y_[listed_[t]] = 0.0;
+    // Nothing but zeros is known: the data are what is given.
+    for (long v = 0; v < columns_; v += 8) magnitude(Vector::load(q_ + v)).store(column_datum_ + v);
+    for (long v = 0; v < width_; v += 8) seed(v).store(row_datum_ + v);
+    for (int round = 0; round <= n_ + rows_; ++round) {
+      const double before = known();
+      if (sparse_) {
+        sweep();
+      } else {
+        reach();
+      }
+      const double after = known();
+      if (after == static_cast<double>(n_ + count_)) {
+        know_all();
+        return true;
+      }
+      if (!(after > before)) return !sparse_;
+      if (!sparse_) gather();
+    }
+    return true;
+  }
+  CAROM_INLINE void know_all() {
+    for (long v = 0; v < columns_; v += 8) {
+      (magnitude(Vector::load(q_ + v)) + Vector::load(column_size_ + v)).store(column_datum_ + v);
+    }
+    for (long v = 0; v < width_; v += 8) {
+      (seed(v) + Vector::load(row_size_ + v)).store(row_datum_ + v);
+    }
+  }
+  /// What the bounds of eight rows explain.
+  CAROM_INLINE Vector seed(long v) const {
+    const Vector zero(0.0);
+    const Vector most = Vector(2.0) * Vector::load(row_size_ + v);
+    const Vector l = magnitude(Vector::load(at_.lower + v));
+    const Vector u = magnitude(Vector::load(at_.upper + v));
+    return larger(Vector::where_greater(l, most, zero, l), Vector::where_greater(u, most, zero, u));
+  }
+  /// Marks the unknowns that the data explain. Without branches on what is known, which nothing
+  /// foretells.
+  CAROM_INLINE void reach() {
+    for (int j = 0; j < n_; ++j) {
+      const Vector x(at_.x[j]);
+      Vector most(known_x_[j]);
+      for (long v = 0; v < width_; v += 8) {
+        const Vector term = magnitude(Vector::load(at_.matrix + j * width_ + v) * x);
+        most = larger(reached(term, Vector::load(row_datum_ + v)), most);
+      }
+      known_x_[j] = most.sum() > 0.0 ? 1.0 : 0.0;
+    }
+    for (long v = 0; v < columns_; v += 8) {
+      const Vector size = magnitude(Vector::load(at_.x + v));
+      Vector most = Vector::load(known_x_ + v);
+      for (int k = 0; k < n_; ++k) {
+        const Vector term = magnitude(Vector::load(at_.hessian + k * columns_ + v)) * size;
+        most = larger(reached(term, Vector(column_datum_[k])), most);
+      }
+      most.store(known_x_ + v);
+    }
+    for (int t = 0; t < count_; ++t) {
+      double& known = known_y_[listed_[t]];
+      known = kernels::larger(reached_by_columns(listed_[t]), known);
+    }
+  }
+  [[nodiscard]] CAROM_INLINE double reached_by_columns(int i) const {
+    double most = 0.0;
+    for_terms(i, [&](int j, double term) {
+      most =
+          kernels::larger(certificate::reached(kernels::magnitude(term), column_datum_[j]), most);
+    });
+    return most;
+  }
+  [[nodiscard]] CAROM_INLINE double known() const {
+    double count = 0.0;
+    for (int j = 0; j < n_; ++j) count += known_x_[j];
+    for (int t = 0; t < count_; ++t) count += known_y_[listed_[t]];
+    return count;
+  }
+  /// The same where the next rows know at once what one explains: along chains of rows the unknowns
+  /// are met in few sweeps. What all of them leave does not depend on the order.
+  CAROM_INLINE void sweep() {
+    for (int i = 0; i < rows_; ++i) {
+      const double* row = row_of_(i);
+      const int* first = shape_.column + shape_.row_first[i];
+      const int* last = shape_.column + shape_.row_first[i + 1];
+      double datum = row_datum_[i];  // its bounds
+      double open = 0.0;
+      for (const int* j = first; j != last; ++j) {
+        datum += known_x_[*j] * kernels::magnitude(row[*j] * at_.x[*j]);
+        open += 1.0 - known_x_[*j];
+      }
+      for (const int* j = first; open > 0.0 && j != last; ++j) {
+        const double term = kernels::magnitude(row[*j] * at_.x[*j]);
+        if (known_x_[*j] == 0.0 && certificate::reached(term, datum) != 0.0) learn(*j);
+      }
+    }
+    for (int j = 0; j < n_; ++j) {
+      if (known_x_[j] != 0.0) continue;
+      const Vector size(kernels::magnitude(at_.x[j]));
+      Vector most(0.0);
+      for (long v = 0; v < columns_; v += 8) {
+        const Vector term = magnitude(Vector::load(at_.hessian + j * columns_ + v)) * size;
+        most = larger(reached(term, Vector::load(column_datum_ + v)), most);
+      }
+      if (most.sum() > 0.0) learn(j);
+    }
+    for (int t = 0; t < count_; ++t) {
+      const int i = listed_[t];
+      if (known_y_[i] != 0.0 || reached_by_columns(i) == 0.0) continue;
+      known_y_[i] = 1.0;
+      for_terms(i, [&](int j, double term) { column_datum_[j] += kernels::magnitude(term); });
+    }
+  }
+  CAROM_INLINE void learn(int j) {
+    known_x_[j] = 1.0;
+    const Vector x(at_.x[j]);
+    for (long v = 0; v < columns_; v += 8) {
+      (magnitude(Vector::load(at_.hessian + j * columns_ + v) * x) +
+       Vector::load(column_datum_ + v))
+          .store(column_datum_ + v);
+    }
+  }
+  CAROM_INLINE static Vector reached(const Vector& term, const Vector& datum) {
+    const Vector zero(0.0);
+    const Vector most = Vector(certificate::kExplained) * datum;
+    const Vector small = Vector::where_greater(term, most, zero, Vector(1.0));
+    return Vector::where_greater(term, zero, small, zero);
+  }
+  /// The data with the terms that are explained so far.
+  CAROM_INLINE void gather() {
+    for (long v = 0; v < width_; v += 8) {
+      (seed(v) + known_terms(at_.matrix + v, width_)).store(row_datum_ + v);
+    }
+    for (long v = 0; v < columns_; v += 8) {
+      known_terms(at_.hessian + v, columns_).store(column_datum_ + v);
+    }
+    for (int t = 0; t < count_; ++t) {
+      const double known = known_y_[listed_[t]];
+      double* __restrict datum = column_datum_;
+      for_terms(listed_[t],
+                [&](int j, double term) { datum[j] += known * kernels::magnitude(term); });
+    }
+    for (long v = 0; v < columns_; v += 8) {
+      (magnitude(Vector::load(q_ + v)) + Vector::load(column_datum_ + v)).store(column_datum_ + v);
+    }
+  }
+  CAROM_INLINE Vector known_terms(const double* column, long stride) const {
+    Vector sum(0.0);
+    for (int j = 0; j < n_; ++j) {
+      sum = sum +
+            Vector(known_x_[j]) * magnitude(Vector::load(column + j * stride) * Vector(at_.x[j]));
+    }
+    return sum;
+  }
+
+  /// QpJudge::evaluate. False where the residual is not close to rounding.
+  CAROM_INLINE bool evaluate() {
+    const Vector zero(0.0);
+    const Vector one(1.0);
+    const Vector tiny(certificate::kTiny);
+    for (long v = 0; v < columns_; v += 8) {
+      const Vector datum = Vector::load(column_datum_ + v);
+      const Vector share = one / Vector::where_greater(datum, tiny, datum, one);
+      Vector::where_greater(datum, tiny, share, zero).store(known_x_ + v);
+    }
+    Wide<Isa>::largest(static_cast<int>(width_ / 8), n_, known_x_, at_.matrix, width_, known_y_);
+    for (long v = 0; v < columns_; v += 8) judge_columns(v);
+    for (long v = 0; v < width_; v += 8) judge_rows(v);
+    double gap = 0.0;
+    double terms = 0.0;
+    double bend = 0.0;
+    double noise = 0.0;
+    const auto earn = [&](double term) {
+      gap += term;
+      terms += kernels::magnitude(term);
+    };
+    objective_ = 0.0;
+    for (int j = 0; j < n_; ++j) {
+      const double x = at_.x[j];
+      objective_ += x * (0.5 * bent_[j] + q_[j]);
+      bend += x * bent_[j];
+      noise += kernels::magnitude(x) * column_size_[j];
+      earn(x * q_[j]);
+    }
+    earn(bend);
+    for (int t = 0; t < count_; ++t) {
+      const int i = listed_[t];
+      const double bound = y_[i] > 0.0 ? at_.upper[i] : at_.lower[i];
+      earn((kernels::magnitude(bound) < kernels::kInfinity ? bound : 0.0) * y_[i]);
+    }
+    const double beyond =
+        certificate::positive_part(kernels::magnitude(gap) - column_rounding_ * noise);
+    const double share = kGapShare * beyond / kernels::larger(terms, certificate::kTiny);
+    residual_ = kernels::larger(share, -smallest_of(zero - worst_));
+    return close_.sum() == 8.0 && share <= kClose && residual_ <= kClose;
+  }
+  CAROM_INLINE static double smallest_of(const Vector& values) {
+    return Vector::first_smallest(values, Vector(0.0)).key;
+  }
+  /// A NaN is no more close than what is large.
+  CAROM_INLINE void add(const Vector& value) {
+    const Vector size = magnitude(value);
+    worst_ = larger(size, worst_);
+    close_ = Vector::where_greater(Vector(kClose), size, close_, Vector(0.0));
+  }
+  CAROM_INLINE void judge_columns(long v) {
+    const Vector q = Vector::load(q_ + v);
+    const Vector size = Vector::load(column_size_ + v);
+    const Vector datum = Vector::load(column_datum_ + v);
+    const Vector sum = Vector::load(bent_ + v) + q + Vector::load(pull_ + v);
+    const Vector own = magnitude(q);
+    add(missed(sum, size, unit_of(datum, own, size + own, column_rounding_), column_rounding_));
+    add(beyond_reach(size, datum, column_rounding_));
+  }
+  CAROM_INLINE void judge_rows(long v) {
+    const Vector zero(0.0);
+    const Vector value = Vector::load(at_.value + v);
+    const Vector lower = Vector::load(at_.lower + v);
+    const Vector upper = Vector::load(at_.upper + v);
+    const Vector y = Vector::load(y_ + v);
+    judge_side(v, upper, value, larger(y, zero));
+    judge_side(v, zero - lower, zero - value, larger(zero - y, zero));
+    const Vector size = Vector::load(row_size_ + v);
+    const Vector rounding = Vector(row_rounding_) * size;
+    const Vector beyond = beyond_reach(size, Vector::load(row_datum_ + v), row_rounding_);
+    add(Vector::where_greater(upper - value, rounding,
+                              Vector::where_greater(value - lower, rounding, zero, beyond),
+                              beyond));
+  }
+  CAROM_INLINE void judge_side(long v, const Vector& bound, const Vector& value,
+                               const Vector& multiplier) {
+    const Vector zero(0.0);
+    const Vector one(1.0);
+    const Vector infinity(kernels::kInfinity);
+    const Vector there = Vector::where_greater(infinity, magnitude(bound), one, zero);
+    const Vector limit = Vector::where_greater(there, zero, bound, zero);
+    const Vector own = magnitude(limit);
+    const Vector size = own + Vector::load(row_size_ + v);
+    const Vector unit =
+        unit_of(larger(own, Vector::load(row_datum_ + v)), own, size, row_rounding_);
+    const Vector slack = missed(value - limit, size, unit, row_rounding_);
+    const Vector weight = multiplier * Vector::load(known_y_ + v);
+    add(there * Vector::where_greater(value, limit, slack, zero));
+    add(there * weight * slack);
+    add((one - there) * weight);
+  }
+  CAROM_INLINE static Vector missed(const Vector& value, const Vector& size, const Vector& unit,
+                                    double rounding) {
+    const Vector zero(0.0);
+    const Vector beyond = magnitude(value) - Vector(rounding) * size;
+    const Vector share = Vector::where_greater(beyond, zero, unit, size);
+    return Vector::where_greater(beyond, zero, beyond, magnitude(value)) /
+           larger(share, Vector(certificate::kTiny));
+  }
+  CAROM_INLINE static Vector unit_of(const Vector& datum, const Vector& own, const Vector& size,
+                                     double rounding) {
+    const Vector zero(0.0);
+    const Vector given =
+        Vector::where_greater(own, Vector(kComputedZero * rounding) * size, own, zero);
+    return Vector::where_greater(given, zero, smaller(datum, Vector(certificate::kOwn) * given),
+                                 datum);
+  }
+  CAROM_INLINE static Vector beyond_reach(const Vector& size, const Vector& datum,
+                                          double rounding) {
+    const Vector zero(0.0);
+    const Vector there = Vector::where_greater(size, zero, Vector(kernels::kInfinity), zero);
+    return Vector::where_greater(Vector(rounding) * size, Vector(certificate::kHidden) * datum,
+                                 there, zero);
+  }
+
+  /// QpJudge::hidden_data.
+  CAROM_INLINE bool leans(certificate::Leaning leaning) const {
+    using certificate::Leaning;
+    if (leaning == Leaning::allowed) return false;
+    const Vector zero(0.0);
+    const Vector one(1.0);
+    const auto hidden = [&](const Vector& own, const Vector& rounding) {
+      return Vector::where_greater(
+          own, zero, Vector::where_greater(rounding, Vector(kHiddenDatum) * own, one, zero), zero);
+    };
+    Vector found(0.0);
+    for (long v = 0; leaning == Leaning::refused && v < columns_; v += 8) {
+      const Vector rounding = Vector(column_rounding_) * Vector::load(column_size_ + v);
+      found = larger(hidden(magnitude(Vector::load(q_ + v)), rounding), found);
+    }
+    for (long v = 0; v < width_; v += 8) {
+      const Vector rounding = Vector(row_rounding_) * Vector::load(row_size_ + v);
+      const auto side = [&](const Vector& bound, const Vector& slack) {
+        Vector on =
+            Vector::where_greater(slack, rounding, zero, hidden(magnitude(bound), rounding));
+        if (leaning == Leaning::by_active_rows) {
+          on = Vector::where_greater(magnitude(Vector::load(y_ + v)), zero, zero, on);
+        }
+        found = larger(on, found);
+      };
+      const Vector value = Vector::load(at_.value + v);
+      const Vector lower = Vector::load(at_.lower + v);
+      const Vector upper = Vector::load(at_.upper + v);
+      side(upper, upper - value);
+      side(lower, value - lower);
+    }
+    return found.sum() > 0.0;
+  }
+
+  QpWideLayout<double*> at_;
+  const RowOf& row_of_;
+  const kernels::QpShape& shape_;
+  int n_, rows_;
+  bool sparse_;
+  long columns_, width_;
+  int count_;
+  double row_rounding_, column_rounding_;
+  double residual_ = 0.0;
+  double objective_ = 0.0;
+  Vector worst_{0.0};
+  Vector close_{1.0};
+  int listed_[kLargestWideVariables];
+  // Of columns.
+  double* bent_ = at_.step;
+  double* pull_ = at_.work;
+  double* column_size_ = at_.centre;
+  double* column_datum_ = at_.rate;
+  double* known_x_ = at_.entry;
+  double* q_ = at_.proximity;
+  // Of rows.
+  double* y_ = at_.slope;
+  double* row_size_ = at_.size;
+  double* row_datum_ = at_.scale;
+  double* known_y_ = at_.feasible;
+};
+
+}  // namespace carom::cpu::simd
