@@ -633,20 +633,20 @@ class QpWideActiveSet {
       at_.entry[k] = gap;
     }
     if (missed <= kRounded) return missed;
-    Linear::solve(n_, at_.factor, columns_, at_.pivot_inverse, last_, at_.work);
-    // A_W x + A_W t - b is what dy is for.
-    Linear::combine(vectors(), n_, at_.work, at_.matrix, width_, nullptr, at_.column);
+    // dy is for A_W x + A_W H^-1 work - b.
+    for (long j = 0; j < columns_; j += 8) Vector::load(at_.work + j).store(at_.step + j);
+    Linear::lower_solve(n_, at_.factor, columns_, last_, at_.step);
+    for (int j = 0; j < n_; ++j) at_.step[j] *= at_.pivot_inverse[j];
+    Linear::combine(vectors(), n_, at_.step, at_.through, width_, nullptr, at_.column);
     for (int k = 0; k < count_; ++k) at_.entry[k] += at_.column[active_[k]];
     pad(at_.entry);
     Linear::combine(eights(count_), count_, at_.entry, at_.inverse, columns_, nullptr, at_.rate);
-    for (int j = 0; j < n_; ++j) at_.step[j] = 0.0;
-    fill(at_.step + n_, columns_ - n_, 0.0);
-    subtract_rows(at_.rate, at_.step);
-    Linear::solve(n_, at_.factor, columns_, at_.pivot_inverse, last_, at_.step);
+    subtract_rows(at_.rate, at_.work);
+    Linear::solve(n_, at_.factor, columns_, at_.pivot_inverse, last_, at_.work);
     if (proximal_) {
       for (int j = 0; j < n_; ++j) at_.centre[j] = at_.x[j];
     }
-    for (int j = 0; j < n_; ++j) at_.x[j] += at_.work[j] + at_.step[j];
+    for (int j = 0; j < n_; ++j) at_.x[j] += at_.work[j];
     for (int k = 0; k < count_; ++k) at_.multiplier[k] += at_.rate[k];
     return missed;
   }

@@ -112,7 +112,7 @@ class QpWideJudge {
     }
   }
 
-  /// QpScales::explain. False where rows of few numbers leave unknowns, for QpJudge.
+  /// QpScales::explain. False where unknowns are left, for QpJudge.
   CAROM_INLINE bool explain() {
     for (long j = 0; j < columns_; ++j) known_x_[j] = at_.x[j] != 0.0 ? 0.0 : 1.0;
     for (int t = 0; t < count_; ++t) known_y_[listed_[t]] = 0.0;
@@ -121,20 +121,21 @@ class QpWideJudge {
     for (long v = 0; v < width_; v += 8) seed(v).store(row_datum_ + v);
     for (int round = 0; round <= n_ + rows_; ++round) {
       const double before = known();
-      if (sparse_) {
-        sweep();
-      } else {
+      const bool at_once = round == 0 && !sparse_;
+      if (at_once) {
         reach();
+      } else {
+        sweep();
       }
       const double after = known();
       if (after == static_cast<double>(n_ + count_)) {
         know_all();
         return true;
       }
-      if (!(after > before)) return !sparse_;
-      if (!sparse_) gather();
+      if (!(after > before)) return false;
+      if (at_once) gather();
     }
-    return true;
+    return false;
   }
   CAROM_INLINE void know_all() {
     for (long v = 0; v < columns_; v += 8) {
@@ -152,8 +153,8 @@ class QpWideJudge {
     const Vector u = magnitude(Vector::load(at_.upper + v));
     return larger(Vector::where_greater(l, most, zero, l), Vector::where_greater(u, most, zero, u));
   }
-  /// Marks the unknowns that the data explain. Without branches on what is known, which nothing
-  /// foretells.
+  /// Marks the unknowns that the data explain, mostly all of them. Without branches on what is
+  /// known, which nothing foretells.
   CAROM_INLINE void reach() {
     for (int j = 0; j < n_; ++j) {
       const Vector x(at_.x[j]);
@@ -192,8 +193,8 @@ class QpWideJudge {
     for (int t = 0; t < count_; ++t) count += known_y_[listed_[t]];
     return count;
   }
-  /// The same where the next rows know at once what one explains: along chains of rows the unknowns
-  /// are met in few sweeps. What all of them leave does not depend on the order.
+  /// The same for the others, where the next row knows at once what one explains: along chains of
+  /// rows the unknowns are met in few sweeps. What all of them leave does not depend on the order.
   CAROM_INLINE void sweep() {
     for (int i = 0; i < rows_; ++i) {
       const double* row = row_of_(i);
@@ -242,11 +243,8 @@ class QpWideJudge {
     const Vector small = Vector::where_greater(term, most, zero, Vector(1.0));
     return Vector::where_greater(term, zero, small, zero);
   }
-  /// The data with the terms that are explained so far.
+  /// The columns' data with the terms that are explained so far.
   CAROM_INLINE void gather() {
-    for (long v = 0; v < width_; v += 8) {
-      (seed(v) + known_terms(at_.matrix + v, width_)).store(row_datum_ + v);
-    }
     for (long v = 0; v < columns_; v += 8) {
       known_terms(at_.hessian + v, columns_).store(column_datum_ + v);
     }
