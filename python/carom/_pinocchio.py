@@ -19,7 +19,7 @@ _MESH_CONTACTS = 512  # triangles of a mesh that touch, at most
 _ROUND = 8  # corners of a round face, whose polygon reaches 8 % less far
 _SAME = 1e-9  # [m]: points of a mesh's triangles so near are one
 _FLAT = 1e-6  # of volumes: a mesh which fills its hull so well is convex
-_FASTEST = 20.0  # [m/s]: approaches beyond are looked for as if they had this speed
+_FASTEST = 10.0  # [m/s]: approaches beyond are looked for as if they had this speed
 
 
 def _tangents(normal: np.ndarray) -> np.ndarray:
@@ -101,6 +101,7 @@ class PinocchioRobot:
             each.geometry = _as_convex(each.geometry, hulls)
         self._order_pairs()
         self.found = self.pin.GeometryData(self.geom)
+        self.flat: dict[int, tuple[int, int, np.ndarray]] = {}  # pairs of a half-space and a polyhedron, which need no search
         for request in self.found.contactPatchRequests:
             request.setNumSamplesCurvedShapes(_ROUND)
         self.half_spaces: dict[int, tuple[int, int, np.ndarray]] = {}  # of pairs: the flat one, the other, its vertices
@@ -111,9 +112,16 @@ class PinocchioRobot:
                 points = _vertices(self.geom.geometryObjects[(pair.first, pair.second)[other]].geometry)
                 if kinds[flat] in ("Halfspace", "Plane") and points is not None:
                     self.half_spaces[k] = ((pair.first, pair.second)[flat], (pair.first, pair.second)[other], points)
+                    if kinds[flat] == "Halfspace":
+                        self.found.deactivateCollisionPair(k)
+                        self.flat[k] = self.half_spaces[k]
             if any(kind.startswith(("BVHModel", "HeightField", "OcTree")) for kind in kinds):
                 self.meshes.add(k)
         self.size = self._sizes()
+        self.balls: dict[int, tuple[np.ndarray, float]] = {}
+        for _, other, points in self.flat.values():
+            middle = points.mean(axis=0)
+            self.balls[other] = middle, float(np.linalg.norm(points - middle, axis=1).max())
         tree = np.zeros(model.nv, dtype=np.int64)
         for j in range(1, model.njoints):
             root = j
@@ -158,7 +166,7 @@ class PinocchioRobot:
             wide = float((apart + np.array(reach)[:, None] + np.array(reach)[None]).max())
             inertia = self.model.inertias[int(j)]
             if inertia.mass > 0.0:
-                wide = max(wide, 2.0 * float(np.sqrt(5.0 / 6.0 * np.trace(inertia.inertia) / inertia.mass)))
+                wide = max(wide, 2.0 * float(np.sqrt(max(0.0, 5.0 / 6.0 * np.trace(inertia.inertia) / inertia.mass))))
             size[mine] = wide
         return size
 
@@ -247,7 +255,10 @@ class PinocchioRobot:
     def _contacts(self, place: int, v: np.ndarray, options: Options) -> list[tuple[Any, ...]]:
         rows = []
         for k, pair in enumerate(self.geom.collisionPairs):
-            if not self.found.activeCollisionPairs[k] or not self.found.collisionResults[k].isCollision():
+            if k in self.flat:
+                if not self._lowest(k, self.found.collisionRequests[k].security_margin):
+                    continue
+            elif not self.found.activeCollisionPairs[k] or not self.found.collisionResults[k].isCollision():
                 continue
             numbers = (pair.second, pair.first) if self.turned[k] else (pair.first, pair.second)
             first, second = (self.geom.geometryObjects[i] for i in numbers)
@@ -255,18 +266,37 @@ class PinocchioRobot:
             allowed = options.max_penetration
             if allowed is None:
                 allowed = min(DEEP, DEEP_SHARE * float(self.size[list(numbers)].min()))
-            for phi, normal, at in self._points(k, pair, f"{first.name}/{second.name}"):
-                normal = normal / (-np.linalg.norm(normal) if self.turned[k] else np.linalg.norm(normal))
-                frame = np.vstack([normal, _tangents(normal)])
-                J = self._point_jacobian(second.parentJoint, at) - self._point_jacobian(first.parentJoint, at)
-                J = frame @ J
+            points = self._points(k, pair, f"{first.name}/{second.name}")
+            sign = -1.0 if self.turned[k] else 1.0
+            joints = first.parentJoint, second.parentJoint
+            points = [(phi, normal * (sign / np.linalg.norm(normal)), at) for phi, normal, at in points]
+            if options.time_to_contact > 0.0 and len(points) > 4:  # most are not near enough: Jacobians of the others alone
+                at = np.array([each[2] for each in points])
+                speed = self._speeds(joints[1], at, v) - self._speeds(joints[0], at, v)
+                rate = np.einsum("pi,pi->p", np.array([each[1] for each in points]), speed)
+                near = is_near(np.array([each[0] for each in points]), rate, options)
+                points = [each for each, taken in zip(points, near) if taken]
+            frame = np.zeros((3, 3))
+            for phi, normal, at in points:
+                if (frame[0] != normal).any():
+                    frame = np.vstack([normal, _tangents(normal)])
+                J = frame @ (self._point_jacobian(joints[1], at) - self._point_jacobian(joints[0], at))
                 if is_near(np.array(phi), np.array(J[0] @ v), options):
-                    rows.append((place, J, mu, phi, allowed, numbers, at, frame,
-                                 (first.parentJoint, second.parentJoint)))  # fmt: skip
+                    rows.append((place, J, mu, phi, allowed, numbers, at, frame, joints))
         return rows
+
+    def _speeds(self, joint: int, at: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """Of points (p, 3) of a joint's body."""
+        if joint == 0:
+            return np.zeros(at.shape)
+        six = self.pin.getJointJacobian(self.model, self.data, joint, self.pin.LOCAL_WORLD_ALIGNED) @ v
+        moved: np.ndarray = six[:3] + np.cross(six[3:], at - self.data.oMi[joint].translation)
+        return moved
 
     def _points(self, k: int, pair: Any, name: str) -> list[tuple[float, np.ndarray, np.ndarray]]:
         """Distances, normals from the first to the second, and points of a pair that touches."""
+        if k in self.flat:
+            return self._flat_points(k, pair, None)
         result = self.found.collisionResults[k]
         contacts = [result.getContact(i) for i in range(result.numContacts())]
         # Patches of meshes may have the other side's normal (coal#883): those of contacts are right.
@@ -301,7 +331,15 @@ class PinocchioRobot:
             raise refuse(name, "no contact point", "comes from coal for this pair: a Halfspace instead "
                          "of a Box as the ground has one", "and")  # fmt: skip
 
-    def _flat_points(self, k: int, pair: Any, towards: np.ndarray) -> list[tuple[float, np.ndarray, np.ndarray]]:
+    def _lowest(self, k: int, reach: float) -> bool:
+        """Whether a ball around the polyhedron comes so near to the half-space."""
+        flat, other, _ = self.half_spaces[k]
+        shape, placement = self.geom.geometryObjects[flat].geometry, self.found.oMg[flat]
+        normal = placement.rotation @ np.asarray(shape.n)
+        middle = self.found.oMg[other].act(self.balls[other][0])
+        return bool(normal @ middle - float(shape.d) - float(normal @ placement.translation) <= reach + self.balls[other][1])
+
+    def _flat_points(self, k: int, pair: Any, towards: np.ndarray | None) -> list[tuple[float, np.ndarray, np.ndarray]]:
         """Corners of a polyhedron at a half-space or plane, each with its own distance. The contact's
         point lies halfway between the corner and the plane."""
         flat, other, points = self.half_spaces[k]
@@ -311,7 +349,7 @@ class PinocchioRobot:
         world = points @ self.found.oMg[other].rotation.T + self.found.oMg[other].translation
         phi = world @ normal - offset
         outward = normal if flat == pair.first else -normal
-        if outward @ towards < 0.0:  # a plane, from its other side
+        if towards is not None and outward @ towards < 0.0:  # a plane, from its other side
             normal, phi, outward = -normal, -phi, -outward
         near = np.flatnonzero(phi <= self.found.collisionRequests[k].security_margin)
         if len(near) > 3 and np.ptp(phi[near]) <= _SAME:  # a face: points between its corners add nothing

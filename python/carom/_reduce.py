@@ -32,17 +32,35 @@ def hull(points: np.ndarray) -> list[int]:
     return list(dict.fromkeys(chain(order) + chain(order[::-1])))
 
 
-def _first_of_near(points: np.ndarray) -> list[int]:
-    """Of points within NEAR of an earlier one that stays, the earlier one."""
+def _first_of_near(points: np.ndarray, near: float) -> list[int]:
+    """Of points within `near` of an earlier one that stays, the earlier one."""
     apart = points[:, None] - points[None]
-    near = np.einsum("abi,abi->ab", apart, apart) <= NEAR * NEAR
-    if near.sum() == len(points):
+    close = np.einsum("abi,abi->ab", apart, apart) <= near * near
+    if close.sum() == len(points):
         return list(range(len(points)))
     kept: list[int] = []
-    for i, row in enumerate(near):
+    for i, row in enumerate(close):
         if not row[kept].any():
             kept.append(i)
     return kept
+
+
+def _fewer(points: np.ndarray, corners: list[int], near: float) -> list[int]:
+    """Corners of a polygon without those that lie within `near` of what is left, the nearest first."""
+    gone: list[int] = []
+    while len(corners) > 2:
+        before, at, after = (np.roll(points[corners], shift, axis=0) for shift in (1, 0, -1))
+        edge, off = after - before, at - before
+        along = np.einsum("ei,ei->e", off, edge) / np.maximum(np.einsum("ei,ei->e", edge, edge), 1e-300)
+        off = off - np.clip(along, 0.0, 1.0)[:, None] * edge
+        out = np.sqrt(np.einsum("ei,ei->e", off, off))
+        least = int(out.argmin())
+        rest = corners[:least] + corners[least + 1 :]
+        if out[least] > near or _distance_to_hull(points[[*gone, corners[least]]], points[rest]) > near:
+            break
+        gone.append(corners[least])
+        corners = rest
+    return corners
 
 
 def _distance_to_hull(points: np.ndarray, corners: np.ndarray) -> float:
@@ -57,13 +75,16 @@ def _distance_to_hull(points: np.ndarray, corners: np.ndarray) -> float:
     return float(least.max())
 
 
-def patch_corners(pos: np.ndarray, frame: np.ndarray, mu: np.ndarray) -> tuple[list[int], float, float]:
+def patch_corners(
+    pos: np.ndarray, frame: np.ndarray, mu: np.ndarray, near: float = NEAR
+) -> tuple[list[int], float, float]:
     """Which contacts (k) of one pair of bodies stay, and what that changes: a force through one that does
     not is one through those that do up to a moment of at most the first number [m] times the force,
     and up to the second number times the force in its direction.
 
     Contacts with one normal, one friction and one plane are a patch, of which the corners stay: a
-    force at a point between others is a sum of such forces at those."""
+    force at a point between others is a sum of such forces at those. near [m]: points so near are one,
+    planes so near too; beyond NEAR corners that stick out by no more are left out as well."""
     left, kept = list(range(len(mu))), list[int]()
     moment = turn = 0.0
     while left:
@@ -71,13 +92,15 @@ def patch_corners(pos: np.ndarray, frame: np.ndarray, mu: np.ndarray) -> tuple[l
         normal = frame[first, 0]
         height = (pos[left] - pos[first]) @ normal
         apart = np.sqrt(((frame[left, 0] - normal) ** 2).sum(axis=1))
-        one = (np.abs(height) <= NEAR) & (apart <= _ALIKE) & (mu[left] == mu[first])
+        one = (np.abs(height) <= near) & (apart <= _ALIKE) & (mu[left] == mu[first])
         patch = [i for i, mine in zip(left, one) if mine]
         left = [i for i, mine in zip(left, one) if not mine]
         if len(patch) > 1:
             across = pos[patch] @ frame[first, 1:].T
-            near = _first_of_near(pos[patch])
-            corners = [near[i] for i in hull(across[near])]
+            apart_ones = _first_of_near(pos[patch], near)
+            corners = [apart_ones[i] for i in hull(across[apart_ones])]
+            if near > NEAR:
+                corners = _fewer(across, corners, near)
             gone = sorted(set(range(len(patch))) - set(corners))
             if gone:
                 outside = _distance_to_hull(across[gone], across[corners])

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ._arrays import from_any, refuse
-from ._reduce import components, nothing_to_do, patch_corners
+from ._reduce import NEAR, components, nothing_to_do, patch_corners
 from ._results import Result
 from .errors import InvalidInput
 from .problems import RobotProblems
@@ -24,6 +24,7 @@ DEEP_ANGLE = 0.2  # [rad], and ...
 DEEP_SHARE = 0.1  # ... of a body's size: how deep a contact or limit may be by default
 PROJECTED_SHARE = 0.05  # of the energy, and ...
 _PROJECTED_SPEED = 1e-3  # ... [m/s]: what a projection onto the equalities may change
+_COARSER = (3e-4, 1e-3, 3e-3)  # [m]
 _RANK = 1e-10  # of rows of equalities, relative to the largest
 _KEPT = 1e-6  # a velocity so near to its equalities, relative, keeps them
 
@@ -377,6 +378,7 @@ def assembled(
     merged, moment, turn = np.zeros(s, dtype=np.int64), np.zeros(s), np.zeros(s)
     if options.reduce == "hull" and len(rows):
         rows = _reduced(rows, found.welded, merged, moment, turn)
+        rows = _coarsened(rows, found, options.islands and found.trees.max(initial=0) > 0, merged, moment, turn)
 
     projected = _projected(found, velocity, options, refuse_state)
     first = np.searchsorted(rows.state, np.arange(s + 1))
@@ -499,15 +501,52 @@ def _reduced(rows: Rows, welded: np.ndarray, merged: np.ndarray, moment: np.ndar
         done = nothing_to_do(rows.pos[members], rows.frame[members], rows.mu[members])
         slow += list(members[~done])
     for members in slow:
-        corners, change, turned = patch_corners(rows.pos[members], rows.frame[members], rows.mu[members])
-        if len(corners) < len(members):
-            keep[members] = False
-            keep[members[corners]] = True
-            state = rows.state[members[0]]
-            merged[state] += len(members) - len(corners)
-            moment[state] = max(moment[state], change)
-            turn[state] = max(turn[state], turned)
+        _leave_corners(rows, members, NEAR, keep, merged, moment, turn)
     return rows if keep.all() else rows[keep]
+
+
+def _coarsened(
+    rows: Rows, found: Collected, islands: bool, merged: np.ndarray, moment: np.ndarray, turn: np.ndarray
+) -> Rows:
+    """With fewer corners where an island has more contacts than an impact may have: coarser step by step, as far
+    as need be."""
+    for near in _COARSER:
+        crowded = np.flatnonzero(np.bincount(rows.state, minlength=len(merged)) > MAX_CONTACTS)
+        if not len(crowded):
+            break
+        keep = np.ones(len(rows), dtype=bool)
+        more, turned = np.zeros(len(merged)), np.zeros(len(merged))
+        first = np.searchsorted(rows.state, np.arange(len(merged) + 1))
+        apart = _Islands(rows, found.trees) if islands else None
+        for state in crowded.tolist():
+            mine = np.arange(first[state], first[state + 1])
+            pieces = [places for places, _ in apart.of(mine, found.equalities.get(state))] if apart is not None else [mine]
+            for places in pieces:
+                touching = places[rows.contact[places]]
+                if len(places) > MAX_CONTACTS and len(touching):
+                    pairs = np.sort(found.welded[rows.body[touching]], axis=1)
+                    _, group = np.unique(pairs, axis=0, return_inverse=True)
+                    for number in range(int(group.max()) + 1):
+                        members = touching[group.reshape(-1) == number]
+                        if len(members) > 1:
+                            _leave_corners(rows, members, near, keep, merged, more, turned)
+        rows = rows[keep]
+        moment += more  # to what finer ones changed
+        turn += turned
+    return rows
+
+
+def _leave_corners(
+    rows: Rows, members: np.ndarray, near: float, keep: np.ndarray, merged: np.ndarray, moment: np.ndarray, turn: np.ndarray
+) -> None:
+    corners, change, turned = patch_corners(rows.pos[members], rows.frame[members], rows.mu[members], near)
+    if len(corners) == len(members):
+        return
+    keep[members] = False
+    keep[members[corners]] = True
+    state = rows.state[members[0]]
+    merged[state] += len(members) - len(corners)
+    moment[state], turn[state] = max(moment[state], change), max(turn[state], turned)
 
 
 class _Islands:

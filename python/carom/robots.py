@@ -280,7 +280,7 @@ class Robot:
 
 def robot(
     model: Any, *, geometry: Any = None, friction: Any = None, floating: bool = True, ground: bool = True,
-    packages: Any = None, hulls: bool = True,
+    self_collisions: bool = False, packages: Any = None, hulls: bool = True,
 ) -> Robot:  # fmt: skip
     """A robot made ready for many states.
 
@@ -288,13 +288,14 @@ def robot(
     path of an MJCF file (.xml, .mjb), or of a URDF file, which Pinocchio reads; a Pinocchio Model with
     its GeometryModel in geometry, or a RobotWrapper. friction (Pinocchio has none): a number, 0.8 where
     left out, or {(name, name): number}. floating: a URDF's base is free. ground: a half-space z <= 0 is
-    added to URDFs and RobotWrappers. packages: folders of a URDF's package:// paths. hulls: Pinocchio's
+    added to URDFs and RobotWrappers; self_collisions: their links may touch each other, but for neighbours
+    and those that overlap as built. packages: folders of a URDF's package:// paths. hulls: Pinocchio's
     meshes are taken as their convex hulls, as MuJoCo does.
 
     Errors: InvalidInput for what is none of these; ImportError where the library is missing.
     """
     if isinstance(model, (str, os.PathLike)):
-        return _from_file(pathlib.Path(model), friction, floating, ground, packages, hulls)
+        return _from_file(pathlib.Path(model), friction, floating, ground, packages, hulls, self_collisions)
     holder = model
     for _ in range(4):  # Gymnasium's environments, dm_control's Physics and its wrapper of a model
         kind = type(holder).__name__
@@ -307,7 +308,7 @@ def robot(
                 raise refuse("geometry", "None", "a Pinocchio model comes with its GeometryModel")
             return Robot(PinocchioRobot(holder, geometry, 0.8 if friction is None else friction, hulls), _notes(friction, hulls))
         elif hasattr(holder, "collision_model"):  # Pinocchio's RobotWrapper, example-robot-data
-            return _of_pinocchio(holder.model, holder.collision_model, friction, ground, hulls)
+            return _of_pinocchio(holder.model, holder.collision_model, friction, ground, hulls, self_collisions)
         elif type(holder).__module__.startswith(("mujoco.mjx", "mujoco_warp")):
             raise refuse("model", f"a {type(holder).__module__} Model", "has not all of the MjModel that it was made of: give "
                          "that; states may come from MJX and Warp")  # fmt: skip
@@ -320,7 +321,9 @@ def robot(
     raise refuse("model", type(model).__name__, "must be an MjModel, a Pinocchio Model or RobotWrapper, or the path of a file")
 
 
-def _from_file(path: pathlib.Path, friction: Any, floating: bool, ground: bool, packages: Any, hulls: bool) -> Robot:
+def _from_file(
+    path: pathlib.Path, friction: Any, floating: bool, ground: bool, packages: Any, hulls: bool, self_collisions: bool
+) -> Robot:
     if not path.exists():
         raise refuse("model", repr(str(path)), "no such file")
     if path.suffix == ".mjb":
@@ -332,7 +335,7 @@ def _from_file(path: pathlib.Path, friction: Any, floating: bool, ground: bool, 
         folders += [str(parent) for parent in path.resolve().parents[:4]]
         model = pin.buildModelFromUrdf(str(path), pin.JointModelFreeFlyer()) if floating else pin.buildModelFromUrdf(str(path))
         geom = pin.buildGeomFromUrdf(model, str(path), pin.GeometryType.COLLISION, package_dirs=folders)
-        return _of_pinocchio(model, geom, friction, ground, hulls)
+        return _of_pinocchio(model, geom, friction, ground, hulls, self_collisions)
     return robot(_mujoco().MjModel.from_xml_path(str(path)))
 
 
@@ -345,8 +348,10 @@ def _notes(friction: Any, hulls: bool) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _of_pinocchio(model: Any, geom: Any, friction: Any, ground: bool, hulls: bool) -> Robot:
-    """With a ground, and the pairs of bodies that are not neighbours and do not overlap as built."""
+def _of_pinocchio(
+    model: Any, geom: Any, friction: Any, ground: bool, hulls: bool, self_collisions: bool
+) -> Robot:
+    """With a ground, and where asked for the pairs of bodies that are not neighbours and do not overlap as built."""
     pin = needed("pinocchio", "a Pinocchio model", "pinocchio")
     geom = geom.clone()
     notes = list(_notes(friction, hulls))
@@ -355,28 +360,30 @@ def _of_pinocchio(model: Any, geom: Any, friction: Any, ground: bool, hulls: boo
         plane = coal.Halfspace(np.array([0.0, 0.0, 1.0]), 0.0)
         geom.addGeometryObject(pin.GeometryObject(GROUND, 0, pin.SE3.Identity(), plane))
         notes.append("a ground z <= 0")
-        if not len(geom.collisionPairs):
-            _self_pairs(pin, model, geom)
         number = geom.getGeometryId(GROUND)
         for i, each in enumerate(geom.geometryObjects):
             if each.parentJoint != 0:
                 geom.addCollisionPair(pin.CollisionPair(i, number))
-    elif not len(geom.collisionPairs):
+    if self_collisions:
         _self_pairs(pin, model, geom)
+    else:
+        notes.append("links do not touch each other but where the model has pairs")
     return Robot(PinocchioRobot(model, geom, 0.8 if friction is None else friction, hulls), tuple(notes))
 
 
 def _self_pairs(pin: Any, model: Any, geom: Any) -> None:
+    trial = geom.clone()
+    trial.removeAllCollisionPairs()
     objects = list(geom.geometryObjects)
     for i, first in enumerate(objects):
         for j in range(i + 1, len(objects)):
             a, b = first.parentJoint, objects[j].parentJoint
             neighbours = a == b or model.parents[a] == b or model.parents[b] == a
             if not neighbours and GROUND not in (first.name, objects[j].name):
-                geom.addCollisionPair(pin.CollisionPair(i, j))
-    data, found = model.createData(), pin.GeometryData(geom)
-    pin.computeCollisions(model, data, geom, found, pin.neutral(model), False)
-    overlapping = [geom.collisionPairs[k].copy() if hasattr(geom.collisionPairs[k], "copy") else geom.collisionPairs[k]
-                   for k in range(len(geom.collisionPairs)) if found.collisionResults[k].isCollision()]  # fmt: skip
-    for pair in overlapping:
-        geom.removeCollisionPair(pair)
+                trial.addCollisionPair(pin.CollisionPair(i, j))
+    data, found = model.createData(), pin.GeometryData(trial)
+    pin.computeCollisions(model, data, trial, found, pin.neutral(model), False)
+    for k in range(len(trial.collisionPairs)):
+        if not found.collisionResults[k].isCollision():
+            pair = trial.collisionPairs[k]
+            geom.addCollisionPair(pin.CollisionPair(pair.first, pair.second))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import pathlib
+import sys
 import xml.etree.ElementTree as tree
 
 import numpy as np
@@ -56,6 +57,21 @@ def package(name):
     """The folder of an installed package, or None; it is not imported."""
     found = importlib.util.find_spec(name)
     return pathlib.Path(found.submodule_search_locations[0]) if found and found.submodule_search_locations else None
+
+
+def urdf_folders():
+    """Where example-robot-data lies, and what is above it, for package:// paths."""
+    found = []
+    for path in sys.path:
+        if "cmeel.prefix" in path:
+            share = pathlib.Path(path[: path.index("cmeel.prefix") + len("cmeel.prefix")]) / "share"
+            found += [each for each in (share / "example-robot-data/robots", share / "example-robot-data", share) if each.exists()]
+    return list(dict.fromkeys(found))
+
+
+def urdf(name):
+    """A file of example-robot-data, or None."""
+    return next((file for folder in urdf_folders() if folder.name == "robots" for file in sorted(folder.rglob(name))), None)
 
 
 def boxes(count, side=0.1, high=1):

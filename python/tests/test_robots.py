@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import robot_models
 
 import carom
 
@@ -157,6 +158,23 @@ def test_reduction_keeps_the_wrench_cone_within_its_bound():
         assert np.linalg.norm((kept @ weights - wanted)[:3]) <= found.reduction_moment[0] * scale
 
 
+def test_crowded_states_are_made_coarser_as_far_as_need_be_and_say_so():
+    """40 points on a circle: as few of them as an impact may have, each force within the bound."""
+    optimize = pytest.importorskip("scipy.optimize")
+    angle = np.linspace(0.0, 2.0 * np.pi, 40, endpoint=False)
+    robot = table([(0.05 * np.cos(a), 0.05 * np.sin(a), 0.0) for a in angle])
+    qpos, qvel = [0, 0, 0.1, 1, 0, 0, 0], [0.0, 0, -1, 0, 0, 0]
+    found = robot.impacts(qpos, qvel)
+    full = robot._ready.collected(np.array([qpos], dtype=float), np.array([qvel]), carom._states.Options(time_to_contact=1e-3))
+    contacts = found.contacts(0)
+    assert len(full.rows) == 40 and 8 <= len(contacts) <= 16 and found.merged[0] == 40 - len(contacts)
+    assert 1e-3 < found.reduction_moment[0] <= 6e-3
+    kept = wrenches(contacts)
+    for point in full.rows.pos:
+        wanted = np.concatenate([[0.0, 0.0, 1.0], np.cross(point, [0.0, 0.0, 1.0])])
+        assert optimize.nnls(kept, wanted)[1] <= found.reduction_moment[0] * (1 + 1e-9)
+
+
 def test_corners_and_other_heights_stay():
     """What is not between others is left: a corner, another height, another friction."""
     robot = table([(x, y, z) for x, y, z in ((-1, -1, 0), (1, -1, 0), (1, 1, 0), (-1, 1, 0), (0.0, 0.0, -0.001))])
@@ -210,6 +228,40 @@ def test_models_in_files_and_holders(tmp_path):
         carom.robot(tmp_path / "none.xml")
     with pytest.raises(carom.InvalidInput, match="MjModel"):
         carom.robot(3)
+
+
+URDFS = ("talos_reduced.urdf", "solo12.urdf", "bolt.urdf", "go2.urdf", "a1.urdf", "icub_reduced.urdf")
+
+
+@pytest.mark.parametrize("name", URDFS)
+def test_robots_of_urdf_files_land_on_the_ground(name):
+    """Meshes and all: what touches approaches when the robot falls, and separates in no sample."""
+    pin = pytest.importorskip("pinocchio")
+    file = robot_models.urdf(name)
+    if file is None:
+        pytest.skip("example-robot-data is not installed")
+    robot = carom.robot(file, packages=robot_models.urdf_folders())
+    model, lowest = robot._ready.model, []
+    q = np.tile(pin.neutral(model), (8, 1))
+    rng = np.random.default_rng(0)
+    for each in q:
+        each[:] = pin.integrate(model, each, np.concatenate([np.zeros(3), 0.05 * rng.normal(size=model.nv - 3)]))
+        each[7:] = np.clip(each[7:], model.lowerPositionLimit[7:] + 0.01, model.upperPositionLimit[7:] - 0.01)
+        robot._ready.pin.updateGeometryPlacements(model, robot._ready.data, robot._ready.geom, robot._ready.found, each)
+        lowest.append(min((robot._ready.found.oMg[i].act(point))[2] for _, i, points in robot._ready.flat.values() for point in points)
+                      if robot._ready.flat else 0.0)
+    if not robot._ready.flat:
+        pytest.skip("no polyhedra")
+    q[:, 2] -= np.array(lowest) + 1e-4
+    v = np.zeros((8, model.nv))
+    for i in range(8):  # straight down in the world
+        v[i, :3] = pin.Quaternion(q[i, 3:7]).toRotationMatrix().T @ [0.0, 0.0, -0.5]
+    states = robot.impacts(q, v)
+    assert states.accepted.all() and (states.row_normal_velocity[states.row_distance < 0.0] < 0.0).any()
+    touching = np.array([name.endswith("/ground") for name in states.row_name])
+    np.testing.assert_allclose(states.row_normal_velocity[touching], -0.5, atol=1e-9)
+    run = carom.impact.sample(states, samples=32)
+    assert all((part.summary["max_energy_ratio"] <= 1.0 + 1e-9).all() for part in run.runs)
 
 
 def test_threads_change_nothing():
