@@ -245,6 +245,14 @@ class QpScales {
         });
         at_.known_y[i] = known;
       });
+      // (t, v) of a dual cone: who explains t bounds v. Columns that only v meets may have q_j = 0.
+      for_cones([&](const kernels::QpConeSpan& cone) {
+        const V head = at_.known_y[cone.first];
+        lanes_.for_each(cone.size - 1, [&](int t) {
+          const int i = cone.first + 1 + t;
+          at_.known_y[i] = larger(head, at_.known_y[i]);
+        });
+      });
     }
   }
 

@@ -259,6 +259,39 @@ TEST_P(SolveQp, SmallProblemsByHand) {
   }
 }
 
+/// Fermat's point of a triangle: min t_1 + t_2 + t_3 over |x - p_i| <= t_i. Only the cones hold x,
+/// whose columns have no cost: what explains t_i's multipliers explains those of x.
+TEST(ConeProgrammes, ColumnsWithoutCost) {
+  const double height = std::sqrt(3.0);
+  const double corners[3][2] = {{0.0, 0.0}, {2.0, 0.0}, {1.0, height}};
+  QpBatch batch;
+  batch.problems = 1;
+  batch.variables = 5;
+  batch.rows = 0;
+  batch.cones.assign(3, {ConeKind::second_order, 3});
+  std::vector<double> matrix(9 * 5, 0.0);
+  std::vector<double> vector(9, 0.0);
+  for (std::size_t k = 0; k < 3; ++k) {
+    matrix[3 * k * 5 + 2 + k] = -1.0;
+    for (std::size_t d = 0; d < 2; ++d) {
+      matrix[(3 * k + 1 + d) * 5 + d] = -1.0;
+      vector[3 * k + 1 + d] = -corners[k][d];
+    }
+  }
+  batch.hessian = Buffer<double>::from(std::vector<double>(25, 0.0));
+  batch.vector = Buffer<double>::from(std::vector<double>{0.0, 0.0, 1.0, 1.0, 1.0});
+  batch.cone_matrix = Buffer<double>::from(matrix);
+  batch.cone_vector = Buffer<double>::from(vector);
+  for (const QpMethod method : {QpMethod::automatic, QpMethod::interior_point, QpMethod::admm}) {
+    SCOPED_TRACE(to_string(method));
+    const QpResult result = solve_qp(batch, with(method), Backend::cpu);
+    ASSERT_EQ(result.status.host()[0], Status::solved);
+    EXPECT_NEAR(result.objective.host()[0], 2.0 * height, 1e-8);
+    EXPECT_NEAR(result.solution.host()[0], 1.0, 1e-7);
+    EXPECT_NEAR(result.solution.host()[1], height / 3.0, 1e-7);
+  }
+}
+
 TEST_P(SolveQp, EmptyBatchAndNoRows) {
   QpBatch batch = random_qps({}, 0, 1);
   EXPECT_TRUE(solve(batch).status.empty());
