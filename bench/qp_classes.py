@@ -1,24 +1,16 @@
-#!/usr/bin/env python3
-"""Quadratic programs of classes that other people made, by carom and by QP codes from PyPI.
+"""Quadratic programs of classes that other people made, beside QP codes from PyPI: minimise 1/2 x'P x + q'x,
+lower <= A x <= upper. See classes.py.
 
-  python3 bench/qp_classes.py build-bench/bin/carom_qp_classes [--quick] [--class NAME] [--json FILE]
-
-Classes: random definite and semidefinite Hessians with twice as many rows as unknowns, model
-predictive control (inputs only, and states as unknowns), support vector machines (dual and primal),
-lasso, portfolios of a factor model, and small problems of Maros and Meszaros with a moved gradient.
-Each has its seed in the table. carom reads the same numbers from a file; peers are called once a
-problem, and what the call itself costs, measured on a problem with one unknown, is subtracted. One
-thread, process time, the best of several rounds. An answer counts as solved where primal and dual
-residuals and the gap, each relative to its largest term, are at most 1e-7."""
-import argparse
+Random definite and semidefinite Hessians with twice as many rows as unknowns, model predictive control
+(inputs only, and states as unknowns), support vector machines (dual and primal), lasso, portfolios of a
+factor model, and small problems of Maros and Meszaros with a moved gradient."""
 import json
 import os
-import subprocess
-import sys
-import tempfile
-import time
 
 import numpy as np
+from classes import largest, optimal
+
+KIND = PROGRAM = "qp"
 
 DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "data", "qp")
 INFINITY = np.inf
@@ -155,18 +147,19 @@ def portfolio_factors(rng, n):
             lower, upper)
 
 
-def maros(name):
+def read(name):
     with open(os.path.join(DATA, f"mm_{name}.json")) as file:
         data = json.load(file)
     bound = lambda key, sign: np.array([sign * INFINITY if v is None or abs(v) >= 1e20 else v
                                         for v in data[key]])
-    base = (np.array(data["P"], float), np.array(data["q"], float), np.array(data["A"], float),
+    return (np.array(data["P"], float), np.array(data["q"], float), np.array(data["A"], float),
             bound("l", -1.0), bound("u", 1.0))
 
-    def make(rng, _):
-        q = base[1] * (1.0 + 0.01 * rng.standard_normal(len(base[1])))
-        return (base[0], q, *base[2:])
-    return make
+
+def maros(rng, name):
+    """A small problem of Maros and Meszaros, its gradient moved by 1 %."""
+    hessian, q, *rest = read(name)
+    return hessian, q * (1.0 + 0.01 * rng.standard_normal(len(q))), *rest
 
 
 SIZES = (4, 6, 8, 12, 16, 20, 24, 32, 40, 50, 60)
@@ -180,36 +173,42 @@ CLASSES = {
     "lasso": (lasso, (8, 12, 20, 40, 60)),
     "portfolio": (portfolio, (6, 12, 20, 40, 60)),
     "portfolio_factors": (portfolio_factors, (6, 12, 24, 40, 60)),
+    "maros": (maros, ("DUALC2", "DUALC8", "HS118", "HS268", "HS35MOD", "HS52", "HS76", "LOTSCHD", "QPTEST")),
 }
-for problem in ("DUALC2", "DUALC8", "HS118", "HS268", "HS35MOD", "HS52", "HS76", "LOTSCHD",
-                "QPTEST"):
-    CLASSES[f"maros_{problem}"] = (maros(problem), (0,))
+TRIVIAL = (np.eye(1), np.ones(1), np.eye(1), np.zeros(1), np.ones(1))
 
 
-def good(problem, x, y):
-    """y with P x + q + A'y = 0, positive at upper bounds; its sign may be the other one."""
-    hessian, q, matrix, lower, upper = problem
-    if x is None or y is None or not np.all(np.isfinite(x)) or not np.all(np.isfinite(y)):
-        return False
-    value, curved = matrix @ x, hessian @ x
-    finite = lambda bound: np.where(np.isfinite(bound), bound, 0.0)
-    size = max(1e-300, np.abs(value).max(), np.abs(finite(lower)).max(), np.abs(finite(upper)).max())
-    if max(0.0, (lower - value).max(), (value - upper).max()) > 1e-7 * size:
-        return False
-    for sign in (1.0, -1.0):
-        pull = matrix.T @ (sign * y)
-        unit = max(np.abs(curved).max(), np.abs(q).max(), np.abs(pull).max(), 1e-300)
-        up, down = np.maximum(sign * y, 0.0), np.maximum(-sign * y, 0.0)
-        wrong = max(np.abs(np.where(np.isfinite(upper), 0.0, up)).max(),
-                    np.abs(np.where(np.isfinite(lower), 0.0, down)).max())
-        gap = abs(x @ curved + q @ x + finite(upper) @ up - finite(lower) @ down)
-        terms = (abs(x @ curved) + abs(q @ x) + np.abs(finite(upper)) @ up
-                 + np.abs(finite(lower)) @ down)
-        scale = max(np.abs(y).max(), 1e-300)
-        if np.abs(curved + q + pull).max() <= 1e-7 * unit and wrong <= 1e-7 * scale \
-                and gap <= 1e-7 * max(terms, 1e-300):
-            return True
-    return False
+def count(n, quick):
+    return (32 if quick else 64) if isinstance(n, str) or n <= 24 else (16 if quick else 32)
+
+
+def shape(problem):
+    return len(problem[1]), len(problem[3])
+
+
+def sizes(problem):
+    return (*shape(problem), 0)
+
+
+def arrays(problem):
+    return problem
+
+
+def split(problem, numbers):
+    n = len(problem[1])
+    return numbers[:n], numbers[n:]
+
+
+def objective(problem, x):
+    return 0.5 * x @ problem[0] @ x + problem[1] @ x
+
+
+def unit(problem):
+    """Of objectives that are about zero."""
+    return largest(problem[1])
+
+
+good = optimal
 
 
 def bounds_first(problem):
@@ -225,7 +224,7 @@ def bounds_first(problem):
     return bounds, rest
 
 
-def solver_daqp():
+def daqp():
     import daqp
     from ctypes import c_int
     def prepare(problem):
@@ -245,7 +244,7 @@ def solver_daqp():
     return prepare, solve
 
 
-def solver_piqp():
+def piqp():
     import piqp
     def prepare(problem):
         hessian, q, matrix, lower, upper = problem
@@ -273,7 +272,7 @@ def solver_piqp():
     return prepare, solve
 
 
-def solver_proxqp():
+def proxqp():
     import proxsuite
     def prepare(problem):
         hessian, q, matrix, lower, upper = problem
@@ -296,7 +295,7 @@ def solver_proxqp():
     return prepare, solve
 
 
-def solver_quadprog():
+def quadprog():
     import quadprog
     def prepare(problem):
         hessian, q, matrix, lower, upper = problem
@@ -317,7 +316,7 @@ def solver_quadprog():
     return prepare, solve
 
 
-def solver_osqp():
+def osqp():
     import osqp
     from scipy import sparse
     def prepare(problem):
@@ -332,116 +331,5 @@ def solver_osqp():
     return prepare, solve
 
 
-def write(path, problems):
-    hessian, q, matrix, lower, upper = (np.array(part) for part in zip(*problems))
-    with open(path, "wb") as file:
-        np.array([len(problems), q.shape[1], lower.shape[1]], np.int32).tofile(file)
-        for part in (hessian, q, matrix, lower, upper):
-            np.ascontiguousarray(part, float).tofile(file)
-
-
-def seconds(solve, problems):
-    start = time.process_time()
-    for problem in problems:
-        try:
-            solve(problem)
-        except Exception:
-            pass
-    return (time.process_time() - start) / len(problems)
-
-
-def run_class(name, n, command, solvers, count, rounds, folder):
-    make, _ = CLASSES[name]
-    seed = 1000 * list(CLASSES).index(name) + n
-    rng = np.random.default_rng(seed)
-    problems = [make(rng, n) for _ in range(count)]
-    path = os.path.join(folder, "problems.bin")
-    write(path, problems)
-    unknowns, rows = len(problems[0][1]), len(problems[0][3])
-    row = {"class": name, "n": unknowns, "rows": rows, "seed": seed, "rate": {}, "solved": {}}
-    trivial = (np.eye(1), np.ones(1), np.eye(1), np.zeros(1), np.ones(1))
-    prepared = {}
-    for peer, (prepare, solve) in solvers.items():
-        prepared[peer] = [prepare(problem) for problem in problems]
-        solved = 0
-        for problem, arrays in zip(problems, prepared[peer]):
-            try:
-                solved += good(problem, *solve(arrays))
-            except Exception:
-                pass
-        row["solved"][peer] = solved / count
-    best = {peer: (np.inf, np.inf) for peer in solvers}
-    carom = np.inf
-    for _ in range(rounds):
-        if command:
-            out = subprocess.run([command, path, os.path.join(folder, "answers.bin")], check=True,
-                                 capture_output=True, text=True)
-            carom = min(carom, json.loads(out.stdout)["seconds"])
-        for peer, (prepare, solve) in solvers.items():
-            call = seconds(solve, [prepare(trivial)] * min(count, 100))
-            best[peer] = (min(best[peer][0], seconds(solve, prepared[peer])),
-                          min(best[peer][1], call))
-    for peer in solvers:  # what is lost in the time of the call is not known
-        work = best[peer][0] - best[peer][1]
-        row["rate"][peer] = 1.0 / work if work > 0.1 * best[peer][1] else np.nan
-    if command:
-        answers = np.fromfile(os.path.join(folder, "answers.bin")).reshape(count, unknowns + rows + 1)
-        row["solved"]["carom"] = sum(
-            good(problem, answer[:unknowns], answer[unknowns:-1]) and answer[-1] == 0.0
-            for problem, answer in zip(problems, answers)) / count
-        row["rate"]["carom"] = 1.0 / carom
-    return row
-
-
-def ratio(row):
-    """To the best peer that solves nearly all of what carom solves."""
-    peers = [rate for peer, rate in row["rate"].items()
-             if peer != "carom" and np.isfinite(rate)
-             and row["solved"][peer] >= min(0.95, row["solved"]["carom"])]
-    return row["rate"]["carom"] / max(peers) if peers else np.inf
-
-
-def show(rows, peers):
-    print(f"{'class':>18} {'n':>3} {'rows':>4} {'seed':>6} {'ratio':>6}  problems a second (solved)")
-    for row in sorted(rows, key=ratio):
-        cells = [f"{name} {row['rate'][name]:.3g} ({100 * row['solved'][name]:.0f} %)"
-                 for name in ["carom"] + peers if name in row["rate"]]
-        print(f"{row['class']:>18} {row['n']:>3} {row['rows']:>4} {row['seed']:>6} {ratio(row):>6.2f}  "
-              + "  ".join(cells))
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("command", help="carom_qp_classes of the build")
-    parser.add_argument("--quick", action="store_true", help="fewer problems and rounds")
-    parser.add_argument("--class", dest="only", action="append", help="only this class; repeatable")
-    parser.add_argument("--n", type=int, action="append", help="only this size; repeatable")
-    parser.add_argument("--peers", default="daqp,piqp,proxqp,quadprog,osqp")
-    parser.add_argument("--json", help="writes the rows there")
-    options = parser.parse_args()
-    solvers = {}
-    for name in options.peers.split(","):
-        try:
-            if name:
-                solvers[name] = globals()[f"solver_{name}"]()
-        except ImportError:
-            print(f"{name}: not installed", file=sys.stderr)
-    rows = []
-    with tempfile.TemporaryDirectory() as folder:
-        for name, (_, sizes) in CLASSES.items():
-            for n in sizes:
-                if (options.only and name not in options.only) or (options.n and n not in options.n):
-                    continue
-                count = (64 if options.quick else 256) if n <= 24 else (32 if options.quick else 96)
-                rows.append(run_class(name, n, options.command, solvers, count,
-                                      2 if options.quick else 5, folder))
-                print(".", end="", file=sys.stderr, flush=True)
-    print(file=sys.stderr)
-    show(rows, list(solvers))
-    if options.json:
-        with open(options.json, "w") as file:
-            json.dump(rows, file, indent=1)
-
-
-if __name__ == "__main__":
-    main()
+PEERS = {"daqp": daqp, "piqp": piqp, "proxqp": proxqp, "quadprog": quadprog,
+         "osqp": osqp}

@@ -1,19 +1,21 @@
 #!/usr/bin/env bash
 # Measures carom beside every other solver of the same problems that can be had here, in one process
 # on the same problems, and prints one table per family. From a bare machine to the tables.
-#   scripts/bench.sh [--quick|--full] [--cuda|--filter REGEX] [FILE.json]
+#   scripts/bench.sh [--quick|--full] [--cuda|--classes|--filter REGEX] [FILE.json]
 # FILE defaults to build-bench/bench.json. --full adds the largest sample counts. --cuda: this
-# machine's GPU beside its processor, a table of every family.
+# machine's GPU beside its processor, a table of every family. --classes: problems of other people
+# (bench/classes.py) and their codes.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 build=${CAROM_BUILD_DIR:-$root/build-bench}
 
-filter=. repetitions=5 min_time=0.1 full=() output=
+filter=. repetitions=5 min_time=0.1 full=() output= classes= quick=()
 while [ $# -gt 0 ]; do
   case "$1" in
-    --quick) repetitions=3 min_time=0.02 ;;
+    --quick) repetitions=3 min_time=0.02 quick=(--quick) ;;
     --full) full=(--full) ;;
+    --classes) classes=yes ;;
     --cuda)
       command -v nvidia-smi >/dev/null || die "--cuda: no NVIDIA GPU on this machine"
       filter=^device/
@@ -23,7 +25,7 @@ while [ $# -gt 0 ]; do
       filter=$2
       shift
       ;;
-    -*) die "Unknown option $1; known: --quick --full --cuda --filter REGEX" ;;
+    -*) die "Unknown option $1; known: --quick --full --cuda --classes --filter REGEX" ;;
     *) output=$1 ;;
   esac
   shift
@@ -72,6 +74,14 @@ find_cuda_compiler
 configure -DCAROM_CUDA=$cuda -DCAROM_BUILD_BENCHMARKS=ON -DCAROM_BUILD_TESTS=OFF -DCAROM_BUILD_EXAMPLES=OFF \
   -DCAROM_BUILD_CLI=OFF
 say_cuda_compiler
+if [ -n "$classes" ]; then
+  build_targets "Building the driver of classes" carom_classes
+  for package in numpy scipy highspy daqp quadprog osqp piqp proxsuite clarabel scs ecos qoco lemkelcp; do
+    install_python_peers "$package" || say "$package cannot be installed here: goes without it"
+  done
+  exec "$build/peers/bin/python" "$root/bench/classes.py" "$build/bin/carom_classes" \
+    ${quick[@]+"${quick[@]}"} --json "${output:-$build/classes.json}"
+fi
 build_targets "Building the benchmarks" carom_bench
 
 output=${output:-$build/bench.json}
