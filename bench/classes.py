@@ -268,7 +268,7 @@ def page(path):
     with open(path, encoding="utf-8") as file:
         data = json.load(file)
     lines = [f"# Measured: {os.path.splitext(os.path.basename(path))[0]}", "",
-             f"{data['processor']}, commit {data['commit']}; [Performance](../../performance.md#problems-of-other-people) says how."]
+             f"{data['processor']}, commit {data['commit']}; [Performance](../../explanation/performance.md#problems-of-other-people) says how."]
     for kind in KINDS:
         if kind in data["peers"]:
             lines += ["", f"## {kind}", "", f"Peers: {', '.join(data['peers'][kind])}.", "",

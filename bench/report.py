@@ -217,7 +217,7 @@ def page(path):
     title = os.path.splitext(os.path.basename(path))[0]
     lines = [f"# Measured: {title}", "",
              "Written from the result file when the site was built; how it is measured: "
-             "[Performance](../../performance.md)."]
+             "[Performance](../../explanation/performance.md)."]
     for name, values in other.items():
         lines += ["", f"| {name} | |", "|---|---|"]
         lines += [f"| {key.replace('_', ' ')} | {value} |" for key, value in values.items()]

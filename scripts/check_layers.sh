@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Arrows between the rooms go one way (docs/architecture.md):
+# Arrows between the rooms go one way (docs/explanation/architecture.md):
 #   cli, python > io > run > api > cpu, cuda, reference > families > core > include
 # Reads the #include lines of include/, src/ and python/src/, and of the folders of these names in
 # tests/toy_family; prints every arrow that goes up or from one backend into another, and fails on

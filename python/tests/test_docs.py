@@ -18,7 +18,7 @@ from conftest import ROOT
 import carom
 
 FOLDERS = ("tutorials", "howto")
-PAGES = ["README.md", "docs/index.md", "docs/choosing.md"]
+PAGES = ["README.md", "docs/index.md"]
 PAGES += sorted(str(page.relative_to(ROOT)) for folder in FOLDERS for page in (ROOT / "docs" / folder).glob("*.md"))
 PAGES.remove("docs/howto/check_a_proof.md")  # test_cli runs its blocks, each on an answer of its kind
 
