@@ -14,7 +14,7 @@ def _dataset(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     make.add_argument("spec", help="TOML file")
     make.add_argument("folder", help="or a URL of an object store, such as s3://bucket/name")
     make.add_argument("--shard", metavar="I/N", help="every N-th part, from I")
-    make.add_argument("--part", type=int, metavar="K", help="that part alone")
+    make.add_argument("--part", type=int, metavar="K", help="only that part")
     make.add_argument("--threads", type=int, default=0, help="CPU threads, 0 all")
     for name, text in (
         ("finish", "check that all parts are there; write card and manifest"),

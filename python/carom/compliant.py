@@ -75,7 +75,7 @@ class WorldsResult(Batched):
     status: np.ndarray
 
     def plot(self, state: int = 0, ax: Any = None) -> Any:
-        """One state of every world over time, of the kept frames. Needs matplotlib."""
+        """One state of every world over time, from the stored frames. Needs matplotlib."""
         from ._plots import axes
 
         if not len(self.frame_time):
@@ -178,8 +178,8 @@ def worlds(
 ) -> WorldsResult:  # fmt: skip
     """Steps worlds of a built-in scenario from its start.
 
-    parameters: by name, numbers or arrays of one length, one world each; n: so many worlds where
-    none is an array. dt [s], steps: None takes the scenario's. stride: frames are kept every so
+    parameters: by name, numbers or arrays of one length, one world each; n: the number of worlds if
+    none is an array. dt [s], steps: None takes the scenario's. stride: frames are stored every so
     many steps, 0 none. progress: called with (steps done, in all), ends the run by returning False.
     Errors: InvalidInput; bad_problem="isolate" makes NaN of a world whose parameters are refused.
     """

@@ -56,7 +56,7 @@ def _loaded(spec: Any) -> tuple[dict[str, Any], str | None]:
 
 
 def resolve(spec: Any) -> dict[str, Any]:
-    """The spec with every default in it; what make computes is a function of it alone.
+    """The spec with every default in it; what make computes is a function only of it.
 
     spec: a TOML file, or a dict of its tables. Errors: InvalidInput naming the field.
     """
@@ -227,7 +227,7 @@ def make(
     """Computes the parts of a dataset that are not there yet; how many those were.
 
     spec: a TOML file or a dict of its tables. folder: a folder, or the URL of an object store
-    (s3://bucket/name, by fsspec). shard: "I/N" or (I, N), every N-th part from I; part: that one alone,
+    (s3://bucket/name, by fsspec). shard: "I/N" or (I, N), every N-th part from I; part: only that one,
     or those. Parts are the same bytes whoever computes them: shards may overlap, and what a kill
     interrupted is done again by the next call. progress: called with (parts done, parts); returning
     False ends the call; True shows a bar.
@@ -317,8 +317,8 @@ def _strangers(store: Store, every: Parts) -> list[str]:
 
 def verify(folder: Any, *, recompute: Any = 0, shard: Any = None, threads: int = 0) -> list[str]:
     """What is wrong with a finished dataset, a line each; empty where nothing is. Every file's
-    bytes and values are read; recompute: so many parts, or "1%" of them, are computed again. shard: as of
-    make, every N-th part alone."""
+    bytes and values are read; recompute: a number of parts, or "1%" of them, that are computed again. shard: as in
+    make, only every N-th part."""
     store = store_of(folder)
     manifest = _manifest.opened(store)
     spec = manifest["spec"]
@@ -372,7 +372,7 @@ def show(folder: Any) -> dict[str, Any]:
 def export(folder: Any, out: Any, *, to: str) -> int:
     """Writes a finished dataset in another format; how many parts. parquet, npz: a file a part, nested
     lists; zarr: a group a split, its columns as arrays; lerobot: worlds of kind step
-    with kept frames as episodes. Errors: InvalidInput for another format, or a kind that has no such
+    with stored frames as episodes. Errors: InvalidInput for another format, or a kind that has no such
     export; ImportError."""
     store, out = store_of(folder), pathlib.Path(out)
     if to not in FORMATS:

@@ -1,4 +1,4 @@
-"""Where may the centre of mass of a body be that frictional contacts hold? (Or and Rimon's planar
+"""Where may the centre of mass of a body be so that frictional contacts hold it? (Or and Rimon's planar
 and spatial papers.) Frame: world, y (planar) or z (spatial) up; lengths in m, forces in N."""
 
 from __future__ import annotations
@@ -346,8 +346,8 @@ def support(
     backend: str = "auto", workspace: Any = None, strict: bool = False, on_error: str = "status",
     **settings: Any,
 ) -> Support:  # fmt: skip
-    """The support function of the cross-section in directions (q, 2), unit vectors, or in so many
-    equal ones. Errors: InvalidInput as of spatial, and of a direction that is no unit vector."""
+    """The support function of the cross-section in directions (q, 2), unit vectors, or in a number of
+    equal ones. Errors: InvalidInput as in spatial, and for a direction that is no unit vector."""
     batch = _postures(postures, {"wrench": wrench, "strict": strict}, 3)
     if isinstance(directions, (int, np.integer)):
         angle = 2.0 * np.pi * np.arange(directions) / max(int(directions), 1)
@@ -368,7 +368,7 @@ def margins(
     strict: bool = False, on_error: str = "status", **settings: Any,
 ) -> PlanarMargins | SpatialMargins:  # fmt: skip
     """How far centres of mass com (n, 2 or 3) are inside: PlanarMargins with planar's settings, or
-    SpatialMargins with spatial's, on the host. Errors: InvalidInput as of planar and spatial."""
+    SpatialMargins with spatial's, on the host. Errors: InvalidInput as in planar and spatial."""
     more = {"length": length, "wrench": wrench, "neighbourhood": neighbourhood, "strict": strict}
     batch = _postures(postures, more, None)
     centre = from_any("centre_of_mass", com)
@@ -392,7 +392,7 @@ def critical(
     mass com (2 or 3): held and not_held, as near to each other as proofs reach, by bisection of
     [low, high]; held_low, held_high; found is False where both ends say the same.
 
-    settings: those of margins. Errors: InvalidInput as of model and margins.
+    settings: those of margins. Errors: InvalidInput as in model and margins.
     """
 
     def held(value: float) -> bool | None:
@@ -422,7 +422,7 @@ def robust(
     *postures: Any, neighbourhood: Any = None, strict: bool = False, **settings: Any
 ) -> list[RobustRegion]:
     """Centres of mass that are held against every wrench of the neighbourhood, spatial: half-spaces
-    in R^3. Errors: InvalidInput without a neighbourhood; as of spatial."""
+    in R^3. Errors: InvalidInput without a neighbourhood; as in spatial."""
     batch = _postures(postures, {"neighbourhood": neighbourhood, "strict": strict}, 3)
     regions = _core.robust_region(batch.arrays(), batch.sizes(), in_words(settings))
     return [RobustRegion(**region) for region in regions]

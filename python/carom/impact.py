@@ -117,7 +117,7 @@ class ImpactOutcome(Result):
 class ImpactEnclosure(Result):
     """A proof of what cannot happen: bounds (m, tangents ((d - 1) m)) of J v+ [m/s], the possible
     modes with vertices (k, 2 m) and constraints (c, 2 m + 1), a . u <= b, of each, all others in
-    impossible_modes; in space, or of more than four contacts, bounds alone. invariant is the proof
+    impossible_modes; in space, or with more than four contacts, only bounds. invariant is the proof
     in integers, as text. Status "budget" says nothing at all."""
 
     problem: Problems
@@ -139,7 +139,7 @@ class ImpactEnclosure(Result):
     invariant: str
 
     def proves(self) -> bool:
-        """Checks the invariant anew from the problem alone, in exact arithmetic."""
+        """Checks the invariant again, only from the problem, in exact arithmetic."""
         given = self.to_dict()
         del given["problem"]
         return _core.proves_enclosure(self.problem.arrays(), *self.problem.sizes()[1:], given)
@@ -374,7 +374,7 @@ def sample(
 @takes_settings(_core.enclosure_settings())
 def enclose(*problems: Any, strict: bool = False, **settings: Any) -> list[ImpactEnclosure]:
     """All outcomes of impacts, enclosed from outside: planar ones of up to four contacts by
-    polyhedra in exact arithmetic, others by bounds alone (docs/explanation/enclosure.md). A refused
+    polyhedra in exact arithmetic, others only by bounds (docs/explanation/enclosure.md). A refused
     problem has the status invalid_input.
 
     problems: as sample takes them. Errors: InvalidInput for settings, shapes.
@@ -433,7 +433,7 @@ def one_simultaneous(*problems: Any, **settings: Any) -> ImpactOutcome:
 @takes_settings(_core.impact_model_settings())
 def step_outcomes(*problems: Any, max_impulse: Any, **settings: Any) -> list[ImpactOutcome]:
     """All distinct v' of one step (75) from the problem's velocity, by kinetic energy. max_impulse:
-    lambda_max (m) [N s], infinite for no bound. Errors: InvalidInput as of simultaneous."""
+    lambda_max (m) [N s], infinite for no bound. Errors: InvalidInput as in simultaneous."""
     batch = one_problem(problems, "step_outcomes")
     batch.validate()
     bound = np.ascontiguousarray(np.broadcast_to(from_any("max_impulse", max_impulse), batch.contacts))

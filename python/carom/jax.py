@@ -3,8 +3,8 @@
     answer = carom.jax.solve_lcp(M, q)          # .solution, .status, .pivots, .residual
 
 Arrays have any number of leading axes, those of all problems; vmap adds one. The calls are targets of
-jax.ffi where the package was built beside jaxlib, else callbacks into Python, slower by a quarter of a
-millisecond a call: `carom.jax.BY_FFI`. They have no derivatives. Random numbers are addressed by a
+jax.ffi if jaxlib was installed when the package was built, else callbacks into Python, slower by a quarter of a
+millisecond per call: `carom.jax.BY_FFI`. They have no derivatives. Random numbers are addressed by a
 problem's place among all that one call sees.
 """
 

@@ -68,7 +68,7 @@ class Motions(Result):
         return dataclasses.replace(self, **taken)
 
     def __getitem__(self, i: int) -> Motions:
-        """That start alone."""
+        """Only that start."""
         if not -len(self) <= i < len(self):
             raise IndexError(f"motion {i} of {len(self)}")
         i %= len(self)
@@ -98,15 +98,15 @@ class Motions(Result):
 @result
 class MotionResult(Batched):
     """end (MotionEnd), time, s, events, impacts, pushes, ambiguous, zeno, residual, ... (n, samples);
-    position, velocity at the end; of the kept samples state (n, kept, grid, nq + nv + 1), q, v and s
-    on the grid, and event_kind, event_time, ... (n, kept, keep_events). name, grid [s]: of the run."""
+    position, velocity at the end; of the stored samples state (n, stored, grid, nq + nv + 1), q, v and s
+    on the grid, and event_kind, event_time, ... (n, stored, keep_events). name, grid [s]: of the run."""
 
     _axes = ("problem", "sample")
     name: str
     grid: float
 
     def plot(self, coordinate: int = 0, ax: Any = None) -> Any:
-        """One coordinate of the kept samples over time, a line each. Needs matplotlib."""
+        """One coordinate of the stored samples over time, one line each. Needs matplotlib."""
         from ._plots import axes
 
         if not self.state.size:
@@ -307,11 +307,11 @@ def replay(
     motions: Any, result: MotionResult, *, problem: int = 0, sample: int = 0, step: float = 1e-4,
     tolerance: float = 1e-6, longest: float = 3.0,
 ) -> dict[str, Any]:  # fmt: skip
-    """Judges a kept motion from its events by small time steps [s] of the reference, without laws of
+    """Judges a stored motion from its events by small time steps [s] of the reference, without laws of
     contacts or event location: pieces compared, skipped, unsettled, differing; jumps,
     differing_jumps; worst difference beyond step_error.
 
-    Errors: InvalidInput where the sample's events were not kept (keep_samples, keep_events).
+    Errors: InvalidInput if the sample's events were not stored (keep_samples, keep_events).
     """
     one = _motions(motions)[problem]
     arrays = {

@@ -80,7 +80,7 @@ class Problems(Result):
         return len(self), self.dimension, self.velocities, self.contacts
 
     def __getitem__(self: P, which: int | slice | np.ndarray) -> P:
-        """Some of the problems; of an int, that one alone."""
+        """Some of the problems; for an int, only that one."""
         if isinstance(which, (int, np.integer)):
             if not -len(self) <= which < len(self):
                 raise IndexError(f"problem {which} of {len(self)}")
@@ -257,7 +257,7 @@ def columns(parameters: Mapping[str, Any], n: int | None) -> tuple[dict[str, np.
 
 def model(name: str, *, n: int | None = None, **parameters: Any) -> Problems:
     """The impact of a built-in model, parameters changed by name; arrays of them, all of one
-    length, make a batch. n: so many copies where none is an array.
+    length, make a batch. n: the number of copies if none is an array.
 
     Errors: InvalidInput naming an unknown model or parameter, or a value out of its range.
     """
@@ -286,7 +286,7 @@ def given_problems(arguments: Sequence[Any], strict: bool) -> Problems:
 
 
 def run_settings(settings: dict[str, Any]) -> dict[str, Any]:
-    """All settings of a run; 0, and epsilon -1, stand for what follows from each problem."""
+    """All settings of a run; 0, and epsilon -1, mean values that follow from each problem."""
     settings = in_words({name: value for name, value in settings.items() if value is not None})
     defaults = {each["name"]: each["default"] for each in _core.impact_settings()}
     settings.setdefault("keep_samples", -1)

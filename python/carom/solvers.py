@@ -39,9 +39,9 @@ class Proven(Batched):
         return self._judged().reshape(self.status.shape)
 
     def verify(self, tolerance: float | None = None) -> np.ndarray:
-        """Where the status is proven anew: solved, infeasible, unbounded, nonconvex or no_interior, with residuals()
-        of at most the tolerance, that of the solver's settings where left out. False where the status
-        claims nothing. As status."""
+        """True for each status that is proven again: solved, infeasible, unbounded, nonconvex or no_interior,
+        with residuals() of at most the tolerance (default: the solver's). False for a status that
+        claims nothing. Shape of status."""
         bound = self.problem["tolerance"] if tolerance is None else tolerance
         with np.errstate(invalid="ignore"):
             return np.asarray(self.residuals() <= bound)
@@ -115,8 +115,8 @@ class QpResult(Proven):
 @result
 class SdpResult(Proven):
     """y, ray (n, v); x (n, sum of squares of the blocks), block after block by rows; objective
-    b'y, dual <C, X>, residual, iterations, status (n). residuals() are NumPy's, beside the size of what
-    they belong to."""
+    b'y, dual <C, X>, residual, iterations, status (n). residuals() are computed by NumPy, relative to the size of
+    their terms."""
 
     y: np.ndarray
     ray: np.ndarray

@@ -39,7 +39,7 @@ class Stances(Result):
         cls, *, l: Any, h: Any, slope: Any = 0.0, friction: Any, restitution: Any = 0.0,
         force: Any = 1.0, angle: Any = 0.0, torque: Any = 0.0,
     ) -> Stances:  # fmt: skip
-        """From arrays; a number stands for all contacts, or all stances."""
+        """From arrays; a number holds for all contacts, or all stances."""
         batch = Batch()
         batch.add("l", l, "c")
         c = batch.extents["c"]
@@ -190,7 +190,7 @@ def analyse(
 
 
 def verify(stances: Any, found: StabilityResult, *, threads: int = 0) -> np.ndarray:
-    """Judges the certificates anew in exact arithmetic: True (n) where one proves stability."""
+    """Judges the certificates again in exact arithmetic: True (n) where one proves stability."""
     batch = _stances(stances)
     verified: np.ndarray = _core.verify_certificates(
         batch.to_dict(), len(batch), batch.contacts, found.to_dict(), threads
@@ -199,7 +199,7 @@ def verify(stances: Any, found: StabilityResult, *, threads: int = 0) -> np.ndar
 
 
 def replayed_growth(stance: Any, start: Any, events: int = 20000) -> float:
-    """The largest growth of the motion from start (6), simulated anew with 60 decimal digits."""
+    """The largest growth of the motion from start (6), simulated again with 60 decimal digits."""
     arrays, contacts = _one(stance)
     return float(_core.replayed_growth(arrays, contacts, _numbers("start", start, 6), int(events)))
 
@@ -262,7 +262,7 @@ def chart(
 ) -> StabilityChart:  # fmt: skip
     """Verdicts of a built-in model over two of its parameters.
 
-    x, y: (parameter, values), or None for the axes of the model's source with so many points;
+    x, y: (parameter, values), or None for the axes of the model's source with this number of points;
     parameters: the others that differ from their defaults. Errors: InvalidInput.
     """
     known = models().get(name)
