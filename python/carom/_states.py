@@ -24,6 +24,7 @@ DEEP_ANGLE = 0.2  # [rad], and ...
 DEEP_SHARE = 0.1  # ... of a body's size: how deep a contact or limit may be by default
 PROJECTED_SHARE = 0.05  # of the energy, and ...
 _PROJECTED_SPEED = 1e-3  # ... [m/s]: what a projection onto the equalities may change
+_SLIP = 1e-9  # [m/s]: slower contacts have no direction of slip
 _COARSER = (3e-4, 1e-3, 3e-3)  # [m]
 _RANK = 1e-10  # of rows of equalities, relative to the largest
 _KEPT = 1e-6  # a velocity so near to its equalities, relative, keeps them
@@ -52,6 +53,7 @@ class Options:
     max_projected: float = PROJECTED_SHARE
     reduce: str | None = None
     islands: bool = False
+    align: bool = False
 
     def __post_init__(self) -> None:
         if self.reduce not in (None, "hull"):
@@ -381,6 +383,8 @@ def assembled(
         rows = _coarsened(rows, found, options.islands and found.trees.max(initial=0) > 0, merged, moment, turn)
 
     projected = _projected(found, velocity, options, refuse_state)
+    if options.align:
+        _align(rows, velocity)
     first = np.searchsorted(rows.state, np.arange(s + 1))
     count = np.diff(first)
     groups: dict[tuple[int, int, bool], list[tuple[int, np.ndarray, np.ndarray | None, np.ndarray | None]]] = {}
@@ -503,6 +507,20 @@ def _reduced(rows: Rows, welded: np.ndarray, merged: np.ndarray, moment: np.ndar
     for members in slow:
         _leave_corners(rows, members, NEAR, keep, merged, moment, turn)
     return rows if keep.all() else rows[keep]
+
+
+def _align(rows: Rows, velocity: np.ndarray) -> None:
+    """Turns the first tangent of each contact into the direction of its slip: friction's polygon then has a
+    corner where it opposes that slip."""
+    slip = np.einsum("rti,ri->rt", rows.J[:, 1:], velocity[rows.state])
+    size = np.sqrt((slip * slip).sum(axis=1))
+    moves = np.flatnonzero(size > _SLIP)
+    if not len(moves):
+        return
+    c, d = (slip[moves] / size[moves, None]).T
+    turn = np.stack([np.stack([c, d], axis=1), np.stack([-d, c], axis=1)], axis=1)
+    rows.J[moves, 1:] = turn @ rows.J[moves, 1:]
+    rows.frame[moves, 1:] = turn @ rows.frame[moves, 1:]
 
 
 def _coarsened(

@@ -123,7 +123,7 @@ class Robot:
     def impacts(
         self, qpos: Any, qvel: Any = None, *, activation: float = 1e-6, time_to_contact: float = TIME_TO_CONTACT,
         max_penetration: float | None = None, max_projected: float = 0.05, reduce: str | None = "hull",
-        islands: bool = True, threads: int = 0, on_error: str = "status",
+        islands: bool = True, align: bool = True, threads: int = 0, on_error: str = "status",
     ) -> StateImpacts:  # fmt: skip
         """The impacts of states, just before contacts act; impact.sample takes them.
 
@@ -135,11 +135,12 @@ class Robot:
         Velocities are projected onto active equalities, which may take max_projected of the kinetic
         energy. reduce="hull": of contacts of one pair of bodies with one normal, friction and plane the
         corners, and of those within 0.1 mm one; None keeps all. islands: what moves apart is solved apart.
+        align: the first tangent of a contact is the direction of its slip, which friction's polygon then opposes.
         threads: 0 all cores. on_error: "status", or "raise" at the first refused state.
 
         Errors: InvalidInput for shapes; with on_error="raise" that of the first refused state.
         """
-        options = Options(activation, time_to_contact, max_penetration, max_projected, reduce, islands)
+        options = Options(activation, time_to_contact, max_penetration, max_projected, reduce, islands, align)
         q, v, data = self._states(qpos, qvel)
         if on_error not in ("status", "raise"):
             raise refuse("on_error", repr(on_error), "must be 'status' or 'raise'")

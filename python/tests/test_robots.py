@@ -115,6 +115,37 @@ def test_what_nothing_touches_keeps_its_velocity():
     np.testing.assert_array_equal(after[:, 6:], np.tile(qvel[6:], (32, 1)))
 
 
+def test_true_cones_end_inside_the_set():
+    """Outcomes of many small steps with Coulomb's disc, which share nothing with the library."""
+    import true_cone
+
+    robot = carom.robot(model_of())
+    for seed in range(3):
+        qpos, qvel = states(1)
+        qvel += 0.5 * np.random.default_rng(seed).normal(size=6)
+        found = robot.impacts(qpos, qvel)
+        problem = found[0]
+        kept = carom.impact.sample(found, samples=2048).velocity(0)
+        after = true_cone.outcomes(*(getattr(problem, name)[0] for name in (
+            "mass_matrix", "normal_jacobian", "tangent_jacobian", "friction", "velocity")), count=128, steps=40, iterations=30)
+        assert np.isfinite(after).all(axis=1).mean() > 0.95
+        beyond, _, _ = true_cone.outside(after, kept[np.isfinite(kept).all(axis=1)], problem.mass_matrix[0], problem.velocity[0])
+        assert beyond < 0.03  # of the largest change; 8 directions stand for the disc
+
+
+def test_tangents_point_along_the_slip():
+    robot = carom.robot(model_of())
+    qpos, qvel = states(1)
+    qvel[0, :2], qvel[0, 5] = [0.3, -0.4], 0.2
+    problem = robot.impacts(qpos, qvel)[0]
+    _, tangent = problem.contact_velocity()
+    tangent = tangent.reshape(-1, 2)
+    assert (tangent[:, 0] > 0.1).all() and np.abs(tangent[:, 1]).max() < 1e-12
+    plain = robot.impacts(qpos, qvel, align=False)[0]
+    _, other = plain.contact_velocity()
+    np.testing.assert_allclose(np.linalg.norm(other.reshape(-1, 2), axis=1), tangent[:, 0], atol=1e-12)
+
+
 TABLE = """
 <mujoco model="table"><worldbody><geom name="floor" type="plane" size="5 5 .1" friction=".5"/>
 <body name="table" pos="0 0 0.1"><freejoint/>{geoms}</body></worldbody></mujoco>"""
