@@ -135,5 +135,5 @@ def plot_modes(modes: dict[str, dict[str, float]], ax: Any) -> Any:
         left = [a + b for a, b in zip(left, shares)]
     ax.set_xlim(0.0, 1.0)
     ax.set_xlabel("share of samples")
-    ax.legend(loc="upper center", bbox_to_anchor=(0.5, 1.15), ncols=3, frameon=False)
+    ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, frameon=False)
     return ax

@@ -71,7 +71,7 @@ class ImpactRuns(Result):
         found: dict[str, dict[str, float]] = {}
         for k, (run, place) in enumerate(self.of_state(i)):
             modes, counts = run.mode_counts[place]
-            total = counts.sum()
+            total = float(counts.sum())
             names = self._names(i, k, run, place)
             for contact, name in enumerate(names):
                 shares: Counter[str] = Counter()

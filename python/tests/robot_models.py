@@ -133,6 +133,29 @@ def _without_missing_files(path):
     return root
 
 
+def text(name):
+    """The model's text, whose files are found from anywhere; None where its package is missing."""
+    if name.startswith("boxes"):
+        return boxes(int(name.split()[1]), high=int(name.split()[2]))
+    folder, inside = MJCF[name]
+    where = package(folder)
+    if where is None or not (where / inside).exists():
+        return None
+    path = where / inside
+    root = _without_missing_files(path)
+    compilers = list(root.iter("compiler"))
+    if not compilers:
+        compilers = [tree.SubElement(root, "compiler")]
+    for key in ("meshdir", "texturedir"):
+        if not any(each.get(key) or each.get("assetdir") for each in compilers):
+            compilers[0].set(key, str(path.parent.resolve()))
+    found = tree.tostring(root, encoding="unicode")
+    if 'type="plane"' not in found and "hfield" not in found:
+        root.find("worldbody").insert(0, tree.fromstring(FLOOR))
+        found = tree.tostring(root, encoding="unicode")
+    return found
+
+
 def model(mujoco, name):
     """The MjModel; None where its package is missing. A robot without a ground gets one."""
     if name.startswith("boxes"):

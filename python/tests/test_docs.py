@@ -13,6 +13,7 @@ import sys
 
 import numpy as np
 import pytest
+import robot_models
 from conftest import ROOT
 
 import carom
@@ -27,6 +28,30 @@ SESSION = re.compile(r"^    \$ (.*)\n((?:    (?!\$ ).*\n|\n(?=    (?!\$ )))*)", 
 WALKER = """
 <mujoco model="walker"><worldbody><geom name="floor" type="plane" size="5 5 .1"/>
 <body pos="0 0 .1"><freejoint/><geom type="box" size=".2 .1 .1"/></body></worldbody></mujoco>"""
+# Files that pages name: a model of an installed package, or else this.
+ROBOTS = {"go2.xml": "Go2", "g1.xml": "G1", "shadow_block.xml": "Shadow, block", "boxes.xml": "boxes 6 1", "cassie.xml": ""}
+LOOP = """
+<mujoco model="loop"><worldbody><geom name="floor" type="plane" size="5 5 .1" pos="0 0 -.7"/>
+<body><joint name="slide" type="slide" axis="0 0 1"/><geom size=".05"/>
+<body pos="-.2 0 0"><joint type="hinge" axis="0 1 0"/><geom type="capsule" fromto="0 0 0 .1 0 -.3" size=".02"/>
+<body name="left" pos=".1 0 -.3"><joint type="hinge" axis="0 1 0"/><geom type="capsule" fromto="0 0 0 .1 0 -.3" size=".02"/></body></body>
+<body pos=".2 0 0"><joint type="hinge" axis="0 1 0"/><geom type="capsule" fromto="0 0 0 -.1 0 -.3" size=".02"/>
+<body name="right" pos="-.1 0 -.3"><joint type="hinge" axis="0 1 0"/>
+<geom type="capsule" fromto="0 0 0 -.1 0 -.3" size=".02" contype="0" conaffinity="0"/></body></body></body></worldbody>
+<equality><connect body1="left" body2="right" anchor=".1 0 -.3"/></equality></mujoco>"""
+
+LEG = """<body pos="{x} {y} 0"><joint type="hinge" axis="1 0 0"/><geom size=".03" contype="0" conaffinity="0"/>
+<body><joint type="hinge" axis="0 1 0"/><geom type="capsule" fromto="0 0 0 0 0 -.2" size=".02" contype="0" conaffinity="0"/>
+<body pos="0 0 -.2"><joint type="hinge" axis="0 1 0"/><geom type="capsule" fromto="0 0 0 0 0 -.2" size=".02"/></body></body></body>"""
+QUADRUPED = ('<mujoco model="quadruped"><worldbody><geom name="floor" type="plane" size="5 5 .1"/>'
+             '<body pos="0 0 .5"><freejoint/><geom type="box" size=".2 .1 .05"/>'
+             + "".join(LEG.format(x=x, y=y) for x in (0.2, -0.2) for y in (0.12, -0.12)) + "</body></worldbody></mujoco>")
+
+
+def put_robots(folder):
+    for file, name in ROBOTS.items():
+        text = robot_models.text(name) if name else LOOP
+        (folder / file).write_text(text or QUADRUPED)
 
 
 def blocks(page):
@@ -41,6 +66,8 @@ def blocks(page):
 def test_page(page, tmp_path, monkeypatch, request):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "walker.xml").write_text(WALKER)
+    if page.endswith("robots.md"):
+        put_robots(tmp_path)
     for path in ("examples", "tests"):
         (tmp_path / path).symlink_to(ROOT / path)
     module, missing = {"__name__": "__main__", "carom": carom}, set()
