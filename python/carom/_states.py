@@ -390,7 +390,7 @@ def assembled(
     groups: dict[tuple[int, int, bool], list[tuple[int, np.ndarray, np.ndarray | None, np.ndarray | None]]] = {}
     islands = np.zeros(s, dtype=np.int64)
     many = options.islands and found.trees.max(initial=0) > 0
-    sizes = _Sizes(refuse_state)
+    sizes = _Sizes(refuse_state, options.reduce is not None)
     if not many and not found.equalities:  # all states at once
         everywhere = np.arange(s)
         out = np.isin(everywhere, np.fromiter(refused, dtype=np.int64, count=len(refused)))
@@ -457,8 +457,9 @@ def assembled(
 
 
 class _Sizes:
-    def __init__(self, refuse_state: Callable[[int, StateStatus, InvalidInput], None]) -> None:
+    def __init__(self, refuse_state: Callable[[int, StateStatus, InvalidInput], None], reduced: bool) -> None:
         self.refuse_state = refuse_state
+        self.hint = "" if reduced else "; reduce='hull' leaves out points between others"
 
     def taken(self, state: int, contacts: int, velocities: int) -> bool:
         if velocities > MAX_VELOCITIES:
@@ -467,8 +468,7 @@ class _Sizes:
             return False
         if contacts > MAX_CONTACTS:
             self.refuse_state(state, StateStatus.too_many_contacts, refuse(
-                f"state {state}", f"{contacts} contacts", f"must have at most {MAX_CONTACTS}; "
-                "reduce='hull' leaves out points between others", "has"))  # fmt: skip
+                f"state {state}", f"{contacts} contacts", f"must have at most {MAX_CONTACTS}" + self.hint, "has"))  # fmt: skip
             return False
         return True
 

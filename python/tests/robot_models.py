@@ -48,7 +48,7 @@ MJCF = {
     "Gymnasium ant": ("gymnasium", "envs/mujoco/assets/ant.xml"),
     "Gymnasium walker2d": ("gymnasium", "envs/mujoco/assets/walker2d_v5.xml"),
     "Gymnasium half cheetah": ("gymnasium", "envs/mujoco/assets/half_cheetah.xml"),
-    "Gymnasium hopper": ("gymnasium", "envs/mujoco/assets/hopper_v5.xml"),
+    "Gymnasium hopper": ("gymnasium", "envs/mujoco/assets/hopper.xml"),
 }
 FLOOR = '<geom name="added_floor" type="plane" size="20 20 .1"/>'
 
