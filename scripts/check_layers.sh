@@ -1,28 +1,24 @@
 #!/usr/bin/env bash
 # Arrows between the rooms go one way (docs/explanation/architecture.md):
-#   cli, python > io > run > api > cpu, cuda, reference > families > core > include
+#   cli, python > io > run > analysis, enclosure > api > cpu, cuda, reference > families > core > types
 # Reads the #include lines of include/, src/ and python/src/, and of the folders of these names in
 # tests/toy_family; prints every arrow that goes up or from one backend into another, and fails on
-# any. Fails as well where a thread index, shuffle, barrier or atomic operation of CUDA stands
-# outside src/cuda/lanes.cuh, or where a public header includes anything but the standard library
-# and other public headers: whoever includes it has nothing else.
+# any. A public header that declares functions belongs to api, so that the rooms below it include
+# carom/types/, carom/device/ and certificates alone. Fails as well where a thread index, shuffle,
+# barrier or atomic operation of CUDA stands outside src/cuda/lanes.cuh, or where a public header
+# includes anything but the standard library and other public headers: whoever includes it has
+# nothing else. What is called, an #include does not tell: scripts/check_linker.sh reads the objects.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # The room of a path: the first pattern that matches.
 rooms='
-^python/src/                                          python
-^src/cli/                                             cli
-^src/io/                                              io
-^src/run/                                             run
-^src/api/                                             api
-^src/reference/                                   reference
-^src/cpu/                                             cpu
-^src/cuda/                                            cuda
-^src/(programs|impact|equilibrium|compliant|motion|stability|models)/  families
-^src/core/                                            core
-^include/carom/device/                                include
-^include/carom/                                       include
+^python/src/                                                                   python
+^src/(cli|io|run|analysis|enclosure|api|reference|cpu|cuda|core)/             =
+^src/models/[a-z_]+\.                                                         models
+^src/(programs|impact|equilibrium|compliant|motion|stability|models)/         families
+^include/carom/(types/|device/|certificate|equilibrium_certificate)           types
+^include/carom/                                                               public
 '
 
 toy=tests/toy_family
@@ -48,14 +44,21 @@ fi
 grep -HoE '^[[:space:]]*#[[:space:]]*include[[:space:]]+[<"][^>"]+' $files |
   sed -E "s/:[[:space:]]*#[[:space:]]*include[[:space:]]+[<\"]/ /; s|^$toy/||" |
   ROOMS=$rooms FILES=${files//$toy\//} awk '
-    function room(path, i) {
-      for (i = 1; i <= rules; ++i) if (path ~ pattern[i]) return name[i]
+    function room(path, i, folder) {
+      for (i = 1; i <= rules; ++i) {
+        if (path !~ pattern[i]) continue
+        if (name[i] != "=") return name[i]
+        split(path, folder, "/")
+        return folder[2]
+      }
       return ""
     }
     BEGIN {
-      order = split("include core families backends api run io cli python", step, " ")
+      order = split("types core families models backends public api analysis run io cli", step, " ")
       for (i = 1; i <= order; ++i) rank[step[i]] = i
       rank["cpu"] = rank["cuda"] = rank["reference"] = rank["backends"]
+      rank["enclosure"] = rank["analysis"]
+      rank["python"] = rank["cli"]
       lines = split(ENVIRON["ROOMS"], line, "\n")
       for (i = 1; i <= lines; ++i) {
         if (split(line[i], part, " ") != 2 || line[i] ~ /^#/) continue
@@ -81,7 +84,7 @@ grep -HoE '^[[:space:]]*#[[:space:]]*include[[:space:]]+[<"][^>"]+' $files |
       # contract, the plumbing in core, and the declarations of its entries, by which alone it is
       # called. Two texts of QPs are shared: what sets the rounding of a proof to zero before it is
       # judged, and the second opinion on cones without interior, which can only withdraw a claim.
-      shares = (from == "reference" || to == "reference") && from != to && to != "include" &&
+      shares = (from == "reference" || to == "reference") && from != to && to != "types" &&
         to != "core" && included !~ /\/([a-z]+_)?backends\.hpp$/ &&
         included !~ /^programs\/qp\/(cone_faces|kernels\/qp_proofs)\.hpp$/
       if (rank[to] <= rank[from] && !backends && !shares) next

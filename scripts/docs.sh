@@ -35,6 +35,7 @@ fi
   printf 'QUIET = YES\nWARN_IF_UNDOCUMENTED = NO\nWARNINGS = NO\nEXTRACT_ALL = YES\n'
   printf 'MACRO_EXPANSION = YES\nEXPAND_ONLY_PREDEF = YES\n'
   printf 'PREDEFINED = CAROM_INLINE=inline CAROM_HOST_DEVICE=\n'
+  printf 'EXCLUDE = %s\nINPUT_FILTER = %s\n' "$root/include/carom/types" "$root/scripts/docs_header.sh"
 } >"$site/Doxyfile"
 mkdir -p "$site/doxygen"
 run_quietly "doxygen" doxygen "$site/Doxyfile"

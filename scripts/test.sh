@@ -23,6 +23,8 @@ prepare -DCAROM_CUDA=AUTO ${architectures[@]+"${architectures[@]}"} -DCAROM_CUDA
   -DCAROM_BUILD_TESTS=ON -DCAROM_BUILD_CLI=ON -DCAROM_BUILD_EXAMPLES=ON -DCAROM_UNITY=ON
 build_targets "Building library, command, examples and tests"
 
+"$root/scripts/check_linker.sh" --self-test
+"$root/scripts/check_linker.sh" "$build"
 case $(uname -m) in
   x86_64 | amd64) "$root/scripts/check_symbols.sh" "$build" ;;
 esac

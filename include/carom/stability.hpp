@@ -12,6 +12,7 @@
 #include <carom/sdp.hpp>
 #include <carom/settings.hpp>
 #include <carom/status.hpp>
+#include <carom/types/stability.hpp>
 #include <carom/workspace.hpp>
 
 /// Does a rigid body on two frictional contacts return to rest after a small push? (Varkonyi,
@@ -23,203 +24,12 @@
 /// dynamics, in which gaps and slips are linear in q and forces and inertia are constant.
 namespace carom {
 
-inline constexpr std::int64_t kMaxStanceContacts = 4;
-
-/// One contact of a stance.
-struct StanceContact {
-  double l = 0.0;            ///< the body's point is (l, -h) [m]
-  double h = 0.0;            ///< [m]
-  double slope = 0.0;        ///< phi [rad]: the normal is (-sin phi, cos phi)
-  double friction = 0.0;     ///< mu >= 0
-  double restitution = 0.0;  ///< e in [0, 1), Newton's
-};
-
-/// A body on contacts, contact 1 first, under a constant wrench.
-struct Stance {
-  std::string name;
-  std::vector<StanceContact> contacts;
-  double force = 1.0;   ///< F > 0 [N]
-  double angle = 0.0;   ///< alpha [rad]: the force is F (sin alpha, -cos alpha)
-  double torque = 0.0;  ///< T [N m]
-};
-
-struct StanceSizes {
-  std::int64_t problems = 0;
-  std::int64_t contacts = 2;
-};
-
-template <template <class> class Array>
-struct StanceBatchArrays {
-  using Sizes = StanceSizes;
-
-  Array<double> l;            ///< [m], [problems, contacts]
-  Array<double> h;            ///< [m], [problems, contacts]
-  Array<double> slope;        ///< phi [rad], [problems, contacts]
-  Array<double> friction;     ///< mu >= 0, [problems, contacts]
-  Array<double> restitution;  ///< e in [0, 1), [problems, contacts]
-  Array<double> force;        ///< F > 0 [N], [problems]
-  Array<double> angle;        ///< alpha [rad], [problems]
-  Array<double> torque;       ///< T [N m], [problems]
-
-  /// See batch.hpp; likewise below.
-  template <class Visit, class... Tables>
-  static void each_array(const Sizes& sizes, Visit&& visit, Tables&&... tables) {
-    const auto [p, c] = sizes;
-    visit("l", Extents{p, c}, tables.l...);
-    visit("h", Extents{p, c}, tables.h...);
-    visit("slope", Extents{p, c}, tables.slope...);
-    visit("friction", Extents{p, c}, tables.friction...);
-    visit("restitution", Extents{p, c}, tables.restitution...);
-    visit("force", Extents{p}, tables.force...);
-    visit("angle", Extents{p}, tables.angle...);
-    visit("torque", Extents{p}, tables.torque...);
-  }
-};
-
-/// Stances of one number of contacts.
-struct StanceBatch : StanceSizes, StanceBatchArrays<Buffer> {
-  [[nodiscard]] StanceBatch to(MemorySpace space) const { return copy_to(*this, space); }
-};
-
 /// Errors: InvalidInput where the stances differ in their number of contacts.
 StanceBatch stance_batch(std::span<const Stance> stances);
 
 /// Stance `problem` of a batch on the host, without a name. Errors: InvalidInput for an index that
 /// the batch has not, and for arrays of other shapes.
 Stance stance_at(const StanceBatch& batch, std::int64_t problem);
-
-/// What is known of a stance, each with its proof or its counterexample.
-enum class StabilityVerdict : std::uint8_t {
-  stable,              ///< proven by a certificate (StabilityResult::certificate)
-  unstable,            ///< a trajectory grows without limit (StabilityResult::start)
-  ambiguous,           ///< at rest a mode of motion is consistent, too: never stable
-  undecided,           ///< neither proof nor counterexample was found
-  no_equilibrium,      ///< no contact forces hold the body at rest
-  no_consistent_mode,  ///< Painleve: some state has no consistent mode, or several
-  invalid_input,       ///< a number is refused (NaN, negative friction, ...)
-};
-
-/// What is asked of a stance after equilibrium and ambiguity.
-enum class StabilityMethod : std::uint8_t {
-  any,       ///< the cascade: closed forms, certificates, simulation
-  paper,     ///< the paper's class of functions alone
-  labelled,  ///< functions of the last contact touched alone
-  simulate,  ///< simulation alone
-  sos,       ///< the paper's own programme of 55 coefficients, where all e are 0: for comparison
-};
-
-enum class CertificateKind : std::uint8_t {
-  none,
-  paper,     ///< V = V1 + (zeta + kappa) c.q + s (c.v)^2 / 2
-  labelled,  ///< one function for each contact that was touched last
-  sos,       ///< as `paper`, s and kappa read from an answer of the paper's own programme
-};
-
-/// A contact's letter in a mode's word.
-enum class ContactLetter : std::uint8_t {
-  free,      ///< F
-  stick,     ///< S
-  positive,  ///< P, slips along +t
-  negative,  ///< N, slips along -t
-};
-
-std::string_view to_string(StabilityVerdict verdict);
-std::string_view to_string(StabilityMethod method);
-std::string_view to_string(CertificateKind kind);
-std::string_view to_string(ContactLetter letter);
-
-struct StabilitySettings {
-  StabilityMethod method = StabilityMethod::any;
-  std::int64_t angles = 150;       ///< of a complete scan of a contact, where all e are 0
-  std::int64_t states = 30;        ///< random ones, where an e is > 0
-  std::int64_t events = 20000;     ///< most of one trajectory
-  std::uint64_t seed = 0;          ///< of random states and of choices among several modes
-  std::int64_t first_problem = 0;  ///< index of the batch's first among all: shards of a run
-  int threads = 0;                 ///< cpu, reference: 0 = all hardware threads
-
-  /// See settings.hpp.
-  template <class Visit, class... Tables>
-  static void each_setting(Visit&& visit, Tables&&... tables) {
-    using Range = SettingRange;
-    visit({"method", "What decides a stance"}, tables.method...);
-    visit({"angles", "Directions scanned for each contact where all restitutions are 0",
-           Range::between(1, 1 << 20)},
-          tables.angles...);
-    visit({"states", "Random states tried where a restitution is > 0", Range::between(0, 1 << 20)},
-          tables.states...);
-    visit({"events", "Most events of one trajectory", Range::between(1, 1 << 30)},
-          tables.events...);
-    visit({"seed", "Seed of random states"}, tables.seed...);
-    visit({"first_problem", "Index of the first problem (shards of a run)",
-           Range::between(0, 4294967295.0)},
-          tables.first_problem...);
-    visit({"threads", "CPU threads", Range::at_least(0), "", "all"}, tables.threads...);
-  }
-
-  /// Errors: InvalidInput naming the field and its value.
-  void validate() const;
-};
-
-template <template <class> class Array>
-struct StabilityResultArrays {
-  using Sizes = StanceSizes;
-
-  Array<StabilityVerdict> verdict;  ///< [problems]
-  /// Largest t with normal forces >= t and mu N - |T| >= t at rest [N]; infinite where internal
-  /// forces can grow without limit, negative without equilibrium, [problems].
-  Array<double> force_margin;
-  /// Bit 4 a + b: word (a, b) of ContactLetter is no rest and consistent at rest, [problems].
-  Array<std::int32_t> ambiguous_modes;
-  /// Painleve's: bits 0..3: k = W_NN -+ mu W_NT <= 0 for slip 1+, 1-, 2+, 2-; bits 4..11: none or
-  /// several of the modes of situation i - 4 (docs/explanation/stability.md) are consistent,
-  /// [problems].
-  Array<std::int32_t> paradox;
-  /// Factor of velocities of one cycle of inverse chatter, in which both impacts stick; NaN where
-  /// there is no such cycle or an impact bounces, [problems].
-  Array<double> growth;
-  Array<CertificateKind> certificate;  ///< [problems]
-  Array<double> s;                     ///< of `paper` and `sos`, [problems]; NaN without
-  Array<double> kappa;                 ///< likewise
-  Array<double> margin;                ///< least slack (labelled: where it was found), [problems]
-  /// Of certificate `labelled` (docs/explanation/stability.md, "Labelled functions"): e = 0: a, A,
-  /// B, C of labels 1+, 1-, 1S, 2+, 2-, 2S; else q, S_nn, S_nt, S_tt of labels 1 and 2, Q12 along n
-  /// and against it; k = 1, c.n = 1. [problems, 24]; NaN without.
-  Array<double> coefficients;
-  /// Of `unstable`: a state (y, z, theta, u, w, omega) from which the motion grows without limit,
-  /// [problems, 6]; NaN otherwise.
-  Array<double> start;
-  Array<double> start_growth;        ///< by how much it grew within `start_events`, [problems]
-  Array<std::int32_t> start_events;  ///< events of that motion, [problems]; 0 otherwise
-  Array<std::int64_t> events;        ///< simulated for this stance, [problems]
-  /// Of method `sos`: how the interior-point method ended; `cancelled` where nothing was posed.
-  /// [problems]
-  Array<Status> sos_status;
-  Array<double> sos_residual;          ///< SdpResult::residual, recomputed, [problems]; NaN without
-  Array<std::int32_t> sos_iterations;  ///< [problems]
-
-  template <class Visit, class... Tables>
-  static void each_array(const Sizes& sizes, Visit&& visit, Tables&&... tables) {
-    const std::int64_t p = sizes.problems;
-    visit("verdict", Extents{p}, tables.verdict...);
-    visit("force_margin", Extents{p}, tables.force_margin...);
-    visit("ambiguous_modes", Extents{p}, tables.ambiguous_modes...);
-    visit("paradox", Extents{p}, tables.paradox...);
-    visit("growth", Extents{p}, tables.growth...);
-    visit("certificate", Extents{p}, tables.certificate...);
-    visit("s", Extents{p}, tables.s...);
-    visit("kappa", Extents{p}, tables.kappa...);
-    visit("margin", Extents{p}, tables.margin...);
-    visit("coefficients", Extents{p, 24}, tables.coefficients...);
-    visit("start", Extents{p, 6}, tables.start...);
-    visit("start_growth", Extents{p}, tables.start_growth...);
-    visit("start_events", Extents{p}, tables.start_events...);
-    visit("events", Extents{p}, tables.events...);
-    visit("sos_status", Extents{p}, tables.sos_status...);
-    visit("sos_residual", Extents{p}, tables.sos_residual...);
-    visit("sos_iterations", Extents{p}, tables.sos_iterations...);
-  }
-};
-struct StabilityResult : StabilityResultArrays<Buffer> {};
 
 /// Verdicts of stances on two contacts. One with a number that is refused gets
 /// StabilityVerdict::invalid_input and leaves its neighbours unchanged. Everything lives in the
@@ -252,33 +62,10 @@ bool proves_no_equilibrium(const Stance& stance);
 double replayed_growth(const Stance& stance, const std::array<double, 6>& start,
                        std::int64_t events);
 
-/// What method `sos` solves: Theorem 2's conditions on V2 = y + P, P of degrees 1 to 3 in (z,
-/// theta, u, w, omega), as sums of squares (section IV.A, e = 0). X are the Gram matrices; `rows`
-/// counts the equalities before the 55 coefficients of P are eliminated from them.
-struct SosProgramme {
-  SdpProblem problem;
-  int rows = 0;      ///< 686 without sliding of both contacts
-  int unknowns = 0;  ///< 2220 likewise: entries of the Gram matrices and coefficients
-};
-
 /// Errors: InvalidInput as validate, for other than two contacts, for a restitution > 0, and where
 /// no such function can exist or be posed: a wrench with no part along both contacts, a mode that
 /// is not unique, k = W_NN -+ mu W_NT <= 0.
 SosProgramme sos_programme(const Stance& stance);
-
-/// One contact mode of a stance (section II.C of the paper), state independent.
-struct StanceMode {
-  std::string word;         ///< a letter of FSPN for each contact
-  bool admissible = false;  ///< some velocity slips, sticks and stays as the word says
-  bool solvable = false;  ///< forces and acceleration exist; of redundant sticks for some friction
-  bool consistent = false;               ///< at rest, with a strict margin
-  std::array<double, 3> acceleration{};  ///< NaN unless solvable
-  std::vector<double> normal_force;      ///< [contacts] [N]; NaN unless solvable
-  std::vector<double> tangential_force;  ///< likewise
-  /// Least of: forces (normal; mu N - |T| of S), gap accelerations of F, slip accelerations of P
-  /// and N along their signs; -infinity unless solvable.
-  double margin = 0.0;
-};
 
 /// All 4^contacts modes in the order of their words, F < S < P < N, contact 1 first.
 /// Errors: InvalidInput as validate(stance).
@@ -288,18 +75,6 @@ std::vector<StanceMode> contact_modes(const Stance& stance);
 /// naming field, contact and value.
 void validate(const Stance& stance, std::int64_t problem = -1);
 
-enum class ImpactKind : std::uint8_t { stick, slip_positive, slip_negative };
-
-std::string_view to_string(ImpactKind kind);
-
-struct StanceImpact {
-  ImpactKind kind = ImpactKind::stick;
-  double normal_impulse = 0.0;      ///< [N s]
-  double tangential_impulse = 0.0;  ///< [N s]
-  std::array<double, 3> velocity{};
-  int consistent = 0;  ///< how many of the three kinds are; 1 but for grazing and k <= 0
-};
-
 /// The impact of contact `contact` (0 first) from velocity v with N.v <= 0: Newton's restitution,
 /// Coulomb's law on impulses (15)-(21). Errors: InvalidInput as validate; for N.v > 0.
 StanceImpact stance_impact(const Stance& stance, int contact, const std::array<double, 3>& v);
@@ -307,26 +82,6 @@ StanceImpact stance_impact(const Stance& stance, int contact, const std::array<d
 /// Whether no single impact creates kinetic energy, whatever the state before it: the test that
 /// V1 of (34) needs where e > 0. Errors: InvalidInput as validate.
 bool impacts_dissipate(const Stance& stance);
-
-enum class StanceEventKind : std::uint8_t {
-  start,
-  impact,    ///< of `contact`
-  slip_end,  ///< slip of `contact` came to zero
-  rest,      ///< nothing moves any more
-  runaway,   ///< the mode goes on for ever
-  paradox,   ///< no mode is consistent
-};
-
-std::string_view to_string(StanceEventKind kind);
-
-struct StanceEvent {
-  double time = 0.0;
-  StanceEventKind kind = StanceEventKind::start;
-  int contact = -1;                  ///< 0 first; -1: none
-  std::string mode;                  ///< in which the motion goes on; empty at its end
-  std::array<double, 3> position{};  ///< at the event
-  std::array<double, 3> velocity{};  ///< after it
-};
 
 /// The motion from (q, v) by closed forms between events, at most `events` of them, a start event
 /// first. Gaps must not be negative. Errors: InvalidInput as validate, for a stance of other than

@@ -24,23 +24,6 @@ void validate_shapes(const CompliantBatch& batch) {
 
 }  // namespace
 
-kernels::CompliantArrays compliant_arrays(const CompliantBatch& batch, CompliantResult& result) {
-  kernels::CompliantArrays task{};
-  task.dimension = batch.dimension;
-  task.velocities = batch.velocities;
-  task.rows = batch.rows;
-  task.positions = batch.positions;
-  arrays::bind(task, batch);
-  arrays::bind(task.result, result);
-  return task;
-}
-
-kernels::CompliantOptions compliant_options(const CompliantBatch& batch,
-                                            const CompliantSettings& settings) {
-  return {settings.tolerance, 1e-3 * settings.tolerance, contact_iterations(settings),
-          batch.dimension - 1, settings.centripetal};
-}
-
 CompliantResult solve_compliant(const CompliantBatch& batch, const CompliantSettings& settings,
                                 Backend backend, Workspace* workspace) {
   settings.validate();
@@ -55,10 +38,12 @@ CompliantResult solve_compliant(const CompliantBatch& batch, const CompliantSett
                                  .value = "programme",
                                  .rule = "the batch must be in host memory"});
     }
-    return solve_programme(batch, settings, chosen, workspace);
+    return solve_programme(batch, settings, [&](const QpBatch& qp, const QpSettings& of_qp) {
+      return solve_qp(qp, of_qp, chosen, {}, workspace);
+    });
   }
   const WorkspaceLease lease(workspace);
-  return entries(chosen).solve_compliant(batch, settings, lease.state());
+  return entries<CompliantEntries>(chosen).solve(batch, settings, lease.state());
 }
 
 }  // namespace carom

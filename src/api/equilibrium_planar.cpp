@@ -54,7 +54,7 @@ PlanarResult planar_equilibrium(const PostureBatch& batch, const PlanarSettings&
                                 Backend backend, Workspace* workspace) {
   const Backend chosen = check(batch, settings, backend);
   const WorkspaceLease lease(workspace);
-  return entries(chosen).planar_equilibrium(batch, settings, lease.state());
+  return entries<PlanarEntries>(chosen).equilibrium(batch, settings, lease.state());
 }
 
 PlanarMargin planar_margins(const PostureBatch& batch, const Buffer<double>& centre_of_mass,
@@ -67,7 +67,7 @@ PlanarMargin planar_margins(const PostureBatch& batch, const Buffer<double>& cen
                                .rule = "must live in the memory space of the posture batch"});
   }
   const WorkspaceLease lease(workspace);
-  return entries(chosen).planar_margins(batch, centre_of_mass, settings, lease.state());
+  return entries<PlanarEntries>(chosen).margins(batch, centre_of_mass, settings, lease.state());
 }
 
 }  // namespace carom

@@ -1,11 +1,8 @@
 #include <carom/equilibrium_spatial.hpp>
 
-#include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <string>
 
-#include "core/arrays.hpp"
 #include "core/backends.hpp"
 #include "core/message.hpp"
 #include "core/require.hpp"
@@ -15,21 +12,6 @@
 
 namespace carom {
 
-namespace {
-
-void check_batch(const PostureBatch& batch, Backend chosen) {
-  if (batch.dimension != 3) {
-    require::refuse({}, "dimension", {}, std::to_string(batch.dimension),
-                    "spatial equilibrium takes postures of dimension 3");
-  }
-  require::at_least("problems", batch.problems, 0);
-  require::between("contacts", batch.contacts, 1, kMaxPostureContacts);
-  arrays::require_sizes(batch, batch);
-  require::reachable(chosen, arrays::common_space("posture batch", batch));
-}
-
-}  // namespace
-
 void SpatialSettings::validate() const {
   require::settings(*this);
   static_assert(kMaxConeSides == kernels::kMaxConeSides);
@@ -37,61 +19,9 @@ void SpatialSettings::validate() const {
   require::between("max_vertices", max_vertices, directions, kMaxRegionVertices);
 }
 
-void check_spatial(const PostureBatch& batch, const SpatialSettings& settings) {
-  settings.validate();
-  check_batch(batch, Backend::cpu);
-}
-
-SpatialSettings decided(SpatialSettings settings) {
-  constexpr int kSides = 8;
-  if (settings.cones == ConeModel::exact && settings.cone_sides > 0) {
-    settings.cones = ConeModel::pair;
-  }
-  if (settings.cones != ConeModel::exact && settings.cone_sides == 0) settings.cone_sides = kSides;
-  return settings;
-}
-
-int support_pivots(const SpatialSettings& settings, int contacts) {
-  return settings.max_pivots > 0 ? settings.max_pivots : 300 + 8 * contacts;
-}
-
-double slack_tolerance(const SpatialSettings& settings) {
-  return std::min(0.1 * settings.tolerance, 1e-3);
-}
-
-SupportRules support_rules(const SpatialSettings& given) {
-  const SpatialSettings settings = decided(given);
-  SupportRules rules;
-  if (settings.cones == ConeModel::exact) return rules;
-  const int s = settings.cone_sides;
-  const double angle = 2.0 * std::numbers::pi / s;
-  // Exact zeros and ones on the axes keep symmetric postures symmetric.
-  const auto snap = [](double x) {
-    const double nearest = std::round(x);
-    return std::abs(x - nearest) < 1e-15 ? nearest : x;
-  };
-  rules.inner.sides = s;
-  for (int j = 0; j < s; ++j) {
-    rules.inner.direction[j][0] = snap(std::cos(j * angle));
-    rules.inner.direction[j][1] = snap(std::sin(j * angle));
-  }
-  rules.outer = rules.inner;
-  rules.outer.stretch = 1.0 / std::cos(0.5 * angle);
-  if (settings.cones == ConeModel::inscribed) rules.outer = rules.inner;
-  if (settings.cones == ConeModel::circumscribed) rules.inner = rules.outer;
-  rules.two = settings.cones == ConeModel::pair;
-  return rules;
-}
-
 std::vector<double> equal_directions(int n) {
   require::between("directions", n, 1, kMaxSupportDirections);
-  std::vector<double> directions;
-  for (int j = 0; j < n; ++j) {
-    const double angle = 2.0 * std::numbers::pi * j / n;
-    directions.push_back(std::cos(angle));
-    directions.push_back(std::sin(angle));
-  }
-  return directions;
+  return spread_directions(n);
 }
 
 SupportResult support(const PostureBatch& batch, std::span<const double> directions,
@@ -99,7 +29,7 @@ SupportResult support(const PostureBatch& batch, std::span<const double> directi
   given.validate();
   const SpatialSettings settings = decided(given);
   const Backend chosen = resolve(backend);
-  check_batch(batch, chosen);
+  check_spatial(batch, chosen);
   if (directions.size() % 2 != 0) {
     throw InvalidInput(Refusal{.field = "directions",
                                .relation = "has",
@@ -120,7 +50,7 @@ SupportResult support(const PostureBatch& batch, std::span<const double> directi
     unit[j + 1] /= size;
   }
   const WorkspaceLease lease(workspace);
-  return entries(chosen).support(batch, unit, settings, lease.state());
+  return entries<SpatialEntries>(chosen).support(batch, unit, settings, lease.state());
 }
 
 std::vector<SpatialRegion> spatial_equilibrium(const PostureBatch& batch,
@@ -129,12 +59,14 @@ std::vector<SpatialRegion> spatial_equilibrium(const PostureBatch& batch,
   given.validate();
   const SpatialSettings settings = decided(given);
   const Backend chosen = resolve(backend);
-  check_batch(batch, chosen);
+  check_spatial(batch, chosen);
   const WorkspaceLease lease(workspace);
-  if (chosen == Backend::cpu) return cpu::spatial_equilibrium(batch, settings, lease.state());
-  if (chosen == Backend::reference) return reference::spatial_equilibrium(batch, settings);
-  const std::vector<double> directions = equal_directions(settings.directions);
-  const SupportResult first = entries(chosen).support(batch, directions, settings, lease.state());
+  const SpatialEntries& backend_entries = entries<SpatialEntries>(chosen);
+  if (backend_entries.equilibrium != nullptr) {
+    return backend_entries.equilibrium(batch, settings, lease.state());
+  }
+  const std::vector<double> directions = spread_directions(settings.directions);
+  const SupportResult first = backend_entries.support(batch, directions, settings, lease.state());
   const SupportResult copy = copy_to(first, MemorySpace::host);
   return cpu::regions_from(batch.to(MemorySpace::host), directions, copy, settings);
 }

@@ -8,8 +8,6 @@
 #include <string>
 #include <utility>
 
-#include <Eigen/Cholesky>
-
 #include "core/arrays.hpp"
 #include "core/backends.hpp"
 #include "core/message.hpp"
@@ -20,6 +18,7 @@
 #include "core/workspace.hpp"
 #include "impact/backends.hpp"
 #include "impact/derived_settings.hpp"
+#include "impact/kernels/derived_step.hpp"
 #include "impact/kernels/event_modes.hpp"
 #include "impact/prepare.hpp"
 
@@ -29,35 +28,6 @@ namespace {
 
 using message::number;
 
-/// Number i of an array of problem p, which is refused.
-Refusal at(const char* field, std::int64_t i, int columns, std::int64_t p, const std::string& name,
-           const std::string& value, const char* rule) {
-  return {.field = field,
-          .index = require::place(i, columns),
-          .problem = p,
-          .name = name,
-          .value = value,
-          .rule = rule};
-}
-
-/// The first number of problem p that is not finite.
-std::optional<Refusal> first_not_finite(const ImpactBatch& batch, std::int64_t p,
-                                        const std::string& name) {
-  std::optional<Refusal> refused;
-  ImpactBatch::each_array(
-      batch,
-      [&](const char* field, const Extents& extents, const Buffer<double>& values) {
-        const int columns = extents.rank() > 2 ? batch.velocities : 0;
-        const double* begin = values.data() + p * extents.stride();
-        for (std::int64_t i = 0; !refused && i < extents.stride(); ++i) {
-          if (std::isfinite(begin[i])) continue;
-          refused = at(field, i, columns, p, name, number(begin[i]), "must be finite");
-        }
-      },
-      batch);
-  return refused;
-}
-
 void require_shape(std::int64_t dimension, std::int64_t velocities, std::int64_t contacts,
                    const Refusal& whose = {}) {
   if (dimension != 2 && dimension != 3) {
@@ -65,42 +35,6 @@ void require_shape(std::int64_t dimension, std::int64_t velocities, std::int64_t
   }
   require::between("velocities", velocities, 1, kMaxVelocities, whose);
   require::between("contacts", contacts, 0, kMaxContacts, whose);
-}
-
-std::optional<Refusal> mass_refusal(const double* mass, int nv, std::int64_t problem,
-                                    const std::string& name) {
-  using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  const Eigen::Map<const Matrix> m(mass, nv, nv);
-  const double scale = m.cwiseAbs().maxCoeff();
-  for (int i = 0; i < nv; ++i) {
-    for (int j = 0; j < i; ++j) {
-      if (std::abs(m(i, j) - m(j, i)) > 1e-9 * scale) {
-        const std::string mirrored =
-            "mass_matrix[" + std::to_string(j) + "][" + std::to_string(i) + "]";
-        return at("mass_matrix", static_cast<std::int64_t>(i) * nv + j, nv, problem, name,
-                  number(m(i, j)) + ", but " + mirrored + " is " + number(m(j, i)),
-                  "must be symmetric");
-      }
-    }
-  }
-  Eigen::MatrixXd work = m;
-  for (int k = 0; k < nv; ++k) {
-    const double pivot = work(k, k);
-    if (!(pivot > 1e-14 * scale)) {
-      return Refusal{.field = "mass_matrix",
-                     .problem = problem,
-                     .name = name,
-                     .relation = "has",
-                     .value = "pivot " + number(pivot) + " in row " + std::to_string(k) +
-                              " of its Cholesky factorisation",
-                     .rule = "must be positive definite"};
-    }
-    for (int i = k + 1; i < nv; ++i) {
-      const double factor = work(i, k) / pivot;
-      work.row(i).tail(nv - k) -= factor * work.row(k).tail(nv - k);
-    }
-  }
-  return std::nullopt;
 }
 
 void require_events(const ImpactBatch& batch) {
@@ -120,23 +54,6 @@ void require_batch_sizes(const ImpactBatch& batch) {
   arrays::require_sizes(batch, batch);
   arrays::common_space("impact batch", batch);
 }
-
-}  // namespace
-
-std::optional<Refusal> problem_refusal(const ImpactBatch& batch, std::int64_t p,
-                                       const std::string& name) {
-  std::optional<Refusal> refused = first_not_finite(batch, p, name);
-  if (refused) return refused;
-  const std::int64_t nv = batch.velocities;
-  const std::int64_t m = batch.contacts;
-  for (std::int64_t i = 0; i < m; ++i) {
-    const double mu = batch.friction.data()[p * m + i];
-    if (mu < 0.0) return at("friction", i, 0, p, name, number(mu), "must be >= 0");
-  }
-  return mass_refusal(batch.mass_matrix.data() + p * nv * nv, batch.velocities, p, name);
-}
-
-namespace {
 
 /// Refuses the first bad problem of a batch whose sizes are right.
 void validate_on(int threads, const ImpactBatch& batch) {
@@ -207,6 +124,14 @@ void validate(const ImpactProblem& problem) {
 void validate(const ImpactBatch& batch) {
   require_batch_sizes(batch);
   validate_on(0, batch);
+}
+
+StoppingImpulse stopping_impulse(const ImpactProblem& problem, double velocity_tolerance) {
+  const ImpactBatch batch = make_batch({&problem, 1});
+  const PreparedImpacts prepared(batch, {});
+  const kernels::ImpactProblemView view = prepared.view(0);
+  return kernels::stopping_impulse(problem.contacts, batch.contact_rows(), view.delassus,
+                                   view.scale, view.contact_velocity, velocity_tolerance);
 }
 
 std::string mode_words(std::uint64_t modes, int contacts, int dimension) {
@@ -330,7 +255,7 @@ ImpactResult sample_impacts(const ImpactBatch& batch, const ImpactSettings& sett
   }
   const WorkspaceLease lease(workspace);
   return run_decided(settings, [&](const ImpactSettings& decided) {
-    return entries(chosen).sample_impacts(batch, decided, lease.state());
+    return entries<ImpactEntries>(chosen).sample(batch, decided, lease.state());
   });
 }
 
@@ -343,7 +268,7 @@ StepResult solve_steps(const StepBatch& batch, const StepSettings& settings, Bac
   const Backend chosen = resolve(backend);
   require::reachable(chosen, arrays::common_space("step batch", batch));
   const WorkspaceLease lease(workspace);
-  return entries(chosen).solve_steps(batch, settings, lease.state());
+  return entries<ImpactEntries>(chosen).solve_steps(batch, settings, lease.state());
 }
 
 }  // namespace carom

@@ -23,7 +23,7 @@ LcpResult solve_lcp(const LcpBatch& batch, const LcpSettings& settings, Backend 
   const Backend chosen = resolve(backend);
   require::reachable(chosen, arrays::common_space("lcp batch", batch));
   const WorkspaceLease lease(workspace);
-  return entries(chosen).solve_lcp(batch, settings, lease.state());
+  return entries<LcpEntries>(chosen).solve(batch, settings, lease.state());
 }
 
 }  // namespace carom

@@ -27,10 +27,6 @@ void require_shapes(const LpBatch& batch) {
 
 void LpSettings::validate() const { require::settings(*this); }
 
-int lp_pivot_limit(const LpBatch& batch, const LpSettings& settings) {
-  return settings.max_pivots > 0 ? settings.max_pivots : 50 * (batch.rows + batch.columns);
-}
-
 LpResult solve_lp(const LpBatch& batch, const LpSettings& settings, Backend backend,
                   const Buffer<BasisStatus>* start, Workspace* workspace) {
   settings.validate();
@@ -50,7 +46,7 @@ LpResult solve_lp(const LpBatch& batch, const LpSettings& settings, Backend back
   const Backend chosen = resolve(backend);
   require::reachable(chosen, space);
   const WorkspaceLease lease(workspace);
-  return entries(chosen).solve_lp(batch, settings, start, lease.state());
+  return entries<LpEntries>(chosen).solve(batch, settings, start, lease.state());
 }
 
 }  // namespace carom

@@ -40,12 +40,6 @@ void require_shape(const MotionBatch& batch) {
 
 }  // namespace
 
-std::int64_t MotionSettings::grid_points() const {
-  if (!(grid > 0.0)) return 0;
-  const double whole = std::ceil(duration / grid * (1.0 - 1e-12));
-  return static_cast<std::int64_t>(whole) + 1;
-}
-
 void MotionSettings::validate() const {
   require::settings(*this);
   if (grid > 0.0 && duration / grid > kMostGridPoints) {
@@ -138,7 +132,7 @@ MotionResult simulate_motions(const MotionBatch& batch, const MotionSettings& se
   require::countable(settings.first_problem, batch.problems);
   const Backend chosen = resolve(backend);
   require::reachable(chosen, arrays::common_space("motion batch", batch));
-  const auto simulate = entries(chosen).simulate_motions;
+  const auto simulate = entries<MotionEntries>(chosen).simulate;
   if (simulate == nullptr) {
     throw BackendUnavailable("backend " + std::string(to_string(chosen)) +
                              ": has no motions; use cpu");

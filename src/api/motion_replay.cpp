@@ -28,13 +28,14 @@ void ReplaySettings::validate() const {
 MotionReplay replay_motion(const MotionProblem& problem, const MotionResult& result,
                            std::int64_t sample, const ReplaySettings& settings) {
   settings.validate();
-  entries(Backend::reference);  // refuses where the build leaves it out
+  // Refuses where the build leaves it out.
+  const auto replay = entries<MotionEntries>(Backend::reference).replay;
   if (result.problems != 1 || sample < 0 || sample >= result.kept || result.event_rows == 0) {
     throw InvalidInput("replay: sample is " + std::to_string(sample) +
                        ": must be one of the motions of one problem whose events were kept (" +
                        std::to_string(result.kept) + ")");
   }
-  return reference::replay_motion(problem, result, sample, settings);
+  return replay(problem, result, sample, settings);
 }
 
 }  // namespace carom

@@ -10,6 +10,7 @@
 #include "core/settings.hpp"
 #include "core/workspace.hpp"
 #include "programs/kernels/convex_lemke.hpp"
+#include "programs/lp/backends.hpp"
 #include "programs/qp/backends.hpp"
 #include "programs/qp/linear.hpp"
 
@@ -71,7 +72,7 @@ QpResult solve_qp(const QpBatch& batch, const QpSettings& settings, Backend back
   require::reachable(chosen, arrays::common_space("qp batch", batch, start));
   const WorkspaceLease lease(workspace);
   const auto solve = [&](const QpBatch& part, const QpWarmStart& guess) {
-    return entries(chosen).solve_qp(part, settings, guess, lease.state());
+    return entries<QpEntries>(chosen).solve(part, settings, guess, lease.state());
   };
   if (chosen == Backend::cpu && settings.method == QpMethod::automatic &&
       settings.max_iterations == 0) {
@@ -80,7 +81,7 @@ QpResult solve_qp(const QpBatch& batch, const QpSettings& settings, Backend back
       return qp_linear::solve(
           batch, settings, start, linear,
           [&](const LpBatch& lp, const LpSettings& simplex) {
-            return entries(chosen).solve_lp(lp, simplex, nullptr, lease.state());
+            return entries<LpEntries>(chosen).solve(lp, simplex, nullptr, lease.state());
           },
           solve);
     }

@@ -67,49 +67,12 @@ body::ContactForm contact_of(const Stance& stance, int contact) {
 
 void StabilitySettings::validate() const { require::settings(*this); }
 
-StanceBatch stance_batch(std::span<const Stance> stances) {
-  StanceSizes sizes{static_cast<std::int64_t>(stances.size()), 2};
-  if (!stances.empty()) sizes.contacts = static_cast<std::int64_t>(stances[0].contacts.size());
-  auto batch = allocate<StanceBatch>(sizes);
-  const auto c = static_cast<std::size_t>(sizes.contacts);
-  for (std::size_t p = 0; p < stances.size(); ++p) {
-    const Stance& stance = stances[p];
-    if (stance.contacts.size() != c) {
-      throw InvalidInput(Refusal{.field = "contacts",
-                                 .kind = "stance",
-                                 .problem = static_cast<std::int64_t>(p),
-                                 .name = stance.name,
-                                 .relation = "has",
-                                 .value = std::to_string(stance.contacts.size()),
-                                 .rule = "must have " + std::to_string(c) + " as stance 0"});
-    }
-    batch.force.host()[p] = stance.force;
-    batch.angle.host()[p] = stance.angle;
-    batch.torque.host()[p] = stance.torque;
-    for (std::size_t i = 0; i < c; ++i) {
-      batch.l.host()[p * c + i] = stance.contacts[i].l;
-      batch.h.host()[p * c + i] = stance.contacts[i].h;
-      batch.slope.host()[p * c + i] = stance.contacts[i].slope;
-      batch.friction.host()[p * c + i] = stance.contacts[i].friction;
-      batch.restitution.host()[p * c + i] = stance.contacts[i].restitution;
-    }
-  }
-  return batch;
-}
+StanceBatch stance_batch(std::span<const Stance> stances) { return stability::batch_of(stances); }
 
 Stance stance_at(const StanceBatch& batch, std::int64_t problem) {
   arrays::require_sizes(batch, batch);
   require::between("problem", problem, 0, batch.problems - 1);
-  const auto p = static_cast<std::size_t>(problem), c = static_cast<std::size_t>(batch.contacts);
-  Stance stance;
-  for (std::size_t i = c * p; i < c * (p + 1); ++i) {
-    stance.contacts.push_back({batch.l.host()[i], batch.h.host()[i], batch.slope.host()[i],
-                               batch.friction.host()[i], batch.restitution.host()[i]});
-  }
-  stance.force = batch.force.host()[p];
-  stance.angle = batch.angle.host()[p];
-  stance.torque = batch.torque.host()[p];
-  return stance;
+  return stability::stance_at(batch, problem);
 }
 
 void validate(const Stance& stance, std::int64_t problem) {
@@ -136,7 +99,7 @@ StabilityResult analyse_stability(const StanceBatch& batch, const StabilitySetti
     require_inelastic(batch.restitution.to(MemorySpace::host), batch.contacts);
   }
   const WorkspaceLease lease(workspace);
-  return entries(chosen).analyse_stability(batch, settings, lease.state());
+  return entries<StabilityEntries>(chosen).analyse(batch, settings, lease.state());
 }
 
 std::vector<std::uint8_t> verify_certificates(const StanceBatch& batch,

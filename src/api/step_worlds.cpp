@@ -3,7 +3,7 @@
 
 #include <carom/compliant.hpp>
 
-#include "compliant/world_run.hpp"
+#include "api/world_run.hpp"
 #include "core/backends.hpp"
 #include "core/settings.hpp"
 #include "core/workspace.hpp"
@@ -86,7 +86,7 @@ WorldsResult step_worlds(const models::Scenario& scenario, const WorldRun& run,
   result.energy_start = runner.energies(0);
   const WorkspaceLease lease(workspace);
   const std::unique_ptr<WorldStepper> stepper =
-      entries(result.backend).make_stepper(settings, lease.state());
+      entries<CompliantEntries>(result.backend).make_stepper(settings, lease.state());
   const auto start = std::chrono::steady_clock::now();
   if (run.stride > 0) runner.add_frame(0, result);
   const std::int64_t first =

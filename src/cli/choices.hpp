@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include <carom/backend.hpp>
 #include <carom/error.hpp>
 
 #include "core/words.hpp"

@@ -2,13 +2,15 @@
 
 // What each backend offers to compliant steps. Shapes and settings were validated before.
 
+#include <functional>
 #include <memory>
 #include <vector>
 
-#include <carom/compliant.hpp>
+#include <carom/types/compliant.hpp>
 
 #include "compliant/kernels/compliant_array.hpp"
 #include "compliant/kernels/world.hpp"
+#include "core/backends.hpp"
 
 namespace carom {
 
@@ -78,20 +80,32 @@ bool acceptable(const CompliantBatch& batch, std::int64_t problem);
 void refuse(const CompliantBatch& batch, std::int64_t problem, Status status,
             CompliantResult& result);
 
-/// The convex programme, by solve_qp on `backend`; host batches only.
+using SolveQp = std::function<QpResult(const QpBatch&, const QpSettings&)>;
+/// The convex programme; host batches only.
 CompliantResult solve_programme(const CompliantBatch& batch, const CompliantSettings& settings,
-                                Backend backend, Workspace* workspace);
+                                const SolveQp& solve_qp);
+
+struct CompliantEntries {
+  CompliantResult (*solve)(const CompliantBatch&, const CompliantSettings&, WorkspaceState*);
+  std::unique_ptr<WorldStepper> (*make_stepper)(const CompliantSettings&, WorkspaceState*);
+};
 
 namespace cpu {
 CompliantResult solve_compliant(const CompliantBatch& batch, const CompliantSettings& settings,
                                 WorkspaceState* workspace = nullptr);
 std::unique_ptr<WorldStepper> make_stepper(const CompliantSettings& settings,
                                            WorkspaceState* workspace = nullptr);
+template <>
+const CompliantEntries& entries();
 }  // namespace cpu
 
 namespace reference {
-CompliantResult solve_compliant(const CompliantBatch& batch, const CompliantSettings& settings);
-std::unique_ptr<WorldStepper> make_stepper(const CompliantSettings& settings);
+CompliantResult solve_compliant(const CompliantBatch& batch, const CompliantSettings& settings,
+                                WorkspaceState* workspace = nullptr);
+std::unique_ptr<WorldStepper> make_stepper(const CompliantSettings& settings,
+                                           WorkspaceState* workspace = nullptr);
+template <>
+const CompliantEntries& entries();
 }  // namespace reference
 
 namespace cuda {
@@ -99,6 +113,8 @@ CompliantResult solve_compliant(const CompliantBatch& batch, const CompliantSett
                                 WorkspaceState* workspace = nullptr);
 std::unique_ptr<WorldStepper> make_stepper(const CompliantSettings& settings,
                                            WorkspaceState* workspace = nullptr);
+template <>
+const CompliantEntries& entries();
 }  // namespace cuda
 
 }  // namespace carom

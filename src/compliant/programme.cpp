@@ -5,7 +5,7 @@
 #include <limits>
 #include <map>
 
-#include <carom/qp.hpp>
+#include <carom/types/qp.hpp>
 
 #include "compliant/backends.hpp"
 #include "compliant/kernels/compliant_centripetal.hpp"
@@ -110,7 +110,7 @@ void hand_out(const CompliantBatch& batch, std::int64_t problem, const VectorXd&
 /// A batch of programmes of one layout, and where their answers go.
 void solve_layout(const std::vector<std::int64_t>& problems,
                   const std::vector<ConvexProgramme>& programmes, const CompliantBatch& batch,
-                  const CompliantSettings& settings, Backend backend, Workspace* workspace,
+                  const CompliantSettings& settings, const SolveQp& solve_qp,
                   CompliantResult& result) {
   const ConvexProgramme& head = programmes.front();
   const auto n = static_cast<std::size_t>(head.gradient.size());
@@ -162,7 +162,7 @@ void solve_layout(const std::vector<std::int64_t>& problems,
     qp_settings.tolerance = settings.tolerance;
     qp_settings.max_iterations = settings.max_iterations;
     qp_settings.threads = settings.threads;
-    answer = solve_qp(qp, qp_settings, backend, {}, workspace);
+    answer = solve_qp(qp, qp_settings);
   }
   for (std::size_t p = 0; p < count; ++p) {
     const ConvexProgramme& programme = programmes[p];
@@ -273,7 +273,7 @@ ConvexProgramme convex_programme(const CompliantBatch& batch, std::int64_t probl
 }
 
 CompliantResult solve_programme(const CompliantBatch& batch, const CompliantSettings& settings,
-                                Backend backend, Workspace* workspace) {
+                                const SolveQp& solve_qp) {
   auto result = allocate<CompliantResult>(batch);
   std::map<std::vector<RowType>, std::vector<std::int64_t>> layouts;
   for (std::int64_t p = 0; p < batch.problems; ++p) {
@@ -289,7 +289,7 @@ CompliantResult solve_programme(const CompliantBatch& batch, const CompliantSett
       programmes.push_back(
           convex_programme(batch, p, settings.centripetal, settings.normal_weight));
     }
-    solve_layout(problems, programmes, batch, settings, backend, workspace, result);
+    solve_layout(problems, programmes, batch, settings, solve_qp, result);
   }
   return result;
 }

@@ -4,7 +4,7 @@
 
 #include <Eigen/Dense>
 
-#include <carom/compliant.hpp>
+#include <carom/types/compliant.hpp>
 
 namespace carom {
 

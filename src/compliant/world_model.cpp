@@ -1,5 +1,5 @@
 #include "compliant/backends.hpp"
-#include "models/scenario_kinds.hpp"
+#include "models/mechanisms/scenario_kinds.hpp"
 
 namespace carom {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <type_traits>
 
-#include <carom/batch.hpp>
+#include <carom/types/batch.hpp>
 
 #include "core/require.hpp"
 

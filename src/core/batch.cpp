@@ -1,18 +1,18 @@
-#include <carom/batch.hpp>
+#include <carom/types/batch.hpp>
 
 #include <cstring>
 #include <new>
 
-#include "core/backends.hpp"
+#include "core/device_memory.hpp"
 
 namespace carom::detail {
 
 namespace {
 constexpr std::align_val_t kAlignment{64};
 
-const cuda::Device& device() {
-  if (cuda::device() == nullptr) throw BackendUnavailable(cuda::kWithoutCuda);
-  return *cuda::device();
+const DeviceMemory& device() {
+  if (device_memory == nullptr) throw BackendUnavailable(kWithoutCuda);
+  return *device_memory;
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <vector>
 
-#include <carom/batch.hpp>
+#include <carom/types/batch.hpp>
 
 namespace carom {
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include <carom/backend.hpp>
+#include <carom/types/backend.hpp>
 
 /// What a build and a device say of themselves, once for all who print it.
 namespace carom {

@@ -1,4 +1,4 @@
-#include <carom/error.hpp>
+#include <carom/types/error.hpp>
 
 #include <utility>
 

@@ -4,7 +4,7 @@
 
 #include <boost/random/sobol.hpp>
 
-#include <carom/error.hpp>
+#include <carom/types/error.hpp>
 
 namespace carom {
 

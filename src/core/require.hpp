@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include <carom/backend.hpp>
-#include <carom/batch.hpp>
-#include <carom/error.hpp>
+#include <carom/types/backend.hpp>
+#include <carom/types/batch.hpp>
+#include <carom/types/error.hpp>
 
 /// Checks that the public functions share. Errors: InvalidInput with field, value and rule, and
 /// whatever else `whose` says: the problem, its name, what it belongs to.

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include <carom/settings.hpp>
+#include <carom/types/settings.hpp>
 
 #include "core/words.hpp"
 

@@ -1,6 +1,6 @@
 #include "core/workspace.hpp"
 
-#include <carom/error.hpp>
+#include <carom/types/error.hpp>
 
 namespace carom {
 

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include <carom/batch.hpp>
-#include <carom/workspace.hpp>
+#include <carom/types/batch.hpp>
+#include <carom/types/workspace.hpp>
 
 // What workspaces hold, and how a call comes by it.
 namespace carom {

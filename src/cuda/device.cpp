@@ -97,17 +97,66 @@ StabilityResult stances(const StanceBatch& batch, const StabilitySettings& setti
 
 }  // namespace
 
+template <>
+const LcpEntries& entries() {
+  static constexpr LcpEntries kEntries{on_devices<LcpResult, LcpBatch, LcpSettings, solve_lcp>};
+  return kEntries;
+}
+
+template <>
+const LpEntries& entries() {
+  static constexpr LpEntries kEntries{lps};
+  return kEntries;
+}
+
+template <>
+const QpEntries& entries() {
+  static constexpr QpEntries kEntries{qps};
+  return kEntries;
+}
+
+template <>
+const ImpactEntries& entries() {
+  static constexpr ImpactEntries kEntries{
+      on_devices<StepResult, StepBatch, StepSettings, solve_steps>, sample_impacts};
+  return kEntries;
+}
+
+template <>
+const PlanarEntries& entries() {
+  static constexpr PlanarEntries kEntries{
+      on_devices<PlanarResult, PostureBatch, PlanarSettings, planar_equilibrium>, margins};
+  return kEntries;
+}
+
+template <>
+const SpatialEntries& entries() {
+  static constexpr SpatialEntries kEntries{supports, nullptr};
+  return kEntries;
+}
+
+template <>
+const CompliantEntries& entries() {
+  static constexpr CompliantEntries kEntries{
+      on_devices<CompliantResult, CompliantBatch, CompliantSettings, solve_compliant>,
+      make_stepper};
+  return kEntries;
+}
+
+template <>
+const StabilityEntries& entries() {
+  static constexpr StabilityEntries kEntries{stances};
+  return kEntries;
+}
+
+template <>
+const MotionEntries& entries() {
+  static constexpr MotionEntries kEntries{motions_divided};
+  return kEntries;
+}
+
 const Device* device() {
-  static constexpr Device kDevice{
-      {on_devices<LcpResult, LcpBatch, LcpSettings, solve_lcp>, lps, qps,
-       on_devices<StepResult, StepBatch, StepSettings, solve_steps>, sample_impacts,
-       on_devices<PlanarResult, PostureBatch, PlanarSettings, planar_equilibrium>, margins,
-       supports, on_devices<CompliantResult, CompliantBatch, CompliantSettings, solve_compliant>,
-       make_stepper, stances, motions_divided},
-      devices,
-      allocate,
-      release,
-      copy};
+  static constexpr Device kDevice{devices, {allocate, release, copy}};
   return &kDevice;
 }
 

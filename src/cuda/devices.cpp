@@ -5,7 +5,7 @@
 #include <memory>
 #include <thread>
 
-#include <carom/backend.hpp>
+#include <carom/types/backend.hpp>
 
 #include "cuda/runtime.hpp"
 

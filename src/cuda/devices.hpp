@@ -4,7 +4,7 @@
 #include <functional>
 #include <vector>
 
-#include <carom/batch.hpp>
+#include <carom/types/batch.hpp>
 
 #include "core/arrays.hpp"
 #include "core/workspace.hpp"

@@ -3,10 +3,11 @@
 #include <cstddef>
 #include <vector>
 
-#include <carom/backend.hpp>
-#include <carom/batch.hpp>
+#include <carom/types/backend.hpp>
+#include <carom/types/batch.hpp>
 
-// Devices that run this build's code, and memory of the current one (cuda::Device).
+// Devices that run this build's code, and memory of the current one (cuda::Device of
+// core/backends.hpp).
 namespace carom::cuda {
 
 std::vector<DeviceInfo> devices();

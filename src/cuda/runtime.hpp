@@ -8,7 +8,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include <carom/error.hpp>
+#include <carom/types/error.hpp>
 
 namespace carom::cuda {
 

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <utility>
 
-#include <carom/backend.hpp>
+#include <carom/types/backend.hpp>
 
 #include "core/parallel.hpp"
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include <carom/batch.hpp>
+#include <carom/types/batch.hpp>
 
 #include "cuda/runtime.hpp"
 

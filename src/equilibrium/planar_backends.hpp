@@ -2,30 +2,35 @@
 
 // What each backend offers to planar postures. Shapes and settings were validated before.
 
-#include <carom/equilibrium_planar.hpp>
+#include <carom/types/equilibrium_planar.hpp>
+
+#include "core/backends.hpp"
 
 namespace carom {
+
+struct PlanarEntries {
+  PlanarResult (*equilibrium)(const PostureBatch&, const PlanarSettings&, WorkspaceState*);
+  PlanarMargin (*margins)(const PostureBatch&, const Buffer<double>& centre_of_mass,
+                          const PlanarSettings&, WorkspaceState*);
+};
 
 namespace cpu {
 PlanarResult planar_equilibrium(const PostureBatch& batch, const PlanarSettings& settings,
                                 WorkspaceState* workspace = nullptr);
 PlanarMargin planar_margins(const PostureBatch& batch, const Buffer<double>& centre_of_mass,
                             const PlanarSettings& settings, WorkspaceState* workspace = nullptr);
+template <>
+const PlanarEntries& entries();
 }  // namespace cpu
-
-/// The device's text, one posture after the other, forwards or backwards.
-namespace emulation {
-PlanarResult planar_equilibrium(const PostureBatch& batch, const PlanarSettings& settings,
-                                bool backwards);
-PlanarMargin planar_margins(const PostureBatch& batch, const Buffer<double>& centre_of_mass,
-                            const PlanarSettings& settings, bool backwards);
-}  // namespace emulation
 
 /// LP (4) for points, LP (10) for patches, by a dense simplex with Bland's rule.
 namespace reference {
-PlanarResult planar_equilibrium(const PostureBatch& batch, const PlanarSettings& settings);
+PlanarResult planar_equilibrium(const PostureBatch& batch, const PlanarSettings& settings,
+                                WorkspaceState* workspace = nullptr);
 PlanarMargin planar_margins(const PostureBatch& batch, const Buffer<double>& centre_of_mass,
-                            const PlanarSettings& settings);
+                            const PlanarSettings& settings, WorkspaceState* workspace = nullptr);
+template <>
+const PlanarEntries& entries();
 }  // namespace reference
 
 namespace cuda {
@@ -33,6 +38,8 @@ PlanarResult planar_equilibrium(const PostureBatch& batch, const PlanarSettings&
                                 WorkspaceState* workspace = nullptr);
 PlanarMargin planar_margins(const PostureBatch& batch, const Buffer<double>& centre_of_mass,
                             const PlanarSettings& settings, WorkspaceState* workspace = nullptr);
+template <>
+const PlanarEntries& entries();
 }  // namespace cuda
 
 }  // namespace carom

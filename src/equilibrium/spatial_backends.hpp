@@ -4,8 +4,9 @@
 
 #include <vector>
 
-#include <carom/equilibrium_membership.hpp>
+#include <carom/types/equilibrium_membership.hpp>
 
+#include "core/backends.hpp"
 #include "equilibrium/kernels/support_sweep.hpp"
 
 namespace carom {
@@ -16,12 +17,17 @@ struct SupportRules {
   kernels::ConeRule outer;
   bool two = false;  ///< they differ
 };
-/// Settings and a host batch of spatial postures. Errors: InvalidInput.
-void check_spatial(const PostureBatch& batch, const SpatialSettings& settings);
+
+/// Refuses planar batches, shapes that do not fit, and memory that the backend does not reach.
+/// Errors: InvalidInput.
+void check_spatial(const PostureBatch& batch, Backend chosen);
 
 /// With what the settings leave open decided: how many sides polygons have, and that a number of
 /// sides asks for polygons.
 SpatialSettings decided(SpatialSettings settings);
+
+/// Unit vectors of n equal angles, [n, 2], (1, 0) first.
+std::vector<double> spread_directions(int n);
 
 SupportRules support_rules(const SpatialSettings& settings);
 
@@ -30,6 +36,14 @@ int support_pivots(const SpatialSettings& settings, int contacts);
 
 /// Half of what SpatialSettings::tolerance leaves to the reduced costs, in scaled units.
 double slack_tolerance(const SpatialSettings& settings);
+
+struct SpatialEntries {
+  SupportResult (*support)(const PostureBatch&, std::span<const double> directions,
+                           const SpatialSettings&, WorkspaceState*);
+  /// Null on cuda: the cpu makes regions of its support functions.
+  std::vector<SpatialRegion> (*equilibrium)(const PostureBatch&, const SpatialSettings&,
+                                            WorkspaceState*);
+};
 
 namespace cpu {
 SupportResult support(const PostureBatch& batch, std::span<const double> directions,
@@ -46,24 +60,25 @@ std::vector<SpatialRegion> regions_from(const PostureBatch& batch,
                                         std::span<const double> directions,
                                         const SupportResult& first,
                                         const SpatialSettings& settings);
+template <>
+const SpatialEntries& entries();
 }  // namespace cpu
-
-/// The CUDA kernel's threads one after the other on the host, forwards or backwards.
-namespace emulation {
-SupportResult support(const PostureBatch& batch, std::span<const double> directions,
-                      const SpatialSettings& settings, bool backwards);
-}  // namespace emulation
 
 namespace reference {
 SupportResult support(const PostureBatch& batch, std::span<const double> directions,
-                      const SpatialSettings& settings);
+                      const SpatialSettings& settings, WorkspaceState* workspace = nullptr);
 std::vector<SpatialRegion> spatial_equilibrium(const PostureBatch& batch,
-                                               const SpatialSettings& settings);
+                                               const SpatialSettings& settings,
+                                               WorkspaceState* workspace = nullptr);
+template <>
+const SpatialEntries& entries();
 }  // namespace reference
 
 namespace cuda {
 SupportResult support(const PostureBatch& batch, std::span<const double> directions,
                       const SpatialSettings& settings, WorkspaceState* workspace = nullptr);
+template <>
+const SpatialEntries& entries();
 }  // namespace cuda
 
 }  // namespace carom

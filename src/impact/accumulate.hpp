@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include <carom/impact.hpp>
+#include <carom/types/impact.hpp>
 
 #include "impact/epsilon_net.hpp"
 

@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include <carom/error.hpp>
+#include <carom/types/error.hpp>
 
 #include "core/message.hpp"
-#include "impact/kernels/derived_step.hpp"
-#include "impact/prepare.hpp"
 
 namespace carom {
 
@@ -48,14 +46,6 @@ double derived_epsilon(const ImpactSummary& pilot, const ImpactSettings& setting
     return epsilon_of_speed(pilot.contact_speed);
   }
   return kExtentShare * extent;
-}
-
-StoppingImpulse stopping_impulse(const ImpactProblem& problem, double velocity_tolerance) {
-  const ImpactBatch batch = make_batch({&problem, 1});
-  const PreparedImpacts prepared(batch, {});
-  const kernels::ImpactProblemView view = prepared.view(0);
-  return kernels::stopping_impulse(problem.contacts, batch.contact_rows(), view.delassus,
-                                   view.scale, view.contact_velocity, velocity_tolerance);
 }
 
 ImpactSettings pilot_settings(const ImpactSettings& settings) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <carom/impact.hpp>
+#include <carom/types/impact.hpp>
 
 /// Settings that follow from the problems (docs/explanation/impact.md, "How to choose h and
 /// epsilon").

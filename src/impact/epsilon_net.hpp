@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include <carom/impact.hpp>
+#include <carom/types/impact.hpp>
 
 namespace carom {
 

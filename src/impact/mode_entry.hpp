@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include <carom/device/contact_geometry.hpp>
-#include <carom/impact.hpp>
+#include <carom/types/impact.hpp>
 
 namespace carom {
 

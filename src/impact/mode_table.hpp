@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include <carom/batch.hpp>
+#include <carom/types/batch.hpp>
 
 #include "impact/kernels/impact.hpp"
 #include "impact/kernels/mode_table.hpp"
@@ -27,10 +27,8 @@ struct PilotCode {
   int padding;  ///< most doubles that it pads the rows of a tableau to
 };
 
-namespace cpu {
-/// For this machine.
-PilotCode pilot_code();
-}  // namespace cpu
+/// For this machine. Set by cpu::provide_host_code: the room cpu has the instruction sets.
+inline PilotCode (*host_pilot_code)() = nullptr;
 
 /// A table's numbers; may be built anew for another problem.
 class ModeTable {

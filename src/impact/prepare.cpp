@@ -6,6 +6,7 @@
 #include <Eigen/Dense>
 
 #include "core/parallel.hpp"
+#include "impact/backends.hpp"
 #include "impact/friction_polygon.hpp"
 #include "impact/kernels/closing_step.hpp"
 #include "impact/kernels/derived_step.hpp"

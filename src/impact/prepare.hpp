@@ -5,17 +5,12 @@
 #include <string>
 #include <vector>
 
-#include <carom/error.hpp>
-#include <carom/impact.hpp>
+#include <carom/types/error.hpp>
+#include <carom/types/impact.hpp>
 
 #include "impact/kernels/impact.hpp"
 
 namespace carom {
-
-/// What is wrong with problem `p`, called `name`, of a host batch whose shapes fit; nothing where
-/// it is good.
-std::optional<Refusal> problem_refusal(const ImpactBatch& batch, std::int64_t p,
-                                       const std::string& name = {});
 
 /// Per-problem data that its samples share, on the host. Prepared on settings.threads threads.
 class PreparedImpacts {

@@ -3,7 +3,7 @@
 #include <array>
 #include <charconv>
 
-#include <carom/error.hpp>
+#include <carom/types/error.hpp>
 
 namespace carom::models::detail {
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include <carom/models/models.hpp>
+#include <carom/types/models/models.hpp>
 
 namespace carom::models::detail {
 

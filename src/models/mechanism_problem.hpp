@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include <carom/impact.hpp>
+#include <carom/types/impact.hpp>
 
 #include "models/definition.hpp"
 #include "models/mechanisms/mechanism.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <carom/models/motions.hpp>
+#include <carom/types/models/motions.hpp>
 
 #include "models/definition.hpp"
 

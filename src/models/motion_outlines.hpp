@@ -3,7 +3,7 @@
 #include <array>
 #include <vector>
 
-#include <carom/motion.hpp>
+#include <carom/types/motion.hpp>
 
 namespace carom::models {
 

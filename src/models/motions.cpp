@@ -1,9 +1,6 @@
-#include <carom/models/motions.hpp>
-
 #include <cmath>
 
-#include "models/motion_definition.hpp"
-#include "models/named_definitions.hpp"
+#include "models/registries.hpp"
 
 namespace carom::models {
 
@@ -132,30 +129,15 @@ MotionDefinition painleve_rod() {
           }};
 }
 
-using MotionRegistry = detail::NamedDefinitions<MotionDefinition>;
-
-const MotionRegistry& motion_registry() {
-  static const MotionRegistry instance(
-      "motion",
-      {rocking_block_zeno(), rocking_block(), bouncing_ball(), painleve_rod(), detail::block_toss(),
-       detail::box_along_wall(), detail::compass_walk(), detail::ramone_step(),
-       detail::disk_stack_drop(), detail::cube_toss(), detail::bar_on_steps_drop()});
-  return instance;
-}
-
 }  // namespace
 
-std::span<const MotionModel> motions() { return motion_registry().models(); }
-
-const MotionModel& find_motion(std::string_view name) { return motion_registry().find(name).model; }
-
-MotionProblem build_motion(std::string_view name, const std::map<std::string, double>& overrides) {
-  const MotionDefinition& definition = motion_registry().find(name);
-  Values values(definition.model);
-  for (const auto& [parameter, value] : overrides) values.set(parameter, value);
-  MotionProblem problem = definition.build(values);
-  problem.name = definition.model.name;
-  return problem;
+const detail::NamedDefinitions<MotionDefinition>& detail::motion_registry() {
+  static const NamedDefinitions<MotionDefinition> instance(
+      "motion", {models::rocking_block_zeno(), models::rocking_block(), bouncing_ball(),
+                 painleve_rod(), detail::block_toss(), detail::box_along_wall(),
+                 detail::compass_walk(), detail::ramone_step(), detail::disk_stack_drop(),
+                 detail::cube_toss(), detail::bar_on_steps_drop()});
+  return instance;
 }
 
 }  // namespace carom::models

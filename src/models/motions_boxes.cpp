@@ -3,7 +3,7 @@
 #include "models/mechanism_problem.hpp"
 #include "models/mechanisms/planar_bodies.hpp"
 #include "models/mechanisms/spatial_bodies.hpp"
-#include "models/motion_definition.hpp"
+#include "models/registries.hpp"
 
 namespace carom::models::detail {
 
@@ -37,7 +37,7 @@ MotionProblem from_impact(MotionMechanism mechanism, const Values& values) {
 /// The impact model behind a motion, under another name.
 MotionModel of_impact(const char* impact, const char* name, const char* summary, double duration) {
   MotionModel model;
-  static_cast<Model&>(model) = find(impact);
+  static_cast<Model&>(model) = impact_registry().find(impact).model;
   model.name = name;
   model.summary = summary;
   model.duration = duration;

@@ -2,7 +2,7 @@
 
 #include "models/mechanism_problem.hpp"
 #include "models/mechanisms/walkers.hpp"
-#include "models/motion_definition.hpp"
+#include "models/registries.hpp"
 
 namespace carom::models::detail {
 
@@ -53,7 +53,7 @@ MotionDefinition compass_walk() {
 
 MotionDefinition ramone_step() {
   MotionModel model;
-  static_cast<Model&>(model) = find("ramone");
+  static_cast<Model&>(model) = impact_registry().find("ramone").model;
   model.name = "ramone_step";
   model.summary =
       "the biped RAMone after a step, without drive; the floor under the leading foot is where the "

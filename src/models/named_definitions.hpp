@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include <carom/error.hpp>
+#include <carom/types/error.hpp>
 
 namespace carom::models::detail {
 

@@ -4,7 +4,7 @@
 
 #include <span>
 
-#include <carom/models/postures.hpp>
+#include <carom/types/models/postures.hpp>
 
 #include "models/definition.hpp"
 

@@ -1,6 +1,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "equilibrium/wrenches.hpp"
 #include "models/posture_definition.hpp"
 
 namespace carom::models::detail {
@@ -51,7 +52,7 @@ Posture build_two_contacts(const Values& values) {
                 values("friction"));
   const double kappa = values("kappa");
   posture.wrench_vertices =
-      wrench_rectangle(-kappa, kappa, 0.0, values("nu") * std::hypot(span, rise));
+      wrenches::rectangle(-kappa, kappa, 0.0, values("nu") * std::hypot(span, rise));
   return posture;
 }
 
@@ -78,7 +79,7 @@ Posture build_biped_patches(const Values& values) {
   const double span = std::hypot(x2 + foot * std::cos(slope_2), y2 + foot * std::sin(slope_2));
   const double kappa = values("kappa");
   const double nu = values("nu") * span;
-  posture.wrench_vertices = wrench_rectangle(-kappa, kappa, -nu, nu);
+  posture.wrench_vertices = wrenches::rectangle(-kappa, kappa, -nu, nu);
   return posture;
 }
 

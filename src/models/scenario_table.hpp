@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include <carom/models/scenarios.hpp>
+#include <carom/types/models/scenarios.hpp>
 
 namespace carom::models::detail {
 

@@ -41,7 +41,7 @@ FirstImpactBuilder::FirstImpactBuilder(const MotionBatch& batch, const MotionSet
       result_(empty_result(shape_of_one(batch), probe_settings(settings))),
       view_(view_of(batch, probe_settings(settings), result_)),
       first_problem_(settings.first_problem),
-      tables_(cpu::pilot_code()) {
+      tables_(host_pilot_code()) {
   settings_.step_size = settings.step_size;
   settings_.friction_directions = settings.friction_directions;
   settings_.velocity_tolerance = settings.velocity_tolerance;

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include <carom/motion.hpp>
+#include <carom/types/motion.hpp>
 
 #include "impact/mode_table.hpp"
 #include "impact/prepare.hpp"
@@ -86,9 +86,8 @@ void each_array(kernels::motion::FirstImpact& first, const FirstImpactShape& sha
   array(table.first, table.count > 0 ? table.count + 1 : 0);
 }
 
-}  // namespace carom::motion
+/// As SimulateRow, by this machine's instruction set. Set by cpu::provide_host_code.
+inline void (*host_simulate_row)(const kernels::motion::MotionView& view,
+                                 MotionMechanism mechanism) = nullptr;
 
-namespace carom::cpu {
-/// As SimulateRow, by this machine's instruction set.
-void simulate_row(const kernels::motion::MotionView& view, MotionMechanism mechanism);
-}  // namespace carom::cpu
+}  // namespace carom::motion

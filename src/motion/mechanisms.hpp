@@ -1,6 +1,6 @@
 #pragma once
 
-#include <carom/motion.hpp>
+#include <carom/types/motion.hpp>
 
 #include "models/mechanisms/motion_bodies.hpp"
 #include "models/mechanisms/motion_spatial.hpp"

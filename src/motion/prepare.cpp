@@ -13,6 +13,12 @@
 #include "motion/kernels/contact_forces.hpp"
 #include "motion/mechanisms.hpp"
 
+std::int64_t carom::MotionSettings::grid_points() const {
+  if (!(grid > 0.0)) return 0;
+  const double whole = std::ceil(duration / grid * (1.0 - 1e-12));
+  return static_cast<std::int64_t>(whole) + 1;
+}
+
 namespace carom::motion {
 
 namespace {

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <string>
 
-#include <carom/error.hpp>
-#include <carom/motion.hpp>
+#include <carom/types/error.hpp>
+#include <carom/types/motion.hpp>
 
 #include "motion/kernels/motion_view.hpp"
 

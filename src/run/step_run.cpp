@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "models/scenario_kinds.hpp"
+#include "models/mechanisms/scenario_kinds.hpp"
 #include "run/control.hpp"
 
 namespace carom::run {

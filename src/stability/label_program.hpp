@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include <carom/sdp.hpp>
+#include <carom/types/sdp.hpp>
 
 /// A semidefinite programme of few unknowns, built condition by condition.
 namespace carom::stability {

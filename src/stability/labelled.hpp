@@ -3,7 +3,7 @@
 #include <array>
 #include <optional>
 
-#include <carom/sdp.hpp>
+#include <carom/types/sdp.hpp>
 
 #include "stability/kernels/stance.hpp"
 

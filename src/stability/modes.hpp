@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include <carom/stability.hpp>
+#include <carom/types/stability.hpp>
 
 #include "stability/kernels/cascade.hpp"
 

@@ -1,4 +1,5 @@
 #include "stability/numbers.hpp"
+#include "stability/backends.hpp"
 
 #include <cmath>
 #include <numbers>

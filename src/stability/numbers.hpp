@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
-#include <carom/error.hpp>
-#include <carom/stability.hpp>
+#include <carom/types/error.hpp>
+#include <carom/types/stability.hpp>
 
 /// Which numbers are those of a stance.
 namespace carom::stability {
@@ -11,7 +11,5 @@ namespace carom::stability {
 /// What is refused of stance `problem`, without the problem itself; an empty field where nothing
 /// is. batch: on the host.
 Refusal refused(const StanceBatch& batch, std::int64_t problem);
-
-bool accepts(const StanceBatch& batch, std::int64_t problem);
 
 }  // namespace carom::stability

@@ -1,8 +1,10 @@
 #include "stability/prepare.hpp"
 
 #include <cmath>
+#include <string>
 
 #include "core/parallel.hpp"
+#include "stability/backends.hpp"
 #include "stability/numbers.hpp"
 
 namespace carom::stability {
@@ -55,7 +57,50 @@ void prepare(const StanceBatch& batch, int threads, PreparedStances& to) {
   });
 }
 
-PreparedStances prepare(const Stance& stance) { return prepare(stance_batch({&stance, 1})); }
+StanceBatch batch_of(std::span<const Stance> stances) {
+  StanceSizes sizes{static_cast<std::int64_t>(stances.size()), 2};
+  if (!stances.empty()) sizes.contacts = static_cast<std::int64_t>(stances[0].contacts.size());
+  auto batch = allocate<StanceBatch>(sizes);
+  const auto c = static_cast<std::size_t>(sizes.contacts);
+  for (std::size_t p = 0; p < stances.size(); ++p) {
+    const Stance& stance = stances[p];
+    if (stance.contacts.size() != c) {
+      throw InvalidInput(Refusal{.field = "contacts",
+                                 .kind = "stance",
+                                 .problem = static_cast<std::int64_t>(p),
+                                 .name = stance.name,
+                                 .relation = "has",
+                                 .value = std::to_string(stance.contacts.size()),
+                                 .rule = "must have " + std::to_string(c) + " as stance 0"});
+    }
+    batch.force.host()[p] = stance.force;
+    batch.angle.host()[p] = stance.angle;
+    batch.torque.host()[p] = stance.torque;
+    for (std::size_t i = 0; i < c; ++i) {
+      batch.l.host()[p * c + i] = stance.contacts[i].l;
+      batch.h.host()[p * c + i] = stance.contacts[i].h;
+      batch.slope.host()[p * c + i] = stance.contacts[i].slope;
+      batch.friction.host()[p * c + i] = stance.contacts[i].friction;
+      batch.restitution.host()[p * c + i] = stance.contacts[i].restitution;
+    }
+  }
+  return batch;
+}
+
+Stance stance_at(const StanceBatch& batch, std::int64_t problem) {
+  const auto p = static_cast<std::size_t>(problem), c = static_cast<std::size_t>(batch.contacts);
+  Stance stance;
+  for (std::size_t i = c * p; i < c * (p + 1); ++i) {
+    stance.contacts.push_back({batch.l.host()[i], batch.h.host()[i], batch.slope.host()[i],
+                               batch.friction.host()[i], batch.restitution.host()[i]});
+  }
+  stance.force = batch.force.host()[p];
+  stance.angle = batch.angle.host()[p];
+  stance.torque = batch.torque.host()[p];
+  return stance;
+}
+
+PreparedStances prepare(const Stance& stance) { return prepare(batch_of({&stance, 1})); }
 
 body::StanceForm form_of(const Stance& stance) {
   const PreparedStances prepared = prepare(stance);

@@ -1,14 +1,22 @@
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <vector>
 
-#include <carom/stability.hpp>
+#include <carom/types/stability.hpp>
 
 #include "core/workspace.hpp"
 #include "stability/kernels/cascade.hpp"
 
 /// From stances to the bodies' form, on the host: sines and cosines of every backend are the same.
 namespace carom::stability {
+
+/// Errors: InvalidInput where the stances differ in their number of contacts.
+StanceBatch batch_of(std::span<const Stance> stances);
+
+/// Stance `problem` of a batch on the host, without a name.
+Stance stance_at(const StanceBatch& batch, std::int64_t problem);
 
 struct PreparedStances : StanceSizes, kernels::stability::StanceFormArrays<Buffer> {};
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include <carom/sdp.hpp>
+#include <carom/types/sdp.hpp>
 
 #include "stability/label_setting.hpp"
 #include "stability/polynomial.hpp"

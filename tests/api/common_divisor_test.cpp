@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <random>
 
-#include "impact/enclosure/common_divisor.hpp"
+#include "enclosure/common_divisor.hpp"
 
 namespace carom::enclosure {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include "impact/enclosure/double_description.hpp"
-#include "impact/enclosure/sums.hpp"
+#include "enclosure/double_description.hpp"
+#include "enclosure/sums.hpp"
 
 namespace carom::enclosure {
 namespace {

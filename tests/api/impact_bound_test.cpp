@@ -8,7 +8,7 @@
 #include <carom/impact_enclosure.hpp>
 #include <carom/models/models.hpp>
 
-#include "impact/enclosure/quadratic_bound.hpp"
+#include "enclosure/quadratic_bound.hpp"
 #include "support/enclosures.hpp"
 
 namespace carom {

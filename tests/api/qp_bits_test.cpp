@@ -9,6 +9,7 @@
 #include <carom/qp.hpp>
 
 #include "core/arrays.hpp"
+#include "emulation/emulation.hpp"
 #include "programs/qp/backends.hpp"
 #include "support/bits.hpp"
 #include "support/qp_runs.hpp"

@@ -8,6 +8,7 @@
 #include <carom/qp.hpp>
 
 #include "core/constants.hpp"
+#include "emulation/emulation.hpp"
 #include "programs/qp/backends.hpp"
 #include "support/bits.hpp"
 #include "support/qp_residual.hpp"

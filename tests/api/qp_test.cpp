@@ -9,6 +9,7 @@
 #include <carom/qp.hpp>
 
 #include "core/constants.hpp"
+#include "emulation/emulation.hpp"
 #include "programs/qp/backends.hpp"
 #include "support/bits.hpp"
 #include "support/qp_cases.hpp"

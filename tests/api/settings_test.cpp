@@ -9,7 +9,9 @@
 
 #include <gtest/gtest.h>
 
+#include <carom/carom.hpp>
 #include <carom/coulomb.hpp>
+#include <carom/equilibrium_three_contacts.hpp>
 #include <carom/impact_models.hpp>
 #include <carom/lcp.hpp>
 #include <carom/lp.hpp>

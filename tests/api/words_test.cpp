@@ -5,6 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include <carom/carom.hpp>
+#include <carom/equilibrium_three_contacts.hpp>
+
 #include "core/words.hpp"
 
 namespace carom {

@@ -6,6 +6,7 @@
 #include <carom/equilibrium_spatial.hpp>
 #include <carom/models/postures.hpp>
 
+#include "emulation/emulation.hpp"
 #include "equilibrium/spatial_backends.hpp"
 #include "support/bits.hpp"
 #include "support/message.hpp"

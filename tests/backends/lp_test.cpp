@@ -10,6 +10,7 @@
 
 #include "cpu/programs/lp_driver.hpp"
 #include "cpu/simd/dispatch.hpp"
+#include "emulation/emulation.hpp"
 #include "programs/lp/backends.hpp"
 #include "support/lp_problems.hpp"
 

@@ -7,6 +7,7 @@
 
 #include <carom/impact.hpp>
 
+#include "emulation/emulation.hpp"
 #include "impact/backends.hpp"
 #include "support/bits.hpp"
 #include "support/enumerated.hpp"

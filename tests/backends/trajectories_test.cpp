@@ -11,6 +11,7 @@
 #include <carom/models/models.hpp>
 
 #include "core/random.hpp"
+#include "emulation/emulation.hpp"
 #include "impact/backends.hpp"
 #include "impact/mode_table.hpp"
 #include "support/bits.hpp"

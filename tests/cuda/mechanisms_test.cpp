@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include <carom/models/models.hpp>
+
 #include "cuda/cuda_test.hpp"
 #include "models/mechanism_problem.hpp"
 #include "support/mechanisms.hpp"

@@ -11,6 +11,7 @@
 #include <cuda_runtime_api.h>
 
 #include <carom/backend.hpp>
+#include <carom/equilibrium_spatial.hpp>
 #include <carom/impact.hpp>
 #include <carom/lp.hpp>
 #include <carom/models/models.hpp>

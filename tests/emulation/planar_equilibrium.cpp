@@ -1,4 +1,5 @@
 #include "cpu/equilibrium/planar_driver.hpp"
+#include "emulation/emulation.hpp"
 
 namespace carom::emulation {
 

@@ -1,6 +1,7 @@
 #include <carom/device/lanes.hpp>
 
 #include "cpu/impact/impact_driver.hpp"
+#include "emulation/emulation.hpp"
 #include "impact/backends.hpp"
 
 namespace carom::emulation {

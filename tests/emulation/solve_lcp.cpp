@@ -2,8 +2,7 @@
 
 #include "cpu/impact/step_driver.hpp"
 #include "cpu/programs/lcp_driver.hpp"
-#include "impact/backends.hpp"
-#include "programs/lcp/backends.hpp"
+#include "emulation/emulation.hpp"
 
 namespace carom::emulation {
 
@@ -19,7 +18,7 @@ auto on_lanes(bool backwards, Call&& call) {
 
 LcpResult solve_lcp(const LcpBatch& batch, const LcpSettings& settings, bool backwards) {
   return on_lanes(backwards, [&](const auto& lanes) {
-    const cpu::simd::Ranges ranges(lanes);
+    const cpu::simd::LcpRanges ranges(lanes);
     return cpu::drive_lcp(batch, settings,
                           [&](const cpu::simd::LcpRange& range) { ranges.solve(range); });
   });
@@ -27,7 +26,7 @@ LcpResult solve_lcp(const LcpBatch& batch, const LcpSettings& settings, bool bac
 
 StepResult solve_steps(const StepBatch& batch, const StepSettings& settings, bool backwards) {
   return on_lanes(backwards, [&](const auto& lanes) {
-    const cpu::simd::Ranges ranges(lanes);
+    const cpu::simd::StepRanges ranges(lanes);
     return cpu::drive_steps(batch, settings,
                             [&](const cpu::simd::StepRange& range) { ranges.solve(range); });
   });

@@ -1,6 +1,7 @@
 #include <carom/device/lanes.hpp>
 
 #include "cpu/programs/lp_driver.hpp"
+#include "emulation/emulation.hpp"
 
 namespace carom::emulation {
 

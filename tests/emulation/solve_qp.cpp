@@ -6,6 +6,7 @@
 #include <carom/device/lanes.hpp>
 
 #include "cpu/programs/qp_large_host.hpp"
+#include "emulation/emulation.hpp"
 #include "programs/qp/backends.hpp"
 #include "programs/qp/kernels/qp_task.hpp"
 #include "programs/qp/layout.hpp"

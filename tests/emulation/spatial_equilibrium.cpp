@@ -1,4 +1,5 @@
 #include "cpu/equilibrium/support_driver.hpp"
+#include "emulation/emulation.hpp"
 
 namespace carom::emulation {
 
@@ -6,7 +7,7 @@ namespace {
 
 /// What the lanes of a CUDA warp do, one direction after the other.
 struct Emulated {
-  static void prepare(const cpu::simd::PrepareJob& job) {
+  static void prepare(const PrepareJob& job) {
     kernels::prepare_support(job.view.contacts, job.view.position, job.view.normal,
                              job.view.friction, job.wrench, *job.rule, job.tolerance,
                              job.max_pivots, *job.prepared, job.contact);
@@ -24,8 +25,8 @@ struct Emulated {
 
 SupportResult support(const PostureBatch& batch, std::span<const double> directions,
                       const SpatialSettings& settings, bool backwards) {
-  const cpu::simd::SupportCode code{
-      Emulated::prepare, backwards ? Emulated::probe<true> : Emulated::probe<false>, nullptr};
+  const SupportCode code{Emulated::prepare,
+                         backwards ? Emulated::probe<true> : Emulated::probe<false>, nullptr};
   return cpu::drive_support(code, batch, directions, settings);
 }
 

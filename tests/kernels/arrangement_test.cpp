@@ -1,4 +1,4 @@
-#include "impact/enclosure/arrangement.hpp"
+#include "enclosure/arrangement.hpp"
 
 #include <cmath>
 #include <set>
@@ -10,7 +10,7 @@
 #include <carom/lp.hpp>
 #include <carom/models/models.hpp>
 
-#include "impact/enclosure/interior_point.hpp"
+#include "enclosure/interior_point.hpp"
 #include "support/enclosures.hpp"
 
 namespace carom::enclosure {

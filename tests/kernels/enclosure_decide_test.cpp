@@ -4,10 +4,10 @@
 
 #include <gtest/gtest.h>
 
-#include "impact/enclosure/attempts.hpp"
-#include "impact/enclosure/enclose.hpp"
-#include "impact/enclosure/event.hpp"
-#include "impact/enclosure/summary.hpp"
+#include "enclosure/attempts.hpp"
+#include "enclosure/enclose.hpp"
+#include "enclosure/event.hpp"
+#include "enclosure/summary.hpp"
 #include "support/enclosures.hpp"
 
 namespace carom::enclosure {

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "impact/enclosure/reach.hpp"
+#include "enclosure/reach.hpp"
 #include "support/enclosures.hpp"
 
 namespace carom::enclosure {

@@ -10,6 +10,7 @@
 #include "core/backends.hpp"
 #include "cpu/programs/lcp_driver.hpp"
 #include "cpu/simd/dispatch.hpp"
+#include "emulation/emulation.hpp"
 #include "programs/lcp/backends.hpp"
 #include "support/bits.hpp"
 #include "support/lcp_cases.hpp"

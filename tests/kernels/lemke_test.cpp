@@ -9,6 +9,7 @@
 #include <carom/lcp.hpp>
 
 #include "core/constants.hpp"
+#include "emulation/emulation.hpp"
 #include "programs/lcp/backends.hpp"
 #include "support/bits.hpp"
 #include "support/lcp_cases.hpp"

@@ -24,7 +24,7 @@ namespace {
 ModeTable make_table(int dimension, const kernels::ImpactProblemView& view,
                      const kernels::ImpactRun& run) {
   ModeTable table;
-  ModeTableBuilder(cpu::pilot_code()).build(dimension, view, run, table);
+  ModeTableBuilder(host_pilot_code()).build(dimension, view, run, table);
   return table;
 }
 
@@ -171,7 +171,7 @@ TEST(ModeTable, WideOnesKnowMoreModes) {
   const ImpactSettings settings = test::model_settings("cube_drop", 1);
   const PreparedImpacts prepared(batch, settings);
   const kernels::ImpactRun run = impact_run(batch, settings, {});
-  ModeTableBuilder builder(cpu::pilot_code());
+  ModeTableBuilder builder(host_pilot_code());
   ModeTable table;
   builder.build(3, prepared.view(0), run, table);
   const int narrow = table.view().count;

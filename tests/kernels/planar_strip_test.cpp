@@ -7,6 +7,7 @@
 
 #include "core/constants.hpp"
 #include "cpu/simd/equilibrium/planar_search.hpp"
+#include "emulation/emulation.hpp"
 #include "equilibrium/kernels/strip_polygon.hpp"
 #include "equilibrium/planar_backends.hpp"
 #include "equilibrium/planar_view.hpp"

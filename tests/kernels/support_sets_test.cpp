@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "cpu/equilibrium/support_driver.hpp"
+#include "cpu/simd/dispatch.hpp"
 #include "support/bits.hpp"
 #include "support/spatial_postures.hpp"
 
@@ -9,13 +10,13 @@ namespace carom {
 namespace {
 
 /// Directions of each posture by itself, or of all together in packs of postures.
-SupportResult searched_supports(const cpu::simd::SupportCode& code, const PostureBatch& batch,
+SupportResult searched_supports(const SupportCode& code, const PostureBatch& batch,
                                 std::span<const double> directions, const SpatialSettings& settings,
                                 bool together) {
   const std::size_t n = directions.size() / 2;
   const SupportRules rules = support_rules(settings);
-  cpu::PreparedSupport prepared(code, rules, settings, batch.contacts);
-  std::vector<double> work(cpu::support_work(n));
+  PreparedSupport prepared(code, rules, settings, batch.contacts);
+  std::vector<double> work(support_work(n));
   auto result = allocate<SupportResult>({batch.problems, static_cast<int>(n), batch.contacts});
   if (together) {
     prepared.run_postures(batch, directions, 0, static_cast<int>(batch.problems), result);
@@ -23,7 +24,7 @@ SupportResult searched_supports(const cpu::simd::SupportCode& code, const Postur
   }
   for (std::int64_t p = 0; p < batch.problems; ++p) {
     prepared.prepare(batch, p);
-    cpu::support_of(prepared, directions, result, static_cast<std::size_t>(p) * n, work.data());
+    support_of(prepared, directions, result, static_cast<std::size_t>(p) * n, work.data());
   }
   return result;
 }
@@ -34,8 +35,7 @@ TEST(SupportBody, InstructionSetsGiveTheSameBits) {
   for (const ConeModel cones : {ConeModel::exact, ConeModel::inscribed, ConeModel::pair}) {
     for (const test::SpatialKind& kind :
          {test::SpatialKind{3}, {4, 1.4}, {7, 0.6, 0.1, 0.8, true}}) {
-      const std::vector<Posture> postures =
-          test::random_spatials(31, cpu::simd::kSupportLanes, kind);
+      const std::vector<Posture> postures = test::random_spatials(31, kSupportLanes, kind);
       const PostureBatch batch = make_batch(postures);
       const SpatialSettings settings{.cones = cones};
       for (const int n : {1, 5, 64}) {

@@ -7,6 +7,7 @@
 #include <carom/lp.hpp>
 #include <carom/qp.hpp>
 
+#include "emulation/emulation.hpp"
 #include "programs/qp/backends.hpp"
 #include "support/from_environment.hpp"
 #include "support/integer_programs.hpp"

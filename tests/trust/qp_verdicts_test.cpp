@@ -8,6 +8,7 @@
 
 #include <carom/qp.hpp>
 
+#include "emulation/emulation.hpp"
 #include "programs/qp/backends.hpp"
 #include "support/from_environment.hpp"
 #include "support/integer_programs.hpp"

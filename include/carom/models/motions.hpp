@@ -8,16 +8,10 @@
 
 #include <carom/models/models.hpp>
 #include <carom/motion.hpp>
+#include <carom/types/models/motions.hpp>
 
 /// Built-in mechanisms for carom/motion.hpp, each with a start.
 namespace carom::models {
-
-struct MotionModel : Model {
-  std::vector<std::string> positions;   ///< names of q
-  std::vector<std::string> velocities;  ///< names of v
-  double duration = 1.0;                ///< recommended [s]
-  double coefficient = 0.0;             ///< of restitution, recommended
-};
 
 /// All motions, the paper's first.
 std::span<const MotionModel> motions();

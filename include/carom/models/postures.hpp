@@ -8,19 +8,10 @@
 
 #include <carom/models/models.hpp>
 #include <carom/posture.hpp>
+#include <carom/types/models/postures.hpp>
 
 /// Built-in postures: the papers' examples of contacts that hold a body against gravity.
 namespace carom::models {
-
-/// What `build_posture` can yield, and the parameters that it takes.
-struct PostureModel {
-  std::string name;
-  std::string summary;
-  std::string source;  ///< e.g. "Or and Rimon, Figure 3(a)"
-  int dimension = 2;
-  std::vector<std::string> contact_names;  ///< e.g. {"x1", "x2"}
-  std::vector<Parameter> parameters;
-};
 
 /// All postures, the planar ones first.
 std::span<const PostureModel> postures();

@@ -8,24 +8,10 @@
 
 #include <carom/models/models.hpp>
 #include <carom/stability.hpp>
+#include <carom/types/models/stances.hpp>
 
 /// Built-in stances for carom/stability.hpp.
 namespace carom::models {
-
-/// A parameter that a chart of the source varies, and its range.
-struct ChartAxis {
-  std::string parameter;
-  double low = 0.0;
-  double high = 0.0;
-};
-
-struct StanceModel {
-  std::string name;
-  std::string summary;
-  std::string source;  ///< e.g. "Varkonyi, Fig. 2"
-  std::vector<Parameter> parameters;
-  std::vector<ChartAxis> axes;
-};
 
 /// All stances.
 std::span<const StanceModel> stances();

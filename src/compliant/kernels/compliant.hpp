@@ -2,7 +2,7 @@
 
 #include <carom/device/constraint_rows.hpp>
 #include <carom/device/numeric.hpp>
-#include <carom/status.hpp>
+#include <carom/types/status.hpp>
 
 #include "compliant/kernels/compliant_centripetal.hpp"
 #include "compliant/kernels/compliant_contact.hpp"

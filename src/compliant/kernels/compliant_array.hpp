@@ -4,7 +4,7 @@
 #include <type_traits>
 
 #include <carom/certificate_compliant.hpp>
-#include <carom/compliant.hpp>
+#include <carom/types/compliant.hpp>
 
 #include "compliant/kernels/compliant_pack.hpp"
 #include "core/pointers.hpp"

@@ -76,4 +76,10 @@ std::unique_ptr<WorldStepper> make_stepper(const CompliantSettings& settings,
   return std::make_unique<Stepper>(settings.threads, workspace);
 }
 
+template <>
+const CompliantEntries& entries() {
+  static constexpr CompliantEntries kEntries{solve_compliant, make_stepper};
+  return kEntries;
+}
+
 }  // namespace carom::cpu

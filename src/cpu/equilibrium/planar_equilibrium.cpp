@@ -4,6 +4,7 @@
 #include "cpu/equilibrium/planar_driver.hpp"
 #include "cpu/equilibrium/planar_methods.hpp"
 #include "equilibrium/kernels/planar_margin.hpp"
+#include "equilibrium/planar_backends.hpp"
 
 namespace carom {
 
@@ -140,6 +141,12 @@ PlanarMargin planar_margins(const PostureBatch& batch, const Buffer<double>& cen
                  }
                });
   return margin;
+}
+
+template <>
+const PlanarEntries& entries() {
+  static constexpr PlanarEntries kEntries{planar_equilibrium, planar_margins};
+  return kEntries;
 }
 
 }  // namespace cpu

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "cpu/simd/block.hpp"
+#include "cpu/simd/impact/block.hpp"
 #include "cpu/simd/impact/event_block.hpp"
 #include "impact/accumulate.hpp"
 

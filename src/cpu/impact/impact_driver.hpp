@@ -6,13 +6,13 @@
 #include <optional>
 #include <vector>
 
-#include <carom/impact.hpp>
+#include <carom/types/impact.hpp>
 
 #include "core/parallel.hpp"
 #include "core/thread_scratch.hpp"
 #include "cpu/impact/block_memory.hpp"
-#include "cpu/simd/block.hpp"
 #include "cpu/simd/impact/any_event_block.hpp"
+#include "cpu/simd/impact/block.hpp"
 #include "cpu/simd/impact/event_block.hpp"
 #include "cpu/simd/padding.hpp"
 #include "impact/accumulate.hpp"
@@ -121,7 +121,7 @@ class WorkerMemory {
   std::optional<TrajectoryMemory<Dim>> trajectory_;
   std::optional<PackMemory> packs_;
   EventMemory events_;
-  ModeTableBuilder builder_{pilot_code()};
+  ModeTableBuilder builder_{host_pilot_code()};
 };
 
 /// One run of drive_impacts: what its threads share.

@@ -2,12 +2,12 @@
 
 #include <vector>
 
-#include <carom/impact.hpp>
+#include <carom/types/impact.hpp>
 
 #include "core/arrays.hpp"
 #include "core/parallel.hpp"
 #include "core/thread_scratch.hpp"
-#include "cpu/simd/programs/lcp_range.hpp"
+#include "cpu/simd/impact/step_range.hpp"
 #include "impact/friction_polygon.hpp"
 
 namespace carom::cpu {

@@ -39,11 +39,6 @@ struct FirstImpactAt {
 
 }  // namespace
 
-void simulate_row(const kernels::motion::MotionView& view, MotionMechanism mechanism) {
-  const std::uint8_t accepted = 1;
-  simd::instruction_set().simulate_motions({&view, mechanism, &accepted, 0, 1});
-}
-
 MotionResult simulate_motions(const MotionBatch& batch, const MotionSettings& settings,
                               WorkspaceState* workspace) {
   MotionResult result = motion::empty_result(batch, settings);
@@ -72,7 +67,7 @@ MotionResult simulate_motions(const MotionBatch& batch, const MotionSettings& se
   }
   tbb::enumerable_thread_specific<FirstImpactAt> known([&] {
     return FirstImpactAt{{batch, settings, [&](const kernels::motion::MotionView& one) {
-                            simulate_row(one, batch.mechanism);
+                            motion::host_simulate_row(one, batch.mechanism);
                           }}};
   });
   parallel_for(rows, kGrain, settings.threads, [&](std::int64_t begin, std::int64_t end) {
@@ -91,6 +86,12 @@ MotionResult simulate_motions(const MotionBatch& batch, const MotionSettings& se
     }
   });
   return result;
+}
+
+template <>
+const MotionEntries& entries() {
+  static constexpr MotionEntries kEntries{simulate_motions};
+  return kEntries;
 }
 
 }  // namespace carom::cpu

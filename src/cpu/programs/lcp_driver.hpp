@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include <carom/lcp.hpp>
+#include <carom/types/lcp.hpp>
 
 #include "core/arrays.hpp"
 #include "core/parallel.hpp"

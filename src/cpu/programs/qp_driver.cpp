@@ -104,4 +104,10 @@ QpResult solve_qp(const QpBatch& batch, const QpSettings& settings, const QpWarm
   return drive_qp(batch, settings, start, simd::instruction_set().solve_qps, workspace);
 }
 
+template <>
+const QpEntries& entries() {
+  static constexpr QpEntries kEntries{solve_qp};
+  return kEntries;
+}
+
 }  // namespace carom::cpu

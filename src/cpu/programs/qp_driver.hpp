@@ -1,6 +1,6 @@
 #pragma once
 
-#include <carom/qp.hpp>
+#include <carom/types/qp.hpp>
 
 #include "core/workspace.hpp"
 #include "cpu/simd/programs/qp.hpp"

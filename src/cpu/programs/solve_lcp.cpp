@@ -8,4 +8,10 @@ LcpResult solve_lcp(const LcpBatch& batch, const LcpSettings& settings, Workspac
   return drive_lcp(batch, settings, simd::instruction_set().solve_lcps, workspace);
 }
 
+template <>
+const LcpEntries& entries() {
+  static constexpr LcpEntries kEntries{solve_lcp};
+  return kEntries;
+}
+
 }  // namespace carom::cpu

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include <carom/error.hpp>
+#include <carom/types/error.hpp>
 
 #include "core/backends.hpp"
 #include "cpu/simd/compiled.hpp"

@@ -3,6 +3,8 @@
 #include <span>
 #include <string_view>
 
+#include "equilibrium/support_code.hpp"
+
 namespace carom {
 struct PilotJob;
 struct EntryJob;
@@ -10,8 +12,6 @@ struct EnumerationJob;
 struct OrderJob;
 namespace kernels {
 struct QpTaskArrays;
-struct ProbeJob;
-struct PosturesJob;
 }  // namespace kernels
 }  // namespace carom
 
@@ -30,18 +30,11 @@ struct WorldsRange;
 struct CompliantRange;
 struct MotionRange;
 struct PlanarPack;
-struct PrepareJob;
 
 struct PlanarSearch {
   int width;
   void (*run)(const PlanarPack&);
 };
-struct SupportCode {
-  void (*prepare)(const PrepareJob&);
-  void (*probe)(const kernels::ProbeJob&);
-  void (*postures)(const kernels::PosturesJob&);  ///< null: one posture after the other
-};
-
 /// The entries of one instruction set.
 struct InstructionSet {
   std::string_view name;

@@ -33,4 +33,10 @@ StabilityResult analyse_stability(const StanceBatch& batch, const StabilitySetti
   return result;
 }
 
+template <>
+const StabilityEntries& entries() {
+  static constexpr StabilityEntries kEntries{analyse_stability};
+  return kEntries;
+}
+
 }  // namespace carom::cpu

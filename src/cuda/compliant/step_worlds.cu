@@ -10,7 +10,7 @@
 #include "cuda/lanes.cuh"
 #include "cuda/launch.cuh"
 #include "cuda/runtime.hpp"
-#include "models/scenario_kinds.hpp"
+#include "models/mechanisms/scenario_kinds.hpp"
 
 namespace carom::cuda {
 

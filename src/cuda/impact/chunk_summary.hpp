@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include <carom/impact.hpp>
+#include <carom/types/impact.hpp>
 
 #include "cuda/impact/sample_launch.hpp"
 #include "cuda/runtime.hpp"

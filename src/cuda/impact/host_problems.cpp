@@ -63,7 +63,7 @@ PackedTables build_tables(const TableSource& source, TableBreadth breadth, int t
     const std::int64_t begin = b * kGrain, end = std::min(problems, begin + kGrain);
     PackedTables& block = blocks[static_cast<std::size_t>(b)];
     block.slots.resize(static_cast<std::size_t>(end - begin));
-    ModeTableBuilder builder(cpu::pilot_code());
+    ModeTableBuilder builder(host_pilot_code());
     ModeTable table;
     for (std::int64_t p = begin; p < end; ++p) {
       if (source.valid[static_cast<std::size_t>(p)] == 0) continue;

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include <carom/impact.hpp>
+#include <carom/types/impact.hpp>
 
 #include "cuda/impact/sample_launch.hpp"
 #include "impact/mode_table.hpp"

@@ -7,8 +7,9 @@
 #include <cusolverDn.h>
 
 #include "core/arrays.hpp"
+#include "cuda/impact/problem_kernels.cuh"
 #include "cuda/launch.cuh"
-#include "cuda/programs/problem_kernels.cuh"
+#include "impact/backends.hpp"
 
 namespace carom::cuda {
 

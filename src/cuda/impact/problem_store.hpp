@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include <carom/impact.hpp>
+#include <carom/types/impact.hpp>
 
 #include "cuda/impact/host_problems.hpp"
 #include "cuda/impact/sample_launch.hpp"

@@ -4,7 +4,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include <carom/impact.hpp>
+#include <carom/types/impact.hpp>
 
 #include "cuda/impact/sample_policy.hpp"
 #include "cuda/runtime.hpp"

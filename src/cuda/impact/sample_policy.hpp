@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <carom/impact.hpp>
+#include <carom/types/impact.hpp>
 
 namespace carom::cuda {
 

@@ -3,7 +3,7 @@
 #include <functional>
 #include <vector>
 
-#include <carom/impact.hpp>
+#include <carom/types/impact.hpp>
 
 #include "cuda/devices.hpp"
 #include "impact/accumulate.hpp"

@@ -4,7 +4,7 @@
 
 #include <carom/certificate.hpp>
 #include <carom/device/arena.hpp>
-#include <carom/impact.hpp>
+#include <carom/types/impact.hpp>
 
 #include "core/pointers.hpp"
 #include "impact/kernels/step_lcp.hpp"

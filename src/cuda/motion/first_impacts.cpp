@@ -28,7 +28,7 @@ std::vector<FirstImpacts::Packed> FirstImpacts::prepare(std::int64_t first, std:
                                                         std::int64_t sample) const {
   std::vector<Packed> problems(static_cast<std::size_t>(end - first));
   const auto simulate = [this](const kernels::motion::MotionView& view) {
-    cpu::simulate_row(view, batch_.mechanism);
+    motion::host_simulate_row(view, batch_.mechanism);
   };
   tbb::enumerable_thread_specific<motion::FirstImpactBuilder> builders(
       [&] { return motion::FirstImpactBuilder(batch_, settings_, simulate); });

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include <carom/motion.hpp>
+#include <carom/types/motion.hpp>
 
 #include "cuda/runtime.hpp"
 #include "motion/first_impact.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <carom/motion.hpp>
+#include <carom/types/motion.hpp>
 
 namespace carom {
 struct WorkspaceState;

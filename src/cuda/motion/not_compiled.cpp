@@ -1,5 +1,5 @@
 // Stands in for the motion kernels where the build leaves them out: nvcc takes long over them.
-#include <carom/error.hpp>
+#include <carom/types/error.hpp>
 
 #include "motion/backends.hpp"
 

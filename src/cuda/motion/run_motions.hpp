@@ -1,6 +1,6 @@
 #pragma once
 
-#include <carom/motion.hpp>
+#include <carom/types/motion.hpp>
 
 #include "cuda/motion/first_impacts.hpp"
 

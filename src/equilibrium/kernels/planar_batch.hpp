@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include <carom/equilibrium_planar.hpp>
+#include <carom/types/equilibrium_planar.hpp>
 
 #include "core/pointers.hpp"
 #include "equilibrium/kernels/planar_posture.hpp"

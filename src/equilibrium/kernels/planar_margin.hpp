@@ -1,6 +1,6 @@
 #pragma once
 
-#include <carom/equilibrium_planar.hpp>
+#include <carom/types/equilibrium_planar.hpp>
 
 #include "equilibrium/kernels/planar_batch.hpp"
 

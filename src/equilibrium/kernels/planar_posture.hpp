@@ -3,7 +3,7 @@
 #include <limits>
 
 #include <carom/certificate_planar.hpp>
-#include <carom/status.hpp>
+#include <carom/types/status.hpp>
 
 #include "equilibrium/kernels/planar_strip.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <carom/device/host_device.hpp>
 #include <carom/device/numeric.hpp>
-#include <carom/posture.hpp>
+#include <carom/types/posture.hpp>
 
 /// Intersection of strips in the plane.
 namespace carom::kernels {

@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include <carom/status.hpp>
+#include <carom/types/status.hpp>
 
 #include "equilibrium/kernels/cone_simplex.hpp"
 

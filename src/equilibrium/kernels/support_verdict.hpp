@@ -1,6 +1,6 @@
 #pragma once
 
-#include <carom/status.hpp>
+#include <carom/types/status.hpp>
 
 #include "equilibrium/kernels/support.hpp"
 

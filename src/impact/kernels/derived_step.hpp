@@ -2,7 +2,7 @@
 
 #include <carom/device/host_device.hpp>
 #include <carom/device/numeric.hpp>
-#include <carom/impact.hpp>
+#include <carom/types/impact.hpp>
 
 /// Step size of problems that come without one, and the speed that tolerances are relative to
 /// (docs/explanation/impact.md, "How to choose h and epsilon").

@@ -6,7 +6,7 @@
 #include <carom/certificate.hpp>
 #include <carom/device/host_device.hpp>
 #include <carom/device/numeric.hpp>
-#include <carom/impact.hpp>
+#include <carom/types/impact.hpp>
 
 #include "core/random.hpp"
 #include "impact/kernels/contact_path.hpp"

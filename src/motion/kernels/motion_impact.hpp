@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include <carom/motion.hpp>
+#include <carom/types/motion.hpp>
 
 #include "impact/kernels/derived_step.hpp"
 #include "impact/kernels/impact.hpp"

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include <carom/motion.hpp>
+#include <carom/types/motion.hpp>
 
 #include "impact/kernels/impact.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include <carom/motion_function.hpp>
+#include <carom/types/motion_function.hpp>
 
 #include "motion/kernels/motion_state.hpp"
 

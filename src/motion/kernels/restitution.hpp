@@ -2,7 +2,7 @@
 
 #include <carom/device/host_device.hpp>
 #include <carom/device/numeric.hpp>
-#include <carom/motion.hpp>
+#include <carom/types/motion.hpp>
 
 namespace carom::kernels::motion {
 

@@ -2,7 +2,7 @@
 
 #include <Eigen/Dense>
 
-#include <carom/coulomb.hpp>
+#include <carom/types/coulomb.hpp>
 
 namespace carom::cpu {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <carom/status.hpp>
+#include <carom/types/status.hpp>
 
 #include "programs/kernels/doubled_lemke.hpp"
 #include "programs/kernels/median_scaling.hpp"

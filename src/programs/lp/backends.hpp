@@ -2,32 +2,41 @@
 
 // What each backend offers for linear programs. Shapes were validated before; `start` may be null.
 
-#include <carom/lp.hpp>
+#include <carom/types/lp.hpp>
+
+#include "core/backends.hpp"
 
 namespace carom {
+
+struct LpEntries {
+  LpResult (*solve)(const LpBatch&, const LpSettings&, const Buffer<BasisStatus>* start,
+                    WorkspaceState*);
+};
 
 namespace cpu {
 LpResult solve_lp(const LpBatch& batch, const LpSettings& settings,
                   const Buffer<BasisStatus>* start, WorkspaceState* workspace = nullptr);
+template <>
+const LpEntries& entries();
 }  // namespace cpu
-
-/// The body on a warp's worth of host lanes, run forwards or backwards.
-namespace emulation {
-LpResult solve_lp(const LpBatch& batch, const LpSettings& settings,
-                  const Buffer<BasisStatus>* start, bool backwards);
-}  // namespace emulation
 
 namespace reference {
 LpResult solve_lp(const LpBatch& batch, const LpSettings& settings,
-                  const Buffer<BasisStatus>* start);
+                  const Buffer<BasisStatus>* start, WorkspaceState* workspace = nullptr);
+template <>
+const LpEntries& entries();
 }  // namespace reference
 
 namespace cuda {
 LpResult solve_lp(const LpBatch& batch, const LpSettings& settings,
                   const Buffer<BasisStatus>* start, WorkspaceState* workspace = nullptr);
+template <>
+const LpEntries& entries();
 }  // namespace cuda
 
 /// Pivots that an objective may take.
-int lp_pivot_limit(const LpBatch& batch, const LpSettings& settings);
+inline int lp_pivot_limit(const LpBatch& batch, const LpSettings& settings) {
+  return settings.max_pivots > 0 ? settings.max_pivots : 50 * (batch.rows + batch.columns);
+}
 
 }  // namespace carom

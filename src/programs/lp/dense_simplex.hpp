@@ -2,7 +2,7 @@
 
 #include <Eigen/Dense>
 
-#include <carom/status.hpp>
+#include <carom/types/status.hpp>
 
 namespace carom::dense {
 

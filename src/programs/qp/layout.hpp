@@ -4,7 +4,7 @@
 #include <vector>
 
 #include <carom/device/qp_problem.hpp>
-#include <carom/qp.hpp>
+#include <carom/types/qp.hpp>
 
 #include "core/pointers.hpp"
 #include "programs/qp/row_kind.hpp"

@@ -4,8 +4,8 @@
 #include <functional>
 #include <vector>
 
-#include <carom/lp.hpp>
-#include <carom/qp.hpp>
+#include <carom/types/lp.hpp>
+#include <carom/types/qp.hpp>
 
 /// Quadratic programs without curvature, for the simplex method.
 namespace carom::qp_linear {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <carom/qp.hpp>
+#include <carom/types/qp.hpp>
 
 #include "programs/qp/kernels/qp_task_arrays.hpp"
 #include "programs/qp/layout.hpp"

@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include <carom/sdp.hpp>
+#include <carom/types/sdp.hpp>
 
 #include "programs/sdp/small_matrix.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <carom/sdp.hpp>
+#include <carom/types/sdp.hpp>
 
 namespace carom::sdp {
 

@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include <carom/sdp.hpp>
+#include <carom/types/sdp.hpp>
 
 namespace carom::sdp {
 

@@ -160,15 +160,23 @@ class Stepper : public WorldStepper {
 
 }  // namespace
 
-CompliantResult solve_compliant(const CompliantBatch& batch, const CompliantSettings& settings) {
+CompliantResult solve_compliant(const CompliantBatch& batch, const CompliantSettings& settings,
+                                WorkspaceState* /*workspace*/) {
   auto result = allocate<CompliantResult>(batch);
   parallel_for_each(batch.problems, settings.threads,
                     [&](std::int64_t p) { solve_one(batch, settings, p, result); });
   return result;
 }
 
-std::unique_ptr<WorldStepper> make_stepper(const CompliantSettings& settings) {
+std::unique_ptr<WorldStepper> make_stepper(const CompliantSettings& settings,
+                                           WorkspaceState* /*workspace*/) {
   return std::make_unique<Stepper>(settings);
+}
+
+template <>
+const CompliantEntries& entries() {
+  static constexpr CompliantEntries kEntries{solve_compliant, make_stepper};
+  return kEntries;
 }
 
 }  // namespace carom::reference

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include <carom/compliant.hpp>
+#include <carom/types/compliant.hpp>
 
 #include "reference/compliant/compliant_equations.hpp"
 

@@ -286,7 +286,8 @@ double bisected_scale(const Program& program, const double* nominal, const doubl
 
 }  // namespace
 
-PlanarResult planar_equilibrium(const PostureBatch& batch, const PlanarSettings& settings) {
+PlanarResult planar_equilibrium(const PostureBatch& batch, const PlanarSettings& settings,
+                                WorkspaceState* /*workspace*/) {
   auto result = allocate<PlanarResult>(batch);
   parallel_for_each(batch.problems, settings.threads, [&](std::int64_t p) {
     const Program program(batch, p);
@@ -298,7 +299,7 @@ PlanarResult planar_equilibrium(const PostureBatch& batch, const PlanarSettings&
 }
 
 PlanarMargin planar_margins(const PostureBatch& batch, const Buffer<double>& centre_of_mass,
-                            const PlanarSettings& settings) {
+                            const PlanarSettings& settings, WorkspaceState* /*workspace*/) {
   auto margin = allocate<PlanarMargin>(batch);
   parallel_for_each(batch.problems, settings.threads, [&](std::int64_t p) {
     const auto i = static_cast<std::size_t>(p);
@@ -329,6 +330,12 @@ PlanarMargin planar_margins(const PostureBatch& batch, const Buffer<double>& cen
     margin.limiting_vertex.host()[i] = limiting;
   });
   return margin;
+}
+
+template <>
+const PlanarEntries& entries() {
+  static constexpr PlanarEntries kEntries{planar_equilibrium, planar_margins};
+  return kEntries;
 }
 
 }  // namespace carom::reference

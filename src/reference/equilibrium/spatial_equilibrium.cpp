@@ -300,7 +300,7 @@ Solution solve_exact(PostureProgram& program, double d0, double d1) {
 }  // namespace
 
 SupportResult support(const PostureBatch& batch, std::span<const double> directions,
-                      const SpatialSettings& settings) {
+                      const SpatialSettings& settings, WorkspaceState* /*workspace*/) {
   const SupportRules rules = support_rules(settings);
   const std::size_t n = directions.size() / 2;
   const auto k = static_cast<std::size_t>(batch.contacts);

@@ -289,12 +289,19 @@ class Region {
 }  // namespace
 
 std::vector<SpatialRegion> spatial_equilibrium(const PostureBatch& batch,
-                                               const SpatialSettings& settings) {
+                                               const SpatialSettings& settings,
+                                               WorkspaceState* /*workspace*/) {
   std::vector<SpatialRegion> regions;
   for (std::int64_t p = 0; p < batch.problems; ++p) {
     regions.push_back(Region(batch, p, settings)());
   }
   return regions;
+}
+
+template <>
+const SpatialEntries& entries() {
+  static constexpr SpatialEntries kEntries{support, spatial_equilibrium};
+  return kEntries;
 }
 
 }  // namespace carom::reference

@@ -4,7 +4,7 @@
 
 #include <Eigen/Dense>
 
-#include <carom/impact.hpp>
+#include <carom/types/impact.hpp>
 
 #include "reference/programs/lemke.hpp"
 

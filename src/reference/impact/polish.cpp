@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include <carom/impact.hpp>
+#include <carom/types/impact.hpp>
 
 namespace carom::reference {
 namespace {

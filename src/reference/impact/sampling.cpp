@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include <carom/error.hpp>
+#include <carom/types/error.hpp>
 
 #include "core/parallel.hpp"
 #include "core/random.hpp"
@@ -123,16 +123,11 @@ void Run::sample_problem(std::int64_t index) {
   ProblemFacts facts;
   if (settings_.keep_paths > 0) result_.paths.push_back({{0}, {}});
   Status status = Status::solved;
-  const ImpactProblem problem = problem_of(batch_, index);
-  if (settings_.bad_problem == BadProblem::isolate) {
-    try {
-      validate(problem);
-    } catch (const InvalidInput&) {
-      status = Status::invalid_input;
-    }
+  if (settings_.bad_problem == BadProblem::isolate && problem_refusal(batch_, index)) {
+    status = Status::invalid_input;
   }
   if (status == Status::solved) {
-    const Mechanism mechanism = make_mechanism(problem);
+    const Mechanism mechanism = make_mechanism(problem_of(batch_, index));
     const auto number_of_problem = static_cast<std::uint32_t>(settings_.first_problem + index);
     const Vector before = mechanism.jacobian * mechanism.velocity;
     facts.contact_speed = before.size() > 0 ? before.cwiseAbs().maxCoeff() : 0.0;
@@ -195,8 +190,15 @@ ImpactResult Run::operator()() {
 
 }  // namespace
 
-ImpactResult sample_impacts(const ImpactBatch& batch, const ImpactSettings& settings) {
+ImpactResult sample_impacts(const ImpactBatch& batch, const ImpactSettings& settings,
+                            WorkspaceState* /*workspace*/) {
   return Run(batch, settings)();
+}
+
+template <>
+const ImpactEntries& entries() {
+  static constexpr ImpactEntries kEntries{solve_steps, sample_impacts};
+  return kEntries;
 }
 
 }  // namespace carom::reference

@@ -164,7 +164,8 @@ StepSolution StepModel::solve(const Vector& contact_velocity, const Vector& max_
   return solution;
 }
 
-StepResult solve_steps(const StepBatch& batch, const StepSettings& settings) {
+StepResult solve_steps(const StepBatch& batch, const StepSettings& settings,
+                       WorkspaceState* /*workspace*/) {
   const int m = batch.contacts;
   const int rows = batch.dimension * m;
   auto result = allocate<StepResult>(batch);

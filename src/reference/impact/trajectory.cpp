@@ -63,8 +63,8 @@ std::vector<StepSolution> Simulator::outcomes(const Vector& velocity,
   ImpactProblem problem = mechanism_.problem;
   problem.velocity.assign(velocity.begin(), velocity.end());
   std::vector<StepSolution> found;
-  for (const ImpactOutcome& outcome :
-       step_outcomes(problem, {max_impulse.data(), static_cast<std::size_t>(m)}, enumeration_)) {
+  for (const ImpactOutcome& outcome : dense::step_outcomes(
+           problem, {max_impulse.data(), static_cast<std::size_t>(m)}, enumeration_)) {
     StepSolution& solution = found.emplace_back();
     solution.status = outcome.status;
     solution.residual = outcome.residual;

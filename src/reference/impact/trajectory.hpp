@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include <carom/impact_models.hpp>
+#include <carom/types/impact_models.hpp>
 
 #include "reference/impact/mechanism.hpp"
 #include "reference/impact/step.hpp"

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-#include <carom/motion_replay.hpp>
+#include <carom/types/motion_replay.hpp>
 
 #include "motion/backends.hpp"
 
@@ -54,7 +54,7 @@ class Stepper {
  private:
   /// One step: v+ = v + h M^-1 (F + drive) + M^-1 J' p with p in the cones and J v+ complementary.
   void step(State& at, double h) {
-    const MotionTerms terms = motion_terms(problem_, span_of(at.q), span_of(at.v), at.time);
+    const MotionTerms terms = motion::terms_of(problem_, span_of(at.q), span_of(at.v), at.time);
     const auto nv = at.v.size();
     const Eigen::LLT<MatrixXd> mass(Eigen::Map<const Rows>(terms.mass.data(), nv, nv));
     VectorXd force = Eigen::Map<const VectorXd>(terms.force.data(), nv);
@@ -87,7 +87,7 @@ class Stepper {
       v += effect * impulse_;
     }
     const VectorXd middle = 0.5 * (at.v + v);
-    const MotionTerms there = motion_terms(problem_, span_of(at.q), span_of(middle), at.time);
+    const MotionTerms there = motion::terms_of(problem_, span_of(at.q), span_of(middle), at.time);
     at.q += h * Eigen::Map<const VectorXd>(there.rates.data(), at.q.size());
     for (const int first : there.quaternions) at.q.segment(first, 4).normalize();
     at.v = v;
@@ -233,7 +233,7 @@ MotionReplay replay_motion(const MotionProblem& problem, const MotionResult& res
     double own = 0.0;
     bool settled = true;
     if (span > 0.0) {
-      const MotionTerms terms = motion_terms(problem, span_of(at.q), span_of(at.v), at.time);
+      const MotionTerms terms = motion::terms_of(problem, span_of(at.q), span_of(at.v), at.time);
       Stepper stepper(problem, closed(terms, at.v));
       const long steps = std::max<long>(kLeastSteps, std::lround(std::ceil(span / settings.step)));
       const State coarse = stepper.go(at, to.time, steps);
@@ -262,12 +262,18 @@ MotionReplay replay_motion(const MotionProblem& problem, const MotionResult& res
     }
     if (jumps) {
       ++replay.jumps;
-      const MotionTerms terms = motion_terms(problem, span_of(to.q), span_of(there.v), to.time);
+      const MotionTerms terms = motion::terms_of(problem, span_of(to.q), span_of(there.v), to.time);
       replay.differing_jumps += explained(terms, there.v, to.v, slack) ? 0 : 1;
     }
     at = to;
   }
   return replay;
+}
+
+template <>
+const MotionEntries& entries() {
+  static constexpr MotionEntries kEntries{nullptr, replay_motion};
+  return kEntries;
 }
 
 }  // namespace carom::reference

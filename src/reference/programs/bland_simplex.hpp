@@ -3,7 +3,7 @@
 #include <Eigen/Dense>
 
 #include <carom/certificate_lp.hpp>
-#include <carom/lp.hpp>
+#include <carom/types/lp.hpp>
 
 namespace carom::reference {
 

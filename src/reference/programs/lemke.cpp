@@ -325,7 +325,8 @@ Vector finish(const Matrix& matrix, const Vector& vector, const LcpSettings& set
 
 }  // namespace
 
-LcpResult solve_lcp(const LcpBatch& batch, const LcpSettings& settings) {
+LcpResult solve_lcp(const LcpBatch& batch, const LcpSettings& settings,
+                    WorkspaceState* /*workspace*/) {
   const int n = batch.order;
   auto result = allocate<LcpResult>(batch, MemorySpace::host, settings.certificates);
   fill_nan(result);
@@ -348,6 +349,12 @@ LcpResult solve_lcp(const LcpBatch& batch, const LcpSettings& settings) {
     result.residual.data()[p] = outcome.residual;
   });
   return result;
+}
+
+template <>
+const LcpEntries& entries() {
+  static constexpr LcpEntries kEntries{solve_lcp};
+  return kEntries;
 }
 
 }  // namespace carom::reference

@@ -2,7 +2,7 @@
 
 #include <Eigen/Dense>
 
-#include <carom/lcp.hpp>
+#include <carom/types/lcp.hpp>
 
 namespace carom::reference {
 

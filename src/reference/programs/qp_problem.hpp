@@ -7,7 +7,7 @@
 #include <Eigen/Core>
 
 #include <carom/certificate_qp.hpp>
-#include <carom/qp.hpp>
+#include <carom/types/qp.hpp>
 
 #include "programs/qp/cone_faces.hpp"
 

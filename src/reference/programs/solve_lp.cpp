@@ -100,7 +100,8 @@ BlandOutcome solve_one(const certificate::LpData& lp, const LpSettings& settings
 
 }  // namespace
 
-LpResult solve_lp(const LpBatch& batch, const LpSettings& settings, const Buffer<BasisStatus>*) {
+LpResult solve_lp(const LpBatch& batch, const LpSettings& settings, const Buffer<BasisStatus>*,
+                  WorkspaceState* /*workspace*/) {
   const int m = batch.rows;
   const int n = batch.columns;
   auto result = allocate<LpResult>(batch, MemorySpace::host, settings.certificates);
@@ -137,6 +138,12 @@ LpResult solve_lp(const LpBatch& batch, const LpSettings& settings, const Buffer
     std::copy(basis.begin(), basis.end(), result.basis.data() + p * (n + m));
   });
   return result;
+}
+
+template <>
+const LpEntries& entries() {
+  static constexpr LpEntries kEntries{solve_lp};
+  return kEntries;
 }
 
 }  // namespace carom::reference

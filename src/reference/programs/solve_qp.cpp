@@ -327,7 +327,7 @@ void confirm(const QpProblem& problem, QpAnswer& answer) {
 
 }  // namespace
 
-QpResult solve_qp(const QpBatch& batch, const QpSettings& settings) {
+QpResult solve_qp(const QpBatch& batch, const QpSettings& settings, WorkspaceState* /*workspace*/) {
   const int n = batch.variables;
   const int m = batch.rows;
   const int rows = m + batch.cone_rows();
@@ -396,6 +396,15 @@ QpResult solve_qp(const QpBatch& batch, const QpSettings& settings) {
     result.iterations.data()[p] = answer.iterations;
   });
   return result;
+}
+
+template <>
+const QpEntries& entries() {
+  // It starts from nothing.
+  static constexpr QpEntries kEntries{[](const QpBatch& batch, const QpSettings& settings,
+                                         const QpWarmStart&,
+                                         WorkspaceState*) { return solve_qp(batch, settings); }};
+  return kEntries;
 }
 
 }  // namespace carom::reference

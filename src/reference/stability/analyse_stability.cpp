@@ -15,25 +15,6 @@ using biped::Vector3d;
 
 constexpr std::string_view kLetters = "FSPN";
 
-/// Judged by the same words as every backend's: it belongs to the problem.
-bool is_stance(const StanceBatch& batch, std::size_t p) {
-  Stance stance;
-  for (std::size_t i = 0; i < 2; ++i) {
-    const std::size_t at = 2 * p + i;
-    stance.contacts.push_back({batch.l.host()[at], batch.h.host()[at], batch.slope.host()[at],
-                               batch.friction.host()[at], batch.restitution.host()[at]});
-  }
-  stance.force = batch.force.host()[p];
-  stance.angle = batch.angle.host()[p];
-  stance.torque = batch.torque.host()[p];
-  try {
-    validate(stance);
-  } catch (const InvalidInput&) {
-    return false;
-  }
-  return true;
-}
-
 /// A state to start from: q and v.
 struct Start {
   Vector3d q, v;
@@ -87,7 +68,7 @@ void judge(const StanceBatch& batch, const StabilitySettings& settings, std::siz
   result.events.host()[p] = 0;
   result.sos_status.host()[p] = Status::cancelled;
   result.sos_iterations.host()[p] = 0;
-  if (!is_stance(batch, p)) return;
+  if (!stability::accepts(batch, static_cast<std::int64_t>(p))) return;
   const System system = biped::system_of(batch, p);
   verdict = StabilityVerdict::no_equilibrium;
   result.force_margin.host()[p] = biped::force_margin(system);
@@ -141,7 +122,8 @@ void judge(const StanceBatch& batch, const StabilitySettings& settings, std::siz
 
 }  // namespace
 
-StabilityResult analyse_stability(const StanceBatch& batch, const StabilitySettings& settings) {
+StabilityResult analyse_stability(const StanceBatch& batch, const StabilitySettings& settings,
+                                  WorkspaceState* /*workspace*/) {
   if (settings.method == StabilityMethod::labelled || settings.method == StabilityMethod::sos) {
     throw InvalidInput(Refusal{.field = "method",
                                .relation = "",
@@ -154,6 +136,12 @@ StabilityResult analyse_stability(const StanceBatch& batch, const StabilitySetti
     judge(batch, settings, static_cast<std::size_t>(problem), result);
   });
   return result;
+}
+
+template <>
+const StabilityEntries& entries() {
+  static constexpr StabilityEntries kEntries{analyse_stability};
+  return kEntries;
 }
 
 }  // namespace carom::reference

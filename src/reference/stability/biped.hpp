@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include <carom/stability.hpp>
+#include <carom/types/stability.hpp>
 
 /// A stance on two contacts as a textbook has it: vectors, modes searched anew in every state.
 namespace carom::reference::biped {

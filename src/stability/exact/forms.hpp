@@ -3,7 +3,7 @@
 #include <array>
 #include <string>
 
-#include <carom/stability.hpp>
+#include <carom/types/stability.hpp>
 
 #include "stability/exact/interval.hpp"
 #include "stability/exact/plain_interval.hpp"

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include <carom/stability.hpp>
+#include <carom/types/stability.hpp>
 
 /// Proofs re-judged from a stance's numbers alone, by code that shares nothing with the search.
 namespace carom::exact {

@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include <carom/stability.hpp>
+#include <carom/types/stability.hpp>
 
 #include "core/pointers.hpp"
 #include "stability/kernels/certificate_paper.hpp"

@@ -6,7 +6,7 @@
 #include "compliant/kernels/world.hpp"
 #include "cpu/simd/dispatch.hpp"
 #include "cpu/simd/impact/step_packs.hpp"
-#include "models/scenario_kinds.hpp"
+#include "models/mechanisms/scenario_kinds.hpp"
 
 namespace carom::cpu::simd {
 

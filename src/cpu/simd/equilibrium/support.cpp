@@ -2,7 +2,7 @@
 
 #include <type_traits>
 
-#include "cpu/simd/equilibrium/support.hpp"
+#include "cpu/simd/dispatch.hpp"
 
 namespace carom::cpu::simd {
 

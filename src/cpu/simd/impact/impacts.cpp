@@ -1,7 +1,7 @@
 #include CAROM_ISA_HEADER
 
-#include "cpu/simd/block.hpp"
-#include "cpu/simd/programs/lcp_range.hpp"
+#include "cpu/simd/impact/block.hpp"
+#include "cpu/simd/impact/step_range.hpp"
 #include "impact/kernels/enumerated_pilots.hpp"
 #include "impact/kernels/mode_entries.hpp"
 #include "impact/mode_pilots.hpp"

@@ -5,6 +5,7 @@
 #include <carom/certificate.hpp>
 #include <carom/device/lanes.hpp>
 
+#include "cpu/simd/isa_lane.hpp"
 #include "impact/kernels/draw_limits.hpp"
 #include "impact/kernels/impact.hpp"
 #include "impact/kernels/mode_table.hpp"
@@ -35,18 +36,6 @@ struct PackJob {
   std::int32_t* fallback;    // [count]
   std::int32_t* pivots;      // [count]
   std::uint8_t* status;      // [count] TrajectoryStatus or kUnfinished
-};
-
-/// One instruction set's single lane: a type of its own, so that no other translation unit shares
-/// the code that is made for it.
-template <class Isa>
-struct IsaLane : kernels::SingleLane {
-  static constexpr int kRowPadding = Isa::kWidth;
-};
-template <class Isa>
-requires Isa::kInRegisters struct IsaLane<Isa> : kernels::SingleLane {
-  static constexpr int kRowPadding = Isa::kWidth;
-  using Register = typename Isa::Pack;
 };
 
 /// contact_modes of every lane, as a number.

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include <carom/motion.hpp>
+#include <carom/types/motion.hpp>
 
 #include "motion/kernels/motion_view.hpp"
 

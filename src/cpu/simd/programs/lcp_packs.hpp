@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include <carom/certificate_lcp.hpp>
-#include <carom/lcp.hpp>
+#include <carom/types/lcp.hpp>
 
 #include "core/pointers.hpp"
 #include "cpu/simd/programs/pack_lcp_judge.hpp"
@@ -35,7 +35,7 @@ struct LcpRange : LcpBatchArrays<ConstPointer>, LcpResultArrays<Pointer> {
 };
 
 /// A range's problems of small order, as many at a time as a register has lanes. Alone: solves,
-/// judges and refuses one of them, Ranges.
+/// judges and refuses one of them, LcpRanges.
 template <class Isa, class Alone>
 class LcpPacks {
   static constexpr int kWidth = Isa::kWidth;

@@ -1,24 +1,20 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 
 #include <carom/certificate.hpp>
 #include <carom/certificate_lcp.hpp>
 #include <carom/device/numeric.hpp>
-#include <carom/impact.hpp>
-#include <carom/lcp.hpp>
-#include <carom/status.hpp>
+#include <carom/types/lcp.hpp>
+#include <carom/types/status.hpp>
 
 #include "core/pointers.hpp"
 #include "cpu/simd/dispatch.hpp"
+#include "cpu/simd/lane_numbers.hpp"
 #include "cpu/simd/packed_lane.hpp"
-#include "cpu/simd/padding.hpp"
 #include "cpu/simd/programs/lcp_packs.hpp"
 #include "cpu/simd/programs/pack_lcps.hpp"
 #include "cpu/simd/spread.hpp"
-#include "impact/kernels/contact_path.hpp"
-#include "impact/kernels/step_lcp.hpp"
 #include "programs/lcp/kernels/lcp_finish.hpp"
 #include "programs/lcp/kernels/lemke.hpp"
 
@@ -26,54 +22,16 @@
 /// translation unit holds nothing that another one could share.
 namespace carom::cpu::simd {
 
-struct StepRange : StepBatchArrays<ConstPointer> {
-  std::int64_t begin, end;
-  int dimension;
-  int contacts;
-  const kernels::FrictionPolygon* polygon;
-  bool path;  ///< Selection::any; otherwise Lemke alone
-  double tolerance;
-  StepResultArrays<Pointer> result;
-  double* scaled;  ///< rows * rows + 2 rows + 2 m
-  double* reals;   ///< step_real_workspace
-  int* ints;       ///< step_int_workspace
-};
-
-template <int Dim>
-constexpr long step_real_workspace(int m, int directions) {
-  const int order = kernels::step_lcp_order<Dim>(m, directions);
-  const long lemke = kernels::padded(order, kLargestPadding) +
-                     kernels::lemke_real_workspace(order, kLargestPadding);
-  const long path = kernels::path_real_workspace(Dim, m, kLargestPadding);
-  return lemke > path ? lemke : path;
-}
-template <int Dim>
-constexpr long step_int_workspace(int m, int directions) {
-  const long lemke = kernels::lemke_int_workspace(kernels::step_lcp_order<Dim>(m, directions));
-  const long path = kernels::path_int_workspace(Dim, m, kLargestPadding);
-  return lemke > path ? lemke : path;
-}
-
-template <class Isa>
-struct IsaLane;
-
-/// The instruction set of a single lane; none for the emulation's.
 template <class Lanes>
-struct IsaOf {
-  static constexpr bool kKnown = false;
-};
-template <class Instructions>
-struct IsaOf<IsaLane<Instructions>> {
-  static constexpr bool kKnown = true;
-  using Isa = Instructions;
-};
-
-template <class Lanes>
-class Ranges {
-  static constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+class LcpRanges : LaneNumbers<Lanes> {
+  using LaneNumbers<Lanes>::kNan;
+  using LaneNumbers<Lanes>::answered;
+  using LaneNumbers<Lanes>::fill;
+  using LaneNumbers<Lanes>::finite;
+  using LaneNumbers<Lanes>::judged;
 
  public:
-  constexpr explicit Ranges(const Lanes& lanes) : lanes_(lanes) {}
+  constexpr explicit LcpRanges(const Lanes& lanes) : lanes_(lanes) {}
 
   void solve(const LcpRange& r) const {
     if (r.finish != nullptr) {
@@ -83,21 +41,13 @@ class Ranges {
     if constexpr (IsaOf<Lanes>::kKnown) {
       if (r.pack_reals != nullptr) {
         using Isa = typename IsaOf<Lanes>::Isa;
-        if (r.order > LcpPacks<Isa, Ranges>::kMostInTableaus) return stream_packs<Isa>(r);
-        if constexpr (LcpPacks<Isa, Ranges>::kMostInTableaus > 0) {
-          return LcpPacks<Isa, Ranges>(*this, r).solve();
+        if (r.order > LcpPacks<Isa, LcpRanges>::kMostInTableaus) return stream_packs<Isa>(r);
+        if constexpr (LcpPacks<Isa, LcpRanges>::kMostInTableaus > 0) {
+          return LcpPacks<Isa, LcpRanges>(*this, r).solve();
         }
       }
     }
     for (std::int64_t p = r.begin; p < r.end; ++p) solve_checked(r, p);
-  }
-
-  void solve(const StepRange& r) const {
-    if (r.dimension == 2) {
-      solve_steps<2>(r);
-    } else {
-      solve_steps<3>(r);
-    }
   }
 
   // One problem of a range, for LcpPacks.
@@ -165,13 +115,6 @@ class Ranges {
   }
 
  private:
-  struct Answer {
-    Status status;
-    double residual;
-    int pivots;
-    bool fallback;
-  };
-
   void finish(const LcpRange& r, std::int64_t p) const {
     if (!kernels::lcp_is_open(r.order, r.status[p], r.residual[p], r.limited)) return;
     const long n = r.order;
@@ -278,165 +221,12 @@ class Ranges {
     r.residual[p] = residual;
   }
 
-  static bool finite(const double* values, long count) {
-    long i = 0;
-    bool all = true;
-    if constexpr (IsaOf<Lanes>::kKnown) {
-      using Isa = typename IsaOf<Lanes>::Isa;
-      using Pack = typename Isa::Pack;
-      const Pack largest(std::numeric_limits<double>::max());
-      auto none = Isa::Mask::from_bits(0);
-      for (; i + Isa::kWidth <= count; i += Isa::kWidth) {
-        const Pack x = magnitude(Pack::load(values + i));
-        none = none | (x > largest) | (x != x);
-      }
-      all = none.bits() == 0;
-    }
-    for (; i < count; ++i) all = all && kernels::is_finite(values[i]);
-    return all;
-  }
-  static bool answered(Status status) {
-    return status == Status::solved || status == Status::inaccurate;
-  }
-  static Status judged(double residual, double tolerance) {
-    if (certificate::within(residual, tolerance)) return Status::solved;
-    return kernels::is_finite(residual) ? Status::inaccurate : Status::numerical_error;
-  }
-  static void fill(double* values, int count) {
-    for (int i = 0; i < count; ++i) values[i] = kNan;
-  }
-
-  template <int Dim, class... Arrays>
-  static double residual_of(const kernels::FrictionPolygon& polygon, int m, Arrays... arrays) {
-    if constexpr (IsaOf<Lanes>::kKnown) {
-      using Isa = typename IsaOf<Lanes>::Isa;
-      if constexpr (Dim == 3 && Isa::kInRegisters) {
-        // Fewer are judged sooner one by one.
-        if (m >= 4)
-          return certificate::step_residual<Dim, typename Isa::Pack, Isa::kWidth>(polygon, m,
-                                                                                  arrays...);
-      }
-    }
-    return certificate::step_residual<Dim>(polygon, m, arrays...);
-  }
-
-  template <int Dim>
-  void solve_steps(const StepRange& r) const {
-    const int m = r.contacts;
-    const int rows = Dim * m;
-    for (std::int64_t p = r.begin; p < r.end; ++p) {
-      double* impulse = r.result.impulse + p * rows;
-      double* next = r.result.contact_velocity + p * rows;
-      const Answer answer =
-          solve_step<Dim>(r, r.delassus + p * rows * rows, r.contact_velocity + p * rows,
-                          r.friction + p * m, r.max_impulse + p * m, impulse, next);
-      if (!answered(answer.status)) {
-        fill(impulse, rows);
-        fill(next, rows);
-      }
-      r.result.status[p] = answer.status;
-      r.result.pivots[p] = answer.pivots;
-      r.result.fallback[p] = answer.fallback ? 1 : 0;
-      r.result.residual[p] = answer.residual;
-    }
-  }
-
-  template <int Dim>
-  Answer solve_step(const StepRange& r, const double* delassus, const double* u,
-                    const double* friction, const double* limit, double* impulse,
-                    double* next) const {
-    const int m = r.contacts;
-    const int rows = Dim * m;
-    bool usable =
-        finite(delassus, static_cast<long>(rows) * rows) && finite(u, rows) && finite(friction, m);
-    bool bounded = false;
-    for (int i = 0; i < m; ++i) {
-      usable = usable && limit[i] >= 0.0 && friction[i] >= 0.0;
-      bounded = bounded || limit[i] < kernels::kInfinity;
-    }
-    Answer answer{Status::invalid_input, kNan, 0, false};
-    if (!usable) return answer;
-    double* scaled_u = r.scaled + static_cast<long>(rows) * rows;
-    double* scaled_impulse = scaled_u + rows;
-    double* scaled_limit = scaled_impulse + rows;
-    double* scale = scaled_limit + m;
-    const auto contact_of = [m](int row) { return row < m ? row : (row - m) / (Dim - 1); };
-    for (int i = 0; i < m; ++i) {
-      scale[i] = kernels::contact_scale<Dim>(delassus, m, i);
-      scaled_limit[i] = limit[i] / scale[i];
-    }
-    double* row_scale = scaled_impulse;  // until there is an impulse
-    for (int i = 0; i < rows; ++i) {
-      row_scale[i] = scale[contact_of(i)];
-      scaled_u[i] = u[i] * row_scale[i];
-    }
-    for (int i = 0; i < rows; ++i) {
-      const double own = row_scale[i];
-      const double* __restrict from = delassus + static_cast<long>(i) * rows;
-      double* __restrict to = r.scaled + static_cast<long>(i) * rows;
-      for (int j = 0; j < rows; ++j) to[j] = from[j] * own * row_scale[j];
-    }
-    const auto certify = [&] {
-      answer.residual =
-          residual_of<Dim>(*r.polygon, m, delassus, u, friction, limit, impulse, next);
-      answer.status = judged(answer.residual, r.tolerance);
-    };
-    const auto follow_path = [&](int attempt) {
-      kernels::ContactPath<Dim, double, Lanes> path(lanes_, m, *r.polygon, friction, r.reals,
-                                                    r.ints);
-      const kernels::PathOutcome outcome =
-          path.run(r.scaled, scaled_u, scaled_limit, 12 * rows + 20, scaled_impulse, attempt);
-      answer.pivots += outcome.pivots;
-      for (int correction = 0; outcome.found && correction <= 3; ++correction) {
-        if (correction > 0 && !path.correct(r.scaled, scaled_u, scaled_impulse)) break;
-        for (int i = 0; i < rows; ++i) impulse[i] = scaled_impulse[i] * scale[contact_of(i)];
-        certify();
-        if (answer.status == Status::solved) return true;
-      }
-      return false;
-    };
-    if (r.path) {
-      if (follow_path(0)) return answer;
-      answer.fallback = true;
-    }
-    const kernels::StepLcp<Dim> lcp{m, r.polygon, r.scaled, scale, friction, limit, u, bounded};
-    const int n = lcp.order();
-    double* z = r.reals;
-    kernels::Lemke<Lanes> lemke(lanes_, n, z + kernels::padded(n, kLargestPadding), r.ints);
-    const kernels::LemkeOutcome outcome =
-        lemke.run([&](int i, int j) { return lcp.entry(i, j); },
-                  [&](int i) { return lcp.vector(i); }, 50 * (n + 1), z);
-    answer.pivots += outcome.pivots;
-    answer.status = outcome.status;
-    answer.residual = kNan;
-    if (outcome.status == Status::solved) {
-      for (int i = 0; i < rows; ++i) impulse[i] = lcp.impulse(z, i);
-      certify();
-    }
-    // What rounding kept Lemke from is tried along other paths.
-    for (int attempt = 1; answer.status != Status::solved && attempt <= kernels::kPathAttempts;
-         ++attempt) {
-      const Answer before = answer;
-      answer.fallback = true;
-      if (follow_path(attempt)) return answer;
-      answer.status = before.status == Status::inaccurate ? Status::iteration_limit : before.status;
-      answer.residual = kNan;
-    }
-    return answer;
-  }
-
   const Lanes& lanes_;
 };
 
 template <class Isa>
 void solve_lcps(const LcpRange& range) {
   const IsaLane<Isa> lane;
-  Ranges(lane).solve(range);
+  LcpRanges(lane).solve(range);
 }
-template <class Isa>
-void solve_steps(const StepRange& range) {
-  const IsaLane<Isa> lane;
-  Ranges(lane).solve(range);
-}
-
 }  // namespace carom::cpu::simd

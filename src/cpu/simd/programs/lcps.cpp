@@ -1,6 +1,5 @@
 #include CAROM_ISA_HEADER
 
-#include "cpu/simd/impact/pack_trajectories.hpp"
 #include "cpu/simd/programs/lcp_range.hpp"
 
 namespace carom::cpu::simd {

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include <carom/device/numeric.hpp>
-#include <carom/lcp.hpp>
+#include <carom/types/lcp.hpp>
 
 #include "cpu/simd/gather.hpp"
 #include "cpu/simd/padding.hpp"

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include <carom/qp.hpp>
+#include <carom/types/qp.hpp>
 
 #include "cpu/simd/padding.hpp"
 #include "cpu/simd/programs/qp_wide_layout.hpp"

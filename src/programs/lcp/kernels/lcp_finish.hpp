@@ -4,7 +4,7 @@
 
 #include <carom/certificate_lcp.hpp>
 #include <carom/device/memory.hpp>
-#include <carom/status.hpp>
+#include <carom/types/status.hpp>
 
 #include "programs/kernels/doubled_lemke.hpp"
 #include "programs/kernels/median_scaling.hpp"

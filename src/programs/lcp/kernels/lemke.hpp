@@ -4,7 +4,7 @@
 #include <carom/device/host_device.hpp>
 #include <carom/device/lanes.hpp>
 #include <carom/device/numeric.hpp>
-#include <carom/status.hpp>
+#include <carom/types/status.hpp>
 
 /// Lemke's method with lexicographic ties on a condensed tableau (Cottle, Pang, Stone 2009, 4.4).
 namespace carom::kernels {

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include <carom/certificate_lp.hpp>
-#include <carom/lp.hpp>
+#include <carom/types/lp.hpp>
 
 #include "core/pointers.hpp"
 #include "programs/lp/kernels/simplex.hpp"

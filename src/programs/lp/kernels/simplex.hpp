@@ -7,8 +7,8 @@
 #include <carom/device/lanes.hpp>
 #include <carom/device/numeric.hpp>
 #include <carom/device/packed.hpp>
-#include <carom/lp.hpp>
-#include <carom/status.hpp>
+#include <carom/types/lp.hpp>
+#include <carom/types/status.hpp>
 
 #include "programs/lp/kernels/simplex_proofs.hpp"
 #include "programs/lp/kernels/simplex_scaling.hpp"

@@ -8,7 +8,7 @@
 #include <carom/device/lanes.hpp>
 #include <carom/device/numeric.hpp>
 #include <carom/device/packed.hpp>
-#include <carom/lp.hpp>
+#include <carom/types/lp.hpp>
 
 /// The basis of the simplex method in simplex.hpp: its memory, the explicit inverse, and what
 /// follows from it.

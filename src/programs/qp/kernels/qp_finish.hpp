@@ -1,6 +1,6 @@
 #pragma once
 
-#include <carom/qp.hpp>
+#include <carom/types/qp.hpp>
 
 #include "programs/kernels/convex_lemke.hpp"
 #include "programs/qp/kernels/admm_qp.hpp"

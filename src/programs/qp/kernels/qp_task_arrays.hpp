@@ -4,7 +4,7 @@
 
 #include <carom/certificate_qp.hpp>
 #include <carom/device/qp_problem.hpp>
-#include <carom/qp.hpp>
+#include <carom/types/qp.hpp>
 
 #include "core/pointers.hpp"
 #include "programs/kernels/convex_lemke.hpp"

@@ -8,18 +8,6 @@
 
 namespace carom {
 
-namespace {
-
-/// A family of the library has a member of BackendEntries instead (core/backends.hpp), which
-/// entries(chosen) returns.
-using SolveSliders = SliderResult (*)(const SliderBatch&, const SliderSettings&);
-SolveSliders slider_entry(Backend chosen) {
-  if (chosen == Backend::cuda) return cuda::solve_sliders;
-  return chosen == Backend::reference ? reference::solve_sliders : cpu::solve_sliders;
-}
-
-}  // namespace
-
 void SliderSettings::validate() const { require::settings(*this); }
 
 SliderResult solve_sliders(const SliderBatch& batch, const SliderSettings& settings,
@@ -29,7 +17,7 @@ SliderResult solve_sliders(const SliderBatch& batch, const SliderSettings& setti
   arrays::require_sizes(batch, batch);
   const Backend chosen = resolve(backend);
   require::reachable(chosen, arrays::common_space("slider batch", batch));
-  return slider_entry(chosen)(batch, settings);
+  return entries<SliderEntries>(chosen).solve(batch, settings);
 }
 
 }  // namespace carom

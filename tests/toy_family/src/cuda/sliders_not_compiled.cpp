@@ -1,11 +1,11 @@
-// Stands in for the kernel where no CUDA compiler was present. A family of the library needs none:
-// its entry is a line of src/cuda/device.cpp.
-#include "core/backends.hpp"
+// Stands in for the kernel where no CUDA compiler was present. A family of the library has a line
+// of src/cuda/not_compiled.cpp instead, and one of src/reference/not_compiled.cpp.
 #include "programs/sliders/backends.hpp"
 
 namespace carom::cuda {
 
-SliderResult solve_sliders(const SliderBatch&, const SliderSettings&) {
+template <>
+const SliderEntries& entries() {
   throw BackendUnavailable(kWithoutCuda);
 }
 

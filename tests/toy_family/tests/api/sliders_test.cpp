@@ -10,6 +10,7 @@
 
 #include <carom/certificate_sliders.hpp>
 
+#include "../emulation/solve_sliders.hpp"
 #include "core/arrays.hpp"
 #include "programs/sliders/backends.hpp"
 #include "support/bits.hpp"

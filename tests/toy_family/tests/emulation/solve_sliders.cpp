@@ -1,5 +1,6 @@
+#include "solve_sliders.hpp"
+
 #include "cpu/programs/sliders_driver.hpp"
-#include "programs/sliders/backends.hpp"
 
 namespace carom::emulation {
 

@@ -35,4 +35,10 @@ SliderResult solve_sliders(const SliderBatch& batch, const SliderSettings& setti
   return drive_sliders(batch, settings, simd::code_of(simd::instruction_set().name));
 }
 
+template <>
+const SliderEntries& entries() {
+  static constexpr SliderEntries kEntries{solve_sliders};
+  return kEntries;
+}
+
 }  // namespace carom::cpu

@@ -47,4 +47,10 @@ SliderResult solve_sliders(const SliderBatch& batch, const SliderSettings& setti
   return result;
 }
 
+template <>
+const SliderEntries& entries() {
+  static constexpr SliderEntries kEntries{solve_sliders};
+  return kEntries;
+}
+
 }  // namespace carom::cuda

@@ -4,8 +4,8 @@
 
 #include <carom/certificate.hpp>
 #include <carom/certificate_sliders.hpp>
-#include <carom/sliders.hpp>
-#include <carom/status.hpp>
+#include <carom/types/sliders.hpp>
+#include <carom/types/status.hpp>
 
 #include "core/pointers.hpp"
 

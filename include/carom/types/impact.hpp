@@ -1,0 +1,435 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <carom/types/backend.hpp>
+#include <carom/types/batch.hpp>
+#include <carom/types/settings.hpp>
+#include <carom/types/status.hpp>
+#include <carom/types/words.hpp>
+#include <carom/types/workspace.hpp>
+
+/// The plain structs of carom/impact.hpp.
+namespace carom {
+
+/// Largest number of contacts of one impact problem.
+inline constexpr int kMaxContacts = 16;
+/// Largest number of friction directions of a spatial contact.
+inline constexpr int kMaxFrictionDirections = 16;
+/// Largest number of generalised velocities of one impact problem.
+inline constexpr int kMaxVelocities = 64;
+/// Steps per trajectory where the settings leave them open. With h the impulse that stops the
+/// contact that takes most, contacts that others keep closing take up to forty steps; trajectories
+/// that end earlier pay nothing.
+inline constexpr int kDerivedSteps = 40;
+/// Samples at most from which a net's radius follows.
+inline constexpr std::int64_t kPilotSamples = 1024;
+
+/// One impact: the state just before it, at a configuration with m active contacts.
+/// Contact i has the normal row Jn_i and dimension-1 tangent rows; J_i v is the contact's velocity
+/// [m/s] in its own frame, positive normal component separating. All arrays are row-major.
+struct ImpactProblem {
+  std::string name;
+  int dimension = 2;                     ///< 2 planar (one tangent row a contact), 3 spatial (two)
+  int velocities = 0;                    ///< nv
+  int contacts = 0;                      ///< m
+  std::vector<double> mass_matrix;       ///< M, [nv, nv], symmetric positive definite
+  std::vector<double> normal_jacobian;   ///< Jn, [m, nv]
+  std::vector<double> tangent_jacobian;  ///< Jt, [(dimension-1) m, nv], in contact order
+  std::vector<double> friction;          ///< mu, [m], >= 0
+  std::vector<double> velocity;          ///< v before the impact, [nv]
+};
+
+struct ImpactSizes {
+  std::int64_t problems = 0;
+  int dimension = 2;
+  int velocities = 0;  ///< nv
+  int contacts = 0;    ///< m
+
+  /// Number of rows of J = [Jn; Jt] and of an impulse: dimension * m.
+  [[nodiscard]] int contact_rows() const { return dimension * contacts; }
+};
+
+template <template <class> class Array>
+struct ImpactBatchArrays {
+  using Sizes = ImpactSizes;
+
+  Array<double> mass_matrix;       ///< [problems, nv, nv]
+  Array<double> normal_jacobian;   ///< [problems, m, nv]
+  Array<double> tangent_jacobian;  ///< [problems, (dimension-1) m, nv]
+  Array<double> friction;          ///< [problems, m]
+  Array<double> velocity;          ///< [problems, nv]
+
+  /// See batch.hpp; likewise below.
+  template <class Visit, class... Tables>
+  static void each_array(const Sizes& sizes, Visit&& visit, Tables&&... tables) {
+    const auto [p, dimension, nv, m] = sizes;
+    visit("mass_matrix", Extents{p, nv, nv}, tables.mass_matrix...);
+    visit("normal_jacobian", Extents{p, m, nv}, tables.normal_jacobian...);
+    visit("tangent_jacobian", Extents{p, (dimension - 1) * m, nv}, tables.tangent_jacobian...);
+    visit("friction", Extents{p, m}, tables.friction...);
+    visit("velocity", Extents{p, nv}, tables.velocity...);
+  }
+};
+
+/// Problems of one shape, in one memory space.
+struct ImpactBatch : ImpactSizes, ImpactBatchArrays<Buffer> {
+  [[nodiscard]] ImpactBatch to(MemorySpace space) const { return copy_to(*this, space); }
+};
+
+/// The contact whose approach takes the largest impulse to stop, each contact by itself.
+struct StoppingImpulse {
+  int contact = -1;      ///< -1: none approaches
+  double impulse = 0.0;  ///< -u_n / (Jn M^-1 Jn') of that contact [N s]
+};
+
+/// What follows the inclusion (39), (40).
+enum class ImpactMethod : std::uint8_t {
+  lcp,     ///< Algorithm 1: steps (75) under drawn lambda_max, with an error that h bounds
+  events,  ///< up to 8 contacts: solutions followed exactly from event to event under drawn
+           ///< weights, without a step size (docs/explanation/enclosure.md)
+};
+
+template <>
+inline constexpr auto words<ImpactMethod> = std::to_array<Word<ImpactMethod>>({
+    {ImpactMethod::lcp, "lcp"},
+    {ImpactMethod::events, "events"},
+});
+
+/// How lambda_max is drawn from [0, h]^m.
+enum class Sampler : std::uint8_t {
+  uniform,  ///< Philox4x32-10
+  sobol,    ///< Sobol sequence in m * max_steps dimensions, digitally shifted by the seed
+};
+
+template <>
+inline constexpr auto words<Sampler> = std::to_array<Word<Sampler>>({
+    {Sampler::uniform, "uniform"},
+    {Sampler::sobol, "sobol"},
+});
+
+/// Which solution of (75) a step takes where there are several (Assumption 6 fails).
+enum class Selection : std::uint8_t {
+  any,  ///< fast, a function of the step's data alone: a solution out of the problem's table of
+        ///< modes, drawn by the data's last bits where the problem has steps with several; without
+        ///< a table, or where it has none, the one that the contact-mode path finds
+  lemke,   ///< lexicographic Lemke's on the full LCP (75)
+  random,  ///< one of the distinct v', drawn uniformly with the sample's own numbers
+};
+
+template <>
+inline constexpr auto words<Selection> = std::to_array<Word<Selection>>({
+    {Selection::any, "any"},
+    {Selection::lemke, "lemke"},
+    {Selection::random, "random"},
+});
+
+/// What to do with a problem of a batch whose numbers are refused.
+enum class BadProblem : std::uint8_t {
+  refuse,   ///< throw InvalidInput before anything is computed
+  isolate,  ///< Status::invalid_input and NaN for that problem, the others as if it were absent
+};
+
+template <>
+inline constexpr auto words<BadProblem> = std::to_array<Word<BadProblem>>({
+    {BadProblem::refuse, "refuse"},
+    {BadProblem::isolate, "isolate"},
+});
+
+/// Mode of one contact at a velocity; two bits a contact, contact 0 lowest.
+enum class ContactMode : std::uint8_t {
+  separating = 0,        ///< Jn v > mode_tolerance
+  sticking = 1,          ///< |Jt v| <= mode_tolerance
+  sliding = 2,           ///< spatial sliding; planar with Jt v > 0
+  sliding_negative = 3,  ///< planar with Jt v < 0
+};
+
+/// Spatial sliding has no sign; planar sliding carries its own (mode_words).
+template <>
+inline constexpr auto words<ContactMode> = std::to_array<Word<ContactMode>>({
+    {ContactMode::separating, "separating"},
+    {ContactMode::sticking, "sticking"},
+    {ContactMode::sliding, "sliding"},
+    {ContactMode::sliding_negative, "sliding-"},
+});
+
+struct ImpactProgress {
+  std::int64_t samples_done = 0;  ///< over all problems
+  std::int64_t samples_total = 0;
+  /// Of the first sample that a derived epsilon follows from (epsilon = -1); it comes before.
+  std::int64_t pilot_done = 0;
+  std::int64_t pilot_total = 0;
+};
+
+struct ImpactSettings {
+  std::int64_t samples = 1 << 14;  ///< trajectories a problem, M of Algorithm 2
+  std::int64_t first_sample = 0;   ///< index of the first, and ...
+  std::int64_t first_problem = 0;  ///< ... of the batch's first problem: shards of one run differ
+                                   ///< in these alone
+  std::uint64_t seed = 0;
+  ImpactMethod method = ImpactMethod::lcp;
+  double step_size = 0.0;       ///< h [N s]; 0: of each problem the impulse that stops the contact
+                                ///< that takes most, max of -u_n / (Jn M^-1 Jn') where u_n < 0
+  int max_steps = 0;            ///< N; 0: kDerivedSteps
+  int friction_directions = 4;  ///< k of spatial contacts, 4..16; planar contacts have two
+  Sampler sampler = Sampler::uniform;
+  Selection selection = Selection::any;
+  bool mode_table =
+      true;  ///< selection any, up to 6 planar or 4 spatial contacts: solve by a table of
+             ///< modes that the samples of a problem share. It costs about as much as 300 of them;
+             ///< choose false for fewer than about 30 samples a problem
+  double velocity_tolerance = 1e-9;  ///< [m/s]: contact i approaches while Jn_i v < -tolerance
+  double residual_tolerance = 1e-9;  ///< on the natural residual of (75), relative to max|w|
+  double mode_tolerance = 1e-6;      ///< [m/s], classification of v+ only
+
+  double epsilon = -1.0;  ///< radius of the epsilon-net [m/s]; 0: no net; -1: of each problem 0.05
+                          ///< of the extent of its first min(samples, kPilotSamples) samples, or
+                          ///< 0.02 of its contact speed before the impact where the set is a point
+  std::int64_t net_capacity = 1 << 20;  ///< largest number of net points; a fuller net is coarsened
+                                        ///< by doubling epsilon, and says so
+  std::int64_t keep_samples = 0;        ///< rows kept per problem: the first n samples; -1: all
+  std::int64_t keep_paths = 0;  ///< whole paths v_0..v_K kept per problem: the first n samples
+
+  /// Radius of each problem's net [problems], >= 0, in place of epsilon; not taken where empty.
+  std::span<const double> problem_epsilon;
+
+  BadProblem bad_problem = BadProblem::refuse;
+  MemorySpace result_space = MemorySpace::host;  ///< of ImpactSamples; device only with cuda
+  int threads = 0;                               ///< cpu: 0 = all hardware threads
+
+  /// Called between chunks; returning false stops the run, which then reports what it has.
+  std::function<bool(const ImpactProgress&)> progress;
+
+  /// See settings.hpp.
+  template <class Visit, class... Tables>
+  static void each_setting(Visit&& visit, Tables&&... tables) {
+    using Range = SettingRange;
+    visit({"samples", "Trajectories per problem, e.g. 16384 or 2^14", Range::at_least(1)},
+          tables.samples...);
+    visit({"first_sample", "Index of the first (shards of a run)", Range::at_least(0)},
+          tables.first_sample...);
+    visit({"first_problem", "Index of the first problem (shards of a run)",
+           Range::between(0, 4294967295.0)},
+          tables.first_problem...);
+    visit({"method", "What follows the inclusion; events has no step size"}, tables.method...);
+    visit({"step_size", "Step size h", Range::finite_from(0), "N s",
+           "the impulse that stops the contact that takes most"},
+          tables.step_size...);
+    visit({"max_steps", "Steps per trajectory at most", Range::between(0, 1'000'000), "", "40"},
+          tables.max_steps...);
+    visit({"sampler", "How lambda_max is drawn"}, tables.sampler...);
+    visit({"selection", "Solution of a non-unique step"}, tables.selection...);
+    visit({"friction_directions", "Friction directions of a spatial contact",
+           Range::between(4, kMaxFrictionDirections)},
+          tables.friction_directions...);
+    visit({"velocity_tolerance", "Slower approach counts as none", Range::finite_from(0), "m/s"},
+          tables.velocity_tolerance...);
+    visit(
+        {"residual_tolerance", "Largest relative residual of a certified step", Range::tolerance()},
+        tables.residual_tolerance...);
+    visit({"mode_tolerance", "Slower contacts count as sticking", Range::finite_from(0), "m/s"},
+          tables.mode_tolerance...);
+    visit({"threads", "CPU threads", Range::at_least(0), "", "all"}, tables.threads...);
+    visit({"seed", "Seed of the random numbers"}, tables.seed...);
+    visit({"epsilon", "Radius of the epsilon-net; -1: 0.05 of the set's extent",
+           Range::finite_from(-1), "m/s", "none"},
+          tables.epsilon...);
+    visit({"net_capacity", "Points of the net at most; a fuller one is coarsened",
+           Range::between(1, 1 << 30)},
+          tables.net_capacity...);
+    visit({"keep_samples", "Rows of samples kept per problem, the first ones; -1: all",
+           Range::at_least(-1)},
+          tables.keep_samples...);
+    visit({"keep_paths", "Whole trajectories kept per problem, the first ones", Range::at_least(0)},
+          tables.keep_paths...);
+    visit({"mode_table", "Read steps off a table of modes where the problem is small"},
+          tables.mode_table...);
+    visit({"bad_problem", "What becomes of a problem whose numbers are refused"},
+          tables.bad_problem...);
+    visit({"result_space", "Memory of the samples; device with backend cuda alone"},
+          tables.result_space...);
+  }
+
+  /// Errors: InvalidInput naming the field and its value.
+  void validate() const;
+};
+
+/// What the trajectories of one problem did.
+struct ImpactSummary {
+  Status status = Status::solved;  ///< solved: none failed; inaccurate: some did; cancelled;
+                                   ///< invalid_input
+  double step_size = 0.0;          ///< h of this problem [N s]
+  int max_steps = 0;               ///< N
+  double epsilon = 0.0;            ///< requested radius of the net [m/s]; 0: none
+  double contact_speed = 0.0;      ///< max |J v| before the impact [m/s]
+  std::int64_t samples = 0;        ///< computed ones: terminated + max_steps_reached + failed
+  std::int64_t terminated = 0;
+  std::int64_t max_steps_reached = 0;
+  std::int64_t failed = 0;
+  std::int64_t lcp_solves = 0;       ///< steps of all trajectories
+  std::int64_t fallback_solves = 0;  ///< of them by Lemke because the path's answer did not certify
+  std::int64_t pivots = 0;
+  std::int64_t nonunique_solves = 0;  ///< steps found to have several v' ...
+  std::int64_t examined_solves = 0;   ///< ... among those enumerated (selection = random)
+  double max_residual = 0.0;          ///< largest certified residual
+  double max_energy_ratio = 0.0;      ///< largest K+/K-
+  std::vector<double> normal_velocity_min, normal_velocity_max;     ///< [m], terminated samples
+  std::vector<double> tangent_velocity_min, tangent_velocity_max;   ///< [(dimension-1) m]
+  std::vector<double> velocity_min, velocity_max;                   ///< [nv], terminated samples
+  std::vector<std::pair<std::uint64_t, std::int64_t>> mode_counts;  ///< (modes, count), by modes
+};
+
+/// Epsilon-net of the post-impact set (Definition 1, Algorithm 2): one representative per occupied
+/// cube of edge epsilon/sqrt(nv), so that every sampled v+ lies within epsilon of a net point. The
+/// representative is the sample of lowest index, whatever the order of computation.
+struct EpsilonNet {
+  double requested_epsilon = 0.0;
+  double epsilon = 0.0;  ///< requested, doubled as often as the capacity made necessary
+  int velocities = 0;
+  int contact_rows = 0;
+  std::int64_t dropped = 0;                ///< samples still colliding after the closing step
+  std::vector<double> velocity;            ///< [points, nv]
+  std::vector<double> impulse;             ///< [points, dimension*m]: total contact impulse [N s],
+                                           ///< normals first, then tangents in contact order
+  std::vector<std::uint64_t> modes;        ///< [points]
+  std::vector<std::int64_t> multiplicity;  ///< [points]
+  std::vector<std::int64_t> first_sample;  ///< [points]
+  std::vector<std::int64_t> coverage;      ///< [i]: points found after 2^i samples
+
+  [[nodiscard]] std::int64_t points() const {
+    return static_cast<std::int64_t>(multiplicity.size());
+  }
+};
+
+struct ImpactSampleSizes {
+  std::int64_t problems = 0;
+  std::int64_t count = 0;  ///< rows of each problem
+  int velocities = 0;
+  int contact_rows = 0;
+};
+
+template <template <class> class Array>
+struct ImpactSampleArrays {
+  using Sizes = ImpactSampleSizes;
+
+  Array<double> velocity;          ///< v+, [problems, count, nv]; NaN where failed
+  Array<double> impulse;           ///< [problems, count, dimension*m]
+  Array<double> residual;          ///< [problems, count], the trajectory's largest
+  Array<std::uint64_t> modes;      ///< [problems, count]
+  Array<std::int32_t> steps;       ///< [problems, count]
+  Array<TrajectoryStatus> status;  ///< [problems, count]
+
+  template <class Visit, class... Tables>
+  static void each_array(const Sizes& sizes, Visit&& visit, Tables&&... tables) {
+    const auto [p, count, velocities, contact_rows] = sizes;
+    visit("velocity", Extents{p, count, velocities}, tables.velocity...);
+    visit("impulse", Extents{p, count, contact_rows}, tables.impulse...);
+    visit("residual", Extents{p, count}, tables.residual...);
+    visit("modes", Extents{p, count}, tables.modes...);
+    visit("steps", Extents{p, count}, tables.steps...);
+    visit("status", Extents{p, count}, tables.status...);
+  }
+};
+/// Rows of the first `count` samples of each problem.
+struct ImpactSamples : ImpactSampleSizes, ImpactSampleArrays<Buffer> {};
+
+/// Velocities v_0..v_K of the first samples of one problem.
+struct ImpactPaths {
+  std::vector<std::int64_t> offset;  ///< [count + 1], in velocities
+  std::vector<double> velocity;      ///< [offset.back(), nv]
+};
+
+struct ImpactResult {
+  Backend backend = Backend::cpu;
+  bool cancelled = false;
+  double seconds = 0.0;                ///< wall time of the sampling
+  std::vector<ImpactSummary> summary;  ///< [problems]
+  std::vector<EpsilonNet> net;         ///< [problems], empty where no problem has one
+  std::vector<ImpactPaths> paths;      ///< [problems], empty when keep_paths = 0
+  ImpactSamples samples;
+};
+
+using ImpactWorkspace = Workspace;
+
+struct StepSizes {
+  std::int64_t problems = 0;
+  int dimension = 2;  ///< d
+  int contacts = 0;   ///< m
+};
+
+template <template <class> class Array>
+struct StepBatchArrays {
+  using Sizes = StepSizes;
+
+  Array<double> delassus;          ///< A = J M^-1 J', [problems, d m, d m], rows n_1..n_m, t_1..
+  Array<double> contact_velocity;  ///< J v, [problems, d m]
+  Array<double> friction;          ///< [problems, m]
+  Array<double> max_impulse;       ///< lambda_max, [problems, m]; infinity gives (31)
+
+  template <class Visit, class... Tables>
+  static void each_array(const Sizes& sizes, Visit&& visit, Tables&&... tables) {
+    const auto [p, d, m] = sizes;
+    visit("delassus", Extents{p, d * m, d * m}, tables.delassus...);
+    visit("contact_velocity", Extents{p, d * m}, tables.contact_velocity...);
+    visit("friction", Extents{p, m}, tables.friction...);
+    visit("max_impulse", Extents{p, m}, tables.max_impulse...);
+  }
+};
+/// Single steps (75): given contact velocities and lambda_max, the impulse of one step.
+struct StepBatch : StepSizes, StepBatchArrays<Buffer> {};
+
+struct StepSettings {
+  int friction_directions = 4;
+  Selection selection = Selection::any;  ///< any or lemke
+  double tolerance = 1e-9;
+  int threads = 0;
+
+  /// See settings.hpp.
+  template <class Visit, class... Tables>
+  static void each_setting(Visit&& visit, Tables&&... tables) {
+    using Range = SettingRange;
+    visit({"friction_directions", "Friction directions of a spatial contact",
+           Range::between(4, kMaxFrictionDirections)},
+          tables.friction_directions...);
+    visit({"tolerance", "Largest relative residual of a certified step", Range::tolerance()},
+          tables.tolerance...);
+    visit({"selection", "Solution of a non-unique step: any or lemke"}, tables.selection...);
+    visit({"threads", "CPU threads", Range::at_least(0), "", "all"}, tables.threads...);
+  }
+
+  /// Errors: InvalidInput naming the field and its value.
+  void validate() const;
+};
+
+template <template <class> class Array>
+struct StepResultArrays {
+  using Sizes = StepSizes;
+
+  Array<double> impulse;           ///< [problems, d m]
+  Array<double> contact_velocity;  ///< J v', [problems, d m]
+  Array<Status> status;            ///< [problems]
+  Array<std::int32_t> pivots;      ///< [problems]
+  Array<std::uint8_t> fallback;    ///< [problems], 1 where Lemke had to finish
+  Array<double> residual;          ///< [problems], natural residual of (75)
+
+  template <class Visit, class... Tables>
+  static void each_array(const Sizes& sizes, Visit&& visit, Tables&&... tables) {
+    const auto [p, d, m] = sizes;
+    visit("impulse", Extents{p, d * m}, tables.impulse...);
+    visit("contact_velocity", Extents{p, d * m}, tables.contact_velocity...);
+    visit("status", Extents{p}, tables.status...);
+    visit("pivots", Extents{p}, tables.pivots...);
+    visit("fallback", Extents{p}, tables.fallback...);
+    visit("residual", Extents{p}, tables.residual...);
+  }
+};
+struct StepResult : StepResultArrays<Buffer> {};
+
+}  // namespace carom

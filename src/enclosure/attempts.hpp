@@ -1,0 +1,61 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include <carom/impact_enclosure.hpp>
+
+#include "enclosure/reach.hpp"
+
+/// The searches for one problem's set, one after another until one ends.
+namespace carom::enclosure {
+
+/// Where hulls feed on themselves, more polyhedra a face may not. Runs that close do so soon, of
+/// more than two contacts some when nearly nothing is hulled; the last one takes what it gets.
+struct Attempt {
+  int polyhedra;      // times those of the settings
+  std::int64_t most;  // made
+  bool last;
+  int contacts = 0;  // of the problem, more than these
+};
+inline constexpr Attempt kAttempts[] = {
+    {1, 96, false}, {2, 192, false}, {16, 1024, false, 2}, {2, std::int64_t{1} << 40, true}};
+/// Polyhedra made before it is worth while to draft the search first.
+inline constexpr Attempt kSmallAttempt = {1, 8, false};
+
+/// length: RoundedImpact::length.
+inline ReachLimits limits_of(const EnclosureSettings& settings, const Attempt& attempt,
+                             std::int64_t made, unsigned length) {
+  constexpr unsigned kLongest = 400;  // bits of a vertex with which no hull is made any more ...
+  constexpr unsigned kLongestLast = 128;  // ... and in the last run
+  return {settings.tolerance,
+          std::min(settings.budget - made, attempt.most),
+          static_cast<std::size_t>(settings.polyhedra * attempt.polyhedra),
+          !attempt.last,
+          (attempt.last ? kLongestLast : kLongest) * length,
+          length};
+}
+
+inline DraftLimits draft_limits_of(const EnclosureSettings& settings, const Attempt& attempt,
+                                   int contacts) {
+  const ReachLimits limits = limits_of(settings, attempt, 0, 1);
+  return {limits.tolerance, limits.budget, limits.pieces, contacts > 2};
+}
+
+/// Whether a problem of so many contacts gets this attempt after `made` polyhedra.
+inline bool is_due(const Attempt& attempt, const EnclosureSettings& settings, int contacts,
+                   std::int64_t made) {
+  return contacts > attempt.contacts &&
+         (!attempt.last || settings.budget - made >= Reach::kUnbounded);
+}
+
+/// Whether a plan has many fewer polyhedra than a search that goes on after `made` of `drafted`.
+inline bool saves(const std::vector<DraftPiece>& plan, std::int64_t drafted, std::int64_t made) {
+  return drafted - made >= static_cast<std::int64_t>(plan.size()) * 5 / 4;
+}
+
+/// What a finished family says.
+void describe(const RoundedImpact& impact, const Reach& reach, double largest_rounding,
+              ImpactEnclosure& enclosure);
+
+}  // namespace carom::enclosure

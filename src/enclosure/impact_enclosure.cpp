@@ -1,0 +1,245 @@
+#include <carom/impact_enclosure.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "core/arrays.hpp"
+#include "core/parallel.hpp"
+#include "core/require.hpp"
+#include "core/settings.hpp"
+#include "enclosure/comparison.hpp"
+#include "enclosure/enclose.hpp"
+#include "enclosure/event.hpp"
+#include "enclosure/quadratic_bound.hpp"
+#include "impact/backends.hpp"
+#include "impact/prepare.hpp"
+
+namespace carom {
+
+namespace {
+
+/// Whether polyhedra enclose impacts of this shape; others have bounds alone.
+bool by_polyhedra(int dimension, int contacts) {
+  return contacts <= (dimension == 2 ? kMaxEnclosedContacts : 0);
+}
+
+/// Doubles may tell rows apart by less than what samples can follow: then both are compared.
+void check_unrounded(const ImpactProblem& problem, int threads, ImpactEnclosure& enclosure) {
+  constexpr std::int64_t kCompared = 1 << 10;
+  if (!enclosure::is_known(enclosure) || enclosure.data_rounding > 0.0) return;
+  ImpactSettings settings;
+  settings.method = ImpactMethod::events;
+  settings.samples = settings.keep_samples = kCompared;
+  settings.epsilon = 0.0;
+  settings.threads = threads;
+  const ImpactResult result = sample_impacts(make_batch({&problem, 1}), settings, Backend::cpu);
+  check_by_samples(problem, result.samples, 0, enclosure);
+}
+
+ImpactEnclosure enclosed(const ImpactProblem& problem, const EnclosureSettings& settings) {
+  if (!by_polyhedra(problem.dimension, problem.contacts)) {
+    return enclosure::bound_by_forms(problem, settings);
+  }
+  ImpactEnclosure result = enclosure::enclose(problem, settings);
+  check_unrounded(problem, settings.threads, result);
+  return result;
+}
+
+ImpactDecision decided(const ImpactProblem& problem, const ImpactEvent& event,
+                       const EnclosureSettings& settings) {
+  if (by_polyhedra(problem.dimension, problem.contacts)) {
+    ImpactDecision decision = enclosure::decide(problem, event, settings);
+    if (decision.answer == ImpactAnswer::never) {
+      check_unrounded(problem, settings.threads, decision.proof);
+      if (!enclosure::is_known(decision.proof)) decision.answer = ImpactAnswer::open;
+    }
+    return decision;
+  }
+  ImpactDecision decision;
+  ImpactEnclosure bounds = enclosure::bound_by_forms(problem, settings, &event);
+  decision.seconds = bounds.seconds;
+  if (enclosure::never_happens(bounds, event)) {
+    decision.answer = ImpactAnswer::never;
+    decision.proof = std::move(bounds);
+  }
+  return decision;
+}
+
+ImpactProblem problem_at(const ImpactBatch& batch, std::int64_t p) {
+  ImpactProblem problem;
+  problem.dimension = batch.dimension;
+  problem.velocities = batch.velocities;
+  problem.contacts = batch.contacts;
+  ImpactBatch::each_array(
+      batch,
+      [&](const char*, const Extents& extents, const Buffer<double>& all,
+          std::vector<double>& own) {
+        const double* first = all.data() + p * extents.stride();
+        own.assign(first, first + extents.stride());
+      },
+      batch, problem);
+  return problem;
+}
+
+/// visit(p, problem, settings of its own) on all threads that the settings allow; null where the
+/// numbers are refused.
+template <class Visit>
+void for_each_good_problem(const ImpactBatch& batch, const EnclosureSettings& settings,
+                           Visit&& visit) {
+  settings.validate();
+  arrays::require_sizes(batch, batch);
+  require::reachable(Backend::cpu, arrays::common_space("impact batch", batch));
+  EnclosureSettings own = settings;
+  if (batch.problems > 1) own.threads = 1;
+  parallel_for_each(batch.problems, settings.threads, [&](std::int64_t p) {
+    if (problem_refusal(batch, p)) return visit(p, nullptr, own);
+    const ImpactProblem problem = problem_at(batch, p);
+    visit(p, &problem, own);
+  });
+}
+
+}  // namespace
+
+void EnclosureSettings::validate() const { require::settings(*this); }
+
+std::vector<ImpactEnclosure> enclose_impacts(const ImpactBatch& batch,
+                                             const EnclosureSettings& settings) {
+  std::vector<ImpactEnclosure> result(static_cast<std::size_t>(batch.problems));
+  for_each_good_problem(
+      batch, settings,
+      [&](std::int64_t p, const ImpactProblem* problem, const EnclosureSettings& own) {
+        ImpactEnclosure& enclosure = result[static_cast<std::size_t>(p)];
+        if (problem == nullptr) {
+          enclosure.status = EnclosureStatus::invalid_input;
+        } else {
+          enclosure = enclosed(*problem, own);
+        }
+      });
+  return result;
+}
+
+ImpactEnclosure enclose_impact(const ImpactProblem& problem, const EnclosureSettings& settings) {
+  settings.validate();
+  validate(problem);
+  return enclosed(problem, settings);
+}
+
+namespace {
+
+void require_event(const ImpactEvent& event, int dimension, int contacts) {
+  if (event.modes.empty() && event.direction.empty()) {
+    require::refuse({}, "event", {}, "empty", "must ask for modes or a half-space");
+  }
+  for (const auto& [contact, mode] : event.modes) {
+    require::between("event: contact", contact, 0, contacts - 1);
+  }
+  if (!event.direction.empty()) {
+    require::size("direction", event.direction.size(),
+                  static_cast<std::size_t>(dimension) * static_cast<std::size_t>(contacts));
+  }
+}
+
+}  // namespace
+
+std::vector<ImpactDecision> decide_impacts(const ImpactBatch& batch, const ImpactEvent& event,
+                                           const EnclosureSettings& settings) {
+  std::vector<ImpactDecision> result(static_cast<std::size_t>(batch.problems));
+  require_event(event, batch.dimension, batch.contacts);
+  for_each_good_problem(
+      batch, settings,
+      [&](std::int64_t p, const ImpactProblem* problem, const EnclosureSettings& own) {
+        ImpactDecision& decision = result[static_cast<std::size_t>(p)];
+        if (problem == nullptr) {
+          decision.answer = ImpactAnswer::invalid_input;
+        } else {
+          decision = decided(*problem, event, own);
+        }
+      });
+  return result;
+}
+
+ImpactDecision decide_impact(const ImpactProblem& problem, const ImpactEvent& event,
+                             const EnclosureSettings& settings) {
+  settings.validate();
+  validate(problem);
+  require_event(event, problem.dimension, problem.contacts);
+  return decided(problem, event, settings);
+}
+
+bool proves_enclosure(const ImpactProblem& problem, const ImpactEnclosure& enclosure) {
+  validate(problem);
+  return by_polyhedra(problem.dimension, problem.contacts)
+             ? enclosure::proves(problem, enclosure)
+             : enclosure::proves_bound(problem, enclosure);
+}
+
+ImpactEnclosure proven_enclosure(const ImpactProblem& problem, const ImpactEnclosure& enclosure) {
+  validate(problem);
+  const bool outer = enclosure.status == EnclosureStatus::outer;
+  if (!outer && enclosure.status != EnclosureStatus::enclosed) return {};
+  const bool polyhedra = by_polyhedra(problem.dimension, problem.contacts);
+  if (!polyhedra && !outer) return {};
+  std::optional<ImpactEnclosure> held = polyhedra
+                                            ? enclosure::proven(problem, outer, enclosure.invariant)
+                                            : enclosure::proven_bound(problem, enclosure.invariant);
+  if (!held) return {};
+  held->status = enclosure.status;
+  held->invariant = enclosure.invariant;
+  return std::move(*held);
+}
+
+ImpactEvent impact_event(std::string_view text, std::span<const std::string> contact_names,
+                         int dimension) {
+  require::between("dimension", dimension, 2, 3);
+  return enclosure::parse_event(text, contact_names, dimension);
+}
+
+bool never_happens(const ImpactEnclosure& enclosure, const ImpactEvent& event) {
+  return enclosure::never_happens(enclosure, event);
+}
+
+std::int64_t first_happening(const ImpactProblem& problem, const ImpactSamples& samples,
+                             std::int64_t index, const ImpactEvent& event, double mode_tolerance) {
+  return enclosure::first_happening(problem, samples, index, event, mode_tolerance);
+}
+
+OutsideSamples compare_samples(const ImpactProblem& problem, const ImpactSamples& samples,
+                               std::int64_t index, const ImpactEnclosure& enclosure) {
+  return enclosure::compare_samples(problem, samples, index, enclosure);
+}
+
+OutsideSamples check_by_samples(const ImpactProblem& problem, const ImpactSamples& samples,
+                                std::int64_t index, ImpactEnclosure& enclosure) {
+  const OutsideSamples found = enclosure::compare_samples(problem, samples, index, enclosure);
+  if (found.outside > 0) enclosure::take_back(problem, enclosure);
+  return found;
+}
+
+double filled_share(const ImpactEnclosure& enclosure, std::span<const double> low,
+                    std::span<const double> high) {
+  const std::size_t m = enclosure.normal_velocity_min.size();
+  const std::size_t rows = m + enclosure.tangent_velocity_min.size();
+  require::size("low", low.size(), rows);
+  require::size("high", high.size(), rows);
+  const auto outer = [&](std::size_t k) {
+    return k < m ? std::pair(enclosure.normal_velocity_min[k], enclosure.normal_velocity_max[k])
+                 : std::pair(enclosure.tangent_velocity_min[k - m],
+                             enclosure.tangent_velocity_max[k - m]);
+  };
+  double fastest = 0.0;
+  for (std::size_t k = 0; k < rows; ++k) {
+    fastest = std::max({fastest, std::abs(outer(k).first), std::abs(outer(k).second)});
+  }
+  double share = 1.0;
+  for (std::size_t k = 0; k < rows; ++k) {
+    const double range = outer(k).second - outer(k).first;
+    if (!(range > 1e-9 * fastest)) continue;
+    const double within = std::min(high[k], outer(k).second) - std::max(low[k], outer(k).first);
+    share = std::min(share, std::max(0.0, within) / range);
+  }
+  return share;
+}
+
+}  // namespace carom

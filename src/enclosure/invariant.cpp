@@ -1,0 +1,160 @@
+#include "enclosure/invariant.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <sstream>
+#include <string>
+
+namespace carom::enclosure {
+
+namespace {
+
+constexpr std::size_t kMostWords = std::size_t{1} << 24;
+
+void write(std::string& out, const Integer& value) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  const auto& backend = value.backend();
+  if (backend.sign()) out += '-';
+  constexpr int kBits = std::numeric_limits<boost::multiprecision::limb_type>::digits;
+  const auto top = static_cast<int>(backend.size()) - 1;
+  const auto used = static_cast<int>(std::bit_width(backend.limbs()[top]));
+  const auto digits = static_cast<std::size_t>(std::max(1, (used + 3) / 4) + top * (kBits / 4));
+  out.resize(out.size() + digits);
+  char* at = out.data() + out.size();
+  for (int i = 0; i <= top; ++i) {
+    auto limb = backend.limbs()[i];
+    for (int k = 0; k < kBits / 4 && at > out.data() + out.size() - digits; ++k, limb >>= 4) {
+      *--at = kDigits[limb & 15U];
+    }
+  }
+}
+
+void write(std::string& out, const Vector& row) {
+  for (const Integer& value : row) {
+    out += ' ';
+    write(out, value);
+  }
+  out += '\n';
+}
+
+class Reader {
+ public:
+  explicit Reader(const std::string& text) : in_(text) {}
+
+  bool expect(const std::string& word) { return next() == word && good_; }
+  std::int64_t count(std::int64_t least, std::int64_t most) {
+    std::int64_t value = 0;
+    if (!(in_ >> value) || value < least || value > most) good_ = false;
+    return good_ ? value : least;
+  }
+  Integer integer() {
+    std::string word = next();
+    const bool negative = !word.empty() && word[0] == '-';
+    if (negative) word.erase(0, 1);
+    if (word.empty() || word.find_first_not_of("0123456789abcdef") != std::string::npos) {
+      good_ = false;
+      return Integer(0);
+    }
+    const Integer size("0x" + word);
+    return negative ? Integer(-size) : size;
+  }
+  Vector row(std::size_t size) {
+    Vector values(good_ ? size : 0);
+    for (Integer& value : values) value = integer();
+    return values;
+  }
+  std::vector<Vector> rows(std::int64_t count, std::size_t size) {
+    std::vector<Vector> result;
+    for (std::int64_t i = 0; good_ && i < count; ++i) result.push_back(row(size));
+    return result;
+  }
+  [[nodiscard]] bool good() const { return good_; }
+  bool ended() {
+    std::string word;
+    return !(in_ >> word);
+  }
+
+ private:
+  std::string next() {
+    std::string word;
+    if (!(in_ >> word) || ++words_ > kMostWords) good_ = false;
+    return word;
+  }
+
+  std::istringstream in_;
+  std::size_t words_ = 0;
+  bool good_ = true;
+};
+
+}  // namespace
+
+std::string text_of(const RoundedImpact& impact, const Family& family) {
+  std::string out = "carom-enclosure 1\n" + std::to_string(impact.contacts) + ' ' +
+                    std::to_string(impact.basis.size());
+  for (const int k : impact.basis) out += ' ' + std::to_string(k);
+  out += ' ' + std::to_string(std::ilogb(impact.unit)) + '\n';
+  for (std::size_t k = 0; k < impact.row.size(); ++k) {
+    write(out, impact.scale[k]);
+    write(out, impact.row[k]);
+  }
+  write(out, impact.start);
+  for (const Vector& push : impact.push) write(out, push);
+  for (const Vector& row : impact.energy) write(out, row);
+  std::size_t pieces = 0;
+  for (const auto& [code, kept] : family) pieces += kept.size();
+  out += std::to_string(pieces) + '\n';
+  for (const auto& [code, kept] : family) {
+    for (const Piece& piece : kept) {
+      out += std::to_string(code) + ' ' + std::to_string(piece.equations.size()) + ' ' +
+             std::to_string(piece.rows.size()) + '\n';
+      for (const Vector& row : piece.equations) write(out, row);
+      for (const Vector& row : piece.rows) write(out, row);
+    }
+  }
+  return out;
+}
+
+std::optional<Invariant> read_invariant(const std::string& text) {
+  Reader in(text);
+  if (!in.expect("carom-enclosure") || in.count(1, 1) != 1) return std::nullopt;
+  Invariant result;
+  RoundedImpact& impact = result.impact;
+  impact.contacts = static_cast<int>(in.count(0, kMaxEnclosedContacts));
+  const int rows = 2 * impact.contacts;
+  const std::int64_t size = in.count(0, rows);
+  for (std::int64_t a = 0; a < size; ++a) {
+    const auto least = impact.basis.empty() ? 0 : impact.basis.back() + 1;
+    impact.basis.push_back(static_cast<int>(in.count(least, std::max(least, rows - 1))));
+  }
+  if (!in.good() || (!impact.basis.empty() && impact.basis.back() >= rows)) return std::nullopt;
+  impact.unit = std::ldexp(1.0, static_cast<int>(in.count(-1000, 1000)));
+  for (int k = 0; k < rows && in.good(); ++k) {
+    impact.scale.push_back(in.integer());
+    impact.row.push_back(in.row(impact.size()));
+    if (!(impact.scale.back() > 0)) return std::nullopt;
+  }
+  impact.start = in.row(impact.size());
+  impact.push = in.rows(rows, impact.size());
+  impact.energy = in.rows(2 * static_cast<std::int64_t>(rows), impact.size());
+  const std::int64_t pieces = in.count(0, 1 << 20);
+  for (std::int64_t i = 0; i < pieces && in.good(); ++i) {
+    const auto code =
+        static_cast<FaceCode>(in.count(0, (std::int64_t{1} << 3 * impact.contacts) - 1));
+    for (int c = 0; c < impact.contacts; ++c) {
+      if (static_cast<int>(contact_face(code, c)) > 6) return std::nullopt;
+    }
+    const std::int64_t equations = in.count(0, 1 << 16), bounds = in.count(0, 1 << 16);
+    Piece piece;
+    piece.equations = in.rows(equations, impact.size());
+    piece.rows = in.rows(bounds, impact.size());
+    result.family[code].push_back(std::move(piece));
+  }
+  if (!in.good() || !in.ended() || impact.start.empty() || !(impact.start[0] > 0)) {
+    return std::nullopt;
+  }
+  return result;
+}
+
+}  // namespace carom::enclosure

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "enclosure/summary.hpp"
+
+namespace carom::enclosure {
+
+struct Invariant {
+  RoundedImpact impact;
+  Family family;
+};
+
+/// Words separated by blanks: "carom-enclosure 1", contacts, coordinates and their rows, the unit's
+/// exponent, then in hexadecimal integers the 2 m rows with their scales, the start, the pushes,
+/// the energy's rows, and every polyhedron as code, equations, rows.
+std::string text_of(const RoundedImpact& impact, const Family& family);
+/// Nothing where the text is not of this form. Vertices are not in it and not in the answer.
+std::optional<Invariant> read_invariant(const std::string& text);
+
+}  // namespace carom::enclosure

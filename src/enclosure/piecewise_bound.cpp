@@ -1,0 +1,175 @@
+#include "enclosure/piecewise_bound.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <sstream>
+#include <vector>
+
+#include "core/parallel.hpp"
+#include "enclosure/piecewise_form.hpp"
+
+namespace carom::enclosure {
+
+namespace {
+
+constexpr const char* kPlanesWord = "carom-planes";
+constexpr int kVersion = 1;
+constexpr int kFormDirections = 4;           // of friction in space
+constexpr std::int64_t kMostFaces = 60'000;  // cones up to which bounds take a minute
+
+/// Arrangements that are tried in turn, the finest first, by the closeness that is asked for.
+struct FormAttempt {
+  int closeness;
+  ArrangementLimits limits;
+};
+constexpr FormAttempt kFormAttempts[] = {{1, {Refinement::pairs, 14, 6'000}},
+                                         {1, {Refinement::none, 16, 20'000}},
+                                         {2, {Refinement::events, 16, 20'000}},
+                                         {2, {Refinement::pairs, 20, kMostFaces}},
+                                         {2, {Refinement::none, kMostPlanes, kMostFaces}}};
+
+struct RowForm {
+  BoundedRow bounded;
+  PiecewiseForm form;
+};
+
+/// Both sides of every contact velocity but the least normal ones, which are 0; of those that make
+/// a question's half-space reachable, if there is one.
+std::vector<BoundedRow> bounded_rows(const ImpactProblem& problem, const ImpactEvent* question) {
+  std::vector<BoundedRow> rows;
+  const auto normals = static_cast<std::size_t>(problem.contacts);
+  const auto all = normals * static_cast<std::size_t>(problem.dimension);
+  const auto add = [&](std::size_t row, int sign) {
+    const bool asked = question == nullptr ||
+                       (!question->direction.empty() && sign * question->direction[row] > 0.0);
+    if (asked) rows.push_back({row, sign});
+  };
+  for (std::size_t k = 0; k < all; ++k) {
+    add(k, 1);
+    if (k >= normals) add(k, -1);
+  }
+  return rows;
+}
+
+void lower(const Arrangement& arrangement, const RowForm& given, ImpactEnclosure& enclosure) {
+  const std::size_t row = given.bounded.row;
+  const std::size_t normals = enclosure.normal_velocity_max.size();
+  const double bound = bound_of(arrangement, given.form, given.bounded);
+  const auto own = [&](std::vector<double>& normal, std::vector<double>& tangent) -> double& {
+    return row < normals ? normal[row] : tangent[row - normals];
+  };
+  if (given.bounded.sign > 0) {
+    double& most = own(enclosure.normal_velocity_max, enclosure.tangent_velocity_max);
+    most = std::min(most, bound);
+  } else {
+    double& least = own(enclosure.normal_velocity_min, enclosure.tangent_velocity_min);
+    least = std::max(least, -bound);
+  }
+}
+
+std::string text_of(Refinement refinement, const std::vector<RowForm>& forms) {
+  std::ostringstream out;
+  out << kPlanesWord << ' ' << kVersion << ' ' << static_cast<int>(refinement) << ' '
+      << forms.size() << '\n';
+  for (const auto& [bounded, form] : forms) {
+    out << bounded.row << ' ' << bounded.sign << ' ' << form.gamma << ' ' << form.alpha << ' '
+        << form.beta << ' ' << form.entries.size();
+    for (const std::int64_t entry : form.entries) out << ' ' << entry;
+    out << '\n';
+  }
+  return out.str();
+}
+
+struct Read {
+  Refinement refinement = Refinement::none;
+  std::vector<RowForm> forms;
+};
+
+std::optional<Read> read_forms(const std::string& text, const ImpactProblem& problem) {
+  std::istringstream in(text);
+  std::string word;
+  int version = 0, refinement = 0;
+  std::size_t count = 0;
+  if (!(in >> word >> version >> refinement >> count) || word != kPlanesWord ||
+      version != kVersion || refinement < 0 || refinement > static_cast<int>(Refinement::events) ||
+      count > bounded_rows(problem, nullptr).size()) {
+    return std::nullopt;
+  }
+  Read read;
+  read.refinement = static_cast<Refinement>(refinement);
+  read.forms.resize(count);
+  const FormEntries most(kMostPlanes);
+  const std::size_t rows = problem.friction.size() * static_cast<std::size_t>(problem.dimension);
+  for (auto& [bounded, form] : read.forms) {
+    std::size_t entries = 0;
+    if (!(in >> bounded.row >> bounded.sign >> form.gamma >> form.alpha >> form.beta >> entries) ||
+        bounded.row >= rows || (bounded.sign != 1 && bounded.sign != -1) ||
+        entries > most.count()) {
+      return std::nullopt;
+    }
+    form.entries.resize(entries);
+    for (std::int64_t& entry : form.entries) {
+      if (!(in >> entry)) return std::nullopt;
+    }
+  }
+  return in >> word ? std::nullopt : std::optional(std::move(read));
+}
+
+}  // namespace
+
+void tighten(const ImpactProblem& problem, const EnclosureSettings& settings,
+             const ImpactEvent* question, ImpactEnclosure& enclosure) {
+  const std::vector<BoundedRow> rows = bounded_rows(problem, question);
+  if (rows.empty() || settings.closeness == 0 ||
+      (problem.dimension == 3 && settings.friction_directions != kFormDirections)) {
+    return;
+  }
+  const std::optional<RoundedImpact> impact = round_impact(problem);
+  if (!impact) return;
+  std::optional<Arrangement> arrangement;
+  Refinement refinement = Refinement::none;
+  for (const auto& [closeness, limits] : kFormAttempts) {
+    if (closeness != settings.closeness || arrangement) continue;
+    refinement = limits.refinement;
+    arrangement = arrange(*impact, limits);
+  }
+  if (!arrangement) return;
+  FormSearch search(*arrangement);
+  std::vector<std::optional<PiecewiseForm>> found(rows.size());
+  found.front() = search.first_closest(rows.front());
+  parallel_for_each(static_cast<std::int64_t>(rows.size()) - 1, settings.threads,
+                    [&](std::int64_t i) {
+                      const auto at = static_cast<std::size_t>(i) + 1;
+                      found[at] = search.closest(rows[at]);
+                    });
+  std::vector<RowForm> forms;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (!found[i]) continue;
+    forms.push_back({rows[i], std::move(*found[i])});
+    lower(*arrangement, forms.back(), enclosure);
+  }
+  if (!forms.empty()) enclosure.invariant += text_of(refinement, forms);
+}
+
+std::size_t planes_at(const std::string& text) {
+  return std::min(text.find(kPlanesWord), text.size());
+}
+
+bool tighten_by(const ImpactProblem& problem, const std::string& text, ImpactEnclosure& enclosure) {
+  if (text.empty()) return true;
+  const std::optional<Read> read = read_forms(text, problem);
+  if (!read) return false;
+  const std::optional<RoundedImpact> impact = round_impact(problem);
+  if (!impact) return false;
+  const std::optional<Arrangement> arrangement =
+      arrange(*impact, {read->refinement, kMostPlanes, kMostFaces});
+  if (!arrangement) return false;
+  for (const RowForm& each : read->forms) {
+    if (!is_bound(*arrangement, each.form, each.bounded)) return false;
+    lower(*arrangement, each, enclosure);
+  }
+  return true;
+}
+
+}  // namespace carom::enclosure

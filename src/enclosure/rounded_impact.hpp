@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <carom/impact.hpp>
+
+#include "enclosure/double_description.hpp"
+
+namespace carom::enclosure {
+
+/// An impact in integers, planar or with four friction directions in space. Rows of J are the
+/// normals [m], then what tells the slip's friction: planar tangents [m], in space the two sums
+/// t1 + t2, t1 - t2 whose signs are the sector that the slip is in [2 m]. Contact velocities
+/// reached from a start differ by the range of A = J M^-1 J'. Independent rows of J are the
+/// coordinates w, the other rows integer combinations of them, so that dependent contacts stay so.
+struct RoundedImpact {
+  int contacts = 0;
+  int slips = 1;           ///< rows of slip of each contact
+  std::vector<int> basis;  ///< rows of J that are coordinates
+  std::vector<Vector>
+      row;  ///< [m + slips m]: u_k = unit (row_k . w) / (scale_k w_0), w homogeneous
+  std::vector<Integer> scale;  ///< likewise, > 0
+  double unit = 1.0;           ///< [m/s], a power of two
+  Vector start;                ///< w before the impact, [1 + basis]
+  /// A (e_n + mu d) as rays (0, ...), of contact i from corners() i on: planar d = e_t, then -e_t.
+  std::vector<Vector> push;
+  std::vector<double> response;  ///< A of the coordinates, [basis, basis]
+  /// Rows >= 0 wherever the kinetic energy is not above that before the impact: u_k^2 <= 2 K A_kk.
+  std::vector<Vector> energy;
+  double rounding = 0.0;  ///< see ImpactEnclosure::data_rounding
+  /// Times the length of rounded data: of numbers, and of what limits are for those.
+  unsigned length = 1;
+
+  [[nodiscard]] std::size_t size() const { return basis.size() + 1; }
+  /// Of a contact's friction.
+  [[nodiscard]] int corners() const { return 1 << slips; }
+  /// Of `push`.
+  [[nodiscard]] std::size_t push_at(int contact, int corner) const {
+    return (static_cast<std::size_t>(contact) << slips) + static_cast<std::size_t>(corner);
+  }
+  /// The sign of a row of slip that a corner's friction opposes.
+  static int opposed(int corner, int slip) { return (corner >> slip & 1) != 0 ? 1 : -1; }
+  [[nodiscard]] int slip_row(int contact, int slip) const {
+    return contacts + slips * contact + slip;
+  }
+  /// Contact velocity k at the homogeneous point w [m/s].
+  [[nodiscard]] double velocity(int k, const Vector& w) const;
+};
+
+/// Data of a problem whose numbers are good, rounded to 2^-44 of their largest (finer for mu > 1)
+/// where they are well conditioned: independent rows are far from dependent, the others exactly
+/// dependent, none is of another size. Else, and with exact_data, the problem itself. In neither
+/// case is a row taken for a combination of others that is not one. None where M is positive
+/// definite by rounding only.
+std::optional<RoundedImpact> round_impact(const ImpactProblem& problem, bool exact_data = false);
+
+/// The problem itself in coordinates of these rows of J; none where they are not a basis, or M is
+/// not positive definite but for rounding.
+std::optional<RoundedImpact> given_impact(const ImpactProblem& problem,
+                                          const std::vector<int>& basis);
+
+/// What `impact` was rounded by (RoundedImpact::rounding) if it is the problem itself or what
+/// rounding may make of it, by numbers of `problem` that are computed without rounding; else none.
+std::optional<double> rounding_between(const RoundedImpact& impact, const ImpactProblem& problem);
+
+}  // namespace carom::enclosure

@@ -1,0 +1,3 @@
+#include "core/backends.hpp"
+
+void carom::reference::require_compiled() {}
