@@ -28,9 +28,18 @@ if [ -z "${CAROM_PYTHON:-}" ]; then
     "$root/python"
 fi
 
+# A header and the structs that it includes from types/ are one page: Breathe tells files by name only.
+rm -rf "$site/include"
+(cd "$root/include" && find carom -name '*.hpp' ! -path 'carom/types/*') | while read -r header; do
+  mkdir -p "$site/include/$(dirname "$header")"
+  structs=carom/types/${header#carom/}
+  awk -v structs="$root/include/$structs" -v line="#include <$structs>" '
+    $0 == line { while ((getline text < structs) > 0) if (text != "#pragma once") print text; next }
+    { print }' "$root/include/$header" >"$site/include/$header"
+done
 {
-  printf 'PROJECT_NAME = carom\nINPUT = %s\nRECURSIVE = YES\n' "$root/include/carom"
-  printf 'OUTPUT_DIRECTORY = %s\nSTRIP_FROM_PATH = %s\n' "$site/doxygen" "$root"
+  printf 'PROJECT_NAME = carom\nINPUT = %s\nRECURSIVE = YES\n' "$site/include/carom"
+  printf 'OUTPUT_DIRECTORY = %s\nSTRIP_FROM_PATH = %s\n' "$site/doxygen" "$site"
   printf 'GENERATE_HTML = NO\nGENERATE_LATEX = NO\nGENERATE_XML = YES\nXML_PROGRAMLISTING = NO\n'
   printf 'QUIET = YES\nWARN_IF_UNDOCUMENTED = NO\nWARNINGS = NO\nEXTRACT_ALL = YES\n'
   printf 'MACRO_EXPANSION = YES\nEXPAND_ONLY_PREDEF = YES\n'
