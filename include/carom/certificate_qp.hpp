@@ -90,7 +90,7 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
     const QpResidual<V> strict = evaluate(x, y);
     const auto judged = strict.value() <= V(kClose);
     if (all_of(judged)) return strict;
-    widen_single_rows(V(0.0));
+    widen_single_rows(V(0.0), shape_.cones > 0 ? share_of_cost(x) : V(0.0));
     const QpResidual<V> wide = evaluate(x, y);
     return {select(judged, strict.primal, wide.primal), select(judged, strict.dual, wide.dual),
             select(judged, strict.complement, wide.complement), strict.gap, strict.objective};
@@ -380,8 +380,10 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
   /// A row of one entry knows no unit of its own where its bound is zero: it takes the change of
   /// its variable that every larger equation would count as one datum, other bounds of it as well,
   /// so that a bound missed by what no equation feels is no violation. known_x: 1 / column
-  /// data; objective: 1 / datum of the equation q'x, or 0. Overwrites the columns' sizes.
-  CAROM_CALL void widen_single_rows(V objective) const {
+  /// data; objective: 1 / datum of the equation q'x, or 0; cost: the same for variables that no
+  /// equation feels, as those that bound a norm from above.
+  CAROM_CALL void widen_single_rows(V objective, V cost = V(0.0)) const {
+    using kernels::any_of;
     using kernels::larger;
     using kernels::magnitude;
     using kernels::select;
@@ -396,6 +398,11 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
                         V(1.0 / kTiny)));
       Base::for_row_of_lanes(
           i, [&](int j) { felt_[j] = larger(magnitude(Base::matrix(i, j)) * share, felt_[j]); });
+    }
+    if (any_of(cost > V(0.0))) {
+      lanes_.for_each(n_, [&](int j) {
+        felt_[j] = select(felt_[j] > V(0.0), felt_[j], magnitude(view_.gradient[j]) * cost);
+      });
     }
     for (int i = 0; i < rows_; ++i) {
       const V bound = larger(finite_size(view_.lower[i]), finite_size(view_.upper[i]));
@@ -413,6 +420,20 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
         unit = smaller(single_unit(i), unit);
       for (int i = cone.first; i < cone.first + cone.size; ++i) raise_datum(i, unit);
     });
+  }
+  /// 1 / the magnitudes of the objective's terms.
+  template <class X>
+  CAROM_CALL V share_of_cost(const X& x) const {
+    using kernels::magnitude;
+    using kernels::select;
+    V terms(0.0);
+    V bend(0.0);
+    for (int j = 0; j < n_; ++j) {
+      terms = terms + magnitude(view_.gradient[j] * x[j]);
+      bend = bend + x[j] * at_.bent[j];
+    }
+    terms = terms + magnitude(bend);
+    return select(terms > V(kTiny), V(1.0) / select(terms > V(kTiny), terms, V(1.0)), V(0.0));
   }
   /// felt_ by the columns of P and the objective.
   CAROM_INLINE void feel_columns(V objective) const {

@@ -14,7 +14,7 @@ namespace carom::kernels {
 
 /// Memory of a task whose first attempts are those of `method`.
 CAROM_INLINE constexpr QpTaskParts qp_first_parts(QpMethod method, long n, long rows) {
-  const long judge = certificate::qp_judge_workspace(n, rows) + qp_doubt_workspace(n);
+  const long judge = certificate::qp_judge_workspace(n, rows) + qp_inner_doubt_workspace(n, rows);
   const int variables = static_cast<int>(n);
   const int all_rows = static_cast<int>(rows);
   switch (first_method(method)) {
@@ -72,6 +72,7 @@ class QpAttempt {
       return {outcome[0], outcome[1]};
     } else if constexpr (Method == QpMethod::interior_point) {
       QpInteriorPoint<V, Lanes, Memory, N, ConeSize> body(lanes_, shape, body_memory);
+      if (shape.cones > 0) body.keep_inner(inner().x, inner().y, inner().mu);
       const auto outcome = body.solve(
           view(), {interior_point_aim(shape.variables, settings.tolerance), limit, true});
       read(body, x, y);
@@ -122,15 +123,24 @@ class QpAttempt {
     } else {
       QpJudged<V> judged{judge.residual(x, y, qp_leaning(shape))};
       if (shape.cones > 0) {
-        judged.doubt =
-            doubt_of<V, N>(lanes_, shape, view(), x, y,
-                           work + certificate::qp_judge_workspace(shape.variables, shape.rows));
+        const Memory own = work + certificate::qp_judge_workspace(shape.variables, shape.rows);
+        if constexpr (Method == QpMethod::interior_point) {
+          judged.doubt = doubt_of<V, N>(lanes_, shape, view(), x, y, own, inner());
+        } else {
+          judged.doubt = doubt_of<V, N>(lanes_, shape, view(), x, y, own);
+        }
       }
       return judged;
     }
   }
 
  private:
+  /// Of the interior point with cones, from run() to judge().
+  CAROM_INLINE QpInner<Memory> inner() const {
+    const Memory x = memory_ + parts_.scratch;
+    const Memory y = x + arrays_.shape.variables;
+    return {x, y, y + arrays_.shape.rows};
+  }
   CAROM_INLINE QpView<Memory> view() const {
     return {memory_ + parts_.hessian, memory_ + parts_.gradient, memory_ + parts_.matrix,
             memory_ + parts_.lower, memory_ + parts_.upper};

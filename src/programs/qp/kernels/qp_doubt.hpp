@@ -4,14 +4,16 @@
 #include <carom/device/qp_problem.hpp>
 
 #include "programs/qp/kernels/qp_factor.hpp"
+#include "programs/qp/kernels/qp_interior_bound.hpp"
 
 /// Whether an answer to a problem with cones whose residual is small is one: without an interior
 /// points of any small residual lie far from every answer, or there is none.
 namespace carom::kernels {
 
 namespace qp_doubt {
-inline constexpr double kNone = 0.0;   ///< P is definite, multipliers and violations are small
-inline constexpr double kOpen = 1.0;   ///< P is not
+/// Multipliers and violations are small, and P is definite or an interior bounds the error.
+inline constexpr double kNone = 0.0;
+inline constexpr double kOpen = 1.0;   ///< P is not definite, and no interior was seen
 inline constexpr double kGreat = 2.0;  ///< an optimum without multipliers may look like this
 }  // namespace qp_doubt
 
@@ -34,13 +36,34 @@ struct QpDoubtLayout {
 };
 CAROM_INLINE constexpr long qp_doubt_workspace(long n) { return values_of<QpDoubtLayout>(n); }
 
+/// An iterate on the way to the answer, inside of all cones.
+template <class Memory>
+struct QpInner {
+  static constexpr bool kKept = true;
+  Memory x, y;
+  Memory mu;  ///< the central path's parameter there
+};
+/// Of a method that meets none.
+struct QpNoInner {
+  static constexpr bool kKept = false;
+};
+/// Of doubt_of with a QpInner.
+CAROM_INLINE constexpr long qp_inner_doubt_workspace(long n, long rows) {
+  const long first = qp_doubt_workspace(n);
+  const long second = qp_interior_bound_workspace(n, rows);
+  return first > second ? first : second;
+}
+
 /// A strictly convex objective attains its minimum wherever there is a point. That there is none,
 /// or none with multipliers, shows in these: where f(r) is the least objective with violations r,
 /// multipliers are -f'(r), and f a power of r, so that r f' is what the objective is off by.
-/// N: the number of variables where it is known in advance. memory: qp_doubt_workspace.
-template <class V, int N = 0, class Lanes, class Data, class X, class Y, class Memory>
+/// N: the number of variables where it is known in advance. memory: qp_doubt_workspace, with inner
+/// qp_inner_doubt_workspace.
+template <class V, int N = 0, class Lanes, class Data, class X, class Y, class Memory,
+          class Inner = QpNoInner>
 CAROM_CALL V doubt_of(const Lanes& lanes, const QpShape& shape, const QpView<Data>& view,
-                      const X& x, const Y& y, const Memory& memory) {
+                      const X& x, const Y& y, const Memory& memory, const Inner& inner = {}) {
+  constexpr double kBounded = 1e-8;    // of the objective's terms: the error that interiors allow
   constexpr double kSlipped = 1e-9;    // of the objective's terms and the unit of P
   constexpr double kPushed = 1e3;      // sums of multipliers' terms over those of the data
   constexpr double kDefinite = 1e-12;  // least pivot of P over its diagonal: rounding is below
@@ -130,8 +153,16 @@ CAROM_CALL V doubt_of(const Lanes& lanes, const QpShape& shape, const QpView<Dat
   });
   const V least =
       factor_symmetric<V, N>(lanes, n, Memory(at.factor), Memory(at.inverse), V(kDefinite));
-  return select(tight, select(least > V(kDefinite), V(qp_doubt::kNone), V(qp_doubt::kOpen)),
-                V(qp_doubt::kGreat));
+  auto clear = least > V(kDefinite);
+  if constexpr (Inner::kKept) {
+    const auto open = tight & !clear & (least > V(-kDefinite));
+    if (any_of(open)) {
+      QpInteriorBound<V, Lanes, Data, Memory> bound(lanes, shape, view, memory);
+      clear =
+          clear | bound.confirms(x, y, inner.x, inner.y, V(inner.mu[0]), V(kBounded) * terms, open);
+    }
+  }
+  return select(tight, select(clear, V(qp_doubt::kNone), V(qp_doubt::kOpen)), V(qp_doubt::kGreat));
 }
 
 }  // namespace carom::kernels

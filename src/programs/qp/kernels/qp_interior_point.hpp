@@ -32,6 +32,14 @@ class QpInteriorPoint {
   CAROM_HOST_DEVICE QpInteriorPoint(const Lanes& lanes, const QpShape& shape, Memory memory)
       : data_(lanes, shape, memory) {}
 
+  /// solve() leaves in x: [n], y: [rows], mu: [1] the first iterate that is about feasible, well
+  /// inside of all cones still, in the units of the problem.
+  CAROM_INLINE void keep_inner(const Memory& x, const Memory& y, const Memory& mu) {
+    inner_x_ = x;
+    inner_y_ = y;
+    inner_mu_ = mu;
+    keeps_inner_ = true;
+  }
   /// x and the row multipliers y of the best iterate, in the units of the problem.
   CAROM_INLINE V solution(int j) const { return data_.best_x[j]; }
   CAROM_INLINE V dual(int i) const { return data_.best_y[i]; }
@@ -40,6 +48,7 @@ class QpInteriorPoint {
   CAROM_CALL QpOutcome<V> solve(const QpView<View>& view, const QpOptions& options) {
     const Data m = data_;
     using kernels::all_of;
+    using kernels::any_of;
     scale_ = scale_problem<V, N>(m.lanes, m.shape, view, m.scaled);
     QpOutcome<V> outcome{V(qp_end::kRunning), V(0.0)};
     if (options.check_convexity) {
@@ -51,12 +60,18 @@ class QpInteriorPoint {
     start_interior_point(data_);
     best_merit_ = V(kInfinity);
     V stalls(0.0);
+    V outer(1.0);  // 0 once there is an inner iterate
     const V tolerance(options.tolerance);
     for (int iteration = 0; iteration <= options.max_iterations; ++iteration) {
       const MaskOf<V> going = !(outcome.end > V(0.0));
       const V merit = measure(tolerance, outcome);
       const MaskOf<V> better = going & (merit < best_merit_);
       keep_best(better | (going & certified_));
+      if (keeps_inner_) {
+        const MaskOf<V> now = going & (outer > V(0.0));
+        if (any_of(now)) keep_inner_iterate(now);
+        outer = select(merit < V(kInner), V(0.0), outer);
+      }
       stalls = select(merit < V(0.5) * best_merit_, V(0.0), stalls + V(1.0));
       best_merit_ = select(better, merit, best_merit_);
       // Without a solution the multipliers or x itself go on growing.
@@ -89,6 +104,7 @@ class QpInteriorPoint {
   static constexpr double kProofShare = 0.1;
   static constexpr double kFarFromSolved = 1e-6;
   static constexpr double kGoodEnough = 0.3;
+  static constexpr double kInner = 1e-3;  // merit of an iterate that is about feasible
 
   /// Residuals of the optimality conditions at the iterate, its multipliers y, gradient =
   /// P x + q, the gap; ends lanes that have converged or proved that they cannot.
@@ -211,6 +227,14 @@ class QpInteriorPoint {
     m.lanes.for_each(m.variables(),
                      [&](int j) { m.best_x[j] = select(keep, m.x[j], m.best_x[j]); });
     m.lanes.for_each(m.rows, [&](int i) { m.best_y[i] = select(keep, m.y[i], m.best_y[i]); });
+  }
+
+  CAROM_CALL void keep_inner_iterate(MaskOf<V> keep) {
+    const Data m = data_;
+    m.lanes.for_each(m.variables(),
+                     [&](int j) { inner_x_[j] = select(keep, m.x[j], inner_x_[j]); });
+    m.lanes.for_each(m.rows, [&](int i) { inner_y_[i] = select(keep, m.y[i], inner_y_[i]); });
+    m.lanes.for_each(1, [&](int) { inner_mu_[0] = select(keep, mu_, inner_mu_[0]); });
   }
 
   /// One predictor and corrector.
@@ -369,12 +393,21 @@ class QpInteriorPoint {
     });
     m.lanes.for_each(
         m.rows, [&](int i) { m.best_y[i] = m.best_y[i] * m.scaled.row_scale[i] / scale_.cost; });
+    if (!keeps_inner_) return;
+    m.lanes.for_each(m.variables(), [&](int j) {
+      inner_x_[j] = inner_x_[j] * scale_.length * m.scaled.column_scale[j];
+    });
+    m.lanes.for_each(
+        m.rows, [&](int i) { inner_y_[i] = inner_y_[i] * m.scaled.row_scale[i] / scale_.cost; });
+    m.lanes.for_each(1, [&](int) { inner_mu_[0] = inner_mu_[0] * scale_.length / scale_.cost; });
   }
 
   Data data_;
   QpScale<V> scale_{};
   V degree_{}, mu_{}, best_merit_{};
   MaskOf<V> running_{}, certified_{};
+  Memory inner_x_{}, inner_y_{}, inner_mu_{};
+  bool keeps_inner_ = false;
 };
 
 }  // namespace carom::kernels
