@@ -90,7 +90,7 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
     const QpResidual<V> strict = evaluate(x, y);
     const auto judged = strict.value() <= V(kClose);
     if (all_of(judged)) return strict;
-    widen_single_rows(V(0.0), shape_.cones > 0 ? share_of_cost(x) : V(0.0));
+    widen_single_rows(V(0.0));
     const QpResidual<V> wide = evaluate(x, y);
     return {select(judged, strict.primal, wide.primal), select(judged, strict.dual, wide.dual),
             select(judged, strict.complement, wide.complement), strict.gap, strict.objective};
@@ -379,11 +379,10 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
 
   /// A row of one entry knows no unit of its own where its bound is zero: it takes the change of
   /// its variable that every larger equation would count as one datum, other bounds of it as well,
-  /// so that a bound missed by what no equation feels is no violation. known_x: 1 / column
-  /// data; objective: 1 / datum of the equation q'x, or 0; cost: the same for variables that no
-  /// equation feels, as those that bound a norm from above.
-  CAROM_CALL void widen_single_rows(V objective, V cost = V(0.0)) const {
-    using kernels::any_of;
+  /// so that a bound missed by what no equation feels is no violation. Cones take the least of
+  /// their rows' units but for those of variables that nothing else feels. known_x: 1 / column
+  /// data; objective: 1 / datum of the equation q'x, or 0. Overwrites the columns' sizes.
+  CAROM_CALL void widen_single_rows(V objective) const {
     using kernels::larger;
     using kernels::magnitude;
     using kernels::select;
@@ -399,11 +398,6 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
       Base::for_row_of_lanes(
           i, [&](int j) { felt_[j] = larger(magnitude(Base::matrix(i, j)) * share, felt_[j]); });
     }
-    if (any_of(cost > V(0.0))) {
-      lanes_.for_each(n_, [&](int j) {
-        felt_[j] = select(felt_[j] > V(0.0), felt_[j], magnitude(view_.gradient[j]) * cost);
-      });
-    }
     for (int i = 0; i < rows_; ++i) {
       const V bound = larger(finite_size(view_.lower[i]), finite_size(view_.upper[i]));
       const V share = select(is_single(i) & (bound > V(kTiny)),
@@ -416,24 +410,13 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
     for_interval_rows([&](int i) { raise_datum(i, single_unit(i)); });
     Base::for_cones([&](const kernels::QpConeSpan& cone) {
       V unit(kernels::kInfinity);
-      for (int i = cone.first; i < cone.first + cone.size; ++i)
-        unit = smaller(single_unit(i), unit);
+      for (int i = cone.first; i < cone.first + cone.size; ++i) {
+        const V own = select(is_unfelt(i), V(kernels::kInfinity), single_unit(i));
+        unit = smaller(own, unit);
+      }
+      unit = select(unit < V(kernels::kInfinity), unit, V(0.0));
       for (int i = cone.first; i < cone.first + cone.size; ++i) raise_datum(i, unit);
     });
-  }
-  /// 1 / the magnitudes of the objective's terms.
-  template <class X>
-  CAROM_CALL V share_of_cost(const X& x) const {
-    using kernels::magnitude;
-    using kernels::select;
-    V terms(0.0);
-    V bend(0.0);
-    for (int j = 0; j < n_; ++j) {
-      terms = terms + magnitude(view_.gradient[j] * x[j]);
-      bend = bend + x[j] * at_.bent[j];
-    }
-    terms = terms + magnitude(bend);
-    return select(terms > V(kTiny), V(1.0) / select(terms > V(kTiny), terms, V(1.0)), V(0.0));
   }
   /// felt_ by the columns of P and the objective.
   CAROM_INLINE void feel_columns(V objective) const {
@@ -488,6 +471,17 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
       unit = larger(select(felt > V(kTiny), magnitude(Base::matrix(i, j)) / felt, V(0.0)), unit);
     });
     return select(is_single(i), unit, V(0.0));
+  }
+  /// A single row of a variable that no equation feels, as one that bounds a norm from above.
+  CAROM_INLINE auto is_unfelt(int i) const {
+    using kernels::magnitude;
+    V entries(0.0);
+    V felt(0.0);
+    Base::for_row(i, [&](int j) {
+      entries = entries + magnitude(Base::matrix(i, j));
+      felt = felt + magnitude(Base::matrix(i, j)) * felt_[j];
+    });
+    return is_single(i) & (entries > V(0.0)) & !(felt > V(0.0));
   }
   CAROM_INLINE void raise_datum(int i, V unit) const {
     using kernels::larger;

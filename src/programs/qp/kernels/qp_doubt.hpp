@@ -134,6 +134,8 @@ CAROM_CALL V doubt_of(const Lanes& lanes, const QpShape& shape, const QpView<Dat
   }
   V pull(0.0);
   V given(0.0);
+  V cost(0.0);  // the objective's terms
+  V bend(0.0);
   for (int j = 0; j < n; ++j) {
     const V q = view.gradient[j];
     const V by_rows = at.pushed[j] * at.unit[j];
@@ -141,6 +143,8 @@ CAROM_CALL V doubt_of(const Lanes& lanes, const QpShape& shape, const QpView<Dat
     pull = fused(by_rows, by_rows, pull);
     given = fused(by_data, by_data, given);
     terms = terms + magnitude(q * x[j]);
+    cost = cost + magnitude(q * x[j]);
+    bend = fused(V(at.bent[j]), V(x[j]), bend);
     gap = gap + x[j] * (q + at.bent[j]);
   }
   const V allowed = V(kSlipped) * (terms + given);
@@ -158,8 +162,8 @@ CAROM_CALL V doubt_of(const Lanes& lanes, const QpShape& shape, const QpView<Dat
     const auto open = tight & !clear & (least > V(-kDefinite));
     if (any_of(open)) {
       QpInteriorBound<V, Lanes, Data, Memory> bound(lanes, shape, view, memory);
-      clear =
-          clear | bound.confirms(x, y, inner.x, inner.y, V(inner.mu[0]), V(kBounded) * terms, open);
+      clear = clear | bound.confirms(x, y, inner.x, inner.y, V(inner.mu[0]),
+                                     V(kBounded) * (cost + magnitude(bend)), open);
     }
   }
   return select(tight, select(clear, V(qp_doubt::kNone), V(qp_doubt::kOpen)), V(qp_doubt::kGreat));

@@ -104,8 +104,10 @@ class QpInteriorBound {
     const V outside = violation(at_.point);
     const V value = objective(at_.point);
     const V drift = magnitude(value - objective(x));
-    const V gap = larger(above - below, V(0.0)) + V(kRounding) * cost_;
-    const V error = magnitude(value - reached) + drift + V(kDiagonal) * (outside + wrong) * gap;
+    const V rounding = V(kRounding) * cost_;
+    const V gap = larger(above - below, V(0.0)) + rounding;
+    const V error =
+        magnitude(value - reached) + drift + rounding + V(kDiagonal) * (outside + wrong) * gap;
     return sure_ & (error <= allowed);
   }
 
