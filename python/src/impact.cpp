@@ -3,7 +3,13 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <limits>
+#include <map>
 #include <span>
+#include <string_view>
+#include <type_traits>
+#include <variant>
+#include <vector>
 
 #include <carom/impact.hpp>
 
@@ -17,53 +23,47 @@ namespace carom::python {
 
 namespace {
 
-template <class Value>
-nb::object column(const std::vector<ImpactSummary>& summaries, Value ImpactSummary::*member) {
-  std::vector<Value> values;
-  for (const ImpactSummary& summary : summaries) values.push_back(summary.*member);
-  return array_of(std::move(values));
+std::size_t width_of(std::string_view kind, const ImpactSizes& sizes) {
+  if (kind == "contacts") return static_cast<std::size_t>(sizes.contacts);
+  if (kind == "nv") return static_cast<std::size_t>(sizes.velocities);
+  return static_cast<std::size_t>(sizes.contact_rows() - sizes.contacts);
 }
 
-/// Rows of one length; NaN where a problem has none, since it was refused.
-nb::object rows(const std::vector<ImpactSummary>& summaries,
-                std::vector<double> ImpactSummary::*member, std::size_t width) {
-  std::vector<double> values(summaries.size() * width, std::numeric_limits<double>::quiet_NaN());
-  for (std::size_t p = 0; p < summaries.size(); ++p) {
-    const std::vector<double>& row = summaries[p].*member;
-    std::copy_n(row.begin(), std::min(row.size(), width),
-                values.begin() + static_cast<std::ptrdiff_t>(p * width));
-  }
-  return array_of(std::move(values), {summaries.size(), width});
-}
-
+/// A column for each field: a number for each problem, or a row, NaN where a problem has none.
 nb::dict summary_of(const std::vector<ImpactSummary>& summaries, const ImpactSizes& sizes) {
-  using S = ImpactSummary;
-  const auto m = static_cast<std::size_t>(sizes.contacts);
-  const std::size_t t = m * static_cast<std::size_t>(sizes.dimension - 1);
-  const auto nv = static_cast<std::size_t>(sizes.velocities);
+  using Column = std::variant<std::vector<double>, std::vector<std::int64_t>, std::vector<int>,
+                              std::vector<Status>>;
+  std::map<std::string_view, Column> columns;
+  for (std::size_t p = 0; p < summaries.size(); ++p) {
+    ImpactSummary::each_field(
+        [&](const Field& field, const auto& value) {
+          using Value = std::remove_cvref_t<decltype(value)>;
+          if constexpr (std::is_same_v<Value, std::vector<double>>) {
+            auto& rows = std::get<0>(columns[field.name]);
+            const std::size_t width = width_of(field.kind, sizes);
+            rows.resize((p + 1) * width, std::numeric_limits<double>::quiet_NaN());
+            std::copy_n(value.begin(), std::min(value.size(), width), rows.end() - width);
+          } else {
+            auto& column = columns.try_emplace(field.name, std::vector<Value>()).first->second;
+            std::get<std::vector<Value>>(column).push_back(value);
+          }
+        },
+        summaries[p]);
+  }
   nb::dict result;
-  result["status"] = column(summaries, &S::status);
-  result["step_size"] = column(summaries, &S::step_size);
-  result["max_steps"] = column(summaries, &S::max_steps);
-  result["epsilon"] = column(summaries, &S::epsilon);
-  result["contact_speed"] = column(summaries, &S::contact_speed);
-  result["samples"] = column(summaries, &S::samples);
-  result["terminated"] = column(summaries, &S::terminated);
-  result["max_steps_reached"] = column(summaries, &S::max_steps_reached);
-  result["failed"] = column(summaries, &S::failed);
-  result["lcp_solves"] = column(summaries, &S::lcp_solves);
-  result["fallback_solves"] = column(summaries, &S::fallback_solves);
-  result["pivots"] = column(summaries, &S::pivots);
-  result["nonunique_solves"] = column(summaries, &S::nonunique_solves);
-  result["examined_solves"] = column(summaries, &S::examined_solves);
-  result["max_residual"] = column(summaries, &S::max_residual);
-  result["max_energy_ratio"] = column(summaries, &S::max_energy_ratio);
-  result["normal_velocity_min"] = rows(summaries, &S::normal_velocity_min, m);
-  result["normal_velocity_max"] = rows(summaries, &S::normal_velocity_max, m);
-  result["tangent_velocity_min"] = rows(summaries, &S::tangent_velocity_min, t);
-  result["tangent_velocity_max"] = rows(summaries, &S::tangent_velocity_max, t);
-  result["velocity_min"] = rows(summaries, &S::velocity_min, nv);
-  result["velocity_max"] = rows(summaries, &S::velocity_max, nv);
+  const ImpactSummary none;
+  ImpactSummary::each_field(
+      [&](const Field& field, const auto& value) {
+        using Value = std::remove_cvref_t<decltype(value)>;
+        if constexpr (std::is_same_v<Value, std::vector<double>>) {
+          result[field.name] = array_of(std::move(std::get<0>(columns[field.name])),
+                                        {summaries.size(), width_of(field.kind, sizes)});
+        } else {
+          auto& column = columns.try_emplace(field.name, std::vector<Value>()).first->second;
+          result[field.name] = array_of(std::move(std::get<std::vector<Value>>(column)));
+        }
+      },
+      none);
   return result;
 }
 

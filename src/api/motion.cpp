@@ -8,6 +8,7 @@
 #include "core/arrays.hpp"
 #include "core/backends.hpp"
 #include "core/constants.hpp"
+#include "core/fields.hpp"
 #include "core/require.hpp"
 #include "core/settings.hpp"
 #include "core/words.hpp"
@@ -143,41 +144,12 @@ MotionResult simulate_motions(const MotionBatch& batch, const MotionSettings& se
 
 void MotionSummary::add(const MotionSummary& other) {
   if (other.samples == 0) return;
-  const bool first = samples == 0;
-  samples += other.samples;
-  ended_duration += other.ended_duration;
-  ended_rest += other.ended_rest;
-  ended_event_limit += other.ended_event_limit;
-  ended_failed += other.ended_failed;
-  impacts += other.impacts;
-  pushes += other.pushes;
-  events += other.events;
-  ambiguous += other.ambiguous;
-  zeno += other.zeno;
+  merge_fields(*this, other);
   if (other.zeno_sample >= 0 && (zeno_sample < 0 || other.zeno_sample < zeno_sample)) {
     zeno_sample = other.zeno_sample;
     zeno_time = other.zeno_time;
     zeno_s = other.zeno_s;
   }
-  max_residual = std::max(max_residual, other.max_residual);
-  max_gap_drift = std::max(max_gap_drift, other.max_gap_drift);
-  max_energy_gain = std::max(max_energy_gain, other.max_energy_gain);
-  max_energy_error = std::max(max_energy_error, other.max_energy_error);
-  const auto widen = [first](std::vector<double>& low, std::vector<double>& high,
-                             const std::vector<double>& other_low,
-                             const std::vector<double>& other_high) {
-    if (first) {
-      low = other_low;
-      high = other_high;
-      return;
-    }
-    for (std::size_t j = 0; j < low.size(); ++j) {
-      low[j] = std::min(low[j], other_low[j]);
-      high[j] = std::max(high[j], other_high[j]);
-    }
-  };
-  widen(position_min, position_max, other.position_min, other.position_max);
-  widen(velocity_min, velocity_max, other.velocity_min, other.velocity_max);
 }
 
 MotionSummary summarise(const MotionResult& result, std::int64_t problem,

@@ -55,11 +55,12 @@ BackendComparison compare_backends(const run::ImpactRun& first, const run::Impac
                                    double tolerance) {
   BackendComparison result;
   result.samples = std::min(first.rows.count, second.rows.count);
-  result.nonunique_solves = first.nonunique_solves;
-  result.nonunique_examined = first.nonunique_examined;
+  result.nonunique_solves = first.summary.nonunique_solves;
+  result.nonunique_examined = first.summary.nonunique_examined;
   // without an examination, steps with several solutions cannot be excluded
-  const bool may_differ = first.settings.method == ImpactMethod::lcp &&
-                          (first.nonunique_solves > 0 || first.nonunique_examined == 0);
+  const bool may_differ =
+      first.settings.method == ImpactMethod::lcp &&
+      (first.summary.nonunique_solves > 0 || first.summary.nonunique_examined == 0);
   const double speed = largest(first.problem.velocity);
   const double scale = speed > 0.0 ? speed : 1.0;
   const auto nv = static_cast<std::size_t>(first.problem.velocities);

@@ -156,10 +156,10 @@ std::string certificate_lines(const run::ImpactRun& run, bool verbose) {
                         summary.fallback_solves, summary.lcp_solves,
                         share(summary.fallback_solves, summary.lcp_solves));
   }
-  text += run.nonunique_examined == 0
+  text += summary.nonunique_examined == 0
               ? "  steps with several solutions: not examined\n"
               : fmt::format("  steps with several solutions: {} of {} examined\n",
-                            run.nonunique_solves, run.nonunique_examined);
+                            summary.nonunique_solves, summary.nonunique_examined);
   return text;
 }
 

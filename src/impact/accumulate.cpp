@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/constants.hpp"
+#include "core/fields.hpp"
 
 namespace carom {
 
@@ -24,8 +25,14 @@ ImpactAccumulator::ImpactAccumulator(int dimension, int velocities, int contacts
       contacts_(contacts),
       rows_(dimension * contacts),
       net_(velocities, dimension * contacts, epsilon, settings.net_capacity) {
+  const auto m = static_cast<std::size_t>(contacts_);
+  const auto tangents = static_cast<std::size_t>(rows_ - contacts_);
   totals_.velocity_min.assign(static_cast<std::size_t>(nv_), kInfinity);
   totals_.velocity_max.assign(static_cast<std::size_t>(nv_), -kInfinity);
+  totals_.normal_velocity_min.assign(m, kInfinity);
+  totals_.normal_velocity_max.assign(m, -kInfinity);
+  totals_.tangent_velocity_min.assign(tangents, kInfinity);
+  totals_.tangent_velocity_max.assign(tangents, -kInfinity);
   contact_min_.assign(static_cast<std::size_t>(rows_), kInfinity);
   contact_max_.assign(static_cast<std::size_t>(rows_), -kInfinity);
 }
@@ -37,7 +44,7 @@ void ImpactAccumulator::add(const TrajectoryRow& row) {
   if (row.fallback != 0) totals_.fallback_solves += row.fallback;
   if (row.pivots != 0) totals_.pivots += row.pivots;
   if (row.nonunique != 0) totals_.nonunique_solves += row.nonunique;
-  if (row.examined != 0) totals_.examined_solves += row.examined;
+  if (row.examined != 0) totals_.nonunique_examined += row.examined;
   if (row.status == TrajectoryStatus::failed) {
     ++totals_.failed;
     return;
@@ -67,24 +74,8 @@ void ImpactAccumulator::add(const TrajectoryRow& row) {
   }
 }
 
-void ImpactAccumulator::add_totals(const ImpactSummary& part) {
-  totals_.samples += part.samples;
-  totals_.terminated += part.terminated;
-  totals_.max_steps_reached += part.max_steps_reached;
-  totals_.failed += part.failed;
-  totals_.lcp_solves += part.lcp_solves;
-  totals_.fallback_solves += part.fallback_solves;
-  totals_.pivots += part.pivots;
-  totals_.nonunique_solves += part.nonunique_solves;
-  totals_.examined_solves += part.examined_solves;
-  totals_.max_residual = std::max(totals_.max_residual, part.max_residual);
-  totals_.max_energy_ratio = std::max(totals_.max_energy_ratio, part.max_energy_ratio);
-  lower(totals_.velocity_min, part.velocity_min.data());
-  raise(totals_.velocity_max, part.velocity_max.data());
-}
-
 void ImpactAccumulator::merge(const ImpactAccumulator& other) {
-  add_totals(other.totals_);
+  merge_fields(totals_, other.totals_);
   lower(contact_min_, other.contact_min_.data());
   raise(contact_max_, other.contact_max_.data());
   for (const auto& [modes, count] : other.modes_) modes_[modes] += count;
@@ -92,24 +83,17 @@ void ImpactAccumulator::merge(const ImpactAccumulator& other) {
 }
 
 void ImpactAccumulator::merge(const ImpactSummary& part) {
-  add_totals(part);
-  std::vector<double> low = part.normal_velocity_min;
-  std::vector<double> high = part.normal_velocity_max;
-  low.insert(low.end(), part.tangent_velocity_min.begin(), part.tangent_velocity_min.end());
-  high.insert(high.end(), part.tangent_velocity_max.begin(), part.tangent_velocity_max.end());
-  lower(contact_min_, low.data());
-  raise(contact_max_, high.data());
+  merge_fields(totals_, part);
   for (const auto& [modes, count] : part.mode_counts) modes_[modes] += count;
 }
 
 ImpactSummary ImpactAccumulator::summary() const {
   ImpactSummary result = totals_;
   result.status = totals_.failed > 0 ? Status::inaccurate : Status::solved;
-  const auto normals = static_cast<std::ptrdiff_t>(contacts_);
-  result.normal_velocity_min.assign(contact_min_.begin(), contact_min_.begin() + normals);
-  result.normal_velocity_max.assign(contact_max_.begin(), contact_max_.begin() + normals);
-  result.tangent_velocity_min.assign(contact_min_.begin() + normals, contact_min_.end());
-  result.tangent_velocity_max.assign(contact_max_.begin() + normals, contact_max_.end());
+  lower(result.normal_velocity_min, contact_min_.data());
+  raise(result.normal_velocity_max, contact_max_.data());
+  lower(result.tangent_velocity_min, contact_min_.data() + contacts_);
+  raise(result.tangent_velocity_max, contact_max_.data() + contacts_);
   if (totals_.terminated == 0) {
     // No terminated sample: there is no range to report.
     for (auto* range :

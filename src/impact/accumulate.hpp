@@ -57,13 +57,11 @@ class ImpactAccumulator {
   }
 
  private:
-  void add_totals(const ImpactSummary& part);
-
   int nv_ = 0;
   int contacts_ = 0;
   int rows_ = 0;
   ImpactSummary totals_;
-  std::vector<double> contact_min_, contact_max_;
+  std::vector<double> contact_min_, contact_max_;  ///< of samples added, normals first
   std::unordered_map<std::uint64_t, std::int64_t> modes_;
   struct Counter {
     std::uint64_t modes = 0;

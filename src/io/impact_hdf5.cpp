@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "core/words.hpp"
+#include "io/fields.hpp"
 #include "io/hdf5_file.hpp"
 #include "io/hdf5_output.hpp"
 #include "io/problem_file.hpp"
@@ -75,25 +76,11 @@ class ProblemGroup {
     }
     writer_.attribute(group_, "dimension", std::int64_t{run_.problem.dimension});
     writer_.attribute(group_, "backend", carom::to_string(run_.backend));
-    writer_.attribute(group_, "status", carom::to_string(summary.status));
+    write_fields(writer_, group_, summary);
     writer_.attribute(group_, "step_size", run_.settings.step_size);
     writer_.attribute(group_, "max_steps", std::int64_t{run_.settings.max_steps});
     writer_.attribute(group_, "samples_requested", run_.settings.samples);
     writer_.attribute(group_, "complete", std::int64_t{run_.complete ? 1 : 0});
-    writer_.attribute(group_, "samples", summary.samples);
-    writer_.attribute(group_, "terminated", summary.terminated);
-    writer_.attribute(group_, "max_steps_reached", summary.max_steps_reached);
-    writer_.attribute(group_, "failed", summary.failed);
-    writer_.attribute(group_, "lcp_solves", summary.lcp_solves);
-    writer_.attribute(group_, "fallback_solves", summary.fallback_solves);
-    writer_.attribute(group_, "nonunique_solves", run_.nonunique_solves);
-    writer_.attribute(group_, "nonunique_examined", run_.nonunique_examined);
-    writer_.attribute(group_, "max_residual", summary.max_residual);
-    writer_.attribute(group_, "max_energy_ratio", summary.max_energy_ratio);
-    writer_.attribute(group_, "normal_velocity_min", summary.normal_velocity_min);
-    writer_.attribute(group_, "normal_velocity_max", summary.normal_velocity_max);
-    writer_.attribute(group_, "tangent_velocity_min", summary.tangent_velocity_min);
-    writer_.attribute(group_, "tangent_velocity_max", summary.tangent_velocity_max);
     writer_.attribute(group_, "seconds", run_.seconds);
     Words words;
     std::vector<std::int64_t> counts;

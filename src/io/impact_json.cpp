@@ -1,6 +1,7 @@
 #include "io/impact_json.hpp"
 
 #include "io/enclosure_json.hpp"
+#include "io/fields.hpp"
 #include "io/setting_json.hpp"
 
 namespace carom::io {
@@ -43,27 +44,14 @@ ordered_json impact_json(const run::ImpactRun& run) {
   result["sampler"] = to_string(run.settings.sampler);
   result["selection"] = to_string(run.settings.selection);
   result["seed"] = run.settings.seed;
-  result["samples"] = summary.samples;
+  result["contacts"] = run.problem.contacts;
+  result["approaching"] = run::approaching_contacts(run);
+  add_fields(result, summary);
   result["step_size"] = run.settings.step_size;
   result["step_size_reason"] = reason(run.step_size_reason);
   result["max_steps"] = run.settings.max_steps;
-  result["contacts"] = run.problem.contacts;
-  result["approaching"] = run::approaching_contacts(run);
-  result["terminated"] = summary.terminated;
-  result["max_steps_reached"] = summary.max_steps_reached;
-  result["failed"] = summary.failed;
-  result["lcp_solves"] = summary.lcp_solves;
   result["lcp_per_sample"] =
       summary.samples > 0 ? static_cast<double>(summary.lcp_solves) / samples : 0.0;
-  result["fallback_solves"] = summary.fallback_solves;
-  result["nonunique_solves"] = run.nonunique_solves;
-  result["nonunique_examined"] = run.nonunique_examined;
-  result["max_residual"] = summary.max_residual;
-  result["max_energy_ratio"] = summary.max_energy_ratio;
-  result["normal_velocity_min"] = summary.normal_velocity_min;
-  result["normal_velocity_max"] = summary.normal_velocity_max;
-  result["tangent_velocity_min"] = summary.tangent_velocity_min;
-  result["tangent_velocity_max"] = summary.tangent_velocity_max;
   result["mode_counts"] = ordered_json::object();
   for (const auto& [modes, count] : summary.mode_counts) {
     result["mode_counts"][mode_words(modes, run.problem.contacts, run.problem.dimension)] = count;

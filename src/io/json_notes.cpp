@@ -1,11 +1,18 @@
 #include "io/json_notes.hpp"
 
+#include <algorithm>
+#include <iterator>
+#include <vector>
+
+#include <carom/types/impact.hpp>
+#include <carom/types/motion.hpp>
+
 namespace carom::io {
 
 namespace {
 
 // HDF5 inputs have the same names with a leading axis of problems.
-constexpr JsonNote kInputs[] = {
+const JsonNote kInputs[] = {
     {"impact", "name", "text", "", "optional"},
     {"impact", "mass_matrix", "nv, nv", "", "M, by rows; symmetric positive definite"},
     {"impact", "normal_jacobian", "contacts, nv", "",
@@ -93,7 +100,7 @@ constexpr JsonNote kInputs[] = {
     {"solve", "dim", "2 or 3", "", "coulomb_friction: components of a contact"},
 };
 
-constexpr JsonNote kOutputs[] = {
+const JsonNote kOutputs[] = {
     {"*", "carom", "object", "", "version, commit and command line"},
     {"*", "settings", "object", "", "every setting by name (docs/reference/settings.md)"},
     {"*", "backend", "text", "", "backend of the run"},
@@ -103,28 +110,10 @@ constexpr JsonNote kOutputs[] = {
     {"impact", "sampler", "text", "", "uniform or sobol"},
     {"impact", "selection", "text", "", "any, lemke or random"},
     {"impact", "seed", "number", "", "of the random numbers"},
-    {"impact", "samples", "number", "", "terminated + max_steps_reached + failed"},
-    {"impact", "step_size", "number", "N s", "h"},
     {"impact", "step_size_reason", "text or null", "", "why, if it was derived"},
-    {"impact", "max_steps", "number", "", "N"},
     {"impact", "contacts", "number", "", "m"},
     {"impact", "approaching", "list", "", "contacts that approach before the impact, 0 first"},
-    {"impact", "terminated", "number", "", "samples in which no contact approaches any more"},
-    {"impact", "max_steps_reached", "number", "", "samples that still collide: no outcomes"},
-    {"impact", "failed", "number", "", "samples with a step that could not be certified"},
-    {"impact", "lcp_solves", "number", "", "steps of all samples"},
     {"impact", "lcp_per_sample", "number", "", "their mean"},
-    {"impact", "fallback_solves", "number", "", "steps by Lemke after the fast path"},
-    {"impact", "nonunique_solves", "number", "", "examined steps with several solutions"},
-    {"impact", "nonunique_examined", "number", "", "examined steps"},
-    {"impact", "max_residual", "number", "", "largest certified residual"},
-    {"impact", "max_energy_ratio", "number", "", "largest kinetic energy after / before"},
-    {"impact", "normal_velocity_min", "contacts", "m/s", "over terminated samples"},
-    {"impact", "normal_velocity_max", "contacts", "m/s", "over terminated samples"},
-    {"impact", "tangent_velocity_min", "(dimension - 1) contacts", "m/s",
-     "over terminated samples"},
-    {"impact", "tangent_velocity_max", "(dimension - 1) contacts", "m/s",
-     "over terminated samples"},
     {"impact", "mode_counts", "object", "", "samples by outcome, one mode name per contact"},
     {"impact", "epsilon_net", "object or null", "", "null if epsilon is 0"},
     {"impact", "epsilon_net.epsilon", "number", "units of v", "radius"},
@@ -365,31 +354,9 @@ constexpr JsonNote kOutputs[] = {
     {"motion", "problems", "list of objects", "", "the last sweep fastest"},
     {"motion", "problems.name", "text", "", ""},
     {"motion", "problems.parameters", "object", "", "swept and drawn"},
-    {"motion", "problems.samples", "number", "", "motions"},
     {"motion", "problems.ended", "object", "", "motions by how they ended"},
-    {"motion", "problems.ended.duration", "number", "", ""},
-    {"motion", "problems.ended.rest", "number", "", ""},
-    {"motion", "problems.ended.event_limit", "number", "", ""},
-    {"motion", "problems.ended.failed", "number", "", ""},
-    {"motion", "problems.impacts", "number", "", ""},
-    {"motion", "problems.impacts_without_collision", "number", "",
-     "where no contact forces are consistent"},
-    {"motion", "problems.events", "number", "", ""},
-    {"motion", "problems.ambiguous", "number", "",
-     "times that the contact laws had several solutions"},
     {"motion", "problems.zeno", "object", "", "accumulations of impacts"},
-    {"motion", "problems.zeno.count", "number", "", ""},
-    {"motion", "problems.zeno.first_time", "number or null", "s", "t*"},
-    {"motion", "problems.zeno.first_s", "number or null", "", "s*"},
-    {"motion", "problems.max_residual", "number", "", "of contact laws and impact steps, relative"},
-    {"motion", "problems.max_gap_drift", "number", "m", ""},
-    {"motion", "problems.max_energy_gain", "number", "J", "beyond what the drive gave"},
-    {"motion", "problems.max_energy_error", "number", "J", "of the energy balance"},
     {"motion", "problems.final", "object", "", "over the motions"},
-    {"motion", "problems.final.position_min", "positions", "", ""},
-    {"motion", "problems.final.position_max", "positions", "", ""},
-    {"motion", "problems.final.velocity_min", "velocities", "", ""},
-    {"motion", "problems.final.velocity_max", "velocities", "", ""},
     {"motion", "problems.net", "object", "", "of --epsilon: last states (q, v)"},
     {"motion", "problems.net.requested_epsilon", "number", "", ""},
     {"motion", "problems.net.epsilon", "number", "", ""},
@@ -431,9 +398,29 @@ constexpr JsonNote kOutputs[] = {
     {"solve", "direction", "n or null", "", "qp and socp, nonconvex: d'P d < 0"},
 };
 
+/// After the other keys of `file`. prefix: of the object that holds the fields.
+template <class Result>
+void add_fields(std::vector<JsonNote>& notes, const std::string& file, const std::string& prefix) {
+  const auto last = std::find_if(notes.rbegin(), notes.rend(),
+                                 [&](const JsonNote& note) { return note.file == file; });
+  std::vector<JsonNote> added;
+  Result::each_field([&](const Field& field) {
+    added.push_back({last->file, prefix + field.name, field.kind, field.unit, field.meaning});
+  });
+  notes.insert(last.base(), added.begin(), added.end());
+}
+
 }  // namespace
 
 std::span<const JsonNote> input_notes() { return kInputs; }
-std::span<const JsonNote> output_notes() { return kOutputs; }
+std::span<const JsonNote> output_notes() {
+  static const std::vector<JsonNote> all = [] {
+    std::vector<JsonNote> notes(std::begin(kOutputs), std::end(kOutputs));
+    add_fields<ImpactSummary>(notes, "impact", "");
+    add_fields<MotionSummary>(notes, "motion", "problems.");
+    return notes;
+  }();
+  return all;
+}
 
 }  // namespace carom::io

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 
 namespace carom::io {
 
@@ -8,7 +9,7 @@ namespace carom::io {
 /// lists.
 struct JsonNote {
   const char* file;  ///< of inputs the kind of problem, of outputs the command
-  const char* key;   ///< dots lead into objects and objects of lists
+  std::string key;   ///< dots lead into objects and objects of lists
   const char* shape;
   const char* unit;
   const char* meaning;

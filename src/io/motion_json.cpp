@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/words.hpp"
+#include "io/fields.hpp"
 #include "io/setting_json.hpp"
 
 namespace carom::io {
@@ -19,9 +20,6 @@ ordered_json json_numbers(const double* values, std::size_t count) {
   ordered_json list = ordered_json::array();
   for (std::size_t i = 0; i < count; ++i) list.push_back(json_number(values[i]));
   return list;
-}
-ordered_json json_numbers(const std::vector<double>& values) {
-  return json_numbers(values.data(), values.size());
 }
 
 ordered_json contact_names(const models::MotionModel& model, std::uint32_t contacts) {
@@ -41,30 +39,10 @@ ordered_json net_json(const EpsilonNet& net) {
 }
 
 ordered_json summary_json(const run::MotionTask& task, const run::MotionOutcome& outcome) {
-  const MotionSummary& sum = outcome.summary;
   ordered_json entry;
   entry["name"] = task.problem.name;
   for (const auto& [name, value] : task.parameters) entry["parameters"][name] = value;
-  entry["samples"] = sum.samples;
-  entry["ended"] = {{"duration", sum.ended_duration},
-                    {"rest", sum.ended_rest},
-                    {"event_limit", sum.ended_event_limit},
-                    {"failed", sum.ended_failed}};
-  entry["impacts"] = sum.impacts;
-  entry["impacts_without_collision"] = sum.pushes;
-  entry["events"] = sum.events;
-  entry["ambiguous"] = sum.ambiguous;
-  entry["zeno"] = {{"count", sum.zeno},
-                   {"first_time", json_number(sum.zeno_time)},
-                   {"first_s", json_number(sum.zeno_s)}};
-  entry["max_residual"] = sum.max_residual;
-  entry["max_gap_drift"] = sum.max_gap_drift;
-  entry["max_energy_gain"] = sum.max_energy_gain;
-  entry["max_energy_error"] = sum.max_energy_error;
-  entry["final"] = {{"position_min", json_numbers(sum.position_min)},
-                    {"position_max", json_numbers(sum.position_max)},
-                    {"velocity_min", json_numbers(sum.velocity_min)},
-                    {"velocity_max", json_numbers(sum.velocity_max)}};
+  add_fields(entry, outcome.summary);
   if (outcome.net.requested_epsilon > 0.0) entry["net"] = net_json(outcome.net);
   return entry;
 }

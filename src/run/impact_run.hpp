@@ -66,8 +66,6 @@ struct ImpactRun {
   bool complete = true;             ///< false: the run was stopped before its end
   double seconds = 0.0;             ///< of the batch that this problem was solved in
   double samples_per_second = 0.0;  ///< of that batch
-  std::int64_t nonunique_solves = 0;
-  std::int64_t nonunique_examined = 0;
   std::optional<ComparedModels> models;
   std::optional<EnclosedRun> enclosure;
 };

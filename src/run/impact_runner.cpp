@@ -178,8 +178,6 @@ std::vector<ImpactRun> run_impacts(const std::vector<ImpactTask>& tasks,
       run.seconds = result.seconds;
       run.samples_per_second =
           result.seconds > 0.0 ? static_cast<double>(computed) / result.seconds : 0.0;
-      run.nonunique_solves = run.summary.nonunique_solves;
-      run.nonunique_examined = run.summary.examined_solves;
     }
   }
   return runs;
@@ -195,8 +193,8 @@ void examine_uniqueness(std::vector<ImpactRun>& runs, const Control& control) {
     if (!wanted || control.is_stopped()) continue;
     const UniquenessReport report =
         check_unique_step(run.problem, run.settings, std::min(trajectories, run.settings.samples));
-    run.nonunique_solves = report.nonunique;
-    run.nonunique_examined = report.steps;
+    run.summary.nonunique_solves = report.nonunique;
+    run.summary.nonunique_examined = report.steps;
   }
 }
 

@@ -66,7 +66,7 @@ TEST(EnclosureCommand, ManyProblemsAreAnsweredInATableAndTogether) {
           << text.out;
     }
   }
-  for (const char* word : {"enclosures: enclosed in 4", "filled",
+  for (const char* word : {"enclosures: enclosed in 4", "coverage",
                            "never \"A separating\": ", "never \"B normal > 0.2\": "}) {
     EXPECT_NE(text.out.find(word), std::string::npos) << text.out;
   }

@@ -138,7 +138,7 @@ struct CompliantSettings {
   double tolerance = 1e-9;     ///< on the certified residual, certificate::compliant_residual
   int max_iterations = 0;      ///< of the contact solver, 0: 100; or of solve_qp, 0: its default
   bool centripetal = true;     ///< keep the term M^ (dG/dt) v of (23); without it the law is (18)
-  double normal_weight = 0.0;  ///< zeta of (99), law programme; 0: 1/h
+  double normal_weight = 0.0;  ///< Law programme: zeta of (99); 0: 1/h
   QpMethod method = QpMethod::automatic;  ///< law programme
   int threads = 0;                        ///< cpu: 0 = all hardware threads
 
@@ -146,15 +146,16 @@ struct CompliantSettings {
   template <class Visit, class... Tables>
   static void each_setting(Visit&& visit, Tables&&... tables) {
     using Range = SettingRange;
-    visit({"law", "What relates forces to friction cones and signs"}, tables.law...);
-    visit({"method", "Method of solve_qp, law programme"}, tables.method...);
+    visit({"law", "Contact law"}, tables.law...);
+    visit({"method", "Law programme: method of solve_qp"}, tables.method...);
     visit({"tolerance", "Largest relative residual of a certified step", Range::tolerance()},
           tables.tolerance...);
-    visit({"max_iterations", "Of the contact solver, or of the method of law programme",
-           Range::at_least(0), "", "the solver's own"},
-          tables.max_iterations...);
-    visit({"centripetal", "Keep the term M^ (dG/dt) v of (23)"}, tables.centripetal...);
-    visit({"normal_weight", "zeta of (99), law programme", Range::finite_from(0), "", "1/h"},
+    visit(
+        {"max_iterations", "Largest number of iterations of the contact solver or of the QP method",
+         Range::at_least(0), "", "the solver's own"},
+        tables.max_iterations...);
+    visit({"centripetal", "Include the term M^ (dG/dt) v of (23)"}, tables.centripetal...);
+    visit({"normal_weight", "Law programme: zeta of (99)", Range::finite_from(0), "", "1/h"},
           tables.normal_weight...);
     visit({"threads", "CPU threads", Range::at_least(0), "", "all"}, tables.threads...);
   }
@@ -211,13 +212,13 @@ struct WorldRun {
   template <class Visit, class... Tables>
   static void each_setting(Visit&& visit, Tables&&... tables) {
     using Range = SettingRange;
-    visit({"worlds", "Worlds", Range::at_least(1)}, tables.worlds...);
+    visit({"worlds", "Number of worlds", Range::at_least(1)}, tables.worlds...);
     visit({"step_size", "Step size h", Range::finite_from(0), "s", "the scenario's"},
           tables.step_size...);
-    visit({"steps", "Steps", Range::at_least(0), "", "the scenario's"}, tables.steps...);
-    visit({"stride", "Keep states every so many steps", Range::at_least(0), "", "none"},
+    visit({"steps", "Number of steps", Range::at_least(0), "", "the scenario's"}, tables.steps...);
+    visit({"stride", "Store states every so many steps", Range::at_least(0), "", "none"},
           tables.stride...);
-    visit({"isolate", "A world with refused parameters becomes NaN instead of an exception"},
+    visit({"isolate", "A world with invalid parameters becomes NaN instead of an exception"},
           tables.isolate...);
   }
 };

@@ -29,7 +29,8 @@ struct CoulombSettings {
     using Range = SettingRange;
     visit({"tolerance", "Largest relative residual of a solution", Range::tolerance()},
           tables.tolerance...);
-    visit({"max_iterations", "Iterations at most", Range::at_least(1)}, tables.max_iterations...);
+    visit({"max_iterations", "Largest number of iterations", Range::at_least(1)},
+          tables.max_iterations...);
   }
 
   /// Errors: InvalidInput naming the field and its value.

@@ -14,7 +14,7 @@
 /// The plain structs of carom/equilibrium_planar.hpp.
 namespace carom {
 
-/// How the strip of one wrench is computed. All give the same strip; cuda knows `lp` alone, and
+/// Method for the strip of one wrench. All give the same strip; cuda knows `lp` alone, and
 /// reference always solves the linear program with a dense simplex of its own.
 enum class PlanarMethod : std::uint8_t {
   lp,          ///< LP (4), on packs of postures
@@ -41,7 +41,7 @@ struct PlanarSettings {
   template <class Visit, class... Tables>
   static void each_setting(Visit&& visit, Tables&&... tables) {
     using Range = SettingRange;
-    visit({"method", "How the strip of one wrench is computed"}, tables.method...);
+    visit({"method", "Method for the strip of one wrench"}, tables.method...);
     visit({"tolerance", "Largest residual of an answer", Range::tolerance()}, tables.tolerance...);
     visit({"threads", "CPU threads", Range::at_least(0), "", "all"}, tables.threads...);
   }

@@ -62,18 +62,19 @@ struct SpatialSettings {
     visit({"cone_sides", "Sides of the polygons for the cones; exact cones become a pair",
            Range::between(0, kMaxConeSides), "", "8, and exact cones stay exact"},
           tables.cone_sides...);
-    visit({"directions", "Directions of the first sweep over a spatial region",
+    visit({"directions", "Directions of the first sweep of a spatial region",
            Range::between(3, kMaxSupportDirections)},
           tables.directions...);
-    visit(
-        {"area_tolerance", "Gap between inner and outer polygon at which a spatial region is done",
-         Range::above(0), "m^2"},
-        tables.area_tolerance...);
-    visit({"max_vertices", "Directions of a spatial region at most",
+    visit({"area_tolerance",
+           "Area between inner and outer polygon at which a spatial region is finished",
+           Range::above(0), "m^2"},
+          tables.area_tolerance...);
+    visit({"max_vertices", "Largest number of directions of a spatial region",
            Range::between(3, kMaxRegionVertices)},
           tables.max_vertices...);
     visit({"tolerance", "Largest residual of an answer", Range::tolerance()}, tables.tolerance...);
-    visit({"max_pivots", "Pivots of a direction at most", Range::at_least(0), "", "300 + 8 k"},
+    visit({"max_pivots", "Largest number of pivots per direction", Range::at_least(0), "",
+           "300 + 8 k"},
           tables.max_pivots...);
     visit({"threads", "CPU threads", Range::at_least(0), "", "all"}, tables.threads...);
   }

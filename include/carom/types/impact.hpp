@@ -11,6 +11,7 @@
 
 #include <carom/types/backend.hpp>
 #include <carom/types/batch.hpp>
+#include <carom/types/fields.hpp>
 #include <carom/types/settings.hpp>
 #include <carom/types/status.hpp>
 #include <carom/types/words.hpp>
@@ -103,7 +104,7 @@ inline constexpr auto words<ImpactMethod> = std::to_array<Word<ImpactMethod>>({
     {ImpactMethod::events, "events"},
 });
 
-/// How lambda_max is drawn from [0, h]^m.
+/// Random numbers for lambda_max from [0, h]^m.
 enum class Sampler : std::uint8_t {
   uniform,  ///< Philox4x32-10
   sobol,    ///< Sobol sequence in m * max_steps dimensions, digitally shifted by the seed
@@ -213,23 +214,24 @@ struct ImpactSettings {
     using Range = SettingRange;
     visit({"samples", "Trajectories per problem, e.g. 16384 or 2^14", Range::at_least(1)},
           tables.samples...);
-    visit({"first_sample", "Index of the first (shards of a run)", Range::at_least(0)},
+    visit({"first_sample", "Index of the first sample, for shards of a run", Range::at_least(0)},
           tables.first_sample...);
-    visit({"first_problem", "Index of the first problem (shards of a run)",
+    visit({"first_problem", "Index of the first problem, for shards of a run",
            Range::between(0, 4294967295.0)},
           tables.first_problem...);
-    visit({"method", "What follows the inclusion; events has no step size"}, tables.method...);
+    visit({"method", "Sampler of the inclusion; events needs no step size"}, tables.method...);
     visit({"step_size", "Step size h", Range::finite_from(0), "N s",
-           "the impulse that stops the contact that takes most"},
+           "the largest impulse that stops one contact"},
           tables.step_size...);
-    visit({"max_steps", "Steps per trajectory at most", Range::between(0, 1'000'000), "", "40"},
+    visit({"max_steps", "Largest number of steps per trajectory", Range::between(0, 1'000'000), "",
+           "40"},
           tables.max_steps...);
-    visit({"sampler", "How lambda_max is drawn"}, tables.sampler...);
-    visit({"selection", "Solution of a non-unique step"}, tables.selection...);
+    visit({"sampler", "Random numbers for lambda_max"}, tables.sampler...);
+    visit({"selection", "Solution that a non-unique step takes"}, tables.selection...);
     visit({"friction_directions", "Friction directions of a spatial contact",
            Range::between(4, kMaxFrictionDirections)},
           tables.friction_directions...);
-    visit({"velocity_tolerance", "Slower approach counts as none", Range::finite_from(0), "m/s"},
+    visit({"velocity_tolerance", "Slower approach counts as zero", Range::finite_from(0), "m/s"},
           tables.velocity_tolerance...);
     visit(
         {"residual_tolerance", "Largest relative residual of a certified step", Range::tolerance()},
@@ -241,19 +243,20 @@ struct ImpactSettings {
     visit({"epsilon", "Radius of the epsilon-net; -1: 0.05 of the set's extent",
            Range::finite_from(-1), "m/s", "none"},
           tables.epsilon...);
-    visit({"net_capacity", "Points of the net at most; a fuller one is coarsened",
+    visit({"net_capacity", "Largest number of net points; a fuller net is coarsened",
            Range::between(1, 1 << 30)},
           tables.net_capacity...);
-    visit({"keep_samples", "Rows of samples kept per problem, the first ones; -1: all",
+    visit({"keep_samples", "Store the first so many samples per problem; -1: all",
            Range::at_least(-1)},
           tables.keep_samples...);
-    visit({"keep_paths", "Whole trajectories kept per problem, the first ones", Range::at_least(0)},
+    visit({"keep_paths", "Store the first so many whole trajectories per problem",
+           Range::at_least(0)},
           tables.keep_paths...);
-    visit({"mode_table", "Read steps off a table of modes where the problem is small"},
+    visit({"mode_table", "Solve steps by a table of contact modes if the problem is small"},
           tables.mode_table...);
-    visit({"bad_problem", "What becomes of a problem whose numbers are refused"},
+    visit({"bad_problem", "What to do with a problem whose numbers are invalid"},
           tables.bad_problem...);
-    visit({"result_space", "Memory of the samples; device with backend cuda alone"},
+    visit({"result_space", "Memory of the samples; device needs backend cuda"},
           tables.result_space...);
   }
 
@@ -265,25 +268,81 @@ struct ImpactSettings {
 struct ImpactSummary {
   Status status = Status::solved;  ///< solved: none failed; inaccurate: some did; cancelled;
                                    ///< invalid_input
-  double step_size = 0.0;          ///< h of this problem [N s]
-  int max_steps = 0;               ///< N
-  double epsilon = 0.0;            ///< requested radius of the net [m/s]; 0: none
-  double contact_speed = 0.0;      ///< max |J v| before the impact [m/s]
-  std::int64_t samples = 0;        ///< computed ones: terminated + max_steps_reached + failed
+  double step_size = 0.0;
+  int max_steps = 0;
+  double epsilon = 0.0;
+  double contact_speed = 0.0;
+  std::int64_t samples = 0;
   std::int64_t terminated = 0;
   std::int64_t max_steps_reached = 0;
   std::int64_t failed = 0;
-  std::int64_t lcp_solves = 0;       ///< steps of all trajectories
-  std::int64_t fallback_solves = 0;  ///< of them by Lemke because the path's answer did not certify
+  std::int64_t lcp_solves = 0;
+  std::int64_t fallback_solves = 0;
   std::int64_t pivots = 0;
-  std::int64_t nonunique_solves = 0;  ///< steps found to have several v' ...
-  std::int64_t examined_solves = 0;   ///< ... among those enumerated (selection = random)
-  double max_residual = 0.0;          ///< largest certified residual
-  double max_energy_ratio = 0.0;      ///< largest K+/K-
-  std::vector<double> normal_velocity_min, normal_velocity_max;     ///< [m], terminated samples
-  std::vector<double> tangent_velocity_min, tangent_velocity_max;   ///< [(dimension-1) m]
-  std::vector<double> velocity_min, velocity_max;                   ///< [nv], terminated samples
+  std::int64_t nonunique_solves = 0;
+  std::int64_t nonunique_examined = 0;
+  double max_residual = 0.0;
+  double max_energy_ratio = 0.0;
+  std::vector<double> normal_velocity_min, normal_velocity_max;
+  std::vector<double> tangent_velocity_min, tangent_velocity_max;
+  std::vector<double> velocity_min, velocity_max;
   std::vector<std::pair<std::uint64_t, std::int64_t>> mode_counts;  ///< (modes, count), by modes
+
+  /// See fields.hpp. Ranges are over terminated samples, NaN where there is none.
+  template <class Visit, class... Tables>
+  static void each_field(Visit&& visit, Tables&&... tables) {
+    visit(Field{"status", "text", "", "solved; inaccurate: some samples failed; or why it stopped"},
+          tables.status...);
+    visit(Field{"step_size", "number", "N s", "h"}, tables.step_size...);
+    visit(Field{"max_steps", "number", "", "N"}, tables.max_steps...);
+    visit(Field{"epsilon", "number", "m/s", "radius asked of the net; 0: none"}, tables.epsilon...);
+    visit(Field{"contact_speed", "number", "m/s", "largest |J v| before the impact"},
+          tables.contact_speed...);
+    visit(Field{"samples", "number", "", "terminated + max_steps_reached + failed", Merge::sum},
+          tables.samples...);
+    visit(Field{"terminated", "number", "", "samples in which no contact approaches any more",
+                Merge::sum},
+          tables.terminated...);
+    visit(Field{"max_steps_reached", "number", "", "samples that still collide: no outcomes",
+                Merge::sum},
+          tables.max_steps_reached...);
+    visit(Field{"failed", "number", "", "samples with a step that could not be certified",
+                Merge::sum},
+          tables.failed...);
+    visit(Field{"lcp_solves", "number", "", "steps of all samples", Merge::sum},
+          tables.lcp_solves...);
+    visit(Field{"fallback_solves", "number", "",
+                "steps by Lemke, since the answer of the fast path was not certified", Merge::sum},
+          tables.fallback_solves...);
+    visit(Field{"pivots", "number", "", "of all steps", Merge::sum}, tables.pivots...);
+    visit(Field{"nonunique_solves", "number", "", "examined steps with several solutions",
+                Merge::sum},
+          tables.nonunique_solves...);
+    visit(Field{"nonunique_examined", "number", "", "steps examined for several solutions",
+                Merge::sum},
+          tables.nonunique_examined...);
+    visit(Field{"max_residual", "number", "", "largest certified residual", Merge::most},
+          tables.max_residual...);
+    visit(Field{"max_energy_ratio", "number", "", "largest kinetic energy after / before",
+                Merge::most},
+          tables.max_energy_ratio...);
+    visit(Field{"normal_velocity_min", "contacts", "m/s", "over terminated samples", Merge::least},
+          tables.normal_velocity_min...);
+    visit(Field{"normal_velocity_max", "contacts", "m/s", "over terminated samples", Merge::most},
+          tables.normal_velocity_max...);
+    visit(Field{"tangent_velocity_min", "(dimension - 1) contacts", "m/s",
+                "over terminated samples", Merge::least},
+          tables.tangent_velocity_min...);
+    visit(Field{"tangent_velocity_max", "(dimension - 1) contacts", "m/s",
+                "over terminated samples", Merge::most},
+          tables.tangent_velocity_max...);
+    visit(Field{"velocity_min", "nv", "generalised velocity", "over terminated samples",
+                Merge::least},
+          tables.velocity_min...);
+    visit(
+        Field{"velocity_max", "nv", "generalised velocity", "over terminated samples", Merge::most},
+        tables.velocity_max...);
+  }
 };
 
 /// Epsilon-net of the post-impact set (Definition 1, Algorithm 2): one representative per occupied
@@ -400,7 +459,8 @@ struct StepSettings {
           tables.friction_directions...);
     visit({"tolerance", "Largest relative residual of a certified step", Range::tolerance()},
           tables.tolerance...);
-    visit({"selection", "Solution of a non-unique step: any or lemke"}, tables.selection...);
+    visit({"selection", "Solution that a non-unique step takes: any or lemke"},
+          tables.selection...);
     visit({"threads", "CPU threads", Range::at_least(0), "", "all"}, tables.threads...);
   }
 

@@ -64,13 +64,13 @@ struct EnclosureSettings {
            "relative to the largest contact speed",
            Range::tolerance()},
           tables.tolerance...);
-    visit({"budget", "Polyhedra made for one problem at most", Range::between(1, 1 << 30)},
+    visit({"budget", "Largest number of polyhedra per problem", Range::between(1, 1 << 30)},
           tables.budget...);
     visit({"largest_rounding",
-           "Outward moves up to which a set counts as enclosed, relative to its largest extent",
+           "Largest outward move of a set that counts as enclosed, relative to its extent",
            Range::finite_from(0)},
           tables.largest_rounding...);
-    visit({"polyhedra", "Polyhedra kept for one pattern of contact signs", Range::between(1, 64)},
+    visit({"polyhedra", "Polyhedra per pattern of contact signs", Range::between(1, 64)},
           tables.polyhedra...);
     visit({"closeness",
            "How close bounds of contact velocities are where there are no polyhedra: 0 in "
@@ -80,7 +80,8 @@ struct EnclosureSettings {
     visit({"friction_directions", "Friction directions of a spatial contact",
            Range::between(4, kMaxFrictionDirections)},
           tables.friction_directions...);
-    visit({"exact_data", "Enclose the problem as its doubles say, in longer numbers"},
+    visit({"exact_data",
+           "Enclose the problem exactly as its doubles say, which takes longer integers"},
           tables.exact_data...);
     visit({"threads", "CPU threads", Range::at_least(0), "", "all"}, tables.threads...);
   }

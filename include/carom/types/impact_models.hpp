@@ -46,17 +46,18 @@ struct ImpactModelSettings {
     visit(
         {"residual_tolerance", "Largest relative residual of a certified step", Range::tolerance()},
         tables.residual_tolerance...);
-    visit({"velocity_tolerance", "Slower approach counts as none", Range::at_least(0), "m/s"},
+    visit({"velocity_tolerance", "Slower approach counts as zero", Range::at_least(0), "m/s"},
           tables.velocity_tolerance...);
     visit({"mode_tolerance", "Slower contacts count as sticking", Range::at_least(0), "m/s"},
           tables.mode_tolerance...);
-    visit({"distinct_tolerance", "Two v+ differ by more than this, relative to max|v|",
+    visit({"distinct_tolerance",
+           "Two outcomes are distinct if they differ by more, relative to max|v|",
            Range::at_least(0)},
           tables.distinct_tolerance...);
-    visit({"max_combinations", "Combinations of contact modes that are enumerated at most",
+    visit({"max_combinations", "Largest number of enumerated combinations of contact modes",
            Range::at_least(1)},
           tables.max_combinations...);
-    visit({"max_impacts", "Impacts of a sequence at most", Range::at_least(1)},
+    visit({"max_impacts", "Largest number of impacts in a sequence", Range::at_least(1)},
           tables.max_impacts...);
   }
 

@@ -54,10 +54,10 @@ struct LcpSettings {
     using Range = SettingRange;
     visit({"tolerance", "Largest relative residual of a solution", Range::tolerance()},
           tables.tolerance...);
-    visit({"max_pivots", "Pivots at most", Range::at_least(0), "", "50 (n + 1)"},
+    visit({"max_pivots", "Largest number of pivots", Range::at_least(0), "", "50 (n + 1)"},
           tables.max_pivots...);
     visit({"threads", "CPU threads", Range::at_least(0), "", "all"}, tables.threads...);
-    visit({"certificates", "Fill farkas of the result"}, tables.certificates...);
+    visit({"certificates", "Return Farkas vectors"}, tables.certificates...);
   }
 
   /// Errors: InvalidInput naming the field and its value.

@@ -71,9 +71,10 @@ struct LpSettings {
     using Range = SettingRange;
     visit({"tolerance", "Largest relative residual of a solution", Range::tolerance()},
           tables.tolerance...);
-    visit({"max_pivots", "Pivots per objective at most", Range::at_least(0), "", "50 (m + n)"},
+    visit({"max_pivots", "Largest number of pivots per objective", Range::at_least(0), "",
+           "50 (m + n)"},
           tables.max_pivots...);
-    visit({"certificates", "Fill farkas, ray and point of the result"}, tables.certificates...);
+    visit({"certificates", "Return Farkas vectors, rays and points"}, tables.certificates...);
     visit({"threads", "CPU threads", Range::at_least(0), "", "all"}, tables.threads...);
   }
 

@@ -8,6 +8,7 @@
 
 #include <carom/types/backend.hpp>
 #include <carom/types/batch.hpp>
+#include <carom/types/fields.hpp>
 #include <carom/types/settings.hpp>
 #include <carom/types/words.hpp>
 #include <carom/types/workspace.hpp>
@@ -196,43 +197,40 @@ struct MotionSettings {
     visit({"duration", "Duration of a motion", Range::above(0), "s"}, tables.duration...);
     visit({"samples", "Motions per problem, e.g. 1000 or 2^10", Range::at_least(1)},
           tables.samples...);
-    visit({"first_sample", "Index of the first (shards of a run)", Range::at_least(0)},
+    visit({"first_sample", "Index of the first sample, for shards of a run", Range::at_least(0)},
           tables.first_sample...);
-    visit({"first_problem", "Index of the first problem (shards of a run)",
+    visit({"first_problem", "Index of the first problem, for shards of a run",
            Range::between(0, 4294967295.0)},
           tables.first_problem...);
     visit({"seed", "Seed of the random numbers"}, tables.seed...);
     visit({"step_size", "Step size h of impacts", Range::finite_from(0), "N s",
-           "of each impact the impulse that stops the contact that takes most"},
+           "for each impact the largest impulse that stops one contact"},
           tables.step_size...);
-    visit({"restitution", "Law of what follows the inelastic part of an impact"},
-          tables.restitution...);
+    visit({"restitution", "Restitution law"}, tables.restitution...);
     visit({"coefficient", "Coefficient of restitution", Range::between(0, 1)},
           tables.coefficient...);
-    visit({"max_events", "Events of one motion at most", Range::between(1, 1'000'000'000)},
+    visit({"max_events", "Largest number of events of a motion", Range::between(1, 1'000'000'000)},
           tables.max_events...);
     visit({"friction_directions", "Friction directions of a spatial contact in impacts",
            Range::between(4, kMotionFrictionDirections)},
           tables.friction_directions...);
     visit({"tolerance", "Tolerance of the integration", Range::tolerance()}, tables.tolerance...);
-    visit({"contact_tolerance", "A smaller gap counts as touching", Range::above(0), "m"},
+    visit({"contact_tolerance", "Smaller gaps count as contact", Range::above(0), "m"},
           tables.contact_tolerance...);
-    visit({"velocity_tolerance", "Slower approach, slip and motion count as none", Range::above(0),
-           "m/s"},
+    visit({"velocity_tolerance", "Smaller speeds count as zero", Range::above(0), "m/s"},
           tables.velocity_tolerance...);
     visit({"law_tolerance", "Largest relative residual of a contact law", Range::tolerance()},
           tables.law_tolerance...);
-    visit({"zeno_tolerance", "To which the limit of accumulating impacts is known", Range::above(0),
-           "s"},
+    visit({"zeno_tolerance", "Accuracy of the limit of accumulating impacts", Range::above(0), "s"},
           tables.zeno_tolerance...);
-    visit({"mode_table", "Read steps of the first impact off the impact family's table of modes"},
+    visit({"mode_table", "Solve the first impact by a table of contact modes"},
           tables.mode_table...);
-    visit({"grid", "Interval of the states that are kept", Range::finite_from(0), "s", "none"},
+    visit({"grid", "Interval of the stored states", Range::finite_from(0), "s", "none"},
           tables.grid...);
-    visit({"keep_samples", "Motions whose states and events are kept, the first ones",
+    visit({"keep_samples", "Store states and events of the first so many motions",
            Range::at_least(0)},
           tables.keep_samples...);
-    visit({"keep_events", "Events kept of each of them at most", Range::at_least(0)},
+    visit({"keep_events", "Largest number of stored events per motion", Range::at_least(0)},
           tables.keep_events...);
     visit({"threads", "CPU threads", Range::at_least(0), "", "all"}, tables.threads...);
   }
@@ -329,13 +327,53 @@ struct MotionSummary {
   std::int64_t samples = 0;
   std::int64_t ended_duration = 0, ended_rest = 0, ended_event_limit = 0, ended_failed = 0;
   std::int64_t impacts = 0, pushes = 0, events = 0, ambiguous = 0;
-  std::int64_t zeno = 0;          ///< accumulations of impacts, of all samples
-  double zeno_time = 0.0;         ///< of the first sample that has one [s]; NaN without
+  std::int64_t zeno = 0;
+  double zeno_time = 0.0;         ///< NaN without
   double zeno_s = 0.0;            ///< likewise
-  std::int64_t zeno_sample = -1;  ///< which it is
+  std::int64_t zeno_sample = -1;  ///< the first sample that has one
   double max_residual = 0.0, max_gap_drift = 0.0, max_energy_gain = 0.0, max_energy_error = 0.0;
-  std::vector<double> position_min, position_max;  ///< at the end, [nq]
-  std::vector<double> velocity_min, velocity_max;  ///< at the end, [nv]
+  std::vector<double> position_min, position_max;
+  std::vector<double> velocity_min, velocity_max;
+
+  /// See fields.hpp. What is of the first accumulation of impacts has no merge: add() chooses it.
+  template <class Visit, class... Tables>
+  static void each_field(Visit&& visit, Tables&&... tables) {
+    const auto count = [&](const char* name, const char* meaning, auto&... values) {
+      visit(Field{name, "number", "", meaning, Merge::sum}, values...);
+    };
+    count("samples", "motions", tables.samples...);
+    count("ended.duration", "motions that went on to the end of the time",
+          tables.ended_duration...);
+    count("ended.rest", "motions that came to rest", tables.ended_rest...);
+    count("ended.event_limit", "motions with too many events", tables.ended_event_limit...);
+    count("ended.failed", "motions that could not be certified", tables.ended_failed...);
+    count("impacts", "of all motions", tables.impacts...);
+    count("impacts_without_collision", "where no contact forces are consistent", tables.pushes...);
+    count("events", "of all motions", tables.events...);
+    count("ambiguous", "times that the contact laws had several solutions", tables.ambiguous...);
+    count("zeno.count", "accumulations of impacts", tables.zeno...);
+    visit(Field{"zeno.first_time", "number or null", "s", "t* of the first motion that has one"},
+          tables.zeno_time...);
+    visit(Field{"zeno.first_s", "number or null", "", "s* there"}, tables.zeno_s...);
+    visit(Field{"max_residual", "number", "", "of contact laws and impact steps, relative",
+                Merge::most},
+          tables.max_residual...);
+    visit(Field{"max_gap_drift", "number", "m",
+                "largest |gap| of a contact held closed and -gap of any", Merge::most},
+          tables.max_gap_drift...);
+    visit(Field{"max_energy_gain", "number", "J", "beyond what the drive gave", Merge::most},
+          tables.max_energy_gain...);
+    visit(Field{"max_energy_error", "number", "J", "of the energy balance", Merge::most},
+          tables.max_energy_error...);
+    visit(Field{"final.position_min", "positions", "", "at the end", Merge::least},
+          tables.position_min...);
+    visit(Field{"final.position_max", "positions", "", "at the end", Merge::most},
+          tables.position_max...);
+    visit(Field{"final.velocity_min", "velocities", "", "at the end", Merge::least},
+          tables.velocity_min...);
+    visit(Field{"final.velocity_max", "velocities", "", "at the end", Merge::most},
+          tables.velocity_max...);
+  }
 
   /// Adds what other samples of the same problem did.
   void add(const MotionSummary& other);

@@ -115,7 +115,7 @@ struct QpSettings {
   QpMethod method = QpMethod::automatic;
   double tolerance = 1e-9;       ///< on the certified residual, certificate::qp_residual
   int max_iterations = 0;        ///< 0: 100, 20 (n + m + k), 20000 and 100000, in methods' order
-  bool polish = true;            ///< admm, projected: finish by Newton steps on the active set
+  bool polish = true;            ///< admm and projected: finish by Newton steps on the active set
   double over_relaxation = 1.6;  ///< admm, in (0, 2)
   double penalty = 0.1;          ///< admm, the first rho, > 0
   int threads = 0;               ///< cpu: 0 = all hardware threads
@@ -126,12 +126,14 @@ struct QpSettings {
     using Range = SettingRange;
     visit({"tolerance", "Largest relative residual of a solution", Range::tolerance()},
           tables.tolerance...);
-    visit({"max_iterations", "Iterations at most", Range::at_least(0), "", "the method's own"},
+    visit({"max_iterations", "Largest number of iterations", Range::at_least(0), "",
+           "the method's own"},
           tables.max_iterations...);
-    visit({"polish", "admm, projected: finish by Newton steps on the active set"},
+    visit({"polish", "admm and projected: finish by Newton steps on the active set"},
           tables.polish...);
-    visit({"over_relaxation", "admm", Range::inside(0, 2)}, tables.over_relaxation...);
-    visit({"penalty", "admm, the first rho", Range::above(0)}, tables.penalty...);
+    visit({"over_relaxation", "Over-relaxation of admm", Range::inside(0, 2)},
+          tables.over_relaxation...);
+    visit({"penalty", "First penalty rho of admm", Range::above(0)}, tables.penalty...);
     visit({"threads", "CPU threads", Range::at_least(0), "", "all"}, tables.threads...);
     visit({"method", "Method; auto chooses by size and cones"}, tables.method...);
   }

@@ -32,7 +32,8 @@ struct SdpSettings {
   static void each_setting(Visit&& visit, Tables&&... tables) {
     using Range = SettingRange;
     visit({"tolerance", "Largest residual of an answer", Range::tolerance()}, tables.tolerance...);
-    visit({"max_iterations", "Most iterations", Range::at_least(1)}, tables.max_iterations...);
+    visit({"max_iterations", "Largest number of iterations", Range::at_least(1)},
+          tables.max_iterations...);
     visit({"threads", "CPU threads", Range::at_least(0), "", "all"}, tables.threads...);
   }
 

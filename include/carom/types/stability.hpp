@@ -160,16 +160,16 @@ struct StabilitySettings {
   template <class Visit, class... Tables>
   static void each_setting(Visit&& visit, Tables&&... tables) {
     using Range = SettingRange;
-    visit({"method", "What decides a stance"}, tables.method...);
-    visit({"angles", "Directions scanned for each contact where all restitutions are 0",
+    visit({"method", "Method that decides a stance"}, tables.method...);
+    visit({"angles", "Directions scanned per contact if all restitutions are 0",
            Range::between(1, 1 << 20)},
           tables.angles...);
-    visit({"states", "Random states tried where a restitution is > 0", Range::between(0, 1 << 20)},
+    visit({"states", "Random states tried if a restitution is > 0", Range::between(0, 1 << 20)},
           tables.states...);
-    visit({"events", "Most events of one trajectory", Range::between(1, 1 << 30)},
+    visit({"events", "Largest number of events of a trajectory", Range::between(1, 1 << 30)},
           tables.events...);
-    visit({"seed", "Seed of random states"}, tables.seed...);
-    visit({"first_problem", "Index of the first problem (shards of a run)",
+    visit({"seed", "Seed of the random states"}, tables.seed...);
+    visit({"first_problem", "Index of the first problem, for shards of a run",
            Range::between(0, 4294967295.0)},
           tables.first_problem...);
     visit({"threads", "CPU threads", Range::at_least(0), "", "all"}, tables.threads...);

@@ -194,7 +194,7 @@ std::vector<ProblemTotals> ChunkSummary::run(int dimension, const SampleLaunch& 
       s.fallback_solves += count[kFallback];
       s.pivots += count[kPivots];
       s.nonunique_solves += count[kNonunique];
-      s.examined_solves += count[kExamined];
+      s.nonunique_examined += count[kExamined];
       totals[p].dropped += count[kDropped];
     }
     const auto normals = low.begin() + nv;
