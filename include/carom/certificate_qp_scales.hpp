@@ -245,11 +245,16 @@ class QpScales {
         });
         at_.known_y[i] = known;
       });
-      // (t, v) of a dual cone: who explains t bounds v. Columns that only v meets may have q_j = 0.
+      // (t, v) of a dual cone: who explains t bounds v, and a v that t is not far above explains t.
+      // Columns that only one of them meets may have q_j = 0.
       for_cones([&](const kernels::QpConeSpan& cone) {
-        const V head = at_.known_y[cone.first];
-        lanes_.for_each(cone.size - 1, [&](int t) {
-          const int i = cone.first + 1 + t;
+        V tail(0.0);
+        for (int i = cone.first + 1; i < cone.first + cone.size; ++i) {
+          tail = larger(at_.known_y[i] * magnitude(y[i]), tail);
+        }
+        const V head = larger(reached(magnitude(y[cone.first]), tail), at_.known_y[cone.first]);
+        lanes_.for_each(cone.size, [&](int t) {
+          const int i = cone.first + t;
           at_.known_y[i] = larger(head, at_.known_y[i]);
         });
       });

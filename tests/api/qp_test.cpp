@@ -260,6 +260,33 @@ TEST_P(SolveQp, SmallProblemsByHand) {
   }
 }
 
+/// Least 3 x1 + 2 x2 + x3 with |x| <= t <= 5 and x1 + x2 + 3 x3 >= 1: t has no cost, and its
+/// column holds the cone's first multiplier and that of its bound alone.
+TEST(ConeProgrammes, BoundOfANormWithoutCost) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  QpBatch batch;
+  batch.problems = 1;
+  batch.variables = 4;
+  batch.rows = 2;
+  batch.cones.assign(1, {ConeKind::second_order, 4});
+  std::vector<double> cone(16, 0.0);
+  cone[3] = cone[4] = cone[9] = cone[14] = -1.0;
+  batch.hessian = Buffer<double>::from(std::vector<double>(16, 0.0));
+  batch.vector = Buffer<double>::from(std::vector<double>{3.0, 2.0, 1.0, 0.0});
+  batch.matrix = Buffer<double>::from(std::vector<double>{1.0, 1.0, 3.0, 0.0, 0.0, 0.0, 0.0, 1.0});
+  batch.lower = Buffer<double>::from(std::vector<double>{1.0, -kInfinity});
+  batch.upper = Buffer<double>::from(std::vector<double>{kInfinity, 5.0});
+  batch.cone_matrix = Buffer<double>::from(cone);
+  batch.cone_vector = Buffer<double>::from(std::vector<double>(4, 0.0));
+  for (const QpMethod method : {QpMethod::automatic, QpMethod::interior_point, QpMethod::admm}) {
+    SCOPED_TRACE(to_string(method));
+    const QpResult result = solve_qp(batch, with(method), Backend::cpu);
+    ASSERT_EQ(result.status.host()[0], Status::solved);
+    EXPECT_NEAR(result.objective.host()[0], -13.548638904065, 1e-7);
+    EXPECT_NEAR(result.solution.host()[3], 5.0, 1e-7);
+  }
+}
+
 /// Fermat's point of a triangle: min t_1 + t_2 + t_3 over |x - p_i| <= t_i. Only the cones hold x,
 /// whose columns have no cost: what explains t_i's multipliers explains those of x.
 TEST(ConeProgrammes, ColumnsWithoutCost) {

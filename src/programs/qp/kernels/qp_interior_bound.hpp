@@ -119,7 +119,7 @@ class QpInteriorBound {
   /// Of a step, in its own norm. In a cone the boundary is at 1 / sqrt(2).
   static constexpr double kShort = 0.5;
   static constexpr double kRemainder = 100.0;  // 1 / its square: half of what kShort leaves
-  static constexpr int kSteps = 8;
+  static constexpr int kSteps = 16;
   static constexpr double kDiagonal = 1.4142135623730951;
 
   template <class F>
