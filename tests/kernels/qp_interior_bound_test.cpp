@@ -17,10 +17,10 @@ namespace {
 
 using test::ConeProblem;
 using test::ConeShape;
-using Numbers = std::vector<double>;
+using Doubles = std::vector<double>;
 
 struct Answer {
-  Numbers x, y, inner;
+  Doubles x, y, inner;
   double doubt;
 };
 
@@ -38,8 +38,8 @@ class Judged {
     const kernels::QpShape& shape = shape_.shape();
     const auto n = static_cast<std::size_t>(shape.variables);
     const auto rows = static_cast<std::size_t>(shape.rows);
-    Answer answer{Numbers(n), Numbers(rows), Numbers(n + rows + 1), kernels::qp_doubt::kOpen};
-    Numbers memory(static_cast<std::size_t>(
+    Answer answer{Doubles(n), Doubles(rows), Doubles(n + rows + 1), kernels::qp_doubt::kOpen};
+    Doubles memory(static_cast<std::size_t>(
         kernels::qp_interior_point_workspace(shape.variables, shape.rows)));
     kernels::QpInteriorPoint<double, kernels::SingleLane, Memory> body(lanes_, shape,
                                                                        {memory.data()});
@@ -54,12 +54,12 @@ class Judged {
 
   double doubt(Answer& answer) const {
     const kernels::QpShape& shape = shape_.shape();
-    Numbers memory(
+    Doubles memory(
         static_cast<std::size_t>(kernels::qp_inner_doubt_workspace(shape.variables, shape.rows)));
     double* inner = answer.inner.data();
     const kernels::QpInner<Memory> kept{
         {inner}, {inner + shape.variables}, {inner + shape.variables + shape.rows}};
-    Numbers again = answer.inner;
+    Doubles again = answer.inner;
     const double doubt = kernels::doubt_of<double>(lanes_, shape, view_, answer.x.data(),
                                                    answer.y.data(), Memory{memory.data()}, kept);
     answer.inner = again;
@@ -95,10 +95,10 @@ ConeProblem programme(int n, int intervals, std::vector<int> cones) {
 ConeProblem with_interiors(std::mt19937_64& engine) {
   std::normal_distribution<double> normal;
   ConeProblem problem = programme(8, 2, {4, 4, 4, 3});
-  Numbers x(8);
+  Doubles x(8);
   for (double& value : x) value = normal(engine);
   for (double& entry : problem.matrix) entry = normal(engine);
-  Numbers pull(8, 0.0);
+  Doubles pull(8, 0.0);
   int cone = 0;
   int first = problem.intervals;
   for (int i = 0; i < problem.rows(); ++i) {
