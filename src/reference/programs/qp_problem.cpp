@@ -140,6 +140,11 @@ bool QpProblem::on_equations(QpProblem& convex, VectorXd& direction) const {
   convex.hessian = back * bent * back;
   convex.hessian = (0.5 * (convex.hessian + convex.hessian.transpose())).eval();
   convex.gradient = back * (along.transpose() * (gradient + hessian * held));
+  const VectorXd terms = back * (along.cwiseAbs().transpose() *
+                                 (gradient.cwiseAbs() + hessian.cwiseAbs() * held.cwiseAbs()));
+  for (Index j = 0; j < n; ++j) {
+    if (std::abs(convex.gradient[j]) <= 1e-13 * terms[j]) convex.gradient[j] = 0.0;
+  }
   const double least = 1e-13 * convex.hessian.cwiseAbs().maxCoeff();
   for (Index i = 0; i < n; ++i) {
     for (Index j = 0; j < n; ++j) {

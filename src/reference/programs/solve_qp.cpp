@@ -60,7 +60,7 @@ class Solver {
         find_point();
         if (answer_.status == Status::infeasible) return;
         copy(plain);
-        conclude(Status::unbounded, problem_.unboundedness_residual(answer_.x, answer_.point));
+        judge_ray();
         return;
       }
       if (plain.end == PlainEnd::gave_up) {
@@ -85,6 +85,11 @@ class Solver {
     answer_.status = certificate::within(answer_.residual, tolerance_) ? Status::solved
                      : std::isfinite(answer_.residual)                 ? Status::inaccurate
                                                                        : Status::numerical_error;
+  }
+
+  /// The ray is answer_.x.
+  void judge_ray() {
+    conclude(Status::unbounded, problem_.unboundedness_residual(answer_.x, answer_.point));
   }
 
  private:
@@ -352,6 +357,8 @@ QpResult solve_qp(const QpBatch& batch, const QpSettings& settings, WorkspaceSta
         if (answer.status == Status::solved || answer.status == Status::inaccurate) {
           problem.complete(answer.x, answer.y);
           Solver(problem, settings.tolerance, answer).judge();
+        } else if (answer.status == Status::unbounded) {
+          Solver(problem, settings.tolerance, answer).judge_ray();
         }
       }
     } else {
