@@ -331,7 +331,7 @@ class QpHomogeneous {
 };
 
 /// decide_cones (programs/qp/cone_faces.hpp) on the host, compiled once for all instruction sets
-/// (src/cpu/programs/qp_homogeneous.cpp). point, direction: [n]; dual, face: [rows].
+/// (src/programs/qp/decide_homogeneous.cpp). point, direction: [n]; dual, face: [rows].
 QpHomogeneousOutcome decide_homogeneous(const QpShape& shape, const QpView<const double*>& view,
                                         double* point, double* direction, double* dual,
                                         double* face);
