@@ -22,7 +22,10 @@ void merge_fields(Result& whole, const Result& part) {
         if constexpr (std::is_arithmetic_v<Value>) {
           join(field.merge, to, from);
         } else if constexpr (!std::is_enum_v<Value>) {
-          if (to.empty()) to = from;
+          if (to.empty()) {
+            to = from;
+            return;
+          }
           for (std::size_t i = 0; i < from.size(); ++i) join(field.merge, to[i], from[i]);
         }
       },

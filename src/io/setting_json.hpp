@@ -1,10 +1,9 @@
 #pragma once
 
-#include <type_traits>
-
 #include <nlohmann/json.hpp>
 
 #include "core/settings.hpp"
+#include "io/member_values.hpp"
 
 namespace carom::io {
 
@@ -13,14 +12,7 @@ template <class Settings>
 nlohmann::ordered_json settings_json(const Settings& settings) {
   nlohmann::ordered_json result;
   Settings::each_setting(
-      [&](const Setting& setting, const auto& value) {
-        using Value = std::remove_cvref_t<decltype(value)>;
-        if constexpr (std::is_enum_v<Value>) {
-          result[setting.name] = word_of(value);
-        } else {
-          result[setting.name] = value;
-        }
-      },
+      [&](const Setting& setting, const auto& value) { result[setting.name] = json_value(value); },
       settings);
   return result;
 }
