@@ -4,12 +4,15 @@
 #include <carom/batch.hpp>
 #include <carom/certificate.hpp>
 #include <carom/certificate_compliant.hpp>
+#include <carom/certificate_derivative.hpp>
 #include <carom/certificate_lcp.hpp>
 #include <carom/certificate_lp.hpp>
 #include <carom/certificate_planar.hpp>
 #include <carom/certificate_qp.hpp>
 #include <carom/compliant.hpp>
 #include <carom/coulomb.hpp>
+#include <carom/derivative_lcp.hpp>
+#include <carom/derivative_qp.hpp>
 #include <carom/equilibrium_certificate.hpp>
 #include <carom/equilibrium_planar.hpp>
 #include <carom/equilibrium_spatial.hpp>

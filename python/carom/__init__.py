@@ -7,7 +7,7 @@
 
 from . import compliant, data, dataset, equilibrium, impact, motion, robots, stability
 from ._core import CudaScope, Workspace
-from ._results import QpMethod, RowType, Status, TrajectoryStatus
+from ._results import QpMethod, RowType, Smoothness, Status, TrajectoryStatus
 from .check import check, info
 from ._files import load
 from ._mujoco import from_mujoco
@@ -23,7 +23,7 @@ __version__ = info()["version"]
 
 __all__ = [
     "BackendUnavailable", "CoulombResult", "CudaError", "CudaScope", "InvalidInput", "LcpResult", "LpResult", "Problems",
-    "QpMethod", "QpResult", "RowType", "SdpResult", "SolveError", "Status", "TrajectoryStatus",
+    "QpMethod", "QpResult", "RowType", "SdpResult", "Smoothness", "SolveError", "Status", "TrajectoryStatus",
     "Validation", "Workspace", "check", "compliant", "data", "dataset", "equilibrium", "from_mujoco", "from_pinocchio", "impact",
     "info", "load", "model", "models", "motion", "robot", "robots", "solve_coulomb", "solve_lcp", "solve_lp", "solve_qp", "solve_sdp",
     "stability", "validate",

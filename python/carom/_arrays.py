@@ -57,6 +57,13 @@ def from_any(field: str, value: Any, dtype: Any = np.float64, strict: bool = Fal
     return np.ascontiguousarray(array, dtype=dtype).reshape(array.shape)  # which makes (1) of ()
 
 
+class Given(dict[str, Any]):
+    """Arrays by name, with the number of problems in front; without_axis: of those that were given
+    without it."""
+
+    without_axis: frozenset[str] = frozenset()
+
+
 class Batch:
     """The arrays of one call. A letter stands for the same extent in all of them; in front of
     those there is the number of problems: n, 1 (the same for all) or nothing (likewise)."""
@@ -99,12 +106,16 @@ class Batch:
             )
         return counts.pop() if counts else 1
 
-    def given(self) -> dict[str, np.ndarray]:
+    def given(self) -> Given:
         """Every array with n problems or one."""
-        return {
-            field: array[None] if array.ndim == self._ranks[field] else array
+        made = Given(
+            (field, array[None] if array.ndim == self._ranks[field] else array)
             for field, array in self._given.items()
-        }
+        )
+        made.without_axis = frozenset(
+            field for field, array in self._given.items() if array.ndim == self._ranks[field]
+        )
+        return made
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Every array with all problems; what is shared by several is repeated in memory."""

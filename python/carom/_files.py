@@ -16,7 +16,7 @@ from ._results import Result
 from ._store import write_whole
 
 _SCHEMA = "carom-result/1"
-_MODULES = ("impact", "problems", "solvers", "equilibrium", "compliant", "stability", "motion", "robots", "_validate")
+_MODULES = ("impact", "problems", "solvers", "equilibrium", "compliant", "stability", "motion", "robots", "_validate", "_derivatives")
 
 
 def _classes() -> dict[str, type[Result]]:

@@ -27,6 +27,7 @@ def _enumeration(name: str, doc: str) -> Any:
 
 Status = _enumeration("Status", "How a problem ended; what status arrays hold.")
 TrajectoryStatus = _enumeration("TrajectoryStatus", "How a sample's trajectory ended.")
+Smoothness = _enumeration("Smoothness", "Whether an answer has a derivative.")
 QpMethod = _enumeration("QpMethod", "Which method gave a QP's answer.")
 RowType = _enumeration("RowType", "What a row of a step's constraint Jacobian is.")
 StabilityVerdict = _enumeration("StabilityVerdict", "What is known of a stance.")

@@ -4,8 +4,12 @@
 
 Arrays have any number of leading axes, those of all problems; vmap adds one. The calls are targets of
 jax.ffi if jaxlib was installed when the package was built, else callbacks into Python, slower by a quarter of a
-millisecond per call: `carom.jax.BY_FFI`. They have no derivatives. Random numbers are addressed by a
-problem's place among all that one call sees.
+millisecond per call: `carom.jax.BY_FFI`. Random numbers are addressed by a problem's place among all that one
+call sees.
+
+solve_lcp and solve_qp have derivatives from the left (jax.grad, jax.vjp); their status does not fit into a gradient,
+so solve_lcp_vjp and solve_qp_vjp return it, and solve_lcp_jvp and solve_qp_jvp are the products from the right.
+Where there is no derivative and no element (carom.Smoothness) the gradient is NaN. sample_impacts has none.
 """
 
 from __future__ import annotations
@@ -13,6 +17,7 @@ from __future__ import annotations
 import importlib
 import math
 from collections.abc import Callable, Sequence
+from types import SimpleNamespace
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -25,7 +30,9 @@ from .solvers import _CONES
 jax: Any = importlib.import_module("jax")
 jnp: Any = importlib.import_module("jax.numpy")
 
-__all__ = ["BY_FFI", "sample_impacts", "solve_lcp", "solve_qp"]
+__all__ = [
+    "BY_FFI", "sample_impacts", "solve_lcp", "solve_lcp_jvp", "solve_lcp_vjp", "solve_qp", "solve_qp_jvp", "solve_qp_vjp",
+]  # fmt: skip
 
 _TARGETS: dict[str, Any] = getattr(_core, "ffi_targets", dict)()
 for _name, _target in _TARGETS.items():
@@ -58,6 +65,61 @@ class QpAnswer(NamedTuple):
     residual: Any
 
 
+class LcpGradientAnswer(NamedTuple):
+    """As carom.LcpResult.vjp gives, with the leading axes of the problems."""
+
+    matrix: Any
+    vector: Any
+    status: Any
+    residual: Any
+    margin: Any
+    condition: Any
+    reach: Any
+
+
+class LcpTangentAnswer(NamedTuple):
+    """As carom.LcpResult.jvp gives."""
+
+    solution: Any
+    w: Any
+    status: Any
+    residual: Any
+    margin: Any
+    condition: Any
+    reach: Any
+
+
+class QpGradientAnswer(NamedTuple):
+    """As carom.QpResult.vjp gives."""
+
+    hessian: Any
+    vector: Any
+    matrix: Any
+    lower: Any
+    upper: Any
+    cone_matrix: Any
+    cone_vector: Any
+    status: Any
+    residual: Any
+    margin: Any
+    condition: Any
+    reach: Any
+
+
+class QpTangentAnswer(NamedTuple):
+    """As carom.QpResult.jvp gives."""
+
+    solution: Any
+    dual: Any
+    cone_dual: Any
+    objective: Any
+    status: Any
+    residual: Any
+    margin: Any
+    condition: Any
+    reach: Any
+
+
 class ImpactAnswer(NamedTuple):
     """As carom.impact.ImpactSamples."""
 
@@ -69,7 +131,9 @@ class ImpactAnswer(NamedTuple):
     status: Any
 
 
-Answer = TypeVar("Answer", LcpAnswer, QpAnswer, ImpactAnswer)
+Answer = TypeVar(
+    "Answer", LcpAnswer, QpAnswer, ImpactAnswer, LcpGradientAnswer, LcpTangentAnswer, QpGradientAnswer, QpTangentAnswer
+)
 
 
 def _batched(arrays: dict[str, tuple[Any, int]]) -> tuple[tuple[int, ...], list[Any]]:
@@ -120,14 +184,51 @@ def _call(
     return answer(*jax.pure_callback(flat, shapes, *arrays, vmap_method="broadcast_all"))
 
 
-def solve_lcp(M: Any, q: Any, *, backend: str = "auto", **settings: Any) -> LcpAnswer:
-    """carom.solve_lcp of M (..., k, k), q (..., k), under jit and vmap. Errors, while tracing:
-    InvalidInput for shapes and settings; problems with NaN have the status invalid_input."""
-    lead, arrays = _batched({"matrix": (M, 2), "vector": (q, 1)})
+def _without_nan(parts: Sequence[Any], ranks: Sequence[int]) -> tuple[list[Any], Any]:
+    """Cotangents with zeros in problems where any is not finite, and where all are."""
+    fine: Any = True
+    for part, rank in zip(parts, ranks):
+        axes = tuple(range(part.ndim - rank, part.ndim))
+        fine = fine & jnp.isfinite(part).all(axis=axes)
+    return [
+        jnp.where(jnp.expand_dims(fine, tuple(range(part.ndim - rank, part.ndim))), part, 0.0)
+        for part, rank in zip(parts, ranks)
+    ], fine
+
+
+def _masked(fine: Any, values: Any, rank: int) -> Any:
+    return jnp.where(jnp.expand_dims(fine, tuple(range(values.ndim - rank, values.ndim))), values, jnp.nan)
+
+
+def _perturbed(names: Sequence[str], primals: Sequence[Any]) -> dict[str, tuple[()]]:
+    """Names of the inputs that have gradients, as a structure of no arrays."""
+    asked = {name: () for name, primal in zip(names, primals) if primal.perturbed}
+    return asked or dict.fromkeys(names, ())
+
+
+def _dense(cotangent: Any) -> Any:
+    """An array for what jax knows to be zero."""
+    if isinstance(cotangent, jax.custom_derivatives.SymbolicZero):
+        return jnp.zeros(cotangent.shape, jnp.float64)
+    return cotangent
+
+
+def _element(at_kink: str, margin_tolerance: float, error_tolerance: float) -> dict[str, Any]:
+    known = ("mean", "held", "free", "nan")
+    if at_kink not in known:
+        raise refuse("at_kink", repr(at_kink), "must be " + ", ".join(known))
+    return {"at_kink": at_kink, "margin_tolerance": float(margin_tolerance), "error_tolerance": float(error_tolerance)}
+
+
+def _lcp_arrays(M: Any, q: Any, prefix: str = "") -> tuple[tuple[int, ...], list[Any], int]:
+    lead, arrays = _batched({prefix + "matrix": (M, 2), prefix + "vector": (q, 1)})
     k = arrays[0].shape[-1]
     if arrays[0].shape[-2:] != (k, k) or arrays[1].shape[-1] != k:
-        raise refuse("vector", f"of shape {arrays[1].shape}", f"must end in {k} beside M {arrays[0].shape}")
+        raise refuse(prefix + "vector", f"of shape {arrays[1].shape}", f"must end in {k} beside M {arrays[0].shape}")
+    return lead, arrays, k
 
+
+def _lcp_answer(lead: tuple[int, ...], arrays: Sequence[Any], k: int, backend: str, settings: dict[str, Any]) -> LcpAnswer:
     def solve(M: Any, q: Any) -> Any:
         return solvers.solve_lcp(M, q, backend=backend, **settings)
 
@@ -136,31 +237,247 @@ def solve_lcp(M: Any, q: Any, *, backend: str = "auto", **settings: Any) -> LcpA
                  {"order": k, "backend": backend, **settings})  # fmt: skip
 
 
+def _lcp_gradient(lead: tuple[int, ...], arrays: Sequence[Any], answer: Any, solution: Any, k: int,
+                  chosen: dict[str, Any]) -> LcpGradientAnswer:  # fmt: skip
+    (solution,), fine = _without_nan([solution], (1,))
+
+    def differentiate(M: Any, q: Any, z: Any, status: Any, g: Any) -> Any:
+        n = len(z)
+        found = _core.differentiate_lcp(
+            {"matrix": M, "vector": q}, {"solution": z, "status": status}, {"solution": g}, n, k, dict(chosen),
+            ["matrix", "vector"],
+        )  # fmt: skip
+        return SimpleNamespace(**found)
+
+    one = np.zeros((1, k))
+    probe = differentiate(np.eye(k)[None], one, one, np.zeros(1, np.uint8), one)
+    made = _call("carom_solve_lcp_vjp", LcpGradientAnswer, lead, [*arrays, answer.solution, answer.status, solution],
+                 (2, 1, 1, 0, 1), probe, differentiate, {"order": k, **chosen})  # fmt: skip
+    return made._replace(matrix=_masked(fine, made.matrix, 2), vector=_masked(fine, made.vector, 1))
+
+
+def solve_lcp(
+    M: Any, q: Any, *, backend: str = "auto", at_kink: str = "mean", margin_tolerance: float = 1e-9,
+    error_tolerance: float = 1e-6, **settings: Any,
+) -> LcpAnswer:  # fmt: skip
+    """carom.solve_lcp of M (..., k, k), q (..., k), under jit, vmap and grad; the derivative is that of
+    `solution`, an element of the generalised Jacobian at kinks (at_kink: mean, held, free, nan).
+    Errors, while tracing: InvalidInput for shapes and settings; problems with NaN have the status
+    invalid_input."""
+    lead, arrays, k = _lcp_arrays(M, q)
+    chosen = _element(at_kink, margin_tolerance, error_tolerance)
+
+    @jax.custom_vjp
+    def run(M: Any, q: Any) -> LcpAnswer:
+        return _lcp_answer(lead, (M, q), k, backend, settings)
+
+    def forward(M: Any, q: Any) -> tuple[LcpAnswer, Any]:
+        answer = run(M, q)
+        return answer, (M, q, answer)
+
+    def backward(kept: Any, cotangent: LcpAnswer) -> tuple[Any, Any]:
+        M, q, answer = kept
+        made = _lcp_gradient(lead, (M, q), answer, cotangent.solution, k, chosen)
+        return made.matrix, made.vector
+
+    run.defvjp(forward, backward)
+    answer: LcpAnswer = run(*arrays)
+    return answer
+
+
+def solve_lcp_vjp(
+    M: Any, q: Any, solution: Any, *, backend: str = "auto", at_kink: str = "mean", margin_tolerance: float = 1e-9,
+    error_tolerance: float = 1e-6, **settings: Any,
+) -> tuple[LcpAnswer, LcpGradientAnswer]:  # fmt: skip
+    """The answer and, for a loss whose gradient in it is `solution` (..., k), the gradient with its status."""
+    lead, arrays, k = _lcp_arrays(M, q)
+    answer = _lcp_answer(lead, arrays, k, backend, settings)
+    given = jnp.broadcast_to(jnp.asarray(solution, dtype=jnp.float64), answer.solution.shape)
+    chosen = _element(at_kink, margin_tolerance, error_tolerance)
+    return answer, _lcp_gradient(lead, arrays, answer, given, k, chosen)
+
+
+def solve_lcp_jvp(
+    primals: tuple[Any, Any], tangents: tuple[Any, Any], *, backend: str = "auto", margin_tolerance: float = 1e-9,
+    error_tolerance: float = 1e-6, **settings: Any,
+) -> tuple[LcpAnswer, LcpTangentAnswer]:  # fmt: skip
+    """The answer of (M, q) and its derivative along (dM, dq), one-sided and exact at kinks."""
+    lead, arrays, k = _lcp_arrays(*primals)
+    along, directions, _ = _lcp_arrays(*tangents, prefix="direction.")
+    lead = np.broadcast_shapes(lead, along)
+    arrays, directions = (
+        [jnp.broadcast_to(a, lead + a.shape[a.ndim - rank :]) for a, rank in zip(given, (2, 1))]
+        for given in (arrays, directions)
+    )
+    answer = _lcp_answer(lead, arrays, k, backend, settings)
+    chosen = _element("mean", margin_tolerance, error_tolerance)
+
+    def propagate(M: Any, q: Any, z: Any, status: Any, dM: Any, dq: Any) -> Any:
+        found = _core.propagate_lcp(
+            {"matrix": M, "vector": q}, {"solution": z, "status": status}, {"matrix": dM, "vector": dq}, len(z), k,
+            dict(chosen),
+        )  # fmt: skip
+        return SimpleNamespace(**found)
+
+    one = np.zeros((1, k))
+    probe = propagate(np.eye(k)[None], one, one, np.zeros(1, np.uint8), np.eye(k)[None], one)
+    return answer, _call("carom_solve_lcp_jvp", LcpTangentAnswer, lead,
+                         [*arrays, answer.solution, answer.status, *directions], (2, 1, 1, 0, 2, 1), probe, propagate,
+                         {"order": k, **chosen})  # fmt: skip
+
+
+_QP_NAMES = ("hessian", "vector", "matrix", "lower", "upper", "cone_matrix", "cone_vector")
+_QP_RANKS = (2, 1, 2, 1, 1, 2, 1)
+
+
+class _Qp:
+    """A QP call's arrays, shape and words."""
+
+    def __init__(self, given: Sequence[Any], cones: Sequence[tuple[str, int]]) -> None:
+        P, q, A, l, u, C, b = given
+        v = jnp.shape(q)[-1]
+        if A is None:
+            A, l, u = jnp.zeros((0, v)), jnp.zeros(0), jnp.zeros(0)
+        r = jnp.shape(A)[-2]
+        l = jnp.full(r, -jnp.inf) if l is None else l
+        u = jnp.full(r, jnp.inf) if u is None else u
+        if C is None:
+            C, b = jnp.zeros((0, v)), jnp.zeros(0)
+        named = {name: (array, rank) for name, array, rank in zip(_QP_NAMES, (P, q, A, l, u, C, b), _QP_RANKS)}
+        self.lead, self.arrays = _batched(named)
+        self.cones = cones
+        self.kinds = [(_CONES.get(kind, kind), int(size)) for kind, size in cones]
+        self.own = [array.shape[len(self.lead) :] for array in self.arrays]
+        words = " ".join(f"{kind} {size}" for kind, size in self.kinds)
+        self.shape: dict[str, Any] = {"variables": v, "rows": r, "cones": words}
+        self.one = [np.eye(v)[None], *(np.zeros((1, *shape)) for shape in self.own[1:])]
+
+    @property
+    def sizes(self) -> tuple[Any, ...]:
+        return self.shape["variables"], self.shape["rows"], self.kinds
+
+    def answer(self, arrays: Sequence[Any], backend: str, settings: dict[str, Any]) -> QpAnswer:
+        def solve(*given: Any) -> Any:
+            return solvers.solve_qp(*given, cones=self.cones, backend=backend, **settings)
+
+        return _call("carom_solve_qp", QpAnswer, self.lead, arrays, _QP_RANKS, solve(*self.one), solve,
+                     {**self.shape, "backend": backend, **settings})  # fmt: skip
+
+    def kept(self, answer: Any) -> list[Any]:
+        return [answer.solution, answer.dual, answer.cone_dual, answer.status]
+
+    @property
+    def no_answer(self) -> list[np.ndarray]:
+        v, r, _ = self.sizes
+        return [np.zeros((1, v)), np.zeros((1, r)), np.zeros((1, self.own[6][0])), np.zeros(1, np.uint8)]
+
+    def gradient(self, arrays: Sequence[Any], answer: Any, cotangents: Sequence[Any], wanted: Sequence[str],
+                 chosen: dict[str, Any]) -> QpGradientAnswer:  # fmt: skip
+        ranks = (1, 1, 1, 0)
+        parts, fine = _without_nan([_dense(part) for part in cotangents], ranks)
+
+        def differentiate(*given: Any) -> Any:
+            problem = dict(zip(_QP_NAMES, given[:7]))
+            known = dict(zip(("solution", "dual", "cone_dual", "status"), given[7:11]))
+            asked = dict(zip(("solution", "dual", "cone_dual", "objective"), given[11:]))
+            found = _core.differentiate_qp(problem, known, asked, len(given[7]), *self.sizes, dict(chosen), list(wanted))
+            n = len(given[7])
+            for name, shape in zip(_QP_NAMES, self.own):
+                if found[name] is None:
+                    found[name] = np.zeros((n, *shape))
+            return SimpleNamespace(**found)
+
+        probe = differentiate(*self.one, *self.no_answer, *self.no_answer[:3], np.zeros(1))
+        asked = QpGradientAnswer._fields
+        made = _call("carom_solve_qp_vjp", QpGradientAnswer, self.lead, [*arrays, *self.kept(answer), *parts],
+                     (*_QP_RANKS, 1, 1, 1, 0, *ranks), probe, differentiate,
+                     {**self.shape, "wanted": " ".join(wanted), **chosen})  # fmt: skip
+        masked = {name: _masked(fine, getattr(made, name), rank) for name, rank in zip(asked[:7], _QP_RANKS)}
+        # What was not wanted is not written.
+        masked.update((name, jnp.zeros_like(masked[name])) for name in _QP_NAMES if name not in wanted)
+        return made._replace(**masked)
+
+
 def solve_qp(
     P: Any, q: Any, A: Any = None, l: Any = None, u: Any = None, C: Any = None, b: Any = None, *,
-    cones: Sequence[tuple[str, int]] = (), backend: str = "auto", **settings: Any,
+    cones: Sequence[tuple[str, int]] = (), backend: str = "auto", at_kink: str = "mean",
+    margin_tolerance: float = 1e-9, error_tolerance: float = 1e-6, **settings: Any,
 ) -> QpAnswer:  # fmt: skip
     """carom.solve_qp of P (..., v, v), q (..., v), A (..., r, v), l, u (..., r), C (..., k, v), b
-    (..., k), under jit and vmap. Errors, while tracing: InvalidInput for shapes and settings."""
-    v = jnp.shape(q)[-1]
-    if A is None:
-        A, l, u = jnp.zeros((0, v)), jnp.zeros(0), jnp.zeros(0)
-    r = jnp.shape(A)[-2]
-    l = jnp.full(r, -jnp.inf) if l is None else l
-    u = jnp.full(r, jnp.inf) if u is None else u
-    if C is None:
-        C, b = jnp.zeros((0, v)), jnp.zeros(0)
-    lead, arrays = _batched({"hessian": (P, 2), "vector": (q, 1), "matrix": (A, 2), "lower": (l, 1),
-                             "upper": (u, 1), "cone_matrix": (C, 2), "cone_vector": (b, 1)})  # fmt: skip
+    (..., k), under jit, vmap and grad; derivatives are those of solution, dual, cone_dual and objective in
+    the inputs that jax differentiates (at_kink: see solve_lcp).
+    Errors, while tracing: InvalidInput for shapes and settings."""
+    qp = _Qp((P, q, A, l, u, C, b), cones)
+    chosen = _element(at_kink, margin_tolerance, error_tolerance)
 
-    def solve(P: Any, q: Any, A: Any, l: Any, u: Any, C: Any, b: Any) -> Any:
-        return solvers.solve_qp(P, q, A, l, u, C, b, cones=cones, backend=backend, **settings)
+    @jax.custom_vjp
+    def run(*arrays: Any) -> QpAnswer:
+        return qp.answer(arrays, backend, settings)
 
-    own = [array.shape[len(lead) :] for array in arrays]
-    probe = solve(np.eye(v)[None], *(np.zeros((1, *shape)) for shape in own[1:]))
-    words = " ".join(f"{_CONES.get(kind, kind)} {int(size)}" for kind, size in cones)
-    return _call("carom_solve_qp", QpAnswer, lead, arrays, (2, 1, 2, 1, 1, 2, 1), probe, solve,
-                 {"variables": v, "rows": r, "cones": words, "backend": backend, **settings})  # fmt: skip
+    def forward(*primals: Any) -> tuple[QpAnswer, Any]:
+        arrays = [primal.value for primal in primals]
+        answer = run(*arrays)
+        return answer, (arrays, answer, _perturbed(_QP_NAMES, primals))
+
+    def backward(kept: Any, cotangent: QpAnswer) -> tuple[Any, ...]:
+        arrays, answer, wanted = kept
+        parts = (cotangent.solution, cotangent.dual, cotangent.cone_dual, cotangent.objective)
+        made = qp.gradient(arrays, answer, parts, [name for name in _QP_NAMES if name in wanted], chosen)
+        return tuple(made[:7])
+
+    run.defvjp(forward, backward, symbolic_zeros=True)
+    answer: QpAnswer = run(*qp.arrays)
+    return answer
+
+
+def solve_qp_vjp(
+    P: Any, q: Any, A: Any = None, l: Any = None, u: Any = None, C: Any = None, b: Any = None, *,
+    solution: Any = None, dual: Any = None, cone_dual: Any = None, objective: Any = None,
+    wrt: Sequence[str] = _QP_NAMES, cones: Sequence[tuple[str, int]] = (), backend: str = "auto",
+    at_kink: str = "mean", margin_tolerance: float = 1e-9, error_tolerance: float = 1e-6, **settings: Any,
+) -> tuple[QpAnswer, QpGradientAnswer]:  # fmt: skip
+    """The answer and, for a loss whose gradients in it are given by name, the gradient with its status; zero in
+    inputs that are not in wrt."""
+    qp = _Qp((P, q, A, l, u, C, b), cones)
+    unknown = [name for name in wrt if name not in _QP_NAMES]
+    if unknown:
+        raise refuse("wrt", repr(unknown[0]), "must be of " + ", ".join(_QP_NAMES))
+    answer = qp.answer(qp.arrays, backend, settings)
+    given = [
+        jnp.broadcast_to(jnp.asarray(0.0 if part is None else part, dtype=jnp.float64), known.shape)
+        for part, known in ((solution, answer.solution), (dual, answer.dual), (cone_dual, answer.cone_dual),
+                            (objective, answer.objective))
+    ]  # fmt: skip
+    chosen = _element(at_kink, margin_tolerance, error_tolerance)
+    return answer, qp.gradient(qp.arrays, answer, given, list(wrt), chosen)
+
+
+def solve_qp_jvp(
+    primals: Sequence[Any], tangents: Sequence[Any], *, cones: Sequence[tuple[str, int]] = (), backend: str = "auto",
+    margin_tolerance: float = 1e-9, error_tolerance: float = 1e-6, **settings: Any,
+) -> tuple[QpAnswer, QpTangentAnswer]:  # fmt: skip
+    """The answer of (P, q, A, l, u, C, b), the last ones None or left out, and its derivative along a direction of
+    the same arrays, None where it is zero; one-sided and exact at kinks of rows."""
+    qp = _Qp([*primals, *[None] * (7 - len(primals))], cones)
+    chosen = _element("mean", margin_tolerance, error_tolerance)
+    answer = qp.answer(qp.arrays, backend, settings)
+    given = [*tangents, *[None] * (7 - len(tangents))]
+    directions = [
+        jnp.broadcast_to(jnp.asarray(0.0 if d is None else d, dtype=jnp.float64), array.shape)
+        for d, array in zip(given, qp.arrays)
+    ]
+
+    def propagate(*given: Any) -> Any:
+        problem = dict(zip(_QP_NAMES, given[:7]))
+        known = dict(zip(("solution", "dual", "cone_dual", "status"), given[7:11]))
+        along = dict(zip(_QP_NAMES, given[11:]))
+        found = _core.propagate_qp(problem, known, along, len(given[7]), *qp.sizes, dict(chosen))
+        return SimpleNamespace(**found)
+
+    probe = propagate(*qp.one, *qp.no_answer, *qp.one)
+    return answer, _call("carom_solve_qp_jvp", QpTangentAnswer, qp.lead,
+                         [*qp.arrays, *qp.kept(answer), *directions], (*_QP_RANKS, 1, 1, 1, 0, *_QP_RANKS), probe,
+                         propagate, {**qp.shape, **chosen})  # fmt: skip
 
 
 def sample_impacts(

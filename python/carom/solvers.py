@@ -13,6 +13,8 @@ import numpy as np
 
 from . import _core
 from ._arrays import Batch, from_any, refuse
+from ._derivatives import SETTINGS, Differentiable, LcpGradient, LcpTangent, QpGradient, QpTangent
+from ._derivatives import Inputs as _Inputs
 from ._proofs import sdp_residuals
 from ._results import Batched, Result, checked, result
 from ._settings import in_words, takes_settings
@@ -48,12 +50,67 @@ class Proven(Batched):
 
 
 @result
-class LcpResult(Proven):
+class LcpResult(Proven, Differentiable):
     """solution (n, k), status (n), pivots (n), residual (n); w = M z + q (n, k); farkas (n, k): y >= 0
     with M'y <= 0 and q'y < 0 where the status is infeasible, or None without certificates."""
 
     w: np.ndarray
     problem: dict[str, Any]
+
+    _inputs = ("matrix", "vector")
+    _outputs = ("solution", "w")
+
+    def _left(self, given: dict[str, np.ndarray], names: list[str], settings: dict[str, Any]) -> dict[str, Any]:
+        n, k = self.solution.shape
+        answer = {"solution": self.solution, "status": self.status}
+        found: dict[str, Any] = _core.differentiate_lcp(self._given().all, answer, given, n, k, settings, names)
+        return found
+
+    def _right(self, along: dict[str, np.ndarray], settings: dict[str, Any]) -> dict[str, Any]:
+        n, k = self.solution.shape
+        answer = {"solution": self.solution, "status": self.status}
+        found: dict[str, Any] = _core.propagate_lcp(self._given().all, answer, along, n, k, settings)
+        return found
+
+    @takes_settings(SETTINGS, without=("at_kink",))
+    def vjp(
+        self, *, solution: Any = None, w: Any = None, wrt: Any = None, factored: bool = False,
+        at_kink: str = "mean", not_solved: str = "nan", on_error: str = "status", **settings: Any,
+    ) -> LcpGradient:  # fmt: skip
+        """The gradient in M and q of a loss, from its gradient in the answer's solution and w (n, k).
+
+        wrt: of "matrix", "vector"; None both. factored: matrix is (a, z), the gradient -a z'.
+        at_kink: mean, held, free: the element of the generalised Jacobian where there is no
+        derivative; nan; raise: SolveError. not_solved: nan, zero. on_error="raise": SolveError where
+        there is no derivative and no element. Errors: InvalidInput for shapes, names, NaN."""
+
+        def factors(answer: dict[str, Any], inputs: _Inputs) -> None:
+            adjoint = answer["adjoint"]
+            if w is not None:
+                adjoint = adjoint - np.asarray(w, dtype=np.float64)
+            answer["matrix"] = (adjoint, answer["solution"])
+
+        names = [name for name in (self._inputs if wrt is None else wrt)] if not isinstance(wrt, str) else [wrt]
+        asked = factored and "matrix" in names
+        if asked:
+            wrt = [name for name in names if name != "matrix"]
+        made: LcpGradient = self._vjp(
+            LcpGradient, {"solution": solution, "w": w}, wrt, at_kink, not_solved, on_error, settings,
+            factors if asked else None,
+        )  # fmt: skip
+        return made
+
+    @takes_settings(SETTINGS, without=("at_kink",))
+    def jvp(
+        self, *, matrix: Any = None, vector: Any = None, not_solved: str = "nan", on_error: str = "status",
+        **settings: Any,
+    ) -> LcpTangent:  # fmt: skip
+        """The directional derivative of solution and w along dM and dq, of the inputs' shapes or with all
+        problems. One-sided and exact at kinks. Otherwise as vjp."""
+        made: LcpTangent = self._jvp(
+            LcpTangent, {"matrix": matrix, "vector": vector}, not_solved, on_error, settings
+        )
+        return made
 
     def _judged(self) -> np.ndarray:
         found: np.ndarray = _core.lcp_residuals(self.problem, self.to_dict(), *self.solution.shape)
@@ -87,11 +144,65 @@ class LpResult(Proven):
 
 
 @result
-class QpResult(Proven):
+class QpResult(Proven, Differentiable):
     """solution (n, v), dual (n, r), cone_dual (n, k), objective, status, method, iterations,
     residual (n); certificate (n, max(v, r + k)) where the status is proven by it; point (n, v)."""
 
     problem: dict[str, Any]
+
+    _inputs = ("hessian", "vector", "matrix", "lower", "upper", "cone_matrix", "cone_vector")
+    _outputs = ("solution", "dual", "cone_dual", "objective")
+
+    def _sizes(self) -> tuple[Any, ...]:
+        n, v = self.solution.shape
+        cones = [(str(kind), int(size)) for kind, size in self.problem["cones"]]
+        return n, v, self.dual.shape[1], cones
+
+    def _answer(self) -> dict[str, np.ndarray]:
+        return {name: getattr(self, name) for name in ("solution", "dual", "cone_dual", "status")}
+
+    def _left(self, given: dict[str, np.ndarray], names: list[str], settings: dict[str, Any]) -> dict[str, Any]:
+        problem = self._given().all
+        found: dict[str, Any] = _core.differentiate_qp(
+            problem, self._answer(), given, *self._sizes(), settings, names
+        )
+        return found
+
+    def _right(self, along: dict[str, np.ndarray], settings: dict[str, Any]) -> dict[str, Any]:
+        problem = self._given().all
+        found: dict[str, Any] = _core.propagate_qp(problem, self._answer(), along, *self._sizes(), settings)
+        return found
+
+    @takes_settings(SETTINGS, without=("at_kink",))
+    def vjp(
+        self, *, solution: Any = None, dual: Any = None, cone_dual: Any = None, objective: Any = None,
+        wrt: Any = None, at_kink: str = "mean", not_solved: str = "nan", on_error: str = "status",
+        **settings: Any,
+    ) -> QpGradient:  # fmt: skip
+        """The gradient in P, q, A, l, u, C and b of a loss, from its gradient in the answer's arrays.
+
+        wrt: names of hessian, vector, matrix, lower, upper, cone_matrix, cone_vector; None all. Of rows
+        that depend on each other only P and q have a derivative: say what is wanted. Otherwise as
+        LcpResult.vjp."""
+        cotangent = {"solution": solution, "dual": dual, "cone_dual": cone_dual, "objective": objective}
+        made: QpGradient = self._vjp(QpGradient, cotangent, wrt, at_kink, not_solved, on_error, settings)
+        return made
+
+    @takes_settings(SETTINGS, without=("at_kink",))
+    def jvp(
+        self, *, hessian: Any = None, vector: Any = None, matrix: Any = None, lower: Any = None,
+        upper: Any = None, cone_matrix: Any = None, cone_vector: Any = None, not_solved: str = "nan",
+        on_error: str = "status", **settings: Any,
+    ) -> QpTangent:  # fmt: skip
+        """The directional derivative of solution, dual, cone_dual and objective along a direction in
+        the inputs, one-sided and exact at kinks of rows; undefined at a cone between two states and
+        along directions in rows that depend on each other. Otherwise as LcpResult.jvp."""
+        direction = {
+            "hessian": hessian, "vector": vector, "matrix": matrix, "lower": lower, "upper": upper,
+            "cone_matrix": cone_matrix, "cone_vector": cone_vector,
+        }  # fmt: skip
+        made: QpTangent = self._jvp(QpTangent, direction, not_solved, on_error, settings)
+        return made
 
     def _judged(self) -> np.ndarray:
         n, v = self.solution.shape
@@ -154,7 +265,9 @@ class CoulombResult(Proven):
 def _problem(batch: Batch, table: Any, settings: dict[str, Any], **more: Any) -> dict[str, Any]:
     """What a result keeps of its problem."""
     default = next(entry["default"] for entry in table if entry["name"] == "tolerance")
-    return {**batch.given(), **more, "tolerance": float(settings.get("tolerance", default))}
+    given = batch.given()
+    given.update(**more, tolerance=float(settings.get("tolerance", default)))
+    return given
 
 
 @takes_settings(_core.coulomb_settings())

@@ -19,6 +19,7 @@ NB_MODULE(_core, module) {
   add_cuda_scope(module);
   add_solvers(module);
   add_coulomb(module);
+  add_derivatives(module);
   add_proofs(module);
   add_models(module);
   add_impact(module);

@@ -4,6 +4,8 @@
 
 #include <carom/backend.hpp>
 #include <carom/compliant.hpp>
+#include <carom/derivative_lcp.hpp>
+#include <carom/derivative_qp.hpp>
 #include <carom/equilibrium_planar.hpp>
 #include <carom/equilibrium_spatial.hpp>
 #include <carom/impact.hpp>
@@ -48,6 +50,7 @@ nb::dict enumerations() {
   result["Status"] = enumeration<Status>();
   result["TrajectoryStatus"] = enumeration<TrajectoryStatus>();
   result["ContactMode"] = enumeration<ContactMode>();
+  result["Smoothness"] = enumeration<Smoothness>();
   result["QpMethod"] = enumeration<QpMethod>();
   result["RowType"] = enumeration<RowType>();
   result["StabilityVerdict"] = enumeration<StabilityVerdict>();
@@ -74,6 +77,10 @@ nb::dict tables() {
   result["LcpResult"] = names_of<LcpResult>();
   result["LpResult"] = names_of<LpResult>();
   result["QpResult"] = names_of<QpResult>();
+  result["LcpGradient"] = names_of<LcpGradient>();
+  result["LcpTangent"] = names_of<LcpTangent>();
+  result["QpGradient"] = names_of<QpGradient>();
+  result["QpTangent"] = names_of<QpTangent>();
   result["ImpactSamples"] = names_of<ImpactSamples>();
   result["PlanarRegions"] = names_of<PlanarResult>();
   result["PlanarMargins"] = names_of<PlanarMargin>();

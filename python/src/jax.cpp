@@ -13,6 +13,8 @@
 #include <type_traits>
 
 #include <xla/ffi/api/ffi.h>
+#include <carom/derivative_lcp.hpp>
+#include <carom/derivative_qp.hpp>
 #include <carom/impact.hpp>
 #include <carom/lcp.hpp>
 #include <carom/qp.hpp>
@@ -86,6 +88,31 @@ void borrow(Batch& batch, ffi::RemainingArgs arguments) {
       batch);
 }
 
+/// The next argument, in the caller's memory.
+template <class Value>
+Buffer<Value> next(ffi::RemainingArgs arguments, std::size_t& place) {
+  const auto given = arguments.get<ffi::AnyBuffer>(place);
+  if (!given.has_value()) {
+    throw InvalidInput(
+        Refusal{.field = "argument " + std::to_string(place), .rule = "must be given"});
+  }
+  ++place;
+  return Buffer<Value>::borrow(static_cast<Value*>(given->untyped_data()), given->element_count(),
+                               MemorySpace::host);
+}
+
+/// All arrays of a table from the next arguments.
+template <class Table>
+void borrow_next(Table& table, const typename Table::Sizes& sizes, ffi::RemainingArgs arguments,
+                 std::size_t& place) {
+  Table::each_array(
+      sizes,
+      [&](const char*, const Extents&, auto& array) {
+        array = next<std::remove_cvref_t<decltype(*array.data())>>(arguments, place);
+      },
+      table);
+}
+
 /// Calls visit(name, buffer) for each result that was asked for.
 template <class Visit>
 void each_output(const ffi::Dictionary& given, ffi::RemainingRets results, Visit&& visit) {
@@ -113,13 +140,14 @@ void copy_out(const Table& table, const typename Table::Sizes& sizes, const ffi:
 /// Runs `call`; a batch that is refused as a whole becomes statuses and NaN, since an error would
 /// end the compiled programme around it.
 template <class Call>
-ffi::Error guarded(const ffi::Dictionary& given, ffi::RemainingRets results, Call&& call) {
+ffi::Error guarded(const ffi::Dictionary& given, ffi::RemainingRets results, Call&& call,
+                   int refused = static_cast<int>(Status::invalid_input)) {
   try {
     call();
     return ffi::Error::Success();
   } catch (const InvalidInput&) {
-    each_output(given, results, [](const std::string& name, const ffi::AnyBuffer& to) {
-      const int byte = name == "status" ? static_cast<int>(Status::invalid_input) : 0xFF;  // NaN
+    each_output(given, results, [refused](const std::string& name, const ffi::AnyBuffer& to) {
+      const int byte = name == "status" ? refused : 0xFF;  // NaN
       std::memset(to.untyped_data(), byte, to.size_bytes());
     });
     return ffi::Error::Success();
@@ -132,11 +160,29 @@ Backend backend_of(const ffi::Dictionary& given) {
   return value_of<Backend>(text(given, "backend")).value();
 }
 
+LcpBatch lcp_of(ffi::RemainingArgs arguments, const ffi::Dictionary& given) {
+  LcpBatch batch;
+  batch.order = static_cast<int>(whole(given, "order"));
+  borrow(batch, arguments);
+  return batch;
+}
+
+QpBatch qp_of(ffi::RemainingArgs arguments, const ffi::Dictionary& given) {
+  QpBatch batch;
+  batch.variables = static_cast<int>(whole(given, "variables"));
+  batch.rows = static_cast<int>(whole(given, "rows"));
+  std::istringstream cones(text(given, "cones"));
+  std::string kind;
+  for (int size = 0; cones >> kind >> size;) {
+    batch.cones.push_back({value_of<ConeKind>(kind).value(), size});
+  }
+  borrow(batch, arguments);
+  return batch;
+}
+
 ffi::Error lcp(ffi::RemainingArgs arguments, ffi::RemainingRets results, ffi::Dictionary given) {
   return guarded(given, results, [&] {
-    LcpBatch batch;
-    batch.order = static_cast<int>(whole(given, "order"));
-    borrow(batch, arguments);
+    const LcpBatch batch = lcp_of(arguments, given);
     copy_out(solve_lcp(batch, settings_of<LcpSettings>(given), backend_of(given)), batch, given,
              results);
   });
@@ -144,15 +190,7 @@ ffi::Error lcp(ffi::RemainingArgs arguments, ffi::RemainingRets results, ffi::Di
 
 ffi::Error qp(ffi::RemainingArgs arguments, ffi::RemainingRets results, ffi::Dictionary given) {
   return guarded(given, results, [&] {
-    QpBatch batch;
-    batch.variables = static_cast<int>(whole(given, "variables"));
-    batch.rows = static_cast<int>(whole(given, "rows"));
-    std::istringstream cones(text(given, "cones"));
-    std::string kind;
-    for (int size = 0; cones >> kind >> size;) {
-      batch.cones.push_back({value_of<ConeKind>(kind).value(), size});
-    }
-    borrow(batch, arguments);
+    const QpBatch batch = qp_of(arguments, given);
     copy_out(solve_qp(batch, settings_of<QpSettings>(given), backend_of(given)), batch, given,
              results);
   });
@@ -172,6 +210,98 @@ ffi::Error impacts(ffi::RemainingArgs arguments, ffi::RemainingRets results,
   });
 }
 
+constexpr int kNotSolved = static_cast<int>(Smoothness::not_solved);
+
+/// Arguments: the batch's arrays, the answer's that a derivative reads, cotangent or direction.
+ffi::Error lcp_vjp(ffi::RemainingArgs arguments, ffi::RemainingRets results,
+                   ffi::Dictionary given) {
+  return guarded(
+      given, results,
+      [&] {
+        const LcpBatch batch = lcp_of(arguments, given);
+        std::size_t place = 2;
+        LcpResult answer;
+        answer.solution = next<double>(arguments, place);
+        answer.status = next<Status>(arguments, place);
+        LcpCotangent cotangent;
+        cotangent.solution = next<double>(arguments, place);
+        copy_out(
+            differentiate_lcp(batch, answer, cotangent, settings_of<DerivativeSettings>(given)),
+            batch, given, results);
+      },
+      kNotSolved);
+}
+
+ffi::Error lcp_jvp(ffi::RemainingArgs arguments, ffi::RemainingRets results,
+                   ffi::Dictionary given) {
+  return guarded(
+      given, results,
+      [&] {
+        const LcpBatch batch = lcp_of(arguments, given);
+        std::size_t place = 2;
+        LcpResult answer;
+        answer.solution = next<double>(arguments, place);
+        answer.status = next<Status>(arguments, place);
+        LcpDirection direction;
+        borrow_next(direction, batch, arguments, place);
+        copy_out(propagate_lcp(batch, answer, direction, settings_of<DerivativeSettings>(given)),
+                 batch, given, results);
+      },
+      kNotSolved);
+}
+
+QpResult qp_answer(ffi::RemainingArgs arguments, std::size_t& place) {
+  QpResult answer;
+  answer.solution = next<double>(arguments, place);
+  answer.dual = next<double>(arguments, place);
+  answer.cone_dual = next<double>(arguments, place);
+  answer.status = next<Status>(arguments, place);
+  return answer;
+}
+
+ffi::Error qp_vjp(ffi::RemainingArgs arguments, ffi::RemainingRets results, ffi::Dictionary given) {
+  return guarded(
+      given, results,
+      [&] {
+        const QpBatch batch = qp_of(arguments, given);
+        std::size_t place = 7;
+        const QpResult answer = qp_answer(arguments, place);
+        QpCotangent cotangent;
+        borrow_next(cotangent, batch, arguments, place);
+        QpWanted wanted;  // what jax does not ask for decides the status
+        const std::string names = " " + text(given, "wanted") + " ";
+        const auto asked = [&](const char* name) {
+          return names.find(" " + std::string(name) + " ") != std::string::npos;
+        };
+        wanted = {asked("hessian"), asked("vector"),      asked("matrix"),     asked("lower"),
+                  asked("upper"),   asked("cone_matrix"), asked("cone_vector")};
+        copy_out(differentiate_qp(batch, answer, cotangent, settings_of<DerivativeSettings>(given),
+                                  wanted),
+                 batch, given, results);
+      },
+      kNotSolved);
+}
+
+ffi::Error qp_jvp(ffi::RemainingArgs arguments, ffi::RemainingRets results, ffi::Dictionary given) {
+  return guarded(
+      given, results,
+      [&] {
+        const QpBatch batch = qp_of(arguments, given);
+        std::size_t place = 7;
+        const QpResult answer = qp_answer(arguments, place);
+        QpDirection direction;
+        QpDirection::each_array(
+            batch,
+            [&](const char*, const Extents&, auto& array) {
+              array = next<double>(arguments, place);
+            },
+            direction);
+        copy_out(propagate_qp(batch, answer, direction, settings_of<DerivativeSettings>(given)),
+                 batch, given, results);
+      },
+      kNotSolved);
+}
+
 template <class Handler>
 nb::capsule target(Handler handler) {
   return nb::capsule(reinterpret_cast<void*>(handler));
@@ -182,6 +312,10 @@ auto bound() { return ffi::Ffi::Bind().RemainingArgs().RemainingRets().Attrs(); 
 XLA_FFI_DEFINE_HANDLER(kLcp, lcp, bound());
 XLA_FFI_DEFINE_HANDLER(kQp, qp, bound());
 XLA_FFI_DEFINE_HANDLER(kImpacts, impacts, bound());
+XLA_FFI_DEFINE_HANDLER(kLcpVjp, lcp_vjp, bound());
+XLA_FFI_DEFINE_HANDLER(kLcpJvp, lcp_jvp, bound());
+XLA_FFI_DEFINE_HANDLER(kQpVjp, qp_vjp, bound());
+XLA_FFI_DEFINE_HANDLER(kQpJvp, qp_jvp, bound());
 
 }  // namespace
 #endif
@@ -193,6 +327,10 @@ void add_jax(nb::module_& module) {
     all["carom_solve_lcp"] = target(kLcp);
     all["carom_solve_qp"] = target(kQp);
     all["carom_sample_impacts"] = target(kImpacts);
+    all["carom_solve_lcp_vjp"] = target(kLcpVjp);
+    all["carom_solve_lcp_jvp"] = target(kLcpJvp);
+    all["carom_solve_qp_vjp"] = target(kQpVjp);
+    all["carom_solve_qp_jvp"] = target(kQpJvp);
 #endif
     return all;
   });

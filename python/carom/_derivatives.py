@@ -1,0 +1,239 @@
+"""Derivatives of answers: products from the left and the right, whole Jacobians, and what each of
+them says of itself (docs/explanation/derivatives.md)."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._arrays import from_any, refuse
+from ._results import Batched, Smoothness, result
+from .errors import SolveError
+
+_REPORT = ("status", "residual", "margin", "condition", "shift", "reach", "doubtful")
+
+
+class Derivative(Batched):
+    """What all derivatives have, an entry a problem: status, numbers of carom.Smoothness; residual
+    of the adjoint or tangent equations; margin, the least gap of strict complementarity in its row's
+    own unit; condition; shift, what polishing moved; doubtful, the number of rows within the margin
+    tolerance; reach, the largest step along the direction (of a product from the left: down the
+    gradient of what was asked) that keeps the modes to first order, 0 at doubtful rows."""
+
+    def words(self) -> list[str]:
+        """The statuses in words."""
+        return [Smoothness(int(number)).name for number in self.status]
+
+    def _summary(self) -> str:
+        values, counts = np.unique(self.status, return_counts=True)
+        parts = ", ".join(f"{c} {Smoothness(int(v)).name}" for v, c in zip(values, counts))
+        text = f"{len(self.status)} problem{'' if len(self.status) == 1 else 's'}: {parts or 'none'}"
+        if np.isfinite(self.residual).any():
+            text += f"; largest residual {np.nanmax(self.residual):.3g}"
+        return text
+
+
+@result
+class LcpGradient(Derivative):
+    """Gradients in the LCP's inputs, of the shapes that these were given in: matrix, vector; None
+    where not wanted. With factored=True matrix is (a, z), and the gradient is -a z' of each
+    problem. adjoint y (n, k), solution: z, polished (n, k)."""
+
+
+@result
+class LcpTangent(Derivative):
+    """Directional derivatives solution, w (n, k)."""
+
+
+@result
+class QpGradient(Derivative):
+    """Gradients in the QP's inputs, of the shapes that these were given in: hessian (symmetric),
+    vector, matrix, lower, upper, cone_matrix, cone_vector; None where not wanted."""
+
+
+@result
+class QpTangent(Derivative):
+    """Directional derivatives solution (n, v), dual (n, r), cone_dual (n, k), objective (n)."""
+
+
+def _settings(at_kink: str, settings: dict[str, Any]) -> dict[str, Any]:
+    return {**settings, "at_kink": "nan" if at_kink == "raise" else at_kink}
+
+
+def _judged(answer: Any, at_kink: str, on_error: str) -> Any:
+    """The answer, or SolveError where a kink, or what has no derivative, is to raise."""
+    if on_error not in ("status", "raise"):
+        raise refuse("on_error", repr(on_error), "must be 'status' or 'raise'")
+    fine = [Smoothness.smooth]
+    if at_kink != "raise":
+        fine.append(Smoothness.kink)
+    bad = np.isin(answer.status, [int(s) for s in fine], invert=True)
+    if on_error == "status":
+        bad &= (answer.status == Smoothness.kink) & (at_kink == "raise")
+    if bad.any():
+        first = int(np.flatnonzero(bad)[0])
+        word = Smoothness(int(answer.status[first])).name
+        raise SolveError(
+            f"the derivative of problem {first} is {word}; {int(bad.sum())} of {len(bad)} are not smooth",
+            answer, first, word,
+        )  # fmt: skip
+    return answer
+
+
+def wanted(wrt: Iterable[str] | None, known: Sequence[str]) -> list[str]:
+    if wrt is None:
+        return list(known)
+    names = [wrt] if isinstance(wrt, str) else list(wrt)
+    for name in names:
+        if name not in known:
+            raise refuse("wrt", repr(name), "must be of " + ", ".join(known))
+    return names
+
+
+class Inputs:
+    """A result's problem: every array with all problems, and the shape that it was given in."""
+
+    def __init__(self, problem: Mapping[str, Any], names: Sequence[str], problems: int) -> None:
+        self.problems = problems
+        self.given = {name: np.asarray(problem[name]) for name in names}
+        left_out = getattr(problem, "without_axis", frozenset())
+        self.without_axis = frozenset(name for name in names if name in left_out)
+        self.all = {
+            name: array
+            if array.shape[0] == problems and array.flags.c_contiguous
+            else np.ascontiguousarray(np.broadcast_to(array, (problems, *array.shape[1:])))
+            for name, array in self.given.items()
+        }
+
+    def own(self, name: str, gradient: np.ndarray) -> np.ndarray:
+        """A gradient of all problems in the shape of its input: the sum where one is for all."""
+        if self.given[name].shape[0] != self.problems:
+            gradient = gradient.sum(axis=0, keepdims=True)
+        return gradient[0] if name in self.without_axis else gradient
+
+    def direction(self, name: str, value: Any) -> np.ndarray:
+        """A direction of one input, of its shape or with all problems."""
+        array = from_any(name, value)
+        full = self.all[name].shape
+        if array.ndim == len(full) - 1:
+            array = array[None]
+        if array.ndim != len(full) or array.shape[1:] != full[1:] or array.shape[0] not in (1, full[0]):
+            raise refuse(name, f"of shape {np.shape(value)}", f"must be {full} or {full[1:]}")
+        return np.ascontiguousarray(np.broadcast_to(array, full))
+
+
+def cotangents(given: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]]) -> dict[str, np.ndarray]:
+    """Gradients of the loss in arrays of the answer."""
+    made = {}
+    for name, value in given.items():
+        if value is None:
+            continue
+        if name not in shapes:
+            raise refuse(name, "no differentiable array of the answer", "are " + ", ".join(shapes))
+        array = from_any(name, value)
+        shape = shapes[name]
+        if array.shape != shape and array.shape != shape[1:]:
+            raise refuse(name, f"of shape {array.shape}", f"must be {shape}")
+        made[name] = np.ascontiguousarray(np.broadcast_to(array, shape))
+    if not made:
+        raise refuse("cotangent", "left out", "give one of " + ", ".join(shapes))
+    return made
+
+
+def zeroed(answer: dict[str, Any], not_solved: str) -> dict[str, Any]:
+    """Zeros for NaN in problems that were not solved, where asked."""
+    if not_solved not in ("nan", "zero"):
+        raise refuse("not_solved", repr(not_solved), "must be 'nan' or 'zero'")
+    if not_solved == "zero":
+        rows = answer["status"] == Smoothness.not_solved
+        for name, array in answer.items():
+            if name not in _REPORT and array is not None and rows.any():
+                array[rows] = 0.0
+    return answer
+
+
+class Differentiable:
+    """Products and Jacobians, of results whose class says what the family is."""
+
+    _inputs: tuple[str, ...]
+    _outputs: tuple[str, ...]
+
+    def _shapes(self) -> dict[str, tuple[int, ...]]:
+        return {name: getattr(self, name).shape for name in self._outputs}
+
+    def _left(self, given: dict[str, np.ndarray], names: list[str], settings: dict[str, Any]) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def _right(self, along: dict[str, np.ndarray], settings: dict[str, Any]) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def _given(self) -> Inputs:
+        count = int(len(self.status))  # type: ignore[attr-defined]
+        return Inputs(self.problem, self._inputs, count)  # type: ignore[attr-defined]
+
+    def _vjp(
+        self, made: Any, cotangent: Mapping[str, Any], wrt: Iterable[str] | None, at_kink: str,
+        not_solved: str, on_error: str, settings: dict[str, Any],
+        change: Callable[[dict[str, Any], Inputs], None] | None = None,
+    ) -> Any:  # fmt: skip
+        names = wanted(wrt, self._inputs)
+        given = cotangents(cotangent, self._shapes())
+        inputs = self._given()
+        answer = zeroed(self._left(given, names, _settings(at_kink, settings)), not_solved)
+        if change is not None:
+            change(answer, inputs)
+        for name in names:
+            if isinstance(answer[name], np.ndarray):
+                answer[name] = inputs.own(name, answer[name])
+        return _judged(made(**answer), at_kink, on_error)
+
+    def _jvp(
+        self, made: Any, direction: Mapping[str, Any], not_solved: str, on_error: str, settings: dict[str, Any]
+    ) -> Any:
+        inputs = self._given()
+        along = {}
+        for name, value in direction.items():
+            if value is None:
+                continue
+            if name not in self._inputs:
+                raise refuse(name, "no input", "are " + ", ".join(self._inputs))
+            along[name] = inputs.direction(name, value)
+        if not along:
+            raise refuse("direction", "left out", "give one of " + ", ".join(self._inputs))
+        answer = zeroed(self._right(along, settings), not_solved)
+        return _judged(made(**answer), "mean", on_error)
+
+    def jacobian(self, of: str, wrt: str, *, with_status: bool = False, **settings: Any) -> Any:
+        """The whole Jacobian of the answer's array `of` in the input `wrt`, problem by problem: (n, extents
+        of `of`, extents of `wrt`), by one product from the left for each number of `of`. NaN where a
+        product is refused; an element of the generalised Jacobian at kinks, with a warning. with_status:
+        (jacobian, status), the worst of a problem's products. Settings: those of vjp."""
+        if of not in self._outputs:
+            raise refuse("of", repr(of), "must be of " + ", ".join(self._outputs))
+        (name,) = wanted((wrt,), self._inputs)
+        shape = self._shapes()[of]
+        count, inner = shape[0], shape[1:]
+        inputs = self._given()
+        jacobian = np.empty((count, *inner, *inputs.all[name].shape[1:]))
+        status = np.zeros(count, dtype=np.uint8)
+        chosen = _settings(settings.pop("at_kink", "mean"), settings)
+        for place in np.ndindex(*inner):
+            unit = np.zeros(shape)
+            unit[(slice(None), *place)] = 1.0
+            answer = self._left({of: unit}, [name], chosen)
+            jacobian[(slice(None), *place)] = answer[name]
+            status = np.maximum(status, answer["status"])
+        if with_status:
+            return jacobian, status
+        if (status != Smoothness.smooth).any():
+            worst = int((status != Smoothness.smooth).sum())
+            warnings.warn(f"{worst} of {count} Jacobians are not derivatives: with_status=True says why",
+                          stacklevel=2)  # fmt: skip
+        return jacobian
+
+
+SETTINGS = _core.derivative_settings()

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <string>
+
+#include <carom/backend.hpp>
+#include <carom/error.hpp>
+
+#include "core/arrays.hpp"
+#include "core/require.hpp"
+
+/// What the public functions of derivatives check alike.
+namespace carom::derivative_checks {
+
+/// Errors: BackendUnavailable where derivatives are not to be had.
+inline void require_cpu(Backend backend) {
+  if (backend != Backend::automatic && backend != Backend::cpu) {
+    throw BackendUnavailable("derivatives are computed by the backend cpu alone");
+  }
+}
+
+/// Every number of a cotangent or direction is finite. Errors: InvalidInput naming field, place,
+/// problem and value.
+template <class Table>
+void require_finite(const Table& table, const typename Table::Sizes& sizes,
+                    const std::string& prefix) {
+  Table::each_array(
+      sizes,
+      [&](const char* name, const Extents& extents, const auto& array) {
+        const std::int64_t stride = extents.stride();
+        const std::int64_t columns = extents.rank() > 2 ? extents[2] : 0;
+        if (array.empty() || stride == 0) return;
+        for (std::int64_t p = 0; p < extents[0]; ++p) {
+          require::finite(prefix + name, array.data() + p * stride,
+                          static_cast<std::size_t>(stride), columns, Refusal{.problem = p});
+        }
+      },
+      table);
+}
+
+}  // namespace carom::derivative_checks

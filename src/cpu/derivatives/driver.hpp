@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <tbb/enumerable_thread_specific.h>
+
+#include <carom/types/derivative.hpp>
+
+#include "core/parallel.hpp"
+#include "derivatives/kernels/report.hpp"
+
+namespace carom::cpu {
+
+/// body(problem, reals, ints) for every problem; each thread has memory of these sizes.
+template <class Body>
+void differentiate_each(std::int64_t problems, int threads, long reals, long ints, Body&& body) {
+  struct Memory {
+    std::vector<double> reals;
+    std::vector<int> ints;
+  };
+  tbb::enumerable_thread_specific<Memory> memories([&] {
+    return Memory{std::vector<double>(static_cast<std::size_t>(reals)),
+                  std::vector<int>(static_cast<std::size_t>(ints))};
+  });
+  parallel_for(problems, 32, threads, [&](std::int64_t begin, std::int64_t end) {
+    Memory& memory = memories.local();
+    for (std::int64_t p = begin; p < end; ++p) body(p, memory.reals.data(), memory.ints.data());
+  });
+}
+
+inline derivatives::DerivativeRules rules_of(const DerivativeSettings& settings) {
+  return {settings.at_kink, settings.margin_tolerance, settings.error_tolerance};
+}
+
+/// Writes what a derivative says of itself.
+template <class Table>
+void put_report(Table& table, std::int64_t p, const derivatives::Report& report) {
+  const auto at = static_cast<std::size_t>(p);
+  table.status.data()[at] = report.status;
+  table.residual.data()[at] = report.residual;
+  table.margin.data()[at] = report.margin;
+  table.condition.data()[at] = report.condition;
+  table.shift.data()[at] = report.shift;
+  table.reach.data()[at] = report.reach;
+  table.doubtful.data()[at] = report.doubtful;
+}
+
+/// Values of problem p, or null where the array is empty.
+template <class Array>
+auto* row_of(Array& array, std::int64_t p, std::int64_t stride) {
+  return array.empty() ? nullptr : array.data() + p * stride;
+}
+
+}  // namespace carom::cpu

@@ -1,0 +1,98 @@
+#include <algorithm>
+
+#include "cpu/derivatives/driver.hpp"
+#include "derivatives/backends.hpp"
+#include "derivatives/kernels/lcp.hpp"
+
+namespace carom::cpu {
+
+namespace {
+
+using derivatives::kNone;
+using derivatives::LcpDerivative;
+using derivatives::Report;
+
+/// call(problem, derivative, report) where the answer has modes with regular equations, else
+/// refuse(problem); then the report.
+template <class Table, class Call, class Refuse>
+void each_lcp(const LcpBatch& batch, const LcpResult& answer, const DerivativeSettings& settings,
+              Table& table, Call&& call, Refuse&& refuse) {
+  const int n = batch.order;
+  const derivatives::DerivativeRules rules = rules_of(settings);
+  differentiate_each(batch.problems, settings.threads, derivatives::lcp_derivative_reals(n),
+                     derivatives::lcp_derivative_ints(n),
+                     [&](std::int64_t p, double* reals, int* ints) {
+                       Report report;
+                       LcpDerivative one(n, batch.matrix.data() + p * n * n,
+                                         batch.vector.data() + p * n, rules, reals, ints);
+                       const bool solved = answer.status.data()[p] == Status::solved;
+                       if (solved && one.modes(answer.solution.data() + p * n, report)) {
+                         call(p, one, report);
+                       } else {
+                         refuse(p);
+                       }
+                       put_report(table, p, report);
+                     });
+}
+
+}  // namespace
+
+LcpGradient differentiate_lcp(const LcpBatch& batch, const LcpResult& answer,
+                              const LcpCotangent& cotangent, const DerivativeSettings& settings,
+                              const LcpWanted& wanted) {
+  const std::int64_t n = batch.order;
+  LcpGradient gradient;
+  LcpGradient::each_array(
+      batch,
+      [&](const char* name, const Extents& extents, auto& array) {
+        const std::string_view field = name;
+        if ((field == "matrix" && !wanted.matrix) || (field == "vector" && !wanted.vector)) return;
+        array = std::remove_cvref_t<decltype(array)>(static_cast<std::size_t>(extents.count()));
+      },
+      gradient);
+  const auto spread = [&](std::int64_t p) {
+    const double* y = gradient.adjoint.data() + p * n;
+    const double* z = gradient.solution.data() + p * n;
+    const double* h = row_of(cotangent.w, p, n);
+    for (std::int64_t i = 0; i < n; ++i) {
+      const double value = (h != nullptr ? h[i] : 0.0) - y[i];
+      if (wanted.vector) gradient.vector.data()[p * n + i] = value;
+      if (!wanted.matrix) continue;
+      double* row = gradient.matrix.data() + (p * n + i) * n;
+      for (std::int64_t j = 0; j < n; ++j) row[j] = value * z[j];
+    }
+  };
+  each_lcp(
+      batch, answer, settings, gradient,
+      [&](std::int64_t p, LcpDerivative& one, Report& report) {
+        one.adjoint(row_of(cotangent.solution, p, n), row_of(cotangent.w, p, n), wanted,
+                    gradient.adjoint.data() + p * n, report);
+        std::copy_n(one.polished(), n, gradient.solution.data() + p * n);
+        spread(p);
+      },
+      [&](std::int64_t p) {
+        std::fill_n(gradient.adjoint.data() + p * n, n, kNone);
+        std::fill_n(gradient.solution.data() + p * n, n, kNone);
+        spread(p);
+      });
+  return gradient;
+}
+
+LcpTangent propagate_lcp(const LcpBatch& batch, const LcpResult& answer,
+                         const LcpDirection& direction, const DerivativeSettings& settings) {
+  const std::int64_t n = batch.order;
+  auto tangent = allocate<LcpTangent>(batch);
+  each_lcp(
+      batch, answer, settings, tangent,
+      [&](std::int64_t p, LcpDerivative& one, Report& report) {
+        one.tangent(row_of(direction.matrix, p, n * n), row_of(direction.vector, p, n),
+                    tangent.solution.data() + p * n, tangent.w.data() + p * n, report);
+      },
+      [&](std::int64_t p) {
+        std::fill_n(tangent.solution.data() + p * n, n, kNone);
+        std::fill_n(tangent.w.data() + p * n, n, kNone);
+      });
+  return tangent;
+}
+
+}  // namespace carom::cpu

@@ -1,0 +1,248 @@
+#include <cmath>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <carom/certificate_derivative.hpp>
+#include <carom/derivative_lcp.hpp>
+#include <carom/derivative_qp.hpp>
+
+#include "support/message.hpp"
+
+namespace carom {
+namespace {
+
+using test::expect_names;
+using test::refusal;
+
+struct Lcp {
+  LcpBatch batch;
+  LcpResult answer;
+};
+
+Lcp solved(int order, const std::vector<double>& matrix, const std::vector<double>& vector) {
+  Lcp one;
+  one.batch.problems = static_cast<std::int64_t>(vector.size()) / order;
+  one.batch.order = order;
+  one.batch.matrix = Buffer<double>::from(matrix);
+  one.batch.vector = Buffer<double>::from(vector);
+  one.answer = solve_lcp(one.batch);
+  return one;
+}
+
+/// A P-matrix: definite with a skew part.
+std::vector<double> definite(std::mt19937_64& random, int n) {
+  std::normal_distribution<double> normal;
+  std::vector<double> b(static_cast<std::size_t>(n) * n), m(b.size());
+  for (double& value : b) value = normal(random);
+  for (int i = 0; i < n; ++i) {
+    for (int j = 0; j < n; ++j) {
+      double sum = i == j ? 0.1 : 0.0;
+      for (int k = 0; k < n; ++k) sum += b[i * n + k] * b[j * n + k] / n;
+      m[i * n + j] = sum + 0.5 * (b[i * n + j] - b[j * n + i]);
+    }
+  }
+  return m;
+}
+
+/// z of the modes `held` in long double.
+std::vector<long double> branch(int n, const std::vector<long double>& matrix,
+                                const std::vector<long double>& vector,
+                                const std::vector<int>& held) {
+  const int k = static_cast<int>(held.size());
+  std::vector<long double> a(static_cast<std::size_t>(k) * k), x(k);
+  for (int i = 0; i < k; ++i) {
+    for (int j = 0; j < k; ++j) a[i * k + j] = matrix[held[i] * n + held[j]];
+    x[i] = -vector[held[i]];
+  }
+  for (int c = 0; c < k; ++c) {
+    int best = c;
+    for (int i = c + 1; i < k; ++i) {
+      if (std::fabs(a[i * k + c]) > std::fabs(a[best * k + c])) best = i;
+    }
+    for (int j = 0; j < k; ++j) std::swap(a[c * k + j], a[best * k + j]);
+    std::swap(x[c], x[best]);
+    for (int i = c + 1; i < k; ++i) {
+      const long double factor = a[i * k + c] / a[c * k + c];
+      for (int j = c; j < k; ++j) a[i * k + j] -= factor * a[c * k + j];
+      x[i] -= factor * x[c];
+    }
+  }
+  for (int i = k - 1; i >= 0; --i) {
+    for (int j = i + 1; j < k; ++j) x[i] -= a[i * k + j] * x[j];
+    x[i] /= a[i * k + i];
+  }
+  std::vector<long double> z(n, 0.0L);
+  for (int i = 0; i < k; ++i) z[held[i]] = x[i];
+  return z;
+}
+
+TEST(DifferentiateLcp, AgreesWithDifferencesInLongDouble) {
+  std::mt19937_64 random(11);
+  std::normal_distribution<double> normal;
+  for (const int n : {1, 3, 8, 20}) {
+    for (int trial = 0; trial < 20; ++trial) {
+      const std::vector<double> matrix = definite(random, n);
+      std::vector<double> vector(n), weight(n), d_matrix(matrix.size()), d_vector(n);
+      for (auto* list : {&vector, &weight, &d_matrix, &d_vector}) {
+        for (double& value : *list) value = normal(random);
+      }
+      const Lcp one = solved(n, matrix, vector);
+      ASSERT_EQ(one.answer.status.host()[0], Status::solved);
+      LcpCotangent cotangent;
+      cotangent.solution = Buffer<double>::from(weight);
+      const LcpGradient gradient = differentiate_lcp(one.batch, one.answer, cotangent);
+      ASSERT_EQ(gradient.status.host()[0], Smoothness::smooth);
+      std::vector<int> held;
+      for (int i = 0; i < n; ++i) {
+        if (one.answer.solution.host()[i] > 0.0) held.push_back(i);
+      }
+      const auto loss = [&](long double t) {
+        std::vector<long double> m(matrix.size()), q(n);
+        for (std::size_t i = 0; i < m.size(); ++i) m[i] = matrix[i] + t * d_matrix[i];
+        for (int i = 0; i < n; ++i) q[i] = vector[i] + t * d_vector[i];
+        const auto z = branch(n, m, q, held);
+        long double sum = 0.0L;
+        for (int i = 0; i < n; ++i) sum += weight[i] * z[i];
+        return sum;
+      };
+      constexpr long double h = 1e-5L;
+      const long double expected =
+          (8.0L * (loss(h) - loss(-h)) - (loss(2.0L * h) - loss(-2.0L * h))) / (12.0L * h);
+      double found = 0.0, size = 0.0;
+      const auto add = [&](double g, double d) {
+        found += g * d;
+        size += std::fabs(g * d);
+      };
+      for (std::size_t i = 0; i < matrix.size(); ++i) add(gradient.matrix.host()[i], d_matrix[i]);
+      for (int i = 0; i < n; ++i) add(gradient.vector.host()[i], d_vector[i]);
+      EXPECT_NEAR(found, static_cast<double>(expected),
+                  1e-10 * size * std::max(1.0, gradient.condition.host()[0] / 1e6));
+    }
+  }
+}
+
+TEST(DifferentiateLcp, TheCertificateRefusesMutations) {
+  std::mt19937_64 random(12);
+  std::normal_distribution<double> normal;
+  int mutations = 0;
+  for (int trial = 0; trial < 50; ++trial) {
+    const int n = 6;
+    const std::vector<double> matrix = definite(random, n);
+    std::vector<double> vector(n), weight(n);
+    for (double& value : vector) value = normal(random);
+    for (double& value : weight) value = normal(random);
+    const Lcp one = solved(n, matrix, vector);
+    LcpCotangent cotangent;
+    cotangent.solution = Buffer<double>::from(weight);
+    const LcpGradient gradient = differentiate_lcp(one.batch, one.answer, cotangent);
+    const double* z = one.answer.solution.data();
+    const auto held = [z](int i) { return z[i] > 0.0; };
+    std::vector<double> y = gradient.adjoint.to_vector();
+    const auto residual = [&] {
+      return certificate::lcp_adjoint_residual(n, matrix.data(), held, weight.data(), y.data());
+    };
+    EXPECT_LE(residual(), 1e-14);
+    int rows = 0;
+    for (int i = 0; i < n; ++i) rows += held(i) ? 1 : 0;
+    if (rows < 2) continue;
+    const std::vector<double> right = y;
+    for (double& value : y) value = -value;  // wrong sign
+    EXPECT_GE(residual(), 0.1);
+    y = right;
+    for (int i = 0; i < n; ++i) {  // a dropped row
+      if (!held(i)) continue;
+      y[i] = 0.0;
+      EXPECT_GE(residual(), 1e-6);
+      y[i] = right[i] * (1.0 + 1e-9);  // an iteration that stopped early
+      EXPECT_GE(residual(), 1e-12);
+      y = right;
+      ++mutations;
+    }
+    for (int i = 0; i < n; ++i) {  // an inactive row kept
+      if (held(i)) continue;
+      y[i] = 1e-3;
+      EXPECT_TRUE(std::isinf(residual()));
+      y = right;
+    }
+    for (int i = 0; i < n; ++i) y[i] *= held(i) ? z[i] : 1.0;  // lambda squared
+    EXPECT_GE(residual(), 1e-6);
+  }
+  EXPECT_GE(mutations, 50);
+}
+
+TEST(DifferentiateLcp, StatusesByConstruction) {
+  // max(0, -q): kink at 0, its mean 1/2; one side free.
+  const Lcp touching = solved(1, {1.0}, {0.0});
+  LcpCotangent cotangent;
+  cotangent.solution = Buffer<double>::from(std::vector<double>{1.0});
+  const auto at = [&](AtKink element) {
+    DerivativeSettings settings;
+    settings.at_kink = element;
+    const LcpGradient gradient =
+        differentiate_lcp(touching.batch, touching.answer, cotangent, settings);
+    EXPECT_EQ(gradient.status.host()[0], Smoothness::kink);
+    EXPECT_EQ(gradient.doubtful.host()[0], 1);
+    return gradient.vector.host()[0];
+  };
+  EXPECT_EQ(at(AtKink::mean), -0.5);
+  EXPECT_EQ(at(AtKink::held), -1.0);
+  EXPECT_EQ(at(AtKink::free), 0.0);
+  EXPECT_TRUE(std::isnan(at(AtKink::nan)));
+  LcpDirection direction;
+  direction.vector = Buffer<double>::from(std::vector<double>{-1.0});
+  EXPECT_EQ(propagate_lcp(touching.batch, touching.answer, direction).solution.host()[0], 1.0);
+}
+
+TEST(DifferentiateLcp, RefusalsNameFieldIndexAndValue) {
+  const Lcp one = solved(2, {1, 0, 0, 1}, {-1, 1});
+  LcpCotangent cotangent;
+  cotangent.solution =
+      Buffer<double>::from(std::vector<double>{1.0, std::numeric_limits<double>::infinity()});
+  expect_names(
+      refusal([&] { static_cast<void>(differentiate_lcp(one.batch, one.answer, cotangent)); }),
+      {"cotangent.solution[1]", "problem 0", "inf"});
+  cotangent.solution = Buffer<double>::from(std::vector<double>{1.0});
+  expect_names(
+      refusal([&] { static_cast<void>(differentiate_lcp(one.batch, one.answer, cotangent)); }),
+      {"cotangent.solution", "1", "2"});
+  cotangent.solution = Buffer<double>::from(std::vector<double>{1.0, 1.0});
+  DerivativeSettings settings;
+  settings.margin_tolerance = 0.0;
+  expect_names(refusal([&] {
+                 static_cast<void>(differentiate_lcp(one.batch, one.answer, cotangent, settings));
+               }),
+               {"margin_tolerance", "0"});
+  EXPECT_THROW(static_cast<void>(
+                   differentiate_lcp(one.batch, one.answer, cotangent, {}, {}, Backend::reference)),
+               BackendUnavailable);
+}
+
+TEST(DifferentiateQp, RedundantContactsAreSmoothInVelocity) {
+  // Four corners of a resting body hold three velocities: multipliers are not unique, v is.
+  QpBatch batch;
+  batch.problems = 1;
+  batch.variables = 3;
+  batch.rows = 4;
+  batch.hessian = Buffer<double>::from(std::vector<double>{2, 0, 0, 0, 0.3, 0, 0, 0, 0.5});
+  batch.vector = Buffer<double>::from(std::vector<double>{2, 0, 0});
+  batch.matrix = Buffer<double>::from(std::vector<double>{1, 1, 1, 1, 1, -1, 1, -1, 1, 1, -1, -1});
+  batch.lower = Buffer<double>::from(std::vector<double>(4, 0.0));
+  batch.upper =
+      Buffer<double>::from(std::vector<double>(4, std::numeric_limits<double>::infinity()));
+  const QpResult answer = solve_qp(batch);
+  ASSERT_EQ(answer.status.host()[0], Status::solved);
+  QpCotangent cotangent;
+  cotangent.solution = Buffer<double>::from(std::vector<double>{1, 2, 3});
+  QpWanted velocity{true, true, false, false, false, false, false};
+  const QpGradient smooth = differentiate_qp(batch, answer, cotangent, {}, velocity);
+  EXPECT_EQ(smooth.status.host()[0], Smoothness::smooth);
+  for (const double value : smooth.vector.host()) EXPECT_NEAR(value, 0.0, 1e-14);
+  EXPECT_TRUE(smooth.matrix.empty());
+  EXPECT_EQ(differentiate_qp(batch, answer, cotangent).status.host()[0], Smoothness::kink);
+}
+
+}  // namespace
+}  // namespace carom
