@@ -1,5 +1,6 @@
 #pragma once
 
+#include <carom/certificate_derivative.hpp>
 #include <carom/device/arena.hpp>
 #include <carom/device/host_device.hpp>
 #include <carom/device/numeric.hpp>
@@ -7,7 +8,8 @@
 /// Dense factors of the equations of one answer's modes: small, general and nearly always regular.
 namespace carom::derivatives {
 
-using kernels::magnitude;
+/// |x|.
+CAROM_INLINE double magnitude(double x) { return certificate::absolute(x); }
 
 template <class Memory>
 struct FactorsLayout {

@@ -1,11 +1,14 @@
 #pragma once
 
+#include <carom/certificate_derivative.hpp>
 #include <carom/device/host_device.hpp>
 #include <carom/device/numeric.hpp>
 
 /// The doubtful rows of an answer: 0 <= t perp S t + s >= 0, where S is the Schur complement of the
 /// rows that are held.
 namespace carom::derivatives {
+
+using certificate::absolute;
 
 /// Largest number of doubtful rows whose principal minors are looked at one by one.
 inline constexpr int kMostMinors = 12;
@@ -31,7 +34,7 @@ CAROM_HOST_DEVICE inline bool symmetric_definite(int b, const double* s, const d
     for (int i = k + 1; i < b; ++i) {
       const double factor = a[i * b + k] / pivot;
       for (int j = k + 1; j < b; ++j) a[i * b + j] -= factor * a[k * b + j];
-      terms[i] += kernels::magnitude(factor * a[k * b + i]);
+      terms[i] += absolute(factor * a[k * b + i]);
     }
   }
   return true;
@@ -54,7 +57,7 @@ CAROM_HOST_DEVICE inline bool minors_positive(int b, const double* s, const doub
       for (int j = 0; j < rest; ++j) {
         part[i * rest + j] = s[(i + 1) * b + j + 1] - factor * s[j + 1];
       }
-      terms[i] = size[i + 1] + kernels::magnitude(factor * s[i + 1]);
+      terms[i] = size[i + 1] + absolute(factor * s[i + 1]);
     }
     if (!minors_positive(rest, part, terms, terms + rest)) return false;
   }
@@ -73,9 +76,9 @@ CAROM_HOST_DEVICE inline bool eliminate(int n, double* a, double* x) {
   for (int k = 0; k < n; ++k) {
     int best = k;
     for (int i = k + 1; i < n; ++i) {
-      if (kernels::magnitude(a[i * n + k]) > kernels::magnitude(a[best * n + k])) best = i;
+      if (absolute(a[i * n + k]) > absolute(a[best * n + k])) best = i;
     }
-    if (!(kernels::magnitude(a[best * n + k]) > 0.0)) return false;
+    if (!(absolute(a[best * n + k]) > 0.0)) return false;
     if (best != k) {
       for (int j = k; j < n; ++j) {
         const double kept = a[k * n + j];
@@ -127,7 +130,7 @@ CAROM_HOST_DEVICE inline bool vanishing_combination(int b, const double* s, int 
     for (int k = 0; k < b; ++k) {
       double size = 0.0;
       const double sum = slope(k, size);
-      if (kernels::magnitude(sum) <= kZero * size) continue;
+      if (absolute(sum) <= kZero * size) continue;
       zero = false;
       if (k == i || in[k] != 0 || !(s[k * b + k] > 0.0)) continue;
       const double gain = -sum / kernels::square_root(s[k * b + k]);
@@ -184,7 +187,7 @@ CAROM_HOST_DEVICE inline bool solve_doubtful(int b, const double* s, const doubl
   double* x = memory + static_cast<long>(b) * b;
   for (int i = 0; i < b; ++i) basic[i] = 0;
   double unit = 0.0;
-  for (int i = 0; i < b; ++i) unit = kernels::larger(unit, kernels::magnitude(rhs[i]));
+  for (int i = 0; i < b; ++i) unit = kernels::larger(unit, absolute(rhs[i]));
   const long most = b <= kMostMinors ? 4L << b : 400L * b;
   for (long round = 0; round < most; ++round) {
     int n = 0;
@@ -206,10 +209,10 @@ CAROM_HOST_DEVICE inline bool solve_doubtful(int b, const double* s, const doubl
         if (t[i] < 0.0) wrong = i;
         continue;
       }
-      double sum = rhs[i], size = kernels::magnitude(rhs[i]);
+      double sum = rhs[i], size = absolute(rhs[i]);
       for (int j = 0; j < b; ++j) {
         sum += s[i * b + j] * t[j];
-        size += kernels::magnitude(s[i * b + j] * t[j]);
+        size += absolute(s[i * b + j] * t[j]);
       }
       if (sum < -1e-14 * kernels::larger(size, 1e-2 * unit)) wrong = i;
     }

@@ -277,8 +277,9 @@ class LcpDerivative {
     }
     for (int i = 0; i < n_; ++i) {
       if (!(at_.unit[i] > 0.0)) continue;
+      const double share = 1.0 / at_.unit[i];
       for (int j = 0; j < n_; ++j) {
-        at_.feel[j] = kernels::larger(at_.feel[j], magnitude(entry(i, j)) / at_.unit[i]);
+        at_.feel[j] = kernels::larger(at_.feel[j], magnitude(entry(i, j)) * share);
       }
     }
   }
