@@ -100,7 +100,7 @@ class Inputs:
     def __init__(self, problem: Mapping[str, Any], names: Sequence[str], problems: int) -> None:
         self.problems = problems
         self.given = {name: np.asarray(problem[name]) for name in names}
-        left_out = getattr(problem, "without_axis", frozenset())
+        left_out: frozenset[str] = getattr(problem, "without_axis", frozenset())
         self.without_axis = frozenset(name for name in names if name in left_out)
         self.all = {
             name: array

@@ -267,9 +267,10 @@ def solve_lcp(
     lead, arrays, k = _lcp_arrays(M, q)
     chosen = _element(at_kink, margin_tolerance, error_tolerance)
 
-    @jax.custom_vjp
-    def run(M: Any, q: Any) -> LcpAnswer:
+    def plain(M: Any, q: Any) -> LcpAnswer:
         return _lcp_answer(lead, (M, q), k, backend, settings)
+
+    run: Any = jax.custom_vjp(plain)
 
     def forward(M: Any, q: Any) -> tuple[LcpAnswer, Any]:
         answer = run(M, q)
@@ -353,7 +354,7 @@ class _Qp:
         self.one = [np.eye(v)[None], *(np.zeros((1, *shape)) for shape in self.own[1:])]
 
     @property
-    def sizes(self) -> tuple[Any, ...]:
+    def sizes(self) -> tuple[int, int, list[tuple[str, int]]]:
         return self.shape["variables"], self.shape["rows"], self.kinds
 
     def answer(self, arrays: Sequence[Any], backend: str, settings: dict[str, Any]) -> QpAnswer:
@@ -410,9 +411,10 @@ def solve_qp(
     qp = _Qp((P, q, A, l, u, C, b), cones)
     chosen = _element(at_kink, margin_tolerance, error_tolerance)
 
-    @jax.custom_vjp
-    def run(*arrays: Any) -> QpAnswer:
+    def plain(*arrays: Any) -> QpAnswer:
         return qp.answer(arrays, backend, settings)
+
+    run: Any = jax.custom_vjp(plain)
 
     def forward(*primals: Any) -> tuple[QpAnswer, Any]:
         arrays = [primal.value for primal in primals]

@@ -153,7 +153,7 @@ class QpResult(Proven, Differentiable):
     _inputs = ("hessian", "vector", "matrix", "lower", "upper", "cone_matrix", "cone_vector")
     _outputs = ("solution", "dual", "cone_dual", "objective")
 
-    def _sizes(self) -> tuple[Any, ...]:
+    def _sizes(self) -> tuple[int, int, int, list[tuple[str, int]]]:
         n, v = self.solution.shape
         cones = [(str(kind), int(size)) for kind, size in self.problem["cones"]]
         return n, v, self.dual.shape[1], cones

@@ -107,3 +107,65 @@ def test_refusals_come_while_tracing():
             cj.solve_lcp(M, q)
     finally:
         jax.config.update("jax_enable_x64", True)
+
+
+def test_gradients_are_those_of_the_plain_calls_under_jit_and_vmap():
+    M, q = lcps(12)
+    r = carom.solve_lcp(M, q)
+    plain = r.vjp(solution=2 * r.solution)
+    assert set(plain.words()) == {"smooth"}
+
+    def loss(M, q):
+        return jnp.sum(cj.solve_lcp(M, q).solution ** 2)
+
+    made = jax.jit(jax.grad(loss, argnums=(0, 1)))(M, q)
+    assert np.asarray(made[0]).tobytes() == plain.matrix.tobytes()
+    assert np.asarray(made[1]).tobytes() == plain.vector.tobytes()
+    each = jax.jit(jax.vmap(jax.grad(loss, argnums=1)))(M, q)
+    assert np.asarray(each).tobytes() == plain.vector.tobytes()
+    shared = jax.grad(loss)(M[0], q)
+    expected = carom.solve_lcp(np.repeat(M[:1], 12, axis=0), q)
+    np.testing.assert_allclose(shared, expected.vjp(solution=2 * expected.solution).matrix.sum(axis=0), rtol=1e-13)
+    answer, gradient = jax.jit(cj.solve_lcp_vjp)(M, q, 2 * r.solution)
+    same(gradient, plain)
+    along = r.jvp(matrix=M, vector=q)
+    same(jax.jit(lambda: cj.solve_lcp_jvp((M, q), (M, q))[1])(), along)
+
+
+def test_gradients_of_qps_ask_for_what_jax_differentiates():
+    from jax.test_util import check_grads
+
+    rng = np.random.default_rng(4)
+    P, _ = lcps(6)
+    q, A = 5 * rng.normal(size=(6, 3)), rng.normal(size=(6, 5, 3))
+    l, u = -np.ones((6, 5)), np.ones((6, 5))
+    r = carom.solve_qp(P, q, A, l, u)
+
+    def loss(P, q, A, u):
+        answer = cj.solve_qp(P, q, A, l, u)
+        return jnp.sum(answer.solution**2) + jnp.sum(answer.objective) + jnp.sum(answer.dual)
+
+    plain = r.vjp(solution=2 * r.solution, dual=np.ones((6, 5)), objective=np.ones(6))
+    assert set(plain.words()) == {"smooth"}
+    made = jax.jit(jax.grad(loss, argnums=(0, 1, 2, 3)))(P, q, A, u)
+    for got, name in zip(made, ("hessian", "vector", "matrix", "upper")):
+        np.testing.assert_allclose(got, getattr(plain, name), atol=1e-14)
+    check_grads(lambda q, u: cj.solve_qp(P, q, A, l, u).solution, (q, u), order=1, modes=["rev"])
+    # Redundant corners: smooth in q alone, with which jax.grad is content; NaN nowhere.
+    corners = np.array([[1.0, 1, 1], [1, 1, -1], [1, -1, 1], [1, -1, -1]])
+    mass = np.diag([2.0, 0.3, 0.5])
+    velocity = jax.grad(lambda q: jnp.sum(cj.solve_qp(mass, q, corners, jnp.zeros(4)).solution))
+    np.testing.assert_allclose(velocity(jnp.array([2.0, 0.0, 0.0])), 0.0, atol=1e-13)
+    _, own = cj.solve_qp_vjp(mass, np.array([2.0, 0, 0]), corners, np.zeros(4), solution=np.ones(3))
+    _, smooth = cj.solve_qp_vjp(mass, np.array([2.0, 0, 0]), corners, np.zeros(4), solution=np.ones(3), wrt=("vector",))
+    assert int(own.status) == carom.Smoothness.kink and int(smooth.status) == carom.Smoothness.smooth
+    _, along = cj.solve_qp_jvp((P, q, A, l, u), (None, q))
+    np.testing.assert_array_equal(along.solution, r.jvp(vector=q).solution)
+
+
+def test_a_cotangent_with_nan_spoils_its_own_problem_alone():
+    M, q = lcps(3)
+    bad = np.ones((3, 3))
+    bad[1, 2] = np.nan
+    _, gradient = cj.solve_lcp_vjp(M, q, bad)
+    assert np.isnan(gradient.vector[1]).all() and np.isfinite(gradient.vector[jnp.array([0, 2])]).all()
