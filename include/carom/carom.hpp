@@ -11,6 +11,7 @@
 #include <carom/certificate_qp.hpp>
 #include <carom/compliant.hpp>
 #include <carom/coulomb.hpp>
+#include <carom/derivative_compliant.hpp>
 #include <carom/derivative_lcp.hpp>
 #include <carom/derivative_qp.hpp>
 #include <carom/equilibrium_certificate.hpp>

@@ -59,9 +59,10 @@ def from_any(field: str, value: Any, dtype: Any = np.float64, strict: bool = Fal
 
 class Given(dict[str, Any]):
     """Arrays by name, with the number of problems in front; without_axis: of those that were given
-    without it."""
+    without it, scalars: of those where a number stands for all rows."""
 
     without_axis: frozenset[str] = frozenset()
+    scalars: frozenset[str] = frozenset()
 
 
 class Batch:

@@ -60,6 +60,18 @@ class QpTangent(Derivative):
     """Directional derivatives solution (n, v), dual (n, r), cone_dual (n, k), objective (n)."""
 
 
+@result
+class StepGradient(Derivative):
+    """Gradients in a step's inputs, of the shapes that these were given in: step_size, mass_matrix
+    (symmetric), force, velocity, position_map, and of the rows jacobian, jacobian_dot_v, phi, stiffness,
+    damping, friction; None where not wanted. Zero at absent rows and at those with K = B = 0."""
+
+
+@result
+class StepTangent(Derivative):
+    """Directional derivatives velocity (n, nv), increment (n, nq or nv), force (n, m), kinetic_energy (n)."""
+
+
 def _settings(at_kink: str, settings: dict[str, Any]) -> dict[str, Any]:
     return {**settings, "at_kink": "nan" if at_kink == "raise" else at_kink}
 
@@ -102,6 +114,7 @@ class Inputs:
         self.given = {name: np.asarray(problem[name]) for name in names}
         left_out: frozenset[str] = getattr(problem, "without_axis", frozenset())
         self.without_axis = frozenset(name for name in names if name in left_out)
+        self.scalars: frozenset[str] = getattr(problem, "scalars", frozenset())
         self.all = {
             name: array
             if array.shape[0] == problems and array.flags.c_contiguous
@@ -111,6 +124,8 @@ class Inputs:
 
     def own(self, name: str, gradient: np.ndarray) -> np.ndarray:
         """A gradient of all problems in the shape of its input: the sum where one is for all."""
+        if name in self.scalars:
+            return np.asarray(gradient.sum())
         if self.given[name].shape[0] != self.problems:
             gradient = gradient.sum(axis=0, keepdims=True)
         return gradient[0] if name in self.without_axis else gradient
@@ -119,6 +134,8 @@ class Inputs:
         """A direction of one input, of its shape or with all problems."""
         array = from_any(name, value)
         full = self.all[name].shape
+        if array.ndim == 0 and (name in self.scalars or len(full) == 1):
+            return np.full(full, array)
         if array.ndim == len(full) - 1:
             array = array[None]
         if array.ndim != len(full) or array.shape[1:] != full[1:] or array.shape[0] not in (1, full[0]):

@@ -11,6 +11,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import Batch, from_any, refuse
+from ._derivatives import SETTINGS, Differentiable, StepGradient, StepTangent
 from ._progress import called
 from ._results import Batched, RowType, checked, result
 from ._settings import in_words, takes_settings
@@ -39,9 +40,72 @@ class Rows:
 
 
 @result
-class StepResult(Batched):
+class StepResult(Batched, Differentiable):
     """velocity v' (n, nv), increment q' - q (n, nq or nv), force lambda (n, m) [N], kinetic_energy
-    [J], status, iterations, residual (n)."""
+    [J], status, iterations, residual (n); problem: the arrays that were given, by their names in C++."""
+
+    problem: dict[str, Any]
+
+    _inputs = ("step_size", "mass_matrix", "force", "velocity", "position_map", "jacobian", "jacobian_dot_v",
+               "phi", "stiffness", "damping", "friction")  # fmt: skip
+    _outputs = ("velocity", "increment", "force", "kinetic_energy")
+
+    def _call(self) -> tuple[dict[str, np.ndarray], tuple[int, int, int, int, int], dict[str, Any]]:
+        given = self._given()
+        types = np.ascontiguousarray(np.broadcast_to(self.problem["type"], self.force.shape))
+        (n, nv), m = self.velocity.shape, self.force.shape[1]
+        nq = given.given["position_map"].shape[1]
+        solver = {name: self.problem[name] for name in ("law", "centripetal")}
+        return {**given.all, "type": types}, (n, int(self.problem["dimension"]), nv, m, nq), solver
+
+    def _left(self, given: dict[str, np.ndarray], names: list[str], settings: dict[str, Any]) -> dict[str, Any]:
+        problem, sizes, solver = self._call()
+        answer = {"force": self.force, "status": self.status}
+        found: dict[str, Any] = _core.differentiate_compliant(
+            problem, answer, given, *sizes, solver, settings, names
+        )
+        return found
+
+    def _right(self, along: dict[str, np.ndarray], settings: dict[str, Any]) -> dict[str, Any]:
+        problem, sizes, solver = self._call()
+        answer = {"force": self.force, "status": self.status}
+        found: dict[str, Any] = _core.propagate_compliant(problem, answer, along, *sizes, solver, settings)
+        return found
+
+    @takes_settings(SETTINGS, without=("at_kink",))
+    def vjp(
+        self, *, velocity: Any = None, increment: Any = None, force: Any = None, kinetic_energy: Any = None,
+        wrt: Any = None, at_kink: str = "mean", not_solved: str = "nan", on_error: str = "status",
+        **settings: Any,
+    ) -> StepGradient:  # fmt: skip
+        """The gradient in h, M, f, v, N and the rows' J, Jdot v, phi, K, B, mu of a loss, from its
+        gradient in the step's arrays; a row's gradient is zero where it was not there.
+
+        wrt: names of step_size, mass_matrix, force, velocity, position_map, jacobian, jacobian_dot_v, phi,
+        stiffness, damping, friction; None all. Redundant contacts are regular: their springs share
+        the load. With Jdot_v and its centripetal term (centripetal=True) the derivative is undefined; the law
+        programme is refused. Otherwise as LcpResult.vjp."""
+        cotangent = {"velocity": velocity, "increment": increment, "force": force, "kinetic_energy": kinetic_energy}
+        made: StepGradient = self._vjp(StepGradient, cotangent, wrt, at_kink, not_solved, on_error, settings)
+        return made
+
+    @takes_settings(SETTINGS, without=("at_kink",))
+    def jvp(
+        self, *, step_size: Any = None, mass_matrix: Any = None, force: Any = None, velocity: Any = None,
+        position_map: Any = None, jacobian: Any = None, jacobian_dot_v: Any = None, phi: Any = None,
+        stiffness: Any = None, damping: Any = None, friction: Any = None, not_solved: str = "nan",
+        on_error: str = "status", **settings: Any,
+    ) -> StepTangent:  # fmt: skip
+        """The directional derivative of the step along a direction in its inputs; one-sided and exact at a
+        contact that touches while it slips and at the border of stick and slip, undefined at one that
+        touches without slip. Otherwise as LcpResult.jvp."""
+        direction = {
+            "step_size": step_size, "mass_matrix": mass_matrix, "force": force, "velocity": velocity,
+            "position_map": position_map, "jacobian": jacobian, "jacobian_dot_v": jacobian_dot_v, "phi": phi,
+            "stiffness": stiffness, "damping": damping, "friction": friction,
+        }  # fmt: skip
+        made: StepTangent = self._jvp(StepTangent, direction, not_solved, on_error, settings)
+        return made
 
 
 @result
@@ -141,7 +205,13 @@ def step(
         batch.arrays(), batch.problems, dimension, nv, m, batch.extents["nq"], in_words(settings),
         backend, workspace,
     )  # fmt: skip
-    return checked(StepResult(**answer), on_error)
+    rows = (constraints.Jdot_v, constraints.phi, constraints.K, constraints.B, constraints.mu)
+    names = ("jacobian_dot_v", "phi", "stiffness", "damping", "friction")
+    problem = batch.given()
+    problem.scalars = frozenset(name for name, value in zip(names, rows) if np.ndim(value) == 0)
+    problem.update(dimension=int(dimension), law=settings.get("law", "complementarity"),
+                   centripetal=bool(settings.get("centripetal", True)))  # fmt: skip
+    return checked(StepResult(**answer, problem=problem), on_error)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <carom/derivative_compliant.hpp>
 #include <carom/derivative_lcp.hpp>
 #include <carom/derivative_qp.hpp>
 
@@ -45,6 +46,18 @@ struct QpCall {
     for (const auto& [kind, size] : cones) {
       batch.cones.push_back({enumerator<ConeKind>("cones", nb::cast(kind)), size});
     }
+    borrow(batch, batch, problem);
+    borrow(answer, batch, result);
+  }
+};
+
+struct StepCall {
+  CompliantBatch batch;
+  CompliantResult answer;
+
+  StepCall(const nb::dict& problem, const nb::dict& result, std::int64_t problems, int dimension,
+           int velocities, int rows, int positions) {
+    static_cast<CompliantSizes&>(batch) = {problems, dimension, velocities, rows, positions};
     borrow(batch, batch, problem);
     borrow(answer, batch, result);
   }
@@ -117,6 +130,36 @@ nb::dict propagate_qps(const nb::dict& problem, const nb::dict& result, const nb
       call.batch);
 }
 
+nb::dict differentiate_steps(const nb::dict& problem, const nb::dict& result,
+                             const nb::dict& cotangent, std::int64_t problems, int dimension,
+                             int velocities, int rows, int positions, const nb::dict& solver,
+                             const nb::dict& settings, const std::vector<std::string>& wanted) {
+  const StepCall call(problem, result, problems, dimension, velocities, rows, positions);
+  CompliantCotangent given;
+  borrow(given, call.batch, cotangent);
+  const auto step = settings_from<CompliantSettings>(solver);
+  const auto chosen = settings_from<DerivativeSettings>(settings);
+  return arrays_of(without_gil([&] {
+                     return differentiate_compliant(call.batch, call.answer, given, step, chosen,
+                                                    wanted);
+                   }),
+                   call.batch);
+}
+
+nb::dict propagate_steps(const nb::dict& problem, const nb::dict& result, const nb::dict& direction,
+                         std::int64_t problems, int dimension, int velocities, int rows,
+                         int positions, const nb::dict& solver, const nb::dict& settings) {
+  const StepCall call(problem, result, problems, dimension, velocities, rows, positions);
+  CompliantDirection given;
+  borrow(given, call.batch, direction);
+  const auto step = settings_from<CompliantSettings>(solver);
+  const auto chosen = settings_from<DerivativeSettings>(settings);
+  return arrays_of(without_gil([&] {
+                     return propagate_compliant(call.batch, call.answer, given, step, chosen);
+                   }),
+                   call.batch);
+}
+
 }  // namespace
 
 void add_derivatives(nb::module_& module) {
@@ -124,6 +167,8 @@ void add_derivatives(nb::module_& module) {
   module.def("propagate_lcp", propagate_lcps);
   module.def("differentiate_qp", differentiate_qps);
   module.def("propagate_qp", propagate_qps);
+  module.def("differentiate_compliant", differentiate_steps);
+  module.def("propagate_compliant", propagate_steps);
   module.def("derivative_settings", described<DerivativeSettings>);
 }
 

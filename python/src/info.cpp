@@ -4,6 +4,7 @@
 
 #include <carom/backend.hpp>
 #include <carom/compliant.hpp>
+#include <carom/derivative_compliant.hpp>
 #include <carom/derivative_lcp.hpp>
 #include <carom/derivative_qp.hpp>
 #include <carom/equilibrium_planar.hpp>
@@ -79,6 +80,8 @@ nb::dict tables() {
   result["QpResult"] = names_of<QpResult>();
   result["LcpGradient"] = names_of<LcpGradient>();
   result["LcpTangent"] = names_of<LcpTangent>();
+  result["StepGradient"] = names_of<CompliantGradient>();
+  result["StepTangent"] = names_of<CompliantTangent>();
   result["QpGradient"] = names_of<QpGradient>();
   result["QpTangent"] = names_of<QpTangent>();
   result["ImpactSamples"] = names_of<ImpactSamples>();

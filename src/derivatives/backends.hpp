@@ -1,5 +1,9 @@
 #pragma once
 
+#include <string>
+#include <vector>
+
+#include <carom/types/derivative_compliant.hpp>
 #include <carom/types/derivative_lcp.hpp>
 #include <carom/types/derivative_qp.hpp>
 
@@ -18,5 +22,16 @@ QpGradient differentiate_qp(const QpBatch& batch, const QpResult& answer,
                             const QpWanted& wanted);
 QpTangent propagate_qp(const QpBatch& batch, const QpResult& answer, const QpDirection& direction,
                        const DerivativeSettings& settings);
+
+CompliantGradient differentiate_compliant(const CompliantBatch& batch,
+                                          const CompliantResult& answer,
+                                          const CompliantCotangent& cotangent,
+                                          const CompliantSettings& solver,
+                                          const DerivativeSettings& settings,
+                                          const std::vector<std::string>& wanted);
+CompliantTangent propagate_compliant(const CompliantBatch& batch, const CompliantResult& answer,
+                                     const CompliantDirection& direction,
+                                     const CompliantSettings& solver,
+                                     const DerivativeSettings& settings);
 
 }  // namespace carom::cpu

@@ -38,8 +38,7 @@ void each_struct(Visit&& visit) {
   visit("MotionSettings", "`simulate_motions`", MotionSettings{});
   visit("CompliantSettings", "`solve_compliant`, `step_worlds`", CompliantSettings{});
   visit("WorldRun", "worlds of `step_worlds`", WorldRun{});
-  visit("DerivativeSettings", "`differentiate_lcp`, `differentiate_qp` and `propagate_*`",
-        DerivativeSettings{});
+  visit("DerivativeSettings", "`differentiate_*` and `propagate_*`", DerivativeSettings{});
   visit("LcpSettings", "`solve_lcp`", LcpSettings{});
   visit("LpSettings", "`solve_lp`", LpSettings{});
   visit("QpSettings", "`solve_qp`", QpSettings{});

@@ -75,6 +75,7 @@ class Factors {
       }
       norm_ = kernels::larger(norm_, sum);
     }
+    sign_ = 1;
     for (int k = 0; k < n; ++k) {
       int best = k;
       for (int i = k + 1; i < n; ++i) {
@@ -82,6 +83,7 @@ class Factors {
       }
       pivots_[k] = best;
       if (best != k) {
+        sign_ = -sign_;
         for (int j = 0; j < n; ++j) {
           const double kept = lu(k, j);
           lu(k, j) = lu(best, j);
@@ -90,6 +92,7 @@ class Factors {
       }
       const double pivot = lu(k, k);
       if (!(magnitude(pivot) > kSingular)) return false;
+      if (pivot < 0.0) sign_ = -sign_;
       const double inverse = 1.0 / pivot;
       for (int i = k + 1; i < n; ++i) {
         const double factor = lu(i, k) * inverse;
@@ -102,6 +105,9 @@ class Factors {
     }
     return true;
   }
+
+  /// That of the determinant.
+  [[nodiscard]] CAROM_INLINE int sign() const { return sign_; }
 
   /// x: right-hand side, then A^-1 of it.
   CAROM_HOST_DEVICE void solve(double* x) const {
@@ -217,6 +223,7 @@ class Factors {
   int* pivots_;
   int n_ = 0;
   double norm_ = 0.0;
+  int sign_ = 1;
 };
 
 }  // namespace carom::derivatives
