@@ -2,7 +2,9 @@
 
 #include <carom/backend.hpp>
 #include <carom/batch.hpp>
+#include <carom/boxed_lcp.hpp>
 #include <carom/certificate.hpp>
+#include <carom/certificate_boxed_lcp.hpp>
 #include <carom/certificate_compliant.hpp>
 #include <carom/certificate_derivative.hpp>
 #include <carom/certificate_lcp.hpp>

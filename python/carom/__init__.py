@@ -13,6 +13,7 @@ from ._files import load
 from ._mujoco import from_mujoco
 from ._pinocchio import from_pinocchio
 from ._validate import Validation, validate
+from .boxed import BoxedLcpResult, solve_affine_vi, solve_boxed_lcp, solve_mixed_lcp
 from .errors import BackendUnavailable, CudaError, InvalidInput, SolveError
 from .problems import Problems, model, models
 from .robots import robot
@@ -22,9 +23,10 @@ from .solvers import solve_coulomb, solve_lcp, solve_lp, solve_qp, solve_sdp
 __version__ = info()["version"]
 
 __all__ = [
-    "BackendUnavailable", "CoulombResult", "CudaError", "CudaScope", "InvalidInput", "LcpResult", "LpResult", "Problems",
+    "BackendUnavailable", "BoxedLcpResult", "CoulombResult", "CudaError", "CudaScope", "InvalidInput", "LcpResult", "LpResult", "Problems",
     "QpMethod", "QpResult", "RowType", "SdpResult", "Smoothness", "SolveError", "Status", "TrajectoryStatus",
     "Validation", "Workspace", "check", "compliant", "data", "dataset", "equilibrium", "from_mujoco", "from_pinocchio", "impact",
-    "info", "load", "model", "models", "motion", "robot", "robots", "solve_coulomb", "solve_lcp", "solve_lp", "solve_qp", "solve_sdp",
+    "info", "load", "model", "models", "motion", "robot", "robots", "solve_affine_vi", "solve_boxed_lcp",
+    "solve_coulomb", "solve_lcp", "solve_lp", "solve_mixed_lcp", "solve_qp", "solve_sdp",
     "stability", "validate",
 ]  # fmt: skip

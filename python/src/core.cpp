@@ -18,6 +18,7 @@ NB_MODULE(_core, module) {
   add_info(module);
   add_cuda_scope(module);
   add_solvers(module);
+  add_boxed_lcp(module);
   add_coulomb(module);
   add_derivatives(module);
   add_proofs(module);

@@ -3,6 +3,7 @@
 #include <nanobind/stl/string_view.h>
 
 #include <carom/backend.hpp>
+#include <carom/boxed_lcp.hpp>
 #include <carom/compliant.hpp>
 #include <carom/derivative_compliant.hpp>
 #include <carom/derivative_lcp.hpp>
@@ -75,6 +76,7 @@ nb::list names_of() {
 /// Names of the arrays of results, in the order of their lists.
 nb::dict tables() {
   nb::dict result;
+  result["BoxedLcpResult"] = names_of<BoxedLcpResult>();
   result["LcpResult"] = names_of<LcpResult>();
   result["LpResult"] = names_of<LpResult>();
   result["QpResult"] = names_of<QpResult>();

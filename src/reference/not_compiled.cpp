@@ -6,6 +6,7 @@
 #include "impact/backends.hpp"
 #include "motion/backends.hpp"
 #include "programs/lcp/backends.hpp"
+#include "programs/lcp/boxed_backends.hpp"
 #include "programs/lp/backends.hpp"
 #include "programs/qp/backends.hpp"
 #include "stability/backends.hpp"
@@ -52,6 +53,10 @@ const MotionEntries& reference::entries() {
 template <>
 const LcpEntries& reference::entries() {
   return none<LcpEntries>();
+}
+template <>
+const BoxedLcpEntries& reference::entries() {
+  return none<BoxedLcpEntries>();
 }
 template <>
 const LpEntries& reference::entries() {

@@ -1,0 +1,270 @@
+#pragma once
+
+#include <cstdint>
+
+#include <carom/certificate_lcp.hpp>
+#include <carom/certificate_lp.hpp>
+
+/// Residuals of boxed linear complementarity problems, recomputed from the problem data, every row
+/// in its own unit: docs/explanation/certificates.md.
+namespace carom::certificate {
+
+/// One problem as it was given; sizes as of BoxedLcpBatchArrays, pointers to one problem's values.
+struct BoxedLcpData {
+  int order;
+  const double* matrix;
+  const double* vector;
+  const double* lower;
+  const double* upper;
+  const std::int32_t* findex;  ///< null: no friction rows
+  const double* friction;
+
+  [[nodiscard]] CAROM_INLINE int index(int i) const { return findex == nullptr ? -1 : findex[i]; }
+};
+
+template <class Memory>
+struct BoxedLcpJudgeLayout {
+  Memory value;  ///< w
+  Memory size;   ///< magnitudes of the products
+  Memory datum;
+  Memory known;  ///< 1 where z_j is explained; then how much the rows feel it
+  Memory low;    ///< the box, that of friction rows included
+  Memory high;
+
+  BoxedLcpJudgeLayout() = default;
+  CAROM_INLINE constexpr BoxedLcpJudgeLayout(kernels::Arena<Memory>& arena, long n)
+      : value(arena.take(n)),
+        size(arena.take(n)),
+        datum(arena.take(n)),
+        known(arena.take(n)),
+        low(arena.take(n)),
+        high(arena.take(n)) {}
+};
+CAROM_HOST_DEVICE constexpr long boxed_lcp_judge_workspace(int n) {
+  return kernels::values_of<BoxedLcpJudgeLayout>(n);
+}
+
+/// The natural map z - mid(lo, hi, z - w), row by row: outside of the box infinity; at lo_i what
+/// w_i is below zero, at hi_i above, |w_i| between; "at" means equal in bits. What exceeds the
+/// rounding of the row's sum counts over the row's datum, as LcpJudge has it: q_i and the terms
+/// that it, a given bound or another row explains. Where z_i is so near to a bound that no row
+/// feels the difference, that counts instead.
+class BoxedLcpJudge {
+ public:
+  /// memory: boxed_lcp_judge_workspace(n).
+  CAROM_HOST_DEVICE BoxedLcpJudge(const BoxedLcpData& problem, double* memory)
+      : problem_(problem),
+        n_(problem.order),
+        rounding_(sum_rounding(n_)),
+        at_(kernels::placed<BoxedLcpJudgeLayout>(memory, n_)) {}
+
+  /// z: [n].
+  CAROM_HOST_DEVICE double residual(const double* z) {
+    for (int i = 0; i < n_; ++i) set_box(i, z);
+    for (int i = 0; i < n_; ++i) {
+      if (!(z[i] >= at_.low[i] && z[i] <= at_.high[i]) || !kernels::is_finite(z[i])) {
+        return kernels::kInfinity;
+      }
+      double sum = problem_.vector[i], size = 0.0;
+      for (int j = 0; j < n_; ++j) {
+        const double term = entry(i, j) * z[j];
+        sum += term;
+        size += magnitude(term);
+      }
+      at_.value[i] = sum;
+      at_.size[i] = size;
+    }
+    MaxAbs<> simple;
+    for (int i = 0; i < n_; ++i) simple.add(simple_share(i, z));
+    if (simple.value <= kLcpClose) return simple.value;
+    if (!(simple.value < kernels::kInfinity)) return kernels::kInfinity;
+    explain(z);
+    MaxAbs<> strict;
+    for (int i = 0; i < n_; ++i) strict.add(relative_share(i, z) + beyond(i));
+    if (strict.value <= kLcpClose || !(strict.value < kernels::kInfinity)) return strict.value;
+    feel_columns();
+    MaxAbs<> worst;
+    for (int i = 0; i < n_; ++i) {
+      double share = relative_share(i, z);
+      if (share > kLcpClose) {
+        const double room = at_.value[i] > 0.0 ? z[i] - at_.low[i] : at_.high[i] - z[i];
+        if (room < kernels::kInfinity) share = kernels::smaller(share, at_.known[i] * room);
+      }
+      worst.add(share);
+    }
+    return worst.value;
+  }
+
+ private:
+  CAROM_INLINE double entry(int i, int j) const {
+    return problem_.matrix[static_cast<long>(i) * n_ + j];
+  }
+  CAROM_INLINE void set_box(int i, const double* z) const {
+    const int j = problem_.index(i);
+    if (j < 0) {
+      at_.low[i] = problem_.lower[i];
+      at_.high[i] = problem_.upper[i];
+      return;
+    }
+    const double limit = problem_.friction[i] * z[j];
+    at_.low[i] = -limit;
+    at_.high[i] = limit;
+  }
+  /// q_i, unless it is what rounding left of a zero.
+  CAROM_INLINE double own(int i) const {
+    const double q = magnitude(problem_.vector[i]);
+    return q <= noise_floor(n_) * at_.size[i] ? 0.0 : q;
+  }
+  CAROM_INLINE bool right_sign(int i, const double* z) const {
+    const double w = at_.value[i];
+    return (z[i] == at_.low[i] && w >= 0.0) || (z[i] == at_.high[i] && w <= 0.0) ||
+           (z[i] == at_.low[i] && z[i] == at_.high[i]);
+  }
+  /// What row i misses in this unit; NaN stays.
+  CAROM_INLINE double share(int i, const double* z, double unit) const {
+    const double w = at_.value[i];
+    if (right_sign(i, z)) return 0.0 * w;
+    return missed(w, at_.size[i] + own(i), unit, rounding_);
+  }
+  CAROM_INLINE double simple_share(int i, const double* z) const {
+    const double by_own = share(i, z, own(i));
+    if (at_.size[i] <= 0.0 || rounding_ * at_.size[i] <= kHidden * own(i)) return by_own;
+    return by_own <= kLcpClose ? kLcpBeyondClose : by_own;
+  }
+  CAROM_INLINE double relative_share(int i, const double* z) const {
+    return share(i, z, unit_of_residual(kernels::larger(at_.datum[i], own(i)), own(i)));
+  }
+  CAROM_INLINE double beyond(int i) const {
+    return beyond_reach(at_.size[i], at_.datum[i], rounding_);
+  }
+  CAROM_INLINE double seed(int i) const { return own(i) <= 2.0 * at_.size[i] ? own(i) : 0.0; }
+
+  /// The rows' data.
+  CAROM_HOST_DEVICE void explain(const double* z) const {
+    for (int j = 0; j < n_; ++j) {
+      const bool given = problem_.index(j) < 0 && (z[j] == at_.low[j] || z[j] == at_.high[j]);
+      at_.known[j] = z[j] == 0.0 || given ? 1.0 : 0.0;
+    }
+    double before = -1.0;
+    for (int round = 0; round <= n_ + 1; ++round) {
+      double count = 0.0;
+      for (int j = 0; j < n_; ++j) {
+        const int source = problem_.index(j);
+        if (source >= 0 && (z[j] == at_.low[j] || z[j] == at_.high[j])) {
+          at_.known[j] = kernels::larger(at_.known[j], at_.known[source]);
+        }
+      }
+      for (int i = 0; i < n_; ++i) {
+        double datum = seed(i);
+        for (int j = 0; j < n_; ++j) datum += at_.known[j] * magnitude(entry(i, j) * z[j]);
+        at_.datum[i] = datum;
+        count += at_.known[i];
+      }
+      if (!(count > before)) return;
+      before = count;
+      for (int i = 0; i < n_; ++i) {
+        if (!(at_.datum[i] > 0.0)) continue;
+        for (int j = 0; j < n_; ++j) {
+          at_.known[j] =
+              kernels::larger(at_.known[j], reached(magnitude(entry(i, j) * z[j]), at_.datum[i]));
+        }
+      }
+    }
+  }
+
+  /// known_j = the largest share of a row's datum that z_j of one has.
+  CAROM_HOST_DEVICE void feel_columns() const {
+    for (int j = 0; j < n_; ++j) at_.known[j] = 0.0;
+    for (int i = 0; i < n_; ++i) {
+      const double datum = kernels::larger(kernels::larger(at_.datum[i], own(i)), kTiny);
+      for (int j = 0; j < n_; ++j) {
+        at_.known[j] = kernels::larger(at_.known[j], magnitude(entry(i, j)) / datum);
+      }
+    }
+  }
+
+  BoxedLcpData problem_;
+  int n_;
+  double rounding_;
+  BoxedLcpJudgeLayout<double*> at_;
+};
+
+/// What every solution satisfies, as a linear program in x = (z+, z-, s), z = z+ - z-, of 3 n rows
+/// and columns: the box; w_i >= 0 where hi_i is absent, w_i <= 0 where lo_i is; of friction rows
+/// w_i + s_i >= 0, -w_i + s_i >= 0, mu_i z_j - z+_i - z-_i >= 0, where i stands in row i, n + i and
+/// 2 n + i. Rows and columns without a meaning are unbounded and zero.
+template <class Memory>
+struct BoxedLcpLinearLayout {
+  Memory cost, matrix, row_lower, row_upper, column_lower, column_upper, judge;
+
+  BoxedLcpLinearLayout() = default;
+  CAROM_INLINE constexpr BoxedLcpLinearLayout(kernels::Arena<Memory>& arena, int m)
+      : cost(arena.take(m)),
+        matrix(arena.take(static_cast<long>(m) * m)),
+        row_lower(arena.take(m)),
+        row_upper(arena.take(m)),
+        column_lower(arena.take(m)),
+        column_upper(arena.take(m)),
+        judge(arena.take(lp_certificate_workspace(m, m))) {}
+};
+CAROM_HOST_DEVICE constexpr long boxed_lcp_farkas_workspace(int n) {
+  return kernels::values_of<BoxedLcpLinearLayout>(3 * n);
+}
+
+/// Whether y, [3, n], proves that no z in the box has those signs: LpCertificate::farkas_residual
+/// of that program. memory: boxed_lcp_farkas_workspace(n).
+CAROM_CALL inline double boxed_lcp_farkas_residual(const BoxedLcpData& problem, const double* y,
+                                                   double* memory) {
+  const int n = problem.order;
+  const int m = problem.findex == nullptr ? n : 3 * n;
+  const auto at = kernels::placed<BoxedLcpLinearLayout>(memory, m);
+  for (long e = 0; e < static_cast<long>(m) * m; ++e) at.matrix[e] = 0.0;
+  const auto entry = [&](int i, int j) -> double& {
+    return at.matrix[static_cast<long>(i) * m + j];
+  };
+  for (int i = 0; i < m; ++i) {
+    at.cost[i] = at.column_lower[i] = at.column_upper[i] = 0.0;
+    at.row_lower[i] = -kernels::kInfinity;
+    at.row_upper[i] = kernels::kInfinity;
+  }
+  for (int i = 0; i < n; ++i) {
+    if (problem.lower[i] > problem.upper[i]) return 0.0;  // any y
+    const double q = problem.vector[i];
+    const int source = problem.index(i);
+    for (int j = 0; j < n; ++j) {
+      const double value = problem.matrix[static_cast<long>(i) * n + j];
+      entry(i, j) = value;
+      const bool split = problem.index(j) >= 0;
+      if (split) entry(i, n + j) = -value;
+      if (source < 0) continue;
+      entry(n + i, j) = -value;
+      if (split) entry(n + i, n + j) = value;
+    }
+    if (source < 0) {
+      if (problem.upper[i] == kernels::kInfinity) at.row_lower[i] = -q;
+      if (problem.lower[i] == -kernels::kInfinity) at.row_upper[i] = -q;
+      at.column_lower[i] = problem.lower[i];
+      at.column_upper[i] = problem.upper[i];
+      continue;
+    }
+    entry(i, 2 * n + i) = 1.0;
+    entry(n + i, 2 * n + i) = 1.0;
+    entry(2 * n + i, source) = problem.friction[i];
+    entry(2 * n + i, i) = -1.0;
+    entry(2 * n + i, n + i) = -1.0;
+    at.row_lower[i] = -q;
+    at.row_lower[n + i] = q;
+    at.row_lower[2 * n + i] = 0.0;
+    for (const int column : {i, n + i, 2 * n + i}) at.column_upper[column] = kernels::kInfinity;
+  }
+  for (int i = m; i < 3 * n; ++i) {
+    if (y[i] != 0.0) return kernels::kInfinity;
+  }
+  const kernels::SingleLane lane;
+  const LpData data{
+      m, m, at.cost, at.matrix, at.row_lower, at.row_upper, at.column_lower, at.column_upper};
+  LpCertificate<kernels::SingleLane> judge(lane, m, m, at.judge);
+  return judge.load(data) ? judge.farkas_residual(y) : kernels::kInfinity;
+}
+
+}  // namespace carom::certificate

@@ -1,0 +1,216 @@
+"""Boxed, mixed and friction-index LCPs and affine variational inequalities, each with a residual
+recomputed from its own numbers or a proof that it has no answer.
+
+Arrays: problem first, its number n, 1 (shared) or left out. Results always have it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._arrays import Batch, from_any, refuse
+from ._results import Status, checked, result
+from ._settings import in_words, takes_settings
+from .solvers import Proven, _problem
+
+__all__ = ["BoxedLcpResult", "solve_affine_vi", "solve_boxed_lcp", "solve_mixed_lcp"]
+
+
+@result
+class BoxedLcpResult(Proven):
+    """solution (n, k), slack w = M z + q (n, k), status, pivots, residual (n). farkas (n, 3, k)
+    where the status is infeasible: of the rows w_i, and of friction rows those of -w_i + s_i >= 0
+    and of mu_i z_j - |z_i| >= 0. With findex: limit (n, k) of friction rows and limit_error (n)."""
+
+    problem: dict[str, Any]
+
+    def _judged(self) -> np.ndarray:
+        n, k = self.solution.shape
+        frozen = self.problem.get("friction_law") == "ode" and self.limit is not None
+        arrays = {
+            name: np.ascontiguousarray(np.broadcast_to(value, (n, *value.shape[1:])))
+            for name, value in self.problem.items()
+            if isinstance(value, np.ndarray)
+        }
+        found: np.ndarray = _core.boxed_lcp_residuals(arrays, self.to_dict(), n, k, frozen)
+        return found
+
+    @property
+    def z(self) -> np.ndarray:
+        return self.solution
+
+    @property
+    def w(self) -> np.ndarray:
+        return self.slack
+
+    def pressed_rows(self, problem: int = 0) -> np.ndarray:
+        """Of an infeasible problem: the rows whose multipliers prove it, (r). With contact rows these are
+        the contacts that press against each other, a state of self-stress: no answer opens all of them."""
+        if self.status[problem] != Status.infeasible:
+            return np.zeros(0, dtype=np.int64)
+        y = np.abs(self.farkas[problem]).max(axis=0)
+        return np.flatnonzero(y > 1e-9 * y.max(initial=0.0))
+
+    def message(self, problem: int = 0) -> str:
+        """What the status of one problem says, in a sentence."""
+        status = Status(int(self.status[problem]))
+        if status != Status.infeasible:
+            return f"problem {problem} is {status.name}"
+        rows = ", ".join(map(str, self.pressed_rows(problem).tolist()))
+        if not rows:
+            return f"problem {problem} is infeasible: a lower bound exceeds its upper bound"
+        return (
+            f"problem {problem} is infeasible: no z within its bounds gives rows {rows} of w the signs "
+            "that they need; farkas has the proof"
+        )
+
+
+def _absent(value: Any, missing: float, k: int) -> Any:
+    return np.full(k, missing) if value is None else value
+
+
+def _friction(batch: Batch, findex: Any, mu: Any, lo: Any, hi: Any) -> tuple[Any, Any, Any]:
+    """mu, lo and hi as the library has them: friction rows without bounds of their own."""
+    index = from_any("findex", findex, np.int32)
+    rows = index >= 0
+    low, high = np.broadcast_arrays(from_any("lower", lo), from_any("upper", hi))
+    shape = np.broadcast_shapes(low.shape, rows.shape)
+    rows = np.broadcast_to(rows, shape)
+    low, high = np.array(np.broadcast_to(low, shape)), np.array(np.broadcast_to(high, shape))
+    if mu is None:  # as ODE has it: hi is the coefficient
+        mu = np.where(rows, high, 0.0)
+        bad = np.argwhere(rows & (low != -high) & (low != -np.inf))
+        if bad.size:
+            at = tuple(bad[0])
+            raise refuse(
+                f"lower{list(map(int, at))}", str(low[at]), "must be -upper, which is mu, in a friction row"
+            )
+        low[rows], high[rows] = -np.inf, np.inf
+    else:
+        mu = np.broadcast_to(from_any("friction", mu), np.broadcast_shapes(np.shape(mu), rows.shape))
+        mu = np.where(rows, mu, 0.0)
+    return mu, low, high
+
+
+@takes_settings(_core.boxed_lcp_settings())
+def solve_boxed_lcp(
+    M: Any, q: Any, lo: Any = None, hi: Any = None, *, findex: Any = None, mu: Any = None,
+    backend: str = "auto", strict: bool = False, on_error: str = "status", **settings: Any,
+) -> BoxedLcpResult:  # fmt: skip
+    """lo <= z <= hi and w = M z + q with w_i >= 0 where z_i = lo_i, w_i <= 0 where z_i = hi_i, w_i = 0
+    between: the variational inequality over a box (Facchinei and Pang 2003).
+
+    M (n, k, k), q, lo, hi (n, k), infinite or left out where absent; k at most 128. An LCP has lo = 0
+    and no hi, an equation neither. findex (n, k): row i with findex_i = j >= 0 is friction,
+    |z_i| <= mu_i z_j, w_i against z_i; j has no findex and lo_j >= 0. mu (n, k) of friction rows, which
+    then have no bounds of their own; without mu their hi is mu, as in ODE. friction_law "simultaneous"
+    solves this law exactly, as an LCP of order k + 2 f with f friction rows (Stewart and Trinkle 1996),
+    at most 128; "ode" takes z_j from the rows without findex, solved first, as dSolveLCP does, and
+    says in limit_error how far the limits then are from mu z_j.
+    Errors: InvalidInput for shapes, findex, mu and settings; a problem with NaN has the status
+    invalid_input and leaves its neighbours as they are.
+    """
+    batch = Batch(strict)
+    batch.add("matrix", M, "k", "k")
+    batch.add("vector", q, "k")
+    k = batch.extents["k"]
+    low, high = _absent(lo, -np.inf, k), _absent(hi, np.inf, k)
+    if findex is not None:
+        mu, low, high = _friction(batch, findex, mu, low, high)
+        batch.add("findex", findex, "k", dtype=np.int32)
+        batch.add("friction", mu, "k")
+    elif mu is not None:
+        raise refuse("friction", "given without findex", "findex says which rows are friction")
+    batch.add("lower", low, "k")
+    batch.add("upper", high, "k")
+    answer = _core.solve_boxed_lcp(batch.arrays(), batch.problems, k, in_words(settings), backend)
+    problem = _problem(
+        batch, _core.boxed_lcp_settings(), settings,
+        friction_law=settings.get("friction_law", "simultaneous"),
+    )  # fmt: skip
+    return checked(BoxedLcpResult(**answer, problem=problem), on_error)
+
+
+def _joined(field: str, blocks: list[tuple[str, Any, int]]) -> list[np.ndarray]:
+    """Arrays with their problems in front, of one number of these."""
+    found = []
+    for name, value, rank in blocks:
+        array = from_any(name, value)
+        if array.ndim not in (rank, rank + 1):
+            raise refuse(name, f"of shape {array.shape}", f"must have {rank} axes, or one more for problems")
+        found.append(array if array.ndim > rank else array[None])
+    n = max(array.shape[0] for array in found)
+    for (name, _, _), array in zip(blocks, found):
+        if array.shape[0] not in (1, n):
+            raise refuse(name, f"{array.shape[0]} problems", f"must have {n} as {field}, or 1", "has")
+    return [np.broadcast_to(array, (n, *array.shape[1:])) for array in found]
+
+
+def _shaped(name: str, array: np.ndarray, *shape: int) -> None:
+    if array.shape[1:] != shape:
+        raise refuse(name, f"of shape {array.shape[1:]}", f"must be {shape}")
+
+
+def solve_mixed_lcp(
+    A: Any, B: Any, C: Any, D: Any, a: Any, b: Any, **options: Any
+) -> BoxedLcpResult:  # fmt: skip
+    """A u + C v + a = 0, u free, and 0 <= v perp D u + B v + b >= 0, as solve_boxed_lcp.
+
+    A (n, e, e), B (n, k, k), C (n, e, k), D (n, k, e), a (n, e), b (n, k); A may be singular. The
+    solution is (u, v). Options: as of solve_boxed_lcp.
+    """
+    A, B, C, D, a, b = _joined(
+        "the others", [("A", A, 2), ("B", B, 2), ("C", C, 2), ("D", D, 2), ("a", a, 1), ("b", b, 1)]
+    )
+    e, k = a.shape[1], b.shape[1]
+    for name, array, shape in (("A", A, (e, e)), ("B", B, (k, k)), ("C", C, (e, k)), ("D", D, (k, e))):
+        _shaped(name, array, *shape)
+    M = np.concatenate([np.concatenate([A, C], axis=2), np.concatenate([D, B], axis=2)], axis=1)
+    lo = np.concatenate([np.full(e, -np.inf), np.zeros(k)])
+    return solve_boxed_lcp(M, np.concatenate([a, b], axis=1), lo, None, **options)
+
+
+def solve_affine_vi(
+    M: Any, q: Any, A: Any = None, l: Any = None, u: Any = None, lower: Any = None, upper: Any = None,
+    **options: Any,
+) -> BoxedLcpResult:  # fmt: skip
+    """x in K = {l <= A x <= u, lower <= x <= upper} with (M x + q)'(y - x) >= 0 for every y in K, as
+    solve_boxed_lcp with a multiplier for each row of A, two where it has two bounds.
+
+    M (n, v, v), q, lower, upper (n, v), A (n, r, v), l, u (n, r); bounds infinite or left out where
+    absent, present in all problems or in none. The solution is x and the multipliers:
+    solution[:, :v] is x. Options: as of solve_boxed_lcp.
+    """
+    v = from_any("vector", q).shape[-1]
+    if A is None:
+        A = np.zeros((0, v))
+    r = np.shape(A)[-2]
+    M, q, A, l, u, lower, upper = _joined(
+        "the others",
+        [("M", M, 2), ("q", q, 1), ("A", A, 2), ("l", _absent(l, -np.inf, r), 1),
+         ("u", _absent(u, np.inf, r), 1), ("lower", _absent(lower, -np.inf, v), 1),
+         ("upper", _absent(upper, np.inf, v), 1)],
+    )  # fmt: skip
+    for name, array, shape in (("M", M, (v, v)), ("A", A, (r, v)), ("l", l, (r,)), ("u", u, (r,)),
+                               ("lower", lower, (v,)), ("upper", upper, (v,))):  # fmt: skip
+        _shaped(name, array, *shape)
+    for name, array in (("l", l), ("u", u)):
+        there = np.isfinite(array)
+        if (there != there[:1]).any():
+            raise refuse(name, "absent in some problems", "must be there in all or in none")
+    equal = (l == u).all(axis=0) & np.isfinite(l[0])
+    below, above = np.isfinite(l[0]), np.isfinite(u[0]) & ~equal
+    rows = np.concatenate([A[:, below], -A[:, above]], axis=1)
+    rest = np.concatenate([-l[:, below], u[:, above]], axis=1)
+    n, m = rows.shape[:2]
+    full = np.zeros((n, v + m, v + m))
+    full[:, :v, :v] = M
+    full[:, :v, v:] = -rows.transpose(0, 2, 1)
+    full[:, v:, :v] = rows
+    free = np.concatenate([equal[below], np.zeros(int(above.sum()), dtype=bool)])
+    lo = np.concatenate([lower, np.broadcast_to(np.where(free, -np.inf, 0.0), (n, m))], axis=1)
+    hi = np.concatenate([upper, np.full((n, m), np.inf)], axis=1)
+    return solve_boxed_lcp(full, np.concatenate([q, rest], axis=1), lo, hi, **options)

@@ -1,0 +1,99 @@
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include <carom/boxed_lcp.hpp>
+#include <carom/certificate_boxed_lcp.hpp>
+
+#include "call.hpp"
+#include "families.hpp"
+#include "settings.hpp"
+#include "tables.hpp"
+
+namespace carom::python {
+
+namespace {
+
+nb::dict boxed_lcp(const nb::dict& arrays, std::int64_t problems, int order,
+                   const nb::dict& settings, nb::handle backend) {
+  BoxedLcpBatch batch;
+  static_cast<BoxedLcpSizes&>(batch) = {problems, order};
+  borrow(batch, batch, arrays);
+  const auto chosen = settings_from<BoxedLcpSettings>(settings);
+  const auto where = enumerator<Backend>("backend", backend);
+  return arrays_of(in_pieces<BoxedLcpResult>(batch, batch,
+                                             [&](const BoxedLcpBatch& piece, std::int64_t) {
+                                               return solve_boxed_lcp(piece, chosen, where);
+                                             }),
+                   batch);
+}
+
+/// Judged anew from the problem's and the answer's arrays, all of n problems; frozen: the boxes of
+/// friction rows are those of `limit`.
+nb::object residuals(const nb::dict& problem, const nb::dict& answer, std::int64_t problems, int n,
+                     bool frozen) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  BoxedLcpBatch batch;
+  static_cast<BoxedLcpSizes&>(batch) = {problems, n};
+  borrow(batch, batch, problem);
+  const auto solution = borrowed<double>(answer["solution"]),
+             farkas = borrowed<double>(answer["farkas"]);
+  Buffer<double> limit;
+  if (frozen) limit = borrowed<double>(answer["limit"]);
+  const auto status = borrowed<Status>(answer["status"]);
+  std::vector<double> found(static_cast<std::size_t>(problems),
+                            std::numeric_limits<double>::quiet_NaN());
+  std::vector<double> memory(static_cast<std::size_t>(certificate::boxed_lcp_judge_workspace(n)));
+  std::vector<double> low(static_cast<std::size_t>(n)), high(low);
+  in_turns(problems, [&](std::int64_t first, std::int64_t count) {
+    for (std::int64_t p = first; p < first + count; ++p) {
+      const Status own = status.data()[p];
+      if (own != Status::solved && own != Status::infeasible) continue;
+      const std::int64_t at = p * n;
+      certificate::BoxedLcpData data{n,
+                                     batch.matrix.data() + at * n,
+                                     batch.vector.data() + at,
+                                     batch.lower.data() + at,
+                                     batch.upper.data() + at,
+                                     batch.findex.empty() ? nullptr : batch.findex.data() + at,
+                                     batch.friction.empty() ? nullptr : batch.friction.data() + at};
+      if (frozen) {
+        for (int i = 0; i < n; ++i) {
+          const auto k = static_cast<std::size_t>(i);
+          const bool rubs = data.index(i) >= 0;
+          low[k] = rubs ? -limit.data()[at + i] : data.lower[i];
+          high[k] = rubs ? limit.data()[at + i] : data.upper[i];
+        }
+        data.lower = low.data();
+        data.upper = high.data();
+        data.findex = nullptr;
+      }
+      double value = 0.0;
+      if (own == Status::solved) {
+        value = certificate::BoxedLcpJudge(data, memory.data()).residual(solution.data() + at);
+      } else {
+        std::vector<double> more(
+            static_cast<std::size_t>(certificate::boxed_lcp_farkas_workspace(n)));
+        value = certificate::boxed_lcp_farkas_residual(data, farkas.data() + 3 * at, more.data());
+      }
+      found[static_cast<std::size_t>(p)] = std::isnan(value) ? kInfinity : value;
+    }
+  });
+  return array_of(std::move(found));
+}
+
+}  // namespace
+
+void add_boxed_lcp(nb::module_& module) {
+  using nb::literals::operator""_a;
+  module.def("solve_boxed_lcp", boxed_lcp, "arrays"_a, "problems"_a, "order"_a, "settings"_a,
+             "backend"_a);
+  module.def("boxed_lcp_settings", described<BoxedLcpSettings>);
+  module.def("boxed_lcp_residuals", residuals);
+}
+
+}  // namespace carom::python

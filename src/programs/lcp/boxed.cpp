@@ -1,0 +1,434 @@
+#include "programs/lcp/boxed.hpp"
+
+#include <Eigen/Dense>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "programs/lcp/kernels/box_lemke.hpp"
+#include "programs/lcp/kernels/lcp_finish.hpp"
+
+namespace carom::boxed {
+
+namespace {
+
+using kernels::BoxEnd;
+using kernels::Doubled;
+using kernels::kInfinity;
+
+constexpr double kRank = 1e-11;  // of the free rows' block, scaled
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+/// One unknown of the path: z_index = base + sign x.
+struct Unknown {
+  int index;
+  double sign;
+  double width;
+  bool free;
+};
+
+/// The box in the unknowns of a path, which start at zero at the bound nearest to zero. Fixed z
+/// are numbers, and free ones that a singular block leaves are differences.
+class Path {
+ public:
+  explicit Path(const Box& box) : box_(box), base_(at(box.order)) {
+    for (int i = 0; i < box.order; ++i) start(i);
+    split_singular();
+    scale();
+    constant_.resize(unknowns_.size());
+    for (std::size_t a = 0; a < unknowns_.size(); ++a) {
+      const int i = unknowns_[a].index;
+      Doubled sum(box.vector[at(i)]);
+      for (int j = 0; j < box.order; ++j) {
+        if (base_[at(j)] != 0.0) sum = sum + kernels::product_of(box.entry(i, j), base_[at(j)]);
+      }
+      constant_[a] = kernels::times_power(sum, unknowns_[a].sign * row_scale_[a]);
+    }
+  }
+
+  [[nodiscard]] int order() const { return static_cast<int>(unknowns_.size()); }
+  [[nodiscard]] int pivots() const { return pivots_; }
+  [[nodiscard]] bool bounded() const {
+    return std::all_of(unknowns_.begin(), unknowns_.end(),
+                       [](const Unknown& u) { return u.width < kInfinity; });
+  }
+
+  /// Zeros in place of constants that may be rounding; false where there are none.
+  bool leave_out_noise() {
+    double most = 0.0;
+    for (const Doubled& r : constant_) most = std::max(most, std::fabs(r.hi));
+    bool any = false;
+    for (Doubled& r : constant_) {
+      if (r.hi == 0.0 || std::fabs(r.hi) > kernels::kLcpNoise * most) continue;
+      r = Doubled(0.0);
+      any = true;
+    }
+    return any;
+  }
+
+  /// z of the path's end, or none. cover: of the box's rows, in their own units.
+  template <class Number>
+  BoxEnd follow(const std::vector<double>& cover, int max_pivots, std::vector<double>& z) {
+    constexpr bool kDoubled = sizeof(Number) > sizeof(double);
+    const int m = order();
+    std::vector<double> memory(at(kernels::box_lemke_workspace(m, kDoubled)));
+    const kernels::SingleLane lane;
+    kernels::BoxLemke<kernels::SingleLane, Number> lemke(lane, m, memory.data());
+    const auto width = [&](int a) { return unknowns_[at(a)].width; };
+    const auto constant = [&](int a) {
+      if constexpr (kDoubled) {
+        return constant_[at(a)];
+      } else {
+        return constant_[at(a)].hi;
+      }
+    };
+    const BoxEnd end = lemke.run(
+        [&](int a, int b) { return Number(entry(a, b)); }, constant, width,
+        [&](int a) { return unknowns_[at(a)].free; },
+        [&](int a) {
+          return unknowns_[at(a)].free ? 0.0
+                                       : row_scale_[at(a)] * cover[at(unknowns_[at(a)].index)];
+        },
+        max_pivots);
+    pivots_ += lemke.pivots();
+    if (end != BoxEnd::solution) return end;
+    std::vector<Doubled> x(at(m));
+    for (int a = 0; a < m; ++a) x[at(a)] = clamped(a, Doubled(lemke.solution(a, width)));
+    refine(lemke, x);
+    z = base_;
+    for (int a = 0; a < m; ++a) {
+      const Unknown& u = unknowns_[at(a)];
+      const double step = x[at(a)].hi * column_scale_[at(a)];
+      const bool turned = !u.free && u.width < kInfinity && x[at(a)].hi == u.width;
+      if (turned) {
+        z[at(u.index)] = u.sign > 0.0 ? box_.upper[at(u.index)] : box_.lower[at(u.index)];
+      } else if (step != 0.0) {
+        z[at(u.index)] += u.sign * step;
+      }
+    }
+    for (int i = 0; i < box_.order; ++i) {
+      z[at(i)] = std::min(std::max(z[at(i)], box_.lower[at(i)]), box_.upper[at(i)]);
+    }
+    return end;
+  }
+
+ private:
+  void start(int i) {
+    const double low = box_.lower[at(i)], high = box_.upper[at(i)];
+    const bool has_low = low > -kInfinity, has_high = high < kInfinity;
+    if (!has_low && !has_high) {
+      base_[at(i)] = 0.0;
+      unknowns_.push_back({i, 1.0, kInfinity, true});
+      return;
+    }
+    const bool from_low = has_low && (!has_high || std::fabs(low) <= std::fabs(high));
+    base_[at(i)] = from_low ? low : high;
+    if (low == high) return;
+    unknowns_.push_back(
+        {i, from_low ? 1.0 : -1.0, has_low && has_high ? high - low : kInfinity, false});
+  }
+
+  /// Free unknowns whose block is regular enter first; the rest are differences of two that are
+  /// not negative, which leaves M's symmetric part semidefinite where it is.
+  void split_singular() {
+    std::vector<std::size_t> free;
+    for (std::size_t a = 0; a < unknowns_.size(); ++a) {
+      if (unknowns_[a].free) free.push_back(a);
+    }
+    if (free.empty()) return;
+    const auto f = static_cast<Eigen::Index>(free.size());
+    Eigen::MatrixXd block(f, f);
+    for (Eigen::Index a = 0; a < f; ++a) {
+      for (Eigen::Index b = 0; b < f; ++b) {
+        block(a, b) = box_.entry(unknowns_[free[static_cast<std::size_t>(a)]].index,
+                                 unknowns_[free[static_cast<std::size_t>(b)]].index);
+      }
+    }
+    for (Eigen::Index a = 0; a < f; ++a) {
+      const double size = block.row(a).cwiseAbs().maxCoeff();
+      if (size > 0.0) block.row(a) /= size;
+    }
+    Eigen::FullPivLU<Eigen::MatrixXd> factors(block);
+    factors.setThreshold(kRank);
+    const Eigen::Index rank = factors.rank();
+    if (rank == f) return;
+    std::vector<Eigen::Index> kept;
+    for (Eigen::Index k = 0; k < rank; ++k) {
+      kept.push_back(factors.permutationQ().indices()[k]);
+    }
+    std::sort(kept.begin(), kept.end());
+    if (rank > 0) {
+      const Eigen::MatrixXd own = block(kept, kept);
+      Eigen::FullPivLU<Eigen::MatrixXd> regular(own);
+      regular.setThreshold(kRank);
+      if (regular.rank() < rank) kept.clear();
+    }
+    for (Eigen::Index a = 0; a < f; ++a) {
+      if (std::binary_search(kept.begin(), kept.end(), a)) continue;
+      Unknown& own = unknowns_[free[static_cast<std::size_t>(a)]];
+      own.free = false;
+      const int index = own.index;
+      unknowns_.push_back({index, -1.0, kInfinity, false});
+    }
+  }
+
+  /// Powers of two that bring most entries to one; widths are in those of their columns.
+  void scale() {
+    const int m = order();
+    std::vector<double> matrix(at(m) * at(m));
+    for (int a = 0; a < m; ++a) {
+      for (int b = 0; b < m; ++b) {
+        matrix[at(a) * at(m) + at(b)] = unknowns_[at(a)].sign * unknowns_[at(b)].sign *
+                                        box_.entry(unknowns_[at(a)].index, unknowns_[at(b)].index);
+      }
+    }
+    row_scale_.assign(at(m), 1.0);
+    column_scale_.assign(at(m), 1.0);
+    if (m > 0) {
+      kernels::scale_lcp(kernels::SingleLane{}, m, matrix.data(), row_scale_.data(),
+                         column_scale_.data());
+    }
+    for (int a = 0; a < m; ++a) {
+      for (int b = 0; b < m; ++b) {
+        matrix[at(a) * at(m) + at(b)] *= row_scale_[at(a)] * column_scale_[at(b)];
+      }
+      unknowns_[at(a)].width /= column_scale_[at(a)];
+    }
+    matrix_ = std::move(matrix);
+  }
+
+  [[nodiscard]] double entry(int a, int b) const {
+    return matrix_[at(a) * unknowns_.size() + at(b)];
+  }
+  [[nodiscard]] Doubled clamped(int a, const Doubled& x) const {
+    const Unknown& u = unknowns_[at(a)];
+    if (u.free) return x;
+    if (!(x > Doubled(0.0))) return Doubled(0.0);
+    return x < Doubled(u.width) ? x : Doubled(u.width);
+  }
+
+  /// Removes from x what rounding left in the v that ought to vanish.
+  template <class Lemke>
+  void refine(const Lemke& lemke, std::vector<Doubled>& x) const {
+    const int m = order();
+    std::vector<double> rest(at(m));
+    for (int round = 0; round < 2; ++round) {
+      bool any = false;
+      for (int k = 0; k < m; ++k) {
+        rest[at(k)] = 0.0;
+        if (!lemke.holds(k)) continue;
+        Doubled sum = constant_[at(k)];
+        for (int b = 0; b < m; ++b) {
+          if (x[at(b)].hi != 0.0) sum = sum + x[at(b)] * entry(k, b);
+        }
+        rest[at(k)] = sum.hi;
+        any = any || sum.hi != 0.0;
+      }
+      if (!any) return;
+      for (int a = 0; a < m; ++a) {
+        if (!lemke.has_x(a)) continue;
+        Doubled own = x[at(a)];
+        for (int k = 0; k < m; ++k) {
+          if (rest[at(k)] != 0.0) own = own - Doubled(lemke.response(a, k)) * rest[at(k)];
+        }
+        x[at(a)] = clamped(a, own);
+      }
+    }
+  }
+
+  const Box& box_;
+  std::vector<double> base_;  // of z
+  std::vector<Unknown> unknowns_;
+  std::vector<double> row_scale_, column_scale_, matrix_;
+  std::vector<Doubled> constant_;
+  int pivots_ = 0;
+};
+
+Status status_of(BoxEnd end) {
+  switch (end) {
+    case BoxEnd::ray:
+      return Status::ray;
+    case BoxEnd::limit:
+      return Status::iteration_limit;
+    default:
+      return Status::numerical_error;
+  }
+}
+
+/// What attempts have found so far.
+class Search {
+ public:
+  Search(const Effort& effort, const Certify& certify) : effort_(effort), certify_(certify) {}
+
+  /// True where the answer is certified, with all digits.
+  template <class Number>
+  bool attempt(Path& path, const std::vector<double>& cover) {
+    std::vector<double> z;
+    const BoxEnd end = path.follow<Number>(cover, effort_.max_pivots, z);
+    if (end == BoxEnd::solution) {
+      const double residual = certify_(z);
+      if (std::isfinite(residual) && (best_.z.empty() || residual < best_.residual)) {
+        best_.z = std::move(z);
+        best_.residual = residual;
+      }
+    } else if (status_ == Status::numerical_error) {
+      status_ = status_of(end);
+    }
+    if (sizeof(Number) > sizeof(double) && end == BoxEnd::ray) status_ = Status::ray;
+    return !best_.z.empty() && best_.residual <= std::min(effort_.tolerance, kernels::kLcpDigits);
+  }
+  Found result(const Path& path) {
+    best_.pivots = path.pivots();
+    if (best_.z.empty()) {
+      best_.status = status_;
+      best_.residual = std::numeric_limits<double>::quiet_NaN();
+    } else {
+      best_.status = certificate::within(best_.residual, effort_.tolerance) ? Status::solved
+                                                                            : Status::inaccurate;
+    }
+    return best_;
+  }
+  [[nodiscard]] bool solved() const {
+    return !best_.z.empty() && certificate::within(best_.residual, effort_.tolerance);
+  }
+
+ private:
+  const Effort& effort_;
+  const Certify& certify_;
+  Found best_;
+  Status status_ = Status::numerical_error;
+};
+
+}  // namespace
+
+Expansion::Expansion(const certificate::BoxedLcpData& problem) : problem_(problem) {
+  const int n = problem.order;
+  for (int i = 0; i < n; ++i) {
+    if (problem.index(i) >= 0) rows_.push_back(i);
+  }
+  const int f = static_cast<int>(rows_.size());
+  const int m = n + 2 * f;
+  box_.order = m;
+  box_.matrix.assign(at(m) * at(m), 0.0);
+  box_.vector.assign(problem.vector, problem.vector + n);
+  box_.lower.assign(problem.lower, problem.lower + n);
+  box_.upper.assign(problem.upper, problem.upper + n);
+  for (auto* array : {&box_.vector, &box_.lower}) array->resize(at(m), 0.0);
+  box_.upper.resize(at(m), kInfinity);
+  const auto entry = [&](int i, int j) -> double& { return box_.matrix[at(i) * at(m) + at(j)]; };
+  for (int i = 0; i < n; ++i) {
+    for (int j = 0; j < n; ++j) {
+      entry(i, j) = problem.matrix[static_cast<long>(i) * n + j];
+    }
+    for (int k = 0; k < f; ++k) entry(i, n + k) = -entry(i, rows_[at(k)]);
+  }
+  for (int k = 0; k < f; ++k) {
+    const int i = rows_[at(k)], minus = n + k, slide = n + f + k;
+    box_.lower[at(i)] = 0.0;
+    box_.upper[at(i)] = kInfinity;
+    box_.vector[at(minus)] = -problem.vector[i];
+    for (int j = 0; j < n + f; ++j) entry(minus, j) = -entry(i, j);
+    entry(i, slide) = entry(minus, slide) = 1.0;
+    entry(slide, i) = entry(slide, minus) = -1.0;
+    entry(slide, problem.index(i)) = problem.friction[i];
+  }
+}
+
+void Expansion::contract(const std::vector<double>& expanded, double* z) const {
+  const int n = problem_.order;
+  const int f = static_cast<int>(rows_.size());
+  std::copy_n(expanded.begin(), n, z);
+  for (int k = 0; k < f; ++k) {
+    const int i = rows_[at(k)];
+    const double plus = expanded[at(i)], minus = expanded[at(n + k)];
+    const double limit = problem_.friction[i] * z[problem_.index(i)];
+    const bool slides = expanded[at(n + f + k)] > 0.0 && (plus == 0.0 || minus == 0.0);
+    const double own = plus - minus;
+    z[i] = slides ? std::copysign(limit, own) : std::min(std::max(own, -limit), limit);
+  }
+}
+
+void Expansion::contract_farkas(const std::vector<double>& expanded, double* y) const {
+  const int n = problem_.order;
+  const int f = static_cast<int>(rows_.size());
+  std::fill_n(y, 3 * n, 0.0);
+  std::copy_n(expanded.begin(), n, y);
+  for (int k = 0; k < f; ++k) {
+    y[n + rows_[at(k)]] = expanded[at(n + k)];
+    y[2 * n + rows_[at(k)]] = expanded[at(n + f + k)];
+  }
+}
+
+Found follow_paths(const Box& box, const Effort& effort, const Certify& certify) {
+  Path path(box);
+  Search search(effort, certify);
+  const std::vector<double> cover(at(box.order), 1.0);
+  if (search.attempt<double>(path, cover)) return search.result(path);
+  if (effort.limited && search.result(path).status == Status::iteration_limit) {
+    return search.result(path);
+  }
+  if (search.attempt<Doubled>(path, cover) || search.solved()) return search.result(path);
+  if (path.leave_out_noise()) search.attempt<Doubled>(path, cover);
+  Found found = search.result(path);
+  if (found.status == Status::ray && path.bounded()) found.status = Status::numerical_error;
+  return found;
+}
+
+Found follow_other_paths(const Box& box, const Effort& effort, const Certify& certify, int count) {
+  Path path(box);
+  Search search(effort, certify);
+  std::vector<double> cover(at(box.order));
+  std::uint64_t state = 0x9e3779b97f4a7c15ULL;
+  for (int k = 0; k < count; ++k) {
+    for (double& d : cover) {  // a linear congruence is random enough for directions
+      state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+      d = 0.1 + 0.9 * static_cast<double>(state >> 11) * 0x1p-53;
+    }
+    if (search.attempt<double>(path, cover) || search.attempt<Doubled>(path, cover)) break;
+    if (search.solved()) break;
+  }
+  return search.result(path);
+}
+
+LinearRows linear_rows(const Box& box) {
+  LinearRows rows{std::vector<double>(at(box.order), -kInfinity),
+                  std::vector<double>(at(box.order), kInfinity)};
+  for (int i = 0; i < box.order; ++i) {
+    const double q = box.vector[at(i)];
+    if (box.upper[at(i)] == kInfinity) rows.lower[at(i)] = -q;
+    if (box.lower[at(i)] == -kInfinity) rows.upper[at(i)] = -q;
+  }
+  return rows;
+}
+
+bool margin_is_no_noise(const Box& box, const std::vector<double>& y) {
+  std::vector<double> unit(at(box.order), 1.0);
+  double most = 0.0;
+  for (int i = 0; i < box.order; ++i) {
+    double row = 0.0;
+    for (int j = 0; j < box.order; ++j) row = std::max(row, std::fabs(box.entry(i, j)));
+    if (row > 0.0) unit[at(i)] = row;
+    most = std::max(most, std::fabs(box.vector[at(i)]) / unit[at(i)]);
+  }
+  // y'(M z + q) over the box is at most this.
+  double highest = 0.0, noise = 0.0;
+  for (int j = 0; j < box.order; ++j) {
+    double pull = 0.0, size = 0.0;
+    for (int i = 0; i < box.order; ++i) {
+      pull += box.entry(i, j) * y[at(i)];
+      size += std::fabs(box.entry(i, j) * y[at(i)]);
+    }
+    if (std::fabs(pull) <= certificate::noise_floor(box.order) * size) continue;
+    const double bound = pull > 0.0 ? box.upper[at(j)] : box.lower[at(j)];
+    if (std::isfinite(bound)) highest += pull * bound;
+  }
+  for (int i = 0; i < box.order; ++i) {
+    highest += box.vector[at(i)] * y[at(i)];
+    noise += std::fabs(y[at(i)]) * unit[at(i)] * most * kernels::kLcpNoise;
+  }
+  return highest + noise < 0.0;
+}
+
+}  // namespace carom::boxed

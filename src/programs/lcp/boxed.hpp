@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include <carom/certificate_boxed_lcp.hpp>
+#include <carom/types/boxed_lcp.hpp>
+
+/// Boxed LCPs on the host: from the problem as given to the box without friction rows that
+/// kernels::BoxLemke follows, and back.
+namespace carom::boxed {
+
+/// A box without friction rows.
+struct Box {
+  int order = 0;
+  std::vector<double> matrix, vector, lower, upper;
+
+  [[nodiscard]] certificate::BoxedLcpData view() const {
+    return {order, matrix.data(), vector.data(), lower.data(), upper.data(), nullptr, nullptr};
+  }
+  [[nodiscard]] double entry(int i, int j) const {
+    return matrix[static_cast<std::size_t>(i) * static_cast<std::size_t>(order) +
+                  static_cast<std::size_t>(j)];
+  }
+};
+
+/// A problem whose friction rows, of number f, are pairs of unknowns: z_i = b+ - b-, where b+
+/// stands in place of z_i, b- and s behind all z:
+///   0 <= b+ perp w_i + s >= 0,  0 <= b- perp -w_i + s >= 0,  0 <= s perp mu_i z_j - b+ - b- >= 0.
+class Expansion {
+ public:
+  explicit Expansion(const certificate::BoxedLcpData& problem);
+
+  [[nodiscard]] const Box& box() const { return box_; }
+  /// z of the problem, [n]: sliding rows stand at their limits in bits.
+  void contract(const std::vector<double>& expanded, double* z) const;
+  /// Multipliers of the box's rows in the order of BoxedLcpResult::farkas, [3, n].
+  void contract_farkas(const std::vector<double>& expanded, double* y) const;
+
+ private:
+  certificate::BoxedLcpData problem_;
+  std::vector<int> rows_;  // of friction
+  Box box_;
+};
+
+struct Effort {
+  double tolerance;
+  int max_pivots;  ///< of a path
+  bool limited;    ///< by the caller
+};
+
+struct Found {
+  Status status = Status::numerical_error;  ///< solved, inaccurate, ray, iteration_limit, ...
+  std::vector<double> z;                    ///< of the box; empty unless solved or inaccurate
+  double residual = 0.0;
+  int pivots = 0;
+};
+
+/// certify(z): the residual of a point of the box by the problem's own certificate.
+using Certify = std::function<double(const std::vector<double>& z)>;
+
+/// Follows paths until one ends certified: plain, in doubled numbers, without data that may be
+/// rounding. Leaves rays to others.
+Found follow_paths(const Box& box, const Effort& effort, const Certify& certify);
+/// The same along other covering vectors, `count` of them.
+Found follow_other_paths(const Box& box, const Effort& effort, const Certify& certify, int count);
+
+/// The box as a linear program's data: what every answer satisfies, for Farkas' vectors.
+struct LinearRows {
+  std::vector<double> lower, upper;
+};
+LinearRows linear_rows(const Box& box);
+/// Whether y's margin is more than data that may be rounding could give it.
+bool margin_is_no_noise(const Box& box, const std::vector<double>& y);
+
+}  // namespace carom::boxed

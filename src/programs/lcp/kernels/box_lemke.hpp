@@ -1,0 +1,416 @@
+#pragma once
+
+#include <carom/device/arena.hpp>
+#include <carom/device/host_device.hpp>
+#include <carom/device/lanes.hpp>
+#include <carom/device/numeric.hpp>
+
+#include "programs/kernels/doubled.hpp"
+#include "programs/lcp/kernels/lemke.hpp"
+
+/// Lemke's method on a box, of order n and not 2 n: 0 <= x <= u, v = N x + r, v_i >= 0 where
+/// x_i = 0, v_i <= 0 where x_i = u_i, v_i = 0 between; free x_i have v_i = 0.
+namespace carom::kernels {
+
+enum class BoxEnd {
+  solution,
+  ray,     ///< a secondary ray
+  limit,   ///< of pivots
+  broken,  ///< overflow, or a pivot that vanishes
+};
+
+template <class Memory>
+struct BoxLemkeLayout {
+  Memory tableau;  ///< [n, n + 1]
+  Memory value;    ///< of the basic variables
+  Memory row;
+  Memory column;
+  Memory low;  ///< the second halves of all these, of doubled numbers
+  Memory basic;
+  Memory nonbasic;
+  Memory place;
+  Memory side;  ///< 1 where x_i is at u_i or came from there
+
+  BoxLemkeLayout() = default;
+  CAROM_INLINE constexpr BoxLemkeLayout(Arena<Memory>& arena, long n, bool doubled)
+      : tableau(arena.take(n * (n + 1))),
+        value(arena.take(n)),
+        row(arena.take(n + 1)),
+        column(arena.take(n)),
+        low(arena.take(doubled ? n * (n + 1) + 3 * n + 1 : 0)),
+        basic(arena.take(n)),
+        nonbasic(arena.take(n + 1)),
+        place(arena.take(2 * n)),
+        side(arena.take(n)) {}
+};
+CAROM_HOST_DEVICE constexpr long box_lemke_workspace(int n, bool doubled) {
+  return values_of<BoxLemkeLayout>(n, doubled);
+}
+
+/// x_i is variable i, v_i is n + i, t is 2 n. The tableau has the slopes of the basic variables by
+/// the nonbasic ones, `value` where the basic ones stand; nonbasic ones stand at a bound. v + d t
+/// takes the place of v, t falls to zero from where x = 0 is an answer. The ratio test knows both
+/// bounds of a basic x_i and the side of a basic v_i; an x_i that meets its own other bound first
+/// turns there without a pivot. Ties go by [distance, +-B^-1], which is the path of a perturbed r,
+/// t first (Cottle, Pang, Stone 2009, 4.4). In doubled numbers nothing has a tolerance but sums,
+/// which are zero below 2^-80 of their terms.
+template <class Lanes, class Number>
+class BoxLemke {
+  static constexpr bool kDoubled = sizeof(Number) > sizeof(double);
+
+ public:
+  /// memory: box_lemke_workspace(n, Number is Doubled).
+  CAROM_HOST_DEVICE BoxLemke(const Lanes& lanes, int n, double* memory)
+      : lanes_(lanes), n_(n), at_(placed<BoxLemkeLayout>(memory, n, kDoubled)) {}
+
+  /// entry(i, j) -> N_ij, vector(i) -> r_i: Number; width(i) -> u_i > 0, infinite where absent;
+  /// is_free(i); cover(i) -> d_i > 0.
+  template <class Entry, class Vector, class Width, class Free, class Cover>
+  CAROM_CALL BoxEnd run(Entry&& entry, Vector&& vector, Width&& width, Free&& is_free,
+                        Cover&& cover, int max_pivots) {
+    begin(entry, vector, cover);
+    if (!eliminate(is_free)) return BoxEnd::broken;
+    int row = -1;
+    for (int i = 0; i < n_; ++i) {
+      if (!is_finite(value(i))) return BoxEnd::broken;
+      if (basic(i) < n_ || !(value(i) < Number(0.0))) continue;
+      // t rises until the last v_i is zero; at(i, t) > 0 but for the free rows' answers to t.
+      if (!(at(i, cover_) > Number(0.0))) continue;
+      if (row < 0 || !(value(row) * at(i, cover_) < value(i) * at(row, cover_))) row = i;
+    }
+    if (row < 0) {
+      for (int i = 0; i < n_; ++i) {
+        if (basic(i) >= n_ && value(i) < Number(0.0)) return BoxEnd::broken;
+      }
+      return BoxEnd::solution;
+    }
+    scale_ = magnitude(double(value(row)));
+    int leaving = basic(row);
+    move(cover_, -(value(row) / at(row, cover_)));
+    put_value(row, Number(0.0));
+    const Number level = level_;
+    if (!pivot(row, cover_, level)) return BoxEnd::broken;
+    while (pivots_ < max_pivots) {
+      const int pair = leaving < n_ ? leaving : leaving - n_;
+      const int entering = leaving < n_ ? leaving + n_ : leaving - n_;
+      const int column = place(entering);
+      const bool falls = side(pair) != 0;
+      const double own = entering < n_ ? width(pair) : kInfinity;
+      const Block block = ratio_test(column, falls, own, width, is_free);
+      if (block.row == kRay) return end_or(BoxEnd::ray);
+      if (block.row == kBroken) return end_or(BoxEnd::broken);
+      if (block.row == kFlip) {
+        move(column, falls ? -Number(own) : Number(own));
+        put_side(pair, falls ? 0 : 1);
+        leaving = entering;
+        ++pivots_;
+        continue;
+      }
+      leaving = basic(block.row);
+      const bool up = block.at_upper;
+      const Number step = falls ? -block.step : block.step;
+      move(column, step);
+      const Number from = entering < n_ && falls ? Number(own) : Number(0.0);
+      if (leaving < n_) put_side(leaving, up ? 1 : 0);
+      if (!pivot(block.row, column, from + step)) return end_or(BoxEnd::broken);
+      if (leaving == 2 * n_) return BoxEnd::solution;
+    }
+    return end_or(BoxEnd::limit);
+  }
+
+  [[nodiscard]] CAROM_INLINE int pivots() const { return pivots_; }
+
+  /// x_i at the end; exactly 0 or u_i where it is not basic.
+  template <class Width>
+  [[nodiscard]] CAROM_INLINE Number solution(int i, Width&& width) const {
+    const int p = place(i);
+    if (p < n_ && basic(p) == i) return value(p);
+    return side(i) != 0 ? Number(width(i)) : Number(0.0);
+  }
+  [[nodiscard]] CAROM_INLINE bool has_x(int i) const {
+    const int p = place(i);
+    return p < n_ && basic(p) == i;
+  }
+  /// Whether v_k is held at zero at the end.
+  [[nodiscard]] CAROM_INLINE bool holds(int k) const {
+    const int p = place(n_ + k);
+    return p <= n_ && nonbasic(p) == n_ + k;
+  }
+  /// By how much a basic x_i answers to such a v_k.
+  [[nodiscard]] CAROM_INLINE Number response(int i, int k) const {
+    return at(place(i), place(n_ + k));
+  }
+
+ private:
+  static constexpr int kRay = -1, kBroken = -2, kFlip = -3;
+  static constexpr double kVanished = 1e-9;  // of t, relative to where it began
+  struct Block {
+    int row;
+    bool at_upper;
+    Number step;
+  };
+
+  CAROM_INLINE Number load(const double* high, long offset, long e) const {
+    if constexpr (kDoubled) {
+      return {high[e], at_.low[offset + e]};
+    } else {
+      return high[e];
+    }
+  }
+  CAROM_INLINE void store(double* high, long offset, long e, const Number& x) const {
+    if constexpr (kDoubled) {
+      high[e] = x.hi;
+      at_.low[offset + e] = x.lo;
+    } else {
+      high[e] = x;
+    }
+  }
+  CAROM_INLINE long values_low() const { return static_cast<long>(n_) * (n_ + 1); }
+  CAROM_INLINE long row_low() const { return values_low() + n_; }
+  CAROM_INLINE long column_low() const { return row_low() + n_ + 1; }
+  CAROM_INLINE Number at(int i, int j) const {
+    return load(at_.tableau, 0, static_cast<long>(i) * (n_ + 1) + j);
+  }
+  CAROM_INLINE void put(int i, int j, const Number& x) const {
+    store(at_.tableau, 0, static_cast<long>(i) * (n_ + 1) + j, x);
+  }
+  CAROM_INLINE Number value(int i) const { return load(at_.value, values_low(), i); }
+  CAROM_INLINE void put_value(int i, const Number& x) const {
+    store(at_.value, values_low(), i, x);
+  }
+  CAROM_INLINE int basic(int i) const { return static_cast<int>(at_.basic[i]); }
+  CAROM_INLINE int nonbasic(int j) const { return static_cast<int>(at_.nonbasic[j]); }
+  CAROM_INLINE int place(int variable) const { return static_cast<int>(at_.place[variable]); }
+  CAROM_INLINE int side(int i) const { return static_cast<int>(at_.side[i]); }
+  CAROM_INLINE void put_side(int i, int to) const {
+    lanes_.for_each(1, [&](int) { at_.side[i] = to; });
+  }
+  static CAROM_INLINE double size_of(const Number& x) { return magnitude(double(x)); }
+  /// a + b, zero where that is what cancels in doubled numbers.
+  static CAROM_INLINE Number sum(const Number& a, const Number& b) {
+    const Number s = a + b;
+    if constexpr (kDoubled) {
+      if (size_of(s) <= 0x1p-80 * larger(size_of(a), size_of(b))) return Number(0.0);
+    }
+    return s;
+  }
+
+  template <class Entry, class Vector, class Cover>
+  CAROM_CALL void begin(Entry&& entry, Vector&& vector, Cover&& cover) {
+    lanes_.for_each_2d(n_, n_ + 1,
+                       [&](int i, int j) { put(i, j, j < n_ ? entry(i, j) : Number(cover(i))); });
+    lanes_.for_each(n_, [&](int i) {
+      put_value(i, vector(i));
+      at_.basic[i] = n_ + i;
+      at_.nonbasic[i] = i;
+      at_.place[i] = i;
+      at_.place[n_ + i] = i;
+      at_.side[i] = 0.0;
+      if (i == 0) at_.nonbasic[n_] = 2 * n_;
+    });
+    cover_ = n_;
+    pivots_ = 0;
+    level_ = Number(0.0);
+  }
+
+  /// Free x_i enter for free v_i, the largest slope of their block first.
+  template <class Free>
+  CAROM_CALL bool eliminate(Free&& is_free) {
+    for (;;) {
+      int row = -1, column = -1;
+      double most = 0.0;
+      bool open = false;
+      for (int i = 0; i < n_; ++i) {
+        const int b = basic(i);
+        if (b < n_ || !is_free(b - n_)) continue;
+        open = true;
+        for (int j = 0; j < n_; ++j) {
+          const int v = nonbasic(j);
+          if (v >= n_ || !is_free(v) || !(size_of(at(i, j)) > most)) continue;
+          most = size_of(at(i, j));
+          row = i;
+          column = j;
+        }
+      }
+      if (!open) return true;
+      if (row < 0) return false;
+      const Number step = -(value(row) / at(row, column));
+      move(column, step);
+      if (!pivot(row, column, step)) return false;
+      cover_ = n_;
+    }
+  }
+
+  /// nonbasic[column] goes by `step`. The values of basic variables follow.
+  CAROM_CALL void move(int column, const Number& step) {
+    lanes_.for_each(n_, [&](int i) { put_value(i, sum(value(i), at(i, column) * step)); });
+    level_ = step;
+  }
+
+  /// Exchanges basic[row] and nonbasic[column], which stands at `level`.
+  CAROM_CALL bool pivot(int row, int column, const Number& level) {
+    const Number element = at(row, column);
+    if (!(size_of(element) > 0.0) || !is_finite(element)) return false;
+    const Number inverse = Number(1.0) / element;
+    lanes_.for_each(n_ + 1, [&](int j) {
+      store(at_.row, row_low(), j, j == column ? inverse : -(at(row, j) * inverse));
+    });
+    lanes_.for_each(n_, [&](int i) {
+      store(at_.column, column_low(), i, i == row ? Number(0.0) : at(i, column));
+    });
+    lanes_.for_each_2d(n_, n_ + 1, [&](int i, int j) {
+      const Number by = load(at_.row, row_low(), j);
+      if (i == row) return put(i, j, by);
+      const Number factor = load(at_.column, column_low(), i);
+      if (j == column) return put(i, j, factor * by);
+      if constexpr (kDoubled) {
+        if (factor.hi != 0.0 && by.hi != 0.0) put(i, j, sum(at(i, j), factor * by));
+      } else {
+        put(i, j, fused(factor, by, at(i, j)));
+      }
+    });
+    put_values_of(row, level);
+    const int entering = nonbasic(column);
+    const int leaving = basic(row);
+    lanes_.for_each(1, [&](int) {
+      at_.basic[row] = entering;
+      at_.nonbasic[column] = leaving;
+      if (entering < 2 * n_) at_.place[entering] = row;
+      if (leaving < 2 * n_) at_.place[leaving] = column;
+    });
+    ++pivots_;
+    return true;
+  }
+  CAROM_INLINE void put_values_of(int row, const Number& level) const {
+    lanes_.for_each(1, [&](int) { put_value(row, level); });
+  }
+
+  /// How far basic[i] is from the bound that it meets where nonbasic[column] moves, and how fast it
+  /// gets there; rate 0 where it meets none.
+  struct Approach {
+    Number distance, rate;
+    bool at_upper;
+  };
+  template <class Width, class Free>
+  CAROM_INLINE Approach approach(int i, int column, bool falls, Width&& width,
+                                 Free&& is_free) const {
+    const Number slope = falls ? -at(i, column) : at(i, column);
+    const bool up = slope > Number(0.0);
+    const int b = basic(i);
+    if (b == 2 * n_) return {value(i), up ? Number(0.0) : -slope, false};
+    if (b >= n_) {
+      const bool above = side(b - n_) != 0;  // v_i <= 0
+      if (up != above) return {Number(0.0), Number(0.0), false};
+      return {above ? -value(i) : value(i), up ? slope : -slope, above};
+    }
+    if (is_free(b)) return {Number(0.0), Number(0.0), false};
+    if (!up) return {value(i), -slope, false};
+    const double most = width(b);
+    if (!(most < kInfinity)) return {Number(0.0), Number(0.0), false};
+    return {Number(most) - value(i), slope, true};
+  }
+
+  /// Row whose basic variable first meets a bound as nonbasic[column] moves, or kFlip where its own
+  /// other bound, `own` away, comes first.
+  template <class Width, class Free>
+  CAROM_CALL Block ratio_test(int column, bool falls, double own, Width&& width, Free&& is_free) {
+    double steepest = 0.0;
+    for (int i = 0; i < n_; ++i) {
+      const double slope = size_of(at(i, column));
+      if (!is_finite(slope)) return {kBroken, false, Number(0.0)};
+      steepest = larger(steepest, slope);
+    }
+    const double smallest = kDoubled ? 0.0 : LemkeRule::kPivotTolerance * steepest;
+    const auto near = [&](int i) { return approach(i, column, falls, width, is_free); };
+    const auto counts = [&](const Approach& a) { return double(a.rate) > smallest; };
+    const auto left = [](const Approach& a) {
+      return a.distance > Number(0.0) ? a.distance : Number(0.0);
+    };
+    double first = own;
+    if constexpr (!kDoubled) {
+      for (int i = 0; i < n_; ++i) {
+        const Approach a = near(i);
+        if (counts(a)) first = smaller(first, left(a) / a.rate);
+      }
+    }
+    int best = kRay;
+    Approach chosen{Number(own), Number(1.0), false};
+    if (own < kInfinity) best = kFlip;
+    if constexpr (!kDoubled) {
+      if (best == kFlip && own - first > LemkeRule::kTieTolerance * larger(scale_, own)) {
+        best = kRay;
+      }
+    }
+    for (int i = 0; i < n_; ++i) {
+      const Approach a = near(i);
+      if (!counts(a)) continue;
+      if constexpr (kDoubled) {
+        if (best != kRay) {
+          const double apart = double(sum(left(a) * chosen.rate, -(left(chosen) * a.rate)));
+          if (apart > 0.0 || (apart == 0.0 && !wins_tie(i, a, best, chosen))) continue;
+        }
+      } else {
+        if (left(a) - first * a.rate > LemkeRule::kTieTolerance * scale_) continue;
+        if (best != kRay && !wins_tie(i, a, best, chosen)) continue;
+      }
+      best = i;
+      chosen = a;
+    }
+    if (best < 0) return {best, false, Number(own)};
+    return {best, chosen.at_upper, left(chosen) / chosen.rate};
+  }
+
+  /// Whether row a goes before row b, or before a flip, which no perturbation of r moves.
+  CAROM_CALL bool wins_tie(int a, const Approach& from_a, int b, const Approach& from_b) const {
+    if (b >= 0 && basic(b) == 2 * n_) return false;
+    if (basic(a) == 2 * n_) return true;
+    const auto entry_of = [&](int i, const Approach& from, int k) {
+      if (i < 0) return Number(0.0);
+      const Number own = inverse_entry(i, k);
+      return from.at_upper ? -own : own;
+    };
+    double size = 0.0;
+    if constexpr (!kDoubled) {
+      for (int k = 0; k < n_; ++k) {
+        size = larger(size, larger(magnitude(entry_of(a, from_a, k) / from_a.rate),
+                                   magnitude(entry_of(b, from_b, k) / from_b.rate)));
+      }
+    }
+    for (int k = 0; k < n_; ++k) {
+      const Number of_a = entry_of(a, from_a, k), of_b = entry_of(b, from_b, k);
+      if constexpr (kDoubled) {
+        const double apart = double(sum(of_a * from_b.rate, -(of_b * from_a.rate)));
+        if (apart != 0.0) return apart < 0.0;
+      } else {
+        const double apart = of_a / from_a.rate - of_b / from_b.rate;
+        if (magnitude(apart) > LemkeRule::kSameEntry * size) return apart < 0.0;
+      }
+    }
+    return b >= 0 && a < b;
+  }
+
+  /// B^-1 maps r to the values: its column k is the negative slope by v_k, or a unit vector.
+  CAROM_INLINE Number inverse_entry(int row, int k) const {
+    const int p = place(n_ + k);
+    if (p < n_ && basic(p) == n_ + k) return Number(row == p ? 1.0 : 0.0);
+    return -at(row, p);
+  }
+
+  /// Where all that is left of t is rounding, what stands in the tableau is the answer.
+  CAROM_CALL BoxEnd end_or(BoxEnd end) const {
+    for (int i = 0; i < n_; ++i) {
+      if (basic(i) == 2 * n_ && double(value(i)) <= kVanished * scale_) return BoxEnd::solution;
+    }
+    return end;
+  }
+
+  const Lanes& lanes_;
+  int n_;
+  BoxLemkeLayout<double*> at_;
+  int cover_ = 0;  // t's column at the start
+  int pivots_ = 0;
+  Number level_ = Number(0.0);
+  double scale_ = 0.0;  // of the values: where the least v began
+};
+
+}  // namespace carom::kernels
