@@ -189,13 +189,12 @@ class BoxedLcpJudge {
   BoxedLcpJudgeLayout<double*> at_;
 };
 
-/// What every solution satisfies, as a linear program in x = (z+, z-, s), z = z+ - z-, of 3 n rows
-/// and columns: the box; w_i >= 0 where hi_i is absent, w_i <= 0 where lo_i is; of friction rows
-/// w_i + s_i >= 0, -w_i + s_i >= 0, mu_i z_j - z+_i - z-_i >= 0, where i stands in row i, n + i and
-/// 2 n + i. Rows and columns without a meaning are unbounded and zero.
+/// What every answer satisfies, as a linear program in z, friction rows as z+ - z- in columns i and
+/// n + i: the box; in row i w_i >= 0 where hi_i is absent, w_i <= 0 where lo_i is; in row n + i of
+/// friction mu_i z_j - z+_i - z-_i >= 0. Rows and columns without a meaning are empty.
 template <class Memory>
 struct BoxedLcpLinearLayout {
-  Memory cost, matrix, row_lower, row_upper, column_lower, column_upper, judge;
+  Memory cost, matrix, row_lower, row_upper, column_lower, column_upper, multiplier, judge;
 
   BoxedLcpLinearLayout() = default;
   CAROM_INLINE constexpr BoxedLcpLinearLayout(kernels::Arena<Memory>& arena, int m)
@@ -205,66 +204,62 @@ struct BoxedLcpLinearLayout {
         row_upper(arena.take(m)),
         column_lower(arena.take(m)),
         column_upper(arena.take(m)),
+        multiplier(arena.take(m)),
         judge(arena.take(lp_certificate_workspace(m, m))) {}
 };
 CAROM_HOST_DEVICE constexpr long boxed_lcp_farkas_workspace(int n) {
-  return kernels::values_of<BoxedLcpLinearLayout>(3 * n);
+  return kernels::values_of<BoxedLcpLinearLayout>(2 * n);
 }
 
-/// Whether y, [3, n], proves that no z in the box has those signs: LpCertificate::farkas_residual
-/// of that program. memory: boxed_lcp_farkas_workspace(n).
+/// Whether y, [n], proves that no z in the box has w of those signs: LpCertificate::farkas_residual
+/// of that program, whose rows of friction have the multipliers |M'y|_i. memory:
+/// boxed_lcp_farkas_workspace(n).
 CAROM_CALL inline double boxed_lcp_farkas_residual(const BoxedLcpData& problem, const double* y,
                                                    double* memory) {
   const int n = problem.order;
-  const int m = problem.findex == nullptr ? n : 3 * n;
+  const int m = problem.findex == nullptr ? n : 2 * n;
   const auto at = kernels::placed<BoxedLcpLinearLayout>(memory, m);
   for (long e = 0; e < static_cast<long>(m) * m; ++e) at.matrix[e] = 0.0;
   const auto entry = [&](int i, int j) -> double& {
     return at.matrix[static_cast<long>(i) * m + j];
   };
   for (int i = 0; i < m; ++i) {
-    at.cost[i] = at.column_lower[i] = at.column_upper[i] = 0.0;
+    at.cost[i] = at.column_lower[i] = at.column_upper[i] = at.multiplier[i] = 0.0;
     at.row_lower[i] = -kernels::kInfinity;
     at.row_upper[i] = kernels::kInfinity;
   }
   for (int i = 0; i < n; ++i) {
-    if (problem.lower[i] > problem.upper[i]) return 0.0;  // any y
-    const double q = problem.vector[i];
-    const int source = problem.index(i);
+    if (problem.index(i) < 0 && problem.lower[i] > problem.upper[i]) return 0.0;  // any y
+    if (problem.index(i) >= 0 && y[i] != 0.0) return kernels::kInfinity;
+  }
+  for (int i = 0; i < n; ++i) {
+    at.multiplier[i] = y[i];
+    double pull = 0.0;
     for (int j = 0; j < n; ++j) {
       const double value = problem.matrix[static_cast<long>(i) * n + j];
       entry(i, j) = value;
-      const bool split = problem.index(j) >= 0;
-      if (split) entry(i, n + j) = -value;
-      if (source < 0) continue;
-      entry(n + i, j) = -value;
-      if (split) entry(n + i, n + j) = value;
+      if (problem.index(j) >= 0) entry(i, n + j) = -value;
+      pull += problem.matrix[static_cast<long>(j) * n + i] * y[j];
     }
+    const int source = problem.index(i);
     if (source < 0) {
-      if (problem.upper[i] == kernels::kInfinity) at.row_lower[i] = -q;
-      if (problem.lower[i] == -kernels::kInfinity) at.row_upper[i] = -q;
+      if (problem.upper[i] == kernels::kInfinity) at.row_lower[i] = -problem.vector[i];
+      if (problem.lower[i] == -kernels::kInfinity) at.row_upper[i] = -problem.vector[i];
       at.column_lower[i] = problem.lower[i];
       at.column_upper[i] = problem.upper[i];
       continue;
     }
-    entry(i, 2 * n + i) = 1.0;
-    entry(n + i, 2 * n + i) = 1.0;
-    entry(2 * n + i, source) = problem.friction[i];
-    entry(2 * n + i, i) = -1.0;
-    entry(2 * n + i, n + i) = -1.0;
-    at.row_lower[i] = -q;
-    at.row_lower[n + i] = q;
-    at.row_lower[2 * n + i] = 0.0;
-    for (const int column : {i, n + i, 2 * n + i}) at.column_upper[column] = kernels::kInfinity;
-  }
-  for (int i = m; i < 3 * n; ++i) {
-    if (y[i] != 0.0) return kernels::kInfinity;
+    at.multiplier[n + i] = magnitude(pull);
+    entry(n + i, source) = problem.friction[i];
+    entry(n + i, i) = entry(n + i, n + i) = -1.0;
+    at.row_lower[n + i] = 0.0;
+    at.column_upper[i] = at.column_upper[n + i] = kernels::kInfinity;
   }
   const kernels::SingleLane lane;
   const LpData data{
       m, m, at.cost, at.matrix, at.row_lower, at.row_upper, at.column_lower, at.column_upper};
   LpCertificate<kernels::SingleLane> judge(lane, m, m, at.judge);
-  return judge.load(data) ? judge.farkas_residual(y) : kernels::kInfinity;
+  return judge.load(data) ? judge.farkas_residual(at.multiplier) : kernels::kInfinity;
 }
 
 }  // namespace carom::certificate

@@ -21,9 +21,10 @@ __all__ = ["BoxedLcpResult", "solve_affine_vi", "solve_boxed_lcp", "solve_mixed_
 
 @result
 class BoxedLcpResult(Proven):
-    """solution (n, k), slack w = M z + q (n, k), status, pivots, residual (n). farkas (n, 3, k)
-    where the status is infeasible: of the rows w_i, and of friction rows those of -w_i + s_i >= 0
-    and of mu_i z_j - |z_i| >= 0. With findex: limit (n, k) of friction rows and limit_error (n)."""
+    """solution (n, k), slack w = M z + q (n, k), status, pivots, residual (n). farkas y (n, k) where
+    the status is infeasible: y_i >= 0 where hi_i is absent, y_i <= 0 where lo_i is, otherwise and in
+    friction rows 0, and y'(M z + q) < 0 for every z in the box. With findex: limit (n, k) of friction
+    rows, the half width of their box, and limit_error (n), None without."""
 
     problem: dict[str, Any]
 
@@ -51,7 +52,7 @@ class BoxedLcpResult(Proven):
         the contacts that press against each other, a state of self-stress: no answer opens all of them."""
         if self.status[problem] != Status.infeasible:
             return np.zeros(0, dtype=np.int64)
-        y = np.abs(self.farkas[problem]).max(axis=0)
+        y = np.abs(self.farkas[problem])
         return np.flatnonzero(y > 1e-9 * y.max(initial=0.0))
 
     def message(self, problem: int = 0) -> str:
@@ -72,7 +73,7 @@ def _absent(value: Any, missing: float, k: int) -> Any:
     return np.full(k, missing) if value is None else value
 
 
-def _friction(batch: Batch, findex: Any, mu: Any, lo: Any, hi: Any) -> tuple[Any, Any, Any]:
+def _friction(findex: Any, mu: Any, lo: Any, hi: Any) -> tuple[Any, Any, Any]:
     """mu, lo and hi as the library has them: friction rows without bounds of their own."""
     index = from_any("findex", findex, np.int32)
     rows = index >= 0
@@ -119,8 +120,8 @@ def solve_boxed_lcp(
     k = batch.extents["k"]
     low, high = _absent(lo, -np.inf, k), _absent(hi, np.inf, k)
     if findex is not None:
-        mu, low, high = _friction(batch, findex, mu, low, high)
         batch.add("findex", findex, "k", dtype=np.int32)
+        mu, low, high = _friction(findex, mu, low, high)
         batch.add("friction", mu, "k")
     elif mu is not None:
         raise refuse("friction", "given without findex", "findex says which rows are friction")

@@ -78,7 +78,7 @@ nb::object residuals(const nb::dict& problem, const nb::dict& answer, std::int64
       } else {
         std::vector<double> more(
             static_cast<std::size_t>(certificate::boxed_lcp_farkas_workspace(n)));
-        value = certificate::boxed_lcp_farkas_residual(data, farkas.data() + 3 * at, more.data());
+        value = certificate::boxed_lcp_farkas_residual(data, farkas.data() + at, more.data());
       }
       found[static_cast<std::size_t>(p)] = std::isnan(value) ? kInfinity : value;
     }

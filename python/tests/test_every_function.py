@@ -56,6 +56,8 @@ def sdps(n):
 CALLS = {
     "solve_lcp": (lambda n: carom.solve_lcp(spd(n, 16), vectors(n, 16)),
                   lambda: carom.solve_lcp(spd(2, 4), vectors(2, 5)), 4, 60000),
+    "solve_boxed_lcp": (lambda n: carom.solve_boxed_lcp(spd(n, 12), vectors(n, 12), -np.ones(12), np.ones(12)),
+                        lambda: carom.solve_boxed_lcp(spd(2, 4), vectors(2, 5)), 4, 20000),
     "solve_lp": (lambda n: carom.solve_lp(vectors(n, 4), np.ones((1, 4)), row_upper=[1.0], lower=np.zeros(4)),
                  lambda: carom.solve_lp(vectors(2, 4), np.ones((1, 3))), 4, 400000),
     "solve_qp": (lambda n: carom.solve_qp(spd(n, 8), vectors(n, 8), np.eye(8), np.zeros(8)),

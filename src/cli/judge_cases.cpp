@@ -30,6 +30,8 @@ Verdict judge(const run::CaseProblem& problem, const io::KeptCaseAnswer& claim) 
     }
     if (const auto* lcp = std::get_if<run::LcpProblem>(&problem.problem)) {
       judge(*lcp, claim.status, given);
+    } else if (const auto* box = std::get_if<run::BoxedLcpProblem>(&problem.problem)) {
+      judge(*box, claim.status, given);
     } else if (const auto* lp = std::get_if<run::LpProblem>(&problem.problem)) {
       judge(*lp, claim.status, given);
     } else if (const auto* qp = std::get_if<run::QpProblem>(&problem.problem)) {

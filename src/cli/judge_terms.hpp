@@ -174,6 +174,7 @@ inline void require_objective(Numbers terms, double offset, double said) {
 }
 
 void judge(const run::LcpProblem& lcp, const std::string& status, Given& given);
+void judge(const run::BoxedLcpProblem& problem, const std::string& status, Given& given);
 void judge(const run::LpProblem& lp, const std::string& status, Given& given);
 void judge(const run::QpProblem& qp, bool cones, const std::string& status, Given& given);
 void judge(const CoulombProblem& problem, const std::string& status, Given& given);

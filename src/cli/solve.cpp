@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <carom/error.hpp>
@@ -33,7 +34,7 @@ namespace {
 
 constexpr const char* kFooter =
     R"(Problems of files, one or thousands: linear complementarity problems (kind lcp),
-Coulomb friction problems (kind coulomb_friction, always on the host), linear programs
+boxed and mixed ones with friction indices (kinds boxed_lcp, mixed_lcp), Coulomb friction problems (kind coulomb_friction, always on the host), linear programs
 (kind lp), convex quadratic programs (kind qp) and quadratic programs with second-order
 cones (kind socp). A JSON file holds an object or an array of them (examples/data/lcp.json,
 lp.json, qp.json, socp.json, friction.json), an HDF5 file the same names as data sets with
@@ -41,6 +42,9 @@ a leading axis of problems; docs/reference/files.md has every field.
 
 With --json and --output every verdict comes with its proof; null where a status has none:
   lcp   w = M x + q; infeasible: farkas y >= 0 with M'y <= 0, q'y < 0
+  boxed_lcp  w; infeasible: farkas y, >= 0 where hi is absent, <= 0 where lo is, else 0, with
+        y'(M x + q) < 0 for every x in the box; limit of friction rows, with friction_law ode
+        limit_error, how far these are from mu x
   lp    dual y and reduced_costs c - A'y, whether minimised or maximised: y_i is what the
         objective gains per unit of the bound at which row i stands, so y_i > 0 belongs to
         row_lower where minimised and to row_upper where maximised.
@@ -97,6 +101,7 @@ void print_json(const run::Cases& cases, const run::CaseAnswers& answers,
       entry["objective"] = answers[i].objective ? nlohmann::ordered_json(*answers[i].objective)
                                                 : nlohmann::ordered_json(nullptr);
     }
+    if (answers[i].limit_error) entry["limit_error"] = *answers[i].limit_error;
     if (!answers[i].method.empty()) entry["method"] = answers[i].method;
     for (const auto& [key, values] : answers[i].proofs) {
       const std::string name(key);
@@ -145,6 +150,23 @@ void print_counts(const run::Cases& cases, const run::CaseAnswers& answers) {
              table.text(), worst);
 }
 
+// Of an infeasible problem with friction rows: the normal rows whose contacts press against each
+// other, a state of self-stress.
+std::string pressed_rows(const run::BoxedLcpProblem& problem, const run::CaseAnswer& answer) {
+  if (answer.status != Status::infeasible) return {};
+  std::vector<std::size_t> rows;
+  for (const auto& [key, values] : answer.proofs) {
+    if (key != "farkas" || !values) continue;
+    for (std::size_t i = 0; i < values->size(); ++i) {
+      if ((*values)[i] != 0.0) rows.push_back(i);
+    }
+  }
+  if (rows.empty()) return "    a lower bound exceeds its upper bound\n";
+  return fmt::format("    no x gives rows {} of w the signs that they need{}\n",
+                     fmt::join(rows, ", "),
+                     problem.findex.empty() ? "" : ": their contacts press against each other");
+}
+
 // The numbers of small problems: the answer and what multiplies its constraints, or the proof that
 // there is none.
 void print_numbers(const run::Cases& cases, const run::CaseAnswers& answers) {
@@ -156,9 +178,13 @@ void print_numbers(const run::Cases& cases, const run::CaseAnswers& answers) {
       if (values.empty() || values.size() > kMostNumbers) return;
       text += fmt::format("    {} = ({:.9g})\n", name, fmt::join(values, ", "));
     };
-    if (run::has_answer(answer.status)) add(cases[i].kind == "lcp" ? "z" : "x", answer.x);
+    if (run::has_answer(answer.status)) add(cases[i].kind.ends_with("lcp") ? "z" : "x", answer.x);
     for (const auto& [key, values] : answer.proofs) {
       if (values) add(key, *values);
+    }
+    if (answer.limit_error) text += fmt::format("    limit_error = {:.9g}\n", *answer.limit_error);
+    if (const auto* box = std::get_if<run::BoxedLcpProblem>(&cases[i].problem)) {
+      text += pressed_rows(*box, answer);
     }
     if (!text.empty()) fmt::print("\n  {}\n{}", io::printable(cases[i].name), text);
   }
@@ -207,7 +233,7 @@ int run_solve(const SolveOptions& options, const std::string& command_line) {
 
 void add_solve(Program& program) {
   CLI::App* command = program.app.add_subcommand(
-      "solve", "Solve LCPs, LPs, QPs, cone and friction problems of files");
+      "solve", "Solve LCPs, boxed LCPs, LPs, QPs, cone and friction problems of files");
   command->footer(kFooter);
   const auto options = std::make_shared<SolveOptions>();
   command->add_option("files", options->files, "Problem files")->required()->type_name("FILE");

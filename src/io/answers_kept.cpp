@@ -22,8 +22,9 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::string_view kNumbers[] = {"x",      "w",     "dual", "reduced_costs", "cone_dual",
-                                         "farkas", "point", "ray",  "direction",     "face"};
+constexpr std::string_view kNumbers[] = {"x",         "w",      "dual",  "reduced_costs",
+                                         "cone_dual", "farkas", "point", "ray",
+                                         "direction", "face",   "limit"};
 
 bool is_answer(const json& entry) {
   return entry.is_object() && entry.contains("kind") && entry.contains("status") &&
@@ -51,8 +52,8 @@ KeptCaseAnswers answers_of_json(const std::filesystem::path& file) {
   const JsonDocument parsed(file);
   const json& root = parsed.root();
   static constexpr std::string_view kJudged[] = {
-      "kind",      "status",    "objective",     "x",   "w", "dual", "farkas", "point", "ray",
-      "direction", "cone_dual", "reduced_costs", "face"};
+      "kind",      "status",    "objective",     "x",    "w",    "dual", "farkas", "point", "ray",
+      "direction", "cone_dual", "reduced_costs", "face", "limit"};
   KeptCaseAnswers kept;
   const auto add = [&](const json& entry, const std::string& where) {
     kept.answers.push_back(answer_from(entry, where));
@@ -150,9 +151,10 @@ KeptCaseAnswers answers_of_hdf5(const std::filesystem::path& file) {
     judged.push_back("/problems_*/answer/" + std::string(key));
   }
   for (const char* key :
-       {"kind",      "M",          "q",          "c",      "A", "row_lower", "row_upper",
-        "col_lower", "col_upper",  "sense",      "offset", "P", "l",         "u",
-        "b",         "cone_kinds", "cone_sizes", "r",      "W", "mu",        "dim"}) {
+       {"kind",         "M",     "q",      "c",  "A",   "row_lower", "row_upper", "col_lower",
+        "col_upper",    "sense", "offset", "P",  "l",   "u",         "b",         "cone_kinds",
+        "cone_sizes",   "r",     "W",      "mu", "dim", "lo",        "hi",        "findex",
+        "friction_law", "B",     "C",      "D",  "a"}) {
     judged.push_back("/problems_*/problem/" + std::string(key));
   }
   const std::vector<std::string_view> names(judged.begin(), judged.end());

@@ -16,6 +16,7 @@
 #include <carom/lp.hpp>
 
 #include "core/words.hpp"
+#include "io/boxed_case.hpp"
 #include "io/case_sets.hpp"
 #include "io/json_file.hpp"
 #include "io/problem_file.hpp"
@@ -232,8 +233,10 @@ struct KindKeys {
   std::string_view kind;
   std::array<std::string_view, 15> keys;  ///< empty ones at the end
 };
-constexpr std::array<KindKeys, 5> kKindKeys = {
+constexpr std::array<KindKeys, 7> kKindKeys = {
     {{"lcp", {"kind", "name", "M", "q", "n"}},
+     {"boxed_lcp", {"kind", "name", "M", "q", "lo", "hi", "findex", "mu", "friction_law"}},
+     {"mixed_lcp", {"kind", "name", "A", "B", "C", "D", "a", "b"}},
      {"coulomb_friction", {"kind", "name", "dim", "W", "q", "mu", "n", "nc"}},
      {"lp",
       {"kind", "name", "c", "A", "row_lower", "row_upper", "col_lower", "col_upper", "lower",
@@ -254,7 +257,9 @@ void require_keys_of(const nlohmann::json& object, const std::string& kind,
     return;
   }
   throw InvalidInput(
-      fmt::format("{}: kind \"{}\" is not supported: must be lcp, coulomb_friction, lp, qp or socp",
+      fmt::format("{}: kind \"{}\" is not supported: must be lcp, boxed_lcp, mixed_lcp, "
+                  "coulomb_friction, lp, qp or "
+                  "socp",
                   where, kind));
 }
 
@@ -274,12 +279,16 @@ nlohmann::json unwrapped(const nlohmann::json& object, std::string& where) {
 // What the keys say where there is no `kind`.
 std::string kind_of(const nlohmann::json& object, const std::string& where) {
   if (object.contains("kind")) return read_text(object, "kind", where);
-  if (object.contains("M")) return "lcp";
+  if (object.contains("M")) return object.contains("lo") ? "boxed_lcp" : "lcp";
+  if (object.contains("D")) return "mixed_lcp";
   if (object.contains("W")) return "coulomb_friction";
   if (object.contains("c")) return "lp";
   if (object.contains("cones")) return "socp";
   if (object.contains("P")) return "qp";
-  throw InvalidInput(where + ": kind is missing: must be lcp, coulomb_friction, lp, qp or socp");
+  throw InvalidInput(
+      where +
+      ": kind is missing: must be lcp, boxed_lcp, mixed_lcp, coulomb_friction, lp, qp or "
+      "socp");
 }
 
 // single: nothing beside it in the file, which messages then call it by.
@@ -302,6 +311,10 @@ run::CaseProblem case_of(const nlohmann::json& given, const std::filesystem::pat
   require_keys_of(object, result.kind, where);
   if (result.kind == "lcp") {
     result.problem = read_lcp(object, where);
+  } else if (result.kind == "boxed_lcp") {
+    result.problem = read_boxed_lcp(object, where);
+  } else if (result.kind == "mixed_lcp") {
+    result.problem = read_mixed_lcp(object, where);
   } else if (result.kind == "coulomb_friction") {
     result.problem = read_coulomb(object, where);
   } else if (result.kind == "lp") {

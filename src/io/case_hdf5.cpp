@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/words.hpp"
+#include "io/boxed_case.hpp"
 #include "io/hdf5_file.hpp"
 #include "io/hdf5_output.hpp"
 #include "io/problem_file.hpp"
@@ -30,6 +31,10 @@ const char* key_of(std::string_view kind, std::string_view array) {
   static constexpr Key kKeys[] = {
       {"lcp", "matrix", "M"},
       {"lcp", "vector", "q"},
+      {"boxed_lcp", "matrix", "M"},
+      {"boxed_lcp", "vector", "q"},
+      {"boxed_lcp", "lower", "lo"},
+      {"boxed_lcp", "upper", "hi"},
       {"lp", "matrix", "A"},
       {"lp", "cost", "c"},
       {"lp", "row_lower", "row_lower"},
@@ -59,6 +64,10 @@ CaseShape kind_and_sizes(const run::CaseProblem& problem) {
   CaseShape shape{problem.kind, 0, 0, {}};
   auto& [kind, n, m, cones] = shape;
   if (const auto* lcp = std::get_if<run::LcpProblem>(&problem.problem)) n = lcp->order;
+  if (const auto* box = std::get_if<run::BoxedLcpProblem>(&problem.problem)) {
+    n = box->order;
+    m = box->findex.empty() ? -box->equations : 1 + static_cast<int>(box->law);
+  }
   if (const auto* coulomb = std::get_if<CoulombProblem>(&problem.problem)) {
     n = coulomb->dimension;
     m = coulomb->contacts;
@@ -100,6 +109,7 @@ class CaseGroup {
     writer_.dataset(at("problem/name"), names);
     writer_.dataset(at("problem/kind"), std::vector<std::string>(count_, first.kind));
     if (std::holds_alternative<run::LcpProblem>(first.problem)) arrays<LcpBatch, run::LcpProblem>();
+    if (std::holds_alternative<run::BoxedLcpProblem>(first.problem)) boxed_problems();
     if (std::holds_alternative<run::LpProblem>(first.problem)) linear_programs();
     if (std::holds_alternative<run::QpProblem>(first.problem)) quadratic_programs();
     if (std::holds_alternative<CoulombProblem>(first.problem)) friction_problems();
@@ -119,7 +129,7 @@ class CaseGroup {
       const auto& problem = std::get<Problem>(cases_[i].problem);
       Batch::each_array(
           sizes,
-          [&](const char* name, const Extents& extents, const std::vector<double>& values) {
+          [&](const char* name, const Extents& extents, const auto& values) {
             const char* key = key_of(cases_[i].kind, name);
             if (key == nullptr) return;
             auto& [shape, all] = sets[key];
@@ -134,6 +144,52 @@ class CaseGroup {
     for (const auto& [key, set] : sets) {
       writer_.dataset(at("problem/" + key), set.second, set.first);
     }
+  }
+
+  void boxed_problems() const {
+    const auto of = [this](std::size_t i) -> const run::BoxedLcpProblem& {
+      return std::get<run::BoxedLcpProblem>(cases_[i].problem);
+    };
+    const run::BoxedLcpProblem& first = of(members_.front());
+    if (first.equations > 0) return mixed_problems();
+    arrays<BoxedLcpBatch, run::BoxedLcpProblem>();
+    if (first.findex.empty()) return;
+    std::vector<std::int32_t> index;
+    std::vector<double> friction;
+    for (const std::size_t i : members_) {
+      index.insert(index.end(), of(i).findex.begin(), of(i).findex.end());
+      friction.insert(friction.end(), of(i).friction.begin(), of(i).friction.end());
+    }
+    const std::uint64_t n = index.size() / count_;
+    writer_.dataset(at("problem/findex"), index, {count_, n});
+    writer_.dataset(at("problem/mu"), friction, {count_, n});
+    writer_.dataset(at("problem/friction_law"),
+                    std::vector<std::string>(count_, std::string(word_of(first.law))));
+  }
+
+  void mixed_problems() const {
+    MixedBlocks all;
+    std::uint64_t e = 0, k = 0;
+    for (const std::size_t i : members_) {
+      const MixedBlocks own = mixed_blocks(std::get<run::BoxedLcpProblem>(cases_[i].problem));
+      e = own.a.size();
+      k = own.b.size();
+      const auto join = [](std::vector<double>& to, const std::vector<double>& from) {
+        to.insert(to.end(), from.begin(), from.end());
+      };
+      join(all.A, own.A);
+      join(all.B, own.B);
+      join(all.C, own.C);
+      join(all.D, own.D);
+      join(all.a, own.a);
+      join(all.b, own.b);
+    }
+    writer_.dataset(at("problem/A"), all.A, {count_, e, e});
+    writer_.dataset(at("problem/B"), all.B, {count_, k, k});
+    writer_.dataset(at("problem/C"), all.C, {count_, e, k});
+    writer_.dataset(at("problem/D"), all.D, {count_, k, e});
+    writer_.dataset(at("problem/a"), all.a, {count_, e});
+    writer_.dataset(at("problem/b"), all.b, {count_, k});
   }
 
   void linear_programs() const {
@@ -186,6 +242,11 @@ class CaseGroup {
     writer_.dataset(at("problem/mu"), friction, {count_, friction.size() / count_});
   }
 
+  [[nodiscard]] bool cases_has_law_ode() const {
+    const auto* box = std::get_if<run::BoxedLcpProblem>(&cases_[members_.front()].problem);
+    return box != nullptr && box->law == FrictionLaw::ode;
+  }
+
   // One row a problem, NaN where it has none; nothing where no problem has one.
   template <class RowOf>
   void rows(const std::string& name, RowOf&& row_of) const {
@@ -226,6 +287,13 @@ class CaseGroup {
     writer_.dataset(at("answer/residual"), residual, {count_});
     writer_.dataset(at("answer/iterations"), iterations, {count_});
     if (first.has_objective) writer_.dataset(at("answer/objective"), objective, {count_});
+    if (first.limit_error || cases_has_law_ode()) {
+      std::vector<double> errors;
+      for (const std::size_t i : members_) {
+        errors.push_back(answers_[i].limit_error.value_or(std::nan("")));
+      }
+      writer_.dataset(at("answer/limit_error"), errors, {count_});
+    }
     if (!first.method.empty()) writer_.dataset(at("answer/method"), methods);
     rows("x", [](const run::CaseAnswer& answer) { return answer.x.empty() ? nullptr : &answer.x; });
     for (std::size_t k = 0; k < first.proofs.size(); ++k) {

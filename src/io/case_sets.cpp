@@ -13,8 +13,8 @@ namespace {
 
 // An infinite bound is what null is in JSON; any other infinity is refused by its place later.
 nlohmann::json number(const std::string& name, double value) {
-  const bool lower = name == "l" || name == "row_lower" || name == "col_lower";
-  const bool upper = name == "u" || name == "row_upper" || name == "col_upper";
+  const bool lower = name == "l" || name == "lo" || name == "row_lower" || name == "col_lower";
+  const bool upper = name == "u" || name == "hi" || name == "row_upper" || name == "col_upper";
   if ((lower && value == -INFINITY) || (upper && value == INFINITY)) return nullptr;
   return value;
 }
@@ -27,7 +27,8 @@ CaseSets::CaseSets(const Hdf5Reader& reader, const std::string& file, const std:
     if (reader_.is_group(at(name))) continue;
     if (name == "cone_kinds" || name == "cone_sizes") continue;
     const Shape shape = reader_.shape(at(name));
-    const bool texts = name == "name" || name == "kind" || name == "sense";
+    const bool texts =
+        name == "name" || name == "kind" || name == "sense" || name == "friction_law";
     if (shape.empty() || shape.size() > (texts ? 1U : 3U)) {
       throw InvalidInput(
           fmt::format("{}: {} has {} axes: the first must be problems, then at "

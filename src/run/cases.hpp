@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <carom/backend.hpp>
+#include <carom/boxed_lcp.hpp>
 #include <carom/coulomb.hpp>
 #include <carom/lcp.hpp>
 #include <carom/lp.hpp>
@@ -22,6 +23,12 @@ namespace carom::run {
 
 /// w = M z + q >= 0, z >= 0, z'w = 0.
 struct LcpProblem : LcpSizes, LcpBatchArrays<Values> {};
+
+/// A boxed LCP, or a mixed one, whose first `equations` unknowns are free.
+struct BoxedLcpProblem : BoxedLcpSizes, BoxedLcpBatchArrays<Values> {
+  FrictionLaw law = FrictionLaw::simultaneous;
+  int equations = 0;  ///< of a file of kind mixed_lcp
+};
 
 /// minimise or maximise c'x + offset over row_lower <= A x <= row_upper,
 /// column_lower <= x <= column_upper; infinite bounds are absent.
@@ -41,7 +48,7 @@ struct CaseProblem {
   std::string file;  ///< as refusals call it
   std::string name;
   std::string kind;
-  std::variant<LcpProblem, CoulombProblem, LpProblem, QpProblem> problem;
+  std::variant<LcpProblem, BoxedLcpProblem, CoulombProblem, LpProblem, QpProblem> problem;
 };
 
 /// Numbers that a reader needs to check a verdict, or none.
@@ -52,9 +59,10 @@ struct CaseAnswer {
   std::vector<double> x;  ///< empty unless solved or inaccurate
   double residual = 0.0;
   int iterations = 0;
-  bool has_objective = false;       ///< whether the kind has one at all
-  std::optional<double> objective;  ///< in the file's own sense, offset included
-  std::string_view method;          ///< the one that gave the answer; empty where there is one only
+  bool has_objective = false;         ///< whether the kind has one at all
+  std::optional<double> objective;    ///< in the file's own sense, offset included
+  std::optional<double> limit_error;  ///< of boxed LCPs with the law ode, and only of those
+  std::string_view method;  ///< the one that gave the answer; empty where there is one only
   /// By their keys, those of its kind whatever the status; for the file's own problem and sense.
   std::vector<std::pair<std::string_view, Proof>> proofs;
 };
@@ -86,6 +94,7 @@ using CaseAnswers = std::vector<CaseAnswer>;
 CaseAnswers solve_cases(const Cases& cases, const CaseSettings& settings);
 
 void solve_lcp_cases(const Cases& cases, const CaseSettings& settings, CaseAnswers& answers);
+void solve_boxed_lcp_cases(const Cases& cases, const CaseSettings& settings, CaseAnswers& answers);
 void solve_friction_cases(const Cases& cases, const CaseSettings& settings, CaseAnswers& answers);
 void solve_lp_cases(const Cases& cases, const CaseSettings& settings, CaseAnswers& answers);
 void solve_qp_cases(const Cases& cases, const CaseSettings& settings, CaseAnswers& answers);

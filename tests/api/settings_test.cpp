@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include <carom/boxed_lcp.hpp>
 #include <carom/carom.hpp>
 #include <carom/coulomb.hpp>
 #include <carom/equilibrium_three_contacts.hpp>
@@ -40,6 +41,7 @@ void each_struct(Visit&& visit) {
   visit("WorldRun", "worlds of `step_worlds`", WorldRun{});
   visit("DerivativeSettings", "`differentiate_*` and `propagate_*`", DerivativeSettings{});
   visit("LcpSettings", "`solve_lcp`", LcpSettings{});
+  visit("BoxedLcpSettings", "`solve_boxed_lcp`", BoxedLcpSettings{});
   visit("LpSettings", "`solve_lp`", LpSettings{});
   visit("QpSettings", "`solve_qp`", QpSettings{});
   visit("SdpSettings", "`solve_sdps`", SdpSettings{});

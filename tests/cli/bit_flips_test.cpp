@@ -194,7 +194,8 @@ TEST(BitFlipsOfJson, AreReadOrRefused) {
     });
     EXPECT_GT(refused, 0U) << name;
   };
-  for (const char* name : {"lp.json", "qp.json", "socp.json", "lcp.json", "friction.json"}) {
+  for (const char* name :
+       {"lp.json", "qp.json", "socp.json", "lcp.json", "boxed_lcp.json", "friction.json"}) {
     search(name, [](const fs::path& path) { return io::read_cases(path); });
   }
   search("step.json", [](const fs::path& path) { return io::read_steps(path); });

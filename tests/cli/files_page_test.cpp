@@ -146,7 +146,7 @@ std::vector<std::vector<std::string>> runs(const Scratch& scratch) {
        "friction=0.3:0.6:2"},
       {"motion", rod, "--samples", "2", "--policy", push},
       {"solve", example("lp.json"), example("lcp.json"), example("qp.json"), example("socp.json"),
-       example("friction.json")}};
+       example("friction.json"), example("boxed_lcp.json")}};
 }
 
 TEST(FilesPage, IsWhatTheListsSay) {

@@ -2,6 +2,8 @@
 
 #include <cmath>
 #include <limits>
+#include <string>
+#include <vector>
 
 #include "cli/command.hpp"
 #include "cli/refusal.hpp"
@@ -138,6 +140,53 @@ TEST(SolveBatch, RefusalsNameTheProblem) {
     writer.close();
   }
   expect_refusal(carom({"solve", (scratch / "bad.h5").string()}), {"problem 1", "M[0][0]", "nan"});
+}
+
+TEST(SolveBoxed, TheExamplesAreAnsweredAndNamed) {
+  const Outcome outcome = carom({"solve", example("boxed_lcp.json")});
+  EXPECT_EQ(outcome.status, 1) << outcome.err;  // one is infeasible
+  for (const char* part : {"z = (2, 1)", "limit_error = 0.2", "limit = (0, 0.333333333)",
+                           "no x gives rows 0, 1 of w the signs that they need"}) {
+    EXPECT_NE(outcome.out.find(part), std::string::npos) << part << "\n" << outcome.out;
+  }
+}
+
+TEST(SolveBoxed, OutputsAreInputs) {
+  const Scratch scratch;
+  const std::string out = (scratch / "out.h5").string();
+  const Outcome first = carom({"solve", example("boxed_lcp.json"), "--json", "--output", out});
+  EXPECT_EQ(first.document(), carom({"solve", out, "--json"}).document());
+  const json answers = first.document();
+  EXPECT_EQ(answers[3]["kind"], "mixed_lcp");
+  EXPECT_NEAR(answers[3]["x"][0].get<double>(), -1.0 / 7.0, 1e-15);
+  EXPECT_EQ(answers[0].contains("limit"), false);
+  EXPECT_EQ(answers[1].contains("limit_error"), false);
+  EXPECT_NEAR(answers[2]["limit_error"].get<double>(), 0.2, 1e-12);
+  const Outcome verdict = carom({"verify", out, "--json"});
+  EXPECT_EQ(verdict.status, 0) << verdict.err;
+}
+
+TEST(SolveBoxed, WhatFrictionRowsNeedIsSaid) {
+  const Scratch scratch;
+  const json good = {{"kind", "boxed_lcp"}, {"M", {{1, 0}, {0, 1}}},    {"q", {-1, -1}},
+                     {"lo", {0, nullptr}},  {"hi", {nullptr, nullptr}}, {"findex", {-1, 0}},
+                     {"mu", {nullptr, 0.5}}};
+  const auto says = [&](const std::string& key, const json& value,
+                        const std::vector<std::string>& parts) {
+    json bad = good;
+    bad[key] = value;
+    expect_refusal(carom({"solve", scratch.file("bad.json", bad.dump())}), parts);
+  };
+  EXPECT_EQ(carom({"solve", scratch.file("good.json", good.dump())}).status, 0);
+  says("findex", {-1, 2}, {"findex[1]", "2"});
+  says("findex", {-1, 0.5}, {"findex[1]", "0.5"});
+  says("findex", {-1}, {"findex", "1 numbers", "must have 2"});
+  says("findex", {1, 0}, {"findex[0]", "1"});
+  says("mu", {nullptr, -0.5}, {"mu[1]", "-0.5", "must be >= 0"});
+  says("lo", {-1, nullptr}, {"lo[0]", "-1", "must be >= 0"});
+  says("hi", {nullptr, 2}, {"lo[1] and hi[1]", "must be null"});
+  says("friction_law", "bullet", {"friction_law", "bullet", "simultaneous or ode"});
+  says("lo", {0, nullptr, 1}, {"lo", "3 numbers", "must have 2"});
 }
 
 }  // namespace

@@ -87,7 +87,8 @@ std::vector<std::string> stored(const std::vector<std::string>& folders) {
 
 TEST_F(Proofs, EveryStoredAnswerPassesThePagesChecks) {
   std::set<std::string> used = {"opening"};
-  for (const std::string& file : stored({"lcp", "lp", "qp", "socp", "fc3d", "trust", "proofs"})) {
+  for (const std::string& file :
+       stored({"lcp", "boxed_lcp", "lp", "qp", "socp", "fc3d", "trust", "proofs"})) {
     SCOPED_TRACE(file);
     const json answer = solved(file);
     if (!has_check(answer)) {  // claims nothing
@@ -152,6 +153,8 @@ TEST_F(Proofs, ChecksRejectSpoiledProofs) {
       {"socp_unbounded", {"ray"}},
       {"lcp_solved", {"x", "w"}},
       {"lcp_infeasible", {"farkas"}},
+      {"boxed_lcp_solved", {"x", "w", "limit"}},
+      {"boxed_lcp_infeasible", {"farkas"}},
       {"coulomb_friction_solved", {"x"}}};
   const std::map<std::string, std::string> elsewhere = {
       {"qp_solved", "qp/mm_HS76.json"},
@@ -159,6 +162,8 @@ TEST_F(Proofs, ChecksRejectSpoiledProofs) {
       {"qp_unbounded", "trust/qp_min_false_solved_unbounded.json"},
       {"lcp_solved", "lcp/drake_Handbook10_2_3.json"},
       {"lcp_infeasible", "trust/lcp_false_solved_unsolvable.json"},
+      {"boxed_lcp_solved", "boxed_lcp/nimble_lcp_failure_2.json"},
+      {"boxed_lcp_infeasible", "boxed_lcp/closing_walls.json"},
       {"coulomb_friction_solved", "trust/coulomb_false_solved_scales.json"}};
   for (const auto& [name, keys_of_proof] : spoils) {
     const auto place = elsewhere.find(name);

@@ -184,7 +184,8 @@ TEST_F(Verify, BodiesThatNothingHolds) {
 
 TEST_F(Verify, AnswersOfSolve) {
   std::vector<std::string> problems;
-  for (const char* name : {"lp.json", "lcp.json", "qp.json", "socp.json", "friction.json"}) {
+  for (const char* name :
+       {"lp.json", "lcp.json", "boxed_lcp.json", "qp.json", "socp.json", "friction.json"}) {
     problems.push_back(example(name));
   }
   for (const char* name :

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "core/constants.hpp"
 #include "emulation/emulation.hpp"
 #include "programs/lcp/backends.hpp"
+#include "programs/lcp/kernels/box_lemke.hpp"
 #include "support/bits.hpp"
 #include "support/lcp_cases.hpp"
 #include "support/random_problems.hpp"
@@ -308,4 +310,116 @@ TEST(LemkeBody, ScalesExactly) {
 }
 
 }  // namespace
+
+// The body of src/programs/lcp/kernels/box_lemke.hpp likewise.
+namespace box {
+namespace {
+
+using kernels::BoxEnd;
+using kernels::Doubled;
+
+struct Problem {
+  int order;
+  std::vector<double> matrix, vector, width;
+  std::vector<bool> free;
+};
+
+Problem random_problem(std::mt19937& engine, int n) {
+  std::normal_distribution<double> normal;
+  std::uniform_real_distribution<double> uniform(0.0, 1.0);
+  Problem problem{n, {}, {}, {}, {}};
+  std::vector<double> root(static_cast<std::size_t>(n * n));
+  for (double& value : root) value = normal(engine);
+  for (int i = 0; i < n; ++i) {
+    for (int j = 0; j < n; ++j) {
+      double sum = i == j ? 0.1 : 0.0;
+      for (int k = 0; k < n; ++k) sum += root[i * n + k] * root[j * n + k] / n;
+      problem.matrix.push_back(sum + (i < j ? 0.3 : i > j ? -0.3 : 0.0));
+    }
+    problem.vector.push_back(3.0 * normal(engine));
+    problem.free.push_back(uniform(engine) < 0.2);
+    const bool wide = problem.free.back() || uniform(engine) < 0.5;
+    problem.width.push_back(wide ? std::numeric_limits<double>::infinity() : uniform(engine));
+  }
+  return problem;
+}
+
+struct Outcome {
+  BoxEnd end;
+  int pivots;
+  std::vector<double> x;
+};
+
+template <class Number, class Lanes>
+Outcome follow(const Problem& problem, const Lanes& lanes) {
+  const int n = problem.order;
+  std::vector<double> memory(
+      static_cast<std::size_t>(kernels::box_lemke_workspace(n, sizeof(Number) > sizeof(double))));
+  kernels::BoxLemke<Lanes, Number> lemke(lanes, n, memory.data());
+  const auto at = [](int i) { return static_cast<std::size_t>(i); };
+  const auto width = [&](int i) { return problem.width[at(i)]; };
+  Outcome outcome{};
+  outcome.end = lemke.run([&](int i, int j) { return Number(problem.matrix[at(i * n + j)]); },
+                          [&](int i) { return Number(problem.vector[at(i)]); }, width,
+                          [&](int i) { return bool(problem.free[at(i)]); },
+                          [&](int i) { return problem.free[at(i)] ? 0.0 : 1.0; }, 50 * (n + 1));
+  outcome.pivots = lemke.pivots();
+  for (int i = 0; i < n; ++i) outcome.x.push_back(double(lemke.solution(i, width)));
+  return outcome;
+}
+
+double error_of(const Problem& problem, const std::vector<double>& x) {
+  double worst = 0.0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    double v = problem.vector[i];
+    for (std::size_t j = 0; j < x.size(); ++j) v += problem.matrix[i * x.size() + j] * x[j];
+    if (problem.free[i]) {
+      worst = std::max(worst, std::fabs(v));
+      continue;
+    }
+    worst = std::max({worst, -x[i], x[i] - problem.width[i]});
+    if (x[i] > 0.0) worst = std::max(worst, v);
+    if (x[i] < problem.width[i]) worst = std::max(worst, -v);
+  }
+  return worst;
+}
+
+TEST(BoxLemke, LanesGiveTheBitsOfOne) {
+  std::mt19937 engine(4);
+  int flips = 0;
+  for (int trial = 0; trial < 60; ++trial) {
+    const Problem problem = random_problem(engine, 2 + trial % 30);
+    const Outcome one = follow<double>(problem, kernels::SingleLane{});
+    ASSERT_EQ(one.end, BoxEnd::solution) << trial;
+    EXPECT_LE(error_of(problem, one.x), 1e-10) << trial;
+    for (std::size_t i = 0; i < one.x.size(); ++i) flips += one.x[i] == problem.width[i] ? 1 : 0;
+    for (const Outcome& other : {follow<double>(problem, kernels::EmulatedLanes<32, false>{}),
+                                 follow<double>(problem, kernels::EmulatedLanes<32, true>{})}) {
+      EXPECT_EQ(other.pivots, one.pivots);
+      EXPECT_EQ(other.x, one.x);
+    }
+    const Outcome doubled = follow<Doubled>(problem, kernels::SingleLane{});
+    EXPECT_EQ(doubled.end, BoxEnd::solution);
+    EXPECT_LE(error_of(problem, doubled.x), 1e-13);
+    const Outcome backwards = follow<Doubled>(problem, kernels::EmulatedLanes<32, true>{});
+    EXPECT_EQ(backwards.x, doubled.x);
+  }
+  EXPECT_GT(flips, 30);
+}
+
+TEST(BoxLemke, ARayIsOne) {
+  // v = -1 whatever x is.
+  const Problem problem{1, {0.0}, {-1.0}, {std::numeric_limits<double>::infinity()}, {false}};
+  EXPECT_EQ(follow<double>(problem, kernels::SingleLane{}).end, BoxEnd::ray);
+  EXPECT_EQ(follow<Doubled>(problem, kernels::SingleLane{}).end, BoxEnd::ray);
+  Problem bounded = problem;
+  bounded.width[0] = 2.0;
+  const Outcome outcome = follow<double>(bounded, kernels::SingleLane{});
+  EXPECT_EQ(outcome.end, BoxEnd::solution);
+  EXPECT_EQ(outcome.x[0], 2.0);
+}
+
+}  // namespace
+}  // namespace box
+
 }  // namespace carom

@@ -104,8 +104,9 @@ struct BoxedLcpResultArrays {
   /// Largest |mu_i z_j - limit_i| over max_i limit_i, [problems]: how far the law ode is from the
   /// simultaneous one. Empty where the batch has no findex.
   Array<double> limit_error;
-  /// Farkas' vector, [problems, 3, n], NaN unless infeasible: of the rows w_i, then of friction
-  /// rows those of -w_i + s_i >= 0 and of mu_i z_j - |z_i| >= 0 (docs/explanation/boxed_lcp.md).
+  /// y, [problems, n], NaN unless infeasible: y_i >= 0 where hi_i is absent, y_i <= 0 where lo_i
+  /// is, otherwise and in friction rows 0, so that y'w >= 0 for every answer, while y'(M z + q) < 0
+  /// for every z in the box.
   Array<double> farkas;
 
   template <class Visit, class... Tables>
@@ -118,7 +119,7 @@ struct BoxedLcpResultArrays {
     visit("residual", Extents{p}, tables.residual...);
     visit("limit", Extents{p, n}.or_empty(), tables.limit...);
     visit("limit_error", Extents{p}.or_empty(), tables.limit_error...);
-    visit("farkas", Extents{p, 3, n}, tables.farkas...);
+    visit("farkas", Extents{p, n}, tables.farkas...);
   }
 };
 struct BoxedLcpResult : BoxedLcpResultArrays<Buffer> {};

@@ -18,6 +18,7 @@ using certificate::BoxedLcpData;
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr int kOtherPaths = 4;
+constexpr int kOtherLongPaths = 12;  // where the first one did not end
 
 /// Rows' multipliers that no z of the box answers, by the simplex method; empty where none was
 /// found.
@@ -156,13 +157,15 @@ class Task {
                                settings_.max_pivots > 0};
     boxed::Found found = boxed::follow_paths(box, effort, certify);
     int pivots = found.pivots;
-    if (found.status == Status::ray || found.status == Status::numerical_error ||
+    const bool endless = found.status == Status::iteration_limit && !effort.limited;
+    if (endless || found.status == Status::ray || found.status == Status::numerical_error ||
         found.status == Status::inaccurate) {
-      if (prove(given, expansion)) {
+      if (!endless && prove(given, expansion)) {
         result_.pivots.data()[p_] = pivots;
         return;
       }
-      boxed::Found other = boxed::follow_other_paths(box, effort, certify, kOtherPaths);
+      boxed::Found other =
+          boxed::follow_other_paths(box, effort, certify, endless ? kOtherLongPaths : kOtherPaths);
       pivots += other.pivots;
       const bool better =
           other.status == Status::solved || (other.status == Status::inaccurate &&
@@ -185,19 +188,19 @@ class Task {
   bool prove(const BoxedLcpData& given, const boxed::Expansion& expansion) {
     const std::vector<double> multipliers = farkas_of(expansion.box());
     if (multipliers.empty()) return false;
-    std::vector<double> y(3 * static_cast<std::size_t>(n_));
+    std::vector<double> y(static_cast<std::size_t>(n_));
     expansion.contract_farkas(multipliers, y.data());
     std::vector<double> memory(
         static_cast<std::size_t>(certificate::boxed_lcp_farkas_workspace(n_)));
     const double residual = certificate::boxed_lcp_farkas_residual(given, y.data(), memory.data());
     if (!(residual <= std::min(settings_.tolerance, kernels::kLcpProof))) return false;
-    std::copy(y.begin(), y.end(), result_.farkas.data() + 3 * at_);
+    std::copy(y.begin(), y.end(), result_.farkas.data() + at_);
     set(Status::infeasible, residual);
     return true;
   }
 
   void crossed() {
-    std::fill_n(result_.farkas.data() + 3 * at_, 3 * n_, 0.0);
+    std::fill_n(result_.farkas.data() + at_, n_, 0.0);
     set(Status::infeasible, 0.0);
   }
 

@@ -351,14 +351,8 @@ void Expansion::contract(const std::vector<double>& expanded, double* z) const {
 }
 
 void Expansion::contract_farkas(const std::vector<double>& expanded, double* y) const {
-  const int n = problem_.order;
-  const int f = static_cast<int>(rows_.size());
-  std::fill_n(y, 3 * n, 0.0);
-  std::copy_n(expanded.begin(), n, y);
-  for (int k = 0; k < f; ++k) {
-    y[n + rows_[at(k)]] = expanded[at(n + k)];
-    y[2 * n + rows_[at(k)]] = expanded[at(n + f + k)];
-  }
+  std::copy_n(expanded.begin(), problem_.order, y);
+  for (const int i : rows_) y[i] = 0.0;  // s_i answers whatever w_i is
 }
 
 Found follow_paths(const Box& box, const Effort& effort, const Certify& certify) {
@@ -366,9 +360,8 @@ Found follow_paths(const Box& box, const Effort& effort, const Certify& certify)
   Search search(effort, certify);
   const std::vector<double> cover(at(box.order), 1.0);
   if (search.attempt<double>(path, cover)) return search.result(path);
-  if (effort.limited && search.result(path).status == Status::iteration_limit) {
-    return search.result(path);
-  }
+  // a path that does not end takes as long in doubled numbers, and a hundred times the time
+  if (search.result(path).status == Status::iteration_limit) return search.result(path);
   if (search.attempt<Doubled>(path, cover) || search.solved()) return search.result(path);
   if (path.leave_out_noise()) search.attempt<Doubled>(path, cover);
   Found found = search.result(path);
@@ -386,8 +379,9 @@ Found follow_other_paths(const Box& box, const Effort& effort, const Certify& ce
       state = state * 6364136223846793005ULL + 1442695040888963407ULL;
       d = 0.1 + 0.9 * static_cast<double>(state >> 11) * 0x1p-53;
     }
-    if (search.attempt<double>(path, cover) || search.attempt<Doubled>(path, cover)) break;
-    if (search.solved()) break;
+    if (search.attempt<double>(path, cover) || search.solved()) break;
+    if (search.result(path).status == Status::iteration_limit) continue;
+    if (search.attempt<Doubled>(path, cover) || search.solved()) break;
   }
   return search.result(path);
 }

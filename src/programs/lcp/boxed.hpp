@@ -35,7 +35,7 @@ class Expansion {
   [[nodiscard]] const Box& box() const { return box_; }
   /// z of the problem, [n]: sliding rows stand at their limits in bits.
   void contract(const std::vector<double>& expanded, double* z) const;
-  /// Multipliers of the box's rows in the order of BoxedLcpResult::farkas, [3, n].
+  /// BoxedLcpResult::farkas from multipliers of the box's rows, [n].
   void contract_farkas(const std::vector<double>& expanded, double* y) const;
 
  private:

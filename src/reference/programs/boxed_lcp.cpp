@@ -62,7 +62,7 @@ class AsLcp {
     for (int i = 0; i < n_; ++i) {
       if (problem_.index(i) >= 0) continue;
       const double low = problem_.lower[i], high = problem_.upper[i];
-      const double room = 1e-14 * (std::fabs(low) < kInfinity ? 1.0 + std::fabs(low) : 1.0);
+      const double room = 1e-14 * (high < kInfinity && low > -kInfinity ? high - low : 0.0);
       if (std::fabs(found[i] - high) <= room) found[i] = high;
       found[i] = std::min(std::max(found[i], low), high);
     }
@@ -80,19 +80,12 @@ class AsLcp {
 
   /// Multipliers of the rows as BoxedLcpResult::farkas has them.
   [[nodiscard]] std::vector<double> farkas(const Vector& y) const {
-    std::vector<double> found(3 * static_cast<std::size_t>(n_), 0.0);
+    std::vector<double> found(static_cast<std::size_t>(n_), 0.0);
     for (std::size_t k = 0; k < columns_.size(); ++k) {
       const Column& column = columns_[k];
-      const double own = y[static_cast<Eigen::Index>(k)];
-      const auto i = static_cast<std::size_t>(column.index);
-      const auto n = static_cast<std::size_t>(n_);
-      if (column.slides) {
-        found[2 * n + i] = own;
-      } else if (problem_.index(column.index) >= 0 && column.of_w < 0.0) {
-        found[n + i] = own;
-      } else {
-        found[i] += column.of_w * own;
-      }
+      if (problem_.index(column.index) >= 0) continue;
+      found[static_cast<std::size_t>(column.index)] +=
+          column.of_w * y[static_cast<Eigen::Index>(k)];
     }
     return found;
   }
@@ -144,8 +137,8 @@ class AsLcp {
 
 struct Answer {
   Status status = Status::numerical_error;
-  Vector z;
-  std::vector<double> farkas;
+  Vector z{};
+  std::vector<double> farkas{};
   double residual = std::numeric_limits<double>::quiet_NaN();
   int pivots = 0;
 };
@@ -156,7 +149,7 @@ Answer answer_of(const certificate::BoxedLcpData& given, const BoxedLcpSettings&
   for (int i = 0; i < n; ++i) {
     if (given.index(i) >= 0 || given.lower[i] <= given.upper[i]) continue;
     answer.status = Status::infeasible;
-    answer.farkas.assign(3 * static_cast<std::size_t>(n), 0.0);
+    answer.farkas.assign(static_cast<std::size_t>(n), 0.0);
     answer.residual = 0.0;
     return answer;
   }
@@ -175,10 +168,8 @@ Answer answer_of(const certificate::BoxedLcpData& given, const BoxedLcpSettings&
     answer.residual = judge.residual(answer.z.data());
     answer.status = certificate::within(answer.residual, settings.tolerance) ? Status::solved
                                                                              : Status::inaccurate;
-    if (std::isfinite(answer.residual)) return answer;
-    answer.status = Status::numerical_error;
-    answer.residual = std::numeric_limits<double>::quiet_NaN();
-    return answer;
+    if (answer.status == Status::solved) return answer;
+    if (!std::isfinite(answer.residual)) answer = {.pivots = outcome.pivots};
   }
   const Vector zero = Vector::Zero(m), least = -lcp.vector, none = Vector::Constant(m, kInfinity);
   const certificate::LpData lp{
@@ -193,10 +184,7 @@ Answer answer_of(const certificate::BoxedLcpData& given, const BoxedLcpSettings&
   const double residual =
       certificate::boxed_lcp_farkas_residual(given, farkas.data(), memory.data());
   if (!(residual <= std::min(settings.tolerance, 1e-12))) return answer;
-  answer.status = Status::infeasible;
-  answer.farkas = std::move(farkas);
-  answer.residual = residual;
-  return answer;
+  return {Status::infeasible, {}, std::move(farkas), residual, outcome.pivots};
 }
 
 }  // namespace
@@ -257,7 +245,7 @@ BoxedLcpResult solve_boxed_lcp(const BoxedLcpBatch& batch, const BoxedLcpSetting
     result.pivots.data()[p] = answer.pivots;
     result.residual.data()[p] = answer.residual;
     if (!answer.farkas.empty()) {
-      std::copy(answer.farkas.begin(), answer.farkas.end(), result.farkas.data() + 3 * at);
+      std::copy(answer.farkas.begin(), answer.farkas.end(), result.farkas.data() + at);
     }
     if (answer.z.size() == 0) return;
     std::copy_n(answer.z.data(), n, result.solution.data() + at);

@@ -1,0 +1,70 @@
+#include <carom/boxed_lcp.hpp>
+
+#include <map>
+#include <tuple>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "core/arrays.hpp"
+#include "core/buffer_slice.hpp"
+#include "run/cases.hpp"
+
+namespace carom::run {
+
+// Boxed LCPs of one order, with or without friction rows, are one batch.
+void solve_boxed_lcp_cases(const Cases& cases, const CaseSettings& settings, CaseAnswers& answers) {
+  std::map<std::tuple<int, bool, FrictionLaw>, std::vector<std::size_t>> groups;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    if (const auto* own = std::get_if<BoxedLcpProblem>(&cases[i].problem)) {
+      groups[{own->order, !own->findex.empty(), own->law}].push_back(i);
+    }
+  }
+  for (const auto& [shape, members] : groups) {
+    const auto& [order, friction, law] = shape;
+    BoxedLcpSettings chosen;
+    chosen.tolerance = settings.tolerance;
+    chosen.threads = settings.threads;
+    chosen.friction_law = law;
+    auto batch = allocate<BoxedLcpBatch>({static_cast<std::int64_t>(members.size()), order},
+                                         MemorySpace::host, friction);
+    for (std::size_t p = 0; p < members.size(); ++p) {
+      const auto& own = std::get<BoxedLcpProblem>(cases[members[p]].problem);
+      BoxedLcpBatch::each_array(
+          batch,
+          [&](const char*, const Extents& extents, auto& to, const auto& from) {
+            if (!to.empty()) {
+              std::copy(from.begin(), from.end(),
+                        to.data() + static_cast<std::int64_t>(p) * extents.stride());
+            }
+          },
+          batch, own);
+    }
+    const BoxedLcpResult result = solve_boxed_lcp(batch, chosen, settings.backend);
+    const auto n = static_cast<std::size_t>(order);
+    for (std::size_t p = 0; p < members.size(); ++p) {
+      const auto& own = std::get<BoxedLcpProblem>(cases[members[p]].problem);
+      CaseAnswer& answer = answers[members[p]];
+      answer.status = result.status.host()[p];
+      answer.residual = result.residual.host()[p];
+      answer.iterations = result.pivots.host()[p];
+      Proof w, farkas, limit;
+      if (has_answer(answer.status)) {
+        answer.x = slice(result.solution, p, n);
+        w = slice(result.slack, p, n);
+      }
+      if (answer.status == Status::infeasible) farkas = slice(result.farkas, p, n);
+      if (friction && has_answer(answer.status)) {
+        limit = slice(result.limit, p, n);
+        for (std::size_t i = 0; i < n; ++i) {
+          if (own.findex[i] < 0) (*limit)[i] = 0.0;
+        }
+        if (law == FrictionLaw::ode) answer.limit_error = result.limit_error.host()[p];
+      }
+      answer.proofs = {{"w", std::move(w)}, {"farkas", std::move(farkas)}};
+      if (friction) answer.proofs.emplace_back("limit", std::move(limit));
+    }
+  }
+}
+
+}  // namespace carom::run
