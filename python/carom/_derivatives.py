@@ -26,12 +26,13 @@ class Derivative(Batched):
 
     def words(self) -> list[str]:
         """The statuses in words."""
-        return [Smoothness(int(number)).name for number in self.status]
+        return [Smoothness(int(number)).name for number in self.status.ravel()]
 
     def _summary(self) -> str:
         values, counts = np.unique(self.status, return_counts=True)
         parts = ", ".join(f"{c} {Smoothness(int(v)).name}" for v, c in zip(values, counts))
-        text = f"{len(self.status)} problem{'' if len(self.status) == 1 else 's'}: {parts or 'none'}"
+        shape = " x ".join(map(str, self.status.shape))
+        text = f"{shape} problem{'' if self.status.size == 1 else 's'}: {parts or 'none'}"
         if np.isfinite(self.residual).any():
             text += f"; largest residual {np.nanmax(self.residual):.3g}"
         return text
@@ -61,6 +62,45 @@ class QpTangent(Derivative):
 
 
 @result
+class LpGradient(Derivative):
+    """Gradients in the LP's inputs, of the shapes that these were given in: cost, matrix, row_lower,
+    row_upper, column_lower, column_upper; None where not wanted. The status and its numbers are of each
+    objective, (n, K)."""
+
+    _axes = ("problem", "cost")
+    cost: np.ndarray
+    matrix: np.ndarray
+    row_lower: np.ndarray
+    row_upper: np.ndarray
+    column_lower: np.ndarray
+    column_upper: np.ndarray
+    status: np.ndarray
+    residual: np.ndarray
+    margin: np.ndarray
+    condition: np.ndarray
+    shift: np.ndarray
+    reach: np.ndarray
+    doubtful: np.ndarray
+
+
+@result
+class LpTangent(Derivative):
+    """Directional derivatives solution (n, K, v), dual (n, K, r), objective (n, K)."""
+
+    _axes = ("problem", "cost")
+    solution: np.ndarray
+    dual: np.ndarray
+    objective: np.ndarray
+    status: np.ndarray
+    residual: np.ndarray
+    margin: np.ndarray
+    condition: np.ndarray
+    shift: np.ndarray
+    reach: np.ndarray
+    doubtful: np.ndarray
+
+
+@result
 class StepGradient(Derivative):
     """Gradients in a step's inputs, of the shapes that these were given in: step_size, mass_matrix
     (symmetric), force, velocity, position_map, and of the rows jacobian, jacobian_dot_v, phi, stiffness,
@@ -87,10 +127,10 @@ def _judged(answer: Any, at_kink: str, on_error: str) -> Any:
     if on_error == "status":
         bad &= (answer.status == Smoothness.kink) & (at_kink == "raise")
     if bad.any():
-        first = int(np.flatnonzero(bad)[0])
-        word = Smoothness(int(answer.status[first])).name
+        first = int(np.argwhere(bad)[0][0])
+        word = Smoothness(int(answer.status[bad][0])).name
         raise SolveError(
-            f"the derivative of problem {first} is {word}; {int(bad.sum())} of {len(bad)} are not smooth",
+            f"the derivative of problem {first} is {word}; {int(bad.sum())} of {bad.size} are not smooth",
             answer, first, word,
         )  # fmt: skip
     return answer
@@ -166,7 +206,7 @@ def zeroed(answer: dict[str, Any], not_solved: str) -> dict[str, Any]:
     if not_solved not in ("nan", "zero"):
         raise refuse("not_solved", repr(not_solved), "must be 'nan' or 'zero'")
     if not_solved == "zero":
-        rows = answer["status"] == Smoothness.not_solved
+        rows = (answer["status"] == Smoothness.not_solved).reshape(len(answer["status"]), -1).any(axis=1)
         for name, array in answer.items():
             if name not in _REPORT and array is not None and rows.any():
                 array[rows] = 0.0
@@ -243,7 +283,7 @@ class Differentiable:
             unit[(slice(None), *place)] = 1.0
             answer = self._left({of: unit}, [name], chosen)
             jacobian[(slice(None), *place)] = answer[name]
-            status = np.maximum(status, answer["status"])
+            status = np.maximum(status, answer["status"].reshape(count, -1).max(axis=1))
         if with_status:
             return jacobian, status
         if (status != Smoothness.smooth).any():
@@ -251,6 +291,90 @@ class Differentiable:
             warnings.warn(f"{worst} of {count} Jacobians are not derivatives: with_status=True says why",
                           stacklevel=2)  # fmt: skip
         return jacobian
+
+
+class LpAsQp:
+    """The objectives of LPs as QPs without curvature: rows A and the unknowns' own bounds. The sign of
+    a QP's multiplier is positive at the upper bound, that of an LP's at the lower one."""
+
+    def __init__(self, given: Mapping[str, np.ndarray], solution: np.ndarray, dual: np.ndarray, status: np.ndarray) -> None:
+        self.n, self.objectives, self.v = solution.shape
+        self.r = dual.shape[2]
+        self.count = self.n * self.objectives
+        v = self.v
+
+        def each(array: np.ndarray) -> np.ndarray:
+            return np.repeat(array, self.objectives, axis=0)
+
+        cost = given["cost"].reshape(self.count, v)
+        matrix = each(given["matrix"])
+        own = np.broadcast_to(np.eye(v), (self.count, v, v))
+        y = dual.reshape(self.count, self.r)
+        self.problem = {
+            "hessian": np.zeros((self.count, v, v)), "vector": np.ascontiguousarray(cost),
+            "matrix": np.ascontiguousarray(np.concatenate([matrix, own], axis=1)),
+            "lower": np.concatenate([each(given["row_lower"]), each(given["column_lower"])], axis=1),
+            "upper": np.concatenate([each(given["row_upper"]), each(given["column_upper"])], axis=1),
+            "cone_matrix": np.zeros((self.count, 0, v)), "cone_vector": np.zeros((self.count, 0)),
+        }  # fmt: skip
+        reduced = cost - np.einsum("nij,ni->nj", matrix, y)
+        self.answer = {
+            "solution": np.ascontiguousarray(solution.reshape(self.count, v)),
+            "dual": np.concatenate([-y, -reduced], axis=1), "cone_dual": np.zeros((self.count, 0)),
+            "status": np.ascontiguousarray(status.ravel()),
+        }  # fmt: skip
+        self.sizes: tuple[int, int, int, list[tuple[str, int]]] = (self.count, v, self.r + v, [])
+
+    def _report(self, found: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: found[name].reshape(self.n, self.objectives) for name in _REPORT}
+
+    def left(self, given: Mapping[str, np.ndarray], names: Sequence[str], settings: dict[str, Any]) -> dict[str, Any]:
+        n, K, v, r = self.n, self.objectives, self.v, self.r
+        asked = {}
+        if "solution" in given:
+            asked["solution"] = np.ascontiguousarray(given["solution"].reshape(self.count, v))
+        if "objective" in given:
+            asked["objective"] = np.ascontiguousarray(given["objective"].reshape(self.count))
+        if "dual" in given:
+            y = given["dual"].reshape(self.count, r)
+            asked["dual"] = np.concatenate([-y, np.zeros((self.count, v))], axis=1)
+        parts = {"cost": "vector", "matrix": "matrix", "row_lower": "lower", "column_lower": "lower",
+                 "row_upper": "upper", "column_upper": "upper"}  # fmt: skip
+        found = _core.differentiate_qp(
+            self.problem, self.answer, asked, *self.sizes, settings, sorted({parts[name] for name in names})
+        )
+
+        def shared(array: np.ndarray) -> np.ndarray:
+            made: np.ndarray = array.reshape(n, K, *array.shape[1:]).sum(axis=1)
+            return made
+
+        made = self._report(found)
+        for name, part in parts.items():
+            if name not in names:
+                made[name] = None
+            elif name == "cost":
+                made[name] = found[part].reshape(n, K, v)
+            else:
+                own = found[part][:, r:] if name.startswith("column") else found[part][:, :r]
+                made[name] = shared(np.ascontiguousarray(own))
+        return made
+
+    def right(self, along: Mapping[str, np.ndarray], settings: dict[str, Any]) -> dict[str, Any]:
+        n, K, v, r = self.n, self.objectives, self.v, self.r
+        direction = {}
+        if "cost" in along:
+            direction["vector"] = np.ascontiguousarray(along["cost"].reshape(self.count, v))
+        if "matrix" in along:
+            rows = np.repeat(along["matrix"], K, axis=0)
+            direction["matrix"] = np.concatenate([rows, np.zeros((self.count, v, v))], axis=1)
+        for part in ("lower", "upper"):
+            if f"row_{part}" in along or f"column_{part}" in along:
+                rows = along.get(f"row_{part}", np.zeros((n, r)))
+                columns = along.get(f"column_{part}", np.zeros((n, v)))
+                direction[part] = np.repeat(np.concatenate([rows, columns], axis=1), K, axis=0)
+        found = _core.propagate_qp(self.problem, self.answer, direction, *self.sizes, settings)
+        return {**self._report(found), "solution": found["solution"].reshape(n, K, v),
+                "dual": -found["dual"][:, :r].reshape(n, K, r), "objective": found["objective"].reshape(n, K)}  # fmt: skip
 
 
 SETTINGS = _core.derivative_settings()

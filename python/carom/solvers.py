@@ -13,7 +13,9 @@ import numpy as np
 
 from . import _core
 from ._arrays import Batch, from_any, refuse
-from ._derivatives import SETTINGS, Differentiable, LcpGradient, LcpTangent, QpGradient, QpTangent
+from ._derivatives import (
+    SETTINGS, Differentiable, LcpGradient, LcpTangent, LpAsQp, LpGradient, LpTangent, QpGradient, QpTangent,
+)  # fmt: skip
 from ._derivatives import Inputs as _Inputs
 from ._proofs import sdp_residuals
 from ._results import Batched, Result, checked, result
@@ -122,12 +124,53 @@ class LcpResult(Proven, Differentiable):
 
 
 @result
-class LpResult(Proven):
+class LpResult(Proven, Differentiable):
     """solution (n, K, v), dual (n, K, r), objective, status, pivots, residual (n, K), the proofs
     farkas (n, K, r), ray and point (n, K, v), or None without certificates; basis (n, v + r)."""
 
     _axes = ("problem", "cost")
     problem: dict[str, Any]
+
+    _inputs = ("cost", "matrix", "row_lower", "row_upper", "column_lower", "column_upper")
+    _outputs = ("solution", "dual", "objective")
+
+    def _as_qp(self) -> LpAsQp:
+        return LpAsQp(self._given().all, self.solution, self.dual, self.status)
+
+    def _left(self, given: dict[str, np.ndarray], names: list[str], settings: dict[str, Any]) -> dict[str, Any]:
+        return self._as_qp().left(given, names, settings)
+
+    def _right(self, along: dict[str, np.ndarray], settings: dict[str, Any]) -> dict[str, Any]:
+        return self._as_qp().right(along, settings)
+
+    @takes_settings(SETTINGS, without=("at_kink",))
+    def vjp(
+        self, *, solution: Any = None, dual: Any = None, objective: Any = None, wrt: Any = None,
+        at_kink: str = "mean", not_solved: str = "nan", on_error: str = "status", **settings: Any,
+    ) -> LpGradient:  # fmt: skip
+        """The gradient in c, A and the bounds of a loss, from its gradient in the answer's arrays (n, K, ..).
+
+        A vertex does not move with c: its gradient there is zero, which is right. An optimum that is not unique is
+        set_valued; at a degenerate vertex the rows' gradients are an element, with the status kink. wrt:
+        names of cost, matrix, row_lower, row_upper, column_lower, column_upper. Otherwise as LcpResult.vjp."""
+        cotangent = {"solution": solution, "dual": dual, "objective": objective}
+        made: LpGradient = self._vjp(LpGradient, cotangent, wrt, at_kink, not_solved, on_error, settings)
+        return made
+
+    @takes_settings(SETTINGS, without=("at_kink",))
+    def jvp(
+        self, *, cost: Any = None, matrix: Any = None, row_lower: Any = None, row_upper: Any = None,
+        column_lower: Any = None, column_upper: Any = None, not_solved: str = "nan", on_error: str = "status",
+        **settings: Any,
+    ) -> LpTangent:  # fmt: skip
+        """The directional derivative of solution, dual and objective along a direction in the inputs; along
+        changes of the rows of a degenerate vertex it is undefined. Otherwise as LcpResult.jvp."""
+        direction = {
+            "cost": cost, "matrix": matrix, "row_lower": row_lower, "row_upper": row_upper,
+            "column_lower": column_lower, "column_upper": column_upper,
+        }  # fmt: skip
+        made: LpTangent = self._jvp(LpTangent, direction, not_solved, on_error, settings)
+        return made
 
     def _judged(self) -> np.ndarray:
         n, k, v = self.solution.shape

@@ -477,3 +477,66 @@ def test_qpax_agrees_where_its_formula_is_right():
     g = r.vjp(solution=weights[None])
     np.testing.assert_allclose(g.vector, other[0], atol=1e-5)
     np.testing.assert_allclose(g.upper, other[1], atol=1e-5)
+
+
+@pytest.mark.parametrize("v, r", [(2, 3), (5, 8)])
+def test_lps_are_right_in_long_double(v, r):
+    """Values and vertices, of two objectives over each polytope."""
+    rng = np.random.default_rng(v)
+    n, K = 30, 2
+    c, A = rng.normal(size=(n, K, v)), rng.normal(size=(n, r, v))
+    lower, upper = -rng.uniform(0.5, 1, (n, r)), rng.uniform(0.5, 1, (n, r))
+    box = rng.uniform(1, 2, (n, v))
+    result = carom.solve_lp(c, A, lower, upper, -box, box)
+    assert (result.status == 0).all()
+    cotangent = {"solution": rng.normal(size=(n, K, v)), "dual": rng.normal(size=(n, K, r)), "objective": rng.normal(size=(n, K))}
+    arrays = {"cost": c, "matrix": A, "row_lower": lower, "row_upper": upper, "column_lower": -box, "column_upper": box}
+    direction = {name: rng.normal(size=a.shape) for name, a in arrays.items()}
+    g, d = result.vjp(**cotangent), result.jvp(**direction)
+    assert set(g.words()) == set(d.words()) == {"smooth"} and g.status.shape == (n, K)
+    left = inner([getattr(g, name) for name in arrays], direction.values())
+    answers = [getattr(d, name) for name in cotangent]
+    right = inner(cotangent.values(), answers)
+    assert np.max(np.abs(left - right) / sizes([getattr(g, name) for name in arrays], direction.values())) < 1e-12
+    value = result.vjp(objective=np.ones((n, K)))
+    np.testing.assert_allclose(value.cost, result.solution, atol=1e-12)  # Danskin
+    for p in range(n):
+        for k in range(K):
+            x, y = result.solution[p, k], result.dual[p, k]
+            rows = np.concatenate([A[p], np.eye(v)])
+            low, up = np.concatenate([lower[p], -box[p]]), np.concatenate([upper[p], box[p]])
+            level = rows @ x
+            held = np.flatnonzero(np.minimum(level - low, up - level) < 1e-9)
+            assert len(held) == v
+            above = (up - level < level - low)[held]
+            bound = np.where(above, up[held], low[held])
+            moved_rows = np.concatenate([direction["matrix"][p], np.zeros((v, v))])[held]
+            moved_low = np.concatenate([direction["row_lower"][p], direction["column_lower"][p]])[held]
+            moved_up = np.concatenate([direction["row_upper"][p], direction["column_upper"][p]])[held]
+            moved = np.where(above, moved_up, moved_low)
+
+            def answer(t, p=p, k=k, held=held, rows=rows, bound=bound, moved=moved, moved_rows=moved_rows):
+                G = rows[held].astype(Long) + t * moved_rows
+                cost = c[p, k].astype(Long) + t * direction["cost"][p, k]
+                at = solved(G, bound.astype(Long) + t * moved)
+                multipliers = solved(G.T, cost)
+                y = np.zeros(r, dtype=Long)
+                y[held[held < r]] = multipliers[held < r]
+                return np.concatenate([at, y, [cost @ at]])
+
+            np.testing.assert_allclose(answer(Long(0))[v : v + r].astype(float), y, atol=1e-9)
+            got = np.concatenate([d.solution[p, k], d.dual[p, k], [d.objective[p, k]]])
+            assert apart(got, difference(answer), d.condition[p, k]) < 1e-10
+
+
+def test_statuses_of_lps():
+    square = {"col_lower": [0.0, 0.0], "col_upper": [1.0, 1.0]}
+    # A whole edge is optimal.
+    edge = carom.solve_lp([1.0, 0.0], **square).vjp(solution=[[[0.0, 1.0]]])
+    assert edge.words() == ["set_valued"]
+    # A third row through the vertex (0, 0): the vertex stays where it is along c, not along the rows.
+    corner = carom.solve_lp([1.0, 1.0], [[1.0, 1.0]], [0.0], [np.inf], **square)
+    assert corner.vjp(solution=[[[1.0, 2.0]]], wrt="cost").words() == ["smooth"]
+    assert corner.vjp(solution=[[[1.0, 2.0]]]).words() == ["kink"]
+    none = carom.solve_lp([1.0], [[1.0]], [2.0], [np.inf], [0.0], [1.0])
+    assert none.vjp(solution=[[[1.0]]]).words() == ["not_solved"]

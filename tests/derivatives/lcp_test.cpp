@@ -9,6 +9,7 @@
 #include <carom/derivative_lcp.hpp>
 #include <carom/derivative_qp.hpp>
 
+#include "support/lcp_cases.hpp"
 #include "support/message.hpp"
 
 namespace carom {
@@ -194,6 +195,26 @@ TEST(DifferentiateLcp, StatusesByConstruction) {
   LcpDirection direction;
   direction.vector = Buffer<double>::from(std::vector<double>{-1.0});
   EXPECT_EQ(propagate_lcp(touching.batch, touching.answer, direction).solution.host()[0], 1.0);
+}
+
+TEST(DifferentiateLcp, OtherProjectsProblems) {
+  // A third of them have no derivative in z: friction's slack variables, or redundant contacts.
+  int smooth = 0, set_valued = 0, solvable = 0;
+  for (const test::LcpCase& item : test::lcp_cases()) {
+    const Lcp one = solved(item.order, item.matrix, item.vector);
+    if (one.answer.status.host()[0] != Status::solved) continue;
+    ++solvable;
+    std::vector<double> weight(item.order);
+    for (int i = 0; i < item.order; ++i) weight[i] = 1.0 + 0.37 * i;
+    LcpCotangent cotangent;
+    cotangent.solution = Buffer<double>::from(weight);
+    const Smoothness status = differentiate_lcp(one.batch, one.answer, cotangent).status.host()[0];
+    smooth += status == Smoothness::smooth ? 1 : 0;
+    set_valued += status == Smoothness::set_valued ? 1 : 0;
+  }
+  EXPECT_EQ(solvable, 32);
+  EXPECT_EQ(smooth, 21);
+  EXPECT_EQ(set_valued, 11);
 }
 
 TEST(DifferentiateLcp, RefusalsNameFieldIndexAndValue) {

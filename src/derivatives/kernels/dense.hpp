@@ -106,6 +106,16 @@ class Factors {
     return true;
   }
 
+  /// What x_j is like in a solution of x's size: unknowns of the scaled matrix have one unit.
+  [[nodiscard]] CAROM_HOST_DEVICE double size_in_units(const double* x) const {
+    double size = 0.0;
+    for (int j = 0; j < n_; ++j) {
+      size = kernels::larger(size, magnitude(x[j]) / at_.column_scale[j]);
+    }
+    return size;
+  }
+  [[nodiscard]] CAROM_INLINE double unit(int j) const { return at_.column_scale[j]; }
+
   /// That of the determinant.
   [[nodiscard]] CAROM_INLINE int sign() const { return sign_; }
 
@@ -145,7 +155,7 @@ class Factors {
     double* y = at_.scratch + n_;
     for (int i = 0; i < n_; ++i) x[i] = 1.0 / n_;
     double best = 0.0;
-    for (int round = 0; round < 4; ++round) {
+    for (int round = 0; round < 3; ++round) {
       eliminate(x);
       double sum = 0.0;
       for (int i = 0; i < n_; ++i) {

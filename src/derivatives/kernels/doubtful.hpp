@@ -222,4 +222,45 @@ CAROM_HOST_DEVICE inline bool solve_doubtful(int b, const double* s, const doubl
   return false;
 }
 
+/// Weight of what makes a semidefinite S definite; repetition takes its effect away again.
+inline constexpr double kProximal = 1e-7;
+inline constexpr int kProximalRounds = 4;
+
+/// x with S x = t, S [b, b] positive semidefinite and t in its range: the proximal point's steps.
+/// size: of S_ii; regular, memory: [b, b] each, and [2 b] behind the latter.
+CAROM_HOST_DEVICE inline bool solve_semidefinite(int b, const double* s, const double* size,
+                                                 const double* t, double* x, double* regular,
+                                                 double* memory) {
+  double* step = memory + static_cast<long>(b) * b;
+  for (int i = 0; i < b; ++i) x[i] = 0.0;
+  for (int round = 0; round < kProximalRounds; ++round) {
+    for (int i = 0; i < b; ++i) {
+      double sum = t[i];
+      for (int j = 0; j < b; ++j) {
+        regular[i * b + j] = s[i * b + j] + (i == j ? kProximal * size[i] : 0.0);
+        sum -= s[i * b + j] * x[j];
+      }
+      step[i] = sum;
+    }
+    if (!eliminate(b, regular, step)) return false;
+    for (int i = 0; i < b; ++i) x[i] += step[i];
+  }
+  return true;
+}
+
+/// As solve_doubtful for a positive semidefinite S, whose S t is unique where t is not.
+CAROM_HOST_DEVICE inline bool solve_semidefinite_doubtful(int b, const double* s,
+                                                          const double* size, const double* rhs,
+                                                          double* t, int* basic, double* regular,
+                                                          double* near, double* memory) {
+  for (int i = 0; i < b; ++i) t[i] = 0.0;
+  for (int i = 0; i < b * b; ++i) regular[i] = s[i];
+  for (int i = 0; i < b; ++i) regular[i * b + i] += kProximal * size[i];
+  for (int round = 0; round < kProximalRounds; ++round) {
+    for (int i = 0; i < b; ++i) near[i] = rhs[i] - kProximal * size[i] * t[i];
+    if (!solve_doubtful(b, regular, near, t, basic, memory)) return false;
+  }
+  return true;
+}
+
 }  // namespace carom::derivatives

@@ -86,7 +86,7 @@ class LcpDerivative {
     split(tolerance);
     report.shift = 0.0;
     bool regular = true;
-    for (int round = 0; round < 3; ++round) {
+    for (int round = 0; round < 4; ++round) {
       regular = factor();
       if (!regular) break;
       for (int k = 0; k < count_; ++k) at_.g[k] = -vector_[held_[k]];
@@ -100,7 +100,9 @@ class LcpDerivative {
       }
       report.shift = kernels::larger(report.shift, moved);
       measure();
-      tolerance = kernels::larger(tolerance, 10.0 * moved);
+      tolerance = kernels::larger(rules_.margin_tolerance, 10.0 * moved);
+      // Modes that do not settle have gaps about as large as what polishing moved.
+      if (round > 0) tolerance = kernels::larger(tolerance, 10.0 * report.shift);
       if (!split(tolerance)) break;
     }
     report.margin = margin_;

@@ -44,11 +44,12 @@ struct QpModesLayout {
   Memory target;      ///< [r]
   Memory factors;
   Memory schur, size, work;
+  Memory regular;        ///< [r, r]
   Memory g, sum, extra;  ///< [n + r] each
   Memory touch, theta;   ///< [r] each
   Memory basis;          ///< orthonormal rows, [n, n]
   Memory column_unit;    ///< of the stationarity, [n]
-  Memory scratch;        ///< [n + r]
+  Memory scratch;        ///< [2 n + r]
   Memory tau;            ///< of the edge that a cone row belongs to, [r]
 
   QpModesLayout() = default;
@@ -64,6 +65,7 @@ struct QpModesLayout {
         schur(arena.take(r * r)),
         size(arena.take(r)),
         work(arena.take(doubtful_workspace(r))),
+        regular(arena.take(r * r + r)),
         g(arena.take(n + r)),
         sum(arena.take(n + r)),
         extra(arena.take(n + r)),
@@ -71,7 +73,7 @@ struct QpModesLayout {
         theta(arena.take(r)),
         basis(arena.take(n * n)),
         column_unit(arena.take(n)),
-        scratch(arena.take(n + r)),
+        scratch(arena.take(2 * n + r)),
         tau(arena.take(r)) {}
 };
 CAROM_HOST_DEVICE constexpr long qp_derivative_reals(int n, int r) {
@@ -129,30 +131,36 @@ class QpDerivative {
     split(tolerance);
     report.shift = 0.0;
     report.status = Smoothness::undefined;
-    for (int round = 0; round < 4; ++round) {
-      dependent_ = false;
-      if (!assemble(true)) {
-        report.margin = margin_;
-        report.doubtful = doubtfuls_;
-        report.status = Smoothness::set_valued;
-        return false;
+    bool stale = true;  // whether the factors are others' than the modes'
+    for (int round = 0; round < 5; ++round) {
+      if (stale || edges_ > 0) {
+        dependent_ = false;
+        if (!assemble(true)) {
+          report.margin = margin_;
+          report.doubtful = doubtfuls_;
+          report.status = Smoothness::set_valued;
+          return false;
+        }
       }
       const double moved = newton();
       report.shift = kernels::larger(report.shift, moved);
-      for (int i = 0; i < r_; ++i) before_[i] = mode_[i];
       measure();
       tolerance = kernels::larger(rules_.margin_tolerance, 10.0 * moved);
-      const bool changed = split(tolerance);
-      if (!changed && (moved <= 1e-13 || round == 3)) break;
+      // Modes that do not settle have gaps about as large as what polishing moved.
+      if (round >= 3) tolerance = kernels::larger(tolerance, 10.0 * report.shift);
+      stale = split(tolerance);
+      if (!stale && moved <= 1e-13) break;
     }
     report.margin = margin_;
     report.doubtful = doubtfuls_;
     if (!(report.shift <= kLargestShift) || !(wrong() <= 10.0 * tolerance)) return false;
     clean();
-    dependent_ = false;
-    if (!assemble(true)) {
-      report.status = Smoothness::set_valued;
-      return false;
+    if (stale || edges_ > 0) {
+      dependent_ = false;
+      if (!assemble(true)) {
+        report.status = Smoothness::set_valued;
+        return false;
+      }
     }
     report.condition = factors_.condition();
     report.status = Smoothness::smooth;
@@ -161,9 +169,10 @@ class QpDerivative {
       report.margin = margin_;
       report.doubtful = doubtfuls_;
       report.condition = factors_.condition();
-      if (doubtfuls_ > 0 && !shown_unique(doubtfuls_, at_.schur, at_.size, at_.work)) {
-        report.status = Smoothness::set_valued;
-      }
+      // P is definite on what the held rows leave: x is unique whether the multipliers are or not.
+      semidefinite_ =
+          doubtfuls_ > 0 && !symmetric_definite(doubtfuls_, at_.schur, at_.size, at_.work);
+      dependent_ = dependent_ || semidefinite_;
     }
     if (doubtful_cones_ > 0 && report.status == Smoothness::smooth)
       report.status = Smoothness::kink;
@@ -235,13 +244,8 @@ class QpDerivative {
     for (int k = 0; k < doubtfuls_; ++k) at_.theta[k] = 0.0;
     if (weight > 0.0) {
       double* t = at_.theta;
-      for (int k = 0; k < doubtfuls_; ++k) {
-        t[k] = at_.touch[k];
-        for (int l = 0; l < doubtfuls_; ++l) {
-          at_.work[k * doubtfuls_ + l] = at_.schur[l * doubtfuls_ + k];
-        }
-      }
-      if (!eliminate(doubtfuls_, at_.work, t)) {
+      if (!solve_semidefinite(doubtfuls_, at_.schur, at_.size, at_.touch, t, at_.regular,
+                              at_.work)) {
         report.status = Smoothness::undefined;
         return none(gradient);
       }
@@ -335,9 +339,12 @@ class QpDerivative {
     }
     if (report.status == Smoothness::smooth && moved) report.status = Smoothness::kink;
     if (report.status == Smoothness::kink) {
-      if (!solve_doubtful(doubtfuls_, at_.schur, at_.touch, at_.theta, basic_, at_.work)) {
-        report.status = Smoothness::undefined;
-      }
+      const bool found =
+          semidefinite_
+              ? solve_semidefinite_doubtful(doubtfuls_, at_.schur, at_.size, at_.touch, at_.theta,
+                                            basic_, at_.regular, at_.regular + r_ * r_, at_.work)
+              : solve_doubtful(doubtfuls_, at_.schur, at_.touch, at_.theta, basic_, at_.work);
+      if (!found) report.status = Smoothness::undefined;
       for (int j = 0; j < n_ + equations_; ++j) at_.extra[j] = 0.0;
       for (int k = 0; k < doubtfuls_; ++k) {
         const int i = doubtful_[k];
@@ -475,7 +482,8 @@ class QpDerivative {
   /// Slacks, and in which units they and the multipliers are measured.
   CAROM_HOST_DEVICE void measure() {
     double energy = 0.0;
-    double* root = at_.scratch;
+    double* root = at_.scratch;         // 1 / sqrt(P_jj), zero where that does not count
+    double* column = at_.scratch + n_;  // 1 / unit of the stationarity
     for (int j = 0; j < n_; ++j) {
       double size = magnitude(problem_.vector[j]), largest = 0.0;
       for (int k = 0; k < n_; ++k) {
@@ -484,7 +492,7 @@ class QpDerivative {
       }
       at_.column_unit[j] = size;
       const double diagonal = hessian(j, j);
-      root[j] = diagonal > 1e-8 * largest ? kernels::square_root(diagonal) : 0.0;
+      root[j] = diagonal > 1e-8 * largest ? 1.0 / kernels::square_root(diagonal) : 0.0;
     }
     for (int i = 0; i < r_; ++i) {
       if (at_.multiplier[i] == 0.0) continue;
@@ -493,10 +501,13 @@ class QpDerivative {
       }
     }
     for (int j = 0; j < n_; ++j) {
-      if (root[j] > 0.0) energy = kernels::larger(energy, at_.column_unit[j] / root[j]);
+      energy = kernels::larger(energy, at_.column_unit[j] * root[j]);
     }
     for (int j = 0; j < n_; ++j) {
-      at_.column_unit[j] = kernels::larger(at_.column_unit[j], root[j] * energy);
+      if (root[j] > 0.0) {
+        at_.column_unit[j] = kernels::larger(at_.column_unit[j], energy / root[j]);
+      }
+      column[j] = at_.column_unit[j] > 0.0 ? 1.0 / at_.column_unit[j] : 0.0;
     }
     for (int i = 0; i < r_; ++i) {
       double value = 0.0, size = 0.0, feel = 0.0, spread = 0.0;
@@ -504,13 +515,9 @@ class QpDerivative {
         const double term = row(i)[j] * at_.x[j];
         value += term;
         size += magnitude(term);
-        if (at_.column_unit[j] > 0.0) {
-          feel = kernels::larger(feel, magnitude(row(i)[j]) / at_.column_unit[j]);
-        }
-        if (root[j] > 0.0) {
-          const double share = row(i)[j] / root[j];
-          spread += share * share;
-        }
+        feel = kernels::larger(feel, magnitude(row(i)[j]) * column[j]);
+        const double share = row(i)[j] * root[j];
+        spread += share * share;
       }
       at_.feel[i] = feel;
       if (i < m_ && sign_[i] != 0) choose_bound(i, value);
@@ -586,7 +593,7 @@ class QpDerivative {
   /// Modes from slacks and multipliers; true where one is another than before.
   CAROM_HOST_DEVICE bool split(double tolerance) {
     bool changed = false;
-    doubtfuls_ = doubtful_cones_ = 0;
+    doubtfuls_ = doubtful_cones_ = edges_ = 0;
     margin_ = kernels::kInfinity;
     for (int i = 0; i < r_; ++i) {
       RowMode mode = RowMode::free;
@@ -636,6 +643,7 @@ class QpDerivative {
       state = s_size > tolerance || z_size <= tolerance ? ConeState::free : ConeState::edge;
       if (s_size <= tolerance && z_size > tolerance) state = ConeState::apex;
     }
+    if (state == ConeState::edge) ++edges_;
     const bool changed = state_[first] != static_cast<int>(state);
     state_[first] = static_cast<int>(state);
     double along = 0.0, square = 0.0;
@@ -970,8 +978,9 @@ class QpDerivative {
   /// P a + A'c + C'e = dL/dx, and what held rows ask of a. weight: of the element in which doubtful
   /// rows are held; between the two their own conditions are those of both.
   CAROM_HOST_DEVICE double adjoint_residual(const QpCotangentView& cotangent, const double* e,
-                                            double weight) const {
+                                            double weight) {
     const double* a = at_.sum;
+    solution_size_ = factors_.size_in_units(a);
     certificate::MaxAbs<> worst;
     for (int j = 0; j < n_; ++j) {
       double sum = -at_.g[j], size = magnitude(at_.g[j]);
@@ -992,7 +1001,7 @@ class QpDerivative {
       double sum = 0.0, size = 0.0;
       const auto add = [&](int k, double share) {
         sum -= share * wish(cotangent, k);
-        size += magnitude(share * wish(cotangent, k)) + magnitude(share) * without_rows(k);
+        size += magnitude(share * wish(cotangent, k)) + magnitude(share) * typical(k);
         for (int j = 0; j < n_; ++j) {
           sum += share * row(k)[j] * a[j];
           size += magnitude(share * row(k)[j] * a[j]);
@@ -1010,7 +1019,8 @@ class QpDerivative {
   }
 
   /// P dx + A'dy + C'dz = -(dP x + dq + dA'y + dC'z), and what every row says of ds and dz.
-  CAROM_HOST_DEVICE double tangent_residual(const double* dz, const double* ds, bool branch) const {
+  CAROM_HOST_DEVICE double tangent_residual(const double* dz, const double* ds, bool branch) {
+    solution_size_ = factors_.size_in_units(at_.sum);
     certificate::MaxAbs<> worst;
     for (int j = 0; j < n_; ++j) {
       double sum = -at_.g[j], size = magnitude(at_.g[j]);
@@ -1047,18 +1057,15 @@ class QpDerivative {
     }
     return worst.value;
   }
-  /// |row| times |g| / diag P, what a row would say if nothing held: rows that hold everything
-  /// leave rounding alone, which is not to be measured by itself.
-  CAROM_INLINE double without_rows(int i) const {
+  /// |row| times unknowns of the solution's size: rows that hold everything leave rounding alone,
+  /// which is not to be measured by itself.
+  CAROM_INLINE double typical(int i) const {
     double size = 0.0;
-    for (int j = 0; j < n_; ++j) {
-      const double diagonal = hessian(j, j);
-      if (diagonal > 0.0) size += magnitude(row(i)[j] * at_.g[j]) / diagonal;
-    }
-    return size;
+    for (int j = 0; j < n_; ++j) size += magnitude(row(i)[j]) * factors_.unit(j);
+    return size * solution_size_;
   }
   CAROM_INLINE double size_of(int i) const {
-    double size = magnitude(at_.target[i]) + without_rows(i);
+    double size = magnitude(at_.target[i]) + typical(i);
     for (int j = 0; j < n_; ++j) size += magnitude(row(i)[j] * at_.sum[j]);
     return size;
   }
@@ -1185,6 +1192,9 @@ class QpDerivative {
   double margin_ = 0.0;
   bool dependent_ = false;
   bool dependent_equations_ = false;
+  bool semidefinite_ = false;
+  int edges_ = 0;
+  double solution_size_ = 0.0;
 };
 
 }  // namespace carom::derivatives
