@@ -2,8 +2,11 @@
 Drumwright, Figure 7: pressure under a cube
 ===========================================
 
-A cube on an elastic foundation of 10 x 10 elements, pushed down at a moving point of its top: all elements press,
-more on the side of the load, and not concentrated under its point, since the cube is rigid.
+A cube on an elastic foundation of 10 x 10 elements, pushed down by 50 N at a moving point of its top, after 13 ms,
+when that point is on the side of x > 0. That side presses more, elements of the opposite side open, and the pressure is not
+concentrated under the point, since the cube is rigid: it is one plane where it presses. This is so by carom's own law
+(complementarity). By the paper's programme (83)-(85) no element opens: it spreads the forces, up to a tenth of the
+largest off the springs' own.
 """
 
 import matplotlib.pyplot as plt
@@ -13,26 +16,55 @@ from papers import agree, holds
 import carom
 
 SIDE, LOAD, STEPS = 10, 50.0, 13
-ran = carom.compliant.worlds(
-    "elastic_foundation", {"elements_per_side": SIDE, "modulus": 1e7, "load": LOAD}, dt=1e-3, steps=STEPS,
-    on_error="raise",
-)  # fmt: skip
-settled = carom.compliant.worlds("elastic_foundation", {"load": 0.0}, dt=0.01, steps=200)
-agree("weight carried by the foundation at rest [N]", settled.force[0].sum(), 8.0 * 9.81, relative=1e-6)
-
-pressure = ran.force[0].reshape(SIDE, SIDE)
+WEIGHT = 8.0 * 9.81
 row, column = np.meshgrid(np.arange(SIDE), np.arange(SIDE), indexing="ij")
-design = np.stack([np.ones(SIDE**2), row.ravel(), column.ravel()], axis=1)
-carried = pressure.ravel() > 0.0
-plane, *_ = np.linalg.lstsq(design[carried], pressure.ravel()[carried], rcond=None)
-agree("pressures off one plane, relative", np.abs(design[carried] @ plane - pressure.ravel()[carried]).max() / pressure.max(),
-      0.0, within=1e-6)  # fmt: skip
-holds("one side presses more than the other", np.hypot(plane[1], plane[2]) * SIDE > 0.05 * plane[0])
+x, y = (row + 0.5) / SIDE - 0.5, (column + 0.5) / SIDE - 0.5
+
+
+def pressures(law):
+    ran = carom.compliant.worlds(
+        "elastic_foundation", {"elements_per_side": SIDE, "modulus": 1e7, "load": LOAD}, dt=1e-3, steps=STEPS,
+        law=law, on_error="raise",
+    )  # fmt: skip
+    return ran.force[0].reshape(SIDE, SIDE)
+
+
+def off_a_plane(pressure):
+    """Largest distance of the pressures that are not zero from one plane, over the largest; the plane's slopes."""
+    carried = pressure > 0.0
+    design = np.stack([np.ones(carried.sum()), x[carried], y[carried]], axis=1)
+    plane, *_ = np.linalg.lstsq(design, pressure[carried], rcond=None)
+    return np.abs(design @ plane - pressure[carried]).max() / pressure.max(), plane[1:]
+
+
+settled = carom.compliant.worlds("elastic_foundation", {"load": 0.0}, dt=0.01, steps=200)
+agree("weight carried by the foundation at rest [N]", settled.force[0].sum(), WEIGHT, relative=1e-6)
+agree("and by each element [N]", settled.force[0], WEIGHT / 100, relative=1e-3)
+
+law, programme = pressures("complementarity"), pressures("programme")
+angle = 10.0 * 1e-3 * (STEPS - 1)  # the load's place at the start of the last step
+for name, pressure, share in (("complementarity", law, 0.01), ("programme", programme, 0.05)):
+    agree(f"{name}: load and weight are carried [N]", pressure.sum(), WEIGHT + LOAD, relative=share)
+    at = np.array([(pressure * x).sum(), (pressure * y).sum()])
+    agree(f"{name}: with the load's moment [N m]", at, 0.5 * LOAD * np.array([np.cos(angle), np.sin(angle)]), within=2.2)
+    agree(f"{name}: share of the half with the load", pressure[SIDE // 2 :].sum() / pressure.sum(), 0.79, within=0.03)
+    holds(f"{name}: the corner next to the load presses most", np.unravel_index(pressure.argmax(), pressure.shape) == (9, 9))
+
+distance, slope = off_a_plane(law)
+agree("complementarity: pressures off one plane, relative", distance, 0.0, within=1e-9)
+opened = (law == 0.0).sum(axis=1)
+agree("complementarity: open elements in each row, from the side opposite to the load", opened, [7] + 9 * [0])
+holds("complementarity: the plane rises toward the load", bool(slope[0] > 5 * slope[1] > 0.0))
+agree("programme: open elements", (programme == 0.0).sum(), 0)
+agree("programme: forces off one plane, relative", off_a_plane(programme)[0], 0.100, within=0.02)
 
 # %%
 
-plt.imshow(pressure, cmap="magma", origin="lower", extent=(-0.5, 0.5, -0.5, 0.5))
-plt.colorbar(label="force of an element [N]")
-plt.xlabel("[m]")
-plt.ylabel("[m]")
+figure, axes = plt.subplots(1, 2, figsize=(10, 4))
+for ax, pressure, name in ((axes[0], law, "complementarity (carom's own)"), (axes[1], programme, "programme (the paper's)")):
+    drawn = ax.imshow(pressure.T, cmap="magma", origin="lower", extent=(-0.5, 0.5, -0.5, 0.5))
+    figure.colorbar(drawn, ax=ax, label="force of an element [N]")
+    ax.set_title(name)
+    ax.set_xlabel("x [m]")
+axes[0].set_ylabel("y [m]")
 plt.show()

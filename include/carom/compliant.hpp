@@ -42,8 +42,8 @@ CompliantResult solve_compliant(const CompliantBatch& batch, const CompliantSett
 
 /// Steps every world `run.steps` times, without leaving the device between the chunks of a stride.
 /// A world is a function of its parameters, h and the number of steps: the same in any batch and
-/// for any number of threads. Law complementarity only. backend reference: one step at a time by
-/// the reference solver.
+/// for any number of threads. Law programme: (176)-(182) by solve_qp, rows evaluated on the host,
+/// max_residual the programme's. backend reference: one step at a time by the reference solver.
 /// Errors: InvalidInput (settings, shapes, parameters by name unless isolated), BackendUnavailable.
 /// `workspace` keeps memory for later calls (workspace.hpp).
 WorldsResult step_worlds(const models::Scenario& scenario, const WorldRun& run,

@@ -4,6 +4,7 @@
 #include <carom/compliant.hpp>
 
 #include "api/world_run.hpp"
+#include "compliant/programme_worlds.hpp"
 #include "core/backends.hpp"
 #include "core/settings.hpp"
 #include "core/workspace.hpp"
@@ -50,12 +51,6 @@ std::vector<bool> refused_worlds(const models::Scenario& scenario, const WorldRu
 WorldRunner set_up(const models::Scenario& scenario, const WorldRun& run,
                    const CompliantSettings& settings) {
   require::settings(run);
-  if (settings.law != StepLaw::complementarity) {
-    throw InvalidInput(Refusal{.field = "law",
-                               .relation = "",
-                               .value = "programme",
-                               .rule = "step_worlds takes the law complementarity"});
-  }
   WorldRun given = run;
   if (given.parameters.empty()) given.parameters = models::scenario_parameters(scenario);
   std::vector<bool> refused = refused_worlds(scenario, given);
@@ -85,8 +80,14 @@ WorldsResult step_worlds(const models::Scenario& scenario, const WorldRun& run,
   result.rows = states.sizes.rows;
   result.energy_start = runner.energies(0);
   const WorkspaceLease lease(workspace);
+  Workspace qp_memory;
   const std::unique_ptr<WorldStepper> stepper =
-      entries<CompliantEntries>(result.backend).make_stepper(settings, lease.state());
+      settings.law == StepLaw::programme
+          ? make_programme_stepper(settings,
+                                   [&](const QpBatch& qp, const QpSettings& of_qp) {
+                                     return solve_qp(qp, of_qp, result.backend, {}, &qp_memory);
+                                   })
+          : entries<CompliantEntries>(result.backend).make_stepper(settings, lease.state());
   const auto start = std::chrono::steady_clock::now();
   if (run.stride > 0) runner.add_frame(0, result);
   const std::int64_t first =

@@ -9,6 +9,7 @@
 #include <carom/backend.hpp>
 #include <carom/models/models.hpp>
 
+#include "cli/bench_families.hpp"
 #include "cli/choices.hpp"
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
@@ -27,6 +28,7 @@ constexpr std::int64_t kReferenceSamples = 1024;  // a problem; the reference ta
 struct BenchOptions {
   SamplingOptions sampling;
   std::string repetitions = "5";
+  bool samples_given = false;
 };
 
 /// One way of sampling the same problems, and what its passes took.
@@ -181,6 +183,14 @@ void print_text(const Results& results, const SamplingOptions& options) {
 
 int run_bench(const BenchOptions& options) {
   const std::int64_t repetitions = parse_count("--repetitions", options.repetitions, 1, 1000);
+  const SamplingOptions& sampling = options.sampling;
+  if (!is_named(models::all(), sampling.target) && is_of_other_family(sampling.target)) {
+    ImpactSettings asked;
+    sampling.settings.read(asked);
+    return bench_family({sampling.target, sampling.set, options.samples_given ? asked.samples : 0,
+                         asked.threads, sampling.backend, repetitions, sampling.json,
+                         sampling.quiet});
+  }
   Results results;
   results.tasks = load_tasks(options.sampling);
   results.list = contestants(options.sampling);
@@ -216,7 +226,14 @@ void add_bench(Program& program) {
       "with CUDA where there is a device; --backend picks one of them. Wall time, everything\n"
       "included; the ratio is that of samples/s to the first line's. The reference takes at most\n"
       "1024 samples a problem unless it is the one picked.\n\n"
-      "Example: carom bench rocking_block --samples 2^18");
+      "Scenarios, postures, stances, motions and files of them, of steps and of what carom solve\n"
+      "takes are measured likewise: --samples is then the number of worlds (up to 1000 steps "
+      "each),\n"
+      "postures, stances, motions or problems; of the other options --set, --threads, --backend "
+      "and\n"
+      "--repetitions hold.\n\n"
+      "Example: carom bench rocking_block --samples 2^18\n"
+      "         carom bench inclined_block --samples 1024");
   const auto options = std::make_shared<BenchOptions>();
   options->sampling.settings.set("samples", "2^16");
   add_sampling_options(*command, options->sampling);
@@ -224,8 +241,10 @@ void add_bench(Program& program) {
       ->add_option("--repetitions", options->repetitions, "Passes of each backend, taken in turn")
       ->type_name("N")
       ->capture_default_str();
-  command->callback(
-      [&program, options] { program.chosen = [options] { return run_bench(*options); }; });
+  command->callback([&program, command, options] {
+    options->samples_given = command->count("--samples") > 0;
+    program.chosen = [options] { return run_bench(*options); };
+  });
 }
 
 }  // namespace carom::cli

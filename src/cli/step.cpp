@@ -38,11 +38,6 @@ void require_outputs(const StepOptions& options) {
 }
 
 int step_scenario(const StepOptions& options, const std::string& command_line) {
-  if (const std::string& law = options.settings["law"];
-      law != to_string(StepLaw::complementarity)) {
-    throw InvalidInput(
-        fmt::format("--law is {}: scenarios step by complementarity; programme is for files", law));
-  }
   const run::StepWorlds worlds = step_worlds_of(options);
   const CompliantSettings settings = step_settings(options);
   const Backend backend = backend_named("--backend", options.backend);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -25,6 +26,7 @@ namespace carom::cli {
 namespace {
 
 constexpr std::int64_t kMostWorlds = std::int64_t{1} << 32;
+constexpr std::int64_t kMostKeptSteps = 100'000;  // of all worlds
 
 // A variation and what it varies.
 struct WorldVariation : Variation {
@@ -161,7 +163,7 @@ std::span<const OptionForm> step_forms() {
   static constexpr OptionForm kForms[] = {
       {.setting = "law",
        .type = "LAW",
-       .text = "complementarity, or for files programme (176)-(182)"},
+       .text = "complementarity, or programme: the convex one, (176)-(182)"},
       {.setting = "method", .type = "METHOD", .text = "Of law programme: {}", .without = "lemke"},
       {.setting = "tolerance", .type = "T"},
       {.setting = "max_iterations",
@@ -169,7 +171,10 @@ std::span<const OptionForm> step_forms() {
            "Of the contact solver, default 100; of the method of law programme, default its own",
        .open = true},
       {.setting = "centripetal", .text = "Drop the term M^ (dG/dt) v of (23) from the law"},
-      {.setting = "normal_weight", .option = kNoOption},
+      {.setting = "normal_weight",
+       .type = "ZETA",
+       .text = "Of law programme: zeta of (99), the weight of normal forces; default 1/h",
+       .open = true},
       {.setting = "threads", .most = kMostThreads},
   };
   return kForms;
@@ -182,6 +187,11 @@ CompliantSettings step_settings(const StepOptions& options) {
     throw InvalidInput(
         fmt::format("--method is {}: belongs to --law programme, the law is complementarity",
                     to_string(settings.method)));
+  }
+  if (settings.law == StepLaw::complementarity && settings.normal_weight != 0.0) {
+    throw InvalidInput(
+        fmt::format("--normal-weight is {}: belongs to --law programme, the law is complementarity",
+                    settings.normal_weight));
   }
   warn_of_precision(options.precision);
   settings.validate();
@@ -277,6 +287,12 @@ run::StepRun run_worlds(const run::StepWorlds& worlds, const CompliantSettings& 
   if (!options.stride.empty()) request.stride = parse_count("--stride", options.stride, 1);
   request.results_wanted = !options.output.empty() || !options.plot.empty();
   request.backend = backend;
+  // The greatest height is told of all steps where that takes little memory.
+  if (!request.stride && !request.results_wanted && run::has_height(*worlds.scenario)) {
+    const std::int64_t steps =
+        std::accumulate(worlds.steps.begin(), worlds.steps.end(), std::int64_t{0});
+    if (steps <= kMostKeptSteps) request.stride = 1;
+  }
   ProgressBar bar(!options.json && !options.quiet, "world steps");
   return run::run_worlds(worlds, request, follow(bar));
 }

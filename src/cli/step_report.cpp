@@ -18,6 +18,10 @@ constexpr std::size_t kShownComponents = 8;
 constexpr const char* kEnergy =
     "  energy: at the end; kinetic, potential (0 at the origin) and elastic\n";
 
+constexpr const char* kHeight =
+    "  height: of the centre above its start, at the end; highest: the largest of all kept "
+    "states\n";
+
 // All digits that matter to a state; deviations of 1e-12 are of interest here.
 std::string state_number(double value) {
   return std::isfinite(value) ? fmt::format("{:.6g}", value) : "-";
@@ -51,10 +55,13 @@ std::string heading(const run::StepRun& run) {
 std::string world_table(const run::StepRun& run) {
   std::vector<std::string> head = {"world"};
   head.insert(head.end(), run.varied.begin(), run.varied.end());
-  for (const char* name : {"displacement", "energy [J]", "residual", "status"}) {
-    head.emplace_back(name);
-  }
+  head.emplace_back("displacement");
+  const bool heights = run::has_height(*run.scenario);
+  if (heights) head.emplace_back("height [m]");
+  if (heights) head.emplace_back("highest [m]");
+  for (const char* name : {"energy [J]", "residual", "status"}) head.emplace_back(name);
   TextTable table(head);
+  const run::Heights height = heights ? run::heights_of(run) : run::Heights{};
   const auto displacement = run.gather(&WorldsResult::displacement);
   const auto energy = run.gather(&WorldsResult::energy);
   const auto residual = run.gather(&WorldsResult::max_residual);
@@ -66,6 +73,8 @@ std::string world_table(const run::StepRun& run) {
       row.push_back(state_number(run.value_of(name, world)));
     }
     row.push_back(state_number(displacement[w]));
+    if (heights) row.push_back(state_number(height.end[w]));
+    if (heights) row.push_back(state_number(height.largest[w]));
     row.push_back(state_number(energy[w]));
     row.push_back(std::isfinite(residual[w]) ? fmt::format("{:.1e}", residual[w]) : "-");
     row.emplace_back(to_string(status[w]));
@@ -73,6 +82,7 @@ std::string world_table(const run::StepRun& run) {
   }
   std::string text = table.text();
   text += fmt::format("\n  displacement: {}\n", run.scenario->displacement);
+  if (heights) text += kHeight;
   text += kEnergy;
   if (run.worlds == 1) {
     text += fmt::format("  q = {}\n  v = {}\n", state_words(run.position_of(0)),
@@ -96,6 +106,11 @@ std::string range_table(const run::StepRun& run) {
     add(name, values);
   }
   add("displacement", run.gather(&WorldsResult::displacement));
+  if (run::has_height(*run.scenario)) {
+    const run::Heights height = run::heights_of(run);
+    add("height [m]", height.end);
+    add("highest [m]", height.largest);
+  }
   add("energy [J]", run.gather(&WorldsResult::energy));
   add("largest residual", run.gather(&WorldsResult::max_residual));
   std::string text = table.text();

@@ -20,6 +20,22 @@ using Eigen::VectorXd;
 
 using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
+/// Rows of a problem. A contact without friction is a unilateral row: its cone |p_t| <= 0 has no
+/// interior, and its tangents exert nothing.
+std::vector<RowType> types_of(const CompliantBatch& batch, std::int64_t problem) {
+  const RowType* first = batch.type.data() + problem * batch.rows;
+  std::vector<RowType> type(first, first + batch.rows);
+  for (std::size_t i = 0; i < type.size(); ++i) {
+    const std::int64_t row = problem * batch.rows + static_cast<std::int64_t>(i);
+    if (type[i] != RowType::normal || batch.friction.data()[row] != 0.0) continue;
+    type[i] = RowType::unilateral;
+    for (std::size_t t = 1; t < static_cast<std::size_t>(batch.dimension); ++t) {
+      type[i + t] = RowType::none;
+    }
+  }
+  return type;
+}
+
 /// A step of a host batch; absent rows are zero.
 struct Step {
   double h;
@@ -29,10 +45,7 @@ struct Step {
   MatrixXd jacobian;
   VectorXd jacobian_dot_v, phi, stiffness, damping, friction;
 
-  Step(const CompliantBatch& batch, std::int64_t problem)
-      : h(batch.step_size.data()[problem]),
-        type(batch.type.data() + problem * batch.rows,
-             batch.type.data() + (problem + 1) * batch.rows) {
+  Step(const CompliantBatch& batch, std::int64_t problem) : h(batch.step_size.data()[problem]) {
     const Index nv = batch.velocities;
     const Index m = batch.rows;
     const auto vector_of = [&](const Buffer<double>& values, Index size) {
@@ -47,6 +60,7 @@ struct Step {
     stiffness = vector_of(batch.stiffness, m);
     damping = vector_of(batch.damping, m);
     friction = vector_of(batch.friction, m);
+    type = types_of(batch, problem);
     for (Index i = 0; i < m; ++i) {
       if (type[static_cast<std::size_t>(i)] != RowType::normal) friction(i) = 0.0;
       if (type[static_cast<std::size_t>(i)] != RowType::none) continue;
@@ -64,7 +78,10 @@ MatrixXd rows_of(const MatrixXd& matrix, const std::vector<int>& picked) {
   return out;
 }
 
-/// M^ (dG/dt) v of (23) for every row, with the pseudo-inverse where a group is redundant.
+/// Least eigenvalue of a group's G M^-1 G' over the largest from which on it has an M^ (24).
+constexpr double kRedundant = 1e-6;
+
+/// M^ (dG/dt) v of (23) for every row of a group that has an M^, else zero.
 VectorXd centripetal_forces(Step& step) {
   const auto m = static_cast<int>(step.type.size());
   kernels::ConstraintRows rows{};
@@ -79,9 +96,14 @@ VectorXd centripetal_forces(Step& step) {
     if (acceleration.isZero(0.0)) continue;
     const MatrixXd g = rows_of(step.jacobian, members);
     const MatrixXd delassus = g * step.mass.ldlt().solve(g.transpose());
-    const VectorXd force =
-        Eigen::CompleteOrthogonalDecomposition<MatrixXd>(delassus).solve(acceleration);
-    out(members) = force;
+    // M^ grows without bound as rows become redundant: on a block that is level but for 1e-4 rad
+    // the tangents' m is 1e8 times their acceleration, and the block jumps.
+    const Eigen::SelfAdjointEigenSolver<MatrixXd> spectrum(delassus);
+    const VectorXd& values = spectrum.eigenvalues();
+    if (!(values(0) > kRedundant * values(values.size() - 1))) continue;
+    out(members) = (spectrum.eigenvectors() *
+                    (spectrum.eigenvectors().transpose() * acceleration).cwiseQuotient(values))
+                       .eval();
   }
   return out;
 }
@@ -107,76 +129,217 @@ void hand_out(const CompliantBatch& batch, std::int64_t problem, const VectorXd&
   result.kinetic_energy.data()[problem] = 0.5 * velocity.dot(step.mass * velocity);
 }
 
+/// Variables w in which a programme is posed, p = shift + turn w. Without tangents w = p. With them
+/// beta of (99) and p across it become coordinates, whose objective is then made |w|^2: eliminated
+/// as in (181) beta weighs (eta D)^2, 1e12 with the paper's dampers, beside which a relative
+/// residual says nothing of zeta |n|^2.
+struct Posed {
+  MatrixXd turn;
+  VectorXd shift;
+  MatrixXd hessian;
+  VectorXd gradient;
+};
+
+Posed as_printed(const ConvexProgramme& programme) {
+  const Index n = programme.gradient.size();
+  return {MatrixXd::Identity(n, n), VectorXd::Zero(n), programme.hessian, programme.gradient};
+}
+
+Posed whitened(const ConvexProgramme& programme) {
+  const Index n = programme.gradient.size();
+  const Index slips = programme.slip_offset.size();
+  const MatrixXd beta = programme.slip_diagonal.asDiagonal() * programme.slip;
+  const VectorXd constant = programme.slip_diagonal.cwiseProduct(programme.slip_offset);
+  const Eigen::HouseholderQR<MatrixXd> qr(beta.transpose());
+  const MatrixXd q = qr.householderQ() * MatrixXd::Identity(n, n);
+  const MatrixXd r = qr.matrixQR().topRows(slips).triangularView<Eigen::Upper>();
+  // p that gives beta - constant, by the least norm
+  const MatrixXd lift =
+      r.triangularView<Eigen::Upper>().solve(q.leftCols(slips).transpose()).transpose();
+  Posed posed;
+  posed.turn.resize(n, n);
+  posed.turn << lift, q.rightCols(n - slips);
+  posed.shift = -lift * constant;
+  VectorXd weight(n);
+  for (Index i = 0; i < n; ++i) {
+    const bool tangent = programme.type[static_cast<std::size_t>(i)] == RowType::tangent;
+    weight(i) = tangent ? 1.0 : programme.zeta;
+  }
+  MatrixXd objective = posed.turn.transpose() * weight.asDiagonal() * posed.turn;
+  objective.diagonal().head(slips).array() += 1.0;
+  const Eigen::LLT<MatrixXd> root(objective);
+  posed.turn = root.matrixL().solve(posed.turn.transpose()).transpose().eval();
+  const double scale = std::max(1.0, programme.zeta);
+  posed.hessian = MatrixXd::Identity(n, n) / scale;
+  posed.gradient = posed.turn.transpose() * weight.cwiseProduct(posed.shift) / scale;
+  return posed;
+}
+
+/// The QP of one layout's programmes, posed as `form` says.
+QpBatch quadratic_programmes(const std::vector<const ConvexProgramme*>& programmes,
+                             const std::vector<Posed>& posed, int dimension) {
+  const ConvexProgramme& head = *programmes.front();
+  const auto n = static_cast<std::size_t>(head.gradient.size());
+  const auto half = static_cast<std::size_t>(head.bound.size());
+  std::vector<Index> signed_rows;  // n and u
+  for (std::size_t i = 0; i < n; ++i) {
+    if (head.type[i] != RowType::tangent) signed_rows.push_back(static_cast<Index>(i));
+  }
+  QpSizes sizes{static_cast<std::int64_t>(programmes.size()),
+                static_cast<int>(n),
+                static_cast<int>(2 * half),
+                {}};
+  for (const RowType type : head.type) {
+    if (type == RowType::normal) sizes.cones.push_back({ConeKind::second_order, dimension});
+  }
+  auto qp = allocate<QpBatch>(sizes);
+  const auto k = static_cast<std::size_t>(qp.cone_rows());
+  std::fill_n(qp.upper.data(), qp.upper.size(), std::numeric_limits<double>::infinity());
+  const auto size = static_cast<Index>(n);
+  const auto middle = static_cast<Index>(half);
+  for (std::size_t p = 0; p < programmes.size(); ++p) {
+    const ConvexProgramme& programme = *programmes[p];
+    const Posed& form = posed[p];
+    Eigen::Map<Rows>(qp.hessian.data() + p * n * n, size, size) = form.hessian;
+    Eigen::Map<VectorXd>(qp.vector.data() + p * n, size) = form.gradient;
+    Rows matrix = Rows::Zero(2 * middle, size);
+    VectorXd lower = VectorXd::Zero(2 * middle);
+    matrix.topRows(middle) = programme.matrix;
+    lower.head(middle) = programme.bound;
+    for (Index i = 0; i < middle; ++i) {
+      matrix(middle + i, signed_rows[static_cast<std::size_t>(i)]) = 1.0;
+    }
+    // |p_t| <= mu p_n as -C p in the cone, C = [-mu e_n; -e_t].
+    Rows cones = Rows::Zero(static_cast<Index>(k), size);
+    Index row = 0;
+    for (Index i = 0; i < size; ++i) {
+      if (head.type[static_cast<std::size_t>(i)] != RowType::normal) continue;
+      cones(row, i) = -programme.friction(i);
+      for (int t = 1; t < dimension; ++t) cones(row + t, i + t) = -1.0;
+      row += dimension;
+    }
+    Eigen::Map<VectorXd> cone_vector(qp.cone_vector.data() + p * k, static_cast<Index>(k));
+    cone_vector.setZero();
+    if (k > 0) {
+      lower -= matrix * form.shift;
+      matrix = (matrix * form.turn).eval();
+      cone_vector = -cones * form.shift;
+      cones = (cones * form.turn).eval();
+    }
+    Eigen::Map<Rows>(qp.matrix.data() + p * 2 * half * n, 2 * middle, size) = matrix;
+    Eigen::Map<VectorXd>(qp.lower.data() + p * 2 * half, 2 * middle) = lower;
+    Eigen::Map<Rows>(qp.cone_matrix.data() + p * k * n, static_cast<Index>(k), size) = cones;
+  }
+  return qp;
+}
+
+/// What became of one programme.
+struct ProgrammeAnswer {
+  VectorXd impulse;
+  Status status = Status::numerical_error;
+  double residual = std::numeric_limits<double>::quiet_NaN();
+  int iterations = 0;
+};
+
+/// Residual above which any solved form is better.
+constexpr double kPoor = 1e-6;
+/// Variables without friction from which on the active set is faster than the automatic choice,
+/// ten times at 900.
+constexpr Index kManyVariables = 128;
+
+bool always(const ConvexProgramme&, const VectorXd&) { return true; }
+
+/// Whether beta makes up the objective (99), so that a residual of the printed form tells all of
+/// it.
+bool cannot_stop(const ConvexProgramme& programme, const VectorXd& impulse) {
+  const double beta =
+      (programme.slip_diagonal.asDiagonal() * (programme.slip * impulse + programme.slip_offset))
+          .squaredNorm();
+  return beta >= 1e6 * std::max(1.0, programme.zeta) * impulse.squaredNorm();
+}
+
+/// Solves those programmes that are not solved yet, by `method` in the given form. An answer stands
+/// where there is none yet, or where it is solved and `accept`ed.
+void solve_open(const std::vector<ConvexProgramme>& programmes,
+                Posed (*form)(const ConvexProgramme&),
+                bool (*accept)(const ConvexProgramme&, const VectorXd&), QpMethod method,
+                int dimension, const CompliantSettings& settings, const SolveQp& solve_qp,
+                std::vector<ProgrammeAnswer>& answers) {
+  std::vector<std::size_t> open;
+  std::vector<const ConvexProgramme*> asked;
+  std::vector<Posed> posed;
+  for (std::size_t p = 0; p < programmes.size(); ++p) {
+    if (answers[p].status == Status::solved) continue;
+    open.push_back(p);
+    asked.push_back(&programmes[p]);
+    posed.push_back(form(programmes[p]));
+  }
+  if (open.empty()) return;
+  QpSettings qp_settings;
+  qp_settings.method = method;
+  qp_settings.tolerance = settings.tolerance;
+  qp_settings.max_iterations = settings.max_iterations;
+  qp_settings.threads = settings.threads;
+  const QpResult found = solve_qp(quadratic_programmes(asked, posed, dimension), qp_settings);
+  const Index n = programmes.front().gradient.size();
+  for (std::size_t i = 0; i < open.size(); ++i) {
+    ProgrammeAnswer& answer = answers[open[i]];
+    const Status status = found.status.data()[i];
+    const double residual = found.residual.data()[i];
+    answer.iterations += found.iterations.data()[i];
+    const bool usable = status == Status::solved || status == Status::inaccurate;
+    VectorXd impulse;
+    if (usable) {
+      const Eigen::Map<const VectorXd> w(found.solution.data() + static_cast<Index>(i) * n, n);
+      impulse = posed[i].shift + posed[i].turn * w;
+    }
+    const bool first = answer.impulse.size() == 0;
+    const bool better =
+        status == Status::solved && (accept(*asked[i], impulse) || !(answer.residual <= kPoor));
+    if (!better && !(first && (usable || std::isnan(answer.residual)))) continue;
+    answer.status = status;
+    answer.residual = residual;
+    answer.impulse = impulse;
+  }
+}
+
 /// A batch of programmes of one layout, and where their answers go.
 void solve_layout(const std::vector<std::int64_t>& problems,
                   const std::vector<ConvexProgramme>& programmes, const CompliantBatch& batch,
                   const CompliantSettings& settings, const SolveQp& solve_qp,
                   CompliantResult& result) {
   const ConvexProgramme& head = programmes.front();
-  const auto n = static_cast<std::size_t>(head.gradient.size());
-  const auto count = problems.size();
-  const auto half = static_cast<std::size_t>(head.bound.size());
-  std::vector<Index> signed_rows;  // n and u
-  for (std::size_t i = 0; i < n; ++i) {
-    if (head.type[i] != RowType::tangent) signed_rows.push_back(static_cast<Index>(i));
-  }
-  QpResult answer;
+  const Index n = head.gradient.size();
+  std::vector<ProgrammeAnswer> answers(problems.size());
   if (n > 0) {
-    QpSizes sizes{
-        static_cast<std::int64_t>(count), static_cast<int>(n), static_cast<int>(2 * half), {}};
-    for (const RowType type : head.type) {
-      if (type == RowType::normal) sizes.cones.push_back({ConeKind::second_order, batch.dimension});
+    const auto solve = [&](Posed (*form)(const ConvexProgramme&),
+                           bool (*accept)(const ConvexProgramme&, const VectorXd&),
+                           QpMethod method) {
+      solve_open(programmes, form, accept, method, batch.dimension, settings, solve_qp, answers);
+    };
+    const bool friction = head.slip_offset.size() > 0;
+    const bool many = !friction && settings.method == QpMethod::automatic && n > kManyVariables;
+    solve(friction ? whitened : as_printed, always, many ? QpMethod::active_set : settings.method);
+    if (many) solve(as_printed, always, settings.method);
+    if (friction && settings.method == QpMethod::automatic) {
+      solve(whitened, always, QpMethod::admm);
+      solve(as_printed, cannot_stop, QpMethod::automatic);
     }
-    auto qp = allocate<QpBatch>(sizes);
-    const auto k = static_cast<std::size_t>(qp.cone_rows());
-    std::fill_n(qp.matrix.data(), qp.matrix.size(), 0.0);
-    std::fill_n(qp.lower.data(), qp.lower.size(), 0.0);
-    std::fill_n(qp.upper.data(), qp.upper.size(), std::numeric_limits<double>::infinity());
-    std::fill_n(qp.cone_matrix.data(), qp.cone_matrix.size(), 0.0);
-    std::fill_n(qp.cone_vector.data(), qp.cone_vector.size(), 0.0);
-    for (std::size_t p = 0; p < count; ++p) {
-      const ConvexProgramme& programme = programmes[p];
-      const auto size = static_cast<Index>(n);
-      Eigen::Map<Rows>(qp.hessian.data() + p * n * n, size, size) = programme.hessian;
-      Eigen::Map<VectorXd>(qp.vector.data() + p * n, size) = programme.gradient;
-      Eigen::Map<Rows> matrix(qp.matrix.data() + p * 2 * half * n, static_cast<Index>(2 * half),
-                              size);
-      const auto middle = static_cast<Index>(half);
-      matrix.topRows(middle) = programme.matrix;
-      Eigen::Map<VectorXd>(qp.lower.data() + p * 2 * half, middle) = programme.bound;
-      for (Index i = 0; i < middle; ++i) {
-        matrix(middle + i, signed_rows[static_cast<std::size_t>(i)]) = 1.0;
-      }
-      // |p_t| <= mu p_n as -C p in the cone, C = [-mu e_n; -e_t].
-      Eigen::Map<Rows> cones(qp.cone_matrix.data() + p * k * n, static_cast<Index>(k), size);
-      Index row = 0;
-      for (Index i = 0; i < size; ++i) {
-        if (head.type[static_cast<std::size_t>(i)] != RowType::normal) continue;
-        cones(row, i) = -programme.friction(i);
-        for (int t = 1; t < batch.dimension; ++t) cones(row + t, i + t) = -1.0;
-        row += batch.dimension;
-      }
-    }
-    QpSettings qp_settings;
-    qp_settings.method = settings.method;
-    qp_settings.tolerance = settings.tolerance;
-    qp_settings.max_iterations = settings.max_iterations;
-    qp_settings.threads = settings.threads;
-    answer = solve_qp(qp, qp_settings);
   }
-  for (std::size_t p = 0; p < count; ++p) {
+  for (std::size_t p = 0; p < problems.size(); ++p) {
     const ConvexProgramme& programme = programmes[p];
     const std::int64_t problem = problems[p];
-    const VectorXd impulse = n > 0 ? VectorXd(Eigen::Map<const VectorXd>(
-                                         answer.solution.data() + p * n, static_cast<Index>(n)))
-                                   : VectorXd(0);
-    const Status status = n > 0 ? answer.status.data()[p] : Status::solved;
+    const ProgrammeAnswer& answer = answers[p];
+    const Status status = n > 0 ? answer.status : Status::solved;
     result.status.data()[problem] = status;
-    result.residual.data()[problem] = n > 0 ? answer.residual.data()[p] : 0.0;
-    result.iterations.data()[problem] = n > 0 ? answer.iterations.data()[p] : 0;
+    result.residual.data()[problem] = n > 0 ? answer.residual : 0.0;
+    result.iterations.data()[problem] = answer.iterations;
     if (status != Status::solved && status != Status::inaccurate) continue;
+    const VectorXd impulse = n > 0 ? answer.impulse : VectorXd(0);
     VectorXd all = VectorXd::Zero(batch.rows);
-    for (std::size_t i = 0; i < n; ++i) all(programme.row[i]) = impulse(static_cast<Index>(i));
+    for (Index i = 0; i < n; ++i) {
+      all(programme.row[static_cast<std::size_t>(i)]) = impulse(i);
+    }
     const VectorXd held = programme.recover * impulse + programme.recover_offset;
     for (std::size_t i = 0; i < programme.bilateral.size(); ++i) {
       all(programme.bilateral[i]) = held(static_cast<Index>(i));
@@ -245,12 +408,21 @@ ConvexProgramme convex_programme(const CompliantBatch& batch, std::int64_t probl
   out.hessian = MatrixXd::Zero(n, n);
   out.gradient = VectorXd::Zero(n);
   out.friction = VectorXd::Zero(n);
+  out.zeta = zeta;
+  const auto slips = std::count(out.type.begin(), out.type.end(), RowType::tangent);
+  out.slip.resize(slips, n);
+  out.slip_offset.resize(slips);
+  out.slip_diagonal.resize(slips);
+  Index slip = 0;
   std::vector<Index> signed_rows;
   for (Index k = 0; k < n; ++k) {
     if (out.type[static_cast<std::size_t>(k)] == RowType::tangent) {
       out.hessian(k, k) += 1.0;
       out.hessian += excess.row(k).transpose() * excess.row(k);
       out.gradient += constant(k) * excess.row(k).transpose();
+      out.slip_diagonal(slip) = excess(k, k);
+      out.slip.row(slip) = excess.row(k) / excess(k, k);
+      out.slip_offset(slip++) = constant(k) / excess(k, k);
     } else {
       out.hessian(k, k) += zeta;
       out.friction(k) = e.friction(out.row[static_cast<std::size_t>(k)]);
@@ -278,9 +450,8 @@ CompliantResult solve_programme(const CompliantBatch& batch, const CompliantSett
   std::map<std::vector<RowType>, std::vector<std::int64_t>> layouts;
   for (std::int64_t p = 0; p < batch.problems; ++p) {
     refuse(batch, p, Status::invalid_input, result);
-    const RowType* type = batch.type.data() + p * batch.rows;
     if (!acceptable(batch, p)) continue;
-    layouts[std::vector<RowType>(type, type + batch.rows)].push_back(p);
+    layouts[types_of(batch, p)].push_back(p);
   }
   for (const auto& [layout, problems] : layouts) {
     std::vector<ConvexProgramme> programmes;

@@ -21,7 +21,13 @@ struct ConvexProgramme {
   double scale = 1.0;        ///< that the objective was divided by
   Eigen::MatrixXd matrix;    ///< A, a row for each n and u, each divided by its own diagonal
   Eigen::VectorXd bound;     ///< q
-  Eigen::MatrixXd recover;   ///< bilateral impulses: recover p + offset
+  /// beta_t = h (lambda_t - s_t) of the tangents, each divided by its own diagonal 1 + eta D_ii:
+  /// beta_t / diagonal = slip p + slip_offset, (99).
+  Eigen::MatrixXd slip;
+  Eigen::VectorXd slip_offset;
+  Eigen::VectorXd slip_diagonal;
+  double zeta = 0.0;        ///< of (99)
+  Eigen::MatrixXd recover;  ///< bilateral impulses: recover p + offset
   Eigen::VectorXd recover_offset;
 };
 

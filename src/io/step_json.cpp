@@ -110,6 +110,11 @@ ordered_json step_json(const run::StepRun& run) {
   result["parameters"] = parameters_json(run);
   result["final_state"] = final_state(run);
   result["displacement"] = run.gather(&WorldsResult::displacement);
+  if (run::has_height(*run.scenario)) {
+    const run::Heights heights = run::heights_of(run);
+    result["height"] = heights.end;
+    result["height_largest"] = heights.largest;
+  }
   if (run.scenario->kind == models::ScenarioKind::compliant_block_impact) {
     result["normal_velocity"] = corner_velocities(run);
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "models/mechanisms/scenario_kinds.hpp"
 #include "run/control.hpp"
@@ -78,6 +79,36 @@ std::int32_t StepRun::iterations_max() const {
     most = std::max(most, count);
   }
   return most;
+}
+
+bool has_height(const models::Scenario& scenario) {
+  return std::find(scenario.positions.begin(), scenario.positions.end(), "z") !=
+             scenario.positions.end() &&
+         scenario.displacement.rfind("height", 0) != 0;
+}
+
+Heights heights_of(const StepRun& run) {
+  const std::vector<std::string>& names = run.scenario->positions;
+  const auto z =
+      static_cast<std::size_t>(std::find(names.begin(), names.end(), "z") - names.begin());
+  Heights heights;
+  for (const StepRun::Place& at : run.place) {
+    const WorldsResult& result = run.groups[at.group].result;
+    const auto state = static_cast<std::size_t>(result.positions + result.velocities);
+    const auto worlds = static_cast<std::size_t>(result.worlds);
+    const std::size_t frames = result.frame_time.size();
+    double end = std::numeric_limits<double>::quiet_NaN();
+    double largest = end;
+    for (std::size_t f = 0; f < frames; ++f) {
+      const double* frame = result.frame_state.data();
+      const double start = frame[at.row * state + z];
+      end = frame[(f * worlds + at.row) * state + z] - start;
+      if (f == 0 || !(end <= largest)) largest = end;
+    }
+    heights.end.push_back(end);
+    heights.largest.push_back(largest);
+  }
+  return heights;
 }
 
 std::map<std::string, std::int64_t> StepRun::status_counts() const {

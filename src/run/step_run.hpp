@@ -80,6 +80,17 @@ struct StepRun {
   [[nodiscard]] std::map<std::string, std::int64_t> status_counts() const;
 };
 
+/// Whether a scenario has one body whose height z its displacement does not tell.
+bool has_height(const models::Scenario& scenario);
+
+/// Of a scenario with `has_height`: z at the end less z at the start, and the largest such
+/// difference of the kept states, [worlds] [m]; NaN where no states were kept or a world broke.
+struct Heights {
+  std::vector<double> end;
+  std::vector<double> largest;
+};
+Heights heights_of(const StepRun& run);
+
 /// Least, mean and largest of the finite values; NaN where there are none.
 struct Range {
   double min = 0.0;

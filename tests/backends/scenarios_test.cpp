@@ -197,13 +197,16 @@ TEST(ElasticFoundationScenario, SettlesAtWeightOverStiffness) {
 }
 
 /// Table 2: distance of q after one second from that of a step a hundred times smaller.
-TEST(ElasticFoundationScenario, ErrorsReachTable2) {
+/// Table 2 is not reproduced: the errors are those of a load that lags by one step, 130 to 5e9
+/// times smaller than printed. docs/gallery/plot_drumwright_table_2.py says what was tried.
+TEST(ElasticFoundationScenario, ErrorsAreThoseOfTheLoadsLagNotTable2s) {
   struct Row {
-    double load, side, modulus, error;
+    double load, side, modulus, printed, here;
   };
-  const std::vector<Row> table{{5, 10, 1e7, 2.96e-5}, {5, 10, 1e11, 2.91e-7},
-                               {50, 10, 1e7, 0.813},  {50, 10, 1e11, 0.814},
-                               {5, 30, 1e7, 1.98e-5}, {50, 30, 1e7, 1.0e-2}};
+  const std::vector<Row> table{{5, 10, 1e7, 2.96e-5, 1.500e-7}, {5, 10, 1e11, 2.91e-7, 1.499e-11},
+                               {5, 30, 1e7, 1.98e-5, 1.487e-7}, {5, 30, 1e11, 2.71e-9, 1.486e-11},
+                               {50, 10, 1e7, 0.813, 1.558e-6},  {50, 10, 1e11, 0.814, 1.555e-10},
+                               {50, 30, 1e7, 1.0e-2, 1.543e-6}, {50, 30, 1e11, 1.0e-2, 1.543e-10}};
   for (const Row& row : table) {
     const Overrides overrides{
         {"elements_per_side", row.side}, {"modulus", row.modulus}, {"load", row.load}};
@@ -211,11 +214,17 @@ TEST(ElasticFoundationScenario, ErrorsReachTable2) {
     const WorldsResult fine = run("elastic_foundation", overrides, 1e-4, 10000);
     expect_certified(coarse);
     double square = 0.0;
+    double tilt = 0.0;
     for (std::size_t j = 0; j < 7; ++j) {
       square += std::pow(coarse.position[j] - fine.position[j], 2);
+      if (j > 3) tilt += std::pow(fine.position[j], 2);
     }
-    EXPECT_LE(std::sqrt(square), 3.0 * row.error)
+    const double error = std::sqrt(square);
+    EXPECT_NEAR(error, row.here, 0.02 * row.here)
         << row.load << " N, " << row.side << " a side, E = " << row.modulus;
+    EXPECT_NEAR(error, 10.0 * 1e-2 * std::sqrt(tilt), 0.15 * error);  // 10 rad/s over one step
+    EXPECT_GT(row.printed, 100.0 * error);
+    EXPECT_GT(row.printed, 2.0 * (8.0 * 9.81 + row.load) / row.modulus) << "all of the compression";
   }
 }
 

@@ -99,6 +99,42 @@ TEST(Bench, BadNumbersAreRefused) {
   }
 }
 
+TEST(Bench, OtherFamiliesAreMeasuredToo) {
+  const Scratch scratch;
+  const std::string lcp =
+      scratch.file("lcp.json", R"({"kind": "lcp", "M": [[2, 1], [1, 2]], "q": [-1, -1]})");
+  const struct {
+    std::string target;
+    const char* unit;
+    std::int64_t units;
+  } cases[] = {{"pendulum_limit", "world steps", 3000},
+               {"two_contacts", "postures", 3},
+               {"figure2", "stances", 3},
+               {"rocking_block_zeno", "motions", 3},
+               {lcp, "problems", 3}};
+  for (const auto& one : cases) {
+    const Outcome outcome = carom({"bench", one.target, "--samples", "3", "--repetitions", "2",
+                                   "--backend", "cpu", "--threads", "1", "--json"});
+    ASSERT_EQ(outcome.status, 0) << one.target << outcome.err;
+    const json document = outcome.document();
+    EXPECT_EQ(document["unit"], one.unit);
+    ASSERT_EQ(document["results"].size(), 1U);
+    const json& result = document["results"][0];
+    EXPECT_EQ(result["units"], one.units) << one.target;
+    EXPECT_EQ(result["failed"], 0) << one.target;
+    EXPECT_EQ(result["seconds"].size(), 2U);
+    EXPECT_GT(result["per_second"].get<double>(), 0.0);
+  }
+  const Outcome both = carom({"bench", "inclined_block", "--samples", "2", "--repetitions", "1"});
+  EXPECT_EQ(both.status, 0) << both.err;
+  for (const char* word : {"reference", "cpu", "world steps/s", "failed"}) {
+    EXPECT_NE(both.out.find(word), std::string::npos) << word;
+  }
+  const Outcome wrong = carom({"bench", "inclined_block", "--set", "frictoin=1"});
+  EXPECT_EQ(wrong.status, 2);
+  EXPECT_NE(wrong.err.find("friction"), std::string::npos) << wrong.err;
+}
+
 TEST(Bench, HelpHasAnExample) {
   const Outcome outcome = carom({"bench", "--help"});
   EXPECT_EQ(outcome.status, 0);

@@ -9,14 +9,30 @@
 namespace carom::test {
 namespace {
 
-// The keys of the command's description and what goes with them, sorted.
-const std::vector<std::string> kStepKeys = {
-    "backend",         "displacement",     "dt",          "energy",
-    "energy_start",    "failed",           "final_state", "iterations_max",
-    "iterations_mean", "max_kkt_residual", "method",      "parameters",
-    "scenario",        "seconds",          "seed",        "status_counts",
-    "steps",           "steps_taken",      "swept",       "world_steps_per_second",
-    "worlds"};
+// The keys of the command's description and what goes with them, sorted; of an incline.
+const std::vector<std::string> kStepKeys = {"backend",
+                                            "displacement",
+                                            "dt",
+                                            "energy",
+                                            "energy_start",
+                                            "failed",
+                                            "final_state",
+                                            "height",
+                                            "height_largest",
+                                            "iterations_max",
+                                            "iterations_mean",
+                                            "max_kkt_residual",
+                                            "method",
+                                            "parameters",
+                                            "scenario",
+                                            "seconds",
+                                            "seed",
+                                            "status_counts",
+                                            "steps",
+                                            "steps_taken",
+                                            "swept",
+                                            "world_steps_per_second",
+                                            "worlds"};
 
 json step(std::vector<std::string> words) {
   words.insert(words.begin(), "step");
@@ -257,7 +273,8 @@ TEST(Step, BadInputIsRefusedByName) {
       {{block, "--steps", "5", "--time", "1"}, {"--steps", "--time"}},
       {{block, "--stride", "0"}, {"--stride", "0"}},
       {{block, "--tolerance", "-1"}, {"tolerance", "-1"}},
-      {{block, "--law", "programme"}, {"--law", "programme"}},
+      {{block, "--normal-weight", "2"}, {"--normal-weight", "2", "programme"}},
+      {{block, "--law", "programme", "--normal-weight", "-1"}, {"--normal-weight", "-1"}},
       {{block, "--law", "hooke"}, {"--law", "hooke"}},
       {{block, "--method", "admm"}, {"--method", "admm", "programme"}},
       {{block, "--backend", "gpu"}, {"--backend", "gpu"}},
@@ -276,6 +293,29 @@ TEST(Step, BadInputIsRefusedByName) {
       EXPECT_NE(outcome.err.find(name), std::string::npos) << name << " in: " << outcome.err;
     }
   }
+}
+
+/// The paper's own programme over time: it hops where the laws slide.
+TEST(Step, ScenariosStepByTheProgrammeToo) {
+  const std::vector<std::string> words = {
+      "step", "inclined_block", "--sweep", "friction=0:0.375:4", "--json", "--law"};
+  const auto by = [&](const char* law) {
+    std::vector<std::string> all = words;
+    all.emplace_back(law);
+    const Outcome outcome = carom(all);
+    EXPECT_LE(outcome.status, 1) << outcome.err;  // one step of 400 misses 1e-9
+    return outcome.document();
+  };
+  const json laws = by("complementarity");
+  const json programme = by("programme");
+  EXPECT_EQ(programme["method"], "programme");
+  for (const auto& [key, value] : laws.items()) EXPECT_TRUE(programme.contains(key)) << key;
+  EXPECT_NEAR(programme["displacement"][0].get<double>(), laws["displacement"][0].get<double>(),
+              1e-6);
+  for (const json& height : laws["height_largest"]) EXPECT_LE(height.get<double>(), 1e-6);
+  EXPECT_NEAR(programme["height_largest"][1].get<double>(), 1.27824, 1e-3);
+  EXPECT_NEAR(programme["height_largest"][2].get<double>(), 0.23113, 1e-3);
+  EXPECT_LE(programme["max_kkt_residual"].get<double>(), 1e-7);
 }
 
 TEST(Step, ValidateTakesTheStepsOnTwoBackends) {
