@@ -188,3 +188,45 @@ def inside(polygon, points, slack):
     offset = np.asarray(points)[:, None] - a[None]
     across = turn * (side[:, 0] * offset[..., 1] - side[:, 1] * offset[..., 0]) / size
     return (across >= -slack).all(axis=1)
+
+
+def disks_as_computed(mass=5.0, code_tangents=True):
+    """The disk stack of Halm and Posa with the two slips of their published code: the disks weigh as many kg as there
+    are contacts, and the tangent of a normal n is (n_2, n_1) instead of (n_2, -n_1), which matters at the two contacts
+    of the top disk alone. Arrays for carom.impact.sample, and the model they come from."""
+    import carom
+
+    stack = carom.model("disk_stack")
+    tangents = stack.tangent_jacobian[0].copy()
+    for contact, below in (("top_left", 0), ("top_right", 1)) if code_tangents else ():
+        row = stack.contact_names.index(contact)
+        n = stack.normal_jacobian[0, row, 6:8]
+        tangents[row] = 0.0
+        t = np.array([n[1], n[0]])
+        turn = n[1] ** 2 - n[0] ** 2  # -R n x t, for either disk
+        tangents[row, 6:9] = [*t, turn]
+        tangents[row, 3 * below : 3 * below + 3] = [*-t, turn]
+    return (mass * stack.mass_matrix, stack.normal_jacobian, tangents[None], stack.friction, stack.velocity), stack
+
+
+def disk_counts(arrays, stack, samples):
+    """Of Algorithm 1 with the h and N of Table 8: LCPs a sample, terminated samples, and of these how often the top disk
+    leaves both others, keeps to the left or to the right one alone, keeps to both; both lower disks leave the floor,
+    one of them does; and how often the disk that the top one left lifts off the floor."""
+    import carom
+
+    run = carom.impact.sample(*arrays, samples=samples, **steps_of("disk_stack"))
+    done = run.samples.status[0] == carom.TrajectoryStatus.terminated
+    leaves = run.samples.velocity[0][done] @ stack.normal_jacobian[0].T > 1e-6
+    names = ("left_floor", "right_floor", "top_left", "top_right")
+    left_floor, right_floor, left, right = (leaves[:, stack.contact_names.index(name)] for name in names)
+    return {
+        "lcps": run.summary["lcp_solves"][0] / samples,
+        "ended": int(done.sum()),
+        "both": int((left & right).sum()),
+        "left alone": int((~left & right).sum()),
+        "right alone": int((left & ~right).sum()),
+        "rest": int((~left & ~right).sum()),
+        "off the floor": int((left_floor & right_floor).sum()),
+        "opposite lifts": int((~left & right & right_floor).sum() + (left & ~right & left_floor).sum()),
+    }, run

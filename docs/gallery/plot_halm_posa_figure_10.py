@@ -7,6 +7,7 @@ set has them, what lies between, and outcomes in which A slides or lifts off.
 """
 
 import matplotlib.pyplot as plt
+import numpy as np
 from papers import agree, evolution, holds, nearest
 
 import carom
@@ -20,6 +21,22 @@ holds("A sticks; B lifts off, slides or sticks",
       found == ["sticking/separating", "sticking/sliding+", "sticking/sticking"])  # fmt: skip
 for outcome in together:
     agree(f"{outcome.modes} to the nearest sample", nearest(outcome.velocity, run), 0.0, within=5e-3)
+
+# Every number of the three outcomes, and all between them: B's lift in twenty bins.
+by_slip = sorted(together, key=lambda outcome: outcome.tangent_velocity[1])
+lifts = [(outcome.normal_velocity[1], outcome.tangent_velocity[1]) for outcome in by_slip]
+agree("lift and slip of B in the three outcomes [m/s]", lifts, [(0.0, 0.0), (0.0, 0.12849), (0.099555, 0.19802)],
+      within=2e-5)  # fmt: skip
+done = run.samples.status[0] == carom.TrajectoryStatus.terminated
+normal, tangent = (v[0, done] for v in gait.contact_velocity(run.samples.velocity))
+counts, _ = np.histogram(normal[:, 1], bins=20, range=(0.0, 0.099555))
+holds("every bin of B's lift is met", bool((counts > 0).all()))
+exact = carom.impact.enclose(gait)[0]
+agree("exact largest lifts of A and B [m/s]", exact.normal_velocity_max, [0.03745, 0.099555], within=1e-5)
+agree("exact fastest slip of A and of B [m/s]", [exact.tangent_velocity_min[0], exact.tangent_velocity_max[1]],
+      [-0.074491, 0.19802], within=1e-5)  # fmt: skip
+agree("the samples' own", [*normal.max(axis=0), tangent[:, 0].min(), tangent[:, 1].max()],
+      [0.03745, 0.099555, -0.074491, 0.19802], relative=0.01)  # fmt: skip
 
 modes = run.mode_names()
 holds("in some A slides or lifts off while B keeps contact",

@@ -19,5 +19,16 @@ agree("speed after the simultaneous impact", abs(rest.velocity).max(), 0.0, with
 holds("B before A: A slides, B lifts off", one_by_one[1].modes == "sliding+/separating")
 for outcome in (rest, one_by_one[1]):
     agree(f"{outcome.modes} to the nearest sample", nearest(outcome.velocity, run), 0.0, within=5e-2)
+# "Some sequences allow A to slide even faster": the exact extent of its slip against the sequential model's.
+exact = carom.impact.enclose(box)[0]
+agree("slip of A by B before A, and at most [m/s]", [one_by_one[1].tangent_velocity[0], exact.tangent_velocity_max[0]],
+      [0.305765, 0.372098], within=1e-5)  # fmt: skip
+agree("lift of B by B before A, and at most [m/s]", [one_by_one[1].normal_velocity[1], exact.normal_velocity_max[1]],
+      0.105642, within=1e-5)  # fmt: skip
+done = run.samples.status[0] == carom.TrajectoryStatus.terminated
+normal, tangent = (v[0, done] for v in box.contact_velocity(run.samples.velocity))
+holds("in some samples A slides faster than one after the other", tangent[:, 0].max() > 0.31)
+holds("no sample leaves the exact set", tangent[:, 0].max() <= exact.tangent_velocity_max[0] + 1e-9)
+agree("the samples' largest lift of B [m/s]", normal[:, 1].max(), 0.105642, relative=0.01)
 holds("in some B slides", run.mode_names()["sliding+/sliding+"] > 0)
 plt.show()

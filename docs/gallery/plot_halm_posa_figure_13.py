@@ -22,6 +22,16 @@ holds("A rests; B lifts off, slides or rests",
 for outcome in together:
     agree(f"{outcome.modes} to the nearest sample", nearest(outcome.velocity, run), 0.0, within=2e-2)
 
+# "A in stiction for the entire duration": of the exact set, A's velocities are 0 and B's extents those of the three.
+exact = carom.impact.enclose(robot)[0]
+agree("exact velocities of A [m/s]", [exact.normal_velocity_max[0], exact.tangent_velocity_min[0],
+      exact.tangent_velocity_max[0]], 0.0, within=1e-9)  # fmt: skip
+lift = max(together, key=lambda outcome: outcome.normal_velocity[1])
+agree("exact largest lift of B, and in the simultaneous model [m/s]", [exact.normal_velocity_max[1],
+      lift.normal_velocity[1]], 3.19e-4, within=1e-6)  # fmt: skip
+agree("exact fastest slip of B, and in the simultaneous model [m/s]", [exact.tangent_velocity_min[1],
+      lift.tangent_velocity[1]], -0.027353, within=1e-6)  # fmt: skip
+agree("and never forward", exact.tangent_velocity_max[1], 0.0, within=1e-9)
 normal, tangent = robot.contact_velocity(run.samples.velocity)
 agree("largest velocity of A after the impact [m/s]",
       max(np.abs(normal[0, :, 0]).max(), np.abs(tangent[0, :, 0]).max()), 0.0, within=1e-6)  # fmt: skip

@@ -27,4 +27,14 @@ lift = block.contact_velocity(run.samples.velocity)[0][0, :, 0]
 counts, _ = np.histogram(lift, bins=20, range=(0.0, 0.21 * 0.4429))
 holds("every bin of A's lift is met", (counts > 0).all())
 agree("largest lift of A [m/s]", lift.max(), 0.21 * 0.4429, relative=0.01)
+
+# %%
+# The exact set, without samples: what lies between rest and a lift of 0.21 times the speed of approach, of one corner alone.
+
+exact = carom.impact.enclose(block)[0]
+agree("exact largest lift of A and B [m/s]", exact.normal_velocity_max, 0.21 * 0.4429, within=1e-9)
+agree("exact least ones", exact.normal_velocity_min, 0.0, within=1e-9)
+agree("exact slip", [exact.tangent_velocity_min, exact.tangent_velocity_max], 0.0, within=1e-9)
+both = np.minimum(*block.contact_velocity(run.samples.velocity)[0][0].T)
+agree("the lower of both corners' lifts in any sample", both.max(), 0.0, within=1e-9)
 plt.show()

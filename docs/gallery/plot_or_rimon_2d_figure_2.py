@@ -5,12 +5,12 @@ Or and Rimon (2D), Figure 2: the strip without a linear programme
 Lemma 2.3: with :math:`S_1^{\pm\pm}` the vertical strips of the intersections of the two cones or their reflections,
 and :math:`S_2` the strip between the contacts, the region is
 :math:`((S_1^{++} \cup S_1^{--}) \cap S_2) \cup ((S_1^{+-} \cup S_1^{-+}) \cap \bar S_2)`. Four arrangements, the
-last under a force that leans and a torque.
+last under a force that leans and a torque; the lemma written here, `method="graphic"`, and the linear programme.
 """
 
 import matplotlib.pyplot as plt
 import numpy as np
-from papers import agree, cone_polygon, draw_cones
+from papers import agree, cone_polygon, draw_cones, holds
 
 import carom
 
@@ -18,20 +18,21 @@ FAR = 1e4
 
 
 def lemma(posture):
-    """Ends of the strip by the lemma, under a vertical force."""
+    """Ends of the strip by the lemma, under a vertical force; and which parts make it."""
     low, high = np.sort(posture.position[0, :, 0])
-    pieces = []
+    pieces, parts = [], set()
     for first, second in ((1, 1), (-1, -1), (1, -1), (-1, 1)):
         polygon = cone_polygon(posture, (first, second), FAR)
         if not len(polygon):
             continue
         a, b = polygon[:, 0].min(), polygon[:, 0].max()
-        if first == second:
-            pieces.append((max(a, low), min(b, high)))
-        else:
-            pieces += [(a, min(b, low)), (max(a, high), b)]
-    pieces = [piece for piece in pieces if piece[0] <= piece[1]]
-    return min(a for a, _ in pieces), max(b for _, b in pieces)
+        inside = first == second
+        found = [(max(a, low), min(b, high))] if inside else [(a, min(b, low)), (max(a, high), b)]
+        found = [piece for piece in found if piece[0] <= piece[1]]
+        pieces += found
+        if found:
+            parts.add("S" + "".join("+" if sign > 0 else "-" for sign in (first, second)))
+    return (min(a for a, _ in pieces), max(b for _, b in pieces)), parts
 
 
 def turned(posture, angle):
@@ -50,16 +51,21 @@ def arrangement(slopes, rise, mu):
 
 
 cases = {
-    "cones below: S1-- and S2": arrangement([30.0, -30.0], 0.0, 0.2),
-    "one cone leans over: S1++ or S1+-": arrangement([-25.0, 5.0], 0.6, 0.4),
-    "half-plane S1++ and S2": arrangement([-10.0, 10.0], 0.1, 0.5),
+    "cones below: S1-- and S2": (arrangement([30.0, -30.0], 0.0, 0.2), {"S--"}),
+    "one cone leans over: S1++ and S1+-": (arrangement([-39.0, 23.0], 0.7, 0.6), {"S++", "S+-"}),
+    "half-plane S1++ and S2": (arrangement([-1.0, 39.0], 0.7, 0.3), {"S++"}),
 }
 figure, axes = plt.subplots(2, 2, figsize=(9, 7))
-for ax, (name, posture) in zip(axes.flat, cases.items()):
+for ax, (name, (posture, expected)) in zip(axes.flat, cases.items()):
     region = carom.equilibrium.planar(posture)
-    agree(name, lemma(posture), [region.lower[0], region.upper[0]], within=1e-6)
+    graphic = carom.equilibrium.planar(posture, method="graphic")
+    ends, parts = lemma(posture)
+    print(f"{name}: {sorted(parts)}")
+    agree("  by the lemma", ends, [region.lower[0], region.upper[0]], within=1e-6)
+    agree('  by method="graphic"', [graphic.lower[0], graphic.upper[0]], [region.lower[0], region.upper[0]], within=1e-12)
+    holds(f"  from the parts {sorted(expected)}", parts == expected)
     draw_cones(ax, posture)
-    ax.axvspan(*lemma(posture), color="tab:green", alpha=0.2)
+    ax.axvspan(*ends, color="tab:green", alpha=0.2)
     ax.set_title(name)
 
 # %%
@@ -72,7 +78,7 @@ region = carom.equilibrium.planar(posture.position, posture.normal, posture.fric
 across = np.array([np.cos(angle), np.sin(angle)])
 agree("the strip runs along the force", np.abs(region.normal[0] @ force), 0.0, within=1e-12)
 ends = np.sort(np.array([region.lower[0], region.upper[0]]) / (region.normal[0] @ across))
-agree("under a general wrench", np.array(lemma(turned(posture, angle))) + torque, ends, within=1e-6)
+agree("under a general wrench", np.array(lemma(turned(posture, angle))[0]) + torque, ends, within=1e-6)
 
 ax = axes.flat[3]
 draw_cones(ax, posture)

@@ -3,7 +3,8 @@ Or and Rimon (2D), Figure 7: critical force over its height
 ===========================================================
 
 :math:`\cot\beta_{cr}` is a line in h while the body rolls and another where it slides; the experiment's terrain
-changes from one to the other at h = 517 mm.
+changes from one to the other at h = 517 mm. (The paper does not print the distance of the contacts; here it is
+what 517 mm demand, 2 x 517 mm x tan 12.9 degrees, so that this number is an input and the slopes are the finding.)
 """
 
 import matplotlib.pyplot as plt
