@@ -1,6 +1,11 @@
 #include <fmt/format.h>
 
+#include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
+
+#include <carom/impact_models.hpp>
 
 #include "cli/impact_command.hpp"
 #include "cli/impact_report.hpp"
@@ -12,11 +17,64 @@ namespace carom::cli {
 
 namespace {
 
+constexpr double kRare = 0.01;  // probability that theory leaves to longer trajectories
+
+// What the paper's theory says of an impact: Lemma 6, and of Theorem 8 the fewest steps that at
+// most kRare of the trajectories exceed.
+struct Theory {
+  Pointedness cone;
+  std::optional<TerminationBound> bound;
+};
+
+Theory theory_of(const run::ImpactRun& run) {
+  const int directions = run.settings.friction_directions;
+  Theory theory{pointedness(run.problem, directions), {}};
+  if (!theory.cone.pointed || !(run.summary.step_size > 0.0)) return theory;  // events have no h
+  const auto at = [&](std::int64_t k) {
+    return termination_bound(run.problem, run.summary.step_size, k, directions);
+  };
+  std::int64_t high = 1;
+  while (at(high).probability > kRare && high < (std::int64_t{1} << 40)) high *= 2;
+  std::int64_t low = high / 2;
+  while (high - low > 1) {
+    const std::int64_t middle = low + (high - low) / 2;
+    (at(middle).probability > kRare ? low : high) = middle;
+  }
+  theory.bound = at(high);
+  return theory;
+}
+
+nlohmann::ordered_json theory_json(const Theory& theory) {
+  nlohmann::ordered_json result;
+  result["pointed"] = theory.cone.pointed;
+  result["margin"] = theory.cone.margin;
+  if (!theory.bound) return result;
+  result["c"] = theory.bound->c;
+  result["steps"] = theory.bound->steps;
+  result["probability"] = theory.bound->probability;
+  return result;
+}
+
+std::string theory_report(const Theory& theory) {
+  if (!theory.cone.pointed) {
+    return "  theory: the friction cone is not pointed (Lemma 6), impacts need not end\n";
+  }
+  if (!theory.bound) {
+    return fmt::format("  theory: the friction cone is pointed, margin {:.3g} (Lemma 6)\n",
+                       theory.cone.margin);
+  }
+  return fmt::format(
+      "  theory: the friction cone is pointed, margin {:.3g} (Lemma 6); at most {:.2g} % of the "
+      "trajectories take more than {:.0f} steps (Theorem 8)\n",
+      theory.cone.margin, 100.0 * theory.bound->probability, theory.bound->steps);
+}
+
 nlohmann::ordered_json to_json(const run::ImpactRun& run) {
   nlohmann::ordered_json result;
   result["model"] = run.model;
   result["approaching"] = run::approaching_contacts(run);
   result.update(io::models_json(*run.models));
+  result["theory"] = theory_json(theory_of(run));
   result["sampled"] = io::impact_json(run);
   return result;
 }
@@ -26,7 +84,8 @@ void report_models(std::vector<run::ImpactRun>& runs, const SamplingOptions& opt
   if (options.json) return print_documents(runs, to_json);
   if (options.quiet) return;
   for (const run::ImpactRun& run : runs)
-    fmt::print("{}\n{}\n", run_report(run, options.verbose), models_report(run));
+    fmt::print("{}\n{}{}\n", run_report(run, options.verbose), models_report(run),
+               theory_report(theory_of(run)));
 }
 
 }  // namespace

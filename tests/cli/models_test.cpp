@@ -12,9 +12,16 @@ TEST(ImpactModels, CompassGaitHasThreeSimultaneousOutcomes) {
   const Outcome outcome = carom({"impact-models", "compass_gait", "--samples", "64", "--json"});
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   const json result = outcome.document();
-  EXPECT_EQ(keys(result), (std::vector<std::string>{"approaching", "model", "sampled", "sequential",
-                                                    "simultaneous", "simultaneous_complete"}));
+  EXPECT_EQ(keys(result),
+            (std::vector<std::string>{"approaching", "model", "sampled", "sequential",
+                                      "simultaneous", "simultaneous_complete", "theory"}));
   EXPECT_EQ(result["simultaneous_complete"], true);
+  const json theory = result["theory"];
+  EXPECT_EQ(theory["pointed"], true);
+  EXPECT_GT(theory["margin"].get<double>(), 0.0);
+  EXPECT_LE(theory["probability"].get<double>(), 0.01);
+  EXPECT_GT(theory["probability"].get<double>(), 0.001) << "the fewest steps for it";
+  EXPECT_GT(theory["steps"].get<double>(), theory["c"].get<double>());
   ASSERT_EQ(result["simultaneous"].size(), 3U);  // the trailing foot sticks, slides, lifts
   for (const json& entry : result["simultaneous"]) {
     EXPECT_EQ(keys(entry),
