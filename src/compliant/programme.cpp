@@ -185,13 +185,16 @@ QpBatch quadratic_programmes(const std::vector<const ConvexProgramme*>& programm
   for (std::size_t i = 0; i < n; ++i) {
     if (head.type[i] != RowType::tangent) signed_rows.push_back(static_cast<Index>(i));
   }
+  // In the plane |p_t| <= mu p_n is two rows; in space a cone.
+  std::size_t contacts = 0;
+  for (const RowType type : head.type) contacts += type == RowType::normal ? 1 : 0;
+  const bool planar = dimension == 2;
+  const std::size_t lines = 2 * half + (planar ? 2 * contacts : 0);
   QpSizes sizes{static_cast<std::int64_t>(programmes.size()),
                 static_cast<int>(n),
-                static_cast<int>(2 * half),
+                static_cast<int>(lines),
                 {}};
-  for (const RowType type : head.type) {
-    if (type == RowType::normal) sizes.cones.push_back({ConeKind::second_order, dimension});
-  }
+  if (!planar) sizes.cones.assign(contacts, {ConeKind::second_order, dimension});
   auto qp = allocate<QpBatch>(sizes);
   const auto k = static_cast<std::size_t>(qp.cone_rows());
   std::fill_n(qp.upper.data(), qp.upper.size(), std::numeric_limits<double>::infinity());
@@ -202,8 +205,9 @@ QpBatch quadratic_programmes(const std::vector<const ConvexProgramme*>& programm
     const Posed& form = posed[p];
     Eigen::Map<Rows>(qp.hessian.data() + p * n * n, size, size) = form.hessian;
     Eigen::Map<VectorXd>(qp.vector.data() + p * n, size) = form.gradient;
-    Rows matrix = Rows::Zero(2 * middle, size);
-    VectorXd lower = VectorXd::Zero(2 * middle);
+    const auto height = static_cast<Index>(lines);
+    Rows matrix = Rows::Zero(height, size);
+    VectorXd lower = VectorXd::Zero(height);
     matrix.topRows(middle) = programme.matrix;
     lower.head(middle) = programme.bound;
     for (Index i = 0; i < middle; ++i) {
@@ -214,20 +218,27 @@ QpBatch quadratic_programmes(const std::vector<const ConvexProgramme*>& programm
     Index row = 0;
     for (Index i = 0; i < size; ++i) {
       if (head.type[static_cast<std::size_t>(i)] != RowType::normal) continue;
+      if (planar) {
+        matrix(2 * middle + row, i) = matrix(2 * middle + row + 1, i) = programme.friction(i);
+        matrix(2 * middle + row, i + 1) = 1.0;
+        matrix(2 * middle + row + 1, i + 1) = -1.0;
+        row += 2;
+        continue;
+      }
       cones(row, i) = -programme.friction(i);
       for (int t = 1; t < dimension; ++t) cones(row + t, i + t) = -1.0;
       row += dimension;
     }
     Eigen::Map<VectorXd> cone_vector(qp.cone_vector.data() + p * k, static_cast<Index>(k));
     cone_vector.setZero();
-    if (k > 0) {
+    if (contacts > 0) {
       lower -= matrix * form.shift;
       matrix = (matrix * form.turn).eval();
       cone_vector = -cones * form.shift;
       cones = (cones * form.turn).eval();
     }
-    Eigen::Map<Rows>(qp.matrix.data() + p * 2 * half * n, 2 * middle, size) = matrix;
-    Eigen::Map<VectorXd>(qp.lower.data() + p * 2 * half, 2 * middle) = lower;
+    Eigen::Map<Rows>(qp.matrix.data() + p * lines * n, height, size) = matrix;
+    Eigen::Map<VectorXd>(qp.lower.data() + p * lines, height) = lower;
     Eigen::Map<Rows>(qp.cone_matrix.data() + p * k * n, static_cast<Index>(k), size) = cones;
   }
   return qp;
