@@ -540,3 +540,27 @@ def test_statuses_of_lps():
     assert corner.vjp(solution=[[[1.0, 2.0]]]).words() == ["kink"]
     none = carom.solve_lp([1.0], [[1.0]], [2.0], [np.inf], [0.0], [1.0])
     assert none.vjp(solution=[[[1.0]]]).words() == ["not_solved"]
+
+
+def test_no_change_inside_the_radius_changes_the_modes():
+    rng = np.random.default_rng(31)
+    n, k = 50, 5
+    M, q = definite(rng, n, k), rng.normal(size=(n, k))
+    r = carom.solve_lcp(M, q)
+    assert r.vjp(solution=np.ones((n, k))).radius is None
+    radius = r.vjp(solution=np.ones((n, k)), radius=True).radius
+    assert (radius > 0).all()
+    assert r.jvp(vector=np.ones((n, k)), radius=True).radius.tobytes() == radius.tobytes()
+    held = r.solution > 0
+
+    def modes(t):
+        dM, dq = rng.choice([-1.0, 1.0], M.shape) * np.abs(M), rng.choice([-1.0, 1.0], q.shape) * np.abs(q)
+        return carom.solve_lcp(M + t[:, None, None] * dM, q + t[:, None] * dq).solution > 0
+
+    for _ in range(200):  # corners of the box of changes
+        assert (modes(0.999 * radius) == held).all()
+    changed = np.zeros(n, bool)  # nor is it far from the largest
+    for _ in range(300):
+        changed |= (modes(10 * radius) != held).any(axis=1)
+    assert changed.mean() > 0.5
+    assert carom.solve_lcp([[1.0]], [0.0]).vjp(solution=[[1.0]], radius=True).radius.tolist() == [0.0]

@@ -53,6 +53,7 @@ struct DerivativeSettings {
   /// this, or at most ten times what polishing moved.
   double margin_tolerance = 1e-9;
   double error_tolerance = 1e-6;  ///< on condition times residual
+  bool radius = false;            ///< LCPs: fill `radius`, at the price of an inverse
   int threads = 0;                ///< 0 = all hardware threads
 
   /// See settings.hpp.
@@ -65,6 +66,7 @@ struct DerivativeSettings {
         tables.margin_tolerance...);
     visit({"error_tolerance", "Largest product of condition and residual", Range::inside(0, 1)},
           tables.error_tolerance...);
+    visit({"radius", "LCPs: bound the relative changes that keep the modes"}, tables.radius...);
     visit({"threads", "CPU threads", Range::at_least(0), "", "all"}, tables.threads...);
   }
 

@@ -56,6 +56,9 @@ struct LcpGradientArrays : DerivativeReportArrays<Array> {
   Array<double> vector;    ///< dL/dq, [problems, n]; empty where not wanted
   Array<double> adjoint;   ///< y, [problems, n], zero in rows with z = 0
   Array<double> solution;  ///< z, polished, [problems, n]
+  /// A t, [problems]: no |dM_ij| <= t |M_ij|, |dq_i| <= t |q_i| changes the modes. Proven up to
+  /// rounding, not the largest; 0 at doubtful rows; empty without DerivativeSettings::radius.
+  Array<double> radius;
 
   template <class Visit, class... Tables>
   static void each_array(const Sizes& sizes, Visit&& visit, Tables&&... tables) {
@@ -64,6 +67,7 @@ struct LcpGradientArrays : DerivativeReportArrays<Array> {
     visit("vector", Extents{p, n}.or_empty(), tables.vector...);
     visit("adjoint", Extents{p, n}, tables.adjoint...);
     visit("solution", Extents{p, n}, tables.solution...);
+    visit("radius", Extents{p}.or_empty(), tables.radius...);
     DerivativeReportArrays<Array>::each_report(p, visit, tables...);
   }
 };
@@ -75,12 +79,14 @@ struct LcpTangentArrays : DerivativeReportArrays<Array> {
 
   Array<double> solution;  ///< dz, [problems, n]
   Array<double> w;         ///< dw, [problems, n]
+  Array<double> radius;    ///< as in a gradient
 
   template <class Visit, class... Tables>
   static void each_array(const Sizes& sizes, Visit&& visit, Tables&&... tables) {
     const auto [p, n] = sizes;
     visit("solution", Extents{p, n}, tables.solution...);
     visit("w", Extents{p, n}, tables.w...);
+    visit("radius", Extents{p}.or_empty(), tables.radius...);
     DerivativeReportArrays<Array>::each_report(p, visit, tables...);
   }
 };

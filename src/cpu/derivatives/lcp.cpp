@@ -26,8 +26,11 @@ void each_lcp(const LcpBatch& batch, const LcpResult& answer, const DerivativeSe
                        LcpDerivative one(n, batch.matrix.data() + p * n * n,
                                          batch.vector.data() + p * n, rules, reals, ints);
                        const bool solved = answer.status.data()[p] == Status::solved;
+                       double* const radius = row_of(table.radius, p, 1);
+                       if (radius != nullptr) *radius = kNone;
                        if (solved && one.modes(answer.solution.data() + p * n, report)) {
                          call(p, one, report);
+                         if (radius != nullptr) *radius = one.radius();
                        } else {
                          refuse(p);
                        }
@@ -47,6 +50,7 @@ LcpGradient differentiate_lcp(const LcpBatch& batch, const LcpResult& answer,
       [&](const char* name, const Extents& extents, auto& array) {
         const std::string_view field = name;
         if ((field == "matrix" && !wanted.matrix) || (field == "vector" && !wanted.vector)) return;
+        if (field == "radius" && !settings.radius) return;
         array = std::remove_cvref_t<decltype(array)>(static_cast<std::size_t>(extents.count()));
       },
       gradient);
@@ -81,7 +85,7 @@ LcpGradient differentiate_lcp(const LcpBatch& batch, const LcpResult& answer,
 LcpTangent propagate_lcp(const LcpBatch& batch, const LcpResult& answer,
                          const LcpDirection& direction, const DerivativeSettings& settings) {
   const std::int64_t n = batch.order;
-  auto tangent = allocate<LcpTangent>(batch);
+  auto tangent = allocate<LcpTangent>(batch, MemorySpace::host, settings.radius);
   each_lcp(
       batch, answer, settings, tangent,
       [&](std::int64_t p, LcpDerivative& one, Report& report) {

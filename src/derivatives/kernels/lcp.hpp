@@ -247,6 +247,67 @@ class LcpDerivative {
     return fine;
   }
 
+  /// The largest t that the bounds below allow: with X = |M_aa^-1|, sigma = |M|, s = |q|, |dz_a| <=
+  /// t kappa' z_a / (1 - t kappa) for kappa = max (X sigma z)_i / z_i, kappa' = max (X (sigma z +
+  /// s))_i / z_i, so that z stays positive while t (kappa + kappa') <= 1; and w_c loses at most
+  /// t [sigma z + s + N (sigma_aa z + s_a)] + t^2 kappa' / (1 - t kappa) [sigma + N sigma_aa] z,
+  /// N = |M_ca M_aa^-1|. Of problems without doubtful rows.
+  CAROM_HOST_DEVICE double radius() {
+    if (doubtfuls_ > 0) return 0.0;
+    const int n = count_;
+    double* x = at_.schur;  // M_aa^-1, column after column
+    for (int l = 0; l < n; ++l) {
+      double* column = x + static_cast<long>(l) * n;
+      for (int k = 0; k < n; ++k) column[k] = k == l ? 1.0 : 0.0;
+      factors_.solve(column);
+    }
+    double* moved = at_.column[0];  // sigma_aa z, then with s_a
+    double* all = at_.column[1];
+    for (int k = 0; k < n; ++k) {
+      moved[k] = 0.0;
+      for (int l = 0; l < n; ++l) {
+        moved[k] += magnitude(entry(held_[k], held_[l])) * at_.z[held_[l]];
+      }
+      all[k] = moved[k] + magnitude(vector_[held_[k]]);
+    }
+    double by_matrix = 0.0, by_all = 0.0;
+    for (int k = 0; k < n; ++k) {
+      double first = 0.0, second = 0.0;
+      for (int l = 0; l < n; ++l) {
+        const double share = magnitude(x[static_cast<long>(l) * n + k]);
+        first += share * moved[l];
+        second += share * all[l];
+      }
+      by_matrix = kernels::larger(by_matrix, first / at_.z[held_[k]]);
+      by_all = kernels::larger(by_all, second / at_.z[held_[k]]);
+    }
+    double t = n > 0 ? 1.0 / (by_matrix + by_all) : kernels::kInfinity;
+    for (int i = 0; i < n_; ++i) {
+      if (mode_[i] != static_cast<int>(RowMode::free)) continue;
+      double straight = magnitude(vector_[i]), curved = 0.0;
+      for (int k = 0; k < n; ++k) {
+        straight += magnitude(entry(i, held_[k])) * at_.z[held_[k]];
+        curved += magnitude(entry(i, held_[k])) * at_.z[held_[k]];
+      }
+      for (int l = 0; l < n; ++l) {
+        double share = 0.0;
+        for (int k = 0; k < n; ++k) {
+          share += entry(i, held_[k]) * x[static_cast<long>(l) * n + k];
+        }
+        straight += magnitude(share) * all[l];
+        curved += magnitude(share) * moved[l];
+      }
+      // w (1 - t kappa) >= a t (1 - t kappa) + b kappa' t^2.
+      const double w = at_.w[i];
+      const double one = w * by_matrix + straight;
+      const double two = straight * by_matrix - curved * by_all;
+      const double inside = one * one - 4.0 * two * w;
+      if (inside < 0.0) continue;
+      t = kernels::smaller(t, 2.0 * w / (one + kernels::square_root(inside)));
+    }
+    return t;
+  }
+
  private:
   CAROM_INLINE double entry(int i, int j) const { return matrix_[static_cast<long>(i) * n_ + j]; }
   CAROM_INLINE double unit(int i) const { return at_.unit[i] > 0.0 ? at_.unit[i] : 1.0; }
