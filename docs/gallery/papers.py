@@ -230,3 +230,103 @@ def disk_counts(arrays, stack, samples):
         "off the floor": int((left_floor & right_floor).sum()),
         "opposite lifts": int((~left & right & right_floor).sum() + (left & ~right & left_floor).sum()),
     }, run
+
+
+class ThreeCones:
+    """Three forces on the boundaries of their friction cones through one point r from above, and the centre of mass that
+    they hold (section 3 of Or and Rimon's spatial paper), written apart from the library."""
+
+    def __init__(self, posture):
+        self.at = posture.position[0]
+        self.normal = posture.normal[0] / np.linalg.norm(posture.normal[0], axis=1)[:, None]
+        self.mu = posture.friction[0]
+
+    def forces(self, r, signs):
+        """Of points (..., 2) and a sign of (10) for each contact: forces (..., 3, 3), their vertical parts add to 1."""
+        x, rises, weights = self.at[:, :2], [], []
+        for i, sign in enumerate(signs):
+            d, n, k = r - x[i], self.normal[i], 1.0 + self.mu[i] ** 2
+            a, b, c = k * n[2] ** 2 - 1.0, 2.0 * k * n[2] * (d @ n[:2]), k * (d @ n[:2]) ** 2 - (d * d).sum(-1)
+            rises.append((-b + sign * np.sqrt(np.maximum(b * b - 4.0 * a * c, 0.0))) / (2.0 * a))
+            side = x[(i + 2) % 3] - x[(i + 1) % 3]
+            weights.append((r - x[(i + 1) % 3]) @ np.array([side[1], -side[0]]))
+        rise, weight = np.stack(rises, -1), np.stack(weights, -1)
+        weight = weight / (weight * rise).sum(-1)[..., None]
+        return weight[..., None] * np.concatenate([r[..., None, :] - x, rise[..., None]], -1)
+
+    def centre(self, forces):
+        """The centre of mass that the forces hold, from the balance of moments, (9)."""
+        return (self.at[:, :2] * forces[..., 2:] - self.at[:, 2:] * forces[..., :2]).sum(-2)
+
+    def pressing(self, forces):
+        """Whether all forces press and lie in their cones."""
+        along = (self.normal * forces).sum(-1) * np.sqrt(1.0 + self.mu**2)
+        length = np.linalg.norm(forces, axis=-1)
+        return ((forces[..., 2] >= -1e-9) & (along >= length * (1.0 - 1e-7) - 1e-9)).all(-1)
+
+    def determinant(self, r, signs, h=1e-6):
+        """det M_3 of (15) but for a factor that is not 0: the Jacobian of r -> centre, by differences."""
+        columns = [
+            (self.centre(self.forces(r + h * e, signs)) - self.centre(self.forces(r - h * e, signs))) / (2.0 * h)
+            for e in np.eye(2)
+        ]
+        return columns[0][..., 0] * columns[1][..., 1] - columns[0][..., 1] * columns[1][..., 0]
+
+    def critical(self, pieces, n=241):
+        """Type 3b: points r (k, 2) in P where the determinant is 0, for every choice of signs, and their centres."""
+        import itertools
+
+        low, high = np.concatenate(pieces).min(axis=0), np.concatenate(pieces).max(axis=0)
+        grid = np.stack(np.meshgrid(*(np.linspace(a, b, n) for a, b in zip(low, high))), -1)
+        held = np.any([inside(piece, grid.reshape(-1, 2), 0.0).reshape(n, n) for piece in pieces], axis=0)
+        points, centres = [], []
+        for signs in itertools.product((1, -1), repeat=3):
+            value = self.determinant(grid, signs)
+            value[~(self.pressing(self.forces(grid, signs)) & held)] = np.nan
+            for first, second in ((np.s_[:, :-1], np.s_[:, 1:]), (np.s_[:-1], np.s_[1:])):
+                turns = value[first] * value[second] < 0.0
+                a, b, at_a = grid[first][turns], grid[second][turns], value[first][turns]
+                for _ in range(40):
+                    middle = 0.5 * (a + b)
+                    same = np.sign(self.determinant(middle, signs)) == np.sign(at_a)
+                    a, b = np.where(same[:, None], middle, a), np.where(same[:, None], b, middle)
+                zero = np.abs(self.determinant(a, signs)) < 1e-3  # not a pole
+                points.append(a[zero])
+                centres.append(self.centre(self.forces(a[zero], signs)))
+        return np.concatenate(points), np.concatenate(centres)
+
+    def edges(self, pieces, n=400):
+        """Type 3a: centres of the points of the sides of P's pieces, for every choice of signs."""
+        import itertools
+
+        found = []
+        for piece in pieces:
+            for a, b in zip(piece, np.roll(piece, -1, axis=0)):
+                r = a + np.linspace(0.0, 1.0, n)[:, None] * (b - a)
+                for signs in itertools.product((1, -1), repeat=3):
+                    forces = self.forces(r, signs)
+                    found.append(self.centre(forces)[self.pressing(forces)])
+        return np.concatenate(found)
+
+
+def hull(points):
+    """Corners of the convex hull, counter-clockwise."""
+    points = points[np.lexsort((points[:, 1], points[:, 0]))]
+
+    def half(row):
+        kept = []
+        for point in row:
+            while len(kept) > 1:
+                (ax, ay), (bx, by) = kept[-1] - kept[-2], point - kept[-1]
+                if ax * by - ay * bx > 0.0:
+                    break
+                kept.pop()
+            kept.append(point)
+        return kept[:-1]
+
+    return np.array(half(points) + half(points[::-1]))
+
+
+def area(polygon):
+    x, y = polygon.T
+    return 0.5 * abs(x @ np.roll(y, -1) - y @ np.roll(x, -1))

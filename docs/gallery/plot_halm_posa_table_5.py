@@ -31,6 +31,10 @@ agree("trajectory length N", model.max_steps, 5)
 run = carom.impact.sample("compass_gait", samples=2**14, keep_samples=0)
 modes = run.mode_names()
 holds("nearly all impacts end within N steps", run.summary["terminated"][0] >= 0.98 * 2**14)
+EXPECTED = {'sticking/separating': 9305, 'separating/sticking': 1267, 'sticking/sticking': 1147, 'sliding-/sticking': 1000, 'sticking/sliding+': 3665}
+for name, count in EXPECTED.items():  # of 2^14 independent samples a count varies by at most 64, one deviation
+    agree(f"samples that end {name}", modes[name], count, within=130)
+agree("samples that end otherwise", sum(modes.values()) - sum(modes[name] for name in EXPECTED), 0, within=30)
 plt.barh(list(modes), list(modes.values()))
 plt.xlabel("samples of 2^14")
 plt.tight_layout()

@@ -28,6 +28,10 @@ agree("trajectory length N", model.max_steps, 5)
 run = carom.impact.sample("box_wall", samples=2**14, keep_samples=0)
 modes = run.mode_names()
 holds("nearly all impacts end within N steps", run.summary["terminated"][0] >= 0.999 * 2**14)
+EXPECTED = {'sticking/sticking': 12224, 'sliding+/separating': 3627, 'sliding+/sliding+': 533}
+for name, count in EXPECTED.items():  # of 2^14 independent samples a count varies by at most 64, one deviation
+    agree(f"samples that end {name}", modes[name], count, within=130)
+agree("samples that end otherwise", sum(modes.values()) - sum(modes[name] for name in EXPECTED), 0, within=30)
 plt.barh(list(modes), list(modes.values()))
 plt.xlabel("samples of 2^14")
 plt.tight_layout()

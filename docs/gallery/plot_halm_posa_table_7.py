@@ -36,6 +36,10 @@ trunk = carom.model("ramone").velocity[0, :2]
 agree("trunk's velocity [m/s]", trunk, [-0.4114, -0.2105], within=1e-3)
 run = carom.impact.sample("ramone", samples=2**14, keep_samples=0)
 modes = run.mode_names()
+EXPECTED = {'sticking/separating': 5361, 'sticking/sticking': 5490, 'sticking/sliding-': 5533}
+for name, count in EXPECTED.items():  # of 2^14 independent samples a count varies by at most 64, one deviation
+    agree(f"samples that end {name}", modes[name], count, within=130)
+agree("samples that end otherwise", sum(modes.values()) - sum(modes[name] for name in EXPECTED), 0, within=30)
 plt.barh(list(modes), list(modes.values()))
 plt.xlabel("samples of 2^14")
 plt.tight_layout()

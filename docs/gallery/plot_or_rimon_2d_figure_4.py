@@ -30,6 +30,7 @@ agree("nu over the span", np.abs(q) / span, 1 / 20, within=1e-12)
 patches, by_points = carom.equilibrium.planar(feet), carom.equilibrium.planar(points)
 agree("strip, by points [m]", [patches.lower[0], patches.upper[0]], [by_points.lower[0], by_points.upper[0]],
       within=1e-9)  # fmt: skip
+agree("its ends on carom's own feet [m]", [patches.lower[0], patches.upper[0]], [0.0, 0.934923], within=1e-6)
 first, second = (polygon[np.lexsort(polygon.T.round(6))] for polygon in (patches.polygon(), by_points.polygon()))
 holds("the robust region has four corners", first.shape == second.shape == (4, 2))
 agree("their places, by points [m]", first, second, within=1e-9)

@@ -3,12 +3,15 @@ Or and Rimon (3D), Figure 5: critical curves
 ============================================
 
 Where in P do the forces of the region's boundary meet? On P's edges (type 3a) and on curves in its interior
-(type 3b), by which the hull of the edges' images falls short of the region.
+(type 3b), the zeros of the determinant of (15), which are drawn here from the paper's map alone, for all choices of
+signs. The library finds its boundary points otherwise, as extreme points; they lie on those curves.
 """
+
+import itertools
 
 import matplotlib.pyplot as plt
 import numpy as np
-from papers import arrangements, closed, holds, inside
+from papers import ThreeCones, agree, arrangements, closed, holds, inside
 
 import carom
 
@@ -18,14 +21,32 @@ for ax, (name, posture) in zip(axes, arrangements().items()):
     kind = np.array(three.boundary_type)
     pieces = [*three.plus, *three.minus]
     somewhere = np.any([inside(piece, three.boundary_r, 1e-6) for piece in pieces], axis=0)
-    holds(f"({name}) all of them lie in P", bool(somewhere.all()))
-    interior = three.boundary_r[kind == "interior"]
+    holds(f"({name}) all boundary points lie in P", bool(somewhere.all()))
+    interior, there = three.boundary_r[kind == "interior"], three.boundary_point[kind == "interior"]
     strictly = np.any([inside(piece, interior, -1e-9) for piece in pieces], axis=0)
     holds(f"({name}) some lie strictly inside", bool(strictly.any()))
+
+    cones = ThreeCones(posture)
+    smallest = np.full(len(interior), np.inf)
+    nearest = np.full(len(interior), np.inf)
+    for signs in itertools.product((1, -1), repeat=3):
+        forces = cones.forces(interior, signs)
+        far = np.linalg.norm(cones.centre(forces) - there, axis=1)
+        far[~cones.pressing(forces)] = np.inf
+        nearest = np.minimum(nearest, far)
+        smallest = np.where(far < 1e-6, np.minimum(smallest, np.abs(cones.determinant(interior, signs))), smallest)
+    agree(f"({name}) their images by the paper's map (9) are the library's points [m]", nearest.max(), 0.0, within=1e-9)
+    # The rest lie within 1e-3 of where a root of (10) vanishes, at which the determinant has no derivative.
+    agree(f"({name}) share of the interior ones on det M_3 = 0, to 1e-3", (smallest < 1e-3).mean(), 1.0, within=0.03)
+    agree(f"({name}) median of the determinant there", np.median(smallest), 0.0, within=1e-8)
+    curves, _ = cones.critical(pieces)
+    holds(f"({name}) type 3b has {len(curves)} points of the grid's lines", len(curves) > 500)
+
     for piece in pieces:
         ax.plot(*closed(piece).T, "k", linewidth=0.8)
+    ax.plot(*curves.T, ".", color="0.6", markersize=2, label="type 3b, all")
     for word, colour in (("edge", "tab:blue"), ("interior", "tab:red")):
-        ax.plot(*three.boundary_r[kind == word].T, ".", color=colour, markersize=3, label=word)
+        ax.plot(*three.boundary_r[kind == word].T, ".", color=colour, markersize=3, label=f"of the boundary: {word}")
     ax.set_title(f"({name})")
-    ax.legend()
+    ax.legend(fontsize="small")
 plt.show()

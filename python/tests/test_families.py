@@ -90,6 +90,23 @@ def test_postures_are_refused_and_isolated():
         equilibrium.planar(position[:1], normal[:1], [0.5, 0.5], method="guess")
 
 
+def test_worlds_by_the_programme_of_the_paper(command):
+    """Drumwright's programme over time: it sticks where Coulomb says, and hops where the block should slide."""
+    friction = np.array([0.125, 0.25, 0.375])
+    ran = compliant.worlds("inclined_block", {"friction": friction}, stride=1, law="programme")
+    law = compliant.worlds("inclined_block", {"friction": friction}, stride=1)
+    highest = (ran.frame_state[:, :, 2] - ran.frame_state[0, :, 2]).max(axis=0)
+    np.testing.assert_allclose(highest, [1.27824, 0.23113, 0.0], atol=1e-3)
+    np.testing.assert_allclose(ran.displacement, [0.543614, 0.330676, 0.0], atol=1e-3)
+    assert (law.frame_state[:, :, 2] - law.frame_state[0, :, 2]).max() < 1e-6
+    words = ["step", "inclined_block", "--sweep", "friction=0.25:0.375:2", "--law", "programme", "--json"]
+    told = command(*words)
+    np.testing.assert_allclose(told["height_largest"], highest[1:], atol=1e-9)
+    heavier = compliant.worlds("inclined_block", {"friction": 0.125}, steps=20, law="programme", normal_weight=1e14)
+    lighter = compliant.worlds("inclined_block", {"friction": 0.125}, steps=20, law="programme")
+    assert abs(heavier.displacement[0] - lighter.displacement[0]) > 1e-3
+
+
 def test_worlds_of_the_command(command):
     said = command("step", "inclined_block", "--sweep", "friction=0:0.375:4", "--json")
     said = numbers_in(said)
