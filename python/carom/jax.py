@@ -7,8 +7,8 @@ jax.ffi if jaxlib was installed when the package was built, else callbacks into 
 millisecond per call: `carom.jax.BY_FFI`. Random numbers are addressed by a problem's place among all that one
 call sees.
 
-solve_lcp and solve_qp have derivatives from the left (jax.grad, jax.vjp); their status does not fit into a gradient,
-so solve_lcp_vjp and solve_qp_vjp return it, and solve_lcp_jvp and solve_qp_jvp are the products from the right.
+solve_lcp, solve_qp and step have derivatives from the left (jax.grad, jax.vjp); their status does not fit into a
+gradient, so solve_lcp_vjp, solve_qp_vjp and step_vjp return it, and solve_lcp_jvp and solve_qp_jvp are the products from the right.
 Where there is no derivative and no element (carom.Smoothness) the gradient is NaN. sample_impacts has none.
 """
 
@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from . import _core, impact, solvers
+from . import _core, compliant, impact, solvers
 from ._arrays import refuse
 from .problems import run_settings
 from .solvers import _CONES
@@ -32,6 +32,7 @@ jnp: Any = importlib.import_module("jax.numpy")
 
 __all__ = [
     "BY_FFI", "sample_impacts", "solve_lcp", "solve_lcp_jvp", "solve_lcp_vjp", "solve_qp", "solve_qp_jvp", "solve_qp_vjp",
+    "step", "step_vjp",
 ]  # fmt: skip
 
 _TARGETS: dict[str, Any] = getattr(_core, "ffi_targets", dict)()
@@ -120,6 +121,39 @@ class QpTangentAnswer(NamedTuple):
     reach: Any
 
 
+class StepAnswer(NamedTuple):
+    """As carom.compliant.StepResult."""
+
+    velocity: Any
+    increment: Any
+    force: Any
+    kinetic_energy: Any
+    status: Any
+    iterations: Any
+    residual: Any
+
+
+class StepGradientAnswer(NamedTuple):
+    """As carom.compliant.StepResult.vjp gives."""
+
+    step_size: Any
+    mass_matrix: Any
+    force: Any
+    velocity: Any
+    position_map: Any
+    jacobian: Any
+    jacobian_dot_v: Any
+    phi: Any
+    stiffness: Any
+    damping: Any
+    friction: Any
+    status: Any
+    residual: Any
+    margin: Any
+    condition: Any
+    reach: Any
+
+
 class ImpactAnswer(NamedTuple):
     """As carom.impact.ImpactSamples."""
 
@@ -132,7 +166,8 @@ class ImpactAnswer(NamedTuple):
 
 
 Answer = TypeVar(
-    "Answer", LcpAnswer, QpAnswer, ImpactAnswer, LcpGradientAnswer, LcpTangentAnswer, QpGradientAnswer, QpTangentAnswer
+    "Answer", LcpAnswer, QpAnswer, ImpactAnswer, LcpGradientAnswer, LcpTangentAnswer, QpGradientAnswer, QpTangentAnswer,
+    StepAnswer, StepGradientAnswer,
 )
 
 
@@ -480,6 +515,144 @@ def solve_qp_jvp(
     return answer, _call("carom_solve_qp_jvp", QpTangentAnswer, qp.lead,
                          [*qp.arrays, *qp.kept(answer), *directions], (*_QP_RANKS, 1, 1, 1, 0, *_QP_RANKS), probe,
                          propagate, {**qp.shape, **chosen})  # fmt: skip
+
+
+_STEP_NAMES = StepGradientAnswer._fields[:11]
+_STEP_RANKS = (0, 2, 1, 1, 2, 2, 1, 1, 1, 1, 1)
+
+
+class _Step:
+    """A step's arrays, shape and words; the rows' types stand between the position map and J."""
+
+    def __init__(self, M: Any, f: Any, v: Any, constraints: compliant.Rows, h: Any, dimension: int, position_map: Any,
+                 backend: str, settings: dict[str, Any]) -> None:  # fmt: skip
+        J = jnp.asarray(constraints.J, dtype=jnp.float64)
+        if J.ndim < 2:
+            raise refuse("jacobian", f"of shape {J.shape}", "must have 2 axes or more")
+        m, nv = J.shape[-2:]
+        self.types = np.ascontiguousarray(compliant._types(constraints.type))
+        if self.types.shape != (m,):
+            raise refuse("type", f"of shape {self.types.shape}", f"must be {(m,)}, the same for all problems")
+
+        def rows(value: Any) -> Any:
+            return jnp.full(m, value) if np.ndim(value) == 0 else value
+
+        N = jnp.zeros((0, nv)) if position_map is None else position_map
+        given = (h, M, f, v, N, J, *map(rows, (constraints.Jdot_v, constraints.phi, constraints.K, constraints.B,
+                                               constraints.mu)))  # fmt: skip
+        self.lead, self.arrays = _batched({n: (a, rank) for n, a, rank in zip(_STEP_NAMES, given, _STEP_RANKS)})
+        self.nq = self.arrays[4].shape[-2]
+        sizes = {"nv": nv, "m": m, "q": self.nq}
+        kinds = ((), ("nv", "nv"), ("nv",), ("nv",), ("q", "nv"), ("m", "nv"), *[("m",)] * 5)
+        self.own = [tuple(sizes[letter] for letter in kind) for kind in kinds]
+        for name, array, own, rank in zip(_STEP_NAMES, self.arrays, self.own, _STEP_RANKS):
+            if array.shape[array.ndim - rank :] != own:
+                raise refuse(name, f"of shape {array.shape}", f"must end in {own}")
+        self.dimension, self.backend, self.settings = dimension, backend, settings
+        self.sizes = (dimension, nv, m, self.nq)
+        self.shape = {"dimension": dimension, "velocities": nv, "rows": m, "positions": self.nq}
+        self.one = [np.ones(1), np.eye(nv)[None], *(np.zeros((1, *own)) for own in self.own[2:])]
+
+    def _with_types(self, arrays: Sequence[Any], lead: tuple[int, ...]) -> list[Any]:
+        return [*arrays[:5], jnp.broadcast_to(jnp.asarray(self.types), lead + self.types.shape), *arrays[5:]]
+
+    def answer(self, arrays: Sequence[Any]) -> StepAnswer:
+        def solve(h: Any, M: Any, f: Any, v: Any, N: Any, types: Any, J: Any, *rows: Any) -> Any:
+            known = compliant.Rows(types, J, *rows)
+            return compliant.step(M, f, v, known, h, dimension=self.dimension, position_map=N if self.nq else None,
+                                  backend=self.backend, **self.settings)  # fmt: skip
+
+        probe = solve(*self.one[:5], self.types[None], *self.one[5:])
+        return _call("carom_step", StepAnswer, self.lead, self._with_types(arrays, self.lead),
+                     (*_STEP_RANKS[:5], 1, *_STEP_RANKS[5:]), probe, solve,
+                     {**self.shape, "backend": self.backend, **self.settings})  # fmt: skip
+
+    def gradient(self, arrays: Sequence[Any], answer: Any, cotangents: Sequence[Any], wanted: Sequence[str],
+                 chosen: dict[str, Any]) -> StepGradientAnswer:  # fmt: skip
+        ranks = (1, 1, 1, 0)
+        parts, fine = _without_nan([_dense(part) for part in cotangents], ranks)
+        solver = {"centripetal": bool(self.settings.get("centripetal", True))}
+        outputs = ("velocity", "increment", "force", "kinetic_energy")
+
+        def differentiate(*given: Any) -> Any:
+            problem = dict(zip(_STEP_NAMES, (*given[:5], *given[6:12])))
+            found = _core.differentiate_compliant(
+                {**problem, "type": given[5]}, {"force": given[12], "status": given[13]},
+                dict(zip(outputs, given[14:])), len(given[0]), *self.sizes, solver, dict(chosen), list(wanted),
+            )  # fmt: skip
+            for name, own in zip(_STEP_NAMES, self.own):
+                if found[name] is None:
+                    found[name] = np.zeros((len(given[0]), *own))
+            return SimpleNamespace(**found)
+
+        _, nv, m, nq = self.sizes
+        zeros = [np.zeros((1, size)) for size in (nv, nq or nv, m)]
+        probe = differentiate(*self.one[:5], self.types[None], *self.one[5:], np.zeros((1, m)), np.zeros(1, np.uint8),
+                              *zeros, np.zeros(1))  # fmt: skip
+        made = _call("carom_step_vjp", StepGradientAnswer, self.lead,
+                     [*self._with_types(arrays, self.lead), answer.force, answer.status, *parts],
+                     (*_STEP_RANKS[:5], 1, *_STEP_RANKS[5:], 1, 0, *ranks), probe, differentiate,
+                     {**self.shape, "wanted": " ".join(wanted), **solver, **chosen})  # fmt: skip
+        masked = {n: _masked(fine, getattr(made, n), rank) for n, rank in zip(_STEP_NAMES, _STEP_RANKS)}
+        masked.update((n, jnp.zeros_like(masked[n])) for n in _STEP_NAMES if n not in wanted)
+        return made._replace(**masked)
+
+
+def step(
+    M: Any, f: Any, v: Any, constraints: compliant.Rows, h: Any, *, dimension: int = 3, position_map: Any = None,
+    backend: str = "auto", at_kink: str = "mean", margin_tolerance: float = 1e-9, error_tolerance: float = 1e-6,
+    **settings: Any,
+) -> StepAnswer:  # fmt: skip
+    """carom.compliant.step of M (..., nv, nv), f, v (..., nv), h (...) and rows, under jit, vmap, scan and grad;
+    derivatives are those of velocity, increment, force and kinetic_energy in the inputs that jax
+    differentiates (at_kink: see solve_lcp). The rows' types are the same for all problems and no tracers.
+    Runs of steps: jax.lax.scan, with jax.checkpoint for long ones. Errors, while tracing: InvalidInput."""
+    if settings.get("law", "complementarity") != "complementarity":
+        raise refuse("law", repr(settings["law"]), "must be complementarity")
+    one = _Step(M, f, v, constraints, h, dimension, position_map, backend, settings)
+    chosen = _element(at_kink, margin_tolerance, error_tolerance)
+
+    def plain(*arrays: Any) -> StepAnswer:
+        return one.answer(arrays)
+
+    run: Any = jax.custom_vjp(plain)
+
+    def forward(*primals: Any) -> tuple[StepAnswer, Any]:
+        arrays = [primal.value for primal in primals]
+        answer = run(*arrays)
+        return answer, (arrays, answer, _perturbed(_STEP_NAMES, primals))
+
+    def backward(kept: Any, cotangent: StepAnswer) -> tuple[Any, ...]:
+        arrays, answer, wanted = kept
+        parts = (cotangent.velocity, cotangent.increment, cotangent.force, cotangent.kinetic_energy)
+        made = one.gradient(arrays, answer, parts, [name for name in _STEP_NAMES if name in wanted], chosen)
+        return tuple(made[:11])
+
+    run.defvjp(forward, backward, symbolic_zeros=True)
+    answer: StepAnswer = run(*one.arrays)
+    return answer
+
+
+def step_vjp(
+    M: Any, f: Any, v: Any, constraints: compliant.Rows, h: Any, *, velocity: Any = None, increment: Any = None,
+    force: Any = None, kinetic_energy: Any = None, wrt: Sequence[str] = _STEP_NAMES, dimension: int = 3,
+    position_map: Any = None, backend: str = "auto", at_kink: str = "mean", margin_tolerance: float = 1e-9,
+    error_tolerance: float = 1e-6, **settings: Any,
+) -> tuple[StepAnswer, StepGradientAnswer]:  # fmt: skip
+    """The answer and, for a loss whose gradients in it are given by name, the gradient with its status; zero in
+    inputs that are not in wrt."""
+    one = _Step(M, f, v, constraints, h, dimension, position_map, backend, settings)
+    unknown = [name for name in wrt if name not in _STEP_NAMES]
+    if unknown:
+        raise refuse("wrt", repr(unknown[0]), "must be of " + ", ".join(_STEP_NAMES))
+    answer = one.answer(one.arrays)
+    given = [
+        jnp.broadcast_to(jnp.asarray(0.0 if part is None else part, dtype=jnp.float64), known.shape)
+        for part, known in ((velocity, answer.velocity), (increment, answer.increment), (force, answer.force),
+                            (kinetic_energy, answer.kinetic_energy))
+    ]  # fmt: skip
+    chosen = _element(at_kink, margin_tolerance, error_tolerance)
+    return answer, one.gradient(one.arrays, answer, given, list(wrt), chosen)
 
 
 def sample_impacts(

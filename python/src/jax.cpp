@@ -11,8 +11,11 @@
 #include <sstream>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include <xla/ffi/api/ffi.h>
+#include <carom/compliant.hpp>
+#include <carom/derivative_compliant.hpp>
 #include <carom/derivative_lcp.hpp>
 #include <carom/derivative_qp.hpp>
 #include <carom/impact.hpp>
@@ -302,6 +305,49 @@ ffi::Error qp_jvp(ffi::RemainingArgs arguments, ffi::RemainingRets results, ffi:
       kNotSolved);
 }
 
+CompliantBatch step_of(ffi::RemainingArgs arguments, const ffi::Dictionary& given) {
+  CompliantBatch batch;
+  batch.dimension = static_cast<int>(whole(given, "dimension"));
+  batch.velocities = static_cast<int>(whole(given, "velocities"));
+  batch.rows = static_cast<int>(whole(given, "rows"));
+  batch.positions = static_cast<int>(whole(given, "positions"));
+  borrow(batch, arguments);
+  return batch;
+}
+
+ffi::Error step(ffi::RemainingArgs arguments, ffi::RemainingRets results, ffi::Dictionary given) {
+  return guarded(given, results, [&] {
+    const CompliantBatch batch = step_of(arguments, given);
+    copy_out(solve_compliant(batch, settings_of<CompliantSettings>(given), backend_of(given)),
+             batch, given, results);
+  });
+}
+
+/// Arguments: the batch's twelve arrays, the answer's forces and statuses, the cotangent.
+ffi::Error step_vjp(ffi::RemainingArgs arguments, ffi::RemainingRets results,
+                    ffi::Dictionary given) {
+  return guarded(
+      given, results,
+      [&] {
+        const CompliantBatch batch = step_of(arguments, given);
+        std::size_t place = 12;
+        CompliantResult answer;
+        answer.force = next<double>(arguments, place);
+        answer.status = next<Status>(arguments, place);
+        CompliantCotangent cotangent;
+        borrow_next(cotangent, batch, arguments, place);
+        std::vector<std::string> wanted;
+        std::istringstream names(text(given, "wanted"));
+        for (std::string name; names >> name;) wanted.push_back(name);
+        CompliantSettings solver;
+        solver.centripetal = given.get<bool>("centripetal").value();
+        copy_out(differentiate_compliant(batch, answer, cotangent, solver,
+                                         settings_of<DerivativeSettings>(given), wanted),
+                 batch, given, results);
+      },
+      kNotSolved);
+}
+
 template <class Handler>
 nb::capsule target(Handler handler) {
   return nb::capsule(reinterpret_cast<void*>(handler));
@@ -316,6 +362,8 @@ XLA_FFI_DEFINE_HANDLER(kLcpVjp, lcp_vjp, bound());
 XLA_FFI_DEFINE_HANDLER(kLcpJvp, lcp_jvp, bound());
 XLA_FFI_DEFINE_HANDLER(kQpVjp, qp_vjp, bound());
 XLA_FFI_DEFINE_HANDLER(kQpJvp, qp_jvp, bound());
+XLA_FFI_DEFINE_HANDLER(kStep, step, bound());
+XLA_FFI_DEFINE_HANDLER(kStepVjp, step_vjp, bound());
 
 }  // namespace
 #endif
@@ -331,6 +379,8 @@ void add_jax(nb::module_& module) {
     all["carom_solve_lcp_jvp"] = target(kLcpJvp);
     all["carom_solve_qp_vjp"] = target(kQpVjp);
     all["carom_solve_qp_jvp"] = target(kQpJvp);
+    all["carom_step"] = target(kStep);
+    all["carom_step_vjp"] = target(kStepVjp);
 #endif
     return all;
   });

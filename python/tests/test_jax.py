@@ -169,3 +169,52 @@ def test_a_cotangent_with_nan_spoils_its_own_problem_alone():
     bad[1, 2] = np.nan
     _, gradient = cj.solve_lcp_vjp(M, q, bad)
     assert np.isnan(gradient.vector[1]).all() and np.isfinite(gradient.vector[jnp.array([0, 2])]).all()
+
+
+def sliding(mu, steps=60, kept=False):
+    """Position of a block on an incline after its steps."""
+    pull = 9.81 * jnp.array([np.sin(0.35), -np.cos(0.35)])
+
+    def one(state, _):
+        x, v = state
+        rows = carom.compliant.Rows(["normal", "tangent"], [[0.0, 1.0], [1.0, 0.0]], 0.0, jnp.array([x[1], 0.0]),
+                                    jnp.array([1e5, 0.0]), jnp.array([1e3, 1e5]), jnp.array([mu, 0.0]))  # fmt: skip
+        r = cj.step(jnp.eye(2), pull, v, rows, 0.01, dimension=2)
+        return (x + r.increment, r.velocity), r.status
+
+    body = one if kept else jax.checkpoint(one)
+    (x, _), status = jax.lax.scan(body, (jnp.zeros(2), jnp.zeros(2)), None, length=steps)
+    return x[0]
+
+
+def test_runs_of_steps_have_gradients_under_jit_vmap_and_scan():
+    value, slope = jax.jit(jax.value_and_grad(sliding))(0.2)
+    t = 1e-5
+    assert float(slope) == pytest.approx(float(sliding(0.2 + t) - sliding(0.2 - t)) / (2 * t), rel=1e-7)
+    # -g cos(tilt) h^2 T (T + 1) / 2, but for the first steps, in which the block settles.
+    assert float(slope) == pytest.approx(-9.81 * np.cos(0.35) * 1e-4 * 60 * 61 / 2, rel=1e-3)
+    whole = jax.grad(lambda mu: sliding(mu, kept=True))(0.2)
+    assert float(whole) == float(slope)  # steps taken again are the same
+    each = jax.jit(jax.vmap(jax.grad(sliding)))(jnp.array([0.1, 0.2, 0.6]))
+    assert float(each[1]) == pytest.approx(float(slope), rel=1e-14) and float(each[2]) == 0.0  # it sticks
+
+
+def test_steps_are_those_of_the_plain_call():
+    rng = np.random.default_rng(8)
+    n, nv = 5, 3
+    B = rng.normal(size=(n, nv, nv))
+    M, J = B @ B.transpose(0, 2, 1) + np.eye(nv), rng.normal(size=(n, 4, nv))
+    f, v = rng.normal(size=(n, nv)), rng.normal(size=(n, nv))
+    rows = carom.compliant.Rows(["normal", "tangent", "tangent", "unilateral"], J, 0.0, [-1e-3, 0, 0, -1e-3],
+                                [1e4, 0, 0, 1e3], [1e2, 1e3, 1e3, 10.0], [0.4, 0, 0, 0])  # fmt: skip
+    plain = carom.compliant.step(M, f, v, rows, 0.01)
+    same(jax.jit(lambda v: cj.step(M, f, v, rows, 0.01))(v), plain)
+    w = rng.normal(size=(n, nv))
+    expected = plain.vjp(velocity=w)
+    answer, gradient = cj.step_vjp(M, f, v, rows, 0.01, velocity=w)
+    same(answer, plain)
+    for name in ("mass_matrix", "force", "velocity", "jacobian", "status", "margin"):
+        assert np.asarray(getattr(gradient, name)).tobytes() == getattr(expected, name).tobytes(), name
+    np.testing.assert_allclose(gradient.stiffness.sum(axis=0), expected.stiffness, rtol=1e-12)
+    with pytest.raises(carom.InvalidInput, match="law"):
+        cj.step(M, f, v, rows, 0.01, law="programme")
