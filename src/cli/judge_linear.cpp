@@ -11,13 +11,7 @@ using run::LpProblem;
 
 namespace {
 
-constexpr double kLeft = 1e-15;         // of A'y's terms: what the rounding of y leaves of a zero
 constexpr double kLeastMargin = 1e-13;  // of a contradiction's terms
-
-double sum_of_magnitudes(Numbers terms) {
-  for (double& term : terms) term = std::fabs(term);
-  return exact_sum(terms);
-}
 
 /// Linear programs.
 class LinearJudge {
@@ -85,8 +79,7 @@ class LinearJudge {
     Numbers g(n_);
     for (std::size_t j = 0; j < n_; ++j) {
       const Numbers pull = a_.column_by(j, y);
-      const double sum = exact_sum(pull), room = kLeft * static_cast<double>(m_ + 1);
-      g[j] = std::fabs(sum) <= room * sum_of_magnitudes(pull) ? 0.0 : -sum;
+      g[j] = is_rounding(pull) ? 0.0 : -exact_sum(pull);
     }
     Numbers terms = least(y, lp_.row_lower, lp_.row_upper);
     append(terms, least(g, lp_.column_lower, lp_.column_upper));

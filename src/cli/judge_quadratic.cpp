@@ -110,7 +110,7 @@ class QuadraticJudge {
       if (!(rest <= std::min(kRounding, kOfMargin * margin) * largest(pull))) {
         refute("entry {} of A'farkas is {}: must be 0", j, rest);
       }
-      left[j] = rest * longest(j);
+      if (rest > 0.0) left[j] = rest * (is_rounding(pull) ? longest(j) : own_bound(j));
     }
     if (const double most = exact_sum(left); !(most < sum)) {
       refute("A'farkas leaves {}: the contradiction is {}", most, sum);
@@ -284,6 +284,21 @@ class QuadraticJudge {
       }
     }
     return most;
+  }
+  /// How far x_j may be from zero by rows that hold nothing else; infinite without such.
+  [[nodiscard]] double own_bound(std::size_t j) const {
+    double low = -std::numeric_limits<double>::infinity();
+    double high = -low;
+    for (std::size_t i = 0; i < m_; ++i) {
+      const double entry = a_.at(i, j);
+      Numbers row(n_);
+      for (std::size_t k = 0; k < n_; ++k) row[k] = k == j ? 0.0 : a_.at(i, k);
+      if (entry == 0.0 || largest(row) > 0.0) continue;
+      const auto [least, most] = std::minmax({qp_.lower[i] / entry, qp_.upper[i] / entry});
+      low = std::max(low, least);
+      high = std::min(high, most);
+    }
+    return std::max(std::fabs(low), std::fabs(high));
   }
   [[nodiscard]] bool is_equation(std::size_t i) const {
     if (!cones_) return qp_.lower[i] == qp_.upper[i];

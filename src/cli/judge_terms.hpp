@@ -42,6 +42,18 @@ inline double total(const Numbers& terms) {
   return std::isfinite(sum) && std::fabs(sum) <= kRounding * largest(terms) ? 0.0 : sum;
 }
 
+inline double sum_of_magnitudes(Numbers terms) {
+  for (double& term : terms) term = std::fabs(term);
+  return exact_sum(terms);
+}
+
+/// Whether a sum of products with given factors is no more than what their rounding leaves of zero.
+inline bool is_rounding(const Numbers& terms) {
+  constexpr double kLeft = 1e-15;
+  const double room = kLeft * static_cast<double>(terms.size() + 1);
+  return std::fabs(exact_sum(terms)) <= room * sum_of_magnitudes(terms);
+}
+
 struct MatrixView {
   const Numbers& values;
   std::size_t rows, columns;

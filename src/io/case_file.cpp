@@ -120,16 +120,23 @@ run::LpProblem read_lp(const nlohmann::json& object, const std::string& where) {
   };
   problem.row_lower = bounds("row_lower", problem.rows, -kInfinity);
   problem.row_upper = bounds("row_upper", problem.rows, kInfinity);
-  // Python's names are understood as well.
-  const auto column_bounds = [&](const char* key, const char* other, double absent) {
-    if (object.contains(key) && object.contains(other)) {
-      throw InvalidInput(
-          fmt::format("{}: {} and {} are both given: must be one of them", where, key, other));
+  // Other doors' names are understood as well.
+  const auto column_bounds = [&](const char* side, double absent) {
+    std::string given;
+    for (const char* prefix : {"col_", "", "column_"}) {
+      const std::string key = std::string(prefix) + side;
+      if (!object.contains(key)) continue;
+      if (!given.empty()) {
+        throw InvalidInput(
+            fmt::format("{}: {} and {} are both given: must be one of them", where, given, key));
+      }
+      given = key;
     }
-    return bounds(object.contains(other) ? other : key, problem.columns, absent);
+    if (given.empty()) given = std::string("col_") + side;
+    return bounds(given.c_str(), problem.columns, absent);
   };
-  problem.column_lower = column_bounds("col_lower", "lower", -kInfinity);
-  problem.column_upper = column_bounds("col_upper", "upper", kInfinity);
+  problem.column_lower = column_bounds("lower", -kInfinity);
+  problem.column_upper = column_bounds("upper", kInfinity);
   if (object.contains("sense")) {
     const std::string sense = read_text(object, "sense", where);
     if (sense != "min" && sense != "max") {
@@ -231,7 +238,7 @@ run::QpProblem read_qp(const nlohmann::json& object, bool with_cones, const std:
 // The keys of each kind, with the counts that files may repeat.
 struct KindKeys {
   std::string_view kind;
-  std::array<std::string_view, 15> keys;  ///< empty ones at the end
+  std::array<std::string_view, 16> keys;  ///< empty ones at the end
 };
 constexpr std::array<KindKeys, 7> kKindKeys = {
     {{"lcp", {"kind", "name", "M", "q", "n"}},
@@ -240,7 +247,7 @@ constexpr std::array<KindKeys, 7> kKindKeys = {
      {"coulomb_friction", {"kind", "name", "dim", "W", "q", "mu", "n", "nc"}},
      {"lp",
       {"kind", "name", "c", "A", "row_lower", "row_upper", "col_lower", "col_upper", "lower",
-       "upper", "sense", "offset", "m", "n"}},
+       "upper", "column_lower", "column_upper", "sense", "offset", "m", "n"}},
      {"qp", {"kind", "name", "P", "q", "A", "l", "u", "r", "m", "n"}},
      {"socp", {"kind", "name", "P", "q", "A", "b", "cones", "r", "m", "n"}}}};
 // Of an object that keeps the problem in `data`, as collections with provenance do.

@@ -23,6 +23,7 @@ const std::map<std::string, std::string> kRight = {
     {"qp_false_unbounded_zero_row", "infeasible"},
     {"qp_min_false_solved_unbounded", "unbounded"},
     {"qp_near_contradiction", "infeasible"},
+    {"qp_touching_far_away", "solved"},
     {"qp_nonconvex_on_row", "nonconvex"},
     {"qp_ray_beside_bound", "unbounded"},
     {"qp_rounding_for_zero", "solved"},

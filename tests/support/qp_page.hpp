@@ -148,18 +148,40 @@ class QpPage {
       if (!(std::abs(sum(pull)) <= std::min(1e-8, 1e-6 * margin) * most(pull))) {
         return at("column", j);
       }
-      double longest = 0.0;
-      for (std::size_t i = 0; i < m_; ++i) {
-        for (const double bound : {lower_[i], upper_[i]}) {
-          const double entry = matrix_[i * n_ + j];
-          if (entry != 0.0 && std::abs(bound) < kInfinity) {
-            longest = std::max(longest, std::abs(bound / entry));
-          }
-        }
-      }
-      left += std::abs(sum(pull)) * longest;
+      const auto rest = static_cast<double>(std::abs(sum(pull)));
+      double size = 0.0;
+      for (const double term : pull) size += std::abs(term);
+      const bool rounding = rest <= 1e-15 * static_cast<double>(m_ + 1) * size;
+      if (rest > 0.0) left += rest * (rounding ? longest(j) : own_bound(j));
     }
     return left < sum(gain) ? "" : "outweighed";
+  }
+
+  [[nodiscard]] double longest(std::size_t j) const {
+    double most = 0.0;
+    for (std::size_t i = 0; i < m_; ++i) {
+      const double entry = matrix_[i * n_ + j];
+      for (const double bound : {lower_[i], upper_[i]}) {
+        if (entry != 0.0 && std::abs(bound) < kInfinity) {
+          most = std::max(most, std::abs(bound / entry));
+        }
+      }
+    }
+    return most;
+  }
+  [[nodiscard]] double own_bound(std::size_t j) const {
+    double low = -kInfinity;
+    double high = kInfinity;
+    for (std::size_t i = 0; i < m_; ++i) {
+      const double* row = matrix_ + i * n_;
+      if (row[j] == 0.0 || std::count(row, row + n_, 0.0) + 1 < static_cast<std::ptrdiff_t>(n_)) {
+        continue;
+      }
+      const auto [least, most] = std::minmax({lower_[i] / row[j], upper_[i] / row[j]});
+      low = std::max(low, least);
+      high = std::min(high, most);
+    }
+    return std::max(std::abs(low), std::abs(high));
   }
 
   [[nodiscard]] std::string unbounded() const {

@@ -49,33 +49,45 @@ CAROM_CALL bool normalise(const Lanes& lanes, int count, const Memory& values) {
   return true;
 }
 
-/// A sum of products that is to be zero, or to have a sign.
+/// A sum of products that is to be zero, or to have a sign; the products' rounding apart, exact
+/// enough to see what cancels.
 struct ProofSum {
   double sum = 0.0;
+  double rounded = 0.0;  ///< what `sum` lacks by rounding
+  double size = 0.0;     ///< of all terms' magnitudes
   double most = 0.0;
   int largest = -1;  ///< index of the largest term
 
   CAROM_INLINE void add(double term, int index) {
-    sum += term;
+    const double next = sum + term;
+    const double back = next - sum;
+    rounded += (sum - (next - back)) + (term - back);
+    sum = next;
+    size += magnitude(term);
     if (!(magnitude(term) <= most)) {
       most = magnitude(term);
       largest = index;
     }
   }
+  [[nodiscard]] CAROM_INLINE double total() const { return sum + rounded; }
   /// Zero where no more than this share of its largest term is left.
   [[nodiscard]] CAROM_INLINE double value(double blur) const {
-    return magnitude(sum) <= blur * most ? 0.0 : sum;
+    return magnitude(total()) <= blur * most ? 0.0 : total();
   }
   /// Of the largest term; what the sums beside a margin of this share may leave, which is less than
   /// docs/howto/check_a_proof.md lets pass.
   [[nodiscard]] CAROM_INLINE double blur() const {
-    return most > 0.0 ? smaller(1e-9, 2.5e-7 * magnitude(sum) / most) : 0.0;
+    return most > 0.0 ? smaller(1e-9, 2.5e-7 * magnitude(total()) / most) : 0.0;
   }
   /// Whether a margin is so small beside its terms that what other sums leave may outweigh it.
-  [[nodiscard]] CAROM_INLINE bool is_close() const { return magnitude(sum) < 1e-3 * most; }
+  [[nodiscard]] CAROM_INLINE bool is_close() const { return magnitude(total()) < 1e-3 * most; }
+  /// Whether no more is left than the rounding of `count` factors leaves of a true zero.
+  [[nodiscard]] CAROM_INLINE bool is_rounding(int count) const {
+    return magnitude(total()) <= 1e-15 * (count + 1) * size;
+  }
   /// What is left; of a close proof at most, with the rounding of the terms.
   [[nodiscard]] CAROM_INLINE double left(bool close) const {
-    return magnitude(sum) + (close ? 0x1p-51 * most : 0.0);
+    return magnitude(total()) + (close ? 0x1p-51 * most : 0.0);
   }
 };
 
@@ -93,6 +105,29 @@ CAROM_CALL double length_by_rows(const Lanes&, const QpShape& shape, const QpVie
     }
   }
   return most;
+}
+
+/// How far x_j may be from zero by rows that hold nothing else; infinite without such.
+template <class Lanes, class Data>
+CAROM_CALL double own_bound(const Lanes&, const QpShape& shape, const QpView<Data>& view, int j) {
+  const long n = shape.variables;
+  double low = -kInfinity;
+  double high = kInfinity;
+  for (int i = 0; i < shape.rows; ++i) {
+    double entry = 0.0;
+    double others = 0.0;
+    for (int t = shape.row_first[i]; t < shape.row_first[i + 1]; ++t) {
+      const int k = shape.column[t];
+      (k == j ? entry : others) += magnitude(view.matrix[i * n + k]);
+    }
+    if (!(entry > 0.0) || others > 0.0 || (shape.cones > 0 && in_cone(shape, i))) continue;
+    const double factor = view.matrix[i * n + j];
+    const double a = view.lower[i] / factor;
+    const double b = view.upper[i] / factor;
+    low = larger(smaller(a, b), low);
+    high = smaller(larger(a, b), high);
+  }
+  return larger(magnitude(low), magnitude(high));
 }
 
 inline constexpr int kOutweighed = -2;
@@ -122,9 +157,14 @@ CAROM_CALL int farkas_fault(const Lanes& lanes, const QpShape& shape, const QpVi
     }
     if (pull.value(blur) != 0.0) return shape.cones > 0 ? kOutweighed : pull.largest;
     const double left = pull.left(support.is_close());
-    if (left > 0.0) outweighed += left * length_by_rows(lanes, shape, view, j);
+    if (left > 0.0) {
+      // More than rounding is no zero, and x_j reaches as far as its own bounds let it.
+      outweighed += left * (shape.cones > 0 || pull.is_rounding(shape.rows)
+                                ? length_by_rows(lanes, shape, view, j)
+                                : own_bound(lanes, shape, view, j));
+    }
   }
-  return 2.0 * outweighed < magnitude(support.sum) ? -1 : kOutweighed;
+  return 2.0 * outweighed < magnitude(support.total()) ? -1 : kOutweighed;
 }
 
 /// The first number of d that keeps it from P d = 0 or leads out of a row's bounds; -1 and
@@ -147,8 +187,9 @@ CAROM_CALL int ray_fault(const Lanes& lanes, const QpShape& shape, const QpView<
     if (value > 0.0 ? view.upper[i] < kInfinity : value < 0.0 && view.lower[i] > -kInfinity) {
       return along.largest;
     }
-    if (slope.is_close() && (along.sum > 0.0 ? view.upper[i] < kInfinity
-                                             : along.sum < 0.0 && view.lower[i] > -kInfinity)) {
+    if (slope.is_close() &&
+        (along.total() > 0.0 ? view.upper[i] < kInfinity
+                             : along.total() < 0.0 && view.lower[i] > -kInfinity)) {
       double force = 0.0;
       for (int t = shape.row_first[i]; t < shape.row_first[i + 1]; ++t) {
         const int j = shape.column[t];
@@ -166,7 +207,7 @@ CAROM_CALL int ray_fault(const Lanes& lanes, const QpShape& shape, const QpView<
     if (bent.value(blur) != 0.0) return bent.largest;
     if (slope.is_close()) outweighed += bent.left(true) * length_by_rows(lanes, shape, view, j);
   }
-  return 2.0 * outweighed < magnitude(slope.sum) ? -1 : kOutweighed;
+  return 2.0 * outweighed < magnitude(slope.total()) ? -1 : kOutweighed;
 }
 
 /// Makes `values` a proof by zeros in place of what rounding left: numbers that are small beside
