@@ -32,6 +32,9 @@ def radius(b, h=1e-5, k=1e6):
 
 
 agree("growth a step at b = 1", np.abs(x[1500:, 0]).max() ** (1 / 1750), radius(1.0), within=1e-4)
+step = np.array([[1.0, 1e-5], [-1e-5 * 1e6, 1.0 - 1e-5 * 1.0]])
+agree("x after 2000 steps at b = 1, by powers of that matrix from x = 1 m [m]", x[-1, 0],
+      (np.linalg.matrix_power(step, 2000) @ [1.0, 0.0])[0], relative=1e-9)  # fmt: skip
 holds("its eigenvalues say so, too", radius(2e5) <= 1.0 < radius(1.0) < radius(2.1e5))
 
 # %%

@@ -7,7 +7,7 @@ h = 10^-3 s, m = b = 1: stable at k = 10^6 N/m, not at 10^7, since h sqrt(k / m)
 
 import matplotlib.pyplot as plt
 import numpy as np
-from papers import holds
+from papers import agree, holds
 
 import carom
 
@@ -20,6 +20,11 @@ x = ran.frame_state[:, :, 0]
 holds("bounded at k = 1e6", np.abs(x[:, 0]).max() < 2.0)
 holds("not at k = 1e7", np.abs(x[:100, 1]).max() > 1e6)
 holds("h sqrt(k / m) says so", 1e-3 * np.sqrt(1e6) < 2.0 < 1e-3 * np.sqrt(1e7))
+
+# (11), (12): v' = (v - h k x) / (1 + h b), x' = x + h v', as a matrix: x after a hundred steps from x = 1 m.
+h, b, k = 1e-3, 1.0, 1e6
+step = np.array([[1.0 + h * b - h * h * k, h], [-h * k, 1.0]]) / (1.0 + h * b)
+agree("x after 100 steps at k = 1e6 [m]", x[100, 0], (np.linalg.matrix_power(step, 100) @ [1.0, 0.0])[0], within=1e-9)
 
 # %%
 

@@ -7,10 +7,11 @@ The images of P's edges and their convex hull: a region that lies inside the exa
 
 import matplotlib.pyplot as plt
 import numpy as np
-from papers import arrangements, closed, holds, inside
+from papers import agree, arrangements, closed, holds, inside
 
 import carom
 
+AREAS = {"a": (0.60099, 0.71722), "b": (0.68296, 0.76330)}
 figure, axes = plt.subplots(1, 2, figsize=(10, 4.5))
 for ax, (name, posture) in zip(axes, arrangements().items()):
     (three,) = carom.equilibrium.three_contacts(posture)
@@ -19,6 +20,7 @@ for ax, (name, posture) in zip(axes, arrangements().items()):
           bool(inside(exact.outer, three.conservative, 1e-9).all()))  # fmt: skip
     holds(f"({name}) its {three.area_conservative:.4f} m^2 are less than the {exact.area_inner:.4f} that are held",
           three.area_conservative < exact.area_inner)  # fmt: skip
+    agree(f"({name}) both areas [m^2]", [three.area_conservative, exact.area_inner], AREAS[name], within=5e-4)
     edges = np.array(three.boundary_type) == "edge"
     ax.fill(*three.conservative.T, color="tab:green", alpha=0.3)
     ax.plot(*three.boundary_point[edges].T, ".", color="k", markersize=2)
