@@ -47,6 +47,42 @@ TEST_F(CudaQp, SameBitsAsTheHost) {
   }
 }
 
+// A warp each, sizes known: rows with one side or two, equations, half-lines of cones, numbers of
+// rows around those that are known, and problems that dual pivots leave.
+TEST_F(CudaQp, FourContactsHaveTheBitsOfTheHost) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const auto compare = [](const QpBatch& batch, const QpSettings& settings = {}) {
+    const QpResult host = solve_qp(batch, settings, Backend::cpu);
+    const QpResult device = solve_qp(batch, settings, Backend::cuda);
+    test::expect_same_bits_but_wide(host, device);
+    const auto methods = device.method.host();
+    return std::count(methods.begin(), methods.end(), QpMethod::active_set);
+  };
+  for (const int rows : {3, 13, 24, 25, 32, 33}) {
+    for (const int kind : {0, 1, 2}) {
+      SCOPED_TRACE(std::to_string(rows) + " rows, kind " + std::to_string(kind));
+      test::QpFlavour flavour;
+      flavour.variables = 12;
+      flavour.rank = 13;
+      flavour.rows = rows;
+      flavour.equations = kind == 1 ? 2 : 0;
+      if (kind == 1) flavour.cones = {{ConeKind::nonnegative, 2}, {ConeKind::zero, 1}};
+      QpBatch batch = test::random_qps(flavour, test::some(67, 29), 31);
+      if (kind == 2) std::fill_n(batch.upper.data(), batch.upper.size(), kInfinity);
+      EXPECT_GE(compare(batch), batch.problems * 9 / 10);
+      if (rows != 24) continue;
+      batch.vector.data()[5 * 12 + 3] = std::numeric_limits<double>::quiet_NaN();
+      batch.hessian.data()[7 * 144] = -1.0;
+      batch.matrix.data()[9 * 24 * 12] = kInfinity;
+      batch.lower.data()[11 * 24 + 2] = 1e300;
+      EXPECT_LE(compare(batch), batch.problems - 4);
+      QpSettings settings;
+      settings.max_iterations = 3;
+      EXPECT_LE(compare(batch, settings), batch.problems / 2);
+    }
+  }
+}
+
 // The second launch: a thread each where there are very many small ones, a warp, and above 64
 // variables a block.
 TEST_F(CudaQp, ActiveSetHasTheBitsOfTheHost) {

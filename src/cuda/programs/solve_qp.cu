@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 #include "cuda/device_scratch.hpp"
@@ -31,29 +32,51 @@ struct PatternLaunch {
   unsigned* sides;        ///< [rows]
 };
 
-/// QpPattern of a batch in device memory: each block takes problems in turn.
+/// mark(e, flags) with flags_of(p * each + e) of all problems p united, for e < each. Neighbouring
+/// threads have neighbouring elements, a thread the same one of many problems.
+template <class Flags, class Mark>
+__device__ __forceinline__ void unite_elements(long each, long problems, Flags&& flags_of,
+                                               Mark&& mark) {
+  if (each == 0) return;
+  const long threads = Grid::global_threads();
+  const long together = threads > each ? threads / each : 1;
+  for (long place = Grid::global_thread(); place < together * each; place += threads) {
+    unsigned flags = 0;
+#if defined(__CUDA_ARCH__)
+#pragma unroll 8
+#endif
+    for (long p = place / each; p < problems; p += together) {
+      flags |= flags_of(p * each + place % each);
+    }
+    if (flags != 0) mark(place % each, flags);
+  }
+}
+
+/// QpPattern of a batch in device memory.
 __global__ void __launch_bounds__(kPatternThreads)
     find_pattern(const __grid_constant__ PatternLaunch launch) {
   const long entries = static_cast<long>(launch.rows) * launch.variables;
   const long cone_entries = static_cast<long>(launch.cone_rows) * launch.variables;
-  for (long p = Grid::block(); p < launch.problems; p += Grid::blocks()) {
-    for (long e = Grid::thread(); e < entries; e += Grid::threads_per_block()) {
-      if (launch.matrix[p * entries + e] != 0.0) launch.nonzero[e] = 1;
-    }
-    for (long e = Grid::thread(); e < cone_entries; e += Grid::threads_per_block()) {
-      if (launch.cone_matrix[p * cone_entries + e] != 0.0) launch.nonzero[entries + e] = 1;
-    }
-    for (int i = Grid::thread(); i < launch.rows; i += Grid::threads_per_block()) {
-      const double lower = launch.lower[p * launch.rows + i];
-      const double upper = launch.upper[p * launch.rows + i];
-      const bool same = lower == upper;
-      const bool from_below = !same && kernels::presence(lower) > 0.0;
-      const bool from_above = !same && kernels::presence(upper) > 0.0;
-      Grid::unite(launch.sides + i, (same ? QpPattern::kEqual : 0U) |
-                                        (from_below ? QpPattern::kLower : 0U) |
-                                        (from_above ? QpPattern::kUpper : 0U));
-    }
-  }
+  unite_elements(
+      entries, launch.problems, [&](long at) { return launch.matrix[at] != 0.0 ? 1U : 0U; },
+      [&](long e, unsigned) { launch.nonzero[e] = 1; });
+  unite_elements(
+      cone_entries, launch.problems,
+      [&](long at) { return launch.cone_matrix[at] != 0.0 ? 1U : 0U; },
+      [&](long e, unsigned) { launch.nonzero[entries + e] = 1; });
+  unite_elements(
+      launch.rows, launch.problems,
+      [&](long at) {
+        const double lower = launch.lower[at];
+        const double upper = launch.upper[at];
+        const bool same = lower == upper;
+        const bool from_below = !same && kernels::presence(lower) > 0.0;
+        const bool from_above = !same && kernels::presence(upper) > 0.0;
+        return (same ? unsigned{QpPattern::kEqual} : 0U) |
+               (from_below ? unsigned{QpPattern::kLower} : 0U) |
+               (from_above ? unsigned{QpPattern::kUpper} : 0U);
+      },
+      [&](long i, unsigned flags) { Grid::unite(launch.sides + i, flags); });
 }
 
 QpPattern pattern_of(const QpBatch& batch, const Stream& stream) {
@@ -79,8 +102,11 @@ QpPattern pattern_of(const QpBatch& batch, const Stream& stream) {
                        sides.upload(wide.data(), wide.size(), s)};
   const int resident = resident_blocks(reinterpret_cast<const void*>(&find_pattern),
                                        kPatternThreads, 0, device_limits());
+  const auto rows = static_cast<std::int64_t>(std::max(batch.rows, batch.cone_rows()));
+  const std::int64_t elements = batch.problems * std::max<std::int64_t>(rows * batch.variables, 1);
+  const std::int64_t blocks = (elements + kPatternThreads - 1) / kPatternThreads;
   launch_kernel("find_pattern", find_pattern,
-                {std::min<std::int64_t>(resident, batch.problems), kPatternThreads}, s, launch);
+                {std::min<std::int64_t>(resident, blocks), kPatternThreads}, s, launch);
   download(pattern.nonzero.data(), nonzero.data(), pattern.nonzero.size(), s);
   download(wide.data(), sides.data(), wide.size(), s);
   stream.synchronize();
@@ -131,24 +157,17 @@ class Launcher {
   Launcher(QpBlock& block, const DeviceLimits& limits)
       : block_(block), stream_(block.stream), limits_(limits) {}
 
+  /// The problems that dual pivots in shared memory leave; all where the shape has none.
+  std::optional<std::vector<int>> pivots(const kernels::QpTaskArrays& arrays, int problems) {
+    const QpPlan plan = plan_pivots(arrays);
+    if (plan.kernel == nullptr) return std::nullopt;
+    return left_by(plan, arrays, "qp_pivots", problems, nullptr);
+  }
+
   /// The problems of `list` that the method leaves; all of `problems` where it is null.
   std::vector<int> first(const kernels::QpTaskArrays& arrays, QpMethod method, int problems,
                          const std::vector<int>* list) {
-    QpKernelLaunch launch{};
-    launch.arrays = arrays;
-    use(launch, problems, list);
-    launch.rest = block_.rest.reserve(static_cast<std::size_t>(launch.count));
-    const int none = 0;
-    launch.rest_count = block_.count.upload(&none, 1, stream_.get());
-    run(plan_first(method, arrays.shape), launch, "qp_first");
-    int left = 0;
-    download(&left, launch.rest_count, 1, stream_.get());
-    stream_.synchronize();
-    std::vector<int> rest(static_cast<std::size_t>(left));
-    download(rest.data(), launch.rest, rest.size(), stream_.get());
-    stream_.synchronize();
-    std::sort(rest.begin(), rest.end());  // neighbours in memory stay neighbours
-    return rest;
+    return left_by(plan_first(method, arrays.shape), arrays, "qp_first", problems, list);
   }
 
   void finish(const kernels::QpTaskArrays& arrays, bool tried, int problems,
@@ -161,6 +180,26 @@ class Launcher {
   }
 
  private:
+  std::vector<int> left_by(const QpPlan& plan, const kernels::QpTaskArrays& arrays,
+                           const char* name, int problems, const std::vector<int>* list) {
+    QpKernelLaunch launch{};
+    launch.arrays = arrays;
+    use(launch, problems, list);
+    if (launch.count == 0) return {};
+    launch.rest = block_.rest.reserve(static_cast<std::size_t>(launch.count));
+    const int none = 0;
+    launch.rest_count = block_.count.upload(&none, 1, stream_.get());
+    run(plan, launch, name);
+    int left = 0;
+    download(&left, launch.rest_count, 1, stream_.get());
+    stream_.synchronize();
+    std::vector<int> rest(static_cast<std::size_t>(left));
+    download(rest.data(), launch.rest, rest.size(), stream_.get());
+    stream_.synchronize();
+    std::sort(rest.begin(), rest.end());  // neighbours in memory stay neighbours
+    return rest;
+  }
+
   void use(QpKernelLaunch& launch, int problems, const std::vector<int>* list) {
     launch.count = list == nullptr ? problems : static_cast<int>(list->size());
     launch.list =
@@ -229,7 +268,9 @@ QpResult solve_qp(const QpBatch& batch, const QpSettings& settings, const QpWarm
       rest = solve_large_qps_on_device(arrays, columns, count, large_qp_limit(settings), s);
     }
     if (!large || method != QpMethod::admm) {
-      rest = launcher.first(arrays, method, problems, large ? &rest : nullptr);
+      const std::optional<std::vector<int>> left =
+          large ? rest : launcher.pivots(arrays, problems);
+      rest = launcher.first(arrays, method, problems, left ? &*left : nullptr);
     }
     launcher.finish(arrays, true, problems, &rest);
   });
