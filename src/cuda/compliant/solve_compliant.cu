@@ -86,6 +86,7 @@ __global__ void __launch_bounds__(WarpLanes::kWidth, ContactGroups::kBlocks)
       }
       group.look_at(memory + place);
       group.recall(given != Slots::kNone);
+      warp.barrier();  // what recall reads, a group without a problem too, is overwritten later
     }
     group.look_at(memory + place);
     const Progress progress = group.advance(running);

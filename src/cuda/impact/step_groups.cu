@@ -241,6 +241,7 @@ __global__ void __launch_bounds__(WarpLanes::kWidth, kBlocks)
         Path behind(lanes, *polygon, weights, memory_of(chosen), pivot_row);
         SlotTask<Size> task(launch, *polygon, behind);
         task.finish(slots.has_ended(chosen));
+        warp.barrier();  // what finish reads is overwritten by begin
         const bool takes = chosen != Slots::kNone && next < launch.problems;
         const Progress progress = task.begin(takes, next);
         if (takes) next += Grid::blocks() * Size::kProblems;
@@ -255,6 +256,7 @@ __global__ void __launch_bounds__(WarpLanes::kWidth, kBlocks)
       }
       path.look_at(memory_of(slot));
       path.recall(given != Slots::kNone);
+      warp.barrier();  // what recall reads, a group without a problem too, is overwritten later
     }
     path.look_at(memory_of(slot));
     const bool patient = running && ++pivots <= kMostPivots;

@@ -29,10 +29,6 @@ struct QpPlan {
   std::size_t shared_limit;  ///< bytes up to which that memory is a block's shared memory
 };
 
-/// What an automatic choice begins with, for sizes that have it; no kernel for others. Problems that
-/// dual pivots do not solve to rounding are left to `plan_first`.
-QpPlan plan_pivots(const kernels::QpTaskArrays& arrays);
-
 /// A thread has a problem to itself up to 24 variables; a block shares a larger one.
 QpPlan plan_first(QpMethod method, const kernels::QpShape& shape);
 

@@ -106,8 +106,8 @@ class QpPivotJudge {
       const double size = magnitude(own_x_);
       unrolled<N>([&](auto k) {
         const double datum = at_.b[k];
-        of_x = of_x || reached(magnitude(at_.hessian[column_ * Layout::kStride + k]) * size,
-                               datum) > 0.0;
+        of_x = of_x ||
+               reached(magnitude(at_.hessian[column_ * Layout::kStride + k]) * size, datum) > 0.0;
         of_y = of_y || reached(magnitude(row()[k] * y), datum) > 0.0;
       });
       known_x |= WarpLanes::where(has_column_ && of_x);
@@ -145,8 +145,7 @@ class QpPivotJudge {
     });
     for (unsigned left = held_ & known_y; left != 0; left &= left - 1U) {
       const int i = WarpLanes::lowest(left);
-      datum = datum +
-              magnitude(at_.matrix[i * Layout::kStride + column_] * WarpLanes::from(y, i));
+      datum = datum + magnitude(at_.matrix[i * Layout::kStride + column_] * WarpLanes::from(y, i));
     }
     column_datum_ = magnitude(q_) + datum;
     WarpLanes::barrier();
@@ -186,10 +185,10 @@ class QpPivotJudge {
     using kernels::magnitude;
     certificate::MaxAbs<> worst;
     if (has_column_) {
-      worst.add(missed(bent_ + q_ + pull_, column_size_,
-                       unit_of(column_datum_, magnitude(q_), column_size_ + magnitude(q_),
-                               column_rounding_),
-                       column_rounding_));
+      worst.add(missed(
+          bent_ + q_ + pull_, column_size_,
+          unit_of(column_datum_, magnitude(q_), column_size_ + magnitude(q_), column_rounding_),
+          column_rounding_));
       worst.add(certificate::beyond_reach(column_size_, column_datum_, column_rounding_));
     }
     double gap = 0.0;
@@ -237,8 +236,7 @@ class QpPivotJudge {
       gap = gap + second;
       terms = terms + magnitude(second);
     }
-    const double beyond =
-        certificate::positive_part(magnitude(gap) - column_rounding_ * noise);
+    const double beyond = certificate::positive_part(magnitude(gap) - column_rounding_ * noise);
     const double of_gap =
         quotient(kGapShare * beyond, terms > certificate::kTiny ? terms : certificate::kTiny);
     worst.add(of_gap);

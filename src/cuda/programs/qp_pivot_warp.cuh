@@ -16,9 +16,8 @@ namespace carom::cuda {
 /// f(k) for k = 0 .. Count - 1, which the compiler knows: elements of arrays stay in registers.
 template <int Count, class F>
 CAROM_INLINE void unrolled(F&& f) {
-  [&]<int... K>(std::integer_sequence<int, K...>) {
-    (f(std::integral_constant<int, K>{}), ...);
-  }(std::make_integer_sequence<int, Count>{});
+  [&]<int... K>(std::integer_sequence<int, K...>) { (f(std::integral_constant<int, K>{}), ...); }
+  (std::make_integer_sequence<int, Count>{});
 }
 
 /// x, which the compiler takes for another one at each place: what follows from it in a loop is not
@@ -97,9 +96,8 @@ class QpPivotWarp {
     static_assert(kChains == 4);
     const unsigned in_fours = first_bits(shape.rows / kChains * kChains);
     const unsigned behind = first_bits(shape.rows) & ~in_fours;
-    unrolled<kChains>([&](auto c) {
-      chain_[c] = (in_fours & (0x11111111U << c)) | (c == 0 ? behind : 0U);
-    });
+    unrolled<kChains>(
+        [&](auto c) { chain_[c] = (in_fours & (0x11111111U << c)) | (c == 0 ? behind : 0U); });
     structure_ = 0;
     for (int i = 0; i < shape.rows; ++i) {
       for (int t = shape.row_first[i]; t < shape.row_first[i + 1]; ++t) {
@@ -407,8 +405,7 @@ class QpPivotWarp {
       }
     }
     loss = kernels::larger(loss, 0.0);
-    const unsigned candidates =
-        WarpLanes::where((loss > 0.0) & (room < kernels::kInfinity));
+    const unsigned candidates = WarpLanes::where((loss > 0.0) & (room < kernels::kInfinity));
     Block best = entering;
     if (candidates == 0) return best;
     unrolled<kChains>([&](auto c) {
@@ -461,15 +458,13 @@ class QpPivotWarp {
     if constexpr (Waiting) own = fused(a_, a_down_, own);
     const double diagonal = from(own, entering);
     const bool dependent = diagonal <= kDependent;
-    const double least =
-        energy_ * (dependent ? kFeasibleDependent * kFeasibleDependent : limit_);
+    const double least = energy_ * (dependent ? kFeasibleDependent * kFeasibleDependent : limit_);
     if (!(worst.score > least || at.pending)) return Step::done;
     ++pivots_;
 
     double entry = take_column<Waiting>(entering);
     const double outside = from(TwoSided && !(side > 0.0) ? above_ : below_, entering);
-    const Block block =
-        first_block(entry, side, {outside, dependent ? 0.0 : diagonal, -1});
+    const Block block = first_block(entry, side, {outside, dependent ? 0.0 : diagonal, -1});
     if (!(block.rate > 0.0)) return Step::broken;
     const double length = block.room / block.rate;
     const bool drops = block.index >= 0;

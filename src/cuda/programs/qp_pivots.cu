@@ -1,7 +1,8 @@
+#include "cuda/programs/qp_pivots.hpp"
+
 #include <limits>
 
 #include "cuda/lanes.cuh"
-#include "cuda/programs/qp_kernels.hpp"
 #include "cuda/programs/qp_pivot_judge.cuh"
 #include "cuda/programs/qp_pivot_warp.cuh"
 
@@ -12,7 +13,9 @@ namespace carom::cuda {
 namespace {
 
 constexpr int kVariables = 12;
-constexpr int kBlocks = 16;  // resident ones, for the register limit
+/// Resident ones, for the register limit.
+template <int R>
+constexpr int kBlocks = R <= 24 ? 20 : 16;
 
 template <int N, int R, bool TwoSided>
 class QpPivotTask {
@@ -127,8 +130,8 @@ class QpPivotTask {
       arrays_.point[p * N + lane()] = nan;
     }
     if (lane() < rows) {
-      double* const to = lane() < m ? arrays_.dual + p * m + lane()
-                                    : arrays_.cone_dual + p * k + lane() - m;
+      double* const to =
+          lane() < m ? arrays_.dual + p * m + lane() : arrays_.cone_dual + p * k + lane() - m;
       *to = y;
     }
     if (lane() < proof) arrays_.certificate[p * proof + lane()] = nan;
@@ -148,7 +151,7 @@ class QpPivotTask {
 };
 
 template <int N, int R, bool TwoSided>
-__global__ void __launch_bounds__(WarpLanes::kWidth, kBlocks)
+__global__ void __launch_bounds__(WarpLanes::kWidth, kBlocks<R>)
     qp_pivot_warps(const __grid_constant__ QpKernelLaunch launch) {
   QpPivotTask<N, R, TwoSided> task(launch, shared_memory());
   for (int p = Grid::block(); p < launch.count; p += Grid::blocks()) {
