@@ -154,7 +154,7 @@ profiled="rocking_block_2^22 sample_tables
   cube_drop_2^18 sample_threads
   steps_n028_2^18 step_groups
   lcps_n28_2^18 solve_lcps
-  contact_pyramids_n12_2^18 qp_first
+  contact_pyramids_n12_2^18 qp_pivot
   compliant_four_contacts_2^18 solve_
   support_four_contacts_2^14 sweep"
 stage_4() {

@@ -268,8 +268,7 @@ QpResult solve_qp(const QpBatch& batch, const QpSettings& settings, const QpWarm
       rest = solve_large_qps_on_device(arrays, columns, count, large_qp_limit(settings), s);
     }
     if (!large || method != QpMethod::admm) {
-      const std::optional<std::vector<int>> left =
-          large ? rest : launcher.pivots(arrays, problems);
+      const std::optional<std::vector<int>> left = large ? rest : launcher.pivots(arrays, problems);
       rest = launcher.first(arrays, method, problems, left ? &*left : nullptr);
     }
     launcher.finish(arrays, true, problems, &rest);
