@@ -17,8 +17,9 @@ namespace carom {
 /// (open, closed, sticking, sliding) is one equation in F = W p + u and p, whose transpose is
 /// solved (docs/explanation/derivatives.md); redundant contacts are regular, since W = G M^-1 G' +
 /// 1/(h^2 K
-/// + h B) is definite. `solver` is what the step was taken with; a step with (dG/dt) v and its
-/// centripetal term is undefined.
+/// + h B) is definite. `solver` is what the step was taken with. With (dG/dt) v not zero, its
+/// centripetal term and rows of one kind that depend on each other, G and M have no derivative; a
+/// kind of which some rows exert nothing has none at all then: undefined.
 /// wanted: names of the gradients; empty: all.
 /// `answer` is that of solve_compliant(batch, solver). backend: automatic or cpu. Errors:
 /// InvalidInput for shapes, settings, the law programme, a cotangent that is not finite, a name

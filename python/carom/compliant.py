@@ -83,8 +83,8 @@ class StepResult(Batched, Differentiable):
 
         wrt: names of step_size, mass_matrix, force, velocity, position_map, jacobian, jacobian_dot_v, phi,
         stiffness, damping, friction; None all. Redundant contacts are regular: their springs share
-        the load. With Jdot_v and its centripetal term (centripetal=True) the derivative is undefined; the law
-        programme is refused. Otherwise as LcpResult.vjp."""
+        the load. With Jdot_v not zero and its centripetal term, J and M have no derivative where rows of one
+        kind depend on each other: undefined. The law programme is refused. Otherwise as LcpResult.vjp."""
         cotangent = {"velocity": velocity, "increment": increment, "force": force, "kinetic_energy": kinetic_energy}
         made: StepGradient = self._vjp(StepGradient, cotangent, wrt, at_kink, not_solved, on_error, settings)
         return made

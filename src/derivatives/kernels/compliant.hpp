@@ -33,7 +33,7 @@ enum class StepMode : int {
 /// n velocities, r rows.
 template <class Memory>
 struct StepModesLayout {
-  Memory mass;      ///< Cholesky factor of M, [n, n]
+  Memory mass;      ///< Cholesky factor of M, its diagonal by inverses, [n, n]
   Memory velocity;  ///< v', polished
   Memory push;      ///< v0 = v + h M^-1 f
   Memory flexible;  ///< M^-1 G_i', [r, n]
@@ -50,6 +50,9 @@ struct StepModesLayout {
   Memory g, y, extra, psi, psi_other, row;  ///< [r]
   Memory lambda, lambda_other, column;      ///< [n]
   Memory slip;                              ///< n or F^ of a contact at its tangents, [r]
+  Memory hat;           ///< Cholesky factors of D of each kind of rows, diagonals by inverses
+  Memory moment, turn;  ///< m = M^ (dG/dt) v, and its adjoint, [r]
+  Memory along_moment, along_turn;  ///< M^-1 G'm and M^-1 G't of each kind, [5 n]
 
   StepModesLayout() = default;
   CAROM_INLINE constexpr StepModesLayout(kernels::Arena<Memory>& arena, long n, long r)
@@ -81,12 +84,17 @@ struct StepModesLayout {
         lambda(arena.take(n)),
         lambda_other(arena.take(n)),
         column(arena.take(n)),
-        slip(arena.take(r)) {}
+        slip(arena.take(r)),
+        hat(arena.take(r * r)),
+        moment(arena.take(r)),
+        turn(arena.take(r)),
+        along_moment(arena.take(5 * n)),
+        along_turn(arena.take(5 * n)) {}
 };
 CAROM_HOST_DEVICE constexpr long step_derivative_reals(int n, int r) {
   return kernels::values_of<StepModesLayout>(static_cast<long>(n), static_cast<long>(r));
 }
-CAROM_HOST_DEVICE constexpr long step_derivative_ints(int r) { return 8L * r; }
+CAROM_HOST_DEVICE constexpr long step_derivative_ints(int r) { return 9L * r; }
 
 struct StepShape {
   int velocities, rows, positions;
@@ -113,15 +121,13 @@ class StepDerivative {
         basic_(ints + 5L * shape.rows),
         pivots_(ints + 6L * shape.rows),
         before_(ints + 7L * shape.rows),
+        picked_(ints + 8L * shape.rows),
         factors_(at_.factors, pivots_, shape.rows),
         h_(problem.step_size[0]) {}
 
   CAROM_HOST_DEVICE bool modes(const double* force, Report& report) {
     if (!carry(force)) return false;
     report.status = Smoothness::undefined;
-    for (int k = 0; k < count_; ++k) {
-      if (centripetal_ && problem_.jacobian_dot_v[row_[k]] != 0.0) return false;
-    }
     if (!prepare()) return false;
     flow();
     measure();
@@ -169,6 +175,11 @@ class StepDerivative {
 
   CAROM_HOST_DEVICE bool adjoint(const StepCotangentView& cotangent,
                                  const StepGradientView& gradient, Report& report) {
+    if (moment_refuses(gradient.jacobian_dot_v != nullptr,
+                       gradient.jacobian != nullptr || gradient.mass_matrix != nullptr)) {
+      report.status = Smoothness::undefined;
+      return none(gradient);
+    }
     // g_v and g_p, the losses' gradients in v' and p.
     double* pull = at_.column;
     const double energy = cotangent.kinetic_energy != nullptr ? *cotangent.kinetic_energy : 0.0;
@@ -250,6 +261,10 @@ class StepDerivative {
 
   CAROM_HOST_DEVICE bool tangent(const StepDirectionView& d, const StepTangentView& out,
                                  Report& report) {
+    if (moment_refuses(d.jacobian_dot_v != nullptr,
+                       d.jacobian != nullptr || d.mass_matrix != nullptr)) {
+      report.status = Smoothness::undefined;
+    }
     change(d);
     const int b = doubtfuls_;
     solve_change(d);
@@ -411,9 +426,9 @@ class StepDerivative {
         for (int l = 0; l < j; ++l) sum -= at_.mass[i * n_ + l] * at_.mass[j * n_ + l];
         if (i == j) {
           if (!(sum > 0.0)) return false;
-          at_.mass[i * n_ + i] = kernels::square_root(sum);
+          at_.mass[i * n_ + i] = 1.0 / kernels::square_root(sum);
         } else {
-          at_.mass[i * n_ + j] = sum / at_.mass[j * n_ + j];
+          at_.mass[i * n_ + j] = sum * at_.mass[j * n_ + j];
         }
       }
     }
@@ -423,6 +438,18 @@ class StepDerivative {
     for (int k = 0; k < count_; ++k) {
       for (int j = 0; j < n_; ++j) flexible(k)[j] = jacobian(k)[j];
       over_mass(flexible(k));
+    }
+    moves_ = false;
+    for (int k = 0; k < count_; ++k) {
+      at_.moment[k] = 0.0;
+      moves_ = moves_ || (centripetal_ && problem_.jacobian_dot_v[row_[k]] != 0.0);
+    }
+    if (moves_) {
+      factor_kinds();
+      if (mixed_) return false;
+      for (int k = 0; k < count_; ++k) at_.moment[k] = problem_.jacobian_dot_v[row_[k]];
+      over_kinds(at_.moment);
+      push_back(at_.moment, at_.along_moment);
     }
     for (int k = 0; k < count_; ++k) {
       for (int l = 0; l <= k; ++l) {
@@ -441,19 +468,115 @@ class StepDerivative {
   }
   CAROM_INLINE double bias(int k) const {
     const int i = row_[k];
-    return h_ * problem_.jacobian_dot_v[i] + problem_.stiffness[i] * problem_.phi[i] / rate(k);
+    return h_ * problem_.jacobian_dot_v[i] + spring(k) / rate(k);
+  }
+  /// K phi + m.
+  CAROM_INLINE double spring(int k) const {
+    return problem_.stiffness[row_[k]] * problem_.phi[row_[k]] + at_.moment[k];
+  }
+
+  // The centripetal term m = M^ (dG/dt) v, M^ = (G M^-1 G')^-1 of each kind of rows, on the first
+  // rows of a kind that are independent, as the solver has it.
+
+  CAROM_INLINE int kind_of(int i) const {
+    switch (problem_.type[i]) {
+      case RowType::bilateral:
+        return 0;
+      case RowType::unilateral:
+        return 1;
+      case RowType::normal:
+        return 2;
+      case RowType::tangent:
+        return problem_.type[i - 1] == RowType::normal ? 3 : 4;
+      default:
+        return -1;
+    }
+  }
+  CAROM_HOST_DEVICE void factor_kinds() {
+    // A row that exerts nothing belongs to its kind all the same, and is not among these.
+    mixed_ = redundant_ = false;
+    for (int i = 0, k = 0; i < shape_.rows; ++i) {
+      if (k < count_ && row_[k] == i) {
+        ++k;
+        continue;
+      }
+      for (int l = 0; l < count_; ++l) mixed_ = mixed_ || kind_of(row_[l]) == kind_of(i);
+    }
+    int taken[5] = {};
+    for (int k = 0; k < count_; ++k) {
+      const int kind = kind_of(row_[k]);
+      double* lower = at_.hat + static_cast<long>(k) * count_;
+      picked_[k] = 0;
+      double diagonal = 0.0;
+      for (int j = 0; j < n_; ++j) diagonal += jacobian(k)[j] * flexible(k)[j];
+      double pivot = diagonal;
+      for (int l = 0; l < k; ++l) {
+        if (picked_[l] == 0 || kind_of(row_[l]) != kind) continue;
+        const double* earlier = at_.hat + static_cast<long>(l) * count_;
+        double sum = 0.0;
+        for (int j = 0; j < n_; ++j) sum += jacobian(k)[j] * flexible(l)[j];
+        for (int j = 0; j < l; ++j) {
+          if (picked_[j] != 0 && kind_of(row_[j]) == kind) sum -= lower[j] * earlier[j];
+        }
+        lower[l] = sum * earlier[l];
+        pivot -= lower[l] * lower[l];
+      }
+      if (!(pivot > 1e-10 * diagonal) || taken[kind] == n_) {
+        redundant_ = true;
+        continue;
+      }
+      picked_[k] = 1;
+      ++taken[kind];
+      lower[k] = 1.0 / kernels::square_root(pivot);
+    }
+  }
+  /// x := M^ x, kind by kind; zero at rows that depend on others of their kind.
+  CAROM_HOST_DEVICE void over_kinds(double* x) const {
+    for (int k = 0; k < count_; ++k) {
+      if (picked_[k] == 0) {
+        x[k] = 0.0;
+        continue;
+      }
+      const double* lower = at_.hat + static_cast<long>(k) * count_;
+      for (int l = 0; l < k; ++l) {
+        if (picked_[l] != 0 && kind_of(row_[l]) == kind_of(row_[k])) x[k] -= lower[l] * x[l];
+      }
+      x[k] *= lower[k];
+    }
+    for (int k = count_ - 1; k >= 0; --k) {
+      if (picked_[k] == 0) continue;
+      for (int l = k + 1; l < count_; ++l) {
+        if (picked_[l] == 0 || kind_of(row_[l]) != kind_of(row_[k])) continue;
+        x[k] -= at_.hat[static_cast<long>(l) * count_ + k] * x[l];
+      }
+      x[k] *= at_.hat[static_cast<long>(k) * count_ + k];
+    }
+  }
+  /// M^-1 G'x of each kind's rows.
+  CAROM_HOST_DEVICE void push_back(const double* x, double* to) const {
+    for (int j = 0; j < 5 * n_; ++j) to[j] = 0.0;
+    for (int k = 0; k < count_; ++k) {
+      double* own = to + kind_of(row_[k]) * n_;
+      for (int j = 0; j < n_; ++j) own[j] += flexible(k)[j] * x[k];
+    }
+  }
+  /// Whether the derivative asks for what m does not have.
+  CAROM_HOST_DEVICE bool moment_refuses(bool rates, bool geometry) {
+    if (!centripetal_ || (!rates && !moves_)) return false;
+    if (!moves_) factor_kinds();
+    return mixed_ || (moves_ && redundant_ && geometry);
   }
   /// x := M^-1 x.
   CAROM_HOST_DEVICE void over_mass(double* x) const {
     for (int i = 0; i < n_; ++i) {
       double sum = x[i];
       for (int j = 0; j < i; ++j) sum -= at_.mass[i * n_ + j] * x[j];
-      x[i] = sum / at_.mass[i * n_ + i];
+      x[i] = sum * at_.mass[i * n_ + i];
     }
     for (int i = n_ - 1; i >= 0; --i) {
       double sum = x[i];
       for (int j = i + 1; j < n_; ++j) sum -= at_.mass[j * n_ + i] * x[j];
-      x[i] = sum / at_.mass[i * n_ + i];
+      x[i] = sum * at_.mass[i * n_ + i];
     }
   }
 
@@ -472,8 +595,9 @@ class StepDerivative {
     double energy = 0.0;
     for (int k = 0; k < count_; ++k) {
       const int i = row_[k];
-      double size = magnitude(h_ * problem_.jacobian_dot_v[i]) +
-                    magnitude(problem_.stiffness[i] * problem_.phi[i] / rate(k));
+      double size =
+          magnitude(h_ * problem_.jacobian_dot_v[i]) +
+          (magnitude(problem_.stiffness[i] * problem_.phi[i]) + magnitude(at_.moment[k])) / rate(k);
       for (int j = 0; j < n_; ++j) {
         const double v = problem_.velocity[j];
         size += magnitude(jacobian(k)[j]) * (magnitude(v) + magnitude(at_.push[j] - v));
@@ -778,6 +902,11 @@ class StepDerivative {
     for (int d = 0; d < doubtfuls_; ++d) {
       if (doubt_[doubtful_[d]] == 1) psi[doubtful_[d]] += at_.direct[d];
     }
+    if (moves_ || (centripetal_ && gradient.jacobian_dot_v != nullptr)) {
+      for (int k = 0; k < count_; ++k) at_.turn[k] = -psi[k] / rate(k);
+      over_kinds(at_.turn);
+      push_back(at_.turn, at_.along_turn);
+    }
     double* lambda = at_.lambda;
     for (int j = 0; j < n_; ++j) {
       double sum = pull[j];
@@ -791,8 +920,13 @@ class StepDerivative {
         for (int j = 0; j < n_; ++j) {
           const double one = lambda[i] * (v[j] - problem_.velocity[j]);
           const double other = lambda[j] * (v[i] - problem_.velocity[i]);
+          double twist = 0.0;
+          for (int kind = 0; kind < 5 * n_ && moves_; kind += n_) {
+            twist += at_.along_turn[kind + i] * at_.along_moment[kind + j] +
+                     at_.along_turn[kind + j] * at_.along_moment[kind + i];
+          }
           gradient.mass_matrix[static_cast<long>(i) * n_ + j] =
-              0.5 * (energy * (v[i] * v[j]) - (one + other));
+              0.5 * (energy * (v[i] * v[j]) - (one + other) + twist);
         }
       }
     }
@@ -835,16 +969,26 @@ class StepDerivative {
         double* to = gradient.jacobian + static_cast<long>(i) * n_;
         for (int j = 0; j < n_; ++j) to[j] = p * lambda[j] - psi[k] * v[j];
       }
-      if (gradient.jacobian_dot_v != nullptr) gradient.jacobian_dot_v[i] = -h_ * psi[k];
+      if (gradient.jacobian_dot_v != nullptr) {
+        gradient.jacobian_dot_v[i] = -h_ * psi[k] + (centripetal_ ? at_.turn[k] : 0.0);
+      }
+      if (moves_ && gradient.jacobian != nullptr) {
+        double* to = gradient.jacobian + static_cast<long>(i) * n_;
+        const int kind = kind_of(i) * n_;
+        for (int j = 0; j < n_; ++j) {
+          to[j] -=
+              at_.turn[k] * at_.along_moment[kind + j] + at_.moment[k] * at_.along_turn[kind + j];
+        }
+      }
       if (gradient.phi != nullptr) gradient.phi[i] = -psi[k] * stiff / s;
       const double soft = p * h_ / (e * e);
       if (gradient.stiffness != nullptr) {
-        gradient.stiffness[i] = -psi[k] * (phi * damp / (s * s) - h_ * soft);
+        gradient.stiffness[i] = -psi[k] * ((phi * damp - h_ * at_.moment[k]) / (s * s) - h_ * soft);
       }
       if (gradient.damping != nullptr) {
-        gradient.damping[i] = psi[k] * (stiff * phi / (s * s) + soft);
+        gradient.damping[i] = psi[k] * (spring(k) / (s * s) + soft);
       }
-      step += psi[k] * (stiff * stiff * phi / (s * s) + p * (2.0 * h_ * stiff + damp) / (e * e) -
+      step += psi[k] * (stiff * spring(k) / (s * s) + p * (2.0 * h_ * stiff + damp) / (e * e) -
                         problem_.jacobian_dot_v[i]);
       if (cotangent.force != nullptr) step -= p / h_ * cotangent.force[i] / h_;
       if (gradient.friction != nullptr && static_cast<StepMode>(mode_[k]) == StepMode::slide) {
@@ -883,6 +1027,8 @@ class StepDerivative {
       dv[i] = sum;
     }
     over_mass(dv);
+    const bool turned = centripetal_ && (moves_ || d.jacobian_dot_v != nullptr);
+    if (turned) change_moment(d);
     for (int k = 0; k < count_; ++k) {
       const int i = row_[k];
       const double stiff = problem_.stiffness[i], damp = problem_.damping[i], phi = problem_.phi[i];
@@ -892,15 +1038,50 @@ class StepDerivative {
       double sum = dh * problem_.jacobian_dot_v[i];
       if (d.jacobian_dot_v != nullptr) sum += h_ * d.jacobian_dot_v[i];
       if (d.phi != nullptr) sum += stiff * d.phi[i] / s;
-      sum += dk * (phi * damp / (s * s) - p * h_ * h_ / (e * e));
-      sum -= db * (stiff * phi / (s * s) + p * h_ / (e * e));
-      sum -= dh * (stiff * stiff * phi / (s * s) + p * (2.0 * h_ * stiff + damp) / (e * e));
+      if (turned) sum += at_.turn[k] / s;
+      sum += dk * ((phi * damp - h_ * at_.moment[k]) / (s * s) - p * h_ * h_ / (e * e));
+      sum -= db * (spring(k) / (s * s) + p * h_ / (e * e));
+      sum -= dh * (stiff * spring(k) / (s * s) + p * (2.0 * h_ * stiff + damp) / (e * e));
       for (int j = 0; j < n_; ++j) {
         sum += jacobian(k)[j] * dv[j];
         if (d.jacobian != nullptr) sum += d.jacobian[static_cast<long>(i) * n_ + j] * v[j];
       }
       at_.row[k] = sum;
     }
+  }
+  /// turn := dm = M^ (d(dG/dt v) - dD m), dD m = dG M^-1 G'm + G M^-1 (dG'm - dM M^-1 G'm).
+  CAROM_HOST_DEVICE void change_moment(const StepDirectionView& d) {
+    for (int j = 0; j < 5 * n_; ++j) at_.along_turn[j] = 0.0;
+    for (int k = 0; k < count_ && moves_ && d.jacobian != nullptr; ++k) {
+      double* own = at_.along_turn + kind_of(row_[k]) * n_;
+      for (int j = 0; j < n_; ++j) {
+        own[j] += d.jacobian[static_cast<long>(row_[k]) * n_ + j] * at_.moment[k];
+      }
+    }
+    for (int kind = 0; kind < 5 * n_ && moves_; kind += n_) {
+      double* own = at_.along_turn + kind;
+      for (int i = 0; i < n_ && d.mass_matrix != nullptr; ++i) {
+        for (int j = 0; j < n_; ++j) {
+          own[i] -= 0.5 *
+                    (d.mass_matrix[static_cast<long>(i) * n_ + j] +
+                     d.mass_matrix[static_cast<long>(j) * n_ + i]) *
+                    at_.along_moment[kind + j];
+        }
+      }
+      over_mass(own);
+    }
+    for (int k = 0; k < count_; ++k) {
+      const int kind = kind_of(row_[k]) * n_;
+      double sum = d.jacobian_dot_v != nullptr ? d.jacobian_dot_v[row_[k]] : 0.0;
+      for (int j = 0; j < n_ && moves_; ++j) {
+        sum -= jacobian(k)[j] * at_.along_turn[kind + j];
+        if (d.jacobian != nullptr) {
+          sum -= d.jacobian[static_cast<long>(row_[k]) * n_ + j] * at_.along_moment[kind + j];
+        }
+      }
+      at_.turn[k] = sum;
+    }
+    over_kinds(at_.turn);
   }
   CAROM_INLINE double friction_change(const StepDirectionView& d, int k) const {
     return d.friction != nullptr ? d.friction[row_[normal_[k]]] : 0.0;
@@ -1055,12 +1236,16 @@ class StepDerivative {
   int* basic_;
   int* pivots_;
   int* before_;
+  int* picked_;
   Factors factors_;
   double h_;
   int count_ = 0;
   int doubtfuls_ = 0;
   int loose_ = 0;
   double margin_ = 0.0;
+  bool moves_ = false;      // whether m is not zero
+  bool mixed_ = false;      // a kind has rows that exert nothing
+  bool redundant_ = false;  // a kind has rows that depend on each other
 };
 
 }  // namespace carom::derivatives

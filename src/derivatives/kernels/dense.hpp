@@ -14,7 +14,7 @@ CAROM_INLINE double magnitude(double x) { return certificate::absolute(x); }
 template <class Memory>
 struct FactorsLayout {
   Memory matrix;        ///< as given, row-major [n, n]
-  Memory lu;            ///< of the scaled matrix
+  Memory lu;            ///< of the scaled matrix, pivots by their inverses
   Memory row_scale;     ///< powers of two
   Memory column_scale;  ///< likewise
   Memory scratch;       ///< [3 n]
@@ -94,6 +94,7 @@ class Factors {
       if (!(magnitude(pivot) > kSingular)) return false;
       if (pivot < 0.0) sign_ = -sign_;
       const double inverse = 1.0 / pivot;
+      lu(k, k) = inverse;
       for (int i = k + 1; i < n; ++i) {
         const double factor = lu(i, k) * inverse;
         lu(i, k) = factor;
@@ -201,12 +202,12 @@ class Factors {
     for (int i = n_ - 1; i >= 0; --i) {
       double sum = x[i];
       for (int j = i + 1; j < n_; ++j) sum = sum - lu(i, j) * x[j];
-      x[i] = sum / lu(i, i);
+      x[i] = sum * lu(i, i);
     }
   }
   CAROM_HOST_DEVICE void eliminate_transposed(double* x) const {
     for (int i = 0; i < n_; ++i) {
-      x[i] /= lu(i, i);
+      x[i] *= lu(i, i);
       for (int j = i + 1; j < n_; ++j) x[j] = x[j] - lu(i, j) * x[i];
     }
     for (int i = n_ - 1; i > 0; --i) {
