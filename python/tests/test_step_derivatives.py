@@ -278,3 +278,22 @@ def test_numbers_that_stand_for_all_rows_have_the_sum():
     g, e = one.vjp(velocity=[[1.0, 2.0]]), each.vjp(velocity=[[1.0, 2.0]])
     assert g.stiffness.shape == () and g.step_size.shape == ()
     assert float(g.damping) == pytest.approx(e.damping.sum(), rel=1e-14)
+
+
+def test_slips_of_all_sizes_are_certified():
+    """Some of 4000 boxes are about to stick: a slide's equation changes with its flow."""
+    rng = np.random.default_rng(2)
+    n = 4000
+    J = np.array([row for x, y in CORNERS for row in ([0, 0, 1, y, -x, 0], [1, 0, 0, 0, -0.3, -y], [0, 1, 0, 0.3, 0, x])], float)
+    normal = np.arange(12) % 3 == 0
+    rows = carom.compliant.Rows(["normal", "tangent", "tangent"] * 4, J, 0.0,
+                                np.where(normal, -1e-3 * rng.uniform(size=(n, 12)), 0.0), np.where(normal, 2e4, 0.0),
+                                np.where(normal, 50.0, 1e4), np.where(normal, 0.4, 0.0))  # fmt: skip
+    v = rng.normal(size=(n, 6)) * [1, 1, 0.2, 0.2, 0.2, 0.2]
+    M = np.diag([2.0, 2.0, 2.0, 0.1, 0.15, 0.2])
+    r = carom.compliant.step(M, [0, 0, -20.0, 0, 0, 0], v, rows, 0.01)
+    w, dv = rng.normal(size=(2, n, 6))
+    g, d = r.vjp(velocity=w, wrt=("velocity",)), r.jvp(velocity=dv)
+    assert set(g.words()) == set(d.words()) == {"smooth"} and g.margin.min() < 1e-4
+    left, right = (g.velocity * dv).sum(axis=1), (d.velocity * w).sum(axis=1)
+    assert np.max(np.abs(left - right) / np.abs(g.velocity * dv).sum(axis=1)) < 1e-11

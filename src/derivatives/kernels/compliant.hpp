@@ -152,7 +152,8 @@ class StepDerivative {
       // Modes that do not settle have gaps about as large as what polishing moved.
       if (round >= 3) tolerance = kernels::larger(tolerance, 10.0 * report.shift);
       const bool changed = split(tolerance);
-      stale = changed || moved > 1e-14;
+      stale =
+          changed || slides_;  // a slide's equation changes with its flow, however small that is
       if (!changed && moved <= 1e-13) break;
     }
     report.margin = margin_;
@@ -648,6 +649,7 @@ class StepDerivative {
   CAROM_HOST_DEVICE bool split(double tolerance) {
     bool changed = false;
     doubtfuls_ = loose_ = 0;
+    slides_ = false;
     margin_ = kernels::kInfinity;
     for (int k = 0; k < count_; ++k) {
       before_[k] = mode_[k] + 8 * doubt_[k];
@@ -686,6 +688,7 @@ class StepDerivative {
           }
         }
       }
+      slides_ = slides_ || tangent == StepMode::slide;
       for (int c = 1; c <= t; ++c) mode_[k + c] = static_cast<int>(tangent);
       // Directions: of slip, or of the friction that it would begin against.
       const double* along = doubt_[k] == 2 ? at_.impulse : at_.flow;
@@ -1243,6 +1246,7 @@ class StepDerivative {
   int doubtfuls_ = 0;
   int loose_ = 0;
   double margin_ = 0.0;
+  bool slides_ = false;     // whether any contact slides
   bool moves_ = false;      // whether m is not zero
   bool mixed_ = false;      // a kind has rows that exert nothing
   bool redundant_ = false;  // a kind has rows that depend on each other
