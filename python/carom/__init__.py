@@ -13,7 +13,9 @@ from ._files import load
 from ._mujoco import from_mujoco
 from ._pinocchio import from_pinocchio
 from ._validate import Validation, validate
+from .batches import LcpBatch, LpBatch, QpBatch
 from .boxed import BoxedLcpResult, solve_affine_vi, solve_boxed_lcp, solve_mixed_lcp
+from .decisions import LcpDecision, decide_lcp
 from .errors import BackendUnavailable, CudaError, InvalidInput, SolveError
 from .problems import Problems, model, models
 from .robots import robot
@@ -23,9 +25,9 @@ from .solvers import solve_coulomb, solve_lcp, solve_lp, solve_qp, solve_sdp
 __version__ = info()["version"]
 
 __all__ = [
-    "BackendUnavailable", "BoxedLcpResult", "CoulombResult", "CudaError", "CudaScope", "InvalidInput", "LcpResult", "LpResult", "Problems",
-    "QpMethod", "QpResult", "RowType", "SdpResult", "Smoothness", "SolveError", "Status", "TrajectoryStatus",
-    "Validation", "Workspace", "check", "compliant", "data", "dataset", "equilibrium", "from_mujoco", "from_pinocchio", "impact",
+    "BackendUnavailable", "BoxedLcpResult", "CoulombResult", "CudaError", "CudaScope", "InvalidInput", "LcpBatch", "LcpDecision", "LcpResult", "LpBatch", "LpResult", "Problems",
+    "QpBatch", "QpMethod", "QpResult", "RowType", "SdpResult", "Smoothness", "SolveError", "Status", "TrajectoryStatus",
+    "Validation", "Workspace", "check", "compliant", "data", "dataset", "decide_lcp", "equilibrium", "from_mujoco", "from_pinocchio", "impact",
     "info", "load", "model", "models", "motion", "robot", "robots", "solve_affine_vi", "solve_boxed_lcp",
     "solve_coulomb", "solve_lcp", "solve_lp", "solve_mixed_lcp", "solve_qp", "solve_sdp",
     "stability", "validate",

@@ -8,6 +8,7 @@
 
 #include <carom/boxed_lcp.hpp>
 #include <carom/certificate_boxed_lcp.hpp>
+#include <carom/lcp_decision.hpp>
 
 #include "call.hpp"
 #include "families.hpp"
@@ -86,6 +87,56 @@ nb::object residuals(const nb::dict& problem, const nb::dict& answer, std::int64
   return array_of(std::move(found));
 }
 
+/// One dict a problem.
+nb::list decide(const nb::dict& arrays, std::int64_t problems, int order,
+                const nb::dict& settings) {
+  LcpBatch batch;
+  static_cast<LcpSizes&>(batch) = {problems, order};
+  borrow(batch, batch, arrays);
+  const auto chosen = settings_from<LcpDecisionSettings>(settings);
+  auto decisions = list_in_pieces(
+      batch, [&](const LcpBatch& piece, std::int64_t) { return decide_lcp(piece, chosen); }, 16);
+  nb::list result;
+  const auto n = static_cast<std::size_t>(order);
+  for (LcpDecision& own : decisions) {
+    std::vector<std::int32_t> tree;
+    for (const LcpTreeNode& node : own.tree) {
+      for (const int value : {node.parent, node.pair, node.side}) tree.push_back(value);
+    }
+    std::vector<double> leaves;
+    for (const auto& y : own.leaf_farkas) leaves.insert(leaves.end(), y.begin(), y.end());
+    nb::dict entry;
+    const std::size_t rows = own.tree.size(), count = own.leaf_farkas.size();
+    entry["status"] = static_cast<int>(own.status);
+    entry["solution"] = array_of(std::move(own.solution));
+    entry["residual"] = own.residual;
+    entry["nodes"] = own.nodes;
+    entry["bound"] = own.bound;
+    entry["tree"] = array_of(std::move(tree), {rows, 3});
+    entry["leaf_farkas"] = array_of(std::move(leaves), {count, n});
+    result.append(entry);
+  }
+  return result;
+}
+
+/// Of one problem.
+double tree_residual(nb::handle matrix, nb::handle vector, nb::handle tree, nb::handle leaves,
+                     double bound) {
+  const auto m = borrowed<double>(matrix), q = borrowed<double>(vector),
+             y = borrowed<double>(leaves);
+  const auto nodes = borrowed<std::int32_t>(tree);
+  const std::size_t n = q.size();
+  LcpDecision decision;
+  decision.bound = bound;
+  for (std::size_t i = 0; i + 2 < nodes.size(); i += 3) {
+    decision.tree.push_back({nodes.data()[i], nodes.data()[i + 1], nodes.data()[i + 2]});
+  }
+  for (std::size_t i = 0; n > 0 && i + n <= y.size(); i += n) {
+    decision.leaf_farkas.emplace_back(y.data() + i, y.data() + i + n);
+  }
+  return lcp_tree_residual(static_cast<int>(n), m.data(), q.data(), decision);
+}
+
 }  // namespace
 
 void add_boxed_lcp(nb::module_& module) {
@@ -94,6 +145,10 @@ void add_boxed_lcp(nb::module_& module) {
              "backend"_a);
   module.def("boxed_lcp_settings", described<BoxedLcpSettings>);
   module.def("boxed_lcp_residuals", residuals);
+  module.def("decide_lcp", decide, "arrays"_a, "problems"_a, "order"_a, "settings"_a);
+  module.def("lcp_decision_settings", described<LcpDecisionSettings>);
+  module.def("lcp_tree_residual", tree_residual, "matrix"_a, "vector"_a, "tree"_a, "leaves"_a,
+             "bound"_a);
 }
 
 }  // namespace carom::python

@@ -26,6 +26,68 @@ void judge_infeasible(const LcpProblem& lcp, Given& given) {
   if (!(total(terms) < 0.0)) refute("q'farkas is {}: must be < 0", total(terms));
 }
 
+/// A tree over the pairs, one of which is zero in every answer: both sides of every branch are
+/// there, and y of each leaf proves that {z >= 0, M z + q >= 0, its zeros, z <= bound} is empty.
+void judge_tree(const LcpProblem& lcp, Given& given) {
+  const std::size_t n = lcp.vector.size();
+  const MatrixView matrix{lcp.matrix, n, n};
+  const Numbers& tree = given.take_all("tree");
+  const Numbers& leaves = given.take_all("leaf_farkas");
+  const Numbers& bounds = given.take_all("bound");
+  if (tree.empty() || tree.size() % 3 != 0) refute("tree: must be nodes [parent, pair, side]");
+  if (bounds.size() != 1 || !(bounds[0] >= 0.0)) refute("bound: must be a number >= 0 or null");
+  const double bound = bounds[0];
+  const std::size_t nodes = tree.size() / 3;
+  std::vector<int> sides(nodes, 0);
+  std::vector<double> branched(nodes, -1.0);
+  if (tree[0] != -1.0) refute("tree[0]: must be the root, [-1, -1, -1]");
+  for (std::size_t i = 1; i < nodes; ++i) {
+    const double parent = tree[3 * i], pair = tree[3 * i + 1], side = tree[3 * i + 2];
+    const auto whole = [](double value, double end) {
+      return value >= 0.0 && value < end && value == std::floor(value);
+    };
+    if (!whole(parent, static_cast<double>(i)) || !whole(pair, static_cast<double>(n)) ||
+        !whole(side, 2.0)) {
+      refute("tree[{}] is [{}, {}, {}]: must be an earlier node, a pair and a side", i, parent,
+             pair, side);
+    }
+    const auto p = static_cast<std::size_t>(parent);
+    const int bit = side == 0.0 ? 1 : 2;
+    if ((branched[p] >= 0.0 && branched[p] != pair) || (sides[p] & bit) != 0) {
+      refute("tree[{}]: node {} has another pair or this side already", i, p);
+    }
+    branched[p] = pair;
+    sides[p] |= bit;
+  }
+  std::size_t leaf = 0;
+  for (std::size_t i = 0; i < nodes; ++i) {
+    if (sides[i] == 3) continue;
+    if (sides[i] != 0) refute("tree: node {} lacks a side of pair {}", i, branched[i]);
+    if (n * (leaf + 1) > leaves.size()) refute("leaf_farkas: leaf {} has none", leaf);
+    const Numbers y(leaves.begin() + static_cast<std::ptrdiff_t>(n * leaf),
+                    leaves.begin() + static_cast<std::ptrdiff_t>(n * (leaf + 1)));
+    std::vector<bool> z_zero(n, false), w_zero(n, false);
+    for (auto node = i; tree[3 * node] >= 0.0; node = static_cast<std::size_t>(tree[3 * node])) {
+      auto& zeros = tree[3 * node + 2] == 0.0 ? z_zero : w_zero;
+      zeros[static_cast<std::size_t>(tree[3 * node + 1])] = true;
+    }
+    Numbers most;
+    for (std::size_t k = 0; k < n; ++k) {
+      if (!std::isfinite(y[k]) || (y[k] < 0.0 && !w_zero[k])) {
+        refute("leaf_farkas[{}][{}] is {}: must be >= 0", leaf, k, y[k]);
+      }
+      most.push_back(lcp.vector[k] * y[k]);
+      const double pull = z_zero[k] ? 0.0 : total(matrix.column_by(k, y));
+      if (!(pull > 0.0)) continue;
+      if (std::isinf(bound)) refute("leaf {}: entry {} of M'y is {}: must be <= 0", leaf, k, pull);
+      most.push_back(pull * bound);
+    }
+    if (!(total(most) < 0.0)) refute("leaf {}: y'(M z + q) reaches {}", leaf, total(most));
+    ++leaf;
+  }
+  if (n * leaf != leaves.size()) refute("leaf_farkas: {} leaves have a vector", leaf);
+}
+
 /// A contact approaches, and no force within the cones raises its normal velocity.
 void judge_infeasible(const CoulombProblem& problem) {
   const auto d = static_cast<std::size_t>(problem.dimension);
@@ -46,6 +108,7 @@ void judge_infeasible(const CoulombProblem& problem) {
 }  // namespace
 
 void judge(const LcpProblem& lcp, const std::string& status, Given& given) {
+  if (status == "infeasible" && given.has("tree")) return judge_tree(lcp, given);
   if (status == "infeasible") return judge_infeasible(lcp, given);
   if (status != "solved") refute("status {} has no proof for this kind", status);
   const std::size_t n = lcp.vector.size();

@@ -154,6 +154,13 @@ class Given {
     used_.emplace_back(key);
     return values;
   }
+  /// As many as there are; infinite ones are allowed.
+  const Numbers& take_all(const char* key) {
+    const auto found = claim_.numbers.find(key);
+    if (found == claim_.numbers.end()) refute("{} is missing", key);
+    used_.emplace_back(key);
+    return found->second;
+  }
   [[nodiscard]] bool has(const char* key) const { return claim_.numbers.count(key) == 1; }
   double objective() {
     if (!claim_.objective) refute("objective is missing");

@@ -41,7 +41,9 @@ lp.json, qp.json, socp.json, friction.json), an HDF5 file the same names as data
 a leading axis of problems; docs/reference/files.md has every field.
 
 With --json and --output every verdict comes with its proof; null where a status has none:
-  lcp   w = M x + q; infeasible: farkas y >= 0 with M'y <= 0, q'y < 0
+  lcp   w = M x + q; infeasible: farkas y >= 0 with M'y <= 0, q'y < 0, or where
+        the inequalities have points tree, nodes [parent, pair k, side] with z_k (0) or w_k (1)
+        zero, leaf_farkas y of each leaf, and bound: no answer has all z <= bound, null: none at all
   boxed_lcp  w; infeasible: farkas y, >= 0 where hi is absent, <= 0 where lo is, else 0, with
         y'(M x + q) < 0 for every x in the box; limit of friction rows, with friction_law ode
         limit_error, how far these are from mu x
@@ -106,6 +108,23 @@ void print_json(const run::Cases& cases, const run::CaseAnswers& answers,
     for (const auto& [key, values] : answers[i].proofs) {
       const std::string name(key);
       entry[name] = values ? nlohmann::ordered_json(*values) : nlohmann::ordered_json(nullptr);
+    }
+    if (const run::ProofTree& tree = answers[i].tree; !tree.nodes.empty()) {
+      const auto lists = [](const std::vector<double>& values, std::size_t width, auto&& shown) {
+        nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+        for (std::size_t k = 0; k + width <= values.size(); k += width) {
+          nlohmann::ordered_json row = nlohmann::ordered_json::array();
+          for (std::size_t j = 0; j < width; ++j) row.push_back(shown(values[k + j]));
+          rows.push_back(std::move(row));
+        }
+        return rows;
+      };
+      entry["tree"] = lists(tree.nodes, 3, [](double value) { return static_cast<int>(value); });
+      entry["leaf_farkas"] =
+          lists(tree.leaves, std::get<run::LcpProblem>(cases[i].problem).vector.size(),
+                [](double value) { return value; });
+      entry["bound"] = std::isfinite(tree.bound) ? nlohmann::ordered_json(tree.bound)
+                                                 : nlohmann::ordered_json(nullptr);
     }
     entry["settings"] = used;
     result.push_back(entry);
@@ -181,6 +200,13 @@ void print_numbers(const run::Cases& cases, const run::CaseAnswers& answers) {
     if (run::has_answer(answer.status)) add(cases[i].kind.ends_with("lcp") ? "z" : "x", answer.x);
     for (const auto& [key, values] : answer.proofs) {
       if (values) add(key, *values);
+    }
+    if (!answer.tree.nodes.empty()) {
+      text += fmt::format("    no z{} solves it: tree of {} nodes, --json has it\n",
+                          std::isfinite(answer.tree.bound)
+                              ? fmt::format(" <= {:.3g}", answer.tree.bound)
+                              : std::string(),
+                          answer.tree.nodes.size() / 3);
     }
     if (answer.limit_error) text += fmt::format("    limit_error = {:.9g}\n", *answer.limit_error);
     if (const auto* box = std::get_if<run::BoxedLcpProblem>(&cases[i].problem)) {

@@ -22,13 +22,24 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::string_view kNumbers[] = {"x",         "w",      "dual",  "reduced_costs",
-                                         "cone_dual", "farkas", "point", "ray",
-                                         "direction", "face",   "limit"};
+constexpr std::string_view kNumbers[] = {
+    "x",   "w",         "dual", "reduced_costs", "cone_dual", "farkas",      "point",
+    "ray", "direction", "face", "limit",         "tree",      "leaf_farkas", "bound"};
 
 bool is_answer(const json& entry) {
   return entry.is_object() && entry.contains("kind") && entry.contains("status") &&
          entry.contains("iterations") && entry["kind"] != "stability";
+}
+
+/// A list of numbers; of a tree's lists those of all rows.
+std::vector<double> numbers_of(const json& entry, const std::string& name,
+                               const std::string& where) {
+  const json& value = entry[name];
+  if (!value.is_array() || value.empty() || !value[0].is_array()) {
+    return read_numbers(entry, name.c_str(), where);
+  }
+  const Matrix matrix = read_matrix(entry, name.c_str(), where);
+  return matrix.values;
 }
 
 KeptCaseAnswer answer_from(const json& entry, const std::string& where) {
@@ -42,8 +53,13 @@ KeptCaseAnswer answer_from(const json& entry, const std::string& where) {
   }
   for (const std::string_view key : kNumbers) {
     const std::string name(key);
+    if (name == "bound" && entry.contains("tree")) {  // null: without one
+      answer.numbers[name] = {
+          entry.contains(name) && entry[name].is_number() ? entry[name].get<double>() : INFINITY};
+      continue;
+    }
     if (!entry.contains(name) || entry[name].is_null()) continue;
-    answer.numbers[name] = read_numbers(entry, name.c_str(), where);
+    answer.numbers[name] = numbers_of(entry, name, where);
   }
   return answer;
 }
@@ -52,8 +68,9 @@ KeptCaseAnswers answers_of_json(const std::filesystem::path& file) {
   const JsonDocument parsed(file);
   const json& root = parsed.root();
   static constexpr std::string_view kJudged[] = {
-      "kind",      "status",    "objective",     "x",    "w",    "dual", "farkas", "point", "ray",
-      "direction", "cone_dual", "reduced_costs", "face", "limit"};
+      "kind",   "status", "objective", "x",           "w",         "dual",
+      "farkas", "point",  "ray",       "direction",   "cone_dual", "reduced_costs",
+      "face",   "limit",  "tree",      "leaf_farkas", "bound"};
   KeptCaseAnswers kept;
   const auto add = [&](const json& entry, const std::string& where) {
     kept.answers.push_back(answer_from(entry, where));
@@ -105,6 +122,9 @@ class AnswerGroup {
         std::vector<double> row = part(values, p * width, width);
         const bool none =
             std::all_of(row.begin(), row.end(), [](double v) { return std::isnan(v); });
+        if (name == "tree" || name == "leaf_farkas") {  // shorter than the longest of its group
+          while (!row.empty() && std::isnan(row.back())) row.pop_back();
+        }
         if (!none) answers[p].numbers[name] = std::move(row);
       }
     }

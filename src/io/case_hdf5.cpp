@@ -259,7 +259,7 @@ class CaseGroup {
     std::vector<double> values(count_ * width, std::nan(""));
     for (std::size_t p = 0; p < count_; ++p) {
       const std::vector<double>* row = row_of(answers_[members_[p]]);
-      if (row != nullptr && row->size() == width) {
+      if (row != nullptr) {  // a shorter one ends in NaN
         std::copy(row->begin(), row->end(),
                   values.begin() + static_cast<std::ptrdiff_t>(p * width));
       }
@@ -296,6 +296,21 @@ class CaseGroup {
     }
     if (!first.method.empty()) writer_.dataset(at("answer/method"), methods);
     rows("x", [](const run::CaseAnswer& answer) { return answer.x.empty() ? nullptr : &answer.x; });
+    const auto of_tree = [this](const char* name, std::vector<double> run::ProofTree::*part) {
+      rows(name, [part](const run::CaseAnswer& answer) {
+        return answer.tree.nodes.empty() ? nullptr : &(answer.tree.*part);
+      });
+    };
+    of_tree("tree", &run::ProofTree::nodes);
+    of_tree("leaf_farkas", &run::ProofTree::leaves);
+    std::vector<double> bounds;
+    bool trees = false;
+    for (const std::size_t i : members_) {
+      const run::ProofTree& tree = answers_[i].tree;
+      trees = trees || !tree.nodes.empty();
+      bounds.push_back(tree.nodes.empty() ? std::nan("") : tree.bound);
+    }
+    if (trees) writer_.dataset(at("answer/bound"), bounds, {count_, 1});
     for (std::size_t k = 0; k < first.proofs.size(); ++k) {
       rows(std::string(first.proofs[k].first), [k](const run::CaseAnswer& answer) {
         return k < answer.proofs.size() && answer.proofs[k].second ? &*answer.proofs[k].second

@@ -54,6 +54,13 @@ struct CaseProblem {
 /// Numbers that a reader needs to check a verdict, or none.
 using Proof = std::optional<std::vector<double>>;
 
+/// Proof of an LCP without an answer (carom/lcp_decision.hpp).
+struct ProofTree {
+  std::vector<double> nodes;   ///< parent, pair and side of each; empty: none
+  std::vector<double> leaves;  ///< Farkas' vectors one after the other
+  double bound = 0.0;
+};
+
 struct CaseAnswer {
   Status status = Status::cancelled;
   std::vector<double> x;  ///< empty unless solved or inaccurate
@@ -63,6 +70,7 @@ struct CaseAnswer {
   std::optional<double> objective;    ///< in the file's own sense, offset included
   std::optional<double> limit_error;  ///< of boxed LCPs with the law ode, and only of those
   std::string_view method;  ///< the one that gave the answer; empty where there is one only
+  ProofTree tree;
   /// By their keys, those of its kind whatever the status; for the file's own problem and sense.
   std::vector<std::pair<std::string_view, Proof>> proofs;
 };

@@ -1,5 +1,7 @@
 #include <carom/lcp.hpp>
+#include <carom/lcp_decision.hpp>
 
+#include <limits>
 #include <map>
 #include <utility>
 #include <variant>
@@ -18,6 +20,37 @@ std::vector<double> slacks(const LcpProblem& lcp, const std::vector<double>& z) 
     for (std::size_t j = 0; j < w.size(); ++j) w[i] += lcp.matrix[i * w.size() + j] * z[j];
   }
   return w;
+}
+
+bool is_open(Status status) {
+  return status == Status::ray || status == Status::inaccurate ||
+         status == Status::numerical_error || status == Status::iteration_limit;
+}
+
+/// What the method left open, decided: an answer, or a tree that proves that there is none.
+void decide(const LcpProblem& lcp, const CaseSettings& settings, CaseAnswer& answer,
+            Proof& farkas) {
+  auto batch = allocate<LcpBatch>({1, lcp.order});
+  arrays::place(batch, 0, lcp);
+  LcpDecisionSettings chosen;
+  chosen.tolerance = settings.tolerance;
+  chosen.threads = settings.threads;
+  const LcpDecision decision = decide_lcp(batch, chosen).front();
+  if (decision.status != Status::solved && decision.status != Status::infeasible) return;
+  answer.status = decision.status;
+  answer.residual = decision.residual;
+  answer.x = decision.solution;
+  if (decision.status == Status::solved) return;
+  if (decision.tree.size() <= 1 && decision.bound == std::numeric_limits<double>::infinity()) {
+    farkas = decision.leaf_farkas.front();
+    return;
+  }
+  std::vector<double> tree, leaves;
+  for (const auto& [parent, pair, side] : decision.tree) {
+    for (const int value : {parent, pair, side}) tree.push_back(value);
+  }
+  for (const auto& y : decision.leaf_farkas) leaves.insert(leaves.end(), y.begin(), y.end());
+  answer.tree = {std::move(tree), std::move(leaves), decision.bound};
 }
 
 }  // namespace
@@ -52,6 +85,11 @@ void solve_lcp_cases(const Cases& cases, const CaseSettings& settings, CaseAnswe
         w = slacks(std::get<LcpProblem>(cases[members[p]].problem), answer.x);
       }
       if (answer.status == Status::infeasible) farkas = slice(result.farkas, p, n);
+      if (is_open(answer.status)) {
+        const auto& lcp = std::get<LcpProblem>(cases[members[p]].problem);
+        decide(lcp, settings, answer, farkas);
+        if (answer.status == Status::solved) w = slacks(lcp, answer.x);
+      }
       answer.proofs = {{"w", std::move(w)}, {"farkas", std::move(farkas)}};
     }
   }

@@ -15,6 +15,7 @@
 #include <carom/equilibrium_three_contacts.hpp>
 #include <carom/impact_models.hpp>
 #include <carom/lcp.hpp>
+#include <carom/lcp_decision.hpp>
 #include <carom/lp.hpp>
 #include <carom/motion.hpp>
 #include <carom/sdp.hpp>
@@ -42,6 +43,7 @@ void each_struct(Visit&& visit) {
   visit("DerivativeSettings", "`differentiate_*` and `propagate_*`", DerivativeSettings{});
   visit("LcpSettings", "`solve_lcp`", LcpSettings{});
   visit("BoxedLcpSettings", "`solve_boxed_lcp`", BoxedLcpSettings{});
+  visit("LcpDecisionSettings", "`decide_lcp`", LcpDecisionSettings{});
   visit("LpSettings", "`solve_lp`", LpSettings{});
   visit("QpSettings", "`solve_qp`", QpSettings{});
   visit("SdpSettings", "`solve_sdps`", SdpSettings{});

@@ -258,11 +258,21 @@ TEST_F(Verify, OutputsOfSolveHaveTheirProblems) {
 
 // What claims nothing is counted as not judged, and cannot become a claim.
 TEST_F(Verify, StatusesWithoutAClaim) {
-  // feasible without a solution, of which neither has a proof
   const std::string file =
       scratch_.file("ray.json", R"({"kind": "lcp", "M": [[0, 2], [1, -3]], "q": [1, -3]})");
   json document = json::parse(carom({"solve", file, "--json"}).out);
-  ASSERT_EQ(document[0]["status"], "ray");
+  // feasible without a solution: a tree proves it
+  ASSERT_EQ(document[0]["status"], "infeasible");
+  ASSERT_GE(document[0]["tree"].size(), 3U);
+  EXPECT_EQ(verified(document, {"--problem", file}).document()["infeasible"]["proven"], 1);
+  json spoiled = document;
+  spoiled[0]["tree"][1][2] = 1 - spoiled[0]["tree"][1][2].get<int>();
+  EXPECT_EQ(verified(spoiled, {"--problem", file}).status, 1);
+  spoiled = document;
+  spoiled[0]["leaf_farkas"].erase(0);
+  EXPECT_EQ(verified(spoiled, {"--problem", file}).status, 1);
+  for (const char* key : {"tree", "leaf_farkas", "bound"}) document[0].erase(key);
+  document[0]["status"] = "ray";
   const Outcome outcome = verified(document, {"--problem", file});
   EXPECT_EQ(outcome.status, 0);
   EXPECT_EQ(outcome.document()["ray"]["not_judged"], 1);

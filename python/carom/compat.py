@@ -1,0 +1,170 @@
+"""carom where another library's call is expected: SciPy's linprog, and the solvers of qpsolvers.
+
+    from carom.compat import linprog                       # as scipy.optimize.linprog
+    carom.compat.register_qpsolvers()                      # then qpsolvers.solve_qp(..., solver="carom")
+
+Signs and statuses are those of the other library; bounds of 1e20 and more count as absent.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from ._results import Status
+from .solvers import solve_lp
+from .solvers import solve_qp as _solve_qp
+
+__all__ = ["linprog", "qpsolvers_solve_problem", "register_qpsolvers", "solve_qp"]
+
+_ABSENT = 1e20
+
+
+def _bounds(value: Any, n: int, missing: float) -> np.ndarray:
+    if value is None:
+        return np.full(n, missing)
+    found = np.array(np.broadcast_to(np.asarray(value, dtype=float), n))
+    found[np.isnan(found)] = missing
+    found[np.abs(found) >= _ABSENT] = np.copysign(np.inf, found[np.abs(found) >= _ABSENT])
+    return found
+
+
+def _dense(matrix: Any) -> np.ndarray:
+    return np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix, dtype=float)
+
+
+def linprog(
+    c: Any, A_ub: Any = None, b_ub: Any = None, A_eq: Any = None, b_eq: Any = None,
+    bounds: Any = (0, None), **settings: Any,
+) -> Any:  # fmt: skip
+    """As scipy.optimize.linprog: minimises c'x over A_ub x <= b_ub, A_eq x = b_eq and bounds, pairs of
+    numbers or None, one pair for all. Needs SciPy for the class of its result.
+
+    x, fun, success, status (0 solved, 1 iteration limit, 2 infeasible, 3 unbounded, 4 not certified),
+    message, nit; slack, con; ineqlin, eqlin, lower and upper with residual and marginals, the sensitivity
+    of fun to b_ub, b_eq and the bounds. Settings: as of carom.solve_lp. Errors: carom.InvalidInput, a
+    ValueError, for shapes.
+    """
+    from scipy.optimize import OptimizeResult
+
+    c = np.atleast_1d(np.squeeze(np.asarray(c, dtype=float)))
+    n = c.size
+    A1 = np.zeros((0, n)) if A_ub is None else np.atleast_2d(_dense(A_ub))
+    A2 = np.zeros((0, n)) if A_eq is None else np.atleast_2d(_dense(A_eq))
+    b1 = _bounds(() if b_ub is None else np.ravel(b_ub), len(A1), np.inf)
+    b2 = np.zeros(0) if b_eq is None else np.ravel(np.asarray(b_eq, dtype=float))
+    if bounds is None:
+        bounds = (None, None)
+    pairs = np.array(bounds, dtype=float)  # None becomes NaN
+    pairs = np.broadcast_to(pairs.reshape(-1, 2), (n, 2)) if pairs.size == 2 else pairs.reshape(-1, 2)
+    lower, upper = _bounds(pairs[:, 0], n, -np.inf), _bounds(pairs[:, 1], n, np.inf)
+    answer = solve_lp(
+        c, np.vstack([A1, A2]) if len(A1) + len(A2) else None,
+        np.concatenate([np.full(len(A1), -np.inf), b2]) if len(A1) + len(A2) else None,
+        np.concatenate([b1, b2]) if len(A1) + len(A2) else None,
+        lower=lower, upper=upper, **settings,
+    )  # fmt: skip
+    own = int(answer.status[0, 0])
+    status = {Status.solved: 0, Status.iteration_limit: 1, Status.infeasible: 2, Status.unbounded: 3}.get(own, 4)
+    messages = (
+        "Optimal, certified.", "Iteration limit reached.", "Infeasible, proven by a Farkas vector.",
+        "Unbounded, proven by a ray.", f"No certified answer: {Status(own).name}.",
+    )  # fmt: skip
+    found = OptimizeResult(
+        success=status == 0, status=status, message=messages[status], nit=int(answer.pivots[0, 0]),
+        x=None, fun=None, slack=None, con=None,
+    )  # fmt: skip
+    if status != 0:
+        return found
+    x, y = answer.x[0, 0], answer.y[0, 0]
+    reduced = c - np.concatenate([A1, A2]).T @ y if len(y) else c.copy()
+    found.update(x=x, fun=float(answer.objective[0, 0]), slack=b1 - A1 @ x, con=b2 - A2 @ x)
+    at_lower = np.where(x == lower, reduced, 0.0)
+    at_upper = np.where((x == upper) & (x != lower), reduced, 0.0)
+    fixed = (x == lower) & (x == upper)
+    at_lower[fixed], at_upper[fixed] = np.maximum(reduced[fixed], 0.0), np.minimum(reduced[fixed], 0.0)
+    for name, residual, marginals in (
+        ("ineqlin", found["slack"], y[: len(A1)]), ("eqlin", found["con"], y[len(A1) :]),
+        ("lower", x - lower, at_lower), ("upper", upper - x, at_upper),
+    ):  # fmt: skip
+        found[name] = OptimizeResult(residual=residual, marginals=marginals)
+    return found
+
+
+def _stacked(P: Any, q: Any, G: Any, h: Any, A: Any, b: Any, lb: Any, ub: Any) -> tuple[Any, ...]:
+    """Rows G x <= h, A x = b and lb <= x <= ub as l <= R x <= u, and where each part ends."""
+    n = np.asarray(q).size
+    rows, low, high = [], [], []
+    if G is not None:
+        g = np.atleast_2d(_dense(G))
+        rows.append(g)
+        low.append(np.full(len(g), -np.inf))
+        high.append(_bounds(np.ravel(h), len(g), np.inf))
+    if A is not None:
+        a = np.atleast_2d(_dense(A))
+        rows.append(a)
+        low.append(np.ravel(np.asarray(b, dtype=float)))
+        high.append(low[-1])
+    if lb is not None or ub is not None:
+        rows.append(np.eye(n))
+        low.append(_bounds(lb, n, -np.inf))
+        high.append(_bounds(ub, n, np.inf))
+    if not rows:
+        return _dense(P), np.ravel(q), None, None, None
+    return _dense(P), np.ravel(q), np.vstack(rows), np.concatenate(low), np.concatenate(high)
+
+
+def solve_qp(
+    P: Any, q: Any, G: Any = None, h: Any = None, A: Any = None, b: Any = None, lb: Any = None,
+    ub: Any = None, **settings: Any,
+) -> np.ndarray | None:  # fmt: skip
+    """As qpsolvers.solve_qp: x of min x'P x / 2 + q'x over G x <= h, A x = b, lb <= x <= ub, or None where
+    there is no certified answer. Settings: as of carom.solve_qp."""
+    answer = _solve_qp(*_stacked(P, q, G, h, A, b, lb, ub), **settings)
+    return np.asarray(answer.x[0]) if answer.status[0] == Status.solved else None
+
+
+def qpsolvers_solve_problem(
+    problem: Any, initvals: Any = None, verbose: bool = False, **settings: Any
+) -> Any:
+    """A qpsolvers.Problem to a qpsolvers.Solution: x, z (of G), y (of A), z_box (negative at lb), obj; extras
+    has carom's status word and residual. initvals is taken by no method that `auto` chooses."""
+    from qpsolvers import Solution
+
+    begin = time.perf_counter()
+    P, q, G, h, A, b, lb, ub = problem.unpack_as_dense()
+    answer = _solve_qp(*_stacked(P, q, G, h, A, b, lb, ub), **settings)
+    found = Solution(problem)
+    status = Status(int(answer.status[0]))
+    found.extras = {"status": status.name, "residual": float(answer.residual[0]), "iterations": int(answer.iterations[0])}
+    found.solve_time = time.perf_counter() - begin
+    found.found = status == Status.solved
+    if verbose:
+        print(f"carom: {status.name}, residual {answer.residual[0]:.2e}")
+    if not found.found:
+        return found
+    y = answer.y[0]
+    m, k = 0 if G is None else len(np.atleast_2d(G)), 0 if A is None else len(np.atleast_2d(A))
+    found.x, found.obj = answer.x[0], float(answer.objective[0])
+    found.z, found.y = y[:m], y[m : m + k]
+    found.z_box = y[m + k :]
+    return found
+
+
+def register_qpsolvers() -> None:
+    """Makes "carom" a solver of qpsolvers: in its available, dense and solve functions."""
+    import qpsolvers
+    from qpsolvers import solvers
+
+    def as_vector(P: Any, q: Any, G: Any = None, h: Any = None, A: Any = None, b: Any = None, lb: Any = None,
+                  ub: Any = None, initvals: Any = None, verbose: bool = False, **settings: Any) -> Any:  # fmt: skip
+        found = qpsolvers_solve_problem(qpsolvers.Problem(P, q, G, h, A, b, lb, ub), initvals, verbose, **settings)
+        return found.x if found.found else None
+
+    solvers.solve_function["carom"] = qpsolvers_solve_problem
+    for names in (solvers.available_solvers, solvers.dense_solvers, qpsolvers.available_solvers, qpsolvers.dense_solvers):
+        if "carom" not in names:
+            names.append("carom")
+    solvers.carom_solve_qp = as_vector

@@ -1,0 +1,80 @@
+"""Solver objects: the answers of the functions, whatever the start, and budgets."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import carom
+from carom import Status
+
+
+def test_lcps():
+    rng = np.random.default_rng(1)
+    root = rng.normal(size=(6, 6))
+    M, q = root @ root.T + 0.1 * np.eye(6), rng.normal(size=(40, 6))
+    solver = carom.LcpBatch(M, q)
+    assert solver.solve().z.tobytes() == carom.solve_lcp(M, q).z.tobytes()
+    q[3] = 1.0
+    found = solver.update(q=np.ones(6), problems=[3]).solve()
+    assert found.z.tobytes() == carom.solve_lcp(M, q).z.tobytes() and found.verify().all()
+    with pytest.raises(carom.InvalidInput, match="Q"):
+        solver.update(Q=q)
+
+
+def test_lps_start_at_the_last_basis():
+    rng = np.random.default_rng(2)
+    A, x = rng.normal(size=(8, 16)), rng.random(16)
+    c, b = A.T @ rng.normal(size=8) + rng.random(16), A @ x
+
+    def sides():
+        return b * (1.0 + 0.05 * rng.uniform(-1, 1, (60, 8)))
+
+    high = sides()
+    solver = carom.LpBatch(c, A, high - 1.0, high, lower=0.0, upper=2.0)
+    first = solver.solve()
+    cold = carom.solve_lp(c, A, high - 1.0, high, lower=np.zeros(16), upper=np.full(16, 2.0))
+    assert first.x.tobytes() == cold.x.tobytes() and first.verify().all()
+    high = sides()
+    warm = solver.update(row_lower=high - 1.0, row_upper=high).solve()
+    cold = carom.solve_lp(c, A, high - 1.0, high, lower=np.zeros(16), upper=np.full(16, 2.0))
+    np.testing.assert_array_equal(warm.status, cold.status)
+    np.testing.assert_allclose(warm.objective, cold.objective, rtol=1e-9)
+    assert warm.verify().all() and warm.pivots.sum() < 0.3 * cold.pivots.sum()
+    again = solver.reset().solve()
+    assert again.x.tobytes() == cold.x.tobytes()
+
+
+@pytest.mark.parametrize("method", ["auto", "active_set"])
+def test_qps_of_a_receding_horizon(method):
+    rng = np.random.default_rng(3)
+    root = rng.normal(size=(12, 12))
+    P, A, q = root @ root.T / 12 + np.eye(12), rng.normal(size=(24, 12)), rng.normal(size=(30, 12))
+    solver = carom.QpBatch(P, q, A, -np.ones(24), np.ones(24), method=method)
+    cold_steps = warm_steps = 0
+    solver.solve()
+    for _ in range(4):
+        q = q + 0.05 * rng.normal(size=q.shape)
+        warm = solver.update(q=q).solve()
+        cold = carom.solve_qp(P, q, A, -np.ones(24), np.ones(24), method=method)
+        np.testing.assert_array_equal(warm.status, cold.status)
+        np.testing.assert_allclose(warm.x, cold.x, atol=1e-8)
+        assert warm.verify().all()
+        cold_steps, warm_steps = cold_steps + cold.iterations.sum(), warm_steps + warm.iterations.sum()
+    assert warm_steps == cold_steps if method == "auto" else warm_steps < 0.5 * cold_steps
+    moved = solver.solve(shift=(3, 6))
+    np.testing.assert_allclose(moved.x, warm.x, atol=1e-8)
+    empty = solver.update(l=np.full(24, 2.0)).solve()  # above u: no start turns that into an answer
+    assert (empty.status == Status.infeasible).all()
+
+
+def test_budgets_leave_the_rest_cancelled():
+    rng = np.random.default_rng(4)
+    root = rng.normal(size=(3000, 24, 24))
+    M, q = root @ root.transpose(0, 2, 1) + 0.1 * np.eye(24), rng.normal(size=(3000, 24))
+    found = carom.LcpBatch(M, q, threads=1).solve(time_budget=1e-3)
+    done = found.status == Status.solved
+    assert 0 < done.sum() < 3000 and (found.status[~done] == Status.cancelled).all()
+    assert np.isnan(found.z[~done]).all() and found.verify()[done].all()
+    whole = carom.solve_lcp(M[done], q[done])
+    assert found.z[done].tobytes() == whole.z.tobytes()

@@ -1,0 +1,71 @@
+"""carom in the place of SciPy's linprog and of qpsolvers' solvers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import carom.compat
+
+
+def test_linprog_says_what_scipy_says():
+    optimize = pytest.importorskip("scipy.optimize")
+    rng = np.random.default_rng(1)
+    seen, compared = set(), 0
+    for _ in range(300):
+        n, m, k = rng.integers(1, 8), rng.integers(0, 6), rng.integers(0, 3)
+        c = rng.normal(size=n)
+        A = rng.normal(size=(m, n)) if m else None
+        b = rng.normal(size=m) + 0.5 if m else None
+        E = rng.normal(size=(k, n)) if k else None
+        e = E @ rng.random(n) if k else None
+        bounds = [(rng.choice([0, None, -1.0]), rng.choice([None, 2.0, 3.0])) for _ in range(n)]
+        own = carom.compat.linprog(c, A, b, E, e, bounds)
+        other = optimize.linprog(c, A, b, E, e, bounds, method="highs")
+        assert own.status == other.status and own.success == other.success
+        seen.add(own.status)
+        if own.status != 0:
+            assert own.x is None
+            continue
+        assert own.fun == pytest.approx(other.fun, rel=1e-8, abs=1e-9)
+        active = (other.slack < 1e-9).sum() + k + (other.lower.residual < 1e-9).sum() + (other.upper.residual < 1e-9).sum()
+        if active != n:  # multipliers are not unique
+            continue
+        compared += 1
+        for part in ("ineqlin", "eqlin", "lower", "upper"):
+            np.testing.assert_allclose(own[part].marginals, other[part].marginals, atol=1e-7)
+            np.testing.assert_allclose(own[part].residual, other[part].residual, atol=1e-7)
+    assert seen == {0, 2, 3} and compared > 50
+
+
+def test_defaults_of_linprog_are_scipys():
+    found = carom.compat.linprog([1.0, 1.0], [[-1.0, -2.0]], [-3.0])  # x >= 0
+    np.testing.assert_allclose(found.x, [0.0, 1.5])
+    assert carom.compat.linprog([1.0], bounds=(None, None)).status == 3
+    assert carom.compat.linprog([-1.0], bounds=[(0, 2.5)]).fun == -2.5
+
+
+def test_as_a_solver_of_qpsolvers():
+    qpsolvers = pytest.importorskip("qpsolvers")
+    carom.compat.register_qpsolvers()
+    rng = np.random.default_rng(2)
+    for _ in range(30):
+        n = 5
+        root = rng.normal(size=(n, n))
+        problem = qpsolvers.Problem(
+            root @ root.T + np.eye(n), rng.normal(size=n), rng.normal(size=(4, n)), rng.random(4),
+            rng.normal(size=(1, n)), 0.3 * rng.normal(size=1), -2.0 * np.ones(n), 2.0 * np.ones(n),
+        )  # fmt: skip
+        found = qpsolvers.solve_problem(problem, "carom")
+        assert found.found and found.is_optimal(1e-8), found.extras
+        at_lower = found.x == -2.0
+        assert (found.z_box[at_lower] <= 0.0).all()
+    x = qpsolvers.solve_qp(np.eye(2), np.array([-1.0, -3.0]), ub=np.ones(2), solver="carom")
+    np.testing.assert_allclose(x, [1.0, 1.0])
+    none = qpsolvers.Problem(np.eye(1), np.zeros(1), lb=np.ones(1), ub=np.zeros(1))
+    assert not qpsolvers.solve_problem(none, "carom").found
+
+
+def test_plain_calls():
+    np.testing.assert_allclose(carom.compat.solve_qp(np.eye(2), [-1.0, -3.0], A=[[1.0, 1.0]], b=[1.0]), [-0.5, 1.5])
+    assert carom.compat.solve_qp(np.eye(1), [0.0], G=[[1.0], [-1.0]], h=[-1.0, -1.0]) is None
