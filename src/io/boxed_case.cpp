@@ -17,7 +17,7 @@ namespace carom::io {
 
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kUnbounded = std::numeric_limits<double>::infinity();
 
 /// A block of so many rows and columns.
 std::vector<double> block(const nlohmann::json& object, const char* key, std::size_t rows,
@@ -82,15 +82,15 @@ void read_friction(const nlohmann::json& object, const std::string& where,
     double& low = problem.lower[i];
     double& high = problem.upper[i];
     problem.friction[i] = own ? mu[i] : high;
-    if (!own && low != -high && low != -kInfinity) {
+    if (!own && low != -high && low != -kUnbounded) {
       throw InvalidInput(fmt::format(
           "{}: lo[{}] is {}: must be -hi, which is mu, in a friction row", where, i, low));
     }
     if (!own) {
-      low = -kInfinity;
-      high = kInfinity;
+      low = -kUnbounded;
+      high = kUnbounded;
     }
-    if (low != -kInfinity || high != kInfinity) {
+    if (low != -kUnbounded || high != kUnbounded) {
       throw InvalidInput(
           fmt::format("{}: lo[{}] and hi[{}] are given beside mu: must be null in a "
                       "friction row",
@@ -118,11 +118,11 @@ run::BoxedLcpProblem read_boxed_lcp(const nlohmann::json& object, const std::str
   require_order(n, where);
   problem.order = static_cast<int>(n);
   problem.matrix = block(object, "M", n, n, where);
-  problem.lower = read_bounds(object, "lo", -kInfinity, n, where);
-  problem.upper = read_bounds(object, "hi", kInfinity, n, where);
+  problem.lower = read_bounds(object, "lo", -kUnbounded, n, where);
+  problem.upper = read_bounds(object, "hi", kUnbounded, n, where);
   for (std::size_t i = 0; i < n; ++i) {
     for (const auto& [key, value] : {std::pair{"lo", problem.lower[i]}, {"hi", problem.upper[i]}}) {
-      if (value == (key[0] == 'l' ? kInfinity : -kInfinity)) {
+      if (value == (key[0] == 'l' ? kUnbounded : -kUnbounded)) {
         throw InvalidInput(fmt::format("{}: {}[{}] is {}", where, key, i, value));
       }
     }
@@ -163,8 +163,8 @@ run::BoxedLcpProblem read_mixed_lcp(const nlohmann::json& object, const std::str
     for (std::size_t j = 0; j < e; ++j) problem.matrix.push_back((equation ? A : D)[row * e + j]);
     for (std::size_t j = 0; j < k; ++j) problem.matrix.push_back((equation ? C : B)[row * k + j]);
     problem.vector.push_back(equation ? a[row] : b[row]);
-    problem.lower.push_back(equation ? -kInfinity : 0.0);
-    problem.upper.push_back(kInfinity);
+    problem.lower.push_back(equation ? -kUnbounded : 0.0);
+    problem.upper.push_back(kUnbounded);
   }
   return problem;
 }
