@@ -26,8 +26,8 @@ QpGradient differentiate_qp(const QpBatch& batch, const QpResult& answer,
 
 /// Product from the right: the directional derivative of x, y, z and the objective along
 /// `direction`; one-sided at rows that are active with multiplier zero, where a small LCP of these
-/// rows finds it. At a cone between two states, and along directions in rows that depend on each
-/// other, it is undefined. Otherwise as differentiate_qp.
+/// rows finds it. At a cone between two states, and along directions in which rows that
+/// depend on each other turn or disagree, it is undefined. Otherwise as differentiate_qp.
 QpTangent propagate_qp(const QpBatch& batch, const QpResult& answer, const QpDirection& direction,
                        const DerivativeSettings& settings = {},
                        Backend backend = Backend::automatic);

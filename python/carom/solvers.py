@@ -164,7 +164,7 @@ class LpResult(Proven, Differentiable):
         **settings: Any,
     ) -> LpTangent:  # fmt: skip
         """The directional derivative of solution, dual and objective along a direction in the inputs; along
-        changes of the rows of a degenerate vertex it is undefined. Otherwise as LcpResult.jvp."""
+        changes of the rows of a degenerate vertex that do not keep it one it is undefined. Otherwise as LcpResult.jvp."""
         direction = {
             "cost": cost, "matrix": matrix, "row_lower": row_lower, "row_upper": row_upper,
             "column_lower": column_lower, "column_upper": column_upper,
@@ -239,7 +239,7 @@ class QpResult(Proven, Differentiable):
     ) -> QpTangent:  # fmt: skip
         """The directional derivative of solution, dual, cone_dual and objective along a direction in
         the inputs, one-sided and exact at kinks of rows; undefined at a cone between two states and
-        along directions in rows that depend on each other. Otherwise as LcpResult.jvp."""
+        along directions in which rows that depend on each other turn or disagree. Otherwise as LcpResult.jvp."""
         direction = {
             "hessian": hessian, "vector": vector, "matrix": matrix, "lower": lower, "upper": upper,
             "cone_matrix": cone_matrix, "cone_vector": cone_vector,

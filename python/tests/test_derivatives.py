@@ -423,6 +423,23 @@ def test_dependent_equations_have_no_derivative_in_their_bounds():
     np.testing.assert_allclose(inside.vector, [-0.5, 0.5], atol=1e-14)
 
 
+def test_dependent_rows_may_move_where_they_agree():
+    A, b = np.array([[1.0, 1.0], [2.0, 2.0]]), np.array([1.0, 2.0])
+    r = carom.solve_qp(np.eye(2), [1.0, 0.0], A, b, b)
+    agree = r.jvp(lower=[1.0, 2.0], upper=[1.0, 2.0])  # x = ((1, 1) b - (1, -1)) / 2
+    assert agree.words() == ["smooth"] and np.isnan(agree.dual).all()
+    np.testing.assert_allclose(agree.solution, [[0.5, 0.5]], atol=1e-14)
+    assert r.jvp(lower=[1.0, 1.0], upper=[1.0, 1.0]).words() == ["undefined"]
+    # Four corners of a box on a floor that moves as a plane.
+    box = carom.solve_qp(MASS, -MASS @ [-1.0, 0.0, 0.0], CORNERS, np.zeros(4), None)
+    plane = np.array([0.3, -0.2, 0.1])
+    moved = box.jvp(lower=CORNERS @ plane)
+    assert moved.words() == ["smooth"]
+    np.testing.assert_allclose(moved.solution, [plane], atol=1e-13)
+    assert box.jvp(lower=[1.0, 0.0, 0.0, 0.0]).words() == ["undefined"]
+    assert box.jvp(matrix=np.ones((4, 3))).words() == ["undefined"]
+
+
 def test_an_argument_that_is_not_unique_is_said_to_be():
     r = carom.solve_qp(np.diag([1.0, 0.0]), [0.5, 0.0], [[1.0, 0.0]], [-1.0], [1.0])
     assert r.vjp(solution=[[0.0, 1.0]]).words() == ["set_valued"]

@@ -283,7 +283,7 @@ class QpDerivative {
 
   CAROM_HOST_DEVICE bool tangent(const QpDirectionView& d, const QpTangentView& out,
                                  Report& report) {
-    bool by_rows = false;  // whether anything of the rows moves
+    bool turned = false;  // whether an active row's entries move
     // sum: r1 and r2; target: what each row's slack gains at fixed x.
     for (int j = 0; j < n_; ++j) {
       double value = d.vector != nullptr ? d.vector[j] : 0.0;
@@ -304,10 +304,9 @@ class QpDerivative {
         for (int j = 0; j < n_; ++j) {
           gain -= turn[j] * at_.x[j];
           at_.g[j] -= turn[j] * at_.multiplier[i];
-          by_rows = by_rows || turn[j] != 0.0;
+          turned = turned || (turn[j] != 0.0 && mode_[i] != static_cast<int>(RowMode::free));
         }
       }
-      by_rows = by_rows || gain != 0.0;
       at_.target[i] = gain;
     }
     for (int j = 0; j < n_; ++j) at_.sum[j] = at_.g[j];
@@ -322,7 +321,9 @@ class QpDerivative {
       each_row_of(c, [&](int i, double share) { value += share * at_.target[i]; });
       at_.sum[n_ + c] = value;
     }
-    if ((dependent_ && by_rows) || doubtful_cones_ > 0) report.status = Smoothness::undefined;
+    // Bounds alone may move where rows depend on each other, as long as the rows agree, which the
+    // residual shows: then every multiplier is as good as any other.
+    if ((dependent_ && turned) || doubtful_cones_ > 0) report.status = Smoothness::undefined;
     factors_.solve(at_.sum);
     bool moved = false;
     for (int k = 0; k < doubtfuls_; ++k) {
