@@ -15,18 +15,17 @@ namespace carom {
 /// `status` whether there is a derivative. Of an equation, l = u, the bound that the sign of its
 /// multiplier names has the gradient. Active rows that depend on each other: gradients in P and q
 /// are those of an independent subset; with rows wanted the status is kink, of equations undefined;
-/// multipliers are set_valued. A cone at the edge between two states is a kink with the element of
-/// the freer one.
-/// `answer` is that of solve_qp(batch). backend: automatic or cpu. Errors: InvalidInput for shapes,
-/// more than kMaxQpDerivative variables, rows and cone rows, a cotangent that is not finite, and
-/// settings; BackendUnavailable.
+/// multipliers are set_valued. A cone whose slack vanishes while its multiplier lies on the
+/// boundary is a kink with the element of the freer state. `answer` is that of solve_qp(batch).
+/// backend: automatic or cpu. Errors: InvalidInput for shapes, more than kMaxQpDerivative
+/// variables, rows and cone rows, a cotangent that is not finite, and settings; BackendUnavailable.
 QpGradient differentiate_qp(const QpBatch& batch, const QpResult& answer,
                             const QpCotangent& cotangent, const DerivativeSettings& settings = {},
                             const QpWanted& wanted = {}, Backend backend = Backend::automatic);
 
 /// Product from the right: the directional derivative of x, y, z and the objective along
 /// `direction`; one-sided at rows that are active with multiplier zero, where a small LCP of these
-/// rows finds it. At a cone between two states, and along directions in which rows that
+/// rows finds it. At such a cone, and along directions in which rows that
 /// depend on each other turn or disagree, it is undefined. Otherwise as differentiate_qp.
 QpTangent propagate_qp(const QpBatch& batch, const QpResult& answer, const QpDirection& direction,
                        const DerivativeSettings& settings = {},

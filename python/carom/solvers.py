@@ -238,7 +238,7 @@ class QpResult(Proven, Differentiable):
         on_error: str = "status", **settings: Any,
     ) -> QpTangent:  # fmt: skip
         """The directional derivative of solution, dual, cone_dual and objective along a direction in
-        the inputs, one-sided and exact at kinks of rows; undefined at a cone between two states and
+        the inputs, one-sided and exact at kinks of rows; undefined at a cone with s = 0 and z on the boundary and
         along directions in which rows that depend on each other turn or disagree. Otherwise as LcpResult.jvp."""
         direction = {
             "hessian": hessian, "vector": vector, "matrix": matrix, "lower": lower, "upper": upper,

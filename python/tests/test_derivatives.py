@@ -341,6 +341,39 @@ def test_cones_are_right_in_long_double():
     assert seen == {"free", "apex", "edge"}
 
 
+def test_cones_between_two_states():
+    """x on the boundary of the cone, where nothing presses: it leaves inwards, and slides along outwards."""
+    rng = np.random.default_rng(22)
+    n = 40
+    B = rng.normal(size=(n, 3, 3))
+    P = B @ B.transpose(0, 2, 1) / 3 + 0.3 * np.eye(3)
+    w = rng.normal(size=(n, 2))
+    x = rng.uniform(0.5, 2, (n, 1)) * np.concatenate([np.linalg.norm(w, axis=1, keepdims=True), w], axis=1)
+    q = -np.einsum("nij,nj->ni", P, x)
+    r = carom.solve_qp(P, q, C=-np.eye(3), b=np.zeros(3), cones=[("soc", 3)])
+    dq, g = rng.normal(size=(2, n, 3))
+    d = r.jvp(vector=dq)
+    assert set(d.words()) == {"kink"} and (d.doubtful == 1).all()
+    left = {element: r.vjp(solution=g, at_kink=element) for element in ("free", "held", "mean")}
+    inwards = 0
+    for p in range(n):
+        v = np.concatenate([x[p, :1], -x[p, 1:]])
+        inverse = np.linalg.inv(P[p])
+        free = -inverse @ dq[p]
+        along = inverse @ v / (v @ inverse @ v)
+        inwards += v @ free > 0
+        np.testing.assert_allclose(d.solution[p], free - min(0.0, v @ free) * along, atol=2e-6 * np.abs(free).max())
+        expected = {"free": -inverse @ g[p], "held": -inverse @ (g[p] - v * (along @ g[p]))}
+        expected["mean"] = (expected["free"] + expected["held"]) / 2
+        for element, value in expected.items():
+            np.testing.assert_allclose(left[element].vector[p], value, atol=2e-6 * np.abs(value).max())
+    assert 0 < inwards < n
+    # Nothing is left of two conditions at once, or of a cone whose slack vanishes while z does not press inside.
+    at_zero = carom.solve_qp(np.eye(3), np.zeros(3), C=-np.eye(3), b=np.zeros(3), cones=[("soc", 3)])
+    assert at_zero.vjp(solution=[[1.0, 0, 0]]).words() == ["kink"]
+    assert at_zero.jvp(vector=[1.0, 0, 0]).words() == ["undefined"]
+
+
 CORNERS = np.array([[1.0, 1, 1], [1, 1, -1], [1, -1, 1], [1, -1, -1]])
 MASS = np.diag([2.0, 0.3, 0.5])
 

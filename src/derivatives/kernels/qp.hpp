@@ -84,7 +84,8 @@ CAROM_HOST_DEVICE constexpr long qp_derivative_ints(int n, int r) {
 }
 
 /// States of a second-order cone.
-enum class ConeState : int { free, apex, edge };
+/// border: s on the boundary and z = 0, a condition like that of a row along (R s)'C.
+enum class ConeState : int { free, apex, edge, border };
 
 /// One problem with its answer; modes() comes first. Row i < m is one of A, the others are of C;
 /// all have the form G x <= or >= or = bound. The equations of the modes are
@@ -223,9 +224,12 @@ class QpDerivative {
     bool seen = false;
     for (int k = 0; k < doubtfuls_; ++k) {
       const int i = doubtful_[k];
-      double value = sign_[i] * wish(cotangent, i), size = magnitude(value);
+      double value = 0.0;
+      each_part(i, [&](int l, double share) { value += share * wish(cotangent, l); });
+      double size = magnitude(value);
+      const double* along = condition(i);
       for (int j = 0; j < n_; ++j) {
-        const double term = sign_[i] * row(i)[j] * at_.sum[j];
+        const double term = along[j] * at_.sum[j];
         value -= term;
         size += magnitude(term);
       }
@@ -251,8 +255,8 @@ class QpDerivative {
       }
       for (int j = 0; j < n_ + equations_; ++j) at_.extra[j] = 0.0;
       for (int k = 0; k < doubtfuls_; ++k) {
-        const int i = doubtful_[k];
-        for (int j = 0; j < n_; ++j) at_.extra[j] += sign_[i] * row(i)[j] * t[k];
+        const double* along = condition(doubtful_[k]);
+        for (int j = 0; j < n_; ++j) at_.extra[j] += along[j] * t[k];
       }
       factors_.solve(at_.extra);
       for (int j = 0; j < n_ + equations_; ++j) at_.sum[j] += weight * at_.extra[j];
@@ -264,7 +268,7 @@ class QpDerivative {
       each_row_of(c, [&](int i, double share) { e[i] += share * at_.sum[n_ + c]; });
     }
     for (int k = 0; k < doubtfuls_; ++k) {
-      e[doubtful_[k]] = -weight * sign_[doubtful_[k]] * at_.theta[k];
+      each_part(doubtful_[k], [&](int i, double share) { e[i] = -weight * share * at_.theta[k]; });
     }
     for (int i = m_; i < r_; ++i) {
       if (!is_edge(i)) continue;
@@ -328,9 +332,12 @@ class QpDerivative {
     bool moved = false;
     for (int k = 0; k < doubtfuls_; ++k) {
       const int i = doubtful_[k];
-      double value = sign_[i] * at_.target[i], size = magnitude(value);
+      double value = 0.0;
+      each_part(i, [&](int l, double share) { value += share * at_.target[l]; });
+      double size = magnitude(value);
+      const double* along = condition(i);
       for (int j = 0; j < n_; ++j) {
-        const double term = sign_[i] * row(i)[j] * at_.sum[j];
+        const double term = along[j] * at_.sum[j];
         value -= term;
         size += magnitude(term);
       }
@@ -348,8 +355,8 @@ class QpDerivative {
       if (!found) report.status = Smoothness::undefined;
       for (int j = 0; j < n_ + equations_; ++j) at_.extra[j] = 0.0;
       for (int k = 0; k < doubtfuls_; ++k) {
-        const int i = doubtful_[k];
-        for (int j = 0; j < n_; ++j) at_.extra[j] += sign_[i] * row(i)[j] * at_.theta[k];
+        const double* along = condition(doubtful_[k]);
+        for (int j = 0; j < n_; ++j) at_.extra[j] += along[j] * at_.theta[k];
       }
       factors_.solve(at_.extra);
       for (int j = 0; j < n_ + equations_; ++j) at_.sum[j] -= at_.extra[j];
@@ -360,7 +367,7 @@ class QpDerivative {
       each_row_of(c, [&](int i, double share) { dz[i] += share * at_.sum[n_ + c]; });
     }
     for (int k = 0; k < doubtfuls_; ++k) {
-      dz[doubtful_[k]] = sign_[doubtful_[k]] * at_.theta[k];
+      each_part(doubtful_[k], [&](int i, double share) { dz[i] = share * at_.theta[k]; });
     }
     double* ds = at_.extra;
     for (int i = 0; i < r_; ++i) {
@@ -448,6 +455,29 @@ class QpDerivative {
     }
     const double* bounds = sign_[i] < 0 ? d.lower : d.upper;
     return bounds != nullptr ? bounds[i] : 0.0;
+  }
+
+  CAROM_INLINE bool is_border(int i) const {
+    return in_cone(i) && state_[owner_[i]] == static_cast<int>(ConeState::border);
+  }
+  /// f(row, weight) over the rows that doubtful condition i is made of: a row with its sign, or a
+  /// cone's rows along R s / |s|.
+  template <class F>
+  CAROM_INLINE void each_part(int i, F&& f) const {
+    if (!in_cone(i)) return f(i, static_cast<double>(sign_[i]));
+    double square = 0.0;
+    for (int k = i; k < r_ && owner_[k] == i; ++k) square += at_.slack[k] * at_.slack[k];
+    const double inverse = 1.0 / kernels::square_root(square);
+    for (int k = i; k < r_ && owner_[k] == i; ++k) f(k, reflect(k) * at_.slack[k] * inverse);
+  }
+  /// Its gradient, [n]; valid until the next one is asked for.
+  CAROM_HOST_DEVICE const double* condition(int i) const {
+    double* to = at_.basis;
+    for (int j = 0; j < n_; ++j) to[j] = 0.0;
+    each_part(i, [&](int k, double share) {
+      for (int j = 0; j < n_; ++j) to[j] += share * row(k)[j];
+    });
+    return to;
   }
 
   /// f(row, weight) over the rows that equation c is made of.
@@ -601,7 +631,9 @@ class QpDerivative {
       if (in_cone(i)) {
         const int first = owner_[i];
         if (first == i) changed = split_cone(i, tolerance) || changed;
-        mode = state_[first] == static_cast<int>(ConeState::free) ? RowMode::free : RowMode::held;
+        mode = is_border(first) || state_[first] == static_cast<int>(ConeState::free)
+                   ? RowMode::free
+                   : RowMode::held;
       } else if (is_equation(i)) {
         mode = RowMode::held;
       } else if (has_bound(i)) {
@@ -640,9 +672,13 @@ class QpDerivative {
     }
     margin_ = kernels::smaller(margin_, gap > 0.0 ? gap : 0.0);
     if (!(gap > tolerance)) {  // between states: the freer one
-      ++doubtful_cones_;
-      state = s_size > tolerance || z_size <= tolerance ? ConeState::free : ConeState::edge;
-      if (s_size <= tolerance && z_size > tolerance) state = ConeState::apex;
+      if (s_size > tolerance && z_size <= tolerance) {
+        state = ConeState::border;
+        doubtful_[doubtfuls_++] = first;
+      } else {
+        ++doubtful_cones_;
+        state = z_size > tolerance ? ConeState::apex : ConeState::free;
+      }
     }
     if (state == ConeState::edge) ++edges_;
     const bool changed = state_[first] != static_cast<int>(state);
@@ -865,11 +901,18 @@ class QpDerivative {
       const int b = doubtfuls_;
       bool moved = false;
       for (int i = 0; i < b; ++i) {
-        if (mode_[doubtful_[i]] == static_cast<int>(RowMode::held)) continue;
+        if (in_cone(doubtful_[i]) || mode_[doubtful_[i]] == static_cast<int>(RowMode::held)) {
+          continue;
+        }
         const bool implied = !(at_.schur[i * b + i] > 1e-9 * at_.size[i]);
         if (!implied && !vanishing_combination(b, at_.schur, i, at_.theta, basic_, at_.work)) {
           continue;
         }
+        bool rows_alone = true;
+        for (int k = 0; k < b && !implied; ++k) {
+          rows_alone = rows_alone && (!(at_.theta[k] > 0.0) || !in_cone(doubtful_[k]));
+        }
+        if (!rows_alone) continue;
         moved = true;
         mode_[doubtful_[i]] = static_cast<int>(RowMode::held);
         for (int k = 0; k < b && !implied; ++k) {
@@ -880,7 +923,9 @@ class QpDerivative {
       doubtfuls_ = 0;
       margin_ = kernels::kInfinity;
       for (int i = 0; i < r_; ++i) {
-        if (mode_[i] == static_cast<int>(RowMode::doubtful)) doubtful_[doubtfuls_++] = i;
+        if (mode_[i] == static_cast<int>(RowMode::doubtful) || (is_border(i) && owner_[i] == i)) {
+          doubtful_[doubtfuls_++] = i;
+        }
         if (in_cone(i) || is_equation(i) || !has_bound(i)) continue;
         const double gap =
             kernels::larger(at_.slack[i] / at_.unit[i], sign_[i] * at_.multiplier[i] * at_.feel[i]);
@@ -895,14 +940,16 @@ class QpDerivative {
     const int b = doubtfuls_;
     for (int l = 0; l < b; ++l) {
       const int i = doubtful_[l];
-      for (int j = 0; j < n_; ++j) at_.sum[j] = sign_[i] * row(i)[j];
+      const double* along = condition(i);
+      for (int j = 0; j < n_; ++j) at_.sum[j] = along[j];
       for (int c = 0; c < equations_; ++c) at_.sum[n_ + c] = 0.0;
       factors_.solve(at_.sum);
       for (int k = 0; k < b; ++k) {
         const int o = doubtful_[k];
+        const double* other = condition(o);
         double value = 0.0, size = 0.0;
         for (int j = 0; j < n_; ++j) {
-          const double term = sign_[o] * row(o)[j] * at_.sum[j];
+          const double term = other[j] * at_.sum[j];
           value += term;
           size += magnitude(term);
         }
@@ -996,8 +1043,12 @@ class QpDerivative {
       worst.add(certificate::share_of(sum, size));
     }
     for (int i = 0; i < r_; ++i) {
-      const bool doubtful = mode_[i] == static_cast<int>(RowMode::doubtful);
-      if (mode_[i] == static_cast<int>(RowMode::free) || (doubtful && weight != 1.0)) continue;
+      const bool border = is_border(i);
+      const bool doubtful = border || mode_[i] == static_cast<int>(RowMode::doubtful);
+      if (border && owner_[i] != i) continue;
+      if ((!border && mode_[i] == static_cast<int>(RowMode::free)) || (doubtful && weight != 1.0)) {
+        continue;
+      }
       if (is_edge(i) && owner_[i] != i) continue;
       double sum = 0.0, size = 0.0;
       const auto add = [&](int k, double share) {
@@ -1010,6 +1061,8 @@ class QpDerivative {
       };
       if (is_edge(i)) {
         for (int k = i; k < r_ && owner_[k] == i; ++k) add(k, reflect(k) * at_.slack[k]);
+      } else if (border) {
+        each_part(i, add);
       } else {
         add(i, 1.0);
       }
@@ -1036,14 +1089,21 @@ class QpDerivative {
       worst.add(certificate::share_of(sum, size));
     }
     for (int i = 0; i < r_; ++i) {
-      if (mode_[i] == static_cast<int>(RowMode::free)) continue;
-      if (mode_[i] == static_cast<int>(RowMode::doubtful)) {
+      const bool border = is_border(i);
+      if (border && owner_[i] != i) continue;
+      if (border || mode_[i] == static_cast<int>(RowMode::doubtful)) {
         if (branch) continue;
-        const double slack = sign_[i] * ds[i], multiplier = sign_[i] * dz[i];
+        double slack = 0.0, multiplier = 0.0, terms = 0.0;
+        each_part(i, [&](int k, double share) {
+          slack += share * ds[k];
+          multiplier += share * dz[k];
+          terms += magnitude(share) * size_of(k);
+        });
         if (multiplier < 0.0) worst.add(kernels::kInfinity);
-        worst.add(multiplier > 0.0 || slack < 0.0 ? certificate::share_of(slack, size_of(i)) : 0.0);
+        worst.add(multiplier > 0.0 || slack < 0.0 ? certificate::share_of(slack, terms) : 0.0);
         continue;
       }
+      if (mode_[i] == static_cast<int>(RowMode::free)) continue;
       if (!is_edge(i)) {
         worst.add(certificate::share_of(ds[i], size_of(i)));
         continue;
@@ -1078,6 +1138,7 @@ class QpDerivative {
       if (in_cone(i)) {
         if (owner_[i] != i) continue;
         const auto state = static_cast<ConeState>(state_[i]);
+        if (state == ConeState::border) return 0.0;
         if (state != ConeState::apex) reach = kernels::smaller(reach, leaves(i, at_.slack, ds));
         if (state != ConeState::free)
           reach = kernels::smaller(reach, leaves(i, at_.multiplier, dz));
