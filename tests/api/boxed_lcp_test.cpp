@@ -15,6 +15,7 @@
 
 #include <carom/boxed_lcp.hpp>
 #include <carom/certificate_boxed_lcp.hpp>
+#include <carom/lcp_decision.hpp>
 
 #include "support/data_folder.hpp"
 #include "support/message.hpp"
@@ -467,6 +468,59 @@ TEST(BoxedLcp, Refusals) {
       {"cuda", "boxed"});
   Problem large = contact_problem(random, 24);
   expect_names(say(large), {"order", "168", "128"});
+}
+
+LcpBatch lcp_of(int order, const std::vector<double>& matrix, const std::vector<double>& vector) {
+  LcpBatch batch;
+  batch.problems = 1;
+  batch.order = order;
+  batch.matrix = Buffer<double>::from(matrix);
+  batch.vector = Buffer<double>::from(vector);
+  return batch;
+}
+
+TEST(DecideLcp, ATreeProvesWhatTheInequalitiesDoNot) {
+  // w = (1 + 2 z2, z1 - 3 z2 - 3): points there are, but z1 > 0 wants z2 = -1/2
+  const std::vector<double> matrix = {0, 2, 1, -3}, vector = {1, -3};
+  const LcpDecision decision = decide_lcp(lcp_of(2, matrix, vector)).front();
+  ASSERT_EQ(decision.status, Status::infeasible);
+  EXPECT_EQ(decision.bound, kInfinity);
+  ASSERT_GE(decision.tree.size(), 3U);
+  EXPECT_EQ(2 * decision.leaf_farkas.size(), decision.tree.size() + 1);
+  EXPECT_LE(lcp_tree_residual(2, matrix.data(), vector.data(), decision), 1e-12);
+  LcpDecision changed = decision;
+  changed.tree.back().side ^= 1;
+  EXPECT_EQ(lcp_tree_residual(2, matrix.data(), vector.data(), changed), kInfinity);
+  changed = decision;
+  changed.tree.pop_back();
+  EXPECT_EQ(lcp_tree_residual(2, matrix.data(), vector.data(), changed), kInfinity);
+  changed = decision;
+  changed.leaf_farkas.pop_back();
+  EXPECT_EQ(lcp_tree_residual(2, matrix.data(), vector.data(), changed), kInfinity);
+  changed = decision;
+  for (double& y : changed.leaf_farkas.front()) y = -y;
+  EXPECT_EQ(lcp_tree_residual(2, matrix.data(), vector.data(), changed), kInfinity);
+  // the same tree does not fit a problem that has an answer
+  const std::vector<double> other = {1, 3};
+  EXPECT_EQ(lcp_tree_residual(2, matrix.data(), other.data(), decision), kInfinity);
+}
+
+TEST(DecideLcp, RaysOfSolvableProblemsEndInAnswers) {
+  // three answers, and a ray on Lemke's path (Cottle, Pang, Stone 2009)
+  const std::vector<double> matrix = {0, 0, 10, 20, 0, 0, 30, 15, 10, 20, 0, 0, 30, 15, 0, 0};
+  const std::vector<double> vector(4, -1.0);
+  const LcpDecision decision = decide_lcp(lcp_of(4, matrix, vector)).front();
+  ASSERT_EQ(decision.status, Status::solved);
+  for (std::size_t i = 0; i < 4; ++i) {
+    double w = vector[i];
+    for (std::size_t j = 0; j < 4; ++j) w += matrix[4 * i + j] * decision.solution[j];
+    EXPECT_GE(w, -1e-12);
+    EXPECT_NEAR(w * decision.solution[i], 0.0, 1e-12);
+  }
+  LcpDecisionSettings settings;
+  settings.max_nodes = -1;
+  expect_names(refusal([&] { decide_lcp(lcp_of(4, matrix, vector), settings); }),
+               {"max_nodes", "-1"});
 }
 
 }  // namespace

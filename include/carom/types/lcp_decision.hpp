@@ -11,9 +11,10 @@ namespace carom {
 
 struct LcpDecisionSettings {
   double tolerance = 1e-9;  ///< on certificate::LcpJudge's residual, every row in its own unit
-  int max_nodes = 500;      ///< of each of the two trees
-  /// Of the second tree, which looks only at z below this times the largest |q_i| over the least of
-  /// the columns' largest |M_ij|; 0: no second one.
+  int max_nodes = 500;      ///< of a tree
+  /// The first tree looks only at z below this times the largest |q_i| over the least of the
+  /// columns' largest |M_ij|. Where it proves that there is no such answer, a second one tries to
+  /// prove that there is none at all, with 60 nodes or four times those of the first. 0: only that.
   double bound = 1e7;
   int threads = 0;  ///< 0 = all hardware threads
 
@@ -25,8 +26,8 @@ struct LcpDecisionSettings {
           tables.tolerance...);
     visit({"max_nodes", "Largest number of nodes of a tree", Range::at_least(0), "", "no trees"},
           tables.max_nodes...);
-    visit({"bound", "Largest z of the second tree, beside the size of q over that of M",
-           Range::finite_from(0.0), "", "no second tree"},
+    visit({"bound", "Largest z of the first tree, beside the size of q over that of M",
+           Range::finite_from(0.0), "", "no such tree"},
           tables.bound...);
     visit({"threads", "CPU threads", Range::at_least(0), "", "all"}, tables.threads...);
   }

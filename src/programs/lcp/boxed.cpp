@@ -17,7 +17,8 @@ using kernels::BoxEnd;
 using kernels::Doubled;
 using kernels::kInfinity;
 
-constexpr double kRank = 1e-11;  // of the free rows' block, scaled
+constexpr double kRefined = 2e-16;  // of what ought to vanish, beside the largest constant
+constexpr double kRank = 1e-11;     // of the free rows' block, scaled
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
@@ -215,18 +216,19 @@ class Path {
     const int m = order();
     std::vector<double> rest(at(m));
     for (int round = 0; round < 2; ++round) {
-      bool any = false;
+      double most = 0.0, size = 0.0;
       for (int k = 0; k < m; ++k) {
         rest[at(k)] = 0.0;
+        size = std::max(size, std::fabs(constant_[at(k)].hi));
         if (!lemke.holds(k)) continue;
         Doubled sum = constant_[at(k)];
         for (int b = 0; b < m; ++b) {
           if (x[at(b)].hi != 0.0) sum = sum + x[at(b)] * entry(k, b);
         }
         rest[at(k)] = sum.hi;
-        any = any || sum.hi != 0.0;
+        most = std::max(most, std::fabs(sum.hi));
       }
-      if (!any) return;
+      if (most <= kRefined * size) return;
       for (int a = 0; a < m; ++a) {
         if (!lemke.has_x(a)) continue;
         Doubled own = x[at(a)];

@@ -258,17 +258,29 @@ class BoxLemke {
     lanes_.for_each(n_, [&](int i) {
       store(at_.column, column_low(), i, i == row ? Number(0.0) : at(i, column));
     });
-    lanes_.for_each_2d(n_, n_ + 1, [&](int i, int j) {
-      const Number by = load(at_.row, row_low(), j);
-      if (i == row) return put(i, j, by);
-      const Number factor = load(at_.column, column_low(), i);
-      if (j == column) return put(i, j, factor * by);
-      if constexpr (kDoubled) {
+    if constexpr (kDoubled) {
+      lanes_.for_each_2d(n_, n_ + 1, [&](int i, int j) {
+        const Number by = load(at_.row, row_low(), j);
+        if (i == row) return put(i, j, by);
+        const Number factor = load(at_.column, column_low(), i);
+        if (j == column) return put(i, j, factor * by);
         if (factor.hi != 0.0 && by.hi != 0.0) put(i, j, sum(at(i, j), factor * by));
-      } else {
-        put(i, j, fused(factor, by, at(i, j)));
-      }
-    });
+      });
+    } else {
+      // Products and sums rounded one by one: this is compiled for any processor, where a fused
+      // product is a call.
+      lanes_.for_each(n_, [&](int i) {
+        double* __restrict to = at_.tableau + static_cast<long>(i) * (n_ + 1);
+        const double* __restrict from = at_.row;
+        const double factor = at_.column[i];
+        if (i == row) {
+          for (int j = 0; j <= n_; ++j) to[j] = from[j];
+        } else if (factor != 0.0) {
+          for (int j = 0; j <= n_; ++j) to[j] += factor * from[j];
+          to[column] = factor * from[column];
+        }
+      });
+    }
     put_values_of(row, level);
     const int entering = nonbasic(column);
     const int leaving = basic(row);
