@@ -476,10 +476,7 @@ struct BlockLanes {
     return best;
   }
 
- private:
-  static constexpr int kMostWarps = 32;
-
-  CAROM_INLINE static bool one_warp() { return Grid::threads_per_block() == WarpLanes::kWidth; }
+  /// Waits for all threads and orders their memory accesses; all of them call it.
   CAROM_INLINE static void barrier() {
 #if defined(CAROM_DEVICE_CODE)
     if (one_warp()) {
@@ -489,6 +486,11 @@ struct BlockLanes {
     }
 #endif
   }
+
+ private:
+  static constexpr int kMostWarps = 32;
+
+  CAROM_INLINE static bool one_warp() { return Grid::threads_per_block() == WarpLanes::kWidth; }
 };
 
 }  // namespace carom::cuda

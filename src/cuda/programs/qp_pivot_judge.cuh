@@ -29,12 +29,12 @@ class QpPivotJudge {
 
   double objective = 0.0;
 
-  /// The residual of x and y, that of the lane's row; infinite where it is more than rounding, or
-  /// the answer leans on data that rounding hides.
-  CAROM_INLINE double residual(const double (&x)[N], double y) {
-    multiply(x, y);
+  /// The residual of memory.x and y, that of the lane's row; infinite where it is more than
+  /// rounding, or the answer leans on data that rounding hides.
+  CAROM_INLINE double residual(double y) {
+    multiply(y);
     WarpLanes::barrier();
-    explain(x, y);
+    explain(y);
     weigh(y);
     const double judged = evaluate(y);
     return judged <= kClose && !leans_on_hidden(y) ? judged : kernels::kInfinity;
@@ -42,6 +42,7 @@ class QpPivotJudge {
 
  private:
   // As in QpJudge.
+  static constexpr int kStep = 2;  // of loops over columns
   static constexpr double kClose = 1e-13;
   static constexpr double kGapShare = 1e-3;
   static constexpr double kComputedZero = 8.0;
@@ -52,20 +53,20 @@ class QpPivotJudge {
     return at_.matrix + (lane_ < R ? lane_ : R - 1) * Layout::kStride;
   }
 
-  CAROM_INLINE void multiply(const double (&x)[N], double y) {
+  CAROM_INLINE void multiply(double y) {
     using kernels::magnitude;
     value_ = 0.0;
     row_size_ = 0.0;
-    unrolled<N>([&](auto j) {
-      const double term = row()[j] * x[j];
+    in_turn<kStep>(N, [&](int j) {
+      const double term = row()[j] * at_.x[j];
       value_ = value_ + term;
       row_size_ = row_size_ + magnitude(term);
     });
     WarpLanes::barrier();
     bent_ = 0.0;
     column_size_ = 0.0;
-    unrolled<N>([&](auto k) {
-      const double term = at_.hessian[column_ * Layout::kStride + k] * x[k];
+    in_turn<kStep>(N, [&](int k) {
+      const double term = at_.hessian[column_ * Layout::kStride + k] * at_.x[k];
       bent_ = bent_ + term;
       column_size_ = column_size_ + magnitude(term);
     });
@@ -91,20 +92,23 @@ class QpPivotJudge {
   }
 
   /// QpScales::explain. What is known of x and y are bits.
-  CAROM_INLINE void explain(const double (&x)[N], double y) {
+  CAROM_INLINE void explain(double y) {
     using certificate::reached;
     using kernels::magnitude;
     constexpr unsigned kAllColumns = first_bits(N);
     const unsigned all_rows = first_bits(rows_);
     unsigned known_x = WarpLanes::where(has_column_ && !(own_x_ != 0.0));
     unsigned known_y = all_rows & ~held_;
-    gather(x, y, known_x, known_y);
     int before = -1;
-    for (int round = 0; round <= N + rows_; ++round) {
+#if defined(__CUDA_ARCH__)
+#pragma unroll 1
+#endif
+    for (;;) {
+      gather(y, known_x, known_y);
       bool of_x = false;
       bool of_y = false;
       const double size = magnitude(own_x_);
-      unrolled<N>([&](auto k) {
+      in_turn<kStep>(N, [&](int k) {
         const double datum = at_.b[k];
         of_x = of_x ||
                reached(magnitude(at_.hessian[column_ * Layout::kStride + k]) * size, datum) > 0.0;
@@ -112,8 +116,8 @@ class QpPivotJudge {
       });
       known_x |= WarpLanes::where(has_column_ && of_x);
       WarpLanes::barrier();
-      unrolled<N>([&](auto j) {
-        const bool here = has_row_ && reached(magnitude(row()[j] * x[j]), row_datum_) > 0.0;
+      in_turn<kStep>(N, [&](int j) {
+        const bool here = has_row_ && reached(magnitude(row()[j] * at_.x[j]), row_datum_) > 0.0;
         if (any(here)) known_x |= 1U << j;
       });
       known_y |= WarpLanes::where(has_row_ && of_y);
@@ -125,22 +129,21 @@ class QpPivotJudge {
       const int count = WarpLanes::bits_in(known_x) + WarpLanes::bits_in(known_y);
       if (count <= before) return;
       before = count;
-      gather(x, y, known_x, known_y);
     }
   }
   /// The data with the terms that are known; those of columns for all lanes in `b`.
-  CAROM_INLINE void gather(const double (&x)[N], double y, unsigned known_x, unsigned known_y) {
+  CAROM_INLINE void gather(double y, unsigned known_x, unsigned known_y) {
     using kernels::magnitude;
     double datum = 0.0;
-    unrolled<N>([&](auto j) {
-      const double term = magnitude(row()[j] * x[j]);
+    in_turn<kStep>(N, [&](int j) {
+      const double term = magnitude(row()[j] * at_.x[j]);
       datum = datum + ((known_x >> j & 1U) != 0 ? term : 0.0);
     });
     row_datum_ = row_seed() + datum;
     WarpLanes::barrier();
     datum = 0.0;
-    unrolled<N>([&](auto k) {
-      const double term = magnitude(at_.hessian[column_ * Layout::kStride + k] * x[k]);
+    in_turn<kStep>(N, [&](int k) {
+      const double term = magnitude(at_.hessian[column_ * Layout::kStride + k] * at_.x[k]);
       datum = datum + ((known_x >> k & 1U) != 0 ? term : 0.0);
     });
     for (unsigned left = held_ & known_y; left != 0; left &= left - 1U) {
@@ -163,7 +166,7 @@ class QpPivotJudge {
     if (has_column_) at_.b[lane_] = inverse;
     WarpLanes::barrier();
     double most = 0.0;
-    unrolled<N>([&](auto j) { most = larger(magnitude(row()[j]) * at_.b[j], most); });
+    in_turn<kStep>(N, [&](int j) { most = larger(magnitude(row()[j]) * at_.b[j], most); });
     weight_ = y != 0.0 ? most : 0.0;
   }
 

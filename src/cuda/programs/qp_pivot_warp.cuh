@@ -20,6 +20,16 @@ CAROM_INLINE void unrolled(F&& f) {
   (std::make_integer_sequence<int, Count>{});
 }
 
+/// f(k) for k = 0 .. count - 1 in a loop that stays one, Step of them in its text: what a warp does
+/// once would be fetched for every problem anew.
+template <int Step = 1, class F>
+CAROM_INLINE void in_turn(int count, F&& f) {
+#if defined(__CUDA_ARCH__)
+#pragma unroll Step
+#endif
+  for (int k = 0; k < count; ++k) f(k);
+}
+
 /// x, which the compiler takes for another one at each place: what follows from it in a loop is not
 /// kept for the next round.
 CAROM_INLINE int anew(int x) {
@@ -94,10 +104,8 @@ class QpPivotWarp {
   CAROM_INLINE QpPivotWarp(const kernels::QpShape& shape, double* memory)
       : at_(memory), lane_(WarpLanes::lane()), row_(lane_ < R ? lane_ : R - 1) {
     static_assert(kChains == 4);
-    const unsigned in_fours = first_bits(shape.rows / kChains * kChains);
-    const unsigned behind = first_bits(shape.rows) & ~in_fours;
-    unrolled<kChains>(
-        [&](auto c) { chain_[c] = (in_fours & (0x11111111U << c)) | (c == 0 ? behind : 0U); });
+    in_fours_ = first_bits(shape.rows / kChains * kChains);
+    behind_ = first_bits(shape.rows) & ~in_fours_;
     structure_ = 0;
     for (int i = 0; i < shape.rows; ++i) {
       for (int t = shape.row_first[i]; t < shape.row_first[i + 1]; ++t) {
@@ -114,18 +122,50 @@ class QpPivotWarp {
   /// Of the lane's row.
   [[nodiscard]] CAROM_INLINE double dual() const { return -second_; }
 
-  /// False where this is not what dual pivots solve. `memory()` and the bounds hold the problem; x:
-  /// the solution, on every lane.
-  CAROM_INLINE bool solve(double tolerance, int most, double (&x)[N]) {
+  /// False where this is not what dual pivots solve, or not `good`. `memory()` and the bounds hold
+  /// the problem, memory().x then the solution. meet(): called as often by all problems.
+  template <class Meet>
+  CAROM_INLINE bool solve(bool good, double tolerance, int most, Meet&& meet) {
     lane_ = anew(lane_);
     row_ = anew(row_);
-    if (!factorise()) return false;
-    invert();
-    fill();
-    start(x);
-    if (!pivot(tolerance, most)) return false;
-    finish(x);
-    return true;
+    meet();
+    if (good) good = factorise();
+    if (good) invert();
+    meet();
+    if (good) fill();
+    meet();
+    double added = 0.0;
+    // One text for what begins, follows and corrects.
+    in_turn(3, [&](int pass) {
+      if (good) {
+        double x[N];
+        if (pass == 0) {
+          over_pairs<0, N>(at_.gradient, [&](auto j, double q) { x[j] = -q; });
+        } else {
+          // Where no row has an entry, -0 stays what it is.
+          const double own = lane_ < N ? -at_.gradient[lane_ < N ? lane_ : 0] : 0.0;
+          add_rows(pass == 1 ? second_ : added, pass == 1 ? own : 0.0, pass == 1 ? structure_ : ~0U,
+                   x);
+        }
+        solve_factors(x);
+        if (pass == 0) {
+          start(x);
+          good = pivot(tolerance, most);
+          double value = scale_ * multiplier_;
+          if constexpr (TwoSided) value = side_ * value;
+          second_ = multiplier_ < kernels::kInfinity ? value : 0.0;
+        } else if (pass == 1) {
+          added = correct(x);
+        } else {
+          over_pairs<0, N>(at_.entering, [&](auto j, double value) { x[j] = value + x[j]; });
+          barrier();
+          if (lane_ == 0) unrolled<N>([&](auto j) { at_.x[j] = x[j]; });
+          barrier();
+        }
+      }
+      if (pass < 2) meet();
+    });
+    return good;
   }
 
   /// Sum of the lane's row times x, fused.
@@ -143,6 +183,7 @@ class QpPivotWarp {
   static constexpr double kDependent = 1e-9;
   static constexpr double kFeasibleDependent = 1e-10;
   static constexpr int kChains = 4;
+  static constexpr int kTogether = 8;  ///< columns of the table
 
   struct alignas(16) Pair {
     double first, second;
@@ -171,57 +212,53 @@ class QpPivotWarp {
     if constexpr (Step % 2 == 1) barrier();
   }
 
-  /// Lane i has row i of the lower half.
+  /// Lane i has row i of the lower half, from the pivot's column on.
   CAROM_INLINE bool factorise() {
     using kernels::fused;
     const int i = lane_ < N ? lane_ : N - 1;
     double row[N];
     unrolled<N>([&](auto j) { row[j] = at_.hessian[i * Layout::kStride + j]; });
     bool definite = true;
-    unrolled<N>([&](auto column) {
-      constexpr int k = decltype(column)::value;
-      const double pivot = from(row[k], k);
+    in_turn(N, [&](int k) {
+      const double own = row[0];
+      const double pivot = from(own, k);
       const double reciprocal = pivot > 0.0 ? 1.0 / pivot : 0.0;
       definite = definite & (pivot > kDefinite * at_.hessian[k * Layout::kStride + k]);
       double* const factor = k % 2 == 0 ? at_.a : at_.b;
       if (lane_ == 0) at_.pivot_inverse[k] = reciprocal;
-      if (lane_ < N) {
-        at_.factor[k * N + i] = row[k];
-        factor[i] = -(row[k] * reciprocal);
-      }
+      if (lane_ < N) at_.factor[k * N + lane_] = own;
+      if (lane_ > k && lane_ < N) factor[lane_ - k - 1] = -(own * reciprocal);
       barrier();
-      over_pairs<k + 1, N>(factor,
-                           [&](auto j, double value) { row[j] = fused(value, row[k], row[j]); });
+      // What is behind the last column is not used.
+      over_pairs<0, N>(factor, [&](auto j, double value) {
+        constexpr int kNext = decltype(j)::value + 1;
+        if constexpr (kNext < N) row[j] = fused(value, own, row[kNext]);
+      });
     });
     return definite;
   }
 
-  /// Lane j has column j of K = L^-1, then of P^-1.
+  /// Lane j has column j of K = L^-1 from the diagonal on, then of P^-1.
   CAROM_INLINE void invert() {
     using kernels::fused;
     double column[N];
     unrolled<N>([&](auto i) { column[i] = lane_ == i ? 1.0 : 0.0; });
-    unrolled<N>([&](auto step) {
-      constexpr int k = decltype(step)::value;
-      const double value = -(column[k] * at_.pivot_inverse[k]);
-      over_pairs<k + 1, N>(at_.factor + k * N, [&](auto i, double entry) {
-        column[i] = fused(value, entry, column[i]);
-      });
-      hold<k>();
+    in_turn(N, [&](int k) {
+      const double own = column[0];
+      if (lane_ < N) at_.inverse[k * N + lane_] = own;
+      const double value = -(own * at_.pivot_inverse[k]);
+      const double* const below = at_.factor + k * (N + 1) + 1;  // behind the last row not used
+      unrolled<N - 1>([&](auto i) { column[i] = fused(value, below[i], column[i + 1]); });
     });
-    if (lane_ < N) {
-      unrolled<N>([&](auto i) { at_.inverse[i * N + lane_] = column[i]; });
-    }
     barrier();
+    // Above K's diagonal are zeros.
     double product[N];
     unrolled<N>([&](auto i) { product[i] = 0.0; });
-    unrolled<N>([&](auto step) {
-      constexpr int k = decltype(step)::value;
-      const double value = column[k] * at_.pivot_inverse[k];
-      over_pairs<0, (k + 2) / 2 * 2>(at_.inverse + k * N, [&](auto i, double entry) {
-        if constexpr (decltype(i)::value <= k) product[i] = fused(value, entry, product[i]);
-      });
-      hold<k>();
+    const int own = lane_ < N ? lane_ : N - 1;
+    in_turn(N, [&](int k) {
+      const double value = at_.inverse[k * N + own] * at_.pivot_inverse[k];
+      over_pairs<0, N>(at_.inverse + k * N,
+                       [&](auto i, double entry) { product[i] = fused(value, entry, product[i]); });
     });
     barrier();
     const int lane = anew(lane_);
@@ -239,16 +276,16 @@ class QpPivotWarp {
   /// The table. A zero times what is finite changes no sum that began with zero.
   CAROM_INLINE void fill() {
     using kernels::fused;
-    double entry[N];
-    unrolled<N>([&](auto t) { entry[t] = at_.matrix[row_ * Layout::kStride + t]; });
-    if (lane_ >= R) unrolled<N>([&](auto t) { entry[t] = 0.0; });
+    const double* const of_row = at_.matrix + row_ * Layout::kStride;
     double row[N];
     unrolled<N>([&](auto j) { row[j] = 0.0; });
-    unrolled<N>([&](auto t) {
+    in_turn(N, [&](int t) {
+      const double own = lane_ < R ? of_row[t] : 0.0;
       over_pairs<0, N>(at_.inverse + t * N,
-                       [&](auto j, double value) { row[j] = fused(entry[t], value, row[j]); });
-      hold<t>();
+                       [&](auto j, double value) { row[j] = fused(own, value, row[j]); });
     });
+    double entry[N];
+    unrolled<N>([&](auto t) { entry[t] = lane_ < R ? of_row[t] : 0.0; });
     double size = 0.0;
     unrolled<N>([&](auto t) { size = fused(entry[t], row[t], size); });
     scale_ = size > 0.0 ? 1.0 / kernels::square_root(size) : 0.0;
@@ -257,12 +294,17 @@ class QpPivotWarp {
       unrolled<N>([&](auto j) { at_.through[lane_ * N + j] = row[j] * scale_; });
     }
     barrier();
-    unrolled<R>([&](auto j) {
-      double sum = 0.0;
-      over_pairs<0, N>(at_.through + j * N,
-                       [&](auto t, double value) { sum = fused(entry[t], value, sum); });
-      table_[j] = sum;
-      hold<j>();
+    static_assert(R % kTogether == 0);
+    unrolled<R>([&](auto j) { table_[j] = 0.0; });
+    in_turn(R / kTogether, [&](int part) {
+      unrolled<R - kTogether>([&](auto j) { table_[j] = table_[j + kTogether]; });
+      unrolled<kTogether>([&](auto j) {
+        double sum = 0.0;
+        over_pairs<0, N>(at_.through + (part * kTogether + j) * N,
+                         [&](auto t, double value) { sum = fused(entry[t], value, sum); });
+        table_[R - kTogether + j] = sum;
+        hold<j>();
+      });
     });
     barrier();
     // The later row of two has their entry.
@@ -309,10 +351,8 @@ class QpPivotWarp {
     });
   }
 
-  CAROM_INLINE void start(double (&x)[N]) {
+  CAROM_INLINE void start(const double (&x)[N]) {
     using kernels::fused;
-    over_pairs<0, N>(at_.gradient, [&](auto j, double q) { x[j] = -q; });
-    solve_factors(x);
     energy_ = 0.0;
     barrier();
     over_pairs<0, N>(at_.gradient, [&](auto j, double q) { energy_ = fused(-q, x[j], energy_); });
@@ -337,24 +377,36 @@ class QpPivotWarp {
     limit_ = feasible * feasible;
     pivots_ = 0;
     Progress at;
-    a_ = 0.0;
-    a_down_ = 0.0;
-    for (int count = 0; count < most; count += 2) {
+    nothing_waits();
+    bool second = false;
+    const int pairs = (most + 1) / 2 * 2;
+#if defined(__CUDA_ARCH__)
+#pragma unroll 1
+#endif
+    for (int count = 0; count < pairs; ++count) {
       double b = 0.0;
-      double b_down = 0.0;
-      const Step one = step<false>(at, a_, a_down_);
-      if (one != Step::pivoted) return one == Step::done;
-      put(at_.a, at_.a_down, a_, a_down_);
-      const Step two = step<true>(at, b, b_down);
-      if (two == Step::pivoted) {
-        put(at_.b, at_.b_down, b, b_down);
-        change<true>(b, b_down);
+      double b_down = -0.0;  // as nothing_waits has it
+      const Step made = step(at, b, b_down);
+      if (!second) {
+        if (made != Step::pivoted) return made == Step::done;
+        a_ = b;
+        a_down_ = b_down;
+        put(at_.a, at_.a_down, a_, a_down_);
       } else {
-        change<false>(b, b_down);
-        return two == Step::done;
+        put(at_.b, at_.b_down, b, b_down);
+        change(b, b_down);
+        if (made != Step::pivoted) return made == Step::done;
+        nothing_waits();
       }
+      second = !second;
     }
     return false;
+  }
+  /// A pivot that waits and changes no bit: 0 times -0 is added.
+  CAROM_INLINE void nothing_waits() {
+    a_ = 0.0;
+    a_down_ = -0.0;
+    put(at_.a, at_.a_down, a_, a_down_);
   }
   CAROM_INLINE void put(double* column, double* down, double own, double own_down) const {
     if (lane_ < R) {
@@ -379,10 +431,14 @@ class QpPivotWarp {
     const unsigned where = WarpLanes::where(own == most);
     unsigned first = where;
     unrolled<kChains>([&](auto c) {
-      const unsigned of_chain = where & chain_[kChains - 1 - c];
+      const unsigned of_chain = where & chain(kChains - 1 - c);
       first = of_chain != 0 ? of_chain : first;
     });
     return {most, WarpLanes::lowest(first)};
+  }
+
+  CAROM_INLINE unsigned chain(int c) const {
+    return (in_fours_ & (0x11111111U << c)) | (c == 0 ? behind_ : 0U);
   }
 
   struct Block {
@@ -408,10 +464,13 @@ class QpPivotWarp {
     const unsigned candidates = WarpLanes::where((loss > 0.0) & (room < kernels::kInfinity));
     Block best = entering;
     if (candidates == 0) return best;
-    unrolled<kChains>([&](auto c) {
-      unsigned left = candidates & chain_[c];
+    in_turn(kChains, [&](int c) {
+      unsigned left = candidates & chain(c);
       if (left == 0) return;
       Block chain = c == 0 ? entering : Block{1.0, 0.0, -1};
+#if defined(__CUDA_ARCH__)
+#pragma unroll 1
+#endif
       for (; left != 0; left &= left - 1U) {
         const int i = WarpLanes::lowest(left);
         take_sooner({from(room, i), from(loss, i), i}, chain);
@@ -426,7 +485,6 @@ class QpPivotWarp {
   }
 
   /// The lane's entry of column `index` of the table.
-  template <bool Waiting>
   CAROM_INLINE double take_column(int index) const {
     barrier();  // the last one has been read
     if (lane_ == index) {
@@ -438,11 +496,10 @@ class QpPivotWarp {
     }
     barrier();
     double entry = at_.entering[row_];
-    if constexpr (Waiting) entry = kernels::fused(a_, at_.a_down[index], entry);
+    entry = kernels::fused(a_, at_.a_down[index], entry);
     return entry;
   }
 
-  template <bool Waiting>
   CAROM_INLINE Step step(Progress& at, double& column, double& column_down) {
     using kernels::fused;
     constexpr double kNone = -kernels::kInfinity;
@@ -455,14 +512,14 @@ class QpPivotWarp {
     }
     double multiplier = at.pending ? at.multiplier : 0.0;
     double own = diagonal_;
-    if constexpr (Waiting) own = fused(a_, a_down_, own);
+    own = fused(a_, a_down_, own);
     const double diagonal = from(own, entering);
     const bool dependent = diagonal <= kDependent;
     const double least = energy_ * (dependent ? kFeasibleDependent * kFeasibleDependent : limit_);
     if (!(worst.score > least || at.pending)) return Step::done;
     ++pivots_;
 
-    double entry = take_column<Waiting>(entering);
+    double entry = take_column(entering);
     const double outside = from(TwoSided && !(side > 0.0) ? above_ : below_, entering);
     const Block block = first_block(entry, side, {outside, dependent ? 0.0 : diagonal, -1});
     if (!(block.rate > 0.0)) return Step::broken;
@@ -474,7 +531,7 @@ class QpPivotWarp {
     int index = entering;
     if (drops) {
       index = block.index;
-      entry = take_column<Waiting>(index);
+      entry = take_column(index);
     }
     const double sign = drops ? -1.0 : 1.0;
     const double pivot = from(entry, index);
@@ -513,7 +570,6 @@ class QpPivotWarp {
 
   /// QpPivotTable::change: of two rows the later one is the left factor. The lane's own place in
   /// `table_` is not used.
-  template <bool Both>
   CAROM_INLINE void change(double b, double b_down) {
     using kernels::fused;
     const int lane = anew(lane_);
@@ -522,28 +578,24 @@ class QpPivotWarp {
       const bool earlier = j < lane;
       const double* const right = (earlier ? at_.a_down : at_.a) + j;
       double entry = fused(earlier ? a_ : a_down_, right[0], table_[j]);
-      if constexpr (Both) entry = fused(earlier ? b : b_down, right[2 * R], entry);
+      entry = fused(earlier ? b : b_down, right[2 * R], entry);
       table_[j] = entry;
       if constexpr (decltype(j)::value % 8 == 7) barrier();
     });
     diagonal_ = fused(a_, a_down_, diagonal_);
-    if constexpr (Both) diagonal_ = fused(b, b_down, diagonal_);
+    diagonal_ = fused(b, b_down, diagonal_);
     barrier();
   }
 
-  CAROM_INLINE void finish(double (&x)[N]) {
+  /// What the duals change once more, x being kept in `entering`.
+  CAROM_INLINE double correct(const double (&x)[N]) {
     using kernels::fused;
     const bool active = multiplier_ < kernels::kInfinity;
-    double value = scale_ * multiplier_;
-    if constexpr (TwoSided) value = side_ * value;
-    second_ = active ? value : 0.0;
-    // Where no row has an entry, -0 stays what it is.
-    add_rows(second_, lane_ < N ? -at_.gradient[lane_ < N ? lane_ : 0] : 0.0, structure_, x);
-    solve_factors(x);
     double bound = lower;
     if constexpr (TwoSided) bound = side_ > 0.0 ? lower : upper;
     const double gap = scale_ * (row_product(x) - bound);
     const double misfit = active ? gap : 0.0;
+    if (lane_ == 0) unrolled<N>([&](auto j) { at_.entering[j] = x[j]; });
     put(at_.b, at_.b_down, misfit, 0.0);
     double sum = diagonal_ * misfit;
     const int lane = anew(lane_);
@@ -552,10 +604,7 @@ class QpPivotWarp {
     });
     const double moved = active ? scale_ * sum : 0.0;
     second_ = second_ + moved;
-    double step[N];
-    add_rows(moved, 0.0, ~0U, step);
-    solve_factors(step);
-    unrolled<N>([&](auto j) { x[j] = x[j] + step[j]; });
+    return moved;
   }
 
   /// x: start + A' of, whose element of the lane's row is `own`; `start`: of the lane's column.
@@ -563,13 +612,11 @@ class QpPivotWarp {
   CAROM_INLINE void add_rows(double own, double start, unsigned rows, double (&x)[N]) const {
     put(at_.a, at_.a_down, own, 0.0);
     const int j = lane_ < N ? lane_ : N - 1;
-    const int entries = anew(static_cast<int>(rows));
+    const auto entries = rows;
     double sum = start;
-    over_pairs<0, R>(at_.a, [&](auto i, double value) {
-      constexpr int kBit = 1 << decltype(i)::value;
-      const double more = kernels::fused(value, at_.matrix[i * Layout::kStride + j], sum);
-      sum = (entries & kBit) != 0 ? more : sum;
-      if constexpr (decltype(i)::value % 8 == 7) barrier();
+    in_turn<4>(R, [&](int i) {
+      const double more = kernels::fused(at_.a[i], at_.matrix[i * Layout::kStride + j], sum);
+      sum = (entries >> i & 1U) != 0 ? more : sum;
     });
     if (lane_ < N) at_.x[lane_] = sum;
     barrier();
@@ -578,10 +625,10 @@ class QpPivotWarp {
 
   Layout at_;
   int lane_;
-  int row_;  ///< a lane behind the last row reads the last one's numbers
-  unsigned chain_[kChains];
-  unsigned structure_;  ///< rows with an entry in the lane's column
-  double table_[R];     ///< the lane's row, but for its own place
+  int row_;                     ///< a lane behind the last row reads the last one's numbers
+  unsigned in_fours_, behind_;  ///< rows of the chains
+  unsigned structure_;          ///< rows with an entry in the lane's column
+  double table_[R];             ///< the lane's row, but for its own place
   double diagonal_;
   double scale_, below_, above_, multiplier_, side_;
   double second_;

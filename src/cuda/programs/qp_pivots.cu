@@ -1,5 +1,6 @@
 #include "cuda/programs/qp_pivots.hpp"
 
+#include <algorithm>
 #include <limits>
 
 #include "cuda/lanes.cuh"
@@ -13,9 +14,8 @@ namespace carom::cuda {
 namespace {
 
 constexpr int kVariables = 12;
-/// Resident ones, for the register limit.
-template <int R>
-constexpr int kBlocks = R <= 24 ? 20 : 16;
+/// Of a block, where its shared memory has room for their problems.
+constexpr int kWarps = 16;
 
 template <int N, int R, bool TwoSided>
 class QpPivotTask {
@@ -23,24 +23,21 @@ class QpPivotTask {
   CAROM_INLINE QpPivotTask(const QpKernelLaunch& launch, double* memory)
       : launch_(launch), arrays_(launch.arrays), body_(arrays_.shape, memory) {}
 
-  /// Whether problem p is solved, its results written and no more to do.
-  CAROM_INLINE bool run(long p) {
+  /// Whether problem p, if there is one, is solved, its results written and no more to do. meet():
+  /// called as often by all.
+  template <class Meet>
+  CAROM_INLINE bool run(bool there, long p, Meet&& meet) {
     const kernels::QpTaskSettings& settings = arrays_.settings;
     const int rows = arrays_.shape.rows;
-    if (!load(p)) return false;
+    const bool good = there && load(p);
     const int limit = settings.limit(QpMethod::interior_point, N, rows);
     const int most = 4 * (N + rows);
-    double x[N];
-    if (!body_.solve(settings.tolerance, limit < most ? limit : most, x)) return false;
+    const bool solved = body_.solve(good, settings.tolerance, limit < most ? limit : most, meet);
+    meet();
+    if (!solved) return false;
     const double y = body_.dual();
-    double* const shared_x = body_.memory().x;
-    WarpLanes::barrier();
-    if (lane() == 0) {
-      unrolled<N>([&](auto j) { shared_x[j] = x[j]; });
-    }
-    WarpLanes::barrier();
     QpPivotJudge<N, R> judge(body_.memory(), rows, body_.lower, body_.upper);
-    const double residual = judge.residual(x, y);
+    const double residual = judge.residual(y);
     if (!certificate::within(residual, settings.tolerance) ||
         kernels::qp_wants_refinement(arrays_.shape, residual, settings.tolerance)) {
       return false;
@@ -150,32 +147,42 @@ class QpPivotTask {
   QpPivotWarp<N, R, TwoSided> body_;
 };
 
+/// A block's warps are at the same place of the text at the same time: one fetches it for all.
 template <int N, int R, bool TwoSided>
-__global__ void __launch_bounds__(WarpLanes::kWidth, kBlocks<R>)
+__global__ void __launch_bounds__(WarpLanes::kWidth* kWarps, 1)
     qp_pivot_warps(const __grid_constant__ QpKernelLaunch launch) {
-  QpPivotTask<N, R, TwoSided> task(launch, shared_memory());
-  for (int p = Grid::block(); p < launch.count; p += Grid::blocks()) {
-    if (!task.run(p) && WarpLanes::lane() == 0) {
+  const int warps = Grid::threads_per_block() / WarpLanes::kWidth;
+  const int warp = Grid::thread() / WarpLanes::kWidth;
+  QpPivotTask<N, R, TwoSided> task(launch,
+                                   shared_memory() + warp * QpPivotWarpLayout<N, R>::kValues);
+  const int each = Grid::blocks() * warps;
+  for (int first = 0; first < launch.count; first += each) {
+    const int p = first + warp * Grid::blocks() + Grid::block();
+    const bool there = p < launch.count;
+    const bool done = task.run(there, p, [] { BlockLanes::barrier(); });
+    if (there && !done && WarpLanes::lane() == 0) {
       launch.rest[Grid::claim(launch.rest_count)] = p;
     }
   }
 }
 
 template <int R>
-QpPlan plan_of(bool two_sided) {
+QpPlan plan_of(bool two_sided, std::size_t shared_per_block) {
+  constexpr long kEach = QpPivotWarpLayout<kVariables, R>::kValues;
+  const long fit = static_cast<long>(shared_per_block / sizeof(double)) / kEach;
+  const int warps = static_cast<int>(std::clamp<long>(fit, 1, kWarps));
   return {two_sided ? qp_pivot_warps<kVariables, R, true> : qp_pivot_warps<kVariables, R, false>,
-          WarpLanes::kWidth, false, QpPivotWarpLayout<kVariables, R>::kValues,
-          std::numeric_limits<std::size_t>::max()};
+          WarpLanes::kWidth * warps, false, warps * kEach, std::numeric_limits<std::size_t>::max()};
 }
 
 }  // namespace
 
-QpPlan plan_pivots(const kernels::QpTaskArrays& arrays) {
+QpPlan plan_pivots(const kernels::QpTaskArrays& arrays, std::size_t shared_per_block) {
   const kernels::QpShape& shape = arrays.shape;
   if (!kernels::begins_with_pivots(arrays) || shape.variables != kVariables) return {};
   const bool two_sided = shape.uppers > 0 || shape.equations > 0;
-  if (shape.rows <= 24) return plan_of<24>(two_sided);
-  if (shape.rows <= 32) return plan_of<32>(two_sided);
+  if (shape.rows <= 24) return plan_of<24>(two_sided, shared_per_block);
+  if (shape.rows <= 32) return plan_of<32>(two_sided, shared_per_block);
   return {};
 }
 

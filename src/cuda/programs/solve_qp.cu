@@ -159,7 +159,7 @@ class Launcher {
 
   /// The problems that dual pivots in shared memory leave; all where the shape has none.
   std::optional<std::vector<int>> pivots(const kernels::QpTaskArrays& arrays, int problems) {
-    const QpPlan plan = plan_pivots(arrays);
+    const QpPlan plan = plan_pivots(arrays, limits_.shared_per_block);
     if (plan.kernel == nullptr) return std::nullopt;
     return left_by(plan, arrays, "qp_pivots", problems, nullptr);
   }
