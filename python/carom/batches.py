@@ -83,7 +83,8 @@ class _Batch:
         array = self._arrays.get(name)
         if array is None or array.ndim <= self._ranks[name] or array.shape[0] == 1:
             return array
-        return array[rows]
+        part: np.ndarray = array[rows]
+        return part
 
     def _in_time(
         self, rows: np.ndarray, budget: float | None, start: float,
@@ -149,7 +150,8 @@ class LcpBatch(_Batch):
 
         def solve(rows: np.ndarray) -> LcpResult:
             M, q = self._part("M", rows), self._part("q", rows)
-            return solve_lcp(M, q, workspace=self._workspace, **self._settings)
+            answer: LcpResult = solve_lcp(M, q, workspace=self._workspace, **self._settings)
+            return answer
 
         self._in_time(np.arange(self.problems), time_budget, began, solve, answers.keep)
         fields = {name: answers.arrays[name] for name in LcpResult.__dataclass_fields__ if name != "problem"}
@@ -157,8 +159,9 @@ class LcpBatch(_Batch):
             name: self._arrays[own] if self._arrays[own].ndim > self._ranks[own] else self._arrays[own][None]
             for name, own in (("matrix", "M"), ("vector", "q"))
         }
-        self._last = LcpResult(**fields, problem={**problem, "tolerance": answers.arrays["problem"]["tolerance"]})
-        return self._last
+        last = LcpResult(**fields, problem={**problem, "tolerance": answers.arrays["problem"]["tolerance"]})
+        self._last = last
+        return last
 
 
 class LpBatch(_Batch):
@@ -273,7 +276,7 @@ class QpBatch(_Batch):
                 start[name] = np.ascontiguousarray(values)
 
         def solve(rows: np.ndarray, cold: bool = False) -> QpResult:
-            part = {name: self._part(name, rows) for name in self._ranks}
+            part: dict[str, Any] = {name: self._part(name, rows) for name in self._ranks}
             if all(a is None or a.ndim == self._ranks[name] for name, a in part.items()):
                 rows = rows[:1]
             begin = None if cold or not start else {name: a[rows] for name, a in start.items()}

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ._optional import needed
 from ._results import Status
 from .solvers import solve_lp
 from .solvers import solve_qp as _solve_qp
@@ -47,7 +48,7 @@ def linprog(
     of fun to b_ub, b_eq and the bounds. Settings: as of carom.solve_lp. Errors: carom.InvalidInput, a
     ValueError, for shapes.
     """
-    from scipy.optimize import OptimizeResult
+    OptimizeResult = needed("scipy.optimize", "linprog", "scipy").OptimizeResult
 
     c = np.atleast_1d(np.squeeze(np.asarray(c, dtype=float)))
     n = c.size
@@ -131,7 +132,7 @@ def qpsolvers_solve_problem(
 ) -> Any:
     """A qpsolvers.Problem to a qpsolvers.Solution: x, z (of G), y (of A), z_box (negative at lb), obj; extras
     has carom's status word and residual. initvals is taken by no method that `auto` chooses."""
-    from qpsolvers import Solution
+    Solution = needed("qpsolvers", "qpsolvers_solve_problem", "qpsolvers").Solution
 
     begin = time.perf_counter()
     P, q, G, h, A, b, lb, ub = problem.unpack_as_dense()
@@ -155,8 +156,8 @@ def qpsolvers_solve_problem(
 
 def register_qpsolvers() -> None:
     """Makes "carom" a solver of qpsolvers: in its available, dense and solve functions."""
-    import qpsolvers
-    from qpsolvers import solvers
+    qpsolvers: Any = needed("qpsolvers", "register_qpsolvers", "qpsolvers")
+    solvers: Any = needed("qpsolvers.solvers", "register_qpsolvers", "qpsolvers")
 
     def as_vector(P: Any, q: Any, G: Any = None, h: Any = None, A: Any = None, b: Any = None, lb: Any = None,
                   ub: Any = None, initvals: Any = None, verbose: bool = False, **settings: Any) -> Any:  # fmt: skip
