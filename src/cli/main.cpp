@@ -15,6 +15,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/json_output.hpp"
+#include "cli/manual.hpp"
 #include "cli/opened_outputs.hpp"
 #include "io/command_line.hpp"
 #include "io/file_error.hpp"
@@ -115,6 +116,8 @@ int run(std::vector<std::string> words) {
   add_verify(program);
   add_rerun(program);
   add_bench(program);
+  add_man(program);
+  add_completion(program);
   refuse_bare_equals(read);
   refuse_empty_values(program.app);
   try {
