@@ -72,7 +72,7 @@ names() { "$carom" models | awk -v kind="$1" '/^For /{ on = index($0, kind) } /^
 one="--threads 1 --json"
 
 record_all() {
-  local command name target method cones backend
+  local command name target method cones
   run models models
   run models-json models --json
   run info info --json

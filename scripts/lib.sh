@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # What the scripts of this folder share; sourced, with the repository's root as $root.
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=${CAROM_BUILD_DIR:-$root/build-release}
