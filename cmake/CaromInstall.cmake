@@ -5,12 +5,18 @@ include(CMakePackageConfigHelpers)
 # A static library hands its private libraries on to whoever links it.
 target_link_libraries(carom PRIVATE
   $<INSTALL_INTERFACE:TBB::tbb> $<INSTALL_INTERFACE:Threads::Threads>)
+get_target_property(carom_type carom TYPE)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/carom)
-install(TARGETS carom EXPORT carom-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
-  COMPONENT development)
+install(TARGETS carom EXPORT carom-targets
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library NAMELINK_COMPONENT development)
 install(DIRECTORY include/carom DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
 if(TARGET carom_command)
+  if(carom_type STREQUAL SHARED_LIBRARY)
+    set_target_properties(carom_command PROPERTIES
+      INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+  endif()
   install(TARGETS carom_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT carom)
   foreach(part man/man1 bash-completion/completions zsh/site-functions fish/vendor_completions.d)
     get_filename_component(above ${part} DIRECTORY)
@@ -45,6 +51,9 @@ if(CAROM_HAVE_CUDA)
   list(APPEND CAROM_PC_LIBS -L${CUDAToolkit_LIBRARY_DIR} -lcusolver -lcublas -lcudart)
 endif()
 list(JOIN CAROM_PC_LIBS " " CAROM_PC_LIBS)
+if(carom_type STREQUAL SHARED_LIBRARY)
+  set(CAROM_PC_LIBS "\nLibs.private: ${CAROM_PC_LIBS}")
+endif()
 configure_file(cmake/carom.pc.in ${PROJECT_BINARY_DIR}/generated/carom.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/generated/carom.pc
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
