@@ -47,6 +47,10 @@ pages() {
   [ -s "$work/said" ] || { echo "groff warns of nothing" >&2 && wrong=1; }
   said=$("$carom" man juggle 2>&1) || status=$?
   differ "man juggle" "2" "$status"
+  differ "completion tcsh" "carom: shell is tcsh: must be one of bash, zsh, fish" \
+    "$("$carom" completion tcsh 2>&1 || true)"
+  differ "man --folder" "carom: $work/none/carom.1: cannot be written" \
+    "$("$carom" man --folder "$work/none" 2>&1 || true)"
   case $said in *"command is juggle: must be one of info, "*) ;; *) differ "man juggle" "its name" "$said" ;; esac
 }
 
