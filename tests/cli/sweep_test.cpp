@@ -186,8 +186,6 @@ TEST(WrongCommand, TheRightOneIsNamed) {
   expect_refusal(carom({"solve", example("block.json")}), {"carom impact"});
   expect_refusal(carom({"equilibrium", example("walker.json")}), {"stances", "carom stability"});
   expect_refusal(carom({"stability", example("block.json")}), {"carom impact"});
-  expect_refusal(carom({"bench", "two_contacts"}),
-                 {"is a posture: carom equilibrium two_contacts"});
   expect_refusal(carom({"equilibrium", "inclined_block"}), {"is a scenario: carom step"});
   expect_refusal(carom({"step", "figure2"}), {"is a stance: carom stability"});
   expect_refusal(carom({"stability", "rocking_block"}), {"carom impact rocking_block"});
