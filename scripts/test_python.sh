@@ -30,6 +30,7 @@ pip=("$venv/bin/python" -m pip --disable-pip-version-check --quiet)
 # What some tests compare with, where it can be had in a few megabytes.
 "${pip[@]}" install pandas xarray mujoco pyarrow zarr fsspec mypy 2>/dev/null || true
 "${pip[@]}" install pycddlib-standalone 2>/dev/null || true
+"${pip[@]}" install scipy 2>/dev/null || true
 # Files of robots alone, a few megabytes: what else they would install is not needed.
 "${pip[@]}" install --no-deps playground gymnasium 2>/dev/null || true
 

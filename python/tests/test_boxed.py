@@ -7,10 +7,11 @@ import json
 
 import numpy as np
 import pytest
-from scipy.optimize import lsq_linear
 
 import carom
 from carom import Status
+
+lsq_linear = pytest.importorskip("scipy.optimize").lsq_linear
 
 
 def test_symmetric_boxes_are_bounded_least_squares():
