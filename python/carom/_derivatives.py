@@ -279,10 +279,11 @@ class Differentiable:
         status = np.zeros(count, dtype=np.uint8)
         chosen = _settings(settings.pop("at_kink", "mean"), settings)
         for place in np.ndindex(*inner):
+            at = (slice(None), *place)
             unit = np.zeros(shape)
-            unit[(slice(None), *place)] = 1.0
+            unit[at] = 1.0
             answer = self._left({of: unit}, [name], chosen)
-            jacobian[(slice(None), *place)] = answer[name]
+            jacobian[at] = answer[name]
             status = np.maximum(status, answer["status"].reshape(count, -1).max(axis=1))
         if with_status:
             return jacobian, status
