@@ -241,6 +241,28 @@ def _perturbed(names: Sequence[str], primals: Sequence[Any]) -> dict[str, tuple[
     return asked or dict.fromkeys(names, ())
 
 
+def _with_gradient(
+    names: Sequence[str], arrays: Sequence[Any], answer_of: Callable[..., Any],
+    gradient_of: Callable[[Any, Any, Any, list[str]], Any],
+) -> Any:  # fmt: skip
+    """The answer of the named arrays; its gradients, which gradient_of(arrays, answer, cotangent, wanted)
+    returns first and in the names' order, are those of the inputs that jax differentiates."""
+    run: Any = jax.custom_vjp(answer_of)
+
+    def forward(*primals: Any) -> tuple[Any, Any]:
+        given = [primal.value for primal in primals]
+        answer = run(*given)
+        return answer, (given, answer, _perturbed(names, primals))
+
+    def backward(kept: Any, cotangent: Any) -> tuple[Any, ...]:
+        given, answer, asked = kept
+        made = gradient_of(given, answer, cotangent, [name for name in names if name in asked])
+        return tuple(made[: len(names)])
+
+    run.defvjp(forward, backward, symbolic_zeros=True)
+    return run(*arrays)
+
+
 def _dense(cotangent: Any) -> Any:
     """An array for what jax knows to be zero."""
     if isinstance(cotangent, jax.custom_derivatives.SymbolicZero):
@@ -446,24 +468,12 @@ def solve_qp(
     qp = _Qp((P, q, A, l, u, C, b), cones)
     chosen = _element(at_kink, margin_tolerance, error_tolerance)
 
-    def plain(*arrays: Any) -> QpAnswer:
-        return qp.answer(arrays, backend, settings)
+    def gradient(arrays: Any, answer: Any, g: QpAnswer, wanted: list[str]) -> Any:
+        return qp.gradient(arrays, answer, (g.solution, g.dual, g.cone_dual, g.objective), wanted, chosen)
 
-    run: Any = jax.custom_vjp(plain)
-
-    def forward(*primals: Any) -> tuple[QpAnswer, Any]:
-        arrays = [primal.value for primal in primals]
-        answer = run(*arrays)
-        return answer, (arrays, answer, _perturbed(_QP_NAMES, primals))
-
-    def backward(kept: Any, cotangent: QpAnswer) -> tuple[Any, ...]:
-        arrays, answer, wanted = kept
-        parts = (cotangent.solution, cotangent.dual, cotangent.cone_dual, cotangent.objective)
-        made = qp.gradient(arrays, answer, parts, [name for name in _QP_NAMES if name in wanted], chosen)
-        return tuple(made[:7])
-
-    run.defvjp(forward, backward, symbolic_zeros=True)
-    answer: QpAnswer = run(*qp.arrays)
+    answer: QpAnswer = _with_gradient(
+        _QP_NAMES, qp.arrays, lambda *arrays: qp.answer(arrays, backend, settings), gradient
+    )
     return answer
 
 
@@ -612,24 +622,10 @@ def step(
     one = _Step(M, f, v, constraints, h, dimension, position_map, backend, settings)
     chosen = _element(at_kink, margin_tolerance, error_tolerance)
 
-    def plain(*arrays: Any) -> StepAnswer:
-        return one.answer(arrays)
+    def gradient(arrays: Any, answer: Any, g: StepAnswer, wanted: list[str]) -> Any:
+        return one.gradient(arrays, answer, (g.velocity, g.increment, g.force, g.kinetic_energy), wanted, chosen)
 
-    run: Any = jax.custom_vjp(plain)
-
-    def forward(*primals: Any) -> tuple[StepAnswer, Any]:
-        arrays = [primal.value for primal in primals]
-        answer = run(*arrays)
-        return answer, (arrays, answer, _perturbed(_STEP_NAMES, primals))
-
-    def backward(kept: Any, cotangent: StepAnswer) -> tuple[Any, ...]:
-        arrays, answer, wanted = kept
-        parts = (cotangent.velocity, cotangent.increment, cotangent.force, cotangent.kinetic_energy)
-        made = one.gradient(arrays, answer, parts, [name for name in _STEP_NAMES if name in wanted], chosen)
-        return tuple(made[:11])
-
-    run.defvjp(forward, backward, symbolic_zeros=True)
-    answer: StepAnswer = run(*one.arrays)
+    answer: StepAnswer = _with_gradient(_STEP_NAMES, one.arrays, lambda *arrays: one.answer(arrays), gradient)
     return answer
 
 

@@ -215,6 +215,13 @@ ffi::Error impacts(ffi::RemainingArgs arguments, ffi::RemainingRets results,
 
 constexpr int kNotSolved = static_cast<int>(Smoothness::not_solved);
 
+LcpResult lcp_answer(ffi::RemainingArgs arguments, std::size_t& place) {
+  LcpResult answer;
+  answer.solution = next<double>(arguments, place);
+  answer.status = next<Status>(arguments, place);
+  return answer;
+}
+
 /// Arguments: the batch's arrays, the answer's that a derivative reads, cotangent or direction.
 ffi::Error lcp_vjp(ffi::RemainingArgs arguments, ffi::RemainingRets results,
                    ffi::Dictionary given) {
@@ -223,9 +230,7 @@ ffi::Error lcp_vjp(ffi::RemainingArgs arguments, ffi::RemainingRets results,
       [&] {
         const LcpBatch batch = lcp_of(arguments, given);
         std::size_t place = 2;
-        LcpResult answer;
-        answer.solution = next<double>(arguments, place);
-        answer.status = next<Status>(arguments, place);
+        const LcpResult answer = lcp_answer(arguments, place);
         LcpCotangent cotangent;
         cotangent.solution = next<double>(arguments, place);
         copy_out(
@@ -242,9 +247,7 @@ ffi::Error lcp_jvp(ffi::RemainingArgs arguments, ffi::RemainingRets results,
       [&] {
         const LcpBatch batch = lcp_of(arguments, given);
         std::size_t place = 2;
-        LcpResult answer;
-        answer.solution = next<double>(arguments, place);
-        answer.status = next<Status>(arguments, place);
+        const LcpResult answer = lcp_answer(arguments, place);
         LcpDirection direction;
         borrow_next(direction, batch, arguments, place);
         copy_out(propagate_lcp(batch, answer, direction, settings_of<DerivativeSettings>(given)),
