@@ -22,8 +22,8 @@ inline constexpr double kIndependent = 1e-10;
 
 /// The kinds of rows that the paper gives a matrix M^ each: b, u, n, r, s.
 inline constexpr int kRowGroups = 5;
-CAROM_INLINE int row_group(const ConstraintRows& rows, int i) {
-  switch (rows.type[i]) {
+CAROM_INLINE int row_group(const RowType* type, int i) {
+  switch (type[i]) {
     case RowType::bilateral:
       return 0;
     case RowType::unilateral:
@@ -31,11 +31,12 @@ CAROM_INLINE int row_group(const ConstraintRows& rows, int i) {
     case RowType::normal:
       return 2;
     case RowType::tangent:
-      return rows.type[i - 1] == RowType::normal ? 3 : 4;
+      return type[i - 1] == RowType::normal ? 3 : 4;
     default:
       return -1;
   }
 }
+CAROM_INLINE int row_group(const ConstraintRows& rows, int i) { return row_group(rows.type, i); }
 
 /// The term M^ (dG/dt) v of (23) for every row, with M^ = (G_g M^-1 G_g')^-1 of its group g. Where
 /// a group is redundant the inverse is taken on a largest independent set of its rows and the

@@ -4,6 +4,7 @@
 #include <carom/device/arena.hpp>
 #include <carom/types/derivative_compliant.hpp>
 
+#include "compliant/kernels/compliant_centripetal.hpp"
 #include "core/pointers.hpp"
 #include "derivatives/kernels/dense.hpp"
 #include "derivatives/kernels/doubtful.hpp"
@@ -88,8 +89,8 @@ struct StepModesLayout {
         hat(arena.take(r * r)),
         moment(arena.take(r)),
         turn(arena.take(r)),
-        along_moment(arena.take(5 * n)),
-        along_turn(arena.take(5 * n)) {}
+        along_moment(arena.take(kernels::kRowGroups * n)),
+        along_turn(arena.take(kernels::kRowGroups * n)) {}
 };
 CAROM_HOST_DEVICE constexpr long step_derivative_reals(int n, int r) {
   return kernels::values_of<StepModesLayout>(static_cast<long>(n), static_cast<long>(r));
@@ -479,20 +480,7 @@ class StepDerivative {
   // The centripetal term m = M^ (dG/dt) v, M^ = (G M^-1 G')^-1 of each kind of rows, on the first
   // rows of a kind that are independent, as the solver has it.
 
-  CAROM_INLINE int kind_of(int i) const {
-    switch (problem_.type[i]) {
-      case RowType::bilateral:
-        return 0;
-      case RowType::unilateral:
-        return 1;
-      case RowType::normal:
-        return 2;
-      case RowType::tangent:
-        return problem_.type[i - 1] == RowType::normal ? 3 : 4;
-      default:
-        return -1;
-    }
-  }
+  CAROM_INLINE int kind_of(int i) const { return kernels::row_group(problem_.type, i); }
   CAROM_HOST_DEVICE void factor_kinds() {
     // A row that exerts nothing belongs to its kind all the same, and is not among these.
     mixed_ = redundant_ = false;
@@ -503,7 +491,7 @@ class StepDerivative {
       }
       for (int l = 0; l < count_; ++l) mixed_ = mixed_ || kind_of(row_[l]) == kind_of(i);
     }
-    int taken[5] = {};
+    int taken[kernels::kRowGroups] = {};
     for (int k = 0; k < count_; ++k) {
       const int kind = kind_of(row_[k]);
       double* lower = at_.hat + static_cast<long>(k) * count_;
@@ -522,7 +510,7 @@ class StepDerivative {
         lower[l] = sum * earlier[l];
         pivot -= lower[l] * lower[l];
       }
-      if (!(pivot > 1e-10 * diagonal) || taken[kind] == n_) {
+      if (!(pivot > kernels::kIndependent * diagonal) || taken[kind] == n_) {
         redundant_ = true;
         continue;
       }
@@ -555,7 +543,7 @@ class StepDerivative {
   }
   /// M^-1 G'x of each kind's rows.
   CAROM_HOST_DEVICE void push_back(const double* x, double* to) const {
-    for (int j = 0; j < 5 * n_; ++j) to[j] = 0.0;
+    for (int j = 0; j < kernels::kRowGroups * n_; ++j) to[j] = 0.0;
     for (int k = 0; k < count_; ++k) {
       double* own = to + kind_of(row_[k]) * n_;
       for (int j = 0; j < n_; ++j) own[j] += flexible(k)[j] * x[k];
@@ -924,7 +912,7 @@ class StepDerivative {
           const double one = lambda[i] * (v[j] - problem_.velocity[j]);
           const double other = lambda[j] * (v[i] - problem_.velocity[i]);
           double twist = 0.0;
-          for (int kind = 0; kind < 5 * n_ && moves_; kind += n_) {
+          for (int kind = 0; kind < kernels::kRowGroups * n_ && moves_; kind += n_) {
             twist += at_.along_turn[kind + i] * at_.along_moment[kind + j] +
                      at_.along_turn[kind + j] * at_.along_moment[kind + i];
           }
@@ -1054,14 +1042,14 @@ class StepDerivative {
   }
   /// turn := dm = M^ (d(dG/dt v) - dD m), dD m = dG M^-1 G'm + G M^-1 (dG'm - dM M^-1 G'm).
   CAROM_HOST_DEVICE void change_moment(const StepDirectionView& d) {
-    for (int j = 0; j < 5 * n_; ++j) at_.along_turn[j] = 0.0;
+    for (int j = 0; j < kernels::kRowGroups * n_; ++j) at_.along_turn[j] = 0.0;
     for (int k = 0; k < count_ && moves_ && d.jacobian != nullptr; ++k) {
       double* own = at_.along_turn + kind_of(row_[k]) * n_;
       for (int j = 0; j < n_; ++j) {
         own[j] += d.jacobian[static_cast<long>(row_[k]) * n_ + j] * at_.moment[k];
       }
     }
-    for (int kind = 0; kind < 5 * n_ && moves_; kind += n_) {
+    for (int kind = 0; kind < kernels::kRowGroups * n_ && moves_; kind += n_) {
       double* own = at_.along_turn + kind;
       for (int i = 0; i < n_ && d.mass_matrix != nullptr; ++i) {
         for (int j = 0; j < n_; ++j) {
