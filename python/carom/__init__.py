@@ -5,7 +5,7 @@
     result.mode_names(), result.samples.velocity, result.plot()
 """
 
-from . import compliant, data, dataset, equilibrium, impact, motion, robots, stability
+from . import compliant, data, dataset, equilibrium, exam, impact, motion, robots, stability
 from ._core import CudaScope, Workspace
 from ._results import QpMethod, RowType, Smoothness, Status, TrajectoryStatus
 from .check import check, info
@@ -27,7 +27,7 @@ __version__ = info()["version"]
 __all__ = [
     "BackendUnavailable", "BoxedLcpResult", "CoulombResult", "CudaError", "CudaScope", "InvalidInput", "LcpBatch", "LcpDecision", "LcpResult", "LpBatch", "LpResult", "Problems",
     "QpBatch", "QpMethod", "QpResult", "RowType", "SdpResult", "Smoothness", "SolveError", "Status", "TrajectoryStatus",
-    "Validation", "Workspace", "check", "compliant", "data", "dataset", "decide_lcp", "equilibrium", "from_mujoco", "from_pinocchio", "impact",
+    "Validation", "Workspace", "check", "compliant", "data", "dataset", "decide_lcp", "equilibrium", "exam", "from_mujoco", "from_pinocchio", "impact",
     "info", "load", "model", "models", "motion", "robot", "robots", "solve_affine_vi", "solve_boxed_lcp",
     "solve_coulomb", "solve_lcp", "solve_lp", "solve_mixed_lcp", "solve_qp", "solve_sdp",
     "stability", "validate",

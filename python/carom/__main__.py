@@ -1,10 +1,14 @@
-"""python -m carom check | info | dataset make | finish | verify | show | export"""
+"""python -m carom check | info | exam | dataset make | finish | verify | show | export"""
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import sys
+from typing import Any
+
+from ._progress import called
 
 
 def _dataset(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -58,21 +62,74 @@ def _run_dataset(chosen: argparse.Namespace) -> int:
     return 0
 
 
+def _exam(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "exam", help="contact problems with all their solutions; marks a solver's answers"
+    )
+    parser.add_argument(
+        "--solver", action="append", default=[], metavar="MODULE:FUNCTION",
+        help="takes a carom.exam.Problem, returns impulses or None; repeatable",
+    )  # fmt: skip
+    parser.add_argument("--compare", action="store_true", help="beside carom's own solvers and two of simulators'")
+    parser.add_argument("--problems", type=int, default=200, metavar="N", help="of each group (200)")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--group", action="append", help="only this group; repeatable")
+    parser.add_argument("--file", help="problems of such a file instead of drawn ones")
+    parser.add_argument("--save", metavar="FILE", help="writes the problems and their solutions, HDF5")
+    parser.add_argument("--tolerance", type=float, default=1e-6, help="of the residual (1e-6)")
+
+
+def _solver(name: str) -> Any:
+    module, _, function = name.partition(":")
+    sys.path.insert(0, "")  # a module of the present folder
+    try:
+        found = getattr(importlib.import_module(module), function or "solve")
+    except AttributeError as error:
+        raise ImportError(f"--solver is {name}: {error}") from error
+    finally:
+        sys.path.remove("")
+    return found
+
+
+def _run_exam(chosen: argparse.Namespace) -> int:
+    from . import exam
+    from ._exam_solvers import SOLVERS
+
+    solvers = {name: _solver(name) for name in chosen.solver}
+    if chosen.compare:
+        solvers.update(SOLVERS)
+    if not solvers and not chosen.save:
+        raise ImportError("exam: give --solver MODULE:FUNCTION, --compare or --save FILE")
+    progress = called(sys.stderr.isatty() or None)
+    if chosen.file:
+        given = exam.load(chosen.file)
+        problems = [p for p in given if not chosen.group or p.group in chosen.group]
+    else:
+        problems = exam.problems(chosen.problems, chosen.seed, chosen.group or exam.GROUPS, progress)
+    if chosen.save:
+        exam.save(problems, chosen.save)
+        print(f"{len(problems)} problems in {chosen.save}")
+    if solvers:
+        print(exam.table({name: exam.score(solve, problems, chosen.tolerance) for name, solve in solvers.items()}))
+    return 0
+
+
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m carom", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("check", help="solve a problem of each family on every backend")
     commands.add_parser("info", help="version, build, backends and devices, as JSON")
     _dataset(commands)
+    _exam(commands)
     chosen = parser.parse_args(arguments)
     import carom
 
     if chosen.command == "info":
         print(json.dumps(carom.info(), indent=2))
         return 0
-    if chosen.command == "dataset":
+    if chosen.command in ("dataset", "exam"):
         try:
-            return _run_dataset(chosen)
+            return _run_dataset(chosen) if chosen.command == "dataset" else _run_exam(chosen)
         except (carom.InvalidInput, OSError, ImportError) as error:
             print(f"carom: {error}", file=sys.stderr)
             return 2
